@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What every room stands on: 24-bit serial numbers, status, time, counters, bitmaps, lists, prng.
+ * It owns no state and calls nothing; below it there is only the compiler.
+ * Start with struct plx_psn: every comparison of sequence numbers in Pollux goes through it.
+ */
+#ifndef PLX_BASE_H
+#define PLX_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PLX_CACHE_LINE 64
+
+#define plx_likely(x)   __builtin_expect(!!(x), 1)
+#define plx_unlikely(x) __builtin_expect(!!(x), 0)
+#define PLX_COLD        __attribute__((cold, noinline))
+#define PLX_HOT         __attribute__((hot))
+#define PLX_MUST_CHECK  __attribute__((warn_unused_result))
+
+#define PLX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- invariants -------------------------------------------------------------------------- */
+
+/**
+ * Called when one of our own invariants is broken; must not return. The default traps; a program
+ * that wants a message defines its own. A peer's packet or a caller's argument never gets here.
+ */
+__attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const char *file,
+						       int line);
+
+#define PLX_ASSERT(cond)                                                                           \
+	do {                                                                                       \
+		if (plx_unlikely(!(cond)))                                                         \
+			plx_assert_failed(#cond, __FILE__, __LINE__);                              \
+	} while (0)
+
+/*
+ * Mutants: deliberate faults, each compiled into a build of its own that tests/sim must catch.
+ * In every other build PLX_MUTANT() is the constant 0 and leaves no code behind. The list is
+ * docs/testing.md's; the names are plain identifiers so that grep finds fault and test together.
+ */
+enum plx_mutant {
+	PLX_MUTANT_NONE,
+	PLX_MUTANT_PSN_BARE_LESS,	 /* sequence numbers compared with a bare < */
+	PLX_MUTANT_ACK_ONE_TOO_MANY,	 /* an ACK completes one request too many */
+	PLX_MUTANT_DUP_ATOMIC_EXECUTES,	 /* a duplicate atomic executes again */
+	PLX_MUTANT_KEY_NOT_RECHECKED,	 /* middle packets trust the key check of the first */
+	PLX_MUTANT_PAD_NOT_SUBTRACTED,	 /* pad bytes delivered as payload */
+	PLX_MUTANT_UNKNOWN_OPCODE,	 /* an unknown opcode is let through */
+	PLX_MUTANT_NAK_EVERY_GAP_PACKET, /* a NAK for every packet behind a gap */
+	PLX_MUTANT_RNR_NOT_COUNTED,	 /* RNR NAKs cost no retry */
+	PLX_MUTANT_RETRY_NOT_RESET,	 /* progress leaves the retry counter as it was */
+	PLX_MUTANT_RECV_NOT_RETURNED,	 /* an open receive entry vanishes when the QP fails */
+	PLX_MUTANT_TIMER_NOT_DISARMED,	 /* a reset QP keeps its timer */
+	PLX_MUTANT_GENERATION_IGNORED,	 /* a key of an earlier life of a slot is good */
+	PLX_MUTANT_ICRC_SHORT,		 /* ICRC over one byte less */
+	PLX_MUTANT_SQ_WRAPS_OVER,	 /* a post is taken although the queue is full */
+	PLX_MUTANT_DUP_READ_RESETS_OP,	 /* a duplicate READ ends a WRITE in progress */
+	PLX_MUTANT_DUP_WRITE_ACKS_READ,	 /* a duplicate WRITE is acknowledged with a READ's PSN */
+	PLX_MUTANT_COUNT,
+};
+
+#ifdef PLX_MUTANT_BUILD
+#define PLX_MUTANT(name) (PLX_MUTANT_BUILD == PLX_MUTANT_##name)
+#else
+#define PLX_MUTANT(name) 0
+#endif
+
+/* ---- 24-bit serial numbers --------------------------------------------------------------- */
+
+/**
+ * A packet sequence number: 24 bits, modulo 2^24, always kept masked. A struct of its own, so that
+ * `a < b` on two PSNs does not compile. Spec: IBTA vol 1, 9.7.2 (half of the space is "before").
+ */
+struct plx_psn {
+	uint32_t v;
+};
+
+#define PLX_PSN_MASK 0xffffffu
+#define PLX_PSN_HALF 0x800000u
+
+static inline struct plx_psn
+plx_psn(uint32_t v)
+{
+	return (struct plx_psn){v & PLX_PSN_MASK};
+}
+
+/** @param n [packets] may be any value; the result is taken modulo 2^24. */
+static inline struct plx_psn
+plx_psn_add(struct plx_psn a, uint32_t n)
+{
+	return plx_psn(a.v + n);
+}
+
+static inline struct plx_psn
+plx_psn_sub(struct plx_psn a, uint32_t n)
+{
+	return plx_psn(a.v - n);
+}
+
+/**
+ * How far `a` lies ahead of `b` [packets], in -2^23 .. 2^23 - 1. Exactly half the space away counts
+ * as behind: a READ of 2^31 bytes at path MTU 256 takes 2^23 PSNs, and its request is a duplicate
+ * once all of them are spent.
+ */
+static inline int32_t
+plx_psn_diff(struct plx_psn a, struct plx_psn b)
+{
+	if (PLX_MUTANT(PSN_BARE_LESS))
+		return (int32_t)a.v - (int32_t)b.v;
+	return (int32_t)((a.v - b.v) << 8) >> 8;
+}
+
+static inline bool
+plx_psn_eq(struct plx_psn a, struct plx_psn b)
+{
+	return a.v == b.v;
+}
+
+/** Is `a` before `b`? False when they are equal. */
+static inline bool
+plx_psn_before(struct plx_psn a, struct plx_psn b)
+{
+	return plx_psn_diff(a, b) < 0;
+}
+
+/** Does `a` lie in [first, first + count)? @param count [packets] at most 2^23 */
+static inline bool
+plx_psn_in(struct plx_psn a, struct plx_psn first, uint32_t count)
+{
+	return ((a.v - first.v) & PLX_PSN_MASK) < count;
+}
+
+/** A message sequence number, 24 bits; it only ever advances by one. */
+struct plx_msn {
+	uint32_t v;
+};
+
+static inline struct plx_msn
+plx_msn_next(struct plx_msn a)
+{
+	return (struct plx_msn){(a.v + 1) & PLX_PSN_MASK};
+}
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+/* Why a caller's request was refused. A refused call has changed nothing. X(name, text) */
+#define PLX_STATUS_LIST(X)                                                                         \
+	X(OK, "success")                                                                           \
+	X(INVALID, "an argument is outside its documented range")                                  \
+	X(STATE, "the object's state does not allow this")                                         \
+	X(FULL, "the queue or table has no free entry")                                            \
+	X(TOO_LONG, "the length is above its limit")                                               \
+	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for")                \
+	X(NO_KEY, "the key or handle names nothing")                                               \
+	X(DENIED, "the key does not grant this access or range")                                   \
+	X(BUSY, "the object is in use by another")
+
+enum plx_status {
+#define PLX_X(name, text) PLX_##name,
+	PLX_STATUS_LIST(PLX_X)
+#undef PLX_X
+	PLX_STATUS_COUNT,
+};
+
+/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
+const char *plx_status_text(enum plx_status status);
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+/* Time is an argument everywhere: nanoseconds since an epoch of the engine's choice, as uint64_t,
+ * never decreasing. PLX_NEVER as a deadline means that none is set. */
+#define PLX_NEVER UINT64_MAX
+#define PLX_USEC  UINT64_C(1000)
+#define PLX_MSEC  UINT64_C(1000000)
+#define PLX_SEC	  UINT64_C(1000000000)
+
+static inline uint64_t
+plx_time_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/** a + b, PLX_NEVER when that would pass the end of time. */
+static inline uint64_t
+plx_time_add(uint64_t a, uint64_t b)
+{
+	return a > PLX_NEVER - b ? PLX_NEVER : a + b;
+}
+
+/* ---- counters ---------------------------------------------------------------------------- */
+
+/* Counters are plain integers of one owner thread; a reader elsewhere may see a value that is a
+ * little old, never a torn one. They saturate, so a flood cannot wrap one back to innocence. */
+static inline void
+plx_count(uint64_t *counter, uint64_t n)
+{
+	uint64_t old = __atomic_load_n(counter, __ATOMIC_RELAXED);
+	uint64_t sum = old + n;
+
+	__atomic_store_n(counter, plx_unlikely(sum < old) ? UINT64_MAX : sum, __ATOMIC_RELAXED);
+}
+
+/* ---- bitmaps ----------------------------------------------------------------------------- */
+
+#define PLX_BITMAP_WORDS(bits) (((bits) + 63) / 64)
+
+static inline bool
+plx_bitmap_test(const uint64_t *map, uint32_t bit)
+{
+	return map[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline void
+plx_bitmap_set(uint64_t *map, uint32_t bit)
+{
+	map[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+static inline void
+plx_bitmap_clear(uint64_t *map, uint32_t bit)
+{
+	map[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+/** The lowest set bit at or above `from`, or `bits` when there is none. Cost: O(bits / 64). */
+static inline uint32_t
+plx_bitmap_next(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+	for (uint32_t word = from / 64; word < PLX_BITMAP_WORDS(bits); word++) {
+		uint64_t rest = map[word];
+
+		if (word == from / 64)
+			rest &= ~UINT64_C(0) << (from % 64);
+		if (rest) {
+			uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(rest);
+
+			return bit < bits ? bit : bits;
+		}
+	}
+	return bits;
+}
+
+/* ---- lists ------------------------------------------------------------------------------- */
+
+/* An intrusive doubly linked list; the head is a node too, and an empty list points at itself. A
+ * node that is in no list points at itself as well, so removing it twice does no harm. */
+struct plx_list {
+	struct plx_list *next, *prev;
+};
+
+#define plx_list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
+
+/* `node` may be removed inside the body; `after` is a second cursor of the caller's. */
+#define plx_list_for_each(node, after, head)                                                       \
+	for ((node) = (head)->next, (after) = (node)->next; (node) != (head);                      \
+	     (node) = (after), (after) = (node)->next)
+
+static inline void
+plx_list_init(struct plx_list *node)
+{
+	node->next = node->prev = node;
+}
+
+static inline bool
+plx_list_empty(const struct plx_list *head)
+{
+	return head->next == head;
+}
+
+static inline void
+plx_list_append(struct plx_list *head, struct plx_list *node)
+{
+	node->prev = head->prev;
+	node->next = head;
+	head->prev->next = node;
+	head->prev = node;
+}
+
+static inline void
+plx_list_remove(struct plx_list *node)
+{
+	node->prev->next = node->next;
+	node->next->prev = node->prev;
+	plx_list_init(node);
+}
+
+/* ---- prng -------------------------------------------------------------------------------- */
+
+/**
+ * A seeded generator (xoshiro256**, seeded by splitmix64; Blackman and Vigna, 2018): equal seeds
+ * give equal streams on every machine. For simulation and tests; secrets come from the system.
+ */
+struct plx_prng {
+	uint64_t s[4];
+};
+
+static inline uint64_t
+plx_splitmix64(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static inline void
+plx_prng_init(struct plx_prng *prng, uint64_t seed)
+{
+	for (int i = 0; i < 4; i++)
+		prng->s[i] = plx_splitmix64(&seed);
+}
+
+static inline uint64_t
+plx_prng_next(struct plx_prng *prng)
+{
+	uint64_t *s = prng->s;
+	uint64_t five = s[1] * 5;
+	uint64_t result = (five << 7 | five >> 57) * 9;
+	uint64_t shifted = s[1] << 17;
+
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= shifted;
+	s[3] = s[3] << 45 | s[3] >> 19;
+	return result;
+}
+
+/** Uniform in [0, n), by multiplication; the bias is under n / 2^64. @param n at least 1 */
+static inline uint64_t
+plx_prng_below(struct plx_prng *prng, uint64_t n)
+{
+	__extension__ typedef unsigned __int128 plx_u128;
+
+	return (uint64_t)((plx_u128)plx_prng_next(prng) * n >> 64);
+}
+
+/** True with probability parts / 1,000,000. */
+static inline bool
+plx_prng_chance(struct plx_prng *prng, uint32_t parts_per_million)
+{
+	return plx_prng_below(prng, 1000000) < parts_per_million;
+}
+
+#endif
