@@ -31,10 +31,10 @@
 __attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const char *file,
 						       int line);
 
-#define PLX_ASSERT(cond)                                                                           \
-	do {                                                                                       \
-		if (plx_unlikely(!(cond)))                                                         \
-			plx_assert_failed(#cond, __FILE__, __LINE__);                              \
+#define PLX_ASSERT(cond)                                              \
+	do {                                                          \
+		if (plx_unlikely(!(cond)))                            \
+			plx_assert_failed(#cond, __FILE__, __LINE__); \
 	} while (0)
 
 /*
@@ -44,22 +44,22 @@ __attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const c
  */
 enum plx_mutant {
 	PLX_MUTANT_NONE,
-	PLX_MUTANT_PSN_BARE_LESS,	 /* sequence numbers compared with a bare < */
-	PLX_MUTANT_ACK_ONE_TOO_MANY,	 /* an ACK completes one request too many */
-	PLX_MUTANT_DUP_ATOMIC_EXECUTES,	 /* a duplicate atomic executes again */
-	PLX_MUTANT_KEY_NOT_RECHECKED,	 /* middle packets trust the key check of the first */
-	PLX_MUTANT_PAD_NOT_SUBTRACTED,	 /* pad bytes delivered as payload */
-	PLX_MUTANT_UNKNOWN_OPCODE,	 /* an unknown opcode is let through */
+	PLX_MUTANT_PSN_BARE_LESS,        /* sequence numbers compared with a bare < */
+	PLX_MUTANT_ACK_ONE_TOO_MANY,     /* an ACK completes one request too many */
+	PLX_MUTANT_DUP_ATOMIC_EXECUTES,  /* a duplicate atomic executes again */
+	PLX_MUTANT_KEY_NOT_RECHECKED,    /* middle packets trust the key check of the first */
+	PLX_MUTANT_PAD_NOT_SUBTRACTED,   /* pad bytes delivered as payload */
+	PLX_MUTANT_UNKNOWN_OPCODE,       /* an unknown opcode is let through */
 	PLX_MUTANT_NAK_EVERY_GAP_PACKET, /* a NAK for every packet behind a gap */
-	PLX_MUTANT_RNR_NOT_COUNTED,	 /* RNR NAKs cost no retry */
-	PLX_MUTANT_RETRY_NOT_RESET,	 /* progress leaves the retry counter as it was */
-	PLX_MUTANT_RECV_NOT_RETURNED,	 /* an open receive entry vanishes when the QP fails */
-	PLX_MUTANT_TIMER_NOT_DISARMED,	 /* a reset QP keeps its timer */
-	PLX_MUTANT_GENERATION_IGNORED,	 /* a key of an earlier life of a slot is good */
-	PLX_MUTANT_ICRC_SHORT,		 /* ICRC over one byte less */
-	PLX_MUTANT_SQ_WRAPS_OVER,	 /* a post is taken although the queue is full */
-	PLX_MUTANT_DUP_READ_RESETS_OP,	 /* a duplicate READ ends a WRITE in progress */
-	PLX_MUTANT_DUP_WRITE_ACKS_READ,	 /* a duplicate WRITE is acknowledged with a READ's PSN */
+	PLX_MUTANT_RNR_NOT_COUNTED,      /* RNR NAKs cost no retry */
+	PLX_MUTANT_RETRY_NOT_RESET,      /* progress leaves the retry counter as it was */
+	PLX_MUTANT_RECV_NOT_RETURNED,    /* an open receive entry vanishes when the QP fails */
+	PLX_MUTANT_TIMER_NOT_DISARMED,   /* a reset QP keeps its timer */
+	PLX_MUTANT_GENERATION_IGNORED,   /* a key of an earlier life of a slot is good */
+	PLX_MUTANT_ICRC_SHORT,           /* ICRC over one byte less */
+	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post is taken although the queue is full */
+	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
+	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
 	PLX_MUTANT_COUNT,
 };
 
@@ -148,15 +148,15 @@ plx_msn_next(struct plx_msn a)
 /* ---- status ------------------------------------------------------------------------------ */
 
 /* Why a caller's request was refused. A refused call has changed nothing. X(name, text) */
-#define PLX_STATUS_LIST(X)                                                                         \
-	X(OK, "success")                                                                           \
-	X(INVALID, "an argument is outside its documented range")                                  \
-	X(STATE, "the object's state does not allow this")                                         \
-	X(FULL, "the queue or table has no free entry")                                            \
-	X(TOO_LONG, "the length is above its limit")                                               \
-	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for")                \
-	X(NO_KEY, "the key or handle names nothing")                                               \
-	X(DENIED, "the key does not grant this access or range")                                   \
+#define PLX_STATUS_LIST(X)                                                          \
+	X(OK, "success")                                                            \
+	X(INVALID, "an argument is outside its documented range")                   \
+	X(STATE, "the object's state does not allow this")                          \
+	X(FULL, "the queue or table has no free entry")                             \
+	X(TOO_LONG, "the length is above its limit")                                \
+	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for") \
+	X(NO_KEY, "the key or handle names nothing")                                \
+	X(DENIED, "the key does not grant this access or range")                    \
 	X(BUSY, "the object is in use by another")
 
 enum plx_status {
@@ -176,7 +176,7 @@ const char *plx_status_text(enum plx_status status);
 #define PLX_NEVER UINT64_MAX
 #define PLX_USEC  UINT64_C(1000)
 #define PLX_MSEC  UINT64_C(1000000)
-#define PLX_SEC	  UINT64_C(1000000000)
+#define PLX_SEC   UINT64_C(1000000000)
 
 static inline uint64_t
 plx_time_min(uint64_t a, uint64_t b)
@@ -255,8 +255,8 @@ struct plx_list {
 #define plx_list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 /* `node` may be removed inside the body; `after` is a second cursor of the caller's. */
-#define plx_list_for_each(node, after, head)                                                       \
-	for ((node) = (head)->next, (after) = (node)->next; (node) != (head);                      \
+#define plx_list_for_each(node, after, head)                                  \
+	for ((node) = (head)->next, (after) = (node)->next; (node) != (head); \
 	     (node) = (after), (after) = (node)->next)
 
 static inline void

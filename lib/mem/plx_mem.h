@@ -15,10 +15,10 @@
 
 #include "plx_base.h"
 
-#define PLX_KEY_SLOT_BITS	20 /* a million regions and windows */
+#define PLX_KEY_SLOT_BITS       20 /* a million regions and windows */
 #define PLX_KEY_GENERATION_BITS 12
-#define PLX_MEM_SLOTS_MAX	(UINT32_C(1) << PLX_KEY_SLOT_BITS)
-#define PLX_MEM_DOMAINS_MAX	4096
+#define PLX_MEM_SLOTS_MAX       (UINT32_C(1) << PLX_KEY_SLOT_BITS)
+#define PLX_MEM_DOMAINS_MAX     4096
 
 /** A key as it travels in RETH and IETH and lies in an SGE. 0 is never issued. */
 struct plx_key {
@@ -49,20 +49,20 @@ enum plx_access_bit {
 	PLX_ACCESS_REMOTE_READ = 1 << 1,
 	PLX_ACCESS_REMOTE_WRITE = 1 << 2,
 	PLX_ACCESS_REMOTE_ATOMIC = 1 << 3,
-	PLX_ACCESS_BIND = 1 << 4,	/* windows may be bound to the region */
+	PLX_ACCESS_BIND = 1 << 4,       /* windows may be bound to the region */
 	PLX_ACCESS_INVALIDATE = 1 << 5, /* a fast-register region: its key may be invalidated */
-	PLX_ACCESS_STABLE = 1 << 6,	/* the application promises a stable source (decision 6) */
+	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 6) */
 	PLX_ACCESS_ALL = 0x7f,
 };
 
 /* Why a key did not grant what was asked. X(name, text) */
-#define PLX_KEY_VERDICT_LIST(X)                                                                    \
-	X(GRANTED, "granted")                                                                      \
-	X(UNKNOWN, "no such key, or no longer")                                                    \
-	X(DOMAIN, "the key belongs to another protection domain")                                  \
-	X(WRONG_QP, "the window is bound to another queue pair")                                   \
-	X(NO_RIGHT, "the key does not carry this right")                                           \
-	X(RANGE, "the range is not inside what the key grants")                                    \
+#define PLX_KEY_VERDICT_LIST(X)                                   \
+	X(GRANTED, "granted")                                     \
+	X(UNKNOWN, "no such key, or no longer")                   \
+	X(DOMAIN, "the key belongs to another protection domain") \
+	X(WRONG_QP, "the window is bound to another queue pair")  \
+	X(NO_RIGHT, "the key does not carry this right")          \
+	X(RANGE, "the range is not inside what the key grants")   \
 	X(KIND, "the key's object is not one that may be invalidated")
 
 enum plx_key_verdict {
@@ -76,7 +76,7 @@ const char *plx_key_verdict_text(enum plx_key_verdict verdict);
 
 /** What a check hands out: where the range lies in this process, and what was promised of it. */
 struct plx_grant {
-	uint8_t *host;		  /* first byte of the range; NULL for an empty one */
+	uint8_t *host;            /* first byte of the range; NULL for an empty one */
 	struct plx_access access; /* all rights of the key, PLX_ACCESS_STABLE among them */
 };
 
@@ -91,6 +91,7 @@ size_t plx_mem_bytes(uint32_t slots);
  * @param memory [plx_mem_bytes(slots)] aligned to PLX_CACHE_LINE, the caller's; outlives the table
  * @param slots  regions and windows together, 2 .. PLX_MEM_SLOTS_MAX - 1
  * @param secret [2] from the system's generator, once per process; who knows it can forge keys
+ * Returns: the table, all slots and domains free; NULL when an argument is out of range
  */
 struct plx_mem *plx_mem_init(void *memory, uint32_t slots, const uint64_t secret[2]);
 
@@ -112,8 +113,8 @@ void plx_domain_unhold(struct plx_mem *mem, struct plx_domain domain);
 /* ---- regions ------------------------------------------------------------------------------ */
 
 struct plx_region_attr {
-	uint64_t va;  /* the address peers and SGEs name */
-	uint8_t *host; /* where that is in this process; often the same number */
+	uint64_t va;     /* the address peers and SGEs name */
+	uint8_t *host;   /* where that is in this process, not NULL; often the same number */
 	uint64_t length; /* [bytes] 1 ..; va + length - 1 and host + length - 1 must not wrap */
 	struct plx_access access;
 };
@@ -121,7 +122,7 @@ struct plx_region_attr {
 /**
  * Publish a region; its key is valid, for local and remote use, when this returns.
  * Errors: INVALID (zero length: a key to nothing is not issued, and one to everything does not
- * exist; a wrapping range; unknown access bits), NO_KEY (domain), FULL
+ * exist; a wrapping range; no host address; unknown access bits), NO_KEY (domain), FULL
  */
 enum plx_status plx_region_register(struct plx_mem *mem, struct plx_domain domain,
 				    const struct plx_region_attr *attr, struct plx_region *region,
@@ -129,14 +130,19 @@ enum plx_status plx_region_register(struct plx_mem *mem, struct plx_domain domai
 
 /**
  * Publish a fast-register region (PLX_ACCESS_INVALIDATE) again, after its key was invalidated: a
- * new key, new range and rights, same domain.
- * Errors: NO_KEY, INVALID, STATE while its key is still valid, BUSY while a window is bound to it
+ * new key, new range and rights, same domain. It stays a fast-register region: the rights must say
+ * PLX_ACCESS_INVALIDATE again.
+ * Errors: NO_KEY, INVALID, STATE while its key is still valid, as it is while a window is bound
  */
 enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region,
 				   const struct plx_region_attr *attr,
 				   struct plx_key *key) PLX_MUST_CHECK;
 
-/** Step one of deregistering: the key is invalid from now on. Errors: NO_KEY, BUSY (windows) */
+/**
+ * Step one of deregistering: the key is invalid from now on, and the handle good for release only.
+ * Errors: NO_KEY, BUSY (a window is bound; one that an engine is invalidating at this moment counts
+ * until that engine's call has returned)
+ */
 enum plx_status plx_region_retire(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 
 /** Step two, after every engine was quiescent: the slot is free. Errors: NO_KEY, STATE */
@@ -151,9 +157,9 @@ enum plx_status plx_window_create(struct plx_mem *mem, struct plx_domain domain,
 struct plx_window_attr {
 	struct plx_region region;
 	uint64_t va;
-	uint64_t length; /* [bytes] 1 .. */
+	uint64_t length;          /* [bytes] 1 .. */
 	struct plx_access access; /* REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC only */
-	uint32_t qpn;		  /* the one QP through which the peer may use it */
+	uint32_t qpn;             /* the one QP through which the peer may use it */
 };
 
 /**

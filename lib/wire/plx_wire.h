@@ -22,7 +22,7 @@ enum {
 	PLX_ICRC_BYTES = 4,
 	/* Ethernet + VLAN + IPv6 + UDP: what a frame template holds at most */
 	PLX_FRAME_HEADER_MAX = 66,
-	/* BTH + RETH + ImmDt: the longest transport header (BTH + AtomicETH is as long) */
+	/* BTH + AtomicETH: the longest transport header */
 	PLX_PKT_HEADER_MAX = 40,
 	PLX_MTU_MIN = 256,
 	PLX_MTU_MAX = 4096,
@@ -37,23 +37,23 @@ enum {
 /* ---- why bytes were refused --------------------------------------------------------------- */
 
 /* Lines 1 to 3 of the decision table for invalid packets (docs/protocol.md). X(name, text) */
-#define PLX_WIRE_VERDICT_LIST(X)                                                                   \
-	X(OK, "decoded")                                                                           \
-	X(ETH_SHORT, "frame shorter than its Ethernet header")                                     \
-	X(NOT_IP, "ethertype is neither IPv4 nor IPv6 (or a second VLAN tag)")                     \
-	X(IP_SHORT, "frame shorter than its IP header")                                            \
-	X(IP_VERSION, "IP version disagrees with the ethertype")                                   \
-	X(IP_OPTIONS, "IPv4 header with options")                                                  \
-	X(IP_LENGTH, "IP length disagrees with the frame")                                         \
-	X(IP_FRAGMENT, "IP fragment")                                                              \
-	X(IP_CHECKSUM, "IPv4 header checksum wrong")                                               \
-	X(NOT_UDP, "IP protocol is not UDP")                                                       \
-	X(UDP_LENGTH, "UDP length disagrees with IP")                                              \
-	X(UDP_CHECKSUM, "UDP checksum present and wrong")                                          \
-	X(NOT_ROCE, "UDP destination port is not 4791")                                            \
-	X(BTH_SHORT, "datagram shorter than BTH and ICRC")                                         \
-	X(BTH_VERSION, "transport version is not 0")                                               \
-	X(OPCODE, "unknown or reserved opcode")                                                    \
+#define PLX_WIRE_VERDICT_LIST(X)                                               \
+	X(OK, "decoded")                                                       \
+	X(ETH_SHORT, "frame shorter than its Ethernet header")                 \
+	X(NOT_IP, "ethertype is neither IPv4 nor IPv6 (or a second VLAN tag)") \
+	X(IP_SHORT, "frame shorter than its IP header")                        \
+	X(IP_VERSION, "IP version disagrees with the ethertype")               \
+	X(IP_OPTIONS, "IPv4 header with options")                              \
+	X(IP_LENGTH, "IP length disagrees with the frame")                     \
+	X(IP_FRAGMENT, "IP fragment")                                          \
+	X(IP_CHECKSUM, "IPv4 header checksum wrong")                           \
+	X(NOT_UDP, "IP protocol is not UDP")                                   \
+	X(UDP_LENGTH, "UDP length disagrees with IP")                          \
+	X(UDP_CHECKSUM, "UDP checksum present and wrong")                      \
+	X(NOT_ROCE, "UDP destination port is not 4791")                        \
+	X(BTH_SHORT, "datagram shorter than BTH and ICRC")                     \
+	X(BTH_VERSION, "transport version is not 0")                           \
+	X(OPCODE, "unknown or reserved opcode")                                \
 	X(EXT_SHORT, "datagram shorter than its headers, pad and ICRC")
 
 enum plx_wire_verdict {
@@ -95,7 +95,7 @@ struct plx_ipv6 {
 struct plx_frame {
 	uint8_t eth_dst[6], eth_src[6];
 	bool vlan;
-	uint16_t vlan_tci; /* priority, DEI and id; meaningful when `vlan` */
+	uint16_t vlan_tci;  /* priority, DEI and id; meaningful when `vlan` */
 	uint8_t ip_version; /* 4 or 6 */
 	union {
 		struct plx_ipv4 v4;
@@ -103,7 +103,7 @@ struct plx_frame {
 	};
 	uint16_t udp_src, udp_dst;
 	uint16_t udp_checksum; /* 0: none */
-	uint16_t ip_at;	       /* where the IP header starts */
+	uint16_t ip_at;        /* where the IP header starts */
 	uint16_t udp_at;       /* where the UDP header starts */
 	uint16_t ip_bytes;     /* IP header and all it carries; what follows is Ethernet padding */
 	uint16_t udp_bytes;    /* UDP header and all it carries */
@@ -116,7 +116,8 @@ enum plx_frame_trust {
 };
 
 /**
- * Decode the headers from Ethernet to UDP.
+ * Decode the headers from Ethernet to UDP. An IPv6 fragment header is a fragment, any other
+ * extension header is not UDP; an IPv4 header length below five words is a wrong IP length.
  *
  * @param bytes  [len] one frame without FCS; not one byte past len is read
  * @param trust  enum plx_frame_trust bits
@@ -124,7 +125,7 @@ enum plx_frame_trust {
  * Returns: OK, or the first line of the decision table that the frame fails
  * Cost:    hot; O(1), O(len) when a UDP checksum is present and not trusted
  * Spec:    RFC 791, 8200, 768; IBTA Annex A17
- * Tests:   tests/unit/wire_frame.c, tests/fuzz/wire.c
+ * Tests:   tests/unit/wire/wire_frame.c, tests/fuzz/wire.c
  */
 enum plx_wire_verdict plx_frame_decode(const uint8_t *bytes, size_t len, unsigned trust,
 				       struct plx_frame *out) PLX_MUST_CHECK;
@@ -163,6 +164,7 @@ void plx_frame_template_init(struct plx_frame_template *tmpl, const struct plx_f
 /**
  * Write the template's headers for a datagram of `udp_payload` bytes (BTH to ICRC).
  *
+ * @param udp_payload [bytes] at most what makes an IP packet of 65535 bytes
  * @param out [PLX_FRAME_HEADER_MAX] written whole, so that the copy is a few fixed stores; only
  *            the first header_bytes matter, and the BTH goes right behind those
  * Returns: header_bytes
@@ -212,18 +214,21 @@ enum plx_op_flag {
 	PLX_OPF_IMM = 1 << 9,
 	PLX_OPF_IETH = 1 << 10,
 	PLX_OPF_DETH = 1 << 11,
-	PLX_OPF_PAYLOAD = 1 << 12, /* may carry payload */
+	PLX_OPF_PAYLOAD = 1 << 12, /* may carry payload; a CNP's reserved bytes count as such */
 };
 
 struct plx_opcode {
 	const char *name; /* "rc.send.first"; "unknown" */
 	uint8_t service;  /* enum plx_service */
-	uint8_t kind;	  /* enum plx_op_kind */
+	uint8_t kind;     /* enum plx_op_kind */
 	struct plx_op_flags flags;
 	uint8_t header_bytes; /* BTH and extended headers */
 };
 
-/** All 256 entries; what is unknown says so and has header_bytes of a bare BTH. */
+/**
+ * All 256 entries; what is unknown says so and has header_bytes of a bare BTH. Every known opcode
+ * has exactly one of FIRST, MIDDLE, LAST, ONLY.
+ */
 extern const struct plx_opcode plx_opcodes[256];
 
 static inline bool
@@ -333,7 +338,7 @@ struct plx_pkt {
 	uint32_t dest_qpn; /* 24 bits */
 	struct plx_psn psn;
 	union {
-		uint32_t imm;	  /* IMM */
+		uint32_t imm;     /* IMM */
 		uint32_t inv_key; /* IETH */
 	};
 	union {
@@ -347,7 +352,7 @@ struct plx_pkt {
 	};
 	const uint8_t *payload; /* into the bytes decoded; NULL never, even when empty */
 	uint32_t payload_bytes; /* without pad */
-	bool ce;		/* the IP header carried ECN CE; set by whoever decoded it */
+	bool ce;                /* the IP header carried ECN CE; set by whoever decoded it */
 };
 
 /**
@@ -358,7 +363,7 @@ struct plx_pkt {
  * Returns: OK, BTH_SHORT, BTH_VERSION, OPCODE or EXT_SHORT
  * Cost:    hot; O(1)
  * Spec:    IBTA vol 1, 9.2 to 9.3; Annex A17
- * Tests:   tests/table/wire.c, tests/unit/captures.c, tests/fuzz/wire.c
+ * Tests:   tests/table/wire.c, tests/unit/wire/captures.c, tests/fuzz/wire.c
  */
 enum plx_wire_verdict plx_pkt_decode(const uint8_t *bytes, size_t len,
 				     struct plx_pkt *out) PLX_MUST_CHECK;

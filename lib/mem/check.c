@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What engines ask of the table, for every packet: does this key grant this, and end its life.
+ * Hot. It never locks, waits, or looks at the memory that a key grants.
+ * Start with plx_key_check(); slot_read() is the one place where a slot is read beside writers.
+ *
+ * A key that is good and one that is not take the same path: every fault is computed, and the
+ * first in the order of enum plx_key_verdict is the answer. A key without a slot reads slot 0,
+ * which grants nothing. What remains to be seen from outside is whether a slot's line was cached.
+ */
+#include "table.h"
+
+/* One consistent state of a slot. */
+struct slot_view {
+	struct plx_slot_terms terms;
+	uint64_t life;
+	uint32_t number;
+	uint32_t domain;
+	uint8_t kind;
+};
+
+_Static_assert(PLX_KEY_GRANTED == 0 && PLX_KEY_UNKNOWN < PLX_KEY_DOMAIN &&
+		       PLX_KEY_DOMAIN < PLX_KEY_WRONG_QP && PLX_KEY_WRONG_QP < PLX_KEY_NO_RIGHT &&
+		       PLX_KEY_NO_RIGHT < PLX_KEY_RANGE && PLX_KEY_VERDICT_COUNT <= 32,
+	       "the list's order is the order of precedence, and fits a word of faults");
+
+#define FAULT(condition, verdict) ((uint32_t)(condition) << PLX_KEY_##verdict)
+
+static inline enum plx_key_verdict
+first_fault(uint32_t faults)
+{
+	return faults ? (enum plx_key_verdict)__builtin_ctz(faults) : PLX_KEY_GRANTED;
+}
+
+/* The reader's side of the seqlock that plx_slot_publish() describes. False: no such key. */
+static inline bool
+slot_read(const struct plx_mem *mem, struct plx_key key, struct slot_view *view)
+{
+	uint32_t number = plx_permute_back(&mem->permutation, key.v) >> PLX_KEY_GENERATION_BITS;
+	const struct plx_slot *slot;
+	uint64_t again;
+	bool same_key;
+
+	view->number = number <= mem->slots ? number : PLX_SLOT_NONE;
+	slot = &mem->slot[view->number];
+	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
+	view->life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
+	/* Acquire: pairs with the release stores of the fields there, and keeps the second load of
+	 * the life word behind them. */
+	view->terms.va = __atomic_load_n(&slot->va, __ATOMIC_ACQUIRE);
+	view->terms.length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
+	view->terms.host = __atomic_load_n(&slot->host, __ATOMIC_ACQUIRE);
+	view->terms.qpn = __atomic_load_n(&slot->qpn, __ATOMIC_ACQUIRE);
+	view->terms.parent = __atomic_load_n(&slot->parent, __ATOMIC_ACQUIRE);
+	view->terms.access.bits = __atomic_load_n(&slot->access, __ATOMIC_ACQUIRE);
+	view->domain = __atomic_load_n(&slot->domain, __ATOMIC_ACQUIRE);
+	view->kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
+	again = __atomic_load_n(&slot->life, __ATOMIC_RELAXED);
+	/* The whole key is compared, so the generation is; 0 is what a life that ended has. */
+	same_key = PLX_MUTANT(GENERATION_IGNORED) ? plx_life_key(view->life) != 0
+						  : plx_life_key(view->life) == key.v;
+	return (view->life == again) & same_key & (key.v != 0);
+}
+
+/* Faults that any use of a key can have. A region is open to all QPs of its domain. */
+static inline uint32_t
+asker_faults(const struct slot_view *view, bool known, const struct plx_asker *asker)
+{
+	bool other_qp = (view->kind == PLX_SLOT_WINDOW) & (view->terms.qpn != asker->qpn);
+
+	return FAULT(!known, UNKNOWN) | FAULT(view->domain != asker->domain.id, DOMAIN) |
+	       FAULT(other_qp, WRONG_QP);
+}
+
+PLX_HOT enum plx_key_verdict
+plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
+{
+	struct slot_view view;
+	bool known = slot_read(mem, key, &view);
+	const struct plx_slot_terms *terms = &view.terms;
+	bool inside = plx_range_inside(va, length, terms->va, terms->length);
+	uint32_t faults = asker_faults(&view, known, asker);
+
+	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
+	faults |= FAULT((length != 0) & !inside, RANGE);
+	if (plx_unlikely(faults))
+		return first_fault(faults);
+	out->host = length ? plx_host_at(terms->host, va - terms->va) : NULL;
+	out->access = terms->access;
+	return PLX_KEY_GRANTED;
+}
+
+static enum plx_key_verdict
+invalidate_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+		 struct slot_view *view)
+{
+	bool known = slot_read(mem, key, view);
+	uint32_t faults = asker_faults(view, known, asker);
+	/* Relaxed: an early answer; plx_gate_close() asks again, for good. A gate of another life
+	 * says nothing about this one. */
+	uint64_t gate = __atomic_load_n(&mem->slot[view->number].gate, __ATOMIC_RELAXED);
+	bool pinned = plx_life_ended(gate) == plx_life_ended(view->life) &&
+		      (gate & PLX_GATE_WINDOWS) != 0;
+	bool fixed = pinned || !(view->terms.access.bits & PLX_ACCESS_INVALIDATE);
+
+	return first_fault(faults | FAULT(view->kind == PLX_SLOT_REGION && fixed, KIND));
+}
+
+enum plx_key_verdict
+plx_key_invalidate_check(const struct plx_mem *mem, struct plx_key key,
+			 const struct plx_asker *asker)
+{
+	struct slot_view view;
+
+	return invalidate_check(mem, key, asker, &view);
+}
+
+enum plx_key_verdict
+plx_key_invalidate(struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker)
+{
+	struct slot_view view;
+	enum plx_key_verdict verdict = invalidate_check(mem, key, asker, &view);
+	struct plx_slot *slot = &mem->slot[view.number];
+
+	if (verdict != PLX_KEY_GRANTED)
+		return verdict;
+	if (view.kind == PLX_SLOT_WINDOW) {
+		if (!plx_slot_end(slot, view.life))
+			return PLX_KEY_UNKNOWN;
+		plx_gate_unpin(&mem->slot[view.terms.parent]);
+		return PLX_KEY_GRANTED;
+	}
+	switch (plx_gate_close(slot, view.life)) {
+	case PLX_GATE_CLOSED:
+		/* Only a retire can have ended it meanwhile, and then the key is as invalid. */
+		(void)plx_slot_end(slot, view.life);
+		return PLX_KEY_GRANTED;
+	case PLX_GATE_PINNED:
+		return PLX_KEY_KIND;
+	case PLX_GATE_SHUT_BEFORE:
+	default:
+		return PLX_KEY_UNKNOWN;
+	}
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table in the caller's memory: slots, their lives, and the FIFO of free ones.
+ * It never allocates: everything lies in the block that plx_mem_init() was given.
+ * Start with plx_slot_publish().
+ *
+ * The FIFO of free slots is a ring of slot numbers with room for all of them. Its length is what is
+ * not in use. First in, first out, so that a slot rests as long as possible before its next life
+ * and a stale key stays stale for as long as possible.
+ */
+#include "table.h"
+
+static bool
+slots_in_range(uint32_t slots)
+{
+	return slots >= 2 && slots < PLX_MEM_SLOTS_MAX;
+}
+
+size_t
+plx_mem_bytes(uint32_t slots)
+{
+	if (!slots_in_range(slots))
+		return 0;
+	return sizeof(struct plx_mem) + ((size_t)slots + 1) * sizeof(struct plx_slot) +
+	       (size_t)slots * sizeof(uint32_t);
+}
+
+static uint32_t *
+free_ring(struct plx_mem *mem)
+{
+	return (uint32_t *)(void *)&mem->slot[mem->slots + 1];
+}
+
+struct plx_mem *
+plx_mem_init(void *memory, uint32_t slots, const uint64_t secret[2])
+{
+	struct plx_mem *mem = memory;
+
+	if (!memory || (uintptr_t)memory % PLX_CACHE_LINE || !slots_in_range(slots))
+		return NULL;
+	memset(memory, 0, plx_mem_bytes(slots));
+	plx_permutation_init(&mem->permutation, secret);
+	mem->slots = slots;
+	for (uint32_t i = 0; i < slots; i++)
+		free_ring(mem)[i] = i + 1;
+	return mem;
+}
+
+uint32_t
+plx_mem_in_use(const struct plx_mem *mem)
+{
+	return __atomic_load_n(&mem->in_use, __ATOMIC_RELAXED); /* a figure; it orders nothing */
+}
+
+uint32_t
+plx_slot_take(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind kind)
+{
+	uint32_t in_use = plx_mem_in_use(mem);
+	struct plx_slot *slot;
+	uint32_t number;
+
+	if (in_use == mem->slots)
+		return PLX_SLOT_NONE;
+	number = free_ring(mem)[mem->free_first];
+	mem->free_first = (mem->free_first + 1) % mem->slots;
+	__atomic_store_n(&mem->in_use, in_use + 1, __ATOMIC_RELAXED);
+	mem->domain[domain.id - 1].slots++;
+	slot = &mem->slot[number];
+	/* Release: as in plx_slot_publish(), whose fields these are too. */
+	__atomic_store_n(&slot->domain, domain.id, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->kind, (uint8_t)kind, __ATOMIC_RELEASE);
+	slot->retired = false;
+	return number;
+}
+
+void
+plx_slot_give(struct plx_mem *mem, uint32_t number)
+{
+	struct plx_slot *slot = &mem->slot[number];
+	uint32_t in_use = plx_mem_in_use(mem);
+	uint32_t last = (mem->free_first + (mem->slots - in_use)) % mem->slots;
+
+	PLX_ASSERT(in_use > 0 && mem->domain[slot->domain - 1].slots > 0);
+	mem->domain[slot->domain - 1].slots--;
+	__atomic_store_n(&slot->kind, PLX_SLOT_FREE, __ATOMIC_RELEASE);
+	free_ring(mem)[last] = number;
+	__atomic_store_n(&mem->in_use, in_use - 1, __ATOMIC_RELAXED);
+}
+
+struct plx_slot *
+plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot_kind kind, bool retired)
+{
+	struct plx_slot *slot = &mem->slot[number <= mem->slots ? number : PLX_SLOT_NONE];
+
+	return slot->kind == kind && slot->retired == retired ? slot : NULL;
+}
+
+/*
+ * The seqlock, from the writer's side. Readers load the life word, then the fields, then the life
+ * word again, and believe the fields only when it was the same both times.
+ *
+ * - Fields are stored with release, pairing with the readers' acquire loads of them: who sees one
+ *   of this life's fields also sees that the life before had ended, which this thread knew before
+ *   it began; so such a reader's second load cannot still find the life before.
+ * - The life word is stored last, with release, pairing with the readers' first load (acquire): who
+ *   sees it sees all of this life's fields, or later ones, and those the second load catches.
+ *
+ * No fence is needed, and no two lives of a slot ever have the same life word.
+ */
+struct plx_key
+plx_slot_publish(struct plx_mem *mem, uint32_t number, const struct plx_slot_terms *terms)
+{
+	struct plx_slot *slot = &mem->slot[number];
+	/* Acquire: pairs with the release in plx_slot_end(), by whichever engine ended that life.
+	 */
+	uint64_t life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
+	uint32_t count = (uint32_t)(life >> 32);
+	struct plx_key key;
+
+	PLX_ASSERT(plx_life_key(life) == 0);
+	do { /* twice at the most: one of all 2^32 pairs of slot and generation gives 0 */
+		count++;
+		key.v = plx_permute(&mem->permutation,
+				    number << PLX_KEY_GENERATION_BITS |
+					    (count & ((1u << PLX_KEY_GENERATION_BITS) - 1)));
+	} while (key.v == 0);
+	life = (uint64_t)count << 32;
+	__atomic_store_n(&slot->va, terms->va, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->length, terms->length, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->host, terms->host, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->qpn, terms->qpn, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->parent, terms->parent, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->access, terms->access.bits, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->gate, life | PLX_GATE_OPEN, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->life, life | key.v, __ATOMIC_RELEASE);
+	return key;
+}
+
+bool
+plx_slot_end(struct plx_slot *slot, uint64_t life)
+{
+	/* Release: pairs with the acquire in plx_slot_publish(). Acquire, for the failure too: what
+	 * the caller does next about this slot comes after whoever ended its life. */
+	return __atomic_compare_exchange_n(&slot->life, &life, plx_life_ended(life), false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+enum plx_gate
+plx_gate_close(struct plx_slot *slot, uint64_t life)
+{
+	uint64_t found = plx_life_ended(life) | PLX_GATE_OPEN;
+
+	/* Acquire: pairs with the release in plx_gate_unpin(), so that the windows that were bound
+	 * have ended before the region does. */
+	if (__atomic_compare_exchange_n(&slot->gate, &found, plx_life_ended(life), false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return PLX_GATE_CLOSED;
+	if (plx_life_ended(found) == plx_life_ended(life) && found & PLX_GATE_OPEN)
+		return PLX_GATE_PINNED;
+	return PLX_GATE_SHUT_BEFORE;
+}
+
+bool
+plx_gate_pin(struct plx_slot *slot)
+{
+	/* Relaxed: one atomic word says both "open" and "one more", so that a close comes either
+	 * before and is seen, or after and sees the count. */
+	if (__atomic_fetch_add(&slot->gate, 1, __ATOMIC_RELAXED) & PLX_GATE_OPEN)
+		return true;
+	__atomic_fetch_sub(&slot->gate, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+void
+plx_gate_unpin(struct plx_slot *slot)
+{
+	/* Release: pairs with the acquire in plx_gate_close(). */
+	uint64_t before = __atomic_fetch_sub(&slot->gate, 1, __ATOMIC_RELEASE);
+
+	PLX_ASSERT(before & PLX_GATE_OPEN && before & PLX_GATE_WINDOWS);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The requester's receiving half: ACK, NAK, RNR NAK, READ responses, atomic results.
+ * It never sends: going back only moves the cursor, and requester.c sends from there.
+ * Start with requester_on_packet().
+ *
+ * Everything here is relative to `una`, the oldest unacknowledged PSN. Any answer at PSN p also
+ * acknowledges what lies before p, except READs and atomics, which only their own answer can end:
+ * an answer beyond one of them says that its response was lost (IBTA vol 1, 9.7.5.1.2, "implied
+ * NAK").
+ */
+#include "qp.h"
+
+static struct plx_wqe *
+wqe_done(const struct plx_qp *qp)
+{
+	return &qp->wqe[qp->req.done & qp->sq_mask];
+}
+
+static struct sq_track *
+track_done(const struct plx_qp *qp)
+{
+	return &qp->track[qp->req.done & qp->sq_mask];
+}
+
+static bool
+waits_for_response(const struct plx_wqe *wqe)
+{
+	return wqe->op == PLX_WR_READ || wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD;
+}
+
+/* Acknowledge the next `packets` PSNs, all of the entry at `done`. */
+static void
+advance(struct plx_qp *qp, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+	const struct sq_track *track = track_done(qp);
+
+	req->una = plx_psn_add(req->una, packets);
+	req->acked += packets;
+	if (waits_for_response(wqe_done(qp)) &&
+	    (req->acked == track->packets || req->acked % qp->read_chunk == 0))
+		req->rd_open--;
+	if (req->acked == track->packets) {
+		req->acked = 0;
+		req->done++;
+		requester_settle_local(qp);
+	}
+}
+
+/* What follows from any progress: counters start anew, the timer moves on, a cursor that was
+ * overtaken (late answers to a flight that is being sent again) catches up. */
+static void
+progressed(struct plx_qp *qp, uint64_t now, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+
+	if (!PLX_MUTANT(RETRY_NOT_RESET))
+		req->retries_left = qp->retry_max;
+	req->rnr_retries_left = qp->rnr_retry_max;
+	req->went_back = false;
+	if (plx_psn_before(req->next, req->una)) {
+		req->next = req->una;
+		req->cursor = req->done;
+		req->cursor_packet = req->acked;
+	}
+	req->ack_deadline =
+		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, qp->ack_timeout);
+	qp->cc->on_ack(qp->cc_state, now, packets);
+}
+
+/*
+ * Acknowledge [una, until). Returns false when a READ or atomic is in the way: una is then at it.
+ */
+static bool
+take_until(struct plx_qp *qp, struct plx_psn until, uint64_t now)
+{
+	struct requester *req = &qp->req;
+	uint32_t taken = 0;
+
+	while (!plx_psn_eq(req->una, until) && !waits_for_response(wqe_done(qp))) {
+		uint32_t left = track_done(qp)->packets - req->acked;
+		uint32_t step = (uint32_t)plx_psn_diff(until, req->una);
+
+		step = step < left ? step : left;
+		advance(qp, step);
+		taken += step;
+	}
+	if (taken > 0)
+		progressed(qp, now, taken);
+	return plx_psn_eq(req->una, until);
+}
+
+/*
+ * Go back to una, once: packets of the same flight that arrive later say the same again, and a
+ * forged NAK must not cause more than one flight (T5). Only progress or the timer opens it anew.
+ */
+static enum plx_verdict
+lost(struct plx_qp *qp, uint64_t now, enum plx_loss cause, struct plx_actions *out)
+{
+	if (qp->req.went_back || plx_psn_eq(qp->req.next, qp->req.una))
+		return PLX_VERDICT_NAK_AGAIN;
+	if (requester_charge_retry(qp, out)) {
+		requester_go_back(qp, now, cause);
+		qp->req.went_back = true;
+	}
+	return cause == PLX_LOSS_NAK ? PLX_VERDICT_NAK_SEQUENCE : PLX_VERDICT_RESPONSE_LOST;
+}
+
+/*
+ * The peer has no receive. Its timer is waited out and the request sent again, for ever with a
+ * limit of 7. The NAK proves that the peer is alive, so the retry count starts anew: without that
+ * a long wait on a wire that loses one packet in a hundred would end in RETRY_EXCEEDED.
+ */
+static enum plx_verdict
+on_rnr(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	if (req->rnr_waiting)
+		return PLX_VERDICT_NAK_AGAIN;
+	if (qp->rnr_retry_max != PLX_RNR_RETRY_FOREVER) {
+		if (req->rnr_retries_left == 0) {
+			requester_fail(qp, PLX_WC_RNR_RETRY_EXCEEDED, out);
+			return PLX_VERDICT_NAK_RNR;
+		}
+		if (!PLX_MUTANT(RNR_NOT_COUNTED))
+			req->rnr_retries_left--;
+	}
+	req->cursor = req->done;
+	req->cursor_packet = req->acked;
+	req->next = req->una;
+	req->since_ack_request = 0;
+	req->ack_deadline = PLX_NEVER;
+	req->retries_left = qp->retry_max;
+	req->rnr_waiting = true;
+	req->rnr_until =
+		plx_time_add(now, plx_rnr_timer_ns(pkt->aeth.syndrome & PLX_AETH_VALUE_MASK));
+	plx_count(&qp->counters.rnr_waits, 1);
+	return PLX_VERDICT_NAK_RNR;
+}
+
+static enum plx_verdict
+on_nak(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	static const struct {
+		enum plx_verdict verdict;
+		enum plx_wc_status status;
+	} fatal[] = {
+		[PLX_NAK_INVALID_REQUEST] = {PLX_VERDICT_NAK_INVALID,
+					     PLX_WC_REMOTE_INVALID_REQUEST},
+		[PLX_NAK_REMOTE_ACCESS] = {PLX_VERDICT_NAK_ACCESS, PLX_WC_REMOTE_ACCESS},
+		[PLX_NAK_REMOTE_OPERATION] = {PLX_VERDICT_NAK_OPERATION, PLX_WC_REMOTE_OPERATION},
+	};
+	uint8_t code = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
+
+	if (code == PLX_NAK_SEQUENCE)
+		return lost(qp, now, PLX_LOSS_NAK, out);
+	requester_fail(qp, fatal[code].status, out);
+	return fatal[code].verdict;
+}
+
+static enum plx_verdict
+on_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	uint8_t type = pkt->aeth.syndrome & PLX_AETH_TYPE_MASK;
+	uint8_t value = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
+	bool nak = type == PLX_AETH_NAK && value <= PLX_NAK_REMOTE_OPERATION;
+	struct plx_psn until = pkt->psn;
+
+	if (type != PLX_AETH_ACK && type != PLX_AETH_RNR && !nak)
+		return PLX_VERDICT_SYNDROME;
+	if (type == PLX_AETH_ACK)
+		until = plx_psn_add(until, 1);
+	if (PLX_MUTANT(ACK_ONE_TOO_MANY) && !plx_psn_eq(until, qp->req.high))
+		until = plx_psn_add(until, 1);
+	if (!take_until(qp, until, now))
+		return lost(qp, now, PLX_LOSS_RESPONSE, out);
+	if (type == PLX_AETH_ACK)
+		return PLX_VERDICT_ACKED;
+	return nak ? on_nak(qp, pkt, now, out) : on_rnr(qp, pkt, now, out);
+}
+
+/* The entry that a PSN in flight belongs to. */
+static const struct plx_wqe *
+wqe_of(const struct plx_qp *qp, struct plx_psn psn)
+{
+	uint32_t index = qp->req.done;
+
+	for (; index != qp->req.started; index++) {
+		const struct sq_track *track = &qp->track[index & qp->sq_mask];
+
+		if (plx_psn_in(psn, track->first, track->packets))
+			break;
+	}
+	PLX_ASSERT(index != qp->req.started);
+	return &qp->wqe[index & qp->sq_mask];
+}
+
+/* Place an answer's bytes into the local SGEs of the entry at `done`; false when a key denies. */
+static bool
+place_answer(struct plx_qp *qp, uint32_t offset, const uint8_t *src, uint32_t bytes,
+	     struct plx_actions *out)
+{
+	struct sge_source source = sge_of_send(qp, qp->req.done);
+	struct plx_access common = {PLX_ACCESS_ALL};
+	struct plx_iov ranges[PLX_SGE_MAX];
+	int count = sge_resolve(qp, &source, offset, bytes,
+				(struct plx_access){PLX_ACCESS_LOCAL_WRITE}, ranges, &common);
+
+	if (count < 0)
+		return false;
+	sge_place(ranges, count, src, out);
+	plx_count(&qp->counters.bytes_placed, bytes);
+	return true;
+}
+
+/* Fail the entry at `done` for what its answer looks like. */
+static enum plx_verdict
+refuse_answer(struct plx_qp *qp, enum plx_verdict verdict, enum plx_wc_status status,
+	      struct plx_actions *out)
+{
+	requester_fail(qp, status, out);
+	return verdict;
+}
+
+static enum plx_verdict
+on_read_response(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+		 struct plx_actions *out)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	const struct requester *req = &qp->req;
+	const struct sq_track *track = track_done(qp);
+	uint32_t offset = req->acked << qp->mtu_shift;
+	uint32_t bytes = track->bytes - offset;
+	bool ends = req->acked + 1 == track->packets || (req->acked + 1) % qp->read_chunk == 0;
+
+	if (bytes > qp->mtu)
+		bytes = qp->mtu;
+	if (pkt->payload_bytes != bytes)
+		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_LOCAL_LENGTH, out);
+	if (ends != (plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY)))
+		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
+	if (!place_answer(qp, offset, pkt->payload, bytes, out))
+		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
+	advance(qp, 1);
+	progressed(qp, now, 1);
+	return PLX_VERDICT_RESPONSE;
+}
+
+static enum plx_verdict
+on_atomic_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	qp->req.original = pkt->atomic_original;
+	if (!place_answer(qp, 0, (const uint8_t *)&qp->req.original, sizeof(qp->req.original), out))
+		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
+	advance(qp, 1);
+	progressed(qp, now, 1);
+	return PLX_VERDICT_RESPONSE;
+}
+
+/**
+ * An answer of the peer's: acknowledgement or response.
+ *
+ * Outside [una, high) it is nothing to us: stale or a ghost. A response must be of the kind that
+ * the request at its PSN waits for, else it is a ghost too, and acknowledges nothing.
+ */
+enum plx_verdict
+requester_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+		    struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+	uint32_t in_flight = (uint32_t)plx_psn_diff(req->high, req->una);
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	const struct plx_wqe *wqe;
+	bool read = op->kind == PLX_OP_READ_RESPONSE;
+
+	if (!plx_psn_in(pkt->psn, req->una, in_flight))
+		return plx_psn_before(pkt->psn, req->una) ? PLX_VERDICT_STALE : PLX_VERDICT_GHOST;
+	if (op->kind == PLX_OP_ACK)
+		return on_ack(qp, pkt, now, out);
+	if (plx_opcode_has(op, PLX_OPF_AETH) &&
+	    (pkt->aeth.syndrome & PLX_AETH_TYPE_MASK) != PLX_AETH_ACK)
+		return PLX_VERDICT_SYNDROME;
+	wqe = wqe_of(qp, pkt->psn);
+	if (!waits_for_response(wqe) || (wqe->op == PLX_WR_READ) != read)
+		return PLX_VERDICT_GHOST;
+	if (!take_until(qp, pkt->psn, now))
+		return lost(qp, now, PLX_LOSS_RESPONSE, out);
+	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completions: in queue order, success before flush, each posted entry once; and the way into
+ * ERROR. It never decides whether something failed.
+ * Start with complete_deliver().
+ *
+ * One ACK may end hundreds of requests and one failure flush thousands, but an action list is
+ * bounded: what has no room waits in the queue itself, and the next call goes on.
+ */
+#include "qp.h"
+
+bool
+complete_is_flushed(const struct plx_qp *qp)
+{
+	return qp->state == PLX_QP_ERROR && qp->req.head == qp->req.tail && !qp->resp.recv_open &&
+	       (qp->rq->shared || plx_rq_count(qp->rq) == 0);
+}
+
+static void
+send_completion(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out)
+{
+	const struct plx_wqe *wqe = &qp->wqe[qp->req.head & qp->sq_mask];
+	struct plx_completion completion = {
+		.wr_id = wqe->wr_id,
+		.qpn = qp->qpn,
+		.status = (uint8_t)status,
+		.op = wqe->op,
+	};
+
+	if (status == PLX_WC_SUCCESS) {
+		if (wqe->op == PLX_WR_READ)
+			completion.bytes = qp->track[qp->req.head & qp->sq_mask].bytes;
+		else if (wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD)
+			completion.bytes = sizeof(uint64_t);
+		else if (wqe->op == PLX_WR_LOCAL_INV) {
+			completion.flags = PLX_WC_INV;
+			completion.inv_key = wqe->inv_key;
+		}
+	}
+	action_add(out, PLX_ACT_COMPLETE)->completion = completion;
+}
+
+/** End the open receive. @param completion wr_id, qpn and PLX_WC_RECV are filled in here */
+void
+complete_recv(struct plx_qp *qp, struct plx_completion *completion, struct plx_actions *out)
+{
+	completion->wr_id = qp->recv.wr_id;
+	completion->qpn = qp->qpn;
+	completion->flags |= PLX_WC_RECV;
+	action_add(out, PLX_ACT_COMPLETE)->completion = *completion;
+	qp->resp.recv_open = false;
+	if (!qp->rq->shared)
+		qp->rq->done++;
+}
+
+static void
+deliver_done(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	while (req->head != req->done) {
+		if (!(qp->wqe[req->head & qp->sq_mask].flags & PLX_WR_SILENT)) {
+			if (actions_room(out) == 0)
+				return;
+			send_completion(qp, PLX_WC_SUCCESS, out);
+		}
+		req->head++;
+	}
+}
+
+static void
+flush_send(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	while (req->head != req->tail && actions_room(out) > 0) {
+		bool failed = req->failed != PLX_WC_SUCCESS && req->head == req->failed_at;
+
+		send_completion(qp, failed ? (enum plx_wc_status)req->failed : PLX_WC_FLUSHED, out);
+		req->head++;
+		req->done = req->cursor = req->started = req->head;
+	}
+}
+
+static void
+flush_recv(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+
+	if (PLX_MUTANT(RECV_NOT_RETURNED) && resp->recv_open) {
+		resp->recv_open = false;
+		return;
+	}
+	if (resp->recv_open && actions_room(out) > 0) {
+		struct plx_completion completion = {.status = resp->recv_status};
+
+		complete_recv(qp, &completion, out);
+		resp->recv_status = PLX_WC_FLUSHED;
+	}
+	while (!resp->recv_open && !qp->rq->shared && plx_rq_count(qp->rq) > 0 &&
+	       actions_room(out) > 0) {
+		struct plx_completion completion = {.status = PLX_WC_FLUSHED};
+
+		rq_peek(qp->rq, &qp->recv);
+		rq_take(qp->rq);
+		complete_recv(qp, &completion, out);
+	}
+}
+
+/**
+ * Deliver what has ended, as far as `out` has room. Successes first, in queue order; in ERROR then
+ * the entry that failed, then the rest as FLUSHED, then the receives. Sets `more` while anything
+ * is left.
+ */
+void
+complete_deliver(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	deliver_done(qp, out);
+	if (req->head != req->done) {
+		qp->more = true;
+		return;
+	}
+	if (qp->state == PLX_QP_SQD && !req->drained && req->done == req->started) {
+		if (actions_room(out) == 0) {
+			qp->more = true;
+			return;
+		}
+		req->drained = true;
+		action_event(qp, out, PLX_EVENT_SQ_DRAINED, 0);
+	}
+	if (qp->state != PLX_QP_ERROR)
+		return;
+	flush_send(qp, out);
+	flush_recv(qp, out);
+	if (complete_is_flushed(qp) && !qp->flush_told && actions_room(out) > 0) {
+		qp->flush_told = true;
+		action_event(qp, out, PLX_EVENT_FLUSHED, 0);
+	}
+	if (!complete_is_flushed(qp) || !qp->flush_told)
+		qp->more = true;
+}
+
+/** To ERROR: timers off, nothing more is sent but what is owed, everything posted is flushed. */
+void
+complete_to_error(struct plx_qp *qp, enum plx_wc_status cause, struct plx_actions *out)
+{
+	qp->state = PLX_QP_ERROR;
+	qp->more = true;
+	qp->flush_told = false;
+	qp->req.ack_deadline = PLX_NEVER;
+	qp->req.pace_until = PLX_NEVER;
+	qp->req.rnr_waiting = false;
+	qp->resp.open = OPEN_NONE;
+	reply_forget(qp);
+	if (out)
+		action_event(qp, out, PLX_EVENT_FAILED, (uint8_t)cause);
+}

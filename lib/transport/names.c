@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Texts of the transport's enums, the two timer tables of the standard, and the congestion
+ * strategy that does nothing. It holds no state.
+ * Every table comes from the X-list of its enum, so that none can miss an entry.
+ */
+#include "qp.h"
+
+const char *
+plx_wc_text(enum plx_wc_status status)
+{
+	static const char *const texts[PLX_WC_COUNT] = {
+#define PLX_X(name, text) [PLX_WC_##name] = text,
+		PLX_WC_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)status < PLX_WC_COUNT ? texts[status] : "not a completion status";
+}
+
+const char *
+plx_event_text(enum plx_event_kind kind)
+{
+	static const char *const texts[PLX_EVENT_COUNT] = {
+#define PLX_X(name, text) [PLX_EVENT_##name] = text,
+		PLX_EVENT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)kind < PLX_EVENT_COUNT ? texts[kind] : "not an event";
+}
+
+const char *
+plx_verdict_text(enum plx_verdict verdict)
+{
+	static const char *const texts[PLX_VERDICT_COUNT] = {
+#define PLX_X(name, text) [PLX_VERDICT_##name] = text,
+		PLX_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)verdict < PLX_VERDICT_COUNT ? texts[verdict] : "not a verdict";
+}
+
+const char *
+plx_verdict_name(enum plx_verdict verdict)
+{
+	static const char *const names[PLX_VERDICT_COUNT] = {
+#define PLX_X(name, text) [PLX_VERDICT_##name] = #name,
+		PLX_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)verdict < PLX_VERDICT_COUNT ? names[verdict] : "?";
+}
+
+const char *
+plx_qp_state_name(enum plx_qp_state state)
+{
+	static const char *const names[PLX_QP_STATE_COUNT] = {
+		[PLX_QP_NONE] = "none",   [PLX_QP_RESET] = "reset", [PLX_QP_INIT] = "init",
+		[PLX_QP_RTR] = "rtr",     [PLX_QP_RTS] = "rts",     [PLX_QP_SQD] = "sqd",
+		[PLX_QP_ERROR] = "error",
+	};
+
+	return (unsigned)state < PLX_QP_STATE_COUNT ? names[state] : "?";
+}
+
+uint64_t
+plx_ack_timeout_ns(uint8_t code)
+{
+	return code == 0 ? PLX_NEVER : UINT64_C(4096) << (code & 31);
+}
+
+/* Spec: IBTA vol 1, 9.7.5.2.8, table 45; in units of 10 us. Code 0 is the longest. */
+uint64_t
+plx_rnr_timer_ns(uint8_t code)
+{
+	static const uint32_t tens_of_usec[32] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return tens_of_usec[code & 31] * 10 * PLX_USEC;
+}
+
+static uint64_t
+none_ask(const void *state, uint64_t now, uint32_t bytes)
+{
+	(void)state;
+	(void)bytes;
+	return now;
+}
+
+static void
+none_on_sent(void *state, uint64_t now, uint32_t bytes)
+{
+	(void)state;
+	(void)now;
+	(void)bytes;
+}
+
+static void
+none_on_loss(void *state, uint64_t now, enum plx_loss cause)
+{
+	(void)state;
+	(void)now;
+	(void)cause;
+}
+
+static bool
+none_on_ce(void *state, uint64_t now)
+{
+	(void)state;
+	(void)now;
+	return false;
+}
+
+static void
+none_on_cnp(void *state, uint64_t now)
+{
+	(void)state;
+	(void)now;
+}
+
+const struct plx_cc_ops plx_cc_none = {
+	.name = "none",
+	.ask = none_ask,
+	.on_sent = none_on_sent,
+	.on_ack = none_on_sent,
+	.on_loss = none_on_loss,
+	.on_ce = none_on_ce,
+	.on_cnp = none_on_cnp,
+};

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One reliable-connection queue pair, requester and responder: packet in, actions out.
+ * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
+ * executes what it decides. One thread owns a QP.
+ * Start with plx_qp_on_packet() and plx_qp_transmit(); docs/transport.md tells the story.
+ */
+#ifndef PLX_TRANSPORT_H
+#define PLX_TRANSPORT_H
+
+#include "plx_base.h"
+#include "plx_mem.h"
+#include "plx_wire.h"
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+enum {
+	PLX_WQE_BYTES = 128,
+	PLX_WQE_SGES = 4,            /* in the WQE itself; what is beyond lies in its spill */
+	PLX_WQE_INLINE_BYTES = 64,   /* as above, for inline data */
+	PLX_SGE_MAX = 16,            /* of one work request */
+	PLX_INLINE_MAX = 1024,       /* [bytes] of one work request */
+	PLX_QUEUE_DEPTH_MAX = 32768, /* of one send or receive queue */
+	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
+	PLX_RETRY_MAX = 7,
+	PLX_RNR_RETRY_FOREVER = 7,
+	PLX_WINDOW_PACKETS_MAX = 1 << 16,     /* PSNs in flight, READ responses not counted */
+	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
+	PLX_ACTIONS_MAX = 64,
+	PLX_IOVS_MAX = 128,
+	/* what one call of each entry point may add at most */
+	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
+};
+
+/* ---- work requests -------------------------------------------------------------------------- */
+
+struct plx_sge {
+	uint64_t va;
+	uint32_t length;
+	struct plx_key key;
+};
+
+enum plx_wr_op {
+	PLX_WR_NONE,
+	PLX_WR_SEND,
+	PLX_WR_SEND_IMM,
+	PLX_WR_SEND_INV,
+	PLX_WR_WRITE,
+	PLX_WR_WRITE_IMM,
+	PLX_WR_READ,
+	PLX_WR_CMP_SWAP,
+	PLX_WR_FETCH_ADD,
+	PLX_WR_LOCAL_INV, /* invalidates inv_key once everything before it has completed */
+	PLX_WR_BIND,      /* the window is bound by whoever posts; here it only keeps its place */
+	PLX_WR_OP_COUNT,
+};
+
+enum plx_wr_flag {
+	PLX_WR_SOLICITED = 1 << 0, /* ask for an event at the receiver (SEND, WRITE_IMM) */
+	PLX_WR_SILENT = 1 << 1,    /* no completion on success */
+	PLX_WR_FENCE = 1 << 2,     /* not before all earlier READs and atomics are done */
+	PLX_WR_INLINE = 1 << 3,    /* payload is in the WQE; keys are not looked at */
+	PLX_WR_FLAGS_ALL = 0x0f,
+};
+
+/*
+ * One send queue entry as it crosses a ring: two cache lines, no pointers. Up to four SGEs or 64
+ * inline bytes lie in it; longer lists and longer inline data lie in a spill buffer beside it.
+ */
+struct plx_wqe {
+	uint64_t wr_id;
+	uint8_t op;    /* enum plx_wr_op */
+	uint8_t flags; /* enum plx_wr_flag */
+	uint8_t sges;  /* 0 .. the QP's limit */
+	uint8_t resv;
+	uint32_t inline_bytes; /* with PLX_WR_INLINE */
+	union {
+		uint32_t imm;           /* *_IMM, host byte order */
+		struct plx_key inv_key; /* SEND_INV, LOCAL_INV */
+	};
+	struct plx_key rkey;
+	uint64_t remote_va;
+	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
+	uint64_t compare;  /* CMP_SWAP */
+	uint64_t resv2[2];
+	union {
+		struct plx_sge sge[PLX_WQE_SGES];
+		uint8_t data[PLX_WQE_INLINE_BYTES];
+	};
+};
+
+_Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
+
+/* ---- completions ---------------------------------------------------------------------------- */
+
+/* How a work request ended. X(name, text) */
+#define PLX_WC_LIST(X)                                                                  \
+	X(SUCCESS, "success")                                                           \
+	X(LOCAL_LENGTH, "the message does not fit the receive, or a response its READ") \
+	X(LOCAL_PROTECTION, "a local key does not grant the access")                    \
+	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")             \
+	X(FLUSHED, "the queue pair failed or was closed first")                         \
+	X(BAD_RESPONSE, "the peer's response is malformed")                             \
+	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")          \
+	X(REMOTE_ACCESS, "a remote key does not grant the access")                      \
+	X(REMOTE_OPERATION, "the responder cannot complete the request")                \
+	X(RETRY_EXCEEDED, "no answer within the retry count")                           \
+	X(RNR_RETRY_EXCEEDED, "receiver not ready within the RNR retry count")
+
+enum plx_wc_status {
+#define PLX_X(name, text) PLX_WC_##name,
+	PLX_WC_LIST(PLX_X)
+#undef PLX_X
+	PLX_WC_COUNT,
+};
+
+const char *plx_wc_text(enum plx_wc_status status);
+
+enum plx_wc_flag {
+	PLX_WC_RECV = 1 << 0,      /* of the receive queue; `op` tells SEND* or WRITE_IMM */
+	PLX_WC_IMM = 1 << 1,       /* `imm` is there */
+	PLX_WC_INV = 1 << 2,       /* `inv_key` was invalidated before this completion */
+	PLX_WC_SOLICITED = 1 << 3, /* the sender asked for an event */
+};
+
+struct plx_completion {
+	uint64_t wr_id;
+	uint32_t qpn;
+	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
+	union {
+		uint32_t imm;
+		struct plx_key inv_key;
+	};
+	uint8_t status; /* enum plx_wc_status */
+	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t flags;  /* enum plx_wc_flag */
+};
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+enum plx_action_kind {
+	PLX_ACT_NONE,
+	PLX_ACT_PLACE,    /* copy into granted memory */
+	PLX_ACT_ATOMIC,   /* read-modify-write granted memory, keep the old value */
+	PLX_ACT_COMPLETE, /* a completion queue entry */
+	PLX_ACT_EVENT,    /* something happened to the QP */
+	PLX_ACT_EMIT,     /* send one packet */
+};
+
+/* Ascending order, the last byte last (nd2.md's in-order placement is kept by the executor). */
+struct plx_place {
+	uint8_t *dst;
+	const uint8_t *src; /* into the packet's payload, or into the QP */
+	uint32_t bytes;
+};
+
+/* Eight bytes at an aligned address, in host byte order there. */
+struct plx_atomic {
+	uint8_t *target;
+	uint64_t swap_add, compare;
+	uint64_t *original; /* into the QP: the executor stores the value found */
+	bool cmp_swap;      /* else fetch-and-add */
+};
+
+/* What happened to a QP. X(name, text) */
+#define PLX_EVENT_LIST(X)                                      \
+	X(NONE, "nothing")                                     \
+	X(COMM_ESTABLISHED, "the first packet arrived in RTR") \
+	X(SQ_DRAINED, "in SQD, everything begun is done")      \
+	X(FAILED, "the QP is in error")                        \
+	X(FLUSHED, "in error, every entry has been flushed")   \
+	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold")
+
+enum plx_event_kind {
+#define PLX_X(name, text) PLX_EVENT_##name,
+	PLX_EVENT_LIST(PLX_X)
+#undef PLX_X
+	PLX_EVENT_COUNT,
+};
+
+const char *plx_event_text(enum plx_event_kind kind);
+
+struct plx_event {
+	uint32_t qpn;
+	uint8_t kind;  /* enum plx_event_kind */
+	uint8_t cause; /* FAILED: enum plx_wc_status */
+};
+
+struct plx_iov {
+	const uint8_t *base;
+	uint32_t bytes;
+};
+
+enum plx_emit_flag {
+	PLX_EMIT_RETRANSMIT = 1 << 0,
+	PLX_EMIT_RESPONSE = 1 << 1,
+	/* first transmission of a SEND or WRITE whose every source region promises to stay as it
+	 * is: the only payload that may leave without a copy (design decision 6) */
+	PLX_EMIT_STABLE = 1 << 2,
+};
+
+/* A packet to send: header fields, and where its payload lies. `pkt.payload` is not used. */
+struct plx_emit {
+	struct plx_pkt pkt;
+	uint16_t iov_first; /* into plx_actions.iov */
+	uint8_t iovs;
+	uint8_t flags; /* enum plx_emit_flag */
+};
+
+struct plx_action {
+	uint8_t kind; /* enum plx_action_kind */
+	union {
+		struct plx_place place;
+		struct plx_atomic atomic;
+		struct plx_completion completion;
+		struct plx_event event;
+		struct plx_emit emit;
+	};
+};
+
+/*
+ * What a call wants done, in this order. The caller empties it by plx_actions_reset() when it has
+ * executed everything; pointers in it are good until the next call on the same QP, or until the
+ * packet that caused them is freed. Memory actions must be executed before the next plx_qp_*().
+ */
+struct plx_actions {
+	uint32_t count;
+	uint32_t iovs;
+	struct plx_action list[PLX_ACTIONS_MAX];
+	struct plx_iov iov[PLX_IOVS_MAX];
+};
+
+static inline void
+plx_actions_reset(struct plx_actions *actions)
+{
+	actions->count = 0;
+	actions->iovs = 0;
+}
+
+/** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
+void plx_action_touch_memory(const struct plx_action *action);
+
+/**
+ * Build the whole frame of an EMIT by copying: headers, payload, pad, ICRC.
+ *
+ * @param out [plx_emit_bytes()] at least
+ * Returns: bytes written
+ */
+size_t plx_emit_write(const struct plx_frame_template *tmpl, const struct plx_actions *actions,
+		      const struct plx_emit *emit, plx_icrc_fn icrc, uint8_t *out);
+
+/** Bytes of the frame that plx_emit_write() will build. */
+size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_emit *emit);
+
+/* ---- verdicts on packets -------------------------------------------------------------------- */
+
+/* What becomes of a packet: rows of the decision table, docs/protocol.md. X(name, text) */
+#define PLX_VERDICT_LIST(X)                                                                  \
+	X(NONE, "not judged")                                                                \
+	X(ACCEPT, "request expected and good")                                               \
+	X(SERVICE, "opcode family is not this QP's type")                                    \
+	X(STATE, "the QP's state cannot receive")                                            \
+	X(PKEY, "P_Key does not match")                                                      \
+	X(ADDRESS, "addresses are not the QP's path")                                        \
+	X(AHEAD, "PSN ahead of the one expected: NAK")                                       \
+	X(AHEAD_AGAIN, "PSN ahead, and the NAK is out already")                              \
+	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                          \
+	X(REPLAY, "duplicate READ or atomic: replayed")                                      \
+	X(DUPLICATE_FORGOTTEN, "duplicate READ or atomic that is not remembered or differs") \
+	X(DUPLICATE_DENIED, "duplicate READ whose key no longer grants it")                  \
+	X(SEQUENCE, "first, middle and last out of order")                                   \
+	X(DISABLED, "operation not enabled on this QP")                                      \
+	X(TOO_MANY_READS, "more READs and atomics at once than agreed")                      \
+	X(RNR, "no receive posted")                                                          \
+	X(LENGTH, "payload or RETH length wrong for the packet's place")                     \
+	X(MISALIGNED, "atomic on an address that is not a multiple of 8")                    \
+	X(ACCESS, "remote key does not grant the range")                                     \
+	X(RECV_LENGTH, "the message is longer than the receive")                             \
+	X(RECV_ACCESS, "a key of the receive does not grant the range")                      \
+	X(INVALIDATE, "key to invalidate is not one that may be")                            \
+	X(ACKED, "acknowledgement taken")                                                    \
+	X(RESPONSE, "READ response or atomic result taken")                                  \
+	X(GHOST, "acknowledgement of nothing that is outstanding")                           \
+	X(STALE, "acknowledgement of what was acknowledged before")                          \
+	X(RESPONSE_LOST, "acknowledges past a READ or atomic whose response is missing")     \
+	X(RESPONSE_BAD, "READ response of the wrong length")                                 \
+	X(RESPONSE_DENIED, "local key does not grant the place of a response")               \
+	X(NAK_SEQUENCE, "NAK: sequence error")                                               \
+	X(NAK_RNR, "NAK: receiver not ready")                                                \
+	X(NAK_INVALID, "NAK: invalid request")                                               \
+	X(NAK_ACCESS, "NAK: remote access")                                                  \
+	X(NAK_OPERATION, "NAK: remote operation")                                            \
+	X(NAK_AGAIN, "NAK or lost response that was acted upon already")                     \
+	X(SYNDROME, "reserved syndrome")                                                     \
+	X(CNP, "congestion notification taken")
+
+enum plx_verdict {
+#define PLX_X(name, text) PLX_VERDICT_##name,
+	PLX_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	PLX_VERDICT_COUNT,
+};
+
+const char *plx_verdict_text(enum plx_verdict verdict);
+const char *plx_verdict_name(enum plx_verdict verdict);
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+/* Per QP, beside one counter for each verdict. X(name, text) */
+#define PLX_QP_COUNTER_LIST(X)                                             \
+	X(requests_sent, "request packets sent for the first time")        \
+	X(requests_resent, "request packets sent again")                   \
+	X(responses_sent, "READ response and atomic packets sent")         \
+	X(acks_sent, "ACK packets sent")                                   \
+	X(naks_sent, "NAK packets sent, RNR not counted")                  \
+	X(rnrs_sent, "RNR NAK packets sent")                               \
+	X(cnps_sent, "congestion notifications sent")                      \
+	X(timeouts, "ack timers fired")                                    \
+	X(go_backs, "times the requester went back")                       \
+	X(rnr_waits, "times the requester waited for a receiver")          \
+	X(ce_marks, "packets received with a congestion mark")             \
+	X(window_stalls, "times the packet window held the requester")     \
+	X(fence_stalls, "times a fence held the requester")                \
+	X(read_stalls, "times the READ limit held the requester")          \
+	X(pace_stalls, "times the congestion strategy held the requester") \
+	X(bytes_placed, "payload bytes placed")                            \
+	X(bytes_sent, "payload bytes sent, retransmissions included")
+
+struct plx_qp_counters {
+	uint64_t verdict[PLX_VERDICT_COUNT];
+#define PLX_X(name, text) uint64_t name;
+	PLX_QP_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+/* ---- congestion strategy -------------------------------------------------------------------- */
+
+/* Why the requester went back, as the strategy is told. */
+enum plx_loss {
+	PLX_LOSS_TIMEOUT,
+	PLX_LOSS_NAK,
+	PLX_LOSS_RESPONSE, /* a response is missing */
+};
+
+/**
+ * A congestion strategy: functions and a state of its own. Called by the QP's owner thread.
+ * `ask` changes nothing; it returns the time [ns] from which a packet of `bytes` may leave, any
+ * time up to `now` meaning at once. `on_ce` returns whether a CNP is owed to the peer.
+ */
+struct plx_cc_ops {
+	const char *name;
+	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes);
+	void (*on_sent)(void *state, uint64_t now, uint32_t bytes);
+	void (*on_ack)(void *state, uint64_t now, uint32_t packets);
+	void (*on_loss)(void *state, uint64_t now, enum plx_loss cause);
+	bool (*on_ce)(void *state, uint64_t now);
+	void (*on_cnp)(void *state, uint64_t now);
+};
+
+/** The strategy that never holds anything back and never answers a mark; its state is NULL. */
+extern const struct plx_cc_ops plx_cc_none;
+
+/* ---- receive queues ------------------------------------------------------------------------- */
+
+struct plx_rq; /* one QP's, or shared by QPs of one owner thread */
+
+/** Bytes that plx_rq_init() wants; 0 when an argument is out of range. */
+size_t plx_rq_bytes(uint32_t depth, uint32_t sges);
+
+/**
+ * @param memory [plx_rq_bytes()] aligned to PLX_CACHE_LINE; the caller's
+ * @param depth  1 .. PLX_QUEUE_DEPTH_MAX entries
+ * @param sges   0 .. PLX_SGE_MAX of one entry
+ * @param shared an SRQ: an entry's place is free again when a message takes it; entries that no
+ *               message took are not flushed with a QP
+ */
+struct plx_rq *plx_rq_init(void *memory, uint32_t depth, uint32_t sges, bool shared);
+
+/** Errors: FULL; TOO_MANY_SGES; TOO_LONG when the lengths add up to more than 2^31 */
+enum plx_status plx_rq_post(struct plx_rq *rq, uint64_t wr_id, const struct plx_sge *sge,
+			    uint32_t sges) PLX_MUST_CHECK;
+
+/** Ask, once, for SRQ_THRESHOLD when fewer than `threshold` entries are left; 0 asks no more. The
+ * event fires at the next take; ask plx_rq_count() first to see whether it is below already. */
+void plx_rq_arm(struct plx_rq *rq, uint32_t threshold);
+
+/** Entries posted and not yet taken by a message. */
+uint32_t plx_rq_count(const struct plx_rq *rq);
+
+/** Entries that may be posted now. */
+uint32_t plx_rq_room(const struct plx_rq *rq);
+
+/* ---- queue pairs ---------------------------------------------------------------------------- */
+
+enum plx_qp_state {
+	PLX_QP_NONE, /* no QP is ever in it */
+	PLX_QP_RESET,
+	PLX_QP_INIT,
+	PLX_QP_RTR,
+	PLX_QP_RTS,
+	PLX_QP_SQD,
+	PLX_QP_ERROR,
+	PLX_QP_STATE_COUNT,
+};
+
+const char *plx_qp_state_name(enum plx_qp_state state);
+
+/* What a QP is made for; fixed for its life. */
+struct plx_qp_caps {
+	uint32_t sq_depth;      /* 1 .. PLX_QUEUE_DEPTH_MAX */
+	uint32_t sq_sges;       /* 0 .. PLX_SGE_MAX */
+	uint32_t inline_bytes;  /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
+	uint32_t responder_res; /* 0 .. PLX_RD_ATOMIC_MAX: READs and atomics the peer may have open
+				 */
+};
+
+struct plx_qp_ids {
+	uint32_t qpn; /* 24 bits */
+	struct plx_domain domain;
+	struct plx_mem *mem; /* outlives the QP */
+	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	const struct plx_cc_ops *cc;
+	void *cc_state;
+};
+
+/* A path: who the peer is. Packets from elsewhere are not the QP's. */
+struct plx_path {
+	uint8_t ip_version; /* 4 or 6; 0: any address is the peer's (tests of the QP alone) */
+	uint32_t src4, dst4;
+	uint8_t src6[16], dst6[16];
+};
+
+/* What the two ends agreed on, given when the QP goes to RTR; the second half matters from RTS. */
+struct plx_qp_attr {
+	struct plx_path path;
+	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096 */
+	uint32_t dest_qpn;
+	uint16_t pkey;
+	struct plx_psn rq_psn;     /* the first PSN the peer will send */
+	struct plx_access enabled; /* REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC the peer may use */
+	uint8_t rnr_timer;         /* 0..31, the code our RNR NAKs carry; IBTA vol 1 table 45 */
+
+	struct plx_psn sq_psn;   /* the first PSN we send */
+	uint8_t retry_max;       /* 0..7 */
+	uint8_t rnr_retry_max;   /* 0..7, 7 for ever */
+	uint8_t rd_atomic_max;   /* READs and atomics we may have open; 0: such requests wait not
+				  * but are refused when posted */
+	uint64_t ack_timeout_ns; /* 1 .. ; see plx_ack_timeout_ns() for the CM's code */
+	uint32_t window_packets; /* 1 .. PLX_WINDOW_PACKETS_MAX */
+	uint32_t ack_interval;   /* AckReq at the latest on every so many packets; 1 .. */
+	uint32_t read_chunk_packets; /* 1 .. PLX_READ_CHUNK_PACKETS_MAX */
+};
+
+struct plx_qp;
+
+/** Nanoseconds of the CM's 5-bit local ack timeout code: 4.096 us * 2^code; PLX_NEVER for 0. */
+uint64_t plx_ack_timeout_ns(uint8_t code);
+
+/** Nanoseconds of a 5-bit RNR NAK timer code. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
+uint64_t plx_rnr_timer_ns(uint8_t code);
+
+/** Bytes that plx_qp_init() wants; 0 when a cap is out of range. */
+size_t plx_qp_bytes(const struct plx_qp_caps *caps);
+
+/**
+ * @param memory [plx_qp_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * Returns: the QP, in RESET
+ */
+struct plx_qp *plx_qp_init(void *memory, const struct plx_qp_caps *caps,
+			   const struct plx_qp_ids *ids);
+
+/**
+ * Take the QP to another state.
+ *
+ * RESET -> INIT -> RTR -> RTS <-> SQD; any -> ERROR; any -> RESET. To ERROR: what is posted is
+ * flushed by the next calls. To RESET: what is posted is forgotten, without completions (an own
+ * receive queue is emptied), timers are off.
+ *
+ * @param attr read for RTR (first half) and RTS (second half), else ignored
+ * Errors: STATE (no such transition); INVALID (an attribute out of range). Nothing has changed.
+ */
+enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
+			      const struct plx_qp_attr *attr) PLX_MUST_CHECK;
+
+/**
+ * Post to the send queue. In ERROR it is taken and flushed.
+ *
+ * @param wqe   copied, only the part that is used
+ * @param spill SGEs beyond PLX_WQE_SGES, or all inline data when more than PLX_WQE_INLINE_BYTES;
+ *              copied; NULL otherwise
+ * Errors: STATE (not RTS, SQD or ERROR); FULL; INVALID (op, flags, a READ or atomic without
+ * rd_atomic_max, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over 2^31,
+ * inline data over the limit)
+ * Cost: hot; O(SGEs)
+ */
+enum plx_status plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe,
+				 const void *spill) PLX_MUST_CHECK;
+
+/**
+ * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
+ * taken and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
+ */
+enum plx_status plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct plx_sge *sge,
+				 uint32_t sges) PLX_MUST_CHECK;
+
+/**
+ * Lines 4 and 5 of the decision table: is this packet the QP's to judge? Changes nothing, not
+ * even a counter: the ICRC (line 6) may not have been looked at yet.
+ *
+ * Returns: ACCEPT, SERVICE, STATE, PKEY or ADDRESS
+ */
+enum plx_verdict plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *frame,
+			      const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/**
+ * Accept one packet addressed to this QP and decide what it calls for. Emits nothing: what is owed
+ * to the peer leaves with the next plx_qp_transmit().
+ *
+ * @param pkt admitted and ICRC-checked
+ * @param now [ns, engine clock, never decreasing]
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE or ATOMIC, COMPLETE, EVENT
+ * Changes: check first, then apply: a verdict that drops has changed nothing but its counter
+ * Errors:  none; a peer's faults become an owed NAK and, for classes A and C, the ERROR state
+ * Cost:    hot; O(1), plus O(requests acknowledged)
+ * Spec:    IBTA vol 1, 9.7.4 to 9.7.5, 9.9; C9-88, C9-105, C9-148
+ * Tests:   tests/table/responder.c, tests/script/rc_*.plx, tests/sim
+ */
+enum plx_verdict plx_qp_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+				  struct plx_actions *out);
+
+/**
+ * Ask the QP for what it wants to send: first what is owed to the peer (ACK, NAK, READ responses,
+ * atomic results, CNP), then requests. Also delivers completions that an earlier call had no room
+ * for, and the flush of a QP in error.
+ *
+ * Ordering, decision 9: while an ACK is owed no request leaves. The engine calls this for every QP
+ * of an RX burst before it drains their send rings, so an ACK never leaves after a packet that the
+ * completion it acknowledges has caused.
+ *
+ * @param budget packets it may emit; 0 delivers completions only
+ * @param out    as much as fits is used
+ * Returns: packets emitted
+ * Cost:    hot; O(budget)
+ * Tests:   tests/unit/transport/, tests/script/rc_*.plx, tests/sim
+ */
+uint32_t plx_qp_transmit(struct plx_qp *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
+
+/**
+ * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_qp_on_packet().
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free
+ */
+void plx_qp_on_tick(struct plx_qp *qp, uint64_t now, struct plx_actions *out);
+
+/**
+ * When the QP wants to be called again: 0 when plx_qp_transmit() has something to do at once, else
+ * the deadline for plx_qp_on_tick() [ns], or PLX_NEVER.
+ */
+uint64_t plx_qp_wake_ns(const struct plx_qp *qp);
+
+/** The engine's word that the QP cannot go on (a completion queue overran, the port is gone): to
+ * ERROR, no further reply; everything is flushed. No effect in RESET or ERROR. */
+void plx_qp_fail(struct plx_qp *qp, struct plx_actions *out);
+
+/* What a QP looks like from outside: for queries, invariants and debugging. */
+struct plx_qp_view {
+	enum plx_qp_state state;
+	uint32_t qpn, dest_qpn;
+	uint32_t sq_posted;   /* entries posted since RESET, modulo 2^32 */
+	uint32_t sq_consumed; /* entries whose place is free again, modulo 2^32 */
+	uint32_t sq_depth;
+	uint32_t rq_open; /* 1 while a message holds a receive entry */
+	struct plx_psn psn_unacked, psn_next,
+		psn_high;            /* requester: [unacked, high) is in flight */
+	struct plx_psn psn_expected; /* responder: ePSN */
+	struct plx_msn msn;
+	uint32_t rd_atomic_open; /* READ and atomic requests of ours without an answer yet */
+	uint8_t rd_atomic_max;
+	uint8_t retries_left, rnr_retries_left;
+	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
+	bool rnr_waiting;
+	bool flushed; /* in ERROR, and nothing is left to flush */
+	uint64_t ack_deadline_ns;
+	uint32_t mtu;
+};
+
+void plx_qp_query(const struct plx_qp *qp, struct plx_qp_view *out);
+
+/** The QP's counters; they live as long as it does and are never reset. */
+const struct plx_qp_counters *plx_qp_counters(const struct plx_qp *qp);
+
+/** The number of a QP's own and of its peer. */
+uint32_t plx_qp_number(const struct plx_qp *qp);
+uint32_t plx_qp_peer_number(const struct plx_qp *qp);
+
+#endif

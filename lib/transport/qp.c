@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The queue pair as a whole: its memory, its states, posting, and the three entry points that give
+ * a packet, the time, or room to send to requester and responder.
+ * It never judges a packet itself. Start with plx_qp_on_packet() and plx_qp_transmit().
+ */
+#include "qp.h"
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+struct layout {
+	uint32_t slots, spill_bytes;
+	size_t wqe_at, track_at, spill_at, res_at, bytes;
+};
+
+static size_t
+align_line(size_t n)
+{
+	return (n + PLX_CACHE_LINE - 1) / PLX_CACHE_LINE * PLX_CACHE_LINE;
+}
+
+static struct layout
+layout_of(const struct plx_qp_caps *caps)
+{
+	struct layout l = {.slots = 1};
+	uint32_t sges = caps->sq_sges > PLX_WQE_SGES ? caps->sq_sges - PLX_WQE_SGES : 0;
+	uint32_t inl = caps->inline_bytes > PLX_WQE_INLINE_BYTES ? caps->inline_bytes : 0;
+
+	while (l.slots < caps->sq_depth)
+		l.slots *= 2;
+	l.spill_bytes = sges * (uint32_t)sizeof(struct plx_sge);
+	if (l.spill_bytes < inl)
+		l.spill_bytes = inl;
+	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
+	l.wqe_at = align_line(sizeof(struct plx_qp));
+	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
+	l.spill_at = l.track_at + align_line(l.slots * sizeof(struct sq_track));
+	l.res_at = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
+	l.bytes = l.res_at + align_line(caps->responder_res * sizeof(struct resource));
+	return l;
+}
+
+size_t
+plx_qp_bytes(const struct plx_qp_caps *caps)
+{
+	if (caps->sq_depth < 1 || caps->sq_depth > PLX_QUEUE_DEPTH_MAX ||
+	    caps->sq_sges > PLX_SGE_MAX || caps->inline_bytes > PLX_INLINE_MAX ||
+	    caps->responder_res > PLX_RD_ATOMIC_MAX)
+		return 0;
+	return layout_of(caps).bytes;
+}
+
+struct plx_qp *
+plx_qp_init(void *memory, const struct plx_qp_caps *caps, const struct plx_qp_ids *ids)
+{
+	struct layout l = layout_of(caps);
+	struct plx_qp *qp = memory;
+
+	PLX_ASSERT(plx_qp_bytes(caps) > 0);
+	memset(memory, 0, l.bytes);
+	qp->state = PLX_QP_RESET;
+	qp->qpn = ids->qpn;
+	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn};
+	qp->mem = ids->mem;
+	qp->rq = ids->rq;
+	qp->cc = ids->cc;
+	qp->cc_state = ids->cc_state;
+	qp->caps = *caps;
+	qp->sq_mask = l.slots - 1;
+	qp->spill_bytes = l.spill_bytes;
+	qp->wqe = (struct plx_wqe *)(void *)((uint8_t *)memory + l.wqe_at);
+	qp->track = (struct sq_track *)(void *)((uint8_t *)memory + l.track_at);
+	qp->spill = (uint8_t *)memory + l.spill_at;
+	qp->res = (struct resource *)(void *)((uint8_t *)memory + l.res_at);
+	qp->req.ack_deadline = PLX_NEVER;
+	requester_reset(qp);
+	responder_reset(qp);
+	return qp;
+}
+
+/* ---- states -----------------------------------------------------------------------------------
+ */
+
+/* The transitions there are; any state may also go to ERROR and to RESET. */
+static const bool transitions[PLX_QP_STATE_COUNT][PLX_QP_STATE_COUNT] = {
+	[PLX_QP_RESET][PLX_QP_INIT] = true, [PLX_QP_INIT][PLX_QP_RTR] = true,
+	[PLX_QP_RTR][PLX_QP_RTS] = true,    [PLX_QP_RTS][PLX_QP_SQD] = true,
+	[PLX_QP_SQD][PLX_QP_RTS] = true,
+};
+
+static enum plx_status
+to_rtr(struct plx_qp *qp, const struct plx_qp_attr *attr)
+{
+	const uint8_t peer_rights =
+		PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
+	const struct plx_path *path = &attr->path;
+
+	if (attr->mtu < PLX_MTU_MIN || attr->mtu > PLX_MTU_MAX || attr->mtu & (attr->mtu - 1) ||
+	    attr->dest_qpn > PLX_PSN_MASK || attr->rq_psn.v > PLX_PSN_MASK ||
+	    attr->rnr_timer > 31 || attr->enabled.bits & ~peer_rights ||
+	    (path->ip_version != 0 && path->ip_version != 4 && path->ip_version != 6))
+		return PLX_INVALID;
+	qp->path = *path;
+	qp->mtu = attr->mtu;
+	qp->mtu_shift = (uint8_t)__builtin_ctz(attr->mtu);
+	qp->dest_qpn = attr->dest_qpn;
+	qp->pkey = attr->pkey;
+	qp->enabled = attr->enabled;
+	qp->rnr_timer = attr->rnr_timer;
+	qp->resp.expected = attr->rq_psn;
+	qp->resp.ack_psn = plx_psn_sub(attr->rq_psn, 1);
+	return PLX_OK;
+}
+
+static enum plx_status
+to_rts(struct plx_qp *qp, const struct plx_qp_attr *attr)
+{
+	struct requester *req = &qp->req;
+
+	if (attr->sq_psn.v > PLX_PSN_MASK || attr->retry_max > PLX_RETRY_MAX ||
+	    attr->rnr_retry_max > PLX_RNR_RETRY_FOREVER || attr->ack_timeout_ns == 0 ||
+	    attr->window_packets < 1 || attr->window_packets > PLX_WINDOW_PACKETS_MAX ||
+	    attr->ack_interval < 1 || attr->read_chunk_packets < 1 ||
+	    attr->read_chunk_packets > PLX_READ_CHUNK_PACKETS_MAX)
+		return PLX_INVALID;
+	qp->retry_max = attr->retry_max;
+	qp->rnr_retry_max = attr->rnr_retry_max;
+	qp->rd_atomic_max = attr->rd_atomic_max;
+	qp->ack_timeout = attr->ack_timeout_ns;
+	qp->window_packets = attr->window_packets;
+	qp->ack_interval = attr->ack_interval;
+	qp->read_chunk = attr->read_chunk_packets;
+	req->una = req->next = req->high = attr->sq_psn;
+	req->retries_left = attr->retry_max;
+	req->rnr_retries_left = attr->rnr_retry_max;
+	return PLX_OK;
+}
+
+static void
+to_reset(struct plx_qp *qp)
+{
+	qp->more = false;
+	qp->turn = false;
+	requester_reset(qp);
+	responder_reset(qp);
+	if (!qp->rq->shared)
+		rq_reset(qp->rq);
+}
+
+enum plx_status
+plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_attr *attr)
+{
+	enum plx_status status = PLX_OK;
+
+	if ((unsigned)to >= PLX_QP_STATE_COUNT || to == PLX_QP_NONE)
+		return PLX_INVALID;
+	if (to == PLX_QP_ERROR) {
+		if (qp->state == PLX_QP_RESET)
+			return PLX_STATE;
+		if (qp->state != PLX_QP_ERROR)
+			complete_to_error(qp, PLX_WC_FLUSHED, NULL);
+		return PLX_OK;
+	}
+	if (to == PLX_QP_RESET) {
+		to_reset(qp);
+		qp->state = PLX_QP_RESET;
+		return PLX_OK;
+	}
+	if (!transitions[qp->state][to])
+		return PLX_STATE;
+	if (to == PLX_QP_RTR)
+		status = to_rtr(qp, attr);
+	else if (to == PLX_QP_RTS && qp->state == PLX_QP_RTR)
+		status = to_rts(qp, attr);
+	if (status != PLX_OK)
+		return status;
+	qp->req.drained = false;
+	qp->state = (uint8_t)to;
+	qp->more = to == PLX_QP_RTS || to == PLX_QP_SQD;
+	return PLX_OK;
+}
+
+void
+plx_qp_fail(struct plx_qp *qp, struct plx_actions *out)
+{
+	if (qp->state == PLX_QP_RESET || qp->state == PLX_QP_ERROR)
+		return;
+	qp->resp.owed = OWED_NOTHING;
+	qp->resp.cnp_owed = false;
+	complete_to_error(qp, PLX_WC_FLUSHED, out);
+}
+
+/* ---- posting ----------------------------------------------------------------------------------
+ */
+
+static bool
+is_rd_atomic_op(uint8_t op)
+{
+	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
+}
+
+static bool
+is_local_op(uint8_t op)
+{
+	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND;
+}
+
+static enum plx_status
+check_post_inline(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill,
+		  uint64_t *bytes)
+{
+	uint32_t limit = qp->caps.inline_bytes;
+
+	if (limit < PLX_WQE_INLINE_BYTES)
+		limit = PLX_WQE_INLINE_BYTES;
+	if (is_rd_atomic_op(wqe->op) || is_local_op(wqe->op))
+		return PLX_INVALID;
+	if (wqe->inline_bytes > limit)
+		return PLX_TOO_LONG;
+	if (wqe->inline_bytes > PLX_WQE_INLINE_BYTES && !spill)
+		return PLX_INVALID;
+	*bytes = wqe->inline_bytes;
+	return PLX_OK;
+}
+
+static enum plx_status
+check_post_sges(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill,
+		uint64_t *bytes)
+{
+	const struct plx_sge *more = spill;
+
+	if (wqe->sges > qp->caps.sq_sges)
+		return PLX_TOO_MANY_SGES;
+	if ((wqe->sges > PLX_WQE_SGES && !spill) || (is_local_op(wqe->op) && wqe->sges > 0))
+		return PLX_INVALID;
+	for (uint32_t i = 0; i < wqe->sges; i++)
+		*bytes += i < PLX_WQE_SGES ? wqe->sge[i].length : more[i - PLX_WQE_SGES].length;
+	if (*bytes > PLX_MESSAGE_MAX)
+		return PLX_TOO_LONG;
+	if ((wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD) &&
+	    *bytes != sizeof(uint64_t))
+		return PLX_INVALID;
+	return PLX_OK;
+}
+
+static enum plx_status
+check_post(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill, uint64_t *bytes)
+{
+	if (qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD && qp->state != PLX_QP_ERROR)
+		return PLX_STATE;
+	if (qp->req.tail - qp->req.head >= qp->caps.sq_depth && !PLX_MUTANT(SQ_WRAPS_OVER))
+		return PLX_FULL;
+	if (wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT || wqe->flags & ~PLX_WR_FLAGS_ALL)
+		return PLX_INVALID;
+	if (is_rd_atomic_op(wqe->op) && qp->rd_atomic_max == 0 && qp->state != PLX_QP_ERROR)
+		return PLX_INVALID;
+	*bytes = 0;
+	if (wqe->flags & PLX_WR_INLINE)
+		return check_post_inline(qp, wqe, spill, bytes);
+	return check_post_sges(qp, wqe, spill, bytes);
+}
+
+enum plx_status
+plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill)
+{
+	struct requester *req = &qp->req;
+	uint32_t slot = req->tail & qp->sq_mask;
+	uint64_t bytes;
+	enum plx_status status = check_post(qp, wqe, spill, &bytes);
+	size_t spilled = 0;
+
+	if (plx_unlikely(status != PLX_OK))
+		return status;
+	if (wqe->flags & PLX_WR_INLINE) {
+		memcpy(&qp->wqe[slot], wqe, sizeof(*wqe));
+		if (bytes > PLX_WQE_INLINE_BYTES)
+			spilled = bytes;
+	} else {
+		memcpy(&qp->wqe[slot], wqe, offsetof(struct plx_wqe, sge));
+		for (uint32_t i = 0; i < wqe->sges && i < PLX_WQE_SGES; i++)
+			qp->wqe[slot].sge[i] = wqe->sge[i];
+		if (wqe->sges > PLX_WQE_SGES)
+			spilled = (wqe->sges - PLX_WQE_SGES) * sizeof(struct plx_sge);
+	}
+	if (spilled > 0)
+		memcpy(qp->spill + (size_t)slot * qp->spill_bytes, spill, spilled);
+	qp->track[slot].bytes = (uint32_t)bytes;
+	qp->track[slot].packets = is_local_op(wqe->op) ? 0 : qp_packets(qp, (uint32_t)bytes);
+	req->tail++;
+	req->drained = false;
+	qp->more = true;
+	if (qp->state == PLX_QP_ERROR)
+		qp->flush_told = false;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
+{
+	enum plx_status status;
+
+	if (qp->state == PLX_QP_RESET || qp->rq->shared)
+		return PLX_STATE;
+	status = plx_rq_post(qp->rq, wr_id, sge, sges);
+	if (status == PLX_OK && qp->state == PLX_QP_ERROR) {
+		qp->flush_told = false;
+		qp->more = true;
+	}
+	return status;
+}
+
+/* ---- packets ----------------------------------------------------------------------------------
+ */
+
+static bool
+state_receives(const struct plx_qp *qp, const struct plx_opcode *op)
+{
+	if (qp->state == PLX_QP_RTS || qp->state == PLX_QP_SQD)
+		return true;
+	return qp->state == PLX_QP_RTR && plx_opcode_has(op, PLX_OPF_REQUEST);
+}
+
+/* P_Keys match when their low 15 bits do and at least one of them is a full member's. */
+static bool
+pkey_matches(uint16_t ours, uint16_t theirs)
+{
+	return ((ours ^ theirs) & 0x7fff) == 0 && (ours | theirs) & 0x8000;
+}
+
+static bool
+path_matches(const struct plx_path *path, const struct plx_frame *frame)
+{
+	if (path->ip_version == 0)
+		return true;
+	if (path->ip_version != frame->ip_version)
+		return false;
+	if (path->ip_version == 4)
+		return path->src4 == frame->v4.dst && path->dst4 == frame->v4.src;
+	return memcmp(path->src6, frame->v6.dst, 16) == 0 &&
+	       memcmp(path->dst6, frame->v6.src, 16) == 0;
+}
+
+enum plx_verdict
+plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *frame, const struct plx_pkt *pkt)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+
+	if (op->service != PLX_SERVICE_RC && op->service != PLX_SERVICE_CNP)
+		return PLX_VERDICT_SERVICE;
+	if (!state_receives(qp, op))
+		return PLX_VERDICT_STATE;
+	if (!pkey_matches(qp->pkey, pkt->pkey))
+		return PLX_VERDICT_PKEY;
+	if (!path_matches(&qp->path, frame))
+		return PLX_VERDICT_ADDRESS;
+	return PLX_VERDICT_ACCEPT;
+}
+
+static enum plx_verdict
+judge(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+
+	if (op->service != PLX_SERVICE_RC && op->service != PLX_SERVICE_CNP)
+		return PLX_VERDICT_SERVICE;
+	if (!state_receives(qp, op))
+		return PLX_VERDICT_STATE;
+	if (op->kind == PLX_OP_CNP) {
+		qp->cc->on_cnp(qp->cc_state, now);
+		return PLX_VERDICT_CNP;
+	}
+	if (plx_unlikely(pkt->ce)) {
+		plx_count(&qp->counters.ce_marks, 1);
+		if (qp->cc->on_ce(qp->cc_state, now))
+			qp->resp.cnp_owed = true;
+	}
+	if (plx_opcode_has(op, PLX_OPF_REQUEST))
+		return responder_on_packet(qp, pkt, out);
+	return requester_on_packet(qp, pkt, now, out);
+}
+
+/* The first request that moves us proves that the peer is there (the CM's RTU may be lost). */
+static void
+tell_established(struct plx_qp *qp, enum plx_verdict verdict, struct plx_actions *out)
+{
+	if (qp->resp.heard || verdict != PLX_VERDICT_ACCEPT)
+		return;
+	qp->resp.heard = true;
+	if (qp->state == PLX_QP_RTR)
+		action_event(qp, out, PLX_EVENT_COMM_ESTABLISHED, 0);
+}
+
+enum plx_verdict
+plx_qp_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+		 struct plx_actions *out)
+{
+	enum plx_verdict verdict;
+
+	PLX_ASSERT(actions_room(out) >= PLX_ACTIONS_PER_PACKET);
+	verdict = judge(qp, pkt, now, out);
+	plx_count(&qp->counters.verdict[verdict], 1);
+	tell_established(qp, verdict, out);
+	complete_deliver(qp, out);
+	qp->more = true;
+	return verdict;
+}
+
+/* ---- sending ----------------------------------------------------------------------------------
+ */
+
+/* One packet with all its ranges, and what may come with it: a failure's event, one NAK. */
+static bool
+room_for_packet(const struct plx_actions *out)
+{
+	return actions_room(out) >= 3 && out->iovs + PLX_SGE_MAX <= PLX_IOVS_MAX;
+}
+
+/*
+ * Decision 9: while an ACK or NAK is owed, the responder goes first, so that no request overtakes
+ * the ACK of what caused it. Else responses and requests take turns: a peer that READs for ever
+ * does not silence our own requests (T16).
+ */
+static bool
+transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+{
+	bool due = reply_is_due(qp);
+
+	if (due && (qp->resp.owed != OWED_NOTHING || qp->resp.cnp_owed || !qp->turn)) {
+		qp->turn = true;
+		return reply_transmit_one(qp, out);
+	}
+	qp->turn = false;
+	return requester_transmit_one(qp, now, out) || (due && reply_transmit_one(qp, out));
+}
+
+uint32_t
+plx_qp_transmit(struct plx_qp *qp, uint64_t now, uint32_t budget, struct plx_actions *out)
+{
+	bool more = budget == 0 && qp->more;
+	uint32_t emitted = 0;
+
+	qp->more = false;
+	complete_deliver(qp, out);
+	while (emitted < budget) {
+		if (!room_for_packet(out)) {
+			more = true;
+			break;
+		}
+		if (!transmit_one(qp, now, out))
+			break;
+		emitted++;
+	}
+	if (budget > 0 && emitted == budget)
+		more = true;
+	complete_deliver(qp, out);
+	qp->more |= more;
+	return emitted;
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+void
+plx_qp_on_tick(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+
+	PLX_ASSERT(actions_room(out) >= PLX_ACTIONS_PER_PACKET);
+	if (req->rnr_waiting && now >= req->rnr_until) {
+		req->rnr_waiting = false;
+		qp->more = true;
+	}
+	if (now >= req->pace_until) {
+		req->pace_until = PLX_NEVER;
+		qp->more = true;
+	}
+	if (req->ack_deadline != PLX_NEVER && now >= req->ack_deadline) {
+		plx_count(&qp->counters.timeouts, 1);
+		if (requester_charge_retry(qp, out)) {
+			requester_go_back(qp, now, PLX_LOSS_TIMEOUT);
+			req->went_back = false;
+		}
+	}
+	complete_deliver(qp, out);
+}
+
+uint64_t
+plx_qp_wake_ns(const struct plx_qp *qp)
+{
+	uint64_t wake = plx_time_min(qp->req.ack_deadline, qp->req.pace_until);
+
+	if (qp->more)
+		return 0;
+	return qp->req.rnr_waiting ? plx_time_min(wake, qp->req.rnr_until) : wake;
+}
+
+/* ---- looking at it ----------------------------------------------------------------------------
+ */
+
+void
+plx_qp_query(const struct plx_qp *qp, struct plx_qp_view *out)
+{
+	const struct requester *req = &qp->req;
+
+	*out = (struct plx_qp_view){
+		.state = (enum plx_qp_state)qp->state,
+		.qpn = qp->qpn,
+		.dest_qpn = qp->dest_qpn,
+		.sq_posted = req->tail,
+		.sq_consumed = req->head,
+		.sq_depth = qp->caps.sq_depth,
+		.rq_open = qp->resp.recv_open,
+		.psn_unacked = req->una,
+		.psn_next = req->next,
+		.psn_high = req->high,
+		.psn_expected = qp->resp.expected,
+		.msn = qp->resp.msn,
+		.rd_atomic_open = req->rd_open,
+		.rd_atomic_max = qp->rd_atomic_max,
+		.retries_left = req->retries_left,
+		.rnr_retries_left = req->rnr_retries_left,
+		.responder_res_pending = qp->resp.res_pending,
+		.rnr_waiting = req->rnr_waiting,
+		.flushed = complete_is_flushed(qp),
+		.ack_deadline_ns = req->ack_deadline,
+		.mtu = qp->mtu,
+	};
+}
+
+const struct plx_qp_counters *
+plx_qp_counters(const struct plx_qp *qp)
+{
+	return &qp->counters;
+}
+
+uint32_t
+plx_qp_number(const struct plx_qp *qp)
+{
+	return qp->qpn;
+}
+
+uint32_t
+plx_qp_peer_number(const struct plx_qp *qp)
+{
+	return qp->dest_qpn;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The queue pair as its own files see it: the structs behind plx_transport.h and what one file
+ * offers another. Nothing outside lib/transport includes this.
+ * Start with struct plx_qp; what a packet touches lies in its first lines.
+ */
+#ifndef PLX_TRANSPORT_QP_H
+#define PLX_TRANSPORT_QP_H
+
+#include "plx_transport.h"
+
+/* ---- queues --------------------------------------------------------------------------------- */
+
+/* One receive entry while a message holds it: a private copy, so that its place may be reused. */
+struct recv_entry {
+	uint64_t wr_id;
+	uint32_t bytes; /* sum of the SGEs */
+	uint32_t sges;
+	struct plx_sge sge[PLX_SGE_MAX];
+};
+
+/* A ring of entries of `stride` bytes; indexes run freely and are masked at use. */
+struct plx_rq {
+	uint32_t depth, mask, stride;
+	uint32_t sges;
+	uint32_t tail; /* next to post */
+	uint32_t head; /* next to take */
+	uint32_t done; /* everything before it has its place free again */
+	bool shared;
+	uint32_t threshold; /* 0: not armed */
+	uint8_t *entries;
+};
+
+/* What the requester remembers of a posted entry beside the WQE. */
+struct sq_track {
+	struct plx_psn first; /* set when its first packet is sent */
+	uint32_t packets;     /* PSNs it takes; 0 for local operations */
+	uint32_t bytes;       /* message length */
+};
+
+/* ---- requester ------------------------------------------------------------------------------ */
+
+/*
+ * head <= done <= cursor <= tail, and done <= started:
+ *   [head, done)     acknowledged, completion not delivered yet
+ *   [done, started)  on the wire, at least in part; `acked` packets of `done` are acknowledged
+ *   [started, tail)  not begun
+ * The cursor is where the next packet comes from; going back moves it to (done, acked), and only
+ * there: whatever a NAK acknowledges has been taken first.
+ */
+struct requester {
+	uint32_t head, done, cursor, started, tail;
+	uint32_t cursor_packet; /* within the entry at the cursor */
+	uint32_t acked;         /* packets of the entry at `done` */
+	struct plx_psn una;     /* oldest unacknowledged */
+	struct plx_psn next;    /* next to send */
+	struct plx_psn high;    /* one past the highest ever sent */
+	uint32_t rd_open;       /* READ chunks and atomics on the wire */
+	uint32_t since_ack_request;
+	uint8_t retries_left, rnr_retries_left;
+	bool went_back;   /* by a NAK or a lost response; the next one at the same una is stale */
+	bool rnr_waiting; /* until rnr_until */
+	bool drained;     /* SQ_DRAINED was told */
+	uint8_t failed;   /* enum plx_wc_status of the entry at `failed_at`; SUCCESS: none */
+	uint32_t failed_at;
+	uint64_t ack_deadline; /* PLX_NEVER: not armed */
+	uint64_t rnr_until;
+	uint64_t pace_until; /* the congestion strategy's word; PLX_NEVER: none */
+	uint64_t original;   /* an atomic's result on its way to memory */
+};
+
+/* ---- responder ------------------------------------------------------------------------------ */
+
+enum open_message {
+	OPEN_NONE,
+	OPEN_SEND,
+	OPEN_WRITE,
+};
+
+/* What is owed to the peer beside READ responses and atomic results. */
+enum owed_kind {
+	OWED_NOTHING,
+	OWED_ACK,
+	OWED_NAK, /* sequence: withdrawn when the gap closes before it left */
+	OWED_RNR,
+	OWED_FATAL, /* the last thing this QP says */
+};
+
+/*
+ * A READ or atomic of the peer's, remembered so that a duplicate can be answered. A READ answers
+ * packets [reply_next, reply_end) of the request; reply_first is where the (re)request started and
+ * decides between first and middle.
+ */
+struct resource {
+	uint8_t kind; /* enum plx_op_kind; NONE: empty */
+	bool pending;
+	struct plx_psn first;
+	uint32_t packets;
+	struct plx_key rkey;
+	uint64_t va;
+	uint32_t bytes;
+	uint32_t reply_first, reply_next, reply_end;
+	uint32_t reply_bytes; /* end of the reply, counted from the request's first byte */
+	uint64_t swap_add, compare;
+	uint64_t original;
+};
+
+struct responder {
+	struct plx_psn expected;
+	struct plx_msn msn;
+	struct plx_psn ack_psn; /* newest SEND or WRITE packet taken; never a READ's (C9-105) */
+	uint8_t open;           /* enum open_message */
+	bool recv_open;
+	bool nak_out; /* one NAK per gap: cleared when the expected packet comes */
+	bool heard;   /* COMM_ESTABLISHED was told */
+	uint8_t owed; /* enum owed_kind */
+	uint8_t owed_syndrome;
+	bool cnp_owed;
+	uint8_t recv_status; /* enum plx_wc_status the open receive ends with in ERROR */
+	struct plx_psn owed_psn;
+	struct plx_key write_rkey;
+	uint64_t write_va;
+	uint32_t write_left;  /* bytes of the WRITE still to come */
+	uint32_t write_bytes; /* of the whole WRITE */
+	uint32_t recv_taken;  /* bytes of the message placed in the receive */
+	uint32_t res_count;   /* of remembered resources */
+	uint32_t res_newest;  /* index; the ring is in PSN order */
+	uint32_t res_pending;
+#ifdef PLX_MUTANT_BUILD
+	uint8_t *mutant_host; /* where KEY_NOT_RECHECKED goes on writing */
+#endif
+};
+
+/* ---- the queue pair ------------------------------------------------------------------------- */
+
+struct plx_qp {
+	uint8_t state;   /* enum plx_qp_state */
+	bool more;       /* plx_qp_transmit() may have something to do */
+	bool turn;       /* fairness between responses and requests: whose turn it is */
+	bool flush_told; /* FLUSHED was told in this ERROR */
+	uint8_t mtu_shift;
+	uint32_t mtu;
+	uint32_t qpn, dest_qpn;
+	uint16_t pkey;
+	struct plx_access enabled;
+	uint8_t rnr_timer;
+	uint8_t retry_max, rnr_retry_max, rd_atomic_max;
+	uint32_t window_packets, ack_interval, read_chunk;
+	uint64_t ack_timeout;
+	struct plx_asker asker;
+	struct plx_mem *mem;
+	const struct plx_cc_ops *cc;
+	void *cc_state;
+
+	struct requester req;
+	struct responder resp;
+
+	struct plx_wqe *wqe;    /* [sq_mask + 1] */
+	struct sq_track *track; /* [sq_mask + 1] */
+	uint8_t *spill;         /* [sq_mask + 1] of spill_bytes */
+	struct resource *res;   /* [caps.responder_res] */
+	struct plx_rq *rq;
+	uint32_t sq_mask, spill_bytes;
+	struct plx_qp_caps caps;
+	struct plx_path path;
+	struct recv_entry recv;
+	struct plx_qp_counters counters;
+};
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+static inline uint32_t
+actions_room(const struct plx_actions *out)
+{
+	return PLX_ACTIONS_MAX - out->count;
+}
+
+/* The next free action. Room is the caller's to know: a full list is our own fault (I13). */
+static inline struct plx_action *
+action_add(struct plx_actions *out, enum plx_action_kind kind)
+{
+	struct plx_action *action;
+
+	PLX_ASSERT(out->count < PLX_ACTIONS_MAX);
+	action = &out->list[out->count++];
+	action->kind = (uint8_t)kind;
+	return action;
+}
+
+static inline void
+action_event(struct plx_qp *qp, struct plx_actions *out, enum plx_event_kind kind, uint8_t cause)
+{
+	action_add(out, PLX_ACT_EVENT)->event =
+		(struct plx_event){.qpn = qp->qpn, .kind = (uint8_t)kind, .cause = cause};
+}
+
+/* ---- scatter and gather: sge.c -------------------------------------------------------------- */
+
+/* The i-th SGE of a send entry, from the WQE or its spill. */
+static inline const struct plx_sge *
+sq_sge(const struct plx_qp *qp, uint32_t index, uint32_t i)
+{
+	if (plx_likely(i < PLX_WQE_SGES))
+		return &qp->wqe[index & qp->sq_mask].sge[i];
+	return (const struct plx_sge *)(const void *)(qp->spill + (size_t)(index & qp->sq_mask) *
+									  qp->spill_bytes) +
+	       (i - PLX_WQE_SGES);
+}
+
+/* Which SGEs: of a send entry, or of the open receive. */
+struct sge_source {
+	const struct plx_sge *head; /* the first PLX_WQE_SGES, or all */
+	const struct plx_sge *tail; /* those beyond */
+	uint32_t head_count, count;
+};
+
+struct sge_source sge_of_send(const struct plx_qp *qp, uint32_t index);
+struct sge_source sge_of_recv(const struct plx_qp *qp); /* the entry in qp->recv, open or peeked */
+
+/*
+ * Resolve [offset, offset + bytes) of a message into host ranges, each key checked for `need`.
+ * Returns how many ranges were written to out (at most PLX_SGE_MAX), or -1 when a key denies. All
+ * keys' common access bits are and-ed into *common.
+ */
+int sge_resolve(const struct plx_qp *qp, const struct sge_source *source, uint32_t offset,
+		uint32_t bytes, struct plx_access need, struct plx_iov *out,
+		struct plx_access *common);
+
+/* Turn resolved ranges into PLACE actions that take `src` apart. */
+void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,
+	       struct plx_actions *out);
+
+/* ---- one file's offers to another ----------------------------------------------------------- */
+
+/* rq.c */
+void rq_peek(const struct plx_rq *rq, struct recv_entry *out);
+void rq_take(struct plx_rq *rq);
+void rq_reset(struct plx_rq *rq);
+
+/* requester.c: sending */
+void requester_reset(struct plx_qp *qp);
+bool requester_transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out);
+void requester_go_back(struct plx_qp *qp, uint64_t now, enum plx_loss cause);
+void requester_settle_local(struct plx_qp *qp);
+void requester_fail(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out);
+bool requester_charge_retry(struct plx_qp *qp, struct plx_actions *out);
+
+/* acknowledge.c: what comes back */
+enum plx_verdict requester_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+				     struct plx_actions *out);
+
+/* responder.c: requests of the peer's */
+void responder_reset(struct plx_qp *qp);
+enum plx_verdict responder_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt,
+				     struct plx_actions *out);
+
+/* reply.c: what is owed to the peer */
+bool reply_is_due(const struct plx_qp *qp);
+bool reply_transmit_one(struct plx_qp *qp, struct plx_actions *out);
+struct resource *reply_find(struct plx_qp *qp, struct plx_psn psn);
+bool reply_has_place(const struct plx_qp *qp);
+struct resource *reply_remember(struct plx_qp *qp);
+void reply_pend(struct plx_qp *qp, struct resource *res, uint32_t packet, uint32_t bytes);
+void reply_owe(struct plx_qp *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
+void reply_forget(struct plx_qp *qp);
+
+/* complete.c: completions, flush, and the way into ERROR */
+void complete_deliver(struct plx_qp *qp, struct plx_actions *out);
+void complete_recv(struct plx_qp *qp, struct plx_completion *completion, struct plx_actions *out);
+void complete_to_error(struct plx_qp *qp, enum plx_wc_status cause, struct plx_actions *out);
+bool complete_is_flushed(const struct plx_qp *qp);
+
+/* Packets that `bytes` take at this QP's path MTU; an empty message takes one. */
+static inline uint32_t
+qp_packets(const struct plx_qp *qp, uint32_t bytes)
+{
+	return bytes == 0 ? 1 : (uint32_t)(((uint64_t)bytes + qp->mtu - 1) >> qp->mtu_shift);
+}
+
+/* A packet of ours, with the fields that all of them have in common. */
+static inline struct plx_emit *
+emit_add(struct plx_qp *qp, struct plx_actions *out, uint8_t opcode, struct plx_psn psn)
+{
+	struct plx_emit *emit = &action_add(out, PLX_ACT_EMIT)->emit;
+
+	emit->iov_first = (uint16_t)out->iovs;
+	emit->iovs = 0;
+	emit->flags = 0;
+	emit->pkt = (struct plx_pkt){
+		.opcode = opcode,
+		.migreq = true,
+		.pkey = qp->pkey,
+		.dest_qpn = qp->dest_qpn,
+		.psn = psn,
+	};
+	return emit;
+}
+
+/* Give a packet of ours its payload length, and the pad that goes with it. */
+static inline void
+emit_payload(struct plx_emit *emit, uint32_t bytes)
+{
+	emit->pkt.payload_bytes = bytes;
+	emit->pkt.pad = -bytes & 3;
+}
+
+#endif

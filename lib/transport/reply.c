@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the responder owes and how it leaves: ACKs, NAKs, READ responses, atomic results, CNPs. It
+ * never judges a packet; responder.c has done that.
+ * Start with reply_transmit_one().
+ *
+ * Answers leave in PSN order, because the requester takes an answer at PSN p for everything before
+ * p: an ACK that overtook a READ response would tell it that the response was lost. READs and
+ * atomics lie in a ring in PSN order, answered ones too, for duplicates; the oldest is forgotten
+ * first. Of the rest at most one is owed at a time, the newest ACK or one NAK, since each of those
+ * includes the ones before it.
+ */
+#include "qp.h"
+
+bool
+reply_is_due(const struct plx_qp *qp)
+{
+	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
+}
+
+/* The i-th remembered resource, oldest first. */
+static struct resource *
+res_at(const struct plx_qp *qp, uint32_t i)
+{
+	uint32_t limit = qp->caps.responder_res;
+
+	return &qp->res[(qp->resp.res_newest + limit - qp->resp.res_count + 1 + i) % limit];
+}
+
+struct resource *
+reply_find(struct plx_qp *qp, struct plx_psn psn)
+{
+	/* Newest first: after 2^24 packets an old one may bear the same PSNs. */
+	for (uint32_t i = qp->resp.res_count; i-- > 0;) {
+		struct resource *res = res_at(qp, i);
+
+		if (plx_psn_in(psn, res->first, res->packets))
+			return res;
+	}
+	return NULL;
+}
+
+bool
+reply_has_place(const struct plx_qp *qp)
+{
+	if (qp->resp.res_count < qp->caps.responder_res)
+		return true;
+	return qp->caps.responder_res > 0 && !res_at(qp, 0)->pending;
+}
+
+struct resource *
+reply_remember(struct plx_qp *qp)
+{
+	struct responder *resp = &qp->resp;
+
+	PLX_ASSERT(reply_has_place(qp));
+	resp->res_newest = (resp->res_newest + 1) % qp->caps.responder_res;
+	if (resp->res_count < qp->caps.responder_res)
+		resp->res_count++;
+	return &qp->res[resp->res_newest];
+}
+
+/* Answer `res` from packet `packet` of the request on, `bytes` from there. */
+void
+reply_pend(struct plx_qp *qp, struct resource *res, uint32_t packet, uint32_t bytes)
+{
+	if (!res->pending)
+		qp->resp.res_pending++;
+	res->pending = true;
+	res->reply_first = res->reply_next = packet;
+	res->reply_end = packet + (res->kind == PLX_OP_READ_REQUEST ? qp_packets(qp, bytes) : 1);
+	res->reply_bytes = (packet << qp->mtu_shift) + bytes;
+}
+
+void
+reply_owe(struct plx_qp *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn)
+{
+	struct responder *resp = &qp->resp;
+
+	/* A NAK acknowledges what is before it: an ACK behind it would say nothing new. */
+	if (kind == OWED_ACK && resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)
+		return;
+	/* RNR says when to come again; the sequence NAK of packets right behind it must not hide
+	 * that. Both name the same PSN. */
+	if (kind == OWED_NAK && resp->owed == OWED_RNR)
+		return;
+	resp->owed = (uint8_t)kind;
+	resp->owed_syndrome = kind == OWED_ACK ? PLX_AETH_ACK | PLX_AETH_NO_CREDITS : syndrome;
+	resp->owed_psn = psn;
+}
+
+/* ERROR: READs are not answered any more, unless a last NAK has to follow their answers. */
+void
+reply_forget(struct plx_qp *qp)
+{
+	struct responder *resp = &qp->resp;
+
+	if (resp->owed == OWED_FATAL)
+		return;
+	for (uint32_t i = 0; i < resp->res_count; i++)
+		res_at(qp, i)->pending = false;
+	resp->res_pending = 0;
+	if (resp->owed != OWED_ACK)
+		resp->owed = OWED_NOTHING;
+}
+
+static void
+emit_owed(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+	struct plx_emit *emit = emit_add(qp, out, PLX_RC_ACK, resp->owed_psn);
+
+	emit->flags = PLX_EMIT_RESPONSE;
+	emit->pkt.aeth = (struct plx_aeth){.syndrome = resp->owed_syndrome, .msn = resp->msn};
+	if (resp->owed == OWED_ACK)
+		plx_count(&qp->counters.acks_sent, 1);
+	else if (resp->owed == OWED_RNR)
+		plx_count(&qp->counters.rnrs_sent, 1);
+	else
+		plx_count(&qp->counters.naks_sent, 1);
+	resp->owed = OWED_NOTHING;
+}
+
+static void
+emit_cnp(struct plx_qp *qp, struct plx_actions *out)
+{
+	static const uint8_t zeros[PLX_CNP_PAYLOAD_BYTES];
+	struct plx_emit *emit = emit_add(qp, out, PLX_CNP, plx_psn(0));
+
+	emit->flags = PLX_EMIT_RESPONSE;
+	emit->pkt.becn = true;
+	emit_payload(emit, sizeof(zeros));
+	out->iov[out->iovs++] = (struct plx_iov){.base = zeros, .bytes = sizeof(zeros)};
+	emit->iovs = 1;
+	qp->resp.cnp_owed = false;
+	plx_count(&qp->counters.cnps_sent, 1);
+}
+
+static void
+answered(struct plx_qp *qp, struct resource *res)
+{
+	res->pending = false;
+	qp->resp.res_pending--;
+}
+
+static void
+emit_atomic_ack(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+{
+	struct plx_emit *emit = emit_add(qp, out, PLX_RC_ATOMIC_ACK, res->first);
+
+	emit->flags = PLX_EMIT_RESPONSE;
+	emit->pkt.aeth = (struct plx_aeth){.syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS,
+					   .msn = qp->resp.msn};
+	emit->pkt.atomic_original = res->original;
+	plx_count(&qp->counters.responses_sent, 1);
+	answered(qp, res);
+}
+
+static uint8_t
+read_opcode(const struct resource *res)
+{
+	bool first = res->reply_next == res->reply_first;
+	bool last = res->reply_next + 1 == res->reply_end;
+
+	if (first)
+		return last ? PLX_RC_READ_RESPONSE_ONLY : PLX_RC_READ_RESPONSE_FIRST;
+	return last ? PLX_RC_READ_RESPONSE_LAST : PLX_RC_READ_RESPONSE_MIDDLE;
+}
+
+/* One packet of a READ's answer. The key may be gone by now: then the NAK is all that is left. */
+static void
+emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+{
+	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
+	uint32_t offset = res->reply_next << qp->mtu_shift;
+	uint32_t bytes = res->reply_bytes - offset;
+	struct plx_grant grant = {0};
+	struct plx_emit *emit;
+
+	if (bytes > qp->mtu)
+		bytes = qp->mtu;
+	if (bytes > 0 &&
+	    plx_key_check(qp->mem, res->rkey, &qp->asker, res->va + offset, bytes,
+			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED) {
+		qp->resp.owed = OWED_NOTHING;
+		reply_forget(qp);
+		reply_owe(qp, OWED_FATAL, PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS, psn);
+		complete_to_error(qp, PLX_WC_REMOTE_ACCESS, out);
+		emit_owed(qp, out);
+		return;
+	}
+	emit = emit_add(qp, out, read_opcode(res), psn);
+	emit->flags = PLX_EMIT_RESPONSE;
+	emit_payload(emit, bytes);
+	if (bytes > 0) {
+		out->iov[out->iovs++] = (struct plx_iov){.base = grant.host, .bytes = bytes};
+		emit->iovs = 1;
+	}
+	if (plx_opcode_has(&plx_opcodes[emit->pkt.opcode], PLX_OPF_AETH))
+		emit->pkt.aeth = (struct plx_aeth){.syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS,
+						   .msn = qp->resp.msn};
+	plx_count(&qp->counters.responses_sent, 1);
+	plx_count(&qp->counters.bytes_sent, bytes);
+	if (++res->reply_next == res->reply_end)
+		answered(qp, res);
+}
+
+static struct resource *
+oldest_pending(const struct plx_qp *qp)
+{
+	for (uint32_t i = 0; i < qp->resp.res_count; i++)
+		if (res_at(qp, i)->pending)
+			return res_at(qp, i);
+	return NULL;
+}
+
+/**
+ * Send the next thing owed to the peer, in PSN order. @returns whether there was one
+ *
+ * An ACK that stands right before an answer that carries an AETH is not sent: the answer says it.
+ */
+bool
+reply_transmit_one(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+	struct resource *res = resp->res_pending > 0 ? oldest_pending(qp) : NULL;
+	struct plx_psn next;
+
+	if (resp->cnp_owed) {
+		emit_cnp(qp, out);
+		return true;
+	}
+	if (!res) {
+		if (resp->owed == OWED_NOTHING)
+			return false;
+		emit_owed(qp, out);
+		return true;
+	}
+	next = plx_psn_add(res->first, res->reply_next);
+	if (resp->owed == OWED_ACK && plx_psn_before(resp->owed_psn, next)) {
+		if (res->reply_next != res->reply_first) {
+			emit_owed(qp, out);
+			return true;
+		}
+		resp->owed = OWED_NOTHING;
+	}
+	if (res->kind == PLX_OP_READ_REQUEST)
+		emit_read_response(qp, res, out);
+	else
+		emit_atomic_ack(qp, res, out);
+	return true;
+}

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The responder: a request packet passes a chain of checks, gets one verdict, and only then touches
+ * the QP. It never sends; what it owes is a field that reply.c turns into packets.
+ * Start with responder_on_packet(); the checks stand in the order in which they are asked.
+ *
+ * Fault classes A to J are those of IBTA vol 1, 9.9.3, table 64.
+ */
+#include "qp.h"
+
+/* What a verdict calls for. Every verdict a request can get has its row; zero is no reply. */
+struct consequence {
+	uint8_t owed;        /* enum owed_kind */
+	uint8_t syndrome;    /* of OWED_FATAL */
+	bool fatal;          /* the QP goes to ERROR */
+	uint8_t recv_status; /* enum plx_wc_status of a receive that was open */
+};
+
+static const struct consequence consequences[PLX_VERDICT_COUNT] = {
+	[PLX_VERDICT_AHEAD] = {.owed = OWED_NAK},
+	[PLX_VERDICT_DUPLICATE] = {.owed = OWED_ACK},
+	[PLX_VERDICT_RNR] = {.owed = OWED_RNR},
+	[PLX_VERDICT_SEQUENCE] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+				  PLX_WC_REMOTE_INVALID_REQUEST},
+	[PLX_VERDICT_DISABLED] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+				  PLX_WC_REMOTE_INVALID_REQUEST},
+	[PLX_VERDICT_TOO_MANY_READS] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+					PLX_WC_REMOTE_INVALID_REQUEST},
+	[PLX_VERDICT_LENGTH] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+				PLX_WC_REMOTE_INVALID_REQUEST},
+	[PLX_VERDICT_MISALIGNED] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+				    PLX_WC_REMOTE_INVALID_REQUEST},
+	[PLX_VERDICT_ACCESS] = {OWED_FATAL, PLX_NAK_REMOTE_ACCESS, true, PLX_WC_REMOTE_ACCESS},
+	[PLX_VERDICT_RECV_LENGTH] = {OWED_FATAL, PLX_NAK_INVALID_REQUEST, true,
+				     PLX_WC_LOCAL_LENGTH},
+	[PLX_VERDICT_RECV_ACCESS] = {OWED_FATAL, PLX_NAK_REMOTE_OPERATION, true,
+				     PLX_WC_LOCAL_PROTECTION},
+	[PLX_VERDICT_INVALIDATE] = {OWED_NOTHING, 0, true, PLX_WC_REMOTE_INVALID_REQUEST},
+};
+
+/* What the checks found out on their way, for the one that applies. */
+struct judged {
+	const struct plx_opcode *op;
+	bool starts, ends; /* its message */
+	bool takes_recv;   /* needs a receive entry now */
+	int ranges;
+	struct plx_iov range[PLX_SGE_MAX];
+	struct resource *replay;
+};
+
+void
+responder_reset(struct plx_qp *qp)
+{
+	qp->resp = (struct responder){.recv_status = PLX_WC_FLUSHED};
+	for (uint32_t i = 0; i < qp->caps.responder_res; i++)
+		qp->res[i] = (struct resource){0};
+}
+
+static bool
+is_atomic(const struct plx_opcode *op)
+{
+	return op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD;
+}
+
+/* ---- checks: they change nothing --------------------------------------------------------------
+ */
+
+static enum plx_verdict
+check_duplicate_read(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	struct resource *res = reply_find(qp, pkt->psn);
+	struct plx_grant grant;
+	uint64_t offset;
+
+	if (!res || res->kind != PLX_OP_READ_REQUEST || res->rkey.v != pkt->reth.rkey)
+		return PLX_VERDICT_DUPLICATE_FORGOTTEN;
+	offset = (uint64_t)plx_psn_diff(pkt->psn, res->first) << qp->mtu_shift;
+	if (pkt->payload_bytes != 0 || pkt->reth.va != res->va + offset ||
+	    pkt->reth.length > res->bytes - offset || (pkt->reth.length == 0 && res->bytes > 0))
+		return PLX_VERDICT_DUPLICATE_FORGOTTEN;
+	if (pkt->reth.length > 0 &&
+	    plx_key_check(qp->mem, res->rkey, &qp->asker, pkt->reth.va, pkt->reth.length,
+			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED)
+		return PLX_VERDICT_DUPLICATE_DENIED;
+	j->replay = res;
+	return PLX_VERDICT_REPLAY;
+}
+
+static enum plx_verdict
+check_duplicate(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	struct resource *res;
+
+	if (j->op->kind == PLX_OP_SEND || j->op->kind == PLX_OP_WRITE)
+		return PLX_VERDICT_DUPLICATE;
+	if (j->op->kind == PLX_OP_READ_REQUEST)
+		return check_duplicate_read(qp, pkt, j);
+	res = reply_find(qp, pkt->psn);
+	if (!res || res->kind != j->op->kind || res->rkey.v != pkt->atomic.rkey ||
+	    res->va != pkt->atomic.va || res->swap_add != pkt->atomic.swap_add ||
+	    res->compare != pkt->atomic.compare || pkt->payload_bytes != 0)
+		return PLX_VERDICT_DUPLICATE_FORGOTTEN;
+	j->replay = res;
+	return PLX_VERDICT_REPLAY;
+}
+
+static enum plx_verdict
+check_psn(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	int32_t ahead = plx_psn_diff(pkt->psn, qp->resp.expected);
+
+	if (plx_likely(ahead == 0))
+		return PLX_VERDICT_ACCEPT;
+	if (ahead < 0)
+		return check_duplicate(qp, pkt, j);
+	if (qp->resp.nak_out && !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
+		return PLX_VERDICT_AHEAD_AGAIN;
+	return PLX_VERDICT_AHEAD;
+}
+
+static enum plx_verdict
+check_sequence(const struct plx_qp *qp, const struct judged *j)
+{
+	enum open_message needed = OPEN_NONE;
+
+	if (!j->starts)
+		needed = j->op->kind == PLX_OP_SEND ? OPEN_SEND : OPEN_WRITE;
+	return qp->resp.open == needed ? PLX_VERDICT_ACCEPT : PLX_VERDICT_SEQUENCE;
+}
+
+static enum plx_verdict
+check_enabled(const struct plx_qp *qp, const struct judged *j)
+{
+	static const uint8_t needs[] = {
+		[PLX_OP_WRITE] = PLX_ACCESS_REMOTE_WRITE,
+		[PLX_OP_READ_REQUEST] = PLX_ACCESS_REMOTE_READ,
+		[PLX_OP_CMP_SWAP] = PLX_ACCESS_REMOTE_ATOMIC,
+		[PLX_OP_FETCH_ADD] = PLX_ACCESS_REMOTE_ATOMIC,
+	};
+	uint8_t need = j->op->kind < PLX_COUNT_OF(needs) ? needs[j->op->kind] : 0;
+
+	return (qp->enabled.bits & need) == need ? PLX_VERDICT_ACCEPT : PLX_VERDICT_DISABLED;
+}
+
+/* A place to remember a READ or atomic in, a receive entry: qp->recv then holds a copy of it. */
+static enum plx_verdict
+check_resource(struct plx_qp *qp, const struct judged *j)
+{
+	if (j->op->kind == PLX_OP_READ_REQUEST || is_atomic(j->op))
+		return reply_has_place(qp) ? PLX_VERDICT_ACCEPT : PLX_VERDICT_TOO_MANY_READS;
+	if (!j->takes_recv)
+		return PLX_VERDICT_ACCEPT;
+	if (plx_rq_count(qp->rq) == 0)
+		return PLX_VERDICT_RNR;
+	rq_peek(qp->rq, &qp->recv);
+	return PLX_VERDICT_ACCEPT;
+}
+
+/* Does the payload fit the packet's place in its message? First and middle packets are full. */
+static bool
+payload_fits_place(const struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+{
+	if ((pkt->payload_bytes + pkt->pad) % 4 != 0)
+		return false;
+	if (!plx_opcode_has(j->op, PLX_OPF_PAYLOAD))
+		return pkt->payload_bytes == 0;
+	if (!j->ends)
+		return pkt->payload_bytes == qp->mtu;
+	return pkt->payload_bytes <= qp->mtu && (j->starts || pkt->payload_bytes > 0);
+}
+
+static enum plx_verdict
+check_length(const struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+{
+	const struct responder *resp = &qp->resp;
+	bool good = payload_fits_place(qp, pkt, j);
+	uint32_t left;
+
+	if (!good)
+		return PLX_VERDICT_LENGTH;
+	switch ((enum plx_op_kind)j->op->kind) {
+	case PLX_OP_SEND:
+		left = qp->recv.bytes - (j->starts ? 0 : resp->recv_taken);
+		return pkt->payload_bytes <= left ? PLX_VERDICT_ACCEPT : PLX_VERDICT_RECV_LENGTH;
+	case PLX_OP_WRITE:
+		left = j->starts ? pkt->reth.length : resp->write_left;
+		good = left <= PLX_MESSAGE_MAX &&
+		       (j->ends ? pkt->payload_bytes == left : pkt->payload_bytes < left);
+		break;
+	case PLX_OP_READ_REQUEST:
+		good = pkt->reth.length <= PLX_MESSAGE_MAX;
+		break;
+	case PLX_OP_CMP_SWAP:
+	case PLX_OP_FETCH_ADD:
+		return pkt->atomic.va % 8 == 0 ? PLX_VERDICT_ACCEPT : PLX_VERDICT_MISALIGNED;
+	case PLX_OP_NONE:
+	case PLX_OP_READ_RESPONSE:
+	case PLX_OP_ACK:
+	case PLX_OP_ATOMIC_ACK:
+	case PLX_OP_CNP:
+		break;
+	}
+	return good ? PLX_VERDICT_ACCEPT : PLX_VERDICT_LENGTH;
+}
+
+/*
+ * The key of a WRITE packet, asked for every packet anew: the first asks for the whole message, so
+ * that nothing of a message that cannot succeed is placed. A message of no bytes needs no key
+ * (C9-88).
+ */
+static enum plx_verdict
+check_write_key(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	struct responder *resp = &qp->resp;
+	struct plx_key key = j->starts ? (struct plx_key){pkt->reth.rkey} : resp->write_rkey;
+	uint64_t va = j->starts ? pkt->reth.va : resp->write_va;
+	uint32_t bytes = j->starts ? pkt->reth.length : pkt->payload_bytes;
+	struct plx_grant grant;
+
+	if (bytes == 0)
+		return PLX_VERDICT_ACCEPT;
+#ifdef PLX_MUTANT_BUILD
+	if (PLX_MUTANT(KEY_NOT_RECHECKED) && !j->starts) {
+		j->range[0] = (struct plx_iov){resp->mutant_host, pkt->payload_bytes};
+		j->ranges = 1;
+		resp->mutant_host += pkt->payload_bytes;
+		return PLX_VERDICT_ACCEPT;
+	}
+#endif
+	if (plx_key_check(qp->mem, key, &qp->asker, va, bytes,
+			  (struct plx_access){PLX_ACCESS_REMOTE_WRITE}, &grant) != PLX_KEY_GRANTED)
+		return PLX_VERDICT_ACCESS;
+#ifdef PLX_MUTANT_BUILD
+	resp->mutant_host = grant.host + pkt->payload_bytes;
+#endif
+	j->range[0] = (struct plx_iov){.base = grant.host, .bytes = pkt->payload_bytes};
+	j->ranges = 1;
+	return PLX_VERDICT_ACCEPT;
+}
+
+static enum plx_verdict
+check_remote_key(struct plx_qp *qp, uint32_t rkey, uint64_t va, uint32_t bytes,
+		 enum plx_access_bit need, struct judged *j)
+{
+	struct plx_grant grant;
+
+	if (bytes == 0)
+		return PLX_VERDICT_ACCEPT;
+	if (plx_key_check(qp->mem, (struct plx_key){rkey}, &qp->asker, va, bytes,
+			  (struct plx_access){(uint8_t)need}, &grant) != PLX_KEY_GRANTED)
+		return PLX_VERDICT_ACCESS;
+	j->range[0] = (struct plx_iov){.base = grant.host, .bytes = bytes};
+	j->ranges = 1;
+	return PLX_VERDICT_ACCEPT;
+}
+
+static enum plx_verdict
+check_recv_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	struct sge_source source = sge_of_recv(qp);
+	struct plx_access common = {PLX_ACCESS_ALL};
+
+	j->ranges =
+		sge_resolve(qp, &source, j->starts ? 0 : qp->resp.recv_taken, pkt->payload_bytes,
+			    (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, j->range, &common);
+	return j->ranges < 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
+}
+
+static enum plx_verdict
+check_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	switch ((enum plx_op_kind)j->op->kind) {
+	case PLX_OP_SEND:
+		return check_recv_keys(qp, pkt, j);
+	case PLX_OP_WRITE:
+		return check_write_key(qp, pkt, j);
+	case PLX_OP_READ_REQUEST:
+		return check_remote_key(qp, pkt->reth.rkey, pkt->reth.va, pkt->reth.length,
+					PLX_ACCESS_REMOTE_READ, j);
+	case PLX_OP_CMP_SWAP:
+	case PLX_OP_FETCH_ADD:
+		return check_remote_key(qp, pkt->atomic.rkey, pkt->atomic.va, sizeof(uint64_t),
+					PLX_ACCESS_REMOTE_ATOMIC, j);
+	case PLX_OP_NONE:
+	case PLX_OP_READ_RESPONSE:
+	case PLX_OP_ACK:
+	case PLX_OP_ATOMIC_ACK:
+	case PLX_OP_CNP:
+		break;
+	}
+	return PLX_VERDICT_ACCEPT;
+}
+
+/*
+ * SEND with invalidate. The last check is the deed itself: another engine may invalidate the same
+ * key between a look and a deed, and nothing may refuse the packet after it.
+ */
+static enum plx_verdict
+check_invalidate(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+{
+	if (!plx_opcode_has(j->op, PLX_OPF_IETH))
+		return PLX_VERDICT_ACCEPT;
+	return plx_key_invalidate(qp->mem, (struct plx_key){pkt->inv_key}, &qp->asker) ==
+			       PLX_KEY_GRANTED
+		       ? PLX_VERDICT_ACCEPT
+		       : PLX_VERDICT_INVALIDATE;
+}
+
+static enum plx_verdict
+check(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	enum plx_verdict verdict = check_psn(qp, pkt, j);
+
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_sequence(qp, j);
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_enabled(qp, j);
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_resource(qp, j);
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_length(qp, pkt, j);
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_keys(qp, pkt, j);
+	if (verdict == PLX_VERDICT_ACCEPT)
+		verdict = check_invalidate(qp, pkt, j);
+	return verdict;
+}
+
+/* ---- apply: it cannot fail --------------------------------------------------------------------
+ */
+
+static void
+apply_take_recv(struct plx_qp *qp, struct plx_actions *out)
+{
+	struct plx_rq *rq = qp->rq;
+
+	rq_take(rq);
+	if (rq->threshold > 0 && plx_rq_count(rq) < rq->threshold) {
+		rq->threshold = 0;
+		action_event(qp, out, PLX_EVENT_SRQ_THRESHOLD, 0);
+	}
+}
+
+static void
+apply_recv_done(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+		uint32_t bytes, struct plx_actions *out)
+{
+	struct plx_completion completion = {.bytes = bytes, .status = PLX_WC_SUCCESS};
+
+	completion.op = j->op->kind == PLX_OP_WRITE ? PLX_WR_WRITE_IMM : PLX_WR_SEND;
+	if (plx_opcode_has(j->op, PLX_OPF_IMM)) {
+		completion.flags |= PLX_WC_IMM;
+		completion.imm = pkt->imm;
+		if (completion.op == PLX_WR_SEND)
+			completion.op = PLX_WR_SEND_IMM;
+	}
+	if (plx_opcode_has(j->op, PLX_OPF_IETH)) {
+		completion.flags |= PLX_WC_INV;
+		completion.inv_key.v = pkt->inv_key;
+		completion.op = PLX_WR_SEND_INV;
+	}
+	if (pkt->solicited)
+		completion.flags |= PLX_WC_SOLICITED;
+	complete_recv(qp, &completion, out);
+}
+
+static void
+apply_send(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+	   struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+
+	if (j->starts) {
+		apply_take_recv(qp, out);
+		resp->recv_open = true;
+		resp->recv_taken = 0;
+	}
+	sge_place(j->range, j->ranges, pkt->payload, out);
+	resp->recv_taken += pkt->payload_bytes;
+	if (j->ends)
+		apply_recv_done(qp, pkt, j, resp->recv_taken, out);
+}
+
+static void
+apply_write(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+	    struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+
+	if (j->starts) {
+		resp->write_rkey.v = pkt->reth.rkey;
+		resp->write_va = pkt->reth.va;
+		resp->write_left = resp->write_bytes = pkt->reth.length;
+	}
+	sge_place(j->range, j->ranges, pkt->payload, out);
+	resp->write_va += pkt->payload_bytes;
+	resp->write_left -= pkt->payload_bytes;
+	if (j->takes_recv) {
+		apply_take_recv(qp, out);
+		resp->recv_open = true;
+		apply_recv_done(qp, pkt, j, resp->write_bytes, out);
+	}
+}
+
+static void
+apply_read(struct plx_qp *qp, const struct plx_pkt *pkt)
+{
+	struct resource *res = reply_remember(qp);
+
+	*res = (struct resource){
+		.kind = PLX_OP_READ_REQUEST,
+		.first = pkt->psn,
+		.packets = qp_packets(qp, pkt->reth.length),
+		.rkey = {pkt->reth.rkey},
+		.va = pkt->reth.va,
+		.bytes = pkt->reth.length,
+	};
+	reply_pend(qp, res, 0, pkt->reth.length);
+	qp->resp.expected = plx_psn_add(qp->resp.expected, res->packets - 1);
+}
+
+static void
+execute_atomic(struct resource *res, uint8_t *target, struct plx_actions *out)
+{
+	action_add(out, PLX_ACT_ATOMIC)->atomic = (struct plx_atomic){
+		.target = target,
+		.swap_add = res->swap_add,
+		.compare = res->compare,
+		.original = &res->original,
+		.cmp_swap = res->kind == PLX_OP_CMP_SWAP,
+	};
+}
+
+static void
+apply_atomic(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+	     struct plx_actions *out)
+{
+	struct resource *res = reply_remember(qp);
+
+	*res = (struct resource){
+		.kind = j->op->kind,
+		.first = pkt->psn,
+		.packets = 1,
+		.rkey = {pkt->atomic.rkey},
+		.va = pkt->atomic.va,
+		.bytes = sizeof(uint64_t),
+		.swap_add = pkt->atomic.swap_add,
+		.compare = pkt->atomic.compare,
+	};
+	execute_atomic(res, (uint8_t *)(uintptr_t)j->range[0].base, out);
+	reply_pend(qp, res, 0, sizeof(uint64_t));
+}
+
+static void
+apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+	     struct plx_actions *out)
+{
+	struct responder *resp = &qp->resp;
+
+	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one. */
+	resp->nak_out = false;
+	if (resp->owed == OWED_NAK || resp->owed == OWED_RNR)
+		resp->owed = OWED_NOTHING;
+	if (j->op->kind == PLX_OP_READ_REQUEST) {
+		apply_read(qp, pkt);
+	} else if (is_atomic(j->op)) {
+		apply_atomic(qp, pkt, j, out);
+	} else {
+		if (j->op->kind == PLX_OP_SEND)
+			apply_send(qp, pkt, j, out);
+		else
+			apply_write(qp, pkt, j, out);
+		plx_count(&qp->counters.bytes_placed, pkt->payload_bytes);
+		resp->open = j->ends                      ? OPEN_NONE
+			     : j->op->kind == PLX_OP_SEND ? OPEN_SEND
+							  : OPEN_WRITE;
+		resp->ack_psn = pkt->psn;
+	}
+	resp->expected = plx_psn_add(resp->expected, 1);
+	if (j->ends)
+		resp->msn = plx_msn_next(resp->msn); /* a READ's at once: C9-148 */
+	if (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request))
+		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
+}
+
+static void
+apply_replay(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+	     struct plx_actions *out)
+{
+	uint32_t packet = (uint32_t)plx_psn_diff(pkt->psn, j->replay->first);
+
+	if (j->op->kind == PLX_OP_READ_REQUEST) {
+		reply_pend(qp, j->replay, packet, pkt->reth.length);
+		if (PLX_MUTANT(DUP_READ_RESETS_OP))
+			qp->resp.open = OPEN_NONE;
+		return;
+	}
+	if (PLX_MUTANT(DUP_ATOMIC_EXECUTES)) {
+		struct plx_grant grant;
+
+		if (plx_key_check(qp->mem, j->replay->rkey, &qp->asker, j->replay->va, 8,
+				  (struct plx_access){PLX_ACCESS_REMOTE_ATOMIC},
+				  &grant) == PLX_KEY_GRANTED)
+			execute_atomic(j->replay, grant.host, out);
+	}
+	reply_pend(qp, j->replay, 0, sizeof(uint64_t));
+}
+
+static void
+apply_refusal(struct plx_qp *qp, const struct plx_pkt *pkt, enum plx_verdict verdict,
+	      const struct judged *j, struct plx_actions *out)
+{
+	const struct consequence *c = &consequences[verdict];
+	struct responder *resp = &qp->resp;
+
+	switch ((enum owed_kind)c->owed) {
+	case OWED_NOTHING:
+		break;
+	case OWED_ACK: /* C9-105: the newest SEND or WRITE, never a READ's PSN */
+		reply_owe(qp, OWED_ACK, 0,
+			  PLX_MUTANT(DUP_WRITE_ACKS_READ) ? plx_psn_sub(resp->expected, 1)
+							  : resp->ack_psn);
+		break;
+	case OWED_NAK:
+		resp->nak_out = true;
+		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
+		break;
+	case OWED_RNR:
+		reply_owe(qp, OWED_RNR, PLX_AETH_RNR | qp->rnr_timer, resp->expected);
+		break;
+	case OWED_FATAL:
+		reply_owe(qp, OWED_FATAL, PLX_AETH_NAK | c->syndrome, pkt->psn);
+		break;
+	}
+	if (!c->fatal)
+		return;
+	/* The message that failed had a receive: it was open, or this packet would have taken it.
+	 */
+	if (!resp->recv_open && j->takes_recv &&
+	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
+	     verdict == PLX_VERDICT_INVALIDATE)) {
+		apply_take_recv(qp, out);
+		resp->recv_open = true;
+	}
+	resp->recv_status = c->recv_status;
+	complete_to_error(qp, (enum plx_wc_status)c->recv_status, out);
+}
+
+/** One request packet of the peer's: check, verdict, apply. The QP is in RTR, RTS or SQD. */
+enum plx_verdict
+responder_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, struct plx_actions *out)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	struct judged j;
+	enum plx_verdict verdict;
+
+	j.op = op;
+	j.starts = !plx_opcode_has(op, PLX_OPF_MIDDLE) && !plx_opcode_has(op, PLX_OPF_LAST);
+	j.ends = !plx_opcode_has(op, PLX_OPF_FIRST) && !plx_opcode_has(op, PLX_OPF_MIDDLE);
+	j.takes_recv = op->kind == PLX_OP_SEND ? j.starts : plx_opcode_has(op, PLX_OPF_IMM);
+	j.ranges = 0;
+	j.replay = NULL;
+	verdict = check(qp, pkt, &j);
+	if (plx_likely(verdict == PLX_VERDICT_ACCEPT))
+		apply_accept(qp, pkt, &j, out);
+	else if (verdict == PLX_VERDICT_REPLAY)
+		apply_replay(qp, pkt, &j, out);
+	else
+		apply_refusal(qp, pkt, verdict, &j, out);
+	return verdict;
+}

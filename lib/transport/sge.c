@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Scatter and gather: from an offset in a message to ranges of memory, every key checked each time.
+ * It never touches the memory; it says where it is.
+ * Start with sge_resolve().
+ */
+#include "qp.h"
+
+struct sge_source
+sge_of_send(const struct plx_qp *qp, uint32_t index)
+{
+	const struct plx_wqe *wqe = &qp->wqe[index & qp->sq_mask];
+
+	return (struct sge_source){
+		.head = wqe->sge,
+		.tail = sq_sge(qp, index, PLX_WQE_SGES),
+		.head_count = PLX_WQE_SGES,
+		.count = wqe->sges,
+	};
+}
+
+struct sge_source
+sge_of_recv(const struct plx_qp *qp)
+{
+	return (struct sge_source){
+		.head = qp->recv.sge,
+		.head_count = PLX_SGE_MAX,
+		.count = qp->recv.sges,
+	};
+}
+
+int
+sge_resolve(const struct plx_qp *qp, const struct sge_source *source, uint32_t offset,
+	    uint32_t bytes, struct plx_access need, struct plx_iov *out, struct plx_access *common)
+{
+	int count = 0;
+
+	for (uint32_t i = 0; i < source->count && bytes > 0; i++) {
+		const struct plx_sge *sge = i < source->head_count
+						    ? &source->head[i]
+						    : &source->tail[i - source->head_count];
+		struct plx_grant grant;
+		uint32_t take;
+
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		take = sge->length - offset;
+		if (take > bytes)
+			take = bytes;
+		/* va + offset may wrap; then no region contains it, and the check says so */
+		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, take, need,
+				  &grant) != PLX_KEY_GRANTED)
+			return -1;
+		common->bits &= grant.access.bits;
+		out[count++] = (struct plx_iov){.base = grant.host, .bytes = take};
+		bytes -= take;
+		offset = 0;
+	}
+	return bytes == 0 ? count : -1;
+}
+
+void
+sge_place(const struct plx_iov *ranges, int count, const uint8_t *src, struct plx_actions *out)
+{
+	for (int i = 0; i < count; i++) {
+		/* The range came from a grant with LOCAL_WRITE: the const of iov is not of memory.
+		 */
+		action_add(out, PLX_ACT_PLACE)->place = (struct plx_place){
+			.dst = (uint8_t *)(uintptr_t)ranges[i].base,
+			.src = src,
+			.bytes = ranges[i].bytes,
+		};
+		src += ranges[i].bytes;
+	}
+}
