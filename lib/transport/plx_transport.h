@@ -94,17 +94,17 @@ _Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache line
 /* ---- completions ---------------------------------------------------------------------------- */
 
 /* How a work request ended. X(name, text) */
-#define PLX_WC_LIST(X)                                                                  \
-	X(SUCCESS, "success")                                                           \
-	X(LOCAL_LENGTH, "the message does not fit the receive, or a response its READ") \
-	X(LOCAL_PROTECTION, "a local key does not grant the access")                    \
-	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")             \
-	X(FLUSHED, "the queue pair failed or was closed first")                         \
-	X(BAD_RESPONSE, "the peer's response is malformed")                             \
-	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")          \
-	X(REMOTE_ACCESS, "a remote key does not grant the access")                      \
-	X(REMOTE_OPERATION, "the responder cannot complete the request")                \
-	X(RETRY_EXCEEDED, "no answer within the retry count")                           \
+#define PLX_WC_LIST(X)                                                                     \
+	X(SUCCESS, "success")                                                              \
+	X(LOCAL_LENGTH, "the message does not fit the receive, or an answer not its READ") \
+	X(LOCAL_PROTECTION, "a local key does not grant the access")                       \
+	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")                \
+	X(FLUSHED, "the queue pair failed or was closed first")                            \
+	X(BAD_RESPONSE, "the peer's response is malformed")                                \
+	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")             \
+	X(REMOTE_ACCESS, "a remote key does not grant the access")                         \
+	X(REMOTE_OPERATION, "the responder cannot complete the request")                   \
+	X(RETRY_EXCEEDED, "no answer within the retry count")                              \
 	X(RNR_RETRY_EXCEEDED, "receiver not ready within the RNR retry count")
 
 enum plx_wc_status {
@@ -423,7 +423,8 @@ struct plx_qp_ids {
 	void *cc_state;
 };
 
-/* A path: who the peer is. Packets from elsewhere are not the QP's. */
+/* A path as our packets take it: src is this end, dst the peer. A packet is the peer's when it
+ * comes from our dst to our src; packets from elsewhere are not the QP's. */
 struct plx_path {
 	uint8_t ip_version; /* 4 or 6; 0: any address is the peer's (tests of the QP alone) */
 	uint32_t src4, dst4;

@@ -104,7 +104,7 @@ ipv6_decode(const uint8_t *at, size_t left, struct plx_frame *out, uint8_t *prot
 }
 
 /* The pseudo-header is the addresses, the protocol and the UDP length. RFC 768; RFC 8200, 8.1. */
-static PLX_COLD bool
+static __attribute__((noinline)) bool
 udp_checksum_right(const uint8_t *bytes, const struct plx_frame *frame)
 {
 	size_t address_bytes = frame->ip_version == 4 ? 8 : 32;
@@ -254,7 +254,7 @@ plx_frame_template_write(const struct plx_frame_template *tmpl, size_t udp_paylo
 	uint8_t *ip = out + tmpl->ip_at;
 	uint16_t udp_bytes = (uint16_t)(PLX_UDP_BYTES + udp_payload);
 
-	PLX_ASSERT(udp_payload + tmpl->header_bytes <= (size_t)DATAGRAM_MAX + tmpl->ip_at);
+	PLX_ASSERT(udp_payload <= (size_t)DATAGRAM_MAX + tmpl->ip_at - tmpl->header_bytes);
 	memcpy(out, tmpl->bytes, PLX_FRAME_HEADER_MAX);
 	if (tmpl->ip_version == 4) {
 		uint16_t total = (uint16_t)(PLX_IPV4_BYTES + udp_bytes);

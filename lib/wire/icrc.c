@@ -15,7 +15,7 @@ const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE
 		[ONES - 4] = 0xff,
 		[ONES - 3] = 0xff,
 		[ONES - 2] = 0xff,
-		[ONES - 1] = 0xff,
+		[ONES - 1] = 0xff, /* what stands for the LRH: see icrc.h */
 		[ONES + 1] = 0xff, /* TOS */
 		[ONES + 8] = 0xff, /* TTL */
 		[ONES + 10] = 0xff,
@@ -28,11 +28,11 @@ const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE
 		[ONES - 4] = 0xff,
 		[ONES - 3] = 0xff,
 		[ONES - 2] = 0xff,
-		[ONES - 1] = 0xff,
+		[ONES - 1] = 0xff, /* what stands for the LRH: see icrc.h */
 		[ONES + 0] = 0x0f,
-		[ONES + 1] = 0xff, /* traffic class and flow label: */
+		[ONES + 1] = 0xff,
 		[ONES + 2] = 0xff,
-		[ONES + 3] = 0xff, /* all but the version */
+		[ONES + 3] = 0xff, /* traffic class and flow label, without the version */
 		[ONES + 7] = 0xff, /* hop limit */
 		[ONES + 46] = 0xff,
 		[ONES + 47] = 0xff, /* UDP checksum */

@@ -10,12 +10,14 @@
  *
  *  - zero bytes in front change nothing: the packet may be aligned to the *end* of its vectors,
  *    and the odd length is in the first vector, not in the last;
+ *  - a register that starts with ones is the same as four bytes of ones or-ed in before the packet
+ *    (the other four of the eight that stand for the LRH cancel it);
  *  - each quad word q with e bits from its first bit to the end of the packet counts q * y^-e.
  *    Multiplied by y^(64-e) mod P, which has 32 bits, it makes a product of 95 bits; the products
  *    of all quad words are simply added, and the sum is divided by y^64 at the end;
  *  - that division is Montgomery's: add the multiple of P that makes the low 64 bits zero.
  *
- * So a packet of up to 128 bytes costs three dependent multiplications: one by the constants, two
+ * So a packet of up to 124 bytes costs three dependent multiplications: one by the constants, two
  * for the division. Long packets keep four vectors, moved on by 2048 bits for each 256 bytes.
  */
 #include "icrc.h"
@@ -131,7 +133,7 @@ PLX_HOT ONEPASS uint32_t
 plx_icrc_onepass(const uint8_t *ip, size_t len)
 {
 	const uint8_t *ones = icrc_ones_for(ip, len);
-	size_t bytes = ICRC_ONES_PREFIX + (len = icrc_covered(len));
+	size_t bytes = ICRC_ONES_PREFIX + icrc_covered(len);
 	size_t vectors = (bytes - 1) / VECTOR + 1;
 	size_t first = (bytes - 1) % VECTOR + 1;  /* of the prefix and the packet, in vector 0 */
 	int data = (int)first - ICRC_ONES_PREFIX; /* of the packet; negative: prefix in vector 1 */
