@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A libFuzzer target: the input is a program of packets, posts, ticks and revocations for one queue
+ * pair. It never gives the QP a packet that admission would refuse.
+ * Start with LLVMFuzzerTestOneInput(); what must hold is in qp_world.c.
+ */
+#include "qp_world.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	STEPS_MAX = 200,
+	PAYLOAD_MAX = PLX_MTU_MAX + 8,
+};
+
+static struct world world;
+/* Payloads end where the block ends, so that the sanitizer sees one byte too many. */
+static uint8_t payload_block[PAYLOAD_MAX];
+
+struct input {
+	const uint8_t *bytes;
+	size_t left;
+};
+
+/* A program of the fuzzer's, and what it knows of the packet before. */
+struct play {
+	struct world *w;
+	struct input in;
+	struct plx_pkt last; /* the packet before, to be sent again */
+	bool has_last;
+	uint8_t peer_open; /* enum plx_op_kind of the message our peer is in the middle of */
+	uint32_t peer_left;
+};
+
+/* The next byte; zeros when there are no more, so that every program has an end. */
+static uint8_t
+take(struct play *p)
+{
+	if (p->in.left == 0)
+		return 0;
+	p->in.left--;
+	return *p->in.bytes++;
+}
+
+/* ---- packets in
+ * -------------------------------------------------------------------------------------- */
+
+static uint32_t
+packets_of(const struct world *w, uint32_t bytes)
+{
+	return bytes == 0 ? 1 : (bytes + w->attr.mtu - 1) / w->attr.mtu;
+}
+
+/* What a packet entitles its sender to. A READ that is replayed earns its answer anew. */
+static void
+earn(struct world *w, const struct plx_pkt *pkt, enum plx_verdict verdict)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	bool taken = verdict == PLX_VERDICT_ACCEPT || verdict == PLX_VERDICT_REPLAY;
+
+	if (pkt->ce)
+		w->allowed.cnps++;
+	if (!plx_opcode_has(op, PLX_OPF_REQUEST))
+		return;
+	w->allowed.replies++;
+	if (taken && op->kind == PLX_OP_READ_REQUEST)
+		w->allowed.responses += packets_of(w, pkt->reth.length);
+	if (taken && (op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD))
+		w->allowed.atomics++;
+}
+
+static bool
+changes_nothing(enum plx_verdict verdict)
+{
+	return verdict == PLX_VERDICT_AHEAD_AGAIN || verdict == PLX_VERDICT_DUPLICATE_FORGOTTEN ||
+	       verdict == PLX_VERDICT_DUPLICATE_DENIED || verdict == PLX_VERDICT_GHOST ||
+	       verdict == PLX_VERDICT_STALE || verdict == PLX_VERDICT_SYNDROME;
+}
+
+static enum plx_verdict
+give(struct play *p, struct plx_pkt *pkt)
+{
+	static const struct plx_frame no_frame;
+	struct world *w = p->w;
+	const struct plx_qp_counters *counters = plx_qp_counters(w->qp);
+	struct plx_qp_view before, after;
+	enum plx_verdict verdict;
+	uint64_t count;
+
+	pkt->payload = payload_block + PAYLOAD_MAX - pkt->payload_bytes - pkt->pad;
+	p->last = *pkt;
+	p->has_last = true;
+	if (plx_qp_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
+		return PLX_VERDICT_NONE;
+	memset(&before, 0, sizeof(before));
+	memset(&after, 0, sizeof(after));
+	plx_qp_query(w->qp, &before);
+	verdict = PLX_VERDICT_NONE;
+	w->judging = (enum plx_op_kind)plx_opcodes[pkt->opcode].kind;
+	count = 0;
+	for (uint32_t i = 0; i < PLX_VERDICT_COUNT; i++)
+		count += counters->verdict[i];
+	if (pkt->migreq) /* any bit of the fuzzer's will do */
+		world_crowd(w, PLX_ACTIONS_PER_PACKET);
+	verdict = plx_qp_on_packet(w->qp, pkt, w->now, &w->actions);
+	CHECK(verdict > PLX_VERDICT_NONE && verdict < PLX_VERDICT_COUNT);
+	for (uint32_t i = 0; i < PLX_VERDICT_COUNT; i++)
+		count -= counters->verdict[i];
+	CHECK(count == UINT64_MAX); /* one verdict was counted */
+	plx_qp_query(w->qp, &after);
+	if (changes_nothing(verdict)) /* completions that had no room before may leave with it */
+		CHECK(before.sq_consumed != after.sq_consumed ||
+		      memcmp(&before, &after, sizeof(before)) == 0);
+	earn(w, pkt, verdict);
+	world_execute(w, 0);
+	w->judging = PLX_OP_NONE;
+	return verdict;
+}
+
+static void
+pkt_start(struct play *p, struct plx_pkt *pkt, uint8_t opcode, uint8_t flags)
+{
+	(void)p;
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->opcode = opcode;
+	pkt->pkey = PLX_PKEY_DEFAULT;
+	pkt->dest_qpn = 0x11;
+	pkt->migreq = flags & 1;
+	pkt->ack_request = flags & 2;
+	pkt->solicited = flags & 4;
+	pkt->ce = flags & 8;
+	pkt->becn = flags & 16;
+}
+
+static const uint8_t opcodes[] = {
+	PLX_RC_SEND_FIRST,
+	PLX_RC_SEND_MIDDLE,
+	PLX_RC_SEND_LAST,
+	PLX_RC_SEND_LAST_IMM,
+	PLX_RC_SEND_ONLY,
+	PLX_RC_SEND_ONLY_IMM,
+	PLX_RC_WRITE_FIRST,
+	PLX_RC_WRITE_MIDDLE,
+	PLX_RC_WRITE_LAST,
+	PLX_RC_WRITE_LAST_IMM,
+	PLX_RC_WRITE_ONLY,
+	PLX_RC_WRITE_ONLY_IMM,
+	PLX_RC_READ_REQUEST,
+	PLX_RC_READ_RESPONSE_FIRST,
+	PLX_RC_READ_RESPONSE_MIDDLE,
+	PLX_RC_READ_RESPONSE_LAST,
+	PLX_RC_READ_RESPONSE_ONLY,
+	PLX_RC_ACK,
+	PLX_RC_ATOMIC_ACK,
+	PLX_RC_CMP_SWAP,
+	PLX_RC_FETCH_ADD,
+	PLX_RC_SEND_LAST_INV,
+	PLX_RC_SEND_ONLY_INV,
+	PLX_CNP,
+};
+
+static struct plx_psn
+psn_near(const struct play *p, uint8_t base, int8_t delta)
+{
+	const struct plx_qp_view *view = &p->w->view;
+	const struct plx_psn bases[] = {view->psn_expected, view->psn_unacked, view->psn_next,
+					view->psn_high, plx_psn(view->psn_expected.v ^ 0x800000)};
+
+	return plx_psn_add(bases[base % PLX_COUNT_OF(bases)], (uint32_t)delta);
+}
+
+static uint32_t
+length_near(const struct play *p, uint8_t choice)
+{
+	uint32_t mtu = p->w->attr.mtu;
+	const uint32_t lengths[] = {0, 1, 8, mtu - 1, mtu, mtu + 1, choice, mtu - 4};
+
+	return lengths[choice & 7];
+}
+
+/* Extended headers, every field the fuzzer's. */
+static void
+headers(struct play *p, struct plx_pkt *pkt)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	uint8_t key = take(p);
+	uint64_t va = world_va(p->w, key, take(p));
+
+	if (plx_opcode_has(op, PLX_OPF_IMM))
+		pkt->imm = key;
+	if (plx_opcode_has(op, PLX_OPF_IETH))
+		pkt->inv_key = world_key(p->w, key).v;
+	if (plx_opcode_has(op, PLX_OPF_RETH)) {
+		uint8_t length = take(p);
+
+		pkt->reth.va = va;
+		pkt->reth.rkey = world_key(p->w, key).v;
+		pkt->reth.length = length & 0x80 ? (length & 7) * 300u : pkt->payload_bytes;
+		if (length == 0xff)
+			pkt->reth.length = PLX_MESSAGE_MAX + (key >> 7);
+	} else if (plx_opcode_has(op, PLX_OPF_ATOMIC_ETH)) {
+		pkt->atomic.va = va;
+		pkt->atomic.rkey = world_key(p->w, key).v;
+		pkt->atomic.swap_add = take(p);
+		pkt->atomic.compare = pkt->atomic.swap_add & 1;
+	} else if (plx_opcode_has(op, PLX_OPF_AETH)) {
+		pkt->aeth.syndrome = key;
+		pkt->aeth.msn.v = take(p);
+	}
+}
+
+static void
+step_raw(struct play *p)
+{
+	uint8_t which = take(p), flags = take(p), base = take(p);
+	int8_t delta = (int8_t)take(p);
+	struct plx_pkt pkt;
+
+	pkt_start(p, &pkt, opcodes[which % PLX_COUNT_OF(opcodes)], flags);
+	pkt.psn = psn_near(p, base, delta);
+	pkt.payload_bytes = length_near(p, take(p));
+	pkt.pad = flags & 32 ? flags >> 6 : (uint8_t)(-pkt.payload_bytes & 3);
+	headers(p, &pkt);
+	give(p, &pkt);
+}
+
+/* ---- a peer that knows what it does -------------------------------------------------------------
+ */
+
+/* Start or continue a SEND or WRITE at the expected PSN, as an honest peer would. */
+static void
+good_message(struct play *p, uint8_t kind, uint8_t shape)
+{
+	uint32_t mtu = p->w->attr.mtu;
+	bool goes_on = p->peer_open == kind, ends;
+	struct plx_pkt pkt;
+	uint8_t opcode, key = take(p);
+
+	if (!goes_on)
+		p->peer_left = (shape & 7) * mtu + (shape >> 3);
+	ends = p->peer_left <= mtu;
+	if (kind == PLX_OP_SEND)
+		opcode = goes_on ? (ends ? PLX_RC_SEND_LAST : PLX_RC_SEND_MIDDLE)
+				 : (ends ? PLX_RC_SEND_ONLY : PLX_RC_SEND_FIRST);
+	else
+		opcode = goes_on ? (ends ? PLX_RC_WRITE_LAST : PLX_RC_WRITE_MIDDLE)
+				 : (ends ? PLX_RC_WRITE_ONLY : PLX_RC_WRITE_FIRST);
+	if (ends && (key & 0x10)) /* the same with an immediate */
+		opcode++;
+	if (ends && kind == PLX_OP_SEND && (key & 0x30) == 0x20)
+		opcode = goes_on ? PLX_RC_SEND_LAST_INV : PLX_RC_SEND_ONLY_INV;
+	pkt_start(p, &pkt, opcode, (uint8_t)(key >> 6 << 1 | 1));
+	pkt.psn = p->w->view.psn_expected;
+	pkt.payload_bytes = ends ? p->peer_left : mtu;
+	pkt.pad = (uint8_t)(-pkt.payload_bytes & 3);
+	if (plx_opcode_has(&plx_opcodes[opcode], PLX_OPF_RETH))
+		pkt.reth = (struct plx_reth){.va = world_va(p->w, key & 1 ? 4 : 0, 0),
+					     .rkey = world_key(p->w, key & 1 ? 4 : 0).v,
+					     .length = p->peer_left};
+	if (plx_opcode_has(&plx_opcodes[opcode], PLX_OPF_IETH))
+		pkt.inv_key = world_key(p->w, key & 1 ? 4 : (uint8_t)(6 + (key >> 1 & 1))).v;
+	if (give(p, &pkt) != PLX_VERDICT_ACCEPT)
+		return;
+	p->peer_left -= pkt.payload_bytes;
+	p->peer_open = ends ? PLX_OP_NONE : kind;
+}
+
+static void
+step_good_request(struct play *p)
+{
+	uint8_t choice = take(p), shape = take(p);
+	struct plx_pkt pkt;
+
+	if (p->peer_open != PLX_OP_NONE) {
+		good_message(p, p->peer_open, shape);
+		return;
+	}
+	if (choice % 4 < 2) {
+		good_message(p, choice & 1 ? PLX_OP_WRITE : PLX_OP_SEND, shape);
+		return;
+	}
+	pkt_start(p, &pkt, PLX_RC_READ_REQUEST, choice >> 4);
+	pkt.psn = p->w->view.psn_expected;
+	if (choice % 4 == 2) {
+		pkt.reth = (struct plx_reth){.va = world_va(p->w, shape >> 7, 0),
+					     .rkey = world_key(p->w, shape >> 7).v,
+					     .length = (shape & 0x7f) * 16u};
+	} else {
+		pkt.opcode = shape & 1 ? PLX_RC_CMP_SWAP : PLX_RC_FETCH_ADD;
+		pkt.atomic = (struct plx_atomic_eth){.va = world_va(p->w, 0, shape & 0x78),
+						     .rkey = world_key(p->w, 0).v,
+						     .swap_add = choice};
+	}
+	give(p, &pkt);
+}
+
+static const struct world_sent *
+sent_at(const struct world *w, struct plx_psn psn)
+{
+	for (uint32_t i = 1; i <= WORLD_SENT; i++) {
+		const struct world_sent *sent = &w->sent[(w->sent_next - i) % WORLD_SENT];
+
+		if (sent->opcode != 0 && plx_psn_in(psn, sent->psn, packets_of(w, sent->bytes)))
+			return sent;
+	}
+	return NULL;
+}
+
+/* The answer the QP waits for at its oldest unacknowledged PSN. */
+static void
+step_good_answer(struct play *p)
+{
+	struct world *w = p->w;
+	uint8_t choice = take(p);
+	const struct world_sent *sent = sent_at(w, w->view.psn_unacked);
+	uint32_t packet, packets, left;
+	struct plx_pkt pkt;
+
+	pkt_start(p, &pkt, PLX_RC_ACK, choice >> 4);
+	pkt.psn = plx_psn_add(w->view.psn_unacked, choice & 3);
+	pkt.aeth.syndrome = PLX_AETH_NO_CREDITS;
+	if (sent != NULL && plx_opcodes[sent->opcode].kind == PLX_OP_READ_REQUEST) {
+		packet = (uint32_t)plx_psn_diff(w->view.psn_unacked, sent->psn);
+		packets = packets_of(w, sent->bytes);
+		left = sent->bytes - packet * w->attr.mtu;
+		pkt.psn = w->view.psn_unacked;
+		pkt.opcode = packet == 0 ? (packets == 1 ? PLX_RC_READ_RESPONSE_ONLY
+							 : PLX_RC_READ_RESPONSE_FIRST)
+					 : (packet + 1 == packets ? PLX_RC_READ_RESPONSE_LAST
+								  : PLX_RC_READ_RESPONSE_MIDDLE);
+		pkt.payload_bytes = left < w->attr.mtu ? left : w->attr.mtu;
+		pkt.pad = (uint8_t)(-pkt.payload_bytes & 3);
+	} else if (sent != NULL &&
+		   (sent->opcode == PLX_RC_CMP_SWAP || sent->opcode == PLX_RC_FETCH_ADD)) {
+		pkt.psn = w->view.psn_unacked;
+		pkt.opcode = PLX_RC_ATOMIC_ACK;
+		pkt.atomic_original = choice;
+	}
+	give(p, &pkt);
+}
+
+static void
+step_aeth(struct play *p)
+{
+	static const uint8_t syndromes[] = {0x00, 0x1f, 0x20, 0x21, 0x60, 0x61, 0x62, 0x63,
+					    0x64, 0x7f, 0x40, 0x80, 0x2a, 0x60, 0x60, 0x21};
+	uint8_t choice = take(p), base = take(p);
+	struct plx_pkt pkt;
+
+	pkt_start(p, &pkt, PLX_RC_ACK, 1);
+	pkt.psn = psn_near(p, 1, (int8_t)base);
+	pkt.aeth.syndrome = syndromes[choice & 15];
+	give(p, &pkt);
+}
+
+static void
+step_again(struct play *p)
+{
+	struct plx_pkt pkt = p->last;
+
+	if (p->has_last)
+		give(p, &pkt);
+}
+
+/* ---- everything else
+ * ------------------------------------------------------------------------------- */
+
+static uint32_t
+sges(struct play *p, struct plx_sge *sge, uint32_t count)
+{
+	uint32_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t choice = take(p), length = take(p);
+
+		sge[i].key = world_key(p->w, choice);
+		sge[i].va = world_va(p->w, choice, choice & 0xf0);
+		sge[i].length = length * (choice & 0x80 ? 4u : 1u);
+		bytes += sge[i].length;
+	}
+	return bytes;
+}
+
+static void
+step_post_send(struct play *p)
+{
+	struct world *w = p->w;
+	uint64_t slot = w->send.posted % (WORLD_DEPTH * 2);
+	uint8_t choice = take(p), key = take(p), count;
+	struct plx_sge list[PLX_SGE_MAX + 2];
+	uint8_t data[PLX_INLINE_MAX];
+	const void *spill = NULL;
+	struct plx_wqe wqe;
+
+	memset(&wqe, 0, sizeof(wqe));
+	wqe.wr_id = w->send.posted;
+	wqe.op = (uint8_t)(1 + choice % (PLX_WR_OP_COUNT - 1));
+	wqe.flags = key >> 4;
+	wqe.rkey = wqe.inv_key = world_key(w, key);
+	wqe.remote_va = world_va(w, key, take(p));
+	count = take(p);
+	if (wqe.flags & PLX_WR_INLINE) {
+		memset(data, 0x77, sizeof(data));
+		wqe.inline_bytes = count;
+		memcpy(wqe.data, data, sizeof(wqe.data));
+		if (count > PLX_WQE_INLINE_BYTES)
+			spill = data;
+	} else if (wqe.op == PLX_WR_CMP_SWAP || wqe.op == PLX_WR_FETCH_ADD) {
+		wqe.sges = 1;
+		wqe.sge[0] = (struct plx_sge){world_va(w, key, count), 8, world_key(w, count >> 4)};
+	} else if (wqe.op != PLX_WR_LOCAL_INV && wqe.op != PLX_WR_BIND) {
+		wqe.sges = count % 8 < 6 ? count % 3 : count % (PLX_SGE_MAX + 2);
+		sges(p, list, wqe.sges);
+		memcpy(wqe.sge, list, sizeof(wqe.sge));
+		if (wqe.sges > PLX_WQE_SGES)
+			spill = list + PLX_WQE_SGES;
+	}
+	if (plx_qp_post_send(w->qp, &wqe, spill) != PLX_OK)
+		return;
+	CHECK(w->send.posted - w->send.completed < WORLD_DEPTH * 2);
+	w->send.op[slot] = wqe.op;
+	w->send.silent[slot] = wqe.flags & PLX_WR_SILENT;
+	w->send.posted++;
+}
+
+static void
+step_post_recv(struct play *p)
+{
+	struct world *w = p->w;
+	struct plx_sge list[8];
+	uint32_t count = take(p) % 8;
+	enum plx_status status;
+
+	sges(p, list, count);
+	if (w->shared)
+		status = plx_rq_post(w->rq, w->recv.posted, list, count);
+	else
+		status = plx_qp_post_recv(w->qp, w->recv.posted, list, count);
+	if (status == PLX_OK)
+		w->recv.posted++;
+}
+
+static void
+step_time(struct play *p)
+{
+	struct world *w = p->w;
+	uint64_t wake = plx_qp_wake_ns(w->qp);
+	uint8_t choice = take(p);
+
+	if (choice & 1 && wake != PLX_NEVER && wake > w->now)
+		w->now = wake;
+	else
+		w->now += choice * 16u;
+	w->hold_until = choice & 2 ? w->now + choice : 0;
+	if (choice & 4)
+		world_crowd(w, PLX_ACTIONS_PER_PACKET);
+	plx_qp_on_tick(w->qp, w->now, &w->actions);
+	world_execute(w, 0);
+	wake = plx_qp_wake_ns(w->qp);
+	CHECK(wake == 0 || wake > w->now);
+}
+
+static void
+step_transmit(struct play *p, uint32_t budget)
+{
+	struct world *w = p->w;
+
+	world_crowd(w, take(p) % (PLX_ACTIONS_MAX + 1));
+	CHECK(plx_qp_transmit(w->qp, w->now, budget, &w->actions) <= budget);
+	world_execute(w, budget);
+}
+
+/* Everything posted is forgotten; the entry a message held of an SRQ goes with it. */
+static void
+forget(struct play *p)
+{
+	struct world *w = p->w;
+
+	w->send.completed = w->send.posted;
+	w->send.failed = w->recv.failed = false;
+	memset(&w->allowed, 0, sizeof(w->allowed));
+	memset(w->sent, 0, sizeof(w->sent));
+	if (!w->shared)
+		w->recv.completed = w->recv.posted;
+	else if (w->view.rq_open)
+		w->recv.completed++;
+	p->peer_open = PLX_OP_NONE;
+	p->has_last = false;
+}
+
+static void
+step_modify(struct play *p)
+{
+	struct world *w = p->w;
+	uint8_t choice = take(p);
+	enum plx_qp_state to = (enum plx_qp_state)(choice % (PLX_QP_STATE_COUNT + 1));
+
+	if (choice & 0x80) { /* a new life */
+		CHECK(plx_qp_modify(w->qp, PLX_QP_RESET, NULL) == PLX_OK);
+		CHECK(plx_qp_wake_ns(w->qp) == PLX_NEVER);
+		forget(p);
+		plx_qp_query(w->qp, &w->view);
+		world_connect(w);
+		return;
+	}
+	if (plx_qp_modify(w->qp, to, &w->attr) == PLX_OK && to == PLX_QP_RESET)
+		forget(p);
+}
+
+static void
+step_memory(struct play *p)
+{
+	uint8_t choice = take(p);
+
+	if (choice & 0x80)
+		world_window_toggle(p->w, choice & 1, (uint8_t)(choice >> 1));
+	else
+		world_region_toggle(p->w, choice);
+}
+
+static void
+step_rare(struct play *p)
+{
+	uint8_t choice = take(p);
+
+	if (choice < 64) {
+		plx_qp_fail(p->w->qp, &p->w->actions);
+		world_execute(p->w, 0);
+	} else if (choice < 128) {
+		plx_rq_arm(p->w->rq, choice & 7);
+	} else {
+		step_modify(p);
+	}
+}
+
+static void
+step(struct play *p, uint8_t op)
+{
+	switch (op & 15) {
+	case 0:
+		step_raw(p);
+		break;
+	case 1:
+	case 2:
+	case 3:
+		step_good_request(p);
+		break;
+	case 4:
+	case 5:
+		step_good_answer(p);
+		break;
+	case 6:
+		step_aeth(p);
+		break;
+	case 7:
+		step_again(p);
+		break;
+	case 8:
+	case 9:
+		step_post_send(p);
+		break;
+	case 10:
+		step_post_recv(p);
+		break;
+	case 11:
+		step_time(p);
+		break;
+	case 12:
+		step_transmit(p, op >> 4);
+		break;
+	case 13:
+		world_drain(p->w);
+		break;
+	case 14:
+		step_memory(p);
+		break;
+	default:
+		step_rare(p);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct play p = {.w = &world, .in = {data, size}};
+	uint8_t choice[16];
+
+	for (size_t i = 0; i < sizeof(choice); i++)
+		choice[i] = take(&p);
+	world_reset(&world, choice);
+	world_connect(&world);
+	world_look(&world);
+	for (uint32_t i = 0; i < STEPS_MAX && p.in.left > 0; i++) {
+		step(&p, take(&p));
+		world_look(&world);
+	}
+	world_close(&world);
+	return 0;
+}

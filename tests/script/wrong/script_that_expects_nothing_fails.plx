@@ -1,0 +1,2 @@
+# fails: :2: the script expects nothing
+post B recv 10

@@ -1,0 +1,2 @@
+# fails: :2: "frobnicate" begins no line
+frobnicate A
