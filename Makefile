@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The front door. Meson does the work; each target here makes the build directory it needs, once,
+# and calls it. `make` alone lists the targets.
+
+FUZZ_SECONDS ?= 60
+SEEDS ?= 1000
+FIRST ?= 1
+OPS ?=
+# More arguments for `meson test`, e.g. MESON_TEST_ARGS="--suite unit"
+MESON_TEST_ARGS ?=
+
+BUILD_DIRS = build build-release build-asan build-cov build-fuzz
+
+ASAN = detect_leaks=1:halt_on_error=1:abort_on_error=1:strict_string_checks=1
+UBSAN = halt_on_error=1:abort_on_error=1:print_stacktrace=1
+
+C_FILES = $(shell find lib drivers apps tests -name '*.[ch]' 2>/dev/null)
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+# ---- packages and build directories --------------------------------------------------------
+
+.PHONY: prepare-test prepare-coverage prepare-fuzz prepare-perf prepare-format
+prepare-test prepare-format:
+	@tests/prepare $(@:prepare-%=%)
+prepare-coverage prepare-fuzz prepare-perf:
+	@tests/prepare test $(@:prepare-%=%)
+
+build/build.ninja: | prepare-test
+	meson setup build
+
+build-release/build.ninja: | prepare-test
+	meson setup build-release --buildtype=release -Ddebug=true
+
+build-asan/build.ninja: | prepare-test
+	meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args='-fno-sanitize-recover=all -fno-omit-frame-pointer'
+
+# Threads share the counters, so that they must be atomic; -Og keeps lines what they are.
+build-cov/build.ninja: | prepare-coverage
+	meson setup build-cov -Db_coverage=true -Doptimization=g -Dc_args=-fprofile-update=atomic
+
+# fuzzer-no-link: the rooms themselves tell libFuzzer where its inputs went.
+build-fuzz/build.ninja: | prepare-fuzz
+	CC=clang meson setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=all'
+
+# ---- tests ---------------------------------------------------------------------------------
+
+.PHONY: test
+test: prepare-test build/build.ninja ## install what is missing (as root), build, run every test
+	meson compile -C build
+	meson test -C build --no-rebuild --print-errorlogs $(MESON_TEST_ARGS)
+
+.PHONY: sanitize
+sanitize: prepare-test build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
+	meson compile -C build-asan
+	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) meson test -C build-asan --no-rebuild \
+		--timeout-multiplier 4 --print-errorlogs $(MESON_TEST_ARGS)
+
+.PHONY: sim
+sim: prepare-test build-release/build.ninja ## the simulator: SEEDS=1000 FIRST=1 OPS=2000
+	ninja -C build-release tests/sim/plx-sim
+	build-release/tests/sim/plx-sim --seeds $(SEEDS) --first $(FIRST) $(if $(OPS),--ops $(OPS))
+
+.PHONY: mutants
+mutants: prepare-test build/build.ninja ## deliberate faults: each must be caught
+	meson compile -C build
+	meson test -C build --no-rebuild --print-errorlogs --suite mutants --verbose
+
+.PHONY: coverage
+coverage: prepare-coverage build-cov/build.ninja ## lines covered in wire, mem, transport; >= 98 %
+	meson compile -C build-cov
+	find build-cov -name '*.gcda' -delete
+	meson test -C build-cov --no-rebuild --timeout-multiplier 4 --print-errorlogs \
+		--no-suite mutants --no-suite tidy
+	tests/coverage build-cov
+
+.PHONY: fuzz
+fuzz: prepare-fuzz build-fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS=60
+	meson compile -C build-fuzz
+	tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
+
+.PHONY: perf
+perf: prepare-perf build-release/build.ninja ## instructions per packet, by callgrind
+	meson compile -C build-release
+	tests/perf/run
+
+# ---- housekeeping --------------------------------------------------------------------------
+
+.PHONY: tidy
+tidy: prepare-test build/build.ninja ## the lint
+	meson compile -C build
+	meson test -C build --no-rebuild --print-errorlogs --suite tidy
+
+.PHONY: format
+format: prepare-format ## clang-format 14 over every C file, in place
+	clang-format-14 -i $(C_FILES)
+
+.PHONY: clean
+clean: ## remove the build directories
+	rm -rf $(BUILD_DIRS)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules on the rooms of lib/: their order, their one public header, and who may include what."""
+import re
+
+from rules import rule
+from tree import Finding, code_only, line_of
+
+# A room may use only rooms of a lower rank, whether or not they exist yet.
+RANK = {'base': 0, 'wire': 1, 'mem': 1, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3, 'verbs': 4,
+        'nd2': 5, 'ndk': 5, 'san': 5}
+
+LIST = "rooms = ['base', 'wire', 'mem']\n"
+WIRE = {'lib/meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': '',
+        'lib/wire/plx_wire.h': '#include "plx_base.h"\n', 'lib/wire/bytes.h': '',
+        'lib/mem/plx_mem.h': '', 'lib/mem/meson.build': "deps = ['base']\n",
+        'lib/wire/meson.build': "deps = ['base']\n",
+        'lib/wire/pkt.c': '#include <string.h>\n#include "bytes.h"\n#include "plx_wire.h"\n'}
+
+
+def quoted(text):
+    return re.findall(r"'([^']*)'", text)
+
+
+def listed(tree):
+    """The rooms in the order of lib/meson.build."""
+    found = re.search(r'^rooms = \[(.*?)\]', tree.texts.get('lib/meson.build', ''),
+                      re.MULTILINE | re.DOTALL)
+    return quoted(found[1]) if found else []
+
+
+def deps(tree, room):
+    """What the room's meson.build declares."""
+    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'lib/{room}/meson.build', ''),
+                      re.MULTILINE | re.DOTALL)
+    return quoted(found[1]) if found else []
+
+
+def folders(tree):
+    """The rooms that hold files."""
+    return sorted({path.split('/')[1] for path in tree.texts
+                   if path.startswith('lib/') and path.count('/') > 1})
+
+
+def includes(text):
+    """(line, name) of each include of a file of ours."""
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', code_only(text, False),
+                             re.MULTILINE):
+        yield line_of(text, match.start()), match[1]
+
+
+@rule('rooms', bad=[{**WIRE, 'lib/meson.build': "rooms = ['base', 'mem']\n"},
+                    {**WIRE, 'lib/meson.build': "rooms = ['wire', 'base', 'mem']\n"},
+                    {**WIRE, 'lib/meson.build': "rooms = ['base', 'wire', 'mem', 'misc']\n"},
+                    {**WIRE, 'lib/wire/meson.build': "deps = ['base', 'mem']\n"}],
+      good=[WIRE])
+def rooms_stand_in_order(tree):
+    """lib/meson.build lists every room, each after those it uses, and only lower ones are used."""
+    order = listed(tree)
+    for room in sorted(set(order) ^ set(folders(tree))):
+        yield Finding('lib/meson.build', 1, f'"{room}" is not both in the list and a folder')
+    for at, room in enumerate(order):
+        if room not in RANK:
+            yield Finding('lib/meson.build', 1, f'"{room}" is no room of docs/architecture.md')
+            continue
+        for dep in deps(tree, room):
+            if dep not in order[:at] or RANK.get(dep, 99) >= RANK[room]:
+                yield Finding(f'lib/{room}/meson.build', 1, f'"{room}" may not use "{dep}"')
+
+
+@rule('rooms', bad=[{**WIRE, 'lib/wire/plx_more.h': ''},
+                    {'lib/wire/meson.build': '', 'lib/wire/wire.h': ''}],
+      good=[WIRE])
+def room_has_one_public_header(tree):
+    """Of lib/<room>, only plx_<room>.h carries the prefix of public headers."""
+    for room in folders(tree):
+        found = [path for path, _ in tree.files(('plx_*.h',), (f'lib/{room}/',))]
+        if found != [f'lib/{room}/plx_{room}.h']:
+            yield Finding(f'lib/{room}', 1, f'public headers are {found}, not plx_{room}.h alone')
+
+
+@rule('rooms', bad=[{**WIRE, 'lib/mem/table.c': '#include "plx_wire.h"\n'},
+                    {**WIRE, 'lib/mem/table.c': '#include "bytes.h"\n'},
+                    {**WIRE, 'lib/mem/table.c': '#include "../wire/bytes.h"\n'},
+                    {**WIRE, 'lib/mem/table.c': '#include "endpoint.h"\n'}],
+      good=[WIRE])
+def room_includes_what_it_declares(tree):
+    """A room includes its own files and the public headers of the rooms in its deps."""
+    for path, text in tree.c_files(('lib/',)):
+        room = path.split('/')[1]
+        public = {f'plx_{name}.h' for name in [room, *deps(tree, room)]}
+        for line, name in includes(text):
+            if name not in public and f'lib/{room}/{name}' not in tree.texts:
+                yield Finding(path, line, f'"{name}" is neither of "{room}" nor public in its deps')
+
+
+@rule('rooms', bad=[{**WIRE, 'tests/sim/a.c': '#include "bytes.h"\n'},
+                    {**WIRE, 'tests/unit/mem/a.c': '#include "bytes.h"\n'},
+                    {**WIRE, 'tests/sim/a.c': '#include "../../lib/wire/bytes.h"\n'}],
+      good=[{**WIRE, 'tests/unit/wire/a.c': '#include "bytes.h"\n'},
+            {**WIRE, 'tests/sim/bytes.h': '', 'tests/sim/a.c': '#include "bytes.h"\n'}])
+def tests_use_public_headers(tree):
+    """Only tests/unit/<room> may include a private header of that room; no include climbs out."""
+    private = {}
+    for path, _ in tree.c_files(('lib/',)):
+        private.setdefault(path.split('/')[-1], path.split('/')[1])
+    for path, text in tree.c_files(('tests/', 'apps/', 'drivers/')):
+        folder = path.rsplit('/', 1)[0]
+        for line, name in includes(text):
+            base = name.split('/')[-1]
+            if '../' in name and 'lib/' in name:
+                yield Finding(path, line, f'"{name}" reaches into lib/ by its path')
+            elif (base in private and not base.startswith('plx_')
+                  and f'{folder}/{name}' not in tree.texts
+                  and f'tests/harness/{name}' not in tree.texts
+                  and not path.startswith(f'tests/unit/{private[base]}/')):
+                yield Finding(path, line, f'"{name}" is private to lib/{private[base]}')
+
+
+def include_graph(tree):
+    """{header: [headers it includes]}, within lib/."""
+    by_name = {path.split('/')[-1]: path for path, _ in tree.c_files(('lib/',))
+               if path.split('/')[-1].startswith('plx_')}
+    graph = {}
+    for path, text in tree.c_files(('lib/',)):
+        folder = path.rsplit('/', 1)[0]
+        near = [f'{folder}/{name}' for _, name in includes(text)]
+        graph[path] = [to if to in tree.texts else by_name.get(to.split('/')[-1]) for to in near]
+    return graph
+
+
+@rule('rooms', bad=[{'lib/a/x.h': '#include "y.h"\n', 'lib/a/y.h': '#include "x.h"\n'}],
+      good=[WIRE])
+def includes_have_no_cycle(tree):
+    """No header of lib/ includes itself, by whatever way round."""
+    graph = include_graph(tree)
+    done = set()
+
+    def visit(path, trail):
+        if path in trail:
+            yield Finding(path, 1, 'includes itself: ' + ' > '.join([*trail, path]))
+        elif path in graph and path not in done:
+            for to in graph[path]:
+                yield from visit(to, [*trail, path])
+            done.add(path)
+
+    for path in sorted(graph):
+        yield from visit(path, [])
+
+
+@rule('rooms', bad=[{'lib/a/x.h': 'int x;\n'},
+                    {'lib/a/plx_a.h': '#ifndef PLX_B_H\n#define PLX_B_H\n#endif\n'}],
+      good=[{'lib/a/plx_a.h': '/* a */\n#ifndef PLX_A_H\n#define PLX_A_H\n\n#endif\n'}])
+def header_is_guarded(tree):
+    """A header of lib/ opens with an include guard; a public one is named after its file."""
+    for path, text in tree.files(('*.h',), ('lib/',)):
+        found = re.match(r'\s*#ifndef (PLX_\w+_H)\n#define \1\n', code_only(text))
+        name = path.split('/')[-1]
+        if not found:
+            yield Finding(path, 1, 'no include guard PLX_..._H')
+        elif name.startswith('plx_') and found[1] != name.upper().replace('.', '_'):
+            yield Finding(path, 1, f'the guard of {name} is {found[1]}')
