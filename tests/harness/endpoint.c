@@ -402,7 +402,7 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
 	verdict = plx_qp_on_packet(qp->core, &pkt, now, out);
-	PLX_ASSERT(out->count <= PLX_ACTIONS_PER_PACKET);
+	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	judged(ep, qp, wire, false, verdict, &pkt);
 	PLX_ASSERT(execute(qp) == 0);
 }
@@ -423,7 +423,7 @@ ep_tick(struct ep_qp *qp, uint64_t now)
 	struct plx_actions *out = fresh_actions(qp->ep);
 
 	plx_qp_on_tick(qp->core, now, out);
-	PLX_ASSERT(out->count <= PLX_ACTIONS_PER_PACKET);
+	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	PLX_ASSERT(execute(qp) == 0);
 }
 
@@ -433,7 +433,7 @@ ep_fail(struct ep_qp *qp)
 	struct plx_actions *out = fresh_actions(qp->ep);
 
 	plx_qp_fail(qp->core, out);
-	PLX_ASSERT(out->count <= PLX_ACTIONS_PER_PACKET);
+	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	PLX_ASSERT(execute(qp) == 0);
 }
 

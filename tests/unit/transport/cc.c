@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The place of a congestion strategy: a fake one writes down when it is called and with what, and
+ * holds back, or answers marks, as the test tells it.
+ * It never is a strategy. Start with struct fake.
+ */
+#include "pair.h"
+
+enum {
+	CALLS_MAX = 64
+};
+
+enum call_kind {
+	ASK,
+	SENT,
+	ACK,
+	LOSS,
+	CE,
+	CNP
+};
+
+struct call {
+	enum call_kind kind;
+	uint64_t now;
+	uint32_t value;
+};
+
+struct fake {
+	struct call call[CALLS_MAX];
+	uint32_t calls;
+	uint64_t not_before; /* what ask answers */
+	bool answer_ce;
+};
+
+static void
+note(struct fake *fake, enum call_kind kind, uint64_t now, uint32_t value)
+{
+	assert_in_range(fake->calls, 0, CALLS_MAX - 1);
+	fake->call[fake->calls++] = (struct call){kind, now, value};
+}
+
+/* `ask` gets a const state, for it may change nothing; only the test's book is kept beside it. */
+static struct fake *book;
+
+static uint64_t
+fake_ask(const void *state, uint64_t now, uint32_t bytes)
+{
+	assert_ptr_equal(state, book);
+	note(book, ASK, now, bytes);
+	return book->not_before;
+}
+
+static void
+fake_sent(void *state, uint64_t now, uint32_t bytes)
+{
+	note(state, SENT, now, bytes);
+}
+
+static void
+fake_ack(void *state, uint64_t now, uint32_t packets)
+{
+	note(state, ACK, now, packets);
+}
+
+static void
+fake_loss(void *state, uint64_t now, enum plx_loss cause)
+{
+	note(state, LOSS, now, cause);
+}
+
+static bool
+fake_ce(void *state, uint64_t now)
+{
+	struct fake *fake = state;
+
+	note(fake, CE, now, 0);
+	return fake->answer_ce;
+}
+
+static void
+fake_cnp(void *state, uint64_t now)
+{
+	note(state, CNP, now, 0);
+}
+
+static const struct plx_cc_ops fake_ops = {"fake",    fake_ask, fake_sent, fake_ack,
+					   fake_loss, fake_ce,  fake_cnp};
+
+static uint8_t memory[2048];
+static struct fake fake;
+
+static void
+start(struct pair *pair)
+{
+	struct pair_config config = pair_defaults();
+
+	fake = (struct fake){0};
+	book = &fake;
+	config.cc = &fake_ops;
+	config.cc_state = &fake;
+	pair_init(pair, &config);
+	pair->now = 1000;
+	pair_connect(pair);
+	pair_run(pair);
+	assert_int_equal(fake.calls, 0);
+}
+
+static void
+post(struct pair *pair, enum plx_wr_op op, uint32_t bytes)
+{
+	struct plx_key key = pair_region(pair, memory, sizeof(memory),
+					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |
+						 PLX_ACCESS_REMOTE_READ);
+	struct plx_wqe wqe = {
+		.op = (uint8_t)op, .rkey = key, .remote_va = (uint64_t)(uintptr_t)memory + 1024};
+
+	assert_int_equal(pair_post(pair, 0, &wqe, memory, bytes, key), PLX_OK);
+}
+
+static void
+expect_call(uint32_t at, enum call_kind kind, uint64_t now, uint32_t value)
+{
+	assert_in_range(at, 0, fake.calls - 1);
+	assert_int_equal(fake.call[at].kind, kind);
+	assert_true(fake.call[at].now == now);
+	assert_int_equal(fake.call[at].value, value);
+}
+
+static uint32_t
+calls_of(enum call_kind kind)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fake.calls; i++)
+		count += fake.call[i].kind == kind;
+	return count;
+}
+
+static void
+it_is_asked_before_each_request_packet_and_told_when_it_left(void **state)
+{
+	static const uint32_t bytes[] = {256, 256, 88};
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	post(&pair, PLX_WR_WRITE, 600);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 3);
+	assert_in_range(calls_of(ASK), 3, 4); /* it may be asked for one that is not there */
+	for (uint32_t i = 0; i < 3; i++) {
+		expect_call(2 * i, ASK, 1000, bytes[i]);
+		expect_call(2 * i + 1, SENT, 1000, bytes[i]);
+	}
+	pair_fini(&pair);
+}
+
+static void
+what_it_holds_back_leaves_at_its_time(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	fake.not_before = 5000;
+	post(&pair, PLX_WR_WRITE, 8);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
+	assert_int_equal(calls_of(SENT), 0);
+	assert_int_equal(plx_qp_counters(pair.node[0].qp)->pace_stalls, 1);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
+	assert_true(plx_qp_wake_ns(pair.node[0].qp) == 5000);
+	pair_tick(&pair, 4999);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
+	pair_tick(&pair, 5000);
+	assert_true(plx_qp_wake_ns(pair.node[0].qp) == 0);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 1);
+	pair_run(&pair);
+	assert_int_equal(pair.node[0].dones, 1);
+	pair_fini(&pair);
+}
+
+static void
+answers_to_the_peer_are_not_held_back(void **state)
+{
+	struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY, .ack_request = true};
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	fake.not_before = PLX_NEVER;
+	pkt.psn = pair_attr(&pair, 0).rq_psn;
+	assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_ACCEPT);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 1);
+	assert_int_equal(fake.calls, 0);
+	pair_fini(&pair);
+}
+
+static void
+it_is_told_how_many_packets_an_answer_acknowledges(void **state)
+{
+	struct pair pair;
+	struct plx_psn first;
+
+	(void)state;
+	start(&pair);
+	first = pair_attr(&pair, 0).sq_psn;
+	post(&pair, PLX_WR_WRITE, 600);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 3);
+	fake.calls = 0;
+	pair.now = 2000;
+	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 1), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	assert_int_equal(fake.calls, 1);
+	expect_call(0, ACK, 2000, 2);
+	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 2), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	assert_int_equal(fake.calls, 2);
+	expect_call(1, ACK, 2000, 1);
+	/* and a stale one acknowledges nothing */
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NO_CREDITS), PLX_VERDICT_STALE);
+	assert_int_equal(fake.calls, 2);
+	pair_fini(&pair);
+}
+
+static void
+it_is_told_of_a_loss_and_why(void **state)
+{
+	struct pair pair;
+	struct plx_psn first;
+
+	(void)state;
+	start(&pair);
+	first = pair_attr(&pair, 0).sq_psn;
+	post(&pair, PLX_WR_READ, 8);
+	post(&pair, PLX_WR_WRITE, 8);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_qp_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	fake.calls = 0;
+	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 1), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_RESPONSE_LOST);
+	expect_call(0, LOSS, 1000, PLX_LOSS_RESPONSE);
+	assert_int_equal(fake.calls, 1);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_qp_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(pair_send(&pair, 0, 8), 0);
+	fake.calls = 0;
+	pair_tick(&pair, plx_qp_wake_ns(pair.node[0].qp));
+	assert_int_equal(calls_of(LOSS), 1);
+	expect_call(0, LOSS, pair.now, PLX_LOSS_TIMEOUT);
+	plx_actions_reset(&pair.out);
+	assert_int_equal(plx_qp_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	fake.calls = 0;
+	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NAK | PLX_NAK_SEQUENCE),
+			 PLX_VERDICT_NAK_SEQUENCE);
+	expect_call(0, LOSS, pair.now, PLX_LOSS_NAK);
+	pair_fini(&pair);
+}
+
+static void
+a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so(void **state)
+{
+	(void)state;
+	for (int answer = 0; answer < 2; answer++) {
+		struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY, .ce = true};
+		struct pair pair;
+		const struct plx_qp_counters *counters;
+
+		start(&pair);
+		counters = plx_qp_counters(pair.node[0].qp);
+		fake.answer_ce = answer;
+		pkt.psn = pair_attr(&pair, 0).rq_psn;
+		assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_ACCEPT);
+		assert_int_equal(fake.calls, 1);
+		expect_call(0, CE, 1000, 0);
+		assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 1 + answer); /* the ACK too */
+		assert_int_equal(counters->ce_marks, 1);
+		assert_int_equal(counters->cnps_sent, answer);
+		pair_fini(&pair);
+	}
+}
+
+static void
+a_notification_of_the_peer_is_passed_on(void **state)
+{
+	struct plx_pkt pkt = {.opcode = PLX_CNP, .becn = true};
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_CNP);
+	assert_int_equal(fake.calls, 1);
+	expect_call(0, CNP, 1000, 0);
+	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
+	pair_fini(&pair);
+}
+
+static void
+the_strategy_that_is_none_holds_nothing_back_and_answers_no_mark(void **state)
+{
+	(void)state;
+	assert_true(strlen(plx_cc_none.name) > 0);
+	assert_true(plx_cc_none.ask(NULL, 7, 4096) <= 7);
+	assert_false(plx_cc_none.on_ce(NULL, 7));
+	plx_cc_none.on_sent(NULL, 7, 1);
+	plx_cc_none.on_ack(NULL, 7, 1);
+	plx_cc_none.on_loss(NULL, 7, PLX_LOSS_NAK);
+	plx_cc_none.on_cnp(NULL, 7);
+	assert_true(plx_cc_none.ask(NULL, 7, 4096) <= 7);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_asked_before_each_request_packet_and_told_when_it_left),
+		cmocka_unit_test(what_it_holds_back_leaves_at_its_time),
+		cmocka_unit_test(answers_to_the_peer_are_not_held_back),
+		cmocka_unit_test(it_is_told_how_many_packets_an_answer_acknowledges),
+		cmocka_unit_test(it_is_told_of_a_loss_and_why),
+		cmocka_unit_test(
+			a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so),
+		cmocka_unit_test(a_notification_of_the_peer_is_passed_on),
+		cmocka_unit_test(the_strategy_that_is_none_holds_nothing_back_and_answers_no_mark),
+	};
+
+	return cmocka_run_group_tests_name("transport: congestion strategy", tests, NULL, NULL);
+}

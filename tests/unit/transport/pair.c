@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Carries packets from one queue pair to the other and keeps what they tell.
+ * It never delays, doubles or reorders: what is dropped is the test's word.
+ * Start with execute().
+ */
+#include "pair.h"
+
+#include <stdlib.h>
+
+enum {
+	SLOTS = 64,
+	RUNS_MAX = 100000
+};
+
+static void *
+block(size_t bytes)
+{
+	void *out = NULL;
+
+	assert_true(bytes > 0);
+	assert_int_equal(posix_memalign(&out, PLX_CACHE_LINE, bytes), 0);
+	memset(out, 0xa5, bytes); /* so that nothing relies on a zero it did not write */
+	return out;
+}
+
+struct pair_config
+pair_defaults(void)
+{
+	return (struct pair_config){
+		.caps = {.sq_depth = 16, .sq_sges = 4, .inline_bytes = 64, .responder_res = 4},
+		.rq_depth = 16,
+		.rq_sges = 4,
+	};
+}
+
+void
+pair_init(struct pair *pair, const struct pair_config *config)
+{
+	static const uint64_t secret[2] = {3, 5};
+
+	memset(pair, 0, sizeof(*pair));
+	pair->mem_block = block(plx_mem_bytes(SLOTS));
+	pair->mem = plx_mem_init(pair->mem_block, SLOTS, secret);
+	assert_int_equal(plx_domain_create(pair->mem, &pair->domain), PLX_OK);
+	for (int i = 0; i < 2; i++) {
+		struct node *node = &pair->node[i];
+		struct plx_qp_ids ids = {.qpn = 0x100 + (uint32_t)i,
+					 .domain = pair->domain,
+					 .mem = pair->mem,
+					 .cc = &plx_cc_none};
+
+		node->rq_block = block(plx_rq_bytes(config->rq_depth, config->rq_sges));
+		node->rq = plx_rq_init(node->rq_block, config->rq_depth, config->rq_sges,
+				       config->shared);
+		if (config->one_queue)
+			node->rq = pair->node[0].rq;
+		ids.rq = node->rq;
+		if (config->cc && !i) {
+			ids.cc = config->cc;
+			ids.cc_state = config->cc_state;
+		}
+		node->qp_block = block(plx_qp_bytes(&config->caps));
+		node->qp = plx_qp_init(node->qp_block, &config->caps, &ids);
+		assert_non_null(node->qp);
+	}
+	pair->attr = (struct plx_qp_attr){
+		.mtu = 256,
+		.pkey = PLX_PKEY_DEFAULT,
+		.enabled = {PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE |
+			    PLX_ACCESS_REMOTE_ATOMIC},
+		.rnr_timer = 1,
+		.retry_max = 3,
+		.rnr_retry_max = 3,
+		.rd_atomic_max = 4,
+		.ack_timeout_ns = PLX_MSEC,
+		.window_packets = 1024,
+		.ack_interval = 16,
+		.read_chunk_packets = 64,
+	};
+}
+
+void
+pair_fini(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		free(pair->node[i].qp_block);
+		free(pair->node[i].rq_block);
+	}
+	free(pair->mem_block);
+}
+
+struct plx_qp_attr
+pair_attr(const struct pair *pair, int node)
+{
+	static const uint32_t first[2] = {0xfffff0, 0x7ffff0}; /* the wrap and the half are near */
+	struct plx_qp_attr attr = pair->attr;
+
+	attr.dest_qpn = 0x100 + (uint32_t)!node;
+	attr.sq_psn = plx_psn(first[node]);
+	attr.rq_psn = plx_psn(first[!node]);
+	return attr;
+}
+
+void
+pair_connect(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct plx_qp_attr attr = pair_attr(pair, i);
+
+		for (int s = PLX_QP_INIT; s <= PLX_QP_RTS; s++)
+			assert_int_equal(
+				plx_qp_modify(pair->node[i].qp, (enum plx_qp_state)s, &attr),
+				PLX_OK);
+	}
+}
+
+struct plx_key
+pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access)
+{
+	const struct plx_region_attr attr = {
+		.va = (uint64_t)(uintptr_t)base, .host = base, .length = bytes, .access = {access}};
+	struct plx_region region;
+	struct plx_key key;
+
+	assert_int_equal(plx_region_register(pair->mem, pair->domain, &attr, &region, &key),
+			 PLX_OK);
+	return key;
+}
+
+/* ---- packets and actions --------------------------------------------------------------------- */
+
+/* One packet on its way: its payload in a block of exactly its length. */
+struct flying {
+	struct plx_pkt pkt;
+	uint8_t *payload;
+};
+
+static void
+gather(const struct pair *pair, const struct plx_emit *emit, struct flying *out)
+{
+	uint32_t at = 0;
+
+	out->pkt = emit->pkt;
+	out->payload = malloc(emit->pkt.payload_bytes ? emit->pkt.payload_bytes : 1);
+	assert_non_null(out->payload);
+	for (uint32_t i = 0; i < emit->iovs; i++) {
+		const struct plx_iov *iov = &pair->out.iov[emit->iov_first + i];
+
+		assert_in_range(at + iov->bytes, 0, emit->pkt.payload_bytes);
+		memcpy(out->payload + at, iov->base, iov->bytes);
+		at += iov->bytes;
+	}
+	assert_int_equal(at, emit->pkt.payload_bytes);
+	out->pkt.payload = out->payload;
+}
+
+/* Everything in pair->out, in order. Packets that pass are gathered. Returns: how many */
+static uint32_t
+execute(struct pair *pair, int from, struct flying *flying)
+{
+	struct node *node = &pair->node[from];
+	uint32_t count = 0;
+
+	assert_in_range(pair->out.count, 0, PLX_ACTIONS_MAX);
+	assert_in_range(pair->out.iovs, 0, PLX_IOVS_MAX);
+	for (uint32_t i = 0; i < pair->out.count; i++) {
+		const struct plx_action *action = &pair->out.list[i];
+
+		plx_action_touch_memory(action);
+		if (action->kind == PLX_ACT_COMPLETE) {
+			assert_in_range(node->dones, 0, PAIR_DONE_MAX - 1);
+			node->done[node->dones++] = action->completion;
+		} else if (action->kind == PLX_ACT_EVENT) {
+			assert_in_range(node->events, 0, PAIR_EVENTS_MAX - 1);
+			node->event[node->events++] = action->event;
+		} else if (action->kind == PLX_ACT_EMIT) {
+			node->emitted++;
+			assert_non_null(flying);
+			if (!pair->pass || pair->pass(pair, from, &action->emit))
+				gather(pair, &action->emit, &flying[count++]);
+		}
+	}
+	return count;
+}
+
+static enum plx_verdict
+hand(struct pair *pair, int to, const struct plx_pkt *pkt)
+{
+	enum plx_verdict verdict;
+
+	plx_actions_reset(&pair->out);
+	verdict = plx_qp_on_packet(pair->node[to].qp, pkt, pair->now, &pair->out);
+	assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
+	(void)execute(pair, to, NULL);
+	return verdict;
+}
+
+uint32_t
+pair_send(struct pair *pair, int from, uint32_t budget)
+{
+	static struct flying flying[PAIR_EMITS_MAX]; /* large */
+	uint32_t sent, passed;
+
+	assert_in_range(budget, 0, PAIR_EMITS_MAX);
+	plx_actions_reset(&pair->out);
+	sent = plx_qp_transmit(pair->node[from].qp, pair->now, budget, &pair->out);
+	assert_in_range(sent, 0, budget);
+	passed = execute(pair, from, flying);
+	for (uint32_t i = 0; i < passed; i++) {
+		(void)hand(pair, !from, &flying[i].pkt);
+		free(flying[i].payload);
+	}
+	return sent;
+}
+
+void
+pair_run(struct pair *pair)
+{
+	uint32_t runs = 0;
+
+	while (pair_send(pair, 0, PAIR_BUDGET) + pair_send(pair, 1, PAIR_BUDGET) > 0)
+		assert_in_range(++runs, 1, RUNS_MAX);
+}
+
+void
+pair_tick(struct pair *pair, uint64_t now)
+{
+	assert_true(now >= pair->now);
+	pair->now = now;
+	for (int i = 0; i < 2; i++) {
+		plx_actions_reset(&pair->out);
+		plx_qp_on_tick(pair->node[i].qp, now, &pair->out);
+		assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
+		(void)execute(pair, i, NULL);
+	}
+}
+
+enum plx_verdict
+pair_hand(struct pair *pair, int to, struct plx_pkt *pkt)
+{
+	static const uint8_t nothing[1];
+
+	pkt->dest_qpn = 0x100 + (uint32_t)to;
+	pkt->pkey = PLX_PKEY_DEFAULT;
+	pkt->pad = (uint8_t)(-pkt->payload_bytes & 3);
+	if (!pkt->payload)
+		pkt->payload = nothing;
+	return hand(pair, to, pkt);
+}
+
+enum plx_verdict
+pair_hand_ack(struct pair *pair, int to, struct plx_psn psn, uint8_t syndrome)
+{
+	struct plx_pkt pkt = {.opcode = PLX_RC_ACK, .psn = psn};
+
+	pkt.aeth.syndrome = syndrome;
+	return pair_hand(pair, to, &pkt);
+}
+
+enum plx_status
+pair_post(struct pair *pair, int node, struct plx_wqe *wqe, const void *base, uint32_t bytes,
+	  struct plx_key key)
+{
+	if (bytes) {
+		wqe->sges = 1;
+		wqe->sge[0] = (struct plx_sge){(uint64_t)(uintptr_t)base, bytes, key};
+	}
+	return plx_qp_post_send(pair->node[node].qp, wqe, NULL);
+}
+
+enum plx_status
+pair_recv(struct pair *pair, int node, uint64_t wr_id, const void *base, uint32_t bytes,
+	  struct plx_key key)
+{
+	const struct plx_sge sge = {(uint64_t)(uintptr_t)base, bytes, key};
+
+	return plx_qp_post_recv(pair->node[node].qp, wr_id, &sge, 1);
+}
+
+uint32_t
+pair_events(const struct pair *pair, int node, enum plx_event_kind kind)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pair->node[node].events; i++)
+		count += pair->node[node].event[i].kind == kind;
+	return count;
+}
+
+struct plx_qp_view
+pair_view(const struct pair *pair, int node)
+{
+	struct plx_qp_view view;
+
+	memset(&view, 0, sizeof(view));
+	plx_qp_query(pair->node[node].qp, &view);
+	return view;
+}
