@@ -59,6 +59,7 @@ progressed(struct plx_qp *qp, uint64_t now, uint32_t packets)
 		req->retries_left = qp->retry_max;
 	req->rnr_retries_left = qp->rnr_retry_max;
 	req->went_back = false;
+	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una)) {
 		req->next = req->una;
 		req->cursor = req->done;
@@ -134,6 +135,7 @@ on_rnr(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	req->ack_deadline = PLX_NEVER;
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
+	req->went_back = false; /* what leaves after the wait is a new flight */
 	req->rnr_until =
 		plx_time_add(now, plx_rnr_timer_ns(pkt->aeth.syndrome & PLX_AETH_VALUE_MASK));
 	plx_count(&qp->counters.rnr_waits, 1);

@@ -142,10 +142,15 @@ complete_deliver(struct plx_qp *qp, struct plx_actions *out)
 		qp->more = true;
 }
 
-/** To ERROR: timers off, nothing more is sent but what is owed, everything posted is flushed. */
+/**
+ * To ERROR: timers off, nothing more is sent but what is owed, everything posted is flushed. A QP
+ * that is there already is not told of it again.
+ */
 void
 complete_to_error(struct plx_qp *qp, enum plx_wc_status cause, struct plx_actions *out)
 {
+	if (qp->state == PLX_QP_ERROR)
+		return;
 	qp->state = PLX_QP_ERROR;
 	qp->more = true;
 	qp->flush_told = false;

@@ -24,11 +24,13 @@ enum {
 	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
 	PLX_RETRY_MAX = 7,
 	PLX_RNR_RETRY_FOREVER = 7,
-	PLX_WINDOW_PACKETS_MAX = 1 << 16,     /* PSNs in flight, READ responses not counted */
+	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
+	PLX_WINDOW_PACKETS_MAX = 1 << 16,
 	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
 	PLX_ACTIONS_MAX = 64,
 	PLX_IOVS_MAX = 128,
-	/* what one call of each entry point may add at most */
+	/* places that must be free when an entry point is called; completions of requests that
+	 * were waiting use more if they are there */
 	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
 };
 

@@ -156,8 +156,6 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_attr 
 	if ((unsigned)to >= PLX_QP_STATE_COUNT || to == PLX_QP_NONE)
 		return PLX_INVALID;
 	if (to == PLX_QP_ERROR) {
-		if (qp->state == PLX_QP_RESET)
-			return PLX_STATE;
 		if (qp->state != PLX_QP_ERROR)
 			complete_to_error(qp, PLX_WC_FLUSHED, NULL);
 		return PLX_OK;
@@ -288,7 +286,6 @@ plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill
 	qp->track[slot].bytes = (uint32_t)bytes;
 	qp->track[slot].packets = is_local_op(wqe->op) ? 0 : qp_packets(qp, (uint32_t)bytes);
 	req->tail++;
-	req->drained = false;
 	qp->more = true;
 	if (qp->state == PLX_QP_ERROR)
 		qp->flush_told = false;

@@ -94,6 +94,7 @@ enum owed_kind {
 struct resource {
 	uint8_t kind; /* enum plx_op_kind; NONE: empty */
 	bool pending;
+	bool answered; /* once whole: what is pending then is a replay, which nobody may need */
 	struct plx_psn first;
 	uint32_t packets;
 	struct plx_key rkey;

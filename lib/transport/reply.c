@@ -45,7 +45,11 @@ reply_has_place(const struct plx_qp *qp)
 {
 	if (qp->resp.res_count < qp->caps.responder_res)
 		return true;
-	return qp->caps.responder_res > 0 && !res_at(qp, 0)->pending;
+	if (qp->caps.responder_res == 0)
+		return false;
+	/* A requester that asks for more has had its oldest answer: a replay of that is for a
+	 * duplicate on the wire, and gives way. An answer that has never left does not. */
+	return !res_at(qp, 0)->pending || res_at(qp, 0)->answered;
 }
 
 struct resource *
@@ -57,6 +61,8 @@ reply_remember(struct plx_qp *qp)
 	resp->res_newest = (resp->res_newest + 1) % qp->caps.responder_res;
 	if (resp->res_count < qp->caps.responder_res)
 		resp->res_count++;
+	if (qp->res[resp->res_newest].pending)
+		resp->res_pending--;
 	return &qp->res[resp->res_newest];
 }
 
@@ -140,6 +146,7 @@ static void
 answered(struct plx_qp *qp, struct resource *res)
 {
 	res->pending = false;
+	res->answered = true;
 	qp->resp.res_pending--;
 }
 
@@ -167,8 +174,29 @@ read_opcode(const struct resource *res)
 	return last ? PLX_RC_READ_RESPONSE_LAST : PLX_RC_READ_RESPONSE_MIDDLE;
 }
 
-/* One packet of a READ's answer. The key may be gone by now: then the NAK is all that is left. */
+/*
+ * The key of a READ is gone before its answer left whole. A first answer ends with a NAK, and the
+ * QP with it. A replay is dropped: the duplicate that asked for it may be one of the network's, and
+ * the peer may have taken the key back because it has its answer.
+ */
 static void
+deny_read_response(struct plx_qp *qp, struct resource *res, struct plx_psn psn,
+		   struct plx_actions *out)
+{
+	if (res->answered) {
+		answered(qp, res);
+		plx_count(&qp->counters.verdict[PLX_VERDICT_DUPLICATE_DENIED], 1);
+		return;
+	}
+	qp->resp.owed = OWED_NOTHING;
+	reply_forget(qp);
+	reply_owe(qp, OWED_FATAL, PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS, psn);
+	complete_to_error(qp, PLX_WC_REMOTE_ACCESS, out);
+	emit_owed(qp, out);
+}
+
+/* One packet of a READ's answer; false when its key is gone. */
+static bool
 emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
 {
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
@@ -181,14 +209,8 @@ emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *
 		bytes = qp->mtu;
 	if (bytes > 0 &&
 	    plx_key_check(qp->mem, res->rkey, &qp->asker, res->va + offset, bytes,
-			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED) {
-		qp->resp.owed = OWED_NOTHING;
-		reply_forget(qp);
-		reply_owe(qp, OWED_FATAL, PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS, psn);
-		complete_to_error(qp, PLX_WC_REMOTE_ACCESS, out);
-		emit_owed(qp, out);
-		return;
-	}
+			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED)
+		return false;
 	emit = emit_add(qp, out, read_opcode(res), psn);
 	emit->flags = PLX_EMIT_RESPONSE;
 	emit_payload(emit, bytes);
@@ -203,50 +225,73 @@ emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *
 	plx_count(&qp->counters.bytes_sent, bytes);
 	if (++res->reply_next == res->reply_end)
 		answered(qp, res);
+	return true;
 }
 
+/* One is pending: res_pending says so. */
 static struct resource *
 oldest_pending(const struct plx_qp *qp)
 {
-	for (uint32_t i = 0; i < qp->resp.res_count; i++)
-		if (res_at(qp, i)->pending)
-			return res_at(qp, i);
-	return NULL;
+	uint32_t i = 0;
+
+	while (!res_at(qp, i)->pending) {
+		i++;
+		PLX_ASSERT(i < qp->resp.res_count);
+	}
+	return res_at(qp, i);
+}
+
+/* Is an ACK owed for what lies before the next packet of `res`? */
+static bool
+ack_is_older(const struct plx_qp *qp, const struct resource *res)
+{
+	return qp->resp.owed == OWED_ACK &&
+	       plx_psn_before(qp->resp.owed_psn, plx_psn_add(res->first, res->reply_next));
+}
+
+/*
+ * Send one packet of the answer `res`; false when a denied replay was dropped instead. The first
+ * packet carries an AETH: an ACK that is owed for what lies before it is said by that.
+ */
+static bool
+emit_answer(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+{
+	bool says_ack = ack_is_older(qp, res);
+	bool replay = res->answered;
+
+	if (res->kind != PLX_OP_READ_REQUEST) {
+		emit_atomic_ack(qp, res, out);
+	} else if (!emit_read_response(qp, res, out)) {
+		deny_read_response(qp, res, plx_psn_add(res->first, res->reply_next), out);
+		return !replay;
+	}
+	if (says_ack)
+		qp->resp.owed = OWED_NOTHING;
+	return true;
 }
 
 /**
- * Send the next thing owed to the peer, in PSN order. @returns whether there was one
- *
- * An ACK that stands right before an answer that carries an AETH is not sent: the answer says it.
+ * Send the next thing owed to the peer, in PSN order. @returns whether a packet left
  */
 bool
 reply_transmit_one(struct plx_qp *qp, struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
-	struct resource *res = resp->res_pending > 0 ? oldest_pending(qp) : NULL;
-	struct plx_psn next;
+	struct resource *res;
 
 	if (resp->cnp_owed) {
 		emit_cnp(qp, out);
 		return true;
 	}
-	if (!res) {
-		if (resp->owed == OWED_NOTHING)
-			return false;
-		emit_owed(qp, out);
-		return true;
-	}
-	next = plx_psn_add(res->first, res->reply_next);
-	if (resp->owed == OWED_ACK && plx_psn_before(resp->owed_psn, next)) {
-		if (res->reply_next != res->reply_first) {
-			emit_owed(qp, out);
+	while (resp->res_pending > 0) {
+		res = oldest_pending(qp);
+		if (res->reply_next != res->reply_first && ack_is_older(qp, res))
+			break;
+		if (emit_answer(qp, res, out))
 			return true;
-		}
-		resp->owed = OWED_NOTHING;
 	}
-	if (res->kind == PLX_OP_READ_REQUEST)
-		emit_read_response(qp, res, out);
-	else
-		emit_atomic_ack(qp, res, out);
+	if (resp->owed == OWED_NOTHING)
+		return false;
+	emit_owed(qp, out);
 	return true;
 }

@@ -58,11 +58,6 @@ requester_reset(struct plx_qp *qp)
 	uint64_t deadline = req->ack_deadline;
 
 	*req = (struct requester){
-		.head = req->tail,
-		.done = req->tail,
-		.cursor = req->tail,
-		.started = req->tail,
-		.tail = req->tail,
 		.ack_deadline = PLX_MUTANT(TIMER_NOT_DISARMED) ? deadline : PLX_NEVER,
 		.pace_until = PLX_NEVER,
 	};

@@ -457,10 +457,13 @@ apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 {
 	struct responder *resp = &qp->resp;
 
-	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one. */
+	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one.
+	 * It may have taken the place of an ACK, so that becomes owed again. */
 	resp->nak_out = false;
-	if (resp->owed == OWED_NAK || resp->owed == OWED_RNR)
+	if (resp->owed == OWED_NAK || resp->owed == OWED_RNR) {
 		resp->owed = OWED_NOTHING;
+		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
+	}
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
 		apply_read(qp, pkt);
 	} else if (is_atomic(j->op)) {
@@ -525,7 +528,8 @@ apply_refusal(struct plx_qp *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 		resp->nak_out = true;
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 		break;
-	case OWED_RNR:
+	case OWED_RNR: /* the expected packet came: the gap before it, if any, is closed */
+		resp->nak_out = false;
 		reply_owe(qp, OWED_RNR, PLX_AETH_RNR | qp->rnr_timer, resp->expected);
 		break;
 	case OWED_FATAL:
