@@ -12,7 +12,6 @@
 static uint8_t qp_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
 static uint8_t rq_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
 static uint8_t mem_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
-static uint8_t arena[WORLD_REGIONS][WORLD_REGION_BYTES] __attribute__((aligned(8)));
 
 void
 fuzz_failed(const char *what, const char *file, int line)
@@ -91,152 +90,6 @@ const struct plx_cc_ops world_cc = {
 	.on_cnp = cc_on_cnp,
 };
 
-/* ---- memory under keys
- * ------------------------------------------------------------------------------ */
-
-static void
-keep_old_key(struct world *w, struct plx_key key)
-{
-	w->old_keys[w->old_key_next++ % WORLD_OLD_KEYS] = key;
-}
-
-static void
-region_register(struct world *w, struct world_region *region)
-{
-	CHECK(plx_region_register(w->mem, region->ours ? w->domain : w->other, &region->attr,
-				  &region->handle, &region->key) == PLX_OK);
-	region->live = true;
-}
-
-/* Retire what is there, register what is not, refresh what was invalidated. */
-void
-world_region_toggle(struct world *w, uint32_t index)
-{
-	struct world_region *region = &w->regions[index % WORLD_REGIONS];
-	struct plx_key key;
-
-	if (plx_region_refresh(w->mem, region->handle, &region->attr, &key) == PLX_OK) {
-		keep_old_key(w, region->key);
-		region->key = key;
-		region->live = true;
-	} else if (!region->live) {
-		region_register(w, region);
-	} else if (plx_region_retire(w->mem, region->handle) == PLX_OK) {
-		CHECK(plx_region_release(w->mem, region->handle) == PLX_OK);
-		keep_old_key(w, region->key);
-		region->live = false;
-	}
-}
-
-void
-world_window_toggle(struct world *w, uint32_t index, uint8_t how)
-{
-	struct world_window *window = &w->windows[index % WORLD_WINDOWS];
-	const struct world_region *region = &w->regions[WORLD_REGIONS - 1];
-	const struct plx_asker asker = {.domain = w->domain, .qpn = window->attr.qpn};
-
-	if (window->bound) {
-		CHECK(plx_key_invalidate(w->mem, window->key, &asker) == PLX_KEY_GRANTED);
-		keep_old_key(w, window->key);
-		window->bound = false;
-		return;
-	}
-	window->ours = how & 1;
-	window->attr = (struct plx_window_attr){
-		.region = region->handle,
-		.va = region->attr.va + (how >> 4) * 8u,
-		.length = 512,
-		.access = {(uint8_t)(how & 2 ? PLX_ACCESS_REMOTE_WRITE
-					     : PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_ATOMIC)},
-		.qpn = window->ours ? 0x11u : 0x12u,
-	};
-	window->bound =
-		plx_window_bind(w->mem, window->handle, &window->attr, &window->key) == PLX_OK;
-}
-
-struct plx_key
-world_key(const struct world *w, uint8_t choice)
-{
-	choice &= 15;
-	if (choice < WORLD_REGIONS)
-		return w->regions[choice].key;
-	choice = (uint8_t)(choice - WORLD_REGIONS);
-	if (choice < WORLD_WINDOWS)
-		return w->windows[choice].key;
-	choice = (uint8_t)(choice - WORLD_WINDOWS);
-	if (choice < WORLD_OLD_KEYS)
-		return w->old_keys[choice];
-	return (struct plx_key){choice * 0x01234567u};
-}
-
-uint64_t
-world_va(const struct world *w, uint8_t choice, uint8_t offset)
-{
-	uint32_t index = choice & 15;
-	const struct plx_region_attr *attr =
-		&w->regions[index < WORLD_REGIONS ? index : WORLD_REGIONS - 1].attr;
-
-	/* Up to 127 bytes behind the beginning, or up to 128 before the end. */
-	return attr->va + (offset < 128 ? offset : attr->length + offset - 256);
-}
-
-/* Books of keys the QP itself invalidates: both sides of that are looked at after every step. */
-static void
-refresh_books(struct world *w)
-{
-	struct plx_grant grant;
-
-	for (uint32_t i = 0; i < WORLD_REGIONS; i++) {
-		struct world_region *region = &w->regions[i];
-		const struct plx_asker asker = {region->ours ? w->domain : w->other, 0x11};
-
-		if (!region->live || !(region->attr.access.bits & PLX_ACCESS_INVALIDATE))
-			continue;
-		region->live = plx_key_check(w->mem, region->key, &asker, 0, 0,
-					     (struct plx_access){0}, &grant) == PLX_KEY_GRANTED;
-	}
-	for (uint32_t i = 0; i < WORLD_WINDOWS; i++) {
-		struct world_window *window = &w->windows[i];
-		const struct plx_asker asker = {w->domain, window->attr.qpn};
-
-		window->bound = window->bound &&
-				plx_key_check(w->mem, window->key, &asker, 0, 0,
-					      (struct plx_access){0}, &grant) == PLX_KEY_GRANTED;
-	}
-}
-
-static bool
-inside(const uint8_t *first, uint64_t bytes, const uint8_t *base, uint64_t length)
-{
-	uintptr_t at = (uintptr_t)first, from = (uintptr_t)base;
-
-	return at >= from && bytes <= length && at - from <= length - bytes;
-}
-
-/* Does any key grant [first, first + bytes) to our QP with this right? Without one: any key does.
- */
-static bool
-granted(const struct world *w, const uint8_t *first, uint64_t bytes, uint8_t right)
-{
-	for (uint32_t i = 0; i < WORLD_REGIONS; i++) {
-		const struct world_region *region = &w->regions[i];
-
-		if (region->live && region->ours && (region->attr.access.bits & right) == right &&
-		    inside(first, bytes, region->attr.host, region->attr.length))
-			return true;
-	}
-	for (uint32_t i = 0; i < WORLD_WINDOWS; i++) {
-		const struct world_window *window = &w->windows[i];
-		const struct plx_region_attr *region = &w->regions[WORLD_REGIONS - 1].attr;
-
-		if (window->bound && window->ours && (window->attr.access.bits & right) == right &&
-		    inside(first, bytes, region->host + (window->attr.va - region->va),
-			   window->attr.length))
-			return true;
-	}
-	return false;
-}
-
 /* ---- the books
  * ------------------------------------------------------------------------------------ */
 
@@ -248,17 +101,19 @@ on_place(struct world *w, const struct plx_place *place)
 
 	CHECK(w->judging == PLX_OP_SEND || w->judging == PLX_OP_WRITE ||
 	      w->judging == PLX_OP_READ_RESPONSE || w->judging == PLX_OP_ATOMIC_ACK);
+	CHECK(w->verdict == PLX_VERDICT_ACCEPT || w->verdict == PLX_VERDICT_RESPONSE);
 	CHECK(place->bytes > 0);
-	CHECK(granted(w, place->dst, place->bytes, right));
+	CHECK(world_grants(w, place->dst, place->bytes, right));
 }
 
 static void
 on_atomic(const struct world *w, const struct plx_atomic *atomic)
 {
 	CHECK(w->judging == PLX_OP_CMP_SWAP || w->judging == PLX_OP_FETCH_ADD);
+	CHECK(w->verdict == PLX_VERDICT_ACCEPT); /* never for a replay */
 	CHECK((uintptr_t)atomic->target % sizeof(uint64_t) == 0);
-	CHECK(granted(w, atomic->target, sizeof(uint64_t), PLX_ACCESS_REMOTE_ATOMIC));
-	CHECK(inside((const uint8_t *)atomic->original, 8, qp_memory, sizeof(qp_memory)));
+	CHECK(world_grants(w, atomic->target, sizeof(uint64_t), PLX_ACCESS_REMOTE_ATOMIC));
+	CHECK(world_inside((const uint8_t *)atomic->original, 8, qp_memory, sizeof(qp_memory)));
 }
 
 static void
@@ -274,7 +129,6 @@ on_complete(struct world *w, const struct plx_completion *c)
 	if (!recv)
 		CHECK(c->op == queue->op[c->wr_id % (WORLD_DEPTH * 2)]);
 	CHECK(!queue->failed || c->status == PLX_WC_FLUSHED);
-	CHECK(c->status != PLX_WC_FLUSHED || w->view.state != PLX_QP_NONE);
 	queue->failed = queue->failed || c->status != PLX_WC_SUCCESS;
 	queue->completed++;
 }
@@ -309,10 +163,10 @@ on_emit(struct world *w, const struct plx_emit *emit)
 
 		bytes += iov->bytes;
 		if (op->kind != PLX_OP_CNP)
-			CHECK(granted(w, iov->base, iov->bytes,
-				      answer ? PLX_ACCESS_REMOTE_READ : 0) ||
+			CHECK(world_grants(w, iov->base, iov->bytes,
+					   answer ? PLX_ACCESS_REMOTE_READ : 0) ||
 			      (!answer &&
-			       inside(iov->base, iov->bytes, qp_memory, sizeof(qp_memory))));
+			       world_inside(iov->base, iov->bytes, qp_memory, sizeof(qp_memory))));
 		for (uint32_t b = 0; b < iov->bytes; b += 64)
 			w->bytes_read += iov->base[b];
 		if (iov->bytes > 0)
@@ -375,7 +229,19 @@ world_execute(struct world *w, uint32_t budget)
 	CHECK(emitted <= budget);
 	plx_actions_reset(actions);
 	w->crowd = 0;
-	refresh_books(w);
+	world_refresh_books(w);
+}
+
+/* A silent success leaves no completion, but its place is free. */
+static void
+count_silent(struct world *w, const struct plx_qp_view *now)
+{
+	struct world_queue *queue = &w->send;
+	uint64_t left = now->sq_posted - now->sq_consumed;
+
+	CHECK(queue->posted - left >= queue->completed);
+	for (; queue->completed < queue->posted - left; queue->completed++)
+		CHECK(!queue->failed && queue->silent[queue->completed % (WORLD_DEPTH * 2)]);
 }
 
 void
@@ -390,6 +256,7 @@ world_look(struct world *w)
 	cursor = plx_psn_diff(now.psn_next, now.psn_unacked);
 	CHECK(flight >= 0 && cursor >= 0 && cursor <= flight);
 	CHECK(now.sq_posted - now.sq_consumed <= w->caps.sq_depth);
+	count_silent(w, &now);
 	CHECK(now.rd_atomic_open <= now.rd_atomic_max);
 	CHECK(now.responder_res_pending <= w->caps.responder_res);
 	CHECK(now.retries_left <= w->attr.retry_max);
@@ -422,39 +289,96 @@ world_drain(struct world *w)
 	CHECK(!"the QP comes to rest");
 }
 
-/* ---- life and death
- * ------------------------------------------------------------------------------- */
+/* ---- packets
+ * -------------------------------------------------------------------------------------- */
+
+uint32_t
+world_packets(const struct world *w, uint32_t bytes)
+{
+	return bytes == 0 ? 1 : (bytes + w->attr.mtu - 1) / w->attr.mtu;
+}
+
+/* What a packet entitles its sender to. A READ that is replayed earns its answer anew. */
+static void
+earn(struct world *w, const struct plx_pkt *pkt, enum plx_verdict verdict)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	bool taken = verdict == PLX_VERDICT_ACCEPT || verdict == PLX_VERDICT_REPLAY;
+
+	if (pkt->ce)
+		w->allowed.cnps++;
+	if (!plx_opcode_has(op, PLX_OPF_REQUEST))
+		return;
+	w->allowed.replies++;
+	if (taken && op->kind == PLX_OP_READ_REQUEST)
+		w->allowed.responses += world_packets(w, pkt->reth.length);
+	if (taken && (op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD))
+		w->allowed.atomics++;
+}
+
+static bool
+changes_nothing(enum plx_verdict verdict)
+{
+	return verdict == PLX_VERDICT_AHEAD_AGAIN || verdict == PLX_VERDICT_DUPLICATE_FORGOTTEN ||
+	       verdict == PLX_VERDICT_DUPLICATE_DENIED || verdict == PLX_VERDICT_GHOST ||
+	       verdict == PLX_VERDICT_STALE || verdict == PLX_VERDICT_SYNDROME;
+}
+
+/* The key a request names with its first packet; 0 when it needs none. */
+static uint32_t
+key_of(const struct plx_pkt *pkt)
+{
+	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+
+	if (plx_opcode_has(op, PLX_OPF_ATOMIC_ETH))
+		return pkt->atomic.rkey;
+	return plx_opcode_has(op, PLX_OPF_RETH) && pkt->reth.length > 0 ? pkt->reth.rkey : 0;
+}
 
 static void
-regions_make(struct world *w)
+check_given(struct world *w, const struct plx_pkt *pkt, const struct plx_qp_view *before,
+	    const struct plx_qp_view *after)
 {
-	static const struct {
-		uint8_t access;
-		bool ours;
-	} kinds[WORLD_REGIONS] = {
-		{PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE |
-			 PLX_ACCESS_REMOTE_ATOMIC,
-		 true},
-		{PLX_ACCESS_REMOTE_READ | PLX_ACCESS_STABLE, true},
-		{PLX_ACCESS_LOCAL_WRITE, true},
-		{PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE, false},
-		{PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_INVALIDATE, true},
-		{PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND, true},
-	};
-
-	for (uint32_t i = 0; i < WORLD_REGIONS; i++) {
-		w->regions[i].ours = kinds[i].ours;
-		w->regions[i].attr = (struct plx_region_attr){
-			.va = (i + 1) * UINT64_C(0x10000),
-			.host = arena[i],
-			.length = WORLD_REGION_BYTES,
-			.access = {kinds[i].access},
-		};
-		region_register(w, &w->regions[i]);
-	}
-	for (uint32_t i = 0; i < WORLD_WINDOWS; i++)
-		CHECK(plx_window_create(w->mem, w->domain, &w->windows[i].handle) == PLX_OK);
+	if (w->verdict == PLX_VERDICT_ACCEPT && key_of(pkt) != 0)
+		CHECK(world_key_is_live(w, key_of(pkt)));
+	/* An answer acknowledges nothing behind itself. */
+	CHECK(plx_psn_eq(after->psn_unacked, before->psn_unacked) ||
+	      plx_psn_diff(after->psn_unacked, pkt->psn) <= 1);
+	if (changes_nothing(w->verdict)) /* completions that had no room before may come with it */
+		CHECK(before->sq_consumed != after->sq_consumed ||
+		      memcmp(before, after, sizeof(*before)) == 0);
 }
+
+enum plx_verdict
+world_give(struct world *w, const struct plx_pkt *pkt)
+{
+	static const struct plx_frame no_frame;
+	const struct plx_qp_counters *counters = plx_qp_counters(w->qp);
+	uint64_t counted[PLX_VERDICT_COUNT];
+	struct plx_qp_view before, after;
+
+	if (plx_qp_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
+		return PLX_VERDICT_NONE;
+	memset(&before, 0, sizeof(before));
+	memset(&after, 0, sizeof(after));
+	plx_qp_query(w->qp, &before);
+	memcpy(counted, counters->verdict, sizeof(counted));
+	w->judging = (enum plx_op_kind)plx_opcodes[pkt->opcode].kind;
+	if (pkt->migreq) /* any bit of the fuzzer's will do */
+		world_crowd(w, PLX_ACTIONS_PER_PACKET);
+	w->verdict = plx_qp_on_packet(w->qp, pkt, w->now, &w->actions);
+	CHECK(w->verdict > PLX_VERDICT_NONE && w->verdict < PLX_VERDICT_COUNT);
+	CHECK(counters->verdict[w->verdict] == counted[w->verdict] + 1);
+	plx_qp_query(w->qp, &after);
+	check_given(w, pkt, &before, &after);
+	earn(w, pkt, w->verdict);
+	world_execute(w, 0);
+	w->judging = PLX_OP_NONE;
+	return w->verdict;
+}
+
+/* ---- life and death
+ * ------------------------------------------------------------------------------- */
 
 static void
 caps_and_attr(struct world *w, const uint8_t choice[16])
@@ -513,7 +437,7 @@ world_reset(struct world *w, const uint8_t choice[16])
 	w->mem = plx_mem_init(mem_memory, WORLD_SLOTS, secret);
 	CHECK(plx_domain_create(w->mem, &w->domain) == PLX_OK);
 	CHECK(plx_domain_create(w->mem, &w->other) == PLX_OK);
-	regions_make(w);
+	world_regions_make(w);
 	caps_and_attr(w, choice);
 	bytes = plx_rq_bytes(w->rq_depth, w->rq_sges);
 	CHECK(bytes > 0 && bytes <= sizeof(rq_memory));
@@ -544,8 +468,7 @@ world_close(struct world *w)
 	CHECK(plx_qp_wake_ns(w->qp) == PLX_NEVER);
 	plx_qp_query(w->qp, &view);
 	CHECK(view.flushed && view.rq_open == 0);
-	for (; w->send.completed < w->send.posted && !w->send.failed; w->send.completed++)
-		CHECK(w->send.silent[w->send.completed % (WORLD_DEPTH * 2)]);
+	count_silent(w, &view);
 	CHECK(w->send.completed == w->send.posted);
 	CHECK(w->recv.completed + plx_rq_count(w->rq) == w->recv.posted);
 	CHECK(w->shared || w->recv.completed == w->recv.posted);

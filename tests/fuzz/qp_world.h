@@ -23,7 +23,7 @@ enum {
 	WORLD_WINDOWS = 2,
 	WORLD_REGION_BYTES = 2048,
 	WORLD_OLD_KEYS = 4,
-	WORLD_SLOTS = 16,
+	WORLD_SLOTS = 9,          /* one more than is in use, so that slots are soon used again */
 	WORLD_MEMORY = 80 * 1024, /* for the QP, its queue, or the key table */
 	WORLD_SENT = 8,           /* requests remembered, to answer them */
 	WORLD_ROUNDS = 4096,      /* of one drain */
@@ -86,6 +86,7 @@ struct world {
 	struct world_sent sent[WORLD_SENT];
 	uint32_t sent_next;
 	enum plx_op_kind judging; /* kind of the packet being judged; NONE else */
+	enum plx_verdict verdict; /* on it */
 	uint32_t crowd;           /* actions and ranges that lie in the list before a call */
 	uint32_t bytes_read;      /* of payloads, so that they are looked at */
 	struct plx_actions actions;
@@ -105,12 +106,26 @@ void world_connect(struct world *w);
 /** To ERROR, and everything posted comes back. */
 void world_close(struct world *w);
 
+uint32_t world_packets(const struct world *w, uint32_t bytes);
+/** Give the QP one packet, if it is admitted, and check everything that follows from it. */
+enum plx_verdict world_give(struct world *w, const struct plx_pkt *pkt);
+
+/* qp_memory.c */
+void world_regions_make(struct world *w);
+/** Does any key grant [first, first + bytes) to our QP with this right? With 0: does any key? */
+bool world_grants(const struct world *w, const uint8_t *first, uint64_t bytes, uint8_t right);
+bool world_inside(const uint8_t *first, uint64_t bytes, const uint8_t *base, uint64_t length);
+/** Keys that the QP itself invalidated leave the books. */
+void world_refresh_books(struct world *w);
 void world_region_toggle(struct world *w, uint32_t index);
 void world_window_toggle(struct world *w, uint32_t index, uint8_t how);
 /** One of the keys there are, were, or never were. */
 struct plx_key world_key(const struct world *w, uint8_t choice);
 /** An address near the beginning or the end of what that key is for. */
 uint64_t world_va(const struct world *w, uint8_t choice, uint8_t offset);
+
+/** Is this the key of anything the peer may use now? */
+bool world_key_is_live(const struct world *w, uint32_t key);
 
 extern const struct plx_cc_ops world_cc;
 

@@ -48,7 +48,7 @@ struct ep_qp_config {
 	struct plx_domain domain;
 	struct plx_qp_caps caps;
 	uint32_t rq_depth, rq_sges;
-	struct plx_rq *srq; /* NULL: a receive queue of its own */
+	struct plx_rq *srq;          /* NULL: a receive queue of its own */
 	const struct plx_cc_ops *cc; /* NULL: plx_cc_none */
 	void *cc_state;
 	void *user; /* ep_qp_user() */

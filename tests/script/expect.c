@@ -35,6 +35,21 @@ note_text(struct script *s, const struct note *note, char *out, size_t bytes)
 		snprintf(out + used, bytes - (size_t)used, " solicited");
 }
 
+/*
+ * The next one of its kind. A script of a wire that runs by itself cannot know how the completions
+ * of an end's two queues interleave: there each queue has an order of its own.
+ */
+static bool
+is_next(const struct script *s, const struct note *note, bool event)
+{
+	bool recv = note->completion.flags & PLX_WC_RECV;
+
+	if (note->is_event != event)
+		return false;
+	return event || !s->automatic || !more_words(s) ||
+	       recv == (strcmp(s->words[s->word_at], "recv") == 0);
+}
+
 static struct note *
 take_note(struct script *s, enum side side, bool event)
 {
@@ -43,7 +58,7 @@ take_note(struct script *s, enum side side, bool event)
 	plx_list_for_each (node, after, &s->ends[side].notes) {
 		struct note *note = plx_list_entry(node, struct note, link);
 
-		if (note->is_event == event) {
+		if (is_next(s, note, event)) {
 			plx_list_remove(&note->link);
 			return note;
 		}

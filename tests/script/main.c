@@ -219,6 +219,8 @@ line_end(struct script *s, enum side side)
 		end->cc.hold_until_ns = s->now_ns + time_of(s, next_word(s, "a time"));
 	} else if (accept_word(s, "busy")) {
 		end->busy = true;
+	} else if (accept_word(s, "once")) {
+		ep_tx(end->qp, s->now_ns, end->budget);
 	} else if (accept_word(s, "idle")) {
 		end->busy = false;
 		wire_serve(s);

@@ -47,6 +47,7 @@ advance(const struct play *play, struct expectation *out, struct plx_psn to)
 		out->next = to;
 	out->retries_left = play->retry_max;
 	out->rnr_retries_left = play->rnr_retry_max;
+	out->rnr_waiting = false;
 	for (out->completed = 0; out->completed < play->reqs; out->completed++)
 		if (plx_psn_diff(end_of(&play->req[out->completed]), to) > 0)
 			break;
@@ -97,7 +98,7 @@ go_back(const struct play *play, struct expectation *out, enum plx_verdict verdi
 static void
 take_rnr(const struct play *play, struct expectation *out)
 {
-	if (play->rnr_waiting) { /* one wait at a time */
+	if (out->rnr_waiting) { /* one wait at a time */
 		out->verdict = PLX_VERDICT_NAK_AGAIN;
 		return;
 	}

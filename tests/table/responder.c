@@ -276,6 +276,36 @@ only_a_reliable_packet_of_the_peer_reaches_a_queue_pair_that_can_receive(void **
 	assert_int_equal(count, ADMISSIONS);
 }
 
+/* IBTA vol 1, 10.9.3: the low 15 bits are the partition; two limited members may not talk. */
+static void
+a_partition_key_matches_its_partition_unless_both_are_limited_members(void **state)
+{
+	static const struct {
+		uint16_t ours, theirs;
+		bool match;
+	} cases[] = {{0xffff, 0xffff, true},  {0xffff, 0x7fff, true},  {0x7fff, 0xffff, true},
+		     {0x7fff, 0x7fff, false}, {0x8001, 0x8001, true},  {0x8001, 0x0001, true},
+		     {0x8001, 0x8002, false}, {0xffff, 0xfffe, false}, {0x8001, 0xffff, false}};
+	static const struct plx_qp_caps caps = {.sq_depth = 1};
+	const struct plx_frame frame = {.ip_version = 4};
+
+	(void)state;
+	for (size_t i = 0; i < PLX_COUNT_OF(cases); i++) {
+		struct plx_qp_attr attr = bench_attr();
+		const struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY,
+					    .dest_qpn = BENCH_QPN,
+					    .pkey = cases[i].theirs};
+		struct bench bench;
+
+		attr.pkey = cases[i].ours;
+		bench_init(&bench, &caps, 1);
+		bench_bring(&bench, PLX_QP_RTR, &attr);
+		assert_int_equal(plx_qp_admit(bench.qp, &frame, &pkt),
+				 cases[i].match ? PLX_VERDICT_ACCEPT : PLX_VERDICT_PKEY);
+		bench_fini(&bench);
+	}
+}
+
 static void
 a_congestion_notification_is_counted_and_answered_by_nothing(void **state)
 {
@@ -308,6 +338,8 @@ main(void)
 			every_request_meets_the_verdict_reply_and_state_of_the_decision_table),
 		cmocka_unit_test(
 			only_a_reliable_packet_of_the_peer_reaches_a_queue_pair_that_can_receive),
+		cmocka_unit_test(
+			a_partition_key_matches_its_partition_unless_both_are_limited_members),
 		cmocka_unit_test(a_congestion_notification_is_counted_and_answered_by_nothing),
 	};
 

@@ -84,6 +84,8 @@ add_answer(struct capture *capture, struct rec *rec)
 		flow = each;
 	}
 	assert_non_null(flow);
+	if (!flow)
+		return; /* for the compiler, which does not know that the assertion ends it */
 	assert_in_range(flow->answers, 0, REPLAY_ANSWERS_MAX - 1);
 	if (!flow->answers)
 		flow->peer_qpn = rec->pkt.dest_qpn;

@@ -108,7 +108,7 @@ moved(int node, const struct moved *list, size_t count)
 }
 
 static void
-packets_and_bytes_are_counted_where_they_are_sent_and_where_they_are_placed(void **state)
+packets_and_bytes_are_counted_where_sent_and_where_placed(void **state)
 {
 	(void)state;
 	start();
@@ -272,8 +272,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			packets_and_bytes_are_counted_where_they_are_sent_and_where_they_are_placed),
+		cmocka_unit_test(packets_and_bytes_are_counted_where_sent_and_where_placed),
 		cmocka_unit_test(a_lost_packet_costs_a_nak_and_is_sent_again),
 		cmocka_unit_test(a_timeout_is_counted_and_goes_back),
 		cmocka_unit_test(a_receiver_that_is_not_ready_is_counted_at_both_ends),

@@ -114,7 +114,7 @@ a_write_of_two_gibibytes_starts_as_one_message_and_goes_on(void **state)
 
 /* Acknowledge as fast as it sends, without an arrival, to reach the end of the message. */
 static void
-a_write_of_two_gibibytes_ends_with_its_last_packet_half_the_psn_space_later(void **state)
+a_write_of_two_gibibytes_ends_half_the_psn_space_later(void **state)
 {
 	struct world world;
 	struct plx_psn first, end;
@@ -142,27 +142,41 @@ a_write_of_two_gibibytes_ends_with_its_last_packet_half_the_psn_space_later(void
 	finish(&world);
 }
 
+/* A chunk that begins inside the window may reach beyond it; the next one waits until it does not.
+ */
 static void
-a_read_of_two_gibibytes_is_asked_for_in_chunks_that_the_limit_holds(void **state)
+a_read_of_two_gibibytes_is_asked_for_in_chunks_as_window_and_limit_allow(void **state)
 {
-	struct world world;
-	struct plx_psn first;
+	static const struct {
+		uint32_t chunk, requests;
+	} cases[] = {{1 << 20, 1}, {1 << 16, 1}, {1 << 15, 2}, {1 << 14, 3}};
 
 	(void)state;
-	start(&world, 1 << 20, 3);
-	world.hold = true;
-	first = pair_attr(&world.pair, 0).sq_psn;
-	post(&world, PLX_WR_READ);
-	assert_int_equal(pair_send(&world.pair, 0, PAIR_BUDGET), 3);
-	assert_int_equal(world.last.pkt.opcode, PLX_RC_READ_REQUEST);
-	assert_int_equal(world.last.pkt.psn.v, plx_psn_add(first, 2 << 20).v);
-	assert_true(world.last.pkt.reth.va ==
-		    (uint64_t)(uintptr_t)world.from + ((uint64_t)2 << 28));
-	assert_int_equal(world.last.pkt.reth.length, 1 << 28);
-	assert_int_equal(pair_view(&world.pair, 0).psn_high.v, plx_psn_add(first, 3 << 20).v);
-	assert_int_equal(pair_view(&world.pair, 0).rd_atomic_open, 3);
-	assert_true(plx_qp_counters(world.pair.node[0].qp)->read_stalls > 0);
-	finish(&world);
+	for (size_t i = 0; i < PLX_COUNT_OF(cases); i++) {
+		uint32_t chunk = cases[i].chunk, requests = cases[i].requests;
+		const struct plx_qp_counters *counters;
+		struct world world;
+		struct plx_psn first;
+
+		start(&world, chunk, 3);
+		world.hold = true;
+		counters = plx_qp_counters(world.pair.node[0].qp);
+		first = pair_attr(&world.pair, 0).sq_psn;
+		post(&world, PLX_WR_READ);
+		assert_int_equal(pair_send(&world.pair, 0, PAIR_BUDGET), requests);
+		assert_int_equal(world.last.pkt.opcode, PLX_RC_READ_REQUEST);
+		assert_int_equal(world.last.pkt.psn.v,
+				 plx_psn_add(first, (requests - 1) * chunk).v);
+		assert_true(world.last.pkt.reth.va ==
+			    (uint64_t)(uintptr_t)world.from +
+				    (uint64_t)(requests - 1) * chunk * MTU);
+		assert_int_equal(world.last.pkt.reth.length, chunk * MTU);
+		assert_int_equal(pair_view(&world.pair, 0).psn_high.v,
+				 plx_psn_add(first, requests * chunk).v);
+		assert_int_equal(pair_view(&world.pair, 0).rd_atomic_open, requests);
+		assert_true((requests == 3 ? counters->read_stalls : counters->window_stalls) > 0);
+		finish(&world);
+	}
 }
 
 /* F21: however it is asked, less than half of the PSN space is in flight. */
@@ -260,10 +274,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_write_of_two_gibibytes_starts_as_one_message_and_goes_on),
+		cmocka_unit_test(a_write_of_two_gibibytes_ends_half_the_psn_space_later),
 		cmocka_unit_test(
-			a_write_of_two_gibibytes_ends_with_its_last_packet_half_the_psn_space_later),
-		cmocka_unit_test(
-			a_read_of_two_gibibytes_is_asked_for_in_chunks_that_the_limit_holds),
+			a_read_of_two_gibibytes_is_asked_for_in_chunks_as_window_and_limit_allow),
 		cmocka_unit_test(reads_never_put_half_of_the_psn_space_in_flight),
 		cmocka_unit_test(
 			a_responder_gives_the_first_of_half_a_psn_space_of_responses_and_goes_on),

@@ -360,7 +360,7 @@ hand_send(struct pair *pair, uint8_t opcode, uint32_t number, uint32_t bytes)
 }
 
 static void
-an_own_receive_is_free_again_when_its_message_is_complete_a_shared_one_when_taken(void **state)
+an_own_receive_is_free_when_complete_a_shared_one_when_taken(void **state)
 {
 	(void)state;
 	for (int shared = 0; shared < 2; shared++) {
@@ -487,8 +487,7 @@ main(void)
 		cmocka_unit_test(what_is_posted_in_error_is_flushed_too_and_told_again),
 		cmocka_unit_test(a_queue_pair_that_is_failed_says_nothing_more_to_its_peer),
 		cmocka_unit_test(failing_a_queue_pair_in_reset_changes_nothing),
-		cmocka_unit_test(
-			an_own_receive_is_free_again_when_its_message_is_complete_a_shared_one_when_taken),
+		cmocka_unit_test(an_own_receive_is_free_when_complete_a_shared_one_when_taken),
 		cmocka_unit_test(a_shared_queue_tells_once_that_it_is_below_its_threshold),
 		cmocka_unit_test(
 			entries_of_a_shared_queue_that_no_message_took_outlive_a_queue_pair),

@@ -236,7 +236,7 @@ answers_are_remembered_in_a_ring_and_the_oldest_is_forgotten(void **state)
 }
 
 static void
-a_read_asked_for_again_while_it_is_answered_is_answered_once_more_from_there(void **state)
+a_read_asked_for_again_while_it_is_answered_starts_anew(void **state)
 {
 	(void)state;
 	start(2);
@@ -249,7 +249,7 @@ a_read_asked_for_again_while_it_is_answered_is_answered_once_more_from_there(voi
 }
 
 static void
-an_acknowledgement_of_what_is_older_than_a_read_leaves_between_its_responses(void **state)
+an_ack_of_what_is_older_than_a_read_leaves_between_its_responses(void **state)
 {
 	(void)state;
 	start(2);
@@ -289,7 +289,7 @@ a_read_whose_key_goes_while_it_is_answered_ends_in_a_nak_of_its_next_psn(void **
 }
 
 static void
-a_queue_pair_fails_once_even_when_an_answer_before_its_last_word_fails_too(void **state)
+a_queue_pair_fails_once_when_an_answer_before_its_last_word_fails_too(void **state)
 {
 	const struct plx_region_attr attr = {.va = 0x1000,
 					     .host = stage.memory,
@@ -373,16 +373,14 @@ main(void)
 		cmocka_unit_test(the_last_word_comes_after_the_answers_before_it),
 		cmocka_unit_test(an_acknowledgement_that_is_owed_leaves_before_the_end),
 		cmocka_unit_test(answers_are_remembered_in_a_ring_and_the_oldest_is_forgotten),
-		cmocka_unit_test(
-			a_read_asked_for_again_while_it_is_answered_is_answered_once_more_from_there),
+		cmocka_unit_test(a_read_asked_for_again_while_it_is_answered_starts_anew),
 		cmocka_unit_test(
 			a_read_whose_key_goes_while_it_is_answered_ends_in_a_nak_of_its_next_psn),
 		cmocka_unit_test(no_request_of_ours_leaves_before_an_acknowledgement_we_owe),
 		cmocka_unit_test(neither_answers_nor_requests_starve_when_both_are_due),
+		cmocka_unit_test(an_ack_of_what_is_older_than_a_read_leaves_between_its_responses),
 		cmocka_unit_test(
-			an_acknowledgement_of_what_is_older_than_a_read_leaves_between_its_responses),
-		cmocka_unit_test(
-			a_queue_pair_fails_once_even_when_an_answer_before_its_last_word_fails_too),
+			a_queue_pair_fails_once_when_an_answer_before_its_last_word_fails_too),
 	};
 
 	return cmocka_run_group_tests_name("transport: replies", tests, NULL, NULL);

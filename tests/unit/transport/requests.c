@@ -74,7 +74,7 @@ finish(uint32_t dones)
 }
 
 static void
-an_acknowledgement_is_asked_for_at_the_end_at_the_interval_and_when_the_window_is_full(void **state)
+an_ack_is_asked_for_at_the_end_the_interval_and_a_full_window(void **state)
 {
 	static const struct {
 		uint32_t interval, window;
@@ -376,8 +376,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			an_acknowledgement_is_asked_for_at_the_end_at_the_interval_and_when_the_window_is_full),
+		cmocka_unit_test(an_ack_is_asked_for_at_the_end_the_interval_and_a_full_window),
 		cmocka_unit_test(
 			an_event_is_asked_for_by_the_last_packet_of_what_the_receiver_completes),
 		cmocka_unit_test(only_a_first_transmission_from_stable_regions_is_marked_stable),

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * N WRITEs of 64 bytes from one queue pair to another, in bursts of 16 with one ACK each: what
+ * tests/perf/run counts instructions of. It never sleeps, allocates in the loop, or measures time.
+ * Start with burst(). Each of the four count_*() functions is a line of the table.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plx_transport.h"
+
+enum {
+	BURST = 16, /* WRITEs by one ACK */
+	DEPTH = 64,
+	WRITE_BYTES = 64,
+	FRAME_MAX = 256,
+};
+
+#define COUNTED __attribute__((noinline, noclone))
+#ifdef __clang__
+#undef COUNTED
+#define COUNTED __attribute__((noinline))
+#endif
+
+/* One end, with memory of its own. */
+struct end {
+	struct plx_mem *mem;
+	struct plx_domain domain;
+	struct plx_key key;
+	struct plx_qp *qp;
+	struct plx_frame_template tmpl;
+	struct plx_actions actions;
+	uint8_t memory[BURST * WRITE_BYTES];
+	uint64_t completions, placed;
+};
+
+/* Frames on their way, for the mode that builds them. */
+struct wire {
+	uint8_t bytes[BURST][FRAME_MAX];
+	size_t len[BURST];
+	uint32_t count;
+};
+
+static struct end requester, responder;
+static struct wire wire;
+static plx_icrc_fn icrc;
+static uint64_t now = 1000;
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+
+static void *
+aligned(size_t bytes)
+{
+	void *block = NULL;
+
+	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
+	memset(block, 0, bytes);
+	return block;
+}
+
+static void
+make_template(struct end *end, uint32_t from, uint32_t to)
+{
+	const struct plx_frame frame = {
+		.ip_version = 4,
+		.v4 = {.tos = PLX_ECN_ECT0,
+		       .ttl = 64,
+		       .flags_offset = 0x4000,
+		       .src = from,
+		       .dst = to},
+		.udp_src = 50000,
+		.udp_dst = PLX_ROCE_PORT,
+	};
+
+	plx_frame_template_init(&end->tmpl, &frame);
+}
+
+static void
+make_end(struct end *end, uint32_t qpn, uint32_t peer)
+{
+	static const uint64_t secret[2] = {1, 2};
+	const struct plx_qp_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
+	const struct plx_region_attr attr = {
+		.va = 0x10000,
+		.host = end->memory,
+		.length = sizeof(end->memory),
+		.access = {PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE},
+	};
+	const struct plx_qp_attr qp_attr = {
+		.path = {.ip_version = 4, .src4 = qpn, .dst4 = peer},
+		.mtu = 1024,
+		.dest_qpn = peer,
+		.pkey = PLX_PKEY_DEFAULT,
+		.rq_psn = {0},
+		.enabled = {PLX_ACCESS_REMOTE_WRITE},
+		.sq_psn = {0},
+		.retry_max = 7,
+		.ack_timeout_ns = PLX_SEC,
+		.window_packets = DEPTH,
+		.ack_interval = BURST,
+		.read_chunk_packets = 16,
+	};
+	struct plx_qp_ids ids = {.qpn = qpn, .cc = &plx_cc_none};
+	struct plx_region region;
+
+	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, secret);
+	PLX_ASSERT(plx_domain_create(end->mem, &end->domain) == PLX_OK);
+	PLX_ASSERT(plx_region_register(end->mem, end->domain, &attr, &region, &end->key) == PLX_OK);
+	ids.domain = end->domain;
+	ids.mem = end->mem;
+	ids.rq = plx_rq_init(aligned(plx_rq_bytes(1, 0)), 1, 0, false);
+	end->qp = plx_qp_init(aligned(plx_qp_bytes(&caps)), &caps, &ids);
+	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_INIT, NULL) == PLX_OK);
+	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_RTR, &qp_attr) == PLX_OK);
+	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_RTS, &qp_attr) == PLX_OK);
+	make_template(end, qpn, peer);
+}
+
+/* ---- the engine's part, as small as it can be ---------------------------------------------------
+ */
+
+/* Everything but packets. */
+static void
+execute(struct end *end)
+{
+	for (uint32_t i = 0; i < end->actions.count; i++) {
+		const struct plx_action *action = &end->actions.list[i];
+
+		if (action->kind == PLX_ACT_PLACE)
+			end->placed += action->place.bytes;
+		else if (action->kind == PLX_ACT_COMPLETE)
+			end->completions += action->completion.status == PLX_WC_SUCCESS;
+		plx_action_touch_memory(action);
+	}
+}
+
+/* The frames of all packets in the list. */
+static void
+write_frames(struct end *end)
+{
+	wire.count = 0;
+	for (uint32_t i = 0; i < end->actions.count; i++) {
+		const struct plx_action *action = &end->actions.list[i];
+
+		if (action->kind != PLX_ACT_EMIT)
+			continue;
+		PLX_ASSERT(wire.count < BURST);
+		wire.len[wire.count] = plx_emit_write(&end->tmpl, &end->actions, &action->emit,
+						      icrc, wire.bytes[wire.count]);
+		wire.count++;
+	}
+}
+
+/* A frame as an engine takes it in: decode, admit, ICRC, judge. */
+static void
+take_frame(struct end *end, const uint8_t *bytes, size_t len)
+{
+	struct plx_frame frame;
+	struct plx_pkt pkt;
+	const uint8_t *ip;
+	size_t covered;
+
+	PLX_ASSERT(plx_frame_decode(bytes, len, PLX_TRUST_IP_CHECKSUM, &frame) == PLX_WIRE_OK);
+	PLX_ASSERT(plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
+				  (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt) == PLX_WIRE_OK);
+	PLX_ASSERT(plx_qp_admit(end->qp, &frame, &pkt) == PLX_VERDICT_ACCEPT);
+	ip = bytes + frame.ip_at;
+	covered = (size_t)frame.ip_bytes - PLX_ICRC_BYTES;
+	PLX_ASSERT(plx_icrc_load(ip + covered) == icrc(ip, covered));
+	plx_qp_on_packet(end->qp, &pkt, now, &end->actions);
+	execute(end);
+	plx_actions_reset(&end->actions);
+}
+
+/* A packet straight out of the other end's list, its payload where the sender has it. */
+static void
+take_emit(struct end *end, const struct plx_actions *from, const struct plx_emit *emit)
+{
+	struct plx_pkt pkt = emit->pkt;
+
+	PLX_ASSERT(emit->iovs <= 1);
+	pkt.payload = emit->iovs ? from->iov[emit->iov_first].base : (const uint8_t *)"";
+	plx_qp_on_packet(end->qp, &pkt, now, &end->actions);
+	execute(end);
+	plx_actions_reset(&end->actions);
+}
+
+static void
+take_all(struct end *end, const struct end *from, bool frames)
+{
+	if (frames) {
+		for (uint32_t i = 0; i < wire.count; i++)
+			take_frame(end, wire.bytes[i], wire.len[i]);
+		return;
+	}
+	for (uint32_t i = 0; i < from->actions.count; i++)
+		if (from->actions.list[i].kind == PLX_ACT_EMIT)
+			take_emit(end, &from->actions, &from->actions.list[i].emit);
+}
+
+/* ---- what is counted ----------------------------------------------------------------------------
+ */
+
+COUNTED static void
+count_requester_post(void)
+{
+	struct plx_wqe wqe = {
+		.op = PLX_WR_WRITE,
+		.sges = 1,
+		.rkey = responder.key,
+	};
+
+	for (uint32_t i = 0; i < BURST; i++) {
+		wqe.wr_id = i;
+		wqe.remote_va = 0x10000 + i * WRITE_BYTES;
+		wqe.sge[0] = (struct plx_sge){
+			.va = wqe.remote_va, .length = WRITE_BYTES, .key = requester.key};
+		PLX_ASSERT(plx_qp_post_send(requester.qp, &wqe, NULL) == PLX_OK);
+	}
+}
+
+COUNTED static void
+count_requester_send(bool frames)
+{
+	PLX_ASSERT(plx_qp_transmit(requester.qp, now, BURST, &requester.actions) == BURST);
+	if (frames)
+		write_frames(&requester);
+}
+
+COUNTED static void
+count_responder(bool frames)
+{
+	take_all(&responder, &requester, frames);
+	PLX_ASSERT(plx_qp_transmit(responder.qp, now, BURST, &responder.actions) == 1);
+	if (frames)
+		write_frames(&responder);
+}
+
+COUNTED static void
+count_requester_ack(bool frames)
+{
+	take_all(&requester, &responder, frames);
+}
+
+static void
+burst(bool frames)
+{
+	now += 1000;
+	count_requester_post();
+	count_requester_send(frames);
+	count_responder(frames);
+	plx_actions_reset(&requester.actions);
+	count_requester_ack(frames);
+	plx_actions_reset(&responder.actions);
+}
+
+int
+main(int argc, char **argv)
+{
+	bool frames = argc == 3 && strcmp(argv[1], "frames") == 0;
+	uint64_t bursts = argc == 3 ? strtoull(argv[2], NULL, 10) / BURST : 0;
+
+	if (bursts == 0 || (!frames && strcmp(argv[1], "packets") != 0)) {
+		fprintf(stderr, "usage: write64 packets|frames WRITES\n");
+		return 4;
+	}
+	icrc = plx_icrc_choose();
+	make_end(&requester, 1, 2);
+	make_end(&responder, 2, 1);
+	for (size_t i = 0; i < sizeof(requester.memory); i++)
+		requester.memory[i] = (uint8_t)(i * 7 + 1);
+	for (uint64_t i = 0; i < bursts; i++)
+		burst(frames);
+	PLX_ASSERT(requester.completions == bursts * BURST);
+	PLX_ASSERT(responder.placed == bursts * BURST * WRITE_BYTES);
+	PLX_ASSERT(memcmp(requester.memory, responder.memory, sizeof(requester.memory)) == 0);
+	printf("%llu writes, ICRC %s\n", (unsigned long long)(bursts * BURST),
+	       icrc == plx_icrc_onepass ? "one-pass" : "ISA-L");
+	return 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The oracle of the requester: what an acknowledgement or a response may be taken for, which bytes
+ * a response brings, how often the requester may go back before it gives up.
+ * It never looks at what the responder sent beyond what arrived. Start with answer_judge().
+ */
+#include "parts.h"
+
+/* The request that an absolute PSN belongs to, or NULL when it is no longer, or not yet, known. */
+struct op *
+request_at(const struct side *side, uint64_t psn)
+{
+	uint64_t oldest = side->op_posted > side->op_room ? side->op_posted - side->op_room : 0;
+
+	/* from the newest completed one either way: what is spoken of is near it */
+	for (uint64_t i = side->op_done; i < side->op_posted; i++) {
+		struct op *op = &side->ops[i & (side->op_room - 1)];
+
+		if (psn < op->psn)
+			break;
+		if (psn - op->psn < op->psns)
+			return op;
+	}
+	for (uint64_t i = side->op_done; i-- > oldest;) {
+		struct op *op = &side->ops[i & (side->op_room - 1)];
+
+		if (psn >= op->psn)
+			return psn - op->psn < op->psns ? op : NULL;
+	}
+	return NULL;
+}
+
+static void
+take_response(struct side *side, const struct plx_pkt *pkt)
+{
+	struct world *world = side->pair->world;
+	struct judging *judging = &world->judging;
+	uint64_t psn = psn_absolute(side->psn_una, pkt->psn);
+	struct op *op = request_at(side, psn);
+	uint32_t offset;
+
+	sim_must(world, op != NULL && waits_for_answer(op->kind), "I2",
+		 "a response is taken for a request that wants none");
+	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
+	sim_must(world, op->landed == offset && !op->answered, "I2",
+		 "a response brings offset %u, and %u is next", offset, op->landed);
+	judging->op = op;
+	judging->slab = side->landing;
+	judging->sge = op->sge;
+	judging->sges = op->sges;
+	judging->offset = offset;
+	if (op->kind == PLX_WR_READ) {
+		uint32_t rest = op->length - offset;
+
+		judging->left = pkt->payload_bytes;
+		judging->payload = pkt->payload;
+		sim_must(world,
+			 pkt->payload_bytes == (rest < side->attr.mtu ? rest : side->attr.mtu),
+			 "I2", "a response of %u bytes at offset %u of %u", pkt->payload_bytes,
+			 offset, op->length);
+		op->landed += pkt->payload_bytes;
+		op->answered = op->landed == op->length;
+		return;
+	}
+	sim_must(world, op->executed && pkt->atomic_original == op->original, "I5",
+		 "an atomic returns %" PRIu64 " and found %" PRIu64, pkt->atomic_original,
+		 op->original);
+	judging->left = sizeof(uint64_t);
+	op->landed = sizeof(uint64_t);
+	op->answered = true;
+}
+
+static bool
+loses_or_reorders(const struct world *world)
+{
+	const struct sim_weather *weather = &world->config.weather;
+
+	return !world->config.lossless || weather->reorder_ppm || weather->dup_ppm;
+}
+
+/* Could the local place of this response have been taken away? */
+static void
+deny_response(struct side *side, const struct plx_pkt *pkt)
+{
+	struct world *world = side->pair->world;
+	uint64_t psn = psn_absolute(side->psn_una, pkt->psn);
+	const struct op *op = request_at(side, psn);
+
+	sim_must(world, op != NULL && op->misuse == MISUSE_LOCAL_KEY, "I9",
+		 "a response is denied its place, and the key is good");
+}
+
+static bool
+is_fatal_nak(enum plx_verdict verdict)
+{
+	return verdict == PLX_VERDICT_NAK_INVALID || verdict == PLX_VERDICT_NAK_ACCESS ||
+	       verdict == PLX_VERDICT_NAK_OPERATION;
+}
+
+/* One acknowledgement or response, and what was said of it. */
+void
+answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
+{
+	struct world *world = side->pair->world;
+
+	if (verdict == PLX_VERDICT_RESPONSE) {
+		take_response(side, pkt);
+	} else if (verdict == PLX_VERDICT_RESPONSE_DENIED) {
+		deny_response(side, pkt);
+	} else if (verdict == PLX_VERDICT_NAK_RNR) {
+		side->rnr_now = true;
+	} else if (verdict == PLX_VERDICT_NAK_SEQUENCE || verdict == PLX_VERDICT_RESPONSE_LOST) {
+		side->charge_now++;
+		/* what is behind a packet that met no receive is out of sequence, too */
+		sim_must(world,
+			 loses_or_reorders(world) || side->peer->state != SIDE_UP ||
+				 side->peer->rnrs_sent > 0,
+			 "I9", "%s, and nothing is ever lost here", plx_verdict_text(verdict));
+	} else if (is_fatal_nak(verdict)) {
+		sim_must(world, side->peer->fatal != PLX_VERDICT_NONE, "I9",
+			 "%s, and the responder is well", plx_verdict_text(verdict));
+	} else {
+		/* a ghost, a bad response, a reserved syndrome: nobody has sent such a thing */
+		sim_must(world,
+			 verdict == PLX_VERDICT_ACKED || verdict == PLX_VERDICT_STALE ||
+				 verdict == PLX_VERDICT_NAK_AGAIN,
+			 "I9", "a good answer is judged: %s", plx_verdict_text(verdict));
+	}
+}

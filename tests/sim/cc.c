@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A congestion strategy for the simulator: paces by a rate that marks halve and ACKs raise again.
+ * It never holds a packet back for ever.
+ * Start with sim_cc_create().
+ */
+#include <stdlib.h>
+
+#include "parts.h"
+
+struct sim_cc {
+	uint64_t next_at; /* a packet may leave */
+	uint64_t cnp_at;  /* the next mark is answered */
+	uint64_t ns_per_kib, floor_ns, ceiling_ns;
+};
+
+static uint64_t
+cc_ask(const void *state, uint64_t now, uint32_t bytes)
+{
+	const struct sim_cc *cc = state;
+
+	(void)now;
+	(void)bytes;
+	return cc->next_at;
+}
+
+static void
+cc_on_sent(void *state, uint64_t now, uint32_t bytes)
+{
+	struct sim_cc *cc = state;
+
+	cc->next_at = now + (bytes + 64) * cc->ns_per_kib / 1024;
+}
+
+static void
+cc_on_ack(void *state, uint64_t now, uint32_t packets)
+{
+	struct sim_cc *cc = state;
+
+	(void)now;
+	(void)packets;
+	if (cc->ns_per_kib > cc->floor_ns)
+		cc->ns_per_kib -= (cc->ns_per_kib - cc->floor_ns) / 8 + 1;
+}
+
+static void
+slower(struct sim_cc *cc)
+{
+	cc->ns_per_kib = cc->ns_per_kib * 2 < cc->ceiling_ns ? cc->ns_per_kib * 2 : cc->ceiling_ns;
+}
+
+static void
+cc_on_loss(void *state, uint64_t now, enum plx_loss cause)
+{
+	(void)now;
+	if (cause == PLX_LOSS_TIMEOUT)
+		slower(state);
+}
+
+static bool
+cc_on_ce(void *state, uint64_t now)
+{
+	struct sim_cc *cc = state;
+
+	if (now < cc->cnp_at)
+		return false;
+	cc->cnp_at = now + 50 * PLX_USEC;
+	return true;
+}
+
+static void
+cc_on_cnp(void *state, uint64_t now)
+{
+	(void)now;
+	slower(state);
+}
+
+static const struct plx_cc_ops ops = {
+	.name = "sim",
+	.ask = cc_ask,
+	.on_sent = cc_on_sent,
+	.on_ack = cc_on_ack,
+	.on_loss = cc_on_loss,
+	.on_ce = cc_on_ce,
+	.on_cnp = cc_on_cnp,
+};
+
+struct sim_cc *
+sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config)
+{
+	struct sim_cc *cc = calloc(1, sizeof(*cc));
+
+	PLX_ASSERT(cc != NULL);
+	cc->floor_ns = draw_log(prng, 10, 1000);
+	cc->ceiling_ns = cc->floor_ns * 8;
+	cc->ns_per_kib = cc->floor_ns;
+	config->cc = &ops;
+	config->cc_state = cc;
+	return cc;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The oracle of what leaves: requests in order and within their window, at most one reply for each
+ * packet, ACKs before whatever they were the cause of, and every byte of a frame accounted for.
+ * It never says what must leave; that is liveness. Start with emission_check() and reply_check().
+ */
+#include "parts.h"
+
+/* Is `bytes` at `src` what the message of `op` holds at `offset`? */
+void
+content_check(struct world *world, const struct side *source, const struct op *op, uint32_t offset,
+	      const uint8_t *src, uint32_t bytes)
+{
+	const struct slab *slab = &source->station->source_slab;
+
+	if (world->options->canary == SIM_CANARY_WRONG && op->wr_id % 1000 == 999)
+		offset = op->length - bytes - offset;
+	while (bytes > 0) {
+		uint32_t piece;
+		uint64_t va = sges_at(op->sge, op->sges, offset, &piece);
+
+		if (piece > bytes)
+			piece = bytes;
+		if (piece == 0 || memcmp(src, slab_host(slab, va), piece) != 0)
+			sim_fail(world, SIM_WRONG, "I2", WRONG_CORRUPT,
+				 "bytes from offset %u of request #%" PRIu64
+				 " are not those posted",
+				 offset, op->wr_id);
+		src += piece;
+		offset += piece;
+		bytes -= piece;
+	}
+}
+
+/* T23: what is on the wire is what was meant, and the pad is zero. */
+void
+frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len)
+{
+	struct world *world = side->pair->world;
+	size_t at = PLX_ETH_BYTES + PLX_UDP_BYTES +
+		    (world->config.ip_version == 4 ? PLX_IPV4_BYTES : PLX_IPV6_BYTES);
+	struct plx_pkt pkt;
+	enum plx_wire_verdict wire = plx_pkt_decode(bytes + at, len - at, &pkt);
+
+	sim_must(world, wire == PLX_WIRE_OK, "T23", "a frame of ours does not decode: %s",
+		 plx_wire_verdict_text(wire));
+	sim_must(world,
+		 pkt.opcode == emit->pkt.opcode && plx_psn_eq(pkt.psn, emit->pkt.psn) &&
+			 pkt.dest_qpn == side->peer->qpn && pkt.pkey == side->attr.pkey &&
+			 pkt.resv6 == 0 && pkt.resv7 == 0 && !pkt.fecn,
+		 "T23", "a frame is not what was to be sent");
+	for (uint32_t i = 0; i < pkt.pad; i++)
+		sim_must(world, pkt.payload[pkt.payload_bytes + i] == 0, "T23",
+			 "a pad byte is %02x", pkt.payload[pkt.payload_bytes + i]);
+	sim_must(world, (pkt.payload_bytes + pkt.pad) % 4 == 0, "T23",
+		 "a payload of %u is padded by %u", pkt.payload_bytes, pkt.pad);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+uint8_t
+request_kind(const struct op *op)
+{
+	static const uint8_t kinds[PLX_WR_OP_COUNT] = {
+		[PLX_WR_SEND] = PLX_OP_SEND,         [PLX_WR_SEND_IMM] = PLX_OP_SEND,
+		[PLX_WR_SEND_INV] = PLX_OP_SEND,     [PLX_WR_WRITE] = PLX_OP_WRITE,
+		[PLX_WR_WRITE_IMM] = PLX_OP_WRITE,   [PLX_WR_READ] = PLX_OP_READ_REQUEST,
+		[PLX_WR_CMP_SWAP] = PLX_OP_CMP_SWAP, [PLX_WR_FETCH_ADD] = PLX_OP_FETCH_ADD,
+	};
+
+	return kinds[op->kind];
+}
+
+/* The request whose packet has this PSN, found from where the last emission was. */
+static struct op *
+request_sent(struct side *side, uint64_t psn)
+{
+	struct op *op = NULL;
+
+	if (side->tx_op < side->op_done)
+		side->tx_op = side->op_done;
+	if (side->tx_op >= side->op_posted)
+		side->tx_op = side->op_done;
+	while (side->tx_op > side->op_done &&
+	       side->ops[side->tx_op & (side->op_room - 1)].psn > psn)
+		side->tx_op--;
+	for (; side->tx_op < side->op_posted; side->tx_op++) {
+		op = &side->ops[side->tx_op & (side->op_room - 1)];
+		if (psn >= op->psn && psn - op->psn < op->psns)
+			return op;
+	}
+	return NULL;
+}
+
+/* Has the requester gone back since the last packet? One sees it in its counters only when the
+ * packet it goes back to is the one it was about to send. */
+static bool
+went_back(struct side *side)
+{
+	const struct plx_qp_counters *counters = plx_qp_counters(ep_qp_core(side->qp));
+	uint64_t seen = side->returns_seen;
+
+	side->returns_seen = counters->go_backs + counters->rnr_waits;
+	return side->returns_seen != seen;
+}
+
+/* I6: nothing is skipped, nothing is sent that is acknowledged, no more than the window. */
+static void
+check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32_t psns)
+{
+	struct world *world = side->pair->world;
+	bool again = emit->flags & PLX_EMIT_RETRANSMIT;
+
+	sim_must(world, psn >= side->psn_una && psn < side->psn_post, "I6",
+		 "PSN %06x is sent, and is not outstanding", emit->pkt.psn.v);
+	sim_must(world, psn <= side->psn_next || psn == side->psn_una, "I6",
+		 "PSN %06x is sent out of turn", emit->pkt.psn.v);
+	sim_must(world, psn - side->psn_una < side->attr.window_packets, "I6",
+		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->attr.window_packets);
+	sim_must(world, again == (psn < side->psn_high), "I6", "PSN %06x is sent%s again",
+		 emit->pkt.psn.v, again ? "" : " silently");
+	if (psn < side->psn_next || went_back(side))
+		side->unasked = 0;
+	side->psn_next = psn + psns;
+	if (side->psn_next > side->psn_high)
+		side->psn_high = side->psn_next;
+	side->unasked = emit->pkt.ack_request ? 0 : side->unasked + 1;
+	sim_must(world, side->unasked < side->attr.ack_interval, "I6",
+		 "%u packets without AckReq, the interval is %u", side->unasked,
+		 side->attr.ack_interval);
+}
+
+/* A request packet leaves. */
+void
+emission_check(struct side *side, const struct plx_emit *emit)
+{
+	struct world *world = side->pair->world;
+	const struct plx_pkt *pkt = &emit->pkt;
+	uint64_t psn = psn_absolute(side->psn_una, pkt->psn);
+	uint32_t psns = 1, offset;
+	struct op *op;
+
+	if (world->evil)
+		return;
+	op = request_sent(side, psn);
+	sim_must(world, op != NULL, "I6", "PSN %06x belongs to no request", pkt->psn.v);
+	sim_must(world, plx_opcodes[pkt->opcode].kind == request_kind(op), "I6",
+		 "PSN %06x is sent as %s", pkt->psn.v, plx_opcodes[pkt->opcode].name);
+	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
+	if (op->kind == PLX_WR_READ && pkt->reth.length > 0)
+		psns = (pkt->reth.length + side->attr.mtu - 1) / side->attr.mtu;
+	if (op->kind == PLX_WR_READ)
+		sim_must(world,
+			 pkt->reth.length <= op->length - offset &&
+				 psns <= side->attr.read_chunk_packets,
+			 "I6", "a READ of %u at offset %u of %u", pkt->reth.length, offset,
+			 op->length);
+	check_order(side, emit, psn, psns);
+	/* decision 9: an application may have posted this because of a receive completion */
+	sim_must(world, side->psn_replied >= side->psn_delivered, "D9",
+		 "a request leaves before the ACK of a message that was completed");
+	if (op->flags & PLX_WR_FENCE && psn == op->psn)
+		fence_check(side, op);
+	if (op->target != NULL && op->flags & PLX_WR_INLINE)
+		PLX_ASSERT(!waits_for_answer(op->kind));
+}
+
+/* ---- replies -------------------------------------------------------------------------------- */
+
+static void
+spend(struct side *side, uint64_t *tokens, const char *what)
+{
+	sim_must(side->pair->world, *tokens > 0, "I11", "%s that no packet has asked for", what);
+	--*tokens;
+}
+
+enum plx_wc_status
+status_of_fatal(enum plx_verdict verdict)
+{
+	if (verdict == PLX_VERDICT_ACCESS)
+		return PLX_WC_REMOTE_ACCESS;
+	return verdict == PLX_VERDICT_RECV_ACCESS ? PLX_WC_REMOTE_OPERATION
+						  : PLX_WC_REMOTE_INVALID_REQUEST;
+}
+
+/* What the requester will be told of a responder's fault. */
+static enum plx_wc_status
+status_of_nak(uint8_t syndrome)
+{
+	static const uint8_t statuses[] = {
+		[PLX_NAK_INVALID_REQUEST] = PLX_WC_REMOTE_INVALID_REQUEST,
+		[PLX_NAK_REMOTE_ACCESS] = PLX_WC_REMOTE_ACCESS,
+		[PLX_NAK_REMOTE_OPERATION] = PLX_WC_REMOTE_OPERATION,
+	};
+	uint8_t code = syndrome & PLX_AETH_VALUE_MASK;
+
+	return code < PLX_COUNT_OF(statuses) ? (enum plx_wc_status)statuses[code] : PLX_WC_SUCCESS;
+}
+
+/* A NAK that ends the connection: for a verdict, or for a READ whose key is gone by now. */
+static void
+check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
+{
+	struct world *world = side->pair->world;
+	const struct op *op = request_at(side->peer, psn);
+	enum plx_wc_status status = status_of_nak(pkt->aeth.syndrome);
+
+	if (side->fatal == PLX_VERDICT_NONE || psn < side->fatal_psn) {
+		uint32_t offset = op ? (uint32_t)(psn - op->psn) * side->attr.mtu : 0;
+
+		sim_must(world,
+			 op != NULL && op->kind == PLX_WR_READ && status == PLX_WC_REMOTE_ACCESS &&
+				 grant_opinion(op->target, op->rkey, side, op->remote_va + offset,
+					       1, PLX_ACCESS_REMOTE_READ) != OPINION_YES,
+			 "I9", "NAK %02x for PSN %06x, and nothing is wrong", pkt->aeth.syndrome,
+			 pkt->psn.v);
+		side->fatal = PLX_VERDICT_ACCESS;
+		side->fatal_psn = psn;
+		return;
+	}
+	sim_must(world,
+		 psn == side->fatal_psn && side->fatal != PLX_VERDICT_INVALIDATE &&
+			 status == status_of_fatal((enum plx_verdict)side->fatal),
+		 "I9", "NAK %02x for PSN %06x after: %s", pkt->aeth.syndrome, pkt->psn.v,
+		 plx_verdict_text((enum plx_verdict)side->fatal));
+}
+
+/* An ACK or NAK, whose place in the token account is that of the packet it answers. */
+static void
+check_ack(struct side *side, const struct plx_pkt *pkt)
+{
+	struct world *world = side->pair->world;
+	uint64_t psn = psn_absolute(side->epsn, pkt->psn);
+	uint8_t type = pkt->aeth.syndrome & PLX_AETH_TYPE_MASK;
+	const struct op *op;
+
+	spend(side, side->reply_tokens ? &side->reply_tokens : &side->response_tokens,
+	      "an acknowledgement");
+	sim_must(world, pkt->aeth.msn.v == (side->msn & PLX_PSN_MASK), "I6",
+		 "an acknowledgement says MSN %u, and %" PRIu64 " messages are executed",
+		 pkt->aeth.msn.v, side->msn);
+	if (type == PLX_AETH_ACK) {
+		op = request_at(side->peer, psn);
+		sim_must(world, psn < side->epsn, "I4", "PSN %06x is acknowledged, not executed",
+			 pkt->psn.v);
+		sim_must(world, op == NULL || !waits_for_answer(op->kind), "C9-105",
+			 "PSN %06x of a READ or atomic is acknowledged by a bare ACK", pkt->psn.v);
+		side->psn_replied = psn + 1 > side->psn_replied ? psn + 1 : side->psn_replied;
+		return;
+	}
+	if (type == PLX_AETH_RNR) {
+		sim_must(world, side->rnr_owed && psn == side->epsn, "I9",
+			 "an RNR NAK for PSN %06x", pkt->psn.v);
+		sim_must(world, (pkt->aeth.syndrome & PLX_AETH_VALUE_MASK) == side->attr.rnr_timer,
+			 "I9", "an RNR NAK with timer %u",
+			 pkt->aeth.syndrome & PLX_AETH_VALUE_MASK);
+		side->rnr_owed = false;
+		side->rnrs_sent++;
+	} else if ((pkt->aeth.syndrome & PLX_AETH_VALUE_MASK) == PLX_NAK_SEQUENCE) {
+		sim_must(world,
+			 psn == side->epsn && side->nak_epsn == side->epsn &&
+				 side->nak_sent != side->epsn,
+			 "I9", "a sequence NAK for PSN %06x", pkt->psn.v);
+		side->nak_sent = side->epsn;
+	} else {
+		check_fatal(side, pkt, psn);
+	}
+	side->psn_replied = psn > side->psn_replied ? psn : side->psn_replied;
+}
+
+/* A READ response: the bytes are those of the memory at this moment, and it is still granted. */
+static void
+check_read_response(struct side *side, const struct plx_pkt *pkt, const uint8_t *payload)
+{
+	struct world *world = side->pair->world;
+	uint64_t psn = psn_absolute(side->epsn, pkt->psn);
+	struct op *op = request_at(side->peer, psn);
+	uint32_t offset, bytes;
+
+	spend(side, &side->response_tokens, "a READ response");
+	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not asked",
+		 pkt->psn.v);
+	if (op == NULL)
+		return; /* a replay of something long done */
+	sim_must(world, op->kind == PLX_WR_READ, "I4", "PSN %06x is answered as a READ",
+		 pkt->psn.v);
+	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
+	bytes = op->length - offset < side->attr.mtu ? op->length - offset : side->attr.mtu;
+	sim_must(world, pkt->payload_bytes == bytes, "I2", "a READ response of %u bytes, not %u",
+		 pkt->payload_bytes, bytes);
+	if (bytes > 0) {
+		sim_must(world,
+			 grant_opinion(op->target, op->rkey, side, op->remote_va + offset, bytes,
+				       PLX_ACCESS_REMOTE_READ) != OPINION_NO,
+			 "I3", "a READ response from memory that is not granted");
+		if (memcmp(payload, slab_shadow(op->target->slab, op->remote_va + offset), bytes))
+			sim_fail(world, SIM_WRONG, "I2", WRONG_CORRUPT,
+				 "a READ response at offset %u of request #%" PRIu64
+				 " is not what memory holds",
+				 offset, op->wr_id);
+	}
+	if (op->misuse == MISUSE_REVOKED)
+		revoke_when_due(side, op, offset / side->attr.mtu + 1);
+	side->psn_replied = psn + 1 > side->psn_replied ? psn + 1 : side->psn_replied;
+}
+
+/* Something leaves that answers the peer. */
+void
+reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len)
+{
+	struct world *world = side->pair->world;
+	const struct plx_pkt *pkt = &emit->pkt;
+	enum plx_op_kind kind = (enum plx_op_kind)plx_opcodes[pkt->opcode].kind;
+	uint64_t psn;
+	const struct op *op;
+
+	if (world->evil)
+		return;
+	if (kind == PLX_OP_CNP) {
+		spend(side, &side->cnp_tokens, "a congestion notification");
+		return;
+	}
+	if (kind == PLX_OP_ACK) {
+		sim_must(world, pkt->payload_bytes == 0, "I11", "an ACK with payload");
+		check_ack(side, pkt);
+		return;
+	}
+	if (kind == PLX_OP_READ_RESPONSE) {
+		check_read_response(side, pkt,
+				    bytes + len - PLX_ICRC_BYTES - pkt->pad - pkt->payload_bytes);
+		return;
+	}
+	psn = psn_absolute(side->epsn, pkt->psn);
+	op = request_at(side->peer, psn);
+	spend(side, &side->response_tokens, "an atomic's result");
+	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not asked",
+		 pkt->psn.v);
+	sim_must(world, op == NULL || (op->executed && pkt->atomic_original == op->original), "I5",
+		 "an atomic's result is %" PRIu64 ", and it found %" PRIu64, pkt->atomic_original,
+		 op ? op->original : 0);
+	side->psn_replied = psn + 1 > side->psn_replied ? psn + 1 : side->psn_replied;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the turn of one QP after each call: what it looks like now, what it wants next, and what the
+ * application does about it. It never judges packets; the limits it checks are limits.c's.
+ * Start with side_settle().
+ */
+#include "parts.h"
+
+static uint64_t
+soon(struct side *side)
+{
+	struct world *world = side->pair->world;
+	uint64_t delay = 0;
+
+	if (plx_prng_next(&side->prng) & 1)
+		delay = plx_prng_below(&side->prng, world->config.tx_delay_ns + 1);
+	return world->now + delay;
+}
+
+/* See to it that the QP is called when it wants to be. */
+void
+side_schedule(struct side *side)
+{
+	struct world *world = side->pair->world;
+	uint64_t wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+	uint64_t at;
+
+	if (wake == PLX_NEVER)
+		return;
+	if (wake == 0) {
+		if (!side->tx_pending) {
+			side->tx_pending = true;
+			heap_push(world, soon(side), SIM_EV_TX, side);
+		}
+		return;
+	}
+	at = clock_global(side->station, wake);
+	if (at < side->wake_at) {
+		at += plx_prng_below(&side->prng, world->config.tick_late_ns + 1);
+		side->wake_at = at;
+		heap_push(world, at, SIM_EV_WAKE, side);
+	}
+}
+
+/* After each call: the invariants, then whatever follows from it. */
+void
+side_settle(struct side *side)
+{
+	struct world *world = side->pair->world;
+	struct plx_qp_view view;
+
+	revoke_now(world);
+	plx_qp_query(ep_qp_core(side->qp), &view);
+	limits_check(side, &view);
+	if (view.state == PLX_QP_ERROR && side->state == SIDE_UP) {
+		side->state = SIDE_ERROR;
+		pair_wants_close(side->pair);
+	}
+	if (side->state == SIDE_ERROR && !side->pair->last)
+		post_after_death(side);
+	if (side->waiting_room && view.sq_posted - view.sq_consumed < side->caps.sq_depth) {
+		side->waiting_room = false;
+		if (side->state == SIDE_UP && workload_left(side))
+			workload_wake(side, world->now + 1 +
+						    plx_prng_below(&side->prng,
+								   world->config.tx_delay_ns));
+	}
+	if (side->state == SIDE_UP)
+		receiver_wants(side->receiver);
+	side_schedule(side);
+}
+
+/* One call of transmit. A QP that says "at once" and then does nothing would turn for ever. */
+void
+side_transmit(struct side *side)
+{
+	struct world *world = side->pair->world;
+	uint32_t budget = world->config.simple ? 64 : (uint32_t)draw_log(&side->prng, 1, 32);
+	uint64_t before = world->actions;
+	bool wanted = plx_qp_wake_ns(ep_qp_core(side->qp)) == 0;
+
+	ep_tx(side->qp, clock_local(side->station), budget);
+	if (wanted && world->actions == before && plx_qp_wake_ns(ep_qp_core(side->qp)) == 0)
+		sim_fail(world, SIM_STUCK, "I10", WRONG_OTHER,
+			 "side %u wants to transmit at once, and does nothing", side->id);
+	side_settle(side);
+}
+
+/* An engine may look at the time when nothing is due, and ask for nothing to be sent. */
+static void
+odd_calls(struct side *side)
+{
+	ep_tick(side->qp, clock_local(side->station));
+	side_settle(side);
+	ep_tx(side->qp, clock_local(side->station), 0);
+	side_settle(side);
+}
+
+void
+side_on_tx(struct side *side)
+{
+	side->tx_pending = false;
+	if (side->qp == NULL || side->state == SIDE_DOWN)
+		return;
+	if (draw_percent(&side->prng, 2))
+		odd_calls(side);
+	side_transmit(side);
+}
+
+void
+side_on_wake(struct side *side)
+{
+	struct world *world = side->pair->world;
+	uint64_t local, wake;
+
+	if (side->wake_at != world->now || world->options->canary == SIM_CANARY_STUCK)
+		return; /* another, earlier one has been there */
+	PLX_ASSERT(world->options->canary != SIM_CANARY_CRASH);
+	side->wake_at = PLX_NEVER;
+	if (side->qp == NULL || side->state == SIDE_DOWN)
+		return;
+	local = clock_local(side->station);
+	wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+	if (wake != 0 && wake <= local) {
+		trace_add(world, TRACE_TICK, side, local, wake, 0, 0);
+		ep_tick(side->qp, local);
+		wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+		sim_must(world, wake == 0 || wake > local, "I13",
+			 "a deadline that has passed stays after its tick");
+		side_settle(side);
+		return;
+	}
+	side_schedule(side);
+}
+
+/* The packet's receiver: answer at once or later, and perhaps ask for something in return first. */
+void
+side_after_packet(struct side *side, bool received)
+{
+	const struct sim_config *config = &side->pair->world->config;
+
+	side_settle(side);
+	if (received && side->state == SIDE_UP && draw_percent(&side->prng, config->reply_percent))
+		workload_post(side);
+	if (side->qp != NULL && draw_percent(&side->prng, config->eager_percent))
+		side_transmit(side); /* unless the post has led to a crash */
+}
+
+/* Counters into statistics, once for each life. */
+void
+side_collect(struct side *side)
+{
+	struct sim_stats *stats = &side->pair->world->stats;
+	const struct plx_qp_counters *is, *was = &side->counted;
+
+	if (side->qp == NULL)
+		return;
+	is = plx_qp_counters(ep_qp_core(side->qp));
+	stats->timeouts += is->timeouts - was->timeouts;
+	stats->rnrs += is->rnrs_sent - was->rnrs_sent;
+	stats->naks += is->naks_sent - was->naks_sent;
+	stats->resends += is->requests_resent - was->requests_resent;
+	stats->marks += is->ce_marks - was->ce_marks;
+	stats->wraps += (side->psn_una >> 24) - (side->psn_first >> 24);
+	side->counted = *is;
+	side->psn_first = side->psn_una;
+}

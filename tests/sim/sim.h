@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The simulator's nouns: a world of stations, links between them, pairs of QPs, and the model of
+ * what each QP has been asked and has done. Time is virtual, everything is drawn from the seed.
+ * Nothing here looks inside a QP but through plx_qp_query(). Start with struct world.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include "endpoint.h"
+
+enum sim_exit {
+	SIM_PASS = 0,
+	SIM_WRONG = 2, /* an invariant does not hold */
+	SIM_STUCK = 3, /* something that must happen does not */
+	SIM_USAGE = 4,
+	SIM_CRASH = 134, /* a signal, an assertion of ours, a sanitizer's report */
+};
+
+enum sim_limit {
+	SIM_STATIONS_MAX = 8,
+	SIM_PAIRS_MAX = 8,
+	SIM_SIDES_MAX = 2 * SIM_PAIRS_MAX,
+	SIM_JOBS_MAX = 64,
+	SIM_DOMAINS = 2,
+	SIM_OFFERS_MAX = 4,         /* windows and fast-register regions a side has */
+	SIM_VICTIMS_MAX = 4,        /* regions to be retired in mid-message, of one life */
+	SIM_TRACE_ROWS = 64,        /* remembered for a failure's report */
+	SIM_POST_AFTER_DEATH = 3,   /* requests posted to a QP in error */
+	SIM_OP_HISTORY = 64,        /* completed requests that old packets may still speak of */
+	SIM_ATOMIC_WORDS = 32,      /* at the beginning of a public slab */
+	SIM_SLAB_GUARD = 64,        /* bytes on either side of a slab that nothing ever grants */
+	SIM_SOURCE_BYTES = 1 << 19, /* constant bytes that all messages are taken from */
+	SIM_MESSAGE_MAX = 1 << 18,
+};
+
+/* X(name): the profiles of fault weather */
+#define SIM_PROFILE_LIST(X) \
+	X(clean)            \
+	X(dc)               \
+	X(lossy)            \
+	X(awful)            \
+	X(dup)              \
+	X(shuffle)          \
+	X(dirty)            \
+	X(evil)             \
+	X(hole)             \
+	X(flap)             \
+	X(far)              \
+	X(clog)             \
+	X(tiny)             \
+	X(wrap)             \
+	X(skew)             \
+	X(swarm)
+
+enum sim_profile {
+#define SIM_X(name) SIM_PROFILE_##name,
+	SIM_PROFILE_LIST(SIM_X)
+#undef SIM_X
+	SIM_PROFILE_COUNT,
+};
+
+const char *sim_profile_name(enum sim_profile profile);
+
+/* ---- options and results -------------------------------------------------------------------- */
+
+/* Deliberate faults of the simulator itself: a run with one must fail, or no run shows anything. */
+enum sim_canary {
+	SIM_CANARY_NONE,
+	SIM_CANARY_WRONG, /* one message in a thousand is compared with other bytes */
+	SIM_CANARY_STUCK, /* no deadline is ever met */
+	SIM_CANARY_CRASH, /* the first deadline ends the process */
+	SIM_CANARY_COUNT,
+};
+
+struct sim_options {
+	uint64_t seeds, first;
+	uint32_t ops;
+	int profile; /* enum sim_profile, or -1: the seed draws it */
+	uint32_t jobs;
+	bool trace, expect_coverage, twice, shrink;
+	enum sim_canary canary;
+	const char *script_path; /* where the shrinker writes; NULL: standard output */
+	const char *program;
+};
+
+/* What a run did. X(name, text); all are sums, so that runs add up. */
+#define SIM_STATS_LIST(X)                                      \
+	X(seeds, "seeds")                                      \
+	X(ops, "operations")                                   \
+	X(packets, "packets")                                  \
+	X(drops, "drops")                                      \
+	X(duplicates, "duplicates")                            \
+	X(reorders, "reorders")                                \
+	X(corruptions, "corruptions")                          \
+	X(rnrs, "RNRs")                                        \
+	X(timeouts, "timeouts")                                \
+	X(wraps, "wraps")                                      \
+	X(lives, "lives")                                      \
+	X(naks, "NAKs")                                        \
+	X(resends, "packets sent again")                       \
+	X(marks, "congestion marks")                           \
+	X(strays, "stray packets")                             \
+	X(kills, "QPs killed on purpose")                      \
+	X(crashes, "crashes of a station")                     \
+	X(refused, "posts refused because the queue was full") \
+	X(revoked, "keys revoked in mid-message")              \
+	X(invalidated, "keys invalidated")                     \
+	X(received, "messages received")                       \
+	X(bytes, "bytes placed")                               \
+	X(events, "events")                                    \
+	X(lost, "operations lost")                             \
+	X(doubled, "operations duplicated")                    \
+	X(disordered, "operations reordered")                  \
+	X(corrupt, "operations corrupt")                       \
+	X(virtual_us, "virtual time, microseconds")
+
+struct sim_stats {
+#define SIM_X(name, text) uint64_t name;
+	SIM_STATS_LIST(SIM_X)
+#undef SIM_X
+	uint64_t status[PLX_WC_COUNT];
+	uint64_t profile[SIM_PROFILE_COUNT];
+	uint64_t hash; /* of the trace; the sum of the runs' */
+};
+
+void sim_stats_add(struct sim_stats *sum, const struct sim_stats *one);
+void sim_stats_print(const struct sim_stats *stats, uint64_t real_ns);
+/** Prints what is short of 1,000. Returns: whether nothing is. */
+bool sim_stats_covered(const struct sim_stats *stats);
+
+/* ---- what the shrinker removes -------------------------------------------------------------- */
+
+/* Everything that can be left out of a run has a key: kind, who, and its ordinal there. */
+enum sim_key_kind {
+	SIM_KEY_OP = 1,  /* one request of one side */
+	SIM_KEY_FATE,    /* what the weather does to one packet of one side */
+	SIM_KEY_DISTURB, /* links go down or clog */
+	SIM_KEY_STEP,    /* a clock steps */
+	SIM_KEY_KILL,    /* a QP is killed or a station crashes */
+	SIM_KEY_STRAY,   /* a packet from nowhere */
+};
+
+struct sim_keys {
+	uint64_t *list;
+	size_t count, room;
+};
+
+struct sim_mask {
+	struct sim_keys *record;     /* NULL, or where the keys of a run go, in order */
+	bool simple;                 /* a wire without delays, ends that answer at once */
+	bool write_script;           /* when it fails */
+	const struct sim_keys *keep; /* NULL, or sorted: everything else is left out */
+};
+
+/* ---- configuration drawn from the seed ------------------------------------------------------ */
+
+struct sim_weather {
+	uint32_t loss_ppm, burst_max;
+	uint32_t dup_ppm;
+	uint32_t reorder_ppm, reorder_depth;
+	uint32_t flip_ppm; /* bits flipped, ICRC bad */
+	uint32_t evil_ppm; /* bits flipped, ICRC made good again */
+	uint32_t ce_ppm;
+	uint32_t stray_ppm; /* stray packets per packet */
+	uint64_t latency_ns, jitter_ns;
+	uint64_t ns_per_kib; /* serialization; 0: none */
+	uint64_t queue_ns;   /* a packet that would wait longer is dropped at the tail */
+	uint64_t down_ns, down_every_ns;
+	bool down_all; /* every link at once, else those of one station */
+	uint64_t clog_ns, clog_every_ns;
+	uint32_t drift_ppm;
+	uint64_t step_ns, step_every_ns;
+};
+
+struct sim_config {
+	enum sim_profile profile;
+	struct sim_weather weather;
+	uint32_t stations, pairs;
+	uint8_t ip_version;
+	bool simple;                   /* for the shrinker: no delays, no bursts of posts */
+	bool tiny;                     /* minimal depths and windows */
+	bool wrap;                     /* every PSN starts near the top */
+	bool lossless;                 /* nothing in this weather loses a packet */
+	bool generous;                 /* ack timeouts are far above the round trip */
+	uint32_t message_max;          /* bytes */
+	uint32_t think_ns;             /* mean between posts of one side */
+	uint64_t span_ns;              /* stretch the run to about this; 0: as think_ns makes it */
+	uint32_t misuse_ppm, kill_ppm; /* per operation */
+	uint32_t tx_delay_ns, tick_late_ns;
+	uint32_t eager_percent; /* transmit at once after a packet */
+	uint32_t reply_percent; /* a receive causes a request at once */
+	uint64_t recv_delay_ns; /* mean until a receive is posted again; 0: at once */
+	uint32_t op_weight[PLX_WR_OP_COUNT];
+	uint32_t silent_percent, fence_percent, inline_percent, solicited_percent;
+};
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+enum sim_event_kind {
+	SIM_EV_ARRIVE,      /* a packet at its station */
+	SIM_EV_TX,          /* a side may transmit */
+	SIM_EV_WAKE,        /* a side's deadline */
+	SIM_EV_APP,         /* a side's application posts */
+	SIM_EV_RECV,        /* a side posts receives */
+	SIM_EV_RECV_SHARED, /* a station does */
+	SIM_EV_CLOSE,       /* a pair is torn down */
+	SIM_EV_BIRTH,       /* a pair is connected anew */
+	SIM_EV_DOWN,        /* links go down */
+	SIM_EV_CLOG,        /* a link clogs */
+	SIM_EV_STEP,        /* a clock steps */
+	SIM_EV_RESUME,      /* a drained send queue goes on */
+	SIM_EV_KINDS,
+};
+
+struct sim_event {
+	uint64_t at, serial;
+	void *what;
+	uint8_t kind;
+};
+
+struct sim_heap {
+	struct sim_event *list;
+	size_t count, room;
+	uint64_t serial;
+};
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Memory that regions are registered on, with a copy of what it must contain. */
+struct slab {
+	struct plx_list link;
+	uint8_t *bytes, *shadow; /* the first byte behind the guard */
+	uint32_t size;
+	uint64_t va; /* of bytes[0], in every region on it */
+	bool constant;
+};
+
+enum grant_kind {
+	GRANT_REGION,
+	GRANT_FAST,
+	GRANT_WINDOW,
+};
+
+enum grant_state {
+	GRANT_NONE,
+	GRANT_ALIVE,
+	GRANT_DOUBTFUL, /* a local invalidate is on its way */
+	GRANT_DEAD,
+};
+
+/* A key we issued and what the model knows of it. */
+struct grant {
+	enum grant_kind kind;
+	enum grant_state state;
+	bool exists;  /* has a slot in the key table */
+	bool offered; /* the peer may use it */
+	uint8_t domain;
+	struct plx_access access;
+	struct plx_key key, old_key; /* old_key: of the life before, 0 for none */
+	uint32_t qpn;                /* of a window */
+	uint64_t va;
+	uint32_t length;
+	struct slab *slab;
+	struct grant *parent; /* of a window */
+	struct plx_region region;
+	struct plx_window window;
+	uint32_t users; /* requests posted with it and not complete */
+};
+
+/* ---- receives ------------------------------------------------------------------------------- */
+
+enum receive_state {
+	RECEIVE_FREE,
+	RECEIVE_POSTED,
+	RECEIVE_TAKEN,
+};
+
+struct receive {
+	uint64_t wr_id;
+	uint32_t capacity;
+	uint8_t state, sges;
+	bool bad_key;
+	struct plx_sge sge[PLX_SGE_MAX];
+};
+
+/* A receive queue and its model: one side's, or shared by the sides of a station. */
+struct receiver {
+	struct station *station;
+	struct side *owner; /* NULL: shared */
+	void *srq_memory;
+	struct plx_rq *srq;
+	struct slab *slab;
+	struct grant grant;
+	uint32_t depth, sges, slot_bytes;
+	struct receive *slots; /* [depth] of a shared one more: taken entries leave the queue */
+	uint32_t slot_count;
+	uint32_t *fifo; /* [slot_count] slot indexes, oldest first */
+	uint32_t fifo_head, fifo_count;
+	uint32_t armed; /* of a shared one: tell when fewer are left; 0: do not */
+	uint32_t *free; /* [slot_count] slot indexes */
+	uint32_t free_count;
+	uint32_t stride; /* of the slots' memory */
+	uint64_t delay_ns;
+	struct plx_prng prng;
+};
+
+struct receiver_shape {
+	uint32_t depth, sges, slot_bytes;
+};
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* What is wrong with a request, on purpose. X(name) */
+enum misuse {
+	MISUSE_NONE,
+	MISUSE_BAD_RKEY,
+	MISUSE_STALE_RKEY, /* of an earlier life of the same slot, or another QP's window */
+	MISUSE_RANGE,
+	MISUSE_RIGHT,
+	MISUSE_DISABLED,
+	MISUSE_RECV_SMALL,
+	MISUSE_MISALIGNED,
+	MISUSE_REVOKED, /* the region is retired when `revoke_at` packets are through */
+	MISUSE_LOCAL_KEY,
+	MISUSE_BAD_INV,
+	MISUSE_BAD_LOCAL_INV,
+	MISUSE_COUNT,
+};
+
+/* A posted send request: what it asks and how far it is. PSNs are absolute here: 64 bits that never
+ * wrap, the low 24 of which are on the wire. */
+struct op {
+	uint64_t wr_id;
+	uint8_t kind, flags, misuse, sges;
+	bool executed; /* at the responder, all of it */
+	bool answered; /* all that was to come back is there */
+	bool dead;     /* posted to a QP in error: never sent */
+	uint32_t length;
+	uint64_t psn;
+	uint32_t psns;
+	uint32_t landed; /* bytes of a READ or an atomic's result that have come back */
+	uint32_t revoke_at;
+	uint32_t imm;
+	uint32_t rkey, inv_key;
+	struct grant *target; /* NULL when the key is nobody's */
+	struct grant *inv;
+	uint64_t remote_va;
+	uint64_t swap_add, compare;
+	uint64_t original; /* what the atomic found */
+	struct plx_sge sge[PLX_SGE_MAX];
+};
+
+/* ---- a QP and the model of it --------------------------------------------------------------- */
+
+enum side_state {
+	SIDE_DOWN, /* no QP, or one in RESET */
+	SIDE_UP,
+	SIDE_ERROR, /* the QP is in error, and is being flushed */
+};
+
+struct side {
+	struct pair *pair;
+	struct side *peer;
+	struct station *station;
+	uint32_t id;
+	enum side_state state;
+	struct ep_qp *qp;
+	uint32_t qpn;
+	uint8_t domain;
+	struct plx_qp_caps caps;
+	struct plx_qp_attr attr;
+	struct receiver *receiver;
+	uint32_t receive_bytes;        /* its entries; the peer asks even when the QP is gone */
+	struct receiver *own_receiver; /* of this life; NULL with a shared one */
+	struct plx_prng prng;
+	struct sim_cc *cc;
+
+	/* the application */
+	uint64_t drawn;        /* requests drawn in all lives: names a request */
+	uint64_t packets_sent; /* in all lives: names a packet */
+	uint64_t max_arrived;  /* the newest of the peer's packets that arrived here */
+	bool tx_pending, app_pending, recv_pending; /* such an event is on its way */
+	bool waiting_room, draining;
+	uint64_t wake_at;
+	uint32_t burst_left; /* packets that a loss burst still takes */
+	struct slab *landing, *offers_slab;
+	struct grant landing_grant;
+	struct grant offers_parent;
+	struct grant offers[SIM_OFFERS_MAX];
+	struct grant victims[SIM_VICTIMS_MAX];
+	uint32_t victim_count;
+
+	/* requester model */
+	struct op *ops; /* ring of op_room */
+	uint32_t op_room, op_room_alloc;
+	uint64_t op_posted, op_done; /* counts of this life */
+	uint64_t psn_post;           /* absolute, of the next request */
+	uint64_t psn_first;
+	uint64_t psn_una, psn_next,
+		psn_high;       /* oldest unacked; next expected emission; never sent */
+	uint64_t tx_op;         /* where the last emission was */
+	uint32_t rnrs, charged; /* RNR NAKs, retries spent, since progress */
+	uint32_t charge_now;    /* in the call that goes on */
+	bool rnr_now;
+	uint64_t timeouts_seen, returns_seen;
+	uint32_t unasked; /* packets since the last AckReq */
+	bool cause_seen;
+	uint8_t cause;
+
+	/* responder model */
+	uint64_t epsn, msn;
+	uint64_t exec_op; /* index of the peer's request being executed */
+	uint32_t exec_offset;
+	struct receive *open; /* held by a message */
+	struct op *due;       /* the message whose receive completion comes next */
+	bool rnr_owed;
+	uint64_t rnrs_sent;
+	uint64_t psn_replied;   /* everything before it is acknowledged on the wire */
+	uint64_t psn_delivered; /* everything before it has been completed to the application */
+	uint64_t nak_epsn, nak_sent; /* the ePSN that a sequence NAK is owed, was sent, for */
+	uint64_t reply_tokens, response_tokens, cnp_tokens;
+	uint8_t fatal; /* enum plx_verdict that took the responder down, or NONE */
+	uint64_t fatal_psn;
+
+	/* a death */
+	bool killed; /* by the application */
+	uint32_t failed_events, flushed_events, posts_after_death;
+	struct plx_qp_counters counted; /* what the statistics have taken already */
+};
+
+struct pair {
+	struct world *world;
+	uint32_t index;
+	struct side side[2];
+	uint32_t life;
+	uint32_t in_flight; /* frames of this and earlier lives on links */
+	uint64_t lost;      /* packets that the weather took or hurt, in all lives */
+	bool alive, closing;
+	bool last; /* it is not born again */
+	struct plx_prng prng;
+};
+
+struct station {
+	struct world *world;
+	uint32_t index;
+	struct ep *ep;
+	struct ep_config config;
+	struct plx_domain domain[SIM_DOMAINS];
+	struct plx_list slabs;
+	struct slab *public_slab;
+	struct slab source_slab; /* the process's constant bytes */
+	struct grant public_grant[SIM_DOMAINS], source_grant[SIM_DOMAINS];
+	struct receiver *srq; /* NULL: none */
+	bool srq_pending;
+	uint64_t clock_global, clock_local; /* they were equal then */
+	int32_t drift_ppm;
+};
+
+/* ---- links and packets ---------------------------------------------------------------------- */
+
+enum damage {
+	DAMAGE_NONE,
+	DAMAGE_HARMLESS, /* only bits that no check covers */
+	DAMAGE_BAD,      /* must be refused */
+	DAMAGE_EVIL,     /* the ICRC was made good again */
+	DAMAGE_STRAY,    /* nobody's, and no QP may take it */
+};
+
+struct packet {
+	struct packet *next_free;
+	uint8_t *bytes;
+	uint32_t len;
+	struct station *to;
+	struct side *from; /* NULL: a stray */
+	uint32_t life;
+	uint64_t serial;
+	uint8_t damage;
+};
+
+struct link {
+	uint64_t free_at, last_arrival, down_until, clog_until;
+};
+
+/* What the weather does to one packet. */
+struct fate {
+	bool drop, dup, ce;
+	uint8_t flips;
+	bool evil;
+	uint64_t late_ns; /* beside the link's own latency */
+	uint64_t dup_ns;
+	uint64_t bits; /* for the flips */
+};
+
+/* ---- trace ---------------------------------------------------------------------------------- */
+
+enum trace_kind {
+	TRACE_NONE,
+	TRACE_SEND,
+	TRACE_FATE,
+	TRACE_ARRIVE,
+	TRACE_JUDGED,
+	TRACE_PLACE,
+	TRACE_ATOMIC,
+	TRACE_POST,
+	TRACE_RECV,
+	TRACE_COMPLETE,
+	TRACE_EVENT,
+	TRACE_TICK,
+	TRACE_LIFE,
+	TRACE_CLOSE,
+	TRACE_KILL,
+	TRACE_REVOKE,
+	TRACE_DISTURB,
+	TRACE_KINDS,
+};
+
+struct trace_row {
+	uint64_t at;
+	uint8_t kind;
+	uint32_t side;
+	uint64_t a, b, c, d;
+};
+
+/* ---- the world ------------------------------------------------------------------------------ */
+
+/* What the packet that is being judged is expected to do. */
+struct judging {
+	struct packet *packet;
+	struct side *side; /* NULL: nothing may be done */
+	const struct plx_pkt *pkt;
+	enum plx_verdict verdict;
+	struct op *op; /* whose bytes it carries */
+	uint32_t left; /* bytes still to be placed, from `offset` of the message on */
+	uint32_t offset, consumed;
+	const uint8_t *payload;    /* they must come from there; NULL: from anywhere */
+	const struct side *source; /* and be what this side has posted; NULL: not compared */
+	struct slab *slab;         /* and go where these SGEs say */
+	const struct plx_sge *sge;
+	uint32_t sges;
+	struct plx_sge one;
+	bool atomic;   /* one is to be executed */
+	bool received; /* a receive was completed */
+};
+
+struct world {
+	const struct sim_options *options;
+	struct sim_mask mask;
+	uint64_t seed;
+	struct sim_config config;
+	struct plx_prng prng;
+	uint64_t now;
+	struct sim_heap heap;
+	struct station station[SIM_STATIONS_MAX];
+	struct pair pair[SIM_PAIRS_MAX];
+	struct link link[SIM_STATIONS_MAX][SIM_STATIONS_MAX];
+	struct packet *packets_free;
+	uint64_t frames_made, frames_freed;
+	uint64_t disturbs, steps, kills, strays; /* drawn so far: their names */
+	uint64_t actions;                        /* executed so far */
+	uint64_t next_wr_id;
+	uint32_t quota;                  /* requests that may be drawn in this phase */
+	uint64_t last_op[SIM_SIDES_MAX]; /* with a mask: one past the last request that stays */
+	uint32_t drawn, drawn_extra;     /* by the workload; to QPs in error */
+	uint64_t done;                   /* requests completed */
+	struct grant *revoke;            /* to be retired as soon as the current call is over */
+	struct station *revoke_station;
+	bool calm; /* the liveness phase: no more faults */
+	bool evil; /* packets lie: only safety is asserted */
+	uint64_t progress_at;
+	struct judging judging;
+	struct sim_stats stats;
+	struct trace_row trace[SIM_TRACE_ROWS];
+	uint64_t trace_count;
+	uint64_t hash;
+	struct scripted *scripted; /* NULL, or the record that becomes a wire script */
+};
+
+/** Run one seed to its end. Returns: what it did; on a failure it does not return */
+void world_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+	       struct sim_stats *out);
+
+#endif
