@@ -456,14 +456,13 @@ apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 	     struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
+	bool withdrawn = resp->owed == OWED_NAK || resp->owed == OWED_RNR;
 
 	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one.
-	 * It may have taken the place of an ACK, so that becomes owed again. */
+	 * It may have taken the place of an ACK, so one becomes owed again. */
 	resp->nak_out = false;
-	if (resp->owed == OWED_NAK || resp->owed == OWED_RNR) {
+	if (withdrawn)
 		resp->owed = OWED_NOTHING;
-		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
-	}
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
 		apply_read(qp, pkt);
 	} else if (is_atomic(j->op)) {
@@ -482,7 +481,7 @@ apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 	resp->expected = plx_psn_add(resp->expected, 1);
 	if (j->ends)
 		resp->msn = plx_msn_next(resp->msn); /* a READ's at once: C9-148 */
-	if (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request))
+	if (withdrawn || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request)))
 		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
 }
 

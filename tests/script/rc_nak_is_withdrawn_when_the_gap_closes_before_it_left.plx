@@ -8,11 +8,9 @@ A > B  send.middle psn=11   hold late
 A > B  send.last   psn=12   judged ahead
 release late                judged accept
 B idle
-B > A  ack         psn=10 msn=0
-quiet
-+100us A > B  send.middle psn=11   judged duplicate
 B > A  ack         psn=11 msn=0
-A > B  send.last   psn=12   judged accept
+quiet
++100us A > B  send.last   psn=12   judged accept
 B > A  ack         psn=12 msn=1
 A completes send ok once; B completes recv ok 3000 bytes once
 counter B naks_sent 0
