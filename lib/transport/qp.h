@@ -109,6 +109,7 @@ struct resource {
 struct responder {
 	struct plx_psn expected;
 	struct plx_msn msn;
+	struct plx_psn ahead;   /* newest PSN dropped for being ahead; good while nak_out */
 	struct plx_psn ack_psn; /* newest SEND or WRITE packet taken; never a READ's (C9-105) */
 	uint8_t open;           /* enum open_message */
 	bool recv_open;

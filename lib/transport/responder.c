@@ -451,17 +451,37 @@ apply_atomic(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 	reply_pend(qp, res, 0, sizeof(uint64_t));
 }
 
+/*
+ * What an accepted packet makes us owe. When the NAK of the gap that it closed had not left, the
+ * peer does not know that what came ahead of it was dropped: one NAK asks for that from here on.
+ * Otherwise the NAK may have taken the place of an ACK, so one becomes owed again.
+ */
+static void
+apply_owed(struct plx_qp *qp, bool gap, bool ack)
+{
+	struct responder *resp = &qp->resp;
+
+	if (gap && !plx_psn_before(resp->ahead, resp->expected)) {
+		resp->nak_out = true;
+		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
+	} else if (ack) {
+		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
+	}
+}
+
 static void
 apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
 	     struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
-	bool withdrawn = resp->owed == OWED_NAK || resp->owed == OWED_RNR;
+	bool unsaid = resp->owed == OWED_NAK || resp->owed == OWED_RNR;
+	bool gap = unsaid && resp->nak_out;
+	bool ack =
+		unsaid || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request));
 
-	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one.
-	 * It may have taken the place of an ACK, so one becomes owed again. */
+	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one. */
 	resp->nak_out = false;
-	if (withdrawn)
+	if (unsaid)
 		resp->owed = OWED_NOTHING;
 	if (j->op->kind == PLX_OP_READ_REQUEST) {
 		apply_read(qp, pkt);
@@ -481,8 +501,7 @@ apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 	resp->expected = plx_psn_add(resp->expected, 1);
 	if (j->ends)
 		resp->msn = plx_msn_next(resp->msn); /* a READ's at once: C9-148 */
-	if (withdrawn || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request)))
-		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
+	apply_owed(qp, gap, ack);
 }
 
 static void
@@ -515,6 +534,9 @@ apply_refusal(struct plx_qp *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	const struct consequence *c = &consequences[verdict];
 	struct responder *resp = &qp->resp;
 
+	if (verdict == PLX_VERDICT_AHEAD ||
+	    (verdict == PLX_VERDICT_AHEAD_AGAIN && plx_psn_before(resp->ahead, pkt->psn)))
+		resp->ahead = pkt->psn;
 	switch ((enum owed_kind)c->owed) {
 	case OWED_NOTHING:
 		break;

@@ -255,6 +255,8 @@ check_ack(struct side *side, const struct plx_pkt *pkt)
 			 "I9", "an RNR NAK with timer %u",
 			 pkt->aeth.syndrome & PLX_AETH_VALUE_MASK);
 		side->rnr_owed = false;
+		if (side->nak_epsn == side->epsn)
+			side->nak_sent = side->epsn; /* it stands for the NAK of the same PSN */
 		side->rnrs_sent++;
 	} else if ((pkt->aeth.syndrome & PLX_AETH_VALUE_MASK) == PLX_NAK_SEQUENCE) {
 		sim_must(world,

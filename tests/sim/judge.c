@@ -271,6 +271,7 @@ on_frame(void *user, struct ep_qp *qp, const struct plx_emit *emit, uint8_t *byt
 		  pkt->opcode | (emit->flags & PLX_EMIT_RETRANSMIT ? UINT64_C(1) << 8 : 0) |
 			  (uint64_t)pkt->ack_request << 9,
 		  pkt->psn.v, pkt->payload_bytes, aeth_of(pkt));
+	sim_must(world, !side->silenced, "I9", "side %u sends after the engine's word", side->id);
 	frame_check(side, emit, bytes, len);
 	if (is_answer(pkt) || plx_opcodes[pkt->opcode].kind == PLX_OP_CNP)
 		reply_check(side, emit, bytes, len);

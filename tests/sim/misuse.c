@@ -14,25 +14,39 @@ bad_key(struct op *op, struct plx_prng *prng)
 	return true;
 }
 
-/* A key of an earlier life of its slot, a window that is bound to somebody else's QP, or a key of
- * another domain. */
+/* A window that is bound to the QP of somebody else at the same station. */
+static struct grant *
+others_window(struct side *side, struct plx_prng *prng)
+{
+	struct world *world = side->pair->world;
+	uint32_t at = (uint32_t)plx_prng_below(prng, 2 * world->config.pairs);
+
+	for (uint32_t i = 0; i < 2 * world->config.pairs; i++) {
+		uint32_t id = (at + i) % (2 * world->config.pairs);
+		struct side *other = &world->pair[id / 2].side[id % 2];
+
+		if (other != side->peer && other->station == side->peer->station &&
+		    other->domain == side->peer->domain && other->offers[0].state == GRANT_ALIVE)
+			return &other->offers[0];
+	}
+	return NULL;
+}
+
+/* A key of an earlier life of its slot, a window of another QP's, or a key of another domain. */
 static bool
 stale_key(struct side *side, struct op *op, struct plx_prng *prng)
 {
-	struct world *world = side->pair->world;
 	struct grant *offer = &side->peer->offers[plx_prng_below(prng, SIM_OFFERS_MAX)];
-	struct side *other = &world->pair[plx_prng_below(prng, world->config.pairs)]
-				      .side[plx_prng_below(prng, 2)];
+	struct grant *window = others_window(side, prng);
+	struct grant *foreign = &side->peer->station->public_grant[!side->peer->domain];
+	uint64_t kind = plx_prng_below(prng, 5);
 
-	if (offer->old_key.v != 0 && offer->old_key.v != offer->key.v) {
+	if (kind < 2 && offer->old_key.v != 0 && offer->old_key.v != offer->key.v) {
 		aim(op, offer, offer->va);
 		op->rkey = offer->old_key.v;
-	} else if (other != side->peer && other->station == side->peer->station &&
-		   other->offers[0].state == GRANT_ALIVE) {
-		aim(op, &other->offers[0], other->offers[0].va);
+	} else if (kind < 4 && window != NULL) {
+		aim(op, window, window->va);
 	} else {
-		struct grant *foreign = &side->peer->station->public_grant[!side->peer->domain];
-
 		aim(op, foreign, foreign->va);
 	}
 	op->target = NULL;
@@ -175,6 +189,7 @@ side_kill(struct side *side)
 
 	trace_add(side->pair->world, TRACE_KILL, side, engine, 0, 0, 0);
 	side->killed = true;
+	side->silenced = engine;
 	if (engine)
 		ep_fail(side->qp);
 	else

@@ -194,6 +194,9 @@ make_offers(struct side *side, struct plx_prng *prng)
 			offer->offered = true;
 		} else {
 			grant_create_window(station, offer, &side->offers_parent);
+			if (draw_percent(prng, 50))
+				grant_bind(station, offer, side->qpn);
+			offer->offered = offer->state == GRANT_ALIVE;
 		}
 	}
 	side->landing = slab_create(station, prng, side->pair->world->config.message_max + 64);
@@ -241,7 +244,7 @@ create_qp(struct side *side, struct plx_prng *prng)
 		side->receiver = side->own_receiver;
 	}
 	side->receive_bytes = side->receiver->slot_bytes;
-	if (draw_percent(prng, 30))
+	if (draw_percent(prng, 30) && !side->pair->world->config.simple)
 		side->cc = sim_cc_create(prng, &config);
 	config.qpn = side->qpn;
 	config.domain = station->domain[side->domain];
@@ -273,7 +276,8 @@ reset_model(struct side *side)
 	side->timeouts_seen = plx_qp_counters(ep_qp_core(side->qp))->timeouts;
 	side->due = NULL;
 	side->rnrs_sent = 0;
-	side->cause_seen = side->rnr_owed = side->killed = side->waiting_room = false;
+	side->cause_seen = side->rnr_owed = side->rnr_ever = side->killed = side->silenced =
+		side->waiting_room = false;
 	side->draining = false;
 	side->cause = PLX_WC_SUCCESS;
 	side->msn = side->exec_offset = 0;

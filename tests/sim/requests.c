@@ -335,11 +335,18 @@ request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 								  : PLX_VERDICT_AHEAD),
 			 "I9", "a packet %" PRIu64 " ahead is judged: %s", psn - side->epsn,
 			 plx_verdict_text(verdict));
+		if (verdict == PLX_VERDICT_AHEAD || psn > side->gap_ahead)
+			side->gap_ahead = psn;
 		side->nak_epsn = side->epsn;
 	} else if (psn < side->epsn) {
 		judge_duplicate(side, pkt, verdict);
 	} else if (verdict == PLX_VERDICT_ACCEPT) {
+		bool unsaid = side->nak_epsn == side->epsn && side->nak_sent != side->epsn;
+
 		take(side, pkt);
+		/* What was dropped behind the gap is still to be asked for: once, from here. */
+		if (unsaid && side->gap_ahead >= side->epsn)
+			side->nak_epsn = side->epsn;
 	} else {
 		sim_must(world, is_fatal(verdict) || verdict == PLX_VERDICT_RNR, "I9",
 			 "the expected packet is judged: %s", plx_verdict_text(verdict));

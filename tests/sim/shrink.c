@@ -10,7 +10,7 @@
 #include "parts.h"
 
 enum {
-	TRIES_MAX = 3000, /* runs; each is shorter than the last */
+	TRIES_MAX = 1500, /* runs; each is shorter than the last */
 };
 
 struct shrinking {
@@ -158,6 +158,7 @@ shrink_run(const struct sim_options *options)
 	jobs_run_one(options, &mask, true, &s.wanted);
 	if (s.wanted.how == SIM_PASS) {
 		fprintf(stderr, "plx-sim: seed %" PRIu64 " does not fail\n", options->first);
+		free(recorded.list);
 		return SIM_USAGE;
 	}
 	s.keep = recorded;

@@ -414,17 +414,19 @@ struct side {
 	uint32_t exec_offset;
 	struct receive *open; /* held by a message */
 	struct op *due;       /* the message whose receive completion comes next */
-	bool rnr_owed;
+	bool rnr_owed, rnr_ever;
 	uint64_t rnrs_sent;
 	uint64_t psn_replied;   /* everything before it is acknowledged on the wire */
 	uint64_t psn_delivered; /* everything before it has been completed to the application */
+	uint64_t gap_ahead;     /* the newest PSN dropped behind the gap */
 	uint64_t nak_epsn, nak_sent; /* the ePSN that a sequence NAK is owed, was sent, for */
 	uint64_t reply_tokens, response_tokens, cnp_tokens;
 	uint8_t fatal; /* enum plx_verdict that took the responder down, or NONE */
 	uint64_t fatal_psn;
 
 	/* a death */
-	bool killed; /* by the application */
+	bool killed;   /* by the application */
+	bool silenced; /* by the engine: nothing may leave any more */
 	uint32_t failed_events, flushed_events, posts_after_death;
 	struct plx_qp_counters counted; /* what the statistics have taken already */
 };

@@ -116,13 +116,25 @@ several_requests_are_acknowledged_once_by_the_newest(void **state)
 }
 
 static void
-a_nak_that_has_not_left_is_withdrawn_when_its_gap_closes(void **state)
+a_nak_that_has_not_left_asks_for_what_was_dropped_when_its_gap_closes(void **state)
 {
 	(void)state;
 	start(1);
 	arrive(PLX_RC_WRITE_ONLY, 1, 0, PLX_VERDICT_AHEAD);
 	arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
-	SAYS(8, {PLX_RC_ACK, 0, ACK});
+	SAYS(8, {PLX_RC_ACK, 1, PLX_AETH_NAK}); /* it acknowledges number 0 as well */
+	arrive(PLX_RC_WRITE_ONLY, 1, 0, PLX_VERDICT_ACCEPT);
+	SAYS(8, {PLX_RC_ACK, 1, ACK});
+	finish();
+}
+
+static void
+a_nak_that_has_not_left_is_withdrawn_when_nothing_is_missing_any_more(void **state)
+{
+	(void)state;
+	start(1);
+	arrive(PLX_RC_WRITE_ONLY, 1, 0, PLX_VERDICT_AHEAD);
+	arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
 	arrive(PLX_RC_WRITE_ONLY, 1, 0, PLX_VERDICT_ACCEPT);
 	SAYS(8, {PLX_RC_ACK, 1, ACK});
 	finish();
@@ -365,7 +377,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_requests_are_acknowledged_once_by_the_newest),
-		cmocka_unit_test(a_nak_that_has_not_left_is_withdrawn_when_its_gap_closes),
+		cmocka_unit_test(
+			a_nak_that_has_not_left_asks_for_what_was_dropped_when_its_gap_closes),
+		cmocka_unit_test(
+			a_nak_that_has_not_left_is_withdrawn_when_nothing_is_missing_any_more),
 		cmocka_unit_test(a_second_gap_earns_a_second_nak),
 		cmocka_unit_test(a_duplicate_does_not_hide_a_nak),
 		cmocka_unit_test(not_ready_is_said_once_and_not_hidden_by_what_follows),

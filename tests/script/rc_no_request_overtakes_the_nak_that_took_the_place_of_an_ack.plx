@@ -1,5 +1,5 @@
-# The ACK of a SEND is owed, then a NAK takes its place, then the gap closes with an atomic: the ACK is owed again,
-# and no request of B's may overtake what acknowledges the SEND (design decision 9; found by the simulator).
+# The ACK of a SEND is owed, then a NAK takes its place, then the gap closes with an atomic: something is owed
+# still, and no request of B's may overtake what acknowledges the SEND (design decision 9; found by the simulator).
 config mtu 256
 region B.r1 4096
 region B.r2 64
@@ -25,9 +25,10 @@ B > A  read.last   psn=13
 A completes read ok 1000 bytes
 B > A  atomic.ack  psn=15 was=5
 A completes send ok; A completes fetch_add ok was=5
+B > A  nak.seq     psn=16
 B > A  send.only   psn=100
+A > B  write.only  psn=16
 A > B  ack         psn=100
-A completes recv ok 20 bytes; B completes send ok
-+100us A > B  write.only psn=16
+A completes recv ok 20 bytes
 B > A  ack         psn=16
-A completes write ok
+B completes send ok; A completes write ok
