@@ -11,34 +11,16 @@
  */
 #include "qp.h"
 
-static struct plx_wqe *
-wqe_done(const struct plx_qp *qp)
-{
-	return &qp->wqe[qp->req.done & qp->sq_mask];
-}
-
-static struct sq_track *
-track_done(const struct plx_qp *qp)
-{
-	return &qp->track[qp->req.done & qp->sq_mask];
-}
-
-static bool
-waits_for_response(const struct plx_wqe *wqe)
-{
-	return wqe->op == PLX_WR_READ || wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD;
-}
-
 /* Acknowledge the next `packets` PSNs, all of the entry at `done`. */
 static void
 advance(struct plx_qp *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
-	const struct sq_track *track = track_done(qp);
+	const struct sq_track *track = sq_track(qp, qp->req.done);
 
 	req->una = plx_psn_add(req->una, packets);
 	req->acked += packets;
-	if (waits_for_response(wqe_done(qp)) &&
+	if (wr_is_rd_atomic(sq_wqe(qp, qp->req.done)->op) &&
 	    (req->acked == track->packets || req->acked % qp->read_chunk == 0))
 		req->rd_open--;
 	if (req->acked == track->packets) {
@@ -79,8 +61,8 @@ take_until(struct plx_qp *qp, struct plx_psn until, uint64_t now)
 	struct requester *req = &qp->req;
 	uint32_t taken = 0;
 
-	while (!plx_psn_eq(req->una, until) && !waits_for_response(wqe_done(qp))) {
-		uint32_t left = track_done(qp)->packets - req->acked;
+	while (!plx_psn_eq(req->una, until) && !wr_is_rd_atomic(sq_wqe(qp, qp->req.done)->op)) {
+		uint32_t left = sq_track(qp, qp->req.done)->packets - req->acked;
 		uint32_t step = (uint32_t)plx_psn_diff(until, req->una);
 
 		step = step < left ? step : left;
@@ -190,13 +172,13 @@ wqe_of(const struct plx_qp *qp, struct plx_psn psn)
 	uint32_t index = qp->req.done;
 
 	for (; index != qp->req.started; index++) {
-		const struct sq_track *track = &qp->track[index & qp->sq_mask];
+		const struct sq_track *track = sq_track(qp, index);
 
 		if (plx_psn_in(psn, track->first, track->packets))
 			break;
 	}
 	PLX_ASSERT(index != qp->req.started);
-	return &qp->wqe[index & qp->sq_mask];
+	return sq_wqe(qp, index);
 }
 
 /* Place an answer's bytes into the local SGEs of the entry at `done`; false when a key denies. */
@@ -232,7 +214,7 @@ on_read_response(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 	const struct requester *req = &qp->req;
-	const struct sq_track *track = track_done(qp);
+	const struct sq_track *track = sq_track(qp, qp->req.done);
 	uint32_t offset = req->acked << qp->mtu_shift;
 	uint32_t bytes = track->bytes - offset;
 	bool ends = req->acked + 1 == track->packets || (req->acked + 1) % qp->read_chunk == 0;
@@ -285,7 +267,7 @@ requester_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
 	    (pkt->aeth.syndrome & PLX_AETH_TYPE_MASK) != PLX_AETH_ACK)
 		return PLX_VERDICT_SYNDROME;
 	wqe = wqe_of(qp, pkt->psn);
-	if (!waits_for_response(wqe) || (wqe->op == PLX_WR_READ) != read)
+	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
 	if (!take_until(qp, pkt->psn, now))
 		return lost(qp, now, PLX_LOSS_RESPONSE, out);

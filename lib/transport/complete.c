@@ -19,7 +19,7 @@ complete_is_flushed(const struct plx_qp *qp)
 static void
 send_completion(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out)
 {
-	const struct plx_wqe *wqe = &qp->wqe[qp->req.head & qp->sq_mask];
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.head);
 	struct plx_completion completion = {
 		.wr_id = wqe->wr_id,
 		.qpn = qp->qpn,
@@ -29,8 +29,8 @@ send_completion(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions
 
 	if (status == PLX_WC_SUCCESS) {
 		if (wqe->op == PLX_WR_READ)
-			completion.bytes = qp->track[qp->req.head & qp->sq_mask].bytes;
-		else if (wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD)
+			completion.bytes = sq_track(qp, qp->req.head)->bytes;
+		else if (wr_is_rd_atomic(wqe->op))
 			completion.bytes = sizeof(uint64_t);
 		else if (wqe->op == PLX_WR_LOCAL_INV) {
 			completion.flags = PLX_WC_INV;
@@ -59,7 +59,7 @@ deliver_done(struct plx_qp *qp, struct plx_actions *out)
 	struct requester *req = &qp->req;
 
 	while (req->head != req->done) {
-		if (!(qp->wqe[req->head & qp->sq_mask].flags & PLX_WR_SILENT)) {
+		if (!(sq_wqe(qp, req->head)->flags & PLX_WR_SILENT)) {
 			if (actions_room(out) == 0)
 				return;
 			send_completion(qp, PLX_WC_SUCCESS, out);

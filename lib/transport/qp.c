@@ -192,18 +192,6 @@ plx_qp_fail(struct plx_qp *qp, struct plx_actions *out)
 /* ---- posting ----------------------------------------------------------------------------------
  */
 
-static bool
-is_rd_atomic_op(uint8_t op)
-{
-	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
-}
-
-static bool
-is_local_op(uint8_t op)
-{
-	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND;
-}
-
 static enum plx_status
 check_post_inline(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill,
 		  uint64_t *bytes)
@@ -212,7 +200,7 @@ check_post_inline(const struct plx_qp *qp, const struct plx_wqe *wqe, const void
 
 	if (limit < PLX_WQE_INLINE_BYTES)
 		limit = PLX_WQE_INLINE_BYTES;
-	if (is_rd_atomic_op(wqe->op) || is_local_op(wqe->op))
+	if (wr_is_rd_atomic(wqe->op) || wr_is_local(wqe->op))
 		return PLX_INVALID;
 	if (wqe->inline_bytes > limit)
 		return PLX_TOO_LONG;
@@ -230,7 +218,7 @@ check_post_sges(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *
 
 	if (wqe->sges > qp->caps.sq_sges)
 		return PLX_TOO_MANY_SGES;
-	if ((wqe->sges > PLX_WQE_SGES && !spill) || (is_local_op(wqe->op) && wqe->sges > 0))
+	if ((wqe->sges > PLX_WQE_SGES && !spill) || (wr_is_local(wqe->op) && wqe->sges > 0))
 		return PLX_INVALID;
 	for (uint32_t i = 0; i < wqe->sges; i++)
 		*bytes += i < PLX_WQE_SGES ? wqe->sge[i].length : more[i - PLX_WQE_SGES].length;
@@ -251,7 +239,7 @@ check_post(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill
 		return PLX_FULL;
 	if (wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT || wqe->flags & ~PLX_WR_FLAGS_ALL)
 		return PLX_INVALID;
-	if (is_rd_atomic_op(wqe->op) && qp->rd_atomic_max == 0 && qp->state != PLX_QP_ERROR)
+	if (wr_is_rd_atomic(wqe->op) && qp->rd_atomic_max == 0 && qp->state != PLX_QP_ERROR)
 		return PLX_INVALID;
 	*bytes = 0;
 	if (wqe->flags & PLX_WR_INLINE)
@@ -263,7 +251,8 @@ enum plx_status
 plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill)
 {
 	struct requester *req = &qp->req;
-	uint32_t slot = req->tail & qp->sq_mask;
+	struct plx_wqe *slot = sq_wqe(qp, req->tail);
+	struct sq_track *track = sq_track(qp, req->tail);
 	uint64_t bytes;
 	enum plx_status status = check_post(qp, wqe, spill, &bytes);
 	size_t spilled = 0;
@@ -271,20 +260,20 @@ plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill
 	if (plx_unlikely(status != PLX_OK))
 		return status;
 	if (wqe->flags & PLX_WR_INLINE) {
-		memcpy(&qp->wqe[slot], wqe, sizeof(*wqe));
+		memcpy(slot, wqe, sizeof(*wqe));
 		if (bytes > PLX_WQE_INLINE_BYTES)
 			spilled = bytes;
 	} else {
-		memcpy(&qp->wqe[slot], wqe, offsetof(struct plx_wqe, sge));
+		memcpy(slot, wqe, offsetof(struct plx_wqe, sge));
 		for (uint32_t i = 0; i < wqe->sges && i < PLX_WQE_SGES; i++)
-			qp->wqe[slot].sge[i] = wqe->sge[i];
+			slot->sge[i] = wqe->sge[i];
 		if (wqe->sges > PLX_WQE_SGES)
 			spilled = (wqe->sges - PLX_WQE_SGES) * sizeof(struct plx_sge);
 	}
 	if (spilled > 0)
-		memcpy(qp->spill + (size_t)slot * qp->spill_bytes, spill, spilled);
-	qp->track[slot].bytes = (uint32_t)bytes;
-	qp->track[slot].packets = is_local_op(wqe->op) ? 0 : qp_packets(qp, (uint32_t)bytes);
+		memcpy(sq_spill(qp, req->tail), spill, spilled);
+	track->bytes = (uint32_t)bytes;
+	track->packets = wr_is_local(wqe->op) ? 0 : qp_packets(qp, (uint32_t)bytes);
 	req->tail++;
 	qp->more = true;
 	if (qp->state == PLX_QP_ERROR)

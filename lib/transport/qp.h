@@ -196,18 +196,41 @@ action_event(struct plx_qp *qp, struct plx_actions *out, enum plx_event_kind kin
 		(struct plx_event){.qpn = qp->qpn, .kind = (uint8_t)kind, .cause = cause};
 }
 
-/* ---- scatter and gather: sge.c -------------------------------------------------------------- */
+/* ---- send entries --------------------------------------------------------------------------- */
 
-/* The i-th SGE of a send entry, from the WQE or its spill. */
-static inline const struct plx_sge *
-sq_sge(const struct plx_qp *qp, uint32_t index, uint32_t i)
+/* Does the peer answer it with data, so that an ACK does not end it? */
+static inline bool
+wr_is_rd_atomic(uint8_t op)
 {
-	if (plx_likely(i < PLX_WQE_SGES))
-		return &qp->wqe[index & qp->sq_mask].sge[i];
-	return (const struct plx_sge *)(const void *)(qp->spill + (size_t)(index & qp->sq_mask) *
-									  qp->spill_bytes) +
-	       (i - PLX_WQE_SGES);
+	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
 }
+
+/* Does nothing of it go on the wire? */
+static inline bool
+wr_is_local(uint8_t op)
+{
+	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND;
+}
+
+static inline struct plx_wqe *
+sq_wqe(const struct plx_qp *qp, uint32_t index)
+{
+	return &qp->wqe[index & qp->sq_mask];
+}
+
+static inline struct sq_track *
+sq_track(const struct plx_qp *qp, uint32_t index)
+{
+	return &qp->track[index & qp->sq_mask];
+}
+
+static inline uint8_t *
+sq_spill(const struct plx_qp *qp, uint32_t index)
+{
+	return qp->spill + (size_t)(index & qp->sq_mask) * qp->spill_bytes;
+}
+
+/* ---- scatter and gather: sge.c -------------------------------------------------------------- */
 
 /* Which SGEs: of a send entry, or of the open receive. */
 struct sge_source {

@@ -33,24 +33,6 @@ static const uint8_t wire_opcodes[PLX_WR_OP_COUNT][PLACE_COUNT] = {
 			      PLX_RC_WRITE_ONLY_IMM},
 };
 
-static bool
-is_rd_atomic(uint8_t op)
-{
-	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
-}
-
-static struct plx_wqe *
-wqe_at(const struct plx_qp *qp, uint32_t index)
-{
-	return &qp->wqe[index & qp->sq_mask];
-}
-
-static struct sq_track *
-track_at(const struct plx_qp *qp, uint32_t index)
-{
-	return &qp->track[index & qp->sq_mask];
-}
-
 void
 requester_reset(struct plx_qp *qp)
 {
@@ -103,7 +85,7 @@ requester_settle_local(struct plx_qp *qp)
 {
 	struct requester *req = &qp->req;
 
-	while (req->done != req->started && track_at(qp, req->done)->packets == 0) {
+	while (req->done != req->started && sq_track(qp, req->done)->packets == 0) {
 		if (req->cursor == req->done)
 			req->cursor++;
 		req->done++;
@@ -120,7 +102,7 @@ static bool
 pass_local(struct plx_qp *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
-	const struct plx_wqe *wqe = wqe_at(qp, req->cursor);
+	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 
 	if (wqe->op == PLX_WR_LOCAL_INV) {
 		if (req->done != req->cursor)
@@ -143,7 +125,7 @@ find_entry(struct plx_qp *qp, struct plx_actions *out)
 	struct requester *req = &qp->req;
 
 	while (req->cursor != req->tail) {
-		const struct plx_wqe *wqe = wqe_at(qp, req->cursor);
+		const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 
 		if (req->cursor == req->started) {
 			if (qp->state == PLX_QP_SQD)
@@ -153,7 +135,7 @@ find_entry(struct plx_qp *qp, struct plx_actions *out)
 				return false;
 			}
 		}
-		if (wqe->op != PLX_WR_LOCAL_INV && wqe->op != PLX_WR_BIND)
+		if (!wr_is_local(wqe->op))
 			return true;
 		if (req->cursor != req->started)
 			req->cursor++; /* going over a BIND once more */
@@ -174,7 +156,7 @@ limits_allow(struct plx_qp *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.window_stalls, 1);
 		return false;
 	}
-	if (is_rd_atomic(wqe_at(qp, req->cursor)->op) && plx_psn_eq(req->next, req->high) &&
+	if (wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op) && plx_psn_eq(req->next, req->high) &&
 	    req->rd_open >= qp->rd_atomic_max) {
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
@@ -191,7 +173,7 @@ static bool
 gather(struct plx_qp *qp, uint32_t offset, uint32_t bytes, struct plx_actions *out,
        struct plx_access *common, uint32_t *count)
 {
-	const struct plx_wqe *wqe = wqe_at(qp, qp->req.cursor);
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.cursor);
 	struct sge_source source;
 	int ranges;
 
@@ -202,7 +184,7 @@ gather(struct plx_qp *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 		const uint8_t *data = wqe->data;
 
 		if (wqe->inline_bytes > PLX_WQE_INLINE_BYTES)
-			data = qp->spill + (size_t)(qp->req.cursor & qp->sq_mask) * qp->spill_bytes;
+			data = sq_spill(qp, qp->req.cursor);
 		out->iov[out->iovs] = (struct plx_iov){.base = data + offset, .bytes = bytes};
 		common->bits = 0;
 		*count = 1;
@@ -231,7 +213,7 @@ static void
 sent(struct plx_qp *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 {
 	struct requester *req = &qp->req;
-	struct sq_track *track = track_at(qp, req->cursor);
+	struct sq_track *track = sq_track(qp, req->cursor);
 	bool again = !plx_psn_eq(req->next, req->high);
 
 	if (req->cursor == req->started) {
@@ -245,7 +227,7 @@ sent(struct plx_qp *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 		plx_count(&qp->counters.requests_resent, 1);
 	} else {
 		req->high = req->next;
-		if (is_rd_atomic(wqe_at(qp, req->cursor)->op))
+		if (wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op))
 			req->rd_open++;
 		plx_count(&qp->counters.requests_sent, 1);
 	}
@@ -266,9 +248,9 @@ static bool
 send_data(struct plx_qp *qp, uint64_t now, uint32_t offset, uint32_t bytes, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
-	const struct plx_wqe *wqe = wqe_at(qp, req->cursor);
+	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 	bool first = req->cursor_packet == 0;
-	bool last = req->cursor_packet + 1 == track_at(qp, req->cursor)->packets;
+	bool last = req->cursor_packet + 1 == sq_track(qp, req->cursor)->packets;
 	enum place place =
 		first ? (last ? PLACE_ONLY : PLACE_FIRST) : (last ? PLACE_LAST : PLACE_MIDDLE);
 	struct plx_access common = {PLX_ACCESS_ALL};
@@ -288,7 +270,7 @@ send_data(struct plx_qp *qp, uint64_t now, uint32_t offset, uint32_t bytes, stru
 		emit->pkt.reth = (struct plx_reth){
 			.va = wqe->remote_va,
 			.rkey = wqe->rkey.v,
-			.length = track_at(qp, req->cursor)->bytes,
+			.length = sq_track(qp, req->cursor)->bytes,
 		};
 	if (plx_opcode_has(op, PLX_OPF_IMM))
 		emit->pkt.imm = wqe->imm;
@@ -310,8 +292,8 @@ static void
 send_read(struct plx_qp *qp, uint64_t now, uint32_t offset, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
-	const struct plx_wqe *wqe = wqe_at(qp, req->cursor);
-	const struct sq_track *track = track_at(qp, req->cursor);
+	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
+	const struct sq_track *track = sq_track(qp, req->cursor);
 	uint32_t chunk = qp->read_chunk - req->cursor_packet % qp->read_chunk;
 	uint32_t packets = track->packets - req->cursor_packet;
 	uint32_t bytes = track->bytes - offset;
@@ -333,7 +315,7 @@ send_read(struct plx_qp *qp, uint64_t now, uint32_t offset, struct plx_actions *
 static void
 send_atomic(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
 {
-	const struct plx_wqe *wqe = wqe_at(qp, qp->req.cursor);
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.cursor);
 	bool swap = wqe->op == PLX_WR_CMP_SWAP;
 	struct plx_emit *emit =
 		emit_add(qp, out, swap ? PLX_RC_CMP_SWAP : PLX_RC_FETCH_ADD, qp->req.next);
@@ -364,16 +346,16 @@ requester_transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
 	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || req->rnr_waiting ||
 	    !find_entry(qp, out))
 		return false;
-	wqe = wqe_at(qp, req->cursor);
+	wqe = sq_wqe(qp, req->cursor);
 	offset = req->cursor_packet << qp->mtu_shift;
-	bytes = is_rd_atomic(wqe->op) ? 0 : track_at(qp, req->cursor)->bytes - offset;
+	bytes = wr_is_rd_atomic(wqe->op) ? 0 : sq_track(qp, req->cursor)->bytes - offset;
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (!limits_allow(qp, now, bytes))
 		return false;
 	if (wqe->op == PLX_WR_READ) {
 		send_read(qp, now, offset, out);
-	} else if (is_rd_atomic(wqe->op)) {
+	} else if (wr_is_rd_atomic(wqe->op)) {
 		send_atomic(qp, now, out);
 	} else if (!send_data(qp, now, offset, bytes, out)) {
 		if (req->cursor == req->done)

@@ -9,11 +9,11 @@
 struct sge_source
 sge_of_send(const struct plx_qp *qp, uint32_t index)
 {
-	const struct plx_wqe *wqe = &qp->wqe[index & qp->sq_mask];
+	const struct plx_wqe *wqe = sq_wqe(qp, index);
 
 	return (struct sge_source){
 		.head = wqe->sge,
-		.tail = sq_sge(qp, index, PLX_WQE_SGES),
+		.tail = (const struct plx_sge *)(const void *)sq_spill(qp, index),
 		.head_count = PLX_WQE_SGES,
 		.count = wqe->sges,
 	};
