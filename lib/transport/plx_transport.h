@@ -522,7 +522,8 @@ enum plx_verdict plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *f
  * @param pkt admitted and ICRC-checked
  * @param now [ns, engine clock, never decreasing]
  * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE or ATOMIC, COMPLETE, EVENT
- * Changes: check first, then apply: a verdict that drops has changed nothing but its counter
+ * Changes: check first, then apply: a verdict that drops has changed nothing but its counter and,
+ *          behind a gap, the note of what has to be asked for
  * Errors:  none; a peer's faults become an owed NAK and, for classes A and C, the ERROR state
  * Cost:    hot; O(1), plus O(requests acknowledged)
  * Spec:    IBTA vol 1, 9.7.4 to 9.7.5, 9.9; C9-88, C9-105, C9-148
