@@ -254,8 +254,10 @@ draw_config(struct world *world)
 	config->lossless = config->weather.loss_ppm == 0 && config->weather.flip_ppm == 0 &&
 			   config->weather.evil_ppm == 0 && config->weather.down_ns == 0 &&
 			   config->weather.queue_ns == PLX_NEVER;
-	/* what overtakes is dropped, too, when it is not the first of its gap */
+	/* What overtakes is dropped, too, when it is not the first of its gap. Each duplicate of an
+	 * RNR NAK may cost a flight, and on a narrow link flights that nobody needs pile up. */
 	config->generous = config->lossless && config->weather.reorder_ppm == 0 &&
+			   (config->weather.dup_ppm == 0 || config->weather.ns_per_kib == 0) &&
 			   config->weather.step_ns == 0 && config->weather.clog_ns == 0;
 	if (config->profile == SIM_PROFILE_clean) {
 		config->misuse_ppm = config->kill_ppm = 0;
