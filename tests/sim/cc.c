@@ -91,7 +91,7 @@ sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config)
 	struct sim_cc *cc = calloc(1, sizeof(*cc));
 
 	PLX_ASSERT(cc != NULL);
-	cc->floor_ns = draw_log(prng, 10, 1000);
+	cc->floor_ns = draw_log(prng, 10, SIM_CC_SLOWEST_NS / 8);
 	cc->ceiling_ns = cc->floor_ns * 8;
 	cc->ns_per_kib = cc->floor_ns;
 	config->cc = &ops;

@@ -54,7 +54,8 @@ round_trip_ns(const struct world *world, uint32_t mtu, uint32_t window)
 	uint64_t late = weather->reorder_depth * ((frame_ns > 300 ? frame_ns : 300) + 1);
 
 	return 2 * (weather->latency_ns + weather->jitter_ns + late) +
-	       packets * (2 * frame_ns * world->config.pairs + world->config.tx_delay_ns) +
+	       packets * (2 * frame_ns * world->config.pairs + world->config.tx_delay_ns +
+			  (mtu + 100) * SIM_CC_SLOWEST_NS / 1024) +
 	       4 * world->config.tick_late_ns;
 }
 

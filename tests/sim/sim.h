@@ -28,6 +28,7 @@ enum sim_limit {
 	SIM_TRACE_ROWS = 64,        /* remembered for a failure's report */
 	SIM_POST_AFTER_DEATH = 3,   /* requests posted to a QP in error */
 	SIM_OP_HISTORY = 64,        /* completed requests that old packets may still speak of */
+	SIM_CC_SLOWEST_NS = 8000,   /* per KiB: the slowest pace of a congestion strategy */
 	SIM_ATOMIC_WORDS = 32,      /* at the beginning of a public slab */
 	SIM_SLAB_GUARD = 64,        /* bytes on either side of a slab that nothing ever grants */
 	SIM_SOURCE_BYTES = 1 << 19, /* constant bytes that all messages are taken from */
