@@ -42,11 +42,8 @@ progressed(struct plx_qp *qp, uint64_t now, uint32_t packets)
 	req->rnr_retries_left = qp->rnr_retry_max;
 	req->went_back = false;
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
-	if (plx_psn_before(req->next, req->una)) {
-		req->next = req->una;
-		req->cursor = req->done;
-		req->cursor_packet = req->acked;
-	}
+	if (plx_psn_before(req->next, req->una))
+		requester_rewind(req);
 	req->ack_deadline =
 		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, qp->ack_timeout);
 	qp->cc->on_ack(qp->cc_state, now, packets);
@@ -110,9 +107,7 @@ on_rnr(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 		if (!PLX_MUTANT(RNR_NOT_COUNTED))
 			req->rnr_retries_left--;
 	}
-	req->cursor = req->done;
-	req->cursor_packet = req->acked;
-	req->next = req->una;
+	requester_rewind(req);
 	req->since_ack_request = 0;
 	req->ack_deadline = PLX_NEVER;
 	req->retries_left = qp->retry_max;

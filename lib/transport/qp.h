@@ -262,6 +262,15 @@ void rq_peek(const struct plx_rq *rq, struct recv_entry *out);
 void rq_take(struct plx_rq *rq);
 void rq_reset(struct plx_rq *rq);
 
+/* The next packet to send is the oldest unacknowledged one. */
+static inline void
+requester_rewind(struct requester *req)
+{
+	req->cursor = req->done;
+	req->cursor_packet = req->acked;
+	req->next = req->una;
+}
+
 /* requester.c: sending */
 void requester_reset(struct plx_qp *qp);
 bool requester_transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out);

@@ -50,9 +50,7 @@ requester_go_back(struct plx_qp *qp, uint64_t now, enum plx_loss cause)
 {
 	struct requester *req = &qp->req;
 
-	req->cursor = req->done;
-	req->cursor_packet = req->acked;
-	req->next = req->una;
+	requester_rewind(req);
 	req->ack_deadline = PLX_NEVER;
 	req->since_ack_request = 0;
 	plx_count(&qp->counters.go_backs, 1);
