@@ -12,13 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "plx_types.h"
+
 #define PLX_CACHE_LINE 64
 
 #define plx_likely(x)   __builtin_expect(!!(x), 1)
 #define plx_unlikely(x) __builtin_expect(!!(x), 0)
 #define PLX_COLD        __attribute__((cold, noinline))
 #define PLX_HOT         __attribute__((hot))
-#define PLX_MUST_CHECK  __attribute__((warn_unused_result))
 
 #define PLX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -145,38 +146,7 @@ plx_msn_next(struct plx_msn a)
 	return (struct plx_msn){(a.v + 1) & PLX_PSN_MASK};
 }
 
-/* ---- status ------------------------------------------------------------------------------ */
-
-/* Why a caller's request was refused. A refused call has changed nothing. X(name, text) */
-#define PLX_STATUS_LIST(X)                                                          \
-	X(OK, "success")                                                            \
-	X(INVALID, "an argument is outside its documented range")                   \
-	X(STATE, "the object's state does not allow this")                          \
-	X(FULL, "the queue or table has no free entry")                             \
-	X(TOO_LONG, "the length is above its limit")                                \
-	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for") \
-	X(NO_KEY, "the key or handle names nothing")                                \
-	X(DENIED, "the key does not grant this access or range")                    \
-	X(BUSY, "the object is in use by another")
-
-enum plx_status {
-#define PLX_X(name, text) PLX_##name,
-	PLX_STATUS_LIST(PLX_X)
-#undef PLX_X
-	PLX_STATUS_COUNT,
-};
-
-/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
-const char *plx_status_text(enum plx_status status);
-
 /* ---- time -------------------------------------------------------------------------------- */
-
-/* Time is an argument everywhere: nanoseconds since an epoch of the engine's choice, as uint64_t,
- * never decreasing. PLX_NEVER as a deadline means that none is set. */
-#define PLX_NEVER UINT64_MAX
-#define PLX_USEC  UINT64_C(1000)
-#define PLX_MSEC  UINT64_C(1000000)
-#define PLX_SEC   UINT64_C(1000000000)
 
 static inline uint64_t
 plx_time_min(uint64_t a, uint64_t b)

@@ -20,11 +20,6 @@
 #define PLX_MEM_SLOTS_MAX       (UINT32_C(1) << PLX_KEY_SLOT_BITS)
 #define PLX_MEM_DOMAINS_MAX     4096
 
-/** A key as it travels in RETH and IETH and lies in an SGE. 0 is never issued. */
-struct plx_key {
-	uint32_t v;
-};
-
 /** A protection domain; 0 is never issued. */
 struct plx_domain {
 	uint32_t id;
@@ -37,22 +32,6 @@ struct plx_region {
 
 struct plx_window {
 	uint32_t slot;
-};
-
-/* What a key grants. Local read needs no right. A bit set of its own type. */
-struct plx_access {
-	uint8_t bits;
-};
-
-enum plx_access_bit {
-	PLX_ACCESS_LOCAL_WRITE = 1 << 0,
-	PLX_ACCESS_REMOTE_READ = 1 << 1,
-	PLX_ACCESS_REMOTE_WRITE = 1 << 2,
-	PLX_ACCESS_REMOTE_ATOMIC = 1 << 3,
-	PLX_ACCESS_BIND = 1 << 4,       /* windows may be bound to the region */
-	PLX_ACCESS_INVALIDATE = 1 << 5, /* a fast-register region: its key may be invalidated */
-	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 6) */
-	PLX_ACCESS_ALL = 0x7f,
 };
 
 /* Why a key did not grant what was asked. X(name, text) */

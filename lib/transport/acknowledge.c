@@ -13,7 +13,7 @@
 
 /* Acknowledge the next `packets` PSNs, all of the entry at `done`. */
 static void
-advance(struct plx_qp *qp, uint32_t packets)
+advance(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 	const struct sq_track *track = sq_track(qp, qp->req.done);
@@ -33,7 +33,7 @@ advance(struct plx_qp *qp, uint32_t packets)
 /* What follows from any progress: counters start anew, the timer moves on, a cursor that was
  * overtaken (late answers to a flight that is being sent again) catches up. */
 static void
-progressed(struct plx_qp *qp, uint64_t now, uint32_t packets)
+progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
@@ -53,7 +53,7 @@ progressed(struct plx_qp *qp, uint64_t now, uint32_t packets)
  * Acknowledge [una, until). Returns false when a READ or atomic is in the way: una is then at it.
  */
 static bool
-take_until(struct plx_qp *qp, struct plx_psn until, uint64_t now)
+take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 {
 	struct requester *req = &qp->req;
 	uint32_t taken = 0;
@@ -76,7 +76,7 @@ take_until(struct plx_qp *qp, struct plx_psn until, uint64_t now)
  * forged NAK must not cause more than one flight (T5). Only progress or the timer opens it anew.
  */
 static enum plx_verdict
-lost(struct plx_qp *qp, uint64_t now, enum plx_loss cause, struct plx_actions *out)
+lost(struct plx_rc *qp, uint64_t now, enum plx_loss cause, struct plx_actions *out)
 {
 	if (qp->req.went_back || plx_psn_eq(qp->req.next, qp->req.una))
 		return PLX_VERDICT_NAK_AGAIN;
@@ -93,7 +93,7 @@ lost(struct plx_qp *qp, uint64_t now, enum plx_loss cause, struct plx_actions *o
  * a long wait on a wire that loses one packet in a hundred would end in RETRY_EXCEEDED.
  */
 static enum plx_verdict
-on_rnr(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -120,7 +120,7 @@ on_rnr(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 }
 
 static enum plx_verdict
-on_nak(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+on_nak(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	static const struct {
 		enum plx_verdict verdict;
@@ -140,7 +140,7 @@ on_nak(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 }
 
 static enum plx_verdict
-on_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	uint8_t type = pkt->aeth.syndrome & PLX_AETH_TYPE_MASK;
 	uint8_t value = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
@@ -162,7 +162,7 @@ on_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 
 /* The entry that a PSN in flight belongs to. */
 static const struct plx_wqe *
-wqe_of(const struct plx_qp *qp, struct plx_psn psn)
+wqe_of(const struct plx_rc *qp, struct plx_psn psn)
 {
 	uint32_t index = qp->req.done;
 
@@ -178,7 +178,7 @@ wqe_of(const struct plx_qp *qp, struct plx_psn psn)
 
 /* Place an answer's bytes into the local SGEs of the entry at `done`; false when a key denies. */
 static bool
-place_answer(struct plx_qp *qp, uint32_t offset, const uint8_t *src, uint32_t bytes,
+place_answer(struct plx_rc *qp, uint32_t offset, const uint8_t *src, uint32_t bytes,
 	     struct plx_actions *out)
 {
 	struct sge_source source = sge_of_send(qp, qp->req.done);
@@ -196,7 +196,7 @@ place_answer(struct plx_qp *qp, uint32_t offset, const uint8_t *src, uint32_t by
 
 /* Fail the entry at `done` for what its answer looks like. */
 static enum plx_verdict
-refuse_answer(struct plx_qp *qp, enum plx_verdict verdict, enum plx_wc_status status,
+refuse_answer(struct plx_rc *qp, enum plx_verdict verdict, enum plx_wc_status status,
 	      struct plx_actions *out)
 {
 	requester_fail(qp, status, out);
@@ -204,7 +204,7 @@ refuse_answer(struct plx_qp *qp, enum plx_verdict verdict, enum plx_wc_status st
 }
 
 static enum plx_verdict
-on_read_response(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		 struct plx_actions *out)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
@@ -228,7 +228,7 @@ on_read_response(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
 }
 
 static enum plx_verdict
-on_atomic_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	qp->req.original = pkt->atomic_original;
 	if (!place_answer(qp, 0, (const uint8_t *)&qp->req.original, sizeof(qp->req.original), out))
@@ -245,7 +245,7 @@ on_atomic_ack(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct
  * the request at its PSN waits for, else it is a ghost too, and acknowledges nothing.
  */
 enum plx_verdict
-requester_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		    struct plx_actions *out)
 {
 	struct requester *req = &qp->req;

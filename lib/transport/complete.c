@@ -10,14 +10,14 @@
 #include "qp.h"
 
 bool
-complete_is_flushed(const struct plx_qp *qp)
+complete_is_flushed(const struct plx_rc *qp)
 {
 	return qp->state == PLX_QP_ERROR && qp->req.head == qp->req.tail && !qp->resp.recv_open &&
 	       (qp->rq->shared || plx_rq_count(qp->rq) == 0);
 }
 
 static void
-send_completion(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out)
+send_completion(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.head);
 	struct plx_completion completion = {
@@ -42,7 +42,7 @@ send_completion(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions
 
 /** End the open receive. @param completion wr_id, qpn and PLX_WC_RECV are filled in here */
 void
-complete_recv(struct plx_qp *qp, struct plx_completion *completion, struct plx_actions *out)
+complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out)
 {
 	completion->wr_id = qp->recv.wr_id;
 	completion->qpn = qp->qpn;
@@ -54,7 +54,7 @@ complete_recv(struct plx_qp *qp, struct plx_completion *completion, struct plx_a
 }
 
 static void
-deliver_done(struct plx_qp *qp, struct plx_actions *out)
+deliver_done(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -69,7 +69,7 @@ deliver_done(struct plx_qp *qp, struct plx_actions *out)
 }
 
 static void
-flush_send(struct plx_qp *qp, struct plx_actions *out)
+flush_send(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -83,7 +83,7 @@ flush_send(struct plx_qp *qp, struct plx_actions *out)
 }
 
 static void
-flush_recv(struct plx_qp *qp, struct plx_actions *out)
+flush_recv(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
 
@@ -113,7 +113,7 @@ flush_recv(struct plx_qp *qp, struct plx_actions *out)
  * is left.
  */
 void
-complete_deliver(struct plx_qp *qp, struct plx_actions *out)
+complete_deliver(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -147,7 +147,7 @@ complete_deliver(struct plx_qp *qp, struct plx_actions *out)
  * that is there already is not told of it again.
  */
 void
-complete_to_error(struct plx_qp *qp, enum plx_wc_status cause, struct plx_actions *out)
+complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out)
 {
 	if (qp->state == PLX_QP_ERROR)
 		return;

@@ -3,7 +3,7 @@
  * One reliable-connection queue pair, requester and responder: packet in, actions out.
  * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
  * executes what it decides. One thread owns a QP.
- * Start with plx_qp_on_packet() and plx_qp_transmit(); docs/transport.md tells the story.
+ * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md tells the story.
  */
 #ifndef PLX_TRANSPORT_H
 #define PLX_TRANSPORT_H
@@ -16,14 +16,8 @@
 
 enum {
 	PLX_WQE_BYTES = 128,
-	PLX_WQE_SGES = 4,            /* in the WQE itself; what is beyond lies in its spill */
-	PLX_WQE_INLINE_BYTES = 64,   /* as above, for inline data */
-	PLX_SGE_MAX = 16,            /* of one work request */
-	PLX_INLINE_MAX = 1024,       /* [bytes] of one work request */
-	PLX_QUEUE_DEPTH_MAX = 32768, /* of one send or receive queue */
-	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
-	PLX_RETRY_MAX = 7,
-	PLX_RNR_RETRY_FOREVER = 7,
+	PLX_WQE_SGES = 4,          /* in the WQE itself; what is beyond lies in its spill */
+	PLX_WQE_INLINE_BYTES = 64, /* as above, for inline data */
 	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
 	PLX_WINDOW_PACKETS_MAX = 1 << 16,
 	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
@@ -35,35 +29,6 @@ enum {
 };
 
 /* ---- work requests -------------------------------------------------------------------------- */
-
-struct plx_sge {
-	uint64_t va;
-	uint32_t length;
-	struct plx_key key;
-};
-
-enum plx_wr_op {
-	PLX_WR_NONE,
-	PLX_WR_SEND,
-	PLX_WR_SEND_IMM,
-	PLX_WR_SEND_INV,
-	PLX_WR_WRITE,
-	PLX_WR_WRITE_IMM,
-	PLX_WR_READ,
-	PLX_WR_CMP_SWAP,
-	PLX_WR_FETCH_ADD,
-	PLX_WR_LOCAL_INV, /* invalidates inv_key once everything before it has completed */
-	PLX_WR_BIND,      /* the window is bound by whoever posts; here it only keeps its place */
-	PLX_WR_OP_COUNT,
-};
-
-enum plx_wr_flag {
-	PLX_WR_SOLICITED = 1 << 0, /* ask for an event at the receiver (SEND, WRITE_IMM) */
-	PLX_WR_SILENT = 1 << 1,    /* no completion on success */
-	PLX_WR_FENCE = 1 << 2,     /* not before all earlier READs and atomics are done */
-	PLX_WR_INLINE = 1 << 3,    /* payload is in the WQE; keys are not looked at */
-	PLX_WR_FLAGS_ALL = 0x0f,
-};
 
 /*
  * One send queue entry as it crosses a ring: two cache lines, no pointers. Up to four SGEs or 64
@@ -93,51 +58,6 @@ struct plx_wqe {
 
 _Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
 
-/* ---- completions ---------------------------------------------------------------------------- */
-
-/* How a work request ended. X(name, text) */
-#define PLX_WC_LIST(X)                                                                     \
-	X(SUCCESS, "success")                                                              \
-	X(LOCAL_LENGTH, "the message does not fit the receive, or an answer not its READ") \
-	X(LOCAL_PROTECTION, "a local key does not grant the access")                       \
-	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")                \
-	X(FLUSHED, "the queue pair failed or was closed first")                            \
-	X(BAD_RESPONSE, "the peer's response is malformed")                                \
-	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")             \
-	X(REMOTE_ACCESS, "a remote key does not grant the access")                         \
-	X(REMOTE_OPERATION, "the responder cannot complete the request")                   \
-	X(RETRY_EXCEEDED, "no answer within the retry count")                              \
-	X(RNR_RETRY_EXCEEDED, "receiver not ready within the RNR retry count")
-
-enum plx_wc_status {
-#define PLX_X(name, text) PLX_WC_##name,
-	PLX_WC_LIST(PLX_X)
-#undef PLX_X
-	PLX_WC_COUNT,
-};
-
-const char *plx_wc_text(enum plx_wc_status status);
-
-enum plx_wc_flag {
-	PLX_WC_RECV = 1 << 0,      /* of the receive queue; `op` tells SEND* or WRITE_IMM */
-	PLX_WC_IMM = 1 << 1,       /* `imm` is there */
-	PLX_WC_INV = 1 << 2,       /* `inv_key` was invalidated before this completion */
-	PLX_WC_SOLICITED = 1 << 3, /* the sender asked for an event */
-};
-
-struct plx_completion {
-	uint64_t wr_id;
-	uint32_t qpn;
-	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
-	union {
-		uint32_t imm;
-		struct plx_key inv_key;
-	};
-	uint8_t status; /* enum plx_wc_status */
-	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
-	uint8_t flags;  /* enum plx_wc_flag */
-};
-
 /* ---- actions -------------------------------------------------------------------------------- */
 
 enum plx_action_kind {
@@ -163,24 +83,6 @@ struct plx_atomic {
 	uint64_t *original; /* into the QP: the executor stores the value found */
 	bool cmp_swap;      /* else fetch-and-add */
 };
-
-/* What happened to a QP. X(name, text) */
-#define PLX_EVENT_LIST(X)                                      \
-	X(NONE, "nothing")                                     \
-	X(COMM_ESTABLISHED, "the first packet arrived in RTR") \
-	X(SQ_DRAINED, "in SQD, everything begun is done")      \
-	X(FAILED, "the QP is in error")                        \
-	X(FLUSHED, "in error, every entry has been flushed")   \
-	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold")
-
-enum plx_event_kind {
-#define PLX_X(name, text) PLX_EVENT_##name,
-	PLX_EVENT_LIST(PLX_X)
-#undef PLX_X
-	PLX_EVENT_COUNT,
-};
-
-const char *plx_event_text(enum plx_event_kind kind);
 
 struct plx_event {
 	uint32_t qpn;
@@ -223,7 +125,7 @@ struct plx_action {
 /*
  * What a call wants done, in this order. The caller empties it by plx_actions_reset() when it has
  * executed everything; pointers in it are good until the next call on the same QP, or until the
- * packet that caused them is freed. Memory actions must be executed before the next plx_qp_*().
+ * packet that caused them is freed. Memory actions must be executed before the next plx_rc_*().
  */
 struct plx_actions {
 	uint32_t count;
@@ -328,7 +230,7 @@ const char *plx_verdict_name(enum plx_verdict verdict);
 	X(bytes_placed, "payload bytes placed")                            \
 	X(bytes_sent, "payload bytes sent, retransmissions included")
 
-struct plx_qp_counters {
+struct plx_rc_counters {
 	uint64_t verdict[PLX_VERDICT_COUNT];
 #define PLX_X(name, text) uint64_t name;
 	PLX_QP_COUNTER_LIST(PLX_X)
@@ -394,21 +296,8 @@ uint32_t plx_rq_room(const struct plx_rq *rq);
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
-enum plx_qp_state {
-	PLX_QP_NONE, /* no QP is ever in it */
-	PLX_QP_RESET,
-	PLX_QP_INIT,
-	PLX_QP_RTR,
-	PLX_QP_RTS,
-	PLX_QP_SQD,
-	PLX_QP_ERROR,
-	PLX_QP_STATE_COUNT,
-};
-
-const char *plx_qp_state_name(enum plx_qp_state state);
-
 /* What a QP is made for; fixed for its life. */
-struct plx_qp_caps {
+struct plx_rc_caps {
 	uint32_t sq_depth;      /* 1 .. PLX_QUEUE_DEPTH_MAX */
 	uint32_t sq_sges;       /* 0 .. PLX_SGE_MAX */
 	uint32_t inline_bytes;  /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
@@ -416,7 +305,7 @@ struct plx_qp_caps {
 				 */
 };
 
-struct plx_qp_ids {
+struct plx_rc_ids {
 	uint32_t qpn; /* 24 bits */
 	struct plx_domain domain;
 	struct plx_mem *mem; /* outlives the QP */
@@ -434,7 +323,7 @@ struct plx_path {
 };
 
 /* What the two ends agreed on, given when the QP goes to RTR; the second half matters from RTS. */
-struct plx_qp_attr {
+struct plx_rc_attr {
 	struct plx_path path;
 	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096 */
 	uint32_t dest_qpn;
@@ -454,7 +343,7 @@ struct plx_qp_attr {
 	uint32_t read_chunk_packets; /* 1 .. PLX_READ_CHUNK_PACKETS_MAX */
 };
 
-struct plx_qp;
+struct plx_rc;
 
 /** Nanoseconds of the CM's 5-bit local ack timeout code: 4.096 us * 2^code; PLX_NEVER for 0. */
 uint64_t plx_ack_timeout_ns(uint8_t code);
@@ -462,15 +351,15 @@ uint64_t plx_ack_timeout_ns(uint8_t code);
 /** Nanoseconds of a 5-bit RNR NAK timer code. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
 uint64_t plx_rnr_timer_ns(uint8_t code);
 
-/** Bytes that plx_qp_init() wants; 0 when a cap is out of range. */
-size_t plx_qp_bytes(const struct plx_qp_caps *caps);
+/** Bytes that plx_rc_init() wants; 0 when a cap is out of range. */
+size_t plx_rc_bytes(const struct plx_rc_caps *caps);
 
 /**
- * @param memory [plx_qp_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
  * Returns: the QP, in RESET
  */
-struct plx_qp *plx_qp_init(void *memory, const struct plx_qp_caps *caps,
-			   const struct plx_qp_ids *ids);
+struct plx_rc *plx_rc_init(void *memory, const struct plx_rc_caps *caps,
+			   const struct plx_rc_ids *ids);
 
 /**
  * Take the QP to another state.
@@ -482,8 +371,8 @@ struct plx_qp *plx_qp_init(void *memory, const struct plx_qp_caps *caps,
  * @param attr read for RTR (first half) and RTS (second half), else ignored
  * Errors: STATE (no such transition); INVALID (an attribute out of range). Nothing has changed.
  */
-enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
-			      const struct plx_qp_attr *attr) PLX_MUST_CHECK;
+enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
+			      const struct plx_rc_attr *attr) PLX_MUST_CHECK;
 
 /**
  * Post to the send queue. In ERROR it is taken and flushed.
@@ -496,14 +385,14 @@ enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
  * inline data over the limit)
  * Cost: hot; O(SGEs)
  */
-enum plx_status plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe,
+enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
 
 /**
  * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
  * taken and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
  */
-enum plx_status plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct plx_sge *sge,
+enum plx_status plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge,
 				 uint32_t sges) PLX_MUST_CHECK;
 
 /**
@@ -512,12 +401,12 @@ enum plx_status plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct
  *
  * Returns: ACCEPT, SERVICE, STATE, PKEY or ADDRESS
  */
-enum plx_verdict plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *frame,
+enum plx_verdict plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame,
 			      const struct plx_pkt *pkt) PLX_MUST_CHECK;
 
 /**
  * Accept one packet addressed to this QP and decide what it calls for. Emits nothing: what is owed
- * to the peer leaves with the next plx_qp_transmit().
+ * to the peer leaves with the next plx_rc_transmit().
  *
  * @param pkt admitted and ICRC-checked
  * @param now [ns, engine clock, never decreasing]
@@ -529,7 +418,7 @@ enum plx_verdict plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *f
  * Spec:    IBTA vol 1, 9.7.4 to 9.7.5, 9.9; C9-88, C9-105, C9-148
  * Tests:   tests/table/responder.c, tests/script/rc_*.plx, tests/sim
  */
-enum plx_verdict plx_qp_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 				  struct plx_actions *out);
 
 /**
@@ -547,26 +436,26 @@ enum plx_verdict plx_qp_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, 
  * Cost:    hot; O(budget)
  * Tests:   tests/unit/transport/, tests/script/rc_*.plx, tests/sim
  */
-uint32_t plx_qp_transmit(struct plx_qp *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
+uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
 
 /**
- * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_qp_on_packet().
+ * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_rc_on_packet().
  * @param out PLX_ACTIONS_PER_PACKET entries must be free
  */
-void plx_qp_on_tick(struct plx_qp *qp, uint64_t now, struct plx_actions *out);
+void plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 
 /**
- * When the QP wants to be called again: 0 when plx_qp_transmit() has something to do at once, else
- * the deadline for plx_qp_on_tick() [ns], or PLX_NEVER.
+ * When the QP wants to be called again: 0 when plx_rc_transmit() has something to do at once, else
+ * the deadline for plx_rc_on_tick() [ns], or PLX_NEVER.
  */
-uint64_t plx_qp_wake_ns(const struct plx_qp *qp);
+uint64_t plx_rc_wake_ns(const struct plx_rc *qp);
 
 /** The engine's word that the QP cannot go on (a completion queue overran, the port is gone): to
  * ERROR, no further reply; everything is flushed. No effect in RESET or ERROR. */
-void plx_qp_fail(struct plx_qp *qp, struct plx_actions *out);
+void plx_rc_fail(struct plx_rc *qp, struct plx_actions *out);
 
 /* What a QP looks like from outside: for queries, invariants and debugging. */
-struct plx_qp_view {
+struct plx_rc_view {
 	enum plx_qp_state state;
 	uint32_t qpn, dest_qpn;
 	uint32_t sq_posted;   /* entries posted since RESET, modulo 2^32 */
@@ -587,13 +476,13 @@ struct plx_qp_view {
 	uint32_t mtu;
 };
 
-void plx_qp_query(const struct plx_qp *qp, struct plx_qp_view *out);
+void plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out);
 
 /** The QP's counters; they live as long as it does and are never reset. */
-const struct plx_qp_counters *plx_qp_counters(const struct plx_qp *qp);
+const struct plx_rc_counters *plx_rc_counters(const struct plx_rc *qp);
 
 /** The number of a QP's own and of its peer. */
-uint32_t plx_qp_number(const struct plx_qp *qp);
-uint32_t plx_qp_peer_number(const struct plx_qp *qp);
+uint32_t plx_rc_number(const struct plx_rc *qp);
+uint32_t plx_rc_peer_number(const struct plx_rc *qp);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The queue pair as a whole: its memory, its states, posting, and the three entry points that give
  * a packet, the time, or room to send to requester and responder.
- * It never judges a packet itself. Start with plx_qp_on_packet() and plx_qp_transmit().
+ * It never judges a packet itself. Start with plx_rc_on_packet() and plx_rc_transmit().
  */
 #include "qp.h"
 
@@ -21,7 +21,7 @@ align_line(size_t n)
 }
 
 static struct layout
-layout_of(const struct plx_qp_caps *caps)
+layout_of(const struct plx_rc_caps *caps)
 {
 	struct layout l = {.slots = 1};
 	uint32_t sges = caps->sq_sges > PLX_WQE_SGES ? caps->sq_sges - PLX_WQE_SGES : 0;
@@ -33,7 +33,7 @@ layout_of(const struct plx_qp_caps *caps)
 	if (l.spill_bytes < inl)
 		l.spill_bytes = inl;
 	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
-	l.wqe_at = align_line(sizeof(struct plx_qp));
+	l.wqe_at = align_line(sizeof(struct plx_rc));
 	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
 	l.spill_at = l.track_at + align_line(l.slots * sizeof(struct sq_track));
 	l.res_at = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
@@ -42,7 +42,7 @@ layout_of(const struct plx_qp_caps *caps)
 }
 
 size_t
-plx_qp_bytes(const struct plx_qp_caps *caps)
+plx_rc_bytes(const struct plx_rc_caps *caps)
 {
 	if (caps->sq_depth < 1 || caps->sq_depth > PLX_QUEUE_DEPTH_MAX ||
 	    caps->sq_sges > PLX_SGE_MAX || caps->inline_bytes > PLX_INLINE_MAX ||
@@ -51,13 +51,13 @@ plx_qp_bytes(const struct plx_qp_caps *caps)
 	return layout_of(caps).bytes;
 }
 
-struct plx_qp *
-plx_qp_init(void *memory, const struct plx_qp_caps *caps, const struct plx_qp_ids *ids)
+struct plx_rc *
+plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_ids *ids)
 {
 	struct layout l = layout_of(caps);
-	struct plx_qp *qp = memory;
+	struct plx_rc *qp = memory;
 
-	PLX_ASSERT(plx_qp_bytes(caps) > 0);
+	PLX_ASSERT(plx_rc_bytes(caps) > 0);
 	memset(memory, 0, l.bytes);
 	qp->state = PLX_QP_RESET;
 	qp->qpn = ids->qpn;
@@ -90,7 +90,7 @@ static const bool transitions[PLX_QP_STATE_COUNT][PLX_QP_STATE_COUNT] = {
 };
 
 static enum plx_status
-to_rtr(struct plx_qp *qp, const struct plx_qp_attr *attr)
+to_rtr(struct plx_rc *qp, const struct plx_rc_attr *attr)
 {
 	const uint8_t peer_rights =
 		PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
@@ -114,7 +114,7 @@ to_rtr(struct plx_qp *qp, const struct plx_qp_attr *attr)
 }
 
 static enum plx_status
-to_rts(struct plx_qp *qp, const struct plx_qp_attr *attr)
+to_rts(struct plx_rc *qp, const struct plx_rc_attr *attr)
 {
 	struct requester *req = &qp->req;
 
@@ -138,7 +138,7 @@ to_rts(struct plx_qp *qp, const struct plx_qp_attr *attr)
 }
 
 static void
-to_reset(struct plx_qp *qp)
+to_reset(struct plx_rc *qp)
 {
 	qp->more = false;
 	qp->turn = false;
@@ -149,7 +149,7 @@ to_reset(struct plx_qp *qp)
 }
 
 enum plx_status
-plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_attr *attr)
+plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
 {
 	enum plx_status status = PLX_OK;
 
@@ -180,7 +180,7 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_attr 
 }
 
 void
-plx_qp_fail(struct plx_qp *qp, struct plx_actions *out)
+plx_rc_fail(struct plx_rc *qp, struct plx_actions *out)
 {
 	if (qp->state == PLX_QP_RESET || qp->state == PLX_QP_ERROR)
 		return;
@@ -193,7 +193,7 @@ plx_qp_fail(struct plx_qp *qp, struct plx_actions *out)
  */
 
 static enum plx_status
-check_post_inline(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill,
+check_post_inline(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
 		  uint64_t *bytes)
 {
 	uint32_t limit = qp->caps.inline_bytes;
@@ -211,7 +211,7 @@ check_post_inline(const struct plx_qp *qp, const struct plx_wqe *wqe, const void
 }
 
 static enum plx_status
-check_post_sges(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill,
+check_post_sges(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
 		uint64_t *bytes)
 {
 	const struct plx_sge *more = spill;
@@ -231,7 +231,7 @@ check_post_sges(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *
 }
 
 static enum plx_status
-check_post(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill, uint64_t *bytes)
+check_post(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill, uint64_t *bytes)
 {
 	if (qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD && qp->state != PLX_QP_ERROR)
 		return PLX_STATE;
@@ -248,7 +248,7 @@ check_post(const struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill
 }
 
 enum plx_status
-plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill)
+plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill)
 {
 	struct requester *req = &qp->req;
 	struct plx_wqe *slot = sq_wqe(qp, req->tail);
@@ -282,7 +282,7 @@ plx_qp_post_send(struct plx_qp *qp, const struct plx_wqe *wqe, const void *spill
 }
 
 enum plx_status
-plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
+plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
 {
 	enum plx_status status;
 
@@ -300,7 +300,7 @@ plx_qp_post_recv(struct plx_qp *qp, uint64_t wr_id, const struct plx_sge *sge, u
  */
 
 static bool
-state_receives(const struct plx_qp *qp, const struct plx_opcode *op)
+state_receives(const struct plx_rc *qp, const struct plx_opcode *op)
 {
 	if (qp->state == PLX_QP_RTS || qp->state == PLX_QP_SQD)
 		return true;
@@ -328,7 +328,7 @@ path_matches(const struct plx_path *path, const struct plx_frame *frame)
 }
 
 enum plx_verdict
-plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *frame, const struct plx_pkt *pkt)
+plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struct plx_pkt *pkt)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 
@@ -344,7 +344,7 @@ plx_qp_admit(const struct plx_qp *qp, const struct plx_frame *frame, const struc
 }
 
 static enum plx_verdict
-judge(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 
@@ -368,7 +368,7 @@ judge(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 
 /* The first request that moves us proves that the peer is there (the CM's RTU may be lost). */
 static void
-tell_established(struct plx_qp *qp, enum plx_verdict verdict, struct plx_actions *out)
+tell_established(struct plx_rc *qp, enum plx_verdict verdict, struct plx_actions *out)
 {
 	if (qp->resp.heard || verdict != PLX_VERDICT_ACCEPT)
 		return;
@@ -378,7 +378,7 @@ tell_established(struct plx_qp *qp, enum plx_verdict verdict, struct plx_actions
 }
 
 enum plx_verdict
-plx_qp_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 		 struct plx_actions *out)
 {
 	enum plx_verdict verdict;
@@ -408,7 +408,7 @@ room_for_packet(const struct plx_actions *out)
  * does not silence our own requests (T16).
  */
 static bool
-transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	bool due = reply_is_due(qp);
 
@@ -421,7 +421,7 @@ transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
 }
 
 uint32_t
-plx_qp_transmit(struct plx_qp *qp, uint64_t now, uint32_t budget, struct plx_actions *out)
+plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out)
 {
 	bool more = budget == 0 && qp->more;
 	uint32_t emitted = 0;
@@ -448,7 +448,7 @@ plx_qp_transmit(struct plx_qp *qp, uint64_t now, uint32_t budget, struct plx_act
  */
 
 void
-plx_qp_on_tick(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -472,7 +472,7 @@ plx_qp_on_tick(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
 }
 
 uint64_t
-plx_qp_wake_ns(const struct plx_qp *qp)
+plx_rc_wake_ns(const struct plx_rc *qp)
 {
 	uint64_t wake = plx_time_min(qp->req.ack_deadline, qp->req.pace_until);
 
@@ -485,11 +485,11 @@ plx_qp_wake_ns(const struct plx_qp *qp)
  */
 
 void
-plx_qp_query(const struct plx_qp *qp, struct plx_qp_view *out)
+plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out)
 {
 	const struct requester *req = &qp->req;
 
-	*out = (struct plx_qp_view){
+	*out = (struct plx_rc_view){
 		.state = (enum plx_qp_state)qp->state,
 		.qpn = qp->qpn,
 		.dest_qpn = qp->dest_qpn,
@@ -514,20 +514,20 @@ plx_qp_query(const struct plx_qp *qp, struct plx_qp_view *out)
 	};
 }
 
-const struct plx_qp_counters *
-plx_qp_counters(const struct plx_qp *qp)
+const struct plx_rc_counters *
+plx_rc_counters(const struct plx_rc *qp)
 {
 	return &qp->counters;
 }
 
 uint32_t
-plx_qp_number(const struct plx_qp *qp)
+plx_rc_number(const struct plx_rc *qp)
 {
 	return qp->qpn;
 }
 
 uint32_t
-plx_qp_peer_number(const struct plx_qp *qp)
+plx_rc_peer_number(const struct plx_rc *qp)
 {
 	return qp->dest_qpn;
 }

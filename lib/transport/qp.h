@@ -2,7 +2,7 @@
  *
  * The queue pair as its own files see it: the structs behind plx_transport.h and what one file
  * offers another. Nothing outside lib/transport includes this.
- * Start with struct plx_qp; what a packet touches lies in its first lines.
+ * Start with struct plx_rc; what a packet touches lies in its first lines.
  */
 #ifndef PLX_TRANSPORT_QP_H
 #define PLX_TRANSPORT_QP_H
@@ -135,9 +135,9 @@ struct responder {
 
 /* ---- the queue pair ------------------------------------------------------------------------- */
 
-struct plx_qp {
+struct plx_rc {
 	uint8_t state;   /* enum plx_qp_state */
-	bool more;       /* plx_qp_transmit() may have something to do */
+	bool more;       /* plx_rc_transmit() may have something to do */
 	bool turn;       /* fairness between responses and requests: whose turn it is */
 	bool flush_told; /* FLUSHED was told in this ERROR */
 	uint8_t mtu_shift;
@@ -163,10 +163,10 @@ struct plx_qp {
 	struct resource *res;   /* [caps.responder_res] */
 	struct plx_rq *rq;
 	uint32_t sq_mask, spill_bytes;
-	struct plx_qp_caps caps;
+	struct plx_rc_caps caps;
 	struct plx_path path;
 	struct recv_entry recv;
-	struct plx_qp_counters counters;
+	struct plx_rc_counters counters;
 };
 
 /* ---- actions -------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ action_add(struct plx_actions *out, enum plx_action_kind kind)
 }
 
 static inline void
-action_event(struct plx_qp *qp, struct plx_actions *out, enum plx_event_kind kind, uint8_t cause)
+action_event(struct plx_rc *qp, struct plx_actions *out, enum plx_event_kind kind, uint8_t cause)
 {
 	action_add(out, PLX_ACT_EVENT)->event =
 		(struct plx_event){.qpn = qp->qpn, .kind = (uint8_t)kind, .cause = cause};
@@ -213,19 +213,19 @@ wr_is_local(uint8_t op)
 }
 
 static inline struct plx_wqe *
-sq_wqe(const struct plx_qp *qp, uint32_t index)
+sq_wqe(const struct plx_rc *qp, uint32_t index)
 {
 	return &qp->wqe[index & qp->sq_mask];
 }
 
 static inline struct sq_track *
-sq_track(const struct plx_qp *qp, uint32_t index)
+sq_track(const struct plx_rc *qp, uint32_t index)
 {
 	return &qp->track[index & qp->sq_mask];
 }
 
 static inline uint8_t *
-sq_spill(const struct plx_qp *qp, uint32_t index)
+sq_spill(const struct plx_rc *qp, uint32_t index)
 {
 	return qp->spill + (size_t)(index & qp->sq_mask) * qp->spill_bytes;
 }
@@ -239,15 +239,15 @@ struct sge_source {
 	uint32_t head_count, count;
 };
 
-struct sge_source sge_of_send(const struct plx_qp *qp, uint32_t index);
-struct sge_source sge_of_recv(const struct plx_qp *qp); /* the entry in qp->recv, open or peeked */
+struct sge_source sge_of_send(const struct plx_rc *qp, uint32_t index);
+struct sge_source sge_of_recv(const struct plx_rc *qp); /* the entry in qp->recv, open or peeked */
 
 /*
  * Resolve [offset, offset + bytes) of a message into host ranges, each key checked for `need`.
  * Returns how many ranges were written to out (at most PLX_SGE_MAX), or -1 when a key denies. All
  * keys' common access bits are and-ed into *common.
  */
-int sge_resolve(const struct plx_qp *qp, const struct sge_source *source, uint32_t offset,
+int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 		uint32_t bytes, struct plx_access need, struct plx_iov *out,
 		struct plx_access *common);
 
@@ -272,48 +272,48 @@ requester_rewind(struct requester *req)
 }
 
 /* requester.c: sending */
-void requester_reset(struct plx_qp *qp);
-bool requester_transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out);
-void requester_go_back(struct plx_qp *qp, uint64_t now, enum plx_loss cause);
-void requester_settle_local(struct plx_qp *qp);
-void requester_fail(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out);
-bool requester_charge_retry(struct plx_qp *qp, struct plx_actions *out);
+void requester_reset(struct plx_rc *qp);
+bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
+void requester_go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause);
+void requester_settle_local(struct plx_rc *qp);
+void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
+bool requester_charge_retry(struct plx_rc *qp, struct plx_actions *out);
 
 /* acknowledge.c: what comes back */
-enum plx_verdict requester_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, uint64_t now,
+enum plx_verdict requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 				     struct plx_actions *out);
 
 /* responder.c: requests of the peer's */
-void responder_reset(struct plx_qp *qp);
-enum plx_verdict responder_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt,
+void responder_reset(struct plx_rc *qp);
+enum plx_verdict responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt,
 				     struct plx_actions *out);
 
 /* reply.c: what is owed to the peer */
-bool reply_is_due(const struct plx_qp *qp);
-bool reply_transmit_one(struct plx_qp *qp, struct plx_actions *out);
-struct resource *reply_find(struct plx_qp *qp, struct plx_psn psn);
-bool reply_has_place(const struct plx_qp *qp);
-struct resource *reply_remember(struct plx_qp *qp);
-void reply_pend(struct plx_qp *qp, struct resource *res, uint32_t packet, uint32_t bytes);
-void reply_owe(struct plx_qp *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
-void reply_forget(struct plx_qp *qp);
+bool reply_is_due(const struct plx_rc *qp);
+bool reply_transmit_one(struct plx_rc *qp, struct plx_actions *out);
+struct resource *reply_find(struct plx_rc *qp, struct plx_psn psn);
+bool reply_has_place(const struct plx_rc *qp);
+struct resource *reply_remember(struct plx_rc *qp);
+void reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes);
+void reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
+void reply_forget(struct plx_rc *qp);
 
 /* complete.c: completions, flush, and the way into ERROR */
-void complete_deliver(struct plx_qp *qp, struct plx_actions *out);
-void complete_recv(struct plx_qp *qp, struct plx_completion *completion, struct plx_actions *out);
-void complete_to_error(struct plx_qp *qp, enum plx_wc_status cause, struct plx_actions *out);
-bool complete_is_flushed(const struct plx_qp *qp);
+void complete_deliver(struct plx_rc *qp, struct plx_actions *out);
+void complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out);
+void complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out);
+bool complete_is_flushed(const struct plx_rc *qp);
 
 /* Packets that `bytes` take at this QP's path MTU; an empty message takes one. */
 static inline uint32_t
-qp_packets(const struct plx_qp *qp, uint32_t bytes)
+qp_packets(const struct plx_rc *qp, uint32_t bytes)
 {
 	return bytes == 0 ? 1 : (uint32_t)(((uint64_t)bytes + qp->mtu - 1) >> qp->mtu_shift);
 }
 
 /* A packet of ours, with the fields that all of them have in common. */
 static inline struct plx_emit *
-emit_add(struct plx_qp *qp, struct plx_actions *out, uint8_t opcode, struct plx_psn psn)
+emit_add(struct plx_rc *qp, struct plx_actions *out, uint8_t opcode, struct plx_psn psn)
 {
 	struct plx_emit *emit = &action_add(out, PLX_ACT_EMIT)->emit;
 

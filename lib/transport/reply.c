@@ -13,14 +13,14 @@
 #include "qp.h"
 
 bool
-reply_is_due(const struct plx_qp *qp)
+reply_is_due(const struct plx_rc *qp)
 {
 	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
 }
 
 /* The i-th remembered resource, oldest first. */
 static struct resource *
-res_at(const struct plx_qp *qp, uint32_t i)
+res_at(const struct plx_rc *qp, uint32_t i)
 {
 	uint32_t limit = qp->caps.responder_res;
 
@@ -28,7 +28,7 @@ res_at(const struct plx_qp *qp, uint32_t i)
 }
 
 struct resource *
-reply_find(struct plx_qp *qp, struct plx_psn psn)
+reply_find(struct plx_rc *qp, struct plx_psn psn)
 {
 	/* Newest first: after 2^24 packets an old one may bear the same PSNs. */
 	for (uint32_t i = qp->resp.res_count; i-- > 0;) {
@@ -41,7 +41,7 @@ reply_find(struct plx_qp *qp, struct plx_psn psn)
 }
 
 bool
-reply_has_place(const struct plx_qp *qp)
+reply_has_place(const struct plx_rc *qp)
 {
 	if (qp->resp.res_count < qp->caps.responder_res)
 		return true;
@@ -53,7 +53,7 @@ reply_has_place(const struct plx_qp *qp)
 }
 
 struct resource *
-reply_remember(struct plx_qp *qp)
+reply_remember(struct plx_rc *qp)
 {
 	struct responder *resp = &qp->resp;
 
@@ -68,7 +68,7 @@ reply_remember(struct plx_qp *qp)
 
 /* Answer `res` from packet `packet` of the request on, `bytes` from there. */
 void
-reply_pend(struct plx_qp *qp, struct resource *res, uint32_t packet, uint32_t bytes)
+reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes)
 {
 	if (!res->pending)
 		qp->resp.res_pending++;
@@ -79,7 +79,7 @@ reply_pend(struct plx_qp *qp, struct resource *res, uint32_t packet, uint32_t by
 }
 
 void
-reply_owe(struct plx_qp *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn)
+reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn)
 {
 	struct responder *resp = &qp->resp;
 
@@ -97,7 +97,7 @@ reply_owe(struct plx_qp *qp, enum owed_kind kind, uint8_t syndrome, struct plx_p
 
 /* ERROR: READs are not answered any more, unless a last NAK has to follow their answers. */
 void
-reply_forget(struct plx_qp *qp)
+reply_forget(struct plx_rc *qp)
 {
 	struct responder *resp = &qp->resp;
 
@@ -111,7 +111,7 @@ reply_forget(struct plx_qp *qp)
 }
 
 static void
-emit_owed(struct plx_qp *qp, struct plx_actions *out)
+emit_owed(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_ACK, resp->owed_psn);
@@ -128,7 +128,7 @@ emit_owed(struct plx_qp *qp, struct plx_actions *out)
 }
 
 static void
-emit_cnp(struct plx_qp *qp, struct plx_actions *out)
+emit_cnp(struct plx_rc *qp, struct plx_actions *out)
 {
 	static const uint8_t zeros[PLX_CNP_PAYLOAD_BYTES];
 	struct plx_emit *emit = emit_add(qp, out, PLX_CNP, plx_psn(0));
@@ -143,7 +143,7 @@ emit_cnp(struct plx_qp *qp, struct plx_actions *out)
 }
 
 static void
-answered(struct plx_qp *qp, struct resource *res)
+answered(struct plx_rc *qp, struct resource *res)
 {
 	res->pending = false;
 	res->answered = true;
@@ -151,7 +151,7 @@ answered(struct plx_qp *qp, struct resource *res)
 }
 
 static void
-emit_atomic_ack(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+emit_atomic_ack(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_ATOMIC_ACK, res->first);
 
@@ -180,7 +180,7 @@ read_opcode(const struct resource *res)
  * the peer may have taken the key back because it has its answer.
  */
 static void
-deny_read_response(struct plx_qp *qp, struct resource *res, struct plx_psn psn,
+deny_read_response(struct plx_rc *qp, struct resource *res, struct plx_psn psn,
 		   struct plx_actions *out)
 {
 	if (res->answered) {
@@ -197,7 +197,7 @@ deny_read_response(struct plx_qp *qp, struct resource *res, struct plx_psn psn,
 
 /* One packet of a READ's answer; false when its key is gone. */
 static bool
-emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
 	uint32_t offset = res->reply_next << qp->mtu_shift;
@@ -230,7 +230,7 @@ emit_read_response(struct plx_qp *qp, struct resource *res, struct plx_actions *
 
 /* One is pending: res_pending says so. */
 static struct resource *
-oldest_pending(const struct plx_qp *qp)
+oldest_pending(const struct plx_rc *qp)
 {
 	uint32_t i = 0;
 
@@ -243,7 +243,7 @@ oldest_pending(const struct plx_qp *qp)
 
 /* Is an ACK owed for what lies before the next packet of `res`? */
 static bool
-ack_is_older(const struct plx_qp *qp, const struct resource *res)
+ack_is_older(const struct plx_rc *qp, const struct resource *res)
 {
 	return qp->resp.owed == OWED_ACK &&
 	       plx_psn_before(qp->resp.owed_psn, plx_psn_add(res->first, res->reply_next));
@@ -254,7 +254,7 @@ ack_is_older(const struct plx_qp *qp, const struct resource *res)
  * packet carries an AETH: an ACK that is owed for what lies before it is said by that.
  */
 static bool
-emit_answer(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
+emit_answer(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
 	bool says_ack = ack_is_older(qp, res);
 	bool replay = res->answered;
@@ -274,7 +274,7 @@ emit_answer(struct plx_qp *qp, struct resource *res, struct plx_actions *out)
  * Send the next thing owed to the peer, in PSN order. @returns whether a packet left
  */
 bool
-reply_transmit_one(struct plx_qp *qp, struct plx_actions *out)
+reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
 	struct resource *res;

@@ -4,7 +4,7 @@
  * going back. It never takes an acknowledgement (acknowledge.c does).
  * Start with requester_transmit_one(); struct requester in qp.h draws the queue.
  *
- * Timers, both fields of struct requester, looked at by plx_qp_on_tick():
+ * Timers, both fields of struct requester, looked at by plx_rc_on_tick():
  *   ack_deadline  armed by sending when not armed; moved on by every acknowledgement that makes
  *                 progress; off while nothing sent is unacknowledged. Fires: one retry, go back.
  *   rnr_until     set by an RNR NAK; nothing is sent before it. Fires: send again from there.
@@ -34,7 +34,7 @@ static const uint8_t wire_opcodes[PLX_WR_OP_COUNT][PLACE_COUNT] = {
 };
 
 void
-requester_reset(struct plx_qp *qp)
+requester_reset(struct plx_rc *qp)
 {
 	struct requester *req = &qp->req;
 	uint64_t deadline = req->ack_deadline;
@@ -46,7 +46,7 @@ requester_reset(struct plx_qp *qp)
 }
 
 void
-requester_go_back(struct plx_qp *qp, uint64_t now, enum plx_loss cause)
+requester_go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 {
 	struct requester *req = &qp->req;
 
@@ -59,7 +59,7 @@ requester_go_back(struct plx_qp *qp, uint64_t now, enum plx_loss cause)
 }
 
 bool
-requester_charge_retry(struct plx_qp *qp, struct plx_actions *out)
+requester_charge_retry(struct plx_rc *qp, struct plx_actions *out)
 {
 	if (qp->req.retries_left == 0) {
 		requester_fail(qp, PLX_WC_RETRY_EXCEEDED, out);
@@ -70,7 +70,7 @@ requester_charge_retry(struct plx_qp *qp, struct plx_actions *out)
 }
 
 void
-requester_fail(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions *out)
+requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out)
 {
 	qp->req.failed = (uint8_t)status;
 	qp->req.failed_at = qp->req.done;
@@ -79,7 +79,7 @@ requester_fail(struct plx_qp *qp, enum plx_wc_status status, struct plx_actions 
 
 /* Local operations take no PSN; they are done when everything before them is. */
 void
-requester_settle_local(struct plx_qp *qp)
+requester_settle_local(struct plx_rc *qp)
 {
 	struct requester *req = &qp->req;
 
@@ -97,7 +97,7 @@ requester_settle_local(struct plx_qp *qp)
  * 2.5). A BIND holds nothing up: the window was bound when it was posted.
  */
 static bool
-pass_local(struct plx_qp *qp, struct plx_actions *out)
+pass_local(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
@@ -118,7 +118,7 @@ pass_local(struct plx_qp *qp, struct plx_actions *out)
 
 /* Bring the cursor to an entry that sends a packet; false when there is none to begin or go on. */
 static bool
-find_entry(struct plx_qp *qp, struct plx_actions *out)
+find_entry(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
@@ -145,7 +145,7 @@ find_entry(struct plx_qp *qp, struct plx_actions *out)
 
 /* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
 static bool
-limits_allow(struct plx_qp *qp, uint64_t now, uint32_t bytes)
+limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 {
 	struct requester *req = &qp->req;
 	uint64_t from;
@@ -168,7 +168,7 @@ limits_allow(struct plx_qp *qp, uint64_t now, uint32_t bytes)
 
 /* Put a message's bytes [offset, offset + bytes) into the list; false when a key denies them. */
 static bool
-gather(struct plx_qp *qp, uint32_t offset, uint32_t bytes, struct plx_actions *out,
+gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *out,
        struct plx_access *common, uint32_t *count)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.cursor);
@@ -198,7 +198,7 @@ gather(struct plx_qp *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 }
 
 static bool
-wants_ack(const struct plx_qp *qp, bool last)
+wants_ack(const struct plx_rc *qp, bool last)
 {
 	const struct requester *req = &qp->req;
 
@@ -208,7 +208,7 @@ wants_ack(const struct plx_qp *qp, bool last)
 
 /* Book a packet that takes `packets` PSNs, and move the cursor behind it. */
 static void
-sent(struct plx_qp *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
+sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 {
 	struct requester *req = &qp->req;
 	struct sq_track *track = sq_track(qp, req->cursor);
@@ -243,7 +243,7 @@ sent(struct plx_qp *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 
 /* A packet of a SEND or WRITE. Returns false when a local key denies its payload. */
 static bool
-send_data(struct plx_qp *qp, uint64_t now, uint32_t offset, uint32_t bytes, struct plx_actions *out)
+send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
@@ -287,7 +287,7 @@ send_data(struct plx_qp *qp, uint64_t now, uint32_t offset, uint32_t bytes, stru
  * remembers.
  */
 static void
-send_read(struct plx_qp *qp, uint64_t now, uint32_t offset, struct plx_actions *out)
+send_read(struct plx_rc *qp, uint64_t now, uint32_t offset, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
@@ -311,7 +311,7 @@ send_read(struct plx_qp *qp, uint64_t now, uint32_t offset, struct plx_actions *
 }
 
 static void
-send_atomic(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+send_atomic(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.cursor);
 	bool swap = wqe->op == PLX_WR_CMP_SWAP;
@@ -335,7 +335,7 @@ send_atomic(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
  * are unacknowledged the requester waits, and looks again when they are done.
  */
 bool
-requester_transmit_one(struct plx_qp *qp, uint64_t now, struct plx_actions *out)
+requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe;

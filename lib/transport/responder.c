@@ -49,7 +49,7 @@ struct judged {
 };
 
 void
-responder_reset(struct plx_qp *qp)
+responder_reset(struct plx_rc *qp)
 {
 	qp->resp = (struct responder){.recv_status = PLX_WC_FLUSHED};
 	for (uint32_t i = 0; i < qp->caps.responder_res; i++)
@@ -66,7 +66,7 @@ is_atomic(const struct plx_opcode *op)
  */
 
 static enum plx_verdict
-check_duplicate_read(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct resource *res = reply_find(qp, pkt->psn);
 	struct plx_grant grant;
@@ -87,7 +87,7 @@ check_duplicate_read(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged
 }
 
 static enum plx_verdict
-check_duplicate(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_duplicate(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct resource *res;
 
@@ -105,7 +105,7 @@ check_duplicate(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 static enum plx_verdict
-check_psn(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	int32_t ahead = plx_psn_diff(pkt->psn, qp->resp.expected);
 
@@ -119,7 +119,7 @@ check_psn(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 static enum plx_verdict
-check_sequence(const struct plx_qp *qp, const struct judged *j)
+check_sequence(const struct plx_rc *qp, const struct judged *j)
 {
 	enum open_message needed = OPEN_NONE;
 
@@ -129,7 +129,7 @@ check_sequence(const struct plx_qp *qp, const struct judged *j)
 }
 
 static enum plx_verdict
-check_enabled(const struct plx_qp *qp, const struct judged *j)
+check_enabled(const struct plx_rc *qp, const struct judged *j)
 {
 	static const uint8_t needs[] = {
 		[PLX_OP_WRITE] = PLX_ACCESS_REMOTE_WRITE,
@@ -144,7 +144,7 @@ check_enabled(const struct plx_qp *qp, const struct judged *j)
 
 /* A place to remember a READ or atomic in, a receive entry: qp->recv then holds a copy of it. */
 static enum plx_verdict
-check_resource(struct plx_qp *qp, const struct judged *j)
+check_resource(struct plx_rc *qp, const struct judged *j)
 {
 	if (j->op->kind == PLX_OP_READ_REQUEST || is_atomic(j->op))
 		return reply_has_place(qp) ? PLX_VERDICT_ACCEPT : PLX_VERDICT_TOO_MANY_READS;
@@ -158,7 +158,7 @@ check_resource(struct plx_qp *qp, const struct judged *j)
 
 /* Does the payload fit the packet's place in its message? First and middle packets are full. */
 static bool
-payload_fits_place(const struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+payload_fits_place(const struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j)
 {
 	if ((pkt->payload_bytes + pkt->pad) % 4 != 0)
 		return false;
@@ -170,7 +170,7 @@ payload_fits_place(const struct plx_qp *qp, const struct plx_pkt *pkt, const str
 }
 
 static enum plx_verdict
-check_length(const struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+check_length(const struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j)
 {
 	const struct responder *resp = &qp->resp;
 	bool good = payload_fits_place(qp, pkt, j);
@@ -209,7 +209,7 @@ check_length(const struct plx_qp *qp, const struct plx_pkt *pkt, const struct ju
  * (C9-88).
  */
 static enum plx_verdict
-check_write_key(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct responder *resp = &qp->resp;
 	struct plx_key key = j->starts ? (struct plx_key){pkt->reth.rkey} : resp->write_rkey;
@@ -239,7 +239,7 @@ check_write_key(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 static enum plx_verdict
-check_remote_key(struct plx_qp *qp, uint32_t rkey, uint64_t va, uint32_t bytes,
+check_remote_key(struct plx_rc *qp, uint32_t rkey, uint64_t va, uint32_t bytes,
 		 enum plx_access_bit need, struct judged *j)
 {
 	struct plx_grant grant;
@@ -255,7 +255,7 @@ check_remote_key(struct plx_qp *qp, uint32_t rkey, uint64_t va, uint32_t bytes,
 }
 
 static enum plx_verdict
-check_recv_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_recv_keys(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct sge_source source = sge_of_recv(qp);
 	struct plx_access common = {PLX_ACCESS_ALL};
@@ -267,7 +267,7 @@ check_recv_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 static enum plx_verdict
-check_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check_keys(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	switch ((enum plx_op_kind)j->op->kind) {
 	case PLX_OP_SEND:
@@ -296,7 +296,7 @@ check_keys(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
  * key between a look and a deed, and nothing may refuse the packet after it.
  */
 static enum plx_verdict
-check_invalidate(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j)
+check_invalidate(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j)
 {
 	if (!plx_opcode_has(j->op, PLX_OPF_IETH))
 		return PLX_VERDICT_ACCEPT;
@@ -307,7 +307,7 @@ check_invalidate(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judg
 }
 
 static enum plx_verdict
-check(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
+check(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	enum plx_verdict verdict = check_psn(qp, pkt, j);
 
@@ -330,7 +330,7 @@ check(struct plx_qp *qp, const struct plx_pkt *pkt, struct judged *j)
  */
 
 static void
-apply_take_recv(struct plx_qp *qp, struct plx_actions *out)
+apply_take_recv(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct plx_rq *rq = qp->rq;
 
@@ -342,7 +342,7 @@ apply_take_recv(struct plx_qp *qp, struct plx_actions *out)
 }
 
 static void
-apply_recv_done(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_recv_done(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 		uint32_t bytes, struct plx_actions *out)
 {
 	struct plx_completion completion = {.bytes = bytes, .status = PLX_WC_SUCCESS};
@@ -365,7 +365,7 @@ apply_recv_done(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judge
 }
 
 static void
-apply_send(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_send(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	   struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
@@ -382,7 +382,7 @@ apply_send(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
 }
 
 static void
-apply_write(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_write(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	    struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
@@ -403,7 +403,7 @@ apply_write(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j
 }
 
 static void
-apply_read(struct plx_qp *qp, const struct plx_pkt *pkt)
+apply_read(struct plx_rc *qp, const struct plx_pkt *pkt)
 {
 	struct resource *res = reply_remember(qp);
 
@@ -432,7 +432,7 @@ execute_atomic(struct resource *res, uint8_t *target, struct plx_actions *out)
 }
 
 static void
-apply_atomic(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_atomic(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	     struct plx_actions *out)
 {
 	struct resource *res = reply_remember(qp);
@@ -457,7 +457,7 @@ apply_atomic(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
  * Otherwise the NAK may have taken the place of an ACK, so one becomes owed again.
  */
 static void
-apply_owed(struct plx_qp *qp, bool gap, bool ack)
+apply_owed(struct plx_rc *qp, bool gap, bool ack)
 {
 	struct responder *resp = &qp->resp;
 
@@ -470,7 +470,7 @@ apply_owed(struct plx_qp *qp, bool gap, bool ack)
 }
 
 static void
-apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	     struct plx_actions *out)
 {
 	struct responder *resp = &qp->resp;
@@ -505,7 +505,7 @@ apply_accept(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 }
 
 static void
-apply_replay(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *j,
+apply_replay(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	     struct plx_actions *out)
 {
 	uint32_t packet = (uint32_t)plx_psn_diff(pkt->psn, j->replay->first);
@@ -528,7 +528,7 @@ apply_replay(struct plx_qp *qp, const struct plx_pkt *pkt, const struct judged *
 }
 
 static void
-apply_refusal(struct plx_qp *qp, const struct plx_pkt *pkt, enum plx_verdict verdict,
+apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict verdict,
 	      const struct judged *j, struct plx_actions *out)
 {
 	const struct consequence *c = &consequences[verdict];
@@ -573,7 +573,7 @@ apply_refusal(struct plx_qp *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 
 /** One request packet of the peer's: check, verdict, apply. The QP is in RTR, RTS or SQD. */
 enum plx_verdict
-responder_on_packet(struct plx_qp *qp, const struct plx_pkt *pkt, struct plx_actions *out)
+responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, struct plx_actions *out)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 	struct judged j;

@@ -7,7 +7,7 @@
 #include "qp.h"
 
 struct sge_source
-sge_of_send(const struct plx_qp *qp, uint32_t index)
+sge_of_send(const struct plx_rc *qp, uint32_t index)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, index);
 
@@ -20,7 +20,7 @@ sge_of_send(const struct plx_qp *qp, uint32_t index)
 }
 
 struct sge_source
-sge_of_recv(const struct plx_qp *qp)
+sge_of_recv(const struct plx_rc *qp)
 {
 	return (struct sge_source){
 		.head = qp->recv.sge,
@@ -30,7 +30,7 @@ sge_of_recv(const struct plx_qp *qp)
 }
 
 int
-sge_resolve(const struct plx_qp *qp, const struct sge_source *source, uint32_t offset,
+sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 	    uint32_t bytes, struct plx_access need, struct plx_iov *out, struct plx_access *common)
 {
 	int count = 0;

@@ -31,9 +31,6 @@ enum {
 	PLX_CNP_PAYLOAD_BYTES = 16, /* Annex A17: sixteen reserved bytes after the BTH */
 };
 
-/** The longest message and the largest length in a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
-#define PLX_MESSAGE_MAX UINT32_C(0x80000000)
-
 /* ---- why bytes were refused --------------------------------------------------------------- */
 
 /* Lines 1 to 3 of the decision table for invalid packets (docs/protocol.md). X(name, text) */

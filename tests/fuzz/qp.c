@@ -99,7 +99,7 @@ static const uint8_t opcodes[] = {
 static struct plx_psn
 psn_near(const struct play *p, uint8_t base, int8_t delta)
 {
-	const struct plx_qp_view *view = &p->w->view;
+	const struct plx_rc_view *view = &p->w->view;
 	const struct plx_psn bases[] = {view->psn_expected, view->psn_unacked, view->psn_next,
 					view->psn_high, plx_psn(view->psn_expected.v ^ 0x800000)};
 
@@ -355,7 +355,7 @@ step_post_send(struct play *p)
 		if (wqe.sges > PLX_WQE_SGES)
 			spill = list + PLX_WQE_SGES;
 	}
-	if (plx_qp_post_send(w->qp, &wqe, spill) != PLX_OK)
+	if (plx_rc_post_send(w->qp, &wqe, spill) != PLX_OK)
 		return;
 	CHECK(w->send.posted - w->send.completed < WORLD_DEPTH);
 	w->send.op[slot] = wqe.op;
@@ -375,7 +375,7 @@ step_post_recv(struct play *p)
 	if (w->shared)
 		status = plx_rq_post(w->rq, w->recv.posted, list, count);
 	else
-		status = plx_qp_post_recv(w->qp, w->recv.posted, list, count);
+		status = plx_rc_post_recv(w->qp, w->recv.posted, list, count);
 	if (status == PLX_OK)
 		w->recv.posted++;
 }
@@ -384,7 +384,7 @@ static void
 step_time(struct play *p)
 {
 	struct world *w = p->w;
-	uint64_t wake = plx_qp_wake_ns(w->qp);
+	uint64_t wake = plx_rc_wake_ns(w->qp);
 	uint8_t choice = take(p);
 
 	if (choice & 1 && wake != PLX_NEVER && wake > w->now)
@@ -394,9 +394,9 @@ step_time(struct play *p)
 	w->hold_until = choice & 2 ? w->now + choice : 0;
 	if (choice & 4)
 		world_crowd(w, PLX_ACTIONS_PER_PACKET);
-	plx_qp_on_tick(w->qp, w->now, &w->actions);
+	plx_rc_on_tick(w->qp, w->now, &w->actions);
 	world_execute(w, 0);
-	wake = plx_qp_wake_ns(w->qp);
+	wake = plx_rc_wake_ns(w->qp);
 	CHECK(wake == 0 || wake > w->now);
 }
 
@@ -406,7 +406,7 @@ step_transmit(struct play *p, uint32_t budget)
 	struct world *w = p->w;
 
 	world_crowd(w, take(p) % (PLX_ACTIONS_MAX + 1));
-	CHECK(plx_qp_transmit(w->qp, w->now, budget, &w->actions) <= budget);
+	CHECK(plx_rc_transmit(w->qp, w->now, budget, &w->actions) <= budget);
 	world_execute(w, budget);
 }
 
@@ -436,14 +436,14 @@ step_modify(struct play *p)
 	enum plx_qp_state to = (enum plx_qp_state)(choice % (PLX_QP_STATE_COUNT + 1));
 
 	if (choice & 0x80) { /* a new life */
-		CHECK(plx_qp_modify(w->qp, PLX_QP_RESET, NULL) == PLX_OK);
-		CHECK(plx_qp_wake_ns(w->qp) == PLX_NEVER);
+		CHECK(plx_rc_modify(w->qp, PLX_QP_RESET, NULL) == PLX_OK);
+		CHECK(plx_rc_wake_ns(w->qp) == PLX_NEVER);
 		forget(p);
-		plx_qp_query(w->qp, &w->view);
+		plx_rc_query(w->qp, &w->view);
 		world_connect(w);
 		return;
 	}
-	if (plx_qp_modify(w->qp, to, &w->attr) == PLX_OK && to == PLX_QP_RESET)
+	if (plx_rc_modify(w->qp, to, &w->attr) == PLX_OK && to == PLX_QP_RESET)
 		forget(p);
 }
 
@@ -464,7 +464,7 @@ step_rare(struct play *p)
 	uint8_t choice = take(p);
 
 	if (choice < 64) {
-		plx_qp_fail(p->w->qp, &p->w->actions);
+		plx_rc_fail(p->w->qp, &p->w->actions);
 		world_execute(p->w, 0);
 	} else if (choice < 128) {
 		plx_rq_arm(p->w->rq, choice & 7);

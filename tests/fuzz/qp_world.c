@@ -234,7 +234,7 @@ world_execute(struct world *w, uint32_t budget)
 
 /* A silent success leaves no completion, but its place is free. */
 static void
-count_silent(struct world *w, const struct plx_qp_view *now)
+count_silent(struct world *w, const struct plx_rc_view *now)
 {
 	struct world_queue *queue = &w->send;
 	uint64_t left = now->sq_posted - now->sq_consumed;
@@ -247,11 +247,11 @@ count_silent(struct world *w, const struct plx_qp_view *now)
 void
 world_look(struct world *w)
 {
-	struct plx_qp_view now;
-	uint64_t wake = plx_qp_wake_ns(w->qp);
+	struct plx_rc_view now;
+	uint64_t wake = plx_rc_wake_ns(w->qp);
 	int32_t flight, cursor;
 
-	plx_qp_query(w->qp, &now);
+	plx_rc_query(w->qp, &now);
 	flight = plx_psn_diff(now.psn_high, now.psn_unacked);
 	cursor = plx_psn_diff(now.psn_next, now.psn_unacked);
 	CHECK(flight >= 0 && cursor >= 0 && cursor <= flight);
@@ -275,15 +275,15 @@ void
 world_drain(struct world *w)
 {
 	for (uint32_t round = 0; round < WORLD_ROUNDS; round++) {
-		uint64_t wake = plx_qp_wake_ns(w->qp);
+		uint64_t wake = plx_rc_wake_ns(w->qp);
 		uint32_t budget = round % 3 == 0 ? 64 : 1 + round % 7;
 
 		if (wake > w->now)
 			return;
 		if (wake == 0)
-			CHECK(plx_qp_transmit(w->qp, w->now, budget, &w->actions) <= budget);
+			CHECK(plx_rc_transmit(w->qp, w->now, budget, &w->actions) <= budget);
 		else
-			plx_qp_on_tick(w->qp, w->now, &w->actions);
+			plx_rc_on_tick(w->qp, w->now, &w->actions);
 		world_execute(w, budget);
 	}
 	CHECK(!"the QP comes to rest");
@@ -336,8 +336,8 @@ key_of(const struct plx_pkt *pkt)
 }
 
 static void
-check_given(struct world *w, const struct plx_pkt *pkt, const struct plx_qp_view *before,
-	    const struct plx_qp_view *after)
+check_given(struct world *w, const struct plx_pkt *pkt, const struct plx_rc_view *before,
+	    const struct plx_rc_view *after)
 {
 	if (w->verdict == PLX_VERDICT_ACCEPT && key_of(pkt) != 0)
 		CHECK(world_key_is_live(w, key_of(pkt)));
@@ -353,23 +353,23 @@ enum plx_verdict
 world_give(struct world *w, const struct plx_pkt *pkt)
 {
 	static const struct plx_frame no_frame;
-	const struct plx_qp_counters *counters = plx_qp_counters(w->qp);
+	const struct plx_rc_counters *counters = plx_rc_counters(w->qp);
 	uint64_t counted[PLX_VERDICT_COUNT];
-	struct plx_qp_view before, after;
+	struct plx_rc_view before, after;
 
-	if (plx_qp_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
+	if (plx_rc_admit(w->qp, &no_frame, pkt) != PLX_VERDICT_ACCEPT)
 		return PLX_VERDICT_NONE;
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
-	plx_qp_query(w->qp, &before);
+	plx_rc_query(w->qp, &before);
 	memcpy(counted, counters->verdict, sizeof(counted));
 	w->judging = (enum plx_op_kind)plx_opcodes[pkt->opcode].kind;
 	if (pkt->migreq) /* any bit of the fuzzer's will do */
 		world_crowd(w, PLX_ACTIONS_PER_PACKET);
-	w->verdict = plx_qp_on_packet(w->qp, pkt, w->now, &w->actions);
+	w->verdict = plx_rc_on_packet(w->qp, pkt, w->now, &w->actions);
 	CHECK(w->verdict > PLX_VERDICT_NONE && w->verdict < PLX_VERDICT_COUNT);
 	CHECK(counters->verdict[w->verdict] == counted[w->verdict] + 1);
-	plx_qp_query(w->qp, &after);
+	plx_rc_query(w->qp, &after);
 	check_given(w, pkt, &before, &after);
 	earn(w, pkt, w->verdict);
 	world_execute(w, 0);
@@ -386,7 +386,7 @@ caps_and_attr(struct world *w, const uint8_t choice[16])
 	static const uint32_t starts[] = {0,        1,        0xffffff, 0xfffff0,
 					  0x7fffff, 0x800000, 100,      0xfffffc};
 
-	w->caps = (struct plx_qp_caps){
+	w->caps = (struct plx_rc_caps){
 		.sq_depth = 1 + choice[0] % WORLD_DEPTH,
 		.sq_sges = (choice[0] >> 3) % (PLX_SGE_MAX + 1),
 		.inline_bytes = choice[1] % 3 * 100u,
@@ -395,7 +395,7 @@ caps_and_attr(struct world *w, const uint8_t choice[16])
 	w->rq_depth = 1 + choice[2] % WORLD_DEPTH;
 	w->rq_sges = (choice[2] >> 3) % 6;
 	w->shared = choice[2] >> 7;
-	w->attr = (struct plx_qp_attr){
+	w->attr = (struct plx_rc_attr){
 		.mtu = 256u << (choice[3] % 8 < 5 ? 0 : choice[3] % 5),
 		.dest_qpn = 0x22,
 		.pkey = PLX_PKEY_DEFAULT,
@@ -417,16 +417,16 @@ void
 world_connect(struct world *w)
 {
 	if (w->view.state == PLX_QP_RESET)
-		CHECK(plx_qp_modify(w->qp, PLX_QP_INIT, NULL) == PLX_OK);
-	CHECK(plx_qp_modify(w->qp, PLX_QP_RTR, &w->attr) == PLX_OK);
-	CHECK(plx_qp_modify(w->qp, PLX_QP_RTS, &w->attr) == PLX_OK);
+		CHECK(plx_rc_modify(w->qp, PLX_QP_INIT, NULL) == PLX_OK);
+	CHECK(plx_rc_modify(w->qp, PLX_QP_RTR, &w->attr) == PLX_OK);
+	CHECK(plx_rc_modify(w->qp, PLX_QP_RTS, &w->attr) == PLX_OK);
 }
 
 void
 world_reset(struct world *w, const uint8_t choice[16])
 {
 	static const uint64_t secret[2] = {1, 2};
-	struct plx_qp_ids ids = {.qpn = 0x11};
+	struct plx_rc_ids ids = {.qpn = 0x11};
 	size_t bytes;
 
 	memset(w, 0, offsetof(struct world, actions));
@@ -443,7 +443,7 @@ world_reset(struct world *w, const uint8_t choice[16])
 	CHECK(bytes > 0 && bytes <= sizeof(rq_memory));
 	memset(rq_memory, 0xa5, bytes);
 	w->rq = plx_rq_init(rq_memory, w->rq_depth, w->rq_sges, w->shared);
-	bytes = plx_qp_bytes(&w->caps);
+	bytes = plx_rc_bytes(&w->caps);
 	CHECK(bytes > 0 && bytes <= sizeof(qp_memory));
 	memset(qp_memory, 0xa5, bytes);
 	ids.domain = w->domain;
@@ -451,22 +451,22 @@ world_reset(struct world *w, const uint8_t choice[16])
 	ids.rq = w->rq;
 	ids.cc = choice[13] & 1 ? &world_cc : &plx_cc_none;
 	ids.cc_state = choice[13] & 1 ? w : NULL;
-	w->qp = plx_qp_init(qp_memory, &w->caps, &ids);
-	plx_qp_query(w->qp, &w->view);
+	w->qp = plx_rc_init(qp_memory, &w->caps, &ids);
+	plx_rc_query(w->qp, &w->view);
 }
 
 void
 world_close(struct world *w)
 {
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
-	plx_qp_query(w->qp, &view);
+	plx_rc_query(w->qp, &view);
 	if (view.state == PLX_QP_RESET)
 		return;
-	CHECK(plx_qp_modify(w->qp, PLX_QP_ERROR, NULL) == PLX_OK);
+	CHECK(plx_rc_modify(w->qp, PLX_QP_ERROR, NULL) == PLX_OK);
 	world_drain(w);
-	CHECK(plx_qp_wake_ns(w->qp) == PLX_NEVER);
-	plx_qp_query(w->qp, &view);
+	CHECK(plx_rc_wake_ns(w->qp) == PLX_NEVER);
+	plx_rc_query(w->qp, &view);
 	CHECK(view.flushed && view.rq_open == 0);
 	count_silent(w, &view);
 	CHECK(w->send.completed == w->send.posted);

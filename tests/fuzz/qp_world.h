@@ -72,9 +72,9 @@ struct world {
 	struct plx_key old_keys[WORLD_OLD_KEYS];
 	uint32_t old_key_next;
 
-	struct plx_qp_caps caps;
-	struct plx_qp_attr attr;
-	struct plx_qp *qp;
+	struct plx_rc_caps caps;
+	struct plx_rc_attr attr;
+	struct plx_rc *qp;
 	struct plx_rq *rq;
 	uint32_t rq_depth, rq_sges;
 	bool shared;
@@ -82,7 +82,7 @@ struct world {
 
 	struct world_queue send, recv;
 	struct world_allowance allowed;
-	struct plx_qp_view view; /* after the last step */
+	struct plx_rc_view view; /* after the last step */
 	struct world_sent sent[WORLD_SENT];
 	uint32_t sent_next;
 	enum plx_op_kind judging; /* kind of the packet being judged; NONE else */

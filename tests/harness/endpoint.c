@@ -2,7 +2,7 @@
  *
  * Owns the QPs of a test, their memory, the table that finds them by number, and every frame.
  * It never transmits on its own, frees a received frame, or lets a refused one change a QP.
- * Start with execute(); a hook may look at anything, but calls plx_qp_*() only after ep_*() is
+ * Start with execute(); a hook may look at anything, but calls plx_rc_*() only after ep_*() is
  * back.
  */
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct ep {
 struct ep_qp {
 	struct plx_list link;
 	struct ep *ep;
-	struct plx_qp *core;
+	struct plx_rc *core;
 	struct plx_rq *own_rq; /* NULL with an SRQ */
 	uint32_t qpn;
 	struct plx_domain domain;
@@ -139,7 +139,7 @@ struct ep_qp *
 ep_qp_create(struct ep *ep, const struct ep_qp_config *config)
 {
 	struct ep_qp *qp = calloc(1, sizeof(*qp));
-	struct plx_qp_ids ids = {.qpn = config->qpn,
+	struct plx_rc_ids ids = {.qpn = config->qpn,
 				 .domain = config->domain,
 				 .mem = ep->mem,
 				 .rq = config->srq,
@@ -158,7 +158,7 @@ ep_qp_create(struct ep *ep, const struct ep_qp_config *config)
 	qp->qpn = config->qpn;
 	qp->domain = config->domain;
 	qp->user = config->user;
-	qp->core = plx_qp_init(poisoned(plx_qp_bytes(&config->caps)), &config->caps, &ids);
+	qp->core = plx_rc_init(poisoned(plx_rc_bytes(&config->caps)), &config->caps, &ids);
 	PLX_ASSERT(qp->core != NULL);
 	number_insert(ep, qp);
 	plx_list_append(&ep->qps, &qp->link);
@@ -177,7 +177,7 @@ ep_qp_destroy(struct ep_qp *qp)
 	free(qp);
 }
 
-struct plx_qp *
+struct plx_rc *
 ep_qp_core(struct ep_qp *qp)
 {
 	return qp->core;
@@ -231,10 +231,10 @@ flow_template(struct plx_frame_template *tmpl, const struct ep_config *from,
 
 void
 ep_qp_connect(struct ep_qp *qp, const struct ep_config *peer, uint32_t peer_qpn,
-	      const struct plx_qp_attr *attr)
+	      const struct plx_rc_attr *attr)
 {
 	const struct ep_config *own = &qp->ep->config;
-	struct plx_qp_attr full = *attr;
+	struct plx_rc_attr full = *attr;
 
 	PLX_ASSERT(own->ip_version == peer->ip_version);
 	full.dest_qpn = peer_qpn;
@@ -244,9 +244,9 @@ ep_qp_connect(struct ep_qp *qp, const struct ep_config *peer, uint32_t peer_qpn,
 	memcpy(full.path.dst6, peer->ip6, sizeof(full.path.dst6));
 	flow_template(&qp->to_peer, own, peer, qp->qpn, true);
 	flow_template(&qp->from_peer, peer, own, peer_qpn, true);
-	PLX_ASSERT(plx_qp_modify(qp->core, PLX_QP_INIT, NULL) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(qp->core, PLX_QP_RTR, &full) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(qp->core, PLX_QP_RTS, &full) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(qp->core, PLX_QP_INIT, NULL) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(qp->core, PLX_QP_RTR, &full) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(qp->core, PLX_QP_RTS, &full) == PLX_OK);
 	qp->connected = true;
 }
 
@@ -330,7 +330,7 @@ static enum plx_verdict
 admit(const struct ep_qp *qp, const struct plx_frame *frame, const struct plx_pkt *pkt,
       const uint8_t *bytes, bool *icrc_bad)
 {
-	enum plx_verdict verdict = plx_qp_admit(qp->core, frame, pkt);
+	enum plx_verdict verdict = plx_rc_admit(qp->core, frame, pkt);
 	size_t covered = (size_t)frame->ip_bytes - PLX_ICRC_BYTES;
 	const uint8_t *ip = bytes + frame->ip_at;
 
@@ -348,19 +348,19 @@ static void
 assert_refusal_is_pure(struct ep_qp *qp, const struct plx_frame *frame, const struct plx_pkt *pkt,
 		       const uint8_t *bytes)
 {
-	const struct plx_qp_counters before = *plx_qp_counters(qp->core);
-	uint64_t wake = plx_qp_wake_ns(qp->core);
-	struct plx_qp_view was, is;
+	const struct plx_rc_counters before = *plx_rc_counters(qp->core);
+	uint64_t wake = plx_rc_wake_ns(qp->core);
+	struct plx_rc_view was, is;
 	bool icrc_bad;
 
 	memset(&was, 0, sizeof(was));
 	memset(&is, 0, sizeof(is));
-	plx_qp_query(qp->core, &was);
+	plx_rc_query(qp->core, &was);
 	(void)admit(qp, frame, pkt, bytes, &icrc_bad);
-	plx_qp_query(qp->core, &is);
+	plx_rc_query(qp->core, &is);
 	PLX_ASSERT(memcmp(&was, &is, sizeof(was)) == 0);
-	PLX_ASSERT(memcmp(&before, plx_qp_counters(qp->core), sizeof(before)) == 0);
-	PLX_ASSERT(plx_qp_wake_ns(qp->core) == wake);
+	PLX_ASSERT(memcmp(&before, plx_rc_counters(qp->core), sizeof(before)) == 0);
+	PLX_ASSERT(plx_rc_wake_ns(qp->core) == wake);
 }
 
 static void
@@ -401,7 +401,7 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 		return;
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
-	verdict = plx_qp_on_packet(qp->core, &pkt, now, out);
+	verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	judged(ep, qp, wire, false, verdict, &pkt);
 	PLX_ASSERT(execute(qp) == 0);
@@ -410,7 +410,7 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 uint32_t
 ep_tx(struct ep_qp *qp, uint64_t now, uint32_t budget)
 {
-	uint32_t said = plx_qp_transmit(qp->core, now, budget, fresh_actions(qp->ep));
+	uint32_t said = plx_rc_transmit(qp->core, now, budget, fresh_actions(qp->ep));
 	uint32_t sent = execute(qp);
 
 	PLX_ASSERT(sent == said && sent <= budget);
@@ -422,7 +422,7 @@ ep_tick(struct ep_qp *qp, uint64_t now)
 {
 	struct plx_actions *out = fresh_actions(qp->ep);
 
-	plx_qp_on_tick(qp->core, now, out);
+	plx_rc_on_tick(qp->core, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	PLX_ASSERT(execute(qp) == 0);
 }
@@ -432,7 +432,7 @@ ep_fail(struct ep_qp *qp)
 {
 	struct plx_actions *out = fresh_actions(qp->ep);
 
-	plx_qp_fail(qp->core, out);
+	plx_rc_fail(qp->core, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	PLX_ASSERT(execute(qp) == 0);
 }

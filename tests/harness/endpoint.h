@@ -46,7 +46,7 @@ struct plx_mem *ep_mem(struct ep *ep);
 struct ep_qp_config {
 	uint32_t qpn;
 	struct plx_domain domain;
-	struct plx_qp_caps caps;
+	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	struct plx_rq *srq;          /* NULL: a receive queue of its own */
 	const struct plx_cc_ops *cc; /* NULL: plx_cc_none */
@@ -56,14 +56,14 @@ struct ep_qp_config {
 
 struct ep_qp *ep_qp_create(struct ep *ep, const struct ep_qp_config *config);
 void ep_qp_destroy(struct ep_qp *qp);
-struct plx_qp *ep_qp_core(struct ep_qp *qp);
+struct plx_rc *ep_qp_core(struct ep_qp *qp);
 struct ep *ep_qp_ep(struct ep_qp *qp);
 void *ep_qp_user(struct ep_qp *qp);
 
 /** RESET -> INIT -> RTR -> RTS towards the other end; path and dest_qpn of `attr` are filled from
  * `peer` and `peer_qpn`, and the frame template is made. Asserts on any refusal. */
 void ep_qp_connect(struct ep_qp *qp, const struct ep_config *peer, uint32_t peer_qpn,
-		   const struct plx_qp_attr *attr);
+		   const struct plx_rc_attr *attr);
 
 /** One frame arrives: decode, find the QP, admit, ICRC, judge, execute. Does not transmit. */
 void ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now);

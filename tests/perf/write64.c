@@ -27,7 +27,7 @@ struct end {
 	struct plx_mem *mem;
 	struct plx_domain domain;
 	struct plx_key key;
-	struct plx_qp *qp;
+	struct plx_rc *qp;
 	struct plx_frame_template tmpl;
 	struct plx_actions actions;
 	uint8_t memory[BURST * WRITE_BYTES];
@@ -79,14 +79,14 @@ static void
 make_end(struct end *end, uint32_t qpn, uint32_t peer)
 {
 	static const uint64_t secret[2] = {1, 2};
-	const struct plx_qp_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
+	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
 	const struct plx_region_attr attr = {
 		.va = 0x10000,
 		.host = end->memory,
 		.length = sizeof(end->memory),
 		.access = {PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE},
 	};
-	const struct plx_qp_attr qp_attr = {
+	const struct plx_rc_attr qp_attr = {
 		.path = {.ip_version = 4, .src4 = qpn, .dst4 = peer},
 		.mtu = 1024,
 		.dest_qpn = peer,
@@ -100,7 +100,7 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 		.ack_interval = BURST,
 		.read_chunk_packets = 16,
 	};
-	struct plx_qp_ids ids = {.qpn = qpn, .cc = &plx_cc_none};
+	struct plx_rc_ids ids = {.qpn = qpn, .cc = &plx_cc_none};
 	struct plx_region region;
 
 	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, secret);
@@ -109,10 +109,10 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 	ids.domain = end->domain;
 	ids.mem = end->mem;
 	ids.rq = plx_rq_init(aligned(plx_rq_bytes(1, 0)), 1, 0, false);
-	end->qp = plx_qp_init(aligned(plx_qp_bytes(&caps)), &caps, &ids);
-	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_INIT, NULL) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_RTR, &qp_attr) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(end->qp, PLX_QP_RTS, &qp_attr) == PLX_OK);
+	end->qp = plx_rc_init(aligned(plx_rc_bytes(&caps)), &caps, &ids);
+	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_INIT, NULL) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTR, &qp_attr) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTS, &qp_attr) == PLX_OK);
 	make_template(end, qpn, peer);
 }
 
@@ -163,11 +163,11 @@ take_frame(struct end *end, const uint8_t *bytes, size_t len)
 	PLX_ASSERT(plx_frame_decode(bytes, len, PLX_TRUST_IP_CHECKSUM, &frame) == PLX_WIRE_OK);
 	PLX_ASSERT(plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
 				  (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt) == PLX_WIRE_OK);
-	PLX_ASSERT(plx_qp_admit(end->qp, &frame, &pkt) == PLX_VERDICT_ACCEPT);
+	PLX_ASSERT(plx_rc_admit(end->qp, &frame, &pkt) == PLX_VERDICT_ACCEPT);
 	ip = bytes + frame.ip_at;
 	covered = (size_t)frame.ip_bytes - PLX_ICRC_BYTES;
 	PLX_ASSERT(plx_icrc_load(ip + covered) == icrc(ip, covered));
-	plx_qp_on_packet(end->qp, &pkt, now, &end->actions);
+	plx_rc_on_packet(end->qp, &pkt, now, &end->actions);
 	execute(end);
 	plx_actions_reset(&end->actions);
 }
@@ -180,7 +180,7 @@ take_emit(struct end *end, const struct plx_actions *from, const struct plx_emit
 
 	PLX_ASSERT(emit->iovs <= 1);
 	pkt.payload = emit->iovs ? from->iov[emit->iov_first].base : (const uint8_t *)"";
-	plx_qp_on_packet(end->qp, &pkt, now, &end->actions);
+	plx_rc_on_packet(end->qp, &pkt, now, &end->actions);
 	execute(end);
 	plx_actions_reset(&end->actions);
 }
@@ -215,14 +215,14 @@ count_requester_post(void)
 		wqe.remote_va = 0x10000 + i * WRITE_BYTES;
 		wqe.sge[0] = (struct plx_sge){
 			.va = wqe.remote_va, .length = WRITE_BYTES, .key = requester.key};
-		PLX_ASSERT(plx_qp_post_send(requester.qp, &wqe, NULL) == PLX_OK);
+		PLX_ASSERT(plx_rc_post_send(requester.qp, &wqe, NULL) == PLX_OK);
 	}
 }
 
 COUNTED static void
 count_requester_send(bool frames)
 {
-	PLX_ASSERT(plx_qp_transmit(requester.qp, now, BURST, &requester.actions) == BURST);
+	PLX_ASSERT(plx_rc_transmit(requester.qp, now, BURST, &requester.actions) == BURST);
 	if (frames)
 		write_frames(&requester);
 }
@@ -231,7 +231,7 @@ COUNTED static void
 count_responder(bool frames)
 {
 	take_all(&responder, &requester, frames);
-	PLX_ASSERT(plx_qp_transmit(responder.qp, now, BURST, &responder.actions) == 1);
+	PLX_ASSERT(plx_rc_transmit(responder.qp, now, BURST, &responder.actions) == 1);
 	if (frames)
 		write_frames(&responder);
 }

@@ -91,9 +91,9 @@ line_state(struct script *s)
 {
 	const struct end *end = &s->ends[next_side(s)];
 	const char *word = next_word(s, "a state");
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
-	plx_qp_query(ep_qp_core(end->qp), &view);
+	plx_rc_query(ep_qp_core(end->qp), &view);
 	s->expectations++;
 	if (state_of(word) <= PLX_QP_NONE)
 		script_fail(s, "\"%s\" is not a state", word);
@@ -106,7 +106,7 @@ line_counter(struct script *s)
 {
 	const struct end *end = &s->ends[next_side(s)];
 	const char *word = next_word(s, "a counter");
-	const uint64_t *counter = counter_of(plx_qp_counters(ep_qp_core(end->qp)), word);
+	const uint64_t *counter = counter_of(plx_rc_counters(ep_qp_core(end->qp)), word);
 
 	s->expectations++;
 	if (counter == NULL)
@@ -120,10 +120,10 @@ line_view(struct script *s)
 {
 	const struct end *end = &s->ends[next_side(s)];
 	const char *word = next_word(s, "a field");
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 	uint64_t value;
 
-	plx_qp_query(ep_qp_core(end->qp), &view);
+	plx_rc_query(ep_qp_core(end->qp), &view);
 	s->expectations++;
 	if (!view_of(&view, word, &value))
 		script_fail(s, "a QP shows no %s", word);
@@ -159,7 +159,7 @@ line_run(struct script *s)
 static void
 end_wakes(struct script *s, enum side side)
 {
-	uint64_t wake = plx_qp_wake_ns(ep_qp_core(s->ends[side].qp));
+	uint64_t wake = plx_rc_wake_ns(ep_qp_core(s->ends[side].qp));
 	uint64_t want = PLX_NEVER;
 
 	if (accept_word(s, "in"))

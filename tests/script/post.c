@@ -293,7 +293,7 @@ post_send(const struct post *post, const struct op *op)
 		if (sges > PLX_WQE_SGES)
 			spill = sge + PLX_WQE_SGES;
 	}
-	status = plx_qp_post_send(ep_qp_core(post->end->qp), &wqe, spill);
+	status = plx_rc_post_send(ep_qp_core(post->end->qp), &wqe, spill);
 	/* What was posted is the library's now: it copied it, and may not look again. */
 	memset(&wqe, 0xa5, sizeof(wqe));
 	memset(sge, 0xa5, sizeof(sge));
@@ -311,14 +311,14 @@ post_recv(const struct post *post, const struct op *op)
 	if (post->end->qp_config.srq != NULL)
 		status = plx_rq_post(post->end->qp_config.srq, op->wr_id, sge, sges);
 	else
-		status = plx_qp_post_recv(ep_qp_core(post->end->qp), op->wr_id, sge, sges);
+		status = plx_rc_post_recv(ep_qp_core(post->end->qp), op->wr_id, sge, sges);
 	memset(sge, 0xa5, sizeof(sge));
 	return status;
 }
 
 static void
 expect_status(struct script *s, const struct post *post, enum plx_status status,
-	      const struct plx_qp_view *before, const struct plx_qp_view *after)
+	      const struct plx_rc_view *before, const struct plx_rc_view *after)
 {
 	if (post->refused < 0 && status != PLX_OK)
 		script_fail(s, "the post was refused: %s", plx_status_text(status));
@@ -335,7 +335,7 @@ expect_status(struct script *s, const struct post *post, enum plx_status status,
 void
 line_post(struct script *s)
 {
-	struct plx_qp_view before, after;
+	struct plx_rc_view before, after;
 	enum plx_status status;
 	struct post post;
 	struct op *op = calloc(1, sizeof(*op));
@@ -357,9 +357,9 @@ line_post(struct script *s)
 		make_content(s, op);
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
-	plx_qp_query(ep_qp_core(post.end->qp), &before);
+	plx_rc_query(ep_qp_core(post.end->qp), &before);
 	status = post.recv ? post_recv(&post, op) : post_send(&post, op);
-	plx_qp_query(ep_qp_core(post.end->qp), &after);
+	plx_rc_query(ep_qp_core(post.end->qp), &after);
 	expect_status(s, &post, status, &before, &after);
 	op->silent = post.flags & PLX_WR_SILENT;
 	op->refused = status != PLX_OK;

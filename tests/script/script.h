@@ -86,7 +86,7 @@ struct end {
 	enum side side;
 	struct ep_config config;
 	struct ep_qp_config qp_config;
-	struct plx_qp_attr attr;
+	struct plx_rc_attr attr;
 	struct ep *ep;
 	struct ep_qp *qp;
 	struct plx_domain domain, other_domain;
@@ -162,8 +162,8 @@ int access_of(const char *text); /* a bit of enum plx_access_bit */
 int key_verdict_of(const char *text);
 const char *key_verdict_name(uint32_t verdict);
 int state_of(const char *text); /* enum plx_qp_state */
-const uint64_t *counter_of(const struct plx_qp_counters *counters, const char *text);
-bool view_of(const struct plx_qp_view *view, const char *text, uint64_t *out);
+const uint64_t *counter_of(const struct plx_rc_counters *counters, const char *text);
+bool view_of(const struct plx_rc_view *view, const char *text, uint64_t *out);
 
 /* ---- packet.c: packets as words ------------------------------------------------------------- */
 

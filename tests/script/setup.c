@@ -108,7 +108,7 @@ end_defaults(struct script *s, enum side side)
 		.rq_depth = 64,
 		.rq_sges = 16,
 	};
-	end->attr = (struct plx_qp_attr){
+	end->attr = (struct plx_rc_attr){
 		.mtu = 1024,
 		.pkey = PLX_PKEY_DEFAULT,
 		.sq_psn = {side == SIDE_A ? 10 : 100},
@@ -278,7 +278,7 @@ static void
 end_connect(struct script *s, struct end *end)
 {
 	const struct end *peer = &s->ends[!end->side];
-	struct plx_qp *core = ep_qp_core(end->qp);
+	struct plx_rc *core = ep_qp_core(end->qp);
 
 	end->attr.rq_psn = peer->attr.sq_psn;
 	end->attr.dest_qpn = peer->qp_config.qpn;
@@ -286,9 +286,9 @@ end_connect(struct script *s, struct end *end)
 	if (!end->starts_in_rtr)
 		return;
 	/* The harness takes a QP to RTS; walk it up again, and stop before. */
-	PLX_ASSERT(plx_qp_modify(core, PLX_QP_RESET, NULL) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(core, PLX_QP_INIT, NULL) == PLX_OK);
-	PLX_ASSERT(plx_qp_modify(core, PLX_QP_RTR, &end->attr) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(core, PLX_QP_RESET, NULL) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(core, PLX_QP_INIT, NULL) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(core, PLX_QP_RTR, &end->attr) == PLX_OK);
 }
 
 void
@@ -351,7 +351,7 @@ line_modify(struct script *s)
 		want = status_of(next_word(s, "a status"));
 		s->expectations++;
 	}
-	status = plx_qp_modify(ep_qp_core(end->qp), (enum plx_qp_state)state, &end->attr);
+	status = plx_rc_modify(ep_qp_core(end->qp), (enum plx_qp_state)state, &end->attr);
 	if ((int)status != want)
 		script_fail(s, "modify says: %s", plx_status_text(status));
 	if (status == PLX_OK && state == PLX_QP_RESET)

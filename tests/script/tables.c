@@ -120,7 +120,7 @@ state_of(const char *text)
 }
 
 const uint64_t *
-counter_of(const struct plx_qp_counters *counters, const char *text)
+counter_of(const struct plx_rc_counters *counters, const char *text)
 {
 	static const char prefix[] = "verdict.";
 
@@ -155,7 +155,7 @@ counter_of(const struct plx_qp_counters *counters, const char *text)
 	X(flushed, view->flushed)
 
 bool
-view_of(const struct plx_qp_view *view, const char *text, uint64_t *out)
+view_of(const struct plx_rc_view *view, const char *text, uint64_t *out)
 {
 #define PLX_X(name, value)              \
 	if (strcmp(text, #name) == 0) { \

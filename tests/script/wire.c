@@ -157,7 +157,7 @@ const struct ep_hooks wire_hooks = {
 static bool
 serve_one(struct script *s, struct end *end)
 {
-	uint64_t wake = plx_qp_wake_ns(ep_qp_core(end->qp));
+	uint64_t wake = plx_rc_wake_ns(ep_qp_core(end->qp));
 
 	if (end->busy || wake > s->now_ns)
 		return false;
@@ -250,7 +250,7 @@ next_instant(const struct script *s)
 		next = plx_list_entry(s->flight.next, struct frame, link)->at_ns;
 	for (enum side side = SIDE_A; side < SIDE_COUNT; side++)
 		if (!s->ends[side].busy)
-			next = plx_time_min(next, plx_qp_wake_ns(ep_qp_core(s->ends[side].qp)));
+			next = plx_time_min(next, plx_rc_wake_ns(ep_qp_core(s->ends[side].qp)));
 	return next;
 }
 

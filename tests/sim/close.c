@@ -36,10 +36,10 @@ flush(struct side *side)
 {
 	struct world *world = side->pair->world;
 	uint32_t calls = 0, most = side->caps.sq_depth + side->receiver->depth + 8;
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
 	side_settle(side);
-	plx_qp_query(ep_qp_core(side->qp), &view);
+	plx_rc_query(ep_qp_core(side->qp), &view);
 	while (!view.flushed || side->flushed_events == 0) {
 		uint32_t budget = (uint32_t)plx_prng_below(&side->prng, 3);
 
@@ -47,7 +47,7 @@ flush(struct side *side)
 			 "a QP in error is not flushed after %u calls", most);
 		ep_tx(side->qp, clock_local(side->station), budget);
 		side_settle(side);
-		plx_qp_query(ep_qp_core(side->qp), &view);
+		plx_rc_query(ep_qp_core(side->qp), &view);
 	}
 	side_flushed(side);
 }
@@ -57,15 +57,15 @@ static void
 reset(struct side *side)
 {
 	struct world *world = side->pair->world;
-	struct plx_qp *qp = ep_qp_core(side->qp);
-	struct plx_qp_view view;
+	struct plx_rc *qp = ep_qp_core(side->qp);
+	struct plx_rc_view view;
 
 	side_collect(side);
-	PLX_ASSERT(plx_qp_modify(qp, PLX_QP_RESET, NULL) == PLX_OK);
-	plx_qp_query(qp, &view);
+	PLX_ASSERT(plx_rc_modify(qp, PLX_QP_RESET, NULL) == PLX_OK);
+	plx_rc_query(qp, &view);
 	sim_must(world, view.state == PLX_QP_RESET, "I6", "state %s after RESET",
 		 plx_qp_state_name(view.state));
-	sim_must(world, plx_qp_wake_ns(qp) == PLX_NEVER, "I6", "a QP in RESET wants to be woken");
+	sim_must(world, plx_rc_wake_ns(qp) == PLX_NEVER, "I6", "a QP in RESET wants to be woken");
 	sim_must(world, view.ack_deadline_ns == PLX_NEVER, "I6", "a QP in RESET has a timer");
 	sim_must(world, view.sq_posted == view.sq_consumed && !view.rq_open, "I6",
 		 "a QP in RESET holds entries");
@@ -127,7 +127,7 @@ void
 pair_close(struct pair *pair, bool last)
 {
 	struct world *world = pair->world;
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
 	if (!pair->alive)
 		return;
@@ -142,7 +142,7 @@ pair_close(struct pair *pair, bool last)
 			    draw_percent(&pair->prng, 50);
 
 		if (keep) {
-			plx_qp_query(ep_qp_core(side->qp), &view);
+			plx_rc_query(ep_qp_core(side->qp), &view);
 			keep = view.state == PLX_QP_RESET;
 		}
 		if (!keep)

@@ -97,7 +97,7 @@ request_sent(struct side *side, uint64_t psn)
 static bool
 went_back(struct side *side)
 {
-	const struct plx_qp_counters *counters = plx_qp_counters(ep_qp_core(side->qp));
+	const struct plx_rc_counters *counters = plx_rc_counters(ep_qp_core(side->qp));
 	uint64_t seen = side->returns_seen;
 
 	side->returns_seen = counters->go_backs + counters->rnr_waits;

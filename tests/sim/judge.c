@@ -251,9 +251,9 @@ on_event(void *user, struct ep_qp *qp, const struct plx_event *event)
 			 side->receiver->fifo_count, side->receiver->armed);
 		side->receiver->armed = 0;
 	} else if (event->kind == PLX_EVENT_SQ_DRAINED) {
-		struct plx_qp_view view;
+		struct plx_rc_view view;
 
-		plx_qp_query(ep_qp_core(qp), &view);
+		plx_rc_query(ep_qp_core(qp), &view);
 		sim_must(world, side->draining && plx_psn_eq(view.psn_unacked, view.psn_high), "I9",
 			 "a send queue is drained while packets are unacknowledged");
 	}

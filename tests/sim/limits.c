@@ -9,7 +9,7 @@
 static uint64_t
 timeouts_since(const struct side *side)
 {
-	return plx_qp_counters(ep_qp_core(side->qp))->timeouts - side->timeouts_seen;
+	return plx_rc_counters(ep_qp_core(side->qp))->timeouts - side->timeouts_seen;
 }
 
 /* Retries spent since the last progress, those of the call that is going on included. */
@@ -41,7 +41,7 @@ fence_check(struct side *side, const struct op *fenced)
 }
 
 static void
-check_requester(struct side *side, const struct plx_qp_view *view)
+check_requester(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
 	uint64_t una = psn_absolute(side->psn_una, view->psn_unacked);
@@ -71,10 +71,10 @@ check_requester(struct side *side, const struct plx_qp_view *view)
 
 /* What a retry costs, and that progress gives everything back. */
 static void
-check_retries(struct side *side, const struct plx_qp_view *view)
+check_retries(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
-	const struct plx_qp_attr *attr = &side->attr;
+	const struct plx_rc_attr *attr = &side->attr;
 	bool forever = attr->rnr_retry_max == PLX_RNR_RETRY_FOREVER;
 
 	if (timeouts_since(side) > 0) {
@@ -109,7 +109,7 @@ check_retries(struct side *side, const struct plx_qp_view *view)
 }
 
 static void
-check_responder(struct side *side, const struct plx_qp_view *view)
+check_responder(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
 
@@ -142,7 +142,7 @@ check_responder(struct side *side, const struct plx_qp_view *view)
 }
 
 static void
-check_state(struct side *side, const struct plx_qp_view *view)
+check_state(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
 	bool error = view->state == PLX_QP_ERROR;
@@ -161,7 +161,7 @@ check_state(struct side *side, const struct plx_qp_view *view)
 
 /* Silent requests whose place is free again were a success, if no completion says otherwise. */
 static void
-pass_silent(struct side *side, const struct plx_qp_view *view)
+pass_silent(struct side *side, const struct plx_rc_view *view)
 {
 	uint32_t open = view->sq_posted - view->sq_consumed;
 
@@ -174,7 +174,7 @@ pass_silent(struct side *side, const struct plx_qp_view *view)
 }
 
 void
-limits_check(struct side *side, const struct plx_qp_view *view)
+limits_check(struct side *side, const struct plx_rc_view *view)
 {
 	check_requester(side, view);
 	check_retries(side, view);

@@ -193,7 +193,7 @@ side_kill(struct side *side)
 	if (engine)
 		ep_fail(side->qp);
 	else
-		PLX_ASSERT(plx_qp_modify(ep_qp_core(side->qp), PLX_QP_ERROR, NULL) == PLX_OK);
+		PLX_ASSERT(plx_rc_modify(ep_qp_core(side->qp), PLX_QP_ERROR, NULL) == PLX_OK);
 	side_settle(side);
 }
 
@@ -222,21 +222,21 @@ drain(struct side *side)
 	if (side->draining)
 		return;
 	side->draining = true;
-	PLX_ASSERT(plx_qp_modify(ep_qp_core(side->qp), PLX_QP_SQD, NULL) == PLX_OK);
+	PLX_ASSERT(plx_rc_modify(ep_qp_core(side->qp), PLX_QP_SQD, NULL) == PLX_OK);
 	heap_push(world, world->now + 1 + draw_log(&side->prng, 100, 1000000), SIM_EV_RESUME, side);
 }
 
 void
 drain_resume(struct side *side)
 {
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
 	if (!side->draining || side->state != SIDE_UP)
 		return;
 	side->draining = false;
-	plx_qp_query(ep_qp_core(side->qp), &view);
+	plx_rc_query(ep_qp_core(side->qp), &view);
 	if (view.state == PLX_QP_SQD)
-		PLX_ASSERT(plx_qp_modify(ep_qp_core(side->qp), PLX_QP_RTS, &side->attr) == PLX_OK);
+		PLX_ASSERT(plx_rc_modify(ep_qp_core(side->qp), PLX_QP_RTS, &side->attr) == PLX_OK);
 	side_settle(side);
 }
 

@@ -106,7 +106,7 @@ static void
 draw_caps(struct side *side, struct plx_prng *prng)
 {
 	const struct sim_config *config = &side->pair->world->config;
-	struct plx_qp_caps *caps = &side->caps;
+	struct plx_rc_caps *caps = &side->caps;
 
 	caps->sq_depth = (uint32_t)draw_log(prng, 1, draw_percent(prng, 2) ? 512 : 64);
 	caps->sq_sges = draw_percent(prng, 2) ? 0 : (uint32_t)draw_log(prng, 1, PLX_SGE_MAX);
@@ -135,11 +135,11 @@ static void
 draw_attr(struct side *side, struct plx_prng *prng, uint32_t mtu)
 {
 	struct world *world = side->pair->world;
-	struct plx_qp_attr *attr = &side->attr;
+	struct plx_rc_attr *attr = &side->attr;
 	uint32_t peer_res = side->peer->caps.responder_res;
 	bool clean = world->config.profile == SIM_PROFILE_clean;
 
-	*attr = (struct plx_qp_attr){.mtu = mtu, .pkey = PLX_PKEY_DEFAULT};
+	*attr = (struct plx_rc_attr){.mtu = mtu, .pkey = PLX_PKEY_DEFAULT};
 	attr->enabled.bits =
 		PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
 	if (draw_percent(prng, 10))
@@ -274,7 +274,7 @@ reset_model(struct side *side)
 	side->psn_replied = side->psn_delivered = side->epsn;
 	side->rnrs = side->charged = side->charge_now = side->unasked = 0;
 	side->rnr_now = false;
-	side->timeouts_seen = plx_qp_counters(ep_qp_core(side->qp))->timeouts;
+	side->timeouts_seen = plx_rc_counters(ep_qp_core(side->qp))->timeouts;
 	side->due = NULL;
 	side->rnrs_sent = 0;
 	side->cause_seen = side->rnr_owed = side->rnr_ever = side->killed = side->silenced =
@@ -318,7 +318,7 @@ pair_birth(struct pair *pair)
 		make_offers(side, &prng);
 		reset_model(side);
 		ep_qp_connect(side->qp, &side->peer->station->config, side->peer->qpn, &side->attr);
-		side->counted = *plx_qp_counters(ep_qp_core(side->qp));
+		side->counted = *plx_rc_counters(ep_qp_core(side->qp));
 		side->state = SIDE_UP;
 		scripted_birth(side);
 		trace_add(world, TRACE_LIFE, side, pair->life, side->qpn, side->attr.mtu,

@@ -210,7 +210,7 @@ void complete_send(struct side *side, const struct plx_completion *completion);
 void complete_receive(struct side *side, const struct plx_completion *completion);
 void complete_silent(struct side *side);
 void side_flushed(struct side *side);
-void limits_check(struct side *side, const struct plx_qp_view *view);
+void limits_check(struct side *side, const struct plx_rc_view *view);
 uint32_t retries_charged(const struct side *side);
 uint32_t rnrs_charged(const struct side *side);
 void fence_check(struct side *side, const struct op *fenced);

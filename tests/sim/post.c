@@ -70,7 +70,7 @@ post_wqe(struct side *side, const struct op *op)
 
 	memset(&wqe, 0, sizeof(wqe));
 	fill_wqe(side, op, &wqe, spill);
-	status = plx_qp_post_send(ep_qp_core(side->qp), &wqe, spilled ? spill : NULL);
+	status = plx_rc_post_send(ep_qp_core(side->qp), &wqe, spilled ? spill : NULL);
 	memset(&wqe, 0x5a, sizeof(wqe));
 	if (spilled)
 		memset(spill, 0x5a, sizeof(spill));
@@ -80,9 +80,9 @@ post_wqe(struct side *side, const struct op *op)
 bool
 post_has_room(const struct side *side)
 {
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
-	plx_qp_query(ep_qp_core(side->qp), &view);
+	plx_rc_query(ep_qp_core(side->qp), &view);
 	return view.sq_posted - view.sq_consumed < side->caps.sq_depth;
 }
 
@@ -92,14 +92,14 @@ post_when_full(struct side *side)
 {
 	struct world *world = side->pair->world;
 	struct op op = {.kind = PLX_WR_SEND, .wr_id = world->next_wr_id++};
-	struct plx_qp_view before, after;
+	struct plx_rc_view before, after;
 	enum plx_status status;
 
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
-	plx_qp_query(ep_qp_core(side->qp), &before);
+	plx_rc_query(ep_qp_core(side->qp), &before);
 	status = post_wqe(side, &op);
-	plx_qp_query(ep_qp_core(side->qp), &after);
+	plx_rc_query(ep_qp_core(side->qp), &after);
 	sim_must(world, status == PLX_FULL, "I6", "a post to a full send queue says: %s",
 		 plx_status_text(status));
 	sim_must(world, memcmp(&before, &after, sizeof(before)) == 0, "I6",

@@ -160,7 +160,7 @@ post_one(struct receiver *rx)
 	slot->wr_id = world->next_wr_id++;
 	cut(rx, slot, index);
 	if (rx->owner != NULL)
-		status = plx_qp_post_recv(ep_qp_core(rx->owner->qp), slot->wr_id, slot->sge,
+		status = plx_rc_post_recv(ep_qp_core(rx->owner->qp), slot->wr_id, slot->sge,
 					  slot->sges);
 	else
 		status = plx_rq_post(rx->srq, slot->wr_id, slot->sge, slot->sges);

@@ -36,7 +36,7 @@ write_config(const struct writing *w)
 	fprintf(w->to, "config mtu %u ip %u budget 64\n", side->attr.mtu,
 		w->world->config.ip_version);
 	for (int s = 0; s < 2; s++, side++) {
-		const struct plx_qp_attr *attr = &side->attr;
+		const struct plx_rc_attr *attr = &side->attr;
 
 		fprintf(w->to,
 			"config %c psn %u retry %u rnr_retry %u timeout %" PRIu64

@@ -22,7 +22,7 @@ void
 side_schedule(struct side *side)
 {
 	struct world *world = side->pair->world;
-	uint64_t wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+	uint64_t wake = plx_rc_wake_ns(ep_qp_core(side->qp));
 	uint64_t at;
 
 	if (wake == PLX_NEVER)
@@ -47,10 +47,10 @@ void
 side_settle(struct side *side)
 {
 	struct world *world = side->pair->world;
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
 	revoke_now(world);
-	plx_qp_query(ep_qp_core(side->qp), &view);
+	plx_rc_query(ep_qp_core(side->qp), &view);
 	limits_check(side, &view);
 	if (view.state == PLX_QP_ERROR && side->state == SIDE_UP) {
 		side->state = SIDE_ERROR;
@@ -77,10 +77,10 @@ side_transmit(struct side *side)
 	struct world *world = side->pair->world;
 	uint32_t budget = world->config.simple ? 64 : (uint32_t)draw_log(&side->prng, 1, 32);
 	uint64_t before = world->actions;
-	bool wanted = plx_qp_wake_ns(ep_qp_core(side->qp)) == 0;
+	bool wanted = plx_rc_wake_ns(ep_qp_core(side->qp)) == 0;
 
 	ep_tx(side->qp, clock_local(side->station), budget);
-	if (wanted && world->actions == before && plx_qp_wake_ns(ep_qp_core(side->qp)) == 0)
+	if (wanted && world->actions == before && plx_rc_wake_ns(ep_qp_core(side->qp)) == 0)
 		sim_fail(world, SIM_STUCK, "I10", WRONG_OTHER,
 			 "side %u wants to transmit at once, and does nothing", side->id);
 	side_settle(side);
@@ -120,11 +120,11 @@ side_on_wake(struct side *side)
 	if (side->qp == NULL || side->state == SIDE_DOWN)
 		return;
 	local = clock_local(side->station);
-	wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+	wake = plx_rc_wake_ns(ep_qp_core(side->qp));
 	if (wake != 0 && wake <= local) {
 		trace_add(world, TRACE_TICK, side, local, wake, 0, 0);
 		ep_tick(side->qp, local);
-		wake = plx_qp_wake_ns(ep_qp_core(side->qp));
+		wake = plx_rc_wake_ns(ep_qp_core(side->qp));
 		sim_must(world, wake == 0 || wake > local, "I13",
 			 "a deadline that has passed stays after its tick");
 		side_settle(side);
@@ -151,11 +151,11 @@ void
 side_collect(struct side *side)
 {
 	struct sim_stats *stats = &side->pair->world->stats;
-	const struct plx_qp_counters *is, *was = &side->counted;
+	const struct plx_rc_counters *is, *was = &side->counted;
 
 	if (side->qp == NULL)
 		return;
-	is = plx_qp_counters(ep_qp_core(side->qp));
+	is = plx_rc_counters(ep_qp_core(side->qp));
 	stats->timeouts += is->timeouts - was->timeouts;
 	stats->rnrs += is->rnrs_sent - was->rnrs_sent;
 	stats->naks += is->naks_sent - was->naks_sent;

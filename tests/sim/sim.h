@@ -2,7 +2,7 @@
  *
  * The simulator's nouns: a world of stations, links between them, pairs of QPs, and the model of
  * what each QP has been asked and has done. Time is virtual, everything is drawn from the seed.
- * Nothing here looks inside a QP but through plx_qp_query(). Start with struct world.
+ * Nothing here looks inside a QP but through plx_rc_query(). Start with struct world.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -369,8 +369,8 @@ struct side {
 	struct ep_qp *qp;
 	uint32_t qpn;
 	uint8_t domain;
-	struct plx_qp_caps caps;
-	struct plx_qp_attr attr;
+	struct plx_rc_caps caps;
+	struct plx_rc_attr attr;
 	struct receiver *receiver;
 	uint32_t receive_bytes;        /* its entries; the peer asks even when the QP is gone */
 	struct receiver *own_receiver; /* of this life; NULL with a shared one */
@@ -429,7 +429,7 @@ struct side {
 	bool killed;   /* by the application */
 	bool silenced; /* by the engine: nothing may leave any more */
 	uint32_t failed_events, flushed_events, posts_after_death;
-	struct plx_qp_counters counted; /* what the statistics have taken already */
+	struct plx_rc_counters counted; /* what the statistics have taken already */
 };
 
 struct pair {

@@ -132,10 +132,10 @@ make_keys(struct bench *bench)
 }
 
 void
-bench_init(struct bench *bench, const struct plx_qp_caps *caps, uint32_t rq_depth)
+bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_depth)
 {
 	const uint64_t secret[2] = {0x0123456789abcdef, 0xfedcba9876543210};
-	struct plx_qp_ids ids = {.qpn = BENCH_QPN, .cc = &plx_cc_none};
+	struct plx_rc_ids ids = {.qpn = BENCH_QPN, .cc = &plx_cc_none};
 
 	*bench = (struct bench){0};
 	bench->arena = calloc(1, BENCH_ARENA);
@@ -154,7 +154,7 @@ bench_init(struct bench *bench, const struct plx_qp_caps *caps, uint32_t rq_dept
 	ids.domain = bench->domain;
 	ids.mem = bench->mem;
 	ids.rq = bench->rq;
-	bench->qp = plx_qp_init(block(bench, QP, plx_qp_bytes(caps)), caps, &ids);
+	bench->qp = plx_rc_init(block(bench, QP, plx_rc_bytes(caps)), caps, &ids);
 	BENCH_CHECK(bench->qp);
 }
 
@@ -168,10 +168,10 @@ bench_fini(struct bench *bench)
 	free(bench->recv_arena);
 }
 
-struct plx_qp_attr
+struct plx_rc_attr
 bench_attr(void)
 {
-	return (struct plx_qp_attr){
+	return (struct plx_rc_attr){
 		.path = {.ip_version = 0},
 		.mtu = BENCH_MTU,
 		.dest_qpn = BENCH_PEER,
@@ -189,10 +189,10 @@ bench_attr(void)
 }
 
 void
-bench_bring(struct bench *bench, enum plx_qp_state state, const struct plx_qp_attr *attr)
+bench_bring(struct bench *bench, enum plx_qp_state state, const struct plx_rc_attr *attr)
 {
 	for (int s = PLX_QP_INIT; s <= (int)state; s++)
-		BENCH_CHECK(plx_qp_modify(bench->qp, (enum plx_qp_state)s, attr) == PLX_OK);
+		BENCH_CHECK(plx_rc_modify(bench->qp, (enum plx_qp_state)s, attr) == PLX_OK);
 }
 
 void
@@ -257,7 +257,7 @@ bench_feed(struct bench *bench, const struct plx_pkt *pkt, uint64_t now)
 	enum plx_verdict verdict;
 
 	plx_actions_reset(&bench->out);
-	verdict = plx_qp_on_packet(bench->qp, pkt, now, &bench->out);
+	verdict = plx_rc_on_packet(bench->qp, pkt, now, &bench->out);
 	BENCH_CHECK(bench->out.count <= PLX_ACTIONS_PER_PACKET);
 	for (uint32_t i = 0; i < bench->out.count; i++)
 		if (bench->out.list[i].kind == PLX_ACT_ATOMIC)
@@ -273,6 +273,6 @@ bench_drain(struct bench *bench, uint64_t now)
 	do {
 		BENCH_CHECK(++calls < 1000);
 		plx_actions_reset(&bench->out);
-		(void)plx_qp_transmit(bench->qp, now, 64, &bench->out);
+		(void)plx_rc_transmit(bench->qp, now, 64, &bench->out);
 	} while (bench->out.count);
 }

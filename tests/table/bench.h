@@ -57,7 +57,7 @@ struct bench_saved {
 
 struct bench {
 	struct bench_block block[3];
-	struct plx_qp *qp;
+	struct plx_rc *qp;
 	struct plx_rq *rq;
 	struct plx_mem *mem;
 	struct plx_domain domain, other;
@@ -72,14 +72,14 @@ struct bench {
 };
 
 /** Blocks, keys, and a QP in RESET. */
-void bench_init(struct bench *bench, const struct plx_qp_caps *caps, uint32_t rq_depth);
+void bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_depth);
 void bench_fini(struct bench *bench);
 
 /** RESET -> INIT -> RTR -> RTS -> SQD, as far as `state`. */
-void bench_bring(struct bench *bench, enum plx_qp_state state, const struct plx_qp_attr *attr);
+void bench_bring(struct bench *bench, enum plx_qp_state state, const struct plx_rc_attr *attr);
 
 /** Attributes that grant everything; the PSNs are the caller's. */
-struct plx_qp_attr bench_attr(void);
+struct plx_rc_attr bench_attr(void);
 
 void bench_save(const struct bench *bench, struct bench_saved *saved);
 void bench_restore(struct bench *bench, const struct bench_saved *saved);

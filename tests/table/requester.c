@@ -70,7 +70,7 @@ try_psn(struct run *run, struct plx_psn psn)
 static void
 try_play(struct run *run)
 {
-	static const struct plx_qp_caps caps = {.sq_depth = 8, .sq_sges = 1};
+	static const struct plx_rc_caps caps = {.sq_depth = 8, .sq_sges = 1};
 	struct bench bench;
 	struct plx_psn psn, end;
 

@@ -173,13 +173,13 @@ compare_completions(struct seen *seen)
 }
 
 static void
-compare_view(struct seen *seen, const struct plx_qp_view *before)
+compare_view(struct seen *seen, const struct plx_rc_view *before)
 {
 	const struct expectation *want = seen->want;
-	struct plx_qp_view after;
+	struct plx_rc_view after;
 
 	memset(&after, 0, sizeof(after));
-	plx_qp_query(seen->bench->qp, &after);
+	plx_rc_query(seen->bench->qp, &after);
 	expect(seen, "state", after.state, want->error ? PLX_QP_ERROR : seen->play->state);
 	expect(seen, "events of failure", seen->failed, want->error);
 	if (want->error)
@@ -247,15 +247,15 @@ answer_check(struct bench *bench, const struct play *play, const struct answer *
 {
 	struct seen seen = {
 		.play = play, .answer = answer, .want = want, .bench = bench, .same = true};
-	struct plx_qp_view before;
+	struct plx_rc_view before;
 
 	memset(&before, 0, sizeof(before));
-	plx_qp_query(bench->qp, &before);
+	plx_rc_query(bench->qp, &before);
 	expect(&seen, "verdict", bench_feed(bench, &answer->pkt, NOW), want->verdict);
 	gather(&seen);
 	/* completions only: nothing may leave, or the go-back point would move */
 	plx_actions_reset(&bench->out);
-	expect(&seen, "packets without a budget", plx_qp_transmit(bench->qp, NOW, 0, &bench->out),
+	expect(&seen, "packets without a budget", plx_rc_transmit(bench->qp, NOW, 0, &bench->out),
 	       0);
 	gather(&seen);
 	expect(&seen, "packets without a budget", seen.emitted, 0);

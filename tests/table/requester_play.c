@@ -125,7 +125,7 @@ post(struct bench *bench, const struct req *req, uint32_t number)
 			      .compare = 6};
 
 	wqe.sge[0] = (struct plx_sge){req->local, req->bytes, bench->recv};
-	BENCH_CHECK(plx_qp_post_send(bench->qp, &wqe, NULL) == PLX_OK);
+	BENCH_CHECK(plx_rc_post_send(bench->qp, &wqe, NULL) == PLX_OK);
 }
 
 static void
@@ -223,8 +223,8 @@ take_stage(struct bench *bench, struct play *play)
 		break;
 	case STAGE_TIMEOUT:
 		plx_actions_reset(&bench->out);
-		plx_qp_on_tick(bench->qp, plx_qp_wake_ns(bench->qp), &bench->out);
-		BENCH_CHECK(plx_qp_counters(bench->qp)->timeouts == 1);
+		plx_rc_on_tick(bench->qp, plx_rc_wake_ns(bench->qp), &bench->out);
+		BENCH_CHECK(plx_rc_counters(bench->qp)->timeouts == 1);
 		bench_drain(bench, NOW);
 		play->retries_left--;
 		break;
@@ -242,8 +242,8 @@ take_stage(struct bench *bench, struct play *play)
 void
 play_reach(struct bench *bench, struct play *play)
 {
-	struct plx_qp_attr attr = bench_attr();
-	struct plx_qp_view view;
+	struct plx_rc_attr attr = bench_attr();
+	struct plx_rc_view view;
 
 	play->first = plx_psn(0xfffffe); /* most of every play is behind the wrap */
 	play->retries_left = play->retry_max;
@@ -258,10 +258,10 @@ play_reach(struct bench *bench, struct play *play)
 	bench_drain(bench, NOW);
 	take_stage(bench, play);
 	if (play->state == PLX_QP_SQD)
-		BENCH_CHECK(plx_qp_modify(bench->qp, PLX_QP_SQD, NULL) == PLX_OK);
+		BENCH_CHECK(plx_rc_modify(bench->qp, PLX_QP_SQD, NULL) == PLX_OK);
 	if (play->denied)
 		BENCH_CHECK(plx_region_retire(bench->mem, bench->recv_region) == PLX_OK);
-	plx_qp_query(bench->qp, &view);
+	plx_rc_query(bench->qp, &view);
 	BENCH_CHECK(plx_psn_eq(view.psn_unacked, play->una));
 	BENCH_CHECK(plx_psn_eq(view.psn_next, play->next));
 	BENCH_CHECK(plx_psn_eq(view.psn_high, play->high));
@@ -301,7 +301,7 @@ give(struct player *p, struct plx_pkt *pkt)
 	pkt->pkey = PLX_PKEY_DEFAULT;
 	pkt->aeth.syndrome = PLX_AETH_NO_CREDITS;
 	plx_actions_reset(&p->bench->out);
-	(void)plx_qp_on_packet(p->bench->qp, pkt, p->now, &p->bench->out);
+	(void)plx_rc_on_packet(p->bench->qp, pkt, p->now, &p->bench->out);
 	run_actions(p);
 }
 
@@ -344,20 +344,20 @@ play_out(struct bench *bench, uint64_t now,
 		uint64_t wake;
 
 		plx_actions_reset(&bench->out);
-		(void)plx_qp_transmit(bench->qp, p.now, BUDGET, &bench->out);
+		(void)plx_rc_transmit(bench->qp, p.now, BUDGET, &bench->out);
 		sent = bench->out;
 		run_actions(&p);
 		for (uint32_t i = 0; i < sent.count; i++)
 			if (sent.list[i].kind == PLX_ACT_EMIT)
 				respond(&p, &sent.list[i].emit.pkt);
-		wake = plx_qp_wake_ns(bench->qp);
+		wake = plx_rc_wake_ns(bench->qp);
 		if (wake == PLX_NEVER)
 			return true;
 		if (wake <= p.now)
 			continue;
 		p.now = wake;
 		plx_actions_reset(&bench->out);
-		plx_qp_on_tick(bench->qp, p.now, &bench->out);
+		plx_rc_on_tick(bench->qp, p.now, &bench->out);
 		run_actions(&p);
 	}
 	return false;

@@ -73,7 +73,7 @@ try_opcode(struct run *run, uint8_t opcode)
 static void
 try_scene(struct run *run)
 {
-	static const struct plx_qp_caps caps = {
+	static const struct plx_rc_caps caps = {
 		.sq_depth = 1, .sq_sges = 1, .responder_res = REMEMBERED};
 	struct bench bench;
 
@@ -222,14 +222,14 @@ admission(uint32_t opcode, enum plx_qp_state state, bool pkey, enum from from)
 static uint32_t
 admit_all(struct bench *bench, const struct plx_path *path, enum plx_qp_state state)
 {
-	const struct plx_qp_counters before = *plx_qp_counters(bench->qp);
-	uint64_t wake = plx_qp_wake_ns(bench->qp);
-	struct plx_qp_view was, is;
+	const struct plx_rc_counters before = *plx_rc_counters(bench->qp);
+	uint64_t wake = plx_rc_wake_ns(bench->qp);
+	struct plx_rc_view was, is;
 	uint32_t count = 0;
 
 	memset(&was, 0, sizeof(was));
 	memset(&is, 0, sizeof(is));
-	plx_qp_query(bench->qp, &was);
+	plx_rc_query(bench->qp, &was);
 	for (uint32_t i = 0; i < 256 * FROM_COUNT * 2; i++, count++) {
 		uint32_t opcode = i % 256;
 		enum from from = (enum from)(i / 256 % FROM_COUNT);
@@ -239,21 +239,21 @@ admit_all(struct bench *bench, const struct plx_path *path, enum plx_qp_state st
 				      .dest_qpn = BENCH_QPN,
 				      .pkey = pkey ? PLX_PKEY_DEFAULT : 0x9234};
 
-		assert_int_equal(plx_qp_admit(bench->qp, &frame, &pkt),
+		assert_int_equal(plx_rc_admit(bench->qp, &frame, &pkt),
 				 admission(opcode, state, pkey, from));
 	}
-	plx_qp_query(bench->qp, &is);
+	plx_rc_query(bench->qp, &is);
 	assert_memory_equal(&was, &is, sizeof(is));
-	assert_memory_equal(&before, plx_qp_counters(bench->qp), sizeof(before));
-	assert_true(plx_qp_wake_ns(bench->qp) == wake);
+	assert_memory_equal(&before, plx_rc_counters(bench->qp), sizeof(before));
+	assert_true(plx_rc_wake_ns(bench->qp) == wake);
 	return count;
 }
 
 static void
 only_a_reliable_packet_of_the_peer_reaches_a_queue_pair_that_can_receive(void **state)
 {
-	static const struct plx_qp_caps caps = {.sq_depth = 1};
-	struct plx_qp_attr attr = bench_attr();
+	static const struct plx_rc_caps caps = {.sq_depth = 1};
+	struct plx_rc_attr attr = bench_attr();
 	uint32_t count = 0;
 
 	(void)state;
@@ -270,7 +270,7 @@ only_a_reliable_packet_of_the_peer_reaches_a_queue_pair_that_can_receive(void **
 			attr.path.ip_version = (uint8_t)version;
 			bench_bring(&bench, to == PLX_QP_ERROR ? PLX_QP_RTS : to, &attr);
 			if (to == PLX_QP_ERROR)
-				assert_int_equal(plx_qp_modify(bench.qp, to, NULL), PLX_OK);
+				assert_int_equal(plx_rc_modify(bench.qp, to, NULL), PLX_OK);
 			count += admit_all(&bench, &attr.path, to);
 			bench_fini(&bench);
 		}
@@ -288,12 +288,12 @@ a_partition_key_matches_its_partition_unless_both_are_limited_members(void **sta
 	} cases[] = {{0xffff, 0xffff, true},  {0xffff, 0x7fff, true},  {0x7fff, 0xffff, true},
 		     {0x7fff, 0x7fff, false}, {0x8001, 0x8001, true},  {0x8001, 0x0001, true},
 		     {0x8001, 0x8002, false}, {0xffff, 0xfffe, false}, {0x8001, 0xffff, false}};
-	static const struct plx_qp_caps caps = {.sq_depth = 1};
+	static const struct plx_rc_caps caps = {.sq_depth = 1};
 	const struct plx_frame frame = {.ip_version = 4};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(cases); i++) {
-		struct plx_qp_attr attr = bench_attr();
+		struct plx_rc_attr attr = bench_attr();
 		const struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY,
 					    .dest_qpn = BENCH_QPN,
 					    .pkey = cases[i].theirs};
@@ -302,7 +302,7 @@ a_partition_key_matches_its_partition_unless_both_are_limited_members(void **sta
 		attr.pkey = cases[i].ours;
 		bench_init(&bench, &caps, 1);
 		bench_bring(&bench, PLX_QP_RTR, &attr);
-		assert_int_equal(plx_qp_admit(bench.qp, &frame, &pkt),
+		assert_int_equal(plx_rc_admit(bench.qp, &frame, &pkt),
 				 cases[i].match ? PLX_VERDICT_ACCEPT : PLX_VERDICT_PKEY);
 		bench_fini(&bench);
 	}
@@ -311,8 +311,8 @@ a_partition_key_matches_its_partition_unless_both_are_limited_members(void **sta
 static void
 a_congestion_notification_is_counted_and_answered_by_nothing(void **state)
 {
-	static const struct plx_qp_caps caps = {.sq_depth = 1};
-	const struct plx_qp_attr attr = bench_attr();
+	static const struct plx_rc_caps caps = {.sq_depth = 1};
+	const struct plx_rc_attr attr = bench_attr();
 	struct plx_pkt pkt = {.opcode = PLX_CNP, .dest_qpn = BENCH_QPN, .pkey = PLX_PKEY_DEFAULT};
 
 	(void)state;
@@ -326,8 +326,8 @@ a_congestion_notification_is_counted_and_answered_by_nothing(void **state)
 		for (uint32_t i = 0; i < bench.out.count;
 		     i++) /* the first packet in RTR, no more */
 			assert_int_equal(bench.out.list[i].event.kind, PLX_EVENT_COMM_ESTABLISHED);
-		assert_int_equal(plx_qp_transmit(bench.qp, 0, 1, &bench.out), 0);
-		assert_int_equal(plx_qp_counters(bench.qp)->verdict[PLX_VERDICT_CNP], 1);
+		assert_int_equal(plx_rc_transmit(bench.qp, 0, 1, &bench.out), 0);
+		assert_int_equal(plx_rc_counters(bench.qp)->verdict[PLX_VERDICT_CNP], 1);
 		bench_fini(&bench);
 	}
 }

@@ -321,13 +321,13 @@ compare_reply(struct seen *seen, const struct bench *bench)
 }
 
 static void
-compare_view(struct seen *seen, const struct bench *bench, const struct plx_qp_view *before)
+compare_view(struct seen *seen, const struct bench *bench, const struct plx_rc_view *before)
 {
 	const struct forecast *want = seen->want;
-	struct plx_qp_view after;
+	struct plx_rc_view after;
 
 	memset(&after, 0, sizeof(after));
-	plx_qp_query(bench->qp, &after);
+	plx_rc_query(bench->qp, &after);
 	expect(seen, "state", after.state, want->error ? PLX_QP_ERROR : seen->scene->state);
 	expect(seen, "expected psn", after.psn_expected.v, want->expected.v);
 	expect(seen, "msn", after.msn.v, want->msn.v);
@@ -371,7 +371,7 @@ probe_check(struct bench *bench, const struct scene *scene, const struct probe *
 	    const struct forecast *forecast)
 {
 	static struct seen seen; /* large */
-	struct plx_qp_view before;
+	struct plx_rc_view before;
 	uint32_t calls = 0;
 
 	/* the arrays are not cleared: their counts say what of them is there */
@@ -383,14 +383,14 @@ probe_check(struct bench *bench, const struct scene *scene, const struct probe *
 	seen.placed = seen.atomics = 0;
 	seen.place_wrong = false;
 	memset(&before, 0, sizeof(before));
-	plx_qp_query(bench->qp, &before);
+	plx_rc_query(bench->qp, &before);
 	expect(&seen, "verdict", bench_feed(bench, &probe->pkt, NOW), forecast->verdict);
 	gather(&seen, bench);
 	do {
 		uint32_t emits = seen.emits, said;
 
 		plx_actions_reset(&bench->out);
-		said = plx_qp_transmit(bench->qp, NOW, BUDGET, &bench->out);
+		said = plx_rc_transmit(bench->qp, NOW, BUDGET, &bench->out);
 		gather(&seen, bench);
 		expect(&seen, "packets it says it sent", said, seen.emits - emits);
 	} while (bench->out.count && seen.emits < BUDGET && ++calls < 8);

@@ -52,7 +52,7 @@ feed(struct bench *bench, struct plx_pkt *pkt, enum plx_verdict want)
 static void
 post(struct bench *bench, struct scene *scene, const struct plx_sge *sge, uint32_t sges)
 {
-	BENCH_CHECK(plx_qp_post_recv(bench->qp, scene->recvs, sge, sges) == PLX_OK);
+	BENCH_CHECK(plx_rc_post_recv(bench->qp, scene->recvs, sge, sges) == PLX_OK);
 	scene->recvs++;
 }
 
@@ -264,7 +264,7 @@ open_gap(struct bench *bench, struct scene *scene)
 void
 scene_reach(struct bench *bench, struct scene *scene)
 {
-	struct plx_qp_attr attr = bench_attr();
+	struct plx_rc_attr attr = bench_attr();
 
 	attr.rq_psn = scene->expected = scene->base;
 	attr.sq_psn = (struct plx_psn){4711};

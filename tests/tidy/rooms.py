@@ -6,11 +6,12 @@ from rules import rule
 from tree import Finding, code_only, line_of
 
 # A room may use only rooms of a lower rank, whether or not they exist yet.
-RANK = {'base': 0, 'wire': 1, 'mem': 1, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3, 'verbs': 4,
-        'nd2': 5, 'ndk': 5, 'san': 5}
+RANK = {'types': -1, 'base': 0, 'wire': 1, 'mem': 1, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3,
+        'ethdev': 4, 'net_wire': 5, 'verbs': 6, 'nd2': 7, 'ndk': 7, 'san': 7}
+HOMES = ('lib/', 'drivers/')
 
-LIST = "rooms = ['base', 'wire', 'mem']\n"
-WIRE = {'lib/meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': '',
+LIST = "rooms = ['lib/base', 'lib/wire', 'lib/mem']\n"
+WIRE = {'meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': '',
         'lib/wire/plx_wire.h': '#include "plx_base.h"\n', 'lib/wire/bytes.h': '',
         'lib/mem/plx_mem.h': '', 'lib/mem/meson.build': "deps = ['base']\n",
         'lib/wire/meson.build': "deps = ['base']\n",
@@ -22,23 +23,28 @@ def quoted(text):
 
 
 def listed(tree):
-    """The rooms in the order of lib/meson.build."""
-    found = re.search(r'^rooms = \[(.*?)\]', tree.texts.get('lib/meson.build', ''),
+    """The homes of the rooms, lib/base and so on, in the order of meson.build."""
+    found = re.search(r'^rooms = \[(.*?)\]', tree.texts.get('meson.build', ''),
                       re.MULTILINE | re.DOTALL)
     return quoted(found[1]) if found else []
 
 
-def deps(tree, room):
+def deps(tree, home):
     """What the room's meson.build declares."""
-    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'lib/{room}/meson.build', ''),
+    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'{home}/meson.build', ''),
                       re.MULTILINE | re.DOTALL)
     return quoted(found[1]) if found else []
 
 
 def folders(tree):
-    """The rooms that hold files."""
-    return sorted({path.split('/')[1] for path in tree.texts
-                   if path.startswith('lib/') and path.count('/') > 1})
+    """The homes of the rooms that hold files."""
+    return sorted({'/'.join(path.split('/')[:2]) for path in tree.texts
+                   if path.startswith(HOMES) and path.count('/') > 1})
+
+
+def noun(home):
+    """The room's own name: wire of lib/wire."""
+    return home.split('/')[1]
 
 
 def includes(text):
@@ -48,34 +54,36 @@ def includes(text):
         yield line_of(text, match.start()), match[1]
 
 
-@rule('rooms', bad=[{**WIRE, 'lib/meson.build': "rooms = ['base', 'mem']\n"},
-                    {**WIRE, 'lib/meson.build': "rooms = ['wire', 'base', 'mem']\n"},
-                    {**WIRE, 'lib/meson.build': "rooms = ['base', 'wire', 'mem', 'misc']\n"},
+@rule('rooms', bad=[{**WIRE, 'meson.build': "rooms = ['lib/base', 'lib/mem']\n"},
+                    {**WIRE, 'meson.build': "rooms = ['lib/wire', 'lib/base', 'lib/mem']\n"},
+                    {**WIRE,
+                     'meson.build': "rooms = ['lib/base', 'lib/wire', 'lib/mem', 'lib/misc']\n"},
                     {**WIRE, 'lib/wire/meson.build': "deps = ['base', 'mem']\n"}],
       good=[WIRE])
 def rooms_stand_in_order(tree):
-    """lib/meson.build lists every room, each after those it uses, and only lower ones are used."""
+    """meson.build lists every room, each after those it uses, and only lower ones are used."""
     order = listed(tree)
-    for room in sorted(set(order) ^ set(folders(tree))):
-        yield Finding('lib/meson.build', 1, f'"{room}" is not both in the list and a folder')
-    for at, room in enumerate(order):
+    for home in sorted(set(order) ^ set(folders(tree))):
+        yield Finding('meson.build', 1, f'"{home}" is not both in the list and a folder')
+    for at, home in enumerate(order):
+        room = noun(home)
         if room not in RANK:
-            yield Finding('lib/meson.build', 1, f'"{room}" is no room of docs/architecture.md')
+            yield Finding('meson.build', 1, f'"{room}" is no room of docs/architecture.md')
             continue
-        for dep in deps(tree, room):
-            if dep not in order[:at] or RANK.get(dep, 99) >= RANK[room]:
-                yield Finding(f'lib/{room}/meson.build', 1, f'"{room}" may not use "{dep}"')
+        for dep in deps(tree, home):
+            if dep not in map(noun, order[:at]) or RANK.get(dep, 99) >= RANK[room]:
+                yield Finding(f'{home}/meson.build', 1, f'"{room}" may not use "{dep}"')
 
 
 @rule('rooms', bad=[{**WIRE, 'lib/wire/plx_more.h': ''},
                     {'lib/wire/meson.build': '', 'lib/wire/wire.h': ''}],
       good=[WIRE])
 def room_has_one_public_header(tree):
-    """Of lib/<room>, only plx_<room>.h carries the prefix of public headers."""
-    for room in folders(tree):
-        found = [path for path, _ in tree.files(('plx_*.h',), (f'lib/{room}/',))]
-        if found != [f'lib/{room}/plx_{room}.h']:
-            yield Finding(f'lib/{room}', 1, f'public headers are {found}, not plx_{room}.h alone')
+    """Of a room's files, only plx_<room>.h carries the prefix of public headers."""
+    for home in folders(tree):
+        found = [path for path, _ in tree.files(('plx_*.h',), (f'{home}/',))]
+        if found != [f'{home}/plx_{noun(home)}.h']:
+            yield Finding(home, 1, f'public headers are {found}, not plx_{noun(home)}.h alone')
 
 
 @rule('rooms', bad=[{**WIRE, 'lib/mem/table.c': '#include "plx_wire.h"\n'},
@@ -85,12 +93,12 @@ def room_has_one_public_header(tree):
       good=[WIRE])
 def room_includes_what_it_declares(tree):
     """A room includes its own files and the public headers of the rooms in its deps."""
-    for path, text in tree.c_files(('lib/',)):
-        room = path.split('/')[1]
-        public = {f'plx_{name}.h' for name in [room, *deps(tree, room)]}
+    for path, text in tree.c_files(HOMES):
+        home = '/'.join(path.split('/')[:2])
+        public = {f'plx_{name}.h' for name in [noun(home), *deps(tree, home)]}
         for line, name in includes(text):
-            if name not in public and f'lib/{room}/{name}' not in tree.texts:
-                yield Finding(path, line, f'"{name}" is neither of "{room}" nor public in its deps')
+            if name not in public and f'{home}/{name}' not in tree.texts:
+                yield Finding(path, line, f'"{name}" is neither of "{home}" nor public in its deps')
 
 
 def belongs(tree, path, room):
@@ -110,27 +118,27 @@ def belongs(tree, path, room):
 def tests_use_public_headers(tree):
     """Only what tests/unit/<room> builds may include a private header of that room."""
     private = {}
-    for path, _ in tree.c_files(('lib/',)):
+    for path, _ in tree.c_files(HOMES):
         private.setdefault(path.split('/')[-1], path.split('/')[1])
-    for path, text in tree.c_files(('tests/', 'apps/', 'drivers/')):
+    for path, text in tree.c_files(('tests/', 'apps/')):
         folder = path.rsplit('/', 1)[0]
         for line, name in includes(text):
             base = name.split('/')[-1]
-            if '../' in name and 'lib/' in name:
-                yield Finding(path, line, f'"{name}" reaches into lib/ by its path')
+            if '../' in name and any(top in name for top in HOMES):
+                yield Finding(path, line, f'"{name}" reaches into a room by its path')
             elif (base in private and not base.startswith('plx_')
                   and f'{folder}/{name}' not in tree.texts
                   and f'tests/harness/{name}' not in tree.texts
                   and not belongs(tree, path, private[base])):
-                yield Finding(path, line, f'"{name}" is private to lib/{private[base]}')
+                yield Finding(path, line, f'"{name}" is private to room {private[base]}')
 
 
 def include_graph(tree):
-    """{header: [headers it includes]}, within lib/."""
-    by_name = {path.split('/')[-1]: path for path, _ in tree.c_files(('lib/',))
+    """{header: [headers it includes]}, within the rooms."""
+    by_name = {path.split('/')[-1]: path for path, _ in tree.c_files(HOMES)
                if path.split('/')[-1].startswith('plx_')}
     graph = {}
-    for path, text in tree.c_files(('lib/',)):
+    for path, text in tree.c_files(HOMES):
         folder = path.rsplit('/', 1)[0]
         near = [f'{folder}/{name}' for _, name in includes(text)]
         graph[path] = [to if to in tree.texts else by_name.get(to.split('/')[-1]) for to in near]
@@ -140,7 +148,7 @@ def include_graph(tree):
 @rule('rooms', bad=[{'lib/a/x.h': '#include "y.h"\n', 'lib/a/y.h': '#include "x.h"\n'}],
       good=[WIRE])
 def includes_have_no_cycle(tree):
-    """No header of lib/ includes itself, by whatever way round."""
+    """No header of a room includes itself, by whatever way round."""
     graph = include_graph(tree)
     done = set()
 
@@ -160,8 +168,8 @@ def includes_have_no_cycle(tree):
                     {'lib/a/plx_a.h': '#ifndef PLX_B_H\n#define PLX_B_H\n#endif\n'}],
       good=[{'lib/a/plx_a.h': '/* a */\n#ifndef PLX_A_H\n#define PLX_A_H\n\n#endif\n'}])
 def header_is_guarded(tree):
-    """A header of lib/ opens with an include guard; a public one is named after its file."""
-    for path, text in tree.files(('*.h',), ('lib/',)):
+    """A header of a room opens with an include guard; a public one is named after its file."""
+    for path, text in tree.files(('*.h',), HOMES):
         found = re.match(r'\s*#ifndef (PLX_\w+_H)\n#define \1\n', code_only(text))
         name = path.split('/')[-1]
         if not found:

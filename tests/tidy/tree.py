@@ -80,7 +80,7 @@ def read(path):
 def archives(build):
     """{room: what nm says of its static library, in the sysv format}"""
     found = {}
-    for path in sorted((build / 'lib').glob('libplx_*.a')):
+    for path in sorted(build.glob('libplx_*.a')):
         done = subprocess.run(['nm', '--format=sysv', str(path)], capture_output=True, text=True,
                               check=True)
         found[path.stem.removeprefix('libplx_')] = done.stdout

@@ -38,7 +38,7 @@ def no_path_of_one_machine(tree):
         yield Finding(path, line, f'"{word}" is a path of one machine')
 
 
-@rule('words', bad=[{'lib/a/b.c': 'ndx_qp_init();\n'}], good=[{'lib/a/b.c': 'plx_qp_init();\n'}])
+@rule('words', bad=[{'lib/a/b.c': 'ndx_qp_init();\n'}], good=[{'lib/a/b.c': 'plx_rc_init();\n'}])
 def prefix_is_ours(tree):
     """Names carry our prefix, plx_."""
     for path, line, word in matches(tree, PREFIX):

@@ -267,16 +267,16 @@ post_recv(struct replayer *r)
 	const struct plx_sge sge = {
 		.va = (uint64_t)(uintptr_t)r->recv, .length = RECV_BYTES, .key = r->recv_key};
 
-	assert_int_equal(plx_qp_post_recv(ep_qp_core(r->qp), r->posted++, &sge, 1), PLX_OK);
+	assert_int_equal(plx_rc_post_recv(ep_qp_core(r->qp), r->posted++, &sge, 1), PLX_OK);
 }
 
 /* Receives that no message has taken. */
 static uint32_t
 receives(const struct replayer *r)
 {
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
-	plx_qp_query(ep_qp_core(r->qp), &view);
+	plx_rc_query(ep_qp_core(r->qp), &view);
 	return r->posted - r->out->completions - view.rq_open;
 }
 
@@ -354,7 +354,7 @@ recorded_rnr_timer(const struct flow *flow)
 static void
 connect_as_recorded(struct replayer *r, const struct ep_config *peer)
 {
-	const struct plx_qp_attr attr = {
+	const struct plx_rc_attr attr = {
 		.mtu = r->capture->mtu,
 		.pkey = r->flow->request[0]->pkt.pkey,
 		.rq_psn = r->flow->psn_first,

@@ -10,15 +10,15 @@ struct stage {
 	uint8_t memory[2048];
 	uint64_t word, result;
 	struct plx_key key, word_key, result_key;
-	struct plx_qp_counters before[2];
+	struct plx_rc_counters before[2];
 };
 
 static struct stage stage;
 
-static const struct plx_qp_counters *
+static const struct plx_rc_counters *
 counters(int node)
 {
-	return plx_qp_counters(stage.pair.node[node].qp);
+	return plx_rc_counters(stage.pair.node[node].qp);
 }
 
 static void
@@ -74,7 +74,7 @@ struct moved {
 #define BY(counter, n)                                       \
 	(struct moved)                                       \
 	{                                                    \
-		offsetof(struct plx_qp_counters, counter), n \
+		offsetof(struct plx_rc_counters, counter), n \
 	}
 #define MOVED(node, ...)                                 \
 	moved(node, (const struct moved[]){__VA_ARGS__}, \
@@ -88,7 +88,7 @@ moved(int node, const struct moved *list, size_t count)
 		const char *name;
 		size_t at;
 	} all[] = {
-#define PLX_X(name, text) {#name, offsetof(struct plx_qp_counters, name)},
+#define PLX_X(name, text) {#name, offsetof(struct plx_rc_counters, name)},
 		PLX_QP_COUNTER_LIST(PLX_X)
 #undef PLX_X
 	};
@@ -263,7 +263,7 @@ a_counter_stays_when_its_queue_pair_is_reset(void **state)
 	begin();
 	post(PLX_WR_WRITE, 0, 8);
 	pair_run(&stage.pair);
-	assert_int_equal(plx_qp_modify(stage.pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(stage.pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
 	MOVED(0, BY(requests_sent, 1), BY(bytes_sent, 8));
 	pair_fini(&stage.pair);
 }

@@ -22,12 +22,12 @@ allowed(int from, int to)
 static void
 bring(struct pair *pair, int state)
 {
-	const struct plx_qp_attr attr = pair_attr(pair, 0);
+	const struct plx_rc_attr attr = pair_attr(pair, 0);
 
 	if (state == PLX_QP_ERROR)
 		bring(pair, PLX_QP_RTS);
 	for (int s = state == PLX_QP_ERROR ? PLX_QP_ERROR : PLX_QP_INIT; s <= state; s++)
-		assert_int_equal(plx_qp_modify(pair->node[0].qp, (enum plx_qp_state)s, &attr),
+		assert_int_equal(plx_rc_modify(pair->node[0].qp, (enum plx_qp_state)s, &attr),
 				 PLX_OK);
 	assert_int_equal(pair_view(pair, 0).state, state);
 }
@@ -41,8 +41,8 @@ every_transition_is_allowed_or_refused_as_documented(void **state)
 	(void)state;
 	for (int from = PLX_QP_RESET; from < PLX_QP_STATE_COUNT; from++)
 		for (int to = PLX_QP_NONE; to <= PLX_QP_STATE_COUNT; to++, count++) {
-			struct plx_qp_view before, after;
-			struct plx_qp_attr attr;
+			struct plx_rc_view before, after;
+			struct plx_rc_attr attr;
 			struct pair pair;
 			enum plx_status status;
 
@@ -50,7 +50,7 @@ every_transition_is_allowed_or_refused_as_documented(void **state)
 			bring(&pair, from);
 			attr = pair_attr(&pair, 0);
 			before = pair_view(&pair, 0);
-			status = plx_qp_modify(pair.node[0].qp, (enum plx_qp_state)to, &attr);
+			status = plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)to, &attr);
 			after = pair_view(&pair, 0);
 			if (to == PLX_QP_NONE || to == PLX_QP_STATE_COUNT)
 				assert_int_equal(status, PLX_INVALID); /* no state at all */
@@ -75,8 +75,8 @@ struct attribute {
 
 #define PLX_X(to, member, bad, good)                                         \
 	{                                                                    \
-#member, to, offsetof(struct plx_qp_attr, member),           \
-			sizeof(((struct plx_qp_attr *)0)->member), bad, good \
+#member, to, offsetof(struct plx_rc_attr, member),           \
+			sizeof(((struct plx_rc_attr *)0)->member), bad, good \
 	}
 
 static const struct attribute attributes[] = {
@@ -115,8 +115,8 @@ an_attribute_out_of_range_is_invalid_and_changes_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(attributes); i++) {
 		const struct attribute *a = &attributes[i];
-		struct plx_qp_view before, after;
-		struct plx_qp_attr attr;
+		struct plx_rc_view before, after;
+		struct plx_rc_attr attr;
 		struct pair pair;
 
 		pair_init(&pair, &config);
@@ -124,12 +124,12 @@ an_attribute_out_of_range_is_invalid_and_changes_nothing(void **state)
 		before = pair_view(&pair, 0);
 		attr = pair_attr(&pair, 0);
 		memcpy((uint8_t *)&attr + a->at, &a->bad, a->bytes); /* a little-endian machine */
-		if (plx_qp_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_INVALID)
+		if (plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_INVALID)
 			fail_msg("%s = %llu was taken", a->name, (unsigned long long)a->bad);
 		after = pair_view(&pair, 0);
 		assert_memory_equal(&before, &after, sizeof(after));
 		memcpy((uint8_t *)&attr + a->at, &a->good, a->bytes);
-		if (plx_qp_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_OK)
+		if (plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_OK)
 			fail_msg("%s = %llu was refused", a->name, (unsigned long long)a->good);
 		pair_fini(&pair);
 	}
@@ -140,7 +140,7 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 {
 	const struct pair_config config = pair_defaults();
 	struct plx_wqe wqe = {.op = PLX_WR_SEND};
-	struct plx_qp_view fresh, again;
+	struct plx_rc_view fresh, again;
 	struct pair pair;
 
 	(void)state;
@@ -148,11 +148,11 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	fresh = pair_view(&pair, 0);
 	pair_connect(&pair);
 	assert_int_equal(pair_recv(&pair, 0, 1, NULL, 0, (struct plx_key){0}), PLX_OK);
-	assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
-	assert_true(plx_qp_wake_ns(pair.node[0].qp) != PLX_NEVER);
-	assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
-	assert_true(plx_qp_wake_ns(pair.node[0].qp) == PLX_NEVER);
+	assert_true(plx_rc_wake_ns(pair.node[0].qp) != PLX_NEVER);
+	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_true(plx_rc_wake_ns(pair.node[0].qp) == PLX_NEVER);
 	assert_int_equal(plx_rq_count(pair.node[0].rq), 0);
 	again = pair_view(&pair, 0);
 	again.dest_qpn = fresh.dest_qpn; /* what the attributes said may stay */
@@ -163,10 +163,10 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	assert_int_equal(pair_send(&pair, 0, 1), 0);
 	assert_int_equal(pair.node[0].dones, 0);
 	/* and it lives again */
-	assert_int_equal(plx_qp_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
 	pair_connect(&pair);
 	wqe.op = PLX_WR_WRITE;
-	assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair.node[0].dones, 1);
 	assert_int_equal(pair.node[0].done[0].status, PLX_WC_SUCCESS);
@@ -177,7 +177,7 @@ static void
 the_first_request_taken_in_rtr_is_told_once(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	struct plx_qp_attr attr;
+	struct plx_rc_attr attr;
 	struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY};
 	struct pair pair;
 
@@ -217,15 +217,15 @@ a_draining_send_queue_finishes_what_is_begun_and_says_so_once(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pair_post(&pair, 0, &wqe, bytes, sizeof(bytes), key), PLX_OK);
 	assert_int_equal(pair_send(&pair, 0, 1), 1); /* one packet of three of the first */
-	assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 0);
 	pair_run(&pair);
 	assert_int_equal(pair.node[0].dones, 1);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
 	assert_int_equal(pair.node[0].emitted, 3);
-	const struct plx_qp_attr attr = pair_attr(&pair, 0);
+	const struct plx_rc_attr attr = pair_attr(&pair, 0);
 
-	assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_RTS, &attr), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_RTS, &attr), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair.node[0].dones, 2);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
@@ -242,8 +242,8 @@ a_queue_pair_knows_its_number_and_its_peers(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(plx_qp_number(pair.node[i].qp), 0x100 + i);
-		assert_int_equal(plx_qp_peer_number(pair.node[i].qp), 0x100 + !i);
+		assert_int_equal(plx_rc_number(pair.node[i].qp), 0x100 + i);
+		assert_int_equal(plx_rc_peer_number(pair.node[i].qp), 0x100 + !i);
 		assert_int_equal(pair_view(&pair, i).qpn, 0x100 + i);
 		assert_int_equal(pair_view(&pair, i).dest_qpn, 0x100 + !i);
 	}
@@ -255,7 +255,7 @@ a_queue_pair_knows_its_number_and_its_peers(void **state)
 static void
 a_size_is_asked_for_what_is_in_range_and_for_nothing_else(void **state)
 {
-	static const struct plx_qp_caps bad[] = {
+	static const struct plx_rc_caps bad[] = {
 		{.sq_depth = 0},
 		{.sq_depth = PLX_QUEUE_DEPTH_MAX + 1},
 		{.sq_depth = UINT32_MAX},
@@ -266,15 +266,15 @@ a_size_is_asked_for_what_is_in_range_and_for_nothing_else(void **state)
 		{.sq_depth = 1, .responder_res = PLX_RD_ATOMIC_MAX + 1},
 		{.sq_depth = 1, .responder_res = UINT32_MAX},
 	};
-	const struct plx_qp_caps least = {.sq_depth = 1};
-	const struct plx_qp_caps most = {PLX_QUEUE_DEPTH_MAX, PLX_SGE_MAX, PLX_INLINE_MAX,
+	const struct plx_rc_caps least = {.sq_depth = 1};
+	const struct plx_rc_caps most = {PLX_QUEUE_DEPTH_MAX, PLX_SGE_MAX, PLX_INLINE_MAX,
 					 PLX_RD_ATOMIC_MAX};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(bad); i++)
-		assert_true(plx_qp_bytes(&bad[i]) == 0);
-	assert_true(plx_qp_bytes(&least) > 0);
-	assert_true(plx_qp_bytes(&most) >=
+		assert_true(plx_rc_bytes(&bad[i]) == 0);
+	assert_true(plx_rc_bytes(&least) > 0);
+	assert_true(plx_rc_bytes(&most) >=
 		    (size_t)PLX_QUEUE_DEPTH_MAX * (PLX_WQE_BYTES + PLX_INLINE_MAX));
 	assert_true(plx_rq_bytes(0, 1) == 0);
 	assert_true(plx_rq_bytes(PLX_QUEUE_DEPTH_MAX + 1, 1) == 0);
@@ -311,12 +311,12 @@ a_queue_pair_keeps_within_the_bytes_it_asked_for_at_any_depth(void **state)
 		pair_init(&pair, &config);
 		pair_connect(&pair);
 		for (uint32_t k = 0; k < depths[i]; k++) {
-			assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, data), PLX_OK);
-			assert_int_equal(plx_qp_post_recv(pair.node[0].qp, k, none, PLX_SGE_MAX),
+			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, data), PLX_OK);
+			assert_int_equal(plx_rc_post_recv(pair.node[0].qp, k, none, PLX_SGE_MAX),
 					 PLX_OK);
 		}
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, data), PLX_FULL);
-		assert_int_equal(plx_qp_post_recv(pair.node[0].qp, 0, none, 1), PLX_FULL);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, data), PLX_FULL);
+		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, 0, none, 1), PLX_FULL);
 		assert_int_equal(pair_view(&pair, 0).sq_depth, depths[i]);
 		pair_fini(&pair);
 	}

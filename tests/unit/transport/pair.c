@@ -45,7 +45,7 @@ pair_init(struct pair *pair, const struct pair_config *config)
 	assert_int_equal(plx_domain_create(pair->mem, &pair->domain), PLX_OK);
 	for (int i = 0; i < 2; i++) {
 		struct node *node = &pair->node[i];
-		struct plx_qp_ids ids = {.qpn = 0x100 + (uint32_t)i,
+		struct plx_rc_ids ids = {.qpn = 0x100 + (uint32_t)i,
 					 .domain = pair->domain,
 					 .mem = pair->mem,
 					 .cc = &plx_cc_none};
@@ -60,11 +60,11 @@ pair_init(struct pair *pair, const struct pair_config *config)
 			ids.cc = config->cc;
 			ids.cc_state = config->cc_state;
 		}
-		node->qp_block = block(plx_qp_bytes(&config->caps));
-		node->qp = plx_qp_init(node->qp_block, &config->caps, &ids);
+		node->qp_block = block(plx_rc_bytes(&config->caps));
+		node->qp = plx_rc_init(node->qp_block, &config->caps, &ids);
 		assert_non_null(node->qp);
 	}
-	pair->attr = (struct plx_qp_attr){
+	pair->attr = (struct plx_rc_attr){
 		.mtu = 256,
 		.pkey = PLX_PKEY_DEFAULT,
 		.enabled = {PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE |
@@ -90,11 +90,11 @@ pair_fini(struct pair *pair)
 	free(pair->mem_block);
 }
 
-struct plx_qp_attr
+struct plx_rc_attr
 pair_attr(const struct pair *pair, int node)
 {
 	static const uint32_t first[2] = {0xfffff0, 0x7ffff0}; /* the wrap and the half are near */
-	struct plx_qp_attr attr = pair->attr;
+	struct plx_rc_attr attr = pair->attr;
 
 	attr.dest_qpn = 0x100 + (uint32_t)!node;
 	attr.sq_psn = plx_psn(first[node]);
@@ -106,11 +106,11 @@ void
 pair_connect(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct plx_qp_attr attr = pair_attr(pair, i);
+		const struct plx_rc_attr attr = pair_attr(pair, i);
 
 		for (int s = PLX_QP_INIT; s <= PLX_QP_RTS; s++)
 			assert_int_equal(
-				plx_qp_modify(pair->node[i].qp, (enum plx_qp_state)s, &attr),
+				plx_rc_modify(pair->node[i].qp, (enum plx_qp_state)s, &attr),
 				PLX_OK);
 	}
 }
@@ -190,7 +190,7 @@ hand(struct pair *pair, int to, const struct plx_pkt *pkt)
 	enum plx_verdict verdict;
 
 	plx_actions_reset(&pair->out);
-	verdict = plx_qp_on_packet(pair->node[to].qp, pkt, pair->now, &pair->out);
+	verdict = plx_rc_on_packet(pair->node[to].qp, pkt, pair->now, &pair->out);
 	assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
 	(void)execute(pair, to, NULL);
 	return verdict;
@@ -204,7 +204,7 @@ pair_send(struct pair *pair, int from, uint32_t budget)
 
 	assert_in_range(budget, 0, PAIR_EMITS_MAX);
 	plx_actions_reset(&pair->out);
-	sent = plx_qp_transmit(pair->node[from].qp, pair->now, budget, &pair->out);
+	sent = plx_rc_transmit(pair->node[from].qp, pair->now, budget, &pair->out);
 	assert_in_range(sent, 0, budget);
 	passed = execute(pair, from, flying);
 	for (uint32_t i = 0; i < passed; i++) {
@@ -230,7 +230,7 @@ pair_tick(struct pair *pair, uint64_t now)
 	pair->now = now;
 	for (int i = 0; i < 2; i++) {
 		plx_actions_reset(&pair->out);
-		plx_qp_on_tick(pair->node[i].qp, now, &pair->out);
+		plx_rc_on_tick(pair->node[i].qp, now, &pair->out);
 		assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
 		(void)execute(pair, i, NULL);
 	}
@@ -266,7 +266,7 @@ pair_post(struct pair *pair, int node, struct plx_wqe *wqe, const void *base, ui
 		wqe->sges = 1;
 		wqe->sge[0] = (struct plx_sge){(uint64_t)(uintptr_t)base, bytes, key};
 	}
-	return plx_qp_post_send(pair->node[node].qp, wqe, NULL);
+	return plx_rc_post_send(pair->node[node].qp, wqe, NULL);
 }
 
 enum plx_status
@@ -275,7 +275,7 @@ pair_recv(struct pair *pair, int node, uint64_t wr_id, const void *base, uint32_
 {
 	const struct plx_sge sge = {(uint64_t)(uintptr_t)base, bytes, key};
 
-	return plx_qp_post_recv(pair->node[node].qp, wr_id, &sge, 1);
+	return plx_rc_post_recv(pair->node[node].qp, wr_id, &sge, 1);
 }
 
 uint32_t
@@ -288,12 +288,12 @@ pair_events(const struct pair *pair, int node, enum plx_event_kind kind)
 	return count;
 }
 
-struct plx_qp_view
+struct plx_rc_view
 pair_view(const struct pair *pair, int node)
 {
-	struct plx_qp_view view;
+	struct plx_rc_view view;
 
 	memset(&view, 0, sizeof(view));
-	plx_qp_query(pair->node[node].qp, &view);
+	plx_rc_query(pair->node[node].qp, &view);
 	return view;
 }

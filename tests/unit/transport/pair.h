@@ -24,7 +24,7 @@ enum {
 };
 
 struct node {
-	struct plx_qp *qp;
+	struct plx_rc *qp;
 	struct plx_rq *rq;
 	void *qp_block, *rq_block;
 	/* what came out of it; emits are the newest, payload gathered into a block of its own */
@@ -38,7 +38,7 @@ struct pair {
 	struct plx_mem *mem;
 	void *mem_block;
 	struct plx_domain domain;
-	struct plx_qp_attr attr; /* of both, but for PSNs and numbers */
+	struct plx_rc_attr attr; /* of both, but for PSNs and numbers */
 	struct node node[2];
 	uint64_t now;
 	struct plx_actions out;
@@ -48,7 +48,7 @@ struct pair {
 };
 
 struct pair_config {
-	struct plx_qp_caps caps;
+	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	bool shared;    /* the receive queues are SRQs */
 	bool one_queue; /* ... and it is one, node 0's, for both */
@@ -67,7 +67,7 @@ void pair_fini(struct pair *pair);
 void pair_connect(struct pair *pair);
 
 /** One of the two, with its own numbers: `attr` as pair_connect() uses it. */
-struct plx_qp_attr pair_attr(const struct pair *pair, int node);
+struct plx_rc_attr pair_attr(const struct pair *pair, int node);
 
 /** A region of both nodes' domain, at its own address. */
 struct plx_key pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access);
@@ -98,6 +98,6 @@ enum plx_status pair_recv(struct pair *pair, int node, uint64_t wr_id, const voi
 /** Events of one kind that a node has told. */
 uint32_t pair_events(const struct pair *pair, int node, enum plx_event_kind kind);
 
-struct plx_qp_view pair_view(const struct pair *pair, int node);
+struct plx_rc_view pair_view(const struct pair *pair, int node);
 
 #endif

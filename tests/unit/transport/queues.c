@@ -40,9 +40,9 @@ the_rings_go_round_many_times_their_depth_in_order(void **state)
 			for (uint32_t k = 0; k <= round % depths[i]; k++, posted++) {
 				struct plx_wqe wqe = {.op = PLX_WR_SEND, .wr_id = posted};
 
-				assert_int_equal(plx_qp_post_recv(pair.node[1].qp, posted, NULL, 0),
+				assert_int_equal(plx_rc_post_recv(pair.node[1].qp, posted, NULL, 0),
 						 PLX_OK);
-				assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL),
+				assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL),
 						 PLX_OK);
 			}
 			pair_run(&pair);
@@ -72,13 +72,13 @@ a_silent_request_completes_without_a_word_and_frees_its_place(void **state)
 	pair_connect(&pair);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < config.caps.sq_depth; i++)
-			assert_int_equal(plx_qp_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &silent, NULL), PLX_FULL);
+			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_FULL);
 		pair_run(&pair);
 		assert_int_equal(pair.node[0].dones, 0);
 	}
-	assert_int_equal(plx_qp_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
-	assert_int_equal(plx_qp_post_send(pair.node[0].qp, &loud, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &loud, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair.node[0].dones, 1);
 	expect_done(&pair, 0, 9, PLX_WC_SUCCESS);
@@ -96,7 +96,7 @@ a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
 			 PLX_VERDICT_GHOST); /* nothing is sent yet */
@@ -129,17 +129,17 @@ one_answer_may_complete_more_than_a_list_of_actions_holds(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct plx_wqe wqe = {.op = PLX_WR_WRITE, .wr_id = i};
 
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
 	}
 	for (uint32_t i = 0; i < 200 / 50; i++) {
 		plx_actions_reset(out);
-		assert_int_equal(plx_qp_transmit(pair.node[0].qp, 0, 50, out), 50);
+		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 50, out), 50);
 	}
 	pkt.psn = plx_psn_add(pair_attr(&pair, 0).sq_psn, 199);
 	pkt.aeth.syndrome = PLX_AETH_NO_CREDITS;
 	plx_actions_reset(out);
 	out->count = PLX_ACTIONS_MAX - PLX_ACTIONS_PER_PACKET;
-	assert_int_equal(plx_qp_on_packet(pair.node[0].qp, &pkt, 0, out), PLX_VERDICT_ACKED);
+	assert_int_equal(plx_rc_on_packet(pair.node[0].qp, &pkt, 0, out), PLX_VERDICT_ACKED);
 	for (uint32_t calls = 0; done < 200; calls++) {
 		uint32_t first = calls ? 60 : PLX_ACTIONS_MAX - PLX_ACTIONS_PER_PACKET;
 
@@ -150,10 +150,10 @@ one_answer_may_complete_more_than_a_list_of_actions_holds(void **state)
 		}
 		assert_in_range(calls, 0, 100);
 		if (done < 200)
-			assert_true(plx_qp_wake_ns(pair.node[0].qp) == 0);
+			assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
 		plx_actions_reset(out);
 		out->count = 60; /* four places are left */
-		assert_int_equal(plx_qp_transmit(pair.node[0].qp, 0, 0, out), 0);
+		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 0, out), 0);
 	}
 	assert_int_equal(out->count, 60);
 	assert_int_equal(pair_view(&pair, 0).sq_consumed, 200);
@@ -169,12 +169,12 @@ what_is_told_when_the_queue_is_drained_waits_for_room_too(void **state)
 	(void)state;
 	pair_init(&pair, &config);
 	pair_connect(&pair);
-	assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
 	plx_actions_reset(&pair.out);
 	pair.out.count = PLX_ACTIONS_MAX;
-	assert_int_equal(plx_qp_transmit(pair.node[0].qp, 0, 1, &pair.out), 0);
+	assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 1, &pair.out), 0);
 	assert_int_equal(pair.out.count, PLX_ACTIONS_MAX);
-	assert_true(plx_qp_wake_ns(pair.node[0].qp) == 0);
+	assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
 	pair_run(&pair);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
 	pair_fini(&pair);
@@ -197,11 +197,11 @@ drain_flush(struct pair *pair, uint32_t room)
 		struct plx_actions *out = &pair->out;
 		uint32_t before = PLX_ACTIONS_MAX - room;
 
-		assert_true(plx_qp_wake_ns(pair->node[0].qp) == 0);
+		assert_true(plx_rc_wake_ns(pair->node[0].qp) == 0);
 		assert_false(pair_view(pair, 0).flushed && calls == 0);
 		plx_actions_reset(out);
 		out->count = before;
-		assert_int_equal(plx_qp_transmit(pair->node[0].qp, 0, 8, out), 0);
+		assert_int_equal(plx_rc_transmit(pair->node[0].qp, 0, 8, out), 0);
 		assert_in_range(out->count, before + 1, PLX_ACTIONS_MAX);
 		for (uint32_t i = before; i < out->count; i++) {
 			const struct plx_action *action = &out->list[i];
@@ -243,18 +243,18 @@ queues_longer_than_an_action_list_are_flushed_in_pieces_and_in_order(void **stat
 		for (uint32_t k = 0; k < DEEP; k++) {
 			const struct plx_wqe wqe = {.op = PLX_WR_SEND, .wr_id = k};
 
-			assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
-			assert_int_equal(plx_qp_post_recv(pair.node[0].qp, k, NULL, 0), PLX_OK);
+			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+			assert_int_equal(plx_rc_post_recv(pair.node[0].qp, k, NULL, 0), PLX_OK);
 		}
 		/* some of it on the wire, some not begun */
 		plx_actions_reset(&pair.out);
-		assert_int_equal(plx_qp_transmit(pair.node[0].qp, 0, 10, &pair.out), 10);
-		assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 10, &pair.out), 10);
+		assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
 		drain_flush(&pair, rooms[i]);
 		plx_actions_reset(&pair.out);
-		assert_int_equal(plx_qp_transmit(pair.node[0].qp, 0, 8, &pair.out), 0);
+		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 8, &pair.out), 0);
 		assert_int_equal(pair.out.count, 0);
-		assert_true(plx_qp_wake_ns(pair.node[0].qp) == PLX_NEVER);
+		assert_true(plx_rc_wake_ns(pair.node[0].qp) == PLX_NEVER);
 		pair_fini(&pair);
 	}
 }
@@ -268,17 +268,17 @@ what_is_posted_in_error_is_flushed_too_and_told_again(void **state)
 	(void)state;
 	pair_init(&pair, &config);
 	pair_connect(&pair);
-	assert_int_equal(plx_qp_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FLUSHED), 1);
 	for (uint32_t round = 0; round < 100; round++) {
 		const struct plx_wqe wqe = {
 			.op = PLX_WR_SEND, .wr_id = round, .flags = PLX_WR_SILENT};
 
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
-		assert_int_equal(plx_qp_post_recv(pair.node[0].qp, round, NULL, 0), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, round, NULL, 0), PLX_OK);
 		assert_false(pair_view(&pair, 0).flushed);
-		assert_true(plx_qp_wake_ns(pair.node[0].qp) == 0);
+		assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
 		pair_run(&pair);
 		assert_true(pair_view(&pair, 0).flushed);
 		assert_int_equal(pair.node[0].dones, 2);
@@ -290,13 +290,13 @@ what_is_posted_in_error_is_flushed_too_and_told_again(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- plx_qp_fail() --------------------------------------------------------------------------- */
+/* ---- plx_rc_fail() --------------------------------------------------------------------------- */
 
 static void
 fail_node(struct pair *pair)
 {
 	plx_actions_reset(&pair->out);
-	plx_qp_fail(pair->node[0].qp, &pair->out);
+	plx_rc_fail(pair->node[0].qp, &pair->out);
 	for (uint32_t i = 0; i < pair->out.count; i++)
 		if (pair->out.list[i].kind == PLX_ACT_EVENT)
 			pair->node[0].event[pair->node[0].events++] = pair->out.list[i].event;
@@ -332,7 +332,7 @@ static void
 failing_a_queue_pair_in_reset_changes_nothing(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	struct plx_qp_view before, after;
+	struct plx_rc_view before, after;
 	struct pair pair;
 
 	(void)state;
@@ -438,12 +438,12 @@ entries_of_a_shared_queue_that_no_message_took_outlive_a_queue_pair(void **state
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(plx_rq_post(pair.node[1].rq, i, &sge, 1), PLX_OK);
 	hand_send(&pair, PLX_RC_SEND_FIRST, 0, 256);
-	assert_int_equal(plx_qp_modify(pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair.node[1].dones, 1); /* the one that was taken */
 	expect_done(&pair, 1, 0, PLX_WC_FLUSHED);
 	assert_int_equal(plx_rq_count(pair.node[1].rq), 2);
-	assert_int_equal(plx_qp_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
 	assert_int_equal(plx_rq_count(pair.node[1].rq), 2);
 	pair_fini(&pair);
 }
@@ -464,7 +464,7 @@ two_queue_pairs_take_from_one_queue_in_the_order_of_their_messages(void **state)
 		const struct plx_wqe wqe = {.op = PLX_WR_SEND};
 
 		assert_int_equal(plx_rq_post(pair.node[0].rq, round, NULL, 0), PLX_OK);
-		assert_int_equal(plx_qp_post_send(pair.node[from].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[from].qp, &wqe, NULL), PLX_OK);
 		pair_run(&pair);
 		expect_done(&pair, from, 0, PLX_WC_SUCCESS);
 		expect_done(&pair, !from, round, PLX_WC_SUCCESS);

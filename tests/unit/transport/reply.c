@@ -76,7 +76,7 @@ say(uint32_t budget, const struct said *list, size_t count)
 		struct plx_actions *out = &stage.pair.out;
 
 		plx_actions_reset(out);
-		sent = plx_qp_transmit(stage.pair.node[1].qp, stage.pair.now, budget, out);
+		sent = plx_rc_transmit(stage.pair.node[1].qp, stage.pair.now, budget, out);
 		for (uint32_t i = 0; i < out->count; i++) {
 			const struct plx_pkt *pkt = &out->list[i].emit.pkt;
 
@@ -221,7 +221,7 @@ an_acknowledgement_that_is_owed_leaves_before_the_end(void **state)
 	(void)state;
 	start(1);
 	arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
-	assert_int_equal(plx_qp_modify(stage.pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(stage.pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	SAYS(8, {PLX_RC_ACK, 0, ACK});
 	finish();
 }
@@ -339,7 +339,7 @@ no_request_of_ours_leaves_before_an_acknowledgement_we_owe(void **state)
 		const struct plx_wqe wqe = {.op = PLX_WR_WRITE};
 
 		start(1);
-		assert_int_equal(plx_qp_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
 		arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
 		SAYS(budgets[i], {PLX_RC_ACK, 0, ACK}, {PLX_RC_WRITE_ONLY, 0, 0});
 		finish();
@@ -356,12 +356,12 @@ neither_answers_nor_requests_starve_when_both_are_due(void **state)
 	start(1);
 	arrive(PLX_RC_READ_REQUEST, 0, 4096, PLX_VERDICT_ACCEPT);
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(plx_qp_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
 	for (int i = 0; i < 8; i++) {
 		struct plx_actions *out = &stage.pair.out;
 
 		plx_actions_reset(out);
-		assert_int_equal(plx_qp_transmit(stage.pair.node[1].qp, 0, 1, out), 1);
+		assert_int_equal(plx_rc_transmit(stage.pair.node[1].qp, 0, 1, out), 1);
 		if (out->list[0].emit.flags & PLX_EMIT_RESPONSE)
 			responses++;
 		else

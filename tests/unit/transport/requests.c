@@ -147,9 +147,9 @@ only_a_first_transmission_from_stable_regions_is_marked_stable(void **state)
 			(struct plx_sge){(uint64_t)(uintptr_t)stage.memory, 100, stage.stable_key};
 		wqe.sge[1] = (struct plx_sge){(uint64_t)(uintptr_t)stage.memory, 100,
 					      mixed ? stage.key : stage.stable_key};
-		assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
 		plx_actions_reset(&stage.pair.out);
-		assert_int_equal(plx_qp_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
+		assert_int_equal(plx_rc_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
 		assert_int_equal(stage.pair.out.list[0].emit.flags, mixed ? 0 : PLX_EMIT_STABLE);
 		/* sent again, it is copied: the application may have its memory back by then */
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, pair_attr(&stage.pair, 0).sq_psn,
@@ -229,7 +229,7 @@ a_local_invalidate_waits_for_what_is_before_it_and_holds_what_is_behind(void **s
 	key = fast_region(&region);
 	post(PLX_WR_WRITE, 0, 8, 0);
 	wqe.inv_key = key;
-	assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 1);
 	assert_int_equal(ask(key), PLX_KEY_GRANTED);
@@ -254,7 +254,7 @@ a_local_invalidate_of_what_may_not_be_fails_in_its_place(void **state)
 	begin();
 	post(PLX_WR_WRITE, 0, 8, 0);
 	wqe.inv_key = stage.key; /* a plain region's */
-	assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	pair_run(&stage.pair);
 	assert_int_equal(stage.pair.node[0].dones, 3);
@@ -276,8 +276,8 @@ a_bind_keeps_its_place_among_the_completions(void **state)
 	start();
 	begin();
 	post(PLX_WR_READ, 0, 8, 0);
-	assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
-	assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &silent, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 2); /* it holds nothing up */
 	assert_int_equal(stage.pair.node[0].dones, 0);
@@ -299,16 +299,16 @@ going_back_over_a_bind_completes_it_once(void **state)
 		begin();
 		first = pair_attr(&stage.pair, 0).sq_psn;
 		post(PLX_WR_WRITE, 0, 8, 0);
-		assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
 		post(PLX_WR_WRITE, 0, 8, 2);
 		plx_actions_reset(&stage.pair.out);
-		assert_int_equal(plx_qp_transmit(stage.pair.node[0].qp, 0, 8, &stage.pair.out), 2);
+		assert_int_equal(plx_rc_transmit(stage.pair.node[0].qp, 0, 8, &stage.pair.out), 2);
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, first, PLX_AETH_NAK),
 				 PLX_VERDICT_NAK_SEQUENCE);
 		/* the answer to the first flight comes when the first packet is on its way again */
 		if (late) {
 			assert_int_equal(
-				plx_qp_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
+				plx_rc_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
 			assert_int_equal(pair_hand_ack(&stage.pair, 0, first, PLX_AETH_NO_CREDITS),
 					 PLX_VERDICT_ACKED);
 			assert_int_equal(stage.pair.node[0].dones, 2);
@@ -336,7 +336,7 @@ a_send_with_invalidate_takes_the_key_before_the_receiver_is_told(void **state)
 	wqe.inv_key = fast_region(&region);
 	assert_int_equal(pair_recv(&stage.pair, 1, 4, stage.memory, 64, stage.key), PLX_OK);
 	assert_int_equal(ask(wqe.inv_key), PLX_KEY_GRANTED);
-	assert_int_equal(plx_qp_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
 	pair_run(&stage.pair);
 	assert_int_equal(ask(wqe.inv_key), PLX_KEY_UNKNOWN);
 	assert_int_equal(stage.pair.node[1].dones, 1);

@@ -99,7 +99,7 @@ post_pieces(struct pair *pair, struct plx_wqe *wqe, const struct layout *layout)
 	wqe->sges = (uint8_t)layout->sges;
 	for (uint32_t i = 0; i < layout->sges && i < PLX_WQE_SGES; i++)
 		wqe->sge[i] = layout->sge[i];
-	return plx_qp_post_send(pair->node[0].qp, wqe,
+	return plx_rc_post_send(pair->node[0].qp, wqe,
 				layout->sges > PLX_WQE_SGES ? layout->sge + PLX_WQE_SGES : NULL);
 }
 
@@ -158,7 +158,7 @@ a_send_from_many_pieces_falls_into_many_pieces(void **state)
 		cut(&from, &prng, some_sges(&prng, bytes), bytes);
 		cut(&to, &prng, some_sges(&prng, room), room);
 		fill(&from, round);
-		assert_int_equal(plx_qp_post_recv(pair.node[1].qp, round, to.sge, to.sges), PLX_OK);
+		assert_int_equal(plx_rc_post_recv(pair.node[1].qp, round, to.sge, to.sges), PLX_OK);
 		assert_int_equal(post_pieces(&pair, &wqe, &from), PLX_OK);
 		pair_run(&pair);
 		expect_success(&pair, 0, 0);
@@ -269,8 +269,8 @@ inline_data_may_be_overwritten_as_soon_as_it_is_posted(void **state)
 		for (uint32_t i = 0; i < bytes; i++)
 			*(spilled ? data + i : wqe.data + i) = content(bytes, i);
 		cut(&to, &prng, some_sges(&prng, bytes), bytes);
-		assert_int_equal(plx_qp_post_recv(pair.node[1].qp, 0, to.sge, to.sges), PLX_OK);
-		assert_int_equal(plx_qp_post_send(pair.node[0].qp, &wqe, spilled ? data : NULL),
+		assert_int_equal(plx_rc_post_recv(pair.node[1].qp, 0, to.sge, to.sges), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, spilled ? data : NULL),
 				 PLX_OK);
 		memset(data, 0xee, sizeof(data));
 		memset(&wqe, 0xee, sizeof(wqe));

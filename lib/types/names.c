@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The texts of the shared vocabulary. It holds no state and never formats.
+ * Every table comes from the X-list of its enum, so that none can miss an entry.
+ */
+#include "plx_types.h"
+
+static const char *const status_texts[PLX_STATUS_COUNT] = {
+#define PLX_X(name, text) [PLX_##name] = text,
+	PLX_STATUS_LIST(PLX_X)
+#undef PLX_X
+};
+
+const char *
+plx_status_text(enum plx_status status)
+{
+	if ((unsigned)status >= PLX_STATUS_COUNT)
+		return "not a status";
+	return status_texts[status];
+}
+
+const char *
+plx_wc_text(enum plx_wc_status status)
+{
+	static const char *const texts[PLX_WC_COUNT] = {
+#define PLX_X(name, text) [PLX_WC_##name] = text,
+		PLX_WC_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)status < PLX_WC_COUNT ? texts[status] : "not a completion status";
+}
+
+const char *
+plx_event_text(enum plx_event_kind kind)
+{
+	static const char *const texts[PLX_EVENT_COUNT] = {
+#define PLX_X(name, text) [PLX_EVENT_##name] = text,
+		PLX_EVENT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)kind < PLX_EVENT_COUNT ? texts[kind] : "not an event";
+}
+
+const char *
+plx_qp_state_name(enum plx_qp_state state)
+{
+	static const char *const names[PLX_QP_STATE_COUNT] = {
+		[PLX_QP_NONE] = "none",   [PLX_QP_RESET] = "reset", [PLX_QP_INIT] = "init",
+		[PLX_QP_RTR] = "rtr",     [PLX_QP_RTS] = "rts",     [PLX_QP_SQD] = "sqd",
+		[PLX_QP_ERROR] = "error",
+	};
+
+	return (unsigned)state < PLX_QP_STATE_COUNT ? names[state] : "?";
+}

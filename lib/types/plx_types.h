@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The vocabulary that a program and every room share: status, time, keys and rights, work requests,
+ * completions, queue pair states. Installed; it declares values and texts, never an object.
+ * Start with enum plx_status; plx_verbs.h has the calls that speak in these words.
+ */
+#ifndef PLX_TYPES_H
+#define PLX_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLX_MUST_CHECK __attribute__((warn_unused_result))
+#define PLX_API        __attribute__((visibility("default")))
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+/* Why a caller's request was refused. A refused call has changed nothing. X(name, text) */
+#define PLX_STATUS_LIST(X)                                                          \
+	X(OK, "success")                                                            \
+	X(INVALID, "an argument is outside its documented range")                   \
+	X(STATE, "the object's state does not allow this")                          \
+	X(FULL, "the queue or table has no free entry")                             \
+	X(TOO_LONG, "the length is above its limit")                                \
+	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for") \
+	X(NO_KEY, "the key or handle names nothing")                                \
+	X(DENIED, "the key does not grant this access or range")                    \
+	X(BUSY, "the object is in use by another")
+
+enum plx_status {
+#define PLX_X(name, text) PLX_##name,
+	PLX_STATUS_LIST(PLX_X)
+#undef PLX_X
+	PLX_STATUS_COUNT,
+};
+
+/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
+PLX_API const char *plx_status_text(enum plx_status status);
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+/* Time is an argument everywhere: nanoseconds since an epoch of the engine's choice, as uint64_t,
+ * never decreasing. PLX_NEVER as a deadline means that none is set. */
+#define PLX_NEVER UINT64_MAX
+#define PLX_USEC  UINT64_C(1000)
+#define PLX_MSEC  UINT64_C(1000000)
+#define PLX_SEC   UINT64_C(1000000000)
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+enum {
+	PLX_SGE_MAX = 16,            /* of one work request */
+	PLX_INLINE_MAX = 1024,       /* [bytes] of one work request */
+	PLX_QUEUE_DEPTH_MAX = 32768, /* of one send or receive queue */
+	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
+	PLX_RETRY_MAX = 7,
+	PLX_RNR_RETRY_FOREVER = 7,
+};
+
+/** The longest message and the largest length in a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
+#define PLX_MESSAGE_MAX UINT32_C(0x80000000)
+
+/* ---- keys and rights ------------------------------------------------------------------------ */
+
+/** A key as it travels in RETH and IETH and lies in an SGE. 0 is never issued. */
+struct plx_key {
+	uint32_t v;
+};
+
+/* What a key grants. Local read needs no right. A bit set of its own type. */
+struct plx_access {
+	uint8_t bits;
+};
+
+enum plx_access_bit {
+	PLX_ACCESS_LOCAL_WRITE = 1 << 0,
+	PLX_ACCESS_REMOTE_READ = 1 << 1,
+	PLX_ACCESS_REMOTE_WRITE = 1 << 2,
+	PLX_ACCESS_REMOTE_ATOMIC = 1 << 3,
+	PLX_ACCESS_BIND = 1 << 4,       /* windows may be bound to the region */
+	PLX_ACCESS_INVALIDATE = 1 << 5, /* a fast-register region: its key may be invalidated */
+	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 6) */
+	PLX_ACCESS_ALL = 0x7f,
+};
+
+/* ---- work requests -------------------------------------------------------------------------- */
+
+struct plx_sge {
+	uint64_t va;
+	uint32_t length;
+	struct plx_key key;
+};
+
+enum plx_wr_op {
+	PLX_WR_NONE,
+	PLX_WR_SEND,
+	PLX_WR_SEND_IMM,
+	PLX_WR_SEND_INV,
+	PLX_WR_WRITE,
+	PLX_WR_WRITE_IMM,
+	PLX_WR_READ,
+	PLX_WR_CMP_SWAP,
+	PLX_WR_FETCH_ADD,
+	PLX_WR_LOCAL_INV, /* invalidates inv_key once everything before it has completed */
+	PLX_WR_BIND,      /* the window is bound by whoever posts; here it only keeps its place */
+	PLX_WR_OP_COUNT,
+};
+
+enum plx_wr_flag {
+	PLX_WR_SOLICITED = 1 << 0, /* ask for an event at the receiver (SEND, WRITE_IMM) */
+	PLX_WR_SILENT = 1 << 1,    /* no completion on success */
+	PLX_WR_FENCE = 1 << 2,     /* not before all earlier READs and atomics are done */
+	PLX_WR_INLINE = 1 << 3,    /* payload is in the WQE; keys are not looked at */
+	PLX_WR_FLAGS_ALL = 0x0f,
+};
+
+/* ---- completions ---------------------------------------------------------------------------- */
+
+/* How a work request ended. X(name, text) */
+#define PLX_WC_LIST(X)                                                                     \
+	X(SUCCESS, "success")                                                              \
+	X(LOCAL_LENGTH, "the message does not fit the receive, or an answer not its READ") \
+	X(LOCAL_PROTECTION, "a local key does not grant the access")                       \
+	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")                \
+	X(FLUSHED, "the queue pair failed or was closed first")                            \
+	X(BAD_RESPONSE, "the peer's response is malformed")                                \
+	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")             \
+	X(REMOTE_ACCESS, "a remote key does not grant the access")                         \
+	X(REMOTE_OPERATION, "the responder cannot complete the request")                   \
+	X(RETRY_EXCEEDED, "no answer within the retry count")                              \
+	X(RNR_RETRY_EXCEEDED, "receiver not ready within the RNR retry count")
+
+enum plx_wc_status {
+#define PLX_X(name, text) PLX_WC_##name,
+	PLX_WC_LIST(PLX_X)
+#undef PLX_X
+	PLX_WC_COUNT,
+};
+
+PLX_API const char *plx_wc_text(enum plx_wc_status status);
+
+enum plx_wc_flag {
+	PLX_WC_RECV = 1 << 0,      /* of the receive queue; `op` tells SEND* or WRITE_IMM */
+	PLX_WC_IMM = 1 << 1,       /* `imm` is there */
+	PLX_WC_INV = 1 << 2,       /* `inv_key` was invalidated before this completion */
+	PLX_WC_SOLICITED = 1 << 3, /* the sender asked for an event */
+};
+
+struct plx_completion {
+	uint64_t wr_id;
+	uint32_t qpn;
+	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
+	union {
+		uint32_t imm;
+		struct plx_key inv_key;
+	};
+	uint8_t status; /* enum plx_wc_status */
+	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t flags;  /* enum plx_wc_flag */
+};
+
+/* ---- queue pairs ---------------------------------------------------------------------------- */
+
+enum plx_qp_state {
+	PLX_QP_NONE, /* no QP is ever in it */
+	PLX_QP_RESET,
+	PLX_QP_INIT,
+	PLX_QP_RTR,
+	PLX_QP_RTS,
+	PLX_QP_SQD,
+	PLX_QP_ERROR,
+	PLX_QP_STATE_COUNT,
+};
+
+PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
+
+/* What happened to a QP. X(name, text) */
+#define PLX_EVENT_LIST(X)                                      \
+	X(NONE, "nothing")                                     \
+	X(COMM_ESTABLISHED, "the first packet arrived in RTR") \
+	X(SQ_DRAINED, "in SQD, everything begun is done")      \
+	X(FAILED, "the QP is in error")                        \
+	X(FLUSHED, "in error, every entry has been flushed")   \
+	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold")
+
+enum plx_event_kind {
+#define PLX_X(name, text) PLX_EVENT_##name,
+	PLX_EVENT_LIST(PLX_X)
+#undef PLX_X
+	PLX_EVENT_COUNT,
+};
+
+PLX_API const char *plx_event_text(enum plx_event_kind kind);
+
+#endif
