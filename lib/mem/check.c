@@ -4,9 +4,11 @@
  * Hot. It never locks, waits, or looks at the memory that a key grants.
  * Start with plx_key_check(); slot_read() is the one place where a slot is read beside writers.
  *
- * A key that is good and one that is not take the same path: every fault is computed, and the
- * first in the order of enum plx_key_verdict is the answer. A key without a slot reads slot 0,
- * which grants nothing. What remains to be seen from outside is whether a slot's line was cached.
+ * A key that this asker did not use a moment ago takes the same path whether it is good or not:
+ * every fault is computed, and the first in the order of enum plx_key_verdict is the answer. A key
+ * without a slot reads slot 0, which grants nothing. What remains to be seen from outside is
+ * whether a slot's line was cached, and whether this very queue pair has used the same good key a
+ * moment ago (the memo).
  */
 #include "table.h"
 
@@ -72,9 +74,22 @@ asker_faults(const struct slot_view *view, bool known, const struct plx_asker *a
 	       FAULT(other_qp, WRONG_QP);
 }
 
-PLX_HOT enum plx_key_verdict
-plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
-	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
+/* Keep for next time what the asker may know of this slot. */
+static void
+remember(const struct plx_mem *mem, const struct slot_view *view, struct plx_key_memo *memo,
+	 uint32_t at)
+{
+	memo->of[at].life = view->life;
+	memo->of[at].now = &mem->slot[view->number].life;
+	memo->of[at].va = view->terms.va;
+	memo->of[at].length = view->terms.length;
+	memo->of[at].host = view->terms.host;
+	memo->of[at].access = view->terms.access;
+}
+
+static __attribute__((noinline)) enum plx_key_verdict
+check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker, uint64_t va,
+      uint64_t length, struct plx_access need, uint32_t at, struct plx_grant *out)
 {
 	struct slot_view view;
 	bool known = slot_read(mem, key, &view);
@@ -82,6 +97,8 @@ plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_as
 	bool inside = plx_range_inside(va, length, terms->va, terms->length);
 	uint32_t faults = asker_faults(&view, known, asker);
 
+	if (asker->memo != NULL && faults == 0)
+		remember(mem, &view, asker->memo, at);
 	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
 	faults |= FAULT((length != 0) & !inside, RANGE);
 	if (plx_unlikely(faults))
@@ -89,6 +106,27 @@ plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_as
 	out->host = length ? plx_host_at(terms->host, va - terms->va) : NULL;
 	out->access = terms->access;
 	return PLX_KEY_GRANTED;
+}
+
+PLX_HOT enum plx_key_verdict
+plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
+{
+	bool remote = need.bits & (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE);
+	uint32_t at = (key.v & (PLX_KEY_MEMOS / 2 - 1)) + (remote ? PLX_KEY_MEMOS / 2 : 0);
+	const struct plx_key_memo *memo = asker->memo;
+
+	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
+	if (plx_likely(memo != NULL && memo->of[at].life != 0 &&
+		       plx_life_key(memo->of[at].life) == key.v &&
+		       __atomic_load_n(memo->of[at].now, __ATOMIC_ACQUIRE) == memo->of[at].life &&
+		       length != 0 && !(need.bits & ~memo->of[at].access.bits) &&
+		       plx_range_inside(va, length, memo->of[at].va, memo->of[at].length))) {
+		out->host = plx_host_at(memo->of[at].host, va - memo->of[at].va);
+		out->access = memo->of[at].access;
+		return PLX_KEY_GRANTED;
+	}
+	return check(mem, key, asker, va, length, need, at, out);
 }
 
 static enum plx_key_verdict

@@ -160,10 +160,31 @@ enum plx_status plx_window_release(struct plx_mem *mem, struct plx_window window
 
 /* ---- what engines ask --------------------------------------------------------------------- */
 
+enum {
+	PLX_KEY_MEMOS = 8
+};
+
+/*
+ * What one asker was told of the keys it used last. An entry is good while the slot's life word is
+ * the one it was read with: nothing of a slot changes within a life. So a key that ended is never
+ * granted from here, and nobody needs to be told of it. Local and remote uses have halves of their
+ * own, so that the two keys of a stream do not push each other out. Zeroed: empty.
+ */
+struct plx_key_memo {
+	struct {
+		uint64_t life; /* 0: empty, no slot ever has it */
+		const uint64_t *now;
+		uint64_t va, length;
+		uint8_t *host;
+		struct plx_access access;
+	} of[PLX_KEY_MEMOS];
+};
+
 /* The asker: the QP through which the access comes. */
 struct plx_asker {
 	struct plx_domain domain;
 	uint32_t qpn;
+	struct plx_key_memo *memo; /* of the asker's thread; NULL: none */
 };
 
 /**
@@ -175,7 +196,8 @@ struct plx_asker {
  * @param out    written only when GRANTED
  * Threads: any, beside one thread that changes the table and any that invalidate; what is read is
  *          one consistent state of the slot, or the key is UNKNOWN
- * Cost:    hot; O(1), the same path for hit and miss up to the verdict (T22)
+ * Cost:    hot; O(1); good and bad keys take the same path up to the verdict, unless the asker used
+ *          this very key a moment ago (struct plx_key_memo)
  * Spec:    IBTA vol 1, 10.6.3, 10.6.7
  * Tests:   tests/table/key.c, tests/unit/mem/, tests/sim
  */

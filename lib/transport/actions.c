@@ -10,8 +10,8 @@
  * In-order placement: a consumer may spin on the last byte of a WRITE (nd2.md 2.3), so everything
  * before it is stored first, and it follows with release order (pairs with the consumer's acquire).
  */
-static void
-touch_place(const struct plx_place *place)
+void
+plx_place_bytes(const struct plx_place *place)
 {
 	if (place->bytes == 0)
 		return;
@@ -39,7 +39,7 @@ void
 plx_action_touch_memory(const struct plx_action *action)
 {
 	if (action->kind == PLX_ACT_PLACE)
-		touch_place(&action->place);
+		plx_place_bytes(&action->place);
 	else if (action->kind == PLX_ACT_ATOMIC)
 		touch_atomic(&action->atomic);
 }

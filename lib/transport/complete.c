@@ -2,7 +2,7 @@
  *
  * Completions: in queue order, success before flush, each posted entry once; and the way into
  * ERROR. It never decides whether something failed.
- * Start with complete_deliver().
+ * Start with complete_deliver_slow().
  *
  * One ACK may end hundreds of requests and one failure flush thousands, but an action list is
  * bounded: what has no room waits in the queue itself, and the next call goes on.
@@ -68,6 +68,17 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
+/* A window is bound when its BIND is posted; one that never came to its turn is not bound. */
+void
+complete_undo_bind(struct plx_rc *qp, uint32_t index)
+{
+	const struct plx_wqe *wqe = sq_wqe(qp, index);
+
+	/* The owner may have unbound it already, by destroying it. */
+	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
+		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
+}
+
 static void
 flush_send(struct plx_rc *qp, struct plx_actions *out)
 {
@@ -76,6 +87,7 @@ flush_send(struct plx_rc *qp, struct plx_actions *out)
 	while (req->head != req->tail && actions_room(out) > 0) {
 		bool failed = req->failed != PLX_WC_SUCCESS && req->head == req->failed_at;
 
+		complete_undo_bind(qp, req->head);
 		send_completion(qp, failed ? (enum plx_wc_status)req->failed : PLX_WC_FLUSHED, out);
 		req->head++;
 		req->done = req->cursor = req->started = req->head;
@@ -113,7 +125,7 @@ flush_recv(struct plx_rc *qp, struct plx_actions *out)
  * is left.
  */
 void
-complete_deliver(struct plx_rc *qp, struct plx_actions *out)
+complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 

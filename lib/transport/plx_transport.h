@@ -31,8 +31,9 @@ enum {
 /* ---- work requests -------------------------------------------------------------------------- */
 
 /*
- * One send queue entry as it crosses a ring: two cache lines, no pointers. Up to four SGEs or 64
- * inline bytes lie in it; longer lists and longer inline data lie in a spill buffer beside it.
+ * One send queue entry as it crosses a ring: two cache lines, no pointers, and what most requests
+ * use lies in the first. Up to four SGEs or 64 inline bytes lie in it; longer lists and longer
+ * inline data lie in a spill buffer beside it.
  */
 struct plx_wqe {
 	uint64_t wr_id;
@@ -43,17 +44,17 @@ struct plx_wqe {
 	uint32_t inline_bytes; /* with PLX_WR_INLINE */
 	union {
 		uint32_t imm;           /* *_IMM, host byte order */
-		struct plx_key inv_key; /* SEND_INV, LOCAL_INV */
+		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
 	};
 	struct plx_key rkey;
 	uint64_t remote_va;
-	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
-	uint64_t compare;  /* CMP_SWAP */
-	uint64_t resv2[2];
 	union {
 		struct plx_sge sge[PLX_WQE_SGES];
 		uint8_t data[PLX_WQE_INLINE_BYTES];
 	};
+	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else not looked at */
+	uint64_t compare;  /* CMP_SWAP */
+	uint64_t resv2[2];
 };
 
 _Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
@@ -99,7 +100,7 @@ enum plx_emit_flag {
 	PLX_EMIT_RETRANSMIT = 1 << 0,
 	PLX_EMIT_RESPONSE = 1 << 1,
 	/* first transmission of a SEND or WRITE whose every source region promises to stay as it
-	 * is: the only payload that may leave without a copy (design decision 6) */
+	 * is: the only payload that may leave without a copy (decision 4) */
 	PLX_EMIT_STABLE = 1 << 2,
 };
 
@@ -140,6 +141,9 @@ plx_actions_reset(struct plx_actions *actions)
 	actions->count = 0;
 	actions->iovs = 0;
 }
+
+/** Copy what a PLACE says, the last byte last. */
+void plx_place_bytes(const struct plx_place *place);
 
 /** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
 void plx_action_touch_memory(const struct plx_action *action);
@@ -389,6 +393,17 @@ enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
 
 /**
+ * The place of the next send entry, for a caller that builds it there and has checked it as
+ * plx_rc_post_send() does; then plx_rc_sq_take() posts it. NULL: the queue is full, or the state is
+ * not one that takes posts.
+ *
+ * @param spill [out] the place of what does not fit the WQE
+ */
+struct plx_wqe *plx_rc_sq_place(struct plx_rc *qp, void **spill);
+/** @param bytes of the message, as its SGEs or inline data add up */
+void plx_rc_sq_take(struct plx_rc *qp, uint32_t bytes);
+
+/**
  * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
  * taken and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
  */
@@ -403,6 +418,10 @@ enum plx_status plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct
  */
 enum plx_verdict plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame,
 			      const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/** The same for a packet that is known to come from the QP's peer to the QP's address. */
+enum plx_verdict plx_rc_admit_peer(const struct plx_rc *qp,
+				   const struct plx_pkt *pkt) PLX_MUST_CHECK;
 
 /**
  * Accept one packet addressed to this QP and decide what it calls for. Emits nothing: what is owed
@@ -426,7 +445,7 @@ enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, 
  * atomic results, CNP), then requests. Also delivers completions that an earlier call had no room
  * for, and the flush of a QP in error.
  *
- * Ordering, decision 9: while an ACK is owed no request leaves. The engine calls this for every QP
+ * Ordering, decision 3: while an ACK is owed no request leaves. The engine calls this for every QP
  * of an RX burst before it drains their send rings, so an ACK never leaves after a packet that the
  * completion it acknowledges has caused.
  *
@@ -437,6 +456,56 @@ enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, 
  * Tests:   tests/unit/transport/, tests/script/rc_*.plx, tests/sim
  */
 uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
+
+/** Does it owe the peer an answer (ACK, NAK, READ response, atomic result, CNP)? */
+bool plx_rc_owes(const struct plx_rc *qp);
+
+/* ---- the usual packet ----------------------------------------------------------------------- */
+
+enum plx_usual_kind {
+	PLX_USUAL_OTHER,    /* not usual; nothing has changed: ask in the general way */
+	PLX_USUAL_NOTHING,  /* there is nothing to send, nor to deliver */
+	PLX_USUAL_SENT,     /* a packet is to leave */
+	PLX_USUAL_PLACED,   /* a WRITE: the bytes are to be placed */
+	PLX_USUAL_RECEIVED, /* a SEND: the same, and a completion to be delivered after it */
+};
+
+/* A packet of ours whose transport headers are written already. */
+struct plx_usual {
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	uint8_t header_bytes, pad;
+};
+
+enum {
+	PLX_USUAL_HEADER_MAX = PLX_BTH_BYTES + 16
+};
+
+/**
+ * Send the next packet, if it is a SEND or WRITE in one packet with nothing to wait for, or an ACK:
+ * what plx_rc_transmit() with a budget of 1 would emit, without an action list.
+ *
+ * @param out [PLX_USUAL_HEADER_MAX] BTH and what follows, up to the payload
+ * Returns: SENT; NOTHING (what plx_rc_transmit() would find, too); OTHER
+ * Cost: hot; O(1)
+ * Tests: tests/unit/transport/usual.c, tests/sim
+ */
+enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out,
+				      struct plx_usual *usual);
+
+/**
+ * Accept a packet, if it is the SEND or WRITE in one packet that is expected next: what
+ * plx_rc_on_packet() would decide, without an action list.
+ *
+ * @param bth [len] BTH to ICRC; from the QP's peer to the QP's address, not marked CE, ICRC-checked
+ * @param place      [out] to be executed at once, when PLACED or RECEIVED
+ * @param completion [out] when RECEIVED
+ * Returns: PLACED, RECEIVED or OTHER
+ * Cost: hot; O(1)
+ * Tests: tests/unit/transport/usual.c, tests/sim
+ */
+enum plx_usual_kind plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len,
+				      struct plx_place *place, struct plx_completion *completion);
 
 /**
  * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_rc_on_packet().
@@ -480,6 +549,12 @@ void plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out);
 
 /** The QP's counters; they live as long as it does and are never reset. */
 const struct plx_rc_counters *plx_rc_counters(const struct plx_rc *qp);
+
+/** Send entries posted since RESET, modulo 2^32: plx_rc_view.sq_posted. */
+uint32_t plx_rc_sq_posted(const struct plx_rc *qp);
+
+/** Send entries since RESET whose place is free again, modulo 2^32: plx_rc_view.sq_consumed. */
+uint32_t plx_rc_sq_consumed(const struct plx_rc *qp);
 
 /** The number of a QP's own and of its peer. */
 uint32_t plx_rc_number(const struct plx_rc *qp);

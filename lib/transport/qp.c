@@ -61,11 +61,12 @@ plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_id
 	memset(memory, 0, l.bytes);
 	qp->state = PLX_QP_RESET;
 	qp->qpn = ids->qpn;
-	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn};
+	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn, .memo = &qp->memo};
 	qp->mem = ids->mem;
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
+	qp->paced = ids->cc != &plx_cc_none;
 	qp->caps = *caps;
 	qp->sq_mask = l.slots - 1;
 	qp->spill_bytes = l.spill_bytes;
@@ -106,6 +107,8 @@ to_rtr(struct plx_rc *qp, const struct plx_rc_attr *attr)
 	qp->mtu_shift = (uint8_t)__builtin_ctz(attr->mtu);
 	qp->dest_qpn = attr->dest_qpn;
 	qp->pkey = attr->pkey;
+	qp->blank =
+		(struct plx_pkt){.migreq = true, .pkey = attr->pkey, .dest_qpn = attr->dest_qpn};
 	qp->enabled = attr->enabled;
 	qp->rnr_timer = attr->rnr_timer;
 	qp->resp.expected = attr->rq_psn;
@@ -142,6 +145,8 @@ to_reset(struct plx_rc *qp)
 {
 	qp->more = false;
 	qp->turn = false;
+	for (uint32_t i = qp->req.done; i != qp->req.tail; i++)
+		complete_undo_bind(qp, i);
 	requester_reset(qp);
 	responder_reset(qp);
 	if (!qp->rq->shared)
@@ -191,6 +196,12 @@ plx_rc_fail(struct plx_rc *qp, struct plx_actions *out)
 
 /* ---- posting ----------------------------------------------------------------------------------
  */
+
+static uint32_t
+message_packets(const struct plx_rc *qp, uint8_t op, uint32_t bytes)
+{
+	return wr_is_local(op) ? 0 : qp_packets(qp, bytes);
+}
 
 static enum plx_status
 check_post_inline(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill,
@@ -252,7 +263,6 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 {
 	struct requester *req = &qp->req;
 	struct plx_wqe *slot = sq_wqe(qp, req->tail);
-	struct sq_track *track = sq_track(qp, req->tail);
 	uint64_t bytes;
 	enum plx_status status = check_post(qp, wqe, spill, &bytes);
 	size_t spilled = 0;
@@ -267,18 +277,45 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 		memcpy(slot, wqe, offsetof(struct plx_wqe, sge));
 		for (uint32_t i = 0; i < wqe->sges && i < PLX_WQE_SGES; i++)
 			slot->sge[i] = wqe->sge[i];
+		if (wqe->op == PLX_WR_CMP_SWAP || wqe->op == PLX_WR_FETCH_ADD) {
+			slot->swap_add = wqe->swap_add;
+			slot->compare = wqe->compare;
+		}
 		if (wqe->sges > PLX_WQE_SGES)
 			spilled = (wqe->sges - PLX_WQE_SGES) * sizeof(struct plx_sge);
 	}
 	if (spilled > 0)
 		memcpy(sq_spill(qp, req->tail), spill, spilled);
-	track->bytes = (uint32_t)bytes;
-	track->packets = wr_is_local(wqe->op) ? 0 : qp_packets(qp, (uint32_t)bytes);
+	plx_rc_sq_take(qp, (uint32_t)bytes);
+	return PLX_OK;
+}
+
+struct plx_wqe *
+plx_rc_sq_place(struct plx_rc *qp, void **spill)
+{
+	struct requester *req = &qp->req;
+
+	if (plx_unlikely(qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD &&
+			 qp->state != PLX_QP_ERROR))
+		return NULL;
+	if (plx_unlikely(req->tail - req->head >= qp->caps.sq_depth))
+		return NULL;
+	*spill = sq_spill(qp, req->tail);
+	return sq_wqe(qp, req->tail);
+}
+
+void
+plx_rc_sq_take(struct plx_rc *qp, uint32_t bytes)
+{
+	struct requester *req = &qp->req;
+	struct sq_track *track = sq_track(qp, req->tail);
+
+	track->bytes = bytes;
+	track->packets = message_packets(qp, sq_wqe(qp, req->tail)->op, bytes);
 	req->tail++;
 	qp->more = true;
-	if (qp->state == PLX_QP_ERROR)
+	if (plx_unlikely(qp->state == PLX_QP_ERROR))
 		qp->flush_told = false;
-	return PLX_OK;
 }
 
 enum plx_status
@@ -328,7 +365,7 @@ path_matches(const struct plx_path *path, const struct plx_frame *frame)
 }
 
 enum plx_verdict
-plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struct plx_pkt *pkt)
+plx_rc_admit_peer(const struct plx_rc *qp, const struct plx_pkt *pkt)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 
@@ -338,9 +375,17 @@ plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struc
 		return PLX_VERDICT_STATE;
 	if (!pkey_matches(qp->pkey, pkt->pkey))
 		return PLX_VERDICT_PKEY;
-	if (!path_matches(&qp->path, frame))
-		return PLX_VERDICT_ADDRESS;
 	return PLX_VERDICT_ACCEPT;
+}
+
+enum plx_verdict
+plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struct plx_pkt *pkt)
+{
+	enum plx_verdict verdict = plx_rc_admit_peer(qp, pkt);
+
+	if (verdict == PLX_VERDICT_ACCEPT && !path_matches(&qp->path, frame))
+		return PLX_VERDICT_ADDRESS;
+	return verdict;
 }
 
 static enum plx_verdict
@@ -403,7 +448,7 @@ room_for_packet(const struct plx_actions *out)
 }
 
 /*
- * Decision 9: while an ACK or NAK is owed, the responder goes first, so that no request overtakes
+ * Decision 3: while an ACK or NAK is owed, the responder goes first, so that no request overtakes
  * the ACK of what caused it. Else responses and requests take turns: a peer that READs for ever
  * does not silence our own requests (T16).
  */
@@ -518,6 +563,18 @@ const struct plx_rc_counters *
 plx_rc_counters(const struct plx_rc *qp)
 {
 	return &qp->counters;
+}
+
+uint32_t
+plx_rc_sq_posted(const struct plx_rc *qp)
+{
+	return qp->req.tail;
+}
+
+uint32_t
+plx_rc_sq_consumed(const struct plx_rc *qp)
+{
+	return qp->req.head;
 }
 
 uint32_t

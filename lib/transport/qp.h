@@ -141,6 +141,7 @@ struct plx_rc {
 	bool turn;       /* fairness between responses and requests: whose turn it is */
 	bool flush_told; /* FLUSHED was told in this ERROR */
 	uint8_t mtu_shift;
+	bool paced; /* by a congestion strategy that is more than plx_cc_none */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;
@@ -154,6 +155,8 @@ struct plx_rc {
 	const struct plx_cc_ops *cc;
 	void *cc_state;
 
+	struct plx_pkt blank; /* what all packets of ours have in common */
+
 	struct requester req;
 	struct responder resp;
 
@@ -165,6 +168,7 @@ struct plx_rc {
 	uint32_t sq_mask, spill_bytes;
 	struct plx_rc_caps caps;
 	struct plx_path path;
+	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
 };
@@ -260,6 +264,8 @@ void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,
 /* rq.c */
 void rq_peek(const struct plx_rq *rq, struct recv_entry *out);
 void rq_take(struct plx_rq *rq);
+bool rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
+		      const struct plx_sge **sge);
 void rq_reset(struct plx_rq *rq);
 
 /* The next packet to send is the oldest unacknowledged one. */
@@ -299,10 +305,19 @@ void reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct 
 void reply_forget(struct plx_rc *qp);
 
 /* complete.c: completions, flush, and the way into ERROR */
-void complete_deliver(struct plx_rc *qp, struct plx_actions *out);
+void complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out);
 void complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out);
+void complete_undo_bind(struct plx_rc *qp, uint32_t index);
 void complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out);
 bool complete_is_flushed(const struct plx_rc *qp);
+
+/* Deliver what has ended. Most calls find nothing. */
+static inline void
+complete_deliver(struct plx_rc *qp, struct plx_actions *out)
+{
+	if (qp->req.head != qp->req.done || plx_unlikely(qp->state != PLX_QP_RTS))
+		complete_deliver_slow(qp, out);
+}
 
 /* Packets that `bytes` take at this QP's path MTU; an empty message takes one. */
 static inline uint32_t
@@ -320,13 +335,9 @@ emit_add(struct plx_rc *qp, struct plx_actions *out, uint8_t opcode, struct plx_
 	emit->iov_first = (uint16_t)out->iovs;
 	emit->iovs = 0;
 	emit->flags = 0;
-	emit->pkt = (struct plx_pkt){
-		.opcode = opcode,
-		.migreq = true,
-		.pkey = qp->pkey,
-		.dest_qpn = qp->dest_qpn,
-		.psn = psn,
-	};
+	emit->pkt = qp->blank;
+	emit->pkt.opcode = opcode;
+	emit->pkt.psn = psn;
 	return emit;
 }
 

@@ -18,6 +18,12 @@ reply_is_due(const struct plx_rc *qp)
 	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
 }
 
+bool
+plx_rc_owes(const struct plx_rc *qp)
+{
+	return reply_is_due(qp);
+}
+
 /* The i-th remembered resource, oldest first. */
 static struct resource *
 res_at(const struct plx_rc *qp, uint32_t i)

@@ -159,6 +159,8 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}
+	if (plx_likely(!qp->paced))
+		return true;
 	from = qp->cc->ask(qp->cc_state, now, bytes);
 	req->pace_until = from > now ? from : PLX_NEVER;
 	if (from > now)
@@ -185,6 +187,19 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 			data = sq_spill(qp, qp->req.cursor);
 		out->iov[out->iovs] = (struct plx_iov){.base = data + offset, .bytes = bytes};
 		common->bits = 0;
+		*count = 1;
+		return true;
+	}
+	if (plx_likely(wqe->sges == 1)) {
+		const struct plx_sge *sge = wqe->sge;
+		struct plx_grant grant;
+
+		/* One SGE is the whole message, so the range is inside it. */
+		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, bytes,
+				  (struct plx_access){0}, &grant) != PLX_KEY_GRANTED)
+			return false;
+		common->bits &= grant.access.bits;
+		out->iov[out->iovs] = (struct plx_iov){.base = grant.host, .bytes = bytes};
 		*count = 1;
 		return true;
 	}
@@ -238,7 +253,8 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	if (req->ack_deadline == PLX_NEVER)
 		req->ack_deadline = plx_time_add(now, qp->ack_timeout);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
-	qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
+	if (plx_unlikely(qp->paced))
+		qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
 }
 
 /* A packet of a SEND or WRITE. Returns false when a local key denies its payload. */

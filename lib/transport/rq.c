@@ -84,8 +84,8 @@ plx_rq_post(struct plx_rq *rq, uint64_t wr_id, const struct plx_sge *sge, uint32
 	slot->wr_id = wr_id;
 	slot->bytes = (uint32_t)bytes;
 	slot->sges = sges;
-	if (sges > 0)
-		memcpy(slot->sge, sge, sges * sizeof(*sge));
+	for (uint32_t i = 0; i < sges; i++)
+		slot->sge[i] = sge[i];
 	return PLX_OK;
 }
 
@@ -117,6 +117,20 @@ rq_peek(const struct plx_rq *rq, struct recv_entry *out)
 	out->sges = slot->sges;
 	if (slot->sges > 0)
 		memcpy(out->sge, slot->sge, slot->sges * sizeof(out->sge[0]));
+}
+
+/* Is the next entry one buffer of at least `bytes`? */
+bool
+rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
+		 const struct plx_sge **sge)
+{
+	const struct rq_slot *slot = slot_at(rq, rq->head);
+
+	if (rq->head == rq->tail || slot->sges != 1 || slot->bytes < bytes)
+		return false;
+	*wr_id = slot->wr_id;
+	*sge = slot->sge;
+	return true;
 }
 
 void

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PLX_MUST_CHECK __attribute__((warn_unused_result))
 #define PLX_API        __attribute__((visibility("default")))
 
@@ -26,7 +30,13 @@
 	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for") \
 	X(NO_KEY, "the key or handle names nothing")                                \
 	X(DENIED, "the key does not grant this access or range")                    \
-	X(BUSY, "the object is in use by another")
+	X(BUSY, "the object is in use by another")                                  \
+	X(AGAIN, "not yet; ask again")                                              \
+	X(TIMEOUT, "no answer within the time given")                               \
+	X(UNREACHABLE, "no way to that address")                                    \
+	X(NO_MEMORY, "the memory cannot be had")                                    \
+	X(NO_DEVICE, "no such device, or it cannot do this")                        \
+	X(CONFIG, "a setting is wrong")
 
 enum plx_status {
 #define PLX_X(name, text) PLX_##name,
@@ -37,6 +47,11 @@ enum plx_status {
 
 /** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
 PLX_API const char *plx_status_text(enum plx_status status);
+
+/** One sentence for a person: what is wrong, which value, which limit, what to do. */
+struct plx_why {
+	char text[256];
+};
 
 /* ---- time -------------------------------------------------------------------------------- */
 
@@ -80,8 +95,16 @@ enum plx_access_bit {
 	PLX_ACCESS_REMOTE_ATOMIC = 1 << 3,
 	PLX_ACCESS_BIND = 1 << 4,       /* windows may be bound to the region */
 	PLX_ACCESS_INVALIDATE = 1 << 5, /* a fast-register region: its key may be invalidated */
-	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 6) */
+	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 4) */
 	PLX_ACCESS_ALL = 0x7f,
+};
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+/** An IP address; `v` in network byte order, IPv4 in its first four bytes and zero behind. */
+struct plx_ip {
+	uint8_t version; /* 4 or 6; 0: none */
+	uint8_t v[16];
 };
 
 /* ---- work requests -------------------------------------------------------------------------- */
@@ -111,8 +134,36 @@ enum plx_wr_flag {
 	PLX_WR_SOLICITED = 1 << 0, /* ask for an event at the receiver (SEND, WRITE_IMM) */
 	PLX_WR_SILENT = 1 << 1,    /* no completion on success */
 	PLX_WR_FENCE = 1 << 2,     /* not before all earlier READs and atomics are done */
-	PLX_WR_INLINE = 1 << 3,    /* payload is in the WQE; keys are not looked at */
+	PLX_WR_INLINE = 1 << 3,    /* payload is copied when posted; keys are not looked at */
 	PLX_WR_FLAGS_ALL = 0x0f,
+	PLX_WR_DEFER =
+		1 << 7, /* leave it to a later post to wake the engine; see plx_post_send() */
+};
+
+/* One request for a send queue. Everything in it and in `sge` may be reused when the post returns;
+ * the memory that the SGEs name may not, unless PLX_WR_INLINE. */
+struct plx_send_wr {
+	uint64_t wr_id;
+	uint8_t op;    /* enum plx_wr_op, without BIND: see plx_post_bind() */
+	uint8_t flags; /* enum plx_wr_flag */
+	uint16_t sges;
+	union {
+		uint32_t imm;           /* *_IMM, host byte order */
+		struct plx_key inv_key; /* SEND_INV, LOCAL_INV */
+	};
+	const struct plx_sge *sge; /* [sges]; with PLX_WR_INLINE, va is a plain address,
+				    * and there are at most PLX_INLINE_MAX */
+	uint64_t remote_va;        /* WRITE*, READ, CMP_SWAP, FETCH_ADD */
+	struct plx_key rkey;
+	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
+	uint64_t compare;  /* CMP_SWAP */
+};
+
+/* One buffer for a receive queue. */
+struct plx_recv_wr {
+	uint64_t wr_id;
+	const struct plx_sge *sge; /* [sges] */
+	uint32_t sges;
 };
 
 /* ---- completions ---------------------------------------------------------------------------- */
@@ -160,6 +211,22 @@ struct plx_completion {
 	uint8_t flags;  /* enum plx_wc_flag */
 };
 
+/* A completion as a program reaps it: half a cache line. */
+struct plx_wc {
+	uint64_t wr_id;
+	uint64_t context; /* of the queue pair: plx_qp_options.context */
+	uint32_t qpn;
+	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
+	union {
+		uint32_t imm;
+		struct plx_key inv_key;
+	};
+	uint8_t status; /* enum plx_wc_status */
+	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t flags;  /* enum plx_wc_flag */
+	uint8_t resv;
+};
+
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum plx_qp_state {
@@ -176,13 +243,14 @@ enum plx_qp_state {
 PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
 
 /* What happened to a QP. X(name, text) */
-#define PLX_EVENT_LIST(X)                                      \
-	X(NONE, "nothing")                                     \
-	X(COMM_ESTABLISHED, "the first packet arrived in RTR") \
-	X(SQ_DRAINED, "in SQD, everything begun is done")      \
-	X(FAILED, "the QP is in error")                        \
-	X(FLUSHED, "in error, every entry has been flushed")   \
-	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold")
+#define PLX_EVENT_LIST(X)                                                   \
+	X(NONE, "nothing")                                                  \
+	X(COMM_ESTABLISHED, "the first packet arrived in RTR")              \
+	X(SQ_DRAINED, "in SQD, everything begun is done")                   \
+	X(FAILED, "the QP is in error")                                     \
+	X(FLUSHED, "in error, every entry has been flushed")                \
+	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold") \
+	X(CQ_OVERRUN, "the completion queue overran and is of no more use")
 
 enum plx_event_kind {
 #define PLX_X(name, text) PLX_EVENT_##name,
@@ -192,5 +260,9 @@ enum plx_event_kind {
 };
 
 PLX_API const char *plx_event_text(enum plx_event_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

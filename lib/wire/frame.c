@@ -255,7 +255,11 @@ plx_frame_template_write(const struct plx_frame_template *tmpl, size_t udp_paylo
 	uint16_t udp_bytes = (uint16_t)(PLX_UDP_BYTES + udp_payload);
 
 	PLX_ASSERT(udp_payload <= (size_t)DATAGRAM_MAX + tmpl->ip_at - tmpl->header_bytes);
-	memcpy(out, tmpl->bytes, PLX_FRAME_HEADER_MAX);
+	/* In pieces of a fixed size, which may overlap: every header is at least 42 bytes long. */
+	memcpy(out, tmpl->bytes, 32);
+	if (tmpl->header_bytes > 48)
+		memcpy(out + 32, tmpl->bytes + 32, 24);
+	memcpy(out + tmpl->header_bytes - 16, tmpl->bytes + tmpl->header_bytes - 16, 16);
 	if (tmpl->ip_version == 4) {
 		uint16_t total = (uint16_t)(PLX_IPV4_BYTES + udp_bytes);
 

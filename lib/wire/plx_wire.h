@@ -162,13 +162,43 @@ void plx_frame_template_init(struct plx_frame_template *tmpl, const struct plx_f
  * Write the template's headers for a datagram of `udp_payload` bytes (BTH to ICRC).
  *
  * @param udp_payload [bytes] at most what makes an IP packet of 65535 bytes
- * @param out [PLX_FRAME_HEADER_MAX] written whole, so that the copy is a few fixed stores; only
- *            the first header_bytes matter, and the BTH goes right behind those
+ * @param out [header_bytes] the BTH goes right behind, and may be there already
  * Returns: header_bytes
  * Cost:    hot; O(1)
  */
 size_t plx_frame_template_write(const struct plx_frame_template *tmpl, size_t udp_payload,
 				uint8_t *out);
+
+/*
+ * What the packets of one flow look like when they come from the peer: so that the usual packet is
+ * recognised by three comparisons. Whatever does not match is decoded; nothing is refused by it.
+ */
+struct plx_frame_flow {
+	uint8_t want[48], mask[48];
+	uint8_t ip_version; /* 4: there is something to match */
+};
+
+/** @param own what we send: the peer's packets have its addresses the other way round. IPv4 only;
+ * the packets of any other flow never match. */
+void plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own);
+
+enum {
+	PLX_FLOW_BYTES_MIN =
+		PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES,
+	PLX_FLOW_BTH_AT = PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES,
+};
+
+/**
+ * Is this a RoCE packet of that flow, untagged, without UDP checksum, as plx_frame_decode() would
+ * find it with verdict OK?
+ *
+ * @param bytes [len] len at least PLX_FLOW_BYTES_MIN
+ * @param ip_bytes [out] IP header and all it carries
+ * Cost: hot; O(1)
+ * Tests: tests/unit/wire/wire_flow.c
+ */
+bool plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
+			    size_t *ip_bytes);
 
 /* ---- the opcode table --------------------------------------------------------------------- */
 

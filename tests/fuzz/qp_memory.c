@@ -117,7 +117,8 @@ world_refresh_books(struct world *w)
 
 	for (uint32_t i = 0; i < WORLD_REGIONS; i++) {
 		struct world_region *region = &w->regions[i];
-		const struct plx_asker asker = {region->ours ? w->domain : w->other, 0x11};
+		const struct plx_asker asker = {.domain = region->ours ? w->domain : w->other,
+						.qpn = 0x11};
 
 		if (!region->live || !(region->attr.access.bits & PLX_ACCESS_INVALIDATE))
 			continue;
@@ -126,7 +127,7 @@ world_refresh_books(struct world *w)
 	}
 	for (uint32_t i = 0; i < WORLD_WINDOWS; i++) {
 		struct world_window *window = &w->windows[i];
-		const struct plx_asker asker = {w->domain, window->attr.qpn};
+		const struct plx_asker asker = {.domain = w->domain, .qpn = window->attr.qpn};
 
 		window->bound = window->bound &&
 				plx_key_check(w->mem, window->key, &asker, 0, 0,

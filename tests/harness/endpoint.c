@@ -317,6 +317,84 @@ execute(struct ep_qp *qp)
 	return packets;
 }
 
+static void
+judged(struct ep *ep, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_bad,
+       enum plx_verdict verdict, const struct plx_pkt *pkt)
+{
+	if (ep->config.hooks->judged != NULL)
+		ep->config.hooks->judged(ep->config.user, qp, wire, icrc_bad, verdict, pkt);
+}
+
+/* A packet that the usual way sends, told to the hooks as the general way would. */
+static void
+send_usual_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_usual *usual)
+{
+	const struct ep *ep = qp->ep;
+	size_t roce =
+		(size_t)usual->header_bytes + usual->payload_bytes + usual->pad + PLX_ICRC_BYTES;
+	size_t len = qp->to_peer.header_bytes + roce;
+	struct plx_emit emit = {0};
+	uint8_t *bytes = malloc(len), *at, *ip;
+
+	PLX_ASSERT(bytes != NULL && qp->connected);
+	memset(bytes, POISON, len);
+	at = bytes + plx_frame_template_write(&qp->to_peer, roce, bytes);
+	memcpy(at, header, usual->header_bytes);
+	if (usual->payload_bytes > 0)
+		memcpy(at + usual->header_bytes, usual->payload, usual->payload_bytes);
+	memset(at + usual->header_bytes + usual->payload_bytes, 0, usual->pad);
+	ip = bytes + qp->to_peer.ip_at;
+	plx_icrc_store(ep->config.icrc(ip, (size_t)(bytes + len - ip) - PLX_ICRC_BYTES),
+		       bytes + len - PLX_ICRC_BYTES);
+	PLX_ASSERT(plx_pkt_decode(at, roce, &emit.pkt) == PLX_WIRE_OK);
+	if (emit.pkt.opcode == PLX_RC_ACK)
+		emit.flags = PLX_EMIT_RESPONSE;
+	if (ep->config.hooks->frame != NULL)
+		ep->config.hooks->frame(ep->config.user, qp, &emit, bytes, len);
+	else
+		free(bytes);
+}
+
+/* As an engine does: the usual way first, as long as there is one. Returns: packets */
+static uint32_t
+transmit_usual(struct ep_qp *qp, uint64_t now, uint32_t budget)
+{
+	uint32_t sent = 0;
+
+	while (sent < budget) {
+		uint8_t header[PLX_USUAL_HEADER_MAX];
+		struct plx_usual usual;
+
+		if (plx_rc_send_usual(qp->core, now, header, &usual) != PLX_USUAL_SENT)
+			break;
+		qp->ep->executing = true;
+		send_usual_frame(qp, header, &usual);
+		qp->ep->executing = false;
+		sent++;
+	}
+	return sent;
+}
+
+/* As an engine does: the usual packet first. Returns: whether it was one */
+static bool
+take_usual(struct ep_qp *qp, const uint8_t *bth, size_t len, const struct plx_pkt *pkt)
+{
+	struct ep *ep = qp->ep;
+	struct plx_action done = {.kind = PLX_ACT_COMPLETE}, place = {.kind = PLX_ACT_PLACE};
+	enum plx_usual_kind kind =
+		plx_rc_take_usual(qp->core, bth, len, &place.place, &done.completion);
+
+	if (kind == PLX_USUAL_OTHER)
+		return false;
+	judged(ep, qp, PLX_WIRE_OK, false, PLX_VERDICT_ACCEPT, pkt);
+	ep->executing = true;
+	PLX_ASSERT(execute_one(qp, &place) == 0);
+	if (kind == PLX_USUAL_RECEIVED)
+		PLX_ASSERT(execute_one(qp, &done) == 0);
+	ep->executing = false;
+	return true;
+}
+
 static struct plx_actions *
 fresh_actions(struct ep *ep)
 {
@@ -363,14 +441,6 @@ assert_refusal_is_pure(struct ep_qp *qp, const struct plx_frame *frame, const st
 	PLX_ASSERT(plx_rc_wake_ns(qp->core) == wake);
 }
 
-static void
-judged(struct ep *ep, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_bad,
-       enum plx_verdict verdict, const struct plx_pkt *pkt)
-{
-	if (ep->config.hooks->judged != NULL)
-		ep->config.hooks->judged(ep->config.user, qp, wire, icrc_bad, verdict, pkt);
-}
-
 void
 ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 {
@@ -401,6 +471,9 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 		return;
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
+	if (!pkt.ce && take_usual(qp, bytes + frame.udp_at + PLX_UDP_BYTES,
+				  (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt))
+		return;
 	verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
 	judged(ep, qp, wire, false, verdict, &pkt);
@@ -410,11 +483,12 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 uint32_t
 ep_tx(struct ep_qp *qp, uint64_t now, uint32_t budget)
 {
-	uint32_t said = plx_rc_transmit(qp->core, now, budget, fresh_actions(qp->ep));
+	uint32_t usual = transmit_usual(qp, now, budget);
+	uint32_t said = plx_rc_transmit(qp->core, now, budget - usual, fresh_actions(qp->ep));
 	uint32_t sent = execute(qp);
 
-	PLX_ASSERT(sent == said && sent <= budget);
-	return sent;
+	PLX_ASSERT(sent == said && usual + sent <= budget);
+	return usual + sent;
 }
 
 void

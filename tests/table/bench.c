@@ -67,7 +67,7 @@ window(struct bench *bench, uint32_t qpn)
 static struct plx_key
 never_issued(const struct bench *bench)
 {
-	const struct plx_asker asker = {bench->domain, BENCH_QPN};
+	const struct plx_asker asker = {.domain = bench->domain, .qpn = BENCH_QPN};
 	struct plx_grant grant;
 	struct plx_key key = {0x5a5a5a5a};
 

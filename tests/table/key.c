@@ -27,7 +27,14 @@ __extension__ typedef unsigned __int128 u128;
 struct fixture {
 	struct plx_mem *mem;
 	struct plx_domain domain, other;
+	struct plx_key_memo memo; /* so that most checks are answered from it */
 };
+
+static struct plx_asker
+asker_of(struct fixture *f)
+{
+	return (struct plx_asker){.domain = f->domain, .qpn = QPN, .memo = &f->memo};
+}
 
 static int
 open_table(void **state)
@@ -129,7 +136,7 @@ drop(struct fixture *f, struct plx_region region)
 static uint64_t
 wrong_ranges_of(struct fixture *f, uint64_t base, uint64_t size, uint64_t *tried)
 {
-	const struct plx_asker asker = {f->domain, QPN};
+	const struct plx_asker asker = asker_of(f);
 	uint64_t vas[EDGES_MAX], lengths[EDGES_MAX], wrong = 0;
 	size_t va_count = edges_of(base, size, vas), length_count = edges_of(size, base, lengths);
 	struct plx_key key;
@@ -218,7 +225,7 @@ a_zero_length_access_asks_for_key_and_right_only(void **state)
 {
 	static const uint64_t vas[] = {0, 1, 4095, 4096, 8191, 8192, 8193, UINT64_MAX};
 	struct fixture *f = *state;
-	const struct plx_asker asker = {f->domain, QPN};
+	const struct plx_asker asker = asker_of(f);
 	struct plx_key key;
 	struct plx_region region = region_of(f, 4096, 4096, PLX_ACCESS_REMOTE_READ, &key);
 
@@ -241,7 +248,7 @@ static void
 every_set_of_rights_against_every_need(void **state)
 {
 	struct fixture *f = *state;
-	const struct plx_asker asker = {f->domain, QPN};
+	const struct plx_asker asker = asker_of(f);
 
 	for (unsigned rights = 0; rights <= PLX_ACCESS_ALL; rights++) {
 		struct plx_key key;
@@ -282,7 +289,7 @@ of_several_faults_the_first_of_the_list_is_told(void **state)
 	assert_int_equal(plx_window_create(f->mem, f->domain, &window), PLX_OK);
 	assert_int_equal(plx_window_bind(f->mem, window, &attr, &key), PLX_OK);
 	for (unsigned faults = 0; faults < 1u << (PLX_KEY_RANGE + 1); faults++) {
-		struct plx_asker asker = {f->domain, QPN};
+		struct plx_asker asker = {.domain = f->domain, .qpn = QPN};
 		struct plx_access need = {PLX_ACCESS_REMOTE_READ};
 		enum plx_key_verdict expected = PLX_KEY_GRANTED, verdict;
 		struct plx_key asked = key;
@@ -308,7 +315,7 @@ of_several_faults_the_first_of_the_list_is_told(void **state)
 		reached[verdict] = true;
 	}
 	{
-		const struct plx_asker asker = {f->domain, QPN};
+		const struct plx_asker asker = {.domain = f->domain, .qpn = QPN};
 
 		reached[plx_key_invalidate_check(f->mem, region_key, &asker)] = true;
 	}

@@ -19,6 +19,10 @@
 
 #include "box.h"
 
+/* Each thread asks as one asker of its own; a life of a slot has one QP, so that the memo of what
+ * it was told stays true. */
+static _Thread_local struct plx_key_memo memo;
+
 #define READERS    3
 #define ENGINES    2
 #define REGIONS    2
@@ -146,7 +150,7 @@ read_subject(struct actor *reader, enum subject subject)
 	uint32_t life;
 	struct plx_key key = fetch(stage, subject, &life);
 	struct signature s = signature_of(stage, subject, life);
-	const struct plx_asker asker = {stage->box->domain, s.qpn};
+	const struct plx_asker asker = {.domain = stage->box->domain, .qpn = s.qpn, .memo = &memo};
 	const struct plx_access need = {s.access};
 	enum plx_key_verdict verdict =
 		plx_key_check(stage->box->mem, key, &asker, s.va, s.length, need, &grant);
@@ -201,7 +205,8 @@ engine_main(void *arg)
 			uint32_t life;
 			struct plx_key key = fetch(stage, subject, &life);
 			struct signature s = signature_of(stage, (enum subject)subject, life);
-			const struct plx_asker asker = {stage->box->domain, s.qpn};
+			const struct plx_asker asker = {
+				.domain = stage->box->domain, .qpn = s.qpn, .memo = &memo};
 			enum plx_key_verdict verdict =
 				plx_key_invalidate(stage->box->mem, key, &asker);
 
@@ -245,7 +250,7 @@ bind_to_fast(struct registrar *r)
 {
 	struct stage *stage = r->stage;
 	struct signature s = signature_of(stage, FAST, r->fast_life);
-	const struct plx_asker asker = {stage->box->domain, s.qpn};
+	const struct plx_asker asker = {.domain = stage->box->domain, .qpn = s.qpn, .memo = &memo};
 	const struct plx_window_attr attr = {
 		.region = r->fast, .va = s.va, .length = 1, .qpn = s.qpn};
 	struct plx_key key;

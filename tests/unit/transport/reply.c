@@ -328,7 +328,7 @@ a_queue_pair_fails_once_when_an_answer_before_its_last_word_fails_too(void **sta
 	finish();
 }
 
-/* Decision 9: an ACK never leaves after a packet that the completion it acknowledges has caused. */
+/* Decision 3: an ACK never leaves after a packet that the completion it acknowledges has caused. */
 static void
 no_request_of_ours_leaves_before_an_acknowledgement_we_owe(void **state)
 {

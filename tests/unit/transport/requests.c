@@ -209,7 +209,7 @@ fast_region(struct plx_region *region)
 static enum plx_key_verdict
 ask(struct plx_key key)
 {
-	const struct plx_asker asker = {stage.pair.domain, 0x100};
+	const struct plx_asker asker = {.domain = stage.pair.domain, .qpn = 0x100};
 	struct plx_grant grant;
 
 	return plx_key_check(stage.pair.mem, key, &asker, 0x1000, 8,

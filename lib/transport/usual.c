@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The usual packet: a SEND or WRITE that fits one packet, sent for the first time or expected next,
+ * and the ACK that goes with a burst of them. Hot. These three make up nearly all traffic of a
+ * program with small messages, so they have a short way: bytes in, bytes out, no list between.
+ * It never decides anything that the general way would decide differently: what is not usual in any
+ * respect is left alone, untouched, for plx_rc_transmit() and plx_rc_on_packet().
+ * Start with plx_rc_send_usual() and plx_rc_take_usual(). The endpoint of the tests asks here
+ * first, as the engine does, so that every seed of the simulator compares the two ways.
+ */
+#include "qp.h"
+
+enum {
+	BTH_SOLICITED = 0x80,
+	BTH_MIGREQ = 0x40,
+	BTH_PAD_SHIFT = 4,
+	BTH_PAD_MASK = 3,
+	BTH_VERSION_MASK = 0x0f,
+	RETH_BYTES = 16,
+	AETH_BYTES = 4,
+};
+
+#define ACK_REQUEST UINT32_C(0x80000000)
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+static inline uint32_t
+load32(const uint8_t *at)
+{
+	uint32_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return __builtin_bswap32(v);
+}
+
+static inline uint64_t
+load64(const uint8_t *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return __builtin_bswap64(v);
+}
+
+static inline void
+store32(uint8_t *at, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(at, &v, sizeof(v));
+}
+
+static inline void
+store64(uint8_t *at, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(at, &v, sizeof(v));
+}
+
+static inline void
+store_bth(const struct plx_rc *qp, uint8_t opcode, uint8_t bits, uint32_t psn_word, uint8_t *out)
+{
+	store32(out, (uint32_t)opcode << 24 | (uint32_t)(BTH_MIGREQ | bits) << 16 | qp->pkey);
+	store32(out + 4, qp->dest_qpn);
+	store32(out + 8, psn_word);
+}
+
+/* ---- sending ------------------------------------------------------------------------------------
+ */
+
+static enum plx_usual_kind
+send_ack(struct plx_rc *qp, uint8_t *out, struct plx_usual *usual)
+{
+	struct responder *resp = &qp->resp;
+
+	store_bth(qp, PLX_RC_ACK, 0, resp->owed_psn.v, out);
+	store32(out + PLX_BTH_BYTES, (uint32_t)resp->owed_syndrome << 24 | resp->msn.v);
+	plx_count(&qp->counters.acks_sent, 1);
+	resp->owed = OWED_NOTHING;
+	usual->header_bytes = PLX_BTH_BYTES + AETH_BYTES;
+	usual->payload_bytes = 0;
+	usual->pad = 0;
+	return PLX_USUAL_SENT;
+}
+
+static const uint8_t only_opcodes[PLX_WR_OP_COUNT] = {
+	[PLX_WR_SEND] = PLX_RC_SEND_ONLY, /* not 0: that is SEND first */
+	[PLX_WR_WRITE] = PLX_RC_WRITE_ONLY,
+};
+
+/* Where the payload lies; false when a key denies it, or it is in several pieces. */
+static inline bool
+find_payload(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes, const uint8_t **payload)
+{
+	const struct plx_sge *sge = wqe->sge;
+	struct plx_grant grant;
+
+	if (wqe->flags & PLX_WR_INLINE) {
+		*payload = bytes <= PLX_WQE_INLINE_BYTES ? wqe->data : sq_spill(qp, qp->req.cursor);
+		return true;
+	}
+	if (plx_unlikely(wqe->sges != 1 || bytes == 0) ||
+	    plx_key_check(qp->mem, sge->key, &qp->asker, sge->va, bytes, (struct plx_access){0},
+			  &grant) != PLX_KEY_GRANTED)
+		return false;
+	*payload = grant.host;
+	return true;
+}
+
+/* The packet leaves: what requester.c's sent() does for the first packet of its message that is
+ * also the last. */
+static inline void
+book(struct plx_rc *qp, struct sq_track *track, uint32_t bytes, uint64_t now)
+{
+	struct requester *req = &qp->req;
+
+	track->first = req->next;
+	req->next = req->high = plx_psn_add(req->next, 1);
+	req->started = ++req->cursor;
+	req->since_ack_request = 0;
+	if (req->ack_deadline == PLX_NEVER)
+		req->ack_deadline = plx_time_add(now, qp->ack_timeout);
+	plx_count(&qp->counters.requests_sent, 1);
+	plx_count(&qp->counters.bytes_sent, bytes);
+}
+
+/* Nothing to send, deliver or tell: the caller need not ask in the general way. */
+static inline enum plx_usual_kind
+nothing(struct plx_rc *qp)
+{
+	if (plx_unlikely(qp->req.head != qp->req.done))
+		return PLX_USUAL_OTHER;
+	qp->more = false;
+	return PLX_USUAL_NOTHING;
+}
+
+PLX_HOT enum plx_usual_kind
+plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usual *usual)
+{
+	struct requester *req = &qp->req;
+	const struct plx_wqe *wqe;
+	struct sq_track *track;
+	uint32_t bytes;
+	bool write;
+
+	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->paced || qp->resp.res_pending > 0 ||
+			 qp->resp.cnp_owed))
+		return PLX_USUAL_OTHER;
+	if (qp->resp.owed != OWED_NOTHING)
+		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, usual)
+							     : PLX_USUAL_OTHER;
+	if (req->cursor == req->tail)
+		return nothing(qp);
+	wqe = sq_wqe(qp, req->cursor);
+	track = sq_track(qp, req->cursor);
+	bytes = track->bytes;
+	write = wqe->op == PLX_WR_WRITE;
+	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
+			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
+			 plx_psn_diff(req->next, req->una) >= (int32_t)qp->window_packets) ||
+	    !find_payload(qp, wqe, bytes, &usual->payload))
+		return PLX_USUAL_OTHER;
+	usual->payload_bytes = bytes;
+	usual->pad = (uint8_t)(-bytes & 3);
+	/* A message of one packet always asks for its ACK. */
+	store_bth(qp, only_opcodes[wqe->op],
+		  (uint8_t)(usual->pad << BTH_PAD_SHIFT |
+			    (!write && wqe->flags & PLX_WR_SOLICITED ? BTH_SOLICITED : 0)),
+		  ACK_REQUEST | req->next.v, out);
+	usual->header_bytes = PLX_BTH_BYTES;
+	if (write) {
+		store64(out + PLX_BTH_BYTES, wqe->remote_va);
+		store32(out + PLX_BTH_BYTES + 8, wqe->rkey.v);
+		store32(out + PLX_BTH_BYTES + 12, bytes);
+		usual->header_bytes = PLX_BTH_BYTES + RETH_BYTES;
+	}
+	book(qp, track, bytes, now);
+	return PLX_USUAL_SENT;
+}
+
+/* ---- receiving
+ * ------------------------------------------------------------------------------------ */
+
+/* What responder.c's apply_accept() does for a message in one packet. */
+static inline void
+apply(struct plx_rc *qp, uint32_t bytes)
+{
+	struct responder *resp = &qp->resp;
+
+	resp->ack_psn = resp->expected;
+	resp->expected = plx_psn_add(resp->expected, 1);
+	resp->msn = plx_msn_next(resp->msn);
+	resp->owed = OWED_ACK;
+	resp->owed_syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS;
+	resp->owed_psn = resp->ack_psn;
+	qp->more = true;
+	plx_count(&qp->counters.verdict[PLX_VERDICT_ACCEPT], 1);
+	plx_count(&qp->counters.bytes_placed, bytes);
+}
+
+static inline bool
+take_write(struct plx_rc *qp, const uint8_t *bth, uint32_t bytes, struct plx_place *place)
+{
+	const uint8_t *reth = bth + PLX_BTH_BYTES;
+	struct plx_grant grant;
+
+	if (plx_unlikely(load32(reth + 12) != bytes || bytes == 0 || bytes > qp->mtu ||
+			 !(qp->enabled.bits & PLX_ACCESS_REMOTE_WRITE)) ||
+	    plx_key_check(qp->mem, (struct plx_key){load32(reth + 8)}, &qp->asker, load64(reth),
+			  bytes, (struct plx_access){PLX_ACCESS_REMOTE_WRITE},
+			  &grant) != PLX_KEY_GRANTED)
+		return false;
+	place->dst = grant.host;
+	return true;
+}
+
+static inline bool
+take_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place *place,
+	  struct plx_completion *completion)
+{
+	struct plx_rq *rq = qp->rq;
+	const struct plx_sge *sge;
+	struct plx_grant grant;
+	uint64_t wr_id;
+
+	if (plx_unlikely(bytes == 0 || bytes > qp->mtu || rq->threshold > 0) ||
+	    !rq_next_is_plain(rq, bytes, &wr_id, &sge) ||
+	    plx_key_check(qp->mem, sge->key, &qp->asker, sge->va, bytes,
+			  (struct plx_access){PLX_ACCESS_LOCAL_WRITE}, &grant) != PLX_KEY_GRANTED)
+		return false;
+	place->dst = grant.host;
+	*completion = (struct plx_completion){
+		.wr_id = wr_id,
+		.qpn = qp->qpn,
+		.bytes = bytes,
+		.status = PLX_WC_SUCCESS,
+		.op = PLX_WR_SEND,
+		.flags = (uint8_t)(PLX_WC_RECV | (solicited ? PLX_WC_SOLICITED : 0)),
+	};
+	rq->head++;
+	rq->done++;
+	return true;
+}
+
+PLX_HOT enum plx_usual_kind
+plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len, struct plx_place *place,
+		  struct plx_completion *completion)
+{
+	const struct responder *resp = &qp->resp;
+	uint8_t opcode = bth[0], bits = bth[1];
+	bool write = opcode == PLX_RC_WRITE_ONLY;
+	size_t overhead = PLX_BTH_BYTES + (write ? RETH_BYTES : 0) +
+			  (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK) + (size_t)PLX_ICRC_BYTES;
+	uint32_t bytes = (uint32_t)(len - overhead);
+
+	if (plx_unlikely((!write && opcode != PLX_RC_SEND_ONLY) || len < overhead || len % 4 != 0 ||
+			 bits & BTH_VERSION_MASK || (load32(bth) & 0xffff) != qp->pkey ||
+			 !(qp->pkey & 0x8000) ||
+			 (load32(bth + 8) & PLX_PSN_MASK) != resp->expected.v ||
+			 qp->state != PLX_QP_RTS || resp->open != OPEN_NONE || resp->nak_out ||
+			 !resp->heard || (resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)))
+		return PLX_USUAL_OTHER;
+	if (write ? !take_write(qp, bth, bytes, place)
+		  : !take_send(qp, bits & BTH_SOLICITED, bytes, place, completion))
+		return PLX_USUAL_OTHER;
+	place->src = bth + overhead - PLX_ICRC_BYTES - (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK);
+	place->bytes = bytes;
+	apply(qp, bytes);
+	return write ? PLX_USUAL_PLACED : PLX_USUAL_RECEIVED;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Recognising the usual packet of a flow: it takes what plx_frame_decode() takes and finds there,
+ * and nothing else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "make.h"
+
+enum {
+	DATAGRAM = 60
+};
+
+/* The flow whose packets make_frame() makes: ours are the other way round. */
+static struct plx_frame_flow
+flow_of(int ip_version, bool vlan)
+{
+	struct plx_frame own = {.ip_version = (uint8_t)ip_version,
+				.vlan = vlan,
+				.udp_src = 50000,
+				.udp_dst = PLX_ROCE_PORT};
+	struct plx_frame_template tmpl;
+	struct plx_frame_flow flow;
+
+	if (ip_version == 4) {
+		own.v4.src = MADE_IPV4_DST;
+		own.v4.dst = MADE_IPV4_SRC;
+		own.v4.ttl = 64;
+	}
+	plx_frame_template_init(&tmpl, &own);
+	plx_frame_flow_init(&flow, &tmpl);
+	return flow;
+}
+
+/* In a block of exactly that size, so that the sanitizer sees a byte too many. */
+static bool
+matches(const struct plx_frame_flow *flow, const struct made *made, size_t *ip_bytes)
+{
+	uint8_t *copy = malloc(made->len);
+	bool found;
+
+	assert_non_null(copy);
+	memcpy(copy, made->bytes, made->len);
+	found = plx_frame_flow_matches(flow, copy, made->len, ip_bytes);
+	free(copy);
+	return found;
+}
+
+static void
+the_peers_packet_is_recognised(void **state)
+{
+	static struct made made;
+	struct plx_frame_flow flow = flow_of(4, false);
+	size_t ip_bytes;
+
+	(void)state;
+	make_frame_of(&made, 4, false, DATAGRAM);
+	assert_true(matches(&flow, &made, &ip_bytes));
+	assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
+	made.len += 10; /* Ethernet padding behind it */
+	assert_true(matches(&flow, &made, &ip_bytes));
+	assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
+}
+
+/* Every bit of the headers in turn: what still matches decodes to the same place and addresses. */
+static void
+what_is_recognised_decodes_and_comes_from_the_peer(void **state)
+{
+	static struct made made;
+	struct plx_frame_flow flow = flow_of(4, false);
+	uint32_t recognised = 0, refused = 0;
+
+	(void)state;
+	for (uint32_t bit = 0; bit < 8 * PLX_FLOW_BTH_AT; bit++)
+		for (int checksum = 0; checksum < 2; checksum++) {
+			struct plx_frame frame;
+			size_t ip_bytes;
+
+			make_frame_of(&made, 4, false, DATAGRAM);
+			made.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			if (checksum)
+				fix_ip_checksum(&made);
+			if (!matches(&flow, &made, &ip_bytes)) {
+				refused++;
+				continue;
+			}
+			recognised++;
+			assert_int_equal(decode_made(&made, 0, &frame), PLX_WIRE_OK);
+			assert_int_equal(frame.ip_bytes, ip_bytes);
+			assert_int_equal(frame.ip_at, PLX_ETH_BYTES);
+			assert_int_equal(frame.udp_checksum, 0);
+			assert_int_equal(frame.v4.src, MADE_IPV4_SRC);
+			assert_int_equal(frame.v4.dst, MADE_IPV4_DST);
+		}
+	/* Ethernet addresses, TOS, id, flags, TTL and source port may be anything, as long as the
+	 * checksum is right; the rest may not. */
+	assert_int_equal(recognised, 2 * 12 * 8 + 8 + 16 + 2 + 8 + 16 + 2 * 16);
+	assert_true(refused > 0);
+}
+
+static void
+other_shapes_are_left_to_the_decoder(void **state)
+{
+	static struct made made;
+	struct plx_frame_flow four = flow_of(4, false), six = flow_of(6, false),
+			      tagged = flow_of(4, true);
+	size_t ip_bytes;
+
+	(void)state;
+	make_frame_of(&made, 4, false, DATAGRAM);
+	assert_false(matches(&six, &made, &ip_bytes));
+	assert_false(matches(&tagged, &made, &ip_bytes));
+	make_frame_of(&made, 4, true, DATAGRAM);
+	assert_false(matches(&four, &made, &ip_bytes));
+	make_frame_of(&made, 6, false, DATAGRAM);
+	assert_false(matches(&four, &made, &ip_bytes));
+	assert_false(matches(&six, &made, &ip_bytes));
+}
+
+static void
+lengths_that_disagree_are_left_to_the_decoder(void **state)
+{
+	static struct made made;
+	struct plx_frame_flow flow = flow_of(4, false);
+	size_t ip_bytes;
+
+	(void)state;
+	for (unsigned total = 0; total < 200; total++)
+		for (unsigned udp = 0; udp < 200; udp++) {
+			bool right = total >= 44 && udp == total - 20 && total <= 88;
+
+			make_frame_of(&made, 4, false, DATAGRAM);
+			put16(made.bytes + made.ip_at + 2, total);
+			put16(made.bytes + made.udp_at + 4, udp);
+			fix_ip_checksum(&made);
+			assert_int_equal(matches(&flow, &made, &ip_bytes), right);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_peers_packet_is_recognised),
+		cmocka_unit_test(what_is_recognised_decodes_and_comes_from_the_peer),
+		cmocka_unit_test(other_shapes_are_left_to_the_decoder),
+		cmocka_unit_test(lengths_that_disagree_are_left_to_the_decoder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
