@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which addresses are ours, which network holds an address, and is a configuration good?
+ * It never changes anything, and knows nothing of neighbours.
+ * Start with plx_address_of_network(); at most PLX_NET_ADDRESSES_MAX are looked at.
+ */
+#include "address.h"
+
+struct plx_ip
+plx_ip_canonical(const struct plx_ip *ip)
+{
+	return plx_ip_load(ip->version, ip->v);
+}
+
+/* Are the first `bits` the same? */
+static bool
+same_bits(const struct plx_ip *a, const struct plx_ip *b, unsigned bits)
+{
+	unsigned whole = bits / 8, rest = bits % 8;
+
+	if (a->version != b->version || memcmp(a->v, b->v, whole) != 0)
+		return false;
+	return rest == 0 || (a->v[whole] ^ b->v[whole]) >> (8 - rest) == 0;
+}
+
+static bool
+same_address(const struct plx_ip *a, const struct plx_ip *b)
+{
+	return same_bits(a, b, (unsigned)plx_ip_bytes(a) * 8);
+}
+
+const struct plx_net_address *
+plx_address_of_network(const struct plx_net_config *config, const struct plx_ip *ip)
+{
+	const struct plx_net_address *best = NULL;
+
+	for (uint32_t i = 0; i < config->addresses; i++) {
+		const struct plx_net_address *own = &config->address[i];
+
+		if (same_bits(&own->ip, ip, own->prefix_bits) &&
+		    (!best || own->prefix_bits > best->prefix_bits))
+			best = own;
+	}
+	return best;
+}
+
+const struct plx_net_address *
+plx_address_own(const struct plx_net_config *config, const struct plx_ip *ip)
+{
+	for (uint32_t i = 0; i < config->addresses; i++)
+		if (same_address(&config->address[i].ip, ip))
+			return &config->address[i];
+	return NULL;
+}
+
+bool
+plx_address_is_unicast(const struct plx_net_config *config, const struct plx_ip *ip)
+{
+	const struct plx_net_address *own = plx_address_of_network(config, ip);
+	uint32_t mask, host;
+
+	if (!plx_ip_is_station(ip))
+		return false;
+	if (!own || ip->version != 4 || own->prefix_bits > 30)
+		return true;
+	mask = UINT32_MAX >> own->prefix_bits;
+	host = ((uint32_t)plx_get16(ip->v) << 16 | plx_get16(ip->v + 2)) & mask;
+	return host != 0 && host != mask;
+}
+
+static bool
+address_is_good(const struct plx_net_config *config, uint32_t index)
+{
+	const struct plx_net_address *own = &config->address[index];
+
+	if (own->ip.version != 4 && own->ip.version != 6)
+		return false;
+	if (own->prefix_bits > plx_ip_bytes(&own->ip) * 8)
+		return false;
+	for (uint32_t i = 0; i < index; i++)
+		if (same_address(&config->address[i].ip, &own->ip))
+			return false;
+	return true;
+}
+
+bool
+plx_address_config_is_good(const struct plx_net_config *config)
+{
+	if (config->addresses < 1 || config->addresses > PLX_NET_ADDRESSES_MAX)
+		return false;
+	if (config->neighbours < 1 || config->neighbours > PLX_NET_NEIGHBOURS_MAX)
+		return false;
+	for (uint32_t i = 0; i < config->addresses; i++)
+		if (!address_is_good(config, i))
+			return false;
+	/* Only now are all prefixes known to be in range, and so a network's last address. */
+	for (uint32_t i = 0; i < config->addresses; i++)
+		if (!plx_address_is_unicast(config, &config->address[i].ip))
+			return false;
+	return plx_mac_is_station(config->mac);
+}

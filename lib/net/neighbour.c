@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of neighbours: its hash, who gives way, and a neighbour's life.
+ * It never reads or writes a frame, and never looks at our own addresses.
+ * Start with enter(): a state, its timer and its rank change there and nowhere else.
+ */
+#include "neighbour.h"
+
+static const uint64_t timer_delay_ns[PLX_TIMERS] = {
+	[PLX_TIMER_RETRY] = PLX_NET_RETRY_NS,
+	[PLX_TIMER_FRESH] = PLX_NET_FRESH_NS,
+	[PLX_TIMER_SILENT] = PLX_NET_NEGATIVE_NS,
+	[PLX_TIMER_GUEST] = PLX_NET_GUEST_NS,
+};
+
+static const uint8_t state_rank[PLX_NEIGHBOUR_STATES] = {
+	[PLX_NEIGHBOUR_GUEST] = PLX_RANK_GUEST,    [PLX_NEIGHBOUR_ASKING] = PLX_RANK_UNKNOWN,
+	[PLX_NEIGHBOUR_SILENT] = PLX_RANK_UNKNOWN, [PLX_NEIGHBOUR_READY] = PLX_RANK_KNOWN,
+	[PLX_NEIGHBOUR_PROBING] = PLX_RANK_KNOWN,
+};
+
+/* ---- memory and hash ------------------------------------------------------------------------ */
+
+static uint32_t
+buckets_for(uint32_t entries)
+{
+	uint32_t buckets = 1;
+
+	while (buckets < entries)
+		buckets *= 2;
+	return buckets;
+}
+
+size_t
+plx_table_bytes(uint32_t entries)
+{
+	return entries * sizeof(struct plx_neighbour) +
+	       buckets_for(entries) * sizeof(struct plx_neighbour *);
+}
+
+void
+plx_table_init(struct plx_table *table, void *memory, uint32_t entries, uint64_t seed,
+	       struct plx_net_counters *counters)
+{
+	memset(memory, 0, plx_table_bytes(entries));
+	*table = (struct plx_table){
+		.seed = seed,
+		.entries = entries,
+		.guests_max = entries / PLX_NET_GUEST_SHARE,
+		.bucket_mask = buckets_for(entries) - 1,
+		.neighbour = memory,
+		.counters = counters,
+	};
+	table->bucket = (void *)(table->neighbour + entries);
+	for (int i = 0; i < PLX_TIMERS; i++)
+		plx_list_init(&table->timer[i]);
+	for (int i = 0; i < PLX_RANKS; i++)
+		plx_list_init(&table->rank[i]);
+	for (uint32_t i = 0; i < entries; i++) {
+		plx_list_append(&table->timer[PLX_TIMER_NONE], &table->neighbour[i].timer);
+		plx_list_init(&table->neighbour[i].rank);
+	}
+}
+
+/* Each half goes through a mixer that starts from what the seed and the half before made. */
+static struct plx_neighbour **
+bucket_of(const struct plx_table *table, const struct plx_ip *ip)
+{
+	uint64_t half[2], state = table->seed ^ ip->version, hash;
+
+	memcpy(half, ip->v, sizeof half);
+	hash = plx_splitmix64(&state);
+	state = hash ^ half[0];
+	hash = plx_splitmix64(&state);
+	state = hash ^ half[1];
+	hash = plx_splitmix64(&state);
+	return &table->bucket[hash & table->bucket_mask];
+}
+
+static bool
+same_ip(const struct plx_ip *a, const struct plx_ip *b)
+{
+	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
+}
+
+struct plx_neighbour *
+plx_table_find(const struct plx_table *table, const struct plx_ip *ip)
+{
+	struct plx_neighbour *found = *bucket_of(table, ip);
+
+	while (found && !same_ip(&found->ip, ip))
+		found = found->next;
+	return found;
+}
+
+/* ---- states, timers, ranks ------------------------------------------------------------------ */
+
+/* The youngest of its rank. */
+static void
+touch(struct plx_table *table, struct plx_neighbour *neighbour)
+{
+	plx_list_remove(&neighbour->rank);
+	plx_list_append(&table->rank[state_rank[neighbour->state]], &neighbour->rank);
+}
+
+/* Into a state, and to the end of a timer list. Age counts from the last time somebody wanted it,
+ * so that within a rank its place is kept: asking and being answered make nobody younger. */
+static void
+enter(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_neighbour_state state,
+      enum plx_timer timer, uint64_t now)
+{
+	enum plx_neighbour_state before = (enum plx_neighbour_state)neighbour->state;
+
+	if (before == PLX_NEIGHBOUR_GUEST)
+		table->guests--;
+	if (state == PLX_NEIGHBOUR_GUEST)
+		table->guests++;
+	neighbour->state = (uint8_t)state;
+	neighbour->deadline_ns = plx_time_add(now, timer_delay_ns[timer]);
+	plx_list_remove(&neighbour->timer);
+	plx_list_append(&table->timer[timer], &neighbour->timer);
+	if (state == PLX_NEIGHBOUR_FREE)
+		plx_list_remove(&neighbour->rank);
+	else if (before == PLX_NEIGHBOUR_FREE || state_rank[before] != state_rank[state])
+		touch(table, neighbour);
+}
+
+static void
+forget(struct plx_table *table, struct plx_neighbour *neighbour)
+{
+	struct plx_neighbour **link = bucket_of(table, &neighbour->ip);
+
+	while (*link != neighbour)
+		link = &(*link)->next;
+	*link = neighbour->next;
+	enter(table, neighbour, PLX_NEIGHBOUR_FREE, PLX_TIMER_NONE, 0);
+}
+
+/* The entry that gives way, forgotten: of the lowest rank up to `highest` the oldest; or NULL. */
+static struct plx_neighbour *
+evict(struct plx_table *table, enum plx_rank highest)
+{
+	for (int rank = 0; rank <= (int)highest; rank++) {
+		struct plx_neighbour *oldest;
+
+		if (plx_list_empty(&table->rank[rank]))
+			continue;
+		oldest = plx_list_entry(table->rank[rank].next, struct plx_neighbour, rank);
+		forget(table, oldest);
+		plx_count(&table->counters->evicted, 1);
+		return oldest;
+	}
+	return NULL;
+}
+
+/* A free entry becomes the neighbour `ip`, of which nothing is known; the caller sets its state. */
+static void
+begin(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_ip *ip)
+{
+	struct plx_neighbour **bucket = bucket_of(table, ip);
+
+	neighbour->ip = *ip;
+	neighbour->tries = 0;
+	neighbour->move_after_ns = 0;
+	neighbour->next = *bucket;
+	*bucket = neighbour;
+}
+
+static struct plx_neighbour *
+free_entry(const struct plx_table *table)
+{
+	const struct plx_list *list = &table->timer[PLX_TIMER_NONE];
+
+	return plx_list_empty(list) ? NULL
+				    : plx_list_entry(list->next, struct plx_neighbour, timer);
+}
+
+/* What is known was not asked for: used at once, and asked for soon unless it is confirmed. */
+static void
+verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
+{
+	neighbour->tries = 0;
+	enter(table, neighbour, PLX_NEIGHBOUR_PROBING, PLX_TIMER_RETRY, now);
+}
+
+/* ---- what users and messages do ------------------------------------------------------------- */
+
+struct plx_neighbour *
+plx_table_want(struct plx_table *table, const struct plx_ip *ip, uint64_t now)
+{
+	struct plx_neighbour *neighbour = plx_table_find(table, ip);
+
+	if (!neighbour) {
+		neighbour = free_entry(table);
+		if (!neighbour)
+			neighbour = evict(table, PLX_RANK_KNOWN);
+		PLX_ASSERT(neighbour);
+		begin(table, neighbour, ip);
+		enter(table, neighbour, PLX_NEIGHBOUR_ASKING, PLX_TIMER_ASK, now);
+	} else if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
+		verify(table, neighbour, now);
+	} else if (neighbour->state == PLX_NEIGHBOUR_SILENT && now >= neighbour->deadline_ns) {
+		neighbour->tries = 0;
+		enter(table, neighbour, PLX_NEIGHBOUR_ASKING, PLX_TIMER_ASK, now);
+	}
+	touch(table, neighbour);
+	return neighbour;
+}
+
+void
+plx_table_welcome(struct plx_table *table, const struct plx_ip *ip, const uint8_t *mac,
+		  uint64_t now)
+{
+	struct plx_neighbour *neighbour = NULL;
+
+	if (table->guests < table->guests_max)
+		neighbour = free_entry(table);
+	if (!neighbour)
+		neighbour = evict(table, PLX_RANK_GUEST);
+	if (!neighbour) {
+		plx_count(&table->counters->guests_refused, 1);
+		return;
+	}
+	begin(table, neighbour, ip);
+	memcpy(neighbour->mac, mac, PLX_MAC_BYTES);
+	enter(table, neighbour, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
+}
+
+static void
+learn(struct plx_table *table, struct plx_neighbour *neighbour, const uint8_t *mac, bool solicited,
+      uint64_t now)
+{
+	memcpy(neighbour->mac, mac, PLX_MAC_BYTES);
+	if (solicited)
+		enter(table, neighbour, PLX_NEIGHBOUR_READY, PLX_TIMER_FRESH, now);
+	else
+		verify(table, neighbour, now);
+}
+
+/* A known neighbour claims to be elsewhere. Not more than once in a while, so that a station that
+ * claims it all the time does not make every user of the table ask again all the time. */
+static void
+move(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_message *message,
+     bool solicited, uint64_t now)
+{
+	if (!message->override) {
+		/* RFC 4861, 7.2.5: what is known stays, and is in doubt. */
+		if (neighbour->state == PLX_NEIGHBOUR_READY)
+			verify(table, neighbour, now);
+		return;
+	}
+	if (now < neighbour->move_after_ns) {
+		plx_count(&table->counters->moves_refused, 1);
+		return;
+	}
+	neighbour->move_after_ns = plx_time_add(now, PLX_NET_MOVE_NS);
+	plx_count(&table->counters->moved, 1);
+	table->version++;
+	learn(table, neighbour, message->mac, solicited, now);
+}
+
+/* Nobody uses what is known of a guest, so that nobody needs to be told when it changes. */
+static void
+guest_heard(struct plx_table *table, struct plx_neighbour *guest, const struct plx_message *message,
+	    uint64_t now)
+{
+	if (message->has_mac && message->override)
+		memcpy(guest->mac, message->mac, PLX_MAC_BYTES);
+	enter(table, guest, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
+	touch(table, guest);
+}
+
+/** Spec: RFC 826; RFC 4861 (7.2.3, 7.2.5). */
+void
+plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
+		    const struct plx_message *message, bool solicited, uint64_t now)
+{
+	bool known = neighbour->state == PLX_NEIGHBOUR_READY ||
+		     neighbour->state == PLX_NEIGHBOUR_PROBING;
+
+	if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
+		guest_heard(table, neighbour, message, now);
+	} else if (!known) {
+		/* Without a MAC it is of no use: RFC 4861, 7.2.5. */
+		if (message->has_mac)
+			learn(table, neighbour, message->mac, solicited, now);
+	} else if (message->has_mac && memcmp(neighbour->mac, message->mac, PLX_MAC_BYTES) != 0) {
+		move(table, neighbour, message, solicited, now);
+	} else if (solicited && neighbour->state == PLX_NEIGHBOUR_PROBING) {
+		enter(table, neighbour, PLX_NEIGHBOUR_READY, PLX_TIMER_FRESH, now);
+	}
+}
+
+/* ---- asking, and time ----------------------------------------------------------------------- */
+
+struct plx_neighbour *
+plx_table_to_ask(const struct plx_table *table)
+{
+	const struct plx_list *list = &table->timer[PLX_TIMER_ASK];
+
+	return plx_list_empty(list) ? NULL
+				    : plx_list_entry(list->next, struct plx_neighbour, timer);
+}
+
+void
+plx_neighbour_asked(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
+{
+	neighbour->tries++;
+	enter(table, neighbour, (enum plx_neighbour_state)neighbour->state, PLX_TIMER_RETRY, now);
+}
+
+/* Asked often enough: who was never known is remembered as silent, so that it is not asked again at
+ * once; who was known is forgotten, so that the next question goes to everybody. RFC 4861, 7.3.3.
+ */
+static void
+give_up(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
+{
+	plx_count(&table->counters->no_answer, 1);
+	if (neighbour->state == PLX_NEIGHBOUR_ASKING) {
+		enter(table, neighbour, PLX_NEIGHBOUR_SILENT, PLX_TIMER_SILENT, now);
+		return;
+	}
+	table->version++;
+	forget(table, neighbour);
+}
+
+static void
+due(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_timer timer, uint64_t now)
+{
+	if (timer == PLX_TIMER_RETRY) {
+		if (neighbour->tries < PLX_NET_TRIES)
+			enter(table, neighbour, (enum plx_neighbour_state)neighbour->state,
+			      PLX_TIMER_ASK, now);
+		else
+			give_up(table, neighbour, now);
+	} else if (timer == PLX_TIMER_FRESH) {
+		neighbour->tries = 0;
+		enter(table, neighbour, PLX_NEIGHBOUR_PROBING, PLX_TIMER_ASK, now);
+	} else {
+		forget(table, neighbour);
+	}
+}
+
+void
+plx_table_tick(struct plx_table *table, uint64_t now)
+{
+	for (int timer = PLX_TIMER_RETRY; timer < PLX_TIMERS; timer++) {
+		struct plx_list *list = &table->timer[timer];
+
+		for (int i = 0; i < PLX_NET_DUE_MAX && !plx_list_empty(list); i++) {
+			struct plx_neighbour *first =
+				plx_list_entry(list->next, struct plx_neighbour, timer);
+
+			if (now < first->deadline_ns)
+				break;
+			due(table, first, (enum plx_timer)timer, now);
+		}
+	}
+}
+
+uint64_t
+plx_table_due_ns(const struct plx_table *table)
+{
+	uint64_t due_ns = PLX_NEVER;
+
+	for (int timer = PLX_TIMER_RETRY; timer < PLX_TIMERS; timer++) {
+		const struct plx_list *list = &table->timer[timer];
+
+		if (!plx_list_empty(list))
+			due_ns = plx_time_min(
+				due_ns, plx_list_entry(list->next, struct plx_neighbour, timer)
+						->deadline_ns);
+	}
+	return due_ns;
+}
