@@ -7,12 +7,14 @@ FUZZ_SECONDS ?= 60
 SEEDS ?= 1000
 FIRST ?= 1
 OPS ?=
+ENGINE ?=
 # More arguments for `meson test`, e.g. MESON_TEST_ARGS="--suite unit"
 MESON_TEST_ARGS ?=
 
-BUILD_DIRS = build build-release build-asan build-cov build-fuzz
+BUILD_DIRS = build build-release build-asan build-tsan build-cov build-fuzz
 
 ASAN = detect_leaks=1:halt_on_error=1:abort_on_error=1:strict_string_checks=1
+TSAN = halt_on_error=1:second_deadlock_stack=1
 UBSAN = halt_on_error=1:abort_on_error=1:print_stacktrace=1
 
 C_FILES = $(shell find lib drivers apps tests -name '*.[ch]' 2>/dev/null)
@@ -33,11 +35,17 @@ build/build.ninja: | prepare-test
 	meson setup build
 
 build-release/build.ninja: | prepare-test
-	meson setup build-release --buildtype=release -Ddebug=true
+	meson setup build-release --buildtype=release -Ddebug=true -Db_lto=true
 
 build-asan/build.ninja: | prepare-test
 	meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dc_args='-fno-sanitize-recover=all -fno-omit-frame-pointer'
+
+# The rings' C11 variant, whose atomic accesses ThreadSanitizer sees; gcc warns that it does not see
+# fences, of which no ordering of ours depends alone.
+build-tsan/build.ninja: | prepare-test
+	meson setup build-tsan -Db_sanitize=thread -Db_lundef=false \
+		-Dc_args='-DRTE_USE_C11_MEM_MODEL -Wno-tsan'
 
 # Threads share the counters, so that they must be atomic; -Og keeps lines what they are.
 build-cov/build.ninja: | prepare-coverage
@@ -54,6 +62,13 @@ build-fuzz/build.ninja: | prepare-fuzz
 test: prepare-test build/build.ninja ## install what is missing (as root), build, run every test
 	meson compile -C build
 	meson test -C build --no-rebuild --print-errorlogs $(MESON_TEST_ARGS)
+	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
+
+.PHONY: tsan
+tsan: prepare-test build-tsan/build.ninja ## rings and engine between threads under ThreadSanitizer
+	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads
+	TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/ring/ring_threads
+	TSAN_OPTIONS=$(TSAN) build-tsan/tests/tsan/crowd 5
 
 .PHONY: sanitize
 sanitize: prepare-test build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
@@ -61,10 +76,16 @@ sanitize: prepare-test build-asan/build.ninja ## the same tests under ASan, UBSa
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) meson test -C build-asan --no-rebuild \
 		--timeout-multiplier 4 --print-errorlogs $(MESON_TEST_ARGS)
 
+.PHONY: demo
+demo: prepare-test build-release/build.ninja ## half a minute of latency, rate and bandwidth
+	ninja -C build-release apps/ndperf/ndperf
+	apps/ndperf/demo build-release/apps/ndperf/ndperf
+
 .PHONY: sim
-sim: prepare-test build-release/build.ninja ## the simulator: SEEDS=1000 FIRST=1 OPS=2000
+sim: prepare-test build-release/build.ninja ## the simulator: SEEDS=1000 FIRST=1 OPS=2000 ENGINE=1
 	ninja -C build-release tests/sim/plx-sim
-	build-release/tests/sim/plx-sim --seeds $(SEEDS) --first $(FIRST) $(if $(OPS),--ops $(OPS))
+	build-release/tests/sim/plx-sim --seeds $(SEEDS) --first $(FIRST) \
+		$(if $(OPS),--ops $(OPS)) $(if $(ENGINE),--engine)
 
 .PHONY: mutants
 mutants: prepare-test build/build.ninja ## deliberate faults: each must be caught
@@ -88,6 +109,14 @@ fuzz: prepare-fuzz build-fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS=
 perf: prepare-perf build-release/build.ninja ## instructions per packet, by callgrind
 	meson compile -C build-release
 	tests/perf/run
+
+# 1 when a bar is missed; BENCH_ARGS="--only loss" for a part, --list for the commands
+BENCH_ARGS ?=
+
+.PHONY: bench
+bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 5 min
+	ninja -C build-release apps/ndperf/ndperf
+	tests/bench/run build-release/apps/ndperf/ndperf --json build/bench.json $(BENCH_ARGS)
 
 # ---- housekeeping --------------------------------------------------------------------------
 

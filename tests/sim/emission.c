@@ -156,7 +156,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 			 "I6", "a READ of %u at offset %u of %u", pkt->reth.length, offset,
 			 op->length);
 	check_order(side, emit, psn, psns);
-	/* decision 9: an application may have posted this because of a receive completion */
+	/* decision 3: an application may have posted this because of a receive completion */
 	sim_must(world, side->psn_replied >= side->psn_delivered, "D9",
 		 "a request leaves before the ACK of a message that was completed");
 	if (op->flags & PLX_WR_FENCE && psn == op->psn)

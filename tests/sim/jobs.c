@@ -91,12 +91,13 @@ static void
 run_one(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	struct sim_stats *stats)
 {
+	run_fn run = options->engine ? fleet_run : world_run;
 	struct sim_stats again;
 
-	world_run(options, seed, mask, stats);
+	run(options, seed, mask, stats);
 	if (!options->twice)
 		return;
-	world_run(options, seed, mask, &again);
+	run(options, seed, mask, &again);
 	if (memcmp(stats, &again, sizeof(again)) == 0)
 		return;
 	fprintf(stderr,
@@ -171,9 +172,10 @@ listen(const struct sim_options *options, struct worker *worker, struct sim_stat
 	how = exit_of(worker->pid);
 	if (how == SIM_CRASH)
 		fprintf(stderr,
-			"plx-sim: seed %" PRIu64 " crashes\nplx-sim: again: %s --first %" PRIu64
+			"plx-sim: seed %" PRIu64 " crashes\nplx-sim: again: %s%s --first %" PRIu64
 			" --seeds 1 --ops %" PRIu32 "\n",
-			worker->seed, options->program, worker->seed, options->ops);
+			worker->seed, options->program, options->engine ? " --engine" : "",
+			worker->seed, options->ops);
 	return how;
 }
 
@@ -239,7 +241,8 @@ jobs_run(const struct sim_options *options)
 	       options->first, options->first + options->seeds - 1, options->ops,
 	       how == SIM_PASS ? "passed" : "FAILED");
 	sim_stats_print(&sum, passed * options->jobs);
-	if (how == SIM_PASS && options->expect_coverage && !sim_stats_covered(&sum))
+	if (how == SIM_PASS && options->expect_coverage &&
+	    !sim_stats_covered(&sum, options->engine))
 		return SIM_WRONG;
 	return how;
 }

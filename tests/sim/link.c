@@ -24,8 +24,8 @@ packet_get(struct world *world)
 }
 
 /* The frame's bytes go at once, so that whoever kept a pointer into them is found out. */
-static void
-packet_put(struct world *world, struct packet *packet)
+void
+link_release(struct world *world, struct packet *packet)
 {
 	free(packet->bytes);
 	world->frames_freed++;
@@ -87,6 +87,21 @@ send_copy(struct world *world, const struct packet *packet, uint64_t at)
 	launch(world, copy, at);
 }
 
+/* Flips and marks are for what ICRC and IP header cover. Of any other frame Ethernet's own checksum
+ * finds the damage, and nobody marks it. */
+static void
+spare_others(const uint8_t *bytes, struct fate *fate)
+{
+	bool v4 = bytes[12] == 0x08 && bytes[13] == 0x00;
+	bool v6 = bytes[12] == 0x86 && bytes[13] == 0xdd && bytes[20] != 58;
+
+	if (v4 || v6)
+		return;
+	fate->drop |= fate->flips > 0;
+	fate->flips = 0;
+	fate->ce = false;
+}
+
 /* A frame leaves a side. `bytes` are the link's from now on. */
 void
 link_send(struct side *side, uint8_t *bytes, size_t len)
@@ -108,6 +123,7 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 	world->stats.packets++;
 	at = arrival(world, link, &prng, len);
 	fate = weather_fate(side, &prng, at == PLX_NEVER || world->now < link->down_until);
+	spare_others(bytes, &fate);
 	if (at == PLX_NEVER) /* left out by the shrinker: the queue had room after all */
 		at = world->now + world->config.weather.latency_ns;
 	if (fate.flips)
@@ -123,7 +139,7 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 		trace_add(world, TRACE_FATE, side, serial, 1, 0, 0);
 		world->stats.drops++;
 		side->pair->lost++;
-		packet_put(world, packet);
+		link_release(world, packet);
 		return;
 	}
 	launch(world, packet, at + fate.late_ns);
@@ -154,16 +170,23 @@ count_order(struct world *world, const struct packet *packet)
 		to->max_arrived = packet->serial;
 }
 
+/* It has left the link. */
 void
-link_arrive(struct world *world, struct packet *packet)
+link_landed(struct world *world, struct packet *packet)
 {
-	struct side *side;
-
 	if (packet->from != NULL) {
 		packet->from->pair->in_flight--;
 		count_order(world, packet);
 	}
 	trace_bytes(world, packet->bytes, packet->len);
+}
+
+void
+link_arrive(struct world *world, struct packet *packet)
+{
+	struct side *side;
+
+	link_landed(world, packet);
 	world->judging = (struct judging){.packet = packet};
 	ep_rx(packet->to->ep, packet->bytes, packet->len, clock_local(packet->to));
 	side = world->judging.side;
@@ -172,5 +195,5 @@ link_arrive(struct world *world, struct packet *packet)
 
 		side_after_packet(side, received);
 	}
-	packet_put(world, packet);
+	link_release(world, packet);
 }

@@ -12,8 +12,8 @@
 #include "parts.h"
 
 static const char usage_text[] =
-	"usage: plx-sim [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs N] [--trace]\n"
-	"               [--twice] [--expect-coverage] [--canary wrong|stuck|crash]\n"
+	"usage: plx-sim [--engine] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs N]\n"
+	"               [--trace] [--twice] [--expect-coverage] [--canary wrong|stuck|crash]\n"
 	"       plx-sim --shrink SEED [--ops N] [--profile NAME] [--script FILE]\n"
 	"exit: 0 all is well, 2 an invariant does not hold, 3 something does not come to an end,\n"
 	"      4 these words, 134 a crash\n";
@@ -97,6 +97,8 @@ flag(struct sim_options *options, const char *name)
 {
 	if (strcmp(name, "--trace") == 0)
 		options->trace = true;
+	else if (strcmp(name, "--engine") == 0)
+		options->engine = true;
 	else if (strcmp(name, "--twice") == 0)
 		options->twice = true;
 	else if (strcmp(name, "--expect-coverage") == 0)
@@ -122,6 +124,8 @@ main(int argc, char **argv)
 		else
 			flag(&options, argv[i]);
 	}
+	if (options.engine && (options.shrink || options.canary != SIM_CANARY_NONE))
+		usage(); /* wire scripts and canaries are about single queue pairs */
 	if (options.seeds < options.jobs)
 		options.jobs = (uint32_t)options.seeds;
 	return options.shrink ? shrink_run(&options) : jobs_run(&options);

@@ -24,6 +24,8 @@ enum wrong {
 
 void trace_add(struct world *world, enum trace_kind kind, const struct side *side, uint64_t a,
 	       uint64_t b, uint64_t c, uint64_t d);
+void trace_as(struct world *world, enum trace_kind kind, uint32_t who, uint64_t a, uint64_t b,
+	      uint64_t c, uint64_t d);
 void trace_bytes(struct world *world, const uint8_t *bytes, size_t len);
 void trace_current(struct world *world); /* whose trace an assertion of ours prints */
 
@@ -49,7 +51,13 @@ struct job_result {
 	struct sim_stats stats;
 };
 
+/* world_run(), or with whole engines */
+typedef void (*run_fn)(const struct sim_options *options, uint64_t seed,
+		       const struct sim_mask *mask, struct sim_stats *out);
+
 int jobs_run(const struct sim_options *options);
+void fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+	       struct sim_stats *out);
 void jobs_run_one(const struct sim_options *options, const struct sim_mask *mask, bool quiet,
 		  struct job_result *out);
 __attribute__((noreturn)) void jobs_failed(struct world *world, enum sim_exit how,
@@ -182,6 +190,8 @@ void drain_resume(struct side *side);
 void link_send(struct side *side, uint8_t *bytes, size_t len);
 void link_stray(struct world *world, struct station *to, uint8_t *bytes, size_t len);
 void link_arrive(struct world *world, struct packet *packet);
+void link_landed(struct world *world, struct packet *packet);
+void link_release(struct world *world, struct packet *packet);
 void link_free(struct world *world);
 struct fate weather_fate(struct side *side, struct plx_prng *prng, bool lost);
 void weather_flip(struct world *world, struct packet *packet, const struct fate *fate);

@@ -80,6 +80,7 @@ struct sim_options {
 	int profile; /* enum sim_profile, or -1: the seed draws it */
 	uint32_t jobs;
 	bool trace, expect_coverage, twice, shrink;
+	bool engine; /* whole engines: tests/sim/fleet */
 	enum sim_canary canary;
 	const char *script_path; /* where the shrinker writes; NULL: standard output */
 	const char *program;
@@ -110,6 +111,15 @@ struct sim_options {
 	X(received, "messages received")                       \
 	X(bytes, "bytes placed")                               \
 	X(events, "events")                                    \
+	X(spilled, "completions behind a full queue")          \
+	X(woken, "sleepers woken")                             \
+	X(tx_full, "times a port took less than it was given") \
+	X(tx_dropped, "packets given up before a port")        \
+	X(no_buffer, "times there was no buffer")              \
+	X(chained, "packets in several buffers")               \
+	X(commands, "commands executed")                       \
+	X(moved, "neighbours that moved")                      \
+	X(unreachable, "neighbours that did not answer")       \
 	X(lost, "operations lost")                             \
 	X(doubled, "operations duplicated")                    \
 	X(disordered, "operations reordered")                  \
@@ -127,8 +137,8 @@ struct sim_stats {
 
 void sim_stats_add(struct sim_stats *sum, const struct sim_stats *one);
 void sim_stats_print(const struct sim_stats *stats, uint64_t real_ns);
-/** Prints what is short of 1,000. Returns: whether nothing is. */
-bool sim_stats_covered(const struct sim_stats *stats);
+/** Prints what is short of 1,000, or of 100 with whole engines. Returns: whether nothing is. */
+bool sim_stats_covered(const struct sim_stats *stats, bool engine);
 
 /* ---- what the shrinker removes -------------------------------------------------------------- */
 
@@ -211,6 +221,10 @@ enum sim_event_kind {
 	SIM_EV_CLOG,        /* a link clogs */
 	SIM_EV_STEP,        /* a clock steps */
 	SIM_EV_RESUME,      /* a drained send queue goes on */
+	SIM_EV_POLL,        /* a host's engine has its turn */
+	SIM_EV_REAP,        /* an application looks at a completion queue */
+	SIM_EV_TROUBLE,     /* something goes wrong at a host */
+	SIM_EV_RELIEF,      /* it is over */
 	SIM_EV_KINDS,
 };
 

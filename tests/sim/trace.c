@@ -143,14 +143,14 @@ print_row(FILE *to, const struct trace_row *row)
 }
 
 void
-trace_add(struct world *world, enum trace_kind kind, const struct side *side, uint64_t a,
-	  uint64_t b, uint64_t c, uint64_t d)
+trace_as(struct world *world, enum trace_kind kind, uint32_t who, uint64_t a, uint64_t b,
+	 uint64_t c, uint64_t d)
 {
 	struct trace_row *row = &world->trace[world->trace_count++ % SIM_TRACE_ROWS];
 
 	*row = (struct trace_row){.at = world->now,
 				  .kind = (uint8_t)kind,
-				  .side = side ? side->id : UINT32_MAX,
+				  .side = who,
 				  .a = a,
 				  .b = b,
 				  .c = c,
@@ -160,6 +160,13 @@ trace_add(struct world *world, enum trace_kind kind, const struct side *side, ui
 	mix(world, b ^ c << 32 ^ d << 16);
 	if (plx_unlikely(world->options->trace))
 		print_row(stdout, row);
+}
+
+void
+trace_add(struct world *world, enum trace_kind kind, const struct side *side, uint64_t a,
+	  uint64_t b, uint64_t c, uint64_t d)
+{
+	trace_as(world, kind, side ? side->id : UINT32_MAX, a, b, c, d);
 }
 
 /* One line that says how to see it again, and the last rows before it happened. */
@@ -174,10 +181,10 @@ report(const struct world *world, const char *name, const char *what)
 		print_row(stderr, &world->trace[i % SIM_TRACE_ROWS]);
 	fprintf(stderr,
 		"plx-sim: seed %" PRIu64 " (%s) at %" PRIu64 ".%03" PRIu64 " us: %s: %s\n"
-		"plx-sim: again: %s --first %" PRIu64 " --seeds 1 --ops %" PRIu32,
+		"plx-sim: again: %s%s --first %" PRIu64 " --seeds 1 --ops %" PRIu32,
 		world->seed, sim_profile_name(world->config.profile), world->now / 1000,
-		world->now % 1000, name, what, world->options->program, world->seed,
-		world->options->ops);
+		world->now % 1000, name, what, world->options->program,
+		world->options->engine ? " --engine" : "", world->seed, world->options->ops);
 	if (world->options->profile >= 0)
 		fprintf(stderr, " --profile %s",
 			sim_profile_name((enum sim_profile)world->options->profile));

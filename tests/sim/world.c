@@ -75,6 +75,10 @@ dispatch(struct world *world, const struct sim_event *event)
 	case SIM_EV_RESUME:
 		drain_resume(side);
 		break;
+	case SIM_EV_POLL: /* of whole engines */
+	case SIM_EV_REAP:
+	case SIM_EV_TROUBLE:
+	case SIM_EV_RELIEF:
 	case SIM_EV_KINDS:
 		break;
 	}

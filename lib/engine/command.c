@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls from application threads that the engine's thread must execute: what is not per-message.
+ * The record lies in a fixed table of the engine's, its index crosses a ring, and the caller waits,
+ * at most PLX_COMMAND_TIMEOUT_NS. A call that timed out was not executed and never will be.
+ * Start with command_call() and command_serve().
+ *
+ * A slot: FREE -> FILLING -> PENDING -> RUNNING -> DONE -> FREE; the caller may take PENDING to
+ * CANCELLED, which the engine turns into FREE. Each step is one thread's compare-and-swap.
+ */
+#include <rte_pause.h>
+#include <sched.h>
+#include <time.h>
+
+#include "engine.h"
+
+static bool
+step(struct command_slot *slot, unsigned from, unsigned to)
+{
+	return atomic_compare_exchange_strong(&slot->state, &from, to);
+}
+
+/* Let the engine go on: by polling it ourselves in inline mode, else by giving the core away, for
+ * longer when it takes long. */
+static void
+let_it_run(struct plx_engine *engine, uint32_t *spins)
+{
+	static const struct timespec nap = {.tv_nsec = 50 * 1000};
+
+	if (engine->config.inline_mode)
+		plx_engine_poll(engine, plx_clock_ns());
+	else if (++*spins < 1000)
+		rte_pause();
+	else if (*spins < 2000)
+		sched_yield();
+	else
+		nanosleep(&nap, NULL);
+}
+
+static struct command_slot *
+claim(struct plx_engine *engine, uint64_t deadline, uint32_t *index)
+{
+	uint32_t spins = 0;
+
+	do {
+		for (uint32_t i = 0; i < COMMANDS_MAX; i++) {
+			if (!step(&engine->slots[i], SLOT_FREE, SLOT_FILLING))
+				continue;
+			*index = i;
+			return &engine->slots[i];
+		}
+		let_it_run(engine, &spins);
+	} while (plx_clock_ns() < deadline);
+	return NULL;
+}
+
+enum plx_status
+command_call(struct plx_engine *engine, struct command *command)
+{
+	uint64_t deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
+	uint32_t index, spins = 0;
+	struct command_slot *slot = claim(engine, deadline, &index);
+
+	if (slot == NULL)
+		return PLX_TIMEOUT;
+	slot->command = *command;
+	atomic_store(&slot->state, SLOT_PENDING);
+	/* As many places as slots: it always fits. */
+	PLX_ASSERT(plx_ring_put(engine->command_ring, sizeof(index), &index, 1) == 1);
+	while (atomic_load(&slot->state) != SLOT_DONE) {
+		let_it_run(engine, &spins);
+		if (plx_clock_ns() >= deadline && step(slot, SLOT_PENDING, SLOT_CANCELLED))
+			return PLX_TIMEOUT;
+	}
+	*command = slot->command;
+	atomic_store(&slot->state, SLOT_FREE);
+	return command->status;
+}
+
+uint32_t
+command_serve(struct plx_engine *engine)
+{
+	uint32_t index[COMMANDS_BURST];
+	uint32_t n;
+
+	if (plx_likely(plx_ring_empty(engine->command_ring)))
+		return 0;
+	n = plx_ring_take(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST);
+	for (uint32_t i = 0; i < n; i++) {
+		struct command_slot *slot = &engine->slots[index[i] % COMMANDS_MAX];
+
+		if (!step(slot, SLOT_PENDING, SLOT_RUNNING)) {
+			step(slot, SLOT_CANCELLED, SLOT_FREE);
+			continue;
+		}
+		command_execute(engine, &slot->command);
+		plx_count(&engine->counters.commands, 1);
+		atomic_store(&slot->state, SLOT_DONE);
+	}
+	return n;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What commands do, on the engine's thread. Start with command_execute().
+ */
+#include "engine.h"
+
+static enum plx_status
+attach_qp(struct command *command)
+{
+	struct plx_qpair *qp = command->qp;
+	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+
+	for (int i = 0; i < 2; i++) {
+		struct plx_cqueue *cq = cqs[i];
+		enum plx_status status = cqueue_grow(cq, atomic_load(&cq->depth), more[i],
+						     &command->spare[i], command->spare_room[i]);
+
+		if (status != PLX_OK) {
+			/* The room that was made stays; what is counted in it does not. */
+			if (i == 1)
+				atomic_fetch_sub(&cqs[0]->reserve, more[0]);
+			return status;
+		}
+	}
+	qp->send_cq->users++;
+	qp->recv_cq->users++;
+	if (qp->srq != NULL)
+		qp->srq->users++;
+	qpair_attach(qp);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_qp(struct command *command)
+{
+	struct plx_qpair *qp = command->qp;
+
+	qpair_detach(qp);
+	qp->send_cq->users--;
+	qp->recv_cq->users--;
+	if (qp->srq != NULL)
+		qp->srq->users--;
+	atomic_fetch_sub(&qp->send_cq->reserve, qp->caps.sq_depth);
+	atomic_fetch_sub(&qp->recv_cq->reserve, qp->recv->depth);
+	return PLX_OK;
+}
+
+static enum plx_status
+resize_cq(struct command *command)
+{
+	struct plx_cqueue *cq = command->cq;
+
+	if (cqueue_unreaped(cq) > command->number)
+		return PLX_BUSY;
+	return cqueue_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
+}
+
+static enum plx_status
+detach_cq(struct command *command)
+{
+	struct plx_cqueue *cq = command->cq;
+
+	if (cq->users > 0)
+		return PLX_BUSY;
+	plx_list_remove(&cq->spilled_link);
+	plx_list_remove(&cq->broken_link);
+	plx_list_remove(&cq->notice_link);
+	return PLX_OK;
+}
+
+/* Below the threshold already: told at once; else when a message takes an entry. */
+static enum plx_status
+arm_srq(struct plx_engine *engine, struct command *command)
+{
+	struct plx_squeue *srq = command->srq;
+	uint32_t threshold = command->number;
+
+	rqueue_pull(&srq->queue);
+	srq->threshold = threshold;
+	srq->queue.low = srq->queue.depth < RQ_LOW ? srq->queue.depth : RQ_LOW;
+	/* Every entry there is must be seen before the threshold is judged. */
+	if (srq->queue.low <= threshold)
+		srq->queue.low = threshold + 1;
+	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
+		plx_rq_arm(srq->queue.rq, 0);
+		engine_note_srq(engine, srq);
+		return PLX_OK;
+	}
+	plx_rq_arm(srq->queue.rq, threshold);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_srq(struct command *command)
+{
+	struct plx_squeue *srq = command->srq;
+
+	if (srq->users > 0)
+		return PLX_BUSY;
+	plx_list_remove(&srq->notice_link);
+	return PLX_OK;
+}
+
+static enum plx_status
+query_qp(struct command *command)
+{
+	plx_rc_query(command->qp->rc, &command->view);
+	return PLX_OK;
+}
+
+void
+command_execute(struct plx_engine *engine, struct command *command)
+{
+	switch (command->op) {
+	case COMMAND_QP_NUMBER:
+		command->status = qpair_number(command->qp);
+		return;
+	case COMMAND_QP_FORGET:
+		qpair_forget(command->qp);
+		command->status = PLX_OK;
+		return;
+	case COMMAND_QP_ATTACH:
+		command->status = attach_qp(command);
+		return;
+	case COMMAND_QP_DETACH:
+		command->status = detach_qp(command);
+		return;
+	case COMMAND_QP_MODIFY:
+		command->status =
+			qpair_modify(command->qp, command->modify.to,
+				     command->modify.has_attr ? &command->modify.attr : NULL,
+				     &command->modify.path);
+		return;
+	case COMMAND_QP_QUERY:
+		command->status = query_qp(command);
+		return;
+	case COMMAND_CQ_RESIZE:
+		command->status = resize_cq(command);
+		return;
+	case COMMAND_CQ_DETACH:
+		command->status = detach_cq(command);
+		return;
+	case COMMAND_SRQ_ARM:
+		command->status = arm_srq(engine, command);
+		return;
+	case COMMAND_SRQ_DETACH:
+		command->status = detach_srq(command);
+		return;
+	case COMMAND_NONE:
+	case COMMAND_COUNT:
+		break;
+	}
+	command->status = PLX_INVALID;
+}

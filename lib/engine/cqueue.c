@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completion queues: a ring from the engine to any thread, a bounded place behind it for what the
+ * ring has no room for, and arming. It never loses an entry silently: with no place left the queue
+ * has overrun, and that is told. Start with cqueue_put() and plx_cqueue_poll().
+ *
+ * Arming is a store on each side followed by a load of what the other side stores, all of them
+ * sequentially consistent, so that at least one of the two sees that it must fire; the bit in
+ * `armed` is cleared by exactly one of them.
+ */
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+/* ---- the engine's side --------------------------------------------------------------------------
+ */
+
+uint32_t
+cqueue_unreaped(const struct plx_cqueue *cq)
+{
+	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
+}
+
+/* Entries ever taken, when `produced` have been made; the ring knows the low half. */
+static uint64_t
+consumed_of(const struct plx_cqueue *cq, uint64_t produced)
+{
+	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
+
+	return produced - (uint64_t)(int64_t)ahead;
+}
+
+/* Two threads may fire at once: the later count stays. */
+static void
+note_told(struct plx_cqueue *cq, uint64_t produced)
+{
+	unsigned long told = atomic_load(&cq->notified);
+
+	while (told < produced && !atomic_compare_exchange_weak(&cq->notified, &told, produced))
+		;
+}
+
+/* Finish what is armed, among `kinds`. Whoever clears a bit tells of it. */
+static uint32_t
+fire(struct plx_cqueue *cq, uint32_t kinds)
+{
+	uint64_t produced = atomic_load(&cq->produced);
+	uint32_t was = atomic_fetch_and(&cq->armed, ~kinds) & kinds;
+
+	if (was == 0)
+		return 0;
+	if (was & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED))
+		note_told(cq, produced);
+	atomic_fetch_or(&cq->fired, was);
+	engine_wake(&cq->fd);
+	return was;
+}
+
+/* Which of the armed kinds have something to tell (nd2.md 2.4): entries beyond everything that was
+ * told of or taken. */
+static uint32_t
+due(const struct plx_cqueue *cq, uint32_t armed)
+{
+	uint64_t produced, consumed, old;
+
+	if (atomic_load(&cq->overrun))
+		return armed;
+	if (!(armed & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED)))
+		return 0;
+	old = atomic_load(&cq->notified);
+	produced = atomic_load(&cq->produced);
+	consumed = consumed_of(cq, produced);
+	if (old < consumed)
+		old = consumed;
+	/* The next entry of any kind finishes all that wait for entries. */
+	if (armed & PLX_CQ_ARM_ANY && produced > old)
+		return armed & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
+	return atomic_load(&cq->urgent) > old ? armed & PLX_CQ_ARM_SOLICITED : 0;
+}
+
+static PLX_COLD void
+overrun(struct plx_cqueue *cq)
+{
+	if (atomic_load(&cq->overrun))
+		return;
+	atomic_store(&cq->overrun, true);
+	plx_count(&cq->engine->counters.cq_overruns, 1);
+	plx_list_append(&cq->engine->broken, &cq->broken_link);
+	plx_list_append(&cq->engine->cq_notices, &cq->notice_link);
+	cq->touched = true;
+}
+
+/* Behind the ring. Returns: how many found a place */
+static PLX_COLD uint32_t
+spill(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = 0;
+
+	while (put < n && cq->spill_count < cq->spill_room) {
+		uint32_t at = cq->spill_first + cq->spill_count++;
+
+		if (at >= cq->spill_room + PLX_MUTANT(CQ_SPILL_WRAPS_LATE))
+			at -= cq->spill_room;
+		cq->spill[at] = wc[put++];
+	}
+	if (put > 0 && plx_list_empty(&cq->spilled_link))
+		plx_list_append(&cq->engine->spilled, &cq->spilled_link);
+	plx_count(&cq->engine->counters.cq_spilled, put);
+	return put;
+}
+
+/* Into the ring. Returns: how many found a place */
+static uint32_t
+put_ring(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = plx_ring_put(cq->ring, sizeof(*wc), wc, n);
+
+	for (uint32_t i = 0; i < put; i++)
+		if (wc[i].flags & PLX_WC_SOLICITED || wc[i].status != PLX_WC_SUCCESS)
+			cq->made_urgent = cq->made + i + 1;
+	cq->made += put;
+	cq->touched = true;
+	return put;
+}
+
+void
+cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = 0, room = n;
+
+	if (plx_unlikely(atomic_load_explicit(&cq->overrun, memory_order_relaxed)))
+		return;
+	if (cq->strict) {
+		uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
+		uint32_t used = cqueue_unreaped(cq);
+
+		room = used >= depth ? 0 : depth - used;
+		if (room > n)
+			room = n;
+	}
+	if (plx_likely(cq->spill_count == 0))
+		put = put_ring(cq, wc, room);
+	if (plx_unlikely(put < room))
+		put += spill(cq, wc + put, room - put);
+	if (plx_unlikely(put < n))
+		overrun(cq);
+}
+
+void
+cqueue_notify(struct plx_cqueue *cq)
+{
+	uint32_t armed;
+
+	cq->touched = false;
+	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
+	atomic_store(&cq->produced, cq->made);
+	armed = atomic_load(&cq->armed);
+	if (plx_likely(armed == 0))
+		return;
+	armed = due(cq, armed);
+	if (armed != 0 && fire(cq, armed) != 0)
+		plx_count(&cq->engine->counters.notifications, 1);
+}
+
+static bool
+refill(struct plx_cqueue *cq)
+{
+	while (cq->spill_count > 0) {
+		uint32_t run = cq->spill_room - cq->spill_first;
+		uint32_t put;
+
+		if (run > cq->spill_count)
+			run = cq->spill_count;
+		put = put_ring(cq, cq->spill + cq->spill_first, run);
+		cq->spill_count -= put;
+		cq->spill_first += put;
+		if (cq->spill_first == cq->spill_room)
+			cq->spill_first = 0;
+		if (put < run)
+			return true;
+	}
+	plx_list_remove(&cq->spilled_link);
+	return false;
+}
+
+bool
+cqueue_refill(struct plx_cqueue *cq)
+{
+	bool waits = refill(cq);
+
+	if (!PLX_MUTANT(CQ_REFILL_NOT_TOLD))
+		cqueue_notify(cq);
+	return waits;
+}
+
+/*
+ * Places behind the ring for a queue of `depth`, whose queue pairs have `reserve` in flight. Twice
+ * that: places are told free when a completion is staged, a moment before it is put into the ring,
+ * so when the ring turns out to be full as many requests again may be on their way.
+ */
+static uint32_t
+room_behind(const struct plx_cqueue *cq, uint32_t depth, uint32_t reserve)
+{
+	uint32_t promised = depth > cq->ring_room ? depth - cq->ring_room : 0;
+
+	return promised > 2 * reserve ? promised : 2 * reserve;
+}
+
+uint32_t
+cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more)
+{
+	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
+
+	/* Twice what is needed, so that a thousand queue pairs copy it ten times and not 1000. */
+	return need == 0 ? 0 : need * 2;
+}
+
+enum plx_status
+cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
+	    uint32_t spare_room)
+{
+	uint32_t reserve = atomic_load(&cq->reserve) + more;
+	uint32_t need = room_behind(cq, depth, reserve);
+	struct plx_wc *old = cq->spill;
+
+	if (need > cq->spill_room) {
+		if (*spare == NULL || spare_room < need)
+			return PLX_AGAIN;
+		for (uint32_t i = 0; i < cq->spill_count; i++)
+			(*spare)[i] = old[(cq->spill_first + i) % cq->spill_room];
+		cq->spill = *spare;
+		cq->spill_room = spare_room;
+		cq->spill_first = 0;
+		*spare = old;
+	}
+	atomic_store(&cq->reserve, reserve);
+	atomic_store(&cq->depth, depth);
+	return PLX_OK;
+}
+
+/* ---- the application's side
+ * ----------------------------------------------------------------------- */
+
+enum plx_status
+plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *config,
+		  struct plx_cqueue **out)
+{
+	int socket = engine->port->caps.socket;
+	enum plx_ring_side consumers = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
+	struct plx_ring_config ring = {.entries = config->depth,
+				       .entry_bytes = sizeof(struct plx_wc),
+				       .producers = PLX_RING_ONE,
+				       .consumers = consumers,
+				       .socket = socket};
+	struct plx_cqueue *cq;
+
+	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
+		return PLX_INVALID;
+	cq = engine_alloc(sizeof(*cq), socket);
+	if (cq == NULL)
+		return PLX_NO_MEMORY;
+	cq->ring = plx_ring_create(&ring);
+	if (cq->ring == NULL) {
+		engine_free(cq);
+		return PLX_NO_MEMORY;
+	}
+	cq->ring_room = plx_ring_slots(cq->ring) - 1;
+	cq->engine = engine;
+	cq->strict = config->strict;
+	cq->cookie = config->cookie;
+	atomic_init(&cq->depth, config->depth);
+	atomic_init(&cq->fd, -1);
+	plx_list_init(&cq->spilled_link);
+	plx_list_init(&cq->broken_link);
+	plx_list_init(&cq->notice_link);
+	atomic_fetch_add(&engine->users, 1);
+	*out = cq;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_cqueue_destroy(struct plx_cqueue *cq)
+{
+	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
+	enum plx_status status = command_call(cq->engine, &command);
+	int fd = atomic_load(&cq->fd);
+
+	if (status != PLX_OK)
+		return status;
+	if (fd >= 0)
+		close(fd);
+	atomic_fetch_sub(&cq->engine->users, 1);
+	plx_ring_destroy(cq->ring);
+	engine_free(cq->spill);
+	engine_free(cq);
+	return PLX_OK;
+}
+
+uint32_t
+plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
+{
+	return plx_ring_take(cq->ring, sizeof(*wc), wc, n);
+}
+
+enum plx_status
+plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
+{
+	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
+		return PLX_INVALID;
+	atomic_fetch_or(&cq->armed, kinds);
+	kinds = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : due(cq, atomic_load(&cq->armed));
+	kinds = kinds ? fire(cq, kinds) : 0;
+	if (fired != NULL)
+		*fired = kinds;
+	return atomic_load(&cq->overrun) ? PLX_FULL : PLX_OK;
+}
+
+uint32_t
+plx_cqueue_fired(struct plx_cqueue *cq)
+{
+	int fd = atomic_load(&cq->fd);
+	uint64_t count;
+
+	/* The descriptor first: what fires in between leaves it readable once too often, which is
+	 * a needless look, and never once too seldom. */
+	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return 0;
+	return atomic_exchange(&cq->fired, 0);
+}
+
+int
+plx_cqueue_fd(struct plx_cqueue *cq)
+{
+	int fd = atomic_load(&cq->fd), none = -1;
+
+	if (fd >= 0)
+		return fd;
+	fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!atomic_compare_exchange_strong(&cq->fd, &none, fd)) {
+		close(fd);
+		return none;
+	}
+	/* What fired while there was no descriptor. */
+	if (atomic_load(&cq->fired) != 0)
+		engine_wake(&cq->fd);
+	return fd;
+}
+
+enum plx_status
+plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth)
+{
+	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
+	enum plx_status status;
+
+	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
+		return PLX_INVALID;
+	do {
+		command.spare_room[0] = cqueue_spare_room(cq, depth, 0);
+		command.spare[0] = NULL;
+		if (command.spare_room[0] > 0)
+			command.spare[0] =
+				engine_alloc(command.spare_room[0] * sizeof(struct plx_wc),
+					     cq->engine->port->caps.socket);
+		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
+			return PLX_NO_MEMORY;
+		status = command_call(cq->engine, &command);
+		engine_free(command.spare[0]);
+	} while (status == PLX_AGAIN);
+	return status;
+}
+
+void
+plx_cqueue_query(const struct plx_cqueue *cq, struct plx_cqueue_view *out)
+{
+	uint64_t produced = atomic_load(&cq->produced);
+
+	*out = (struct plx_cqueue_view){
+		.depth = atomic_load(&cq->depth),
+		.produced = produced,
+		.consumed = consumed_of(cq, produced),
+		.armed = atomic_load(&cq->armed),
+		.overrun = atomic_load(&cq->overrun),
+	};
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An engine's birth and end, and looking at it from outside. Nothing here is on the data path.
+ * Start with plx_engine_create().
+ */
+#include <errno.h>
+#include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+static void
+init_lists(struct plx_engine *engine)
+{
+	plx_list_init(&engine->ready);
+	plx_list_init(&engine->spilled);
+	plx_list_init(&engine->broken);
+	plx_list_init(&engine->qpairs);
+	plx_list_init(&engine->notices);
+	plx_list_init(&engine->srq_notices);
+	plx_list_init(&engine->cq_notices);
+}
+
+static bool
+make_rings(struct plx_engine *engine, int socket)
+{
+	enum plx_ring_side many = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
+	const struct plx_ring_config commands = {.entries = COMMANDS_MAX,
+						 .entry_bytes = sizeof(uint32_t),
+						 .producers = PLX_RING_MANY,
+						 .consumers = PLX_RING_ONE,
+						 .socket = socket};
+	const struct plx_ring_config notices = {.entries = NOTICES_MAX,
+						.entry_bytes = sizeof(struct plx_notice),
+						.producers = PLX_RING_ONE,
+						.consumers = many,
+						.socket = socket};
+
+	engine->command_ring = plx_ring_create(&commands);
+	engine->notice_ring = plx_ring_create(&notices);
+	return engine->command_ring != NULL && engine->notice_ring != NULL;
+}
+
+static bool
+make_tables(struct plx_engine *engine, int socket)
+{
+	uint32_t slots = 64;
+
+	/* At most half full, so that a free slot is soon found. */
+	while (slots < engine->config.qps * 2)
+		slots *= 2;
+	PLX_ASSERT(slots <= SLOTS_MAX);
+	engine->table_mask = slots - 1;
+	engine->table = engine_alloc(slots * sizeof(*engine->table), socket);
+	engine->door_words = slots / 64;
+	engine->doors = engine_alloc(engine->door_words * sizeof(*engine->doors), socket);
+	engine->scratch = engine_alloc(engine->port->caps.frame_max, socket);
+	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;
+}
+
+static void
+free_engine(struct plx_engine *engine)
+{
+	if (engine->command_ring != NULL)
+		plx_ring_destroy(engine->command_ring);
+	if (engine->notice_ring != NULL)
+		plx_ring_destroy(engine->notice_ring);
+	engine_free(engine->table);
+	engine_free(engine->doors);
+	engine_free(engine->scratch);
+	engine_free(engine);
+}
+
+static enum plx_status
+check(const struct plx_engine_config *config, struct plx_why *why)
+{
+	uint32_t engines = config->engines;
+
+	if (config->qps < 1 || config->qps > PLX_ENGINE_QPS_MAX) {
+		plx_why_say(why, "%u queue pairs; an engine has 1 to %d", config->qps,
+			    PLX_ENGINE_QPS_MAX);
+		return PLX_INVALID;
+	}
+	if (engines < 1 || engines > PLX_ENGINES_MAX || engines & (engines - 1) ||
+	    config->index >= engines) {
+		plx_why_say(why, "engine %u of %u; their number is a power of two up to %d",
+			    config->index, engines, PLX_ENGINES_MAX);
+		return PLX_INVALID;
+	}
+	if (config->inline_mode && config->rcu != NULL) {
+		plx_why_say(why, "inline mode has no quiescent states; rcu must be NULL");
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_create(const struct plx_engine_config *config, struct plx_engine **out,
+		  struct plx_why *why)
+{
+	int socket = config->port->caps.socket;
+	struct plx_engine *engine;
+	enum plx_status status = check(config, why);
+
+	if (status != PLX_OK)
+		return status;
+	engine = engine_alloc(sizeof(*engine), socket);
+	if (engine == NULL) {
+		plx_why_say(why, "no memory for an engine (%zu bytes)", sizeof(*engine));
+		return PLX_NO_MEMORY;
+	}
+	engine->config = *config;
+	engine->port = config->port;
+	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
+	if (!make_rings(engine, socket) || !make_tables(engine, socket)) {
+		plx_why_say(why, "no memory for an engine of %u queue pairs", config->qps);
+		free_engine(engine);
+		return PLX_NO_MEMORY;
+	}
+	init_lists(engine);
+	wheel_init(&engine->wheel, 0);
+	engine->net_timer.deadline = PLX_NEVER;
+	engine->tx_since = PLX_NEVER;
+	engine->reroute_at = PLX_NEVER;
+	engine->net_version = plx_net_version(config->net);
+	plx_prng_init(&engine->prng, config->seed);
+	atomic_init(&engine->notice_fd, -1);
+	if (config->rcu != NULL)
+		rte_rcu_qsbr_thread_register(config->rcu, config->index);
+	*out = engine;
+	return PLX_OK;
+}
+
+void
+plx_engine_destroy(struct plx_engine *engine)
+{
+	int fd = atomic_load(&engine->notice_fd);
+
+	PLX_ASSERT(atomic_load(&engine->users) == 0);
+	engine_set_online(engine, false);
+	if (engine->config.rcu != NULL)
+		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
+	if (engine->tx_count > 0)
+		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
+	if (engine->loop_count > 0)
+		rte_pktmbuf_free_bulk(engine->loop, engine->loop_count);
+	if (engine->spare_count > 0)
+		rte_pktmbuf_free_bulk(engine->spare, engine->spare_count);
+	if (fd >= 0)
+		close(fd);
+	free_engine(engine);
+}
+
+const struct plx_engine_counters *
+plx_engine_counters(const struct plx_engine *engine)
+{
+	return &engine->counters;
+}
+
+const struct plx_net_counters *
+plx_engine_net_counters(const struct plx_engine *engine)
+{
+	return plx_net_counters(engine->config.net);
+}
+
+int
+plx_engine_notice_fd(struct plx_engine *engine)
+{
+	int fd = atomic_load(&engine->notice_fd), none = -1;
+
+	if (fd >= 0)
+		return fd;
+	fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!atomic_compare_exchange_strong(&engine->notice_fd, &none, fd)) {
+		close(fd);
+		return none;
+	}
+	/* What was told while there was no descriptor. */
+	if (!plx_ring_empty(engine->notice_ring))
+		engine_wake(&engine->notice_fd);
+	return fd;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The engine as its own files see it: the structs behind plx_engine.h, and what one file offers
+ * another. Nothing outside lib/engine includes this.
+ * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct plx_qpair.
+ *
+ * Fields are grouped by the thread that writes them, each group on cache lines of its own: what an
+ * application thread writes is never beside what the engine writes.
+ */
+#ifndef PLX_ENGINE_PRIVATE_H
+#define PLX_ENGINE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "plx_engine.h"
+#include "plx_ring.h"
+
+#define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
+
+enum {
+	TX_ROOM = 256,      /* packets waiting for the port */
+	TX_RESERVE = 64,    /* of these, kept for answers (H6) */
+	TX_BUDGET = 32,     /* packets of one QP in one turn */
+	STAGE_ROOM = 512,   /* completions of one cycle, of one kind */
+	COMMANDS_MAX = 64,  /* at once, from all threads */
+	COMMANDS_BURST = 8, /* in one cycle */
+	POSTS_BURST = 64,   /* entries taken from one ring in one turn */
+	DOORS_BURST = 64,   /* queues served for their doorbell in one cycle */
+	RQ_LOW = 32,        /* a receive queue with fewer entries looks into its ring */
+	RECENT = 4,         /* queue pairs whose rings are looked into without a bell */
+	NOTICES_MAX = 4096, /* in the ring; more wait at their objects */
+	LOOP_ROOM = 128,    /* packets of a port to itself */
+	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
+};
+
+/* The port takes nothing for so long: what waits for it is old, and the peers will ask again. */
+#define TX_STUCK_NS (100 * PLX_MSEC)
+/* After a pause of more than this, all packets that wait are looked at before any timer (F22). */
+#define LATE_NS (10 * PLX_MSEC)
+/* How often a QP in ERROR looks for posts to flush that raced with the error. */
+#define ERROR_SWEEP_NS (1 * PLX_MSEC)
+/* How often a neighbour that moved is looked for again while it is being asked. */
+#define REROUTE_NS (10 * PLX_MSEC)
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+/* Zeroed, aligned to a cache line; hugepages when the EAL has them. NULL when there is none. */
+void *engine_alloc(size_t bytes, int socket);
+void engine_free(void *memory);
+
+/* ---- timers: timer.c ----------------------------------------------------------------------------
+ */
+
+enum {
+	WHEEL_LEVELS = 4,
+	WHEEL_BITS = 6,
+	WHEEL_SLOTS = 1 << WHEEL_BITS,
+	WHEEL_TICK_SHIFT = 14, /* a tick is 16.4 us */
+};
+
+/* One deadline. PLX_NEVER: not in the wheel. */
+struct timer {
+	struct plx_list link;
+	uint64_t deadline;
+	uint32_t level, slot;
+};
+
+/* Four levels of 64 slots; a timer moves down as its time comes near. Never early, late by at most
+ * one tick. */
+struct wheel {
+	uint64_t tick; /* all slots before it are empty */
+	uint64_t used[WHEEL_LEVELS];
+	struct plx_list slots[WHEEL_LEVELS][WHEEL_SLOTS];
+};
+
+void wheel_init(struct wheel *wheel, uint64_t now);
+void wheel_set(struct wheel *wheel, struct timer *timer, uint64_t deadline);
+void wheel_clear(struct wheel *wheel, struct timer *timer);
+/* The next timer that is due at `now`, taken out of the wheel; NULL: none. */
+struct timer *wheel_take(struct wheel *wheel, uint64_t now);
+/* When to look next: less than a tick after the earliest deadline, or earlier, when timers have to
+ * move down a level; PLX_NEVER when empty. */
+uint64_t wheel_wake_ns(const struct wheel *wheel);
+
+static inline uint64_t
+wheel_tick_of(uint64_t ns)
+{
+	return ns >> WHEEL_TICK_SHIFT;
+}
+
+/* ---- completion queues: cqueue.c ----------------------------------------------------------------
+ */
+
+struct plx_cqueue {
+	/* the engine's */
+	struct rte_ring *ring;
+	struct plx_wc *spill; /* a ring of spill_room entries behind the ring; [0, spill_room) */
+	uint32_t spill_room, spill_first, spill_count;
+	uint32_t users; /* queue pairs, each counted for each role; command thread only */
+	bool strict;
+	bool touched; /* something was put into it in this cycle */
+	uint32_t ring_room;
+	uint64_t made;                /* entries ever put into the ring, and */
+	uint64_t made_urgent;         /* after the newest solicited one or error of them */
+	atomic_uint reserve;          /* entries that its queue pairs can have in flight */
+	struct plx_list spilled_link; /* in engine->spilled while spill_count > 0 */
+	struct plx_list broken_link;  /* in engine->broken after an overrun */
+	struct plx_list notice_link;  /* in engine->cq_notices while a notice is due */
+	struct plx_engine *engine;
+	uint64_t cookie;
+
+	/* written by the engine, read by those who arm */
+	ALIGNED_LINE atomic_ulong produced; /* `made` */
+	atomic_ulong urgent;                /* `made_urgent` */
+	atomic_uint depth;
+	atomic_bool overrun;
+
+	/* written by both */
+	ALIGNED_LINE atomic_uint armed; /* enum plx_cq_arm */
+	atomic_uint fired;
+	atomic_ulong notified; /* `produced` at the last notification */
+	atomic_int fd;         /* -1: nobody asked for one */
+};
+
+_Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
+
+/* Engine's thread: entries of one kind and one queue, in order. */
+void cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n);
+/* Engine's thread, after a cqueue_put(): wake who is armed. */
+void cqueue_notify(struct plx_cqueue *cq);
+/* Engine's thread: move what waits behind the ring, and wake who is armed: only now can it be
+ * taken. Returns: whether something still waits */
+bool cqueue_refill(struct plx_cqueue *cq);
+/* Engine's thread: make room for `more` entries in flight, with a larger place behind the ring if
+ * need be; *spare is then what is to be freed. AGAIN: the spare is too small. */
+enum plx_status cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more,
+			    struct plx_wc **spare, uint32_t spare_room);
+/* Engine's thread: entries that were put and not yet taken, those behind the ring included. */
+uint32_t cqueue_unreaped(const struct plx_cqueue *cq);
+/* Any thread: how large a spare should be; 0: none is needed. */
+uint32_t cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more);
+
+/* ---- receive entries on their way: rqueue.c
+ * ------------------------------------------------------ */
+
+enum {
+	RECV_SGES = 4
+};
+
+/* One receive as it crosses a ring; longer lists lie in the spill beside it. */
+struct recv_slot {
+	uint64_t wr_id;
+	uint32_t sges;
+	uint32_t resv;
+	struct plx_sge sge[RECV_SGES];
+};
+
+/* A receive queue: ring on the application's side, plx_rq on the engine's. Inline mode has no ring:
+ * posts go to the plx_rq at once. */
+struct rqueue {
+	struct rte_ring *ring; /* NULL in inline mode */
+	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
+	struct plx_rq *rq;
+	struct plx_rc *rc; /* whose own queue it is; NULL: an SRQ's */
+	uint64_t *refused; /* counts entries that were not valid when they arrived */
+	uint32_t depth, sges, low;
+	uint32_t mask;                    /* slots of the ring - 1 */
+	const struct plx_cqueue *held_by; /* its completions wait behind this queue's ring */
+	uint32_t pulled;                  /* entries given to rq; engine's */
+	ALIGNED_LINE atomic_uint
+		consumed; /* entries whose place is free; engine's, read by posts */
+};
+
+enum plx_status rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared,
+			    bool inline_mode, bool one_thread, int socket);
+void rqueue_free(struct rqueue *q);
+uint32_t rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n,
+		     enum plx_status *why);
+/* Engine's thread: move what was posted into the plx_rq. Returns: how many */
+uint32_t rqueue_pull(struct rqueue *q);
+/* Engine's thread: forget everything posted. */
+void rqueue_drop(struct rqueue *q);
+
+static inline void
+rqueue_publish_now(struct rqueue *q)
+{
+	uint32_t consumed = q->pulled - (q->depth - plx_rq_room(q->rq));
+
+	if (consumed != atomic_load_explicit(&q->consumed, memory_order_relaxed))
+		atomic_store_explicit(&q->consumed, consumed, memory_order_release);
+}
+
+/*
+ * Engine's thread: tell posts how many places are free. While completions that go to `cq` wait
+ * behind its ring nobody is told: who posts without reaping is held back, so that never more waits
+ * than what the queue pairs had in flight (decision 10).
+ */
+static inline void
+rqueue_publish(struct rqueue *q, const struct plx_cqueue *cq)
+{
+	if (plx_unlikely(cq->spill_count > 0))
+		q->held_by = cq;
+	if (plx_unlikely(q->held_by != NULL)) {
+		if (q->held_by->spill_count > 0)
+			return;
+		q->held_by = NULL;
+	}
+	rqueue_publish_now(q);
+}
+
+struct plx_squeue {
+	struct rqueue queue;
+	struct plx_engine *engine;
+	uint32_t users;
+	uint64_t cookie;
+	uint32_t threshold;
+	struct plx_list notice_link; /* in engine->srq_notices while a notice is due */
+};
+
+/* ---- queue pairs --------------------------------------------------------------------------------
+ */
+
+struct plx_qpair {
+	/* the engine's, in the order a packet touches it */
+	struct plx_rc *rc;
+	struct rqueue *recv; /* own, or the SRQ's */
+	struct plx_cqueue *send_cq, *recv_cq;
+	uint64_t context;
+	struct plx_engine *engine;
+	struct plx_list ready_link; /* in engine->ready */
+	bool noted;                 /* in engine->heard, this cycle */
+	bool loops;                 /* the peer is behind our own port */
+	bool routed;                /* `to_peer` is good */
+	uint32_t qpn;
+	struct plx_frame_flow from_peer;
+	struct plx_frame_template to_peer;
+	struct timer timer;
+	uint32_t sq_base; /* ring index of the core's entry 0 */
+	uint32_t slot;
+
+	/* slow: notices, path */
+	struct plx_list notice_link; /* in engine->notices while notices_due != 0 */
+	uint32_t notices_due;        /* bit: enum plx_event_kind */
+	uint8_t causes[PLX_EVENT_COUNT];
+	struct plx_squeue *srq;
+	struct plx_qpair_path path;
+	uint8_t path_mac[6];
+	struct plx_psn first_psn;
+	struct rqueue own;
+	struct plx_rc_caps caps;
+	struct plx_list all_link; /* in engine->qpairs */
+
+	/* written by posting threads */
+	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
+	uint8_t *spill;                   /* [slots of the ring] of spill_bytes */
+	uint32_t spill_bytes, sq_slots_mask;
+	atomic_ulong *door; /* word and bit of engine->doors */
+	uint64_t door_bit;
+	uint32_t door_word;
+	uint32_t sq_depth, sq_sges, inline_limit;
+
+	/* written by the engine, read by posting threads */
+	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
+	atomic_uint state;                 /* enum plx_qp_state */
+	atomic_bool rd_atomic_ok;          /* READs and atomics may be posted */
+};
+
+/* An IPv4 address in host byte order. */
+static inline uint32_t
+ip4_host(const struct plx_ip *ip)
+{
+	return (uint32_t)ip->v[0] << 24 | (uint32_t)ip->v[1] << 16 | (uint32_t)ip->v[2] << 8 |
+	       ip->v[3];
+}
+
+/* qpair.c, on the engine's thread */
+enum plx_status qpair_number(struct plx_qpair *qp);
+void qpair_forget(struct plx_qpair *qp);
+void qpair_attach(struct plx_qpair *qp);
+void qpair_detach(struct plx_qpair *qp);
+enum plx_status qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
+			     const struct plx_rc_attr *attr, const struct plx_qpair_path *path);
+void qpair_route(struct plx_qpair *qp); /* the neighbour may have moved */
+
+/* ---- commands: command.c
+ * ------------------------------------------------------------------------- */
+
+enum command_op {
+	COMMAND_NONE,
+	COMMAND_QP_NUMBER,
+	COMMAND_QP_FORGET,
+	COMMAND_QP_ATTACH,
+	COMMAND_QP_DETACH,
+	COMMAND_QP_MODIFY,
+	COMMAND_QP_QUERY,
+	COMMAND_CQ_RESIZE,
+	COMMAND_CQ_DETACH,
+	COMMAND_SRQ_ARM,
+	COMMAND_SRQ_DETACH,
+	COMMAND_COUNT,
+};
+
+/* One call of an application thread: the record lies in the engine, an index crosses the ring. */
+struct command {
+	enum command_op op;
+	enum plx_status status;
+	union {
+		struct plx_qpair *qp;
+		struct plx_cqueue *cq;
+		struct plx_squeue *srq;
+	};
+	union {
+		struct {
+			enum plx_qp_state to;
+			bool has_attr;
+			struct plx_rc_attr attr;
+			struct plx_qpair_path path;
+		} modify;
+		struct plx_rc_view view;
+		uint32_t number; /* depth, threshold */
+	};
+	/* QP_ATTACH, CQ_RESIZE: places behind the rings, swapped for what is then to be freed */
+	struct plx_wc *spare[2];
+	uint32_t spare_room[2];
+};
+
+/* Have the engine execute it. Errors: TIMEOUT (never executed then), FULL, and its own status. */
+enum plx_status command_call(struct plx_engine *engine, struct command *command);
+uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
+
+/* command_run.c */
+void command_execute(struct plx_engine *engine, struct command *command);
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_FILLING,
+	SLOT_PENDING,
+	SLOT_RUNNING,
+	SLOT_DONE,
+	SLOT_CANCELLED
+};
+
+struct command_slot {
+	ALIGNED_LINE atomic_uint state; /* enum slot_state */
+	struct command command;
+};
+
+/* ---- the engine
+ * ----------------------------------------------------------------------------------- */
+
+struct qp_entry {
+	uint32_t qpn; /* 0: free */
+	uint32_t resv;
+	struct plx_qpair *qp;
+};
+
+/* Completions of a cycle on their way to their queues. */
+struct stage {
+	uint32_t count;
+	struct plx_cqueue *cq[STAGE_ROOM];
+	struct plx_wc wc[STAGE_ROOM];
+};
+
+struct plx_engine {
+	struct plx_engine_config config;
+	struct plx_port *port;
+	plx_icrc_fn icrc;
+	uint64_t now, last_poll;
+	bool late; /* packets first */
+	uint8_t *scratch;
+
+	struct qp_entry *table; /* by the low bits of the number */
+	uint32_t table_mask, qp_count;
+	struct plx_qpair *recent[RECENT]; /* posted to lately */
+	uint32_t recent_next;
+
+	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
+	uint32_t heard_count;
+	struct plx_list ready; /* queue pairs with something to send */
+	struct wheel wheel;
+	struct timer net_timer;
+
+	struct rte_mbuf *tx[TX_ROOM];
+	uint32_t tx_count;
+	uint32_t tx_sealed; /* the first so many have their ICRC */
+	uint64_t tx_since;  /* when the port last took something; PLX_NEVER: nothing waits */
+	struct rte_mbuf *spare[TX_BUDGET];
+	uint32_t spare_count;
+	struct rte_mbuf *loop[LOOP_ROOM];
+	uint32_t loop_count;
+	bool loop_turn; /* the loop's, else the port's */
+
+	struct stage sends, recvs;
+	struct plx_list spilled; /* completion queues with entries behind the ring */
+	struct plx_list
+		broken; /* completion queues that overran, their queue pairs not failed yet */
+	struct plx_list qpairs;
+	struct plx_list notices; /* queue pairs with notices to tell */
+	struct plx_list srq_notices;
+	struct plx_list cq_notices;
+	uint32_t net_version;
+	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
+	struct rte_ring *notice_ring;
+	struct plx_prng prng;
+	bool attached; /* online for rcu */
+
+	struct plx_engine_counters counters;
+	struct plx_actions actions;
+
+	/* written by others */
+	ALIGNED_LINE atomic_ulong *doors; /* [doors_words] one bit for each slot of the table */
+	uint32_t door_words;
+	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
+	ALIGNED_LINE atomic_int notice_fd;
+	atomic_uint users; /* completion queues, SRQs and queue pairs made for this engine */
+	struct rte_ring *command_ring;
+	struct command_slot slots[COMMANDS_MAX];
+};
+
+/* duty_cycle.c */
+void engine_set_online(struct plx_engine *engine, bool online);
+
+/* receive.c */
+uint32_t engine_receive(struct plx_engine *engine);
+
+/* send.c */
+void engine_execute(struct plx_engine *engine, struct plx_qpair *qp);
+uint32_t engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room);
+void engine_seal(struct plx_engine *engine);
+void engine_flush(struct plx_engine *engine);
+void engine_transmit_net(struct plx_engine *engine);
+void engine_schedule(struct plx_engine *engine, struct plx_qpair *qp);
+
+/* publish.c */
+void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,
+		  const struct plx_completion *done);
+void engine_publish(struct plx_engine *engine);
+void engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event);
+void engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq);
+void engine_wake(atomic_int *fd);
+
+/* post.c, engine's side */
+uint32_t qpair_pull(struct plx_qpair *qp);
+
+/* Engine's thread: tell posts how many places are free; as rqueue_publish(). */
+static inline void
+qpair_publish(struct plx_qpair *qp)
+{
+	uint32_t consumed = qp->sq_base + plx_rc_sq_consumed(qp->rc);
+
+	if (plx_unlikely(qp->send_cq->spill_count > 0))
+		return;
+	if (consumed != atomic_load_explicit(&qp->consumed, memory_order_relaxed))
+		atomic_store_explicit(&qp->consumed, consumed, memory_order_release);
+}
+
+#endif

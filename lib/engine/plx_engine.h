@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The engine: one thread's duty cycle over one queue of a port, and the rings by which application
+ * threads reach it. It runs the pure rooms, executes what they decide, and owns every queue pair
+ * whose number leads to it.
+ * Functions named plx_engine_* are for the thread that polls, unless they say otherwise; plx_sq_*,
+ * plx_rqueue_*, plx_cqueue_* and the command calls are for application threads.
+ * Start with plx_engine_poll(); docs/engine.md walks through one cycle.
+ */
+#ifndef PLX_ENGINE_H
+#define PLX_ENGINE_H
+
+#include "plx_base.h"
+#include "plx_mem.h"
+#include "plx_net.h"
+#include "plx_transport.h"
+#include "plx_wire.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+struct rte_rcu_qsbr;
+
+/** Write the one sentence; longer ones are cut. @param why may be NULL */
+void plx_why_say(struct plx_why *why, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- ports ---------------------------------------------------------------------------------- */
+
+/* What a port can do, asked of it once when it was opened. */
+struct plx_port_caps {
+	char name[64];
+	uint8_t mac[6];
+	int socket;         /* NUMA node; -1: any */
+	uint32_t frame_max; /* [bytes] the longest frame without FCS, both ways */
+	bool segments;      /* chains of buffers leave as one right frame */
+	bool external;      /* segments may be external buffers */
+};
+
+/**
+ * One queue pair of a port: what an engine polls. A driver embeds it and fills it in.
+ *
+ * rx: up to `n` packets, which are the caller's to free; chains are allowed.
+ * tx: takes the first packets of the array; the rest stay the caller's. A packet taken is freed by
+ *     the port.
+ * Both: one thread; never block.
+ */
+struct plx_port {
+	uint16_t (*rx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+	uint16_t (*tx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
+	struct plx_port_caps caps;
+};
+
+/* ---- limits --------------------------------------------------------------------------------- */
+
+enum {
+	PLX_ENGINES_MAX = 16,       /* of one adapter; a power of two */
+	PLX_ENGINE_QPS_MAX = 16384, /* of one engine */
+	PLX_ENGINE_BURST = 32,      /* packets of one RX burst */
+	PLX_CQ_DEPTH_MAX = 1 << 20,
+	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
+};
+
+/** A command that the engine has not executed after this was refused with TIMEOUT. */
+#define PLX_COMMAND_TIMEOUT_NS (5 * PLX_SEC)
+
+/* ---- the engine ----------------------------------------------------------------------------- */
+
+struct plx_engine;
+
+struct plx_engine_config {
+	struct plx_port *port;
+	struct plx_mem *mem;
+	struct plx_net *net;      /* polled by this engine alone */
+	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
+	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
+	uint32_t index, engines;  /* this is engine `index` of a power of two */
+	uint32_t qps;             /* 1 .. PLX_ENGINE_QPS_MAX */
+	uint64_t seed;            /* of queue pair numbers and first PSNs; from the system */
+	bool inline_mode;         /* command calls poll the engine while they wait */
+	plx_icrc_fn icrc;         /* NULL: plx_icrc_choose() */
+};
+
+/* Everything that explains a drop or a stall before or behind a QP. X(name, text) */
+#define PLX_ENGINE_COUNTER_LIST(X)                                                   \
+	X(cycles, "duty cycles")                                                     \
+	X(busy_cycles, "duty cycles that found work")                                \
+	X(rx_packets, "packets received")                                            \
+	X(rx_bytes, "bytes received")                                                \
+	X(rx_net, "packets for neighbour resolution")                                \
+	X(rx_no_qp, "packets for a queue pair that is not there")                    \
+	X(rx_icrc, "packets with a wrong ICRC")                                      \
+	X(rx_linearised, "packets that came in several buffers, copied into one")    \
+	X(rx_too_long, "packets longer than the port's limit, dropped")              \
+	X(tx_packets, "packets sent")                                                \
+	X(tx_bytes, "bytes sent")                                                    \
+	X(tx_full, "times the port took less than it was given")                     \
+	X(tx_dropped, "packets dropped because the port took nothing for too long")  \
+	X(tx_no_buffer, "times there was no buffer to send with")                    \
+	X(commands, "commands executed")                                             \
+	X(doorbells, "queues served because they were posted to")                    \
+	X(posts_refused, "requests in a ring that were not valid when they arrived") \
+	X(ticks, "timers that fired")                                                \
+	X(completions, "completions delivered")                                      \
+	X(cq_spilled, "completions that waited behind a full completion queue")      \
+	X(cq_overruns, "completion queues that overran")                             \
+	X(notifications, "sleepers woken")                                           \
+	X(events, "asynchronous events delivered")
+
+struct plx_engine_counters {
+	uint64_t refused[PLX_WIRE_VERDICT_COUNT]; /* by the decoder, by reason */
+	uint64_t denied[PLX_VERDICT_COUNT];       /* by plx_rc_admit(), by reason */
+#define PLX_X(name, text) uint64_t name;
+	PLX_ENGINE_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+/** Set-up, any thread. Errors (with a sentence): INVALID, NO_MEMORY */
+enum plx_status plx_engine_create(const struct plx_engine_config *config,
+				  struct plx_engine **engine, struct plx_why *why) PLX_MUST_CHECK;
+
+/** Nobody polls it any more, and it has no queue pair, completion queue or SRQ left. */
+void plx_engine_destroy(struct plx_engine *engine);
+
+/**
+ * One duty cycle: commands, an RX burst, answers, timers, posted work, a TX burst, completions.
+ *
+ * @param now [ns] never decreasing
+ * Returns: what was done, as a number of packets, commands, timers and posts; 0: nothing
+ * Cost:    hot; bounded, no allocation, lock or system call but a write to the descriptor of an
+ *          armed completion queue
+ */
+uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
+
+/** When poll wants to be called again if nothing arrives meanwhile: 0 at once, PLX_NEVER. */
+uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
+
+/** Any thread; values may be a little old. */
+const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *engine);
+const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *engine);
+
+/** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
+ * thread; the first call, after the EAL is up, calibrates. */
+uint64_t plx_clock_ns(void);
+
+/**
+ * Give the calling thread an lcore id, by which DPDK finds its cache in front of a buffer pool,
+ * until the thread ends; one that has an id keeps it. Without one, false, everything works, only
+ * slower.
+ */
+bool plx_thread_enter(void);
+
+/* ---- worker threads ---------------------------------------------------------------------------
+ */
+
+enum plx_idle {
+	PLX_IDLE_SPIN,  /* never gives the core away */
+	PLX_IDLE_PAUSE, /* a pause instruction between empty cycles */
+	PLX_IDLE_YIELD, /* sched_yield() after a short spin: for cores that are shared */
+	PLX_IDLE_COUNT,
+};
+
+struct plx_worker;
+
+struct plx_worker_config {
+	int core; /* -1: wherever the system puts it */
+	enum plx_idle idle;
+	const char *name; /* of the thread, at most 15 bytes */
+};
+
+enum {
+	PLX_WORKER_ENGINES_MAX = 32
+};
+
+/** Start a thread that polls the engines it will be given. Errors: INVALID (no such core),
+ * NO_MEMORY */
+enum plx_status plx_worker_start(const struct plx_worker_config *config, struct plx_worker **worker,
+				 struct plx_why *why) PLX_MUST_CHECK;
+
+/** Any thread: from now on the worker polls this engine too. Errors: FULL */
+enum plx_status plx_worker_add(struct plx_worker *worker, struct plx_engine *engine) PLX_MUST_CHECK;
+
+/** Any other thread: when it returns the worker does not touch the engine any more. */
+void plx_worker_remove(struct plx_worker *worker, struct plx_engine *engine);
+
+/** Stop it and wait for its end, at most one duty cycle; it has no engine left. */
+void plx_worker_stop(struct plx_worker *worker);
+
+/* ---- completion queues ------------------------------------------------------------------------
+ */
+
+struct plx_cqueue;
+
+struct plx_cqueue_config {
+	uint32_t depth;  /* 1 .. PLX_CQ_DEPTH_MAX */
+	bool strict;     /* more than `depth` unreaped entries is an overrun, as real adapters have
+			    it; else everything its queue pairs can have in flight finds a place */
+	uint64_t cookie; /* comes back in events */
+};
+
+enum plx_cq_arm {
+	PLX_CQ_ARM_ANY = 1 << 0,       /* any entry */
+	PLX_CQ_ARM_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
+	PLX_CQ_ARM_ERRORS = 1 << 2,    /* the queue itself failed (overrun) */
+	PLX_CQ_ARM_ALL = 0x07,
+};
+
+enum plx_status plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *config,
+				  struct plx_cqueue **cq) PLX_MUST_CHECK;
+
+/** Errors: BUSY (a queue pair uses it) */
+enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
+
+/**
+ * Take up to `n` completions, oldest first per queue pair.
+ * Returns: how many
+ * Threads: any, several at once
+ * Cost:    hot; no system call
+ */
+uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
+
+/**
+ * Ask, once, to be told. With the watermark rule: fires iff an entry of the kind was produced after
+ * both the last notification and the last poll that could have taken it; so poll, find nothing,
+ * arm never misses an entry.
+ *
+ * @param kinds enum plx_cq_arm bits, added to those that are armed
+ * @param fired [out] the kinds that fired at once, and are not armed then
+ * Errors: INVALID; FULL (the queue has overrun)
+ * Spec:   IBTA vol 1, 11.4.2.2
+ */
+enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
+			       uint32_t *fired) PLX_MUST_CHECK;
+
+/** Take the kinds that have fired since the last call; clears the descriptor. */
+uint32_t plx_cqueue_fired(struct plx_cqueue *cq);
+
+/** A descriptor that is readable from the moment an armed kind fires until plx_cqueue_fired(); the
+ * queue's own, do not close it. -1 when the system has none left. */
+int plx_cqueue_fd(struct plx_cqueue *cq);
+
+/** Errors: INVALID (depth out of range), BUSY (more entries unreaped than that), NO_MEMORY */
+enum plx_status plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth) PLX_MUST_CHECK;
+
+struct plx_cqueue_view {
+	uint32_t depth;
+	uint64_t produced, consumed; /* entries, for ever */
+	uint32_t armed;              /* enum plx_cq_arm bits */
+	bool overrun;
+};
+
+void plx_cqueue_query(const struct plx_cqueue *cq, struct plx_cqueue_view *out);
+
+/* ---- shared receive queues ----------------------------------------------------------------------
+ */
+
+struct plx_squeue;
+
+struct plx_squeue_config {
+	uint32_t depth, sges;
+	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
+	uint64_t cookie;
+};
+
+enum plx_status plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *config,
+				  struct plx_squeue **srq) PLX_MUST_CHECK;
+/** Errors: BUSY (a queue pair uses it) */
+enum plx_status plx_squeue_destroy(struct plx_squeue *srq) PLX_MUST_CHECK;
+
+/** Threads: any, several at once. As plx_qpair_post_recv(). */
+uint32_t plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, uint32_t n,
+			 enum plx_status *why);
+
+/** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
+enum plx_status plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold) PLX_MUST_CHECK;
+
+/** Entries posted and not yet taken by a message; may be a little old. */
+uint32_t plx_squeue_count(const struct plx_squeue *srq);
+
+/* ---- queue pairs --------------------------------------------------------------------------------
+ */
+
+struct plx_qpair;
+
+struct plx_qpair_config {
+	struct plx_domain domain; /* held already */
+	struct plx_cqueue *send_cq, *recv_cq;
+	struct plx_squeue *srq; /* NULL: a receive queue of its own */
+	struct plx_rc_caps caps;
+	uint32_t rq_depth, rq_sges;
+	bool single_thread; /* posts come from one thread at a time: cheaper */
+	uint64_t context;
+};
+
+/* A connection as both ends agreed on it. */
+struct plx_qpair_path {
+	struct plx_ip local, remote; /* local: version 0 chooses by the prefix of remote */
+	uint8_t dscp;
+	uint8_t hop_limit; /* 0: 64 */
+	bool ecn;          /* ECT(0) */
+};
+
+/** In RESET; its number and first PSN are chosen at random. Errors: FULL, NO_MEMORY, INVALID */
+enum plx_status plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
+				 struct plx_qpair **qp) PLX_MUST_CHECK;
+
+/** From any state; what is posted is forgotten, completions already delivered stay. */
+enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
+
+/**
+ * plx_rc_modify() on the engine's thread, with the neighbour resolved first when going to RTR
+ * (attr->path is filled in from `path`).
+ * Errors: as plx_rc_modify(); AGAIN (the neighbour was asked: poll, or wait, and call again);
+ * UNREACHABLE (no answer, or no network of ours); TOO_LONG (the port does not carry frames of this
+ * path MTU); TIMEOUT (the engine does not run)
+ */
+enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
+				 const struct plx_rc_attr *attr,
+				 const struct plx_qpair_path *path) PLX_MUST_CHECK;
+
+/** As the engine's thread sees it at one moment. Errors: TIMEOUT */
+enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
+
+uint32_t plx_qpair_number(const struct plx_qpair *qp);
+struct plx_psn plx_qpair_first_psn(const struct plx_qpair *qp); /* to send from: sq_psn */
+
+/** Any thread; values may be a little old. */
+const struct plx_rc_counters *plx_qpair_counters(const struct plx_qpair *qp);
+enum plx_qp_state plx_qpair_state(const struct plx_qpair *qp);
+
+/**
+ * Post up to `n` requests, in order, all that come before the first one that is refused.
+ *
+ * A request with PLX_WR_DEFER does not wake the engine; the next one without it, or
+ * plx_qpair_ring(), does. The engine may find it earlier.
+ *
+ * @param why [out] the status of the first that was refused; OK when all were posted; may be NULL
+ * Returns: how many were posted
+ * Errors:  as plx_rc_post_send(); FULL until a completion has been delivered
+ * Threads: any, several at once unless single_thread
+ * Cost:    hot; no system call
+ */
+uint32_t plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
+			     enum plx_status *why);
+
+/** A place in the send queue for a window that the caller has bound (PLX_WR_BIND); if it is flushed
+ * or forgotten, the token is unbound. As plx_qpair_post_send() */
+enum plx_status plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags,
+				    struct plx_key token) PLX_MUST_CHECK;
+
+/** As above; in RESET and with an SRQ it is refused with STATE. */
+uint32_t plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t n,
+			     enum plx_status *why);
+
+/** Wake the engine for deferred requests. */
+void plx_qpair_ring(struct plx_qpair *qp);
+
+/* ---- asynchronous events ------------------------------------------------------------------------
+ */
+
+struct plx_notice {
+	uint8_t kind;     /* enum plx_event_kind */
+	uint8_t cause;    /* FAILED: enum plx_wc_status */
+	uint32_t qpn;     /* of a queue pair's event */
+	uint64_t context; /* the queue pair's context, or the cookie of the SRQ or CQ */
+};
+
+/** The next event of any object of this engine; false: none. Threads: any. */
+bool plx_engine_next_notice(struct plx_engine *engine, struct plx_notice *out);
+
+/** Readable while there is a notice that was not taken; the engine's own. */
+int plx_engine_notice_fd(struct plx_engine *engine);
+
+#endif

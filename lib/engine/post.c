@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Posting: from a program's work request to a WQE in the send ring, written in place by the posting
+ * thread; and out of the ring into the transport. What can be refused is refused here, so that the
+ * caller learns it; the transport checks again what arrives.
+ * Start with plx_qpair_post_send(), then qpair_pull().
+ *
+ * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
+ * the ring's producer index and `consumed`, which the engine publishes once a burst.
+ */
+#include "engine.h"
+
+/* ---- checks: change nothing
+ * ----------------------------------------------------------------------- */
+
+static bool
+is_rd_atomic(uint8_t op)
+{
+	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
+}
+
+/* @param total [out] bytes of the message; meaningful when OK */
+static enum plx_status
+check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
+{
+	bool inl = wr->flags & PLX_WR_INLINE;
+	bool local = wr->op == PLX_WR_LOCAL_INV;
+	uint64_t bytes = 0;
+
+	if (plx_unlikely(wr->op == PLX_WR_NONE || wr->op >= PLX_WR_BIND ||
+			 wr->flags & ~(PLX_WR_FLAGS_ALL | PLX_WR_DEFER)))
+		return PLX_INVALID;
+	if (plx_unlikely(wr->sges > (inl ? PLX_INLINE_MAX : qp->sq_sges)))
+		return PLX_TOO_MANY_SGES;
+	for (uint32_t i = 0; i < wr->sges; i++)
+		bytes += wr->sge[i].length;
+	*total = (uint32_t)bytes;
+	if (plx_unlikely(local && wr->sges > 0))
+		return PLX_INVALID;
+	if (is_rd_atomic(wr->op)) {
+		if (inl || !atomic_load_explicit(&qp->rd_atomic_ok, memory_order_relaxed) ||
+		    (wr->op != PLX_WR_READ && bytes != sizeof(uint64_t)))
+			return PLX_INVALID;
+	}
+	if (inl) {
+		if (plx_unlikely(local))
+			return PLX_INVALID;
+		return plx_likely(bytes <= qp->inline_limit) ? PLX_OK : PLX_TOO_LONG;
+	}
+	return plx_likely(bytes <= PLX_MESSAGE_MAX) ? PLX_OK : PLX_TOO_LONG;
+}
+
+/* ---- from request to WQE
+ * ----------------------------------------------------------------------------- */
+
+/* The bytes that the SGEs name, one after the other. Returns: how many */
+static uint32_t
+gather(const struct plx_send_wr *wr, uint8_t *out)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < wr->sges; i++) {
+		memcpy(out + at, (const void *)(uintptr_t)wr->sge[i].va, wr->sge[i].length);
+		at += wr->sge[i].length;
+	}
+	return at;
+}
+
+/* @param bytes of the message @param spill what does not fit the WQE goes here */
+static void
+build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
+{
+	wqe->wr_id = wr->wr_id;
+	wqe->op = wr->op;
+	wqe->flags = wr->flags & PLX_WR_FLAGS_ALL;
+	wqe->sges = (uint8_t)wr->sges;
+	wqe->inline_bytes = 0;
+	wqe->imm = wr->imm;
+	wqe->rkey = wr->rkey;
+	wqe->remote_va = wr->remote_va;
+	if (plx_unlikely(wr->op == PLX_WR_CMP_SWAP || wr->op == PLX_WR_FETCH_ADD)) {
+		wqe->swap_add = wr->swap_add; /* in the second cache line */
+		wqe->compare = wr->compare;
+	}
+	if (wr->flags & PLX_WR_INLINE) {
+		wqe->sges = 0;
+		wqe->inline_bytes = bytes;
+		gather(wr, wqe->inline_bytes <= PLX_WQE_INLINE_BYTES ? wqe->data : spill);
+		return;
+	}
+	for (uint32_t i = 0; i < wr->sges && i < PLX_WQE_SGES; i++)
+		wqe->sge[i] = wr->sge[i];
+	if (plx_unlikely(wr->sges > PLX_WQE_SGES))
+		memcpy(spill, wr->sge + PLX_WQE_SGES,
+		       (wr->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
+}
+
+static bool
+uses_spill(const struct plx_wqe *wqe)
+{
+	return wqe->sges > PLX_WQE_SGES || wqe->inline_bytes > PLX_WQE_INLINE_BYTES;
+}
+
+/* ---- posting
+ * ------------------------------------------------------------------------------------------ */
+
+/* May this state be posted to? In ERROR it is, to be flushed. */
+static bool
+state_posts(unsigned state)
+{
+	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
+}
+
+/* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
+static uint32_t
+post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
+{
+	uint32_t posted = 0;
+
+	/* The same count of free places as with a ring: who does not reap is held back. */
+	uint32_t room = qp->sq_depth - (qp->sq_base + plx_rc_sq_posted(qp->rc) -
+					atomic_load_explicit(&qp->consumed, memory_order_relaxed));
+
+	for (; posted < n; posted++) {
+		struct plx_wqe *wqe;
+		void *spill;
+		uint32_t bytes;
+
+		*status = check(qp, &wr[posted], &bytes);
+		if (plx_unlikely(*status != PLX_OK))
+			break;
+		wqe = posted < room ? plx_rc_sq_place(qp->rc, &spill) : NULL;
+		if (plx_unlikely(wqe == NULL)) {
+			*status = PLX_FULL; /* the state was looked at before */
+			break;
+		}
+		build(&wr[posted], bytes, wqe, spill);
+		plx_rc_sq_take(qp->rc, bytes);
+	}
+	return posted;
+}
+
+static uint32_t
+post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
+{
+	struct plx_ring_span span;
+	uint32_t posted = 0, room;
+	uint32_t got = plx_ring_reserve(qp->sq, sizeof(struct plx_wqe), n, &span);
+
+	*status = PLX_FULL;
+	if (got == 0)
+		return 0;
+	/* acquire: pairs with the release in qpair_publish() */
+	room = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
+	       (span.index - atomic_load_explicit(&qp->consumed, memory_order_acquire));
+	while (posted < got && posted < room) {
+		uint32_t index = span.index + posted;
+		uint32_t bytes;
+
+		*status = check(qp, &wr[posted], &bytes);
+		if (*status != PLX_OK)
+			break;
+		build(&wr[posted], bytes, plx_ring_at(&span, sizeof(struct plx_wqe), posted),
+		      qp->spill + (size_t)(index & qp->sq_slots_mask) * qp->spill_bytes);
+		posted++;
+	}
+	plx_ring_commit(qp->sq, posted);
+	if (posted < n && *status == PLX_OK)
+		*status = PLX_FULL;
+	return posted;
+}
+
+void
+plx_qpair_ring(struct plx_qpair *qp)
+{
+	if (qp->sq == NULL) {
+		engine_schedule(qp->engine, qp);
+		return;
+	}
+	/* Sequentially consistent, so that either the engine finds what was put into the ring
+	 * before, or this bit after it. */
+	if (atomic_fetch_or(qp->door, qp->door_bit) == 0)
+		atomic_fetch_or(&qp->engine->door_summary[qp->door_word / 64],
+				UINT64_C(1) << qp->door_word % 64);
+}
+
+uint32_t
+plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
+		    enum plx_status *why)
+{
+	enum plx_status status = PLX_OK;
+	uint32_t posted = 0;
+
+	if (plx_unlikely(!state_posts(atomic_load_explicit(&qp->state, memory_order_acquire))))
+		status = PLX_STATE;
+	else if (n > 0)
+		posted = qp->sq != NULL ? post_ring(qp, wr, n, &status)
+					: post_here(qp, wr, n, &status);
+	if (posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
+		plx_qpair_ring(qp);
+	if (why != NULL)
+		*why = status;
+	return posted;
+}
+
+enum plx_status
+plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct plx_key token)
+{
+	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = token};
+	struct plx_ring_span span;
+	uint32_t used;
+
+	if (flags & ~(PLX_WR_SILENT | PLX_WR_FENCE))
+		return PLX_INVALID;
+	if (!state_posts(atomic_load_explicit(&qp->state, memory_order_acquire)))
+		return PLX_STATE;
+	if (qp->sq == NULL) {
+		enum plx_status status = plx_rc_post_send(qp->rc, &wqe, NULL);
+
+		if (status == PLX_OK)
+			plx_qpair_ring(qp);
+		return status;
+	}
+	if (plx_ring_reserve(qp->sq, sizeof(wqe), 1, &span) == 0)
+		return PLX_FULL;
+	used = span.index - atomic_load_explicit(&qp->consumed, memory_order_acquire);
+	if (used < qp->sq_depth)
+		memcpy(span.at, &wqe, sizeof(wqe));
+	plx_ring_commit(qp->sq, used < qp->sq_depth);
+	if (used >= qp->sq_depth)
+		return PLX_FULL;
+	plx_qpair_ring(qp);
+	return PLX_OK;
+}
+
+uint32_t
+plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t n,
+		    enum plx_status *why)
+{
+	unsigned state = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+	if (plx_unlikely(qp->srq != NULL || state == PLX_QP_RESET)) {
+		if (why != NULL)
+			*why = PLX_STATE;
+		return 0;
+	}
+	n = rqueue_post(&qp->own, wr, n, why);
+	/* To be flushed. Elsewhere nobody waits for a receive; one that raced with the error is
+	 * found by the engine's sweep. */
+	if (plx_unlikely(state == PLX_QP_ERROR))
+		plx_qpair_ring(qp);
+	return n;
+}
+
+/* ---- the engine's side
+ * ---------------------------------------------------------------------------------- */
+
+uint32_t
+qpair_pull(struct plx_qpair *qp)
+{
+	struct plx_ring_span span;
+	uint32_t n;
+
+	if (qp->sq == NULL)
+		return 0;
+	if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) == PLX_QP_ERROR))
+		rqueue_pull(&qp->own);
+	n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), POSTS_BURST, &span);
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), i);
+		const uint8_t *spill = NULL;
+
+		if (uses_spill(wqe))
+			spill = qp->spill +
+				(size_t)((span.index + i) & qp->sq_slots_mask) * qp->spill_bytes;
+		if (plx_unlikely(plx_rc_post_send(qp->rc, wqe, spill) != PLX_OK)) {
+			/* The transport's entries go on at the next index of the ring. It
+			 * never happens to who posts through plx_qpair_post_send() and does
+			 * not take the queue pair out of RTS meanwhile. */
+			plx_count(&qp->engine->counters.posts_refused, 1);
+			qp->sq_base++;
+		}
+	}
+	plx_ring_release(qp->sq, n);
+	return n;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completions and notices on their way to the application. Completions of one cycle are staged, and
+ * all of the send queues are published before any of the receive queues (decision 3): whoever sees
+ * a reply finds the completion of the request before it. Start with engine_publish().
+ */
+#include <unistd.h>
+
+#include "engine.h"
+
+/* Make a descriptor readable, if anybody ever asked for one. */
+void
+engine_wake(atomic_int *fd)
+{
+	static const uint64_t one = 1;
+	int to = atomic_load(fd);
+
+	/* An eventfd takes writes until 2^64 - 2 of them were not read; that it is readable is all
+	 * that counts, so a refused write has done its work. */
+	if (to >= 0 && write(to, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return;
+}
+
+/* Those of one kind: runs of the same queue go in one piece. */
+static void
+publish_stage(struct stage *stage)
+{
+	uint32_t first = 0;
+
+	while (first < stage->count) {
+		struct plx_cqueue *cq = stage->cq[first];
+		uint32_t end = first + 1;
+
+		while (end < stage->count && stage->cq[end] == cq)
+			end++;
+		cqueue_put(cq, stage->wc + first, end - first);
+		first = end;
+	}
+}
+
+static void
+notify_stage(struct stage *stage)
+{
+	for (uint32_t i = 0; i < stage->count; i++)
+		if (stage->cq[i]->touched)
+			cqueue_notify(stage->cq[i]);
+	stage->count = 0;
+}
+
+/* Nothing waits behind this queue's ring any more: whoever was held back may post again. */
+static void
+release_posts(struct plx_engine *engine, const struct plx_cqueue *cq)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->qpairs) {
+		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, all_link);
+
+		if (qp->send_cq == cq)
+			qpair_publish(qp);
+		if (qp->recv_cq == cq)
+			rqueue_publish(qp->recv, cq);
+	}
+}
+
+static PLX_COLD void
+refill(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->spilled) {
+		struct plx_cqueue *cq = plx_list_entry(node, struct plx_cqueue, spilled_link);
+
+		if (!cqueue_refill(cq))
+			release_posts(engine, cq);
+	}
+}
+
+static void
+publish_completions(struct plx_engine *engine)
+{
+	uint32_t n = engine->sends.count + engine->recvs.count;
+
+	if (plx_unlikely(!plx_list_empty(&engine->spilled)))
+		refill(engine);
+	if (n == 0)
+		return;
+	publish_stage(PLX_MUTANT(RECVS_BEFORE_SENDS) ? &engine->recvs : &engine->sends);
+	publish_stage(PLX_MUTANT(RECVS_BEFORE_SENDS) ? &engine->sends : &engine->recvs);
+	notify_stage(&engine->sends);
+	notify_stage(&engine->recvs);
+	plx_count(&engine->counters.completions, n);
+}
+
+void
+engine_stage(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_completion *done)
+{
+	bool recv = done->flags & PLX_WC_RECV;
+	struct stage *stage = recv ? &engine->recvs : &engine->sends;
+	struct plx_wc *wc;
+
+	/* Publishing early keeps the order: what is staged came before what is not. */
+	if (plx_unlikely(stage->count == STAGE_ROOM))
+		publish_completions(engine);
+	stage->cq[stage->count] = recv ? qp->recv_cq : qp->send_cq;
+	wc = &stage->wc[stage->count++];
+	wc->wr_id = done->wr_id;
+	wc->context = qp->context;
+	wc->qpn = done->qpn;
+	wc->bytes = done->bytes;
+	wc->imm = done->imm;
+	wc->status = done->status;
+	wc->op = done->op;
+	wc->flags = done->flags;
+	wc->resv = 0;
+}
+
+/* ---- notices ----------------------------------------------------------------------------------
+ */
+
+void
+engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event)
+{
+	if (event->kind == PLX_EVENT_SRQ_THRESHOLD) {
+		engine_note_srq(engine, qp->srq);
+		return;
+	}
+	if (event->kind == PLX_EVENT_FAILED)
+		atomic_store(&qp->state, PLX_QP_ERROR);
+	/* One of each kind waits at most: what was not told yet and happens again is told once. */
+	qp->causes[event->kind] = event->cause;
+	qp->notices_due |= 1u << event->kind;
+	if (plx_list_empty(&qp->notice_link))
+		plx_list_append(&engine->notices, &qp->notice_link);
+}
+
+void
+engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq)
+{
+	if (plx_list_empty(&srq->notice_link))
+		plx_list_append(&engine->srq_notices, &srq->notice_link);
+}
+
+/* false: the ring is full, try again next cycle */
+static bool
+tell(struct plx_engine *engine, const struct plx_notice *notice)
+{
+	if (plx_ring_put(engine->notice_ring, sizeof(*notice), notice, 1) == 0)
+		return false;
+	plx_count(&engine->counters.events, 1);
+	engine_wake(&engine->notice_fd);
+	return true;
+}
+
+static bool
+tell_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	while (qp->notices_due != 0) {
+		uint8_t kind = (uint8_t)__builtin_ctz(qp->notices_due);
+		struct plx_notice notice = {.kind = kind,
+					    .cause = qp->causes[kind],
+					    .qpn = qp->qpn,
+					    .context = qp->context};
+
+		if (!tell(engine, &notice))
+			return false;
+		qp->notices_due &= qp->notices_due - 1;
+	}
+	plx_list_remove(&qp->notice_link);
+	return true;
+}
+
+static PLX_COLD void
+tell_all(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->notices)
+		if (!tell_qp(engine, plx_list_entry(node, struct plx_qpair, notice_link)))
+			return;
+	plx_list_for_each (node, after, &engine->srq_notices) {
+		struct plx_squeue *srq = plx_list_entry(node, struct plx_squeue, notice_link);
+		struct plx_notice notice = {.kind = PLX_EVENT_SRQ_THRESHOLD,
+					    .context = srq->cookie};
+
+		if (!tell(engine, &notice))
+			return;
+		plx_list_remove(node);
+	}
+	plx_list_for_each (node, after, &engine->cq_notices) {
+		struct plx_cqueue *cq = plx_list_entry(node, struct plx_cqueue, notice_link);
+		struct plx_notice notice = {.kind = PLX_EVENT_CQ_OVERRUN, .context = cq->cookie};
+
+		if (!tell(engine, &notice))
+			return;
+		plx_list_remove(node);
+	}
+}
+
+/* The queue pairs of a completion queue that overran cannot go on. */
+static PLX_COLD void
+fail_users(struct plx_engine *engine, const struct plx_cqueue *cq)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->qpairs) {
+		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, all_link);
+
+		if (qp->send_cq != cq && qp->recv_cq != cq)
+			continue;
+		plx_rc_fail(qp->rc, &engine->actions);
+		engine_execute(engine, qp);
+		engine_schedule(engine, qp);
+	}
+}
+
+void
+engine_publish(struct plx_engine *engine)
+{
+	publish_completions(engine);
+	while (plx_unlikely(!plx_list_empty(&engine->broken))) {
+		struct plx_cqueue *cq =
+			plx_list_entry(engine->broken.next, struct plx_cqueue, broken_link);
+
+		plx_list_remove(&cq->broken_link);
+		fail_users(engine, cq);
+	}
+	if (plx_unlikely(!plx_list_empty(&engine->notices) ||
+			 !plx_list_empty(&engine->srq_notices) ||
+			 !plx_list_empty(&engine->cq_notices)))
+		tell_all(engine);
+}
+
+bool
+plx_engine_next_notice(struct plx_engine *engine, struct plx_notice *out)
+{
+	int fd = atomic_load(&engine->notice_fd);
+	uint64_t count;
+
+	if (plx_ring_take(engine->notice_ring, sizeof(*out), out, 1) == 1)
+		return true;
+	/* Empty: the descriptor says so, unless something came meanwhile. */
+	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
+		return false;
+	if (plx_ring_take(engine->notice_ring, sizeof(*out), out, 1) == 0)
+		return false;
+	engine_wake(&engine->notice_fd);
+	return true;
+}

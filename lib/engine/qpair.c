@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Queue pairs from creation to destruction: memory, number, states, and the way to the peer.
+ * Creating and freeing happen on the caller's thread, everything between on the engine's.
+ * Start with plx_qpair_create().
+ */
+#include "engine.h"
+
+/* ---- on the engine's thread
+ * ----------------------------------------------------------------------- */
+
+/* A number that nobody has: a free slot in its low bits, so that finding it again is one look, and
+ * random bits above, so that numbers are not guessed. 0 and 1 are the management QPs', all ones is
+ * multicast. */
+static uint32_t
+choose_number(struct plx_engine *engine, uint32_t *slot)
+{
+	uint32_t engines = engine->config.engines;
+
+	/* A table is at most half full: two tries on average. */
+	for (;;) {
+		uint32_t qpn = (uint32_t)plx_prng_next(&engine->prng) & PLX_PSN_MASK;
+
+		qpn = qpn / engines * engines + engine->config.index;
+		*slot = qpn / engines & engine->table_mask;
+		if (engine->table[*slot].qpn == 0 && qpn > 1 && qpn < PLX_PSN_MASK)
+			return qpn;
+	}
+}
+
+enum plx_status
+qpair_number(struct plx_qpair *qp)
+{
+	struct plx_engine *engine = qp->engine;
+
+	if (engine->qp_count >= engine->config.qps)
+		return PLX_FULL;
+	engine->qp_count++;
+	qp->qpn = choose_number(engine, &qp->slot);
+	qp->first_psn = plx_psn((uint32_t)plx_prng_next(&engine->prng));
+	qp->door_word = qp->slot / 64;
+	qp->door = &engine->doors[qp->door_word];
+	qp->door_bit = UINT64_C(1) << qp->slot % 64;
+	engine->table[qp->slot].qpn = qp->qpn; /* nobody is found there yet */
+	return PLX_OK;
+}
+
+void
+qpair_forget(struct plx_qpair *qp)
+{
+	struct plx_engine *engine = qp->engine;
+
+	engine->qp_count--;
+	engine->table[qp->slot] = (struct qp_entry){0};
+}
+
+void
+qpair_attach(struct plx_qpair *qp)
+{
+	struct plx_engine *engine = qp->engine;
+
+	engine->table[qp->slot].qp = qp;
+	plx_list_append(&engine->qpairs, &qp->all_link);
+}
+
+void
+qpair_detach(struct plx_qpair *qp)
+{
+	qpair_forget(qp);
+	/* An SRQ that was held back through this queue pair: nobody else would release it. */
+	if (qp->recv->held_by == qp->recv_cq) {
+		qp->recv->held_by = NULL;
+		rqueue_publish_now(qp->recv);
+	}
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (qp->engine->recent[i] == qp)
+			qp->engine->recent[i] = NULL;
+	wheel_clear(&qp->engine->wheel, &qp->timer);
+	plx_list_remove(&qp->ready_link);
+	plx_list_remove(&qp->notice_link);
+	plx_list_remove(&qp->all_link);
+}
+
+static void
+make_template(struct plx_qpair *qp)
+{
+	const struct plx_qpair_path *path = &qp->path;
+	const struct plx_ip *local = &path->local, *remote = &path->remote;
+	uint8_t tos = (uint8_t)(path->dscp << 2 | (path->ecn ? PLX_ECN_ECT0 : PLX_ECN_NOT_ECT));
+	uint8_t hops = path->hop_limit ? path->hop_limit : 64;
+	struct plx_frame frame = {.ip_version = local->version,
+				  /* stable for a QP: one flow, one way through the network */
+				  .udp_src = (uint16_t)(49152 + (qp->qpn * 2654435761u >> 18)),
+				  .udp_dst = PLX_ROCE_PORT};
+
+	memcpy(frame.eth_src, qp->engine->port->caps.mac, sizeof(frame.eth_src));
+	memcpy(frame.eth_dst, qp->path_mac, sizeof(frame.eth_dst));
+	if (local->version == 4) {
+		frame.v4 = (struct plx_ipv4){.tos = tos, .ttl = hops, .flags_offset = 0x4000};
+		frame.v4.src = ip4_host(local);
+		frame.v4.dst = ip4_host(remote);
+	} else {
+		frame.v6.flow = (uint32_t)tos << 20;
+		frame.v6.hop_limit = hops;
+		memcpy(frame.v6.src, local->v, sizeof(frame.v6.src));
+		memcpy(frame.v6.dst, remote->v, sizeof(frame.v6.dst));
+	}
+	plx_frame_template_init(&qp->to_peer, &frame);
+	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
+}
+
+/* Find the peer's Ethernet address. Errors: AGAIN, UNREACHABLE */
+static enum plx_status
+resolve(struct plx_qpair *qp, const struct plx_qpair_path *path, uint8_t *mac)
+{
+	struct plx_engine *engine = qp->engine;
+	enum plx_net_verdict verdict =
+		plx_net_resolve(engine->config.net, &path->remote, engine->now, mac);
+
+	if (verdict == PLX_NET_READY)
+		return PLX_OK;
+	return verdict == PLX_NET_WAIT ? PLX_AGAIN : PLX_UNREACHABLE;
+}
+
+void
+qpair_route(struct plx_qpair *qp)
+{
+	enum plx_status status;
+	uint8_t mac[6];
+
+	if (!qp->routed || PLX_MUTANT(MAC_NOT_FOLLOWED))
+		return;
+	/* One that does not answer any more keeps its old address: the transport's own retries
+	 * decide what becomes of the QP. */
+	status = resolve(qp, &qp->path, mac);
+	if (status == PLX_AGAIN)
+		qp->engine->reroute_at =
+			plx_time_min(qp->engine->reroute_at, qp->engine->now + REROUTE_NS);
+	if (status != PLX_OK)
+		return;
+	memcpy(qp->path_mac, mac, sizeof(mac));
+	make_template(qp);
+}
+
+static enum plx_status
+complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
+{
+	const struct plx_net *net = qp->engine->config.net;
+
+	if (path->remote.version != 4 && path->remote.version != 6)
+		return PLX_INVALID;
+	if (path->local.version == 0 && !plx_net_source(net, &path->remote, &path->local))
+		return PLX_UNREACHABLE;
+	if (path->local.version != path->remote.version || !plx_net_is_own(net, &path->local))
+		return PLX_INVALID;
+	return PLX_OK;
+}
+
+/* The longest frame that a path MTU leads to. */
+static uint32_t
+frame_bytes(uint32_t mtu)
+{
+	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
+}
+
+/* Everything before the way to the peer is known is only looked at. */
+static enum plx_status
+modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct plx_qpair_path *path)
+{
+	struct plx_engine *engine = qp->engine;
+	struct plx_qpair_path full = *path;
+	struct plx_rc_attr with_path = *attr;
+	enum plx_status status = complete_path(qp, &full);
+	uint8_t mac[6];
+
+	if (status == PLX_OK && attr->mtu <= PLX_MTU_MAX &&
+	    frame_bytes(attr->mtu) > engine->port->caps.frame_max)
+		status = PLX_TOO_LONG;
+	if (status == PLX_OK)
+		status = resolve(qp, &full, mac);
+	if (status != PLX_OK)
+		return status;
+	with_path.path = (struct plx_path){.ip_version = full.local.version};
+	if (full.local.version == 4) {
+		with_path.path.src4 = ip4_host(&full.local);
+		with_path.path.dst4 = ip4_host(&full.remote);
+	} else {
+		memcpy(with_path.path.src6, full.local.v, sizeof(full.local.v));
+		memcpy(with_path.path.dst6, full.remote.v, sizeof(full.remote.v));
+	}
+	status = plx_rc_modify(qp->rc, PLX_QP_RTR, &with_path);
+	if (status != PLX_OK)
+		return status;
+	qp->path = full;
+	memcpy(qp->path_mac, mac, sizeof(mac));
+	qp->loops = memcmp(mac, engine->port->caps.mac, sizeof(mac)) == 0;
+	make_template(qp);
+	qp->routed = true;
+	return PLX_OK;
+}
+
+/* RESET forgets what is posted, in the rings too. @param end index of the next entry to be posted
+ */
+static void
+reset_queues(struct plx_qpair *qp, uint32_t end)
+{
+	struct plx_ring_span span;
+	uint32_t n;
+
+	qp->routed = false;
+	if (qp->srq == NULL)
+		rqueue_drop(&qp->own);
+	if (qp->sq == NULL) {
+		/* Indexes go on where they were, so that the places are not counted twice. */
+		qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+		return;
+	}
+	while ((n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), UINT32_MAX, &span)) > 0)
+		plx_ring_release(qp->sq, n);
+	end = plx_ring_consumed(qp->sq);
+	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+}
+
+enum plx_status
+qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+	     const struct plx_qpair_path *path)
+{
+	enum plx_status status;
+	uint32_t end;
+
+	/* Back from SQD needs none. */
+	if (attr == NULL &&
+	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_qpair_state(qp) != PLX_QP_SQD)))
+		return PLX_INVALID;
+	/* What was posted before the change belongs to the state before it. */
+	if (to != PLX_QP_RESET)
+		qpair_pull(qp);
+	end = qp->sq_base + plx_rc_sq_posted(qp->rc);
+	status = to == PLX_QP_RTR ? modify_rtr(qp, attr, path) : plx_rc_modify(qp->rc, to, attr);
+	if (status != PLX_OK)
+		return status;
+	if (to == PLX_QP_RTS && attr != NULL)
+		atomic_store(&qp->rd_atomic_ok, attr->rd_atomic_max > 0);
+	atomic_store(&qp->state, to);
+	if (to == PLX_QP_RESET)
+		reset_queues(qp, end);
+	if (to == PLX_QP_ERROR) {
+		rqueue_pull(&qp->own);
+		qpair_pull(qp);
+	}
+	engine_schedule(qp->engine, qp);
+	return PLX_OK;
+}
+
+/* ---- on the caller's thread
+ * ------------------------------------------------------------------------- */
+
+static void
+free_qpair(struct plx_qpair *qp)
+{
+	if (qp->sq != NULL)
+		plx_ring_destroy(qp->sq);
+	if (qp->own.rq != NULL)
+		rqueue_free(&qp->own);
+	engine_free(qp->spill);
+	engine_free(qp->rc);
+	engine_free(qp);
+}
+
+static uint32_t
+spill_bytes(const struct plx_rc_caps *caps)
+{
+	uint32_t bytes = 0;
+
+	if (caps->sq_sges > PLX_WQE_SGES)
+		bytes = (caps->sq_sges - PLX_WQE_SGES) * (uint32_t)sizeof(struct plx_sge);
+	if (caps->inline_bytes > PLX_WQE_INLINE_BYTES && caps->inline_bytes > bytes)
+		bytes = caps->inline_bytes;
+	return (bytes + 15) / 16 * 16;
+}
+
+static enum plx_status
+make_send_ring(struct plx_qpair *qp, bool one_thread, int socket)
+{
+	struct plx_ring_config ring = {.entries = qp->caps.sq_depth,
+				       .entry_bytes = sizeof(struct plx_wqe),
+				       .producers = one_thread ? PLX_RING_ONE : PLX_RING_MANY,
+				       .consumers = PLX_RING_ONE,
+				       .socket = socket};
+	uint32_t slots;
+
+	qp->sq = plx_ring_create(&ring);
+	if (qp->sq == NULL)
+		return PLX_NO_MEMORY;
+	slots = plx_ring_slots(qp->sq);
+	qp->sq_slots_mask = slots - 1;
+	qp->spill_bytes = spill_bytes(&qp->caps);
+	if (qp->spill_bytes == 0)
+		return PLX_OK;
+	qp->spill = engine_alloc((size_t)slots * qp->spill_bytes, socket);
+	return qp->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
+}
+
+/* Everything that needs memory. */
+static enum plx_status
+make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
+{
+	struct plx_engine *engine = qp->engine;
+	int socket = engine->port->caps.socket;
+	enum plx_status status = PLX_OK;
+	size_t bytes = plx_rc_bytes(&config->caps);
+	struct plx_rc_ids ids = {.qpn = qp->qpn,
+				 .domain = config->domain,
+				 .mem = engine->config.mem,
+				 .cc = &plx_cc_none};
+	void *memory;
+
+	if (bytes == 0)
+		return PLX_INVALID;
+	if (config->srq == NULL)
+		status = rqueue_init(&qp->own, config->rq_depth, config->rq_sges, false,
+				     engine->config.inline_mode, config->single_thread, socket);
+	if (status == PLX_OK && !engine->config.inline_mode)
+		status = make_send_ring(qp, config->single_thread, socket);
+	if (status != PLX_OK)
+		return status;
+	qp->own.refused = &engine->counters.posts_refused;
+	qp->recv = config->srq != NULL ? &config->srq->queue : &qp->own;
+	ids.rq = qp->recv->rq;
+	memory = engine_alloc(bytes, socket);
+	if (memory == NULL)
+		return PLX_NO_MEMORY;
+	qp->rc = plx_rc_init(memory, &config->caps, &ids);
+	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
+	return PLX_OK;
+}
+
+/* Attach, with spare places for the completion queues, as often as another thread was faster. */
+static enum plx_status
+attach(struct plx_qpair *qp)
+{
+	int socket = qp->engine->port->caps.socket;
+	struct command command = {.op = COMMAND_QP_ATTACH, .qp = qp};
+	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+	enum plx_status status;
+
+	if (cqs[0] == cqs[1])
+		more[1] += more[0];
+	do {
+		bool short_of = false;
+
+		for (int i = 0; i < 2; i++) {
+			command.spare_room[i] =
+				cqueue_spare_room(cqs[i], atomic_load(&cqs[i]->depth), more[i]);
+			command.spare[i] = NULL;
+			if (command.spare_room[i] == 0)
+				continue;
+			command.spare[i] =
+				engine_alloc(command.spare_room[i] * sizeof(struct plx_wc), socket);
+			short_of |= command.spare[i] == NULL;
+		}
+		status = short_of ? PLX_NO_MEMORY : command_call(qp->engine, &command);
+		engine_free(command.spare[0]);
+		engine_free(command.spare[1]);
+	} while (status == PLX_AGAIN);
+	return status;
+}
+
+static void
+init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
+{
+	uint32_t limit = config->caps.inline_bytes;
+
+	qp->send_cq = config->send_cq;
+	qp->recv_cq = config->recv_cq;
+	qp->srq = config->srq;
+	qp->caps = config->caps;
+	qp->context = config->context;
+	qp->sq_depth = config->caps.sq_depth;
+	qp->sq_sges = config->caps.sq_sges;
+	qp->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
+	qp->timer.deadline = PLX_NEVER;
+	plx_list_init(&qp->timer.link);
+	plx_list_init(&qp->ready_link);
+	plx_list_init(&qp->notice_link);
+	plx_list_init(&qp->all_link);
+	atomic_init(&qp->state, PLX_QP_RESET);
+}
+
+enum plx_status
+plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
+		 struct plx_qpair **out)
+{
+	struct plx_qpair *qp = engine_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct command command = {.op = COMMAND_QP_NUMBER, .qp = qp};
+	enum plx_status status;
+
+	if (qp == NULL)
+		return PLX_NO_MEMORY;
+	qp->engine = engine;
+	init_qpair(qp, config);
+	/* The number first: the transport is made with it. */
+	status = command_call(engine, &command);
+	if (status != PLX_OK) {
+		engine_free(qp);
+		return status;
+	}
+	status = make_queues(qp, config);
+	if (status == PLX_OK)
+		status = attach(qp);
+	if (status != PLX_OK) {
+		command.op = COMMAND_QP_FORGET;
+		if (command_call(engine, &command) == PLX_OK)
+			free_qpair(qp);
+		return status;
+	}
+	atomic_fetch_add(&engine->users, 1);
+	*out = qp;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qpair_destroy(struct plx_qpair *qp)
+{
+	struct command command = {.op = COMMAND_QP_DETACH, .qp = qp};
+	enum plx_status status = command_call(qp->engine, &command);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&qp->engine->users, 1);
+	free_qpair(qp);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+		 const struct plx_qpair_path *path)
+{
+	struct command command = {.op = COMMAND_QP_MODIFY, .qp = qp};
+
+	command.modify.to = to;
+	command.modify.has_attr = attr != NULL;
+	if (attr != NULL)
+		command.modify.attr = *attr;
+	if (path != NULL)
+		command.modify.path = *path;
+	return command_call(qp->engine, &command);
+}
+
+enum plx_status
+plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out)
+{
+	struct command command = {.op = COMMAND_QP_QUERY, .qp = qp};
+	enum plx_status status = command_call(qp->engine, &command);
+
+	if (status == PLX_OK)
+		*out = command.view;
+	return status;
+}
+
+uint32_t
+plx_qpair_number(const struct plx_qpair *qp)
+{
+	return qp->qpn;
+}
+
+struct plx_psn
+plx_qpair_first_psn(const struct plx_qpair *qp)
+{
+	return qp->first_psn;
+}
+
+const struct plx_rc_counters *
+plx_qpair_counters(const struct plx_qpair *qp)
+{
+	return plx_rc_counters(qp->rc);
+}
+
+enum plx_qp_state
+plx_qpair_state(const struct plx_qpair *qp)
+{
+	return (enum plx_qp_state)atomic_load(&qp->state);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a packet to what its queue pair makes of it: lines 1 to 6 of the decision table, in their
+ * order, then plx_rc_on_packet(). Before the ICRC was found right nothing has changed but a
+ * counter of the engine. Start with engine_receive().
+ */
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "engine.h"
+
+static struct plx_qpair *
+find(const struct plx_engine *engine, uint32_t qpn)
+{
+	uint32_t slot = (qpn / engine->config.engines) & engine->table_mask;
+	const struct qp_entry *entry = &engine->table[slot];
+
+	return entry->qpn == qpn || PLX_MUTANT(QPN_LOW_BITS) ? entry->qp : NULL;
+}
+
+/* What the port's hardware has verified of this packet. */
+static unsigned
+trust_of(const struct rte_mbuf *m)
+{
+	unsigned trust = 0;
+
+	if ((m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+		trust |= PLX_TRUST_IP_CHECKSUM;
+	if ((m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD)
+		trust |= PLX_TRUST_UDP_CHECKSUM;
+	return trust;
+}
+
+/* A packet in several buffers, copied into one. NULL: longer than anything the port may carry. */
+static PLX_COLD const uint8_t *
+linearise(struct plx_engine *engine, const struct rte_mbuf *m)
+{
+	if (m->pkt_len > engine->port->caps.frame_max) {
+		plx_count(&engine->counters.rx_too_long, 1);
+		return NULL;
+	}
+	plx_count(&engine->counters.rx_linearised, 1);
+	return rte_pktmbuf_read(m, 0, m->pkt_len, engine->scratch);
+}
+
+/* Not RoCE: ARP and neighbour discovery, or nothing of ours. */
+static PLX_COLD void
+not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t *bytes, size_t len)
+{
+	if ((verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP) &&
+	    plx_net_on_frame(engine->config.net, bytes, len, engine->now) != PLX_NET_NOT_OURS) {
+		plx_count(&engine->counters.rx_net, 1);
+		return;
+	}
+	plx_count(&engine->counters.refused[verdict], 1);
+}
+
+static void
+hear(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	if (qp->noted)
+		return;
+	qp->noted = true;
+	engine->heard[engine->heard_count++] = qp;
+}
+
+static inline bool
+icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
+{
+	size_t covered = ip_bytes - PLX_ICRC_BYTES;
+
+	return plx_icrc_load(ip + covered) == engine->icrc(ip, covered) ||
+	       PLX_MUTANT(ICRC_NOT_LOOKED_AT);
+}
+
+/* Look into the ring of receives while there is still something in the queue behind it. */
+static inline void
+feed(struct plx_qpair *qp)
+{
+	if (qp->recv->ring != NULL && plx_unlikely(plx_rq_count(qp->recv->rq) < qp->recv->low))
+		rqueue_pull(qp->recv);
+}
+
+static inline void
+judge(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_pkt *pkt)
+{
+	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
+	engine_execute(engine, qp);
+	hear(engine, qp);
+}
+
+/* Any packet, the long way: lines 1 to 5 of the decision table. */
+static __attribute__((noinline)) void
+receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigned trust)
+{
+	enum plx_wire_verdict wire;
+	enum plx_verdict verdict;
+	struct plx_frame frame;
+	struct plx_pkt pkt;
+	struct plx_qpair *qp;
+
+	wire = plx_frame_decode(bytes, len, trust, &frame);
+	if (plx_likely(wire == PLX_WIRE_OK))
+		wire = plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
+				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
+	if (plx_unlikely(wire != PLX_WIRE_OK)) {
+		not_roce(engine, wire, bytes, len);
+		return;
+	}
+	qp = find(engine, pkt.dest_qpn);
+	if (plx_unlikely(qp == NULL)) {
+		plx_count(&engine->counters.rx_no_qp, 1);
+		return;
+	}
+	verdict = plx_rc_admit(qp->rc, &frame, &pkt);
+	if (plx_unlikely(verdict != PLX_VERDICT_ACCEPT)) {
+		plx_count(&engine->counters.denied[verdict], 1);
+		return;
+	}
+	if (plx_unlikely(!icrc_right(engine, bytes + frame.ip_at, frame.ip_bytes))) {
+		plx_count(&engine->counters.rx_icrc, 1);
+		return;
+	}
+	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
+	feed(qp);
+	judge(engine, qp, &pkt);
+}
+
+/* Where the number of the queue pair stands in an untagged IPv4 packet, if it is one. */
+static inline uint32_t
+usual_qpn(const uint8_t *bytes)
+{
+	const uint8_t *at = bytes + PLX_FLOW_BTH_AT + 5;
+
+	return (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
+}
+
+/* A SEND or WRITE in one packet; false: something else. */
+static inline bool
+receive_only(struct plx_engine *engine, struct plx_qpair *qp, const uint8_t *bth, size_t len)
+{
+	struct plx_completion completion;
+	struct plx_place place;
+	enum plx_usual_kind kind = plx_rc_take_usual(qp->rc, bth, len, &place, &completion);
+
+	if (kind == PLX_USUAL_OTHER)
+		return false;
+	plx_place_bytes(&place);
+	if (kind == PLX_USUAL_RECEIVED)
+		engine_stage(engine, qp, &completion);
+	hear(engine, qp);
+	return true;
+}
+
+/* Nearly all packets are what the queue pair that they name expects from its peer: then the frame
+ * needs no decoding. Returns false, with nothing changed, for all others: those go the long way. */
+static inline bool
+receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
+{
+	const uint8_t *ip = bytes + PLX_ETH_BYTES, *bth = bytes + PLX_FLOW_BTH_AT;
+	size_t ip_bytes, roce;
+	struct plx_qpair *qp;
+	struct plx_pkt pkt;
+
+	if (plx_unlikely(len < PLX_FLOW_BYTES_MIN))
+		return false;
+	qp = find(engine, usual_qpn(bytes));
+	if (plx_unlikely(qp == NULL ||
+			 !plx_frame_flow_matches(&qp->from_peer, bytes, len, &ip_bytes) ||
+			 !icrc_right(engine, ip, ip_bytes)))
+		return false;
+	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
+	pkt.ce = (ip[1] & 3) == PLX_ECN_CE;
+	feed(qp);
+	if (!pkt.ce && receive_only(engine, qp, bth, roce))
+		return true;
+	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
+			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))
+		return false;
+	pkt.ce = (ip[1] & 3) == PLX_ECN_CE;
+	judge(engine, qp, &pkt);
+	return true;
+}
+
+static inline void
+receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (plx_unlikely(m->nb_segs > 1)) {
+		bytes = linearise(engine, m);
+		if (bytes == NULL)
+			return;
+	}
+	if (plx_unlikely(!receive_usual(engine, bytes, m->pkt_len)))
+		receive_any(engine, bytes, m->pkt_len, trust_of(m));
+}
+
+/* Packets of the port to itself, which never leave it. */
+static uint32_t
+receive_loop(struct plx_engine *engine, struct rte_mbuf **packets)
+{
+	uint32_t n = engine->loop_count;
+
+	if (n > PLX_ENGINE_BURST)
+		n = PLX_ENGINE_BURST;
+	memcpy(packets, engine->loop, n * sizeof(*packets));
+	engine->loop_count -= n;
+	memmove(engine->loop, engine->loop + n, engine->loop_count * sizeof(*packets));
+	return n;
+}
+
+/* A packet's header and its first bytes, all at once: where the bytes are stands in the header, but
+ * to wait for that would cost a miss more, and nearly all packets begin behind the usual headroom
+ * of a buffer without private data. A guess, for fetching only. */
+static inline void
+fetch(const struct rte_mbuf *m)
+{
+	const uint8_t *bytes = (const uint8_t *)(m + 1) + RTE_PKTMBUF_HEADROOM;
+
+	rte_prefetch0(m);
+	for (uint32_t line = 0; line < 3; line++)
+		rte_prefetch0(bytes + (size_t)line * PLX_CACHE_LINE);
+}
+
+/* Packets of one pool, each a single segment with a single owner, go back to it as they are; any
+ * other is freed in the general way. */
+static inline void
+give_back(struct rte_mbuf **packets, uint32_t n)
+{
+	struct rte_mempool *pool = packets[0]->pool;
+	bool plain = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		plain &= (packets[i]->pool == pool) & (packets[i]->nb_segs == 1) &
+			 (rte_mbuf_refcnt_read(packets[i]) == 1) & RTE_MBUF_DIRECT(packets[i]);
+	if (plx_likely(plain))
+		rte_mempool_put_bulk(pool, (void **)packets, n);
+	else
+		rte_pktmbuf_free_bulk(packets, n);
+}
+
+uint32_t
+engine_receive(struct plx_engine *engine)
+{
+	struct rte_mbuf *packets[PLX_ENGINE_BURST];
+	struct plx_port *port = engine->port;
+	uint64_t bytes = 0;
+	uint32_t n;
+
+	/* In turns: packets to ourselves never run out while a queue pair talks to its own port. */
+	if (plx_unlikely(engine->loop_count > 0) && (engine->loop_turn = !engine->loop_turn))
+		n = receive_loop(engine, packets);
+	else
+		n = port->rx(port, packets, PLX_ENGINE_BURST);
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		fetch(packets[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		bytes += packets[i]->pkt_len;
+		receive_one(engine, packets[i]);
+	}
+	give_back(packets, n);
+	plx_count(&engine->counters.rx_packets, n);
+	plx_count(&engine->counters.rx_bytes, bytes);
+	return n;
+}

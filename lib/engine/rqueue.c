@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Receive entries on their way from posting threads to the transport's receive queue, and shared
+ * receive queues. The engine looks into a ring only when the queue behind it runs low, so that
+ * posting and receiving do not pass a cache line to and fro for each message.
+ * Start with rqueue_post() and rqueue_pull().
+ */
+#include "engine.h"
+
+/* ---- both kinds
+ * ----------------------------------------------------------------------------------- */
+
+static uint32_t
+spill_sges(const struct rqueue *q)
+{
+	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
+}
+
+static enum plx_status
+init_ring(struct rqueue *q, bool one_thread, int socket)
+{
+	struct plx_ring_config config = {.entries = q->depth,
+					 .entry_bytes = sizeof(struct recv_slot),
+					 .producers = one_thread ? PLX_RING_ONE : PLX_RING_MANY,
+					 .consumers = PLX_RING_ONE,
+					 .socket = socket};
+	size_t slots;
+
+	q->ring = plx_ring_create(&config);
+	if (q->ring == NULL)
+		return PLX_NO_MEMORY;
+	slots = plx_ring_slots(q->ring);
+	q->mask = (uint32_t)slots - 1;
+	if (spill_sges(q) > 0) {
+		q->spill = engine_alloc(slots * spill_sges(q) * sizeof(*q->spill), socket);
+		if (q->spill == NULL)
+			return PLX_NO_MEMORY;
+	}
+	return PLX_OK;
+}
+
+enum plx_status
+rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool inline_mode,
+	    bool one_thread, int socket)
+{
+	size_t bytes = plx_rq_bytes(depth, sges);
+	void *memory;
+
+	if (bytes == 0)
+		return PLX_INVALID;
+	q->depth = depth;
+	q->sges = sges;
+	q->low = depth < RQ_LOW ? depth : RQ_LOW;
+	memory = engine_alloc(bytes, socket);
+	if (memory == NULL)
+		return PLX_NO_MEMORY;
+	q->rq = plx_rq_init(memory, depth, sges, shared);
+	if (!inline_mode && init_ring(q, one_thread, socket) != PLX_OK) {
+		rqueue_free(q);
+		return PLX_NO_MEMORY;
+	}
+	return PLX_OK;
+}
+
+void
+rqueue_free(struct rqueue *q)
+{
+	if (q->ring != NULL)
+		plx_ring_destroy(q->ring);
+	engine_free(q->spill);
+	engine_free(q->rq);
+	q->ring = NULL;
+	q->spill = NULL;
+	q->rq = NULL;
+}
+
+static enum plx_status
+to_core(struct rqueue *q, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
+{
+	if (q->rc != NULL)
+		return plx_rc_post_recv(q->rc, wr_id, sge, sges);
+	return plx_rq_post(q->rq, wr_id, sge, sges);
+}
+
+static enum plx_status
+check(const struct rqueue *q, const struct plx_recv_wr *wr)
+{
+	uint64_t bytes = 0;
+
+	if (plx_unlikely(wr->sges > q->sges))
+		return PLX_TOO_MANY_SGES;
+	for (uint32_t i = 0; i < wr->sges; i++)
+		bytes += wr->sge[i].length;
+	return plx_likely(bytes <= PLX_MESSAGE_MAX) ? PLX_OK : PLX_TOO_LONG;
+}
+
+static void
+fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slot, uint32_t index)
+{
+	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * spill_sges(q);
+
+	slot->wr_id = wr->wr_id;
+	slot->sges = wr->sges;
+	for (uint32_t i = 0; i < wr->sges; i++)
+		*(i < RECV_SGES ? &slot->sge[i] : &more[i - RECV_SGES]) = wr->sge[i];
+}
+
+/* Inline mode: the caller is the engine's thread. */
+static uint32_t
+post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+{
+	uint32_t posted = 0, room;
+
+	/* The same count of free places as with a ring: who does not reap is held back. */
+	room = q->depth - (q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
+	while (posted < n) {
+		if (plx_unlikely(posted == room)) {
+			*status = PLX_FULL;
+			break;
+		}
+		*status = to_core(q, wr[posted].wr_id, wr[posted].sge, wr[posted].sges);
+		if (*status != PLX_OK)
+			break;
+		posted++;
+	}
+	q->pulled += posted;
+	return posted;
+}
+
+static uint32_t
+post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+{
+	struct plx_ring_span span;
+	uint32_t posted = 0, room;
+	uint32_t got = plx_ring_reserve(q->ring, sizeof(struct recv_slot), n, &span);
+
+	*status = PLX_FULL;
+	if (got == 0)
+		return 0;
+	/* acquire: pairs with the release in rqueue_publish(); the engine has read what was in
+	 * these places. */
+	room = q->depth - (span.index - atomic_load_explicit(&q->consumed, memory_order_acquire));
+	while (posted < got && posted < room) {
+		*status = check(q, &wr[posted]);
+		if (*status != PLX_OK)
+			break;
+		fill(q, &wr[posted], plx_ring_at(&span, sizeof(struct recv_slot), posted),
+		     span.index + posted);
+		posted++;
+	}
+	plx_ring_commit(q->ring, posted);
+	if (posted < n && *status == PLX_OK)
+		*status = PLX_FULL;
+	return posted;
+}
+
+uint32_t
+rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+{
+	enum plx_status status = PLX_OK;
+	uint32_t posted = 0;
+
+	if (n > 0)
+		posted = q->ring != NULL ? post_ring(q, wr, n, &status)
+					 : post_here(q, wr, n, &status);
+	if (why != NULL)
+		*why = status;
+	return posted;
+}
+
+static enum plx_status
+pull_one(struct rqueue *q, const struct plx_ring_span *span, uint32_t i)
+{
+	const struct recv_slot *slot = plx_ring_at(span, sizeof(struct recv_slot), i);
+	const struct plx_sge *more =
+		q->spill + (size_t)((span->index + i) & q->mask) * spill_sges(q);
+	struct plx_sge sge[PLX_SGE_MAX];
+	uint32_t sges = slot->sges;
+
+	if (plx_unlikely(sges > q->sges))
+		return PLX_TOO_MANY_SGES;
+	if (plx_likely(sges <= RECV_SGES))
+		return to_core(q, slot->wr_id, slot->sge, sges);
+	memcpy(sge, slot->sge, sizeof(slot->sge));
+	memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
+	return to_core(q, slot->wr_id, sge, sges);
+}
+
+uint32_t
+rqueue_pull(struct rqueue *q)
+{
+	struct plx_ring_span span;
+	uint32_t n;
+
+	if (q->ring == NULL)
+		return 0;
+	n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span);
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (plx_unlikely(pull_one(q, &span, i) != PLX_OK))
+			plx_count(q->refused, 1);
+	plx_ring_release(q->ring, n);
+	q->pulled += n;
+	return n;
+}
+
+void
+rqueue_drop(struct rqueue *q)
+{
+	struct plx_ring_span span;
+	uint32_t n;
+
+	if (q->ring == NULL)
+		return;
+	while ((n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span)) > 0) {
+		plx_ring_release(q->ring, n);
+		q->pulled += n;
+	}
+}
+
+/* ---- shared
+ * ----------------------------------------------------------------------------------------- */
+
+enum plx_status
+plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *config,
+		  struct plx_squeue **out)
+{
+	int socket = engine->port->caps.socket;
+	struct plx_squeue *srq;
+	enum plx_status status;
+
+	if (config->threshold > config->depth)
+		return PLX_INVALID;
+	srq = engine_alloc(sizeof(*srq), socket);
+	if (srq == NULL)
+		return PLX_NO_MEMORY;
+	status = rqueue_init(&srq->queue, config->depth, config->sges, true,
+			     engine->config.inline_mode, false, socket);
+	if (status != PLX_OK) {
+		engine_free(srq);
+		return status;
+	}
+	srq->engine = engine;
+	srq->queue.refused = &engine->counters.posts_refused;
+	srq->cookie = config->cookie;
+	plx_list_init(&srq->notice_link);
+	atomic_fetch_add(&engine->users, 1);
+	/* Not armed yet: a queue that has never been filled is below any threshold. */
+	srq->threshold = config->threshold;
+	if (config->threshold > 0) {
+		plx_rq_arm(srq->queue.rq, config->threshold);
+		if (srq->queue.low <= config->threshold)
+			srq->queue.low = config->threshold + 1;
+	}
+	*out = srq;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_squeue_destroy(struct plx_squeue *srq)
+{
+	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
+	enum plx_status status = command_call(srq->engine, &command);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&srq->engine->users, 1);
+	rqueue_free(&srq->queue);
+	engine_free(srq);
+	return PLX_OK;
+}
+
+uint32_t
+plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, uint32_t n,
+		enum plx_status *why)
+{
+	return rqueue_post(&srq->queue, wr, n, why);
+}
+
+enum plx_status
+plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold)
+{
+	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
+
+	if (threshold > srq->queue.depth)
+		return PLX_INVALID;
+	return command_call(srq->engine, &command);
+}
+
+uint32_t
+plx_squeue_count(const struct plx_squeue *srq)
+{
+	const struct rqueue *q = &srq->queue;
+
+	if (q->ring == NULL)
+		return plx_rq_count(q->rq);
+	return plx_ring_produced(q->ring) -
+	       atomic_load_explicit(&q->consumed, memory_order_relaxed);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Executing what the transport decided, and getting packets to the port: buffers, headers, payload,
+ * ICRC, bursts. It never decides what is sent. Start with engine_execute(), then engine_flush().
+ */
+#include <rte_mbuf.h>
+#include <rte_memcpy.h>
+
+#include "engine.h"
+
+#if defined(__x86_64__)
+#define PREFETCHW __attribute__((target("prfchw")))
+#else
+#define PREFETCHW
+#endif
+
+/* Ask for the lines of a buffer that are about to be written: they may be in the cache of the core
+ * that freed it, and one by one each store would wait for its own. */
+static inline PREFETCHW void
+claim(struct rte_mbuf *m)
+{
+	const uint8_t *bytes = (const uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
+
+	__builtin_prefetch(m, 1);
+	for (uint32_t line = 0; line < 3; line++)
+		__builtin_prefetch(bytes + (size_t)line * PLX_CACHE_LINE, 1);
+}
+
+/* See to it that there is at least one buffer to send with. Returns: how many there are */
+static PREFETCHW uint32_t
+stock(struct plx_engine *engine)
+{
+	void **to = (void **)engine->spare;
+
+	if (plx_likely(engine->spare_count > 0))
+		return engine->spare_count;
+	/* A buffer in a pool is one segment with one owner; the rest is set when it is written. */
+	if (plx_unlikely(rte_mempool_get_bulk(engine->config.pool, to, TX_BUDGET) != 0)) {
+		plx_count(&engine->counters.tx_no_buffer, 1);
+		return 0;
+	}
+	engine->spare_count = TX_BUDGET;
+	for (uint32_t i = 0; i < TX_BUDGET; i++)
+		claim(engine->spare[i]);
+	return engine->spare_count;
+}
+
+/* A buffer of `len` bytes, to be written. */
+static inline uint8_t *
+open_buffer(struct rte_mbuf *m, size_t len)
+{
+	m->data_off = RTE_PKTMBUF_HEADROOM;
+	m->ol_flags = 0;
+	m->data_len = (uint16_t)len;
+	m->pkt_len = (uint32_t)len;
+	return rte_pktmbuf_mtod(m, uint8_t *);
+}
+
+/*
+ * The ICRCs of everything that was written since the last time: in a pass of their own, because a
+ * CRC that loads what was stored a moment ago, in wider pieces, waits for the store buffer.
+ */
+void
+engine_seal(struct plx_engine *engine)
+{
+	for (uint32_t i = engine->tx_sealed; i < engine->tx_count; i++) {
+		struct rte_mbuf *m = engine->tx[i];
+		uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *) + PLX_ETH_BYTES;
+		size_t covered = m->data_len - (size_t)(PLX_ETH_BYTES + PLX_ICRC_BYTES);
+
+		plx_icrc_store(engine->icrc(ip, covered), ip + covered);
+	}
+	engine->tx_sealed = engine->tx_count;
+}
+
+/* One packet, from the headers to the pad, written where it will be sent from. */
+static void
+emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emit)
+{
+	const struct plx_iov *iov = &engine->actions.iov[emit->iov_first];
+	struct rte_mbuf *m = engine->spare[--engine->spare_count];
+	size_t roce = plx_opcodes[emit->pkt.opcode].header_bytes + emit->pkt.payload_bytes +
+		      emit->pkt.pad + PLX_ICRC_BYTES;
+	uint8_t *bytes = open_buffer(m, qp->to_peer.header_bytes + roce);
+	size_t at = plx_frame_template_write(&qp->to_peer, roce, bytes);
+
+	at += plx_pkt_encode(&emit->pkt, bytes + at);
+	for (uint32_t i = 0; i < emit->iovs; i++) {
+		memcpy(bytes + at, iov[i].base, iov[i].bytes);
+		at += iov[i].bytes;
+	}
+	memset(bytes + at, 0, 3); /* the pad, and places that the ICRC is stored over */
+	if (plx_likely(!qp->loops)) {
+		engine->tx[engine->tx_count++] = m;
+		return;
+	}
+	at += emit->pkt.pad;
+	plx_icrc_store(engine->icrc(bytes + PLX_ETH_BYTES, at - PLX_ETH_BYTES), bytes + at);
+	engine->loop[engine->loop_count++] = m;
+}
+
+void
+engine_execute(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	struct plx_actions *actions = &engine->actions;
+
+	for (uint32_t i = 0; i < actions->count; i++) {
+		const struct plx_action *action = &actions->list[i];
+
+		switch ((enum plx_action_kind)action->kind) {
+		case PLX_ACT_PLACE:
+		case PLX_ACT_ATOMIC:
+			plx_action_touch_memory(action);
+			break;
+		case PLX_ACT_COMPLETE:
+			engine_stage(engine, qp, &action->completion);
+			break;
+		case PLX_ACT_EVENT:
+			engine_note(engine, qp, &action->event);
+			break;
+		case PLX_ACT_EMIT:
+			emit(engine, qp, &action->emit);
+			break;
+		case PLX_ACT_NONE:
+			PLX_ASSERT(!"an action of no kind");
+		}
+	}
+	plx_actions_reset(actions);
+}
+
+/* Small messages and ACKs: headers straight into the buffer. Returns: packets; *other: there may be
+ * something else to do */
+static inline uint32_t
+transmit_usual(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget, bool *other)
+{
+	const uint32_t at = qp->to_peer.header_bytes;
+	uint32_t sent = 0;
+
+	*other = true;
+	while (sent < budget) {
+		struct rte_mbuf *m = engine->spare[engine->spare_count - 1];
+		uint8_t *bytes = (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
+		struct plx_usual usual;
+		enum plx_usual_kind kind =
+			plx_rc_send_usual(qp->rc, engine->now, bytes + at, &usual);
+		size_t roce;
+
+		if (kind != PLX_USUAL_SENT) {
+			*other = kind == PLX_USUAL_OTHER;
+			break;
+		}
+		roce = (size_t)usual.header_bytes + usual.payload_bytes + usual.pad +
+		       PLX_ICRC_BYTES;
+		open_buffer(m, at + roce);
+		plx_frame_template_write(&qp->to_peer, roce, bytes);
+		rte_memcpy(bytes + at + usual.header_bytes, usual.payload, usual.payload_bytes);
+		memset(bytes + at + usual.header_bytes + usual.payload_bytes, 0, PLX_ICRC_BYTES);
+		engine->spare_count--;
+		engine->tx[engine->tx_count++] = m;
+		sent++;
+	}
+	return sent;
+}
+
+/* Let a queue pair send, in turns of what there are buffers for. Returns: packets */
+uint32_t
+engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room)
+{
+	uint32_t budget = stock(engine);
+	uint32_t sent = 0;
+	bool other = true;
+
+	if (plx_unlikely(qp->loops) && room > LOOP_ROOM - engine->loop_count)
+		room = LOOP_ROOM - engine->loop_count;
+	if (budget > room)
+		budget = room;
+	if (plx_unlikely(!qp->routed))
+		budget = 0;
+	else if (plx_likely(!qp->loops))
+		sent = transmit_usual(engine, qp, budget, &other);
+	if (other) {
+		sent += plx_rc_transmit(qp->rc, engine->now, budget - sent, &engine->actions);
+		engine_execute(engine, qp);
+	}
+	return sent;
+}
+
+/* What the transport wants next: to send again, to be woken, or nothing. */
+void
+engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint64_t wake = plx_rc_wake_ns(qp->rc);
+
+	qpair_publish(qp);
+	rqueue_publish(qp->recv, qp->recv_cq);
+	if (wake == 0) {
+		if (plx_list_empty(&qp->ready_link) && qp->routed)
+			plx_list_append(&engine->ready, &qp->ready_link);
+		wake = PLX_NEVER;
+	}
+	/* In ERROR: sweep, for posts that raced with the error. */
+	if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) == PLX_QP_ERROR))
+		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
+	/* Later than what is set: the timer will find out when it fires. */
+	if (wake < qp->timer.deadline)
+		wheel_set(&engine->wheel, &qp->timer, wake);
+}
+
+/* ARP and neighbour discovery: rare, small, and first come. */
+void
+engine_transmit_net(struct plx_engine *engine)
+{
+	struct plx_net *net = engine->config.net;
+	uint64_t wake = plx_net_wake_ns(net);
+
+	while (plx_unlikely(wake == 0) && engine->tx_count < TX_ROOM && stock(engine) > 0) {
+		struct rte_mbuf *m = engine->spare[engine->spare_count - 1];
+		uint8_t *bytes = open_buffer(m, PLX_NET_FRAME_MAX);
+		size_t len = plx_net_transmit(net, engine->now, bytes);
+
+		wake = plx_net_wake_ns(net);
+		if (len == 0)
+			break;
+		engine->spare_count--;
+		open_buffer(m, len);
+		engine->tx[engine->tx_count++] = m;
+		engine->tx_sealed++;
+	}
+	if (wake != 0 && wake < engine->net_timer.deadline)
+		wheel_set(&engine->wheel, &engine->net_timer, wake);
+	if (plx_unlikely(plx_net_version(net) != engine->net_version)) {
+		engine->net_version = plx_net_version(net);
+		engine->reroute_at = engine->now;
+	}
+	if (plx_unlikely(engine->now >= engine->reroute_at)) {
+		struct plx_list *node, *after;
+
+		engine->reroute_at = PLX_NEVER;
+		plx_list_for_each (node, after, &engine->qpairs)
+			qpair_route(plx_list_entry(node, struct plx_qpair, all_link));
+	}
+}
+
+static PLX_COLD void
+tx_refused(struct plx_engine *engine, uint32_t taken)
+{
+	plx_count(&engine->counters.tx_full, 1);
+	if (taken > 0 || engine->tx_since == PLX_NEVER)
+		engine->tx_since = engine->now;
+	if (engine->now - engine->tx_since < TX_STUCK_NS)
+		return;
+	plx_count(&engine->counters.tx_dropped, engine->tx_count);
+	rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
+	engine->tx_count = 0;
+	engine->tx_sealed = 0;
+	engine->tx_since = PLX_NEVER;
+}
+
+void
+engine_flush(struct plx_engine *engine)
+{
+	struct plx_port *port = engine->port;
+	uint64_t bytes = 0;
+	uint32_t taken;
+
+	if (engine->tx_count == 0)
+		return;
+	for (uint32_t i = 0; i < engine->tx_count; i++)
+		bytes += engine->tx[i]->pkt_len;
+	taken = port->tx(port, engine->tx, (uint16_t)engine->tx_count);
+	plx_count(&engine->counters.tx_packets, taken);
+	if (plx_likely(taken == engine->tx_count)) {
+		engine->tx_count = 0;
+		engine->tx_sealed = 0;
+		engine->tx_since = PLX_NEVER;
+		plx_count(&engine->counters.tx_bytes, bytes);
+		return;
+	}
+	/* What is left is counted when it leaves. */
+	engine->tx_count -= taken;
+	engine->tx_sealed = engine->tx_count;
+	memmove(engine->tx, engine->tx + taken, engine->tx_count * sizeof(engine->tx[0]));
+	for (uint32_t i = 0; i < engine->tx_count; i++)
+		bytes -= engine->tx[i]->pkt_len;
+	plx_count(&engine->counters.tx_bytes, bytes);
+	tx_refused(engine, taken);
+}

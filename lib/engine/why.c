@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The one sentence that goes with a refusal. It never allocates and never fails: what is too long
+ * is cut. There is one function.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "plx_engine.h"
+
+void
+plx_why_say(struct plx_why *why, const char *format, ...)
+{
+	va_list args;
+
+	if (why == NULL)
+		return;
+	va_start(args, format);
+	if (vsnprintf(why->text, sizeof(why->text), format, args) < 0)
+		why->text[0] = '\0';
+	va_end(args);
+}

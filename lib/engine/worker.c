@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Worker threads: a loop around plx_engine_poll() for one or several engines, and what to do when
+ * none of them finds work. Start with work().
+ *
+ * Engines are given and taken by other threads: a slot is a pointer that the worker reads once a
+ * round, and who takes one away waits until the worker has begun a round without it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <rte_pause.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+enum {
+	IDLE_SPINS = 64, /* empty rounds before the core is given away */
+};
+
+struct plx_worker {
+	pthread_t thread;
+	struct plx_worker_config config;
+	char name[16];
+	atomic_bool stop;
+	atomic_ulong rounds;
+	_Atomic(struct plx_engine *) engines[PLX_WORKER_ENGINES_MAX];
+	struct plx_engine *online[PLX_WORKER_ENGINES_MAX]; /* the worker's own */
+};
+
+static uint32_t
+round_of(struct plx_worker *worker)
+{
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++) {
+		struct plx_engine *engine = atomic_load(&worker->engines[i]);
+
+		if (plx_unlikely(engine != worker->online[i])) {
+			if (worker->online[i] != NULL)
+				engine_set_online(worker->online[i], false);
+			if (engine != NULL)
+				engine_set_online(engine, true);
+			worker->online[i] = engine;
+		}
+		if (engine != NULL)
+			done += plx_engine_poll(engine, plx_clock_ns());
+	}
+	atomic_fetch_add_explicit(&worker->rounds, 1, memory_order_release);
+	return done;
+}
+
+static void *
+work(void *arg)
+{
+	struct plx_worker *worker = arg;
+	uint32_t idle = 0;
+
+	(void)plx_thread_enter();
+	while (!atomic_load_explicit(&worker->stop, memory_order_acquire)) {
+		idle = round_of(worker) > 0 ? 0 : idle + 1;
+		if (plx_likely(idle == 0 || worker->config.idle == PLX_IDLE_SPIN))
+			continue;
+		if (worker->config.idle == PLX_IDLE_PAUSE || idle < IDLE_SPINS)
+			rte_pause();
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+static int
+start_thread(struct plx_worker *worker)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int error = pthread_attr_init(&attr);
+
+	if (error != 0)
+		return error;
+	if (worker->config.core >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET((size_t)worker->config.core, &set);
+		error = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	}
+	if (error == 0)
+		error = pthread_create(&worker->thread, &attr, work, worker);
+	pthread_attr_destroy(&attr);
+	if (error == 0)
+		pthread_setname_np(worker->thread, worker->name);
+	return error;
+}
+
+enum plx_status
+plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out,
+		 struct plx_why *why)
+{
+	long cores = sysconf(_SC_NPROCESSORS_CONF);
+	struct plx_worker *worker;
+	int error;
+
+	if (config->core < -1 || config->core >= cores || config->core >= CPU_SETSIZE) {
+		plx_why_say(why, "there is no core %d for a worker; this machine has 0 to %ld",
+			    config->core, cores - 1);
+		return PLX_INVALID;
+	}
+	worker = calloc(1, sizeof(*worker));
+	if (worker == NULL) {
+		plx_why_say(why, "no memory for a worker (%zu bytes)", sizeof(*worker));
+		return PLX_NO_MEMORY;
+	}
+	worker->config = *config;
+	strncpy(worker->name, config->name, sizeof(worker->name) - 1);
+	error = start_thread(worker);
+	if (error != 0) {
+		plx_why_say(why, "the worker's thread cannot be started on core %d: %s",
+			    config->core, strerror(error));
+		free(worker);
+		return error == EINVAL ? PLX_INVALID : PLX_NO_MEMORY;
+	}
+	*out = worker;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_worker_add(struct plx_worker *worker, struct plx_engine *engine)
+{
+	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++) {
+		struct plx_engine *none = NULL;
+
+		if (atomic_compare_exchange_strong(&worker->engines[i], &none, engine))
+			return PLX_OK;
+	}
+	return PLX_FULL;
+}
+
+void
+plx_worker_remove(struct plx_worker *worker, struct plx_engine *engine)
+{
+	uint64_t round;
+
+	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++) {
+		struct plx_engine *it = engine;
+
+		if (atomic_compare_exchange_strong(&worker->engines[i], &it, NULL))
+			break;
+	}
+	/* The round that runs may have read the slot before; the one after it has not. */
+	round = atomic_load_explicit(&worker->rounds, memory_order_acquire);
+	while (atomic_load_explicit(&worker->rounds, memory_order_acquire) - round < 2)
+		sched_yield();
+}
+
+void
+plx_worker_stop(struct plx_worker *worker)
+{
+	atomic_store_explicit(&worker->stop, true, memory_order_release);
+	pthread_join(worker->thread, NULL);
+	free(worker);
+}

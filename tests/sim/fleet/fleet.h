@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The nouns of a run with whole engines: a fleet of hosts, each an engine on a simulated port,
+ * and connections between them. Weather, links, time, trace and processes are the simulator's own.
+ * Nothing here looks inside an engine: what goes in and what comes out is all there is to judge.
+ * Start with struct fleet.
+ */
+#ifndef FLEET_H
+#define FLEET_H
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "parts.h"
+#include "plx_engine.h"
+
+enum fleet_limit {
+	FLEET_HOSTS_MAX = 4,
+	FLEET_CONNS_MAX = 64,
+	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
+	FLEET_CQS_MAX = 5,     /* of one host */
+	FLEET_RX_ROOM = 1024,  /* frames that wait at a port; a power of two */
+	FLEET_WORDS = 4,       /* an end's, for the peer's atomics */
+	FLEET_BATCH = 8,       /* requests posted at once */
+	FLEET_OLD_FRAMES = 16, /* kept to come back much later */
+	FLEET_TROUBLES = 200,  /* of one host in one run */
+};
+
+/* ---- memory: arena.c ------------------------------------------------------------------------ */
+
+/* A piece of an arena that one request or one receive owns until it completes. */
+struct cell {
+	bool busy;
+	const uint8_t *want; /* busy: what its first `length` bytes become; NULL: anything */
+	uint32_t length;
+};
+
+/* Registered memory in cells of one size, guarded on both sides, with a shadow. */
+struct arena {
+	uint8_t *bytes, *shadow; /* the first byte behind the guard */
+	uint32_t cells, cell_bytes;
+	uint64_t va;
+	struct plx_region region;
+	struct plx_key key;
+	struct cell *cell; /* [cells] */
+	uint32_t *idle;    /* [idle_count] */
+	uint32_t idle_count;
+};
+
+/* ---- completion queues: reap.c -------------------------------------------------------------- */
+
+struct cq {
+	struct host *host;
+	struct plx_cqueue *queue;
+	uint32_t index, depth;
+	uint32_t room;  /* entries its ring holds; others wait behind it */
+	bool arms;      /* its application sleeps until it is woken; else it polls */
+	bool by_fd;     /* ... and learns it from the descriptor */
+	bool pending;   /* a look at it is on its way */
+	bool asleep;    /* found nothing, armed, and not woken since */
+	uint32_t kinds; /* armed while asleep */
+	uint64_t told;  /* entries produced when it was last told */
+	uint64_t delay_ns;
+};
+
+/* ---- hosts: host.c, port.c, trouble.c ------------------------------------------------------- */
+
+struct host {
+	struct plx_port port; /* first: what the engine has is what we have */
+	struct fleet *fleet;
+	struct station *station; /* its clock */
+	uint32_t index;
+	bool inline_mode;
+	struct plx_ip ip;
+	struct plx_prng prng;
+
+	struct packet *rx[FLEET_RX_ROOM]; /* frames that wait to be polled for */
+	uint32_t rx_first, rx_count;
+	uint8_t outside[6]; /* the MAC that the others see; ours is port.caps.mac */
+	uint32_t moves;
+	uint64_t refuse_until, mute_until, stall_until, hog_until;
+	bool stingy; /* the port takes some of what it is given */
+	uint32_t troubles;
+	uint64_t trouble_mean_ns;
+	struct rte_mbuf **hog; /* [hog_count] buffers that somebody else has */
+	uint32_t hog_count, hog_left;
+
+	struct rte_mempool *pool;
+	uint32_t buffers;
+	struct plx_mem *mem;
+	struct plx_domain domain;
+	struct plx_net *net;
+	struct plx_engine *engine;
+	uint32_t qps, qps_max;
+	struct cq cqs[FLEET_CQS_MAX];
+	uint32_t cq_count;
+
+	uint64_t source_va; /* the process's constant bytes */
+	struct plx_region source_region;
+	struct plx_key source_key;
+	struct arena shared; /* receives of the SRQ */
+	struct plx_squeue *srq;
+	uint32_t srq_depth, srq_posted, srq_armed;
+	bool srq_pending;
+
+	uint64_t poll_at; /* the next poll; older events are void */
+	uint64_t gap_ns, lazy_ns;
+	uint32_t idle_polls;
+
+	/* what the port has seen; the engine's counters must say the same */
+	uint64_t rx_handed, rx_bytes, tx_taken, tx_bytes, bad_handed;
+	uint64_t judged; /* packets that queue pairs which are gone have judged */
+	uint64_t reaped, stale;
+};
+
+/* ---- connections: conn.c, work.c ------------------------------------------------------------ */
+
+/* One request, from being drawn to its completion. */
+struct ask {
+	uint8_t kind, flags;
+	bool bad_rkey, ended;
+	uint32_t length, source, imm;
+	uint32_t target, landing; /* cells of the peer and of ours; UINT32_MAX: none */
+	uint32_t word;
+	uint64_t swap_add, compare, original;
+	uint64_t psn;     /* absolute, of its first packet */
+	uint32_t replies; /* one more than the index of the peer's ask that caused it; 0: none */
+	uint64_t caused;  /* must be acknowledged before it leaves: an absolute PSN, 0: nothing */
+	struct plx_window window;
+	struct plx_key token; /* BIND */
+};
+
+struct end {
+	struct conn *conn;
+	struct end *peer;
+	struct host *host;
+	uint32_t id;
+	struct plx_qpair *qp; /* NULL: none */
+	uint32_t qpn;
+	struct plx_rc_caps caps;
+	struct plx_rc_attr attr;
+	struct cq *send_cq, *recv_cq;
+	bool shares; /* the host's SRQ */
+	uint32_t rq_depth, rq_sges;
+	struct arena target, words, landing, receives;
+	uint64_t word_model[FLEET_WORDS]; /* what the peer's words hold when all is done */
+
+	struct ask *asks; /* of this life, in order */
+	uint32_t ask_room, drawn, posted, done;
+	uint32_t heard; /* the next of the peer's asks that may be a message to us */
+	uint32_t received;
+	uint32_t *fifo; /* [rq_depth] cells posted, oldest first */
+	uint32_t fifo_first, fifo_count;
+	bool app_pending, recv_pending;
+	bool dead; /* a completion, an event or we ourselves said so */
+	bool killed;
+	uint8_t cause;    /* enum plx_wc_status, of the event that it failed */
+	bool failed_send; /* a request has completed in error */
+	uint32_t failed_events, flushed_events;
+	struct plx_prng prng;
+
+	/* what its packets show */
+	uint64_t psn_post, psn_seen; /* absolute: of the next ask; of the next new packet */
+	uint32_t ask_seen;
+	bool blind;            /* the engine gave up packets: some were never seen */
+	uint64_t psn_acked;    /* every PSN of the peer's before it has been acknowledged */
+	uint64_t *message_end; /* [messages] one past the last PSN of each of our messages */
+	uint32_t messages, message_room;
+};
+
+enum conn_state {
+	CONN_NONE,
+	CONN_JOINING,
+	CONN_UP,
+	CONN_ENDING, /* flushed and drained, then destroyed */
+};
+
+struct conn {
+	struct fleet *fleet;
+	uint32_t index;
+	enum conn_state state;
+	struct end end[2];
+	uint32_t life;
+	bool fair; /* nothing that went wrong may have hurt this life */
+	bool closing;
+	uint64_t born_at;
+	uint64_t close_at; /* the next look at its end; older events are void */
+	struct plx_prng prng;
+};
+
+/* ---- the fleet: run.c ----------------------------------------------------------------------- */
+
+struct fleet {
+	struct world world; /* first: trace, heap, links, weather */
+	uint32_t host_count, conn_count;
+	uint32_t frame_max, mtu_max;
+	bool rough;  /* the weather alone may exhaust a retry count */
+	bool moving; /* hosts move to other MACs */
+	bool gentle; /* nothing is wrong but that each host moves once */
+	bool abrupt; /* queue pairs are destroyed as they are */
+	uint64_t fair_from;
+	struct host host[FLEET_HOSTS_MAX];
+	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
+	struct conn conn[FLEET_CONNS_MAX];
+	uint64_t pieces_made, pieces_freed;
+	struct packet old[FLEET_OLD_FRAMES]; /* bytes are the fleet's */
+	uint32_t old_count;
+};
+
+static inline struct fleet *
+fleet_of(struct world *world)
+{
+	return (struct fleet *)world;
+}
+
+/* eal.c */
+void fleet_start(void);
+void fleet_clock(struct host *host); /* who reads the time from now on */
+
+/* arena.c */
+void arena_create(struct host *host, struct arena *arena, struct plx_prng *prng, uint32_t cells,
+		  uint32_t cell_bytes, uint8_t access);
+void arena_destroy(struct host *host, struct arena *arena);
+void arena_check(struct fleet *fleet, const struct arena *arena);
+bool arena_take(struct arena *arena, uint32_t *index);
+void arena_return(struct arena *arena, uint32_t index);
+void arena_expect(struct arena *arena, uint32_t index, const uint8_t *want, uint32_t length);
+void arena_settle(struct fleet *fleet, struct arena *arena, uint32_t index, const uint8_t *want,
+		  uint32_t length);
+void arena_forget(struct arena *arena, uint32_t index);
+uint8_t *arena_at(const struct arena *arena, uint32_t index);
+uint64_t arena_va(const struct arena *arena, uint32_t index);
+
+/* port.c */
+void port_open(struct host *host);
+void port_arrive(struct host *host, struct packet *packet);
+void port_drop_all(struct host *host);
+void port_announce(struct host *host, bool surely);
+void port_ghost(struct host *host); /* something old, or nobody's, arrives */
+
+/* wire.c: what leaves a host */
+void wire_judge(struct host *host, const uint8_t *bytes, size_t len);
+
+/* host.c */
+void host_create(struct fleet *fleet, uint32_t index);
+void host_destroy(struct host *host);
+void host_poll_by(struct host *host, uint64_t at);
+void host_on_poll(struct host *host, uint64_t at);
+void host_after_poll(struct host *host);
+void host_notices(struct host *host);
+bool host_turn(struct host *host);
+void host_fill_shared(struct host *host);
+void host_post_shared(struct host *host);
+void host_take_back(struct host *host, uint32_t cell);
+void host_call(struct host *host); /* before a command call */
+
+/* trouble.c */
+void trouble_start(struct host *host);
+void trouble_on_event(struct host *host);
+void trouble_on_relief(struct host *host);
+void trouble_ends(struct host *host);
+
+/* reap.c */
+void cq_create(struct host *host, uint32_t index);
+void cq_destroy(struct cq *cq);
+void cq_look(struct cq *cq);
+bool cq_empty(const struct cq *cq);
+bool cq_full(const struct cq *cq);
+void cq_on_event(struct cq *cq);
+void cq_drain(struct cq *cq);
+
+/* conn.c */
+void conn_birth(struct conn *conn);
+void conn_on_event(struct conn *conn);
+void conn_wants_close(struct conn *conn);
+void conn_close(struct conn *conn);
+void conn_vanish(struct conn *conn);
+void end_dies(struct end *end);
+void end_on_notice(struct end *end, const struct plx_notice *notice);
+
+/* work.c */
+void work_wake(struct end *end, uint64_t at);
+void work_on_event(struct end *end);
+void work_receives(struct end *end);
+void work_on_receives(struct end *end);
+void work_reply(struct end *end, uint32_t to, uint64_t caused);
+void drop_window(struct host *host, const struct ask *ask);
+bool work_left(const struct fleet *fleet);
+
+/* judge_wc.c */
+void judge_silence(struct end *end);
+void judge_send(struct end *end, const struct plx_wc *wc);
+void judge_receive(struct end *end, const struct plx_wc *wc);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns a host: its engine from birth to rest, when it polls, and what is asked of it after each
+ * poll. At rest its counters must say what its port has seen, and every buffer must be home.
+ * It never posts a request. Start with host_on_poll().
+ */
+#include <stdlib.h>
+
+#include "fleet.h"
+
+/* ---- birth ---------------------------------------------------------------------------------- */
+
+static void *
+aligned(size_t bytes)
+{
+	void *block = NULL;
+
+	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
+	return memset(block, 0, bytes);
+}
+
+static void
+make_net(struct host *host)
+{
+	struct plx_net_config config = {.addresses = 1, .neighbours = 8};
+	uint8_t bits = host->ip.version == 4 ? 24 : 64;
+
+	config.seed = plx_prng_next(&host->prng);
+	memcpy(config.mac, host->port.caps.mac, sizeof(config.mac));
+	config.address[0] = (struct plx_net_address){.ip = host->ip, .prefix_bits = bits};
+	host->net = plx_net_init(aligned(plx_net_bytes(&config)), &config);
+}
+
+static void
+make_memory(struct host *host)
+{
+	uint64_t secret[2] = {plx_prng_next(&host->prng), plx_prng_next(&host->prng)};
+	struct plx_region_attr attr = {.length = SIM_SOURCE_BYTES,
+				       .host = source_bytes(),
+				       .access = {PLX_ACCESS_REMOTE_READ}};
+
+	host->mem = plx_mem_init(aligned(plx_mem_bytes(4096)), 4096, secret);
+	PLX_ASSERT(plx_domain_create(host->mem, &host->domain) == PLX_OK);
+	host->source_va = attr.va = (plx_prng_next(&host->prng) >> 1) & ~UINT64_C(7);
+	PLX_ASSERT(plx_region_register(host->mem, host->domain, &attr, &host->source_region,
+				       &host->source_key) == PLX_OK);
+}
+
+static void
+make_pool(struct host *host)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "host%u", host->index);
+	host->buffers = (uint32_t)draw_log(&host->prng, 511, 2047);
+	host->pool = rte_pktmbuf_pool_create(name, host->buffers, 0, 0,
+					     (uint16_t)(host->fleet->frame_max + 64), -1);
+	PLX_ASSERT(host->pool != NULL);
+	host->hog = calloc(host->buffers, sizeof(*host->hog));
+	PLX_ASSERT(host->hog != NULL);
+}
+
+static void
+make_srq(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+	struct plx_squeue_config config = {.sges = 3, .cookie = 0x5151};
+
+	if (!draw_percent(&host->prng, 60))
+		return;
+	host->srq_depth = config.depth = (uint32_t)draw_log(&host->prng, 2, 128);
+	config.threshold = host->srq_armed = (uint32_t)plx_prng_below(&host->prng, config.depth);
+	host->srq_armed = 0; /* not filled yet: it may be told at once, or not */
+	arena_create(host, &host->shared, &host->prng, config.depth, world->config.message_max,
+		     PLX_ACCESS_LOCAL_WRITE);
+	PLX_ASSERT(plx_squeue_create(host->engine, &config, &host->srq) == PLX_OK);
+}
+
+void
+host_create(struct fleet *fleet, uint32_t index)
+{
+	struct host *host = &fleet->host[index];
+	struct world *world = &fleet->world;
+	struct plx_engine_config config = {.engines = 1, .icrc = NULL};
+	struct plx_why why = {{0}};
+
+	host->fleet = fleet;
+	host->index = index;
+	host->prng = draw_stream(world->seed, 'h', index, 0);
+	host->station = &world->station[index];
+	host->station->world = world;
+	host->station->index = index;
+	clock_start(host->station);
+	host->ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, (uint8_t)(index + 1)}};
+	if (world->config.ip_version == 6)
+		host->ip = (struct plx_ip){.version = 6,
+					   .v = {[0] = 0xfd, [15] = (uint8_t)(index + 1)}};
+	host->inline_mode = draw_percent(&host->prng, 40);
+	host->gap_ns = draw_log(&host->prng, 50, 20000);
+	host->lazy_ns = draw_log(&host->prng, 1, 20000);
+	host->poll_at = PLX_NEVER;
+	port_open(host);
+	make_net(host);
+	make_memory(host);
+	make_pool(host);
+	config.port = &host->port;
+	config.mem = host->mem;
+	config.net = host->net;
+	config.pool = host->pool;
+	config.qps = host->qps_max;
+	config.seed = plx_prng_next(&host->prng);
+	config.inline_mode = host->inline_mode;
+	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
+		 why.text);
+	make_srq(host);
+	host->cq_count = (uint32_t)draw_between(&host->prng, 1, FLEET_CQS_MAX);
+	for (uint32_t i = 0; i < host->cq_count; i++)
+		cq_create(host, i);
+	if (host->srq != NULL)
+		host_post_shared(host);
+	trouble_start(host);
+}
+
+/* ---- the shared receive queue --------------------------------------------------------------- */
+
+/* false: not taken. */
+static bool
+post_shared(struct host *host, uint32_t index)
+{
+	struct world *world = &host->fleet->world;
+	uint32_t bytes = host->shared.cell_bytes, half = bytes / 2;
+	struct plx_sge sge[2];
+	struct plx_recv_wr wr = {.wr_id = UINT64_C(3) << 62 | index, .sge = sge, .sges = 2};
+	bool posted, turned = true, empty = true;
+	enum plx_status why;
+
+	sge[0] = (struct plx_sge){arena_va(&host->shared, index), half, host->shared.key};
+	sge[1] = (struct plx_sge){sge[0].va + half, bytes - half, host->shared.key};
+	posted = plx_squeue_post(host->srq, &wr, 1, &why) == 1;
+	if (!posted) {
+		turned = host_turn(host);
+		posted = plx_squeue_post(host->srq, &wr, 1, &why) == 1;
+	}
+	for (uint32_t i = 0; i < host->cq_count; i++)
+		empty &= cq_empty(&host->cqs[i]);
+	sim_must(world, posted || (why == PLX_FULL && (!turned || !empty)), "I14",
+		 "the SRQ has room for %u and refuses one more than %u: %s", host->srq_depth,
+		 host->srq_posted, plx_status_text(why));
+	memset(sge, 0xdd, sizeof(sge));
+	if (posted) {
+		arena_expect(&host->shared, index, NULL, bytes);
+		host->srq_posted++;
+	}
+	return posted;
+}
+
+void
+host_post_shared(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+	uint32_t index;
+
+	while (arena_take(&host->shared, &index)) {
+		if (post_shared(host, index))
+			continue;
+		arena_return(&host->shared, index);
+		host->srq_pending = true;
+		heap_push(world, world->now + 5000, SIM_EV_RECV_SHARED, host);
+		return;
+	}
+}
+
+/* A receive has completed, well or not: it may be posted again. */
+void
+host_take_back(struct host *host, uint32_t cell)
+{
+	sim_must(&host->fleet->world, host->srq_posted > 0, "I8",
+		 "more receives of an SRQ complete than were posted");
+	host->srq_posted--;
+	arena_forget(&host->shared, cell);
+	arena_return(&host->shared, cell);
+}
+
+/* The application's turn at it: fill it, and ask to be told again. */
+void
+host_fill_shared(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+
+	host->srq_pending = false;
+	host_post_shared(host);
+	if (host->srq_armed == 0 && draw_percent(&host->prng, 50)) {
+		uint32_t threshold = (uint32_t)draw_between(&host->prng, 1, host->srq_depth);
+
+		host_call(host);
+		host->srq_armed = threshold;
+		sim_must(world, plx_squeue_arm(host->srq, threshold) == PLX_OK, "I8",
+			 "a threshold of %u is refused, the depth is %u", threshold,
+			 host->srq_depth);
+	}
+	host_poll_by(host, world->now);
+}
+
+static void
+check_threshold(struct host *host)
+{
+	uint32_t count;
+
+	if (host->srq == NULL || host->srq_armed == 0)
+		return;
+	count = plx_squeue_count(host->srq);
+	sim_must(&host->fleet->world, count >= host->srq_armed, "I8",
+		 "%u receives are left, the threshold is %u, and nobody was told", count,
+		 host->srq_armed);
+}
+
+/* ---- polling -------------------------------------------------------------------------------- */
+
+void
+host_call(struct host *host)
+{
+	fleet_clock(host);
+	host_poll_by(host, host->fleet->world.now + 1);
+}
+
+void
+host_poll_by(struct host *host, uint64_t at)
+{
+	struct world *world = &host->fleet->world;
+
+	if (at < world->now)
+		at = world->now;
+	if (at >= host->poll_at)
+		return;
+	host->poll_at = at;
+	heap_push(world, at, SIM_EV_POLL, host);
+}
+
+void
+host_notices(struct host *host)
+{
+	struct fleet *fleet = host->fleet;
+	struct plx_notice notice;
+
+	while (plx_engine_next_notice(host->engine, &notice)) {
+		trace_as(&fleet->world, TRACE_EVENT, host->index, notice.kind, notice.cause,
+			 notice.qpn, notice.context);
+		if (notice.kind == PLX_EVENT_SRQ_THRESHOLD) {
+			sim_must(&fleet->world, notice.context == 0x5151, "I8",
+				 "a threshold of an SRQ that is not ours");
+			host->srq_armed = 0;
+			if (!host->srq_pending) {
+				host->srq_pending = true;
+				heap_push(&fleet->world,
+					  fleet->world.now + plx_prng_below(&host->prng, 20000),
+					  SIM_EV_RECV_SHARED, host);
+			}
+			continue;
+		}
+		sim_must(&fleet->world, notice.kind != PLX_EVENT_CQ_OVERRUN, "I14",
+			 "a completion queue overran that cannot");
+		sim_must(&fleet->world, (uint32_t)notice.context < 2 * fleet->conn_count, "I9",
+			 "an event of nobody's: context %" PRIx64, notice.context);
+		end_on_notice(&fleet->conn[(uint32_t)notice.context / 2].end[notice.context % 2],
+			      &notice);
+	}
+}
+
+/* What the application sees when the engine has had its turn. */
+void
+host_after_poll(struct host *host)
+{
+	host_notices(host);
+	for (uint32_t i = 0; i < host->cq_count; i++)
+		cq_look(&host->cqs[i]);
+	check_threshold(host);
+}
+
+/* The engine has a turn now, if its thread is at work: false when not. */
+bool
+host_turn(struct host *host)
+{
+	if (host->fleet->world.now < host->stall_until)
+		return false;
+	fleet_clock(host);
+	plx_engine_poll(host->engine, clock_local(host->station));
+	host_after_poll(host);
+	return true;
+}
+
+static void
+next_poll(struct host *host, uint32_t done)
+{
+	uint64_t now = host->fleet->world.now;
+	uint64_t wake = plx_engine_wake_ns(host->engine);
+	uint32_t shift;
+
+	host->idle_polls = done > 0 ? 0 : host->idle_polls + 1;
+	if (host->rx_count > 0)
+		wake = 0;
+	if (wake == PLX_NEVER)
+		return;
+	if (wake > 0) {
+		wake = clock_global(host->station, wake);
+		host_poll_by(host, wake + plx_prng_below(&host->prng, host->lazy_ns));
+		return;
+	}
+	/* A thread that spins for nothing, seen through ever slower eyes. */
+	shift = host->idle_polls < 8 ? host->idle_polls : 8;
+	host_poll_by(host, now + 1 + (host->gap_ns << shift));
+}
+
+void
+host_on_poll(struct host *host, uint64_t at)
+{
+	struct world *world = &host->fleet->world;
+	uint32_t done;
+
+	if (at != host->poll_at)
+		return;
+	host->poll_at = PLX_NEVER;
+	if (world->now < host->stall_until) {
+		host_poll_by(host, host->stall_until);
+		return;
+	}
+	fleet_clock(host);
+	done = plx_engine_poll(host->engine, clock_local(host->station));
+	trace_as(world, TRACE_TICK, host->index, done, host->rx_count, 0, 0);
+	host_after_poll(host);
+	next_poll(host, done);
+}
+
+/* ---- rest ----------------------------------------------------------------------------------- */
+
+/* Every packet that was received is counted once, and for what it was. */
+static void
+check_counters(struct host *host)
+{
+	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
+	struct world *world = &host->fleet->world;
+	uint64_t refused = 0, looped = c->rx_packets - host->rx_handed;
+
+	for (int i = 0; i < PLX_WIRE_VERDICT_COUNT; i++)
+		refused += c->refused[i];
+	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
+		refused += c->denied[i];
+	refused += c->rx_no_qp + c->rx_icrc + c->rx_too_long;
+	sim_must(world, c->rx_packets >= host->rx_handed, "I7",
+		 "%" PRIu64 " packets were received, the port gave %" PRIu64, c->rx_packets,
+		 host->rx_handed);
+	sim_must(world, looped > 0 || c->rx_bytes == host->rx_bytes, "I7",
+		 "%" PRIu64 " bytes were received, the port gave %" PRIu64, c->rx_bytes,
+		 host->rx_bytes);
+	sim_must(world, c->rx_packets == refused + c->rx_net + host->judged, "I7",
+		 "%" PRIu64 " packets were received, %" PRIu64 " refused, %" PRIu64
+		 " of neighbours and %" PRIu64 " judged by queue pairs",
+		 c->rx_packets, refused, c->rx_net, host->judged);
+	sim_must(world, refused >= host->bad_handed, "F4",
+		 "%" PRIu64 " damaged packets came in, %" PRIu64 " were refused", host->bad_handed,
+		 refused);
+	sim_must(world, c->tx_packets == host->tx_taken && c->tx_bytes == host->tx_bytes, "I7",
+		 "%" PRIu64 " packets and %" PRIu64 " bytes were sent, the port took %" PRIu64
+		 " and %" PRIu64,
+		 c->tx_packets, c->tx_bytes, host->tx_taken, host->tx_bytes);
+	sim_must(world, c->completions == host->reaped, "I1",
+		 "%" PRIu64 " completions were delivered, %" PRIu64 " taken", c->completions,
+		 host->reaped);
+	sim_must(world, c->posts_refused == 0, "I14",
+		 "%" PRIu64 " requests were taken into a ring and then refused", c->posts_refused);
+	sim_must(world, c->cq_overruns == 0, "I14", "a completion queue overran");
+}
+
+static void
+collect(struct host *host)
+{
+	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
+	const struct plx_net_counters *n = plx_engine_net_counters(host->engine);
+	struct sim_stats *stats = &host->fleet->world.stats;
+
+	stats->spilled += c->cq_spilled;
+	stats->woken += c->notifications;
+	stats->tx_full += c->tx_full;
+	stats->tx_dropped += c->tx_dropped;
+	stats->no_buffer += c->tx_no_buffer;
+	stats->chained += c->rx_linearised;
+	stats->commands += c->commands;
+	stats->moved += n->moved;
+}
+
+void
+host_destroy(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+
+	fleet_clock(host);
+	for (uint32_t i = 0; i < host->cq_count; i++)
+		cq_destroy(&host->cqs[i]);
+	if (host->srq != NULL) {
+		sim_must(world, plx_squeue_destroy(host->srq) == PLX_OK, "I7",
+			 "an SRQ that nobody uses cannot be destroyed");
+		arena_check(host->fleet, &host->shared);
+		arena_destroy(host, &host->shared);
+	}
+	check_counters(host);
+	collect(host);
+	plx_engine_destroy(host->engine);
+	port_drop_all(host);
+	sim_must(world, rte_mempool_full(host->pool), "I7", "%u of %u buffers are home at rest",
+		 rte_mempool_avail_count(host->pool), host->buffers);
+	rte_mempool_free(host->pool);
+	PLX_ASSERT(plx_region_retire(host->mem, host->source_region) == PLX_OK);
+	PLX_ASSERT(plx_region_release(host->mem, host->source_region) == PLX_OK);
+	sim_must(world, plx_mem_in_use(host->mem) == 0, "I7",
+		 "%u slots of the key table are in use at rest", plx_mem_in_use(host->mem));
+	sim_must(world, plx_domain_destroy(host->mem, host->domain) == PLX_OK, "I7",
+		 "a domain is held at rest");
+	free(host->net);
+	free(host->mem);
+	free(host->hog);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the simulated port: frames from the links become buffers of exactly their size, in one piece
+ * or several; buffers sent become frames on the links. It is also the switch, and gives a host
+ * another MAC outside than the one its engine knows, as a virtual machine has that moves.
+ * It never decides what the weather does. Start with port_rx() and port_tx().
+ */
+#include <stdlib.h>
+
+#include "fleet.h"
+
+/* Bytes of a received buffer, freed with it: who reads past them or afterwards is found out. */
+struct piece {
+	struct rte_mbuf_ext_shared_info shared;
+	struct fleet *fleet;
+	uint8_t *bytes;
+};
+
+/* ---- the MAC outside ------------------------------------------------------------------------ */
+
+static bool
+is_arp(const uint8_t *bytes, size_t len)
+{
+	return len >= 42 && bytes[12] == 0x08 && bytes[13] == 0x06;
+}
+
+/* Where a solicitation or an advertisement of IPv6 has its link-layer address; 0: nowhere. */
+static size_t
+nd_option_at(const uint8_t *bytes, size_t len)
+{
+	bool nd = len >= 86 && bytes[12] == 0x86 && bytes[13] == 0xdd && bytes[20] == 58 &&
+		  (bytes[54] == 135 || bytes[54] == 136);
+
+	return nd && bytes[78] >= 1 && bytes[78] <= 2 && bytes[79] == 1 ? 80 : 0;
+}
+
+static bool
+is_net(const uint8_t *bytes, size_t len)
+{
+	return is_arp(bytes, len) ||
+	       (len >= 55 && bytes[12] == 0x86 && bytes[13] == 0xdd && bytes[20] == 58);
+}
+
+/* The checksum of ICMPv6 after words of the packet have changed (RFC 1624). */
+static void
+patch_icmp6(uint8_t *bytes, size_t at, const uint8_t *to)
+{
+	uint32_t sum = (uint16_t) ~(bytes[56] << 8 | bytes[57]);
+
+	for (size_t i = 0; i < 6; i += 2) {
+		sum += (uint16_t) ~(bytes[at + i] << 8 | bytes[at + i + 1]);
+		sum += (uint32_t)to[i] << 8 | to[i + 1];
+	}
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	bytes[56] = (uint8_t)(~sum >> 8);
+	bytes[57] = (uint8_t)~sum;
+	memcpy(bytes + at, to, 6);
+}
+
+static void
+rename_sender(const struct host *host, uint8_t *bytes, size_t len)
+{
+	const uint8_t *inside = host->port.caps.mac, *outside = host->outside;
+	size_t option = nd_option_at(bytes, len);
+
+	memcpy(bytes + 6, outside, 6);
+	if (is_arp(bytes, len) && memcmp(bytes + 22, inside, 6) == 0)
+		memcpy(bytes + 22, outside, 6);
+	if (option != 0 && memcmp(bytes + option, inside, 6) == 0)
+		patch_icmp6(bytes, option, outside);
+}
+
+static void
+rename_target(const struct host *host, uint8_t *bytes, size_t len)
+{
+	if (memcmp(bytes, host->outside, 6) == 0)
+		memcpy(bytes, host->port.caps.mac, 6);
+	if (is_arp(bytes, len) && memcmp(bytes + 32, host->outside, 6) == 0)
+		memcpy(bytes + 32, host->port.caps.mac, 6);
+}
+
+/* ---- receiving ------------------------------------------------------------------------------ */
+
+static void
+piece_free(void *addr, void *opaque)
+{
+	struct piece *piece = opaque;
+
+	(void)addr;
+	piece->fleet->pieces_freed++;
+	free(piece->bytes);
+	free(piece);
+}
+
+static struct rte_mbuf *
+wrap(struct host *host, const uint8_t *bytes, uint16_t len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(host->pool);
+	struct piece *piece;
+
+	if (m == NULL)
+		return NULL;
+	piece = malloc(sizeof(*piece));
+	PLX_ASSERT(piece != NULL);
+	piece->fleet = host->fleet;
+	piece->bytes = malloc(len);
+	PLX_ASSERT(piece->bytes != NULL);
+	memcpy(piece->bytes, bytes, len);
+	piece->shared.free_cb = piece_free;
+	piece->shared.fcb_opaque = piece;
+	rte_mbuf_ext_refcnt_set(&piece->shared, 1);
+	rte_pktmbuf_attach_extbuf(m, piece->bytes, 0, len, &piece->shared);
+	m->data_len = len;
+	m->pkt_len = len;
+	host->fleet->pieces_made++;
+	return m;
+}
+
+/* One frame in one to three buffers; NULL: there are not enough. */
+static struct rte_mbuf *
+buffers_of(struct host *host, const struct packet *packet)
+{
+	uint32_t parts = packet->len < 16 || draw_percent(&host->prng, 90)
+				 ? 1
+				 : (uint32_t)draw_between(&host->prng, 2, 3);
+	struct rte_mbuf *head = NULL;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < parts; i++) {
+		uint32_t rest = packet->len - at;
+		uint32_t len =
+			i + 1 == parts ? rest : (uint32_t)draw_between(&host->prng, 1, rest / 2);
+		struct rte_mbuf *m = wrap(host, packet->bytes + at, (uint16_t)len);
+
+		if (m == NULL || (head != NULL && rte_pktmbuf_chain(head, m) != 0)) {
+			rte_pktmbuf_free(head);
+			return NULL;
+		}
+		if (head == NULL)
+			head = m;
+		at += len;
+	}
+	return head;
+}
+
+static void
+lose(struct host *host, struct packet *packet)
+{
+	host->fleet->world.stats.drops++;
+	link_release(&host->fleet->world, packet);
+}
+
+static uint16_t
+port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	struct host *host = (struct host *)port;
+	uint16_t got = 0;
+
+	while (got < n && host->rx_count > 0) {
+		struct packet *packet = host->rx[host->rx_first++ % FLEET_RX_ROOM];
+
+		host->rx_count--;
+		rename_target(host, packet->bytes, packet->len);
+		packets[got] = buffers_of(host, packet);
+		if (packets[got] == NULL) {
+			lose(host, packet);
+			continue;
+		}
+		host->rx_handed++;
+		host->rx_bytes += packet->len;
+		host->bad_handed += packet->damage == DAMAGE_BAD;
+		link_release(&host->fleet->world, packet);
+		got++;
+	}
+	return got;
+}
+
+void
+port_arrive(struct host *host, struct packet *packet)
+{
+	bool net = is_net(packet->bytes, packet->len);
+	struct fleet *fleet = host->fleet;
+
+	link_landed(&fleet->world, packet);
+	if (host->rx_count == FLEET_RX_ROOM || (net && fleet->world.now < host->mute_until)) {
+		lose(host, packet);
+		return;
+	}
+	host->rx[(host->rx_first + host->rx_count++) % FLEET_RX_ROOM] = packet;
+	host_poll_by(host, fleet->world.now + plx_prng_below(&host->prng, host->gap_ns));
+}
+
+void
+port_drop_all(struct host *host)
+{
+	while (host->rx_count > 0) {
+		link_release(&host->fleet->world, host->rx[host->rx_first++ % FLEET_RX_ROOM]);
+		host->rx_count--;
+	}
+}
+
+/* ---- sending -------------------------------------------------------------------------------- */
+
+static void
+remember(struct host *host, const struct host *to, const uint8_t *bytes, size_t len)
+{
+	struct fleet *fleet = host->fleet;
+	struct packet *old = &fleet->old[fleet->old_count % FLEET_OLD_FRAMES];
+
+	if (!draw_percent(&host->prng, 2))
+		return;
+	free(old->bytes);
+	*old = (struct packet){.bytes = malloc(len), .len = (uint32_t)len, .to = to->station};
+	PLX_ASSERT(old->bytes != NULL);
+	memcpy(old->bytes, bytes, len);
+	fleet->old_count++;
+}
+
+/* A packet that looks like the one on its way and overtakes it, with other bytes, for a number that
+ * no queue pair has: the same low bits, another generation. */
+static void
+forge(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
+{
+	size_t bth = PLX_ETH_BYTES + PLX_UDP_BYTES +
+		     (host->ip.version == 4 ? PLX_IPV4_BYTES : PLX_IPV6_BYTES);
+	size_t covered = len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
+	uint8_t *copy;
+
+	if (host->fleet->world.calm || !draw_percent(&host->prng, 2))
+		return;
+	copy = malloc(len);
+	PLX_ASSERT(copy != NULL);
+	memcpy(copy, bytes, len);
+	copy[bth + 5] ^= 0x80;
+	copy[len - PLX_ICRC_BYTES - 4] ^= 0x55;
+	plx_icrc_store(plx_icrc_isal(copy + PLX_ETH_BYTES, covered), copy + len - PLX_ICRC_BYTES);
+	link_stray(&host->fleet->world, to->station, copy, len);
+}
+
+static void
+carry(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
+{
+	uint8_t *copy = malloc(len);
+
+	PLX_ASSERT(copy != NULL);
+	memcpy(copy, bytes, len);
+	if (!is_net(bytes, len)) {
+		remember(host, to, bytes, len);
+		forge(host, to, bytes, len);
+	}
+	link_send(host->fleet->carrier[host->index][to->index], copy, len);
+}
+
+/* The switch: nobody has a MAC that its owner has left. */
+static void
+forward(struct host *host, const uint8_t *bytes, size_t len)
+{
+	struct fleet *fleet = host->fleet;
+	bool carried = false;
+
+	if (fleet->world.now < host->mute_until && is_net(bytes, len)) {
+		fleet->world.stats.drops++;
+		return;
+	}
+	for (uint32_t i = 0; i < fleet->host_count; i++) {
+		struct host *to = &fleet->host[i];
+
+		if (to == host || !(bytes[0] & 1 || memcmp(bytes, to->outside, 6) == 0))
+			continue;
+		carry(host, to, bytes, len);
+		carried = true;
+	}
+	fleet->world.stats.drops += !carried;
+}
+
+static void
+send_one(struct host *host, struct rte_mbuf *m)
+{
+	size_t len = rte_pktmbuf_pkt_len(m);
+	uint8_t bytes[8192];
+
+	sim_must(&host->fleet->world, len <= host->port.caps.frame_max, "I13",
+		 "a frame of %zu bytes, the port carries %u", len, host->port.caps.frame_max);
+	memcpy(bytes, rte_pktmbuf_read(m, 0, (uint32_t)len, bytes), len);
+	host->tx_taken++;
+	host->tx_bytes += len;
+	rte_pktmbuf_free(m);
+	wire_judge(host, bytes, len);
+	rename_sender(host, bytes, len);
+	forward(host, bytes, len);
+}
+
+static uint16_t
+port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	struct host *host = (struct host *)port;
+
+	if (host->fleet->world.now < host->refuse_until)
+		n = 0;
+	else if (host->stingy && n > 0)
+		n = (uint16_t)draw_between(&host->prng, 0, n);
+	for (uint16_t i = 0; i < n; i++)
+		send_one(host, packets[i]);
+	return n;
+}
+
+void
+port_open(struct host *host)
+{
+	host->port = (struct plx_port){.rx = port_rx, .tx = port_tx};
+	snprintf(host->port.caps.name, sizeof(host->port.caps.name), "host%u", host->index);
+	host->port.caps.mac[0] = 2;
+	host->port.caps.mac[5] = (uint8_t)(host->index + 1);
+	host->port.caps.socket = -1;
+	host->port.caps.frame_max = host->fleet->frame_max;
+	memcpy(host->outside, host->port.caps.mac, sizeof(host->outside));
+}
+
+/* ---- what nobody has asked for -------------------------------------------------------------- */
+
+static void
+announce_arp(const struct host *host, uint8_t *bytes)
+{
+	static const uint8_t request[] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0, 1};
+
+	memcpy(bytes + 12, request, sizeof(request));
+	memcpy(bytes + 22, host->outside, 6);
+	memcpy(bytes + 28, host->ip.v, 4);
+	memcpy(bytes + 38, host->ip.v, 4);
+}
+
+/* An unsolicited advertisement to all nodes (RFC 4861, 7.2.6). */
+static void
+announce_nd(const struct host *host, uint8_t *bytes)
+{
+	uint32_t sum;
+
+	bytes[12] = 0x86;
+	bytes[13] = 0xdd;
+	bytes[14] = 0x60;
+	bytes[19] = 32;
+	bytes[20] = 58;
+	bytes[21] = 255;
+	memcpy(bytes + 22, host->ip.v, 16);
+	bytes[38] = 0xff;
+	bytes[39] = 0x02;
+	bytes[53] = 1;
+	bytes[54] = 136;
+	bytes[58] = 0x20; /* override */
+	memcpy(bytes + 62, host->ip.v, 16);
+	bytes[78] = 2;
+	bytes[79] = 1;
+	memcpy(bytes + 80, host->outside, 6);
+	/* The pseudo header, source and destination of which stand where they are. */
+	sum = 32 + 58;
+	for (size_t at = 22; at < 86; at += 2)
+		sum += (uint32_t)bytes[at] << 8 | bytes[at + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	bytes[56] = (uint8_t)(~sum >> 8);
+	bytes[57] = (uint8_t)~sum;
+}
+
+/* A host says where it is now; `surely`: no weather takes it. */
+void
+port_announce(struct host *host, bool surely)
+{
+	struct fleet *fleet = host->fleet;
+	bool calm = fleet->world.calm;
+	uint8_t bytes[86] = {0};
+	bool v4 = host->ip.version == 4;
+
+	memset(bytes, 0xff, 6);
+	if (!v4) {
+		memcpy(bytes, (const uint8_t[]){0x33, 0x33, 0, 0, 0, 1}, 6);
+		announce_nd(host, bytes);
+	} else {
+		announce_arp(host, bytes);
+	}
+	memcpy(bytes + 6, host->outside, 6);
+	fleet->world.calm = calm || surely;
+	forward(host, bytes, v4 ? 60 : 86);
+	fleet->world.calm = calm;
+}
+
+/* A frame of long ago comes back, or one that never was. */
+void
+port_ghost(struct host *host)
+{
+	struct fleet *fleet = host->fleet;
+	uint32_t kept = fleet->old_count < FLEET_OLD_FRAMES ? fleet->old_count : FLEET_OLD_FRAMES;
+	uint8_t *bytes;
+	size_t len = draw_between(&host->prng, 1, 200);
+
+	if (kept > 0 && draw_percent(&host->prng, 70)) {
+		const struct packet *old = &fleet->old[plx_prng_below(&host->prng, kept)];
+
+		bytes = malloc(old->len);
+		PLX_ASSERT(bytes != NULL);
+		memcpy(bytes, old->bytes, old->len);
+		memcpy(bytes, fleet->host[old->to->index].outside, 6);
+		link_stray(&fleet->world, old->to, bytes, old->len);
+		return;
+	}
+	bytes = malloc(len);
+	PLX_ASSERT(bytes != NULL);
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)plx_prng_next(&host->prng);
+	if (len > 14 && draw_percent(&host->prng, 80))
+		memcpy(bytes + 12, host->ip.version == 4 ? "\x08\x00\x45" : "\x86\xdd\x60", 3);
+	link_stray(&fleet->world, host->station, bytes, len);
+}

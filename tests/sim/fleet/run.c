@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns a run with whole engines: it is drawn, lives through its safety phase with all faults on,
+ * then through its liveness phase with none, and at rest everything must have come home.
+ * It never decides what an event does. Start with fleet_run().
+ */
+#include <stdlib.h>
+
+#include "fleet.h"
+
+/* ---- birth ---------------------------------------------------------------------------------- */
+
+/* Each two hosts have a link each way; the links' own bookkeeping is that of a pair's sides. */
+static void
+lay_cables(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+	uint32_t cable = 0;
+
+	for (uint32_t i = 0; i < fleet->host_count; i++) {
+		for (uint32_t j = i + 1; j < fleet->host_count; j++) {
+			struct pair *pair = &world->pair[cable];
+
+			pair->world = world;
+			pair->index = cable;
+			for (uint32_t s = 0; s < 2; s++)
+				pair->side[s] =
+					(struct side){.pair = pair,
+						      .peer = &pair->side[!s],
+						      .id = 2 * cable + s,
+						      .station = &world->station[s ? j : i]};
+			fleet->carrier[i][j] = &pair->side[0];
+			fleet->carrier[j][i] = &pair->side[1];
+			cable++;
+		}
+	}
+	world->config.pairs = cable;
+}
+
+static void
+draw_fleet(struct fleet *fleet, struct plx_prng *prng)
+{
+	struct sim_config *config = &fleet->world.config;
+	static const uint32_t mtus[] = {256, 256, 1024, 4096};
+
+	fleet->host_count = (uint32_t)draw_between(prng, 2, FLEET_HOSTS_MAX);
+	config->stations = fleet->host_count;
+	fleet->conn_count = (uint32_t)draw_between(prng, 4 * fleet->host_count, FLEET_CONNS_MAX);
+	config->message_max = (uint32_t)draw_log(prng, 512, draw_percent(prng, 5) ? 32768 : 4096);
+	fleet->mtu_max = mtus[plx_prng_below(prng, PLX_COUNT_OF(mtus))];
+	fleet->frame_max = fleet->mtu_max + 150;
+	fleet->rough =
+		config->profile != SIM_PROFILE_clean &&
+		!((config->profile == SIM_PROFILE_wrap || config->profile == SIM_PROFILE_tiny) &&
+		  draw_percent(prng, 50));
+	fleet->gentle = !fleet->rough && draw_percent(prng, 60);
+	fleet->moving = fleet->gentle || (fleet->rough && draw_percent(prng, 40));
+	fleet->abrupt = fleet->rough && draw_percent(prng, 40);
+	/* Seconds between posts of one end would be all that happens. */
+	if (config->think_ns > 50 * PLX_MSEC)
+		config->think_ns = 50 * PLX_MSEC;
+	config->kill_ppm *= 2;
+	config->weather.flip_ppm *= 4; /* a run has few packets */
+	config->weather.stray_ppm = 0; /* port_ghost() makes them */
+}
+
+static void
+assign(struct fleet *fleet, struct plx_prng *prng)
+{
+	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+		struct conn *conn = &fleet->conn[i];
+		uint32_t a = (uint32_t)plx_prng_below(prng, fleet->host_count);
+		uint32_t b = (uint32_t)plx_prng_below(prng, fleet->host_count);
+
+		if (a == b && draw_percent(prng, 70))
+			b = (a + 1) % fleet->host_count;
+		conn->fleet = fleet;
+		conn->index = i;
+		for (uint32_t s = 0; s < 2; s++) {
+			struct end *end = &conn->end[s];
+
+			end->conn = conn;
+			end->peer = &conn->end[!s];
+			end->id = 2 * i + s;
+			end->host = &fleet->host[s ? b : a];
+			end->host->qps_max++;
+		}
+	}
+}
+
+static void
+create(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+	struct plx_prng prng = draw_stream(world->seed, 'e', 0, 0);
+
+	draw_config(world);
+	draw_fleet(fleet, &prng);
+	lay_cables(fleet);
+	assign(fleet, &prng);
+	for (uint32_t i = 0; i < fleet->host_count; i++)
+		host_create(fleet, i);
+	for (uint32_t i = 0; i < fleet->conn_count; i++)
+		heap_push(world, world->now + draw_log(&prng, 1, 100000), SIM_EV_BIRTH,
+			  &fleet->conn[i]);
+	if (world->config.weather.down_ns)
+		heap_push(world, world->config.weather.down_every_ns / 2, SIM_EV_DOWN, NULL);
+	if (world->config.weather.clog_ns)
+		heap_push(world, world->config.weather.clog_every_ns / 2, SIM_EV_CLOG, NULL);
+	if (world->config.weather.step_ns)
+		heap_push(world, world->config.weather.step_every_ns / 2, SIM_EV_STEP, NULL);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void
+step_clocks(struct fleet *fleet)
+{
+	weather_on_step(&fleet->world);
+	for (uint32_t i = 0; i < fleet->host_count; i++)
+		host_poll_by(&fleet->host[i], fleet->world.now + fleet->host[i].gap_ns);
+}
+
+static void
+dispatch(struct fleet *fleet, const struct sim_event *event)
+{
+	struct world *world = &fleet->world;
+
+	world->now = event->at;
+	world->stats.events++;
+	switch ((enum sim_event_kind)event->kind) {
+	case SIM_EV_ARRIVE: {
+		struct packet *packet = event->what;
+
+		port_arrive(&fleet->host[packet->to->index], packet);
+		break;
+	}
+	case SIM_EV_POLL:
+		host_on_poll(event->what, event->at);
+		break;
+	case SIM_EV_REAP:
+		cq_on_event(event->what);
+		break;
+	case SIM_EV_APP:
+		work_on_event(event->what);
+		break;
+	case SIM_EV_RECV:
+		work_on_receives(event->what);
+		break;
+	case SIM_EV_RECV_SHARED:
+		host_fill_shared(event->what);
+		break;
+	case SIM_EV_BIRTH:
+		conn_on_event(event->what);
+		break;
+	case SIM_EV_CLOSE:
+		if (world->now == ((struct conn *)event->what)->close_at)
+			conn_close(event->what);
+		break;
+	case SIM_EV_TROUBLE:
+		trouble_on_event(event->what);
+		break;
+	case SIM_EV_RELIEF:
+		trouble_on_relief(event->what);
+		break;
+	case SIM_EV_DOWN:
+		weather_on_down(world);
+		break;
+	case SIM_EV_CLOG:
+		weather_on_clog(world);
+		break;
+	case SIM_EV_STEP:
+		step_clocks(fleet);
+		break;
+	case SIM_EV_TX:
+	case SIM_EV_WAKE:
+	case SIM_EV_RESUME:
+	case SIM_EV_KINDS:
+		break;
+	}
+}
+
+static void
+check_memory(struct fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->host_count; i++)
+		arena_check(fleet, &fleet->host[i].shared);
+	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
+		const struct end *end = &fleet->conn[i / 2].end[i % 2];
+
+		arena_check(fleet, &end->target);
+		arena_check(fleet, &end->landing);
+		arena_check(fleet, &end->receives);
+	}
+}
+
+/* The faults are over. What is under way must end, and what is asked now must succeed. */
+static void
+become_calm(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+
+	world->calm = true;
+	world->quota = world->options->ops;
+	world->progress_at = world->now;
+	fleet->fair_from = world->now + (fleet->moving ? 4 * PLX_SEC : 0);
+	weather_clears(world);
+	for (uint32_t i = 0; i < fleet->host_count; i++) {
+		trouble_ends(&fleet->host[i]);
+		host_poll_by(&fleet->host[i], world->now + 1);
+	}
+	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+		struct conn *conn = &fleet->conn[i];
+
+		if (conn->state == CONN_NONE)
+			heap_push(world, world->now + 1, SIM_EV_BIRTH, conn);
+		for (int s = 0; s < 2; s++)
+			work_wake(&conn->end[s], world->now + 1);
+	}
+}
+
+/* The longest that nothing at all may complete: every retry of every kind, many times over, and a
+ * neighbour that is at another address than everybody believes. */
+static uint64_t
+patience(const struct fleet *fleet)
+{
+	const struct sim_weather *weather = &fleet->world.config.weather;
+
+	return 300 * PLX_SEC + 2000 * weather->latency_ns + 400 * weather->clog_ns;
+}
+
+/* Name one that waits. */
+__attribute__((noreturn)) static void
+stuck(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+
+	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
+		const struct end *end = &fleet->conn[i / 2].end[i % 2];
+
+		if (end->qp == NULL || (end->done == end->drawn && end->conn->state != CONN_ENDING))
+			continue;
+		sim_fail(world, SIM_STUCK, "I10", WRONG_LOST,
+			 "no request is done since %" PRIu64
+			 " us; end %u of host %u (%s) has %u of "
+			 "%u and %u drawn; %u receives, %u events; send CQ %u %s, %s",
+			 world->progress_at / 1000, i, end->host->index,
+			 plx_qp_state_name(plx_qpair_state(end->qp)), end->done, end->posted,
+			 end->drawn, end->fifo_count, end->flushed_events, end->send_cq->index,
+			 end->send_cq->asleep ? "asleep" : "awake",
+			 cq_empty(end->send_cq) ? "empty" : "not empty");
+	}
+	sim_fail(world, SIM_STUCK, "I10", WRONG_LOST, "no request is done since %" PRIu64 " us",
+		 world->progress_at / 1000);
+}
+
+static void
+watch(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+	uint64_t events_most = UINT64_C(20000) * world->options->ops + 20000000;
+
+	if (plx_likely(world->stats.events % 8192 != 0))
+		return;
+	check_memory(fleet);
+	if (world->now > world->progress_at + patience(fleet) || world->stats.events > events_most)
+		stuck(fleet);
+}
+
+static void
+next_event(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+	struct sim_event event;
+
+	if (!heap_pop(world, &event))
+		stuck(fleet);
+	dispatch(fleet, &event);
+	watch(fleet);
+}
+
+static void
+live(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+
+	world->quota = world->options->ops - world->options->ops / 20;
+	while (!world->calm || work_left(fleet) || world->done < world->drawn) {
+		next_event(fleet);
+		if (!world->calm && !work_left(fleet))
+			become_calm(fleet);
+	}
+}
+
+/* ---- rest ----------------------------------------------------------------------------------- */
+
+static bool
+all_gone(const struct fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+		if (fleet->conn[i].state != CONN_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* What is behind completion queues comes out of them while the engines go on. */
+static void
+empty_queues(struct fleet *fleet)
+{
+	for (uint32_t i = 0; i < fleet->host_count; i++) {
+		struct host *host = &fleet->host[i];
+
+		for (int turn = 0; turn < 200; turn++) {
+			fleet_clock(host);
+			plx_engine_poll(host->engine, clock_local(host->station));
+			for (uint32_t q = 0; q < host->cq_count; q++)
+				cq_drain(&host->cqs[q]);
+		}
+		if (host->srq != NULL)
+			sim_must(&fleet->world, plx_squeue_count(host->srq) == host->srq_posted,
+				 "I8",
+				 "%u receives are in the SRQ at rest, %u were posted and not used",
+				 plx_squeue_count(host->srq), host->srq_posted);
+	}
+}
+
+static void
+rest(struct fleet *fleet)
+{
+	struct world *world = &fleet->world;
+	struct sim_event event;
+
+	world->progress_at = world->now;
+	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+		if (fleet->conn[i].state == CONN_UP || fleet->conn[i].state == CONN_JOINING)
+			conn_close(&fleet->conn[i]);
+	}
+	while (!all_gone(fleet))
+		next_event(fleet);
+	/* What is on its way arrives nowhere. */
+	while (heap_pop(world, &event)) {
+		world->now = event.at;
+		if (event.kind == SIM_EV_ARRIVE)
+			dispatch(fleet, &event);
+	}
+	empty_queues(fleet);
+	for (uint32_t i = 0; i < fleet->host_count; i++)
+		host_destroy(&fleet->host[i]);
+	/* The last that was sent. */
+	while (heap_pop(world, &event)) {
+		if (event.kind == SIM_EV_ARRIVE)
+			link_release(world, event.what);
+	}
+	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
+		free(fleet->conn[i / 2].end[i % 2].asks);
+		free(fleet->conn[i / 2].end[i % 2].message_end);
+	}
+	for (uint32_t i = 0; i < FLEET_OLD_FRAMES; i++)
+		free(fleet->old[i].bytes);
+	sim_must(world,
+		 world->frames_made == world->frames_freed &&
+			 fleet->pieces_made == fleet->pieces_freed,
+		 "I7",
+		 "%" PRIu64 " frames were made and %" PRIu64 " freed, in %" PRIu64 " and %" PRIu64
+		 " pieces",
+		 world->frames_made, world->frames_freed, fleet->pieces_made, fleet->pieces_freed);
+	heap_free(world);
+	link_free(world);
+}
+
+void
+fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+	  struct sim_stats *out)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+	struct world *world = &fleet->world;
+
+	PLX_ASSERT(fleet != NULL && mask == NULL);
+	fleet_start();
+	world->options = options;
+	world->seed = seed;
+	trace_current(world);
+	create(fleet);
+	live(fleet);
+	rest(fleet);
+	trace_current(NULL);
+	world->stats.seeds = 1;
+	world->stats.ops = world->done;
+	world->stats.profile[world->config.profile] = 1;
+	world->stats.virtual_us = world->now / 1000;
+	world->stats.hash = world->hash;
+	*out = world->stats;
+	free(fleet);
+}

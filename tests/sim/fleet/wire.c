@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns what is asked of every frame that leaves a host: that it is whole, that new requests follow
+ * each other without a gap, and that no request leaves before the ACK of what caused it (decision
+ * 3). It never changes a frame. Start with wire_judge().
+ */
+#include <stdlib.h>
+
+#include "fleet.h"
+
+static struct end *
+sender_of(struct host *host, uint32_t dest_qpn)
+{
+	struct fleet *fleet = host->fleet;
+
+	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+		for (int s = 0; s < 2; s++) {
+			struct end *end = &fleet->conn[i].end[s];
+
+			if (end->qp != NULL && end->host == host && end->attr.dest_qpn == dest_qpn)
+				return end;
+		}
+	}
+	return NULL;
+}
+
+static uint32_t
+psns_of(const struct end *end, const struct ask *ask)
+{
+	uint32_t packets = (ask->length + end->attr.mtu - 1) / end->attr.mtu;
+
+	if (ask->kind == PLX_WR_BIND)
+		return 0;
+	return packets > 0 && ask->kind != PLX_WR_CMP_SWAP && ask->kind != PLX_WR_FETCH_ADD
+		       ? packets
+		       : 1;
+}
+
+static bool
+is_message(const struct ask *ask)
+{
+	return ask->kind == PLX_WR_SEND || ask->kind == PLX_WR_SEND_IMM ||
+	       ask->kind == PLX_WR_WRITE_IMM;
+}
+
+static void
+add_message(struct end *end, uint64_t psn_end)
+{
+	if (end->messages == end->message_room) {
+		end->message_room = end->message_room ? end->message_room * 2 : 32;
+		end->message_end =
+			realloc(end->message_end, end->message_room * sizeof(*end->message_end));
+		PLX_ASSERT(end->message_end != NULL);
+	}
+	end->message_end[end->messages++] = psn_end;
+}
+
+/* A request that has not been sent before. */
+static void
+new_request(struct end *end, const struct plx_pkt *pkt)
+{
+	struct world *world = &end->conn->fleet->world;
+	const struct ask *ask;
+	uint64_t last;
+
+	while (end->ask_seen < end->posted && psns_of(end, &end->asks[end->ask_seen]) == 0)
+		end->ask_seen++;
+	sim_must(world, end->ask_seen < end->posted, "I4",
+		 "end %u sends a request that nobody has posted", end->id);
+	ask = &end->asks[end->ask_seen];
+	if (end->psn_seen == ask->psn)
+		sim_must(world, end->psn_acked >= ask->caused, "D3",
+			 "request %u of end %u leaves before the ACK of what caused it",
+			 end->ask_seen, end->id);
+	last = ask->psn + psns_of(end, ask);
+	if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_REQUEST) {
+		uint32_t packets = (pkt->reth.length + end->attr.mtu - 1) / end->attr.mtu;
+
+		end->psn_seen += packets > 0 ? packets : 1;
+	} else {
+		end->psn_seen++;
+	}
+	sim_must(world, end->psn_seen <= last, "I6", "request %u of end %u takes too many PSNs",
+		 end->ask_seen, end->id);
+	if (end->psn_seen < last)
+		return;
+	if (is_message(ask))
+		add_message(end, last);
+	end->ask_seen++;
+}
+
+static void
+answer(struct end *end, const struct plx_pkt *pkt)
+{
+	uint64_t psn = psn_absolute(end->psn_acked, pkt->psn);
+	bool nak = plx_opcode_has(&plx_opcodes[pkt->opcode], PLX_OPF_AETH) &&
+		   pkt->aeth.syndrome >> 5 != 0;
+
+	if (!nak)
+		psn++;
+	if (psn > end->psn_acked)
+		end->psn_acked = psn;
+}
+
+static void
+judge_roce(struct host *host, const struct plx_pkt *pkt)
+{
+	struct world *world = &host->fleet->world;
+	struct end *end = sender_of(host, pkt->dest_qpn);
+	uint8_t kind = plx_opcodes[pkt->opcode].kind;
+	uint64_t psn;
+
+	if (end != NULL && plx_engine_counters(host->engine)->tx_dropped > 0)
+		end->blind = true;
+	/* A queue pair that is gone may have left packets in the engine. */
+	if (end == NULL || end->blind || world->evil || kind == PLX_OP_CNP)
+		return;
+	if (kind == PLX_OP_ACK || kind == PLX_OP_ATOMIC_ACK || kind == PLX_OP_READ_RESPONSE) {
+		answer(end, pkt);
+		return;
+	}
+	psn = psn_absolute(end->psn_seen, pkt->psn);
+	sim_must(world, psn <= end->psn_seen, "I6", "end %u leaves out %" PRIu64 " PSNs", end->id,
+		 psn - end->psn_seen);
+	if (psn == end->psn_seen)
+		new_request(end, pkt);
+}
+
+void
+wire_judge(struct host *host, const uint8_t *bytes, size_t len)
+{
+	struct world *world = &host->fleet->world;
+	enum plx_wire_verdict wire;
+	struct plx_frame frame;
+	struct plx_pkt pkt;
+	size_t covered;
+
+	trace_bytes(world, bytes, len);
+	wire = plx_frame_decode(bytes, len, 0, &frame);
+	if (wire == PLX_WIRE_NOT_IP || wire == PLX_WIRE_NOT_UDP)
+		return; /* neighbour resolution, which lib/net judges at the other end */
+	if (wire == PLX_WIRE_OK)
+		wire = plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
+				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
+	sim_must(world, wire == PLX_WIRE_OK, "I2", "a frame leaves that is not one: %s",
+		 plx_wire_verdict_text(wire));
+	covered = (size_t)frame.ip_bytes - PLX_ICRC_BYTES;
+	sim_must(world,
+		 plx_icrc_load(bytes + frame.ip_at + covered) ==
+			 plx_icrc_isal(bytes + frame.ip_at, covered),
+		 "F4", "a frame leaves with a wrong ICRC");
+	trace_as(world, TRACE_SEND, host->index, pkt.opcode, pkt.psn.v, pkt.payload_bytes,
+		 pkt.dest_qpn);
+	judge_roce(host, &pkt);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls that the engine's thread executes: from many threads at once, more than there are slots;
+ * and what becomes of them when nobody polls. Start with calls_time_out_together().
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine.h"
+#include "pair.h"
+
+enum {
+	CALLERS = COMMANDS_MAX + 8,
+	CALLS = 50
+};
+
+static struct pair pair;
+
+struct caller {
+	pthread_t thread;
+	uint32_t calls;
+	enum plx_status status; /* of the last one */
+	uint32_t wrong;
+	uint64_t took_ns;
+};
+
+static void *
+query_often(void *arg)
+{
+	struct caller *caller = arg;
+	struct plx_qpair *qp = pair.side[0].qp;
+
+	for (uint32_t i = 0; i < caller->calls; i++) {
+		struct plx_rc_view view = {0};
+		uint64_t start = plx_clock_ns();
+
+		caller->status = plx_qpair_query(qp, &view);
+		caller->took_ns = plx_clock_ns() - start;
+		if (caller->status == PLX_OK && (view.qpn != plx_qpair_number(qp) ||
+						 view.state != PLX_QP_RTS || view.sq_depth != 16))
+			caller->wrong++;
+	}
+	return NULL;
+}
+
+static void
+all_call(struct caller *callers, uint32_t calls)
+{
+	for (uint32_t i = 0; i < CALLERS; i++) {
+		callers[i] = (struct caller){.calls = calls, .status = PLX_STATUS_COUNT};
+		assert_int_equal(pthread_create(&callers[i].thread, NULL, query_often, &callers[i]),
+				 0);
+	}
+}
+
+static void
+all_end(struct caller *callers)
+{
+	for (uint32_t i = 0; i < CALLERS; i++)
+		pthread_join(callers[i].thread, NULL);
+}
+
+static void
+more_threads_than_slots_are_all_served(void **state)
+{
+	struct caller callers[CALLERS];
+	uint64_t before;
+	(void)state;
+	pair_open(&pair, false);
+	pair_connect(&pair, 16);
+	before = plx_engine_counters(pair.side[0].engine)->commands;
+	pair_start(&pair);
+	all_call(callers, CALLS);
+	all_end(callers);
+	pair_stop(&pair);
+	for (uint32_t i = 0; i < CALLERS; i++) {
+		assert_int_equal(callers[i].status, PLX_OK);
+		assert_int_equal(callers[i].wrong, 0);
+	}
+	assert_int_equal(plx_engine_counters(pair.side[0].engine)->commands - before,
+			 CALLERS * CALLS);
+	pair_close(&pair);
+}
+
+/* All of them wait at the same time, so that the test takes one timeout. */
+static void
+calls_time_out_together_when_nobody_polls(void **state)
+{
+	struct plx_engine *engine;
+	struct caller callers[CALLERS];
+	uint64_t before;
+	(void)state;
+	pair_open(&pair, false);
+	pair_connect(&pair, 16);
+	engine = pair.side[0].engine;
+	before = plx_engine_counters(engine)->commands;
+	all_call(callers, 1);
+	all_end(callers);
+	for (uint32_t i = 0; i < CALLERS; i++) {
+		assert_int_equal(callers[i].status, PLX_TIMEOUT);
+		assert_true(callers[i].took_ns >= PLX_COMMAND_TIMEOUT_NS);
+		assert_true(callers[i].took_ns < PLX_COMMAND_TIMEOUT_NS + 3 * PLX_SEC);
+	}
+	for (uint32_t i = 0; i < COMMANDS_MAX; i++)
+		assert_int_equal(atomic_load(&engine->slots[i].state), SLOT_CANCELLED);
+	/* None of them is executed when somebody polls again, and all slots are free. */
+	pair_run(&pair, COMMANDS_MAX);
+	assert_int_equal(plx_engine_counters(engine)->commands, before);
+	for (uint32_t i = 0; i < COMMANDS_MAX; i++)
+		assert_int_equal(atomic_load(&engine->slots[i].state), SLOT_FREE);
+	pair_start(&pair);
+	all_call(callers, 2);
+	all_end(callers);
+	pair_stop(&pair);
+	for (uint32_t i = 0; i < CALLERS; i++) {
+		assert_int_equal(callers[i].status, PLX_OK);
+		assert_int_equal(callers[i].wrong, 0);
+	}
+	pair_close(&pair);
+}
+
+static void
+a_cycle_executes_a_few_and_the_rest_later(void **state)
+{
+	struct plx_engine *engine;
+	uint32_t index[COMMANDS_BURST + 1];
+	(void)state;
+	pair_open(&pair, false);
+	pair_connect(&pair, 16);
+	engine = pair.side[0].engine;
+	for (uint32_t i = 0; i <= COMMANDS_BURST; i++) {
+		engine->slots[i].command =
+			(struct command){.op = COMMAND_QP_QUERY, .qp = pair.side[0].qp};
+		atomic_store(&engine->slots[i].state, SLOT_PENDING);
+		index[i] = i;
+	}
+	assert_int_equal(
+		plx_ring_put(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST + 1),
+		COMMANDS_BURST + 1);
+	pair_run(&pair, 1);
+	assert_int_equal(atomic_load(&engine->slots[COMMANDS_BURST - 1].state), SLOT_DONE);
+	assert_int_equal(atomic_load(&engine->slots[COMMANDS_BURST].state), SLOT_PENDING);
+	pair_run(&pair, 1);
+	assert_int_equal(atomic_load(&engine->slots[COMMANDS_BURST].state), SLOT_DONE);
+	for (uint32_t i = 0; i <= COMMANDS_BURST; i++) {
+		assert_int_equal(engine->slots[i].command.status, PLX_OK);
+		assert_int_equal(engine->slots[i].command.view.qpn,
+				 plx_qpair_number(pair.side[0].qp));
+		atomic_store(&engine->slots[i].state, SLOT_FREE);
+	}
+	pair_close(&pair);
+}
+
+static void
+what_is_no_command_is_refused(void **state)
+{
+	struct command none = {.op = COMMAND_NONE};
+	(void)state;
+	pair_open(&pair, true);
+	assert_int_equal(command_call(pair.side[0].engine, &none), PLX_INVALID);
+	none.op = COMMAND_COUNT;
+	assert_int_equal(command_call(pair.side[0].engine, &none), PLX_INVALID);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_threads_than_slots_are_all_served),
+		cmocka_unit_test(calls_time_out_together_when_nobody_polls),
+		cmocka_unit_test(a_cycle_executes_a_few_and_the_rest_later),
+		cmocka_unit_test(what_is_no_command_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Asynchronous events on their way out: none is lost when the ring is full, an overrun fails whom
+ * it must and nobody else, and the descriptor. Start with
+ * an_overrun_fails_its_users_and_nobody_else().
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine.h"
+#include "pair.h"
+
+static struct pair pair;
+
+static bool
+readable(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	return poll(&one, 1, 0) == 1;
+}
+
+/* F18. Side 0 has a strict queue of 4 for its sends, and another queue pair beside it. */
+static void
+an_overrun_fails_its_users_and_nobody_else(void **state)
+{
+	struct pair_options options = pair_defaults(16), roomy = pair_defaults(16);
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct plx_qpair *bad, *bad_peer;
+	struct plx_cqueue *small;
+	uint32_t told[PLX_EVENT_COUNT] = {0}, fired;
+	struct plx_notice notice;
+	struct plx_wc wc[32];
+	(void)state;
+	options.cq_depth = 4;
+	options.strict = true;
+	pair_open(&pair, false);
+	pair_start(&pair);
+	pair_make_queues(&pair, &options);
+	bad = pair_qpair(&pair, 0, &options);
+	bad_peer = pair_qpair(&pair, 1, &roomy);
+	small = a->send_cq;
+	assert_int_equal(
+		plx_cqueue_create(a->engine, &(struct plx_cqueue_config){.depth = 64}, &a->send_cq),
+		PLX_OK);
+	a->qp = pair_qpair(&pair, 0, &roomy);
+	b->qp = pair_qpair(&pair, 1, &roomy);
+	pair_join(&pair, 0, bad, 1, bad_peer, &options);
+	pair_join(&pair, 0, a->qp, 1, b->qp, &options);
+	pair_stop(&pair);
+	while (plx_engine_next_notice(a->engine, &notice))
+		;
+	assert_int_equal(plx_cqueue_arm(small, PLX_CQ_ARM_ERRORS, NULL), PLX_OK);
+	for (uint32_t i = 0; i < 6; i++) {
+		struct plx_send_wr wr = {.wr_id = i, .op = PLX_WR_WRITE};
+		struct plx_recv_wr recv = {.wr_id = 100 + i};
+
+		assert_int_equal(plx_qpair_post_send(bad, &wr, 1, NULL), 1);
+		if (i < 3)
+			assert_int_equal(plx_qpair_post_recv(bad, &recv, 1, NULL), 1);
+		assert_int_equal(pair_write(a, b, i, 0, 8, 0), PLX_OK);
+	}
+	pair_run(&pair, 5000);
+	assert_int_equal(plx_qpair_state(bad), PLX_QP_ERROR);
+	assert_int_equal(plx_qpair_state(a->qp), PLX_QP_RTS);
+	assert_int_equal(plx_cqueue_fired(small), PLX_CQ_ARM_ERRORS);
+	assert_int_equal(plx_cqueue_arm(small, PLX_CQ_ARM_ANY, &fired), PLX_FULL);
+	/* The four that had a place are there, and nothing was written over. */
+	assert_int_equal(plx_cqueue_poll(small, wc, 32), 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(wc[i].wr_id, i);
+	/* The receives went to a queue that is well. */
+	assert_int_equal(plx_cqueue_poll(a->recv_cq, wc, 32), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(wc[i].status, PLX_WC_FLUSHED);
+	assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 32), 6);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
+	while (plx_engine_next_notice(a->engine, &notice)) {
+		told[notice.kind]++;
+		if (notice.kind == PLX_EVENT_CQ_OVERRUN)
+			assert_int_equal(notice.context, 0xc0);
+		else
+			assert_int_equal(notice.qpn, plx_qpair_number(bad));
+	}
+	assert_int_equal(told[PLX_EVENT_CQ_OVERRUN], 1);
+	assert_int_equal(told[PLX_EVENT_FAILED], 1);
+	assert_int_equal(told[PLX_EVENT_FLUSHED], 1);
+	assert_int_equal(plx_engine_counters(a->engine)->cq_overruns, 1);
+	pair_start(&pair);
+	assert_int_equal(plx_qpair_destroy(bad), PLX_OK);
+	assert_int_equal(plx_qpair_destroy(bad_peer), PLX_OK);
+	assert_int_equal(plx_cqueue_destroy(small), PLX_OK);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+/* Fill the ring with what nobody takes. Returns: how many */
+static uint32_t
+fill(struct plx_engine *engine)
+{
+	const struct plx_notice filler = {.kind = PLX_EVENT_NONE};
+	uint32_t n = 0;
+
+	while (plx_ring_put(engine->notice_ring, sizeof(filler), &filler, 1) == 1)
+		n++;
+	return n;
+}
+
+static void
+what_the_ring_has_no_room_for_waits_at_its_object(void **state)
+{
+	struct pair_options options = pair_defaults(16);
+	struct pair_side *a = &pair.side[0];
+	uint32_t told[PLX_EVENT_COUNT] = {0}, fillers;
+	struct plx_notice notice;
+	uint64_t events;
+	(void)state;
+	options.shared = true;
+	options.strict = true;
+	options.cq_depth = 4;
+	pair_open(&pair, false);
+	pair_connect_with(&pair, &options);
+	while (plx_engine_next_notice(a->engine, &notice))
+		;
+	fillers = fill(a->engine);
+	assert_true(fillers >= NOTICES_MAX);
+	events = plx_engine_counters(a->engine)->events;
+	pair_start(&pair);
+	assert_int_equal(plx_squeue_arm(a->srq, 5), PLX_OK);
+	pair_stop(&pair);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, 0), PLX_OK);
+	pair_run(&pair, 5000);
+	assert_int_equal(plx_qpair_state(a->qp), PLX_QP_ERROR);
+	assert_int_equal(plx_engine_counters(a->engine)->events, events);
+	for (uint32_t i = 0; i < fillers; i++) {
+		assert_true(plx_engine_next_notice(a->engine, &notice));
+		assert_int_equal(notice.kind, PLX_EVENT_NONE);
+	}
+	assert_false(plx_engine_next_notice(a->engine, &notice));
+	/* One place at a time, so that each kind stops in the middle once. */
+	for (uint32_t round = 0; round < 10; round++) {
+		fill(a->engine);
+		assert_true(plx_engine_next_notice(a->engine, &notice));
+		pair_run(&pair, 2);
+		while (plx_engine_next_notice(a->engine, &notice))
+			told[notice.kind]++;
+	}
+	assert_int_equal(told[PLX_EVENT_FAILED], 1);
+	assert_int_equal(told[PLX_EVENT_FLUSHED], 1);
+	assert_int_equal(told[PLX_EVENT_SRQ_THRESHOLD], 1);
+	assert_int_equal(told[PLX_EVENT_CQ_OVERRUN], 1);
+	assert_int_equal(plx_engine_counters(a->engine)->events, events + 4);
+	pair_close(&pair);
+}
+
+static void
+events_of_the_second_life_are_told_too(void **state)
+{
+	struct pair_options options = pair_defaults(16);
+	struct pair_side *b = &pair.side[1];
+	struct plx_notice notice;
+	(void)state;
+	pair_open(&pair, false);
+	pair_connect_with(&pair, &options);
+	for (uint32_t life = 0; life < 3; life++) {
+		pair_start(&pair);
+		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		pair_stop(&pair);
+		pair_run(&pair, 3000);
+		assert_true(plx_engine_next_notice(b->engine, &notice));
+		assert_int_equal(notice.kind, PLX_EVENT_FLUSHED);
+		assert_int_equal(notice.context, 0x1001);
+		assert_false(plx_engine_next_notice(b->engine, &notice));
+		pair_start(&pair);
+		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+		pair_stop(&pair);
+	}
+	pair_close(&pair);
+}
+
+static void
+the_descriptor_is_readable_while_there_is_a_notice(void **state)
+{
+	struct pair_side *a = &pair.side[0];
+	struct plx_notice notice;
+	int fd;
+	(void)state;
+	for (int early = 0; early < 2; early++) {
+		pair_open(&pair, false);
+		pair_connect(&pair, 16);
+		while (plx_engine_next_notice(a->engine, &notice))
+			;
+		if (early)
+			assert_false(readable(plx_engine_notice_fd(a->engine)));
+		pair_start(&pair);
+		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		pair_stop(&pair);
+		pair_run(&pair, 3000);
+		fd = plx_engine_notice_fd(a->engine);
+		assert_int_equal(plx_engine_notice_fd(a->engine), fd);
+		assert_true(readable(fd));
+		assert_true(plx_engine_next_notice(a->engine, &notice));
+		while (plx_engine_next_notice(a->engine, &notice))
+			;
+		assert_false(readable(fd));
+		pair_close(&pair);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_overrun_fails_its_users_and_nobody_else),
+		cmocka_unit_test(what_the_ring_has_no_room_for_waits_at_its_object),
+		cmocka_unit_test(events_of_the_second_life_are_told_too),
+		cmocka_unit_test(the_descriptor_is_readable_while_there_is_a_notice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The fixture of the engine's tests: see pair.h. Its ports never lose or reorder by themselves.
+ * Start with pair_open().
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "pair.h"
+#include "start.h"
+
+static uint16_t
+port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	struct pair_port *self = (struct pair_port *)port;
+	uint16_t got = 0;
+
+	while (got < n && self->count > 0 && !self->hold) {
+		packets[got++] = self->wire[self->first++ % PAIR_WIRE];
+		self->count--;
+	}
+	return got;
+}
+
+static bool
+is_lost(struct pair_port *self, const struct rte_mbuf *m)
+{
+	if (self->lose > 0) {
+		self->lose--;
+		return true;
+	}
+	return self->pass != NULL && !self->pass(self->side, m, self->user);
+}
+
+static uint16_t
+port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
+{
+	struct pair_port *self = (struct pair_port *)port;
+	struct pair_port *to = self->peer;
+
+	if (self->refuse > 0) {
+		self->refuse--;
+		return 0;
+	}
+	if (self->take > 0 && n > self->take)
+		n = (uint16_t)self->take;
+	for (uint16_t i = 0; i < n; i++) {
+		if (to->count == PAIR_WIRE)
+			return i;
+		if (is_lost(self, packets[i]))
+			rte_pktmbuf_free(packets[i]);
+		else
+			to->wire[(to->first + to->count++) % PAIR_WIRE] = packets[i];
+	}
+	return n;
+}
+
+static void *
+aligned(size_t bytes)
+{
+	void *block = NULL;
+
+	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
+	return memset(block, 0, bytes);
+}
+
+static void
+open_port(struct pair *pair, int i)
+{
+	struct pair_side *side = &pair->side[i];
+	struct plx_port_caps *caps = &side->port.port.caps;
+
+	side->port = (struct pair_port){
+		.port = {.rx = port_rx, .tx = port_tx}, .side = side, .peer = &pair->side[!i].port};
+	caps->mac[0] = 2;
+	caps->mac[5] = (uint8_t)(i + 1);
+	caps->frame_max = PAIR_FRAME;
+	caps->socket = -1;
+}
+
+static void
+open_side(struct pair *pair, int i, const struct pair_setup *setup)
+{
+	struct pair_side *side = &pair->side[i];
+	static const uint64_t secret[2] = {1, 2};
+	struct plx_net_config net = {.addresses = 1, .neighbours = 16};
+	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
+	struct plx_engine_config config = {.pool = pair->pool,
+					   .rcu = setup->rcu[i],
+					   .engines = 1,
+					   .qps = PAIR_QPS,
+					   .seed = (uint64_t)i + 1,
+					   .inline_mode = pair->inline_mode};
+	struct plx_why why;
+
+	open_port(pair, i);
+	side->ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, (uint8_t)(i + 1)}};
+	if (setup->ipv6)
+		side->ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = (uint8_t)(i + 1)}};
+	config.port = setup->port[i] != NULL ? setup->port[i] : &side->port.port;
+	memcpy(net.mac, config.port->caps.mac, sizeof(net.mac));
+	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
+	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
+	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, secret);
+	side->memory = aligned(PAIR_BYTES);
+	attr.host = side->memory;
+	attr.va = (uintptr_t)side->memory;
+	PLX_ASSERT(plx_domain_create(side->mem, &side->domain) == PLX_OK);
+	PLX_ASSERT(plx_region_register(side->mem, side->domain, &attr, &side->region, &side->key) ==
+		   PLX_OK);
+	config.mem = side->mem;
+	config.net = side->net;
+	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
+}
+
+void
+pair_open_with(struct pair *pair, const struct pair_setup *setup)
+{
+	test_eal_start();
+	memset(pair, 0, sizeof(*pair));
+	pair->inline_mode = setup->inline_mode;
+	pair->now = PLX_MSEC;
+	pair->own_pool = setup->pool == NULL;
+	pair->pool = setup->pool;
+	if (pair->own_pool)
+		pair->pool = rte_pktmbuf_pool_create("pair", PAIR_POOL, 0, 0, PAIR_ROOM, -1);
+	PLX_ASSERT(pair->pool != NULL);
+	open_side(pair, 0, setup);
+	open_side(pair, 1, setup);
+}
+
+void
+pair_open(struct pair *pair, bool inline_mode)
+{
+	pair_open_with(pair, &(struct pair_setup){.inline_mode = inline_mode});
+}
+
+static void
+close_side(struct pair_side *side)
+{
+	struct pair_port *port = &side->port;
+
+	plx_engine_destroy(side->engine);
+	for (; port->count > 0; port->count--)
+		rte_pktmbuf_free(port->wire[port->first++ % PAIR_WIRE]);
+	free(side->net);
+	free(side->mem);
+	free(side->memory);
+}
+
+static void
+destroy_objects(struct pair_side *side)
+{
+	if (side->qp != NULL)
+		PLX_ASSERT(plx_qpair_destroy(side->qp) == PLX_OK);
+	if (side->srq != NULL)
+		PLX_ASSERT(plx_squeue_destroy(side->srq) == PLX_OK);
+	if (side->send_cq != NULL)
+		PLX_ASSERT(plx_cqueue_destroy(side->send_cq) == PLX_OK);
+	if (side->recv_cq != NULL && side->recv_cq != side->send_cq)
+		PLX_ASSERT(plx_cqueue_destroy(side->recv_cq) == PLX_OK);
+}
+
+void
+pair_close(struct pair *pair)
+{
+	pair_start(pair);
+	destroy_objects(&pair->side[0]);
+	destroy_objects(&pair->side[1]);
+	pair_stop(pair);
+	close_side(&pair->side[0]);
+	close_side(&pair->side[1]);
+	if (!pair->own_pool)
+		return;
+	PLX_ASSERT(rte_mempool_full(pair->pool));
+	rte_mempool_free(pair->pool);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+void
+pair_run(struct pair *pair, uint32_t rounds)
+{
+	for (uint32_t i = 0; i < rounds; i++) {
+		/* Inline mode: commands poll with the real clock, and so do we. */
+		pair->now = pair->inline_mode ? plx_clock_ns() : pair->now + PLX_USEC;
+		plx_engine_poll(pair->side[0].engine, pair->now);
+		plx_engine_poll(pair->side[1].engine, pair->now);
+	}
+}
+
+static void *
+poll_both(void *arg)
+{
+	struct pair *pair = arg;
+
+	while (!__atomic_load_n(&pair->stop, __ATOMIC_ACQUIRE)) {
+		pair_run(pair, 1);
+		sched_yield();
+	}
+	return NULL;
+}
+
+void
+pair_start(struct pair *pair)
+{
+	if (pair->inline_mode)
+		return;
+	pair->stop = false;
+	PLX_ASSERT(pthread_create(&pair->poller, NULL, poll_both, pair) == 0);
+}
+
+void
+pair_stop(struct pair *pair)
+{
+	if (pair->inline_mode)
+		return;
+	__atomic_store_n(&pair->stop, true, __ATOMIC_RELEASE);
+	pthread_join(pair->poller, NULL);
+}
+
+uint32_t
+pair_reap(struct pair *pair, struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n, uint32_t rounds)
+{
+	uint32_t got = plx_cqueue_poll(cq, wc, n);
+
+	while (got < n && rounds-- > 0) {
+		pair_run(pair, 1);
+		got += plx_cqueue_poll(cq, wc + got, n - got);
+	}
+	return got;
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+struct pair_options
+pair_defaults(uint32_t depth)
+{
+	return (struct pair_options){
+		.depth = depth,
+		.sges = PLX_SGE_MAX,
+		.inline_bytes = PLX_INLINE_MAX,
+		.attr = {.mtu = 1024,
+			 .pkey = PLX_PKEY_DEFAULT,
+			 .enabled = {0x0e},
+			 .rnr_timer = 1,
+			 .retry_max = 7,
+			 .rnr_retry_max = 7,
+			 .rd_atomic_max = 16,
+			 .ack_timeout_ns = PLX_MSEC,
+			 .window_packets = 128,
+			 .ack_interval = 16,
+			 .read_chunk_packets = 1024},
+	};
+}
+
+static void
+make_queues(struct pair_side *side, const struct pair_options *options)
+{
+	struct plx_cqueue_config cq = {.depth = options->cq_depth ? options->cq_depth
+								  : options->depth,
+				       .strict = options->strict,
+				       .cookie = 0xc0};
+	struct plx_squeue_config srq = {.depth = options->depth,
+					.sges = options->sges,
+					.threshold = options->threshold,
+					.cookie = 0x50};
+
+	PLX_ASSERT(plx_cqueue_create(side->engine, &cq, &side->send_cq) == PLX_OK);
+	side->recv_cq = side->send_cq;
+	cq.cookie++;
+	if (!options->one_cq)
+		PLX_ASSERT(plx_cqueue_create(side->engine, &cq, &side->recv_cq) == PLX_OK);
+	if (options->shared)
+		PLX_ASSERT(plx_squeue_create(side->engine, &srq, &side->srq) == PLX_OK);
+}
+
+void
+pair_make_queues(struct pair *pair, const struct pair_options *options)
+{
+	make_queues(&pair->side[0], options);
+	make_queues(&pair->side[1], options);
+}
+
+struct plx_qpair *
+pair_qpair(struct pair *pair, int i, const struct pair_options *options)
+{
+	struct pair_side *side = &pair->side[i];
+	struct plx_qpair_config config = {.domain = side->domain,
+					  .send_cq = side->send_cq,
+					  .recv_cq = side->recv_cq,
+					  .srq = side->srq,
+					  .caps = {.sq_depth = options->depth,
+						   .sq_sges = options->sges,
+						   .inline_bytes = options->inline_bytes,
+						   .responder_res = 16},
+					  .rq_depth = options->depth,
+					  .rq_sges = options->sges,
+					  .single_thread = options->single_thread,
+					  .context = 0x1000u + (unsigned)i};
+	struct plx_qpair *qp = NULL;
+
+	PLX_ASSERT(plx_qpair_create(side->engine, &config, &qp) == PLX_OK);
+	return qp;
+}
+
+static void
+join_one(struct pair *pair, struct plx_qpair *qp, const struct plx_qpair *peer,
+	 const struct pair_side *there, const struct pair_options *options)
+{
+	struct plx_qpair_path path = {.remote = there->ip, .ecn = true};
+	struct plx_rc_attr attr = options->attr;
+	enum plx_status status;
+
+	attr.dest_qpn = plx_qpair_number(peer);
+	attr.rq_psn = plx_qpair_first_psn(peer);
+	attr.sq_psn = plx_qpair_first_psn(qp);
+	PLX_ASSERT(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL) == PLX_OK);
+	do {
+		if (pair->inline_mode)
+			pair_run(pair, 1);
+		status = plx_qpair_modify(qp, PLX_QP_RTR, &attr, &path);
+	} while (status == PLX_AGAIN);
+	PLX_ASSERT(status == PLX_OK);
+	PLX_ASSERT(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL) == PLX_OK);
+}
+
+void
+pair_join(struct pair *pair, int i, struct plx_qpair *one, int j, struct plx_qpair *other,
+	  const struct pair_options *options)
+{
+	join_one(pair, one, other, &pair->side[j], options);
+	join_one(pair, other, one, &pair->side[i], options);
+}
+
+void
+pair_connect_with(struct pair *pair, const struct pair_options *options)
+{
+	pair_start(pair);
+	pair_make_queues(pair, options);
+	pair->side[0].qp = pair_qpair(pair, 0, options);
+	pair->side[1].qp = pair_qpair(pair, 1, options);
+	pair_join(pair, 0, pair->side[0].qp, 1, pair->side[1].qp, options);
+	pair_stop(pair);
+}
+
+void
+pair_connect(struct pair *pair, uint32_t depth)
+{
+	struct pair_options options = pair_defaults(depth);
+
+	pair_connect_with(pair, &options);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static enum plx_status
+post(struct pair_side *side, struct plx_send_wr *wr, uint32_t at, uint32_t bytes)
+{
+	const struct plx_sge sge = {(uintptr_t)side->memory + at, bytes, side->key};
+	enum plx_status status;
+
+	wr->sge = &sge;
+	wr->sges = 1;
+	plx_qpair_post_send(side->qp, wr, 1, &status);
+	return status;
+}
+
+enum plx_status
+pair_send(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes, uint8_t flags)
+{
+	struct plx_send_wr wr = {.wr_id = wr_id, .op = PLX_WR_SEND, .flags = flags};
+
+	return post(side, &wr, at, bytes);
+}
+
+enum plx_status
+pair_recv(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes)
+{
+	const struct plx_sge sge = {(uintptr_t)side->memory + at, bytes, side->key};
+	const struct plx_recv_wr wr = {.wr_id = wr_id, .sge = &sge, .sges = 1};
+	enum plx_status status;
+
+	if (side->srq != NULL)
+		plx_squeue_post(side->srq, &wr, 1, &status);
+	else
+		plx_qpair_post_recv(side->qp, &wr, 1, &status);
+	return status;
+}
+
+enum plx_status
+pair_write(struct pair_side *side, const struct pair_side *to, uint64_t wr_id, uint32_t at,
+	   uint32_t bytes, uint8_t flags)
+{
+	struct plx_send_wr wr = {.wr_id = wr_id,
+				 .op = PLX_WR_WRITE,
+				 .flags = flags,
+				 .remote_va = (uintptr_t)to->memory + at,
+				 .rkey = to->key};
+
+	return post(side, &wr, at, bytes);
+}
+
+enum plx_status
+pair_read(struct pair_side *side, const struct pair_side *from, uint64_t wr_id, uint32_t at,
+	  uint32_t bytes, uint8_t flags)
+{
+	struct plx_send_wr wr = {.wr_id = wr_id,
+				 .op = PLX_WR_READ,
+				 .flags = flags,
+				 .remote_va = (uintptr_t)from->memory + at,
+				 .rkey = from->key};
+
+	return post(side, &wr, at, bytes);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+bool
+pair_inject(struct pair *pair, int to, const uint8_t *bytes, uint32_t len, uint32_t segs)
+{
+	struct pair_port *port = &pair->side[to].port;
+	struct rte_mbuf *first = NULL, *last = NULL;
+
+	if (port->count == PAIR_WIRE)
+		return false;
+	for (uint32_t i = 0; i < segs; i++) {
+		uint32_t from = (uint32_t)((uint64_t)len * i / segs);
+		uint32_t part = (uint32_t)((uint64_t)len * (i + 1) / segs) - from;
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pair->pool);
+
+		PLX_ASSERT(m != NULL && part <= rte_pktmbuf_tailroom(m));
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), bytes + from, part);
+		m->data_len = (uint16_t)part;
+		if (first == NULL)
+			first = m;
+		else
+			last->next = m;
+		last = m;
+	}
+	first->nb_segs = (uint16_t)segs;
+	first->pkt_len = len;
+	port->wire[(port->first + port->count++) % PAIR_WIRE] = first;
+	return true;
+}
+
+int
+pair_opcode(const struct rte_mbuf *m)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct plx_frame frame;
+
+	if (plx_frame_decode(bytes, m->pkt_len, 0, &frame) != PLX_WIRE_OK)
+		return -1;
+	return bytes[frame.udp_at + PLX_UDP_BYTES];
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Two engines joined by two ports that are arrays: virtual time, one thread, nothing lost unless
+ * the test says so. It never judges what arrives; that is the test's. Start with pair_open(), then
+ * pair_connect().
+ */
+#ifndef PLX_TEST_ENGINE_PAIR_H
+#define PLX_TEST_ENGINE_PAIR_H
+
+#include <pthread.h>
+#include <rte_mbuf.h>
+
+#include "plx_engine.h"
+
+enum {
+	PAIR_WIRE = 4096,
+	PAIR_BYTES = 1 << 20,
+	PAIR_POOL = 4095,
+	PAIR_FRAME = 4300,                                   /* frame_max of the ports */
+	PAIR_QPS = 100,                                      /* of each engine */
+	PAIR_ROOM = PAIR_FRAME + 300 + RTE_PKTMBUF_HEADROOM, /* [bytes] of a buffer */
+};
+
+struct pair_side;
+
+/* What one side has sent and the other not yet received. */
+struct pair_port {
+	struct plx_port port;
+	struct pair_side *side;
+	struct rte_mbuf *wire[PAIR_WIRE];
+	uint32_t first, count; /* towards this port */
+	uint32_t lose;         /* of what it sends, so many packets more */
+	uint32_t refuse;       /* times that tx takes nothing */
+	uint32_t take;         /* packets that tx takes at once; 0: all */
+	bool hold;             /* rx finds nothing */
+	/* asked for each packet that this port sends; false drops it; NULL lets all pass */
+	bool (*pass)(struct pair_side *from, const struct rte_mbuf *m, void *user);
+	void *user;
+	struct pair_port *peer;
+};
+
+struct pair_side {
+	struct pair_port port;
+	struct plx_mem *mem;
+	struct plx_domain domain;
+	struct plx_region region;
+	struct plx_key key;
+	struct plx_net *net;
+	struct plx_engine *engine;
+	struct plx_cqueue *send_cq, *recv_cq;
+	struct plx_squeue *srq;
+	struct plx_qpair *qp;
+	struct plx_ip ip;
+	uint8_t *memory; /* [PAIR_BYTES] registered with every right */
+};
+
+struct pair {
+	struct pair_side side[2];
+	struct rte_mempool *pool;
+	uint64_t now;
+	bool inline_mode;
+	bool own_pool;
+	bool stop;
+	pthread_t poller;
+};
+
+/* What queue pairs are made like. */
+struct pair_options {
+	uint32_t depth;    /* of send and receive queues */
+	uint32_t cq_depth; /* 0: as depth */
+	bool strict;       /* completion queues that overrun */
+	bool one_cq;       /* one for both queues */
+	bool shared;       /* an SRQ of `depth` on each side */
+	uint32_t threshold;
+	bool single_thread;
+	uint32_t sges, inline_bytes;
+	struct plx_rc_attr attr; /* numbers and PSNs are filled in */
+};
+
+/* What engines are made like; all zero: worker mode, a pool and ports of the fixture's. */
+struct pair_setup {
+	bool inline_mode;
+	struct rte_mempool *pool; /* the caller's; NULL: one of PAIR_POOL buffers is made */
+	struct plx_port *port[2]; /* NULL: arrays */
+	bool ipv6;
+	struct rte_rcu_qsbr *rcu[2];
+};
+
+/** Start the EAL once (without hugepages) and make both engines, not connected. */
+void pair_open_with(struct pair *pair, const struct pair_setup *setup);
+void pair_open(struct pair *pair, bool inline_mode);
+
+/** Everything is destroyed; every packet of the fixture's pool must be back. */
+void pair_close(struct pair *pair);
+
+struct pair_options pair_defaults(uint32_t depth);
+
+/** A queue pair on each side, connected, with its completion queues. */
+void pair_connect_with(struct pair *pair, const struct pair_options *options);
+void pair_connect(struct pair *pair, uint32_t depth);
+
+/** Only the completion queues, and the SRQs. */
+void pair_make_queues(struct pair *pair, const struct pair_options *options);
+
+/** One more queue pair of a side, with its completion queues, in RESET. */
+struct plx_qpair *pair_qpair(struct pair *pair, int i, const struct pair_options *options);
+
+/** Take two queue pairs, of sides i and j, from RESET to RTS; the commands are the caller's
+ * business: pair_start() first. */
+void pair_join(struct pair *pair, int i, struct plx_qpair *one, int j, struct plx_qpair *other,
+	       const struct pair_options *options);
+
+/** Worker mode: poll both engines in a thread, until pair_stop(), so that commands are executed.
+ * In inline mode both do nothing. */
+void pair_start(struct pair *pair);
+void pair_stop(struct pair *pair);
+
+/** Poll both engines `rounds` times, 1 us apart (inline mode: in real time). */
+void pair_run(struct pair *pair, uint32_t rounds);
+
+/** Poll both until `n` completions are there, at most `rounds` times. Returns: how many came */
+uint32_t pair_reap(struct pair *pair, struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n,
+		   uint32_t rounds);
+
+/* Posting one request about side memory [at, at + bytes); the remote place is the same one. */
+enum plx_status pair_send(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes,
+			  uint8_t flags);
+enum plx_status pair_recv(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes);
+enum plx_status pair_write(struct pair_side *side, const struct pair_side *to, uint64_t wr_id,
+			   uint32_t at, uint32_t bytes, uint8_t flags);
+enum plx_status pair_read(struct pair_side *side, const struct pair_side *from, uint64_t wr_id,
+			  uint32_t at, uint32_t bytes, uint8_t flags);
+
+/** A frame as if it came off the wire, in `segs` buffers. Returns: false when it does not fit */
+bool pair_inject(struct pair *pair, int to, const uint8_t *bytes, uint32_t len, uint32_t segs);
+
+/** The BTH opcode of a packet that one of our engines has made; -1: not RoCE. */
+int pair_opcode(const struct rte_mbuf *m);
+
+#endif

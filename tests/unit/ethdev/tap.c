@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * net_tap: two taps on a bridge of the kernel's, in a namespace of the test's own.
+ * Start anywhere.
+ */
+#include <net/if.h>
+
+#include "lab.h"
+#include "plx_ethdev.h"
+
+static struct rte_mempool *pool;
+
+static struct plx_ethdev_config
+config_of(const char *device, uint32_t frame_want)
+{
+	return (struct plx_ethdev_config){
+		.device = device,
+		.pool = pool,
+		.frame_want = frame_want,
+		.queues = 1,
+		.start_timeout_ms = 1000,
+	};
+}
+
+static struct plx_ethdev *
+open_it(const char *device)
+{
+	struct plx_ethdev_config config = config_of(device, 1514);
+	struct plx_ethdev *dev = NULL;
+	struct plx_why why = {""};
+
+	if (plx_ethdev_open(&config, &dev, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	return dev;
+}
+
+static void
+frames_of_64_to_1514_bytes_pass_both_ways(void **state)
+{
+	struct plx_ethdev *a = open_it("net_tap0,iface=plxt0");
+	struct plx_ethdev *b = open_it("net_tap1,iface=plxt1");
+	struct plx_ethdev_stats stats;
+
+	(void)state;
+	lab_run("ip link set plxt0 master plxbr up && ip link set plxt1 master plxbr up");
+	assert_int_equal(plx_ethdev_queue(a, 0)->caps.frame_max, 1514);
+	lab_pass_all(plx_ethdev_queue(a, 0), plx_ethdev_queue(b, 0), pool, 64, 1514);
+	plx_ethdev_stats(b, &stats);
+	assert_true(stats.rx_packets > 20 && stats.tx_packets > 20);
+	plx_ethdev_close(a);
+	plx_ethdev_close(b);
+	lab_pool_is_whole(pool);
+}
+
+static void
+a_tap_that_is_closed_is_gone(void **state)
+{
+	struct plx_ethdev *dev = open_it("net_tap0,iface=plxt0");
+
+	(void)state;
+	assert_int_not_equal(if_nametoindex("plxt0"), 0);
+	plx_ethdev_close(dev);
+	assert_int_equal(if_nametoindex("plxt0"), 0);
+}
+
+static void
+longer_frames_are_refused_and_no_tap_is_made(void **state)
+{
+	struct plx_ethdev_config config = config_of("net_tap0,iface=plxt0", 2106);
+	struct plx_ethdev *dev = NULL;
+	struct plx_why why = {""};
+
+	(void)state;
+	assert_int_equal(plx_ethdev_open(&config, &dev, &why), PLX_TOO_LONG);
+	lab_says(&why, "net_tap0");
+	lab_says(&why, "2106 bytes");
+	lab_says(&why, "1514 do");
+	lab_says(&why, "path MTU of 1024");
+	assert_null(dev);
+	assert_int_equal(if_nametoindex("plxt0"), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_of_64_to_1514_bytes_pass_both_ways),
+		cmocka_unit_test(a_tap_that_is_closed_is_gone),
+		cmocka_unit_test(longer_frames_are_refused_and_no_tap_is_made),
+	};
+
+	lab_namespace();
+	lab_run("ip link add plxbr type bridge && ip link set plxbr up");
+	lab_start(NULL);
+	pool = lab_pool(LAB_ROOM);
+	return lab_stop(cmocka_run_group_tests(tests, NULL, NULL));
+}

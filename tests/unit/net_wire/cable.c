@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Attaching and opening the two ends of an embedded link. Start with cable_open().
+ */
+#include "cable.h"
+
+#include <stdio.h>
+
+void
+cable_open_end(struct cable *cable, int number, int end, const char *faults,
+	       struct rte_mempool *pool)
+{
+	struct plx_why why = {""};
+	char name[64];
+	struct plx_ethdev_config config = {
+		.device = name,
+		.pool = pool,
+		.frame_want = 4200,
+		.queues = 1,
+	};
+
+	snprintf(cable->device[end], sizeof(cable->device[end]), "net_wire%d,end=%d%s", number, end,
+		 faults);
+	if (plx_net_wire_attach(cable->device[end], name, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	if (plx_ethdev_open(&config, &cable->dev[end], &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	cable->port[end] = plx_ethdev_queue(cable->dev[end], 0);
+}
+
+void
+cable_open(struct cable *cable, int number, const char *faults, struct rte_mempool *pool)
+{
+	cable_open_end(cable, number, 0, "", pool);
+	cable_open_end(cable, number, 1, faults, pool);
+}
+
+void
+cable_close_end(struct cable *cable, int end)
+{
+	plx_ethdev_close(cable->dev[end]);
+	plx_net_wire_detach(cable->device[end]);
+}
+
+void
+cable_close(struct cable *cable, int first)
+{
+	cable_close_end(cable, first);
+	cable_close_end(cable, !first);
+}
+
+struct plx_net_wire_counters
+cable_counters(const struct cable *cable)
+{
+	struct plx_net_wire_counters counters;
+
+	assert_true(plx_net_wire_counters(cable->device[1], &counters));
+	return counters;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The rings between threads: what fits, what comes out, in which order, and the numbers of entries
+ * over the wrap of 32 bits, for every combination of sides. Threads are in threads.c.
+ * Start with everything_in_comes_out_in_order().
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "plx_ring.h"
+#include "start.h"
+
+struct entry {
+	uint32_t number, check;
+	uint64_t more;
+};
+
+static struct rte_ring *
+make(uint32_t entries, enum plx_ring_side producers, enum plx_ring_side consumers)
+{
+	const struct plx_ring_config config = {.entries = entries,
+					       .entry_bytes = sizeof(struct entry),
+					       .producers = producers,
+					       .consumers = consumers,
+					       .socket = -1};
+	struct rte_ring *ring = plx_ring_create(&config);
+
+	assert_non_null(ring);
+	return ring;
+}
+
+/* As if the ring had been in use for so many entries. Head and tail of both kinds of sides lie at
+ * the same places. */
+static void
+age(struct rte_ring *ring, uint32_t entries)
+{
+	ring->prod.head = ring->prod.tail = entries;
+	ring->cons.head = ring->cons.tail = entries;
+}
+
+static void
+write_entry(const struct plx_ring_span *span, uint32_t i, uint32_t number)
+{
+	struct entry *entry = plx_ring_at(span, sizeof(*entry), i);
+
+	*entry = (struct entry){.number = number, .check = ~number, .more = number * 3ull};
+}
+
+static void
+check_entry(const struct entry *entry, uint32_t number)
+{
+	assert_int_equal(entry->number, number);
+	assert_int_equal(entry->check, ~number);
+	assert_int_equal(entry->more, number * 3ull);
+}
+
+/* Spans of 1 to 7 entries through a ring of 10, long enough to pass its end many times. */
+static void
+run_through(struct rte_ring *ring, uint32_t from)
+{
+	uint32_t in = from, out = from;
+	struct plx_ring_span span = {0};
+
+	for (uint32_t round = 0; round < 1000; round++) {
+		uint32_t n = plx_ring_reserve(ring, sizeof(struct entry), 1 + round % 7, &span);
+
+		assert_int_equal(n, 1 + round % 7);
+		assert_int_equal(span.count, n);
+		assert_int_equal(span.index, in);
+		for (uint32_t i = 0; i < n; i++)
+			write_entry(&span, i, in++);
+		plx_ring_commit(ring, n);
+		assert_int_equal(plx_ring_produced(ring), in);
+		assert_int_equal(plx_ring_count(ring), in - out);
+		while ((n = plx_ring_peek(ring, sizeof(struct entry), 3, &span)) > 0) {
+			assert_int_equal(span.index, out);
+			for (uint32_t i = 0; i < n; i++)
+				check_entry(plx_ring_at(&span, sizeof(struct entry), i), out++);
+			plx_ring_release(ring, n);
+		}
+		assert_int_equal(plx_ring_consumed(ring), out);
+		assert_int_equal(in, out);
+		assert_true(plx_ring_empty(ring));
+	}
+}
+
+static void
+everything_in_comes_out_in_order(void **state)
+{
+	(void)state;
+	for (int sides = 0; sides < 4; sides++) {
+		struct rte_ring *ring = make(10, sides & 1 ? PLX_RING_MANY : PLX_RING_ONE,
+					     sides & 2 ? PLX_RING_MANY : PLX_RING_ONE);
+
+		run_through(ring, 0);
+		plx_ring_destroy(ring);
+	}
+}
+
+static void
+numbers_go_on_over_the_wrap_of_32_bits(void **state)
+{
+	(void)state;
+	for (int sides = 0; sides < 4; sides++) {
+		struct rte_ring *ring = make(10, sides & 1 ? PLX_RING_MANY : PLX_RING_ONE,
+					     sides & 2 ? PLX_RING_MANY : PLX_RING_ONE);
+
+		age(ring, UINT32_MAX - 100);
+		run_through(ring, UINT32_MAX - 100);
+		assert_true(plx_ring_produced(ring) < 10000);
+		plx_ring_destroy(ring);
+	}
+}
+
+static void
+a_ring_holds_at_least_what_was_asked_for(void **state)
+{
+	static const uint32_t asked[] = {1, 2, 3, 4, 7, 8, 63, 64, 65, 1023, 1024, 32768};
+	(void)state;
+	for (size_t i = 0; i < PLX_COUNT_OF(asked); i++) {
+		struct rte_ring *ring = make(asked[i], PLX_RING_MANY, PLX_RING_ONE);
+		uint32_t slots = plx_ring_slots(ring), held = 0;
+		struct entry entry = {0};
+
+		assert_true(slots > asked[i]);
+		assert_int_equal(slots & (slots - 1), 0);
+		assert_true(slots <= 2 || slots / 2 <= asked[i]);
+		while (plx_ring_put(ring, sizeof(entry), &entry, 1) == 1)
+			held++;
+		assert_int_equal(held, slots - 1);
+		plx_ring_destroy(ring);
+	}
+}
+
+static void
+a_full_ring_gives_nothing_and_a_part_when_there_is_a_part(void **state)
+{
+	struct rte_ring *ring = make(7, PLX_RING_MANY, PLX_RING_MANY);
+	struct plx_ring_span span = {0};
+	(void)state;
+	assert_int_equal(plx_ring_reserve(ring, sizeof(struct entry), 5, &span), 5);
+	plx_ring_commit(ring, 5);
+	assert_int_equal(plx_ring_reserve(ring, sizeof(struct entry), 5, &span), 2);
+	plx_ring_commit(ring, 2);
+	assert_int_equal(plx_ring_reserve(ring, sizeof(struct entry), 1, &span), 0);
+	assert_int_equal(plx_ring_count(ring), 7);
+	assert_int_equal(plx_ring_peek(ring, sizeof(struct entry), 100, &span), 7);
+	plx_ring_release(ring, 7);
+	assert_int_equal(plx_ring_peek(ring, sizeof(struct entry), 100, &span), 0);
+	plx_ring_destroy(ring);
+}
+
+static void
+what_was_reserved_and_not_committed_is_given_back(void **state)
+{
+	(void)state;
+	for (int sides = 0; sides < 4; sides++) {
+		struct rte_ring *ring = make(7, sides & 1 ? PLX_RING_MANY : PLX_RING_ONE,
+					     sides & 2 ? PLX_RING_MANY : PLX_RING_ONE);
+		struct plx_ring_span span = {0};
+
+		for (uint32_t round = 0; round < 100; round++) {
+			assert_int_equal(plx_ring_reserve(ring, sizeof(struct entry), 4, &span), 4);
+			assert_int_equal(span.index, round);
+			for (uint32_t i = 0; i < 4; i++)
+				write_entry(&span, i, round + i);
+			plx_ring_commit(ring, round % 2);
+			assert_int_equal(plx_ring_count(ring), round % 2);
+			/* The next reservation begins where the commit ended. */
+			assert_int_equal(plx_ring_reserve(ring, sizeof(struct entry), 1, &span), 1);
+			assert_int_equal(span.index, round + round % 2);
+			write_entry(&span, 0, round + round % 2);
+			plx_ring_commit(ring, round % 2 == 0);
+			assert_int_equal(plx_ring_peek(ring, sizeof(struct entry), 2, &span), 1);
+			check_entry(plx_ring_at(&span, sizeof(struct entry), 0), round);
+			/* Looked at and not read: it is there again. */
+			plx_ring_release(ring, 0);
+			assert_int_equal(plx_ring_peek(ring, sizeof(struct entry), 2, &span), 1);
+			check_entry(plx_ring_at(&span, sizeof(struct entry), 0), round);
+			plx_ring_release(ring, 1);
+			assert_true(plx_ring_empty(ring));
+		}
+		plx_ring_destroy(ring);
+	}
+}
+
+static void
+copies_in_and_out_are_the_same_entries(void **state)
+{
+	struct rte_ring *ring = make(8, PLX_RING_ONE, PLX_RING_MANY);
+	struct entry in[20], out[20];
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++)
+		in[i] = (struct entry){.number = i, .check = ~i, .more = i * 3ull};
+	for (uint32_t round = 0; round < 50; round++) {
+		assert_int_equal(plx_ring_put(ring, sizeof(in[0]), in, 20), 15);
+		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out, 4), 4);
+		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out + 4, 20), 11);
+		assert_memory_equal(in, out, 15 * sizeof(in[0]));
+		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out, 20), 0);
+	}
+	plx_ring_destroy(ring);
+}
+
+static void
+memory_that_is_not_there_is_no_ring(void **state)
+{
+	/* 2^21 entries of 1 KiB are 4 GiB; the test's heap has 512 MiB. */
+	const struct plx_ring_config config = {.entries = PLX_RING_ENTRIES_MAX,
+					       .entry_bytes = 1024,
+					       .producers = PLX_RING_ONE,
+					       .consumers = PLX_RING_ONE,
+					       .socket = -1};
+	(void)state;
+	assert_null(plx_ring_create(&config));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_in_comes_out_in_order),
+		cmocka_unit_test(numbers_go_on_over_the_wrap_of_32_bits),
+		cmocka_unit_test(a_ring_holds_at_least_what_was_asked_for),
+		cmocka_unit_test(a_full_ring_gives_nothing_and_a_part_when_there_is_a_part),
+		cmocka_unit_test(what_was_reserved_and_not_committed_is_given_back),
+		cmocka_unit_test(copies_in_and_out_are_the_same_entries),
+		cmocka_unit_test(memory_that_is_not_there_is_no_ring),
+	};
+
+	test_eal_start();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * DPDK's environment for tests that need its memory and nothing else: no hugepages, no devices, no
+ * files that another process could see. Start with test_eal_start().
+ */
+#ifndef PLX_TEST_START_H
+#define PLX_TEST_START_H
+
+/** Once a process; later calls do nothing. */
+void test_eal_start(void);
+
+#endif

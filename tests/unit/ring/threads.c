@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Rings between threads that run at the same time: every entry arrives once, whole, and in the
+ * order of its producer. Start with run().
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "plx_ring.h"
+#include "start.h"
+
+enum {
+	THREADS_MAX = 3,
+	ENTRIES = 30000
+};
+
+struct entry {
+	uint32_t producer, number;
+	uint64_t check; /* of both */
+};
+
+struct crew {
+	struct rte_ring *ring;
+	uint32_t producers, consumers;
+	atomic_uint next_id, taken;
+	atomic_uint wrong;
+	/* [producer][number]: how often it was taken */
+	uint8_t *seen;
+};
+
+static uint64_t
+check_of(uint32_t producer, uint32_t number)
+{
+	return (producer + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ number;
+}
+
+static void *
+produce(void *arg)
+{
+	struct crew *crew = arg;
+	uint32_t me = atomic_fetch_add(&crew->next_id, 1);
+	uint32_t sent = 0;
+
+	while (sent < ENTRIES) {
+		struct plx_ring_span span = {0};
+		uint32_t want = 1 + sent % 5;
+		uint32_t n = plx_ring_reserve(crew->ring, sizeof(struct entry), want, &span);
+
+		if (n == 0) {
+			sched_yield();
+			continue;
+		}
+		/* Sometimes less than was reserved. */
+		n = n > ENTRIES - sent ? ENTRIES - sent : n;
+		n -= n > 1 && sent % 3 == 0;
+		for (uint32_t i = 0; i < n; i++) {
+			struct entry *entry = plx_ring_at(&span, sizeof(*entry), i);
+
+			*entry = (struct entry){me, sent + i, check_of(me, sent + i)};
+		}
+		plx_ring_commit(crew->ring, n);
+		sent += n;
+	}
+	return NULL;
+}
+
+static void
+look_at(struct crew *crew, const struct entry *entry, uint32_t *newest)
+{
+	if (entry->producer >= crew->producers || entry->number >= ENTRIES ||
+	    entry->check != check_of(entry->producer, entry->number) ||
+	    entry->number + 1 <= newest[entry->producer] ||
+	    __atomic_fetch_add(&crew->seen[entry->producer * ENTRIES + entry->number], 1,
+			       __ATOMIC_RELAXED) != 0)
+		atomic_fetch_add(&crew->wrong, 1);
+	else
+		newest[entry->producer] = entry->number + 1;
+}
+
+static void *
+consume(void *arg)
+{
+	struct crew *crew = arg;
+	uint32_t newest[THREADS_MAX] = {0};
+	struct plx_ring_span span = {0};
+
+	while (atomic_load(&crew->taken) < crew->producers * ENTRIES) {
+		uint32_t n = plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
+
+		if (n == 0) {
+			sched_yield();
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			look_at(crew, plx_ring_at(&span, sizeof(struct entry), i), newest);
+		plx_ring_release(crew->ring, n);
+		atomic_fetch_add(&crew->taken, n);
+	}
+	return NULL;
+}
+
+static void
+run(uint32_t producers, uint32_t consumers)
+{
+	const struct plx_ring_config config = {
+		.entries = 100,
+		.entry_bytes = sizeof(struct entry),
+		.producers = producers > 1 ? PLX_RING_MANY : PLX_RING_ONE,
+		.consumers = consumers > 1 ? PLX_RING_MANY : PLX_RING_ONE,
+		.socket = -1};
+	struct crew crew = {.producers = producers, .consumers = consumers};
+	pthread_t thread[2 * THREADS_MAX];
+	uint32_t n = 0;
+
+	crew.ring = plx_ring_create(&config);
+	crew.seen = calloc((size_t)producers * ENTRIES, sizeof(*crew.seen));
+	assert_non_null(crew.ring);
+	assert_non_null(crew.seen);
+	for (uint32_t i = 0; i < producers; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, produce, &crew), 0);
+	for (uint32_t i = 0; i < consumers; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, consume, &crew), 0);
+	for (uint32_t i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(crew.wrong, 0);
+	assert_int_equal(crew.taken, producers * ENTRIES);
+	assert_true(plx_ring_empty(crew.ring));
+	for (uint32_t i = 0; i < producers * ENTRIES; i++)
+		assert_int_equal(crew.seen[i], 1);
+	plx_ring_destroy(crew.ring);
+	free(crew.seen);
+}
+
+static void
+one_to_one_loses_nothing(void **state)
+{
+	(void)state;
+	run(1, 1);
+}
+
+static void
+many_to_one_loses_nothing(void **state)
+{
+	(void)state;
+	run(3, 1);
+}
+
+static void
+one_to_many_loses_nothing(void **state)
+{
+	(void)state;
+	run(1, 3);
+}
+
+static void
+many_to_many_loses_nothing(void **state)
+{
+	(void)state;
+	run(3, 3);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_to_one_loses_nothing),
+		cmocka_unit_test(many_to_one_loses_nothing),
+		cmocka_unit_test(one_to_many_loses_nothing),
+		cmocka_unit_test(many_to_many_loses_nothing),
+	};
+
+	test_eal_start();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
