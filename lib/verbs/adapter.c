@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Adapters as programs see them: open, close, ask, poll, events.
+ * It makes nothing itself: wishes.c says what an adapter shall be, parts.c makes it.
+ * Start with plx_adapter_open().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <verbs_version.h> /* made by Meson: PLX_VERSION */
+
+#include "objects.h"
+#include "settings.h"
+
+const char *
+plx_version(void)
+{
+	return PLX_VERSION;
+}
+
+static enum plx_status
+learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes *wishes,
+	     struct plx_why *why)
+{
+	enum plx_status status;
+
+	if (!adapter_name_is_right(name)) {
+		plx_why_say(why,
+			    "adapter name \"%.40s\" is not 1 to %d letters, digits, dots, dashes "
+			    "and underscores",
+			    name, PLX_ADAPTER_NAME_MAX);
+		return PLX_INVALID;
+	}
+	if (given) {
+		*wishes = *given;
+		status = wishes_check(wishes, why);
+	} else {
+		status = plx_wishes_load(name, wishes, why);
+	}
+	if (status == PLX_OK)
+		wishes_complete(wishes);
+	return status;
+}
+
+static void
+fill_info(struct plx_adapter *adapter)
+{
+	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
+	struct plx_adapter_info *info = &adapter->info;
+
+	snprintf(info->device, sizeof(info->device), "%s", caps->name);
+	memcpy(info->mac, caps->mac, sizeof(info->mac));
+	info->socket = caps->socket;
+	info->path_mtu = adapter->path_mtu;
+	info->hugepages = eal_has_hugepages();
+	info->mode = adapter->wishes.mode;
+	info->addresses = adapter->wishes.addresses;
+	for (uint32_t i = 0; i < info->addresses; i++)
+		info->address[i] = adapter->wishes.address[i].ip;
+	info->qps = adapter->wishes.qps;
+	info->keys = adapter->wishes.keys;
+	info->cq_depth = PLX_CQ_DEPTH_MAX;
+	info->queue_depth = PLX_QUEUE_DEPTH_MAX;
+	info->srq_depth = PLX_SRQ_DEPTH_MAX;
+	info->sges = PLX_SGE_MAX;
+	info->inline_bytes = PLX_INLINE_MAX;
+	info->rd_atomic = PLX_RD_ATOMIC_MAX;
+	info->message = PLX_MESSAGE_MAX;
+	info->udp_port = PLX_ROCE_PORT;
+}
+
+/* What DPDK itself had to say of a device that does not open, where there is room for it. */
+static void
+add_journal(struct plx_why *why)
+{
+	size_t used;
+	char line[160];
+
+	if (!why)
+		return;
+	eal_journal_read(line, sizeof(line));
+	used = strlen(why->text);
+	if (*line && used + strlen(line) + sizeof(" (DPDK: )") < sizeof(why->text))
+		snprintf(why->text + used, sizeof(why->text) - used, " (DPDK: %s)", line);
+}
+
+static enum plx_status
+make(struct plx_adapter *adapter, struct plx_why *why)
+{
+	enum plx_status status = eal_need(device_is_pci(adapter->wishes.device), why);
+
+	if (status != PLX_OK)
+		return status;
+	eal_journal_open();
+	status = parts_make(adapter, why);
+	if (status != PLX_OK) {
+		if (status == PLX_NO_DEVICE)
+			add_journal(why);
+		parts_unmake(adapter);
+		return status;
+	}
+	fill_info(adapter);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_adapter_open(const char *name, const struct plx_wishes *wishes, struct plx_adapter **out,
+		 struct plx_why *why)
+{
+	struct plx_adapter *adapter = calloc(1, sizeof(*adapter));
+	enum plx_status status;
+
+	if (!adapter) {
+		plx_why_say(why, "there is no memory for an adapter");
+		return PLX_NO_MEMORY;
+	}
+	status = learn_wishes(name, wishes, &adapter->wishes, why);
+	if (status != PLX_OK) {
+		free(adapter);
+		return status;
+	}
+	pthread_mutex_init(&adapter->lock, NULL);
+	plx_list_init(&adapter->qps);
+	snprintf(adapter->info.name, sizeof(adapter->info.name), "%s", name);
+	status = registry_reserve(adapter);
+	if (status == PLX_BUSY)
+		plx_why_say(why, "adapter \"%s\" is open already; close it, or choose a name",
+			    name);
+	else if (status == PLX_FULL)
+		plx_why_say(why, "%d adapters are open; that is all a process can have",
+			    PLX_ADAPTERS_MAX);
+	if (status == PLX_OK) {
+		status = make(adapter, why);
+		if (status == PLX_OK) {
+			registry_publish(adapter);
+			*out = adapter;
+			return PLX_OK;
+		}
+		registry_remove(adapter);
+	}
+	pthread_mutex_destroy(&adapter->lock);
+	free(adapter);
+	return status;
+}
+
+enum plx_status
+plx_adapter_close(struct plx_adapter *adapter)
+{
+	const struct object_counts *count = &adapter->count;
+	bool used;
+
+	pthread_mutex_lock(&adapter->lock);
+	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps;
+	pthread_mutex_unlock(&adapter->lock);
+	if (used)
+		return PLX_BUSY;
+	registry_hide(adapter);
+	parts_unmake(adapter);
+	/* only now may another take the name, and with it the device */
+	registry_remove(adapter);
+	pthread_mutex_destroy(&adapter->lock);
+	free(adapter);
+	return PLX_OK;
+}
+
+void
+plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out)
+{
+	*out = adapter->info;
+	out->link = plx_ethdev_link(adapter->dev);
+}
+
+uint32_t
+adapter_poll(struct plx_adapter *adapter)
+{
+	uint32_t done = 0;
+
+	if (!adapter->inline_mode)
+		return 0;
+	for (uint32_t i = 0; i < adapter->engines; i++)
+		done += plx_engine_poll(adapter->engine[i], plx_clock_ns());
+	return done;
+}
+
+uint32_t
+plx_adapter_poll(struct plx_adapter *adapter)
+{
+	return adapter_poll(adapter);
+}
+
+bool
+plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out)
+{
+	struct plx_notice notice;
+
+	for (uint32_t i = 0; i < adapter->engines; i++) {
+		if (!plx_engine_next_notice(adapter->engine[i], &notice))
+			continue;
+		*out = (struct plx_async){.kind = notice.kind,
+					  .cause = notice.cause,
+					  .qpn = notice.qpn,
+					  .context = notice.context};
+		return true;
+	}
+	return false;
+}
+
+int
+plx_adapter_async_fd(struct plx_adapter *adapter)
+{
+	return adapter->async_fd;
+}

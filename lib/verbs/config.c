@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The configuration file: finds it, reads it with libconfig, refuses whatever is wrong in it by
+ * file, line, setting, value and range. The whole file is judged whichever adapter is asked for.
+ * It keeps nothing between calls and starts nothing. Start with settings_read().
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <libconfig.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "objects.h"
+#include "settings.h"
+
+enum {
+	NAME_FAR = 3, /* a wrong name this many letters off is not taken for a slip */
+	NAME_LONGEST = 64,
+};
+
+static const struct settings_choice modes[] = {
+	{"worker", PLX_MODE_WORKER},
+	{"inline", PLX_MODE_INLINE},
+	{NULL, 0},
+};
+
+static const struct settings_choice idlings[] = {
+	{"spin", PLX_IDLING_SPIN},
+	{"pause", PLX_IDLING_PAUSE},
+	{"yield", PLX_IDLING_YIELD},
+	{NULL, 0},
+};
+
+#define OFFSET(member) offsetof(struct plx_wishes, member)
+#define SIZE(member)   sizeof(((struct plx_wishes *)0)->member)
+
+/* Every setting of an adapter: what wishes_check() judges a program by, and the file too. */
+const struct settings_field settings_fields[] = {
+	{"name", SETTINGS_NAME, 0, 0, 0, 0, NULL},
+	{"device", SETTINGS_STRING, OFFSET(device), SIZE(device), 0, 0, NULL},
+	{"address", SETTINGS_ADDRESSES, 0, 0, 0, 0, NULL},
+	{"mode", SETTINGS_CHOICE, OFFSET(mode), SIZE(mode), 0, 0, modes},
+	{"worker", SETTINGS_STRING, OFFSET(worker), SIZE(worker), 0, 0, NULL},
+	{"core", SETTINGS_NUMBER, OFFSET(core), SIZE(core), -1, SETTINGS_CORE_MAX, NULL},
+	{"idle", SETTINGS_CHOICE, OFFSET(idle), SIZE(idle), 0, 0, idlings},
+	{"path_mtu", SETTINGS_MTU, OFFSET(path_mtu), SIZE(path_mtu), 256, PLX_MTU_MAX, NULL},
+	{"queue_pairs", SETTINGS_NUMBER, OFFSET(qps), SIZE(qps), 1, PLX_ENGINE_QPS_MAX, NULL},
+	{"keys", SETTINGS_NUMBER, OFFSET(keys), SIZE(keys), 2, PLX_MEM_SLOTS_MAX - 1, NULL},
+	{"packets", SETTINGS_NUMBER, OFFSET(packets), SIZE(packets), SETTINGS_PACKETS_MIN,
+	 SETTINGS_PACKETS_MAX, NULL},
+	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
+	{"start_timeout_ms", SETTINGS_NUMBER, OFFSET(start_timeout_ms), SIZE(start_timeout_ms), 1,
+	 SETTINGS_START_TIMEOUT_MAX, NULL},
+};
+
+const uint32_t settings_field_count = PLX_COUNT_OF(settings_fields);
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+/* Where a mistake is, and where the sentence about it goes. */
+struct place {
+	const char *path;
+	const config_setting_t *setting;
+	struct plx_why *why;
+};
+
+static enum plx_status __attribute__((format(printf, 2, 3)))
+wrong(const struct place *at, const char *format, ...)
+{
+	char text[sizeof(at->why->text)];
+	const char *file;
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	/* what was included by the file has a name of its own */
+	file = config_setting_source_file(at->setting);
+	plx_why_say(at->why, "%s:%u: %s", file ? file : at->path,
+		    config_setting_source_line(at->setting), text);
+	return PLX_CONFIG;
+}
+
+static uint32_t
+least(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* How many letters have to be put in, taken out or changed to make one word of the other. */
+static uint32_t
+distance(const char *a, const char *b)
+{
+	uint32_t row[NAME_LONGEST + 1], diagonal, above;
+	size_t b_length = strlen(b);
+
+	if (b_length > NAME_LONGEST)
+		return UINT32_MAX;
+	for (uint32_t i = 0; i <= b_length; i++)
+		row[i] = i;
+	for (; *a; a++) {
+		diagonal = row[0]++;
+		for (uint32_t i = 1; i <= b_length; i++) {
+			above = row[i];
+			row[i] = least(above + 1, row[i - 1] + 1, diagonal + (*a != b[i - 1]));
+			diagonal = above;
+		}
+	}
+	return row[b_length];
+}
+
+/* The one of `names` that was most likely meant; NULL when none is near. */
+static const char *
+nearest(const char *name, const char *const *names, uint32_t n)
+{
+	const char *best = NULL;
+	uint32_t best_distance = NAME_FAR;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t off = distance(name, names[i]);
+
+		if (off < best_distance) {
+			best_distance = off;
+			best = names[i];
+		}
+	}
+	return best;
+}
+
+static enum plx_status
+unknown_setting(const struct place *at, const char *const *names, uint32_t n)
+{
+	const char *name = config_setting_name(at->setting);
+	const char *meant = nearest(name, names, n);
+
+	if (meant)
+		return wrong(at, "there is no setting %s; did you mean %s?", name, meant);
+	return wrong(at, "there is no setting %s", name);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static enum plx_status
+read_string(const struct place *at, const struct settings_field *field, void *base)
+{
+	const char *value = config_setting_get_string(at->setting);
+
+	if (!value)
+		return wrong(at, "%s is not a string in quotes", field->name);
+	if (!*value || strlen(value) >= field->size)
+		return wrong(at, "%s = \"%.40s\" has %zu characters; it needs 1 to %zu",
+			     field->name, value, strlen(value), field->size - 1);
+	memcpy((char *)base + field->offset, value, strlen(value) + 1);
+	return PLX_OK;
+}
+
+static enum plx_status
+read_number(const struct place *at, const struct settings_field *field, void *base)
+{
+	int type = config_setting_type(at->setting);
+	long long value;
+
+	if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64)
+		return wrong(at, "%s is not a whole number; it needs %lld to %lld", field->name,
+			     field->min, field->max);
+	value = config_setting_get_int64(at->setting);
+	if (value < field->min || value > field->max)
+		return wrong(at, "%s = %lld is outside its range of %lld to %lld", field->name,
+			     value, field->min, field->max);
+	if (field->kind == SETTINGS_MTU && (value & (value - 1)))
+		return wrong(at, "%s = %lld is not one of 256, 512, 1024, 2048, 4096", field->name,
+			     value);
+	settings_field_set(field, base, value);
+	return PLX_OK;
+}
+
+static enum plx_status
+read_choice(const struct place *at, const struct settings_field *field, void *base)
+{
+	const char *value = config_setting_get_string(at->setting);
+	char all[64] = "";
+
+	for (const struct settings_choice *choice = field->choices; choice->name; choice++) {
+		if (value && strcmp(value, choice->name) == 0) {
+			settings_field_set(field, base, choice->value);
+			return PLX_OK;
+		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s\"%s\"", *all ? ", " : "",
+			 choice->name);
+	}
+	return wrong(at, "%s = \"%.40s\" is not one of %s", field->name, value ? value : "?", all);
+}
+
+/* "10.77.0.1/24" or "fd77::1/64" */
+static bool
+parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
+{
+	char host[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	char *end;
+	long bits;
+
+	if (!slash || (size_t)(slash - text) >= sizeof(host) || !isdigit((unsigned char)slash[1]))
+		return false;
+	memcpy(host, text, (size_t)(slash - text));
+	host[slash - text] = '\0';
+	bits = strtol(slash + 1, &end, 10);
+	memset(ip, 0, sizeof(*ip));
+	if (inet_pton(AF_INET, host, ip->v) == 1)
+		ip->version = 4;
+	else if (inet_pton(AF_INET6, host, ip->v) == 1)
+		ip->version = 6;
+	if (*end || !ip->version || bits < 1 || bits > (ip->version == 4 ? 32 : 128))
+		return false;
+	*prefix_bits = (uint8_t)bits;
+	return true;
+}
+
+static enum plx_status
+read_addresses(const struct place *at, struct plx_wishes *wishes)
+{
+	int n = config_setting_length(at->setting);
+
+	if (!config_setting_is_aggregate(at->setting) || n < 1 || n > PLX_ADAPTER_ADDRESSES_MAX)
+		return wrong(at,
+			     "address is not a list of 1 to %d addresses, such as "
+			     "[ \"10.77.0.1/24\", \"fd77::1/64\" ]",
+			     PLX_ADAPTER_ADDRESSES_MAX);
+	for (int i = 0; i < n; i++) {
+		const char *text = config_setting_get_string_elem(at->setting, i);
+		uint32_t to = wishes->addresses;
+
+		if (!text ||
+		    !parse_address(text, &wishes->address[to].ip, &wishes->address[to].prefix_bits))
+			return wrong(at,
+				     "address \"%.60s\" is not an IP address with the length of "
+				     "its prefix (1 to 32, for IPv6 1 to 128), such as "
+				     "\"10.77.0.1/24\" or \"fd77::1/64\"",
+				     text ? text : "?");
+		wishes->addresses++;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+read_name(const struct place *at, struct settings_section *section)
+{
+	const char *value = config_setting_get_string(at->setting);
+
+	if (!value || !adapter_name_is_right(value))
+		return wrong(at,
+			     "name = \"%.40s\" is not 1 to %d letters, digits, dots, dashes and "
+			     "underscores",
+			     value ? value : "?", PLX_ADAPTER_NAME_MAX);
+	memcpy(section->name, value, strlen(value) + 1);
+	return PLX_OK;
+}
+
+static enum plx_status
+read_field(const struct place *at, const struct settings_field *field,
+	   struct settings_section *section)
+{
+	switch (field->kind) {
+	case SETTINGS_NAME:
+		return read_name(at, section);
+	case SETTINGS_STRING:
+		return read_string(at, field, &section->wishes);
+	case SETTINGS_CHOICE:
+		return read_choice(at, field, &section->wishes);
+	case SETTINGS_ADDRESSES:
+		return read_addresses(at, &section->wishes);
+	case SETTINGS_NUMBER:
+	case SETTINGS_MTU:
+		break;
+	}
+	return read_number(at, field, &section->wishes);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static enum plx_status
+read_setting(const struct place *at, struct settings_section *section)
+{
+	const char *names[PLX_COUNT_OF(settings_fields)];
+
+	for (uint32_t i = 0; i < settings_field_count; i++) {
+		names[i] = settings_fields[i].name;
+		if (strcmp(config_setting_name(at->setting), names[i]) == 0)
+			return read_field(at, &settings_fields[i], section);
+	}
+	return unknown_setting(at, names, settings_field_count);
+}
+
+/* One { ... } of adapters. */
+static enum plx_status
+read_section(const struct place *at, struct settings *file)
+{
+	struct settings_section *section = &file->section[file->sections];
+	int n = config_setting_length(at->setting);
+	struct plx_why detail = {""};
+
+	if (!config_setting_is_group(at->setting))
+		return wrong(at, "an adapter is not a group of settings in braces");
+	plx_wishes_init(&section->wishes);
+	for (int i = 0; i < n; i++) {
+		struct place inner = {at->path, config_setting_get_elem(at->setting, (unsigned)i),
+				      at->why};
+		enum plx_status status = read_setting(&inner, section);
+
+		if (status != PLX_OK)
+			return status;
+	}
+	if (!*section->name)
+		return wrong(at, "the adapter has no name; add name = \"plx0\";");
+	for (uint32_t i = 0; i < file->sections; i++)
+		if (strcmp(file->section[i].name, section->name) == 0)
+			return wrong(at, "name = \"%s\" is that of an earlier adapter too",
+				     section->name);
+	if (wishes_check(&section->wishes, &detail) != PLX_OK)
+		return wrong(at, "adapter \"%s\": %.180s", section->name, detail.text);
+	file->sections++;
+	return PLX_OK;
+}
+
+static enum plx_status
+read_adapters(const struct place *at, struct settings *file)
+{
+	int n = config_setting_length(at->setting);
+
+	if (!config_setting_is_list(at->setting) || n > PLX_ADAPTERS_MAX)
+		return wrong(at,
+			     "adapters is not a list of at most %d groups: ( { ... }, { ... } )",
+			     PLX_ADAPTERS_MAX);
+	for (int i = 0; i < n; i++) {
+		struct place inner = {at->path, config_setting_get_elem(at->setting, (unsigned)i),
+				      at->why};
+		enum plx_status status = read_section(&inner, file);
+
+		if (status != PLX_OK)
+			return status;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+read_root(const char *path, const config_setting_t *root, struct settings *file,
+	  struct plx_why *why)
+{
+	static const struct settings_field eal = {
+		"eal", SETTINGS_STRING, 0, sizeof(((struct settings *)0)->eal), 0, 0, NULL};
+	static const char *const names[] = {"eal", "adapters"};
+	enum plx_status status = PLX_OK;
+
+	for (int i = 0; i < config_setting_length(root) && status == PLX_OK; i++) {
+		struct place at = {path, config_setting_get_elem(root, (unsigned)i), why};
+		const char *name = config_setting_name(at.setting);
+
+		if (strcmp(name, "eal") == 0)
+			status = read_string(&at, &eal, file->eal);
+		else if (strcmp(name, "adapters") == 0)
+			status = read_adapters(&at, file);
+		else
+			status = unknown_setting(&at, names, PLX_COUNT_OF(names));
+	}
+	return status;
+}
+
+/* Where the file is; NULL when there is none. One that POLLUX_CONFIG names has to be there. */
+static const char *
+find_file(void)
+{
+	const char *named = getenv("POLLUX_CONFIG");
+
+	if (named && *named)
+		return named;
+	if (access("pollux.conf", F_OK) == 0)
+		return "./pollux.conf";
+	return access("/etc/pollux/pollux.conf", F_OK) == 0 ? "/etc/pollux/pollux.conf" : NULL;
+}
+
+/* libconfig's scanner ends the process when reading fails, as it does for a directory. */
+static FILE *
+open_file(const char *path, struct plx_why *why)
+{
+	FILE *stream = fopen(path, "re");
+	struct stat status;
+
+	if (!stream) {
+		plx_why_say(why, "%s cannot be read: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode))
+		return stream;
+	fclose(stream);
+	plx_why_say(why, "%s cannot be read: it is not a file", path);
+	return NULL;
+}
+
+enum plx_status
+settings_read(struct settings *file, struct plx_why *why)
+{
+	const char *path = find_file();
+	enum plx_status status = PLX_CONFIG;
+	config_t config;
+	FILE *stream;
+
+	memset(file, 0, sizeof(*file));
+	if (!path)
+		return PLX_OK;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	stream = open_file(path, why);
+	if (!stream)
+		return PLX_CONFIG;
+	config_init(&config);
+	if (config_read(&config, stream))
+		status = read_root(path, config_root_setting(&config), file, why);
+	else
+		plx_why_say(why, "%s:%d: %s", path, config_error_line(&config),
+			    config_error_text(&config));
+	config_destroy(&config);
+	fclose(stream);
+	return status;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From two addresses to a connection: what both ends of a queue pair agree on, checked, and the
+ * steps from RESET to RTS with the neighbour waited for.
+ * It never guesses: a value out of range is refused with a sentence that names it and its limit.
+ * Start with plx_qp_connect(), then qp_agree().
+ */
+#include <arpa/inet.h>
+#include <sched.h>
+
+#include "objects.h"
+
+enum {
+	LINK_RETRY = 7,
+	LINK_RNR_RETRY = 6,
+	LINK_RNR_TIMER = 28,   /* 163.84 ms; six of them: a missing receive shows after a second */
+	LINK_ACK_TIMEOUT = 14, /* 67 ms */
+	LINK_WINDOW_PACKETS = 128,
+	LINK_ACK_INTERVAL = 16,
+	LINK_DSCP_OF_ADAPTER = 0xff,
+	DSCP_MAX = 63,
+	PKEY_DEFAULT = 0xffff,
+};
+
+#define NEIGHBOUR_PAUSE_NS (1 * PLX_MSEC)
+#define PEER_ACCESS \
+	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
+
+struct ip_text {
+	char s[INET6_ADDRSTRLEN];
+};
+
+static struct ip_text
+ip_text(const struct plx_ip *ip)
+{
+	struct ip_text text = {"none"};
+
+	if (ip->version == 4 || ip->version == 6)
+		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, text.s, sizeof(text.s));
+	return text;
+}
+
+void
+plx_qp_link_init(struct plx_qp_link *link)
+{
+	*link = (struct plx_qp_link){
+		.access = PEER_ACCESS,
+		.retry = LINK_RETRY,
+		.rnr_retry = LINK_RNR_RETRY,
+		.rnr_timer = LINK_RNR_TIMER,
+		.ack_timeout = LINK_ACK_TIMEOUT,
+		.dscp = LINK_DSCP_OF_ADAPTER,
+	};
+}
+
+enum plx_status
+plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_qp_address *out)
+{
+	const struct plx_adapter *adapter = qp->adapter;
+	struct plx_ip ip = adapter->wishes.address[0].ip;
+
+	if (remote != NULL && remote->version != 4 && remote->version != 6)
+		return PLX_INVALID;
+	if (remote != NULL && !plx_net_source(adapter->net[0], remote, &ip))
+		return PLX_UNREACHABLE;
+	*out = (struct plx_qp_address){
+		.qpn = plx_qpair_number(qp->pair),
+		.psn = plx_qpair_first_psn(qp->pair).v,
+		.ip = ip,
+		.path_mtu = adapter->path_mtu,
+		.rd_atomic = (uint8_t)qp->options.responder_res,
+	};
+	return PLX_OK;
+}
+
+/* ---- what both ends agree on ------------------------------------------------------------------
+ */
+
+struct range {
+	const char *what;
+	uint32_t value, first, last;
+};
+
+/* The first value out of its range, said. */
+static enum plx_status
+check_ranges(const struct range *range, size_t n, struct plx_why *why)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (range[i].value >= range[i].first && range[i].value <= range[i].last)
+			continue;
+		plx_why_say(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
+			    range[i].first, range[i].last);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+static bool
+is_mtu(uint32_t bytes)
+{
+	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
+}
+
+static enum plx_status
+check_peer(const struct plx_qp_address *peer, struct plx_why *why)
+{
+	const struct range ranges[] = {
+		{"the peer's queue pair number", peer->qpn, 2, PLX_PSN_MASK},
+		{"the peer's first PSN", peer->psn, 0, PLX_PSN_MASK},
+	};
+
+	if (!is_mtu(peer->path_mtu)) {
+		plx_why_say(why,
+			    "the peer's path MTU is %u; it can be 256, 512, 1024, 2048 or 4096",
+			    peer->path_mtu);
+		return PLX_INVALID;
+	}
+	if (peer->ip.version != 4 && peer->ip.version != 6) {
+		plx_why_say(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
+			    peer->ip.version);
+		return PLX_INVALID;
+	}
+	return check_ranges(ranges, PLX_COUNT_OF(ranges), why);
+}
+
+static enum plx_status
+check_link(const struct plx_qp_link *link, struct plx_why *why)
+{
+	const struct range ranges[] = {
+		{"retry", link->retry, 0, PLX_RETRY_MAX},
+		{"rnr_retry", link->rnr_retry, 0, PLX_RNR_RETRY_FOREVER},
+		{"rnr_timer", link->rnr_timer, 0, 31},
+		{"ack_timeout", link->ack_timeout, 1, 31},
+		{"window_packets", link->window_packets, 0, PLX_WINDOW_PACKETS_MAX},
+		{"ack_interval", link->ack_interval, 0, PLX_WINDOW_PACKETS_MAX},
+	};
+
+	if (link->access & ~PEER_ACCESS) {
+		plx_why_say(why,
+			    "access 0x%x has bits that are not rights of a peer; give some of "
+			    "PLX_ACCESS_REMOTE_READ, _WRITE and _ATOMIC",
+			    link->access);
+		return PLX_INVALID;
+	}
+	if (link->dscp > DSCP_MAX && link->dscp != LINK_DSCP_OF_ADAPTER) {
+		plx_why_say(why, "dscp is %u; give 0 to %d, or 255 for the adapter's", link->dscp,
+			    DSCP_MAX);
+		return PLX_INVALID;
+	}
+	return check_ranges(ranges, PLX_COUNT_OF(ranges), why);
+}
+
+static enum plx_status
+agree_mtu(const struct plx_qp *qp, const struct plx_qp_address *peer,
+	  const struct plx_qp_link *link, uint32_t *mtu, struct plx_why *why)
+{
+	uint32_t ours = qp->adapter->path_mtu;
+	uint32_t least = peer->path_mtu < ours ? peer->path_mtu : ours;
+
+	*mtu = link->path_mtu ? link->path_mtu : least;
+	if (!is_mtu(*mtu)) {
+		plx_why_say(why, "path MTU %u is none; give 256, 512, 1024, 2048 or 4096, or 0",
+			    *mtu);
+		return PLX_INVALID;
+	}
+	if (*mtu > least) {
+		plx_why_say(why,
+			    "path MTU %u is more than %u, which is what %s; give %u, or 0 to "
+			    "let both ends agree",
+			    *mtu, least,
+			    least == ours ? "our port carries" : "the peer's port carries", least);
+		return PLX_TOO_LONG;
+	}
+	return PLX_OK;
+}
+
+static uint8_t
+agree_rd_atomic(const struct plx_qp_address *peer, const struct plx_qp_link *link)
+{
+	return link->rd_atomic && link->rd_atomic < peer->rd_atomic ? link->rd_atomic
+								    : peer->rd_atomic;
+}
+
+enum plx_status
+qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+	 struct plx_rc_attr *attr, struct plx_qpair_path *path, struct plx_why *why)
+{
+	enum plx_status status;
+	uint32_t mtu;
+
+	if (peer == NULL || link == NULL) {
+		plx_why_say(why, "no %s given; a connection needs the peer's address and a link",
+			    peer == NULL ? "peer" : "link");
+		return PLX_INVALID;
+	}
+	status = check_peer(peer, why);
+	if (status == PLX_OK)
+		status = check_link(link, why);
+	if (status == PLX_OK)
+		status = agree_mtu(qp, peer, link, &mtu, why);
+	if (status != PLX_OK)
+		return status;
+	*attr = (struct plx_rc_attr){
+		.mtu = mtu,
+		.dest_qpn = peer->qpn,
+		.pkey = PKEY_DEFAULT,
+		.rq_psn = plx_psn(peer->psn),
+		.enabled = {(uint8_t)link->access},
+		.rnr_timer = link->rnr_timer,
+		.sq_psn = plx_qpair_first_psn(qp->pair),
+		.retry_max = link->retry,
+		.rnr_retry_max = link->rnr_retry,
+		.rd_atomic_max = agree_rd_atomic(peer, link),
+		.ack_timeout_ns = plx_ack_timeout_ns(link->ack_timeout),
+		.window_packets = link->window_packets ? link->window_packets : LINK_WINDOW_PACKETS,
+		.ack_interval = link->ack_interval ? link->ack_interval : LINK_ACK_INTERVAL,
+		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
+	};
+	*path = (struct plx_qpair_path){
+		.remote = peer->ip,
+		.dscp = link->dscp == LINK_DSCP_OF_ADAPTER ? qp->adapter->wishes.dscp : link->dscp,
+	};
+	return PLX_OK;
+}
+
+/* ---- the steps --------------------------------------------------------------------------------
+ */
+
+/* A sentence for what the engine answered. */
+static enum plx_status
+said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
+     const struct plx_qp_address *peer, struct plx_why *why)
+{
+	struct ip_text ip = {"the peer"};
+
+	if (peer != NULL)
+		ip = ip_text(&peer->ip);
+	if (status == PLX_STATE)
+		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
+			    plx_qpair_number(qp->pair),
+			    plx_qp_state_name(plx_qpair_state(qp->pair)), plx_qp_state_name(to));
+	else if (status == PLX_AGAIN)
+		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
+	else if (status == PLX_UNREACHABLE)
+		plx_why_say(why,
+			    "%s does not answer, or is in no network of adapter %s; check both "
+			    "addresses and prefixes, and that the peer runs",
+			    ip.s, qp->adapter->info.name);
+	else if (status == PLX_TIMEOUT)
+		plx_why_say(why,
+			    "the engine of adapter %s has not answered for %d s; in worker mode "
+			    "see whether its core is free",
+			    qp->adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
+	else if (status != PLX_OK)
+		plx_why_say(why, "queue pair 0x%06x cannot go to %s: %s",
+			    plx_qpair_number(qp->pair), plx_qp_state_name(to),
+			    plx_status_text(status));
+	return status;
+}
+
+static void
+pause_for_neighbour(struct plx_adapter *adapter)
+{
+	if (!adapter->inline_mode)
+		sleep_ns(NEIGHBOUR_PAUSE_NS);
+	else if (adapter_poll(adapter) == 0)
+		sched_yield();
+}
+
+/* INIT to RTR, the neighbour waited for. */
+static enum plx_status
+reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_qpair_path *path,
+      uint32_t timeout_ms, struct plx_why *why)
+{
+	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+
+	for (;;) {
+		enum plx_status status = plx_qpair_modify(qp->pair, PLX_QP_RTR, attr, path);
+
+		if (status != PLX_AGAIN)
+			return status;
+		if (timeout_ms == 0)
+			return PLX_AGAIN;
+		if (steady_ns() >= deadline) {
+			plx_why_say(why,
+				    "%s has not answered for its Ethernet address within %u ms; "
+				    "check that the peer runs, or give it longer",
+				    ip_text(&path->remote).s, timeout_ms);
+			return PLX_TIMEOUT;
+		}
+		pause_for_neighbour(qp->adapter);
+	}
+}
+
+enum plx_status
+plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+	       uint32_t timeout_ms, struct plx_why *why)
+{
+	bool from_reset = plx_qpair_state(qp->pair) == PLX_QP_RESET;
+	struct plx_why late = {""};
+	struct plx_qpair_path path;
+	struct plx_rc_attr attr;
+	enum plx_status status = qp_agree(qp, peer, link, &attr, &path, why);
+
+	if (status != PLX_OK)
+		return status;
+	if (from_reset)
+		status = plx_qpair_modify(qp->pair, PLX_QP_INIT, NULL, NULL);
+	if (status != PLX_OK)
+		return said(qp, status, PLX_QP_INIT, peer, why);
+	status = reach(qp, &attr, &path, timeout_ms, &late);
+	if (status == PLX_OK) {
+		status = plx_qpair_modify(qp->pair, PLX_QP_RTS, &attr, &path);
+		return said(qp, status, PLX_QP_RTS, peer, why);
+	}
+	(void)said(qp, status, PLX_QP_RTR, peer, why);
+	if (late.text[0] != '\0')
+		plx_why_say(why, "%s", late.text);
+	/* A refused call changes nothing. In INIT, where it began, its receives are still posted.
+	 */
+	if (from_reset)
+		(void)!plx_qpair_modify(qp->pair, PLX_QP_RESET, NULL, NULL);
+	return status;
+}
+
+enum plx_status
+plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_address *peer,
+	      const struct plx_qp_link *link, struct plx_why *why)
+{
+	bool needs_terms =
+		to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_qpair_state(qp->pair) != PLX_QP_SQD);
+	struct plx_qpair_path path;
+	struct plx_rc_attr attr;
+	enum plx_status status;
+
+	if ((unsigned)to >= PLX_QP_STATE_COUNT || to == PLX_QP_NONE) {
+		plx_why_say(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
+		return PLX_INVALID;
+	}
+	if (!needs_terms)
+		return said(qp, plx_qpair_modify(qp->pair, to, NULL, NULL), to, NULL, why);
+	status = qp_agree(qp, peer, link, &attr, &path, why);
+	if (status != PLX_OK)
+		return status;
+	return said(qp, plx_qpair_modify(qp->pair, to, &attr, &path), to, peer, why);
+}
+
+enum plx_status
+plx_qp_flush(struct plx_qp *qp)
+{
+	return plx_qpair_modify(qp->pair, PLX_QP_ERROR, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The counters of an adapter, all that its engines, neighbours, port and embedded link count, under
+ * one roof: which part counts is the front of the name.
+ * It only reads what others write, and sums over engines. Start with plx_adapter_counters().
+ */
+#include "objects.h"
+
+/* What struct plx_ethdev_stats holds. X(name, text) */
+#define PORT_COUNTER_LIST(X)                                     \
+	X(rx_packets, "packets the device received")             \
+	X(rx_bytes, "bytes the device received")                 \
+	X(rx_missed, "packets dropped by a full receive queue")  \
+	X(rx_errors, "packets received with an error")           \
+	X(rx_no_buffer, "packets for which there was no buffer") \
+	X(tx_packets, "packets the device sent")                 \
+	X(tx_bytes, "bytes the device sent")                     \
+	X(tx_errors, "packets the device could not send")
+
+/* Everything of all engines, added up. */
+struct sums {
+	struct plx_engine_counters engine;
+	struct plx_net_counters net;
+};
+
+static void
+add(struct sums *sums, const struct plx_engine_counters *engine, const struct plx_net_counters *net)
+{
+	for (uint32_t i = 0; i < PLX_WIRE_VERDICT_COUNT; i++)
+		sums->engine.refused[i] += engine->refused[i];
+	for (uint32_t i = 0; i < PLX_VERDICT_COUNT; i++)
+		sums->engine.denied[i] += engine->denied[i];
+#define PLX_X(name, text) sums->engine.name += engine->name;
+	PLX_ENGINE_COUNTER_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) sums->net.name += net->name;
+	PLX_NET_COUNTER_LIST(PLX_X)
+#undef PLX_X
+}
+
+struct writer {
+	struct plx_counter *out;
+	uint32_t room, count;
+};
+
+static void
+put(struct writer *to, const char *name, const char *text, uint64_t value)
+{
+	if (to->count < to->room)
+		to->out[to->count] = (struct plx_counter){name, text, value};
+	to->count++;
+}
+
+static void
+put_engine(struct writer *to, const struct sums *sums)
+{
+	const struct plx_engine_counters *engine = &sums->engine;
+	const struct plx_net_counters *net = &sums->net;
+
+#define PLX_X(name, text) put(to, "engine_" #name, text, engine->name);
+	PLX_ENGINE_COUNTER_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) put(to, "refused_" #name, text, engine->refused[PLX_WIRE_##name]);
+	PLX_WIRE_VERDICT_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) put(to, "denied_" #name, text, engine->denied[PLX_VERDICT_##name]);
+	PLX_VERDICT_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) put(to, "net_" #name, text, net->name);
+	PLX_NET_COUNTER_LIST(PLX_X)
+#undef PLX_X
+}
+
+static void
+put_port(struct writer *to, const struct plx_adapter *adapter)
+{
+	struct plx_net_wire_counters wire;
+	struct plx_ethdev_stats port;
+
+	plx_ethdev_stats(adapter->dev, &port);
+#define PLX_X(name, text) put(to, "port_" #name, text, port.name);
+	PORT_COUNTER_LIST(PLX_X)
+#undef PLX_X
+	put(to, "port_dma_refused", "regions that the device could not be shown",
+	    adapter->dma_refused);
+	if (!adapter->wire_attached || !plx_net_wire_counters(adapter->wishes.device, &wire))
+		return;
+#define PLX_X(name, text) put(to, "wire_" #name, text, wire.name);
+	PLX_NET_WIRE_COUNTER_LIST(PLX_X)
+#undef PLX_X
+}
+
+uint32_t
+plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out, uint32_t n)
+{
+	struct writer to = {.out = out, .room = n};
+	struct sums sums = {0};
+
+	for (uint32_t i = 0; i < adapter->engines; i++)
+		add(&sums, plx_engine_counters(adapter->engine[i]),
+		    plx_engine_net_counters(adapter->engine[i]));
+	put_engine(&to, &sums);
+	put_port(&to, adapter);
+	return to.count;
+}

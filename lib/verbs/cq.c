@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completion queues: the engine's, with waiting added. The rule by which an armed queue fires is
+ * the engine's alone.
+ * Polling takes no lock and makes no system call.
+ * Start with plx_cq_poll(), then plx_cq_wait().
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "objects.h"
+
+enum plx_status
+plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options, struct plx_cq **cq)
+{
+	const struct plx_cqueue_config config = {
+		.depth = options->depth,
+		.strict = options->strict,
+		.cookie = options->context,
+	};
+	struct plx_cq *made;
+	enum plx_status status;
+
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->adapter = adapter;
+	made->inline_mode = adapter->inline_mode;
+	status = plx_cqueue_create(adapter_home(adapter), &config, &made->queue);
+	if (status != PLX_OK) {
+		free(made);
+		return status;
+	}
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.cqs++;
+	pthread_mutex_unlock(&adapter->lock);
+	*cq = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_cq_destroy(struct plx_cq *cq)
+{
+	struct plx_adapter *adapter = cq->adapter;
+	enum plx_status status = plx_cqueue_destroy(cq->queue);
+
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.cqs--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(cq);
+	return PLX_OK;
+}
+
+PLX_HOT uint32_t
+plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
+{
+	uint32_t taken;
+
+	if (!cq->inline_mode)
+		return plx_cqueue_poll(cq->queue, wc, n);
+	taken = plx_cqueue_poll(cq->queue, wc, n);
+	if (taken > 0)
+		return taken;
+	adapter_poll(cq->adapter);
+	return plx_cqueue_poll(cq->queue, wc, n);
+}
+
+enum plx_status
+plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
+{
+	uint32_t unwanted;
+
+	return plx_cqueue_arm(cq->queue, kinds, fired ? fired : &unwanted);
+}
+
+uint32_t
+plx_cq_fired(struct plx_cq *cq)
+{
+	return plx_cqueue_fired(cq->queue);
+}
+
+int
+plx_cq_fd(struct plx_cq *cq)
+{
+	return plx_cqueue_fd(cq->queue);
+}
+
+/* The thread that waits is the one that polls. */
+static uint32_t
+wait_inline(struct plx_cq *cq, uint64_t deadline)
+{
+	for (;;) {
+		uint32_t done = adapter_poll(cq->adapter);
+		uint32_t fired = plx_cqueue_fired(cq->queue);
+
+		if (fired || steady_ns() >= deadline)
+			return fired;
+		if (done == 0 && cq->adapter->wishes.idle == PLX_IDLING_YIELD)
+			sched_yield();
+	}
+}
+
+/* Sleep until the descriptor may be readable. -1 as descriptor: the system had none left. */
+static void
+sleep_on(int fd, uint64_t ns)
+{
+	struct pollfd entry = {.fd = fd, .events = POLLIN};
+	uint64_t ms = fd < 0 ? 1 : (ns + PLX_MSEC - 1) / PLX_MSEC;
+
+	/* Woken early, or not at all: the caller looks at the queue and at the time. */
+	(void)!poll(&entry, 1, ms > INT_MAX ? INT_MAX : (int)ms);
+}
+
+uint32_t
+plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
+{
+	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	int fd;
+
+	if (cq->inline_mode)
+		return wait_inline(cq, deadline);
+	fd = plx_cqueue_fd(cq->queue); /* before the first look, so that nothing falls between */
+	for (;;) {
+		uint32_t fired = plx_cqueue_fired(cq->queue);
+		uint64_t now = steady_ns();
+
+		if (fired || now >= deadline)
+			return fired;
+		sleep_on(fd, deadline - now);
+	}
+}
+
+enum plx_status
+plx_cq_resize(struct plx_cq *cq, uint32_t depth)
+{
+	return plx_cqueue_resize(cq->queue, depth);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the EAL needs of the file system and leaves behind in it: hugepages, runtime folders.
+ * It owns no state that others see. Start with eal_files_sweep().
+ */
+#ifndef PLX_EAL_FILES_H
+#define PLX_EAL_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Before the process's number, in the names of our runtime folders and hugepage files. */
+#define EAL_PREFIX "pollux-"
+
+struct eal_hugepages {
+	uint64_t mounted; /* [bytes] free, of sizes with a hugetlbfs that we may write to */
+	uint64_t all;     /* [bytes] free, of any size */
+};
+
+void eal_files_hugepages(struct eal_hugepages *out);
+
+/** Remove what dead processes of ours have left: runtime folders, and the hugepage files that hold
+ * their memory. Only folders named EAL_PREFIX are looked at. */
+void eal_files_sweep(void);
+
+/** When the process ends, remove its own; the EAL itself is never stopped. */
+void eal_files_remove_at_exit(void);
+
+#endif

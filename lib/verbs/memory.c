@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory for messages: hugepages on the wished NUMA node, else pages there, else anywhere; and
+ * showing hugepages to a device that sees only what it was shown. Needs no EAL to allocate.
+ * It never touches what it has handed out. Start with plx_mem_alloc().
+ */
+#define ALLOW_EXPERIMENTAL_API /* rte_dev_dma_map(): in DPDK since 19.05, and never promised */
+#include <errno.h>
+#include <numa.h>
+#include <numaif.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_memory.h>
+
+#include "objects.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+enum {
+	HUGE_BYTES = 2 << 20,
+	HUGE_SHIFT = 21, /* as MAP_HUGETLB wants it told */
+};
+
+/* One plx_mem_alloc(), and the adapters' devices it was shown to. */
+struct block {
+	struct plx_list node;
+	void *memory;
+	size_t bytes; /* as mapped */
+	bool huge;
+	bool known; /* to the EAL */
+	struct plx_list views;
+};
+
+struct view {
+	struct plx_list node;
+	const struct plx_adapter *adapter;
+	uint32_t users; /* regions in it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plx_list blocks = {&blocks, &blocks};
+
+/* ---- allocating ------------------------------------------------------------------------------ */
+
+static size_t
+rounded(size_t size, size_t unit)
+{
+	return size > SIZE_MAX - unit ? 0 : (size + unit - 1) / unit * unit;
+}
+
+/* Ask for the node before the first touch; what is asked is preferred, not demanded. */
+static bool
+prefer_node(void *memory, size_t bytes, int socket)
+{
+	struct bitmask *nodes;
+	bool done;
+
+	if (socket < 0)
+		return true;
+	if (numa_available() < 0 || socket > numa_max_node() ||
+	    !numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned int)socket))
+		return false;
+	nodes = numa_allocate_nodemask();
+	numa_bitmask_setbit(nodes, (unsigned int)socket);
+	done = mbind(memory, bytes, MPOL_PREFERRED, nodes->maskp, nodes->size + 1, 0) == 0;
+	numa_free_nodemask(nodes);
+	return done;
+}
+
+/* The first touch, here and not in the middle of a transfer. A missing hugepage is an error now,
+ * where a plain touch would end the process. */
+static bool
+populate(void *memory, size_t bytes)
+{
+	size_t step = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0)
+		return true;
+	if (errno != EINVAL)
+		return false;
+	/* a kernel before 5.14 */
+	for (size_t at = 0; at < bytes; at += step)
+		((volatile char *)memory)[at] = 0;
+	return true;
+}
+
+static void *
+map(size_t bytes, bool huge, int socket, bool *near)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *memory;
+
+	if (huge)
+		flags |= MAP_HUGETLB | HUGE_SHIFT << MAP_HUGE_SHIFT;
+	memory = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) : MAP_FAILED;
+	if (memory == MAP_FAILED)
+		return NULL;
+	*near = prefer_node(memory, bytes, socket);
+	if (!populate(memory, bytes)) {
+		munmap(memory, bytes);
+		return NULL;
+	}
+	return memory;
+}
+
+/* Where the first page really is. */
+static int
+node_of(void *memory)
+{
+	int node = -1;
+
+	if (numa_available() < 0 ||
+	    get_mempolicy(&node, NULL, 0, memory, MPOL_F_NODE | MPOL_F_ADDR))
+		return -1;
+	return node;
+}
+
+static void
+say_what_was_given(const struct block *block, int socket, bool near, struct plx_why *why)
+{
+	int node = node_of(block->memory);
+	bool elsewhere = socket >= 0 && (!near || (node >= 0 && node != socket));
+
+	if (!why)
+		return;
+	*why->text = '\0';
+	if (!block->huge && elsewhere)
+		plx_why_say(why,
+			    "there are no %zu bytes of free hugepages and no memory of NUMA node "
+			    "%d; these are pages of any node",
+			    block->bytes, socket);
+	else if (!block->huge)
+		plx_why_say(why,
+			    "there are no %zu bytes of free hugepages (reserve some in "
+			    "/sys/kernel/mm/hugepages); these are pages of %ld bytes",
+			    block->bytes, sysconf(_SC_PAGESIZE));
+	else if (elsewhere)
+		plx_why_say(why,
+			    "NUMA node %d has no free hugepages, or is not there; these are "
+			    "hugepages of node %d",
+			    socket, node);
+}
+
+void *
+plx_mem_alloc(size_t size, int socket, struct plx_why *why)
+{
+	struct block *block = calloc(1, sizeof(*block));
+	bool near = false;
+
+	if (!block || size == 0) {
+		free(block);
+		plx_why_say(why,
+			    size ? "there is no memory" : "0 bytes were asked for; at least 1");
+		return NULL;
+	}
+	block->bytes = rounded(size, HUGE_BYTES);
+	block->memory = map(block->bytes, true, socket, &near);
+	block->huge = block->memory != NULL;
+	if (!block->huge) {
+		block->bytes = rounded(size, (size_t)sysconf(_SC_PAGESIZE));
+		block->memory = map(block->bytes, false, socket, &near);
+	}
+	if (!block->memory) {
+		free(block);
+		plx_why_say(why, "there are no %zu bytes of memory", size);
+		return NULL;
+	}
+	plx_list_init(&block->views);
+	say_what_was_given(block, socket, near, why);
+	pthread_mutex_lock(&lock);
+	plx_list_append(&blocks, &block->node);
+	pthread_mutex_unlock(&lock);
+	return block->memory;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* The block that holds all of [memory, memory + length); NULL: other memory. */
+static struct block *
+block_around(const void *memory, size_t length)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &blocks) {
+		struct block *block = plx_list_entry(node, struct block, node);
+		uintptr_t start = (uintptr_t)block->memory, at = (uintptr_t)memory;
+
+		if (at >= start && at - start < block->bytes &&
+		    length <= block->bytes - (at - start))
+			return block;
+	}
+	return NULL;
+}
+
+static struct view *
+view_of(struct block *block, const struct plx_adapter *adapter)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &block->views) {
+		struct view *view = plx_list_entry(node, struct view, node);
+
+		if (view->adapter == adapter)
+			return view;
+	}
+	return NULL;
+}
+
+static struct rte_device *
+device_of(const struct plx_adapter *adapter)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(plx_ethdev_port_id(adapter->dev), &info))
+		return NULL;
+	return info.device;
+}
+
+/* Page by page, since without an IOMMU neighbours need not be neighbours for the device. */
+static bool
+map_pages(struct rte_device *device, const struct block *block)
+{
+	char *start = block->memory;
+
+	for (size_t at = 0; at < block->bytes; at += HUGE_BYTES) {
+		if (rte_dev_dma_map(device, start + at, rte_mem_virt2iova(start + at),
+				    HUGE_BYTES) == 0)
+			continue;
+		while (at > 0) {
+			at -= HUGE_BYTES;
+			(void)rte_dev_dma_unmap(device, start + at, rte_mem_virt2iova(start + at),
+						HUGE_BYTES);
+		}
+		return false;
+	}
+	return true;
+}
+
+static void
+unmap_pages(struct rte_device *device, const struct block *block)
+{
+	char *start = block->memory;
+
+	for (size_t at = 0; at < block->bytes; at += HUGE_BYTES)
+		(void)rte_dev_dma_unmap(device, start + at, rte_mem_virt2iova(start + at),
+					HUGE_BYTES);
+}
+
+static bool
+show(struct plx_adapter *adapter, struct block *block)
+{
+	struct rte_device *device = device_of(adapter);
+	struct view *view = calloc(1, sizeof(*view));
+	const char *step = "rte_extmem_register";
+	bool shown = false;
+
+	rte_errno = ENODEV;
+	if (view && device) {
+		if (!block->known)
+			block->known = rte_extmem_register(block->memory, block->bytes, NULL, 0,
+							   HUGE_BYTES) == 0;
+		if (block->known) {
+			step = "rte_dev_dma_map";
+			shown = map_pages(device, block);
+		}
+	}
+	if (shown) {
+		*view = (struct view){.adapter = adapter, .users = 1};
+		plx_list_append(&block->views, &view->node);
+		return true;
+	}
+	snprintf(adapter->dma_refused_why, sizeof(adapter->dma_refused_why), "%s: %s", step,
+		 rte_strerror(rte_errno));
+	adapter->dma_refused++;
+	free(view);
+	return false;
+}
+
+bool
+adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
+{
+	struct block *block;
+	struct view *view;
+	bool shown = false;
+
+	if (!adapter->needs_dma_map)
+		return false;
+	pthread_mutex_lock(&lock);
+	block = block_around(memory, length);
+	if (block && block->huge) {
+		view = view_of(block, adapter);
+		if (view)
+			view->users++;
+		shown = view || show(adapter, block);
+	}
+	pthread_mutex_unlock(&lock);
+	return shown;
+}
+
+void
+adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length)
+{
+	struct rte_device *device = device_of(adapter);
+	struct block *block;
+	struct view *view;
+
+	pthread_mutex_lock(&lock);
+	block = block_around(memory, length);
+	view = block ? view_of(block, adapter) : NULL;
+	if (view && --view->users == 0) {
+		if (device)
+			unmap_pages(device, block);
+		plx_list_remove(&view->node);
+		free(view);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+void
+plx_mem_free(void *memory)
+{
+	struct block *block;
+
+	if (!memory)
+		return;
+	pthread_mutex_lock(&lock);
+	block = block_around(memory, 1);
+	/* what is not the start of a block was not handed out, and what a device still sees is a
+	 * region that was not deregistered: neither may be unmapped */
+	if (block && (block->memory != memory || !plx_list_empty(&block->views)))
+		block = NULL;
+	if (block)
+		plx_list_remove(&block->node);
+	pthread_mutex_unlock(&lock);
+	if (!block)
+		return;
+	if (block->known)
+		(void)rte_extmem_unregister(block->memory, block->bytes);
+	munmap(block->memory, block->bytes);
+	free(block);
+}

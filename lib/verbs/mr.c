@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Regions: registering memory and taking it back, and the wait that regions and windows share
+ * between making a key invalid and giving its slot away.
+ * It never holds the adapter's lock while it waits for an engine.
+ * Start with plx_mr_register(), then engines_wait().
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <rte_rcu_qsbr.h>
+
+#include "objects.h"
+
+enum {
+	WAIT_YIELDS = 64,              /* a spinning engine is through a cycle long before */
+	WAIT_SLEEP_NS = 50 * PLX_USEC, /* then it has been put to sleep, and so are we */
+};
+
+uint64_t
+steady_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
+}
+
+void
+sleep_ns(uint64_t ns)
+{
+	const struct timespec t = {.tv_sec = (time_t)(ns / PLX_SEC),
+				   .tv_nsec = (long)(ns % PLX_SEC)};
+
+	nanosleep(&t, NULL);
+}
+
+uint64_t
+engines_token(struct plx_adapter *adapter)
+{
+	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
+}
+
+/* One thread at a time: the check keeps a note that it writes with an atomic and reads without. It
+ * waits for nothing, so that the lock is held for a moment only. */
+static bool
+engines_passed(struct plx_adapter *adapter, uint64_t token)
+{
+	bool passed;
+
+	pthread_mutex_lock(&adapter->lock);
+	passed = rte_rcu_qsbr_check(adapter->rcu, token, false) != 0;
+	pthread_mutex_unlock(&adapter->lock);
+	return passed;
+}
+
+/* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
+ */
+enum plx_status
+engines_wait(struct plx_adapter *adapter, uint64_t token)
+{
+	uint64_t deadline;
+
+	if (adapter->rcu == NULL || engines_passed(adapter, token))
+		return PLX_OK;
+	deadline = steady_ns() + PLX_COMMAND_TIMEOUT_NS;
+	for (uint32_t i = 0; !engines_passed(adapter, token); i++) {
+		if (i < WAIT_YIELDS) {
+			sched_yield();
+			continue;
+		}
+		if (steady_ns() >= deadline)
+			return PLX_TIMEOUT;
+		sleep_ns(WAIT_SLEEP_NS);
+	}
+	return PLX_OK;
+}
+
+/* Into the key table; the key is valid from here on. */
+static enum plx_status
+publish(struct plx_mr *mr, uint32_t access)
+{
+	struct plx_adapter *adapter = mr->pd->adapter;
+	const struct plx_region_attr attr = {
+		.va = (uintptr_t)mr->memory,
+		.host = mr->memory,
+		.length = mr->length,
+		.access = {(uint8_t)access},
+	};
+	enum plx_status status;
+
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_region_register(adapter->mem, mr->pd->domain, &attr, &mr->region, &mr->key);
+	if (status == PLX_OK)
+		adapter->count.mrs++;
+	pthread_mutex_unlock(&adapter->lock);
+	return status;
+}
+
+enum plx_status
+plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access, struct plx_mr **mr)
+{
+	struct plx_adapter *adapter = pd->adapter;
+	enum plx_status status;
+	struct plx_mr *made;
+
+	/* The table's rights have eight bits: what lies above must not fall off unseen. The device
+	 * must not be asked to map what the table would refuse. */
+	if (access & ~(uint32_t)PLX_ACCESS_ALL || memory == NULL || length == 0 ||
+	    length - 1 > UINTPTR_MAX - (uintptr_t)memory)
+		return PLX_INVALID;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->pd = pd;
+	made->memory = memory;
+	made->length = length;
+	made->mapped = adapter_map_memory(adapter, memory, length);
+	status = publish(made, access);
+	if (status != PLX_OK) {
+		if (made->mapped)
+			adapter_unmap_memory(adapter, memory, length);
+		free(made);
+		return status;
+	}
+	*mr = made;
+	return PLX_OK;
+}
+
+/* Step one, once: a deregister that timed out is not retired again. */
+static enum plx_status
+retire(struct plx_mr *mr)
+{
+	struct plx_adapter *adapter = mr->pd->adapter;
+	enum plx_status status = PLX_OK;
+
+	pthread_mutex_lock(&adapter->lock);
+	if (!mr->retired) {
+		status = plx_region_retire(adapter->mem, mr->region);
+		if (status == PLX_OK) {
+			mr->retired = true;
+			mr->token = engines_token(adapter);
+		}
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	return status;
+}
+
+enum plx_status
+plx_mr_deregister(struct plx_mr *mr)
+{
+	struct plx_adapter *adapter = mr->pd->adapter;
+	enum plx_status status = retire(mr);
+
+	if (status == PLX_OK)
+		status = engines_wait(adapter, mr->token);
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_region_release(adapter->mem, mr->region);
+	adapter->count.mrs--;
+	pthread_mutex_unlock(&adapter->lock);
+	PLX_ASSERT(status == PLX_OK);
+	if (mr->mapped)
+		adapter_unmap_memory(adapter, mr->memory, mr->length);
+	free(mr);
+	return PLX_OK;
+}
+
+struct plx_key
+plx_mr_key(const struct plx_mr *mr)
+{
+	return mr->key;
+}

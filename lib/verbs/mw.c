@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Windows: created, bound as a work request, destroyed.
+ * A window is bound by the thread that posts, under the adapter's lock, before the request has its
+ * place in the queue: so the token is good when the post returns, and whatever is posted behind it
+ * may carry it. It never leaves a window bound whose post was refused.
+ * Start with plx_post_bind().
+ */
+#include <stdlib.h>
+
+#include "objects.h"
+
+#define BIND_ACCESS \
+	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
+
+enum plx_status
+plx_mw_create(struct plx_pd *pd, struct plx_mw **mw)
+{
+	struct plx_adapter *adapter = pd->adapter;
+	struct plx_mw *made = calloc(1, sizeof(*made));
+	enum plx_status status;
+
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->pd = pd;
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_window_create(adapter->mem, pd->domain, &made->window);
+	if (status == PLX_OK)
+		adapter->count.mws++;
+	pthread_mutex_unlock(&adapter->lock);
+	if (status != PLX_OK) {
+		free(made);
+		return status;
+	}
+	*mw = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_mw_destroy(struct plx_mw *mw)
+{
+	struct plx_adapter *adapter = mw->pd->adapter;
+	enum plx_status status;
+
+	pthread_mutex_lock(&adapter->lock);
+	if (!mw->retired) {
+		status = plx_window_retire(adapter->mem, mw->window);
+		PLX_ASSERT(status == PLX_OK);
+		mw->retired = true;
+		mw->token = engines_token(adapter);
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	status = engines_wait(adapter, mw->token);
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_window_release(adapter->mem, mw->window);
+	adapter->count.mws--;
+	pthread_mutex_unlock(&adapter->lock);
+	PLX_ASSERT(status == PLX_OK);
+	free(mw);
+	return PLX_OK;
+}
+
+/* The post was refused: the window is as unbound as before. That its next key is another one is all
+ * that remains. */
+static void
+unbind(struct plx_qp *qp, struct plx_key key)
+{
+	const struct plx_asker asker = {
+		.domain = qp->pd->domain,
+		.qpn = plx_qpair_number(qp->pair),
+	};
+
+	/* Nobody was told the key. Who guessed it may have had it invalidated: as good. */
+	pthread_mutex_lock(&qp->adapter->lock);
+	(void)!plx_key_invalidate(qp->adapter->mem, key, &asker);
+	pthread_mutex_unlock(&qp->adapter->lock);
+}
+
+enum plx_status
+plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
+	      struct plx_key *token)
+{
+	struct plx_window_attr attr = {
+		.va = bind->va,
+		.length = bind->length,
+		.access = {(uint8_t)bind->access},
+		.qpn = plx_qpair_number(qp->pair),
+	};
+	enum plx_status status;
+	struct plx_key key;
+
+	if (bind->access & ~BIND_ACCESS || bind->mr == NULL ||
+	    bind->flags & ~(PLX_WR_SILENT | PLX_WR_FENCE))
+		return PLX_INVALID;
+	/* Slots of another adapter's table mean something else in ours. */
+	if (mw->pd != qp->pd || bind->mr->pd != qp->pd)
+		return PLX_DENIED;
+	attr.region = bind->mr->region;
+	pthread_mutex_lock(&qp->adapter->lock);
+	status = plx_window_bind(qp->adapter->mem, mw->window, &attr, &key);
+	pthread_mutex_unlock(&qp->adapter->lock);
+	if (status != PLX_OK)
+		return status;
+	status = plx_qpair_post_bind(qp->pair, bind->wr_id, bind->flags, key);
+	if (status != PLX_OK) {
+		unbind(qp, key);
+		return status;
+	}
+	*token = key;
+	return PLX_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The structs behind the handles of plx_verbs.h, and what the files of this room ask of each other.
+ * It owns no state. Start with struct plx_adapter: every other object points at one.
+ */
+#ifndef PLX_OBJECTS_H
+#define PLX_OBJECTS_H
+
+#include <pthread.h>
+
+#include "plx_engine.h"
+#include "plx_ethdev.h"
+#include "plx_net_wire.h"
+#include "plx_verbs.h"
+
+struct shared_worker;
+
+/* What is alive on an adapter; it closes when all are 0. */
+struct object_counts {
+	uint32_t pds, mrs, mws, cqs, srqs, qps;
+};
+
+struct plx_adapter {
+	/* read by the hot calls, never written after the open */
+	struct plx_engine *engine[PLX_ENGINES_MAX];
+	uint32_t engines;
+	bool inline_mode;
+	struct plx_mem *mem;
+	struct rte_rcu_qsbr *rcu; /* engine `i` is thread `i`; NULL in inline mode */
+
+	/* serialises changes of the key table, of `count` and of `qps`; never held while waiting
+	 * for an engine */
+	pthread_mutex_t lock;
+	struct object_counts count;
+	struct plx_list qps; /* struct plx_qp.node */
+
+	uint32_t path_mtu;
+	struct plx_wishes wishes;
+	struct plx_net_config net_config;
+	struct plx_adapter_info info;
+
+	/* parts.c's own */
+	struct plx_list node; /* in the list of open adapters */
+	struct plx_net *net[PLX_ENGINES_MAX];
+	void *mem_memory;
+	struct rte_mempool *pool;
+	struct plx_ethdev *dev;
+	struct shared_worker *worker; /* NULL in inline mode */
+	bool visible;                 /* for registry.c */
+	int async_fd;                 /* an epoll set of the engines' notice descriptors */
+	bool wire_attached;
+	bool needs_dma_map;
+	uint64_t dma_refused;     /* regions the device's IOMMU would not map */
+	char dma_refused_why[96]; /* of the last one */
+};
+
+struct plx_pd {
+	struct plx_adapter *adapter;
+	struct plx_domain domain;
+};
+
+struct plx_mr {
+	struct plx_pd *pd;
+	struct plx_region region;
+	struct plx_key key;
+	void *memory;
+	size_t length;
+	bool mapped;  /* for the device, by adapter_map_memory() */
+	bool retired; /* a deregister timed out; the next one goes on */
+	uint64_t token;
+};
+
+struct plx_mw {
+	struct plx_pd *pd;
+	struct plx_window window;
+	bool retired;
+	uint64_t token;
+};
+
+struct plx_cq {
+	struct plx_cqueue *queue;
+	struct plx_adapter *adapter;
+	bool inline_mode; /* the adapter's, where a poll finds it */
+};
+
+struct plx_srq {
+	struct plx_squeue *queue;
+	struct plx_adapter *adapter;
+};
+
+struct plx_qp {
+	struct plx_qpair *pair;
+	struct plx_adapter *adapter;
+	struct plx_pd *pd;
+	struct plx_qp_options options;
+	struct plx_list node; /* in adapter->qps */
+};
+
+/**
+ * Make registered memory reachable for the device, where it needs that: a physical one behind an
+ * IOMMU or with addresses of its own, and memory of hugepages. Called under no lock.
+ *
+ * A refusal does not fail a registration, since packets are copied; it moves dma_refused.
+ * Returns: whether adapter_unmap_memory() has to be called
+ */
+bool adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length);
+void adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length);
+
+/** Inline mode: one duty cycle of every engine; worker mode: 0. Hot. */
+uint32_t adapter_poll(struct plx_adapter *adapter);
+
+/** The engine on which the adapter's queues live: those of one queue pair must be on one. */
+static inline struct plx_engine *
+adapter_home(struct plx_adapter *adapter)
+{
+	return adapter->engine[0];
+}
+
+/* ---- mr.c: waiting ----------------------------------------------------------------------------
+ */
+
+/** Nanoseconds on the system's steady clock. */
+uint64_t steady_ns(void);
+void sleep_ns(uint64_t ns);
+
+/** After a key was made invalid: what to wait for, until no engine can still be using it. */
+uint64_t engines_token(struct plx_adapter *adapter);
+
+/** Errors: TIMEOUT (an engine has not been through a cycle for PLX_COMMAND_TIMEOUT_NS) */
+enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token) PLX_MUST_CHECK;
+
+/* ---- connect.c --------------------------------------------------------------------------------
+ */
+
+/** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
+enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
+			 const struct plx_qp_link *link, struct plx_rc_attr *attr,
+			 struct plx_qpair_path *path, struct plx_why *why) PLX_MUST_CHECK;
+
+/* ---- eal.c ------------------------------------------------------------------------------------
+ */
+
+/** Start the EAL unless it is up. @param pci an adapter that is being opened is a PCI device */
+enum plx_status eal_need(bool pci, struct plx_why *why) PLX_MUST_CHECK;
+
+/** Does the EAL stand on hugepages? false before it is up. */
+bool eal_has_hugepages(void);
+
+/** DPDK's log goes to a journal that keeps the first line written since it was opened. It stays
+ * empty when the program started the EAL, or gave it a --log-level. */
+void eal_journal_open(void);
+void eal_journal_read(char *out, size_t n);
+
+/* ---- registry.c: the open adapters ----------------------------------------------------------- */
+
+/** Reserve a name. Errors: BUSY (in use), FULL (PLX_ADAPTERS_MAX) */
+enum plx_status registry_reserve(struct plx_adapter *adapter) PLX_MUST_CHECK;
+/** From now on visits see it. */
+void registry_publish(struct plx_adapter *adapter);
+/** Nobody visits it any more; its name stays taken. */
+void registry_hide(struct plx_adapter *adapter);
+void registry_remove(struct plx_adapter *adapter);
+
+/** Call `visit` for each open adapter, or the one of that name, while none can close.
+ * @param name NULL: all. Returns: how many were visited */
+uint32_t registry_visit(const char *name, void (*visit)(struct plx_adapter *adapter, void *context),
+			void *context);
+
+/* ---- worker.c ---------------------------------------------------------------------------------
+ */
+
+/** A thread for the adapter's engines, shared with the adapters that name the same worker.
+ * Errors: as plx_worker_start(); FULL */
+enum plx_status worker_join(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+/** When it returns the thread does not touch the adapter's engines; the last one stops it. */
+void worker_leave(struct plx_adapter *adapter);
+
+/* ---- parts.c ----------------------------------------------------------------------------------
+ */
+
+/** Make everything an adapter consists of, by its wishes; a failure leaves what was made to
+ * parts_unmake(). Errors: as plx_adapter_open() */
+enum plx_status parts_make(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+void parts_unmake(struct plx_adapter *adapter);
+
+/* ---- telemetry.c ------------------------------------------------------------------------------
+ */
+
+/** Register the commands, once; without telemetry nothing happens. */
+void telemetry_start(void);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What an adapter consists of, in the order it is made: pool, device, key table, neighbours,
+ * engines, worker; and the way back, from any point.
+ * It never reads the configuration and keeps no adapter. Start with parts_make().
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
+
+#include "objects.h"
+#include "settings.h"
+
+enum {
+	/* [bytes] of one packet buffer: headroom and the longest frame of path MTU 4096; and what
+	 * net_af_packet asks for frames that long */
+	PACKET_ROOM = 4608,
+	PACKET_CACHE = 256,
+	NEIGHBOURS = 1024,
+	DESCRIPTORS_MAX = 1024,
+	SEGMENTS_OF_POOL = 4, /* a descriptor ring never holds more than 1/4 of the packets */
+	MTU_MIN = 256,
+	MTU_NEXT = 2048,
+};
+
+/* The longest frame of a path MTU: headers, their largest extensions, payload, ICRC. A payload of a
+ * full packet needs no pad. */
+static uint32_t
+frame_of(uint32_t path_mtu)
+{
+	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + path_mtu + PLX_ICRC_BYTES;
+}
+
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+/* A packet of ours may still be in another adapter's hands, or on an embedded link, when we close:
+ * its pool waits here until all are back. */
+static struct {
+	pthread_mutex_t lock;
+	struct rte_mempool *pool[PLX_ADAPTERS_MAX];
+} waiting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool
+is_whole(struct rte_mempool *pool)
+{
+	return rte_mempool_avail_count(pool) == pool->populated_size;
+}
+
+static void
+sweep_pools(void)
+{
+	pthread_mutex_lock(&waiting.lock);
+	for (uint32_t i = 0; i < PLX_ADAPTERS_MAX; i++) {
+		if (waiting.pool[i] && is_whole(waiting.pool[i])) {
+			rte_mempool_free(waiting.pool[i]);
+			waiting.pool[i] = NULL;
+		}
+	}
+	pthread_mutex_unlock(&waiting.lock);
+}
+
+/* With every place taken, by packets that nobody gives back, the pool is lost. */
+static void
+release_pool(struct rte_mempool *pool)
+{
+	sweep_pools();
+	if (!pool)
+		return;
+	if (is_whole(pool)) {
+		rte_mempool_free(pool);
+		return;
+	}
+	pthread_mutex_lock(&waiting.lock);
+	for (uint32_t i = 0; i < PLX_ADAPTERS_MAX; i++) {
+		if (!waiting.pool[i]) {
+			waiting.pool[i] = pool;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&waiting.lock);
+}
+
+static enum plx_status
+make_pool(struct plx_adapter *adapter, struct plx_why *why)
+{
+	static atomic_uint number;
+	const struct plx_wishes *wishes = &adapter->wishes;
+	uint16_t port_id;
+	int socket = SOCKET_ID_ANY;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	sweep_pools();
+	if (rte_eth_dev_get_port_by_name(wishes->device, &port_id) == 0)
+		socket = rte_eth_dev_socket_id(port_id);
+	snprintf(name, sizeof(name), "plx_%u", atomic_fetch_add(&number, 1));
+	adapter->pool = rte_pktmbuf_pool_create(name, wishes->packets, PACKET_CACHE, 0, PACKET_ROOM,
+						socket);
+	if (adapter->pool)
+		return PLX_OK;
+	plx_why_say(why,
+		    "there is no memory for %u packet buffers of %u bytes (%s); set packets lower, "
+		    "or %s",
+		    wishes->packets, PACKET_ROOM, rte_strerror(rte_errno),
+		    eal_has_hugepages() ? "reserve more hugepages"
+					: "give the EAL more by eal = \"--no-huge -m 4096\"");
+	return PLX_NO_MEMORY;
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static enum plx_status
+open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want,
+	    struct plx_why *why)
+{
+	uint32_t descriptors = adapter->wishes.packets / SEGMENTS_OF_POOL;
+	const struct plx_ethdev_config config = {
+		.device = device,
+		.pool = adapter->pool,
+		.frame_want = frame_want,
+		.queues = (uint16_t)adapter->engines,
+		.rx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
+		.tx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
+		.start_timeout_ms = adapter->wishes.start_timeout_ms,
+	};
+
+	return plx_ethdev_open(&config, &adapter->dev, why);
+}
+
+/* Without a wish for a path MTU the device is set up for the largest frames it takes; that it does
+ * not take larger ones is no mistake, and not said. */
+static enum plx_status
+open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why)
+{
+	static const uint32_t mtus[] = {PLX_MTU_MAX, MTU_NEXT};
+
+	for (uint32_t i = 0; i < PLX_COUNT_OF(mtus); i++) {
+		struct plx_why unsaid = {""};
+		enum plx_status status = open_device(adapter, device, frame_of(mtus[i]), &unsaid);
+
+		if (status == PLX_TOO_LONG)
+			continue;
+		if (status != PLX_OK)
+			plx_why_say(why, "%s", unsaid.text);
+		return status;
+	}
+	return open_device(adapter, device, 0, why);
+}
+
+static enum plx_status
+choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, struct plx_why *why)
+{
+	uint32_t mtu = adapter->wishes.path_mtu ? adapter->wishes.path_mtu : PLX_MTU_MAX;
+
+	while (!adapter->wishes.path_mtu && mtu > MTU_MIN && frame_of(mtu) > caps->frame_max)
+		mtu /= 2;
+	if (frame_of(mtu) > caps->frame_max) {
+		plx_why_say(why,
+			    "path_mtu = %u needs frames of %u bytes, and device \"%.60s\" carries "
+			    "%u; choose a smaller one, or a device (or its MTU) that carries them",
+			    mtu, frame_of(mtu), caps->name, caps->frame_max);
+		return PLX_TOO_LONG;
+	}
+	adapter->path_mtu = mtu;
+	return PLX_OK;
+}
+
+/* A physical device does not see memory that it was not shown. */
+static bool
+is_physical(const struct plx_adapter *adapter)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(plx_ethdev_port_id(adapter->dev), &info) || !info.device)
+		return false;
+	return strcmp(rte_bus_name(rte_dev_bus(info.device)), "pci") == 0;
+}
+
+static enum plx_status
+make_device(struct plx_adapter *adapter, struct plx_why *why)
+{
+	const char *device = adapter->wishes.device;
+	char attached[64];
+	enum plx_status status;
+
+	if (plx_net_wire_is(device)) {
+		status = plx_net_wire_attach(device, attached, why);
+		if (status != PLX_OK)
+			return status;
+		adapter->wire_attached = true;
+		device = attached;
+	}
+	if (adapter->wishes.path_mtu)
+		status = open_device(adapter, device, frame_of(adapter->wishes.path_mtu), why);
+	else
+		status = open_widest(adapter, device, why);
+	if (status != PLX_OK)
+		return status;
+	adapter->needs_dma_map = is_physical(adapter);
+	return choose_path_mtu(adapter, &plx_ethdev_queue(adapter->dev, 0)->caps, why);
+}
+
+/* ---- keys, neighbours, engines --------------------------------------------------------------- */
+
+static enum plx_status
+random_bytes(void *out, size_t n, struct plx_why *why)
+{
+	/* at most 256 bytes are never cut short */
+	if (getrandom(out, n, 0) == (ssize_t)n)
+		return PLX_OK;
+	plx_why_say(why, "the system gives no random bytes: %s", strerror(errno));
+	return PLX_NO_MEMORY;
+}
+
+static enum plx_status
+no_memory(const char *what, struct plx_why *why)
+{
+	plx_why_say(why, "there is no memory for %s", what);
+	return PLX_NO_MEMORY;
+}
+
+static enum plx_status
+make_keys(struct plx_adapter *adapter, struct plx_why *why)
+{
+	uint64_t secret[2];
+	enum plx_status status = random_bytes(secret, sizeof(secret), why);
+
+	if (status != PLX_OK)
+		return status;
+	if (posix_memalign(&adapter->mem_memory, PLX_CACHE_LINE,
+			   plx_mem_bytes(adapter->wishes.keys))) {
+		adapter->mem_memory = NULL;
+		return no_memory("the key table; set keys lower", why);
+	}
+	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->wishes.keys, secret);
+	return PLX_OK;
+}
+
+static enum plx_status
+make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
+{
+	struct plx_net_config *config = &adapter->net_config;
+	void *memory;
+	size_t bytes;
+
+	memcpy(config->mac, plx_ethdev_queue(adapter->dev, 0)->caps.mac, sizeof(config->mac));
+	config->neighbours = NEIGHBOURS;
+	config->addresses = adapter->wishes.addresses;
+	for (uint32_t a = 0; a < config->addresses; a++) {
+		config->address[a].ip = adapter->wishes.address[a].ip;
+		config->address[a].prefix_bits = adapter->wishes.address[a].prefix_bits;
+	}
+	bytes = plx_net_bytes(config);
+	if (bytes == 0) {
+		plx_why_say(why, "an address is not one a port can have, or the device's Ethernet "
+				 "address is a multicast one");
+		return PLX_INVALID;
+	}
+	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes))
+		return no_memory("the table of neighbours", why);
+	adapter->net[i] = plx_net_init(memory, config);
+	return PLX_OK;
+}
+
+static enum plx_status
+make_rcu(struct plx_adapter *adapter, struct plx_why *why)
+{
+	void *memory;
+
+	if (adapter->inline_mode)
+		return PLX_OK;
+	if (posix_memalign(&memory, RTE_CACHE_LINE_SIZE, rte_rcu_qsbr_get_memsize(PLX_ENGINES_MAX)))
+		return no_memory("the engines' quiescent states", why);
+	adapter->rcu = memory;
+	rte_rcu_qsbr_init(adapter->rcu, PLX_ENGINES_MAX);
+	return PLX_OK;
+}
+
+static enum plx_status
+make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
+{
+	struct plx_engine_config config = {
+		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
+		.mem = adapter->mem,
+		.net = adapter->net[i],
+		.pool = adapter->pool,
+		.rcu = adapter->rcu,
+		.index = i,
+		.engines = adapter->engines,
+		.qps = adapter->wishes.qps,
+		.inline_mode = adapter->inline_mode,
+	};
+	struct epoll_event event = {.events = EPOLLIN};
+	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
+
+	if (status == PLX_OK)
+		status = plx_engine_create(&config, &adapter->engine[i], why);
+	if (status != PLX_OK)
+		return status;
+	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD, plx_engine_notice_fd(adapter->engine[i]),
+		      &event)) {
+		plx_why_say(why, "no descriptor for events: %s", strerror(errno));
+		return PLX_NO_MEMORY;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+make_engines(struct plx_adapter *adapter, struct plx_why *why)
+{
+	enum plx_status status = make_rcu(adapter, why);
+
+	adapter->async_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (status == PLX_OK && adapter->async_fd < 0) {
+		plx_why_say(why, "no descriptor for events: %s", strerror(errno));
+		return PLX_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {
+		status = make_net(adapter, i, why);
+		if (status == PLX_OK)
+			status = make_engine(adapter, i, why);
+	}
+	if (status == PLX_OK && !adapter->inline_mode)
+		status = worker_join(adapter, why);
+	return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+enum plx_status
+parts_make(struct plx_adapter *adapter, struct plx_why *why)
+{
+	enum plx_status status;
+
+	adapter->engines = 1; /* more come with queues that a NIC steers to */
+	adapter->async_fd = -1;
+	adapter->inline_mode = adapter->wishes.mode == PLX_MODE_INLINE;
+	status = make_pool(adapter, why);
+	if (status == PLX_OK)
+		status = make_device(adapter, why);
+	if (status == PLX_OK)
+		status = make_keys(adapter, why);
+	if (status == PLX_OK)
+		status = make_engines(adapter, why);
+	if (status == PLX_OK && adapter->inline_mode)
+		(void)plx_thread_enter(); /* without, it works without caches */
+	return status;
+}
+
+void
+parts_unmake(struct plx_adapter *adapter)
+{
+	worker_leave(adapter);
+	for (uint32_t i = 0; i < adapter->engines; i++) {
+		if (adapter->engine[i])
+			plx_engine_destroy(adapter->engine[i]);
+		free(adapter->net[i]);
+	}
+	if (adapter->async_fd >= 0)
+		close(adapter->async_fd);
+	free(adapter->rcu);
+	free(adapter->mem_memory);
+	if (adapter->dev)
+		plx_ethdev_close(adapter->dev);
+	if (adapter->wire_attached)
+		plx_net_wire_detach(adapter->wishes.device);
+	release_pool(adapter->pool);
+}

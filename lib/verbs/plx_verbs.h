@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pollux: RDMA on any NIC. The narrow waist: adapters, protection domains, regions, windows,
+ * completion queues, shared receive queues, queue pairs.
+ * Nothing here prints or ends the program; a refused call has changed nothing.
+ * Start with plx_adapter_open(); docs/verbs.md leads through a first program.
+ *
+ * Threads. An adapter in worker mode may be used from any number of threads; what a call says of
+ * threads is for worker mode. In inline mode every call on an adapter and its objects comes from
+ * one thread at a time, and nothing moves but inside plx_adapter_poll() (and calls that say that
+ * they poll).
+ */
+#ifndef PLX_VERBS_H
+#define PLX_VERBS_H
+
+#include "plx_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct plx_adapter;
+struct plx_pd;
+struct plx_mr;
+struct plx_mw;
+struct plx_cq;
+struct plx_srq;
+struct plx_qp;
+
+/** "0.1.0" */
+PLX_API const char *plx_version(void);
+
+/* ---- adapters ------------------------------------------------------------------------------- */
+
+enum {
+	PLX_ADAPTER_NAME_MAX = 31,
+	PLX_ADAPTER_ADDRESSES_MAX = 8,
+	PLX_ADAPTERS_MAX = 32, /* in one process, open at once */
+};
+
+enum plx_mode {
+	PLX_MODE_WORKER, /* a thread of the adapter's own polls */
+	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
+};
+
+enum plx_idling {
+	PLX_IDLING_SPIN,  /* never gives the core away */
+	PLX_IDLING_PAUSE, /* pauses between empty cycles */
+	PLX_IDLING_YIELD, /* yields after a short spin: for shared cores */
+};
+
+/* What an adapter shall be: one section of the configuration file, in the same words. */
+struct plx_wishes {
+	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
+	struct {
+		struct plx_ip ip;
+		uint8_t prefix_bits;
+	} address[PLX_ADAPTER_ADDRESSES_MAX];
+	uint32_t addresses;
+	enum plx_mode mode;
+	/* adapters that name the same worker share its thread, with the core and idling of the
+	 * first that was opened; empty: a thread of its own */
+	char worker[16];
+	int core; /* of the worker; -1: any */
+	enum plx_idling idle;
+	uint32_t path_mtu; /* [bytes] 256 .. 4096; 0: the largest the port carries */
+	uint32_t qps;      /* queue pairs at most; 0: 1024 */
+	uint32_t keys;     /* regions and windows at most; 0: 65536 */
+	uint32_t packets;  /* buffers of the pool; 0: 16384 */
+	uint8_t dscp;
+	uint32_t start_timeout_ms; /* 0: 10000 */
+};
+
+/** Wishes that name only a device: worker mode, no core, spin, defaults. */
+PLX_API void plx_wishes_init(struct plx_wishes *wishes);
+
+/**
+ * The wishes of an adapter from the configuration file: POLLUX_CONFIG, else ./pollux.conf, else
+ * /etc/pollux/pollux.conf.
+ *
+ * Errors: CONFIG (no file; no such adapter; a setting that is wrong: file, line, value, range)
+ */
+PLX_API enum plx_status plx_wishes_load(const char *adapter, struct plx_wishes *wishes,
+					struct plx_why *why) PLX_MUST_CHECK;
+
+/** Names of the adapters in the configuration file. Returns: how many, of which the first `n` were
+ * written; -1 when the file is wrong. The EAL is not started. */
+PLX_API int plx_wishes_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
+			    struct plx_why *why);
+
+/**
+ * Start DPDK's EAL, if nobody has. Called by the first plx_adapter_open(); a program that wants
+ * EAL arguments of its own calls it, or rte_eal_init(), before. The EAL is never stopped.
+ *
+ * @param arguments one string, as on a command line, separated by blanks; NULL: the file's `eal`
+ *                  setting, else what suits: hugepages when there are any, else none
+ * Errors: NO_MEMORY, NO_DEVICE, CONFIG, STATE (started already and `arguments` is not NULL)
+ */
+PLX_API enum plx_status plx_eal_start(const char *arguments, struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * Open an adapter: device, pool, engine, and in worker mode its thread.
+ *
+ * @param name   [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; with `wishes` NULL the section of the
+ *               configuration file too
+ * @param wishes NULL: plx_wishes_load(name)
+ * Errors (each with a sentence): INVALID, CONFIG, NO_DEVICE, NO_MEMORY, TOO_LONG (path_mtu), BUSY
+ * (name in use), TIMEOUT (device does not start)
+ */
+PLX_API enum plx_status plx_adapter_open(const char *name, const struct plx_wishes *wishes,
+					 struct plx_adapter **adapter,
+					 struct plx_why *why) PLX_MUST_CHECK;
+
+/** Errors: BUSY (an object of it is left) */
+PLX_API enum plx_status plx_adapter_close(struct plx_adapter *adapter) PLX_MUST_CHECK;
+
+struct plx_adapter_info {
+	char name[PLX_ADAPTER_NAME_MAX + 1];
+	char device[64];
+	uint8_t mac[6];
+	int socket; /* NUMA node; -1: any */
+	uint32_t path_mtu;
+	bool hugepages;
+	bool link;
+	enum plx_mode mode;
+	uint32_t addresses;
+	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
+	/* limits */
+	uint32_t qps, keys, cq_depth, queue_depth, srq_depth, sges, inline_bytes, rd_atomic;
+	uint64_t message;
+	uint16_t udp_port;
+};
+
+PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out);
+
+/**
+ * Inline mode: one duty cycle of the engine.
+ * Returns: what was done; 0: nothing. In worker mode it does nothing and returns 0.
+ * Cost: hot; no system call
+ */
+PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
+
+/* Something happened that no completion tells of. */
+struct plx_async {
+	uint8_t kind;     /* enum plx_event_kind */
+	uint8_t cause;    /* FAILED: enum plx_wc_status */
+	uint32_t qpn;     /* of a queue pair's event */
+	uint64_t context; /* of the queue pair, completion queue or SRQ */
+};
+
+/** The next asynchronous event; false: none. Threads: any. */
+PLX_API bool plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out);
+
+/** Readable while there is one; the adapter's own. */
+PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/**
+ * Memory for messages: hugepages on a NUMA node when there are any, else pages of that node, else
+ * any; zeroed, aligned to a cache line. The EAL need not be up.
+ *
+ * @param size   [bytes] 1 ..
+ * @param socket NUMA node; -1: the caller's
+ * @param why    when the wish was not granted in full (no hugepages, no such node) the sentence
+ *               says what was given instead; empty otherwise; may be NULL
+ * Returns: NULL when there is none
+ */
+PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
+PLX_API void plx_mem_free(void *memory);
+
+/** Errors: FULL */
+PLX_API enum plx_status plx_pd_create(struct plx_adapter *adapter,
+				      struct plx_pd **pd) PLX_MUST_CHECK;
+/** Errors: BUSY */
+PLX_API enum plx_status plx_pd_destroy(struct plx_pd *pd) PLX_MUST_CHECK;
+
+/**
+ * Register any memory of this process. Its addresses are what SGEs and peers name; the key is valid
+ * when this returns.
+ *
+ * @param access PLX_ACCESS_* bits
+ * Errors: INVALID (zero or wrapping length, unknown bits), FULL (keys), NO_MEMORY
+ * Cost: no engine round trip
+ */
+PLX_API enum plx_status plx_mr_register(struct plx_pd *pd, void *memory, size_t length,
+					uint32_t access, struct plx_mr **mr) PLX_MUST_CHECK;
+
+/** When it returns nothing touches the memory any more. Errors: BUSY (a window is bound to it);
+ * TIMEOUT (the engine does not run: the key is dead, call again) */
+PLX_API enum plx_status plx_mr_deregister(struct plx_mr *mr) PLX_MUST_CHECK;
+PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
+
+/** A memory window, type 2: bound by plx_post_bind(), unbound by PLX_WR_LOCAL_INV, SEND with
+ * invalidate, or its end. Errors: FULL */
+PLX_API enum plx_status plx_mw_create(struct plx_pd *pd, struct plx_mw **mw) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
+
+/* ---- completion queues ------------------------------------------------------------------------
+ */
+
+enum plx_arm {
+	PLX_ARM_ANY = 1 << 0,       /* any entry */
+	PLX_ARM_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
+	PLX_ARM_ERRORS = 1 << 2,    /* the queue itself failed */
+};
+
+struct plx_cq_options {
+	uint32_t depth;   /* 1 .. plx_adapter_info.cq_depth */
+	bool strict;      /* overrun at `depth`, as real adapters do; else it makes room */
+	uint64_t context; /* in events */
+};
+
+PLX_API enum plx_status plx_cq_create(struct plx_adapter *adapter,
+				      const struct plx_cq_options *options,
+				      struct plx_cq **cq) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
+
+/** Returns: how many of at most `n` completions were taken. Threads: any, several at once. In
+ * inline mode it polls the adapter first when there is nothing. */
+PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
+
+/**
+ * Ask, once, to be told of an entry produced after both the last notification and the last poll.
+ *
+ * @param kinds enum plx_arm bits
+ * @param fired [out] those that fired at once; may be NULL: plx_cq_fired() has them too
+ * Spec: IBTA vol 1, 11.4.2.2
+ */
+PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
+				   uint32_t *fired) PLX_MUST_CHECK;
+/** Take the kinds that have fired, and make the descriptor unreadable again. */
+PLX_API uint32_t plx_cq_fired(struct plx_cq *cq);
+PLX_API int plx_cq_fd(struct plx_cq *cq);
+
+/**
+ * Wait until an armed kind has fired.
+ * @param timeout_ms at most; 0: look only
+ * Returns: the kinds that fired, as plx_cq_fired(); 0: timeout. In inline mode it polls.
+ */
+PLX_API uint32_t plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms);
+PLX_API enum plx_status plx_cq_resize(struct plx_cq *cq, uint32_t depth) PLX_MUST_CHECK;
+
+/* ---- shared receive queues ----------------------------------------------------------------------
+ */
+
+struct plx_srq_options {
+	uint32_t depth; /* 1 .. plx_adapter_info.srq_depth */
+	uint32_t sges;
+	uint32_t threshold; /* 0: none */
+	uint64_t context;
+};
+
+PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
+				       const struct plx_srq_options *options,
+				       struct plx_srq **srq) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
+PLX_API uint32_t plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
+			      enum plx_status *why);
+/** Ask again for SRQ_THRESHOLD; at once when there are fewer already. 0: no more. */
+PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
+
+/* ---- queue pairs --------------------------------------------------------------------------------
+ */
+
+struct plx_qp_options {
+	struct plx_cq *send_cq, *recv_cq;
+	struct plx_srq *srq; /* NULL: a receive queue of its own */
+	uint32_t sq_depth, rq_depth;
+	uint32_t sq_sges, rq_sges; /* 0: 1 */
+	uint32_t inline_bytes;     /* 64 are always there */
+	uint32_t responder_res;    /* READs and atomics the peer may have open; 0: 16 */
+	bool single_thread;        /* posts come from one thread at a time: cheaper */
+	uint64_t context;          /* in completions and events */
+};
+
+PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,
+				      struct plx_qp **qp, struct plx_why *why) PLX_MUST_CHECK;
+/** What is posted is forgotten; plx_qp_flush() first, and reap, to see it. */
+PLX_API enum plx_status plx_qp_destroy(struct plx_qp *qp) PLX_MUST_CHECK;
+
+/* What a peer must know to connect, to be carried to it by whatever means. */
+struct plx_qp_address {
+	uint32_t qpn;
+	uint32_t psn; /* the first one this end will send */
+	struct plx_ip ip;
+	uint32_t path_mtu;
+	uint8_t rd_atomic; /* READs and atomics this end takes at once */
+};
+
+/** @param remote where the peer is, which chooses among our addresses; NULL: the first */
+PLX_API enum plx_status plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote,
+				       struct plx_qp_address *out) PLX_MUST_CHECK;
+
+/* What both ends agree on beside the addresses; plx_qp_link_init() has the usual. */
+struct plx_qp_link {
+	uint32_t path_mtu;   /* 0: the smaller of both ends' */
+	uint32_t access;     /* PLX_ACCESS_REMOTE_* the peer may use */
+	uint8_t retry;       /* 0 .. 7 */
+	uint8_t rnr_retry;   /* 0 .. 7; 7: for ever */
+	uint8_t rnr_timer;   /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t ack_timeout; /* 1 .. 31: 4.096 us * 2^n */
+	uint8_t rd_atomic;   /* READs and atomics of ours open at once; 0: what the peer takes */
+	uint8_t dscp;        /* 0xff: the adapter's */
+	uint32_t window_packets; /* 0: 128 */
+	uint32_t ack_interval;   /* 0: 16 */
+};
+
+PLX_API void plx_qp_link_init(struct plx_qp_link *link);
+
+/**
+ * Connect: RESET (or INIT) to RTS, after the neighbour was resolved.
+ *
+ * @param timeout_ms how long the neighbour may be waited for; inline mode polls this adapter
+ *                   meanwhile. 0: one try, which answers AGAIN while the neighbour is being asked
+ * Errors (each with a sentence): AGAIN; TIMEOUT; UNREACHABLE; INVALID; STATE; TOO_LONG (path MTU
+ * above what the port carries)
+ */
+PLX_API enum plx_status plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer,
+				       const struct plx_qp_link *link, uint32_t timeout_ms,
+				       struct plx_why *why) PLX_MUST_CHECK;
+
+/** The single steps: `peer` and `link` are read for RTR and RTS. Errors: as plx_qp_connect() */
+PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
+				      const struct plx_qp_address *peer,
+				      const struct plx_qp_link *link,
+				      struct plx_why *why) PLX_MUST_CHECK;
+
+/** To ERROR: everything posted completes with FLUSHED, in order. */
+PLX_API enum plx_status plx_qp_flush(struct plx_qp *qp) PLX_MUST_CHECK;
+
+struct plx_qp_info {
+	enum plx_qp_state state;
+	uint32_t qpn, peer_qpn;
+	uint32_t sq_used, sq_depth; /* requests whose place is not free yet */
+	uint32_t path_mtu;
+	bool flushed; /* in ERROR, and nothing is left to flush */
+};
+
+PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out) PLX_MUST_CHECK;
+
+/**
+ * Post up to `n` requests; all that come before the first refused one are posted.
+ *
+ * @param why [out] the status of the one that was refused; OK: none was; may be NULL
+ * Returns: how many were posted
+ * Errors: STATE (not connected), FULL (reap, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
+ * Threads: any, several at once unless single_thread
+ * Cost: hot; no system call
+ */
+PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
+			       enum plx_status *why);
+PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
+			       enum plx_status *why);
+/** Wake the engine for requests posted with PLX_WR_DEFER. */
+PLX_API void plx_post_ring(struct plx_qp *qp);
+
+/* What a window is bound to. */
+struct plx_bind {
+	uint64_t wr_id;
+	uint8_t flags; /* PLX_WR_SILENT, PLX_WR_FENCE */
+	struct plx_mr *mr;
+	uint64_t va;
+	uint64_t length;
+	uint32_t access; /* PLX_ACCESS_REMOTE_* */
+};
+
+/**
+ * Bind a window to part of a region, for the peer of this queue pair alone, as a work request. The
+ * token may be sent as soon as this returns: what is posted after it is sent after it.
+ * Errors: as plx_post_send(); STATE (bound already), DENIED (rights or range)
+ */
+PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
+				      const struct plx_bind *bind,
+				      struct plx_key *token) PLX_MUST_CHECK;
+
+/* ---- counters -----------------------------------------------------------------------------------
+ */
+
+/** One counter: its name, what it counts, its value. */
+struct plx_counter {
+	const char *name;
+	const char *text;
+	uint64_t value;
+};
+
+/** The counters of a queue pair, or of an adapter (engine, neighbours, port). @param out [n]
+ * Returns: how many there are, of which the first `n` were written. Threads: any. */
+PLX_API uint32_t plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n);
+PLX_API uint32_t plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
+				      uint32_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

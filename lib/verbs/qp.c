@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Queue pairs: made, posted to, asked, destroyed. Connecting is in connect.c.
+ * Posting takes no lock and makes no system call: it is the engine's, called directly.
+ * Start with plx_qp_create() and plx_post_send().
+ */
+#include <stdlib.h>
+
+#include "objects.h"
+
+enum {
+	RESPONDER_RES = 16, /* READs and atomics the peer may have open, unless said otherwise */
+};
+
+/* ---- creating ---------------------------------------------------------------------------------
+ */
+
+struct limit {
+	const char *what;
+	uint32_t value, first, last;
+};
+
+static enum plx_status
+check_limits(const struct plx_qp_options *options, struct plx_why *why)
+{
+	const struct limit limits[] = {
+		{"sq_depth", options->sq_depth, 1, PLX_QUEUE_DEPTH_MAX},
+		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
+		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
+		{"responder_res", options->responder_res, 0, PLX_RD_ATOMIC_MAX},
+		/* a queue of its own; last, and left out with an SRQ */
+		{"rq_depth", options->rq_depth, 1, PLX_QUEUE_DEPTH_MAX},
+		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
+	};
+	size_t n = PLX_COUNT_OF(limits) - (options->srq ? 2 : 0);
+
+	for (size_t i = 0; i < n; i++) {
+		if (limits[i].value >= limits[i].first && limits[i].value <= limits[i].last)
+			continue;
+		plx_why_say(why, "%s is %u; give %u to %u", limits[i].what, limits[i].value,
+			    limits[i].first, limits[i].last);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+check_options(const struct plx_pd *pd, const struct plx_qp_options *options, struct plx_why *why)
+{
+	if (options->send_cq == NULL || options->recv_cq == NULL) {
+		plx_why_say(why,
+			    "a queue pair needs a completion queue for its %s; one may serve "
+			    "both of its queues",
+			    options->send_cq == NULL ? "send queue" : "receive queue");
+		return PLX_INVALID;
+	}
+	if (options->send_cq->adapter != pd->adapter || options->recv_cq->adapter != pd->adapter ||
+	    (options->srq && options->srq->adapter != pd->adapter)) {
+		plx_why_say(why,
+			    "a queue given is not one of adapter %s; create it on the adapter of "
+			    "the protection domain",
+			    pd->adapter->info.name);
+		return PLX_INVALID;
+	}
+	return check_limits(options, why);
+}
+
+static uint32_t
+or_else(uint32_t value, uint32_t usual)
+{
+	return value ? value : usual;
+}
+
+/* The engine's queue pair, with its hold on the domain. */
+static enum plx_status
+make_pair(struct plx_qp *qp)
+{
+	struct plx_adapter *adapter = qp->adapter;
+	const struct plx_qp_options *options = &qp->options;
+	const struct plx_qpair_config config = {
+		.domain = qp->pd->domain,
+		.send_cq = options->send_cq->queue,
+		.recv_cq = options->recv_cq->queue,
+		.srq = options->srq ? options->srq->queue : NULL,
+		.caps = {.sq_depth = options->sq_depth,
+			 .sq_sges = options->sq_sges,
+			 .inline_bytes = options->inline_bytes,
+			 .responder_res = options->responder_res},
+		.rq_depth = options->rq_depth,
+		.rq_sges = options->rq_sges,
+		.single_thread = options->single_thread,
+		.context = options->context,
+	};
+	enum plx_status status;
+
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_domain_hold(adapter->mem, qp->pd->domain);
+	pthread_mutex_unlock(&adapter->lock);
+	if (status != PLX_OK)
+		return status;
+	status = plx_qpair_create(adapter_home(adapter), &config, &qp->pair);
+	pthread_mutex_lock(&adapter->lock);
+	if (status == PLX_OK) {
+		adapter->count.qps++;
+		plx_list_append(&adapter->qps, &qp->node);
+	} else {
+		plx_domain_unhold(adapter->mem, qp->pd->domain);
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	return status;
+}
+
+static void
+say_refused(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+{
+	if (status == PLX_FULL)
+		plx_why_say(
+			why,
+			"adapter %s has all of its %u queue pairs; destroy one, or open it with "
+			"more (`queue_pairs`)",
+			adapter->info.name, adapter->info.qps);
+	else if (status == PLX_NO_MEMORY)
+		plx_why_say(why,
+			    "there is no memory for the queue pair; make its queues less deep, or "
+			    "give the EAL more");
+	else
+		plx_why_say(why, "adapter %s cannot make the queue pair: %s", adapter->info.name,
+			    plx_status_text(status));
+}
+
+enum plx_status
+plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **qp,
+	      struct plx_why *why)
+{
+	enum plx_status status = check_options(pd, options, why);
+	struct plx_qp *made;
+
+	if (status != PLX_OK)
+		return status;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL) {
+		say_refused(pd->adapter, PLX_NO_MEMORY, why);
+		return PLX_NO_MEMORY;
+	}
+	made->adapter = pd->adapter;
+	made->pd = pd;
+	made->options = *options;
+	made->options.sq_sges = or_else(options->sq_sges, 1);
+	made->options.rq_sges = or_else(options->rq_sges, 1);
+	made->options.responder_res = or_else(options->responder_res, RESPONDER_RES);
+	status = make_pair(made);
+	if (status != PLX_OK) {
+		say_refused(pd->adapter, status, why);
+		free(made);
+		return status;
+	}
+	*qp = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_qp_destroy(struct plx_qp *qp)
+{
+	struct plx_adapter *adapter = qp->adapter;
+	enum plx_status status;
+
+	/* Out of the list first: who walks it reads the counters of the pair. */
+	pthread_mutex_lock(&adapter->lock);
+	plx_list_remove(&qp->node);
+	pthread_mutex_unlock(&adapter->lock);
+	status = plx_qpair_destroy(qp->pair);
+	pthread_mutex_lock(&adapter->lock);
+	if (status == PLX_OK) {
+		plx_domain_unhold(adapter->mem, qp->pd->domain);
+		adapter->count.qps--;
+	} else {
+		plx_list_append(&adapter->qps, &qp->node);
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	if (status == PLX_OK)
+		free(qp);
+	return status;
+}
+
+/* ---- posting ----------------------------------------------------------------------------------
+ */
+
+PLX_HOT uint32_t
+plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *why)
+{
+	return plx_qpair_post_send(qp->pair, wr, n, why);
+}
+
+PLX_HOT uint32_t
+plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+{
+	return plx_qpair_post_recv(qp->pair, wr, n, why);
+}
+
+PLX_HOT void
+plx_post_ring(struct plx_qp *qp)
+{
+	plx_qpair_ring(qp->pair);
+}
+
+/* ---- asking -----------------------------------------------------------------------------------
+ */
+
+enum plx_status
+plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
+{
+	struct plx_rc_view view;
+	enum plx_status status = plx_qpair_query(qp->pair, &view);
+
+	if (status != PLX_OK)
+		return status;
+	*out = (struct plx_qp_info){
+		.state = view.state,
+		.qpn = view.qpn,
+		.peer_qpn = view.dest_qpn,
+		.sq_used = view.sq_posted - view.sq_consumed,
+		.sq_depth = view.sq_depth,
+		.path_mtu = view.mtu,
+		.flushed = view.flushed,
+	};
+	return PLX_OK;
+}
+
+/* Where each counter of the second kind lies, and its words. */
+static const struct {
+	const char *name, *text;
+	size_t at;
+} named[] = {
+#define PLX_X(name, text) {#name, text, offsetof(struct plx_rc_counters, name)},
+	PLX_QP_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+uint32_t
+plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
+{
+	const struct plx_rc_counters *counters = plx_qpair_counters(qp->pair);
+	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
+
+	for (uint32_t i = 0; i < count && i < n; i++) {
+		const uint64_t *value;
+
+		if (i < PLX_VERDICT_COUNT) {
+			value = &counters->verdict[i];
+			out[i].name = plx_verdict_name((enum plx_verdict)i);
+			out[i].text = plx_verdict_text((enum plx_verdict)i);
+		} else {
+			value = (const uint64_t *)(const void *)((const uint8_t *)counters +
+								 named[i - PLX_VERDICT_COUNT].at);
+			out[i].name = named[i - PLX_VERDICT_COUNT].name;
+			out[i].text = named[i - PLX_VERDICT_COUNT].text;
+		}
+		out[i].value = __atomic_load_n(value, __ATOMIC_RELAXED);
+	}
+	return count;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shared receive queues: the engine's, counted.
+ * Posting takes no lock and makes no system call.
+ * Start with plx_srq_post().
+ */
+#include <stdlib.h>
+
+#include "objects.h"
+
+enum plx_status
+plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *options,
+	       struct plx_srq **srq)
+{
+	const struct plx_squeue_config config = {
+		.depth = options->depth,
+		.sges = options->sges,
+		.threshold = options->threshold,
+		.cookie = options->context,
+	};
+	struct plx_srq *made;
+	enum plx_status status;
+
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->adapter = adapter;
+	status = plx_squeue_create(adapter_home(adapter), &config, &made->queue);
+	if (status != PLX_OK) {
+		free(made);
+		return status;
+	}
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.srqs++;
+	pthread_mutex_unlock(&adapter->lock);
+	*srq = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_srq_destroy(struct plx_srq *srq)
+{
+	struct plx_adapter *adapter = srq->adapter;
+	enum plx_status status = plx_squeue_destroy(srq->queue);
+
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.srqs--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(srq);
+	return PLX_OK;
+}
+
+PLX_HOT uint32_t
+plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+{
+	return plx_squeue_post(srq->queue, wr, n, why);
+}
+
+enum plx_status
+plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
+{
+	return plx_squeue_arm(srq->queue, threshold);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What dpdk-telemetry.py can ask of a running program: /pollux/list, /pollux/adapter, /pollux/qps
+ * and /pollux/qp. The commands run on DPDK's own thread, beside the engines.
+ * It changes nothing. Start with telemetry_start(); docs/telemetry.md has samples.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_telemetry.h>
+
+#include "objects.h"
+
+enum {
+	COUNTERS_MAX = 256, /* of one answer */
+	QPS_OF_ANSWER = RTE_TEL_MAX_ARRAY_ENTRIES,
+	PARAMETERS_MAX = 128,
+};
+
+/* One question: its parameters, and what becomes of the answer. */
+struct question {
+	struct rte_tel_data *answer;
+	char name[PARAMETERS_MAX];
+	uint32_t number; /* behind the name */
+	bool has_number;
+	bool answered;
+};
+
+/* "NAME" or "NAME,NUMBER" */
+static bool
+parse(const char *parameters, struct question *question)
+{
+	char *comma, *end;
+
+	if (!parameters || strlen(parameters) >= sizeof(question->name))
+		return false;
+	memcpy(question->name, parameters, strlen(parameters) + 1);
+	comma = strchr(question->name, ',');
+	if (!comma)
+		return true;
+	*comma = '\0';
+	question->number = (uint32_t)strtoul(comma + 1, &end, 0);
+	question->has_number = end != comma + 1 && !*end;
+	return question->has_number;
+}
+
+static void
+add_counters(struct rte_tel_data *answer, const struct plx_counter *counter, uint32_t n)
+{
+	struct rte_tel_data *inner = rte_tel_data_alloc();
+
+	if (!inner)
+		return;
+	rte_tel_data_start_dict(inner);
+	for (uint32_t i = 0; i < n; i++)
+		rte_tel_data_add_dict_u64(inner, counter[i].name, counter[i].value);
+	/* freed by DPDK once it is sent */
+	rte_tel_data_add_dict_container(answer, "counters", inner, 0);
+}
+
+/* ---- adapters -------------------------------------------------------------------------------- */
+
+static void
+add_name(struct plx_adapter *adapter, void *context)
+{
+	rte_tel_data_add_array_string(context, adapter->info.name);
+}
+
+static int
+answer_list(const char *command, const char *parameters, struct rte_tel_data *answer)
+{
+	(void)command;
+	(void)parameters;
+	rte_tel_data_start_array(answer, RTE_TEL_STRING_VAL);
+	(void)registry_visit(NULL, add_name, answer);
+	return 0;
+}
+
+static void
+add_addresses(struct rte_tel_data *answer, const struct plx_adapter *adapter)
+{
+	struct rte_tel_data *inner = rte_tel_data_alloc();
+
+	if (!inner)
+		return;
+	rte_tel_data_start_array(inner, RTE_TEL_STRING_VAL);
+	for (uint32_t i = 0; i < adapter->wishes.addresses; i++) {
+		const struct plx_ip *ip = &adapter->wishes.address[i].ip;
+		char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 8];
+
+		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, host, sizeof(host));
+		snprintf(text, sizeof(text), "%s/%u", host, adapter->wishes.address[i].prefix_bits);
+		rte_tel_data_add_array_string(inner, text);
+	}
+	rte_tel_data_add_dict_container(answer, "addresses", inner, 0);
+}
+
+static void
+add_objects(struct rte_tel_data *answer, struct plx_adapter *adapter)
+{
+	struct object_counts count;
+
+	pthread_mutex_lock(&adapter->lock);
+	count = adapter->count;
+	pthread_mutex_unlock(&adapter->lock);
+	rte_tel_data_add_dict_u64(answer, "pds", count.pds);
+	rte_tel_data_add_dict_u64(answer, "mrs", count.mrs);
+	rte_tel_data_add_dict_u64(answer, "mws", count.mws);
+	rte_tel_data_add_dict_u64(answer, "cqs", count.cqs);
+	rte_tel_data_add_dict_u64(answer, "srqs", count.srqs);
+	rte_tel_data_add_dict_u64(answer, "qps", count.qps);
+}
+
+static void
+describe_adapter(struct plx_adapter *adapter, void *context)
+{
+	struct question *question = context;
+	struct rte_tel_data *answer = question->answer;
+	struct plx_counter counter[COUNTERS_MAX];
+	struct plx_adapter_info info;
+	char mac[18];
+	uint32_t n;
+
+	plx_adapter_query(adapter, &info);
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", info.mac[0], info.mac[1],
+		 info.mac[2], info.mac[3], info.mac[4], info.mac[5]);
+	rte_tel_data_start_dict(answer);
+	rte_tel_data_add_dict_string(answer, "name", info.name);
+	rte_tel_data_add_dict_string(answer, "device", info.device);
+	rte_tel_data_add_dict_string(answer, "mac", mac);
+	rte_tel_data_add_dict_string(answer, "link", info.link ? "up" : "down");
+	rte_tel_data_add_dict_string(answer, "mode",
+				     info.mode == PLX_MODE_INLINE ? "inline" : "worker");
+	rte_tel_data_add_dict_string(answer, "memory", info.hugepages ? "hugepages" : "pages");
+	rte_tel_data_add_dict_int(answer, "socket", info.socket);
+	rte_tel_data_add_dict_u64(answer, "path_mtu", info.path_mtu);
+	if (*adapter->dma_refused_why)
+		rte_tel_data_add_dict_string(answer, "dma_refused_why", adapter->dma_refused_why);
+	add_addresses(answer, adapter);
+	add_objects(answer, adapter);
+	n = plx_adapter_counters(adapter, counter, COUNTERS_MAX);
+	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
+}
+
+static int
+answer_adapter(const char *command, const char *parameters, struct rte_tel_data *answer)
+{
+	struct question question = {.answer = answer};
+
+	(void)command;
+	if (!parse(parameters, &question) || question.has_number)
+		return -1;
+	return registry_visit(question.name, describe_adapter, &question) ? 0 : -1;
+}
+
+/* ---- queue pairs ----------------------------------------------------------------------------- */
+
+static void
+list_qps(struct plx_adapter *adapter, void *context)
+{
+	struct question *question = context;
+	struct plx_list *node, *after;
+	uint32_t at = 0;
+
+	rte_tel_data_start_array(question->answer, RTE_TEL_U64_VAL);
+	pthread_mutex_lock(&adapter->lock);
+	plx_list_for_each (node, after, &adapter->qps) {
+		const struct plx_qp *qp = plx_list_entry(node, struct plx_qp, node);
+
+		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
+			rte_tel_data_add_array_u64(question->answer, plx_qpair_number(qp->pair));
+		at++;
+	}
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+static int
+answer_qps(const char *command, const char *parameters, struct rte_tel_data *answer)
+{
+	struct question question = {.answer = answer};
+
+	(void)command;
+	if (!parse(parameters, &question))
+		return -1;
+	return registry_visit(question.name, list_qps, &question) ? 0 : -1;
+}
+
+static void
+describe_qp(const struct plx_qp *qp, struct rte_tel_data *answer)
+{
+	struct plx_counter counter[COUNTERS_MAX];
+	uint32_t n = plx_qp_counters(qp, counter, COUNTERS_MAX);
+
+	rte_tel_data_start_dict(answer);
+	rte_tel_data_add_dict_u64(answer, "qpn", plx_qpair_number(qp->pair));
+	rte_tel_data_add_dict_string(answer, "state", plx_qp_state_name(plx_qpair_state(qp->pair)));
+	rte_tel_data_add_dict_u64(answer, "sq_depth", qp->options.sq_depth);
+	rte_tel_data_add_dict_u64(answer, "rq_depth", qp->options.rq_depth);
+	rte_tel_data_add_dict_u64(answer, "context", qp->options.context);
+	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
+}
+
+static void
+find_qp(struct plx_adapter *adapter, void *context)
+{
+	struct question *question = context;
+	struct plx_list *node, *after;
+
+	pthread_mutex_lock(&adapter->lock);
+	plx_list_for_each (node, after, &adapter->qps) {
+		const struct plx_qp *qp = plx_list_entry(node, struct plx_qp, node);
+
+		if (plx_qpair_number(qp->pair) != question->number || question->answered)
+			continue;
+		describe_qp(qp, question->answer);
+		question->answered = true;
+	}
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+static int
+answer_qp(const char *command, const char *parameters, struct rte_tel_data *answer)
+{
+	struct question question = {.answer = answer};
+
+	(void)command;
+	if (!parse(parameters, &question) || !question.has_number)
+		return -1;
+	(void)registry_visit(question.name, find_qp, &question);
+	return question.answered ? 0 : -1;
+}
+
+void
+telemetry_start(void)
+{
+	(void)rte_telemetry_register_cmd("/pollux/list", answer_list,
+					 "The open adapters. No parameters");
+	(void)rte_telemetry_register_cmd("/pollux/adapter", answer_adapter,
+					 "An adapter and its counters. Parameters: name");
+	(void)rte_telemetry_register_cmd("/pollux/qps", answer_qps,
+					 "Numbers of an adapter's queue pairs, 512 at a time. "
+					 "Parameters: name[,how many to skip]");
+	(void)rte_telemetry_register_cmd("/pollux/qp", answer_qp,
+					 "A queue pair and its counters. Parameters: "
+					 "adapter,number");
+}

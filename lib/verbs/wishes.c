@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What an adapter shall be: defaults, ranges, and the way from a name to its section of the file.
+ * It keeps nothing and starts nothing. Start with plx_wishes_load().
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "objects.h"
+#include "settings.h"
+
+enum {
+	QPS_DEFAULT = 1024,
+	KEYS_DEFAULT = 65536,
+	PACKETS_DEFAULT = 16384,
+	START_TIMEOUT_DEFAULT = 10000,
+};
+
+void
+settings_field_set(const struct settings_field *field, void *wishes, long long value)
+{
+	uint8_t byte = (uint8_t)value;
+	int32_t word = (int32_t)value;
+	bool small = field->size == sizeof(byte);
+
+	memcpy((char *)wishes + field->offset, small ? (void *)&byte : (void *)&word, field->size);
+}
+
+long long
+settings_field_get(const struct settings_field *field, const void *wishes)
+{
+	const char *at = (const char *)wishes + field->offset;
+	int32_t word;
+
+	if (field->size == 1)
+		return *(const uint8_t *)at;
+	memcpy(&word, at, sizeof(word));
+	return field->min < 0 ? word : (long long)(uint32_t)word;
+}
+
+bool
+adapter_name_is_right(const char *name)
+{
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789._-");
+
+	return length >= 1 && length <= PLX_ADAPTER_NAME_MAX && !name[length];
+}
+
+bool
+device_is_pci(const char *device)
+{
+	unsigned int domain, bus, slot, function;
+	int end = 0;
+
+	/* 0000:3b:00.0 or 3b:00.0, with or without arguments */
+	if (sscanf(device, "%4x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function, &end) != 4)
+		end = 0;
+	if (!end && sscanf(device, "%2x:%2x.%1x%n", &bus, &slot, &function, &end) != 3)
+		return false;
+	return end > 0 && (!device[end] || device[end] == ',');
+}
+
+void
+plx_wishes_init(struct plx_wishes *wishes)
+{
+	memset(wishes, 0, sizeof(*wishes));
+	wishes->core = -1;
+}
+
+void
+wishes_complete(struct plx_wishes *wishes)
+{
+	if (!wishes->qps)
+		wishes->qps = QPS_DEFAULT;
+	if (!wishes->keys)
+		wishes->keys = KEYS_DEFAULT;
+	if (!wishes->packets)
+		wishes->packets = PACKETS_DEFAULT;
+	if (!wishes->start_timeout_ms)
+		wishes->start_timeout_ms = START_TIMEOUT_DEFAULT;
+}
+
+/* ---- is it right? ---------------------------------------------------------------------------- */
+
+static bool
+is_unicast(const struct plx_ip *ip)
+{
+	static const uint8_t none[16];
+
+	if (ip->version == 4)
+		return ip->v[0] != 0 && ip->v[0] < 224;
+	return ip->version == 6 && ip->v[0] != 0xff && memcmp(ip->v, none, sizeof(none)) != 0;
+}
+
+static enum plx_status
+check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
+{
+	uint32_t n = wishes->addresses;
+
+	if (n < 1 || n > PLX_ADAPTER_ADDRESSES_MAX) {
+		plx_why_say(why,
+			    "address: there are %u; an adapter needs 1 to %d, such as "
+			    "[ \"10.77.0.1/24\" ]",
+			    n, PLX_ADAPTER_ADDRESSES_MAX);
+		return PLX_INVALID;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct plx_ip *ip = &wishes->address[i].ip;
+		uint8_t bits = wishes->address[i].prefix_bits;
+
+		if (!is_unicast(ip) || bits < 1 || bits > (ip->version == 4 ? 32 : 128)) {
+			plx_why_say(why,
+				    "address number %u is not a unicast IP address with a prefix "
+				    "of 1 to 32 bits (IPv6: 1 to 128)",
+				    i + 1);
+			return PLX_INVALID;
+		}
+		for (uint32_t j = 0; j < i; j++) {
+			if (memcmp(ip, &wishes->address[j].ip, sizeof(*ip)) == 0) {
+				plx_why_say(why, "address number %u is the same as number %u",
+					    i + 1, j + 1);
+				return PLX_INVALID;
+			}
+		}
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+check_field(const struct settings_field *field, const struct plx_wishes *wishes,
+	    struct plx_why *why)
+{
+	long long value = settings_field_get(field, wishes), max = field->max;
+
+	if (field->kind == SETTINGS_CHOICE)
+		for (max = -1; field->choices[max + 1].name;)
+			max++;
+	else if (value == 0 && field->min > 0)
+		return PLX_OK; /* the default */
+	if (value < field->min || value > max) {
+		plx_why_say(why, "%s = %lld is outside its range of %lld to %lld", field->name,
+			    value, field->min, max);
+		return PLX_INVALID;
+	}
+	if (field->kind == SETTINGS_MTU && (value & (value - 1))) {
+		plx_why_say(why, "%s = %lld is not one of 256, 512, 1024, 2048, 4096", field->name,
+			    value);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+check_string(const struct settings_field *field, const struct plx_wishes *wishes,
+	     struct plx_why *why)
+{
+	if (memchr((const char *)wishes + field->offset, 0, field->size))
+		return PLX_OK;
+	plx_why_say(why, "%s has no end within %zu characters", field->name, field->size);
+	return PLX_INVALID;
+}
+
+enum plx_status
+wishes_check(const struct plx_wishes *wishes, struct plx_why *why)
+{
+	enum plx_status status = PLX_OK;
+
+	for (uint32_t i = 0; i < settings_field_count && status == PLX_OK; i++) {
+		const struct settings_field *field = &settings_fields[i];
+
+		if (field->kind == SETTINGS_STRING)
+			status = check_string(field, wishes, why);
+		else if (field->kind != SETTINGS_NAME && field->kind != SETTINGS_ADDRESSES)
+			status = check_field(field, wishes, why);
+	}
+	if (status != PLX_OK)
+		return status;
+	if (!*wishes->device) {
+		plx_why_say(why,
+			    "device is empty; it names a port, such as \"net_tap0,iface=plx0\" "
+			    "or \"0000:3b:00.0\"");
+		return PLX_INVALID;
+	}
+	if (wishes->mode == PLX_MODE_INLINE && *wishes->worker) {
+		plx_why_say(why,
+			    "worker = \"%s\" has no meaning with mode = \"inline\"; leave one "
+			    "of them out",
+			    wishes->worker);
+		return PLX_INVALID;
+	}
+	return check_addresses(wishes, why);
+}
+
+/* ---- from the file --------------------------------------------------------------------------- */
+
+static enum plx_status
+not_in_file(const char *adapter, const struct settings *file, struct plx_why *why)
+{
+	char names[160] = "none";
+	size_t used = 0;
+
+	if (!*file->path) {
+		plx_why_say(why,
+			    "adapter \"%.40s\" needs a configuration file: POLLUX_CONFIG is not "
+			    "set, and neither ./pollux.conf nor /etc/pollux/pollux.conf is there",
+			    adapter);
+		return PLX_CONFIG;
+	}
+	for (uint32_t i = 0; i < file->sections && used < sizeof(names) - 1; i++) {
+		snprintf(names + used, sizeof(names) - used, "%s\"%s\"", i ? ", " : "",
+			 file->section[i].name);
+		used = strlen(names);
+	}
+	plx_why_say(why, "%s: there is no adapter \"%.40s\"; there are: %s", file->path, adapter,
+		    names);
+	return PLX_CONFIG;
+}
+
+enum plx_status
+plx_wishes_load(const char *adapter, struct plx_wishes *wishes, struct plx_why *why)
+{
+	struct settings *file = malloc(sizeof(*file));
+	enum plx_status status = PLX_NO_MEMORY;
+
+	if (!file) {
+		plx_why_say(why, "there is no memory to read the configuration file");
+		return PLX_NO_MEMORY;
+	}
+	status = settings_read(file, why);
+	for (uint32_t i = 0; i < file->sections && status == PLX_OK; i++) {
+		if (strcmp(file->section[i].name, adapter) == 0) {
+			*wishes = file->section[i].wishes;
+			free(file);
+			return PLX_OK;
+		}
+	}
+	if (status == PLX_OK)
+		status = not_in_file(adapter, file, why);
+	free(file);
+	return status;
+}
+
+int
+plx_wishes_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx_why *why)
+{
+	struct settings *file = malloc(sizeof(*file));
+	int found = -1;
+
+	if (!file) {
+		plx_why_say(why, "there is no memory to read the configuration file");
+		return -1;
+	}
+	if (settings_read(file, why) == PLX_OK) {
+		found = (int)file->sections;
+		for (uint32_t i = 0; i < file->sections && i < n; i++)
+			memcpy(names[i], file->section[i].name, sizeof(names[i]));
+	}
+	free(file);
+	return found;
+}

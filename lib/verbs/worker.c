@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Worker threads, shared by the adapters that name the same one: counted, started with the first
+ * and stopped with the last. What a thread does is the engine's.
+ * Start with worker_join().
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "objects.h"
+
+_Static_assert((int)PLX_IDLING_SPIN == (int)PLX_IDLE_SPIN, "the words of both rooms agree");
+_Static_assert((int)PLX_IDLING_PAUSE == (int)PLX_IDLE_PAUSE, "the words of both rooms agree");
+_Static_assert((int)PLX_IDLING_YIELD == (int)PLX_IDLE_YIELD, "the words of both rooms agree");
+
+struct shared_worker {
+	struct plx_list node;
+	char name[16]; /* "" for one of an adapter's own */
+	struct plx_worker *thread;
+	uint32_t users;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plx_list workers = {&workers, &workers};
+
+static struct shared_worker *
+find(const char *name)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &workers) {
+		struct shared_worker *worker = plx_list_entry(node, struct shared_worker, node);
+
+		if (*name && strcmp(worker->name, name) == 0)
+			return worker;
+	}
+	return NULL;
+}
+
+static enum plx_status
+start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_why *why)
+{
+	struct shared_worker *worker = calloc(1, sizeof(*worker));
+	char name[16];
+	const struct plx_worker_config config = {
+		.core = adapter->wishes.core,
+		.idle = (enum plx_idle)adapter->wishes.idle,
+		.name = name,
+	};
+	enum plx_status status;
+
+	if (!worker) {
+		plx_why_say(why, "there is no memory for a worker thread");
+		return PLX_NO_MEMORY;
+	}
+	memcpy(worker->name, adapter->wishes.worker, sizeof(worker->name));
+	if (*worker->name)
+		snprintf(name, sizeof(name), "%s", worker->name);
+	else
+		snprintf(name, sizeof(name), "plx-%.11s", adapter->info.name);
+	status = plx_worker_start(&config, &worker->thread, why);
+	if (status != PLX_OK) {
+		free(worker);
+		return status;
+	}
+	plx_list_append(&workers, &worker->node);
+	*out = worker;
+	return PLX_OK;
+}
+
+static void
+leave_locked(struct shared_worker *worker)
+{
+	if (worker->users)
+		return;
+	plx_list_remove(&worker->node);
+	plx_worker_stop(worker->thread);
+	free(worker);
+}
+
+enum plx_status
+worker_join(struct plx_adapter *adapter, struct plx_why *why)
+{
+	struct shared_worker *worker;
+	enum plx_status status = PLX_OK;
+	uint32_t added = 0;
+
+	pthread_mutex_lock(&lock);
+	worker = find(adapter->wishes.worker);
+	if (!worker)
+		status = start(adapter, &worker, why);
+	while (status == PLX_OK && added < adapter->engines) {
+		status = plx_worker_add(worker->thread, adapter->engine[added]);
+		added += status == PLX_OK;
+		if (status != PLX_OK)
+			plx_why_say(why,
+				    "worker \"%s\" polls %d engines already; name another worker",
+				    worker->name, PLX_WORKER_ENGINES_MAX);
+	}
+	if (status == PLX_OK) {
+		worker->users++;
+		adapter->worker = worker;
+	} else if (worker) {
+		while (added)
+			plx_worker_remove(worker->thread, adapter->engine[--added]);
+		leave_locked(worker);
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+void
+worker_leave(struct plx_adapter *adapter)
+{
+	struct shared_worker *worker = adapter->worker;
+
+	if (!worker)
+		return;
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < adapter->engines; i++)
+		plx_worker_remove(worker->thread, adapter->engine[i]);
+	adapter->worker = NULL;
+	worker->users--;
+	leave_locked(worker);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The configuration file: the shipped one says what its comments say, and each mistake is refused
+ * by a sentence with file, line, setting, value and range. No EAL is started.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "settings.h"
+
+static char folder[64];
+static const char *shipped;
+
+#define HEAD "adapters = ( {\n name = \"a\";\n device = \"net_wire0,end=0\";\n"
+#define TAIL " address = [ \"10.0.0.1/24\" ];\n} );\n"
+
+static void
+write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+expect_mistake(const char *text, const char *sentence)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	write_file("wrong.conf", text);
+	setenv("POLLUX_CONFIG", "wrong.conf", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	if (strcmp(why.text, sentence) != 0)
+		fail_msg("\"%s\" and not \"%s\"", why.text, sentence);
+	/* whoever only wants the names is told the same */
+	assert_int_equal(plx_wishes_list(NULL, 0, &why), -1);
+	assert_string_equal(why.text, sentence);
+}
+
+/* One setting in line 4 of an adapter that is right otherwise. */
+static void
+expect_setting(const char *setting, const char *sentence)
+{
+	char text[1024], expected[512];
+
+	snprintf(text, sizeof(text), HEAD "%s\n" TAIL, setting);
+	snprintf(expected, sizeof(expected), "wrong.conf:4: %s", sentence);
+	expect_mistake(text, expected);
+}
+
+/* ---- what is right --------------------------------------------------------------------------- */
+
+static void
+the_shipped_file_is_right(void **state)
+{
+	char names[4][PLX_ADAPTER_NAME_MAX + 1];
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
+	setenv("POLLUX_CONFIG", shipped, 1);
+	assert_int_equal(plx_wishes_list(names, 4, &why), 2);
+	assert_string_equal(names[0], "plx0");
+	assert_string_equal(names[1], "plx1");
+	assert_int_equal(plx_wishes_load("plx0", &wishes, &why), PLX_OK);
+	assert_string_equal(wishes.device, "net_wire0,end=0");
+	assert_int_equal(wishes.addresses, 2);
+	assert_int_equal(wishes.address[0].ip.version, 4);
+	assert_memory_equal(wishes.address[0].ip.v, "\x0a\x4d\x00\x01", 4);
+	assert_int_equal(wishes.address[0].prefix_bits, 24);
+	assert_int_equal(wishes.address[1].ip.version, 6);
+	assert_memory_equal(wishes.address[1].ip.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16);
+	assert_int_equal(wishes.address[1].prefix_bits, 64);
+	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
+	assert_string_equal(wishes.worker, "pollux");
+	assert_int_equal(wishes.core, -1);
+	assert_int_equal(wishes.idle, PLX_IDLING_YIELD);
+	assert_int_equal(wishes.path_mtu, 4096);
+	assert_int_equal(wishes.qps, 1024);
+	assert_int_equal(wishes.keys, 65536);
+	assert_int_equal(wishes.packets, 16384);
+	assert_int_equal(wishes.dscp, 0);
+	assert_int_equal(wishes.start_timeout_ms, 10000);
+}
+
+/* A reader learns every setting from the file: each stands there, below a comment of its own. */
+static void
+the_shipped_file_explains_every_setting(void **state)
+{
+	static const char *const settings[] = {
+		"eal",    "name",    "device", "address",         "mode",
+		"worker", "core",    "idle",   "path_mtu",        "queue_pairs",
+		"keys",   "packets", "dscp",   "start_timeout_ms"};
+	char line[256], before[256] = "";
+	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
+	FILE *file = fopen(shipped, "r");
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		const char *word = line + strspn(line, " ");
+
+		for (size_t i = 0; i < sizeof(explained); i++) {
+			size_t length = strlen(settings[i]);
+
+			if (strncmp(word, settings[i], length) == 0 && word[length] == ' ')
+				explained[i] |= before[strspn(before, " ")] == '#';
+		}
+		strcpy(before, line);
+	}
+	fclose(file);
+	for (size_t i = 0; i < sizeof(explained); i++)
+		if (!explained[i])
+			fail_msg("%s has no comment", settings[i]);
+}
+
+static void
+what_is_left_out_has_its_default(void **state)
+{
+	struct plx_wishes wishes, plain;
+	struct plx_why why = {""};
+
+	(void)state;
+	write_file("few.conf", HEAD TAIL);
+	setenv("POLLUX_CONFIG", "few.conf", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
+	plx_wishes_init(&plain);
+	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
+	assert_int_equal(wishes.core, -1);
+	assert_int_equal(wishes.idle, PLX_IDLING_SPIN);
+	assert_int_equal(wishes.path_mtu, plain.path_mtu);
+	assert_int_equal(wishes.qps, plain.qps);
+	assert_string_equal(wishes.worker, "");
+}
+
+static void
+every_choice_and_limit_can_be_set(void **state)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
+	write_file("all.conf",
+		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
+			"queue_pairs = 16384; keys = 1048575; packets = 1048576; dscp = 63;\n"
+			"start_timeout_ms = 600000;\n" TAIL);
+	setenv("POLLUX_CONFIG", "all.conf", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
+	assert_int_equal(wishes.mode, PLX_MODE_INLINE);
+	assert_int_equal(wishes.core, 1023);
+	assert_int_equal(wishes.idle, PLX_IDLING_PAUSE);
+	assert_int_equal(wishes.path_mtu, 256);
+	assert_int_equal(wishes.qps, 16384);
+	assert_int_equal(wishes.keys, 1048575);
+	assert_int_equal(wishes.packets, 1048576);
+	assert_int_equal(wishes.dscp, 63);
+	assert_int_equal(wishes.start_timeout_ms, 600000);
+}
+
+/* ---- where it is ----------------------------------------------------------------------------- */
+
+static void
+without_a_variable_the_folder_is_looked_into(void **state)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
+	unsetenv("POLLUX_CONFIG");
+	if (access("/etc/pollux/pollux.conf", F_OK) != 0) {
+		assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+		assert_string_equal(why.text,
+				    "adapter \"a\" needs a configuration file: POLLUX_CONFIG is "
+				    "not set, and neither ./pollux.conf nor "
+				    "/etc/pollux/pollux.conf is there");
+		assert_int_equal(plx_wishes_list(NULL, 0, &why), 0);
+	}
+	write_file("pollux.conf", HEAD TAIL);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
+	assert_int_equal(plx_wishes_list(NULL, 0, &why), 1);
+	assert_int_equal(plx_wishes_load("b", &wishes, &why), PLX_CONFIG);
+	assert_string_equal(why.text, "./pollux.conf: there is no adapter \"b\"; there are: \"a\"");
+	assert_int_equal(unlink("pollux.conf"), 0);
+}
+
+static void
+a_file_that_cannot_be_read_is_named(void **state)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
+	setenv("POLLUX_CONFIG", "gone.conf", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_string_equal(why.text, "gone.conf cannot be read: No such file or directory");
+	setenv("POLLUX_CONFIG", ".", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_string_equal(why.text, ". cannot be read: it is not a file");
+}
+
+/* ---- what is wrong --------------------------------------------------------------------------- */
+
+static void
+a_number_out_of_range_is_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		long long below, above, min, max;
+	} numbers[] = {
+		{"core", -2, 1024, -1, 1023},
+		{"path_mtu", 255, 4097, 256, 4096},
+		{"queue_pairs", 0, 16385, 1, 16384},
+		{"keys", 1, 1048576, 2, 1048575},
+		{"packets", 2047, 1048577, 2048, 1048576},
+		{"dscp", -1, 64, 0, 63},
+		{"start_timeout_ms", 0, 600001, 1, 600000},
+	};
+	char setting[96], sentence[192];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		for (int above = 0; above < 2; above++) {
+			long long value = above ? numbers[i].above : numbers[i].below;
+
+			snprintf(setting, sizeof(setting), "%s = %lld;", numbers[i].name, value);
+			snprintf(sentence, sizeof(sentence),
+				 "%s = %lld is outside its range of %lld to %lld", numbers[i].name,
+				 value, numbers[i].min, numbers[i].max);
+			expect_setting(setting, sentence);
+		}
+	}
+	expect_setting("keys = 99999999999L;",
+		       "keys = 99999999999 is outside its range of 2 to 1048575");
+	expect_setting("path_mtu = 1500;",
+		       "path_mtu = 1500 is not one of 256, 512, 1024, 2048, 4096");
+}
+
+static void
+a_value_of_the_wrong_kind_is_refused(void **state)
+{
+	(void)state;
+	expect_setting("dscp = \"4\";", "dscp is not a whole number; it needs 0 to 63");
+	expect_setting("dscp = 4.5;", "dscp is not a whole number; it needs 0 to 63");
+	expect_setting("worker = 4;", "worker is not a string in quotes");
+	expect_setting("worker = \"sixteen_letters_\";",
+		       "worker = \"sixteen_letters_\" has 16 characters; it needs 1 to 15");
+	expect_setting("mode = \"fast\";", "mode = \"fast\" is not one of \"worker\", \"inline\"");
+	expect_setting("idle = 3;", "idle = \"?\" is not one of \"spin\", \"pause\", \"yield\"");
+}
+
+static void
+an_unknown_setting_is_refused_with_the_nearest_name(void **state)
+{
+	(void)state;
+	expect_setting("queue_pair = 4;",
+		       "there is no setting queue_pair; did you mean queue_pairs?");
+	expect_setting("path_mut = 4096;", "there is no setting path_mut; did you mean path_mtu?");
+	expect_setting("colour = \"blue\";", "there is no setting colour");
+	expect_mistake("adaptors = ();\n",
+		       "wrong.conf:1: there is no setting adaptors; did you mean adapters?");
+}
+
+static void
+a_wrong_address_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"10.0.0.1",     "10.0.0.1/",    "10.0.0.1/0",  "10.0.0.1/33",
+		"10.0.0.256/8", "fd77::1/129",  "fd77::g/64",  "/24",
+		"host/24",      "10.0.0.1/24x", "10.0.0.1/-8",
+	};
+	char text[512], sentence[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(text, sizeof(text), HEAD "address = [ \"%s\" ];\n} );\n", wrong[i]);
+		snprintf(sentence, sizeof(sentence),
+			 "wrong.conf:4: address \"%s\" is not an IP address with the length of its "
+			 "prefix (1 to 32, for IPv6 1 to 128), such as \"10.77.0.1/24\" or "
+			 "\"fd77::1/64\"",
+			 wrong[i]);
+		expect_mistake(text, sentence);
+	}
+	expect_mistake(HEAD "address = \"10.0.0.1/24\";\n} );\n",
+		       "wrong.conf:4: address is not a list of 1 to 8 addresses, such as [ "
+		       "\"10.77.0.1/24\", \"fd77::1/64\" ]");
+	expect_mistake(HEAD "address = [ \"224.0.0.1/24\" ];\n} );\n",
+		       "wrong.conf:1: adapter \"a\": address number 1 is not a unicast IP address "
+		       "with a prefix of 1 to 32 bits (IPv6: 1 to 128)");
+	expect_mistake(HEAD "address = [ \"10.0.0.1/24\", \"10.0.0.1/16\" ];\n} );\n",
+		       "wrong.conf:1: adapter \"a\": address number 2 is the same as number 1");
+	expect_mistake(HEAD "} );\n",
+		       "wrong.conf:1: adapter \"a\": address: there are 0; an adapter needs 1 to "
+		       "8, such as [ \"10.77.0.1/24\" ]");
+}
+
+static void
+what_an_adapter_needs_is_asked_for(void **state)
+{
+	(void)state;
+	expect_mistake("adapters = ( { name = \"a\";\n" TAIL,
+		       "wrong.conf:1: adapter \"a\": device is empty; it names a port, such as "
+		       "\"net_tap0,iface=plx0\" or \"0000:3b:00.0\"");
+	expect_mistake("adapters = ( { device = \"net_null0\";\n" TAIL,
+		       "wrong.conf:1: the adapter has no name; add name = \"plx0\";");
+	expect_mistake("adapters = ( { name = \"a b\";\n} );\n",
+		       "wrong.conf:1: name = \"a b\" is not 1 to 31 letters, digits, dots, dashes "
+		       "and underscores");
+	expect_mistake(HEAD "mode = \"inline\"; worker = \"w\";\n" TAIL,
+		       "wrong.conf:1: adapter \"a\": worker = \"w\" has no meaning with mode = "
+		       "\"inline\"; leave one of them out");
+}
+
+static void
+two_adapters_of_one_name_are_refused(void **state)
+{
+	(void)state;
+	expect_mistake(HEAD " address = [ \"10.0.0.1/24\" ];\n}, {\n name = \"a\";\n"
+			    " device = \"net_wire0,end=1\";\n" TAIL,
+		       "wrong.conf:5: name = \"a\" is that of an earlier adapter too");
+}
+
+static void
+what_is_no_configuration_at_all_is_refused(void **state)
+{
+	char many[8192] = "adapters = (";
+
+	(void)state;
+	expect_mistake("adapters = ( {\n name = ;\n} );\n", "wrong.conf:2: syntax error");
+	expect_mistake("adapters = 4;\n", "wrong.conf:1: adapters is not a list of at most 32 "
+					  "groups: ( { ... }, { ... } )");
+	expect_mistake("adapters = ( 4 );\n",
+		       "wrong.conf:1: an adapter is not a group of settings in braces");
+	expect_mistake("eal = 4;\n", "wrong.conf:1: eal is not a string in quotes");
+	for (int i = 0; i < PLX_ADAPTERS_MAX + 1; i++)
+		strcat(many, i ? ", {}" : "{}");
+	strcat(many, ");\n");
+	expect_mistake(many, "wrong.conf:1: adapters is not a list of at most 32 groups: ( { ... "
+			     "}, { ... } )");
+}
+
+static void
+a_pci_address_is_told_from_a_virtual_device(void **state)
+{
+	(void)state;
+	assert_true(device_is_pci("0000:3b:00.0"));
+	assert_true(device_is_pci("3b:00.1"));
+	assert_true(device_is_pci("0000:3b:00.0,dv_flow_en=0"));
+	assert_false(device_is_pci("net_wire0,end=0"));
+	assert_false(device_is_pci("0000:3b:00"));
+	assert_false(device_is_pci("0000:3b:00.0x"));
+	assert_false(device_is_pci(""));
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shipped_file_is_right),
+		cmocka_unit_test(the_shipped_file_explains_every_setting),
+		cmocka_unit_test(what_is_left_out_has_its_default),
+		cmocka_unit_test(every_choice_and_limit_can_be_set),
+		cmocka_unit_test(without_a_variable_the_folder_is_looked_into),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
+		cmocka_unit_test(a_number_out_of_range_is_refused),
+		cmocka_unit_test(a_value_of_the_wrong_kind_is_refused),
+		cmocka_unit_test(an_unknown_setting_is_refused_with_the_nearest_name),
+		cmocka_unit_test(a_wrong_address_is_refused),
+		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
+		cmocka_unit_test(two_adapters_of_one_name_are_refused),
+		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),
+		cmocka_unit_test(a_pci_address_is_told_from_a_virtual_device),
+	};
+
+	assert_int_equal(argc, 2);
+	shipped = argv[1];
+	strcpy(folder, "/tmp/plx-config-XXXXXX");
+	if (!mkdtemp(folder) || chdir(folder))
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	unlink("wrong.conf");
+	unlink("few.conf");
+	unlink("all.conf");
+	rmdir(folder);
+	return failed;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connecting: what is refused and with which words, what both ends agree on, and an address that
+ * nobody has.
+ * Start with try_connect().
+ */
+#include "duo.h"
+
+#include <string.h>
+
+static struct duo *
+apart(void)
+{
+	struct duo_options options = duo_usual();
+
+	options.unconnected = true;
+	return duo_open(&options);
+}
+
+static struct plx_qp_address
+address_of(const struct end *end)
+{
+	struct plx_qp_address address;
+
+	assert_int_equal(plx_qp_address(end->qp, NULL, &address), PLX_OK);
+	return address;
+}
+
+/* One try; the sentence must have these words. */
+static void
+refuses(struct duo *duo, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+	enum plx_status status, const char *words)
+{
+	enum plx_qp_state before = duo_state(duo->a.qp);
+	struct plx_why why = {""};
+
+	assert_int_equal(plx_qp_connect(duo->a.qp, peer, link, 0, &why), status);
+	if (!strstr(why.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", why.text, words);
+	assert_int_equal(duo_state(duo->a.qp), before);
+}
+
+static void
+an_address_tells_what_a_peer_must_know(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_adapter_info info;
+	struct plx_ip near = duo_ip(77), far = {.version = 4, .v = {192, 0, 2, 1}}, none = {0};
+	struct plx_qp_address address = address_of(&duo->a), again;
+
+	(void)state;
+	plx_adapter_query(duo->a.adapter, &info);
+	assert_in_range(address.qpn, 2, 0xffffff);
+	assert_in_range(address.psn, 0, 0xffffff);
+	assert_int_equal(address.path_mtu, info.path_mtu);
+	assert_int_equal(address.rd_atomic, 16);
+	assert_memory_equal(&address.ip, &info.address[0], sizeof(address.ip));
+	assert_int_equal(plx_qp_address(duo->a.qp, &near, &again), PLX_OK);
+	assert_memory_equal(&again.ip, &address.ip, sizeof(again.ip));
+	assert_int_equal(plx_qp_address(duo->a.qp, &far, &again), PLX_UNREACHABLE);
+	assert_int_equal(plx_qp_address(duo->a.qp, &none, &again), PLX_INVALID);
+	duo_close(duo);
+}
+
+static void
+a_peers_address_out_of_range_is_refused(void **state)
+{
+	struct duo *duo = apart();
+	const struct plx_qp_address good = address_of(&duo->b);
+	struct plx_qp_address bad;
+	struct plx_qp_link link;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	refuses(duo, NULL, &link, PLX_INVALID, "peer");
+	refuses(duo, &good, NULL, PLX_INVALID, "link");
+#define REFUSED(field, value_, words)                          \
+	do {                                                   \
+		bad = good;                                    \
+		bad.field = value_;                            \
+		refuses(duo, &bad, &link, PLX_INVALID, words); \
+	} while (0)
+	REFUSED(qpn, 0, "queue pair number is 0");
+	REFUSED(qpn, 1, "queue pair number is 1; give 2 to 16777215");
+	REFUSED(qpn, 0x1000000, "queue pair number");
+	REFUSED(psn, 0x1000000, "PSN is 16777216");
+	REFUSED(path_mtu, 0, "path MTU is 0");
+	REFUSED(path_mtu, 1500, "path MTU is 1500");
+	REFUSED(path_mtu, 8192, "path MTU is 8192");
+	REFUSED(ip.version, 5, "version 5");
+#undef REFUSED
+	duo_close(duo);
+}
+
+static void
+a_link_out_of_range_is_refused(void **state)
+{
+	struct duo *duo = apart();
+	const struct plx_qp_address peer = address_of(&duo->b);
+	struct plx_qp_link bad;
+
+	(void)state;
+#define REFUSED(field, value_, status, words)             \
+	do {                                              \
+		plx_qp_link_init(&bad);                   \
+		bad.field = value_;                       \
+		refuses(duo, &peer, &bad, status, words); \
+	} while (0)
+	REFUSED(retry, 8, PLX_INVALID, "retry is 8; give 0 to 7");
+	REFUSED(rnr_retry, 8, PLX_INVALID, "rnr_retry is 8");
+	REFUSED(rnr_timer, 32, PLX_INVALID, "rnr_timer is 32; give 0 to 31");
+	REFUSED(ack_timeout, 0, PLX_INVALID, "ack_timeout is 0; give 1 to 31");
+	REFUSED(ack_timeout, 32, PLX_INVALID, "ack_timeout is 32");
+	REFUSED(window_packets, 65537, PLX_INVALID, "window_packets is 65537");
+	REFUSED(ack_interval, 65537, PLX_INVALID, "ack_interval");
+	REFUSED(access, PLX_ACCESS_LOCAL_WRITE, PLX_INVALID, "access 0x1");
+	REFUSED(dscp, 64, PLX_INVALID, "dscp is 64");
+	REFUSED(path_mtu, 1500, PLX_INVALID, "path MTU 1500");
+	REFUSED(path_mtu, 8192, PLX_INVALID, "path MTU 8192");
+#undef REFUSED
+	duo_close(duo);
+}
+
+static void
+a_path_mtu_above_the_peers_is_too_long(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_qp_address peer = address_of(&duo->b);
+	struct plx_qp_link link;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	peer.path_mtu = 512;
+	link.path_mtu = 1024;
+	refuses(duo, &peer, &link, PLX_TOO_LONG, "path MTU 1024 is more than 512");
+	duo_close(duo);
+}
+
+/* Each end names another path MTU; the smaller one is used, and messages of many packets pass. */
+static void
+the_path_mtu_is_the_smaller_of_both_ends(void **state)
+{
+	static const uint32_t mtus[] = {256, 512, 1024, 2048, 4096};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
+		struct duo *duo = apart();
+		struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
+		struct beyond beyond = at_peer(&duo->b, 0);
+		struct plx_qp_link link;
+		struct plx_qp_info info;
+		enum plx_status status;
+
+		plx_qp_link_init(&link);
+		of_b.path_mtu = mtus[i];
+		duo_until((status = plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL)) != PLX_AGAIN);
+		assert_int_equal(status, PLX_OK);
+		link.path_mtu = mtus[i];
+		duo_until((status = plx_qp_connect(duo->b.qp, &of_a, &link, 0, NULL)) != PLX_AGAIN);
+		assert_int_equal(status, PLX_OK);
+		assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+		assert_int_equal(info.path_mtu, mtus[i]);
+		end_fill(&duo->a, 0, 50000, (uint8_t)i);
+		end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 50000, &beyond);
+		duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
+		end_assert_filled(&duo->b, 0, 50000, (uint8_t)i);
+		duo_close(duo);
+	}
+}
+
+static void
+what_the_peer_may_not_do_is_refused_to_it(void **state)
+{
+	static const struct {
+		uint32_t access;
+		enum plx_wr_op op;
+	} cases[] = {
+		{PLX_ACCESS_REMOTE_READ, PLX_WR_WRITE},
+		{PLX_ACCESS_REMOTE_WRITE, PLX_WR_READ},
+		{PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_READ, PLX_WR_FETCH_ADD},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct duo_options options = duo_usual();
+		struct beyond beyond;
+		struct duo *duo;
+
+		options.link.access = cases[i].access;
+		duo = duo_open(&options);
+		beyond = at_peer(&duo->b, 0);
+		end_post(&duo->a, cases[i].op, 1, 0, 0, 8, &beyond);
+		duo_expect(duo->a.send_cq, 1, PLX_WC_REMOTE_INVALID_REQUEST);
+		duo_close(duo);
+	}
+}
+
+/* More READs than may be open queue up inside, and never fail; none at all is refused. */
+static void
+reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct beyond beyond;
+	struct duo *duo;
+
+	(void)state;
+	options.qp.responder_res = 1;
+	options.link.rd_atomic = 200;
+	duo = duo_open(&options);
+	beyond = at_peer(&duo->b, 0);
+	for (uint32_t i = 0; i < 40; i++)
+		end_post(&duo->a, PLX_WR_READ, i, 0, 0, 5000, &beyond);
+	for (uint32_t i = 0; i < 40; i++)
+		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+	duo_close(duo);
+
+	duo = apart();
+	{
+		struct plx_qp_address of_b = address_of(&duo->b);
+
+		of_b.rd_atomic = 0;
+		duo_until(plx_qp_connect(duo->a.qp, &of_b, &options.link, 0, NULL) == PLX_OK);
+		assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_READ, 1, 0, 0, 8, &beyond),
+				 PLX_INVALID);
+	}
+	duo_close(duo);
+}
+
+/* ---- nobody there -----------------------------------------------------------------------------
+ */
+
+static void
+an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_qp_address nobody = address_of(&duo->b);
+	struct plx_why why = {""};
+	struct plx_qp_link link;
+	uint64_t begun = duo_ns(), took;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	nobody.ip = duo_ip(99);
+	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 0, &why), PLX_AGAIN);
+	assert_non_null(strstr(why.text, "asked"));
+	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 200, &why), PLX_TIMEOUT);
+	took = duo_ns() - begun;
+	assert_true(took >= 200 * PLX_MSEC && took < 5 * PLX_SEC);
+	assert_non_null(strstr(why.text, "200 ms"));
+	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
+	begun = duo_ns();
+	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 15000, &why), PLX_UNREACHABLE);
+	assert_true(duo_ns() - begun < 15 * PLX_SEC);
+	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
+	duo_close(duo);
+}
+
+static void
+an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_qp_address peer = address_of(&duo->b);
+	struct plx_qp_link link;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	peer.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
+	refuses(duo, &peer, &link, PLX_UNREACHABLE, "192.0.2.9");
+	duo_close(duo);
+}
+
+/* nd2.md A25: a failed connect leaves what was posted where it is, and the next one works. */
+static void
+a_failed_connect_from_init_keeps_the_receives(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
+	struct plx_qp_address far = of_b;
+	struct plx_qp_link link;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	far.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
+	end_receive(&duo->a, 5, 0, 64);
+	refuses(duo, &far, &link, PLX_UNREACHABLE, "192.0.2.9");
+	duo_until(plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
+	duo_until(plx_qp_connect(duo->b.qp, &of_a, &link, 0, NULL) == PLX_OK);
+	end_post(&duo->b, PLX_WR_SEND, 6, 0, 0, 8, NULL);
+	duo_expect(duo->a.recv_cq, 5, PLX_WC_SUCCESS);
+	duo_close(duo);
+}
+
+/* ---- single steps -----------------------------------------------------------------------------
+ */
+
+static void
+single_steps_lead_where_connect_does(void **state)
+{
+	static const enum plx_qp_state steps[] = {PLX_QP_INIT, PLX_QP_RTR, PLX_QP_RTS};
+	struct duo *duo = apart();
+	struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
+	struct plx_qp_link link;
+	enum plx_status status;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	for (int i = 0; i < 3; i++) {
+		duo_until((status = plx_qp_modify(duo->a.qp, steps[i], &of_b, &link, NULL)) !=
+			  PLX_AGAIN);
+		assert_int_equal(status, PLX_OK);
+		duo_until((status = plx_qp_modify(duo->b.qp, steps[i], &of_a, &link, NULL)) !=
+			  PLX_AGAIN);
+		assert_int_equal(status, PLX_OK);
+		assert_int_equal(duo_state(duo->a.qp), steps[i]);
+	}
+	end_receive(&duo->b, 5, 0, 64);
+	end_post(&duo->a, PLX_WR_SEND, 6, 0, 0, 8, NULL);
+	duo_expect(duo->b.recv_cq, 5, PLX_WC_SUCCESS);
+	duo_expect(duo->a.send_cq, 6, PLX_WC_SUCCESS);
+	duo_close(duo);
+}
+
+static void
+steps_that_there_are_not_are_refused(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_qp_address of_b = address_of(&duo->b);
+	struct plx_qp_link link;
+	struct plx_why why;
+
+	(void)state;
+	plx_qp_link_init(&link);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RTS, &of_b, &link, &why), PLX_STATE);
+	assert_non_null(strstr(why.text, "is in reset"));
+	assert_non_null(strstr(why.text, "to rts"));
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RTR, NULL, &link, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_SQD, NULL, NULL, &why), PLX_STATE);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_NONE, NULL, NULL, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_STATE_COUNT, NULL, NULL, &why),
+			 PLX_INVALID);
+	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
+	duo_until(plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
+	refuses(duo, &of_b, &link, PLX_STATE, "is in rts");
+	duo_close(duo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(an_address_tells_what_a_peer_must_know),
+		DUO_TEST(a_peers_address_out_of_range_is_refused),
+		DUO_TEST(a_link_out_of_range_is_refused),
+		DUO_TEST(a_path_mtu_above_the_peers_is_too_long),
+		DUO_TEST(the_path_mtu_is_the_smaller_of_both_ends),
+		DUO_TEST(what_the_peer_may_not_do_is_refused_to_it),
+		DUO_TEST(reads_beyond_the_limit_wait_and_without_one_are_invalid),
+		DUO_TEST(an_address_nobody_has_takes_the_time_given_and_no_more),
+		DUO_TEST(an_address_in_no_network_of_ours_is_unreachable_at_once),
+		DUO_TEST(a_failed_connect_from_init_keeps_the_receives),
+		DUO_TEST(single_steps_lead_where_connect_does),
+		DUO_TEST(steps_that_there_are_not_are_refused),
+	};
+
+	return duo_run("connect", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Regions: what can be registered, what a key is good for, and that nothing touches the memory when
+ * a deregister has returned, with traffic running and with an engine that stands still.
+ * The memory of a region is freed at once after it: AddressSanitizer sees who is late.
+ * Start anywhere.
+ */
+#include "duo.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plx_engine.h"
+
+static void
+what_cannot_be_a_region_is_refused(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct plx_mr *mr = NULL;
+	uint8_t *p = duo->a.arena;
+
+	(void)state;
+	assert_int_equal(plx_mr_register(duo->a.pd, NULL, 1, 0, &mr), PLX_INVALID);
+	assert_int_equal(plx_mr_register(duo->a.pd, p, 0, 0, &mr), PLX_INVALID);
+	assert_int_equal(plx_mr_register(duo->a.pd, p, SIZE_MAX, 0, &mr), PLX_INVALID);
+	assert_int_equal(plx_mr_register(duo->a.pd, p, 1, PLX_ACCESS_ALL + 1, &mr), PLX_INVALID);
+	/* a right that would fall off an eight-bit set */
+	assert_int_equal(plx_mr_register(duo->a.pd, p, 1, 0x100, &mr), PLX_INVALID);
+	assert_null(mr);
+	duo_close(duo);
+}
+
+static void
+keys_run_out_with_full_and_come_back(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct plx_mr *mr[DUO_KEYS], *last = NULL;
+	struct plx_mw *mw = NULL;
+	uint32_t n = DUO_KEYS - 1; /* one is the arena's */
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_mr_register(duo->a.pd, duo->a.arena, 64, 0, &mr[i]), PLX_OK);
+	assert_int_equal(plx_mr_register(duo->a.pd, duo->a.arena, 64, 0, &last), PLX_FULL);
+	assert_int_equal(plx_mw_create(duo->a.pd, &mw), PLX_FULL);
+	assert_null(last);
+	assert_null(mw);
+	assert_int_equal(plx_mr_deregister(mr[0]), PLX_OK);
+	assert_int_equal(plx_mr_register(duo->a.pd, duo->a.arena, 64, 0, &mr[0]), PLX_OK);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_mr_deregister(mr[i]), PLX_OK);
+	duo_close(duo);
+}
+
+static void
+overlapping_regions_have_keys_and_rights_of_their_own(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct beyond beyond = at_peer(&duo->b, 0);
+	struct plx_mr *read_only, *all;
+
+	(void)state;
+	assert_int_equal(
+		plx_mr_register(duo->b.pd, duo->b.arena, 4096, PLX_ACCESS_REMOTE_READ, &read_only),
+		PLX_OK);
+	assert_int_equal(plx_mr_register(duo->b.pd, duo->b.arena, 4096, DUO_ALL, &all), PLX_OK);
+	assert_int_not_equal(plx_mr_key(read_only).v, plx_mr_key(all).v);
+	end_fill(&duo->a, 0, 64, 3);
+	beyond.rkey = plx_mr_key(all);
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 64, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
+	beyond.rkey = plx_mr_key(read_only);
+	end_post(&duo->a, PLX_WR_READ, 2, 0, 4096, 64, &beyond);
+	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
+	end_assert_filled(&duo->a, 4096, 64, 3);
+	end_post(&duo->a, PLX_WR_WRITE, 3, 0, 0, 64, &beyond);
+	duo_expect(duo->a.send_cq, 3, PLX_WC_REMOTE_ACCESS);
+	assert_int_equal(plx_mr_deregister(read_only), PLX_OK);
+	assert_int_equal(plx_mr_deregister(all), PLX_OK);
+	duo_close(duo);
+}
+
+static void
+a_local_key_without_the_right_fails_its_request_and_flushes_the_next(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct beyond beyond = at_peer(&duo->b, 0);
+	struct plx_mr *whole = duo->a.mr;
+	struct plx_mr *no_write;
+
+	(void)state;
+	assert_int_equal(plx_mr_register(duo->a.pd, duo->a.arena, 4096, 0, &no_write), PLX_OK);
+	duo->a.mr = no_write;
+	end_post(&duo->a, PLX_WR_READ, 1, 0, 0, 64, &beyond);
+	end_post(&duo->a, PLX_WR_WRITE, 2, 0, 0, 64, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_LOCAL_PROTECTION);
+	duo_expect(duo->a.send_cq, 2, PLX_WC_FLUSHED);
+	/* A15: later posts are taken, and flushed. */
+	end_post(&duo->a, PLX_WR_WRITE, 3, 0, 0, 64, &beyond);
+	duo_expect(duo->a.send_cq, 3, PLX_WC_FLUSHED);
+	duo->a.mr = whole;
+	assert_int_equal(plx_mr_deregister(no_write), PLX_OK);
+	duo_close(duo);
+}
+
+static void
+a_key_is_dead_when_deregister_returns(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	uint8_t *memory = malloc(4096);
+	struct plx_key key;
+	struct plx_mr *mr;
+	struct beyond beyond;
+
+	(void)state;
+	assert_non_null(memory);
+	assert_int_equal(plx_mr_register(duo->b.pd, memory, 4096, DUO_ALL, &mr), PLX_OK);
+	key = plx_mr_key(mr);
+	assert_int_equal(plx_mr_deregister(mr), PLX_OK);
+	beyond = (struct beyond){.va = (uintptr_t)memory, .rkey = key};
+	free(memory);
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 64, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_REMOTE_ACCESS);
+	duo_close(duo);
+}
+
+/* The peer writes, without a pause, what may go away at any moment. */
+static void
+memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
+{
+	enum {
+		BYTES = 64 * 1024
+	};
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		struct duo *duo = duo_open(NULL);
+		uint8_t *memory = malloc(BYTES);
+		struct beyond beyond = {.va = (uintptr_t)memory};
+		struct plx_mr *mr;
+		struct plx_wc wc = {.status = PLX_WC_SUCCESS};
+		uint64_t posted = 0, done = 0;
+
+		assert_non_null(memory);
+		assert_int_equal(plx_mr_register(duo->b.pd, memory, BYTES, DUO_ALL, &mr), PLX_OK);
+		beyond.rkey = plx_mr_key(mr);
+		while (wc.status == PLX_WC_SUCCESS) {
+			while (posted < done + 16)
+				end_post(&duo->a, PLX_WR_WRITE, posted++, 0, 0, BYTES, &beyond);
+			if (done > 3 + round && memory != NULL) {
+				assert_int_equal(plx_mr_deregister(mr), PLX_OK);
+				free(memory);
+				memory = NULL;
+			}
+			duo_turn();
+			if (plx_cq_poll(duo->a.send_cq, &wc, 1) == 1)
+				assert_int_equal(wc.wr_id, done++);
+		}
+		assert_null(memory);
+		assert_int_equal(wc.status, PLX_WC_REMOTE_ACCESS);
+		duo_close(duo);
+	}
+}
+
+/* ---- an engine that stands still --------------------------------------------------------------
+ */
+
+static atomic_bool held, let_go;
+
+/* In the worker's thread: as if the system had taken its core away. */
+static void
+hold(int signal)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	int saved = errno;
+
+	(void)signal;
+	atomic_store(&held, true);
+	while (!atomic_load(&let_go))
+		nanosleep(&moment, NULL);
+	errno = saved;
+}
+
+/* The thread of this process that is called so. */
+static pid_t
+thread_named(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	pid_t found = 0;
+
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)) != NULL) {
+		char path[300], said[32] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		file = fopen(path, "r");
+		if (file == NULL)
+			continue;
+		if (fgets(said, sizeof(said), file) && strstr(said, name))
+			found = (pid_t)atoi(task->d_name);
+		fclose(file);
+	}
+	closedir(tasks);
+	return found;
+}
+
+static void
+an_engine_that_stands_still_is_waited_for_only_so_long(void **state)
+{
+	const struct sigaction action = {.sa_handler = hold};
+	struct duo *duo = duo_open(NULL);
+	struct plx_qp_info info;
+	uint64_t begun;
+	pid_t worker;
+
+	(void)state;
+	worker = thread_named("duo");
+	assert_int_not_equal(worker, 0);
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	assert_int_equal(syscall(SYS_tgkill, getpid(), worker, SIGUSR1), 0);
+	while (!atomic_load(&held))
+		sched_yield();
+	begun = duo_ns();
+	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_TIMEOUT);
+	assert_true(duo_ns() - begun >= PLX_COMMAND_TIMEOUT_NS);
+	assert_true(duo_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
+	/* The key is dead, and still counted; so the domain is busy. */
+	begun = duo_ns();
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_TIMEOUT);
+	assert_true(duo_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
+	atomic_store(&let_go, true);
+	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_OK);
+	duo->a.mr = NULL;
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+	duo_close(duo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(what_cannot_be_a_region_is_refused),
+		DUO_TEST(keys_run_out_with_full_and_come_back),
+		DUO_TEST(overlapping_regions_have_keys_and_rights_of_their_own),
+		DUO_TEST(a_local_key_without_the_right_fails_its_request_and_flushes_the_next),
+		DUO_TEST(a_key_is_dead_when_deregister_returns),
+		DUO_TEST(memory_may_be_freed_after_deregister_while_the_peer_writes),
+	};
+	const struct CMUnitTest with_a_worker[] = {
+		DUO_TEST(an_engine_that_stands_still_is_waited_for_only_so_long),
+	};
+
+	return duo_run("mr", tests, sizeof(tests) / sizeof(tests[0])) +
+	       duo_run_in(PLX_MODE_WORKER, "mr", with_a_worker,
+			  sizeof(with_a_worker) / sizeof(with_a_worker[0]));
+}

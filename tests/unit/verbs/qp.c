@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Queue pairs: what they can be made of, what each state allows, queries and counters, and how
+ * waiting in vain ends.
+ * Start anywhere.
+ */
+#include "duo.h"
+
+#include <string.h>
+
+static void
+assert_refused(struct duo *duo, const struct plx_qp_options *options, enum plx_status status,
+	       const char *word)
+{
+	struct plx_why why = {""};
+	struct plx_qp *qp = NULL;
+
+	assert_int_equal(plx_qp_create(duo->a.pd, options, &qp, &why), status);
+	assert_null(qp);
+	if (!strstr(why.text, word))
+		fail_msg("\"%s\" does not say \"%s\"", why.text, word);
+	assert_int_equal(plx_qp_create(duo->a.pd, options, &qp, NULL), status);
+}
+
+static void
+options_out_of_range_are_refused_with_a_sentence_that_names_them(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	const struct plx_qp_options good = {
+		.send_cq = duo->a.send_cq, .recv_cq = duo->a.recv_cq, .sq_depth = 1, .rq_depth = 1};
+	struct plx_qp_options bad;
+
+	(void)state;
+#define REFUSED(field, value_, word)                          \
+	do {                                                  \
+		bad = good;                                   \
+		bad.field = value_;                           \
+		assert_refused(duo, &bad, PLX_INVALID, word); \
+	} while (0)
+	REFUSED(send_cq, NULL, "send queue");
+	REFUSED(recv_cq, NULL, "receive queue");
+	REFUSED(recv_cq, duo->b.recv_cq, "adapter");
+	REFUSED(sq_depth, 0, "sq_depth is 0; give 1 to 32768");
+	REFUSED(sq_depth, PLX_QUEUE_DEPTH_MAX + 1, "sq_depth is 32769");
+	REFUSED(rq_depth, 0, "rq_depth is 0");
+	REFUSED(rq_depth, PLX_QUEUE_DEPTH_MAX + 1, "rq_depth");
+	REFUSED(sq_sges, PLX_SGE_MAX + 1, "sq_sges is 17; give 0 to 16");
+	REFUSED(rq_sges, PLX_SGE_MAX + 1, "rq_sges");
+	REFUSED(inline_bytes, PLX_INLINE_MAX + 1, "inline_bytes is 1025");
+	REFUSED(responder_res, PLX_RD_ATOMIC_MAX + 1, "responder_res");
+#undef REFUSED
+	duo_close(duo);
+}
+
+/* nd2.md 2.10: all maxima at once. */
+static void
+a_queue_pair_of_all_limits_at_once_works(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct duo *duo;
+
+	(void)state;
+	options.qp = (struct plx_qp_options){.sq_depth = PLX_QUEUE_DEPTH_MAX,
+					     .rq_depth = PLX_QUEUE_DEPTH_MAX,
+					     .sq_sges = PLX_SGE_MAX,
+					     .rq_sges = PLX_SGE_MAX,
+					     .inline_bytes = PLX_INLINE_MAX,
+					     .responder_res = PLX_RD_ATOMIC_MAX};
+	duo = duo_open(&options);
+	for (uint32_t i = 0; i < PLX_QUEUE_DEPTH_MAX; i++)
+		end_receive(&duo->b, i, 0, 8);
+	for (uint32_t i = 0; i < 1000; i++)
+		end_post(&duo->a, PLX_WR_SEND, i, 0, 0, 8, NULL);
+	for (uint32_t i = 0; i < 1000; i++) {
+		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		duo_expect(duo->b.recv_cq, i, PLX_WC_SUCCESS);
+	}
+	duo_close(duo);
+}
+
+static void
+the_queue_pair_after_the_last_is_refused(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	const struct duo_options usual = duo_usual();
+	struct plx_qp_options options = usual.qp;
+	struct plx_qp *qp[DUO_QPS];
+	uint32_t n = DUO_QPS - 1; /* one is the duo's */
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++)
+		qp[i] = end_qp(&duo->a, &usual);
+	options.send_cq = duo->a.send_cq;
+	options.recv_cq = duo->a.recv_cq;
+	assert_refused(duo, &options, PLX_FULL, "queue_pairs");
+	assert_int_equal(plx_qp_destroy(qp[0]), PLX_OK);
+	qp[0] = end_qp(&duo->a, &usual);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_qp_destroy(qp[i]), PLX_OK);
+	duo_close(duo);
+}
+
+/* A16: never connected, requests are refused without an entry; receives are taken from INIT on. */
+static void
+a_queue_pair_that_was_never_connected_takes_receives_only(void **state)
+{
+	struct duo_options options = duo_usual();
+	const struct plx_recv_wr wr = {.wr_id = 1};
+	enum plx_status why;
+	struct duo *duo;
+
+	(void)state;
+	options.unconnected = true;
+	duo = duo_open(&options);
+	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
+	for (int round = 0; round < 2; round++) {
+		for (unsigned op = PLX_WR_SEND; op < PLX_WR_BIND; op++) {
+			bool atomic = op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
+
+			assert_int_equal(end_try(&duo->a, duo->a.qp, (enum plx_wr_op)op, 1, 0, 0,
+						 atomic ? 8 : 0, NULL),
+					 PLX_STATE);
+		}
+		if (round == 0) {
+			assert_int_equal(plx_post_recv(duo->a.qp, &wr, 1, &why), 0);
+			assert_int_equal(why, PLX_STATE);
+			assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL),
+					 PLX_OK);
+		}
+	}
+	duo_expect_none(duo->a.send_cq);
+	assert_int_equal(plx_post_recv(duo->a.qp, &wr, 1, &why), 1);
+	assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+	duo_expect(duo->a.recv_cq, 1, PLX_WC_FLUSHED);
+	duo_close(duo);
+}
+
+static void
+a_drained_queue_begins_nothing_until_it_is_let_go(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct beyond beyond = at_peer(&duo->b, 0);
+	struct plx_async async;
+
+	(void)state;
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_SQD, NULL, NULL, NULL), PLX_OK);
+	do
+		async = duo_async(duo->a.adapter);
+	while (async.kind != PLX_EVENT_SQ_DRAINED);
+	end_post(&duo->a, PLX_WR_WRITE, 2, 0, 0, 8, &beyond);
+	duo_expect_none(duo->a.send_cq);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RTS, NULL, NULL, NULL), PLX_OK);
+	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
+	duo_close(duo);
+}
+
+static void
+a_queue_pair_can_be_reset_and_connected_again(void **state)
+{
+	const struct duo_options options = duo_usual();
+	struct duo *duo = duo_open(NULL);
+	struct plx_wc wc;
+
+	(void)state;
+	for (uint32_t life = 0; life < 5; life++) {
+		end_receive(&duo->b, 1, 0, 8);
+		end_receive(&duo->b, 2, 0, 8);
+		end_post(&duo->a, PLX_WR_SEND, 3, 0, 0, 8, NULL);
+		duo_expect(duo->b.recv_cq, 1, PLX_WC_SUCCESS);
+		duo_expect(duo->a.send_cq, 3, PLX_WC_SUCCESS);
+		if (life % 2)
+			assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+		assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RESET, NULL, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_qp_modify(duo->b.qp, PLX_QP_RESET, NULL, NULL, NULL), PLX_OK);
+		/* what was posted is forgotten, without a word */
+		duo_settle();
+		assert_int_equal(plx_cq_poll(duo->b.recv_cq, &wc, 1), 0);
+		duo_join(duo->a.qp, duo->b.qp, &options.link);
+	}
+	duo_close(duo);
+}
+
+static void
+a_query_tells_what_there_is(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct plx_qp_address of_b;
+	struct plx_qp_info info;
+
+	(void)state;
+	assert_int_equal(plx_qp_address(duo->b.qp, NULL, &of_b), PLX_OK);
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+	assert_int_equal(info.state, PLX_QP_RTS);
+	assert_int_equal(info.peer_qpn, of_b.qpn);
+	assert_int_equal(info.path_mtu, of_b.path_mtu);
+	assert_int_equal(info.sq_used, 0);
+	assert_int_equal(info.sq_depth, DUO_SQ);
+	assert_false(info.flushed);
+	for (uint32_t i = 0; i < 7; i++)
+		end_post(&duo->a, PLX_WR_SEND, i, 0, 0, 8, NULL);
+	duo_settle();
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+	assert_int_equal(info.sq_used, 7);
+	assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+	duo_until(plx_qp_query(duo->a.qp, &info) == PLX_OK && info.flushed);
+	assert_int_equal(info.state, PLX_QP_ERROR);
+	assert_int_equal(info.sq_used, 0);
+	duo_close(duo);
+}
+
+static uint64_t
+counter(const struct plx_counter *list, uint32_t n, const char *name)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(list[i].name, name) == 0)
+			return list[i].value;
+	fail_msg("there is no counter %s", name);
+	return 0;
+}
+
+static void
+counters_have_names_texts_and_values(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct plx_counter list[128] = {{0}}, two[3] = {{0}};
+	struct beyond beyond = at_peer(&duo->b, 0);
+	uint32_t n = plx_qp_counters(duo->a.qp, NULL, 0);
+
+	(void)state;
+	assert_in_range(n, 20, 127);
+	for (uint32_t i = 0; i < 9; i++) {
+		end_post(&duo->a, PLX_WR_WRITE, i, 0, 0, 100, &beyond);
+		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+	}
+	assert_int_equal(plx_qp_counters(duo->a.qp, list, 128), n);
+	assert_null(list[n].name);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(list[i].name[0] != '\0' && list[i].text[0] != '\0');
+		for (uint32_t j = 0; j < i; j++)
+			assert_string_not_equal(list[i].name, list[j].name);
+	}
+	assert_int_equal(counter(list, n, "requests_sent"), 9);
+	assert_int_equal(counter(list, n, "bytes_sent"), 900);
+	assert_int_equal(plx_qp_counters(duo->a.qp, two, 2), n);
+	assert_string_equal(two[1].name, list[1].name);
+	assert_null(two[2].name);
+	assert_int_equal(plx_qp_counters(duo->b.qp, list, 128), n);
+	assert_int_equal(counter(list, n, "bytes_placed"), 900);
+	duo_close(duo);
+}
+
+/* ---- waiting in vain --------------------------------------------------------------------------
+ */
+
+/* nd2.md A29: with the usual link, in 1 to 1.5 s; the upper bound here is a busy machine's. */
+static void
+a_send_without_a_receive_fails_after_a_second(void **state)
+{
+	struct duo_options options = duo_usual();
+	uint64_t begun, took;
+	struct duo *duo;
+
+	(void)state;
+	plx_qp_link_init(&options.link);
+	duo = duo_open(&options);
+	begun = duo_ns();
+	end_post(&duo->a, PLX_WR_SEND, 1, 0, 0, 8, NULL);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_RNR_RETRY_EXCEEDED);
+	took = duo_ns() - begun;
+	assert_true(took > 900 * PLX_MSEC);
+	assert_true(took < 5 * PLX_SEC);
+	duo_close(duo);
+}
+
+static void
+a_peer_that_is_gone_is_given_up(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct beyond beyond;
+	struct duo *duo;
+
+	(void)state;
+	options.link.retry = 2;
+	options.link.ack_timeout = 8; /* 1 ms */
+	duo = duo_open(&options);
+	beyond = at_peer(&duo->b, 0);
+	assert_int_equal(plx_qp_destroy(duo->b.qp), PLX_OK);
+	duo->b.qp = NULL;
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
+	end_post(&duo->a, PLX_WR_WRITE, 2, 0, 0, 8, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_RETRY_EXCEEDED);
+	duo_expect(duo->a.send_cq, 2, PLX_WC_FLUSHED);
+	duo_close(duo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(options_out_of_range_are_refused_with_a_sentence_that_names_them),
+		DUO_TEST(a_queue_pair_of_all_limits_at_once_works),
+		DUO_TEST(the_queue_pair_after_the_last_is_refused),
+		DUO_TEST(a_queue_pair_that_was_never_connected_takes_receives_only),
+		DUO_TEST(a_drained_queue_begins_nothing_until_it_is_let_go),
+		DUO_TEST(a_queue_pair_can_be_reset_and_connected_again),
+		DUO_TEST(a_query_tells_what_there_is),
+		DUO_TEST(counters_have_names_texts_and_values),
+		DUO_TEST(a_send_without_a_receive_fails_after_a_second),
+		DUO_TEST(a_peer_that_is_gone_is_given_up),
+	};
+
+	return duo_run("qp", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Tests that need a process of their own, since a process has one EAL: the test starts itself again
+ * with the name of a scene. A scene says what it misses on its output; one that says nothing and
+ * ends with 0 has passed, which also holds our library to its word that it prints nothing.
+ * Start with scene_main().
+ */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+struct scene {
+	const char *name;
+	int (*play)(void);
+};
+
+/** Within a scene: go on only if it holds. */
+#define EXPECT(condition)                                                              \
+	do {                                                                           \
+		if (!(condition)) {                                                    \
+			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			return 1;                                                      \
+		}                                                                      \
+	} while (0)
+
+/** Within a scene: the sentence holds these words. */
+#define EXPECT_WORDS(text, words)                                                                 \
+	do {                                                                                      \
+		if (!strstr(text, words)) {                                                       \
+			printf("%s:%d: \"%s\" has no \"%s\"\n", __FILE__, __LINE__, text, words); \
+			return 1;                                                                 \
+		}                                                                                 \
+	} while (0)
+
+/** Start this program again to play a scene, and wait for its end.
+ * @param out [n] what it printed. Returns: its wait status */
+int scene_run(const char *name, char *out, size_t n);
+
+/** As a test: it ends with 0 and prints nothing. */
+void scene_passes(const char *name);
+
+/** Play the scene that the arguments name, if they do. Returns: its result, or -1 */
+int scene_main(int argc, char **argv, const struct scene *scenes, size_t n);
+
+#endif
