@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The active endpoint: keeps as many messages in flight as the job asks for, or one in a ping-pong,
+ * and knows when each was answered. Everything here is on the measured path; nothing allocates,
+ * waits or prints. Start with active_step().
+ */
+#include "side.h"
+
+#include "clock.h"
+
+#include <string.h>
+
+static const uint8_t wr_ops[OP_COUNT] = {
+	[OP_NONE] = PLX_WR_NONE, [OP_SEND] = PLX_WR_SEND,         [OP_WRITE] = PLX_WR_WRITE,
+	[OP_READ] = PLX_WR_READ, [OP_CMP_SWAP] = PLX_WR_CMP_SWAP, [OP_FETCH_ADD] = PLX_WR_FETCH_ADD,
+};
+
+static bool
+is_atomic(const struct side *side)
+{
+	return side->job.op == OP_CMP_SWAP || side->job.op == OP_FETCH_ADD;
+}
+
+void
+side_start(struct side *side)
+{
+	struct plx_key key = plx_mr_key(side->mr);
+	bool may_inline = side->job.size <= side->job.inline_bytes &&
+			  (side->job.op == OP_SEND || side->job.op == OP_WRITE);
+	for (uint32_t i = 0; i < side->job.qps; i++) {
+		struct lane *lane = &side->lanes[i];
+		struct plx_sge sge = {
+			.va = (uint64_t)(uintptr_t)lane->local,
+			.length = side->job.size,
+			.key = key,
+		};
+		struct plx_send_wr wr = {
+			.op = wr_ops[side->job.op],
+			.flags = may_inline ? PLX_WR_INLINE : 0,
+			.sges = 1,
+			.remote_va = lane->peer.va,
+			.rkey = lane->peer.rkey,
+			.swap_add = 1,
+		};
+		for (uint32_t k = 0; k < BATCH_MAX; k++) {
+			lane->sge[k] = sge;
+			lane->wr[k] = wr;
+			lane->wr[k].sge = &lane->sge[k];
+		}
+		if (side->job.op == OP_WRITE && side->job.check && !side->is_ping_pong)
+			lane->wr[1].op = PLX_WR_READ;
+	}
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+/* The next buffer. What is READ comes from a buffer of another number each time round, so that an
+ * answer to the READ before does not look like this one's. */
+static void
+advance(const struct side *side, uint32_t *slot, uint32_t *remote)
+{
+	uint32_t step = 1;
+	if (++*slot == side->job.slots) {
+		*slot = 0;
+		step += side->job.op == OP_READ;
+	}
+	*remote += step;
+	while (*remote >= side->job.slots)
+		*remote -= side->job.slots;
+}
+
+/* Number `n` of the lane, as its request `k`. */
+static void
+make_request(struct side *side, struct lane *lane, uint32_t k, uint64_t n, uint32_t slot,
+	     uint32_t remote)
+{
+	struct plx_send_wr *wr = &lane->wr[k];
+	uint8_t *at = lane->local + slot * side->stride;
+	wr->wr_id = n;
+	lane->sge[k].va = (uint64_t)(uintptr_t)at;
+	if (is_atomic(side)) {
+		wr->compare = n;
+		wr->swap_add = side->job.op == OP_CMP_SWAP ? n + 1 : 1;
+		return;
+	}
+	wr->remote_va = lane->peer.va + remote * side->stride;
+	if (side->job.op != OP_READ)
+		side_write_source(side, at, (uint32_t)(lane - side->lanes), n);
+	else if (side->job.check)
+		memset(at, 0, side->job.size);
+}
+
+/* One WRITE and, behind it on the same queue pair, a READ of what it wrote. */
+static bool
+fill_checked_write(struct side *side, uint32_t index)
+{
+	struct lane *lane = &side->lanes[index];
+	if (lane->posted - lane->done >= side->job.depth || side->is_stopping)
+		return false;
+	make_request(side, lane, 0, lane->posted, lane->slot, lane->slot);
+	lane->wr[0].flags |= PLX_WR_SILENT;
+	lane->wr[1].wr_id = lane->posted;
+	lane->wr[1].flags = 0;
+	lane->wr[1].remote_va = lane->wr[0].remote_va;
+	lane->sge[1].va = (uint64_t)(uintptr_t)(lane->target + lane->slot * side->stride);
+	if (!side_post(side, index, 2))
+		return false;
+	advance(side, &lane->slot, &lane->remote_slot);
+	lane->posted++;
+	return true;
+}
+
+/* A batch when there is room for one; when it ends, one more that asks for the completion of the
+ * silent ones before it. */
+static bool
+fill(struct side *side, uint32_t index)
+{
+	struct lane *lane = &side->lanes[index];
+	const struct job *job = &side->job;
+	uint64_t room = job->depth - (lane->posted - lane->done);
+	uint32_t n = side->is_stopping ? lane->silent != 0 : job->batch;
+	uint32_t slot = lane->slot, remote = lane->remote_slot, silent = lane->silent;
+	if (n == 0 || room < n)
+		return false;
+	for (uint32_t k = 0; k < n; k++) {
+		bool is_signaled = silent + 1 >= job->signal || side->is_stopping;
+		struct plx_send_wr *wr = &lane->wr[k];
+		make_request(side, lane, k, lane->posted + k, slot, remote);
+		wr->flags =
+			(uint8_t)((wr->flags & PLX_WR_INLINE) | (is_signaled ? 0 : PLX_WR_SILENT));
+		silent = is_signaled ? 0 : silent + 1;
+		advance(side, &slot, &remote);
+	}
+	if (job->test == TEST_LATENCY)
+		side->asked_at = ticks();
+	if (!side_post(side, index, n))
+		return false;
+	lane->posted += n;
+	lane->slot = slot;
+	lane->remote_slot = remote;
+	lane->silent = silent;
+	return true;
+}
+
+/* What came back for message `n` is what it must be. */
+static bool
+verify_answer(struct side *side, uint32_t index, uint64_t n)
+{
+	struct lane *lane = &side->lanes[index];
+	uint64_t slot = n % side->job.slots;
+	if (is_atomic(side)) {
+		uint64_t was;
+		memcpy(&was, lane->local + slot * side->stride, sizeof(was));
+		if (was != n)
+			return side_fail(side, "wrong data: %s %llu of queue pair %u found %llu",
+					 op_names[side->job.op], (unsigned long long)n, index,
+					 (unsigned long long)was);
+		side->checked_bytes += sizeof(was);
+		return true;
+	}
+	if (!side->job.check || side->job.op == OP_SEND)
+		return true;
+	if (side->job.op == OP_READ)
+		return side_verify(side, lane->local + slot * side->stride, index,
+				   (n + n / side->job.slots) % side->job.slots);
+	return side_verify(side, lane->target + slot * side->stride, index, n);
+}
+
+static void
+complete(struct side *side, const struct plx_wc *wc)
+{
+	uint32_t index = (uint32_t)wc->context;
+	struct lane *lane = &side->lanes[index];
+	uint64_t upto = wc->wr_id + 1;
+	if (side->job.test == TEST_LATENCY && side->is_measuring)
+		histogram_add(side->histogram, ticks() - side->asked_at);
+	if (upto <= lane->done || upto > lane->posted) {
+		side_fail(side, "the completion of message %llu came where %llu to %llu were due",
+			  (unsigned long long)wc->wr_id, (unsigned long long)lane->done,
+			  (unsigned long long)lane->posted - 1);
+		return;
+	}
+	side->amount += upto - lane->done;
+	if (side->job.signal == 1 || is_atomic(side)) {
+		for (uint64_t n = lane->done; n < upto; n++) {
+			if (!verify_answer(side, index, n))
+				return;
+		}
+	}
+	lane->done = upto;
+}
+
+/* ---- ping-pong ---------------------------------------------------------------------------- */
+
+static bool
+ping_step(struct side *side)
+{
+	struct lane *lane = &side->lanes[0];
+	if (lane->posted != lane->received) {
+		if (!side_ping_came(side, lane->received, REPLY_STREAM))
+			return false;
+		if (side->is_measuring)
+			histogram_add(side->histogram, ticks() - side->asked_at);
+		lane->done++;
+		side->amount++;
+	}
+	if (!side->is_stopping && !side->has_failed)
+		side_post_ping(side, lane->posted, 0);
+	return true;
+}
+
+bool
+active_step(struct side *side)
+{
+	struct plx_wc wc[POLL_MAX];
+	bool has_posted = false;
+	if (side->is_ping_pong)
+		return ping_step(side);
+	uint32_t n = side_reap(side, side->send_cq, wc);
+	for (uint32_t i = 0; i < n && !side->has_failed; i++)
+		complete(side, &wc[i]);
+	bool reads_back = side->job.op == OP_WRITE && side->job.check;
+	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++)
+		has_posted |= reads_back ? fill_checked_write(side, i) : fill(side, i);
+	return n != 0 || has_posted;
+}
+
+bool
+active_is_drained(const struct side *side)
+{
+	for (uint32_t i = 0; i < side->job.qps; i++) {
+		if (side->lanes[i].done != side->lanes[i].posted)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the layout of the bodies. Every field goes through one cursor, which notes when a body ends
+ * too soon, so that no decoder can read behind it. Start with struct cursor.
+ */
+#include "bodies.h"
+
+#include "options.h"
+
+#include <string.h>
+
+struct cursor {
+	uint8_t *at;
+	uint32_t used, length; /* `length` is the limit */
+	bool is_writing, is_short;
+};
+
+/* A number of `bytes` bytes, to the body or from it. */
+static uint64_t
+number(struct cursor *c, uint64_t value, uint32_t bytes)
+{
+	if (c->length - c->used < bytes) {
+		c->is_short = true;
+		return 0;
+	}
+	uint8_t *at = c->at + c->used;
+	c->used += bytes;
+	if (!c->is_writing)
+		value = 0;
+	for (uint32_t i = 0; i < bytes; i++) {
+		uint32_t shift = 8 * (bytes - 1 - i);
+		if (c->is_writing)
+			at[i] = (uint8_t)(value >> shift);
+		else
+			value |= (uint64_t)at[i] << shift;
+	}
+	return value;
+}
+
+static struct cursor
+writing(struct oob *oob)
+{
+	return (struct cursor){.at = oob->body, .length = OOB_BODY_MAX, .is_writing = true};
+}
+
+/* The cursor of a reader writes nothing: the cast takes away a const that it keeps. */
+static struct cursor
+reading(const struct oob *oob)
+{
+	return (struct cursor){.at = (uint8_t *)(uintptr_t)oob->body, .length = oob->length};
+}
+
+static bool
+is_whole(const struct cursor *c, const struct oob *oob, struct plx_why *why)
+{
+	if (c->is_short || c->used != oob->length)
+		return say(why, "%s sends a message of %u bytes that ought to have %s", oob->peer,
+			   oob->length, c->is_short ? "more" : "fewer");
+	return true;
+}
+
+static void
+pass_job(struct cursor *c, struct job *job)
+{
+	job->op = (enum op)number(c, job->op, 1);
+	job->test = (enum test)number(c, job->test, 1);
+	job->rewrite = number(c, job->rewrite, 1) != 0;
+	job->check = number(c, job->check, 1) != 0;
+	uint32_t *const fields[] = {&job->size,      &job->depth,        &job->slots,
+				    &job->batch,     &job->signal,       &job->qps,
+				    &job->path_mtu,  &job->inline_bytes, &job->ack_timeout,
+				    &job->warmup_ms, &job->duration_ms,  &job->timeout_ms};
+	for (uint32_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		*fields[i] = (uint32_t)number(c, *fields[i], 4);
+}
+
+void
+message_put_job(struct oob *oob, const struct job *job)
+{
+	struct cursor c = writing(oob);
+	struct job copy = *job;
+	pass_job(&c, &copy);
+	oob->length = c.used;
+}
+
+bool
+message_get_job(const struct oob *oob, struct job *job, struct plx_why *why)
+{
+	struct cursor c = reading(oob);
+	*job = (struct job){0};
+	pass_job(&c, job);
+	return is_whole(&c, oob, why) && job_is_valid(job, why);
+}
+
+static void
+pass_card(struct cursor *c, struct card *card)
+{
+	struct plx_qp_address *a = &card->address;
+	a->qpn = (uint32_t)number(c, a->qpn, 4);
+	a->psn = (uint32_t)number(c, a->psn, 4);
+	a->path_mtu = (uint32_t)number(c, a->path_mtu, 4);
+	a->rd_atomic = (uint8_t)number(c, a->rd_atomic, 1);
+	a->ip.version = (uint8_t)number(c, a->ip.version, 1);
+	for (uint32_t i = 0; i < sizeof(a->ip.v); i++)
+		a->ip.v[i] = (uint8_t)number(c, a->ip.v[i], 1);
+	card->va = number(c, card->va, 8);
+	card->rkey.v = (uint32_t)number(c, card->rkey.v, 4);
+}
+
+void
+message_put_cards(struct oob *oob, const struct card *cards, uint32_t n)
+{
+	struct cursor c = writing(oob);
+	for (uint32_t i = 0; i < n; i++) {
+		struct card copy = cards[i];
+		pass_card(&c, &copy);
+	}
+	oob->length = c.used;
+}
+
+bool
+message_get_cards(const struct oob *oob, struct card *cards, uint32_t n, struct plx_why *why)
+{
+	struct cursor c = reading(oob);
+	for (uint32_t i = 0; i < n; i++) {
+		cards[i] = (struct card){0};
+		pass_card(&c, &cards[i]);
+	}
+	return is_whole(&c, oob, why);
+}
+
+void
+message_put_numbers(struct oob *oob, const uint64_t *numbers, uint32_t n)
+{
+	struct cursor c = writing(oob);
+	for (uint32_t i = 0; i < n; i++)
+		number(&c, numbers[i], 8);
+	oob->length = c.used;
+}
+
+bool
+message_get_numbers(const struct oob *oob, uint64_t *numbers, uint32_t n, struct plx_why *why)
+{
+	struct cursor c = reading(oob);
+	for (uint32_t i = 0; i < n; i++)
+		numbers[i] = number(&c, 0, 8);
+	return is_whole(&c, oob, why);
+}

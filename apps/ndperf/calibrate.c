@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The calibration: short loops, each the median of many batches, so that a stop of a millisecond
+ * spoils one batch and not the figure.
+ * It never needs the EAL: the rings lie in memory of its own. Start with calibrate().
+ */
+#include "ndperf.h"
+#include "plx_base.h"
+
+#include <isa-l/crc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <rte_pause.h>
+#include <rte_ring.h>
+
+enum {
+	CRC_BYTES = 4096,
+	CRC_BUFFERS = 4, /* 16 KiB: what a first-level cache holds beside the stack */
+	CRC_BATCHES = 101,
+	CRC_BATCH = 256,
+	TRIP_BATCHES = 101,
+	TRIP_BATCH = 500,
+	RING_ENTRIES = 64,
+};
+
+/* A trip goes there and back; both sides know how many there will be. */
+enum trip_kind {
+	TRIP_LINE,
+	TRIP_RING,
+};
+
+struct trips {
+	uint64_t line __attribute__((aligned(2 * PLX_CACHE_LINE)));
+	struct rte_ring *there __attribute__((aligned(2 * PLX_CACHE_LINE)));
+	struct rte_ring *back;
+	enum trip_kind kind;
+	int cores[2];
+	double one_way_ns[TRIP_BATCHES];
+};
+
+static double
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *values, size_t n)
+{
+	qsort(values, n, sizeof *values, by_value);
+	return values[n / 2];
+}
+
+static void
+pin(int core)
+{
+	cpu_set_t set;
+
+	if (core < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	/* Where it is not allowed the figure is that of wherever the thread runs. */
+	(void)sched_setaffinity(0, sizeof set, &set);
+}
+
+static void *
+crc_thread(void *arg)
+{
+	static uint8_t buffers[CRC_BUFFERS][CRC_BYTES] __attribute__((aligned(PLX_CACHE_LINE)));
+	double *out = ((double **)arg)[1];
+	double batches[CRC_BATCHES];
+	uint32_t crc = 0;
+
+	pin(*((int **)arg)[0]);
+	memset(buffers, 1, sizeof buffers); /* else all are one page, the system's of zeros */
+	for (int batch = 0; batch < CRC_BATCHES; batch++) {
+		double start = now_ns();
+
+		for (int i = 0; i < CRC_BATCH; i++)
+			crc = crc32_gzip_refl(crc, buffers[i % CRC_BUFFERS], CRC_BYTES);
+		batches[batch] = (now_ns() - start) / CRC_BATCH;
+	}
+	/* The sum is used, or the compiler might see that nobody asks for it. */
+	__asm__ volatile("" : : "r"(crc));
+	*out = median(batches, CRC_BATCHES);
+	return NULL;
+}
+
+static void
+send_one(struct trips *trips, struct rte_ring *ring, uint64_t value)
+{
+	if (trips->kind == TRIP_LINE) {
+		__atomic_store_n(&trips->line, value, __ATOMIC_RELEASE);
+	} else {
+		while (rte_ring_sp_enqueue(ring, (void *)(uintptr_t)value))
+			rte_pause();
+	}
+}
+
+static void
+await_one(struct trips *trips, struct rte_ring *ring, uint64_t value)
+{
+	void *entry = NULL;
+
+	if (trips->kind == TRIP_LINE) {
+		while (__atomic_load_n(&trips->line, __ATOMIC_ACQUIRE) != value)
+			;
+	} else {
+		while (rte_ring_sc_dequeue(ring, &entry))
+			;
+	}
+}
+
+static void *
+answering_thread(void *arg)
+{
+	struct trips *trips = arg;
+
+	pin(trips->cores[1]);
+	for (uint64_t i = 0; i < (uint64_t)TRIP_BATCHES * TRIP_BATCH; i++) {
+		await_one(trips, trips->there, 2 * i + 1);
+		send_one(trips, trips->back, 2 * i + 2);
+	}
+	return NULL;
+}
+
+static void *
+asking_thread(void *arg)
+{
+	struct trips *trips = arg;
+	uint64_t i = 0;
+
+	pin(trips->cores[0]);
+	for (int batch = 0; batch < TRIP_BATCHES; batch++) {
+		double start = now_ns();
+
+		for (int k = 0; k < TRIP_BATCH; k++, i++) {
+			send_one(trips, trips->there, 2 * i + 1);
+			await_one(trips, trips->back, 2 * i + 2);
+		}
+		trips->one_way_ns[batch] = (now_ns() - start) / TRIP_BATCH / 2;
+	}
+	return NULL;
+}
+
+/* Both threads or neither: one alone would wait for ever. */
+static double
+trips_measure(struct trips *trips)
+{
+	pthread_t asking, answering;
+
+	trips->line = 0;
+	if (pthread_create(&asking, NULL, asking_thread, trips))
+		return 0;
+	if (pthread_create(&answering, NULL, answering_thread, trips))
+		answering_thread(trips);
+	else
+		pthread_join(answering, NULL);
+	pthread_join(asking, NULL);
+	return median(trips->one_way_ns, TRIP_BATCHES);
+}
+
+static struct rte_ring *
+ring_make(const char *name)
+{
+	size_t bytes = (size_t)rte_ring_get_memsize(RING_ENTRIES);
+	struct rte_ring *ring = aligned_alloc(2 * PLX_CACHE_LINE, bytes);
+
+	if (ring && rte_ring_init(ring, name, RING_ENTRIES, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
+		free(ring);
+		ring = NULL;
+	}
+	return ring;
+}
+
+void
+calibrate(const int cores[CORES], struct calibration *out)
+{
+	static struct trips trips;
+	int core = cores[0];
+	void *arg[2] = {&core, &out->crc_ns};
+	pthread_t thread;
+
+	*out = (struct calibration){0};
+	if (!pthread_create(&thread, NULL, crc_thread, arg))
+		pthread_join(thread, NULL);
+	if (cores[0] == cores[1])
+		return;
+	trips = (struct trips){.kind = TRIP_LINE, .cores = {cores[0], cores[1]}};
+	out->line_ns = trips_measure(&trips);
+	trips.kind = TRIP_RING;
+	trips.there = ring_make("there");
+	trips.back = ring_make("back");
+	if (trips.there && trips.back)
+		out->ring_ns = trips_measure(&trips);
+	free(trips.there);
+	free(trips.back);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What active and passive endpoints both do with messages: write them, verify them, post, reap, and
+ * play ping-pong. It never waits. Start with side_post_ping().
+ */
+#include "side.h"
+
+#include "clock.h"
+#include "pattern.h"
+
+enum {
+	PING_SIGNAL = 16,   /* in a ping-pong, one message in so many asks for a completion */
+	RECEIVE_BATCH = 16, /* receives are posted so many at a time */
+};
+
+void
+side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n)
+{
+	const struct job *job = &side->job;
+	if (job->check) {
+		pattern_write(to, job->size, stream, n);
+	} else if (job->rewrite && job->size <= CHUNK) {
+		source_rewrite(to, job->size, n);
+	} else if (job->rewrite) {
+		/* Long ones bit by bit, so that the adapter does not starve meanwhile. */
+		for (uint32_t at = 0; at < job->size; at += CHUNK) {
+			uint32_t left = job->size - at;
+			source_rewrite(to + at, left < CHUNK ? left : CHUNK, n);
+			plx_adapter_poll(side->adapter);
+			if (side->has_log)
+				windows_look(&side->log, ticks(), side->amount);
+		}
+	}
+}
+
+bool
+side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t n)
+{
+	/* The last byte of a WRITE in a ping-pong is the flag that was waited for. */
+	uint32_t size = side->job.size - (side->is_ping_pong && side->job.op == OP_WRITE);
+	uint32_t wrong = pattern_check(at, size, stream, n);
+	if (wrong < size)
+		return side_fail(side,
+				 "wrong data: %s message %llu of queue pair %u, offset %u of %u",
+				 op_names[side->job.op], (unsigned long long)n,
+				 stream % REPLY_STREAM, wrong, side->job.size);
+	side->checked_bytes += side->job.size;
+	return true;
+}
+
+bool
+side_post(struct side *side, uint32_t index, uint32_t n)
+{
+	struct lane *lane = &side->lanes[index];
+	enum plx_status status = PLX_OK;
+	uint32_t posted = plx_post_send(lane->qp, lane->wr, n, &status);
+	if (posted == n)
+		return true;
+	if (posted == 0 && status == PLX_FULL)
+		return false;
+	return side_fail(side, "message %llu cannot be posted: %s",
+			 (unsigned long long)lane->wr[posted].wr_id, plx_status_text(status));
+}
+
+bool
+side_post_receives(struct side *side, uint32_t index)
+{
+	struct lane *lane = &side->lanes[index];
+	struct plx_recv_wr wr[RECEIVE_BATCH];
+	struct plx_sge sge[RECEIVE_BATCH];
+	struct plx_key key = plx_mr_key(side->mr);
+	while (lane->owed > 0) {
+		uint32_t n = lane->owed < RECEIVE_BATCH ? lane->owed : RECEIVE_BATCH;
+		enum plx_status status = PLX_OK;
+		for (uint32_t i = 0; i < n; i++) {
+			sge[i] = (struct plx_sge){
+				.va = (uint64_t)(uintptr_t)lane->target +
+				      lane->recv_slot * side->stride,
+				.length = side->job.size,
+				.key = key,
+			};
+			wr[i] = (struct plx_recv_wr){.sge = &sge[i], .sges = 1};
+			lane->recv_slot =
+				lane->recv_slot + 1 == side->job.slots ? 0 : lane->recv_slot + 1;
+		}
+		if (plx_post_recv(lane->qp, wr, n, &status) != n)
+			return side_fail(side, "a receive cannot be posted: %s",
+					 plx_status_text(status));
+		lane->owed -= n;
+	}
+	return true;
+}
+
+/* The sentence for a completion that is none of success. */
+static void
+fail_completion(struct side *side, const struct plx_wc *wc)
+{
+	side_fail(side, "%s message %llu of queue pair %llu failed: %s", op_names[side->job.op],
+		  (unsigned long long)wc->wr_id, (unsigned long long)wc->context,
+		  plx_wc_text((enum plx_wc_status)wc->status));
+}
+
+uint32_t
+side_reap(struct side *side, struct plx_cq *cq, struct plx_wc *wc)
+{
+	uint32_t n = plx_cq_poll(cq, wc, POLL_MAX);
+	for (uint32_t i = 0; i < n; i++) {
+		if (wc[i].status != PLX_WC_SUCCESS) {
+			fail_completion(side, &wc[i]);
+			return i;
+		}
+	}
+	return n;
+}
+
+bool
+side_look(struct side *side)
+{
+	struct plx_async event;
+	struct plx_wc wc[POLL_MAX];
+	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
+	if (side->is_ping_pong && !side->has_failed)
+		side_reap(side, side->send_cq, wc);
+	while (!side->has_failed && plx_adapter_next_async(side->adapter, &event)) {
+		if (event.kind == PLX_EVENT_FAILED)
+			side_fail(side, "queue pair %llu failed: %s",
+				  (unsigned long long)event.context,
+				  plx_wc_text((enum plx_wc_status)event.cause));
+		else if (event.kind == PLX_EVENT_CQ_OVERRUN)
+			side_fail(side, "%s", plx_event_text(PLX_EVENT_CQ_OVERRUN));
+	}
+	return !side->has_failed;
+}
+
+bool
+side_post_ping(struct side *side, uint64_t n, uint32_t stream)
+{
+	struct lane *lane = &side->lanes[0];
+	const struct job *job = &side->job;
+	side_write_source(side, lane->local, stream, n);
+	if (job->op == OP_WRITE)
+		lane->local[job->size - 1] = flag_of(n);
+	bool is_signaled = lane->silent + 1 >= PING_SIGNAL;
+	lane->wr[0].wr_id = n;
+	lane->wr[0].flags =
+		(uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) | (is_signaled ? 0 : PLX_WR_SILENT));
+	if (side->is_active)
+		side->asked_at = ticks();
+	if (!side_post(side, 0, 1))
+		return false;
+	lane->posted++;
+	lane->silent = is_signaled ? 0 : lane->silent + 1;
+	if (is_signaled) {
+		struct plx_wc wc[POLL_MAX];
+		side_reap(side, side->send_cq, wc);
+	}
+	return true;
+}
+
+static bool
+send_came(struct side *side)
+{
+	struct plx_wc wc[POLL_MAX];
+	struct lane *lane = &side->lanes[0];
+	uint32_t n = side_reap(side, side->recv_cq, wc);
+	if (n == 0)
+		return false;
+	if (n > 1 || wc[0].bytes != side->job.size)
+		return side_fail(side, "%u messages of %u bytes came where one of %u was due", n,
+				 wc[0].bytes, side->job.size);
+	if (++lane->owed >= RECEIVE_BATCH)
+		side_post_receives(side, 0);
+	return true;
+}
+
+bool
+side_ping_came(struct side *side, uint64_t n, uint32_t stream)
+{
+	struct lane *lane = &side->lanes[0];
+	const struct job *job = &side->job;
+	uint8_t *at = lane->target;
+	if (job->op == OP_SEND) {
+		/* buffers are taken in turn, as they were posted */
+		at += n % job->slots * side->stride;
+		if (!send_came(side))
+			return false;
+	} else {
+		plx_adapter_poll(side->adapter);
+		if (__atomic_load_n(&at[job->size - 1], __ATOMIC_ACQUIRE) != flag_of(n))
+			return false;
+	}
+	lane->received++;
+	return !job->check || side_verify(side, at, stream, n);
+}

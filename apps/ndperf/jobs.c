@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From what was asked for to rows: each operation, test and size, with what was left open chosen.
+ * It never measures. Start with options_jobs().
+ */
+#include "options.h"
+
+#include <string.h>
+
+enum {
+	SHORT_BYTES = 4096,         /* up to here a message is posted in batches */
+	FLIGHT_BYTES = 1024 * 1024, /* in flight, when nobody says how many messages */
+	FLIGHT_MIN = 4,             /* messages, so that one can be written meanwhile */
+	FLIGHT_MAX = 128,           /* messages, as many as packets of a window */
+	BATCH = 32,                 /* as many as --raw writes at once */
+	RAW_MTU = 4096,
+};
+
+static bool
+is_atomic(enum op op)
+{
+	return op == OP_CMP_SWAP || op == OP_FETCH_ADD;
+}
+
+static uint32_t
+least(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(a < b ? a : b);
+}
+
+static uint32_t
+most(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(a > b ? a : b);
+}
+
+/* How many buffers: what was asked for, or one for each message in flight, within reason. */
+static uint32_t
+slots_of(const struct options *o, const struct job *job)
+{
+	uint64_t stride = stride_bytes(job->size);
+	uint64_t limit = most(WORKING_SET_BYTES / job->qps / stride, 1);
+	if (o->working_set != 0)
+		return most(least(o->working_set / stride, SLOTS_MAX), 1);
+	return least(job->depth, limit);
+}
+
+static void
+fill_job(const struct options *o, enum op op, enum test test, uint32_t size, struct job *job)
+{
+	bool is_latency = test == TEST_LATENCY;
+	*job = (struct job){
+		.op = op,
+		.test = test,
+		.size = is_atomic(op) ? 8 : size,
+		.qps = o->qps != 0 && !is_latency ? o->qps : 1,
+		.check = o->check,
+		.rewrite = o->rewrite != 0 && (op == OP_SEND || op == OP_WRITE),
+		.path_mtu = o->path_mtu,
+		.inline_bytes = o->inline_bytes,
+		.ack_timeout = o->ack_timeout,
+		.warmup_ms = o->warmup_ms,
+		.duration_ms = o->duration_ms,
+		.timeout_ms = o->timeout_ms,
+	};
+	size = job->size;
+	job->depth =
+		o->depth != 0 ? o->depth : least(most(FLIGHT_BYTES / size, FLIGHT_MIN), FLIGHT_MAX);
+	if (is_latency)
+		job->depth = 1;
+	job->slots = slots_of(o, job);
+	job->depth = least(job->depth, job->slots);
+	job->batch = o->batch != 0 ? o->batch : size <= SHORT_BYTES ? BATCH : 1;
+	job->batch = least(job->batch, most(job->depth / 4, 1));
+	/* What is checked is looked at one by one; and a queue must not fill up with silent ones.
+	 */
+	job->signal = o->signal != 0 ? o->signal : job->batch;
+	job->signal = job->check ? 1 : least(job->signal, most(job->depth / 2, 1));
+}
+
+/* The raw row that judges a job: the same messages, cut into packets that carry as much as the
+ * path takes. */
+static void
+raw_of(const struct options *o, const struct job *job, struct job *raw)
+{
+	*raw = *job;
+	raw->raw = true;
+	raw->check = false;
+	raw->qps = 1;
+	raw->path_mtu = o->path_mtu != 0 ? o->path_mtu : RAW_MTU;
+}
+
+static bool
+is_wanted(const struct options *o, enum op op, enum test test)
+{
+	if ((o->ops >> op & 1) == 0 || (o->tests >> test & 1) == 0)
+		return false;
+	return !(is_atomic(op) && test == TEST_BANDWIDTH);
+}
+
+/* The sizes of one row's test: those asked for, or what suits. */
+static uint32_t
+sizes_of(const struct options *o, enum op op, enum test test, uint64_t *size)
+{
+	static const uint64_t usual[TEST_COUNT][2] = {
+		[TEST_LATENCY] = {8, 0},
+		[TEST_RATE] = {64, 0},
+		[TEST_BANDWIDTH] = {64 << 10, 1 << 20},
+	};
+	if (is_atomic(op)) {
+		size[0] = 8;
+		return 1;
+	}
+	if (o->sizes != 0) {
+		memcpy(size, o->size, o->sizes * sizeof(size[0]));
+		return o->sizes;
+	}
+	memcpy(size, usual[test], sizeof(usual[test]));
+	return usual[test][1] != 0 ? 2 : 1;
+}
+
+uint32_t
+options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	uint32_t count = 0;
+	for (uint32_t test = 1; test < TEST_COUNT; test++) {
+		for (uint32_t op = 1; op < OP_COUNT; op++) {
+			uint64_t size[SIZES_MAX];
+			if (!is_wanted(o, (enum op)op, (enum test)test))
+				continue;
+			uint32_t sizes = sizes_of(o, (enum op)op, (enum test)test, size);
+			for (uint32_t i = 0; i < sizes; i++) {
+				struct job job;
+				fill_job(o, (enum op)op, (enum test)test, (uint32_t)size[i], &job);
+				if (count + 2 > n) {
+					say(why,
+					    "more than %u rows; ask for fewer operations, tests or "
+					    "sizes",
+					    n);
+					return 0;
+				}
+				if (!job_is_valid(&job, why))
+					return 0;
+				if (o->raw || o->with_raw)
+					raw_of(o, &job, &jobs[count++]);
+				if (!o->raw)
+					jobs[count++] = job;
+			}
+		}
+	}
+	if (count == 0)
+		say(why, "atomics are 8 bytes each and have no bandwidth; ask for --test rate");
+	return count;
+}
+
+bool
+job_is_valid(const struct job *job, struct plx_why *why)
+{
+	uint64_t bytes = (uint64_t)job->slots * stride_bytes(job->size) * job->qps;
+	if (job->op == OP_NONE || job->op >= OP_COUNT || job->test == TEST_NONE ||
+	    job->test >= TEST_COUNT)
+		return say(why, "operation %u, test %u: there is no such row", job->op, job->test);
+	if (job->size < 1 || job->size > SIZE_MAX_BYTES)
+		return say(why, "a size of %u bytes is outside 1 to 2^30", job->size);
+	if (is_atomic(job->op) && job->size != 8)
+		return say(why, "atomics are 8 bytes each, not %u", job->size);
+	if (job->qps < 1 || job->qps > QPS_MAX)
+		return say(why, "%u queue pairs are outside 1 to %d", job->qps, QPS_MAX);
+	if (job->depth < 1 || job->depth > DEPTH_MAX || job->slots < job->depth ||
+	    job->slots > SLOTS_MAX)
+		return say(why,
+			   "a depth of %u with %u buffers: it is from 1 to %d, each with one, "
+			   "and at most 2^20 of them",
+			   job->depth, job->slots, DEPTH_MAX);
+	if (job->batch < 1 || job->batch > BATCH_MAX || job->signal < 1 || job->signal > job->depth)
+		return say(why, "batches of %u (1 to %d), a completion for each %u (1 to depth)",
+			   job->batch, BATCH_MAX, job->signal);
+	if (bytes > 4 * SIZE_MAX_BYTES)
+		return say(why,
+			   "%u queue pairs with %u buffers of %u bytes are more than 4 GiB; take "
+			   "fewer, or a smaller --working-set",
+			   job->qps, job->slots, job->size);
+	if (job->ack_timeout > ACK_TIMEOUT_MAX)
+		return say(why, "an ACK timeout of 4.096 us * 2^%u: it is from 1 to %d",
+			   job->ack_timeout, ACK_TIMEOUT_MAX);
+	if (job->inline_bytes > PLX_INLINE_MAX || job->duration_ms < 1 ||
+	    job->duration_ms > 3600 * 1000 || job->warmup_ms > 3600 * 1000 || job->timeout_ms < 100)
+		return say(why, "inline up to %u, %u ms after %u ms, timeout %u ms: out of range",
+			   job->inline_bytes, job->duration_ms, job->warmup_ms, job->timeout_ms);
+	return true;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * ndperf from its command line to its exit status: 0 measured, 1 something failed, 2 asked wrongly.
+ * Every failure is one sentence on stderr. Start with main().
+ */
+#include "clock.h"
+#include "modes.h"
+#include "options.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* In one process an endpoint has a core of its own when there are two; on one core both endpoints
+ * share a thread, because two threads would wait for each other's time slices. */
+static void
+choose_cores(struct options *o)
+{
+	cpu_set_t may;
+	int found = 0;
+	if (o->role != ROLE_SOLO || o->core[0] >= 0 || sched_getaffinity(0, sizeof(may), &may) != 0)
+		return;
+	for (int i = 0; i < CPU_SETSIZE && found < CORES; i++) {
+		if (CPU_ISSET(i, &may))
+			o->core[found++] = i;
+	}
+	if (found == 1) {
+		o->core[1] = o->core[0];
+		if (o->layout == LAYOUT_TWO_CORES && o->mode == PLX_MODE_INLINE)
+			o->layout = LAYOUT_ONE_CORE;
+	}
+}
+
+static int
+fail(const struct plx_why *why, int status)
+{
+	fprintf(stderr, "ndperf: %s\n", why->text);
+	return status;
+}
+
+static int
+run(struct options *o, struct plx_why *why)
+{
+	struct job *jobs = calloc(JOBS_MAX, sizeof(*jobs));
+	bool is_good = false;
+	uint32_t n = 1;
+	int status = STATUS_FAILURE;
+	if (jobs == NULL)
+		say(why, "no memory");
+	else if (o->role != ROLE_SERVER)
+		n = options_jobs(o, jobs, JOBS_MAX, why);
+	if (n == 0)
+		status = STATUS_USAGE;
+	else if (jobs != NULL && start_eal(o, why))
+		is_good = o->role == ROLE_SERVER   ? serve(o, why)
+			  : o->role == ROLE_CLIENT ? measure_remote(o, jobs, n, why)
+						   : measure_here(o, jobs, n, why);
+	free(jobs);
+	return is_good ? 0 : fail(why, status);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options;
+	struct plx_why why = {{0}};
+	switch (options_parse(argc, argv, &options, &why)) {
+	case PARSED_DONE:
+		return 0;
+	case PARSED_WRONG:
+		return fail(&why, STATUS_USAGE);
+	case PARSED_RUN:
+		break;
+	}
+	choose_cores(&options);
+	catch_signals();
+	ticks_hz();
+	return run(&options, &why);
+}

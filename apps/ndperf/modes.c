@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns threads, adapters and the order of rows in the three forms of ndperf. In one process the
+ * passive endpoint is a server on a thread of its own, its side channel a pair of sockets; or both
+ * endpoints share the main thread. Start with measure_here().
+ */
+#include "modes.h"
+
+#include "clock.h"
+#include "options.h"
+#include "report.h"
+#include "session.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum {
+	PROGRESS_MS = 250,
+};
+
+/* Everything a measuring process has. */
+struct bench {
+	const struct options *options;
+	struct report report;
+	struct session session; /* of the active endpoint */
+	struct side passive;    /* on this thread too, or unused */
+	bool is_duo, is_open, has_passive;
+	uint64_t progress_at;
+	const struct job *job;
+};
+
+/* The thread of the passive endpoint. */
+struct companion {
+	const struct options *options;
+	pthread_t thread;
+	struct session session;
+	struct plx_why why;
+	bool has_failed;
+};
+
+static void
+pin(int core)
+{
+	cpu_set_t set;
+	if (core < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(core, &set);
+	/* where it is refused, the figures are those of wherever the thread runs */
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+bool
+start_eal(const struct options *o, struct plx_why *why)
+{
+	why->text[0] = '\0';
+	enum plx_status status = plx_eal_start(o->eal, why);
+	if (status == PLX_OK)
+		return true;
+	if (why->text[0] == '\0')
+		say(why, "DPDK cannot be started: %s", plx_status_text(status));
+	return false;
+}
+
+/* An adapter without hugepages works, more slowly: said once. */
+static void
+tell_hugepages(const struct plx_adapter_info *info)
+{
+	if (!info->hugepages)
+		fprintf(stderr, "ndperf: there are no hugepages, so it goes on without; "
+				"`echo 512 > /proc/sys/vm/nr_hugepages` makes 1 GiB of them\n");
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static bool
+progress(struct run *run, uint64_t now)
+{
+	struct session *s = run->arg;
+	struct bench *bench = (struct bench *)((char *)s - offsetof(struct bench, session));
+	if (bench->report.has_progress && now >= bench->progress_at) {
+		double share = now > run->start
+				       ? (double)(now - run->start) / (double)(run->to - run->start)
+				       : 0;
+		report_progress(&bench->report, bench->job, share < 1 ? share : 1);
+		bench->progress_at = now + ticks_of_ms(PROGRESS_MS);
+	}
+	return true;
+}
+
+static bool
+raw_row(struct bench *bench, const struct job *job, struct result *result, struct plx_why *why)
+{
+	struct histogram *histogram = &bench->session.histogram;
+	histogram_clear(histogram);
+	memset(result, 0, sizeof(*result));
+	why->text[0] = '\0';
+	bool is_good = raw_run(bench->options, job, result, why) == 0;
+	result->job = *job;
+	result->histogram = histogram;
+	return is_good;
+}
+
+static bool
+one_row(struct bench *bench, const struct job *job, struct plx_why *why)
+{
+	struct result result;
+	bool is_good;
+	bench->job = job;
+	report_begin(&bench->report, job);
+	if (job->raw)
+		is_good = raw_row(bench, job, &result, why);
+	else if (bench->is_duo)
+		is_good = session_duo_row(&bench->session, &bench->passive, job, &result, why);
+	else
+		is_good = session_client_row(&bench->session, job, &result, why);
+	if (is_good)
+		report_row(&bench->report, &result);
+	return is_good;
+}
+
+static bool
+all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	const struct options *o = bench->options;
+	struct calibration calibration;
+	bool is_good = true;
+	calibrate(o->core, &calibration);
+	if (!report_open(&bench->report, o, n * o->rounds, why))
+		return false;
+	report_head(&bench->report, bench->is_open ? &bench->session.side.info : NULL,
+		    &calibration);
+	bench->session.look = progress;
+	for (uint32_t round = 0; round < o->rounds && is_good; round++) {
+		bench->report.round = round;
+		for (uint32_t i = 0; i < n && is_good; i++)
+			is_good = one_row(bench, &jobs[i], why);
+	}
+	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
+		return say(why, "--json %.150s could not be written in full: %s", o->json,
+			   strerror(errno));
+	return is_good;
+}
+
+/* ---- both endpoints here ------------------------------------------------------------------ */
+
+static void *
+companion_main(void *arg)
+{
+	struct companion *c = arg;
+	struct session *s = &c->session;
+	pin(c->options->core[1]);
+	if (side_open(&s->side, c->options, false, &c->why)) {
+		c->has_failed = !session_serve(s, &c->why);
+		side_close(&s->side);
+	} else {
+		c->has_failed = true;
+		oob_refuse(&s->oob, c->why.text);
+		oob_close(&s->oob);
+	}
+	return NULL;
+}
+
+static bool
+start_companion(struct companion *c, struct bench *bench, struct plx_why *why)
+{
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return say(why, "no pair of sockets: %s", strerror(errno));
+	c->options = bench->options;
+	c->session.is_solo = true;
+	c->session.oob = (struct oob){.fd = ends[1],
+				      .timeout_ms = bench->options->timeout_ms,
+				      .peer = "the active endpoint"};
+	bench->session.oob.fd = ends[0];
+	bench->session.oob.timeout_ms = bench->options->timeout_ms;
+	strcpy(bench->session.oob.peer, "the passive endpoint");
+	bench->session.oob.idle = bench->session.side.is_inline ? session_idle : NULL;
+	bench->session.oob.arg = &bench->session.side;
+	c->session.oob.arg = &c->session.side;
+	bench->session.other = &c->session.side;
+	int error = pthread_create(&c->thread, NULL, companion_main, c);
+	if (error != 0) {
+		oob_close(&c->session.oob);
+		return say(why, "no thread for the passive endpoint: %s", strerror(error));
+	}
+	return true;
+}
+
+static bool
+with_companion(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	struct companion *c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return say(why, "no memory");
+	bool is_started = start_companion(c, bench, why);
+	bool is_good =
+		is_started && oob_hello(&bench->session.oob, why) && all_rows(bench, jobs, n, why);
+	oob_close(&bench->session.oob);
+	if (is_started)
+		pthread_join(c->thread, NULL);
+	/* what went wrong there first is the better sentence, unless it was only our leaving */
+	if (is_started && !is_good && c->has_failed && strstr(c->why.text, "vanished") == NULL &&
+	    strstr(c->why.text, "the active endpoint:") == NULL)
+		*why = c->why;
+	free(c);
+	return is_good;
+}
+
+static bool
+wants_adapters(const struct job *jobs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!jobs[i].raw)
+			return true;
+	}
+	return false;
+}
+
+static bool
+measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	const struct options *o = bench->options;
+	if (!wants_adapters(jobs, n))
+		return all_rows(bench, jobs, n, why);
+	/* with a shared worker, core A is the worker's, core B the application's */
+	pin(o->core[o->layout == LAYOUT_SHARED_WORKER]);
+	bench->is_open = side_open(&bench->session.side, o, true, why);
+	if (!bench->is_open)
+		return false;
+	tell_hugepages(&bench->session.side.info);
+	if (!bench->is_duo)
+		return with_companion(bench, jobs, n, why);
+	bench->has_passive = side_open(&bench->passive, o, false, why);
+	return bench->has_passive && all_rows(bench, jobs, n, why);
+}
+
+bool
+measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	if (bench == NULL)
+		return say(why, "no memory");
+	bench->options = o;
+	bench->is_duo = o->layout != LAYOUT_TWO_CORES;
+	bool is_good = measure_with(bench, jobs, n, why);
+	if (bench->has_passive)
+		side_close(&bench->passive);
+	if (bench->is_open)
+		side_close(&bench->session.side);
+	free(bench);
+	return is_good;
+}
+
+/* ---- client and server -------------------------------------------------------------------- */
+
+bool
+measure_remote(const struct options *o, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	if (bench == NULL)
+		return say(why, "no memory");
+	struct session *s = &bench->session;
+	bench->options = o;
+	s->oob = (struct oob){.fd = -1, .timeout_ms = o->timeout_ms, .arg = &s->side};
+	pin(o->core[0]);
+	/* the server first: whoever has mistyped its address need not wait for a device */
+	bool is_good = oob_connect(&s->oob, o, why) && oob_hello(&s->oob, why);
+	bench->is_open = is_good && side_open(&s->side, o, true, why);
+	if (bench->is_open) {
+		tell_hugepages(&s->side.info);
+		s->oob.idle = s->side.is_inline ? session_idle : NULL;
+	}
+	is_good = bench->is_open && all_rows(bench, jobs, n, why);
+	oob_close(&s->oob);
+	if (bench->is_open)
+		side_close(&s->side);
+	free(bench);
+	return is_good;
+}
+
+static bool
+serve_clients(struct session *s, const struct options *o, int listening, struct plx_why *why)
+{
+	for (;;) {
+		s->oob.idle = NULL;
+		if (!oob_accept(&s->oob, listening, why))
+			return interrupted;
+		bool is_good = session_serve(s, why);
+		if (interrupted)
+			return true;
+		if (o->once)
+			return is_good;
+		if (!is_good)
+			fprintf(stderr, "ndperf: %s; waiting for the next client\n", why->text);
+	}
+}
+
+bool
+serve(const struct options *o, struct plx_why *why)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	if (s == NULL)
+		return say(why, "no memory");
+	s->oob = (struct oob){.fd = -1, .timeout_ms = o->timeout_ms, .arg = &s->side};
+	pin(o->core[0]);
+	bool is_good = false;
+	int listening = oob_listen(o, why);
+	if (listening >= 0 && side_open(&s->side, o, false, why)) {
+		tell_hugepages(&s->side.info);
+		printf("ndperf: serving on %s:%s; interrupt to end\n", o->oob_host, o->oob_port);
+		fflush(stdout);
+		is_good = serve_clients(s, o, listening, why);
+		side_close(&s->side);
+	}
+	if (listening >= 0) {
+		struct oob all = {.fd = listening};
+		oob_close(&all);
+	}
+	free(s);
+	return is_good;
+}

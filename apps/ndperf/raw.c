@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One row of raw packets: ports, memory and threads around the pipeline of raw_hot.c, and what its
+ * counters say in the end.
+ * It never touches a packet. Start with raw_run().
+ */
+#include "ndperf.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_mempool.h>
+
+#include "clock.h"
+#include "raw_end.h"
+#include "raw_port.h"
+
+enum {
+	SIDES = 2,             /* 0 sends, or asks; 1 receives, or answers */
+	STUCK_TURNS = 1 << 16, /* between two looks at the clock while nothing comes */
+	WARMUP_MIN_MS = 1,     /* both threads are up by then */
+	GIVE_UP_MS = 1000,     /* longer than a system keeps a thread from its core */
+	CACHE_PACKETS = 128,
+};
+
+struct raw_row {
+	struct raw_end end[SIDES];
+	struct rte_mempool_cache *cache[SIDES]; /* of each thread */
+	struct histogram *histogram;            /* the caller's, or `own` */
+	struct histogram own;
+	uint64_t start, finish; /* of what counts [ticks] */
+	uint64_t give_up;       /* a reply that has not come by then will not come [ticks] */
+	bool one_core, latency, bits;
+	bool quit;  /* the first side has finished */
+	bool stuck; /* a message was lost */
+	int core[SIDES];
+};
+
+struct side {
+	struct raw_row *row;
+	int which;
+};
+
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+static bool
+has_quit(const struct raw_row *row)
+{
+	return __atomic_load_n(&row->quit, __ATOMIC_ACQUIRE);
+}
+
+static void
+quit(struct raw_row *row)
+{
+	/* release: pairs with the acquire in has_quit(); the figures are read after joining */
+	__atomic_store_n(&row->quit, true, __ATOMIC_RELEASE);
+}
+
+/* Until the time is over; on a machine that is so busy that nothing was done meanwhile, longer. */
+static bool
+is_running(const struct raw_row *row, uint64_t now, uint64_t done)
+{
+	return now < row->finish || plx_unlikely(!done && now < row->give_up);
+}
+
+static void
+rate_send(struct raw_row *row)
+{
+	struct raw_end *end = &row->end[0];
+
+	for (uint64_t now = ticks(); is_running(row, now, end->acked); now = ticks()) {
+		windows_look(&end->windows, now, 0);
+		raw_rate_turn_send(end);
+	}
+	quit(row);
+}
+
+static void
+rate_receive(struct raw_row *row)
+{
+	struct raw_end *end = &row->end[1];
+
+	while (!has_quit(row)) {
+		windows_look(&end->windows, ticks(), row->bits ? end->bytes * 8 : end->packets);
+		raw_rate_turn_receive(end);
+	}
+}
+
+static void
+rate_both(struct raw_row *row)
+{
+	struct raw_end *sender = &row->end[0];
+	struct raw_end *receiver = &row->end[1];
+
+	for (uint64_t now = ticks(); is_running(row, now, sender->acked); now = ticks()) {
+		windows_look(&receiver->windows, now,
+			     row->bits ? receiver->bytes * 8 : receiver->packets);
+		raw_rate_turn_send(sender);
+		raw_rate_turn_receive(receiver);
+	}
+}
+
+static void
+answer(struct raw_row *row)
+{
+	struct raw_end *end = &row->end[1];
+
+	while (!has_quit(row)) {
+		if (raw_take_message(end))
+			raw_send_message(end);
+	}
+}
+
+/* Wait for the reply; with both ends on this thread, it is given here. */
+static bool
+await_reply(struct raw_row *row)
+{
+	for (uint32_t turns = 1; !raw_take_message(&row->end[0]); turns++) {
+		if (row->one_core && raw_take_message(&row->end[1]))
+			raw_send_message(&row->end[1]);
+		if (plx_unlikely(turns % STUCK_TURNS == 0) && ticks() >= row->give_up)
+			return false;
+	}
+	return true;
+}
+
+static void
+ask(struct raw_row *row)
+{
+	uint64_t before = ticks();
+	uint64_t now;
+
+	for (; is_running(row, before, row->histogram->count); before = now) {
+		raw_send_message(&row->end[0]);
+		if (!await_reply(row)) {
+			row->stuck = true;
+			break;
+		}
+		now = ticks();
+		if (before >= row->start)
+			histogram_add(row->histogram, now - before);
+	}
+	quit(row);
+}
+
+static void *
+side_thread(void *arg)
+{
+	struct side *side = arg;
+	struct raw_row *row = side->row;
+	cpu_set_t set;
+
+	if (row->core[side->which] >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(row->core[side->which], &set);
+		/* The command line has been checked against the cores there are. */
+		(void)sched_setaffinity(0, sizeof set, &set);
+	}
+	if (row->latency && side->which == 0)
+		ask(row);
+	else if (row->latency)
+		answer(row);
+	else if (row->one_core)
+		rate_both(row);
+	else if (side->which == 0)
+		rate_send(row);
+	else
+		rate_receive(row);
+	return NULL;
+}
+
+/* ---- set-up --------------------------------------------------------------------------------- */
+
+static void
+row_fini(struct raw_row *row)
+{
+	for (int i = 0; i < SIDES; i++) {
+		windows_fini(&row->end[i].windows);
+		if (row->cache[i]) {
+			rte_mempool_cache_flush(row->cache[i], row->end[i].pool);
+			rte_mempool_cache_free(row->cache[i]);
+		}
+		raw_end_fini(&row->end[i]);
+	}
+	free(row);
+}
+
+static enum plx_status
+row_init(struct raw_row *row, const struct options *options, const struct job *job,
+	 struct plx_why *why)
+{
+	uint32_t warmup_ms = job->warmup_ms > WARMUP_MIN_MS ? job->warmup_ms : WARMUP_MIN_MS;
+	struct raw_ports ports;
+	enum plx_status status = raw_ports_open(options->device, options->device2, &ports, why);
+
+	if (status != PLX_OK)
+		return status;
+	row->one_core = options->layout != LAYOUT_TWO_CORES;
+	row->latency = job->test == TEST_LATENCY;
+	row->bits = job->test == TEST_BANDWIDTH;
+	for (int i = 0; i < SIDES; i++) {
+		row->core[i] = options->core[row->one_core ? 0 : i];
+		status = raw_end_init(&row->end[i], i, job, &ports, row->one_core);
+		row->cache[i] = rte_mempool_cache_create(CACHE_PACKETS, SOCKET_ID_ANY);
+		row->end[i].cache = row->cache[row->one_core ? 0 : i];
+		if (status != PLX_OK || !row->cache[i])
+			goto no_memory;
+	}
+	row->start = ticks() + ticks_of_ms(warmup_ms);
+	row->finish = row->start + ticks_of_ms(job->duration_ms);
+	row->give_up = row->finish + ticks_of_ms(GIVE_UP_MS);
+	for (int i = 0; i < SIDES; i++) {
+		if (!windows_init(&row->end[i].windows, row->start, job->duration_ms / 1e3,
+				  (uint64_t)ticks_hz()))
+			goto no_memory;
+	}
+	return PLX_OK;
+no_memory:
+	plx_why_say(why, "no memory for %u messages of %u bytes at both ends", job->slots,
+		    job->size);
+	return PLX_NO_MEMORY;
+}
+
+/* Both threads run until the first says so; a thread that cannot be had ends the row. */
+static bool
+row_run(struct raw_row *row, struct plx_why *why)
+{
+	struct side side[SIDES] = {{.row = row, .which = 0}, {.row = row, .which = 1}};
+	int sides = row->one_core ? 1 : SIDES;
+	pthread_t thread[SIDES];
+	bool started[SIDES] = {false};
+	bool whole = true;
+
+	/* The one that answers is there before the one that asks. */
+	for (int i = sides - 1; i >= 0 && whole; i--) {
+		whole = !pthread_create(&thread[i], NULL, side_thread, &side[i]);
+		started[i] = whole;
+	}
+	if (!whole)
+		quit(row);
+	for (int i = 0; i < sides; i++) {
+		if (started[i])
+			pthread_join(thread[i], NULL);
+	}
+	for (int i = 0; i < SIDES; i++)
+		raw_drain(&row->end[i]);
+	if (!whole)
+		plx_why_say(why, "the system refuses a thread: see `ulimit -u`");
+	return whole;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static bool
+row_is_sound(const struct raw_row *row, struct plx_why *why)
+{
+	uint64_t icrc = row->end[0].faults.icrc + row->end[1].faults.icrc;
+	uint64_t other = row->end[0].faults.other + row->end[1].faults.other;
+
+	if (icrc || other) {
+		plx_why_say(why,
+			    "raw packets were lost or changed on the way (%llu with a wrong ICRC, "
+			    "%llu wrong otherwise), and are not sent again: use a device without "
+			    "faults",
+			    (unsigned long long)icrc, (unsigned long long)other);
+	} else if (row->stuck || !row->end[1].packets) {
+		plx_why_say(why, "raw packets do not arrive: are the two devices joined, and up?");
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static bool
+row_report(const struct raw_row *row, struct result *result, struct plx_why *why)
+{
+	struct windows_result rate;
+
+	if (row->latency) {
+		latency_of(row->histogram, &result->latency);
+		result->unit = "ns";
+		result->ping_pong = true;
+		result->value = result->latency.p50;
+		result->mean = result->latency.p50;
+		result->messages = result->latency.samples;
+		result->seconds = ticks_to_ns((double)(row->finish - row->start)) / 1e9;
+		return true;
+	}
+	if (!windows_judge(&row->end[1].windows, row->one_core ? NULL : &row->end[0].windows,
+			   (uint64_t)ticks_hz(), &rate)) {
+		plx_why_say(why, "no memory to compare %u windows", rate.all);
+		return false;
+	}
+	result->unit = row->bits ? "bit/s" : "msg/s";
+	/* The same rule as for operations: with few clean windows the mean of all. */
+	result->value = rate.clean < WINDOWS_CLEAN_MIN ? rate.mean : rate.per_second;
+	result->mean = rate.mean;
+	result->mean_clean = rate.mean_clean;
+	result->messages = row->bits ? rate.amount / 8 / row->end[1].packet : rate.amount;
+	result->seconds = rate.seconds;
+	result->windows = rate.all;
+	result->windows_clean = rate.clean;
+	if (rate.clean < WINDOWS_CLEAN_MIN)
+		snprintf(result->note, sizeof result->note,
+			 "busy machine: %u of %u windows clean, so the mean of all is shown",
+			 rate.clean, rate.all);
+	return true;
+}
+
+int
+raw_run(const struct options *options, const struct job *job, struct result *result,
+	struct plx_why *why)
+{
+	struct raw_row *row;
+	bool good;
+
+	if (options->role != ROLE_SOLO || options->fault) {
+		plx_why_say(why, options->fault ? "raw packets are not sent again: --fault is for "
+						  "operations, not for --raw"
+						: "--raw has both ends in one process: leave out "
+						  "'server' or 'client'");
+		return STATUS_USAGE;
+	}
+	if (plx_eal_start(NULL, why) != PLX_OK)
+		return STATUS_FAILURE;
+	row = aligned_alloc(_Alignof(struct raw_row), sizeof *row);
+	if (!row) {
+		plx_why_say(why, "no memory");
+		return STATUS_FAILURE;
+	}
+	memset(row, 0, sizeof *row);
+	row->histogram = result->histogram ? result->histogram : &row->own;
+	histogram_clear(row->histogram);
+	*result = (struct result){.job = *job, .histogram = result->histogram};
+	good = row_init(row, options, job, why) == PLX_OK && row_run(row, why) &&
+	       row_is_sound(row, why) && row_report(row, result, why);
+	row_fini(row);
+	return good ? 0 : STATUS_FAILURE;
+}

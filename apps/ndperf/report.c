@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the table and the progress line. A heading is printed when the kind of test changes; units
+ * stand in it. It never computes a figure but a ratio. Start with report_row().
+ */
+#include "report.h"
+
+#include "clock.h"
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	BAR_COLUMNS = 50, /* of the longest bar of a histogram */
+	OCTAVES = 64,
+};
+
+char *
+job_text(const struct job *job, char *text, size_t size)
+{
+	char bytes[32];
+	snprintf(text, size, "%s%s %s %s", job->raw ? "raw " : "", op_names[job->op],
+		 bytes_text(job->size, bytes, sizeof(bytes)), test_names[job->test]);
+	return text;
+}
+
+bool
+report_open(struct report *report, const struct options *o, uint32_t rows, struct plx_why *why)
+{
+	bool is_json_on_stdout = o->json != NULL && strcmp(o->json, "-") == 0;
+	*report = (struct report){
+		.options = o,
+		.table = is_json_on_stdout ? NULL : stdout,
+		.has_progress = !o->quiet && isatty(STDERR_FILENO),
+		.rows = rows,
+	};
+	if (is_json_on_stdout)
+		report->json = stdout;
+	else if (o->json != NULL)
+		report->json = fopen(o->json, "w");
+	if (o->json != NULL && report->json == NULL)
+		return say(why, "--json %.150s cannot be written: %s", o->json, strerror(errno));
+	return true;
+}
+
+static void
+clear_progress(struct report *report)
+{
+	if (report->is_progress_shown)
+		fputs("\r\033[K", stderr);
+	report->is_progress_shown = false;
+}
+
+/* Where it runs, in words. */
+static void
+print_setting(FILE *to, const struct options *o)
+{
+	const char *who = o->mode == PLX_MODE_INLINE ? "the application polls its adapter"
+						     : "a worker polls the adapter";
+	if (o->role == ROLE_CLIENT)
+		fprintf(to, "two processes; %s", who);
+	else if (o->layout == LAYOUT_ONE_CORE)
+		fprintf(to, "both endpoints on one thread, core %d", o->core[0]);
+	else if (o->layout == LAYOUT_SHARED_WORKER)
+		fprintf(to, "one worker for both endpoints on core %d, one application on core %d",
+			o->core[0], o->core[1]);
+	else
+		fprintf(to, "an endpoint on core %d, one on core %d; %s", o->core[0], o->core[1],
+			who);
+}
+
+void
+report_head(struct report *report, const struct plx_adapter_info *info, const struct calibration *c)
+{
+	const struct options *o = report->options;
+	if (report->json != NULL)
+		json_head(report->json, o, info, c);
+	if (report->table == NULL)
+		return;
+	fprintf(report->table, "ndperf %s: ", plx_version());
+	print_setting(report->table, o);
+	if (info != NULL)
+		fprintf(report->table, "\ndevice %s, path MTU %u, %s", info->device, info->path_mtu,
+			info->hugepages ? "hugepages" : "no hugepages");
+	if (o->fault != NULL)
+		fprintf(report->table, ", faults %s", o->fault);
+	fprintf(report->table,
+		"\nthe machine just now: CRC of 4 KiB in %.1f ns; a cache line from core to core "
+		"in "
+		"%.0f ns\n",
+		c->crc_ns, c->line_ns);
+	fflush(report->table);
+}
+
+void
+report_begin(struct report *report, const struct job *job)
+{
+	report->row++;
+	report_progress(report, job, 0);
+}
+
+void
+report_progress(struct report *report, const struct job *job, double share)
+{
+	char text[80];
+	if (!report->has_progress)
+		return;
+	fprintf(stderr, "\r\033[K[%u/%u] %s %3.0f %%", report->row, report->rows,
+		job_text(job, text, sizeof(text)), share * 100);
+	fflush(stderr);
+	report->is_progress_shown = true;
+}
+
+static void
+print_heading(FILE *to, enum test test)
+{
+	if (test == TEST_LATENCY)
+		fprintf(to,
+			"\nlatency [us] of a round trip and half of it; of read and atomics: from "
+			"post to completion\n  %-14s %9s %9s %9s %9s %9s %9s %9s %9s %9s %11s\n",
+			"operation", "size", "half p50", "p50", "p90", "p99", "p99.9", "p99.99",
+			"min", "max", "samples");
+	else
+		fprintf(to, "\n%s\n  %-14s %9s %11s %11s %9s %6s %5s %9s\n",
+			test == TEST_RATE ? "message rate" : "bandwidth", "operation", "size",
+			test == TEST_RATE ? "million/s" : "Gbit/s",
+			test == TEST_RATE ? "Gbit/s" : "million/s", "in flight", "batch", "QPs",
+			"clean");
+}
+
+static void
+print_latency(FILE *to, const struct result *r)
+{
+	const struct latency *l = &r->latency;
+	const double columns[] = {l->p50, l->p90, l->p99, l->p999, l->p9999, l->min, l->max};
+	if (r->ping_pong)
+		fprintf(to, " %9.2f", l->p50 / 2 / 1e3);
+	else
+		fprintf(to, " %9s", "-");
+	for (uint32_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		fprintf(to, " %9.2f", columns[i] / 1e3);
+	fprintf(to, " %11" PRIu64, l->samples);
+}
+
+static void
+print_rate(FILE *to, const struct result *r)
+{
+	bool is_bandwidth = r->job.test == TEST_BANDWIDTH;
+	double bits = 8.0 * r->job.size;
+	double each_second = is_bandwidth ? r->value / bits : r->value;
+	double columns[] = {each_second / 1e6, each_second * bits / 1e9};
+	fprintf(to, " %11.3f %11.3f %9u %6u %5u", columns[is_bandwidth], columns[!is_bandwidth],
+		r->job.depth, r->job.batch, r->job.qps);
+	if (r->windows != 0)
+		fprintf(to, " %7.0f %%", 100.0 * r->windows_clean / r->windows);
+	else
+		fprintf(to, " %9s", "-");
+}
+
+/* A bar for each eighth of an octave that holds a sample. */
+static void
+print_histogram(FILE *to, const struct histogram *h)
+{
+	enum {
+		STEP = HISTOGRAM_SUB / 8
+	};
+	uint64_t most = 1;
+	for (uint32_t at = 0; at < HISTOGRAM_BUCKETS; at += STEP) {
+		uint64_t sum = 0;
+		for (uint32_t i = at; i < at + STEP; i++)
+			sum += h->bucket[i];
+		most = sum > most ? sum : most;
+	}
+	for (uint32_t at = 0; at < HISTOGRAM_BUCKETS; at += STEP) {
+		uint64_t sum = 0;
+		for (uint32_t i = at; i < at + STEP; i++)
+			sum += h->bucket[i];
+		if (sum == 0)
+			continue;
+		fprintf(to, "    %10.3f us %11" PRIu64 " ",
+			ticks_to_ns((double)histogram_floor(at)) / 1e3, sum);
+		for (uint64_t i = 0; i < sum * BAR_COLUMNS / most; i++)
+			fputc('#', to);
+		fputc('\n', to);
+	}
+}
+
+/* How a row stands to the raw row before it; above 1 is worse for latencies. */
+static void
+print_ratio(FILE *to, const struct result *raw, const struct result *r)
+{
+	if (raw->job.op != r->job.op || raw->job.test != r->job.test || raw->value <= 0)
+		return;
+	if (r->job.test == TEST_LATENCY)
+		fprintf(to, "  %.2f times raw", r->value / raw->value);
+	else
+		fprintf(to, "  %.0f %% of raw", 100 * r->value / raw->value);
+}
+
+void
+report_row(struct report *report, const struct result *r)
+{
+	char name[32], size[32];
+	FILE *to = report->table;
+	clear_progress(report);
+	if (report->json != NULL)
+		json_row(report->json, r, report->round, report->json_rows++ == 0,
+			 report->options->histogram);
+	if (to != NULL) {
+		if (report->test != r->job.test)
+			print_heading(to, r->job.test);
+		report->test = r->job.test;
+		snprintf(name, sizeof(name), "%s%s", r->job.raw ? "raw " : "", op_names[r->job.op]);
+		fprintf(to, "  %-14s %9s", name, bytes_text(r->job.size, size, sizeof(size)));
+		if (r->job.test == TEST_LATENCY)
+			print_latency(to, r);
+		else
+			print_rate(to, r);
+		if (report->has_raw && !r->job.raw)
+			print_ratio(to, &report->raw, r);
+		if (r->note[0] != '\0')
+			fprintf(to, "  (%s)", r->note);
+		if (r->job.check)
+			fprintf(to, "  %" PRIu64 " bytes checked", r->checked_bytes);
+		fputc('\n', to);
+		if (r->job.test == TEST_LATENCY && report->options->histogram &&
+		    r->histogram != NULL)
+			print_histogram(to, r->histogram);
+		fflush(to);
+	}
+	report->has_raw = r->job.raw;
+	if (r->job.raw)
+		report->raw = *r;
+}
+
+bool
+report_close(struct report *report, const char *error)
+{
+	bool is_good = true;
+	clear_progress(report);
+	if (report->json != NULL) {
+		json_tail(report->json, error);
+		is_good = fflush(report->json) == 0 && !ferror(report->json);
+		if (report->json != stdout)
+			is_good &= fclose(report->json) == 0;
+	}
+	report->json = NULL;
+	return is_good;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What people and programs see of the results: a table as rows come in, a progress line on a
+ * terminal, and JSON. docs/ndperf.md describes the JSON. Start with report_row().
+ */
+#ifndef NDPERF_REPORT_H
+#define NDPERF_REPORT_H
+
+#include "ndperf.h"
+
+#include <stdio.h>
+
+struct report {
+	const struct options *options;
+	FILE *table; /* NULL: none */
+	FILE *json;  /* NULL: none */
+	bool has_progress, is_progress_shown;
+	uint32_t row, rows; /* of all rounds */
+	uint32_t round;
+	enum test test;    /* whose heading was printed last */
+	struct result raw; /* that judges the next row */
+	bool has_raw;
+	uint32_t json_rows;
+};
+
+/** @param rows of all rounds. Errors: the JSON file cannot be written */
+bool report_open(struct report *report, const struct options *options, uint32_t rows,
+		 struct plx_why *why);
+
+/** What is measured, and on what. @param info of the active adapter; NULL: only raw rows come */
+void report_head(struct report *report, const struct plx_adapter_info *info,
+		 const struct calibration *calibration);
+
+/** A row begins. */
+void report_begin(struct report *report, const struct job *job);
+
+/** The progress line, on a terminal only. @param share of the row that is done, 0 .. 1 */
+void report_progress(struct report *report, const struct job *job, double share);
+
+void report_row(struct report *report, const struct result *result);
+
+/** @param error NULL: all went well
+ * Returns: false: the JSON could not be written in full */
+bool report_close(struct report *report, const char *error);
+
+/** "write 64 KiB bandwidth". Returns: `text` */
+char *job_text(const struct job *job, char *text, size_t size);
+
+/* The JSON of the three. */
+void json_head(FILE *to, const struct options *options, const struct plx_adapter_info *info,
+	       const struct calibration *calibration);
+void json_row(FILE *to, const struct result *result, uint32_t round, bool is_first,
+	      bool has_histogram);
+void json_tail(FILE *to, const char *error);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the time of a measurement: warm-up, the measured time, running out, and the figures.
+ * It never touches a queue pair; the sides do. Start with run_loop().
+ */
+#include "run.h"
+
+#include "clock.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+	TURNS = 4,       /* steps between two looks at the clock, when messages are short */
+	IDLE_TURNS = 64, /* empty ones before a thread gives its core away */
+	SHORT_BYTES = 1024,
+	LONG_BYTES = 64 * 1024,
+	FEW = 100, /* messages; with fewer the time from one to another counts */
+	FEW_IN_WINDOW = 64,
+};
+
+enum phase {
+	PHASE_WARMUP,
+	PHASE_MEASURE,
+	PHASE_RUN_OUT,
+};
+
+static bool
+turn(struct run *run)
+{
+	bool has_worked = false;
+	if (run->active != NULL)
+		has_worked |= active_step(run->active);
+	if (run->passive != NULL)
+		has_worked |= passive_step(run->passive);
+	return has_worked;
+}
+
+/* What a thread does that finds nothing: the same as a worker with this setting would. */
+static void
+idle(struct run *run, uint32_t turns)
+{
+	const struct side *side = run->active != NULL ? run->active : run->passive;
+	bool has_nothing_to_do = run->active == NULL && !side->is_inline && side->rq_depth == 0 &&
+				 !side->is_ping_pong;
+	if (has_nothing_to_do) {
+		struct timespec moment = {.tv_nsec = 100 * 1000};
+		nanosleep(&moment, NULL);
+	} else if (side->options->idle == PLX_IDLING_PAUSE) {
+#if defined(__x86_64__)
+		__builtin_ia32_pause();
+#endif
+	} else if (side->options->idle == PLX_IDLING_YIELD && turns >= IDLE_TURNS) {
+		sched_yield();
+	}
+}
+
+/* The next phase, when its time has come. */
+static void
+change_phase(struct run *run, uint64_t now)
+{
+	struct side *side = run->active;
+	if (run->phase == PHASE_WARMUP && now >= run->from) {
+		run->phase = PHASE_MEASURE;
+		run->began.amount = run->seen;
+		run->began.now = now;
+		run->began.changed = run->seen_at;
+		side->is_measuring = true;
+	} else if (run->phase == PHASE_MEASURE && now >= run->to &&
+		   run->seen != run->began.amount) {
+		run->phase = PHASE_RUN_OUT;
+		run->ended.amount = run->seen;
+		run->ended.now = now;
+		run->ended.changed = run->seen_at;
+		side->is_measuring = false;
+		side->is_stopping = true;
+	}
+}
+
+/* What is due about every millisecond. Returns: false: the loop ends */
+static bool
+look(struct run *run, uint64_t now)
+{
+	struct side *sides[] = {run->active, run->passive};
+	for (uint32_t i = 0; i < 2; i++) {
+		if (sides[i] != NULL && !side_look(sides[i]))
+			return false;
+	}
+	if (run->active != NULL) {
+		uint32_t timeout_ms = run->active->job.timeout_ms;
+		if (now - run->seen_at > ticks_of_ms(timeout_ms))
+			return side_fail(run->active,
+					 "no message was answered within %u ms; is the peer there?",
+					 timeout_ms);
+		change_phase(run, now);
+	}
+	run->next = now + ticks_of_ms(1);
+	if (run->phase == PHASE_WARMUP && run->from > now && run->from < run->next)
+		run->next = run->from;
+	if (run->phase == PHASE_MEASURE && run->to > now && run->to < run->next)
+		run->next = run->to;
+	return run->look == NULL || run->look(run, now);
+}
+
+static bool
+has_failed(const struct run *run)
+{
+	return (run->active != NULL && run->active->has_failed) ||
+	       (run->passive != NULL && run->passive->has_failed);
+}
+
+static bool
+begin(struct run *run, struct side *side)
+{
+	const struct job *job = &side->job;
+	uint64_t start = run->start != 0 ? run->start : ticks();
+	run->from = start + ticks_of_ms(job->warmup_ms);
+	run->to = run->from + ticks_of_ms(job->duration_ms);
+	run->phase = PHASE_WARMUP;
+	run->next = start;
+	run->seen = side->amount;
+	run->seen_at = ticks();
+	if (run->start != 0) {
+		side->has_log = windows_init(&side->log, run->from, job->duration_ms / 1e3,
+					     (uint64_t)ticks_hz());
+		if (!side->has_log)
+			return side_fail(side, "no memory for the log of windows");
+		/* a cycle of the engine that sends a whole window of long packets from memory that
+		 * is in no cache lasts 50 us, and nobody was stopped */
+		if (job->size >= LONG_BYTES)
+			side->log.gap = ticks_of_ms(1) / 10;
+	}
+	return true;
+}
+
+bool
+run_loop(struct run *run)
+{
+	struct side *side = run->active != NULL ? run->active : run->passive;
+	uint32_t empty = 0, turns = side->job.size <= SHORT_BYTES ? TURNS : 1;
+	if (!begin(run, side))
+		return false;
+	for (;;) {
+		uint64_t now = ticks();
+		if (side->has_log)
+			windows_look(&side->log, now, side->amount);
+		if (now >= run->next && !look(run, now))
+			break;
+		bool has_worked = false;
+		for (uint32_t i = 0; i < turns; i++)
+			has_worked |= turn(run);
+		empty = has_worked ? 0 : empty + turns;
+		if (!has_worked)
+			idle(run, empty);
+		if (side->amount != run->seen) {
+			run->seen = side->amount;
+			run->seen_at = now;
+		}
+		if (has_failed(run))
+			break;
+		if (side->is_stopping && active_is_drained(side))
+			break;
+	}
+	return !has_failed(run);
+}
+
+void
+run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms)
+{
+	uint64_t deadline = ticks() + ticks_of_ms(timeout_ms);
+	uint64_t due = 0, came = 0;
+	for (uint32_t i = 0; i < passive->job.qps; i++)
+		due += counts[i];
+	do {
+		passive_step(passive);
+		came = 0;
+		for (uint32_t i = 0; i < passive->job.qps; i++)
+			came += passive->lanes[i].received;
+	} while (passive->job.op == OP_SEND && came < due && !passive->has_failed &&
+		 ticks() < deadline);
+}
+
+/* What the clean windows say: the median; with few messages in each, or faults, all of them. */
+static void
+judge_windows(const struct windows *log, const struct windows *other, double each, bool is_smooth,
+	      struct result *out)
+{
+	struct windows_result judged;
+	if (!windows_judge(log, other, (uint64_t)ticks_hz(), &judged))
+		return;
+	out->windows = judged.all;
+	out->windows_clean = judged.clean;
+	out->mean_clean = judged.mean_clean * each;
+	/* verifying a long message takes longer than what counts as a stop */
+	if (judged.clean < WINDOWS_CLEAN_MIN || out->job.check)
+		return;
+	/* A median hides what a few lost packets cost; and the stops of a worker are not seen here,
+	 * so that its windows may well be empty. */
+	bool is_median = is_smooth && out->messages / (judged.all + 1) >= FEW_IN_WINDOW;
+	out->value = is_median ? judged.per_second * each : out->mean_clean;
+}
+
+void
+latency_of(const struct histogram *h, struct latency *out)
+{
+	*out = (struct latency){
+		.samples = h->count,
+		.min = h->count != 0 ? ticks_to_ns((double)h->min) : 0,
+		.p50 = ticks_to_ns(histogram_percentile(h, 0.5)),
+		.p90 = ticks_to_ns(histogram_percentile(h, 0.9)),
+		.p99 = ticks_to_ns(histogram_percentile(h, 0.99)),
+		.p999 = ticks_to_ns(histogram_percentile(h, 0.999)),
+		.p9999 = ticks_to_ns(histogram_percentile(h, 0.9999)),
+		.max = ticks_to_ns((double)h->max),
+	};
+}
+
+void
+run_result(const struct run *run, const struct windows *other, struct result *out)
+{
+	const struct side *side = run->active;
+	uint64_t messages = run->ended.amount - run->began.amount;
+	uint64_t time = messages < FEW ? run->ended.changed - run->began.changed
+				       : run->ended.now - run->began.now;
+	bool is_bandwidth = side->job.test == TEST_BANDWIDTH;
+	double each = is_bandwidth ? 8.0 * side->job.size : 1;
+	*out = (struct result){
+		.job = side->job,
+		.unit = is_bandwidth ? "bit/s" : "msg/s",
+		.messages = messages,
+		.seconds = (double)time / ticks_hz(),
+		.checked_bytes = side->checked_bytes,
+		.ping_pong = side->is_ping_pong,
+		.histogram = side->histogram,
+	};
+	out->mean = (double)messages / out->seconds * each;
+	out->value = out->mean;
+	if (side->has_log)
+		judge_windows(&side->log, other, each,
+			      side->is_inline && side->options->fault == NULL, out);
+	if (side->job.test == TEST_LATENCY) {
+		latency_of(side->histogram, &out->latency);
+		out->unit = "ns";
+		out->value = out->latency.p50;
+		out->mean = out->seconds * 1e9 / (double)messages;
+	} else if (side->has_log && out->windows_clean < WINDOWS_CLEAN_MIN && !side->job.check) {
+		snprintf(out->note, sizeof(out->note),
+			 "busy machine: %u of %u windows clean, so the mean of all is shown",
+			 out->windows_clean, out->windows);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The loop of a measurement: endpoints are stepped, time is watched, figures are taken.
+ * It never prints. Start with run_loop().
+ */
+#ifndef NDPERF_RUN_H
+#define NDPERF_RUN_H
+
+#include "side.h"
+
+struct run {
+	struct side *active, *passive; /* one of them, or both on this thread */
+	/* about every millisecond; false: the loop ends (has_failed of a side tells why) */
+	bool (*look)(struct run *run, uint64_t now);
+	void *arg;
+	uint64_t start; /* [ticks] when the warm-up begins; 0: no windows are logged */
+
+	/* the loop's own */
+	uint32_t phase;
+	uint64_t from, to;      /* [ticks] of the measured time, as planned */
+	uint64_t next;          /* when something is due */
+	uint64_t seen, seen_at; /* messages, and when the last of them was done */
+	struct {
+		uint64_t amount, now, changed;
+	} began, ended;
+};
+
+/**
+ * Step the endpoints: with an active one, until its warm-up and duration are over and everything is
+ * answered; else until `look` ends it.
+ * Returns: false: a side has failed
+ */
+bool run_loop(struct run *run);
+
+/** Step the passive endpoint until it has received what `counts` say, for at most `timeout_ms`. */
+void run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms);
+
+/** The figures of a loop that ended well. @param other the log of the other thread; NULL: none */
+void run_result(const struct run *run, const struct windows *other, struct result *out);
+
+#endif

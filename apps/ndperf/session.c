@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the order of things: prepare, swap cards, connect, say ready, go, done, judge. Both ends
+ * walk through the same steps; whoever fails says so to the other, and the session ends. It never
+ * posts a message. Start with client_steps().
+ */
+#include "session.h"
+
+#include "clock.h"
+#include "options.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+	NEXT_JOB_MS_SOLO = 3600 * 1000, /* a row of raw packets may lie between */
+};
+
+void
+session_idle(void *arg)
+{
+	struct side *side = arg;
+	plx_adapter_poll(side->adapter);
+}
+
+/* ---- steps of both ends ------------------------------------------------------------------- */
+
+static bool
+prepare(struct session *s, const struct job *job)
+{
+	return side_prepare(&s->side, job) && side_welcome(&s->side);
+}
+
+/* The sentence of a call that wrote it to side->why already. */
+static bool
+fail_as_said(struct session *s)
+{
+	s->side.has_failed = true;
+	return false;
+}
+
+static bool
+send_cards(struct session *s)
+{
+	struct card cards[QPS_MAX];
+	if (!side_cards(&s->side, cards))
+		return false;
+	message_put_cards(&s->oob, cards, s->side.job.qps);
+	return oob_send(&s->oob, MESSAGE_CARD, &s->side.why) || fail_as_said(s);
+}
+
+static bool
+receive(struct session *s, enum message kind)
+{
+	return oob_receive(&s->oob, kind, &s->side.why) || fail_as_said(s);
+}
+
+static bool
+send_numbers(struct session *s, enum message kind, const uint64_t *numbers, uint32_t n)
+{
+	message_put_numbers(&s->oob, numbers, n);
+	return oob_send(&s->oob, kind, &s->side.why) || fail_as_said(s);
+}
+
+static void
+pause_a_moment(const struct side *side)
+{
+	struct timespec moment = {.tv_nsec = 200 * 1000};
+	for (int i = 0; i < 64; i++)
+		plx_adapter_poll(side->adapter);
+	nanosleep(&moment, NULL);
+}
+
+static bool
+connect_to(struct session *s, const struct card *cards)
+{
+	uint64_t deadline = ticks() + ticks_of_ms(s->oob.timeout_ms);
+	enum plx_status status;
+	char ip[64];
+	while ((status = side_connect(&s->side, cards)) == PLX_AGAIN) {
+		if (ticks() > deadline)
+			return side_fail(&s->side,
+					 "%s does not answer to ARP or neighbour discovery within "
+					 "%u ms; check the device and both --address",
+					 ip_text(&cards[0].address.ip, ip, sizeof(ip)),
+					 s->oob.timeout_ms);
+		if (interrupted)
+			return side_fail(&s->side, "interrupted");
+		pause_a_moment(&s->side);
+	}
+	return status == PLX_OK;
+}
+
+static bool
+receive_cards(struct session *s, struct card *cards)
+{
+	if (!receive(s, MESSAGE_CARD))
+		return false;
+	return message_get_cards(&s->oob, cards, s->side.job.qps, &s->side.why) || fail_as_said(s);
+}
+
+/* Connect, and wait until the peer has, too. */
+static bool
+join(struct session *s, const struct card *cards)
+{
+	if (!connect_to(s, cards))
+		return false;
+	side_start(&s->side);
+	return send_numbers(s, MESSAGE_READY, NULL, 0) && receive(s, MESSAGE_READY);
+}
+
+/* ---- the client --------------------------------------------------------------------------- */
+
+/* The server says nothing while messages flow; when it does, it is bad news. */
+static bool
+client_look(struct run *run, uint64_t now)
+{
+	struct session *s = run->arg;
+	if (interrupted)
+		return side_fail(&s->side, "interrupted");
+	if (oob_has_news(&s->oob)) {
+		receive(s, MESSAGE_VERDICT);
+		return side_fail(&s->side, "%s judges before it is asked", s->oob.peer);
+	}
+	return s->look == NULL || s->look(run, now);
+}
+
+static bool
+client_steps(struct session *s, const struct job *job, struct run *run, struct result *result)
+{
+	uint64_t counts[QPS_MAX], verdict[2], start;
+	struct card cards[QPS_MAX];
+	message_put_job(&s->oob, job);
+	if (!oob_send(&s->oob, MESSAGE_JOB, &s->side.why))
+		return fail_as_said(s);
+	if (!prepare(s, job) || !send_cards(s) || !receive_cards(s, cards) || !join(s, cards))
+		return false;
+	start = ticks();
+	run->start = start;
+	if (!send_numbers(s, MESSAGE_GO, &start, 1) || !run_loop(run))
+		return false;
+	for (uint32_t i = 0; i < job->qps; i++)
+		counts[i] = s->side.lanes[i].posted;
+	if (!send_numbers(s, MESSAGE_DONE, counts, job->qps) || !receive(s, MESSAGE_VERDICT))
+		return false;
+	if (!message_get_numbers(&s->oob, verdict, 2, &s->side.why))
+		return fail_as_said(s);
+	run_result(run, s->other != NULL ? &s->other->log : NULL, result);
+	result->checked_bytes += verdict[1];
+	return true;
+}
+
+bool
+session_client_row(struct session *s, const struct job *job, struct result *result,
+		   struct plx_why *why)
+{
+	struct run run = {.active = &s->side, .look = client_look, .arg = s};
+	histogram_clear(&s->histogram);
+	s->side.histogram = &s->histogram;
+	s->side.has_failed = false;
+	bool done = client_steps(s, job, &run, result);
+	if (!done) {
+		*why = s->side.why;
+		oob_refuse(&s->oob, why->text);
+	}
+	side_clear(&s->side);
+	return done;
+}
+
+/* ---- the server --------------------------------------------------------------------------- */
+
+static bool
+server_look(struct run *run, uint64_t now)
+{
+	struct session *s = run->arg;
+	(void)now;
+	if (interrupted)
+		return side_fail(&s->side, "interrupted");
+	return !oob_has_news(&s->oob);
+}
+
+static bool
+server_steps(struct session *s)
+{
+	uint64_t counts[QPS_MAX], start;
+	struct card cards[QPS_MAX];
+	struct job job;
+	if (!message_get_job(&s->oob, &job, &s->side.why))
+		return fail_as_said(s);
+	struct run run = {.passive = &s->side, .look = server_look, .arg = s};
+	if (!prepare(s, &job) || !receive_cards(s, cards) || !send_cards(s) || !join(s, cards) ||
+	    !receive(s, MESSAGE_GO))
+		return false;
+	if (!message_get_numbers(&s->oob, &start, 1, &s->side.why))
+		return fail_as_said(s);
+	run.start = s->is_solo ? start : 0;
+	if (!run_loop(&run) || !receive(s, MESSAGE_DONE))
+		return false;
+	if (!message_get_numbers(&s->oob, counts, job.qps, &s->side.why))
+		return fail_as_said(s);
+	run_out(&s->side, counts, job.timeout_ms);
+	if (!passive_judge(&s->side, counts))
+		return false;
+	uint64_t verdict[2] = {s->side.amount, s->side.checked_bytes};
+	return send_numbers(s, MESSAGE_VERDICT, verdict, 2);
+}
+
+/* Rows until the client leaves. */
+static bool
+serve_rows(struct session *s, struct plx_why *why)
+{
+	for (;;) {
+		s->oob.idle = NULL;
+		enum message kind = oob_receive_any(
+			&s->oob, s->is_solo ? NEXT_JOB_MS_SOLO : 2 * s->oob.timeout_ms, why);
+		if (kind == MESSAGE_NONE)
+			return why->text[0] == '\0';
+		if (kind != MESSAGE_JOB)
+			return say(why, "%s sends message %u where a job is due", s->oob.peer,
+				   kind);
+		s->oob.idle = s->side.is_inline ? session_idle : NULL;
+		s->side.has_failed = false;
+		if (!server_steps(s)) {
+			*why = s->side.why;
+			return false;
+		}
+	}
+}
+
+bool
+session_serve(struct session *s, struct plx_why *why)
+{
+	bool done = oob_hello(&s->oob, why) && serve_rows(s, why);
+	if (!done)
+		oob_refuse(&s->oob, why->text);
+	/* in one process the other thread reads our log until it has the row's result */
+	side_clear(&s->side);
+	oob_close(&s->oob);
+	return done;
+}
+
+/* ---- both on one thread ------------------------------------------------------------------- */
+
+static bool
+duo_connect(struct side *active, struct side *passive)
+{
+	struct card of_active[QPS_MAX], of_passive[QPS_MAX];
+	if (!side_cards(active, of_active) || !side_cards(passive, of_passive))
+		return false;
+	uint64_t deadline = ticks() + ticks_of_ms(active->job.timeout_ms);
+	for (;;) {
+		enum plx_status a = side_connect(active, of_passive);
+		enum plx_status b = side_connect(passive, of_active);
+		if (a == PLX_OK && b == PLX_OK)
+			return true;
+		if ((a != PLX_OK && a != PLX_AGAIN) || (b != PLX_OK && b != PLX_AGAIN))
+			return false;
+		if (ticks() > deadline)
+			return side_fail(active,
+					 "the endpoints do not find each other within "
+					 "%u ms",
+					 active->job.timeout_ms);
+		pause_a_moment(active);
+		pause_a_moment(passive);
+	}
+}
+
+static bool
+duo_look(struct run *run, uint64_t now)
+{
+	struct session *s = run->arg;
+	if (interrupted)
+		return side_fail(run->active, "interrupted");
+	return s->look == NULL || s->look(run, now);
+}
+
+static bool
+duo_steps(struct session *s, struct side *passive, const struct job *job, struct result *result)
+{
+	struct side *active = &s->side;
+	struct run run = {.active = active, .passive = passive, .look = duo_look, .arg = s};
+	uint64_t counts[QPS_MAX];
+	if (!side_prepare(active, job) || !side_welcome(active) || !side_prepare(passive, job) ||
+	    !side_welcome(passive) || !duo_connect(active, passive))
+		return false;
+	side_start(active);
+	side_start(passive);
+	run.start = ticks();
+	if (!run_loop(&run))
+		return false;
+	for (uint32_t i = 0; i < job->qps; i++)
+		counts[i] = active->lanes[i].posted;
+	run_out(passive, counts, job->timeout_ms);
+	if (!passive_judge(passive, counts))
+		return false;
+	run_result(&run, NULL, result);
+	result->checked_bytes += passive->checked_bytes;
+	return true;
+}
+
+bool
+session_duo_row(struct session *s, struct side *passive, const struct job *job,
+		struct result *result, struct plx_why *why)
+{
+	histogram_clear(&s->histogram);
+	s->side.histogram = &s->histogram;
+	s->side.has_failed = passive->has_failed = false;
+	bool done = duo_steps(s, passive, job, result);
+	if (!done)
+		*why = s->side.has_failed ? s->side.why : passive->why;
+	side_clear(&s->side);
+	side_clear(passive);
+	return done;
+}

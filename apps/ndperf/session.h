@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One row, from what was agreed to its result: between two endpoints that talk by the side channel,
+ * or between two on this thread. Start with session_client_row().
+ */
+#ifndef NDPERF_SESSION_H
+#define NDPERF_SESSION_H
+
+#include "oob.h"
+#include "run.h"
+
+struct session {
+	struct side side;
+	struct oob oob;
+	/* in one process: the endpoint on the other thread, whose stops spoil a window too */
+	const struct side *other;
+	bool is_solo;
+	bool (*look)(struct run *run, uint64_t now); /* the client's, for its progress line */
+	struct histogram histogram;
+};
+
+/** Measure a row with the server. @param result `histogram` is the session's */
+bool session_client_row(struct session *session, const struct job *job, struct result *result,
+			struct plx_why *why);
+
+/**
+ * Serve one client from its greeting until it leaves.
+ * Returns: false: the sentence says what went wrong; the next one may be served
+ */
+bool session_serve(struct session *session, struct plx_why *why);
+
+/** Measure a row between two endpoints of this thread. @param active its `side` is the active one
+ */
+bool session_duo_row(struct session *active, struct side *passive, const struct job *job,
+		     struct result *result, struct plx_why *why);
+
+/** Poll the adapter of a waiting side: what struct oob calls. @param side struct side */
+void session_idle(void *side);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns what an endpoint has: the adapter while it lives, and memory, completion queues and queue
+ * pairs while a job lasts.
+ * It never posts a message. Start with side_prepare().
+ */
+#include "side.h"
+
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PING_DEPTH = 64,      /* of queues in a ping-pong: slack for ACKs that come late */
+	RECV_DEPTH_MIN = 256, /* receives that are there although nobody has looked for a while */
+};
+
+bool
+side_fail(struct side *side, const char *format, ...)
+{
+	va_list arguments;
+	if (side->has_failed)
+		return false;
+	side->has_failed = true;
+	va_start(arguments, format);
+	vsnprintf(side->why.text, sizeof(side->why.text), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* ---- the adapter -------------------------------------------------------------------------- */
+
+/* The device of an endpoint of the embedded link: the options' words, its end, its faults. The
+ * second end's faults start from another seed, or both ends would lose the same packets. */
+static void
+wire_device(const struct options *o, bool is_active, char *to, size_t size)
+{
+	const char *base = o->device != NULL ? o->device : "net_wire0";
+	bool has_seed = o->fault != NULL && strstr(o->fault, "seed=") != NULL;
+	int n = snprintf(to, size, "%s,end=%d", base, is_active ? 0 : 1);
+	if (o->fault != NULL && n >= 0 && (size_t)n < size)
+		snprintf(to + n, size - (size_t)n, ",%s%s", o->fault,
+			 has_seed || is_active ? "" : ",seed=2");
+}
+
+static bool
+make_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, struct plx_why *why)
+{
+	plx_wishes_init(wishes);
+	if (o->adapter != NULL) {
+		if (plx_wishes_load(o->adapter, wishes, why) != PLX_OK)
+			return false;
+	} else if (o->role == ROLE_SOLO) {
+		if (o->device2 != NULL)
+			snprintf(wishes->device, sizeof(wishes->device), "%s",
+				 is_active ? o->device : o->device2);
+		else
+			wire_device(o, is_active, wishes->device, sizeof(wishes->device));
+		wishes->address[0].ip =
+			(struct plx_ip){.version = 4, .v = {10, 77, 0, is_active ? 1 : 2}};
+		wishes->address[0].prefix_bits = 24;
+		wishes->addresses = 1;
+	} else {
+		snprintf(wishes->device, sizeof(wishes->device), "%s", o->device);
+		wishes->address[0].ip = o->address.ip;
+		wishes->address[0].prefix_bits = o->address.prefix_bits;
+		wishes->addresses = 1;
+	}
+	if (o->adapter == NULL)
+		wishes->path_mtu = o->path_mtu;
+	if (o->adapter == NULL || o->mode_set)
+		wishes->mode = o->mode;
+	if (o->adapter == NULL) {
+		wishes->idle = o->idle;
+		wishes->start_timeout_ms = o->timeout_ms;
+		wishes->core = o->core[is_active ? 0 : 1];
+	}
+	if (o->layout == LAYOUT_SHARED_WORKER) {
+		snprintf(wishes->worker, sizeof(wishes->worker), "ndperf");
+		wishes->core = o->core[0];
+	}
+	return true;
+}
+
+bool
+side_open(struct side *side, const struct options *o, bool is_active, struct plx_why *why)
+{
+	struct plx_wishes wishes;
+	const char *name = o->adapter != NULL ? o->adapter
+			   : is_active        ? "ndperf-active"
+					      : "ndperf-passive";
+	*side = (struct side){.options = o, .is_active = is_active};
+	why->text[0] = '\0';
+	if (!make_wishes(o, is_active, &wishes, why))
+		return false;
+	enum plx_status status = plx_adapter_open(name, &wishes, &side->adapter, why);
+	if (status != PLX_OK) {
+		if (why->text[0] == '\0')
+			say(why, "the adapter cannot be opened: %s", plx_status_text(status));
+		return false;
+	}
+	plx_adapter_query(side->adapter, &side->info);
+	side->is_inline = side->info.mode == PLX_MODE_INLINE;
+	status = plx_pd_create(side->adapter, &side->pd);
+	if (status != PLX_OK) {
+		say(why, "no protection domain: %s", plx_status_text(status));
+		side_close(side);
+		return false;
+	}
+	return true;
+}
+
+void
+side_close(struct side *side)
+{
+	side_clear(side);
+	if (side->pd != NULL && plx_pd_destroy(side->pd) != PLX_OK)
+		fprintf(stderr, "ndperf: the protection domain is still in use\n");
+	side->pd = NULL;
+	if (side->adapter != NULL && plx_adapter_close(side->adapter) != PLX_OK)
+		fprintf(stderr, "ndperf: the adapter is still in use\n");
+	side->adapter = NULL;
+}
+
+/* ---- what a job needs --------------------------------------------------------------------- */
+
+static bool
+is_two_sided(const struct job *job)
+{
+	return job->op == OP_SEND;
+}
+
+/* Buffers that the peer's messages reach: of the passive end, and of the active one when messages
+ * come back or are read back to be checked. */
+static bool
+needs_target(const struct side *side)
+{
+	const struct job *job = &side->job;
+	return !side->is_active || side->is_ping_pong || (job->op == OP_WRITE && job->check);
+}
+
+static bool
+needs_local(const struct side *side)
+{
+	return side->is_active || side->is_ping_pong;
+}
+
+static bool
+make_memory(struct side *side)
+{
+	const struct job *job = &side->job;
+	uint64_t half = side->stride * job->slots;
+	uint64_t halves = (uint64_t)needs_target(side) + (uint64_t)needs_local(side);
+	uint64_t total = half * halves * job->qps;
+	struct plx_why why = {{0}};
+	char text[32];
+	side->memory = plx_mem_alloc(total, side->info.socket, &why);
+	if (side->memory == NULL)
+		return side_fail(side,
+				 "%s of memory for messages cannot be had; take a smaller "
+				 "--working-set, --depth or --size",
+				 bytes_text(total, text, sizeof(text)));
+	enum plx_status status =
+		plx_mr_register(side->pd, side->memory, total,
+				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ |
+					PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC,
+				&side->mr);
+	if (status != PLX_OK)
+		return side_fail(side, "memory cannot be registered: %s", plx_status_text(status));
+	uint8_t *at = side->memory;
+	for (uint32_t i = 0; i < job->qps; i++) {
+		struct lane *lane = &side->lanes[i];
+		lane->target = needs_target(side) ? at : NULL;
+		at += needs_target(side) ? half : 0;
+		lane->local = needs_local(side) ? at : NULL;
+		at += needs_local(side) ? half : 0;
+	}
+	return true;
+}
+
+static uint32_t
+at_most(uint64_t value, uint32_t limit)
+{
+	return value < limit ? (uint32_t)value : limit;
+}
+
+/* How many receives are posted: with --check each has a buffer of its own. */
+static uint32_t
+receives(const struct side *side)
+{
+	const struct job *job = &side->job;
+	uint32_t wanted = 2 * job->depth > RECV_DEPTH_MIN ? 2 * job->depth : RECV_DEPTH_MIN;
+	if (!is_two_sided(job) || (side->is_active && !side->is_ping_pong))
+		return 0;
+	if (side->is_ping_pong)
+		return PING_DEPTH;
+	return job->check ? job->slots : at_most(wanted, side->info.queue_depth);
+}
+
+static bool
+make_queues(struct side *side)
+{
+	const struct job *job = &side->job;
+	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side->is_active ? 2 * job->depth : 1;
+	side->rq_depth = at_most(receives(side), side->info.queue_depth);
+	if (sends > side->info.queue_depth)
+		return side_fail(side,
+				 "--depth %u: the adapter's queues hold %u requests; take "
+				 "at most %u",
+				 job->depth, side->info.queue_depth, side->info.queue_depth / 2);
+	if (job->inline_bytes > side->info.inline_bytes)
+		return side_fail(side, "--inline %u: the adapter copies at most %u bytes",
+				 job->inline_bytes, side->info.inline_bytes);
+	if (job->qps > side->info.qps)
+		return side_fail(side, "--qps %u: the adapter has %u at most", job->qps,
+				 side->info.qps);
+	struct plx_cq_options send = {
+		.depth = at_most((uint64_t)sends * job->qps, side->info.cq_depth)};
+	struct plx_cq_options recv = {
+		.depth = at_most((uint64_t)(side->rq_depth + 1) * job->qps, side->info.cq_depth)};
+	enum plx_status status = plx_cq_create(side->adapter, &send, &side->send_cq);
+	if (status == PLX_OK)
+		status = plx_cq_create(side->adapter, &recv, &side->recv_cq);
+	if (status != PLX_OK)
+		return side_fail(side, "no completion queue: %s", plx_status_text(status));
+	for (uint32_t i = 0; i < job->qps; i++) {
+		struct plx_why why = {{0}};
+		struct plx_qp_options options = {
+			.send_cq = side->send_cq,
+			.recv_cq = side->recv_cq,
+			.sq_depth = sends,
+			.rq_depth = side->rq_depth != 0 ? side->rq_depth : 1,
+			.inline_bytes = job->inline_bytes,
+			/* as many READs and atomics at once as the peer may have in flight */
+			.responder_res = at_most(job->depth, side->info.rd_atomic),
+			.single_thread = true,
+			.context = i,
+		};
+		status = plx_qp_create(side->pd, &options, &side->lanes[i].qp, &why);
+		if (status != PLX_OK)
+			return side_fail(side, "queue pair %u of %u: %s", i + 1, job->qps,
+					 why.text[0] != '\0' ? why.text : plx_status_text(status));
+	}
+	return true;
+}
+
+bool
+side_prepare(struct side *side, const struct job *job)
+{
+	side_clear(side);
+	side->job = *job;
+	side->has_failed = false;
+	side->is_stopping = side->is_measuring = false;
+	side->amount = side->checked_bytes = side->asked_at = 0;
+	side->stride = stride_bytes(job->size);
+	side->is_ping_pong =
+		job->test == TEST_LATENCY && (job->op == OP_SEND || job->op == OP_WRITE);
+	side->lanes = calloc(job->qps, sizeof(*side->lanes));
+	if (side->lanes == NULL)
+		return side_fail(side, "no memory for %u queue pairs", job->qps);
+	return make_memory(side) && make_queues(side);
+}
+
+bool
+side_cards(struct side *side, struct card *cards)
+{
+	for (uint32_t i = 0; i < side->job.qps; i++) {
+		const struct lane *lane = &side->lanes[i];
+		enum plx_status status = plx_qp_address(lane->qp, NULL, &cards[i].address);
+		if (status != PLX_OK)
+			return side_fail(side, "a queue pair has no address: %s",
+					 plx_status_text(status));
+		cards[i].va = (uint64_t)(uintptr_t)lane->target;
+		cards[i].rkey = plx_mr_key(side->mr);
+	}
+	return true;
+}
+
+enum plx_status
+side_connect(struct side *side, const struct card *cards)
+{
+	struct plx_qp_link link;
+	char ip[64];
+	plx_qp_link_init(&link);
+	link.path_mtu = side->job.path_mtu;
+	if (side->job.ack_timeout != 0)
+		link.ack_timeout = (uint8_t)side->job.ack_timeout;
+	link.access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
+	for (uint32_t i = 0; i < side->job.qps; i++) {
+		struct plx_why why = {{0}};
+		struct plx_qp_info info;
+		struct lane *lane = &side->lanes[i];
+		lane->peer = cards[i];
+		enum plx_status status = plx_qp_query(lane->qp, &info);
+		if (status == PLX_OK && info.state == PLX_QP_RTS)
+			continue;
+		if (status == PLX_OK)
+			status = plx_qp_connect(lane->qp, &cards[i].address, &link, 0, &why);
+		if (status == PLX_AGAIN)
+			return status;
+		if (status != PLX_OK) {
+			side_fail(side, "cannot connect to %s: %s",
+				  ip_text(&cards[i].address.ip, ip, sizeof(ip)),
+				  why.text[0] != '\0' ? why.text : plx_status_text(status));
+			return status;
+		}
+	}
+	return PLX_OK;
+}
+
+static void
+destroyed(enum plx_status status, const char *what)
+{
+	if (status != PLX_OK)
+		fprintf(stderr, "ndperf: %s cannot be given back: %s\n", what,
+			plx_status_text(status));
+}
+
+void
+side_clear(struct side *side)
+{
+	for (uint32_t i = 0; side->lanes != NULL && i < side->job.qps; i++) {
+		if (side->lanes[i].qp != NULL)
+			destroyed(plx_qp_destroy(side->lanes[i].qp), "a queue pair");
+	}
+	free(side->lanes);
+	side->lanes = NULL;
+	if (side->send_cq != NULL)
+		destroyed(plx_cq_destroy(side->send_cq), "a completion queue");
+	if (side->recv_cq != NULL)
+		destroyed(plx_cq_destroy(side->recv_cq), "a completion queue");
+	side->send_cq = side->recv_cq = NULL;
+	if (side->mr != NULL)
+		destroyed(plx_mr_deregister(side->mr), "a region");
+	side->mr = NULL;
+	if (side->memory != NULL)
+		plx_mem_free(side->memory);
+	side->memory = NULL;
+	if (side->has_log)
+		windows_fini(&side->log);
+	side->has_log = false;
+}

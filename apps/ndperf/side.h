@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An endpoint of the measurement: an adapter, and for one job at a time memory, completion queues
+ * and queue pairs. Active and passive endpoints differ in what they post, not in what they have.
+ * A failure is kept with its sentence in the side. Start with struct side.
+ */
+#ifndef NDPERF_SIDE_H
+#define NDPERF_SIDE_H
+
+#include "bodies.h"
+#include "window.h"
+
+enum {
+	POLL_MAX = 32,          /* completions taken at once */
+	CHUNK = 4 * 1024,       /* [bytes] written in one go, before the adapter is polled again */
+	REPLY_STREAM = 1 << 16, /* the pattern of what comes back */
+};
+
+/* One queue pair, with the buffers that are its own. */
+struct lane {
+	struct plx_qp *qp;
+	struct card peer;
+	uint8_t *local;        /* what its messages are sent from, or READ to */
+	uint8_t *target;       /* what the peer's messages reach; NULL: nothing does */
+	uint64_t posted, done; /* messages of ours: posted, and known to have arrived */
+	uint64_t received;     /* messages of the peer */
+	uint32_t slot;         /* of the next message of ours */
+	uint32_t remote_slot;  /* at the peer; the same, but for READ */
+	uint32_t recv_slot;    /* of the receive posted next */
+	uint32_t owed;         /* receives used up and not posted again */
+	uint32_t silent;       /* messages since the last that asks for a completion */
+	struct plx_send_wr wr[BATCH_MAX];
+	struct plx_sge sge[BATCH_MAX];
+};
+
+struct side {
+	const struct options *options;
+	bool is_active, is_inline;
+	struct plx_adapter *adapter;
+	struct plx_adapter_info info;
+	struct plx_pd *pd;
+
+	struct job job; /* the one it is prepared for */
+	uint64_t stride;
+	bool is_ping_pong; /* messages go both ways, one at a time */
+	bool is_stopping;  /* no new messages */
+	uint32_t rq_depth; /* 0: it receives no SEND */
+	struct plx_cq *send_cq, *recv_cq;
+	void *memory;
+	struct plx_mr *mr;
+	struct lane *lanes; /* [job.qps] */
+
+	uint64_t amount; /* messages done, of all lanes */
+	uint64_t checked_bytes;
+	uint64_t asked_at; /* [ticks] ping-pong: when the message on its way was posted; 0: none */
+	bool is_measuring; /* latencies count */
+	struct histogram *histogram;
+	struct windows log;
+	bool has_log;
+
+	bool has_failed;
+	struct plx_why why;
+};
+
+/** Open the adapter that the options name. Threads: the one that will poll it */
+bool side_open(struct side *side, const struct options *options, bool is_active,
+	       struct plx_why *why);
+void side_close(struct side *side);
+
+/** Memory, completion queues, queue pairs, first receives. Errors: in side->why */
+bool side_prepare(struct side *side, const struct job *job);
+
+/** @param cards [job.qps] out */
+bool side_cards(struct side *side, struct card *cards);
+
+/** One try to connect every queue pair that is not. Returns: OK, AGAIN, or what is in side->why */
+enum plx_status side_connect(struct side *side, const struct card *cards);
+
+/** Give back what side_prepare() made; harmless when it made nothing. */
+void side_clear(struct side *side);
+
+/** Keep the first failure. Returns: false */
+__attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const char *format, ...);
+
+/** Look for events that no completion tells of. Returns: false when one is a failure */
+bool side_look(struct side *side);
+
+/** Take completions. Returns: how many, all good ones; a bad one is a failure of the side */
+uint32_t side_reap(struct side *side, struct plx_cq *cq, struct plx_wc *wc);
+
+/** One go at whatever there is to do. Returns: false: there was nothing */
+bool active_step(struct side *side);
+bool passive_step(struct side *side);
+
+/** Is everything done that was posted, with a completion for the last? */
+bool active_is_drained(const struct side *side);
+
+/** Set up what all its messages have in common: before the first step, when `peer` is known. */
+void side_start(struct side *side);
+/** Fill what will be read, post what will be received: before the peer can send. */
+bool side_welcome(struct side *side);
+
+/** After the last message: memory and words are what `counts` messages must have made them. */
+bool passive_judge(struct side *side, const uint64_t *counts);
+
+/* ---- what both kinds of endpoint do ---------------------------------------------------------- */
+
+/** The value of message n's last byte, which the peer waits for; never that of n - 1. */
+static inline uint8_t
+flag_of(uint64_t n)
+{
+	return (uint8_t)(n % 255 + 1);
+}
+
+/** The bytes of message n of a lane, to its place, as the job asks for them. */
+void side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n);
+
+/** Verify message n. Returns: false, and the side has failed */
+bool side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t n);
+
+/** Post the receives owed, all of them. */
+bool side_post_receives(struct side *side, uint32_t lane);
+
+/** Post the first `n` of the lane's requests. */
+bool side_post(struct side *side, uint32_t lane, uint32_t n);
+
+/** Message `n` of a ping-pong, either way, SEND or WRITE. */
+bool side_post_ping(struct side *side, uint64_t n, uint32_t stream);
+
+/** Has message `n` of a ping-pong come? It is verified then. */
+bool side_ping_came(struct side *side, uint64_t n, uint32_t stream);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The log of windows, and the median over those in which nobody was stopped.
+ * It never allocates after windows_init() but in windows_judge(), which is no part of a
+ * measurement. Start with windows_turn(): everything between two windows happens there.
+ */
+#include "window.h"
+
+#include <stdlib.h>
+
+bool
+windows_init(struct windows *log, uint64_t start, double seconds, uint64_t hz)
+{
+	double want = seconds * 1e6 / WINDOW_US + 1;
+	uint32_t capacity = want < WINDOWS_MAX ? (uint32_t)want : WINDOWS_MAX;
+
+	*log = (struct windows){
+		.end = start,
+		.gap = hz / 1000000 * WINDOW_GAP_US,
+		.width = hz / 1000000 * WINDOW_US,
+		.capacity = capacity,
+		.list = calloc(capacity, sizeof *log->list),
+	};
+	return log->list;
+}
+
+void
+windows_fini(struct windows *log)
+{
+	free(log->list);
+	log->list = NULL;
+}
+
+/* The window that the thread is in ends; the next one has the same amount to start with. */
+static void
+close_window(struct windows *log, uint64_t now, uint64_t amount)
+{
+	struct window *window = &log->list[log->at++];
+
+	window->amount = amount - log->amount_before;
+	window->ticks = (uint32_t)(now - log->begin);
+	log->amount_before = amount;
+	log->begin = now;
+	log->end += log->width;
+}
+
+PLX_COLD void
+windows_turn(struct windows *log, uint64_t now, uint64_t amount)
+{
+	/* A thread that comes late was stopped from the start. */
+	uint64_t seen = log->begun ? log->last : log->end;
+	bool away;
+
+	if (!log->begun && now < log->end)
+		return;
+	away = now - seen > log->gap;
+	if (!log->begun) {
+		log->begun = true;
+		log->begin = now;
+		log->amount_before = amount;
+		log->end += log->width;
+	}
+	while (now >= log->end && log->at < log->capacity) {
+		log->list[log->at].stopped |= away;
+		close_window(log, now, amount);
+	}
+	if (log->at == log->capacity) {
+		log->end = UINT64_MAX;
+		log->gap = UINT64_MAX;
+	} else {
+		log->list[log->at].stopped |= away;
+	}
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *values, uint32_t n)
+{
+	if (!n)
+		return 0;
+	qsort(values, n, sizeof *values, by_value);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+bool
+windows_judge(const struct windows *log, const struct windows *other, uint64_t hz,
+	      struct windows_result *out)
+{
+	double *rates = malloc(2 * sizeof *rates * (log->at ? log->at : 1));
+	double *clean = rates + log->at;
+	double ticks = 0;
+	double ticks_clean = 0;
+	double amount_clean = 0;
+
+	*out = (struct windows_result){.all = log->at};
+	if (!rates)
+		return false;
+	for (uint32_t i = 0; i < log->at; i++) {
+		const struct window *window = &log->list[i];
+		/* a window that was slept through may have no ticks at all */
+		double length = window->ticks ? window->ticks : 1;
+
+		rates[i] = (double)window->amount * (double)hz / length;
+		if (windows_is_clean(log, i) && (!other || windows_is_clean(other, i))) {
+			clean[out->clean++] = rates[i];
+			amount_clean += (double)window->amount;
+			ticks_clean += length;
+		}
+		out->amount += window->amount;
+		ticks += window->ticks;
+	}
+	out->seconds = ticks / (double)hz;
+	out->mean = ticks > 0 ? (double)out->amount / out->seconds : 0;
+	out->mean_clean = out->clean ? amount_clean * (double)hz / ticks_clean : out->mean;
+	out->per_second = out->clean ? median(clean, out->clean) : median(rates, out->all);
+	free(rates);
+	return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Clean windows: a measurement is cut into windows of a millisecond, and those in which a thread
+ * was stopped (by the system, or by a neighbour of the machine) do not count.
+ * It keeps one thread's log and compares logs afterwards; it never reads the clock by itself.
+ * Start with windows_look().
+ */
+#ifndef NDPERF_WINDOW_H
+#define NDPERF_WINDOW_H
+
+#include "plx_base.h"
+
+enum {
+	WINDOW_US = 1000,       /* width of a window */
+	WINDOW_GAP_US = 30,     /* a thread that was not seen for longer was stopped */
+	WINDOWS_CLEAN_MIN = 10, /* fewer say nothing: the result is the mean of all, and marked */
+	WINDOWS_MAX = 1 << 17,
+};
+
+struct window {
+	uint64_t amount; /* what was done in it, in the caller's unit */
+	uint32_t ticks;  /* how long it really was [TSC] */
+	bool stopped;
+};
+
+/* The log of one thread. */
+struct windows {
+	uint64_t last; /* when the thread was seen last [TSC] */
+	uint64_t end;  /* of the window it is in; before the first: when that starts */
+	uint64_t gap;  /* [TSC] */
+	uint64_t width;
+	uint64_t begin;         /* of the window it is in, as seen */
+	uint64_t amount_before; /* at `begin` */
+	uint32_t at, capacity;
+	bool begun;
+	struct window *list;
+};
+
+/* What one or two logs say together. */
+struct windows_result {
+	uint32_t all, clean;
+	double per_second; /* median over the clean windows, over all when none is clean */
+	double mean;       /* per second, over all */
+	double mean_clean; /* per second, over the clean windows; over all when none is */
+	uint64_t amount;   /* in all of them */
+	double seconds;
+};
+
+/**
+ * Get ready for `seconds` of windows that start at `start`. Every thread of a measurement gets the
+ * same start, so that their windows have the same numbers.
+ *
+ * @param start [TSC] a moment to come
+ * @param hz    of the TSC
+ * Returns: false: no memory
+ */
+bool windows_init(struct windows *log, uint64_t start, double seconds, uint64_t hz) PLX_MUST_CHECK;
+
+void windows_fini(struct windows *log);
+
+/** What windows_look() does when a window has ended or the thread was away. */
+void windows_turn(struct windows *log, uint64_t now, uint64_t amount);
+
+/**
+ * To be called in every turn of the thread's loop.
+ *
+ * @param now    [TSC]
+ * @param amount done since the beginning, in a unit of the caller's; never decreasing
+ * Cost: hot; two compares
+ */
+static inline void
+windows_look(struct windows *log, uint64_t now, uint64_t amount)
+{
+	if (plx_unlikely(now >= log->end || now - log->last > log->gap))
+		windows_turn(log, now, amount);
+	log->last = now;
+}
+
+/** Is window `i` there, and was the thread never stopped in it? */
+static inline bool
+windows_is_clean(const struct windows *log, uint32_t i)
+{
+	return i < log->at && !log->list[i].stopped;
+}
+
+/**
+ * The median rate over the windows that are clean in both logs. When fewer than WINDOWS_CLEAN_MIN
+ * are, the caller has to say so beside the figure.
+ *
+ * @param log   whose amounts are taken
+ * @param other of the other thread; NULL: there is none
+ * Returns: false: no memory
+ */
+bool windows_judge(const struct windows *log, const struct windows *other, uint64_t hz,
+		   struct windows_result *out) PLX_MUST_CHECK;
+
+#endif

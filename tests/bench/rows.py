@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `make bench` measures: groups of ndperf calls that take turns, and the rows they answer.
+
+A group's calls are made one after the other, as often as its `processes` says; each call goes
+through its rows `--rounds` times. So the two figures of a ratio are always of the same few seconds.
+"""
+from dataclasses import dataclass, field
+
+SHORT = ('--duration', '300ms', '--warmup', '60ms')
+# Losses are rare events: with 1 in 10,000 a shorter time would see too few.
+LONG = ('--duration', '1s', '--warmup', '100ms')
+
+# Quiet machine of baseline: ISA-L's CRC of 4 KiB, and a cache line from core to core [ns].
+CRC_BEST_NS = 42.0
+LINE_BEST_NS = 141.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One way to call ndperf."""
+    key: str
+    args: tuple
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a call's results; `what` is a field of the result."""
+    call: str
+    op: str
+    test: str
+    size: int
+    raw: bool = False
+    what: str = 'value'
+
+
+@dataclass(frozen=True)
+class Hops:
+    """A figure and so many ring entries from core to core, as the call's calibration has them."""
+    figure: Figure
+    hops: int
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a minimal pipeline gave on a quiet machine, scaled to what the machine gives now."""
+    value: float
+    is_rate: bool       # a time otherwise
+    crosses_cores: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """value / yardstick is held against the bar: at least, or at most when `at_most`."""
+    name: str
+    unit: str
+    value: Figure
+    yardstick: object
+    bar: float
+    at_most: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Calls that take turns, and what is read from them."""
+    title: str
+    calls: tuple
+    rows: tuple
+    processes: int = 2
+    options: tuple = field(default=SHORT)
+
+
+def size_text(size):
+    """64, 64 KiB, 1 MiB."""
+    for power, unit in ((20, 'MiB'), (10, 'KiB')):
+        if size >= 1 << power:
+            return f'{size >> power} {unit}'
+    return f'{size} B'
+
+
+def judged(name, unit, call, op, test, size, bar, at_most=False):
+    """A row whose yardstick is the raw row before it, in the same process."""
+    return Row(name, unit, Figure(call, op, test, size), Figure(call, op, test, size, raw=True),
+               bar, at_most)
+
+
+def rates(key, words, bar, *more):
+    """64-byte SEND and WRITE, one queue pair."""
+    call = Call(key, ('--op', 'send,write', '--test', 'rate', '--size', '64', '--with-raw',
+                      '--rounds', '4', *more))
+    return Group(f'message rate, {words}', (call,), tuple(
+        judged(f'64 B {op.upper()} rate, {words}', 'msg/s', key, op, 'rate', 64, bar)
+        for op in ('send', 'write')))
+
+
+def bandwidths():
+    """Long messages of packets of 4096 bytes."""
+    call = Call('bw', ('--op', 'write,read,send', '--test', 'bandwidth', '--size', '64K,1M',
+                       '--mtu', '4096', '--with-raw', '--rounds', '3'))
+    return Group('bandwidth, two cores', (call,), tuple(
+        judged(f'{size_text(size)} {op.upper()}', 'bit/s', 'bw', op, 'bandwidth', size, 0.50)
+        for size in (64 << 10, 1 << 20) for op in ('write', 'read', 'send')))
+
+
+def round_trips():
+    """8 bytes there and back."""
+    call = Call('rtt', ('--op', 'write,send', '--test', 'latency', '--size', '8', '--with-raw',
+                        '--rounds', '4'))
+    return Group('round trips, two cores', (call,), tuple(
+        judged(f'8 B {op.upper()} round trip p50', 'ns', 'rtt', op, 'latency', 8, 2.0, True)
+        for op in ('write', 'send')))
+
+
+def shared_worker():
+    """A worker that hosts both endpoints costs a round trip two hops between cores."""
+    same = ('--op', 'write,send', '--test', 'latency', '--size', '8', '--rounds', '2')
+    calls = (Call('worker', (*same, '--shared-worker')), Call('inline', (*same, '--one-core')))
+    return Group('one worker for both endpoints', calls, tuple(
+        Row(f'8 B {op.upper()} round trip p50, shared worker', 'ns',
+            Figure('worker', op, 'latency', 8), Hops(Figure('inline', op, 'latency', 8), 2), 1.6,
+            True) for op in ('write', 'send')), processes=4)
+
+
+def losses():
+    """What is left of the goodput when packets vanish, in both directions."""
+    same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
+    bars = {'0.0001': 0.90, '0.001': 0.60, '0.01': 0.25}
+    calls = (Call('no loss', same), *(Call(loss, (*same, '--fault', f'loss={loss}'))
+                                      for loss in bars))
+    def goodput(key):
+        return Figure(key, 'write', 'bandwidth', 64 << 10, what='mean_clean')
+    return Group('goodput with loss', calls, tuple(
+        Row(f'64 KiB WRITE goodput, loss {float(loss):.0e}', 'bit/s', goodput(loss),
+            goodput('no loss'), bar) for loss, bar in bars.items()), processes=4, options=LONG)
+
+
+def embedded_link():
+    """net_wire without faults is nothing but the ring PMD."""
+    same = ('--raw', '--op', 'write', '--test', 'all', '--rounds', '2')
+    calls = (Call('wire', (*same, '--device', 'net_wire0')),
+             Call('ring', (*same, '--device', 'net_ring')))
+    def row(name, unit, test, size, bar, at_most=False):
+        return Row(f'raw over net_wire, {name}', unit, Figure('wire', 'write', test, size, True),
+                   Figure('ring', 'write', test, size, True), bar, at_most)
+    return Group('raw over net_wire and over net_ring', calls, (
+        row('64 B rate', 'msg/s', 'rate', 64, 0.95),
+        row('64 KiB', 'bit/s', 'bandwidth', 64 << 10, 0.95),
+        row('8 B round trip p50', 'ns', 'latency', 8, 1 / 0.95, True)), processes=4)
+
+
+def floors():
+    """Raw itself against the floor, which had one message of source that was never rewritten."""
+    same = ('--raw', '--op', 'write', '--rewrite', 'no', '--depth', '1')
+    whole = ('--test', 'all', '--mtu', '4096')
+    small = ('--test', 'bandwidth', '--mtu', '1024')
+    one = ('--one-core',)
+    calls = (Call('2 4096', (*same, *whole)), Call('1 4096', (*same, *whole, *one)),
+             Call('2 1024', (*same, *small)), Call('1 1024', (*same, *small, *one)))
+    # Two cores, one core: M/s; Gbit/s by MTU and size; half a round trip in ns.
+    gbits = {(4096, 64 << 10): (94, 140), (4096, 1 << 20): (79, 103),
+             (1024, 64 << 10): (54, 107), (1024, 1 << 20): (46, 88)}
+    rows = []
+    for at, cores, words in ((0, 2, 'two cores'), (1, 1, 'one core')):
+        def row(name, unit, call, test, size, floor, is_rate):
+            rows.append(Row(f'raw, {name}, {words}', unit,
+                            Figure(call, 'write', test, size, True),
+                            Floor(floor, is_rate, cores == 2), 0.8 if is_rate else 1.25,
+                            not is_rate))
+        row('64 B rate', 'msg/s', f'{cores} 4096', 'rate', 64, (10.7e6, 25.5e6)[at], True)
+        row('8 B round trip p50', 'ns', f'{cores} 4096', 'latency', 8, 2 * (697, 99)[at], False)
+        for (mtu, size), floor in gbits.items():
+            row(f'{size_text(size)}, MTU {mtu}', 'bit/s', f'{cores} {mtu}', 'bandwidth', size,
+                floor[at] * 1e9, True)
+    return Group('raw against the floor', calls, tuple(rows), processes=3)
+
+
+def groups():
+    """Everything, in the order of the table."""
+    return (embedded_link(), rates('rate', 'two cores', 0.35),
+            rates('rate1', 'one core', 0.30, '--one-core'), bandwidths(), round_trips(),
+            shared_worker(), losses(), floors())

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The log of clean windows, with invented times.
+ * It never asks a clock. Start at main().
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "window.h"
+
+enum {
+	HZ = 1000000000, /* a tick is a nanosecond */
+	MS = 1000000,
+	US = 1000,
+	START = 5 * MS,
+};
+
+/* Look every 10 us from `from` to `to`; each time one more is done. */
+static uint64_t
+walk(struct windows *log, uint64_t from, uint64_t to, uint64_t amount)
+{
+	for (uint64_t now = from; now < to; now += 10 * US)
+		windows_look(log, now, amount++);
+	return amount;
+}
+
+static void
+median_of_an_even_pace_is_that_pace(void **state)
+{
+	struct windows log;
+	struct windows_result result;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.020, HZ));
+	walk(&log, START - MS, START + 25 * MS, 0);
+	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_int_equal(result.all, 21);
+	assert_int_equal(result.clean, 21);
+	assert_true(result.per_second > 99999 && result.per_second < 100001);
+	assert_true(result.mean_clean > 99999 && result.mean_clean < 100001);
+	assert_int_equal(result.amount, 21 * 100);
+	windows_fini(&log);
+}
+
+static void
+warm_up_is_in_no_window(void **state)
+{
+	struct windows log;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.002, HZ));
+	/* a stop before the start spoils nothing */
+	windows_look(&log, START - 3 * MS, 1000);
+	windows_look(&log, START - MS, 2000);
+	walk(&log, START - 20 * US, START + 3 * MS, 5000);
+	assert_true(windows_is_clean(&log, 0));
+	assert_int_equal(log.list[0].amount, 100);
+	windows_fini(&log);
+}
+
+static void
+window_with_a_stop_is_not_clean(void **state)
+{
+	struct windows log;
+	struct windows_result result;
+	uint64_t amount;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.020, HZ));
+	amount = walk(&log, START, START + 3 * MS + 500 * US, 0);
+	walk(&log, START + 3 * MS + 540 * US, START + 25 * MS, amount);
+	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_int_equal(result.clean, 20);
+	assert_true(windows_is_clean(&log, 2));
+	assert_false(windows_is_clean(&log, 3));
+	assert_true(windows_is_clean(&log, 4));
+	windows_fini(&log);
+}
+
+static void
+gap_of_just_the_limit_is_no_stop(void **state)
+{
+	struct windows log;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.002, HZ));
+	windows_look(&log, START, 0);
+	for (uint64_t now = START + 30 * US; now < START + 2 * MS; now += 30 * US)
+		windows_look(&log, now, 0);
+	assert_true(windows_is_clean(&log, 0));
+	windows_fini(&log);
+}
+
+static void
+long_stop_spoils_every_window_it_touches(void **state)
+{
+	struct windows log;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.020, HZ));
+	walk(&log, START, START + 2 * MS + 900 * US, 0);
+	walk(&log, START + 6 * MS + 100 * US, START + 25 * MS, 290);
+	for (uint32_t i = 0; i < 21; i++)
+		assert_int_equal(windows_is_clean(&log, i), i < 2 || i > 6);
+	windows_fini(&log);
+}
+
+static void
+stop_of_either_thread_counts(void **state)
+{
+	struct windows a, b;
+	struct windows_result result;
+
+	(void)state;
+	assert_true(windows_init(&a, START, 0.020, HZ));
+	assert_true(windows_init(&b, START, 0.020, HZ));
+	walk(&a, START, START + 25 * MS, 0);
+	walk(&b, START, START + 4 * MS + 100 * US, 0);
+	walk(&b, START + 4 * MS + 200 * US, START + 25 * MS, 0);
+	assert_true(windows_judge(&a, &b, HZ, &result));
+	assert_int_equal(result.clean, 20);
+	windows_fini(&a);
+	windows_fini(&b);
+}
+
+static void
+rate_of_a_stopped_window_is_not_in_the_figures(void **state)
+{
+	struct windows log;
+	struct windows_result result;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.020, HZ));
+	walk(&log, START, START + 5 * MS, 0);
+	/* fifteen milliseconds of nothing, and a hundred times the work at once */
+	windows_look(&log, START + 20 * MS, 50000);
+	walk(&log, START + 20 * MS + 10 * US, START + 22 * MS, 50000);
+	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_int_equal(result.clean, 4);
+	assert_true(result.per_second > 99000 && result.per_second < 101000);
+	assert_true(result.mean_clean > 99000 && result.mean_clean < 101000);
+	assert_true(result.mean > 2000000);
+	windows_fini(&log);
+}
+
+static void
+thread_that_comes_late_was_stopped(void **state)
+{
+	struct windows log;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.020, HZ));
+	walk(&log, START + 3 * MS + 500 * US, START + 25 * MS, 0);
+	for (uint32_t i = 0; i < 21; i++)
+		assert_int_equal(windows_is_clean(&log, i), i > 3);
+	windows_fini(&log);
+}
+
+static void
+log_that_is_full_takes_no_more(void **state)
+{
+	struct windows log;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.003, HZ));
+	walk(&log, START, START + 50 * MS, 0);
+	assert_int_equal(log.at, log.capacity);
+	assert_int_equal(log.capacity, 4);
+	windows_fini(&log);
+}
+
+static void
+log_without_windows_says_nothing(void **state)
+{
+	struct windows log;
+	struct windows_result result;
+
+	(void)state;
+	assert_true(windows_init(&log, START, 0.003, HZ));
+	windows_look(&log, START - MS, 7);
+	assert_true(windows_judge(&log, NULL, HZ, &result));
+	assert_int_equal(result.all, 0);
+	assert_true(result.per_second == 0 && result.mean == 0 && result.mean_clean == 0);
+	windows_fini(&log);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(median_of_an_even_pace_is_that_pace),
+		cmocka_unit_test(warm_up_is_in_no_window),
+		cmocka_unit_test(window_with_a_stop_is_not_clean),
+		cmocka_unit_test(gap_of_just_the_limit_is_no_stop),
+		cmocka_unit_test(long_stop_spoils_every_window_it_touches),
+		cmocka_unit_test(stop_of_either_thread_counts),
+		cmocka_unit_test(rate_of_a_stopped_window_is_not_in_the_figures),
+		cmocka_unit_test(thread_that_comes_late_was_stopped),
+		cmocka_unit_test(log_that_is_full_takes_no_more),
+		cmocka_unit_test(log_without_windows_says_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
