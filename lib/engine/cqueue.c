@@ -111,11 +111,34 @@ spill(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 	return put;
 }
 
-/* Into the ring. Returns: how many found a place */
+/* Into the ring, whose reader's index is looked at only when the room known of is used up: each
+ * look would take that line from the reader, who is about to write it. */
+static uint32_t
+put_known(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+{
+	struct plx_ring_span span;
+
+	if (cq->ring_free < n)
+		cq->ring_free =
+			cq->ring_room - (plx_ring_produced(cq->ring) - plx_ring_consumed(cq->ring));
+	if (n > cq->ring_free)
+		n = cq->ring_free;
+	if (n == 0)
+		return 0;
+	plx_ring_reserve_known(cq->ring, sizeof(*wc), n, &span);
+	memcpy(span.at, wc, span.first * sizeof(*wc));
+	if (plx_unlikely(span.first < n))
+		memcpy(span.more, wc + span.first, (n - span.first) * sizeof(*wc));
+	plx_ring_commit(cq->ring, n);
+	cq->ring_free -= n;
+	return n;
+}
+
+/* Returns: how many found a place in the ring */
 static uint32_t
 put_ring(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 {
-	uint32_t put = plx_ring_put(cq->ring, sizeof(*wc), wc, n);
+	uint32_t put = put_known(cq, wc, n);
 
 	for (uint32_t i = 0; i < put; i++)
 		if (wc[i].flags & PLX_WC_SOLICITED || wc[i].status != PLX_WC_SUCCESS)

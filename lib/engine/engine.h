@@ -27,7 +27,7 @@ enum {
 	POSTS_BURST = 64,   /* entries taken from one ring in one turn */
 	DOORS_BURST = 64,   /* queues served for their doorbell in one cycle */
 	RQ_LOW = 32,        /* a receive queue with fewer entries looks into its ring */
-	RECENT = 4,         /* queue pairs whose rings are looked into without a bell */
+	RECENT = 8,         /* queue pairs whose rings are looked into without a bell */
 	NOTICES_MAX = 4096, /* in the ring; more wait at their objects */
 	LOOP_ROOM = 128,    /* packets of a port to itself */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
@@ -39,6 +39,8 @@ enum {
 #define LATE_NS (10 * PLX_MSEC)
 /* How often a QP in ERROR looks for posts to flush that raced with the error. */
 #define ERROR_SWEEP_NS (1 * PLX_MSEC)
+/* A queue pair whose ring is watched gives way to another at most this often. */
+#define WATCH_NS (100 * PLX_USEC)
 /* How often a neighbour that moved is looked for again while it is being asked. */
 #define REROUTE_NS (10 * PLX_MSEC)
 
@@ -99,8 +101,9 @@ struct plx_cqueue {
 	uint32_t spill_room, spill_first, spill_count;
 	uint32_t users; /* queue pairs, each counted for each role; command thread only */
 	bool strict;
-	bool touched; /* something was put into it in this cycle */
-	uint32_t ring_room;
+	bool touched;                 /* something was put into it in this cycle */
+	uint32_t ring_room;           /* places of the ring */
+	uint32_t ring_free;           /* of these, known to be free */
 	uint64_t made;                /* entries ever put into the ring, and */
 	uint64_t made_urgent;         /* after the newest solicited one or error of them */
 	atomic_uint reserve;          /* entries that its queue pairs can have in flight */
@@ -221,6 +224,16 @@ struct plx_squeue {
 /* ---- queue pairs --------------------------------------------------------------------------------
  */
 
+/*
+ * Of a send ring. Who posts sets POSTED and sees in the same instant whether the engine WATCHES the
+ * ring anyway, and then need not ring; the engine that stops watching clears the bit and looks once
+ * more. Both are read-modify-writes of one word, so one of the two has seen the other.
+ */
+enum bell {
+	BELL_POSTED = 1 << 0,
+	BELL_WATCHED = 1 << 1,
+};
+
 struct plx_qpair {
 	/* the engine's, in the order a packet touches it */
 	struct plx_rc *rc;
@@ -255,10 +268,13 @@ struct plx_qpair {
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
 	uint8_t *spill;                   /* [slots of the ring] of spill_bytes */
 	uint32_t spill_bytes, sq_slots_mask;
+	atomic_uint bell;   /* enum bell */
 	atomic_ulong *door; /* word and bit of engine->doors */
 	uint64_t door_bit;
 	uint32_t door_word;
 	uint32_t sq_depth, sq_sges, inline_limit;
+	bool one_thread;  /* posts come from one thread at a time, which keeps */
+	uint32_t credits; /* ... what it knows of free places, so as not to look for each post */
 
 	/* written by the engine, read by posting threads */
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
@@ -374,6 +390,7 @@ struct plx_engine {
 	uint32_t table_mask, qp_count;
 	struct plx_qpair *recent[RECENT]; /* posted to lately */
 	uint32_t recent_next;
+	uint64_t recent_since; /* when one last gave way to another */
 
 	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
 	uint32_t heard_count;

@@ -140,19 +140,40 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum p
 	return posted;
 }
 
+/* Places for up to `n` entries, and how many of them the queue's depth allows. */
+static uint32_t
+reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span, uint32_t *room)
+{
+	uint32_t got;
+
+	if (!qp->one_thread) {
+		got = plx_ring_reserve(qp->sq, sizeof(struct plx_wqe), n, span);
+		/* acquire: pairs with the release in qpair_publish() */
+		*room = qp->sq_depth -
+			(span->index - atomic_load_explicit(&qp->consumed, memory_order_acquire));
+		return got;
+	}
+	if (qp->credits < n)
+		qp->credits =
+			qp->sq_depth - (plx_ring_produced(qp->sq) -
+					atomic_load_explicit(&qp->consumed, memory_order_acquire));
+	got = qp->credits < n ? qp->credits : n;
+	if (got > 0)
+		plx_ring_reserve_known(qp->sq, sizeof(struct plx_wqe), got, span);
+	*room = got;
+	return got;
+}
+
 static uint32_t
 post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
 {
-	struct plx_ring_span span;
+	struct plx_ring_span span = {.index = 0};
 	uint32_t posted = 0, room;
-	uint32_t got = plx_ring_reserve(qp->sq, sizeof(struct plx_wqe), n, &span);
+	uint32_t got = reserve(qp, n, &span, &room);
 
 	*status = PLX_FULL;
 	if (got == 0)
 		return 0;
-	/* acquire: pairs with the release in qpair_publish() */
-	room = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
-	       (span.index - atomic_load_explicit(&qp->consumed, memory_order_acquire));
 	while (posted < got && posted < room) {
 		uint32_t index = span.index + posted;
 		uint32_t bytes;
@@ -165,6 +186,9 @@ post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum p
 		posted++;
 	}
 	plx_ring_commit(qp->sq, posted);
+	if (qp->one_thread)
+		qp->credits -= posted;
+	plx_ring_expect(qp->sq, sizeof(struct plx_wqe));
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
 	return posted;
@@ -177,6 +201,8 @@ plx_qpair_ring(struct plx_qpair *qp)
 		engine_schedule(qp->engine, qp);
 		return;
 	}
+	if (atomic_fetch_or(&qp->bell, BELL_POSTED) & BELL_WATCHED)
+		return;
 	/* Sequentially consistent, so that either the engine finds what was put into the ring
 	 * before, or this bit after it. */
 	if (atomic_fetch_or(qp->door, qp->door_bit) == 0)
@@ -229,6 +255,8 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 	plx_ring_commit(qp->sq, used < qp->sq_depth);
 	if (used >= qp->sq_depth)
 		return PLX_FULL;
+	if (qp->one_thread && qp->credits > 0)
+		qp->credits--;
 	plx_qpair_ring(qp);
 	return PLX_OK;
 }

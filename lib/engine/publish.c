@@ -103,17 +103,17 @@ engine_stage(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_c
 	if (plx_unlikely(stage->count == STAGE_ROOM))
 		publish_completions(engine);
 	stage->cq[stage->count] = recv ? qp->recv_cq : qp->send_cq;
+	if (!engine->config.inline_mode && stage->count == 0)
+		plx_ring_expect(stage->cq[0]->ring, sizeof(*wc));
 	wc = &stage->wc[stage->count++];
-	wc->wr_id = done->wr_id;
+	memcpy(wc, done, sizeof(*done));
 	wc->context = qp->context;
-	wc->qpn = done->qpn;
-	wc->bytes = done->bytes;
-	wc->imm = done->imm;
-	wc->status = done->status;
-	wc->op = done->op;
-	wc->flags = done->flags;
-	wc->resv = 0;
 }
+
+_Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion) &&
+		       offsetof(struct plx_wc, flags) == offsetof(struct plx_completion, flags) &&
+		       offsetof(struct plx_wc, imm) == offsetof(struct plx_completion, imm),
+	       "a plx_wc is a plx_completion and the queue pair's context");
 
 /* ---- notices ----------------------------------------------------------------------------------
  */

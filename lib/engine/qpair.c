@@ -379,6 +379,7 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	qp->context = config->context;
 	qp->sq_depth = config->caps.sq_depth;
 	qp->sq_sges = config->caps.sq_sges;
+	qp->one_thread = config->single_thread;
 	qp->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);

@@ -209,12 +209,12 @@ struct plx_completion {
 	uint8_t status; /* enum plx_wc_status */
 	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
 	uint8_t flags;  /* enum plx_wc_flag */
+	uint8_t resv;   /* 0 */
 };
 
 /* A completion as a program reaps it: half a cache line. */
 struct plx_wc {
 	uint64_t wr_id;
-	uint64_t context; /* of the queue pair: plx_qp_options.context */
 	uint32_t qpn;
 	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
 	union {
@@ -225,6 +225,7 @@ struct plx_wc {
 	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
 	uint8_t flags;  /* enum plx_wc_flag */
 	uint8_t resv;
+	uint64_t context; /* of the queue pair: plx_qp_options.context */
 };
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */

@@ -22,6 +22,16 @@ enum {
 #define COUNTED __attribute__((noinline))
 #endif
 
+/* What is counted: the transport by its general way, with whole frames, by its usual way. */
+enum mode {
+	PACKETS,
+	FRAMES,
+	USUAL,
+	MODES,
+};
+
+static const char *const mode_names[MODES] = {"packets", "frames", "usual"};
+
 /* One end, with memory of its own. */
 struct end {
 	struct plx_mem *mem;
@@ -185,10 +195,52 @@ take_emit(struct end *end, const struct plx_actions *from, const struct plx_emit
 	plx_actions_reset(&end->actions);
 }
 
+/* What a QP sends by the usual way, from the BTH to where the ICRC goes. */
 static void
-take_all(struct end *end, const struct end *from, bool frames)
+write_usual(struct end *end, uint32_t budget)
 {
-	if (frames) {
+	wire.count = 0;
+	while (wire.count < budget) {
+		uint8_t *out = wire.bytes[wire.count];
+		struct plx_usual usual;
+
+		if (plx_rc_send_usual(end->qp, now, out, &usual) != PLX_USUAL_SENT)
+			return;
+		if (usual.payload_bytes > 0)
+			memcpy(out + usual.header_bytes, usual.payload, usual.payload_bytes);
+		wire.len[wire.count++] = (size_t)usual.header_bytes + usual.payload_bytes +
+					 usual.pad + PLX_ICRC_BYTES;
+	}
+}
+
+/* One of those arrives; an ACK and the very first request have only the general way. */
+static void
+take_usual(struct end *end, const uint8_t *bth, size_t len)
+{
+	struct plx_completion completion;
+	struct plx_place place;
+	struct plx_pkt pkt;
+
+	if (plx_rc_take_usual(end->qp, bth, len, &place, &completion) == PLX_USUAL_PLACED) {
+		plx_place_bytes(&place);
+		end->placed += place.bytes;
+		return;
+	}
+	PLX_ASSERT(plx_pkt_decode(bth, len, &pkt) == PLX_WIRE_OK);
+	plx_rc_on_packet(end->qp, &pkt, now, &end->actions);
+	execute(end);
+	plx_actions_reset(&end->actions);
+}
+
+static void
+take_all(struct end *end, const struct end *from, enum mode mode)
+{
+	if (mode == USUAL) {
+		for (uint32_t i = 0; i < wire.count; i++)
+			take_usual(end, wire.bytes[i], wire.len[i]);
+		return;
+	}
+	if (mode == FRAMES) {
 		for (uint32_t i = 0; i < wire.count; i++)
 			take_frame(end, wire.bytes[i], wire.len[i]);
 		return;
@@ -220,48 +272,60 @@ count_requester_post(void)
 }
 
 COUNTED static void
-count_requester_send(bool frames)
+count_requester_send(enum mode mode)
 {
+	if (mode == USUAL) {
+		write_usual(&requester, BURST);
+		PLX_ASSERT(wire.count == BURST);
+		return;
+	}
 	PLX_ASSERT(plx_rc_transmit(requester.qp, now, BURST, &requester.actions) == BURST);
-	if (frames)
+	if (mode == FRAMES)
 		write_frames(&requester);
 }
 
 COUNTED static void
-count_responder(bool frames)
+count_responder(enum mode mode)
 {
-	take_all(&responder, &requester, frames);
+	take_all(&responder, &requester, mode);
+	if (mode == USUAL) {
+		write_usual(&responder, BURST);
+		PLX_ASSERT(wire.count == 1);
+		return;
+	}
 	PLX_ASSERT(plx_rc_transmit(responder.qp, now, BURST, &responder.actions) == 1);
-	if (frames)
+	if (mode == FRAMES)
 		write_frames(&responder);
 }
 
 COUNTED static void
-count_requester_ack(bool frames)
+count_requester_ack(enum mode mode)
 {
-	take_all(&requester, &responder, frames);
+	take_all(&requester, &responder, mode);
 }
 
 static void
-burst(bool frames)
+burst(enum mode mode)
 {
 	now += 1000;
 	count_requester_post();
-	count_requester_send(frames);
-	count_responder(frames);
+	count_requester_send(mode);
+	count_responder(mode);
 	plx_actions_reset(&requester.actions);
-	count_requester_ack(frames);
+	count_requester_ack(mode);
 	plx_actions_reset(&responder.actions);
 }
 
 int
 main(int argc, char **argv)
 {
-	bool frames = argc == 3 && strcmp(argv[1], "frames") == 0;
+	enum mode mode = PACKETS;
 	uint64_t bursts = argc == 3 ? strtoull(argv[2], NULL, 10) / BURST : 0;
 
-	if (bursts == 0 || (!frames && strcmp(argv[1], "packets") != 0)) {
-		fprintf(stderr, "usage: write64 packets|frames WRITES\n");
+	while (bursts > 0 && mode < MODES && strcmp(argv[1], mode_names[mode]) != 0)
+		mode++;
+	if (bursts == 0 || mode == MODES) {
+		fprintf(stderr, "usage: write64 packets|frames|usual WRITES\n");
 		return 4;
 	}
 	icrc = plx_icrc_choose();
@@ -270,7 +334,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(requester.memory); i++)
 		requester.memory[i] = (uint8_t)(i * 7 + 1);
 	for (uint64_t i = 0; i < bursts; i++)
-		burst(frames);
+		burst(mode);
 	PLX_ASSERT(requester.completions == bursts * BURST);
 	PLX_ASSERT(responder.placed == bursts * BURST * WRITE_BYTES);
 	PLX_ASSERT(memcmp(requester.memory, responder.memory, sizeof(requester.memory)) == 0);
