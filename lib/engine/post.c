@@ -149,14 +149,14 @@ reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span, uint32_t *
 	if (!qp->one_thread) {
 		got = plx_ring_reserve(qp->sq, sizeof(struct plx_wqe), n, span);
 		/* acquire: pairs with the release in qpair_publish() */
-		*room = qp->sq_depth -
+		*room = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
 			(span->index - atomic_load_explicit(&qp->consumed, memory_order_acquire));
 		return got;
 	}
 	if (qp->credits < n)
-		qp->credits =
-			qp->sq_depth - (plx_ring_produced(qp->sq) -
-					atomic_load_explicit(&qp->consumed, memory_order_acquire));
+		qp->credits = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
+			      (plx_ring_produced(qp->sq) -
+			       atomic_load_explicit(&qp->consumed, memory_order_acquire));
 	got = qp->credits < n ? qp->credits : n;
 	if (got > 0)
 		plx_ring_reserve_known(qp->sq, sizeof(struct plx_wqe), got, span);
