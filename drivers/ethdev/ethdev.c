@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -337,11 +340,46 @@ fate_of(const struct plx_ethdev *dev)
 	return dev->touched ? DEVICE_CLOSE : DEVICE_LEAVE;
 }
 
+/* A port to be stopped on the EAL's interrupt thread. */
+struct stop_order {
+	uint16_t port_id;
+	bool done;
+};
+
+static void
+stop_here(void *arg)
+{
+	struct stop_order *order = arg;
+
+	rte_eth_dev_stop(order->port_id);
+	__atomic_store_n(&order->done, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * A PMD that takes its connection apart on the interrupt thread when the peer leaves, without a
+ * lock, is stopped on that thread too: an alarm runs there between two interrupts, so that the two
+ * cannot meet. After a second without it the port is stopped here.
+ */
+static void
+stop(struct plx_ethdev *dev)
+{
+	struct stop_order order = {.port_id = dev->device.port_id};
+	uint32_t naps = 0;
+
+	if (dev->quirk->stop_by_alarm && rte_eal_alarm_set(1, stop_here, &order) == 0) {
+		while (!__atomic_load_n(&order.done, __ATOMIC_ACQUIRE) && naps++ < 10000)
+			usleep(100);
+		rte_eal_alarm_cancel(stop_here, &order);
+	}
+	if (!__atomic_load_n(&order.done, __ATOMIC_ACQUIRE))
+		rte_eth_dev_stop(order.port_id);
+}
+
 void
 plx_ethdev_close(struct plx_ethdev *dev)
 {
 	if (dev->running)
-		rte_eth_dev_stop(dev->device.port_id);
+		stop(dev);
 	device_release(&dev->device, fate_of(dev));
 	free(dev);
 }
