@@ -78,10 +78,7 @@ arm_srq(struct plx_engine *engine, struct command *command)
 
 	rqueue_pull(&srq->queue);
 	srq->threshold = threshold;
-	srq->queue.low = srq->queue.depth < RQ_LOW ? srq->queue.depth : RQ_LOW;
-	/* Every entry there is must be seen before the threshold is judged. */
-	if (srq->queue.low <= threshold)
-		srq->queue.low = threshold + 1;
+	rqueue_set_low(&srq->queue, threshold);
 	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
 		plx_rq_arm(srq->queue.rq, 0);
 		engine_note_srq(engine, srq);

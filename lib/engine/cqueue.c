@@ -9,7 +9,6 @@
  * `armed` is cleared by exactly one of them.
  */
 #include <errno.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -356,19 +355,11 @@ plx_cqueue_fired(struct plx_cqueue *cq)
 int
 plx_cqueue_fd(struct plx_cqueue *cq)
 {
-	int fd = atomic_load(&cq->fd), none = -1;
+	bool made;
+	int fd = engine_fd(&cq->fd, &made);
 
-	if (fd >= 0)
-		return fd;
-	fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (!atomic_compare_exchange_strong(&cq->fd, &none, fd)) {
-		close(fd);
-		return none;
-	}
 	/* What fired while there was no descriptor. */
-	if (atomic_load(&cq->fired) != 0)
+	if (made && atomic_load(&cq->fired) != 0)
 		engine_wake(&cq->fd);
 	return fd;
 }

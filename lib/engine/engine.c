@@ -3,10 +3,8 @@
  * An engine's birth and end, and looking at it from outside. Nothing here is on the data path.
  * Start with plx_engine_create().
  */
-#include <errno.h>
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -168,19 +166,11 @@ plx_engine_net_counters(const struct plx_engine *engine)
 int
 plx_engine_notice_fd(struct plx_engine *engine)
 {
-	int fd = atomic_load(&engine->notice_fd), none = -1;
+	bool made;
+	int fd = engine_fd(&engine->notice_fd, &made);
 
-	if (fd >= 0)
-		return fd;
-	fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (!atomic_compare_exchange_strong(&engine->notice_fd, &none, fd)) {
-		close(fd);
-		return none;
-	}
 	/* What was told while there was no descriptor. */
-	if (!plx_ring_empty(engine->notice_ring))
+	if (made && !plx_ring_empty(engine->notice_ring))
 		engine_wake(&engine->notice_fd);
 	return fd;
 }

@@ -185,6 +185,16 @@ uint32_t rqueue_pull(struct rqueue *q);
 /* Engine's thread: forget everything posted. */
 void rqueue_drop(struct rqueue *q);
 
+/* When to look into the ring: before the queue runs dry, and so early that every entry there is has
+ * been seen before an SRQ's threshold is judged. */
+static inline void
+rqueue_set_low(struct rqueue *q, uint32_t threshold)
+{
+	q->low = q->depth < RQ_LOW ? q->depth : RQ_LOW;
+	if (q->low <= threshold)
+		q->low = threshold + 1;
+}
+
 static inline void
 rqueue_publish_now(struct rqueue *q)
 {
@@ -455,6 +465,7 @@ void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,
 void engine_publish(struct plx_engine *engine);
 void engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event);
 void engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq);
+int engine_fd(atomic_int *fd, bool *made);
 void engine_wake(atomic_int *fd);
 
 /* post.c, engine's side */

@@ -50,7 +50,7 @@ rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool i
 		return PLX_INVALID;
 	q->depth = depth;
 	q->sges = sges;
-	q->low = depth < RQ_LOW ? depth : RQ_LOW;
+	rqueue_set_low(q, 0);
 	memory = engine_alloc(bytes, socket);
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
@@ -248,11 +248,8 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 	atomic_fetch_add(&engine->users, 1);
 	/* Not armed yet: a queue that has never been filled is below any threshold. */
 	srq->threshold = config->threshold;
-	if (config->threshold > 0) {
-		plx_rq_arm(srq->queue.rq, config->threshold);
-		if (srq->queue.low <= config->threshold)
-			srq->queue.low = config->threshold + 1;
-	}
+	plx_rq_arm(srq->queue.rq, config->threshold);
+	rqueue_set_low(&srq->queue, config->threshold);
 	*out = srq;
 	return PLX_OK;
 }
