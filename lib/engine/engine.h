@@ -95,23 +95,25 @@ wheel_tick_of(uint64_t ns)
  */
 
 struct plx_cqueue {
-	/* the engine's */
+	/* never written: a reader who polls keeps this line */
 	struct rte_ring *ring;
-	struct plx_wc *spill; /* a ring of spill_room entries behind the ring; [0, spill_room) */
-	uint32_t spill_room, spill_first, spill_count;
-	uint32_t users; /* queue pairs, each counted for each role; command thread only */
+	struct plx_engine *engine;
+	uint64_t cookie;
+	uint32_t ring_room; /* places of the ring */
 	bool strict;
+
+	/* the engine's */
+	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
+	uint32_t spill_room, spill_first, spill_count;
+	uint32_t users;               /* queue pairs, each counted for each role; command thread only */
 	bool touched;                 /* something was put into it in this cycle */
-	uint32_t ring_room;           /* places of the ring */
-	uint32_t ring_free;           /* of these, known to be free */
+	uint32_t ring_free;           /* places of the ring, known to be free */
 	uint64_t made;                /* entries ever put into the ring, and */
 	uint64_t made_urgent;         /* after the newest solicited one or error of them */
 	atomic_uint reserve;          /* entries that its queue pairs can have in flight */
 	struct plx_list spilled_link; /* in engine->spilled while spill_count > 0 */
 	struct plx_list broken_link;  /* in engine->broken after an overrun */
 	struct plx_list notice_link;  /* in engine->cq_notices while a notice is due */
-	struct plx_engine *engine;
-	uint64_t cookie;
 
 	/* written by the engine, read by those who arm */
 	ALIGNED_LINE atomic_ulong produced; /* `made` */
@@ -286,9 +288,9 @@ struct plx_qpair {
 	bool one_thread;  /* posts come from one thread at a time, which keeps */
 	uint32_t credits; /* ... what it knows of free places, so as not to look for each post */
 
-	/* written by the engine, read by posting threads */
+	/* written by the engine, read by posting threads: at each acknowledgement, and seldom */
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
-	atomic_uint state;                 /* enum plx_qp_state */
+	ALIGNED_LINE atomic_uint state;    /* enum plx_qp_state */
 	atomic_bool rd_atomic_ok;          /* READs and atomics may be posted */
 };
 

