@@ -387,7 +387,8 @@ plx_ethdev_close(struct plx_ethdev *dev)
 struct plx_port *
 plx_ethdev_queue(struct plx_ethdev *dev, uint16_t i)
 {
-	return i < dev->config.queues ? &dev->queues[i].port : NULL;
+	PLX_ASSERT(i < dev->config.queues);
+	return &dev->queues[i].port;
 }
 
 uint16_t

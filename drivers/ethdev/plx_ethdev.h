@@ -49,7 +49,7 @@ enum plx_status plx_ethdev_open(const struct plx_ethdev_config *config, struct p
 void plx_ethdev_close(struct plx_ethdev *dev);
 
 /**
- * Queue pair `i` as an engine polls it; good until the close. NULL when there is no such.
+ * Queue pair `i`, one of those that were opened, as an engine polls it; good until the close.
  * Tests: tests/unit/ethdev/memif.c, tests/unit/ethdev/packet.c, tests/unit/ethdev/tap.c
  */
 struct plx_port *plx_ethdev_queue(struct plx_ethdev *dev, uint16_t i);
