@@ -105,12 +105,12 @@ struct plx_cqueue {
 	/* the engine's */
 	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
 	uint32_t spill_room, spill_first, spill_count;
-	uint32_t users;               /* queue pairs, each counted for each role; command thread only */
-	bool touched;                 /* something was put into it in this cycle */
-	uint32_t ring_free;           /* places of the ring, known to be free */
-	uint64_t made;                /* entries ever put into the ring, and */
-	uint64_t made_urgent;         /* after the newest solicited one or error of them */
-	atomic_uint reserve;          /* entries that its queue pairs can have in flight */
+	uint32_t users;       /* queue pairs, each counted for each role; command thread only */
+	bool touched;         /* something was put into it in this cycle */
+	uint32_t ring_free;   /* places of the ring, known to be free */
+	uint64_t made;        /* entries ever put into the ring, and */
+	uint64_t made_urgent; /* after the newest solicited one or error of them */
+	atomic_uint reserve;  /* entries that its queue pairs can have in flight */
 	struct plx_list spilled_link; /* in engine->spilled while spill_count > 0 */
 	struct plx_list broken_link;  /* in engine->broken after an overrun */
 	struct plx_list notice_link;  /* in engine->cq_notices while a notice is due */
