@@ -140,6 +140,8 @@ enum plx_wr_flag {
 		1 << 7, /* leave it to a later post to wake the engine; see plx_post_send() */
 };
 
+struct plx_ah;
+
 /* One request for a send queue. Everything in it and in `sge` may be reused when the post returns;
  * the memory that the SGEs name may not, unless PLX_WR_INLINE. */
 struct plx_send_wr {
@@ -157,6 +159,9 @@ struct plx_send_wr {
 	struct plx_key rkey;
 	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
 	uint64_t compare;  /* CMP_SWAP */
+	/* a datagram's way, of UD queue pairs only */
+	const struct plx_ah *ah;
+	uint32_t remote_qpn, remote_qkey;
 };
 
 /* One buffer for a receive queue. */
@@ -200,7 +205,7 @@ enum plx_wc_flag {
 
 struct plx_completion {
 	uint64_t wr_id;
-	uint32_t qpn;
+	uint32_t qpn;   /* of the queue pair; of a datagram received: its sender's */
 	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
 	union {
 		uint32_t imm;
@@ -215,7 +220,7 @@ struct plx_completion {
 /* A completion as a program reaps it: half a cache line. */
 struct plx_wc {
 	uint64_t wr_id;
-	uint32_t qpn;
+	uint32_t qpn;   /* of the queue pair; of a datagram received: its sender's */
 	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
 	union {
 		uint32_t imm;
@@ -229,6 +234,17 @@ struct plx_wc {
 };
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */
+
+enum plx_qp_type {
+	PLX_QP_RC, /* reliable connection */
+	PLX_QP_UD, /* unreliable datagram */
+};
+
+/* In front of every datagram received: where a GRH would be. IPv6: the header; IPv4: the header in
+ * the last 20 bytes, the rest undefined. Spec: IBTA Annex A17, A17.4.4 */
+enum {
+	PLX_UD_HEADER_BYTES = 40,
+};
 
 enum plx_qp_state {
 	PLX_QP_NONE, /* no QP is ever in it */
@@ -261,6 +277,84 @@ enum plx_event_kind {
 };
 
 PLX_API const char *plx_event_text(enum plx_event_kind kind);
+
+/* ---- connections ---------------------------------------------------------------------------- */
+
+/* Port spaces of RDMA's connection manager; the values are the wire's. */
+enum plx_port_space {
+	PLX_PORT_SPACE_TCP = 0x0106,
+	PLX_PORT_SPACE_UDP = 0x0111,
+};
+
+/* What happened to a connection. "Ends" means that its id is of no more use. X(name, text) */
+#define PLX_CM_EVENT_LIST(X)                                                                 \
+	X(NOTHING, "nothing")                                                                \
+	X(REQUESTED, "a peer asks for a connection: accept or reject")                       \
+	X(REPLIED, "the peer accepts: complete or reject")                                   \
+	X(ESTABLISHED, "the peer has completed what was accepted, or its data came")         \
+	X(REJECTED, "the peer refused; ends")                                                \
+	X(UNREACHABLE, "the peer's address could not be resolved; ends")                     \
+	X(TIMED_OUT, "the peer does not answer; ends")                                       \
+	X(ABORTED, "the peer gave up what was asked for, or replied to; ends")               \
+	X(DISCONNECTED, "the peer has disconnected, and was answered; ends")                 \
+	X(CLOSED, "the peer knows that we have disconnected, or does not answer; ends")      \
+	X(SIDR_REPLY, "a UD service was found, or not; ends")
+
+enum plx_cm_event_kind {
+#define PLX_X(name, text) PLX_CM_EVENT_##name,
+	PLX_CM_EVENT_LIST(PLX_X)
+#undef PLX_X
+	PLX_CM_EVENT_COUNT,
+};
+
+/** The sentence for a kind; for a value that is none, a sentence that says so. Never NULL. */
+PLX_API const char *plx_cm_event_text(enum plx_cm_event_kind kind);
+
+/* Reasons of a REJ; the values are the wire's. Spec: IBTA vol 1, 12.6.7.2. X(name, value, text) */
+#define PLX_CM_REASON_LIST(X)                                               \
+	X(NO_QP, 1, "no queue pair was free")                               \
+	X(NO_EEC, 2, "no end-to-end context was free")                      \
+	X(NO_RESOURCES, 3, "no resources")                                  \
+	X(TIMEOUT, 4, "the other side waited too long")                     \
+	X(UNSUPPORTED, 5, "the request is not supported")                   \
+	X(INVALID_COMM_ID, 6, "invalid communication id")                   \
+	X(INVALID_COMM_INSTANCE, 7, "invalid communication instance")       \
+	X(INVALID_SERVICE_ID, 8, "nobody listens there")                    \
+	X(INVALID_TRANSPORT, 9, "invalid transport service type")           \
+	X(STALE, 10, "the queue pair is in a connection already")           \
+	X(RDC_MISSING, 11, "no reliable datagram channel")                  \
+	X(PRIMARY_GID, 12, "the primary remote address is rejected")        \
+	X(PRIMARY_LID, 13, "the primary remote LID is rejected")            \
+	X(PRIMARY_SL, 14, "the primary service level is invalid")           \
+	X(PRIMARY_TRAFFIC_CLASS, 15, "the primary traffic class is invalid") \
+	X(PRIMARY_HOP_LIMIT, 16, "the primary hop limit is invalid")        \
+	X(PRIMARY_RATE, 17, "the primary packet rate is rejected")          \
+	X(ALTERNATE_GID, 18, "the alternate remote address is rejected")    \
+	X(ALTERNATE_LID, 19, "the alternate remote LID is rejected")        \
+	X(ALTERNATE_SL, 20, "the alternate service level is invalid")       \
+	X(ALTERNATE_TRAFFIC_CLASS, 21, "the alternate traffic class is invalid") \
+	X(ALTERNATE_HOP_LIMIT, 22, "the alternate hop limit is invalid")    \
+	X(ALTERNATE_RATE, 23, "the alternate packet rate is rejected")      \
+	X(REDIRECT, 24, "go to another manager")                            \
+	X(PORT_REDIRECT, 25, "go to another port")                          \
+	X(PATH_MTU, 26, "the path MTU is invalid")                          \
+	X(RESPONDER_RESOURCES, 27, "insufficient responder resources")      \
+	X(CONSUMER, 28, "the program at the other side refused")            \
+	X(RNR_RETRY, 29, "the RNR retry count is rejected")                 \
+	X(DUPLICATE_COMM_ID, 30, "the local communication id is in use")    \
+	X(CLASS_VERSION, 31, "the class version is not supported")          \
+	X(FLOW_LABEL, 32, "the primary flow label is invalid")              \
+	X(ALTERNATE_FLOW_LABEL, 33, "the alternate flow label is invalid")
+
+enum plx_cm_reason {
+	PLX_CM_REASON_NONE = 0,
+#define PLX_X(name, value, text) PLX_CM_REASON_##name = (value),
+	PLX_CM_REASON_LIST(PLX_X)
+#undef PLX_X
+};
+
+/** The sentence for a reason; for a value that is none, a sentence that says so. Never NULL. */
+PLX_API const char *plx_cm_reason_text(uint32_t reason);
 
 #ifdef __cplusplus
 }

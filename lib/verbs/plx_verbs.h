@@ -26,6 +26,10 @@ struct plx_mw;
 struct plx_cq;
 struct plx_srq;
 struct plx_qp;
+struct plx_ah;
+struct plx_channel;
+struct plx_listener;
+struct plx_connector;
 
 /** "0.1.0" */
 PLX_API const char *plx_version(void);
@@ -35,6 +39,7 @@ PLX_API const char *plx_version(void);
 enum {
 	PLX_ADAPTER_NAME_MAX = 31,
 	PLX_ADAPTER_ADDRESSES_MAX = 8,
+	PLX_ADAPTER_ROUTES_MAX = 16,
 	PLX_ADAPTERS_MAX = 32, /* in one process, open at once */
 };
 
@@ -57,6 +62,13 @@ struct plx_wishes {
 		uint8_t prefix_bits;
 	} address[PLX_ADAPTER_ADDRESSES_MAX];
 	uint32_t addresses;
+	/* beyond the networks of the addresses, longest prefix first; prefix 0: the default */
+	struct {
+		struct plx_ip net;
+		uint8_t prefix_bits;
+		struct plx_ip via;
+	} route[PLX_ADAPTER_ROUTES_MAX];
+	uint32_t routes;
 	enum plx_mode mode;
 	/* adapters that name the same worker share its thread, with the core and idling of the
 	 * first that was opened; empty: a thread of its own */
@@ -66,6 +78,7 @@ struct plx_wishes {
 	uint32_t path_mtu; /* [bytes] 256 .. 4096; 0: the largest the port carries */
 	uint32_t qps;      /* queue pairs at most; 0: 1024 */
 	uint32_t keys;     /* regions and windows at most; 0: 65536 */
+	uint32_t connections; /* by the communication manager, at most; 0: as many as qps */
 	uint32_t packets;  /* buffers of the pool; 0: 16384 */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
@@ -272,6 +285,8 @@ struct plx_qp_options {
 	uint32_t responder_res;    /* READs and atomics the peer may have open; 0: 16 */
 	bool single_thread;        /* posts come from one thread at a time: cheaper */
 	uint64_t context;          /* in completions and events */
+	enum plx_qp_type type;     /* 0: PLX_QP_RC */
+	uint32_t qkey;             /* UD: that datagrams for it must carry */
 };
 
 PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,
@@ -373,6 +388,204 @@ struct plx_bind {
 PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 				      const struct plx_bind *bind,
 				      struct plx_key *token) PLX_MUST_CHECK;
+
+/* ---- datagrams ------------------------------------------------------------------------------ */
+
+/*
+ * A UD queue pair sends messages of at most one packet to anybody, and loses them as packets are
+ * lost. It is made like any other, and plx_qp_modify() to INIT, RTR and RTS takes it there without
+ * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`;
+ * receives need PLX_UD_HEADER_BYTES more than the message.
+ */
+
+struct plx_ah_options {
+	struct plx_ip remote;
+	struct plx_ip local; /* version 0: chosen by the prefix of `remote` */
+	uint8_t dscp;        /* 0xff: the adapter's */
+	uint8_t hop_limit;   /* 0: 64 */
+};
+
+/**
+ * An address handle: the way to a peer, for the UD queue pairs of one domain. The neighbour is
+ * resolved when it is first used; datagrams wait for that, and are dropped when there is no answer.
+ * Errors (with a sentence): UNREACHABLE (in no network of ours), FULL, INVALID
+ */
+PLX_API enum plx_status plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options,
+				      struct plx_ah **ah, struct plx_why *why) PLX_MUST_CHECK;
+/** What was posted with it and not sent yet is sent. */
+PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
+
+/* ---- is anybody there? ---------------------------------------------------------------------- */
+
+/**
+ * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
+ * @param mac [6] out, may be NULL
+ * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route)
+ */
+PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip,
+					    uint32_t timeout_ms, uint8_t *mac,
+					    struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * One ICMP echo. Inline mode polls meanwhile.
+ * @param bytes  0 .. 1400, of payload
+ * @param rtt_ns [out]
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE, BUSY (too many at once)
+ */
+PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
+					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
+					 struct plx_why *why) PLX_MUST_CHECK;
+
+/* ---- connections by the communication manager -------------------------------------------------
+ *
+ * What Linux's rdma_cm speaks. The active side: connector, plx_connect(), REPLIED, plx_complete().
+ * The passive side: plx_listen(), REQUESTED with a new connector, plx_accept(), ESTABLISHED. Then
+ * plx_disconnect() on either side, DISCONNECTED on the other, CLOSED on this one. Nothing here
+ * waits but plx_channel_wait(); what comes of a call comes as an event.
+ */
+
+enum {
+	PLX_PRIVATE_CONNECT_MAX = 56, /* [bytes] that travel with each step */
+	PLX_PRIVATE_ACCEPT_MAX = 196,
+	PLX_PRIVATE_REJECT_MAX = 148,
+	PLX_PRIVATE_MAX = 224,
+	PLX_CHANNEL_DEPTH_MAX = 4096,
+};
+
+/* A connection as both sides agreed on it, or, REQUESTED, as the peer wants it. */
+struct plx_connection {
+	struct plx_ip local, remote;
+	uint16_t local_port, remote_port;
+	uint32_t remote_qpn;
+	uint32_t path_mtu;
+	uint8_t responder_res; /* READs and atomics of the peer at once */
+	uint8_t rd_atomic;     /* ... of ours */
+	uint8_t retry, rnr_retry, ack_timeout;
+	bool srq; /* the peer's queue pair has one */
+};
+
+struct plx_channel_event {
+	uint8_t kind;    /* enum plx_cm_event_kind */
+	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
+	struct plx_connector *connector; /* REQUESTED: a new one, the caller's to destroy */
+	struct plx_listener *listener;   /* REQUESTED */
+	uint64_t context;                /* the connector's; REQUESTED: the listener's */
+	struct plx_connection connection;
+	uint32_t qpn, qkey; /* SIDR_REPLY */
+	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
+	uint8_t private_data[PLX_PRIVATE_MAX];
+};
+
+/**
+ * A channel: where the events of connectors and listeners arrive, in order.
+ * @param depth 1 .. PLX_CHANNEL_DEPTH_MAX, of the ring; what finds no place waits, and is not lost
+ */
+PLX_API enum plx_status plx_channel_create(struct plx_adapter *adapter, uint32_t depth,
+					   struct plx_channel **channel) PLX_MUST_CHECK;
+/** Errors: BUSY (a connector or listener uses it) */
+PLX_API enum plx_status plx_channel_destroy(struct plx_channel *channel) PLX_MUST_CHECK;
+
+/** The next event; false: none. Inline mode polls first when there is none. Threads: any, several
+ * at once. */
+PLX_API bool plx_channel_next(struct plx_channel *channel, struct plx_channel_event *out);
+/** The same, and waits at most `timeout_ms`; false: none came. */
+PLX_API bool plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms,
+			      struct plx_channel_event *out);
+/** Readable while there is an event; the channel's own. In inline mode nothing happens while nobody
+ * polls. */
+PLX_API int plx_channel_fd(struct plx_channel *channel);
+
+struct plx_listen_options {
+	struct plx_ip local; /* version 0: every address of the adapter */
+	uint16_t port;       /* 1 .. */
+	uint32_t backlog;    /* requests that wait for an answer; 0: as many as the adapter has */
+	uint64_t context;
+	struct plx_qp *ud; /* a UD service instead: tell who asks of this queue pair */
+};
+
+/** Errors (each with a sentence): BUSY (port taken), INVALID, FULL */
+PLX_API enum plx_status plx_listen(struct plx_channel *channel,
+				   const struct plx_listen_options *options,
+				   struct plx_listener **listener,
+				   struct plx_why *why) PLX_MUST_CHECK;
+/** Requests that wait are rejected; connectors that were given out go on. */
+PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_MUST_CHECK;
+
+/* For plx_connect() and plx_accept(); plx_connect_options_init() has the usual. */
+struct plx_connect_options {
+	struct plx_ip remote; /* not for accept, as the next three */
+	uint16_t remote_port;
+	struct plx_ip local; /* version 0: chosen by the prefix of `remote` */
+	uint16_t local_port; /* 0: a free one of 49152 .. 65535 */
+	uint32_t path_mtu;   /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t access;     /* PLX_ACCESS_REMOTE_* the peer may use */
+	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
+	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
+	uint8_t retry;         /* 0 .. 7 */
+	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with a shared
+				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s */
+	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
+	uint8_t dscp;          /* 0xff: the adapter's */
+	const void *private_data;
+	uint32_t private_bytes; /* at most PLX_PRIVATE_CONNECT_MAX, PLX_PRIVATE_ACCEPT_MAX */
+};
+
+PLX_API void plx_connect_options_init(struct plx_connect_options *options);
+
+/** An idle connector. */
+PLX_API enum plx_status plx_connector_create(struct plx_channel *channel, uint64_t context,
+					     struct plx_connector **connector) PLX_MUST_CHECK;
+
+/**
+ * In any state; as plx_reject(), plx_disconnect() or giving up, whatever the state calls for. Its
+ * queue pair is flushed when it was connected, else untouched. No event of it comes afterwards.
+ */
+PLX_API enum plx_status plx_connector_destroy(struct plx_connector *connector) PLX_MUST_CHECK;
+
+/**
+ * Ask a peer for a connection: REPLIED, REJECTED, UNREACHABLE or TIMED_OUT comes, and after the
+ * last three the connector is idle again and the queue pair, its posted receives included, as
+ * before.
+ *
+ * @param qp in RESET or INIT, RC; taken to INIT
+ * Errors (each with a sentence): STATE (connector or queue pair in use), INVALID, UNREACHABLE (no
+ * route), FULL, TOO_LONG (private data), TIMEOUT (the engine does not run)
+ */
+PLX_API enum plx_status plx_connect(struct plx_connector *connector, struct plx_qp *qp,
+				    const struct plx_connect_options *options,
+				    struct plx_why *why) PLX_MUST_CHECK;
+
+/** After REPLIED: the queue pair goes to RTS, and the peer is told. Errors: STATE */
+PLX_API enum plx_status plx_complete(struct plx_connector *connector,
+				     struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * After REQUESTED: the queue pair goes to RTR, and to RTS with ESTABLISHED. ABORTED or TIMED_OUT
+ * comes when the peer does not complete; the queue pair is flushed then.
+ * Errors: as plx_connect()
+ */
+PLX_API enum plx_status plx_accept(struct plx_connector *connector, struct plx_qp *qp,
+				   const struct plx_connect_options *options,
+				   struct plx_why *why) PLX_MUST_CHECK;
+
+/** After REQUESTED or REPLIED; the connector is of no more use. Errors: STATE, TOO_LONG */
+PLX_API enum plx_status plx_reject(struct plx_connector *connector, const void *private_data,
+				   uint32_t private_bytes) PLX_MUST_CHECK;
+
+/** The queue pair is flushed, the peer is told; CLOSED comes when it answers, or does not in time.
+ * Errors: STATE (not connected, or disconnected already) */
+PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST_CHECK;
+
+/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the connector
+ * is idle again. Errors: as plx_connect() */
+PLX_API enum plx_status plx_sidr_ask(struct plx_connector *connector,
+				     const struct plx_connect_options *options,
+				     struct plx_why *why) PLX_MUST_CHECK;
+
+/** Addresses, ports and what was agreed. Errors: STATE (idle) */
+PLX_API enum plx_status plx_connector_query(const struct plx_connector *connector,
+					    struct plx_connection *out) PLX_MUST_CHECK;
 
 /* ---- counters -----------------------------------------------------------------------------------
  */

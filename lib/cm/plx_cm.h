@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The communication manager of one port: who may connect, connections on their way, connections
+ * that live, and those that ended a moment ago. Datagram in, datagrams and events out on request;
+ * time is an argument.
+ * It never touches a queue pair or resolves an address: the engine does, when an event or a command
+ * says so. Nothing that comes in allocates, or takes the place of a connection that lives.
+ * Start with plx_cm_connect() and plx_cm_listen(); docs/cm.md draws a connection's life.
+ *
+ * The state machine is that of nd2.md 2.6 over IBTA vol 1, chapter 12: connect, then REPLIED, then
+ * complete on the active side; REQUESTED, then accept, then ESTABLISHED on the passive one.
+ */
+#ifndef PLX_CM_H
+#define PLX_CM_H
+
+#include "plx_base.h"
+#include "plx_mad.h"
+
+/* ---- limits --------------------------------------------------------------------------------- */
+
+enum {
+	PLX_CM_CONNECTIONS_MAX = 1 << 17, /* of one port */
+	PLX_CM_LISTENERS_MAX = 1024,
+	PLX_CM_BACKLOG_MAX = 65535,
+	/* what a program may send along; a REQ and a SIDR REQ give the first 36 to addresses */
+	PLX_CM_PRIVATE_REQ = PLX_CM_REQ_PRIVATE - PLX_CMA_BYTES, /* 56 */
+	PLX_CM_PRIVATE_REP = PLX_CM_REP_PRIVATE,                 /* 196 */
+	PLX_CM_PRIVATE_REJ = PLX_CM_REJ_PRIVATE,                 /* 148 */
+	PLX_CM_PRIVATE_SIDR = PLX_CM_SIDR_REP_PRIVATE,           /* 136 */
+	PLX_CM_PRIVATE_MAX = 224,
+	PLX_CM_TRIES = 8,              /* of a REQ, REP or SIDR REQ */
+	PLX_CM_DISCONNECT_TRIES = 4,   /* of a DREQ */
+	PLX_CM_SOURCES = 256,          /* whose rates are kept apart; others share */
+	PLX_CM_SOURCE_BURST = 64,      /* new connections that one source may ask for at once, */
+	PLX_CM_SOURCE_PER_SECOND = 256, /* ... and for ever */
+	PLX_CM_ANSWERS_MAX = 64, /* answers to who has no connection, that wait to be sent */
+	PLX_CM_DUE_MAX = 64,     /* timers that one plx_cm_on_tick() handles */
+};
+
+/* The response timeout of 5 bits that we ask for and promise: 4.096 us * 2^18 = 1.07 s. */
+#define PLX_CM_RESPONSE_TIMEOUT 18
+/* The service timeout of our MRA, while a program makes up its mind: 4.096 us * 2^24 = 68.7 s. */
+#define PLX_CM_SERVICE_TIMEOUT 24
+/* How long a connection may wait for its own program (accept, complete) after the last sign of life
+ * of the peer. */
+#define PLX_CM_PATIENCE_NS     (120 * PLX_SEC)
+/* How long an ended connection stays known, so that what repeats itself is answered. */
+#define PLX_CM_TIME_WAIT_NS    (4 * PLX_SEC)
+
+/* ---- the manager ---------------------------------------------------------------------------- */
+
+struct plx_cm;
+
+struct plx_cm_config {
+	uint32_t connections; /* 1 .. PLX_CM_CONNECTIONS_MAX, in every state but time-wait */
+	uint32_t half_open;   /* 1 .. connections; of these, peers' that nobody has accepted yet */
+	uint64_t ca_guid;     /* ours, in REQ and REP */
+	uint64_t seed;        /* random bits, for ids that cannot be guessed */
+};
+
+/** Bytes that plx_cm_init() wants; 0 when something in config is out of range. */
+size_t plx_cm_bytes(const struct plx_cm_config *config);
+
+/** @param memory [plx_cm_bytes(config)] aligned to PLX_CACHE_LINE; the caller's, and not moved */
+struct plx_cm *plx_cm_init(void *memory, const struct plx_cm_config *config);
+
+/* Where a datagram comes from or goes to. */
+struct plx_cm_route {
+	struct plx_ip local, remote;
+};
+
+/* A connection, and a listener, as long as they live; 0 is none. Ids that have ended are not given
+ * to others soon, and every call on one answers STATE. */
+struct plx_cm_id {
+	uint32_t v;
+};
+
+/* ---- who may connect ------------------------------------------------------------------------- */
+
+struct plx_cm_listen {
+	enum plx_port_space space;
+	struct plx_ip local; /* version 0: every address of ours */
+	uint16_t port;       /* 1 .. */
+	uint32_t backlog;    /* requests not yet accepted; 0: as many as `half_open` allows */
+	uint64_t context;    /* in the events of its requests */
+	/* PLX_PORT_SPACE_UDP: what a SIDR REP tells */
+	uint32_t qpn, qkey;
+};
+
+/** Errors: BUSY (port and address are taken, by an address of version 0 too), FULL, INVALID */
+enum plx_status plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen,
+			      struct plx_cm_id *id) PLX_MUST_CHECK;
+
+/** Nobody may connect any more; requests that were not accepted are rejected (INVALID_SERVICE_ID),
+ * and their connections end without an event. Errors: STATE */
+enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t now) PLX_MUST_CHECK;
+
+/* ---- a connection --------------------------------------------------------------------------- */
+
+/* Our own queue pair, as the peer is told of it. */
+struct plx_cm_own {
+	uint32_t qpn;
+	struct plx_psn psn;          /* the first we send */
+	uint32_t path_mtu;           /* [bytes] 256 .. 4096, at most; the smaller of both counts */
+	uint8_t responder_resources; /* READs and atomics of the peer's that we take at once */
+	uint8_t initiator_depth;     /* ... of ours that we should like to have open */
+	uint8_t rnr_retry;           /* 0 .. 7, that the peer must use */
+	uint8_t retry;               /* 0 .. 7; a REP does not carry it */
+	uint8_t ack_timeout;         /* 0 .. 31: 4.096 us * 2^n, of the path; a REP does not carry it */
+	bool srq;
+};
+
+/* What both sides have agreed on, seen from ours. */
+struct plx_cm_peer {
+	uint32_t qpn;
+	struct plx_psn psn;          /* the first that comes */
+	uint32_t path_mtu;           /* [bytes] of the connection */
+	uint8_t responder_resources; /* that we give: the smaller of our offer and the peer's wish */
+	uint8_t initiator_depth;     /* that we may use: the smaller of our wish and its offer */
+	uint8_t rnr_retry;           /* that we must use */
+	uint8_t retry;
+	uint8_t ack_timeout;
+	bool srq;
+	struct plx_ip local, remote;
+	uint16_t local_port, remote_port;
+};
+
+struct plx_cm_connect {
+	struct plx_ip local, remote;
+	uint16_t local_port, remote_port;
+	struct plx_cm_own own;
+	uint64_t context; /* in events */
+	const uint8_t *private_data;
+	uint32_t private_bytes; /* 0 .. PLX_CM_PRIVATE_REQ */
+};
+
+/** Ask for a connection. Errors: FULL, INVALID (a field out of range), TOO_LONG (private data) */
+enum plx_status plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect,
+			       uint64_t now, struct plx_cm_id *id) PLX_MUST_CHECK;
+
+/** After REPLIED: say so to the peer; the connection lives. Errors: STATE (not replied, or ended:
+ * an event tells of it) */
+enum plx_status plx_cm_complete(struct plx_cm *cm, struct plx_cm_id id,
+				uint64_t now) PLX_MUST_CHECK;
+
+/** After REQUESTED: answer; the connection lives with ESTABLISHED. `peer` has what was agreed.
+ * Errors: STATE, INVALID, TOO_LONG */
+enum plx_status plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *own,
+			      uint64_t context, const uint8_t *private_data, uint32_t private_bytes,
+			      uint64_t now, struct plx_cm_peer *peer) PLX_MUST_CHECK;
+
+/** After REQUESTED or REPLIED: refuse, with reason CONSUMER; the id ends here and now, without an
+ * event. Errors: STATE, TOO_LONG */
+enum plx_status plx_cm_reject(struct plx_cm *cm, struct plx_cm_id id, const uint8_t *private_data,
+			      uint32_t private_bytes, uint64_t now) PLX_MUST_CHECK;
+
+/** The first packet of the peer arrived on the queue pair: as good as its RTU. Errors: STATE (not
+ * waiting for that, which does no harm) */
+enum plx_status plx_cm_arrived(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
+
+/** A living connection (or one that was accepted, and is not ESTABLISHED yet): tell the peer, and
+ * CLOSED when it knows or does not answer. Errors: STATE (not living; DISCONNECTED came before) */
+enum plx_status plx_cm_disconnect(struct plx_cm *cm, struct plx_cm_id id,
+				  uint64_t now) PLX_MUST_CHECK;
+
+/** Its owner goes away, in any state: reject, abandon or disconnect, whatever the state calls for,
+ * without another event. An id that has ended is fine. */
+void plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
+
+/** Ask a UD service where it is: SIDR_REPLY comes. As plx_cm_connect(); `own` is not looked at. */
+enum plx_status plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
+			    struct plx_cm_id *id) PLX_MUST_CHECK;
+
+/* ---- datagrams ------------------------------------------------------------------------------ */
+
+/* What became of a datagram. X(name, text) */
+#define PLX_CM_VERDICT_LIST(X)                                                  \
+	X(TAKEN, "the message was taken")                                       \
+	X(REPEATED, "a message that was seen before, answered again if need be") \
+	X(REFUSED, "a request that was rejected")                               \
+	X(UNKNOWN, "it names no connection, or not from where the peer is")     \
+	X(UNEXPECTED, "not what the connection's state can take")               \
+	X(LIMITED, "too much from one source, or in all: dropped")              \
+	X(MALFORMED, "no message of the communication manager")                 \
+	X(INVALID, "a field out of range")
+
+enum plx_cm_verdict {
+#define PLX_X(name, text) PLX_CM_##name,
+	PLX_CM_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	PLX_CM_VERDICT_COUNT,
+};
+
+/** The sentence for a verdict; for a value that is none, a sentence that says so. Never NULL. */
+const char *plx_cm_verdict_text(enum plx_cm_verdict verdict);
+
+/**
+ * A datagram came for the GSI: its Q_Key and length were right.
+ *
+ * @param route from where, and to which address of ours
+ * @param bytes [len] not one byte past len is read
+ * Changes: nothing but counters unless TAKEN, REPEATED or REFUSED
+ * Cost:    O(1) on average
+ * Spec:    IBTA vol 1, 12.9.7 (states), 12.9.8 (what is invalid), Annex A11; docs/cm.md
+ * Tests:   tests/unit/cm/, tests/table/cm.c, tests/fuzz/cm.c
+ */
+enum plx_cm_verdict plx_cm_on_mad(struct plx_cm *cm, const struct plx_cm_route *route,
+				  const uint8_t *bytes, size_t len, uint64_t now);
+
+/**
+ * The next datagram to send: of connections in turn, then answers to those who have none.
+ *
+ * @param out [PLX_MAD_BYTES]
+ * Returns: false: there is nothing to send
+ */
+bool plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uint8_t *out);
+
+/** `remote` has no Ethernet address: who is asking it for a connection gets UNREACHABLE at once;
+ * others try again in their time. */
+void plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now);
+
+/** Retransmission, giving up, the end of time-wait; at most PLX_CM_DUE_MAX of them, and then
+ * plx_cm_wake_ns() is not in the future. */
+void plx_cm_on_tick(struct plx_cm *cm, uint64_t now);
+
+/** 0 when there is something to send or an event to take, else the deadline for plx_cm_on_tick(),
+ * or PLX_NEVER. Cost: O(1) */
+uint64_t plx_cm_wake_ns(const struct plx_cm *cm);
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+struct plx_cm_event {
+	uint8_t kind; /* enum plx_cm_event_kind */
+	struct plx_cm_id id;
+	struct plx_cm_id listener; /* REQUESTED */
+	uint64_t context;          /* the connection's; REQUESTED: the listener's */
+	uint16_t reason;           /* REJECTED: enum plx_cm_reason; SIDR_REPLY: its status */
+	struct plx_cm_peer peer;   /* REQUESTED (what is asked), REPLIED (what is agreed) */
+	uint32_t qpn, qkey;        /* SIDR_REPLY */
+	uint32_t private_bytes;    /* of `private_data`; the wire pads with zeros to the full length */
+	uint8_t private_data[PLX_CM_PRIVATE_MAX];
+};
+
+/** The next event, in the order they happened to a connection; false: none. What was told of a
+ * connection before its end is told before its end. An event that waits is never lost, and takes no
+ * memory: while REQUESTED waits, ABORTED takes its place and neither is told. */
+bool plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out);
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+struct plx_cm_view {
+	uint32_t listeners;
+	uint32_t connections; /* in every state but time-wait */
+	uint32_t half_open;
+	uint32_t time_wait;
+};
+
+void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
+
+/* Counted for the life of the port, beside one counter for each verdict. X(name, text) */
+#define PLX_CM_COUNTER_LIST(X)                                              \
+	X(sent, "messages sent for the first time")                         \
+	X(resent, "messages sent again")                                    \
+	X(timeouts, "connections given up because the peer did not answer") \
+	X(requests, "requests told to a program")                           \
+	X(rejected, "requests rejected by us, for any reason")              \
+	X(no_listener, "... because nobody listens")                        \
+	X(stale, "... or taken as the end of a connection, because the queue pair was in use") \
+	X(backlog_full, "... because the listener's backlog was full")      \
+	X(half_open_full, "requests dropped: too many are half open")       \
+	X(established, "connections that came to life")                     \
+	X(disconnected, "connections that ended by a DREQ of either side")  \
+	X(answers_dropped, "answers not sent: the queue of answers was full")
+
+struct plx_cm_counters {
+	uint64_t verdict[PLX_CM_VERDICT_COUNT];
+	uint64_t refused[PLX_MAD_VERDICT_COUNT]; /* MALFORMED, by reason */
+#define PLX_X(name, text) uint64_t name;
+	PLX_CM_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+/** As counted so far. Any thread; values may be a little old. */
+const struct plx_cm_counters *plx_cm_counters(const struct plx_cm *cm);
+
+#endif
