@@ -4,7 +4,7 @@
  * Creating and freeing happen on the caller's thread, everything between on the engine's.
  * Start with plx_qpair_create().
  */
-#include "engine.h"
+#include "conn.h"
 
 /* ---- on the engine's thread
  * ----------------------------------------------------------------------- */
@@ -67,6 +67,7 @@ void
 qpair_detach(struct plx_qpair *qp)
 {
 	qpair_forget(qp);
+	conn_on_detach(qp);
 	/* An SRQ that was held back through this queue pair: nobody else would release it. */
 	if (qp->recv->held_by == qp->recv_cq) {
 		qp->recv->held_by = NULL;
@@ -154,13 +155,6 @@ complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
 	if (path->local.version != path->remote.version || !plx_net_is_own(net, &path->local))
 		return PLX_INVALID;
 	return PLX_OK;
-}
-
-/* The longest frame that a path MTU leads to. */
-static uint32_t
-frame_bytes(uint32_t mtu)
-{
-	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
 }
 
 /* Everything before the way to the peer is known is only looked at. */

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "engine.h"
+#include "conn.h"
 
 static struct plx_qpair *
 find(const struct plx_engine *engine, uint32_t qpn)
@@ -105,6 +105,10 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
 	if (plx_unlikely(wire != PLX_WIRE_OK)) {
 		not_roce(engine, wire, bytes, len);
+		return;
+	}
+	if (plx_unlikely(pkt.dest_qpn == PLX_GSI_QPN)) {
+		gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
 		return;
 	}
 	qp = find(engine, pkt.dest_qpn);
