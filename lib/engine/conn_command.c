@@ -53,8 +53,8 @@ static enum plx_status
 adopt(struct plx_engine *engine, const struct conn_call *call)
 {
 	struct plx_conn *conn = call->conn;
-	enum plx_status status = plx_cm_set_context(engine->gsi->cm, call->requested->id,
-						    (uintptr_t)&conn->hearer);
+	enum plx_status status =
+		plx_cm_set_context(engine->gsi->cm, call->requested->id, (uintptr_t)&conn->hearer);
 
 	if (status != PLX_OK)
 		return status;
@@ -81,21 +81,6 @@ fill_own(const struct plx_qpair *qp, struct plx_cm_own *own)
 	own->qpn = qp->qpn;
 	own->psn = qp->first_psn;
 	own->srq = qp->srq != NULL;
-}
-
-/* The addresses of a connection that we ask for. */
-static enum plx_status
-choose_way(const struct plx_engine *engine, struct plx_qpair_path *path)
-{
-	const struct plx_net *net = engine->config.net;
-
-	if (path->remote.version != 4 && path->remote.version != 6)
-		return PLX_INVALID;
-	if (path->local.version == 0 && !plx_net_source(net, &path->remote, &path->local))
-		return PLX_UNREACHABLE;
-	if (path->local.version != path->remote.version || !plx_net_is_own(net, &path->local))
-		return PLX_INVALID;
-	return PLX_OK;
 }
 
 static void
@@ -125,7 +110,7 @@ ask(struct plx_engine *engine, const struct conn_call *call)
 	if (conn->id.v != 0)
 		return PLX_STATE;
 	conn->attr = *call->attr;
-	status = choose_way(engine, &conn->attr.path);
+	status = engine_complete_path(engine, &conn->attr.path);
 	if (status != PLX_OK)
 		return status;
 	fill_connect(conn, &connect);
@@ -149,7 +134,7 @@ connect_qp(struct plx_engine *engine, const struct conn_call *call)
 		return status;
 	conn->attr = *call->attr;
 	fill_own(call->qp, &conn->attr.own);
-	status = choose_way(engine, &conn->attr.path);
+	status = engine_complete_path(engine, &conn->attr.path);
 	if (status == PLX_OK && from_reset)
 		status = qpair_modify(call->qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
@@ -190,33 +175,19 @@ complete(struct plx_engine *engine, const struct conn_call *call)
 }
 
 static enum plx_status
-neighbour(struct plx_engine *engine, const struct plx_ip *remote)
-{
-	uint8_t mac[6];
-
-	switch (plx_net_resolve(engine->config.net, remote, engine->now, mac)) {
-	case PLX_NET_READY:
-		return PLX_OK;
-	case PLX_NET_WAIT:
-		return PLX_AGAIN;
-	default:
-		return PLX_UNREACHABLE;
-	}
-}
-
-static enum plx_status
 accept_qp(struct plx_engine *engine, const struct conn_call *call)
 {
 	struct plx_conn *conn = call->conn;
 	struct plx_qpair *qp = call->qp;
 	struct plx_conn_attr *attr = &conn->attr;
 	enum plx_status status;
+	uint8_t mac[6];
 
 	if (conn->id.v == 0 || !conn->passive || conn->qp != NULL)
 		return PLX_STATE;
 	status = check_qp(engine, qp, call->attr->own.path_mtu);
 	if (status == PLX_OK)
-		status = neighbour(engine, &conn->peer.remote);
+		status = engine_resolve(engine, &conn->peer.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	*attr = *call->attr;
@@ -306,12 +277,10 @@ enum plx_status
 conn_execute(struct plx_engine *engine, struct conn_call *call)
 {
 	static enum plx_status (*const ops[])(struct plx_engine *, const struct conn_call *) = {
-		[CONN_LISTEN] = listen,   [CONN_UNLISTEN] = unlisten,
-		[CONN_ADOPT] = adopt,     [CONN_TURN_AWAY] = turn_away,
-		[CONN_CONNECT] = connect_qp, [CONN_SIDR] = ask,
-		[CONN_COMPLETE] = complete, [CONN_ACCEPT] = accept_qp,
-		[CONN_REJECT] = reject,   [CONN_DISCONNECT] = disconnect,
-		[CONN_DETACH] = detach,   [CONN_QUERY] = query,
+		[CONN_LISTEN] = listen,         [CONN_UNLISTEN] = unlisten,  [CONN_ADOPT] = adopt,
+		[CONN_TURN_AWAY] = turn_away,   [CONN_CONNECT] = connect_qp, [CONN_SIDR] = ask,
+		[CONN_COMPLETE] = complete,     [CONN_ACCEPT] = accept_qp,   [CONN_REJECT] = reject,
+		[CONN_DISCONNECT] = disconnect, [CONN_DETACH] = detach,      [CONN_QUERY] = query,
 	};
 
 	engine->gsi->busy = true;

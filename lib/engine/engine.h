@@ -304,6 +304,11 @@ ip4_host(const struct plx_ip *ip)
 }
 
 /* qpair.c, on the engine's thread */
+/* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
+enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
+			       uint8_t *mac);
+/* Our own address of a path, chosen or checked. Errors: INVALID, UNREACHABLE (no route) */
+enum plx_status engine_complete_path(const struct plx_engine *engine, struct plx_qpair_path *path);
 enum plx_status qpair_number(struct plx_qpair *qp);
 void qpair_forget(struct plx_qpair *qp);
 void qpair_attach(struct plx_qpair *qp);
@@ -436,7 +441,7 @@ struct plx_engine {
 	struct plx_list cq_notices;
 	uint32_t net_version;
 	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
-	struct gsi *gsi; /* NULL: no communication manager */
+	struct gsi *gsi;     /* NULL: no communication manager */
 	struct rte_ring *notice_ring;
 	struct plx_prng prng;
 	bool attached; /* online for rcu */

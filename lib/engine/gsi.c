@@ -82,10 +82,10 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 		return;
 	}
 	plx_count(&engine->counters.rx_gsi, 1);
-	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes,
-			  engine->now) == PLX_CM_TAKEN)
+	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes, engine->now) ==
+	    PLX_CM_TAKEN)
 		/* Whoever accepts wants to know at once where the peer is: ask now. */
-		(void)!plx_net_resolve(engine->config.net, &route.remote, engine->now, mac);
+		(void)engine_resolve(engine, &route.remote, mac);
 	engine->gsi->busy = true;
 }
 
@@ -96,9 +96,8 @@ static void
 make_frame(const struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
 	   struct plx_frame *frame)
 {
-	*frame = (struct plx_frame){.ip_version = route->local.version,
-				    .udp_src = UDP_SRC,
-				    .udp_dst = PLX_ROCE_PORT};
+	*frame = (struct plx_frame){
+		.ip_version = route->local.version, .udp_src = UDP_SRC, .udp_dst = PLX_ROCE_PORT};
 	memcpy(frame->eth_src, engine->port->caps.mac, sizeof(frame->eth_src));
 	memcpy(frame->eth_dst, mac, sizeof(frame->eth_dst));
 	if (route->local.version == 4) {
@@ -153,19 +152,14 @@ send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const 
 	struct gsi *gsi = engine->gsi;
 	struct gsi_waiting *place;
 	uint8_t mac[6];
+	enum plx_status status = engine_resolve(engine, &route->remote, mac);
 
-	switch (plx_net_resolve(engine->config.net, &route->remote, engine->now, mac)) {
-	case PLX_NET_READY:
+	if (status == PLX_OK)
 		emit(engine, route, mac, mad);
-		return false;
-	case PLX_NET_WAIT:
-		break;
-	default:
+	else if (status == PLX_UNREACHABLE)
 		no_way(engine, route);
-		return false;
-	}
-	if (waits)
-		return true;
+	if (status != PLX_AGAIN || waits)
+		return status == PLX_AGAIN;
 	if (gsi->waiting_count == GSI_WAITING_MAX) {
 		plx_count(&engine->counters.tx_gsi_dropped, 1);
 		return false;

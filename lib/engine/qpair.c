@@ -110,13 +110,11 @@ make_template(struct plx_qpair *qp)
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 }
 
-/* Find the peer's Ethernet address. Errors: AGAIN, UNREACHABLE */
-static enum plx_status
-resolve(struct plx_qpair *qp, const struct plx_qpair_path *path, uint8_t *mac)
+enum plx_status
+engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *mac)
 {
-	struct plx_engine *engine = qp->engine;
 	enum plx_net_verdict verdict =
-		plx_net_resolve(engine->config.net, &path->remote, engine->now, mac);
+		plx_net_resolve(engine->config.net, remote, engine->now, mac);
 
 	if (verdict == PLX_NET_READY)
 		return PLX_OK;
@@ -133,7 +131,7 @@ qpair_route(struct plx_qpair *qp)
 		return;
 	/* One that does not answer any more keeps its old address: the transport's own retries
 	 * decide what becomes of the QP. */
-	status = resolve(qp, &qp->path, mac);
+	status = engine_resolve(qp->engine, &qp->path.remote, mac);
 	if (status == PLX_AGAIN)
 		qp->engine->reroute_at =
 			plx_time_min(qp->engine->reroute_at, qp->engine->now + REROUTE_NS);
@@ -143,10 +141,10 @@ qpair_route(struct plx_qpair *qp)
 	make_template(qp);
 }
 
-static enum plx_status
-complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
+enum plx_status
+engine_complete_path(const struct plx_engine *engine, struct plx_qpair_path *path)
 {
-	const struct plx_net *net = qp->engine->config.net;
+	const struct plx_net *net = engine->config.net;
 
 	if (path->remote.version != 4 && path->remote.version != 6)
 		return PLX_INVALID;
@@ -164,14 +162,14 @@ modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct pl
 	struct plx_engine *engine = qp->engine;
 	struct plx_qpair_path full = *path;
 	struct plx_rc_attr with_path = *attr;
-	enum plx_status status = complete_path(qp, &full);
+	enum plx_status status = engine_complete_path(engine, &full);
 	uint8_t mac[6];
 
 	if (status == PLX_OK && attr->mtu <= PLX_MTU_MAX &&
 	    frame_bytes(attr->mtu) > engine->port->caps.frame_max)
 		status = PLX_TOO_LONG;
 	if (status == PLX_OK)
-		status = resolve(qp, &full, mac);
+		status = engine_resolve(engine, &full.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	with_path.path = (struct plx_path){.ip_version = full.local.version};

@@ -76,6 +76,8 @@ wishes_complete(struct plx_wishes *wishes)
 {
 	if (!wishes->qps)
 		wishes->qps = QPS_DEFAULT;
+	if (!wishes->connections)
+		wishes->connections = wishes->qps;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
 	if (!wishes->packets)
