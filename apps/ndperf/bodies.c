@@ -38,24 +38,24 @@ number(struct cursor *c, uint64_t value, uint32_t bytes)
 }
 
 static struct cursor
-writing(struct oob *oob)
+writing(struct talk *talk)
 {
-	return (struct cursor){.at = oob->body, .length = OOB_BODY_MAX, .is_writing = true};
+	return (struct cursor){.at = talk->body, .length = TALK_BODY_MAX, .is_writing = true};
 }
 
 /* The cursor of a reader writes nothing: the cast takes away a const that it keeps. */
 static struct cursor
-reading(const struct oob *oob)
+reading(const struct talk *talk)
 {
-	return (struct cursor){.at = (uint8_t *)(uintptr_t)oob->body, .length = oob->length};
+	return (struct cursor){.at = (uint8_t *)(uintptr_t)talk->body, .length = talk->length};
 }
 
 static bool
-is_whole(const struct cursor *c, const struct oob *oob, struct plx_why *why)
+is_whole(const struct cursor *c, const struct talk *talk, struct plx_why *why)
 {
-	if (c->is_short || c->used != oob->length)
-		return say(why, "%s sends a message of %u bytes that ought to have %s", oob->peer,
-			   oob->length, c->is_short ? "more" : "fewer");
+	if (c->is_short || c->used != talk->length)
+		return say(why, "%s sends a message of %u bytes that ought to have %s", talk->peer,
+			   talk->length, c->is_short ? "more" : "fewer");
 	return true;
 }
 
@@ -75,21 +75,21 @@ pass_job(struct cursor *c, struct job *job)
 }
 
 void
-message_put_job(struct oob *oob, const struct job *job)
+message_put_job(struct talk *talk, const struct job *job)
 {
-	struct cursor c = writing(oob);
+	struct cursor c = writing(talk);
 	struct job copy = *job;
 	pass_job(&c, &copy);
-	oob->length = c.used;
+	talk->length = c.used;
 }
 
 bool
-message_get_job(const struct oob *oob, struct job *job, struct plx_why *why)
+message_get_job(const struct talk *talk, struct job *job, struct plx_why *why)
 {
-	struct cursor c = reading(oob);
+	struct cursor c = reading(talk);
 	*job = (struct job){0};
 	pass_job(&c, job);
-	return is_whole(&c, oob, why) && job_is_valid(job, why);
+	return is_whole(&c, talk, why) && job_is_valid(job, why);
 }
 
 static void
@@ -108,41 +108,41 @@ pass_card(struct cursor *c, struct card *card)
 }
 
 void
-message_put_cards(struct oob *oob, const struct card *cards, uint32_t n)
+message_put_cards(struct talk *talk, const struct card *cards, uint32_t n)
 {
-	struct cursor c = writing(oob);
+	struct cursor c = writing(talk);
 	for (uint32_t i = 0; i < n; i++) {
 		struct card copy = cards[i];
 		pass_card(&c, &copy);
 	}
-	oob->length = c.used;
+	talk->length = c.used;
 }
 
 bool
-message_get_cards(const struct oob *oob, struct card *cards, uint32_t n, struct plx_why *why)
+message_get_cards(const struct talk *talk, struct card *cards, uint32_t n, struct plx_why *why)
 {
-	struct cursor c = reading(oob);
+	struct cursor c = reading(talk);
 	for (uint32_t i = 0; i < n; i++) {
 		cards[i] = (struct card){0};
 		pass_card(&c, &cards[i]);
 	}
-	return is_whole(&c, oob, why);
+	return is_whole(&c, talk, why);
 }
 
 void
-message_put_numbers(struct oob *oob, const uint64_t *numbers, uint32_t n)
+message_put_numbers(struct talk *talk, const uint64_t *numbers, uint32_t n)
 {
-	struct cursor c = writing(oob);
+	struct cursor c = writing(talk);
 	for (uint32_t i = 0; i < n; i++)
 		number(&c, numbers[i], 8);
-	oob->length = c.used;
+	talk->length = c.used;
 }
 
 bool
-message_get_numbers(const struct oob *oob, uint64_t *numbers, uint32_t n, struct plx_why *why)
+message_get_numbers(const struct talk *talk, uint64_t *numbers, uint32_t n, struct plx_why *why)
 {
-	struct cursor c = reading(oob);
+	struct cursor c = reading(talk);
 	for (uint32_t i = 0; i < n; i++)
 		numbers[i] = number(&c, 0, 8);
-	return is_whole(&c, oob, why);
+	return is_whole(&c, talk, why);
 }

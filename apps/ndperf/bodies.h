@@ -6,7 +6,7 @@
 #ifndef NDPERF_BODIES_H
 #define NDPERF_BODIES_H
 
-#include "oob.h"
+#include "talk.h"
 
 /* What an endpoint tells the other of one queue pair. */
 struct card {
@@ -21,15 +21,17 @@ struct verdict {
 	uint64_t checked_bytes; /* that were right */
 };
 
-void message_put_job(struct oob *oob, const struct job *job);
-bool message_get_job(const struct oob *oob, struct job *job, struct plx_why *why);
+void message_put_job(struct talk *talk, const struct job *job);
+bool message_get_job(const struct talk *talk, struct job *job, struct plx_why *why);
 
-void message_put_cards(struct oob *oob, const struct card *cards, uint32_t n);
+void message_put_cards(struct talk *talk, const struct card *cards, uint32_t n);
 /** @param n how many there must be */
-bool message_get_cards(const struct oob *oob, struct card *cards, uint32_t n, struct plx_why *why);
+bool message_get_cards(const struct talk *talk, struct card *cards, uint32_t n,
+		       struct plx_why *why);
 
 /** Plain numbers: the time of a GO, the counts of a DONE, a verdict. */
-void message_put_numbers(struct oob *oob, const uint64_t *numbers, uint32_t n);
-bool message_get_numbers(const struct oob *oob, uint64_t *numbers, uint32_t n, struct plx_why *why);
+void message_put_numbers(struct talk *talk, const uint64_t *numbers, uint32_t n);
+bool message_get_numbers(const struct talk *talk, uint64_t *numbers, uint32_t n,
+			 struct plx_why *why);
 
 #endif

@@ -122,7 +122,8 @@ side_look(struct side *side)
 	if (side->is_ping_pong && !side->has_failed)
 		side_reap(side, side->send_cq, wc);
 	while (!side->has_failed && plx_adapter_next_async(side->adapter, &event)) {
-		if (event.kind == PLX_EVENT_FAILED)
+		/* others than the job's are looked after by whoever has made them */
+		if (event.kind == PLX_EVENT_FAILED && event.context < side->job.qps)
 			side_fail(side, "queue pair %llu failed: %s",
 				  (unsigned long long)event.context,
 				  plx_wc_text((enum plx_wc_status)event.cause));

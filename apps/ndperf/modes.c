@@ -159,8 +159,8 @@ companion_main(void *arg)
 		side_close(&s->side);
 	} else {
 		c->has_failed = true;
-		oob_refuse(&s->oob, c->why.text);
-		oob_close(&s->oob);
+		talk_refuse(&s->talk, c->why.text);
+		s->talk.carrier->close(&s->talk);
 	}
 	return NULL;
 }
@@ -173,19 +173,16 @@ start_companion(struct companion *c, struct bench *bench, struct plx_why *why)
 		return say(why, "no pair of sockets: %s", strerror(errno));
 	c->options = bench->options;
 	c->session.is_solo = true;
-	c->session.oob = (struct oob){.fd = ends[1],
-				      .timeout_ms = bench->options->timeout_ms,
-				      .peer = "the active endpoint"};
-	bench->session.oob.fd = ends[0];
-	bench->session.oob.timeout_ms = bench->options->timeout_ms;
-	strcpy(bench->session.oob.peer, "the passive endpoint");
-	bench->session.oob.idle = bench->session.side.is_inline ? session_idle : NULL;
-	bench->session.oob.arg = &bench->session.side;
-	c->session.oob.arg = &c->session.side;
+	talk_init(&c->session.talk, c->options, &c->session.side);
+	c->session.talk.fd = ends[1];
+	strcpy(c->session.talk.peer, "the active endpoint");
+	talk_init(&bench->session.talk, c->options, &bench->session.side);
+	bench->session.talk.fd = ends[0];
+	strcpy(bench->session.talk.peer, "the passive endpoint");
 	bench->session.other = &c->session.side;
 	int error = pthread_create(&c->thread, NULL, companion_main, c);
 	if (error != 0) {
-		oob_close(&c->session.oob);
+		c->session.talk.carrier->close(&c->session.talk);
 		return say(why, "no thread for the passive endpoint: %s", strerror(error));
 	}
 	return true;
@@ -198,9 +195,10 @@ with_companion(struct bench *bench, const struct job *jobs, uint32_t n, struct p
 	if (c == NULL)
 		return say(why, "no memory");
 	bool is_started = start_companion(c, bench, why);
-	bool is_good =
-		is_started && oob_hello(&bench->session.oob, why) && all_rows(bench, jobs, n, why);
-	oob_close(&bench->session.oob);
+	bool is_good = is_started && talk_hello(&bench->session.talk, why) &&
+		       all_rows(bench, jobs, n, why);
+	if (is_started)
+		bench->session.talk.carrier->close(&bench->session.talk);
 	if (is_started)
 		pthread_join(c->thread, NULL);
 	/* what went wrong there first is the better sentence, unless it was only our leaving */
@@ -258,6 +256,23 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 
 /* ---- client and server -------------------------------------------------------------------- */
 
+/* Open the adapter and reach the server: whoever has mistyped its address on the kernel's side need
+ * not wait for a device. */
+static bool
+reach_server(struct bench *bench, struct plx_why *why)
+{
+	struct session *s = &bench->session;
+	struct talk *talk = &s->talk;
+	bool is_reached = !talk->carrier->needs_adapter;
+	if (is_reached && (!talk->carrier->connect(talk, why) || !talk_hello(talk, why)))
+		return false;
+	bench->is_open = side_open(&s->side, bench->options, true, why);
+	if (!bench->is_open)
+		return false;
+	tell_hugepages(&s->side.info);
+	return is_reached || (talk->carrier->connect(talk, why) && talk_hello(talk, why));
+}
+
 bool
 measure_remote(const struct options *o, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
@@ -266,17 +281,10 @@ measure_remote(const struct options *o, const struct job *jobs, uint32_t n, stru
 		return say(why, "no memory");
 	struct session *s = &bench->session;
 	bench->options = o;
-	s->oob = (struct oob){.fd = -1, .timeout_ms = o->timeout_ms, .arg = &s->side};
+	talk_init(&s->talk, o, &s->side);
 	pin(o->core[0]);
-	/* the server first: whoever has mistyped its address need not wait for a device */
-	bool is_good = oob_connect(&s->oob, o, why) && oob_hello(&s->oob, why);
-	bench->is_open = is_good && side_open(&s->side, o, true, why);
-	if (bench->is_open) {
-		tell_hugepages(&s->side.info);
-		s->oob.idle = s->side.is_inline ? session_idle : NULL;
-	}
-	is_good = bench->is_open && all_rows(bench, jobs, n, why);
-	oob_close(&s->oob);
+	bool is_good = reach_server(bench, why) && all_rows(bench, jobs, n, why);
+	s->talk.carrier->close(&s->talk);
 	if (bench->is_open)
 		side_close(&s->side);
 	free(bench);
@@ -284,11 +292,10 @@ measure_remote(const struct options *o, const struct job *jobs, uint32_t n, stru
 }
 
 static bool
-serve_clients(struct session *s, const struct options *o, int listening, struct plx_why *why)
+serve_clients(struct session *s, const struct options *o, struct plx_why *why)
 {
 	for (;;) {
-		s->oob.idle = NULL;
-		if (!oob_accept(&s->oob, listening, why))
+		if (!s->talk.carrier->accept(&s->talk, why))
 			return interrupted;
 		bool is_good = session_serve(s, why);
 		if (interrupted)
@@ -300,27 +307,43 @@ serve_clients(struct session *s, const struct options *o, int listening, struct 
 	}
 }
 
+static void
+tell_serving(const struct session *s, const struct options *o)
+{
+	char ip[64];
+	if (!s->talk.carrier->needs_adapter)
+		printf("ndperf: serving on %s:%s; interrupt to end\n", o->oob_host, o->oob_port);
+	else
+		printf("ndperf: serving on %s port %u; interrupt to end\n",
+		       ip_text(&s->side.info.address[0], ip, sizeof(ip)), o->port);
+	fflush(stdout);
+}
+
 bool
 serve(const struct options *o, struct plx_why *why)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return say(why, "no memory");
-	s->oob = (struct oob){.fd = -1, .timeout_ms = o->timeout_ms, .arg = &s->side};
+	struct talk *talk = &s->talk;
+	talk_init(talk, o, &s->side);
 	pin(o->core[0]);
-	bool is_good = false;
-	int listening = oob_listen(o, why);
-	if (listening >= 0 && side_open(&s->side, o, false, why)) {
+	bool is_listening = !talk->carrier->needs_adapter && talk->carrier->listen(talk, why);
+	bool is_open = (is_listening || talk->carrier->needs_adapter) &&
+		       side_open(&s->side, o, false, why);
+	if (is_open)
 		tell_hugepages(&s->side.info);
-		printf("ndperf: serving on %s:%s; interrupt to end\n", o->oob_host, o->oob_port);
-		fflush(stdout);
-		is_good = serve_clients(s, o, listening, why);
+	if (is_open && !is_listening)
+		is_listening = talk->carrier->listen(talk, why);
+	bool is_good = false;
+	if (is_open && is_listening) {
+		tell_serving(s, o);
+		is_good = serve_clients(s, o, why);
+	}
+	if (is_listening)
+		talk->carrier->shut(talk);
+	if (is_open)
 		side_close(&s->side);
-	}
-	if (listening >= 0) {
-		struct oob all = {.fd = listening};
-		oob_close(&all);
-	}
 	free(s);
 	return is_good;
 }

@@ -6,7 +6,7 @@
 #ifndef NDPERF_MODES_H
 #define NDPERF_MODES_H
 
-#include "oob.h"
+#include "talk.h"
 
 enum {
 	JOBS_MAX = 1024,

@@ -93,7 +93,10 @@ struct options {
 		struct plx_ip ip;
 		uint8_t prefix_bits;
 	} address;
-	char oob_host[256], oob_port[8];
+	char oob_host[256], oob_port[8]; /* of the side channel; empty: there is none, but */
+	struct plx_ip peer;              /* the server, by the communication manager, */
+	uint16_t port;                   /* ... at this port; version 0: not given */
+	bool port_set;
 };
 
 /* One measurement: a row of the table. Complete: nothing in it is left to be chosen. */

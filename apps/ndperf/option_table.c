@@ -319,6 +319,17 @@ set_oob(struct options *o, const char *value, struct plx_why *why)
 	return true;
 }
 
+static bool
+set_port(struct options *o, const char *value, struct plx_why *why)
+{
+	uint32_t port = 0;
+	if (!number("--port", value, 1, 65535, &port, why))
+		return false;
+	o->port = (uint16_t)port;
+	o->port_set = true;
+	return true;
+}
+
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define AT(field) NULL, offsetof(struct options, field)
@@ -365,8 +376,9 @@ const struct row rows[] = {
 	{"--address", "IP/PREFIX", PAIR, set_address, 0, "of the device"},
 	{"--adapter", "NAME", PAIR, AT(adapter),
 	 "an adapter of the configuration file, instead of --device and --address"},
+	{"--port", "N", PAIR, set_port, 0, "of the server, for the communication manager; 7471"},
 	{"--oob", "HOST:PORT", PAIR, set_oob, 0,
-	 "TCP side channel, an address of the kernel: the server listens there"},
+	 "a TCP side channel instead, an address of the kernel: the server listens there"},
 	{"--timeout", "TIME", ALL, set_timeout, 0, "of every wait for the peer; 10s"},
 	{"--once", NULL, SERVER, AT(once), "serve one client, then end"},
 	{"--fault", "LIST", SOLO, AT(fault),

@@ -3,6 +3,7 @@
  * Goes through the command line by the table of options, and checks what several options mean
  * together. It never opens anything. Start with options_parse().
  */
+#include "cm.h"
 #include "option_table.h"
 
 #include <stdio.h>
@@ -37,9 +38,12 @@ print_help(void)
 	};
 	puts("ndperf: latency, message rate and bandwidth of Pollux\n"
 	     "\n"
-	     "  ndperf [OPTIONS]           both endpoints in this process, on the embedded link\n"
-	     "  ndperf server [OPTIONS]    the passive endpoint, until interrupted\n"
-	     "  ndperf client [OPTIONS]    the active endpoint, which measures\n"
+	     "  ndperf [OPTIONS]                both endpoints in this process, on the embedded "
+	     "link\n"
+	     "  ndperf server [OPTIONS]         the passive endpoint, until interrupted\n"
+	     "  ndperf client ADDR [OPTIONS]    the active endpoint, which measures with the "
+	     "server at\n"
+	     "                                  ADDR; without ADDR, with the one at --oob\n"
 	     "\n"
 	     "Behind the semicolon stands what is chosen when the option is not given.");
 	for (uint32_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
@@ -54,10 +58,8 @@ print_help(void)
 		}
 	}
 	puts("\nTwo machines, or two terminals:\n"
-	     "  ndperf server --device net_tap0,iface=plx0 --address 10.77.0.1/24 --oob "
-	     "192.0.2.1:7471\n"
-	     "  ndperf client --device net_tap0,iface=plx0 --address 10.77.0.2/24 --oob "
-	     "192.0.2.1:7471\n"
+	     "  ndperf server --device net_tap0,iface=plx0 --address 10.77.0.1/24\n"
+	     "  ndperf client 10.77.0.1 --device net_tap0,iface=plx0 --address 10.77.0.2/24\n"
 	     "\nExit status: 0 measured, 1 something failed, 2 a mistake in the arguments.");
 }
 
@@ -142,13 +144,31 @@ apply(const struct row *row, const char *glued, const char *next, struct options
 	return row->value != NULL && glued == NULL ? 2 : 1;
 }
 
+/* How the two find each other. */
+static bool
+finds_peer(const struct options *o, struct plx_why *why)
+{
+	bool has_oob = o->oob_host[0] != '\0', has_peer = o->peer.version != 0;
+	if (o->role == ROLE_CLIENT && !has_oob && !has_peer)
+		return say(why, "ndperf client needs the server's address, such as `ndperf client "
+				"10.77.0.1`, or --oob HOST:PORT for a TCP side channel");
+	if (has_oob && has_peer)
+		return say(why,
+			   "the server's address and --oob exclude each other; leave out --oob, "
+			   "unless the server has one");
+	if (has_oob && o->port_set)
+		return say(why,
+			   "--port %u: with --oob there is no use for it; leave one of them out",
+			   o->port);
+	return true;
+}
+
 /* What only shows when all are known. */
 static bool
 fits_together(struct options *o, struct plx_why *why)
 {
-	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
-		return say(why, "%s needs --oob HOST:PORT, the TCP side channel",
-			   role_text(o->role));
+	if (!finds_peer(o, why))
+		return false;
 	if (o->role != ROLE_SOLO && (o->adapter != NULL) == (o->device != NULL))
 		return say(
 			why,
@@ -201,6 +221,7 @@ set_defaults(struct options *o)
 		.duration_ms = 500,
 		.warmup_ms = 100,
 		.timeout_ms = TIMEOUT_MS,
+		.port = CM_PORT,
 		.rounds = 1,
 		.ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ | 1 << OP_FETCH_ADD,
 		.tests = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
@@ -219,22 +240,37 @@ find_row(const char *word, const char **glued)
 	return NULL;
 }
 
+/* The words before the options: server, or client and perhaps an address. Returns: how many; -1 */
+static int
+parse_role(int argc, char **argv, struct options *o, struct plx_why *why)
+{
+	if (argc < 2 || argv[1][0] == '-')
+		return 0;
+	o->role = strcmp(argv[1], "server") == 0 ? ROLE_SERVER : ROLE_CLIENT;
+	if (o->role == ROLE_CLIENT && strcmp(argv[1], "client") != 0) {
+		say(why, "\"%.60s\" is neither server nor client; `ndperf --help` has the forms",
+		    argv[1]);
+		return -1;
+	}
+	if (o->role == ROLE_SERVER || argc < 3 || argv[2][0] == '-')
+		return 1;
+	if (!parse_ip(argv[2], &o->peer)) {
+		say(why,
+		    "client %.60s: the Pollux address of the server is wanted, such as 10.77.0.1 "
+		    "or fd77::1",
+		    argv[2]);
+		return -1;
+	}
+	return 2;
+}
+
 enum parsed
 options_parse(int argc, char **argv, struct options *o, struct plx_why *why)
 {
-	int at = 1;
 	set_defaults(o);
-	if (at < argc && argv[at][0] != '-') {
-		o->role = strcmp(argv[at], "server") == 0 ? ROLE_SERVER : ROLE_CLIENT;
-		if (o->role == ROLE_CLIENT && strcmp(argv[at], "client") != 0) {
-			say(why,
-			    "\"%.60s\" is neither server nor client; `ndperf --help` has the "
-			    "forms",
-			    argv[at]);
-			return PARSED_WRONG;
-		}
-		at++;
-	}
+	int at = 1 + parse_role(argc, argv, o, why);
+	if (at == 0)
+		return PARSED_WRONG;
 	while (at < argc) {
 		const char *glued;
 		const struct row *row = find_row(argv[at], &glued);

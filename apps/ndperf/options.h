@@ -7,6 +7,7 @@
 #define NDPERF_OPTIONS_H
 
 #include "ndperf.h"
+#include "units.h"
 
 enum parsed {
 	PARSED_RUN,  /* measure */
@@ -25,23 +26,5 @@ uint32_t options_jobs(const struct options *options, struct job *jobs, uint32_t 
 
 /** A job that came from elsewhere: false and the sentence when something is out of range. */
 bool job_is_valid(const struct job *job, struct plx_why *why);
-
-/** Write a sentence. Returns: false, so that a caller can return it */
-__attribute__((format(printf, 2, 3))) bool say(struct plx_why *why, const char *format, ...);
-
-/** "64", "4K", "1M", "1G". false: it is none, or above 2^62 */
-bool parse_bytes(const char *text, uint64_t *out);
-
-/** "10.0.0.1/24", "fd77::1/64". */
-bool parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits);
-
-/** "2s", "500ms", "1.5" (seconds). false: it is none, or above an hour */
-bool parse_duration_ms(const char *text, uint32_t *out);
-
-/** 65536 is "64 KiB". Returns: `text` */
-char *bytes_text(uint64_t bytes, char *text, size_t size);
-
-/** Returns: "10.0.0.1", in `text`, of 46 bytes at least */
-const char *ip_text(const struct plx_ip *ip, char *text, size_t size);
 
 #endif

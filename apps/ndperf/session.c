@@ -16,13 +16,6 @@ enum {
 	NEXT_JOB_MS_SOLO = 3600 * 1000, /* a row of raw packets may lie between */
 };
 
-void
-session_idle(void *arg)
-{
-	struct side *side = arg;
-	plx_adapter_poll(side->adapter);
-}
-
 /* ---- steps of both ends ------------------------------------------------------------------- */
 
 static bool
@@ -45,50 +38,21 @@ send_cards(struct session *s)
 	struct card cards[QPS_MAX];
 	if (!side_cards(&s->side, cards))
 		return false;
-	message_put_cards(&s->oob, cards, s->side.job.qps);
-	return oob_send(&s->oob, MESSAGE_CARD, &s->side.why) || fail_as_said(s);
+	message_put_cards(&s->talk, cards, s->side.job.qps);
+	return talk_send(&s->talk, MESSAGE_CARD, &s->side.why) || fail_as_said(s);
 }
 
 static bool
 receive(struct session *s, enum message kind)
 {
-	return oob_receive(&s->oob, kind, &s->side.why) || fail_as_said(s);
+	return talk_receive(&s->talk, kind, &s->side.why) || fail_as_said(s);
 }
 
 static bool
 send_numbers(struct session *s, enum message kind, const uint64_t *numbers, uint32_t n)
 {
-	message_put_numbers(&s->oob, numbers, n);
-	return oob_send(&s->oob, kind, &s->side.why) || fail_as_said(s);
-}
-
-static void
-pause_a_moment(const struct side *side)
-{
-	struct timespec moment = {.tv_nsec = 200 * 1000};
-	for (int i = 0; i < 64; i++)
-		plx_adapter_poll(side->adapter);
-	nanosleep(&moment, NULL);
-}
-
-static bool
-connect_to(struct session *s, const struct card *cards)
-{
-	uint64_t deadline = ticks() + ticks_of_ms(s->oob.timeout_ms);
-	enum plx_status status;
-	char ip[64];
-	while ((status = side_connect(&s->side, cards)) == PLX_AGAIN) {
-		if (ticks() > deadline)
-			return side_fail(&s->side,
-					 "%s does not answer to ARP or neighbour discovery within "
-					 "%u ms; check the device and both --address",
-					 ip_text(&cards[0].address.ip, ip, sizeof(ip)),
-					 s->oob.timeout_ms);
-		if (interrupted)
-			return side_fail(&s->side, "interrupted");
-		pause_a_moment(&s->side);
-	}
-	return status == PLX_OK;
+	message_put_numbers(&s->talk, numbers, n);
+	return talk_send(&s->talk, kind, &s->side.why) || fail_as_said(s);
 }
 
 static bool
@@ -96,14 +60,14 @@ receive_cards(struct session *s, struct card *cards)
 {
 	if (!receive(s, MESSAGE_CARD))
 		return false;
-	return message_get_cards(&s->oob, cards, s->side.job.qps, &s->side.why) || fail_as_said(s);
+	return message_get_cards(&s->talk, cards, s->side.job.qps, &s->side.why) || fail_as_said(s);
 }
 
 /* Connect, and wait until the peer has, too. */
 static bool
 join(struct session *s, const struct card *cards)
 {
-	if (!connect_to(s, cards))
+	if (!s->talk.carrier->join(&s->talk, cards))
 		return false;
 	side_start(&s->side);
 	return send_numbers(s, MESSAGE_READY, NULL, 0) && receive(s, MESSAGE_READY);
@@ -118,9 +82,9 @@ client_look(struct run *run, uint64_t now)
 	struct session *s = run->arg;
 	if (interrupted)
 		return side_fail(&s->side, "interrupted");
-	if (oob_has_news(&s->oob)) {
+	if (s->talk.carrier->has_news(&s->talk)) {
 		receive(s, MESSAGE_VERDICT);
-		return side_fail(&s->side, "%s judges before it is asked", s->oob.peer);
+		return side_fail(&s->side, "%s judges before it is asked", s->talk.peer);
 	}
 	return s->look == NULL || s->look(run, now);
 }
@@ -130,8 +94,8 @@ client_steps(struct session *s, const struct job *job, struct run *run, struct r
 {
 	uint64_t counts[QPS_MAX], verdict[2], start;
 	struct card cards[QPS_MAX];
-	message_put_job(&s->oob, job);
-	if (!oob_send(&s->oob, MESSAGE_JOB, &s->side.why))
+	message_put_job(&s->talk, job);
+	if (!talk_send(&s->talk, MESSAGE_JOB, &s->side.why))
 		return fail_as_said(s);
 	if (!prepare(s, job) || !send_cards(s) || !receive_cards(s, cards) || !join(s, cards))
 		return false;
@@ -143,7 +107,7 @@ client_steps(struct session *s, const struct job *job, struct run *run, struct r
 		counts[i] = s->side.lanes[i].posted;
 	if (!send_numbers(s, MESSAGE_DONE, counts, job->qps) || !receive(s, MESSAGE_VERDICT))
 		return false;
-	if (!message_get_numbers(&s->oob, verdict, 2, &s->side.why))
+	if (!message_get_numbers(&s->talk, verdict, 2, &s->side.why))
 		return fail_as_said(s);
 	run_result(run, s->other != NULL ? &s->other->log : NULL, result);
 	result->checked_bytes += verdict[1];
@@ -161,8 +125,9 @@ session_client_row(struct session *s, const struct job *job, struct result *resu
 	bool done = client_steps(s, job, &run, result);
 	if (!done) {
 		*why = s->side.why;
-		oob_refuse(&s->oob, why->text);
+		talk_refuse(&s->talk, why->text);
 	}
+	s->talk.carrier->part(&s->talk, done);
 	side_clear(&s->side);
 	return done;
 }
@@ -176,7 +141,7 @@ server_look(struct run *run, uint64_t now)
 	(void)now;
 	if (interrupted)
 		return side_fail(&s->side, "interrupted");
-	return !oob_has_news(&s->oob);
+	return !s->talk.carrier->has_news(&s->talk);
 }
 
 static bool
@@ -185,24 +150,27 @@ server_steps(struct session *s)
 	uint64_t counts[QPS_MAX], start;
 	struct card cards[QPS_MAX];
 	struct job job;
-	if (!message_get_job(&s->oob, &job, &s->side.why))
+	if (!message_get_job(&s->talk, &job, &s->side.why))
 		return fail_as_said(s);
 	struct run run = {.passive = &s->side, .look = server_look, .arg = s};
 	if (!prepare(s, &job) || !receive_cards(s, cards) || !send_cards(s) || !join(s, cards) ||
 	    !receive(s, MESSAGE_GO))
 		return false;
-	if (!message_get_numbers(&s->oob, &start, 1, &s->side.why))
+	if (!message_get_numbers(&s->talk, &start, 1, &s->side.why))
 		return fail_as_said(s);
 	run.start = s->is_solo ? start : 0;
 	if (!run_loop(&run) || !receive(s, MESSAGE_DONE))
 		return false;
-	if (!message_get_numbers(&s->oob, counts, job.qps, &s->side.why))
+	if (!message_get_numbers(&s->talk, counts, job.qps, &s->side.why))
 		return fail_as_said(s);
 	run_out(&s->side, counts, job.timeout_ms);
 	if (!passive_judge(&s->side, counts))
 		return false;
 	uint64_t verdict[2] = {s->side.amount, s->side.checked_bytes};
-	return send_numbers(s, MESSAGE_VERDICT, verdict, 2);
+	if (!send_numbers(s, MESSAGE_VERDICT, verdict, 2))
+		return false;
+	s->talk.carrier->part(&s->talk, true);
+	return true;
 }
 
 /* Rows until the client leaves. */
@@ -210,15 +178,15 @@ static bool
 serve_rows(struct session *s, struct plx_why *why)
 {
 	for (;;) {
-		s->oob.idle = NULL;
-		enum message kind = oob_receive_any(
-			&s->oob, s->is_solo ? NEXT_JOB_MS_SOLO : 2 * s->oob.timeout_ms, why);
+		s->talk.may_sleep = true;
+		enum message kind = talk_receive_any(
+			&s->talk, s->is_solo ? NEXT_JOB_MS_SOLO : 2 * s->talk.timeout_ms, why);
 		if (kind == MESSAGE_NONE)
 			return why->text[0] == '\0';
 		if (kind != MESSAGE_JOB)
-			return say(why, "%s sends message %u where a job is due", s->oob.peer,
+			return say(why, "%s sends message %u where a job is due", s->talk.peer,
 				   kind);
-		s->oob.idle = s->side.is_inline ? session_idle : NULL;
+		s->talk.may_sleep = false;
 		s->side.has_failed = false;
 		if (!server_steps(s)) {
 			*why = s->side.why;
@@ -230,12 +198,13 @@ serve_rows(struct session *s, struct plx_why *why)
 bool
 session_serve(struct session *s, struct plx_why *why)
 {
-	bool done = oob_hello(&s->oob, why) && serve_rows(s, why);
+	bool done = talk_hello(&s->talk, why) && serve_rows(s, why);
 	if (!done)
-		oob_refuse(&s->oob, why->text);
+		talk_refuse(&s->talk, why->text);
+	s->talk.carrier->part(&s->talk, false);
 	/* in one process the other thread reads our log until it has the row's result */
 	side_clear(&s->side);
-	oob_close(&s->oob);
+	s->talk.carrier->close(&s->talk);
 	return done;
 }
 
@@ -260,8 +229,8 @@ duo_connect(struct side *active, struct side *passive)
 					 "the endpoints do not find each other within "
 					 "%u ms",
 					 active->job.timeout_ms);
-		pause_a_moment(active);
-		pause_a_moment(passive);
+		side_pause(active);
+		side_pause(passive);
 	}
 }
 

@@ -6,12 +6,12 @@
 #ifndef NDPERF_SESSION_H
 #define NDPERF_SESSION_H
 
-#include "oob.h"
+#include "talk.h"
 #include "run.h"
 
 struct session {
 	struct side side;
-	struct oob oob;
+	struct talk talk;
 	/* in one process: the endpoint on the other thread, whose stops spoil a window too */
 	const struct side *other;
 	bool is_solo;
@@ -33,8 +33,5 @@ bool session_serve(struct session *session, struct plx_why *why);
  */
 bool session_duo_row(struct session *active, struct side *passive, const struct job *job,
 		     struct result *result, struct plx_why *why);
-
-/** Poll the adapter of a waiting side: what struct oob calls. @param side struct side */
-void session_idle(void *side);
 
 #endif

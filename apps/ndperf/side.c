@@ -12,9 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-	PING_DEPTH = 64,      /* of queues in a ping-pong: slack for ACKs that come late */
+	PING_DEPTH = 64, /* of queues in a ping-pong: slack for ACKs that come late */
+	PAUSE_US = 200,
+	PAUSE_POLLS = 64,
 	RECV_DEPTH_MIN = 256, /* receives that are there although nobody has looked for a while */
 };
 
@@ -250,7 +253,11 @@ make_queues(struct side *side)
 bool
 side_prepare(struct side *side, const struct job *job)
 {
+	struct plx_async old;
 	side_clear(side);
+	/* nothing of what the last job's queue pairs had to tell is about this one */
+	while (plx_adapter_next_async(side->adapter, &old))
+		continue;
 	side->job = *job;
 	side->has_failed = false;
 	side->is_stopping = side->is_measuring = false;
@@ -309,6 +316,15 @@ side_connect(struct side *side, const struct card *cards)
 		}
 	}
 	return PLX_OK;
+}
+
+void
+side_pause(const struct side *side)
+{
+	struct timespec moment = {.tv_nsec = PAUSE_US * 1000};
+	for (int i = 0; i < PAUSE_POLLS; i++)
+		plx_adapter_poll(side->adapter);
+	nanosleep(&moment, NULL);
 }
 
 static void

@@ -76,6 +76,9 @@ bool side_cards(struct side *side, struct card *cards);
 /** One try to connect every queue pair that is not. Returns: OK, AGAIN, or what is in side->why */
 enum plx_status side_connect(struct side *side, const struct card *cards);
 
+/** Rest a little between two looks, the adapter polled. */
+void side_pause(const struct side *side);
+
 /** Give back what side_prepare() made; harmless when it made nothing. */
 void side_clear(struct side *side);
 

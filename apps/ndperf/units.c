@@ -3,7 +3,7 @@
  * Sizes, durations and addresses as people write them, both ways.
  * It never guesses: what is not wholly understood is refused. Start with parse_bytes().
  */
-#include "options.h"
+#include "units.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -67,6 +67,17 @@ parse_duration_ms(const char *text, uint32_t *out)
 }
 
 bool
+parse_ip(const char *text, struct plx_ip *ip)
+{
+	*ip = (struct plx_ip){0};
+	if (inet_pton(AF_INET, text, ip->v) == 1)
+		ip->version = 4;
+	else if (inet_pton(AF_INET6, text, ip->v) == 1)
+		ip->version = 6;
+	return ip->version != 0;
+}
+
+bool
 parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
 {
 	char host[64], *end;
@@ -76,12 +87,7 @@ parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
 		return false;
 	memcpy(host, text, (size_t)(slash - text));
 	host[slash - text] = '\0';
-	*ip = (struct plx_ip){0};
-	if (inet_pton(AF_INET, host, ip->v) == 1)
-		ip->version = 4;
-	else if (inet_pton(AF_INET6, host, ip->v) == 1)
-		ip->version = 6;
-	else
+	if (!parse_ip(host, ip))
 		return false;
 	unsigned long bits = strtoul(slash + 1, &end, 10);
 	*prefix_bits = (uint8_t)bits;

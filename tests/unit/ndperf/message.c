@@ -15,7 +15,7 @@
 #include "bodies.h"
 #include "options.h"
 
-static struct oob oob;
+static struct talk talk;
 static struct plx_why why;
 
 static const struct job a_job = {
@@ -40,8 +40,8 @@ a_job_comes_out_as_it_was_put_in(void **state)
 {
 	struct job got;
 	(void)state;
-	message_put_job(&oob, &a_job);
-	assert_true(message_get_job(&oob, &got, &why));
+	message_put_job(&talk, &a_job);
+	assert_true(message_get_job(&talk, &got, &why));
 	assert_int_equal(got.op, a_job.op);
 	assert_int_equal(got.test, a_job.test);
 	assert_true(got.check && !got.rewrite && !got.raw);
@@ -64,8 +64,8 @@ cards_come_out_as_they_were_put_in(void **state)
 			.rkey = {0x80000001 + i},
 		};
 	}
-	message_put_cards(&oob, cards, QPS_MAX);
-	assert_true(message_get_cards(&oob, got, QPS_MAX, &why));
+	message_put_cards(&talk, cards, QPS_MAX);
+	assert_true(message_get_cards(&talk, got, QPS_MAX, &why));
 	for (uint32_t i = 0; i < QPS_MAX; i++) {
 		assert_int_equal(got[i].address.qpn, cards[i].address.qpn);
 		assert_int_equal(got[i].address.psn, cards[i].address.psn);
@@ -76,7 +76,7 @@ cards_come_out_as_they_were_put_in(void **state)
 		assert_int_equal(got[i].va, cards[i].va);
 		assert_int_equal(got[i].rkey.v, cards[i].rkey.v);
 	}
-	assert_false(message_get_cards(&oob, got, QPS_MAX - 1, &why));
+	assert_false(message_get_cards(&talk, got, QPS_MAX - 1, &why));
 }
 
 static void
@@ -84,15 +84,15 @@ a_body_of_another_length_is_refused(void **state)
 {
 	struct job got;
 	(void)state;
-	message_put_job(&oob, &a_job);
-	uint32_t length = oob.length;
+	message_put_job(&talk, &a_job);
+	uint32_t length = talk.length;
 	for (uint32_t cut = 0; cut < length; cut++) {
-		oob.length = cut;
-		assert_false(message_get_job(&oob, &got, &why));
+		talk.length = cut;
+		assert_false(message_get_job(&talk, &got, &why));
 		assert_non_null(strstr(why.text, "more"));
 	}
-	oob.length = length + 1;
-	assert_false(message_get_job(&oob, &got, &why));
+	talk.length = length + 1;
+	assert_false(message_get_job(&talk, &got, &why));
 	assert_non_null(strstr(why.text, "fewer"));
 }
 
@@ -106,11 +106,12 @@ any_bytes_are_refused_or_a_valid_job(void **state)
 	plx_prng_init(&prng, 1);
 	for (uint32_t i = 0; i < 200000; i++) {
 		struct job got;
-		message_put_job(&oob, &a_job);
+		message_put_job(&talk, &a_job);
 		uint32_t changes = 1 + (uint32_t)plx_prng_next(&prng) % 3;
 		for (uint32_t k = 0; k < changes; k++)
-			oob.body[plx_prng_next(&prng) % oob.length] = (uint8_t)plx_prng_next(&prng);
-		if (!message_get_job(&oob, &got, &why))
+			talk.body[plx_prng_next(&prng) % talk.length] =
+				(uint8_t)plx_prng_next(&prng);
+		if (!message_get_job(&talk, &got, &why))
 			continue;
 		taken++;
 		assert_in_range(got.op, 1, OP_COUNT - 1);
@@ -128,7 +129,7 @@ any_bytes_are_refused_or_a_valid_job(void **state)
 int
 main(void)
 {
-	strcpy(oob.peer, "the peer");
+	strcpy(talk.peer, "the peer");
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_comes_out_as_it_was_put_in),
 		cmocka_unit_test(cards_come_out_as_they_were_put_in),

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the beginning and the end of a conversation by the communication manager: a server listens
+ * and takes one client after the other, a client asks until it is taken or its time is over, and
+ * whoever leaves says so.
+ * It never moves a message. Start with cm_connect().
+ */
+#include "cm_parts.h"
+
+#include "clock.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CHANNEL_DEPTH = 1024,
+	AGAIN_MS = 200,   /* from one try to connect to the next */
+	ACK_TIMEOUT = 18, /* 1.07 s, eight times: a peer may be busy with memory for so long */
+	RNR_FOREVER =
+		7, /* a peer reads when it gets to it; the writer's time is limited elsewhere */
+	RD_ATOMIC = 1,
+};
+
+/* ---- both sides --------------------------------------------------------------------------- */
+
+static bool
+make_channel(struct talk *talk, struct plx_why *why)
+{
+	talk->cm = calloc(1, sizeof(*talk->cm));
+	if (talk->cm == NULL)
+		return say(why, "no memory");
+	enum plx_status status =
+		plx_channel_create(talk->side->adapter, CHANNEL_DEPTH, &talk->cm->channel);
+	return status == PLX_OK ||
+	       say(why, "no channel for connections: %s", plx_status_text(status));
+}
+
+static void
+free_channel(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	if (cm->channel != NULL && plx_channel_destroy(cm->channel) != PLX_OK)
+		fprintf(stderr, "ndperf: the channel for connections cannot be given back\n");
+	free(cm);
+	talk->cm = NULL;
+}
+
+/* What is asked for, and answered: `bytes` has room for GREETING_BYTES. */
+static void
+control_options(const struct greeting *greeting, uint8_t *bytes, struct plx_connect_options *out)
+{
+	plx_connect_options_init(out);
+	out->access = PLX_ACCESS_REMOTE_WRITE; /* of no bytes: a sign of life */
+	out->responder_res = out->rd_atomic = RD_ATOMIC;
+	out->ack_timeout = ACK_TIMEOUT;
+	out->rnr_retry = RNR_FOREVER;
+	cm_put_greeting(greeting, bytes);
+	out->private_data = bytes;
+	out->private_bytes = GREETING_BYTES;
+}
+
+static bool
+is_over(const struct line *line)
+{
+	return line->state == LINE_ENDED || line->state == LINE_NONE;
+}
+
+/* Wait until the conversation's line is no more in this state. */
+static void
+wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
+{
+	const struct line *line = &talk->cm->line[CONTROL];
+	while (!interrupted && line->state == state && talk_now_ms() < deadline_ms) {
+		cm_take_events(talk);
+		if (line->state == state)
+			side_pause(talk->side);
+	}
+}
+
+static void
+cm_close(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	if (cm == NULL)
+		return;
+	struct line *line = &cm->line[CONTROL];
+	cm_part(talk, false);
+	if (line->state == LINE_UP) {
+		cm_stream_drain(talk, ORDERLY_MS);
+		if (!is_over(line) && plx_disconnect(line->connector) == PLX_OK) {
+			line->state = LINE_LEAVING;
+			uint64_t deadline = talk_now_ms() + ORDERLY_MS;
+			while (line->state == LINE_LEAVING && talk_now_ms() < deadline) {
+				side_pause(talk->side);
+				cm_take_events(talk);
+			}
+		}
+	}
+	cm_drop(line);
+	cm_stream_clear(cm);
+	if (cm->listener == NULL)
+		free_channel(talk);
+}
+
+/* ---- the client --------------------------------------------------------------------------- */
+
+static bool
+ask(struct talk *talk, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	struct line *line = &cm->line[CONTROL];
+	struct greeting greeting = {.line = CONTROL};
+	struct plx_connect_options options;
+	uint8_t bytes[GREETING_BYTES];
+	why->text[0] = '\0';
+	control_options(&greeting, bytes, &options);
+	options.remote = talk->options->peer;
+	options.remote_port = talk->options->port;
+	enum plx_status status = PLX_OK;
+	if (line->connector == NULL)
+		status = plx_connector_create(cm->channel, CONTROL, &line->connector);
+	if (status == PLX_OK)
+		status = plx_connect(line->connector, cm->qp, &options, why);
+	if (status != PLX_OK && why->text[0] == '\0')
+		say(why, "%s cannot be asked: %s", talk->peer, plx_status_text(status));
+	if (status == PLX_OK)
+		line->state = LINE_ASKED;
+	return status == PLX_OK;
+}
+
+/* The server has replied: is it one of ours? */
+static bool
+complete(struct talk *talk, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	struct line *line = &cm->line[CONTROL];
+	why->text[0] = '\0';
+	if (!cm->is_agreed)
+		return say(why, "%s is no ndperf; check --port", talk->peer);
+	cm->session = cm->agreed.session;
+	enum plx_status status = plx_complete(line->connector, why);
+	if (status != PLX_OK)
+		return why->text[0] != '\0' ||
+		       say(why, "the connection to %s cannot be completed: %s", talk->peer,
+			   plx_status_text(status));
+	line->state = LINE_UP;
+	return true;
+}
+
+static bool
+unanswered(struct talk *talk, struct plx_why *why)
+{
+	const struct line *line = &talk->cm->line[CONTROL];
+	char text[SAID_MAX];
+	if (interrupted)
+		return say(why, "interrupted while waiting for %s", talk->peer);
+	if (line->state == LINE_ENDED)
+		cm_ended_text(talk->cm, line, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "no answer");
+	return say(
+		why,
+		"%.60s did not take us within %u ms (%.90s); start `ndperf server` there first, or "
+		"give a longer --timeout",
+		talk->peer, talk->timeout_ms, text);
+}
+
+static bool
+cm_connect(struct talk *talk, struct plx_why *why)
+{
+	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	char ip[64];
+	snprintf(talk->peer, sizeof(talk->peer), "the server %s port %u",
+		 ip_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
+	if (!make_channel(talk, why) || !cm_stream_make(talk, why))
+		return false;
+	struct line *line = &talk->cm->line[CONTROL];
+	for (;;) {
+		if (!ask(talk, why))
+			return false;
+		wait_while(talk, LINE_ASKED, deadline);
+		if (line->state == LINE_REPLIED)
+			return complete(talk, why);
+		if (interrupted || talk_now_ms() + AGAIN_MS >= deadline)
+			return unanswered(talk, why);
+		uint64_t again = talk_now_ms() + AGAIN_MS;
+		while (!interrupted && talk_now_ms() < again)
+			side_pause(talk->side);
+	}
+}
+
+/* ---- the server --------------------------------------------------------------------------- */
+
+static bool
+cm_listen(struct talk *talk, struct plx_why *why)
+{
+	struct plx_listen_options options = {.port = talk->options->port};
+	if (!make_channel(talk, why)) {
+		if (talk->cm != NULL)
+			free_channel(talk);
+		return false;
+	}
+	why->text[0] = '\0';
+	enum plx_status status = plx_listen(talk->cm->channel, &options, &talk->cm->listener, why);
+	if (status == PLX_OK)
+		return true;
+	if (why->text[0] == '\0')
+		say(why, "cannot listen on port %u: %s", options.port, plx_status_text(status));
+	free_channel(talk);
+	return false;
+}
+
+static void
+cm_shut(struct talk *talk)
+{
+	if (plx_listener_destroy(talk->cm->listener) != PLX_OK)
+		fprintf(stderr, "ndperf: the listener cannot be given back\n");
+	talk->cm->listener = NULL;
+	cm_take_events(talk); /* rejects who has come meanwhile */
+	cm_close(talk);
+}
+
+/* Nobody can guess it, so that no stranger's queue pair takes a client's place. */
+static uint64_t
+new_session(void)
+{
+	uint64_t number = 0;
+	FILE *random = fopen("/dev/urandom", "rb");
+	if (random == NULL || fread(&number, sizeof(number), 1, random) != 1)
+		number = ticks();
+	if (random != NULL)
+		fclose(random);
+	return number;
+}
+
+/* Take the client that asks. Returns: false: it went away, or could not be taken (said) */
+static bool
+take_client(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	struct line *line = &cm->line[CONTROL];
+	struct plx_connect_options options;
+	struct plx_why why = {{0}};
+	uint8_t bytes[GREETING_BYTES];
+	char ip[64];
+	cm->session = new_session();
+	struct greeting greeting = {.session = cm->session, .line = CONTROL};
+	control_options(&greeting, bytes, &options);
+	snprintf(talk->peer, sizeof(talk->peer), "the client %s port %u",
+		 ip_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
+	if (!cm_stream_make(talk, &why) ||
+	    plx_accept(line->connector, cm->qp, &options, &why) != PLX_OK) {
+		fprintf(stderr, "ndperf: %s cannot be taken: %s\n", talk->peer, why.text);
+		return false;
+	}
+	/* its RTU, or its first message, may be here already */
+	if (line->state == LINE_REQUESTED)
+		line->state = LINE_ACCEPTED;
+	wait_while(talk, LINE_ACCEPTED, talk_now_ms() + talk->timeout_ms);
+	return line->state == LINE_UP;
+}
+
+static bool
+cm_accept(struct talk *talk, struct plx_why *why)
+{
+	struct line *line = &talk->cm->line[CONTROL];
+	why->text[0] = '\0';
+	for (;;) {
+		wait_while(talk, LINE_NONE, UINT64_MAX);
+		if (interrupted)
+			return false;
+		if (line->state == LINE_REQUESTED && take_client(talk))
+			return true;
+		cm_drop(line);
+		cm_stream_clear(talk->cm);
+	}
+}
+
+const struct carrier carrier_cm = {
+	.needs_adapter = true,
+	.listen = cm_listen,
+	.accept = cm_accept,
+	.shut = cm_shut,
+	.connect = cm_connect,
+	.read = cm_read,
+	.write = cm_write,
+	.has_news = cm_has_news,
+	.join = cm_join,
+	.part = cm_part,
+	.close = cm_close,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns what becomes of the channel's events: each changes the state of a line, and a request finds
+ * its line or is rejected with a sentence. What travels in private data is made and read here.
+ * It never waits, and connects nothing by itself. Start with cm_take_events().
+ */
+#include "cm_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- private data ------------------------------------------------------------------------- */
+
+static void
+put(uint8_t *to, uint64_t value, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+}
+
+static uint64_t
+get(const uint8_t *from, uint32_t bytes)
+{
+	uint64_t value = 0;
+	for (uint32_t i = 0; i < bytes; i++)
+		value = value << 8 | from[i];
+	return value;
+}
+
+void
+cm_put_greeting(const struct greeting *greeting, uint8_t *to)
+{
+	memcpy(to, talk_magic, TALK_MAGIC_BYTES);
+	put(to + TALK_MAGIC_BYTES, greeting->session, 8);
+	put(to + TALK_MAGIC_BYTES + 8, greeting->line, 4);
+}
+
+/* Returns: false: it is not of an ndperf */
+static bool
+get_greeting(const struct plx_channel_event *event, struct greeting *out)
+{
+	if (event->private_bytes < GREETING_BYTES ||
+	    memcmp(event->private_data, talk_magic, TALK_MAGIC_BYTES) != 0)
+		return false;
+	out->session = get(event->private_data + TALK_MAGIC_BYTES, 8);
+	out->line = (uint32_t)get(event->private_data + TALK_MAGIC_BYTES + 8, 4);
+	return true;
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+/* Why a request is none for us; NULL: it is. */
+static const char *
+refusal(const struct cm *cm, const struct plx_channel_event *event, struct greeting *greeting)
+{
+	bool is_ours = get_greeting(event, greeting);
+	if (!is_ours)
+		return "here is ndperf, which talks to `ndperf client` only";
+	if (greeting->line == CONTROL)
+		return cm->line[CONTROL].state == LINE_NONE
+			       ? NULL
+			       : "it measures with another client; try again later";
+	if (greeting->line >= QPS_MAX || greeting->session != cm->session ||
+	    cm->line[CONTROL].state != LINE_UP)
+		return "there is no such measurement";
+	if (cm->line[greeting->line].state != LINE_NONE)
+		return "this queue pair is connected already";
+	return NULL;
+}
+
+static void
+on_request(struct cm *cm, const struct plx_channel_event *event)
+{
+	struct greeting greeting = {0};
+	const char *no = refusal(cm, event, &greeting);
+	if (no == NULL) {
+		struct line *line = &cm->line[greeting.line];
+		*line = (struct line){.connector = event->connector, .state = LINE_REQUESTED};
+		plx_connector_set_context(event->connector, greeting.line);
+		if (greeting.line == CONTROL)
+			cm->client = event->connection;
+		return;
+	}
+	/* whoever has given up meanwhile need not be told */
+	(void)!plx_reject(event->connector, no, (uint32_t)strlen(no));
+	(void)!plx_connector_destroy(event->connector);
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static void
+on_end(struct cm *cm, struct line *line, const struct plx_channel_event *event)
+{
+	line->state = LINE_ENDED;
+	line->kind = event->kind;
+	line->reason = event->reason;
+	cm->said[0] = '\0';
+	if (event->kind == PLX_CM_EVENT_REJECTED && event->reason == PLX_CM_REASON_CONSUMER)
+		talk_words(event->private_data, event->private_bytes, cm->said, sizeof(cm->said));
+}
+
+static void
+on_event(struct cm *cm, const struct plx_channel_event *event)
+{
+	if (event->kind == PLX_CM_EVENT_REQUESTED) {
+		on_request(cm, event);
+		return;
+	}
+	struct line *line = &cm->line[event->context];
+	if (event->kind == PLX_CM_EVENT_REPLIED) {
+		line->state = LINE_REPLIED;
+		if (event->context == CONTROL)
+			cm->is_agreed = get_greeting(event, &cm->agreed);
+	} else if (event->kind == PLX_CM_EVENT_ESTABLISHED) {
+		line->state = LINE_UP;
+	} else {
+		on_end(cm, line, event);
+	}
+}
+
+void
+cm_take_events(struct talk *talk)
+{
+	struct plx_channel_event event;
+	while (plx_channel_next(talk->cm->channel, &event))
+		on_event(talk->cm, &event);
+}
+
+void
+cm_drop(struct line *line)
+{
+	if (line->connector != NULL && plx_connector_destroy(line->connector) != PLX_OK)
+		fprintf(stderr, "ndperf: a connection cannot be given back\n");
+	*line = (struct line){0};
+}
+
+char *
+cm_ended_text(const struct cm *cm, const struct line *line, char *text, size_t size)
+{
+	const char *what = plx_cm_event_text((enum plx_cm_event_kind)line->kind);
+	if (line->kind == PLX_CM_EVENT_REJECTED)
+		what = cm->said[0] != '\0' ? cm->said : plx_cm_reason_text(line->reason);
+	snprintf(text, size, "%s", what);
+	/* the texts of events end with what programs must know */
+	char *tail = strstr(text, "; ends");
+	if (tail != NULL)
+		*tail = '\0';
+	return text;
+}

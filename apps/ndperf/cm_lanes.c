@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the connections of the queue pairs that are measured: the active side asks for each, naming
+ * its lane and the conversation that it belongs to, the passive side accepts; afterwards the active
+ * side disconnects them. It never looks at a card but for what goes into requests.
+ * Start with cm_join().
+ */
+#include "cm_parts.h"
+
+#include "options.h"
+
+enum {
+	ASKED_MAX = 16, /* at once, so that no manager has to be in a hurry */
+};
+
+static bool
+fail_line(struct talk *talk, uint32_t i, const char *what)
+{
+	return side_fail(talk->side, "queue pair %u of %u cannot be connected to %.80s: %s", i + 1,
+			 talk->side->job.qps, talk->peer, what);
+}
+
+static void
+lane_options(const struct talk *talk, uint32_t i, uint8_t *bytes, struct plx_connect_options *out)
+{
+	const struct job *job = &talk->side->job;
+	struct greeting greeting = {.session = talk->cm->session, .line = i};
+	uint32_t most = talk->side->info.rd_atomic;
+	plx_connect_options_init(out);
+	out->remote = talk->options->peer;
+	out->remote_port = talk->options->port;
+	out->path_mtu = job->path_mtu;
+	out->access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
+	out->responder_res = out->rd_atomic = (uint8_t)(job->depth < most ? job->depth : most);
+	if (job->ack_timeout != 0)
+		out->ack_timeout = (uint8_t)job->ack_timeout;
+	cm_put_greeting(&greeting, bytes);
+	out->private_data = bytes;
+	out->private_bytes = GREETING_BYTES;
+}
+
+/* ---- one step of one lane ----------------------------------------------------------------- */
+
+static bool
+ask(struct talk *talk, uint32_t i)
+{
+	struct line *line = &talk->cm->line[i];
+	struct plx_connect_options options;
+	struct plx_why why = {{0}};
+	uint8_t bytes[GREETING_BYTES];
+	lane_options(talk, i, bytes, &options);
+	enum plx_status status = plx_connector_create(talk->cm->channel, i, &line->connector);
+	if (status == PLX_OK)
+		status = plx_connect(line->connector, talk->side->lanes[i].qp, &options, &why);
+	if (status != PLX_OK)
+		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+	line->state = LINE_ASKED;
+	return true;
+}
+
+static bool
+complete(struct talk *talk, uint32_t i)
+{
+	struct line *line = &talk->cm->line[i];
+	struct plx_why why = {{0}};
+	enum plx_status status = plx_complete(line->connector, &why);
+	if (status != PLX_OK)
+		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+	line->state = LINE_UP;
+	return true;
+}
+
+static bool
+accept_it(struct talk *talk, uint32_t i)
+{
+	struct line *line = &talk->cm->line[i];
+	struct plx_connect_options options;
+	struct plx_why why = {{0}};
+	uint8_t bytes[GREETING_BYTES];
+	lane_options(talk, i, bytes, &options);
+	enum plx_status status =
+		plx_accept(line->connector, talk->side->lanes[i].qp, &options, &why);
+	if (status != PLX_OK)
+		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+	line->state = LINE_ACCEPTED;
+	return true;
+}
+
+/* ---- all lanes ---------------------------------------------------------------------------- */
+
+static uint32_t
+count(const struct talk *talk, enum line_state state)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < talk->side->job.qps; i++)
+		n += talk->cm->line[i].state == state;
+	return n;
+}
+
+/* Whatever can be done now. Returns: false: the side has failed */
+static bool
+step(struct talk *talk)
+{
+	uint32_t asked = count(talk, LINE_ASKED);
+	for (uint32_t i = 0; i < talk->side->job.qps; i++) {
+		struct line *line = &talk->cm->line[i];
+		bool is_good = true;
+		char text[SAID_MAX];
+		if (line->state == LINE_ENDED)
+			is_good = fail_line(talk, i,
+					    cm_ended_text(talk->cm, line, text, sizeof(text)));
+		else if (line->state == LINE_REPLIED)
+			is_good = complete(talk, i);
+		else if (line->state == LINE_REQUESTED)
+			is_good = accept_it(talk, i);
+		else if (line->state == LINE_NONE && talk->side->is_active && asked < ASKED_MAX &&
+			 ++asked > 0)
+			is_good = ask(talk, i);
+		if (!is_good)
+			return false;
+	}
+	return true;
+}
+
+bool
+cm_join(struct talk *talk, const struct card *cards)
+{
+	struct side *side = talk->side;
+	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	for (uint32_t i = 0; i < side->job.qps; i++)
+		side->lanes[i].peer = cards[i];
+	while (count(talk, LINE_UP) < side->job.qps) {
+		cm_take_events(talk);
+		cm_stream_collect(talk);
+		if (!step(talk))
+			return false;
+		if (talk->cm->is_lost)
+			return side_fail(side, "%s", talk->cm->why.text);
+		if (interrupted)
+			return side_fail(side, "interrupted");
+		if (talk_now_ms() >= deadline)
+			return side_fail(
+				side, "%u of %u queue pairs are connected to %.100s after %u ms",
+				count(talk, LINE_UP), side->job.qps, talk->peer, talk->timeout_ms);
+		side_pause(side);
+	}
+	return true;
+}
+
+/* The active side disconnects; the passive one is told. A peer that does not take part in it is not
+ * waited for long. */
+void
+cm_part(struct talk *talk, bool is_orderly)
+{
+	struct cm *cm = talk->cm;
+	uint64_t deadline = talk_now_ms() + ORDERLY_MS;
+	if (cm == NULL)
+		return;
+	for (uint32_t i = 0; is_orderly && talk->side->is_active && i < talk->side->job.qps; i++) {
+		if (cm->line[i].state == LINE_UP && plx_disconnect(cm->line[i].connector) == PLX_OK)
+			cm->line[i].state = LINE_LEAVING;
+	}
+	while (is_orderly && !cm->is_lost && talk_now_ms() < deadline &&
+	       count(talk, LINE_UP) + count(talk, LINE_LEAVING) > 0) {
+		cm_take_events(talk);
+		cm_stream_collect(talk);
+		side_pause(talk->side);
+	}
+	for (uint32_t i = 0; i < QPS_MAX; i++)
+		cm_drop(&cm->line[i]);
+}

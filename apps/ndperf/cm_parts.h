@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the files of the carrier by the communication manager share: its state, and what they ask of
+ * each other. Start with struct cm.
+ */
+#ifndef NDPERF_CM_PARTS_H
+#define NDPERF_CM_PARTS_H
+
+#include "cm.h"
+#include "side.h"
+
+enum {
+	PIECE_BYTES = 4096,  /* of the conversation, in one SEND */
+	PIECES_TO_READ = 32, /* receives that are always posted; the longest messages are 5 each */
+	PIECES_TO_WRITE = 16,
+	CONTROL = QPS_MAX, /* the line of the conversation; before it those of the lanes */
+	LINES = QPS_MAX + 1,
+	ORDERLY_MS = 2000, /* that a peer may take for its part of a disconnect */
+	SAID_MAX = 149,
+};
+
+enum line_state {
+	LINE_NONE,
+	LINE_ASKED,     /* we have asked */
+	LINE_REQUESTED, /* the peer has asked */
+	LINE_REPLIED,   /* the peer has accepted: to be completed */
+	LINE_ACCEPTED,  /* we have: to be completed by the peer */
+	LINE_UP,
+	LINE_LEAVING, /* we have disconnected */
+	LINE_ENDED,   /* `kind` and `reason` tell how */
+};
+
+/* One connection: of a lane, or of the conversation. */
+struct line {
+	struct plx_connector *connector;
+	enum line_state state;
+	uint8_t kind;
+	uint16_t reason;
+};
+
+/* What travels in the private data of a REQ and a REP. */
+struct greeting {
+	uint64_t session; /* the server's number for this client; in the first REQ 0 */
+	uint32_t line;
+};
+
+struct piece {
+	uint32_t length, taken;
+};
+
+struct cm {
+	struct plx_channel *channel;
+	struct plx_listener *listener; /* a server's */
+	struct line line[LINES];
+	char said[SAID_MAX];          /* by who rejected us last */
+	struct plx_connection client; /* REQUESTED: whose conversation it is */
+	struct greeting agreed;       /* what the server replied; `is_agreed`: it is an ndperf */
+	bool is_agreed;
+	uint64_t session;
+
+	/* the queue pair of the conversation */
+	struct plx_cq *cq;
+	struct plx_qp *qp;
+	struct plx_mr *mr;
+	uint8_t *memory;
+	struct piece piece[PIECES_TO_READ]; /* received, in turn */
+	uint32_t first, ready;              /* of those not read yet */
+	uint32_t written, acknowledged;     /* pieces sent, ever */
+	bool is_lost, is_orderly;           /* nothing comes any more; the peer has disconnected */
+	struct plx_why why;                 /* ... and how that is said */
+	uint64_t beat_ms;                   /* when a sign of life was asked for */
+	bool is_beating;                    /* ... and has not been answered */
+};
+
+/* cm_events.c ---- */
+
+/** Take what has happened to any line. Requests that nobody can want are rejected. */
+void cm_take_events(struct talk *talk);
+/** Give a line back, whatever its state. */
+void cm_drop(struct line *line);
+/** "nobody listens there" and the like, of a line that has ended. Returns: `text` */
+char *cm_ended_text(const struct cm *cm, const struct line *line, char *text, size_t size);
+void cm_put_greeting(const struct greeting *greeting, uint8_t *to);
+enum {
+	GREETING_BYTES = TALK_MAGIC_BYTES + 12
+};
+
+/* cm_stream.c ---- */
+
+/** The queue pair of the conversation, ready to be connected, with its receives. */
+bool cm_stream_make(struct talk *talk, struct plx_why *why);
+void cm_stream_clear(struct cm *cm);
+/** Take completions: pieces that came, pieces that arrived, the end. */
+void cm_stream_collect(struct talk *talk);
+/** Wait until everything written has arrived, the peer is lost, or the time is over. */
+void cm_stream_drain(struct talk *talk, uint32_t timeout_ms);
+bool cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *none,
+	     struct plx_why *why);
+bool cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why);
+bool cm_has_news(struct talk *talk);
+
+/* cm_lanes.c ---- */
+
+bool cm_join(struct talk *talk, const struct card *cards);
+void cm_part(struct talk *talk, bool is_orderly);
+
+#endif

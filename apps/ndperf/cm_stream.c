@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the queue pair of the conversation: bytes are cut into pieces, each a SEND into one of the
+ * receives that are always posted, and put together again in order. While messages flow, a WRITE of
+ * no bytes asks the peer's engine now and then whether it lives.
+ * It knows nothing of messages. Start with cm_stream_collect().
+ */
+#include "cm_parts.h"
+
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	WR_WRITTEN = 1 << 16,
+	WR_BEAT = 1 << 17,
+	BEAT_MS = 500, /* from one sign of life to the next */
+	COLLECT_MAX = 16,
+};
+
+/* ---- the queue pair ----------------------------------------------------------------------- */
+
+static uint8_t *
+piece_at(const struct cm *cm, uint32_t i)
+{
+	return cm->memory + (size_t)i * PIECE_BYTES;
+}
+
+static bool
+post_receive(struct cm *cm, uint32_t i, struct plx_why *why)
+{
+	enum plx_status status = PLX_OK;
+	struct plx_sge sge = {.va = (uint64_t)(uintptr_t)piece_at(cm, i),
+			      .length = PIECE_BYTES,
+			      .key = plx_mr_key(cm->mr)};
+	struct plx_recv_wr wr = {.wr_id = i, .sge = &sge, .sges = 1};
+	cm->piece[i] = (struct piece){0};
+	return plx_post_recv(cm->qp, &wr, 1, &status) == 1 ||
+	       say(why, "a receive of the conversation cannot be posted: %s",
+		   plx_status_text(status));
+}
+
+static bool
+make_parts(struct talk *talk, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	struct side *side = talk->side;
+	size_t bytes = (size_t)(PIECES_TO_READ + PIECES_TO_WRITE) * PIECE_BYTES;
+	struct plx_cq_options queue = {.depth = PIECES_TO_READ + PIECES_TO_WRITE + 2};
+	why->text[0] = '\0';
+	cm->memory = plx_mem_alloc(bytes, side->info.socket, NULL);
+	if (cm->memory == NULL)
+		return say(why, "no memory for the conversation");
+	enum plx_status status =
+		plx_mr_register(side->pd, cm->memory, bytes, PLX_ACCESS_LOCAL_WRITE, &cm->mr);
+	if (status == PLX_OK)
+		status = plx_cq_create(side->adapter, &queue, &cm->cq);
+	struct plx_qp_options options = {.send_cq = cm->cq,
+					 .recv_cq = cm->cq,
+					 .sq_depth = PIECES_TO_WRITE + 2,
+					 .rq_depth = PIECES_TO_READ,
+					 .context = CONTROL};
+	if (status == PLX_OK)
+		status = plx_qp_create(side->pd, &options, &cm->qp, why);
+	if (status == PLX_OK)
+		status = plx_qp_modify(cm->qp, PLX_QP_INIT, NULL, NULL, why);
+	if (status != PLX_OK && why->text[0] == '\0')
+		say(why, "no queue pair for the conversation: %s", plx_status_text(status));
+	return status == PLX_OK;
+}
+
+bool
+cm_stream_make(struct talk *talk, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	cm->first = cm->ready = cm->written = cm->acknowledged = 0;
+	cm->is_lost = cm->is_orderly = cm->is_beating = false;
+	cm->beat_ms = 0;
+	if (!make_parts(talk, why))
+		return false;
+	for (uint32_t i = 0; i < PIECES_TO_READ; i++) {
+		if (!post_receive(cm, i, why))
+			return false;
+	}
+	return true;
+}
+
+void
+cm_stream_clear(struct cm *cm)
+{
+	bool is_good = cm->qp == NULL || plx_qp_destroy(cm->qp) == PLX_OK;
+	is_good &= cm->cq == NULL || plx_cq_destroy(cm->cq) == PLX_OK;
+	is_good &= cm->mr == NULL || plx_mr_deregister(cm->mr) == PLX_OK;
+	if (!is_good)
+		fprintf(stderr,
+			"ndperf: the queue pair of the conversation cannot be given back\n");
+	if (cm->memory != NULL)
+		plx_mem_free(cm->memory);
+	cm->qp = NULL;
+	cm->cq = NULL;
+	cm->mr = NULL;
+	cm->memory = NULL;
+}
+
+/* ---- what has come ------------------------------------------------------------------------ */
+
+static void
+lose(struct talk *talk, bool is_orderly, const char *how)
+{
+	struct cm *cm = talk->cm;
+	if (cm->is_lost)
+		return;
+	cm->is_lost = true;
+	cm->is_orderly = is_orderly;
+	say(&cm->why, "%.100s has vanished: %s", talk->peer, how);
+}
+
+/* Receives complete in the order in which they were posted, which is that of `piece`. */
+static void
+take_piece(struct cm *cm, const struct plx_wc *wc)
+{
+	cm->piece[wc->wr_id].length = wc->bytes;
+	cm->ready++;
+}
+
+static void
+collect_one(struct talk *talk, const struct plx_wc *wc)
+{
+	struct cm *cm = talk->cm;
+	if (wc->status == PLX_WC_FLUSHED)
+		lose(talk, true, "it has disconnected");
+	else if (wc->status != PLX_WC_SUCCESS)
+		lose(talk, false, plx_wc_text((enum plx_wc_status)wc->status));
+	else if (wc->flags & PLX_WC_RECV)
+		take_piece(cm, wc);
+	else if (wc->wr_id == WR_BEAT)
+		cm->is_beating = false;
+	else
+		cm->acknowledged++;
+}
+
+void
+cm_stream_collect(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	struct plx_wc wc[COLLECT_MAX];
+	uint32_t n;
+	while ((n = plx_cq_poll(cm->cq, wc, COLLECT_MAX)) != 0) {
+		for (uint32_t i = 0; i < n; i++)
+			collect_one(talk, &wc[i]);
+	}
+	if (cm->line[CONTROL].state == LINE_ENDED)
+		lose(talk, true, "it has disconnected");
+}
+
+/* Everything there is to look after while waiting. */
+static void
+turn(struct talk *talk)
+{
+	cm_take_events(talk);
+	cm_stream_collect(talk);
+}
+
+/* Take what the first pieces have. Returns: how many bytes; a piece that is used up is posted again
+ */
+static size_t
+take_bytes(struct talk *talk, uint8_t *to, size_t size)
+{
+	struct cm *cm = talk->cm;
+	size_t have = 0;
+	while (cm->ready > 0 && have < size) {
+		struct piece *piece = &cm->piece[cm->first];
+		size_t left = piece->length - piece->taken;
+		size_t n = left < size - have ? left : size - have;
+		memcpy(to + have, piece_at(cm, cm->first) + piece->taken, n);
+		piece->taken += (uint32_t)n;
+		have += n;
+		if (piece->taken < piece->length)
+			break;
+		struct plx_why why;
+		if (!cm->is_lost && !post_receive(cm, cm->first, &why))
+			lose(talk, false, why.text);
+		cm->first = (cm->first + 1) % PIECES_TO_READ;
+		cm->ready--;
+	}
+	return have;
+}
+
+bool
+cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *none,
+	struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	size_t have = 0;
+	*none = false;
+	for (;;) {
+		turn(talk);
+		have += take_bytes(talk, (uint8_t *)to + have, size - have);
+		if (have == size)
+			return true;
+		if (cm->is_lost) {
+			*none = have == 0 && cm->is_orderly;
+			*why = cm->why;
+			return false;
+		}
+		if (interrupted)
+			return say(why, "interrupted while waiting for %s", talk->peer);
+		if (talk_now_ms() >= deadline_ms)
+			return say(why, "%s says nothing within the timeout", talk->peer);
+		side_pause(talk->side);
+	}
+}
+
+/* ---- what goes ---------------------------------------------------------------------------- */
+
+static bool
+post_piece(struct talk *talk, const uint8_t *from, uint32_t size, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	uint8_t *at = piece_at(cm, PIECES_TO_READ + cm->written % PIECES_TO_WRITE);
+	enum plx_status status = PLX_OK;
+	struct plx_sge sge = {
+		.va = (uint64_t)(uintptr_t)at, .length = size, .key = plx_mr_key(cm->mr)};
+	struct plx_send_wr wr = {.wr_id = WR_WRITTEN, .op = PLX_WR_SEND, .sges = 1, .sge = &sge};
+	memcpy(at, from, size);
+	if (plx_post_send(cm->qp, &wr, 1, &status) != 1)
+		return say(why, "the conversation with %.100s cannot go on: %s", talk->peer,
+			   plx_status_text(status));
+	cm->written++;
+	return true;
+}
+
+bool
+cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
+{
+	struct cm *cm = talk->cm;
+	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	size_t done = 0;
+	while (done < size) {
+		turn(talk);
+		if (cm->is_lost) {
+			*why = cm->why;
+			return false;
+		}
+		if (cm->written - cm->acknowledged < PIECES_TO_WRITE) {
+			size_t n = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+			if (!post_piece(talk, (const uint8_t *)from + done, (uint32_t)n, why))
+				return false;
+			done += n;
+			continue;
+		}
+		if (interrupted || talk_now_ms() >= deadline)
+			return say(why, "%s takes nothing within %u ms", talk->peer,
+				   talk->timeout_ms);
+		side_pause(talk->side);
+	}
+	return true;
+}
+
+void
+cm_stream_drain(struct talk *talk, uint32_t timeout_ms)
+{
+	struct cm *cm = talk->cm;
+	uint64_t deadline = talk_now_ms() + timeout_ms;
+	for (;;) {
+		turn(talk);
+		if (cm->is_lost || cm->written == cm->acknowledged || talk_now_ms() >= deadline)
+			return;
+		side_pause(talk->side);
+	}
+}
+
+/* ---- does it live? ------------------------------------------------------------------------ */
+
+/* A WRITE of no bytes needs neither a receive nor a key, and is acknowledged. */
+static void
+beat(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	struct plx_send_wr wr = {.wr_id = WR_BEAT, .op = PLX_WR_WRITE};
+	uint64_t now = talk_now_ms();
+	uint32_t limit = talk->timeout_ms < CM_VANISHED_MS ? talk->timeout_ms : CM_VANISHED_MS;
+	if (cm->is_beating && now - cm->beat_ms > limit)
+		lose(talk, false, "it does not answer any more");
+	if (cm->is_beating || cm->is_lost || now - cm->beat_ms < BEAT_MS)
+		return;
+	cm->is_beating = plx_post_send(cm->qp, &wr, 1, NULL) == 1;
+	cm->beat_ms = now;
+}
+
+bool
+cm_has_news(struct talk *talk)
+{
+	turn(talk);
+	beat(talk);
+	return talk->cm->ready > 0 || talk->cm->is_lost;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns the framing: a greeting of 12 bytes, then messages of a kind, a length and a body, numbers
+ * in network byte order. What a peer says is checked before it is believed. It never looks into a
+ * body, and does not know what carries it. Start with talk_receive_any().
+ */
+#include "talk.h"
+
+#include "cm.h"
+#include "options.h"
+#include "tcp.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <time.h>
+
+const uint8_t talk_magic[TALK_MAGIC_BYTES] = {'n', 'd', 'p', 'e', 'r', 'f', '\r', '\n'};
+
+volatile int interrupted;
+
+uint64_t
+talk_now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void
+talk_init(struct talk *talk, const struct options *options, struct side *side)
+{
+	talk->carrier = options->oob_host[0] != '\0' || options->role == ROLE_SOLO ? &carrier_tcp
+										   : &carrier_cm;
+	talk->options = options;
+	talk->side = side;
+	talk->timeout_ms = options->timeout_ms;
+	talk->fd = talk->listening = -1;
+}
+
+bool
+talk_hello(struct talk *talk, struct plx_why *why)
+{
+	uint8_t ours[TALK_MAGIC_BYTES + 4], theirs[TALK_MAGIC_BYTES + 4];
+	uint32_t version = htonl(TALK_VERSION);
+	bool none;
+	memcpy(ours, talk_magic, TALK_MAGIC_BYTES);
+	memcpy(ours + TALK_MAGIC_BYTES, &version, 4);
+	if (!talk->carrier->write(talk, ours, sizeof(ours), why) ||
+	    !talk->carrier->read(talk, theirs, sizeof(theirs), talk_now_ms() + talk->timeout_ms,
+				 &none, why))
+		return false;
+	if (memcmp(theirs, talk_magic, TALK_MAGIC_BYTES) != 0)
+		return say(why, "%s is no ndperf; check --oob", talk->peer);
+	memcpy(&version, theirs + TALK_MAGIC_BYTES, 4);
+	if (ntohl(version) != TALK_VERSION)
+		return say(why,
+			   "%s speaks version %u of the side channel, this ndperf version %d; use "
+			   "the same release at both ends",
+			   talk->peer, ntohl(version), TALK_VERSION);
+	return true;
+}
+
+bool
+talk_send(struct talk *talk, enum message kind, struct plx_why *why)
+{
+	uint32_t head[2] = {htonl((uint32_t)kind), htonl(talk->length)};
+	return talk->carrier->write(talk, head, sizeof(head), why) &&
+	       talk->carrier->write(talk, talk->body, talk->length, why);
+}
+
+enum message
+talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
+{
+	uint32_t head[2];
+	bool none;
+	if (!talk->carrier->read(talk, head, sizeof(head), talk_now_ms() + timeout_ms, &none,
+				 why)) {
+		if (none)
+			why->text[0] = '\0';
+		return MESSAGE_NONE;
+	}
+	uint32_t kind = ntohl(head[0]), length = ntohl(head[1]);
+	if (kind == MESSAGE_NONE || kind >= MESSAGE_COUNT || length > TALK_BODY_MAX) {
+		say(why, "%s sends a message of kind %u with %u bytes, which is none of version %d",
+		    talk->peer, kind, length, TALK_VERSION);
+		return MESSAGE_NONE;
+	}
+	if (!talk->carrier->read(talk, talk->body, length, talk_now_ms() + talk->timeout_ms, &none,
+				 why))
+		return MESSAGE_NONE;
+	talk->length = length;
+	return (enum message)kind;
+}
+
+char *
+talk_words(const uint8_t *said, uint32_t length, char *text, size_t size)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < length && n < size - 1; i++) {
+		if (said[i] >= ' ' && said[i] < 0x7f)
+			text[n++] = (char)said[i];
+	}
+	text[n] = '\0';
+	return text;
+}
+
+bool
+talk_receive(struct talk *talk, enum message kind, struct plx_why *why)
+{
+	char said[180];
+	enum message got = talk_receive_any(talk, talk->timeout_ms, why);
+	if (got == kind)
+		return true;
+	if (got == MESSAGE_REFUSED)
+		say(why, "%.60s: %s", talk->peer,
+		    talk_words(talk->body, talk->length, said, sizeof(said)));
+	else if (got != MESSAGE_NONE)
+		say(why, "%s sends message %u where %u is due", talk->peer, got, kind);
+	else if (why->text[0] == '\0')
+		say(why, "%s has vanished: it closed the side channel", talk->peer);
+	return false;
+}
+
+void
+talk_refuse(struct talk *talk, const char *sentence)
+{
+	struct plx_why why;
+	size_t length = strnlen(sentence, sizeof(why.text) - 1);
+	memcpy(talk->body, sentence, length);
+	talk->length = (uint32_t)length;
+	(void)talk_send(talk, MESSAGE_REFUSED, &why);
+}
