@@ -279,7 +279,8 @@ make_cm(struct plx_adapter *adapter, struct plx_why *why)
 {
 	const uint8_t *mac = adapter->net_config.mac;
 	struct plx_cm_config config = {.connections = adapter->wishes.connections,
-				       .half_open = (adapter->wishes.connections + 1) / 2};
+				       .half_open = (adapter->wishes.connections + 1) / 2,
+				       .path_mtu = adapter->path_mtu};
 	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
 
 	if (status != PLX_OK)

@@ -78,7 +78,7 @@ struct plx_wishes {
 	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest the port carries */
 	uint32_t qps;         /* queue pairs at most; 0: 1024 */
 	uint32_t keys;        /* regions and windows at most; 0: 65536 */
-	uint32_t connections; /* by the communication manager, at most; 0: as many as qps */
+	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
 	uint32_t packets;     /* buffers of the pool; 0: 16384 */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
