@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * ndping from its command line to its exit status: 0 every layer is fine, 1 one fails, 2 asked
+ * wrongly. Every failure is one sentence on stderr. Start with main().
+ */
+#include "clock.h"
+#include "ping.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int
+fail(const char *sentence, int status)
+{
+	fprintf(stderr, "ndping: %s\n", sentence);
+	return status;
+}
+
+static int
+try_peer(const struct wants *wants)
+{
+	struct ping *ping = calloc(1, sizeof(*ping));
+	struct plx_why why;
+	if (ping == NULL)
+		return fail("no memory", STATUS_FAILURE);
+	ping->wants = wants;
+	bool is_good = station_open(wants, &ping->at, &why);
+	if (!is_good) {
+		snprintf(ping->sentence, sizeof(ping->sentence), "%s", why.text);
+	} else {
+		if (!wants->json)
+			show_head(ping);
+		is_good = layers_try(ping, show_layer);
+		station_close(&ping->at);
+	}
+	if (wants->json)
+		show_json(ping, is_good);
+	int status = is_good ? 0 : fail(ping->sentence, STATUS_FAILURE);
+	free(ping);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct wants wants;
+	struct plx_why why = {{0}};
+	switch (wants_parse(argc, argv, &wants, &why)) {
+	case PARSED_DONE:
+		return 0;
+	case PARSED_WRONG:
+		return fail(why.text, STATUS_USAGE);
+	case PARSED_RUN:
+		break;
+	}
+	catch_signals();
+	ticks_hz();
+	if (wants.is_server)
+		return serve(&wants, &why) ? 0 : fail(why.text, STATUS_FAILURE);
+	return try_peer(&wants);
+}

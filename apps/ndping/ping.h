@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * ndping: is there a way from here to a peer, and if not, which layer fails? The words its files
+ * share. It stands on plx_verbs.h alone, beside what it borrows from ndperf: units, the pattern,
+ * the histogram and the clock. Start with struct ping; layers.c goes through the layers.
+ */
+#ifndef NDPING_PING_H
+#define NDPING_PING_H
+
+#include "histogram.h"
+#include "units.h"
+
+enum {
+	STATUS_FAILURE = 1, /* of the process: a layer fails */
+	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
+	PORT = 7472,
+	COUNT_MAX = 10 * 1000 * 1000,
+	SIZE_MAX_BYTES = 1 << 20,
+	SENTENCE_MAX = 640,
+	GREETING_MAGIC_BYTES = 8,
+	GREETING_BYTES = GREETING_MAGIC_BYTES + 8, /* ... a version and a size */
+	GREETING_VERSION = 1,
+};
+
+/* The command line. */
+struct wants {
+	bool is_server, json;
+	const char *adapter, *device, *eal;
+	struct {
+		struct plx_ip ip;
+		uint8_t prefix_bits;
+	} address;
+	struct plx_ip peer;
+	uint16_t port;
+	uint32_t count, size, timeout_ms;
+};
+
+enum layer {
+	LAYER_NEIGHBOUR,  /* the peer's, or the gateway's, Ethernet address */
+	LAYER_ICMP,       /* an ICMP echo */
+	LAYER_MANAGER,    /* a communication manager answers */
+	LAYER_CONNECT,    /* a connection to ndping's server */
+	LAYER_MESSAGES,   /* SENDs there and back */
+	LAYER_DISCONNECT, /* and an end that both sides know of */
+	LAYER_COUNT,
+};
+
+extern const char *const layer_names[LAYER_COUNT];
+
+/* What came of one layer. */
+struct finding {
+	bool is_tried, is_good;
+	double ms;      /* it took */
+	char text[160]; /* what was found */
+};
+
+/* An open adapter, and what stands on it. */
+struct station {
+	struct plx_adapter *adapter;
+	struct plx_adapter_info info;
+	struct plx_pd *pd;
+	struct plx_channel *channel;
+};
+
+struct ping {
+	const struct wants *wants;
+	struct station at;
+	struct plx_connector *connector;
+	struct plx_connection connection;
+	struct plx_cq *cq;
+	struct plx_qp *qp;
+	struct plx_mr *mr;
+	uint8_t *memory;        /* a message to send, and one to receive */
+	struct histogram trips; /* [ticks] round trips of messages */
+	struct finding finding[LAYER_COUNT];
+	char sentence[SENTENCE_MAX]; /* of the layer that fails */
+};
+
+/** Set by SIGINT and SIGTERM: every wait ends. */
+extern volatile int interrupted;
+
+/* wants.c ---- */
+
+enum parsed {
+	PARSED_RUN,
+	PARSED_DONE, /* --help or --version was answered */
+	PARSED_WRONG,
+};
+
+/** @param why [out] PARSED_WRONG: which argument, its value, what it may be */
+enum parsed wants_parse(int argc, char **argv, struct wants *wants, struct plx_why *why);
+
+/* station.c ---- */
+
+/** Adapter, domain and channel, as the command line asks. @param why the sentence */
+bool station_open(const struct wants *wants, struct station *at, struct plx_why *why);
+void station_close(struct station *at);
+/** Milliseconds of the monotonic clock. */
+double now_ms(void);
+/** What a client says in its REQ, and a server in its REP. @param bytes [GREETING_BYTES] out */
+void greeting_put(uint32_t size, uint8_t *bytes);
+/** Returns: false: it is not ndping's, or of another version */
+bool greeting_get(const struct plx_channel_event *event, uint32_t *size);
+/** Give back, and say so when it cannot be. */
+void given_back(enum plx_status status, const char *what);
+
+/* layers.c ---- */
+
+/** Go through the layers until one fails. Returns: none did */
+bool layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer layer));
+/** Write ping->sentence. Returns: false */
+__attribute__((format(printf, 3, 4))) bool layer_fail(struct ping *ping, enum layer layer,
+						      const char *format, ...);
+
+/* dialogue.c ---- */
+
+bool dialogue_connect(struct ping *ping);
+bool dialogue_exchange(struct ping *ping);
+bool dialogue_disconnect(struct ping *ping);
+/** Give everything back, whatever state it is in. */
+void dialogue_clear(struct ping *ping);
+
+/* serve.c ---- */
+
+/** Send back what comes, client beside client, until interrupted. */
+bool serve(const struct wants *wants, struct plx_why *why);
+
+/* show.c ---- */
+
+void show_head(const struct ping *ping);
+void show_layer(const struct ping *ping, enum layer layer);
+void show_json(const struct ping *ping, bool is_good);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns what both sides of ndping begin with: an adapter that this thread polls, a domain, a
+ * channel, and the greeting that travels in private data. Start with station_open().
+ */
+#include "ping.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const uint8_t magic[GREETING_MAGIC_BYTES] = {'n', 'd', 'p', 'i', 'n', 'g', '\r', '\n'};
+
+volatile int interrupted;
+
+double
+now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+void
+given_back(enum plx_status status, const char *what)
+{
+	if (status != PLX_OK)
+		fprintf(stderr, "ndping: %s cannot be given back: %s\n", what,
+			plx_status_text(status));
+}
+
+/* ---- the greeting ------------------------------------------------------------------------- */
+
+static void
+put32(uint8_t *to, uint32_t value)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		to[i] = (uint8_t)(value >> 8 * (3 - i));
+}
+
+static uint32_t
+get32(const uint8_t *from)
+{
+	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+}
+
+void
+greeting_put(uint32_t size, uint8_t *bytes)
+{
+	memcpy(bytes, magic, GREETING_MAGIC_BYTES);
+	put32(bytes + GREETING_MAGIC_BYTES, GREETING_VERSION);
+	put32(bytes + GREETING_MAGIC_BYTES + 4, size);
+}
+
+bool
+greeting_get(const struct plx_channel_event *event, uint32_t *size)
+{
+	const uint8_t *at = event->private_data;
+	if (event->private_bytes < GREETING_BYTES || memcmp(at, magic, GREETING_MAGIC_BYTES) != 0 ||
+	    get32(at + GREETING_MAGIC_BYTES) != GREETING_VERSION)
+		return false;
+	*size = get32(at + GREETING_MAGIC_BYTES + 4);
+	return true;
+}
+
+/* ---- the adapter -------------------------------------------------------------------------- */
+
+static bool
+make_wishes(const struct wants *wants, struct plx_wishes *wishes, struct plx_why *why)
+{
+	plx_wishes_init(wishes);
+	if (wants->adapter != NULL) {
+		if (plx_wishes_load(wants->adapter, wishes, why) != PLX_OK)
+			return false;
+	} else {
+		snprintf(wishes->device, sizeof(wishes->device), "%s", wants->device);
+		wishes->address[0].ip = wants->address.ip;
+		wishes->address[0].prefix_bits = wants->address.prefix_bits;
+		wishes->addresses = 1;
+	}
+	wishes->mode = PLX_MODE_INLINE;
+	wishes->idle = PLX_IDLING_YIELD;
+	return true;
+}
+
+static bool
+said(struct plx_why *why, const char *what, enum plx_status status)
+{
+	return why->text[0] != '\0' ? false : say(why, "%s: %s", what, plx_status_text(status));
+}
+
+bool
+station_open(const struct wants *wants, struct station *at, struct plx_why *why)
+{
+	struct plx_wishes wishes;
+	*at = (struct station){0};
+	why->text[0] = '\0';
+	enum plx_status status = plx_eal_start(wants->eal, why);
+	if (status != PLX_OK)
+		return said(why, "DPDK cannot be started", status);
+	if (!make_wishes(wants, &wishes, why))
+		return false;
+	status = plx_adapter_open(wants->adapter != NULL ? wants->adapter : "ndping", &wishes,
+				  &at->adapter, why);
+	if (status != PLX_OK)
+		return said(why, "the adapter cannot be opened", status);
+	plx_adapter_query(at->adapter, &at->info);
+	status = plx_pd_create(at->adapter, &at->pd);
+	if (status == PLX_OK)
+		status = plx_channel_create(at->adapter, 256, &at->channel);
+	if (status == PLX_OK)
+		return true;
+	station_close(at);
+	return said(why, "no domain or no channel for connections", status);
+}
+
+void
+station_close(struct station *at)
+{
+	if (at->channel != NULL)
+		given_back(plx_channel_destroy(at->channel), "the channel");
+	if (at->pd != NULL)
+		given_back(plx_pd_destroy(at->pd), "the protection domain");
+	if (at->adapter != NULL)
+		given_back(plx_adapter_close(at->adapter), "the adapter");
+	*at = (struct station){0};
+}
