@@ -87,7 +87,7 @@ conn_on_failure(struct plx_qpair *qp)
 	struct plx_engine *engine = qp->engine;
 
 	/* STATE: it has ended by itself. */
-	(void)plx_cm_lost(engine->gsi->cm, qp->conn->id, engine->now);
+	(void)!plx_cm_lost(engine->gsi->cm, qp->conn->id, engine->now);
 	engine->gsi->busy = true;
 }
 

@@ -17,8 +17,9 @@ enum {
 	GSI_BURST = 32,       /* datagrams, and events, of one cycle */
 };
 
-/* How often the addresses of those that wait are looked for. */
-#define GSI_LOOK_NS (100 * PLX_USEC)
+/* How often the addresses of those that wait are looked for, beside when a neighbour speaks: to learn
+ * that there is no answer. */
+#define GSI_LOOK_NS (10 * PLX_MSEC)
 
 struct gsi_waiting {
 	struct plx_cm_route route;

@@ -50,6 +50,9 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 	if ((verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP) &&
 	    plx_net_on_frame(engine->config.net, bytes, len, engine->now) != PLX_NET_NOT_OURS) {
 		plx_count(&engine->counters.rx_net, 1);
+		/* It may be the answer that a datagram waits for. */
+		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
+			engine->gsi->look_at = engine->now;
 		return;
 	}
 	plx_count(&engine->counters.refused[verdict], 1);
