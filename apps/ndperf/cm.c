@@ -173,7 +173,7 @@ cm_connect(struct talk *talk, struct plx_why *why)
 	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
 	char ip[64];
 	snprintf(talk->peer, sizeof(talk->peer), "the server %s port %u",
-		 ip_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
+		 address_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
 	if (!make_channel(talk, why) || !cm_stream_make(talk, why))
 		return false;
 	struct line *line = &talk->cm->line[CONTROL];
@@ -249,7 +249,7 @@ take_client(struct talk *talk)
 	struct greeting greeting = {.session = cm->session, .line = CONTROL};
 	control_options(&greeting, bytes, &options);
 	snprintf(talk->peer, sizeof(talk->peer), "the client %s port %u",
-		 ip_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
+		 address_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
 	if (!cm_stream_make(talk, &why) ||
 	    plx_accept(line->connector, cm->qp, &options, &why) != PLX_OK) {
 		fprintf(stderr, "ndperf: %s cannot be taken: %s\n", talk->peer, why.text);
