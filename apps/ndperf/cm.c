@@ -79,6 +79,23 @@ wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 	}
 }
 
+/* What was written arrives, and the peer is told; one that does neither is not waited for long. */
+static void
+leave(struct talk *talk)
+{
+	struct cm *cm = talk->cm;
+	struct line *line = &cm->line[CONTROL];
+	uint64_t deadline = talk_now_ms() + ORDERLY_MS;
+	cm_stream_drain(talk, deadline);
+	if (is_over(line) || plx_disconnect(line->connector) != PLX_OK)
+		return;
+	line->state = LINE_LEAVING;
+	while (line->state == LINE_LEAVING && talk_now_ms() < deadline) {
+		side_pause(talk->side);
+		cm_take_events(talk);
+	}
+}
+
 static void
 cm_close(struct talk *talk)
 {
@@ -87,17 +104,8 @@ cm_close(struct talk *talk)
 		return;
 	struct line *line = &cm->line[CONTROL];
 	cm_part(talk, false);
-	if (line->state == LINE_UP) {
-		cm_stream_drain(talk, ORDERLY_MS);
-		if (!is_over(line) && plx_disconnect(line->connector) == PLX_OK) {
-			line->state = LINE_LEAVING;
-			uint64_t deadline = talk_now_ms() + ORDERLY_MS;
-			while (line->state == LINE_LEAVING && talk_now_ms() < deadline) {
-				side_pause(talk->side);
-				cm_take_events(talk);
-			}
-		}
-	}
+	if (line->state == LINE_UP)
+		leave(talk);
 	cm_drop(line);
 	cm_stream_clear(cm);
 	if (cm->listener == NULL)
@@ -173,7 +181,7 @@ cm_connect(struct talk *talk, struct plx_why *why)
 	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
 	char ip[64];
 	snprintf(talk->peer, sizeof(talk->peer), "the server %s port %u",
-		 address_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
+		 ip_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
 	if (!make_channel(talk, why) || !cm_stream_make(talk, why))
 		return false;
 	struct line *line = &talk->cm->line[CONTROL];
@@ -249,7 +257,7 @@ take_client(struct talk *talk)
 	struct greeting greeting = {.session = cm->session, .line = CONTROL};
 	control_options(&greeting, bytes, &options);
 	snprintf(talk->peer, sizeof(talk->peer), "the client %s port %u",
-		 address_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
+		 ip_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
 	if (!cm_stream_make(talk, &why) ||
 	    plx_accept(line->connector, cm->qp, &options, &why) != PLX_OK) {
 		fprintf(stderr, "ndperf: %s cannot be taken: %s\n", talk->peer, why.text);

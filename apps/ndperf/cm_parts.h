@@ -93,7 +93,7 @@ void cm_stream_clear(struct cm *cm);
 /** Take completions: pieces that came, pieces that arrived, the end. */
 void cm_stream_collect(struct talk *talk);
 /** Wait until everything written has arrived, the peer is lost, or the time is over. */
-void cm_stream_drain(struct talk *talk, uint32_t timeout_ms);
+void cm_stream_drain(struct talk *talk, uint64_t deadline_ms);
 bool cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *none,
 	     struct plx_why *why);
 bool cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why);

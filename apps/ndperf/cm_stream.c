@@ -259,13 +259,12 @@ cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 }
 
 void
-cm_stream_drain(struct talk *talk, uint32_t timeout_ms)
+cm_stream_drain(struct talk *talk, uint64_t deadline_ms)
 {
 	struct cm *cm = talk->cm;
-	uint64_t deadline = talk_now_ms() + timeout_ms;
 	for (;;) {
 		turn(talk);
-		if (cm->is_lost || cm->written == cm->acknowledged || talk_now_ms() >= deadline)
+		if (cm->is_lost || cm->written == cm->acknowledged || talk_now_ms() >= deadline_ms)
 			return;
 		side_pause(talk->side);
 	}

@@ -315,7 +315,7 @@ tell_serving(const struct session *s, const struct options *o)
 		printf("ndperf: serving on %s:%s; interrupt to end\n", o->oob_host, o->oob_port);
 	else
 		printf("ndperf: serving on %s port %u; interrupt to end\n",
-		       address_text(&s->side.info.address[0], ip, sizeof(ip)), o->port);
+		       ip_text(&s->side.info.address[0], ip, sizeof(ip)), o->port);
 	fflush(stdout);
 }
 

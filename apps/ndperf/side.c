@@ -310,7 +310,7 @@ side_connect(struct side *side, const struct card *cards)
 			return status;
 		if (status != PLX_OK) {
 			side_fail(side, "cannot connect to %s: %s",
-				  address_text(&cards[i].address.ip, ip, sizeof(ip)),
+				  ip_text(&cards[i].address.ip, ip, sizeof(ip)),
 				  why.text[0] != '\0' ? why.text : plx_status_text(status));
 			return status;
 		}

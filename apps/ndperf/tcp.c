@@ -249,7 +249,7 @@ tcp_join(struct talk *talk, const struct card *cards)
 			return side_fail(side,
 					 "%s does not answer to ARP or neighbour discovery within "
 					 "%u ms; check the device and both --address",
-					 address_text(&cards[0].address.ip, ip, sizeof(ip)),
+					 ip_text(&cards[0].address.ip, ip, sizeof(ip)),
 					 talk->timeout_ms);
 		if (interrupted)
 			return side_fail(side, "interrupted");

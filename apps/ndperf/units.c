@@ -95,7 +95,7 @@ parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
 }
 
 const char *
-address_text(const struct plx_ip *ip, char *text, size_t size)
+ip_text(const struct plx_ip *ip, char *text, size_t size)
 {
 	const char *done =
 		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, text, (socklen_t)size);

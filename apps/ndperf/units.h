@@ -27,6 +27,6 @@ bool parse_duration_ms(const char *text, uint32_t *out);
 char *bytes_text(uint64_t bytes, char *text, size_t size);
 
 /** Returns: "10.0.0.1", in `text`, of 46 bytes at least */
-const char *address_text(const struct plx_ip *ip, char *text, size_t size);
+const char *ip_text(const struct plx_ip *ip, char *text, size_t size);
 
 #endif

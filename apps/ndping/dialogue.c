@@ -52,7 +52,7 @@ rejected(struct ping *ping, const struct plx_channel_event *event)
 	const struct wants *wants = ping->wants;
 	char ip[64], words[WORDS_MAX];
 	uint32_t n = 0;
-	address_text(&wants->peer, ip, sizeof(ip));
+	ip_text(&wants->peer, ip, sizeof(ip));
 	if (event->reason == PLX_CM_REASON_INVALID_SERVICE_ID)
 		return layer_fail(
 			ping, LAYER_CONNECT,
@@ -82,7 +82,7 @@ not_connected(struct ping *ping, const char *how)
 		"asked %s port %u for a connection: %s; its communication manager has "
 		"answered a moment ago, so the server there is stuck or packets are lost; "
 		"look whether it runs, and at the counters of both ends",
-		address_text(&ping->wants->peer, ip, sizeof(ip)), ping->wants->port, how);
+		ip_text(&ping->wants->peer, ip, sizeof(ip)), ping->wants->port, how);
 }
 
 static bool
@@ -96,7 +96,7 @@ replied(struct ping *ping, const struct plx_channel_event *event)
 			ping, LAYER_CONNECT,
 			"who listens on port %u of %s is no `ndping server` of this release; "
 			"give the --port of one",
-			ping->wants->port, address_text(&ping->wants->peer, ip, sizeof(ip)));
+			ping->wants->port, ip_text(&ping->wants->peer, ip, sizeof(ip)));
 	if (plx_complete(ping->connector, &why) != PLX_OK)
 		return not_connected(ping, why.text);
 	struct finding *finding = &ping->finding[LAYER_CONNECT];
@@ -147,7 +147,7 @@ exchange_fail(struct ping *ping, uint32_t n, const char *how)
 			  "(path MTU %u) are lost on the way; look whether it runs, try --size 64, "
 			  "and check the MTU of both ends and of the switches between",
 			  n + 1, ping->wants->count, ping->wants->size,
-			  address_text(&ping->wants->peer, ip, sizeof(ip)), how,
+			  ip_text(&ping->wants->peer, ip, sizeof(ip)), how,
 			  ping->connection.path_mtu);
 }
 
@@ -250,7 +250,7 @@ dialogue_disconnect(struct ping *ping)
 			ping, LAYER_DISCONNECT,
 			"%s was told that the connection ends: %s; the messages before were "
 			"all right, so it has gone in the meantime; look whether it runs",
-			address_text(&ping->wants->peer, ip, sizeof(ip)),
+			ip_text(&ping->wants->peer, ip, sizeof(ip)),
 			status != PLX_OK ? plx_status_text(status)
 					 : "no answer within the timeout");
 	snprintf(ping->finding[LAYER_DISCONNECT].text, sizeof(ping->finding[0].text),

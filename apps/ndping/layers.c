@@ -52,7 +52,7 @@ try_neighbour(struct ping *ping)
 			ping, LAYER_NEIGHBOUR,
 			"asked for the Ethernet address of %s: %s; either nobody there has "
 			"this address, or device, cable, VLAN or switch lead elsewhere",
-			address_text(&ping->wants->peer, ip, sizeof(ip)),
+			ip_text(&ping->wants->peer, ip, sizeof(ip)),
 			why.text[0] != '\0' ? why.text : plx_status_text(status));
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
@@ -94,7 +94,7 @@ no_manager(struct ping *ping, const char *how)
 		"answered there, so either no RDMA stack runs on it, or a filter drops UDP "
 		"port 4791; start one (`ndping server`; on Linux `rdma link` lists the "
 		"kernel's), and let that port through",
-		address_text(&wants->peer, ip, sizeof(ip)), wants->port, how);
+		ip_text(&wants->peer, ip, sizeof(ip)), wants->port, how);
 }
 
 /* Any answer will do: it needs a manager to say that a service is not there. */

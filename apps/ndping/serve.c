@@ -58,7 +58,7 @@ drop(struct server *s, struct client *c)
 		plx_mem_free(c->memory);
 	if (c->messages > 0) {
 		printf("ndping: %s: %llu messages of %u bytes sent back\n",
-		       address_text(&c->connection.remote, ip, sizeof(ip)),
+		       ip_text(&c->connection.remote, ip, sizeof(ip)),
 		       (unsigned long long)c->messages, c->size);
 		fflush(stdout);
 	}
@@ -287,7 +287,7 @@ serve(const struct wants *wants, struct plx_why *why)
 		is_good = begin(s, why);
 		if (is_good) {
 			printf("ndping: serving on %s port %u; interrupt to end\n",
-			       address_text(&s->at.info.address[0], ip, sizeof(ip)), wants->port);
+			       ip_text(&s->at.info.address[0], ip, sizeof(ip)), wants->port);
 			fflush(stdout);
 			serve_loop(s);
 		}

@@ -19,8 +19,8 @@ show_head(const struct ping *ping)
 {
 	const struct plx_adapter_info *info = &ping->at.info;
 	char from[64], to[64];
-	printf("ndping %s from %s over %s\n", address_text(&ping->wants->peer, to, sizeof(to)),
-	       address_text(&info->address[0], from, sizeof(from)), info->device);
+	printf("ndping %s from %s over %s\n", ip_text(&ping->wants->peer, to, sizeof(to)),
+	       ip_text(&info->address[0], from, sizeof(from)), info->device);
 	fflush(stdout);
 }
 
@@ -68,7 +68,7 @@ show_json(const struct ping *ping, bool is_good)
 	printf("{\"format\": %d, ", JSON_FORMAT);
 	put_text("version", plx_version());
 	printf(", ");
-	put_text("peer", address_text(&ping->wants->peer, ip, sizeof(ip)));
+	put_text("peer", ip_text(&ping->wants->peer, ip, sizeof(ip)));
 	printf(", \"port\": %u, \"count\": %u, \"size\": %u, \"layers\": [", ping->wants->port,
 	       ping->wants->count, ping->wants->size);
 	for (uint32_t i = 0; i < LAYER_COUNT && ping->finding[i].is_tried; i++) {

@@ -85,8 +85,9 @@ class Process:
 class Rig:
     """Two hosts, `a` the server's and `b` the client's; for memif they are one."""
 
-    def __init__(self, kind, ndperf, eal=None):
-        self.kind, self.ndperf, self.eal = kind, ndperf, eal
+    def __init__(self, kind, ndperf, eal=None, cm=False):
+        """cm: the two find each other by the communication manager, without a side channel."""
+        self.kind, self.ndperf, self.eal, self.cm = kind, ndperf, eal, cm
         self.processes, self.spaces = [], []
         atexit.register(self.close)
         # a killed test leaves nothing behind either
@@ -141,8 +142,13 @@ class Rig:
 
     def start(self, role, *words, number=0, oob=OOB):
         i = 0 if role == 'server' else 1
-        words = [self.ndperf, role, '--device', self.device(i, number), '--address', ADDRESS[i],
-                 '--oob', oob, '--idle', 'yield', '--quiet', *words]
+        how = [] if self.cm else ['--oob', oob]
+        who = [role, ADDRESS[0].split('/', maxsplit=1)[0]] if self.cm and i else [role]
+        return self.run(i, [self.ndperf, *who, *how, '--idle', 'yield', '--quiet', *words], number)
+
+    def run(self, i, words, number=0):
+        """A program on the device of host `i`."""
+        words = [*words, '--device', self.device(i, number), '--address', ADDRESS[i]]
         if self.eal:
             words += ['--eal', self.eal]
         process = Process(words, self.space[i])

@@ -101,10 +101,10 @@ addresses_come_with_a_prefix(void **state)
 	assert_true(parse_address("10.77.0.1/24", &ip, &bits));
 	assert_int_equal(ip.version, 4);
 	assert_int_equal(bits, 24);
-	assert_string_equal(address_text(&ip, text, sizeof(text)), "10.77.0.1");
+	assert_string_equal(ip_text(&ip, text, sizeof(text)), "10.77.0.1");
 	assert_true(parse_address("fd77::1/64", &ip, &bits));
 	assert_int_equal(ip.version, 6);
-	assert_string_equal(address_text(&ip, text, sizeof(text)), "fd77::1");
+	assert_string_equal(ip_text(&ip, text, sizeof(text)), "fd77::1");
 	for (uint32_t i = 0; i < PLX_COUNT_OF(bad); i++)
 		assert_false(parse_address(bad[i], &ip, &bits));
 }
