@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One reliable-connection queue pair, requester and responder: packet in, actions out.
+ * One queue pair, of a reliable connection (requester and responder) or of datagrams: packet in,
+ * actions out.
  * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
  * executes what it decides. One thread owns a QP.
  * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md tells the story.
@@ -46,8 +47,17 @@ struct plx_wqe {
 		uint32_t imm;           /* *_IMM, host byte order */
 		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
 	};
-	struct plx_key rkey;
-	uint64_t remote_va;
+	union {
+		struct plx_key rkey;
+		uint32_t remote_qkey; /* of a datagram */
+	};
+	union {
+		uint64_t remote_va;
+		struct {
+			uint32_t way,
+				remote_qpn; /* of a datagram; a way's number is its engine's */
+		};
+	};
 	union {
 		struct plx_sge sge[PLX_WQE_SGES];
 		uint8_t data[PLX_WQE_INLINE_BYTES];
@@ -110,6 +120,7 @@ struct plx_emit {
 	uint16_t iov_first; /* into plx_actions.iov */
 	uint8_t iovs;
 	uint8_t flags; /* enum plx_emit_flag */
+	uint32_t way;  /* of a datagram: plx_wqe.way */
 };
 
 struct plx_action {
@@ -170,6 +181,7 @@ size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_em
 	X(STATE, "the QP's state cannot receive")                                            \
 	X(PKEY, "P_Key does not match")                                                      \
 	X(ADDRESS, "addresses are not the QP's path")                                        \
+	X(QKEY, "Q_Key is not the QP's")                                                     \
 	X(AHEAD, "PSN ahead of the one expected: NAK")                                       \
 	X(AHEAD_AGAIN, "PSN ahead, and the NAK is out already")                              \
 	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                          \
@@ -559,5 +571,127 @@ uint32_t plx_rc_sq_consumed(const struct plx_rc *qp);
 /** The number of a QP's own and of its peer. */
 uint32_t plx_rc_number(const struct plx_rc *qp);
 uint32_t plx_rc_peer_number(const struct plx_rc *qp);
+
+/* ---- datagrams --------------------------------------------------------------------------------
+ */
+
+/*
+ * A UD queue pair: messages of one packet, to anybody and from anybody, lost as packets are lost.
+ * It has the queues of a connection and no peer. What a connection does with its queues alone is
+ * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_place(), plx_rc_on_tick(),
+ * plx_rc_wake_ns(), plx_rc_owes(), plx_rc_fail(), plx_rc_query(), plx_rc_counters() and
+ * plx_rc_number(), plx_rc_sq_posted(), plx_rc_sq_consumed(). All other plx_rc_*() are for
+ * connections only.
+ *
+ * A datagram is done when it is sent: its completion follows the EMIT in the same list.
+ */
+struct plx_ud;
+
+struct plx_ud_ids {
+	uint32_t qpn; /* 24 bits */
+	uint32_t qkey;
+	struct plx_domain domain;
+	struct plx_mem *mem; /* outlives the QP */
+	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	/* entries posted and not gone (sent, flushed or forgotten) that name each way; NULL: nobody
+	 * wants to know. Written by every call on the QP; outlives it */
+	uint32_t *ways;
+};
+
+/* Read when the QP goes to RTR; sq_psn to RTS. */
+struct plx_ud_attr {
+	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096: the longest message, either way */
+	uint16_t pkey;
+	struct plx_psn sq_psn; /* the first PSN we send */
+};
+
+/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_res is 0. */
+size_t plx_ud_bytes(const struct plx_rc_caps *caps);
+
+/**
+ * @param memory [plx_ud_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * Returns: the QP, in RESET
+ */
+struct plx_ud *plx_ud_init(void *memory, const struct plx_rc_caps *caps,
+			   const struct plx_ud_ids *ids);
+
+/** Its queues; see above. */
+struct plx_rc *plx_ud_base(struct plx_ud *ud);
+
+/** As plx_rc_modify(). Tests: tests/unit/transport/ud.c */
+enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
+			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
+
+/**
+ * Post to the send queue: a SEND or SEND_IMM with way, remote_qpn and remote_qkey. A controlled
+ * Q_Key (its highest bit is set) stands for the QP's own.
+ *
+ * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
+ * (longer than the path MTU)
+ * Spec:   IBTA vol 1, 10.2.5
+ * Cost:   hot; O(SGEs)
+ */
+enum plx_status plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe,
+				 const void *spill) PLX_MUST_CHECK;
+
+/** Post what the caller has built in plx_rc_sq_place() and checked as plx_ud_post_send() does. */
+void plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes);
+
+/**
+ * Lines 4 and 5 of the decision table: as plx_rc_admit(), but anybody may send to it.
+ * Returns: ACCEPT, SERVICE, STATE or PKEY
+ */
+enum plx_verdict plx_ud_admit(const struct plx_ud *ud, const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/**
+ * Accept one datagram. What cannot be taken is dropped, and no receive is used up: nobody can spoil
+ * the receives of a program by datagrams that are too long. Only a receive whose own key denies the
+ * place ends the QP.
+ *
+ * @param pkt admitted and ICRC-checked
+ * @param ip  the IP header that it came with: 40 bytes of IPv6 or 20 of IPv4
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE, COMPLETE, EVENT
+ * Returns: ACCEPT; QKEY, LENGTH, RNR (no receive), RECV_LENGTH: dropped; RECV_ACCESS: to ERROR
+ * Shape:   PLX_UD_HEADER_BYTES, of which `bytes` of the completion tells too, then the payload
+ * Changes: nothing but a counter, unless ACCEPT or RECV_ACCESS
+ * Cost:    hot; O(SGEs)
+ * Spec:    IBTA vol 1, 9.8.3; Annex A17
+ * Tests:   tests/table/datagram.c, tests/unit/transport/ud.c, tests/unit/replay
+ */
+enum plx_verdict plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
+				  struct plx_actions *out);
+
+/**
+ * Ask for what it wants to send; each EMIT names its way. Also delivers completions that an earlier
+ * call had no room for, and the flush of a QP in error.
+ *
+ * @param budget packets it may emit; 0 delivers completions only
+ * Returns: packets emitted
+ */
+uint32_t plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out);
+
+/* ---- datagrams without a queue pair: for management -------------------------------------------
+ */
+
+/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; of these
+ * QKEY may be asked behind the ICRC only (line 7 of the decision table). */
+enum plx_verdict plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey,
+			      uint32_t qkey) PLX_MUST_CHECK;
+
+/* From whom to whom. */
+struct plx_ud_label {
+	uint32_t src_qpn, dest_qpn; /* 24 bits */
+	uint32_t qkey;
+	uint16_t pkey;
+};
+
+/** The headers of a UD SEND ONLY, without immediate data, not solicited, nothing asked for.
+ * @param bytes of payload; `pad` follows from it */
+void plx_ud_label(const struct plx_ud_label *label, struct plx_psn psn, uint32_t bytes,
+		  struct plx_pkt *out);
+
+/** What stands in front of a datagram's payload in its receive: the IPv6 header, or zeros and the
+ * IPv4 header behind them. @param ip as plx_ud_on_packet() @param out [PLX_UD_HEADER_BYTES] */
+void plx_ud_header_space(const uint8_t *ip, uint8_t *out);
 
 #endif
