@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What crosses between a queue pair and whoever drives it: work requests on their way in, actions on
- * their way out, and the executor of actions that engine, simulator and tests share.
- * It never decides anything. Start with struct plx_actions.
+ * What crosses between a queue pair and whoever drives it: work requests on their way in, actions
+ * on their way out, and the executor of actions that engine, simulator and tests share. It never
+ * decides anything. Start with struct plx_actions.
  */
 #ifndef PLX_ACTION_H
 #define PLX_ACTION_H

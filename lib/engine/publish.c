@@ -148,7 +148,7 @@ engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_ev
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED)
-		atomic_store(&qp->state, PLX_QP_ERROR);
+		qpair_set_state(qp, PLX_QP_ERROR);
 	/* One of each kind waits at most: what was not told yet and happens again is told once. */
 	qp->causes[event->kind] = event->cause;
 	qp->notices_due |= 1u << event->kind;
