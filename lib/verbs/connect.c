@@ -26,11 +26,7 @@ enum {
 #define PEER_ACCESS \
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
-struct ip_text {
-	char s[INET6_ADDRSTRLEN];
-};
-
-static struct ip_text
+struct ip_text
 ip_text(const struct plx_ip *ip)
 {
 	struct ip_text text = {"none"};
@@ -258,6 +254,19 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	return status;
 }
 
+/* Datagrams need no peer, and agree on nothing: a step is all there is. */
+static enum plx_status
+modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
+{
+	const struct plx_rc_attr attr = {
+		.mtu = qp->adapter->path_mtu,
+		.pkey = PKEY_DEFAULT,
+		.sq_psn = plx_qpair_first_psn(qp->pair),
+	};
+
+	return said(qp, plx_qpair_modify(qp->pair, to, &attr, NULL), to, NULL, why);
+}
+
 static void
 pause_for_neighbour(struct plx_adapter *adapter)
 {
@@ -300,8 +309,16 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	struct plx_why late = {""};
 	struct plx_qpair_path path;
 	struct plx_rc_attr attr;
-	enum plx_status status = qp_agree(qp, peer, link, &attr, &path, why);
+	enum plx_status status;
 
+	if (qp->options.type == PLX_QP_UD) {
+		plx_why_say(why,
+			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
+			    "RTS by plx_qp_modify()",
+			    plx_qpair_number(qp->pair));
+		return PLX_INVALID;
+	}
+	status = qp_agree(qp, peer, link, &attr, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
@@ -337,6 +354,8 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 		plx_why_say(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
 		return PLX_INVALID;
 	}
+	if (qp->options.type == PLX_QP_UD)
+		return modify_ud(qp, to, why);
 	if (!needs_terms)
 		return said(qp, plx_qpair_modify(qp->pair, to, NULL, NULL), to, NULL, why);
 	status = qp_agree(qp, peer, link, &attr, &path, why);

@@ -17,7 +17,7 @@ struct shared_worker;
 
 /* What is alive on an adapter; it closes when all are 0. */
 struct object_counts {
-	uint32_t pds, mrs, mws, cqs, srqs, qps;
+	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs;
 };
 
 struct plx_adapter {
@@ -136,6 +136,12 @@ enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token) PLX_MU
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
 			 const struct plx_qp_link *link, struct plx_rc_attr *attr,
 			 struct plx_qpair_path *path, struct plx_why *why) PLX_MUST_CHECK;
+
+/** An address as people write it; "none" when it is none. */
+struct ip_text {
+	char s[46];
+};
+struct ip_text ip_text(const struct plx_ip *ip);
 
 /* ---- eal.c ------------------------------------------------------------------------------------
  */
