@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "conn.h"
+#include "ud.h"
 
 static void
 init_lists(struct plx_engine *engine)
@@ -16,6 +17,7 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->spilled);
 	plx_list_init(&engine->broken);
 	plx_list_init(&engine->qpairs);
+	plx_list_init(&engine->uds);
 	plx_list_init(&engine->notices);
 	plx_list_init(&engine->srq_notices);
 	plx_list_init(&engine->cq_notices);
@@ -144,6 +146,7 @@ plx_engine_destroy(struct plx_engine *engine)
 	engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
+	ways_free(engine);
 	if (engine->tx_count > 0)
 		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
 	if (engine->loop_count > 0)

@@ -57,6 +57,9 @@ enum {
 	PLX_ENGINES_MAX = 16,       /* of one adapter; a power of two */
 	PLX_ENGINE_QPS_MAX = 16384, /* of one engine */
 	PLX_ENGINE_BURST = 32,      /* packets of one RX burst */
+	PLX_ENGINE_WAYS_MAX = 4096, /* address handles of one engine */
+	PLX_WAY_WAITS_MAX = 16,     /* datagrams that wait for one neighbour, */
+	PLX_ENGINE_WAITS_MAX = 256, /* ... and for all neighbours of one engine */
 	PLX_CQ_DEPTH_MAX = 1 << 20,
 	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
@@ -102,6 +105,8 @@ struct plx_engine_config {
 	X(tx_full, "times the port took less than it was given")                     \
 	X(tx_dropped, "packets dropped because the port took nothing for too long")  \
 	X(tx_no_buffer, "times there was no buffer to send with")                    \
+	X(tx_unresolved, "datagrams dropped because their neighbour did not answer") \
+	X(tx_waits_full, "datagrams dropped because too many wait for a neighbour")  \
 	X(commands, "commands executed")                                             \
 	X(doorbells, "queues served because they were posted to")                    \
 	X(posts_refused, "requests in a ring that were not valid when they arrived") \
@@ -288,16 +293,18 @@ uint32_t plx_squeue_count(const struct plx_squeue *srq);
 struct plx_qpair;
 
 struct plx_qpair_config {
+	enum plx_qp_type type;
 	struct plx_domain domain; /* held already */
 	struct plx_cqueue *send_cq, *recv_cq;
 	struct plx_squeue *srq; /* NULL: a receive queue of its own */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	bool single_thread; /* posts come from one thread at a time: cheaper */
+	uint32_t qkey;      /* of datagrams; caps.responder_res is 0 then */
 	uint64_t context;
 };
 
-/* A connection as both ends agreed on it. */
+/* A connection as both ends agreed on it, or the way of datagrams. */
 struct plx_qpair_path {
 	struct plx_ip local, remote; /* local: version 0 chooses by the prefix of remote */
 	uint8_t dscp;
@@ -314,10 +321,10 @@ enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
 
 /**
  * plx_rc_modify() on the engine's thread, with the neighbour resolved first when going to RTR
- * (attr->path is filled in from `path`).
- * Errors: as plx_rc_modify(); AGAIN (the neighbour was asked: poll, or wait, and call again);
- * UNREACHABLE (no answer, or no network of ours); TOO_LONG (the port does not carry frames of this
- * path MTU); TIMEOUT (the engine does not run)
+ * (attr->path is filled in from `path`). Of datagrams, plx_ud_modify(): `path` is not looked at,
+ * and of `attr` mtu, pkey and sq_psn. Errors: as plx_rc_modify(); AGAIN (the neighbour was asked:
+ * poll, or wait, and call again); UNREACHABLE (no answer, or no network of ours); TOO_LONG (the
+ * port does not carry frames of this path MTU); TIMEOUT (the engine does not run)
  */
 enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
@@ -349,7 +356,7 @@ uint32_t plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr,
 			     enum plx_status *why);
 
 /** A place in the send queue for a window that the caller has bound (PLX_WR_BIND); if it is flushed
- * or forgotten, the token is unbound. As plx_qpair_post_send() */
+ * or forgotten, the token is unbound. As plx_qpair_post_send(); INVALID on a datagram queue pair */
 enum plx_status plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags,
 				    struct plx_key token) PLX_MUST_CHECK;
 
@@ -455,6 +462,32 @@ const struct plx_cm_counters *plx_engine_cm_counters(const struct plx_engine *en
 /** As the engine's thread sees it at one moment. Errors: STATE (no manager), TIMEOUT */
 enum plx_status plx_engine_cm_query(struct plx_engine *engine,
 				    struct plx_cm_view *out) PLX_MUST_CHECK;
+/* ---- ways of datagrams --------------------------------------------------------------------------
+ */
+
+struct plx_way;
+
+/* What plx_send_wr.ah points at: the front of the address handle of whoever makes them. A request
+ * with a way of another engine or domain is INVALID. */
+struct plx_ah {
+	struct plx_way *way;
+};
+
+/**
+ * The way to a peer, for the datagrams of one domain. Its neighbour is asked for at once; datagrams
+ * wait for the answer, and are dropped and counted when there is none or too many wait. It is asked
+ * for again whenever neighbours have moved.
+ *
+ * Errors: INVALID (an address of no version, `local` not ours), UNREACHABLE (in no network of ours,
+ * or not the address of one station), FULL (PLX_ENGINE_WAYS_MAX), NO_MEMORY, TIMEOUT
+ * Tests:  tests/unit/engine/ud.c, tests/unit/engine/way.c
+ */
+enum plx_status plx_way_create(struct plx_engine *engine, struct plx_domain domain,
+			       const struct plx_qpair_path *path,
+			       struct plx_way **way) PLX_MUST_CHECK;
+
+/** What was posted with it is sent all the same. Errors: TIMEOUT */
+enum plx_status plx_way_destroy(struct plx_way *way) PLX_MUST_CHECK;
 
 /* ---- asynchronous events ------------------------------------------------------------------------
  */

@@ -398,7 +398,7 @@ parts_unmake(struct plx_adapter *adapter)
 		close(adapter->async_fd);
 	free(adapter->rcu);
 	free(adapter->cm_memory);
-	free(adapter->handles.handle);
+	free(adapter->cookies.slot);
 	free(adapter->mem_memory);
 	if (adapter->dev)
 		plx_ethdev_close(adapter->dev);
