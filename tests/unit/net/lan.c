@@ -117,19 +117,19 @@ lan_hears(struct lan *lan, const char *hex)
 }
 
 /* A block of the size that the header promises to be enough, so that ASan sees one byte more. */
-static size_t
-next_frame(struct lan *lan, uint8_t *frame)
+size_t
+lan_takes(struct lan *lan, uint8_t *frame)
 {
-	uint8_t *out = malloc(PLX_NET_FRAME_MAX);
+	size_t max = plx_net_frame_max(lan->net), len;
+	uint8_t *out = malloc(max);
 	uint64_t wake_ns = plx_net_wake_ns(lan->net);
-	size_t len;
 
 	assert_non_null(out);
-	memset(out, 0x5a, PLX_NET_FRAME_MAX);
+	memset(out, 0x5a, max);
 	len = plx_net_transmit(lan->net, lan->now, out);
 	assert_int_equal(len != 0, wake_ns == 0);
-	assert_true(len == 0 || (len >= 60 && len <= PLX_NET_FRAME_MAX));
-	memcpy(frame, out, PLX_NET_FRAME_MAX);
+	assert_true(len == 0 || (len >= 60 && len <= max));
+	memcpy(frame, out, len);
 	free(out);
 	return len;
 }
@@ -142,7 +142,7 @@ lan_says(struct lan *lan, const char *hex)
 
 	if (len < 60)
 		len = 60;
-	assert_int_equal(next_frame(lan, frame), len);
+	assert_int_equal(lan_takes(lan, frame), len);
 	assert_memory_equal(frame, expected, len);
 }
 
@@ -151,7 +151,7 @@ lan_says_nothing(struct lan *lan)
 {
 	uint8_t frame[PLX_NET_FRAME_MAX];
 
-	assert_int_equal(next_frame(lan, frame), 0);
+	assert_int_equal(lan_takes(lan, frame), 0);
 }
 
 void
@@ -160,7 +160,7 @@ lan_says_to(struct lan *lan, const char *mac)
 	uint8_t frame[PLX_NET_FRAME_MAX], expected[6];
 
 	lan_hex(mac, expected);
-	assert_true(next_frame(lan, frame) > 0);
+	assert_true(lan_takes(lan, frame) > 0);
 	assert_memory_equal(frame, expected, 6);
 }
 
@@ -170,7 +170,7 @@ lan_drain(struct lan *lan)
 	uint8_t frame[PLX_NET_FRAME_MAX];
 	unsigned frames = 0;
 
-	while (next_frame(lan, frame))
+	while (lan_takes(lan, frame))
 		frames++;
 	return frames;
 }

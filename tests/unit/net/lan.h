@@ -63,6 +63,9 @@ void lan_says_nothing(struct lan *lan);
 /* The next frame that we send goes to this MAC. Takes it. */
 void lan_says_to(struct lan *lan, const char *mac);
 
+/* Take the next frame that we send. @param frame [PLX_NET_FRAME_MAX] Returns: bytes; 0: none */
+size_t lan_takes(struct lan *lan, uint8_t *frame);
+
 /* Take what we send until there is no more. Returns: frames */
 unsigned lan_drain(struct lan *lan);
 
