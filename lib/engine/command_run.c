@@ -144,6 +144,11 @@ command_execute(struct plx_engine *engine, struct command *command)
 	case COMMAND_SRQ_DETACH:
 		command->status = detach_srq(command);
 		return;
+	case COMMAND_NET_RESOLVE:
+	case COMMAND_NET_PING:
+	case COMMAND_NET_PING_RESULT:
+		reach_execute(engine, command);
+		return;
 	case COMMAND_NONE:
 	case COMMAND_COUNT:
 		break;

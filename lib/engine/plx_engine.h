@@ -70,7 +70,7 @@ struct plx_engine;
 struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
-	struct plx_net *net;      /* polled by this engine alone */
+	struct plx_net *net;      /* polled by this engine alone; its frames fit port and pool */
 	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
 	uint32_t index, engines;  /* this is engine `index` of a power of two */
@@ -86,7 +86,7 @@ struct plx_engine_config {
 	X(busy_cycles, "duty cycles that found work")                                \
 	X(rx_packets, "packets received")                                            \
 	X(rx_bytes, "bytes received")                                                \
-	X(rx_net, "packets for neighbour resolution")                                \
+	X(rx_net, "packets for neighbour resolution, and echoes")                    \
 	X(rx_no_qp, "packets for a queue pair that is not there")                    \
 	X(rx_icrc, "packets with a wrong ICRC")                                      \
 	X(rx_linearised, "packets that came in several buffers, copied into one")    \
@@ -137,6 +137,25 @@ uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
 /** Any thread; values may be a little old. */
 const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *engine);
 const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *engine);
+
+/* ---- is anybody there? ------------------------------------------------------------------------
+ *
+ * Any thread. The status is OK when the engine was asked, TIMEOUT when it does not run; what came
+ * of it is the verdict. In inline mode the calls poll.
+ */
+
+/** As plx_net_resolve(). @param mac [6] written when READY */
+enum plx_status plx_engine_resolve(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac,
+				   enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping(). @param number [out] when WAIT: to ask for the result with */
+enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *ip, uint32_t bytes,
+				uint64_t timeout_ns, uint32_t *number,
+				enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping_result(); the time is that of duty cycles. @param rtt_ns [out] when READY */
+enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
+				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
 /** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
  * thread; the first call, after the EAL is up, calibrates. */
