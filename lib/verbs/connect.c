@@ -26,11 +26,7 @@ enum {
 #define PEER_ACCESS \
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
-struct ip_text {
-	char s[INET6_ADDRSTRLEN];
-};
-
-static struct ip_text
+struct ip_text
 ip_text(const struct plx_ip *ip)
 {
 	struct ip_text text = {"none"};
@@ -243,8 +239,8 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
 		plx_why_say(why,
-			    "%s does not answer, or is in no network of adapter %s; check both "
-			    "addresses and prefixes, and that the peer runs",
+			    "%s does not answer, or no network or route of adapter %s leads there; "
+			    "check both addresses and prefixes, and that the peer runs",
 			    ip.s, qp->adapter->info.name);
 	else if (status == PLX_TIMEOUT)
 		plx_why_say(why,

@@ -6,6 +6,7 @@
 #ifndef PLX_OBJECTS_H
 #define PLX_OBJECTS_H
 
+#include <netinet/in.h>
 #include <pthread.h>
 
 #include "plx_engine.h"
@@ -131,6 +132,13 @@ enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token) PLX_MU
 
 /* ---- connect.c --------------------------------------------------------------------------------
  */
+
+struct ip_text {
+	char s[INET6_ADDRSTRLEN];
+};
+
+/** An address as people write it. */
+struct ip_text ip_text(const struct plx_ip *ip);
 
 /** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
