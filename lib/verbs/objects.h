@@ -138,7 +138,7 @@ struct ip_text {
 };
 
 /** An address as people write it. */
-struct ip_text ip_text(const struct plx_ip *ip);
+struct ip_text ip_as_text(const struct plx_ip *ip);
 
 /** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,

@@ -28,8 +28,9 @@ who_answers(const struct plx_adapter *adapter, const struct plx_ip *ip)
 
 	(void)plx_net_next_hop(adapter->net[0], ip, &hop);
 	direct = memcmp(hop.v, ip->v, ip->version == 4 ? 4 : 16) == 0;
-	snprintf(who.text, sizeof(who.text), "%s%s%s%s", direct ? "" : "gateway ", ip_text(&hop).s,
-		 direct ? "" : " on the way to ", direct ? "" : ip_text(ip).s);
+	snprintf(who.text, sizeof(who.text), "%s%s%s%s", direct ? "" : "gateway ",
+		 ip_as_text(&hop).s, direct ? "" : " on the way to ",
+		 direct ? "" : ip_as_text(ip).s);
 	return who;
 }
 
@@ -66,14 +67,14 @@ said(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_ve
 		plx_why_say(why,
 			    "%s is in no network of adapter %s, and no route leads there; give the "
 			    "adapter an address in its network, a route or a gateway",
-			    ip_text(ip).s, adapter->info.name);
+			    ip_as_text(ip).s, adapter->info.name);
 		return PLX_UNREACHABLE;
 	}
 	if (verdict == PLX_NET_NOT_UNICAST) {
 		plx_why_say(why,
 			    "%s is a multicast, broadcast or loopback address; give that of one "
 			    "station",
-			    ip_text(ip).s);
+			    ip_as_text(ip).s);
 		return PLX_INVALID;
 	}
 	plx_why_say(why,
@@ -133,7 +134,7 @@ said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 	switch (verdict) {
 	case PLX_NET_LOST:
 		plx_why_say(why, "%s has not answered an echo of %u bytes within %u ms",
-			    ip_text(ip).s, bytes, timeout_ms);
+			    ip_as_text(ip).s, bytes, timeout_ms);
 		return PLX_TIMEOUT;
 	case PLX_NET_BUSY:
 		plx_why_say(why, "%d echoes are on their way; that is all there can be at once",

@@ -157,7 +157,7 @@ static enum plx_status
 check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 {
 	const struct plx_ip *via = &wishes->route[i].via;
-	struct ip_text text = ip_text(via);
+	struct ip_text text = ip_as_text(via);
 	bool found = false;
 
 	for (uint32_t j = 0; j < wishes->addresses; j++) {
