@@ -430,8 +430,7 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
  * One ICMP echo. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
  * @param rtt_ns [out] 0: an address of ours
- * Errors (each with a sentence): INVALID, TIMEOUT (no echo), UNREACHABLE (no route, or nobody's
- * Ethernet address), BUSY (too many at once)
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
  */
 PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
