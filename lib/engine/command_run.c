@@ -162,6 +162,11 @@ command_execute(struct plx_engine *engine, struct command *command)
 		way_close(command->way);
 		command->status = PLX_OK;
 		return;
+	case COMMAND_NET_RESOLVE:
+	case COMMAND_NET_PING:
+	case COMMAND_NET_PING_RESULT:
+		reach_execute(engine, command);
+		return;
 	case COMMAND_NONE:
 	case COMMAND_COUNT:
 		break;

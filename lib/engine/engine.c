@@ -74,6 +74,22 @@ free_engine(struct plx_engine *engine)
 	engine_free(engine);
 }
 
+/* Frames of neighbour resolution and echo are written into one buffer each. */
+static enum plx_status
+check_net(const struct plx_engine_config *config, struct plx_why *why)
+{
+	uint32_t bytes = plx_net_frame_max(config->net);
+	uint32_t room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
+
+	if (bytes <= room && bytes <= config->port->caps.frame_max)
+		return PLX_OK;
+	plx_why_say(why,
+		    "frames of %u bytes for neighbours and echoes; the port carries %u, and a "
+		    "buffer has room for %u",
+		    bytes, config->port->caps.frame_max, room);
+	return PLX_INVALID;
+}
+
 static enum plx_status
 check(const struct plx_engine_config *config, struct plx_why *why)
 {
@@ -94,7 +110,7 @@ check(const struct plx_engine_config *config, struct plx_why *why)
 		plx_why_say(why, "inline mode has no quiescent states; rcu must be NULL");
 		return PLX_INVALID;
 	}
-	return PLX_OK;
+	return check_net(config, why);
 }
 
 enum plx_status

@@ -20,6 +20,7 @@
 enum {
 	TX_ROOM = 256,      /* packets waiting for the port */
 	TX_RESERVE = 64,    /* of these, kept for answers (H6) */
+	NET_RESERVE = 32,   /* ... and of those again, not for neighbours and echoes */
 	TX_BUDGET = 32,     /* packets of one QP in one turn */
 	STAGE_ROOM = 512,   /* completions of one cycle, of one kind */
 	COMMANDS_MAX = 64,  /* at once, from all threads */
@@ -377,6 +378,9 @@ enum command_op {
 	COMMAND_WAYS,
 	COMMAND_WAY_OPEN,
 	COMMAND_WAY_CLOSE,
+	COMMAND_NET_RESOLVE,
+	COMMAND_NET_PING,
+	COMMAND_NET_PING_RESULT,
 	COMMAND_COUNT,
 };
 
@@ -405,6 +409,13 @@ struct command {
 			struct plx_qpair_path path;
 		} way_open;
 		uint32_t number; /* depth, threshold */
+		struct {
+			struct plx_ip ip;
+			enum plx_net_verdict verdict;
+			uint8_t mac[6];
+			uint32_t bytes, number;
+			uint64_t ns; /* PING: its time; PING_RESULT: the round trip */
+		} reach;
 	};
 	/* QP_ATTACH, CQ_RESIZE: places behind the rings, swapped for what is then to be freed */
 	struct plx_wc *spare[2];
@@ -417,6 +428,9 @@ uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
 /* command_run.c */
 void command_execute(struct plx_engine *engine, struct command *command);
+
+/* reach.c: COMMAND_NET_*, on the engine's thread */
+void reach_execute(struct plx_engine *engine, struct command *command);
 
 enum slot_state {
 	SLOT_FREE,

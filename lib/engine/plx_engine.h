@@ -74,7 +74,7 @@ struct plx_engine;
 struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
-	struct plx_net *net;      /* polled by this engine alone */
+	struct plx_net *net;      /* polled by this engine alone; its frames fit port and pool */
 	struct plx_cm *cm;        /* likewise; NULL: what comes for the GSI is dropped */
 	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
@@ -86,35 +86,35 @@ struct plx_engine_config {
 };
 
 /* Everything that explains a drop or a stall before or behind a QP. X(name, text) */
-#define PLX_ENGINE_COUNTER_LIST(X)                                                   \
-	X(cycles, "duty cycles")                                                     \
-	X(busy_cycles, "duty cycles that found work")                                \
-	X(rx_packets, "packets received")                                            \
-	X(rx_bytes, "bytes received")                                                \
-	X(rx_net, "packets for neighbour resolution")                                \
-	X(rx_no_qp, "packets for a queue pair that is not there")                    \
-	X(rx_gsi, "datagrams for the communication manager")                         \
+#define PLX_ENGINE_COUNTER_LIST(X)                                                    \
+	X(cycles, "duty cycles")                                                      \
+	X(busy_cycles, "duty cycles that found work")                                 \
+	X(rx_packets, "packets received")                                             \
+	X(rx_bytes, "bytes received")                                                 \
+	X(rx_net, "packets for neighbour resolution, and echoes")                     \
+	X(rx_no_qp, "packets for a queue pair that is not there")                     \
+	X(rx_gsi, "datagrams for the communication manager")                          \
 	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, key or address") \
-	X(tx_gsi, "datagrams of the communication manager sent")                     \
-	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")            \
-	X(rx_icrc, "packets with a wrong ICRC")                                      \
-	X(rx_linearised, "packets that came in several buffers, copied into one")    \
-	X(rx_too_long, "packets longer than the port's limit, dropped")              \
-	X(tx_packets, "packets sent")                                                \
-	X(tx_bytes, "bytes sent")                                                    \
-	X(tx_full, "times the port took less than it was given")                     \
-	X(tx_dropped, "packets dropped because the port took nothing for too long")  \
-	X(tx_no_buffer, "times there was no buffer to send with")                    \
-	X(tx_unresolved, "datagrams dropped because their neighbour did not answer") \
-	X(tx_waits_full, "datagrams dropped because too many wait for a neighbour")  \
-	X(commands, "commands executed")                                             \
-	X(doorbells, "queues served because they were posted to")                    \
-	X(posts_refused, "requests in a ring that were not valid when they arrived") \
-	X(ticks, "timers that fired")                                                \
-	X(completions, "completions delivered")                                      \
-	X(cq_spilled, "completions that waited behind a full completion queue")      \
-	X(cq_overruns, "completion queues that overran")                             \
-	X(notifications, "sleepers woken")                                           \
+	X(tx_gsi, "datagrams of the communication manager sent")                      \
+	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")             \
+	X(rx_icrc, "packets with a wrong ICRC")                                       \
+	X(rx_linearised, "packets that came in several buffers, copied into one")     \
+	X(rx_too_long, "packets longer than the port's limit, dropped")               \
+	X(tx_packets, "packets sent")                                                 \
+	X(tx_bytes, "bytes sent")                                                     \
+	X(tx_full, "times the port took less than it was given")                      \
+	X(tx_dropped, "packets dropped because the port took nothing for too long")   \
+	X(tx_no_buffer, "times there was no buffer to send with")                     \
+	X(tx_unresolved, "datagrams dropped because their neighbour did not answer")  \
+	X(tx_waits_full, "datagrams dropped because too many wait for a neighbour")   \
+	X(commands, "commands executed")                                              \
+	X(doorbells, "queues served because they were posted to")                     \
+	X(posts_refused, "requests in a ring that were not valid when they arrived")  \
+	X(ticks, "timers that fired")                                                 \
+	X(completions, "completions delivered")                                       \
+	X(cq_spilled, "completions that waited behind a full completion queue")       \
+	X(cq_overruns, "completion queues that overran")                              \
+	X(notifications, "sleepers woken")                                            \
 	X(events, "asynchronous events delivered")
 
 struct plx_engine_counters {
@@ -148,6 +148,25 @@ uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
 /** Any thread; values may be a little old. */
 const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *engine);
 const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *engine);
+
+/* ---- is anybody there? ------------------------------------------------------------------------
+ *
+ * Any thread. The status is OK when the engine was asked, TIMEOUT when it does not run; what came
+ * of it is the verdict. In inline mode the calls poll.
+ */
+
+/** As plx_net_resolve(). @param mac [6] written when READY */
+enum plx_status plx_engine_resolve(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac,
+				   enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping(). @param number [out] when WAIT: to ask for the result with */
+enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *ip, uint32_t bytes,
+				uint64_t timeout_ns, uint32_t *number,
+				enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping_result(); the time is that of duty cycles. @param rtt_ns [out] when READY */
+enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
+				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
 /** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
  * thread; the first call, after the EAL is up, calibrates. */

@@ -253,16 +253,17 @@ engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
 		wheel_set(&engine->wheel, &qp->timer, wake);
 }
 
-/* ARP and neighbour discovery: rare, small, and first come. */
+/* ARP, neighbour discovery and echo: rare, bounded by what waits there, and first come. */
 void
 engine_transmit_net(struct plx_engine *engine)
 {
 	struct plx_net *net = engine->config.net;
 	uint64_t wake = plx_net_wake_ns(net);
 
-	while (plx_unlikely(wake == 0) && engine->tx_count < TX_ROOM && stock(engine) > 0) {
+	while (plx_unlikely(wake == 0) && engine->tx_count < TX_ROOM - NET_RESERVE &&
+	       stock(engine) > 0) {
 		struct rte_mbuf *m = engine->spare[engine->spare_count - 1];
-		uint8_t *bytes = open_buffer(m, PLX_NET_FRAME_MAX);
+		uint8_t *bytes = open_buffer(m, plx_net_frame_max(net));
 		size_t len = plx_net_transmit(net, engine->now, bytes);
 
 		wake = plx_net_wake_ns(net);

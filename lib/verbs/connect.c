@@ -237,8 +237,8 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
 		plx_why_say(why,
-			    "%s does not answer, or is in no network of adapter %s; check both "
-			    "addresses and prefixes, and that the peer runs",
+			    "%s does not answer, or no network or route of adapter %s leads there; "
+			    "check both addresses and prefixes, and that the peer runs",
 			    ip.s, qp->adapter->info.name);
 	else if (status == PLX_TIMEOUT)
 		plx_why_say(why,

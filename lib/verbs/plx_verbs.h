@@ -425,7 +425,7 @@ PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
 /**
  * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
  * @param mac [6] out, may be NULL
- * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route)
+ * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route), INVALID
  */
 PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip,
 					    uint32_t timeout_ms, uint8_t *mac,
@@ -434,8 +434,8 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
 /**
  * One ICMP echo. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
- * @param rtt_ns [out]
- * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE, BUSY (too many at once)
+ * @param rtt_ns [out] 0: an address of ours
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
  */
 PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,

@@ -105,6 +105,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	config.port = setup->port[i] != NULL ? setup->port[i] : &side->port.port;
 	memcpy(net.mac, config.port->caps.mac, sizeof(net.mac));
 	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
+	if (pair->own_pool && setup->port[i] == NULL)
+		net.frame_max = PAIR_FRAME;
 	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
 	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, secret);
 	side->memory = aligned(PAIR_BYTES);
