@@ -114,7 +114,7 @@ dialogue_connect(struct ping *ping)
 	struct plx_channel_event event;
 	struct plx_why why = {{0}};
 	uint8_t greeting[GREETING_BYTES];
-	char text[64];
+	char text[EVENT_TEXT_MAX];
 	plx_connect_options_init(&options);
 	options.remote = wants->peer;
 	options.remote_port = wants->port;
@@ -132,7 +132,7 @@ dialogue_connect(struct ping *ping)
 		return replied(ping, &event);
 	if (event.kind == PLX_CM_EVENT_REJECTED)
 		return rejected(ping, &event);
-	return not_connected(ping, plx_cm_event_text((enum plx_cm_event_kind)event.kind));
+	return not_connected(ping, event_text(&event, text));
 }
 
 /* ---- messages ----------------------------------------------------------------------------- */
@@ -171,6 +171,37 @@ post_both(struct ping *ping, uint32_t n)
 	return true;
 }
 
+/* Take one completion, if there is one. Returns: false: it is a bad one */
+static bool
+reap_one(struct ping *ping, uint32_t n, uint32_t *done)
+{
+	struct plx_wc wc;
+	if (plx_cq_poll(ping->cq, &wc, 1) == 0)
+		return true;
+	if (wc.status != PLX_WC_SUCCESS)
+		return exchange_fail(ping, n, plx_wc_text((enum plx_wc_status)wc.status));
+	if (wc.wr_id == WR_RECV && wc.bytes != ping->wants->size)
+		return exchange_fail(ping, n, "it came back with another length");
+	(*done)++;
+	return true;
+}
+
+/* What no completion tells of. Returns: false: the exchange is over */
+static bool
+look(struct ping *ping, uint32_t n, uint32_t *done, double deadline_ms)
+{
+	struct plx_channel_event event;
+	char text[EVENT_TEXT_MAX];
+	sched_yield();
+	if (plx_channel_next(ping->at.channel, &event)) {
+		/* a queue pair that failed ends its connection: the completion tells why */
+		return reap_one(ping, n, done) && exchange_fail(ping, n, event_text(&event, text));
+	}
+	if (interrupted)
+		return exchange_fail(ping, n, "interrupted");
+	return now_ms() <= deadline_ms || exchange_fail(ping, n, "no answer within the timeout");
+}
+
 /* Wait for both completions of message `n`. */
 static bool
 reap_both(struct ping *ping, uint32_t n)
@@ -178,26 +209,10 @@ reap_both(struct ping *ping, uint32_t n)
 	double deadline = now_ms() + ping->wants->timeout_ms;
 	uint32_t done = 0;
 	for (uint32_t turn = 1; done < 2; turn++) {
-		struct plx_channel_event event;
-		struct plx_wc wc;
-		if (plx_cq_poll(ping->cq, &wc, 1) == 1) {
-			if (wc.status != PLX_WC_SUCCESS)
-				return exchange_fail(ping, n,
-						     plx_wc_text((enum plx_wc_status)wc.status));
-			if (wc.wr_id == WR_RECV && wc.bytes != ping->wants->size)
-				return exchange_fail(ping, n, "it came back with another length");
-			done++;
-		}
-		if (turn % LOOK != 0)
-			continue;
-		sched_yield();
-		if (plx_channel_next(ping->at.channel, &event))
-			return exchange_fail(ping, n,
-					     plx_cm_event_text((enum plx_cm_event_kind)event.kind));
-		if (interrupted)
-			return exchange_fail(ping, n, "interrupted");
-		if (now_ms() > deadline)
-			return exchange_fail(ping, n, "no answer within the timeout");
+		if (!reap_one(ping, n, &done))
+			return false;
+		if (turn % LOOK == 0 && done < 2 && !look(ping, n, &done, deadline))
+			return false;
 	}
 	return true;
 }

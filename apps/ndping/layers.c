@@ -50,8 +50,8 @@ try_neighbour(struct ping *ping)
 	if (status != PLX_OK)
 		return layer_fail(
 			ping, LAYER_NEIGHBOUR,
-			"asked for the Ethernet address of %s: %s; either nobody there has "
-			"this address, or device, cable, VLAN or switch lead elsewhere",
+			"asked for the Ethernet address of %s: %s; so either nobody there has "
+			"this address, or device, cable, VLAN, prefix or routes lead elsewhere",
 			ip_text(&ping->wants->peer, ip, sizeof(ip)),
 			why.text[0] != '\0' ? why.text : plx_status_text(status));
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
@@ -106,7 +106,7 @@ try_manager(struct ping *ping)
 	struct plx_channel_event event;
 	struct plx_connector *connector = NULL;
 	struct plx_why why = {{0}};
-	char text[64];
+	char text[EVENT_TEXT_MAX];
 	plx_connect_options_init(&options);
 	options.remote = wants->peer;
 	options.remote_port = wants->port;
@@ -125,7 +125,7 @@ try_manager(struct ping *ping)
 		return no_manager(ping, text);
 	}
 	if (event.kind != PLX_CM_EVENT_SIDR_REPLY)
-		return no_manager(ping, plx_cm_event_text((enum plx_cm_event_kind)event.kind));
+		return no_manager(ping, event_text(&event, text));
 	found(ping, LAYER_MANAGER, "a communication manager answers");
 	return true;
 }

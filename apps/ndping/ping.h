@@ -17,6 +17,7 @@ enum {
 	COUNT_MAX = 10 * 1000 * 1000,
 	SIZE_MAX_BYTES = 1 << 20,
 	SENTENCE_MAX = 640,
+	EVENT_TEXT_MAX = 100,
 	GREETING_MAGIC_BYTES = 8,
 	GREETING_BYTES = GREETING_MAGIC_BYTES + 8, /* ... a version and a size */
 	GREETING_VERSION = 1,
@@ -101,6 +102,9 @@ double now_ms(void);
 void greeting_put(uint32_t size, uint8_t *bytes);
 /** Returns: false: it is not ndping's, or of another version */
 bool greeting_get(const struct plx_channel_event *event, uint32_t *size);
+/** The kind of an event in words, without what only programs must know. @param text
+ * [EVENT_TEXT_MAX]. Returns: `text` */
+char *event_text(const struct plx_channel_event *event, char *text);
 /** Give back, and say so when it cannot be. */
 void given_back(enum plx_status status, const char *what);
 

@@ -29,6 +29,15 @@ given_back(enum plx_status status, const char *what)
 			plx_status_text(status));
 }
 
+char *
+event_text(const struct plx_channel_event *event, char *text)
+{
+	snprintf(text, EVENT_TEXT_MAX, "%s",
+		 plx_cm_event_text((enum plx_cm_event_kind)event->kind));
+	text[strcspn(text, ";,")] = '\0';
+	return text;
+}
+
 /* ---- the greeting ------------------------------------------------------------------------- */
 
 static void

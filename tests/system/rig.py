@@ -146,9 +146,9 @@ class Rig:
         who = [role, ADDRESS[0].split('/', maxsplit=1)[0]] if self.cm and i else [role]
         return self.run(i, [self.ndperf, *who, *how, '--idle', 'yield', '--quiet', *words], number)
 
-    def run(self, i, words, number=0):
+    def run(self, i, words, number=0, address=None):
         """A program on the device of host `i`."""
-        words = [*words, '--device', self.device(i, number), '--address', ADDRESS[i]]
+        words = [*words, '--device', self.device(i, number), '--address', address or ADDRESS[i]]
         if self.eal:
             words += ['--eal', self.eal]
         process = Process(words, self.space[i])
