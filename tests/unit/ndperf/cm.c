@@ -81,7 +81,7 @@ begin(bool (*serve)(struct session *session, struct plx_why *why))
 	client_options = server_options;
 	client_options.role = ROLE_CLIENT;
 	client_options.device = "net_wire0,end=0";
-	client_options.address.ip.v[3] = 1;
+	client_options.address.ip.v[client_options.address.ip.version == 4 ? 3 : 15] = 1;
 	client_options.peer = server_options.address.ip;
 	assert_int_equal(pthread_create(&host.thread, NULL, host_main, NULL), 0);
 	while (!__atomic_load_n(&host.is_up, __ATOMIC_ACQUIRE))
@@ -360,6 +360,22 @@ a_server_that_is_not_there_is_named_with_its_port(void **state)
 	assert_true(host.is_good);
 }
 
+static void
+an_address_of_ipv6_will_do(void **state)
+{
+	const struct plx_ip ipv4 = server_options.address.ip;
+	(void)state;
+	server_options.address.ip = (struct plx_ip){6, {0xfd, 0x77, [15] = 2}};
+	server_options.address.prefix_bits = 64;
+	meet(send_back);
+	assert_string_equal(client.talk.peer, "the server fd77::2 port 7999");
+	exchange();
+	end();
+	assert_true(host.is_good);
+	server_options.address.ip = ipv4;
+	server_options.address.prefix_bits = 24;
+}
+
 int
 main(void)
 {
@@ -371,6 +387,7 @@ main(void)
 		cmocka_unit_test(a_peer_that_leaves_is_noticed_at_once),
 		cmocka_unit_test(a_peer_that_falls_silent_is_noticed_in_time),
 		cmocka_unit_test(a_server_that_is_not_there_is_named_with_its_port),
+		cmocka_unit_test(an_address_of_ipv6_will_do),
 	};
 	ticks_hz();
 	return cmocka_run_group_tests(tests, NULL, NULL);
