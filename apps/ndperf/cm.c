@@ -149,10 +149,11 @@ complete(struct talk *talk, struct plx_why *why)
 		return say(why, "%s is no ndperf; check --port", talk->peer);
 	cm->session = cm->agreed.session;
 	enum plx_status status = plx_complete(line->connector, why);
+	if (status != PLX_OK && why->text[0] == '\0')
+		say(why, "the connection to %s cannot be completed: %s", talk->peer,
+		    plx_status_text(status));
 	if (status != PLX_OK)
-		return why->text[0] != '\0' ||
-		       say(why, "the connection to %s cannot be completed: %s", talk->peer,
-			   plx_status_text(status));
+		return false;
 	line->state = LINE_UP;
 	return true;
 }
