@@ -73,14 +73,14 @@ host_main(void *arg)
 
 /* Both are there, the client's conversation not begun. */
 static void
-begin(bool (*serve)(struct session *session, struct plx_why *why))
+begin_on(const char *device, bool (*serve)(struct session *session, struct plx_why *why))
 {
 	memset(&host, 0, sizeof(host));
 	memset(&client, 0, sizeof(client));
 	host.serve = serve;
 	client_options = server_options;
 	client_options.role = ROLE_CLIENT;
-	client_options.device = "net_wire0,end=0";
+	client_options.device = device;
 	client_options.address.ip.v[client_options.address.ip.version == 4 ? 3 : 15] = 1;
 	client_options.peer = server_options.address.ip;
 	assert_int_equal(pthread_create(&host.thread, NULL, host_main, NULL), 0);
@@ -90,6 +90,12 @@ begin(bool (*serve)(struct session *session, struct plx_why *why))
 	assert_ptr_equal(client.talk.carrier, &carrier_cm);
 	if (!side_open(&client.side, &client_options, true, &why))
 		fail_msg("%s", why.text);
+}
+
+static void
+begin(bool (*serve)(struct session *session, struct plx_why *why))
+{
+	begin_on("net_wire0,end=0", serve);
 }
 
 static void
@@ -161,6 +167,27 @@ messages_of_every_length_come_back_as_they_went(void **state)
 /* ---- queue pairs -------------------------------------------------------------------------- */
 
 static void
+measure(enum op op, uint32_t qps)
+{
+	struct job job = {.op = op,
+			  .test = TEST_RATE,
+			  .check = true,
+			  .size = op == OP_FETCH_ADD ? 8 : 100,
+			  .depth = 4,
+			  .slots = 4,
+			  .batch = 1,
+			  .signal = 1,
+			  .qps = qps,
+			  .duration_ms = 20,
+			  .timeout_ms = SLACK_MS};
+	struct result result;
+	if (!session_client_row(&client, &job, &result, &why))
+		fail_msg("%s", why.text);
+	assert_true(result.messages >= 1);
+	assert_true(result.checked_bytes >= result.messages * job.size);
+}
+
+static void
 every_queue_pair_is_connected_row_after_row(void **state)
 {
 	static const struct {
@@ -171,24 +198,25 @@ every_queue_pair_is_connected_row_after_row(void **state)
 	(void)state;
 	meet(session_serve);
 	assert_true(talk_hello(&client.talk, &why));
-	for (uint32_t i = 0; i < PLX_COUNT_OF(rows); i++) {
-		struct job job = {.op = rows[i].op,
-				  .test = TEST_RATE,
-				  .check = true,
-				  .size = rows[i].op == OP_FETCH_ADD ? 8 : 100,
-				  .depth = 4,
-				  .slots = 4,
-				  .batch = 1,
-				  .signal = 1,
-				  .qps = rows[i].qps,
-				  .duration_ms = 20,
-				  .timeout_ms = 10000};
-		struct result result;
-		if (!session_client_row(&client, &job, &result, &why))
-			fail_msg("%s", why.text);
-		assert_true(result.messages >= 1);
-		assert_true(result.checked_bytes >= result.messages * job.size);
-	}
+	for (uint32_t i = 0; i < PLX_COUNT_OF(rows); i++)
+		measure(rows[i].op, rows[i].qps);
+	end();
+	assert_true(host.is_good);
+}
+
+/* One packet in 20 is lost each way, connecting and disconnecting included. */
+static void
+loss_delays_a_row_and_does_not_break_it(void **state)
+{
+	(void)state;
+	server_options.device = "net_wire0,end=1,loss=0.05,seed=1";
+	begin_on("net_wire0,end=0,loss=0.05,seed=2", session_serve);
+	server_options.device = "net_wire0,end=1";
+	if (!client.talk.carrier->connect(&client.talk, &why))
+		fail_msg("%s", why.text);
+	assert_true(talk_hello(&client.talk, &why));
+	measure(OP_SEND, 8);
+	measure(OP_READ, 2);
 	end();
 	assert_true(host.is_good);
 }
@@ -382,6 +410,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_of_every_length_come_back_as_they_went),
 		cmocka_unit_test(every_queue_pair_is_connected_row_after_row),
+		cmocka_unit_test(loss_delays_a_row_and_does_not_break_it),
 		cmocka_unit_test(a_second_client_is_told_that_the_server_is_busy),
 		cmocka_unit_test(strangers_are_rejected_with_a_sentence),
 		cmocka_unit_test(a_peer_that_leaves_is_noticed_at_once),
