@@ -140,6 +140,25 @@ step(struct plx_conn *conn, const struct plx_cm_event *event)
 	return flush;
 }
 
+/* There is room in the queue: this thread alone puts anything there. */
+static void
+tell_one(struct plx_engine *engine, struct hearer *hearer, struct plx_conn_event *event)
+{
+	struct plx_conn *conn = plx_list_entry(hearer, struct plx_conn, hearer);
+	bool flush = false;
+
+	event->cookie = hearer->cookie;
+	if (event->cm.kind == PLX_CM_EVENT_REQUESTED)
+		/* The acceptor may be destroyed before anybody adopts the request. */
+		(void)!plx_cm_set_context(engine->gsi->cm, event->cm.id,
+					  (uintptr_t)&engine->gsi->orphan);
+	else
+		flush = step(conn, &event->cm);
+	(void)equeue_put(hearer->queue, event);
+	if (flush)
+		conn_flush(conn);
+}
+
 uint32_t
 conn_tell(struct plx_engine *engine)
 {
@@ -149,10 +168,9 @@ conn_tell(struct plx_engine *engine)
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_event_waits(cm); i++) {
 		struct hearer *hearer = (struct hearer *)(uintptr_t)plx_cm_event_context(cm);
-		struct plx_conn *conn;
-		bool flush = false;
+		bool orphan = hearer == &engine->gsi->orphan;
 
-		if (!equeue_has_room(hearer->queue)) {
+		if (!orphan && !equeue_has_room(hearer->queue)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}
@@ -160,16 +178,8 @@ conn_tell(struct plx_engine *engine)
 			break;
 		told++;
 		/* A request that ended before anybody adopted it: who tries will be told. */
-		if (hearer->accepts && event.cm.kind != PLX_CM_EVENT_REQUESTED)
-			continue;
-		event.cookie = hearer->cookie;
-		conn = plx_list_entry(hearer, struct plx_conn, hearer);
-		if (!hearer->accepts)
-			flush = step(conn, &event.cm);
-		/* There is room: this thread alone puts anything there. */
-		(void)equeue_put(hearer->queue, &event);
-		if (flush)
-			conn_flush(conn);
+		if (!orphan)
+			tell_one(engine, hearer, &event);
 	}
 	return told;
 }

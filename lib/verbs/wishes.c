@@ -82,8 +82,6 @@ wishes_complete(struct plx_wishes *wishes)
 			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
-	if (!wishes->connections)
-		wishes->connections = wishes->qps;
 	if (!wishes->packets)
 		wishes->packets = PACKETS_DEFAULT;
 	if (!wishes->start_timeout_ms)

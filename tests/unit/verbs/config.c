@@ -421,7 +421,7 @@ there_are_so_many_routes_and_no_more(void **state)
 }
 
 static void
-as_many_connections_as_queue_pairs(void **state)
+connections_are_as_many_as_queue_pairs_or_more(void **state)
 {
 	struct plx_wishes wishes;
 
@@ -429,7 +429,11 @@ as_many_connections_as_queue_pairs(void **state)
 	plx_wishes_init(&wishes);
 	wishes.qps = 77;
 	wishes_complete(&wishes);
-	assert_int_equal(wishes.connections, 77);
+	assert_int_equal(wishes.connections, 1024);
+	wishes.connections = 0;
+	wishes.qps = 7777;
+	wishes_complete(&wishes);
+	assert_int_equal(wishes.connections, 7777);
 	wishes.connections = 5;
 	wishes_complete(&wishes);
 	assert_int_equal(wishes.connections, 5);
@@ -510,7 +514,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_wrong_route_is_refused_with_its_line),
 		cmocka_unit_test(a_route_that_leads_nowhere_is_refused),
 		cmocka_unit_test(there_are_so_many_routes_and_no_more),
-		cmocka_unit_test(as_many_connections_as_queue_pairs),
+		cmocka_unit_test(connections_are_as_many_as_queue_pairs_or_more),
 		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
 		cmocka_unit_test(two_adapters_of_one_name_are_refused),
 		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),
