@@ -348,8 +348,7 @@ accept(struct call *call)
 	call->named = true;
 	office->accepts++;
 	check_agreed(call, &peer);
-	if (ask != NULL)
-		ask->answer = call->answer;
+	ask->answer = call->answer;
 	call->peer = peer;
 	call->state = CALL_ACCEPTED;
 	call->since = exchange->world.now;

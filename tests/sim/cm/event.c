@@ -75,12 +75,30 @@ check_once(struct office *office, struct ask *ask)
 			 "one request is told %u times", ask->requested);
 }
 
+/* Whose request that is: its private data says so, or, when there is none, its queue pair. */
+static uint64_t
+asked_by(struct exchange *exchange, const struct plx_cm_event *event)
+{
+	uint64_t serial = private_serial(event->private_data);
+
+	if (serial != 0)
+		return serial;
+	for (serial = exchange->asks; serial > 0; serial--) {
+		const struct ask *ask = ask_of(exchange, serial);
+
+		if (ask->length == 0 && ask->connect.own.qpn == event->peer.qpn &&
+		    plx_psn_eq(ask->connect.own.psn, event->peer.psn))
+			break;
+	}
+	return serial;
+}
+
 static void
 told_requested(struct office *office, const struct plx_cm_event *event)
 {
 	struct exchange *exchange = office->exchange;
 	struct world *world = WORLD(office);
-	uint64_t serial = private_serial(event->private_data);
+	uint64_t serial = asked_by(exchange, event);
 	struct ask *ask = ask_of(exchange, serial);
 	struct call *call;
 
@@ -89,14 +107,12 @@ told_requested(struct office *office, const struct plx_cm_event *event)
 		 office->ear[event->context].open &&
 			 office->ear[event->context].id.v == event->listener.v,
 		 "C9", "a request is told that came by a listener that is gone");
-	sim_must(world, serial == 0 || ask != NULL, "C5", "private data of nobody");
+	sim_must(world, ask != NULL, "C5", "a request of nobody");
 	ledger_id(office, event->id);
-	private_check(office, serial, ask ? ask->length : 0, event->private_data,
-		      event->private_bytes, PLX_CM_PRIVATE_REQ);
-	if (ask != NULL) {
-		check_asked(office, ask, event);
-		check_once(office, ask);
-	}
+	private_check(office, serial, ask->length, event->private_data, event->private_bytes,
+		      PLX_CM_PRIVATE_REQ);
+	check_asked(office, ask, event);
+	check_once(office, ask);
 	world->stats.received++;
 	call = call_new(office);
 	if (call == NULL) {
@@ -106,7 +122,7 @@ told_requested(struct office *office, const struct plx_cm_event *event)
 	}
 	call->id = event->id;
 	call->ear = (uint32_t)event->context;
-	call->ask = ask ? serial : 0;
+	call->ask = serial;
 	call->peer = event->peer;
 	call->state = CALL_ASKED;
 	if (draw_percent(&office->prng, 50)) {
@@ -187,10 +203,9 @@ told_established(struct call *call)
 			  (call->state == CALL_LOST && call->alive)),
 		 "C1", "ESTABLISHED in state %u", call->state);
 	call->established = true;
-	sim_must(WORLD(office), ask == NULL || ask->completed, "C4",
+	sim_must(WORLD(office), ask->completed, "C4",
 		 "a connection lives that the other side has not completed");
-	if (ask != NULL)
-		ask->established = true;
+	ask->established = true;
 	WORLD(office)->stats.established++;
 	if (call->state != CALL_ACCEPTED)
 		return; /* it came before that */
@@ -216,7 +231,7 @@ ear_was_deaf(const struct exchange *exchange, const struct ask *ask)
 static bool
 reason_has_cause(const struct exchange *exchange, const struct ask *ask, uint16_t reason)
 {
-	switch ((enum plx_cm_reason)reason) {
+	switch (reason) {
 	case PLX_CM_REASON_CONSUMER:
 		return !exchange->fair;
 	case PLX_CM_REASON_INVALID_SERVICE_ID:

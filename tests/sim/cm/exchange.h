@@ -43,7 +43,7 @@ struct ask {
 
 /* Somebody accepted or refused what he was asked for. */
 struct answer {
-	uint64_t ask; /* serial; 0: the request had none */
+	uint64_t ask; /* serial */
 	uint32_t office, life;
 	bool accepted;
 	struct plx_cm_own own;
@@ -72,7 +72,7 @@ struct call {
 	enum call_state state;
 	struct plx_cm_id id;
 	uint64_t context;
-	uint64_t ask; /* serial; 0: unknown, of a request without private data */
+	uint64_t ask; /* serial */
 	uint64_t answer;
 	struct plx_cm_own own;
 	struct plx_cm_peer peer;

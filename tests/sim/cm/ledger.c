@@ -169,7 +169,7 @@ void
 ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8_t *bytes)
 {
 	struct world *world = &office->exchange->world;
-	struct plx_cm_msg msg;
+	struct plx_cm_msg msg = {0};
 	enum plx_mad_verdict verdict = plx_mad_decode(bytes, PLX_MAD_BYTES, &msg);
 	bool v6 = route->local.version == 6;
 	uint32_t id;
@@ -195,7 +195,7 @@ ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8
 void
 ledger_heard(struct office *office, const uint8_t *bytes)
 {
-	struct plx_cm_msg msg;
+	struct plx_cm_msg msg = {0};
 
 	office->heard_all++;
 	if (plx_mad_decode(bytes, PLX_MAD_BYTES, &msg) != PLX_MAD_OK)
