@@ -99,8 +99,7 @@ first_rep(struct plx_cm *cm, struct cm_connection *c, const struct plx_cm_rep *r
 	stale = cm_find_qp(cm, &c->peer.remote, rep->local_ca_guid, rep->local_qpn);
 	agree(c, rep);
 	if (stale) {
-		plx_count(&cm->counters.stale, 1);
-		cm_break(cm, stale, now);
+		cm_forgotten(cm, stale, now);
 		cm_end(cm, c, PLX_CM_EVENT_REJECTED, PLX_CM_REASON_STALE, now);
 		cm_reject(cm, c, PLX_CM_ABOUT_REP, PLX_CM_REASON_STALE);
 		return PLX_CM_REFUSED;

@@ -216,8 +216,11 @@ void cm_give_up(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_ki
 		uint64_t now);
 /** A DREQ will go out; whose program is not `orphan` hears CLOSED. */
 void cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan);
-/** The peer has forgotten it, or our queue pair is gone: told at once, said in the background. */
-void cm_break(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
+/** Living or accepted, and our queue pair is gone: told at once, and said to the peer without us.
+ */
+void cm_break(struct plx_cm *cm, struct cm_connection *c);
+/** In any state but ended: the peer knows nothing of it. */
+void cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
 /** It is not half open any more. `done`: it was established, and gives its token back. */
 void cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done);
 

@@ -152,17 +152,23 @@ cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 }
 
 void
-cm_break(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+cm_break(struct plx_cm *cm, struct cm_connection *c)
 {
-	if (c->state != CM_LIVING && c->state != CM_ACCEPTED) {
-		enum plx_cm_event_kind kind =
-			c->state == CM_LEAVING ? PLX_CM_EVENT_CLOSED : PLX_CM_EVENT_ABORTED;
-
-		cm_end(cm, c, kind, 0, now);
-		return;
-	}
 	c->end_kind = PLX_CM_EVENT_DISCONNECTED;
 	cm_tell(cm, c, CM_TELL_END);
 	cm_leave(cm, c, true);
 	plx_count(&cm->counters.disconnected, 1);
+}
+
+/* Spec: IBTA vol 1, 12.9.8.3.1: the old connection is told by DREQ, in case somebody listens. */
+void
+cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	plx_count(&cm->counters.stale, 1);
+	if (c->state == CM_LIVING)
+		cm_break(cm, c);
+	else if (c->state == CM_LEAVING)
+		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+	else
+		cm_end(cm, c, PLX_CM_EVENT_ABORTED, 0, now);
 }

@@ -83,8 +83,7 @@ refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm
 		return reason;
 	c = forgotten(cm, route, req, same_id);
 	if (c) {
-		plx_count(&cm->counters.stale, 1);
-		cm_break(cm, c, now);
+		cm_forgotten(cm, c, now);
 		return PLX_CM_REASON_STALE;
 	}
 	return has_no_room(cm, listener) ? PLX_CM_REASON_NO_RESOURCES : PLX_CM_REASON_NONE;
