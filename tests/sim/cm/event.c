@@ -58,14 +58,16 @@ check_asked(struct office *office, const struct ask *ask, const struct plx_cm_ev
 		 "C4", "told are other addresses than asked from and to");
 }
 
-/* A request may be told a second time only when a datagram came long after everything was over. */
+/* A request may be told a second time only when it is heard long after everything was over: it came
+ * again, or late, or every try was lost while its end was still known. */
 static void
 check_once(struct office *office, struct ask *ask)
 {
 	const struct exchange *exchange = office->exchange;
 	const struct sim_weather *weather = &exchange->world.config.weather;
-	bool late = exchange->ghost_ppm > 0 || weather->clog_ns > 0 || weather->step_ns > 0 ||
-		    weather->latency_ns > PLX_SEC || exchange->vanish_ppm > 0;
+	bool late = exchange->ghost_ppm > 0 || weather->loss_ppm > 1000 || weather->down_ns > 0 ||
+		    weather->clog_ns > 0 || weather->step_ns > 0 || weather->latency_ns > PLX_SEC ||
+		    exchange->vanish_ppm > 0;
 
 	ask->requested++;
 	if (late && !exchange->fair && !exchange->gentle)
@@ -255,7 +257,7 @@ told_rejected(struct call *call, const struct plx_cm_event *event)
 	struct office *office = call->office;
 	const struct exchange *exchange = office->exchange;
 	const struct ask *ask = ask_of(office->exchange, call->ask);
-	uint64_t serial = private_serial(event->private_data);
+	uint64_t serial = event->private_bytes ? private_serial(event->private_data) : 0;
 	const struct answer *answer = answer_of(office->exchange, serial);
 
 	sim_must(WORLD(office), call->state == CALL_ASKING, "C1", "REJECTED in state %u",
@@ -263,8 +265,10 @@ told_rejected(struct call *call, const struct plx_cm_event *event)
 	sim_must(WORLD(office),
 		 ask->to < OFFICES_MAX && reason_has_cause(exchange, ask, event->reason), "C1",
 		 "rejected without a cause: %s", plx_cm_reason_text(event->reason));
-	private_check(office, serial, answer ? answer->length : 0, event->private_data,
-		      event->private_bytes, PLX_CM_PRIVATE_REJ);
+	/* Of a REP with a queue pair that is in use it is we who say so. */
+	if (event->private_bytes > 0 || event->reason != PLX_CM_REASON_STALE)
+		private_check(office, serial, answer ? answer->length : 0, event->private_data,
+			      event->private_bytes, PLX_CM_PRIVATE_REJ);
 	if (answer != NULL)
 		sim_must(WORLD(office),
 			 event->reason == PLX_CM_REASON_CONSUMER && !answer->accepted &&

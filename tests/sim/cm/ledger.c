@@ -122,8 +122,8 @@ tries_of(uint16_t kind)
 	case PLX_CM_REQ:
 	case PLX_CM_SIDR_REQ:
 		return PLX_CM_TRIES;
-	case PLX_CM_DREQ:
-		return PLX_CM_DISCONNECT_TRIES;
+	case PLX_CM_DREQ: /* and one when an RTU shows that the first came too early */
+		return PLX_CM_DISCONNECT_TRIES + 1;
 	default:
 		return UINT32_MAX;
 	}

@@ -111,23 +111,25 @@ draw_exchange(struct exchange *exchange, struct plx_prng *prng)
 	exchange->qpn_next = 0x800000;
 	exchange->think_most_ns = draw_log(prng, PLX_USEC, 16 * PLX_SEC);
 	exchange->gap_ns = draw_log(prng, PLX_USEC, PLX_SEC);
+	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns;
 	exchange->late_ns = draw_log(prng, 1, 2 * PLX_MSEC);
 	if (exchange->gentle)
 		return;
 	exchange->ghost_ppm = draw_percent(prng, 40) ? (uint32_t)draw_log(prng, 1000, 300000) : 0;
 	exchange->vanish_ppm = draw_percent(prng, 40) ? (uint32_t)draw_log(prng, 1000, 30000) : 0;
 	exchange->partial_percent = draw_percent(prng, 40) ? (uint32_t)plx_prng_below(prng, 60) : 0;
-	exchange->qpn_pool = draw_percent(prng, 50) ? 4 * CALLS_MAX : 0;
+	exchange->qpn_pool = draw_percent(prng, 60)
+				     ? (uint32_t)draw_between(prng, CALLS_MAX + 8, 2 * CALLS_MAX)
+				     : 0;
 }
 
 static void
-dial_later(struct office *office)
+dial_later(struct office *office, uint64_t mean_ns)
 {
-	struct exchange *exchange = office->exchange;
+	struct world *world = &office->exchange->world;
 
-	heap_push(&exchange->world,
-		  exchange->world.now + 1 + draw_exponential(&office->prng, exchange->gap_ns),
-		  SIM_EV_BIRTH, office);
+	heap_push(world, world->now + 1 + draw_exponential(&office->prng, mean_ns), SIM_EV_BIRTH,
+		  office);
 }
 
 static void
@@ -141,7 +143,7 @@ create(struct exchange *exchange)
 	lay_cables(exchange);
 	for (uint32_t i = 0; i < exchange->office_count; i++) {
 		office_create(exchange, i);
-		dial_later(&exchange->office[i]);
+		dial_later(&exchange->office[i], exchange->gap_ns);
 	}
 	heap_push(world, draw_exponential(&world->prng, PLX_SEC) + 1, SIM_EV_TROUBLE, NULL);
 	if (world->config.weather.down_ns)
@@ -187,9 +189,11 @@ on_dial(struct office *office)
 		return; /* woken again when calm comes */
 	for (uint32_t i = 0; i < CALLS_MAX; i++)
 		active += office->call[i].state != CALL_FREE && office->call[i].active;
-	if (active < most_calls(exchange))
-		(void)call_dial(office);
-	dial_later(office);
+	if (active < most_calls(exchange) && call_dial(office))
+		dial_later(office, exchange->gap_ns);
+	else /* until something has ended */
+		dial_later(office,
+			   exchange->gap_ns + 4 * exchange->world.config.weather.latency_ns);
 }
 
 /* Listeners come and go, and so do offices. */
@@ -206,7 +210,7 @@ on_trouble(struct exchange *exchange)
 		office_vanish(office);
 	else
 		office_toggle_ear(office);
-	heap_push(world, world->now + draw_exponential(&world->prng, 4 * exchange->gap_ns) + 1,
+	heap_push(world, world->now + draw_exponential(&world->prng, exchange->trouble_ns) + 1,
 		  SIM_EV_TROUBLE, NULL);
 }
 
@@ -359,7 +363,7 @@ live_in_fairness(struct exchange *exchange)
 	world->quota = world->options->ops;
 	for (uint32_t i = 0; i < exchange->office_count; i++) {
 		office_open_all(&exchange->office[i]);
-		dial_later(&exchange->office[i]);
+		dial_later(&exchange->office[i], exchange->gap_ns);
 	}
 	while (quota_left(exchange) || calls_under_way(exchange) > 0)
 		next_event(exchange);
