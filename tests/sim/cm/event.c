@@ -58,21 +58,13 @@ check_asked(struct office *office, const struct ask *ask, const struct plx_cm_ev
 		 "C4", "told are other addresses than asked from and to");
 }
 
-/* A request may be told a second time only when it is heard long after everything was over: it came
- * again, or late, or every try was lost while its end was still known. */
+/* A request may be told a second time only when it is heard long after everything was over (it came
+ * again, or late, or every try was lost meanwhile), or when more have ended than are remembered. */
 static void
 check_once(struct office *office, struct ask *ask)
 {
-	const struct exchange *exchange = office->exchange;
-	const struct sim_weather *weather = &exchange->world.config.weather;
-	bool late = exchange->ghost_ppm > 0 || weather->loss_ppm > 1000 || weather->down_ns > 0 ||
-		    weather->clog_ns > 0 || weather->step_ns > 0 || weather->latency_ns > PLX_SEC ||
-		    exchange->vanish_ppm > 0;
-
 	ask->requested++;
-	if (late && !exchange->fair && !exchange->gentle)
-		return;
-	if (ask->requested > 1)
+	if (strict(office->exchange) && ask->requested > 1)
 		sim_fail(WORLD(office), SIM_WRONG, "C1", WRONG_DOUBLED,
 			 "one request is told %u times", ask->requested);
 }

@@ -83,6 +83,16 @@ lay_cables(struct exchange *exchange)
 	world->config.pairs = cable;
 }
 
+/* What comes every few microseconds comes every few milliseconds. */
+static void
+slow_down(uint64_t *ns, uint64_t *every_ns)
+{
+	while (*every_ns > 0 && *every_ns < 10 * PLX_MSEC) {
+		*ns *= 4;
+		*every_ns *= 4;
+	}
+}
+
 /* Managers think in seconds: so must what goes wrong. */
 static void
 draw_slow_weather(struct sim_weather *weather, struct plx_prng *prng)
@@ -105,13 +115,17 @@ draw_exchange(struct exchange *exchange, struct plx_prng *prng)
 	config->stations = exchange->office_count;
 	config->weather.stray_ppm = 0; /* old datagrams come again instead */
 	config->weather.flip_ppm = config->weather.evil_ppm = config->weather.ce_ppm = 0;
+	slow_down(&config->weather.down_ns, &config->weather.down_every_ns);
+	slow_down(&config->weather.clog_ns, &config->weather.clog_every_ns);
+	slow_down(&config->weather.step_ns, &config->weather.step_every_ns);
 	exchange->gentle = config->profile == SIM_PROFILE_clean;
 	if (!exchange->gentle && draw_percent(prng, 40))
 		draw_slow_weather(&config->weather, prng);
 	exchange->qpn_next = 0x800000;
 	exchange->think_most_ns = draw_log(prng, PLX_USEC, 16 * PLX_SEC);
 	exchange->gap_ns = draw_log(prng, PLX_USEC, PLX_SEC);
-	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns;
+	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns +
+			       exchange->think_most_ns / 64;
 	exchange->late_ns = draw_log(prng, 1, 2 * PLX_MSEC);
 	if (exchange->gentle)
 		return;
@@ -192,8 +206,7 @@ on_dial(struct office *office)
 	if (active < most_calls(exchange) && call_dial(office))
 		dial_later(office, exchange->gap_ns);
 	else /* until something has ended */
-		dial_later(office,
-			   exchange->gap_ns + 4 * exchange->world.config.weather.latency_ns);
+		dial_later(office, exchange->trouble_ns);
 }
 
 /* Listeners come and go, and so do offices. */
