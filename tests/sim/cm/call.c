@@ -87,6 +87,74 @@ call_partner(const struct call *call)
 	return NULL;
 }
 
+/* ---- waiting for the other one ----------------------------------------------------------------
+ */
+
+/* The office at the other end. */
+static struct office *
+other_office(const struct call *call)
+{
+	struct exchange *exchange = call->office->exchange;
+	const struct ask *ask = ask_of(exchange, call->ask);
+	uint32_t index = call->active ? ask->to : ask->office;
+
+	return index < OFFICES_MAX ? &exchange->office[index] : NULL;
+}
+
+/* Datagrams between the two that came to nothing so far, for whatever cause. */
+static uint64_t
+losses(const struct call *call, const struct office *other)
+{
+	const struct plx_cm_counters *counted = plx_cm_counters(other->cm);
+	const struct side *carrier =
+		call->office->exchange->carrier[call->office->index][other->index];
+
+	return counted->verdict[PLX_CM_LIMITED] + counted->answers_dropped +
+	       (carrier ? carrier->pair->lost : 0);
+}
+
+/* It has asked, or accepted: from now on the other one must be heard, or datagrams be lost. */
+void
+call_waits(struct call *call)
+{
+	const struct office *other = other_office(call);
+
+	call->since = call->office->exchange->world.now;
+	if (other == NULL)
+		return;
+	call->lost_before = losses(call, other);
+	call->life_before = other->life;
+}
+
+/* The other one asks for more time, as often as it is asked, and never makes up its mind. */
+static bool
+is_put_off(const struct call *call, const struct office *other)
+{
+	for (uint32_t i = 0; i < CALLS_MAX; i++) {
+		if (other->call[i].state == CALL_ASKED && other->call[i].ask == call->ask)
+			return true;
+	}
+	return false;
+}
+
+/* Each try that was heard has been answered: were as many datagrams lost as there were tries? */
+bool
+call_may_time_out(const struct call *call)
+{
+	const struct sim_weather *weather = &call->office->exchange->world.config.weather;
+	const struct office *other = other_office(call);
+
+	if (other == NULL || other->life != call->life_before)
+		return true;
+	if (weather->clog_ns > 0 || weather->step_ns > 0 || weather->latency_ns > PLX_SEC / 4)
+		return true; /* late is as good as lost */
+	if (call->active && is_put_off(call, other))
+		return true;
+	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > 0)
+		return true;
+	return losses(call, other) >= call->lost_before + PLX_CM_TRIES;
+}
+
 /* Was it done? If not, the connection has ended, and an event that waits will say so. */
 static bool
 done(struct call *call, enum plx_status status, const char *what)
@@ -253,6 +321,7 @@ call_dial(struct office *office)
 	ledger_id(office, id);
 	call->id = id;
 	call->state = ask.sidr ? CALL_SEEKING : CALL_ASKING;
+	call_waits(call);
 	trace_as(world, TRACE_POST, office->index, call->number, id.v, call->ask, ask.to);
 	world->stats.ops++;
 	if (!exchange->fair && draw_percent(&office->prng, 10))
@@ -351,7 +420,7 @@ accept(struct call *call)
 	ask->answer = call->answer;
 	call->peer = peer;
 	call->state = CALL_ACCEPTED;
-	call->since = exchange->world.now;
+	call_waits(call);
 	if (!exchange->gentle && !exchange->fair && draw_percent(prng, 20))
 		call_think(call, exchange->think_most_ns); /* and then goes away */
 }

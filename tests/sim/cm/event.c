@@ -274,16 +274,13 @@ static void
 told_timed_out(struct call *call)
 {
 	struct office *office = call->office;
-	const struct ask *ask = ask_of(office->exchange, call->ask);
 
 	sim_must(WORLD(office),
 		 call->state == CALL_ASKING || call->state == CALL_SEEKING ||
 			 call->state == CALL_ACCEPTED,
 		 "C1", "TIMED_OUT in state %u", call->state);
-	sim_must(WORLD(office),
-		 !strict(office->exchange) || (call->active && ask->to == OFFICES_MAX) ||
-			 (!call->active && !partner_stays(call)),
-		 "C1", "the other side does not answer, and has answered");
+	sim_must(WORLD(office), call_may_time_out(call), "C1",
+		 "the other side does not answer, and has been asked and was heard");
 	WORLD(office)->stats.timeouts++;
 }
 

@@ -78,6 +78,8 @@ struct call {
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
 	uint32_t ear; /* of a passive one: whose listener it came by */
+	uint64_t lost_before;  /* losses() when it began to wait for the other one */
+	uint32_t life_before;  /* of the other office */
 	bool active;
 	bool named;       /* a passive one: events come with `context`, not with the ear's */
 	bool arrived;     /* data came before the RTU */
@@ -174,6 +176,8 @@ bool call_dial(struct office *office);
 void call_on_event(struct call *call);
 void call_on_data(struct call *call);
 struct call *call_partner(const struct call *call);
+void call_waits(struct call *call);
+bool call_may_time_out(const struct call *call);
 struct call *call_of(struct office *office, struct plx_cm_id id);
 struct call *call_new(struct office *office);
 void call_over(struct call *call);
