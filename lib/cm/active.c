@@ -83,6 +83,8 @@ agree(struct cm_connection *c, const struct plx_cm_rep *rep)
 	c->peer.path_mtu = c->own.path_mtu;
 	c->peer.responder_resources = smaller(c->own.responder_resources, rep->initiator_depth);
 	c->peer.initiator_depth = smaller(c->own.initiator_depth, rep->responder_resources);
+	if (PLX_MUTANT(CM_READS_OF_ONE_SIDE))
+		c->peer.initiator_depth = c->own.initiator_depth;
 	c->peer.rnr_retry = rep->rnr_retry_count;
 	c->peer.retry = c->own.retry;
 	c->peer.ack_timeout = c->own.ack_timeout;
@@ -120,7 +122,7 @@ repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	if (c->state == CM_REPLIED) {
 		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
 		cm_send(cm, c, CM_SEND_MRA);
-	} else if (c->state == CM_LIVING) {
+	} else if (c->state == CM_LIVING && !PLX_MUTANT(CM_RTU_NOT_REPEATED)) {
 		cm_send(cm, c, CM_SEND_RTU);
 	} else if (c->state == CM_ENDED && c->reject) {
 		cm_send(cm, c, CM_SEND_REJ);

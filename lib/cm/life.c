@@ -34,7 +34,8 @@ cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done)
 		return;
 	cm_source_release(cm, c->source, done);
 	c->source = NULL;
-	cm->half_open--;
+	if (done || !PLX_MUTANT(CM_HALF_OPEN_LEAKS))
+		cm->half_open--;
 	if (c->listener)
 		c->listener->waiting--;
 	c->listener = NULL;

@@ -160,7 +160,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 
 	if (req->local_comm_id == 0)
 		return PLX_CM_INVALID;
-	if (old && is_same_request(old, route, req))
+	if (old && is_same_request(old, route, req) && !PLX_MUTANT(CM_REQ_TAKEN_TWICE))
 		return repeated(cm, old, now);
 	listener = cm_listener_find(cm, &route->local, req->service_id, PLX_PORT_SPACE_TCP);
 	reason = refusal(cm, route, req, listener, old, &cma, now);
