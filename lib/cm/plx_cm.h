@@ -41,7 +41,7 @@ enum {
 	PLX_CM_DUE_MAX = 64,       /* timers that one plx_cm_on_tick() handles */
 	/* Exponents of a timeout, 4.096 us * 2^n: what a peer asks for is brought into them. */
 	PLX_CM_TIMEOUT_LEAST = 15,     /* 134 ms: how soon a REP is sent again, at the soonest */
-	PLX_CM_TIMEOUT_MOST = 21,      /* 8.6 s, at the latest */
+	PLX_CM_TIMEOUT_MOST = 20,      /* 4.3 s, at the latest; what Linux asks for */
 	PLX_CM_ACK_TIMEOUT_LEAST = 14, /* 67 ms: of a queue pair */
 	PLX_CM_ACK_TIMEOUT_MOST = 22,  /* 17 s; also when the peer's timeout is 0, never */
 };
