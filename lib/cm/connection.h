@@ -269,9 +269,23 @@ struct cm_listener *cm_listener_find(const struct plx_cm *cm, const struct plx_i
 
 /* ---- what messages do ------------------------------------------------------------------------ */
 
-typedef enum plx_cm_verdict cm_on(struct plx_cm *cm, const struct plx_cm_route *route,
-				  const struct plx_cm_msg *msg, uint64_t now);
-cm_on cm_on_req, cm_on_rtu, cm_on_rep, cm_on_mra, cm_on_rej, cm_on_dreq, cm_on_drep;
-cm_on cm_on_sidr_req, cm_on_sidr_rep;
+enum plx_cm_verdict cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rej(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_dreq(struct plx_cm *cm, const struct plx_cm_route *route,
+			       const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_drep(struct plx_cm *cm, const struct plx_cm_route *route,
+			       const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_sidr_req(struct plx_cm *cm, const struct plx_cm_route *route,
+				   const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_sidr_rep(struct plx_cm *cm, const struct plx_cm_route *route,
+				   const struct plx_cm_msg *msg, uint64_t now);
 
 #endif

@@ -54,8 +54,9 @@ enum {
 /* How long a connection may wait for its own program (accept, complete) after the last sign of life
  * of the peer. */
 #define PLX_CM_PATIENCE_NS (120 * PLX_SEC)
-/* How long an ended connection stays known, so that what repeats itself is answered. */
-#define PLX_CM_TIME_WAIT_NS (4 * PLX_SEC)
+/* How long an ended connection stays known, so that what repeats itself is answered: longer than
+ * Linux waits for an answer (6.4 s). */
+#define PLX_CM_TIME_WAIT_NS (10 * PLX_SEC)
 
 /* ---- the manager ---------------------------------------------------------------------------- */
 

@@ -191,6 +191,92 @@ a_disconnect_without_an_answer_closes(void **state)
 	pair_close(&pair);
 }
 
+/* A REJ that was lost is said again, with the same words, when its question is. */
+static void
+a_lost_rejection_is_repeated(void **state)
+{
+	static const enum stage stages[] = {REQUESTED, REPLIED};
+
+	(void)state;
+	for (size_t i = 0; i < PLX_COUNT_OF(stages); i++) {
+		int host = stage_host(stages[i]);
+		struct plx_cm_id ids[HOSTS];
+		struct pair pair;
+
+		pair_open(&pair);
+		stage_reach(&pair, stages[i], ids);
+		pair.lose[PLX_CM_REJ - PLX_CM_REQ] = 2;
+		assert_int_equal(plx_cm_reject(pair.cm[host], ids[host], (const uint8_t *)"not you",
+					       8, pair.now),
+				 PLX_OK);
+		pair_wait(&pair, 3 * PLX_SEC);
+		assert_int_equal(pair_count(&pair, host, PLX_CM_REJ), 3);
+		pair_expect(&pair, !host,
+			    host == BOB ? PLX_CM_EVENT_REJECTED : PLX_CM_EVENT_ABORTED);
+		assert_int_equal(pair.event.reason, PLX_CM_REASON_CONSUMER);
+		assert_string_equal((const char *)pair.event.private_data, "not you");
+		pair_expect_rest(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* Accepted, and taken back before the REP has left: the peer is rejected, as if it never was. */
+static void
+what_is_taken_back_before_it_was_said_is_a_rejection(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 3; how++) {
+		struct plx_cm_id ids[HOSTS];
+		struct pair pair;
+
+		pair_open(&pair);
+		stage_reach(&pair, REQUESTED, ids);
+		pair_accept(&pair, BOB, ids[BOB], BOB_QPN);
+		if (how == 0)
+			assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now),
+					 PLX_OK);
+		else if (how == 1)
+			assert_int_equal(plx_cm_lost(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
+		else
+			plx_cm_abandon(pair.cm[BOB], ids[BOB], pair.now);
+		pair_carry(&pair);
+		assert_int_equal(pair.logged, 1);
+		pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
+		assert_int_equal(pair.event.reason, PLX_CM_REASON_CONSUMER);
+		if (how == 0)
+			pair_expect(&pair, BOB, PLX_CM_EVENT_CLOSED);
+		if (how == 1)
+			pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+		pair_expect_rest(&pair);
+		pair_close(&pair);
+	}
+}
+
+/* BOB leaves what he has accepted, and his DREQs are lost; ALICE completes: she is told at once. */
+static void
+who_completes_what_was_left_is_told_again(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+	uint64_t began;
+
+	(void)state;
+	pair_open(&pair);
+	stage_reach(&pair, REPLIED, ids);
+	pair.lose[PLX_CM_DREQ - PLX_CM_REQ] = 2;
+	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
+	pair_wait(&pair, 1500 * PLX_MSEC);
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 2);
+	began = pair.now;
+	assert_int_equal(plx_cm_complete(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_DISCONNECTED);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_CLOSED);
+	assert_int_equal(pair.now, began);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
 /* ---- MRA: a program that thinks ------------------------------------------------------------- */
 
 /* BOB's takes 100 s to accept; the repeated REQ is answered by MRA, and then ALICE is patient. */
@@ -377,6 +463,9 @@ main(void)
 		cmocka_unit_test(a_reply_without_an_answer_times_out),
 		cmocka_unit_test(a_completed_connection_ends_when_the_other_side_gave_up),
 		cmocka_unit_test(a_disconnect_without_an_answer_closes),
+		cmocka_unit_test(a_lost_rejection_is_repeated),
+		cmocka_unit_test(what_is_taken_back_before_it_was_said_is_a_rejection),
+		cmocka_unit_test(who_completes_what_was_left_is_told_again),
 		cmocka_unit_test(a_program_may_take_its_time_to_accept),
 		cmocka_unit_test(a_program_may_take_its_time_to_complete),
 		cmocka_unit_test(patience_ends),

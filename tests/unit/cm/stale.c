@@ -41,6 +41,19 @@ a_peer_that_forgot_ends_the_old_connection(void **state)
 
 /* Whatever stage the old one is in. */
 static void
+expect_end(struct pair *pair, uint8_t told)
+{
+	pair_reboot(pair, ALICE);
+	pair_connect(pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(pair);
+	pair_expect(pair, ALICE, PLX_CM_EVENT_REJECTED);
+	assert_int_equal(pair->event.reason, PLX_CM_REASON_STALE);
+	if (told != PLX_CM_EVENT_NOTHING)
+		pair_expect(pair, BOB, (enum plx_cm_event_kind)told);
+	pair_expect_rest(pair);
+}
+
+static void
 a_forgotten_half_ends_too(void **state)
 {
 	static const struct {
@@ -58,16 +71,26 @@ a_forgotten_half_ends_too(void **state)
 
 		pair_open(&pair);
 		stage_reach(&pair, halves[i].stage, ids);
-		pair_reboot(&pair, ALICE);
-		pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-		pair_carry(&pair);
-		pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
-		assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
-		if (halves[i].told != PLX_CM_EVENT_NOTHING)
-			pair_expect(&pair, BOB, (enum plx_cm_event_kind)halves[i].told);
-		pair_expect_rest(&pair);
+		expect_end(&pair, halves[i].told);
 		pair_close(&pair);
 	}
+}
+
+/* BOB was about to leave: then he has. */
+static void
+a_forgotten_connection_that_was_being_left_is_closed(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	pair.lose[PLX_CM_DREQ - PLX_CM_REQ] = 1;
+	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
+	pair_carry(&pair);
+	expect_end(&pair, PLX_CM_EVENT_CLOSED);
+	pair_close(&pair);
 }
 
 /* BOB had asked ALICE, she reboots and asks him with the queue pair that he is connected with. */
@@ -195,6 +218,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_peer_that_forgot_ends_the_old_connection),
 		cmocka_unit_test(a_forgotten_half_ends_too),
+		cmocka_unit_test(a_forgotten_connection_that_was_being_left_is_closed),
 		cmocka_unit_test(a_connection_that_we_asked_for_can_be_forgotten),
 		cmocka_unit_test(a_reply_with_a_queue_pair_in_use_is_stale),
 		cmocka_unit_test(a_late_repetition_is_not_stale),
