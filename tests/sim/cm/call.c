@@ -101,18 +101,6 @@ other_office(const struct call *call)
 	return index < OFFICES_MAX ? &exchange->office[index] : NULL;
 }
 
-/* Datagrams between the two that came to nothing so far, for whatever cause. */
-static uint64_t
-losses(const struct call *call, const struct office *other)
-{
-	const struct plx_cm_counters *counted = plx_cm_counters(other->cm);
-	const struct side *carrier =
-		call->office->exchange->carrier[call->office->index][other->index];
-
-	return counted->verdict[PLX_CM_LIMITED] + counted->answers_dropped +
-	       (carrier ? carrier->pair->lost : 0);
-}
-
 /* It has asked, or accepted: from now on the other one must be heard, or datagrams be lost. */
 void
 call_waits(struct call *call)
@@ -120,10 +108,7 @@ call_waits(struct call *call)
 	const struct office *other = other_office(call);
 
 	call->since = call->office->exchange->world.now;
-	if (other == NULL)
-		return;
-	call->lost_before = losses(call, other);
-	call->life_before = other->life;
+	call->life_before = other ? other->life : 0;
 }
 
 /* The other one asks for more time, as often as it is asked, and never makes up its mind. */
@@ -137,7 +122,8 @@ is_put_off(const struct call *call, const struct office *other)
 	return false;
 }
 
-/* Each try that was heard has been answered: were as many datagrams lost as there were tries? */
+/* Each try that was heard has been answered, but for the first, while a program makes up its mind:
+ * were as many datagrams lost as there were tries? */
 bool
 call_may_time_out(const struct call *call)
 {
@@ -152,7 +138,8 @@ call_may_time_out(const struct call *call)
 		return true;
 	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > 0)
 		return true;
-	return losses(call, other) >= call->lost_before + PLX_CM_TRIES;
+	return plx_cm_counters(other->cm)->answers_dropped > 0 ||
+	       ledger_losses(call->office, call->id) >= PLX_CM_TRIES - 1;
 }
 
 /* Was it done? If not, the connection has ended, and an event that waits will say so. */

@@ -78,8 +78,7 @@ struct call {
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
 	uint32_t ear; /* of a passive one: whose listener it came by */
-	uint64_t lost_before;  /* losses() when it began to wait for the other one */
-	uint32_t life_before;  /* of the other office */
+	uint32_t life_before; /* of the other office, when it began to wait for it */
 	bool active;
 	bool named;       /* a passive one: events come with `context`, not with the ear's */
 	bool arrived;     /* data came before the RTU */
@@ -101,6 +100,7 @@ struct ear {
 struct tally {
 	uint32_t comm_id;
 	uint32_t sent[PLX_CM_SIDR_REP - PLX_CM_REQ + 1];
+	uint32_t lost; /* of what either side has said about it */
 };
 
 struct office {
@@ -188,6 +188,8 @@ void event_told(struct office *office, const struct plx_cm_event *event);
 
 void ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8_t *bytes);
 void ledger_heard(struct office *office, const uint8_t *bytes);
+void ledger_lost(struct office *from, struct office *to, const uint8_t *bytes);
+uint32_t ledger_losses(struct office *office, struct plx_cm_id id);
 void ledger_id(struct office *office, struct plx_cm_id id);
 uint8_t private_byte(uint64_t serial, uint32_t at);
 void private_write(uint64_t serial, uint32_t length, uint8_t *out);

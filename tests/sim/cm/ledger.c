@@ -192,6 +192,31 @@ ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8
 		 "C6", "one message too many of connection %08x: attribute %04x", id, msg.kind);
 }
 
+/* A datagram that nobody hears, or that nobody listens to. `to` may be NULL. */
+void
+ledger_lost(struct office *from, struct office *to, const uint8_t *bytes)
+{
+	struct plx_cm_msg msg = {0};
+	uint32_t theirs;
+
+	if (plx_mad_decode(bytes, PLX_MAD_BYTES, &msg) != PLX_MAD_OK)
+		return;
+	if (own_id(&msg) != 0)
+		tally_of(from, own_id(&msg))->lost++;
+	theirs = msg.kind == PLX_CM_SIDR_REP   ? msg.sidr_rep.request_id
+		 : msg.kind == PLX_CM_REQ      ? 0
+		 : msg.kind == PLX_CM_SIDR_REQ ? 0
+					       : msg.rtu.remote_comm_id;
+	if (theirs != 0 && to != NULL)
+		tally_of(to, theirs)->lost++;
+}
+
+uint32_t
+ledger_losses(struct office *office, struct plx_cm_id id)
+{
+	return tally_of(office, id.v)->lost;
+}
+
 void
 ledger_heard(struct office *office, const uint8_t *bytes)
 {

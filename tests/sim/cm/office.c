@@ -232,6 +232,7 @@ send(struct office *office, const struct plx_cm_route *route, const uint8_t *mad
 	struct world *world = &exchange->world;
 	uint8_t frame[FRAME_BYTES] = {[12] = FRAME_TYPE >> 8, [13] = FRAME_TYPE & 0xff};
 	uint32_t to = office_at(exchange, &route->remote);
+	uint64_t drops;
 
 	ledger_sent(office, route, mad);
 	if (to == OFFICES_MAX) {
@@ -250,7 +251,10 @@ send(struct office *office, const struct plx_cm_route *route, const uint8_t *mad
 		old->to = to;
 		memcpy(old->bytes, frame, FRAME_BYTES);
 	}
+	drops = world->stats.drops;
 	launch(exchange, office->index, to, frame);
+	if (world->stats.drops > drops)
+		ledger_lost(office, &exchange->office[to], mad);
 	ghost(exchange);
 }
 
@@ -271,6 +275,9 @@ office_arrive(struct office *office, struct packet *packet)
 	verdict = plx_cm_on_mad(office->cm, &route, mad, PLX_MAD_BYTES, office_now(office));
 	trace_as(world, TRACE_CM_JUDGED, office->index, verdict, 0, 0, 0);
 	sim_must(world, verdict != PLX_CM_MALFORMED, "C7", "a datagram of ours is malformed");
+	if (verdict == PLX_CM_LIMITED)
+		ledger_lost(&office->exchange->office[office_at(office->exchange, &route.remote)],
+			    office, mad);
 	free(mad);
 	link_release(world, packet);
 	office_check(office);
