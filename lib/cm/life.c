@@ -169,10 +169,13 @@ void
 cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
 	plx_count(&cm->counters.stale, 1);
-	if (c->state == CM_LIVING)
+	if (c->state == CM_LIVING) {
 		cm_break(cm, c);
-	else if (c->state == CM_LEAVING)
+	} else if (c->state == CM_LEAVING) {
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
-	else
+	} else { /* it was the newer one that came late: who still asks must be answered */
 		cm_end(cm, c, PLX_CM_EVENT_ABORTED, 0, now);
+		cm_reject(cm, c, c->active ? PLX_CM_ABOUT_REP : PLX_CM_ABOUT_REQ,
+			  PLX_CM_REASON_STALE);
+	}
 }

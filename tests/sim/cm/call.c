@@ -424,7 +424,7 @@ complete(struct call *call)
 	call->state = CALL_LIVING;
 	call->since = office->exchange->world.now;
 	office->exchange->world.stats.lives++;
-	call_think(call, office->exchange->think_most_ns);
+	call_think(call, office->exchange->stay_most_ns);
 	if (draw_percent(&office->prng, 30)) /* it sends at once */
 		heap_push(&office->exchange->world,
 			  office->exchange->world.now + draw_log(&office->prng, 1, PLX_SEC),

@@ -205,7 +205,7 @@ told_established(struct call *call)
 		return; /* it came before that */
 	call->state = CALL_LIVING;
 	call->since = WORLD(office)->now;
-	call_think(call, office->exchange->think_most_ns);
+	call_think(call, office->exchange->stay_most_ns);
 }
 
 /* ---- it ends -------------------------------------------------------------------------------- */

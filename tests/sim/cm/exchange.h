@@ -144,6 +144,7 @@ struct exchange {
 	uint32_t qpn_pool; /* QPNs are taken anew from so many; 0: never */
 	/* drawn */
 	uint32_t ghost_ppm, vanish_ppm, partial_percent;
+	uint64_t stay_most_ns; /* of a connection that lives */
 	uint64_t think_most_ns, gap_ns, trouble_ns, late_ns;
 	bool gentle; /* no fault of any kind: everything comes off as its programs want it */
 	bool fair;   /* the last phase: asks must come off */

@@ -145,6 +145,35 @@ a_reply_with_a_queue_pair_in_use_is_stale(void **state)
 	pair_close(&pair);
 }
 
+/* A REQ of a connection that is long over comes late, while ALICE asks anew with its queue pair:
+ * who is taken for forgotten by mistake is told, and not left to time out. Found by plx-sim --cm,
+ * seed 376. */
+static void
+who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
+{
+	struct plx_cm_id id;
+	struct plx_cm_msg late;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	late = pair_req(&pair, pair.ip[ALICE], 4711, ALICE_QPN);
+	late.req.local_ca_guid = pair.config[ALICE].ca_guid;
+	pair.lose[PLX_CM_REJ - PLX_CM_REQ] = 2;
+	assert_int_equal(pair_inject(&pair, BOB, &late), PLX_CM_REFUSED);
+	pair_carry(&pair);
+	pair_expect_nothing(&pair, BOB);
+	pair_expect_nothing(&pair, ALICE);
+	pair_wait(&pair, 2 * PLX_SEC);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, id.v);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
 /* Of a living connection a REQ that was on its way for long is nothing new. */
 static void
 a_late_repetition_is_not_stale(void **state)
@@ -221,6 +250,7 @@ main(void)
 		cmocka_unit_test(a_forgotten_connection_that_was_being_left_is_closed),
 		cmocka_unit_test(a_connection_that_we_asked_for_can_be_forgotten),
 		cmocka_unit_test(a_reply_with_a_queue_pair_in_use_is_stale),
+		cmocka_unit_test(who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks),
 		cmocka_unit_test(a_late_repetition_is_not_stale),
 		cmocka_unit_test(nobody_else_can_call_it_stale),
 		cmocka_unit_test(a_used_id_may_come_again),
