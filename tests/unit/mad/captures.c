@@ -6,15 +6,14 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "pcap.h"
+#include "mads.h"
 #include "plx_mad.h"
-#include "plx_wire.h"
 
 /* How many datagrams of each kind there are in the captures that have any. */
 enum {
@@ -37,54 +36,26 @@ static const struct {
 };
 static const char *const nvme = "nvme-rdma-v4";
 
-/* One datagram and the packet that it came in. */
+/* One datagram, and what decoding made of it. */
 struct specimen {
-	const char *capture;
-	struct plx_frame frame;
-	struct plx_pkt pkt;
+	const struct mad *mad;
 	struct plx_cm_msg msg;
 };
-
-static struct plx_ip
-address_of(const struct plx_frame *frame, bool source)
-{
-	struct plx_ip ip = {.version = frame->ip_version};
-	uint32_t v4 = source ? frame->v4.src : frame->v4.dst;
-
-	if (frame->ip_version == 6)
-		memcpy(ip.v, source ? frame->v6.src : frame->v6.dst, 16);
-	else
-		memcpy(ip.v, (uint8_t[]){v4 >> 24 & 255, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255},
-		       4);
-	return ip;
-}
 
 static void
 for_each_mad(const char *capture, void (*check)(const struct specimen *, void *), void *arg)
 {
-	char path[4096];
-	struct pcap pcap;
+	struct mads mads;
 
-	snprintf(path, sizeof path, "%s/%s.pcap", CAPTURES_DIR, capture);
-	assert_int_equal(pcap_load(path, &pcap), 0);
-	for (size_t i = 0; i < pcap.count; i++) {
-		const struct pcap_frame *frame = &pcap.frames[i];
-		struct specimen s = {.capture = capture};
-		size_t bth_at;
+	assert_int_equal(mads_load(CAPTURES_DIR, capture, &mads), 0);
+	assert_true(mads.count > 0);
+	for (size_t i = 0; i < mads.count; i++) {
+		struct specimen s = {.mad = &mads.list[i]};
 
-		assert_int_equal(plx_frame_decode(frame->bytes, frame->len, 0, &s.frame),
-				 PLX_WIRE_OK);
-		bth_at = s.frame.udp_at + (size_t)PLX_UDP_BYTES;
-		assert_int_equal(plx_pkt_decode(frame->bytes + bth_at,
-						s.frame.udp_bytes - (size_t)PLX_UDP_BYTES, &s.pkt),
-				 PLX_WIRE_OK);
-		if (s.pkt.dest_qpn != PLX_GSI_QPN)
-			continue;
-		assert_int_equal(plx_mad_decode(s.pkt.payload, s.pkt.payload_bytes, &s.msg),
-				 PLX_MAD_OK);
+		assert_int_equal(plx_mad_decode(s.mad->bytes, s.mad->len, &s.msg), PLX_MAD_OK);
 		check(&s, arg);
 	}
-	pcap_free(&pcap);
+	mads_free(&mads);
 }
 
 static void
@@ -123,10 +94,10 @@ encode_and_compare(const struct specimen *s, void *arg)
 {
 	uint8_t again[PLX_MAD_BYTES];
 
-	assert_int_equal(s->pkt.payload_bytes, PLX_MAD_BYTES);
+	assert_int_equal(s->mad->len, PLX_MAD_BYTES);
 	memset(again, 0xa5, sizeof again);
 	plx_mad_encode(&s->msg, again);
-	assert_memory_equal(again, s->pkt.payload, sizeof again);
+	assert_memory_equal(again, s->mad->bytes, sizeof again);
 	(*(unsigned *)arg)++;
 }
 
@@ -143,8 +114,8 @@ every_datagram_encodes_to_the_same_bytes(void **state)
 static void
 check_packet(const struct specimen *s, void *arg)
 {
-	assert_int_equal(s->pkt.deth.qkey, PLX_GSI_QKEY);
-	assert_int_equal(s->pkt.deth.src_qpn, PLX_GSI_QPN);
+	assert_int_equal(s->mad->qkey, PLX_GSI_QKEY);
+	assert_int_equal(s->mad->src_qpn, PLX_GSI_QPN);
 	assert_int_equal(s->msg.status, 0);
 	assert_true(s->msg.transaction_id != 0);
 	(*(unsigned *)arg)++;
@@ -171,7 +142,7 @@ assert_same_ip(const struct plx_ip *a, const struct plx_ip *b)
 static void
 check_addresses(const struct specimen *s, void *arg)
 {
-	struct plx_ip src = address_of(&s->frame, true), dst = address_of(&s->frame, false);
+	struct plx_ip src = s->mad->src, dst = s->mad->dst;
 	struct plx_cma cma;
 	uint8_t again[PLX_CMA_BYTES];
 	const uint8_t *private_data =
