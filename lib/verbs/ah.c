@@ -35,7 +35,7 @@ check_options(const struct plx_adapter *adapter, const struct plx_ah_options *op
 		plx_why_say(why,
 			    "%s cannot be where %s is reached from; give an address of adapter %s "
 			    "of the same version, or none",
-			    ip_text(local).s, ip_text(remote).s, adapter->info.name);
+			    address_text(local).s, address_text(remote).s, adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->dscp > DSCP_MAX && options->dscp != DSCP_OF_ADAPTER) {
@@ -55,7 +55,7 @@ say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *opti
 		plx_why_say(why,
 			    "%s is in no network of adapter %s, or not the address of one station; "
 			    "check addresses and prefixes",
-			    ip_text(&options->remote).s, adapter->info.name);
+			    address_text(&options->remote).s, adapter->info.name);
 	else if (status == PLX_FULL)
 		plx_why_say(why, "adapter %s has all of its %d address handles; destroy one",
 			    adapter->info.name, PLX_ENGINE_WAYS_MAX);

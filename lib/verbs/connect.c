@@ -27,7 +27,7 @@ enum {
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
 struct ip_text
-ip_text(const struct plx_ip *ip)
+address_text(const struct plx_ip *ip)
 {
 	struct ip_text text = {"none"};
 
@@ -230,7 +230,7 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	struct ip_text ip = {"the peer"};
 
 	if (peer != NULL)
-		ip = ip_text(&peer->ip);
+		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
 			    plx_qpair_number(qp->pair),
@@ -294,7 +294,7 @@ reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_qpair_
 			plx_why_say(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that the peer runs, or give it longer",
-				    ip_text(&path->remote).s, timeout_ms);
+				    address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
 		pause_for_neighbour(qp->adapter);

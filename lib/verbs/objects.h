@@ -141,7 +141,7 @@ enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *p
 struct ip_text {
 	char s[46];
 };
-struct ip_text ip_text(const struct plx_ip *ip);
+struct ip_text address_text(const struct plx_ip *ip);
 
 /* ---- eal.c ------------------------------------------------------------------------------------
  */
