@@ -83,7 +83,17 @@ drop_qp(struct guest_qp *one)
 	memset(one, 0, sizeof(*one));
 }
 
-/* qp id= gid= [depth=]: make one; `gid` is the peer's, which chooses among our addresses. */
+static int
+to_init(struct guest_qp *one)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+
+	return ibv_modify_qp(one->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+/* qp id= gid= [depth=]: make one, which takes receives; `gid` is the peer's, which chooses among
+ * our addresses. */
 static void
 run_qp(const struct line *line)
 {
@@ -108,7 +118,7 @@ run_qp(const struct line *line)
 	options.recv_cq = one->recv_cq = ibv_create_cq(guest.device, (int)depth, NULL, NULL, 0);
 	if (one->gid >= 0 && one->send_cq && one->recv_cq)
 		one->qp = ibv_create_qp(guest.pd, &options);
-	if (!one->qp) {
+	if (!one->qp || to_init(one) != 0) {
 		line_answer("error no queue pair: %s", strerror(errno));
 		drop_qp(one);
 		return;
@@ -116,21 +126,6 @@ run_qp(const struct line *line)
 	one->psn = (uint32_t)random() & 0xffffff;
 	line_hex(own.raw, 16, text);
 	line_answer("ok qpn=%u psn=%u gid=%s", one->qp->qp_num, one->psn, text);
-}
-
-static int
-to_init(struct guest_qp *one, const struct line *line)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = guest_access(line_number(
-			line, "access",
-			ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)),
-	};
-
-	return ibv_modify_qp(one->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
 /* The enum of a path MTU in bytes. */
@@ -154,6 +149,9 @@ to_rtr(struct guest_qp *one, const struct line *line)
 		.rq_psn = (uint32_t)line_number(line, "psn", 0),
 		.max_dest_rd_atomic = (uint8_t)line_number(line, "rd", 16),
 		.min_rnr_timer = (uint8_t)line_number(line, "timer", 12),
+		.qp_access_flags = guest_access(line_number(
+			line, "access",
+			ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)),
 		.ah_attr = {.is_global = 1,
 			    .port_num = 1,
 			    .grh = {.sgid_index = (uint8_t)one->gid, .hop_limit = 64}},
@@ -164,7 +162,7 @@ to_rtr(struct guest_qp *one, const struct line *line)
 	return ibv_modify_qp(one->qp, &attr,
 			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER);
+				     IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
 }
 
 /* connect id= qpn= psn= gid= mtu= [rd=] [access= retry= rnr= timer= timeout=] */
@@ -184,9 +182,7 @@ run_connect(const struct line *line)
 	if (!one)
 		return;
 	attr.sq_psn = one->psn;
-	error = to_init(one, line);
-	if (!error)
-		error = to_rtr(one, line);
+	error = to_rtr(one, line);
 	if (!error)
 		error = ibv_modify_qp(one->qp, &attr,
 				      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |

@@ -81,7 +81,8 @@ drop_qp(struct ours_qp *one)
 	memset(one, 0, sizeof(*one));
 }
 
-/* qp id= gid= [depth=] [rd=]: make one; `gid` is the peer's, which chooses among our addresses. */
+/* qp id= gid= [depth=] [rd=]: make one, which takes receives; `gid` is the peer's, which chooses
+ * among our addresses. */
 static void
 run_qp(const struct line *line)
 {
@@ -115,6 +116,8 @@ run_qp(const struct line *line)
 	options.send_cq = one->send_cq;
 	options.recv_cq = one->recv_cq;
 	status = plx_qp_create(ours.pd, &options, &one->qp, &why);
+	if (status == PLX_OK)
+		status = plx_qp_modify(one->qp, PLX_QP_INIT, NULL, NULL, &why);
 	if (status == PLX_OK)
 		status = plx_qp_address(one->qp, &peer, &address);
 	if (status != PLX_OK) {

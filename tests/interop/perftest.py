@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What perftest 4.5 and ibv_rc_pingpong of a guest say over TCP before and after they use RDMA, and our
 part in it: `ours` posts what the tool at the other end expects. Learnt from the wire."""
+import subprocess
+
 import rig
 from judge import Talk
 from rig import Failed
@@ -111,8 +113,7 @@ class Run:
             else:
                 self.play_perftest(exchange)
         except Failed as failed:
-            child.kill()
-            self.place.run(f'killall -9 {self.tool.split()[0]}; true')
+            child.terminate()  # and the script ends the tool
             raise Failed(f'{failed}; {self.tool} said: {ended(child)}') from None
         finally:
             exchange.close()
@@ -157,8 +158,8 @@ class Run:
             self.ask_all(op)
         elif op == 'SEND':
             self.ours.program.reap(0, 'recv', self.count)
+        exchange.swap(keys)  # which the tool says when it is done
         self.memory = self.look(MEMORY_MAX)
-        exchange.swap(keys)
         if has_reports:
             for _ in range(5):
                 exchange.swap(b'\0' * 8)
@@ -282,6 +283,6 @@ def ended(child):
     """What a process said, once it has ended."""
     try:
         return child.communicate(timeout=rig.PATIENCE)[0]
-    except Exception:  # whatever it was: it must not run on
-        child.kill()
-        return child.communicate()[0]
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        return child.communicate(timeout=rig.PATIENCE)[0]
