@@ -3,6 +3,7 @@
 that the wire can show. Either end may be the requester; the code is the same."""
 import contextlib
 
+import judge
 import rig
 from rig import Failed
 
@@ -11,6 +12,7 @@ NEAR, FAR = 4099, 8195  # where messages lie, at the requester and at the respon
 EDGE = 64              # bytes around a target that must not change
 WORD = 16384           # where an atomic's eight bytes are
 ACCESS = 0x1f          # every right, windows too
+REMOTE_READ, REMOTE_WRITE = 2, 4
 
 SIZED = ['SEND', 'SEND_IMM', 'SEND_INV', 'WRITE', 'WRITE_IMM', 'READ']
 ATOMICS = ['CMP_SWAP', 'FETCH_ADD']
@@ -26,6 +28,8 @@ class End:
     def __init__(self, program, addresses):
         self.program, self.addresses = program, addresses
         self.memory = program.ask('mr', mr=0, bytes=ROOM, access=ACCESS)
+        self.read_only = program.ask('mr', mr=1, bytes=WORD, access=1 | REMOTE_READ)
+        self.write_only = program.ask('mr', mr=2, bytes=WORD, access=1 | REMOTE_WRITE)
         self.next = 0
 
     def ask(self, verb, **arguments):
@@ -54,6 +58,12 @@ class Link:
         for end, own in zip((self.a, self.b), self.at):
             with contextlib.suppress(Failed):
                 end.ask('qpdrop', id=own['id'])
+
+    def talk(self, capture):
+        """The requests of `a` and the replies of `b`."""
+        requester, responder = ({'gid': rig.gid(end.addresses[self.family]), **own}
+                                for end, own in zip((self.a, self.b), self.at))
+        return judge.Talk(capture, requester, responder, self.mtu)
 
     def send(self, op, size, **more):
         self.a.ask('send', id=self.at[0]['id'], op=op, mr=0, at=NEAR, bytes=size, **more)

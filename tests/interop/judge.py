@@ -16,6 +16,11 @@ ROCE_PORT = 4791
 PSN = 0xffffff
 ICRC_CHECK = pathlib.Path(__file__).resolve().parent.parent / 'captures' / 'icrc-check'
 
+# What tshark may not take a payload for: it guesses, from bytes that mean nothing.
+GUESSES = ('smcr_infiniband', 'smb_direct_infiniband', 'rpcrdma_infiniband', 'lnet_ib',
+           'iser_infiniband', 'eth_over_ib', 'mellanox_eoib', 'fc_infiniband', 'sdp_infiniband',
+           'nvme_rdma_cm_private', 'lnet_ib_cm_private', 'iser_ib_private', 'sdp_ib_private')
+
 RETH, ATOMIC, AETH, ATOMIC_ACK, IMM, IETH = 'reth', 'atomic', 'aeth', 'atomic_ack', 'imm', 'ieth'
 SIZES = {RETH: 16, ATOMIC: 28, AETH: 4, ATOMIC_ACK: 8, IMM: 4, IETH: 4}
 # RC opcode: (operation, place in the message, extended headers)
@@ -203,10 +208,10 @@ class Capture:
     @staticmethod
     def judge_decode(part, count):
         """tshark finds InfiniBand in each, and nothing malformed."""
+        guesses = (word for name in GUESSES for word in ('--disable-heuristic', name))
         done = subprocess.run(
             ['tshark', '-r', str(part), '-T', 'fields', '-e', 'infiniband.bth.opcode', '-e',
-             '_ws.malformed', '-o', 'infiniband.identify_payload:FALSE'],
-            check=False, text=True, capture_output=True)
+             '_ws.malformed', *guesses], check=False, text=True, capture_output=True)
         lines = done.stdout.splitlines()
         bad = [at for at, line in enumerate(lines, 1) if not line.partition('\t')[0] or
                line.partition('\t')[2]]

@@ -5,9 +5,11 @@ import pathlib
 import shutil
 
 import cells
+import errors
 import judge
 import perftest
 import rig
+import storms
 from rig import Failed
 
 WHO = {True: 'ours asks', False: 'rxe asks'}
@@ -26,8 +28,11 @@ class Row:
         return (f'{self.tool}, {WHO[self.is_ours_asking]}, {self.op}, {self.size} bytes, '
                 f'MTU {self.mtu}, IPv{self.family}{wire}')
 
+    def is_good(self):
+        return self.is_done and self.failure is None
+
     def fail(self, why):
-        self.failure = self.failure or str(why)
+        self.failure = str(why) if self.failure is None else self.failure
 
 
 class Plan:
@@ -35,7 +40,7 @@ class Plan:
 
     def __init__(self, arguments):
         self.arguments = arguments
-        self.rows, self.packets, self.broken = [], 0, False
+        self.rows, self.packets, self.broken = [], 0, []
         self.place = rig.Rig(arguments.image.resolve())
         self.mac = None
 
@@ -61,6 +66,11 @@ class Plan:
                 self.operations(mtu, family)
             for mtu, family in self.ways():
                 self.tools(mtu, family)
+            for mtu, family in self.ways():
+                self.errors(mtu, family)
+            for wire in storms.WIRES:
+                for mtu, family in self.ways():
+                    self.storm(wire, mtu, family)
             self.rxe.program.close()
             ours.close()
             if ours.process.wait(rig.PATIENCE):
@@ -81,13 +91,13 @@ class Plan:
         try:
             capture = judge.Capture(path)
             self.packets += capture.hold_to_rules(self.mac)
-        except Failed as failed:
+            for job in judges:
+                job(capture)
+        except Failed as failed:  # it is of all these rows
+            self.broken.append(f'{name}: {failed}')
             for row in rows:
-                row.fail(failed)
-            judges = []
-        for job in judges:
-            job(capture)
-        if self.arguments.keep and any(row.failure for row in rows):
+                row.fail('')
+        if self.arguments.keep and not all(row.is_good() for row in rows):
             self.arguments.keep.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, self.arguments.keep)
         path.unlink()
@@ -161,21 +171,68 @@ class Plan:
         """Run one tool. Returns what judges it."""
         role = 'client' if row.is_ours_asking else 'server'
         run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, 5)
+
+        def play():
+            with contextlib.closing(run):
+                run.play()
+        return self.attempt(row, play, lambda capture: run.judge(capture, judge.pattern))
+
+    # ---- what must fail --------------------------------------------------------------------
+
+    def errors(self, mtu, family):
+        rows = []
+        for error in errors.ERRORS:
+            for asker in error.askers:
+                rows.append((self.add('error', asker == 'ours', f'{error.op} {error.name}',
+                                      errors.SIZE, mtu, family), error))
+        rows = [(row, error) for row, error in rows if row]
+        if not rows:
+            return
+        with self.captured(f'errors-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, error in rows:
+                judges.append(self.err(row, error))
+
+    def err(self, row, error):
+        """Run one. Returns what judges it."""
+        links = []
+
+        def play():
+            links.append(error.play(*self.ends(row), row.mtu, row.family))
+        return self.attempt(row, play, lambda capture: error.judge(links[0].talk(capture)))
+
+    # ---- a bad wire ------------------------------------------------------------------------
+
+    def storm(self, wire, mtu, family):
+        rows = [self.add('peer', is_ours, op, storms.SIZE, mtu, family, wire)
+                for op in storms.OPS for is_ours in (True, False)]
+        rows = [row for row in rows if row]
+        if not rows:
+            return
+        with self.captured(f'storm-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
+                storms.raging(self.place, wire):
+            for row in rows:
+                burst = storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
+                judges.append(self.attempt(row, burst.play, burst.judge))
+
+    def ends(self, row):
+        return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)
+
+    @staticmethod
+    def attempt(row, play, judge_it):
+        """Play a row. Returns what judges it when there is a capture."""
         try:
-            run.play()
+            play()
             row.is_done = True
         except Failed as failed:
             row.fail(failed)
-        finally:
-            run.close()
 
-        def judge_run(capture):
+        def judge_row(capture):
             try:
                 if row.is_done:
-                    run.judge(capture, judge.pattern)
+                    judge_it(capture)
             except Failed as failed:
-                row.fail(failed)
-        return judge_run
+                row.fail(f'in the capture: {failed}')
+        return judge_row
 
     # ---- what came of it -------------------------------------------------------------------
 
@@ -188,7 +245,7 @@ class Plan:
             line = lines.setdefault((row.tool, row.op, row.wire), {})
             at = (row.family, row.mtu, not row.is_ours_asking)
             good, count = line.get(at, (0, 0))
-            line[at] = (good + (row.is_done and not row.failure), count + 1)
+            line[at] = (good + row.is_good(), count + 1)
         out = [f'{"who asks":42}' + ''.join(f'{head:>14}' for head in heads)]
         for (tool, op, wire), line in lines.items():
             name = f'{tool.split()[0]} {op}' + ('' if wire == 'clean' else f', {wire}')
@@ -199,11 +256,9 @@ class Plan:
 
 def judge_link(capture, link, done, is_whole):
     """Compare what a connection's rows expect with what the capture has."""
-    requester, responder = ({'gid': rig.gid(end.addresses[link.family]), **own}
-                            for end, own in zip((link.a, link.b), link.at))
     row = done[0][0] if done else None
     try:
-        talk = judge.Talk(capture, requester, responder, link.mtu)
+        talk = link.talk(capture)
         messages = iter(talk.messages)
         for row, expected in done:
             for one in expected:
