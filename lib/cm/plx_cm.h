@@ -31,21 +31,31 @@ enum {
 	PLX_CM_TRIES = 8,              /* of a REQ, REP or SIDR REQ */
 	PLX_CM_DISCONNECT_TRIES = 4,   /* of a DREQ */
 	PLX_CM_SOURCES = 256,          /* whose rates are kept apart; others share */
-	PLX_CM_SOURCE_BURST = 64,      /* new connections that one source may ask for at once, */
-	PLX_CM_SOURCE_PER_SECOND = 256, /* ... and for ever */
+	PLX_CM_SOURCE_BURST = 128,     /* connections that one source may ask for at once, */
+	PLX_CM_SOURCE_PER_SECOND = 20, /* ... and for ever; what is established does not count */
+	PLX_CM_SOURCE_SHARE = 2, /* one of so many half-open connections may be one source's */
+	PLX_CM_KNOWN_SHARE = 4,  /* ... is kept for peers that have a living connection */
 	PLX_CM_ANSWERS_MAX = 64, /* answers to who has no connection, that wait to be sent */
-	PLX_CM_DUE_MAX = 64,     /* timers that one plx_cm_on_tick() handles */
+	PLX_CM_ANSWERS_PER_SECOND = 4096,
+	PLX_CM_REMAINS_MAX = 4096, /* ended connections that are still known */
+	PLX_CM_DUE_MAX = 64,       /* timers that one plx_cm_on_tick() handles */
+	/* Exponents of a timeout, 4.096 us * 2^n: what a peer asks for is brought into them. */
+	PLX_CM_TIMEOUT_LEAST = 15,     /* 134 ms: how soon a REP is sent again, at the soonest */
+	PLX_CM_TIMEOUT_MOST = 21,      /* 8.6 s, at the latest */
+	PLX_CM_ACK_TIMEOUT_LEAST = 14, /* 67 ms: of a queue pair */
+	PLX_CM_ACK_TIMEOUT_MOST = 22,  /* 17 s; also when the peer's timeout is 0, never */
 };
 
 /* The response timeout of 5 bits that we ask for and promise: 4.096 us * 2^18 = 1.07 s. */
 #define PLX_CM_RESPONSE_TIMEOUT 18
-/* The service timeout of our MRA, while a program makes up its mind: 4.096 us * 2^24 = 68.7 s. */
+/* The service timeout of our MRA, while a program makes up its mind: 4.096 us * 2^24 = 68.7 s; and
+ * the longest that a peer's is obeyed. */
 #define PLX_CM_SERVICE_TIMEOUT 24
 /* How long a connection may wait for its own program (accept, complete) after the last sign of life
  * of the peer. */
-#define PLX_CM_PATIENCE_NS     (120 * PLX_SEC)
+#define PLX_CM_PATIENCE_NS (120 * PLX_SEC)
 /* How long an ended connection stays known, so that what repeats itself is answered. */
-#define PLX_CM_TIME_WAIT_NS    (4 * PLX_SEC)
+#define PLX_CM_TIME_WAIT_NS (4 * PLX_SEC)
 
 /* ---- the manager ---------------------------------------------------------------------------- */
 
@@ -53,7 +63,8 @@ struct plx_cm;
 
 struct plx_cm_config {
 	uint32_t connections; /* 1 .. PLX_CM_CONNECTIONS_MAX, in every state but time-wait */
-	uint32_t half_open;   /* 1 .. connections; of these, peers' that nobody has accepted yet */
+	uint32_t half_open;   /* 1 .. connections; of these, peers' that are not established yet */
+	uint32_t path_mtu;    /* [bytes] 256 .. 4096 that we take from a peer; 0: 4096 */
 	uint64_t ca_guid;     /* ours, in REQ and REP */
 	uint64_t seed;        /* random bits, for ids that cannot be guessed */
 };
@@ -91,9 +102,10 @@ struct plx_cm_listen {
 enum plx_status plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen,
 			      struct plx_cm_id *id) PLX_MUST_CHECK;
 
-/** Nobody may connect any more; requests that were not accepted are rejected (INVALID_SERVICE_ID),
- * and their connections end without an event. Errors: STATE */
-enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t now) PLX_MUST_CHECK;
+/** Nobody may connect any more; requests that wait to be told are rejected (INVALID_SERVICE_ID) and
+ * never told. Those that were told go on. Errors: STATE */
+enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id,
+				uint64_t now) PLX_MUST_CHECK;
 
 /* ---- a connection --------------------------------------------------------------------------- */
 
@@ -101,12 +113,12 @@ enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t
 struct plx_cm_own {
 	uint32_t qpn;
 	struct plx_psn psn;          /* the first we send */
-	uint32_t path_mtu;           /* [bytes] 256 .. 4096, at most; the smaller of both counts */
+	uint32_t path_mtu;           /* [bytes] 256 .. 4096: asked for; or what we can take */
 	uint8_t responder_resources; /* READs and atomics of the peer's that we take at once */
 	uint8_t initiator_depth;     /* ... of ours that we should like to have open */
 	uint8_t rnr_retry;           /* 0 .. 7, that the peer must use */
 	uint8_t retry;               /* 0 .. 7; a REP does not carry it */
-	uint8_t ack_timeout;         /* 0 .. 31: 4.096 us * 2^n, of the path; a REP does not carry it */
+	uint8_t ack_timeout; /* 0 .. 31: 4.096 us * 2^n, of the path; a REP does not carry it */
 	bool srq;
 };
 
@@ -115,7 +127,8 @@ struct plx_cm_peer {
 	uint32_t qpn;
 	struct plx_psn psn;          /* the first that comes */
 	uint32_t path_mtu;           /* [bytes] of the connection */
-	uint8_t responder_resources; /* that we give: the smaller of our offer and the peer's wish */
+	uint8_t responder_resources; /* that we give: the smaller of our offer and the peer's wish
+				      */
 	uint8_t initiator_depth;     /* that we may use: the smaller of our wish and its offer */
 	uint8_t rnr_retry;           /* that we must use */
 	uint8_t retry;
@@ -143,14 +156,15 @@ enum plx_status plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *c
 enum plx_status plx_cm_complete(struct plx_cm *cm, struct plx_cm_id id,
 				uint64_t now) PLX_MUST_CHECK;
 
-/** After REQUESTED: answer; the connection lives with ESTABLISHED. `peer` has what was agreed.
- * Errors: STATE, INVALID, TOO_LONG */
+/** After REQUESTED was told: answer; the connection lives with ESTABLISHED. `peer` has what was
+ * agreed. Errors: STATE, INVALID (a field out of range, or a path MTU below the peer's: a REP
+ * cannot lower it), TOO_LONG */
 enum plx_status plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *own,
 			      uint64_t context, const uint8_t *private_data, uint32_t private_bytes,
 			      uint64_t now, struct plx_cm_peer *peer) PLX_MUST_CHECK;
 
-/** After REQUESTED or REPLIED: refuse, with reason CONSUMER; the id ends here and now, without an
- * event. Errors: STATE, TOO_LONG */
+/** After REQUESTED was told, or after REPLIED: refuse, with reason CONSUMER; the id ends here and
+ * now, without an event. Errors: STATE, INVALID, TOO_LONG */
 enum plx_status plx_cm_reject(struct plx_cm *cm, struct plx_cm_id id, const uint8_t *private_data,
 			      uint32_t private_bytes, uint64_t now) PLX_MUST_CHECK;
 
@@ -163,6 +177,18 @@ enum plx_status plx_cm_arrived(struct plx_cm *cm, struct plx_cm_id id, uint64_t 
 enum plx_status plx_cm_disconnect(struct plx_cm *cm, struct plx_cm_id id,
 				  uint64_t now) PLX_MUST_CHECK;
 
+/**
+ * Our own queue pair failed or is gone. Of a living connection (or an accepted one) DISCONNECTED is
+ * told at once, the peer is told by DREQ in the background, and no CLOSED follows. While asking, or
+ * after REPLIED, the attempt is given up or rejected, and ABORTED is told.
+ * Errors: STATE (ended, or REQUESTED: there is no queue pair of ours yet)
+ */
+enum plx_status plx_cm_lost(struct plx_cm *cm, struct plx_cm_id id, uint64_t now) PLX_MUST_CHECK;
+
+/** Whose events they are from now on. Errors: STATE (ended: an event tells of it, or has) */
+enum plx_status plx_cm_set_context(struct plx_cm *cm, struct plx_cm_id id,
+				   uint64_t context) PLX_MUST_CHECK;
+
 /** Its owner goes away, in any state: reject, abandon or disconnect, whatever the state calls for,
  * without another event. An id that has ended is fine. */
 void plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
@@ -174,14 +200,14 @@ enum plx_status plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *conn
 /* ---- datagrams ------------------------------------------------------------------------------ */
 
 /* What became of a datagram. X(name, text) */
-#define PLX_CM_VERDICT_LIST(X)                                                  \
-	X(TAKEN, "the message was taken")                                       \
+#define PLX_CM_VERDICT_LIST(X)                                                   \
+	X(TAKEN, "the message was taken")                                        \
 	X(REPEATED, "a message that was seen before, answered again if need be") \
-	X(REFUSED, "a request that was rejected")                               \
-	X(UNKNOWN, "it names no connection, or not from where the peer is")     \
-	X(UNEXPECTED, "not what the connection's state can take")               \
-	X(LIMITED, "too much from one source, or in all: dropped")              \
-	X(MALFORMED, "no message of the communication manager")                 \
+	X(REFUSED, "a request that was rejected")                                \
+	X(UNKNOWN, "it names no connection, or not from where the peer is")      \
+	X(UNEXPECTED, "not what the connection's state can take")                \
+	X(LIMITED, "too much from one source, or in all: dropped")               \
+	X(MALFORMED, "no message of the communication manager")                  \
 	X(INVALID, "a field out of range")
 
 enum plx_cm_verdict {
@@ -199,16 +225,17 @@ const char *plx_cm_verdict_text(enum plx_cm_verdict verdict);
  *
  * @param route from where, and to which address of ours
  * @param bytes [len] not one byte past len is read
- * Changes: nothing but counters unless TAKEN, REPEATED or REFUSED
- * Cost:    O(1) on average
- * Spec:    IBTA vol 1, 12.9.7 (states), 12.9.8 (what is invalid), Annex A11; docs/cm.md
- * Tests:   tests/unit/cm/, tests/table/cm.c, tests/fuzz/cm.c
+ * Changes: nothing but counters unless TAKEN, REPEATED or REFUSED; a REP or DREQ that is UNKNOWN
+ * may be answered, so that the other side knows, too Cost:    O(1) on average Spec:    IBTA vol
+ * 1, 12.9.7 (states), 12.9.8 (what is invalid), Annex A11; docs/cm.md Tests:   tests/unit/cm,
+ * tests/table/cm_limits.c
  */
 enum plx_cm_verdict plx_cm_on_mad(struct plx_cm *cm, const struct plx_cm_route *route,
 				  const uint8_t *bytes, size_t len, uint64_t now);
 
 /**
- * The next datagram to send: of connections in turn, then answers to those who have none.
+ * The next datagram to send: connections in turn, and by turns with them answers to those who have
+ * none. The time of a try runs from here.
  *
  * @param out [PLX_MAD_BYTES]
  * Returns: false: there is nothing to send
@@ -223,8 +250,8 @@ void plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint6
  * plx_cm_wake_ns() is not in the future. */
 void plx_cm_on_tick(struct plx_cm *cm, uint64_t now);
 
-/** 0 when there is something to send or an event to take, else the deadline for plx_cm_on_tick(),
- * or PLX_NEVER. Cost: O(1) */
+/** 0 when there is something to send, else the deadline for plx_cm_on_tick(), or PLX_NEVER. Events
+ * have plx_cm_event_waits(). Cost: O(1) */
 uint64_t plx_cm_wake_ns(const struct plx_cm *cm);
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -234,10 +261,11 @@ struct plx_cm_event {
 	struct plx_cm_id id;
 	struct plx_cm_id listener; /* REQUESTED */
 	uint64_t context;          /* the connection's; REQUESTED: the listener's */
-	uint16_t reason;           /* REJECTED: enum plx_cm_reason; SIDR_REPLY: its status */
+	uint16_t reason;           /* REJECTED, ABORTED by a REJ: enum plx_cm_reason;
+				    * SIDR_REPLY: enum plx_cm_sidr_status */
 	struct plx_cm_peer peer;   /* REQUESTED (what is asked), REPLIED (what is agreed) */
 	uint32_t qpn, qkey;        /* SIDR_REPLY */
-	uint32_t private_bytes;    /* of `private_data`; the wire pads with zeros to the full length */
+	uint32_t private_bytes; /* of `private_data`; the wire pads with zeros to the full length */
 	uint8_t private_data[PLX_CM_PRIVATE_MAX];
 };
 
@@ -246,30 +274,41 @@ struct plx_cm_event {
  * memory: while REQUESTED waits, ABORTED takes its place and neither is told. */
 bool plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out);
 
+/** Is there one? Cost: O(1) */
+bool plx_cm_event_waits(const struct plx_cm *cm);
+
+/** Of the next event, while one waits: its context. */
+uint64_t plx_cm_event_context(const struct plx_cm *cm);
+
+/** Let the others go first: the connection whose event is next goes to the end. */
+void plx_cm_defer_event(struct plx_cm *cm);
+
 /* ---- looking -------------------------------------------------------------------------------- */
 
 struct plx_cm_view {
 	uint32_t listeners;
-	uint32_t connections; /* in every state but time-wait */
-	uint32_t half_open;
+	uint32_t connections; /* in every state but time-wait; ended ones until that was told */
+	uint32_t half_open;   /* peers' that are not established yet */
 	uint32_t time_wait;
 };
 
 void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 
 /* Counted for the life of the port, beside one counter for each verdict. X(name, text) */
-#define PLX_CM_COUNTER_LIST(X)                                              \
-	X(sent, "messages sent for the first time")                         \
-	X(resent, "messages sent again")                                    \
-	X(timeouts, "connections given up because the peer did not answer") \
-	X(requests, "requests told to a program")                           \
-	X(rejected, "requests rejected by us, for any reason")              \
-	X(no_listener, "... because nobody listens")                        \
+#define PLX_CM_COUNTER_LIST(X)                                                                 \
+	X(sent, "messages sent for the first time")                                            \
+	X(resent, "messages sent again")                                                       \
+	X(timeouts, "connections given up because the peer did not answer")                    \
+	X(requests, "requests told to a program")                                              \
+	X(rejected, "requests rejected by us, for any reason")                                 \
+	X(no_listener, "... because nobody listens")                                           \
 	X(stale, "... or taken as the end of a connection, because the queue pair was in use") \
-	X(backlog_full, "... because the listener's backlog was full")      \
-	X(half_open_full, "requests dropped: too many are half open")       \
-	X(established, "connections that came to life")                     \
-	X(disconnected, "connections that ended by a DREQ of either side")  \
+	X(backlog_full, "... because the listener's backlog was full")                         \
+	X(half_open_full, "requests dropped: too many are half open")                          \
+	X(source_full, "requests dropped: too many from one source")                           \
+	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones")       \
+	X(established, "connections that came to life")                                        \
+	X(disconnected, "connections that ended by a DREQ of either side")                     \
 	X(answers_dropped, "answers not sent: the queue of answers was full")
 
 struct plx_cm_counters {

@@ -2,7 +2,7 @@
  *
  * What commands do, on the engine's thread. Start with command_execute().
  */
-#include "engine.h"
+#include "conn.h"
 
 static enum plx_status
 attach_qp(struct command *command)
@@ -143,6 +143,9 @@ command_execute(struct plx_engine *engine, struct command *command)
 		return;
 	case COMMAND_SRQ_DETACH:
 		command->status = detach_srq(command);
+		return;
+	case COMMAND_CM:
+		command->status = conn_execute(engine, command->call);
 		return;
 	case COMMAND_NONE:
 	case COMMAND_COUNT:

@@ -7,7 +7,7 @@
 #include <rte_rcu_qsbr.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "conn.h"
 
 static void
 init_lists(struct plx_engine *engine)
@@ -68,6 +68,7 @@ free_engine(struct plx_engine *engine)
 	engine_free(engine->table);
 	engine_free(engine->doors);
 	engine_free(engine->scratch);
+	gsi_destroy(engine->gsi);
 	engine_free(engine);
 }
 
@@ -112,7 +113,10 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->config = *config;
 	engine->port = config->port;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
-	if (!make_rings(engine, socket) || !make_tables(engine, socket)) {
+	if (config->cm != NULL)
+		engine->gsi = gsi_create(config->cm, socket);
+	if (!make_rings(engine, socket) || !make_tables(engine, socket) ||
+	    (config->cm != NULL && engine->gsi == NULL)) {
 		plx_why_say(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;

@@ -275,6 +275,7 @@ struct plx_qpair {
 	struct rqueue own;
 	struct plx_rc_caps caps;
 	struct plx_list all_link; /* in engine->qpairs */
+	struct plx_conn *conn;    /* that it is connected, or being connected, by; NULL: none */
 
 	/* written by posting threads */
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
@@ -303,6 +304,11 @@ ip4_host(const struct plx_ip *ip)
 }
 
 /* qpair.c, on the engine's thread */
+/* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
+enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
+			       uint8_t *mac);
+/* Our own address of a path, chosen or checked. Errors: INVALID, UNREACHABLE (no route) */
+enum plx_status engine_complete_path(const struct plx_engine *engine, struct plx_qpair_path *path);
 enum plx_status qpair_number(struct plx_qpair *qp);
 void qpair_forget(struct plx_qpair *qp);
 void qpair_attach(struct plx_qpair *qp);
@@ -326,6 +332,7 @@ enum command_op {
 	COMMAND_CQ_DETACH,
 	COMMAND_SRQ_ARM,
 	COMMAND_SRQ_DETACH,
+	COMMAND_CM, /* anything about connections: conn_command.c */
 	COMMAND_COUNT,
 };
 
@@ -337,6 +344,7 @@ struct command {
 		struct plx_qpair *qp;
 		struct plx_cqueue *cq;
 		struct plx_squeue *srq;
+		struct conn_call *call;
 	};
 	union {
 		struct {
@@ -390,6 +398,9 @@ struct stage {
 	struct plx_wc wc[STAGE_ROOM];
 };
 
+struct gsi;
+struct conn_call;
+
 struct plx_engine {
 	struct plx_engine_config config;
 	struct plx_port *port;
@@ -430,6 +441,7 @@ struct plx_engine {
 	struct plx_list cq_notices;
 	uint32_t net_version;
 	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
+	struct gsi *gsi;     /* NULL: no communication manager */
 	struct rte_ring *notice_ring;
 	struct plx_prng prng;
 	bool attached; /* online for rcu */
@@ -447,6 +459,13 @@ struct plx_engine {
 	struct command_slot slots[COMMANDS_MAX];
 };
 
+/* The longest frame that a path MTU leads to. */
+static inline uint32_t
+frame_bytes(uint32_t mtu)
+{
+	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
+}
+
 /* duty_cycle.c */
 void engine_set_online(struct plx_engine *engine, bool online);
 
@@ -460,6 +479,8 @@ void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
 void engine_schedule(struct plx_engine *engine, struct plx_qpair *qp);
+bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame *frame,
+		     const struct plx_pkt *pkt, bool loops);
 
 /* publish.c */
 void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,

@@ -11,6 +11,7 @@
 #define PLX_ENGINE_H
 
 #include "plx_base.h"
+#include "plx_cm.h"
 #include "plx_mem.h"
 #include "plx_net.h"
 #include "plx_transport.h"
@@ -71,6 +72,7 @@ struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
 	struct plx_net *net;      /* polled by this engine alone */
+	struct plx_cm *cm;        /* likewise; NULL: what comes for the GSI is dropped */
 	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
 	uint32_t index, engines;  /* this is engine `index` of a power of two */
@@ -88,6 +90,10 @@ struct plx_engine_config {
 	X(rx_bytes, "bytes received")                                                \
 	X(rx_net, "packets for neighbour resolution")                                \
 	X(rx_no_qp, "packets for a queue pair that is not there")                    \
+	X(rx_gsi, "datagrams for the communication manager")                         \
+	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, key or address") \
+	X(tx_gsi, "datagrams of the communication manager sent")                     \
+	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")            \
 	X(rx_icrc, "packets with a wrong ICRC")                                      \
 	X(rx_linearised, "packets that came in several buffers, copied into one")    \
 	X(rx_too_long, "packets longer than the port's limit, dropped")              \
@@ -353,6 +359,102 @@ uint32_t plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr,
 
 /** Wake the engine for deferred requests. */
 void plx_qpair_ring(struct plx_qpair *qp);
+
+/* ---- connections --------------------------------------------------------------------------------
+ *
+ * The communication manager's connections with queue pairs of this engine: who asks and who listens
+ * are objects of the application's, what happens to them arrives in event queues. The engine takes
+ * the queue pairs along: to RTR, RTS and ERROR, in the right order with what the peer is told and
+ * what the program is told.
+ */
+
+struct plx_equeue;
+struct plx_acceptor;
+struct plx_conn;
+
+enum {
+	PLX_EQUEUE_DEPTH_MAX = 4096
+};
+
+/** Event queue. @param depth of the ring; events that find no place wait in the manager
+ * Errors: INVALID, NO_MEMORY */
+enum plx_status plx_equeue_create(struct plx_engine *engine, uint32_t depth,
+				  struct plx_equeue **queue) PLX_MUST_CHECK;
+/** Errors: BUSY (an acceptor or a connection uses it) */
+enum plx_status plx_equeue_destroy(struct plx_equeue *queue) PLX_MUST_CHECK;
+
+/* What happened, and to whom: the connection's cookie, for REQUESTED the acceptor's. */
+struct plx_conn_event {
+	uint64_t cookie;
+	struct plx_cm_event cm;
+};
+
+/** The next event; false: none. Threads: any, several at once. */
+bool plx_equeue_next(struct plx_equeue *queue, struct plx_conn_event *out);
+/** Readable while there is an event; the queue's own. */
+int plx_equeue_fd(struct plx_equeue *queue);
+
+/** @param listen `context` is not looked at @param cookie comes back in REQUESTED
+ * Errors: as plx_cm_listen(); STATE (the engine has no communication manager), TIMEOUT */
+enum plx_status plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *listen,
+				    uint64_t cookie, struct plx_acceptor **acceptor) PLX_MUST_CHECK;
+/** Requests that nobody has taken are rejected. Errors: TIMEOUT */
+enum plx_status plx_acceptor_destroy(struct plx_acceptor *acceptor) PLX_MUST_CHECK;
+
+/** A connection that is none yet. Errors: NO_MEMORY */
+enum plx_status plx_conn_create(struct plx_equeue *queue, uint64_t cookie,
+				struct plx_conn **conn) PLX_MUST_CHECK;
+
+/** The connection that a REQUESTED event told of; its events are for this cookie from now on.
+ * Errors: STATE (the peer has given up meanwhile), NO_MEMORY, TIMEOUT */
+enum plx_status plx_conn_adopt(struct plx_equeue *queue, const struct plx_cm_event *requested,
+			       uint64_t cookie, struct plx_conn **conn) PLX_MUST_CHECK;
+
+/** Nobody will adopt what a REQUESTED event told of: refuse it. Errors: TIMEOUT */
+enum plx_status plx_conn_turn_away(struct plx_equeue *queue,
+				   const struct plx_cm_event *requested) PLX_MUST_CHECK;
+
+/** In any state; a connected queue pair is flushed. No event of it is put into the event queue any
+ * more. Errors: TIMEOUT */
+enum plx_status plx_conn_destroy(struct plx_conn *conn) PLX_MUST_CHECK;
+
+/* How a queue pair is to be connected. */
+struct plx_conn_attr {
+	/* what the peer has a say in is filled in: dest_qpn, rq_psn, mtu, rd_atomic_max,
+	 * rnr_retry_max, and retry_max of the passive side */
+	struct plx_rc_attr rc;
+	struct plx_qpair_path path; /* `remote` is not looked at when accepting, nor `local` */
+	struct plx_cm_own own;      /* qpn, psn and srq are filled in */
+	uint16_t local_port, remote_port;
+	const uint8_t *private_data;
+	uint32_t private_bytes;
+};
+
+/** Ask. `qp` is in RESET or INIT, and then in INIT. Errors: STATE (either is in use), UNREACHABLE,
+ * TOO_LONG (path MTU above what the port carries; private data), as plx_cm_connect(), TIMEOUT */
+enum plx_status plx_conn_connect(struct plx_conn *conn, struct plx_qpair *qp,
+				 const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+/** After REPLIED: to RTS, then the RTU. Errors: STATE; AGAIN (the neighbour is being asked),
+ * UNREACHABLE, TIMEOUT */
+enum plx_status plx_conn_complete(struct plx_conn *conn) PLX_MUST_CHECK;
+/** After REQUESTED: to RTR, then the REP; to RTS before ESTABLISHED. Errors: as plx_conn_connect(),
+ * AGAIN */
+enum plx_status plx_conn_accept(struct plx_conn *conn, struct plx_qpair *qp,
+				const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+/** Errors: as plx_cm_reject(), TIMEOUT */
+enum plx_status plx_conn_reject(struct plx_conn *conn, const uint8_t *private_data,
+				uint32_t private_bytes) PLX_MUST_CHECK;
+/** The queue pair is flushed and the peer told. Errors: STATE, TIMEOUT */
+enum plx_status plx_conn_disconnect(struct plx_conn *conn) PLX_MUST_CHECK;
+/** Ask for a UD service. @param attr path, ports and private data. Errors: as plx_conn_connect() */
+enum plx_status plx_conn_sidr(struct plx_conn *conn,
+			      const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+
+/** Of the engine's communication manager; NULL: it has none. Any thread. */
+const struct plx_cm_counters *plx_engine_cm_counters(const struct plx_engine *engine);
+/** As the engine's thread sees it at one moment. Errors: STATE (no manager), TIMEOUT */
+enum plx_status plx_engine_cm_query(struct plx_engine *engine,
+				    struct plx_cm_view *out) PLX_MUST_CHECK;
 
 /* ---- asynchronous events ------------------------------------------------------------------------
  */

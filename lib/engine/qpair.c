@@ -4,7 +4,7 @@
  * Creating and freeing happen on the caller's thread, everything between on the engine's.
  * Start with plx_qpair_create().
  */
-#include "engine.h"
+#include "conn.h"
 
 /* ---- on the engine's thread
  * ----------------------------------------------------------------------- */
@@ -67,6 +67,7 @@ void
 qpair_detach(struct plx_qpair *qp)
 {
 	qpair_forget(qp);
+	conn_on_detach(qp);
 	/* An SRQ that was held back through this queue pair: nobody else would release it. */
 	if (qp->recv->held_by == qp->recv_cq) {
 		qp->recv->held_by = NULL;
@@ -109,13 +110,11 @@ make_template(struct plx_qpair *qp)
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 }
 
-/* Find the peer's Ethernet address. Errors: AGAIN, UNREACHABLE */
-static enum plx_status
-resolve(struct plx_qpair *qp, const struct plx_qpair_path *path, uint8_t *mac)
+enum plx_status
+engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *mac)
 {
-	struct plx_engine *engine = qp->engine;
 	enum plx_net_verdict verdict =
-		plx_net_resolve(engine->config.net, &path->remote, engine->now, mac);
+		plx_net_resolve(engine->config.net, remote, engine->now, mac);
 
 	if (verdict == PLX_NET_READY)
 		return PLX_OK;
@@ -132,7 +131,7 @@ qpair_route(struct plx_qpair *qp)
 		return;
 	/* One that does not answer any more keeps its old address: the transport's own retries
 	 * decide what becomes of the QP. */
-	status = resolve(qp, &qp->path, mac);
+	status = engine_resolve(qp->engine, &qp->path.remote, mac);
 	if (status == PLX_AGAIN)
 		qp->engine->reroute_at =
 			plx_time_min(qp->engine->reroute_at, qp->engine->now + REROUTE_NS);
@@ -142,10 +141,10 @@ qpair_route(struct plx_qpair *qp)
 	make_template(qp);
 }
 
-static enum plx_status
-complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
+enum plx_status
+engine_complete_path(const struct plx_engine *engine, struct plx_qpair_path *path)
 {
-	const struct plx_net *net = qp->engine->config.net;
+	const struct plx_net *net = engine->config.net;
 
 	if (path->remote.version != 4 && path->remote.version != 6)
 		return PLX_INVALID;
@@ -156,13 +155,6 @@ complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
 	return PLX_OK;
 }
 
-/* The longest frame that a path MTU leads to. */
-static uint32_t
-frame_bytes(uint32_t mtu)
-{
-	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
-}
-
 /* Everything before the way to the peer is known is only looked at. */
 static enum plx_status
 modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct plx_qpair_path *path)
@@ -170,14 +162,14 @@ modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct pl
 	struct plx_engine *engine = qp->engine;
 	struct plx_qpair_path full = *path;
 	struct plx_rc_attr with_path = *attr;
-	enum plx_status status = complete_path(qp, &full);
+	enum plx_status status = engine_complete_path(engine, &full);
 	uint8_t mac[6];
 
 	if (status == PLX_OK && attr->mtu <= PLX_MTU_MAX &&
 	    frame_bytes(attr->mtu) > engine->port->caps.frame_max)
 		status = PLX_TOO_LONG;
 	if (status == PLX_OK)
-		status = resolve(qp, &full, mac);
+		status = engine_resolve(engine, &full.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	with_path.path = (struct plx_path){.ip_version = full.local.version};

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "engine.h"
+#include "conn.h"
 
 static struct plx_qpair *
 find(const struct plx_engine *engine, uint32_t qpn)
@@ -50,6 +50,9 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 	if ((verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP) &&
 	    plx_net_on_frame(engine->config.net, bytes, len, engine->now) != PLX_NET_NOT_OURS) {
 		plx_count(&engine->counters.rx_net, 1);
+		/* It may be the answer that a datagram waits for. */
+		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
+			engine->gsi->look_at = engine->now;
 		return;
 	}
 	plx_count(&engine->counters.refused[verdict], 1);
@@ -105,6 +108,10 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
 	if (plx_unlikely(wire != PLX_WIRE_OK)) {
 		not_roce(engine, wire, bytes, len);
+		return;
+	}
+	if (plx_unlikely(pkt.dest_qpn == PLX_GSI_QPN)) {
+		gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
 		return;
 	}
 	qp = find(engine, pkt.dest_qpn);

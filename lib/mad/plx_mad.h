@@ -197,14 +197,14 @@ struct plx_cm_msg {
 };
 
 /* Why a datagram was refused. X(name, text) */
-#define PLX_MAD_VERDICT_LIST(X)                                               \
-	X(OK, "decoded")                                                      \
-	X(LENGTH, "a management datagram has 256 bytes")                      \
-	X(VERSION, "the base version is not 1")                               \
-	X(CLASS, "the class is not communication management")                 \
-	X(CLASS_VERSION, "the class version is not 2")                        \
-	X(METHOD, "the method is not Send")                                   \
-	X(ATTRIBUTE, "unknown attribute, or one of path migration")           \
+#define PLX_MAD_VERDICT_LIST(X)                                     \
+	X(OK, "decoded")                                            \
+	X(LENGTH, "a management datagram has 256 bytes")            \
+	X(VERSION, "the base version is not 1")                     \
+	X(CLASS, "the class is not communication management")       \
+	X(CLASS_VERSION, "the class version is not 2")              \
+	X(METHOD, "the method is not Send")                         \
+	X(ATTRIBUTE, "unknown attribute, or one of path migration") \
 	X(FIELD, "a length in the message is longer than the message allows")
 
 enum plx_mad_verdict {

@@ -44,6 +44,32 @@ plx_event_text(enum plx_event_kind kind)
 }
 
 const char *
+plx_cm_event_text(enum plx_cm_event_kind kind)
+{
+	static const char *const texts[PLX_CM_EVENT_COUNT] = {
+#define PLX_X(name, text) [PLX_CM_EVENT_##name] = text,
+		PLX_CM_EVENT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)kind < PLX_CM_EVENT_COUNT ? texts[kind] : "not an event of a connection";
+}
+
+const char *
+plx_cm_reason_text(uint32_t reason)
+{
+	static const char *const texts[] = {
+#define PLX_X(name, value, text) [value] = text,
+		PLX_CM_REASON_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	if (reason >= sizeof texts / sizeof texts[0] || !texts[reason])
+		return "not a reason that is known";
+	return texts[reason];
+}
+
+const char *
 plx_qp_state_name(enum plx_qp_state state)
 {
 	static const char *const names[PLX_QP_STATE_COUNT] = {

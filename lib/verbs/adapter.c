@@ -151,7 +151,8 @@ plx_adapter_close(struct plx_adapter *adapter)
 	bool used;
 
 	pthread_mutex_lock(&adapter->lock);
-	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps;
+	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps ||
+	       count->channels || count->listeners || count->connectors;
 	pthread_mutex_unlock(&adapter->lock);
 	if (used)
 		return PLX_BUSY;

@@ -273,6 +273,30 @@ make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 	return PLX_OK;
 }
 
+/* Half of the connections may be asked for and not accepted yet: a flood leaves the other half. */
+static enum plx_status
+make_cm(struct plx_adapter *adapter, struct plx_why *why)
+{
+	const uint8_t *mac = adapter->net_config.mac;
+	struct plx_cm_config config = {.connections = adapter->wishes.connections,
+				       .half_open = (adapter->wishes.connections + 1) / 2,
+				       .path_mtu = adapter->path_mtu};
+	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
+
+	if (status != PLX_OK)
+		return status;
+	/* EUI-64 of the port, as RNICs make theirs */
+	config.ca_guid = (uint64_t)(mac[0] ^ 2) << 56 | (uint64_t)mac[1] << 48 |
+			 (uint64_t)mac[2] << 40 | UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 |
+			 (uint64_t)mac[4] << 8 | mac[5];
+	if (posix_memalign(&adapter->cm_memory, PLX_CACHE_LINE, plx_cm_bytes(&config))) {
+		adapter->cm_memory = NULL;
+		return no_memory("the table of connections; set connections lower", why);
+	}
+	adapter->cm = plx_cm_init(adapter->cm_memory, &config);
+	return PLX_OK;
+}
+
 static enum plx_status
 make_rcu(struct plx_adapter *adapter, struct plx_why *why)
 {
@@ -294,6 +318,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
+		.cm = i == 0 ? adapter->cm : NULL, /* where adapter_home() is */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,
 		.index = i,
@@ -328,6 +353,8 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 	}
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {
 		status = make_net(adapter, i, why);
+		if (status == PLX_OK && i == 0)
+			status = make_cm(adapter, why);
 		if (status == PLX_OK)
 			status = make_engine(adapter, i, why);
 	}
@@ -370,6 +397,8 @@ parts_unmake(struct plx_adapter *adapter)
 	if (adapter->async_fd >= 0)
 		close(adapter->async_fd);
 	free(adapter->rcu);
+	free(adapter->cm_memory);
+	free(adapter->handles.handle);
 	free(adapter->mem_memory);
 	if (adapter->dev)
 		plx_ethdev_close(adapter->dev);

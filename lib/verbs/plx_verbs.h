@@ -75,11 +75,11 @@ struct plx_wishes {
 	char worker[16];
 	int core; /* of the worker; -1: any */
 	enum plx_idling idle;
-	uint32_t path_mtu; /* [bytes] 256 .. 4096; 0: the largest the port carries */
-	uint32_t qps;      /* queue pairs at most; 0: 1024 */
-	uint32_t keys;     /* regions and windows at most; 0: 65536 */
-	uint32_t connections; /* by the communication manager, at most; 0: as many as qps */
-	uint32_t packets;  /* buffers of the pool; 0: 16384 */
+	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest the port carries */
+	uint32_t qps;         /* queue pairs at most; 0: 1024 */
+	uint32_t keys;        /* regions and windows at most; 0: 65536 */
+	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
+	uint32_t packets;     /* buffers of the pool; 0: 16384 */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 };
@@ -471,7 +471,7 @@ struct plx_channel_event {
 	struct plx_listener *listener;   /* REQUESTED */
 	uint64_t context;                /* the connector's; REQUESTED: the listener's */
 	struct plx_connection connection;
-	uint32_t qpn, qkey; /* SIDR_REPLY */
+	uint32_t qpn, qkey;     /* SIDR_REPLY */
 	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
 	uint8_t private_data[PLX_PRIVATE_MAX];
 };
@@ -515,15 +515,16 @@ PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_
 struct plx_connect_options {
 	struct plx_ip remote; /* not for accept, as the next three */
 	uint16_t remote_port;
-	struct plx_ip local; /* version 0: chosen by the prefix of `remote` */
-	uint16_t local_port; /* 0: a free one of 49152 .. 65535 */
-	uint32_t path_mtu;   /* 0: the adapter's; both sides take the smaller of theirs */
-	uint32_t access;     /* PLX_ACCESS_REMOTE_* the peer may use */
+	struct plx_ip local;   /* version 0: chosen by the prefix of `remote` */
+	uint16_t local_port;   /* 0: one of 49152 .. 65535, in turn */
+	uint32_t path_mtu;     /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t access;       /* PLX_ACCESS_REMOTE_* the peer may use */
 	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
 	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
 	uint8_t retry;         /* 0 .. 7 */
 	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with a shared
-				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s */
+				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s
+				*/
 	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
 	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
 	uint8_t dscp;          /* 0xff: the adapter's */
@@ -577,13 +578,16 @@ PLX_API enum plx_status plx_reject(struct plx_connector *connector, const void *
  * Errors: STATE (not connected, or disconnected already) */
 PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST_CHECK;
 
-/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the connector
- * is idle again. Errors: as plx_connect() */
+/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the
+ * connector is idle again. Errors: as plx_connect() */
 PLX_API enum plx_status plx_sidr_ask(struct plx_connector *connector,
 				     const struct plx_connect_options *options,
 				     struct plx_why *why) PLX_MUST_CHECK;
 
-/** Addresses, ports and what was agreed. Errors: STATE (idle) */
+/** Events from now on carry this context. */
+PLX_API void plx_connector_set_context(struct plx_connector *connector, uint64_t context);
+
+/** Addresses, ports and what was agreed. Errors: STATE (never used) */
 PLX_API enum plx_status plx_connector_query(const struct plx_connector *connector,
 					    struct plx_connection *out) PLX_MUST_CHECK;
 

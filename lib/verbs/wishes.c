@@ -14,6 +14,7 @@
 
 enum {
 	QPS_DEFAULT = 1024,
+	CONNECTIONS_DEFAULT = 1024,
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,
@@ -76,6 +77,9 @@ wishes_complete(struct plx_wishes *wishes)
 {
 	if (!wishes->qps)
 		wishes->qps = QPS_DEFAULT;
+	if (!wishes->connections)
+		wishes->connections =
+			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
 	if (!wishes->packets)

@@ -86,6 +86,10 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	static const uint64_t secret[2] = {1, 2};
 	struct plx_net_config net = {.addresses = 1, .neighbours = 16};
 	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
+	struct plx_cm_config cm = {.connections = PAIR_CONNECTIONS,
+				   .half_open = PAIR_CONNECTIONS,
+				   .ca_guid = (uint64_t)i + 1,
+				   .seed = (uint64_t)i + 1};
 	struct plx_engine_config config = {.pool = pair->pool,
 					   .rcu = setup->rcu[i],
 					   .engines = 1,
@@ -111,6 +115,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 		   PLX_OK);
 	config.mem = side->mem;
 	config.net = side->net;
+	side->cm = plx_cm_init(aligned(plx_cm_bytes(&cm)), &cm);
+	config.cm = setup->no_cm ? NULL : side->cm;
 	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
 }
 
@@ -145,6 +151,7 @@ close_side(struct pair_side *side)
 	for (; port->count > 0; port->count--)
 		rte_pktmbuf_free(port->wire[port->first++ % PAIR_WIRE]);
 	free(side->net);
+	free(side->cm);
 	free(side->mem);
 	free(side->memory);
 }

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The side that asks: REQ out, REP in, our program completes, RTU out.
+ * It never takes a REP that does not name the id we have given out, from where it was sent to.
+ * Start with plx_cm_connect().
+ */
+#include "connection.h"
+
+/* An id of its own makes the messages about it different from those of another. */
+static struct cm_connection *
+ask(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect)
+{
+	struct cm_connection *c = cm_open(cm, state);
+
+	if (!c)
+		return NULL;
+	c->active = true;
+	c->tid = (uint64_t)c->id << 32;
+	c->context = connect->context;
+	c->peer.local = cm_ip(&connect->local);
+	c->peer.remote = cm_ip(&connect->remote);
+	c->peer.local_port = connect->local_port;
+	c->peer.remote_port = connect->remote_port;
+	cm_private_keep(c, connect->private_data, connect->private_bytes);
+	cm_enter_qp(cm, c);
+	return c;
+}
+
+enum plx_status
+plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
+	       struct plx_cm_id *id)
+{
+	struct cm_connection *c;
+
+	(void)now;
+	if (connect->private_bytes > PLX_CM_PRIVATE_REQ)
+		return PLX_TOO_LONG;
+	if (!cm_connect_is_good(connect) || !cm_own_is_good(&connect->own))
+		return PLX_INVALID;
+	c = ask(cm, CM_ASKING, connect);
+	if (!c)
+		return PLX_FULL;
+	c->own = connect->own;
+	cm_send(cm, c, CM_SEND_REQ);
+	*id = (struct plx_cm_id){c->id};
+	return PLX_OK;
+}
+
+enum plx_status
+plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
+	    struct plx_cm_id *id)
+{
+	struct cm_connection *c;
+
+	(void)now;
+	if (connect->private_bytes > PLX_CM_PRIVATE_REQ)
+		return PLX_TOO_LONG;
+	if (!cm_connect_is_good(connect))
+		return PLX_INVALID;
+	c = ask(cm, CM_SEEKING, connect);
+	if (!c)
+		return PLX_FULL;
+	cm_send(cm, c, CM_SEND_SIDR_REQ);
+	*id = (struct plx_cm_id){c->id};
+	return PLX_OK;
+}
+
+/* ---- REP ------------------------------------------------------------------------------------ */
+
+static uint8_t
+smaller(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+static void
+agree(struct cm_connection *c, const struct plx_cm_rep *rep)
+{
+	c->remote_id = rep->local_comm_id;
+	c->ca_guid = rep->local_ca_guid;
+	c->peer.qpn = rep->local_qpn;
+	c->peer.psn = rep->starting_psn;
+	c->peer.path_mtu = c->own.path_mtu;
+	c->peer.responder_resources = smaller(c->own.responder_resources, rep->initiator_depth);
+	c->peer.initiator_depth = smaller(c->own.initiator_depth, rep->responder_resources);
+	c->peer.rnr_retry = rep->rnr_retry_count;
+	c->peer.retry = c->own.retry;
+	c->peer.ack_timeout = c->own.ack_timeout;
+	c->peer.srq = rep->srq;
+}
+
+static enum plx_cm_verdict
+first_rep(struct plx_cm *cm, struct cm_connection *c, const struct plx_cm_rep *rep, uint64_t now)
+{
+	struct cm_connection *stale;
+
+	if (!cm_qpn_is_good(rep->local_qpn) || rep->local_comm_id == 0)
+		return PLX_CM_INVALID;
+	stale = cm_find_qp(cm, &c->peer.remote, rep->local_ca_guid, rep->local_qpn);
+	agree(c, rep);
+	if (stale) {
+		plx_count(&cm->counters.stale, 1);
+		cm_break(cm, stale, now);
+		cm_end(cm, c, PLX_CM_EVENT_REJECTED, PLX_CM_REASON_STALE, now);
+		cm_reject(cm, c, PLX_CM_ABOUT_REP, PLX_CM_REASON_STALE);
+		return PLX_CM_REFUSED;
+	}
+	cm_private_keep(c, rep->private_data, PLX_CM_PRIVATE_REP);
+	c->private_of = CM_TELL_REPLIED;
+	cm_enter_qp(cm, c);
+	c->state = CM_REPLIED;
+	cm_send_nothing(c);
+	cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+	cm_tell(cm, c, CM_TELL_REPLIED);
+	return PLX_CM_TAKEN;
+}
+
+static enum plx_cm_verdict
+repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	if (c->state == CM_REPLIED) {
+		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+		cm_send(cm, c, CM_SEND_MRA);
+	} else if (c->state == CM_LIVING) {
+		cm_send(cm, c, CM_SEND_RTU);
+	} else if (c->state == CM_ENDED && c->reject) {
+		cm_send(cm, c, CM_SEND_REJ);
+	}
+	return PLX_CM_REPEATED;
+}
+
+/* A REP for nobody is answered, so that the other side need not wait for an RTU. IBTA 12.9.8.3. */
+enum plx_cm_verdict
+cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
+	  uint64_t now)
+{
+	const struct plx_cm_rep *rep = &msg->rep;
+	struct cm_connection *c = cm_find(cm, rep->remote_comm_id);
+	bool agreed;
+
+	if (c && !cm_named(cm, route, c->id))
+		return PLX_CM_UNKNOWN;
+	agreed = c && c->active && c->remote_id == rep->local_comm_id;
+	if (c && c->state == CM_ASKING)
+		return first_rep(cm, c, rep, now);
+	if (c && c->state != CM_ENDED && !agreed)
+		return PLX_CM_UNKNOWN;
+	if (agreed && (c->state != CM_ENDED || c->reject))
+		return repeated_rep(cm, c, now);
+	cm_answer_rej(cm, route, msg, PLX_CM_REASON_INVALID_COMM_ID, now);
+	return PLX_CM_UNKNOWN;
+}
+
+/* ---- our program completes ------------------------------------------------------------------- */
+
+enum plx_status
+plx_cm_complete(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	(void)now;
+	if (!c || c->state != CM_REPLIED)
+		return PLX_STATE;
+	cm_establish(cm, c);
+	cm_send(cm, c, CM_SEND_RTU);
+	return PLX_OK;
+}
+
+/* The first of the chain may be whoever; each is looked at. */
+void
+plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
+{
+	struct plx_ip ip = cm_ip(remote);
+	struct plx_list *head = cm_asking_at(cm, &ip);
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, head) {
+		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
+
+		if ((c->state == CM_ASKING || c->state == CM_SEEKING) &&
+		    cm_same_ip(&c->peer.remote, &ip))
+			cm_end(cm, c, PLX_CM_EVENT_UNREACHABLE, 0, now);
+	}
+}

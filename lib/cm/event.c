@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What waits to be told. An event has no memory of its own: it is a bit of its connection.
+ * It never tells of a connection whose program has left it.
+ * Start with plx_cm_next_event().
+ */
+#include "connection.h"
+
+static struct cm_connection *
+first(const struct plx_cm *cm)
+{
+	return plx_list_entry(cm->event.next, struct cm_connection, event);
+}
+
+bool
+plx_cm_event_waits(const struct plx_cm *cm)
+{
+	return !plx_list_empty(&cm->event);
+}
+
+uint64_t
+plx_cm_event_context(const struct plx_cm *cm)
+{
+	PLX_ASSERT(plx_cm_event_waits(cm));
+	return first(cm)->context;
+}
+
+void
+plx_cm_defer_event(struct plx_cm *cm)
+{
+	struct cm_connection *c;
+
+	if (!plx_cm_event_waits(cm))
+		return;
+	c = first(cm);
+	plx_list_remove(&c->event);
+	plx_list_append(&cm->event, &c->event);
+}
+
+static void
+fill(const struct cm_connection *c, enum cm_event event, struct plx_cm_event *out)
+{
+	static const uint8_t kinds[CM_TELLS] = {
+		[CM_TELL_REQUESTED] = PLX_CM_EVENT_REQUESTED,
+		[CM_TELL_REPLIED] = PLX_CM_EVENT_REPLIED,
+		[CM_TELL_ESTABLISHED] = PLX_CM_EVENT_ESTABLISHED,
+	};
+
+	memset(out, 0, sizeof *out);
+	out->kind = event == CM_TELL_END ? c->end_kind : kinds[event];
+	out->id = (struct plx_cm_id){c->id};
+	if (event == CM_TELL_REQUESTED && c->listener)
+		out->listener = (struct plx_cm_id){c->listener->id};
+	out->context = c->context;
+	out->peer = c->peer;
+	if (event == CM_TELL_END)
+		out->reason = c->reason;
+	if (out->kind == PLX_CM_EVENT_SIDR_REPLY) {
+		out->qpn = c->peer.qpn;
+		out->qkey = c->qkey;
+	}
+	if (c->private_of == event) {
+		out->private_bytes = c->private_bytes;
+		memcpy(out->private_data, c->private_data, c->private_bytes);
+	}
+}
+
+bool
+plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out)
+{
+	struct cm_connection *c;
+	enum cm_event event;
+
+	if (!plx_cm_event_waits(cm))
+		return false;
+	c = first(cm);
+	event = (enum cm_event)__builtin_ctz(c->tells);
+	fill(c, event, out);
+	c->tells &= (uint8_t)(c->tells - 1);
+	plx_list_remove(&c->event);
+	if (event == CM_TELL_REQUESTED) {
+		c->told = true;
+		plx_count(&cm->counters.requests, 1);
+	}
+	if (c->private_of == event)
+		c->private_of = CM_TELL_NOTHING;
+	if (c->tells)
+		plx_list_append(&cm->event, &c->event);
+	else if (c->state == CM_ENDED)
+		cm_retire(cm, c);
+	return true;
+}

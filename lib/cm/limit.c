@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who may ask for how much: a bucket of tokens for each source, and who has a place among the
+ * half-open connections.
+ * It never refuses a connection that lives, or a message of one.
+ * Start with cm_admit(); docs/cm.md says why the numbers are what they are.
+ */
+#include "connection.h"
+
+/* ---- buckets -------------------------------------------------------------------------------- */
+
+bool
+cm_bucket_take(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now)
+{
+	uint64_t each_ns = PLX_SEC / per_second;
+	uint64_t until_ns = bucket->until_ns > now ? bucket->until_ns : now;
+
+	if (until_ns - now > (burst - 1) * each_ns)
+		return false;
+	bucket->until_ns = until_ns + each_ns;
+	return true;
+}
+
+static void
+give_back(struct cm_bucket *bucket, uint32_t per_second)
+{
+	uint64_t each_ns = PLX_SEC / per_second;
+
+	bucket->until_ns = bucket->until_ns > each_ns ? bucket->until_ns - each_ns : 0;
+}
+
+/* ---- who has a living connection ------------------------------------------------------------ */
+
+static uint32_t
+cell_of(const struct plx_cm *cm, const struct plx_ip *remote)
+{
+	return (uint32_t)(cm_hash(cm, remote, 1, 0) % CM_LIVING_CELLS);
+}
+
+void
+cm_living_count(struct plx_cm *cm, const struct plx_ip *remote, bool begins)
+{
+	uint32_t *cell = &cm->living[cell_of(cm, remote)];
+
+	PLX_ASSERT(begins || *cell > 0);
+	*cell += begins ? 1 : -1u;
+}
+
+/* Two addresses may meet in a cell: then a stranger is taken for a friend, which does no harm. */
+bool
+cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote)
+{
+	return cm->living[cell_of(cm, remote)] > 0;
+}
+
+/* ---- sources -------------------------------------------------------------------------------- */
+
+static struct plx_list *
+source_chain(struct plx_cm *cm, const struct plx_ip *ip)
+{
+	return &cm->source_at[cm_hash(cm, ip, 2, 0) % CM_SOURCE_BUCKETS];
+}
+
+/* One with nothing to remember: nothing half open, and a full bucket. A few of the oldest are
+ * looked at. */
+static struct cm_source *
+source_to_reuse(struct plx_cm *cm, uint64_t now)
+{
+	for (int i = 0; i < 4 && !plx_list_empty(&cm->source_idle); i++) {
+		struct cm_source *oldest =
+			plx_list_entry(cm->source_idle.next, struct cm_source, idle);
+
+		if (oldest->bucket.until_ns <= now)
+			return oldest;
+		plx_list_remove(&oldest->idle);
+		plx_list_append(&cm->source_idle, &oldest->idle);
+	}
+	return NULL;
+}
+
+static struct cm_source *
+source_of(struct plx_cm *cm, const struct plx_ip *ip, bool known, uint64_t now)
+{
+	struct plx_list *head = source_chain(cm, ip);
+	struct cm_source *source;
+
+	for (struct plx_list *node = head->next; node != head; node = node->next) {
+		source = plx_list_entry(node, struct cm_source, same);
+		if (cm_same_ip(&source->ip, ip))
+			return source;
+	}
+	source = source_to_reuse(cm, now);
+	if (!source)
+		return &cm->shared[known];
+	plx_list_remove(&source->same);
+	plx_list_append(head, &source->same);
+	source->ip = *ip;
+	source->bucket.until_ns = 0;
+	return source;
+}
+
+static bool
+source_is_shared(const struct plx_cm *cm, const struct cm_source *source)
+{
+	return source == &cm->shared[0] || source == &cm->shared[1];
+}
+
+void
+cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done)
+{
+	PLX_ASSERT(source->half_open > 0);
+	source->half_open--;
+	if (done)
+		give_back(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
+	if (source->half_open == 0 && !source_is_shared(cm, source)) {
+		plx_list_remove(&source->idle);
+		plx_list_append(&cm->source_idle, &source->idle);
+	}
+}
+
+/* ---- half-open connections ------------------------------------------------------------------ */
+
+/* Of strangers that were accepted and have not been heard of since, the oldest gives way: an honest
+ * one has answered before as many newer ones have come as there are places. */
+static bool
+make_room(struct plx_cm *cm, uint64_t now)
+{
+	if (plx_list_empty(&cm->silent))
+		return false;
+	plx_count(&cm->counters.gave_way, 1);
+	cm_give_up(cm, plx_list_entry(cm->silent.next, struct cm_connection, group),
+		   PLX_CM_EVENT_TIMED_OUT, now);
+	return true;
+}
+
+static uint32_t
+share(uint32_t of, uint32_t parts)
+{
+	return of >= parts ? of / parts : 1;
+}
+
+static bool
+has_room(struct plx_cm *cm, bool known, uint64_t now)
+{
+	uint32_t limit = cm->config.half_open;
+
+	if (!known && limit > 1)
+		limit -= share(limit, PLX_CM_KNOWN_SHARE);
+	if (cm->half_open < limit || make_room(cm, now))
+		return true;
+	plx_count(&cm->counters.half_open_full, 1);
+	return false;
+}
+
+struct cm_source *
+cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool *known, uint64_t now)
+{
+	struct cm_source *source;
+
+	*known = cm_peer_is_known(cm, remote);
+	source = source_of(cm, remote, *known, now);
+	if (source->half_open >= share(cm->config.half_open, PLX_CM_SOURCE_SHARE) ||
+	    !cm_bucket_take(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now)) {
+		plx_count(&cm->counters.source_full, 1);
+		return NULL;
+	}
+	if (!has_room(cm, *known, now)) {
+		give_back(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
+		return NULL;
+	}
+	plx_list_remove(&source->idle);
+	source->half_open++;
+	cm->half_open++;
+	return source;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The side that is asked: REQ in, our program accepts, REP out, RTU in.
+ * It never believes a REQ that does not come from where it says; and one that it has seen is only
+ * a repetition.
+ * Start with cm_on_req().
+ */
+#include "connection.h"
+
+enum {
+	PORT_BITS = 0xffff,
+};
+
+/* ---- a request that was seen before ---------------------------------------------------------- */
+
+static bool
+is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
+		const struct plx_cm_req *req)
+{
+	return c->peer.qpn == req->local_qpn && plx_psn_eq(c->peer.psn, req->starting_psn) &&
+	       c->peer.local_port == (req->service_id & PORT_BITS) &&
+	       cm_same_ip(&c->peer.local, &route->local);
+}
+
+/* IBTA 12.9.7: what was said before is said again. Of a connection that has lived, it was late. */
+static enum plx_cm_verdict
+repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	if (c->state == CM_REQUESTED) {
+		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+		cm_send(cm, c, CM_SEND_MRA);
+	} else if (c->state == CM_ACCEPTED) {
+		cm_send(cm, c, CM_SEND_REP);
+	} else if (c->state == CM_LEAVING && c->unconfirmed) {
+		/* We have accepted, and left before the peer heard of it. */
+		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
+	} else if (c->state == CM_ENDED && c->reject) {
+		cm_send(cm, c, CM_SEND_REJ);
+	}
+	return PLX_CM_REPEATED;
+}
+
+/* ---- a new request -------------------------------------------------------------------------- */
+
+/* The connection that a peer must have forgotten, if it asks for this; NULL: there is none. Its
+ * queue pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
+static struct cm_connection *
+forgotten(const struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
+	  struct cm_connection *same_id)
+{
+	if (same_id && same_id->state != CM_ENDED)
+		return same_id;
+	return cm_find_qp(cm, &route->remote, req->local_ca_guid, req->local_qpn);
+}
+
+static bool
+has_no_room(struct plx_cm *cm, const struct cm_listener *listener)
+{
+	uint32_t backlog = listener->what.backlog ? listener->what.backlog : UINT32_MAX;
+
+	if (listener->waiting >= backlog)
+		plx_count(&cm->counters.backlog_full, 1);
+	return listener->waiting >= backlog || cm->connections == cm->config.connections;
+}
+
+/* Why there is no connection for this one; NONE: nothing is in the way. One that the peer has
+ * forgotten ends by the way. */
+static enum plx_cm_reason
+refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
+	const struct cm_listener *listener, struct cm_connection *same_id, struct plx_cma *cma,
+	uint64_t now)
+{
+	struct cm_connection *c;
+	enum plx_cm_reason reason;
+
+	if (!listener) {
+		plx_count(&cm->counters.no_listener, 1);
+		return PLX_CM_REASON_INVALID_SERVICE_ID;
+	}
+	reason = cm_request_check(req, route, cm->config.path_mtu, cma);
+	if (reason != PLX_CM_REASON_NONE)
+		return reason;
+	c = forgotten(cm, route, req, same_id);
+	if (c) {
+		plx_count(&cm->counters.stale, 1);
+		cm_break(cm, c, now);
+		return PLX_CM_REASON_STALE;
+	}
+	return has_no_room(cm, listener) ? PLX_CM_REASON_NO_RESOURCES : PLX_CM_REASON_NONE;
+}
+
+static uint8_t
+response_timeout(uint8_t asked)
+{
+	if (asked < PLX_CM_TIMEOUT_LEAST)
+		return PLX_CM_TIMEOUT_LEAST;
+	return asked > PLX_CM_TIMEOUT_MOST ? PLX_CM_TIMEOUT_MOST : asked;
+}
+
+/* As the peer asks for it, seen from our side: what it would use is what we should give. */
+static void
+take_offer(struct cm_connection *c, const struct plx_cm_route *route, const struct plx_cm_req *req,
+	   const struct plx_cma *cma)
+{
+	static const uint8_t no_gid[16];
+
+	c->remote_id = req->local_comm_id;
+	c->ca_guid = req->local_ca_guid;
+	c->response = response_timeout(req->local_response_timeout);
+	if (req->max_cm_retries + 1 < PLX_CM_TRIES)
+		c->tries_max = (uint8_t)(req->max_cm_retries + 1);
+	c->alternate = memcmp(req->alternate.remote_gid, no_gid, sizeof no_gid) != 0;
+	c->peer = (struct plx_cm_peer){
+		.qpn = req->local_qpn,
+		.psn = req->starting_psn,
+		.path_mtu = cm_path_mtu(req->path_mtu),
+		.responder_resources = req->initiator_depth,
+		.initiator_depth = req->responder_resources,
+		.rnr_retry = req->rnr_retry_count,
+		.retry = req->retry_count,
+		.ack_timeout = cm_ack_timeout(req->primary.local_ack_timeout),
+		.srq = req->srq,
+		.local = route->local,
+		.remote = route->remote,
+		.local_port = (uint16_t)(req->service_id & PORT_BITS),
+		.remote_port = cma->src_port,
+	};
+	cm_private_keep(c, req->private_data + PLX_CMA_BYTES, PLX_CM_PRIVATE_REQ);
+	c->private_of = CM_TELL_REQUESTED;
+}
+
+static void
+begin(struct plx_cm *cm, struct cm_listener *listener, struct cm_source *source,
+      struct cm_connection *c, uint64_t now)
+{
+	c->source = source;
+	c->listener = listener;
+	c->context = listener->what.context;
+	listener->waiting++;
+	plx_list_append(&listener->requests, &c->group);
+	cm_enter_request(cm, c);
+	cm_enter_qp(cm, c);
+	cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+	cm_tell(cm, c, CM_TELL_REQUESTED);
+}
+
+enum plx_cm_verdict
+cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
+	  uint64_t now)
+{
+	const struct plx_cm_req *req = &msg->req;
+	struct cm_connection *old =
+		cm_find_request(cm, &route->remote, req->local_ca_guid, req->local_comm_id);
+	struct cm_listener *listener;
+	struct cm_connection *c;
+	struct cm_source *source;
+	enum plx_cm_reason reason;
+	struct plx_cma cma;
+	bool known;
+
+	if (req->local_comm_id == 0)
+		return PLX_CM_INVALID;
+	if (old && is_same_request(old, route, req))
+		return repeated(cm, old, now);
+	listener = cm_listener_find(cm, &route->local, req->service_id, PLX_PORT_SPACE_TCP);
+	reason = refusal(cm, route, req, listener, old, &cma, now);
+	if (reason != PLX_CM_REASON_NONE) {
+		cm_answer_rej(cm, route, msg, reason, now);
+		return PLX_CM_REFUSED;
+	}
+	source = cm_admit(cm, &route->remote, &known, now);
+	if (!source)
+		return PLX_CM_LIMITED;
+	if (old)
+		plx_list_remove(&old->by_request);
+	c = cm_open(cm, CM_REQUESTED);
+	PLX_ASSERT(c);
+	c->known = known;
+	c->tid = msg->transaction_id;
+	take_offer(c, route, req, &cma);
+	begin(cm, listener, source, c, now);
+	return PLX_CM_TAKEN;
+}
+
+/* ---- our program answers -------------------------------------------------------------------- */
+
+static uint8_t
+smaller(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+enum plx_status
+plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *own,
+	      uint64_t context, const uint8_t *private_data, uint32_t private_bytes, uint64_t now,
+	      struct plx_cm_peer *peer)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	(void)now;
+	if (!c || c->state != CM_REQUESTED || !c->told)
+		return PLX_STATE;
+	if (private_bytes > PLX_CM_PRIVATE_REP)
+		return PLX_TOO_LONG;
+	if (!cm_own_is_good(own) || own->path_mtu < c->peer.path_mtu ||
+	    (private_bytes && !private_data))
+		return PLX_INVALID;
+	if (c->listener)
+		c->listener->waiting--;
+	c->listener = NULL;
+	plx_list_remove(&c->group);
+	if (!c->known)
+		plx_list_append(&cm->silent, &c->group);
+	c->own = *own;
+	c->context = context;
+	c->peer.responder_resources =
+		smaller(c->peer.responder_resources, own->responder_resources);
+	c->peer.initiator_depth = smaller(c->peer.initiator_depth, own->initiator_depth);
+	cm_private_keep(c, private_data, private_bytes);
+	c->state = CM_ACCEPTED;
+	cm_timer_clear(c);
+	cm_send_nothing(c);
+	cm_send(cm, c, CM_SEND_REP);
+	*peer = c->peer;
+	return PLX_OK;
+}
+
+/* ---- the peer completes ---------------------------------------------------------------------- */
+
+enum plx_cm_verdict
+cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
+	  uint64_t now)
+{
+	struct cm_connection *c = cm_named(cm, route, msg->rtu.remote_comm_id);
+
+	(void)now;
+	if (!c || c->active || c->remote_id != msg->rtu.local_comm_id)
+		return PLX_CM_UNKNOWN;
+	if (c->state == CM_ACCEPTED) {
+		cm_establish(cm, c);
+		cm_tell(cm, c, CM_TELL_ESTABLISHED);
+		return PLX_CM_TAKEN;
+	}
+	if (c->state == CM_REQUESTED)
+		return PLX_CM_UNEXPECTED;
+	/* It did not know what to do with our DREQ before; now it does. */
+	if (c->state == CM_LEAVING && c->unconfirmed) {
+		c->unconfirmed = false;
+		cm_send(cm, c, CM_SEND_DREQ);
+	}
+	return PLX_CM_REPEATED;
+}
+
+enum plx_status
+plx_cm_arrived(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+{
+	struct cm_connection *c = cm_find(cm, id.v);
+
+	(void)now;
+	if (!c || c->state != CM_ACCEPTED)
+		return PLX_STATE;
+	cm_establish(cm, c);
+	cm_tell(cm, c, CM_TELL_ESTABLISHED);
+	return PLX_OK;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who sends next, what a try is, and what happens when its time is over.
+ * It never writes a field of a message: message.c does.
+ * Start with plx_cm_transmit().
+ *
+ * A REQ, REP, DREQ and SIDR REQ want an answer: each of their tries starts a timer when it leaves,
+ * and there are so many tries. Everything else is an answer, and is sent again when the question
+ * is.
+ */
+#include "connection.h"
+
+static const uint8_t wants_answer =
+	1u << CM_SEND_REQ | 1u << CM_SEND_SIDR_REQ | 1u << CM_SEND_REP | 1u << CM_SEND_DREQ;
+
+void
+cm_send(struct plx_cm *cm, struct cm_connection *c, enum cm_message message)
+{
+	c->sends |= (uint8_t)(1u << message);
+	if (plx_list_empty(&c->send))
+		plx_list_append(&cm->send, &c->send);
+}
+
+void
+cm_send_nothing(struct cm_connection *c)
+{
+	c->sends = 0;
+	plx_list_remove(&c->send);
+}
+
+/* A repetition that the peer asked for, before the timer did, is no try. */
+static void
+left(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uint64_t now)
+{
+	uint8_t bit = (uint8_t)(1u << message);
+
+	plx_count(c->sent & bit ? &cm->counters.resent : &cm->counters.sent, 1);
+	c->sent |= bit;
+	if (wants_answer & bit && plx_list_empty(&c->timer)) {
+		c->tries++;
+		c->asked_for_time = false;
+		cm_timer_set(cm, c, cm_timer_response(c->response), now);
+	}
+}
+
+static void
+send_of_connection(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route,
+		   struct plx_cm_msg *msg)
+{
+	struct cm_connection *c = plx_list_entry(cm->send.next, struct cm_connection, send);
+	enum cm_message message = (enum cm_message)__builtin_ctz(c->sends);
+
+	c->sends &= (uint8_t)(c->sends - 1);
+	plx_list_remove(&c->send);
+	if (c->sends)
+		plx_list_append(&cm->send, &c->send);
+	cm_message_write(cm, c, message, msg);
+	*route = (struct plx_cm_route){.local = c->peer.local, .remote = c->peer.remote};
+	left(cm, c, message, now);
+}
+
+static void
+send_answer(struct plx_cm *cm, struct plx_cm_route *route, struct plx_cm_msg *msg)
+{
+	const struct cm_answer *answer = &cm->answer[cm->answer_first];
+
+	*route = answer->route;
+	*msg = answer->msg;
+	cm->answer_first = (cm->answer_first + 1) % PLX_CM_ANSWERS_MAX;
+	cm->answers--;
+	plx_count(&cm->counters.sent, 1);
+}
+
+bool
+plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uint8_t *out)
+{
+	bool waits = !plx_list_empty(&cm->send);
+	struct plx_cm_msg msg;
+
+	if (!waits && !cm->answers)
+		return false;
+	cm->answered_last = cm->answers && !(cm->answered_last && waits);
+	if (cm->answered_last)
+		send_answer(cm, route, &msg);
+	else
+		send_of_connection(cm, now, route, &msg);
+	plx_mad_encode(&msg, out);
+	return true;
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static void
+no_answer(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	static const uint8_t again[CM_STATES] = {
+		[CM_ASKING] = CM_SEND_REQ,
+		[CM_ACCEPTED] = CM_SEND_REP,
+		[CM_LEAVING] = CM_SEND_DREQ,
+		[CM_SEEKING] = CM_SEND_SIDR_REQ,
+	};
+
+	if (c->tries < c->tries_max) {
+		cm_send(cm, c, (enum cm_message)again[c->state]);
+	} else if (c->state == CM_LEAVING) {
+		plx_count(&cm->counters.timeouts, 1);
+		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+	} else {
+		plx_count(&cm->counters.timeouts, 1);
+		cm_give_up(cm, c, PLX_CM_EVENT_TIMED_OUT, now);
+	}
+}
+
+static void
+due(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	cm_timer_clear(c);
+	if (c->state == CM_ENDED) {
+		c->expired = true;
+		if (c->remains) {
+			cm->remains--;
+			cm_free(cm, c);
+		}
+	} else if (c->state == CM_REQUESTED || c->state == CM_REPLIED) {
+		plx_count(&cm->counters.timeouts, 1);
+		cm_give_up(cm, c, PLX_CM_EVENT_ABORTED, now);
+	} else {
+		no_answer(cm, c, now);
+	}
+}
+
+void
+plx_cm_on_tick(struct plx_cm *cm, uint64_t now)
+{
+	int left_to_do = PLX_CM_DUE_MAX;
+
+	for (int timer = 0; timer < CM_TIMERS; timer++) {
+		const struct plx_list *list = &cm->timer[timer];
+
+		while (left_to_do > 0 && !plx_list_empty(list)) {
+			struct cm_connection *first =
+				plx_list_entry(list->next, struct cm_connection, timer);
+
+			if (now < first->deadline_ns)
+				break;
+			due(cm, first, now);
+			left_to_do--;
+		}
+	}
+}
+
+uint64_t
+plx_cm_wake_ns(const struct plx_cm *cm)
+{
+	uint64_t wake_ns = PLX_NEVER;
+
+	if (cm->answers || !plx_list_empty(&cm->send))
+		return 0;
+	for (int timer = 0; timer < CM_TIMERS; timer++) {
+		const struct plx_list *list = &cm->timer[timer];
+
+		if (!plx_list_empty(list))
+			wake_ns = plx_time_min(
+				wake_ns, plx_list_entry(list->next, struct cm_connection, timer)
+						 ->deadline_ns);
+	}
+	return wake_ns;
+}

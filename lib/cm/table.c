@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of connections: its memory, its three hashes, ids, and timers.
+ * It never looks at a message, and knows of no state but free.
+ * Start with cm_open().
+ */
+#include "connection.h"
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static uint32_t
+remains_for(const struct plx_cm_config *config)
+{
+	uint32_t least = 64; /* so that who has just ended is not the one that gives way */
+
+	if (config->connections < least)
+		return least;
+	return config->connections < PLX_CM_REMAINS_MAX ? config->connections : PLX_CM_REMAINS_MAX;
+}
+
+static uint32_t
+buckets_for(uint32_t slots)
+{
+	uint32_t buckets = 1;
+
+	while (buckets < slots)
+		buckets *= 2;
+	return buckets;
+}
+
+static bool
+config_is_good(const struct plx_cm_config *config)
+{
+	return config->connections >= 1 && config->connections <= PLX_CM_CONNECTIONS_MAX &&
+	       config->half_open >= 1 && config->half_open <= config->connections &&
+	       (config->path_mtu == 0 || cm_path_mtu_code(config->path_mtu) != 0);
+}
+
+size_t
+plx_cm_bytes(const struct plx_cm_config *config)
+{
+	size_t slots;
+
+	if (!config_is_good(config))
+		return 0;
+	slots = (size_t)config->connections + remains_for(config);
+	return sizeof(struct plx_cm) + slots * sizeof(struct cm_connection) +
+	       3 * (size_t)buckets_for((uint32_t)slots) * sizeof(struct plx_list);
+}
+
+static struct plx_list *
+lists_init(struct plx_list *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		plx_list_init(&list[i]);
+	return list + count;
+}
+
+static void
+small_tables_init(struct plx_cm *cm)
+{
+	lists_init(cm->timer, CM_TIMERS);
+	lists_init(cm->listener_at, CM_LISTENER_BUCKETS);
+	lists_init(cm->source_at, CM_SOURCE_BUCKETS);
+	plx_list_init(&cm->free);
+	plx_list_init(&cm->silent);
+	plx_list_init(&cm->ended);
+	plx_list_init(&cm->send);
+	plx_list_init(&cm->event);
+	plx_list_init(&cm->listener_free);
+	plx_list_init(&cm->source_idle);
+	for (uint32_t i = 0; i < PLX_CM_LISTENERS_MAX; i++)
+		plx_list_append(&cm->listener_free, &cm->listener[i].same);
+	for (uint32_t i = 0; i < PLX_CM_SOURCES; i++) {
+		plx_list_init(&cm->source[i].same);
+		plx_list_append(&cm->source_idle, &cm->source[i].idle);
+	}
+	for (int i = 0; i < 2; i++) {
+		plx_list_init(&cm->shared[i].same);
+		plx_list_init(&cm->shared[i].idle);
+	}
+}
+
+struct plx_cm *
+plx_cm_init(void *memory, const struct plx_cm_config *config)
+{
+	struct plx_cm *cm = memory;
+	uint64_t state = config->seed;
+	struct plx_list *lists;
+
+	PLX_ASSERT(config_is_good(config));
+	memset(memory, 0, plx_cm_bytes(config));
+	cm->config = *config;
+	if (cm->config.path_mtu == 0)
+		cm->config.path_mtu = 4096;
+	cm->remains_max = remains_for(config);
+	cm->slots = config->connections + cm->remains_max;
+	cm->bucket_mask = buckets_for(cm->slots) - 1;
+	for (size_t i = 0; i < PLX_COUNT_OF(cm->round_key); i++)
+		cm->round_key[i] = plx_splitmix64(&state);
+	cm->ids = (uint32_t)plx_splitmix64(&state);
+	cm->connection = (void *)(cm + 1);
+	lists = (void *)(cm->connection + cm->slots);
+	cm->by_id = lists;
+	cm->by_request = lists_init(cm->by_id, cm->bucket_mask + 1);
+	cm->by_qp = lists_init(cm->by_request, cm->bucket_mask + 1);
+	lists_init(cm->by_qp, cm->bucket_mask + 1);
+	small_tables_init(cm);
+	for (uint32_t i = 0; i < cm->slots; i++)
+		plx_list_append(&cm->free, &cm->connection[i].group);
+	return cm;
+}
+
+/* ---- addresses and hashes ------------------------------------------------------------------- */
+
+struct plx_ip
+cm_ip(const struct plx_ip *ip)
+{
+	struct plx_ip out = {.version = ip->version};
+
+	memcpy(out.v, ip->v, ip->version == 4 ? 4 : sizeof out.v);
+	return out;
+}
+
+bool
+cm_same_ip(const struct plx_ip *a, const struct plx_ip *b)
+{
+	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
+}
+
+/* Each word goes through a mixer that starts from what the seed and the words before made. */
+uint64_t
+cm_hash(const struct plx_cm *cm, const struct plx_ip *ip, uint64_t a, uint64_t b)
+{
+	uint64_t word[4] = {0, 0, a, b};
+	uint64_t hash = cm->config.seed ^ ip->version;
+
+	memcpy(word, ip->v, sizeof ip->v);
+	for (size_t i = 0; i < PLX_COUNT_OF(word); i++) {
+		uint64_t state = hash ^ word[i];
+
+		hash = plx_splitmix64(&state);
+	}
+	return hash;
+}
+
+static struct plx_list *
+chain(const struct plx_cm *cm, struct plx_list *table, uint64_t hash)
+{
+	return &table[hash & cm->bucket_mask];
+}
+
+struct cm_connection *
+cm_find(const struct plx_cm *cm, uint32_t id)
+{
+	const struct plx_list *head = chain(cm, cm->by_id, id);
+
+	for (struct plx_list *node = head->next; node != head; node = node->next) {
+		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_id);
+
+		if (c->id == id)
+			return c;
+	}
+	return NULL;
+}
+
+struct cm_connection *
+cm_find_request(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_guid,
+		uint32_t remote_id)
+{
+	const struct plx_list *head =
+		chain(cm, cm->by_request, cm_hash(cm, remote, ca_guid, remote_id));
+
+	for (struct plx_list *node = head->next; node != head; node = node->next) {
+		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_request);
+
+		if (c->remote_id == remote_id && c->ca_guid == ca_guid &&
+		    cm_same_ip(&c->peer.remote, remote))
+			return c;
+	}
+	return NULL;
+}
+
+void
+cm_enter_request(struct plx_cm *cm, struct cm_connection *c)
+{
+	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->remote_id);
+
+	plx_list_append(chain(cm, cm->by_request, hash), &c->by_request);
+}
+
+struct cm_connection *
+cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_guid, uint32_t qpn)
+{
+	const struct plx_list *head = chain(cm, cm->by_qp, cm_hash(cm, remote, ca_guid, qpn));
+
+	for (struct plx_list *node = head->next; node != head; node = node->next) {
+		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
+
+		if (c->peer.qpn == qpn && c->ca_guid == ca_guid &&
+		    cm_same_ip(&c->peer.remote, remote))
+			return c;
+	}
+	return NULL;
+}
+
+void
+cm_enter_qp(struct plx_cm *cm, struct cm_connection *c)
+{
+	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->peer.qpn);
+
+	plx_list_remove(&c->by_qp);
+	plx_list_append(chain(cm, cm->by_qp, hash), &c->by_qp);
+}
+
+struct plx_list *
+cm_asking_at(const struct plx_cm *cm, const struct plx_ip *remote)
+{
+	return chain(cm, cm->by_qp, cm_hash(cm, remote, 0, 0));
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+/* A permutation of 32 bits that the seed chooses, over a count: no id comes again before all others
+ * have been given out, and who has seen many of them cannot tell the next. */
+static uint32_t
+id_of(const struct plx_cm *cm, uint32_t count)
+{
+	uint16_t left = (uint16_t)(count >> 16), right = (uint16_t)count;
+
+	for (size_t i = 0; i < PLX_COUNT_OF(cm->round_key); i++) {
+		uint64_t state = cm->round_key[i] ^ right;
+		uint16_t mixed = (uint16_t)(left ^ plx_splitmix64(&state) >> 48);
+
+		left = right;
+		right = mixed;
+	}
+	return (uint32_t)left << 16 | right;
+}
+
+static uint32_t
+new_id(struct plx_cm *cm)
+{
+	uint32_t id;
+
+	do {
+		id = id_of(cm, cm->ids++);
+	} while (id == 0 || cm_find(cm, id));
+	return id;
+}
+
+/* ---- coming and going ----------------------------------------------------------------------- */
+
+struct cm_connection *
+cm_open(struct plx_cm *cm, enum cm_state state)
+{
+	struct cm_connection *c;
+
+	if (cm->connections == cm->config.connections)
+		return NULL;
+	c = plx_list_entry(cm->free.next, struct cm_connection, group);
+	plx_list_remove(&c->group);
+	memset(c, 0, sizeof *c);
+	plx_list_init(&c->by_request);
+	plx_list_init(&c->by_qp);
+	plx_list_init(&c->timer);
+	plx_list_init(&c->send);
+	plx_list_init(&c->event);
+	plx_list_init(&c->group);
+	c->id = new_id(cm);
+	plx_list_append(chain(cm, cm->by_id, c->id), &c->by_id);
+	c->state = (uint8_t)state;
+	c->tries_max = PLX_CM_TRIES;
+	c->response = PLX_CM_RESPONSE_TIMEOUT;
+	c->private_of = CM_TELL_NOTHING;
+	cm->connections++;
+	return c;
+}
+
+void
+cm_free(struct plx_cm *cm, struct cm_connection *c)
+{
+	plx_list_remove(&c->by_id);
+	plx_list_remove(&c->by_request);
+	plx_list_remove(&c->by_qp);
+	plx_list_remove(&c->timer);
+	plx_list_remove(&c->send);
+	plx_list_remove(&c->event);
+	plx_list_remove(&c->group);
+	c->state = CM_FREE;
+	plx_list_append(&cm->free, &c->group);
+}
+
+/* ---- timers --------------------------------------------------------------------------------- */
+
+enum cm_timer
+cm_timer_response(uint32_t exponent)
+{
+	if (exponent < PLX_CM_TIMEOUT_LEAST)
+		exponent = PLX_CM_TIMEOUT_LEAST;
+	if (exponent > PLX_CM_SERVICE_TIMEOUT)
+		exponent = PLX_CM_SERVICE_TIMEOUT;
+	return (enum cm_timer)(CM_TIMER_RESPONSE + exponent - PLX_CM_TIMEOUT_LEAST);
+}
+
+static uint64_t
+delay_ns(enum cm_timer timer)
+{
+	if (timer == CM_TIMER_PATIENCE)
+		return PLX_CM_PATIENCE_NS;
+	if (timer == CM_TIMER_TIME_WAIT)
+		return PLX_CM_TIME_WAIT_NS;
+	return (UINT64_C(4096) << (PLX_CM_TIMEOUT_LEAST + timer - CM_TIMER_RESPONSE)) +
+	       CM_MARGIN_NS;
+}
+
+void
+cm_timer_set(struct plx_cm *cm, struct cm_connection *c, enum cm_timer timer, uint64_t now)
+{
+	c->deadline_ns = plx_time_add(now, delay_ns(timer));
+	plx_list_remove(&c->timer);
+	plx_list_append(&cm->timer[timer], &c->timer);
+}
+
+void
+cm_timer_clear(struct cm_connection *c)
+{
+	plx_list_remove(&c->timer);
+}

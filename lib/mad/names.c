@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The texts of the verdicts on datagrams, from the same list as the enum.
+ * It never formats or prints: a pure room has no output.
+ */
+#include "plx_mad.h"
+
+const char *
+plx_mad_verdict_text(enum plx_mad_verdict verdict)
+{
+	static const char *const texts[PLX_MAD_VERDICT_COUNT] = {
+#define PLX_X(name, text) [PLX_MAD_##name] = text,
+		PLX_MAD_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	};
+
+	return (unsigned)verdict < PLX_MAD_VERDICT_COUNT ? texts[verdict] : "not a MAD verdict";
+}
