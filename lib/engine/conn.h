@@ -17,8 +17,8 @@ enum {
 	GSI_BURST = 32,       /* datagrams, and events, of one cycle */
 };
 
-/* How often the addresses of those that wait are looked for, beside when a neighbour speaks: to learn
- * that there is no answer. */
+/* How often the addresses of those that wait are looked for, beside when a neighbour speaks: to
+ * learn that there is no answer. */
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
 struct gsi_waiting {

@@ -72,7 +72,7 @@ check_qp(const struct plx_engine *engine, const struct plx_qpair *qp, uint32_t m
 
 	if (qp->conn != NULL || (state != PLX_QP_RESET && state != PLX_QP_INIT))
 		return PLX_STATE;
-	return frame_bytes(mtu) > engine->port->caps.frame_max ? PLX_TOO_LONG : PLX_OK;
+	return path_frame_bytes(mtu) > engine->port->caps.frame_max ? PLX_TOO_LONG : PLX_OK;
 }
 
 static void
@@ -110,7 +110,7 @@ ask(struct plx_engine *engine, const struct conn_call *call)
 	if (conn->id.v != 0)
 		return PLX_STATE;
 	conn->attr = *call->attr;
-	status = engine_complete_path(engine, &conn->attr.path);
+	status = path_complete(engine, &conn->attr.path);
 	if (status != PLX_OK)
 		return status;
 	fill_connect(conn, &connect);
@@ -134,7 +134,7 @@ connect_qp(struct plx_engine *engine, const struct conn_call *call)
 		return status;
 	conn->attr = *call->attr;
 	fill_own(call->qp, &conn->attr.own);
-	status = engine_complete_path(engine, &conn->attr.path);
+	status = path_complete(engine, &conn->attr.path);
 	if (status == PLX_OK && from_reset)
 		status = qpair_modify(call->qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)

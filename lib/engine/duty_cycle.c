@@ -60,7 +60,7 @@ run_timers(struct plx_engine *engine)
 		struct plx_qpair *qp = plx_list_entry(timer, struct plx_qpair, timer);
 
 		/* In ERROR a post may have raced with the error: look into both rings again. */
-		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) ==
+		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) >=
 				 PLX_QP_ERROR)) {
 			rqueue_pull(&qp->own);
 			qpair_pull(qp);

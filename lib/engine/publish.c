@@ -148,7 +148,7 @@ engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_ev
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED)
-		atomic_store(&qp->state, PLX_QP_ERROR);
+		qpair_set_state(qp, PLX_QP_ERROR);
 	if (qp->conn != NULL && event->kind == PLX_EVENT_FAILED)
 		conn_on_failure(qp);
 	if (qp->conn != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)

@@ -20,23 +20,23 @@
 static uint64_t
 give_cookie(struct plx_adapter *adapter, void *object)
 {
-	struct handle_table *table = &adapter->handles;
+	struct cookie_table *table = &adapter->cookies;
 	uint32_t slot = table->first_free;
 
 	if (slot == table->size) {
 		uint32_t size = table->size ? table->size * 2 : 64;
-		struct handle *more = realloc(table->handle, size * sizeof(*more));
+		struct cookie_slot *more = realloc(table->slot, size * sizeof(*more));
 
 		if (more == NULL)
 			return 0;
 		for (uint32_t i = table->size; i < size; i++)
-			more[i] = (struct handle){.generation = 1, .next_free = i + 1};
-		table->handle = more;
+			more[i] = (struct cookie_slot){.generation = 1, .next_free = i + 1};
+		table->slot = more;
 		table->size = size;
 	}
-	table->first_free = table->handle[slot].next_free;
-	table->handle[slot].object = object;
-	return (uint64_t)table->handle[slot].generation << 32 | slot;
+	table->first_free = table->slot[slot].next_free;
+	table->slot[slot].object = object;
+	return (uint64_t)table->slot[slot].generation << 32 | slot;
 }
 
 uint64_t
@@ -53,13 +53,13 @@ cookie_give(struct plx_adapter *adapter, void *object)
 void
 cookie_take(struct plx_adapter *adapter, uint64_t cookie)
 {
-	struct handle_table *table = &adapter->handles;
+	struct cookie_table *table = &adapter->cookies;
 	uint32_t slot = (uint32_t)cookie;
 
 	pthread_mutex_lock(&adapter->lock);
-	table->handle[slot].object = NULL;
-	table->handle[slot].generation++;
-	table->handle[slot].next_free = table->first_free;
+	table->slot[slot].object = NULL;
+	table->slot[slot].generation++;
+	table->slot[slot].next_free = table->first_free;
 	table->first_free = slot;
 	pthread_mutex_unlock(&adapter->lock);
 }
@@ -68,12 +68,12 @@ cookie_take(struct plx_adapter *adapter, uint64_t cookie)
 static void *
 find_object(const struct plx_adapter *adapter, uint64_t cookie)
 {
-	const struct handle_table *table = &adapter->handles;
+	const struct cookie_table *table = &adapter->cookies;
 	uint32_t slot = (uint32_t)cookie;
 
-	if (slot >= table->size || table->handle[slot].generation != cookie >> 32)
+	if (slot >= table->size || table->slot[slot].generation != cookie >> 32)
 		return NULL;
-	return table->handle[slot].object;
+	return table->slot[slot].object;
 }
 
 /* ---- channels -----------------------------------------------------------------------------------
@@ -259,15 +259,12 @@ check_listen(const struct plx_channel *channel, const struct plx_listen_options 
 	     struct plx_why *why)
 {
 	const struct plx_adapter *adapter = channel->adapter;
-	bool own = options->local.version == 0;
 
-	for (uint32_t i = 0; i < adapter->wishes.addresses && !own; i++)
-		own = ip_is_same(&adapter->wishes.address[i].ip, &options->local);
-	if (!own) {
+	if (options->local.version != 0 && !plx_net_is_own(adapter->net[0], &options->local)) {
 		plx_why_say(why,
 			    "%s is no address of adapter %s; listen on one of its own, or on "
 			    "all by version 0",
-			    ip_text(&options->local).s, adapter->info.name);
+			    address_text(&options->local).s, adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->port == 0) {

@@ -25,20 +25,14 @@ enum {
 #define PEER_ACCESS \
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
-struct ip_text
-ip_text(const struct plx_ip *ip)
+struct address_text
+address_text(const struct plx_ip *ip)
 {
-	struct ip_text text = {"none"};
+	struct address_text text = {"none"};
 
 	if (ip->version == 4 || ip->version == 6)
 		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, text.s, sizeof(text.s));
 	return text;
-}
-
-bool
-ip_is_same(const struct plx_ip *a, const struct plx_ip *b)
-{
-	return a->version == b->version && memcmp(a->v, b->v, a->version == 4 ? 4 : 16) == 0;
 }
 
 void
@@ -231,10 +225,10 @@ static enum plx_status
 said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
      const struct plx_qp_address *peer, struct plx_why *why)
 {
-	struct ip_text ip = {"the peer"};
+	struct address_text ip = {"the peer"};
 
 	if (peer != NULL)
-		ip = ip_text(&peer->ip);
+		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
 			    plx_qpair_number(qp->pair),
@@ -243,8 +237,8 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
 		plx_why_say(why,
-			    "%s does not answer, or is in no network of adapter %s; check both "
-			    "addresses and prefixes, and that the peer runs",
+			    "%s does not answer, or no network or route of adapter %s leads there; "
+			    "check both addresses and prefixes, and that the peer runs",
 			    ip.s, qp->adapter->info.name);
 	else if (status == PLX_TIMEOUT)
 		plx_why_say(why,
@@ -256,6 +250,19 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 			    plx_qpair_number(qp->pair), plx_qp_state_name(to),
 			    plx_status_text(status));
 	return status;
+}
+
+/* Datagrams need no peer, and agree on nothing: a step is all there is. */
+static enum plx_status
+modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
+{
+	const struct plx_rc_attr attr = {
+		.mtu = qp->adapter->path_mtu,
+		.pkey = PKEY_DEFAULT,
+		.sq_psn = plx_qpair_first_psn(qp->pair),
+	};
+
+	return said(qp, plx_qpair_modify(qp->pair, to, &attr, NULL), to, NULL, why);
 }
 
 static void
@@ -285,7 +292,7 @@ reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_qpair_
 			plx_why_say(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that the peer runs, or give it longer",
-				    ip_text(&path->remote).s, timeout_ms);
+				    address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
 		pause_for_neighbour(qp->adapter);
@@ -300,8 +307,16 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	struct plx_why late = {""};
 	struct plx_qpair_path path;
 	struct plx_rc_attr attr;
-	enum plx_status status = qp_agree(qp, peer, link, &attr, &path, why);
+	enum plx_status status;
 
+	if (qp->options.type == PLX_QP_UD) {
+		plx_why_say(why,
+			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
+			    "RTS by plx_qp_modify()",
+			    plx_qpair_number(qp->pair));
+		return PLX_INVALID;
+	}
+	status = qp_agree(qp, peer, link, &attr, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
@@ -337,6 +352,8 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 		plx_why_say(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
 		return PLX_INVALID;
 	}
+	if (qp->options.type == PLX_QP_UD)
+		return modify_ud(qp, to, why);
 	if (!needs_terms)
 		return said(qp, plx_qpair_modify(qp->pair, to, NULL, NULL), to, NULL, why);
 	status = qp_agree(qp, peer, link, &attr, &path, why);

@@ -145,7 +145,7 @@ said(const struct plx_connector *connector, enum plx_status status, const struct
 		plx_why_say(why,
 			    "%s is in no network of adapter %s and behind no route; check both "
 			    "addresses, prefixes and routes",
-			    ip_text(remote).s, adapter);
+			    address_text(remote).s, adapter);
 	else if (status == PLX_FULL)
 		plx_why_say(why,
 			    "adapter %s has all of its connections; end one, or open it with more "
@@ -155,7 +155,7 @@ said(const struct plx_connector *connector, enum plx_status status, const struct
 		plx_why_say(why, "the engine of adapter %s has not answered for %d s", adapter,
 			    (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
-		plx_why_say(why, "the connection to %s: %s", ip_text(remote).s,
+		plx_why_say(why, "the connection to %s: %s", address_text(remote).s,
 			    plx_status_text(status));
 	return status;
 }
@@ -292,7 +292,7 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 		return status;
 	if (options->remote_port == 0) {
 		plx_why_say(why, "port 0 of %s is none; give 1 to 65535",
-			    ip_text(&options->remote).s);
+			    address_text(&options->remote).s);
 		return PLX_INVALID;
 	}
 	if (attr.local_port == 0)

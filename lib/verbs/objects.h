@@ -19,17 +19,17 @@ struct shared_worker;
 
 /* What is alive on an adapter; it closes when all are 0. */
 struct object_counts {
-	uint32_t pds, mrs, mws, cqs, srqs, qps, channels, listeners, connectors;
+	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, channels, listeners, connectors;
 };
 
 /* Objects that the engine names by a number: a slot, and how often it was given out. */
-struct handle {
+struct cookie_slot {
 	void *object; /* NULL: free */
 	uint32_t generation, next_free;
 };
 
-struct handle_table {
-	struct handle *handle;
+struct cookie_table {
+	struct cookie_slot *slot;
 	uint32_t size, first_free; /* first_free == size: none is free */
 };
 
@@ -46,7 +46,7 @@ struct plx_adapter {
 	pthread_mutex_t lock;
 	struct object_counts count;
 	struct plx_list qps; /* struct plx_qp.node */
-	struct handle_table handles;
+	struct cookie_table cookies;
 	atomic_uint next_port; /* of connectors that did not choose one */
 
 	uint32_t path_mtu;
@@ -156,11 +156,10 @@ void sleep_on(int fd, uint64_t ns);
  */
 
 /* An address as people write it; "none". */
-struct ip_text {
+struct address_text {
 	char s[INET6_ADDRSTRLEN];
 };
-struct ip_text ip_text(const struct plx_ip *ip);
-bool ip_is_same(const struct plx_ip *a, const struct plx_ip *b);
+struct address_text address_text(const struct plx_ip *ip);
 
 /** Is it one of the five path MTUs? */
 static inline bool

@@ -394,8 +394,11 @@ PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 /*
  * A UD queue pair sends messages of at most one packet to anybody, and loses them as packets are
  * lost. It is made like any other, and plx_qp_modify() to INIT, RTR and RTS takes it there without
- * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`;
- * receives need PLX_UD_HEADER_BYTES more than the message.
+ * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`, at
+ * most as long as the adapter's path MTU; they are done when they are sent. A `remote_qkey` whose
+ * highest bit is set stands for the queue pair's own. Receives need PLX_UD_HEADER_BYTES more than
+ * the message, and plx_wc.bytes counts them: a datagram that finds no receive, or a shorter one, is
+ * dropped, and the receive stays.
  */
 
 struct plx_ah_options {
@@ -407,8 +410,10 @@ struct plx_ah_options {
 
 /**
  * An address handle: the way to a peer, for the UD queue pairs of one domain. The neighbour is
- * resolved when it is first used; datagrams wait for that, and are dropped when there is no answer.
- * Errors (with a sentence): UNREACHABLE (in no network of ours), FULL, INVALID
+ * asked for at once; a few datagrams wait for its answer, and are dropped when there is none. Where
+ * a neighbour has moved to is found out when the handle is used.
+ * Errors (with a sentence): UNREACHABLE (in no network of ours, or not one station's address),
+ * FULL, INVALID, NO_MEMORY, TIMEOUT (the engine does not run)
  */
 PLX_API enum plx_status plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options,
 				      struct plx_ah **ah, struct plx_why *why) PLX_MUST_CHECK;
@@ -420,7 +425,7 @@ PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
 /**
  * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
  * @param mac [6] out, may be NULL
- * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route)
+ * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route), INVALID
  */
 PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip,
 					    uint32_t timeout_ms, uint8_t *mac,
@@ -429,8 +434,8 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
 /**
  * One ICMP echo. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
- * @param rtt_ns [out]
- * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE, BUSY (too many at once)
+ * @param rtt_ns [out] 0: an address of ours
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
  */
 PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,

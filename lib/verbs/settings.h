@@ -24,6 +24,8 @@ enum settings_kind {
 	SETTINGS_MTU, /* a number that is a power of two; 0 has to be left out */
 	SETTINGS_CHOICE,
 	SETTINGS_ADDRESSES,
+	SETTINGS_ROUTES,
+	SETTINGS_GATEWAY,
 };
 
 struct settings_choice {

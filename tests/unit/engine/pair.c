@@ -105,6 +105,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	config.port = setup->port[i] != NULL ? setup->port[i] : &side->port.port;
 	memcpy(net.mac, config.port->caps.mac, sizeof(net.mac));
 	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
+	if (pair->own_pool && setup->port[i] == NULL)
+		net.frame_max = PAIR_FRAME;
 	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
 	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, secret);
 	side->memory = aligned(PAIR_BYTES);
@@ -294,18 +296,21 @@ struct plx_qpair *
 pair_qpair(struct pair *pair, int i, const struct pair_options *options)
 {
 	struct pair_side *side = &pair->side[i];
-	struct plx_qpair_config config = {.domain = side->domain,
-					  .send_cq = side->send_cq,
-					  .recv_cq = side->recv_cq,
-					  .srq = side->srq,
-					  .caps = {.sq_depth = options->depth,
-						   .sq_sges = options->sges,
-						   .inline_bytes = options->inline_bytes,
-						   .responder_res = 16},
-					  .rq_depth = options->depth,
-					  .rq_sges = options->sges,
-					  .single_thread = options->single_thread,
-					  .context = 0x1000u + (unsigned)i};
+	struct plx_qpair_config config = {
+		.type = options->type,
+		.qkey = options->qkey,
+		.domain = side->domain,
+		.send_cq = side->send_cq,
+		.recv_cq = side->recv_cq,
+		.srq = side->srq,
+		.caps = {.sq_depth = options->depth,
+			 .sq_sges = options->sges,
+			 .inline_bytes = options->inline_bytes,
+			 .responder_res = options->type == PLX_QP_RC ? 16 : 0},
+		.rq_depth = options->depth,
+		.rq_sges = options->sges,
+		.single_thread = options->single_thread,
+		.context = 0x1000u + (unsigned)i};
 	struct plx_qpair *qp = NULL;
 
 	PLX_ASSERT(plx_qpair_create(side->engine, &config, &qp) == PLX_OK);

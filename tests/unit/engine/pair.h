@@ -76,6 +76,8 @@ struct pair_options {
 	uint32_t threshold;
 	bool single_thread;
 	uint32_t sges, inline_bytes;
+	enum plx_qp_type type;
+	uint32_t qkey;
 	struct plx_rc_attr attr; /* numbers and PSNs are filled in */
 };
 

@@ -4,7 +4,7 @@
  * EMIT. Engine, simulator and tests share it. It never decides anything.
  * Start with plx_action_touch_memory() and plx_emit_write().
  */
-#include "qp.h"
+#include "plx_action.h"
 
 /*
  * In-order placement: a consumer may spin on the last byte of a WRITE (nd2.md 2.3), so everything
