@@ -112,7 +112,7 @@ enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id,
 /* Our own queue pair, as the peer is told of it. */
 struct plx_cm_own {
 	uint32_t qpn;
-	struct plx_psn psn;          /* the first we send */
+	struct plx_psn psn;          /* the first that we want to get */
 	uint32_t path_mtu;           /* [bytes] 256 .. 4096: asked for; or what we can take */
 	uint8_t responder_resources; /* READs and atomics of the peer's that we take at once */
 	uint8_t initiator_depth;     /* ... of ours that we should like to have open */
@@ -125,7 +125,7 @@ struct plx_cm_own {
 /* What both sides have agreed on, seen from ours. */
 struct plx_cm_peer {
 	uint32_t qpn;
-	struct plx_psn psn;          /* the first that comes */
+	struct plx_psn psn;          /* the first that it wants to get */
 	uint32_t path_mtu;           /* [bytes] of the connection */
 	uint8_t responder_resources; /* that we give: the smaller of our offer and the peer's wish
 				      */
