@@ -14,6 +14,8 @@ WORD = 16384           # where an atomic's eight bytes are
 ACCESS = 0x1f          # every right, windows too
 REMOTE_READ, REMOTE_WRITE = 2, 4
 
+LINE = 16384           # bytes that go into one line, in hexadecimal
+
 SIZED = ['SEND', 'SEND_IMM', 'SEND_INV', 'WRITE', 'WRITE_IMM', 'READ']
 ATOMICS = ['CMP_SWAP', 'FETCH_ADD']
 
@@ -34,6 +36,16 @@ class End:
 
     def ask(self, verb, **arguments):
         return self.program.ask(verb, **arguments)
+
+    def poke(self, at, data):
+        for i in range(0, len(data), LINE):
+            part = data[i:i + LINE]
+            self.ask('poke', mr=0, at=at + i, bytes=len(part), data=part.hex())
+
+    def peek(self, at, size):
+        return b''.join(bytes.fromhex(self.ask('peek', mr=0, at=at + i,
+                                               bytes=min(LINE, size - i))['data'])
+                        for i in range(0, size, LINE))
 
     def qp(self, peer, family, **options):
         number = self.next % 64

@@ -21,8 +21,9 @@ GUESSES = ('smcr_infiniband', 'smb_direct_infiniband', 'rpcrdma_infiniband', 'ln
            'iser_infiniband', 'eth_over_ib', 'mellanox_eoib', 'fc_infiniband', 'sdp_infiniband',
            'nvme_rdma_cm_private', 'lnet_ib_cm_private', 'iser_ib_private', 'sdp_ib_private')
 
-RETH, ATOMIC, AETH, ATOMIC_ACK, IMM, IETH = 'reth', 'atomic', 'aeth', 'atomic_ack', 'imm', 'ieth'
-SIZES = {RETH: 16, ATOMIC: 28, AETH: 4, ATOMIC_ACK: 8, IMM: 4, IETH: 4}
+RETH, ATOMIC, AETH, ATOMIC_ACK = 'reth', 'atomic', 'aeth', 'atomic_ack'
+IMM, IETH, DETH = 'imm', 'ieth', 'deth'
+SIZES = {RETH: 16, ATOMIC: 28, AETH: 4, ATOMIC_ACK: 8, IMM: 4, IETH: 4, DETH: 8}
 # RC opcode: (operation, place in the message, extended headers)
 OPCODES = {
     0x00: ('SEND', 'first', ()), 0x01: ('SEND', 'middle', ()), 0x02: ('SEND', 'last', ()),
@@ -36,10 +37,14 @@ OPCODES = {
     0x11: ('ACK', 'only', (AETH,)), 0x12: ('ATOMIC_ACK', 'only', (AETH, ATOMIC_ACK)),
     0x13: ('CMP_SWAP', 'only', (ATOMIC,)), 0x14: ('FETCH_ADD', 'only', (ATOMIC,)),
     0x16: ('SEND_INV', 'last', (IETH,)), 0x17: ('SEND_INV', 'only', (IETH,)),
+    0x64: ('DATAGRAM', 'only', (DETH,)), 0x65: ('DATAGRAM', 'only', (DETH, IMM)),
 }
+CM_CLASS = 7
+MADS = {0x10: 'REQ', 0x11: 'MRA', 0x12: 'REJ', 0x13: 'REP', 0x14: 'RTU', 0x15: 'DREQ',
+        0x16: 'DREP', 0x17: 'SIDR_REQ', 0x18: 'SIDR_REP'}
 REPLIES = ('ANSWER', 'ACK', 'ATOMIC_ACK')
 
-Packet = collections.namedtuple('Packet', 'number src dst opcode op place qpn psn ext payload wrong')
+Packet = collections.namedtuple('Packet', 'number time src dst opcode op place qpn psn ext payload wrong')
 
 
 class Message:
@@ -137,10 +142,10 @@ def is_damaged(frame):
     return zlib.crc32(b'\xff' * 8 + packet[:-4]) != int.from_bytes(packet[-4:], 'little')
 
 
-def take_apart(number, frame):
+def take_apart(number, head, frame):
     """A packet of RoCEv2, with all that ours must not do."""
     if is_damaged(frame):
-        return Packet(number, '', '', 0, 'OTHER', 'only', 0, 0, {}, b'', ['damaged'])
+        return Packet(number, 0, '', '', 0, 'OTHER', 'only', 0, 0, {}, b'', ['damaged'])
     source, destination, wrong, datagram = ip_of(frame)
     if not udp_checksum_is_right(source, destination, datagram):
         wrong.append('UDP checksum')
@@ -162,9 +167,29 @@ def take_apart(number, frame):
         ext[header], rest = rest[:SIZES[header]], rest[SIZES[header]:]
     if any(rest[len(rest) - pad:]) or len(rest) % 4:
         wrong.append('the pad')
-    return Packet(number, source.hex(), destination.hex(), bth[0], op, place,
+    seconds, microseconds = struct.unpack('<II', head[:8])
+    return Packet(number, seconds + microseconds / 1e6, source.hex(), destination.hex(), bth[0], op, place,
                   int.from_bytes(bth[5:8], 'big'), int.from_bytes(bth[9:12], 'big'), ext,
                   rest[:len(rest) - pad] if pad else rest, wrong)
+
+
+def take_mad(packet):
+    """A message of the communication manager; None: it is none."""
+    mad = packet.payload
+    kind = MADS.get(int.from_bytes(mad[16:18], 'big'))
+    if len(mad) != 256 or mad[1] != CM_CLASS or not kind:
+        return None
+    body = mad[24:]
+    seen = {'kind': kind, 'src': packet.src, 'dst': packet.dst, 'time': packet.time,
+            'local': body[0:4].hex(), 'remote': body[4:8].hex()}
+    if kind == 'REQ':
+        seen.update(qpn=int.from_bytes(body[32:35], 'big'), psn=int.from_bytes(body[44:47], 'big'),
+                    mtu=128 << (body[50] >> 4))
+    if kind == 'REP':
+        seen.update(qpn=int.from_bytes(body[12:15], 'big'), psn=int.from_bytes(body[20:23], 'big'))
+    if kind == 'REJ':
+        seen['reason'] = int.from_bytes(body[10:12], 'big')
+    return seen
 
 
 class Capture:
@@ -173,8 +198,8 @@ class Capture:
     def __init__(self, path):
         self.path = path
         self.frames = list(frames(path))
-        self.packets = [take_apart(number, frame)
-                        for number, (_, frame) in enumerate(self.frames, 1)]
+        self.packets = [take_apart(number, head, frame)
+                        for number, (head, frame) in enumerate(self.frames, 1)]
 
     def hold_to_rules(self, mac):
         """Every packet from that MAC: well formed to us, to icrc-check and to tshark. Returns how
@@ -219,10 +244,35 @@ class Capture:
             raise Failed(f'tshark decodes {len(lines)} of {count} packets, frames {bad[:5]} not or '
                          f'malformed: {done.stderr[-500:]}')
 
+    def mads(self):
+        """The communication manager's messages, as dictionaries."""
+        return [mad for packet in self.packets if packet.op == 'DATAGRAM' and packet.qpn == 1 and
+                (mad := take_mad(packet))]
+
+    def connections(self):
+        """What was asked for and replied to: both ends with GID, QPN and first PSN (which is what the
+        other has asked for: IBTA vol 1, 12.7.32), and how it ended."""
+        found, asked = {}, {}
+        for mad in self.mads():
+            if mad['kind'] == 'REQ':
+                asked.setdefault((mad['src'], mad['local']), mad)
+            elif mad['kind'] == 'REP' and (mad['dst'], mad['remote']) in asked:
+                req = asked[mad['dst'], mad['remote']]
+                found.setdefault((mad['dst'], mad['remote']), {
+                    'active': {'gid': req['src'], 'qpn': req['qpn'], 'psn': mad['psn']},
+                    'passive': {'gid': mad['src'], 'qpn': mad['qpn'], 'psn': req['psn']},
+                    'mtu': req['mtu'], 'time': req['time'], 'ends': []})
+            elif mad['kind'] in ('DREQ', 'DREP'):
+                link = found.get((mad['src'], mad['local'])) or \
+                    found.get((mad['dst'], mad['remote']))
+                if link and mad['kind'] not in link['ends']:
+                    link['ends'].append(mad['kind'])
+        return list(found.values())
+
     def flow(self, src, qpn, replies):
         """The packets from there to that queue pair: replies or requests."""
         return [packet for packet in self.packets if packet.src == src and packet.qpn == qpn and
-                packet.op != 'OTHER' and (packet.op in REPLIES) == replies]
+                packet.op not in ('OTHER', 'DATAGRAM') and (packet.op in REPLIES) == replies]
 
 
 class Talk:

@@ -228,10 +228,29 @@ run_mrdrop(const struct line *line)
 }
 
 static const struct line_command commands[] = {
-	{"qp", run_qp},      {"connect", run_connect}, {"state", run_state}, {"qpdrop", run_qpdrop},
-	{"mr", run_mr},      {"mrdrop", run_mrdrop},   {"fill", run_fill},   {"check", run_check},
-	{"peek", run_peek},  {"poke", run_poke},       {"send", ours_send},  {"recv", ours_recv},
-	{"bind", ours_bind}, {"reap", ours_reap},
+	{"qp", run_qp},
+	{"connect", run_connect},
+	{"state", run_state},
+	{"qpdrop", run_qpdrop},
+	{"mr", run_mr},
+	{"mrdrop", run_mrdrop},
+	{"fill", run_fill},
+	{"check", run_check},
+	{"peek", run_peek},
+	{"poke", run_poke},
+	{"send", ours_send},
+	{"recv", ours_recv},
+	{"bind", ours_bind},
+	{"reap", ours_reap},
+	{"listen", ours_listen},
+	{"unlisten", ours_unlisten},
+	{"dial", ours_dial},
+	{"event", ours_event},
+	{"accept", ours_accept},
+	{"complete", ours_complete},
+	{"reject", ours_reject},
+	{"hangup", ours_hangup},
+	{"conndrop", ours_conndrop},
 };
 
 static uint32_t
@@ -260,6 +279,7 @@ wish_address(struct plx_wishes *wishes, const char *text)
 static void
 drop_all(void)
 {
+	ours_cm_close();
 	for (int i = 0; i < OURS_QPS; i++)
 		drop_qp(&ours.qp[i]);
 	for (int i = 0; i < OURS_MWS; i++)

@@ -14,6 +14,8 @@
 enum {
 	OURS_QPS = 64,
 	OURS_MWS = 16,
+	OURS_LISTENERS = 4,
+	OURS_CONNECTORS = 256,
 };
 
 struct ours {
@@ -47,5 +49,17 @@ void ours_send(const struct line *line);
 void ours_recv(const struct line *line);
 void ours_bind(const struct line *line);
 void ours_reap(const struct line *line);
+
+/* connections */
+void ours_listen(const struct line *line);
+void ours_unlisten(const struct line *line);
+void ours_dial(const struct line *line);
+void ours_event(const struct line *line);
+void ours_accept(const struct line *line);
+void ours_complete(const struct line *line);
+void ours_reject(const struct line *line);
+void ours_hangup(const struct line *line);
+void ours_conndrop(const struct line *line);
+void ours_cm_close(void);
 
 #endif

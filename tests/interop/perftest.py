@@ -159,7 +159,7 @@ class Run:
         elif op == 'SEND':
             self.ours.program.reap(0, 'recv', self.count)
         exchange.swap(keys)  # which the tool says when it is done
-        self.memory = self.look(MEMORY_MAX)
+        self.memory = self.ours.peek(0, MEMORY_MAX)
         if has_reports:
             for _ in range(5):
                 exchange.swap(b'\0' * 8)
@@ -206,7 +206,7 @@ class Run:
             exchange.talk.sendall(own)
             exchange.read(5)
         self.ping(exchange.is_client)
-        self.memory = self.look(MEMORY_MAX)
+        self.memory = self.ours.peek(0, MEMORY_MAX)
 
     # ---- what the capture shows ------------------------------------------------------------
 
@@ -214,12 +214,6 @@ class Run:
         """Each message into a place of its own, behind what is sent."""
         self.ours.ask('recv', id=0, mr=0, at=INBOX, bytes=self.size, count=self.count,
                       step=self.size)
-
-    def look(self, size):
-        out = ''
-        for at in range(0, size, 16384):
-            out += self.ours.ask('peek', mr=0, at=at, bytes=16384)['data']
-        return bytes.fromhex(out)
 
     def judge(self, capture, pattern):
         op = 'SEND' if self.tool == 'ibv_rc_pingpong' else TOOLS[self.tool][0]

@@ -3,8 +3,10 @@
 import contextlib
 import pathlib
 import shutil
+import time
 
 import cells
+import cm
 import errors
 import judge
 import perftest
@@ -12,6 +14,7 @@ import rig
 import storms
 from rig import Failed
 
+ETH_MTU = {1024: 1500, 4096: 4200}
 WHO = {True: 'ours asks', False: 'rxe asks'}
 
 
@@ -66,6 +69,8 @@ class Plan:
                 self.operations(mtu, family)
             for mtu, family in self.ways():
                 self.tools(mtu, family)
+            for mtu, family in self.ways():
+                self.connections(mtu, family)
             for mtu, family in self.ways():
                 self.errors(mtu, family)
             for wire in storms.WIRES:
@@ -176,6 +181,44 @@ class Plan:
             with contextlib.closing(run):
                 run.play()
         return self.attempt(row, play, lambda capture: run.judge(capture, judge.pattern))
+
+    # ---- the communication manager ---------------------------------------------------------
+
+    def connections(self, mtu, family):
+        kinds = {'rping': cm.Rping, 'ucmatose': cm.Ucmatose, 'refusal': cm.Refusal}
+        rows = []
+        for name, kind in kinds.items():
+            for is_ours in (True, False):
+                for size in self.call_sizes(name, mtu):
+                    rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
+        rows = [(row, kind) for row, kind in rows if row]
+        if not rows:
+            return
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[mtu]}')  # from which rxe has its path MTU
+        self.ours.ask('listen', port=cm.PORT)
+        with self.captured(f'cm-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, kind in rows:
+                judges.append(self.call(row, kind))
+        self.ours.ask('unlisten')
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
+
+    def call_sizes(self, name, mtu):
+        if name == 'refusal':
+            return [0]
+        if self.arguments.smoke or name == 'ucmatose':
+            return [mtu + 1]
+        return [64, mtu - 1, mtu, mtu + 1, 65535]
+
+    def call(self, row, kind):
+        """Run a tool over the communication manager. Returns what judges it."""
+        call = kind(self.place, self.ours, row.is_ours_asking, row.size, row.mtu, row.family)
+
+        def play():
+            call.began = time.time()
+            with contextlib.closing(call):
+                call.play()
+            call.over = time.time()
+        return self.attempt(row, play, lambda capture: call.judge(capture, judge.pattern))
 
     # ---- what must fail --------------------------------------------------------------------
 
