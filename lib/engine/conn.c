@@ -48,8 +48,9 @@ fill_attr(struct plx_conn *conn)
 
 	rc->mtu = peer->path_mtu;
 	rc->dest_qpn = peer->qpn;
-	rc->rq_psn = peer->psn;
-	rc->sq_psn = conn->qp->first_psn;
+	/* Each side says with which PSN the other shall begin. */
+	rc->rq_psn = conn->qp->first_psn;
+	rc->sq_psn = peer->psn;
 	rc->rd_atomic_max = peer->initiator_depth;
 	rc->rnr_retry_max = peer->rnr_retry;
 	if (conn->passive)
