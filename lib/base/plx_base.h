@@ -70,6 +70,12 @@ enum plx_mutant {
 	PLX_MUTANT_RECVS_BEFORE_SENDS,   /* receives of a cycle are published first */
 	PLX_MUTANT_QPN_LOW_BITS,         /* a queue pair is found by the low bits of a number */
 	PLX_MUTANT_ICRC_NOT_LOOKED_AT,   /* a packet is taken whatever its ICRC is */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED,  /* a REP that comes again is not answered */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE, /* as many READs as we wish, not as the peer takes */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,   /* who never completes is counted for ever */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,     /* a DREQ is sent until it is answered */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,   /* a REQ that comes again is a new one */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,    /* an id names another connection soon after */
 	PLX_MUTANT_COUNT,
 };
 

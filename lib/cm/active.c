@@ -83,6 +83,8 @@ agree(struct cm_connection *c, const struct plx_cm_rep *rep)
 	c->peer.path_mtu = c->own.path_mtu;
 	c->peer.responder_resources = smaller(c->own.responder_resources, rep->initiator_depth);
 	c->peer.initiator_depth = smaller(c->own.initiator_depth, rep->responder_resources);
+	if (PLX_MUTANT(CM_READS_OF_ONE_SIDE))
+		c->peer.initiator_depth = c->own.initiator_depth;
 	c->peer.rnr_retry = rep->rnr_retry_count;
 	c->peer.retry = c->own.retry;
 	c->peer.ack_timeout = c->own.ack_timeout;
@@ -99,8 +101,7 @@ first_rep(struct plx_cm *cm, struct cm_connection *c, const struct plx_cm_rep *r
 	stale = cm_find_qp(cm, &c->peer.remote, rep->local_ca_guid, rep->local_qpn);
 	agree(c, rep);
 	if (stale) {
-		plx_count(&cm->counters.stale, 1);
-		cm_break(cm, stale, now);
+		cm_forgotten(cm, stale, now);
 		cm_end(cm, c, PLX_CM_EVENT_REJECTED, PLX_CM_REASON_STALE, now);
 		cm_reject(cm, c, PLX_CM_ABOUT_REP, PLX_CM_REASON_STALE);
 		return PLX_CM_REFUSED;
@@ -121,7 +122,7 @@ repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	if (c->state == CM_REPLIED) {
 		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
 		cm_send(cm, c, CM_SEND_MRA);
-	} else if (c->state == CM_LIVING) {
+	} else if (c->state == CM_LIVING && !PLX_MUTANT(CM_RTU_NOT_REPEATED)) {
 		cm_send(cm, c, CM_SEND_RTU);
 	} else if (c->state == CM_ENDED && c->reject) {
 		cm_send(cm, c, CM_SEND_REJ);

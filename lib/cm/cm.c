@@ -6,11 +6,14 @@
  */
 #include "connection.h"
 
+typedef enum plx_cm_verdict (*on_kind)(struct plx_cm *cm, const struct plx_cm_route *route,
+				       const struct plx_cm_msg *msg, uint64_t now);
+
 static enum plx_cm_verdict
 on_message(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	   uint64_t now)
 {
-	static cm_on *const on[] = {
+	static const on_kind on[] = {
 		[PLX_CM_REQ - PLX_CM_REQ] = cm_on_req,
 		[PLX_CM_MRA - PLX_CM_REQ] = cm_on_mra,
 		[PLX_CM_REJ - PLX_CM_REQ] = cm_on_rej,

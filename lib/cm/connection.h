@@ -216,8 +216,11 @@ void cm_give_up(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_ki
 		uint64_t now);
 /** A DREQ will go out; whose program is not `orphan` hears CLOSED. */
 void cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan);
-/** The peer has forgotten it, or our queue pair is gone: told at once, said in the background. */
-void cm_break(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
+/** Living or accepted, and our queue pair is gone: told at once, and said to the peer without us.
+ */
+void cm_break(struct plx_cm *cm, struct cm_connection *c);
+/** In any state but ended: the peer knows nothing of it. */
+void cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
 /** It is not half open any more. `done`: it was established, and gives its token back. */
 void cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done);
 
@@ -266,9 +269,23 @@ struct cm_listener *cm_listener_find(const struct plx_cm *cm, const struct plx_i
 
 /* ---- what messages do ------------------------------------------------------------------------ */
 
-typedef enum plx_cm_verdict cm_on(struct plx_cm *cm, const struct plx_cm_route *route,
-				  const struct plx_cm_msg *msg, uint64_t now);
-cm_on cm_on_req, cm_on_rtu, cm_on_rep, cm_on_mra, cm_on_rej, cm_on_dreq, cm_on_drep;
-cm_on cm_on_sidr_req, cm_on_sidr_rep;
+enum plx_cm_verdict cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_rej(struct plx_cm *cm, const struct plx_cm_route *route,
+			      const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_dreq(struct plx_cm *cm, const struct plx_cm_route *route,
+			       const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_drep(struct plx_cm *cm, const struct plx_cm_route *route,
+			       const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_sidr_req(struct plx_cm *cm, const struct plx_cm_route *route,
+				   const struct plx_cm_msg *msg, uint64_t now);
+enum plx_cm_verdict cm_on_sidr_rep(struct plx_cm *cm, const struct plx_cm_route *route,
+				   const struct plx_cm_msg *msg, uint64_t now);
 
 #endif

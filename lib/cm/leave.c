@@ -76,7 +76,7 @@ plx_cm_lost(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 	} else if (unsaid(c)) {
 		take_back(cm, c, PLX_CM_EVENT_DISCONNECTED, now);
 	} else if (c->state == CM_LIVING || c->state == CM_ACCEPTED) {
-		cm_break(cm, c, now);
+		cm_break(cm, c);
 	} else {
 		return PLX_STATE;
 	}

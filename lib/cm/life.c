@@ -34,7 +34,8 @@ cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done)
 		return;
 	cm_source_release(cm, c->source, done);
 	c->source = NULL;
-	cm->half_open--;
+	if (done || !PLX_MUTANT(CM_HALF_OPEN_LEAKS))
+		cm->half_open--;
 	if (c->listener)
 		c->listener->waiting--;
 	c->listener = NULL;
@@ -148,21 +149,33 @@ cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 	c->orphan = orphan;
 	c->tries = 0;
 	c->tries_max = PLX_CM_DISCONNECT_TRIES;
+	/* No program has a say in the answer. */
+	if (c->response > PLX_CM_RESPONSE_TIMEOUT)
+		c->response = PLX_CM_RESPONSE_TIMEOUT;
 	cm_send(cm, c, CM_SEND_DREQ);
 }
 
 void
-cm_break(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+cm_break(struct plx_cm *cm, struct cm_connection *c)
 {
-	if (c->state != CM_LIVING && c->state != CM_ACCEPTED) {
-		enum plx_cm_event_kind kind =
-			c->state == CM_LEAVING ? PLX_CM_EVENT_CLOSED : PLX_CM_EVENT_ABORTED;
-
-		cm_end(cm, c, kind, 0, now);
-		return;
-	}
 	c->end_kind = PLX_CM_EVENT_DISCONNECTED;
 	cm_tell(cm, c, CM_TELL_END);
 	cm_leave(cm, c, true);
 	plx_count(&cm->counters.disconnected, 1);
+}
+
+/* Spec: IBTA vol 1, 12.9.8.3.1: the old connection is told by DREQ, in case somebody listens. */
+void
+cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+{
+	plx_count(&cm->counters.stale, 1);
+	if (c->state == CM_LIVING) {
+		cm_break(cm, c);
+	} else if (c->state == CM_LEAVING) {
+		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+	} else { /* it was the newer one that came late: who still asks must be answered */
+		cm_end(cm, c, PLX_CM_EVENT_ABORTED, 0, now);
+		cm_reject(cm, c, c->active ? PLX_CM_ABOUT_REP : PLX_CM_ABOUT_REQ,
+			  PLX_CM_REASON_STALE);
+	}
 }

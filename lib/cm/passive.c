@@ -83,8 +83,7 @@ refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm
 		return reason;
 	c = forgotten(cm, route, req, same_id);
 	if (c) {
-		plx_count(&cm->counters.stale, 1);
-		cm_break(cm, c, now);
+		cm_forgotten(cm, c, now);
 		return PLX_CM_REASON_STALE;
 	}
 	return has_no_room(cm, listener) ? PLX_CM_REASON_NO_RESOURCES : PLX_CM_REASON_NONE;
@@ -161,7 +160,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 
 	if (req->local_comm_id == 0)
 		return PLX_CM_INVALID;
-	if (old && is_same_request(old, route, req))
+	if (old && is_same_request(old, route, req) && !PLX_MUTANT(CM_REQ_TAKEN_TWICE))
 		return repeated(cm, old, now);
 	listener = cm_listener_find(cm, &route->local, req->service_id, PLX_PORT_SPACE_TCP);
 	reason = refusal(cm, route, req, listener, old, &cma, now);

@@ -41,7 +41,7 @@ enum {
 	PLX_CM_DUE_MAX = 64,       /* timers that one plx_cm_on_tick() handles */
 	/* Exponents of a timeout, 4.096 us * 2^n: what a peer asks for is brought into them. */
 	PLX_CM_TIMEOUT_LEAST = 15,     /* 134 ms: how soon a REP is sent again, at the soonest */
-	PLX_CM_TIMEOUT_MOST = 21,      /* 8.6 s, at the latest */
+	PLX_CM_TIMEOUT_MOST = 20,      /* 4.3 s, at the latest; what Linux asks for */
 	PLX_CM_ACK_TIMEOUT_LEAST = 14, /* 67 ms: of a queue pair */
 	PLX_CM_ACK_TIMEOUT_MOST = 22,  /* 17 s; also when the peer's timeout is 0, never */
 };
@@ -54,8 +54,9 @@ enum {
 /* How long a connection may wait for its own program (accept, complete) after the last sign of life
  * of the peer. */
 #define PLX_CM_PATIENCE_NS (120 * PLX_SEC)
-/* How long an ended connection stays known, so that what repeats itself is answered. */
-#define PLX_CM_TIME_WAIT_NS (4 * PLX_SEC)
+/* How long an ended connection stays known, so that what repeats itself is answered: longer than
+ * Linux waits for an answer (6.4 s). */
+#define PLX_CM_TIME_WAIT_NS (10 * PLX_SEC)
 
 /* ---- the manager ---------------------------------------------------------------------------- */
 
@@ -112,7 +113,7 @@ enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id,
 /* Our own queue pair, as the peer is told of it. */
 struct plx_cm_own {
 	uint32_t qpn;
-	struct plx_psn psn;          /* the first we send */
+	struct plx_psn psn;          /* the first that we expect: the peer starts with it */
 	uint32_t path_mtu;           /* [bytes] 256 .. 4096: asked for; or what we can take */
 	uint8_t responder_resources; /* READs and atomics of the peer's that we take at once */
 	uint8_t initiator_depth;     /* ... of ours that we should like to have open */
@@ -125,7 +126,7 @@ struct plx_cm_own {
 /* What both sides have agreed on, seen from ours. */
 struct plx_cm_peer {
 	uint32_t qpn;
-	struct plx_psn psn;          /* the first that comes */
+	struct plx_psn psn;          /* the first that we send */
 	uint32_t path_mtu;           /* [bytes] of the connection */
 	uint8_t responder_resources; /* that we give: the smaller of our offer and the peer's wish
 				      */

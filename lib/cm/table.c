@@ -244,7 +244,7 @@ new_id(struct plx_cm *cm)
 	uint32_t id;
 
 	do {
-		id = id_of(cm, cm->ids++);
+		id = id_of(cm, PLX_MUTANT(CM_ID_COMES_AGAIN) ? cm->ids++ % 256 : cm->ids++);
 	} while (id == 0 || cm_find(cm, id));
 	return id;
 }

@@ -48,8 +48,9 @@ fill_attr(struct plx_conn *conn)
 
 	rc->mtu = peer->path_mtu;
 	rc->dest_qpn = peer->qpn;
-	rc->rq_psn = peer->psn;
-	rc->sq_psn = conn->qp->first_psn;
+	/* Each side says with which PSN the other shall begin. */
+	rc->rq_psn = conn->qp->first_psn;
+	rc->sq_psn = peer->psn;
 	rc->rd_atomic_max = peer->initiator_depth;
 	rc->rnr_retry_max = peer->rnr_retry;
 	if (conn->passive)
@@ -140,6 +141,25 @@ step(struct plx_conn *conn, const struct plx_cm_event *event)
 	return flush;
 }
 
+/* There is room in the queue: this thread alone puts anything there. */
+static void
+tell_one(struct plx_engine *engine, struct hearer *hearer, struct plx_conn_event *event)
+{
+	struct plx_conn *conn = plx_list_entry(hearer, struct plx_conn, hearer);
+	bool flush = false;
+
+	event->cookie = hearer->cookie;
+	if (event->cm.kind == PLX_CM_EVENT_REQUESTED)
+		/* The acceptor may be destroyed before anybody adopts the request. */
+		(void)!plx_cm_set_context(engine->gsi->cm, event->cm.id,
+					  (uintptr_t)&engine->gsi->orphan);
+	else
+		flush = step(conn, &event->cm);
+	(void)equeue_put(hearer->queue, event);
+	if (flush)
+		conn_flush(conn);
+}
+
 uint32_t
 conn_tell(struct plx_engine *engine)
 {
@@ -149,10 +169,9 @@ conn_tell(struct plx_engine *engine)
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_event_waits(cm); i++) {
 		struct hearer *hearer = (struct hearer *)(uintptr_t)plx_cm_event_context(cm);
-		struct plx_conn *conn;
-		bool flush = false;
+		bool orphan = hearer == &engine->gsi->orphan;
 
-		if (!equeue_has_room(hearer->queue)) {
+		if (!orphan && !equeue_has_room(hearer->queue)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}
@@ -160,16 +179,8 @@ conn_tell(struct plx_engine *engine)
 			break;
 		told++;
 		/* A request that ended before anybody adopted it: who tries will be told. */
-		if (hearer->accepts && event.cm.kind != PLX_CM_EVENT_REQUESTED)
-			continue;
-		event.cookie = hearer->cookie;
-		conn = plx_list_entry(hearer, struct plx_conn, hearer);
-		if (!hearer->accepts)
-			flush = step(conn, &event.cm);
-		/* There is room: this thread alone puts anything there. */
-		(void)equeue_put(hearer->queue, &event);
-		if (flush)
-			conn_flush(conn);
+		if (!orphan)
+			tell_one(engine, hearer, &event);
 	}
 	return told;
 }

@@ -21,6 +21,12 @@ enum {
  * learn that there is no answer. */
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
+/* Who is told of something. */
+struct hearer {
+	struct plx_equeue *queue;
+	uint64_t cookie;
+};
+
 struct gsi_waiting {
 	struct plx_cm_route route;
 	uint8_t mad[PLX_MAD_BYTES];
@@ -30,7 +36,8 @@ struct gsi_waiting {
 struct gsi {
 	struct plx_cm *cm;
 	struct timer timer;
-	bool busy; /* there may be something to send or to tell */
+	bool busy;            /* there may be something to send or to tell */
+	struct hearer orphan; /* of requests that were told and not adopted yet: hears nothing */
 	struct plx_psn psn;
 	uint64_t look_at; /* when to look for the addresses of those that wait */
 	uint32_t waiting_count;
@@ -47,13 +54,6 @@ void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
 uint32_t gsi_serve(struct plx_engine *engine);
 /* The timer fired. */
 void gsi_on_tick(struct plx_engine *engine);
-
-/* Who is told of something. */
-struct hearer {
-	struct plx_equeue *queue;
-	uint64_t cookie;
-	bool accepts; /* a struct plx_acceptor, else a struct plx_conn */
-};
 
 struct plx_equeue {
 	struct rte_ring *ring;

@@ -311,7 +311,7 @@ plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *config
 
 	if (acceptor == NULL)
 		return PLX_NO_MEMORY;
-	acceptor->hearer = (struct hearer){.queue = queue, .cookie = cookie, .accepts = true};
+	acceptor->hearer = (struct hearer){.queue = queue, .cookie = cookie};
 	status = run(engine, &call);
 	if (status != PLX_OK) {
 		engine_free(acceptor);

@@ -10,6 +10,10 @@
  */
 #include "ud.h"
 
+/* What is so marked is compiled twice: for connections, which are never asked what they are, and
+ * for datagrams. */
+#define TWICE __attribute__((always_inline))
+
 /* ---- checks: change nothing
  * ----------------------------------------------------------------------- */
 
@@ -20,7 +24,7 @@ is_rd_atomic(uint8_t op)
 }
 
 /* @param total [out] bytes of the message; meaningful when OK */
-static enum plx_status
+static inline TWICE enum plx_status
 check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 {
 	bool inl = wr->flags & PLX_WR_INLINE;
@@ -51,7 +55,7 @@ check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 }
 
 /* The same for a datagram. */
-static enum plx_status
+static __attribute__((noinline)) enum plx_status
 check_datagram(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 {
 	const struct plx_way *way;
@@ -87,7 +91,7 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 }
 
 /* @param bytes of the message @param spill what does not fit the WQE goes here */
-static void
+static inline TWICE void
 build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
 {
 	wqe->wr_id = wr->wr_id;
@@ -115,7 +119,7 @@ build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *s
 		       (wr->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
 }
 
-static void
+static __attribute__((noinline)) void
 build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
 {
 	build(wr, bytes, wqe, spill);
@@ -139,10 +143,6 @@ state_posts(unsigned state)
 {
 	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
 }
-
-/* What follows is compiled twice: for connections, which are never asked what they are, and for
- * datagrams. */
-#define TWICE __attribute__((always_inline))
 
 /* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
 static inline TWICE uint32_t

@@ -28,14 +28,13 @@ enum {
 };
 
 /* What both have in common; the checksum is right. */
-static enum plx_net_verdict
+static void
 icmp_decode(const uint8_t *icmp, size_t icmp_bytes, struct plx_echo *out)
 {
 	out->id = (uint16_t)plx_get16(icmp + 4);
 	out->sequence = (uint16_t)plx_get16(icmp + 6);
 	out->data = icmp + ECHO_BYTES;
 	out->bytes = (uint32_t)(icmp_bytes - ECHO_BYTES);
-	return plx_ip_is_station(&out->from) ? PLX_NET_TAKEN : PLX_NET_MALFORMED;
 }
 
 static enum plx_net_verdict
@@ -61,7 +60,8 @@ ipv4_decode(const uint8_t *ip, size_t len, struct plx_echo *out)
 	out->traffic_class = ip[1];
 	out->from = plx_ip_load(4, ip + 12);
 	out->to = plx_ip_load(4, ip + 16);
-	return icmp_decode(icmp, ip_bytes - PLX_IPV4_BYTES, out);
+	icmp_decode(icmp, ip_bytes - PLX_IPV4_BYTES, out);
+	return PLX_NET_TAKEN;
 }
 
 static enum plx_net_verdict
@@ -85,7 +85,8 @@ ipv6_decode(const uint8_t *ip, size_t len, struct plx_echo *out)
 	out->traffic_class = (uint8_t)(plx_get16(ip) >> 4);
 	out->from = plx_ip_load(6, ip + 8);
 	out->to = plx_ip_load(6, ip + 24);
-	return icmp_decode(icmp, icmp_bytes, out);
+	icmp_decode(icmp, icmp_bytes, out);
+	return PLX_NET_TAKEN;
 }
 
 /** Spec: RFC 792; RFC 4443 (4.1, 4.2). */

@@ -22,7 +22,7 @@ struct plx_echo {
 
 /**
  * @param ether  what plx_ether_decode() said of this frame
- * @param out    its `data` points into `bytes`
+ * @param out    its `data` points into `bytes`; whose its addresses are nobody has looked at
  * Returns: TAKEN (decoded), NOT_OURS (another message, a fragment, options), MALFORMED
  */
 enum plx_net_verdict plx_echo_decode(const struct plx_ether *ether, const uint8_t *bytes,

@@ -30,21 +30,20 @@ struct plx_net {
 	struct plx_net_config config;
 	struct plx_table table;
 	struct plx_net_counters counters;
-	uint32_t turn; /* enum kind: looked at first */
 
-	uint32_t answer_first, answers;
-	struct plx_net_answer answer[PLX_NET_ANSWERS_MAX]; /* a ring */
-
-	uint32_t echo_first, echoes;
-	uint32_t echo_bytes[PLX_NET_ECHOES_MAX]; /* a ring; the frames: */
-	uint8_t *echo_frames;                    /* [PLX_NET_ECHOES_MAX] of config.frame_max */
-
-	struct plx_pings pings;
-
+	/* looked at in every duty cycle, as is the front of `pings` */
+	uint32_t answers, echoes;
 	uint32_t announce_left; /* rounds, the one that is being sent included */
-	uint32_t announce_next; /* of our addresses */
 	bool announcing;
 	uint64_t announce_ns; /* when the next round begins, unless announcing */
+	struct plx_pings pings;
+
+	uint32_t turn;          /* enum kind: looked at first */
+	uint32_t announce_next; /* of our addresses */
+	uint32_t answer_first, echo_first;
+	struct plx_net_answer answer[PLX_NET_ANSWERS_MAX]; /* a ring */
+	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; the frames: */
+	uint8_t *echo_frames; /* [PLX_NET_ECHOES_MAX] of config.frame_max */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
 /* ---- set-up --------------------------------------------------------------------------------- */

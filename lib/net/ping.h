@@ -31,9 +31,9 @@ struct plx_ping {
 };
 
 struct plx_pings {
-	uint16_t id;      /* of all of ours */
-	uint32_t number;  /* the last one that was given */
 	uint32_t to_send; /* how many are TO_SEND */
+	uint32_t number;  /* the last one that was given */
+	uint16_t id;      /* of all of ours */
 	struct plx_ping ping[PLX_NET_PINGS_MAX];
 };
 

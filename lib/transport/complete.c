@@ -70,7 +70,7 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 
 /* An entry that never came to its turn. A window is bound when its BIND is posted: now it is not. A
  * datagram does not need its way any more. */
-void
+PLX_COLD void
 complete_undo(struct plx_rc *qp, uint32_t index)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, index);

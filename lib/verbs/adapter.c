@@ -34,7 +34,7 @@ learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes
 	}
 	if (given) {
 		*wishes = *given;
-		status = wishes_check(wishes, why);
+		status = wishes_check(wishes, NULL, why);
 	} else {
 		status = plx_wishes_load(name, wishes, why);
 	}

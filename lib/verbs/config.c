@@ -328,10 +328,33 @@ read_routes(const struct place *at, bool is_gateway, struct plx_wishes *wishes)
 			     "[ \"10.88.0.0/16 via 10.77.0.254\" ]",
 			     PLX_ADAPTER_ROUTES_MAX);
 	}
-	for (int i = 0; i < n && status == PLX_OK; i++)
-		status = read_route(at, config_setting_get_string_elem(at->setting, i), is_gateway,
+	for (int i = 0; i < n && status == PLX_OK; i++) {
+		struct place inner = {at->path, config_setting_get_elem(at->setting, (unsigned)i),
+				      at->why};
+
+		status = read_route(&inner, config_setting_get_string(inner.setting), is_gateway,
 				    wishes);
+	}
 	return status;
+}
+
+/* Where route number `which`, from 0, of an adapter stands. */
+static const config_setting_t *
+route_setting(const config_setting_t *section, uint32_t which)
+{
+	for (int i = 0; i < config_setting_length(section); i++) {
+		const config_setting_t *one = config_setting_get_elem(section, (unsigned)i);
+		bool is_list = config_setting_is_aggregate(one);
+		uint32_t n = is_list ? (uint32_t)config_setting_length(one) : 1;
+
+		if (strcmp(config_setting_name(one), "routes") != 0 &&
+		    strcmp(config_setting_name(one), "gateway") != 0)
+			continue;
+		if (which < n)
+			return is_list ? config_setting_get_elem(one, which) : one;
+		which -= n;
+	}
+	return section;
 }
 
 static enum plx_status
@@ -393,6 +416,7 @@ read_section(const struct place *at, struct settings *file)
 	struct settings_section *section = &file->section[file->sections];
 	int n = config_setting_length(at->setting);
 	struct plx_why detail = {""};
+	uint32_t route;
 
 	if (!config_setting_is_group(at->setting))
 		return wrong(at, "an adapter is not a group of settings in braces");
@@ -411,8 +435,11 @@ read_section(const struct place *at, struct settings *file)
 		if (strcmp(file->section[i].name, section->name) == 0)
 			return wrong(at, "name = \"%s\" is that of an earlier adapter too",
 				     section->name);
-	if (wishes_check(&section->wishes, &detail) != PLX_OK)
-		return wrong(at, "adapter \"%s\": %.180s", section->name, detail.text);
+	if (wishes_check(&section->wishes, &route, &detail) != PLX_OK) {
+		struct place guilty = {at->path, route_setting(at->setting, route), at->why};
+
+		return wrong(&guilty, "adapter \"%s\": %.180s", section->name, detail.text);
+	}
 	file->sections++;
 	return PLX_OK;
 }

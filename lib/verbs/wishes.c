@@ -82,8 +82,6 @@ wishes_complete(struct plx_wishes *wishes)
 			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
-	if (!wishes->connections)
-		wishes->connections = wishes->qps;
 	if (!wishes->packets)
 		wishes->packets = PACKETS_DEFAULT;
 	if (!wishes->start_timeout_ms)
@@ -183,41 +181,46 @@ check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 	return PLX_INVALID;
 }
 
+/* Is route `i` right, those before it being so? */
 static enum plx_status
-check_routes(const struct plx_wishes *wishes, struct plx_why *why)
+check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 {
+	const struct plx_ip *net = &wishes->route[i].net;
+	uint8_t bits = wishes->route[i].prefix_bits;
+
+	if ((net->version != 4 && net->version != 6) || bits > (net->version == 4 ? 32 : 128) ||
+	    has_bits_behind(net, bits) || wishes->route[i].via.version != net->version) {
+		plx_why_say(why,
+			    "route number %u is not a network without bits behind its prefix and a "
+			    "gateway, both of IPv4 or both of IPv6, such as "
+			    "10.88.0.0/16 via 10.77.0.254",
+			    i + 1);
+		return PLX_INVALID;
+	}
+	for (uint32_t j = 0; j < i; j++) {
+		if (wishes->route[j].prefix_bits == bits &&
+		    same_bits(net, &wishes->route[j].net, bits)) {
+			plx_why_say(why, "route number %u leads to the same network as number %u",
+				    i + 1, j + 1);
+			return PLX_INVALID;
+		}
+	}
+	return check_via(wishes, i, why);
+}
+
+/* @param i [out] the first that is wrong */
+static enum plx_status
+check_routes(const struct plx_wishes *wishes, uint32_t *i, struct plx_why *why)
+{
+	*i = UINT32_MAX;
 	if (wishes->routes > PLX_ADAPTER_ROUTES_MAX) {
 		plx_why_say(why, "there are %u routes; an adapter has at most %d", wishes->routes,
 			    PLX_ADAPTER_ROUTES_MAX);
 		return PLX_INVALID;
 	}
-	for (uint32_t i = 0; i < wishes->routes; i++) {
-		const struct plx_ip *net = &wishes->route[i].net;
-		uint8_t bits = wishes->route[i].prefix_bits;
-		enum plx_status status;
+	for (*i = 0; *i < wishes->routes; ++*i) {
+		enum plx_status status = check_route(wishes, *i, why);
 
-		if ((net->version != 4 && net->version != 6) ||
-		    bits > (net->version == 4 ? 32 : 128) || has_bits_behind(net, bits) ||
-		    wishes->route[i].via.version != net->version) {
-			plx_why_say(
-				why,
-				"route number %u is not a network without bits behind its prefix "
-				"and a gateway, both of IPv4 or both of IPv6, such as "
-				"10.88.0.0/16 via 10.77.0.254",
-				i + 1);
-			return PLX_INVALID;
-		}
-		for (uint32_t j = 0; j < i; j++) {
-			if (wishes->route[j].prefix_bits == bits &&
-			    same_bits(net, &wishes->route[j].net, bits)) {
-				plx_why_say(
-					why,
-					"route number %u leads to the same network as number %u",
-					i + 1, j + 1);
-				return PLX_INVALID;
-			}
-		}
-		status = check_via(wishes, i, why);
 		if (status != PLX_OK)
 			return status;
 	}
@@ -259,9 +262,14 @@ check_string(const struct settings_field *field, const struct plx_wishes *wishes
 }
 
 enum plx_status
-wishes_check(const struct plx_wishes *wishes, struct plx_why *why)
+wishes_check(const struct plx_wishes *wishes, uint32_t *route, struct plx_why *why)
 {
 	enum plx_status status = PLX_OK;
+	uint32_t unsaid;
+
+	if (!route)
+		route = &unsaid;
+	*route = UINT32_MAX;
 
 	for (uint32_t i = 0; i < settings_field_count && status == PLX_OK; i++) {
 		const struct settings_field *field = &settings_fields[i];
@@ -288,7 +296,7 @@ wishes_check(const struct plx_wishes *wishes, struct plx_why *why)
 		return PLX_INVALID;
 	}
 	status = check_addresses(wishes, why);
-	return status == PLX_OK ? check_routes(wishes, why) : status;
+	return status == PLX_OK ? check_routes(wishes, route, why) : status;
 }
 
 /* ---- from the file --------------------------------------------------------------------------- */

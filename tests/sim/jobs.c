@@ -91,7 +91,7 @@ static void
 run_one(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	struct sim_stats *stats)
 {
-	run_fn run = options->engine ? fleet_run : world_run;
+	run_fn run = options->cm ? exchange_run : options->engine ? fleet_run : world_run;
 	struct sim_stats again;
 
 	run(options, seed, mask, stats);
@@ -174,8 +174,8 @@ listen(const struct sim_options *options, struct worker *worker, struct sim_stat
 		fprintf(stderr,
 			"plx-sim: seed %" PRIu64 " crashes\nplx-sim: again: %s%s --first %" PRIu64
 			" --seeds 1 --ops %" PRIu32 "\n",
-			worker->seed, options->program, options->engine ? " --engine" : "",
-			worker->seed, options->ops);
+			worker->seed, options->program, sim_subject_option(options), worker->seed,
+			options->ops);
 	return how;
 }
 
@@ -242,7 +242,9 @@ jobs_run(const struct sim_options *options)
 	       how == SIM_PASS ? "passed" : "FAILED");
 	sim_stats_print(&sum, passed * options->jobs);
 	if (how == SIM_PASS && options->expect_coverage &&
-	    !sim_stats_covered(&sum, options->engine))
+	    !sim_stats_covered(&sum, options->cm       ? SIM_OF_MANAGERS
+				     : options->engine ? SIM_OF_ENGINES
+						       : SIM_OF_PAIRS))
 		return SIM_WRONG;
 	return how;
 }

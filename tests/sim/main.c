@@ -12,7 +12,8 @@
 #include "parts.h"
 
 static const char usage_text[] =
-	"usage: plx-sim [--engine] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs N]\n"
+	"usage: plx-sim [--engine|--cm] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs "
+	"N]\n"
 	"               [--trace] [--twice] [--expect-coverage] [--canary wrong|stuck|crash]\n"
 	"       plx-sim --shrink SEED [--ops N] [--profile NAME] [--script FILE]\n"
 	"exit: 0 all is well, 2 an invariant does not hold, 3 something does not come to an end,\n"
@@ -99,6 +100,8 @@ flag(struct sim_options *options, const char *name)
 		options->trace = true;
 	else if (strcmp(name, "--engine") == 0)
 		options->engine = true;
+	else if (strcmp(name, "--cm") == 0)
+		options->cm = true;
 	else if (strcmp(name, "--twice") == 0)
 		options->twice = true;
 	else if (strcmp(name, "--expect-coverage") == 0)
@@ -124,7 +127,8 @@ main(int argc, char **argv)
 		else
 			flag(&options, argv[i]);
 	}
-	if (options.engine && (options.shrink || options.canary != SIM_CANARY_NONE))
+	if ((options.engine || options.cm) &&
+	    (options.shrink || options.canary != SIM_CANARY_NONE || options.engine == options.cm))
 		usage(); /* wire scripts and canaries are about single queue pairs */
 	if (options.seeds < options.jobs)
 		options.jobs = (uint32_t)options.seeds;

@@ -40,6 +40,13 @@ sim_fail(struct world *world, enum sim_exit how, const char *name, enum wrong wr
 			sim_fail((world), SIM_WRONG, (name), WRONG_OTHER, __VA_ARGS__); \
 	} while (0)
 
+/* How a command line says what is simulated. */
+static inline const char *
+sim_subject_option(const struct sim_options *options)
+{
+	return options->cm ? " --cm" : options->engine ? " --engine" : "";
+}
+
 /* ---- jobs.c: runs in processes of their own ------------------------------------------------- */
 
 /* How one run ended. */
@@ -56,6 +63,8 @@ typedef void (*run_fn)(const struct sim_options *options, uint64_t seed,
 		       const struct sim_mask *mask, struct sim_stats *out);
 
 int jobs_run(const struct sim_options *options);
+void exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+		  struct sim_stats *out);
 void fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	       struct sim_stats *out);
 void jobs_run_one(const struct sim_options *options, const struct sim_mask *mask, bool quiet,

@@ -8,6 +8,7 @@
 #define SIM_H
 
 #include "endpoint.h"
+#include "stats.h"
 
 enum sim_exit {
 	SIM_PASS = 0,
@@ -35,34 +36,6 @@ enum sim_limit {
 	SIM_MESSAGE_MAX = 1 << 18,
 };
 
-/* X(name): the profiles of fault weather */
-#define SIM_PROFILE_LIST(X) \
-	X(clean)            \
-	X(dc)               \
-	X(lossy)            \
-	X(awful)            \
-	X(dup)              \
-	X(shuffle)          \
-	X(dirty)            \
-	X(evil)             \
-	X(hole)             \
-	X(flap)             \
-	X(far)              \
-	X(clog)             \
-	X(tiny)             \
-	X(wrap)             \
-	X(skew)             \
-	X(swarm)
-
-enum sim_profile {
-#define SIM_X(name) SIM_PROFILE_##name,
-	SIM_PROFILE_LIST(SIM_X)
-#undef SIM_X
-	SIM_PROFILE_COUNT,
-};
-
-const char *sim_profile_name(enum sim_profile profile);
-
 /* ---- options and results -------------------------------------------------------------------- */
 
 /* Deliberate faults of the simulator itself: a run with one must fail, or no run shows anything. */
@@ -81,64 +54,11 @@ struct sim_options {
 	uint32_t jobs;
 	bool trace, expect_coverage, twice, shrink;
 	bool engine; /* whole engines: tests/sim/fleet */
+	bool cm;     /* managers of connections: tests/sim/cm */
 	enum sim_canary canary;
 	const char *script_path; /* where the shrinker writes; NULL: standard output */
 	const char *program;
 };
-
-/* What a run did. X(name, text); all are sums, so that runs add up. */
-#define SIM_STATS_LIST(X)                                      \
-	X(seeds, "seeds")                                      \
-	X(ops, "operations")                                   \
-	X(packets, "packets")                                  \
-	X(drops, "drops")                                      \
-	X(duplicates, "duplicates")                            \
-	X(reorders, "reorders")                                \
-	X(corruptions, "corruptions")                          \
-	X(rnrs, "RNRs")                                        \
-	X(timeouts, "timeouts")                                \
-	X(wraps, "wraps")                                      \
-	X(lives, "lives")                                      \
-	X(naks, "NAKs")                                        \
-	X(resends, "packets sent again")                       \
-	X(marks, "congestion marks")                           \
-	X(strays, "stray packets")                             \
-	X(kills, "QPs killed on purpose")                      \
-	X(crashes, "crashes of a station")                     \
-	X(refused, "posts refused because the queue was full") \
-	X(revoked, "keys revoked in mid-message")              \
-	X(invalidated, "keys invalidated")                     \
-	X(received, "messages received")                       \
-	X(bytes, "bytes placed")                               \
-	X(events, "events")                                    \
-	X(spilled, "completions behind a full queue")          \
-	X(woken, "sleepers woken")                             \
-	X(tx_full, "times a port took less than it was given") \
-	X(tx_dropped, "packets given up before a port")        \
-	X(no_buffer, "times there was no buffer")              \
-	X(chained, "packets in several buffers")               \
-	X(commands, "commands executed")                       \
-	X(moved, "neighbours that moved")                      \
-	X(unreachable, "neighbours that did not answer")       \
-	X(lost, "operations lost")                             \
-	X(doubled, "operations duplicated")                    \
-	X(disordered, "operations reordered")                  \
-	X(corrupt, "operations corrupt")                       \
-	X(virtual_us, "virtual time, microseconds")
-
-struct sim_stats {
-#define SIM_X(name, text) uint64_t name;
-	SIM_STATS_LIST(SIM_X)
-#undef SIM_X
-	uint64_t status[PLX_WC_COUNT];
-	uint64_t profile[SIM_PROFILE_COUNT];
-	uint64_t hash; /* of the trace; the sum of the runs' */
-};
-
-void sim_stats_add(struct sim_stats *sum, const struct sim_stats *one);
-void sim_stats_print(const struct sim_stats *stats, uint64_t real_ns);
-/** Prints what is short of 1,000, or of 100 with whole engines. Returns: whether nothing is. */
-bool sim_stats_covered(const struct sim_stats *stats, bool engine);
 
 /* ---- what the shrinker removes -------------------------------------------------------------- */
 
@@ -529,6 +449,11 @@ enum trace_kind {
 	TRACE_KILL,
 	TRACE_REVOKE,
 	TRACE_DISTURB,
+	TRACE_CM_SENDS,
+	TRACE_CM_HEARS,
+	TRACE_CM_JUDGED,
+	TRACE_CM_TOLD,
+	TRACE_CM_ACTS,
 	TRACE_KINDS,
 };
 

@@ -52,15 +52,59 @@ sim_stats_print(const struct sim_stats *stats, uint64_t real_ns)
 		       real_ns / 1000000, real_ns / stats->packets);
 }
 
+struct want {
+	const char *name;
+	uint64_t count;
+};
+
+static bool
+covered(const struct want *wanted, size_t count, uint64_t least)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < count; i++) {
+		if (wanted[i].count >= least)
+			continue;
+		printf("plx-sim: only %" PRIu64 " %s, %" PRIu64 " are wanted\n", wanted[i].count,
+		       wanted[i].name, least);
+		all = false;
+	}
+	return all;
+}
+
+static bool
+managers_covered(const struct sim_stats *stats)
+{
+	const struct want wanted[] = {
+		{"requests", stats->ops},
+		{"datagrams", stats->packets},
+		{"drops", stats->drops},
+		{"duplicates", stats->duplicates},
+		{"old datagrams", stats->strays},
+		{"connections established", stats->established},
+		{"requests rejected", stats->rejected},
+		{"queue pairs in use", stats->stale},
+		{"connections aborted", stats->aborted},
+		{"timeouts", stats->timeouts},
+		{"disconnects that cross", stats->crossed},
+		{"disconnects told", stats->disconnected},
+		{"early packets", stats->early},
+		{"offices that vanish", stats->crashes},
+		{"UD services", stats->sidrs},
+		{"unreachable peers", stats->unreachable},
+		{"full managers", stats->refused},
+	};
+
+	return covered(wanted, PLX_COUNT_OF(wanted), 100);
+}
+
 /* Counted in thousands where single queue pairs are simulated; an engine's life is shorter. */
 bool
-sim_stats_covered(const struct sim_stats *stats, bool engine)
+sim_stats_covered(const struct sim_stats *stats, enum sim_subject subject)
 {
+	bool engine = subject == SIM_OF_ENGINES;
 	uint64_t least = engine ? 100 : 1000;
-	const struct {
-		const char *name;
-		uint64_t count;
-	} wanted[] = {
+	const struct want wanted[] = {
 		{"operations", stats->ops},
 		{"packets", stats->packets},
 		{"drops", stats->drops},
@@ -79,14 +123,8 @@ sim_stats_covered(const struct sim_stats *stats, bool engine)
 		{"posts refused", engine ? stats->refused : least},
 		{"neighbours that moved", engine ? stats->moved : least},
 	};
-	bool covered = true;
 
-	for (size_t i = 0; i < PLX_COUNT_OF(wanted); i++) {
-		if (wanted[i].count >= least)
-			continue;
-		printf("plx-sim: only %" PRIu64 " %s, %" PRIu64 " are wanted\n", wanted[i].count,
-		       wanted[i].name, least);
-		covered = false;
-	}
-	return covered;
+	if (subject == SIM_OF_MANAGERS)
+		return managers_covered(stats);
+	return covered(wanted, PLX_COUNT_OF(wanted), least);
 }

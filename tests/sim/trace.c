@@ -80,10 +80,15 @@ print_rest(FILE *to, const struct trace_row *row)
 		[TRACE_RECV] = "posts receives", [TRACE_TICK] = "tick",
 		[TRACE_LIFE] = "is born",        [TRACE_CLOSE] = "is closed",
 		[TRACE_KILL] = "is killed",      [TRACE_REVOKE] = "revokes a key",
-		[TRACE_DISTURB] = "disturbance",
+		[TRACE_DISTURB] = "disturbance", [TRACE_CM_SENDS] = "sends",
+		[TRACE_CM_HEARS] = "hears",      [TRACE_CM_JUDGED] = "verdict",
+		[TRACE_CM_TOLD] = "is told",     [TRACE_CM_ACTS] = "acts",
 	};
 
-	fprintf(to, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+	fprintf(to,
+		row->kind >= TRACE_CM_SENDS ? "%-8s %02" PRIx64 " %08" PRIx64 " %08" PRIx64
+					      " %" PRIx64
+					    : "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
 		names[row->kind] ? names[row->kind] : "?", row->a, row->b, row->c, row->d);
 }
 
@@ -135,6 +140,11 @@ print_row(FILE *to, const struct trace_row *row)
 	case TRACE_KILL:
 	case TRACE_REVOKE:
 	case TRACE_DISTURB:
+	case TRACE_CM_SENDS:
+	case TRACE_CM_HEARS:
+	case TRACE_CM_JUDGED:
+	case TRACE_CM_TOLD:
+	case TRACE_CM_ACTS:
 	case TRACE_KINDS:
 		print_rest(to, row);
 		break;
@@ -184,7 +194,7 @@ report(const struct world *world, const char *name, const char *what)
 		"plx-sim: again: %s%s --first %" PRIu64 " --seeds 1 --ops %" PRIu32,
 		world->seed, sim_profile_name(world->config.profile), world->now / 1000,
 		world->now % 1000, name, what, world->options->program,
-		world->options->engine ? " --engine" : "", world->seed, world->options->ops);
+		sim_subject_option(world->options), world->seed, world->options->ops);
 	if (world->options->profile >= 0)
 		fprintf(stderr, " --profile %s",
 			sim_profile_name((enum sim_profile)world->options->profile));

@@ -6,13 +6,13 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "pcap.h"
+#include "mads.h"
 #include "plx_mad.h"
 #include "plx_wire.h"
 
@@ -37,54 +37,26 @@ static const struct {
 };
 static const char *const nvme = "nvme-rdma-v4";
 
-/* One datagram and the packet that it came in. */
+/* One datagram, and what decoding made of it. */
 struct specimen {
-	const char *capture;
-	struct plx_frame frame;
-	struct plx_pkt pkt;
+	const struct mad *mad;
 	struct plx_cm_msg msg;
 };
-
-static struct plx_ip
-address_of(const struct plx_frame *frame, bool source)
-{
-	struct plx_ip ip = {.version = frame->ip_version};
-	uint32_t v4 = source ? frame->v4.src : frame->v4.dst;
-
-	if (frame->ip_version == 6)
-		memcpy(ip.v, source ? frame->v6.src : frame->v6.dst, 16);
-	else
-		memcpy(ip.v, (uint8_t[]){v4 >> 24 & 255, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255},
-		       4);
-	return ip;
-}
 
 static void
 for_each_mad(const char *capture, void (*check)(const struct specimen *, void *), void *arg)
 {
-	char path[4096];
-	struct pcap pcap;
+	struct mads mads;
 
-	snprintf(path, sizeof path, "%s/%s.pcap", CAPTURES_DIR, capture);
-	assert_int_equal(pcap_load(path, &pcap), 0);
-	for (size_t i = 0; i < pcap.count; i++) {
-		const struct pcap_frame *frame = &pcap.frames[i];
-		struct specimen s = {.capture = capture};
-		size_t bth_at;
+	assert_int_equal(mads_load(CAPTURES_DIR, capture, &mads), 0);
+	assert_true(mads.count > 0);
+	for (size_t i = 0; i < mads.count; i++) {
+		struct specimen s = {.mad = &mads.list[i]};
 
-		assert_int_equal(plx_frame_decode(frame->bytes, frame->len, 0, &s.frame),
-				 PLX_WIRE_OK);
-		bth_at = s.frame.udp_at + (size_t)PLX_UDP_BYTES;
-		assert_int_equal(plx_pkt_decode(frame->bytes + bth_at,
-						s.frame.udp_bytes - (size_t)PLX_UDP_BYTES, &s.pkt),
-				 PLX_WIRE_OK);
-		if (s.pkt.dest_qpn != PLX_GSI_QPN)
-			continue;
-		assert_int_equal(plx_mad_decode(s.pkt.payload, s.pkt.payload_bytes, &s.msg),
-				 PLX_MAD_OK);
+		assert_int_equal(plx_mad_decode(s.mad->bytes, s.mad->len, &s.msg), PLX_MAD_OK);
 		check(&s, arg);
 	}
-	pcap_free(&pcap);
+	mads_free(&mads);
 }
 
 static void
@@ -123,10 +95,10 @@ encode_and_compare(const struct specimen *s, void *arg)
 {
 	uint8_t again[PLX_MAD_BYTES];
 
-	assert_int_equal(s->pkt.payload_bytes, PLX_MAD_BYTES);
+	assert_int_equal(s->mad->len, PLX_MAD_BYTES);
 	memset(again, 0xa5, sizeof again);
 	plx_mad_encode(&s->msg, again);
-	assert_memory_equal(again, s->pkt.payload, sizeof again);
+	assert_memory_equal(again, s->mad->bytes, sizeof again);
 	(*(unsigned *)arg)++;
 }
 
@@ -143,8 +115,8 @@ every_datagram_encodes_to_the_same_bytes(void **state)
 static void
 check_packet(const struct specimen *s, void *arg)
 {
-	assert_int_equal(s->pkt.deth.qkey, PLX_GSI_QKEY);
-	assert_int_equal(s->pkt.deth.src_qpn, PLX_GSI_QPN);
+	assert_int_equal(s->mad->qkey, PLX_GSI_QKEY);
+	assert_int_equal(s->mad->src_qpn, PLX_GSI_QPN);
 	assert_int_equal(s->msg.status, 0);
 	assert_true(s->msg.transaction_id != 0);
 	(*(unsigned *)arg)++;
@@ -171,7 +143,7 @@ assert_same_ip(const struct plx_ip *a, const struct plx_ip *b)
 static void
 check_addresses(const struct specimen *s, void *arg)
 {
-	struct plx_ip src = address_of(&s->frame, true), dst = address_of(&s->frame, false);
+	struct plx_ip src = s->mad->src, dst = s->mad->dst;
 	struct plx_cma cma;
 	uint8_t again[PLX_CMA_BYTES];
 	const uint8_t *private_data =
@@ -284,6 +256,84 @@ fields_are_what_another_dissector_shows(void **state)
 	for_each_mad("cm-sidr-udaddy-v4", check_others, NULL);
 }
 
+/* ---- what a PSN in a message means ------------------------------------------------------------
+ */
+
+enum {
+	QPS_MAX = 8,
+};
+
+struct expectation {
+	uint32_t qpn;
+	struct plx_psn psn;
+};
+
+struct expectations {
+	struct expectation list[QPS_MAX];
+	size_t count, met;
+};
+
+static void
+expect_psn(const struct specimen *s, void *arg)
+{
+	struct expectations *all = arg;
+
+	if (s->msg.kind != PLX_CM_REQ && s->msg.kind != PLX_CM_REP)
+		return;
+	assert_true(all->count < QPS_MAX);
+	all->list[all->count++] =
+		s->msg.kind == PLX_CM_REQ
+			? (struct expectation){s->msg.req.local_qpn, s->msg.req.starting_psn}
+			: (struct expectation){s->msg.rep.local_qpn, s->msg.rep.starting_psn};
+}
+
+/* Is it the first request to one of them? Then it must have that PSN. */
+static void
+meet(struct expectations *all, const struct plx_pkt *pkt)
+{
+	if (pkt->opcode > PLX_RC_READ_REQUEST)
+		return; /* an answer, or a datagram */
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->list[i].qpn != pkt->dest_qpn)
+			continue;
+		assert_int_equal(pkt->psn.v, all->list[i].psn.v);
+		all->list[i].qpn = 0;
+		all->met++;
+	}
+}
+
+static void
+the_starting_psn_is_the_first_that_its_sender_receives(void **state)
+{
+	size_t met = 0;
+
+	(void)state;
+	for (size_t i = 0; i <= CM_CAPTURES; i++) {
+		const char *name = i < CM_CAPTURES ? captures[i].name : nvme;
+		struct expectations all = {.count = 0};
+		struct mads mads;
+
+		for_each_mad(name, expect_psn, &all);
+		assert_int_equal(mads_load(CAPTURES_DIR, name, &mads), 0);
+		for (size_t k = 0; k < mads.pcap.count; k++) {
+			const struct pcap_frame *bytes = &mads.pcap.frames[k];
+			struct plx_frame frame;
+			struct plx_pkt pkt;
+
+			assert_int_equal(plx_frame_decode(bytes->bytes, bytes->len, 0, &frame),
+					 PLX_WIRE_OK);
+			assert_int_equal(plx_pkt_decode(bytes->bytes + frame.udp_at + PLX_UDP_BYTES,
+							frame.udp_bytes - (size_t)PLX_UDP_BYTES,
+							&pkt),
+					 PLX_WIRE_OK);
+			meet(&all, &pkt);
+		}
+		met += all.met;
+		mads_free(&mads);
+	}
+	assert_int_equal(met, 4 * 2 + 2 + 4 + 4);
+}
+
 int
 main(void)
 {
@@ -293,6 +343,7 @@ main(void)
 		cmocka_unit_test(all_of_them_come_from_a_gsi),
 		cmocka_unit_test(addresses_are_those_of_the_packet),
 		cmocka_unit_test(fields_are_what_another_dissector_shows),
+		cmocka_unit_test(the_starting_psn_is_the_first_that_its_sender_receives),
 	};
 
 	return cmocka_run_group_tests_name("mad/captures", tests, NULL, NULL);

@@ -238,6 +238,54 @@ a_gateway_is_resolved_as_a_neighbour(void **state)
 	lan_close(&lan);
 }
 
+/* Silent, then known, then gone: what holds of a gateway holds of all who are behind it. */
+static void
+a_gateway_fails_for_all_behind_it(void **state)
+{
+	static const struct {
+		const char *far[2], *gateway;
+	} rows[] = {
+		{{ELSEWHERE, "192.0.2.8"}, GATEWAY4},
+		{{"2001:db8::1", "2001:db8::2"}, GATEWAY6},
+	};
+
+	(void)state;
+	for (size_t row = 0; row < PLX_COUNT_OF(rows); row++) {
+		uint8_t frame[128];
+		struct lan lan;
+		size_t len;
+
+		open_routed(&lan);
+		assert_int_equal(lan_resolve(&lan, rows[row].far[0]), PLX_NET_WAIT);
+		for (int i = 0; i < PLX_NET_TRIES; i++) {
+			assert_int_equal(lan_drain(&lan), 1);
+			assert_int_equal(lan_resolve(&lan, rows[row].far[1]), PLX_NET_WAIT);
+			lan_wait(&lan, PLX_NET_RETRY_NS);
+		}
+		assert_int_equal(lan_resolve(&lan, rows[row].far[0]), PLX_NET_NO_ANSWER);
+		assert_int_equal(lan_resolve(&lan, rows[row].far[1]), PLX_NET_NO_ANSWER);
+		lan_wait(&lan, PLX_NET_NEGATIVE_NS);
+		assert_int_equal(lan_resolve(&lan, rows[row].far[1]), PLX_NET_WAIT);
+		assert_int_equal(lan_drain(&lan), 1);
+		if (row == 0)
+			len = lan_arp(frame, 2, OWN_MAC, ROUTER, lan_ip(GATEWAY4), OWN_MAC,
+				      lan_ip(OWN4));
+		else
+			len = lan_nd(frame, 136, 0x60, GATEWAY6, OWN6, GATEWAY6, ROUTER);
+		assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
+		lan_knows(&lan, rows[row].far[0], ROUTER);
+		lan_wait(&lan, PLX_NET_FRESH_NS);
+		for (int i = 0; i < PLX_NET_TRIES; i++) {
+			lan_knows(&lan, rows[row].far[1], ROUTER);
+			lan_says_to(&lan, ROUTER);
+			lan_wait(&lan, PLX_NET_RETRY_NS);
+		}
+		assert_int_equal(plx_net_version(lan.net), 1);
+		assert_int_equal(lan_resolve(&lan, rows[row].far[0]), PLX_NET_WAIT);
+		lan_close(&lan);
+	}
+}
+
 static void
 without_a_way_nobody_is_asked(void **state)
 {
@@ -290,6 +338,7 @@ main(void)
 		cmocka_unit_test(of_a_network_and_a_route_as_long_the_network_counts),
 		cmocka_unit_test(the_gateways_network_gives_the_source),
 		cmocka_unit_test(a_gateway_is_resolved_as_a_neighbour),
+		cmocka_unit_test(a_gateway_fails_for_all_behind_it),
 		cmocka_unit_test(without_a_way_nobody_is_asked),
 		cmocka_unit_test(who_is_behind_a_gateway_is_no_neighbour),
 	};

@@ -387,12 +387,18 @@ a_route_that_leads_nowhere_is_refused(void **state)
 	char text[512], sentence[512];
 
 	(void)state;
+	/* The line is that of the route, in a list of many lines too. */
+	expect_mistake(HEAD
+		       "gateway = \"10.0.0.9\";\n routes = [\n"
+		       " \"10.88.0.0/16 via 10.0.0.9\",\n \"10.89.0.0/16 via 10.1.0.9\" ];\n" TAIL,
+		       "wrong.conf:7: adapter \"a\": route number 3: its gateway 10.1.0.9 is in no "
+		       "network of the adapter's addresses; give one that is reached directly");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(text, sizeof(text), HEAD "%s\n" TAIL, rows[i].setting);
-		snprintf(sentence, sizeof(sentence), "wrong.conf:1: adapter \"a\": %s",
+		snprintf(sentence, sizeof(sentence), "wrong.conf:4: adapter \"a\": %s",
 			 rows[i].sentence);
 		/* cut, as all that is said of an adapter as a whole */
-		sentence[strlen("wrong.conf:1: adapter \"a\": ") + 180] = '\0';
+		sentence[strlen("wrong.conf:4: adapter \"a\": ") + 180] = '\0';
 		expect_mistake(text, sentence);
 	}
 }
@@ -416,12 +422,12 @@ there_are_so_many_routes_and_no_more(void **state)
 	expect_mistake(text, "wrong.conf:5: there are more than 16 routes, gateways included");
 	/* and a program is told the same */
 	wishes.routes++;
-	assert_int_equal(wishes_check(&wishes, &why), PLX_INVALID);
+	assert_int_equal(wishes_check(&wishes, NULL, &why), PLX_INVALID);
 	assert_string_equal(why.text, "there are 17 routes; an adapter has at most 16");
 }
 
 static void
-as_many_connections_as_queue_pairs(void **state)
+connections_are_as_many_as_queue_pairs_or_more(void **state)
 {
 	struct plx_wishes wishes;
 
@@ -429,7 +435,11 @@ as_many_connections_as_queue_pairs(void **state)
 	plx_wishes_init(&wishes);
 	wishes.qps = 77;
 	wishes_complete(&wishes);
-	assert_int_equal(wishes.connections, 77);
+	assert_int_equal(wishes.connections, 1024);
+	wishes.connections = 0;
+	wishes.qps = 7777;
+	wishes_complete(&wishes);
+	assert_int_equal(wishes.connections, 7777);
 	wishes.connections = 5;
 	wishes_complete(&wishes);
 	assert_int_equal(wishes.connections, 5);
@@ -510,7 +520,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_wrong_route_is_refused_with_its_line),
 		cmocka_unit_test(a_route_that_leads_nowhere_is_refused),
 		cmocka_unit_test(there_are_so_many_routes_and_no_more),
-		cmocka_unit_test(as_many_connections_as_queue_pairs),
+		cmocka_unit_test(connections_are_as_many_as_queue_pairs_or_more),
 		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
 		cmocka_unit_test(two_adapters_of_one_name_are_refused),
 		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),

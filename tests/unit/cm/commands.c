@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every command in every stage: its status, and what the two sides are told then. The table is that
+ * of the states of a connection; a refused command changes nothing.
+ * It never tests arguments: arguments.c does.
+ * Start with the table `outcomes`.
+ */
+#include "stages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum command {
+	ACCEPT,
+	REJECT,
+	COMPLETE,
+	ARRIVED,
+	DISCONNECT,
+	LOST,
+	ABANDON,
+	CONTEXT,
+	COMMANDS,
+};
+
+static const char *const command_names[COMMANDS] = {
+	"accept", "reject", "complete", "arrived", "disconnect", "lost", "abandon", "set_context"};
+
+/* What a program hears: up to two events, and NOTHING after them. */
+struct outcome {
+	uint8_t status;
+	uint8_t ours[3], theirs[3];
+};
+
+#define NOTHING_SAID                 \
+	{                            \
+		PLX_CM_EVENT_NOTHING \
+	}
+#define TOLD(...)            \
+	{                    \
+		__VA_ARGS__, \
+	}
+#define REFUSED                                                                   \
+	{                                                                         \
+		.status = PLX_STATE, .ours = NOTHING_SAID, .theirs = NOTHING_SAID \
+	}
+
+/* While nobody says anything else. `theirs` is what comes of it at the other side, when what was
+ * lost on the way there has been sent again. */
+static const struct outcome outcomes[STAGES][COMMANDS] = {
+	[ASKING] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = REFUSED,
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = REFUSED,
+			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED), NOTHING_SAID},
+			[ABANDON] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
+			[CONTEXT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REQUESTED)},
+		},
+	[REPLIED] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ABORTED)},
+			[COMPLETE] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ESTABLISHED)},
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = REFUSED,
+			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED), TOLD(PLX_CM_EVENT_ABORTED)},
+			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ABORTED)},
+			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
+		},
+	[REQUESTED] =
+		{
+			[ACCEPT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REPLIED)},
+			[REJECT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = REFUSED,
+			[LOST] = REFUSED,
+			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
+			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
+		},
+	[ACCEPTED] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = REFUSED,
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = {PLX_OK, TOLD(PLX_CM_EVENT_ESTABLISHED), NOTHING_SAID},
+			[DISCONNECT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
+					TOLD(PLX_CM_EVENT_REJECTED)},
+			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
+				  TOLD(PLX_CM_EVENT_REJECTED)},
+			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
+			[CONTEXT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REPLIED)},
+		},
+	[LIVING] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = REFUSED,
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
+					TOLD(PLX_CM_EVENT_DISCONNECTED)},
+			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
+				  TOLD(PLX_CM_EVENT_DISCONNECTED)},
+			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_DISCONNECTED)},
+			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
+		},
+	[LEAVING] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = REFUSED,
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = REFUSED,
+			[LOST] = REFUSED,
+			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_DISCONNECTED)},
+			[CONTEXT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
+				     TOLD(PLX_CM_EVENT_DISCONNECTED)},
+		},
+	[ENDED] =
+		{
+			[ACCEPT] = REFUSED,
+			[REJECT] = REFUSED,
+			[COMPLETE] = REFUSED,
+			[ARRIVED] = REFUSED,
+			[DISCONNECT] = REFUSED,
+			[LOST] = REFUSED,
+			[ABANDON] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
+			[CONTEXT] = REFUSED,
+		},
+};
+
+static enum plx_status
+run(struct pair *pair, int host, struct plx_cm_id id, enum command command)
+{
+	struct plx_cm *cm = pair->cm[host];
+	struct plx_cm_own own = pair_own(BOB_QPN);
+	struct plx_cm_peer peer;
+
+	if (command == ACCEPT)
+		return plx_cm_accept(cm, id, &own, CONTEXT_BOB, NULL, 0, pair->now, &peer);
+	if (command == REJECT)
+		return plx_cm_reject(cm, id, NULL, 0, pair->now);
+	if (command == COMPLETE)
+		return plx_cm_complete(cm, id, pair->now);
+	if (command == ARRIVED)
+		return plx_cm_arrived(cm, id, pair->now);
+	if (command == DISCONNECT)
+		return plx_cm_disconnect(cm, id, pair->now);
+	if (command == LOST)
+		return plx_cm_lost(cm, id, pair->now);
+	if (command == CONTEXT)
+		return plx_cm_set_context(cm, id, CONTEXT_BOB);
+	plx_cm_abandon(cm, id, pair->now);
+	return PLX_OK;
+}
+
+static void
+expect_all(struct pair *pair, int host, const uint8_t *events)
+{
+	while (*events != PLX_CM_EVENT_NOTHING)
+		pair_expect(pair, host, (enum plx_cm_event_kind) * events++);
+	pair_expect_nothing(pair, host);
+}
+
+static struct plx_cm_view
+view_of(const struct pair *pair, int host)
+{
+	struct plx_cm_view view;
+
+	plx_cm_query(pair->cm[host], &view);
+	return view;
+}
+
+static void
+one(enum stage stage, enum command command)
+{
+	const struct outcome *outcome = &outcomes[stage][command];
+	int host = stage_host(stage);
+	struct plx_cm_id ids[HOSTS], id;
+	struct plx_cm_view before, after;
+	struct pair pair;
+
+	print_message("%s in %s\n", command_names[command], stage_names[stage]);
+	pair_open(&pair);
+	id = stage_reach(&pair, stage, ids);
+	before = view_of(&pair, host);
+	assert_int_equal(run(&pair, host, id, command), outcome->status);
+	after = view_of(&pair, host);
+	if (outcome->status != PLX_OK) {
+		assert_memory_equal(&before, &after, sizeof before);
+	} else {
+		/* Long enough for what was lost to be sent again; not for giving up. */
+		pair_wait(&pair, 2 * PLX_SEC);
+		expect_all(&pair, host, outcome->ours);
+		expect_all(&pair, !host, outcome->theirs);
+	}
+	pair_close(&pair);
+}
+
+static void
+every_command_in_every_stage(void **state)
+{
+	uint32_t seen = 0;
+
+	(void)state;
+	for (int stage = 0; stage < STAGES; stage++) {
+		if (stage == UNTOLD || stage == SERVING)
+			continue; /* nobody has an id of it; and LIVING is the same */
+		for (int command = 0; command < COMMANDS; command++, seen++)
+			one((enum stage)stage, (enum command)command);
+	}
+	assert_int_equal(seen, 7 * COMMANDS);
+}
+
+/* Nobody listens to an id that was never given out, either. */
+static void
+ids_that_never_were(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	for (int command = 0; command < COMMANDS; command++) {
+		for (uint32_t id = 0; id < 1000; id += 7) {
+			enum plx_status status =
+				run(&pair, ALICE, (struct plx_cm_id){id}, (enum command)command);
+
+			assert_int_equal(status, command == ABANDON ? PLX_OK : PLX_STATE);
+		}
+	}
+	pair_carry(&pair);
+	assert_int_equal(pair.logged, 0);
+	assert_int_equal(view_of(&pair, ALICE).connections, 1);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_command_in_every_stage),
+		cmocka_unit_test(ids_that_never_were),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A connection brought to each stage of its life, with ALICE asking BOB.
+ * It never leaves a datagram on the way.
+ * Start with stage_reach().
+ */
+#ifndef PLX_TEST_STAGES_H
+#define PLX_TEST_STAGES_H
+
+#include "pair.h"
+
+enum stage {
+	ASKING,    /* ALICE's REQ was lost */
+	REPLIED,   /* ALICE knows the REP */
+	UNTOLD,    /* BOB has the REQ, his program does not know */
+	REQUESTED, /* ... and it does */
+	ACCEPTED,  /* BOB's REP was lost */
+	LIVING,    /* looked at from ALICE */
+	SERVING,   /* ... from BOB */
+	LEAVING,   /* ALICE's DREQ was lost */
+	ENDED,     /* ALICE has disconnected, and it was told */
+	STAGES,
+};
+
+extern const char *const stage_names[STAGES];
+
+/* At which host we look at it. */
+int stage_host(enum stage stage);
+
+/* Returns: the connection's id there; ids[] has both, 0 where there is none. BOB listens. */
+struct plx_cm_id stage_reach(struct pair *pair, enum stage stage, struct plx_cm_id *ids);
+
+/* A message as the peer of `stage_host()` would write it, with the right ids. */
+struct plx_cm_msg stage_message(const struct pair *pair, enum stage stage,
+				const struct plx_cm_id *ids, enum plx_cm_kind kind);
+
+#endif

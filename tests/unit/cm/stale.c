@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A peer that has forgotten its connections: rebooted, it asks again with queue pairs that we still
+ * hold connected, or with ids that it has used before.
+ * It never takes an honest repetition for that.
+ * Start with a_peer_that_forgot_ends_the_old_connection().
+ */
+#include "stages.h"
+
+#include <string.h>
+
+/* ALICE reboots and asks again with the same queue pair: that request is rejected, the old
+ * connection ends, and the next request is as good as any. Spec: IBTA vol 1, 12.9.8.3.1. */
+static void
+a_peer_that_forgot_ends_the_old_connection(void **state)
+{
+	struct plx_cm_id ids[HOSTS], more[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	pair_reboot(&pair, ALICE);
+	pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[BOB].v);
+	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_STATE);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 1);
+	/* It is told, in case it has forgotten nothing; and says that it knows of nothing. */
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 1);
+	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_DREP), 1);
+	pair_establish_more(&pair, ALICE_QPN, more);
+	plx_cm_abandon(pair.cm[ALICE], more[ALICE], pair.now);
+	pair_carry(&pair);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
+/* Whatever stage the old one is in. */
+static void
+expect_end(struct pair *pair, uint8_t told)
+{
+	pair_reboot(pair, ALICE);
+	pair_connect(pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(pair);
+	pair_expect(pair, ALICE, PLX_CM_EVENT_REJECTED);
+	assert_int_equal(pair->event.reason, PLX_CM_REASON_STALE);
+	if (told != PLX_CM_EVENT_NOTHING)
+		pair_expect(pair, BOB, (enum plx_cm_event_kind)told);
+	pair_expect_rest(pair);
+}
+
+static void
+a_forgotten_half_ends_too(void **state)
+{
+	static const struct {
+		enum stage stage;
+		uint8_t told;
+	} halves[] = {{UNTOLD, PLX_CM_EVENT_NOTHING},
+		      {REQUESTED, PLX_CM_EVENT_ABORTED},
+		      {ACCEPTED, PLX_CM_EVENT_ABORTED},
+		      {SERVING, PLX_CM_EVENT_DISCONNECTED}};
+
+	(void)state;
+	for (size_t i = 0; i < PLX_COUNT_OF(halves); i++) {
+		struct plx_cm_id ids[HOSTS];
+		struct pair pair;
+
+		pair_open(&pair);
+		stage_reach(&pair, halves[i].stage, ids);
+		expect_end(&pair, halves[i].told);
+		pair_close(&pair);
+	}
+}
+
+/* BOB was about to leave: then he has. */
+static void
+a_forgotten_connection_that_was_being_left_is_closed(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	pair.lose[PLX_CM_DREQ - PLX_CM_REQ] = 1;
+	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
+	pair_carry(&pair);
+	expect_end(&pair, PLX_CM_EVENT_CLOSED);
+	pair_close(&pair);
+}
+
+/* BOB had asked ALICE, she reboots and asks him with the queue pair that he is connected with. */
+static void
+a_connection_that_we_asked_for_can_be_forgotten(void **state)
+{
+	struct plx_cm_id asked, answered;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, ALICE, PORT, 0);
+	pair_listen(&pair, BOB, PORT, 0);
+	asked = pair_connect(&pair, BOB, ALICE, BOB_QPN);
+	pair_carry(&pair);
+	answered = pair_expect(&pair, ALICE, PLX_CM_EVENT_REQUESTED)->id;
+	pair_accept(&pair, ALICE, answered, ALICE_QPN);
+	pair_carry(&pair);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_REPLIED);
+	assert_int_equal(plx_cm_complete(pair.cm[BOB], asked, pair.now), PLX_OK);
+	pair_carry(&pair);
+	pair_reboot(&pair, ALICE);
+	pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED)->id.v, asked.v);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
+	pair_close(&pair);
+}
+
+/* The peer replies with a queue pair that we hold connected. */
+static void
+a_reply_with_a_queue_pair_in_use_is_stale(void **state)
+{
+	struct plx_cm_id ids[HOSTS], id;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	pair_reboot(&pair, BOB);
+	pair_listen(&pair, BOB, PORT, 0);
+	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN + 1);
+	pair_carry(&pair);
+	pair_accept(&pair, BOB, pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id, BOB_QPN);
+	pair_carry(&pair);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[ALICE].v);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, id.v);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_ABORTED);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
+/* A REQ of a connection that is long over comes late, while ALICE asks anew with its queue pair:
+ * who is taken for forgotten by mistake is told, and not left to time out. Found by plx-sim --cm,
+ * seed 376. */
+static void
+who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
+{
+	struct plx_cm_id id;
+	struct plx_cm_msg late;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	late = pair_req(&pair, pair.ip[ALICE], 4711, ALICE_QPN);
+	late.req.local_ca_guid = pair.config[ALICE].ca_guid;
+	pair.lose[PLX_CM_REJ - PLX_CM_REQ] = 2;
+	assert_int_equal(pair_inject(&pair, BOB, &late), PLX_CM_REFUSED);
+	pair_carry(&pair);
+	pair_expect_nothing(&pair, BOB);
+	pair_expect_nothing(&pair, ALICE);
+	pair_wait(&pair, 2 * PLX_SEC);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, id.v);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
+/* Of a living connection a REQ that was on its way for long is nothing new. */
+static void
+a_late_repetition_is_not_stale(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct plx_cm_msg msg;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	stage_reach(&pair, SERVING, ids);
+	msg = stage_message(&pair, SERVING, ids, PLX_CM_REQ);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REPEATED);
+	pair_expect_nothing(&pair, BOB);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 0);
+	/* The same id with another queue pair or PSN is another life. */
+	msg.req.starting_psn = plx_psn_add(msg.req.starting_psn, 1);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+	pair_close(&pair);
+}
+
+/* Another host may have a queue pair of the same number, and the same GUID as well. */
+static void
+nobody_else_can_call_it_stale(void **state)
+{
+	struct plx_ip mallory = pair_ip(4, 0x0a4d0066);
+	struct plx_cm_id ids[HOSTS];
+	struct plx_cm_msg msg;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	msg = pair_req(&pair, mallory, 5, ALICE_QPN);
+	msg.req.local_ca_guid = pair.config[ALICE].ca_guid;
+	assert_int_equal(pair_inject_from(&pair, BOB, mallory, &msg), PLX_CM_TAKEN);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
+	pair_expect_nothing(&pair, BOB);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 0);
+	pair_close(&pair);
+}
+
+/* An id that was used before, of a connection that has ended: a new one. */
+static void
+a_used_id_may_come_again(void **state)
+{
+	struct plx_cm_id first;
+	struct plx_cm_msg msg;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	pair.silent[ALICE] = true;
+	msg = pair_req(&pair, pair.ip[ALICE], 5, ALICE_QPN);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_TAKEN);
+	first = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	assert_int_equal(plx_cm_reject(pair.cm[BOB], first, NULL, 0, pair.now), PLX_OK);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REPEATED);
+	msg.req.local_qpn++;
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_TAKEN);
+	assert_int_not_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id.v, first.v);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_peer_that_forgot_ends_the_old_connection),
+		cmocka_unit_test(a_forgotten_half_ends_too),
+		cmocka_unit_test(a_forgotten_connection_that_was_being_left_is_closed),
+		cmocka_unit_test(a_connection_that_we_asked_for_can_be_forgotten),
+		cmocka_unit_test(a_reply_with_a_queue_pair_in_use_is_stale),
+		cmocka_unit_test(who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks),
+		cmocka_unit_test(a_late_repetition_is_not_stale),
+		cmocka_unit_test(nobody_else_can_call_it_stale),
+		cmocka_unit_test(a_used_id_may_come_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
