@@ -14,6 +14,7 @@
 
 #include "mads.h"
 #include "plx_mad.h"
+#include "plx_wire.h"
 
 /* How many datagrams of each kind there are in the captures that have any. */
 enum {
@@ -255,6 +256,84 @@ fields_are_what_another_dissector_shows(void **state)
 	for_each_mad("cm-sidr-udaddy-v4", check_others, NULL);
 }
 
+/* ---- what a PSN in a message means ------------------------------------------------------------
+ */
+
+enum {
+	QPS_MAX = 8,
+};
+
+struct expectation {
+	uint32_t qpn;
+	struct plx_psn psn;
+};
+
+struct expectations {
+	struct expectation list[QPS_MAX];
+	size_t count, met;
+};
+
+static void
+expect_psn(const struct specimen *s, void *arg)
+{
+	struct expectations *all = arg;
+
+	if (s->msg.kind != PLX_CM_REQ && s->msg.kind != PLX_CM_REP)
+		return;
+	assert_true(all->count < QPS_MAX);
+	all->list[all->count++] =
+		s->msg.kind == PLX_CM_REQ
+			? (struct expectation){s->msg.req.local_qpn, s->msg.req.starting_psn}
+			: (struct expectation){s->msg.rep.local_qpn, s->msg.rep.starting_psn};
+}
+
+/* Is it the first request to one of them? Then it must have that PSN. */
+static void
+meet(struct expectations *all, const struct plx_pkt *pkt)
+{
+	if (pkt->opcode > PLX_RC_READ_REQUEST)
+		return; /* an answer, or a datagram */
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->list[i].qpn != pkt->dest_qpn)
+			continue;
+		assert_int_equal(pkt->psn.v, all->list[i].psn.v);
+		all->list[i].qpn = 0;
+		all->met++;
+	}
+}
+
+static void
+the_starting_psn_is_the_first_that_its_sender_receives(void **state)
+{
+	size_t met = 0;
+
+	(void)state;
+	for (size_t i = 0; i <= CM_CAPTURES; i++) {
+		const char *name = i < CM_CAPTURES ? captures[i].name : nvme;
+		struct expectations all = {.count = 0};
+		struct mads mads;
+
+		for_each_mad(name, expect_psn, &all);
+		assert_int_equal(mads_load(CAPTURES_DIR, name, &mads), 0);
+		for (size_t k = 0; k < mads.pcap.count; k++) {
+			const struct pcap_frame *bytes = &mads.pcap.frames[k];
+			struct plx_frame frame;
+			struct plx_pkt pkt;
+
+			assert_int_equal(plx_frame_decode(bytes->bytes, bytes->len, 0, &frame),
+					 PLX_WIRE_OK);
+			assert_int_equal(plx_pkt_decode(bytes->bytes + frame.udp_at + PLX_UDP_BYTES,
+							frame.udp_bytes - (size_t)PLX_UDP_BYTES,
+							&pkt),
+					 PLX_WIRE_OK);
+			meet(&all, &pkt);
+		}
+		met += all.met;
+		mads_free(&mads);
+	}
+	assert_int_equal(met, 4 * 2 + 2 + 4 + 4);
+}
+
 int
 main(void)
 {
@@ -264,6 +343,7 @@ main(void)
 		cmocka_unit_test(all_of_them_come_from_a_gsi),
 		cmocka_unit_test(addresses_are_those_of_the_packet),
 		cmocka_unit_test(fields_are_what_another_dissector_shows),
+		cmocka_unit_test(the_starting_psn_is_the_first_that_its_sender_receives),
 	};
 
 	return cmocka_run_group_tests_name("mad/captures", tests, NULL, NULL);
