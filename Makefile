@@ -11,7 +11,7 @@ ENGINE ?=
 # More arguments for `meson test`, e.g. MESON_TEST_ARGS="--suite unit"
 MESON_TEST_ARGS ?=
 
-BUILD_DIRS = build build-release build-asan build-tsan build-cov build-fuzz
+BUILD_DIRS = build build-release build-asan build-tsan build-cov build-fuzz build-guest
 
 ASAN = detect_leaks=1:halt_on_error=1:abort_on_error=1:strict_string_checks=1
 TSAN = halt_on_error=1:second_deadlock_stack=1
@@ -25,11 +25,16 @@ help: ## list the targets
 
 # ---- packages and build directories --------------------------------------------------------
 
-.PHONY: prepare-test prepare-coverage prepare-fuzz prepare-perf prepare-format
+.PHONY: prepare-test prepare-coverage prepare-fuzz prepare-perf prepare-format prepare-interop
 prepare-test prepare-format:
 	@tests/prepare $(@:prepare-%=%)
 prepare-coverage prepare-fuzz prepare-perf:
 	@tests/prepare test $(@:prepare-%=%)
+
+# The kernel and initramfs of the guests, from Debian's packages: 25 MB, made once.
+prepare-interop:
+	@tests/prepare test interop
+	tests/interop/rxe-guest build
 
 build/build.ninja: | prepare-test
 	meson setup build
@@ -59,7 +64,7 @@ build-fuzz/build.ninja: | prepare-fuzz
 # ---- tests ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: prepare-test build/build.ninja ## install what is missing (as root), build, run every test
+test: prepare-test prepare-interop build/build.ninja ## install what is missing (as root), build, run every test
 	meson compile -C build
 	meson test -C build --no-rebuild --print-errorlogs $(MESON_TEST_ARGS)
 	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
@@ -71,10 +76,19 @@ tsan: prepare-test build-tsan/build.ninja ## rings and engine between threads un
 	TSAN_OPTIONS=$(TSAN) build-tsan/tests/tsan/crowd 5
 
 .PHONY: sanitize
-sanitize: prepare-test build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
+sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
 	meson compile -C build-asan
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) meson test -C build-asan --no-rebuild \
 		--timeout-multiplier 4 --print-errorlogs $(MESON_TEST_ARGS)
+
+# What a row of the matrix must have in its name: INTEROP_ARGS="--only rping --only IPv6"
+INTEROP_ARGS ?=
+
+.PHONY: interop
+interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 20 min
+	ninja -C build tests/interop/ours tests/interop/guest
+	tests/interop/run build/tests/interop/ours build/tests/interop/guest build-guest \
+		--keep build/interop-captures $(INTEROP_ARGS)
 
 .PHONY: demo
 demo: prepare-test build-release/build.ninja ## half a minute of latency, rate and bandwidth
@@ -93,11 +107,11 @@ mutants: prepare-test build/build.ninja ## deliberate faults: each must be caugh
 	meson test -C build --no-rebuild --print-errorlogs --suite mutants --verbose
 
 .PHONY: coverage
-coverage: prepare-coverage build-cov/build.ninja ## lines covered in wire, mem, transport; >= 98 %
+coverage: prepare-coverage build-cov/build.ninja ## lines covered in wire, mem, net, action, transport; >= 98 %
 	meson compile -C build-cov
 	find build-cov -name '*.gcda' -delete
 	meson test -C build-cov --no-rebuild --timeout-multiplier 4 --print-errorlogs \
-		--no-suite mutants --no-suite tidy
+		--no-suite mutants --no-suite tidy --no-suite interop
 	tests/coverage build-cov
 
 .PHONY: fuzz

@@ -48,6 +48,7 @@ static const struct argument arguments[] = {
 	NUMBER(delay_us, faults.delay_us, 0, FAULT_DELAY_US),
 	NUMBER(rate_mbps, faults.rate_mbps, 0, FAULT_RATE_MBPS),
 	PROBABILITY(mark),
+	NUMBER(flood, faults.flood, 0, FAULT_FLOOD),
 };
 
 /* A decimal fraction with a point, whatever the program's locale; NAN when it is none. */
@@ -125,7 +126,7 @@ set_pair(const struct rte_kvargs_pair *pair, uint32_t *seen, struct args *out, s
 	}
 	plx_why_say(why,
 		    NAME "%u: there is no argument \"%.40s\"; there are end, seed, loss, "
-			 "duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark",
+			 "duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, flood",
 		    out->link, pair->key);
 	return PLX_INVALID;
 }

@@ -13,6 +13,7 @@
 
 #include "damage.h"
 #include "faults.h"
+#include "flood.h"
 
 enum {
 	/* A packet that waits to be overtaken is let go when nothing came for so long. */
@@ -42,6 +43,8 @@ struct leaving {
 struct faults {
 	struct dice loss, duplicate, corrupt, reorder, mark;
 	struct plx_net_wire_counters counters;
+	struct flood flood;
+	bool floods;
 	uint32_t depth;
 	bool clocked;             /* anything depends on time */
 	bool straight;            /* one packet in is at most one out, in order and at once */
@@ -77,7 +80,7 @@ faults_wanted(const struct fault_options *options)
 {
 	return options->loss > 0 || options->duplicate > 0 || options->corrupt > 0 ||
 	       options->reorder > 0 || options->mark > 0 || options->delay_us > 0 ||
-	       options->rate_mbps > 0;
+	       options->rate_mbps > 0 || options->flood > 0;
 }
 
 struct faults *
@@ -99,6 +102,9 @@ faults_create(const struct fault_options *options, uint32_t end)
 	faults->overtake_wait = hz * OVERTAKE_WAIT_US / 1000000;
 	if (options->rate_mbps > 0)
 		faults->ticks_per_byte = (double)hz * 8 / (options->rate_mbps * 1e6);
+	faults->floods = options->flood > 0;
+	if (faults->floods)
+		flood_init(&faults->flood, options->flood, plx_splitmix64(&seed));
 	faults->clocked = faults->delay > 0 || options->rate_mbps > 0 || options->reorder > 0;
 	faults->straight = !faults->clocked && options->duplicate == 0;
 	return faults;
@@ -264,14 +270,13 @@ give_up_waiting(struct faults *faults)
 	faults->waiting_count = 0;
 }
 
-uint16_t
-faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n, uint16_t room)
+/* Through the queue. */
+static uint16_t
+crooked(struct faults *faults, struct rte_mbuf **packets, uint16_t n, uint16_t room)
 {
 	uint64_t now = faults->clocked ? rte_rdtsc() : 0;
 	uint16_t out = 0;
 
-	if (faults->straight)
-		return straight(faults, packets, n);
 	if (n > 0) {
 		plx_count(&faults->counters.received, n);
 		faults->last_arrival = now;
@@ -287,6 +292,20 @@ faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n, ui
 		faults->count--;
 	}
 	return out;
+}
+
+uint16_t
+faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n, uint16_t room)
+{
+	uint16_t out =
+		faults->straight ? straight(faults, packets, n) : crooked(faults, packets, n, room);
+	uint16_t added;
+
+	if (!faults->floods)
+		return out;
+	added = flood_add(&faults->flood, packets, out, room, rte_rdtsc());
+	plx_count(&faults->counters.flooded, added);
+	return out + added;
 }
 
 void

@@ -12,6 +12,7 @@ enum {
 	FAULT_DEPTH = 8,          /* of reordering, unless depth= says otherwise */
 	FAULT_DELAY_US = 1000000, /* the most that delay_us= may ask for */
 	FAULT_RATE_MBPS = 1000000,
+	FAULT_FLOOD = 10000000,
 };
 
 /* What the arguments ask for. */
@@ -19,6 +20,7 @@ struct fault_options {
 	uint64_t seed;
 	double loss, duplicate, corrupt, reorder, mark; /* probabilities */
 	uint32_t depth, delay_us, rate_mbps;
+	uint32_t flood; /* datagrams a second */
 };
 
 struct faults;

@@ -18,12 +18,19 @@ enum {
 };
 
 /*
- * Arguments after the name, comma-separated; `end` is needed. The others act on what this end
- * receives: end=0|1             which end seed=N              of all faults of this end (1) loss=P
- * probability of 0 .. 1 duplicate=P         a second copy follows corrupt=P           one bit
- * anywhere behind the Ethernet header is flipped reorder=P,depth=N   held back until up to N (8)
- * later packets have come, or none for 50 us delay_us=N          [us] every packet rate_mbps=N
- * paced to this rate mark=P              ECT becomes CE
+ * Arguments after the name, comma-separated; `end` is needed. All others act on what this end
+ * receives:
+ *
+ * - end=0|1           which end
+ * - seed=N            of all faults of this end (1)
+ * - loss=P            probability of 0 .. 1
+ * - duplicate=P       a second copy follows
+ * - corrupt=P         one bit anywhere behind the Ethernet header is flipped
+ * - reorder=P,depth=N held back until up to N (8) later packets have come, or none for 50 us
+ * - delay_us=N        every packet [us]
+ * - rate_mbps=N       paced to this rate
+ * - mark=P            ECT becomes CE
+ * - flood=N           so many hostile datagrams for queue pair 1 a second, once a packet has passed
  */
 
 /**
@@ -61,6 +68,7 @@ bool plx_net_wire_is(const char *device);
 	X(corrupted, "packets with a bit flipped")                 \
 	X(reordered, "packets overtaken by later ones")            \
 	X(marked, "packets marked CE")                             \
+	X(flooded, "hostile datagrams put among the others")       \
 	X(held_over, "packets dropped because too many were held") \
 	X(no_buffer, "faults left out because no buffer was free for the copy")
 

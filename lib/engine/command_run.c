@@ -2,7 +2,8 @@
  *
  * What commands do, on the engine's thread. Start with command_execute().
  */
-#include "engine.h"
+#include "conn.h"
+#include "ud.h"
 
 static enum plx_status
 attach_qp(struct command *command)
@@ -143,6 +144,28 @@ command_execute(struct plx_engine *engine, struct command *command)
 		return;
 	case COMMAND_SRQ_DETACH:
 		command->status = detach_srq(command);
+		return;
+	case COMMAND_CM:
+		command->status = conn_execute(engine, command->call);
+		return;
+	case COMMAND_WAYS:
+		if (ways_adopt(engine, command->ways))
+			command->ways = NULL;
+		command->status = PLX_OK;
+		return;
+	case COMMAND_WAY_OPEN:
+		command->status = way_open(engine, command->way_open.domain,
+					   &command->way_open.path, &command->way);
+		return;
+	case COMMAND_WAY_CLOSE:
+		ud_pull_all(engine);
+		way_close(command->way);
+		command->status = PLX_OK;
+		return;
+	case COMMAND_NET_RESOLVE:
+	case COMMAND_NET_PING:
+	case COMMAND_NET_PING_RESULT:
+		reach_execute(engine, command);
 		return;
 	case COMMAND_NONE:
 	case COMMAND_COUNT:

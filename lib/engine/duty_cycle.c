@@ -5,7 +5,7 @@
  */
 #include <rte_rcu_qsbr.h>
 
-#include "engine.h"
+#include "conn.h"
 
 void
 engine_set_online(struct plx_engine *engine, bool online)
@@ -53,10 +53,14 @@ run_timers(struct plx_engine *engine)
 			plx_net_on_tick(engine->config.net, engine->now);
 			continue;
 		}
+		if (engine->gsi != NULL && timer == &engine->gsi->timer) {
+			gsi_on_tick(engine);
+			continue;
+		}
 		struct plx_qpair *qp = plx_list_entry(timer, struct plx_qpair, timer);
 
 		/* In ERROR a post may have raced with the error: look into both rings again. */
-		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) ==
+		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) >=
 				 PLX_QP_ERROR)) {
 			rqueue_pull(&qp->own);
 			qpair_pull(qp);
@@ -216,6 +220,8 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	done += send_ready(engine);
 	engine_seal(engine);
 	engine_transmit_net(engine);
+	if (engine->gsi != NULL && (engine->gsi->busy || now >= engine->gsi->look_at))
+		done += gsi_serve(engine);
 	engine_flush(engine);
 	engine_publish(engine);
 	if (engine->attached)
@@ -233,7 +239,8 @@ plx_engine_wake_ns(const struct plx_engine *engine)
 	    !plx_list_empty(&engine->spilled) || !plx_list_empty(&engine->notices) ||
 	    !plx_list_empty(&engine->srq_notices) || !plx_list_empty(&engine->cq_notices) ||
 	    engine->sends.count + engine->recvs.count > 0 ||
-	    plx_net_wake_ns(engine->config.net) == 0)
+	    plx_net_wake_ns(engine->config.net) == 0 || (engine->gsi != NULL && engine->gsi->busy))
 		return 0;
-	return wheel_wake_ns(&engine->wheel);
+	return plx_time_min(engine->gsi != NULL ? engine->gsi->look_at : PLX_NEVER,
+			    wheel_wake_ns(&engine->wheel));
 }

@@ -7,7 +7,8 @@
 #include <rte_rcu_qsbr.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "conn.h"
+#include "ud.h"
 
 static void
 init_lists(struct plx_engine *engine)
@@ -16,6 +17,7 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->spilled);
 	plx_list_init(&engine->broken);
 	plx_list_init(&engine->qpairs);
+	plx_list_init(&engine->uds);
 	plx_list_init(&engine->notices);
 	plx_list_init(&engine->srq_notices);
 	plx_list_init(&engine->cq_notices);
@@ -68,7 +70,24 @@ free_engine(struct plx_engine *engine)
 	engine_free(engine->table);
 	engine_free(engine->doors);
 	engine_free(engine->scratch);
+	gsi_destroy(engine->gsi);
 	engine_free(engine);
+}
+
+/* Frames of neighbour resolution and echo are written into one buffer each. */
+static enum plx_status
+check_net(const struct plx_engine_config *config, struct plx_why *why)
+{
+	uint32_t bytes = plx_net_frame_max(config->net);
+	uint32_t room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
+
+	if (bytes <= room && bytes <= config->port->caps.frame_max)
+		return PLX_OK;
+	plx_why_say(why,
+		    "frames of %u bytes for neighbours and echoes; the port carries %u, and a "
+		    "buffer has room for %u",
+		    bytes, config->port->caps.frame_max, room);
+	return PLX_INVALID;
 }
 
 static enum plx_status
@@ -91,7 +110,7 @@ check(const struct plx_engine_config *config, struct plx_why *why)
 		plx_why_say(why, "inline mode has no quiescent states; rcu must be NULL");
 		return PLX_INVALID;
 	}
-	return PLX_OK;
+	return check_net(config, why);
 }
 
 enum plx_status
@@ -112,7 +131,10 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->config = *config;
 	engine->port = config->port;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
-	if (!make_rings(engine, socket) || !make_tables(engine, socket)) {
+	if (config->cm != NULL)
+		engine->gsi = gsi_create(config->cm, socket);
+	if (!make_rings(engine, socket) || !make_tables(engine, socket) ||
+	    (config->cm != NULL && engine->gsi == NULL)) {
 		plx_why_say(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;
@@ -140,6 +162,7 @@ plx_engine_destroy(struct plx_engine *engine)
 	engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
+	ways_free(engine);
 	if (engine->tx_count > 0)
 		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
 	if (engine->loop_count > 0)

@@ -20,6 +20,7 @@
 enum {
 	TX_ROOM = 256,      /* packets waiting for the port */
 	TX_RESERVE = 64,    /* of these, kept for answers (H6) */
+	NET_RESERVE = 32,   /* ... and of those again, not for neighbours and echoes */
 	TX_BUDGET = 32,     /* packets of one QP in one turn */
 	STAGE_ROOM = 512,   /* completions of one cycle, of one kind */
 	COMMANDS_MAX = 64,  /* at once, from all threads */
@@ -197,6 +198,14 @@ rqueue_set_low(struct rqueue *q, uint32_t threshold)
 		q->low = threshold + 1;
 }
 
+/* Look into the ring of receives while there is still something in the queue behind it. */
+static inline void
+rqueue_feed(struct rqueue *q)
+{
+	if (q->ring != NULL && plx_unlikely(plx_rq_count(q->rq) < q->low))
+		rqueue_pull(q);
+}
+
 static inline void
 rqueue_publish_now(struct rqueue *q)
 {
@@ -246,6 +255,15 @@ enum bell {
 	BELL_WATCHED = 1 << 1,
 };
 
+/*
+ * The state word of a datagram queue pair carries this bit, but in RESET. So whoever asks a hot
+ * question about the state of a connection (may it be posted to? is it in ERROR?) has asked whether
+ * it is one, too: what is unusual is at least PLX_QP_ERROR, and looked at closer elsewhere.
+ */
+enum {
+	STATE_UD = 1 << 4,
+};
+
 struct plx_qpair {
 	/* the engine's, in the order a packet touches it */
 	struct plx_rc *rc;
@@ -275,6 +293,9 @@ struct plx_qpair {
 	struct rqueue own;
 	struct plx_rc_caps caps;
 	struct plx_list all_link; /* in engine->qpairs */
+	struct plx_conn *conn;    /* that it is connected, or being connected, by; NULL: none */
+	struct plx_ud *ud;        /* of datagrams, and `rc` is its base; NULL: a connection */
+	struct plx_list ud_link;  /* in engine->uds */
 
 	/* written by posting threads */
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
@@ -287,6 +308,8 @@ struct plx_qpair {
 	uint32_t sq_depth, sq_sges, inline_limit;
 	bool one_thread;  /* posts come from one thread at a time, which keeps */
 	uint32_t credits; /* ... what it knows of free places, so as not to look for each post */
+	atomic_uint datagram_limit; /* [bytes] of datagrams: the path MTU */
+	struct plx_domain domain;   /* ... that their ways must be of */
 
 	/* written by the engine, read by posting threads: at each acknowledgement, and seldom */
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
@@ -302,7 +325,25 @@ ip4_host(const struct plx_ip *ip)
 	       ip->v[3];
 }
 
+/* The state, from its word. */
+static inline enum plx_qp_state
+state_of(unsigned word)
+{
+	return (enum plx_qp_state)(word & (STATE_UD - 1));
+}
+
+static inline void
+qpair_set_state(struct plx_qpair *qp, enum plx_qp_state state)
+{
+	unsigned kind = qp->ud != NULL && state != PLX_QP_RESET ? STATE_UD : 0;
+
+	atomic_store(&qp->state, (unsigned)state | kind);
+}
+
 /* qpair.c, on the engine's thread */
+/* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
+enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
+			       uint8_t *mac);
 enum plx_status qpair_number(struct plx_qpair *qp);
 void qpair_forget(struct plx_qpair *qp);
 void qpair_attach(struct plx_qpair *qp);
@@ -310,6 +351,13 @@ void qpair_detach(struct plx_qpair *qp);
 enum plx_status qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 			     const struct plx_rc_attr *attr, const struct plx_qpair_path *path);
 void qpair_route(struct plx_qpair *qp); /* the neighbour may have moved */
+/* The address of ours that a path starts from. Errors: INVALID, UNREACHABLE */
+enum plx_status path_complete(const struct plx_engine *engine, struct plx_qpair_path *path);
+/* @param flow any number that is the path's own: one flow, one way through the network */
+void path_template(const struct plx_engine *engine, const struct plx_qpair_path *path,
+		   const uint8_t *mac, uint32_t flow, struct plx_frame_template *out);
+/* The longest frame that a path MTU leads to. */
+uint32_t path_frame_bytes(uint32_t mtu);
 
 /* ---- commands: command.c
  * ------------------------------------------------------------------------- */
@@ -326,6 +374,13 @@ enum command_op {
 	COMMAND_CQ_DETACH,
 	COMMAND_SRQ_ARM,
 	COMMAND_SRQ_DETACH,
+	COMMAND_CM, /* anything about connections: conn_command.c */
+	COMMAND_WAYS,
+	COMMAND_WAY_OPEN,
+	COMMAND_WAY_CLOSE,
+	COMMAND_NET_RESOLVE,
+	COMMAND_NET_PING,
+	COMMAND_NET_PING_RESULT,
 	COMMAND_COUNT,
 };
 
@@ -337,6 +392,9 @@ struct command {
 		struct plx_qpair *qp;
 		struct plx_cqueue *cq;
 		struct plx_squeue *srq;
+		struct conn_call *call;
+		struct plx_way *way;
+		struct way_table *ways; /* WAYS: NULL afterwards if it was adopted */
 	};
 	union {
 		struct {
@@ -346,7 +404,18 @@ struct command {
 			struct plx_qpair_path path;
 		} modify;
 		struct plx_rc_view view;
+		struct {
+			struct plx_domain domain;
+			struct plx_qpair_path path;
+		} way_open;
 		uint32_t number; /* depth, threshold */
+		struct {
+			struct plx_ip ip;
+			enum plx_net_verdict verdict;
+			uint8_t mac[6];
+			uint32_t bytes, number;
+			uint64_t ns; /* PING: its time; PING_RESULT: the round trip */
+		} reach;
 	};
 	/* QP_ATTACH, CQ_RESIZE: places behind the rings, swapped for what is then to be freed */
 	struct plx_wc *spare[2];
@@ -359,6 +428,9 @@ uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
 /* command_run.c */
 void command_execute(struct plx_engine *engine, struct command *command);
+
+/* reach.c: COMMAND_NET_*, on the engine's thread */
+void reach_execute(struct plx_engine *engine, struct command *command);
 
 enum slot_state {
 	SLOT_FREE,
@@ -389,6 +461,9 @@ struct stage {
 	struct plx_cqueue *cq[STAGE_ROOM];
 	struct plx_wc wc[STAGE_ROOM];
 };
+
+struct gsi;
+struct conn_call;
 
 struct plx_engine {
 	struct plx_engine_config config;
@@ -429,7 +504,11 @@ struct plx_engine {
 	struct plx_list srq_notices;
 	struct plx_list cq_notices;
 	uint32_t net_version;
-	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
+	struct gsi *gsi;        /* NULL: no communication manager */
+	uint64_t reroute_at;    /* when to ask again for neighbours that were being asked */
+	bool reroute_qps;       /* ... those of connections, too */
+	struct way_table *ways; /* ud.h; NULL: no datagrams yet */
+	struct plx_list uds;    /* queue pairs of datagrams */
 	struct rte_ring *notice_ring;
 	struct plx_prng prng;
 	bool attached; /* online for rcu */
@@ -442,7 +521,8 @@ struct plx_engine {
 	uint32_t door_words;
 	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int notice_fd;
-	atomic_uint users; /* completion queues, SRQs and queue pairs made for this engine */
+	atomic_uint users; /* completion queues, SRQs, queue pairs and ways made for this engine */
+	atomic_bool has_ways; /* `ways` is there, and stays */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };
@@ -455,11 +535,14 @@ uint32_t engine_receive(struct plx_engine *engine);
 
 /* send.c */
 void engine_execute(struct plx_engine *engine, struct plx_qpair *qp);
+void engine_emit(struct plx_engine *engine, struct plx_way *way, const struct plx_emit *emit);
 uint32_t engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room);
 void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
 void engine_schedule(struct plx_engine *engine, struct plx_qpair *qp);
+bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame *frame,
+		     const struct plx_pkt *pkt, bool loops);
 
 /* publish.c */
 void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,

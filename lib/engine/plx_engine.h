@@ -11,6 +11,7 @@
 #define PLX_ENGINE_H
 
 #include "plx_base.h"
+#include "plx_cm.h"
 #include "plx_mem.h"
 #include "plx_net.h"
 #include "plx_transport.h"
@@ -56,6 +57,9 @@ enum {
 	PLX_ENGINES_MAX = 16,       /* of one adapter; a power of two */
 	PLX_ENGINE_QPS_MAX = 16384, /* of one engine */
 	PLX_ENGINE_BURST = 32,      /* packets of one RX burst */
+	PLX_ENGINE_WAYS_MAX = 4096, /* address handles of one engine */
+	PLX_WAY_WAITS_MAX = 16,     /* datagrams that wait for one neighbour, */
+	PLX_ENGINE_WAITS_MAX = 256, /* ... and for all neighbours of one engine */
 	PLX_CQ_DEPTH_MAX = 1 << 20,
 	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
@@ -70,7 +74,8 @@ struct plx_engine;
 struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
-	struct plx_net *net;      /* polled by this engine alone */
+	struct plx_net *net;      /* polled by this engine alone; its frames fit port and pool */
+	struct plx_cm *cm;        /* likewise; NULL: what comes for the GSI is dropped */
 	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
 	uint32_t index, engines;  /* this is engine `index` of a power of two */
@@ -81,29 +86,35 @@ struct plx_engine_config {
 };
 
 /* Everything that explains a drop or a stall before or behind a QP. X(name, text) */
-#define PLX_ENGINE_COUNTER_LIST(X)                                                   \
-	X(cycles, "duty cycles")                                                     \
-	X(busy_cycles, "duty cycles that found work")                                \
-	X(rx_packets, "packets received")                                            \
-	X(rx_bytes, "bytes received")                                                \
-	X(rx_net, "packets for neighbour resolution")                                \
-	X(rx_no_qp, "packets for a queue pair that is not there")                    \
-	X(rx_icrc, "packets with a wrong ICRC")                                      \
-	X(rx_linearised, "packets that came in several buffers, copied into one")    \
-	X(rx_too_long, "packets longer than the port's limit, dropped")              \
-	X(tx_packets, "packets sent")                                                \
-	X(tx_bytes, "bytes sent")                                                    \
-	X(tx_full, "times the port took less than it was given")                     \
-	X(tx_dropped, "packets dropped because the port took nothing for too long")  \
-	X(tx_no_buffer, "times there was no buffer to send with")                    \
-	X(commands, "commands executed")                                             \
-	X(doorbells, "queues served because they were posted to")                    \
-	X(posts_refused, "requests in a ring that were not valid when they arrived") \
-	X(ticks, "timers that fired")                                                \
-	X(completions, "completions delivered")                                      \
-	X(cq_spilled, "completions that waited behind a full completion queue")      \
-	X(cq_overruns, "completion queues that overran")                             \
-	X(notifications, "sleepers woken")                                           \
+#define PLX_ENGINE_COUNTER_LIST(X)                                                    \
+	X(cycles, "duty cycles")                                                      \
+	X(busy_cycles, "duty cycles that found work")                                 \
+	X(rx_packets, "packets received")                                             \
+	X(rx_bytes, "bytes received")                                                 \
+	X(rx_net, "packets for neighbour resolution, and echoes")                     \
+	X(rx_no_qp, "packets for a queue pair that is not there")                     \
+	X(rx_gsi, "datagrams for the communication manager")                          \
+	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, key or address") \
+	X(tx_gsi, "datagrams of the communication manager sent")                      \
+	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")             \
+	X(rx_icrc, "packets with a wrong ICRC")                                       \
+	X(rx_linearised, "packets that came in several buffers, copied into one")     \
+	X(rx_too_long, "packets longer than the port's limit, dropped")               \
+	X(tx_packets, "packets sent")                                                 \
+	X(tx_bytes, "bytes sent")                                                     \
+	X(tx_full, "times the port took less than it was given")                      \
+	X(tx_dropped, "packets dropped because the port took nothing for too long")   \
+	X(tx_no_buffer, "times there was no buffer to send with")                     \
+	X(tx_unresolved, "datagrams dropped because their neighbour did not answer")  \
+	X(tx_waits_full, "datagrams dropped because too many wait for a neighbour")   \
+	X(commands, "commands executed")                                              \
+	X(doorbells, "queues served because they were posted to")                     \
+	X(posts_refused, "requests in a ring that were not valid when they arrived")  \
+	X(ticks, "timers that fired")                                                 \
+	X(completions, "completions delivered")                                       \
+	X(cq_spilled, "completions that waited behind a full completion queue")       \
+	X(cq_overruns, "completion queues that overran")                              \
+	X(notifications, "sleepers woken")                                            \
 	X(events, "asynchronous events delivered")
 
 struct plx_engine_counters {
@@ -137,6 +148,25 @@ uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
 /** Any thread; values may be a little old. */
 const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *engine);
 const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *engine);
+
+/* ---- is anybody there? ------------------------------------------------------------------------
+ *
+ * Any thread. The status is OK when the engine was asked, TIMEOUT when it does not run; what came
+ * of it is the verdict. In inline mode the calls poll.
+ */
+
+/** As plx_net_resolve(). @param mac [6] written when READY */
+enum plx_status plx_engine_resolve(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac,
+				   enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping(). @param number [out] when WAIT: to ask for the result with */
+enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *ip, uint32_t bytes,
+				uint64_t timeout_ns, uint32_t *number,
+				enum plx_net_verdict *verdict) PLX_MUST_CHECK;
+
+/** As plx_net_ping_result(); the time is that of duty cycles. @param rtt_ns [out] when READY */
+enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
+				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
 /** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
  * thread; the first call, after the EAL is up, calibrates. */
@@ -282,16 +312,18 @@ uint32_t plx_squeue_count(const struct plx_squeue *srq);
 struct plx_qpair;
 
 struct plx_qpair_config {
+	enum plx_qp_type type;
 	struct plx_domain domain; /* held already */
 	struct plx_cqueue *send_cq, *recv_cq;
 	struct plx_squeue *srq; /* NULL: a receive queue of its own */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	bool single_thread; /* posts come from one thread at a time: cheaper */
+	uint32_t qkey;      /* of datagrams; caps.responder_res is 0 then */
 	uint64_t context;
 };
 
-/* A connection as both ends agreed on it. */
+/* A connection as both ends agreed on it, or the way of datagrams. */
 struct plx_qpair_path {
 	struct plx_ip local, remote; /* local: version 0 chooses by the prefix of remote */
 	uint8_t dscp;
@@ -308,10 +340,10 @@ enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
 
 /**
  * plx_rc_modify() on the engine's thread, with the neighbour resolved first when going to RTR
- * (attr->path is filled in from `path`).
- * Errors: as plx_rc_modify(); AGAIN (the neighbour was asked: poll, or wait, and call again);
- * UNREACHABLE (no answer, or no network of ours); TOO_LONG (the port does not carry frames of this
- * path MTU); TIMEOUT (the engine does not run)
+ * (attr->path is filled in from `path`). Of datagrams, plx_ud_modify(): `path` is not looked at,
+ * and of `attr` mtu, pkey and sq_psn. Errors: as plx_rc_modify(); AGAIN (the neighbour was asked:
+ * poll, or wait, and call again); UNREACHABLE (no answer, or no network of ours); TOO_LONG (the
+ * port does not carry frames of this path MTU); TIMEOUT (the engine does not run)
  */
 enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
@@ -343,7 +375,7 @@ uint32_t plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr,
 			     enum plx_status *why);
 
 /** A place in the send queue for a window that the caller has bound (PLX_WR_BIND); if it is flushed
- * or forgotten, the token is unbound. As plx_qpair_post_send() */
+ * or forgotten, the token is unbound. As plx_qpair_post_send(); INVALID on a datagram queue pair */
 enum plx_status plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags,
 				    struct plx_key token) PLX_MUST_CHECK;
 
@@ -353,6 +385,128 @@ uint32_t plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr,
 
 /** Wake the engine for deferred requests. */
 void plx_qpair_ring(struct plx_qpair *qp);
+
+/* ---- connections --------------------------------------------------------------------------------
+ *
+ * The communication manager's connections with queue pairs of this engine: who asks and who listens
+ * are objects of the application's, what happens to them arrives in event queues. The engine takes
+ * the queue pairs along: to RTR, RTS and ERROR, in the right order with what the peer is told and
+ * what the program is told.
+ */
+
+struct plx_equeue;
+struct plx_acceptor;
+struct plx_conn;
+
+enum {
+	PLX_EQUEUE_DEPTH_MAX = 4096
+};
+
+/** Event queue. @param depth of the ring; events that find no place wait in the manager
+ * Errors: INVALID, NO_MEMORY */
+enum plx_status plx_equeue_create(struct plx_engine *engine, uint32_t depth,
+				  struct plx_equeue **queue) PLX_MUST_CHECK;
+/** Errors: BUSY (an acceptor or a connection uses it) */
+enum plx_status plx_equeue_destroy(struct plx_equeue *queue) PLX_MUST_CHECK;
+
+/* What happened, and to whom: the connection's cookie, for REQUESTED the acceptor's. */
+struct plx_conn_event {
+	uint64_t cookie;
+	struct plx_cm_event cm;
+};
+
+/** The next event; false: none. Threads: any, several at once. */
+bool plx_equeue_next(struct plx_equeue *queue, struct plx_conn_event *out);
+/** Readable while there is an event; the queue's own. */
+int plx_equeue_fd(struct plx_equeue *queue);
+
+/** @param listen `context` is not looked at @param cookie comes back in REQUESTED
+ * Errors: as plx_cm_listen(); STATE (the engine has no communication manager), TIMEOUT */
+enum plx_status plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *listen,
+				    uint64_t cookie, struct plx_acceptor **acceptor) PLX_MUST_CHECK;
+/** Requests that nobody has taken are rejected. Errors: TIMEOUT */
+enum plx_status plx_acceptor_destroy(struct plx_acceptor *acceptor) PLX_MUST_CHECK;
+
+/** A connection that is none yet. Errors: NO_MEMORY */
+enum plx_status plx_conn_create(struct plx_equeue *queue, uint64_t cookie,
+				struct plx_conn **conn) PLX_MUST_CHECK;
+
+/** The connection that a REQUESTED event told of; its events are for this cookie from now on.
+ * Errors: STATE (the peer has given up meanwhile), NO_MEMORY, TIMEOUT */
+enum plx_status plx_conn_adopt(struct plx_equeue *queue, const struct plx_cm_event *requested,
+			       uint64_t cookie, struct plx_conn **conn) PLX_MUST_CHECK;
+
+/** Nobody will adopt what a REQUESTED event told of: refuse it. Errors: TIMEOUT */
+enum plx_status plx_conn_turn_away(struct plx_equeue *queue,
+				   const struct plx_cm_event *requested) PLX_MUST_CHECK;
+
+/** In any state; a connected queue pair is flushed. No event of it is put into the event queue any
+ * more. Errors: TIMEOUT */
+enum plx_status plx_conn_destroy(struct plx_conn *conn) PLX_MUST_CHECK;
+
+/* How a queue pair is to be connected. */
+struct plx_conn_attr {
+	/* what the peer has a say in is filled in: dest_qpn, rq_psn, mtu, rd_atomic_max,
+	 * rnr_retry_max, and retry_max of the passive side */
+	struct plx_rc_attr rc;
+	struct plx_qpair_path path; /* `remote` is not looked at when accepting, nor `local` */
+	struct plx_cm_own own;      /* qpn, psn and srq are filled in */
+	uint16_t local_port, remote_port;
+	const uint8_t *private_data;
+	uint32_t private_bytes;
+};
+
+/** Ask. `qp` is in RESET or INIT, and then in INIT. Errors: STATE (either is in use), UNREACHABLE,
+ * TOO_LONG (path MTU above what the port carries; private data), as plx_cm_connect(), TIMEOUT */
+enum plx_status plx_conn_connect(struct plx_conn *conn, struct plx_qpair *qp,
+				 const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+/** After REPLIED: to RTS, then the RTU. Errors: STATE; AGAIN (the neighbour is being asked),
+ * UNREACHABLE, TIMEOUT */
+enum plx_status plx_conn_complete(struct plx_conn *conn) PLX_MUST_CHECK;
+/** After REQUESTED: to RTR, then the REP; to RTS before ESTABLISHED. Errors: as plx_conn_connect(),
+ * AGAIN */
+enum plx_status plx_conn_accept(struct plx_conn *conn, struct plx_qpair *qp,
+				const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+/** Errors: as plx_cm_reject(), TIMEOUT */
+enum plx_status plx_conn_reject(struct plx_conn *conn, const uint8_t *private_data,
+				uint32_t private_bytes) PLX_MUST_CHECK;
+/** The queue pair is flushed and the peer told. Errors: STATE, TIMEOUT */
+enum plx_status plx_conn_disconnect(struct plx_conn *conn) PLX_MUST_CHECK;
+/** Ask for a UD service. @param attr path, ports and private data. Errors: as plx_conn_connect() */
+enum plx_status plx_conn_sidr(struct plx_conn *conn,
+			      const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+
+/** Of the engine's communication manager; NULL: it has none. Any thread. */
+const struct plx_cm_counters *plx_engine_cm_counters(const struct plx_engine *engine);
+/** As the engine's thread sees it at one moment. Errors: STATE (no manager), TIMEOUT */
+enum plx_status plx_engine_cm_query(struct plx_engine *engine,
+				    struct plx_cm_view *out) PLX_MUST_CHECK;
+/* ---- ways of datagrams --------------------------------------------------------------------------
+ */
+
+struct plx_way;
+
+/* What plx_send_wr.ah points at: the front of the address handle of whoever makes them. A request
+ * with a way of another engine or domain is INVALID. */
+struct plx_ah {
+	struct plx_way *way;
+};
+
+/**
+ * The way to a peer, for the datagrams of one domain. Its neighbour is asked for at once; datagrams
+ * wait for the answer, and are dropped and counted when there is none or too many wait. It is asked
+ * for again whenever neighbours have moved.
+ *
+ * Errors: INVALID (an address of no version, `local` not ours), UNREACHABLE (in no network of ours,
+ * or not the address of one station), FULL (PLX_ENGINE_WAYS_MAX), NO_MEMORY, TIMEOUT
+ * Tests:  tests/unit/engine/ud.c, tests/unit/engine/way.c
+ */
+enum plx_status plx_way_create(struct plx_engine *engine, struct plx_domain domain,
+			       const struct plx_qpair_path *path,
+			       struct plx_way **way) PLX_MUST_CHECK;
+
+/** What was posted with it is sent all the same. Errors: TIMEOUT */
+enum plx_status plx_way_destroy(struct plx_way *way) PLX_MUST_CHECK;
 
 /* ---- asynchronous events ------------------------------------------------------------------------
  */

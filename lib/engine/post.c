@@ -8,7 +8,11 @@
  * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
  * the ring's producer index and `consumed`, which the engine publishes once a burst.
  */
-#include "engine.h"
+#include "ud.h"
+
+/* What is so marked is compiled twice: for connections, which are never asked what they are, and
+ * for datagrams. */
+#define TWICE __attribute__((always_inline))
 
 /* ---- checks: change nothing
  * ----------------------------------------------------------------------- */
@@ -20,7 +24,7 @@ is_rd_atomic(uint8_t op)
 }
 
 /* @param total [out] bytes of the message; meaningful when OK */
-static enum plx_status
+static inline TWICE enum plx_status
 check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 {
 	bool inl = wr->flags & PLX_WR_INLINE;
@@ -50,6 +54,26 @@ check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 	return plx_likely(bytes <= PLX_MESSAGE_MAX) ? PLX_OK : PLX_TOO_LONG;
 }
 
+/* The same for a datagram. */
+static __attribute__((noinline)) enum plx_status
+check_datagram(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
+{
+	const struct plx_way *way;
+	enum plx_status status;
+
+	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || wr->ah == NULL ||
+	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
+		return PLX_INVALID;
+	way = wr->ah->way;
+	if (way->engine != qp->engine || way->domain.id != qp->domain.id)
+		return PLX_INVALID;
+	status = check(qp, wr, total);
+	if (status == PLX_OK &&
+	    *total > atomic_load_explicit(&qp->datagram_limit, memory_order_relaxed))
+		return PLX_TOO_LONG;
+	return status;
+}
+
 /* ---- from request to WQE
  * ----------------------------------------------------------------------------- */
 
@@ -67,7 +91,7 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 }
 
 /* @param bytes of the message @param spill what does not fit the WQE goes here */
-static void
+static inline TWICE void
 build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
 {
 	wqe->wr_id = wr->wr_id;
@@ -95,6 +119,15 @@ build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *s
 		       (wr->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
 }
 
+static __attribute__((noinline)) void
+build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
+{
+	build(wr, bytes, wqe, spill);
+	wqe->remote_qkey = wr->remote_qkey;
+	wqe->way = wr->ah->way->number;
+	wqe->remote_qpn = wr->remote_qpn;
+}
+
 static bool
 uses_spill(const struct plx_wqe *wqe)
 {
@@ -112,8 +145,9 @@ state_posts(unsigned state)
 }
 
 /* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
-static uint32_t
-post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
+static inline TWICE uint32_t
+post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	  enum plx_status *status)
 {
 	uint32_t posted = 0;
 
@@ -126,13 +160,19 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum p
 		void *spill;
 		uint32_t bytes;
 
-		*status = check(qp, &wr[posted], &bytes);
+		*status = ud ? check_datagram(qp, &wr[posted], &bytes)
+			     : check(qp, &wr[posted], &bytes);
 		if (plx_unlikely(*status != PLX_OK))
 			break;
 		wqe = posted < room ? plx_rc_sq_place(qp->rc, &spill) : NULL;
 		if (plx_unlikely(wqe == NULL)) {
 			*status = PLX_FULL; /* the state was looked at before */
 			break;
+		}
+		if (ud) {
+			build_datagram(&wr[posted], bytes, wqe, spill);
+			plx_ud_sq_take(qp->ud, bytes);
+			continue;
 		}
 		build(&wr[posted], bytes, wqe, spill);
 		plx_rc_sq_take(qp->rc, bytes);
@@ -164,8 +204,9 @@ reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span, uint32_t *
 	return got;
 }
 
-static uint32_t
-post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *status)
+static inline TWICE uint32_t
+post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	  enum plx_status *status)
 {
 	struct plx_ring_span span = {.index = 0};
 	uint32_t posted = 0, room;
@@ -176,13 +217,18 @@ post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, enum p
 		return 0;
 	while (posted < got && posted < room) {
 		uint32_t index = span.index + posted;
+		uint8_t *spill = qp->spill + (size_t)(index & qp->sq_slots_mask) * qp->spill_bytes;
+		struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), posted);
 		uint32_t bytes;
 
-		*status = check(qp, &wr[posted], &bytes);
+		*status = ud ? check_datagram(qp, &wr[posted], &bytes)
+			     : check(qp, &wr[posted], &bytes);
 		if (*status != PLX_OK)
 			break;
-		build(&wr[posted], bytes, plx_ring_at(&span, sizeof(struct plx_wqe), posted),
-		      qp->spill + (size_t)(index & qp->sq_slots_mask) * qp->spill_bytes);
+		if (ud)
+			build_datagram(&wr[posted], bytes, wqe, spill);
+		else
+			build(&wr[posted], bytes, wqe, spill);
 		posted++;
 	}
 	plx_ring_commit(qp->sq, posted);
@@ -210,6 +256,22 @@ plx_qpair_ring(struct plx_qpair *qp)
 				UINT64_C(1) << qp->door_word % 64);
 }
 
+static __attribute__((noinline)) uint32_t
+post_datagrams(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
+	       enum plx_status *status)
+{
+	unsigned state = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+	if (!(state & STATE_UD) || !state_posts(state_of(state))) {
+		*status = PLX_STATE;
+		return 0;
+	}
+	if (n == 0)
+		return 0;
+	return qp->sq != NULL ? post_ring(qp, wr, n, true, status)
+			      : post_here(qp, wr, n, true, status);
+}
+
 uint32_t
 plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
 		    enum plx_status *why)
@@ -218,10 +280,10 @@ plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t
 	uint32_t posted = 0;
 
 	if (plx_unlikely(!state_posts(atomic_load_explicit(&qp->state, memory_order_acquire))))
-		status = PLX_STATE;
+		posted = post_datagrams(qp, wr, n, &status);
 	else if (n > 0)
-		posted = qp->sq != NULL ? post_ring(qp, wr, n, &status)
-					: post_here(qp, wr, n, &status);
+		posted = qp->sq != NULL ? post_ring(qp, wr, n, false, &status)
+					: post_here(qp, wr, n, false, &status);
 	if (posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
 		plx_qpair_ring(qp);
 	if (why != NULL)
@@ -236,7 +298,7 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 	struct plx_ring_span span;
 	uint32_t used;
 
-	if (flags & ~(PLX_WR_SILENT | PLX_WR_FENCE))
+	if (flags & ~(PLX_WR_SILENT | PLX_WR_FENCE) || qp->ud != NULL)
 		return PLX_INVALID;
 	if (!state_posts(atomic_load_explicit(&qp->state, memory_order_acquire)))
 		return PLX_STATE;
@@ -275,7 +337,7 @@ plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t
 	n = rqueue_post(&qp->own, wr, n, why);
 	/* To be flushed. Elsewhere nobody waits for a receive; one that raced with the error is
 	 * found by the engine's sweep. */
-	if (plx_unlikely(state == PLX_QP_ERROR))
+	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)
 		plx_qpair_ring(qp);
 	return n;
 }
@@ -283,27 +345,26 @@ plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t
 /* ---- the engine's side
  * ---------------------------------------------------------------------------------- */
 
-uint32_t
-qpair_pull(struct plx_qpair *qp)
+/* From the ring into the transport. Returns: how many */
+static inline TWICE uint32_t
+pull(struct plx_qpair *qp, bool ud)
 {
 	struct plx_ring_span span;
-	uint32_t n;
+	uint32_t n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), POSTS_BURST, &span);
 
-	if (qp->sq == NULL)
-		return 0;
-	if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) == PLX_QP_ERROR))
-		rqueue_pull(&qp->own);
-	n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), POSTS_BURST, &span);
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), i);
 		const uint8_t *spill = NULL;
+		enum plx_status status;
 
 		if (uses_spill(wqe))
 			spill = qp->spill +
 				(size_t)((span.index + i) & qp->sq_slots_mask) * qp->spill_bytes;
-		if (plx_unlikely(plx_rc_post_send(qp->rc, wqe, spill) != PLX_OK)) {
+		status = ud ? plx_ud_post_send(qp->ud, wqe, spill)
+			    : plx_rc_post_send(qp->rc, wqe, spill);
+		if (plx_unlikely(status != PLX_OK)) {
 			/* The transport's entries go on at the next index of the ring. It
 			 * never happens to who posts through plx_qpair_post_send() and does
 			 * not take the queue pair out of RTS meanwhile. */
@@ -313,4 +374,26 @@ qpair_pull(struct plx_qpair *qp)
 	}
 	plx_ring_release(qp->sq, n);
 	return n;
+}
+
+static __attribute__((noinline)) uint32_t
+pull_datagrams(struct plx_qpair *qp)
+{
+	return pull(qp, true);
+}
+
+uint32_t
+qpair_pull(struct plx_qpair *qp)
+{
+	unsigned state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+	if (qp->sq == NULL)
+		return 0;
+	if (plx_unlikely(state >= PLX_QP_ERROR)) {
+		if (state_of(state) == PLX_QP_ERROR)
+			rqueue_pull(&qp->own);
+		if (state & STATE_UD)
+			return pull_datagrams(qp);
+	}
+	return pull(qp, false);
 }

@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "conn.h"
 
 /* The descriptor that `fd` holds, made by the first who asks; -1 when the system has none left.
  * @param made [out] it is new: what happened before nobody has been woken for */
@@ -148,7 +148,11 @@ engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_ev
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED)
-		atomic_store(&qp->state, PLX_QP_ERROR);
+		qpair_set_state(qp, PLX_QP_ERROR);
+	if (qp->conn != NULL && event->kind == PLX_EVENT_FAILED)
+		conn_on_failure(qp);
+	if (qp->conn != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
+		conn_on_arrival(qp);
 	/* One of each kind waits at most: what was not told yet and happens again is told once. */
 	qp->causes[event->kind] = event->cause;
 	qp->notices_due |= 1u << event->kind;

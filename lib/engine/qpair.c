@@ -4,7 +4,8 @@
  * Creating and freeing happen on the caller's thread, everything between on the engine's.
  * Start with plx_qpair_create().
  */
-#include "engine.h"
+#include "conn.h"
+#include "ud.h"
 
 /* ---- on the engine's thread
  * ----------------------------------------------------------------------- */
@@ -61,12 +62,20 @@ qpair_attach(struct plx_qpair *qp)
 
 	engine->table[qp->slot].qp = qp;
 	plx_list_append(&engine->qpairs, &qp->all_link);
+	if (qp->ud != NULL)
+		plx_list_append(&engine->uds, &qp->ud_link);
 }
 
 void
 qpair_detach(struct plx_qpair *qp)
 {
 	qpair_forget(qp);
+	conn_on_detach(qp);
+	if (qp->ud != NULL) {
+		(void)!plx_ud_modify(qp->ud, PLX_QP_RESET, NULL);
+		plx_list_remove(&qp->ud_link);
+		ways_reap(qp->engine);
+	}
 	/* An SRQ that was held back through this queue pair: nobody else would release it. */
 	if (qp->recv->held_by == qp->recv_cq) {
 		qp->recv->held_by = NULL;
@@ -81,20 +90,19 @@ qpair_detach(struct plx_qpair *qp)
 	plx_list_remove(&qp->all_link);
 }
 
-static void
-make_template(struct plx_qpair *qp)
+void
+path_template(const struct plx_engine *engine, const struct plx_qpair_path *path,
+	      const uint8_t *mac, uint32_t flow, struct plx_frame_template *out)
 {
-	const struct plx_qpair_path *path = &qp->path;
 	const struct plx_ip *local = &path->local, *remote = &path->remote;
 	uint8_t tos = (uint8_t)(path->dscp << 2 | (path->ecn ? PLX_ECN_ECT0 : PLX_ECN_NOT_ECT));
 	uint8_t hops = path->hop_limit ? path->hop_limit : 64;
 	struct plx_frame frame = {.ip_version = local->version,
-				  /* stable for a QP: one flow, one way through the network */
-				  .udp_src = (uint16_t)(49152 + (qp->qpn * 2654435761u >> 18)),
+				  .udp_src = (uint16_t)(49152 + (flow * 2654435761u >> 18)),
 				  .udp_dst = PLX_ROCE_PORT};
 
-	memcpy(frame.eth_src, qp->engine->port->caps.mac, sizeof(frame.eth_src));
-	memcpy(frame.eth_dst, qp->path_mac, sizeof(frame.eth_dst));
+	memcpy(frame.eth_src, engine->port->caps.mac, sizeof(frame.eth_src));
+	memcpy(frame.eth_dst, mac, sizeof(frame.eth_dst));
 	if (local->version == 4) {
 		frame.v4 = (struct plx_ipv4){.tos = tos, .ttl = hops, .flags_offset = 0x4000};
 		frame.v4.src = ip4_host(local);
@@ -105,17 +113,21 @@ make_template(struct plx_qpair *qp)
 		memcpy(frame.v6.src, local->v, sizeof(frame.v6.src));
 		memcpy(frame.v6.dst, remote->v, sizeof(frame.v6.dst));
 	}
-	plx_frame_template_init(&qp->to_peer, &frame);
+	plx_frame_template_init(out, &frame);
+}
+
+static void
+make_template(struct plx_qpair *qp)
+{
+	path_template(qp->engine, &qp->path, qp->path_mac, qp->qpn, &qp->to_peer);
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 }
 
-/* Find the peer's Ethernet address. Errors: AGAIN, UNREACHABLE */
-static enum plx_status
-resolve(struct plx_qpair *qp, const struct plx_qpair_path *path, uint8_t *mac)
+enum plx_status
+engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *mac)
 {
-	struct plx_engine *engine = qp->engine;
 	enum plx_net_verdict verdict =
-		plx_net_resolve(engine->config.net, &path->remote, engine->now, mac);
+		plx_net_resolve(engine->config.net, remote, engine->now, mac);
 
 	if (verdict == PLX_NET_READY)
 		return PLX_OK;
@@ -132,20 +144,22 @@ qpair_route(struct plx_qpair *qp)
 		return;
 	/* One that does not answer any more keeps its old address: the transport's own retries
 	 * decide what becomes of the QP. */
-	status = resolve(qp, &qp->path, mac);
-	if (status == PLX_AGAIN)
+	status = engine_resolve(qp->engine, &qp->path.remote, mac);
+	if (status == PLX_AGAIN) {
+		qp->engine->reroute_qps = true;
 		qp->engine->reroute_at =
 			plx_time_min(qp->engine->reroute_at, qp->engine->now + REROUTE_NS);
+	}
 	if (status != PLX_OK)
 		return;
 	memcpy(qp->path_mac, mac, sizeof(mac));
 	make_template(qp);
 }
 
-static enum plx_status
-complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
+enum plx_status
+path_complete(const struct plx_engine *engine, struct plx_qpair_path *path)
 {
-	const struct plx_net *net = qp->engine->config.net;
+	const struct plx_net *net = engine->config.net;
 
 	if (path->remote.version != 4 && path->remote.version != 6)
 		return PLX_INVALID;
@@ -156,9 +170,8 @@ complete_path(const struct plx_qpair *qp, struct plx_qpair_path *path)
 	return PLX_OK;
 }
 
-/* The longest frame that a path MTU leads to. */
-static uint32_t
-frame_bytes(uint32_t mtu)
+uint32_t
+path_frame_bytes(uint32_t mtu)
 {
 	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
 }
@@ -170,14 +183,14 @@ modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct pl
 	struct plx_engine *engine = qp->engine;
 	struct plx_qpair_path full = *path;
 	struct plx_rc_attr with_path = *attr;
-	enum plx_status status = complete_path(qp, &full);
+	enum plx_status status = path_complete(engine, &full);
 	uint8_t mac[6];
 
 	if (status == PLX_OK && attr->mtu <= PLX_MTU_MAX &&
-	    frame_bytes(attr->mtu) > engine->port->caps.frame_max)
+	    path_frame_bytes(attr->mtu) > engine->port->caps.frame_max)
 		status = PLX_TOO_LONG;
 	if (status == PLX_OK)
-		status = resolve(qp, &full, mac);
+		status = engine_resolve(engine, &full.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	with_path.path = (struct plx_path){.ip_version = full.local.version};
@@ -197,6 +210,25 @@ modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct pl
 	make_template(qp);
 	qp->routed = true;
 	return PLX_OK;
+}
+
+static enum plx_status
+modify_ud(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
+{
+	struct plx_ud_attr ud = {0};
+	enum plx_status status;
+
+	if (attr != NULL)
+		ud = (struct plx_ud_attr){attr->mtu, attr->pkey, attr->sq_psn};
+	if (to == PLX_QP_RTR && ud.mtu <= PLX_MTU_MAX &&
+	    path_frame_bytes(ud.mtu) > qp->engine->port->caps.frame_max)
+		return PLX_TOO_LONG;
+	status = plx_ud_modify(qp->ud, to, attr != NULL ? &ud : NULL);
+	if (status == PLX_OK && to == PLX_QP_RTR)
+		atomic_store(&qp->datagram_limit, ud.mtu);
+	if (status == PLX_OK && to == PLX_QP_RESET)
+		ways_reap(qp->engine);
+	return status;
 }
 
 /* RESET forgets what is posted, in the rings too. @param end index of the next entry to be posted
@@ -236,12 +268,17 @@ qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_att
 	if (to != PLX_QP_RESET)
 		qpair_pull(qp);
 	end = qp->sq_base + plx_rc_sq_posted(qp->rc);
-	status = to == PLX_QP_RTR ? modify_rtr(qp, attr, path) : plx_rc_modify(qp->rc, to, attr);
+	if (qp->ud != NULL)
+		status = modify_ud(qp, to, attr);
+	else if (to == PLX_QP_RTR)
+		status = modify_rtr(qp, attr, path);
+	else
+		status = plx_rc_modify(qp->rc, to, attr);
 	if (status != PLX_OK)
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
 		atomic_store(&qp->rd_atomic_ok, attr->rd_atomic_max > 0);
-	atomic_store(&qp->state, to);
+	qpair_set_state(qp, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
 	if (to == PLX_QP_ERROR) {
@@ -263,7 +300,7 @@ free_qpair(struct plx_qpair *qp)
 	if (qp->own.rq != NULL)
 		rqueue_free(&qp->own);
 	engine_free(qp->spill);
-	engine_free(qp->rc);
+	engine_free(qp->rc); /* of datagrams, too: their base stands at the front */
 	engine_free(qp);
 }
 
@@ -301,6 +338,38 @@ make_send_ring(struct plx_qpair *qp, bool one_thread, int socket)
 	return qp->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
 }
 
+/* The transport's part. */
+static enum plx_status
+make_transport(struct plx_qpair *qp, const struct plx_qpair_config *config)
+{
+	struct plx_engine *engine = qp->engine;
+	bool ud = config->type == PLX_QP_UD;
+	size_t bytes = ud ? plx_ud_bytes(&config->caps) : plx_rc_bytes(&config->caps);
+	const struct plx_rc_ids ids = {.qpn = qp->qpn,
+				       .domain = config->domain,
+				       .mem = engine->config.mem,
+				       .rq = qp->recv->rq,
+				       .cc = &plx_cc_none};
+	struct plx_ud_ids ud_ids = {.qpn = qp->qpn,
+				    .qkey = config->qkey,
+				    .domain = config->domain,
+				    .mem = engine->config.mem,
+				    .rq = qp->recv->rq};
+	void *memory = engine_alloc(bytes, engine->port->caps.socket);
+
+	if (memory == NULL)
+		return PLX_NO_MEMORY;
+	if (ud) {
+		ud_ids.ways = engine->ways->uses;
+		qp->ud = plx_ud_init(memory, &config->caps, &ud_ids);
+		qp->rc = plx_ud_base(qp->ud);
+	} else {
+		qp->rc = plx_rc_init(memory, &config->caps, &ids);
+	}
+	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
+	return PLX_OK;
+}
+
 /* Everything that needs memory. */
 static enum plx_status
 make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
@@ -308,16 +377,13 @@ make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	struct plx_engine *engine = qp->engine;
 	int socket = engine->port->caps.socket;
 	enum plx_status status = PLX_OK;
-	size_t bytes = plx_rc_bytes(&config->caps);
-	struct plx_rc_ids ids = {.qpn = qp->qpn,
-				 .domain = config->domain,
-				 .mem = engine->config.mem,
-				 .cc = &plx_cc_none};
-	void *memory;
 
-	if (bytes == 0)
+	if (plx_rc_bytes(&config->caps) == 0 ||
+	    (config->type == PLX_QP_UD && config->caps.responder_res != 0))
 		return PLX_INVALID;
-	if (config->srq == NULL)
+	if (config->type == PLX_QP_UD)
+		status = ways_need(engine);
+	if (status == PLX_OK && config->srq == NULL)
 		status = rqueue_init(&qp->own, config->rq_depth, config->rq_sges, false,
 				     engine->config.inline_mode, config->single_thread, socket);
 	if (status == PLX_OK && !engine->config.inline_mode)
@@ -326,13 +392,7 @@ make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
 		return status;
 	qp->own.refused = &engine->counters.posts_refused;
 	qp->recv = config->srq != NULL ? &config->srq->queue : &qp->own;
-	ids.rq = qp->recv->rq;
-	memory = engine_alloc(bytes, socket);
-	if (memory == NULL)
-		return PLX_NO_MEMORY;
-	qp->rc = plx_rc_init(memory, &config->caps, &ids);
-	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
-	return PLX_OK;
+	return make_transport(qp, config);
 }
 
 /* Attach, with spare places for the completion queues, as often as another thread was faster. */
@@ -386,6 +446,9 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	plx_list_init(&qp->ready_link);
 	plx_list_init(&qp->notice_link);
 	plx_list_init(&qp->all_link);
+	plx_list_init(&qp->ud_link);
+	qp->domain = config->domain;
+	atomic_init(&qp->datagram_limit, PLX_MTU_MAX);
 	atomic_init(&qp->state, PLX_QP_RESET);
 }
 
@@ -481,5 +544,5 @@ plx_qpair_counters(const struct plx_qpair *qp)
 enum plx_qp_state
 plx_qpair_state(const struct plx_qpair *qp)
 {
-	return (enum plx_qp_state)atomic_load(&qp->state);
+	return state_of(atomic_load(&qp->state));
 }

@@ -7,7 +7,8 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "engine.h"
+#include "conn.h"
+#include "ud.h"
 
 static struct plx_qpair *
 find(const struct plx_engine *engine, uint32_t qpn)
@@ -50,6 +51,12 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 	if ((verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP) &&
 	    plx_net_on_frame(engine->config.net, bytes, len, engine->now) != PLX_NET_NOT_OURS) {
 		plx_count(&engine->counters.rx_net, 1);
+		/* It may be the answer that a datagram waits for. */
+		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
+			engine->gsi->look_at = engine->now;
+		/* It may be what datagrams wait for. */
+		if (engine->ways != NULL && !plx_list_empty(&engine->ways->asking))
+			engine->reroute_at = engine->now;
 		return;
 	}
 	plx_count(&engine->counters.refused[verdict], 1);
@@ -71,14 +78,6 @@ icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
 
 	return plx_icrc_load(ip + covered) == engine->icrc(ip, covered) ||
 	       PLX_MUTANT(ICRC_NOT_LOOKED_AT);
-}
-
-/* Look into the ring of receives while there is still something in the queue behind it. */
-static inline void
-feed(struct plx_qpair *qp)
-{
-	if (qp->recv->ring != NULL && plx_unlikely(plx_rq_count(qp->recv->rq) < qp->recv->low))
-		rqueue_pull(qp->recv);
 }
 
 static inline void
@@ -107,9 +106,18 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		not_roce(engine, wire, bytes, len);
 		return;
 	}
+	if (plx_unlikely(pkt.dest_qpn == PLX_GSI_QPN)) {
+		gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
+		return;
+	}
 	qp = find(engine, pkt.dest_qpn);
 	if (plx_unlikely(qp == NULL)) {
 		plx_count(&engine->counters.rx_no_qp, 1);
+		return;
+	}
+	if (plx_unlikely(qp->ud != NULL)) {
+		pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
+		ud_receive(engine, qp, &pkt, bytes + frame.ip_at, frame.ip_bytes);
 		return;
 	}
 	verdict = plx_rc_admit(qp->rc, &frame, &pkt);
@@ -122,7 +130,7 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		return;
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
-	feed(qp);
+	rqueue_feed(qp->recv);
 	judge(engine, qp, &pkt);
 }
 
@@ -171,7 +179,7 @@ receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 		return false;
 	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
 	pkt.ce = (ip[1] & 3) == PLX_ECN_CE;
-	feed(qp);
+	rqueue_feed(qp->recv);
 	if (!pkt.ce && receive_only(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
 
-#include "engine.h"
+#include "ud.h"
 
 #if defined(__x86_64__)
 #define PREFETCHW __attribute__((target("prfchw")))
@@ -56,6 +56,15 @@ open_buffer(struct rte_mbuf *m, size_t len)
 	return rte_pktmbuf_mtod(m, uint8_t *);
 }
 
+static inline void
+seal(const struct plx_engine *engine, struct rte_mbuf *m)
+{
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *) + PLX_ETH_BYTES;
+	size_t covered = m->data_len - (size_t)(PLX_ETH_BYTES + PLX_ICRC_BYTES);
+
+	plx_icrc_store(engine->icrc(ip, covered), ip + covered);
+}
+
 /*
  * The ICRCs of everything that was written since the last time: in a pass of their own, because a
  * CRC that loads what was stored a moment ago, in wider pieces, waits for the store buffer.
@@ -63,26 +72,23 @@ open_buffer(struct rte_mbuf *m, size_t len)
 void
 engine_seal(struct plx_engine *engine)
 {
-	for (uint32_t i = engine->tx_sealed; i < engine->tx_count; i++) {
-		struct rte_mbuf *m = engine->tx[i];
-		uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *) + PLX_ETH_BYTES;
-		size_t covered = m->data_len - (size_t)(PLX_ETH_BYTES + PLX_ICRC_BYTES);
-
-		plx_icrc_store(engine->icrc(ip, covered), ip + covered);
-	}
+	for (uint32_t i = engine->tx_sealed; i < engine->tx_count; i++)
+		seal(engine, engine->tx[i]);
 	engine->tx_sealed = engine->tx_count;
 }
 
-/* One packet, from the headers to the pad, written where it will be sent from. */
-static void
-emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emit)
+/* A packet, from the headers to the pad, written where it will be sent from; the place of the ICRC
+ * is set to zero. */
+static inline struct rte_mbuf *
+write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
+	     const struct plx_emit *emit)
 {
 	const struct plx_iov *iov = &engine->actions.iov[emit->iov_first];
 	struct rte_mbuf *m = engine->spare[--engine->spare_count];
 	size_t roce = plx_opcodes[emit->pkt.opcode].header_bytes + emit->pkt.payload_bytes +
 		      emit->pkt.pad + PLX_ICRC_BYTES;
-	uint8_t *bytes = open_buffer(m, qp->to_peer.header_bytes + roce);
-	size_t at = plx_frame_template_write(&qp->to_peer, roce, bytes);
+	uint8_t *bytes = open_buffer(m, tmpl->header_bytes + roce);
+	size_t at = plx_frame_template_write(tmpl, roce, bytes);
 
 	at += plx_pkt_encode(&emit->pkt, bytes + at);
 	for (uint32_t i = 0; i < emit->iovs; i++) {
@@ -90,13 +96,38 @@ emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emi
 		at += iov[i].bytes;
 	}
 	memset(bytes + at, 0, 3); /* the pad, and places that the ICRC is stored over */
+	return m;
+}
+
+static void
+emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emit)
+{
+	struct rte_mbuf *m = write_packet(engine, &qp->to_peer, emit);
+
 	if (plx_likely(!qp->loops)) {
 		engine->tx[engine->tx_count++] = m;
 		return;
 	}
-	at += emit->pkt.pad;
-	plx_icrc_store(engine->icrc(bytes + PLX_ETH_BYTES, at - PLX_ETH_BYTES), bytes + at);
+	seal(engine, m);
 	engine->loop[engine->loop_count++] = m;
+}
+
+/* A datagram, if there is a buffer for it: the caller has seen to that, and to room. */
+void
+engine_emit(struct plx_engine *engine, struct plx_way *way, const struct plx_emit *emit)
+{
+	bool ready = way_ready(way);
+	struct rte_mbuf *m = write_packet(engine, &way->to_peer, emit);
+
+	if (plx_likely(ready && !way->loops)) {
+		engine->tx[engine->tx_count++] = m;
+		return;
+	}
+	seal(engine, m);
+	if (ready)
+		engine->loop[engine->loop_count++] = m;
+	else
+		way_park(way, m);
 }
 
 void
@@ -174,10 +205,13 @@ engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room)
 		room = LOOP_ROOM - engine->loop_count;
 	if (budget > room)
 		budget = room;
-	if (plx_unlikely(!qp->routed))
+	if (plx_unlikely(!qp->routed)) {
+		if (qp->ud != NULL)
+			return ud_transmit(engine, qp, budget);
 		budget = 0;
-	else if (plx_likely(!qp->loops))
+	} else if (plx_likely(!qp->loops)) {
 		sent = transmit_usual(engine, qp, budget, &other);
+	}
 	if (other) {
 		sent += plx_rc_transmit(qp->rc, engine->now, budget - sent, &engine->actions);
 		engine_execute(engine, qp);
@@ -185,11 +219,24 @@ engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room)
 	return sent;
 }
 
+/* In ERROR: sweep, for posts that raced with the error. Datagrams have no connection to wait for,
+ * so they send when they have something. Returns: when to wake it */
+static PLX_COLD uint64_t
+schedule_unusual(struct plx_engine *engine, struct plx_qpair *qp, unsigned state, uint64_t wake)
+{
+	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
+		plx_list_append(&engine->ready, &qp->ready_link);
+	if (state_of(state) == PLX_QP_ERROR)
+		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
+	return wake;
+}
+
 /* What the transport wants next: to send again, to be woken, or nothing. */
 void
 engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
 {
 	uint64_t wake = plx_rc_wake_ns(qp->rc);
+	unsigned state;
 
 	qpair_publish(qp);
 	rqueue_publish(qp->recv, qp->recv_cq);
@@ -198,24 +245,25 @@ engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
 			plx_list_append(&engine->ready, &qp->ready_link);
 		wake = PLX_NEVER;
 	}
-	/* In ERROR: sweep, for posts that raced with the error. */
-	if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) == PLX_QP_ERROR))
-		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
+	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+	if (plx_unlikely(state >= PLX_QP_ERROR))
+		wake = schedule_unusual(engine, qp, state, wake);
 	/* Later than what is set: the timer will find out when it fires. */
 	if (wake < qp->timer.deadline)
 		wheel_set(&engine->wheel, &qp->timer, wake);
 }
 
-/* ARP and neighbour discovery: rare, small, and first come. */
+/* ARP, neighbour discovery and echo: rare, bounded by what waits there, and first come. */
 void
 engine_transmit_net(struct plx_engine *engine)
 {
 	struct plx_net *net = engine->config.net;
 	uint64_t wake = plx_net_wake_ns(net);
 
-	while (plx_unlikely(wake == 0) && engine->tx_count < TX_ROOM && stock(engine) > 0) {
+	while (plx_unlikely(wake == 0) && engine->tx_count < TX_ROOM - NET_RESERVE &&
+	       stock(engine) > 0) {
 		struct rte_mbuf *m = engine->spare[engine->spare_count - 1];
-		uint8_t *bytes = open_buffer(m, PLX_NET_FRAME_MAX);
+		uint8_t *bytes = open_buffer(m, plx_net_frame_max(net));
 		size_t len = plx_net_transmit(net, engine->now, bytes);
 
 		wake = plx_net_wake_ns(net);
@@ -231,14 +279,50 @@ engine_transmit_net(struct plx_engine *engine)
 	if (plx_unlikely(plx_net_version(net) != engine->net_version)) {
 		engine->net_version = plx_net_version(net);
 		engine->reroute_at = engine->now;
+		engine->reroute_qps = true;
 	}
 	if (plx_unlikely(engine->now >= engine->reroute_at)) {
 		struct plx_list *node, *after;
 
 		engine->reroute_at = PLX_NEVER;
+		ways_ask(engine);
+		if (!engine->reroute_qps)
+			return;
+		engine->reroute_qps = false;
 		plx_list_for_each (node, after, &engine->qpairs)
 			qpair_route(plx_list_entry(node, struct plx_qpair, all_link));
 	}
+}
+
+/* One datagram of the GSI, behind whatever is ready to leave. Returns: false: no room or buffer */
+bool
+engine_send_gsi(struct plx_engine *engine, const struct plx_frame *frame, const struct plx_pkt *pkt,
+		bool loops)
+{
+	struct plx_frame_template template;
+	struct rte_mbuf *m;
+	uint8_t *bytes;
+	size_t roce, at;
+
+	if ((loops ? engine->loop_count >= LOOP_ROOM : engine->tx_count >= TX_ROOM) ||
+	    stock(engine) == 0)
+		return false;
+	m = engine->spare[--engine->spare_count];
+	plx_frame_template_init(&template, frame);
+	roce = plx_opcodes[pkt->opcode].header_bytes + pkt->payload_bytes + PLX_ICRC_BYTES;
+	bytes = open_buffer(m, template.header_bytes + roce);
+	at = plx_frame_template_write(&template, roce, bytes);
+	at += plx_pkt_encode(pkt, bytes + at);
+	memcpy(bytes + at, pkt->payload, pkt->payload_bytes);
+	at += pkt->payload_bytes;
+	plx_icrc_store(engine->icrc(bytes + PLX_ETH_BYTES, at - PLX_ETH_BYTES), bytes + at);
+	if (loops) {
+		engine->loop[engine->loop_count++] = m;
+		return true;
+	}
+	engine->tx[engine->tx_count++] = m;
+	engine->tx_sealed++;
+	return true;
 }
 
 static PLX_COLD void

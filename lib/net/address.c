@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which addresses are ours, which network holds an address, and is a configuration good?
- * It never changes anything, and knows nothing of neighbours.
- * Start with plx_address_of_network(); at most PLX_NET_ADDRESSES_MAX are looked at.
+ * Which addresses are ours, which network or route leads to an address, and is a configuration
+ * good? It never changes anything, and knows nothing of neighbours. Start with plx_address_way();
+ * at most PLX_NET_ADDRESSES_MAX and PLX_NET_ROUTES_MAX are looked at.
  */
 #include "address.h"
 
@@ -44,6 +44,40 @@ plx_address_of_network(const struct plx_net_config *config, const struct plx_ip 
 	return best;
 }
 
+/* The route with the longest prefix that holds `ip`, the first of those; NULL: none does. */
+static const struct plx_net_route *
+route_of(const struct plx_net_config *config, const struct plx_ip *ip)
+{
+	const struct plx_net_route *best = NULL;
+
+	for (uint32_t i = 0; i < config->routes; i++) {
+		const struct plx_net_route *route = &config->route[i];
+
+		if (same_bits(&route->net, ip, route->prefix_bits) &&
+		    (!best || route->prefix_bits > best->prefix_bits))
+			best = route;
+	}
+	return best;
+}
+
+bool
+plx_address_way(const struct plx_net_config *config, const struct plx_ip *ip, struct plx_way *way)
+{
+	const struct plx_net_address *own = plx_address_of_network(config, ip);
+	const struct plx_net_route *route = route_of(config, ip);
+
+	if (route && (!own || route->prefix_bits > own->prefix_bits)) {
+		way->own = plx_address_of_network(config, &route->via);
+		way->hop = plx_ip_canonical(&route->via);
+		return true;
+	}
+	if (!own)
+		return false;
+	way->own = own;
+	way->hop = plx_ip_canonical(ip);
+	return true;
+}
+
 const struct plx_net_address *
 plx_address_own(const struct plx_net_config *config, const struct plx_ip *ip)
 {
@@ -83,12 +117,47 @@ address_is_good(const struct plx_net_config *config, uint32_t index)
 	return true;
 }
 
-bool
-plx_address_config_is_good(const struct plx_net_config *config)
+/* The gateway is a neighbour like any other, and asked for by our address in its network. */
+static bool
+route_is_good(const struct plx_net_config *config, uint32_t index)
+{
+	const struct plx_net_route *route = &config->route[index];
+	const struct plx_ip nothing = {.version = route->net.version};
+	unsigned bits = (unsigned)plx_ip_bytes(&route->net) * 8;
+	struct plx_ip behind = route->net;
+
+	if ((route->net.version != 4 && route->net.version != 6) || route->prefix_bits > bits)
+		return false;
+	for (unsigned bit = 0; bit < route->prefix_bits; bit++)
+		behind.v[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+	if (!same_address(&behind, &nothing))
+		return false;
+	for (uint32_t i = 0; i < index; i++)
+		if (config->route[i].prefix_bits == route->prefix_bits &&
+		    same_bits(&config->route[i].net, &route->net, route->prefix_bits))
+			return false;
+	return route->via.version == route->net.version &&
+	       plx_address_of_network(config, &route->via) &&
+	       plx_address_is_unicast(config, &route->via) && !plx_address_own(config, &route->via);
+}
+
+static bool
+sizes_are_good(const struct plx_net_config *config)
 {
 	if (config->addresses < 1 || config->addresses > PLX_NET_ADDRESSES_MAX)
 		return false;
 	if (config->neighbours < 1 || config->neighbours > PLX_NET_NEIGHBOURS_MAX)
+		return false;
+	if (config->frame_max != 0 &&
+	    (config->frame_max < PLX_NET_FRAME_MIN || config->frame_max > PLX_NET_FRAME_MAX))
+		return false;
+	return config->routes <= PLX_NET_ROUTES_MAX && config->announce <= PLX_NET_ANNOUNCE_MAX;
+}
+
+bool
+plx_address_config_is_good(const struct plx_net_config *config)
+{
+	if (!sizes_are_good(config))
 		return false;
 	for (uint32_t i = 0; i < config->addresses; i++)
 		if (!address_is_good(config, i))
@@ -96,6 +165,9 @@ plx_address_config_is_good(const struct plx_net_config *config)
 	/* Only now are all prefixes known to be in range, and so a network's last address. */
 	for (uint32_t i = 0; i < config->addresses; i++)
 		if (!plx_address_is_unicast(config, &config->address[i].ip))
+			return false;
+	for (uint32_t i = 0; i < config->routes; i++)
+		if (!route_is_good(config, i))
 			return false;
 	return plx_mac_is_station(config->mac);
 }

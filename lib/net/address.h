@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our own addresses and the networks that they reach. Private to lib/net.
+ * Our own addresses, the networks that they reach, and the routes beyond. Private to lib/net.
  * It never changes anything: an answer follows from the configuration alone.
- * Start with plx_address_of_network().
+ * Start with plx_address_way().
  */
 #ifndef PLX_ADDRESS_H
 #define PLX_ADDRESS_H
@@ -18,6 +18,16 @@ struct plx_ip plx_ip_canonical(const struct plx_ip *ip);
 /** Our address with the longest prefix that holds `ip`, the first of those; NULL: none does. */
 const struct plx_net_address *plx_address_of_network(const struct plx_net_config *config,
 						     const struct plx_ip *ip);
+
+/* How an address is reached. */
+struct plx_way {
+	const struct plx_net_address *own; /* from here */
+	struct plx_ip hop;                 /* by this neighbour, canonical */
+};
+
+/** The way to an address that is not ours; false: there is none. */
+bool plx_address_way(const struct plx_net_config *config, const struct plx_ip *ip,
+		     struct plx_way *way);
 
 /** Our address that is `ip`; NULL: none is. */
 const struct plx_net_address *plx_address_own(const struct plx_net_config *config,

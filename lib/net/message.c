@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Ethernet header of a message, and which of the two protocols follows it.
+ * The Ethernet header of a frame, and which of the protocols follows it.
  * It never looks at the table or at our own IP addresses: net.c does.
- * Start with plx_message_decode().
+ * Start with plx_ether_decode().
  */
 #include "message.h"
 
@@ -31,37 +31,46 @@ plx_ip_is_station(const struct plx_ip *ip)
 }
 
 enum plx_net_verdict
-plx_message_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac,
-		   struct plx_message *out)
+plx_ether_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac, struct plx_ether *out)
 {
-	size_t at = PLX_ETH_BYTES;
-	unsigned ethertype;
-
 	if (len < PLX_ETH_BYTES)
 		return PLX_NET_MALFORMED;
-	*out = (struct plx_message){.kind = PLX_MESSAGE_NONE};
-	memcpy(out->eth_dst, bytes, PLX_MAC_BYTES);
-	memcpy(out->eth_src, bytes + PLX_MAC_BYTES, PLX_MAC_BYTES);
-	ethertype = plx_get16(bytes + 12);
-	if (ethertype == PLX_ETHERTYPE_VLAN) {
-		at += PLX_VLAN_BYTES;
-		if (len < at)
+	memcpy(out->dst, bytes, PLX_MAC_BYTES);
+	memcpy(out->src, bytes + PLX_MAC_BYTES, PLX_MAC_BYTES);
+	out->bytes = PLX_ETH_BYTES;
+	out->type = (uint16_t)plx_get16(bytes + 12);
+	if (out->type == PLX_ETHERTYPE_VLAN) {
+		out->bytes += PLX_VLAN_BYTES;
+		if (len < out->bytes)
 			return PLX_NET_MALFORMED;
 		if (plx_get16(bytes + 14) & VLAN_ID_MASK)
 			return PLX_NET_NOT_OURS;
-		ethertype = plx_get16(bytes + 16);
+		out->type = (uint16_t)plx_get16(bytes + 16);
 	}
-	if (ethertype != PLX_ETHERTYPE_ARP && ethertype != PLX_ETHERTYPE_IPV6)
+	if (out->type != PLX_ETHERTYPE_ARP && out->type != PLX_ETHERTYPE_IPV4 &&
+	    out->type != PLX_ETHERTYPE_IPV6)
 		return PLX_NET_NOT_OURS;
 	/* A port may be promiscuous, and a link may give us back what we sent. */
-	if (!(out->eth_dst[0] & 1) && memcmp(out->eth_dst, own_mac, PLX_MAC_BYTES) != 0)
+	if (!(out->dst[0] & 1) && memcmp(out->dst, own_mac, PLX_MAC_BYTES) != 0)
 		return PLX_NET_NOT_OURS;
-	if (memcmp(out->eth_src, own_mac, PLX_MAC_BYTES) == 0)
+	if (memcmp(out->src, own_mac, PLX_MAC_BYTES) == 0)
 		return PLX_NET_NOT_OURS;
-	if (!plx_mac_is_station(out->eth_src))
-		return PLX_NET_MALFORMED;
-	return ethertype == PLX_ETHERTYPE_ARP ? plx_arp_decode(bytes + at, len - at, out)
-					      : plx_nd_decode(bytes + at, len - at, out);
+	return plx_mac_is_station(out->src) ? PLX_NET_TAKEN : PLX_NET_MALFORMED;
+}
+
+enum plx_net_verdict
+plx_message_decode(const struct plx_ether *ether, const uint8_t *bytes, size_t len,
+		   struct plx_message *out)
+{
+	*out = (struct plx_message){.kind = PLX_MESSAGE_NONE};
+	memcpy(out->eth_dst, ether->dst, PLX_MAC_BYTES);
+	memcpy(out->eth_src, ether->src, PLX_MAC_BYTES);
+	bytes += ether->bytes;
+	len -= ether->bytes;
+	if (ether->type == PLX_ETHERTYPE_IPV4)
+		return PLX_NET_NOT_OURS;
+	return ether->type == PLX_ETHERTYPE_ARP ? plx_arp_decode(bytes, len, out)
+						: plx_nd_decode(bytes, len, out);
 }
 
 size_t

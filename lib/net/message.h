@@ -12,9 +12,19 @@
 enum {
 	PLX_MAC_BYTES = 6,
 	PLX_FRAME_BYTES_MIN = 60, /* of Ethernet, without FCS */
+	PLX_ETHERTYPE_IPV4 = 0x0800,
 	PLX_ETHERTYPE_ARP = 0x0806,
 	PLX_ETHERTYPE_VLAN = 0x8100,
 	PLX_ETHERTYPE_IPV6 = 0x86dd,
+	PLX_PROTO_ICMPV6 = 58,
+};
+
+/* The front of a frame that may be for us. */
+struct plx_ether {
+	uint8_t dst[PLX_MAC_BYTES];
+	uint8_t src[PLX_MAC_BYTES];
+	uint16_t type;  /* one of those above, behind the tag if there is one */
+	uint16_t bytes; /* of this header, tag included */
 };
 
 enum plx_message_kind {
@@ -77,11 +87,15 @@ bool plx_mac_is_station(const uint8_t *mac);
 /** Can it be the address of a station, wherever? What a network says of it: address.c. */
 bool plx_ip_is_station(const struct plx_ip *ip);
 
-/** Returns: TAKEN (decoded), NOT_OURS, MALFORMED */
-enum plx_net_verdict plx_message_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac,
-					struct plx_message *out);
+/** Returns: TAKEN (decoded: ARP, IPv4 or IPv6, for us or a group), NOT_OURS, MALFORMED */
+enum plx_net_verdict plx_ether_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac,
+				      struct plx_ether *out);
 
-/** @param out [PLX_NET_FRAME_MAX] Returns: bytes written */
+/** Returns: TAKEN (decoded), NOT_OURS, MALFORMED */
+enum plx_net_verdict plx_message_decode(const struct plx_ether *ether, const uint8_t *bytes,
+					size_t len, struct plx_message *out);
+
+/** @param out [PLX_NET_FRAME_MIN] Returns: bytes written */
 size_t plx_message_encode(const struct plx_message *message, uint8_t *out);
 
 /* What follows the Ethernet header; `message` has its Ethernet addresses already. */

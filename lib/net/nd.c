@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * IPv6 neighbour solicitations and advertisements, bytes to message and back.
- * It never follows an extension header, and routers, redirects and echo are not its business.
+ * It never follows an extension header, and routers and redirects are not its business.
  * Start with plx_nd_decode().
  *
  *   IPv6     next header 58, hop limit 255: it comes from this link and no other
@@ -10,10 +10,9 @@
  *              135     0                 0           asked for     1: the asker's MAC
  *              136     0                 R S O       who answers   2: the answerer's MAC
  */
-#include "message.h"
+#include "sum.h"
 
 enum {
-	ND_PROTO_ICMPV6 = 58,
 	ND_HOP_LIMIT = 255,
 	ND_SOLICITATION = 135,
 	ND_ADVERTISEMENT = 136,
@@ -45,21 +44,6 @@ plx_nd_group_mac(const struct plx_ip *group, uint8_t *mac)
 {
 	mac[0] = mac[1] = 0x33;
 	memcpy(mac + 2, group->v + 12, 4);
-}
-
-/* The sum of the pseudo-header (RFC 8200, 8.1) and the message: 0xffff when its checksum is right.
- * At most 2^15 words of 16 bits fit the 32 of the sum. */
-static unsigned
-sum_of(const uint8_t *ip, size_t icmp_bytes)
-{
-	uint32_t sum = ND_PROTO_ICMPV6 + (uint32_t)icmp_bytes;
-
-	for (size_t at = 8; at < PLX_IPV6_BYTES; at += 2)
-		sum += plx_get16(ip + at);
-	for (size_t at = 0; at < icmp_bytes; at++)
-		sum += at % 2 ? ip[PLX_IPV6_BYTES + at] : (uint32_t)ip[PLX_IPV6_BYTES + at] << 8;
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (sum & 0xffff) + (sum >> 16);
 }
 
 /* Look through the options for the Ethernet address that goes with the type of the message; the
@@ -134,14 +118,14 @@ plx_nd_decode(const uint8_t *bytes, size_t len, struct plx_message *out)
 	icmp_bytes = plx_get16(bytes + 4);
 	if (icmp_bytes > len - PLX_IPV6_BYTES)
 		return PLX_NET_MALFORMED;
-	if (bytes[6] != ND_PROTO_ICMPV6)
+	if (bytes[6] != PLX_PROTO_ICMPV6)
 		return PLX_NET_NOT_OURS;
 	if (icmp_bytes < 1)
 		return PLX_NET_MALFORMED;
 	if (icmp[0] != ND_SOLICITATION && icmp[0] != ND_ADVERTISEMENT)
 		return PLX_NET_NOT_OURS;
 	if (bytes[7] != ND_HOP_LIMIT || icmp_bytes < ND_FIXED_BYTES || icmp[1] != 0 ||
-	    sum_of(bytes, icmp_bytes) != 0xffff)
+	    plx_sum_icmp6(bytes, icmp_bytes) != 0xffff)
 		return PLX_NET_MALFORMED;
 	asks = icmp[0] == ND_SOLICITATION;
 	if (!options_decode(icmp + ND_FIXED_BYTES, icmp_bytes - ND_FIXED_BYTES,
@@ -165,7 +149,7 @@ plx_nd_encode(const struct plx_message *message, uint8_t *out)
 	memset(out, 0, PLX_IPV6_BYTES + icmp_bytes);
 	out[0] = 6 << 4;
 	plx_put16(out + 4, (unsigned)icmp_bytes);
-	out[6] = ND_PROTO_ICMPV6;
+	out[6] = PLX_PROTO_ICMPV6;
 	out[7] = ND_HOP_LIMIT;
 	memcpy(out + 8, message->subject.v, 16);
 	memcpy(out + 24, message->to.v, 16);
@@ -176,6 +160,6 @@ plx_nd_encode(const struct plx_message *message, uint8_t *out)
 	option[0] = asks ? ND_OPTION_SOURCE : ND_OPTION_TARGET;
 	option[1] = 1;
 	memcpy(option + 2, message->mac, PLX_MAC_BYTES);
-	plx_put16(icmp + 2, ~sum_of(out, icmp_bytes) & 0xffff);
+	plx_put16(icmp + 2, ~plx_sum_icmp6(out, icmp_bytes) & 0xffff);
 	return PLX_IPV6_BYTES + icmp_bytes;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One port's neighbour resolution: what a question or a frame means, and what is sent.
+ * One port's neighbour resolution and echo: what a question or a frame means, and what is sent.
  * It never believes a claim to an address of ours, and never waits: time is an argument.
  * Start with plx_net_resolve() and plx_net_on_frame(); a neighbour's life is in neighbour.c.
  */
 #include "address.h"
+#include "echo.h"
 #include "neighbour.h"
+#include "ping.h"
 
 /* What is owed to somebody who asked for an address of ours. */
 struct plx_net_answer {
@@ -14,23 +16,51 @@ struct plx_net_answer {
 	uint8_t mac[PLX_MAC_BYTES];
 };
 
+/* What is sent, in the order in which it takes turns. */
+enum kind {
+	ANSWER,
+	REQUEST,
+	ECHO,
+	PING,
+	ANNOUNCEMENT,
+	KINDS,
+};
+
 struct plx_net {
 	struct plx_net_config config;
 	struct plx_table table;
 	struct plx_net_counters counters;
-	bool answered_last; /* whose turn it is: answers or requests */
-	uint32_t answer_first, answers;
+
+	/* looked at in every duty cycle, as is the front of `pings` */
+	uint32_t answers, echoes;
+	uint32_t announce_left; /* rounds, the one that is being sent included */
+	bool announcing;
+	uint64_t announce_ns; /* when the next round begins, unless announcing */
+	struct plx_pings pings;
+
+	uint32_t turn;          /* enum kind: looked at first */
+	uint32_t announce_next; /* of our addresses */
+	uint32_t answer_first, echo_first;
 	struct plx_net_answer answer[PLX_NET_ANSWERS_MAX]; /* a ring */
+	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; the frames: */
+	uint8_t *echo_frames; /* [PLX_NET_ECHOES_MAX] of config.frame_max */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
 /* ---- set-up --------------------------------------------------------------------------------- */
+
+static uint32_t
+frame_max_of(const struct plx_net_config *config)
+{
+	return config->frame_max ? config->frame_max : PLX_NET_FRAME_USUAL;
+}
 
 size_t
 plx_net_bytes(const struct plx_net_config *config)
 {
 	if (!plx_address_config_is_good(config))
 		return 0;
-	return sizeof(struct plx_net) + plx_table_bytes(config->neighbours);
+	return sizeof(struct plx_net) + plx_table_bytes(config->neighbours) +
+	       (size_t)PLX_NET_ECHOES_MAX * frame_max_of(config);
 }
 
 struct plx_net *
@@ -43,7 +73,12 @@ plx_net_init(void *memory, const struct plx_net_config *config)
 	net->config = *config;
 	for (uint32_t i = 0; i < config->addresses; i++)
 		net->config.address[i].ip = plx_ip_canonical(&config->address[i].ip);
+	net->config.frame_max = frame_max_of(config);
 	plx_table_init(&net->table, net + 1, config->neighbours, config->seed, &net->counters);
+	net->echo_frames = (uint8_t *)(net + 1) + plx_table_bytes(config->neighbours);
+	plx_pings_init(&net->pings, config->seed);
+	net->announce_left = config->announce;
+	net->announcing = config->announce > 0;
 	return net;
 }
 
@@ -53,12 +88,28 @@ bool
 plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *source)
 {
 	const struct plx_net_address *own = plx_address_own(&net->config, ip);
+	struct plx_way way;
 
-	if (!own)
-		own = plx_address_of_network(&net->config, ip);
+	if (!own && plx_address_way(&net->config, ip, &way))
+		own = way.own;
 	if (!own)
 		return false;
 	*source = own->ip;
+	return true;
+}
+
+bool
+plx_net_next_hop(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *hop)
+{
+	struct plx_way way;
+
+	if (plx_net_is_own(net, ip)) {
+		*hop = plx_ip_canonical(ip);
+		return true;
+	}
+	if (!plx_address_way(&net->config, ip, &way))
+		return false;
+	*hop = way.hop;
 	return true;
 }
 
@@ -72,7 +123,7 @@ enum plx_net_verdict
 plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint8_t *mac)
 {
 	const struct plx_neighbour *neighbour;
-	struct plx_ip wanted;
+	struct plx_way way;
 
 	if (plx_net_is_own(net, ip)) {
 		memcpy(mac, net->config.mac, PLX_MAC_BYTES);
@@ -80,10 +131,9 @@ plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint
 	}
 	if (!plx_address_is_unicast(&net->config, ip))
 		return PLX_NET_NOT_UNICAST;
-	if (!plx_address_of_network(&net->config, ip))
+	if (!plx_address_way(&net->config, ip, &way))
 		return PLX_NET_NO_ROUTE;
-	wanted = plx_ip_canonical(ip);
-	neighbour = plx_table_want(&net->table, &wanted, now);
+	neighbour = plx_table_want(&net->table, &way.hop, now);
 	if (neighbour->state == PLX_NEIGHBOUR_ASKING)
 		return PLX_NET_WAIT;
 	if (neighbour->state == PLX_NEIGHBOUR_SILENT)
@@ -160,28 +210,186 @@ claim_is_malformed(const struct plx_net *net, const struct plx_message *message)
 	return message->subject.version && !plx_address_is_unicast(&net->config, &message->subject);
 }
 
+static enum plx_net_verdict
+on_message(struct plx_net *net, const struct plx_message *message, uint64_t now)
+{
+	if (claim_is_malformed(net, message))
+		return PLX_NET_MALFORMED;
+	if (message->to.version && !plx_ip_is_multicast(&message->to) &&
+	    !plx_net_is_own(net, &message->to))
+		return PLX_NET_NOT_OURS;
+	if (message->subject.version && plx_net_is_own(net, &message->subject)) {
+		plx_count(&net->counters.conflicts, 1);
+		return PLX_NET_TAKEN;
+	}
+	return message->kind == PLX_MESSAGE_REQUEST ? on_request(net, message, now)
+						    : on_answer(net, message, now);
+}
+
+/* ---- echo ----------------------------------------------------------------------------------- */
+
+/* The answer goes where the frame came from, so that nobody has to be looked for, and what a sender
+ * says of itself costs us nothing. It is made at once, since the frame is not ours to keep. */
+static void
+owe_echo(struct plx_net *net, const struct plx_echo *request)
+{
+	uint32_t at = (net->echo_first + net->echoes) % PLX_NET_ECHOES_MAX;
+	struct plx_echo answer = *request;
+
+	if (net->echoes == PLX_NET_ECHOES_MAX ||
+	    plx_echo_frame_bytes(request) > net->config.frame_max) {
+		plx_count(&net->counters.echoes_dropped, 1);
+		return;
+	}
+	answer.asks = false;
+	answer.traffic_class &= 0xfc; /* without marks of congestion: RFC 3168, 6.1 */
+	answer.from = request->to;
+	answer.to = request->from;
+	memcpy(answer.eth_dst, request->eth_src, PLX_MAC_BYTES);
+	memcpy(answer.eth_src, net->config.mac, PLX_MAC_BYTES);
+	net->echo_bytes[at] = (uint32_t)plx_echo_encode(
+		&answer, net->echo_frames + (size_t)at * net->config.frame_max);
+	net->echoes++;
+}
+
+static void
+on_echo_answer(struct plx_net *net, const struct plx_echo *answer, uint64_t now)
+{
+	struct plx_ping *ping = plx_ping_of_answer(&net->pings, answer->sequence);
+
+	if (!ping || answer->id != net->pings.id || answer->bytes != ping->bytes ||
+	    memcmp(&answer->from, &ping->to, sizeof ping->to) != 0 ||
+	    memcmp(&answer->to, &ping->from, sizeof ping->from) != 0 || !plx_echo_counts(answer)) {
+		plx_count(&net->counters.pings_unasked, 1);
+		return;
+	}
+	plx_count(&net->counters.pings_answered, 1);
+	ping->rtt_ns = now - ping->sent_ns;
+	plx_ping_enter(&net->pings, ping, PLX_PING_ANSWERED);
+}
+
+static enum plx_net_verdict
+on_echo(struct plx_net *net, const struct plx_echo *echo, uint64_t now)
+{
+	if (!plx_net_is_own(net, &echo->to))
+		return PLX_NET_NOT_OURS;
+	if (!plx_address_is_unicast(&net->config, &echo->from))
+		return PLX_NET_MALFORMED;
+	if (plx_net_is_own(net, &echo->from)) {
+		plx_count(&net->counters.conflicts, 1);
+	} else if (echo->asks) {
+		plx_count(&net->counters.echoes_seen, 1);
+		owe_echo(net, echo);
+	} else {
+		on_echo_answer(net, echo, now);
+	}
+	return PLX_NET_TAKEN;
+}
+
 enum plx_net_verdict
 plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len, uint64_t now)
 {
 	struct plx_message message;
+	struct plx_ether ether;
+	struct plx_echo echo;
 	enum plx_net_verdict verdict;
 
-	verdict = plx_message_decode(bytes, len, net->config.mac, &message);
-	if (verdict == PLX_NET_TAKEN && claim_is_malformed(net, &message))
-		verdict = PLX_NET_MALFORMED;
+	verdict = plx_ether_decode(bytes, len, net->config.mac, &ether);
+	if (verdict == PLX_NET_TAKEN) {
+		verdict = plx_message_decode(&ether, bytes, len, &message);
+		if (verdict == PLX_NET_TAKEN) {
+			verdict = on_message(net, &message, now);
+		} else if (verdict == PLX_NET_NOT_OURS && ether.type != PLX_ETHERTYPE_ARP) {
+			verdict = plx_echo_decode(&ether, bytes, len, &echo);
+			if (verdict == PLX_NET_TAKEN)
+				verdict = on_echo(net, &echo, now);
+		}
+	}
 	if (verdict == PLX_NET_MALFORMED)
 		plx_count(&net->counters.malformed, 1);
-	if (verdict != PLX_NET_TAKEN)
-		return verdict;
-	if (message.to.version && !plx_ip_is_multicast(&message.to) &&
-	    !plx_net_is_own(net, &message.to))
-		return PLX_NET_NOT_OURS;
-	if (message.subject.version && plx_net_is_own(net, &message.subject)) {
-		plx_count(&net->counters.conflicts, 1);
-		return PLX_NET_TAKEN;
+	return verdict;
+}
+
+/* ---- echo requests of our own --------------------------------------------------------------- */
+
+/* As soon as the way is known the request can be sent. */
+static enum plx_net_verdict
+look(struct plx_net *net, struct plx_ping *ping, uint64_t now)
+{
+	enum plx_net_verdict verdict = plx_net_resolve(net, &ping->to, now, ping->mac);
+
+	if (verdict == PLX_NET_READY)
+		plx_ping_enter(&net->pings, ping, PLX_PING_TO_SEND);
+	return verdict;
+}
+
+/* As it is sent. */
+static struct plx_echo
+echo_of(const struct plx_net *net, const struct plx_ping *ping)
+{
+	struct plx_echo echo = {.asks = true,
+				.id = net->pings.id,
+				.sequence = (uint16_t)ping->number,
+				.from = ping->from,
+				.to = ping->to,
+				.bytes = ping->bytes};
+
+	memcpy(echo.eth_dst, ping->mac, PLX_MAC_BYTES);
+	memcpy(echo.eth_src, net->config.mac, PLX_MAC_BYTES);
+	return echo;
+}
+
+enum plx_net_verdict
+plx_net_ping(struct plx_net *net, const struct plx_ip *ip, uint32_t bytes, uint64_t now,
+	     uint64_t timeout, uint32_t *number)
+{
+	bool own = plx_net_is_own(net, ip);
+	struct plx_ip source;
+	struct plx_ping *ping;
+	struct plx_echo echo;
+
+	if (!own && !plx_address_is_unicast(&net->config, ip))
+		return PLX_NET_NOT_UNICAST;
+	if (!plx_net_source(net, ip, &source))
+		return PLX_NET_NO_ROUTE;
+	echo = (struct plx_echo){.from = source, .bytes = bytes};
+	if (bytes > PLX_NET_FRAME_MAX || plx_echo_frame_bytes(&echo) > net->config.frame_max)
+		return PLX_NET_TOO_LONG;
+	ping = plx_ping_begin(&net->pings, now, timeout);
+	if (!ping)
+		return PLX_NET_BUSY;
+	ping->from = source;
+	ping->to = plx_ip_canonical(ip);
+	ping->bytes = bytes;
+	*number = ping->number;
+	if (own)
+		plx_ping_enter(&net->pings, ping, PLX_PING_ANSWERED);
+	else
+		(void)look(net, ping, now);
+	return PLX_NET_WAIT;
+}
+
+enum plx_net_verdict
+plx_net_ping_result(struct plx_net *net, uint32_t number, uint64_t now, uint64_t *rtt_ns)
+{
+	struct plx_ping *ping = plx_ping_find(&net->pings, number);
+	enum plx_net_verdict verdict = PLX_NET_LOST;
+
+	if (!ping)
+		return PLX_NET_LOST;
+	if (ping->state == PLX_PING_ANSWERED) {
+		*rtt_ns = ping->rtt_ns;
+		verdict = PLX_NET_READY;
+	} else if (ping->state == PLX_PING_LOOKING) {
+		verdict = look(net, ping, now);
+		if (verdict != PLX_NET_NO_ANSWER && now < ping->deadline_ns)
+			return PLX_NET_WAIT;
+		verdict = PLX_NET_NO_ANSWER;
+	} else if (now < ping->deadline_ns) {
+		return PLX_NET_WAIT;
 	}
-	return message.kind == PLX_MESSAGE_REQUEST ? on_request(net, &message, now)
-						   : on_answer(net, &message, now);
+	plx_ping_enter(&net->pings, ping, PLX_PING_FREE);
+	return verdict;
 }
 
 /* ---- sending -------------------------------------------------------------------------------- */
@@ -237,15 +445,105 @@ send_request(struct plx_net *net, struct plx_neighbour *neighbour, uint64_t now,
 	return plx_message_encode(&message, out);
 }
 
+static size_t
+send_echo(struct plx_net *net, uint8_t *out)
+{
+	uint32_t bytes = net->echo_bytes[net->echo_first];
+
+	memcpy(out, net->echo_frames + (size_t)net->echo_first * net->config.frame_max, bytes);
+	net->echo_first = (net->echo_first + 1) % PLX_NET_ECHOES_MAX;
+	net->echoes--;
+	plx_count(&net->counters.echoes_sent, 1);
+	return bytes;
+}
+
+static size_t
+send_ping(struct plx_net *net, uint64_t now, uint8_t *out)
+{
+	struct plx_ping *ping = plx_ping_to_send(&net->pings);
+	struct plx_echo echo = echo_of(net, ping);
+
+	ping->sent_ns = now;
+	plx_ping_enter(&net->pings, ping, PLX_PING_SENT);
+	plx_count(&net->counters.pings_sent, 1);
+	return plx_echo_encode(&echo, out);
+}
+
+/* An ARP request for our own address (RFC 5227, 3), or an advertisement that nobody has asked for
+ * (RFC 4861, 7.2.6); once for each address, and all of that again after a while. */
+static size_t
+send_announcement(struct plx_net *net, uint64_t now, uint8_t *out)
+{
+	const struct plx_ip *own = &net->config.address[net->announce_next].ip;
+	struct plx_message message = {
+		.kind = own->version == 4 ? PLX_MESSAGE_REQUEST : PLX_MESSAGE_ANSWER,
+		.subject = *own,
+		.target = *own,
+	};
+
+	memcpy(message.eth_src, net->config.mac, PLX_MAC_BYTES);
+	memcpy(message.mac, net->config.mac, PLX_MAC_BYTES);
+	if (own->version == 4) {
+		memset(message.eth_dst, 0xff, PLX_MAC_BYTES);
+	} else {
+		message.to = plx_nd_all_nodes();
+		plx_nd_group_mac(&message.to, message.eth_dst);
+	}
+	if (++net->announce_next == net->config.addresses) {
+		net->announce_next = 0;
+		net->announce_left--;
+		net->announcing = false;
+		net->announce_ns = plx_time_add(now, PLX_NET_ANNOUNCE_NS);
+	}
+	plx_count(&net->counters.announcements_sent, 1);
+	return plx_message_encode(&message, out);
+}
+
+static bool
+waits(const struct plx_net *net, enum kind kind)
+{
+	switch (kind) {
+	case ANSWER:
+		return net->answers > 0;
+	case REQUEST:
+		return plx_table_to_ask(&net->table) != NULL;
+	case ECHO:
+		return net->echoes > 0;
+	case PING:
+		return net->pings.to_send > 0;
+	case ANNOUNCEMENT:
+		return net->announcing;
+	case KINDS:
+		break;
+	}
+	return false;
+}
+
 size_t
 plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
 {
-	struct plx_neighbour *neighbour = plx_table_to_ask(&net->table);
+	uint32_t kind = net->turn, looked = 0;
 
-	net->answered_last = net->answers && !(net->answered_last && neighbour);
-	if (net->answered_last)
+	while (!waits(net, (enum kind)kind)) {
+		if (++looked == KINDS)
+			return 0;
+		kind = (kind + 1) % KINDS;
+	}
+	net->turn = (kind + 1) % KINDS;
+	switch ((enum kind)kind) {
+	case ANSWER:
 		return send_answer(net, out);
-	return neighbour ? send_request(net, neighbour, now, out) : 0;
+	case REQUEST:
+		return send_request(net, plx_table_to_ask(&net->table), now, out);
+	case ECHO:
+		return send_echo(net, out);
+	case PING:
+		return send_ping(net, now, out);
+	case ANNOUNCEMENT:
+	case KINDS:
+		break;
+	}
+	return send_announcement(net, now, out);
 }
 
 /* ---- time, and what is to be seen ----------------------------------------------------------- */
@@ -254,14 +552,26 @@ void
 plx_net_on_tick(struct plx_net *net, uint64_t now)
 {
 	plx_table_tick(&net->table, now);
+	if (net->announce_left > 0 && now >= net->announce_ns)
+		net->announcing = true;
 }
 
 uint64_t
 plx_net_wake_ns(const struct plx_net *net)
 {
-	if (net->answers || plx_table_to_ask(&net->table))
+	uint64_t due_ns = net->announce_left > 0 ? net->announce_ns : PLX_NEVER;
+
+	/* Asked in every duty cycle: the same as waits() of every kind. */
+	if ((net->answers | net->echoes | net->pings.to_send) != 0 || net->announcing ||
+	    plx_table_to_ask(&net->table))
 		return 0;
-	return plx_table_due_ns(&net->table);
+	return plx_time_min(due_ns, plx_table_due_ns(&net->table));
+}
+
+uint32_t
+plx_net_frame_max(const struct plx_net *net)
+{
+	return net->config.frame_max;
 }
 
 uint32_t

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who has this address? ARP and IPv6 neighbour discovery for one port: its own addresses, and a
- * bounded table of neighbours. Frame in, frames out on request, time is an argument.
- * It never routes: an address outside every prefix of ours has no way out. Nothing that comes in
- * allocates, grows a queue without limit, or takes the place of a neighbour in use.
+ * Who has this address, and is anybody there? ARP, IPv6 neighbour discovery and echo for one port:
+ * its own addresses, its routes, and a bounded table of neighbours. Frame in, frames out on
+ * request, time is an argument.
+ * It never forwards: what comes in is for us or dropped. Nothing that comes in allocates, grows a
+ * queue without limit, or takes the place of a neighbour in use.
  * Start with plx_net_resolve(); docs/net.md draws a neighbour's life.
  */
 #ifndef PLX_NET_H
@@ -14,12 +15,18 @@
 
 enum {
 	PLX_NET_ADDRESSES_MAX = 8,
+	PLX_NET_ROUTES_MAX = 16,
 	PLX_NET_NEIGHBOURS_MAX = 4096,
-	PLX_NET_FRAME_MAX = 128,  /* [bytes] the longest frame that plx_net_transmit() writes */
-	PLX_NET_TRIES = 3,        /* requests for one neighbour, one PLX_NET_RETRY_NS apart */
-	PLX_NET_ANSWERS_MAX = 32, /* answers that wait to be sent */
-	PLX_NET_GUEST_SHARE = 4,  /* one of so many entries may hold a neighbour that only asked */
-	PLX_NET_DUE_MAX = 64,     /* expiries of one kind that one plx_net_on_tick() handles */
+	PLX_NET_FRAME_MIN = 128, /* [bytes] of frame_max: every message of ours that is no echo */
+	PLX_NET_FRAME_USUAL = 1514, /* [bytes] Ethernet's own, without FCS */
+	PLX_NET_FRAME_MAX = 9216,   /* [bytes] */
+	PLX_NET_TRIES = 3,          /* requests for one neighbour, one PLX_NET_RETRY_NS apart */
+	PLX_NET_ANSWERS_MAX = 32,   /* answers that wait to be sent */
+	PLX_NET_ECHOES_MAX = 16,    /* the same, of echo: whole frames, kept */
+	PLX_NET_PINGS_MAX = 16,     /* echo requests of our own that nobody has answered yet */
+	PLX_NET_ANNOUNCE_MAX = 3,   /* times that our addresses are announced, RFC 4861 (10) */
+	PLX_NET_GUEST_SHARE = 4,    /* one of so many entries may hold who only asked */
+	PLX_NET_DUE_MAX = 64,       /* expiries of one kind that one plx_net_on_tick() handles */
 };
 
 #define PLX_NET_RETRY_NS    (1 * PLX_SEC)
@@ -27,31 +34,47 @@ enum {
 #define PLX_NET_NEGATIVE_NS (3 * PLX_SEC)  /* an address that did not answer is not asked again */
 #define PLX_NET_GUEST_NS    (30 * PLX_SEC) /* who only asked us is forgotten after this */
 #define PLX_NET_MOVE_NS     (1 * PLX_SEC)  /* a neighbour moves at most once in this time */
+#define PLX_NET_ANNOUNCE_NS (1 * PLX_SEC)  /* between two announcements */
 
 struct plx_net_address {
 	struct plx_ip ip;
 	uint8_t prefix_bits; /* of the network that is reached directly */
 };
 
+/* The way to a network that is not reached directly. */
+struct plx_net_route {
+	struct plx_ip net;   /* zeros behind the prefix */
+	uint8_t prefix_bits; /* 0: everything, the default route */
+	struct plx_ip via;   /* the gateway, in a network of ours */
+};
+
 struct plx_net_config {
 	uint8_t mac[6];
 	uint32_t addresses; /* 1 .. PLX_NET_ADDRESSES_MAX */
 	struct plx_net_address address[PLX_NET_ADDRESSES_MAX];
+	uint32_t routes; /* 0 .. PLX_NET_ROUTES_MAX, in any order */
+	struct plx_net_route route[PLX_NET_ROUTES_MAX];
 	uint32_t neighbours; /* 1 .. PLX_NET_NEIGHBOURS_MAX; the oldest unused one gives way */
+	uint32_t frame_max;  /* [bytes] longest frame to send, without FCS: PLX_NET_FRAME_MIN ..
+			      * PLX_NET_FRAME_MAX; 0: PLX_NET_FRAME_USUAL */
+	uint32_t announce;   /* times, PLX_NET_ANNOUNCE_NS apart: 0 .. PLX_NET_ANNOUNCE_MAX */
 	uint64_t seed; /* random bits; who knows them can choose addresses that are slow to find */
 };
 
 struct plx_net;
 
 /* What became of a question or a frame. X(name, text) */
-#define PLX_NET_VERDICT_LIST(X)                                                 \
-	X(READY, "the neighbour is known")                                      \
-	X(WAIT, "the neighbour was asked; ask again later")                     \
-	X(NO_ANSWER, "the neighbour did not answer")                            \
-	X(NO_ROUTE, "the address is in no network of ours")                     \
-	X(NOT_UNICAST, "the address is multicast, broadcast, loopback or none") \
-	X(NOT_OURS, "neither ARP nor neighbour discovery, or for another")      \
-	X(MALFORMED, "ARP or neighbour discovery with wrong fields")            \
+#define PLX_NET_VERDICT_LIST(X)                                                       \
+	X(READY, "the neighbour is known")                                            \
+	X(WAIT, "the neighbour was asked; ask again later")                           \
+	X(NO_ANSWER, "the neighbour did not answer")                                  \
+	X(NO_ROUTE, "the address is in no network of ours, and no route leads there") \
+	X(NOT_UNICAST, "the address is multicast, broadcast, loopback or none")       \
+	X(LOST, "the echo request was not answered in time")                          \
+	X(BUSY, "too many echo requests are on their way")                            \
+	X(TOO_LONG, "the echo request is longer than a frame")                        \
+	X(NOT_OURS, "neither ARP, neighbour discovery nor echo, or for another")      \
+	X(MALFORMED, "ARP, neighbour discovery or echo with wrong fields")            \
 	X(TAKEN, "the frame was taken")
 
 enum plx_net_verdict {
@@ -78,7 +101,14 @@ const char *plx_net_verdict_text(enum plx_net_verdict verdict);
 	X(moves_refused, "changes of an Ethernet address too soon after another")  \
 	X(evicted, "neighbours that gave way to newer ones")                       \
 	X(guests_refused, "requesters not remembered: no entry was free for them") \
-	X(replies_dropped, "answers not sent: the queue of answers was full")
+	X(replies_dropped, "answers not sent: the queue of answers was full")      \
+	X(announcements_sent, "announcements of our own addresses sent")           \
+	X(echoes_seen, "echo requests for an address of ours")                     \
+	X(echoes_sent, "answers to them sent")                                     \
+	X(echoes_dropped, "answers to them not sent: too many, or too long")       \
+	X(pings_sent, "echo requests sent")                                        \
+	X(pings_answered, "echo requests of ours that were answered")              \
+	X(pings_unasked, "echo answers that nobody waits for, ignored")
 
 struct plx_net_counters {
 #define PLX_X(name, text) uint64_t name;
@@ -87,10 +117,12 @@ struct plx_net_counters {
 };
 
 /**
- * Bytes that plx_net_init() wants; 0 when something in config is out of range: counts, prefix bits,
- * an address that is not unicast in its network, a multicast or zero MAC, the same address twice.
+ * Bytes that plx_net_init() wants; 0 when something in config is out of range: counts, sizes,
+ * prefix bits, an address that is not unicast in its network, a multicast or zero MAC, the same
+ * address or route twice, a route with bits behind its prefix, a gateway that is ours or in no
+ * network of ours.
  *
- * Tests: tests/unit/net/address.c
+ * Tests: tests/unit/net/address.c, tests/unit/net/route.c
  */
 size_t plx_net_bytes(const struct plx_net_config *config);
 
@@ -101,8 +133,10 @@ size_t plx_net_bytes(const struct plx_net_config *config);
 struct plx_net *plx_net_init(void *memory, const struct plx_net_config *config);
 
 /**
- * The Ethernet address of `ip`; an unknown neighbour is asked for (plx_net_transmit() has the
- * request). An address of our own resolves to our own MAC at once.
+ * The Ethernet address by which `ip` is reached: its own, or that of the gateway to it. An unknown
+ * neighbour is asked for (plx_net_transmit() has the request). An address of our own resolves to
+ * our own MAC at once. Of networks and routes the one with the longest prefix counts; of equals the
+ * network, and the first.
  *
  * A neighbour that was resolved once is asked again every PLX_NET_FRESH_NS, and stays READY
  * meanwhile; one that then does not answer PLX_NET_TRIES times is forgotten.
@@ -116,14 +150,19 @@ struct plx_net *plx_net_init(void *memory, const struct plx_net_config *config);
  *          answered, else of the one that was resolved longest ago
  * Cost:    O(1) on average; not for the data path
  * Spec:    RFC 826; RFC 1122 (2.3.2.1: dead neighbours are noticed); RFC 4861 (7.2.2, 7.3.3)
- * Tests:   tests/unit/net/life.c, tests/unit/net/crowd.c
+ * Tests:   tests/unit/net/life.c, tests/unit/net/crowd.c, tests/unit/net/route.c
  */
 enum plx_net_verdict plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now,
 				     uint8_t *mac) PLX_MUST_CHECK;
 
-/** The address of ours from which `ip` is reached: of the longest prefix that holds it, the first;
- * false when no prefix holds it, and *source is untouched. An address of ours reaches itself. */
+/** The address of ours from which `ip` is reached: that of the network which holds it, or its
+ * gateway; false when there is no way, and *source is untouched. An address of ours reaches itself.
+ * Threads: any. */
 bool plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *source);
+
+/** The neighbour that is asked for `ip`: itself, or the gateway to it; false when there is no way,
+ * and *hop is untouched. Threads: any. */
+bool plx_net_next_hop(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *hop);
 
 /** Is this one of our own addresses? */
 bool plx_net_is_own(const struct plx_net *net, const struct plx_ip *ip);
@@ -136,32 +175,71 @@ bool plx_net_is_own(const struct plx_net *net, const struct plx_ip *ip);
  * when it updates a neighbour that is known. What was learned without having been asked is used,
  * and asked for. A frame with a VLAN other than 0 (which is a priority only) is not ours.
  *
+ * An echo request for an address of ours is answered to the station that the frame came from: to a
+ * neighbour itself, or to the router that brought it, and nothing is looked up or remembered. Only
+ * what came to our own MAC counts, whole; fragments, options and extension headers are not ours.
+ *
  * @param bytes [len] one frame without FCS, one VLAN tag at most; not one byte past len is read
  * Returns: TAKEN (it was for us; whether it changed anything, the counters say), NOT_OURS or
  *          MALFORMED (hop limit not 255, bad checksum, lengths, a multicast sender ...)
  * Changes: nothing but counters unless TAKEN
- * Cost:    O(1) on average, and O(len) for the checksum of an advertisement or solicitation
- * Spec:    RFC 826; RFC 5227 (1.1: probes are answered); RFC 4861 (7.1.1, 7.1.2, 7.2.3 to 7.2.5)
+ * Cost:    O(1) on average, and O(len) for a checksum and for the copy of an echo
+ * Spec:    RFC 826; RFC 5227 (1.1: probes are answered); RFC 4861 (7.1.1, 7.1.2, 7.2.3 to 7.2.5);
+ *          RFC 792; RFC 4443 (4.1, 4.2); RFC 1122 (3.2.2.6: no answer to a broadcast)
  * Tests:   tests/unit/net/wire.c, tests/unit/net/hostile.c, tests/unit/net/news.c,
- *          tests/fuzz/net.c
+ *          tests/unit/net/echo.c, tests/fuzz/net.c
  */
 enum plx_net_verdict plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len,
 				      uint64_t now);
 
 /**
- * Write the next frame that is to be sent, without FCS: answers and requests in turn, so that a
- * flood of questions does not keep us from asking.
+ * Send one echo request, as soon as the way there is known.
  *
- * @param out [PLX_NET_FRAME_MAX]
- * Returns: bytes written, 60 (the least of Ethernet) .. PLX_NET_FRAME_MAX; 0 when there is nothing
- *          to send
- * Spec:    RFC 826; RFC 4861 (4.3, 4.4, 7.2.4); RFC 2464 (7: multicast)
- * Tests:   tests/unit/net/wire.c
+ * It is plx_net_ping_result() that looks whether the neighbour has answered: who does not call it
+ * has no request sent. An address of ours answers at once, without a frame.
+ *
+ * @param bytes   of payload, as many as a frame holds behind 42 bytes (IPv6: 62) of headers
+ * @param timeout [ns] from now; after it the entry may serve another
+ * @param number  [out] when WAIT: for plx_net_ping_result()
+ * Returns: WAIT, NO_ROUTE, NOT_UNICAST, TOO_LONG, BUSY (PLX_NET_PINGS_MAX are on their way)
+ * Spec:    RFC 792; RFC 4443 (4.1)
+ * Tests:   tests/unit/net/ping.c
+ */
+enum plx_net_verdict plx_net_ping(struct plx_net *net, const struct plx_ip *ip, uint32_t bytes,
+				  uint64_t now, uint64_t timeout, uint32_t *number) PLX_MUST_CHECK;
+
+/**
+ * What became of it. The answer that counts has the address, the numbers and every byte that was
+ * sent. But for WAIT the number is of no more use afterwards.
+ *
+ * @param rtt_ns [out] when READY: from plx_net_transmit() to plx_net_on_frame()
+ * Returns: WAIT, READY, NO_ANSWER (the neighbour that leads there did not answer), LOST (no answer
+ *          in time, or no such number)
+ * Tests:   tests/unit/net/ping.c
+ */
+enum plx_net_verdict plx_net_ping_result(struct plx_net *net, uint32_t number, uint64_t now,
+					 uint64_t *rtt_ns) PLX_MUST_CHECK;
+
+/** [bytes] of a frame that plx_net_transmit() writes, at most: frame_max of the configuration. */
+uint32_t plx_net_frame_max(const struct plx_net *net);
+
+/**
+ * Write the next frame that is to be sent, without FCS: answers, requests, echoes, pings and
+ * announcements in turn, so that a flood of questions does not keep us from asking.
+ *
+ * The first frames of a port announce its addresses, by gratuitous ARP and unsolicited
+ * advertisements, so that neighbours who know an old Ethernet address forget it.
+ *
+ * @param out [plx_net_frame_max(net)]
+ * Returns: bytes written, 60 (the least of Ethernet) .. plx_net_frame_max(net); 0 when there is
+ *          nothing to send
+ * Spec:    RFC 826; RFC 4861 (4.3, 4.4, 7.2.4, 7.2.6); RFC 2464 (7: multicast); RFC 5227 (3)
+ * Tests:   tests/unit/net/wire.c, tests/unit/net/announce.c
  */
 size_t plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out);
 
-/** Let it see the time: retries, refreshing, giving up; at most PLX_NET_DUE_MAX of each kind, and
- * then plx_net_wake_ns() is not in the future. */
+/** Let it see the time: retries, refreshing, giving up, announcing; at most PLX_NET_DUE_MAX of each
+ * kind, and then plx_net_wake_ns() is not in the future. */
 void plx_net_on_tick(struct plx_net *net, uint64_t now);
 
 /** 0 when plx_net_transmit() has a frame, else the deadline for plx_net_on_tick(), or PLX_NEVER.

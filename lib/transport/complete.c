@@ -68,15 +68,18 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
-/* A window is bound when its BIND is posted; one that never came to its turn is not bound. */
-void
-complete_undo_bind(struct plx_rc *qp, uint32_t index)
+/* An entry that never came to its turn. A window is bound when its BIND is posted: now it is not. A
+ * datagram does not need its way any more. */
+PLX_COLD void
+complete_undo(struct plx_rc *qp, uint32_t index)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, index);
 
 	/* The owner may have unbound it already, by destroying it. */
 	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
 		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
+	if (qp->ways)
+		qp->ways[wqe->way]--;
 }
 
 static void
@@ -87,7 +90,7 @@ flush_send(struct plx_rc *qp, struct plx_actions *out)
 	while (req->head != req->tail && actions_room(out) > 0) {
 		bool failed = req->failed != PLX_WC_SUCCESS && req->head == req->failed_at;
 
-		complete_undo_bind(qp, req->head);
+		complete_undo(qp, req->head);
 		send_completion(qp, failed ? (enum plx_wc_status)req->failed : PLX_WC_FLUSHED, out);
 		req->head++;
 		req->done = req->cursor = req->started = req->head;

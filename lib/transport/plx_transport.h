@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One reliable-connection queue pair, requester and responder: packet in, actions out.
+ * One queue pair, of a reliable connection (requester and responder) or of datagrams: packet in,
+ * actions out.
  * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
  * executes what it decides. One thread owns a QP.
  * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md tells the story.
@@ -8,6 +9,7 @@
 #ifndef PLX_TRANSPORT_H
 #define PLX_TRANSPORT_H
 
+#include "plx_action.h"
 #include "plx_base.h"
 #include "plx_mem.h"
 #include "plx_wire.h"
@@ -15,150 +17,10 @@
 /* ---- limits -------------------------------------------------------------------------------- */
 
 enum {
-	PLX_WQE_BYTES = 128,
-	PLX_WQE_SGES = 4,          /* in the WQE itself; what is beyond lies in its spill */
-	PLX_WQE_INLINE_BYTES = 64, /* as above, for inline data */
 	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
 	PLX_WINDOW_PACKETS_MAX = 1 << 16,
 	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
-	PLX_ACTIONS_MAX = 64,
-	PLX_IOVS_MAX = 128,
-	/* places that must be free when an entry point is called; completions of requests that
-	 * were waiting use more if they are there */
-	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
 };
-
-/* ---- work requests -------------------------------------------------------------------------- */
-
-/*
- * One send queue entry as it crosses a ring: two cache lines, no pointers, and what most requests
- * use lies in the first. Up to four SGEs or 64 inline bytes lie in it; longer lists and longer
- * inline data lie in a spill buffer beside it.
- */
-struct plx_wqe {
-	uint64_t wr_id;
-	uint8_t op;    /* enum plx_wr_op */
-	uint8_t flags; /* enum plx_wr_flag */
-	uint8_t sges;  /* 0 .. the QP's limit */
-	uint8_t resv;
-	uint32_t inline_bytes; /* with PLX_WR_INLINE */
-	union {
-		uint32_t imm;           /* *_IMM, host byte order */
-		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
-	};
-	struct plx_key rkey;
-	uint64_t remote_va;
-	union {
-		struct plx_sge sge[PLX_WQE_SGES];
-		uint8_t data[PLX_WQE_INLINE_BYTES];
-	};
-	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else not looked at */
-	uint64_t compare;  /* CMP_SWAP */
-	uint64_t resv2[2];
-};
-
-_Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
-
-/* ---- actions -------------------------------------------------------------------------------- */
-
-enum plx_action_kind {
-	PLX_ACT_NONE,
-	PLX_ACT_PLACE,    /* copy into granted memory */
-	PLX_ACT_ATOMIC,   /* read-modify-write granted memory, keep the old value */
-	PLX_ACT_COMPLETE, /* a completion queue entry */
-	PLX_ACT_EVENT,    /* something happened to the QP */
-	PLX_ACT_EMIT,     /* send one packet */
-};
-
-/* Ascending order, the last byte last (nd2.md's in-order placement is kept by the executor). */
-struct plx_place {
-	uint8_t *dst;
-	const uint8_t *src; /* into the packet's payload, or into the QP */
-	uint32_t bytes;
-};
-
-/* Eight bytes at an aligned address, in host byte order there. */
-struct plx_atomic {
-	uint8_t *target;
-	uint64_t swap_add, compare;
-	uint64_t *original; /* into the QP: the executor stores the value found */
-	bool cmp_swap;      /* else fetch-and-add */
-};
-
-struct plx_event {
-	uint32_t qpn;
-	uint8_t kind;  /* enum plx_event_kind */
-	uint8_t cause; /* FAILED: enum plx_wc_status */
-};
-
-struct plx_iov {
-	const uint8_t *base;
-	uint32_t bytes;
-};
-
-enum plx_emit_flag {
-	PLX_EMIT_RETRANSMIT = 1 << 0,
-	PLX_EMIT_RESPONSE = 1 << 1,
-	/* first transmission of a SEND or WRITE whose every source region promises to stay as it
-	 * is: the only payload that may leave without a copy (decision 4) */
-	PLX_EMIT_STABLE = 1 << 2,
-};
-
-/* A packet to send: header fields, and where its payload lies. `pkt.payload` is not used. */
-struct plx_emit {
-	struct plx_pkt pkt;
-	uint16_t iov_first; /* into plx_actions.iov */
-	uint8_t iovs;
-	uint8_t flags; /* enum plx_emit_flag */
-};
-
-struct plx_action {
-	uint8_t kind; /* enum plx_action_kind */
-	union {
-		struct plx_place place;
-		struct plx_atomic atomic;
-		struct plx_completion completion;
-		struct plx_event event;
-		struct plx_emit emit;
-	};
-};
-
-/*
- * What a call wants done, in this order. The caller empties it by plx_actions_reset() when it has
- * executed everything; pointers in it are good until the next call on the same QP, or until the
- * packet that caused them is freed. Memory actions must be executed before the next plx_rc_*().
- */
-struct plx_actions {
-	uint32_t count;
-	uint32_t iovs;
-	struct plx_action list[PLX_ACTIONS_MAX];
-	struct plx_iov iov[PLX_IOVS_MAX];
-};
-
-static inline void
-plx_actions_reset(struct plx_actions *actions)
-{
-	actions->count = 0;
-	actions->iovs = 0;
-}
-
-/** Copy what a PLACE says, the last byte last. */
-void plx_place_bytes(const struct plx_place *place);
-
-/** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
-void plx_action_touch_memory(const struct plx_action *action);
-
-/**
- * Build the whole frame of an EMIT by copying: headers, payload, pad, ICRC.
- *
- * @param out [plx_emit_bytes()] at least
- * Returns: bytes written
- */
-size_t plx_emit_write(const struct plx_frame_template *tmpl, const struct plx_actions *actions,
-		      const struct plx_emit *emit, plx_icrc_fn icrc, uint8_t *out);
-
-/** Bytes of the frame that plx_emit_write() will build. */
-size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_emit *emit);
 
 /* ---- verdicts on packets -------------------------------------------------------------------- */
 
@@ -170,6 +32,7 @@ size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_em
 	X(STATE, "the QP's state cannot receive")                                            \
 	X(PKEY, "P_Key does not match")                                                      \
 	X(ADDRESS, "addresses are not the QP's path")                                        \
+	X(QKEY, "Q_Key is not the QP's")                                                     \
 	X(AHEAD, "PSN ahead of the one expected: NAK")                                       \
 	X(AHEAD_AGAIN, "PSN ahead, and the NAK is out already")                              \
 	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                          \
@@ -559,5 +422,127 @@ uint32_t plx_rc_sq_consumed(const struct plx_rc *qp);
 /** The number of a QP's own and of its peer. */
 uint32_t plx_rc_number(const struct plx_rc *qp);
 uint32_t plx_rc_peer_number(const struct plx_rc *qp);
+
+/* ---- datagrams --------------------------------------------------------------------------------
+ */
+
+/*
+ * A UD queue pair: messages of one packet, to anybody and from anybody, lost as packets are lost.
+ * It has the queues of a connection and no peer. What a connection does with its queues alone is
+ * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_place(), plx_rc_on_tick(),
+ * plx_rc_wake_ns(), plx_rc_owes(), plx_rc_fail(), plx_rc_query(), plx_rc_counters() and
+ * plx_rc_number(), plx_rc_sq_posted(), plx_rc_sq_consumed(). All other plx_rc_*() are for
+ * connections only.
+ *
+ * A datagram is done when it is sent: its completion follows the EMIT in the same list.
+ */
+struct plx_ud;
+
+struct plx_ud_ids {
+	uint32_t qpn; /* 24 bits */
+	uint32_t qkey;
+	struct plx_domain domain;
+	struct plx_mem *mem; /* outlives the QP */
+	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	/* entries posted and not gone (sent, flushed or forgotten) that name each way; NULL: nobody
+	 * wants to know. Written by every call on the QP; outlives it */
+	uint32_t *ways;
+};
+
+/* Read when the QP goes to RTR; sq_psn to RTS. */
+struct plx_ud_attr {
+	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096: the longest message, either way */
+	uint16_t pkey;
+	struct plx_psn sq_psn; /* the first PSN we send */
+};
+
+/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_res is 0. */
+size_t plx_ud_bytes(const struct plx_rc_caps *caps);
+
+/**
+ * @param memory [plx_ud_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * Returns: the QP, in RESET
+ */
+struct plx_ud *plx_ud_init(void *memory, const struct plx_rc_caps *caps,
+			   const struct plx_ud_ids *ids);
+
+/** Its queues; see above. */
+struct plx_rc *plx_ud_base(struct plx_ud *ud);
+
+/** As plx_rc_modify(). Tests: tests/unit/transport/ud.c */
+enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
+			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
+
+/**
+ * Post to the send queue: a SEND or SEND_IMM with way, remote_qpn and remote_qkey. A controlled
+ * Q_Key (its highest bit is set) stands for the QP's own.
+ *
+ * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
+ * (longer than the path MTU)
+ * Spec:   IBTA vol 1, 10.2.5
+ * Cost:   hot; O(SGEs)
+ */
+enum plx_status plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe,
+				 const void *spill) PLX_MUST_CHECK;
+
+/** Post what the caller has built in plx_rc_sq_place() and checked as plx_ud_post_send() does. */
+void plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes);
+
+/**
+ * Lines 4 and 5 of the decision table: as plx_rc_admit(), but anybody may send to it.
+ * Returns: ACCEPT, SERVICE, STATE or PKEY
+ */
+enum plx_verdict plx_ud_admit(const struct plx_ud *ud, const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/**
+ * Accept one datagram. What cannot be taken is dropped, and no receive is used up: nobody can spoil
+ * the receives of a program by datagrams that are too long. Only a receive whose own key denies the
+ * place ends the QP.
+ *
+ * @param pkt admitted and ICRC-checked
+ * @param ip  the IP header that it came with: 40 bytes of IPv6 or 20 of IPv4
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE, COMPLETE, EVENT
+ * Returns: ACCEPT; QKEY, LENGTH, RNR (no receive), RECV_LENGTH: dropped; RECV_ACCESS: to ERROR
+ * Shape:   PLX_UD_HEADER_BYTES, of which `bytes` of the completion tells too, then the payload
+ * Changes: nothing but a counter, unless ACCEPT or RECV_ACCESS
+ * Cost:    hot; O(SGEs)
+ * Spec:    IBTA vol 1, 9.8.3; Annex A17
+ * Tests:   tests/table/datagram.c, tests/unit/transport/ud.c, tests/unit/replay
+ */
+enum plx_verdict plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
+				  struct plx_actions *out);
+
+/**
+ * Ask for what it wants to send; each EMIT names its way. Also delivers completions that an earlier
+ * call had no room for, and the flush of a QP in error.
+ *
+ * @param budget packets it may emit; 0 delivers completions only
+ * Returns: packets emitted
+ */
+uint32_t plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out);
+
+/* ---- datagrams without a queue pair: for management -------------------------------------------
+ */
+
+/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; of these
+ * QKEY may be asked behind the ICRC only (line 7 of the decision table). */
+enum plx_verdict plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey,
+			      uint32_t qkey) PLX_MUST_CHECK;
+
+/* From whom to whom. */
+struct plx_ud_label {
+	uint32_t src_qpn, dest_qpn; /* 24 bits */
+	uint32_t qkey;
+	uint16_t pkey;
+};
+
+/** The headers of a UD SEND ONLY, without immediate data, not solicited, nothing asked for.
+ * @param bytes of payload; `pad` follows from it */
+void plx_ud_label(const struct plx_ud_label *label, struct plx_psn psn, uint32_t bytes,
+		  struct plx_pkt *out);
+
+/** What stands in front of a datagram's payload in its receive: the IPv6 header, or zeros and the
+ * IPv4 header behind them. @param ip as plx_ud_on_packet() @param out [PLX_UD_HEADER_BYTES] */
+void plx_ud_header_space(const uint8_t *ip, uint8_t *out);
 
 #endif

@@ -21,7 +21,7 @@ align_line(size_t n)
 }
 
 static struct layout
-layout_of(const struct plx_rc_caps *caps)
+layout_of(const struct plx_rc_caps *caps, size_t head)
 {
 	struct layout l = {.slots = 1};
 	uint32_t sges = caps->sq_sges > PLX_WQE_SGES ? caps->sq_sges - PLX_WQE_SGES : 0;
@@ -33,7 +33,7 @@ layout_of(const struct plx_rc_caps *caps)
 	if (l.spill_bytes < inl)
 		l.spill_bytes = inl;
 	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
-	l.wqe_at = align_line(sizeof(struct plx_rc));
+	l.wqe_at = align_line(head);
 	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
 	l.spill_at = l.track_at + align_line(l.slots * sizeof(struct sq_track));
 	l.res_at = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
@@ -42,22 +42,22 @@ layout_of(const struct plx_rc_caps *caps)
 }
 
 size_t
-plx_rc_bytes(const struct plx_rc_caps *caps)
+qp_bytes(const struct plx_rc_caps *caps, size_t head)
 {
 	if (caps->sq_depth < 1 || caps->sq_depth > PLX_QUEUE_DEPTH_MAX ||
 	    caps->sq_sges > PLX_SGE_MAX || caps->inline_bytes > PLX_INLINE_MAX ||
 	    caps->responder_res > PLX_RD_ATOMIC_MAX)
 		return 0;
-	return layout_of(caps).bytes;
+	return layout_of(caps, head).bytes;
 }
 
 struct plx_rc *
-plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_ids *ids)
+qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct plx_rc_ids *ids)
 {
-	struct layout l = layout_of(caps);
+	struct layout l = layout_of(caps, head);
 	struct plx_rc *qp = memory;
 
-	PLX_ASSERT(plx_rc_bytes(caps) > 0);
+	PLX_ASSERT(qp_bytes(caps, head) > 0);
 	memset(memory, 0, l.bytes);
 	qp->state = PLX_QP_RESET;
 	qp->qpn = ids->qpn;
@@ -78,6 +78,18 @@ plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_id
 	requester_reset(qp);
 	responder_reset(qp);
 	return qp;
+}
+
+size_t
+plx_rc_bytes(const struct plx_rc_caps *caps)
+{
+	return qp_bytes(caps, sizeof(struct plx_rc));
+}
+
+struct plx_rc *
+plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_ids *ids)
+{
+	return qp_init(memory, sizeof(struct plx_rc), caps, ids);
 }
 
 /* ---- states -----------------------------------------------------------------------------------
@@ -146,7 +158,7 @@ to_reset(struct plx_rc *qp)
 	qp->more = false;
 	qp->turn = false;
 	for (uint32_t i = qp->req.done; i != qp->req.tail; i++)
-		complete_undo_bind(qp, i);
+		complete_undo(qp, i);
 	requester_reset(qp);
 	responder_reset(qp);
 	if (!qp->rq->shared)
@@ -342,13 +354,6 @@ state_receives(const struct plx_rc *qp, const struct plx_opcode *op)
 	if (qp->state == PLX_QP_RTS || qp->state == PLX_QP_SQD)
 		return true;
 	return qp->state == PLX_QP_RTR && plx_opcode_has(op, PLX_OPF_REQUEST);
-}
-
-/* P_Keys match when their low 15 bits do and at least one of them is a full member's. */
-static bool
-pkey_matches(uint16_t ours, uint16_t theirs)
-{
-	return ((ours ^ theirs) & 0x7fff) == 0 && (ours | theirs) & 0x8000;
 }
 
 static bool

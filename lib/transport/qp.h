@@ -171,7 +171,27 @@ struct plx_rc {
 	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
+	uint32_t *ways; /* of datagrams: entries that name each way; NULL: nobody counts them */
 };
+
+/* Datagrams: the queues of a connection, whose peer-related fields nobody uses. */
+struct plx_ud {
+	struct plx_rc base;
+	uint32_t qkey;
+	uint8_t space[PLX_UD_HEADER_BYTES]; /* of the datagram that is being received */
+};
+
+/* qp.c: a queue pair behind whose first `head` bytes its queues begin. */
+size_t qp_bytes(const struct plx_rc_caps *caps, size_t head);
+struct plx_rc *qp_init(void *memory, size_t head, const struct plx_rc_caps *caps,
+		       const struct plx_rc_ids *ids);
+
+/* P_Keys match when their low 15 bits do and at least one of them is a full member's. */
+static inline bool
+pkey_matches(uint16_t ours, uint16_t theirs)
+{
+	return ((ours ^ theirs) & 0x7fff) == 0 && (ours | theirs) & 0x8000;
+}
 
 /* ---- actions -------------------------------------------------------------------------------- */
 
@@ -268,6 +288,19 @@ bool rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
 		      const struct plx_sge **sge);
 void rq_reset(struct plx_rq *rq);
 
+/* The entry that was peeked is the message's now. */
+static inline void
+recv_take(struct plx_rc *qp, struct plx_actions *out)
+{
+	struct plx_rq *rq = qp->rq;
+
+	rq_take(rq);
+	if (rq->threshold > 0 && plx_rq_count(rq) < rq->threshold) {
+		rq->threshold = 0;
+		action_event(qp, out, PLX_EVENT_SRQ_THRESHOLD, 0);
+	}
+}
+
 /* The next packet to send is the oldest unacknowledged one. */
 static inline void
 requester_rewind(struct requester *req)
@@ -307,7 +340,7 @@ void reply_forget(struct plx_rc *qp);
 /* complete.c: completions, flush, and the way into ERROR */
 void complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out);
 void complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out);
-void complete_undo_bind(struct plx_rc *qp, uint32_t index);
+void complete_undo(struct plx_rc *qp, uint32_t index);
 void complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out);
 bool complete_is_flushed(const struct plx_rc *qp);
 

@@ -330,18 +330,6 @@ check(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
  */
 
 static void
-apply_take_recv(struct plx_rc *qp, struct plx_actions *out)
-{
-	struct plx_rq *rq = qp->rq;
-
-	rq_take(rq);
-	if (rq->threshold > 0 && plx_rq_count(rq) < rq->threshold) {
-		rq->threshold = 0;
-		action_event(qp, out, PLX_EVENT_SRQ_THRESHOLD, 0);
-	}
-}
-
-static void
 apply_recv_done(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 		uint32_t bytes, struct plx_actions *out)
 {
@@ -371,7 +359,7 @@ apply_send(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	struct responder *resp = &qp->resp;
 
 	if (j->starts) {
-		apply_take_recv(qp, out);
+		recv_take(qp, out);
 		resp->recv_open = true;
 		resp->recv_taken = 0;
 	}
@@ -396,7 +384,7 @@ apply_write(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j
 	resp->write_va += pkt->payload_bytes;
 	resp->write_left -= pkt->payload_bytes;
 	if (j->takes_recv) {
-		apply_take_recv(qp, out);
+		recv_take(qp, out);
 		resp->recv_open = true;
 		apply_recv_done(qp, pkt, j, resp->write_bytes, out);
 	}
@@ -564,7 +552,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	if (!resp->recv_open && j->takes_recv &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     verdict == PLX_VERDICT_INVALIDATE)) {
-		apply_take_recv(qp, out);
+		recv_take(qp, out);
 		resp->recv_open = true;
 	}
 	resp->recv_status = c->recv_status;

@@ -34,7 +34,7 @@ learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes
 	}
 	if (given) {
 		*wishes = *given;
-		status = wishes_check(wishes, why);
+		status = wishes_check(wishes, NULL, why);
 	} else {
 		status = plx_wishes_load(name, wishes, why);
 	}
@@ -151,7 +151,8 @@ plx_adapter_close(struct plx_adapter *adapter)
 	bool used;
 
 	pthread_mutex_lock(&adapter->lock);
-	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps;
+	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps ||
+	       count->channels || count->listeners || count->connectors;
 	pthread_mutex_unlock(&adapter->lock);
 	if (used)
 		return PLX_BUSY;

@@ -44,6 +44,8 @@ const struct settings_field settings_fields[] = {
 	{"name", SETTINGS_NAME, 0, 0, 0, 0, NULL},
 	{"device", SETTINGS_STRING, OFFSET(device), SIZE(device), 0, 0, NULL},
 	{"address", SETTINGS_ADDRESSES, 0, 0, 0, 0, NULL},
+	{"routes", SETTINGS_ROUTES, 0, 0, 0, 0, NULL},
+	{"gateway", SETTINGS_GATEWAY, 0, 0, 0, 0, NULL},
 	{"mode", SETTINGS_CHOICE, OFFSET(mode), SIZE(mode), 0, 0, modes},
 	{"worker", SETTINGS_STRING, OFFSET(worker), SIZE(worker), 0, 0, NULL},
 	{"core", SETTINGS_NUMBER, OFFSET(core), SIZE(core), -1, SETTINGS_CORE_MAX, NULL},
@@ -51,6 +53,8 @@ const struct settings_field settings_fields[] = {
 	{"path_mtu", SETTINGS_MTU, OFFSET(path_mtu), SIZE(path_mtu), 256, PLX_MTU_MAX, NULL},
 	{"queue_pairs", SETTINGS_NUMBER, OFFSET(qps), SIZE(qps), 1, PLX_ENGINE_QPS_MAX, NULL},
 	{"keys", SETTINGS_NUMBER, OFFSET(keys), SIZE(keys), 2, PLX_MEM_SLOTS_MAX - 1, NULL},
+	{"connections", SETTINGS_NUMBER, OFFSET(connections), SIZE(connections), 1,
+	 PLX_ENGINE_QPS_MAX, NULL},
 	{"packets", SETTINGS_NUMBER, OFFSET(packets), SIZE(packets), SETTINGS_PACKETS_MIN,
 	 SETTINGS_PACKETS_MAX, NULL},
 	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
@@ -200,7 +204,7 @@ read_choice(const struct place *at, const struct settings_field *field, void *ba
 
 /* "10.77.0.1/24" or "fd77::1/64" */
 static bool
-parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
+parse_address(const char *text, long bits_min, struct plx_ip *ip, uint8_t *prefix_bits)
 {
 	char host[INET6_ADDRSTRLEN];
 	const char *slash = strchr(text, '/');
@@ -217,7 +221,7 @@ parse_address(const char *text, struct plx_ip *ip, uint8_t *prefix_bits)
 		ip->version = 4;
 	else if (inet_pton(AF_INET6, host, ip->v) == 1)
 		ip->version = 6;
-	if (*end || !ip->version || bits < 1 || bits > (ip->version == 4 ? 32 : 128))
+	if (*end || !ip->version || bits < bits_min || bits > (ip->version == 4 ? 32 : 128))
 		return false;
 	*prefix_bits = (uint8_t)bits;
 	return true;
@@ -237,8 +241,8 @@ read_addresses(const struct place *at, struct plx_wishes *wishes)
 		const char *text = config_setting_get_string_elem(at->setting, i);
 		uint32_t to = wishes->addresses;
 
-		if (!text ||
-		    !parse_address(text, &wishes->address[to].ip, &wishes->address[to].prefix_bits))
+		if (!text || !parse_address(text, 1, &wishes->address[to].ip,
+					    &wishes->address[to].prefix_bits))
 			return wrong(at,
 				     "address \"%.60s\" is not an IP address with the length of "
 				     "its prefix (1 to 32, for IPv6 1 to 128), such as "
@@ -247,6 +251,110 @@ read_addresses(const struct place *at, struct plx_wishes *wishes)
 		wishes->addresses++;
 	}
 	return PLX_OK;
+}
+
+/* An address without a prefix. */
+static bool
+parse_ip(const char *text, struct plx_ip *ip)
+{
+	memset(ip, 0, sizeof(*ip));
+	if (inet_pton(AF_INET, text, ip->v) == 1)
+		ip->version = 4;
+	else if (inet_pton(AF_INET6, text, ip->v) == 1)
+		ip->version = 6;
+	return ip->version != 0;
+}
+
+/* "10.88.0.0/16 via 10.77.0.254" */
+static bool
+parse_route(const char *text, struct plx_ip *net, uint8_t *prefix_bits, struct plx_ip *via)
+{
+	char head[INET6_ADDRSTRLEN + 4];
+	const char *between = strstr(text, " via ");
+
+	if (!between || (size_t)(between - text) >= sizeof(head))
+		return false;
+	memcpy(head, text, (size_t)(between - text));
+	head[between - text] = '\0';
+	return parse_address(head, 0, net, prefix_bits) && parse_ip(between + strlen(" via "), via);
+}
+
+/* One more route, behind those there are; a gateway is that to everywhere. */
+static enum plx_status
+read_route(const struct place *at, const char *text, bool is_gateway, struct plx_wishes *wishes)
+{
+	uint32_t to = wishes->routes;
+	bool good;
+
+	if (to == PLX_ADAPTER_ROUTES_MAX)
+		return wrong(at, "there are more than %d routes, gateways included",
+			     PLX_ADAPTER_ROUTES_MAX);
+	memset(&wishes->route[to], 0, sizeof(wishes->route[to]));
+	if (is_gateway) {
+		good = text && parse_ip(text, &wishes->route[to].via);
+		wishes->route[to].net.version = wishes->route[to].via.version;
+	} else {
+		good = text && parse_route(text, &wishes->route[to].net,
+					   &wishes->route[to].prefix_bits, &wishes->route[to].via);
+	}
+	if (!good && is_gateway)
+		return wrong(at, "gateway \"%.60s\" is not an IP address, such as \"10.77.0.254\"",
+			     text ? text : "?");
+	if (!good)
+		return wrong(
+			at,
+			"route \"%.100s\" is not a network with the length of its prefix and a "
+			"gateway, such as \"10.88.0.0/16 via 10.77.0.254\"",
+			text ? text : "?");
+	wishes->routes++;
+	return PLX_OK;
+}
+
+static enum plx_status
+read_routes(const struct place *at, bool is_gateway, struct plx_wishes *wishes)
+{
+	int n = config_setting_length(at->setting);
+	enum plx_status status = PLX_OK;
+
+	if (is_gateway && config_setting_get_string(at->setting))
+		return read_route(at, config_setting_get_string(at->setting), true, wishes);
+	if (!config_setting_is_aggregate(at->setting) || n < 1 || (is_gateway && n > 2)) {
+		if (is_gateway)
+			return wrong(at,
+				     "gateway is not an address or a list of two, one of IPv4 "
+				     "and one of IPv6, such as [ \"10.77.0.254\", \"fd77::fe\" ]");
+		return wrong(at,
+			     "routes is not a list of 1 to %d routes, such as "
+			     "[ \"10.88.0.0/16 via 10.77.0.254\" ]",
+			     PLX_ADAPTER_ROUTES_MAX);
+	}
+	for (int i = 0; i < n && status == PLX_OK; i++) {
+		struct place inner = {at->path, config_setting_get_elem(at->setting, (unsigned)i),
+				      at->why};
+
+		status = read_route(&inner, config_setting_get_string(inner.setting), is_gateway,
+				    wishes);
+	}
+	return status;
+}
+
+/* Where route number `which`, from 0, of an adapter stands. */
+static const config_setting_t *
+route_setting(const config_setting_t *section, uint32_t which)
+{
+	for (int i = 0; i < config_setting_length(section); i++) {
+		const config_setting_t *one = config_setting_get_elem(section, (unsigned)i);
+		bool is_list = config_setting_is_aggregate(one);
+		uint32_t n = is_list ? (uint32_t)config_setting_length(one) : 1;
+
+		if (strcmp(config_setting_name(one), "routes") != 0 &&
+		    strcmp(config_setting_name(one), "gateway") != 0)
+			continue;
+		if (which < n)
+			return is_list ? config_setting_get_elem(one, which) : one;
+		which -= n;
+	}
+	return section;
 }
 
 static enum plx_status
@@ -276,6 +384,9 @@ read_field(const struct place *at, const struct settings_field *field,
 		return read_choice(at, field, &section->wishes);
 	case SETTINGS_ADDRESSES:
 		return read_addresses(at, &section->wishes);
+	case SETTINGS_ROUTES:
+	case SETTINGS_GATEWAY:
+		return read_routes(at, field->kind == SETTINGS_GATEWAY, &section->wishes);
 	case SETTINGS_NUMBER:
 	case SETTINGS_MTU:
 		break;
@@ -305,6 +416,7 @@ read_section(const struct place *at, struct settings *file)
 	struct settings_section *section = &file->section[file->sections];
 	int n = config_setting_length(at->setting);
 	struct plx_why detail = {""};
+	uint32_t route;
 
 	if (!config_setting_is_group(at->setting))
 		return wrong(at, "an adapter is not a group of settings in braces");
@@ -323,8 +435,11 @@ read_section(const struct place *at, struct settings *file)
 		if (strcmp(file->section[i].name, section->name) == 0)
 			return wrong(at, "name = \"%s\" is that of an earlier adapter too",
 				     section->name);
-	if (wishes_check(&section->wishes, &detail) != PLX_OK)
-		return wrong(at, "adapter \"%s\": %.180s", section->name, detail.text);
+	if (wishes_check(&section->wishes, &route, &detail) != PLX_OK) {
+		struct place guilty = {at->path, route_setting(at->setting, route), at->why};
+
+		return wrong(&guilty, "adapter \"%s\": %.180s", section->name, detail.text);
+	}
 	file->sections++;
 	return PLX_OK;
 }

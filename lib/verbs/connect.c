@@ -5,7 +5,6 @@
  * It never guesses: a value out of range is refused with a sentence that names it and its limit.
  * Start with plx_qp_connect(), then qp_agree().
  */
-#include <arpa/inet.h>
 #include <sched.h>
 
 #include "objects.h"
@@ -13,7 +12,7 @@
 enum {
 	LINK_RETRY = 7,
 	LINK_RNR_RETRY = 6,
-	LINK_RNR_TIMER = 28,   /* 163.84 ms; six of them: a missing receive shows after a second */
+	LINK_RNR_TIMER = 29,   /* 245.76 ms; six of them: a missing receive shows after 1.5 s */
 	LINK_ACK_TIMEOUT = 14, /* 67 ms */
 	LINK_WINDOW_PACKETS = 128,
 	LINK_ACK_INTERVAL = 16,
@@ -26,14 +25,10 @@ enum {
 #define PEER_ACCESS \
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
-struct ip_text {
-	char s[INET6_ADDRSTRLEN];
-};
-
-static struct ip_text
-ip_text(const struct plx_ip *ip)
+struct address_text
+address_text(const struct plx_ip *ip)
 {
-	struct ip_text text = {"none"};
+	struct address_text text = {"none"};
 
 	if (ip->version == 4 || ip->version == 6)
 		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, text.s, sizeof(text.s));
@@ -95,12 +90,6 @@ check_ranges(const struct range *range, size_t n, struct plx_why *why)
 	return PLX_OK;
 }
 
-static bool
-is_mtu(uint32_t bytes)
-{
-	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
-}
-
 static enum plx_status
 check_peer(const struct plx_qp_address *peer, struct plx_why *why)
 {
@@ -123,8 +112,8 @@ check_peer(const struct plx_qp_address *peer, struct plx_why *why)
 	return check_ranges(ranges, PLX_COUNT_OF(ranges), why);
 }
 
-static enum plx_status
-check_link(const struct plx_qp_link *link, struct plx_why *why)
+enum plx_status
+link_check(const struct plx_qp_link *link, struct plx_why *why)
 {
 	const struct range ranges[] = {
 		{"retry", link->retry, 0, PLX_RETRY_MAX},
@@ -181,6 +170,24 @@ agree_rd_atomic(const struct plx_qp_address *peer, const struct plx_qp_link *lin
 								    : peer->rd_atomic;
 }
 
+void
+link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
+	     struct plx_rc_attr *attr, struct plx_qpair_path *path)
+{
+	*attr = (struct plx_rc_attr){
+		.pkey = PKEY_DEFAULT,
+		.enabled = {(uint8_t)link->access},
+		.rnr_timer = link->rnr_timer,
+		.retry_max = link->retry,
+		.rnr_retry_max = link->rnr_retry,
+		.ack_timeout_ns = plx_ack_timeout_ns(link->ack_timeout),
+		.window_packets = link->window_packets ? link->window_packets : LINK_WINDOW_PACKETS,
+		.ack_interval = link->ack_interval ? link->ack_interval : LINK_ACK_INTERVAL,
+		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
+	};
+	path->dscp = link->dscp == LINK_DSCP_OF_ADAPTER ? adapter->wishes.dscp : link->dscp;
+}
+
 enum plx_status
 qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
 	 struct plx_rc_attr *attr, struct plx_qpair_path *path, struct plx_why *why)
@@ -195,31 +202,18 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	}
 	status = check_peer(peer, why);
 	if (status == PLX_OK)
-		status = check_link(link, why);
+		status = link_check(link, why);
 	if (status == PLX_OK)
 		status = agree_mtu(qp, peer, link, &mtu, why);
 	if (status != PLX_OK)
 		return status;
-	*attr = (struct plx_rc_attr){
-		.mtu = mtu,
-		.dest_qpn = peer->qpn,
-		.pkey = PKEY_DEFAULT,
-		.rq_psn = plx_psn(peer->psn),
-		.enabled = {(uint8_t)link->access},
-		.rnr_timer = link->rnr_timer,
-		.sq_psn = plx_qpair_first_psn(qp->pair),
-		.retry_max = link->retry,
-		.rnr_retry_max = link->rnr_retry,
-		.rd_atomic_max = agree_rd_atomic(peer, link),
-		.ack_timeout_ns = plx_ack_timeout_ns(link->ack_timeout),
-		.window_packets = link->window_packets ? link->window_packets : LINK_WINDOW_PACKETS,
-		.ack_interval = link->ack_interval ? link->ack_interval : LINK_ACK_INTERVAL,
-		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
-	};
-	*path = (struct plx_qpair_path){
-		.remote = peer->ip,
-		.dscp = link->dscp == LINK_DSCP_OF_ADAPTER ? qp->adapter->wishes.dscp : link->dscp,
-	};
+	*path = (struct plx_qpair_path){.remote = peer->ip};
+	link_to_attr(qp->adapter, link, attr, path);
+	attr->mtu = mtu;
+	attr->dest_qpn = peer->qpn;
+	attr->rq_psn = plx_psn(peer->psn);
+	attr->sq_psn = plx_qpair_first_psn(qp->pair);
+	attr->rd_atomic_max = agree_rd_atomic(peer, link);
 	return PLX_OK;
 }
 
@@ -231,10 +225,10 @@ static enum plx_status
 said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
      const struct plx_qp_address *peer, struct plx_why *why)
 {
-	struct ip_text ip = {"the peer"};
+	struct address_text ip = {"the peer"};
 
 	if (peer != NULL)
-		ip = ip_text(&peer->ip);
+		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
 			    plx_qpair_number(qp->pair),
@@ -243,8 +237,8 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
 		plx_why_say(why,
-			    "%s does not answer, or is in no network of adapter %s; check both "
-			    "addresses and prefixes, and that the peer runs",
+			    "%s does not answer, or no network or route of adapter %s leads there; "
+			    "check both addresses and prefixes, and that the peer runs",
 			    ip.s, qp->adapter->info.name);
 	else if (status == PLX_TIMEOUT)
 		plx_why_say(why,
@@ -256,6 +250,19 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 			    plx_qpair_number(qp->pair), plx_qp_state_name(to),
 			    plx_status_text(status));
 	return status;
+}
+
+/* Datagrams need no peer, and agree on nothing: a step is all there is. */
+static enum plx_status
+modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
+{
+	const struct plx_rc_attr attr = {
+		.mtu = qp->adapter->path_mtu,
+		.pkey = PKEY_DEFAULT,
+		.sq_psn = plx_qpair_first_psn(qp->pair),
+	};
+
+	return said(qp, plx_qpair_modify(qp->pair, to, &attr, NULL), to, NULL, why);
 }
 
 static void
@@ -285,7 +292,7 @@ reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_qpair_
 			plx_why_say(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that the peer runs, or give it longer",
-				    ip_text(&path->remote).s, timeout_ms);
+				    address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
 		pause_for_neighbour(qp->adapter);
@@ -300,8 +307,16 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	struct plx_why late = {""};
 	struct plx_qpair_path path;
 	struct plx_rc_attr attr;
-	enum plx_status status = qp_agree(qp, peer, link, &attr, &path, why);
+	enum plx_status status;
 
+	if (qp->options.type == PLX_QP_UD) {
+		plx_why_say(why,
+			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
+			    "RTS by plx_qp_modify()",
+			    plx_qpair_number(qp->pair));
+		return PLX_INVALID;
+	}
+	status = qp_agree(qp, peer, link, &attr, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
@@ -337,6 +352,8 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 		plx_why_say(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
 		return PLX_INVALID;
 	}
+	if (qp->options.type == PLX_QP_UD)
+		return modify_ud(qp, to, why);
 	if (!needs_terms)
 		return said(qp, plx_qpair_modify(qp->pair, to, NULL, NULL), to, NULL, why);
 	status = qp_agree(qp, peer, link, &attr, &path, why);

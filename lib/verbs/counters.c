@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counters of an adapter, all that its engines, neighbours, port and embedded link count, under
- * one roof: which part counts is the front of the name.
+ * The counters of an adapter, all that its engines, neighbours, communication manager, port and
+ * embedded link count, under one roof: which part counts is the front of the name.
  * It only reads what others write, and sums over engines. Start with plx_adapter_counters().
  */
 #include "objects.h"
@@ -72,6 +72,22 @@ put_engine(struct writer *to, const struct sums *sums)
 }
 
 static void
+put_cm(struct writer *to, const struct plx_cm_counters *cm)
+{
+	if (cm == NULL)
+		return;
+#define PLX_X(name, text) put(to, "cm_" #name, text, cm->name);
+	PLX_CM_COUNTER_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) put(to, "cm_verdict_" #name, text, cm->verdict[PLX_CM_##name]);
+	PLX_CM_VERDICT_LIST(PLX_X)
+#undef PLX_X
+#define PLX_X(name, text) put(to, "cm_refused_" #name, text, cm->refused[PLX_MAD_##name]);
+	PLX_MAD_VERDICT_LIST(PLX_X)
+#undef PLX_X
+}
+
+static void
 put_port(struct writer *to, const struct plx_adapter *adapter)
 {
 	struct plx_net_wire_counters wire;
@@ -100,6 +116,7 @@ plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 		add(&sums, plx_engine_counters(adapter->engine[i]),
 		    plx_engine_net_counters(adapter->engine[i]));
 	put_engine(&to, &sums);
+	put_cm(&to, plx_engine_cm_counters(adapter->engine[0]));
 	put_port(&to, adapter);
 	return to.count;
 }

@@ -105,8 +105,8 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 	}
 }
 
-/* Sleep until the descriptor may be readable. -1 as descriptor: the system had none left. */
-static void
+/* -1 as descriptor: the system had none left. */
+void
 sleep_on(int fd, uint64_t ns)
 {
 	struct pollfd entry = {.fd = fd, .events = POLLIN};

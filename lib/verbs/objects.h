@@ -6,7 +6,9 @@
 #ifndef PLX_OBJECTS_H
 #define PLX_OBJECTS_H
 
+#include <arpa/inet.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "plx_engine.h"
 #include "plx_ethdev.h"
@@ -17,7 +19,18 @@ struct shared_worker;
 
 /* What is alive on an adapter; it closes when all are 0. */
 struct object_counts {
-	uint32_t pds, mrs, mws, cqs, srqs, qps;
+	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, channels, listeners, connectors;
+};
+
+/* Objects that the engine names by a number: a slot, and how often it was given out. */
+struct cookie_slot {
+	void *object; /* NULL: free */
+	uint32_t generation, next_free;
+};
+
+struct cookie_table {
+	struct cookie_slot *slot;
+	uint32_t size, first_free; /* first_free == size: none is free */
 };
 
 struct plx_adapter {
@@ -33,6 +46,8 @@ struct plx_adapter {
 	pthread_mutex_t lock;
 	struct object_counts count;
 	struct plx_list qps; /* struct plx_qp.node */
+	struct cookie_table cookies;
+	atomic_uint next_port; /* of connectors that did not choose one */
 
 	uint32_t path_mtu;
 	struct plx_wishes wishes;
@@ -42,6 +57,8 @@ struct plx_adapter {
 	/* parts.c's own */
 	struct plx_list node; /* in the list of open adapters */
 	struct plx_net *net[PLX_ENGINES_MAX];
+	struct plx_cm *cm;
+	void *cm_memory;
 	void *mem_memory;
 	struct rte_mempool *pool;
 	struct plx_ethdev *dev;
@@ -129,8 +146,33 @@ uint64_t engines_token(struct plx_adapter *adapter);
 /** Errors: TIMEOUT (an engine has not been through a cycle for PLX_COMMAND_TIMEOUT_NS) */
 enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token) PLX_MUST_CHECK;
 
+/* ---- cq.c -------------------------------------------------------------------------------------
+ */
+
+/** Sleep until the descriptor may be readable, or `ns` have passed. @param fd -1: for 1 ms */
+void sleep_on(int fd, uint64_t ns);
+
 /* ---- connect.c --------------------------------------------------------------------------------
  */
+
+/* An address as people write it; "none". */
+struct address_text {
+	char s[INET6_ADDRSTRLEN];
+};
+struct address_text address_text(const struct plx_ip *ip);
+
+/** Is it one of the five path MTUs? */
+static inline bool
+is_mtu(uint32_t bytes)
+{
+	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
+}
+
+/** Every field of a link in its range, or a sentence. */
+enum plx_status link_check(const struct plx_qp_link *link, struct plx_why *why) PLX_MUST_CHECK;
+/** What a link says that the peer has no say in. */
+void link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
+		  struct plx_rc_attr *attr, struct plx_qpair_path *path);
 
 /** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,

@@ -29,6 +29,7 @@ enum {
 	PACKET_ROOM = 4608,
 	PACKET_CACHE = 256,
 	NEIGHBOURS = 1024,
+	ANNOUNCE = 2, /* times that the addresses are announced: RFC 5227, 1.1 */
 	DESCRIPTORS_MAX = 1024,
 	SEGMENTS_OF_POOL = 4, /* a descriptor ring never holds more than 1/4 of the packets */
 	MTU_MIN = 256,
@@ -247,29 +248,75 @@ make_keys(struct plx_adapter *adapter, struct plx_why *why)
 	return PLX_OK;
 }
 
+/* The addresses, routes and frames of the adapter. */
+static void
+configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
+{
+	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
+	const struct plx_wishes *wishes = &adapter->wishes;
+	uint32_t room = PACKET_ROOM - RTE_PKTMBUF_HEADROOM;
+
+	memcpy(config->mac, caps->mac, sizeof(config->mac));
+	config->neighbours = NEIGHBOURS;
+	config->announce = ANNOUNCE;
+	config->frame_max = RTE_MIN(caps->frame_max, RTE_MIN(room, (uint32_t)PLX_NET_FRAME_MAX));
+	config->addresses = wishes->addresses;
+	for (uint32_t a = 0; a < config->addresses; a++) {
+		config->address[a].ip = wishes->address[a].ip;
+		config->address[a].prefix_bits = wishes->address[a].prefix_bits;
+	}
+	config->routes = wishes->routes;
+	for (uint32_t r = 0; r < config->routes; r++)
+		config->route[r] =
+			(struct plx_net_route){.net = wishes->route[r].net,
+					       .prefix_bits = wishes->route[r].prefix_bits,
+					       .via = wishes->route[r].via};
+}
+
 static enum plx_status
 make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 {
 	struct plx_net_config *config = &adapter->net_config;
+	enum plx_status status = random_bytes(&config->seed, sizeof(config->seed), why);
 	void *memory;
 	size_t bytes;
 
-	memcpy(config->mac, plx_ethdev_queue(adapter->dev, 0)->caps.mac, sizeof(config->mac));
-	config->neighbours = NEIGHBOURS;
-	config->addresses = adapter->wishes.addresses;
-	for (uint32_t a = 0; a < config->addresses; a++) {
-		config->address[a].ip = adapter->wishes.address[a].ip;
-		config->address[a].prefix_bits = adapter->wishes.address[a].prefix_bits;
-	}
+	if (status != PLX_OK)
+		return status;
+	configure_net(adapter, config);
 	bytes = plx_net_bytes(config);
 	if (bytes == 0) {
-		plx_why_say(why, "an address is not one a port can have, or the device's Ethernet "
-				 "address is a multicast one");
+		plx_why_say(why, "an address or a gateway is not one a port can have, or the "
+				 "device's Ethernet address is a multicast one");
 		return PLX_INVALID;
 	}
 	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes))
 		return no_memory("the table of neighbours", why);
 	adapter->net[i] = plx_net_init(memory, config);
+	return PLX_OK;
+}
+
+/* Half of the connections may be asked for and not accepted yet: a flood leaves the other half. */
+static enum plx_status
+make_cm(struct plx_adapter *adapter, struct plx_why *why)
+{
+	const uint8_t *mac = adapter->net_config.mac;
+	struct plx_cm_config config = {.connections = adapter->wishes.connections,
+				       .half_open = (adapter->wishes.connections + 1) / 2,
+				       .path_mtu = adapter->path_mtu};
+	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
+
+	if (status != PLX_OK)
+		return status;
+	/* EUI-64 of the port, as RNICs make theirs */
+	config.ca_guid = (uint64_t)(mac[0] ^ 2) << 56 | (uint64_t)mac[1] << 48 |
+			 (uint64_t)mac[2] << 40 | UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 |
+			 (uint64_t)mac[4] << 8 | mac[5];
+	if (posix_memalign(&adapter->cm_memory, PLX_CACHE_LINE, plx_cm_bytes(&config))) {
+		adapter->cm_memory = NULL;
+		return no_memory("the table of connections; set connections lower", why);
+	}
+	adapter->cm = plx_cm_init(adapter->cm_memory, &config);
 	return PLX_OK;
 }
 
@@ -294,6 +341,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
+		.cm = i == 0 ? adapter->cm : NULL, /* where adapter_home() is */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,
 		.index = i,
@@ -328,6 +376,8 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 	}
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {
 		status = make_net(adapter, i, why);
+		if (status == PLX_OK && i == 0)
+			status = make_cm(adapter, why);
 		if (status == PLX_OK)
 			status = make_engine(adapter, i, why);
 	}
@@ -370,6 +420,8 @@ parts_unmake(struct plx_adapter *adapter)
 	if (adapter->async_fd >= 0)
 		close(adapter->async_fd);
 	free(adapter->rcu);
+	free(adapter->cm_memory);
+	free(adapter->cookies.slot);
 	free(adapter->mem_memory);
 	if (adapter->dev)
 		plx_ethdev_close(adapter->dev);

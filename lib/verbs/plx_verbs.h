@@ -75,11 +75,11 @@ struct plx_wishes {
 	char worker[16];
 	int core; /* of the worker; -1: any */
 	enum plx_idling idle;
-	uint32_t path_mtu; /* [bytes] 256 .. 4096; 0: the largest the port carries */
-	uint32_t qps;      /* queue pairs at most; 0: 1024 */
-	uint32_t keys;     /* regions and windows at most; 0: 65536 */
-	uint32_t connections; /* by the communication manager, at most; 0: as many as qps */
-	uint32_t packets;  /* buffers of the pool; 0: 16384 */
+	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest the port carries */
+	uint32_t qps;         /* queue pairs at most; 0: 1024 */
+	uint32_t keys;        /* regions and windows at most; 0: 65536 */
+	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
+	uint32_t packets;     /* buffers of the pool; 0: 16384 */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 };
@@ -394,8 +394,11 @@ PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 /*
  * A UD queue pair sends messages of at most one packet to anybody, and loses them as packets are
  * lost. It is made like any other, and plx_qp_modify() to INIT, RTR and RTS takes it there without
- * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`;
- * receives need PLX_UD_HEADER_BYTES more than the message.
+ * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`, at
+ * most as long as the adapter's path MTU; they are done when they are sent. A `remote_qkey` whose
+ * highest bit is set stands for the queue pair's own. Receives need PLX_UD_HEADER_BYTES more than
+ * the message, and plx_wc.bytes counts them: a datagram that finds no receive, or a shorter one, is
+ * dropped, and the receive stays.
  */
 
 struct plx_ah_options {
@@ -407,8 +410,10 @@ struct plx_ah_options {
 
 /**
  * An address handle: the way to a peer, for the UD queue pairs of one domain. The neighbour is
- * resolved when it is first used; datagrams wait for that, and are dropped when there is no answer.
- * Errors (with a sentence): UNREACHABLE (in no network of ours), FULL, INVALID
+ * asked for at once; a few datagrams wait for its answer, and are dropped when there is none. Where
+ * a neighbour has moved to is found out when the handle is used.
+ * Errors (with a sentence): UNREACHABLE (in no network of ours, or not one station's address),
+ * FULL, INVALID, NO_MEMORY, TIMEOUT (the engine does not run)
  */
 PLX_API enum plx_status plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options,
 				      struct plx_ah **ah, struct plx_why *why) PLX_MUST_CHECK;
@@ -420,7 +425,7 @@ PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
 /**
  * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
  * @param mac [6] out, may be NULL
- * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route)
+ * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route), INVALID
  */
 PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip,
 					    uint32_t timeout_ms, uint8_t *mac,
@@ -429,8 +434,8 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
 /**
  * One ICMP echo. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
- * @param rtt_ns [out]
- * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE, BUSY (too many at once)
+ * @param rtt_ns [out] 0: an address of ours
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
  */
 PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
@@ -471,7 +476,7 @@ struct plx_channel_event {
 	struct plx_listener *listener;   /* REQUESTED */
 	uint64_t context;                /* the connector's; REQUESTED: the listener's */
 	struct plx_connection connection;
-	uint32_t qpn, qkey; /* SIDR_REPLY */
+	uint32_t qpn, qkey;     /* SIDR_REPLY */
 	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
 	uint8_t private_data[PLX_PRIVATE_MAX];
 };
@@ -515,15 +520,16 @@ PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_
 struct plx_connect_options {
 	struct plx_ip remote; /* not for accept, as the next three */
 	uint16_t remote_port;
-	struct plx_ip local; /* version 0: chosen by the prefix of `remote` */
-	uint16_t local_port; /* 0: a free one of 49152 .. 65535 */
-	uint32_t path_mtu;   /* 0: the adapter's; both sides take the smaller of theirs */
-	uint32_t access;     /* PLX_ACCESS_REMOTE_* the peer may use */
+	struct plx_ip local;   /* version 0: chosen by the prefix of `remote` */
+	uint16_t local_port;   /* 0: one of 49152 .. 65535, in turn */
+	uint32_t path_mtu;     /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t access;       /* PLX_ACCESS_REMOTE_* the peer may use */
 	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
 	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
 	uint8_t retry;         /* 0 .. 7 */
 	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with a shared
-				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s */
+				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s
+				*/
 	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
 	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
 	uint8_t dscp;          /* 0xff: the adapter's */
@@ -577,13 +583,16 @@ PLX_API enum plx_status plx_reject(struct plx_connector *connector, const void *
  * Errors: STATE (not connected, or disconnected already) */
 PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST_CHECK;
 
-/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the connector
- * is idle again. Errors: as plx_connect() */
+/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the
+ * connector is idle again. Errors: as plx_connect() */
 PLX_API enum plx_status plx_sidr_ask(struct plx_connector *connector,
 				     const struct plx_connect_options *options,
 				     struct plx_why *why) PLX_MUST_CHECK;
 
-/** Addresses, ports and what was agreed. Errors: STATE (idle) */
+/** Events from now on carry this context. */
+PLX_API void plx_connector_set_context(struct plx_connector *connector, uint64_t context);
+
+/** Addresses, ports and what was agreed. Errors: STATE (never used) */
 PLX_API enum plx_status plx_connector_query(const struct plx_connector *connector,
 					    struct plx_connection *out) PLX_MUST_CHECK;
 

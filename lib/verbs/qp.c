@@ -62,6 +62,10 @@ check_options(const struct plx_pd *pd, const struct plx_qp_options *options, str
 			    pd->adapter->info.name);
 		return PLX_INVALID;
 	}
+	if (options->type != PLX_QP_RC && options->type != PLX_QP_UD) {
+		plx_why_say(why, "type is %u; give PLX_QP_RC or PLX_QP_UD", options->type);
+		return PLX_INVALID;
+	}
 	return check_limits(options, why);
 }
 
@@ -78,6 +82,7 @@ make_pair(struct plx_qp *qp)
 	struct plx_adapter *adapter = qp->adapter;
 	const struct plx_qp_options *options = &qp->options;
 	const struct plx_qpair_config config = {
+		.type = options->type,
 		.domain = qp->pd->domain,
 		.send_cq = options->send_cq->queue,
 		.recv_cq = options->recv_cq->queue,
@@ -89,6 +94,7 @@ make_pair(struct plx_qp *qp)
 		.rq_depth = options->rq_depth,
 		.rq_sges = options->rq_sges,
 		.single_thread = options->single_thread,
+		.qkey = options->qkey,
 		.context = options->context,
 	};
 	enum plx_status status;
@@ -147,7 +153,9 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 	made->options = *options;
 	made->options.sq_sges = or_else(options->sq_sges, 1);
 	made->options.rq_sges = or_else(options->rq_sges, 1);
-	made->options.responder_res = or_else(options->responder_res, RESPONDER_RES);
+	/* Datagrams read nothing. */
+	made->options.responder_res =
+		options->type == PLX_QP_UD ? 0 : or_else(options->responder_res, RESPONDER_RES);
 	status = make_pair(made);
 	if (status != PLX_OK) {
 		say_refused(pd->adapter, status, why);

@@ -24,6 +24,8 @@ enum settings_kind {
 	SETTINGS_MTU, /* a number that is a power of two; 0 has to be left out */
 	SETTINGS_CHOICE,
 	SETTINGS_ADDRESSES,
+	SETTINGS_ROUTES,
+	SETTINGS_GATEWAY,
 };
 
 struct settings_choice {
@@ -63,8 +65,12 @@ struct settings {
  */
 enum plx_status settings_read(struct settings *file, struct plx_why *why) PLX_MUST_CHECK;
 
-/** Refuse wishes with a value out of range, without an address, ... Errors: INVALID */
-enum plx_status wishes_check(const struct plx_wishes *wishes, struct plx_why *why) PLX_MUST_CHECK;
+/** Refuse wishes with a value out of range, without an address, ...
+ * @param route [out] when refused: the index of the route that is wrong; UINT32_MAX: it is none of
+ *              them. May be NULL
+ * Errors: INVALID */
+enum plx_status wishes_check(const struct plx_wishes *wishes, uint32_t *route,
+			     struct plx_why *why) PLX_MUST_CHECK;
 
 /** Give every 0 that stands for a default its value. */
 void wishes_complete(struct plx_wishes *wishes);

@@ -111,6 +111,7 @@ add_objects(struct rte_tel_data *answer, struct plx_adapter *adapter)
 	rte_tel_data_add_dict_u64(answer, "cqs", count.cqs);
 	rte_tel_data_add_dict_u64(answer, "srqs", count.srqs);
 	rte_tel_data_add_dict_u64(answer, "qps", count.qps);
+	rte_tel_data_add_dict_u64(answer, "ahs", count.ahs);
 }
 
 static void
@@ -195,6 +196,7 @@ describe_qp(const struct plx_qp *qp, struct rte_tel_data *answer)
 
 	rte_tel_data_start_dict(answer);
 	rte_tel_data_add_dict_u64(answer, "qpn", plx_qpair_number(qp->pair));
+	rte_tel_data_add_dict_string(answer, "type", qp->options.type == PLX_QP_UD ? "UD" : "RC");
 	rte_tel_data_add_dict_string(answer, "state", plx_qp_state_name(plx_qpair_state(qp->pair)));
 	rte_tel_data_add_dict_u64(answer, "sq_depth", qp->options.sq_depth);
 	rte_tel_data_add_dict_u64(answer, "rq_depth", qp->options.rq_depth);

@@ -14,6 +14,7 @@
 
 enum {
 	QPS_DEFAULT = 1024,
+	CONNECTIONS_DEFAULT = 1024,
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,
@@ -76,6 +77,9 @@ wishes_complete(struct plx_wishes *wishes)
 {
 	if (!wishes->qps)
 		wishes->qps = QPS_DEFAULT;
+	if (!wishes->connections)
+		wishes->connections =
+			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
 	if (!wishes->packets)
@@ -130,6 +134,99 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 	return PLX_OK;
 }
 
+/* Are the first `bits` of both the same? */
+static bool
+same_bits(const struct plx_ip *a, const struct plx_ip *b, uint32_t bits)
+{
+	uint32_t whole = bits / 8, rest = bits % 8;
+
+	if (a->version != b->version || memcmp(a->v, b->v, whole) != 0)
+		return false;
+	return rest == 0 || (a->v[whole] ^ b->v[whole]) >> (8 - rest) == 0;
+}
+
+static bool
+has_bits_behind(const struct plx_ip *net, uint32_t prefix_bits)
+{
+	for (uint32_t bit = prefix_bits; bit < (net->version == 4 ? 32u : 128u); bit++)
+		if (net->v[bit / 8] & 0x80 >> bit % 8)
+			return true;
+	return false;
+}
+
+/* The gateway must be a neighbour, and another than ourselves. */
+static enum plx_status
+check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
+{
+	const struct plx_ip *via = &wishes->route[i].via;
+	struct address_text text = address_text(via);
+	bool found = false;
+
+	for (uint32_t j = 0; j < wishes->addresses; j++) {
+		const struct plx_ip *ip = &wishes->address[j].ip;
+
+		if (same_bits(ip, via, ip->version == 4 ? 32 : 128)) {
+			plx_why_say(why, "route number %u: its gateway %s is the adapter itself",
+				    i + 1, text.s);
+			return PLX_INVALID;
+		}
+		found |= same_bits(ip, via, wishes->address[j].prefix_bits);
+	}
+	if (found && is_unicast(via))
+		return PLX_OK;
+	plx_why_say(why,
+		    "route number %u: its gateway %s is in no network of the adapter's addresses; "
+		    "give one that is reached directly",
+		    i + 1, text.s);
+	return PLX_INVALID;
+}
+
+/* Is route `i` right, those before it being so? */
+static enum plx_status
+check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
+{
+	const struct plx_ip *net = &wishes->route[i].net;
+	uint8_t bits = wishes->route[i].prefix_bits;
+
+	if ((net->version != 4 && net->version != 6) || bits > (net->version == 4 ? 32 : 128) ||
+	    has_bits_behind(net, bits) || wishes->route[i].via.version != net->version) {
+		plx_why_say(why,
+			    "route number %u is not a network without bits behind its prefix and a "
+			    "gateway, both of IPv4 or both of IPv6, such as "
+			    "10.88.0.0/16 via 10.77.0.254",
+			    i + 1);
+		return PLX_INVALID;
+	}
+	for (uint32_t j = 0; j < i; j++) {
+		if (wishes->route[j].prefix_bits == bits &&
+		    same_bits(net, &wishes->route[j].net, bits)) {
+			plx_why_say(why, "route number %u leads to the same network as number %u",
+				    i + 1, j + 1);
+			return PLX_INVALID;
+		}
+	}
+	return check_via(wishes, i, why);
+}
+
+/* @param i [out] the first that is wrong */
+static enum plx_status
+check_routes(const struct plx_wishes *wishes, uint32_t *i, struct plx_why *why)
+{
+	*i = UINT32_MAX;
+	if (wishes->routes > PLX_ADAPTER_ROUTES_MAX) {
+		plx_why_say(why, "there are %u routes; an adapter has at most %d", wishes->routes,
+			    PLX_ADAPTER_ROUTES_MAX);
+		return PLX_INVALID;
+	}
+	for (*i = 0; *i < wishes->routes; ++*i) {
+		enum plx_status status = check_route(wishes, *i, why);
+
+		if (status != PLX_OK)
+			return status;
+	}
+	return PLX_OK;
+}
+
 static enum plx_status
 check_field(const struct settings_field *field, const struct plx_wishes *wishes,
 	    struct plx_why *why)
@@ -165,16 +262,22 @@ check_string(const struct settings_field *field, const struct plx_wishes *wishes
 }
 
 enum plx_status
-wishes_check(const struct plx_wishes *wishes, struct plx_why *why)
+wishes_check(const struct plx_wishes *wishes, uint32_t *route, struct plx_why *why)
 {
 	enum plx_status status = PLX_OK;
+	uint32_t unsaid;
+
+	if (!route)
+		route = &unsaid;
+	*route = UINT32_MAX;
 
 	for (uint32_t i = 0; i < settings_field_count && status == PLX_OK; i++) {
 		const struct settings_field *field = &settings_fields[i];
 
 		if (field->kind == SETTINGS_STRING)
 			status = check_string(field, wishes, why);
-		else if (field->kind != SETTINGS_NAME && field->kind != SETTINGS_ADDRESSES)
+		else if (field->kind == SETTINGS_NUMBER || field->kind == SETTINGS_MTU ||
+			 field->kind == SETTINGS_CHOICE)
 			status = check_field(field, wishes, why);
 	}
 	if (status != PLX_OK)
@@ -192,7 +295,8 @@ wishes_check(const struct plx_wishes *wishes, struct plx_why *why)
 			    wishes->worker);
 		return PLX_INVALID;
 	}
-	return check_addresses(wishes, why);
+	status = check_addresses(wishes, why);
+	return status == PLX_OK ? check_routes(wishes, route, why) : status;
 }
 
 /* ---- from the file --------------------------------------------------------------------------- */

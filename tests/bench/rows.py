@@ -133,6 +133,16 @@ def losses():
             goodput('no loss'), bar) for loss, bar in bars.items()), processes=4, options=LONG)
 
 
+def floods():
+    """What is left of the goodput while hostile datagrams come for the communication manager."""
+    same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
+    calls = tuple(Call(f'flood {rate}', (*same, '--fault', f'flood={rate}')) for rate in (1, 50000))
+    return Group('goodput under a flood', calls, (
+        Row('64 KiB WRITE goodput, 50,000 hostile datagrams/s', 'bit/s',
+            Figure('flood 50000', 'write', 'bandwidth', 64 << 10),
+            Figure('flood 1', 'write', 'bandwidth', 64 << 10), 0.95),), processes=4, options=LONG)
+
+
 def embedded_link():
     """net_wire without faults is nothing but the ring PMD."""
     same = ('--raw', '--op', 'write', '--test', 'all', '--rounds', '2')
@@ -177,4 +187,4 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), bandwidths(), round_trips(),
-            shared_worker(), losses(), floors())
+            shared_worker(), losses(), floods(), floors())

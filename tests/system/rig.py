@@ -36,11 +36,11 @@ def wait_for(what, condition, seconds=PATIENCE):
 class Process:
     """A program whose output is kept as it comes."""
 
-    def __init__(self, words, space):
+    def __init__(self, words, space, stdin=subprocess.DEVNULL):
         self.words = words
         self.child = subprocess.Popen(['ip', 'netns', 'exec', space, *words],
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      stdin=subprocess.DEVNULL, text=True)
+                                      stdin=stdin, text=True)
         self.out, self.err = [], []
         self.threads = [threading.Thread(target=self.read, args=args, daemon=True)
                         for args in ((self.child.stdout, self.out),

@@ -22,7 +22,8 @@ aligned(size_t bytes)
 static void
 make_net(struct host *host)
 {
-	struct plx_net_config config = {.addresses = 1, .neighbours = 8};
+	struct plx_net_config config = {
+		.addresses = 1, .neighbours = 8, .frame_max = PLX_NET_FRAME_MIN};
 	uint8_t bits = host->ip.version == 4 ? 24 : 64;
 
 	config.seed = plx_prng_next(&host->prng);

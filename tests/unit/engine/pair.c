@@ -86,6 +86,10 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	static const uint64_t secret[2] = {1, 2};
 	struct plx_net_config net = {.addresses = 1, .neighbours = 16};
 	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
+	struct plx_cm_config cm = {.connections = PAIR_CONNECTIONS,
+				   .half_open = PAIR_CONNECTIONS,
+				   .ca_guid = (uint64_t)i + 1,
+				   .seed = (uint64_t)i + 1};
 	struct plx_engine_config config = {.pool = pair->pool,
 					   .rcu = setup->rcu[i],
 					   .engines = 1,
@@ -101,6 +105,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	config.port = setup->port[i] != NULL ? setup->port[i] : &side->port.port;
 	memcpy(net.mac, config.port->caps.mac, sizeof(net.mac));
 	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
+	if (pair->own_pool && setup->port[i] == NULL)
+		net.frame_max = PAIR_FRAME;
 	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
 	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, secret);
 	side->memory = aligned(PAIR_BYTES);
@@ -111,6 +117,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 		   PLX_OK);
 	config.mem = side->mem;
 	config.net = side->net;
+	side->cm = plx_cm_init(aligned(plx_cm_bytes(&cm)), &cm);
+	config.cm = setup->no_cm ? NULL : side->cm;
 	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
 }
 
@@ -145,6 +153,7 @@ close_side(struct pair_side *side)
 	for (; port->count > 0; port->count--)
 		rte_pktmbuf_free(port->wire[port->first++ % PAIR_WIRE]);
 	free(side->net);
+	free(side->cm);
 	free(side->mem);
 	free(side->memory);
 }
@@ -287,18 +296,21 @@ struct plx_qpair *
 pair_qpair(struct pair *pair, int i, const struct pair_options *options)
 {
 	struct pair_side *side = &pair->side[i];
-	struct plx_qpair_config config = {.domain = side->domain,
-					  .send_cq = side->send_cq,
-					  .recv_cq = side->recv_cq,
-					  .srq = side->srq,
-					  .caps = {.sq_depth = options->depth,
-						   .sq_sges = options->sges,
-						   .inline_bytes = options->inline_bytes,
-						   .responder_res = 16},
-					  .rq_depth = options->depth,
-					  .rq_sges = options->sges,
-					  .single_thread = options->single_thread,
-					  .context = 0x1000u + (unsigned)i};
+	struct plx_qpair_config config = {
+		.type = options->type,
+		.qkey = options->qkey,
+		.domain = side->domain,
+		.send_cq = side->send_cq,
+		.recv_cq = side->recv_cq,
+		.srq = side->srq,
+		.caps = {.sq_depth = options->depth,
+			 .sq_sges = options->sges,
+			 .inline_bytes = options->inline_bytes,
+			 .responder_res = options->type == PLX_QP_RC ? 16 : 0},
+		.rq_depth = options->depth,
+		.rq_sges = options->sges,
+		.single_thread = options->single_thread,
+		.context = 0x1000u + (unsigned)i};
 	struct plx_qpair *qp = NULL;
 
 	PLX_ASSERT(plx_qpair_create(side->engine, &config, &qp) == PLX_OK);

@@ -18,6 +18,7 @@ enum {
 	PAIR_POOL = 4095,
 	PAIR_FRAME = 4300,                                   /* frame_max of the ports */
 	PAIR_QPS = 100,                                      /* of each engine */
+	PAIR_CONNECTIONS = 256,                              /* likewise */
 	PAIR_ROOM = PAIR_FRAME + 300 + RTE_PKTMBUF_HEADROOM, /* [bytes] of a buffer */
 };
 
@@ -46,6 +47,7 @@ struct pair_side {
 	struct plx_region region;
 	struct plx_key key;
 	struct plx_net *net;
+	struct plx_cm *cm;
 	struct plx_engine *engine;
 	struct plx_cqueue *send_cq, *recv_cq;
 	struct plx_squeue *srq;
@@ -74,6 +76,8 @@ struct pair_options {
 	uint32_t threshold;
 	bool single_thread;
 	uint32_t sges, inline_bytes;
+	enum plx_qp_type type;
+	uint32_t qkey;
 	struct plx_rc_attr attr; /* numbers and PSNs are filled in */
 };
 
@@ -83,6 +87,7 @@ struct pair_setup {
 	struct rte_mempool *pool; /* the caller's; NULL: one of PAIR_POOL buffers is made */
 	struct plx_port *port[2]; /* NULL: arrays */
 	bool ipv6;
+	bool no_cm; /* without a communication manager */
 	struct rte_rcu_qsbr *rcu[2];
 };
 

@@ -117,19 +117,19 @@ lan_hears(struct lan *lan, const char *hex)
 }
 
 /* A block of the size that the header promises to be enough, so that ASan sees one byte more. */
-static size_t
-next_frame(struct lan *lan, uint8_t *frame)
+size_t
+lan_takes(struct lan *lan, uint8_t *frame)
 {
-	uint8_t *out = malloc(PLX_NET_FRAME_MAX);
+	size_t max = plx_net_frame_max(lan->net), len;
+	uint8_t *out = malloc(max);
 	uint64_t wake_ns = plx_net_wake_ns(lan->net);
-	size_t len;
 
 	assert_non_null(out);
-	memset(out, 0x5a, PLX_NET_FRAME_MAX);
+	memset(out, 0x5a, max);
 	len = plx_net_transmit(lan->net, lan->now, out);
 	assert_int_equal(len != 0, wake_ns == 0);
-	assert_true(len == 0 || (len >= 60 && len <= PLX_NET_FRAME_MAX));
-	memcpy(frame, out, PLX_NET_FRAME_MAX);
+	assert_true(len == 0 || (len >= 60 && len <= max));
+	memcpy(frame, out, len);
 	free(out);
 	return len;
 }
@@ -142,7 +142,7 @@ lan_says(struct lan *lan, const char *hex)
 
 	if (len < 60)
 		len = 60;
-	assert_int_equal(next_frame(lan, frame), len);
+	assert_int_equal(lan_takes(lan, frame), len);
 	assert_memory_equal(frame, expected, len);
 }
 
@@ -151,7 +151,7 @@ lan_says_nothing(struct lan *lan)
 {
 	uint8_t frame[PLX_NET_FRAME_MAX];
 
-	assert_int_equal(next_frame(lan, frame), 0);
+	assert_int_equal(lan_takes(lan, frame), 0);
 }
 
 void
@@ -160,7 +160,7 @@ lan_says_to(struct lan *lan, const char *mac)
 	uint8_t frame[PLX_NET_FRAME_MAX], expected[6];
 
 	lan_hex(mac, expected);
-	assert_true(next_frame(lan, frame) > 0);
+	assert_true(lan_takes(lan, frame) > 0);
 	assert_memory_equal(frame, expected, 6);
 }
 
@@ -170,7 +170,7 @@ lan_drain(struct lan *lan)
 	uint8_t frame[PLX_NET_FRAME_MAX];
 	unsigned frames = 0;
 
-	while (next_frame(lan, frame))
+	while (lan_takes(lan, frame))
 		frames++;
 	return frames;
 }
@@ -279,6 +279,64 @@ lan_nd(uint8_t *out, unsigned type, unsigned flags, const char *from, const char
 	}
 	lan_nd_checksum(out);
 	return 54 + icmp_bytes;
+}
+
+static unsigned
+sum_of(const uint8_t *at, size_t len)
+{
+	unsigned long sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum += i % 2 ? at[i] : (unsigned long)at[i] << 8;
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (unsigned)sum;
+}
+
+void
+lan_echo_checksums(uint8_t *frame)
+{
+	size_t ip_bytes = (size_t)frame[16] << 8 | frame[17];
+
+	if (frame[12] == 0x86) {
+		lan_nd_checksum(frame);
+		return;
+	}
+	put16(frame + 24, 0);
+	put16(frame + 24, 0xffff - sum_of(frame + 14, 20));
+	put16(frame + 36, 0);
+	put16(frame + 36, 0xffff - sum_of(frame + 34, ip_bytes - 20));
+}
+
+size_t
+lan_echo(uint8_t *out, bool asks, const char *from, const char *to, unsigned id, unsigned sequence,
+	 size_t bytes, unsigned first)
+{
+	struct plx_ip from_ip = lan_ip(from), to_ip = lan_ip(to);
+	size_t icmp = from_ip.version == 4 ? 34 : 54;
+
+	memset(out, 0, icmp + 8);
+	lan_hex(OWN_MAC, out);
+	lan_hex(ALICE_MAC, out + 6);
+	if (from_ip.version == 4) {
+		lan_hex("0800 4500 0000 d0a2 4000 40 01", out + 12);
+		put16(out + 16, (unsigned)(28 + bytes));
+		memcpy(out + 26, from_ip.v, 4);
+		memcpy(out + 30, to_ip.v, 4);
+		out[icmp] = asks ? 8 : 0;
+	} else {
+		lan_hex("86dd 6001c70d 0000 3a 40", out + 12);
+		put16(out + 18, (unsigned)(8 + bytes));
+		memcpy(out + 22, from_ip.v, 16);
+		memcpy(out + 38, to_ip.v, 16);
+		out[icmp] = asks ? 128 : 129;
+	}
+	put16(out + icmp + 4, id);
+	put16(out + icmp + 6, sequence);
+	for (size_t i = 0; i < bytes; i++)
+		out[icmp + 8 + i] = (uint8_t)(first + i);
+	lan_echo_checksums(out);
+	return icmp + 8 + bytes;
 }
 
 void

@@ -52,7 +52,7 @@ struct plx_ip lan_ip_number(uint32_t number);
 /* Hexadecimal digits and blanks. Returns: bytes */
 size_t lan_hex(const char *hex, uint8_t *out);
 
-/* A frame comes in, in a block of its exact size. */
+/* A frame comes in, in a block of its exact size. lan_hears() takes at most 256 bytes. */
 enum plx_net_verdict lan_hears_bytes(struct lan *lan, const uint8_t *bytes, size_t len);
 enum plx_net_verdict lan_hears(struct lan *lan, const char *hex);
 
@@ -62,6 +62,9 @@ void lan_says_nothing(struct lan *lan);
 
 /* The next frame that we send goes to this MAC. Takes it. */
 void lan_says_to(struct lan *lan, const char *mac);
+
+/* Take the next frame that we send. @param frame [PLX_NET_FRAME_MAX] Returns: bytes; 0: none */
+size_t lan_takes(struct lan *lan, uint8_t *frame);
 
 /* Take what we send until there is no more. Returns: frames */
 unsigned lan_drain(struct lan *lan);
@@ -86,6 +89,14 @@ size_t lan_nd(uint8_t *out, unsigned type, unsigned flags, const char *from, con
 
 /* Make the ICMPv6 checksum of a frame without VLAN right again. */
 void lan_nd_checksum(uint8_t *frame);
+
+/* An echo request or answer with `bytes` of data that count from `first`, from ALICE_MAC to us; of
+ * which protocol, `from` says. Returns: bytes written, at most PLX_NET_FRAME_MAX. */
+size_t lan_echo(uint8_t *out, bool asks, const char *from, const char *to, unsigned id,
+		unsigned sequence, size_t bytes, unsigned first);
+
+/* Make the checksums of an echo without VLAN right again. */
+void lan_echo_checksums(uint8_t *frame);
 
 /* ALICE4 or ALICE6 answers us from a MAC; a verdict other than TAKEN fails. */
 void lan_arp_reply(struct lan *lan, const char *mac);

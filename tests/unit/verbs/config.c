@@ -84,6 +84,18 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.address[1].ip.version, 6);
 	assert_memory_equal(wishes.address[1].ip.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16);
 	assert_int_equal(wishes.address[1].prefix_bits, 64);
+	assert_int_equal(wishes.routes, 4);
+	assert_memory_equal(wishes.route[0].net.v, "\x0a\x58\0\0", 4);
+	assert_int_equal(wishes.route[0].prefix_bits, 16);
+	assert_memory_equal(wishes.route[0].via.v, "\x0a\x4d\0\xfe", 4);
+	assert_int_equal(wishes.route[1].net.version, 6);
+	assert_int_equal(wishes.route[1].prefix_bits, 32);
+	assert_int_equal(wishes.route[2].net.version, 4);
+	assert_int_equal(wishes.route[2].prefix_bits, 0);
+	assert_memory_equal(wishes.route[2].via.v, "\x0a\x4d\0\xfd", 4);
+	assert_int_equal(wishes.route[3].net.version, 6);
+	assert_memory_equal(wishes.route[3].via.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\xfd", 16);
+	assert_int_equal(wishes.connections, 1024);
 	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
 	assert_string_equal(wishes.worker, "pollux");
 	assert_int_equal(wishes.core, -1);
@@ -101,9 +113,9 @@ static void
 the_shipped_file_explains_every_setting(void **state)
 {
 	static const char *const settings[] = {
-		"eal",    "name",    "device", "address",         "mode",
-		"worker", "core",    "idle",   "path_mtu",        "queue_pairs",
-		"keys",   "packets", "dscp",   "start_timeout_ms"};
+		"eal",         "name",   "device",  "address", "routes",          "gateway",
+		"mode",        "worker", "core",    "idle",    "path_mtu",        "queue_pairs",
+		"connections", "keys",   "packets", "dscp",    "start_timeout_ms"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -155,7 +167,8 @@ every_choice_and_limit_can_be_set(void **state)
 	(void)state;
 	write_file("all.conf",
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
-			"queue_pairs = 16384; keys = 1048575; packets = 1048576; dscp = 63;\n"
+			"queue_pairs = 16384; connections = 16384; keys = 1048575; packets = "
+			"1048576; dscp = 63;\n"
 			"start_timeout_ms = 600000;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
@@ -164,6 +177,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.idle, PLX_IDLING_PAUSE);
 	assert_int_equal(wishes.path_mtu, 256);
 	assert_int_equal(wishes.qps, 16384);
+	assert_int_equal(wishes.connections, 16384);
 	assert_int_equal(wishes.keys, 1048575);
 	assert_int_equal(wishes.packets, 1048576);
 	assert_int_equal(wishes.dscp, 63);
@@ -223,6 +237,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"core", -2, 1024, -1, 1023},
 		{"path_mtu", 255, 4097, 256, 4096},
 		{"queue_pairs", 0, 16385, 1, 16384},
+		{"connections", 0, 16385, 1, 16384},
 		{"keys", 1, 1048576, 2, 1048575},
 		{"packets", 2047, 1048577, 2048, 1048576},
 		{"dscp", -1, 64, 0, 63},
@@ -307,6 +322,130 @@ a_wrong_address_is_refused(void **state)
 }
 
 static void
+a_wrong_route_is_refused_with_its_line(void **state)
+{
+	static const char *const wrong[] = {
+		"10.88.0.0/16",
+		"10.88.0.0/16 10.0.0.9",
+		"10.88.0.0 via 10.0.0.9",
+		"10.88.0.0/33 via 10.0.0.9",
+		"10.88.0.0/16 via 10.0.0.256",
+		"10.88.0.0/16 via ",
+		"default via 10.0.0.9",
+		"/16 via 10.0.0.9",
+	};
+	char setting[128], sentence[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(setting, sizeof(setting), "routes = [ \"%s\" ];", wrong[i]);
+		snprintf(sentence, sizeof(sentence),
+			 "route \"%s\" is not a network with the length of its prefix and a "
+			 "gateway, such as \"10.88.0.0/16 via 10.77.0.254\"",
+			 wrong[i]);
+		expect_setting(setting, sentence);
+	}
+	expect_setting("routes = \"10.88.0.0/16 via 10.0.0.9\";",
+		       "routes is not a list of 1 to 16 routes, such as [ \"10.88.0.0/16 via "
+		       "10.77.0.254\" ]");
+	expect_setting("gateway = 4;",
+		       "gateway is not an address or a list of two, one of IPv4 and one of IPv6, "
+		       "such as [ \"10.77.0.254\", \"fd77::fe\" ]");
+	expect_setting("gateway = [ \"10.0.0.2\", \"fd77::2\", \"10.0.0.3\" ];",
+		       "gateway is not an address or a list of two, one of IPv4 and one of IPv6, "
+		       "such as [ \"10.77.0.254\", \"fd77::fe\" ]");
+	expect_setting("gateway = \"10.0.0.9/24\";",
+		       "gateway \"10.0.0.9/24\" is not an IP address, such as \"10.77.0.254\"");
+}
+
+/* What its addresses say of a route is known when all of the adapter has been read. */
+static void
+a_route_that_leads_nowhere_is_refused(void **state)
+{
+	static const struct {
+		const char *setting, *sentence;
+	} rows[] = {
+		{"gateway = \"10.1.0.9\";", "route number 1: its gateway 10.1.0.9 is in no network "
+					    "of the adapter's addresses; "
+					    "give one that is reached directly"},
+		{"gateway = \"fd77::9\";",
+		 "route number 1: its gateway fd77::9 is in no network of the adapter's addresses; "
+		 "give one that is reached directly"},
+		{"gateway = \"10.0.0.1\";",
+		 "route number 1: its gateway 10.0.0.1 is the adapter itself"},
+		{"routes = [ \"10.88.0.1/16 via 10.0.0.9\" ];",
+		 "route number 1 is not a network without bits behind its prefix and a gateway, "
+		 "both "
+		 "of IPv4 or both of IPv6, such as 10.88.0.0/16 via 10.77.0.254"},
+		{"routes = [ \"fd88::/16 via 10.0.0.9\" ];",
+		 "route number 1 is not a network without bits behind its prefix and a gateway, "
+		 "both "
+		 "of IPv4 or both of IPv6, such as 10.88.0.0/16 via 10.77.0.254"},
+		{"routes = [ \"0.0.0.0/0 via 10.0.0.8\" ]; gateway = \"10.0.0.9\";",
+		 "route number 2 leads to the same network as number 1"},
+	};
+	char text[512], sentence[512];
+
+	(void)state;
+	/* The line is that of the route, in a list of many lines too. */
+	expect_mistake(HEAD
+		       "gateway = \"10.0.0.9\";\n routes = [\n"
+		       " \"10.88.0.0/16 via 10.0.0.9\",\n \"10.89.0.0/16 via 10.1.0.9\" ];\n" TAIL,
+		       "wrong.conf:7: adapter \"a\": route number 3: its gateway 10.1.0.9 is in no "
+		       "network of the adapter's addresses; give one that is reached directly");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(text, sizeof(text), HEAD "%s\n" TAIL, rows[i].setting);
+		snprintf(sentence, sizeof(sentence), "wrong.conf:4: adapter \"a\": %s",
+			 rows[i].sentence);
+		/* cut, as all that is said of an adapter as a whole */
+		sentence[strlen("wrong.conf:4: adapter \"a\": ") + 180] = '\0';
+		expect_mistake(text, sentence);
+	}
+}
+
+static void
+there_are_so_many_routes_and_no_more(void **state)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+	char text[2048] = HEAD "routes = [ \"10.88.0.0/32 via 10.0.0.9\"";
+
+	(void)state;
+	for (int i = 1; i < PLX_ADAPTER_ROUTES_MAX; i++)
+		sprintf(text + strlen(text), ", \"10.88.0.%d/32 via 10.0.0.9\"", i);
+	strcat(text, " ];\n" TAIL);
+	write_file("few.conf", text);
+	setenv("POLLUX_CONFIG", "few.conf", 1);
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
+	assert_int_equal(wishes.routes, PLX_ADAPTER_ROUTES_MAX);
+	strcpy(strstr(text, " ];"), " ];\n gateway = \"10.0.0.9\";\n" TAIL);
+	expect_mistake(text, "wrong.conf:5: there are more than 16 routes, gateways included");
+	/* and a program is told the same */
+	wishes.routes++;
+	assert_int_equal(wishes_check(&wishes, NULL, &why), PLX_INVALID);
+	assert_string_equal(why.text, "there are 17 routes; an adapter has at most 16");
+}
+
+static void
+connections_are_as_many_as_queue_pairs_or_more(void **state)
+{
+	struct plx_wishes wishes;
+
+	(void)state;
+	plx_wishes_init(&wishes);
+	wishes.qps = 77;
+	wishes_complete(&wishes);
+	assert_int_equal(wishes.connections, 1024);
+	wishes.connections = 0;
+	wishes.qps = 7777;
+	wishes_complete(&wishes);
+	assert_int_equal(wishes.connections, 7777);
+	wishes.connections = 5;
+	wishes_complete(&wishes);
+	assert_int_equal(wishes.connections, 5);
+}
+
+static void
 what_an_adapter_needs_is_asked_for(void **state)
 {
 	(void)state;
@@ -378,6 +517,10 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_value_of_the_wrong_kind_is_refused),
 		cmocka_unit_test(an_unknown_setting_is_refused_with_the_nearest_name),
 		cmocka_unit_test(a_wrong_address_is_refused),
+		cmocka_unit_test(a_wrong_route_is_refused_with_its_line),
+		cmocka_unit_test(a_route_that_leads_nowhere_is_refused),
+		cmocka_unit_test(there_are_so_many_routes_and_no_more),
+		cmocka_unit_test(connections_are_as_many_as_queue_pairs_or_more),
 		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
 		cmocka_unit_test(two_adapters_of_one_name_are_refused),
 		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),

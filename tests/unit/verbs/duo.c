@@ -64,6 +64,14 @@ duo_ip(unsigned last)
 	return (struct plx_ip){.version = 4, .v = {10, 77, duo_is_inline() ? 1 : 2, (uint8_t)last}};
 }
 
+struct plx_ip
+duo_ip6(unsigned last)
+{
+	return (struct plx_ip){
+		.version = 6,
+		.v = {0xfd, 0x77, [3] = duo_is_inline() ? 1 : 2, [15] = (uint8_t)last}};
+}
+
 void
 duo_wishes(struct plx_wishes *wishes, unsigned end)
 {
@@ -72,7 +80,9 @@ duo_wishes(struct plx_wishes *wishes, unsigned end)
 		 duo_is_inline() ? 0 : 1, end);
 	wishes->address[0].ip = duo_ip(end + 1);
 	wishes->address[0].prefix_bits = 24;
-	wishes->addresses = 1;
+	wishes->address[1].ip = duo_ip6(end + 1);
+	wishes->address[1].prefix_bits = 64;
+	wishes->addresses = 2;
 	wishes->mode = mode;
 	if (mode == PLX_MODE_WORKER)
 		snprintf(wishes->worker, sizeof(wishes->worker), "duo");

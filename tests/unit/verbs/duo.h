@@ -71,6 +71,7 @@ struct plx_qp *end_qp(struct end *end, const struct duo_options *options);
 bool duo_is_inline(void);
 /** "net_wire" link and addresses of this run. */
 struct plx_ip duo_ip(unsigned last);
+struct plx_ip duo_ip6(unsigned last);
 void duo_wishes(struct plx_wishes *wishes, unsigned end);
 
 /* ---- time -----------------------------------------------------------------------------------

@@ -117,6 +117,7 @@ an_adapter_shows_what_it_is_and_counts(void **state)
 	has(answer, "\"pds\":1");
 	has(answer, "\"cqs\":1");
 	has(answer, "\"qps\":3");
+	has(answer, "\"ahs\":0");
 	has_counters(answer, counter, n);
 	has(answer, "\"wire_lost\":0");
 	cycles = value_of("engine_cycles");
@@ -161,6 +162,7 @@ queue_pairs_are_listed_and_shown(void **state)
 		snprintf(question, sizeof(question), "/pollux/qp,seen,%u", info.qpn);
 		ask(question);
 		has(answer, i == 1 ? "\"state\":\"error\"" : "\"state\":\"reset\"");
+		has(answer, "\"type\":\"RC\"");
 		has(answer, "\"sq_depth\":8");
 		snprintf(question, sizeof(question), "\"context\":%d", 100 + i);
 		has(answer, question);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What crosses between a queue pair and whoever drives it: work requests on their way in, actions
+ * on their way out, and the executor of actions that engine, simulator and tests share. It never
+ * decides anything. Start with struct plx_actions.
+ */
+#ifndef PLX_ACTION_H
+#define PLX_ACTION_H
+
+#include "plx_base.h"
+#include "plx_wire.h"
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+enum {
+	PLX_WQE_BYTES = 128,
+	PLX_WQE_SGES = 4,          /* in the WQE itself; what is beyond lies in its spill */
+	PLX_WQE_INLINE_BYTES = 64, /* as above, for inline data */
+	PLX_ACTIONS_MAX = 64,
+	PLX_IOVS_MAX = 128,
+	/* places that must be free when an entry point is called; completions of requests that
+	 * were waiting use more if they are there */
+	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
+};
+
+/* ---- work requests -------------------------------------------------------------------------- */
+
+/*
+ * One send queue entry as it crosses a ring: two cache lines, no pointers, and what most requests
+ * use lies in the first. Up to four SGEs or 64 inline bytes lie in it; longer lists and longer
+ * inline data lie in a spill buffer beside it.
+ */
+struct plx_wqe {
+	uint64_t wr_id;
+	uint8_t op;    /* enum plx_wr_op */
+	uint8_t flags; /* enum plx_wr_flag */
+	uint8_t sges;  /* 0 .. the QP's limit */
+	uint8_t resv;
+	uint32_t inline_bytes; /* with PLX_WR_INLINE */
+	union {
+		uint32_t imm;           /* *_IMM, host byte order */
+		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
+	};
+	union {
+		struct plx_key rkey;
+		uint32_t remote_qkey; /* of a datagram */
+	};
+	union {
+		uint64_t remote_va;
+		struct {
+			uint32_t way,
+				remote_qpn; /* of a datagram; a way's number is its engine's */
+		};
+	};
+	union {
+		struct plx_sge sge[PLX_WQE_SGES];
+		uint8_t data[PLX_WQE_INLINE_BYTES];
+	};
+	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else not looked at */
+	uint64_t compare;  /* CMP_SWAP */
+	uint64_t resv2[2];
+};
+
+_Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+enum plx_action_kind {
+	PLX_ACT_NONE,
+	PLX_ACT_PLACE,    /* copy into granted memory */
+	PLX_ACT_ATOMIC,   /* read-modify-write granted memory, keep the old value */
+	PLX_ACT_COMPLETE, /* a completion queue entry */
+	PLX_ACT_EVENT,    /* something happened to the QP */
+	PLX_ACT_EMIT,     /* send one packet */
+};
+
+/* Ascending order, the last byte last (nd2.md's in-order placement is kept by the executor). */
+struct plx_place {
+	uint8_t *dst;
+	const uint8_t *src; /* into the packet's payload, or into the QP */
+	uint32_t bytes;
+};
+
+/* Eight bytes at an aligned address, in host byte order there. */
+struct plx_atomic {
+	uint8_t *target;
+	uint64_t swap_add, compare;
+	uint64_t *original; /* into the QP: the executor stores the value found */
+	bool cmp_swap;      /* else fetch-and-add */
+};
+
+struct plx_event {
+	uint32_t qpn;
+	uint8_t kind;  /* enum plx_event_kind */
+	uint8_t cause; /* FAILED: enum plx_wc_status */
+};
+
+struct plx_iov {
+	const uint8_t *base;
+	uint32_t bytes;
+};
+
+enum plx_emit_flag {
+	PLX_EMIT_RETRANSMIT = 1 << 0,
+	PLX_EMIT_RESPONSE = 1 << 1,
+	/* first transmission of a SEND or WRITE whose every source region promises to stay as it
+	 * is: the only payload that may leave without a copy (decision 4) */
+	PLX_EMIT_STABLE = 1 << 2,
+};
+
+/* A packet to send: header fields, and where its payload lies. `pkt.payload` is not used. */
+struct plx_emit {
+	struct plx_pkt pkt;
+	uint16_t iov_first; /* into plx_actions.iov */
+	uint8_t iovs;
+	uint8_t flags; /* enum plx_emit_flag */
+	uint32_t way;  /* of a datagram: plx_wqe.way */
+};
+
+struct plx_action {
+	uint8_t kind; /* enum plx_action_kind */
+	union {
+		struct plx_place place;
+		struct plx_atomic atomic;
+		struct plx_completion completion;
+		struct plx_event event;
+		struct plx_emit emit;
+	};
+};
+
+/*
+ * What a call wants done, in this order. The caller empties it by plx_actions_reset() when it has
+ * executed everything; pointers in it are good until the next call on the same QP, or until the
+ * packet that caused them is freed. Memory actions must be executed before the next plx_rc_*().
+ */
+struct plx_actions {
+	uint32_t count;
+	uint32_t iovs;
+	struct plx_action list[PLX_ACTIONS_MAX];
+	struct plx_iov iov[PLX_IOVS_MAX];
+};
+
+static inline void
+plx_actions_reset(struct plx_actions *actions)
+{
+	actions->count = 0;
+	actions->iovs = 0;
+}
+
+/** Copy what a PLACE says, the last byte last. */
+void plx_place_bytes(const struct plx_place *place);
+
+/** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
+void plx_action_touch_memory(const struct plx_action *action);
+
+/**
+ * Build the whole frame of an EMIT by copying: headers, payload, pad, ICRC.
+ *
+ * @param out [plx_emit_bytes()] at least
+ * Returns: bytes written
+ */
+size_t plx_emit_write(const struct plx_frame_template *tmpl, const struct plx_actions *actions,
+		      const struct plx_emit *emit, plx_icrc_fn icrc, uint8_t *out);
+
+/** Bytes of the frame that plx_emit_write() will build. */
+size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_emit *emit);
+
+#endif

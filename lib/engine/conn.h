@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connections as the engine's own files see them: the GSI, event queues, and who asks or listens.
+ * It owns no code. Start with struct plx_conn.
+ *
+ * The communication manager knows each connection by an id, and gives back a context with every
+ * event: here a pointer to the struct hearer that every one who may be told of something begins
+ * with. Whoever is destroyed is first taken out of the manager, so no context outlives its object.
+ */
+#ifndef PLX_ENGINE_CONN_H
+#define PLX_ENGINE_CONN_H
+
+#include "engine.h"
+
+enum {
+	GSI_WAITING_MAX = 64, /* datagrams whose receiver's Ethernet address is being asked for */
+	GSI_BURST = 32,       /* datagrams, and events, of one cycle */
+};
+
+/* How often the addresses of those that wait are looked for, beside when a neighbour speaks: to
+ * learn that there is no answer. */
+#define GSI_LOOK_NS (10 * PLX_MSEC)
+
+/* Who is told of something. */
+struct hearer {
+	struct plx_equeue *queue;
+	uint64_t cookie;
+};
+
+struct gsi_waiting {
+	struct plx_cm_route route;
+	uint8_t mad[PLX_MAD_BYTES];
+};
+
+/* The general service interface: queue pair 1 of the port. */
+struct gsi {
+	struct plx_cm *cm;
+	struct timer timer;
+	bool busy;            /* there may be something to send or to tell */
+	struct hearer orphan; /* of requests that were told and not adopted yet: hears nothing */
+	struct plx_psn psn;
+	uint64_t look_at; /* when to look for the addresses of those that wait */
+	uint32_t waiting_count;
+	struct gsi_waiting waiting[GSI_WAITING_MAX];
+};
+
+/* gsi.c */
+struct gsi *gsi_create(struct plx_cm *cm, int socket); /* NULL: no memory */
+void gsi_destroy(struct gsi *gsi);
+/* A decoded packet for queue pair 1. @param ip its IP header */
+void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
+		 const struct plx_pkt *pkt, const uint8_t *ip);
+/* Send and tell what there is. Returns: how much was done */
+uint32_t gsi_serve(struct plx_engine *engine);
+/* The timer fired. */
+void gsi_on_tick(struct plx_engine *engine);
+
+struct plx_equeue {
+	struct rte_ring *ring;
+	struct plx_engine *engine;
+	ALIGNED_LINE atomic_uint users;
+	atomic_int fd; /* -1: nobody asked for one */
+};
+
+struct plx_acceptor {
+	struct hearer hearer; /* first */
+	struct plx_cm_id id;
+};
+
+struct plx_conn {
+	struct hearer hearer; /* first */
+
+	/* the engine's */
+	struct plx_cm_id id; /* 0: idle, or ended */
+	bool passive;
+	struct plx_qpair *qp; /* NULL: none, or gone */
+	struct plx_conn_attr attr;
+	struct plx_cm_peer peer; /* as asked or agreed */
+};
+
+/* conn.c, on the engine's thread */
+/* Put what the manager has to tell into the event queues. Returns: how many */
+uint32_t conn_tell(struct plx_engine *engine);
+/* The peer's first packet, or the end, of a queue pair that is connected. */
+void conn_on_arrival(struct plx_qpair *qp);
+void conn_on_failure(struct plx_qpair *qp);
+/* The queue pair is about to be destroyed. */
+void conn_on_detach(struct plx_qpair *qp);
+/* Queue pair and connection have to do with each other, or no more. */
+void conn_bind(struct plx_conn *conn, struct plx_qpair *qp);
+void conn_unbind(struct plx_conn *conn);
+/* To RTR and RTS, with what was agreed. */
+enum plx_status conn_to_rtr(struct plx_conn *conn);
+enum plx_status conn_to_rts(struct plx_conn *conn);
+void conn_flush(struct plx_conn *conn);
+
+/* equeue.c */
+bool equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event);
+bool equeue_has_room(const struct plx_equeue *queue);
+
+/* conn_command.c */
+enum plx_status conn_execute(struct plx_engine *engine, struct conn_call *call);
+
+#endif

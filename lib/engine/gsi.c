@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The GSI, queue pair 1 of the port: management datagrams from packets to the communication manager
+ * and back, neighbours resolved on the way. It knows nothing of connections.
+ * Start with gsi_receive() and gsi_serve().
+ *
+ * A datagram whose receiver is being asked for its Ethernet address waits here, at most
+ * GSI_WAITING_MAX of them; when there is no room it is dropped, and the manager sends it again in
+ * its time.
+ */
+#include "conn.h"
+
+enum {
+	HOPS = 64,
+	UDP_SRC = 49152, /* one flow for all management, in the range for RoCE */
+};
+
+struct gsi *
+gsi_create(struct plx_cm *cm, int socket)
+{
+	struct gsi *gsi = engine_alloc(sizeof(*gsi), socket);
+
+	if (gsi == NULL)
+		return NULL;
+	gsi->cm = cm;
+	gsi->timer.deadline = PLX_NEVER;
+	gsi->look_at = PLX_NEVER;
+	plx_list_init(&gsi->timer.link);
+	return gsi;
+}
+
+void
+gsi_destroy(struct gsi *gsi)
+{
+	engine_free(gsi);
+}
+
+/* ---- in ---------------------------------------------------------------------------------------
+ */
+
+static void
+route_of(const struct plx_frame *frame, struct plx_cm_route *route)
+{
+	*route = (struct plx_cm_route){.local.version = frame->ip_version,
+				       .remote.version = frame->ip_version};
+	if (frame->ip_version == 4) {
+		for (int i = 0; i < 4; i++) {
+			route->remote.v[i] = (uint8_t)(frame->v4.src >> (24 - 8 * i));
+			route->local.v[i] = (uint8_t)(frame->v4.dst >> (24 - 8 * i));
+		}
+		return;
+	}
+	memcpy(route->remote.v, frame->v6.src, sizeof(route->remote.v));
+	memcpy(route->local.v, frame->v6.dst, sizeof(route->local.v));
+}
+
+/* What a datagram for queue pair 1 must be, beside whole (IBTA vol 1, 9.6.1.4 and 13.5.3.2). */
+static bool
+is_right(const struct plx_engine *engine, const struct plx_pkt *pkt,
+	 const struct plx_cm_route *route)
+{
+	return pkt->opcode == PLX_UD_SEND_ONLY && (pkt->pkey & 0x7fff) == 0x7fff &&
+	       pkt->deth.qkey == PLX_GSI_QKEY && pkt->deth.src_qpn == PLX_GSI_QPN &&
+	       plx_net_is_own(engine->config.net, &route->local);
+}
+
+void
+gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const struct plx_pkt *pkt,
+	    const uint8_t *ip)
+{
+	size_t covered = (size_t)frame->ip_bytes - PLX_ICRC_BYTES;
+	struct plx_cm_route route;
+	uint8_t mac[6];
+
+	route_of(frame, &route);
+	if (engine->gsi == NULL || !is_right(engine, pkt, &route)) {
+		plx_count(&engine->counters.rx_gsi_denied, 1);
+		return;
+	}
+	if (plx_icrc_load(ip + covered) != engine->icrc(ip, covered)) {
+		plx_count(&engine->counters.rx_icrc, 1);
+		return;
+	}
+	plx_count(&engine->counters.rx_gsi, 1);
+	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes, engine->now) ==
+	    PLX_CM_TAKEN)
+		/* Whoever accepts wants to know at once where the peer is: ask now. */
+		(void)engine_resolve(engine, &route.remote, mac);
+	engine->gsi->busy = true;
+}
+
+/* ---- out --------------------------------------------------------------------------------------
+ */
+
+static void
+make_frame(const struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
+	   struct plx_frame *frame)
+{
+	*frame = (struct plx_frame){
+		.ip_version = route->local.version, .udp_src = UDP_SRC, .udp_dst = PLX_ROCE_PORT};
+	memcpy(frame->eth_src, engine->port->caps.mac, sizeof(frame->eth_src));
+	memcpy(frame->eth_dst, mac, sizeof(frame->eth_dst));
+	if (route->local.version == 4) {
+		frame->v4 = (struct plx_ipv4){.ttl = HOPS,
+					      .flags_offset = 0x4000,
+					      .src = ip4_host(&route->local),
+					      .dst = ip4_host(&route->remote)};
+		return;
+	}
+	frame->v6.hop_limit = HOPS;
+	memcpy(frame->v6.src, route->local.v, sizeof(frame->v6.src));
+	memcpy(frame->v6.dst, route->remote.v, sizeof(frame->v6.dst));
+}
+
+static void
+emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
+     const uint8_t *mad)
+{
+	struct gsi *gsi = engine->gsi;
+	bool loops = memcmp(mac, engine->port->caps.mac, sizeof(engine->port->caps.mac)) == 0;
+	struct plx_pkt pkt = {.opcode = PLX_UD_SEND_ONLY,
+			      .migreq = true,
+			      .pkey = PLX_PKEY_DEFAULT,
+			      .dest_qpn = PLX_GSI_QPN,
+			      .psn = gsi->psn,
+			      .deth = {.qkey = PLX_GSI_QKEY, .src_qpn = PLX_GSI_QPN},
+			      .payload = mad,
+			      .payload_bytes = PLX_MAD_BYTES};
+	struct plx_frame frame;
+
+	make_frame(engine, route, mac, &frame);
+	gsi->psn = plx_psn_add(gsi->psn, 1);
+	if (engine_send_gsi(engine, &frame, &pkt, loops))
+		plx_count(&engine->counters.tx_gsi, 1);
+	else
+		plx_count(&engine->counters.tx_gsi_dropped, 1);
+}
+
+static void
+no_way(struct plx_engine *engine, const struct plx_cm_route *route)
+{
+	plx_count(&engine->counters.tx_gsi_dropped, 1);
+	plx_cm_on_unreachable(engine->gsi->cm, &route->remote, engine->now);
+}
+
+/* Send it, have it wait, or drop it. @param waits it is one of those that wait already
+ * Returns: it goes on waiting */
+static bool
+send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mad,
+	     bool waits)
+{
+	struct gsi *gsi = engine->gsi;
+	struct gsi_waiting *place;
+	uint8_t mac[6];
+	enum plx_status status = engine_resolve(engine, &route->remote, mac);
+
+	if (status == PLX_OK)
+		emit(engine, route, mac, mad);
+	else if (status == PLX_UNREACHABLE)
+		no_way(engine, route);
+	if (status != PLX_AGAIN || waits)
+		return status == PLX_AGAIN;
+	if (gsi->waiting_count == GSI_WAITING_MAX) {
+		plx_count(&engine->counters.tx_gsi_dropped, 1);
+		return false;
+	}
+	place = &gsi->waiting[gsi->waiting_count++];
+	place->route = *route;
+	memcpy(place->mad, mad, PLX_MAD_BYTES);
+	gsi->look_at = plx_time_min(gsi->look_at, engine->now + GSI_LOOK_NS);
+	return true;
+}
+
+static void
+serve_waiting(struct plx_engine *engine)
+{
+	struct gsi *gsi = engine->gsi;
+	uint32_t kept = 0;
+
+	if (engine->now < gsi->look_at)
+		return;
+	for (uint32_t i = 0; i < gsi->waiting_count; i++) {
+		struct gsi_waiting *it = &gsi->waiting[i];
+
+		if (!send_or_wait(engine, &it->route, it->mad, true))
+			continue;
+		if (kept != i)
+			gsi->waiting[kept] = *it;
+		kept++;
+	}
+	gsi->waiting_count = kept;
+	gsi->look_at = kept > 0 ? engine->now + GSI_LOOK_NS : PLX_NEVER;
+}
+
+void
+gsi_on_tick(struct plx_engine *engine)
+{
+	plx_cm_on_tick(engine->gsi->cm, engine->now);
+	engine->gsi->busy = true;
+}
+
+uint32_t
+gsi_serve(struct plx_engine *engine)
+{
+	struct gsi *gsi = engine->gsi;
+	struct plx_cm_route route;
+	uint8_t mad[PLX_MAD_BYTES];
+	uint32_t done = 0;
+	uint64_t wake;
+
+	serve_waiting(engine);
+	if (!gsi->busy)
+		return 0;
+	done += conn_tell(engine);
+	while (done < GSI_BURST && plx_cm_transmit(gsi->cm, engine->now, &route, mad)) {
+		send_or_wait(engine, &route, mad, false);
+		done++;
+	}
+	wake = plx_cm_wake_ns(gsi->cm);
+	gsi->busy = wake == 0 || plx_cm_event_waits(gsi->cm);
+	if (wake != 0 && wake < gsi->timer.deadline)
+		wheel_set(&engine->wheel, &gsi->timer, wake);
+	return done;
+}

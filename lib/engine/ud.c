@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Datagram queue pairs in the duty cycle: what differs from a connection. Anybody may send to them,
+ * and each datagram has a way of its own.
+ * It never decides what is sent or taken (lib/transport does), nor where a neighbour is (way.c).
+ * Start with ud_receive() and ud_transmit().
+ */
+#include "ud.h"
+
+void
+ud_receive(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_pkt *pkt,
+	   const uint8_t *ip, size_t ip_bytes)
+{
+	enum plx_verdict verdict = plx_ud_admit(qp->ud, pkt);
+	size_t covered = ip_bytes - PLX_ICRC_BYTES;
+
+	if (plx_unlikely(verdict != PLX_VERDICT_ACCEPT)) {
+		plx_count(&engine->counters.denied[verdict], 1);
+		return;
+	}
+	if (plx_unlikely(plx_icrc_load(ip + covered) != engine->icrc(ip, covered))) {
+		plx_count(&engine->counters.rx_icrc, 1);
+		return;
+	}
+	rqueue_feed(qp->recv);
+	(void)plx_ud_on_packet(qp->ud, pkt, ip, &engine->actions);
+	engine_execute(engine, qp);
+	/* It owes no answer, so nobody comes back to it at the end of the burst. */
+	engine_schedule(engine, qp);
+}
+
+/* As engine_execute(), but each packet goes its own way. */
+static void
+execute(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	struct plx_actions *actions = &engine->actions;
+
+	for (uint32_t i = 0; i < actions->count; i++) {
+		const struct plx_action *action = &actions->list[i];
+
+		switch ((enum plx_action_kind)action->kind) {
+		case PLX_ACT_COMPLETE:
+			engine_stage(engine, qp, &action->completion);
+			break;
+		case PLX_ACT_EVENT:
+			engine_note(engine, qp, &action->event);
+			break;
+		case PLX_ACT_EMIT:
+			engine_emit(engine, &engine->ways->way[action->emit.way], &action->emit);
+			break;
+		case PLX_ACT_PLACE:
+		case PLX_ACT_ATOMIC:
+		case PLX_ACT_NONE:
+			PLX_ASSERT(!"an action that sending datagrams never asks for");
+		}
+	}
+	plx_actions_reset(actions);
+}
+
+uint32_t
+ud_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget)
+{
+	uint32_t sent;
+
+	/* Any of them may be for our own port. */
+	if (budget > LOOP_ROOM - engine->loop_count)
+		budget = LOOP_ROOM - engine->loop_count;
+	sent = plx_ud_transmit(qp->ud, budget, &engine->actions);
+	execute(engine, qp);
+	if (plx_unlikely(!plx_list_empty(&engine->ways->ending)))
+		ways_reap(engine);
+	return sent;
+}
+
+void
+ud_pull_all(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->uds) {
+		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, ud_link);
+
+		/* No more than its send queue has places: what is sent is not sent here. */
+		while (qpair_pull(qp) > 0)
+			continue;
+		engine_schedule(engine, qp);
+	}
+}

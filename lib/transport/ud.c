@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Datagrams: a queue pair without a peer. What is sent is done; what comes is taken whole or
+ * dropped. It never answers, and a datagram that is dropped never costs a receive. Start with
+ * plx_ud_on_packet() and plx_ud_transmit(); the queues are those of a connection (qp.c, rq.c,
+ * complete.c).
+ */
+#include "qp.h"
+
+enum {
+	QKEY_CONTROLLED_SHIFT = 31, /* the highest bit: the sender's own Q_Key is meant */
+};
+
+/* ---- datagrams without a queue pair -----------------------------------------------------------
+ */
+
+/* What may be asked before the ICRC was found right. */
+static enum plx_verdict
+check_early(const struct plx_pkt *pkt, uint16_t pkey)
+{
+	if (plx_opcodes[pkt->opcode].service != PLX_SERVICE_UD)
+		return PLX_VERDICT_SERVICE;
+	return pkey_matches(pkey, pkt->pkey) ? PLX_VERDICT_ACCEPT : PLX_VERDICT_PKEY;
+}
+
+enum plx_verdict
+plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey, uint32_t qkey)
+{
+	enum plx_verdict verdict = check_early(pkt, pkey);
+
+	if (verdict == PLX_VERDICT_ACCEPT && pkt->deth.qkey != qkey)
+		return PLX_VERDICT_QKEY;
+	return verdict;
+}
+
+void
+plx_ud_label(const struct plx_ud_label *label, struct plx_psn psn, uint32_t bytes,
+	     struct plx_pkt *out)
+{
+	*out = (struct plx_pkt){
+		.opcode = PLX_UD_SEND_ONLY,
+		.pad = -bytes & 3,
+		.migreq = true,
+		.pkey = label->pkey,
+		.dest_qpn = label->dest_qpn,
+		.psn = psn,
+		.deth = {.qkey = label->qkey, .src_qpn = label->src_qpn},
+		.payload_bytes = bytes,
+	};
+}
+
+void
+plx_ud_header_space(const uint8_t *ip, uint8_t *out)
+{
+	if (ip[0] >> 4 == 6) {
+		memcpy(out, ip, PLX_IPV6_BYTES);
+		return;
+	}
+	memset(out, 0, PLX_UD_HEADER_BYTES - PLX_IPV4_BYTES);
+	memcpy(out + PLX_UD_HEADER_BYTES - PLX_IPV4_BYTES, ip, PLX_IPV4_BYTES);
+}
+
+_Static_assert((int)PLX_UD_HEADER_BYTES == (int)PLX_IPV6_BYTES, "an IPv6 header fills the space");
+
+/* ---- memory and states ------------------------------------------------------------------------
+ */
+
+size_t
+plx_ud_bytes(const struct plx_rc_caps *caps)
+{
+	return caps->responder_res == 0 ? qp_bytes(caps, sizeof(struct plx_ud)) : 0;
+}
+
+struct plx_ud *
+plx_ud_init(void *memory, const struct plx_rc_caps *caps, const struct plx_ud_ids *ids)
+{
+	const struct plx_rc_ids base = {.qpn = ids->qpn,
+					.domain = ids->domain,
+					.mem = ids->mem,
+					.rq = ids->rq,
+					.cc = &plx_cc_none};
+	struct plx_ud *ud = memory;
+
+	PLX_ASSERT(plx_ud_bytes(caps) > 0);
+	qp_init(memory, sizeof(*ud), caps, &base);
+	ud->base.ways = ids->ways;
+	ud->qkey = ids->qkey;
+	return ud;
+}
+
+struct plx_rc *
+plx_ud_base(struct plx_ud *ud)
+{
+	return &ud->base;
+}
+
+enum plx_status
+plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to, const struct plx_ud_attr *attr)
+{
+	/* A peer that everybody is, and the least of what nobody will look at. */
+	struct plx_rc_attr whole = {.ack_timeout_ns = 1,
+				    .window_packets = 1,
+				    .ack_interval = 1,
+				    .read_chunk_packets = 1};
+
+	if (attr != NULL) {
+		whole.mtu = attr->mtu;
+		whole.pkey = attr->pkey;
+		whole.sq_psn = attr->sq_psn;
+	}
+	return plx_rc_modify(&ud->base, to, &whole);
+}
+
+/* ---- sending ----------------------------------------------------------------------------------
+ */
+
+static uint64_t
+message_bytes(const struct plx_wqe *wqe, const void *spill)
+{
+	const struct plx_sge *more = spill;
+	uint64_t bytes = 0;
+
+	if (wqe->flags & PLX_WR_INLINE)
+		return wqe->inline_bytes;
+	for (uint32_t i = 0; i < wqe->sges; i++) {
+		if (i < PLX_WQE_SGES)
+			bytes += wqe->sge[i].length;
+		else if (more != NULL)
+			bytes += more[i - PLX_WQE_SGES].length;
+	}
+	return bytes;
+}
+
+static bool
+is_open(const struct plx_rc *qp)
+{
+	return qp->state == PLX_QP_RTS || qp->state == PLX_QP_SQD;
+}
+
+enum plx_status
+plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe, const void *spill)
+{
+	struct plx_rc *qp = &ud->base;
+	enum plx_status status;
+
+	if ((wqe->op != PLX_WR_SEND && wqe->op != PLX_WR_SEND_IMM) ||
+	    wqe->remote_qpn > PLX_PSN_MASK)
+		return PLX_INVALID;
+	if (is_open(qp) && wqe->sges <= qp->caps.sq_sges && message_bytes(wqe, spill) > qp->mtu)
+		return PLX_TOO_LONG;
+	status = plx_rc_post_send(qp, wqe, spill);
+	if (status == PLX_OK && qp->ways)
+		qp->ways[wqe->way]++;
+	return status;
+}
+
+void
+plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes)
+{
+	struct plx_rc *qp = &ud->base;
+
+	if (qp->ways)
+		qp->ways[sq_wqe(qp, qp->req.tail)->way]++;
+	plx_rc_sq_take(qp, bytes);
+}
+
+/* The payload of the entry at the cursor; false when a key denies it. */
+static bool
+gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *count)
+{
+	uint32_t index = qp->req.cursor;
+	const struct plx_wqe *wqe = sq_wqe(qp, index);
+	struct plx_access common = {PLX_ACCESS_ALL};
+	struct sge_source source;
+	int ranges;
+
+	*count = 0;
+	if (bytes == 0)
+		return true;
+	if (wqe->flags & PLX_WR_INLINE) {
+		bool spilled = wqe->inline_bytes > PLX_WQE_INLINE_BYTES;
+
+		out->iov[out->iovs] = (struct plx_iov){
+			.base = spilled ? sq_spill(qp, index) : wqe->data, .bytes = bytes};
+		*count = 1;
+		return true;
+	}
+	source = sge_of_send(qp, index);
+	ranges = sge_resolve(qp, &source, 0, bytes, (struct plx_access){0}, &out->iov[out->iovs],
+			     &common);
+	if (ranges < 0)
+		return false;
+	*count = (uint32_t)ranges;
+	return true;
+}
+
+/* The entry at the cursor is gone, and with that done. */
+static void
+sent(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes)
+{
+	struct requester *req = &qp->req;
+
+	if (qp->ways)
+		qp->ways[wqe->way]--;
+	req->next = plx_psn_add(req->next, 1);
+	req->una = req->high = req->next;
+	req->cursor++;
+	req->started = req->done = req->cursor;
+	plx_count(&qp->counters.requests_sent, 1);
+	plx_count(&qp->counters.bytes_sent, bytes);
+}
+
+static bool
+transmit_one(struct plx_ud *ud, struct plx_actions *out)
+{
+	struct plx_rc *qp = &ud->base;
+	struct requester *req = &qp->req;
+	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
+	uint32_t bytes, count;
+	struct plx_emit *emit;
+	bool imm;
+
+	if (qp->state != PLX_QP_RTS || req->cursor == req->tail)
+		return false;
+	bytes = sq_track(qp, req->cursor)->bytes;
+	if (!gather(qp, out, bytes, &count)) {
+		requester_fail(qp, PLX_WC_LOCAL_PROTECTION, out);
+		return false;
+	}
+	imm = wqe->op == PLX_WR_SEND_IMM;
+	emit = emit_add(qp, out, imm ? PLX_UD_SEND_ONLY_IMM : PLX_UD_SEND_ONLY, req->next);
+	emit->iovs = (uint8_t)count;
+	out->iovs += count;
+	emit_payload(emit, bytes);
+	emit->way = wqe->way;
+	emit->pkt.dest_qpn = wqe->remote_qpn;
+	emit->pkt.solicited = wqe->flags & PLX_WR_SOLICITED;
+	emit->pkt.deth = (struct plx_deth){
+		.qkey = wqe->remote_qkey >> QKEY_CONTROLLED_SHIFT ? ud->qkey : wqe->remote_qkey,
+		.src_qpn = qp->qpn,
+	};
+	if (imm)
+		emit->pkt.imm = wqe->imm;
+	sent(qp, wqe, bytes);
+	return true;
+}
+
+/* One packet with all its ranges, its completion, and a failure's event. */
+static bool
+room_for_packet(const struct plx_actions *out)
+{
+	return actions_room(out) >= 3 && out->iovs + PLX_SGE_MAX <= PLX_IOVS_MAX;
+}
+
+uint32_t
+plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out)
+{
+	struct plx_rc *qp = &ud->base;
+	bool more = budget == 0 && qp->more;
+	uint32_t emitted = 0;
+
+	qp->more = false;
+	complete_deliver(qp, out);
+	while (emitted < budget) {
+		if (!room_for_packet(out)) {
+			more = true;
+			break;
+		}
+		if (!transmit_one(ud, out))
+			break;
+		emitted++;
+		/* Behind its packet: so a full list holds as many of both. */
+		complete_deliver(qp, out);
+	}
+	if (budget > 0 && emitted == budget)
+		more = true;
+	complete_deliver(qp, out);
+	qp->more |= more;
+	return emitted;
+}
+
+/* ---- receiving --------------------------------------------------------------------------------
+ */
+
+/* Where a datagram goes: the ranges of its header and of its payload. */
+struct landing {
+	struct plx_iov header[PLX_SGE_MAX], payload[PLX_SGE_MAX];
+	int headers, payloads;
+};
+
+enum plx_verdict
+plx_ud_admit(const struct plx_ud *ud, const struct plx_pkt *pkt)
+{
+	const struct plx_rc *qp = &ud->base;
+
+	if (plx_opcodes[pkt->opcode].service != PLX_SERVICE_UD)
+		return PLX_VERDICT_SERVICE;
+	if (!is_open(qp) && qp->state != PLX_QP_RTR)
+		return PLX_VERDICT_STATE;
+	return check_early(pkt, qp->pkey);
+}
+
+static enum plx_verdict
+check_keys(struct plx_rc *qp, uint32_t bytes, struct landing *to)
+{
+	const struct plx_access write = {PLX_ACCESS_LOCAL_WRITE};
+	struct plx_access common = {PLX_ACCESS_ALL};
+	struct sge_source source = sge_of_recv(qp);
+
+	to->headers = sge_resolve(qp, &source, 0, PLX_UD_HEADER_BYTES, write, to->header, &common);
+	to->payloads =
+		sge_resolve(qp, &source, PLX_UD_HEADER_BYTES, bytes, write, to->payload, &common);
+	return to->headers < 0 || to->payloads < 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
+}
+
+/* Line 7 of the decision table. @param to [out] when ACCEPT */
+static enum plx_verdict
+check(struct plx_ud *ud, const struct plx_pkt *pkt, struct landing *to)
+{
+	enum plx_verdict verdict = plx_ud_admit(ud, pkt);
+	struct plx_rc *qp = &ud->base;
+
+	if (verdict != PLX_VERDICT_ACCEPT)
+		return verdict;
+	if (pkt->deth.qkey != ud->qkey)
+		return PLX_VERDICT_QKEY;
+	if (pkt->payload_bytes > qp->mtu || (pkt->payload_bytes + pkt->pad) % 4 != 0)
+		return PLX_VERDICT_LENGTH;
+	if (plx_rq_count(qp->rq) == 0)
+		return PLX_VERDICT_RNR;
+	rq_peek(qp->rq, &qp->recv);
+	if (qp->recv.bytes < PLX_UD_HEADER_BYTES + pkt->payload_bytes)
+		return PLX_VERDICT_RECV_LENGTH;
+	return check_keys(qp, pkt->payload_bytes, to);
+}
+
+static void
+apply_accept(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
+	     const struct landing *to, struct plx_actions *out)
+{
+	bool imm = plx_opcode_has(&plx_opcodes[pkt->opcode], PLX_OPF_IMM);
+	struct plx_completion completion = {
+		.bytes = PLX_UD_HEADER_BYTES + pkt->payload_bytes,
+		.status = PLX_WC_SUCCESS,
+		.op = imm ? PLX_WR_SEND_IMM : PLX_WR_SEND,
+	};
+	struct plx_rc *qp = &ud->base;
+
+	plx_ud_header_space(ip, ud->space);
+	recv_take(qp, out);
+	sge_place(to->header, to->headers, ud->space, out);
+	sge_place(to->payload, to->payloads, pkt->payload, out);
+	if (imm) {
+		completion.flags |= PLX_WC_IMM;
+		completion.imm = pkt->imm;
+	}
+	if (pkt->solicited)
+		completion.flags |= PLX_WC_SOLICITED;
+	complete_recv(qp, &completion, out);
+	out->list[out->count - 1].completion.qpn = pkt->deth.src_qpn;
+	plx_count(&qp->counters.bytes_placed, pkt->payload_bytes);
+}
+
+enum plx_verdict
+plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
+		 struct plx_actions *out)
+{
+	struct plx_rc *qp = &ud->base;
+	struct landing to;
+	enum plx_verdict verdict;
+
+	PLX_ASSERT(actions_room(out) >= PLX_ACTIONS_PER_PACKET);
+	verdict = check(ud, pkt, &to);
+	plx_count(&qp->counters.verdict[verdict], 1);
+	if (plx_likely(verdict == PLX_VERDICT_ACCEPT)) {
+		if (pkt->ce)
+			plx_count(&qp->counters.ce_marks, 1);
+		apply_accept(ud, pkt, ip, &to, out);
+	} else if (verdict == PLX_VERDICT_RECV_ACCESS) {
+		/* The program's own mistake: it learns of it as with a connection. */
+		recv_take(qp, out);
+		qp->resp.recv_open = true;
+		qp->resp.recv_status = PLX_WC_LOCAL_PROTECTION;
+		complete_to_error(qp, PLX_WC_LOCAL_PROTECTION, out);
+		complete_deliver(qp, out);
+	}
+	return verdict;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Address handles: what a program names the peer of a datagram by.
+ * It never looks for a neighbour itself: the way behind a handle is the engine's.
+ * Start with plx_ah_create().
+ */
+#include <stdlib.h>
+
+#include "objects.h"
+
+enum {
+	DSCP_MAX = 63,
+	DSCP_OF_ADAPTER = 0xff,
+};
+
+/* A handle as this room has it; programs see its front only. */
+struct handle {
+	struct plx_ah ah;
+	struct plx_pd *pd;
+};
+
+static enum plx_status
+check_options(const struct plx_adapter *adapter, const struct plx_ah_options *options,
+	      struct plx_why *why)
+{
+	const struct plx_ip *remote = &options->remote, *local = &options->local;
+
+	if (remote->version != 4 && remote->version != 6) {
+		plx_why_say(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
+			    remote->version);
+		return PLX_INVALID;
+	}
+	if (local->version != 0 &&
+	    (local->version != remote->version || !plx_net_is_own(adapter->net[0], local))) {
+		plx_why_say(why,
+			    "%s cannot be where %s is reached from; give an address of adapter %s "
+			    "of the same version, or none",
+			    address_text(local).s, address_text(remote).s, adapter->info.name);
+		return PLX_INVALID;
+	}
+	if (options->dscp > DSCP_MAX && options->dscp != DSCP_OF_ADAPTER) {
+		plx_why_say(why, "dscp is %u; give 0 to %d, or 255 for the adapter's",
+			    options->dscp, DSCP_MAX);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+/* A sentence for what the engine answered. */
+static void
+say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *options,
+	    enum plx_status status, struct plx_why *why)
+{
+	if (status == PLX_UNREACHABLE)
+		plx_why_say(why,
+			    "%s is in no network of adapter %s, or not the address of one station; "
+			    "check addresses and prefixes",
+			    address_text(&options->remote).s, adapter->info.name);
+	else if (status == PLX_FULL)
+		plx_why_say(why, "adapter %s has all of its %d address handles; destroy one",
+			    adapter->info.name, PLX_ENGINE_WAYS_MAX);
+	else if (status == PLX_NO_MEMORY)
+		plx_why_say(why, "there is no memory for address handles; give the EAL more");
+	else if (status == PLX_TIMEOUT)
+		plx_why_say(why,
+			    "the engine of adapter %s has not answered for %d s; in worker mode "
+			    "see whether its core is free",
+			    adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
+	else
+		plx_why_say(why, "adapter %s cannot make the address handle: %s",
+			    adapter->info.name, plx_status_text(status));
+}
+
+/* The engine's way, with a hold on the domain. */
+static enum plx_status
+make_way(struct handle *handle, const struct plx_ah_options *options)
+{
+	struct plx_adapter *adapter = handle->pd->adapter;
+	const struct plx_qpair_path path = {
+		.local = options->local,
+		.remote = options->remote,
+		.dscp = options->dscp == DSCP_OF_ADAPTER ? adapter->wishes.dscp : options->dscp,
+		.hop_limit = options->hop_limit,
+	};
+	enum plx_status status;
+
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_domain_hold(adapter->mem, handle->pd->domain);
+	pthread_mutex_unlock(&adapter->lock);
+	if (status != PLX_OK)
+		return status;
+	status = plx_way_create(adapter_home(adapter), handle->pd->domain, &path, &handle->ah.way);
+	pthread_mutex_lock(&adapter->lock);
+	if (status == PLX_OK)
+		adapter->count.ahs++;
+	else
+		plx_domain_unhold(adapter->mem, handle->pd->domain);
+	pthread_mutex_unlock(&adapter->lock);
+	return status;
+}
+
+enum plx_status
+plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct plx_ah **ah,
+	      struct plx_why *why)
+{
+	enum plx_status status = check_options(pd->adapter, options, why);
+	struct handle *made;
+
+	if (status != PLX_OK)
+		return status;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL) {
+		say_refused(pd->adapter, options, PLX_NO_MEMORY, why);
+		return PLX_NO_MEMORY;
+	}
+	made->pd = pd;
+	status = make_way(made, options);
+	if (status != PLX_OK) {
+		say_refused(pd->adapter, options, status, why);
+		free(made);
+		return status;
+	}
+	*ah = &made->ah;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_ah_destroy(struct plx_ah *ah)
+{
+	struct handle *handle = plx_list_entry(ah, struct handle, ah);
+	struct plx_adapter *adapter = handle->pd->adapter;
+	enum plx_status status = plx_way_destroy(ah->way);
+
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	plx_domain_unhold(adapter->mem, handle->pd->domain);
+	adapter->count.ahs--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(handle);
+	return PLX_OK;
+}

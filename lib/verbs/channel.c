@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Channels and listeners: where the events of connections arrive, and who may connect. What the
+ * engine tells by a cookie becomes an event of an object that is still there.
+ * It never waits but in plx_channel_wait(). Start with plx_channel_next().
+ *
+ * Cookies, not pointers, cross to the engine and back: an event may be in the ring when its
+ * connector is destroyed, and is dropped here then.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "connection.h"
+
+/* ---- cookies ------------------------------------------------------------------------------------
+ */
+
+/* Under the adapter's lock. Returns: 0: there is no memory */
+static uint64_t
+give_cookie(struct plx_adapter *adapter, void *object)
+{
+	struct cookie_table *table = &adapter->cookies;
+	uint32_t slot = table->first_free;
+
+	if (slot == table->size) {
+		uint32_t size = table->size ? table->size * 2 : 64;
+		struct cookie_slot *more = realloc(table->slot, size * sizeof(*more));
+
+		if (more == NULL)
+			return 0;
+		for (uint32_t i = table->size; i < size; i++)
+			more[i] = (struct cookie_slot){.generation = 1, .next_free = i + 1};
+		table->slot = more;
+		table->size = size;
+	}
+	table->first_free = table->slot[slot].next_free;
+	table->slot[slot].object = object;
+	return (uint64_t)table->slot[slot].generation << 32 | slot;
+}
+
+uint64_t
+cookie_give(struct plx_adapter *adapter, void *object)
+{
+	uint64_t cookie;
+
+	pthread_mutex_lock(&adapter->lock);
+	cookie = give_cookie(adapter, object);
+	pthread_mutex_unlock(&adapter->lock);
+	return cookie;
+}
+
+void
+cookie_take(struct plx_adapter *adapter, uint64_t cookie)
+{
+	struct cookie_table *table = &adapter->cookies;
+	uint32_t slot = (uint32_t)cookie;
+
+	pthread_mutex_lock(&adapter->lock);
+	table->slot[slot].object = NULL;
+	table->slot[slot].generation++;
+	table->slot[slot].next_free = table->first_free;
+	table->first_free = slot;
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+/* Under the adapter's lock. NULL: destroyed meanwhile */
+static void *
+find_object(const struct plx_adapter *adapter, uint64_t cookie)
+{
+	const struct cookie_table *table = &adapter->cookies;
+	uint32_t slot = (uint32_t)cookie;
+
+	if (slot >= table->size || table->slot[slot].generation != cookie >> 32)
+		return NULL;
+	return table->slot[slot].object;
+}
+
+/* ---- channels -----------------------------------------------------------------------------------
+ */
+
+enum plx_status
+plx_channel_create(struct plx_adapter *adapter, uint32_t depth, struct plx_channel **channel)
+{
+	struct plx_channel *made = calloc(1, sizeof(*made));
+	enum plx_status status;
+
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->adapter = adapter;
+	status = plx_equeue_create(adapter_home(adapter), depth, &made->queue);
+	if (status != PLX_OK) {
+		free(made);
+		return status;
+	}
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.channels++;
+	pthread_mutex_unlock(&adapter->lock);
+	*channel = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_channel_destroy(struct plx_channel *channel)
+{
+	struct plx_adapter *adapter = channel->adapter;
+	enum plx_status status = plx_equeue_destroy(channel->queue);
+
+	if (status != PLX_OK)
+		return status;
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.channels--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(channel);
+	return PLX_OK;
+}
+
+int
+plx_channel_fd(struct plx_channel *channel)
+{
+	return plx_equeue_fd(channel->queue);
+}
+
+/* ---- events -------------------------------------------------------------------------------------
+ */
+
+static void
+fill_connection(const struct plx_cm_peer *peer, struct plx_connection *out)
+{
+	*out = (struct plx_connection){
+		.local = peer->local,
+		.remote = peer->remote,
+		.local_port = peer->local_port,
+		.remote_port = peer->remote_port,
+		.remote_qpn = peer->qpn,
+		.path_mtu = peer->path_mtu,
+		.responder_res = peer->responder_resources,
+		.rd_atomic = peer->initiator_depth,
+		.retry = peer->retry,
+		.rnr_retry = peer->rnr_retry,
+		.ack_timeout = peer->ack_timeout,
+		.srq = peer->srq,
+	};
+}
+
+static void
+fill_event(const struct plx_cm_event *from, struct plx_channel_event *out)
+{
+	*out = (struct plx_channel_event){
+		.kind = from->kind,
+		.reason = from->reason,
+		.qpn = from->qpn,
+		.qkey = from->qkey,
+		.private_bytes = from->private_bytes,
+	};
+	fill_connection(&from->peer, &out->connection);
+	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
+}
+
+/* A peer asks: it gets a connector, or is turned away. false: there is nothing to tell */
+static bool
+take_request(struct plx_channel *channel, const struct plx_conn_event *event,
+	     struct plx_channel_event *out)
+{
+	struct plx_adapter *adapter = channel->adapter;
+	struct plx_listener *listener;
+	struct plx_connector *connector = NULL;
+
+	pthread_mutex_lock(&adapter->lock);
+	listener = find_object(adapter, event->cookie);
+	if (listener != NULL) {
+		out->listener = listener;
+		out->context = listener->context;
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	if (listener != NULL)
+		connector = connector_adopt(channel, event, &out->connection);
+	if (connector == NULL) {
+		/* TIMEOUT: an engine that stands still rejects when the request times out. */
+		(void)!plx_conn_turn_away(channel->queue, &event->cm);
+		return false;
+	}
+	out->connector = connector;
+	return true;
+}
+
+/* false: whom it was for is not there any more */
+static bool
+take_other(struct plx_channel *channel, const struct plx_conn_event *event,
+	   struct plx_channel_event *out)
+{
+	struct plx_adapter *adapter = channel->adapter;
+	struct plx_connector *connector;
+
+	pthread_mutex_lock(&adapter->lock);
+	connector = find_object(adapter, event->cookie);
+	if (connector != NULL) {
+		if (event->cm.kind == PLX_CM_EVENT_REPLIED)
+			connector->connection = out->connection;
+		else
+			out->connection = connector->connection;
+		out->connector = connector;
+		out->context = connector->context;
+	}
+	pthread_mutex_unlock(&adapter->lock);
+	return connector != NULL;
+}
+
+static bool
+next_event(struct plx_channel *channel, struct plx_channel_event *out)
+{
+	struct plx_conn_event event;
+
+	while (plx_equeue_next(channel->queue, &event)) {
+		fill_event(&event.cm, out);
+		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? take_request(channel, &event, out)
+							    : take_other(channel, &event, out))
+			return true;
+	}
+	return false;
+}
+
+bool
+plx_channel_next(struct plx_channel *channel, struct plx_channel_event *out)
+{
+	if (next_event(channel, out))
+		return true;
+	return adapter_poll(channel->adapter) > 0 && next_event(channel, out);
+}
+
+bool
+plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_channel_event *out)
+{
+	struct plx_adapter *adapter = channel->adapter;
+	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	/* before the first look, so that nothing falls between */
+	int fd = adapter->inline_mode ? -1 : plx_equeue_fd(channel->queue);
+
+	for (;;) {
+		uint64_t now;
+
+		if (plx_channel_next(channel, out))
+			return true;
+		now = steady_ns();
+		if (now >= deadline)
+			return false;
+		if (!adapter->inline_mode)
+			sleep_on(fd, deadline - now);
+		else if (adapter->wishes.idle == PLX_IDLING_YIELD)
+			sched_yield();
+	}
+}
+
+/* ---- listeners ----------------------------------------------------------------------------------
+ */
+
+static enum plx_status
+check_listen(const struct plx_channel *channel, const struct plx_listen_options *options,
+	     struct plx_why *why)
+{
+	const struct plx_adapter *adapter = channel->adapter;
+
+	if (options->local.version != 0 && !plx_net_is_own(adapter->net[0], &options->local)) {
+		plx_why_say(why,
+			    "%s is no address of adapter %s; listen on one of its own, or on "
+			    "all by version 0",
+			    address_text(&options->local).s, adapter->info.name);
+		return PLX_INVALID;
+	}
+	if (options->port == 0) {
+		plx_why_say(why, "port 0 is none; give 1 to 65535");
+		return PLX_INVALID;
+	}
+	if (options->backlog > PLX_CM_BACKLOG_MAX) {
+		plx_why_say(why, "a backlog of %u; give at most %d, or 0 for no limit of its own",
+			    options->backlog, PLX_CM_BACKLOG_MAX);
+		return PLX_INVALID;
+	}
+	if (options->ud != NULL &&
+	    (options->ud->adapter != adapter || options->ud->options.type != PLX_QP_UD)) {
+		plx_why_say(why, "the queue pair of a UD service is a UD one of adapter %s",
+			    adapter->info.name);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
+
+static enum plx_status
+said_listen(enum plx_status status, const struct plx_listen_options *options, struct plx_why *why)
+{
+	if (status == PLX_BUSY)
+		plx_why_say(why, "port %u is listened on already; choose another", options->port);
+	else if (status == PLX_FULL)
+		plx_why_say(why, "the adapter has %d listeners, and can have no more",
+			    PLX_CM_LISTENERS_MAX);
+	else if (status != PLX_OK)
+		plx_why_say(why, "port %u cannot be listened on: %s", options->port,
+			    plx_status_text(status));
+	return status;
+}
+
+enum plx_status
+plx_listen(struct plx_channel *channel, const struct plx_listen_options *options,
+	   struct plx_listener **listener, struct plx_why *why)
+{
+	struct plx_adapter *adapter = channel->adapter;
+	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP,
+				       .local = options->local,
+				       .port = options->port,
+				       .backlog = options->backlog};
+	enum plx_status status = check_listen(channel, options, why);
+	struct plx_listener *made;
+
+	if (status != PLX_OK)
+		return status;
+	if (options->ud != NULL) {
+		listen.space = PLX_PORT_SPACE_UDP;
+		listen.qpn = plx_qpair_number(options->ud->pair);
+		listen.qkey = options->ud->options.qkey;
+	}
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return said_listen(PLX_NO_MEMORY, options, why);
+	made->channel = channel;
+	made->context = options->context;
+	made->cookie = cookie_give(adapter, made);
+	status = made->cookie == 0 ? PLX_NO_MEMORY
+				   : plx_acceptor_create(channel->queue, &listen, made->cookie,
+							 &made->acceptor);
+	if (status != PLX_OK) {
+		if (made->cookie != 0)
+			cookie_take(adapter, made->cookie);
+		free(made);
+		return said_listen(status, options, why);
+	}
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.listeners++;
+	pthread_mutex_unlock(&adapter->lock);
+	*listener = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_listener_destroy(struct plx_listener *listener)
+{
+	struct plx_adapter *adapter = listener->channel->adapter;
+	enum plx_status status = plx_acceptor_destroy(listener->acceptor);
+
+	if (status != PLX_OK)
+		return status;
+	cookie_take(adapter, listener->cookie);
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.listeners--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(listener);
+	return PLX_OK;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The structs behind channels, listeners and connectors, and what their files ask of each other.
+ * It owns no state. Start with struct plx_connector.
+ */
+#ifndef PLX_VERBS_CONNECTION_H
+#define PLX_VERBS_CONNECTION_H
+
+#include "objects.h"
+
+struct plx_channel {
+	struct plx_adapter *adapter;
+	struct plx_equeue *queue;
+};
+
+struct plx_listener {
+	struct plx_channel *channel;
+	struct plx_acceptor *acceptor;
+	uint64_t cookie, context;
+};
+
+struct plx_connector {
+	struct plx_channel *channel;
+	struct plx_conn *conn;
+	uint64_t cookie, context;
+	struct plx_connection connection; /* under the adapter's lock; local.version 0: idle */
+};
+
+/* channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
+uint64_t cookie_give(struct plx_adapter *adapter, void *object);
+void cookie_take(struct plx_adapter *adapter, uint64_t cookie);
+
+/* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
+struct plx_connector *connector_adopt(struct plx_channel *channel,
+				      const struct plx_conn_event *event,
+				      const struct plx_connection *connection);
+
+#endif

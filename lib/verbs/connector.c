@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connectors: each is one end of one connection at a time, and the engine's does the work. Here its
+ * options are checked, with a sentence, and its addresses remembered.
+ * It never waits longer than for the engine, and once for a neighbour that was known a moment ago.
+ * Start with plx_connect().
+ */
+#include <sched.h>
+#include <stdlib.h>
+
+#include "connection.h"
+
+enum {
+	CONNECT_RD_ATOMIC = 16,
+	CONNECT_RNR_BY_QUEUE = 0xff,
+	RNR_RETRY_FINITE = 6, /* with the usual timer a message without a receive fails in 1.5 s */
+	FIRST_PRIVATE_PORT = 49152,
+	PRIVATE_PORTS = 65536 - FIRST_PRIVATE_PORT,
+};
+
+/* How long a neighbour that has just sent us something may take to be found again. */
+#define REACH_NS (3 * PLX_SEC)
+
+void
+plx_connect_options_init(struct plx_connect_options *options)
+{
+	struct plx_qp_link link;
+
+	plx_qp_link_init(&link);
+	*options = (struct plx_connect_options){
+		.access = link.access,
+		.responder_res = CONNECT_RD_ATOMIC,
+		.rd_atomic = CONNECT_RD_ATOMIC,
+		.retry = link.retry,
+		.rnr_retry = CONNECT_RNR_BY_QUEUE,
+		.rnr_timer = link.rnr_timer,
+		.ack_timeout = link.ack_timeout,
+		.dscp = link.dscp,
+	};
+}
+
+/* ---- from options to what the engine wants ------------------------------------------------------
+ */
+
+static void
+link_of(const struct plx_connect_options *options, struct plx_qp_link *link)
+{
+	*link = (struct plx_qp_link){
+		.path_mtu = options->path_mtu,
+		.access = options->access,
+		.retry = options->retry,
+		.rnr_retry = options->rnr_retry == CONNECT_RNR_BY_QUEUE ? RNR_RETRY_FINITE
+									: options->rnr_retry,
+		.rnr_timer = options->rnr_timer,
+		.ack_timeout = options->ack_timeout,
+		.dscp = options->dscp,
+	};
+}
+
+static enum plx_status
+check_mtu(const struct plx_adapter *adapter, uint32_t mtu, struct plx_why *why)
+{
+	if (mtu == 0 || (is_mtu(mtu) && mtu <= adapter->path_mtu))
+		return PLX_OK;
+	plx_why_say(why,
+		    "path MTU %u is none that the port carries; give 256, 512, 1024, 2048 or 4096, "
+		    "at most %u, or 0",
+		    mtu, adapter->path_mtu);
+	return is_mtu(mtu) ? PLX_TOO_LONG : PLX_INVALID;
+}
+
+static enum plx_status
+check_private(const struct plx_connect_options *options, uint32_t most, struct plx_why *why)
+{
+	if (options->private_bytes <= most &&
+	    (options->private_bytes == 0 || options->private_data != NULL))
+		return PLX_OK;
+	plx_why_say(why, "%u bytes of private data%s; at most %u travel with this message",
+		    options->private_bytes,
+		    options->private_data == NULL ? " and no pointer to them" : "", most);
+	return PLX_TOO_LONG;
+}
+
+static enum plx_status
+make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
+	  const struct plx_connect_options *options, struct plx_conn_attr *attr,
+	  struct plx_why *why)
+{
+	const struct plx_adapter *adapter = connector->channel->adapter;
+	struct plx_qp_link link;
+	enum plx_status status;
+
+	if (qp->adapter != adapter || qp->options.type != PLX_QP_RC) {
+		plx_why_say(why, "the queue pair is not an RC one of adapter %s",
+			    adapter->info.name);
+		return PLX_INVALID;
+	}
+	link_of(options, &link);
+	status = link_check(&link, why);
+	if (status == PLX_OK)
+		status = check_mtu(adapter, options->path_mtu, why);
+	if (status != PLX_OK)
+		return status;
+	*attr = (struct plx_conn_attr){
+		.path = {.local = options->local, .remote = options->remote},
+		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
+			.responder_resources = options->responder_res < qp->options.responder_res
+						       ? options->responder_res
+						       : (uint8_t)qp->options.responder_res,
+			.initiator_depth = options->rd_atomic,
+			.rnr_retry = options->rnr_retry,
+			.retry = options->retry,
+			.ack_timeout = options->ack_timeout},
+		.local_port = options->local_port,
+		.remote_port = options->remote_port,
+		.private_data = options->private_data,
+		.private_bytes = options->private_bytes,
+	};
+	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
+		attr->own.rnr_retry = qp->options.srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;
+	link_to_attr(adapter, &link, &attr->rc, &attr->path);
+	return PLX_OK;
+}
+
+/* Port of our own, for who did not choose: in turn, so that none comes back soon. */
+static uint16_t
+choose_port(struct plx_adapter *adapter)
+{
+	uint32_t n = atomic_fetch_add(&adapter->next_port, 1);
+
+	return (uint16_t)(FIRST_PRIVATE_PORT + n % PRIVATE_PORTS);
+}
+
+static enum plx_status
+said(const struct plx_connector *connector, enum plx_status status, const struct plx_ip *remote,
+     struct plx_why *why)
+{
+	const char *adapter = connector->channel->adapter->info.name;
+
+	if (status == PLX_STATE)
+		plx_why_say(why,
+			    "the connector or the queue pair is in use, or not where this step "
+			    "begins; take the connector's events first");
+	else if (status == PLX_UNREACHABLE)
+		plx_why_say(why,
+			    "%s is in no network of adapter %s and behind no route; check both "
+			    "addresses, prefixes and routes",
+			    address_text(remote).s, adapter);
+	else if (status == PLX_FULL)
+		plx_why_say(why,
+			    "adapter %s has all of its connections; end one, or open it with more "
+			    "(`connections`)",
+			    adapter);
+	else if (status == PLX_TIMEOUT)
+		plx_why_say(why, "the engine of adapter %s has not answered for %d s", adapter,
+			    (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
+	else if (status != PLX_OK)
+		plx_why_say(why, "the connection to %s: %s", address_text(remote).s,
+			    plx_status_text(status));
+	return status;
+}
+
+static void
+remember(struct plx_connector *connector, const struct plx_conn_attr *attr)
+{
+	struct plx_adapter *adapter = connector->channel->adapter;
+	struct plx_ip local = attr->path.local;
+
+	if (local.version == 0)
+		(void)!plx_net_source(adapter->net[0], &attr->path.remote, &local);
+	pthread_mutex_lock(&adapter->lock);
+	connector->connection = (struct plx_connection){
+		.local = local,
+		.remote = attr->path.remote,
+		.local_port = attr->local_port,
+		.remote_port = attr->remote_port,
+	};
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+/* ---- the life of a connector --------------------------------------------------------------------
+ */
+
+static struct plx_connector *
+make(struct plx_channel *channel, uint64_t context)
+{
+	struct plx_connector *made = calloc(1, sizeof(*made));
+
+	if (made == NULL)
+		return NULL;
+	made->channel = channel;
+	made->context = context;
+	made->cookie = cookie_give(channel->adapter, made);
+	if (made->cookie == 0) {
+		free(made);
+		return NULL;
+	}
+	pthread_mutex_lock(&channel->adapter->lock);
+	channel->adapter->count.connectors++;
+	pthread_mutex_unlock(&channel->adapter->lock);
+	return made;
+}
+
+static void
+unmake(struct plx_connector *connector)
+{
+	struct plx_adapter *adapter = connector->channel->adapter;
+
+	cookie_take(adapter, connector->cookie);
+	pthread_mutex_lock(&adapter->lock);
+	adapter->count.connectors--;
+	pthread_mutex_unlock(&adapter->lock);
+	free(connector);
+}
+
+enum plx_status
+plx_connector_create(struct plx_channel *channel, uint64_t context,
+		     struct plx_connector **connector)
+{
+	struct plx_connector *made = make(channel, context);
+	enum plx_status status;
+
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	status = plx_conn_create(channel->queue, made->cookie, &made->conn);
+	if (status != PLX_OK) {
+		unmake(made);
+		return status;
+	}
+	*connector = made;
+	return PLX_OK;
+}
+
+struct plx_connector *
+connector_adopt(struct plx_channel *channel, const struct plx_conn_event *event,
+		const struct plx_connection *connection)
+{
+	struct plx_connector *made = make(channel, 0);
+
+	if (made == NULL)
+		return NULL;
+	made->connection = *connection;
+	if (plx_conn_adopt(channel->queue, &event->cm, made->cookie, &made->conn) != PLX_OK) {
+		unmake(made);
+		return NULL;
+	}
+	return made;
+}
+
+enum plx_status
+plx_connector_destroy(struct plx_connector *connector)
+{
+	enum plx_status status = plx_conn_destroy(connector->conn);
+
+	if (status == PLX_OK)
+		unmake(connector);
+	return status;
+}
+
+void
+plx_connector_set_context(struct plx_connector *connector, uint64_t context)
+{
+	pthread_mutex_lock(&connector->channel->adapter->lock);
+	connector->context = context;
+	pthread_mutex_unlock(&connector->channel->adapter->lock);
+}
+
+enum plx_status
+plx_connector_query(const struct plx_connector *connector, struct plx_connection *out)
+{
+	struct plx_adapter *adapter = connector->channel->adapter;
+
+	pthread_mutex_lock(&adapter->lock);
+	*out = connector->connection;
+	pthread_mutex_unlock(&adapter->lock);
+	return out->local.version != 0 ? PLX_OK : PLX_STATE;
+}
+
+/* ---- its steps ----------------------------------------------------------------------------------
+ */
+
+enum plx_status
+plx_connect(struct plx_connector *connector, struct plx_qp *qp,
+	    const struct plx_connect_options *options, struct plx_why *why)
+{
+	struct plx_conn_attr attr;
+	enum plx_status status = make_attr(connector, qp, options, &attr, why);
+
+	if (status == PLX_OK)
+		status = check_private(options, PLX_PRIVATE_CONNECT_MAX, why);
+	if (status != PLX_OK)
+		return status;
+	if (options->remote_port == 0) {
+		plx_why_say(why, "port 0 of %s is none; give 1 to 65535",
+			    address_text(&options->remote).s);
+		return PLX_INVALID;
+	}
+	if (attr.local_port == 0)
+		attr.local_port = choose_port(connector->channel->adapter);
+	status = plx_conn_connect(connector->conn, qp->pair, &attr);
+	if (status == PLX_OK)
+		remember(connector, &attr);
+	return said(connector, status, &options->remote, why);
+}
+
+enum plx_status
+plx_sidr_ask(struct plx_connector *connector, const struct plx_connect_options *options,
+	     struct plx_why *why)
+{
+	struct plx_conn_attr attr = {
+		.path = {.local = options->local, .remote = options->remote},
+		.local_port = options->local_port,
+		.remote_port = options->remote_port,
+		.private_data = options->private_data,
+		.private_bytes = options->private_bytes,
+	};
+	enum plx_status status = check_private(options, PLX_PRIVATE_CONNECT_MAX, why);
+
+	if (status != PLX_OK)
+		return status;
+	if (attr.local_port == 0)
+		attr.local_port = choose_port(connector->channel->adapter);
+	status = plx_conn_sidr(connector->conn, &attr);
+	if (status == PLX_OK)
+		remember(connector, &attr);
+	return said(connector, status, &options->remote, why);
+}
+
+/* Once more while the neighbour is being asked. */
+static bool
+goes_on(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
+{
+	if (status != PLX_AGAIN || steady_ns() >= deadline)
+		return false;
+	if (!adapter->inline_mode)
+		sleep_ns(PLX_MSEC);
+	else if (adapter_poll(adapter) == 0)
+		sched_yield();
+	return true;
+}
+
+enum plx_status
+plx_complete(struct plx_connector *connector, struct plx_why *why)
+{
+	uint64_t deadline = steady_ns() + REACH_NS;
+	struct plx_connection to;
+	enum plx_status status = plx_connector_query(connector, &to);
+
+	if (status != PLX_OK)
+		return said(connector, status, NULL, why);
+
+	do
+		status = plx_conn_complete(connector->conn);
+	while (goes_on(connector->channel->adapter, status, deadline));
+	return said(connector, status, &to.remote, why);
+}
+
+enum plx_status
+plx_accept(struct plx_connector *connector, struct plx_qp *qp,
+	   const struct plx_connect_options *options, struct plx_why *why)
+{
+	uint64_t deadline = steady_ns() + REACH_NS;
+	struct plx_conn_attr attr;
+	struct plx_connection to;
+	enum plx_status status = make_attr(connector, qp, options, &attr, why);
+
+	if (status == PLX_OK)
+		status = check_private(options, PLX_PRIVATE_ACCEPT_MAX, why);
+	if (status != PLX_OK)
+		return status;
+	status = plx_connector_query(connector, &to);
+	if (status != PLX_OK)
+		return said(connector, status, NULL, why);
+	do
+		status = plx_conn_accept(connector->conn, qp->pair, &attr);
+	while (goes_on(connector->channel->adapter, status, deadline));
+	return said(connector, status, &to.remote, why);
+}
+
+enum plx_status
+plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
+{
+	return plx_conn_reject(connector->conn, private_data, private_bytes);
+}
+
+enum plx_status
+plx_disconnect(struct plx_connector *connector)
+{
+	return plx_conn_disconnect(connector->conn);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Is anybody there? A neighbour's Ethernet address and an ICMP echo, waited for.
+ * It keeps nothing, and looks into no frame: lib/net does. Start with plx_adapter_ping().
+ */
+#include <sched.h>
+#include <stdio.h>
+
+#include "objects.h"
+
+enum {
+	PING_BYTES_MAX = 1400,
+};
+
+#define REACH_PAUSE_NS (100 * PLX_USEC)
+
+/* Who has to answer first, for a sentence: the peer, or the gateway to it. */
+struct who {
+	char text[2 * INET6_ADDRSTRLEN + 32];
+};
+
+static struct who
+who_answers(const struct plx_adapter *adapter, const struct plx_ip *ip)
+{
+	struct plx_ip hop = *ip;
+	struct who who;
+	bool direct;
+
+	(void)plx_net_next_hop(adapter->net[0], ip, &hop);
+	direct = memcmp(hop.v, ip->v, ip->version == 4 ? 4 : 16) == 0;
+	snprintf(who.text, sizeof(who.text), "%s%s%s%s", direct ? "" : "gateway ",
+		 address_text(&hop).s, direct ? "" : " on the way to ",
+		 direct ? "" : address_text(ip).s);
+	return who;
+}
+
+static enum plx_status
+check_ip(const struct plx_ip *ip, struct plx_why *why)
+{
+	if (ip != NULL && (ip->version == 4 || ip->version == 6))
+		return PLX_OK;
+	if (ip == NULL)
+		plx_why_say(why, "no address given; give an IPv4 or IPv6 address");
+	else
+		plx_why_say(why, "the address has version %u; give an IPv4 or IPv6 address",
+			    ip->version);
+	return PLX_INVALID;
+}
+
+static enum plx_status
+said_stopped(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+{
+	plx_why_say(
+		why,
+		"the engine of adapter %s has not answered for %d s; in worker mode see whether "
+		"its core is free",
+		adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
+	return status;
+}
+
+/* What a verdict on the way to `ip` is for a program, with its sentence. */
+static enum plx_status
+said(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
+     struct plx_why *why)
+{
+	if (verdict == PLX_NET_NO_ROUTE) {
+		plx_why_say(why,
+			    "%s is in no network of adapter %s, and no route leads there; give the "
+			    "adapter an address in its network, a route or a gateway",
+			    address_text(ip).s, adapter->info.name);
+		return PLX_UNREACHABLE;
+	}
+	if (verdict == PLX_NET_NOT_UNICAST) {
+		plx_why_say(why,
+			    "%s is a multicast, broadcast or loopback address; give that of one "
+			    "station",
+			    address_text(ip).s);
+		return PLX_INVALID;
+	}
+	plx_why_say(why,
+		    "%s does not answer for its Ethernet address; check that it runs, and cable, "
+		    "VLAN and prefixes",
+		    who_answers(adapter, ip).text);
+	return PLX_UNREACHABLE;
+}
+
+/* Let the engine go on, by polling it ourselves in inline mode. */
+static void
+let_it_run(struct plx_adapter *adapter)
+{
+	if (!adapter->inline_mode)
+		sleep_ns(REACH_PAUSE_NS);
+	else if (adapter_poll(adapter) == 0)
+		sched_yield();
+}
+
+enum plx_status
+plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
+		    uint8_t *mac, struct plx_why *why)
+{
+	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	enum plx_net_verdict verdict;
+	enum plx_status status = check_ip(ip, why);
+	uint8_t found[6];
+
+	if (status != PLX_OK)
+		return status;
+	for (;;) {
+		status = plx_engine_resolve(adapter_home(adapter), ip, found, &verdict);
+		if (status != PLX_OK)
+			return said_stopped(adapter, status, why);
+		if (verdict == PLX_NET_READY)
+			break;
+		if (verdict != PLX_NET_WAIT)
+			return said(adapter, ip, verdict, why);
+		if (steady_ns() >= deadline) {
+			plx_why_say(why,
+				    "%s has not answered for its Ethernet address within %u ms; "
+				    "check that it runs, or give it longer",
+				    who_answers(adapter, ip).text, timeout_ms);
+			return PLX_TIMEOUT;
+		}
+		let_it_run(adapter);
+	}
+	if (mac != NULL)
+		memcpy(mac, found, sizeof(found));
+	return PLX_OK;
+}
+
+static enum plx_status
+said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
+	     uint32_t timeout_ms, enum plx_net_verdict verdict, struct plx_why *why)
+{
+	switch (verdict) {
+	case PLX_NET_LOST:
+		plx_why_say(why, "%s has not answered an echo of %u bytes within %u ms",
+			    address_text(ip).s, bytes, timeout_ms);
+		return PLX_TIMEOUT;
+	case PLX_NET_BUSY:
+		plx_why_say(why, "%d echoes are on their way; that is all there can be at once",
+			    PLX_NET_PINGS_MAX);
+		return PLX_BUSY;
+	case PLX_NET_TOO_LONG:
+		plx_why_say(why,
+			    "an echo of %u bytes is longer than the frames of device \"%.60s\" (%u "
+			    "bytes, headers included); give fewer",
+			    bytes, adapter->info.device, plx_net_frame_max(adapter->net[0]));
+		return PLX_INVALID;
+	case PLX_NET_READY:
+	case PLX_NET_WAIT:
+	case PLX_NET_NO_ANSWER:
+	case PLX_NET_NO_ROUTE:
+	case PLX_NET_NOT_UNICAST:
+	case PLX_NET_NOT_OURS:
+	case PLX_NET_MALFORMED:
+	case PLX_NET_TAKEN:
+	case PLX_NET_VERDICT_COUNT:
+		break;
+	}
+	return said(adapter, ip, verdict, why);
+}
+
+enum plx_status
+plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
+		 uint32_t timeout_ms, uint64_t *rtt_ns, struct plx_why *why)
+{
+	enum plx_net_verdict verdict;
+	enum plx_status status = check_ip(ip, why);
+	uint32_t number;
+
+	if (status != PLX_OK)
+		return status;
+	if (bytes > PING_BYTES_MAX) {
+		plx_why_say(why, "an echo of %u bytes; give 0 to %d", bytes, PING_BYTES_MAX);
+		return PLX_INVALID;
+	}
+	status = plx_engine_ping(adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC, &number,
+				 &verdict);
+	while (status == PLX_OK && verdict == PLX_NET_WAIT) {
+		let_it_run(adapter);
+		status = plx_engine_ping_result(adapter_home(adapter), number, rtt_ns, &verdict);
+	}
+	if (status != PLX_OK)
+		return said_stopped(adapter, status, why);
+	if (verdict == PLX_NET_READY)
+		return PLX_OK;
+	return said_of_ping(adapter, ip, bytes, timeout_ms, verdict, why);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Fuzz target of datagram queue pairs: a program of packets (any bytes behind a BTH), posts,
+ * receives, transmissions and state changes for one of them, as a peer and a program may mix them.
+ * It never needs a valid input, and knows no right answer but the properties checked below.
+ * Start with LLVMFuzzerTestOneInput(); step() has the language.
+ */
+#include "plx_transport.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	STEPS = 200,
+	DEPTH = 8, /* of both queues */
+	WAYS = 4,
+	MTU = 256,
+	ARENA = 512, /* [bytes] of what may be written, and as many behind it that may not */
+	GUARD = 0xa5,
+	OUR_QPN = 0x42,
+};
+
+#define CHECK(property)                   \
+	do {                              \
+		if (!(property))          \
+			__builtin_trap(); \
+	} while (0)
+
+struct world {
+	const uint8_t *data;
+	size_t left;
+	struct plx_mem *mem;
+	struct plx_domain domain;
+	struct plx_key writable, readable;
+	uint8_t arena[2 * ARENA];
+	struct plx_ud *ud;
+	struct plx_rc *base;
+	struct plx_rq *rq;
+	struct plx_actions out;
+	uint32_t ways[WAYS];
+	/* by the model: what is posted and has not completed. Numbers count up, silent ones are
+	 * remembered by their bit */
+	uint64_t sends_posted, sends_done, recvs_posted, recvs_done;
+	uint64_t silent; /* bit: number % 64 */
+	uint64_t emitted;
+};
+
+static uint8_t
+take(struct world *world)
+{
+	if (!world->left)
+		return 0;
+	world->left--;
+	return *world->data++;
+}
+
+static uint32_t
+take32(struct world *world)
+{
+	uint32_t v = take(world);
+
+	v = v << 8 | take(world);
+	v = v << 8 | take(world);
+	return v << 8 | take(world);
+}
+
+static bool
+is_silent(const struct world *world, uint64_t number)
+{
+	return world->silent >> number % 64 & 1;
+}
+
+/* Each post completes once, in the order of its queue; who was silent is passed over. */
+static void
+check_completion(struct world *world, const struct plx_completion *done)
+{
+	if (done->flags & PLX_WC_RECV) {
+		CHECK(done->wr_id == world->recvs_done);
+		CHECK(world->recvs_done++ < world->recvs_posted);
+		CHECK(done->status == PLX_WC_SUCCESS || done->status == PLX_WC_FLUSHED ||
+		      done->status == PLX_WC_LOCAL_PROTECTION);
+		return;
+	}
+	while (done->status == PLX_WC_SUCCESS && world->sends_done < done->wr_id &&
+	       is_silent(world, world->sends_done))
+		world->sends_done++;
+	if (done->status != PLX_WC_SUCCESS)
+		while (world->sends_done < done->wr_id && is_silent(world, world->sends_done))
+			world->sends_done++;
+	CHECK(done->wr_id == world->sends_done);
+	CHECK(world->sends_done++ < world->sends_posted);
+	CHECK(done->qpn == OUR_QPN);
+}
+
+static void
+check_emit(struct world *world, const struct plx_emit *emit)
+{
+	uint32_t bytes = 0;
+
+	CHECK(emit->pkt.opcode == PLX_UD_SEND_ONLY || emit->pkt.opcode == PLX_UD_SEND_ONLY_IMM);
+	CHECK(emit->way < WAYS && emit->iov_first + emit->iovs <= world->out.iovs);
+	CHECK(emit->pkt.psn.v == (world->emitted++ & PLX_PSN_MASK));
+	for (uint32_t i = 0; i < emit->iovs; i++)
+		bytes += world->out.iov[emit->iov_first + i].bytes;
+	CHECK(bytes == emit->pkt.payload_bytes && bytes <= MTU);
+	CHECK((bytes + emit->pkt.pad) % 4 == 0);
+}
+
+/* @param may_emit it was asked for packets */
+static void
+execute(struct world *world, bool may_emit)
+{
+	CHECK(world->out.count <= PLX_ACTIONS_MAX && world->out.iovs <= PLX_IOVS_MAX);
+	for (uint32_t i = 0; i < world->out.count; i++) {
+		const struct plx_action *action = &world->out.list[i];
+
+		plx_action_touch_memory(action);
+		if (action->kind == PLX_ACT_COMPLETE)
+			check_completion(world, &action->completion);
+		else if (action->kind == PLX_ACT_EMIT)
+			check_emit(world, &action->emit);
+		CHECK(action->kind != PLX_ACT_ATOMIC);
+		CHECK(may_emit || action->kind != PLX_ACT_EMIT);
+	}
+	plx_actions_reset(&world->out);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+static void
+step_packet(struct world *world)
+{
+	uint32_t len = PLX_BTH_BYTES + PLX_ICRC_BYTES + take(world) % 200 * 2;
+	uint8_t *bytes = malloc(len), ip[PLX_IPV6_BYTES];
+	struct plx_rc_view before, after;
+	enum plx_verdict verdict;
+	struct plx_pkt pkt;
+
+	CHECK(bytes);
+	memset(bytes, take(world), len);
+	for (uint32_t i = 0; i < 24 && i < len; i++)
+		bytes[i] = take(world);
+	if (take(world) % 4) {
+		bytes[0] = PLX_UD_SEND_ONLY + take(world) % 2;
+		bytes[1] &= 0xf0;
+		bytes[2] = bytes[3] = 0xff;
+	}
+	memset(ip, take(world) % 2 ? 0x45 : 0x60, sizeof(ip));
+	if (plx_pkt_decode(bytes, len, &pkt) == PLX_WIRE_OK) {
+		if (take(world) % 4)
+			pkt.deth.qkey = 1;
+		plx_rc_query(world->base, &before);
+		verdict = plx_ud_admit(world->ud, &pkt);
+		if (verdict == PLX_VERDICT_ACCEPT)
+			verdict = plx_ud_on_packet(world->ud, &pkt, ip, &world->out);
+		plx_rc_query(world->base, &after);
+		CHECK(after.state == before.state || verdict == PLX_VERDICT_RECV_ACCESS);
+		CHECK(world->out.count == 0 || verdict == PLX_VERDICT_ACCEPT ||
+		      verdict == PLX_VERDICT_RECV_ACCESS);
+		execute(world, false);
+	}
+	free(bytes);
+}
+
+static struct plx_sge
+take_sge(struct world *world)
+{
+	uint8_t kind = take(world);
+	struct plx_key key = kind % 8 == 0   ? (struct plx_key){take32(world)}
+			     : kind % 8 == 1 ? world->readable
+					     : world->writable;
+
+	/* beyond the region now and then */
+	return (struct plx_sge){(uintptr_t)world->arena + take(world), take(world) * 2u, key};
+}
+
+static void
+step_send(struct world *world)
+{
+	struct plx_sge spill[2 * PLX_SGE_MAX]; /* or inline data */
+	uint8_t kind = take(world);
+	struct plx_wqe wqe = {.wr_id = world->sends_posted,
+			      .op = kind & 1 ? PLX_WR_SEND : take(world),
+			      .flags = take(world) & (kind & 2 ? 0x07 : 0xff),
+			      .sges = take(world) % (kind & 4 ? 3 : 255),
+			      .remote_qkey = take32(world),
+			      .way = take(world) % WAYS,
+			      .remote_qpn = take32(world) >> (kind & 8 ? 8 : 0)};
+	uint64_t bit = UINT64_C(1) << wqe.wr_id % 64;
+
+	wqe.inline_bytes = take(world) * 2u;
+	for (uint32_t i = 0; i < PLX_WQE_SGES; i++)
+		wqe.sge[i] = take_sge(world);
+	for (uint32_t i = 0; i < 2 * PLX_SGE_MAX; i++)
+		spill[i] = wqe.sge[i % PLX_WQE_SGES];
+	if (plx_ud_post_send(world->ud, &wqe, kind & 16 ? spill : NULL) != PLX_OK)
+		return;
+	world->silent = wqe.flags & PLX_WR_SILENT ? world->silent | bit : world->silent & ~bit;
+	world->sends_posted++;
+}
+
+static void
+step_receive(struct world *world)
+{
+	struct plx_sge sge[2] = {take_sge(world), take_sge(world)};
+
+	if (plx_rc_post_recv(world->base, world->recvs_posted, sge, take(world) % 3) == PLX_OK)
+		world->recvs_posted++;
+}
+
+static void
+step_modify(struct world *world)
+{
+	const struct plx_ud_attr attr = {
+		.mtu = MTU, .pkey = 0xffff, .sq_psn = plx_psn((uint32_t)world->emitted)};
+	enum plx_qp_state to = (enum plx_qp_state)(take(world) % PLX_QP_STATE_COUNT);
+
+	if (plx_ud_modify(world->ud, to, &attr) == PLX_OK && to == PLX_QP_RESET) {
+		world->sends_done = world->sends_posted;
+		world->recvs_done = world->recvs_posted;
+	}
+}
+
+static void
+step(struct world *world)
+{
+	struct plx_rc_view view;
+	uint32_t waiting = 0, used = 0;
+
+	switch (take(world) % 8) {
+	case 0:
+	case 1:
+		step_packet(world);
+		break;
+	case 2:
+	case 3:
+		step_send(world);
+		break;
+	case 4:
+		step_receive(world);
+		break;
+	case 5:
+		plx_ud_transmit(world->ud, take(world) % 16, &world->out);
+		execute(world, true);
+		break;
+	case 6:
+		step_modify(world);
+		break;
+	default:
+		if (take(world) % 8 == 0)
+			plx_rc_fail(world->base, &world->out);
+		plx_rc_on_tick(world->base, 0, &world->out);
+		execute(world, false);
+	}
+	plx_rc_query(world->base, &view);
+	waiting = view.sq_posted - view.sq_consumed;
+	for (uint32_t i = 0; i < WAYS; i++)
+		used += world->ways[i];
+	/* Sent, its completion not delivered: it has left its way already. */
+	CHECK(used <= waiting && waiting <= DEPTH);
+	CHECK(view.state == PLX_QP_RTS || view.state == PLX_QP_SQD || view.state == PLX_QP_ERROR ||
+	      used == 0);
+	for (uint32_t i = ARENA; i < 2 * ARENA; i++)
+		CHECK(world->arena[i] == GUARD);
+}
+
+/* ---- the world --------------------------------------------------------------------------------
+ */
+
+static void *
+block(size_t bytes)
+{
+	void *memory = NULL;
+
+	CHECK(posix_memalign(&memory, PLX_CACHE_LINE, bytes) == 0);
+	return memory;
+}
+
+static struct plx_key
+region(struct world *world, uint8_t access)
+{
+	const struct plx_region_attr attr = {.host = world->arena,
+					     .va = (uintptr_t)world->arena,
+					     .length = ARENA,
+					     .access = {access}};
+	struct plx_region made;
+	struct plx_key key;
+
+	CHECK(plx_region_register(world->mem, world->domain, &attr, &made, &key) == PLX_OK);
+	return key;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint64_t secret[2] = {9, 10};
+	const struct plx_rc_caps caps = {
+		.sq_depth = DEPTH, .sq_sges = PLX_SGE_MAX, .inline_bytes = 300};
+	const struct plx_ud_attr attr = {.mtu = MTU, .pkey = 0xffff};
+	struct world *world = calloc(1, sizeof(*world));
+	struct plx_ud_ids ids = {.qpn = OUR_QPN, .qkey = 1};
+	void *rq_block = block(plx_rq_bytes(DEPTH, 2)), *qp_block = block(plx_ud_bytes(&caps));
+
+	CHECK(world);
+	world->data = data;
+	world->left = size;
+	memset(world->arena, GUARD, sizeof(world->arena));
+	world->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
+	CHECK(plx_domain_create(world->mem, &world->domain) == PLX_OK);
+	world->writable = region(world, PLX_ACCESS_LOCAL_WRITE);
+	world->readable = region(world, 0);
+	world->rq = plx_rq_init(rq_block, DEPTH, 2, false);
+	ids.domain = world->domain;
+	ids.mem = world->mem;
+	ids.rq = world->rq;
+	ids.ways = world->ways;
+	world->ud = plx_ud_init(qp_block, &caps, &ids);
+	world->base = plx_ud_base(world->ud);
+	/* Mostly where most happens. */
+	for (enum plx_qp_state to = PLX_QP_INIT; take(world) % 8 && to <= PLX_QP_RTS; to++)
+		CHECK(plx_ud_modify(world->ud, to, &attr) == PLX_OK);
+	for (uint32_t i = 0; i < STEPS && world->left > 0; i++)
+		step(world);
+	/* It ends: everything that was posted completes. */
+	CHECK(plx_ud_modify(world->ud, PLX_QP_ERROR, NULL) == PLX_OK);
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		plx_ud_transmit(world->ud, 4, &world->out);
+		execute(world, true);
+	}
+	CHECK(world->recvs_done == world->recvs_posted);
+	while (world->sends_done < world->sends_posted && is_silent(world, world->sends_done))
+		world->sends_done++;
+	CHECK(world->sends_done == world->sends_posted);
+	free(qp_block);
+	free(rq_block);
+	free(world->mem);
+	free(world);
+	return 0;
+}

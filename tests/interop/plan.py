@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which rows there are, how they are run, and the matrix of what came of them."""
+import contextlib
+import pathlib
+import shutil
+import time
+
+import cells
+import cm
+import errors
+import judge
+import perftest
+import rig
+import storms
+from rig import Failed
+
+ETH_MTU = {1024: 1500, 4096: 4200}
+WHO = {True: 'ours asks', False: 'rxe asks'}
+
+
+class Row:
+    """One line of the matrix."""
+
+    def __init__(self, tool, is_ours_asking, op, size, mtu, family, wire='clean'):
+        self.tool, self.is_ours_asking, self.op, self.size = tool, is_ours_asking, op, size
+        self.mtu, self.family, self.wire = mtu, family, wire
+        self.is_done, self.failure, self.seconds = False, None, 0
+
+    def __str__(self):
+        wire = '' if self.wire == 'clean' else f', {self.wire}'
+        return (f'{self.tool}, {WHO[self.is_ours_asking]}, {self.op}, {self.size} bytes, '
+                f'MTU {self.mtu}, IPv{self.family}{wire}')
+
+    def is_good(self):
+        return self.is_done and self.failure is None
+
+    def fail(self, why):
+        self.failure = str(why) if self.failure is None else self.failure
+
+
+class Plan:
+    """All rows, in groups that share a capture."""
+
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.rows, self.packets, self.broken = [], 0, []
+        self.place = rig.Rig(arguments.image.resolve())
+        self.mac = None
+
+    def wants(self, row):
+        return all(word in str(row) for word in self.arguments.only)
+
+    def add(self, *what):
+        """A row, if it is wanted; else None."""
+        row = Row(*what)
+        if not self.wants(row):
+            return None
+        self.rows.append(row)
+        return row
+
+    def run(self):
+        with contextlib.closing(self.place):
+            self.place.boot()
+            ours = self.place.ours(self.arguments.ours)
+            self.mac = ours.greeting.split('mac=')[1]
+            self.ours = cells.End(ours, rig.OURS)
+            self.rxe = cells.End(self.place.theirs(self.arguments.guest), rig.RXE)
+            for mtu, family in self.ways():
+                self.operations(mtu, family)
+            for mtu, family in self.ways():
+                self.tools(mtu, family)
+            for mtu, family in self.ways():
+                self.connections(mtu, family)
+            for mtu, family in self.ways():
+                self.errors(mtu, family)
+            for wire in self.wires():
+                for mtu, family in self.ways():
+                    self.storm(wire, mtu, family)
+            self.rxe.program.close()
+            ours.close()
+            if ours.process.wait(rig.PATIENCE):
+                raise Failed(f'ours ended with {ours.process.returncode}{ours.last_words()}')
+
+    def ways(self):
+        if self.arguments.smoke:
+            return [(4096, 4), (1024, 6)]
+        return [(mtu, family) for family in (4, 6) for mtu in (1024, 4096)]
+
+    def wires(self):
+        return list(storms.WIRES)[:1] if self.arguments.smoke else list(storms.WIRES)
+
+    @contextlib.contextmanager
+    def captured(self, name, rows):
+        """A capture around what is done; then what it shows is judged."""
+        path = pathlib.Path(self.place.state, f'{name}.pcap')
+        judges = []
+        with self.place.capture(path):
+            yield judges
+        try:
+            capture = judge.Capture(path)
+            self.packets += capture.hold_to_rules(self.mac)
+            for job in judges:
+                job(capture)
+        except Failed as failed:  # it is of all these rows
+            self.broken.append(f'{name}: {failed}')
+            for row in rows:
+                row.fail('')
+        if self.arguments.keep and not all(row.is_good() for row in rows):
+            self.arguments.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, self.arguments.keep)
+        path.unlink()
+
+    # ---- every operation, between the two programs that speak lines ------------------------
+
+    def operations(self, mtu, family):
+        all_rows = {True: [], False: []}
+        for is_ours, rows in all_rows.items():
+            for op in cells.SIZED:
+                for size in self.some_sizes(mtu):
+                    rows.append(self.add('peer', is_ours, op, size, mtu, family))
+            rows += [self.add('peer', is_ours, op, 8, mtu, family) for op in cells.ATOMICS]
+            rows[:] = [row for row in rows if row]
+        if not any(all_rows.values()):
+            return
+        with self.captured(f'operations-{mtu}-v{family}', sum(all_rows.values(), [])) as judges:
+            for is_ours, rows in all_rows.items():
+                ends = (self.ours, self.rxe) if is_ours else (self.rxe, self.ours)
+                while rows:
+                    rows = self.operate(ends, mtu, family, rows, judges)
+
+    def some_sizes(self, mtu):
+        return [mtu + 1] if self.arguments.smoke else cells.sizes(mtu)
+
+    @staticmethod
+    def operate(ends, mtu, family, rows, judges):
+        """Run rows over one connection until one fails. Returns those that are left."""
+        link = work = None
+        done = []
+        try:
+            link = cells.Link(*ends, mtu, family)
+            work = cells.Cells(link, judge.pattern)
+            for row in rows:
+                before = len(work.expected)
+                work.run(row.op, row.size)
+                done.append((row, work.expected[before:]))
+                row.is_done = True
+        except Failed as failed:
+            rows[len(done)].fail(failed)
+        finally:
+            if link:
+                link.close()
+        if link:
+            is_whole = len(done) == len(rows)
+            judges.append(lambda capture: judge_link(capture, link, done, is_whole))
+        return rows[len(done) + 1:]
+
+    # ---- perftest and ibv_rc_pingpong ------------------------------------------------------
+
+    def tools(self, mtu, family):
+        rows = []
+        for tool in [*perftest.TOOLS, 'ibv_rc_pingpong']:
+            op = perftest.TOOLS.get(tool, ('SEND',))[0]
+            for role in ('client', 'server'):
+                for size in self.tool_sizes(mtu, op):
+                    rows.append(self.add(tool, role == 'client', op, size, mtu, family))
+        rows = [row for row in rows if row]
+        if not rows:
+            return
+        with self.captured(f'tools-{mtu}-v{family}', rows) as judges:
+            for row in rows:
+                judges.append(self.play(row))
+
+    def tool_sizes(self, mtu, op):
+        if op in cells.ATOMICS:
+            return [8]
+        return [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
+
+    def play(self, row):
+        """Run one tool. Returns what judges it."""
+        role = 'client' if row.is_ours_asking else 'server'
+        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, 5)
+
+        def play():
+            with contextlib.closing(run):
+                run.play()
+        return self.attempt(row, play, lambda capture: run.judge(capture, judge.pattern))
+
+    # ---- the communication manager ---------------------------------------------------------
+
+    def connections(self, mtu, family):
+        kinds = {'rping': cm.Rping, 'ucmatose': cm.Ucmatose, 'refusal': cm.Refusal}
+        rows = []
+        for name, kind in kinds.items():
+            for is_ours in (True, False):
+                for size in self.call_sizes(name, mtu):
+                    rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
+        rows = [(row, kind) for row, kind in rows if row]
+        if not rows:
+            return
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[mtu]}')  # from which rxe has its path MTU
+        self.ours.ask('listen', port=cm.PORT)
+        with self.captured(f'cm-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, kind in rows:
+                judges.append(self.call(row, kind))
+        self.ours.ask('unlisten')
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
+
+    def call_sizes(self, name, mtu):
+        if name == 'refusal':
+            return [0]
+        if self.arguments.smoke or name == 'ucmatose':
+            return [mtu + 1]
+        return [64, mtu - 1, mtu, mtu + 1, 65535]
+
+    def call(self, row, kind):
+        """Run a tool over the communication manager. Returns what judges it."""
+        call = kind(self.place, self.ours, row.is_ours_asking, row.size, row.mtu, row.family)
+
+        def play():
+            call.began = time.time()
+            with contextlib.closing(call):
+                call.play()
+            call.over = time.time()
+        return self.attempt(row, play, lambda capture: call.judge(capture, judge.pattern))
+
+    # ---- what must fail --------------------------------------------------------------------
+
+    def errors(self, mtu, family):
+        rows = []
+        for error in errors.ERRORS:
+            for asker in error.askers:
+                rows.append((self.add('error', asker == 'ours', f'{error.op} {error.name}',
+                                      errors.SIZE, mtu, family), error))
+        rows = [(row, error) for row, error in rows if row]
+        if not rows:
+            return
+        with self.captured(f'errors-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, error in rows:
+                judges.append(self.err(row, error))
+
+    def err(self, row, error):
+        """Run one. Returns what judges it."""
+        links = []
+
+        def play():
+            links.append(error.play(*self.ends(row), row.mtu, row.family))
+        return self.attempt(row, play, lambda capture: error.judge(links[0].talk(capture)))
+
+    # ---- a bad wire ------------------------------------------------------------------------
+
+    def storm(self, wire, mtu, family):
+        rows = [self.add('peer', is_ours, op, storms.SIZE, mtu, family, wire)
+                for op in storms.OPS for is_ours in (True, False)]
+        rows = [row for row in rows if row]
+        if not rows:
+            return
+        with self.captured(f'storm-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
+                storms.raging(self.place, wire):
+            for row in rows:
+                burst = storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
+                judges.append(self.attempt(row, burst.play, burst.judge))
+
+    def ends(self, row):
+        return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)
+
+    @staticmethod
+    def attempt(row, play, judge_it):
+        """Play a row. Returns what judges it when there is a capture."""
+        start = time.monotonic()
+        try:
+            play()
+            row.is_done = True
+        except Failed as failed:
+            row.fail(failed)
+        row.seconds = time.monotonic() - start
+
+        def judge_row(capture):
+            try:
+                if row.is_done:
+                    judge_it(capture)
+            except Failed as failed:
+                row.fail(f'in the capture: {failed}')
+        return judge_row
+
+    # ---- what came of it -------------------------------------------------------------------
+
+    def matrix(self):
+        """A line for each tool, operation and size, a column for each way and direction."""
+        columns = sorted({(row.family, row.mtu, not row.is_ours_asking) for row in self.rows})
+        heads = [f'v{family} {mtu} {"rxe" if theirs else "ours"}' for family, mtu, theirs in columns]
+        lines = {}
+        for row in self.rows:
+            line = lines.setdefault((row.tool, row.op, row.wire), {})
+            at = (row.family, row.mtu, not row.is_ours_asking)
+            good, count = line.get(at, (0, 0))
+            line[at] = (good + row.is_good(), count + 1)
+        out = [f'{"who asks":42}' + ''.join(f'{head:>14}' for head in heads)]
+        for (tool, op, wire), line in lines.items():
+            name = f'{tool.split()[0]} {op}' + ('' if wire == 'clean' else f', {wire}')
+            cell = [f'{line[at][0]}/{line[at][1]}' if at in line else '' for at in columns]
+            out.append(f'{name:42}' + ''.join(f'{text:>14}' for text in cell))
+        return '\n'.join(out)
+
+
+def judge_link(capture, link, done, is_whole):
+    """Compare what a connection's rows expect with what the capture has."""
+    row = done[0][0] if done else None
+    try:
+        talk = link.talk(capture)
+        messages = iter(talk.messages)
+        for row, expected in done:
+            for one in expected:
+                message = next(messages, None)
+                if not message:
+                    raise Failed('it is not on the wire')
+                one.judge(message)
+        if is_whole:
+            talk.hold_to_acks()
+            if next(messages, None) or talk.naks():
+                raise Failed(f'messages that nobody posted, or NAKs: {talk.naks()}')
+    except Failed as failed:
+        for other, _ in done:
+            if other is row:
+                other.fail(f'in the capture: {failed}')

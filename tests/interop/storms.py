@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A bad wire, made by netem in the guest for what it sends and for what it receives: bursts of messages
+over it, every byte of which must arrive, within a stated time."""
+import contextlib
+
+from cells import FAR, NEAR, WORD, Expected, Link, judge_success
+from rig import Failed
+
+SECONDS = 120  # that a row may take: a retransmission timer of 0.5 s runs out a few dozen times
+COUNT, SIZE = 12, 30001
+ATOMICS = 64
+OPS = ['SEND', 'WRITE', 'READ', 'FETCH_ADD']
+WIRES = {
+    'loss 1 %': 'loss 1%',
+    'duplication 5 %': 'duplicate 5%',
+    'reordering': 'delay 3ms reorder 25% 50%',
+    'corruption 1 %': 'corrupt 1%',
+}
+
+
+@contextlib.contextmanager
+def raging(place, wire):
+    """That wire, while it lasts."""
+    netem = f'netem limit 10000 {WIRES[wire]}'
+    place.run('modprobe -a ifb act_mirred cls_matchall sch_ingress sch_netem; '
+              'ip link add ifb0 type ifb; ip link set ifb0 mtu 9000 up; '
+              'tc qdisc add dev eth0 handle ffff: ingress && '
+              'tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0 &&'
+              f'tc qdisc add dev ifb0 root {netem} && tc qdisc add dev eth0 root {netem}')
+    try:
+        yield
+    finally:
+        place.run('tc qdisc del dev eth0 root; tc qdisc del dev eth0 ingress; ip link del ifb0')
+
+
+class Burst:
+    """Many messages at once over one connection."""
+
+    def __init__(self, a, b, op, mtu, family, pattern):
+        self.a, self.b, self.op, self.mtu, self.family = a, b, op, mtu, family
+        self.pattern = pattern
+        self.link, self.expected = None, []
+
+    def play(self):
+        self.link = Link(self.a, self.b, self.mtu, self.family, retry=7, timeout=15)
+        try:
+            if self.op == 'FETCH_ADD':
+                self.count_up()
+            else:
+                self.move()
+        finally:
+            self.link.close()
+
+    def ask(self, **what):
+        """Post all, and wait for them."""
+        own, peer = self.link.at
+        self.a.ask('send', id=own['id'], op=self.op, mr=0, at=NEAR, **what)
+        done = self.a.program.reap(own['id'], 'send', what['count'], SECONDS)
+        judge_success(done, 'the last request', count=what['count'])
+        if self.op == 'SEND':
+            done = self.b.program.reap(peer['id'], 'recv', what['count'], SECONDS)
+            judge_success(done, 'the last receive', count=what['count'], bytes=SIZE)
+
+    def count_up(self):
+        self.b.ask('poke', mr=0, at=WORD, bytes=8, data='00' * 8)
+        self.ask(bytes=8, count=ATOMICS, swap=1, **self.link.remote(WORD))
+        seen = self.b.ask('peek', mr=0, at=WORD, bytes=8)['data']
+        if seen != ATOMICS.to_bytes(8, 'little').hex():
+            raise Failed(f'{ATOMICS} times one makes {seen}')
+        self.expected = [Expected('FETCH_ADD', swap=1, original=i) for i in range(ATOMICS)]
+
+    def move(self):
+        """Messages, each from and to a place of its own."""
+        total = COUNT * SIZE
+        source, target = (self.b, self.a) if self.op == 'READ' else (self.a, self.b)
+        at_source, at_target = (FAR, NEAR) if self.op == 'READ' else (NEAR, FAR)
+        source.ask('fill', mr=0, at=at_source, bytes=total, seed=31)
+        target.ask('fill', mr=0, at=at_target, bytes=total + SIZE, seed=32)
+        if self.op == 'SEND':
+            self.b.ask('recv', id=self.link.at[1]['id'], mr=0, at=FAR, bytes=SIZE, count=COUNT,
+                       step=SIZE)
+        where = {} if self.op == 'SEND' else dict(self.link.remote(), rstep=SIZE)
+        self.ask(bytes=SIZE, count=COUNT, step=SIZE, **where)
+        target.ask('check', mr=0, at=at_target, bytes=total, seed=31, **{'from': at_source})
+        target.ask('check', mr=0, at=at_target + total, bytes=SIZE, seed=32)
+        name = 'answer' if self.op == 'READ' else 'data'
+        self.expected = [Expected(self.op, **{name: self.pattern(at_source + i * SIZE, SIZE, 31)})
+                         for i in range(COUNT)]
+
+    def judge(self, capture):
+        talk = self.link.talk(capture)
+        if len(talk.messages) != len(self.expected):
+            raise Failed(f'{len(talk.messages)} messages on the wire, not {len(self.expected)}')
+        for message, expected in zip(talk.messages, self.expected):
+            expected.judge(message)
+        talk.hold_to_acks()

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connections between two engines in virtual time: what only an engine can get wrong. The way of a
+ * datagram in and out, the first packet that stands for a lost RTU, event queues that are full.
+ * (Every step as a program sees it: tests/unit/verbs/connector.c.) Start with scene_open().
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "conn.h"
+#include "pair.h"
+
+enum {
+	PORT = 7,
+	MAD_AT = 14 + 20 + 8 + 12 + 8, /* in an untagged IPv4 frame */
+	KIND_AT = MAD_AT + 16,
+	QKEY_AT = MAD_AT - 8,
+	SRC_QPN_AT = MAD_AT - 3,
+	PKEY_AT = MAD_AT - 18,
+	DST_IP_AT = 30,
+	IP_CHECKSUM_AT = 24,
+	ROUNDS = 50,
+};
+
+static struct pair pair;
+static struct plx_equeue *queues[2];
+static struct plx_acceptor *acceptor;
+static struct plx_conn *conns[2];
+static uint16_t unwanted; /* a kind of message that side 0 loses */
+static uint8_t caught[512];
+static uint32_t caught_len;
+
+/* ---- the scene ----------------------------------------------------------------------------------
+ */
+
+static uint16_t
+kind_of(const struct rte_mbuf *m)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (pair_opcode(m) != PLX_UD_SEND_ONLY)
+		return 0;
+	return (uint16_t)(bytes[KIND_AT] << 8 | bytes[KIND_AT + 1]);
+}
+
+static bool
+lose_unwanted(struct pair_side *from, const struct rte_mbuf *m, void *user)
+{
+	(void)from;
+	(void)user;
+	if (unwanted == 0 || kind_of(m) != unwanted)
+		return true;
+	caught_len = m->pkt_len;
+	assert_true(caught_len <= sizeof(caught));
+	memcpy(caught, rte_pktmbuf_mtod(m, uint8_t *), caught_len);
+	return false;
+}
+
+static struct plx_acceptor *
+listen_on(uint16_t port, struct plx_equeue *queue)
+{
+	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = port};
+	struct plx_acceptor *made;
+
+	assert_int_equal(plx_acceptor_create(queue, &listen, 1000u + port, &made), PLX_OK);
+	return made;
+}
+
+static void
+scene_open(bool no_cm)
+{
+	struct pair_options options = pair_defaults(16);
+
+	pair_open_with(&pair, &(struct pair_setup){.no_cm = no_cm});
+	unwanted = 0;
+	pair.side[0].port.pass = lose_unwanted;
+	pair_start(&pair);
+	pair_make_queues(&pair, &options);
+	for (int i = 0; i < 2; i++) {
+		pair.side[i].qp = pair_qpair(&pair, i, &options);
+		assert_int_equal(plx_equeue_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
+	}
+	conns[0] = conns[1] = NULL;
+	acceptor = no_cm ? NULL : listen_on(PORT, queues[1]);
+	pair_stop(&pair);
+}
+
+static void
+scene_close(void)
+{
+	pair_start(&pair);
+	for (int i = 0; i < 2; i++)
+		if (conns[i] != NULL)
+			assert_int_equal(plx_conn_destroy(conns[i]), PLX_OK);
+	if (acceptor != NULL)
+		assert_int_equal(plx_acceptor_destroy(acceptor), PLX_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(plx_equeue_destroy(queues[i]), PLX_OK);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+static struct plx_conn_attr
+attr_to(uint16_t port)
+{
+	struct plx_conn_attr attr = {.rc = pair_defaults(16).attr,
+				     .path = {.remote = pair.side[1].ip},
+				     .own = {.path_mtu = 1024,
+					     .responder_resources = 4,
+					     .initiator_depth = 4,
+					     .rnr_retry = 6,
+					     .retry = 7,
+					     .ack_timeout = 14},
+				     .local_port = 50000,
+				     .remote_port = port};
+
+	return attr;
+}
+
+static void
+ask(struct plx_conn *conn, struct plx_qpair *qp, uint16_t port)
+{
+	struct plx_conn_attr attr = attr_to(port);
+
+	assert_int_equal(plx_conn_connect(conn, qp, &attr), PLX_OK);
+}
+
+static struct plx_conn_event
+next(int side, enum plx_cm_event_kind kind)
+{
+	struct plx_conn_event event;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		if (plx_equeue_next(queues[side], &event)) {
+			assert_int_equal(event.cm.kind, kind);
+			return event;
+		}
+		pair_run(&pair, 1);
+	}
+	fail_msg("never: %s", plx_cm_event_text(kind));
+	return event;
+}
+
+static void
+nothing_at(int side)
+{
+	struct plx_conn_event event;
+
+	pair_run(&pair, ROUNDS);
+	assert_false(plx_equeue_next(queues[side], &event));
+}
+
+/* As far as the reply. */
+static void
+reply(void)
+{
+	struct plx_conn_event event;
+	struct plx_conn_attr attr = attr_to(0);
+
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	event = next(1, PLX_CM_EVENT_REQUESTED);
+	assert_int_equal(event.cookie, 1000 + PORT);
+	pair_start(&pair);
+	assert_int_equal(plx_conn_adopt(queues[1], &event.cm, 20, &conns[1]), PLX_OK);
+	while (plx_conn_accept(conns[1], pair.side[1].qp, &attr) == PLX_AGAIN)
+		;
+	pair_stop(&pair);
+	event = next(0, PLX_CM_EVENT_REPLIED);
+	assert_int_equal(event.cookie, 10);
+}
+
+static void
+complete(void)
+{
+	pair_start(&pair);
+	assert_int_equal(plx_conn_complete(conns[0]), PLX_OK);
+	pair_stop(&pair);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------
+ */
+
+static void
+the_first_packet_stands_for_a_lost_rtu(void **state)
+{
+	struct plx_wc wc;
+
+	(void)state;
+	scene_open(false);
+	reply();
+	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTR);
+	unwanted = PLX_CM_RTU;
+	complete();
+	nothing_at(1);
+	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTR);
+	assert_int_equal(pair_recv(&pair.side[1], 5, 0, 64), PLX_OK);
+	assert_int_equal(pair_send(&pair.side[0], 6, 0, 64, 0), PLX_OK);
+	assert_int_equal(next(1, PLX_CM_EVENT_ESTABLISHED).cookie, 20);
+	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTS);
+	assert_int_equal(pair_reap(&pair, pair.side[1].recv_cq, &wc, 1, ROUNDS), 1);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	assert_int_equal(pair_reap(&pair, pair.side[0].send_cq, &wc, 1, ROUNDS), 1);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	scene_close();
+}
+
+static void
+a_lost_request_is_sent_again(void **state)
+{
+	(void)state;
+	scene_open(false);
+	unwanted = PLX_CM_REQ;
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	nothing_at(1);
+	assert_true(caught_len > MAD_AT);
+	unwanted = 0;
+	/* The response timeout that we ask for, and its margin. */
+	pair.now += 3 * PLX_SEC;
+	next(1, PLX_CM_EVENT_REQUESTED);
+	scene_close();
+}
+
+static void
+nobody_at_the_address_is_unreachable(void **state)
+{
+	struct plx_conn_attr attr;
+	struct plx_conn_event event;
+	bool told = false;
+
+	(void)state;
+	scene_open(false);
+	attr = attr_to(PORT);
+	attr.path.remote.v[3] = 99;
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_conn_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
+	pair_stop(&pair);
+	for (int i = 0; i < 10 && !told; i++) {
+		pair.now += PLX_SEC;
+		pair_run(&pair, ROUNDS);
+		told = plx_equeue_next(queues[0], &event);
+	}
+	assert_true(told);
+	assert_int_equal(event.cm.kind, PLX_CM_EVENT_UNREACHABLE);
+	assert_int_equal(plx_qpair_state(pair.side[0].qp), PLX_QP_INIT);
+	assert_int_equal(plx_engine_counters(pair.side[0].engine)->tx_gsi, 0);
+	assert_true(plx_engine_counters(pair.side[0].engine)->tx_gsi_dropped > 0);
+	scene_close();
+}
+
+/* Two listeners with queues of their own: that of the first has one place. */
+static void
+a_full_event_queue_holds_up_nobody_else(void **state)
+{
+	struct pair_options options = pair_defaults(16);
+	struct plx_acceptor *first, *second;
+	struct plx_equeue *small, *other;
+	struct plx_conn *asking[4];
+	struct plx_qpair *qps[4];
+	struct plx_conn_event event;
+	uint32_t taken = 0;
+
+	(void)state;
+	scene_open(false);
+	pair_start(&pair);
+	assert_int_equal(plx_equeue_create(pair.side[1].engine, 1, &small), PLX_OK);
+	assert_int_equal(plx_equeue_create(pair.side[1].engine, 1, &other), PLX_OK);
+	first = listen_on(PORT + 1, small);
+	second = listen_on(PORT + 2, other);
+	for (int i = 0; i < 4; i++) {
+		qps[i] = pair_qpair(&pair, 0, &options);
+		assert_int_equal(plx_conn_create(queues[0], (uint64_t)i, &asking[i]), PLX_OK);
+		ask(asking[i], qps[i], i < 3 ? PORT + 1 : PORT + 2);
+	}
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	assert_true(plx_equeue_next(other, &event));
+	assert_int_equal(event.cookie, 1000 + PORT + 2);
+	/* Nothing was lost: each finds its place when there is one. */
+	for (int i = 0; i < 3; i++) {
+		taken += plx_equeue_next(small, &event);
+		pair_run(&pair, ROUNDS);
+	}
+	assert_int_equal(taken, 3);
+	pair_start(&pair);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(plx_conn_destroy(asking[i]), PLX_OK);
+		assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);
+	}
+	assert_int_equal(plx_acceptor_destroy(first), PLX_OK);
+	assert_int_equal(plx_acceptor_destroy(second), PLX_OK);
+	assert_int_equal(plx_equeue_destroy(small), PLX_OK);
+	assert_int_equal(plx_equeue_destroy(other), PLX_OK);
+	pair_stop(&pair);
+	scene_close();
+}
+
+/* A right REQ, on its way from side 0 to side 1, is caught; then it comes with one thing wrong. */
+static void
+inject(bool seal)
+{
+	if (seal)
+		plx_icrc_store(plx_icrc_isal(caught + 14, caught_len - 14 - 4),
+			       caught + caught_len - 4);
+	assert_true(pair_inject(&pair, 1, caught, caught_len, 1));
+	pair_run(&pair, 2);
+}
+
+static void
+what_is_not_for_the_manager_does_not_reach_it(void **state)
+{
+	static const uint32_t wrong_at[] = {QKEY_AT, SRC_QPN_AT, PKEY_AT};
+	const struct plx_engine_counters *counters;
+
+	(void)state;
+	scene_open(false);
+	counters = plx_engine_counters(pair.side[1].engine);
+	unwanted = PLX_CM_REQ;
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	assert_true(caught_len > MAD_AT);
+	for (uint32_t i = 0; i < PLX_COUNT_OF(wrong_at); i++) {
+		caught[wrong_at[i]] ^= 1;
+		inject(true);
+		caught[wrong_at[i]] ^= 1;
+		assert_int_equal(counters->rx_gsi_denied, i + 1);
+	}
+	/* for another station: 1 more in the address, 1 less in its ones' complement sum */
+	caught[DST_IP_AT + 3] += 1;
+	caught[IP_CHECKSUM_AT + 1] -= 1;
+	inject(true);
+	assert_int_equal(counters->rx_gsi_denied, PLX_COUNT_OF(wrong_at) + 1);
+	assert_int_equal(counters->rx_gsi, 0);
+	nothing_at(1);
+	scene_close();
+}
+
+static void
+a_wrong_icrc_changes_nothing(void **state)
+{
+	const struct plx_engine_counters *counters;
+
+	(void)state;
+	scene_open(false);
+	counters = plx_engine_counters(pair.side[1].engine);
+	unwanted = PLX_CM_REQ;
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	caught[caught_len - 1] ^= 1;
+	inject(false);
+	assert_int_equal(counters->rx_icrc, 1);
+	assert_int_equal(counters->rx_gsi, 0);
+	nothing_at(1);
+	caught[caught_len - 1] ^= 1;
+	inject(false);
+	assert_int_equal(counters->rx_gsi, 1);
+	next(1, PLX_CM_EVENT_REQUESTED);
+	scene_close();
+}
+
+static void
+an_engine_without_a_manager_says_so(void **state)
+{
+	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = PORT};
+	struct plx_acceptor *none;
+
+	(void)state;
+	scene_open(true);
+	pair_start(&pair);
+	assert_int_equal(plx_acceptor_create(queues[1], &listen, 0, &none), PLX_STATE);
+	pair_stop(&pair);
+	assert_null(plx_engine_cm_counters(pair.side[1].engine));
+	scene_close();
+}
+
+static void
+an_event_queue_has_a_descriptor(void **state)
+{
+	struct plx_conn_event event;
+	uint64_t count;
+	int fd;
+
+	(void)state;
+	scene_open(false);
+	fd = plx_equeue_fd(queues[1]);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &count, sizeof(count)), -1);
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+	assert_true(plx_equeue_next(queues[1], &event));
+	assert_false(plx_equeue_next(queues[1], &event));
+	assert_int_equal(read(fd, &count, sizeof(count)), -1);
+	scene_close();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_packet_stands_for_a_lost_rtu),
+		cmocka_unit_test(a_lost_request_is_sent_again),
+		cmocka_unit_test(nobody_at_the_address_is_unreachable),
+		cmocka_unit_test(a_full_event_queue_holds_up_nobody_else),
+		cmocka_unit_test(what_is_not_for_the_manager_does_not_reach_it),
+		cmocka_unit_test(a_wrong_icrc_changes_nothing),
+		cmocka_unit_test(an_engine_without_a_manager_says_so),
+		cmocka_unit_test(an_event_queue_has_a_descriptor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Ways of datagrams: neighbours that answer late, never, or have moved; datagrams that wait for
+ * them; ways that are destroyed while something still names them. Start with ways_open().
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pair.h"
+#include "ud.h"
+
+enum {
+	DEPTH = 512,
+	BYTES = 32,
+	RECV_BYTES = PLX_UD_HEADER_BYTES + BYTES,
+	ROUNDS = 100,
+};
+
+static const uint32_t qkey = 0x11111111;
+
+/* What the wire of side 0 lets through, and what went over it. */
+struct tap {
+	bool deaf;        /* no ARP leaves */
+	uint32_t arps;    /* that left, or should have */
+	uint32_t packets; /* RoCE */
+	uint8_t mac[6];   /* where the last one went */
+};
+
+static bool
+look(struct pair_side *from, const struct rte_mbuf *m, void *user)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct tap *tap = user;
+
+	(void)from;
+	if (pair_opcode(m) < 0) {
+		tap->arps++;
+		return !tap->deaf;
+	}
+	tap->packets++;
+	memcpy(tap->mac, bytes, 6);
+	return true;
+}
+
+static void
+ready(struct plx_qpair *qp)
+{
+	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
+
+	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
+}
+
+/* Two engines in worker mode, with a datagram queue pair on each; DEPTH receives on side 1. */
+static void
+ways_open(struct pair *pair, struct tap *tap)
+{
+	struct pair_options options = pair_defaults(DEPTH);
+
+	pair_open(pair, false);
+	options.type = PLX_QP_UD;
+	options.qkey = qkey;
+	*tap = (struct tap){.deaf = true};
+	pair->side[0].port.pass = look;
+	pair->side[0].port.user = tap;
+	pair_start(pair);
+	pair_make_queues(pair, &options);
+	for (int i = 0; i < 2; i++) {
+		pair->side[i].qp = pair_qpair(pair, i, &options);
+		ready(pair->side[i].qp);
+	}
+	pair_stop(pair);
+	for (uint32_t i = 0; i < DEPTH; i++)
+		assert_int_equal(pair_recv(&pair->side[1], i, i * 128, RECV_BYTES), PLX_OK);
+}
+
+static enum plx_status
+try_way(struct pair *pair, const struct plx_ip *to, struct plx_way **way)
+{
+	const struct plx_qpair_path path = {.remote = *to};
+	enum plx_status status;
+
+	pair_start(pair);
+	status = plx_way_create(pair->side[0].engine, pair->side[0].domain, &path, way);
+	pair_stop(pair);
+	return status;
+}
+
+static struct plx_way *
+way_to(struct pair *pair, const struct plx_ip *to)
+{
+	struct plx_way *way = NULL;
+
+	assert_int_equal(try_way(pair, to, &way), PLX_OK);
+	return way;
+}
+
+static void
+destroy(struct pair *pair, struct plx_way *way)
+{
+	pair_start(pair);
+	assert_int_equal(plx_way_destroy(way), PLX_OK);
+	pair_stop(pair);
+}
+
+static enum plx_status
+send_one(struct pair *pair, struct plx_way *way, uint64_t wr_id)
+{
+	struct pair_side *a = &pair->side[0];
+	const struct plx_ah ah = {way};
+	const struct plx_sge sge = {(uintptr_t)a->memory, BYTES, a->key};
+	const struct plx_send_wr wr = {.wr_id = wr_id,
+				       .op = PLX_WR_SEND_IMM,
+				       .imm = (uint32_t)wr_id,
+				       .sge = &sge,
+				       .sges = 1,
+				       .ah = &ah,
+				       .remote_qpn = plx_qpair_number(pair->side[1].qp),
+				       .remote_qkey = qkey};
+	enum plx_status status;
+
+	plx_qpair_post_send(a->qp, &wr, 1, &status);
+	return status;
+}
+
+/* `n` completions of side 0, all good: a datagram is done when it is sent, or waits. */
+static void
+expect_sent(struct pair *pair, uint32_t n)
+{
+	struct plx_wc wc;
+
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(pair_reap(pair, pair->side[0].send_cq, &wc, 1, ROUNDS), 1);
+		assert_int_equal(wc.status, PLX_WC_SUCCESS);
+		assert_int_equal(wc.wr_id, i);
+	}
+}
+
+/* Side 1 receives datagrams [first, end), in order, and no more. */
+static void
+expect_arrived(struct pair *pair, uint32_t first, uint32_t end)
+{
+	struct plx_wc wc;
+
+	for (uint32_t i = first; i < end; i++) {
+		assert_int_equal(pair_reap(pair, pair->side[1].recv_cq, &wc, 1, ROUNDS), 1);
+		assert_int_equal(wc.status, PLX_WC_SUCCESS);
+		assert_int_equal(wc.imm, i);
+	}
+	assert_int_equal(pair_reap(pair, pair->side[1].recv_cq, &wc, 1, ROUNDS), 0);
+}
+
+static void
+wait_for(struct pair *pair, uint64_t ns)
+{
+	for (uint64_t end = pair->now + ns; pair->now < end; pair->now += PLX_MSEC)
+		pair_run(pair, 1);
+}
+
+static const struct plx_engine_counters *
+counters(struct pair *pair)
+{
+	return plx_engine_counters(pair->side[0].engine);
+}
+
+/* ---- neighbours -------------------------------------------------------------------------------
+ */
+
+static void
+datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
+{
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	way = way_to(&pair, &pair.side[1].ip);
+	assert_true(tap.arps > 0);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+	expect_sent(&pair, 5);
+	assert_int_equal(tap.packets, 0);
+	tap.deaf = false;
+	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC); /* the second question is heard */
+	expect_arrived(&pair, 0, 5);
+	/* From now on nothing waits. */
+	tap.arps = 0;
+	assert_int_equal(send_one(&pair, way, 5), PLX_OK);
+	expect_arrived(&pair, 5, 6);
+	assert_int_equal(tap.arps, 0);
+	assert_int_equal(counters(&pair)->tx_unresolved + counters(&pair)->tx_waits_full, 0);
+	destroy(&pair, way);
+	pair_close(&pair);
+}
+
+static void
+of_one_neighbour_sixteen_datagrams_may_wait(void **state)
+{
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	way = way_to(&pair, &pair.side[1].ip);
+	for (uint32_t i = 0; i < PLX_WAY_WAITS_MAX + 4; i++)
+		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+	expect_sent(&pair, PLX_WAY_WAITS_MAX + 4);
+	assert_int_equal(counters(&pair)->tx_waits_full, 4);
+	tap.deaf = false;
+	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC);
+	expect_arrived(&pair, 0, PLX_WAY_WAITS_MAX);
+	destroy(&pair, way);
+	pair_close(&pair);
+}
+
+static void
+of_one_engine_so_many_datagrams_may_wait(void **state)
+{
+	enum {
+		WAYS = PLX_ENGINE_WAITS_MAX / PLX_WAY_WAITS_MAX + 2
+	};
+	struct plx_way *way[WAYS];
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	for (uint32_t i = 0; i < WAYS; i++)
+		way[i] = way_to(&pair, &pair.side[1].ip);
+	for (uint32_t i = 0; i < WAYS * PLX_WAY_WAITS_MAX; i++)
+		assert_int_equal(send_one(&pair, way[i / PLX_WAY_WAITS_MAX], i), PLX_OK);
+	expect_sent(&pair, WAYS * PLX_WAY_WAITS_MAX);
+	assert_int_equal(counters(&pair)->tx_waits_full, 2 * PLX_WAY_WAITS_MAX);
+	tap.deaf = false;
+	/* They are more than the port takes at once: the rest follows. */
+	wait_for(&pair, PLX_NET_RETRY_NS + 100 * PLX_MSEC);
+	expect_arrived(&pair, 0, PLX_ENGINE_WAITS_MAX);
+	for (uint32_t i = 0; i < WAYS; i++)
+		destroy(&pair, way[i]);
+	pair_close(&pair);
+}
+
+static void
+datagrams_to_who_does_not_answer_are_dropped_and_counted(void **state)
+{
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	way = way_to(&pair, &pair.side[1].ip);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+	expect_sent(&pair, 3);
+	wait_for(&pair, PLX_NET_TRIES * PLX_NET_RETRY_NS + 100 * PLX_MSEC);
+	assert_int_equal(counters(&pair)->tx_unresolved, 3);
+	/* One that is known not to answer is not asked again soon, and nothing waits for it. */
+	assert_int_equal(send_one(&pair, way, 3), PLX_OK);
+	pair_run(&pair, 10);
+	assert_int_equal(counters(&pair)->tx_unresolved, 4);
+	tap.deaf = false;
+	wait_for(&pair, PLX_NET_NEGATIVE_NS);
+	assert_int_equal(send_one(&pair, way, 4), PLX_OK);
+	expect_arrived(&pair, 4, 5);
+	destroy(&pair, way);
+	pair_close(&pair);
+}
+
+/* An ARP reply of side 1's address from another station. */
+static void
+announce(struct pair *pair, const uint8_t *mac)
+{
+	const struct plx_ip *ip = &pair->side[1].ip;
+	uint8_t arp[60] = {[12] = 8, 6, 0, 1, 8, 0, 6, 4, 0, 2};
+
+	memcpy(arp, pair->side[0].port.port.caps.mac, 6);
+	memcpy(arp + 6, mac, 6);
+	memcpy(arp + 22, mac, 6);
+	memcpy(arp + 28, ip->v, 4);
+	memcpy(arp + 32, pair->side[0].port.port.caps.mac, 6);
+	memcpy(arp + 38, pair->side[0].ip.v, 4);
+	assert_true(pair_inject(pair, 0, arp, sizeof(arp), 1));
+}
+
+static void
+datagrams_follow_a_neighbour_that_has_moved(void **state)
+{
+	static const uint8_t new[6] = {2, 0, 0, 0, 9, 9};
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	tap.deaf = false;
+	way = way_to(&pair, &pair.side[1].ip);
+	wait_for(&pair, 2 * PLX_NET_MOVE_NS);
+	assert_int_equal(send_one(&pair, way, 0), PLX_OK);
+	expect_arrived(&pair, 0, 1);
+	assert_memory_equal(tap.mac, pair.side[1].port.port.caps.mac, 6);
+	announce(&pair, new);
+	pair_run(&pair, 10);
+	assert_int_equal(send_one(&pair, way, 1), PLX_OK);
+	expect_arrived(&pair, 1, 2);
+	assert_memory_equal(tap.mac, new, 6);
+	destroy(&pair, way);
+	pair_close(&pair);
+}
+
+/* ---- the life of a way ------------------------------------------------------------------------
+ */
+
+static uint32_t
+length(const struct plx_list *list)
+{
+	uint32_t n = 0;
+
+	for (const struct plx_list *node = list->next; node != list; node = node->next)
+		n++;
+	return n;
+}
+
+static void
+a_way_lives_until_nothing_names_it(void **state)
+{
+	struct way_table *ways;
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	way = way_to(&pair, &pair.side[1].ip);
+	ways = pair.side[0].engine->ways;
+	/* Posted while the engine stood still: not even in the transport when the way goes. */
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+	destroy(&pair, way);
+	expect_sent(&pair, 8);
+	assert_int_equal(length(&ways->ending), 1);
+	assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX - 1);
+	tap.deaf = false;
+	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC);
+	expect_arrived(&pair, 0, 8);
+	assert_int_equal(length(&ways->ending), 0);
+	assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX);
+	pair_close(&pair);
+}
+
+static void
+a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
+{
+	struct way_table *ways;
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	for (int how = 0; how < 3; how++) {
+		struct plx_qpair *qp = pair.side[0].qp;
+
+		way = way_to(&pair, &pair.side[1].ip);
+		ways = pair.side[0].engine->ways;
+		pair_start(&pair);
+		assert_int_equal(plx_qpair_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
+		assert_int_equal(send_one(&pair, way, 0), PLX_OK);
+		assert_int_equal(plx_way_destroy(way), PLX_OK);
+		assert_int_equal(ways->uses[way->number], 1);
+		if (how == 0)
+			assert_int_equal(plx_qpair_modify(qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		if (how < 2) {
+			assert_int_equal(plx_qpair_modify(qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+			ready(qp);
+		} else {
+			assert_int_equal(plx_qpair_destroy(qp), PLX_OK);
+			pair.side[0].qp = NULL;
+		}
+		pair_stop(&pair);
+		pair_run(&pair, 10);
+		assert_int_equal(ways->uses[way->number], 0);
+		assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX);
+	}
+	pair_close(&pair);
+}
+
+/* What waits goes back to its pool with the engine: pair_close() looks. */
+static void
+an_engine_can_end_while_datagrams_wait(void **state)
+{
+	struct plx_way *way;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	way = way_to(&pair, &pair.side[1].ip);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+	expect_sent(&pair, 4);
+	destroy(&pair, way);
+	assert_int_equal(pair.side[0].engine->ways->waits, 4);
+	pair_close(&pair);
+}
+
+static void
+a_way_to_nobody_is_refused(void **state)
+{
+	const struct plx_ip none = {.version = 0}, odd = {.version = 5};
+	const struct plx_ip far = {.version = 4, .v = {11, 0, 0, 1}};
+	const struct plx_ip all = {.version = 4, .v = {10, 0, 0, 255}};
+	struct plx_way *way = NULL;
+	struct pair pair;
+	struct tap tap;
+
+	(void)state;
+	ways_open(&pair, &tap);
+	assert_int_equal(try_way(&pair, &none, &way), PLX_INVALID);
+	assert_int_equal(try_way(&pair, &odd, &way), PLX_INVALID);
+	assert_int_equal(try_way(&pair, &far, &way), PLX_UNREACHABLE);
+	assert_int_equal(try_way(&pair, &all, &way), PLX_UNREACHABLE);
+	assert_null(way);
+	assert_int_equal(length(&pair.side[0].engine->ways->free), PLX_ENGINE_WAYS_MAX);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(datagrams_wait_for_their_neighbour_and_leave_in_order),
+		cmocka_unit_test(of_one_neighbour_sixteen_datagrams_may_wait),
+		cmocka_unit_test(of_one_engine_so_many_datagrams_may_wait),
+		cmocka_unit_test(datagrams_to_who_does_not_answer_are_dropped_and_counted),
+		cmocka_unit_test(datagrams_follow_a_neighbour_that_has_moved),
+		cmocka_unit_test(a_way_lives_until_nothing_names_it),
+		cmocka_unit_test(a_flushed_or_forgotten_request_does_not_need_its_way),
+		cmocka_unit_test(an_engine_can_end_while_datagrams_wait),
+		cmocka_unit_test(a_way_to_nobody_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Many connections: a thousand one after the other, and 64 at once. Afterwards everything that is
+ * counted, and the memory of the process, is what it was after the first hundred.
+ * Start with once().
+ */
+#include "duo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "objects.h"
+
+enum {
+	PORT = 4242,
+	FIRST = 100,
+	ROUNDS = 1000,
+	AT_ONCE = 64,
+};
+
+/* Memory that may come and go: what malloc keeps for later. */
+#define SLACK_BYTES (256 * 1024)
+
+struct side {
+	struct plx_channel *channel;
+	struct plx_connector *connector[AT_ONCE];
+	struct plx_qp *qp[AT_ONCE];
+};
+
+struct crowd {
+	struct duo *duo;
+	struct plx_listener *listener;
+	struct side a, b;
+};
+
+static uint64_t
+resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long size, resident;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu %lu", &size, &resident), 2);
+	fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What lives on an adapter, beside what the test itself holds; time-wait is waited out. */
+static void
+assert_nothing_is_left(const struct end *end)
+{
+	struct plx_cm_view view;
+
+	do {
+		assert_int_equal(plx_engine_cm_query(end->adapter->engine[0], &view), PLX_OK);
+		duo_turn();
+	} while (view.time_wait > 0);
+	assert_int_equal(view.connections, 0);
+	assert_int_equal(view.half_open, 0);
+	assert_int_equal(end->adapter->count.connectors, 0);
+}
+
+static struct plx_channel_event
+next(struct plx_channel *channel, enum plx_cm_event_kind kind)
+{
+	struct plx_channel_event event;
+
+	duo_until(plx_channel_next(channel, &event));
+	if (event.kind != kind)
+		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
+			 plx_cm_event_text(kind));
+	return event;
+}
+
+static struct crowd
+gather(void)
+{
+	struct duo_options options = duo_usual();
+	struct plx_listen_options listen = {.port = PORT};
+	struct plx_why why = {""};
+	struct crowd c = {0};
+
+	options.unconnected = true;
+	c.duo = duo_open(&options);
+	assert_int_equal(plx_channel_create(c.duo->a.adapter, 4 * AT_ONCE, &c.a.channel), PLX_OK);
+	assert_int_equal(plx_channel_create(c.duo->b.adapter, 4 * AT_ONCE, &c.b.channel), PLX_OK);
+	if (plx_listen(c.b.channel, &listen, &c.listener, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	return c;
+}
+
+static void
+scatter(struct crowd *c)
+{
+	assert_int_equal(plx_listener_destroy(c->listener), PLX_OK);
+	assert_int_equal(plx_channel_destroy(c->a.channel), PLX_OK);
+	assert_int_equal(plx_channel_destroy(c->b.channel), PLX_OK);
+	duo_close(c->duo);
+}
+
+static void
+ask(struct crowd *c, uint32_t i)
+{
+	struct duo_options options = duo_usual();
+	struct plx_connect_options to;
+	struct plx_why why = {""};
+
+	plx_connect_options_init(&to);
+	to.remote = duo_ip(2);
+	to.remote_port = PORT;
+	c->a.qp[i] = end_qp(&c->duo->a, &options);
+	assert_int_equal(plx_connector_create(c->a.channel, i, &c->a.connector[i]), PLX_OK);
+	if (plx_connect(c->a.connector[i], c->a.qp[i], &to, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+}
+
+static void
+take(struct crowd *c, uint32_t i)
+{
+	struct duo_options options = duo_usual();
+	struct plx_connect_options with;
+	struct plx_why why = {""};
+
+	plx_connect_options_init(&with);
+	c->b.connector[i] = next(c->b.channel, PLX_CM_EVENT_REQUESTED).connector;
+	c->b.qp[i] = end_qp(&c->duo->b, &options);
+	if (plx_accept(c->b.connector[i], c->b.qp[i], &with, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+}
+
+static void
+go(struct crowd *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(plx_connector_destroy(c->a.connector[i]), PLX_OK);
+		assert_int_equal(plx_connector_destroy(c->b.connector[i]), PLX_OK);
+		assert_int_equal(plx_qp_destroy(c->a.qp[i]), PLX_OK);
+		assert_int_equal(plx_qp_destroy(c->b.qp[i]), PLX_OK);
+	}
+}
+
+/* `n` connections at the same time, from nothing to nothing. */
+static void
+once(struct crowd *c, uint32_t n)
+{
+	struct plx_why why = {""};
+
+	for (uint32_t i = 0; i < n; i++)
+		ask(c, i);
+	for (uint32_t i = 0; i < n; i++)
+		take(c, i);
+	for (uint32_t i = 0; i < n; i++) {
+		struct plx_channel_event event = next(c->a.channel, PLX_CM_EVENT_REPLIED);
+
+		assert_int_equal(plx_complete(event.connector, &why), PLX_OK);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		next(c->b.channel, PLX_CM_EVENT_ESTABLISHED);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(plx_disconnect(c->a.connector[i]), PLX_OK);
+	for (uint32_t i = 0; i < n; i++)
+		next(c->b.channel, PLX_CM_EVENT_DISCONNECTED);
+	for (uint32_t i = 0; i < n; i++)
+		next(c->a.channel, PLX_CM_EVENT_CLOSED);
+	go(c, n);
+}
+
+static void
+a_thousand_and_64_leave_nothing_behind(void **state)
+{
+	struct crowd c = gather();
+	uint64_t before, after;
+
+	(void)state;
+	/* 64 at once first: the queues of so many are memory that is kept for later. */
+	once(&c, AT_ONCE);
+	for (int i = 0; i < FIRST; i++)
+		once(&c, 1);
+	before = resident_bytes();
+	for (int i = 0; i < ROUNDS - FIRST; i++)
+		once(&c, 1);
+	once(&c, AT_ONCE);
+	after = resident_bytes();
+	if (after > before + SLACK_BYTES)
+		fail_msg("%llu bytes more are resident", (unsigned long long)(after - before));
+	assert_nothing_is_left(&c.duo->a);
+	assert_nothing_is_left(&c.duo->b);
+	scatter(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(a_thousand_and_64_leave_nothing_behind),
+	};
+
+	return duo_run("many connectors", tests, sizeof(tests) / sizeof(tests[0]));
+}

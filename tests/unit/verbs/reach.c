@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Is anybody there: resolving and pinging over the embedded link, in both modes; what is refused
+ * and with which words; and a network behind a gateway.
+ * Start with the_other_end_is_resolved_and_answers().
+ */
+#include "duo.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LONG_MS 20000
+
+static struct duo *
+apart(void)
+{
+	struct duo_options options = duo_usual();
+
+	options.unconnected = true;
+	return duo_open(&options);
+}
+
+static uint64_t
+counter_of(const struct plx_adapter *adapter, const char *name)
+{
+	struct plx_counter counter[256];
+	uint32_t n = plx_adapter_counters(adapter, counter, 256);
+
+	assert_in_range(n, 1, 256);
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(counter[i].name, name) == 0)
+			return counter[i].value;
+	fail_msg("there is no counter %s", name);
+	return 0;
+}
+
+static void
+says(const struct plx_why *why, const char *words)
+{
+	if (!strstr(why->text, words))
+		fail_msg("\"%s\" does not say \"%s\"", why->text, words);
+}
+
+static void
+resolve_refuses(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
+		enum plx_status status, const char *words)
+{
+	uint8_t mac[6] = {0}, untouched[6] = {0};
+	struct plx_why why = {""};
+
+	assert_int_equal(plx_adapter_resolve(adapter, ip, timeout_ms, mac, &why), status);
+	assert_memory_equal(mac, untouched, sizeof(mac));
+	says(&why, words);
+}
+
+static void
+ping_refuses(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
+	     uint32_t timeout_ms, enum plx_status status, const char *words)
+{
+	struct plx_why why = {""};
+	uint64_t rtt_ns = 77;
+
+	assert_int_equal(plx_adapter_ping(adapter, ip, bytes, timeout_ms, &rtt_ns, &why), status);
+	assert_int_equal(rtt_ns, 77);
+	says(&why, words);
+}
+
+/* ---- the other end ----------------------------------------------------------------------------
+ */
+
+/* Inline, a call polls its own adapter alone; who answers is polled by a thread of its own. */
+static struct {
+	pthread_t thread;
+	struct plx_adapter *adapter;
+	atomic_bool stop;
+} other;
+
+static void *
+poll_other(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&other.stop))
+		if (plx_adapter_poll(other.adapter) == 0)
+			sched_yield();
+	return NULL;
+}
+
+static void
+other_starts(struct plx_adapter *adapter)
+{
+	other.adapter = adapter;
+	atomic_store(&other.stop, false);
+	if (duo_is_inline())
+		assert_int_equal(pthread_create(&other.thread, NULL, poll_other, NULL), 0);
+}
+
+static void
+other_stops(void)
+{
+	atomic_store(&other.stop, true);
+	if (duo_is_inline())
+		assert_int_equal(pthread_join(other.thread, NULL), 0);
+}
+
+static uint64_t
+pings(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes)
+{
+	struct plx_why why = {""};
+	uint64_t rtt_ns = 0;
+
+	if (plx_adapter_ping(adapter, ip, bytes, LONG_MS, &rtt_ns, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	assert_in_range(rtt_ns, 1, LONG_MS * PLX_MSEC);
+	return rtt_ns;
+}
+
+static void
+resolves(struct plx_adapter *adapter, const struct plx_ip *ip, const struct plx_adapter *owner)
+{
+	struct plx_adapter_info info;
+	struct plx_why why = {""};
+	uint8_t mac[6] = {0};
+
+	plx_adapter_query(owner, &info);
+	if (plx_adapter_resolve(adapter, ip, LONG_MS, mac, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	assert_memory_equal(mac, info.mac, sizeof(mac));
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+static void
+the_other_end_is_resolved_and_answers(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_ip ip = duo_ip(2);
+	uint64_t sent = counter_of(duo->a.adapter, "net_pings_sent");
+	uint64_t answered = counter_of(duo->b.adapter, "net_echoes_sent");
+	struct plx_why why = {""};
+
+	(void)state;
+	other_starts(duo->b.adapter);
+	resolves(duo->a.adapter, &ip, duo->b.adapter);
+	assert_int_equal(plx_adapter_resolve(duo->a.adapter, &ip, LONG_MS, NULL, &why), PLX_OK);
+	pings(duo->a.adapter, &ip, 0);
+	pings(duo->a.adapter, &ip, 56);
+	pings(duo->a.adapter, &ip, 1400);
+	other_stops();
+	assert_int_equal(counter_of(duo->a.adapter, "net_pings_sent"), sent + 3);
+	assert_int_equal(counter_of(duo->b.adapter, "net_echoes_sent"), answered + 3);
+	assert_int_equal(counter_of(duo->a.adapter, "net_malformed"), 0);
+	duo_close(duo);
+}
+
+static void
+an_address_of_ours_answers_at_once(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_adapter_info info;
+	struct plx_why why = {""};
+	uint64_t rtt_ns = 77;
+	uint8_t mac[6] = {0};
+
+	(void)state;
+	plx_adapter_query(duo->a.adapter, &info);
+	assert_int_equal(plx_adapter_ping(duo->a.adapter, &info.address[0], 56, 0, &rtt_ns, &why),
+			 PLX_OK);
+	assert_int_equal(rtt_ns, 0);
+	assert_int_equal(plx_adapter_resolve(duo->a.adapter, &info.address[0], 0, mac, &why),
+			 PLX_OK);
+	assert_memory_equal(mac, info.mac, sizeof(mac));
+	duo_close(duo);
+}
+
+static void
+what_makes_no_sense_is_refused(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_ip none = {0}, five = {.version = 5},
+		      group = {.version = 4, .v = {224, 0, 0, 1}};
+	struct plx_ip all = duo_ip(255), far = {.version = 4, .v = {192, 0, 2, 1}};
+	struct plx_ip far6 = {.version = 6, .v = {0x20, 0x01, [15] = 1}}, near = duo_ip(2);
+	struct plx_adapter *a = duo->a.adapter;
+
+	(void)state;
+	resolve_refuses(a, NULL, 0, PLX_INVALID, "no address given");
+	resolve_refuses(a, &none, 0, PLX_INVALID, "version 0");
+	resolve_refuses(a, &five, 0, PLX_INVALID, "version 5");
+	resolve_refuses(a, &group, 0, PLX_INVALID, "224.0.0.1 is a multicast");
+	resolve_refuses(a, &all, 0, PLX_INVALID, "255 is a multicast, broadcast");
+	resolve_refuses(a, &far, 0, PLX_UNREACHABLE, "192.0.2.1 is in no network of adapter a");
+	resolve_refuses(a, &far6, 0, PLX_UNREACHABLE, "2001::1 is in no network");
+	ping_refuses(a, NULL, 0, 0, PLX_INVALID, "no address given");
+	ping_refuses(a, &five, 0, 0, PLX_INVALID, "version 5");
+	ping_refuses(a, &group, 0, 0, PLX_INVALID, "224.0.0.1 is a multicast");
+	ping_refuses(a, &far, 0, 0, PLX_UNREACHABLE, "no route leads there");
+	ping_refuses(a, &near, 1401, 0, PLX_INVALID, "an echo of 1401 bytes; give 0 to 1400");
+	duo_close(duo);
+}
+
+static void
+who_is_silent_is_told_of(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_adapter *a = duo->a.adapter;
+	struct plx_ip silent = duo_ip(99), another = duo_ip(98);
+
+	(void)state;
+	other_starts(duo->b.adapter);
+	resolve_refuses(a, &silent, 20, PLX_TIMEOUT,
+			"99 has not answered for its Ethernet address within 20 ms");
+	ping_refuses(a, &another, 56, 20, PLX_UNREACHABLE,
+		     "98 does not answer for its Ethernet address");
+	/* Asked three times, which takes three seconds. */
+	resolve_refuses(a, &silent, LONG_MS, PLX_UNREACHABLE,
+			"99 does not answer for its Ethernet address; check");
+	ping_refuses(a, &silent, 56, LONG_MS, PLX_UNREACHABLE, "99 does not answer");
+	other_stops();
+	duo_close(duo);
+}
+
+/* The neighbour is known, and then nobody polls it any more. */
+static void
+a_lost_echo_is_told_from_a_silent_neighbour(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_ip ip = duo_ip(2);
+
+	(void)state;
+	other_starts(duo->b.adapter);
+	pings(duo->a.adapter, &ip, 56);
+	other_stops();
+	ping_refuses(duo->a.adapter, &ip, 64, 20, PLX_TIMEOUT,
+		     "has not answered an echo of 64 bytes within 20 ms");
+	duo_close(duo);
+}
+
+/* ---- behind a gateway -------------------------------------------------------------------------
+ */
+
+enum {
+	FAR_A,
+	FAR_B,
+	FARS,
+};
+
+/* Two adapters on a link of their own: what is behind B is an address of B's. */
+static void
+open_far(struct plx_adapter **adapter)
+{
+	static const char *const names[] = {"far-a", "far-b"};
+
+	for (int i = 0; i < FARS; i++) {
+		struct plx_wishes wishes;
+		struct plx_why why = {""};
+
+		duo_wishes(&wishes, (unsigned)i);
+		snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=%d",
+			 duo_is_inline() ? 2 : 3, i);
+		if (i == FAR_A) {
+			wishes.route[0].net = (struct plx_ip){.version = 4, .v = {192, 0, 2, 0}};
+			wishes.route[0].prefix_bits = 24;
+			wishes.route[0].via = duo_ip(2);
+			wishes.route[1].net.version = 4;
+			wishes.route[1].via = duo_ip(77);
+			wishes.routes = 2;
+		} else {
+			wishes.address[1].ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
+			wishes.address[1].prefix_bits = 24;
+			wishes.addresses = 2;
+		}
+		if (plx_adapter_open(names[i], &wishes, &adapter[i], &why) != PLX_OK)
+			fail_msg("%s", why.text);
+	}
+}
+
+static void
+a_peer_behind_a_gateway_is_reached(void **state)
+{
+	const struct plx_ip behind = {.version = 4, .v = {192, 0, 2, 9}};
+	const struct plx_ip beyond = {.version = 4, .v = {198, 51, 100, 1}};
+	struct plx_adapter *far[FARS];
+	struct plx_why why = {""};
+	char words[128];
+
+	(void)state;
+	open_far(far);
+	other_starts(far[FAR_B]);
+	resolves(far[FAR_A], &behind, far[FAR_B]);
+	pings(far[FAR_A], &behind, 1400);
+	/* And by the default route, whose gateway is nobody. */
+	snprintf(words, sizeof(words), "gateway 10.77.%d.77 on the way to 198.51.100.1",
+		 duo_ip(77).v[2]);
+	assert_int_equal(plx_adapter_resolve(far[FAR_A], &beyond, 20, NULL, &why), PLX_TIMEOUT);
+	says(&why, words);
+	other_stops();
+	for (int i = 0; i < FARS; i++)
+		assert_int_equal(plx_adapter_close(far[i]), PLX_OK);
+}
+
+/* An adapter says who it is when it starts, twice for each address. */
+static void
+addresses_are_announced(void **state)
+{
+	struct duo *duo = apart();
+	struct plx_adapter_info info;
+
+	(void)state;
+	plx_adapter_query(duo->a.adapter, &info);
+	duo_until(counter_of(duo->a.adapter, "net_announcements_sent") == 2 * info.addresses);
+	duo_until(counter_of(duo->b.adapter, "net_announcements_sent") == 2 * info.addresses);
+	duo_close(duo);
+}
+
+static void
+a_gateway_that_is_none_is_refused_at_opening(void **state)
+{
+	struct plx_adapter *adapter = NULL;
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
+	duo_wishes(&wishes, 0);
+	wishes.route[0].net.version = 4;
+	wishes.route[0].via = (struct plx_ip){.version = 4, .v = {192, 0, 2, 1}};
+	wishes.routes = 1;
+	assert_int_equal(plx_adapter_open("wrong", &wishes, &adapter, &why), PLX_INVALID);
+	says(&why, "its gateway 192.0.2.1 is in no network");
+	assert_null(adapter);
+	/* The last address of a network is nobody's. */
+	wishes.route[0].via = duo_ip(255);
+	snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=0", duo_is_inline() ? 2 : 3);
+	assert_int_equal(plx_adapter_open("wrong", &wishes, &adapter, &why), PLX_INVALID);
+	says(&why, "gateway");
+	assert_null(adapter);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(the_other_end_is_resolved_and_answers),
+		DUO_TEST(an_address_of_ours_answers_at_once),
+		DUO_TEST(what_makes_no_sense_is_refused),
+		DUO_TEST(who_is_silent_is_told_of),
+		DUO_TEST(a_peer_behind_a_gateway_is_reached),
+		DUO_TEST(addresses_are_announced),
+		DUO_TEST(a_gateway_that_is_none_is_refused_at_opening),
+	};
+	/* With a worker there is always somebody who answers. */
+	const struct CMUnitTest inline_tests[] = {
+		DUO_TEST(a_lost_echo_is_told_from_a_silent_neighbour),
+	};
+	int failures = duo_run("verbs/reach", tests, sizeof(tests) / sizeof(tests[0]));
+
+	return failures + duo_run_in(PLX_MODE_INLINE, "verbs/reach, alone", inline_tests,
+				     sizeof(inline_tests) / sizeof(inline_tests[0]));
+}
