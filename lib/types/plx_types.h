@@ -287,17 +287,17 @@ enum plx_port_space {
 };
 
 /* What happened to a connection. "Ends" means that its id is of no more use. X(name, text) */
-#define PLX_CM_EVENT_LIST(X)                                                                 \
-	X(NOTHING, "nothing")                                                                \
-	X(REQUESTED, "a peer asks for a connection: accept or reject")                       \
-	X(REPLIED, "the peer accepts: complete or reject")                                   \
-	X(ESTABLISHED, "the peer has completed what was accepted, or its data came")         \
-	X(REJECTED, "the peer refused; ends")                                                \
-	X(UNREACHABLE, "the peer's address could not be resolved; ends")                     \
-	X(TIMED_OUT, "the peer does not answer; ends")                                       \
-	X(ABORTED, "the peer gave up what was asked for, or replied to; ends")               \
-	X(DISCONNECTED, "the peer has disconnected, and was answered; ends")                 \
-	X(CLOSED, "the peer knows that we have disconnected, or does not answer; ends")      \
+#define PLX_CM_EVENT_LIST(X)                                                            \
+	X(NOTHING, "nothing")                                                           \
+	X(REQUESTED, "a peer asks for a connection: accept or reject")                  \
+	X(REPLIED, "the peer accepts: complete or reject")                              \
+	X(ESTABLISHED, "the peer has completed what was accepted, or its data came")    \
+	X(REJECTED, "the peer refused; ends")                                           \
+	X(UNREACHABLE, "the peer's address could not be resolved; ends")                \
+	X(TIMED_OUT, "the peer does not answer; ends")                                  \
+	X(ABORTED, "the peer gave up what was asked for, or replied to; ends")          \
+	X(DISCONNECTED, "the peer has disconnected, and was answered; ends")            \
+	X(CLOSED, "the peer knows that we have disconnected, or does not answer; ends") \
 	X(SIDR_REPLY, "a UD service was found, or not; ends")
 
 enum plx_cm_event_kind {
@@ -311,39 +311,39 @@ enum plx_cm_event_kind {
 PLX_API const char *plx_cm_event_text(enum plx_cm_event_kind kind);
 
 /* Reasons of a REJ; the values are the wire's. Spec: IBTA vol 1, 12.6.7.2. X(name, value, text) */
-#define PLX_CM_REASON_LIST(X)                                               \
-	X(NO_QP, 1, "no queue pair was free")                               \
-	X(NO_EEC, 2, "no end-to-end context was free")                      \
-	X(NO_RESOURCES, 3, "no resources")                                  \
-	X(TIMEOUT, 4, "the other side waited too long")                     \
-	X(UNSUPPORTED, 5, "the request is not supported")                   \
-	X(INVALID_COMM_ID, 6, "invalid communication id")                   \
-	X(INVALID_COMM_INSTANCE, 7, "invalid communication instance")       \
-	X(INVALID_SERVICE_ID, 8, "nobody listens there")                    \
-	X(INVALID_TRANSPORT, 9, "invalid transport service type")           \
-	X(STALE, 10, "the queue pair is in a connection already")           \
-	X(RDC_MISSING, 11, "no reliable datagram channel")                  \
-	X(PRIMARY_GID, 12, "the primary remote address is rejected")        \
-	X(PRIMARY_LID, 13, "the primary remote LID is rejected")            \
-	X(PRIMARY_SL, 14, "the primary service level is invalid")           \
-	X(PRIMARY_TRAFFIC_CLASS, 15, "the primary traffic class is invalid") \
-	X(PRIMARY_HOP_LIMIT, 16, "the primary hop limit is invalid")        \
-	X(PRIMARY_RATE, 17, "the primary packet rate is rejected")          \
-	X(ALTERNATE_GID, 18, "the alternate remote address is rejected")    \
-	X(ALTERNATE_LID, 19, "the alternate remote LID is rejected")        \
-	X(ALTERNATE_SL, 20, "the alternate service level is invalid")       \
+#define PLX_CM_REASON_LIST(X)                                                    \
+	X(NO_QP, 1, "no queue pair was free")                                    \
+	X(NO_EEC, 2, "no end-to-end context was free")                           \
+	X(NO_RESOURCES, 3, "no resources")                                       \
+	X(TIMEOUT, 4, "the other side waited too long")                          \
+	X(UNSUPPORTED, 5, "the request is not supported")                        \
+	X(INVALID_COMM_ID, 6, "invalid communication id")                        \
+	X(INVALID_COMM_INSTANCE, 7, "invalid communication instance")            \
+	X(INVALID_SERVICE_ID, 8, "nobody listens there")                         \
+	X(INVALID_TRANSPORT, 9, "invalid transport service type")                \
+	X(STALE, 10, "the queue pair is in a connection already")                \
+	X(RDC_MISSING, 11, "no reliable datagram channel")                       \
+	X(PRIMARY_GID, 12, "the primary remote address is rejected")             \
+	X(PRIMARY_LID, 13, "the primary remote LID is rejected")                 \
+	X(PRIMARY_SL, 14, "the primary service level is invalid")                \
+	X(PRIMARY_TRAFFIC_CLASS, 15, "the primary traffic class is invalid")     \
+	X(PRIMARY_HOP_LIMIT, 16, "the primary hop limit is invalid")             \
+	X(PRIMARY_RATE, 17, "the primary packet rate is rejected")               \
+	X(ALTERNATE_GID, 18, "the alternate remote address is rejected")         \
+	X(ALTERNATE_LID, 19, "the alternate remote LID is rejected")             \
+	X(ALTERNATE_SL, 20, "the alternate service level is invalid")            \
 	X(ALTERNATE_TRAFFIC_CLASS, 21, "the alternate traffic class is invalid") \
-	X(ALTERNATE_HOP_LIMIT, 22, "the alternate hop limit is invalid")    \
-	X(ALTERNATE_RATE, 23, "the alternate packet rate is rejected")      \
-	X(REDIRECT, 24, "go to another manager")                            \
-	X(PORT_REDIRECT, 25, "go to another port")                          \
-	X(PATH_MTU, 26, "the path MTU is invalid")                          \
-	X(RESPONDER_RESOURCES, 27, "insufficient responder resources")      \
-	X(CONSUMER, 28, "the program at the other side refused")            \
-	X(RNR_RETRY, 29, "the RNR retry count is rejected")                 \
-	X(DUPLICATE_COMM_ID, 30, "the local communication id is in use")    \
-	X(CLASS_VERSION, 31, "the class version is not supported")          \
-	X(FLOW_LABEL, 32, "the primary flow label is invalid")              \
+	X(ALTERNATE_HOP_LIMIT, 22, "the alternate hop limit is invalid")         \
+	X(ALTERNATE_RATE, 23, "the alternate packet rate is rejected")           \
+	X(REDIRECT, 24, "go to another manager")                                 \
+	X(PORT_REDIRECT, 25, "go to another port")                               \
+	X(PATH_MTU, 26, "the path MTU is invalid")                               \
+	X(RESPONDER_RESOURCES, 27, "insufficient responder resources")           \
+	X(CONSUMER, 28, "the program at the other side refused")                 \
+	X(RNR_RETRY, 29, "the RNR retry count is rejected")                      \
+	X(DUPLICATE_COMM_ID, 30, "the local communication id is in use")         \
+	X(CLASS_VERSION, 31, "the class version is not supported")               \
+	X(FLOW_LABEL, 32, "the primary flow label is invalid")                   \
 	X(ALTERNATE_FLOW_LABEL, 33, "the alternate flow label is invalid")
 
 enum plx_cm_reason {
@@ -355,6 +355,26 @@ enum plx_cm_reason {
 
 /** The sentence for a reason; for a value that is none, a sentence that says so. Never NULL. */
 PLX_API const char *plx_cm_reason_text(uint32_t reason);
+
+enum {
+	PLX_PRIVATE_CONNECT_MAX = 56, /* [bytes] that travel with each step */
+	PLX_PRIVATE_ACCEPT_MAX = 196,
+	PLX_PRIVATE_REJECT_MAX = 148,
+	PLX_PRIVATE_MAX = 224,
+	PLX_CHANNEL_DEPTH_MAX = 4096,
+};
+
+/* A connection as both sides agreed on it, or, REQUESTED, as the peer wants it. */
+struct plx_connection {
+	struct plx_ip local, remote;
+	uint16_t local_port, remote_port;
+	uint32_t remote_qpn;
+	uint32_t path_mtu;
+	uint8_t responder_res; /* READs and atomics of the peer at once */
+	uint8_t rd_atomic;     /* ... of ours */
+	uint8_t retry, rnr_retry, ack_timeout;
+	bool srq; /* the peer's queue pair has one */
+};
 
 #ifdef __cplusplus
 }

@@ -449,26 +449,6 @@ PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const stru
  * waits but plx_channel_wait(); what comes of a call comes as an event.
  */
 
-enum {
-	PLX_PRIVATE_CONNECT_MAX = 56, /* [bytes] that travel with each step */
-	PLX_PRIVATE_ACCEPT_MAX = 196,
-	PLX_PRIVATE_REJECT_MAX = 148,
-	PLX_PRIVATE_MAX = 224,
-	PLX_CHANNEL_DEPTH_MAX = 4096,
-};
-
-/* A connection as both sides agreed on it, or, REQUESTED, as the peer wants it. */
-struct plx_connection {
-	struct plx_ip local, remote;
-	uint16_t local_port, remote_port;
-	uint32_t remote_qpn;
-	uint32_t path_mtu;
-	uint8_t responder_res; /* READs and atomics of the peer at once */
-	uint8_t rd_atomic;     /* ... of ours */
-	uint8_t retry, rnr_retry, ack_timeout;
-	bool srq; /* the peer's queue pair has one */
-};
-
 struct plx_channel_event {
 	uint8_t kind;    /* enum plx_cm_event_kind */
 	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
