@@ -149,7 +149,7 @@ cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 	c->orphan = orphan;
 	c->tries = 0;
 	c->tries_max = PLX_CM_DISCONNECT_TRIES;
-	/* No program has a say in the answer. */
+	/* Who does not answer is left all the same. */
 	if (c->response > PLX_CM_RESPONSE_TIMEOUT)
 		c->response = PLX_CM_RESPONSE_TIMEOUT;
 	cm_send(cm, c, CM_SEND_DREQ);

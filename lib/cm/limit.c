@@ -133,19 +133,28 @@ make_room(struct plx_cm *cm, uint64_t now)
 	return true;
 }
 
+/* In a small table shares would keep honest peers out, and there is not much to be kept. */
 static uint32_t
-share(uint32_t of, uint32_t parts)
+limit_of_strangers(const struct plx_cm *cm)
 {
-	return of >= parts ? of / parts : 1;
+	uint32_t all = cm->config.half_open;
+
+	return all > PLX_CM_SHARED_LEAST ? all - all / PLX_CM_KNOWN_SHARE : all;
+}
+
+static uint32_t
+limit_of_source(const struct plx_cm *cm)
+{
+	uint32_t part = cm->config.half_open / PLX_CM_SOURCE_SHARE;
+
+	return part > PLX_CM_SHARED_LEAST ? part : PLX_CM_SHARED_LEAST;
 }
 
 static bool
 has_room(struct plx_cm *cm, bool known, uint64_t now)
 {
-	uint32_t limit = cm->config.half_open;
+	uint32_t limit = known ? cm->config.half_open : limit_of_strangers(cm);
 
-	if (!known && limit > 1)
-		limit -= share(limit, PLX_CM_KNOWN_SHARE);
 	if (cm->half_open < limit || make_room(cm, now))
 		return true;
 	plx_count(&cm->counters.half_open_full, 1);
@@ -159,7 +168,7 @@ cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool *known, uint64_t n
 
 	*known = cm_peer_is_known(cm, remote);
 	source = source_of(cm, remote, *known, now);
-	if (source->half_open >= share(cm->config.half_open, PLX_CM_SOURCE_SHARE) ||
+	if (source->half_open >= limit_of_source(cm) ||
 	    !cm_bucket_take(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now)) {
 		plx_count(&cm->counters.source_full, 1);
 		return NULL;

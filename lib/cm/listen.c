@@ -99,7 +99,10 @@ plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen, struct plx_
 	listener->what.local = cm_ip(&listen->local);
 	plx_list_init(&listener->requests);
 	listener->waiting = 0;
-	listener->id = ++listener->life << ID_INDEX_BITS | (uint32_t)(listener - cm->listener);
+	do
+		listener->id =
+			++listener->life << ID_INDEX_BITS | (uint32_t)(listener - cm->listener);
+	while (listener->id == 0);
 	cm->listeners++;
 	*id = (struct plx_cm_id){listener->id};
 	return PLX_OK;

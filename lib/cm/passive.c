@@ -37,6 +37,9 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
 	} else if (c->state == CM_ENDED && c->reject) {
 		cm_send(cm, c, CM_SEND_REJ);
+	} else if (c->state == CM_ENDED && c->unconfirmed) {
+		/* ... and none of our DREQs found it. */
+		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
 	}
 	return PLX_CM_REPEATED;
 }

@@ -33,9 +33,10 @@ enum {
 	PLX_CM_SOURCES = 256,          /* whose rates are kept apart; others share */
 	PLX_CM_SOURCE_BURST = 128,     /* connections that one source may ask for at once, */
 	PLX_CM_SOURCE_PER_SECOND = 20, /* ... and for ever; what is established does not count */
-	PLX_CM_SOURCE_SHARE = 2, /* one of so many half-open connections may be one source's */
-	PLX_CM_KNOWN_SHARE = 4,  /* ... is kept for peers that have a living connection */
-	PLX_CM_ANSWERS_MAX = 64, /* answers to who has no connection, that wait to be sent */
+	PLX_CM_SOURCE_SHARE = 2,  /* one of so many half-open connections may be one source's */
+	PLX_CM_KNOWN_SHARE = 4,   /* ... is kept for peers that have a living connection */
+	PLX_CM_SHARED_LEAST = 64, /* half-open connections: fewer are not shared out */
+	PLX_CM_ANSWERS_MAX = 64,  /* answers to who has no connection, that wait to be sent */
 	PLX_CM_ANSWERS_PER_SECOND = 4096,
 	PLX_CM_REMAINS_MAX = 4096, /* ended connections that are still known */
 	PLX_CM_DUE_MAX = 64,       /* timers that one plx_cm_on_tick() handles */

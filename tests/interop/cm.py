@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tools of librdmacm against ours, over connections that the communication manager makes: rping's
-dance of credits, READ and WRITE, ucmatose's exchange, refusals; either end asks, either end hangs up."""
+"""The tools of librdmacm against ours, over connections of the communication manager: rping's dance
+of credits, READ and WRITE, ucmatose's exchange, refusals; either end asks, either end hangs up."""
 import struct
 
 import rig
@@ -16,6 +16,7 @@ INBOX, OUTBOX = 0, 4096
 SEED = 55
 ROUNDS, MESSAGES = 3, 4
 INVALID_SERVICE_ID, CONSUMER = 8, 28
+RNR_RETRY = 6  # that ours asks its peers for
 
 
 class Call:
@@ -117,7 +118,8 @@ class Rping(Call):
     def text(self, i):
         """What rping takes for a message: a string, whose zero is its last byte."""
         start = b'rdma-ping-%d: ' % i
-        return (start + bytes(33 + (7 * j + i) % 90 for j in range(self.size)))[:self.size - 1] + b'\0'
+        line = start + bytes(33 + (7 * j + i) % 90 for j in range(self.size))
+        return line[:self.size - 1] + b'\0'
 
     def credit(self):
         """Receive one, and be ready for the next: address, key and size."""
@@ -178,6 +180,28 @@ class Rping(Call):
                 raise Failed(f'round {i}: the WRITE is not what was READ')
             if self.is_client and read.answer != self.text(i):
                 raise Failed(f'round {i}: the READ is not what ours has in its memory')
+
+
+class Starved(Call):
+    """rping sends, and there is no receive: it is told so, after as many tries as ours wants."""
+
+    def play(self):
+        child = self.place.spawn(f'rping -c -a {rig.OURS[self.family]} -p {PORT} -C 1')
+        self.accept()
+        self.event('ESTABLISHED')
+        said = ended(child)
+        if 'cq completion failed status 13' not in said:
+            raise Failed(f'rping was not told of the missing receive: {said}')
+
+    def judge(self, capture, _pattern):
+        link = links(capture, self)[0]
+        talk = Talk(capture, link['active'], link['passive'], link['mtu'])
+        naks = [nak for nak in talk.naks() if nak >> 5 == 1]
+        if len(naks) != 1 + RNR_RETRY:
+            raise Failed(f'{len(naks)} RNR NAKs on the wire, not {1 + RNR_RETRY}')
+        took = talk.replies[-1].time - talk.replies[0].time
+        if took < 1 or took > 5:  # 1 to 1.5 s, and what a guest is late
+            raise Failed(f'from the first RNR NAK to the last it took {took:.2f} s')
 
 
 class Ucmatose(Call):
@@ -264,6 +288,12 @@ class Ucmatose(Call):
                 if is_own and {message.data for message in talk.messages} != \
                         {pattern(SOURCE, self.size, SEED)}:
                     raise Failed('what is on the wire is not what ours has sent')
+
+
+class Crowd(Ucmatose):
+    """Many connections at once."""
+
+    CONNECTIONS = 64
 
 
 class Refusal(Call):

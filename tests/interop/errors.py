@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests that must fail, as the wire shows it: each over a connection of its own, the requester told
-the right status, the responder having said the right thing."""
+"""Requests that must fail, as the wire shows it: each over a connection of its own, the requester
+told the right status, the responder having said the right thing."""
 from cells import EDGE, FAR, NEAR, ROOM, WORD, Link, judge_success
 from rig import Failed
 
@@ -111,7 +111,8 @@ ERRORS = [
     Error('longer than the receive', 'SEND', 'REMOTE_INVALID_REQUEST', NAK_INVALID, too_long,
           ('rxe',)),
     # what rxe says to it; 9.7.5.2.1 has "invalid request"
-    Error('longer than the receive', 'SEND', 'REMOTE_OPERATION', NAK_OPERATION, too_long, ('ours',)),
+    Error('longer than the receive', 'SEND', 'REMOTE_OPERATION', NAK_OPERATION, too_long,
+          ('ours',)),
     Error('not allowed here', 'READ', 'REMOTE_INVALID_REQUEST', NAK_INVALID, plain,
           only={'b': {'access': REMOTE_WRITE}}),
     Error('wrong PSN', 'WRITE', 'RETRY_EXCEEDED', NAK_SEQUENCE, plain, skew=-SKEW),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was on the wire: takes captures apart, puts messages together again, and holds every packet of
-ours to the rules. It shares no code with the library."""
+"""What was on the wire: takes captures apart, puts messages together again, and holds every packet
+of ours to the rules. It shares no code with the library."""
 import bisect
 import collections
 import functools
@@ -44,7 +44,8 @@ MADS = {0x10: 'REQ', 0x11: 'MRA', 0x12: 'REJ', 0x13: 'REP', 0x14: 'RTU', 0x15: '
         0x16: 'DREP', 0x17: 'SIDR_REQ', 0x18: 'SIDR_REP'}
 REPLIES = ('ANSWER', 'ACK', 'ATOMIC_ACK')
 
-Packet = collections.namedtuple('Packet', 'number time src dst opcode op place qpn psn ext payload wrong')
+Packet = collections.namedtuple(
+    'Packet', 'number time src dst opcode op place qpn psn ext payload wrong')
 
 
 class Message:
@@ -128,18 +129,22 @@ def udp_checksum_is_right(source, destination, datagram):
     return checksum(pseudo + datagram + b'\0' * (len(datagram) % 2)) == 0
 
 
-def is_damaged(frame):
-    """Is the ICRC wrong? For what a bad wire made of the guest's packets; ours go to icrc-check."""
+def icrc(frame):
+    """What the ICRC of a frame must be."""
     packet = bytearray(frame[14:])
     if packet[0] >> 4 == 4:
         udp, masks = 4 * (packet[0] & 15), ((1, 255), (8, 255), (10, 255), (11, 255))
     else:
         udp, masks = 40, ((0, 15), (1, 255), (2, 255), (3, 255), (7, 255))
-    if len(packet) < udp + 24:
-        return True
     for at, bits in (*masks, (udp + 6, 255), (udp + 7, 255), (udp + 12, 255)):
         packet[at] |= bits
-    return zlib.crc32(b'\xff' * 8 + packet[:-4]) != int.from_bytes(packet[-4:], 'little')
+    return zlib.crc32(b'\xff' * 8 + packet[:-4])
+
+
+def is_damaged(frame):
+    """For what a bad wire made of the guest's packets; those of ours go to icrc-check."""
+    shortest = 14 + (20 if frame[14] >> 4 == 4 else 40) + 8 + 12 + 4
+    return len(frame) < shortest or icrc(frame) != int.from_bytes(frame[-4:], 'little')
 
 
 def take_apart(number, head, frame):
@@ -168,8 +173,8 @@ def take_apart(number, head, frame):
     if any(rest[len(rest) - pad:]) or len(rest) % 4:
         wrong.append('the pad')
     seconds, microseconds = struct.unpack('<II', head[:8])
-    return Packet(number, seconds + microseconds / 1e6, source.hex(), destination.hex(), bth[0], op, place,
-                  int.from_bytes(bth[5:8], 'big'), int.from_bytes(bth[9:12], 'big'), ext,
+    return Packet(number, seconds + microseconds / 1e6, source.hex(), destination.hex(), bth[0],
+                  op, place, int.from_bytes(bth[5:8], 'big'), int.from_bytes(bth[9:12], 'big'), ext,
                   rest[:len(rest) - pad] if pad else rest, wrong)
 
 
@@ -250,8 +255,8 @@ class Capture:
                 (mad := take_mad(packet))]
 
     def connections(self):
-        """What was asked for and replied to: both ends with GID, QPN and first PSN (which is what the
-        other has asked for: IBTA vol 1, 12.7.32), and how it ended."""
+        """What was asked for and replied to: both ends with GID, QPN and first PSN (which
+        is what the other has asked for: IBTA vol 1, 12.7.32), and how it ended."""
         found, asked = {}, {}
         for mad in self.mads():
             if mad['kind'] == 'REQ':
@@ -300,7 +305,7 @@ class Talk:
                 one = found[at]
                 if packet.op != 'READ' and (one.opcode, one.ext, one.payload) != \
                         (packet.opcode, packet.ext, packet.payload):
-                    raise Failed(f'frame {packet.number} repeats frame {one.number} with other bytes')
+                    raise Failed(f'frame {packet.number} repeats {one.number} with other bytes')
             else:
                 found[at] = packet
         return found
@@ -337,7 +342,7 @@ class Talk:
             message.psns += 1
             packet = found.get(at)
             if not packet or packet.place in ('first', 'only'):
-                raise Failed(f'a message ends without its last packet at PSN {self.start + at & PSN}')
+                raise Failed(f'a message ends early at PSN {self.start + at & PSN}')
         if message.length is not None and message.length != len(message.data) and \
                 message.op.startswith('WRITE'):
             raise Failed(f'a RETH says {message.length} bytes, and {len(message.data)} came')

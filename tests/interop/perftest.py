@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What perftest 4.5 and ibv_rc_pingpong of a guest say over TCP before and after they use RDMA, and our
-part in it: `ours` posts what the tool at the other end expects. Learnt from the wire."""
+"""What perftest 4.5 and ibv_rc_pingpong of a guest say over TCP before and after they use RDMA, and
+our part in it: `ours` posts what the tool at the other end expects. Learnt from the wire."""
 import subprocess
 
 import rig

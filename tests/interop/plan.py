@@ -73,13 +73,38 @@ class Plan:
                 self.connections(mtu, family)
             for mtu, family in self.ways():
                 self.errors(mtu, family)
+                self.pings(mtu, family)
             for wire in self.wires():
                 for mtu, family in self.ways():
                     self.storm(wire, mtu, family)
+            self.end(ours)
+            self.taps()
             self.rxe.program.close()
-            ours.close()
-            if ours.process.wait(rig.PATIENCE):
-                raise Failed(f'ours ended with {ours.process.returncode}{ours.last_words()}')
+
+    @staticmethod
+    def end(ours):
+        """It gives everything back, and says so by its status."""
+        ours.close()
+        if ours.process.wait(rig.PATIENCE):
+            raise Failed(f'ours ended with {ours.process.returncode}{ours.last_words()}')
+
+    def taps(self):
+        """The operations once more over net_tap, which carries path MTU 1024."""
+        ours = None
+        for family in (4, 6):
+            names = [('peer over net_tap', is_ours, op, size, 1024, family)
+                     for op in cells.SIZED for size in [1025] for is_ours in (True, False)]
+            rows = {is_ours: [row for name in names if name[1] == is_ours and
+                              (row := self.add(*name))] for is_ours in (True, False)}
+            if not any(rows.values()):
+                continue
+            if not ours:
+                ours = self.place.ours(self.arguments.ours, rig.TAP, rig.TAP_OURS)
+                self.mac = ours.greeting.split('mac=')[1]
+                self.ours = cells.End(ours, rig.TAP_OURS)
+            self.operate_all(f'tap-v{family}', 1024, family, rows)
+        if ours:
+            self.end(ours)
 
     def ways(self):
         if self.arguments.smoke:
@@ -120,9 +145,12 @@ class Plan:
                     rows.append(self.add('peer', is_ours, op, size, mtu, family))
             rows += [self.add('peer', is_ours, op, 8, mtu, family) for op in cells.ATOMICS]
             rows[:] = [row for row in rows if row]
-        if not any(all_rows.values()):
-            return
-        with self.captured(f'operations-{mtu}-v{family}', sum(all_rows.values(), [])) as judges:
+        if any(all_rows.values()):
+            self.operate_all(f'operations-{mtu}-v{family}', mtu, family, all_rows)
+
+    def operate_all(self, name, mtu, family, all_rows):
+        """@param all_rows {is ours asking: rows}"""
+        with self.captured(name, sum(all_rows.values(), [])) as judges:
             for is_ours, rows in all_rows.items():
                 ends = (self.ours, self.rxe) if is_ours else (self.rxe, self.ours)
                 while rows:
@@ -188,10 +216,13 @@ class Plan:
     # ---- the communication manager ---------------------------------------------------------
 
     def connections(self, mtu, family):
-        kinds = {'rping': cm.Rping, 'ucmatose': cm.Ucmatose, 'refusal': cm.Refusal}
+        kinds = {'rping': cm.Rping, 'ucmatose': cm.Ucmatose, 'refusal': cm.Refusal,
+                 'no receive': cm.Starved}
+        if not self.arguments.smoke:
+            kinds['ucmatose, 64 at once'] = cm.Crowd
         rows = []
         for name, kind in kinds.items():
-            for is_ours in (True, False):
+            for is_ours in (True, False) if kind != cm.Starved else (False,):
                 for size in self.call_sizes(name, mtu):
                     rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
         rows = [(row, kind) for row, kind in rows if row]
@@ -206,9 +237,9 @@ class Plan:
         self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
 
     def call_sizes(self, name, mtu):
-        if name == 'refusal':
+        if name in ('refusal', 'no receive'):
             return [0]
-        if self.arguments.smoke or name == 'ucmatose':
+        if self.arguments.smoke or name != 'rping':
             return [mtu + 1]
         return [64, mtu - 1, mtu, mtu + 1, 65535]
 
@@ -245,6 +276,16 @@ class Plan:
         def play():
             links.append(error.play(*self.ends(row), row.mtu, row.family))
         return self.attempt(row, play, lambda capture: error.judge(links[0].talk(capture)))
+
+    def pings(self, mtu, family):
+        """An echo of the kernel's, of one packet and of what the MTU lets through."""
+        rows = [self.add('ping', False, 'echo', size, mtu, family) for size in (56, mtu - 96)]
+        for row in filter(None, rows):
+            def play():
+                said = self.place.run(f'ping -{family} -c 3 -s {row.size} {rig.OURS[family]}')[1]
+                if '3 packets received' not in said:
+                    raise Failed(said)
+            self.attempt(row, play, None)
 
     # ---- a bad wire ------------------------------------------------------------------------
 
@@ -287,16 +328,18 @@ class Plan:
     def matrix(self):
         """A line for each tool, operation and size, a column for each way and direction."""
         columns = sorted({(row.family, row.mtu, not row.is_ours_asking) for row in self.rows})
-        heads = [f'v{family} {mtu} {"rxe" if theirs else "ours"}' for family, mtu, theirs in columns]
+        heads = [f'v{family} {mtu} {"rxe" if theirs else "ours"}'
+                 for family, mtu, theirs in columns]
         lines = {}
         for row in self.rows:
             line = lines.setdefault((row.tool, row.op, row.wire), {})
             at = (row.family, row.mtu, not row.is_ours_asking)
             good, count = line.get(at, (0, 0))
             line[at] = (good + row.is_good(), count + 1)
-        out = [f'{"who asks":42}' + ''.join(f'{head:>14}' for head in heads)]
+        out = [f'{"":42}' + ''.join(f'{head:>14}' for head in heads)]
         for (tool, op, wire), line in lines.items():
-            name = f'{tool.split()[0]} {op}' + ('' if wire == 'clean' else f', {wire}')
+            name = f'{tool.partition(" ")[0] if tool.startswith("ib_") else tool} {op}'
+            name += '' if wire == 'clean' else f', {wire}'
             cell = [f'{line[at][0]}/{line[at][1]}' if at in line else '' for at in columns]
             out.append(f'{name:42}' + ''.join(f'{text:>14}' for text in cell))
         return '\n'.join(out)

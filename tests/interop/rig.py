@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The place of an interoperability test: guests with rxe, a bridge, captures, and the two programs that
-speak lines. Everything is named after the process and goes away with it."""
+"""The place of an interoperability test: guests with rxe, a bridge, captures, and the two programs
+that speak lines. Everything is named after the process and goes away with it."""
 import atexit
 import contextlib
 import ctypes
@@ -17,13 +17,16 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUEST = HERE / 'rxe-guest'
-PATIENCE = 60  # [s] for anything that ought to happen soon; guests are slow, and so is a loaded machine
+PATIENCE = 60  # [s] for anything that ought to happen soon; guests and loaded machines are slow
 CLONE_NEWNET = 0x40000000
 
 OURS = {4: '10.77.0.100', 6: 'fd77::100'}
 RXE = {4: '10.77.0.1', 6: 'fd77::1'}
 HOST = '10.77.0.254'  # the kernel's, in the namespace: for what tools exchange over TCP
 PORT = 7000           # of the guest's program
+TAP_NAME = 'dtap0'
+TAP = f'net_tap0,iface={TAP_NAME},mac=fixed'
+TAP_OURS = {4: '10.77.0.101', 6: 'fd77::101'}
 PACKET = 'net_af_packet0,iface=dpdk0,framesz=4352,blocksz=69632,framecnt=512'
 
 
@@ -186,14 +189,17 @@ class Rig:
         listener.settimeout(PATIENCE)
         return listener
 
-    def ours(self, program, device=PACKET, bits=(24, 64)):
+    def ours(self, program, device=PACKET, addresses=None):
+        addresses = addresses or OURS
         near, far = socket.socketpair()
         with self.inside():
             process = subprocess.Popen(
-                [str(program), device, f'{OURS[4]}/{bits[0]}', f'{OURS[6]}/{bits[1]}'],
+                [str(program), device, f'{addresses[4]}/24', f'{addresses[6]}/64'],
                 stdin=far, stdout=far, stderr=subprocess.PIPE, text=True)
         far.close()
         self.children.append(process)
+        if 'tap' in device:  # which comes with the process
+            wait_for('the tap', lambda: self.call('plug', TAP_NAME, check=False)[0] == 0)
         return Program('ours', near, process)
 
     def theirs(self, program, guest=1, seconds=3600):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A bad wire, made by netem in the guest for what it sends and for what it receives: bursts of messages
-over it, every byte of which must arrive, within a stated time."""
+"""A bad wire, made by netem in the guest for what it sends and for what it receives: bursts of
+messages over it, every byte of which must arrive, within a stated time."""
 import contextlib
 
 from cells import FAR, NEAR, WORD, Expected, Link, judge_success
@@ -25,8 +25,8 @@ def raging(place, wire):
     place.run('modprobe -a ifb act_mirred cls_matchall sch_ingress sch_netem; '
               'ip link add ifb0 type ifb; ip link set ifb0 mtu 9000 up; '
               'tc qdisc add dev eth0 handle ffff: ingress && '
-              'tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0 &&'
-              f'tc qdisc add dev ifb0 root {netem} && tc qdisc add dev eth0 root {netem}')
+              'tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev '
+              f'ifb0 && tc qdisc add dev ifb0 root {netem} && tc qdisc add dev eth0 root {netem}')
     try:
         yield
     finally:

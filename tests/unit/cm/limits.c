@@ -88,26 +88,46 @@ ask_from(struct pair *pair, struct plx_ip from, uint32_t number)
 static void
 half_open_connections_are_shared(void **state)
 {
+	enum {
+		ALL = 256
+	};
 	struct plx_cm_id ids[HOSTS];
 	struct pair pair;
 	uint32_t number = 0;
 
 	(void)state;
-	pair_open_with(&pair, 64, 16, 4);
+	pair_open_with(&pair, 2 * ALL, ALL, 4);
 	pair_establish(&pair, ids);
 	pair.silent[ALICE] = true;
-	for (uint32_t i = 0; i < 16 / PLX_CM_SOURCE_SHARE; i++)
+	for (uint32_t i = 0; i < ALL / PLX_CM_SOURCE_SHARE; i++)
 		assert_int_equal(ask_from(&pair, pair_ip(4, 7), number++), PLX_CM_TAKEN);
+	pair.now += PLX_SEC; /* it is not the tokens that are lacking */
 	assert_int_equal(ask_from(&pair, pair_ip(4, 7), number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->source_full, 1);
-	while (view_of(&pair, BOB).half_open < 16 - 16 / PLX_CM_KNOWN_SHARE)
+	while (view_of(&pair, BOB).half_open < ALL - ALL / PLX_CM_KNOWN_SHARE)
 		assert_int_equal(ask_from(&pair, pair_ip(4, 8), number++), PLX_CM_TAKEN);
 	assert_int_equal(ask_from(&pair, pair_ip(4, 9), number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->half_open_full, 1);
-	while (view_of(&pair, BOB).half_open < 16)
+	while (view_of(&pair, BOB).half_open < ALL)
 		assert_int_equal(ask_from(&pair, pair.ip[ALICE], number++), PLX_CM_TAKEN);
 	assert_int_equal(ask_from(&pair, pair.ip[ALICE], number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->verdict[PLX_CM_LIMITED], 3);
+	pair_close(&pair);
+}
+
+/* A small table is anybody's, as a whole. */
+static void
+few_half_open_connections_are_not_shared(void **state)
+{
+	struct pair pair;
+	uint32_t number = 0;
+
+	(void)state;
+	pair_open_with(&pair, PLX_CM_SHARED_LEAST, PLX_CM_SHARED_LEAST, 4);
+	pair_listen(&pair, BOB, PORT, 0);
+	while (number < PLX_CM_SHARED_LEAST - 1)
+		assert_int_equal(ask_from(&pair, pair_ip(4, 7), number++), PLX_CM_TAKEN);
+	assert_int_equal(ask_from(&pair, pair_ip(4, 8), number++), PLX_CM_TAKEN);
 	pair_close(&pair);
 }
 
@@ -115,14 +135,14 @@ half_open_connections_are_shared(void **state)
 static void
 the_silent_give_way(void **state)
 {
-	struct plx_cm_id ids[12];
+	struct plx_cm_id ids[PLX_CM_SHARED_LEAST];
 	struct plx_cm_msg mra = {.kind = PLX_CM_MRA};
 	struct pair pair;
 
 	(void)state;
-	pair_open_with(&pair, 64, 16, 4);
+	pair_open_with(&pair, 2 * PLX_CM_SHARED_LEAST, PLX_CM_SHARED_LEAST, 4);
 	pair_listen(&pair, BOB, PORT, 0);
-	for (uint32_t i = 0; i < 12; i++) {
+	for (uint32_t i = 0; i < PLX_CM_SHARED_LEAST; i++) {
 		assert_int_equal(ask_from(&pair, pair_ip(4, 100 + i), i), PLX_CM_TAKEN);
 		ids[i] = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 		if (i > 0)
@@ -139,7 +159,7 @@ the_silent_give_way(void **state)
 	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
 	pair_expect_nothing(&pair, BOB);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->gave_way, 1);
-	assert_int_equal(view_of(&pair, BOB).half_open, 12);
+	assert_int_equal(view_of(&pair, BOB).half_open, PLX_CM_SHARED_LEAST);
 	pair_carry(&pair);
 	assert_int_equal(pair_last(&pair, BOB, PLX_CM_REJ)->rej.reason, PLX_CM_REASON_TIMEOUT);
 	pair_close(&pair);
@@ -359,6 +379,7 @@ main(void)
 		cmocka_unit_test(a_full_table_refuses),
 		cmocka_unit_test(a_full_backlog_refuses),
 		cmocka_unit_test(half_open_connections_are_shared),
+		cmocka_unit_test(few_half_open_connections_are_not_shared),
 		cmocka_unit_test(the_silent_give_way),
 		cmocka_unit_test(a_spent_source_recovers),
 		cmocka_unit_test(the_oldest_remains_give_way),

@@ -40,6 +40,36 @@ live_with_losses(struct pair *pair, uint64_t ns, enum plx_cm_event_kind *last)
 	}
 }
 
+/* BOB accepts and leaves, and nothing of that arrives; ALICE, who asks on, is told all the same.
+ * Found by plx-sim --cm, seed 8141. */
+static void
+who_asks_on_after_all_that_was_lost_is_rejected(void **state)
+{
+	struct plx_cm_id asked, answered;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	asked = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	answered = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	pair.lose[PLX_CM_REP - PLX_CM_REQ] = 1;
+	pair.lose[PLX_CM_REQ - PLX_CM_REQ] = 5;
+	pair.lose[PLX_CM_DREQ - PLX_CM_REQ] = PLX_CM_DISCONNECT_TRIES;
+	pair_accept(&pair, BOB, answered, BOB_QPN);
+	pair_carry(&pair);
+	plx_cm_abandon(pair.cm[BOB], answered, pair.now);
+	pair_wait(&pair, 5 * PLX_SEC);
+	assert_int_equal(pair.lose[PLX_CM_DREQ - PLX_CM_REQ], 0);
+	pair_expect_nothing(&pair, ALICE);
+	pair_wait(&pair, 4 * PLX_SEC);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, asked.v);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_CONSUMER);
+	pair_expect_rest(&pair);
+	pair_close(&pair);
+}
+
 static void
 any_one_message_may_be_lost(void **state)
 {
@@ -457,6 +487,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_one_message_may_be_lost),
+		cmocka_unit_test(who_asks_on_after_all_that_was_lost_is_rejected),
 		cmocka_unit_test(a_request_without_an_answer_times_out),
 		cmocka_unit_test(giving_up_ends_the_other_half),
 		cmocka_unit_test(what_is_given_up_before_it_was_told_is_never_told),

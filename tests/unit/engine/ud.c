@@ -212,7 +212,6 @@ lines_4_to_6_count_at_the_engine_and_line_7_at_the_queue_pair(struct pair *pair)
 	inject(pair, &recipe);
 	assert_int_equal(verdicts(pair, PLX_VERDICT_LENGTH), 1);
 	recipe = good(pair);
-	recipe.ce = pair->side[0].ip.version == 4;
 	inject(pair, &recipe);
 	assert_int_equal(verdicts(pair, PLX_VERDICT_RNR), 1);
 	assert_int_equal(all_verdicts(pair), 4);
@@ -236,6 +235,29 @@ packets_are_judged_in_order(void **state)
 		lines_4_to_6_count_at_the_engine_and_line_7_at_the_queue_pair(&pair);
 		pair_close(&pair);
 	}
+}
+
+/* A mark is counted; whom it came from there is nobody to tell. */
+static void
+a_congestion_mark_is_counted(void **state)
+{
+	struct pair_options options = ud_options();
+	const struct pair_setup setup = {.inline_mode = true};
+	struct pair pair;
+	struct recipe recipe;
+
+	(void)state;
+	ud_open(&pair, &setup, &options);
+	recipe = good(&pair);
+	for (unsigned i = 0; i < 2; i++) {
+		recipe.ce = i;
+		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
+		inject(&pair, &recipe);
+		assert_int_equal(plx_qpair_counters(pair.side[1].qp)->ce_marks, i);
+	}
+	assert_int_equal(verdicts(&pair, PLX_VERDICT_ACCEPT), 2);
+	assert_int_equal(counters(&pair)->tx_packets, 0);
+	pair_close(&pair);
 }
 
 static void
@@ -525,6 +547,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_judged_in_order),
+		cmocka_unit_test(a_congestion_mark_is_counted),
 		cmocka_unit_test(a_packet_in_pieces_arrives_whole),
 		cmocka_unit_test(a_queue_pair_that_is_not_ready_takes_nothing),
 		cmocka_unit_test(a_way_carries_its_class_and_its_hops),
