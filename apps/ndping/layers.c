@@ -73,7 +73,8 @@ try_icmp(struct ping *ping)
 			ping, LAYER_ICMP,
 			"%s, though its Ethernet address is known; either it does not "
 			"answer pings, or it (or a router) does not know the way back; let "
-			"ICMP echo through there, and check its prefix and routes",
+			"ICMP echo through there, and check its prefix and routes; --no-icmp "
+			"leaves this layer out",
 			why.text[0] != '\0' ? why.text : plx_status_text(status));
 	snprintf(text, sizeof(text), "%d bytes, round trip %.1f us", ICMP_BYTES,
 		 (double)rtt_ns / 1e3);
@@ -88,13 +89,14 @@ no_manager(struct ping *ping, const char *how)
 {
 	const struct wants *wants = ping->wants;
 	char ip[64];
-	return layer_fail(
-		ping, LAYER_MANAGER,
-		"asked %s by RoCEv2 (UDP port 4791) for a service on port %u: %s; pings are "
-		"answered there, so either no RDMA stack runs on it, or a filter drops UDP "
-		"port 4791; start one (`ndping server`; on Linux `rdma link` lists the "
-		"kernel's), and let that port through",
-		ip_text(&wants->peer, ip, sizeof(ip)), wants->port, how);
+	return layer_fail(ping, LAYER_MANAGER,
+			  "asked %s by RoCEv2 (UDP port 4791) for a service on port %u: %s; %s, "
+			  "so either no RDMA stack runs on it, or a filter drops UDP "
+			  "port 4791; start one (`ndping server`; on Linux `rdma link` lists the "
+			  "kernel's), and let that port through",
+			  ip_text(&wants->peer, ip, sizeof(ip)), wants->port, how,
+			  wants->no_icmp ? "its Ethernet address is known"
+					 : "pings are answered there");
 }
 
 /* Any answer will do: it needs a manager to say that a service is not there. */
@@ -144,6 +146,8 @@ layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer l
 	for (uint32_t layer = 0; layer < LAYER_COUNT && is_good; layer++) {
 		struct finding *finding = &ping->finding[layer];
 		double start = now_ms();
+		if (layer == LAYER_ICMP && ping->wants->no_icmp)
+			continue;
 		finding->is_tried = true;
 		is_good = finding->is_good = tries[layer](ping);
 		finding->ms = now_ms() - start;

@@ -25,7 +25,7 @@ enum {
 
 /* The command line. */
 struct wants {
-	bool is_server, json;
+	bool is_server, json, no_icmp;
 	const char *adapter, *device, *eal;
 	struct {
 		struct plx_ip ip;

@@ -71,8 +71,10 @@ show_json(const struct ping *ping, bool is_good)
 	put_text("peer", ip_text(&ping->wants->peer, ip, sizeof(ip)));
 	printf(", \"port\": %u, \"count\": %u, \"size\": %u, \"layers\": [", ping->wants->port,
 	       ping->wants->count, ping->wants->size);
-	for (uint32_t i = 0; i < LAYER_COUNT && ping->finding[i].is_tried; i++) {
+	for (uint32_t i = 0; i < LAYER_COUNT; i++) {
 		const struct finding *finding = &ping->finding[i];
+		if (!finding->is_tried)
+			continue;
 		printf("%s\n  {", i > 0 ? "," : "");
 		put_text("layer", layer_names[i]);
 		printf(", \"ok\": %s, \"ms\": %.3f, ", finding->is_good ? "true" : "false",

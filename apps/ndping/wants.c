@@ -95,6 +95,15 @@ set_json(struct wants *w, const char *value, struct plx_why *why)
 }
 
 static bool
+set_no_icmp(struct wants *w, const char *value, struct plx_why *why)
+{
+	(void)value;
+	(void)why;
+	w->no_icmp = true;
+	return true;
+}
+
+static bool
 set_eal(struct wants *w, const char *value, struct plx_why *why)
 {
 	(void)why;
@@ -120,6 +129,8 @@ static const struct row {
 	{"--count", "N", CLIENT, set_count, "messages there and back; 1000"},
 	{"--size", "BYTES", CLIENT, set_size, "of a message, up to 1M; 64"},
 	{"--timeout", "TIME", CLIENT, set_timeout, "of every wait for the peer; 3s"},
+	{"--no-icmp", NULL, CLIENT, set_no_icmp,
+	 "leave the ICMP echo out, for peers that do not answer it"},
 	{"--json", NULL, CLIENT, set_json, "print one JSON object instead of lines"},
 	{"--eal", "ARGS", BOTH, set_eal, "arguments of DPDK's EAL, such as \"--no-huge -m 512\""},
 	{"--help", NULL, BOTH, NULL, "this"},

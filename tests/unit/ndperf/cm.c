@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -165,6 +166,30 @@ messages_of_every_length_come_back_as_they_went(void **state)
 }
 
 /* ---- queue pairs -------------------------------------------------------------------------- */
+
+/* Three messages that a peer of another kind might send in one go. */
+static void
+messages_are_found_however_they_were_cut(void **state)
+{
+	static uint8_t bytes[3 * (8 + 3000)];
+	struct talk *talk = &client.talk;
+	(void)state;
+	meet(send_back);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint8_t *at = bytes + i * (8 + 3000);
+		const uint32_t head[2] = {htonl(MESSAGE_CARD), htonl(3000)};
+		memcpy(at, head, sizeof(head));
+		memset(at + 8, (int)i + 1, 3000);
+	}
+	assert_true(talk->carrier->write(talk, bytes, sizeof(bytes), &why));
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(talk_receive(talk, MESSAGE_CARD, &why));
+		assert_int_equal(talk->length, 3000);
+		assert_memory_equal(talk->body, bytes + i * (8 + 3000) + 8, 3000);
+	}
+	end();
+	assert_true(host.is_good);
+}
 
 static void
 measure(enum op op, uint32_t qps)
@@ -409,6 +434,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_of_every_length_come_back_as_they_went),
+		cmocka_unit_test(messages_are_found_however_they_were_cut),
 		cmocka_unit_test(every_queue_pair_is_connected_row_after_row),
 		cmocka_unit_test(loss_delays_a_row_and_does_not_break_it),
 		cmocka_unit_test(a_second_client_is_told_that_the_server_is_busy),
