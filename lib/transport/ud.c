@@ -114,15 +114,16 @@ plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to, const struct plx_ud_attr 
 /* ---- sending ----------------------------------------------------------------------------------
  */
 
+/* More SGEs than the queue has, or a spill that is missing, is for plx_rc_post_send() to refuse. */
 static uint64_t
-message_bytes(const struct plx_wqe *wqe, const void *spill)
+message_bytes(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill)
 {
 	const struct plx_sge *more = spill;
 	uint64_t bytes = 0;
 
 	if (wqe->flags & PLX_WR_INLINE)
 		return wqe->inline_bytes;
-	for (uint32_t i = 0; i < wqe->sges; i++) {
+	for (uint32_t i = 0; i < wqe->sges && i < qp->caps.sq_sges; i++) {
 		if (i < PLX_WQE_SGES)
 			bytes += wqe->sge[i].length;
 		else if (more != NULL)
@@ -146,7 +147,7 @@ plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe, const void *spill
 	if ((wqe->op != PLX_WR_SEND && wqe->op != PLX_WR_SEND_IMM) ||
 	    wqe->remote_qpn > PLX_PSN_MASK)
 		return PLX_INVALID;
-	if (is_open(qp) && wqe->sges <= qp->caps.sq_sges && message_bytes(wqe, spill) > qp->mtu)
+	if (is_open(qp) && message_bytes(qp, wqe, spill) > qp->mtu)
 		return PLX_TOO_LONG;
 	status = plx_rc_post_send(qp, wqe, spill);
 	if (status == PLX_OK && qp->ways)

@@ -374,6 +374,26 @@ a_refused_post_changes_nothing(void **state)
 	close_qp(f);
 }
 
+/* tests/fuzz/ud.c found that a number of SGEs, which inline data has no use for, hid its length. */
+static void
+inline_data_longer_than_the_path_mtu_is_refused_whatever_else_it_says(void **state)
+{
+	const struct plx_ud_attr narrow = {.mtu = 256, .pkey = 0xffff};
+	struct fixture *f = open_qp();
+	struct plx_wqe wqe = {.op = PLX_WR_SEND, .flags = PLX_WR_INLINE, .inline_bytes = 257};
+
+	(void)state;
+	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_INIT, NULL), PLX_OK);
+	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RTR, &narrow), PLX_OK);
+	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RTS, &narrow), PLX_OK);
+	for (unsigned sges = 0; sges < 256; sges++) {
+		wqe.sges = (uint8_t)sges;
+		assert_int_equal(plx_ud_post_send(f->ud, &wqe, f->arena), PLX_TOO_LONG);
+	}
+	assert_int_equal(transmit(f, 8), 0);
+	close_qp(f);
+}
+
 static void
 what_it_is_made_of_is_checked(void **state)
 {
@@ -526,6 +546,8 @@ main(void)
 		cmocka_unit_test(a_full_queue_leaves_in_turns),
 		cmocka_unit_test(an_entry_that_was_built_in_its_place_is_counted_too),
 		cmocka_unit_test(a_refused_post_changes_nothing),
+		cmocka_unit_test(
+			inline_data_longer_than_the_path_mtu_is_refused_whatever_else_it_says),
 		cmocka_unit_test(what_it_is_made_of_is_checked),
 		cmocka_unit_test(a_key_that_denies_ends_that_request_and_flushes_the_rest),
 		cmocka_unit_test(draining_holds_what_is_posted_and_reset_forgets_it),
