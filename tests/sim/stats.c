@@ -80,7 +80,7 @@ managers_covered(const struct sim_stats *stats)
 		{"datagrams", stats->packets},
 		{"drops", stats->drops},
 		{"duplicates", stats->duplicates},
-		{"old datagrams", stats->strays},
+		{"old datagrams", stats->ghosts},
 		{"connections established", stats->established},
 		{"requests rejected", stats->rejected},
 		{"queue pairs in use", stats->stale},

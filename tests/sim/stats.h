@@ -80,6 +80,7 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(disconnected, "disconnects told")                    \
 	X(early, "first packets before the RTU")               \
 	X(sidrs, "UD services asked for")                      \
+	X(ghosts, "old datagrams that came again")             \
 	X(lost, "operations lost")                             \
 	X(doubled, "operations duplicated")                    \
 	X(disordered, "operations reordered")                  \

@@ -221,7 +221,7 @@ ghost(struct exchange *exchange)
 		return;
 	old = &exchange->old[plx_prng_below(
 		prng, exchange->old_count < OLD_DATAGRAMS ? exchange->old_count : OLD_DATAGRAMS)];
-	exchange->world.stats.strays++;
+	exchange->world.stats.ghosts++;
 	launch(exchange, old->from, old->to, old->bytes);
 }
 
