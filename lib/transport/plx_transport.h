@@ -21,6 +21,10 @@ enum {
 	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
 	PLX_WINDOW_PACKETS_MAX = 1 << 16,
 	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
+	PLX_RESTARTS_MAX = 4, /* times one loss is answered again, before a timer has to */
+	PLX_REORDER_DEPTH =
+		16, /* packets by which one may be late and still be of the same flight */
+	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* and no answer is missed before that */
 	PLX_ACTIONS_MAX = 64,
 	PLX_IOVS_MAX = 128,
 	/* places that must be free when an entry point is called; completions of requests that
@@ -199,6 +203,7 @@ size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_em
 	X(NAK_ACCESS, "NAK: remote access")                                                  \
 	X(NAK_OPERATION, "NAK: remote operation")                                            \
 	X(NAK_AGAIN, "NAK or lost response that was acted upon already")                     \
+	X(LOST_AGAIN, "NAK or lost response of what was sent again: sent once more")         \
 	X(SYNDROME, "reserved syndrome")                                                     \
 	X(CNP, "congestion notification taken")
 
@@ -225,6 +230,7 @@ const char *plx_verdict_name(enum plx_verdict verdict);
 	X(cnps_sent, "congestion notifications sent")                      \
 	X(timeouts, "ack timers fired")                                    \
 	X(go_backs, "times the requester went back")                       \
+	X(probes, "times the requester asked where the peer is")           \
 	X(rnr_waits, "times the requester waited for a receiver")          \
 	X(ce_marks, "packets received with a congestion mark")             \
 	X(window_stalls, "times the packet window held the requester")     \
@@ -540,8 +546,8 @@ struct plx_rc_view {
 	uint8_t retries_left, rnr_retries_left;
 	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
 	bool rnr_waiting;
-	bool flushed; /* in ERROR, and nothing is left to flush */
-	uint64_t ack_deadline_ns;
+	bool flushed;             /* in ERROR, and nothing is left to flush */
+	uint64_t ack_deadline_ns; /* when an answer is missed next: a probe, or a retry */
 	uint32_t mtu;
 };
 

@@ -107,13 +107,17 @@ check_duplicate(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 static enum plx_verdict
 check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
-	int32_t ahead = plx_psn_diff(pkt->psn, qp->resp.expected);
+	const struct responder *resp = &qp->resp;
+	int32_t ahead = plx_psn_diff(pkt->psn, resp->expected);
+	bool said = resp->owed != OWED_NAK && resp->owed != OWED_RNR;
 
 	if (plx_likely(ahead == 0))
 		return PLX_VERDICT_ACCEPT;
 	if (ahead < 0)
 		return check_duplicate(qp, pkt, j);
-	if (qp->resp.nak_out && !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
+	/* One NAK a flight. Only a NAK that has left can have begun another flight. */
+	if (resp->nak_out && !(said && gap_begins_anew(&resp->gap, pkt->psn)) &&
+	    !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
 		return PLX_VERDICT_AHEAD_AGAIN;
 	return PLX_VERDICT_AHEAD;
 }
@@ -461,8 +465,13 @@ apply_owed(struct plx_rc *qp, bool gap, bool ack)
 {
 	struct responder *resp = &qp->resp;
 
-	if (gap && !plx_psn_before(resp->ahead, resp->expected)) {
+	if (gap && !plx_psn_before(resp->gap.newest, resp->expected)) {
 		resp->nak_out = true;
+		/* Of what is sent again the one behind the expected one tells that this was lost.
+		 */
+		if (!plx_psn_before(resp->expected, resp->gap.first))
+			resp->gap.first = plx_psn_add(resp->expected, 1);
+		resp->gap.restarts = 0;
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 	} else if (ack) {
 		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
@@ -534,9 +543,12 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	const struct consequence *c = &consequences[verdict];
 	struct responder *resp = &qp->resp;
 
-	if (verdict == PLX_VERDICT_AHEAD ||
-	    (verdict == PLX_VERDICT_AHEAD_AGAIN && plx_psn_before(resp->ahead, pkt->psn)))
-		resp->ahead = pkt->psn;
+	if (verdict == PLX_VERDICT_AHEAD && resp->nak_out)
+		gap_restart(&resp->gap, pkt->psn);
+	else if (verdict == PLX_VERDICT_AHEAD)
+		gap_open(&resp->gap, pkt->psn);
+	else if (verdict == PLX_VERDICT_AHEAD_AGAIN)
+		gap_note(&resp->gap, pkt->psn);
 	switch ((enum owed_kind)c->owed) {
 	case OWED_NOTHING:
 		break;
