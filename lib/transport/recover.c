@@ -200,6 +200,8 @@ recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_lo
 		return PLX_VERDICT_NAK_AGAIN;
 	}
 	gap_restart(&req->gap, psn);
+	if (PLX_MUTANT(AGAIN_BUYS_TIME))
+		recover_disarm(qp);
 	go_back(qp, now, cause);
 	return PLX_VERDICT_LOST_AGAIN;
 }
@@ -215,7 +217,7 @@ recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
 
-	if (!req->probed)
+	if (!req->probed || PLX_MUTANT(PROBE_BUYS_TIME))
 		req->retry_at = plx_time_add(req->ack_deadline - req->ack_wait, qp->ack_timeout);
 	if (now >= req->retry_at) {
 		plx_count(&qp->counters.timeouts, 1);
@@ -229,6 +231,8 @@ recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	req->timed_at = PLX_NEVER;
 	if (plx_psn_eq(req->next, req->una))
 		return; /* it went back, and is held from sending */
+	if (PLX_MUTANT(PROBE_COSTS_A_RETRY) && req->retries_left > 0)
+		req->retries_left--;
 	plx_count(&qp->counters.probes, 1);
 	qp->unusual |= UNUSUAL_PROBE;
 	qp->more = true;

@@ -69,6 +69,7 @@ sim_stats_covered(const struct sim_stats *stats, bool engine)
 		{"corruptions", stats->corruptions},
 		{"RNRs", stats->rnrs},
 		{"timeouts", stats->timeouts},
+		{"probes", stats->probes},
 		{"wraps", stats->wraps},
 		{"completions behind a full queue", engine ? stats->spilled : least},
 		{"sleepers woken", engine ? stats->woken : least},
