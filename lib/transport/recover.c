@@ -83,17 +83,23 @@ measure(struct plx_rc *qp, uint64_t now)
 	set_wait(qp);
 }
 
-/* Time the next packet, when it is about to leave and will ask for its ACK: then what is measured
- * is the way there and back, and not how long a message is. */
+/*
+ * Time the next packet, when it is one that leaves the usual way and nothing holds it: from there
+ * it cannot be timed without every packet paying for it. It asks for its ACK, so that what is
+ * measured is the way there and back, and not how long a message is.
+ */
 static void
 time_next(struct plx_rc *qp, uint64_t now)
 {
 	struct requester *req = &qp->req;
+	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 
 	if (req->timed_at != PLX_NEVER || req->cursor != req->started || req->cursor == req->tail ||
 	    sq_track(qp, req->cursor)->packets != 1)
 		return;
-	recover_time(req, req->next, now);
+	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
+	    qp->state == PLX_QP_RTS && !qp->unusual)
+		recover_time(req, req->next, now);
 }
 
 /* ---- the ack timer ----------------------------------------------------------------------------
