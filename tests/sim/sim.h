@@ -507,16 +507,6 @@ struct link {
 	uint64_t free_at, last_arrival, down_until, clog_until;
 };
 
-/* What the weather does to one packet. */
-struct fate {
-	bool drop, dup, ce;
-	uint8_t flips;
-	bool evil;
-	uint64_t late_ns; /* beside the link's own latency */
-	uint64_t dup_ns;
-	uint64_t bits; /* for the flips */
-};
-
 /* ---- trace ---------------------------------------------------------------------------------- */
 
 enum trace_kind {
