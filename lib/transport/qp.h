@@ -325,20 +325,14 @@ enum plx_verdict recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t
 				 enum plx_loss cause, struct plx_actions *out);
 bool gap_begins_anew(const struct gap *gap, struct plx_psn psn);
 void gap_note(struct gap *gap, struct plx_psn psn);
+void gap_move(struct gap *gap, struct plx_psn missing);
 
-/* Packets behind a missing one begin to be seen, with `psn`. */
+/* A flight of packets behind a missing one begins with `psn`; `again`: once more. */
 static inline void
-gap_open(struct gap *gap, struct plx_psn psn)
-{
-	*gap = (struct gap){.first = psn, .newest = psn};
-}
-
-/* ... and once more. */
-static inline void
-gap_restart(struct gap *gap, struct plx_psn psn)
+gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 {
 	gap->first = gap->newest = psn;
-	gap->restarts++;
+	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
 }
 
 /* A packet leaves whose answer is to be timed. */

@@ -18,8 +18,7 @@
  */
 #include "qp.h"
 
-/* ---- gaps -------------------------------------------------------------------------------------
- */
+/* ---- gaps ------------------------------------------------------------------------------------ */
 
 /*
  * Is `psn` of a flight that began after the one seen so far? Its sender has then gone back, and
@@ -43,8 +42,16 @@ gap_note(struct gap *gap, struct plx_psn psn)
 		gap->newest = psn;
 }
 
-/* ---- how long an answer takes -----------------------------------------------------------------
- */
+/* Another packet is missing now. When it is lost again, the one behind it tells. */
+void
+gap_move(struct gap *gap, struct plx_psn missing)
+{
+	if (!plx_psn_before(missing, gap->first))
+		gap->first = plx_psn_add(missing, 1);
+	gap->restarts = 0;
+}
+
+/* ---- how long an answer takes ---------------------------------------------------------------- */
 
 /* How long to wait for an answer before asking for it. */
 static void
@@ -102,8 +109,7 @@ time_next(struct plx_rc *qp, uint64_t now)
 		recover_time(req, req->next, now);
 }
 
-/* ---- the ack timer ----------------------------------------------------------------------------
- */
+/* ---- the ack timer --------------------------------------------------------------------------- */
 
 void
 recover_disarm(struct plx_rc *qp)
@@ -130,8 +136,7 @@ recover_progress(struct plx_rc *qp, uint64_t now)
 	time_next(qp, now);
 }
 
-/* ---- going back -------------------------------------------------------------------------------
- */
+/* ---- going back ------------------------------------------------------------------------------ */
 
 /* From una on everything is sent again. */
 static void
@@ -198,14 +203,14 @@ recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_lo
 		retry(qp, now, cause, out);
 		req->went_back = true;
 		/* After a NAK no answer can be there but to what is sent from now on. */
-		gap_open(&req->gap, cause == PLX_LOSS_NAK ? req->high : psn);
+		gap_begin(&req->gap, cause == PLX_LOSS_NAK ? req->high : psn, false);
 		return cause == PLX_LOSS_NAK ? PLX_VERDICT_NAK_SEQUENCE : PLX_VERDICT_RESPONSE_LOST;
 	}
 	if (!lost_again(req, psn, now, cause)) {
 		gap_note(&req->gap, psn);
 		return PLX_VERDICT_NAK_AGAIN;
 	}
-	gap_restart(&req->gap, psn);
+	gap_begin(&req->gap, psn, true);
 	if (PLX_MUTANT(AGAIN_BUYS_TIME))
 		recover_disarm(qp);
 	go_back(qp, now, cause);

@@ -62,8 +62,7 @@ is_atomic(const struct plx_opcode *op)
 	return op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD;
 }
 
-/* ---- checks: they change nothing --------------------------------------------------------------
- */
+/* ---- checks: they change nothing ------------------------------------------------------------- */
 
 static enum plx_verdict
 check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
@@ -330,8 +329,7 @@ check(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	return verdict;
 }
 
-/* ---- apply: it cannot fail --------------------------------------------------------------------
- */
+/* ---- apply: it cannot fail ------------------------------------------------------------------- */
 
 static void
 apply_take_recv(struct plx_rc *qp, struct plx_actions *out)
@@ -467,11 +465,7 @@ apply_owed(struct plx_rc *qp, bool gap, bool ack)
 
 	if (gap && !plx_psn_before(resp->gap.newest, resp->expected)) {
 		resp->nak_out = true;
-		/* Of what is sent again the one behind the expected one tells that this was lost.
-		 */
-		if (!plx_psn_before(resp->expected, resp->gap.first))
-			resp->gap.first = plx_psn_add(resp->expected, 1);
-		resp->gap.restarts = 0;
+		gap_move(&resp->gap, resp->expected);
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 	} else if (ack) {
 		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
@@ -543,10 +537,8 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	const struct consequence *c = &consequences[verdict];
 	struct responder *resp = &qp->resp;
 
-	if (verdict == PLX_VERDICT_AHEAD && resp->nak_out)
-		gap_restart(&resp->gap, pkt->psn);
-	else if (verdict == PLX_VERDICT_AHEAD)
-		gap_open(&resp->gap, pkt->psn);
+	if (verdict == PLX_VERDICT_AHEAD)
+		gap_begin(&resp->gap, pkt->psn, resp->nak_out);
 	else if (verdict == PLX_VERDICT_AHEAD_AGAIN)
 		gap_note(&resp->gap, pkt->psn);
 	switch ((enum owed_kind)c->owed) {
@@ -571,8 +563,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	}
 	if (!c->fatal)
 		return;
-	/* The message that failed had a receive: it was open, or this packet would have taken it.
-	 */
+	/* The message that failed had a receive open, or this packet would have taken it. */
 	if (!resp->recv_open && j->takes_recv &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     verdict == PLX_VERDICT_INVALIDATE)) {
