@@ -61,6 +61,11 @@ enum plx_mutant {
 	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post is taken although the queue is full */
 	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
 	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
+	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* a flight that begins anew is told of without end */
+	PLX_MUTANT_PROBE_MOVES_CURSOR,   /* what lies between the packets of a probe is left out */
+	PLX_MUTANT_PROBE_COSTS_A_RETRY,  /* asking where the peer is counts as going back */
+	PLX_MUTANT_PROBE_BUYS_TIME,      /* each question begins the ack timeout anew */
+	PLX_MUTANT_AGAIN_BUYS_TIME,      /* going back for the same loss does */
 	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,  /* the place behind a full queue wraps one entry late */
 	PLX_MUTANT_CQ_REFILL_NOT_TOLD,   /* what comes from behind a full queue wakes nobody */
 	PLX_MUTANT_ARM_DOES_NOT_LOOK,    /* arming does not look for what came before it */

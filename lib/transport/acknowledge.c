@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The requester's receiving half: ACK, NAK, RNR NAK, READ responses, atomic results.
- * It never sends: going back only moves the cursor, and requester.c sends from there.
+ * It never sends or decides what a loss calls for: recover.c does, and requester.c sends.
  * Start with requester_on_packet().
  *
  * Everything here is relative to `una`, the oldest unacknowledged PSN. Any answer at PSN p also
@@ -40,12 +40,10 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	if (!PLX_MUTANT(RETRY_NOT_RESET))
 		req->retries_left = qp->retry_max;
 	req->rnr_retries_left = qp->rnr_retry_max;
-	req->went_back = false;
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una))
 		requester_rewind(req);
-	req->ack_deadline =
-		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, qp->ack_timeout);
+	recover_progress(qp, now);
 	qp->cc->on_ack(qp->cc_state, now, packets);
 }
 
@@ -72,22 +70,6 @@ take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 }
 
 /*
- * Go back to una, once: packets of the same flight that arrive later say the same again, and a
- * forged NAK must not cause more than one flight (T5). Only progress or the timer opens it anew.
- */
-static enum plx_verdict
-lost(struct plx_rc *qp, uint64_t now, enum plx_loss cause, struct plx_actions *out)
-{
-	if (qp->req.went_back || plx_psn_eq(qp->req.next, qp->req.una))
-		return PLX_VERDICT_NAK_AGAIN;
-	if (requester_charge_retry(qp, out)) {
-		requester_go_back(qp, now, cause);
-		qp->req.went_back = true;
-	}
-	return cause == PLX_LOSS_NAK ? PLX_VERDICT_NAK_SEQUENCE : PLX_VERDICT_RESPONSE_LOST;
-}
-
-/*
  * The peer has no receive. Its timer is waited out and the request sent again, for ever with a
  * limit of 7. The NAK proves that the peer is alive, so the retry count starts anew: without that
  * a long wait on a wire that loses one packet in a hundred would end in RETRY_EXCEEDED.
@@ -109,7 +91,7 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	}
 	requester_rewind(req);
 	req->since_ack_request = 0;
-	req->ack_deadline = PLX_NEVER;
+	recover_disarm(qp);
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
 	req->went_back = false; /* what leaves after the wait is a new flight */
@@ -134,7 +116,7 @@ on_nak(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	uint8_t code = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
 
 	if (code == PLX_NAK_SEQUENCE)
-		return lost(qp, now, PLX_LOSS_NAK, out);
+		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_NAK, out);
 	requester_fail(qp, fatal[code].status, out);
 	return fatal[code].verdict;
 }
@@ -154,7 +136,7 @@ on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	if (PLX_MUTANT(ACK_ONE_TOO_MANY) && !plx_psn_eq(until, qp->req.high))
 		until = plx_psn_add(until, 1);
 	if (!take_until(qp, until, now))
-		return lost(qp, now, PLX_LOSS_RESPONSE, out);
+		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
 	if (type == PLX_AETH_ACK)
 		return PLX_VERDICT_ACKED;
 	return nak ? on_nak(qp, pkt, now, out) : on_rnr(qp, pkt, now, out);
@@ -265,6 +247,6 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
 	if (!take_until(qp, pkt->psn, now))
-		return lost(qp, now, PLX_LOSS_RESPONSE, out);
+		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
 	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
 }

@@ -169,7 +169,7 @@ complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_action
 	qp->state = PLX_QP_ERROR;
 	qp->more = true;
 	qp->flush_told = false;
-	qp->req.ack_deadline = PLX_NEVER;
+	recover_disarm(qp);
 	qp->req.pace_until = PLX_NEVER;
 	qp->req.rnr_waiting = false;
 	qp->resp.open = OPEN_NONE;

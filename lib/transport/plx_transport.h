@@ -20,6 +20,10 @@ enum {
 	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
 	PLX_WINDOW_PACKETS_MAX = 1 << 16,
 	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
+	PLX_RESTARTS_MAX = 4, /* times one loss is answered again, before a timer has to */
+	PLX_REORDER_DEPTH =
+		16, /* packets by which one may be late and still be of the same flight */
+	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* and no answer is missed before that */
 };
 
 /* ---- verdicts on packets -------------------------------------------------------------------- */
@@ -62,6 +66,7 @@ enum {
 	X(NAK_ACCESS, "NAK: remote access")                                                  \
 	X(NAK_OPERATION, "NAK: remote operation")                                            \
 	X(NAK_AGAIN, "NAK or lost response that was acted upon already")                     \
+	X(LOST_AGAIN, "NAK or lost response of what was sent again: sent once more")         \
 	X(SYNDROME, "reserved syndrome")                                                     \
 	X(CNP, "congestion notification taken")
 
@@ -88,6 +93,7 @@ const char *plx_verdict_name(enum plx_verdict verdict);
 	X(cnps_sent, "congestion notifications sent")                      \
 	X(timeouts, "ack timers fired")                                    \
 	X(go_backs, "times the requester went back")                       \
+	X(probes, "times the requester asked where the peer is")           \
 	X(rnr_waits, "times the requester waited for a receiver")          \
 	X(ce_marks, "packets received with a congestion mark")             \
 	X(window_stalls, "times the packet window held the requester")     \
@@ -403,8 +409,8 @@ struct plx_rc_view {
 	uint8_t retries_left, rnr_retries_left;
 	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
 	bool rnr_waiting;
-	bool flushed; /* in ERROR, and nothing is left to flush */
-	uint64_t ack_deadline_ns;
+	bool flushed;             /* in ERROR, and nothing is left to flush */
+	uint64_t ack_deadline_ns; /* when an answer is missed next: a probe, or a retry */
 	uint32_t mtu;
 };
 

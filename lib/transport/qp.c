@@ -66,7 +66,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
-	qp->paced = ids->cc != &plx_cc_none;
+	qp->unusual = ids->cc != &plx_cc_none ? UNUSUAL_PACED : 0;
 	qp->caps = *caps;
 	qp->sq_mask = l.slots - 1;
 	qp->spill_bytes = l.spill_bytes;
@@ -147,6 +147,7 @@ to_rts(struct plx_rc *qp, const struct plx_rc_attr *attr)
 	qp->ack_interval = attr->ack_interval;
 	qp->read_chunk = attr->read_chunk_packets;
 	req->una = req->next = req->high = attr->sq_psn;
+	req->ack_wait = attr->ack_timeout_ns;
 	req->retries_left = attr->retry_max;
 	req->rnr_retries_left = attr->rnr_retry_max;
 	return PLX_OK;
@@ -511,13 +512,8 @@ plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		req->pace_until = PLX_NEVER;
 		qp->more = true;
 	}
-	if (req->ack_deadline != PLX_NEVER && now >= req->ack_deadline) {
-		plx_count(&qp->counters.timeouts, 1);
-		if (requester_charge_retry(qp, out)) {
-			requester_go_back(qp, now, PLX_LOSS_TIMEOUT);
-			req->went_back = false;
-		}
-	}
+	if (req->ack_deadline != PLX_NEVER && now >= req->ack_deadline)
+		recover_on_deadline(qp, now, out);
 	complete_deliver(qp, out);
 }
 

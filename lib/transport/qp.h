@@ -38,6 +38,19 @@ struct sq_track {
 	uint32_t bytes;       /* message length */
 };
 
+/* ---- gaps ----------------------------------------------------------------------------------- */
+
+/*
+ * Packets behind one that is missing: requests at a responder, answers at a requester. Nothing of
+ * them is kept, but their order tells when the sender has gone back and the missing one was lost
+ * once more.
+ */
+struct gap {
+	struct plx_psn first;  /* the one that began the flight as it is seen now */
+	struct plx_psn newest; /* of that flight */
+	uint8_t restarts;      /* how often it began anew */
+};
+
 /* ---- requester ------------------------------------------------------------------------------ */
 
 /*
@@ -58,15 +71,28 @@ struct requester {
 	uint32_t rd_open;       /* READ chunks and atomics on the wire */
 	uint32_t since_ack_request;
 	uint8_t retries_left, rnr_retries_left;
-	bool went_back;   /* by a NAK or a lost response; the next one at the same una is stale */
 	bool rnr_waiting; /* until rnr_until */
 	bool drained;     /* SQ_DRAINED was told */
 	uint8_t failed;   /* enum plx_wc_status of the entry at `failed_at`; SUCCESS: none */
 	uint32_t failed_at;
-	uint64_t ack_deadline; /* PLX_NEVER: not armed */
+	uint64_t ack_deadline; /* an answer is missed: PLX_NEVER: not armed; see recover.c */
+	uint64_t ack_wait;     /* what it was armed with: that of the first probe, or the timeout */
 	uint64_t rnr_until;
 	uint64_t pace_until; /* the congestion strategy's word; PLX_NEVER: none */
 	uint64_t original;   /* an atomic's result on its way to memory */
+
+	/* recover.c: a loss that is being made good */
+	bool went_back;     /* by a NAK or a lost response, and una has not moved since */
+	bool probed;        /* since the ack timer was armed */
+	struct gap gap;     /* good while went_back */
+	uint64_t flight_at; /* what went back is leaving since; PLX_NEVER: nothing of it has */
+	uint64_t retry_at;  /* end of the ack timeout; good once probed */
+
+	/* recover.c: how long an answer takes */
+	struct plx_psn timed; /* the packet being timed */
+	uint64_t timed_at;    /* when it left; PLX_NEVER: none is */
+	uint64_t rtt, rtt_spread;
+	uint64_t rtt_least; /* PLX_NEVER: not one is known yet */
 };
 
 /* ---- responder ------------------------------------------------------------------------------ */
@@ -109,11 +135,11 @@ struct resource {
 struct responder {
 	struct plx_psn expected;
 	struct plx_msn msn;
-	struct plx_psn ahead;   /* newest PSN dropped for being ahead; good while nak_out */
+	struct gap gap;         /* what is dropped for being ahead; good while nak_out */
 	struct plx_psn ack_psn; /* newest SEND or WRITE packet taken; never a READ's (C9-105) */
 	uint8_t open;           /* enum open_message */
 	bool recv_open;
-	bool nak_out; /* one NAK per gap: cleared when the expected packet comes */
+	bool nak_out; /* one NAK per flight: cleared when the expected packet comes */
 	bool heard;   /* COMM_ESTABLISHED was told */
 	uint8_t owed; /* enum owed_kind */
 	uint8_t owed_syndrome;
@@ -135,13 +161,21 @@ struct responder {
 
 /* ---- the queue pair ------------------------------------------------------------------------- */
 
+/* Why the next request packet is not a usual one, whatever it is. */
+enum unusual {
+	UNUSUAL_PACED = 1 << 0,  /* a congestion strategy that is more than plx_cc_none is asked */
+	UNUSUAL_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
+	UNUSUAL_NEWEST = 1 << 2, /* probe: then the newest */
+	UNUSUAL_PROBE = UNUSUAL_OLDEST | UNUSUAL_NEWEST,
+};
+
 struct plx_rc {
 	uint8_t state;   /* enum plx_qp_state */
 	bool more;       /* plx_rc_transmit() may have something to do */
 	bool turn;       /* fairness between responses and requests: whose turn it is */
 	bool flush_told; /* FLUSHED was told in this ERROR */
 	uint8_t mtu_shift;
-	bool paced; /* by a congestion strategy that is more than plx_cc_none */
+	uint8_t unusual; /* enum unusual: what keeps requests from the usual way */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;
@@ -313,10 +347,45 @@ requester_rewind(struct requester *req)
 /* requester.c: sending */
 void requester_reset(struct plx_rc *qp);
 bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
-void requester_go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause);
 void requester_settle_local(struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
-bool requester_charge_retry(struct plx_rc *qp, struct plx_actions *out);
+
+/* recover.c: what is lost */
+void recover_progress(struct plx_rc *qp, uint64_t now);
+void recover_disarm(struct plx_rc *qp);
+void recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
+enum plx_verdict recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now,
+				 enum plx_loss cause, struct plx_actions *out);
+bool gap_begins_anew(const struct gap *gap, struct plx_psn psn);
+void gap_note(struct gap *gap, struct plx_psn psn);
+void gap_move(struct gap *gap, struct plx_psn missing);
+
+/* A flight of packets behind a missing one begins with `psn`; `again`: once more. */
+static inline void
+gap_begin(struct gap *gap, struct plx_psn psn, bool again)
+{
+	gap->first = gap->newest = psn;
+	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
+}
+
+/* A packet leaves whose answer is to be timed. */
+static inline void
+recover_time(struct requester *req, struct plx_psn psn, uint64_t now)
+{
+	req->timed = psn;
+	req->timed_at = now;
+}
+
+/* A packet leaves: from now on an answer may be missed, if none was waited for. */
+static inline void
+recover_arm(struct requester *req, struct plx_psn psn, uint64_t now, bool again)
+{
+	if (req->ack_deadline != PLX_NEVER)
+		return;
+	req->ack_deadline = plx_time_add(now, req->ack_wait);
+	if (!again)
+		recover_time(req, psn, now);
+}
 
 /* acknowledge.c: what comes back */
 enum plx_verdict requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,

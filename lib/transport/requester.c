@@ -42,31 +42,11 @@ requester_reset(struct plx_rc *qp)
 	*req = (struct requester){
 		.ack_deadline = PLX_MUTANT(TIMER_NOT_DISARMED) ? deadline : PLX_NEVER,
 		.pace_until = PLX_NEVER,
+		.flight_at = PLX_NEVER,
+		.timed_at = PLX_NEVER,
+		.rtt_least = PLX_NEVER,
 	};
-}
-
-void
-requester_go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
-{
-	struct requester *req = &qp->req;
-
-	requester_rewind(req);
-	req->ack_deadline = PLX_NEVER;
-	req->since_ack_request = 0;
-	plx_count(&qp->counters.go_backs, 1);
-	qp->cc->on_loss(qp->cc_state, now, cause);
-	qp->more = true;
-}
-
-bool
-requester_charge_retry(struct plx_rc *qp, struct plx_actions *out)
-{
-	if (qp->req.retries_left == 0) {
-		requester_fail(qp, PLX_WC_RETRY_EXCEEDED, out);
-		return false;
-	}
-	qp->req.retries_left--;
-	return true;
+	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
 }
 
 void
@@ -159,7 +139,7 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}
-	if (plx_likely(!qp->paced))
+	if (plx_likely(!(qp->unusual & UNUSUAL_PACED)))
 		return true;
 	from = qp->cc->ask(qp->cc_state, now, bytes);
 	req->pace_until = from > now ? from : PLX_NEVER;
@@ -235,6 +215,8 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	}
 	req->next = plx_psn_add(req->next, packets);
 	if (again) {
+		if (req->flight_at == PLX_NEVER)
+			req->flight_at = now;
 		emit->flags |= PLX_EMIT_RETRANSMIT;
 		emit->flags &= (uint8_t)~PLX_EMIT_STABLE;
 		plx_count(&qp->counters.requests_resent, 1);
@@ -249,11 +231,12 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	if (req->cursor_packet == track->packets) {
 		req->cursor++;
 		req->cursor_packet = 0;
+		if (req->timed_at == PLX_NEVER && !again) /* the last packet asks for its ACK */
+			recover_time(req, emit->pkt.psn, now);
 	}
-	if (req->ack_deadline == PLX_NEVER)
-		req->ack_deadline = plx_time_add(now, qp->ack_timeout);
+	recover_arm(req, emit->pkt.psn, now, again);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
-	if (plx_unlikely(qp->paced))
+	if (plx_unlikely(qp->unusual & UNUSUAL_PACED))
 		qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
 }
 
@@ -344,6 +327,56 @@ send_atomic(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	sent(qp, emit, 1, now);
 }
 
+/* Bring the cursor to the newest packet in flight; false when it is not worth being sent again: it
+ * is the oldest too, or a READ of many answers. */
+static bool
+find_newest(struct plx_rc *qp)
+{
+	struct requester *req = &qp->req;
+
+	while (req->cursor_packet == 0) {
+		req->cursor--;
+		req->cursor_packet = sq_track(qp, req->cursor)->packets;
+	}
+	req->cursor_packet--;
+	req->next = plx_psn_sub(req->next, 1);
+	return !plx_psn_eq(req->next, req->una) && (!wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op) ||
+						    sq_track(qp, req->cursor)->packets == 1);
+}
+
+/*
+ * A probe: the oldest packet in flight is sent again, then the newest, and the cursor stays where
+ * it was, for what is in between is not known to be lost.
+ */
+static PLX_COLD bool
+send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
+{
+	struct requester *req = &qp->req;
+	const uint8_t left = qp->unusual & UNUSUAL_OLDEST ? UNUSUAL_NEWEST : 0;
+	const uint32_t cursor = req->cursor, packet = req->cursor_packet;
+	const uint32_t since = req->since_ack_request;
+	const struct plx_psn next = req->next;
+	bool sent = false, due = !plx_psn_eq(next, req->una);
+
+	if (left != 0)
+		requester_rewind(req);
+	else
+		due = due && find_newest(qp);
+	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	if (due) {
+		req->since_ack_request = qp->ack_interval; /* asks for its ACK */
+		sent = requester_transmit_one(qp, now, out);
+	}
+	qp->unusual |= left;
+	if (PLX_MUTANT(PROBE_MOVES_CURSOR) && sent)
+		return true;
+	req->cursor = cursor;
+	req->cursor_packet = packet;
+	req->since_ack_request = since;
+	req->next = next;
+	return sent || (left != 0 && send_probe(qp, now, out));
+}
+
 /**
  * Send the next request packet, if one may leave. @returns whether one did
  *
@@ -357,8 +390,11 @@ requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	const struct plx_wqe *wqe;
 	uint32_t offset, bytes;
 
-	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || req->rnr_waiting ||
-	    !find_entry(qp, out))
+	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || req->rnr_waiting)
+		return false;
+	if (plx_unlikely(qp->unusual & UNUSUAL_PROBE) && send_probe(qp, now, out))
+		return true;
+	if (!find_entry(qp, out))
 		return false;
 	wqe = sq_wqe(qp, req->cursor);
 	offset = req->cursor_packet << qp->mtu_shift;

@@ -62,8 +62,7 @@ is_atomic(const struct plx_opcode *op)
 	return op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD;
 }
 
-/* ---- checks: they change nothing --------------------------------------------------------------
- */
+/* ---- checks: they change nothing ------------------------------------------------------------- */
 
 static enum plx_verdict
 check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
@@ -107,13 +106,17 @@ check_duplicate(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 static enum plx_verdict
 check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
-	int32_t ahead = plx_psn_diff(pkt->psn, qp->resp.expected);
+	const struct responder *resp = &qp->resp;
+	int32_t ahead = plx_psn_diff(pkt->psn, resp->expected);
+	bool said = resp->owed != OWED_NAK && resp->owed != OWED_RNR;
 
 	if (plx_likely(ahead == 0))
 		return PLX_VERDICT_ACCEPT;
 	if (ahead < 0)
 		return check_duplicate(qp, pkt, j);
-	if (qp->resp.nak_out && !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
+	/* One NAK a flight. Only a NAK that has left can have begun another flight. */
+	if (resp->nak_out && !(said && gap_begins_anew(&resp->gap, pkt->psn)) &&
+	    !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
 		return PLX_VERDICT_AHEAD_AGAIN;
 	return PLX_VERDICT_AHEAD;
 }
@@ -326,8 +329,7 @@ check(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	return verdict;
 }
 
-/* ---- apply: it cannot fail --------------------------------------------------------------------
- */
+/* ---- apply: it cannot fail ------------------------------------------------------------------- */
 
 static void
 apply_recv_done(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
@@ -449,8 +451,9 @@ apply_owed(struct plx_rc *qp, bool gap, bool ack)
 {
 	struct responder *resp = &qp->resp;
 
-	if (gap && !plx_psn_before(resp->ahead, resp->expected)) {
+	if (gap && !plx_psn_before(resp->gap.newest, resp->expected)) {
 		resp->nak_out = true;
+		gap_move(&resp->gap, resp->expected);
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 	} else if (ack) {
 		reply_owe(qp, OWED_ACK, 0, resp->ack_psn);
@@ -522,9 +525,10 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	const struct consequence *c = &consequences[verdict];
 	struct responder *resp = &qp->resp;
 
-	if (verdict == PLX_VERDICT_AHEAD ||
-	    (verdict == PLX_VERDICT_AHEAD_AGAIN && plx_psn_before(resp->ahead, pkt->psn)))
-		resp->ahead = pkt->psn;
+	if (verdict == PLX_VERDICT_AHEAD)
+		gap_begin(&resp->gap, pkt->psn, resp->nak_out);
+	else if (verdict == PLX_VERDICT_AHEAD_AGAIN)
+		gap_note(&resp->gap, pkt->psn);
 	switch ((enum owed_kind)c->owed) {
 	case OWED_NOTHING:
 		break;
@@ -547,8 +551,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	}
 	if (!c->fatal)
 		return;
-	/* The message that failed had a receive: it was open, or this packet would have taken it.
-	 */
+	/* The message that failed had a receive open, or this packet would have taken it. */
 	if (!resp->recv_open && j->takes_recv &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     verdict == PLX_VERDICT_INVALIDATE)) {

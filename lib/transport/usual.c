@@ -118,8 +118,7 @@ book(struct plx_rc *qp, struct sq_track *track, uint32_t bytes, uint64_t now)
 	req->next = req->high = plx_psn_add(req->next, 1);
 	req->started = ++req->cursor;
 	req->since_ack_request = 0;
-	if (req->ack_deadline == PLX_NEVER)
-		req->ack_deadline = plx_time_add(now, qp->ack_timeout);
+	recover_arm(req, track->first, now, false);
 	plx_count(&qp->counters.requests_sent, 1);
 	plx_count(&qp->counters.bytes_sent, bytes);
 }
@@ -143,7 +142,7 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	uint32_t bytes;
 	bool write;
 
-	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->paced || qp->resp.res_pending > 0 ||
+	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual || qp->resp.res_pending > 0 ||
 			 qp->resp.cnp_owed))
 		return PLX_USUAL_OTHER;
 	if (qp->resp.owed != OWED_NOTHING)

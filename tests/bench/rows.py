@@ -122,7 +122,7 @@ def shared_worker():
 
 def losses():
     """What is left of the goodput when packets vanish, in both directions."""
-    same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K', '--ack-timeout', '9')
+    same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
     bars = {'0.0001': 0.90, '0.001': 0.60, '0.01': 0.25}
     calls = (Call('no loss', same), *(Call(loss, (*same, '--fault', f'loss={loss}'))
                                       for loss in bars))

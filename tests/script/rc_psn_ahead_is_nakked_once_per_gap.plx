@@ -1,4 +1,4 @@
-# Class B fault, IBTA vol 1, 9.9: one NAK for each expected PSN, then silence until the gap closes (F3).
+# Class B fault, IBTA vol 1, 9.9: one NAK for a gap, then silence until it closes or another flight begins (F3).
 config mtu 256
 post B recv 4096
 post A send 1280 bytes

@@ -109,8 +109,12 @@ answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verd
 		deny_response(side, pkt);
 	} else if (verdict == PLX_VERDICT_NAK_RNR) {
 		side->rnr_now = true;
-	} else if (verdict == PLX_VERDICT_NAK_SEQUENCE || verdict == PLX_VERDICT_RESPONSE_LOST) {
-		side->charge_now++;
+	} else if (verdict == PLX_VERDICT_NAK_SEQUENCE || verdict == PLX_VERDICT_RESPONSE_LOST ||
+		   verdict == PLX_VERDICT_LOST_AGAIN) {
+		if (verdict == PLX_VERDICT_LOST_AGAIN)
+			side->again_now = true;
+		else
+			side->charge_now++;
 		/* what is behind a packet that met no receive is out of sequence, too */
 		sim_must(world,
 			 loses_or_reorders(world) || side->peer->state != SIDE_UP ||

@@ -104,12 +104,34 @@ went_back(struct side *side)
 	return side->returns_seen != seen;
 }
 
+/* A probe is the oldest packet in flight, then the newest, each asking for its ACK; what is sent
+ * after it goes on where it was. */
+static bool
+is_probe(struct side *side, const struct plx_emit *emit, uint64_t psn, bool back)
+{
+	uint64_t probes = plx_rc_counters(ep_qp_core(side->qp))->probes;
+
+	if (probes != side->probes_seen)
+		side->probe_left = 2;
+	side->probes_seen = probes;
+	if (back || psn >= side->psn_next)
+		side->probe_left = 0; /* it is not asked any more: an answer has come */
+	if (side->probe_left == 0)
+		return false;
+	sim_must(side->pair->world,
+		 (side->probe_left-- == 2 && psn == side->psn_una) || psn + 1 == side->psn_next,
+		 "I6", "PSN %06x is sent as a probe", emit->pkt.psn.v);
+	sim_must(side->pair->world, emit->pkt.ack_request, "I6", "a probe does not ask for an ACK");
+	return true;
+}
+
 /* I6: nothing is skipped, nothing is sent that is acknowledged, no more than the window. */
 static void
 check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32_t psns)
 {
 	struct world *world = side->pair->world;
 	bool again = emit->flags & PLX_EMIT_RETRANSMIT;
+	bool back = went_back(side);
 
 	sim_must(world, psn >= side->psn_una && psn < side->psn_post, "I6",
 		 "PSN %06x is sent, and is not outstanding", emit->pkt.psn.v);
@@ -119,7 +141,13 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->attr.window_packets);
 	sim_must(world, again == (psn < side->psn_high), "I6", "PSN %06x is sent%s again",
 		 emit->pkt.psn.v, again ? "" : " silently");
-	if (psn < side->psn_next || went_back(side))
+	if (side->deadline_seen == PLX_NEVER) {
+		side->waits_since = clock_local(side->station);
+		side->deadline_seen = 0;
+	}
+	if (is_probe(side, emit, psn, back))
+		return;
+	if (psn < side->psn_next || back)
 		side->unasked = 0;
 	side->psn_next = psn + psns;
 	if (side->psn_next > side->psn_high)

@@ -60,6 +60,8 @@ check_requester(struct side *side, const struct plx_rc_view *view)
 			 side->psn_high & PLX_PSN_MASK);
 	}
 	if (una > side->psn_una) {
+		side->waits_since = clock_local(side->station);
+		side->again = 0;
 		side->charged = side->rnrs = 0;
 		world->progress_at = world->now;
 	}
@@ -67,6 +69,33 @@ check_requester(struct side *side, const struct plx_rc_view *view)
 	sim_must(world, view->rd_atomic_open <= side->attr.rd_atomic_max, "I6",
 		 "%u READs and atomics are open, %u are allowed", view->rd_atomic_open,
 		 side->attr.rd_atomic_max);
+}
+
+/*
+ * Retries alone say how long a peer is waited for: asking where it is, or sending once more what
+ * was lost twice, neither costs one nor puts the next one off.
+ */
+static void
+check_patience(struct side *side, const struct plx_rc_view *view, bool charged)
+{
+	struct world *world = side->pair->world;
+	uint64_t until = plx_time_add(side->waits_since, side->attr.ack_timeout_ns);
+
+	if (world->evil)
+		return;
+	if (charged)
+		side->again = 0;
+	side->again += side->again_now;
+	sim_must(world, side->again <= PLX_RESTARTS_MAX, "I6",
+		 "side %u goes back for nothing %u times", side->id, side->again);
+	if (side->again_now && view->state != PLX_QP_ERROR)
+		sim_must(world, view->ack_deadline_ns == side->deadline_seen, "I6",
+			 "side %u goes back for nothing, and its timer moves", side->id);
+	sim_must(world, view->ack_deadline_ns == PLX_NEVER || view->ack_deadline_ns <= until, "I6",
+		 "side %u waits %" PRIu64 " ns longer than agreed", side->id,
+		 view->ack_deadline_ns - until);
+	side->again_now = false;
+	side->deadline_seen = view->ack_deadline_ns;
 }
 
 /* What a retry costs, and that progress gives everything back. */
@@ -86,6 +115,7 @@ check_retries(struct side *side, const struct plx_rc_view *view)
 	}
 	if (side->rnr_now)
 		side->charged = 0; /* the peer is alive */
+	check_patience(side, view, side->charge_now > 0);
 	side->rnrs += side->rnr_now;
 	side->charged += side->charge_now;
 	side->rnr_now = false;

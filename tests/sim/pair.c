@@ -275,6 +275,10 @@ reset_model(struct side *side)
 	side->rnrs = side->charged = side->charge_now = side->unasked = 0;
 	side->rnr_now = false;
 	side->timeouts_seen = plx_rc_counters(ep_qp_core(side->qp))->timeouts;
+	side->probes_seen = plx_rc_counters(ep_qp_core(side->qp))->probes;
+	side->probe_left = side->again = 0;
+	side->again_now = false;
+	side->deadline_seen = PLX_NEVER;
 	side->due = NULL;
 	side->rnrs_sent = 0;
 	side->cause_seen = side->rnr_owed = side->rnr_ever = side->killed = side->silenced =

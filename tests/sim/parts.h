@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the simulator's files offer each other, one section a file.
- * It holds no nouns of its own; those are in sim.h.
+ * The nouns are in sim.h, but for those of two or three files.
  * Start with world.c, which calls everything else.
  */
 #ifndef SIM_PARTS_H
@@ -10,6 +10,16 @@
 #include <inttypes.h>
 
 #include "sim.h"
+
+/* What the weather does to one packet. */
+struct fate {
+	bool drop, dup, ce;
+	uint8_t flips;
+	bool evil;
+	uint64_t late_ns; /* beside the link's own latency */
+	uint64_t dup_ns;
+	uint64_t bits; /* for the flips */
+};
 
 /* ---- trace.c: what is remembered, and how a failure is said --------------------------------- */
 

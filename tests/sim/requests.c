@@ -321,6 +321,29 @@ judge_duplicate(struct side *side, const struct plx_pkt *pkt, enum plx_verdict v
 					 : 1;
 }
 
+/* A gap is told of once for each flight behind it; that another has begun is told by order. */
+static void
+judge_ahead(struct side *side, uint64_t psn, enum plx_verdict verdict)
+{
+	struct world *world = side->pair->world;
+	bool known = side->nak_epsn == side->epsn;
+	bool anew = known && side->nak_sent == side->epsn &&
+		    side->gap_restarts < PLX_RESTARTS_MAX &&
+		    (psn <= side->gap_first || psn + PLX_REORDER_DEPTH < side->gap_ahead);
+
+	sim_must(world, verdict == (known && !anew ? PLX_VERDICT_AHEAD_AGAIN : PLX_VERDICT_AHEAD),
+		 "I9", "a packet %" PRIu64 " ahead is judged: %s", psn - side->epsn,
+		 plx_verdict_text(verdict));
+	if (verdict == PLX_VERDICT_AHEAD) {
+		side->gap_restarts = known ? side->gap_restarts + 1 : 0;
+		side->gap_first = side->gap_ahead = psn;
+		side->nak_sent = 0;
+	} else if (psn > side->gap_ahead) {
+		side->gap_ahead = psn;
+	}
+	side->nak_epsn = side->epsn;
+}
+
 /* One request packet, and what was said of it. */
 void
 request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
@@ -330,14 +353,7 @@ request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 
 	side->reply_tokens++;
 	if (psn > side->epsn) {
-		sim_must(world,
-			 verdict == (side->nak_epsn == side->epsn ? PLX_VERDICT_AHEAD_AGAIN
-								  : PLX_VERDICT_AHEAD),
-			 "I9", "a packet %" PRIu64 " ahead is judged: %s", psn - side->epsn,
-			 plx_verdict_text(verdict));
-		if (verdict == PLX_VERDICT_AHEAD || psn > side->gap_ahead)
-			side->gap_ahead = psn;
-		side->nak_epsn = side->epsn;
+		judge_ahead(side, psn, verdict);
 	} else if (psn < side->epsn) {
 		judge_duplicate(side, pkt, verdict);
 	} else if (verdict == PLX_VERDICT_ACCEPT) {
@@ -345,8 +361,12 @@ request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 
 		take(side, pkt);
 		/* What was dropped behind the gap is still to be asked for: once, from here. */
-		if (unsaid && side->gap_ahead >= side->epsn)
+		if (unsaid && side->gap_ahead >= side->epsn) {
 			side->nak_epsn = side->epsn;
+			side->gap_restarts = 0;
+			if (side->gap_first <= side->epsn)
+				side->gap_first = side->epsn + 1;
+		}
 	} else {
 		sim_must(world, is_fatal(verdict) || verdict == PLX_VERDICT_RNR, "I9",
 			 "the expected packet is judged: %s", plx_verdict_text(verdict));

@@ -157,6 +157,8 @@ side_collect(struct side *side)
 		return;
 	is = plx_rc_counters(ep_qp_core(side->qp));
 	stats->timeouts += is->timeouts - was->timeouts;
+	stats->probes += is->probes - was->probes;
+	stats->again += is->verdict[PLX_VERDICT_LOST_AGAIN] - was->verdict[PLX_VERDICT_LOST_AGAIN];
 	stats->rnrs += is->rnrs_sent - was->rnrs_sent;
 	stats->naks += is->naks_sent - was->naks_sent;
 	stats->resends += is->requests_resent - was->requests_resent;

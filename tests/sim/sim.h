@@ -338,8 +338,13 @@ struct side {
 	uint32_t rnrs, charged; /* RNR NAKs, retries spent, since progress */
 	uint32_t charge_now;    /* in the call that goes on */
 	bool rnr_now;
-	uint64_t timeouts_seen, returns_seen;
-	uint32_t unasked; /* packets since the last AckReq */
+	uint64_t timeouts_seen, returns_seen, probes_seen;
+	uint32_t probe_left;    /* packets of a probe that may still leave */
+	uint32_t again;         /* times it went back for nothing, since it last went for a retry */
+	bool again_now;         /* in the call that goes on */
+	uint64_t waits_since;   /* local time: what is unacknowledged has had no answer since */
+	uint64_t deadline_seen; /* of the ack timer after the last call */
+	uint32_t unasked;       /* packets since the last AckReq */
 	bool cause_seen;
 	uint8_t cause;
 
@@ -353,8 +358,9 @@ struct side {
 	uint64_t rnrs_sent;
 	uint64_t psn_replied;   /* everything before it is acknowledged on the wire */
 	uint64_t psn_delivered; /* everything before it has been completed to the application */
-	uint64_t gap_ahead;     /* the newest PSN dropped behind the gap */
-	uint64_t nak_epsn, nak_sent; /* the ePSN that a sequence NAK is owed, was sent, for */
+	uint64_t gap_first, gap_ahead; /* PSNs dropped behind the gap: the flight's first, newest */
+	uint32_t gap_restarts;         /* how often that flight has begun anew */
+	uint64_t nak_epsn, nak_sent;   /* the ePSN that a sequence NAK is owed, was sent, for */
 	uint64_t reply_tokens, response_tokens, cnp_tokens;
 	uint8_t fatal; /* enum plx_verdict that took the responder down, or NONE */
 	uint64_t fatal_psn;
@@ -417,16 +423,6 @@ struct packet {
 
 struct link {
 	uint64_t free_at, last_arrival, down_until, clog_until;
-};
-
-/* What the weather does to one packet. */
-struct fate {
-	bool drop, dup, ce;
-	uint8_t flips;
-	bool evil;
-	uint64_t late_ns; /* beside the link's own latency */
-	uint64_t dup_ns;
-	uint64_t bits; /* for the flips */
 };
 
 /* ---- trace ---------------------------------------------------------------------------------- */

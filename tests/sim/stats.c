@@ -113,6 +113,7 @@ sim_stats_covered(const struct sim_stats *stats, enum sim_subject subject)
 		{"corruptions", stats->corruptions},
 		{"RNRs", stats->rnrs},
 		{"timeouts", stats->timeouts},
+		{"probes", stats->probes},
 		{"wraps", stats->wraps},
 		{"completions behind a full queue", engine ? stats->spilled : least},
 		{"sleepers woken", engine ? stats->woken : least},

@@ -47,6 +47,8 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(corruptions, "corruptions")                          \
 	X(rnrs, "RNRs")                                        \
 	X(timeouts, "timeouts")                                \
+	X(probes, "probes")                                    \
+	X(again, "losses of what was sent again")              \
 	X(wraps, "wraps")                                      \
 	X(lives, "lives")                                      \
 	X(naks, "NAKs")                                        \

@@ -48,12 +48,15 @@ req_has_response(const struct req *req)
 }
 
 /* X(name): how far it went before the answer comes */
-#define STAGE_LIST(X)                                                                           \
-	X(SENT)      /* everything is sent, nothing is answered */                              \
-	X(PARTLY)    /* the first PSN is answered */                                            \
-	X(WENT_BACK) /* a sequence NAK of the first PSN came, nothing is sent again yet */      \
-	X(RESENT)    /* ... and everything is sent again */                                     \
-	X(TIMEOUT)   /* nothing came until the ack timer fired, and everything is sent again */ \
+#define STAGE_LIST(X)                                                                            \
+	X(SENT)      /* everything is sent, nothing is answered */                               \
+	X(PARTLY)    /* the first PSN is answered */                                             \
+	X(WENT_BACK) /* a sequence NAK of the first PSN came, nothing is sent again yet */       \
+	X(RESENT)    /* ... and everything is sent again */                                      \
+	X(TIMEOUT)   /* nothing came until the ack timer fired, and everything is sent again */  \
+	X(TIMED)     /* the first PSN is answered, a NAK of the next came, the rest is resent */ \
+	X(SPENT)     /* ... and that NAK came again as often as it is obeyed */                  \
+	X(PROBED)    /* the first PSN is answered, then nothing: it was asked for the rest */    \
 	X(RNR)       /* an RNR NAK of the first PSN came, its time is not over */
 
 enum stage {
@@ -78,6 +81,7 @@ struct play {
 	uint32_t completed; /* requests that PARTLY completed */
 	uint8_t retries_left, rnr_retries_left;
 	bool went_back, rnr_waiting;
+	bool again; /* went back, and it may show that this was for nothing */
 };
 
 uint32_t play_mixes(void);

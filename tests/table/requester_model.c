@@ -76,14 +76,21 @@ fail_with(struct expectation *out, enum plx_wc_status status)
 }
 
 /* Go back to the oldest that is not acknowledged, and pay a retry for it: once for each una, and
- * only when something was sent from there on. */
+ * only when something was sent from there on. What is sent again and lost again is not paid for. */
 static void
 go_back(const struct play *play, struct expectation *out, enum plx_verdict verdict)
 {
 	bool progress = !plx_psn_eq(out->una, play->una);
 
-	if ((play->went_back && !progress) || plx_psn_eq(out->next, out->una)) {
+	bool again = play->went_back && !progress;
+
+	if ((again && !play->again) || plx_psn_eq(out->next, out->una)) {
 		out->verdict = PLX_VERDICT_NAK_AGAIN;
+		return;
+	}
+	if (again) {
+		out->verdict = PLX_VERDICT_LOST_AGAIN;
+		out->next = out->una;
 		return;
 	}
 	out->verdict = verdict;

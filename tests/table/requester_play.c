@@ -80,8 +80,13 @@ play_possible(const struct play *play)
 	if (play->state == PLX_QP_SQD && play->stage == STAGE_WENT_BACK)
 		return false; /* what is begun is finished in SQD: as in RTS */
 	if (!play->retry_max && (play->stage == STAGE_WENT_BACK || play->stage == STAGE_RESENT ||
-				 play->stage == STAGE_TIMEOUT))
+				 play->stage == STAGE_TIMEOUT || play->stage == STAGE_TIMED ||
+				 play->stage == STAGE_SPENT))
 		return false; /* going back would have been the end */
+	if (mixes[play->mix].reqs == 1 && mixes[play->mix].req[0].bytes <= BENCH_MTU &&
+	    (play->stage == STAGE_TIMED || play->stage == STAGE_SPENT ||
+	     play->stage == STAGE_PROBED))
+		return false; /* nothing is left behind the first PSN */
 	return play->rnr_retry_max || play->stage != STAGE_RNR;
 }
 
@@ -192,13 +197,30 @@ answer_first(struct bench *bench, struct play *play)
 }
 
 static void
-refuse_first(struct bench *bench, struct play *play, uint8_t syndrome, enum plx_verdict want)
+refuse_oldest(struct bench *bench, struct play *play, uint8_t syndrome, enum plx_verdict want)
 {
-	struct plx_pkt pkt = {.opcode = PLX_RC_ACK, .psn = play->first};
+	struct plx_pkt pkt = {.opcode = PLX_RC_ACK, .psn = play->una};
 
 	pkt.aeth.syndrome = syndrome;
 	hand(bench, &pkt, want);
-	play->next = play->first;
+	play->next = play->una;
+}
+
+/* The first PSN is answered, so that it is known how long that takes; of the next comes a NAK. */
+static void
+lose_second(struct bench *bench, struct play *play)
+{
+	answer_first(bench, play);
+	refuse_oldest(bench, play, PLX_AETH_NAK | PLX_NAK_SEQUENCE, PLX_VERDICT_NAK_SEQUENCE);
+	bench_drain(bench, NOW);
+	play->retries_left--;
+	play->went_back = true;
+	for (int i = 0; play->stage == STAGE_SPENT && i < PLX_RESTARTS_MAX; i++) {
+		refuse_oldest(bench, play, PLX_AETH_NAK | PLX_NAK_SEQUENCE, PLX_VERDICT_LOST_AGAIN);
+		bench_drain(bench, NOW);
+	}
+	play->again = play->stage == STAGE_TIMED;
+	play->next = play->high;
 }
 
 static void
@@ -212,8 +234,8 @@ take_stage(struct bench *bench, struct play *play)
 		break;
 	case STAGE_WENT_BACK:
 	case STAGE_RESENT:
-		refuse_first(bench, play, PLX_AETH_NAK | PLX_NAK_SEQUENCE,
-			     PLX_VERDICT_NAK_SEQUENCE);
+		refuse_oldest(bench, play, PLX_AETH_NAK | PLX_NAK_SEQUENCE,
+			      PLX_VERDICT_NAK_SEQUENCE);
 		play->retries_left--;
 		play->went_back = true;
 		if (play->stage == STAGE_WENT_BACK)
@@ -228,8 +250,20 @@ take_stage(struct bench *bench, struct play *play)
 		bench_drain(bench, NOW);
 		play->retries_left--;
 		break;
+	case STAGE_TIMED:
+	case STAGE_SPENT:
+		lose_second(bench, play);
+		break;
+	case STAGE_PROBED:
+		answer_first(bench, play);
+		bench_drain(bench, NOW);
+		plx_actions_reset(&bench->out);
+		plx_rc_on_tick(bench->qp, plx_rc_wake_ns(bench->qp), &bench->out);
+		BENCH_CHECK(plx_rc_counters(bench->qp)->probes == 1);
+		bench_drain(bench, NOW);
+		break;
 	case STAGE_RNR:
-		refuse_first(bench, play, PLX_AETH_RNR | 10, PLX_VERDICT_NAK_RNR);
+		refuse_oldest(bench, play, PLX_AETH_RNR | 10, PLX_VERDICT_NAK_RNR);
 		if (play->rnr_retry_max != PLX_RNR_RETRY_FOREVER)
 			play->rnr_retries_left--;
 		play->rnr_waiting = true;

@@ -33,12 +33,14 @@
 	X(SMALL) /* room for one byte more than what came */ \
 	X(BAD_KEY)
 
-#define GAP_LIST(X)                                                                \
-	X(NONE)                                                                    \
-	X(NAK)     /* a sequence NAK of the expected PSN is out */                 \
-	X(RNR)     /* an RNR NAK of the expected PSN is out */                     \
-	X(READS)   /* as many READs as agreed are accepted and not yet answered */ \
-	X(REPLAYS) /* answers that are remembered are on their way once more, not sent yet */
+#define GAP_LIST(X)                                                                  \
+	X(NONE)                                                                      \
+	X(NAK)       /* a sequence NAK of the expected PSN is out */                 \
+	X(NAK_FAR)   /* the same, of a flight that reached the probes' far PSN */    \
+	X(NAK_SPENT) /* the same, and the flight began anew as often as is told */   \
+	X(RNR)       /* an RNR NAK of the expected PSN is out */                     \
+	X(READS)     /* as many READs as agreed are accepted and not yet answered */ \
+	X(REPLAYS)   /* answers that are remembered are on their way once more, not sent yet */
 
 enum open_kind {
 #define PLX_X(name) OPEN_##name,

@@ -367,8 +367,15 @@ model(const struct scene *scene, const struct probe *probe, struct forecast *out
 		return;
 	}
 	if (ahead > 0) {
+		/* The flights of the scenes began with the next PSN: with it they begin anew, and
+		 * with what is far behind the newest of them. */
+		bool anew = (scene->gap == GAP_NAK && ahead == 1) ||
+			    (scene->gap == GAP_NAK_FAR && ahead <= 1000);
+
 		out->verdict = PLX_VERDICT_AHEAD_AGAIN;
-		if (scene->gap == GAP_NAK)
+		if ((scene->gap == GAP_NAK || scene->gap == GAP_NAK_FAR ||
+		     scene->gap == GAP_NAK_SPENT) &&
+		    !anew)
 			return;
 		out->verdict = PLX_VERDICT_AHEAD;
 		say(out, REPLY_ACK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, scene->expected);

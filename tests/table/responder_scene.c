@@ -232,9 +232,16 @@ open_gap(struct bench *bench, struct scene *scene)
 	case GAP_NONE:
 		break;
 	case GAP_NAK:
+	case GAP_NAK_FAR:
+	case GAP_NAK_SPENT:
 		pkt.psn = plx_psn_add(scene->expected, 1);
-		feed(bench, &pkt, PLX_VERDICT_AHEAD);
-		bench_drain(bench, NOW);
+		for (int i = 0; i <= (scene->gap == GAP_NAK_SPENT ? PLX_RESTARTS_MAX : 0); i++) {
+			feed(bench, &pkt, PLX_VERDICT_AHEAD);
+			bench_drain(bench, NOW);
+		}
+		pkt.psn = plx_psn_add(scene->expected, 1000 + PLX_REORDER_DEPTH + 1);
+		if (scene->gap == GAP_NAK_FAR)
+			feed(bench, &pkt, PLX_VERDICT_AHEAD_AGAIN);
 		break;
 	case GAP_RNR:
 		feed(bench, &pkt, PLX_VERDICT_RNR);

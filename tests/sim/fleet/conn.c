@@ -370,6 +370,8 @@ destroy_qp(struct end *end)
 		host->judged += c->verdict[i];
 	stats->rnrs += c->rnrs_sent;
 	stats->timeouts += c->timeouts;
+	stats->probes += c->probes;
+	stats->again += c->verdict[PLX_VERDICT_LOST_AGAIN];
 	stats->naks += c->naks_sent;
 	stats->resends += c->requests_resent;
 	stats->wraps += (uint32_t)(end->psn_seen >> 24) != (1u << 8);

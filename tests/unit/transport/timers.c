@@ -246,6 +246,88 @@ progress_starts_the_ack_timer_and_the_retries_anew(void **state)
 	pair_fini(&pair);
 }
 
+/* ---- how long an answer takes ------------------------------------------------------------------
+ */
+
+/* One WRITE that is answered `took` later. Returns: how long the next one is waited for */
+static uint64_t
+wait_after(struct pair *pair, uint64_t took)
+{
+	struct plx_psn psn = pair_view(pair, 0).psn_next;
+	uint64_t wait;
+
+	post_write(pair);
+	assert_int_equal(pair_send(pair, 0, 1), 1);
+	pair->now += took;
+	assert_int_equal(pair_hand_ack(pair, 0, psn, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
+	post_write(pair);
+	assert_int_equal(pair_send(pair, 0, 1), 1);
+	assert_int_equal(pair_send(pair, 0, 1), 0);
+	wait = wake(pair) - pair->now;
+	/* and that one is answered at once, by hand, without being timed */
+	pair_tick(pair, wake(pair));
+	(void)pair_send(pair, 0, 1);
+	assert_int_equal(pair_hand_ack(pair, 0, plx_psn_add(psn, 1), PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	return wait;
+}
+
+static void
+an_answer_is_missed_not_sooner_than_the_floor_nor_later_than_the_timeout(void **state)
+{
+	const struct pair_config config = pair_defaults();
+	static uint8_t bytes[8];
+	struct pair pair;
+
+	(void)state;
+	pair_init(&pair, &config);
+	pair.attr.ack_timeout_ns = 10 * PLX_MSEC;
+	(void)connect(&pair, bytes, sizeof(bytes));
+	/* RFC 6298: the first measurement and twice itself, for half of it is taken for its spread
+	 */
+	assert_int_equal(wait_after(&pair, 10 * PLX_USEC), PLX_PROBE_WAIT_MIN_NS);
+	pair_fini(&pair);
+	pair_init(&pair, &config);
+	pair.attr.ack_timeout_ns = 10 * PLX_MSEC;
+	(void)connect(&pair, bytes, sizeof(bytes));
+	assert_int_equal(wait_after(&pair, 100 * PLX_USEC), 300 * PLX_USEC);
+	/* smoothed 112.5, spread (3 * 50 + 100) / 4 */
+	assert_int_equal(wait_after(&pair, 200 * PLX_USEC), 362500);
+	assert_int_equal(wait_after(&pair, 9 * PLX_MSEC), 10 * PLX_MSEC);
+	pair_fini(&pair);
+}
+
+/* Which of the two was answered? Without knowing, the wait stays what the question made it. */
+static void
+a_packet_that_was_sent_twice_is_not_timed(void **state)
+{
+	const struct pair_config config = pair_defaults();
+	static uint8_t bytes[8];
+	struct pair pair;
+	struct plx_psn psn;
+
+	(void)state;
+	pair_init(&pair, &config);
+	pair.attr.ack_timeout_ns = 10 * PLX_MSEC;
+	(void)connect(&pair, bytes, sizeof(bytes));
+	assert_int_equal(wait_after(&pair, 100 * PLX_USEC), 300 * PLX_USEC);
+	assert_true(plx_rc_counters(pair.node[0].qp)->probes == 1);
+	psn = pair_view(&pair, 0).psn_next;
+	post_write(&pair);
+	assert_int_equal(pair_send(&pair, 0, 1), 1);
+	assert_int_equal(pair_send(&pair, 0, 1), 0);
+	assert_true(wake(&pair) == pair.now + 600 * PLX_USEC);
+	/* this one was sent once: it is timed, and the wait is what measurements say */
+	pair.now += 100 * PLX_USEC;
+	assert_int_equal(pair_hand_ack(&pair, 0, psn, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
+	post_write(&pair);
+	assert_int_equal(pair_send(&pair, 0, 1), 1);
+	assert_int_equal(pair_send(&pair, 0, 1), 0);
+	/* smoothed 100, spread 3 * 50 / 4 */
+	assert_true(wake(&pair) == pair.now + 250 * PLX_USEC);
+	pair_fini(&pair);
+}
+
 int
 main(void)
 {
@@ -259,6 +341,9 @@ main(void)
 		cmocka_unit_test(a_timeout_that_never_comes_is_never_waited_for),
 		cmocka_unit_test(an_rnr_nak_is_waited_out_for_exactly_its_time),
 		cmocka_unit_test(progress_starts_the_ack_timer_and_the_retries_anew),
+		cmocka_unit_test(
+			an_answer_is_missed_not_sooner_than_the_floor_nor_later_than_the_timeout),
+		cmocka_unit_test(a_packet_that_was_sent_twice_is_not_timed),
 	};
 
 	return cmocka_run_group_tests_name("transport: timers", tests, NULL, NULL);
