@@ -65,6 +65,22 @@ call_think(struct call *call, uint64_t most_ns)
 	heap_push(&exchange->world, call->act_at, SIM_EV_APP, call);
 }
 
+/* It lives, for a moment or a minute. */
+void
+call_lives(struct call *call)
+{
+	struct exchange *exchange = call->office->exchange;
+
+	call->state = CALL_LIVING;
+	call->since = exchange->world.now;
+	if (!exchange->stays || draw_percent(&call->office->prng, 50)) {
+		call_think(call, exchange->think_most_ns);
+		return;
+	}
+	call->act_at = exchange->world.now + draw_between(&call->office->prng, 1, 64 * PLX_SEC);
+	heap_push(&exchange->world, call->act_at, SIM_EV_APP, call);
+}
+
 /* The other end, if its program still has it. */
 struct call *
 call_partner(const struct call *call)
@@ -421,10 +437,8 @@ complete(struct call *call)
 	if (!done(call, status, "completing"))
 		return;
 	ask_of(office->exchange, call->ask)->completed = true;
-	call->state = CALL_LIVING;
-	call->since = office->exchange->world.now;
 	office->exchange->world.stats.lives++;
-	call_think(call, office->exchange->stay_most_ns);
+	call_lives(call);
 	if (draw_percent(&office->prng, 30)) /* it sends at once */
 		heap_push(&office->exchange->world,
 			  office->exchange->world.now + draw_log(&office->prng, 1, PLX_SEC),

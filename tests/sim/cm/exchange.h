@@ -144,7 +144,7 @@ struct exchange {
 	uint32_t qpn_pool; /* QPNs are taken anew from so many; 0: never */
 	/* drawn */
 	uint32_t ghost_ppm, vanish_ppm, partial_percent;
-	uint64_t stay_most_ns; /* of a connection that lives */
+	bool stays; /* connections may live longer than all tries of anything take */
 	uint64_t think_most_ns, gap_ns, trouble_ns, late_ns;
 	bool gentle; /* no fault of any kind: everything comes off as its programs want it */
 	bool fair;   /* the last phase: asks must come off */
@@ -183,6 +183,7 @@ struct call *call_of(struct office *office, struct plx_cm_id id);
 struct call *call_new(struct office *office);
 void call_over(struct call *call);
 void call_think(struct call *call, uint64_t most_ns);
+void call_lives(struct call *call);
 void event_told(struct office *office, const struct plx_cm_event *event);
 
 /* ---- ledger.c: what was sent, against what may be -------------------------------------------- */

@@ -123,9 +123,7 @@ draw_exchange(struct exchange *exchange, struct plx_prng *prng)
 		draw_slow_weather(&config->weather, prng);
 	exchange->qpn_next = 0x800000;
 	exchange->think_most_ns = draw_log(prng, PLX_USEC, 16 * PLX_SEC);
-	exchange->stay_most_ns = exchange->think_most_ns;
-	if (draw_percent(prng, 30)) /* longer than all tries of anything */
-		exchange->stay_most_ns = 64 * PLX_SEC;
+	exchange->stays = draw_percent(prng, 50);
 	exchange->gap_ns = draw_log(prng, PLX_USEC, PLX_SEC);
 	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns +
 			       exchange->think_most_ns / 64;
@@ -375,7 +373,8 @@ live_in_fairness(struct exchange *exchange)
 	uint64_t first = exchange->asks;
 
 	exchange->fair = true;
-	exchange->think_most_ns = exchange->stay_most_ns = PLX_SEC;
+	exchange->stays = false;
+	exchange->think_most_ns = PLX_SEC;
 	world->quota = world->options->ops;
 	for (uint32_t i = 0; i < exchange->office_count; i++) {
 		office_open_all(&exchange->office[i]);
