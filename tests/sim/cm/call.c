@@ -125,6 +125,7 @@ call_waits(struct call *call)
 
 	call->since = call->office->exchange->world.now;
 	call->life_before = other ? other->life : 0;
+	call->gave_way_before = plx_cm_counters(call->office->cm)->gave_way;
 }
 
 /* The other one asks for more time, as often as it is asked, and never makes up its mind. */
@@ -152,7 +153,7 @@ call_may_time_out(const struct call *call)
 		return true; /* late is as good as lost */
 	if (call->active && is_put_off(call, other))
 		return true;
-	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > 0)
+	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > call->gave_way_before)
 		return true;
 	return plx_cm_counters(other->cm)->answers_dropped > 0 ||
 	       ledger_losses(call->office, call->id) >= PLX_CM_TRIES - 1;

@@ -78,7 +78,8 @@ struct call {
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
 	uint32_t ear; /* of a passive one: whose listener it came by */
-	uint32_t life_before; /* of the other office, when it began to wait for it */
+	uint32_t life_before;     /* of the other office, when it began to wait for it */
+	uint64_t gave_way_before; /* of its own, then */
 	bool active;
 	bool named;       /* a passive one: events come with `context`, not with the ear's */
 	bool arrived;     /* data came before the RTU */

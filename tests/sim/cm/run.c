@@ -330,7 +330,7 @@ next_event(struct exchange *exchange)
 		stuck(exchange);
 }
 
-/* No more faults. Those that may live for ever are told to go. */
+/* No more faults; what is under way ends as its programs want it, or has to. */
 static void
 become_calm(struct exchange *exchange)
 {
@@ -340,14 +340,6 @@ become_calm(struct exchange *exchange)
 	world->progress_at = world->now;
 	weather_clears(world);
 	exchange->partial_percent = 0;
-	for (uint32_t i = 0; i < exchange->office_count; i++) {
-		for (uint32_t k = 0; k < CALLS_MAX; k++) {
-			struct call *call = &exchange->office[i].call[k];
-
-			if (call->state == CALL_LIVING)
-				call_think(call, PLX_SEC);
-		}
-	}
 	while (calls_under_way(exchange) > 0)
 		next_event(exchange);
 }
