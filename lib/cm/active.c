@@ -130,7 +130,8 @@ repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	return PLX_CM_REPEATED;
 }
 
-/* A REP for nobody is answered, so that the other side need not wait for an RTU. IBTA 12.9.8.3. */
+/* A REP for nobody, or for who has got another, is answered, so that the other side need not wait
+ * for an RTU. IBTA 12.9.8.3. */
 enum plx_cm_verdict
 cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	  uint64_t now)
@@ -144,10 +145,10 @@ cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	agreed = c && c->active && c->remote_id == rep->local_comm_id;
 	if (c && c->state == CM_ASKING)
 		return first_rep(cm, c, rep, now);
-	if (c && c->state != CM_ENDED && !agreed)
-		return PLX_CM_UNKNOWN;
 	if (agreed && (c->state != CM_ENDED || c->reject))
 		return repeated_rep(cm, c, now);
+	if (c && c->state != CM_ENDED && !c->active)
+		return PLX_CM_UNKNOWN;
 	cm_answer_rej(cm, route, msg, PLX_CM_REASON_INVALID_COMM_ID, now);
 	return PLX_CM_UNKNOWN;
 }

@@ -65,6 +65,22 @@ call_think(struct call *call, uint64_t most_ns)
 	heap_push(&exchange->world, call->act_at, SIM_EV_APP, call);
 }
 
+/* It lives, for a moment or a minute. */
+void
+call_lives(struct call *call)
+{
+	struct exchange *exchange = call->office->exchange;
+
+	call->state = CALL_LIVING;
+	call->since = exchange->world.now;
+	if (!exchange->stays || draw_percent(&call->office->prng, 50)) {
+		call_think(call, exchange->think_most_ns);
+		return;
+	}
+	call->act_at = exchange->world.now + draw_between(&call->office->prng, 1, 64 * PLX_SEC);
+	heap_push(&exchange->world, call->act_at, SIM_EV_APP, call);
+}
+
 /* The other end, if its program still has it. */
 struct call *
 call_partner(const struct call *call)
@@ -109,6 +125,7 @@ call_waits(struct call *call)
 
 	call->since = call->office->exchange->world.now;
 	call->life_before = other ? other->life : 0;
+	call->gave_way_before = plx_cm_counters(call->office->cm)->gave_way;
 }
 
 /* The other one asks for more time, as often as it is asked, and never makes up its mind. */
@@ -136,7 +153,7 @@ call_may_time_out(const struct call *call)
 		return true; /* late is as good as lost */
 	if (call->active && is_put_off(call, other))
 		return true;
-	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > 0)
+	if (!call->active && plx_cm_counters(call->office->cm)->gave_way > call->gave_way_before)
 		return true;
 	return plx_cm_counters(other->cm)->answers_dropped > 0 ||
 	       ledger_losses(call->office, call->id) >= PLX_CM_TRIES - 1;
@@ -421,10 +438,8 @@ complete(struct call *call)
 	if (!done(call, status, "completing"))
 		return;
 	ask_of(office->exchange, call->ask)->completed = true;
-	call->state = CALL_LIVING;
-	call->since = office->exchange->world.now;
 	office->exchange->world.stats.lives++;
-	call_think(call, office->exchange->stay_most_ns);
+	call_lives(call);
 	if (draw_percent(&office->prng, 30)) /* it sends at once */
 		heap_push(&office->exchange->world,
 			  office->exchange->world.now + draw_log(&office->prng, 1, PLX_SEC),

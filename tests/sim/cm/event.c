@@ -203,9 +203,7 @@ told_established(struct call *call)
 	WORLD(office)->stats.established++;
 	if (call->state != CALL_ACCEPTED)
 		return; /* it came before that */
-	call->state = CALL_LIVING;
-	call->since = WORLD(office)->now;
-	call_think(call, office->exchange->stay_most_ns);
+	call_lives(call);
 }
 
 /* ---- it ends -------------------------------------------------------------------------------- */

@@ -77,8 +77,9 @@ struct call {
 	struct plx_cm_own own;
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
-	uint32_t ear;         /* of a passive one: whose listener it came by */
-	uint32_t life_before; /* of the other office, when it began to wait for it */
+	uint32_t ear;             /* of a passive one: whose listener it came by */
+	uint32_t life_before;     /* of the other office, when it began to wait for it */
+	uint64_t gave_way_before; /* of its own, then */
 	bool active;
 	bool named;       /* a passive one: events come with `context`, not with the ear's */
 	bool arrived;     /* data came before the RTU */
@@ -144,7 +145,7 @@ struct exchange {
 	uint32_t qpn_pool; /* QPNs are taken anew from so many; 0: never */
 	/* drawn */
 	uint32_t ghost_ppm, vanish_ppm, partial_percent;
-	uint64_t stay_most_ns; /* of a connection that lives */
+	bool stays; /* connections may live longer than all tries of anything take */
 	uint64_t think_most_ns, gap_ns, trouble_ns, late_ns;
 	bool gentle; /* no fault of any kind: everything comes off as its programs want it */
 	bool fair;   /* the last phase: asks must come off */
@@ -183,6 +184,7 @@ struct call *call_of(struct office *office, struct plx_cm_id id);
 struct call *call_new(struct office *office);
 void call_over(struct call *call);
 void call_think(struct call *call, uint64_t most_ns);
+void call_lives(struct call *call);
 void event_told(struct office *office, const struct plx_cm_event *event);
 
 /* ---- ledger.c: what was sent, against what may be -------------------------------------------- */

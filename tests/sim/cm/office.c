@@ -93,11 +93,12 @@ office_create(struct exchange *exchange, uint32_t index)
 	clock_start(office->station);
 	office->ip[0] = (struct plx_ip){4, {10, 0, 0, (uint8_t)(index + 1)}};
 	office->ip[1] = (struct plx_ip){6, {0xfd, [15] = (uint8_t)(index + 1)}};
-	office->config.connections = (uint32_t)draw_log(&office->prng, 32, 256);
-	office->config.half_open =
-		exchange->gentle ? 2 * CALLS_MAX : (uint32_t)draw_log(&office->prng, 8, 32);
-	if (exchange->gentle)
+	office->config.connections = (uint32_t)draw_log(&office->prng, 32, 512);
+	office->config.half_open = (uint32_t)draw_log(&office->prng, 8, office->config.connections);
+	if (exchange->gentle) {
 		office->config.connections = 1024;
+		office->config.half_open = 512;
+	}
 	office->config.path_mtu = UINT32_C(1) << draw_between(&office->prng, 8, 12);
 	office->config.ca_guid = UINT64_C(0x020000fffe000000) + index;
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {

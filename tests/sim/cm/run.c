@@ -123,9 +123,7 @@ draw_exchange(struct exchange *exchange, struct plx_prng *prng)
 		draw_slow_weather(&config->weather, prng);
 	exchange->qpn_next = 0x800000;
 	exchange->think_most_ns = draw_log(prng, PLX_USEC, 16 * PLX_SEC);
-	exchange->stay_most_ns = exchange->think_most_ns;
-	if (draw_percent(prng, 30)) /* longer than all tries of anything */
-		exchange->stay_most_ns = 64 * PLX_SEC;
+	exchange->stays = draw_percent(prng, 50);
 	exchange->gap_ns = draw_log(prng, PLX_USEC, PLX_SEC);
 	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns +
 			       exchange->think_most_ns / 64;
@@ -332,7 +330,7 @@ next_event(struct exchange *exchange)
 		stuck(exchange);
 }
 
-/* No more faults. Those that may live for ever are told to go. */
+/* No more faults; what is under way ends as its programs want it, or has to. */
 static void
 become_calm(struct exchange *exchange)
 {
@@ -342,14 +340,6 @@ become_calm(struct exchange *exchange)
 	world->progress_at = world->now;
 	weather_clears(world);
 	exchange->partial_percent = 0;
-	for (uint32_t i = 0; i < exchange->office_count; i++) {
-		for (uint32_t k = 0; k < CALLS_MAX; k++) {
-			struct call *call = &exchange->office[i].call[k];
-
-			if (call->state == CALL_LIVING)
-				call_think(call, PLX_SEC);
-		}
-	}
 	while (calls_under_way(exchange) > 0)
 		next_event(exchange);
 }
@@ -375,7 +365,8 @@ live_in_fairness(struct exchange *exchange)
 	uint64_t first = exchange->asks;
 
 	exchange->fair = true;
-	exchange->think_most_ns = exchange->stay_most_ns = PLX_SEC;
+	exchange->stays = false;
+	exchange->think_most_ns = PLX_SEC;
 	world->quota = world->options->ops;
 	for (uint32_t i = 0; i < exchange->office_count; i++) {
 		office_open_all(&exchange->office[i]);

@@ -174,6 +174,39 @@ who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
 	pair_close(&pair);
 }
 
+/* BOB has forgotten the connection, and takes its REQ, which comes late, for a new one: ALICE has
+ * one already, and says so. Found by plx-sim --cm, seed 1016. */
+static void
+who_accepts_a_second_time_is_told_that_nobody_waits(void **state)
+{
+	struct plx_cm_id asked, again;
+	struct plx_cm_msg late;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	asked = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	late = *pair_last(&pair, ALICE, PLX_CM_REQ);
+	pair_accept(&pair, BOB, pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id, BOB_QPN);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
+	assert_int_equal(plx_cm_complete(pair.cm[ALICE], asked, pair.now), PLX_OK);
+	pair_carry(&pair);
+	pair_reboot(&pair, BOB);
+	pair_listen(&pair, BOB, PORT, 0);
+	assert_int_equal(pair_inject(&pair, BOB, &late), PLX_CM_TAKEN);
+	again = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
+	pair_accept(&pair, BOB, again, BOB_QPN + 1);
+	pair_carry(&pair);
+	assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_ABORTED)->id.v, again.v);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_INVALID_COMM_ID);
+	pair_expect_nothing(&pair, ALICE);
+	assert_int_equal(plx_cm_disconnect(pair.cm[ALICE], asked, pair.now), PLX_OK);
+	pair_close(&pair);
+}
+
 /* Of a living connection a REQ that was on its way for long is nothing new. */
 static void
 a_late_repetition_is_not_stale(void **state)
@@ -250,6 +283,7 @@ main(void)
 		cmocka_unit_test(a_forgotten_connection_that_was_being_left_is_closed),
 		cmocka_unit_test(a_connection_that_we_asked_for_can_be_forgotten),
 		cmocka_unit_test(a_reply_with_a_queue_pair_in_use_is_stale),
+		cmocka_unit_test(who_accepts_a_second_time_is_told_that_nobody_waits),
 		cmocka_unit_test(who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks),
 		cmocka_unit_test(a_late_repetition_is_not_stale),
 		cmocka_unit_test(nobody_else_can_call_it_stale),
