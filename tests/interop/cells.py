@@ -71,11 +71,11 @@ class Link:
             with contextlib.suppress(Failed):
                 end.ask('qpdrop', id=own['id'])
 
-    def talk(self, capture):
+    def talk(self, capture, is_whole=True):
         """The requests of `a` and the replies of `b`."""
         requester, responder = ({'gid': rig.gid(end.addresses[self.family]), **own}
                                 for end, own in zip((self.a, self.b), self.at))
-        return judge.Talk(capture, requester, responder, self.mtu)
+        return judge.Talk(capture, requester, responder, self.mtu, is_whole)
 
     def send(self, op, size, **more):
         self.a.ask('send', id=self.at[0]['id'], op=op, mr=0, at=NEAR, bytes=size, **more)

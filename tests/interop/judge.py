@@ -283,13 +283,13 @@ class Capture:
 class Talk:
     """One direction of a connection: the requests of one end, the replies of the other."""
 
-    def __init__(self, capture, requester, responder, mtu):
-        """Ends are dictionaries with gid, qpn and psn."""
+    def __init__(self, capture, requester, responder, mtu, is_whole=True):
+        """Ends are dictionaries with gid, qpn and psn. What fails need not be whole."""
         self.mtu, self.start = mtu, requester['psn']
         self.requests = capture.flow(requester['gid'], responder['qpn'], False)
         self.replies = capture.flow(responder['gid'], requester['qpn'], True)
         self.repeats = 0
-        self.messages = self.put_together()
+        self.messages = self.put_together() if is_whole else []
         self.find_answers()
 
     def offset(self, psn):

@@ -275,7 +275,7 @@ class Plan:
 
         def play():
             links.append(error.play(*self.ends(row), row.mtu, row.family))
-        return self.attempt(row, play, lambda capture: error.judge(links[0].talk(capture)))
+        return self.attempt(row, play, lambda capture: error.judge(links[0].talk(capture, False)))
 
     def pings(self, mtu, family):
         """An echo of the kernel's, of one packet and of what the MTU lets through."""
@@ -297,9 +297,11 @@ class Plan:
             return
         with self.captured(f'storm-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
                 storms.raging(self.place, wire):
-            for row in rows:
-                burst = storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
+            bursts = [storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
+                      for row in rows]
+            for row, burst in zip(rows, bursts):
                 judges.append(self.attempt(row, burst.play, burst.judge))
+            judges.append(lambda capture: storms.judge_wire(capture, bursts))
 
     def ends(self, row):
         return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)

@@ -20,17 +20,32 @@ WIRES = {
 
 @contextlib.contextmanager
 def raging(place, wire):
-    """That wire, while it lasts."""
+    """That wire, while it lasts; for UDP only: the driver talks to the guest's program over TCP."""
     netem = f'netem limit 10000 {WIRES[wire]}'
-    place.run('modprobe -a ifb act_mirred cls_matchall sch_ingress sch_netem; '
-              'ip link add ifb0 type ifb; ip link set ifb0 mtu 9000 up; '
-              'tc qdisc add dev eth0 handle ffff: ingress && '
-              'tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev '
-              f'ifb0 && tc qdisc add dev ifb0 root {netem} && tc qdisc add dev eth0 root {netem}')
+    udp = ['protocol ip u32 match ip protocol 17 0xff',
+           'protocol ipv6 u32 match ip6 protocol 17 0xff']
+    words = ['modprobe ifb numifbs=1', 'ip link set ifb0 mtu 9000 up',
+             'modprobe -a act_mirred cls_u32 sch_ingress sch_netem sch_prio',
+             'tc qdisc add dev eth0 handle ffff: ingress', f'tc qdisc add dev ifb0 root {netem}',
+             'tc qdisc add dev eth0 root handle 1: prio priomap' + ' 0' * 16,
+             f'tc qdisc add dev eth0 parent 1:3 {netem}']
+    for match in udp:
+        words.append(f'tc filter add dev eth0 parent ffff: {match} '
+                     'action mirred egress redirect dev ifb0')
+        words.append(f'tc filter add dev eth0 parent 1: {match} flowid 1:3')
+    place.run(' && '.join(words))
     try:
         yield
     finally:
-        place.run('tc qdisc del dev eth0 root; tc qdisc del dev eth0 ingress; ip link del ifb0')
+        place.run('tc qdisc del dev eth0 root; tc qdisc del dev eth0 ingress; '
+                  'tc qdisc del dev ifb0 root')
+
+
+def judge_wire(capture, bursts):
+    """It was as bad as it should have been."""
+    damaged = sum('damaged' in packet.wrong for packet in capture.packets)
+    if damaged + sum(burst.unrest for burst in bursts) == 0:
+        raise Failed('the wire was good')
 
 
 class Burst:
@@ -40,6 +55,7 @@ class Burst:
         self.a, self.b, self.op, self.mtu, self.family = a, b, op, mtu, family
         self.pattern = pattern
         self.link, self.expected = None, []
+        self.unrest = 0  # what a good wire would not have shown
 
     def play(self):
         self.link = Link(self.a, self.b, self.mtu, self.family, retry=7, timeout=15)
@@ -94,3 +110,5 @@ class Burst:
         for message, expected in zip(talk.messages, self.expected):
             expected.judge(message)
         talk.hold_to_acks()
+        self.unrest = talk.repeats + len(talk.naks()) + len(talk.replies) - len(
+            {(packet.psn, packet.opcode, packet.ext.get('aeth')) for packet in talk.replies})
