@@ -81,8 +81,8 @@ struct plx_cm_req {
 	uint8_t transport_service;       /* 2 bits: 0 RC, 1 UC, 2 RD */
 	bool flow_control;               /* end to end */
 	struct plx_psn starting_psn;     /* the first that the sender of the REQ expects */
-	uint8_t local_response_timeout; /* 5 bits: how soon we answer */
-	uint8_t retry_count;            /* 3 bits */
+	uint8_t local_response_timeout;  /* 5 bits: how soon we answer */
+	uint8_t retry_count;             /* 3 bits */
 	uint16_t pkey;
 	uint8_t path_mtu; /* 4 bits: 1 .. 5 for 256 .. 4096 */
 	bool rdc_exists;
@@ -97,8 +97,8 @@ struct plx_cm_req {
 struct plx_cm_rep {
 	uint32_t local_comm_id, remote_comm_id;
 	uint32_t local_qkey;
-	uint32_t local_qpn;  /* 24 bits */
-	uint32_t local_eecn; /* 24 bits */
+	uint32_t local_qpn;          /* 24 bits */
+	uint32_t local_eecn;         /* 24 bits */
 	struct plx_psn starting_psn; /* the first that the sender of the REP expects */
 	uint8_t responder_resources;
 	uint8_t initiator_depth;

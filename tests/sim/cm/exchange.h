@@ -77,7 +77,7 @@ struct call {
 	struct plx_cm_own own;
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
-	uint32_t ear; /* of a passive one: whose listener it came by */
+	uint32_t ear;             /* of a passive one: whose listener it came by */
 	uint32_t life_before;     /* of the other office, when it began to wait for it */
 	uint64_t gave_way_before; /* of its own, then */
 	bool active;
