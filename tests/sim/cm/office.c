@@ -46,9 +46,7 @@ open_ear(struct office *office, uint32_t which)
 	exchange->qpn_next += udp;
 	ledger_id(office, ear->id);
 	ear->open = true;
-	ear->backlog = listen.backlog;
 	ear->qpn = listen.qpn;
-	ear->qkey = listen.qkey;
 	ear->changed_at = exchange->world.now;
 	status = plx_cm_listen(office->cm, &listen, &(struct plx_cm_id){0});
 	sim_must(&exchange->world, status == PLX_BUSY, "C8", "listening twice: %s",
