@@ -33,10 +33,10 @@ struct ask {
 	struct plx_cm_connect connect; /* without pointers */
 	uint32_t ear;                  /* of the other office; EARS: nobody ever listens there */
 	uint64_t at;
-	uint32_t length;      /* of the private data, by private_byte() */
-	bool completed;       /* by who asked */
-	bool established;     /* by who was asked */
-	uint32_t requested;   /* how often somebody was told */
+	uint32_t length;    /* of the private data, by private_byte() */
+	bool completed;     /* by who asked */
+	bool established;   /* by who was asked */
+	uint32_t requested; /* how often somebody was told */
 };
 
 /* Somebody accepted or refused what he was asked for. */
@@ -89,7 +89,7 @@ struct call {
 struct ear {
 	struct plx_cm_id id;
 	bool open;
-	uint32_t qpn; /* of a UD service */
+	uint32_t qpn;        /* of a UD service */
 	uint64_t changed_at; /* opened, closed, or its office made anew */
 };
 
