@@ -43,12 +43,9 @@ void
 call_over(struct call *call)
 {
 	struct exchange *exchange = call->office->exchange;
-	struct ask *ask = ask_of(exchange, call->ask);
 
 	trace_as(&exchange->world, TRACE_CLOSE, call->office->index, call->number, call->state,
 		 call->ask, 0);
-	if (ask != NULL && call->active)
-		ask->over = true;
 	exchange->world.progress_at = exchange->world.now;
 	call->state = CALL_FREE;
 	call->act_at = PLX_NEVER;
@@ -262,8 +259,7 @@ draw_ask(struct office *office, struct ask *ask)
 	bool bad = !exchange->fair && !exchange->gentle && draw_percent(prng, 5);
 	const struct office *to;
 
-	*ask = (struct ask){.office = office->index, .life = office->life};
-	ask->fair = exchange->fair || exchange->gentle;
+	*ask = (struct ask){.office = office->index};
 	ask->at = exchange->world.now;
 	ask->to = (uint32_t)plx_prng_below(prng, exchange->office_count);
 	ask->ear = (uint32_t)plx_prng_below(prng, EARS);
@@ -345,7 +341,6 @@ refuse(struct call *call)
 	struct answer answer = {
 		.ask = call->ask,
 		.office = office->index,
-		.life = office->life,
 		.length = (uint32_t)draw_between(&office->prng, SERIAL_BYTES, PLX_CM_PRIVATE_REJ),
 	};
 	uint64_t serial = answer_add(exchange, &answer);
@@ -400,9 +395,7 @@ accept(struct call *call)
 	struct exchange *exchange = office->exchange;
 	struct plx_prng *prng = &office->prng;
 	uint8_t private_data[PLX_CM_PRIVATE_REP];
-	struct ask *ask = ask_of(exchange, call->ask);
-	struct answer answer = {
-		.ask = call->ask, .office = office->index, .life = office->life, .accepted = true};
+	struct answer answer = {.ask = call->ask, .office = office->index, .accepted = true};
 	struct plx_cm_peer peer;
 	enum plx_status status;
 
@@ -421,7 +414,6 @@ accept(struct call *call)
 	call->named = true;
 	office->accepts++;
 	check_agreed(call, &peer);
-	ask->answer = call->answer;
 	call->peer = peer;
 	call->state = CALL_ACCEPTED;
 	call_waits(call);
@@ -518,13 +510,11 @@ call_on_data(struct call *call)
 	if (other == NULL || other->state != CALL_ACCEPTED || other->doomed)
 		return;
 	office = other->office;
-	if (plx_cm_arrived(office->cm, other->id, office_now(office)) == PLX_OK) {
-		other->arrived = true;
+	if (plx_cm_arrived(office->cm, other->id, office_now(office)) == PLX_OK)
 		office->exchange->world.stats.early++;
-	} else {
+	else
 		sim_must(&office->exchange->world, plx_cm_event_waits(office->cm), "C4",
 			 "data is not as good as an RTU");
-	}
 	office_check(office);
 	office_touch(office);
 }

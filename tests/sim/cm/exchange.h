@@ -28,23 +28,21 @@ enum exchange_limit {
 /* Somebody asked for a connection, or for a UD service. Never forgotten: late datagrams speak of
  * it. */
 struct ask {
-	uint32_t office, life, to;
+	uint32_t office, to;
 	bool sidr;
 	struct plx_cm_connect connect; /* without pointers */
 	uint32_t ear;                  /* of the other office; EARS: nobody ever listens there */
 	uint64_t at;
-	uint32_t length;      /* of the private data, by private_byte() */
-	bool fair;            /* asked in calm: it must come off */
-	bool completed, over; /* by who asked */
-	bool established;     /* by who was asked */
-	uint32_t requested;   /* how often somebody was told */
-	uint64_t answer;      /* serial of the newest answer; 0: none */
+	uint32_t length;    /* of the private data, by private_byte() */
+	bool completed;     /* by who asked */
+	bool established;   /* by who was asked */
+	uint32_t requested; /* how often somebody was told */
 };
 
 /* Somebody accepted or refused what he was asked for. */
 struct answer {
 	uint64_t ask; /* serial */
-	uint32_t office, life;
+	uint32_t office;
 	bool accepted;
 	struct plx_cm_own own;
 	uint32_t length;
@@ -82,7 +80,6 @@ struct call {
 	uint64_t gave_way_before; /* of its own, then */
 	bool active;
 	bool named;       /* a passive one: events come with `context`, not with the ear's */
-	bool arrived;     /* data came before the RTU */
 	bool doomed;      /* a call was refused: an end waits to be told */
 	bool alive;       /* it lived before its queue pair was lost */
 	bool established; /* a passive one: was told */
@@ -92,8 +89,7 @@ struct call {
 struct ear {
 	struct plx_cm_id id;
 	bool open;
-	uint32_t backlog;
-	uint32_t qpn, qkey;
+	uint32_t qpn;        /* of a UD service */
 	uint64_t changed_at; /* opened, closed, or its office made anew */
 };
 

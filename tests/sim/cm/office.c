@@ -39,16 +39,20 @@ open_ear(struct office *office, uint32_t which)
 		.qpn = exchange->qpn_next,
 		.qkey = PLX_CMA_QKEY,
 	};
+	uint32_t before = ear->id.v;
 	enum plx_status status = plx_cm_listen(office->cm, &listen, &ear->id);
 
 	sim_must(&exchange->world, status == PLX_OK, "C8", "listening is refused: %s",
 		 plx_status_text(status));
 	exchange->qpn_next += udp;
-	ledger_id(office, ear->id);
+	/* Of a space of its own: a connection may have the same number. */
+	for (uint32_t i = 0; i < EARS; i++)
+		sim_must(&exchange->world, i == which || office->ear[i].id.v != ear->id.v, "C2",
+			 "id %08x is given to two listeners", ear->id.v);
+	sim_must(&exchange->world, ear->id.v != 0 && ear->id.v != before, "C2",
+		 "the id of a listener is that of the one before");
 	ear->open = true;
-	ear->backlog = listen.backlog;
 	ear->qpn = listen.qpn;
-	ear->qkey = listen.qkey;
 	ear->changed_at = exchange->world.now;
 	status = plx_cm_listen(office->cm, &listen, &(struct plx_cm_id){0});
 	sim_must(&exchange->world, status == PLX_BUSY, "C8", "listening twice: %s",
@@ -74,6 +78,7 @@ start(struct office *office)
 	if (office->tally_room > 0)
 		memset(office->tally, 0, office->tally_room * sizeof(*office->tally));
 	trace_as(world, TRACE_LIFE, office->index, office->life, 0, 0, 0);
+	memset(office->ear, 0, sizeof(office->ear));
 	for (uint32_t i = 0; i < EARS; i++)
 		open_ear(office, i);
 }
