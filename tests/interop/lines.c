@@ -122,8 +122,8 @@ wait_for_input(uint32_t (*idle)(void))
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 	uint32_t empty = 0;
 
-	while (poll(&input, 1, !idle ? -1 : empty > IDLE_CYCLES) == 0)
-		for (uint32_t i = 0; i < 32; i++)
+	while (poll(&input, 1, !idle ? -1 : empty > IDLE_CYCLES) <= 0)
+		for (uint32_t i = 0; idle && i < 32; i++)
 			empty = idle() ? 0 : empty + 1;
 }
 
