@@ -124,6 +124,11 @@ class Rig:
         self.environment = dict(os.environ, RXE_IMAGE=str(image), RXE_STATE=self.state,
                                 RXE_NETNS=self.space)
         self.children = []
+        # It tidies up when this process is gone, whatever ended it: its input ends then.
+        self.guard = subprocess.Popen(['sh', '-c', 'cat >/dev/null; "$0" down; rm -rf "$RXE_STATE"',
+                                       str(GUEST)], env=self.environment, stdin=subprocess.PIPE,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      start_new_session=True)
         atexit.register(self.close)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a killed test, too
             signal.signal(number, lambda *_: sys.exit(1))
@@ -235,8 +240,6 @@ class Rig:
             if child.poll() is None:
                 child.kill()
             child.wait()
-        if self.state:
-            subprocess.run([str(GUEST), 'down'], env=self.environment, check=False,
-                           capture_output=True, timeout=PATIENCE)
-            shutil.rmtree(self.state, ignore_errors=True)
-        self.state, self.children = None, []
+        self.guard.stdin.close()
+        self.guard.wait(PATIENCE)
+        self.children = []
