@@ -507,9 +507,8 @@ struct plx_connect_options {
 	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
 	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
 	uint8_t retry;         /* 0 .. 7 */
-	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with a shared
-				* receive queue, else 6: a message without a receive fails in 1 to 1.5 s
-				*/
+	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
+				* else 6: a message without a receive fails in 1 to 1.5 s */
 	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
 	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
 	uint8_t dscp;          /* 0xff: the adapter's */
