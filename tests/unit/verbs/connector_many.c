@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/allocator_interface.h>
-#endif
-
 #include "objects.h"
 
 enum {
@@ -39,6 +35,8 @@ struct crowd {
 };
 
 #ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has no header with it */
+
 /* What was freed stays resident for long here, on purpose. */
 static uint64_t
 resident_bytes(void)
