@@ -24,26 +24,14 @@ enum {
 	SPREAD = 4096, /* ports that requests are for */
 };
 
+_Static_assert((int)FRAME_BYTES == (int)FLOOD_FRAME_BYTES,
+	       "Ethernet to ICRC of a management datagram");
+
 void
 flood_init(struct flood *flood, uint32_t per_second, uint64_t seed)
 {
 	*flood = (struct flood){.period = rte_get_tsc_hz() / per_second, .icrc = plx_icrc_choose()};
 	plx_prng_init(&flood->prng, seed);
-}
-
-/* Headers of a RoCE packet to this end. */
-static void
-learn(struct flood *flood, const struct rte_mbuf *packet, uint64_t now)
-{
-	const uint8_t *bytes = rte_pktmbuf_mtod(packet, const uint8_t *);
-
-	if (packet->data_len < FLOOD_HEADER_BYTES || bytes[12] != 0x08 || bytes[13] != 0 ||
-	    bytes[IP_AT] != 0x45 || bytes[IP_AT + 9] != 17 ||
-	    (bytes[UDP_AT + 2] << 8 | bytes[UDP_AT + 3]) != PLX_ROCE_PORT)
-		return;
-	memcpy(flood->header, bytes, sizeof(flood->header));
-	flood->pool = packet->pool;
-	flood->due = now;
 }
 
 static void
@@ -123,6 +111,23 @@ write_frame(struct flood *flood, uint8_t *bytes)
 		       bytes + FRAME_BYTES - PLX_ICRC_BYTES);
 }
 
+/* From the headers of a RoCE packet to this end. */
+static void
+learn(struct flood *flood, const struct rte_mbuf *packet, uint64_t now)
+{
+	const uint8_t *bytes = rte_pktmbuf_mtod(packet, const uint8_t *);
+
+	if (packet->data_len < FLOOD_HEADER_BYTES || bytes[12] != 0x08 || bytes[13] != 0 ||
+	    bytes[IP_AT] != 0x45 || bytes[IP_AT + 9] != 17 ||
+	    (bytes[UDP_AT + 2] << 8 | bytes[UDP_AT + 3]) != PLX_ROCE_PORT)
+		return;
+	memcpy(flood->header, bytes, sizeof(flood->header));
+	for (uint32_t i = 0; i < FLOOD_FRAMES; i++)
+		write_frame(flood, flood->frame[i]);
+	flood->pool = packet->pool;
+	flood->due = now;
+}
+
 uint16_t
 flood_add(struct flood *flood, struct rte_mbuf **packets, uint16_t n, uint16_t room, uint64_t now)
 {
@@ -138,7 +143,8 @@ flood_add(struct flood *flood, struct rte_mbuf **packets, uint16_t n, uint16_t r
 
 		if (packet == NULL)
 			break;
-		write_frame(flood, (uint8_t *)rte_pktmbuf_append(packet, FRAME_BYTES));
+		memcpy(rte_pktmbuf_append(packet, FRAME_BYTES),
+		       flood->frame[flood->next++ % FLOOD_FRAMES], FRAME_BYTES);
 		packets[n + added++] = packet;
 		flood->due += flood->period;
 	}

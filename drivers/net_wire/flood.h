@@ -11,6 +11,9 @@
 enum {
 	/* Ethernet, IPv4, UDP: what is learnt from the first packet that passes */
 	FLOOD_HEADER_BYTES = 42,
+	FLOOD_FRAME_BYTES = 322,
+	/* written beforehand, and sent in turn: the one who is attacked shares its core with us */
+	FLOOD_FRAMES = 256,
 };
 
 struct flood {
@@ -19,6 +22,8 @@ struct flood {
 	uint8_t header[FLOOD_HEADER_BYTES];
 	uint64_t period, due; /* [TSC] */
 	plx_icrc_fn icrc;
+	uint32_t next;
+	uint8_t frame[FLOOD_FRAMES][FLOOD_FRAME_BYTES];
 };
 
 /** @param per_second 1 .. */

@@ -77,6 +77,29 @@ host_load(const uint8_t *at, uint32_t bytes)
 	}
 }
 
+/* Eight bytes in network order; compilers make one load of it. */
+static uint64_t
+load8(const uint8_t *at)
+{
+	return (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 |
+	       (uint64_t)at[3] << 32 | (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 |
+	       (uint64_t)at[6] << 8 | at[7];
+}
+
+/* The bytes [first, last] of a datagram, at most eight, as one number. Nearly everywhere eight can
+ * be loaded at once: a flood is decoded as fast as anything else here. */
+static uint64_t
+load_bytes(const uint8_t *bytes, uint32_t first, uint32_t last)
+{
+	uint64_t v = 0;
+
+	if (first + 8 <= PLX_MAD_BYTES)
+		return load8(bytes + first) >> 8 * (7 - (last - first));
+	for (uint32_t k = first; k <= last; k++)
+		v = v << 8 | bytes[k];
+	return v;
+}
+
 static void
 decode_fields(const struct mad_layout *layout, const uint8_t *bytes, struct plx_cm_msg *msg)
 {
@@ -84,15 +107,14 @@ decode_fields(const struct mad_layout *layout, const uint8_t *bytes, struct plx_
 		const struct mad_field *field = &layout->fields[i];
 		uint8_t *at = (uint8_t *)msg + field->at;
 		uint32_t first = field->bit / 8u, last = (field->bit + field->bits - 1u) / 8;
-		uint64_t v = 0;
 
 		if (field->bits > 64) {
 			memcpy(at, bytes + first, field->at_bytes);
 			continue;
 		}
-		for (uint32_t k = first; k <= last; k++)
-			v = v << 8 | bytes[k];
-		host_store(at, field->at_bytes, v >> bits_behind(field) & mask(field->bits));
+		host_store(at, field->at_bytes,
+			   load_bytes(bytes, first, last) >> bits_behind(field) &
+				   mask(field->bits));
 	}
 }
 
