@@ -77,7 +77,9 @@ class Plan:
             for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
                 self.errors(mtu, family)
                 for wire in self.wires():
-                    self.storm(wire, mtu, family)
+                    self.burst(wire, mtu, family)
+            if not self.arguments.smoke:
+                self.storms()
             self.end(ours)
             if not self.arguments.smoke:
                 self.taps()
@@ -104,7 +106,7 @@ class Plan:
                 ours = self.place.ours(self.arguments.ours, rig.TAP, rig.TAP_OURS)
                 self.mac = ours.greeting.split('mac=')[1]
                 self.ours = cells.End(ours, rig.TAP_OURS)
-            self.operate_all(f'tap-v{family}', 1024, family, rows)
+            self.operate_all(f'tap-v{family}', rows)
         if ours:
             self.end(ours)
 
@@ -140,38 +142,45 @@ class Plan:
     # ---- every operation, between the two programs that speak lines ------------------------
 
     def operations(self, mtu, family):
-        all_rows = {True: [], False: []}
-        for is_ours, rows in all_rows.items():
-            for op in cells.SIZED:
-                for size in self.some_sizes(mtu):
-                    rows.append(self.add('peer', is_ours, op, size, mtu, family))
-            rows += [self.add('peer', is_ours, op, 8, mtu, family) for op in cells.ATOMICS]
-            rows[:] = [row for row in rows if row]
+        all_rows = {is_ours: self.all_rows(is_ours, mtu, family) for is_ours in (True, False)}
         if any(all_rows.values()):
-            self.operate_all(f'operations-{mtu}-v{family}', mtu, family, all_rows)
+            self.operate_all(f'operations-{mtu}-v{family}', all_rows)
 
-    def operate_all(self, name, mtu, family, all_rows):
+    def operate_all(self, name, all_rows, wire='clean'):
         """@param all_rows {is ours asking: rows}"""
+        links = []
         with self.captured(name, sum(all_rows.values(), [])) as judges:
-            for is_ours, rows in all_rows.items():
-                ends = (self.ours, self.rxe) if is_ours else (self.rxe, self.ours)
+            for rows in all_rows.values():
                 while rows:
-                    rows = self.operate(ends, mtu, family, rows, judges)
+                    rows = self.operate(rows, links, judges)
+            if wire != 'clean':
+                judges.append(lambda capture: storms.judge_wire(capture, links))
+
+    def all_rows(self, is_ours, mtu, family, wire='clean'):
+        """Those that are wanted of every operation in every size."""
+        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)]
+        names += [(op, 8) for op in cells.ATOMICS]
+        rows = [self.add('peer', is_ours, op, size, mtu, family, wire) for op, size in names]
+        return [row for row in rows if row]
 
     def some_sizes(self, mtu):
         return [mtu + 1] if self.arguments.smoke else cells.sizes(mtu)
 
-    @staticmethod
-    def operate(ends, mtu, family, rows, judges):
+    def operate(self, rows, links, judges):
         """Run rows over one connection until one fails. Returns those that are left."""
         link = work = None
-        done = []
+        done, first = [], rows[0]
+        is_clean = first.wire == 'clean'
         try:
-            link = cells.Link(*ends, mtu, family)
+            link = cells.Link(*self.ends(first), first.mtu, first.family,
+                              **({} if is_clean else storms.PATIENT))
+            links.append(link)
             work = cells.Cells(link, judge.pattern)
             for row in rows:
-                before = len(work.expected)
+                before, start = len(work.expected), time.monotonic()
+                link.within(rig.PATIENCE if is_clean else storms.SECONDS)
                 work.run(row.op, row.size)
+                row.seconds = time.monotonic() - start
                 done.append((row, work.expected[before:]))
                 row.is_done = True
         except Failed as failed:
@@ -181,7 +190,7 @@ class Plan:
                 link.close()
         if link:
             is_whole = len(done) == len(rows)
-            judges.append(lambda capture: judge_link(capture, link, done, is_whole))
+            judges.append(lambda capture: judge_link(capture, link, done, is_whole, is_clean))
         return rows[len(done) + 1:]
 
     # ---- perftest and ibv_rc_pingpong ------------------------------------------------------
@@ -205,10 +214,11 @@ class Plan:
             return [8]
         return [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
 
-    def play(self, row):
+    def play(self, row, count=5):
         """Run one tool. Returns what judges it."""
         role = 'client' if row.is_ours_asking else 'server'
-        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, 5)
+        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family,
+                           count)
 
         def play():
             with contextlib.closing(run):
@@ -248,6 +258,7 @@ class Plan:
     def call(self, row, kind):
         """Run a tool over the communication manager. Returns what judges it."""
         call = kind(self.place, self.ours, row.is_ours_asking, row.size, row.mtu, row.family)
+        call.may_lose = row.wire in storms.LOSSY
 
         def play():
             call.began = time.time()
@@ -291,19 +302,47 @@ class Plan:
 
     # ---- a bad wire ------------------------------------------------------------------------
 
-    def storm(self, wire, mtu, family):
-        rows = [self.add('peer', is_ours, op, storms.SIZE, mtu, family, wire)
+    def burst(self, wire, mtu, family):
+        rows = [self.add('burst', is_ours, op, storms.SIZE, mtu, family, wire)
                 for op in storms.OPS for is_ours in (True, False)]
         rows = [row for row in rows if row]
         if not rows:
             return
-        with self.captured(f'storm-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
+        with self.captured(f'burst-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
                 storms.raging(self.place, wire):
             bursts = [storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
                       for row in rows]
             for row, burst in zip(rows, bursts):
                 judges.append(self.attempt(row, burst.play, burst.judge))
-            judges.append(lambda capture: storms.judge_wire(capture, bursts))
+            judges.append(lambda capture: storms.judge_wire(
+                capture, [burst.link for burst in bursts]))
+
+    def storms(self):
+        """Every operation in every size, and some tools, over each bad wire."""
+        for wire in storms.WIRES:
+            for mtu, family in self.ways():
+                for is_ours in (True, False):
+                    rows = self.all_rows(is_ours, mtu, family, wire)
+                    if rows:
+                        name = f'{wire.split()[0]}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
+                        with storms.raging(self.place, wire):
+                            self.operate_all(f'storm-{name}', {is_ours: rows}, wire)
+            self.storm_tools(wire, *storms.TOOL_WAY)
+
+    def storm_tools(self, wire, mtu, family):
+        rows = [self.add(tool, is_ours, perftest.TOOLS.get(tool, ('CM',))[0], storms.TOOL_SIZE,
+                         mtu, family, wire)
+                for tool in [*storms.TOOLS, 'rping'] for is_ours in (True, False)]
+        rows = [row for row in rows if row]
+        if not rows:
+            return
+        self.ours.ask('listen', port=cm.PORT)
+        with self.captured(f'storm-tools-{wire.split()[0]}', rows) as judges, \
+                storms.raging(self.place, wire):
+            for row in rows:
+                judges.append(self.call(row, cm.Rping) if row.tool == 'rping' else
+                              self.play(row, storms.TOOL_COUNT))
+        self.ours.ask('unlisten')
 
     def ends(self, row):
         return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)
@@ -349,7 +388,7 @@ class Plan:
         return '\n'.join(out)
 
 
-def judge_link(capture, link, done, is_whole):
+def judge_link(capture, link, done, is_whole, is_clean):
     """Compare what a connection's rows expect with what the capture has."""
     row = done[0][0] if done else None
     try:
@@ -363,8 +402,10 @@ def judge_link(capture, link, done, is_whole):
                 one.judge(message)
         if is_whole:
             talk.hold_to_acks()
-            if next(messages, None) or talk.naks():
+            if next(messages, None) or (is_clean and talk.naks()):
                 raise Failed(f'messages that nobody posted, or NAKs: {talk.naks()}')
+            storms.judge_naks(talk)
+        link.unrest = talk.unrest()
     except Failed as failed:
         for other, _ in done:
             if other is row:
