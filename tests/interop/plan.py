@@ -321,13 +321,18 @@ class Plan:
         """Every operation in every size, and some tools, over each bad wire."""
         for wire in storms.WIRES:
             for mtu, family in self.ways():
-                for is_ours in (True, False):
-                    rows = self.all_rows(is_ours, mtu, family, wire)
-                    if rows:
-                        name = f'{wire.split()[0]}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
-                        with storms.raging(self.place, wire):
-                            self.operate_all(f'storm-{name}', {is_ours: rows}, wire)
+                self.storm(wire, mtu, family)
             self.storm_tools(wire, *storms.TOOL_WAY)
+
+    def storm(self, wire, mtu, family):
+        all_rows = {is_ours: rows for is_ours in (True, False)
+                    if (rows := self.all_rows(is_ours, mtu, family, wire))}
+        if not all_rows:
+            return
+        with storms.raging(self.place, wire):
+            for is_ours, rows in all_rows.items():
+                name = f'storm-{wire.split()[0]}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
+                self.operate_all(name, {is_ours: rows}, wire)
 
     def storm_tools(self, wire, mtu, family):
         rows = [self.add(tool, is_ours, perftest.TOOLS.get(tool, ('CM',))[0], storms.TOOL_SIZE,
