@@ -19,6 +19,10 @@ ENOUGH = 1  # ways for the smoke, of what hardly depends on the way
 WHO = {True: 'ours asks', False: 'rxe asks'}
 
 
+def wire_word(wire):
+    return ''.join(wire.split()[:2])
+
+
 class Row:
     """One line of the matrix."""
 
@@ -158,7 +162,8 @@ class Plan:
 
     def all_rows(self, is_ours, mtu, family, wire='clean'):
         """Those that are wanted of every operation in every size."""
-        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)]
+        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)
+                 if wire != storms.HEAVY or size <= storms.HEAVY_MAX]
         names += [(op, 8) for op in cells.ATOMICS]
         rows = [self.add('peer', is_ours, op, size, mtu, family, wire) for op, size in names]
         return [row for row in rows if row]
@@ -308,7 +313,7 @@ class Plan:
         rows = [row for row in rows if row]
         if not rows:
             return
-        with self.captured(f'burst-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
+        with self.captured(f'burst-{wire_word(wire)}-{mtu}-v{family}', rows) as judges, \
                 storms.raging(self.place, wire):
             bursts = [storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
                       for row in rows]
@@ -331,7 +336,7 @@ class Plan:
             return
         with storms.raging(self.place, wire):
             for is_ours, rows in all_rows.items():
-                name = f'storm-{wire.split()[0]}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
+                name = f'storm-{wire_word(wire)}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
                 self.operate_all(name, {is_ours: rows}, wire)
 
     def storm_tools(self, wire, mtu, family):
@@ -342,7 +347,7 @@ class Plan:
         if not rows:
             return
         self.ours.ask('listen', port=cm.PORT)
-        with self.captured(f'storm-tools-{wire.split()[0]}', rows) as judges, \
+        with self.captured(f'storm-tools-{wire_word(wire)}', rows) as judges, \
                 storms.raging(self.place, wire):
             for row in rows:
                 judges.append(self.call(row, cm.Rping) if row.tool == 'rping' else
