@@ -176,9 +176,9 @@ class Plan:
         link = work = None
         done, first = [], rows[0]
         is_clean = first.wire == 'clean'
+        options = {} if is_clean else storms.PATIENT if first.is_ours_asking else storms.HASTY
         try:
-            link = cells.Link(*self.ends(first), first.mtu, first.family,
-                              **({} if is_clean else storms.PATIENT))
+            link = cells.Link(*self.ends(first), first.mtu, first.family, **options)
             links.append(link)
             work = cells.Cells(link, judge.pattern)
             for row in rows:
