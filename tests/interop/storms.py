@@ -9,8 +9,8 @@ from rig import Failed
 
 SECONDS = 120  # that a row may take: a retransmission timer of 0.5 s runs out a few dozen times
 HASTY = {'retry': 7, 'timeout': 15}    # a connection's; 15 is 0.13 s, and 7 of rxe's is for ever
-# 18 is 1.07 s, for ours: rxe answers whole each READ of 1 MiB that it was asked again, and the next request
-# waits for seconds behind what nobody wants any more.
+# 18 is 1.07 s, for ours: rxe answers whole each READ of 1 MiB that it was asked for again, and the
+# next request waits for seconds behind what nobody wants any more.
 PATIENT = {'retry': 7, 'timeout': 18}
 COUNT, SIZE = 12, 30001
 ATOMICS = 64
