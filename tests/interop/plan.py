@@ -403,6 +403,7 @@ def judge_link(capture, link, done, is_whole, is_clean):
     row = done[0][0] if done else None
     try:
         talk = link.talk(capture)
+        link.unrest = talk.unrest()
         messages = iter(talk.messages)
         for row, expected in done:
             for one in expected:
@@ -414,8 +415,7 @@ def judge_link(capture, link, done, is_whole, is_clean):
             talk.hold_to_acks()
             if next(messages, None) or (is_clean and talk.naks()):
                 raise Failed(f'messages that nobody posted, or NAKs: {talk.naks()}')
-            storms.judge_naks(talk)
-        link.unrest = talk.unrest()
+            storms.judge_naks(talk, link)
     except Failed as failed:
         for other, _ in done:
             if other is row:
