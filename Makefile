@@ -86,7 +86,7 @@ sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests 
 INTEROP_ARGS ?=
 
 .PHONY: interop
-interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 20 min
+interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the whole matrix; 30 min
 	ninja -C build tests/interop/ours tests/interop/guest
 	tests/interop/run build/tests/interop/ours build/tests/interop/guest build-guest \
 		--keep build/interop-captures $(INTEROP_ARGS)

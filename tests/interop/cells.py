@@ -2,6 +2,7 @@
 """What two ends that speak lines do with each other: every operation in every size, and every error
 that the wire can show. Either end may be the requester; the code is the same."""
 import contextlib
+import time
 
 import judge
 import rig
@@ -60,11 +61,23 @@ class Link:
     def __init__(self, a, b, mtu, family, skew=0, only=None, **options):
         """@param skew added to the PSN that `b` expects; options of one end: only={'b': {...}}"""
         self.a, self.b, self.mtu, self.family = a, b, mtu, family
+        self.end = None  # [s] when what is waited for must have come
+        self.unrest = 0  # what the capture has that a good wire would not have shown
         self.at = [a.qp(b, family, depth=64), b.qp(a, family, depth=64)]
         only = only or {}
         for end, own, other, name, add in ((a, *self.at, 'a', 0), (b, *self.at[::-1], 'b', skew)):
             end.ask('connect', id=own['id'], qpn=other['qpn'], psn=other['psn'] + add & 0xffffff,
                     gid=other['gid'], mtu=mtu, **dict(options, **only.get(name, {})))
+
+    def within(self, seconds):
+        """What comes next may take so long, all of it."""
+        self.end = time.monotonic() + seconds
+
+    def reap(self, number, of='send'):
+        """The next completion of an end: 0 is `a`."""
+        left = self.end and max(1, round(self.end - time.monotonic()))
+        program = (self.a, self.b)[number].program
+        return program.reap(self.at[number]['id'], of, seconds=left or rig.PATIENCE)
 
     def close(self):
         for end, own in zip((self.a, self.b), self.at):
@@ -84,10 +97,10 @@ class Link:
         self.b.ask('recv', id=self.at[1]['id'], mr=0, at=FAR, bytes=size)
 
     def sent(self):
-        return self.a.program.reap(self.at[0]['id'], 'send')
+        return self.reap(0)
 
     def received(self):
-        return self.b.program.reap(self.at[1]['id'], 'recv')
+        return self.reap(1, 'recv')
 
     def remote(self, at=FAR):
         return {'rva': self.b.memory['va'] + at, 'rkey': self.b.memory['rkey']}
@@ -182,7 +195,7 @@ class Cells:
         self.windows += 1
         key = link.b.ask('bind', id=link.at[1]['id'], mw=number, mr=0, at=FAR, bytes=max(size, 4),
                          access=4)['rkey']
-        judge_success(link.b.program.reap(link.at[1]['id']), 'binding the window')
+        judge_success(link.reap(1), 'binding the window')
         link.send('WRITE', min(size, 4), rva=link.b.memory['va'] + FAR, rkey=key)
         judge_success(link.sent(), 'a WRITE through a window')
         self.expected.append(Expected('WRITE', rkey=key,

@@ -2,9 +2,10 @@
 """Requests that must fail, as the wire shows it: each over a connection of its own, the requester
 told the right status, the responder having said the right thing."""
 from cells import EDGE, FAR, NEAR, ROOM, WORD, Link, judge_success
+from judge import NAK_SEQUENCE
 from rig import Failed
 
-NAK_SEQUENCE, NAK_INVALID, NAK_ACCESS, NAK_OPERATION = 0x60, 0x61, 0x62, 0x63
+NAK_INVALID, NAK_ACCESS, NAK_OPERATION = 0x61, 0x62, 0x63
 FATAL = (NAK_INVALID, NAK_ACCESS, NAK_OPERATION)
 RNR_TIMER = 5  # the code: 0.06 ms
 RNR_NAK = 0x20 | RNR_TIMER

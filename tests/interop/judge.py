@@ -43,6 +43,7 @@ CM_CLASS = 7
 MADS = {0x10: 'REQ', 0x11: 'MRA', 0x12: 'REJ', 0x13: 'REP', 0x14: 'RTU', 0x15: 'DREQ',
         0x16: 'DREP', 0x17: 'SIDR_REQ', 0x18: 'SIDR_REP'}
 REPLIES = ('ANSWER', 'ACK', 'ATOMIC_ACK')
+NAK_SEQUENCE = 0x60
 
 Packet = collections.namedtuple(
     'Packet', 'number time src dst opcode op place qpn psn ext payload wrong')
@@ -288,7 +289,8 @@ class Talk:
         self.mtu, self.start = mtu, requester['psn']
         self.requests = capture.flow(requester['gid'], responder['qpn'], False)
         self.replies = capture.flow(responder['gid'], requester['qpn'], True)
-        self.repeats = 0
+        self.repeats = 0  # requests that came again
+        self.changed = 0  # answers that came again with other bytes
         self.messages = self.put_together() if is_whole else []
         self.find_answers()
 
@@ -319,7 +321,24 @@ class Talk:
             message = self.one_message(found, at)
             messages.append(message)
             at += message.psns
+        self.hold_to_reads(messages)
         return messages
+
+    def hold_to_reads(self, messages):
+        """What is asked for again of a READ is a part of it, at its place."""
+        starts = [self.offset(message.psn) for message in messages]
+        for packet in self.requests:
+            at = self.offset(packet.psn)
+            whole = messages[bisect.bisect(starts, at) - 1]
+            if whole.op != 'READ':
+                continue
+            gone = (at - self.offset(whole.psn)) * self.mtu
+            if packet.op != 'READ':
+                raise Failed(f'frame {packet.number} is in the middle of a READ')
+            va, rkey, length = struct.unpack('>QII', packet.ext[RETH])
+            if (va, rkey) != (whole.va + gone, whole.rkey) or length > whole.length - gone:
+                raise Failed(f'frame {packet.number} reads again what was not asked for')
+            self.repeats += gone > 0
 
     def one_message(self, found, at):
         packet = found[at]
@@ -361,10 +380,13 @@ class Talk:
             message.inv = int.from_bytes(packet.ext[IETH], 'big')
 
     def find_answers(self):
-        answers = {}
+        answers = {}  # the first for each PSN: what comes again may be of memory that has changed
         for packet in self.replies:
             if packet.op != 'ACK':
-                answers[self.offset(packet.psn)] = packet
+                first = answers.setdefault(self.offset(packet.psn), packet)
+                self.changed += first.payload != packet.payload
+                if first.ext.get(ATOMIC_ACK) != packet.ext.get(ATOMIC_ACK):
+                    raise Failed(f'frame {packet.number} answers otherwise than {first.number}')
         for message in self.messages:
             at = self.offset(message.psn)
             if message.op == 'READ':
@@ -382,6 +404,11 @@ class Talk:
     def naks(self):
         """The syndromes of NAKs and RNR NAKs, in order."""
         return [syndrome for _, syndrome, _ in self.acks() if syndrome >> 5 != 0]
+
+    def unrest(self):
+        """How much there is that a good wire would not have shown."""
+        return self.repeats + len(self.naks()) + len(self.replies) - len(
+            {(packet.psn, packet.opcode, packet.ext.get(AETH)) for packet in self.replies})
 
     def hold_to_acks(self):
         """All is acknowledged, nothing that was not asked, and MSNs count messages."""

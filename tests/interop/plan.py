@@ -19,6 +19,10 @@ ENOUGH = 1  # ways for the smoke, of what hardly depends on the way
 WHO = {True: 'ours asks', False: 'rxe asks'}
 
 
+def wire_word(wire):
+    return ''.join(wire.split()[:2])
+
+
 class Row:
     """One line of the matrix."""
 
@@ -77,7 +81,9 @@ class Plan:
             for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
                 self.errors(mtu, family)
                 for wire in self.wires():
-                    self.storm(wire, mtu, family)
+                    self.burst(wire, mtu, family)
+            if not self.arguments.smoke:
+                self.storms()
             self.end(ours)
             if not self.arguments.smoke:
                 self.taps()
@@ -104,7 +110,7 @@ class Plan:
                 ours = self.place.ours(self.arguments.ours, rig.TAP, rig.TAP_OURS)
                 self.mac = ours.greeting.split('mac=')[1]
                 self.ours = cells.End(ours, rig.TAP_OURS)
-            self.operate_all(f'tap-v{family}', 1024, family, rows)
+            self.operate_all(f'tap-v{family}', rows)
         if ours:
             self.end(ours)
 
@@ -140,38 +146,46 @@ class Plan:
     # ---- every operation, between the two programs that speak lines ------------------------
 
     def operations(self, mtu, family):
-        all_rows = {True: [], False: []}
-        for is_ours, rows in all_rows.items():
-            for op in cells.SIZED:
-                for size in self.some_sizes(mtu):
-                    rows.append(self.add('peer', is_ours, op, size, mtu, family))
-            rows += [self.add('peer', is_ours, op, 8, mtu, family) for op in cells.ATOMICS]
-            rows[:] = [row for row in rows if row]
+        all_rows = {is_ours: self.all_rows(is_ours, mtu, family) for is_ours in (True, False)}
         if any(all_rows.values()):
-            self.operate_all(f'operations-{mtu}-v{family}', mtu, family, all_rows)
+            self.operate_all(f'operations-{mtu}-v{family}', all_rows)
 
-    def operate_all(self, name, mtu, family, all_rows):
+    def operate_all(self, name, all_rows, wire='clean'):
         """@param all_rows {is ours asking: rows}"""
+        links = []
         with self.captured(name, sum(all_rows.values(), [])) as judges:
-            for is_ours, rows in all_rows.items():
-                ends = (self.ours, self.rxe) if is_ours else (self.rxe, self.ours)
+            for rows in all_rows.values():
                 while rows:
-                    rows = self.operate(ends, mtu, family, rows, judges)
+                    rows = self.operate(rows, links, judges)
+            if wire != 'clean':
+                judges.append(lambda capture: storms.judge_wire(capture, links))
+
+    def all_rows(self, is_ours, mtu, family, wire='clean'):
+        """Those that are wanted of every operation in every size."""
+        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)
+                 if wire != storms.HEAVY or size <= storms.HEAVY_MAX]
+        names += [(op, 8) for op in cells.ATOMICS]
+        rows = [self.add('peer', is_ours, op, size, mtu, family, wire) for op, size in names]
+        return [row for row in rows if row]
 
     def some_sizes(self, mtu):
         return [mtu + 1] if self.arguments.smoke else cells.sizes(mtu)
 
-    @staticmethod
-    def operate(ends, mtu, family, rows, judges):
+    def operate(self, rows, links, judges):
         """Run rows over one connection until one fails. Returns those that are left."""
         link = work = None
-        done = []
+        done, first = [], rows[0]
+        is_clean = first.wire == 'clean'
+        options = {} if is_clean else storms.PATIENT if first.is_ours_asking else storms.HASTY
         try:
-            link = cells.Link(*ends, mtu, family)
+            link = cells.Link(*self.ends(first), first.mtu, first.family, **options)
+            links.append(link)
             work = cells.Cells(link, judge.pattern)
             for row in rows:
-                before = len(work.expected)
+                before, start = len(work.expected), time.monotonic()
+                link.within(rig.PATIENCE if is_clean else storms.SECONDS)
                 work.run(row.op, row.size)
+                row.seconds = time.monotonic() - start
                 done.append((row, work.expected[before:]))
                 row.is_done = True
         except Failed as failed:
@@ -181,7 +195,7 @@ class Plan:
                 link.close()
         if link:
             is_whole = len(done) == len(rows)
-            judges.append(lambda capture: judge_link(capture, link, done, is_whole))
+            judges.append(lambda capture: judge_link(capture, link, done, is_whole, is_clean))
         return rows[len(done) + 1:]
 
     # ---- perftest and ibv_rc_pingpong ------------------------------------------------------
@@ -205,10 +219,11 @@ class Plan:
             return [8]
         return [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
 
-    def play(self, row):
+    def play(self, row, count=5):
         """Run one tool. Returns what judges it."""
         role = 'client' if row.is_ours_asking else 'server'
-        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, 5)
+        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family,
+                           count)
 
         def play():
             with contextlib.closing(run):
@@ -248,6 +263,7 @@ class Plan:
     def call(self, row, kind):
         """Run a tool over the communication manager. Returns what judges it."""
         call = kind(self.place, self.ours, row.is_ours_asking, row.size, row.mtu, row.family)
+        call.may_lose = row.wire in storms.LOSSY
 
         def play():
             call.began = time.time()
@@ -291,19 +307,52 @@ class Plan:
 
     # ---- a bad wire ------------------------------------------------------------------------
 
-    def storm(self, wire, mtu, family):
-        rows = [self.add('peer', is_ours, op, storms.SIZE, mtu, family, wire)
+    def burst(self, wire, mtu, family):
+        rows = [self.add('burst', is_ours, op, storms.SIZE, mtu, family, wire)
                 for op in storms.OPS for is_ours in (True, False)]
         rows = [row for row in rows if row]
         if not rows:
             return
-        with self.captured(f'storm-{wire.split()[0]}-{mtu}-v{family}', rows) as judges, \
+        with self.captured(f'burst-{wire_word(wire)}-{mtu}-v{family}', rows) as judges, \
                 storms.raging(self.place, wire):
             bursts = [storms.Burst(*self.ends(row), row.op, mtu, family, judge.pattern)
                       for row in rows]
             for row, burst in zip(rows, bursts):
                 judges.append(self.attempt(row, burst.play, burst.judge))
-            judges.append(lambda capture: storms.judge_wire(capture, bursts))
+            judges.append(lambda capture: storms.judge_wire(
+                capture, [burst.link for burst in bursts]))
+
+    def storms(self):
+        """Every operation in every size, and some tools, over each bad wire."""
+        for wire in storms.WIRES:
+            for mtu, family in self.ways():
+                self.storm(wire, mtu, family)
+            self.storm_tools(wire, *storms.TOOL_WAY)
+
+    def storm(self, wire, mtu, family):
+        all_rows = {is_ours: rows for is_ours in (True, False)
+                    if (rows := self.all_rows(is_ours, mtu, family, wire))}
+        if not all_rows:
+            return
+        with storms.raging(self.place, wire):
+            for is_ours, rows in all_rows.items():
+                name = f'storm-{wire_word(wire)}-{mtu}-v{family}-{WHO[is_ours].split()[0]}'
+                self.operate_all(name, {is_ours: rows}, wire)
+
+    def storm_tools(self, wire, mtu, family):
+        rows = [self.add(tool, is_ours, perftest.TOOLS.get(tool, ('CM',))[0], storms.TOOL_SIZE,
+                         mtu, family, wire)
+                for tool in [*storms.TOOLS, 'rping'] for is_ours in (True, False)]
+        rows = [row for row in rows if row]
+        if not rows:
+            return
+        self.ours.ask('listen', port=cm.PORT)
+        with self.captured(f'storm-tools-{wire_word(wire)}', rows) as judges, \
+                storms.raging(self.place, wire):
+            for row in rows:
+                judges.append(self.call(row, cm.Rping) if row.tool == 'rping' else
+                              self.play(row, storms.TOOL_COUNT))
+        self.ours.ask('unlisten')
 
     def ends(self, row):
         return (self.ours, self.rxe) if row.is_ours_asking else (self.rxe, self.ours)
@@ -349,11 +398,12 @@ class Plan:
         return '\n'.join(out)
 
 
-def judge_link(capture, link, done, is_whole):
+def judge_link(capture, link, done, is_whole, is_clean):
     """Compare what a connection's rows expect with what the capture has."""
     row = done[0][0] if done else None
     try:
         talk = link.talk(capture)
+        link.unrest = talk.unrest()
         messages = iter(talk.messages)
         for row, expected in done:
             for one in expected:
@@ -363,8 +413,9 @@ def judge_link(capture, link, done, is_whole):
                 one.judge(message)
         if is_whole:
             talk.hold_to_acks()
-            if next(messages, None) or talk.naks():
+            if next(messages, None) or (is_clean and talk.naks()):
                 raise Failed(f'messages that nobody posted, or NAKs: {talk.naks()}')
+            storms.judge_naks(talk, link)
     except Failed as failed:
         for other, _ in done:
             if other is row:
