@@ -7,6 +7,8 @@
  * LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_cm.h"
+#include "check.h"
+#include "input.h"
 
 #include <stdlib.h>
 
@@ -22,12 +24,6 @@ enum {
 	TURNS_MAX = 100000,
 };
 
-#define CHECK(property)                   \
-	do {                              \
-		if (!(property))          \
-			__builtin_trap(); \
-	} while (0)
-
 struct heard {
 	struct plx_cm_route route;
 	struct plx_cm_msg msg;
@@ -41,28 +37,8 @@ struct world {
 	struct plx_cm_id ear[EARS];
 	struct heard heard[HEARD];
 	uint32_t heards;
-	const uint8_t *data;
-	size_t left;
+	struct input in;
 };
-
-static uint8_t
-take(struct world *world)
-{
-	if (!world->left)
-		return 0;
-	world->left--;
-	return *world->data++;
-}
-
-static uint32_t
-take32(struct world *world)
-{
-	uint32_t v = take(world);
-
-	v = v << 8 | take(world);
-	v = v << 8 | take(world);
-	return v << 8 | take(world);
-}
 
 static struct plx_ip
 peer(unsigned number)
@@ -191,12 +167,12 @@ static void
 make_req(struct world *world, const struct plx_cm_route *route, struct plx_cm_msg *msg)
 {
 	struct plx_cma cma = {.src = route->remote, .dst = route->local, .src_port = 4711};
-	uint8_t number = take(world);
+	uint8_t number = input_byte(&world->in);
 
 	msg->req = (struct plx_cm_req){
 		.local_comm_id = 1 + number % 16,
 		.service_id = plx_cma_service_id(PLX_PORT_SPACE_TCP,
-						 (uint16_t)(PORT + take(world) % EARS)),
+						 (uint16_t)(PORT + input_byte(&world->in) % EARS)),
 		.local_ca_guid = 7,
 		.local_qpn = 2 + number % 8,
 		.responder_resources = 4,
@@ -253,8 +229,8 @@ make_answer(const struct heard *to, uint8_t number, struct plx_cm_msg *msg)
 static void
 message(struct world *world)
 {
-	struct plx_cm_msg msg = {.kind = (uint16_t)(PLX_CM_REQ + take(world) % 9)};
-	uint8_t number = take(world), flags = take(world);
+	struct plx_cm_msg msg = {.kind = (uint16_t)(PLX_CM_REQ + input_byte(&world->in) % 9)};
+	uint8_t number = input_byte(&world->in), flags = input_byte(&world->in);
 	const struct heard *to = &world->heard[number % HEARD];
 	struct plx_cm_route route = {.remote = peer(number >> 4)};
 	uint8_t bytes[PLX_MAD_BYTES];
@@ -277,9 +253,9 @@ message(struct world *world)
 	}
 	plx_mad_encode(&msg, bytes);
 	for (unsigned spoilt = flags & 3; spoilt > 0; spoilt--) {
-		uint8_t at = take(world);
+		uint8_t at = input_byte(&world->in);
 
-		bytes[at] ^= take(world);
+		bytes[at] ^= input_byte(&world->in);
 	}
 	deliver(world, &route, bytes, sizeof bytes);
 }
@@ -288,7 +264,7 @@ message(struct world *world)
 static void
 reflect(struct world *world)
 {
-	const struct heard *what = &world->heard[take(world) % HEARD];
+	const struct heard *what = &world->heard[input_byte(&world->in) % HEARD];
 	struct plx_cm_route route = {.local = what->route.remote, .remote = what->route.local};
 	uint8_t bytes[PLX_MAD_BYTES];
 
@@ -301,14 +277,14 @@ reflect(struct world *world)
 static void
 any_bytes(struct world *world)
 {
-	struct plx_cm_route route = {.remote = peer(take(world))};
-	size_t len = take(world) + (take(world) & 1) * 256u;
+	struct plx_cm_route route = {.remote = peer(input_byte(&world->in))};
+	size_t len = input_byte(&world->in) + (input_byte(&world->in) & 1) * 256u;
 	uint8_t bytes[512] = {1, PLX_MAD_CLASS_CM, PLX_MAD_CM_CLASS_VERSION, PLX_MAD_METHOD_SEND};
-	uint8_t header = take(world);
+	uint8_t header = input_byte(&world->in);
 
 	route.local = ourselves(route.remote.version);
-	for (size_t i = header & 1 ? 4 : 0; i < len && world->left; i++)
-		bytes[i] = take(world);
+	for (size_t i = header & 1 ? 4 : 0; i < len && world->in.left; i++)
+		bytes[i] = input_byte(&world->in);
 	if (header & 2)
 		len = PLX_MAD_BYTES;
 	deliver(world, &route, bytes, len);
@@ -320,14 +296,14 @@ any_bytes(struct world *world)
 static struct plx_cm_own
 draw_own(struct world *world)
 {
-	uint8_t number = take(world);
+	uint8_t number = input_byte(&world->in);
 
 	return (struct plx_cm_own){
 		.qpn = number & 1 ? 0x10 : number,
 		.psn = plx_psn(number * 65537u),
 		.path_mtu = number & 2 ? 1024 : UINT32_C(1) << number % 16,
 		.responder_resources = number,
-		.initiator_depth = take(world),
+		.initiator_depth = input_byte(&world->in),
 		.rnr_retry = number % 9,
 		.retry = number % 8,
 		.ack_timeout = number % 33,
@@ -340,13 +316,13 @@ ask(struct world *world, bool sidr)
 {
 	uint8_t private_data[PLX_CM_PRIVATE_MAX] = {0};
 	struct plx_cm_connect connect = {
-		.remote = peer(take(world)),
+		.remote = peer(input_byte(&world->in)),
 		.local_port = 4711,
-		.remote_port = (uint16_t)(PORT + take(world) % EARS),
+		.remote_port = (uint16_t)(PORT + input_byte(&world->in) % EARS),
 		.own = draw_own(world),
-		.context = take(world),
+		.context = input_byte(&world->in),
 		.private_data = private_data,
-		.private_bytes = take(world) % 60,
+		.private_bytes = input_byte(&world->in) % 60,
 	};
 	struct plx_cm_id id = {0};
 	enum plx_status status;
@@ -363,11 +339,11 @@ ask(struct world *world, bool sidr)
 static void
 listen(struct world *world)
 {
-	unsigned number = take(world) % EARS;
+	unsigned number = input_byte(&world->in) % EARS;
 	struct plx_cm_listen listen = {
 		.space = number ? PLX_PORT_SPACE_TCP : PLX_PORT_SPACE_UDP,
 		.port = (uint16_t)(PORT + number),
-		.backlog = take(world) % 4,
+		.backlog = input_byte(&world->in) % 4,
 		.qpn = 9,
 		.qkey = PLX_CMA_QKEY,
 	};
@@ -386,8 +362,9 @@ static void
 command(struct world *world)
 {
 	uint8_t private_data[PLX_CM_PRIVATE_MAX] = {0xcc};
-	uint8_t which = take(world), what = take(world);
-	struct plx_cm_id id = {which < 0xf0 ? world->known[which % KNOWN].v : take32(world)};
+	uint8_t which = input_byte(&world->in), what = input_byte(&world->in);
+	struct plx_cm_id id = {which < 0xf0 ? world->known[which % KNOWN].v
+					    : input_word(&world->in)};
 	struct plx_cm_own own;
 	struct plx_cm_peer agreed;
 	enum plx_status status = PLX_OK;
@@ -396,11 +373,12 @@ command(struct world *world)
 	case 0:
 	case 1:
 		own = draw_own(world);
-		status = plx_cm_accept(world->cm, id, &own, what, private_data, take(world),
-				       world->now, &agreed);
+		status = plx_cm_accept(world->cm, id, &own, what, private_data,
+				       input_byte(&world->in), world->now, &agreed);
 		break;
 	case 2:
-		status = plx_cm_reject(world->cm, id, private_data, take(world), world->now);
+		status = plx_cm_reject(world->cm, id, private_data, input_byte(&world->in),
+				       world->now);
 		if (status == PLX_OK)
 			forget(world, id.v);
 		break;
@@ -467,7 +445,7 @@ check(struct world *world)
 static void
 step(struct world *world)
 {
-	uint8_t what = take(world);
+	uint8_t what = input_byte(&world->in);
 
 	switch (what % 16) {
 	case 0:
@@ -497,7 +475,7 @@ step(struct world *world)
 		tick(world, UINT64_C(1) << (what >> 4) * 3);
 		break;
 	case 12: {
-		struct plx_ip ip = peer(take(world));
+		struct plx_ip ip = peer(input_byte(&world->in));
 
 		plx_cm_on_unreachable(world->cm, &ip, world->now);
 		break;
@@ -574,12 +552,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct world world = {
 		.config = {.connections = 12, .half_open = 8, .ca_guid = 1, .seed = 1},
 		.now = PLX_SEC,
-		.data = data,
-		.left = size,
+		.in = {data, size},
 	};
 
 	world.cm = fresh(&world.config);
-	for (unsigned i = 0; i < STEPS_MAX && world.left; i++)
+	for (unsigned i = 0; i < STEPS_MAX && world.in.left; i++)
 		step(&world);
 	rest(&world);
 	return 0;

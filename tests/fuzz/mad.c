@@ -5,16 +5,11 @@
  * right answer but the properties checked below. Start with LLVMFuzzerTestOneInput().
  */
 #include "plx_mad.h"
+#include "check.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(property)                   \
-	do {                              \
-		if (!(property))          \
-			__builtin_trap(); \
-	} while (0)
 
 /* What does not fit its bits would come back as something else. */
 static void

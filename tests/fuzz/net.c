@@ -6,6 +6,8 @@
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_net.h"
+#include "check.h"
+#include "input.h"
 
 #include <stdlib.h>
 
@@ -18,12 +20,6 @@ enum {
 	PINGS = 4, /* whose numbers are remembered */
 };
 
-#define CHECK(property)                   \
-	do {                              \
-		if (!(property))          \
-			__builtin_trap(); \
-	} while (0)
-
 struct world {
 	struct plx_net *us, *peer;
 	void *memory[2];
@@ -31,18 +27,8 @@ struct world {
 	unsigned in_use; /* number of an address that is READY for us; 0, which is our own: none */
 	uint32_t ping[PINGS];
 	uint64_t pinged_ns[PINGS];
-	const uint8_t *data;
-	size_t left;
+	struct input in;
 };
-
-static uint8_t
-take(struct world *world)
-{
-	if (!world->left)
-		return 0;
-	world->left--;
-	return *world->data++;
-}
 
 static struct plx_net *
 open_port(void **memory, uint8_t number, uint32_t neighbours, uint8_t how)
@@ -140,10 +126,10 @@ static void
 step_frame(struct world *world)
 {
 	uint8_t frame[FRAME_MAX];
-	size_t len = take(world) % FRAME_MAX;
+	size_t len = input_byte(&world->in) % FRAME_MAX;
 
 	for (size_t i = 0; i < len; i++)
-		frame[i] = take(world);
+		frame[i] = input_byte(&world->in);
 	(void)hear_anything(world, frame, len);
 }
 
@@ -184,7 +170,7 @@ step_damaged(struct world *world)
 	uint8_t *out = next_frame(world, world->peer, &len);
 	struct plx_net_counters before = *plx_net_counters(world->us), after;
 
-	at = (size_t)take(world) << 8 | take(world);
+	at = (size_t)input_byte(&world->in) << 8 | input_byte(&world->in);
 	if (len) {
 		bool covered;
 
@@ -207,11 +193,11 @@ step_damaged(struct world *world)
 static void
 step_ping(struct world *world, struct plx_net *net)
 {
-	unsigned slot = take(world) % PINGS, number = take(world) % ADDRESSES;
+	unsigned slot = input_byte(&world->in) % PINGS, number = input_byte(&world->in) % ADDRESSES;
 	struct plx_ip ip = address(number);
-	uint32_t bytes = take(world) * 7u, given = 0;
+	uint32_t bytes = input_byte(&world->in) * 7u, given = 0;
 	uint32_t headers = ip.version == 4 ? 42 : 62;
-	uint64_t timeout = take(world) % 2 ? PLX_SEC : 40 * PLX_SEC;
+	uint64_t timeout = input_byte(&world->in) % 2 ? PLX_SEC : 40 * PLX_SEC;
 	enum plx_net_verdict verdict = plx_net_ping(net, &ip, bytes, world->now, timeout, &given);
 
 	world->in_use = 0;
@@ -227,7 +213,7 @@ step_ping(struct world *world, struct plx_net *net)
 static void
 step_ping_result(struct world *world)
 {
-	unsigned slot = take(world) % PINGS;
+	unsigned slot = input_byte(&world->in) % PINGS;
 	uint64_t rtt_ns = PLX_NEVER;
 	enum plx_net_verdict verdict =
 		plx_net_ping_result(world->us, world->ping[slot], world->now, &rtt_ns);
@@ -251,7 +237,7 @@ step_ping_result(struct world *world)
 static void
 step_resolve(struct world *world)
 {
-	unsigned number = take(world) % ADDRESSES;
+	unsigned number = input_byte(&world->in) % ADDRESSES;
 
 	world->in_use = 0;
 	if (resolve(world->us, number, world->now) == PLX_NET_READY)
@@ -274,7 +260,7 @@ step_time(struct world *world, uint8_t how)
 static void
 step(struct world *world)
 {
-	uint8_t code = take(world);
+	uint8_t code = input_byte(&world->in);
 	bool echo = code & 0x40;
 
 	switch (code % 8) {
@@ -302,13 +288,13 @@ step(struct world *world)
 		if (echo)
 			step_ping(world, world->peer);
 		else
-			(void)resolve(world->peer, take(world) % ADDRESSES, world->now);
+			(void)resolve(world->peer, input_byte(&world->in) % ADDRESSES, world->now);
 		break;
 	default:
 		if (echo)
 			step_ping_result(world);
 		else
-			step_time(world, take(world));
+			step_time(world, input_byte(&world->in));
 		break;
 	}
 }
@@ -316,12 +302,12 @@ step(struct world *world)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct world world = {.now = PLX_SEC, .data = data, .left = size};
-	uint8_t how = take(&world);
+	struct world world = {.now = PLX_SEC, .in = {data, size}};
+	uint8_t how = input_byte(&world.in);
 
 	world.us = open_port(&world.memory[0], 1, 1 + how % 32u, how);
 	world.peer = open_port(&world.memory[1], 2, 8, 0);
-	while (world.left)
+	while (world.in.left)
 		step(&world);
 	free(world.memory[0]);
 	free(world.memory[1]);

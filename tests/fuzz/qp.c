@@ -4,6 +4,7 @@
  * pair. It never gives the QP a packet that admission would refuse.
  * Start with LLVMFuzzerTestOneInput(); what must hold is in qp_world.c.
  */
+#include "input.h"
 #include "qp_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -17,11 +18,6 @@ static struct world world;
 /* Payloads end where the block ends, so that the sanitizer sees one byte too many. */
 static uint8_t payload_block[PAYLOAD_MAX];
 
-struct input {
-	const uint8_t *bytes;
-	size_t left;
-};
-
 /* A program of the fuzzer's, and what it knows of the packet before. */
 struct play {
 	struct world *w;
@@ -31,16 +27,6 @@ struct play {
 	uint8_t peer_open; /* enum plx_op_kind of the message our peer is in the middle of */
 	uint32_t peer_left;
 };
-
-/* The next byte; zeros when there are no more, so that every program has an end. */
-static uint8_t
-take(struct play *p)
-{
-	if (p->in.left == 0)
-		return 0;
-	p->in.left--;
-	return *p->in.bytes++;
-}
 
 /* ---- packets in
  * -------------------------------------------------------------------------------------- */
@@ -120,15 +106,15 @@ static void
 headers(struct play *p, struct plx_pkt *pkt)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
-	uint8_t key = take(p);
-	uint64_t va = world_va(p->w, key, take(p));
+	uint8_t key = input_byte(&p->in);
+	uint64_t va = world_va(p->w, key, input_byte(&p->in));
 
 	if (plx_opcode_has(op, PLX_OPF_IMM))
 		pkt->imm = key;
 	if (plx_opcode_has(op, PLX_OPF_IETH))
 		pkt->inv_key = world_key(p->w, key).v;
 	if (plx_opcode_has(op, PLX_OPF_RETH)) {
-		uint8_t length = take(p);
+		uint8_t length = input_byte(&p->in);
 
 		pkt->reth.va = va;
 		pkt->reth.rkey = world_key(p->w, key).v;
@@ -138,24 +124,24 @@ headers(struct play *p, struct plx_pkt *pkt)
 	} else if (plx_opcode_has(op, PLX_OPF_ATOMIC_ETH)) {
 		pkt->atomic.va = va;
 		pkt->atomic.rkey = world_key(p->w, key).v;
-		pkt->atomic.swap_add = take(p);
+		pkt->atomic.swap_add = input_byte(&p->in);
 		pkt->atomic.compare = pkt->atomic.swap_add & 1;
 	} else if (plx_opcode_has(op, PLX_OPF_AETH)) {
 		pkt->aeth.syndrome = key;
-		pkt->aeth.msn.v = take(p);
+		pkt->aeth.msn.v = input_byte(&p->in);
 	}
 }
 
 static void
 step_raw(struct play *p)
 {
-	uint8_t which = take(p), flags = take(p), base = take(p);
-	int8_t delta = (int8_t)take(p);
+	uint8_t which = input_byte(&p->in), flags = input_byte(&p->in), base = input_byte(&p->in);
+	int8_t delta = (int8_t)input_byte(&p->in);
 	struct plx_pkt pkt;
 
 	pkt_start(p, &pkt, opcodes[which % PLX_COUNT_OF(opcodes)], flags);
 	pkt.psn = psn_near(p, base, delta);
-	pkt.payload_bytes = length_near(p, take(p));
+	pkt.payload_bytes = length_near(p, input_byte(&p->in));
 	pkt.pad = flags & 32 ? flags >> 6 : (uint8_t)(-pkt.payload_bytes & 3);
 	headers(p, &pkt);
 	give(p, &pkt);
@@ -174,7 +160,7 @@ good_message(struct play *p, uint8_t kind, uint8_t shape)
 	uint32_t mtu = p->w->attr.mtu;
 	bool goes_on = p->peer_open == kind, ends;
 	struct plx_pkt pkt;
-	uint8_t opcode, key = take(p);
+	uint8_t opcode, key = input_byte(&p->in);
 
 	if (!goes_on)
 		p->peer_left = (shape & 7) * mtu + (shape >> 3);
@@ -208,7 +194,7 @@ good_message(struct play *p, uint8_t kind, uint8_t shape)
 static void
 step_good_request(struct play *p)
 {
-	uint8_t choice = take(p), shape = take(p);
+	uint8_t choice = input_byte(&p->in), shape = input_byte(&p->in);
 	struct plx_pkt pkt;
 
 	if (p->peer_open != PLX_OP_NONE) {
@@ -251,7 +237,7 @@ static void
 step_good_answer(struct play *p)
 {
 	struct world *w = p->w;
-	uint8_t choice = take(p);
+	uint8_t choice = input_byte(&p->in);
 	const struct world_sent *sent = sent_at(w, w->view.psn_unacked);
 	uint32_t packet, packets, left;
 	struct plx_pkt pkt;
@@ -284,7 +270,7 @@ step_aeth(struct play *p)
 {
 	static const uint8_t syndromes[] = {0x00, 0x1f, 0x20, 0x21, 0x60, 0x61, 0x62, 0x63,
 					    0x64, 0x7f, 0x40, 0x80, 0x2a, 0x60, 0x60, 0x21};
-	uint8_t choice = take(p), base = take(p);
+	uint8_t choice = input_byte(&p->in), base = input_byte(&p->in);
 	struct plx_pkt pkt;
 
 	pkt_start(p, &pkt, PLX_RC_ACK, 1);
@@ -311,7 +297,7 @@ sges(struct play *p, struct plx_sge *sge, uint32_t count)
 	uint32_t bytes = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint8_t choice = take(p), length = take(p);
+		uint8_t choice = input_byte(&p->in), length = input_byte(&p->in);
 
 		sge[i].key = world_key(p->w, choice);
 		sge[i].va = world_va(p->w, choice, choice & 0xf0);
@@ -326,7 +312,7 @@ step_post_send(struct play *p)
 {
 	struct world *w = p->w;
 	uint64_t slot = w->send.posted % (WORLD_DEPTH * 2);
-	uint8_t choice = take(p), key = take(p), count;
+	uint8_t choice = input_byte(&p->in), key = input_byte(&p->in), count;
 	struct plx_sge list[PLX_SGE_MAX + 2];
 	uint8_t data[PLX_INLINE_MAX];
 	const void *spill = NULL;
@@ -337,8 +323,8 @@ step_post_send(struct play *p)
 	wqe.op = (uint8_t)(1 + choice % (PLX_WR_OP_COUNT - 1));
 	wqe.flags = key >> 4;
 	wqe.rkey = wqe.inv_key = world_key(w, key);
-	wqe.remote_va = world_va(w, key, take(p));
-	count = take(p);
+	wqe.remote_va = world_va(w, key, input_byte(&p->in));
+	count = input_byte(&p->in);
 	if (wqe.flags & PLX_WR_INLINE) {
 		memset(data, 0x77, sizeof(data));
 		wqe.inline_bytes = count;
@@ -368,7 +354,7 @@ step_post_recv(struct play *p)
 {
 	struct world *w = p->w;
 	struct plx_sge list[8];
-	uint32_t count = take(p) % 8;
+	uint32_t count = input_byte(&p->in) % 8;
 	enum plx_status status;
 
 	sges(p, list, count);
@@ -385,7 +371,7 @@ step_time(struct play *p)
 {
 	struct world *w = p->w;
 	uint64_t wake = plx_rc_wake_ns(w->qp);
-	uint8_t choice = take(p);
+	uint8_t choice = input_byte(&p->in);
 
 	if (choice & 1 && wake != PLX_NEVER && wake > w->now)
 		w->now = wake;
@@ -405,7 +391,7 @@ step_transmit(struct play *p, uint32_t budget)
 {
 	struct world *w = p->w;
 
-	world_crowd(w, take(p) % (PLX_ACTIONS_MAX + 1));
+	world_crowd(w, input_byte(&p->in) % (PLX_ACTIONS_MAX + 1));
 	CHECK(plx_rc_transmit(w->qp, w->now, budget, &w->actions) <= budget);
 	world_execute(w, budget);
 }
@@ -432,7 +418,7 @@ static void
 step_modify(struct play *p)
 {
 	struct world *w = p->w;
-	uint8_t choice = take(p);
+	uint8_t choice = input_byte(&p->in);
 	enum plx_qp_state to = (enum plx_qp_state)(choice % (PLX_QP_STATE_COUNT + 1));
 
 	if (choice & 0x80) { /* a new life */
@@ -450,7 +436,7 @@ step_modify(struct play *p)
 static void
 step_memory(struct play *p)
 {
-	uint8_t choice = take(p);
+	uint8_t choice = input_byte(&p->in);
 
 	if (choice & 0x80)
 		world_window_toggle(p->w, choice & 1, choice >> 1 & 0x3f);
@@ -461,7 +447,7 @@ step_memory(struct play *p)
 static void
 step_rare(struct play *p)
 {
-	uint8_t choice = take(p);
+	uint8_t choice = input_byte(&p->in);
 
 	if (choice < 64) {
 		plx_rc_fail(p->w->qp, &p->w->actions);
@@ -526,12 +512,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t choice[16];
 
 	for (size_t i = 0; i < sizeof(choice); i++)
-		choice[i] = take(&p);
+		choice[i] = input_byte(&p.in);
 	world_reset(&world, choice);
 	world_connect(&world);
 	world_look(&world);
 	for (uint32_t i = 0; i < STEPS_MAX && p.in.left > 0; i++) {
-		step(&p, take(&p));
+		step(&p, input_byte(&p.in));
 		world_look(&world);
 	}
 	world_close(&world);

@@ -6,6 +6,8 @@
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_transport.h"
+#include "check.h"
+#include "input.h"
 
 #include <stdlib.h>
 
@@ -21,15 +23,8 @@ enum {
 	OUR_QPN = 0x42,
 };
 
-#define CHECK(property)                   \
-	do {                              \
-		if (!(property))          \
-			__builtin_trap(); \
-	} while (0)
-
 struct world {
-	const uint8_t *data;
-	size_t left;
+	struct input in;
 	struct plx_mem *mem;
 	struct plx_domain domain;
 	struct plx_key writable, readable;
@@ -45,25 +40,6 @@ struct world {
 	uint64_t silent; /* bit: number % 64 */
 	uint64_t emitted;
 };
-
-static uint8_t
-take(struct world *world)
-{
-	if (!world->left)
-		return 0;
-	world->left--;
-	return *world->data++;
-}
-
-static uint32_t
-take32(struct world *world)
-{
-	uint32_t v = take(world);
-
-	v = v << 8 | take(world);
-	v = v << 8 | take(world);
-	return v << 8 | take(world);
-}
 
 static bool
 is_silent(const struct world *world, uint64_t number)
@@ -132,24 +108,24 @@ execute(struct world *world, bool may_emit)
 static void
 step_packet(struct world *world)
 {
-	uint32_t len = PLX_BTH_BYTES + PLX_ICRC_BYTES + take(world) % 200 * 2;
+	uint32_t len = PLX_BTH_BYTES + PLX_ICRC_BYTES + input_byte(&world->in) % 200 * 2;
 	uint8_t *bytes = malloc(len), ip[PLX_IPV6_BYTES];
 	struct plx_rc_view before, after;
 	enum plx_verdict verdict;
 	struct plx_pkt pkt;
 
 	CHECK(bytes);
-	memset(bytes, take(world), len);
+	memset(bytes, input_byte(&world->in), len);
 	for (uint32_t i = 0; i < 24 && i < len; i++)
-		bytes[i] = take(world);
-	if (take(world) % 4) {
-		bytes[0] = PLX_UD_SEND_ONLY + take(world) % 2;
+		bytes[i] = input_byte(&world->in);
+	if (input_byte(&world->in) % 4) {
+		bytes[0] = PLX_UD_SEND_ONLY + input_byte(&world->in) % 2;
 		bytes[1] &= 0xf0;
 		bytes[2] = bytes[3] = 0xff;
 	}
-	memset(ip, take(world) % 2 ? 0x45 : 0x60, sizeof(ip));
+	memset(ip, input_byte(&world->in) % 2 ? 0x45 : 0x60, sizeof(ip));
 	if (plx_pkt_decode(bytes, len, &pkt) == PLX_WIRE_OK) {
-		if (take(world) % 4)
+		if (input_byte(&world->in) % 4)
 			pkt.deth.qkey = 1;
 		plx_rc_query(world->base, &before);
 		verdict = plx_ud_admit(world->ud, &pkt);
@@ -167,30 +143,31 @@ step_packet(struct world *world)
 static struct plx_sge
 take_sge(struct world *world)
 {
-	uint8_t kind = take(world);
-	struct plx_key key = kind % 8 == 0   ? (struct plx_key){take32(world)}
+	uint8_t kind = input_byte(&world->in);
+	struct plx_key key = kind % 8 == 0   ? (struct plx_key){input_word(&world->in)}
 			     : kind % 8 == 1 ? world->readable
 					     : world->writable;
 
 	/* beyond the region now and then */
-	return (struct plx_sge){(uintptr_t)world->arena + take(world), take(world) * 2u, key};
+	return (struct plx_sge){(uintptr_t)world->arena + input_byte(&world->in),
+				input_byte(&world->in) * 2u, key};
 }
 
 static void
 step_send(struct world *world)
 {
 	struct plx_sge spill[2 * PLX_SGE_MAX]; /* or inline data */
-	uint8_t kind = take(world);
+	uint8_t kind = input_byte(&world->in);
 	struct plx_wqe wqe = {.wr_id = world->sends_posted,
-			      .op = kind & 1 ? PLX_WR_SEND : take(world),
-			      .flags = take(world) & (kind & 2 ? 0x07 : 0xff),
-			      .sges = take(world) % (kind & 4 ? 3 : 255),
-			      .remote_qkey = take32(world),
-			      .way = take(world) % WAYS,
-			      .remote_qpn = take32(world) >> (kind & 8 ? 8 : 0)};
+			      .op = kind & 1 ? PLX_WR_SEND : input_byte(&world->in),
+			      .flags = input_byte(&world->in) & (kind & 2 ? 0x07 : 0xff),
+			      .sges = input_byte(&world->in) % (kind & 4 ? 3 : 255),
+			      .remote_qkey = input_word(&world->in),
+			      .way = input_byte(&world->in) % WAYS,
+			      .remote_qpn = input_word(&world->in) >> (kind & 8 ? 8 : 0)};
 	uint64_t bit = UINT64_C(1) << wqe.wr_id % 64;
 
-	wqe.inline_bytes = take(world) * 2u;
+	wqe.inline_bytes = input_byte(&world->in) * 2u;
 	for (uint32_t i = 0; i < PLX_WQE_SGES; i++)
 		wqe.sge[i] = take_sge(world);
 	for (uint32_t i = 0; i < 2 * PLX_SGE_MAX; i++)
@@ -206,7 +183,8 @@ step_receive(struct world *world)
 {
 	struct plx_sge sge[2] = {take_sge(world), take_sge(world)};
 
-	if (plx_rc_post_recv(world->base, world->recvs_posted, sge, take(world) % 3) == PLX_OK)
+	if (plx_rc_post_recv(world->base, world->recvs_posted, sge, input_byte(&world->in) % 3) ==
+	    PLX_OK)
 		world->recvs_posted++;
 }
 
@@ -215,7 +193,7 @@ step_modify(struct world *world)
 {
 	const struct plx_ud_attr attr = {
 		.mtu = MTU, .pkey = 0xffff, .sq_psn = plx_psn((uint32_t)world->emitted)};
-	enum plx_qp_state to = (enum plx_qp_state)(take(world) % PLX_QP_STATE_COUNT);
+	enum plx_qp_state to = (enum plx_qp_state)(input_byte(&world->in) % PLX_QP_STATE_COUNT);
 
 	if (plx_ud_modify(world->ud, to, &attr) == PLX_OK && to == PLX_QP_RESET) {
 		world->sends_done = world->sends_posted;
@@ -229,7 +207,7 @@ step(struct world *world)
 	struct plx_rc_view view;
 	uint32_t waiting = 0, used = 0;
 
-	switch (take(world) % 8) {
+	switch (input_byte(&world->in) % 8) {
 	case 0:
 	case 1:
 		step_packet(world);
@@ -242,14 +220,14 @@ step(struct world *world)
 		step_receive(world);
 		break;
 	case 5:
-		plx_ud_transmit(world->ud, take(world) % 16, &world->out);
+		plx_ud_transmit(world->ud, input_byte(&world->in) % 16, &world->out);
 		execute(world, true);
 		break;
 	case 6:
 		step_modify(world);
 		break;
 	default:
-		if (take(world) % 8 == 0)
+		if (input_byte(&world->in) % 8 == 0)
 			plx_rc_fail(world->base, &world->out);
 		plx_rc_on_tick(world->base, 0, &world->out);
 		execute(world, false);
@@ -304,8 +282,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	void *rq_block = block(plx_rq_bytes(DEPTH, 2)), *qp_block = block(plx_ud_bytes(&caps));
 
 	CHECK(world);
-	world->data = data;
-	world->left = size;
+	world->in = (struct input){data, size};
 	memset(world->arena, GUARD, sizeof(world->arena));
 	world->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
 	CHECK(plx_domain_create(world->mem, &world->domain) == PLX_OK);
@@ -319,9 +296,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	world->ud = plx_ud_init(qp_block, &caps, &ids);
 	world->base = plx_ud_base(world->ud);
 	/* Mostly where most happens. */
-	for (enum plx_qp_state to = PLX_QP_INIT; take(world) % 8 && to <= PLX_QP_RTS; to++)
+	for (enum plx_qp_state to = PLX_QP_INIT; input_byte(&world->in) % 8 && to <= PLX_QP_RTS;
+	     to++)
 		CHECK(plx_ud_modify(world->ud, to, &attr) == PLX_OK);
-	for (uint32_t i = 0; i < STEPS && world->left > 0; i++)
+	for (uint32_t i = 0; i < STEPS && world->in.left > 0; i++)
 		step(world);
 	/* It ends: everything that was posted completes. */
 	CHECK(plx_ud_modify(world->ud, PLX_QP_ERROR, NULL) == PLX_OK);

@@ -5,18 +5,13 @@
  * Start with LLVMFuzzerTestOneInput().
  */
 #include "plx_wire.h"
+#include "check.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TRUST_ALL ((unsigned)PLX_TRUST_IP_CHECKSUM | PLX_TRUST_UDP_CHECKSUM)
-
-#define CHECK(property)                   \
-	do {                              \
-		if (!(property))          \
-			__builtin_trap(); \
-	} while (0)
 
 /* OK: what was decoded encodes to the bytes it came from, and the payload lies inside. */
 static enum plx_wire_verdict
