@@ -541,8 +541,8 @@ void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
 void engine_schedule(struct plx_engine *engine, struct plx_qpair *qp);
-bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame *frame,
-		     const struct plx_pkt *pkt, bool loops);
+bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
+		     const struct plx_emit *emit, bool loops);
 
 /* publish.c */
 void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,

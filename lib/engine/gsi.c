@@ -11,8 +11,7 @@
 #include "conn.h"
 
 enum {
-	HOPS = 64,
-	UDP_SRC = 49152, /* one flow for all management, in the range for RoCE */
+	FLOW = 0, /* one for all management: UDP source port 49152 */
 };
 
 struct gsi *
@@ -59,8 +58,8 @@ static bool
 is_right(const struct plx_engine *engine, const struct plx_pkt *pkt,
 	 const struct plx_cm_route *route)
 {
-	return pkt->opcode == PLX_UD_SEND_ONLY && (pkt->pkey & 0x7fff) == 0x7fff &&
-	       pkt->deth.qkey == PLX_GSI_QKEY && pkt->deth.src_qpn == PLX_GSI_QPN &&
+	return pkt->opcode == PLX_UD_SEND_ONLY && pkt->deth.src_qpn == PLX_GSI_QPN &&
+	       plx_ud_check(pkt, PLX_PKEY_DEFAULT, PLX_GSI_QKEY) == PLX_VERDICT_ACCEPT &&
 	       plx_net_is_own(engine->config.net, &route->local);
 }
 
@@ -93,44 +92,24 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
  */
 
 static void
-make_frame(const struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
-	   struct plx_frame *frame)
-{
-	*frame = (struct plx_frame){
-		.ip_version = route->local.version, .udp_src = UDP_SRC, .udp_dst = PLX_ROCE_PORT};
-	memcpy(frame->eth_src, engine->port->caps.mac, sizeof(frame->eth_src));
-	memcpy(frame->eth_dst, mac, sizeof(frame->eth_dst));
-	if (route->local.version == 4) {
-		frame->v4 = (struct plx_ipv4){.ttl = HOPS,
-					      .flags_offset = 0x4000,
-					      .src = ip4_host(&route->local),
-					      .dst = ip4_host(&route->remote)};
-		return;
-	}
-	frame->v6.hop_limit = HOPS;
-	memcpy(frame->v6.src, route->local.v, sizeof(frame->v6.src));
-	memcpy(frame->v6.dst, route->remote.v, sizeof(frame->v6.dst));
-}
-
-static void
 emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
      const uint8_t *mad)
 {
-	struct gsi *gsi = engine->gsi;
+	static const struct plx_ud_label label = {.src_qpn = PLX_GSI_QPN,
+						  .dest_qpn = PLX_GSI_QPN,
+						  .qkey = PLX_GSI_QKEY,
+						  .pkey = PLX_PKEY_DEFAULT};
+	const struct plx_qpair_path path = {.local = route->local, .remote = route->remote};
 	bool loops = memcmp(mac, engine->port->caps.mac, sizeof(engine->port->caps.mac)) == 0;
-	struct plx_pkt pkt = {.opcode = PLX_UD_SEND_ONLY,
-			      .migreq = true,
-			      .pkey = PLX_PKEY_DEFAULT,
-			      .dest_qpn = PLX_GSI_QPN,
-			      .psn = gsi->psn,
-			      .deth = {.qkey = PLX_GSI_QKEY, .src_qpn = PLX_GSI_QPN},
-			      .payload = mad,
-			      .payload_bytes = PLX_MAD_BYTES};
-	struct plx_frame frame;
+	struct plx_emit datagram = {.iovs = 1};
+	struct plx_frame_template to_peer;
+	struct gsi *gsi = engine->gsi;
 
-	make_frame(engine, route, mac, &frame);
+	plx_ud_label(&label, gsi->psn, PLX_MAD_BYTES, &datagram.pkt);
+	engine->actions.iov[datagram.iov_first] = (struct plx_iov){mad, PLX_MAD_BYTES};
+	path_template(engine, &path, mac, FLOW, &to_peer);
 	gsi->psn = plx_psn_add(gsi->psn, 1);
-	if (engine_send_gsi(engine, &frame, &pkt, loops))
+	if (engine_send_gsi(engine, &to_peer, &datagram, loops))
 		plx_count(&engine->counters.tx_gsi, 1);
 	else
 		plx_count(&engine->counters.tx_gsi_dropped, 1);

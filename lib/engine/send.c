@@ -296,26 +296,16 @@ engine_transmit_net(struct plx_engine *engine)
 
 /* One datagram of the GSI, behind whatever is ready to leave. Returns: false: no room or buffer */
 bool
-engine_send_gsi(struct plx_engine *engine, const struct plx_frame *frame, const struct plx_pkt *pkt,
-		bool loops)
+engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
+		const struct plx_emit *emit, bool loops)
 {
-	struct plx_frame_template template;
 	struct rte_mbuf *m;
-	uint8_t *bytes;
-	size_t roce, at;
 
 	if ((loops ? engine->loop_count >= LOOP_ROOM : engine->tx_count >= TX_ROOM) ||
 	    stock(engine) == 0)
 		return false;
-	m = engine->spare[--engine->spare_count];
-	plx_frame_template_init(&template, frame);
-	roce = plx_opcodes[pkt->opcode].header_bytes + pkt->payload_bytes + PLX_ICRC_BYTES;
-	bytes = open_buffer(m, template.header_bytes + roce);
-	at = plx_frame_template_write(&template, roce, bytes);
-	at += plx_pkt_encode(pkt, bytes + at);
-	memcpy(bytes + at, pkt->payload, pkt->payload_bytes);
-	at += pkt->payload_bytes;
-	plx_icrc_store(engine->icrc(bytes + PLX_ETH_BYTES, at - PLX_ETH_BYTES), bytes + at);
+	m = write_packet(engine, to_peer, emit);
+	seal(engine, m);
 	if (loops) {
 		engine->loop[engine->loop_count++] = m;
 		return true;

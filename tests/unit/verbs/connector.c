@@ -21,18 +21,6 @@ struct meeting {
 	struct plx_channel_event event; /* the last one */
 };
 
-static struct plx_channel_event
-next(struct plx_channel *channel, enum plx_cm_event_kind kind)
-{
-	struct plx_channel_event event;
-
-	duo_until(plx_channel_next(channel, &event));
-	if (event.kind != kind)
-		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
-			 plx_cm_event_text(kind));
-	return event;
-}
-
 static void
 no_event(struct plx_channel *channel)
 {
@@ -101,7 +89,7 @@ static void
 request(struct meeting *m, const struct plx_connect_options *options)
 {
 	ask(m, options);
-	m->event = next(m->cb, PLX_CM_EVENT_REQUESTED);
+	m->event = duo_event(m->cb, PLX_CM_EVENT_REQUESTED);
 	m->b = m->event.connector;
 	assert_non_null(m->b);
 }
@@ -132,9 +120,9 @@ join(struct meeting *m)
 
 	request(m, &options);
 	accept_it(m, &options);
-	next(m->ca, PLX_CM_EVENT_REPLIED);
+	duo_event(m->ca, PLX_CM_EVENT_REPLIED);
 	complete_it(m);
-	next(m->cb, PLX_CM_EVENT_ESTABLISHED);
+	duo_event(m->cb, PLX_CM_EVENT_ESTABLISHED);
 }
 
 static void
@@ -193,7 +181,7 @@ a_connection_from_end_to_end(void **state)
 	options.rd_atomic = 9;     /* of the 3 that a gives */
 	accept_it(&m, &options);
 	assert_int_equal(duo_state(m.duo->b.qp), PLX_QP_RTR);
-	m.event = next(m.ca, PLX_CM_EVENT_REPLIED);
+	m.event = duo_event(m.ca, PLX_CM_EVENT_REPLIED);
 	assert_int_equal(m.event.context, 1);
 	assert_ptr_equal(m.event.connector, m.a);
 	assert_memory_equal(m.event.private_data, answer, sizeof(answer));
@@ -205,14 +193,14 @@ a_connection_from_end_to_end(void **state)
 	assert_int_equal(seen.local_port, 50001);
 	complete_it(&m);
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_RTS);
-	next(m.cb, PLX_CM_EVENT_ESTABLISHED);
+	duo_event(m.cb, PLX_CM_EVENT_ESTABLISHED);
 	assert_int_equal(duo_state(m.duo->b.qp), PLX_QP_RTS);
 	talk(&m);
 
 	assert_int_equal(plx_disconnect(m.a), PLX_OK);
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_ERROR);
-	next(m.cb, PLX_CM_EVENT_DISCONNECTED);
-	next(m.ca, PLX_CM_EVENT_CLOSED);
+	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.ca, PLX_CM_EVENT_CLOSED);
 	assert_int_equal(duo_state(m.duo->b.qp), PLX_QP_ERROR);
 	assert_int_equal(plx_disconnect(m.b), PLX_STATE);
 	assert_int_equal(plx_disconnect(m.a), PLX_STATE);
@@ -228,8 +216,8 @@ the_passive_side_may_disconnect(void **state)
 	join(&m);
 	talk(&m);
 	assert_int_equal(plx_disconnect(m.b), PLX_OK);
-	next(m.ca, PLX_CM_EVENT_DISCONNECTED);
-	next(m.cb, PLX_CM_EVENT_CLOSED);
+	duo_event(m.ca, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.cb, PLX_CM_EVENT_CLOSED);
 	part(&m);
 }
 
@@ -245,7 +233,7 @@ crossing_disconnects_close_both(void **state)
 	(void)!plx_disconnect(m.b); /* STATE when a was faster */
 	duo_until(duo_state(m.duo->b.qp) == PLX_QP_ERROR);
 	duo_until(duo_state(m.duo->a.qp) == PLX_QP_ERROR);
-	next(m.ca, PLX_CM_EVENT_CLOSED);
+	duo_event(m.ca, PLX_CM_EVENT_CLOSED);
 	duo_until(plx_channel_next(m.cb, &m.event));
 	assert_true(m.event.kind == PLX_CM_EVENT_CLOSED ||
 		    m.event.kind == PLX_CM_EVENT_DISCONNECTED);
@@ -288,7 +276,7 @@ a_rejected_queue_pair_is_as_before(void **state)
 	end_receive(&m.duo->a, 41, 0, 64);
 	assert_int_equal(plx_reject(m.b, no, sizeof(no) + 1), PLX_TOO_LONG);
 	assert_int_equal(plx_reject(m.b, no, sizeof(no)), PLX_OK);
-	m.event = next(m.ca, PLX_CM_EVENT_REJECTED);
+	m.event = duo_event(m.ca, PLX_CM_EVENT_REJECTED);
 	assert_int_equal(m.event.reason, PLX_CM_REASON_CONSUMER);
 	assert_memory_equal(m.event.private_data, no, sizeof(no));
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_INIT);
@@ -316,7 +304,7 @@ nobody_listens_is_said_within_10_ms(void **state)
 	for (int i = 0; i < 2; i++) {
 		start = duo_ns();
 		ask(&m, &options);
-		m.event = next(m.ca, PLX_CM_EVENT_REJECTED);
+		m.event = duo_event(m.ca, PLX_CM_EVENT_REJECTED);
 		assert_int_equal(m.event.reason, PLX_CM_REASON_INVALID_SERVICE_ID);
 	}
 	/* With a worker the thread may wait for its core. */
@@ -334,9 +322,9 @@ the_active_side_may_refuse_the_reply(void **state)
 	(void)state;
 	request(&m, &options);
 	accept_it(&m, &options);
-	next(m.ca, PLX_CM_EVENT_REPLIED);
+	duo_event(m.ca, PLX_CM_EVENT_REPLIED);
 	assert_int_equal(plx_reject(m.a, NULL, 0), PLX_OK);
-	next(m.cb, PLX_CM_EVENT_ABORTED);
+	duo_event(m.cb, PLX_CM_EVENT_ABORTED);
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_INIT);
 	duo_until(duo_state(m.duo->b.qp) == PLX_QP_ERROR);
 	part(&m);
@@ -351,7 +339,7 @@ an_address_that_nobody_has_is_unreachable(void **state)
 	(void)state;
 	options.remote = duo_ip(99);
 	ask(&m, &options);
-	m.event = next(m.ca, PLX_CM_EVENT_UNREACHABLE);
+	m.event = duo_event(m.ca, PLX_CM_EVENT_UNREACHABLE);
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_INIT);
 	part(&m);
 }
@@ -427,7 +415,7 @@ destroying_gives_up_whatever_there_is(void **state)
 	request(&m, &options);
 	assert_int_equal(plx_connector_destroy(m.a), PLX_OK);
 	m.a = NULL;
-	next(m.cb, PLX_CM_EVENT_ABORTED);
+	duo_event(m.cb, PLX_CM_EVENT_ABORTED);
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_INIT);
 	part(&m);
 	/* requested: rejected */
@@ -435,7 +423,7 @@ destroying_gives_up_whatever_there_is(void **state)
 	request(&m, &options);
 	assert_int_equal(plx_connector_destroy(m.b), PLX_OK);
 	m.b = NULL;
-	next(m.ca, PLX_CM_EVENT_REJECTED);
+	duo_event(m.ca, PLX_CM_EVENT_REJECTED);
 	part(&m);
 	/* living: disconnected, and flushed */
 	m = meet(NULL);
@@ -444,7 +432,7 @@ destroying_gives_up_whatever_there_is(void **state)
 	assert_int_equal(plx_connector_destroy(m.a), PLX_OK);
 	m.a = NULL;
 	duo_expect(m.duo->a.recv_cq, 5, PLX_WC_FLUSHED);
-	next(m.cb, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
 	no_event(m.ca);
 	part(&m);
 }
@@ -458,8 +446,8 @@ a_queue_pair_that_goes_disconnects(void **state)
 	join(&m);
 	assert_int_equal(plx_qp_destroy(m.duo->a.qp), PLX_OK);
 	m.duo->a.qp = NULL;
-	next(m.ca, PLX_CM_EVENT_DISCONNECTED);
-	next(m.cb, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.ca, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
 	part(&m);
 }
 
@@ -473,8 +461,8 @@ a_queue_pair_that_fails_disconnects(void **state)
 	join(&m);
 	end_post(&m.duo->a, PLX_WR_WRITE, 1, 0, 0, 64, &nowhere);
 	duo_expect(m.duo->a.send_cq, 1, PLX_WC_REMOTE_ACCESS);
-	next(m.ca, PLX_CM_EVENT_DISCONNECTED);
-	next(m.cb, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.ca, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
 	part(&m);
 }
 
@@ -491,7 +479,7 @@ an_event_of_what_is_gone_is_dropped(void **state)
 	assert_int_equal(plx_listener_destroy(m.listener), PLX_OK);
 	m.listener = NULL;
 	no_event(m.cb);
-	next(m.ca, PLX_CM_EVENT_REJECTED);
+	duo_event(m.ca, PLX_CM_EVENT_REJECTED);
 	part(&m);
 }
 

@@ -72,18 +72,6 @@ assert_nothing_is_left(const struct end *end)
 	assert_int_equal(end->adapter->count.connectors, 0);
 }
 
-static struct plx_channel_event
-next(struct plx_channel *channel, enum plx_cm_event_kind kind)
-{
-	struct plx_channel_event event;
-
-	duo_until(plx_channel_next(channel, &event));
-	if (event.kind != kind)
-		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
-			 plx_cm_event_text(kind));
-	return event;
-}
-
 static struct crowd
 gather(void)
 {
@@ -134,7 +122,7 @@ take(struct crowd *c, uint32_t i)
 	struct plx_why why = {""};
 
 	plx_connect_options_init(&with);
-	c->b.connector[i] = next(c->b.channel, PLX_CM_EVENT_REQUESTED).connector;
+	c->b.connector[i] = duo_event(c->b.channel, PLX_CM_EVENT_REQUESTED).connector;
 	c->b.qp[i] = end_qp(&c->duo->b, &options);
 	if (plx_accept(c->b.connector[i], c->b.qp[i], &with, &why) != PLX_OK)
 		fail_msg("%s", why.text);
@@ -162,18 +150,18 @@ once(struct crowd *c, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		take(c, i);
 	for (uint32_t i = 0; i < n; i++) {
-		struct plx_channel_event event = next(c->a.channel, PLX_CM_EVENT_REPLIED);
+		struct plx_channel_event event = duo_event(c->a.channel, PLX_CM_EVENT_REPLIED);
 
 		assert_int_equal(plx_complete(event.connector, &why), PLX_OK);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		next(c->b.channel, PLX_CM_EVENT_ESTABLISHED);
+		duo_event(c->b.channel, PLX_CM_EVENT_ESTABLISHED);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(plx_disconnect(c->a.connector[i]), PLX_OK);
 	for (uint32_t i = 0; i < n; i++)
-		next(c->b.channel, PLX_CM_EVENT_DISCONNECTED);
+		duo_event(c->b.channel, PLX_CM_EVENT_DISCONNECTED);
 	for (uint32_t i = 0; i < n; i++)
-		next(c->a.channel, PLX_CM_EVENT_CLOSED);
+		duo_event(c->a.channel, PLX_CM_EVENT_CLOSED);
 	go(c, n);
 }
 

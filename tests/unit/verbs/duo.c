@@ -389,6 +389,18 @@ duo_expect_none(struct plx_cq *cq)
 			 (unsigned long long)wc.wr_id, plx_wc_text((enum plx_wc_status)wc.status));
 }
 
+struct plx_channel_event
+duo_event(struct plx_channel *channel, enum plx_cm_event_kind kind)
+{
+	struct plx_channel_event event;
+
+	duo_until(plx_channel_next(channel, &event));
+	if (event.kind != kind)
+		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
+			 plx_cm_event_text(kind));
+	return event;
+}
+
 enum plx_qp_state
 duo_state(struct plx_qp *qp)
 {

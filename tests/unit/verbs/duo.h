@@ -133,6 +133,9 @@ struct plx_wc duo_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status s
 /** After everything has settled there is no completion. */
 void duo_expect_none(struct plx_cq *cq);
 
+/** The next event of a channel, waited for; it is of this kind. */
+struct plx_channel_event duo_event(struct plx_channel *channel, enum plx_cm_event_kind kind);
+
 enum plx_qp_state duo_state(struct plx_qp *qp);
 /** The next asynchronous event of the adapter, waited for. */
 struct plx_async duo_async(struct plx_adapter *adapter);
