@@ -5,10 +5,10 @@
  */
 #include "catalog.h"
 
+#include "catalog_paths.h"
 #include "plx_win.h"
 #include "utf8.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,10 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef PLX_SYSCONFDIR
-#define PLX_SYSCONFDIR "/etc"
-#endif
+#include <unistd.h>
 
 #define FOLDER "/nd2/providers.d"
 
@@ -184,19 +181,15 @@ by_name(const struct dirent **a, const struct dirent **b)
 
 /* A file of this name in an earlier folder stands for it. */
 static bool
-is_hidden(const struct catalog *catalog, char (*folder)[CATALOG_PATH_MAX], uint32_t at,
-	  const char *name)
+is_hidden(char (*folder)[CATALOG_PATH_MAX], uint32_t at, const char *name)
 {
-	char path[CATALOG_PATH_MAX + 256];
+	char path[CATALOG_PATH_MAX];
+	int n;
 
-	(void)catalog;
 	for (uint32_t i = 0; i < at; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder[i], name);
-		FILE *there = fopen(path, "re");
-		if (there) {
-			fclose(there);
+		n = snprintf(path, sizeof(path), "%s/%s", folder[i], name);
+		if (n > 0 && (size_t)n < sizeof(path) && access(path, F_OK) == 0)
 			return true;
-		}
 	}
 	return false;
 }
@@ -226,7 +219,7 @@ read_folder(struct catalog *catalog, char (*folder)[CATALOG_PATH_MAX], uint32_t 
 			catalog_complain(&catalog->complaints,
 					 "%s is left out: there are %d providers before it", path,
 					 CATALOG_PROVIDERS_MAX);
-		else if (!is_hidden(catalog, folder, at, list[i]->d_name) &&
+		else if (!is_hidden(folder, at, list[i]->d_name) &&
 			 catalog_file_read(path, fresh, &catalog->complaints))
 			add(catalog);
 		free(list[i]);

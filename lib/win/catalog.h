@@ -16,8 +16,8 @@
 
 enum {
 	CATALOG_PROVIDERS_MAX = 64,
-	CATALOG_ENTRIES_MAX = 8,       /* of one provider */
-	CATALOG_PATH_MAX = 1024,       /* [bytes] of a library's path, with its 0 */
+	CATALOG_ENTRIES_MAX = 8, /* of one provider */
+	CATALOG_PATH_MAX = 1024, /* [bytes] of a library's path, with its 0 */
 	CATALOG_FOLDERS_MAX = 2,
 	CATALOG_COMPLAINTS_MAX = 8192, /* [bytes] */
 	CATALOG_FIRST_ID = 1001,       /* dwCatalogEntryId of the first entry, as on Windows */
@@ -63,7 +63,8 @@ uint32_t catalog_folders(char (*folder)[CATALOG_PATH_MAX]);
 void catalog_complain(struct catalog_complaints *complaints, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- catalog_file.c: one drop-in file ------------------------------------------------------------
+/* ---- catalog_file.c: one drop-in file
+ * ------------------------------------------------------------
  */
 
 /** Read one file. Returns: false: it is wrong, and a sentence says how */
@@ -80,7 +81,8 @@ bool catalog_library_is_right(const char *library);
 bool catalog_guid_parse(const char *text, GUID *out);
 void catalog_guid_print(const GUID *id, char out[CATALOG_GUID_TEXT]);
 
-/* ---- catalog_write.c -----------------------------------------------------------------------------
+/* ---- catalog_write.c
+ * -----------------------------------------------------------------------------
  */
 
 /** A drop-in file of that provider, all at once. Returns: 0, or errno: EEXIST: there is one of that

@@ -384,7 +384,7 @@ read_top(const struct place *at, struct top *top)
 	for (int i = 0; i < config_setting_length(at->setting); i++) {
 		struct place inner = element(at, i);
 		const char *name = config_setting_name(inner.setting);
-		config_setting_t **slot = strcmp(name, "id") == 0	  ? &top->id
+		config_setting_t **slot = strcmp(name, "id") == 0         ? &top->id
 					  : strcmp(name, "library") == 0  ? &top->library
 					  : strcmp(name, "families") == 0 ? &top->families
 					  : strcmp(name, "entries") == 0  ? &top->entries
