@@ -168,6 +168,16 @@ enum {
 	PLX_PUMPS_MAX = 32,
 };
 
+/* ---- programs that begin in wmain() --------------------------------------------------------------
+ */
+
+/**
+ * Strings in UTF-8 as wide ones, whatever the locale: what main() of libpollux-wmain hands on.
+ *
+ * Returns: `count` strings and a NULL, in one block for free(); NULL: no memory
+ */
+PLX_WIN_API wchar_t **plx_wide_strings(int count, char *const *narrow);
+
 #ifdef __cplusplus
 }
 #endif

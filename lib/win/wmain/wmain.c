@@ -4,55 +4,39 @@
  * characters. In an archive of its own, so that a program with a main() never gets it. Start with
  * main().
  */
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <wchar.h>
 
-int wmain(int count, wchar_t **arguments, wchar_t **environment);
+#include "plx_win.h"
 
-/* One string, as text of this locale; what is no text in it, byte by byte. */
-static wchar_t *
-widened(const char *narrow)
-{
-	size_t bytes = strlen(narrow);
-	wchar_t *wide = calloc(bytes + 1, sizeof(wide[0]));
-
-	if (wide && mbstowcs(wide, narrow, bytes + 1) == (size_t)-1)
-		for (size_t i = 0; i <= bytes; i++)
-			wide[i] = (unsigned char)narrow[i];
-	return wide;
-}
-
-/* A list of strings that ends in NULL. It lives as long as the process. */
-static wchar_t **
-all_widened(int count, char **narrow)
-{
-	wchar_t **list = calloc((size_t)count + 1, sizeof(list[0]));
-
-	for (int i = 0; list && i < count; i++) {
-		list[i] = widened(narrow[i]);
-		if (!list[i])
-			return NULL;
-	}
-	return list;
-}
+/* The three ways to write it. In C all of them are called wmain; in C++ the usual one is, too,
+ * since tchar.h says so, and the others are what the compiler makes of them. */
+int wmain(int count, wchar_t **arguments, wchar_t **environment) __attribute__((weak));
+int wmain_with_environment(int count, wchar_t **arguments,
+			   wchar_t **environment) __asm__("_Z5wmainiPPwS0_") __attribute__((weak));
+int wmain_without_arguments(void) __asm__("_Z5wmainv") __attribute__((weak));
 
 int
 main(int count, char **arguments, char **environment)
 {
 	wchar_t **wide_arguments, **wide_environment;
-	int variables = 0;
+	int variables = 0, code = EXIT_FAILURE;
 
-	setlocale(LC_CTYPE, "");
 	while (environment[variables])
 		variables++;
-	wide_arguments = all_widened(count, arguments);
-	wide_environment = all_widened(variables, environment);
-	if (!wide_arguments || !wide_environment) {
+	wide_arguments = plx_wide_strings(count, arguments);
+	wide_environment = plx_wide_strings(variables, environment);
+	if (!wide_arguments || !wide_environment)
 		fputs("no memory for the arguments in wide characters\n", stderr);
-		return EXIT_FAILURE;
-	}
-	return wmain(count, wide_arguments, wide_environment);
+	else if (wmain)
+		code = wmain(count, wide_arguments, wide_environment);
+	else if (wmain_with_environment)
+		code = wmain_with_environment(count, wide_arguments, wide_environment);
+	else if (wmain_without_arguments)
+		code = wmain_without_arguments();
+	else
+		fputs("the program has neither main() nor wmain()\n", stderr);
+	free(wide_arguments);
+	free(wide_environment);
+	return code;
 }
