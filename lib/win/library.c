@@ -39,7 +39,8 @@ struct module {
 	struct module *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* as the loader lock of Windows: what runs while a library is loaded may load another */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct module *modules;
 
 static __thread struct {
