@@ -24,7 +24,7 @@ main(int count, char **arguments, char **environment)
 {
 	wmain_fn *const kinds[] = {wmain, wmain_of_two, wmain_of_nothing, wmain_of_const,
 				   wmain_of_three};
-	wchar_t **wide_arguments, **wide_environment;
+	static wchar_t **wide_arguments, **wide_environment; /* as long as the process */
 	int variables = 0, code = EXIT_FAILURE;
 	size_t kind = 0;
 
@@ -40,7 +40,5 @@ main(int count, char **arguments, char **environment)
 		fputs("the program has neither main() nor wmain()\n", stderr);
 	else
 		code = kinds[kind](count, wide_arguments, wide_environment);
-	free(wide_arguments);
-	free(wide_environment);
 	return code;
 }
