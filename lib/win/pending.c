@@ -48,7 +48,7 @@ bucket_of(const OVERLAPPED *overlapped)
 {
 	uint64_t mixed = (uint64_t)(uintptr_t)overlapped * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &buckets[mixed >> 32 % (sizeof(buckets) / sizeof(buckets[0]))];
+	return &buckets[(mixed >> 32) % (sizeof(buckets) / sizeof(buckets[0]))];
 }
 
 static int32_t
@@ -197,6 +197,30 @@ plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t informa
 	if (win_likely(ours)) {
 		unlink_from_list(pending);
 		end(pending, status, information);
+	}
+	pthread_mutex_unlock(&file->object.lock);
+	win_packet_release(&pending->packet);
+	win_object_release(&file->object);
+	return ours;
+}
+
+bool
+plx_pending_abandon(struct plx_pending *pending, int32_t status)
+{
+	struct bucket *bucket = bucket_of(pending->packet.overlapped);
+	struct plx_file *file = pending->file;
+	bool ours;
+
+	pthread_mutex_lock(&file->object.lock);
+	ours = pending->list != NULL;
+	if (ours) {
+		unlink_from_list(pending);
+		store_status(pending->packet.overlapped, status, 0);
+		if (pending->event)
+			win_object_release(pending->event);
+		/* Another request may use the same OVERLAPPED, and somebody wait for it. */
+		if (atomic_fetch_add(&bucket->busy, 0) >= SLEEPS_HERE)
+			wake_sleepers(bucket);
 	}
 	pthread_mutex_unlock(&file->object.lock);
 	win_packet_release(&pending->packet);
