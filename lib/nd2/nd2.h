@@ -65,8 +65,9 @@ HRESULT nd2_check_create(REFIID iid, const IID *wanted, void **out);
 
 /* ---- status.c: what a status of ours is called in ND2 ------------------------------------------- */
 
-/** Of a completion, by the operation that ended. Contract 1.4, ledger 4 to 7. Hot. */
-HRESULT nd2_completion_status(uint8_t status);
+/** Of a completion. Contract 1.4, ledger 4 to 7. Hot.
+ * @param receive of a receive queue: PLX_WC_RECV */
+HRESULT nd2_completion_status(uint8_t status, bool receive);
 /** Of a refused call, where the method has no own word for it. */
 HRESULT nd2_call_status(enum plx_status status);
 
@@ -98,16 +99,26 @@ enum {
 	ND2_POLL_BATCH = 16,
 };
 
-/* What a descriptor's readiness calls, on the dispatcher's thread. */
+/* What a descriptor's readiness calls, on the dispatcher's thread; it must make the descriptor
+ * unreadable. In inline mode there is no descriptor (`fd` is not looked at): every pump calls
+ * ready(), which finds out itself whether there is something. No lock is held meanwhile. */
 struct nd2_watch {
 	int fd;
 	void (*ready)(struct nd2_watch *watch);
-	bool watched;
+	bool watched;  /* dispatch.c's own, with the next */
+	uint32_t slot;
+};
+
+enum nd2_port_state {
+	ND2_PORT_OPENING, /* by another thread: wait for it */
+	ND2_PORT_OPEN,
+	ND2_PORT_CLOSING, /* the last user has gone; the next one waits, and opens it anew */
 };
 
 struct nd2_port {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	uint64_t id; /* AdapterId: of the name, stable from run to run */
+	enum nd2_port_state state;
 	struct plx_adapter *adapter;
 	struct plx_channel *channel;
 	struct plx_adapter_info info;

@@ -11,7 +11,7 @@
  * what clients compare with. So is the peer's "I cannot" (a receive that is too short, too). */
 static const HRESULT of_completion[PLX_WC_COUNT] = {
 	[PLX_WC_SUCCESS] = ND_SUCCESS,
-	[PLX_WC_LOCAL_LENGTH] = ND_DATA_OVERRUN,
+	[PLX_WC_LOCAL_LENGTH] = ND_DATA_OVERRUN, /* of a receive: below */
 	[PLX_WC_LOCAL_PROTECTION] = ND_ACCESS_VIOLATION,
 	[PLX_WC_LOCAL_INVALIDATE] = ND_INVALID_DEVICE_REQUEST,
 	[PLX_WC_FLUSHED] = ND_CANCELED,
@@ -42,8 +42,10 @@ static const HRESULT of_call[PLX_STATUS_COUNT] = {
 };
 
 PLX_HOT HRESULT
-nd2_completion_status(uint8_t status)
+nd2_completion_status(uint8_t status, bool receive)
 {
+	if (plx_unlikely(status == PLX_WC_LOCAL_LENGTH && receive))
+		return ND_BUFFER_OVERFLOW;
 	return plx_likely(status < PLX_COUNT_OF(of_completion)) ? of_completion[status]
 								: ND_INTERNAL_ERROR;
 }
