@@ -5,6 +5,10 @@
 #include "conn.h"
 #include "ud.h"
 
+enum {
+	FLUSH_TURNS = 8, /* beyond one for each entry that may be posted */
+};
+
 static enum plx_status
 attach_qp(struct command *command)
 {
@@ -100,6 +104,30 @@ detach_srq(struct command *command)
 	return PLX_OK;
 }
 
+/* All of it, published: whoever asked finds everything when this is answered. What posts race with
+ * this is flushed later, by the sweep. */
+static enum plx_status
+flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+	struct plx_rc_view view;
+
+	if (status != PLX_OK)
+		return status;
+	while (qpair_pull(qp) > 0)
+		;
+	/* Each turn completes one at least; the bound is for what ought not to be. */
+	do {
+		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
+		engine_execute(engine, qp);
+		plx_rc_query(qp->rc, &view);
+	} while (!view.flushed && --turns > 0);
+	engine_schedule(engine, qp);
+	engine_publish(engine);
+	return view.flushed ? PLX_OK : PLX_AGAIN;
+}
+
 static enum plx_status
 query_qp(struct command *command)
 {
@@ -129,6 +157,9 @@ command_execute(struct plx_engine *engine, struct command *command)
 			qpair_modify(command->qp, command->modify.to,
 				     command->modify.has_attr ? &command->modify.attr : NULL,
 				     &command->modify.path);
+		return;
+	case COMMAND_QP_FLUSH:
+		command->status = flush_qp(engine, command->qp);
 		return;
 	case COMMAND_QP_QUERY:
 		command->status = query_qp(command);

@@ -349,6 +349,13 @@ enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_qpair_path *path) PLX_MUST_CHECK;
 
+/**
+ * To ERROR; when this returns everything that was posted before it has its completion in its queue,
+ * or behind it when that is full.
+ * Errors: STATE (in RESET); AGAIN (some of it comes later); TIMEOUT (the engine does not run)
+ */
+enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;
+
 /** As the engine's thread sees it at one moment. Errors: TIMEOUT */
 enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
 

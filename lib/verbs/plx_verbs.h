@@ -341,7 +341,8 @@ PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				      const struct plx_qp_link *link,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
-/** To ERROR: everything posted completes with FLUSHED, in order. */
+/** To ERROR: everything posted has completed when this returns, what was not done with FLUSHED, in
+ * order. Errors: STATE (in RESET), TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_flush(struct plx_qp *qp) PLX_MUST_CHECK;
 
 struct plx_qp_info {
