@@ -9,12 +9,28 @@ enum {
 	FLUSH_TURNS = 8, /* beyond one for each entry that may be posted */
 };
 
+/* Entries of receives that may be on their way to the queue pair's completion queue because of it:
+ * those of an SRQ are counted once for all of its queue pairs with the same completion queue. */
+static uint32_t
+receives_of(const struct plx_qpair *qp)
+{
+	const struct plx_list *all = &qp->engine->qpairs;
+
+	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
+		const struct plx_qpair *other = plx_list_entry(node, struct plx_qpair, all_link);
+
+		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
+			return 0;
+	}
+	return qp->recv->depth;
+}
+
 static enum plx_status
 attach_qp(struct command *command)
 {
 	struct plx_qpair *qp = command->qp;
 	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+	uint32_t more[2] = {qp->caps.sq_depth, receives_of(qp)};
 
 	for (int i = 0; i < 2; i++) {
 		struct plx_cqueue *cq = cqs[i];
@@ -47,7 +63,7 @@ detach_qp(struct command *command)
 	if (qp->srq != NULL)
 		qp->srq->users--;
 	atomic_fetch_sub(&qp->send_cq->reserve, qp->caps.sq_depth);
-	atomic_fetch_sub(&qp->recv_cq->reserve, qp->recv->depth);
+	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
 	return PLX_OK;
 }
 

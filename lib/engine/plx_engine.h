@@ -287,6 +287,7 @@ struct plx_squeue;
 
 struct plx_squeue_config {
 	uint32_t depth, sges;
+	uint32_t depth_max; /* that plx_squeue_resize() may go to; 0: depth */
 	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
 	uint64_t cookie;
 };
@@ -302,6 +303,12 @@ uint32_t plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, u
 
 /** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
 enum plx_status plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold) PLX_MUST_CHECK;
+
+/**
+ * How many entries may be posted at once, from now on. Posts that run at the same time go by the
+ * old limit or the new one. Errors: INVALID (0, or above depth_max), BUSY (more are posted)
+ */
+enum plx_status plx_squeue_resize(struct plx_squeue *srq, uint32_t depth) PLX_MUST_CHECK;
 
 /** Entries posted and not yet taken by a message; may be a little old. */
 uint32_t plx_squeue_count(const struct plx_squeue *srq);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-	FLUSHED_MANY = 300, /* more than DUO_CQ, and than the engine takes from a ring in one turn */
+	FLUSHED_MANY =
+		300, /* more than DUO_CQ, and than the engine takes from a ring in one turn */
 };
 
 static void
