@@ -237,7 +237,8 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
  * Ask, once, to be told of an entry produced after both the last notification and the last poll.
  *
  * @param kinds enum plx_arm bits
- * @param fired [out] those that fired at once; may be NULL: plx_cq_fired() has them too
+ * @param fired [out] those that fired at once, whoever had armed them: nobody else is told. NULL:
+ *              plx_cq_fired() and the descriptor tell
  * Spec: IBTA vol 1, 11.4.2.2
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
