@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The objects behind ND2's interfaces, and what the files of this room ask of each other.
+ * It owns no state. Start with struct nd2_object, then struct nd2_port.
+ *
+ * An interface pointer is the address of `face`, the first member of each struct; its first word is
+ * the table of methods. Data path calls (posts, GetResults) go straight to plx_verbs.h: no lock of
+ * ours, no allocation, no system call.
+ *
+ * Locks, in the order in which they may be taken: nd2_port.events (all that happens to connections),
+ * an object's own, that of its list of pending requests, those of lib/win.
+ */
+#ifndef PLX_ND2_H
+#define PLX_ND2_H
+
+#include <ndspi.h>
+
+#include <stdatomic.h>
+
+#include "plx_base.h"
+#include "plx_verbs.h"
+#include "plx_win.h"
+
+/* ---- object.c: lives --------------------------------------------------------------------------
+ *
+ * `refs` is what the client counts with AddRef and Release, exactly. `holds` counts what keeps the
+ * memory: one for all of the client's references together, one for each child and for work that
+ * has begun. With the last reference close() quiesces (nothing pending is left, the peer is told);
+ * with the last hold destroy() gives everything back and lets the parents go.
+ */
+
+struct nd2_object;
+
+struct nd2_kind {
+	const IID *iid;                   /* of its interface */
+	bool overlapped;                  /* IID_IND2Overlapped is answered, too */
+	void (*close)(struct nd2_object *); /* may be NULL */
+	void (*destroy)(struct nd2_object *);
+};
+
+struct nd2_object {
+	const struct nd2_kind *kind;
+	void *face;
+	atomic_uint refs, holds;
+};
+
+/** One reference, one hold, and the module counts it (DllCanUnloadNow). */
+void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, void *face);
+void nd2_hold(struct nd2_object *object);
+void nd2_unhold(struct nd2_object *object);
+
+/* The three methods, for every table. Status: contract 1.5. */
+HRESULT nd2_query_interface(struct nd2_object *object, REFIID iid, void **out);
+ULONG nd2_add_ref(struct nd2_object *object);
+ULONG nd2_release(struct nd2_object *object);
+
+/** How many objects live in this module, of any kind. */
+uint32_t nd2_objects_alive(void);
+
+/**
+ * At the head of Create*: is `out` there, and `iid` that of `kind`? `*out` becomes NULL.
+ * Returns: ND_SUCCESS, E_POINTER, E_NOINTERFACE
+ */
+HRESULT nd2_check_create(REFIID iid, const IID *wanted, void **out);
+
+/* ---- status.c: what a status of ours is called in ND2 ------------------------------------------- */
+
+/** Of a completion, by the operation that ended. Contract 1.4, ledger 4 to 7. Hot. */
+HRESULT nd2_completion_status(uint8_t status);
+/** Of a refused call, where the method has no own word for it. */
+HRESULT nd2_call_status(enum plx_status status);
+
+/* ---- address.c ------------------------------------------------------------------------------------
+ */
+
+/** Errors: ND_INVALID_ADDRESS (family neither IPv4 nor IPv6, or `length` too small for it) */
+HRESULT nd2_address_read(const struct sockaddr *address, ULONG length, struct plx_ip *ip,
+			 uint16_t *port);
+/** Exactly 16 or 28 bytes. @param length [in/out] Errors: ND_BUFFER_OVERFLOW (untouched, length
+ * needed), ND_INVALID_PARAMETER (no length) */
+HRESULT nd2_address_write(const struct plx_ip *ip, uint16_t port, struct sockaddr *out,
+			  ULONG *length);
+/** The two-call pattern of QueryAddressList. */
+HRESULT nd2_address_list(const struct plx_ip *ip, uint32_t n, SOCKET_ADDRESS_LIST *out,
+			 ULONG *length);
+bool nd2_is_any(const struct plx_ip *ip);
+bool nd2_is_loopback(const struct plx_ip *ip);
+bool nd2_same_ip(const struct plx_ip *a, const struct plx_ip *b);
+
+/* ---- port.c: one open adapter of Pollux, shared by all that were opened on it --------------------- */
+
+enum {
+	ND2_CHANNEL_DEPTH = 1024,
+	ND2_MIN_SGES = 4,          /* ledger 14 */
+	ND2_READ_LIMIT = 16,       /* advertised; 255 at most fit the wire */
+	ND2_FIRST_PORT = 49152,    /* of ports that are chosen */
+	ND2_LINGER_MS = 1000,      /* at exit, for disconnects that were not answered */
+	ND2_POLL_BATCH = 16,
+};
+
+/* What a descriptor's readiness calls, on the dispatcher's thread. */
+struct nd2_watch {
+	int fd;
+	void (*ready)(struct nd2_watch *watch);
+	bool watched;
+};
+
+struct nd2_port {
+	char name[PLX_ADAPTER_NAME_MAX + 1];
+	uint64_t id; /* AdapterId: of the name, stable from run to run */
+	struct plx_adapter *adapter;
+	struct plx_channel *channel;
+	struct plx_adapter_info info;
+	ND2_ADAPTER_INFO limits;
+	bool inline_mode;
+
+	/* taken around everything that asks or tells plx_verbs.h of connections, delivery of the
+	 * channel's events included */
+	pthread_mutex_t events;
+	struct nd2_connection_tables *tables; /* connector.c's own: ports taken, those who linger */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct plx_list cqs, srqs; /* alive: async events name them by pointer */
+	uint32_t users;
+	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
+	struct plx_list node;          /* port.c's list of open ports */
+};
+
+/** Open the port of an adapter's name, or share it. Errors: ND_NO_MEMORY, ND_DEVICE_NOT_READY,
+ * ND_INVALID_PARAMETER (no such name); the sentence goes to nd2_say() */
+HRESULT nd2_port_take(const char *name, struct nd2_port **port);
+/** The last one lingers for disconnects (ND2_LINGER_MS at most), then closes it. */
+void nd2_port_give(struct nd2_port *port);
+
+/** The sentence of a failure that ND2's status cannot carry: to stderr when POLLUX_ND2_LOG is set. */
+void nd2_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- dispatch.c: who finishes what pends ------------------------------------------------------------
+ *
+ * Worker mode: a thread of the port sleeps on the descriptors of the channel, of the adapter's
+ * asynchronous events and of completion queues that somebody waits for. Inline mode: the same, when
+ * the client waits, polls or asks: nd2_port_pump().
+ */
+
+HRESULT nd2_dispatch_start(struct nd2_port *port);
+void nd2_dispatch_stop(struct nd2_port *port);
+
+/** Watch a descriptor from now on. ND_INSUFFICIENT_RESOURCES */
+HRESULT nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch);
+/** When it returns ready() is not running, unless this thread is the dispatcher's. */
+void nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch);
+
+/**
+ * Deliver every event of connections that is there now (to nd2_connector_event() and
+ * nd2_listener_event(), nd2_port.events held). Any thread. GetResults calls it before it returns an
+ * entry that was flushed: so a disconnect is told first (contract A27).
+ */
+void nd2_port_events(struct nd2_port *port);
+
+/** Inline mode: a duty cycle, and everything that came of it. Worker mode: nothing. A plx_pump_fn. */
+void nd2_port_pump(void *port);
+
+/* ---- adapter.c ----------------------------------------------------------------------------------------
+ */
+
+struct nd2_adapter {
+	IND2Adapter face;
+	struct nd2_object object;
+	struct nd2_port *port;
+	struct plx_pd *pd; /* its regions and queue pairs are of one domain */
+};
+
+HRESULT nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out);
+
+static inline struct nd2_adapter *
+nd2_adapter_of(IND2Adapter *face)
+{
+	return (struct nd2_adapter *)(void *)face;
+}
+
+/* ---- objects that Create* makes -------------------------------------------------------------------
+ *
+ * Each create: the method of IND2Adapter behind it, with the adapter in front. Whose object an
+ * interface pointer is, is found by its table: a pointer of another provider, or of another
+ * adapter, is none (nd2_cq_of() and so on give NULL).
+ */
+
+struct nd2_cq {
+	IND2CompletionQueue face;
+	struct nd2_object object;
+	struct nd2_adapter *adapter; /* held */
+	struct plx_cq *cq;
+	struct plx_pending_list pending;
+	struct plx_list node; /* in port->cqs */
+	struct nd2_watch watch;
+	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
+	uint32_t depth;
+	USHORT group;
+	KAFFINITY affinity;
+};
+
+struct nd2_srq {
+	IND2SharedReceiveQueue face;
+	struct nd2_object object;
+	struct nd2_adapter *adapter;
+	struct plx_srq *srq;
+	struct plx_pending_list pending;
+	struct plx_list node; /* in port->srqs */
+	pthread_mutex_t lock;
+	uint32_t depth, sges, threshold;
+	USHORT group;
+	KAFFINITY affinity;
+};
+
+struct nd2_mr {
+	IND2MemoryRegion face;
+	struct nd2_object object;
+	struct nd2_adapter *adapter;
+	struct plx_pending_list pending;
+	pthread_mutex_t lock;
+	struct plx_mr *mr; /* NULL: not registered */
+	ULONG flags;
+};
+
+struct nd2_mw {
+	IND2MemoryWindow face;
+	struct nd2_object object;
+	struct nd2_adapter *adapter;
+	pthread_mutex_t lock;
+	struct plx_mw *mw;
+	struct nd2_mr *bound; /* held while bound, or bound last */
+	atomic_uint token;    /* as GetRemoteToken gives it */
+};
+
+/* How far a queue pair's connection has come, for what posts must answer. */
+enum nd2_qp_phase {
+	ND2_QP_NEVER,     /* never connected: ND_CONNECTION_INVALID but for Receive and Flush */
+	ND2_QP_CONNECTED, /* ... or has been: posts go to plx_verbs.h */
+};
+
+struct nd2_qp {
+	IND2QueuePair face;
+	struct nd2_object object;
+	struct nd2_adapter *adapter;
+	struct plx_qp *qp;
+	struct nd2_cq *receive_cq, *initiator_cq;
+	struct nd2_srq *srq;
+	uint32_t max_receive_sges, max_initiator_sges, inline_bytes;
+	atomic_int phase; /* enum nd2_qp_phase */
+	atomic_bool taken; /* by a connector */
+	atomic_bool broken; /* flushed: not to be connected (again) */
+};
+
+HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
+		      USHORT group, KAFFINITY affinity, void **out);
+HRESULT nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
+		       ULONG sges, ULONG threshold, USHORT group, KAFFINITY affinity, void **out);
+HRESULT nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
+HRESULT nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out);
+
+/* What both CreateQueuePair methods want; `srq` NULL for the first. The position numbers of
+ * ND_INVALID_PARAMETER_n differ: the caller names them. */
+struct nd2_qp_wishes {
+	IUnknown *receive_cq, *initiator_cq, *srq;
+	bool with_srq;
+	void *context;
+	ULONG receive_depth, initiator_depth, receive_sges, initiator_sges, inline_bytes;
+};
+HRESULT nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_wishes *wishes,
+		      void **out);
+
+struct nd2_cq *nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face);
+struct nd2_srq *nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face);
+struct nd2_mr *nd2_mr_of(const struct nd2_adapter *adapter, IUnknown *face);
+struct nd2_mw *nd2_mw_of(const struct nd2_adapter *adapter, IUnknown *face);
+struct nd2_qp *nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face);
+
+/** An armed kind has fired: on the dispatcher's thread, or in a pump. */
+void nd2_cq_fired(struct nd2_cq *cq);
+/** PLX_EVENT_CQ_OVERRUN, PLX_EVENT_SRQ_THRESHOLD; port->lock is held. */
+void nd2_cq_overrun(struct nd2_cq *cq);
+void nd2_srq_below(struct nd2_srq *srq);
+
+/* ---- connector.c, listener.c ------------------------------------------------------------------------ */
+
+HRESULT nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
+HRESULT nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
+
+/** The tables of a port. ND_NO_MEMORY */
+HRESULT nd2_connections_start(struct nd2_port *port);
+/** Waits ND2_LINGER_MS at most for what was disconnected, then forgets it. */
+void nd2_connections_stop(struct nd2_port *port);
+
+/** An event of the channel; port->events is held. */
+void nd2_connection_event(struct nd2_port *port, const struct plx_channel_event *event);
+
+/** The last Release of a queue pair that a connector has taken: as Disconnect, Reject or giving
+ * up. Called without locks. */
+void nd2_connection_of_qp_ends(struct nd2_qp *qp);
+
+#endif

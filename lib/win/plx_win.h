@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What a provider needs of the Windows surface and a client never sees: overlapped files,
+ * requests that are pending on them, a look at handles as descriptors, and pumps.
+ * Clients use the Windows names (include/windows.h); this header is for who implements them and
+ * for providers of other makers. It owns no state.
+ * Start with struct plx_pending_list.
+ *
+ * Threads: every function here may be called from any thread. Locks are taken in the order
+ * object, file, port; none is held while a caller's function runs.
+ */
+#ifndef PLX_WIN_H
+#define PLX_WIN_H
+
+#include <windows.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLX_WIN_API __attribute__((visibility("default")))
+
+/* ---- overlapped files -------------------------------------------------------------------------
+ *
+ * Where finished requests are told: a port packet when a completion port is associated, else only
+ * the request's own event. The client closes the handle with CloseHandle(); an object that was
+ * created on a file holds it, so that closing early breaks nothing.
+ */
+
+struct plx_file;
+
+/** A new file as the handle that a client gets. Returns: NULL: no memory */
+PLX_WIN_API HANDLE plx_file_create(void);
+
+/** Hold the file of a handle. Returns: NULL: the handle is none of a file */
+PLX_WIN_API struct plx_file *plx_file_hold(HANDLE handle);
+PLX_WIN_API void plx_file_release(struct plx_file *file);
+
+/* ---- requests that are pending ------------------------------------------------------------------
+ *
+ * Each object with overlapped methods has one list. A method that pends: checks everything,
+ * plx_pending_begin(), hands the request to whoever will finish it, returns ND_PENDING. Whoever
+ * is first finishes: plx_pending_finish() by the provider, or plx_pending_cancel_all(); the other
+ * one's finish does nothing. Contract 2.1, rules 1 to 12.
+ */
+
+struct plx_pending;
+
+struct plx_pending_list {
+	pthread_mutex_t lock;
+	struct plx_pending *first, *last; /* in the order of their begin */
+	struct plx_file *file;            /* held */
+};
+
+/** @param file held by the list until plx_pending_list_end() */
+PLX_WIN_API void plx_pending_list_init(struct plx_pending_list *list, struct plx_file *file);
+
+/** Everything pending is finished with `status`, and the file let go. No finish of a request of
+ * this list touches the list afterwards. */
+PLX_WIN_API void plx_pending_list_end(struct plx_pending_list *list, int32_t status);
+
+/**
+ * Begin a request: takes a reference on the event, resets it, Internal = STATUS_PENDING. Of the
+ * OVERLAPPED only hEvent is read. The same OVERLAPPED may be used by two requests at once.
+ *
+ * Returns: the request, which plx_pending_finish() must be called on exactly once by the caller or
+ * on its behalf; NULL: no memory, and nothing has changed
+ * Cost: no system call; an allocation at most
+ */
+PLX_WIN_API struct plx_pending *plx_pending_begin(struct plx_pending_list *list,
+						  OVERLAPPED *overlapped);
+
+/**
+ * Finish it, unless it was cancelled, and give the caller's reference back. Internal is stored with
+ * release semantics, then the event is set, then the packet queued (unless bit 0 of hEvent is set);
+ * the OVERLAPPED is not touched after the store.
+ *
+ * @param information InternalHigh: bytes, usually 0
+ * Returns: false: it had been cancelled, nobody is told twice
+ * Cost: no system call unless somebody sleeps or has asked for a descriptor
+ */
+PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
+				    uint64_t information);
+
+/** Finish all that are pending with STATUS_CANCELLED, in order, before this returns.
+ * Returns: how many */
+PLX_WIN_API uint32_t plx_pending_cancel_all(struct plx_pending_list *list);
+
+/** For a method that succeeds at once or fails: the OVERLAPPED is given the status too, its event
+ * is set on success, and no packet is queued (contract 2.1, rule 3). */
+PLX_WIN_API void plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status);
+
+/**
+ * What became of a request, from its OVERLAPPED alone.
+ *
+ * @param file whose finishes to sleep on when there is no event; may be NULL
+ * Returns: its status; STATUS_PENDING: not finished, and `wait` is false
+ */
+PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, struct plx_file *file, bool wait);
+
+/* ---- descriptors --------------------------------------------------------------------------------
+ */
+
+/**
+ * A descriptor that is readable while the handle is signalled: an event that is set, a port that has
+ * packets, a thread that has ended, a file on which requests have finished since it was last read.
+ * It belongs to the handle. Nothing is written to it before this was called once.
+ *
+ * Returns: -1: the handle is none, or no descriptor can be had
+ */
+PLX_WIN_API int plx_handle_fd(HANDLE handle);
+
+/* ---- pumps ----------------------------------------------------------------------------------------
+ *
+ * An adapter in inline mode moves only when it is polled. While one is open its provider has a pump
+ * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus,
+ * plx_overlapped_result) calls it until what it waits for is there, instead of sleeping. Without a
+ * pump waits sleep.
+ */
+
+typedef void plx_pump_fn(void *context);
+
+/** Returns: false: there are PLX_PUMPS_MAX already */
+PLX_WIN_API bool plx_pump_add(plx_pump_fn *pump, void *context);
+/** When it returns no thread is in the pump. */
+PLX_WIN_API void plx_pump_remove(plx_pump_fn *pump, void *context);
+
+enum {
+	PLX_PUMPS_MAX = 32,
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
