@@ -138,10 +138,14 @@ struct nd2_port {
 };
 
 /** Open the port of an adapter's name, or share it. Errors: ND_NO_MEMORY, ND_DEVICE_NOT_READY,
- * ND_INVALID_PARAMETER (no such name); the sentence goes to nd2_say() */
+ * ND_INSUFFICIENT_RESOURCES; the sentence goes to nd2_say() */
 HRESULT nd2_port_take(const char *name, struct nd2_port **port);
-/** The last one lingers for disconnects (ND2_LINGER_MS at most), then closes it. */
+/** The last one lingers for disconnects (ND2_LINGER_MS at most), then closes it; on a thread of its
+ * own when this one is telling events. Called without locks, but for port->events then. */
 void nd2_port_give(struct nd2_port *port);
+
+/** The AdapterId of a name: the same in every process, never 0. */
+uint64_t nd2_port_id(const char *name);
 
 /** The sentence of a failure that ND2's status cannot carry: to stderr when POLLUX_ND2_LOG is set. */
 void nd2_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -170,6 +174,9 @@ void nd2_port_events(struct nd2_port *port);
 
 /** Inline mode: a duty cycle, and everything that came of it. Worker mode: nothing. A plx_pump_fn. */
 void nd2_port_pump(void *port);
+
+/** Is this thread telling events just now, so that it must not wait for their end? */
+bool nd2_delivering(void);
 
 /* ---- adapter.c ----------------------------------------------------------------------------------------
  */
@@ -299,7 +306,13 @@ HRESULT nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file
 
 /** The tables of a port. ND_NO_MEMORY */
 HRESULT nd2_connections_start(struct nd2_port *port);
-/** Waits ND2_LINGER_MS at most for what was disconnected, then forgets it. */
+/**
+ * At the end of the process, and before nd2_connections_stop(): disconnect whatever is connected
+ * still, and wait ND2_LINGER_MS at most until every disconnect was answered. Changes nothing else:
+ * other threads may still be in any call.
+ */
+void nd2_connections_linger(struct nd2_port *port);
+/** Forgets what nd2_connections_linger() has waited for. No event comes any more, no object is. */
 void nd2_connections_stop(struct nd2_port *port);
 
 /** An event of the channel; port->events is held. */
