@@ -265,7 +265,8 @@ struct nd2_qp {
 	struct nd2_srq *srq;
 	uint32_t max_receive_sges, max_initiator_sges, inline_bytes;
 	atomic_int phase; /* enum nd2_qp_phase */
-	atomic_bool taken; /* by a connector */
+	atomic_bool taken; /* by a connector: */
+	struct nd2_connector *connector; /* under port->events */
 	atomic_bool broken; /* flushed: not to be connected (again) */
 };
 
