@@ -50,8 +50,8 @@ struct nd2_connector {
 	struct nd2_party party;
 	struct plx_list node; /* in tables->connectors */
 	enum nd2_state state;
-	struct plx_connector *wire; /* NULL: none yet, or none any more */
-	struct nd2_qp *qp;          /* held, from Connect or Accept on */
+	struct plx_connector *wire;  /* NULL: none yet, or none any more */
+	struct nd2_qp *qp;           /* held, from Connect or Accept on */
 	struct plx_pending *request; /* Connect, Accept or Disconnect */
 	struct plx_pending **notify; /* [notify_room] NotifyDisconnects */
 	uint32_t notifies, notify_room;
@@ -62,8 +62,8 @@ struct nd2_connector {
 
 	int address; /* of a port taken by Bind: the index of its address; -1: none */
 	struct nd2_terms terms;
-	struct nd2_words heard; /* GetPrivateData */
-	struct nd2_words said;  /* with Connect, for when it is asked again */
+	struct nd2_words heard;        /* GetPrivateData */
+	uint8_t said[PLX_PRIVATE_MAX]; /* with Connect, for when it is asked again: */
 	struct plx_connect_options asked;
 	bool asked_again; /* after a peer that had forgotten us */
 };
@@ -100,7 +100,8 @@ struct nd2_connection_tables {
 	struct plx_list connectors, lingering;
 };
 
-/* ---- ports_taken.c ------------------------------------------------------------------------------ */
+/* ---- ports_taken.c ------------------------------------------------------------------------------
+ */
 
 /**
  * Take a port at all `addresses` (bits), or at none.
@@ -113,7 +114,8 @@ void nd2_ports_give(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t 
 /** Bits of the port's addresses that `ip` means: itself, or all of its family. */
 uint32_t nd2_port_addresses(const struct nd2_port *port, const struct plx_ip *ip);
 
-/* ---- connector.c -------------------------------------------------------------------------------- */
+/* ---- connector.c --------------------------------------------------------------------------------
+ */
 
 static inline struct nd2_connector *
 nd2_connector_of(IND2Connector *face)
@@ -124,7 +126,8 @@ nd2_connector_of(IND2Connector *face)
 /** NULL: none of ours, or another adapter's. */
 struct nd2_connector *nd2_connector_find(const struct nd2_adapter *adapter, IUnknown *face);
 
-/* ---- connector_calls.c: the methods that do something ------------------------------------------- */
+/* ---- connector_calls.c: the methods that do something -------------------------------------------
+ */
 
 HRESULT STDMETHODCALLTYPE nd2_connector_bind(IND2Connector *face, const struct sockaddr *address,
 					     ULONG length);
@@ -136,13 +139,13 @@ HRESULT STDMETHODCALLTYPE nd2_connector_complete(IND2Connector *face, OVERLAPPED
 HRESULT STDMETHODCALLTYPE nd2_connector_accept(IND2Connector *face, IUnknown *qp, ULONG inbound,
 					       ULONG outbound, const VOID *words, ULONG bytes,
 					       OVERLAPPED *overlapped);
-HRESULT STDMETHODCALLTYPE nd2_connector_reject(IND2Connector *face, const VOID *words,
-					       ULONG bytes);
+HRESULT STDMETHODCALLTYPE nd2_connector_reject(IND2Connector *face, const VOID *words, ULONG bytes);
 HRESULT STDMETHODCALLTYPE nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
 
-/* ---- connector_event.c -------------------------------------------------------------------------- */
+/* ---- connector_event.c --------------------------------------------------------------------------
+ */
 
 /** What a step does. @param event that it came from; NULL: from a call */
 void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
@@ -156,7 +159,8 @@ enum plx_status nd2_connector_part(struct nd2_connector *connector);
 /** A wire that is of no more use. */
 void nd2_wire_end(struct plx_connector *wire);
 
-/* ---- listener.c --------------------------------------------------------------------------------- */
+/* ---- listener.c ---------------------------------------------------------------------------------
+ */
 
 /** A peer asks. */
 void nd2_listener_asked(struct nd2_listener *listener, const struct plx_channel_event *event);
@@ -165,7 +169,8 @@ void nd2_waiting_ends(struct nd2_party *party);
 /** A connector that waits for a request does so no more; its GetConnectionRequest is finished. */
 void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 
-/* ---- linger.c ----------------------------------------------------------------------------------- */
+/* ---- linger.c -----------------------------------------------------------------------------------
+ */
 
 /** A wire that was disconnected, until the peer answers. */
 void nd2_linger(struct nd2_port *port, struct plx_connector *wire);

@@ -59,7 +59,8 @@ enum nd2_event {
 };
 
 enum nd2_effect {
-	ND2_DO_FINISH = 1 << 0,     /* Connect, Accept or Disconnect, with the status of the step, or SUCCESS */
+	ND2_DO_FINISH =
+		1 << 0, /* Connect, Accept or Disconnect, with the status of the step, or SUCCESS */
 	ND2_DO_TELL_PEER = 1 << 1,  /* NotifyDisconnect: the peer has disconnected */
 	ND2_DO_TELL_LOCAL = 1 << 2, /* NotifyDisconnect: we have */
 	ND2_DO_KEEP = 1 << 3,       /* the terms and private data that came along */

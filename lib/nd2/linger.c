@@ -57,7 +57,8 @@ nd2_linger(struct nd2_port *port, struct plx_connector *wire)
 {
 	struct lingering *lingering = malloc(sizeof(*lingering));
 
-	/* The peer was told once; and is again by the manager below, as long as the adapter is open. */
+	/* The peer was told once; and is again by the manager below, as long as the adapter is
+	 * open. */
 	if (!lingering) {
 		nd2_wire_end(wire);
 		return;
@@ -73,7 +74,8 @@ nd2_linger_ends(struct nd2_party *party)
 	forget(plx_list_entry(party, struct lingering, party));
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------
+ */
 
 /* Whoever is connected is disconnected, as if its queue pair had been released. */
 static void
@@ -83,8 +85,7 @@ part_all(struct nd2_port *port)
 
 	pthread_mutex_lock(&port->events);
 	plx_list_for_each (node, after, &port->tables->connectors) {
-		struct nd2_connector *connector =
-			plx_list_entry(node, struct nd2_connector, node);
+		struct nd2_connector *connector = plx_list_entry(node, struct nd2_connector, node);
 
 		if (connector->state != ND2_ESTABLISHED)
 			continue;
@@ -106,8 +107,8 @@ all_answered(struct nd2_port *port)
 		const struct nd2_connector *connector =
 			plx_list_entry(node, struct nd2_connector, node);
 
-		if (connector->wire && (connector->state == ND2_LOCAL_DISC ||
-					connector->state == ND2_PEER_DISC))
+		if (connector->wire &&
+		    (connector->state == ND2_LOCAL_DISC || connector->state == ND2_PEER_DISC))
 			answered = false;
 	}
 	pthread_mutex_unlock(&port->events);
