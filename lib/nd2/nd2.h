@@ -132,9 +132,12 @@ struct nd2_port {
 
 	pthread_mutex_t lock; /* of what follows */
 	struct plx_list cqs, srqs; /* alive: async events name them by pointer */
-	uint32_t users;
 	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
-	struct plx_list node;          /* port.c's list of open ports */
+
+	/* port.c's own, under its lock, with `state` */
+	uint32_t users;
+	bool lingered;
+	struct plx_list node;
 };
 
 /** Open the port of an adapter's name, or share it. Errors: ND_NO_MEMORY, ND_DEVICE_NOT_READY,
