@@ -240,6 +240,7 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
+	atomic_uint token;  /* the local one, for who asks without the lock */
 	ULONG flags;
 };
 
@@ -324,5 +325,10 @@ void nd2_connection_event(struct nd2_port *port, const struct plx_channel_event 
 /** The last Release of a queue pair that a connector has taken: as Disconnect, Reject or giving
  * up. Called without locks. */
 void nd2_connection_of_qp_ends(struct nd2_qp *qp);
+
+/* ---- provider.c: what the library exports -------------------------------------------------------- */
+
+PLX_API HRESULT STDMETHODCALLTYPE DllGetClassObject(REFCLSID class_id, REFIID iid, void **out);
+PLX_API HRESULT STDMETHODCALLTYPE DllCanUnloadNow(void);
 
 #endif
