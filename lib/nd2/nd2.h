@@ -132,9 +132,12 @@ struct nd2_port {
 
 	pthread_mutex_t lock; /* of what follows */
 	struct plx_list cqs, srqs; /* alive: async events name them by pointer */
-	uint32_t users;
 	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
-	struct plx_list node;          /* port.c's list of open ports */
+
+	/* port.c's own, under its lock, with `state` */
+	uint32_t users;
+	bool lingered;
+	struct plx_list node;
 };
 
 /** Open the port of an adapter's name, or share it. Errors: ND_NO_MEMORY, ND_DEVICE_NOT_READY,
@@ -237,6 +240,7 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
+	atomic_uint token;  /* the local one, for who asks without the lock */
 	ULONG flags;
 };
 
@@ -322,5 +326,10 @@ void nd2_connection_event(struct nd2_port *port, const struct plx_channel_event 
 /** The last Release of a queue pair that a connector has taken: as Disconnect, Reject or giving
  * up. Called without locks. */
 void nd2_connection_of_qp_ends(struct nd2_qp *qp);
+
+/* ---- provider.c: what the library exports -------------------------------------------------------- */
+
+PLX_API HRESULT STDMETHODCALLTYPE DllGetClassObject(REFCLSID class_id, REFIID iid, void **out);
+PLX_API HRESULT STDMETHODCALLTYPE DllCanUnloadNow(void);
 
 #endif

@@ -228,35 +228,56 @@ nd2_port_give(struct nd2_port *port)
 
 /* ---- the end of the process ------------------------------------------------------------------- */
 
-/* Ports that another thread closes are waited for, those that nobody closes are asked to tell their
- * peers. A child process has the memory of ports, and none of their threads. */
+/* A port that is open and was not asked yet; it is kept from closing. Under the lock. */
+static struct nd2_port *
+pin_next(void)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &ports) {
+		struct nd2_port *port = plx_list_entry(node, struct nd2_port, node);
+
+		if (port->state != ND2_PORT_OPEN || port->lingered)
+			continue;
+		port->lingered = true;
+		port->users++;
+		return port;
+	}
+	return NULL;
+}
+
+static bool
+one_is_closing(void)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &ports)
+		if (plx_list_entry(node, struct nd2_port, node)->state == ND2_PORT_CLOSING)
+			return true;
+	return false;
+}
+
+/* Ports that nobody closes are asked to tell their peers, those that another thread closes are
+ * waited for. A child process has the memory of ports, and none of their threads. */
 static void
 at_exit(void)
 {
-	struct plx_list *node, *after;
+	struct nd2_port *port;
 	struct timespec until;
+	bool late = false;
 
 	if (getpid() != owner)
 		return;
 	pthread_mutex_lock(&ports_lock);
-	plx_list_for_each (node, after, &ports) {
-		struct nd2_port *port = plx_list_entry(node, struct nd2_port, node);
-
-		if (port->state == ND2_PORT_OPEN)
-			nd2_connections_linger(port);
+	while ((port = pin_next()) != NULL) {
+		pthread_mutex_unlock(&ports_lock);
+		nd2_connections_linger(port);
+		pthread_mutex_lock(&ports_lock);
 	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += CLOSE_PATIENCE_MS / 1000;
-	for (bool late = false; !late && !plx_list_empty(&ports);) {
-		bool closing = false;
-
-		plx_list_for_each (node, after, &ports)
-			closing |= plx_list_entry(node, struct nd2_port, node)->state ==
-				   ND2_PORT_CLOSING;
-		if (!closing)
-			break;
+	while (!late && one_is_closing())
 		late = pthread_cond_timedwait(&ports_changed, &ports_lock, &until) != 0;
-	}
 	pthread_mutex_unlock(&ports_lock);
 }
 

@@ -329,7 +329,7 @@ factory_create(REFIID iid, void **out)
 
 /* The one class there is, by whatever id a catalog knows it: ND2's own way asks for the provider,
  * COM's for its factory. */
-PLX_API HRESULT STDMETHODCALLTYPE
+HRESULT STDMETHODCALLTYPE
 DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
 {
 	(void)class_id;
@@ -343,7 +343,7 @@ DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
 	return factory_create(iid, out);
 }
 
-PLX_API HRESULT STDMETHODCALLTYPE
+HRESULT STDMETHODCALLTYPE
 DllCanUnloadNow(void)
 {
 	return nd2_objects_alive() || atomic_load(&locks) ? S_FALSE : S_OK;

@@ -106,15 +106,16 @@ PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, struct plx_fil
  */
 
 /**
- * A descriptor that is readable while the handle is signalled: an event that is set, a port that has
- * packets, a thread that has ended, a file on which requests have finished since it was last read.
- * It belongs to the handle. Nothing is written to it before this was called once.
+ * A descriptor that is readable while the handle is signalled: an event that is set, a port that
+ * has packets, a thread that has ended, a file on which requests have finished since it was last
+ * read. It belongs to the handle. Nothing is written to it before this was called once.
  *
  * Returns: -1: the handle is none, or no descriptor can be had
  */
 PLX_WIN_API int plx_handle_fd(HANDLE handle);
 
-/* ---- pumps ----------------------------------------------------------------------------------------
+/* ---- pumps
+ * ----------------------------------------------------------------------------------------
  *
  * An adapter in inline mode moves only when it is polled. While one is open its provider has a pump
  * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus,
