@@ -5,12 +5,32 @@
 #include "conn.h"
 #include "ud.h"
 
+enum {
+	FLUSH_TURNS = 8, /* beyond one for each entry that may be posted */
+};
+
+/* Entries of receives that may be on their way to the queue pair's completion queue because of it:
+ * those of an SRQ are counted once for all of its queue pairs with the same completion queue. */
+static uint32_t
+receives_of(const struct plx_qpair *qp)
+{
+	const struct plx_list *all = &qp->engine->qpairs;
+
+	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
+		const struct plx_qpair *other = plx_list_entry(node, struct plx_qpair, all_link);
+
+		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
+			return 0;
+	}
+	return qp->recv->depth;
+}
+
 static enum plx_status
 attach_qp(struct command *command)
 {
 	struct plx_qpair *qp = command->qp;
 	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+	uint32_t more[2] = {qp->caps.sq_depth, receives_of(qp)};
 
 	for (int i = 0; i < 2; i++) {
 		struct plx_cqueue *cq = cqs[i];
@@ -43,7 +63,7 @@ detach_qp(struct command *command)
 	if (qp->srq != NULL)
 		qp->srq->users--;
 	atomic_fetch_sub(&qp->send_cq->reserve, qp->caps.sq_depth);
-	atomic_fetch_sub(&qp->recv_cq->reserve, qp->recv->depth);
+	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
 	return PLX_OK;
 }
 
@@ -100,6 +120,30 @@ detach_srq(struct command *command)
 	return PLX_OK;
 }
 
+/* All of it, published: whoever asked finds everything when this is answered. What posts race with
+ * this is flushed later, by the sweep. */
+static enum plx_status
+flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+	struct plx_rc_view view;
+
+	if (status != PLX_OK)
+		return status;
+	while (qpair_pull(qp) > 0)
+		;
+	/* Each turn completes one at least; the bound is for what ought not to be. */
+	do {
+		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
+		engine_execute(engine, qp);
+		plx_rc_query(qp->rc, &view);
+	} while (!view.flushed && --turns > 0);
+	engine_schedule(engine, qp);
+	engine_publish(engine);
+	return view.flushed ? PLX_OK : PLX_AGAIN;
+}
+
 static enum plx_status
 query_qp(struct command *command)
 {
@@ -129,6 +173,9 @@ command_execute(struct plx_engine *engine, struct command *command)
 			qpair_modify(command->qp, command->modify.to,
 				     command->modify.has_attr ? &command->modify.attr : NULL,
 				     &command->modify.path);
+		return;
+	case COMMAND_QP_FLUSH:
+		command->status = flush_qp(engine, command->qp);
 		return;
 	case COMMAND_QP_QUERY:
 		command->status = query_qp(command);
