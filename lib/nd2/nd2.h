@@ -216,6 +216,7 @@ struct nd2_cq {
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
+	uint32_t idle_looks; /* inline mode: for nothing */
 	USHORT group;
 	KAFFINITY affinity;
 };
@@ -240,8 +241,7 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
-	atomic_uint token;  /* the local one, for who asks without the lock */
-	ULONG flags;
+	atomic_uint token; /* as GetLocalToken gives it; 0: not registered */
 };
 
 struct nd2_mw {
