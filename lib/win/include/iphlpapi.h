@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
-<<<<<<< HEAD
  * Which interface leads to an address, and what addresses interfaces have: the adapters of the
  * configuration file first, which the kernel does not know, then the kernel's own. In
  * libpollux-ndsupport. Start with GetBestInterfaceEx().
  * Threads: every call from any thread. Tests: tests/unit/ndsupport
-=======
- * Which interface leads to an address, and what the interfaces are: those of the providers'
- * adapters, which the kernel may not know. lib/ndsupport has the code.
->>>>>>> h-headers
  */
 #ifndef PLX_WIN_IPHLPAPI_H
 #define PLX_WIN_IPHLPAPI_H
 
-<<<<<<< HEAD
 #include "winsock2.h"
 
 #ifndef NO_ERROR
@@ -127,28 +121,6 @@ DWORD WINAPI GetBestInterface(IPAddr dwDestAddr, PDWORD pdwBestIfIndex)
  */
 ULONG WINAPI GetAdaptersAddresses(ULONG Family, ULONG Flags, PVOID Reserved,
 				  PIP_ADAPTER_ADDRESSES AdapterAddresses, PULONG SizePointer)
-=======
-#include "iptypes.h"
-
-typedef ULONG IPAddr; /* IPv4, in network byte order */
-
-PLX_WIN_BEGIN
-
-/** Returns: NO_ERROR, or a number of winerror.h: ERROR_NETWORK_UNREACHABLE when no route leads
- * there */
-DWORD WINAPI GetBestInterface(IPAddr destination, PDWORD index) PLX_WIN_NAME(GetBestInterface);
-DWORD WINAPI GetBestInterfaceEx(struct sockaddr *destination, PDWORD index)
-	PLX_WIN_NAME(GetBestInterfaceEx);
-
-/**
- * @param family  AF_INET, AF_INET6, AF_UNSPEC for both
- * @param flags   GAA_FLAG_...
- * @param nothing reserved: NULL
- * @param bytes   in: the room of list. out, with ERROR_BUFFER_OVERFLOW: what it takes
- */
-ULONG WINAPI GetAdaptersAddresses(ULONG family, ULONG flags, PVOID nothing,
-				  PIP_ADAPTER_ADDRESSES list, PULONG bytes)
->>>>>>> h-headers
 	PLX_WIN_NAME(GetAdaptersAddresses);
 
 PLX_WIN_END

@@ -1,36 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The catalog of providers: enumerate it, find a provider's library, add and remove one.
- * The catalog is the files of docs/nd2-catalog.md; entries are those of ND2 providers only.
+ * The catalog of providers, as Winsock's provider interface has it: enumerate, find the library,
+ * install, deinstall. Beneath it are drop-in files (docs/nd2-providers.md). Each call reads them
+ * anew. A failure is SOCKET_ERROR, with its number in *lpErrno.
+ * Threads: every call from any thread. Tests: tests/unit/win/catalog.c
  */
 #ifndef PLX_WIN_WS2SPI_H
 #define PLX_WIN_WS2SPI_H
 
 #include "winsock2.h"
 
+#define WSPAPI WSAAPI
+
+#ifndef WSANO_RECOVERY
+#define WSANO_RECOVERY 11003
+#endif
+
+#ifndef BASE_PROTOCOL
+#define LAYERED_PROTOCOL       0
+#define BASE_PROTOCOL          1
+#define BIGENDIAN              0x0000
+#define LITTLEENDIAN           0x0001
+#define SECURITY_PROTOCOL_NONE 0x0000
+#endif
+
 PLX_WIN_BEGIN
 
 /**
- * @param protocols  must be NULL: all of them
- * @param bytes      in: the room of entries. out: what all of them take
- * @param error      out: WSAENOBUFS when the room was too small
- * Returns: how many entries were written; SOCKET_ERROR
+ * The entries of the catalog, hidden ones too.
+ *
+ * @param lpiProtocols       iProtocol values that are wanted, the last one 0; NULL: all
+ * @param lpdwBufferLength   [bytes] in: the room. out: what was used, or is needed
+ * Returns: how many entries were written
+ * Errors: WSAENOBUFS (too little room, nothing was written), WSAEFAULT
  */
-int WSAAPI WSCEnumProtocols(LPINT protocols, LPWSAPROTOCOL_INFOW entries, LPDWORD bytes,
-			    LPINT error) PLX_WIN_NAME(WSCEnumProtocols);
+int WSPAPI WSCEnumProtocols(LPINT lpiProtocols, LPWSAPROTOCOL_INFOW lpProtocolBuffer,
+			    LPDWORD lpdwBufferLength, LPINT lpErrno) PLX_WIN_NAME(WSCEnumProtocols);
 
 /**
- * The library of a provider.
+ * The library of a provider, as its file names it: ExpandEnvironmentStrings() before loading.
  *
- * @param chars  in: the room of path. out: what it takes, with the zero at its end
- * Returns: 0; SOCKET_ERROR and *error
+ * @param lpProviderDllPathLen [characters] in: the room. out: what it takes, with its 0
+ * Errors: WSAEINVAL (no such provider), WSAEFAULT (too little room, nothing was written)
  */
-int WSAAPI WSCGetProviderPath(LPGUID provider, WCHAR *path, LPINT chars, LPINT error)
+int WSPAPI WSCGetProviderPath(LPGUID lpProviderId, WCHAR *lpszProviderDllPath,
+			      LPINT lpProviderDllPathLen, LPINT lpErrno)
 	PLX_WIN_NAME(WSCGetProviderPath);
 
-int WSAAPI WSCInstallProvider(LPGUID provider, const WCHAR *path, const LPWSAPROTOCOL_INFOW entries,
-			      DWORD n, LPINT error) PLX_WIN_NAME(WSCInstallProvider);
-int WSAAPI WSCDeinstallProvider(LPGUID provider, LPINT error) PLX_WIN_NAME(WSCDeinstallProvider);
+/**
+ * Write a drop-in file for a provider: all of it or nothing. ProviderId and dwCatalogEntryId of the
+ * entries are given by the catalog.
+ *
+ * @param lpszProviderDllPath absolute, or a bare name, or beginning with %NAME%
+ * @param dwNumberOfEntries   1 .. 8
+ * Errors: WSAEFAULT, WSAEINVAL (a value; a provider of that id is there), WSAENOBUFS,
+ * WSANO_RECOVERY (the folder cannot be written to)
+ */
+int WSPAPI WSCInstallProvider(LPGUID lpProviderId, const WCHAR *lpszProviderDllPath,
+			      const LPWSAPROTOCOL_INFOW lpProtocolInfoList, DWORD dwNumberOfEntries,
+			      LPINT lpErrno) PLX_WIN_NAME(WSCInstallProvider);
+
+/** Remove the provider's drop-in file. Errors: WSAEFAULT, WSAEINVAL (no such provider),
+ * WSANO_RECOVERY (it cannot be removed, or the environment names the provider) */
+int WSPAPI WSCDeinstallProvider(LPGUID lpProviderId, LPINT lpErrno)
+	PLX_WIN_NAME(WSCDeinstallProvider);
 
 PLX_WIN_END
 
