@@ -68,7 +68,8 @@ adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *
 	return nd2_address_list(info->address, info->addresses, list, length);
 }
 
-/* ---- what it creates -------------------------------------------------------------------------- */
+/* ---- what it creates --------------------------------------------------------------------------
+ */
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_completion_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
@@ -150,7 +151,8 @@ adapter_create_listener(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 	return nd2_listener_create(nd2_adapter_of(face), iid, file, out);
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------
+ */
 
 static const IND2AdapterVtbl adapter_table = {
 	.QueryInterface = adapter_query_interface,

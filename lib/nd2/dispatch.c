@@ -52,7 +52,8 @@ nd2_delivering(void)
 	return delivering > 0;
 }
 
-/* ---- watches ---------------------------------------------------------------------------------- */
+/* ---- watches ----------------------------------------------------------------------------------
+ */
 
 static bool
 grow(struct nd2_dispatch *dispatch)
@@ -105,8 +106,8 @@ nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch)
 	if (!give_slot(dispatch, watch))
 		status = ND_INSUFFICIENT_RESOURCES;
 	if (status == ND_SUCCESS && dispatch->epoll >= 0) {
-		event.data.u64 = (uint64_t)dispatch->slots[watch->slot].generation << 32 |
-				 watch->slot;
+		event.data.u64 =
+			(uint64_t)dispatch->slots[watch->slot].generation << 32 | watch->slot;
 		if (epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, watch->fd, &event)) {
 			take_slot(dispatch, watch);
 			status = ND_INSUFFICIENT_RESOURCES;
@@ -158,7 +159,8 @@ tell(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
 	pthread_mutex_unlock(&dispatch->lock);
 }
 
-/* ---- what every port has ---------------------------------------------------------------------- */
+/* ---- what every port has ----------------------------------------------------------------------
+ */
 
 void
 nd2_port_events(struct nd2_port *port)
@@ -212,7 +214,8 @@ async_ready(struct nd2_watch *watch)
 		tell_async(port, &async);
 }
 
-/* ---- inline mode ------------------------------------------------------------------------------ */
+/* ---- inline mode ------------------------------------------------------------------------------
+ */
 
 void
 nd2_port_pump(void *context)
@@ -231,7 +234,8 @@ nd2_port_pump(void *context)
 			tell(dispatch, i, NULL);
 }
 
-/* ---- worker mode ------------------------------------------------------------------------------ */
+/* ---- worker mode ------------------------------------------------------------------------------
+ */
 
 static void *
 dispatch_main(void *context)

@@ -21,7 +21,7 @@ enum {
 	QUEUE_DEPTH = 4096,
 	CQ_DEPTH = 65536,
 	SRQ_DEPTH = 16384,
-	INLINE_GOOD = 256,     /* [bytes] up to here a copy is cheaper than a look at a key */
+	INLINE_GOOD = 256,      /* [bytes] up to here a copy is cheaper than a look at a key */
 	LARGE_GOOD = 64 * 1024, /* [bytes] from here a registration is cheaper than a copy */
 	VENDOR = 0x504c,
 	DEVICE = 0x0002,
@@ -60,7 +60,8 @@ nd2_port_id(const char *name)
 	return hash ? hash : 1;
 }
 
-/* ---- what it can do --------------------------------------------------------------------------- */
+/* ---- what it can do ---------------------------------------------------------------------------
+ */
 
 static uint32_t
 least(uint64_t a, uint64_t b)
@@ -102,7 +103,8 @@ fill_limits(struct nd2_port *port)
 	};
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------
+ */
 
 static void
 close_parts(struct nd2_port *port)
@@ -226,7 +228,8 @@ nd2_port_give(struct nd2_port *port)
 		close_port(port);
 }
 
-/* ---- the end of the process ------------------------------------------------------------------- */
+/* ---- the end of the process -------------------------------------------------------------------
+ */
 
 /* A port that is open and was not asked yet; it is kept from closing. Under the lock. */
 static struct nd2_port *

@@ -24,7 +24,8 @@ struct factory {
 
 static atomic_uint locks; /* of LockServer() */
 
-/* ---- the configuration file ------------------------------------------------------------------- */
+/* ---- the configuration file -------------------------------------------------------------------
+ */
 
 struct adapter_names {
 	char (*name)[PLX_ADAPTER_NAME_MAX + 1];
@@ -102,7 +103,8 @@ read_addresses(struct addresses *out, uint64_t **ids)
 	return status;
 }
 
-/* ---- IND2Provider ----------------------------------------------------------------------------- */
+/* ---- IND2Provider -----------------------------------------------------------------------------
+ */
 
 static struct provider *
 provider_of(IND2Provider *face)
@@ -240,7 +242,8 @@ provider_create(REFIID iid, void **out)
 	return status;
 }
 
-/* ---- IClassFactory ---------------------------------------------------------------------------- */
+/* ---- IClassFactory ----------------------------------------------------------------------------
+ */
 
 static struct factory *
 factory_of(IClassFactory *face)
@@ -325,7 +328,8 @@ factory_create(REFIID iid, void **out)
 	return status;
 }
 
-/* ---- what the library exports ----------------------------------------------------------------- */
+/* ---- what the library exports -----------------------------------------------------------------
+ */
 
 /* The one class there is, by whatever id a catalog knows it: ND2's own way asks for the provider,
  * COM's for its factory. */

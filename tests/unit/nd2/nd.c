@@ -34,7 +34,8 @@ static const char config[] =
 	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
 	");\n";
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------
+ */
 
 bool
 nd_is_inline(void)
@@ -79,7 +80,8 @@ nd_wait(const OVERLAPPED *overlapped)
 	return (HRESULT)overlapped->Internal;
 }
 
-/* ---- provider and adapters -------------------------------------------------------------------- */
+/* ---- provider and adapters --------------------------------------------------------------------
+ */
 
 HRESULT
 nd_class_object(REFIID iid, void **out)
@@ -129,7 +131,7 @@ uint16_t
 nd_port_of(const struct nd_address *address)
 {
 	return ntohs(address->any.sa_family == AF_INET6 ? address->in6.sin6_port
-							 : address->in.sin_port);
+							: address->in.sin_port);
 }
 
 IND2Adapter *
@@ -147,7 +149,8 @@ nd_adapter(unsigned end)
 	return adapter;
 }
 
-/* ---- running ---------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------
+ */
 
 /* What a test has left behind is told where it is left: no object alive, and the adapters can be
  * opened anew, which a close that was refused would not let them. */

@@ -79,8 +79,7 @@ IND2Provider *nd_provider(void);
 /** Open adapter "nd0" or "nd1" (0 or 1) by its address; the caller's to release. */
 IND2Adapter *nd_adapter(unsigned end);
 /** Release, and the count must be what is said. */
-#define nd_release(object, left) \
-	assert_int_equal((object)->lpVtbl->Release(object), left)
+#define nd_release(object, left) assert_int_equal((object)->lpVtbl->Release(object), left)
 
 /* An address with its length, as the methods want it. */
 struct nd_address {
@@ -102,20 +101,20 @@ uint16_t nd_port_of(const struct nd_address *address);
 /** Wait until a request that pended is finished, whoever's it is. Returns: its status */
 HRESULT nd_wait(const OVERLAPPED *overlapped);
 /** `call` must pend, and end with `status`; an OVERLAPPED `ov` must be in scope. */
-#define nd_pends(call, status)                                       \
-	do {                                                         \
-		assert_hr(call, ND_PENDING);                         \
-		assert_hr(nd_wait(&ov), status);                     \
+#define nd_pends(call, status)                   \
+	do {                                     \
+		assert_hr(call, ND_PENDING);     \
+		assert_hr(nd_wait(&ov), status); \
 	} while (0)
 
 /** Equal statuses, printed as ND2 writes them. */
-#define assert_hr(call, expected)                                                          \
-	do {                                                                               \
-		HRESULT is_ = (call), shall_ = (expected);                                 \
-                                                                                           \
-		if (is_ != shall_)                                                         \
-			fail_msg("%s is 0x%08x, not 0x%08x", #call, (unsigned int)is_,     \
-				 (unsigned int)shall_);                                    \
+#define assert_hr(call, expected)                                                      \
+	do {                                                                           \
+		HRESULT is_ = (call), shall_ = (expected);                             \
+                                                                                       \
+		if (is_ != shall_)                                                     \
+			fail_msg("%s is 0x%08x, not 0x%08x", #call, (unsigned int)is_, \
+				 (unsigned int)shall_);                                \
 	} while (0)
 
 /* ---- sides and pairs --------------------------------------------------------------------------
@@ -123,17 +122,17 @@ HRESULT nd_wait(const OVERLAPPED *overlapped);
 
 /* What nd_side_open() makes beyond the usual; zeros mean the usual. */
 struct nd_options {
-	int family;          /* AF_INET */
-	ULONG depth;         /* of both queues of the queue pair, and of the SRQ */
+	int family;  /* AF_INET */
+	ULONG depth; /* of both queues of the queue pair, and of the SRQ */
 	ULONG cq_depth;
-	ULONG sges;          /* 4 */
-	ULONG inline_bytes;  /* 0 */
-	ULONG mr_flags;      /* all rights */
-	ULONG threshold;     /* of the SRQ */
-	bool srq;            /* with a shared receive queue */
-	bool two_cqs;        /* else one serves both queues */
+	ULONG sges;              /* 4 */
+	ULONG inline_bytes;      /* 0 */
+	ULONG mr_flags;          /* all rights */
+	ULONG threshold;         /* of the SRQ */
+	bool srq;                /* with a shared receive queue */
+	bool two_cqs;            /* else one serves both queues */
 	ULONG inbound, outbound; /* read limits; 16 */
-	bool same_end;       /* both sides on adapter nd0: loopback */
+	bool same_end;           /* both sides on adapter nd0: loopback */
 };
 
 struct nd_side {
@@ -144,7 +143,7 @@ struct nd_side {
 	IND2MemoryRegion *mr;                           /* all of the arena */
 	IND2QueuePair *qp;
 	IND2Connector *connector;
-	uint8_t *arena; /* [ND_ARENA] zeroed */
+	uint8_t *arena;       /* [ND_ARENA] zeroed */
 	UINT32 local, remote; /* tokens of `mr` */
 	struct nd_address address;
 };
@@ -158,7 +157,8 @@ struct nd_pair {
 
 /** Everything of a side but a connection; the connector is idle. @param options NULL: the usual */
 void nd_side_open(struct nd_side *side, unsigned end, const struct nd_options *options);
-/** Releases what is left; what a test has released itself it has set to NULL. Counts are asserted. */
+/** Releases what is left; what a test has released itself it has set to NULL. Counts are asserted.
+ */
 void nd_side_close(struct nd_side *side);
 /** A further queue pair, connector, region of a side; the caller's to release. */
 IND2QueuePair *nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context);
@@ -185,8 +185,7 @@ void nd_pair_close(struct nd_pair *pair);
 ND2_SGE nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes);
 /** Post one request; it must be taken. `context` is a number that results are told by. */
 void nd_receive(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes);
-void nd_send(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes,
-	     ULONG flags);
+void nd_send(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes, ULONG flags);
 /** From or to the same offset of the peer's arena. */
 void nd_read(struct nd_side *side, const struct nd_side *peer, uintptr_t context, uint32_t offset,
 	     uint32_t bytes, ULONG flags);

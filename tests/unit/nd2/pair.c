@@ -19,7 +19,8 @@ or_else(ULONG value, ULONG usual)
 	return value ? value : usual;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------ */
+/* ---- sides ------------------------------------------------------------------------------------
+ */
 
 IND2QueuePair *
 nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context)
@@ -36,10 +37,9 @@ nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context
 				  options->inline_bytes, &qp),
 			  ND_SUCCESS);
 	else
-		assert_hr(IND2Adapter_CreateQueuePair(side->adapter, &IID_IND2QueuePair,
-						      receive_cq, initiator_cq, context, depth,
-						      depth, sges, sges, options->inline_bytes,
-						      &qp),
+		assert_hr(IND2Adapter_CreateQueuePair(side->adapter, &IID_IND2QueuePair, receive_cq,
+						      initiator_cq, context, depth, depth, sges,
+						      sges, options->inline_bytes, &qp),
 			  ND_SUCCESS);
 	return qp;
 }
@@ -84,10 +84,9 @@ make_cq(struct nd_side *side, const struct nd_options *options)
 {
 	void *cq = NULL;
 
-	assert_hr(IND2Adapter_CreateCompletionQueue(side->adapter, &IID_IND2CompletionQueue,
-						    side->file,
-						    or_else(options->cq_depth, ND_CQ_DEPTH), 0, 0,
-						    &cq),
+	assert_hr(IND2Adapter_CreateCompletionQueue(
+			  side->adapter, &IID_IND2CompletionQueue, side->file,
+			  or_else(options->cq_depth, ND_CQ_DEPTH), 0, 0, &cq),
 		  ND_SUCCESS);
 	return cq;
 }
@@ -150,7 +149,8 @@ nd_side_close(struct nd_side *side)
 	memset(side, 0, sizeof(*side));
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------ */
+/* ---- pairs ------------------------------------------------------------------------------------
+ */
 
 struct nd_pair *
 nd_pair_new(const struct nd_options *options)
@@ -243,7 +243,8 @@ nd_pair_close(struct nd_pair *pair)
 	free(pair);
 }
 
-/* ---- requests and results --------------------------------------------------------------------- */
+/* ---- requests and results ---------------------------------------------------------------------
+ */
 
 ND2_SGE
 nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes)
@@ -265,9 +266,9 @@ nd_receive(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t by
 	ND2_SGE sge = nd_sge(side, offset, bytes);
 
 	if (side->srq)
-		assert_hr(IND2SharedReceiveQueue_Receive(side->srq, (void *)context, &sge,
-							 bytes > 0),
-			  ND_SUCCESS);
+		assert_hr(
+			IND2SharedReceiveQueue_Receive(side->srq, (void *)context, &sge, bytes > 0),
+			ND_SUCCESS);
 	else
 		assert_hr(IND2QueuePair_Receive(side->qp, (void *)context, &sge, bytes > 0),
 			  ND_SUCCESS);
@@ -322,8 +323,7 @@ nd_expect(IND2CompletionQueue *cq, uintptr_t context, HRESULT status)
 	if ((uintptr_t)result.RequestContext != context || result.Status != status)
 		fail_msg("request %lu ended with 0x%08x; expected %lu with 0x%08x",
 			 (unsigned long)(uintptr_t)result.RequestContext,
-			 (unsigned int)result.Status, (unsigned long)context,
-			 (unsigned int)status);
+			 (unsigned int)result.Status, (unsigned long)context, (unsigned int)status);
 	return result;
 }
 

@@ -9,7 +9,8 @@
 
 static const IID nobody = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 
-/* ---- the library ------------------------------------------------------------------------------ */
+/* ---- the library ------------------------------------------------------------------------------
+ */
 
 static void
 class_object_gives_the_provider_without_a_factory(void **state)
@@ -82,7 +83,8 @@ lock_server_keeps_the_library(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- QueryAddressList ------------------------------------------------------------------------- */
+/* ---- QueryAddressList -------------------------------------------------------------------------
+ */
 
 typedef HRESULT query_fn(void *object, SOCKET_ADDRESS_LIST *list, ULONG *length);
 
@@ -209,7 +211,8 @@ query_address_list_of_nobody(void **state)
 	nd_release(provider, 0);
 }
 
-/* ---- ResolveAddress, OpenAdapter -------------------------------------------------------------- */
+/* ---- ResolveAddress, OpenAdapter --------------------------------------------------------------
+ */
 
 static HRESULT
 resolve(IND2Provider *provider, const struct nd_address *address, ULONG length, UINT64 *id)
@@ -327,7 +330,8 @@ adapter_id_is_what_the_provider_resolves_to(void **state)
 	nd_release(provider, 0);
 }
 
-/* ---- several threads -------------------------------------------------------------------------- */
+/* ---- several threads --------------------------------------------------------------------------
+ */
 
 enum {
 	THREADS = 4,
