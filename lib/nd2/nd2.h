@@ -224,6 +224,7 @@ struct nd2_cq {
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
+	uint32_t idle_looks; /* inline mode: for nothing */
 	USHORT group;
 	KAFFINITY affinity;
 };
@@ -248,8 +249,7 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
-	atomic_uint token; /* the local one, for who asks without the lock */
-	ULONG flags;
+	atomic_uint token; /* as GetLocalToken gives it; 0: not registered */
 };
 
 struct nd2_mw {
@@ -276,9 +276,10 @@ struct nd2_qp {
 	struct nd2_cq *receive_cq, *initiator_cq;
 	struct nd2_srq *srq;
 	uint32_t max_receive_sges, max_initiator_sges, inline_bytes;
-	atomic_int phase;   /* enum nd2_qp_phase */
-	atomic_bool taken;  /* by a connector */
-	atomic_bool broken; /* flushed: not to be connected (again) */
+	atomic_int phase;                /* enum nd2_qp_phase */
+	atomic_bool taken;               /* by a connector: */
+	struct nd2_connector *connector; /* under port->events */
+	atomic_bool broken;              /* flushed: not to be connected (again) */
 };
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,

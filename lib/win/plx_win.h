@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -101,6 +102,24 @@ PLX_WIN_API void plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status);
  * Returns: its status; STATUS_PENDING: not finished, and `wait` is false
  */
 PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, struct plx_file *file, bool wait);
+
+/* ---- the catalog of providers -------------------------------------------------------------------
+ *
+ * Its calls are those of Winsock (ws2spi.h); these tell a person what is wrong with it.
+ */
+
+/**
+ * Read the catalog as WSCEnumProtocols() does. A drop-in file that is wrong is left out of it, and
+ * is told of here: file, line, setting, value, range.
+ *
+ * @param text [size] the sentences, one a line; empty: nothing is wrong
+ * Returns: how many there are
+ */
+PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
+
+/** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
+ * NULL; good until the thread's next LoadLibrary(). */
+PLX_WIN_API const char *plx_library_why(void);
 
 /* ---- descriptors --------------------------------------------------------------------------------
  */

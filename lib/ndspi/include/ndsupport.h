@@ -43,7 +43,7 @@ PLX_ND_API HRESULT NdQueryAddressList(DWORD flags, SOCKET_ADDRESS_LIST *list, SI
  *         route leads there, ND_BUFFER_OVERFLOW and the size in *localBytes
  */
 PLX_ND_API HRESULT NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes,
-	struct sockaddr *local, SIZE_T *localBytes);
+				    struct sockaddr *local, SIZE_T *localBytes);
 
 /**
  * Does a provider own this local address, whatever its port?
@@ -58,8 +58,8 @@ PLX_ND_API HRESULT NdCheckAddress(const struct sockaddr *address, SIZE_T bytes);
  * @param iid      IID_IND2Adapter
  * @param adapter  out: the adapter, to be released by the caller
  */
-PLX_ND_API HRESULT NdOpenAdapter(
-	REFIID iid, const struct sockaddr *address, SIZE_T bytes, VOID **adapter);
+PLX_ND_API HRESULT NdOpenAdapter(REFIID iid, const struct sockaddr *address, SIZE_T bytes,
+				 VOID **adapter);
 
 PLX_WIN_END
 

@@ -23,18 +23,21 @@ typedef GUID FMTID, *LPFMTID;
 
 /* The same word for a machine: C passes the address that C++'s reference is. */
 #ifdef __cplusplus
-#define REFGUID const GUID &
-#define REFIID  const IID &
+#define REFGUID  const GUID &
+#define REFIID   const IID &
 #define REFCLSID const CLSID &
-static inline bool IsEqualGUID(REFGUID a, REFGUID b)
+static inline bool
+IsEqualGUID(REFGUID a, REFGUID b)
 {
 	return memcmp(&a, &b, sizeof(GUID)) == 0;
 }
-static inline bool operator==(REFGUID a, REFGUID b)
+static inline bool
+operator==(REFGUID a, REFGUID b)
 {
 	return IsEqualGUID(a, b);
 }
-static inline bool operator!=(REFGUID a, REFGUID b)
+static inline bool
+operator!=(REFGUID a, REFGUID b)
 {
 	return !IsEqualGUID(a, b);
 }
@@ -42,7 +45,8 @@ static inline bool operator!=(REFGUID a, REFGUID b)
 #define REFGUID  const GUID *
 #define REFIID   const IID *
 #define REFCLSID const CLSID *
-static inline int IsEqualGUID(REFGUID a, REFGUID b)
+static inline int
+IsEqualGUID(REFGUID a, REFGUID b)
 {
 	return memcmp(a, b, sizeof(GUID)) == 0;
 }
@@ -64,10 +68,10 @@ static inline int IsEqualGUID(REFGUID a, REFGUID b)
 #define PLX_GUID_EXTERN extern
 #endif
 #ifdef INITGUID
-#define DEFINE_GUID(name, a, b, c, d, e, f, g, h, i, j, k)                                         \
-	PLX_GUID_EXTERN const GUID name __attribute__((__visibility__("default"), __weak__));      \
+#define DEFINE_GUID(name, a, b, c, d, e, f, g, h, i, j, k)                                    \
+	PLX_GUID_EXTERN const GUID name __attribute__((__visibility__("default"), __weak__)); \
 	const GUID name = {(a), (b), (c), {(d), (e), (f), (g), (h), (i), (j), (k)}}
 #else
-#define DEFINE_GUID(name, a, b, c, d, e, f, g, h, i, j, k)                                         \
+#define DEFINE_GUID(name, a, b, c, d, e, f, g, h, i, j, k) \
 	PLX_GUID_EXTERN const GUID name __attribute__((__visibility__("default")))
 #endif

@@ -12,17 +12,21 @@
 #include <type_traits>
 
 template <class A, class B>
-constexpr typename std::common_type<A, B>::type min(A a, B b)
+constexpr typename std::common_type<A, B>::type
+min(A a, B b)
 {
 	using both = typename std::common_type<A, B>::type;
-	return static_cast<both>(a) < static_cast<both>(b) ? static_cast<both>(a) : static_cast<both>(b);
+	return static_cast<both>(a) < static_cast<both>(b) ? static_cast<both>(a)
+							   : static_cast<both>(b);
 }
 
 template <class A, class B>
-constexpr typename std::common_type<A, B>::type max(A a, B b)
+constexpr typename std::common_type<A, B>::type
+max(A a, B b)
 {
 	using both = typename std::common_type<A, B>::type;
-	return static_cast<both>(a) < static_cast<both>(b) ? static_cast<both>(b) : static_cast<both>(a);
+	return static_cast<both>(a) < static_cast<both>(b) ? static_cast<both>(b)
+							   : static_cast<both>(a);
 }
 #else
 #define min(a, b) (((a) < (b)) ? (a) : (b))

@@ -85,10 +85,12 @@ VOID WINAPI SetLastError(DWORD error) PLX_WIN_NAME(SetLastError);
 BOOL WINAPI CloseHandle(HANDLE h) PLX_WIN_NAME(CloseHandle);
 
 /**
- * The file descriptor that is readable while the handle is signalled: an event that is set, a port
- * with packets, an overlapped file with finished operations. For epoll; Windows has no such call.
+ * A descriptor for epoll, which Windows has not: readable while the handle is signalled. That is an
+ * event that is set, a port that has packets, a thread that has ended, a file on which requests
+ * have finished since the descriptor was last read.
  *
- * @return -1 and GetLastError() when h has none. It belongs to the handle: do not close or read it.
+ * Returns: -1: h is no handle, or no descriptor can be had. It belongs to the handle: never close
+ * it.
  */
 int plx_handle_fd(HANDLE h) __attribute__((__visibility__("default")));
 
@@ -111,7 +113,7 @@ BOOL WINAPI ResetEvent(HANDLE h) PLX_WIN_NAME(ResetEvent);
 /* ---- threads -------------------------------------------------------------------------------- */
 
 HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES security, SIZE_T stack, LPTHREAD_START_ROUTINE run,
-	LPVOID argument, DWORD flags, LPDWORD id) PLX_WIN_NAME(CreateThread);
+			   LPVOID argument, DWORD flags, LPDWORD id) PLX_WIN_NAME(CreateThread);
 BOOL WINAPI GetExitCodeThread(HANDLE thread, LPDWORD code) PLX_WIN_NAME(GetExitCodeThread);
 DECLSPEC_NORETURN VOID WINAPI ExitThread(DWORD code) PLX_WIN_NAME(ExitThread);
 HANDLE WINAPI GetCurrentThread(void) PLX_WIN_NAME(GetCurrentThread);
@@ -146,9 +148,10 @@ VOID WINAPI DeleteCriticalSection(LPCRITICAL_SECTION s) PLX_WIN_NAME(DeleteCriti
 HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD threads)
 	PLX_WIN_NAME(CreateIoCompletionPort);
 BOOL WINAPI GetQueuedCompletionStatus(HANDLE port, LPDWORD bytes, ULONG_PTR *key, LPOVERLAPPED *o,
-	DWORD ms) PLX_WIN_NAME(GetQueuedCompletionStatus);
+				      DWORD ms) PLX_WIN_NAME(GetQueuedCompletionStatus);
 BOOL WINAPI GetQueuedCompletionStatusEx(HANDLE port, LPOVERLAPPED_ENTRY entries, ULONG n,
-	PULONG removed, DWORD ms, BOOL alertable) PLX_WIN_NAME(GetQueuedCompletionStatusEx);
+					PULONG removed, DWORD ms, BOOL alertable)
+	PLX_WIN_NAME(GetQueuedCompletionStatusEx);
 BOOL WINAPI PostQueuedCompletionStatus(HANDLE port, DWORD bytes, ULONG_PTR key, LPOVERLAPPED o)
 	PLX_WIN_NAME(PostQueuedCompletionStatus);
 BOOL WINAPI BindIoCompletionCallback(HANDLE file, LPOVERLAPPED_COMPLETION_ROUTINE run, ULONG flags)
@@ -184,10 +187,22 @@ BOOL WINAPI VirtualFree(LPVOID at, SIZE_T bytes, DWORD type) PLX_WIN_NAME(Virtua
 
 /* ---- libraries ------------------------------------------------------------------------------ */
 
+#define DONT_RESOLVE_DLL_REFERENCES         0x00000001
+#define LOAD_LIBRARY_AS_DATAFILE            0x00000002
+#define LOAD_WITH_ALTERED_SEARCH_PATH       0x00000008
+#define LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR    0x00000100
+#define LOAD_LIBRARY_SEARCH_APPLICATION_DIR 0x00000200
+#define LOAD_LIBRARY_SEARCH_USER_DIRS       0x00000400
+#define LOAD_LIBRARY_SEARCH_SYSTEM32        0x00000800
+#define LOAD_LIBRARY_SEARCH_DEFAULT_DIRS    0x00001000
+
+/* The path is one for dlopen(). The flags say how Windows searches, and change nothing here. */
 HMODULE WINAPI LoadLibraryA(LPCSTR path) PLX_WIN_NAME(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR path) PLX_WIN_NAME(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags) PLX_WIN_NAME(LoadLibraryExA);
 HMODULE WINAPI LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags) PLX_WIN_NAME(LoadLibraryExW);
+HMODULE WINAPI GetModuleHandleA(LPCSTR path) PLX_WIN_NAME(GetModuleHandleA);
+HMODULE WINAPI GetModuleHandleW(LPCWSTR path) PLX_WIN_NAME(GetModuleHandleW);
 FARPROC WINAPI GetProcAddress(HMODULE library, LPCSTR name) PLX_WIN_NAME(GetProcAddress);
 BOOL WINAPI FreeLibrary(HMODULE library) PLX_WIN_NAME(FreeLibrary);
 DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD chars)
@@ -201,11 +216,13 @@ PLX_WIN_END
 #define CreateEvent              CreateEventW
 #define LoadLibrary              LoadLibraryW
 #define LoadLibraryEx            LoadLibraryExW
+#define GetModuleHandle          GetModuleHandleW
 #define ExpandEnvironmentStrings ExpandEnvironmentStringsW
 #else
 #define CreateEvent              CreateEventA
 #define LoadLibrary              LoadLibraryA
 #define LoadLibraryEx            LoadLibraryExA
+#define GetModuleHandle          GetModuleHandleA
 #define ExpandEnvironmentStrings ExpandEnvironmentStringsA
 #endif
 

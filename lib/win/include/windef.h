@@ -56,7 +56,7 @@
 #define CONST const
 #define VOID  void
 
-#define __int8  char
+#define __int8 char
 #define __int16 short
 #define __int32 int
 #define __int64 long long
@@ -64,31 +64,31 @@
 #define __unaligned
 #define __w64
 #define __forceinline inline __attribute__((__always_inline__))
-#define FORCEINLINE   static inline __attribute__((__always_inline__))
+#define FORCEINLINE static inline __attribute__((__always_inline__))
 
 /* __declspec(word) or __declspec(word(...)): the word picks the attribute. */
-#define __declspec(...)                PLX_DECLSPEC_##__VA_ARGS__
-#define PLX_DECLSPEC_align(n)          __attribute__((__aligned__(n)))
-#define PLX_DECLSPEC_allocate(s)       __attribute__((__section__(s)))
-#define PLX_DECLSPEC_deprecated        __attribute__((__deprecated__))
-#define PLX_DECLSPEC_dllexport         __attribute__((__visibility__("default")))
-#define PLX_DECLSPEC_dllimport         __attribute__((__visibility__("default")))
-#define PLX_DECLSPEC_naked             __attribute__((__naked__))
-#define PLX_DECLSPEC_noinline          __attribute__((__noinline__))
-#define PLX_DECLSPEC_noreturn          __attribute__((__noreturn__))
-#define PLX_DECLSPEC_nothrow           __attribute__((__nothrow__))
+#define __declspec(...) PLX_DECLSPEC_##__VA_ARGS__
+#define PLX_DECLSPEC_align(n)    __attribute__((__aligned__(n)))
+#define PLX_DECLSPEC_allocate(s) __attribute__((__section__(s)))
+#define PLX_DECLSPEC_deprecated  __attribute__((__deprecated__))
+#define PLX_DECLSPEC_dllexport   __attribute__((__visibility__("default")))
+#define PLX_DECLSPEC_dllimport   __attribute__((__visibility__("default")))
+#define PLX_DECLSPEC_naked       __attribute__((__naked__))
+#define PLX_DECLSPEC_noinline    __attribute__((__noinline__))
+#define PLX_DECLSPEC_noreturn    __attribute__((__noreturn__))
+#define PLX_DECLSPEC_nothrow     __attribute__((__nothrow__))
 #define PLX_DECLSPEC_novtable
 #define PLX_DECLSPEC_property(...)
 #define PLX_DECLSPEC_restrict
-#define PLX_DECLSPEC_selectany         __attribute__((__weak__))
-#define PLX_DECLSPEC_thread            __thread
+#define PLX_DECLSPEC_selectany __attribute__((__weak__))
+#define PLX_DECLSPEC_thread    __thread
 #define PLX_DECLSPEC_uuid(...)
-#define DECLSPEC_ALIGN(n)              __declspec(align(n))
-#define DECLSPEC_NOINLINE              __declspec(noinline)
-#define DECLSPEC_NORETURN              __declspec(noreturn)
-#define DECLSPEC_NOVTABLE              __declspec(novtable)
-#define DECLSPEC_SELECTANY             __declspec(selectany)
-#define DECLSPEC_IMPORT                __declspec(dllimport)
+#define DECLSPEC_ALIGN(n)  __declspec(align(n))
+#define DECLSPEC_NOINLINE  __declspec(noinline)
+#define DECLSPEC_NORETURN  __declspec(noreturn)
+#define DECLSPEC_NOVTABLE  __declspec(novtable)
+#define DECLSPEC_SELECTANY __declspec(selectany)
+#define DECLSPEC_IMPORT    __declspec(dllimport)
 
 typedef int32_t BOOL, *PBOOL, *LPBOOL;
 typedef uint8_t BOOLEAN, *PBOOLEAN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Results of COM (HRESULT) and error numbers of Windows (GetLastError), those that ND2 and the calls
- * of lib/win give. The statuses of ND2 itself are in ndstatus.h.
+ * Results of COM (HRESULT) and error numbers of Windows (GetLastError), those that ND2 and the
+ * calls of lib/win give. The statuses of ND2 itself are in ndstatus.h.
  */
 #ifndef PLX_WIN_WINERROR_H
 #define PLX_WIN_WINERROR_H
@@ -22,11 +22,12 @@
 #define HRESULT_CODE(hr)     ((hr)&0xFFFF)
 #define HRESULT_FACILITY(hr) (((hr) >> 16) & 0x1FFF)
 #define HRESULT_SEVERITY(hr) (((hr) >> 31) & 1)
-#define MAKE_HRESULT(severity, facility, code)                                                     \
+#define MAKE_HRESULT(severity, facility, code) \
 	((HRESULT)(((DWORD)(severity) << 31) | ((DWORD)(facility) << 16) | (DWORD)(code)))
 #define HRESULT_FROM_NT(status) ((HRESULT)((DWORD)(status) | FACILITY_NT_BIT))
 
-static inline HRESULT HRESULT_FROM_WIN32(DWORD error)
+static inline HRESULT
+HRESULT_FROM_WIN32(DWORD error)
 {
 	if ((HRESULT)error <= 0)
 		return (HRESULT)error;
@@ -68,6 +69,7 @@ static inline HRESULT HRESULT_FROM_WIN32(DWORD error)
 #define ERROR_NOT_SUPPORTED        50
 #define ERROR_BAD_NET_NAME         67
 #define ERROR_INVALID_PARAMETER    87
+#define ERROR_BUFFER_OVERFLOW      111
 #define ERROR_CALL_NOT_IMPLEMENTED 120
 #define ERROR_SEM_TIMEOUT          121
 #define ERROR_INSUFFICIENT_BUFFER  122
@@ -76,6 +78,7 @@ static inline HRESULT HRESULT_FROM_WIN32(DWORD error)
 #define ERROR_BUSY                 170
 #define ERROR_ALREADY_EXISTS       183
 #define ERROR_BAD_EXE_FORMAT       193
+#define ERROR_NO_DATA              232
 #define ERROR_MORE_DATA            234
 #define WAIT_TIMEOUT               258
 #define ERROR_NO_MORE_ITEMS        259

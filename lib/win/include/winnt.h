@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Structures and small inline functions that windows.h brings beside the plain types: 64 bits in two
- * halves, lists, alignment, memory, and the record that a member is in.
- * Interlocked functions are in interlockedapi.h.
+ * Structures and small inline functions that windows.h brings beside the plain types: 64 bits in
+ * two halves, lists, alignment, memory, and the record that a member is in. Interlocked functions
+ * are in interlockedapi.h.
  */
 #ifndef PLX_WIN_WINNT_H
 #define PLX_WIN_WINNT_H
@@ -70,20 +70,20 @@ typedef struct _GROUP_AFFINITY {
 #define MAXLONG   0x7fffffff
 #define MINLONG   ((LONG)0x80000000)
 
-#define PAGE_NOACCESS           0x01
-#define PAGE_READONLY           0x02
-#define PAGE_READWRITE          0x04
-#define PAGE_EXECUTE_READWRITE  0x40
-#define MEM_COMMIT              0x00001000
-#define MEM_RESERVE             0x00002000
-#define MEM_RELEASE             0x00008000
-#define MEM_LARGE_PAGES         0x20000000
-#define HEAP_NO_SERIALIZE       0x00000001
-#define HEAP_ZERO_MEMORY        0x00000008
-#define SYNCHRONIZE             0x00100000
-#define EVENT_MODIFY_STATE      0x00000002
-#define EVENT_ALL_ACCESS        0x001F0003
-#define MAXIMUM_WAIT_OBJECTS    64
+#define PAGE_NOACCESS                0x01
+#define PAGE_READONLY                0x02
+#define PAGE_READWRITE               0x04
+#define PAGE_EXECUTE_READWRITE       0x40
+#define MEM_COMMIT                   0x00001000
+#define MEM_RESERVE                  0x00002000
+#define MEM_RELEASE                  0x00008000
+#define MEM_LARGE_PAGES              0x20000000
+#define HEAP_NO_SERIALIZE            0x00000001
+#define HEAP_ZERO_MEMORY             0x00000008
+#define SYNCHRONIZE                  0x00100000
+#define EVENT_MODIFY_STATE           0x00000002
+#define EVENT_ALL_ACCESS             0x001F0003
+#define MAXIMUM_WAIT_OBJECTS         64
 #define PROCESSOR_ARCHITECTURE_AMD64 9
 
 #define ANYSIZE_ARRAY 1
@@ -94,17 +94,17 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #else
 #define ARRAYSIZE(a) (sizeof(a) / sizeof((a)[0]))
 #endif
-#define _countof(a)       ARRAYSIZE(a)
-#define RTL_NUMBER_OF(a)  ARRAYSIZE(a)
-#define FIELD_OFFSET(type, field)      ((LONG)__builtin_offsetof(type, field))
-#define RTL_FIELD_SIZE(type, field)    sizeof(((type *)0)->field)
-#define RTL_SIZEOF_THROUGH_FIELD(type, field)                                                      \
+#define _countof(a)                 ARRAYSIZE(a)
+#define RTL_NUMBER_OF(a)            ARRAYSIZE(a)
+#define FIELD_OFFSET(type, field)   ((LONG) __builtin_offsetof(type, field))
+#define RTL_FIELD_SIZE(type, field) sizeof(((type *)0)->field)
+#define RTL_SIZEOF_THROUGH_FIELD(type, field) \
 	(__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
 #define C_ASSERT(e) typedef char plx_win_assert[(e) ? 1 : -1] __attribute__((__unused__))
 
 /* Also of classes that have bases and virtual functions, of which quiet.h lets gcc say nothing. */
-#define CONTAINING_RECORD(address, type, field)                                                    \
-	((type *)((char *)(address)-__builtin_offsetof(type, field)))
+#define CONTAINING_RECORD(address, type, field) \
+	((type *)((char *)(address) - __builtin_offsetof(type, field)))
 
 #define RtlZeroMemory(to, bytes)       ((void)memset((to), 0, (bytes)))
 #define RtlFillMemory(to, bytes, fill) ((void)memset((to), (fill), (bytes)))
@@ -116,7 +116,7 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define CopyMemory                     RtlCopyMemory
 #define MoveMemory                     RtlMoveMemory
 
-#define MemoryBarrier() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define MemoryBarrier()     __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define _ReadWriteBarrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #ifdef __x86_64__
 #define YieldProcessor() __builtin_ia32_pause()

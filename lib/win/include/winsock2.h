@@ -89,6 +89,9 @@ typedef struct WSAData {
 #define WSAEINVALIDPROVIDER    10105
 #define WSAEPROVIDERFAILEDINIT 10106
 #define WSAHOST_NOT_FOUND      11001
+#define WSATRY_AGAIN           11002
+#define WSANO_RECOVERY         11003
+#define WSANO_DATA             11004
 #define WSA_INVALID_HANDLE     ERROR_INVALID_HANDLE
 #define WSA_INVALID_PARAMETER  ERROR_INVALID_PARAMETER
 #define WSA_IO_PENDING         ERROR_IO_PENDING
@@ -97,8 +100,10 @@ typedef struct WSAData {
 
 /* ---- the catalog of providers ---------------------------------------------------------------- */
 
-#define MAX_PROTOCOL_CHAIN   7
-#define WSAPROTOCOL_LEN      255
+#define MAX_PROTOCOL_CHAIN 7
+#define BASE_PROTOCOL      1
+#define LAYERED_PROTOCOL   0
+#define WSAPROTOCOL_LEN    255
 
 #define XP1_CONNECTIONLESS      0x00000001
 #define XP1_GUARANTEED_DELIVERY 0x00000002
@@ -107,39 +112,39 @@ typedef struct WSAData {
 #define XP1_CONNECT_DATA        0x00000080
 #define XP1_DISCONNECT_DATA     0x00000100
 
-#define PFL_MULTIPLE_PROTO_ENTRIES   0x00000001
-#define PFL_RECOMMENDED_PROTO_ENTRY  0x00000002
-#define PFL_HIDDEN                   0x00000004
-#define PFL_MATCHES_PROTOCOL_ZERO    0x00000008
-#define PFL_NETWORKDIRECT_PROVIDER   0x00000010
+#define PFL_MULTIPLE_PROTO_ENTRIES  0x00000001
+#define PFL_RECOMMENDED_PROTO_ENTRY 0x00000002
+#define PFL_HIDDEN                  0x00000004
+#define PFL_MATCHES_PROTOCOL_ZERO   0x00000008
+#define PFL_NETWORKDIRECT_PROVIDER  0x00000010
 
 typedef struct _WSAPROTOCOLCHAIN {
 	int ChainLen;
 	DWORD ChainEntries[MAX_PROTOCOL_CHAIN];
 } WSAPROTOCOLCHAIN, *LPWSAPROTOCOLCHAIN;
 
-#define PLX_WIN_PROTOCOL_INFO(letter)                                                              \
-	typedef struct _WSAPROTOCOL_INFO##letter {                                                 \
-		DWORD dwServiceFlags1;                                                             \
-		DWORD dwServiceFlags2;                                                             \
-		DWORD dwServiceFlags3;                                                             \
-		DWORD dwServiceFlags4;                                                             \
-		DWORD dwProviderFlags;                                                             \
-		GUID ProviderId;                                                                   \
-		DWORD dwCatalogEntryId;                                                            \
-		WSAPROTOCOLCHAIN ProtocolChain;                                                    \
-		int iVersion;                                                                      \
-		int iAddressFamily;                                                                \
-		int iMaxSockAddr;                                                                  \
-		int iMinSockAddr;                                                                  \
-		int iSocketType;                                                                   \
-		int iProtocol;                                                                     \
-		int iProtocolMaxOffset;                                                            \
-		int iNetworkByteOrder;                                                             \
-		int iSecurityScheme;                                                               \
-		DWORD dwMessageSize;                                                               \
-		DWORD dwProviderReserved;                                                          \
-		PLX_WIN_CHAR_##letter szProtocol[WSAPROTOCOL_LEN + 1];                             \
+#define PLX_WIN_PROTOCOL_INFO(letter)                                  \
+	typedef struct _WSAPROTOCOL_INFO##letter {                     \
+		DWORD dwServiceFlags1;                                 \
+		DWORD dwServiceFlags2;                                 \
+		DWORD dwServiceFlags3;                                 \
+		DWORD dwServiceFlags4;                                 \
+		DWORD dwProviderFlags;                                 \
+		GUID ProviderId;                                       \
+		DWORD dwCatalogEntryId;                                \
+		WSAPROTOCOLCHAIN ProtocolChain;                        \
+		int iVersion;                                          \
+		int iAddressFamily;                                    \
+		int iMaxSockAddr;                                      \
+		int iMinSockAddr;                                      \
+		int iSocketType;                                       \
+		int iProtocol;                                         \
+		int iProtocolMaxOffset;                                \
+		int iNetworkByteOrder;                                 \
+		int iSecurityScheme;                                   \
+		DWORD dwMessageSize;                                   \
+		DWORD dwProviderReserved;                              \
+		PLX_WIN_CHAR_##letter szProtocol[WSAPROTOCOL_LEN + 1]; \
 	} WSAPROTOCOL_INFO##letter, *LPWSAPROTOCOL_INFO##letter
 #define PLX_WIN_CHAR_A char
 #define PLX_WIN_CHAR_W WCHAR
@@ -155,13 +160,13 @@ VOID WSAAPI WSASetLastError(int error) PLX_WIN_NAME(WSASetLastError);
 
 /* "192.0.2.1", "192.0.2.1:4000", "2001:db8::1%3", "[2001:db8::1]:4000". info must be NULL. */
 INT WSAAPI WSAStringToAddressA(LPSTR text, INT family, LPWSAPROTOCOL_INFOA info, LPSOCKADDR address,
-	LPINT bytes) PLX_WIN_NAME(WSAStringToAddressA);
+			       LPINT bytes) PLX_WIN_NAME(WSAStringToAddressA);
 INT WSAAPI WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW info,
-	LPSOCKADDR address, LPINT bytes) PLX_WIN_NAME(WSAStringToAddressW);
+			       LPSOCKADDR address, LPINT bytes) PLX_WIN_NAME(WSAStringToAddressW);
 INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOA info,
-	LPSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringA);
+			       LPSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringA);
 INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOW info,
-	LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
+			       LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
 
 PLX_WIN_END
 
