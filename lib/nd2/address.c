@@ -115,7 +115,8 @@ nd2_address_list(const struct plx_ip *ip, uint32_t n, SOCKET_ADDRESS_LIST *out, 
 	return ND_SUCCESS;
 }
 
-/* ---- what kind of address? -------------------------------------------------------------------- */
+/* ---- what kind of address? --------------------------------------------------------------------
+ */
 
 static bool
 is_zero(const uint8_t *at, size_t n)

@@ -67,9 +67,9 @@ nd2_add_ref(struct nd2_object *object)
 {
 	unsigned int refs = atomic_load_explicit(&object->refs, memory_order_relaxed);
 
-	while (refs && !atomic_compare_exchange_weak_explicit(&object->refs, &refs, refs + 1,
-							      memory_order_relaxed,
-							      memory_order_relaxed))
+	while (refs &&
+	       !atomic_compare_exchange_weak_explicit(&object->refs, &refs, refs + 1,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 	return refs ? refs + 1 : 0;
 }
@@ -79,9 +79,9 @@ nd2_release(struct nd2_object *object)
 {
 	unsigned int refs = atomic_load_explicit(&object->refs, memory_order_relaxed);
 
-	while (refs && !atomic_compare_exchange_weak_explicit(&object->refs, &refs, refs - 1,
-							      memory_order_acq_rel,
-							      memory_order_relaxed))
+	while (refs &&
+	       !atomic_compare_exchange_weak_explicit(&object->refs, &refs, refs - 1,
+						      memory_order_acq_rel, memory_order_relaxed))
 		;
 	if (refs == 0)
 		return 0;

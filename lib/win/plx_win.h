@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -102,19 +103,38 @@ PLX_WIN_API void plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status);
  */
 PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, struct plx_file *file, bool wait);
 
+/* ---- the catalog of providers -------------------------------------------------------------------
+ *
+ * Its calls are those of Winsock (ws2spi.h); these tell a person what is wrong with it.
+ */
+
+/**
+ * Read the catalog as WSCEnumProtocols() does. A drop-in file that is wrong is left out of it, and
+ * is told of here: file, line, setting, value, range.
+ *
+ * @param text [size] the sentences, one a line; empty: nothing is wrong
+ * Returns: how many there are
+ */
+PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
+
+/** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
+ * NULL; good until the thread's next LoadLibrary(). */
+PLX_WIN_API const char *plx_library_why(void);
+
 /* ---- descriptors --------------------------------------------------------------------------------
  */
 
 /**
- * A descriptor that is readable while the handle is signalled: an event that is set, a port that has
- * packets, a thread that has ended, a file on which requests have finished since it was last read.
- * It belongs to the handle. Nothing is written to it before this was called once.
+ * A descriptor that is readable while the handle is signalled: an event that is set, a port that
+ * has packets, a thread that has ended, a file on which requests have finished since it was last
+ * read. It belongs to the handle. Nothing is written to it before this was called once.
  *
  * Returns: -1: the handle is none, or no descriptor can be had
  */
 PLX_WIN_API int plx_handle_fd(HANDLE handle);
 
-/* ---- pumps ----------------------------------------------------------------------------------------
+/* ---- pumps
+ * ----------------------------------------------------------------------------------------
  *
  * An adapter in inline mode moves only when it is polled. While one is open its provider has a pump
  * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus,

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Warnings of -Wall and -Wextra that say of good Windows source only that it is that. They are off
+ * behind windows.h; a program that wants them defines PLX_WIN_ALL_WARNINGS before.
+ */
+#ifndef PLX_WIN_QUIET_H
+#define PLX_WIN_QUIET_H
+
+#ifndef PLX_WIN_ALL_WARNINGS
+/* #pragma comment(lib, ...), #pragma warning(...) */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#ifdef __cplusplus
+/* An object of COM deletes itself in Release; its class has no virtual destructor and must not. */
+#pragma GCC diagnostic ignored "-Wdelete-non-virtual-dtor"
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+/* CONTAINING_RECORD of a class with bases: the offset is right on every system we know. */
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+/* Microsoft's compiler is silent on these. */
+#pragma GCC diagnostic ignored "-Wreorder"
+#pragma GCC diagnostic ignored "-Wdelete-incomplete"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+#endif
+
+#endif
