@@ -276,10 +276,10 @@ struct nd2_qp {
 	struct nd2_cq *receive_cq, *initiator_cq;
 	struct nd2_srq *srq;
 	uint32_t max_receive_sges, max_initiator_sges, inline_bytes;
-	atomic_int phase; /* enum nd2_qp_phase */
-	atomic_bool taken; /* by a connector: */
+	atomic_int phase;                /* enum nd2_qp_phase */
+	atomic_bool taken;               /* by a connector: */
 	struct nd2_connector *connector; /* under port->events */
-	atomic_bool broken; /* flushed: not to be connected (again) */
+	atomic_bool broken;              /* flushed: not to be connected (again) */
 };
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
