@@ -46,12 +46,8 @@ connector_release(IND2Connector *face)
 static HRESULT STDMETHODCALLTYPE
 connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	struct nd2_connector *connector = nd2_connector_of(face);
-
-	if (!overlapped)
-		return ND_INVALID_PARAMETER;
-	nd2_port_pump(connector->adapter->port);
-	return plx_overlapped_result(overlapped, connector->pending.file, wait);
+	(void)face; /* it may be another object's request */
+	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
 }
 
 /* ---- what it is asked ---------------------------------------------------------------------------

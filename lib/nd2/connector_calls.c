@@ -31,15 +31,26 @@ leave(struct nd2_connector *connector, OVERLAPPED *overlapped, HRESULT status)
 	return status;
 }
 
-/* What was done below is pending from now on, or finished at once. */
+/* A request begins before anything is done, since its OVERLAPPED may be refused. */
 static HRESULT
-pend(struct nd2_connector *connector, struct nd2_step step, OVERLAPPED *overlapped)
+begin(struct nd2_connector *connector, OVERLAPPED *overlapped, struct plx_pending **pending)
 {
-	struct plx_pending *pending = plx_pending_begin(&connector->pending, overlapped);
+	*pending = plx_pending_begin(&connector->pending, overlapped);
+	return *pending ? ND_SUCCESS : plx_pending_refusal();
+}
 
+/* ... and is pending when that was done; else it has never been. */
+static HRESULT
+pend(struct nd2_connector *connector, struct nd2_step step, struct plx_pending *pending,
+     HRESULT done)
+{
+	if (done != ND_SUCCESS) {
+		plx_pending_abandon(pending, done);
+		return done;
+	}
 	connector->request = pending;
 	nd2_connector_apply(connector, step, NULL);
-	return pending ? ND_PENDING : ND_NO_MEMORY;
+	return ND_PENDING;
 }
 
 /* ---- what it was given --------------------------------------------------------------------------
@@ -184,8 +195,9 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_CONNECT);
 	struct plx_connect_options *asked = &connector->asked;
 	HRESULT status = step.status;
+	struct plx_pending *pending;
 	struct plx_ip remote;
-	struct nd2_qp *qp;
+	struct nd2_qp *qp = NULL;
 	uint16_t port;
 
 	if (!overlapped)
@@ -197,25 +209,23 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	if (status == ND_SUCCESS)
 		status = read_words(words, bytes, connector->adapter->port->limits.MaxCallerData,
 				    connector->said);
-	if (status == ND_SUCCESS) {
-		fill_options(connector, inbound, outbound, connector->said, bytes, asked);
-		asked->local = connector->terms.local;
-		asked->local_port = connector->terms.local_port;
-		asked->remote = remote;
-		asked->remote_port = port;
-		connector->asked_again = false;
-		status = ask(connector, qp);
-	}
+	if (status == ND_SUCCESS)
+		status = begin(connector, overlapped, &pending);
+	if (status != ND_SUCCESS)
+		return leave(connector, overlapped, status);
+	fill_options(connector, inbound, outbound, connector->said, bytes, asked);
+	asked->local = connector->terms.local;
+	asked->local_port = connector->terms.local_port;
+	asked->remote = remote;
+	asked->remote_port = port;
+	connector->asked_again = false;
+	status = ask(connector, qp);
 	if (status == ND_SUCCESS) {
 		connector->terms.remote = remote;
 		connector->terms.remote_port = port;
 		nd2_connector_attach(connector, qp);
-		status = pend(connector, step, overlapped);
-		if (status != ND_PENDING) /* and is told of as if it had been cancelled */
-			nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_CANCEL),
-					    NULL);
 	}
-	return leave(connector, overlapped, status);
+	return leave(connector, overlapped, pend(connector, step, pending, status));
 }
 
 /* Below, the peer is gone already; the event that says so may be on its way. */
@@ -237,17 +247,21 @@ nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_COMPLETE);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	struct plx_why why = {""};
+	struct plx_pending *pending;
 	enum plx_status done;
 
-	if (status != ND_PENDING)
+	if (status == ND_PENDING)
+		status = begin(connector, overlapped, &pending);
+	if (status != ND_SUCCESS)
 		return leave(connector, overlapped, status);
 	done = plx_complete(connector->wire, &why);
-	if (done != PLX_OK) {
+	if (done == PLX_OK) {
+		atomic_store(&connector->qp->phase, ND2_QP_CONNECTED);
+	} else {
 		nd2_say("complete: %s", why.text);
-		return leave(connector, overlapped, gone(connector, done));
+		status = gone(connector, done);
 	}
-	atomic_store(&connector->qp->phase, ND2_QP_CONNECTED);
-	return leave(connector, overlapped, pend(connector, step, overlapped));
+	return leave(connector, overlapped, pend(connector, step, pending, status));
 }
 
 /* ---- the passive side ---------------------------------------------------------------------------
@@ -277,29 +291,28 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	struct plx_connect_options options;
 	uint8_t said[PLX_PRIVATE_MAX];
-	struct nd2_qp *qp;
+	struct plx_pending *pending;
+	struct nd2_qp *qp = NULL;
 
 	if (status == ND_PENDING)
 		status = read_qp(connector, qp_face, &qp);
 	if (status == ND_SUCCESS)
 		status = read_words(words, bytes, connector->adapter->port->limits.MaxCalleeData,
 				    said);
-	if (status == ND_SUCCESS) {
-		fill_options(connector, inbound, outbound, said, bytes, &options);
-		status = answer(connector, qp, &options);
-	}
+	if (status == ND_SUCCESS)
+		status = begin(connector, overlapped, &pending);
+	if (status != ND_SUCCESS)
+		return leave(connector, overlapped, status);
+	fill_options(connector, inbound, outbound, said, bytes, &options);
+	status = answer(connector, qp, &options);
 	if (status == ND_SUCCESS) {
 		connector->terms.inbound = least(connector->terms.inbound, options.responder_res);
 		connector->terms.outbound = least(connector->terms.outbound, options.rd_atomic);
 		nd2_connector_attach(connector, qp);
 		/* Until the peer completes the queue pair itself refuses what is posted. */
 		atomic_store(&qp->phase, ND2_QP_CONNECTED);
-		status = pend(connector, step, overlapped);
-		if (status != ND_PENDING)
-			nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_CANCEL),
-					    NULL);
 	}
-	return leave(connector, overlapped, status);
+	return leave(connector, overlapped, pend(connector, step, pending, status));
 }
 
 HRESULT STDMETHODCALLTYPE
@@ -349,14 +362,13 @@ nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped)
 	struct nd2_connector *connector = enter(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_NOTIFY);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
-	struct plx_pending *pending = NULL;
+	struct plx_pending *pending;
 
-	if (status != ND_PENDING)
+	if (status == ND_PENDING)
+		status =
+			has_room(connector) ? begin(connector, overlapped, &pending) : ND_NO_MEMORY;
+	if (status != ND_SUCCESS)
 		return leave(connector, overlapped, status);
-	if (has_room(connector))
-		pending = plx_pending_begin(&connector->pending, overlapped);
-	if (!pending)
-		return leave(connector, overlapped, ND_NO_MEMORY);
 	connector->notify[connector->notifies++] = pending;
 	nd2_connector_apply(connector, step, NULL);
 	return leave(connector, overlapped, ND_PENDING);
@@ -369,15 +381,18 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_DISCONNECT);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	enum plx_status parted = PLX_OK;
+	struct plx_pending *pending;
 
-	if (status != ND_PENDING)
+	if (status == ND_PENDING)
+		status = begin(connector, overlapped, &pending);
+	if (status != ND_SUCCESS)
 		return leave(connector, overlapped, status);
 	if (connector->state == ND2_ESTABLISHED)
 		parted = nd2_connector_part(connector);
 	/* STATE: the peer was first. Its disconnect is on the way to us, and is our answer. */
 	if (parted != PLX_OK && parted != PLX_STATE)
-		return leave(connector, overlapped, nd2_call_status(parted));
-	return leave(connector, overlapped, pend(connector, step, overlapped));
+		status = nd2_call_status(parted);
+	return leave(connector, overlapped, pend(connector, step, pending, status));
 }
 
 HRESULT STDMETHODCALLTYPE

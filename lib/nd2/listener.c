@@ -171,12 +171,8 @@ listener_cancel(IND2Listener *face)
 static HRESULT STDMETHODCALLTYPE
 listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	struct nd2_listener *listener = listener_of(face);
-
-	if (!overlapped)
-		return ND_INVALID_PARAMETER;
-	nd2_port_pump(listener->adapter->port);
-	return plx_overlapped_result(overlapped, listener->pending.file, wait);
+	(void)face; /* it may be another object's request */
+	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -275,7 +271,7 @@ queue(struct nd2_listener *listener, struct nd2_connector *connector, struct nd2
 	struct waiting *waiting;
 
 	if (!pending)
-		return ND_NO_MEMORY;
+		return plx_pending_refusal();
 	nd2_connector_apply(connector, step, NULL);
 	connector->listener = listener;
 	connector->queued = pending;

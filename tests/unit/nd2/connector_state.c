@@ -116,7 +116,7 @@ answered(enum nd2_event event)
 	const unsigned int going_on =
 		BIT(ND2_REP_RCVD) | BIT(ND2_REQ_RCVD) | BIT(ND2_REP_SENT) | BIT(ND2_ESTABLISHED);
 
-	switch (event) {
+	switch ((int)event) {
 	case ND2_ON_GET_LIMITS:
 		return going_on;
 	case ND2_ON_GET_PRIVATE:
@@ -137,7 +137,7 @@ refusal(enum nd2_state state, enum nd2_event event)
 	const unsigned int attempt =
 		BIT(ND2_REQ_SENT) | BIT(ND2_REP_RCVD) | BIT(ND2_REP_SENT) | BIT(ND2_ESTABLISHED);
 
-	switch (event) {
+	switch ((int)event) {
 	case ND2_ON_BIND:
 		return (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED;
 	case ND2_ON_CONNECT:
