@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const IID nobody = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 
@@ -378,6 +380,31 @@ adapters_open_and_close_in_several_threads(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
+/* ---- processes -------------------------------------------------------------------------------- */
+
+/* A child has the memory of an open adapter and none of its threads: its end waits for nobody. */
+static void
+child_process_ends_at_once(void **state)
+{
+	IND2Adapter *adapter = nd_adapter(0);
+	uint64_t begin = nd_ms();
+	int status = 0;
+	void *mw = NULL;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		exit(7);
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_true(nd_ms() - begin < 5000);
+	assert_hr(IND2Adapter_CreateMemoryWindow(adapter, &IID_IND2MemoryWindow, &mw), ND_SUCCESS);
+	nd_release((IND2MemoryWindow *)mw, 0);
+	nd_release(adapter, 0);
+}
+
 int
 main(void)
 {
@@ -395,6 +422,7 @@ main(void)
 		ND_TEST(several_adapters_of_one_name),
 		ND_TEST(adapter_id_is_what_the_provider_resolves_to),
 		ND_TEST(adapters_open_and_close_in_several_threads),
+		ND_TEST(child_process_ends_at_once),
 	};
 
 	return nd_run("provider", tests, sizeof(tests) / sizeof(tests[0]));
