@@ -18,18 +18,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#ifndef LOAD_LIBRARY_AS_DATAFILE
-#define DONT_RESOLVE_DLL_REFERENCES        0x1
-#define LOAD_LIBRARY_AS_DATAFILE           0x2
-#define LOAD_LIBRARY_AS_IMAGE_RESOURCE     0x20
-#define LOAD_LIBRARY_AS_DATAFILE_EXCLUSIVE 0x40
-HMODULE WINAPI GetModuleHandleA(LPCSTR path) PLX_WIN_NAME(GetModuleHandleA);
-HMODULE WINAPI GetModuleHandleW(LPCWSTR path) PLX_WIN_NAME(GetModuleHandleW);
-#endif
-
 enum {
 	PATH_BYTES_MAX = 4096,
 	NAME_BYTES_MAX = 256,
+	AS_IMAGE_RESOURCE = 0x20,
+	AS_DATAFILE_EXCLUSIVE = 0x40,
 	ORDINAL_MAX = 0xffff, /* "names" up to here are numbers, which ELF does not know */
 };
 
@@ -39,7 +32,8 @@ struct module {
 	struct module *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* as the loader lock of Windows: what runs while a library is loaded may load another */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct module *modules;
 
 static __thread struct {
@@ -123,8 +117,7 @@ load(const char *path, int mode)
 HMODULE WINAPI
 LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags)
 {
-	const DWORD data = LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_DATAFILE_EXCLUSIVE |
-			   LOAD_LIBRARY_AS_IMAGE_RESOURCE;
+	const DWORD data = LOAD_LIBRARY_AS_DATAFILE | AS_IMAGE_RESOURCE | AS_DATAFILE_EXCLUSIVE;
 
 	if (!path || !*path || file || (flags & data)) {
 		snprintf(why.text, sizeof(why.text), "%s",

@@ -48,7 +48,7 @@ bucket_of(const OVERLAPPED *overlapped)
 {
 	uint64_t mixed = (uint64_t)(uintptr_t)overlapped * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &buckets[mixed >> 32 % (sizeof(buckets) / sizeof(buckets[0]))];
+	return &buckets[(mixed >> 32) % (sizeof(buckets) / sizeof(buckets[0]))];
 }
 
 static int32_t
@@ -202,6 +202,23 @@ plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t informa
 	win_packet_release(&pending->packet);
 	win_object_release(&file->object);
 	return ours;
+}
+
+void
+plx_pending_abandon(struct plx_pending *pending, int32_t status)
+{
+	struct plx_file *file = pending->file;
+
+	pthread_mutex_lock(&file->object.lock);
+	if (pending->list) {
+		unlink_from_list(pending);
+		store_status(pending->packet.overlapped, status, 0);
+		if (pending->event)
+			win_object_release(pending->event);
+	}
+	pthread_mutex_unlock(&file->object.lock);
+	win_packet_release(&pending->packet);
+	win_object_release(&file->object);
 }
 
 /* Finish all, in order. Returns: how many */

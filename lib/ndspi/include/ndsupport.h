@@ -13,6 +13,7 @@
 #define ND_QUERY_EXCLUDE_NDv1_ADDRESSES     0x00000002
 #define ND_QUERY_EXCLUDE_NDv2_ADDRESSES     0x00000004
 
+#define ND_HELPER_API
 #define PLX_ND_API __attribute__((__visibility__("default")))
 
 PLX_WIN_BEGIN

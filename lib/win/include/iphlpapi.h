@@ -20,6 +20,10 @@
 #define ERROR_NO_DATA 232
 #endif
 
+#ifndef ERROR_CAN_NOT_COMPLETE
+#define ERROR_CAN_NOT_COMPLETE 1003
+#endif
+
 typedef DWORD IPAddr;
 typedef ULONG NET_IFINDEX, IF_INDEX;
 

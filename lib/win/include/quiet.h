@@ -15,10 +15,14 @@
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 /* CONTAINING_RECORD of a class with bases: the offset is right on every system we know. */
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-/* Microsoft's compiler is silent on these. */
+/* OVERLAPPED o = {0}; and addresses of nested structures without inner braces. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wmissing-braces"
+/* Microsoft's compiler does not speak of these: members out of order, delete of a void pointer,
+ * a DWORD that counts to a LONG. */
 #pragma GCC diagnostic ignored "-Wreorder"
 #pragma GCC diagnostic ignored "-Wdelete-incomplete"
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wsign-compare"
 #endif
 #endif
 

@@ -154,6 +154,7 @@
 #define _Releases_exclusive_lock_(lock)
 #define _Releases_shared_lock_(lock)
 #define _IRQL_requires_max_(level)
+#define _Analysis_noreturn_
 #define _Analysis_assume_(e) ((void)0)
 
 #endif

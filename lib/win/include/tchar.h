@@ -19,11 +19,6 @@ typedef wint_t _TINT;
 
 #define _tmain wmain
 
-/* In C++ this makes the usual wmain that of C, under the name that libpollux-wmain calls. */
-PLX_WIN_BEGIN
-int wmain(int argc, wchar_t **argv);
-PLX_WIN_END
-
 #define _tprintf     wprintf
 #define _ftprintf    fwprintf
 #define _stprintf    swprintf

@@ -190,13 +190,16 @@ BOOL WINAPI VirtualFree(LPVOID at, SIZE_T bytes, DWORD type) PLX_WIN_NAME(Virtua
 #define DONT_RESOLVE_DLL_REFERENCES         0x00000001
 #define LOAD_LIBRARY_AS_DATAFILE            0x00000002
 #define LOAD_WITH_ALTERED_SEARCH_PATH       0x00000008
+#define LOAD_IGNORE_CODE_AUTHZ_LEVEL        0x00000010
+#define LOAD_LIBRARY_AS_IMAGE_RESOURCE      0x00000020
+#define LOAD_LIBRARY_AS_DATAFILE_EXCLUSIVE  0x00000040
 #define LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR    0x00000100
 #define LOAD_LIBRARY_SEARCH_APPLICATION_DIR 0x00000200
 #define LOAD_LIBRARY_SEARCH_USER_DIRS       0x00000400
 #define LOAD_LIBRARY_SEARCH_SYSTEM32        0x00000800
 #define LOAD_LIBRARY_SEARCH_DEFAULT_DIRS    0x00001000
 
-/* The path is one for dlopen(). The flags say how Windows searches, and change nothing here. */
+/* The path is one for dlopen(). Flags that say how to search change nothing. */
 HMODULE WINAPI LoadLibraryA(LPCSTR path) PLX_WIN_NAME(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR path) PLX_WIN_NAME(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags) PLX_WIN_NAME(LoadLibraryExA);

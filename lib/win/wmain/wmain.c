@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A main() for programs that have wmain() instead: it hands them their arguments as wide
- * characters. In an archive of its own, so that a program with a main() never gets it. Start with
- * main().
+ * characters. In an archive of its own, so that a program with a main() never gets it.
+ * In C++ the linker's name of wmain tells its parameters; each kind that programs write is looked
+ * for, since Windows takes them all. Start with main().
  */
 #include <locale.h>
 #include <stdio.h>
@@ -10,7 +11,14 @@
 #include <string.h>
 #include <wchar.h>
 
-int wmain(int count, wchar_t **arguments, wchar_t **environment);
+typedef int wmain_fn(int count, wchar_t **arguments, wchar_t **environment);
+
+/* One of these is there. x86-64 and ARM64 pass a function more than it takes without harm. */
+wmain_fn wmain __attribute__((weak));
+wmain_fn wmain_of_nothing __asm__("_Z5wmainv") __attribute__((weak));
+wmain_fn wmain_of_two __asm__("_Z5wmainiPPw") __attribute__((weak));
+wmain_fn wmain_of_const __asm__("_Z5wmainiPPKw") __attribute__((weak));
+wmain_fn wmain_of_three __asm__("_Z5wmainiPPwS0_") __attribute__((weak));
 
 /* One string, as text of this locale; what is no text in it, byte by byte. */
 static wchar_t *
@@ -42,6 +50,8 @@ all_widened(int count, char **narrow)
 int
 main(int count, char **arguments, char **environment)
 {
+	wmain_fn *const kinds[] = {wmain, wmain_of_two, wmain_of_nothing, wmain_of_const,
+				   wmain_of_three};
 	wchar_t **wide_arguments, **wide_environment;
 	int variables = 0;
 
@@ -54,5 +64,9 @@ main(int count, char **arguments, char **environment)
 		fputs("no memory for the arguments in wide characters\n", stderr);
 		return EXIT_FAILURE;
 	}
-	return wmain(count, wide_arguments, wide_environment);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i])
+			return kinds[i](count, wide_arguments, wide_environment);
+	fputs("this program has neither main() nor wmain()\n", stderr);
+	return EXIT_FAILURE;
 }
