@@ -136,6 +136,15 @@ flush_all(struct plx_engine *engine, struct plx_qpair *qp)
 	return view.flushed ? PLX_OK : PLX_AGAIN;
 }
 
+/* What was completed, and that its places are free: whoever asked finds both. */
+static void
+publish_all(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	engine_publish(engine);
+	qpair_publish(qp);
+	rqueue_publish(qp->recv, qp->recv_cq);
+}
+
 /* All of it, published: whoever asked finds everything when this is answered. What posts race with
  * this is flushed later, by the sweep. */
 static enum plx_status
@@ -149,7 +158,7 @@ flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
 		;
 	status = flush_all(engine, qp);
 	engine_schedule(engine, qp);
-	engine_publish(engine);
+	publish_all(engine, qp);
 	return status;
 }
 
@@ -171,7 +180,7 @@ flush_fresh_qp(struct plx_engine *engine, struct plx_qpair *qp)
 	if (status == PLX_OK)
 		status = plx_rc_modify(qp->rc, PLX_QP_INIT, NULL);
 	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
-	engine_publish(engine);
+	publish_all(engine, qp);
 	return status;
 }
 

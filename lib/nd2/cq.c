@@ -17,15 +17,11 @@ enum {
 
 static const uint8_t type_of[PLX_WR_OP_COUNT] = {
 	[PLX_WR_NONE] = Nd2RequestTypeReceive, /* a receive that was flushed */
-	[PLX_WR_SEND] = Nd2RequestTypeSend,
-	[PLX_WR_SEND_IMM] = Nd2RequestTypeSend,
-	[PLX_WR_SEND_INV] = Nd2RequestTypeSend,
-	[PLX_WR_WRITE] = Nd2RequestTypeWrite,
-	[PLX_WR_WRITE_IMM] = Nd2RequestTypeWrite,
-	[PLX_WR_READ] = Nd2RequestTypeRead,
+	[PLX_WR_SEND] = Nd2RequestTypeSend,       [PLX_WR_SEND_IMM] = Nd2RequestTypeSend,
+	[PLX_WR_SEND_INV] = Nd2RequestTypeSend,   [PLX_WR_WRITE] = Nd2RequestTypeWrite,
+	[PLX_WR_WRITE_IMM] = Nd2RequestTypeWrite, [PLX_WR_READ] = Nd2RequestTypeRead,
 	[PLX_WR_CMP_SWAP] = Nd2RequestTypeRead, /* never posted by us, as the next */
-	[PLX_WR_FETCH_ADD] = Nd2RequestTypeRead,
-	[PLX_WR_LOCAL_INV] = Nd2RequestTypeInvalidate,
+	[PLX_WR_FETCH_ADD] = Nd2RequestTypeRead,  [PLX_WR_LOCAL_INV] = Nd2RequestTypeInvalidate,
 	[PLX_WR_BIND] = Nd2RequestTypeBind,
 };
 
@@ -38,8 +34,7 @@ convert(const struct plx_wc *wc, ND2_RESULT *out)
 	out->BytesTransferred = wc->bytes;
 	out->QueuePairContext = (void *)(uintptr_t)wc->context;
 	out->RequestContext = (void *)(uintptr_t)wc->wr_id;
-	out->RequestType =
-		receive ? Nd2RequestTypeReceive : (ND2_REQUEST_TYPE)type_of[wc->op];
+	out->RequestType = receive ? Nd2RequestTypeReceive : (ND2_REQUEST_TYPE)type_of[wc->op];
 	if (plx_likely(wc->status == PLX_WC_SUCCESS)) {
 		out->Status = ND_SUCCESS;
 		return false;
@@ -220,7 +215,7 @@ make(struct nd2_cq *cq, struct plx_file *file)
 	cq->notify = notify_make(cq);
 	if (cq->notify == NULL)
 		return ND_NO_MEMORY;
-	status = plx_cq_create(cq->adapter->adapter, &options, &cq->cq);
+	status = plx_cq_create(cq->adapter->port->adapter, &options, &cq->cq);
 	if (status != PLX_OK) {
 		notify_free(cq->notify);
 		return nd2_call_status(status);

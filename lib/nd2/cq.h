@@ -26,12 +26,23 @@ HRESULT STDMETHODCALLTYPE notify_begin(IND2CompletionQueue *face, ULONG type,
 				       OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE notify_cancel(IND2CompletionQueue *face);
 
+/* ---- both kinds of receive queues -------------------------------------------------------------
+ */
+
+/** As many SGEs as clients use that have asked for fewer (ledger 14). */
+static inline uint32_t
+nd2_sges_for(ULONG wished, ULONG most)
+{
+	uint32_t sges = wished > ND2_MIN_SGES ? wished : ND2_MIN_SGES;
+
+	return sges < most ? sges : most;
+}
+
 /* ---- affinity.c -------------------------------------------------------------------------------
  */
 
 /** What is reported: the wish when it names processors that there are, else those of the calling
  * thread, of the first group that has one. Contract 2.8. */
-void nd2_affinity_choose(USHORT wished_group, KAFFINITY wished, USHORT *group,
-			 KAFFINITY *affinity);
+void nd2_affinity_choose(USHORT wished_group, KAFFINITY wished, USHORT *group, KAFFINITY *affinity);
 
 #endif

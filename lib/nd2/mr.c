@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
-#define MR_FLAGS \
+#define MR_FLAGS                                                       \
 	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | \
 	 ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
 
@@ -61,20 +61,20 @@ register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags
 {
 	struct plx_pending *pending;
 	enum plx_status status;
+	HRESULT refused;
 
 	if (mr->mr != NULL)
 		return ND_INVALID_DEVICE_STATE;
+	pending = plx_pending_begin(&mr->pending, overlapped);
+	if (pending == NULL)
+		return plx_pending_refusal();
 	status = plx_mr_register(mr->adapter->pd, (void *)(uintptr_t)buffer, bytes,
 				 access_of(flags), &mr->mr);
-	if (status == PLX_NO_MEMORY)
-		return ND_INSUFFICIENT_RESOURCES;
-	if (status != PLX_OK)
-		return nd2_call_status(status);
-	pending = plx_pending_begin(&mr->pending, overlapped);
-	if (pending == NULL) {
-		(void)!plx_mr_deregister(mr->mr); /* nobody has seen its key */
-		mr->mr = NULL;
-		return plx_pending_refusal();
+	if (status != PLX_OK) {
+		refused = status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
+						  : nd2_call_status(status);
+		plx_pending_abandon(pending, refused);
+		return refused;
 	}
 	atomic_store(&mr->token, plx_mr_key(mr->mr).v);
 	plx_pending_finish(pending, ND_SUCCESS, 0);
@@ -119,13 +119,14 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 
 	if (mr->mr == NULL)
 		return ND_INVALID_DEVICE_STATE;
-	status = take_back(mr);
-	if (status != PLX_OK)
-		return nd2_call_status(status);
 	pending = plx_pending_begin(&mr->pending, overlapped);
-	/* No memory to pend with: it is done all the same, which is what the client is told. */
 	if (pending == NULL)
-		return ND_SUCCESS;
+		return plx_pending_refusal();
+	status = take_back(mr);
+	if (status != PLX_OK) {
+		plx_pending_abandon(pending, nd2_call_status(status));
+		return nd2_call_status(status);
+	}
 	plx_pending_finish(pending, ND_SUCCESS, 0);
 	return ND_PENDING;
 }

@@ -236,8 +236,11 @@ struct nd2_srq {
 	struct plx_srq *srq;
 	struct plx_pending_list pending;
 	struct plx_list node; /* in port->srqs */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* of what follows */
+	struct plx_list waiters;
 	uint32_t depth, sges, threshold;
+	bool armed;    /* the engine will tell when there are fewer than the threshold */
+	bool doubtful; /* ... of something else than the next one who waits wants to know */
 	USHORT group;
 	KAFFINITY affinity;
 };

@@ -7,7 +7,7 @@
  * with the list of who waits, under one lock, by two rules: a kind is armed when its first waiter
  * comes, and what has fired goes to all waiters of that kind. So nothing ever fires for nobody,
  * which would move the watermark past an entry that no one was told of.
- * Start with notify_begin(), then collect().
+ * Start with notify_begin(), then tell().
  */
 #include "cq.h"
 
@@ -55,11 +55,8 @@ finish(struct nd2_notify *notify, uint32_t kinds, HRESULT status)
 /* Bring what has fired to who waits for it. ERRORS is armed beside every other kind, and fires when
  * the queue has overrun and then only. */
 static void
-collect(struct nd2_cq *cq)
+tell(struct nd2_notify *notify, uint32_t fired)
 {
-	struct nd2_notify *notify = cq->notify;
-	uint32_t fired = plx_cq_fired(cq->cq);
-
 	notify->armed &= ~fired;
 	if (fired & PLX_ARM_ERRORS)
 		notify->overrun = true;
@@ -88,7 +85,7 @@ arm(struct nd2_cq *cq, uint32_t kind)
 	/* FULL: the queue has overrun, and all kinds have fired. */
 	(void)!plx_cq_arm(cq->cq, wanted, &fired);
 	if (fired != 0)
-		collect(cq);
+		tell(notify, fired);
 }
 
 /* The descriptor, from the first Notify on: a queue that nobody waits for costs nothing. */
@@ -154,7 +151,7 @@ void
 nd2_cq_fired(struct nd2_cq *cq)
 {
 	pthread_mutex_lock(&cq->notify->lock);
-	collect(cq);
+	tell(cq->notify, plx_cq_fired(cq->cq));
 	pthread_mutex_unlock(&cq->notify->lock);
 }
 
@@ -184,10 +181,10 @@ disarm(struct nd2_cq *cq)
 	struct nd2_notify *notify = cq->notify;
 
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
-	collect(cq);
+	tell(notify, plx_cq_fired(cq->cq));
 	while (notify->armed != 0) {
 		sched_yield();
-		collect(cq);
+		tell(notify, plx_cq_fired(cq->cq));
 	}
 }
 

@@ -28,7 +28,6 @@ enum {
 	CLOSE_PATIENCE_MS = 2 * ND2_LINGER_MS,
 };
 
-#define TRANSFER_BYTES     UINT32_C(0x40000000)
 #define REGISTRATION_BYTES (UINT64_C(1) << 40)
 
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +83,8 @@ fill_limits(struct nd2_port *port)
 		.MaxInitiatorSge = info->sges,
 		.MaxReceiveSge = info->sges,
 		.MaxReadSge = info->sges,
-		.MaxTransferLength = least(info->message, TRANSFER_BYTES),
+		/* the waist's: posts leave it to that to look */
+		.MaxTransferLength = (ULONG)info->message,
 		.MaxInlineDataSize = info->inline_bytes,
 		.MaxInboundReadLimit = least(info->rd_atomic, ND2_READ_LIMIT),
 		.MaxOutboundReadLimit = least(info->rd_atomic, ND2_READ_LIMIT),

@@ -19,11 +19,11 @@ _Static_assert(sizeof(((ND2_SGE *)NULL)->Buffer) == sizeof(((struct plx_sge *)NU
 	       "a pointer is an address");
 _Static_assert(sizeof(UINT32) == sizeof(struct plx_key), "a token is a key");
 
-#define QUEUE_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
-#define SEND_FLAGS   (QUEUE_FLAGS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
-#define WRITE_FLAGS  (QUEUE_FLAGS | ND_OP_FLAG_INLINE)
-#define BIND_FLAGS   (QUEUE_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
-#define INLINE_SGES  PLX_INLINE_MAX
+#define QUEUE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+#define SEND_FLAGS  (QUEUE_FLAGS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
+#define WRITE_FLAGS (QUEUE_FLAGS | ND_OP_FLAG_INLINE)
+#define BIND_FLAGS  (QUEUE_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define INLINE_SGES PLX_INLINE_MAX
 
 static inline const struct plx_sge *
 sges_of(const ND2_SGE *sge)
@@ -109,7 +109,8 @@ refusal(enum plx_status why)
 	return nd2_call_status(why);
 }
 
-/* ---- requests of the initiator queue --------------------------------------------------------------
+/* ---- requests of the initiator queue
+ * --------------------------------------------------------------
  */
 
 static inline HRESULT
@@ -186,7 +187,8 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
 	return post(qp, &wr, NULL, 0, flags);
 }
 
-/* ---- Bind -----------------------------------------------------------------------------------------
+/* ---- Bind
+ * -----------------------------------------------------------------------------------------
  */
 
 /* Both locks are held: the region's, that it is not taken back meanwhile; the window's. */
@@ -260,7 +262,8 @@ post_bind(IND2QueuePair *face, void *context, IUnknown *region, IUnknown *window
 	return bind_between(qp, mr, mw, &wanted);
 }
 
-/* ---- the receive queue ------------------------------------------------------------------------------
+/* ---- the receive queue
+ * ------------------------------------------------------------------------------
  */
 
 PLX_HOT HRESULT STDMETHODCALLTYPE

@@ -4,6 +4,7 @@
  * Each is in INIT from its creation, so that receives may be posted before there is a connection.
  * Start with nd2_qp_create().
  */
+#include "cq.h"
 #include "qp.h"
 
 #include <stdlib.h>
@@ -129,22 +130,13 @@ check_wishes(const struct nd2_adapter *adapter, const struct nd2_qp_wishes *wish
 	};
 
 	for (size_t i = 0; i < PLX_COUNT_OF(arguments); i++) {
-		unsigned int position = wishes->with_srq ? arguments[i].srq_position
-							 : arguments[i].position;
+		unsigned int position =
+			wishes->with_srq ? arguments[i].srq_position : arguments[i].position;
 
 		if (position != 0 && arguments[i].value > arguments[i].last)
 			return bad_argument(position);
 	}
 	return ND_SUCCESS;
-}
-
-/* As many SGEs as clients use that have asked for fewer (ledger 14). */
-static uint32_t
-sges_for(ULONG wished, ULONG most)
-{
-	uint32_t sges = wished > ND2_MIN_SGES ? wished : ND2_MIN_SGES;
-
-	return sges < most ? sges : most;
 }
 
 static enum plx_status
@@ -188,12 +180,12 @@ make(struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes, struct nd2
 	qp->adapter = adapter;
 	qp->receive_cq = nd2_cq_of(adapter, wishes->receive_cq);
 	qp->initiator_cq = nd2_cq_of(adapter, wishes->initiator_cq);
-	qp->max_initiator_sges = sges_for(wishes->initiator_sges, limits->MaxInitiatorSge);
+	qp->max_initiator_sges = nd2_sges_for(wishes->initiator_sges, limits->MaxInitiatorSge);
 	qp->inline_bytes = wishes->inline_bytes;
 	if (wishes->with_srq)
 		qp->srq = nd2_srq_of(adapter, wishes->srq);
 	else
-		qp->max_receive_sges = sges_for(wishes->receive_sges, limits->MaxReceiveSge);
+		qp->max_receive_sges = nd2_sges_for(wishes->receive_sges, limits->MaxReceiveSge);
 	status = make_pair(qp, wishes, &why);
 	if (status != PLX_OK) {
 		nd2_say("%s", why.text);

@@ -14,8 +14,8 @@ qp_of(IND2QueuePair *face)
 	return (struct nd2_qp *)(void *)face;
 }
 
-HRESULT STDMETHODCALLTYPE post_send(IND2QueuePair *face, void *context, const ND2_SGE *sge,
-				    ULONG n, ULONG flags);
+HRESULT STDMETHODCALLTYPE post_send(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n,
+				    ULONG flags);
 HRESULT STDMETHODCALLTYPE post_receive(IND2QueuePair *face, void *context, const ND2_SGE *sge,
 				       ULONG n);
 HRESULT STDMETHODCALLTYPE post_bind(IND2QueuePair *face, void *context, IUnknown *region,
@@ -23,8 +23,8 @@ HRESULT STDMETHODCALLTYPE post_bind(IND2QueuePair *face, void *context, IUnknown
 				    ULONG flags);
 HRESULT STDMETHODCALLTYPE post_invalidate(IND2QueuePair *face, void *context, IUnknown *window,
 					  ULONG flags);
-HRESULT STDMETHODCALLTYPE post_read(IND2QueuePair *face, void *context, const ND2_SGE *sge,
-				    ULONG n, UINT64 address, UINT32 token, ULONG flags);
+HRESULT STDMETHODCALLTYPE post_read(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n,
+				    UINT64 address, UINT32 token, ULONG flags);
 HRESULT STDMETHODCALLTYPE post_write(IND2QueuePair *face, void *context, const ND2_SGE *sge,
 				     ULONG n, UINT64 address, UINT32 token, ULONG flags);
 
