@@ -204,7 +204,6 @@ plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t informa
 	return ours;
 }
 
-<<<<<<< HEAD
 bool
 plx_pending_abandon(struct plx_pending *pending, int32_t status)
 {
@@ -215,33 +214,18 @@ plx_pending_abandon(struct plx_pending *pending, int32_t status)
 	pthread_mutex_lock(&file->object.lock);
 	ours = pending->list != NULL;
 	if (ours) {
-=======
-void
-plx_pending_abandon(struct plx_pending *pending, int32_t status)
-{
-	struct plx_file *file = pending->file;
-
-	pthread_mutex_lock(&file->object.lock);
-	if (pending->list) {
->>>>>>> h-nd2a
 		unlink_from_list(pending);
 		store_status(pending->packet.overlapped, status, 0);
 		if (pending->event)
 			win_object_release(pending->event);
-<<<<<<< HEAD
 		/* Another request may use the same OVERLAPPED, and somebody wait for it. */
 		if (atomic_fetch_add(&bucket->busy, 0) >= SLEEPS_HERE)
 			wake_sleepers(bucket);
-=======
->>>>>>> h-nd2a
 	}
 	pthread_mutex_unlock(&file->object.lock);
 	win_packet_release(&pending->packet);
 	win_object_release(&file->object);
-<<<<<<< HEAD
 	return ours;
-=======
->>>>>>> h-nd2a
 }
 
 /* Finish all, in order. Returns: how many */
