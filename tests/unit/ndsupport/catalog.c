@@ -357,6 +357,7 @@ the_environment_names_libraries_instead(void **state)
 	assert_int_equal(e[0].iAddressFamily, AF_INET);
 	assert_int_equal(e[1].iAddressFamily, AF_INET6);
 	assert_int_equal(e[0].dwServiceFlags1, 0x8e);
+	assert_int_equal(wcscmp(e[2].szProtocol, L"other.so"), 0);
 	assert_memory_equal(&e[4].ProviderId, &id, sizeof(id));
 	assert_int_equal(WSCGetProviderPath(&e[2].ProviderId, path, &length, &error), 0);
 	assert_int_equal(wcscmp(path, L"/y/other.so"), 0);
