@@ -5,10 +5,10 @@
  */
 #include "catalog.h"
 
-#include "catalog_paths.h"
 #include "plx_win.h"
 #include "utf8.h"
 
+#include <catalog_paths.h> /* made by Meson: PLX_SYSCONFDIR */
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
