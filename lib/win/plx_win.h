@@ -135,11 +135,12 @@ PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, bool wait);
  *
  * @param text [size] the sentences, one a line; empty: nothing is wrong
  * Returns: how many there are
+ * Tests: tests/unit/ndsupport/catalog.c
  */
 PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
 
 /** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
- * NULL; good until the thread's next LoadLibrary(). */
+ * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/ndsupport/library.c */
 PLX_WIN_API const char *plx_library_why(void);
 
 /* ---- descriptors --------------------------------------------------------------------------------
