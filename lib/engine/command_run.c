@@ -5,12 +5,32 @@
 #include "conn.h"
 #include "ud.h"
 
+enum {
+	FLUSH_TURNS = 8, /* beyond one for each entry that may be posted */
+};
+
+/* Entries of receives that may be on their way to the queue pair's completion queue because of it:
+ * those of an SRQ are counted once for all of its queue pairs with the same completion queue. */
+static uint32_t
+receives_of(const struct plx_qpair *qp)
+{
+	const struct plx_list *all = &qp->engine->qpairs;
+
+	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
+		const struct plx_qpair *other = plx_list_entry(node, struct plx_qpair, all_link);
+
+		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
+			return 0;
+	}
+	return qp->recv->depth;
+}
+
 static enum plx_status
 attach_qp(struct command *command)
 {
 	struct plx_qpair *qp = command->qp;
 	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+	uint32_t more[2] = {qp->caps.sq_depth, receives_of(qp)};
 
 	for (int i = 0; i < 2; i++) {
 		struct plx_cqueue *cq = cqs[i];
@@ -43,7 +63,7 @@ detach_qp(struct command *command)
 	if (qp->srq != NULL)
 		qp->srq->users--;
 	atomic_fetch_sub(&qp->send_cq->reserve, qp->caps.sq_depth);
-	atomic_fetch_sub(&qp->recv_cq->reserve, qp->recv->depth);
+	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
 	return PLX_OK;
 }
 
@@ -100,6 +120,70 @@ detach_srq(struct command *command)
 	return PLX_OK;
 }
 
+/* Everything that is posted to a queue pair in ERROR. */
+static enum plx_status
+flush_all(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	struct plx_rc_view view;
+
+	/* Each turn completes one at least; the bound is for what ought not to be. */
+	do {
+		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
+		engine_execute(engine, qp);
+		plx_rc_query(qp->rc, &view);
+	} while (!view.flushed && --turns > 0);
+	return view.flushed ? PLX_OK : PLX_AGAIN;
+}
+
+/* What was completed, and that its places are free: whoever asked finds both. */
+static void
+publish_all(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	engine_publish(engine);
+	qpair_publish(qp);
+	rqueue_publish(qp->recv, qp->recv_cq);
+}
+
+/* All of it, published: whoever asked finds everything when this is answered. What posts race with
+ * this is flushed later, by the sweep. */
+static enum plx_status
+flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+
+	if (status != PLX_OK)
+		return status;
+	while (qpair_pull(qp) > 0)
+		;
+	status = flush_all(engine, qp);
+	engine_schedule(engine, qp);
+	publish_all(engine, qp);
+	return status;
+}
+
+/* Never connected: its receives come back, and it stays in INIT for whoever looks from outside. What
+ * is put into the posting ring meanwhile is not forgotten: it waits there for the connection. */
+static enum plx_status
+flush_fresh_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint32_t end = qp->sq_base + plx_rc_sq_posted(qp->rc);
+	enum plx_status status;
+
+	if (qp->srq == NULL)
+		rqueue_pull(&qp->own);
+	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
+	if (status == PLX_OK)
+		status = flush_all(engine, qp);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_INIT, NULL);
+	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+	publish_all(engine, qp);
+	return status;
+}
+
 static enum plx_status
 query_qp(struct command *command)
 {
@@ -129,6 +213,12 @@ command_execute(struct plx_engine *engine, struct command *command)
 			qpair_modify(command->qp, command->modify.to,
 				     command->modify.has_attr ? &command->modify.attr : NULL,
 				     &command->modify.path);
+		return;
+	case COMMAND_QP_FLUSH:
+		command->status = plx_qpair_state(command->qp) == PLX_QP_INIT &&
+						  command->qp->ud == NULL
+					  ? flush_fresh_qp(engine, command->qp)
+					  : flush_qp(engine, command->qp);
 		return;
 	case COMMAND_QP_QUERY:
 		command->status = query_qp(command);

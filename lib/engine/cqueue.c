@@ -41,17 +41,26 @@ note_told(struct plx_cqueue *cq, uint64_t produced)
 		;
 }
 
-/* Finish what is armed, among `kinds`. Whoever clears a bit tells of it. */
+/* Take what is armed, among `kinds`. Whoever clears a bit tells of it. */
 static uint32_t
-fire(struct plx_cqueue *cq, uint32_t kinds)
+take_armed(struct plx_cqueue *cq, uint32_t kinds)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	uint32_t was = atomic_fetch_and(&cq->armed, ~kinds) & kinds;
 
-	if (was == 0)
-		return 0;
 	if (was & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED))
 		note_told(cq, produced);
+	return was;
+}
+
+/* Finish what is armed, among `kinds`. */
+static uint32_t
+fire(struct plx_cqueue *cq, uint32_t kinds)
+{
+	uint32_t was = take_armed(cq, kinds);
+
+	if (was == 0)
+		return 0;
 	atomic_fetch_or(&cq->fired, was);
 	engine_wake(&cq->fd);
 	return was;
@@ -333,10 +342,17 @@ plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 		return PLX_INVALID;
 	atomic_fetch_or(&cq->armed, kinds);
 	kinds = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : due(cq, atomic_load(&cq->armed));
-	kinds = kinds ? fire(cq, kinds) : 0;
 	if (fired != NULL)
-		*fired = kinds;
+		*fired = kinds ? take_armed(cq, kinds) : 0;
+	else if (kinds)
+		fire(cq, kinds);
 	return atomic_load(&cq->overrun) ? PLX_FULL : PLX_OK;
+}
+
+uint32_t
+plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds)
+{
+	return atomic_fetch_and(&cq->armed, ~kinds) & kinds;
 }
 
 uint32_t

@@ -168,9 +168,10 @@ struct rqueue {
 	struct rte_ring *ring; /* NULL in inline mode */
 	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
 	struct plx_rq *rq;
-	struct plx_rc *rc; /* whose own queue it is; NULL: an SRQ's */
-	uint64_t *refused; /* counts entries that were not valid when they arrived */
-	uint32_t depth, sges, low;
+	struct plx_rc *rc;                /* whose own queue it is; NULL: an SRQ's */
+	uint64_t *refused;                /* counts entries that were not valid when they arrived */
+	uint32_t depth, sges, low;        /* depth: that there is memory for */
+	atomic_uint limit;                /* entries that may be posted, at most `depth` */
 	uint32_t mask;                    /* slots of the ring - 1 */
 	const struct plx_cqueue *held_by; /* its completions wait behind this queue's ring */
 	uint32_t pulled;                  /* entries given to rq; engine's */
@@ -369,6 +370,7 @@ enum command_op {
 	COMMAND_QP_ATTACH,
 	COMMAND_QP_DETACH,
 	COMMAND_QP_MODIFY,
+	COMMAND_QP_FLUSH,
 	COMMAND_QP_QUERY,
 	COMMAND_CQ_RESIZE,
 	COMMAND_CQ_DETACH,

@@ -254,12 +254,17 @@ uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
  * arm never misses an entry.
  *
  * @param kinds enum plx_cq_arm bits, added to those that are armed
- * @param fired [out] the kinds that fired at once, and are not armed then
+ * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of them,
+ *              also of those that others have armed. NULL: plx_cqueue_fired() has them
  * Errors: INVALID; FULL (the queue has overrun)
  * Spec:   IBTA vol 1, 11.4.2.2
  */
 enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
 			       uint32_t *fired) PLX_MUST_CHECK;
+
+/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not among
+ * them has fired, or is firing at this moment. */
+uint32_t plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds);
 
 /** Take the kinds that have fired since the last call; clears the descriptor. */
 uint32_t plx_cqueue_fired(struct plx_cqueue *cq);
@@ -287,6 +292,7 @@ struct plx_squeue;
 
 struct plx_squeue_config {
 	uint32_t depth, sges;
+	uint32_t depth_max; /* that plx_squeue_resize() may go to; 0: depth */
 	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
 	uint64_t cookie;
 };
@@ -302,6 +308,12 @@ uint32_t plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, u
 
 /** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
 enum plx_status plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold) PLX_MUST_CHECK;
+
+/**
+ * How many entries may be posted at once, from now on. Posts that run at the same time go by the
+ * old limit or the new one. Errors: INVALID (0, or above depth_max), BUSY (more are posted)
+ */
+enum plx_status plx_squeue_resize(struct plx_squeue *srq, uint32_t depth) PLX_MUST_CHECK;
 
 /** Entries posted and not yet taken by a message; may be a little old. */
 uint32_t plx_squeue_count(const struct plx_squeue *srq);
@@ -348,6 +360,13 @@ enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
 enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_qpair_path *path) PLX_MUST_CHECK;
+
+/**
+ * To ERROR, from INIT to INIT again; when this returns everything that was posted before it has its
+ * completion in its queue, or behind it when that is full.
+ * Errors: STATE (in RESET); AGAIN (some of it comes later); TIMEOUT (the engine does not run)
+ */
+enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;
 
 /** As the engine's thread sees it at one moment. Errors: TIMEOUT */
 enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;

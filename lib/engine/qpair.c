@@ -513,6 +513,14 @@ plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc
 }
 
 enum plx_status
+plx_qpair_flush(struct plx_qpair *qp)
+{
+	struct command command = {.op = COMMAND_QP_FLUSH, .qp = qp};
+
+	return command_call(qp->engine, &command);
+}
+
+enum plx_status
 plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out)
 {
 	struct command command = {.op = COMMAND_QP_QUERY, .qp = qp};

@@ -50,6 +50,7 @@ rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool i
 		return PLX_INVALID;
 	q->depth = depth;
 	q->sges = sges;
+	atomic_init(&q->limit, depth);
 	rqueue_set_low(q, 0);
 	memory = engine_alloc(bytes, socket);
 	if (memory == NULL)
@@ -105,6 +106,15 @@ fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slo
 		*(i < RECV_SGES ? &slot->sge[i] : &more[i - RECV_SGES]) = wr->sge[i];
 }
 
+/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
+static inline uint32_t
+room_beside(const struct rqueue *q, uint32_t used)
+{
+	uint32_t limit = atomic_load_explicit(&q->limit, memory_order_relaxed);
+
+	return limit > used ? limit - used : 0;
+}
+
 /* Inline mode: the caller is the engine's thread. */
 static uint32_t
 post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
@@ -112,7 +122,7 @@ post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 	uint32_t posted = 0, room;
 
 	/* The same count of free places as with a ring: who does not reap is held back. */
-	room = q->depth - (q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
+	room = room_beside(q, q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
 	while (posted < n) {
 		if (plx_unlikely(posted == room)) {
 			*status = PLX_FULL;
@@ -139,7 +149,8 @@ post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 		return 0;
 	/* acquire: pairs with the release in rqueue_publish(); the engine has read what was in
 	 * these places. */
-	room = q->depth - (span.index - atomic_load_explicit(&q->consumed, memory_order_acquire));
+	room = room_beside(q,
+			   span.index - atomic_load_explicit(&q->consumed, memory_order_acquire));
 	while (posted < got && posted < room) {
 		*status = check(q, &wr[posted]);
 		if (*status != PLX_OK)
@@ -230,17 +241,20 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 	struct plx_squeue *srq;
 	enum plx_status status;
 
-	if (config->threshold > config->depth)
+	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
+
+	if (config->depth == 0 || config->threshold > config->depth)
 		return PLX_INVALID;
 	srq = engine_alloc(sizeof(*srq), socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
-	status = rqueue_init(&srq->queue, config->depth, config->sges, true,
-			     engine->config.inline_mode, false, socket);
+	status = rqueue_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
+			     false, socket);
 	if (status != PLX_OK) {
 		engine_free(srq);
 		return status;
 	}
+	atomic_store(&srq->queue.limit, config->depth);
 	srq->engine = engine;
 	srq->queue.refused = &engine->counters.posts_refused;
 	srq->cookie = config->cookie;
@@ -280,9 +294,20 @@ plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold)
 {
 	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
 
-	if (threshold > srq->queue.depth)
+	if (threshold > atomic_load(&srq->queue.limit))
 		return PLX_INVALID;
 	return command_call(srq->engine, &command);
+}
+
+enum plx_status
+plx_squeue_resize(struct plx_squeue *srq, uint32_t depth)
+{
+	if (depth == 0 || depth > srq->queue.depth)
+		return PLX_INVALID;
+	if (plx_squeue_count(srq) > depth)
+		return PLX_BUSY;
+	atomic_store(&srq->queue.limit, depth);
+	return PLX_OK;
 }
 
 uint32_t

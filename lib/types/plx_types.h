@@ -376,6 +376,42 @@ struct plx_connection {
 	bool srq; /* the peer's queue pair has one */
 };
 
+/* For plx_connect() and plx_accept(); plx_connect_options_init() has the usual. */
+struct plx_connect_options {
+	struct plx_ip remote; /* not for accept, as the next three */
+	uint16_t remote_port;
+	struct plx_ip local;   /* version 0: chosen by the prefix of `remote` */
+	uint16_t local_port;   /* 0: one of 49152 .. 65535, in turn */
+	uint32_t path_mtu;     /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t access;       /* PLX_ACCESS_REMOTE_* the peer may use */
+	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
+	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
+	uint8_t retry;         /* 0 .. 7 */
+	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
+				* else 6: a message without a receive fails in 1 to 1.5 s */
+	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
+	uint8_t dscp;          /* 0xff: the adapter's */
+	const void *private_data;
+	uint32_t private_bytes; /* at most PLX_PRIVATE_CONNECT_MAX, PLX_PRIVATE_ACCEPT_MAX */
+};
+
+struct plx_connector;
+struct plx_listener;
+
+/* What a channel tells. */
+struct plx_channel_event {
+	uint8_t kind;    /* enum plx_cm_event_kind */
+	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
+	struct plx_connector *connector; /* REQUESTED: a new one, the caller's to destroy */
+	struct plx_listener *listener;   /* REQUESTED */
+	uint64_t context;                /* the connector's; REQUESTED: the listener's */
+	struct plx_connection connection;
+	uint32_t qpn, qkey;     /* SIDR_REPLY */
+	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
+	uint8_t private_data[PLX_PRIVATE_MAX];
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -365,5 +365,5 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 enum plx_status
 plx_qp_flush(struct plx_qp *qp)
 {
-	return plx_qpair_modify(qp->pair, PLX_QP_ERROR, NULL, NULL);
+	return plx_qpair_flush(qp->pair);
 }

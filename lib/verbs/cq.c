@@ -73,9 +73,13 @@ plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 enum plx_status
 plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 {
-	uint32_t unwanted;
+	return plx_cqueue_arm(cq->queue, kinds, fired);
+}
 
-	return plx_cqueue_arm(cq->queue, kinds, fired ? fired : &unwanted);
+uint32_t
+plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
+{
+	return plx_cqueue_disarm(cq->queue, kinds);
 }
 
 uint32_t

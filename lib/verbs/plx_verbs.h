@@ -237,11 +237,15 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
  * Ask, once, to be told of an entry produced after both the last notification and the last poll.
  *
  * @param kinds enum plx_arm bits
- * @param fired [out] those that fired at once; may be NULL: plx_cq_fired() has them too
+ * @param fired [out] those that fired at once, whoever had armed them: nobody else is told. NULL:
+ *              plx_cq_fired() and the descriptor tell
  * Spec: IBTA vol 1, 11.4.2.2
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
 				   uint32_t *fired) PLX_MUST_CHECK;
+/** Take back what was armed. Returns: the kinds, among `kinds`, that were; one that was armed and is
+ * not among them has fired, or does so now. */
+PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
 /** Take the kinds that have fired, and make the descriptor unreadable again. */
 PLX_API uint32_t plx_cq_fired(struct plx_cq *cq);
 PLX_API int plx_cq_fd(struct plx_cq *cq);
@@ -261,6 +265,7 @@ struct plx_srq_options {
 	uint32_t depth; /* 1 .. plx_adapter_info.srq_depth */
 	uint32_t sges;
 	uint32_t threshold; /* 0: none */
+	uint32_t depth_max; /* that plx_srq_resize() may go to; 0: depth */
 	uint64_t context;
 };
 
@@ -270,6 +275,8 @@ PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
 PLX_API enum plx_status plx_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
 PLX_API uint32_t plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
 			      enum plx_status *why);
+/** How many may be posted at once. Errors: INVALID (0, above depth_max), BUSY (more are posted) */
+PLX_API enum plx_status plx_srq_resize(struct plx_srq *srq, uint32_t depth) PLX_MUST_CHECK;
 /** Ask again for SRQ_THRESHOLD; at once when there are fewer already. 0: no more. */
 PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
 
@@ -341,7 +348,8 @@ PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				      const struct plx_qp_link *link,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
-/** To ERROR: everything posted completes with FLUSHED, in order. */
+/** To ERROR, from INIT to INIT again: everything posted has completed when this returns, what was not
+ * done with FLUSHED, in order. Errors: STATE (in RESET), TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_flush(struct plx_qp *qp) PLX_MUST_CHECK;
 
 struct plx_qp_info {
@@ -449,18 +457,6 @@ PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const stru
  * waits but plx_channel_wait(); what comes of a call comes as an event.
  */
 
-struct plx_channel_event {
-	uint8_t kind;    /* enum plx_cm_event_kind */
-	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
-	struct plx_connector *connector; /* REQUESTED: a new one, the caller's to destroy */
-	struct plx_listener *listener;   /* REQUESTED */
-	uint64_t context;                /* the connector's; REQUESTED: the listener's */
-	struct plx_connection connection;
-	uint32_t qpn, qkey;     /* SIDR_REPLY */
-	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
-	uint8_t private_data[PLX_PRIVATE_MAX];
-};
-
 /**
  * A channel: where the events of connectors and listeners arrive, in order.
  * @param depth 1 .. PLX_CHANNEL_DEPTH_MAX, of the ring; what finds no place waits, and is not lost
@@ -495,26 +491,6 @@ PLX_API enum plx_status plx_listen(struct plx_channel *channel,
 				   struct plx_why *why) PLX_MUST_CHECK;
 /** Requests that wait are rejected; connectors that were given out go on. */
 PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_MUST_CHECK;
-
-/* For plx_connect() and plx_accept(); plx_connect_options_init() has the usual. */
-struct plx_connect_options {
-	struct plx_ip remote; /* not for accept, as the next three */
-	uint16_t remote_port;
-	struct plx_ip local;   /* version 0: chosen by the prefix of `remote` */
-	uint16_t local_port;   /* 0: one of 49152 .. 65535, in turn */
-	uint32_t path_mtu;     /* 0: the adapter's; both sides take the smaller of theirs */
-	uint32_t access;       /* PLX_ACCESS_REMOTE_* the peer may use */
-	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
-	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
-	uint8_t retry;         /* 0 .. 7 */
-	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
-				* else 6: a message without a receive fails in 1 to 1.5 s */
-	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
-	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
-	uint8_t dscp;          /* 0xff: the adapter's */
-	const void *private_data;
-	uint32_t private_bytes; /* at most PLX_PRIVATE_CONNECT_MAX, PLX_PRIVATE_ACCEPT_MAX */
-};
 
 PLX_API void plx_connect_options_init(struct plx_connect_options *options);
 

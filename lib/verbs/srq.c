@@ -15,6 +15,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 	const struct plx_squeue_config config = {
 		.depth = options->depth,
 		.sges = options->sges,
+		.depth_max = options->depth_max,
 		.threshold = options->threshold,
 		.cookie = options->context,
 	};
@@ -56,6 +57,12 @@ PLX_HOT uint32_t
 plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
 {
 	return plx_squeue_post(srq->queue, wr, n, why);
+}
+
+enum plx_status
+plx_srq_resize(struct plx_srq *srq, uint32_t depth)
+{
+	return plx_squeue_resize(srq->queue, depth);
 }
 
 enum plx_status

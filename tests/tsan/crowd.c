@@ -86,7 +86,7 @@ arm_some(struct plx_prng *prng)
 	if (plx_cqueue_arm(cq, 1 + (uint32_t)plx_prng_below(prng, 7), &fired) != PLX_OK ||
 	    plx_cqueue_fd(cq) < 0)
 		atomic_fetch_add(&crowd.wrong, 1);
-	if (plx_cqueue_fired(cq) != 0)
+	if (fired != 0 || plx_cqueue_fired(cq) != 0)
 		atomic_fetch_add(&crowd.fired, 1);
 }
 

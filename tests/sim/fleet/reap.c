@@ -214,7 +214,6 @@ sleep_armed(struct cq *cq)
 		 cq->index, fired, cq->kinds);
 	cq->asleep = fired == 0;
 	if (fired != 0) {
-		plx_cqueue_fired(cq->queue);
 		waiting(cq, &view);
 		cq->told = view.produced;
 		look_after(cq, 1 + plx_prng_below(&cq->host->prng, cq->delay_ns));

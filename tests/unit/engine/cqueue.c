@@ -70,8 +70,8 @@ arm(struct plx_cqueue *cq, uint32_t kinds)
 	uint32_t fired = 0xff;
 
 	assert_int_equal(plx_cqueue_arm(cq, kinds, &fired), PLX_OK);
-	/* What fired at once is told of twice, and not armed any more. */
-	assert_int_equal(plx_cqueue_fired(cq), fired);
+	/* What fired at once is told of here alone, and not armed any more. */
+	assert_int_equal(plx_cqueue_fired(cq), 0);
 	return fired;
 }
 

@@ -300,6 +300,36 @@ a_shared_queue_is_busy_while_it_is_used_and_outlives_its_users(void **state)
 	pair_close(&pair);
 }
 
+/* Their completions cannot be more than it has entries, however many queue pairs take them. */
+static void
+a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
+{
+	enum {
+		DEPTH = 16,
+		MANY = 5
+	};
+	struct pair_options options = pair_defaults(DEPTH);
+	struct pair_side *b = &pair.side[1];
+	struct plx_qpair *more[MANY];
+	(void)state;
+	options.shared = true;
+	open_with(&options, false);
+	pair_start(&pair);
+	for (uint32_t i = 0; i < MANY; i++)
+		more[i] = pair_qpair(&pair, 1, &options);
+	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
+	assert_int_equal(atomic_load(&b->send_cq->reserve), (MANY + 1) * DEPTH);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(plx_qpair_destroy(more[i]), PLX_OK);
+	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
+	assert_int_equal(plx_qpair_destroy(b->qp), PLX_OK);
+	b->qp = NULL;
+	assert_int_equal(atomic_load(&b->recv_cq->reserve), 0);
+	assert_int_equal(atomic_load(&b->send_cq->reserve), 0);
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
 static void
 a_shared_queue_of_a_wrong_size_is_refused(void **state)
 {
@@ -329,6 +359,7 @@ main(void)
 		cmocka_unit_test(the_ring_is_looked_into_only_when_the_queue_is_low),
 		cmocka_unit_test(a_shared_queue_tells_its_threshold_once),
 		cmocka_unit_test(a_shared_queue_is_busy_while_it_is_used_and_outlives_its_users),
+		cmocka_unit_test(a_shared_queue_is_counted_once_in_a_completion_queue),
 		cmocka_unit_test(a_shared_queue_of_a_wrong_size_is_refused),
 	};
 

@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+enum {
+	FLUSHED_MANY =
+		300, /* more than DUO_CQ, and than the engine takes from a ring in one turn */
+};
+
 static void
 assert_refused(struct duo *duo, const struct plx_qp_options *options, enum plx_status status,
 	       const char *word)
@@ -183,6 +188,89 @@ a_queue_pair_can_be_reset_and_connected_again(void **state)
 	duo_close(duo);
 }
 
+/* All of them, at once, in order. */
+static void
+expect_flushed_now(struct plx_cq *cq, uint32_t n)
+{
+	struct plx_wc wc[FLUSHED_MANY];
+	uint32_t got = 0, more;
+
+	while (got < n && (more = plx_cq_poll(cq, wc + got, n - got)) > 0)
+		got += more;
+	assert_int_equal(got, n);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(wc[i].wr_id, i);
+		assert_int_equal(wc[i].status, PLX_WC_FLUSHED);
+	}
+}
+
+/* More than the engine takes from a ring at once, and more than the completion queue holds. */
+static void
+a_flush_is_complete_when_it_returns(void **state)
+{
+	struct duo_options options = duo_usual();
+
+	(void)state;
+	options.qp.sq_depth = options.qp.rq_depth = FLUSHED_MANY;
+	for (int round = 0; round < 4; round++) {
+		bool connected = round & 1;
+		struct duo *duo;
+
+		options.unconnected = !connected;
+		options.cq.depth = round & 2 ? DUO_CQ : 2 * FLUSHED_MANY;
+		duo = duo_open(&options);
+		if (!connected)
+			assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL),
+					 PLX_OK);
+		for (uint32_t i = 0; i < FLUSHED_MANY; i++)
+			end_receive(&duo->a, i, 0, 8);
+		/* The peer has no receive: none of these is done. */
+		for (uint32_t i = 0; connected && i < FLUSHED_MANY; i++)
+			end_post(&duo->a, PLX_WR_SEND, i, 0, 0, 8, NULL);
+		assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+		if (connected)
+			expect_flushed_now(duo->a.send_cq, FLUSHED_MANY);
+		if (options.cq.depth > FLUSHED_MANY)
+			expect_flushed_now(duo->a.recv_cq, FLUSHED_MANY);
+		else
+			for (uint32_t i = 0; i < FLUSHED_MANY; i++)
+				duo_expect(duo->a.recv_cq, i, PLX_WC_FLUSHED);
+		duo_expect_none(duo->a.recv_cq);
+		/* and again: nothing is left to flush */
+		assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+		duo_close(duo);
+	}
+}
+
+/* Posted before the flush it comes back, posted after it, it takes a message. */
+static void
+a_queue_pair_that_is_flushed_in_init_can_be_connected(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct plx_qp_info info;
+	struct duo *duo;
+
+	(void)state;
+	options.unconnected = true;
+	duo = duo_open(&options);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
+	for (uint64_t round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < DUO_RQ; i++)
+			end_receive(&duo->a, i, 0, 8);
+		assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+		expect_flushed_now(duo->a.recv_cq, DUO_RQ);
+	}
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+	assert_int_equal(info.state, PLX_QP_INIT);
+	end_receive(&duo->a, 7, 0, 8);
+	duo_join(duo->a.qp, duo->b.qp, &options.link);
+	end_post(&duo->b, PLX_WR_SEND, 8, 0, 64, 8, NULL);
+	duo_expect(duo->b.send_cq, 8, PLX_WC_SUCCESS);
+	duo_expect(duo->a.recv_cq, 7, PLX_WC_SUCCESS);
+	duo_expect_none(duo->a.recv_cq);
+	duo_close(duo);
+}
+
 static void
 a_query_tells_what_there_is(void **state)
 {
@@ -306,6 +394,8 @@ main(void)
 		DUO_TEST(a_queue_pair_that_was_never_connected_takes_receives_only),
 		DUO_TEST(a_drained_queue_begins_nothing_until_it_is_let_go),
 		DUO_TEST(a_queue_pair_can_be_reset_and_connected_again),
+		DUO_TEST(a_flush_is_complete_when_it_returns),
+		DUO_TEST(a_queue_pair_that_is_flushed_in_init_can_be_connected),
 		DUO_TEST(a_query_tells_what_there_is),
 		DUO_TEST(counters_have_names_texts_and_values),
 		DUO_TEST(a_send_without_a_receive_fails_after_a_second),

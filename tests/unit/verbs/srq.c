@@ -70,6 +70,48 @@ what_is_out_of_range_is_refused(void **state)
 	duo_close(duo);
 }
 
+/* Post single entries until one is refused. Returns: how many were taken */
+static uint32_t
+fill_up(struct duo *duo)
+{
+	const struct plx_sge sge = {(uintptr_t)duo->b.arena, 64, plx_mr_key(duo->b.mr)};
+	const struct plx_recv_wr wr = {.wr_id = 1, .sge = &sge, .sges = 1};
+	enum plx_status why = PLX_OK;
+	uint32_t n = 0;
+
+	while (n <= 4 * DEPTH && plx_srq_post(duo->b.srq, &wr, 1, &why) == 1)
+		n++;
+	assert_int_equal(why, PLX_FULL);
+	return n;
+}
+
+static void
+a_resize_grows_and_shrinks_and_loses_nothing(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct duo *duo;
+
+	(void)state;
+	options.srq = (struct plx_srq_options){.depth = DEPTH, .sges = 1, .depth_max = 3 * DEPTH};
+	options.qp.rq_depth = 0;
+	duo = duo_open(&options);
+	assert_int_equal(plx_srq_resize(duo->b.srq, 0), PLX_INVALID);
+	assert_int_equal(plx_srq_resize(duo->b.srq, 3 * DEPTH + 1), PLX_INVALID);
+	assert_int_equal(fill_up(duo), DEPTH);
+	assert_int_equal(plx_srq_resize(duo->b.srq, DEPTH - 1), PLX_BUSY);
+	assert_int_equal(fill_up(duo), 0);
+	assert_int_equal(plx_srq_resize(duo->b.srq, 3 * DEPTH), PLX_OK);
+	assert_int_equal(fill_up(duo), 2 * DEPTH);
+	for (uint32_t i = 0; i < DEPTH + 2; i++)
+		one_message(duo, 1);
+	duo_until(plx_srq_resize(duo->b.srq, 2 * DEPTH - 1) == PLX_OK);
+	assert_int_equal(fill_up(duo), 1);
+	assert_int_equal(plx_srq_arm(duo->b.srq, 2 * DEPTH), PLX_INVALID);
+	for (uint32_t i = 0; i < 2 * DEPTH - 1; i++)
+		one_message(duo, 1);
+	duo_close(duo);
+}
+
 static void
 queue_pairs_share_its_entries_in_order(void **state)
 {
@@ -232,6 +274,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DUO_TEST(what_is_out_of_range_is_refused),
+		DUO_TEST(a_resize_grows_and_shrinks_and_loses_nothing),
 		DUO_TEST(queue_pairs_share_its_entries_in_order),
 		DUO_TEST(a_post_to_a_full_queue_is_refused_until_a_message_takes_one),
 		DUO_TEST(the_threshold_is_told_once_when_the_count_drops_below_it),
