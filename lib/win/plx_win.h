@@ -95,8 +95,8 @@ PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
 				    uint64_t information);
 
 /**
- * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status; neither
- * event nor port is told, as if the request had never begun.
+ * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status;
+ * neither event nor port is told, as if the request had never begun.
  *
  * Returns: false: it had been cancelled, which is told already: the method returns ND_PENDING
  */
@@ -177,7 +177,8 @@ enum {
 	PLX_PUMPS_MAX = 32,
 };
 
-/* ---- programs that begin in wmain() --------------------------------------------------------------
+/* ---- programs that begin in wmain()
+ * --------------------------------------------------------------
  */
 
 /**
