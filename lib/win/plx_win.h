@@ -94,10 +94,6 @@ PLX_WIN_API int32_t plx_pending_refusal(void);
 PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
 				    uint64_t information);
 
-/** Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status;
- * neither event nor port is told, as if the request had never begun. */
-PLX_WIN_API void plx_pending_abandon(struct plx_pending *pending, int32_t status);
-
 /**
  * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status; neither
  * event nor port is told, as if the request had never begun.
