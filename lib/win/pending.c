@@ -204,21 +204,28 @@ plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t informa
 	return ours;
 }
 
-void
+bool
 plx_pending_abandon(struct plx_pending *pending, int32_t status)
 {
+	struct bucket *bucket = bucket_of(pending->packet.overlapped);
 	struct plx_file *file = pending->file;
+	bool ours;
 
 	pthread_mutex_lock(&file->object.lock);
-	if (pending->list) {
+	ours = pending->list != NULL;
+	if (ours) {
 		unlink_from_list(pending);
 		store_status(pending->packet.overlapped, status, 0);
 		if (pending->event)
 			win_object_release(pending->event);
+		/* Another request may use the same OVERLAPPED, and somebody wait for it. */
+		if (atomic_fetch_add(&bucket->busy, 0) >= SLEEPS_HERE)
+			wake_sleepers(bucket);
 	}
 	pthread_mutex_unlock(&file->object.lock);
 	win_packet_release(&pending->packet);
 	win_object_release(&file->object);
+	return ours;
 }
 
 /* Finish all, in order. Returns: how many */

@@ -94,9 +94,13 @@ PLX_WIN_API int32_t plx_pending_refusal(void);
 PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
 				    uint64_t information);
 
-/** Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status;
- * neither event nor port is told, as if the request had never begun. */
-PLX_WIN_API void plx_pending_abandon(struct plx_pending *pending, int32_t status);
+/**
+ * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status; neither
+ * event nor port is told, as if the request had never begun.
+ *
+ * Returns: false: it had been cancelled, which is told already: the method returns ND_PENDING
+ */
+PLX_WIN_API bool plx_pending_abandon(struct plx_pending *pending, int32_t status);
 
 /**
  * Finish all that are pending with STATUS_CANCELLED, in order. When it returns they are told, and
@@ -171,6 +175,16 @@ PLX_WIN_API void plx_pump_remove(plx_pump_fn *pump, void *context);
 enum {
 	PLX_PUMPS_MAX = 32,
 };
+
+/* ---- programs that begin in wmain() --------------------------------------------------------------
+ */
+
+/**
+ * Strings in UTF-8 as wide ones, whatever the locale: what main() of libpollux-wmain hands on.
+ *
+ * Returns: `count` strings and a NULL, in one block for free(); NULL: no memory
+ */
+PLX_WIN_API wchar_t **plx_wide_strings(int count, char *const *narrow);
 
 #ifdef __cplusplus
 }
