@@ -455,7 +455,8 @@ adapters_open_and_close_in_several_threads(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- processes -------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------
+ */
 
 /* A child has the memory of an open adapter and none of its threads: its end waits for nobody. */
 static void
