@@ -7,12 +7,14 @@
 #include "win.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
 	FIRST_CHUNK = 256, /* slots; each chunk after it is twice as large */
 	CHUNKS = 13,       /* 2 million handles */
 	CHUNK_ALIGN = 64,  /* a chunk is a multiple of it */
+	RESTING = 64,      /* slots that stay free before the oldest of them is used again */
 };
 
 union slot {
@@ -27,6 +29,7 @@ static struct {
 	unsigned chunks;
 	size_t fresh;                              /* slots of the last chunk never used so far */
 	struct win_object *first_free, *last_free; /* used again from the front */
+	size_t free_count;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct {
@@ -57,15 +60,27 @@ fresh_slot(void)
 		chunk = aligned_alloc(CHUNK_ALIGN, bytes);
 		if (!chunk)
 			return NULL;
-		for (size_t i = 0; i < slots_of(table.chunks); i++) {
-			chunk[i] = (union slot){0};
-			pthread_mutex_init(&chunk[i].object.lock, NULL);
-		}
+		memset(chunk, 0, bytes);
 		atomic_store_explicit(&table.chunk[table.chunks++], chunk, memory_order_release);
 		table.fresh = 0;
 	}
 	chunk = atomic_load_explicit(&table.chunk[table.chunks - 1], memory_order_relaxed);
 	return &chunk[table.fresh++].object;
+}
+
+/* The oldest free slot, or NULL. The table's lock is held. */
+static struct win_object *
+used_slot(void)
+{
+	struct win_object *object = table.first_free;
+
+	if (object) {
+		table.first_free = object->next_free;
+		if (!table.first_free)
+			table.last_free = NULL;
+		table.free_count--;
+	}
+	return object;
 }
 
 struct win_object *
@@ -74,19 +89,15 @@ win_object_create(enum win_kind kind)
 	struct win_object *object;
 
 	pthread_mutex_lock(&table.lock);
-	object = table.first_free;
-	if (object) {
-		table.first_free = object->next_free;
-		if (!table.first_free)
-			table.last_free = NULL;
-	} else {
-		object = fresh_slot();
-	}
+	object = table.free_count > RESTING ? used_slot() : fresh_slot();
+	if (!object)
+		object = used_slot();
 	pthread_mutex_unlock(&table.lock);
 	if (!object) {
 		win_fail(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
 	}
+	pthread_mutex_init(&object->lock, NULL);
 	object->kind = (uint8_t)kind;
 	object->automatic = false;
 	object->waiters = (struct win_waiters){NULL, NULL};
@@ -170,6 +181,7 @@ free_slot(struct win_object *object)
 	else
 		table.first_free = object;
 	table.last_free = object;
+	table.free_count++;
 	pthread_mutex_unlock(&table.lock);
 }
 
@@ -186,6 +198,7 @@ win_object_release(struct win_object *object)
 		kinds[object->kind].destroy(object);
 	if (fd >= 0)
 		close(fd);
+	pthread_mutex_destroy(&object->lock);
 	free_slot(object);
 }
 
