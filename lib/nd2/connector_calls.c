@@ -173,7 +173,11 @@ ask(struct nd2_connector *connector, struct nd2_qp *qp)
 {
 	struct plx_why why = {""};
 	enum plx_status status = PLX_OK;
+	struct plx_qp_address from;
 
+	/* With an address of our own given, only the neighbour would be missed, and much later. */
+	if (plx_qp_address(qp->qp, &connector->asked.remote, &from) == PLX_UNREACHABLE)
+		return ND_NETWORK_UNREACHABLE;
 	if (!connector->wire)
 		status = plx_connector_create(connector->adapter->port->channel,
 					      (uintptr_t)&connector->party, &connector->wire);

@@ -5,10 +5,10 @@
  */
 #include "catalog.h"
 
-#include "catalog_paths.h"
 #include "plx_win.h"
 #include "utf8.h"
 
+#include <catalog_paths.h> /* made by Meson: PLX_SYSCONFDIR */
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -92,12 +92,19 @@ add(struct catalog *catalog)
 /* ---- the environment --------------------------------------------------------------------------
  */
 
+static const char *
+name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* The id of a library of which only the path is known: of its name, the same everywhere. */
 static GUID
 guid_of_path(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = name_of(path);
 	uint64_t a = UINT64_C(0xcbf29ce484222325), b = UINT64_C(0x9ae16a3b2f90404f);
 	GUID id;
 
@@ -134,8 +141,8 @@ add_named(struct catalog *catalog, const char *word, size_t length)
 		path = text + CATALOG_GUID_TEXT - 1;
 	}
 	fresh->id = guid_of_path(path);
-	if ((*id && !catalog_guid_parse(id, &fresh->id)) || !catalog_library_is_right(path) ||
-	    strlen(path) >= sizeof(fresh->library)) {
+	if ((*id && !catalog_guid_parse(id, &fresh->id)) || !*name_of(path) ||
+	    !catalog_library_is_right(path) || strlen(path) >= sizeof(fresh->library)) {
 		catalog_complain(&catalog->complaints,
 				 "ND2_PROVIDER: \"%.200s\" is not the absolute path of a library, "
 				 "or {GUID} and such a path",
@@ -143,9 +150,12 @@ add_named(struct catalog *catalog, const char *word, size_t length)
 		return;
 	}
 	snprintf(fresh->library, sizeof(fresh->library), "%s", path);
-	for (; fresh->entries < 2; fresh->entries++)
-		catalog_entry_default(&fresh->entry[fresh->entries], &fresh->id,
-				      families[fresh->entries]);
+	for (; fresh->entries < 2; fresh->entries++) {
+		WSAPROTOCOL_INFOW *entry = &fresh->entry[fresh->entries];
+
+		catalog_entry_default(entry, &fresh->id, families[fresh->entries]);
+		wide_of_utf8(name_of(path), entry->szProtocol, WSAPROTOCOL_LEN + 1);
+	}
 	add(catalog);
 }
 

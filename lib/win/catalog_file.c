@@ -42,9 +42,14 @@ wrong(const struct place *at, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	/* what was included by the file has a name of its own */
-	catalog_complain(at->complaints, "%s:%u: %s", file ? file : at->path,
-			 config_setting_source_line(at->setting), text);
+	/* what was included by the file has a name of its own; the file as a whole has no line */
+	if (!file)
+		file = at->path;
+	if (config_setting_is_root(at->setting))
+		catalog_complain(at->complaints, "%s: %s", file, text);
+	else
+		catalog_complain(at->complaints, "%s:%u: %s", file,
+				 config_setting_source_line(at->setting), text);
 	return false;
 }
 

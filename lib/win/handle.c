@@ -13,6 +13,7 @@ enum {
 	FIRST_CHUNK = 256, /* slots; each chunk after it is twice as large */
 	CHUNKS = 13,       /* 2 million handles */
 	CHUNK_ALIGN = 64,  /* a chunk is a multiple of it */
+	RESTING = 64,      /* slots that stay free before the oldest of them is used again */
 };
 
 union slot {
@@ -27,6 +28,7 @@ static struct {
 	unsigned chunks;
 	size_t fresh;                              /* slots of the last chunk never used so far */
 	struct win_object *first_free, *last_free; /* used again from the front */
+	size_t free_count;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct {
@@ -68,20 +70,30 @@ fresh_slot(void)
 	return &chunk[table.fresh++].object;
 }
 
+/* The oldest free slot, or NULL. The table's lock is held. */
+static struct win_object *
+used_slot(void)
+{
+	struct win_object *object = table.first_free;
+
+	if (object) {
+		table.first_free = object->next_free;
+		if (!table.first_free)
+			table.last_free = NULL;
+		table.free_count--;
+	}
+	return object;
+}
+
 struct win_object *
 win_object_create(enum win_kind kind)
 {
 	struct win_object *object;
 
 	pthread_mutex_lock(&table.lock);
-	object = table.first_free;
-	if (object) {
-		table.first_free = object->next_free;
-		if (!table.first_free)
-			table.last_free = NULL;
-	} else {
-		object = fresh_slot();
-	}
+	object = table.free_count > RESTING ? used_slot() : fresh_slot();
+	if (!object)
+		object = used_slot();
 	pthread_mutex_unlock(&table.lock);
 	if (!object) {
 		win_fail(ERROR_NOT_ENOUGH_MEMORY);
@@ -170,6 +182,7 @@ free_slot(struct win_object *object)
 	else
 		table.first_free = object;
 	table.last_free = object;
+	table.free_count++;
 	pthread_mutex_unlock(&table.lock);
 }
 

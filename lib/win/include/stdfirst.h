@@ -28,7 +28,9 @@
 #include <regex>
 #include <string>
 #include <thread>
-#include <tuple>
+#if __cplusplus >= 202002L
+#include <ranges>
+#endif
 #endif
 
 #endif
