@@ -134,7 +134,7 @@ static void
 both_kinds_go_to_a_stream_of_either(void **state)
 {
 	for (int orientation = -1; orientation <= 1; orientation++) {
-		const char *expected = "wa \u00e9|\u4e2d z\n" + (orientation <= 0);
+		const char *expected = &"wa \u00e9|\u4e2d z\n"[orientation <= 0];
 		char text[64];
 		FILE *file = tmpfile();
 		size_t n;
