@@ -7,6 +7,7 @@ import time
 
 import cells
 import cm
+import datagrams
 import errors
 import judge
 import perftest
@@ -76,6 +77,8 @@ class Plan:
                 self.tools(mtu, family)
             for mtu, family in self.ways():
                 self.connections(mtu, family)
+            for mtu, family in self.ways():
+                self.datagrams(mtu, family)
             for mtu, family in self.ways():
                 self.pings(mtu, family)
             for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
@@ -219,11 +222,10 @@ class Plan:
             return [8]
         return [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
 
-    def play(self, row, count=5):
+    def play(self, row, count=5, kind=perftest.Run):
         """Run one tool. Returns what judges it."""
         role = 'client' if row.is_ours_asking else 'server'
-        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family,
-                           count)
+        run = kind(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, count)
 
         def play():
             with contextlib.closing(run):
@@ -271,6 +273,26 @@ class Plan:
                 call.play()
             call.over = time.time()
         return self.attempt(row, play, lambda capture: call.judge(capture, judge.pattern))
+
+    # ---- datagrams -------------------------------------------------------------------------
+
+    def datagrams(self, mtu, family):
+        sizes = [mtu] if self.arguments.smoke else [1, mtu - 1, mtu]
+        names = [('ibv_ud_pingpong', 'SEND', sizes, datagrams.UdPingpong),
+                 ('ibv_ud_pingpong', 'other Q_Key', [63], datagrams.WrongKey),
+                 ('udaddy', 'SEND_IMM', sizes, datagrams.Udaddy),
+                 ('udaddy', 'nobody listens', [0], datagrams.NoService)]
+        rows = [(self.add(tool, is_ours, op, size, mtu, family), kind)
+                for tool, op, some, kind in names for is_ours in (True, False) for size in some]
+        rows = [(row, kind) for row, kind in rows if row]
+        if not rows:
+            return
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[mtu]}')  # which is how long they may be
+        with self.captured(f'datagrams-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, kind in rows:
+                judges.append(self.call(row, kind) if row.tool == 'udaddy' else
+                              self.play(row, kind=kind))
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
 
     # ---- what must fail --------------------------------------------------------------------
 
