@@ -196,10 +196,9 @@ class Udaddy(Call):
         self.ours.program.try_to('ahdrop', ah=0)
 
     def make_ud(self, number, receives):
-        made = self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]), depth=64,
-                             qkey=CM_QKEY)
-        self.made.append(number)
-        self.own.append(made['qpn'])
+        self.made[number] = self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]),
+                                          depth=64, qkey=CM_QKEY)
+        self.own.append(self.made[number]['qpn'])
         step = self.size + HEADER
         self.ours.ask('recv', id=number, mr=0, at=self.inbox(number), bytes=step, count=receives,
                       step=step)

@@ -147,11 +147,12 @@ class Run:
         exchange.swap(CYCLE.to_bytes(4, 'big'))
         exchange.swap(LINE.to_bytes(4, 'big'))
         exchange.swap(MTU_CODES[self.mtu])
+        self.begin(exchange)
         self.make()
         memory = self.ours.memory
-        keys = key_line(self.own, 16, memory['rkey'], memory['va'])
+        keys = self.key_line(self.own, 16, memory['rkey'], memory['va'])
         self.ours.ask('fill', mr=0, at=0, bytes=ROOM, seed=SEED)
-        self.peer = parse_keys(exchange.swap(keys))
+        self.peer = self.parse_keys(exchange.swap(keys))
         if op == 'SEND':
             self.receive()
         self.connect()
@@ -169,6 +170,14 @@ class Run:
             for _ in range(5):
                 exchange.swap(b'\0' * 8)
             exchange.swap(keys)
+        self.end(exchange)
+
+    key_line, parse_keys = staticmethod(key_line), staticmethod(parse_keys)
+
+    def begin(self, exchange):
+        """What comes before the first exchange of keys."""
+
+    def end(self, exchange):
         exchange.swap(b'done\0')
 
     def ask_all(self, op):

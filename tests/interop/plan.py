@@ -11,6 +11,7 @@ import datagrams
 import errors
 import judge
 import perftest
+import perftest_cm
 import rig
 import storms
 from rig import Failed
@@ -244,6 +245,9 @@ class Plan:
             for is_ours in (True, False) if kind != cm.Starved else (False,):
                 for size in self.call_sizes(name, mtu):
                     rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
+        for tool, role, size in self.cm_tools(mtu):
+            op = f'{perftest.TOOLS[tool][0]} rdma_cm'
+            rows.append((self.add(tool, role == 'client', op, size, mtu, family), None))
         rows = [(row, kind) for row, kind in rows if row]
         if not rows:
             return
@@ -251,9 +255,16 @@ class Plan:
         self.ours.ask('listen', port=cm.PORT)
         with self.captured(f'cm-{mtu}-v{family}', [row for row, _ in rows]) as judges:
             for row, kind in rows:
-                judges.append(self.call(row, kind))
+                judges.append(self.call(row, kind) if kind else
+                              self.play(row, kind=perftest_cm.RunOverCm))
         self.ours.ask('unlisten')
         self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
+
+    def cm_tools(self, mtu):
+        """Perftest's with -R: over connections of the communication manager alone."""
+        sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
+        return [(tool, role, size) for tool in perftest_cm.TOOLS for role in ('client', 'server')
+                for size in sizes]
 
     def call_sizes(self, name, mtu):
         if name in ('refusal', 'no receive'):
