@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """perftest with -R: everything by the communication manager. One connection carries the messages
-that go over TCP otherwise (perftest.py), each a SEND; a second one is what is measured."""
+that go over TCP otherwise (perftest.py), each a SEND; a second one is what is measured. In
+perftest 4.5 that is of IPv4 alone."""
 import struct
 import time
 
@@ -11,6 +12,7 @@ from judge import Talk
 from perftest import PORT, Run, ended
 from rig import Failed
 
+FAMILIES = [4]
 TOOLS = ['ib_send_bw', 'ib_write_bw', 'ib_read_bw']
 DATA, TALK = 0, 1       # queue pairs, by their numbers
 KEYS = '>5I4xQ16sII'    # LID, READs, QPN, PSN, key, address, GID, SRQ, index of the GID
@@ -74,9 +76,7 @@ class RunOverCm(Run):
         self.exchange = Exchange(ours, role == 'client')
 
     def command(self):
-        index = {4: 1, 6: 2}[self.family]
-        words = f'{self.tool} -R -x {index} -F -m {self.mtu} -n {self.count} -s {self.size}'
-        words += ' --ipv6-addr' if self.family == 6 else ''
+        words = f'{self.tool} -R -x 1 -F -m {self.mtu} -n {self.count} -s {self.size}'
         return words + (f' {rig.OURS[self.family]}' if self.role == 'server' else '')
 
     def meet(self):

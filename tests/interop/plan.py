@@ -245,7 +245,7 @@ class Plan:
             for is_ours in (True, False) if kind != cm.Starved else (False,):
                 for size in self.call_sizes(name, mtu):
                     rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
-        for tool, role, size in self.cm_tools(mtu):
+        for tool, role, size in self.cm_tools(mtu, family):
             op = f'{perftest.TOOLS[tool][0]} rdma_cm'
             rows.append((self.add(tool, role == 'client', op, size, mtu, family), None))
         rows = [(row, kind) for row, kind in rows if row]
@@ -260,8 +260,10 @@ class Plan:
         self.ours.ask('unlisten')
         self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
 
-    def cm_tools(self, mtu):
+    def cm_tools(self, mtu, family):
         """Perftest's with -R: over connections of the communication manager alone."""
+        if family not in perftest_cm.FAMILIES:
+            return []
         sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
         return [(tool, role, size) for tool in perftest_cm.TOOLS for role in ('client', 'server')
                 for size in sizes]
