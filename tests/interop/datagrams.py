@@ -294,7 +294,7 @@ def judge_echo(got, text):
 
 
 def asked_of(capture, call, status=SIDR_OK):
-    """The answers of that status to questions in the time of the call, each held to its question."""
+    """The answers of that status to questions of the call, each held to its question."""
     asker, asked = (rig.OURS, rig.RXE) if call.is_client else (rig.RXE, rig.OURS)
     asker, asked = asker[call.family], asked[call.family]
     mads = [mad for mad in capture.mads() if call.began <= mad['time'] <= call.over]
