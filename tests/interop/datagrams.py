@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Datagrams against the tools that send them: ibv_ud_pingpong, which exchanges its queue pair over
-TCP, and udaddy of librdmacm, which asks a service for it (SIDR); and what must find no way."""
+"""Datagrams against the tools that send them: ibv_ud_pingpong and perftest, which exchange their
+queue pairs over TCP, and udaddy of librdmacm, which asks a service for it (SIDR); and what must
+find no way."""
 import ipaddress
 
 import rig
 from cells import judge_success
 from cm import MESSAGES, PORT, SOURCE, Call
 from judge import HEADER, PSN, pattern
-from perftest import INBOX, ROOM, SEED, Run, ended
+from perftest import BOTH_WAYS, INBOX, ROOM, SEED, Run, ended
 from rig import Failed
 
 PINGPONG_QKEY, CM_QKEY, MAD_QKEY = 0x11111111, 0x01234567, 0x80010000
@@ -30,7 +31,8 @@ def judge_sent(sent, number, qkey, imm, messages):
     """What ours says of itself in its datagrams, and their bytes."""
     if [one.data for one in sent] != messages:
         raise Failed(f'{len(sent)} datagrams are on the wire, and not the {len(messages)} of ours')
-    for one, due in zip(sent, range(sent[0].psn, sent[0].psn + len(sent))):
+    first = sent[0].psn if sent else 0
+    for one, due in zip(sent, range(first, first + len(sent))):
         if (one.qkey, one.from_qpn, one.imm, one.psn) != (qkey, number, imm, due & PSN):
             raise Failed(f'{one} has Q_Key {one.qkey:#x}, comes from queue pair {one.from_qpn}, '
                          f'has immediate {one.imm}, PSN {one.psn}')
@@ -151,6 +153,28 @@ class WrongKey(UdPingpong):
             raise Failed(f'{len(got)} datagrams have come, {len(sent)} were answered')
         elif self.memory != pattern_of(INBOX, len(self.memory), SEED):
             raise Failed('a datagram with another Q_Key is in the memory of ours')
+
+
+class UdPerftest(UdPingpong):
+    """perftest's SENDs as datagrams: nothing comes back but what ib_send_lat answers."""
+
+    TOOLS = ['ib_send_bw', 'ib_send_lat']
+
+    def command(self):
+        return super().command() + ' -c UD'
+
+    def ask_all(self, op):
+        for i in range(self.count):
+            self.say(i)
+
+    def judge(self, capture, _pattern):
+        sent, got = self.flows(capture)
+        ways = ('client', 'server') if self.tool in BOTH_WAYS else (self.role,)
+        judge_sent(sent, self.own['qpn'], PINGPONG_QKEY, None,
+                   [self.own_bytes(i) for i in range(self.count)] if 'client' in ways else [])
+        if len(got) != (self.count if 'server' in ways else 0):
+            raise Failed(f'{len(got)} datagrams of the tool have come')
+        judge_received(got, self.memory, pattern(INBOX, len(self.memory), SEED))
 
 
 class Silence(Exception):

@@ -78,7 +78,7 @@ class Plan:
                 self.tools(mtu, family)
             for mtu, family in self.ways():
                 self.connections(mtu, family)
-            for mtu, family in self.ways():
+            for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
                 self.datagrams(mtu, family)
             for mtu, family in self.ways():
                 self.pings(mtu, family)
@@ -262,11 +262,10 @@ class Plan:
 
     def cm_tools(self, mtu, family):
         """Perftest's with -R: over connections of the communication manager alone."""
-        if family not in perftest_cm.FAMILIES:
+        if family not in perftest_cm.FAMILIES or self.arguments.smoke:
             return []
-        sizes = [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
         return [(tool, role, size) for tool in perftest_cm.TOOLS for role in ('client', 'server')
-                for size in sizes]
+                for size in (1, mtu + 1, 65536)]
 
     def call_sizes(self, name, mtu):
         if name in ('refusal', 'no receive'):
@@ -295,6 +294,9 @@ class Plan:
                  ('ibv_ud_pingpong', 'other Q_Key', [63], datagrams.WrongKey),
                  ('udaddy', 'SEND_IMM', sizes, datagrams.Udaddy),
                  ('udaddy', 'nobody listens', [0], datagrams.NoService)]
+        names += [(tool, 'SEND UD', sizes, datagrams.UdPerftest)
+                  for tool in datagrams.UdPerftest.TOOLS]
+        names = names[:3:2] if self.arguments.smoke else names
         rows = [(self.add(tool, is_ours, op, size, mtu, family), kind)
                 for tool, op, some, kind in names for is_ours in (True, False) for size in some]
         rows = [(row, kind) for row, kind in rows if row]
