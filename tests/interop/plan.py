@@ -294,7 +294,7 @@ class Plan:
                  ('ibv_ud_pingpong', 'other Q_Key', [63], datagrams.WrongKey),
                  ('udaddy', 'SEND_IMM', sizes, datagrams.Udaddy),
                  ('udaddy', 'nobody listens', [0], datagrams.NoService)]
-        names += [(tool, 'SEND UD', sizes, datagrams.UdPerftest)
+        names += [(tool, 'SEND UD', [1, mtu], datagrams.UdPerftest)
                   for tool in datagrams.UdPerftest.TOOLS]
         names = names[:3:2] if self.arguments.smoke else names
         rows = [(self.add(tool, is_ours, op, size, mtu, family), kind)
