@@ -43,7 +43,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una))
 		requester_rewind(req);
-	recover_progress(qp, now);
+	recover_progress(qp, now, packets);
 	qp->cc->on_ack(qp->cc_state, now, packets);
 }
 
@@ -91,7 +91,7 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	}
 	requester_rewind(req);
 	req->since_ack_request = 0;
-	recover_disarm(qp);
+	recover_on_rnr(qp);
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
 	req->went_back = false; /* what leaves after the wait is a new flight */
@@ -195,12 +195,13 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	uint32_t offset = req->acked << qp->mtu_shift;
 	uint32_t bytes = track->bytes - offset;
 	bool ends = req->acked + 1 == track->packets || (req->acked + 1) % qp->read_chunk == 0;
+	bool last = plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY);
 
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (pkt->payload_bytes != bytes)
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_LOCAL_LENGTH, out);
-	if (ends != (plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY)))
+	if (last != ends && !(last && req->cut == req->done + 1))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
 	if (!place_answer(qp, offset, pkt->payload, bytes, out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
@@ -235,9 +236,15 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 	const struct plx_wqe *wqe;
 	bool read = op->kind == PLX_OP_READ_RESPONSE;
+	enum plx_verdict verdict;
 
-	if (!plx_psn_in(pkt->psn, req->una, in_flight))
-		return plx_psn_before(pkt->psn, req->una) ? PLX_VERDICT_STALE : PLX_VERDICT_GHOST;
+	if (!plx_psn_in(pkt->psn, req->una, in_flight)) {
+		if (!plx_psn_before(pkt->psn, req->una))
+			return PLX_VERDICT_GHOST;
+		if (read)
+			recover_on_useless_answer(qp, now);
+		return PLX_VERDICT_STALE;
+	}
 	if (op->kind == PLX_OP_ACK)
 		return on_ack(qp, pkt, now, out);
 	if (plx_opcode_has(op, PLX_OPF_AETH) &&
@@ -246,7 +253,11 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	wqe = wqe_of(qp, pkt->psn);
 	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
-	if (!take_until(qp, pkt->psn, now))
-		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+	if (!take_until(qp, pkt->psn, now)) {
+		verdict = recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+		if (read && verdict == PLX_VERDICT_NAK_AGAIN)
+			recover_on_useless_answer(qp, now);
+		return verdict;
+	}
 	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
 }

@@ -69,6 +69,7 @@ struct requester {
 	struct plx_psn next;    /* next to send */
 	struct plx_psn high;    /* one past the highest ever sent */
 	uint32_t rd_open;       /* READ chunks and atomics on the wire */
+	uint32_t window;        /* packets from una on that may be in flight, as agreed or fewer */
 	uint32_t since_ack_request;
 	uint8_t retries_left, rnr_retries_left;
 	bool rnr_waiting; /* until rnr_until */
@@ -87,6 +88,8 @@ struct requester {
 	struct gap gap;     /* good while went_back */
 	uint64_t flight_at; /* what went back is leaving since; PLX_NEVER: nothing of it has */
 	uint64_t retry_at;  /* end of the ack timeout; good once probed */
+	uint32_t cut;       /* a READ that is asked for again in pieces: 1 + its index; 0: none */
+	uint32_t in_vain;   /* answers that were asked for again, whether they are needed or not */
 
 	/* recover.c: how long an answer takes */
 	struct plx_psn timed; /* the packet being timed */
@@ -167,6 +170,7 @@ enum unusual {
 	UNUSUAL_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
 	UNUSUAL_NEWEST = 1 << 2, /* probe: then the newest */
 	UNUSUAL_PROBE = UNUSUAL_OLDEST | UNUSUAL_NEWEST,
+	UNUSUAL_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
 };
 
 struct plx_rc {
@@ -351,7 +355,10 @@ void requester_settle_local(struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
 /* recover.c: what is lost */
-void recover_progress(struct plx_rc *qp, uint64_t now);
+void recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets);
+void recover_on_rnr(struct plx_rc *qp);
+uint32_t recover_ask_again(struct plx_rc *qp, uint32_t packets);
+void recover_on_useless_answer(struct plx_rc *qp, uint64_t now);
 void recover_disarm(struct plx_rc *qp);
 void recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 enum plx_verdict recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now,

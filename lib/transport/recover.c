@@ -120,9 +120,95 @@ recover_disarm(struct plx_rc *qp)
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
 }
 
+/*
+ * An answer to a READ that brings nothing: it lies behind a missing one, or was had before. The
+ * peer is still answering what it was asked for, and what is asked for again would wait behind
+ * that. So the wait begins anew, once for each answer that was asked for again.
+ */
+void
+recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
+{
+	struct requester *req = &qp->req;
+
+	if (req->ack_deadline == PLX_NEVER || (req->in_vain == 0 && !PLX_MUTANT(STALE_BUYS_TIME)))
+		return;
+	req->in_vain -= req->in_vain > 0;
+	req->probed = false;
+	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	req->ack_deadline = plx_time_add(now, req->ack_wait);
+}
+
+/* ---- the window after a loss ----------------------------------------------------------------- */
+
+/*
+ * Everything behind a loss is sent again, so a window should not be much larger than what comes
+ * through between two losses: it loses a third with each time that the requester goes back, and
+ * gains a packet with each that is acknowledged, until it is what was agreed. So it settles at a
+ * few times that distance.
+ */
+static void
+narrow(struct plx_rc *qp)
+{
+	struct requester *req = &qp->req;
+	uint32_t less = req->window - req->window / 3;
+
+	if (PLX_MUTANT(WINDOW_STAYS_WIDE))
+		return;
+	if (req->window > PLX_WINDOW_LEAST)
+		req->window = less > PLX_WINDOW_LEAST ? less : PLX_WINDOW_LEAST;
+	qp->unusual |= UNUSUAL_NARROW;
+}
+
+static PLX_COLD void
+widen(struct plx_rc *qp, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+
+	req->window += packets;
+	if (req->cut != req->done + 1)
+		req->cut = 0;
+	if (req->window < qp->window_packets)
+		return;
+	req->window = qp->window_packets;
+	if (req->cut == 0)
+		qp->unusual &= (uint8_t)~UNUSUAL_NARROW;
+}
+
+/* Who had no receive for one message has none for those behind it: one packet asks. */
+void
+recover_on_rnr(struct plx_rc *qp)
+{
+	recover_disarm(qp);
+	if (PLX_MUTANT(RNR_SENDS_ALL))
+		return;
+	qp->req.window = 1;
+	qp->unusual |= UNUSUAL_NARROW;
+}
+
+/**
+ * A READ of `packets` answers is asked for again, from the cursor on. In a narrow window it is
+ * asked for in pieces, when something of it has come before: then the responder knows the whole of
+ * it, and a piece is a duplicate. @returns how many to ask for
+ */
+uint32_t
+recover_ask_again(struct plx_rc *qp, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+
+	if (qp->unusual & UNUSUAL_NARROW && packets > req->window &&
+	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
+		packets = req->window;
+		req->cut = req->cursor + 1;
+	}
+	req->in_vain += packets;
+	if (req->in_vain > PLX_READ_CHUNK_PACKETS_MAX)
+		req->in_vain = PLX_READ_CHUNK_PACKETS_MAX;
+	return packets;
+}
+
 /* una has moved: nothing is missed so far, and what is lost from now on is another loss. */
 void
-recover_progress(struct plx_rc *qp, uint64_t now)
+recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
@@ -131,6 +217,8 @@ recover_progress(struct plx_rc *qp, uint64_t now)
 	req->went_back = false;
 	req->probed = false;
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
+		widen(qp, packets);
 	req->ack_deadline =
 		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, req->ack_wait);
 	time_next(qp, now);
@@ -145,6 +233,7 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	struct requester *req = &qp->req;
 
 	requester_rewind(req);
+	narrow(qp);
 	req->since_ack_request = 0;
 	req->flight_at = PLX_NEVER;
 	req->timed_at = PLX_NEVER;

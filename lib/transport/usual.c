@@ -156,7 +156,7 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	write = wqe->op == PLX_WR_WRITE;
 	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
 			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
-			 plx_psn_diff(req->next, req->una) >= (int32_t)qp->window_packets) ||
+			 plx_psn_diff(req->next, req->una) >= (int32_t)req->window) ||
 	    !find_payload(qp, wqe, bytes, &usual->payload))
 		return PLX_USUAL_OTHER;
 	usual->payload_bytes = bytes;

@@ -31,6 +31,8 @@ enum {
 struct weather {
 	uint32_t loss_ppm, dup_ppm, reorder_ppm, reorder_depth;
 	bool letter; /* the responder says each NAK once, as the standard has it */
+	uint32_t overtake_ppm; /* packets that are not `behind_ns` late, as all the others are */
+	uint32_t behind_ns;
 };
 
 struct load {
@@ -153,6 +155,8 @@ launch(struct world *world, uint32_t from, const struct plx_emit *emit)
 	}
 	if (plx_prng_chance(&world->prng, weather->reorder_ppm))
 		one.at += gap * (1 + plx_prng_below(&world->prng, weather->reorder_depth));
+	if (weather->behind_ns > 0 && !plx_prng_chance(&world->prng, weather->overtake_ppm))
+		one.at += weather->behind_ns;
 	push(world, &one);
 }
 
@@ -344,6 +348,8 @@ static const struct {
 	{"all 1e-2",
 	 65,
 	 {.loss_ppm = 10000, .dup_ppm = 100000, .reorder_ppm = 10000, .reorder_depth = 8}},
+	{"25 % by 3 ms", 0, {.overtake_ppm = 250000, .behind_ns = 3000000}},
+	{"12 % by 3 ms", 0, {.overtake_ppm = 120000, .behind_ns = 3000000}},
 };
 
 /* Requests a second, and packets a request, of one load in one weather. */

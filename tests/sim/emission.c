@@ -137,8 +137,10 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 		 "PSN %06x is sent, and is not outstanding", emit->pkt.psn.v);
 	sim_must(world, psn <= side->psn_next || psn == side->psn_una, "I6",
 		 "PSN %06x is sent out of turn", emit->pkt.psn.v);
-	sim_must(world, psn - side->psn_una < side->attr.window_packets, "I6",
-		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->attr.window_packets);
+	sim_must(world, psn - side->psn_una < side->window, "I6",
+		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->window);
+	if (again && emit->pkt.opcode == PLX_RC_READ_REQUEST)
+		side->in_vain += psns;
 	sim_must(world, again == (psn < side->psn_high), "I6", "PSN %06x is sent%s again",
 		 emit->pkt.psn.v, again ? "" : " silently");
 	if (side->deadline_seen == PLX_NEVER) {
