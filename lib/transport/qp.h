@@ -170,6 +170,7 @@ enum unusual {
 	UNUSUAL_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
 	UNUSUAL_NEWEST = 1 << 2, /* probe: then the newest */
 	UNUSUAL_PROBE = UNUSUAL_OLDEST | UNUSUAL_NEWEST,
+	UNUSUAL_OTHER = UNUSUAL_PACED | UNUSUAL_PROBE, /* what the usual way cannot do */
 	UNUSUAL_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
 };
 

@@ -105,7 +105,7 @@ time_next(struct plx_rc *qp, uint64_t now)
 	    sq_track(qp, req->cursor)->packets != 1)
 		return;
 	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
-	    qp->state == PLX_QP_RTS && !qp->unusual)
+	    qp->state == PLX_QP_RTS && !(qp->unusual & UNUSUAL_OTHER))
 		recover_time(req, req->next, now);
 }
 

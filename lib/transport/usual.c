@@ -142,8 +142,8 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	uint32_t bytes;
 	bool write;
 
-	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual || qp->resp.res_pending > 0 ||
-			 qp->resp.cnp_owed))
+	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual & UNUSUAL_OTHER ||
+			 qp->resp.res_pending > 0 || qp->resp.cnp_owed))
 		return PLX_USUAL_OTHER;
 	if (qp->resp.owed != OWED_NOTHING)
 		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, usual)

@@ -190,6 +190,12 @@ compare_view(struct seen *seen, const struct plx_rc_view *before)
 	expect(seen, "retries left", after.retries_left, want->retries_left);
 	expect(seen, "RNR retries left", after.rnr_retries_left, want->rnr_retries_left);
 	expect(seen, "RNR waiting", after.rnr_waiting, want->rnr_waiting);
+	if (want->verdict == PLX_VERDICT_STALE ||
+	    (want->verdict == PLX_VERDICT_NAK_AGAIN && plx_psn_eq(want->una, seen->play->una)))
+		expect(seen, "the next question is put off",
+		       after.ack_deadline_ns != before->ack_deadline_ns, want->puts_off);
+	if (want->puts_off)
+		after.ack_deadline_ns = before->ack_deadline_ns;
 	if (want->verdict == PLX_VERDICT_GHOST || want->verdict == PLX_VERDICT_STALE ||
 	    want->verdict == PLX_VERDICT_SYNDROME)
 		expect(seen, "a refused packet that changed the view",
