@@ -195,7 +195,7 @@ recover_ask_again(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
-	if (qp->unusual & UNUSUAL_NARROW && packets > req->window &&
+	if (req->window < qp->window_packets && packets > req->window &&
 	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
 		packets = req->window;
 		req->cut = req->cursor + 1;

@@ -149,7 +149,8 @@ read_waits(const struct plx_rc *qp)
 	if (sq_wqe(qp, req->cursor)->op != PLX_WR_READ || before == 0 ||
 	    plx_psn_eq(req->next, req->high))
 		return false;
-	return req->cut == req->cursor + 1 || read_packets(qp) > req->window - before;
+	return req->cut == req->cursor + 1 ||
+	       (req->window < qp->window_packets && read_packets(qp) > req->window - before);
 }
 
 /* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
@@ -388,7 +389,7 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	struct requester *req = &qp->req;
 	const uint8_t left = qp->unusual & UNUSUAL_OLDEST ? UNUSUAL_NEWEST : 0;
 	const uint32_t cursor = req->cursor, packet = req->cursor_packet;
-	const uint32_t since = req->since_ack_request;
+	const uint32_t since = req->since_ack_request, window = req->window;
 	const struct plx_psn next = req->next;
 	bool sent = false, due = !plx_psn_eq(next, req->una);
 
@@ -398,10 +399,12 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		due = due && find_newest(qp);
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
 	if (due) {
-		req->since_ack_request = qp->ack_interval; /* asks for its ACK */
+		req->window = (uint32_t)plx_psn_diff(next, req->una); /* what is in flight */
+		req->since_ack_request = qp->ack_interval;            /* asks for its ACK */
 		sent = requester_transmit_one(qp, now, out);
 	}
 	qp->unusual |= left;
+	req->window = window;
 	if (PLX_MUTANT(PROBE_MOVES_CURSOR) && sent)
 		return true;
 	req->cursor = cursor;

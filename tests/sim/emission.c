@@ -160,6 +160,21 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 		 side->attr.ack_interval);
 }
 
+/* A READ asks for all up to its next chunk; or for less, when something of that chunk has come, so
+ * that it is certain that the responder knows the whole. */
+static void
+check_piece(struct side *side, const struct op *op, const struct plx_pkt *pkt, uint32_t offset)
+{
+	uint64_t chunk = (uint64_t)side->attr.read_chunk_packets * side->attr.mtu;
+	uint32_t rest = op->length - offset;
+
+	if (rest > chunk - offset % chunk)
+		rest = (uint32_t)(chunk - offset % chunk);
+	sim_must(side->pair->world, pkt->reth.length == rest || offset % chunk > 0, "I6",
+		 "%u of %u bytes are asked for, and the responder may not know the others",
+		 pkt->reth.length, rest);
+}
+
 /* A request packet leaves. */
 void
 emission_check(struct side *side, const struct plx_emit *emit)
@@ -185,6 +200,8 @@ emission_check(struct side *side, const struct plx_emit *emit)
 				 psns <= side->attr.read_chunk_packets,
 			 "I6", "a READ of %u at offset %u of %u", pkt->reth.length, offset,
 			 op->length);
+	if (op->kind == PLX_WR_READ)
+		check_piece(side, op, pkt, offset);
 	check_order(side, emit, psn, psns);
 	/* decision 3: an application may have posted this because of a receive completion */
 	sim_must(world, side->psn_replied >= side->psn_delivered, "D9",
