@@ -43,7 +43,9 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una))
 		requester_rewind(req);
-	recover_progress(qp, now, packets);
+	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
+		recover_widen(qp, packets);
+	recover_progress(qp, now);
 	qp->cc->on_ack(qp->cc_state, now, packets);
 }
 
@@ -221,6 +223,29 @@ on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct
 	return PLX_VERDICT_RESPONSE;
 }
 
+/* Not of what is in flight. */
+static PLX_COLD enum plx_verdict
+outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
+{
+	if (!plx_psn_before(pkt->psn, qp->req.una))
+		return PLX_VERDICT_GHOST;
+	if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
+		recover_on_useless_answer(qp, now);
+	return PLX_VERDICT_STALE;
+}
+
+/* A response behind one that is missing. */
+static PLX_COLD enum plx_verdict
+behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	enum plx_verdict verdict = recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+
+	if (verdict == PLX_VERDICT_NAK_AGAIN &&
+	    plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
+		recover_on_useless_answer(qp, now);
+	return verdict;
+}
+
 /**
  * An answer of the peer's: acknowledgement or response.
  *
@@ -236,15 +261,9 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
 	const struct plx_wqe *wqe;
 	bool read = op->kind == PLX_OP_READ_RESPONSE;
-	enum plx_verdict verdict;
 
-	if (!plx_psn_in(pkt->psn, req->una, in_flight)) {
-		if (!plx_psn_before(pkt->psn, req->una))
-			return PLX_VERDICT_GHOST;
-		if (read)
-			recover_on_useless_answer(qp, now);
-		return PLX_VERDICT_STALE;
-	}
+	if (!plx_psn_in(pkt->psn, req->una, in_flight))
+		return outside(qp, pkt, now);
 	if (op->kind == PLX_OP_ACK)
 		return on_ack(qp, pkt, now, out);
 	if (plx_opcode_has(op, PLX_OPF_AETH) &&
@@ -253,11 +272,7 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	wqe = wqe_of(qp, pkt->psn);
 	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
-	if (!take_until(qp, pkt->psn, now)) {
-		verdict = recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
-		if (read && verdict == PLX_VERDICT_NAK_AGAIN)
-			recover_on_useless_answer(qp, now);
-		return verdict;
-	}
+	if (!take_until(qp, pkt->psn, now))
+		return behind_a_gap(qp, pkt, now, out);
 	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
 }

@@ -356,7 +356,8 @@ void requester_settle_local(struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
 /* recover.c: what is lost */
-void recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets);
+void recover_progress(struct plx_rc *qp, uint64_t now);
+void recover_widen(struct plx_rc *qp, uint32_t packets);
 void recover_on_rnr(struct plx_rc *qp);
 uint32_t recover_ask_again(struct plx_rc *qp, uint32_t packets);
 void recover_on_useless_answer(struct plx_rc *qp, uint64_t now);

@@ -123,19 +123,22 @@ recover_disarm(struct plx_rc *qp)
 /*
  * An answer to a READ that brings nothing: it lies behind a missing one, or was had before. The
  * peer is still answering what it was asked for, and what is asked for again would wait behind
- * that. So the wait begins anew, once for each answer that was asked for again.
+ * that. So nothing is asked before the stream of answers has paused, each answer that was asked for
+ * again counting once: a quarter of the wait is a pause, for a stream has no way to go and come.
  */
 void
 recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
 {
 	struct requester *req = &qp->req;
+	uint64_t until = plx_time_add(now, req->ack_wait / 4);
 
 	if (req->ack_deadline == PLX_NEVER || (req->in_vain == 0 && !PLX_MUTANT(STALE_BUYS_TIME)))
 		return;
 	req->in_vain -= req->in_vain > 0;
 	req->probed = false;
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
-	req->ack_deadline = plx_time_add(now, req->ack_wait);
+	if (req->ack_deadline < until)
+		req->ack_deadline = until;
 }
 
 /* ---- the window after a loss ----------------------------------------------------------------- */
@@ -159,8 +162,8 @@ narrow(struct plx_rc *qp)
 	qp->unusual |= UNUSUAL_NARROW;
 }
 
-static PLX_COLD void
-widen(struct plx_rc *qp, uint32_t packets)
+PLX_COLD void
+recover_widen(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
@@ -195,9 +198,11 @@ recover_ask_again(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
-	if (req->window < qp->window_packets && packets > req->window &&
+	uint32_t room = req->window - (uint32_t)plx_psn_diff(req->next, req->una);
+
+	if (req->window < qp->window_packets && packets > room &&
 	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
-		packets = req->window;
+		packets = room;
 		req->cut = req->cursor + 1;
 	}
 	req->in_vain += packets;
@@ -208,7 +213,7 @@ recover_ask_again(struct plx_rc *qp, uint32_t packets)
 
 /* una has moved: nothing is missed so far, and what is lost from now on is another loss. */
 void
-recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets)
+recover_progress(struct plx_rc *qp, uint64_t now)
 {
 	struct requester *req = &qp->req;
 
@@ -217,8 +222,6 @@ recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->went_back = false;
 	req->probed = false;
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
-	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
-		widen(qp, packets);
 	req->ack_deadline =
 		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, req->ack_wait);
 	time_next(qp, now);

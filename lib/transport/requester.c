@@ -136,9 +136,8 @@ read_packets(const struct plx_rc *qp)
 }
 
 /*
- * In a narrow window the READ at una is asked for again in pieces that fit, one at a time: a
- * responder has one place for each READ, and need not go on with a piece when it is asked for
- * another. One behind it is asked for again when it fits whole.
+ * In a narrow window the READ at una is asked for again in pieces: what fits, as soon as half of
+ * the window is free. One behind it is asked for again when it fits whole.
  */
 static PLX_COLD bool
 read_waits(const struct plx_rc *qp)
@@ -149,8 +148,9 @@ read_waits(const struct plx_rc *qp)
 	if (sq_wqe(qp, req->cursor)->op != PLX_WR_READ || before == 0 ||
 	    plx_psn_eq(req->next, req->high))
 		return false;
-	return req->cut == req->cursor + 1 ||
-	       (req->window < qp->window_packets && read_packets(qp) > req->window - before);
+	if (req->cut == req->cursor + 1)
+		return 2 * before > req->window;
+	return req->window < qp->window_packets && read_packets(qp) > req->window - before;
 }
 
 /* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
