@@ -61,7 +61,7 @@ enum plx_mutant {
 	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post is taken although the queue is full */
 	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
 	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
-	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* a flight that begins anew is told of without end */
+	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* flights that begin anew are told of, obeyed, for ever */
 	PLX_MUTANT_PROBE_MOVES_CURSOR,   /* what lies between the packets of a probe is left out */
 	PLX_MUTANT_PROBE_COSTS_A_RETRY,  /* asking where the peer is counts as going back */
 	PLX_MUTANT_PROBE_BUYS_TIME,      /* each question begins the ack timeout anew */

@@ -377,6 +377,13 @@ gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
 }
 
+/* Has the window lost so much that READs are asked for again in pieces that fit? */
+static inline bool
+recover_cuts(const struct plx_rc *qp)
+{
+	return 2 * qp->req.window < qp->window_packets;
+}
+
 /* A packet leaves whose answer is to be timed. */
 static inline void
 recover_time(struct requester *req, struct plx_psn psn, uint64_t now)

@@ -2,7 +2,7 @@
  *
  * The requester's recovery: when an answer is missed, what is sent again, what that costs, and how
  * long an answer takes. It never sends (requester.c does) and never takes an answer (acknowledge.c
- * does). Start with recover_on_loss() and recover_on_deadline().
+ * does). Start with recover_on_loss(), narrow() and recover_on_deadline().
  *
  * A loss is learned of in one of four ways:
  *
@@ -14,7 +14,8 @@
  *   nobody, for the ack timeout       go back to una         a retry   as agreed
  *
  * So retry count and ack timeout say how long a dead peer is waited for, and nothing else does:
- * what is free of charge never moves the end of the timeout.
+ * what is free of charge never moves the end of the timeout; answers that still come do, even those
+ * that bring nothing. How much is sent again is bounded by a window that losses make narrower.
  */
 #include "qp.h"
 
@@ -189,7 +190,7 @@ recover_on_rnr(struct plx_rc *qp)
 }
 
 /**
- * A READ of `packets` answers is asked for again, from the cursor on. In a narrow window it is
+ * A READ of `packets` answers is asked for again, from the cursor on. In a small window it is
  * asked for in pieces, when something of it has come before: then the responder knows the whole of
  * it, and a piece is a duplicate. @returns how many to ask for
  */
@@ -198,11 +199,9 @@ recover_ask_again(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 
-	uint32_t room = req->window - (uint32_t)plx_psn_diff(req->next, req->una);
-
-	if (req->window < qp->window_packets && packets > room &&
+	if (recover_cuts(qp) && packets > req->window &&
 	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
-		packets = room;
+		packets = req->window;
 		req->cut = req->cursor + 1;
 	}
 	req->in_vain += packets;
@@ -270,7 +269,7 @@ static bool
 lost_again(const struct requester *req, struct plx_psn psn, uint64_t now, enum plx_loss cause)
 {
 	if (req->flight_at == PLX_NEVER || req->rtt_least == PLX_NEVER ||
-	    req->gap.restarts >= PLX_RESTARTS_MAX)
+	    (req->gap.restarts >= PLX_RESTARTS_MAX && !PLX_MUTANT(RESTARTS_UNBOUNDED)))
 		return false;
 	return now - req->flight_at >= req->rtt_least / 2 &&
 	       (cause == PLX_LOSS_NAK || gap_begins_anew(&req->gap, psn));

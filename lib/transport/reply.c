@@ -72,16 +72,14 @@ reply_remember(struct plx_rc *qp)
 	return &qp->res[resp->res_newest];
 }
 
-/* Answer `res` from packet `packet` of the request on, `bytes` from there; an answer that is on its
- * way and ends there goes on, for who asks in pieces wants both. */
+/* Answer `res` from packet `packet` of the request on, `bytes` from there. */
 void
 reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes)
 {
 	if (!res->pending)
 		qp->resp.res_pending++;
-	if (!res->pending || packet != res->reply_end)
-		res->reply_first = res->reply_next = packet;
 	res->pending = true;
+	res->reply_first = res->reply_next = packet;
 	res->reply_end = packet + (res->kind == PLX_OP_READ_REQUEST ? qp_packets(qp, bytes) : 1);
 	res->reply_bytes = (packet << qp->mtu_shift) + bytes;
 }

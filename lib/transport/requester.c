@@ -136,8 +136,9 @@ read_packets(const struct plx_rc *qp)
 }
 
 /*
- * In a narrow window the READ at una is asked for again in pieces: what fits, as soon as half of
- * the window is free. One behind it is asked for again when it fits whole.
+ * In a window that has become small the READ at una is asked for again in pieces, one after the
+ * other: Linux rxe forgets what lies before the newest piece, so none may leave while one before it
+ * may be lost. A READ behind it is asked for again when it fits whole.
  */
 static PLX_COLD bool
 read_waits(const struct plx_rc *qp)
@@ -148,9 +149,8 @@ read_waits(const struct plx_rc *qp)
 	if (sq_wqe(qp, req->cursor)->op != PLX_WR_READ || before == 0 ||
 	    plx_psn_eq(req->next, req->high))
 		return false;
-	if (req->cut == req->cursor + 1)
-		return 2 * before > req->window;
-	return req->window < qp->window_packets && read_packets(qp) > req->window - before;
+	return req->cut == req->cursor + 1 ||
+	       (recover_cuts(qp) && read_packets(qp) > req->window - before);
 }
 
 /* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
