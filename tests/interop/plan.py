@@ -166,8 +166,7 @@ class Plan:
 
     def all_rows(self, is_ours, mtu, family, wire='clean'):
         """Those that are wanted of every operation in every size."""
-        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)
-                 if wire != storms.HEAVY or size <= storms.HEAVY_MAX]
+        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)]
         names += [(op, 8) for op in cells.ATOMICS]
         rows = [self.add('peer', is_ours, op, size, mtu, family, wire) for op, size in names]
         return [row for row in rows if row]
@@ -180,7 +179,7 @@ class Plan:
         link = work = None
         done, first = [], rows[0]
         is_clean = first.wire == 'clean'
-        options = {} if is_clean else storms.PATIENT if first.is_ours_asking else storms.HASTY
+        options = {} if is_clean else storms.HASTY
         try:
             link = cells.Link(*self.ends(first), first.mtu, first.family, **options)
             links.append(link)
