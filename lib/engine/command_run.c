@@ -120,28 +120,68 @@ detach_srq(struct command *command)
 	return PLX_OK;
 }
 
-/* All of it, published: whoever asked finds everything when this is answered. What posts race with
- * this is flushed later, by the sweep. */
+/* Everything that is posted to a queue pair in ERROR. */
 static enum plx_status
-flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+flush_all(struct plx_engine *engine, struct plx_qpair *qp)
 {
 	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
-	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
 	struct plx_rc_view view;
 
-	if (status != PLX_OK)
-		return status;
-	while (qpair_pull(qp) > 0)
-		;
 	/* Each turn completes one at least; the bound is for what ought not to be. */
 	do {
 		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
 		engine_execute(engine, qp);
 		plx_rc_query(qp->rc, &view);
 	} while (!view.flushed && --turns > 0);
-	engine_schedule(engine, qp);
-	engine_publish(engine);
 	return view.flushed ? PLX_OK : PLX_AGAIN;
+}
+
+/* What was completed, and that its places are free: whoever asked finds both. */
+static void
+publish_all(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	engine_publish(engine);
+	qpair_publish(qp);
+	rqueue_publish(qp->recv, qp->recv_cq);
+}
+
+/* All of it, published: whoever asked finds everything when this is answered. What posts race with
+ * this is flushed later, by the sweep. */
+static enum plx_status
+flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+
+	if (status != PLX_OK)
+		return status;
+	while (qpair_pull(qp) > 0)
+		;
+	status = flush_all(engine, qp);
+	engine_schedule(engine, qp);
+	publish_all(engine, qp);
+	return status;
+}
+
+/* Never connected: its receives come back, and it stays in INIT for whoever looks from outside. What
+ * is put into the posting ring meanwhile is not forgotten: it waits there for the connection. */
+static enum plx_status
+flush_fresh_qp(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	uint32_t end = qp->sq_base + plx_rc_sq_posted(qp->rc);
+	enum plx_status status;
+
+	if (qp->srq == NULL)
+		rqueue_pull(&qp->own);
+	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
+	if (status == PLX_OK)
+		status = flush_all(engine, qp);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_INIT, NULL);
+	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+	publish_all(engine, qp);
+	return status;
 }
 
 static enum plx_status
@@ -175,7 +215,10 @@ command_execute(struct plx_engine *engine, struct command *command)
 				     &command->modify.path);
 		return;
 	case COMMAND_QP_FLUSH:
-		command->status = flush_qp(engine, command->qp);
+		command->status = plx_qpair_state(command->qp) == PLX_QP_INIT &&
+						  command->qp->ud == NULL
+					  ? flush_fresh_qp(engine, command->qp)
+					  : flush_qp(engine, command->qp);
 		return;
 	case COMMAND_QP_QUERY:
 		command->status = query_qp(command);

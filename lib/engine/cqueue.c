@@ -350,6 +350,12 @@ plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 }
 
 uint32_t
+plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds)
+{
+	return atomic_fetch_and(&cq->armed, ~kinds) & kinds;
+}
+
+uint32_t
 plx_cqueue_fired(struct plx_cqueue *cq)
 {
 	int fd = atomic_load(&cq->fd);

@@ -261,6 +261,10 @@ uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
 enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
 			       uint32_t *fired) PLX_MUST_CHECK;
 
+/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not among
+ * them has fired, or is firing at this moment. */
+uint32_t plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds);
+
 /** Take the kinds that have fired since the last call; clears the descriptor. */
 uint32_t plx_cqueue_fired(struct plx_cqueue *cq);
 
@@ -357,8 +361,8 @@ enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
 				 const struct plx_qpair_path *path) PLX_MUST_CHECK;
 
 /**
- * To ERROR; when this returns everything that was posted before it has its completion in its queue,
- * or behind it when that is full.
+ * To ERROR, from INIT to INIT again; when this returns everything that was posted before it has its
+ * completion in its queue, or behind it when that is full.
  * Errors: STATE (in RESET); AGAIN (some of it comes later); TIMEOUT (the engine does not run)
  */
 enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;

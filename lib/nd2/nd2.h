@@ -7,8 +7,8 @@
  * the table of methods. Data path calls (posts, GetResults) go straight to plx_verbs.h: no lock of
  * ours, no allocation, no system call.
  *
- * Locks, in the order in which they may be taken: nd2_port.events (all that happens to connections),
- * an object's own, that of its list of pending requests, those of lib/win.
+ * Locks, in the order in which they may be taken: nd2_port.events (all that happens to
+ * connections), an object's own, that of its list of pending requests, those of lib/win.
  */
 #ifndef PLX_ND2_H
 #define PLX_ND2_H
@@ -32,8 +32,8 @@
 struct nd2_object;
 
 struct nd2_kind {
-	const IID *iid;                   /* of its interface */
-	bool overlapped;                  /* IID_IND2Overlapped is answered, too */
+	const IID *iid;                     /* of its interface */
+	bool overlapped;                    /* IID_IND2Overlapped is answered, too */
 	void (*close)(struct nd2_object *); /* may be NULL */
 	void (*destroy)(struct nd2_object *);
 };
@@ -63,14 +63,17 @@ uint32_t nd2_objects_alive(void);
  */
 HRESULT nd2_check_create(REFIID iid, const IID *wanted, void **out);
 
-/* ---- status.c: what a status of ours is called in ND2 ------------------------------------------- */
+/* ---- status.c: what a status of ours is called in ND2 -------------------------------------------
+ */
 
-/** Of a completion, by the operation that ended. Contract 1.4, ledger 4 to 7. Hot. */
-HRESULT nd2_completion_status(uint8_t status);
+/** Of a completion. Contract 1.4, ledger 4 to 7. Hot.
+ * @param receive of a receive queue: PLX_WC_RECV */
+HRESULT nd2_completion_status(uint8_t status, bool receive);
 /** Of a refused call, where the method has no own word for it. */
 HRESULT nd2_call_status(enum plx_status status);
 
-/* ---- address.c ------------------------------------------------------------------------------------
+/* ---- address.c
+ * ------------------------------------------------------------------------------------
  */
 
 /** Errors: ND_INVALID_ADDRESS (family neither IPv4 nor IPv6, or `length` too small for it) */
@@ -87,27 +90,38 @@ bool nd2_is_any(const struct plx_ip *ip);
 bool nd2_is_loopback(const struct plx_ip *ip);
 bool nd2_same_ip(const struct plx_ip *a, const struct plx_ip *b);
 
-/* ---- port.c: one open adapter of Pollux, shared by all that were opened on it --------------------- */
+/* ---- port.c: one open adapter of Pollux, shared by all that were opened on it
+ * --------------------- */
 
 enum {
 	ND2_CHANNEL_DEPTH = 1024,
-	ND2_MIN_SGES = 4,          /* ledger 14 */
-	ND2_READ_LIMIT = 16,       /* advertised; 255 at most fit the wire */
-	ND2_FIRST_PORT = 49152,    /* of ports that are chosen */
-	ND2_LINGER_MS = 1000,      /* at exit, for disconnects that were not answered */
+	ND2_MIN_SGES = 4,       /* ledger 14 */
+	ND2_READ_LIMIT = 16,    /* advertised; 255 at most fit the wire */
+	ND2_FIRST_PORT = 49152, /* of ports that are chosen */
+	ND2_LINGER_MS = 1000,   /* at exit, for disconnects that were not answered */
 	ND2_POLL_BATCH = 16,
 };
 
-/* What a descriptor's readiness calls, on the dispatcher's thread. */
+/* What a descriptor's readiness calls, on the dispatcher's thread; it must make the descriptor
+ * unreadable. In inline mode there is no descriptor (`fd` is not looked at): every pump calls
+ * ready(), which finds out itself whether there is something. No lock is held meanwhile. */
 struct nd2_watch {
 	int fd;
 	void (*ready)(struct nd2_watch *watch);
-	bool watched;
+	bool watched; /* dispatch.c's own, with the next */
+	uint32_t slot;
+};
+
+enum nd2_port_state {
+	ND2_PORT_OPENING, /* by another thread: wait for it */
+	ND2_PORT_OPEN,
+	ND2_PORT_CLOSING, /* the last user has gone; the next one waits, and opens it anew */
 };
 
 struct nd2_port {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	uint64_t id; /* AdapterId: of the name, stable from run to run */
+	enum nd2_port_state state;
 	struct plx_adapter *adapter;
 	struct plx_channel *channel;
 	struct plx_adapter_info info;
@@ -119,23 +133,32 @@ struct nd2_port {
 	pthread_mutex_t events;
 	struct nd2_connection_tables *tables; /* connector.c's own: ports taken, those who linger */
 
-	pthread_mutex_t lock; /* of what follows */
-	struct plx_list cqs, srqs; /* alive: async events name them by pointer */
-	uint32_t users;
+	pthread_mutex_t lock;          /* of what follows */
+	struct plx_list cqs, srqs;     /* alive: async events name them by pointer */
 	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
-	struct plx_list node;          /* port.c's list of open ports */
+
+	/* port.c's own, under its lock, with `state` */
+	uint32_t users;
+	bool lingered;
+	struct plx_list node;
 };
 
 /** Open the port of an adapter's name, or share it. Errors: ND_NO_MEMORY, ND_DEVICE_NOT_READY,
- * ND_INVALID_PARAMETER (no such name); the sentence goes to nd2_say() */
+ * ND_INSUFFICIENT_RESOURCES; the sentence goes to nd2_say() */
 HRESULT nd2_port_take(const char *name, struct nd2_port **port);
-/** The last one lingers for disconnects (ND2_LINGER_MS at most), then closes it. */
+/** The last one lingers for disconnects (ND2_LINGER_MS at most), then closes it; on a thread of its
+ * own when this one is telling events. Called without locks, but for port->events then. */
 void nd2_port_give(struct nd2_port *port);
 
-/** The sentence of a failure that ND2's status cannot carry: to stderr when POLLUX_ND2_LOG is set. */
+/** The AdapterId of a name: the same in every process, never 0. */
+uint64_t nd2_port_id(const char *name);
+
+/** The sentence of a failure that ND2's status cannot carry: to stderr when POLLUX_ND2_LOG is set.
+ */
 void nd2_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- dispatch.c: who finishes what pends ------------------------------------------------------------
+/* ---- dispatch.c: who finishes what pends
+ * ------------------------------------------------------------
  *
  * Worker mode: a thread of the port sleeps on the descriptors of the channel, of the adapter's
  * asynchronous events and of completion queues that somebody waits for. Inline mode: the same, when
@@ -157,10 +180,15 @@ void nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch);
  */
 void nd2_port_events(struct nd2_port *port);
 
-/** Inline mode: a duty cycle, and everything that came of it. Worker mode: nothing. A plx_pump_fn. */
+/** Inline mode: a duty cycle, and everything that came of it. Worker mode: nothing. A plx_pump_fn.
+ */
 void nd2_port_pump(void *port);
 
-/* ---- adapter.c ----------------------------------------------------------------------------------------
+/** Is this thread telling events just now, so that it must not wait for their end? */
+bool nd2_delivering(void);
+
+/* ---- adapter.c
+ * ----------------------------------------------------------------------------------------
  */
 
 struct nd2_adapter {
@@ -178,7 +206,8 @@ nd2_adapter_of(IND2Adapter *face)
 	return (struct nd2_adapter *)(void *)face;
 }
 
-/* ---- objects that Create* makes -------------------------------------------------------------------
+/* ---- objects that Create* makes
+ * -------------------------------------------------------------------
  *
  * Each create: the method of IND2Adapter behind it, with the adapter in front. Whose object an
  * interface pointer is, is found by its table: a pointer of another provider, or of another
@@ -195,6 +224,7 @@ struct nd2_cq {
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
+	uint32_t idle_looks; /* inline mode: for nothing */
 	USHORT group;
 	KAFFINITY affinity;
 };
@@ -206,8 +236,11 @@ struct nd2_srq {
 	struct plx_srq *srq;
 	struct plx_pending_list pending;
 	struct plx_list node; /* in port->srqs */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* of what follows */
+	struct plx_list waiters;
 	uint32_t depth, sges, threshold;
+	bool armed;    /* the engine will tell when there are fewer than the threshold */
+	bool doubtful; /* ... of something else than the next one who waits wants to know */
 	USHORT group;
 	KAFFINITY affinity;
 };
@@ -219,7 +252,7 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
-	ULONG flags;
+	atomic_uint token; /* as GetLocalToken gives it; 0: not registered */
 };
 
 struct nd2_mw {
@@ -246,9 +279,10 @@ struct nd2_qp {
 	struct nd2_cq *receive_cq, *initiator_cq;
 	struct nd2_srq *srq;
 	uint32_t max_receive_sges, max_initiator_sges, inline_bytes;
-	atomic_int phase; /* enum nd2_qp_phase */
-	atomic_bool taken; /* by a connector */
-	atomic_bool broken; /* flushed: not to be connected (again) */
+	atomic_int phase;                /* enum nd2_qp_phase */
+	atomic_bool taken;               /* by a connector: */
+	struct nd2_connector *connector; /* under port->events */
+	atomic_bool broken;              /* flushed: not to be connected (again) */
 };
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
@@ -281,14 +315,21 @@ void nd2_cq_fired(struct nd2_cq *cq);
 void nd2_cq_overrun(struct nd2_cq *cq);
 void nd2_srq_below(struct nd2_srq *srq);
 
-/* ---- connector.c, listener.c ------------------------------------------------------------------------ */
+/* ---- connector.c, listener.c
+ * ------------------------------------------------------------------------ */
 
 HRESULT nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 HRESULT nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 
 /** The tables of a port. ND_NO_MEMORY */
 HRESULT nd2_connections_start(struct nd2_port *port);
-/** Waits ND2_LINGER_MS at most for what was disconnected, then forgets it. */
+/**
+ * At the end of the process, and before nd2_connections_stop(): disconnect whatever is connected
+ * still, and wait ND2_LINGER_MS at most until every disconnect was answered. Changes nothing else:
+ * other threads may still be in any call.
+ */
+void nd2_connections_linger(struct nd2_port *port);
+/** Forgets what nd2_connections_linger() has waited for. No event comes any more, no object is. */
 void nd2_connections_stop(struct nd2_port *port);
 
 /** An event of the channel; port->events is held. */
@@ -297,5 +338,11 @@ void nd2_connection_event(struct nd2_port *port, const struct plx_channel_event 
 /** The last Release of a queue pair that a connector has taken: as Disconnect, Reject or giving
  * up. Called without locks. */
 void nd2_connection_of_qp_ends(struct nd2_qp *qp);
+
+/* ---- provider.c: what the library exports
+ * -------------------------------------------------------- */
+
+PLX_API HRESULT STDMETHODCALLTYPE DllGetClassObject(REFCLSID class_id, REFIID iid, void **out);
+PLX_API HRESULT STDMETHODCALLTYPE DllCanUnloadNow(void);
 
 #endif

@@ -77,6 +77,12 @@ plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 }
 
 uint32_t
+plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
+{
+	return plx_cqueue_disarm(cq->queue, kinds);
+}
+
+uint32_t
 plx_cq_fired(struct plx_cq *cq)
 {
 	return plx_cqueue_fired(cq->queue);

@@ -7,7 +7,7 @@
  * Start with struct plx_pending_list.
  *
  * Threads: every function here may be called from any thread. Locks are taken in the order
- * object, file, port; none is held while a caller's function runs.
+ * object, file, event or port; none is held while a caller's function runs.
  */
 #ifndef PLX_WIN_H
 #define PLX_WIN_H
@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -51,16 +52,18 @@ PLX_WIN_API void plx_file_release(struct plx_file *file);
 struct plx_pending;
 
 struct plx_pending_list {
-	pthread_mutex_t lock;
+	struct plx_file *file;            /* held; its lock is the list's */
 	struct plx_pending *first, *last; /* in the order of their begin */
-	struct plx_file *file;            /* held */
 };
 
 /** @param file held by the list until plx_pending_list_end() */
 PLX_WIN_API void plx_pending_list_init(struct plx_pending_list *list, struct plx_file *file);
 
-/** Everything pending is finished with `status`, and the file let go. No finish of a request of
- * this list touches the list afterwards. */
+/**
+ * Everything pending is finished with `status`, and the file let go. When it returns no OVERLAPPED
+ * of this list is touched any more, by whichever thread; a plx_pending_finish() that comes later
+ * does not touch the list.
+ */
 PLX_WIN_API void plx_pending_list_end(struct plx_pending_list *list, int32_t status);
 
 /**
@@ -68,11 +71,16 @@ PLX_WIN_API void plx_pending_list_end(struct plx_pending_list *list, int32_t sta
  * OVERLAPPED only hEvent is read. The same OVERLAPPED may be used by two requests at once.
  *
  * Returns: the request, which plx_pending_finish() must be called on exactly once by the caller or
- * on its behalf; NULL: no memory, and nothing has changed
- * Cost: no system call; an allocation at most
+ * on its behalf; NULL: nothing has changed, and plx_pending_refusal() is what the method returns
+ * Cost: no system call; an allocation
+ * Tests: tests/unit/win/pending.c, tests/unit/win/race.c, tests/unit/win/quiet.c
  */
 PLX_WIN_API struct plx_pending *plx_pending_begin(struct plx_pending_list *list,
 						  OVERLAPPED *overlapped);
+
+/** Why this thread's last plx_pending_begin() was NULL: STATUS_INVALID_HANDLE (hEvent is none of an
+ * event), STATUS_INSUFFICIENT_RESOURCES. */
+PLX_WIN_API int32_t plx_pending_refusal(void);
 
 /**
  * Finish it, unless it was cancelled, and give the caller's reference back. Internal is stored with
@@ -86,8 +94,20 @@ PLX_WIN_API struct plx_pending *plx_pending_begin(struct plx_pending_list *list,
 PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
 				    uint64_t information);
 
-/** Finish all that are pending with STATUS_CANCELLED, in order, before this returns.
- * Returns: how many */
+/**
+ * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status;
+ * neither event nor port is told, as if the request had never begun.
+ *
+ * Returns: false: it had been cancelled, which is told already: the method returns ND_PENDING
+ */
+PLX_WIN_API bool plx_pending_abandon(struct plx_pending *pending, int32_t status);
+
+/**
+ * Finish all that are pending with STATUS_CANCELLED, in order. When it returns they are told, and
+ * so are those that another thread was just finishing.
+ *
+ * Returns: how many
+ */
 PLX_WIN_API uint32_t plx_pending_cancel_all(struct plx_pending_list *list);
 
 /** For a method that succeeds at once or fails: the OVERLAPPED is given the status too, its event
@@ -95,43 +115,78 @@ PLX_WIN_API uint32_t plx_pending_cancel_all(struct plx_pending_list *list);
 PLX_WIN_API void plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status);
 
 /**
- * What became of a request, from its OVERLAPPED alone.
+ * What became of a request, from its OVERLAPPED alone: whichever object, file or provider has it.
+ * An event is neither needed nor consumed. After a final status nothing of that request is under
+ * way any more: event and packet have been dealt with, and the OVERLAPPED may be used again.
  *
- * @param file whose finishes to sleep on when there is no event; may be NULL
  * Returns: its status; STATUS_PENDING: not finished, and `wait` is false
+ * Cost: no system call unless it sleeps
  */
-PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, struct plx_file *file, bool wait);
+PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, bool wait);
+
+/* ---- the catalog of providers -------------------------------------------------------------------
+ *
+ * Its calls are those of Winsock (ws2spi.h); these tell a person what is wrong with it.
+ */
+
+/**
+ * Read the catalog as WSCEnumProtocols() does. A drop-in file that is wrong is left out of it, and
+ * is told of here: file, line, setting, value, range.
+ *
+ * @param text [size] the sentences, one a line; empty: nothing is wrong
+ * Returns: how many there are
+ * Tests: tests/unit/ndsupport/catalog.c
+ */
+PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
+
+/** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
+ * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/ndsupport/library.c */
+PLX_WIN_API const char *plx_library_why(void);
 
 /* ---- descriptors --------------------------------------------------------------------------------
  */
 
 /**
- * A descriptor that is readable while the handle is signalled: an event that is set, a port that has
- * packets, a thread that has ended, a file on which requests have finished since it was last read.
- * It belongs to the handle. Nothing is written to it before this was called once.
+ * A descriptor that is readable while the handle is signalled: an event that is set, a port that
+ * has packets, a thread that has ended, a file on which requests have finished since it was last
+ * read. It belongs to the handle. Nothing is written to it before this was called once.
  *
  * Returns: -1: the handle is none, or no descriptor can be had
  */
 PLX_WIN_API int plx_handle_fd(HANDLE handle);
 
-/* ---- pumps ----------------------------------------------------------------------------------------
+/* ---- pumps
+ * ----------------------------------------------------------------------------------------
  *
  * An adapter in inline mode moves only when it is polled. While one is open its provider has a pump
- * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus,
- * plx_overlapped_result) calls it until what it waits for is there, instead of sleeping. Without a
- * pump waits sleep.
+ * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus, Sleep,
+ * plx_overlapped_result) calls it until what it waits for is there, instead of sleeping. A look
+ * without waiting that finds nothing calls it once. Without a pump waits sleep.
+ *
+ * A pump is called by several threads at once, and never while a lock of this library is held.
  */
 
 typedef void plx_pump_fn(void *context);
 
 /** Returns: false: there are PLX_PUMPS_MAX already */
 PLX_WIN_API bool plx_pump_add(plx_pump_fn *pump, void *context);
-/** When it returns no thread is in the pump. */
+/** When it returns no thread is in the pump, this one excepted. Tests: tests/unit/win/pump.c */
 PLX_WIN_API void plx_pump_remove(plx_pump_fn *pump, void *context);
 
 enum {
 	PLX_PUMPS_MAX = 32,
 };
+
+/* ---- programs that begin in wmain()
+ * --------------------------------------------------------------
+ */
+
+/**
+ * Strings in UTF-8 as wide ones, whatever the locale: what main() of libpollux-wmain hands on.
+ *
+ * Returns: `count` strings and a NULL, in one block for free(); NULL: no memory
+ */
+PLX_WIN_API wchar_t **plx_wide_strings(int count, char *const *narrow);
 
 #ifdef __cplusplus
 }

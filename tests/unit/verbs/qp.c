@@ -242,6 +242,35 @@ a_flush_is_complete_when_it_returns(void **state)
 	}
 }
 
+/* Posted before the flush it comes back, posted after it, it takes a message. */
+static void
+a_queue_pair_that_is_flushed_in_init_can_be_connected(void **state)
+{
+	struct duo_options options = duo_usual();
+	struct plx_qp_info info;
+	struct duo *duo;
+
+	(void)state;
+	options.unconnected = true;
+	duo = duo_open(&options);
+	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
+	for (uint64_t round = 0; round < 3; round++) {
+		for (uint64_t i = 0; i < DUO_RQ; i++)
+			end_receive(&duo->a, i, 0, 8);
+		assert_int_equal(plx_qp_flush(duo->a.qp), PLX_OK);
+		expect_flushed_now(duo->a.recv_cq, DUO_RQ);
+	}
+	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+	assert_int_equal(info.state, PLX_QP_INIT);
+	end_receive(&duo->a, 7, 0, 8);
+	duo_join(duo->a.qp, duo->b.qp, &options.link);
+	end_post(&duo->b, PLX_WR_SEND, 8, 0, 64, 8, NULL);
+	duo_expect(duo->b.send_cq, 8, PLX_WC_SUCCESS);
+	duo_expect(duo->a.recv_cq, 7, PLX_WC_SUCCESS);
+	duo_expect_none(duo->a.recv_cq);
+	duo_close(duo);
+}
+
 static void
 a_query_tells_what_there_is(void **state)
 {
@@ -366,6 +395,7 @@ main(void)
 		DUO_TEST(a_drained_queue_begins_nothing_until_it_is_let_go),
 		DUO_TEST(a_queue_pair_can_be_reset_and_connected_again),
 		DUO_TEST(a_flush_is_complete_when_it_returns),
+		DUO_TEST(a_queue_pair_that_is_flushed_in_init_can_be_connected),
 		DUO_TEST(a_query_tells_what_there_is),
 		DUO_TEST(counters_have_names_texts_and_values),
 		DUO_TEST(a_send_without_a_receive_fails_after_a_second),

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * IND2Adapter: what it is asked, and which file makes what it creates.
+ * It has no lock and no state of its own beside its protection domain: every method may run in any
+ * number of threads at once. Start with `adapter_table`, at the end.
+ */
+#include <stdlib.h>
+
+#include "nd2.h"
+
+static struct nd2_object *
+object_of(IND2Adapter *face)
+{
+	return &nd2_adapter_of(face)->object;
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_query_interface(IND2Adapter *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(object_of(face), iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+adapter_add_ref(IND2Adapter *face)
+{
+	return nd2_add_ref(object_of(face));
+}
+
+static ULONG STDMETHODCALLTYPE
+adapter_release(IND2Adapter *face)
+{
+	return nd2_release(object_of(face));
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
+{
+	(void)face;
+	if (!out)
+		return ND_INVALID_PARAMETER;
+	*out = plx_file_create();
+	return *out ? ND_SUCCESS : ND_NO_MEMORY;
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_query(IND2Adapter *face, ND2_ADAPTER_INFO *info, ULONG *length)
+{
+	ULONG given;
+
+	if (!length)
+		return ND_INVALID_PARAMETER;
+	given = *length;
+	*length = sizeof(*info);
+	if (!info || given < sizeof(*info))
+		return ND_BUFFER_OVERFLOW;
+	/* the reference pages say 1, every client says 2 */
+	if (info->InfoVersion != ND_VERSION_2 && info->InfoVersion != ND_VERSION_1)
+		return ND_NOT_SUPPORTED;
+	*info = nd2_adapter_of(face)->port->limits;
+	return ND_SUCCESS;
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
+{
+	const struct plx_adapter_info *info = &nd2_adapter_of(face)->port->info;
+
+	return nd2_address_list(info->address, info->addresses, list, length);
+}
+
+/* ---- what it creates --------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_completion_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
+				USHORT group, KAFFINITY affinity, void **out)
+{
+	return nd2_cq_create(nd2_adapter_of(face), iid, file, depth, group, affinity, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_memory_region(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
+{
+	return nd2_mr_create(nd2_adapter_of(face), iid, file, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_memory_window(IND2Adapter *face, REFIID iid, void **out)
+{
+	return nd2_mw_create(nd2_adapter_of(face), iid, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_shared_receive_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
+				    ULONG sges, ULONG threshold, USHORT group, KAFFINITY affinity,
+				    void **out)
+{
+	return nd2_srq_create(nd2_adapter_of(face), iid, file, depth, sges, threshold, group,
+			      affinity, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_queue_pair(IND2Adapter *face, REFIID iid, IUnknown *receive_cq,
+			  IUnknown *initiator_cq, void *context, ULONG receive_depth,
+			  ULONG initiator_depth, ULONG receive_sges, ULONG initiator_sges,
+			  ULONG inline_bytes, void **out)
+{
+	const struct nd2_qp_wishes wishes = {
+		.receive_cq = receive_cq,
+		.initiator_cq = initiator_cq,
+		.context = context,
+		.receive_depth = receive_depth,
+		.initiator_depth = initiator_depth,
+		.receive_sges = receive_sges,
+		.initiator_sges = initiator_sges,
+		.inline_bytes = inline_bytes,
+	};
+
+	return nd2_qp_create(nd2_adapter_of(face), iid, &wishes, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_queue_pair_with_srq(IND2Adapter *face, REFIID iid, IUnknown *receive_cq,
+				   IUnknown *initiator_cq, IUnknown *srq, void *context,
+				   ULONG initiator_depth, ULONG initiator_sges, ULONG inline_bytes,
+				   void **out)
+{
+	const struct nd2_qp_wishes wishes = {
+		.receive_cq = receive_cq,
+		.initiator_cq = initiator_cq,
+		.srq = srq,
+		.with_srq = true,
+		.context = context,
+		.initiator_depth = initiator_depth,
+		.initiator_sges = initiator_sges,
+		.inline_bytes = inline_bytes,
+	};
+
+	return nd2_qp_create(nd2_adapter_of(face), iid, &wishes, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_connector(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
+{
+	return nd2_connector_create(nd2_adapter_of(face), iid, file, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+adapter_create_listener(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
+{
+	return nd2_listener_create(nd2_adapter_of(face), iid, file, out);
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static const IND2AdapterVtbl adapter_table = {
+	.QueryInterface = adapter_query_interface,
+	.AddRef = adapter_add_ref,
+	.Release = adapter_release,
+	.CreateOverlappedFile = adapter_create_overlapped_file,
+	.Query = adapter_query,
+	.QueryAddressList = adapter_query_address_list,
+	.CreateCompletionQueue = adapter_create_completion_queue,
+	.CreateMemoryRegion = adapter_create_memory_region,
+	.CreateMemoryWindow = adapter_create_memory_window,
+	.CreateSharedReceiveQueue = adapter_create_shared_receive_queue,
+	.CreateQueuePair = adapter_create_queue_pair,
+	.CreateQueuePairWithSrq = adapter_create_queue_pair_with_srq,
+	.CreateConnector = adapter_create_connector,
+	.CreateListener = adapter_create_listener,
+};
+
+static void
+adapter_destroy(struct nd2_object *object)
+{
+	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object);
+	struct nd2_port *port = adapter->port;
+
+	if (plx_pd_destroy(adapter->pd) != PLX_OK)
+		nd2_say("adapter %s: something in its protection domain is left", port->name);
+	free(adapter);
+	nd2_port_give(port);
+}
+
+static const struct nd2_kind adapter_kind = {
+	.iid = &IID_IND2Adapter,
+	.destroy = adapter_destroy,
+};
+
+HRESULT
+nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
+	struct nd2_adapter *adapter;
+	enum plx_status made;
+
+	if (status != ND_SUCCESS)
+		return status;
+	adapter = calloc(1, sizeof(*adapter));
+	if (!adapter)
+		return ND_NO_MEMORY;
+	made = plx_pd_create(port->adapter, &adapter->pd);
+	if (made != PLX_OK) {
+		free(adapter);
+		return nd2_call_status(made);
+	}
+	adapter->port = port;
+	adapter->face.lpVtbl = &adapter_table;
+	nd2_object_init(&adapter->object, &adapter_kind, &adapter->face);
+	*out = &adapter->face;
+	return ND_SUCCESS;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * IND2Connector: its life, and what it is asked. What it does is in connector_calls.c, what comes
+ * from the peer in connector_event.c.
+ * It never waits. Start with `connector_table`, at the end.
+ */
+#include <stdlib.h>
+
+#include "connection.h"
+
+static const IND2ConnectorVtbl connector_table;
+
+static pthread_mutex_t *
+lock_of(const struct nd2_connector *connector)
+{
+	return &connector->adapter->port->events;
+}
+
+static bool
+allows(const struct nd2_connector *connector, enum nd2_event event)
+{
+	return nd2_step(connector->state, event).status == ND_SUCCESS;
+}
+
+/* ---- IUnknown, IND2Overlapped -------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+connector_query_interface(IND2Connector *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&nd2_connector_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+connector_add_ref(IND2Connector *face)
+{
+	return nd2_add_ref(&nd2_connector_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+connector_release(IND2Connector *face)
+{
+	return nd2_release(&nd2_connector_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOOL wait)
+{
+	(void)face; /* it may be another object's request */
+	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+}
+
+/* ---- what it is asked ---------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+connector_get_read_limits(IND2Connector *face, ULONG *inbound, ULONG *outbound)
+{
+	struct nd2_connector *connector = nd2_connector_of(face);
+	HRESULT status;
+
+	pthread_mutex_lock(lock_of(connector));
+	status = nd2_step(connector->state, ND2_ON_GET_LIMITS).status;
+	if (status == ND_SUCCESS && inbound)
+		*inbound = connector->terms.inbound;
+	if (status == ND_SUCCESS && outbound)
+		*outbound = connector->terms.outbound;
+	pthread_mutex_unlock(lock_of(connector));
+	return status;
+}
+
+/* A buffer that is too short gets what fits, unlike those of addresses. */
+static HRESULT
+give_words(const struct nd2_words *heard, VOID *out, ULONG *bytes)
+{
+	ULONG room = out ? *bytes : 0;
+
+	*bytes = heard->bytes;
+	if (room >= heard->bytes) {
+		if (heard->bytes)
+			memcpy(out, heard->data, heard->bytes);
+		return ND_SUCCESS;
+	}
+	if (room)
+		memcpy(out, heard->data, room);
+	return ND_BUFFER_OVERFLOW;
+}
+
+static HRESULT STDMETHODCALLTYPE
+connector_get_private_data(IND2Connector *face, VOID *out, ULONG *bytes)
+{
+	struct nd2_connector *connector = nd2_connector_of(face);
+	HRESULT status = ND_CONNECTION_INVALID;
+
+	if (!bytes)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(lock_of(connector));
+	if (allows(connector, ND2_ON_GET_PRIVATE) && connector->heard.there)
+		status = give_words(&connector->heard, out, bytes);
+	pthread_mutex_unlock(lock_of(connector));
+	return status;
+}
+
+static HRESULT STDMETHODCALLTYPE
+connector_get_local_address(IND2Connector *face, struct sockaddr *out, ULONG *length)
+{
+	struct nd2_connector *connector = nd2_connector_of(face);
+	HRESULT status = ND_CONNECTION_INVALID;
+
+	if (!length)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(lock_of(connector));
+	if (allows(connector, ND2_ON_GET_LOCAL))
+		status = nd2_address_write(&connector->terms.local, connector->terms.local_port,
+					   out, length);
+	pthread_mutex_unlock(lock_of(connector));
+	return status;
+}
+
+static HRESULT STDMETHODCALLTYPE
+connector_get_peer_address(IND2Connector *face, struct sockaddr *out, ULONG *length)
+{
+	struct nd2_connector *connector = nd2_connector_of(face);
+	HRESULT status = ND_CONNECTION_INVALID;
+
+	if (!length)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(lock_of(connector));
+	if (allows(connector, ND2_ON_GET_PEER))
+		status = nd2_address_write(&connector->terms.remote, connector->terms.remote_port,
+					   out, length);
+	pthread_mutex_unlock(lock_of(connector));
+	return status;
+}
+
+/* ---- its life -----------------------------------------------------------------------------------
+ */
+
+/* The last reference: nothing is pending afterwards, and the peer is told what the state calls for.
+ */
+static void
+close_connector(struct nd2_object *object)
+{
+	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
+	struct nd2_port *port = connector->adapter->port;
+	enum plx_status parted = PLX_OK;
+	struct nd2_step step;
+
+	pthread_mutex_lock(&port->events);
+	if (connector->state == ND2_QUEUED)
+		nd2_listener_unqueue(connector, ND_CANCELED);
+	step = nd2_step(connector->state, ND2_ON_RELEASE);
+	if (connector->state == ND2_ESTABLISHED)
+		parted = nd2_connector_part(connector);
+	/* The peer was first, and gets its answer without us. */
+	if (parted != PLX_OK)
+		step.effects = (step.effects & ~(unsigned int)ND2_DO_LINGER) | ND2_DO_END;
+	nd2_connector_apply(connector, step, NULL);
+	plx_pending_list_end(&connector->pending, ND_CANCELED);
+	if (connector->request)
+		plx_pending_finish(connector->request, ND_CANCELED, 0);
+	connector->request = NULL;
+	plx_list_remove(&connector->node);
+	if (connector->address >= 0)
+		nd2_ports_give(&port->tables->active, 1u << connector->address,
+			       connector->terms.local_port);
+	pthread_mutex_unlock(&port->events);
+}
+
+static void
+destroy_connector(struct nd2_object *object)
+{
+	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
+	struct nd2_adapter *adapter = connector->adapter;
+
+	free(connector->notify);
+	free(connector);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind connector_kind = {
+	.iid = &IID_IND2Connector,
+	.overlapped = true,
+	.close = close_connector,
+	.destroy = destroy_connector,
+};
+
+HRESULT
+nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2Connector, out);
+	struct nd2_port *port = adapter->port;
+	struct nd2_connector *connector;
+	struct plx_file *file;
+
+	if (status != ND_SUCCESS)
+		return status;
+	file = plx_file_hold(handle);
+	if (!file)
+		return ND_INVALID_HANDLE;
+	connector = calloc(1, sizeof(*connector));
+	if (!connector) {
+		plx_file_release(file);
+		return ND_NO_MEMORY;
+	}
+	connector->face.lpVtbl = &connector_table;
+	connector->adapter = adapter;
+	connector->party.kind = ND2_PARTY_CONNECTOR;
+	connector->state = ND2_IDLE;
+	connector->address = -1;
+	plx_list_init(&connector->queue_node);
+	plx_pending_list_init(&connector->pending, file);
+	plx_file_release(file);
+	nd2_hold(&adapter->object);
+	nd2_object_init(&connector->object, &connector_kind, connector);
+	pthread_mutex_lock(&port->events);
+	plx_list_append(&port->tables->connectors, &connector->node);
+	pthread_mutex_unlock(&port->events);
+	*out = connector;
+	return ND_SUCCESS;
+}
+
+struct nd2_connector *
+nd2_connector_find(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_connector *connector = (struct nd2_connector *)(void *)face;
+
+	if (!face || (const void *)face->lpVtbl != (const void *)&connector_table ||
+	    connector->adapter != adapter)
+		return NULL;
+	return connector;
+}
+
+static const IND2ConnectorVtbl connector_table = {
+	.QueryInterface = connector_query_interface,
+	.AddRef = connector_add_ref,
+	.Release = connector_release,
+	.CancelOverlappedRequests = nd2_connector_cancel,
+	.GetOverlappedResult = connector_get_overlapped_result,
+	.Bind = nd2_connector_bind,
+	.Connect = nd2_connector_connect,
+	.CompleteConnect = nd2_connector_complete,
+	.Accept = nd2_connector_accept,
+	.Reject = nd2_connector_reject,
+	.GetReadLimits = connector_get_read_limits,
+	.GetPrivateData = connector_get_private_data,
+	.GetLocalAddress = connector_get_local_address,
+	.GetPeerAddress = connector_get_peer_address,
+	.NotifyDisconnect = nd2_connector_notify,
+	.Disconnect = nd2_connector_disconnect,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where a connector stands, and what each call and each event does to it: the state machine of the
+ * contract (nd2.md 2.6) as data. It owns no state. Start with nd2_step().
+ */
+#ifndef PLX_ND2_CONNECTOR_STATE_H
+#define PLX_ND2_CONNECTOR_STATE_H
+
+#include <windows.h>
+
+enum nd2_state {
+	ND2_NOWHERE, /* no state of a connector; of a step: it stays where it is */
+	ND2_IDLE,
+	ND2_BOUND,
+	ND2_QUEUED, /* in a listener's GetConnectionRequest */
+	ND2_REQ_SENT,
+	ND2_REP_RCVD,
+	ND2_REQ_RCVD,
+	ND2_REP_SENT,
+	ND2_ESTABLISHED,
+	ND2_LOCAL_DISC,
+	ND2_PEER_DISC, /* ended, and not by a Disconnect of ours */
+	ND2_DEAD,      /* had been connected */
+	ND2_ABORTED,   /* the peer gave up while our program was thinking */
+	ND2_FAILED,    /* the attempt is over; no other can be made */
+	ND2_STATE_COUNT,
+};
+
+enum nd2_event {
+	ND2_NO_EVENT,
+	/* the client's calls */
+	ND2_ON_BIND,
+	ND2_ON_CONNECT,
+	ND2_ON_COMPLETE,
+	ND2_ON_ACCEPT,
+	ND2_ON_REJECT,
+	ND2_ON_QUEUE, /* GetConnectionRequest */
+	ND2_ON_NOTIFY,
+	ND2_ON_DISCONNECT,
+	ND2_ON_GET_LIMITS,
+	ND2_ON_GET_PRIVATE,
+	ND2_ON_GET_LOCAL,
+	ND2_ON_GET_PEER,
+	ND2_ON_CANCEL,
+	ND2_ON_RELEASE,
+	ND2_ON_QP_RELEASE,
+	/* what comes from the listener and from the peer */
+	ND2_ON_UNQUEUED,
+	ND2_ON_REQUEST,
+	ND2_ON_REPLY,
+	ND2_ON_REFUSAL,
+	ND2_ON_UNREACHABLE,
+	ND2_ON_TIMEOUT,
+	ND2_ON_ABORT,
+	ND2_ON_ESTABLISHED,
+	ND2_ON_PEER_DISCONNECT,
+	ND2_ON_CLOSED,
+	ND2_EVENT_COUNT,
+};
+
+enum nd2_effect {
+	ND2_DO_FINISH =
+		1 << 0, /* Connect, Accept or Disconnect, with the status of the step, or SUCCESS */
+	ND2_DO_TELL_PEER = 1 << 1,  /* NotifyDisconnect: the peer has disconnected */
+	ND2_DO_TELL_LOCAL = 1 << 2, /* NotifyDisconnect: we have */
+	ND2_DO_KEEP = 1 << 3,       /* the terms and private data that came along */
+	ND2_DO_FORGET = 1 << 4,     /* private data */
+	ND2_DO_DETACH = 1 << 5,     /* the queue pair, which is as before */
+	ND2_DO_BREAK = 1 << 6,      /* the queue pair, which is flushed */
+	ND2_DO_END = 1 << 7,        /* nothing more will come from below */
+	ND2_DO_LINGER = 1 << 8,     /* the peer may have to be told again */
+};
+
+/* Of a call: what it returns, and nothing else happens when that is a failure. */
+struct nd2_step {
+	enum nd2_state next;
+	HRESULT status;
+	unsigned int effects; /* enum nd2_effect */
+};
+
+/** Total: a call that the state does not allow has its failure, an event that cannot come changes
+ * nothing. */
+struct nd2_step nd2_step(enum nd2_state state, enum nd2_event event);
+
+#endif

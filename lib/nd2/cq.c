@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completion queues: made, drained, resized. Who waits for an entry is in notify.c.
+ * Draining takes no lock, allocates nothing and makes no system call.
+ * Start with get_results().
+ */
+#include "cq.h"
+
+#include <stdlib.h>
+
+enum {
+	LOOKS_PER_PUMP = 16,
+};
+
+/* ---- draining ---------------------------------------------------------------------------------
+ */
+
+static const uint8_t type_of[PLX_WR_OP_COUNT] = {
+	[PLX_WR_NONE] = Nd2RequestTypeReceive, /* a receive that was flushed */
+	[PLX_WR_SEND] = Nd2RequestTypeSend,       [PLX_WR_SEND_IMM] = Nd2RequestTypeSend,
+	[PLX_WR_SEND_INV] = Nd2RequestTypeSend,   [PLX_WR_WRITE] = Nd2RequestTypeWrite,
+	[PLX_WR_WRITE_IMM] = Nd2RequestTypeWrite, [PLX_WR_READ] = Nd2RequestTypeRead,
+	[PLX_WR_CMP_SWAP] = Nd2RequestTypeRead, /* never posted by us, as the next */
+	[PLX_WR_FETCH_ADD] = Nd2RequestTypeRead,  [PLX_WR_LOCAL_INV] = Nd2RequestTypeInvalidate,
+	[PLX_WR_BIND] = Nd2RequestTypeBind,
+};
+
+/* Returns: it failed */
+static inline bool
+convert(const struct plx_wc *wc, ND2_RESULT *out)
+{
+	bool receive = wc->flags & PLX_WC_RECV;
+
+	out->BytesTransferred = wc->bytes;
+	out->QueuePairContext = (void *)(uintptr_t)wc->context;
+	out->RequestContext = (void *)(uintptr_t)wc->wr_id;
+	out->RequestType = receive ? Nd2RequestTypeReceive : (ND2_REQUEST_TYPE)type_of[wc->op];
+	if (plx_likely(wc->status == PLX_WC_SUCCESS)) {
+		out->Status = ND_SUCCESS;
+		return false;
+	}
+	out->Status = nd2_completion_status(wc->status, receive);
+	return true;
+}
+
+/* Inline mode: a client that does nothing but look is all that moves the adapter. The look itself
+ * was a duty cycle; now and then what pends is finished, too. */
+static PLX_COLD uint32_t
+look_again(struct nd2_cq *cq, struct plx_wc *wc, uint32_t n)
+{
+	if (++cq->idle_looks % LOOKS_PER_PUMP != 0)
+		return 0;
+	nd2_port_pump(cq->adapter->port);
+	return plx_cq_poll(cq->cq, wc, n);
+}
+
+static PLX_HOT ULONG STDMETHODCALLTYPE
+get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
+{
+	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	struct plx_wc wc[ND2_POLL_BATCH];
+	ULONG got = 0;
+
+	while (got < n) {
+		uint32_t wanted = n - got < ND2_POLL_BATCH ? n - got : ND2_POLL_BATCH;
+		uint32_t taken = plx_cq_poll(cq->cq, wc, wanted);
+		bool failed = false;
+
+		if (taken == 0 && got == 0 && cq->adapter->port->inline_mode)
+			taken = look_again(cq, wc, wanted);
+		for (uint32_t i = 0; i < taken; i++)
+			failed |= convert(&wc[i], &results[got + i]);
+		/* A disconnect is told before what it flushed is seen. */
+		if (plx_unlikely(failed))
+			nd2_port_events(cq->adapter->port);
+		got += taken;
+		if (taken < wanted)
+			break;
+	}
+	return got;
+}
+
+/* ---- size and place -----------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+resize(IND2CompletionQueue *face, ULONG depth)
+{
+	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	enum plx_status status;
+
+	if (depth == 0 || depth > cq->adapter->port->limits.MaxCompletionQueueDepth)
+		return ND_INVALID_PARAMETER;
+	status = plx_cq_resize(cq->cq, depth);
+	if (status == PLX_BUSY)
+		return ND_BUFFER_OVERFLOW;
+	if (status == PLX_NO_MEMORY)
+		return ND_INSUFFICIENT_RESOURCES;
+	return nd2_call_status(status);
+}
+
+static HRESULT STDMETHODCALLTYPE
+get_notify_affinity(IND2CompletionQueue *face, USHORT *group, KAFFINITY *affinity)
+{
+	const struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+
+	if (group == NULL || affinity == NULL)
+		return ND_INVALID_PARAMETER;
+	*group = cq->group;
+	*affinity = cq->affinity;
+	return ND_SUCCESS;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+static void
+close_cq(struct nd2_object *object)
+{
+	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
+	struct nd2_port *port = cq->adapter->port;
+
+	pthread_mutex_lock(&port->lock);
+	plx_list_remove(&cq->node);
+	pthread_mutex_unlock(&port->lock);
+	notify_close(cq);
+}
+
+static void
+destroy_cq(struct nd2_object *object)
+{
+	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
+	struct nd2_adapter *adapter = cq->adapter;
+
+	/* BUSY it cannot be: queue pairs hold their queues. */
+	if (plx_cq_destroy(cq->cq) != PLX_OK)
+		nd2_say("adapter %s: a completion queue is left behind: its engine does not run",
+			adapter->port->name);
+	notify_free(cq->notify);
+	free(cq);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind cq_kind = {
+	.iid = &IID_IND2CompletionQueue,
+	.overlapped = true,
+	.close = close_cq,
+	.destroy = destroy_cq,
+};
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IND2CompletionQueue *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&((struct nd2_cq *)(void *)face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+add_ref(IND2CompletionQueue *face)
+{
+	return nd2_add_ref(&((struct nd2_cq *)(void *)face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+release(IND2CompletionQueue *face)
+{
+	return nd2_release(&((struct nd2_cq *)(void *)face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+get_overlapped_result(IND2CompletionQueue *face, OVERLAPPED *overlapped, BOOL wait)
+{
+	(void)face; /* the answer is in the OVERLAPPED, whosever it was */
+	return plx_overlapped_result(overlapped, wait);
+}
+
+static const IND2CompletionQueueVtbl table = {
+	.QueryInterface = query_interface,
+	.AddRef = add_ref,
+	.Release = release,
+	.CancelOverlappedRequests = notify_cancel,
+	.GetOverlappedResult = get_overlapped_result,
+	.GetNotifyAffinity = get_notify_affinity,
+	.Resize = resize,
+	.Notify = notify_begin,
+	.GetResults = get_results,
+};
+
+struct nd2_cq *
+nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+
+	return cq != NULL && cq->face.lpVtbl == &table && cq->adapter == adapter ? cq : NULL;
+}
+
+/* Makes room as it needs, unless whoever tests wants to see what an overrun does. */
+static bool
+overruns(void)
+{
+	const char *strict = getenv("POLLUX_ND2_STRICT_CQ");
+
+	return strict != NULL && strict[0] == '1';
+}
+
+static HRESULT
+make(struct nd2_cq *cq, struct plx_file *file)
+{
+	const struct plx_cq_options options = {
+		.depth = cq->depth,
+		.strict = overruns(),
+		.context = (uintptr_t)cq,
+	};
+	enum plx_status status;
+
+	cq->notify = notify_make(cq);
+	if (cq->notify == NULL)
+		return ND_NO_MEMORY;
+	status = plx_cq_create(cq->adapter->port->adapter, &options, &cq->cq);
+	if (status != PLX_OK) {
+		notify_free(cq->notify);
+		return nd2_call_status(status);
+	}
+	plx_pending_list_init(&cq->pending, file);
+	return ND_SUCCESS;
+}
+
+HRESULT
+nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, USHORT group,
+	      KAFFINITY affinity, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2CompletionQueue, out);
+	struct plx_file *file;
+	struct nd2_cq *cq;
+
+	if (status != ND_SUCCESS)
+		return status;
+	if (depth == 0 || depth > adapter->port->limits.MaxCompletionQueueDepth)
+		return ND_INVALID_PARAMETER_3;
+	file = plx_file_hold(handle);
+	if (file == NULL)
+		return ND_INVALID_HANDLE;
+	cq = calloc(1, sizeof(*cq));
+	if (cq == NULL) {
+		plx_file_release(file);
+		return ND_NO_MEMORY;
+	}
+	cq->face.lpVtbl = &table;
+	cq->adapter = adapter;
+	cq->depth = depth;
+	nd2_affinity_choose(group, affinity, &cq->group, &cq->affinity);
+	status = make(cq, file);
+	plx_file_release(file); /* the list has its own hold */
+	if (status != ND_SUCCESS) {
+		free(cq);
+		return status;
+	}
+	nd2_hold(&adapter->object);
+	nd2_object_init(&cq->object, &cq_kind, cq);
+	pthread_mutex_lock(&adapter->port->lock);
+	plx_list_append(&adapter->port->cqs, &cq->node);
+	pthread_mutex_unlock(&adapter->port->lock);
+	*out = &cq->face;
+	return ND_SUCCESS;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * IND2Listener: connectors wait here for requests, and requests for connectors.
+ * It never lets a request of a peer wait unseen: one that has no place is rejected at once. The two
+ * queues are never both filled. Start with nd2_listener_asked() and listener_get_request().
+ *
+ * The any-address is every address of its family, a listener of the waist each: a request for
+ * another family's address at the same port finds nobody.
+ */
+#include <ntstatus.h>
+#include <stdlib.h>
+
+#include "connection.h"
+
+static const IND2ListenerVtbl listener_table;
+
+/* A request that waits for a connector: its event, until then. */
+struct waiting {
+	struct nd2_party party;
+	struct nd2_listener *listener;
+	struct plx_list node;
+	struct plx_channel_event event;
+};
+
+static struct nd2_listener *
+listener_of(IND2Listener *face)
+{
+	return (struct nd2_listener *)(void *)face;
+}
+
+static struct nd2_listener *
+enter(IND2Listener *face)
+{
+	struct nd2_listener *listener = listener_of(face);
+
+	pthread_mutex_lock(&listener->adapter->port->events);
+	return listener;
+}
+
+static HRESULT
+leave(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
+{
+	pthread_mutex_unlock(&listener->adapter->port->events);
+	if (overlapped && status != ND_PENDING)
+		plx_overlapped_settle(overlapped, status);
+	return status;
+}
+
+/* ---- requests meet connectors -------------------------------------------------------------------
+ */
+
+/* It has left the queue, whether with a request or without one. */
+static struct plx_pending *
+take_from_queue(struct nd2_connector *connector)
+{
+	struct plx_pending *pending = connector->queued;
+
+	plx_list_remove(&connector->queue_node);
+	connector->queued = NULL;
+	connector->listener = NULL;
+	return pending;
+}
+
+static void
+give(struct nd2_connector *connector, const struct plx_channel_event *event)
+{
+	struct plx_pending *pending = take_from_queue(connector);
+
+	connector->wire = event->connector;
+	plx_connector_set_context(connector->wire, (uintptr_t)&connector->party);
+	nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_REQUEST), event);
+	plx_pending_finish(pending, ND_SUCCESS, 0);
+}
+
+void
+nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
+{
+	struct plx_pending *pending = take_from_queue(connector);
+
+	nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_UNQUEUED), NULL);
+	plx_pending_finish(pending, status, 0);
+}
+
+static void
+turn_away(struct plx_connector *wire)
+{
+	/* STATE: it has given up by itself. */
+	(void)!plx_reject(wire, NULL, 0);
+	nd2_wire_end(wire);
+}
+
+/* Takes what waits out of the backlog. */
+static void
+unwait(struct waiting *waiting)
+{
+	plx_list_remove(&waiting->node);
+	waiting->listener->waits--;
+	free(waiting);
+}
+
+static bool
+wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event *event)
+{
+	struct waiting *waiting = NULL;
+
+	if (listener->backlog == 0 || listener->waits < listener->backlog)
+		waiting = malloc(sizeof(*waiting));
+	if (!waiting)
+		return false;
+	waiting->party.kind = ND2_PARTY_WAITING;
+	waiting->listener = listener;
+	waiting->event = *event;
+	plx_list_append(&listener->waiting, &waiting->node);
+	listener->waits++;
+	plx_connector_set_context(event->connector, (uintptr_t)&waiting->party);
+	return true;
+}
+
+void
+nd2_listener_asked(struct nd2_listener *listener, const struct plx_channel_event *event)
+{
+	if (!plx_list_empty(&listener->queue))
+		give(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node), event);
+	else if (!wait_for_connector(listener, event))
+		turn_away(event->connector);
+}
+
+void
+nd2_waiting_ends(struct nd2_party *party)
+{
+	struct waiting *waiting = plx_list_entry(party, struct waiting, party);
+
+	nd2_wire_end(waiting->event.connector);
+	unwait(waiting);
+}
+
+/* ---- methods ------------------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+listener_query_interface(IND2Listener *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&listener_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+listener_add_ref(IND2Listener *face)
+{
+	return nd2_add_ref(&listener_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+listener_release(IND2Listener *face)
+{
+	return nd2_release(&listener_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_cancel(IND2Listener *face)
+{
+	struct nd2_listener *listener = enter(face);
+
+	plx_pending_cancel_all(&listener->pending);
+	while (!plx_list_empty(&listener->queue))
+		nd2_listener_unqueue(
+			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
+			ND_CANCELED);
+	return leave(listener, NULL, ND_SUCCESS);
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
+{
+	(void)face; /* it may be another object's request */
+	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
+{
+	struct nd2_listener *listener = enter(face);
+	struct nd2_port *port = listener->adapter->port;
+	HRESULT status = (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED;
+	uint32_t addresses = 0;
+	struct plx_ip ip;
+	uint16_t number;
+
+	if (listener->state == ND2_LISTENER_NEW)
+		status = nd2_address_read(address, length, &ip, &number);
+	if (status == ND_SUCCESS) {
+		addresses = nd2_port_addresses(port, &ip);
+		status = addresses ? nd2_ports_take(&port->tables->passive, addresses, &number)
+				   : ND_INVALID_ADDRESS;
+	}
+	if (status == ND_SUCCESS) {
+		listener->ip = ip;
+		listener->port = number;
+		listener->addresses = addresses;
+		listener->state = ND2_LISTENER_BOUND;
+	}
+	return leave(listener, NULL, status);
+}
+
+static void
+stop_listening(struct nd2_listener *listener)
+{
+	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++) {
+		/* TIMEOUT: the engine stands still, and will tell nobody. */
+		if (listener->wires[i])
+			(void)!plx_listener_destroy(listener->wires[i]);
+		listener->wires[i] = NULL;
+	}
+}
+
+static HRESULT
+start_listening(struct nd2_listener *listener)
+{
+	struct nd2_port *port = listener->adapter->port;
+	struct plx_listen_options options = {.port = listener->port,
+					     .context = (uintptr_t)listener};
+	enum plx_status status = PLX_OK;
+	struct plx_why why = {""};
+
+	for (uint32_t i = 0; i < port->info.addresses && status == PLX_OK; i++) {
+		if (!(listener->addresses >> i & 1))
+			continue;
+		options.local = port->info.address[i];
+		status = plx_listen(port->channel, &options, &listener->wires[i], &why);
+	}
+	if (status == PLX_OK)
+		return ND_SUCCESS;
+	nd2_say("listen: %s", why.text);
+	stop_listening(listener);
+	return status == PLX_BUSY ? ND_SHARING_VIOLATION : nd2_call_status(status);
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_listen(IND2Listener *face, ULONG backlog)
+{
+	struct nd2_listener *listener = enter(face);
+	HRESULT status = ND_INVALID_DEVICE_STATE;
+
+	if (listener->state == ND2_LISTENER_BOUND)
+		status = start_listening(listener);
+	if (status == ND_SUCCESS) {
+		listener->backlog = backlog;
+		listener->state = ND2_LISTENER_LISTENING;
+	}
+	return leave(listener, NULL, status);
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_get_local_address(IND2Listener *face, struct sockaddr *out, ULONG *length)
+{
+	struct nd2_listener *listener;
+	HRESULT status = ND_INVALID_DEVICE_STATE;
+
+	if (!length)
+		return ND_INVALID_PARAMETER;
+	listener = enter(face);
+	if (listener->state != ND2_LISTENER_NEW)
+		status = nd2_address_write(&listener->ip, listener->port, out, length);
+	return leave(listener, NULL, status);
+}
+
+static HRESULT
+queue(struct nd2_listener *listener, struct nd2_connector *connector, struct nd2_step step,
+      OVERLAPPED *overlapped)
+{
+	struct plx_pending *pending = plx_pending_begin(&listener->pending, overlapped);
+	struct waiting *waiting;
+
+	if (!pending)
+		return plx_pending_refusal();
+	nd2_connector_apply(connector, step, NULL);
+	connector->listener = listener;
+	connector->queued = pending;
+	plx_list_append(&listener->queue, &connector->queue_node);
+	if (!plx_list_empty(&listener->waiting)) {
+		waiting = plx_list_entry(listener->waiting.next, struct waiting, node);
+		give(connector, &waiting->event);
+		unwait(waiting);
+	}
+	return ND_PENDING;
+}
+
+static HRESULT STDMETHODCALLTYPE
+listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *overlapped)
+{
+	struct nd2_listener *listener = enter(face);
+	struct nd2_connector *connector = nd2_connector_find(listener->adapter, connector_face);
+	HRESULT status = ND_PENDING;
+	struct nd2_step step;
+
+	if (!overlapped)
+		status = ND_INVALID_PARAMETER;
+	else if (!connector)
+		status = ND_INVALID_PARAMETER_1;
+	else if (listener->state != ND2_LISTENER_LISTENING)
+		status = ND_INVALID_DEVICE_STATE;
+	if (status == ND_PENDING) {
+		step = nd2_step(connector->state, ND2_ON_QUEUE);
+		status = step.status;
+	}
+	if (status == ND_PENDING)
+		status = queue(listener, connector, step, overlapped);
+	return leave(listener, overlapped, status);
+}
+
+/* ---- its life -----------------------------------------------------------------------------------
+ */
+
+static void
+close_listener(struct nd2_object *object)
+{
+	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
+	struct nd2_port *port = listener->adapter->port;
+	struct plx_list *node, *after;
+
+	pthread_mutex_lock(&port->events);
+	stop_listening(listener);
+	plx_pending_list_end(&listener->pending, ND_CANCELED);
+	while (!plx_list_empty(&listener->queue))
+		nd2_listener_unqueue(
+			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
+			ND_CANCELED);
+	plx_list_for_each (node, after, &listener->waiting) {
+		struct waiting *waiting = plx_list_entry(node, struct waiting, node);
+
+		turn_away(waiting->event.connector);
+		unwait(waiting);
+	}
+	nd2_ports_give(&port->tables->passive, listener->addresses, listener->port);
+	pthread_mutex_unlock(&port->events);
+}
+
+static void
+destroy_listener(struct nd2_object *object)
+{
+	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
+	struct nd2_adapter *adapter = listener->adapter;
+
+	free(listener);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind listener_kind = {
+	.iid = &IID_IND2Listener,
+	.overlapped = true,
+	.close = close_listener,
+	.destroy = destroy_listener,
+};
+
+HRESULT
+nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2Listener, out);
+	struct nd2_listener *listener;
+	struct plx_file *file;
+
+	if (status != ND_SUCCESS)
+		return status;
+	file = plx_file_hold(handle);
+	if (!file)
+		return ND_INVALID_HANDLE;
+	listener = calloc(1, sizeof(*listener));
+	if (!listener) {
+		plx_file_release(file);
+		return ND_NO_MEMORY;
+	}
+	listener->face.lpVtbl = &listener_table;
+	listener->adapter = adapter;
+	plx_list_init(&listener->queue);
+	plx_list_init(&listener->waiting);
+	plx_pending_list_init(&listener->pending, file);
+	plx_file_release(file);
+	nd2_hold(&adapter->object);
+	nd2_object_init(&listener->object, &listener_kind, listener);
+	*out = listener;
+	return ND_SUCCESS;
+}
+
+static const IND2ListenerVtbl listener_table = {
+	.QueryInterface = listener_query_interface,
+	.AddRef = listener_add_ref,
+	.Release = listener_release,
+	.CancelOverlappedRequests = listener_cancel,
+	.GetOverlappedResult = listener_get_overlapped_result,
+	.Bind = listener_bind,
+	.Listen = listener_listen,
+	.GetLocalAddress = listener_get_local_address,
+	.GetConnectionRequest = listener_get_request,
+};

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory regions. Registering and taking back are done within the call, and told as all that pends
+ * is: by the OVERLAPPED, after ND_PENDING. What is refused is refused in the call.
+ * It pins nothing. Whether the memory is there is asked of the system, in probe.c.
+ * Start with mr_register().
+ */
+#include "mr.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#define MR_FLAGS                                                       \
+	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | \
+	 ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
+
+static struct nd2_mr *
+mr_of(IND2MemoryRegion *face)
+{
+	return (struct nd2_mr *)(void *)face;
+}
+
+/* A region is open to windows, whatever it allows itself. A Read's sink needs the right to write,
+ * and no other: READ_SINK is for hardware that wants to know (contract 1.6). */
+static uint32_t
+access_of(ULONG flags)
+{
+	uint32_t access = PLX_ACCESS_BIND;
+
+	if (flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE)
+		access |= PLX_ACCESS_LOCAL_WRITE;
+	if (flags & ND_MR_FLAG_ALLOW_REMOTE_READ)
+		access |= PLX_ACCESS_REMOTE_READ;
+	if ((flags & ND_MR_FLAG_ALLOW_REMOTE_WRITE) == ND_MR_FLAG_ALLOW_REMOTE_WRITE)
+		access |= PLX_ACCESS_REMOTE_WRITE;
+	return access;
+}
+
+static HRESULT
+check(const struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags,
+      const OVERLAPPED *overlapped)
+{
+	if (buffer == NULL)
+		return ND_INVALID_PARAMETER;
+	if (bytes == 0)
+		return ND_INVALID_BUFFER_SIZE;
+	if (bytes > mr->adapter->port->limits.MaxRegistrationSize)
+		return ND_INVALID_PARAMETER;
+	if (flags & ~(ULONG)MR_FLAGS)
+		return ND_INVALID_PARAMETER_3;
+	if (overlapped == NULL)
+		return ND_INVALID_PARAMETER_4;
+	if (!probe_memory(buffer, bytes, flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE))
+		return ND_ACCESS_VIOLATION;
+	return ND_SUCCESS;
+}
+
+static HRESULT
+register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags,
+		OVERLAPPED *overlapped)
+{
+	struct plx_pending *pending;
+	enum plx_status status;
+	HRESULT refused;
+
+	if (mr->mr != NULL)
+		return ND_INVALID_DEVICE_STATE;
+	pending = plx_pending_begin(&mr->pending, overlapped);
+	if (pending == NULL)
+		return plx_pending_refusal();
+	status = plx_mr_register(mr->adapter->pd, (void *)(uintptr_t)buffer, bytes,
+				 access_of(flags), &mr->mr);
+	if (status != PLX_OK) {
+		refused = status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
+						  : nd2_call_status(status);
+		plx_pending_abandon(pending, refused);
+		return refused;
+	}
+	atomic_store(&mr->token, plx_mr_key(mr->mr).v);
+	plx_pending_finish(pending, ND_SUCCESS, 0);
+	return ND_PENDING;
+}
+
+static HRESULT STDMETHODCALLTYPE
+mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flags,
+	    OVERLAPPED *overlapped)
+{
+	struct nd2_mr *mr = mr_of(face);
+	HRESULT status = check(mr, buffer, bytes, flags, overlapped);
+
+	if (status == ND_SUCCESS) {
+		pthread_mutex_lock(&mr->lock);
+		status = register_locked(mr, buffer, bytes, flags, overlapped);
+		pthread_mutex_unlock(&mr->lock);
+	}
+	if (status != ND_PENDING && overlapped != NULL)
+		plx_overlapped_settle(overlapped, status);
+	return status;
+}
+
+/* Errors: BUSY (a window is bound), TIMEOUT (the engine does not run) */
+static enum plx_status
+take_back(struct nd2_mr *mr)
+{
+	enum plx_status status = plx_mr_deregister(mr->mr);
+
+	if (status == PLX_OK) {
+		mr->mr = NULL;
+		atomic_store(&mr->token, 0);
+	}
+	return status;
+}
+
+static HRESULT
+deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
+{
+	struct plx_pending *pending;
+	enum plx_status status;
+
+	if (mr->mr == NULL)
+		return ND_INVALID_DEVICE_STATE;
+	pending = plx_pending_begin(&mr->pending, overlapped);
+	if (pending == NULL)
+		return plx_pending_refusal();
+	status = take_back(mr);
+	if (status != PLX_OK) {
+		plx_pending_abandon(pending, nd2_call_status(status));
+		return nd2_call_status(status);
+	}
+	plx_pending_finish(pending, ND_SUCCESS, 0);
+	return ND_PENDING;
+}
+
+static HRESULT STDMETHODCALLTYPE
+mr_deregister(IND2MemoryRegion *face, OVERLAPPED *overlapped)
+{
+	struct nd2_mr *mr = mr_of(face);
+	HRESULT status;
+
+	if (overlapped == NULL)
+		return ND_INVALID_PARAMETER_1;
+	pthread_mutex_lock(&mr->lock);
+	status = deregister_locked(mr, overlapped);
+	pthread_mutex_unlock(&mr->lock);
+	if (status != ND_PENDING)
+		plx_overlapped_settle(overlapped, status);
+	return status;
+}
+
+static UINT32 STDMETHODCALLTYPE
+get_local_token(IND2MemoryRegion *face)
+{
+	return atomic_load(&mr_of(face)->token);
+}
+
+static UINT32 STDMETHODCALLTYPE
+get_remote_token(IND2MemoryRegion *face)
+{
+	return htonl(atomic_load(&mr_of(face)->token));
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+/* The client may take its memory back now, so that the registration ends now; but for a window that
+ * is bound, which keeps it as it keeps the object. */
+static void
+close_mr(struct nd2_object *object)
+{
+	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
+
+	plx_pending_list_end(&mr->pending, ND_CANCELED);
+	pthread_mutex_lock(&mr->lock);
+	if (mr->mr != NULL)
+		(void)!take_back(mr);
+	pthread_mutex_unlock(&mr->lock);
+}
+
+static void
+destroy_mr(struct nd2_object *object)
+{
+	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
+	struct nd2_adapter *adapter = mr->adapter;
+
+	if (mr->mr != NULL && take_back(mr) != PLX_OK)
+		nd2_say("adapter %s: a region is left behind: its engine does not run",
+			adapter->port->name);
+	pthread_mutex_destroy(&mr->lock);
+	free(mr);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind mr_kind = {
+	.iid = &IID_IND2MemoryRegion,
+	.overlapped = true,
+	.close = close_mr,
+	.destroy = destroy_mr,
+};
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IND2MemoryRegion *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&mr_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+add_ref(IND2MemoryRegion *face)
+{
+	return nd2_add_ref(&mr_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+release(IND2MemoryRegion *face)
+{
+	return nd2_release(&mr_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+cancel_overlapped_requests(IND2MemoryRegion *face)
+{
+	plx_pending_cancel_all(&mr_of(face)->pending);
+	return ND_SUCCESS;
+}
+
+static HRESULT STDMETHODCALLTYPE
+get_overlapped_result(IND2MemoryRegion *face, OVERLAPPED *overlapped, BOOL wait)
+{
+	(void)face; /* the answer is in the OVERLAPPED, whosever it was */
+	return plx_overlapped_result(overlapped, wait);
+}
+
+static const IND2MemoryRegionVtbl table = {
+	.QueryInterface = query_interface,
+	.AddRef = add_ref,
+	.Release = release,
+	.CancelOverlappedRequests = cancel_overlapped_requests,
+	.GetOverlappedResult = get_overlapped_result,
+	.Register = mr_register,
+	.Deregister = mr_deregister,
+	.GetLocalToken = get_local_token,
+	.GetRemoteToken = get_remote_token,
+};
+
+struct nd2_mr *
+nd2_mr_of(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_mr *mr = (struct nd2_mr *)(void *)face;
+
+	return mr != NULL && mr->face.lpVtbl == &table && mr->adapter == adapter ? mr : NULL;
+}
+
+HRESULT
+nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2MemoryRegion, out);
+	struct plx_file *file;
+	struct nd2_mr *mr;
+
+	if (status != ND_SUCCESS)
+		return status;
+	file = plx_file_hold(handle);
+	if (file == NULL)
+		return ND_INVALID_HANDLE;
+	mr = calloc(1, sizeof(*mr));
+	if (mr == NULL) {
+		plx_file_release(file);
+		return ND_NO_MEMORY;
+	}
+	mr->face.lpVtbl = &table;
+	mr->adapter = adapter;
+	plx_pending_list_init(&mr->pending, file);
+	plx_file_release(file); /* the list has its own hold */
+	pthread_mutex_init(&mr->lock, NULL);
+	nd2_hold(&adapter->object);
+	nd2_object_init(&mr->object, &mr_kind, mr);
+	*out = &mr->face;
+	return ND_SUCCESS;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory windows: made, asked for their token, ended. They are bound in post.c.
+ * A window that ends unbinds itself; the region it was bound to last is held until then.
+ * Start with nd2_mw_create().
+ */
+#include "nd2.h"
+
+#include <stdlib.h>
+
+static struct nd2_mw *
+mw_of(IND2MemoryWindow *face)
+{
+	return (struct nd2_mw *)(void *)face;
+}
+
+static UINT32 STDMETHODCALLTYPE
+get_remote_token(IND2MemoryWindow *face)
+{
+	return atomic_load(&mw_of(face)->token);
+}
+
+/* Unbound at once, and not when the last hold goes: the client may take the memory back now. */
+static void
+close_mw(struct nd2_object *object)
+{
+	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
+	struct nd2_mr *bound;
+
+	pthread_mutex_lock(&mw->lock);
+	if (plx_mw_destroy(mw->mw) != PLX_OK)
+		nd2_say("adapter %s: a window is left behind: its engine does not run",
+			mw->adapter->port->name);
+	mw->mw = NULL;
+	bound = mw->bound;
+	mw->bound = NULL;
+	pthread_mutex_unlock(&mw->lock);
+	if (bound != NULL)
+		nd2_unhold(&bound->object);
+}
+
+static void
+destroy_mw(struct nd2_object *object)
+{
+	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
+	struct nd2_adapter *adapter = mw->adapter;
+
+	pthread_mutex_destroy(&mw->lock);
+	free(mw);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind mw_kind = {
+	.iid = &IID_IND2MemoryWindow,
+	.close = close_mw,
+	.destroy = destroy_mw,
+};
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IND2MemoryWindow *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&mw_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+add_ref(IND2MemoryWindow *face)
+{
+	return nd2_add_ref(&mw_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+release(IND2MemoryWindow *face)
+{
+	return nd2_release(&mw_of(face)->object);
+}
+
+static const IND2MemoryWindowVtbl table = {
+	.QueryInterface = query_interface,
+	.AddRef = add_ref,
+	.Release = release,
+	.GetRemoteToken = get_remote_token,
+};
+
+struct nd2_mw *
+nd2_mw_of(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_mw *mw = (struct nd2_mw *)(void *)face;
+
+	return mw != NULL && mw->face.lpVtbl == &table && mw->adapter == adapter ? mw : NULL;
+}
+
+HRESULT
+nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2MemoryWindow, out);
+	enum plx_status made;
+	struct nd2_mw *mw;
+
+	if (status != ND_SUCCESS)
+		return status;
+	mw = calloc(1, sizeof(*mw));
+	if (mw == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	made = plx_mw_create(adapter->pd, &mw->mw);
+	if (made != PLX_OK) {
+		free(mw);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	mw->face.lpVtbl = &table;
+	mw->adapter = adapter;
+	pthread_mutex_init(&mw->lock, NULL);
+	nd2_hold(&adapter->object);
+	nd2_object_init(&mw->object, &mw_kind, mw);
+	*out = &mw->face;
+	return ND_SUCCESS;
+}

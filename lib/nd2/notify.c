@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who waits for a completion queue: Notify, its end and its cancelling. By which entries an armed
+ * queue fires is the engine's rule (contract 2.4); here each firing is brought to those who wait.
+ *
+ * `armed` says which kinds the engine has been asked for and has not told of. It changes together
+ * with the list of who waits, under one lock, by two rules: a kind is armed when its first waiter
+ * comes, and what has fired goes to all waiters of that kind. So nothing ever fires for nobody,
+ * which would move the watermark past an entry that no one was told of.
+ * Start with notify_begin(), then tell().
+ */
+#include "cq.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+struct waiter {
+	struct plx_list node;
+	struct plx_pending *pending;
+	uint32_t kind; /* enum plx_arm */
+};
+
+static const uint32_t kind_of[] = {
+	[ND_CQ_NOTIFY_ERRORS] = PLX_ARM_ERRORS,
+	[ND_CQ_NOTIFY_ANY] = PLX_ARM_ANY,
+	[ND_CQ_NOTIFY_SOLICITED] = PLX_ARM_SOLICITED,
+};
+
+enum {
+	ALL_KINDS = PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS,
+};
+
+/* ---- under the lock -----------------------------------------------------------------------------
+ */
+
+/* Finish those who wait for one of the kinds, first come first. Nobody is called back, and the
+ * locks below are taken in this order everywhere. */
+static void
+finish(struct nd2_notify *notify, uint32_t kinds, HRESULT status)
+{
+	struct plx_list *node = notify->waiters.next;
+
+	while (node != &notify->waiters) {
+		struct waiter *waiter = plx_list_entry(node, struct waiter, node);
+
+		node = node->next;
+		if (!(waiter->kind & kinds))
+			continue;
+		plx_list_remove(&waiter->node);
+		plx_pending_finish(waiter->pending, status, 0);
+		free(waiter);
+	}
+}
+
+/* Bring what has fired to who waits for it. ERRORS is armed beside every other kind, and fires when
+ * the queue has overrun and then only. */
+static void
+tell(struct nd2_notify *notify, uint32_t fired)
+{
+	notify->armed &= ~fired;
+	if (fired & PLX_ARM_ERRORS)
+		notify->overrun = true;
+	if (notify->overrun)
+		finish(notify, ALL_KINDS, ND_BUFFER_OVERFLOW);
+	else
+		finish(notify, fired, ND_SUCCESS);
+}
+
+/* Ask the engine for what the newest waiter wants. One that joins others of its kind is told when
+ * they are. */
+static void
+arm(struct nd2_cq *cq, uint32_t kind)
+{
+	struct nd2_notify *notify = cq->notify;
+	uint32_t wanted = (kind | PLX_ARM_ERRORS) & ~notify->armed;
+	uint32_t fired = 0;
+
+	if (notify->overrun) {
+		finish(notify, ALL_KINDS, ND_BUFFER_OVERFLOW);
+		return;
+	}
+	if (wanted == 0)
+		return;
+	notify->armed |= wanted;
+	/* FULL: the queue has overrun, and all kinds have fired. */
+	(void)!plx_cq_arm(cq->cq, wanted, &fired);
+	if (fired != 0)
+		tell(notify, fired);
+}
+
+/* The descriptor, from the first Notify on: a queue that nobody waits for costs nothing. */
+static HRESULT
+watch(struct nd2_cq *cq)
+{
+	HRESULT status;
+
+	if (cq->notify->watched)
+		return ND_SUCCESS;
+	if (!cq->adapter->port->inline_mode) {
+		cq->watch.fd = plx_cq_fd(cq->cq);
+		if (cq->watch.fd < 0)
+			return ND_INSUFFICIENT_RESOURCES;
+	}
+	status = nd2_watch_add(cq->adapter->port, &cq->watch);
+	cq->notify->watched = status == ND_SUCCESS;
+	return status;
+}
+
+static HRESULT
+begin(struct nd2_cq *cq, struct waiter *waiter, OVERLAPPED *overlapped)
+{
+	HRESULT status = watch(cq);
+
+	if (status != ND_SUCCESS)
+		return status;
+	waiter->pending = plx_pending_begin(&cq->pending, overlapped);
+	if (waiter->pending == NULL)
+		return plx_pending_refusal();
+	plx_list_append(&cq->notify->waiters, &waiter->node);
+	arm(cq, waiter->kind);
+	return ND_PENDING;
+}
+
+/* ---- from outside -------------------------------------------------------------------------------
+ */
+
+HRESULT STDMETHODCALLTYPE
+notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
+{
+	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	struct waiter *waiter;
+	HRESULT status;
+
+	if (type >= PLX_COUNT_OF(kind_of))
+		return ND_INVALID_PARAMETER_1;
+	if (overlapped == NULL)
+		return ND_INVALID_PARAMETER_2;
+	waiter = malloc(sizeof(*waiter));
+	if (waiter == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	waiter->kind = kind_of[type];
+	pthread_mutex_lock(&cq->notify->lock);
+	status = begin(cq, waiter, overlapped);
+	pthread_mutex_unlock(&cq->notify->lock);
+	if (status != ND_PENDING)
+		free(waiter);
+	return status;
+}
+
+void
+nd2_cq_fired(struct nd2_cq *cq)
+{
+	pthread_mutex_lock(&cq->notify->lock);
+	tell(cq->notify, plx_cq_fired(cq->cq));
+	pthread_mutex_unlock(&cq->notify->lock);
+}
+
+void
+nd2_cq_overrun(struct nd2_cq *cq)
+{
+	pthread_mutex_lock(&cq->notify->lock);
+	cq->notify->overrun = true;
+	finish(cq->notify, ALL_KINDS, ND_BUFFER_OVERFLOW);
+	pthread_mutex_unlock(&cq->notify->lock);
+}
+
+static void
+ready(struct nd2_watch *watch)
+{
+	nd2_cq_fired(plx_list_entry(watch, struct nd2_cq, watch));
+}
+
+/*
+ * Take back what the engine was asked for. A kind that it has not given back is one that it is
+ * firing at this moment: that is waited for, a few instructions of its, since it cannot be undone.
+ * Those who wait for it have been told in time.
+ */
+static void
+disarm(struct nd2_cq *cq)
+{
+	struct nd2_notify *notify = cq->notify;
+
+	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
+	tell(notify, plx_cq_fired(cq->cq));
+	while (notify->armed != 0) {
+		sched_yield();
+		tell(notify, plx_cq_fired(cq->cq));
+	}
+}
+
+HRESULT STDMETHODCALLTYPE
+notify_cancel(IND2CompletionQueue *face)
+{
+	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+
+	pthread_mutex_lock(&cq->notify->lock);
+	disarm(cq);
+	plx_pending_cancel_all(&cq->pending);
+	finish(cq->notify, ALL_KINDS, ND_CANCELED);
+	pthread_mutex_unlock(&cq->notify->lock);
+	return ND_SUCCESS;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+struct nd2_notify *
+notify_make(struct nd2_cq *cq)
+{
+	struct nd2_notify *notify = calloc(1, sizeof(*notify));
+
+	if (notify == NULL)
+		return NULL;
+	pthread_mutex_init(&notify->lock, NULL);
+	plx_list_init(&notify->waiters);
+	cq->watch = (struct nd2_watch){.fd = -1, .ready = ready};
+	return notify;
+}
+
+void
+notify_free(struct nd2_notify *notify)
+{
+	pthread_mutex_destroy(&notify->lock);
+	free(notify);
+}
+
+void
+notify_close(struct nd2_cq *cq)
+{
+	/* First, and without the lock, which ready() takes. */
+	if (cq->notify->watched)
+		nd2_watch_remove(cq->adapter->port, &cq->watch);
+	pthread_mutex_lock(&cq->notify->lock);
+	plx_pending_list_end(&cq->pending, ND_CANCELED);
+	finish(cq->notify, ALL_KINDS, ND_CANCELED);
+	pthread_mutex_unlock(&cq->notify->lock);
+}

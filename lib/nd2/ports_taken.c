@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Which ports are in use: of connectors and of listeners, two spaces (nd2.md 2.6), each with a bit
+ * for each port of each address.
+ * It never takes a lock. Start with nd2_ports_take().
+ */
+#include "connection.h"
+
+static bool
+is_free(const struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port)
+{
+	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
+		if (addresses >> i & 1 && taken->bits[i][port / 64] >> port % 64 & 1)
+			return false;
+	return true;
+}
+
+/* In turn, so that none comes back soon. Returns: 0: all are taken */
+static uint16_t
+choose(struct nd2_ports_taken *taken, uint32_t addresses)
+{
+	const uint32_t ports = 65536 - ND2_FIRST_PORT;
+
+	for (uint32_t i = 0; i < ports; i++) {
+		uint16_t port = (uint16_t)(ND2_FIRST_PORT + (taken->next + i) % ports);
+
+		if (!is_free(taken, addresses, port))
+			continue;
+		taken->next = (uint16_t)((taken->next + i + 1) % ports);
+		return port;
+	}
+	return 0;
+}
+
+HRESULT
+nd2_ports_take(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t *port)
+{
+	uint16_t chosen = *port ? *port : choose(taken, addresses);
+
+	if (chosen == 0)
+		return ND_TOO_MANY_ADDRESSES;
+	if (!is_free(taken, addresses, chosen))
+		return ND_SHARING_VIOLATION;
+	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
+		if (addresses >> i & 1)
+			taken->bits[i][chosen / 64] |= UINT64_C(1) << chosen % 64;
+	*port = chosen;
+	return ND_SUCCESS;
+}
+
+void
+nd2_ports_give(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port)
+{
+	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
+		if (addresses >> i & 1)
+			taken->bits[i][port / 64] &= ~(UINT64_C(1) << port % 64);
+}
+
+uint32_t
+nd2_port_addresses(const struct nd2_port *port, const struct plx_ip *ip)
+{
+	const bool any = nd2_is_any(ip);
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; i < port->info.addresses; i++)
+		if (any ? port->info.address[i].version == ip->version
+			: nd2_same_ip(&port->info.address[i], ip))
+			bits |= 1u << i;
+	return bits;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Is memory that a client names mapped, and may it be read, or written? Asked before it is
+ * registered, because the engine would die of it.
+ * It never changes the memory, and never touches more than PROBE_PAGES pages of it.
+ *
+ * A few pages are asked for one by one, with a system call that reads a word, or adds 0 to it
+ * atomically, and says EFAULT where the program would die. Many are looked up in the process's map.
+ * Start with probe_memory().
+ */
+#include "mr.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	PROBE_PAGES = 256,
+	MAP_LINE = 512,
+};
+
+/* A futex's word may lie anywhere. Nobody is woken by the one; by the other at most somebody who
+ * sleeps on this word, and expects to be woken for nothing. */
+static bool
+page_is_good(uintptr_t at, bool writes)
+{
+	uint32_t *word = (uint32_t *)(at & ~(uintptr_t)3);
+	long done;
+
+	if (writes)
+		done = syscall(SYS_futex, word, FUTEX_WAKE_OP_PRIVATE, 0, 0, word,
+			       FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
+	else
+		done = syscall(SYS_futex, word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, word, 0);
+	return done >= 0 || errno != EFAULT;
+}
+
+static bool
+pages_are_good(uintptr_t first, uintptr_t last, bool writes)
+{
+	const uintptr_t page = (uintptr_t)getpagesize();
+	uintptr_t at = first;
+
+	while (page_is_good(at, writes)) {
+		at = (at & ~(page - 1)) + page;
+		if (at > last || at == 0)
+			return true;
+	}
+	return false;
+}
+
+enum map_answer {
+	MAP_GOOD,
+	MAP_BAD,
+	MAP_UNKNOWN, /* the map cannot be read */
+};
+
+/* The lines of the map are in order, and do not overlap. */
+static enum map_answer
+look_up(FILE *map, uintptr_t first, uintptr_t last, bool writes)
+{
+	char line[MAP_LINE];
+	uintptr_t at = first;
+
+	while (fgets(line, sizeof(line), map) != NULL) {
+		unsigned long begin, end;
+		char rights[5];
+
+		/* Not the rest of a line whose path is long: that has no such beginning. */
+		if (sscanf(line, "%lx-%lx %4s", &begin, &end, rights) != 3 || end <= at)
+			continue;
+		if (begin > at || rights[0] != 'r' || (writes && rights[1] != 'w'))
+			return MAP_BAD;
+		if (end > last)
+			return MAP_GOOD;
+		at = end;
+	}
+	return MAP_BAD;
+}
+
+static enum map_answer
+map_says(uintptr_t first, uintptr_t last, bool writes)
+{
+	FILE *map = fopen("/proc/self/maps", "re");
+	enum map_answer answer;
+
+	if (map == NULL)
+		return MAP_UNKNOWN;
+	answer = look_up(map, first, last, writes);
+	(void)fclose(map);
+	return answer;
+}
+
+bool
+probe_memory(const void *memory, size_t bytes, bool writes)
+{
+	const uintptr_t first = (uintptr_t)memory, last = first + (bytes - 1);
+	const size_t pages = bytes / (size_t)getpagesize();
+	enum map_answer answer = MAP_UNKNOWN;
+
+	if (last < first)
+		return false;
+	if (pages > PROBE_PAGES)
+		answer = map_says(first, last, writes);
+	if (answer == MAP_UNKNOWN)
+		return pages_are_good(first, last, writes);
+	return answer == MAP_GOOD;
+}

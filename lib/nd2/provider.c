@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The way in: what the library exports, the class factory, and IND2Provider. Who has which address
+ * is answered from the configuration file, so that asking neither starts the EAL nor opens a
+ * device. It keeps nothing between calls. Start with DllGetClassObject().
+ */
+#include <stdlib.h>
+
+#include "nd2.h"
+
+enum {
+	NAMES_FIRST = 32, /* read again when the file has more adapters */
+};
+
+struct provider {
+	IND2Provider face;
+	struct nd2_object object;
+};
+
+struct factory {
+	IClassFactory face;
+	struct nd2_object object;
+};
+
+static atomic_uint locks; /* of LockServer() */
+
+/* ---- the configuration file -------------------------------------------------------------------
+ */
+
+struct adapter_names {
+	char (*name)[PLX_ADAPTER_NAME_MAX + 1];
+	uint32_t n;
+};
+
+/* What the file says is the file's to answer for: a wrong one is "not ready", with a sentence. */
+static HRESULT
+read_names(struct adapter_names *out)
+{
+	struct plx_why why = {""};
+	uint32_t room = NAMES_FIRST;
+
+	*out = (struct adapter_names){0};
+	for (;;) {
+		int found;
+		void *more = realloc(out->name, room * sizeof(*out->name));
+
+		if (!more) {
+			free(out->name);
+			return ND_NO_MEMORY;
+		}
+		out->name = more;
+		found = plx_wishes_list(out->name, room, &why);
+		if (found < 0) {
+			free(out->name);
+			nd2_say("%s", why.text);
+			return ND_DEVICE_NOT_READY;
+		}
+		out->n = (uint32_t)found;
+		if (out->n <= room)
+			return ND_SUCCESS;
+		room = out->n;
+	}
+}
+
+struct addresses {
+	struct plx_ip *ip;
+	uint32_t n;
+};
+
+/* Every address of every adapter, and whose each is. */
+static HRESULT
+read_addresses(struct addresses *out, uint64_t **ids)
+{
+	struct adapter_names names;
+	HRESULT status = read_names(&names);
+	struct plx_wishes wishes;
+	struct plx_why why;
+
+	*out = (struct addresses){0};
+	*ids = NULL;
+	if (status != ND_SUCCESS)
+		return status;
+	out->ip = calloc((size_t)names.n * PLX_ADAPTER_ADDRESSES_MAX + 1, sizeof(*out->ip));
+	*ids = calloc((size_t)names.n * PLX_ADAPTER_ADDRESSES_MAX + 1, sizeof(**ids));
+	if (!out->ip || !*ids)
+		status = ND_NO_MEMORY;
+	for (uint32_t i = 0; i < names.n && status == ND_SUCCESS; i++) {
+		if (plx_wishes_load(names.name[i], &wishes, &why) != PLX_OK) {
+			nd2_say("%s", why.text);
+			status = ND_DEVICE_NOT_READY;
+			break;
+		}
+		for (uint32_t j = 0; j < wishes.addresses; j++) {
+			(*ids)[out->n] = nd2_port_id(names.name[i]);
+			out->ip[out->n++] = wishes.address[j].ip;
+		}
+	}
+	free(names.name);
+	if (status != ND_SUCCESS) {
+		free(out->ip);
+		free(*ids);
+	}
+	return status;
+}
+
+/* ---- IND2Provider -----------------------------------------------------------------------------
+ */
+
+static struct provider *
+provider_of(IND2Provider *face)
+{
+	return (struct provider *)(void *)face;
+}
+
+static HRESULT STDMETHODCALLTYPE
+provider_query_interface(IND2Provider *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&provider_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+provider_add_ref(IND2Provider *face)
+{
+	return nd2_add_ref(&provider_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+provider_release(IND2Provider *face)
+{
+	return nd2_release(&provider_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+provider_query_address_list(IND2Provider *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
+{
+	struct addresses addresses;
+	uint64_t *ids;
+	HRESULT status;
+
+	(void)face;
+	if (!length)
+		return ND_INVALID_PARAMETER;
+	status = read_addresses(&addresses, &ids);
+	if (status != ND_SUCCESS)
+		return status;
+	status = nd2_address_list(addresses.ip, addresses.n, list, length);
+	free(addresses.ip);
+	free(ids);
+	return status;
+}
+
+static HRESULT STDMETHODCALLTYPE
+provider_resolve_address(IND2Provider *face, const struct sockaddr *address, ULONG length,
+			 UINT64 *id)
+{
+	struct addresses addresses;
+	struct plx_ip ip;
+	uint64_t *ids;
+	uint16_t port;
+	HRESULT status;
+
+	(void)face;
+	if (!id)
+		return ND_INVALID_PARAMETER;
+	status = nd2_address_read(address, length, &ip, &port);
+	if (status != ND_SUCCESS)
+		return status;
+	status = read_addresses(&addresses, &ids);
+	if (status != ND_SUCCESS)
+		return status;
+	status = ND_INVALID_ADDRESS;
+	for (uint32_t i = 0; i < addresses.n && status != ND_SUCCESS; i++) {
+		if (!nd2_same_ip(&ip, &addresses.ip[i]))
+			continue;
+		*id = ids[i];
+		status = ND_SUCCESS;
+	}
+	free(addresses.ip);
+	free(ids);
+	return status;
+}
+
+static HRESULT STDMETHODCALLTYPE
+provider_open_adapter(IND2Provider *face, REFIID iid, UINT64 id, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
+	const char *wanted = NULL;
+	struct adapter_names names;
+	struct nd2_port *port;
+
+	(void)face;
+	if (status == ND_SUCCESS)
+		status = read_names(&names);
+	if (status != ND_SUCCESS)
+		return status;
+	for (uint32_t i = 0; i < names.n && !wanted; i++)
+		if (nd2_port_id(names.name[i]) == id)
+			wanted = names.name[i];
+	status = wanted ? nd2_port_take(wanted, &port) : ND_INVALID_PARAMETER;
+	free(names.name);
+	if (status != ND_SUCCESS)
+		return status;
+	status = nd2_adapter_create(port, iid, out);
+	if (status != ND_SUCCESS)
+		nd2_port_give(port);
+	return status;
+}
+
+static const IND2ProviderVtbl provider_table = {
+	.QueryInterface = provider_query_interface,
+	.AddRef = provider_add_ref,
+	.Release = provider_release,
+	.QueryAddressList = provider_query_address_list,
+	.ResolveAddress = provider_resolve_address,
+	.OpenAdapter = provider_open_adapter,
+};
+
+static void
+provider_destroy(struct nd2_object *object)
+{
+	free(plx_list_entry(object, struct provider, object));
+}
+
+static const struct nd2_kind provider_kind = {
+	.iid = &IID_IND2Provider,
+	.destroy = provider_destroy,
+};
+
+/* Asked for by IID_IND2Provider, or as the IUnknown that it is. */
+static HRESULT
+provider_create(REFIID iid, void **out)
+{
+	struct provider *provider = calloc(1, sizeof(*provider));
+	HRESULT status;
+
+	if (!provider)
+		return ND_NO_MEMORY;
+	provider->face.lpVtbl = &provider_table;
+	nd2_object_init(&provider->object, &provider_kind, &provider->face);
+	status = nd2_query_interface(&provider->object, iid, out);
+	nd2_release(&provider->object); /* the one of its making */
+	return status;
+}
+
+/* ---- IClassFactory ----------------------------------------------------------------------------
+ */
+
+static struct factory *
+factory_of(IClassFactory *face)
+{
+	return (struct factory *)(void *)face;
+}
+
+static HRESULT STDMETHODCALLTYPE
+factory_query_interface(IClassFactory *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&factory_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+factory_add_ref(IClassFactory *face)
+{
+	return nd2_add_ref(&factory_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+factory_release(IClassFactory *face)
+{
+	return nd2_release(&factory_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+factory_create_instance(IClassFactory *face, IUnknown *outer, REFIID iid, void **out)
+{
+	(void)face;
+	if (!out)
+		return E_POINTER;
+	*out = NULL;
+	return outer ? CLASS_E_NOAGGREGATION : provider_create(iid, out);
+}
+
+static HRESULT STDMETHODCALLTYPE
+factory_lock_server(IClassFactory *face, BOOL lock)
+{
+	unsigned int held = atomic_load(&locks);
+
+	(void)face;
+	if (lock) {
+		atomic_fetch_add(&locks, 1);
+		return S_OK;
+	}
+	while (held && !atomic_compare_exchange_weak(&locks, &held, held - 1))
+		;
+	return held ? S_OK : E_FAIL;
+}
+
+static const IClassFactoryVtbl factory_table = {
+	.QueryInterface = factory_query_interface,
+	.AddRef = factory_add_ref,
+	.Release = factory_release,
+	.CreateInstance = factory_create_instance,
+	.LockServer = factory_lock_server,
+};
+
+static void
+factory_destroy(struct nd2_object *object)
+{
+	free(plx_list_entry(object, struct factory, object));
+}
+
+static const struct nd2_kind factory_kind = {
+	.iid = &IID_IClassFactory,
+	.destroy = factory_destroy,
+};
+
+static HRESULT
+factory_create(REFIID iid, void **out)
+{
+	struct factory *factory = calloc(1, sizeof(*factory));
+	HRESULT status;
+
+	if (!factory)
+		return ND_NO_MEMORY;
+	factory->face.lpVtbl = &factory_table;
+	nd2_object_init(&factory->object, &factory_kind, &factory->face);
+	status = nd2_query_interface(&factory->object, iid, out);
+	nd2_release(&factory->object);
+	return status;
+}
+
+/* ---- what the library exports -----------------------------------------------------------------
+ */
+
+/* The one class there is, by whatever id a catalog knows it: ND2's own way asks for the provider,
+ * COM's for its factory. */
+HRESULT STDMETHODCALLTYPE
+DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
+{
+	(void)class_id;
+	if (!out)
+		return E_POINTER;
+	*out = NULL;
+	if (!iid)
+		return E_NOINTERFACE;
+	if (memcmp(iid, &IID_IND2Provider, sizeof(*iid)) == 0)
+		return provider_create(iid, out);
+	return factory_create(iid, out);
+}
+
+HRESULT STDMETHODCALLTYPE
+DllCanUnloadNow(void)
+{
+	return nd2_objects_alive() || atomic_load(&locks) ? S_FALSE : S_OK;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Queue pairs: made, flushed, ended. Posts are in post.c, connections in connector.c.
+ * Each is in INIT from its creation, so that receives may be posted before there is a connection.
+ * Start with nd2_qp_create().
+ */
+#include "cq.h"
+#include "qp.h"
+
+#include <stdlib.h>
+
+/* ---- the end ------------------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+flush(IND2QueuePair *face)
+{
+	struct nd2_qp *qp = qp_of(face);
+
+	/* Never connected it is in INIT again afterwards. Connected it is broken, and the
+	 * connector learns it as it learns of every queue pair that fails. */
+	if (atomic_load(&qp->phase) == ND2_QP_CONNECTED)
+		atomic_store(&qp->broken, true);
+	return nd2_call_status(plx_qp_flush(qp->qp));
+}
+
+static void
+close_qp(struct nd2_object *object)
+{
+	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
+
+	if (atomic_load(&qp->taken))
+		nd2_connection_of_qp_ends(qp);
+}
+
+/* May run with the port's events locked, when a connector was the last that held it. */
+static void
+destroy_qp(struct nd2_object *object)
+{
+	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
+	struct nd2_adapter *adapter = qp->adapter;
+
+	if (plx_qp_destroy(qp->qp) != PLX_OK)
+		nd2_say("adapter %s: a queue pair is left behind: its engine does not run",
+			adapter->port->name);
+	nd2_unhold(&qp->receive_cq->object);
+	nd2_unhold(&qp->initiator_cq->object);
+	if (qp->srq != NULL)
+		nd2_unhold(&qp->srq->object);
+	free(qp);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind qp_kind = {
+	.iid = &IID_IND2QueuePair,
+	.close = close_qp,
+	.destroy = destroy_qp,
+};
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IND2QueuePair *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&qp_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+add_ref(IND2QueuePair *face)
+{
+	return nd2_add_ref(&qp_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+release(IND2QueuePair *face)
+{
+	return nd2_release(&qp_of(face)->object);
+}
+
+static const IND2QueuePairVtbl table = {
+	.QueryInterface = query_interface,
+	.AddRef = add_ref,
+	.Release = release,
+	.Flush = flush,
+	.Send = post_send,
+	.Receive = post_receive,
+	.Bind = post_bind,
+	.Invalidate = post_invalidate,
+	.Read = post_read,
+	.Write = post_write,
+};
+
+struct nd2_qp *
+nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_qp *qp = (struct nd2_qp *)(void *)face;
+
+	return qp != NULL && qp->face.lpVtbl == &table && qp->adapter == adapter ? qp : NULL;
+}
+
+/* ---- making -------------------------------------------------------------------------------------
+ */
+
+/* The n-th argument of a method, the interface id being the first. */
+static HRESULT
+bad_argument(unsigned int n)
+{
+	return ND_INVALID_PARAMETER_1 + (HRESULT)n - 1;
+}
+
+struct argument {
+	unsigned int position, srq_position; /* 0: it is none of that method */
+	ULONG value, last;
+};
+
+static HRESULT
+check_wishes(const struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes)
+{
+	const ND2_ADAPTER_INFO *limits = &adapter->port->limits;
+	const struct argument arguments[] = {
+		{2, 2, nd2_cq_of(adapter, wishes->receive_cq) == NULL, 0},
+		{3, 3, nd2_cq_of(adapter, wishes->initiator_cq) == NULL, 0},
+		{0, 4, nd2_srq_of(adapter, wishes->srq) == NULL, 0},
+		{5, 0, wishes->receive_depth, limits->MaxReceiveQueueDepth},
+		{6, 6, wishes->initiator_depth, limits->MaxInitiatorQueueDepth},
+		{7, 0, wishes->receive_sges, limits->MaxReceiveSge},
+		{8, 7, wishes->initiator_sges, limits->MaxInitiatorSge},
+		{9, 8, wishes->inline_bytes, limits->MaxInlineDataSize},
+	};
+
+	for (size_t i = 0; i < PLX_COUNT_OF(arguments); i++) {
+		unsigned int position =
+			wishes->with_srq ? arguments[i].srq_position : arguments[i].position;
+
+		if (position != 0 && arguments[i].value > arguments[i].last)
+			return bad_argument(position);
+	}
+	return ND_SUCCESS;
+}
+
+static enum plx_status
+make_pair(struct nd2_qp *qp, const struct nd2_qp_wishes *wishes, struct plx_why *why)
+{
+	const ND2_ADAPTER_INFO *limits = &qp->adapter->port->limits;
+	const struct plx_qp_options options = {
+		.send_cq = qp->initiator_cq->cq,
+		.recv_cq = qp->receive_cq->cq,
+		.srq = qp->srq != NULL ? qp->srq->srq : NULL,
+		/* A queue without a place is none: give one. */
+		.sq_depth = wishes->initiator_depth ? wishes->initiator_depth : 1,
+		.rq_depth = wishes->receive_depth ? wishes->receive_depth : 1,
+		.sq_sges = qp->max_initiator_sges,
+		.rq_sges = qp->max_receive_sges,
+		.inline_bytes = qp->inline_bytes,
+		.responder_res = limits->MaxInboundReadLimit,
+		.context = (uintptr_t)wishes->context,
+	};
+	enum plx_status status = plx_qp_create(qp->adapter->pd, &options, &qp->qp, why);
+
+	if (status != PLX_OK)
+		return status;
+	status = plx_qp_modify(qp->qp, PLX_QP_INIT, NULL, NULL, why);
+	if (status != PLX_OK)
+		(void)!plx_qp_destroy(qp->qp); /* the engine does not run: as little to be done */
+	return status;
+}
+
+static HRESULT
+make(struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes, struct nd2_qp **out)
+{
+	const ND2_ADAPTER_INFO *limits = &adapter->port->limits;
+	struct nd2_qp *qp = calloc(1, sizeof(*qp));
+	struct plx_why why = {""};
+	enum plx_status status;
+
+	if (qp == NULL)
+		return ND_NO_MEMORY;
+	qp->face.lpVtbl = &table;
+	qp->adapter = adapter;
+	qp->receive_cq = nd2_cq_of(adapter, wishes->receive_cq);
+	qp->initiator_cq = nd2_cq_of(adapter, wishes->initiator_cq);
+	qp->max_initiator_sges = nd2_sges_for(wishes->initiator_sges, limits->MaxInitiatorSge);
+	qp->inline_bytes = wishes->inline_bytes;
+	if (wishes->with_srq)
+		qp->srq = nd2_srq_of(adapter, wishes->srq);
+	else
+		qp->max_receive_sges = nd2_sges_for(wishes->receive_sges, limits->MaxReceiveSge);
+	status = make_pair(qp, wishes, &why);
+	if (status != PLX_OK) {
+		nd2_say("%s", why.text);
+		free(qp);
+		return status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
+					       : nd2_call_status(status);
+	}
+	*out = qp;
+	return ND_SUCCESS;
+}
+
+HRESULT
+nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_wishes *wishes,
+	      void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2QueuePair, out);
+	struct nd2_qp *qp;
+
+	if (status == ND_SUCCESS)
+		status = check_wishes(adapter, wishes);
+	if (status == ND_SUCCESS)
+		status = make(adapter, wishes, &qp);
+	if (status != ND_SUCCESS)
+		return status;
+	nd2_hold(&adapter->object);
+	nd2_hold(&qp->receive_cq->object);
+	nd2_hold(&qp->initiator_cq->object);
+	if (qp->srq != NULL)
+		nd2_hold(&qp->srq->object);
+	nd2_object_init(&qp->object, &qp_kind, qp);
+	*out = &qp->face;
+	return ND_SUCCESS;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shared receive queues: made, posted to, resized, and who waits for one to run low.
+ * Posting takes no lock.
+ *
+ * "Low" is a level and no event: count < threshold. The engine is asked to tell of it when the
+ * first one begins to wait, and tells at once when it is so already. An event that comes when
+ * nobody is known to have asked for it anew (whoever had was cancelled, or the threshold has
+ * changed since) is answered by asking again. Start with notify(), then nd2_srq_below().
+ */
+#include "cq.h"
+
+#include <stdlib.h>
+
+static struct nd2_srq *
+srq_of(IND2SharedReceiveQueue *face)
+{
+	return (struct nd2_srq *)(void *)face;
+}
+
+/* ---- posting ------------------------------------------------------------------------------------
+ */
+
+static PLX_HOT HRESULT STDMETHODCALLTYPE
+receive(IND2SharedReceiveQueue *face, void *context, const ND2_SGE *sge, ULONG n)
+{
+	struct nd2_srq *srq = srq_of(face);
+	/* An array of ND2_SGE is one of struct plx_sge: asserted in post.c. */
+	const struct plx_recv_wr wr = {
+		.wr_id = (uintptr_t)context,
+		.sge = (const struct plx_sge *)(const void *)sge,
+		.sges = n,
+	};
+	enum plx_status why;
+
+	if (plx_unlikely(n > 0 && sge == NULL))
+		return ND_INVALID_PARAMETER_2;
+	if (plx_unlikely(n > srq->sges))
+		return ND_DATA_OVERRUN;
+	if (plx_likely(plx_srq_post(srq->srq, &wr, 1, &why) == 1))
+		return ND_SUCCESS;
+	return why == PLX_FULL ? ND_NO_MORE_ENTRIES : nd2_call_status(why);
+}
+
+/* ---- running low: under the queue's lock --------------------------------------------------------
+ */
+
+struct waiter {
+	struct plx_list node;
+	struct plx_pending *pending;
+};
+
+/* All who wait, together, first come first. */
+static void
+tell(struct nd2_srq *srq, HRESULT status)
+{
+	while (!plx_list_empty(&srq->waiters)) {
+		struct waiter *waiter = plx_list_entry(srq->waiters.next, struct waiter, node);
+
+		plx_list_remove(&waiter->node);
+		plx_pending_finish(waiter->pending, status, 0);
+		free(waiter);
+	}
+}
+
+/* Have the engine tell of it, at once when it is so already. Returns: it will not */
+static HRESULT
+ask(struct nd2_srq *srq)
+{
+	enum plx_status status;
+
+	/* No threshold: whoever waits is told of the end alone. One that cannot be reached: a queue
+	 * that is always below it. */
+	if (srq->threshold == 0)
+		return ND_SUCCESS;
+	if (srq->threshold > srq->depth) {
+		tell(srq, ND_SUCCESS);
+		return ND_SUCCESS;
+	}
+	status = plx_srq_arm(srq->srq, srq->threshold);
+	if (status != PLX_OK)
+		return nd2_call_status(status);
+	/* Asked anew before it has told: what comes may be the answer to what was asked before. */
+	if (!srq->armed)
+		srq->doubtful = false;
+	srq->armed = true;
+	return ND_SUCCESS;
+}
+
+void
+nd2_srq_below(struct nd2_srq *srq)
+{
+	HRESULT status = ND_SUCCESS;
+
+	pthread_mutex_lock(&srq->lock);
+	srq->armed = false;
+	if (plx_list_empty(&srq->waiters))
+		srq->doubtful = false;
+	else if (srq->doubtful)
+		status = ask(srq);
+	else
+		tell(srq, ND_SUCCESS);
+	if (status != ND_SUCCESS)
+		tell(srq, status);
+	pthread_mutex_unlock(&srq->lock);
+}
+
+static HRESULT
+wait_locked(struct nd2_srq *srq, struct waiter *waiter, OVERLAPPED *overlapped)
+{
+	HRESULT status;
+
+	waiter->pending = plx_pending_begin(&srq->pending, overlapped);
+	if (waiter->pending == NULL)
+		return plx_pending_refusal();
+	plx_list_append(&srq->waiters, &waiter->node);
+	status = srq->armed && !srq->doubtful ? ND_SUCCESS : ask(srq);
+	if (status != ND_SUCCESS)
+		tell(srq, status);
+	return ND_PENDING;
+}
+
+static HRESULT STDMETHODCALLTYPE
+notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
+{
+	struct nd2_srq *srq = srq_of(face);
+	struct waiter *waiter;
+	HRESULT status;
+
+	if (overlapped == NULL)
+		return ND_INVALID_PARAMETER_1;
+	waiter = malloc(sizeof(*waiter));
+	if (waiter == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	pthread_mutex_lock(&srq->lock);
+	status = wait_locked(srq, waiter, overlapped);
+	pthread_mutex_unlock(&srq->lock);
+	if (status != ND_PENDING)
+		free(waiter);
+	return status;
+}
+
+/* An event that was asked for may be on its way: nobody is told by it. */
+static HRESULT STDMETHODCALLTYPE
+cancel_overlapped_requests(IND2SharedReceiveQueue *face)
+{
+	struct nd2_srq *srq = srq_of(face);
+
+	pthread_mutex_lock(&srq->lock);
+	plx_pending_cancel_all(&srq->pending);
+	tell(srq, ND_CANCELED);
+	srq->doubtful = srq->armed;
+	pthread_mutex_unlock(&srq->lock);
+	return ND_SUCCESS;
+}
+
+/* ---- size ---------------------------------------------------------------------------------------
+ */
+
+static HRESULT
+modify_locked(struct nd2_srq *srq, ULONG depth, ULONG threshold)
+{
+	enum plx_status status;
+
+	if (depth != 0) {
+		status = plx_srq_resize(srq->srq, depth);
+		if (status != PLX_OK)
+			return status == PLX_BUSY ? ND_BUFFER_OVERFLOW : nd2_call_status(status);
+		srq->depth = depth;
+	}
+	if (threshold != 0)
+		srq->threshold = threshold;
+	if ((depth | threshold) != 0)
+		srq->doubtful = srq->armed;
+	/* Who waits, waits for the new threshold now, which may have been passed. */
+	return srq->doubtful && !plx_list_empty(&srq->waiters) ? ask(srq) : ND_SUCCESS;
+}
+
+static HRESULT STDMETHODCALLTYPE
+modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
+{
+	struct nd2_srq *srq = srq_of(face);
+	HRESULT status;
+
+	if (depth > srq->adapter->port->limits.MaxSharedReceiveQueueDepth)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(&srq->lock);
+	status = modify_locked(srq, depth, threshold);
+	pthread_mutex_unlock(&srq->lock);
+	return status;
+}
+
+static HRESULT STDMETHODCALLTYPE
+get_notify_affinity(IND2SharedReceiveQueue *face, USHORT *group, KAFFINITY *affinity)
+{
+	const struct nd2_srq *srq = srq_of(face);
+
+	if (group == NULL || affinity == NULL)
+		return ND_INVALID_PARAMETER;
+	*group = srq->group;
+	*affinity = srq->affinity;
+	return ND_SUCCESS;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+static void
+close_srq(struct nd2_object *object)
+{
+	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
+	struct nd2_port *port = srq->adapter->port;
+
+	pthread_mutex_lock(&port->lock);
+	plx_list_remove(&srq->node);
+	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_lock(&srq->lock);
+	plx_pending_list_end(&srq->pending, ND_CANCELED);
+	tell(srq, ND_CANCELED);
+	pthread_mutex_unlock(&srq->lock);
+}
+
+static void
+destroy_srq(struct nd2_object *object)
+{
+	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
+	struct nd2_adapter *adapter = srq->adapter;
+
+	/* BUSY it cannot be: queue pairs hold their queues. */
+	if (plx_srq_destroy(srq->srq) != PLX_OK)
+		nd2_say("adapter %s: a shared receive queue is left behind: its engine does not "
+			"run",
+			adapter->port->name);
+	pthread_mutex_destroy(&srq->lock);
+	free(srq);
+	nd2_unhold(&adapter->object);
+}
+
+static const struct nd2_kind srq_kind = {
+	.iid = &IID_IND2SharedReceiveQueue,
+	.overlapped = true,
+	.close = close_srq,
+	.destroy = destroy_srq,
+};
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IND2SharedReceiveQueue *face, REFIID iid, void **out)
+{
+	return nd2_query_interface(&srq_of(face)->object, iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE
+add_ref(IND2SharedReceiveQueue *face)
+{
+	return nd2_add_ref(&srq_of(face)->object);
+}
+
+static ULONG STDMETHODCALLTYPE
+release(IND2SharedReceiveQueue *face)
+{
+	return nd2_release(&srq_of(face)->object);
+}
+
+static HRESULT STDMETHODCALLTYPE
+get_overlapped_result(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped, BOOL wait)
+{
+	(void)face; /* the answer is in the OVERLAPPED, whosever it was */
+	return plx_overlapped_result(overlapped, wait);
+}
+
+static const IND2SharedReceiveQueueVtbl table = {
+	.QueryInterface = query_interface,
+	.AddRef = add_ref,
+	.Release = release,
+	.CancelOverlappedRequests = cancel_overlapped_requests,
+	.GetOverlappedResult = get_overlapped_result,
+	.GetNotifyAffinity = get_notify_affinity,
+	.Modify = modify,
+	.Notify = notify,
+	.Receive = receive,
+};
+
+struct nd2_srq *
+nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_srq *srq = (struct nd2_srq *)(void *)face;
+
+	return srq != NULL && srq->face.lpVtbl == &table && srq->adapter == adapter ? srq : NULL;
+}
+
+static HRESULT
+make(struct nd2_srq *srq)
+{
+	const struct nd2_port *port = srq->adapter->port;
+	const struct plx_srq_options options = {
+		.depth = srq->depth,
+		.depth_max = port->limits.MaxSharedReceiveQueueDepth,
+		.sges = srq->sges,
+		.context = (uintptr_t)srq,
+	};
+	enum plx_status status = plx_srq_create(port->adapter, &options, &srq->srq);
+
+	if (status == PLX_NO_MEMORY)
+		return ND_INSUFFICIENT_RESOURCES;
+	return nd2_call_status(status);
+}
+
+static HRESULT
+check(const ND2_ADAPTER_INFO *limits, ULONG depth, ULONG sges)
+{
+	if (limits->MaxSharedReceiveQueueDepth == 0)
+		return ND_NOT_SUPPORTED;
+	if (depth == 0 || depth > limits->MaxSharedReceiveQueueDepth)
+		return ND_INVALID_PARAMETER_3;
+	return sges > limits->MaxReceiveSge ? ND_INVALID_PARAMETER_4 : ND_SUCCESS;
+}
+
+HRESULT
+nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, ULONG sges,
+	       ULONG threshold, USHORT group, KAFFINITY affinity, void **out)
+{
+	HRESULT status = nd2_check_create(iid, &IID_IND2SharedReceiveQueue, out);
+	struct plx_file *file;
+	struct nd2_srq *srq;
+
+	if (status == ND_SUCCESS)
+		status = check(&adapter->port->limits, depth, sges);
+	if (status != ND_SUCCESS)
+		return status;
+	file = plx_file_hold(handle);
+	if (file == NULL)
+		return ND_INVALID_HANDLE;
+	srq = calloc(1, sizeof(*srq));
+	if (srq == NULL) {
+		plx_file_release(file);
+		return ND_NO_MEMORY;
+	}
+	srq->face.lpVtbl = &table;
+	srq->adapter = adapter;
+	srq->depth = depth;
+	srq->sges = nd2_sges_for(sges, adapter->port->limits.MaxReceiveSge);
+	srq->threshold = threshold;
+	plx_list_init(&srq->waiters);
+	nd2_affinity_choose(group, affinity, &srq->group, &srq->affinity);
+	status = make(srq);
+	if (status == ND_SUCCESS)
+		plx_pending_list_init(&srq->pending, file);
+	plx_file_release(file); /* the list has its own hold */
+	if (status != ND_SUCCESS) {
+		free(srq);
+		return status;
+	}
+	pthread_mutex_init(&srq->lock, NULL);
+	nd2_hold(&adapter->object);
+	nd2_object_init(&srq->object, &srq_kind, srq);
+	pthread_mutex_lock(&adapter->port->lock);
+	plx_list_append(&adapter->port->srqs, &srq->node);
+	pthread_mutex_unlock(&adapter->port->lock);
+	*out = &srq->face;
+	return ND_SUCCESS;
+}

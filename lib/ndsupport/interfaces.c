@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Interfaces for programs: which leads where, and which addresses each has, as iphlpapi.h declares
+ * it. The adapters of the configuration file come first, then those of the kernel. It opens
+ * nothing. Start with GetBestInterfaceEx().
+ */
+#include "address.h"
+#include "interfaces.h"
+#include "route.h"
+
+#include <iphlpapi.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the best ---------------------------------------------------------------------------------
+ */
+
+static DWORD
+error_of(int error)
+{
+	switch (error) {
+	case 0:
+		return NO_ERROR;
+	case ENETUNREACH:
+	case ENETDOWN:
+		return ERROR_NETWORK_UNREACHABLE;
+	case EHOSTUNREACH:
+		return ERROR_HOST_UNREACHABLE;
+	case EINVAL:
+		return ERROR_INVALID_PARAMETER;
+	default:
+		return ERROR_CAN_NOT_COMPLETE;
+	}
+}
+
+DWORD WINAPI
+GetBestInterfaceEx(struct sockaddr *to, PDWORD index)
+{
+	struct route route;
+	struct plx_ip ip;
+	uint32_t scope;
+	SIZE_T bytes;
+	int error;
+
+	if (!to || !index)
+		return ERROR_INVALID_PARAMETER;
+	/* no length comes with it: the family says how much there is */
+	bytes = to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					  : sizeof(struct sockaddr_in);
+	if (address_read(to, bytes, &ip, &scope) != ND_SUCCESS)
+		return ERROR_INVALID_PARAMETER;
+	error = route_find(&ip, scope, &route);
+	if (!error)
+		*index = route.interface_index;
+	return error_of(error);
+}
+
+DWORD WINAPI
+GetBestInterface(IPAddr to, PDWORD index)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = to};
+
+	return GetBestInterfaceEx((struct sockaddr *)(void *)&address, index);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ *
+ * Everything is laid out twice: without room, which only counts, then in the caller's buffer.
+ */
+
+struct layout {
+	char *base; /* NULL: only count */
+	size_t used;
+	ULONG family, flags;
+};
+
+static void *
+take(struct layout *layout, size_t bytes)
+{
+	void *at = layout->base ? layout->base + layout->used : NULL;
+
+	layout->used += (bytes + 7) & ~(size_t)7;
+	if (at)
+		memset(at, 0, bytes);
+	return at;
+}
+
+static void
+put_address(struct layout *layout, const struct plx_ip *ip, SOCKET_ADDRESS *out)
+{
+	size_t bytes = ip->version == 4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	struct sockaddr *at = take(layout, bytes);
+
+	if (!at)
+		return;
+	address_write(ip, at);
+	out->lpSockaddr = at;
+	out->iSockaddrLength = (INT)bytes;
+}
+
+static PWCHAR
+put_words(struct layout *layout, const char *text)
+{
+	size_t n = strlen(text);
+	PWCHAR at = take(layout, (n + 1) * sizeof(WCHAR));
+
+	for (size_t i = 0; at && i < n; i++)
+		at[i] = (unsigned char)text[i] < 0x80 ? (WCHAR)text[i] : L'?';
+	return at;
+}
+
+static bool
+is_wanted(const struct layout *layout, const struct plx_ip *ip)
+{
+	return layout->family == AF_UNSPEC || (layout->family == AF_INET && ip->version == 4) ||
+	       (layout->family == AF_INET6 && ip->version == 6);
+}
+
+static PIP_ADAPTER_UNICAST_ADDRESS
+put_unicast(struct layout *layout, const struct interface *from)
+{
+	PIP_ADAPTER_UNICAST_ADDRESS first = NULL, *end = &first;
+
+	for (uint32_t i = 0; i < from->addresses; i++) {
+		PIP_ADAPTER_UNICAST_ADDRESS at;
+		SOCKET_ADDRESS ignored, *to = &ignored;
+
+		if (!is_wanted(layout, &from->address[i].ip))
+			continue;
+		at = take(layout, sizeof(*at));
+		if (at) {
+			at->Length = sizeof(*at);
+			at->OnLinkPrefixLength = from->address[i].prefix_bits;
+			to = &at->Address;
+			*end = at;
+			end = &at->Next;
+		}
+		put_address(layout, &from->address[i].ip, to);
+	}
+	return first;
+}
+
+static PIP_ADAPTER_PREFIX
+put_prefixes(struct layout *layout, const struct interface *from)
+{
+	PIP_ADAPTER_PREFIX first = NULL, *end = &first;
+
+	for (uint32_t i = 0; i < from->addresses; i++) {
+		struct plx_ip net = from->address[i].ip;
+		PIP_ADAPTER_PREFIX at;
+		SOCKET_ADDRESS ignored, *to = &ignored;
+
+		if (!is_wanted(layout, &net))
+			continue;
+		for (uint32_t bit = from->address[i].prefix_bits; bit < 128; bit++)
+			net.v[bit / 8] &= (uint8_t) ~(0x80u >> (bit % 8));
+		at = take(layout, sizeof(*at));
+		if (at) {
+			at->Length = sizeof(*at);
+			at->PrefixLength = from->address[i].prefix_bits;
+			to = &at->Address;
+			*end = at;
+			end = &at->Next;
+		}
+		put_address(layout, &net, to);
+	}
+	return first;
+}
+
+static PIP_ADAPTER_GATEWAY_ADDRESS
+put_gateways(struct layout *layout, const struct interface *from)
+{
+	PIP_ADAPTER_GATEWAY_ADDRESS first = NULL, *end = &first;
+
+	for (uint32_t i = 0; i < from->gateways; i++) {
+		PIP_ADAPTER_GATEWAY_ADDRESS at;
+		SOCKET_ADDRESS ignored, *to = &ignored;
+
+		if (!is_wanted(layout, &from->gateway[i]))
+			continue;
+		at = take(layout, sizeof(*at));
+		if (at) {
+			at->Length = sizeof(*at);
+			to = &at->Address;
+			*end = at;
+			end = &at->Next;
+		}
+		put_address(layout, &from->gateway[i], to);
+	}
+	return first;
+}
+
+/* Returns: NULL without room */
+static PIP_ADAPTER_ADDRESSES
+put_interface(struct layout *layout, const struct interface *from)
+{
+	PIP_ADAPTER_ADDRESSES at = take(layout, sizeof(*at)), out;
+	IP_ADAPTER_ADDRESSES ignored;
+	PCHAR name = take(layout, strlen(from->name) + 1);
+
+	out = at ? at : &ignored;
+	if (name)
+		memcpy(name, from->name, strlen(from->name) + 1);
+	out->Length = sizeof(*out);
+	out->IfIndex = from->index;
+	out->Ipv6IfIndex = from->index;
+	out->AdapterName = name;
+	out->Description = put_words(layout, from->description);
+	if (!(layout->flags & GAA_FLAG_SKIP_FRIENDLY_NAME))
+		out->FriendlyName = put_words(layout, from->name);
+	memcpy(out->PhysicalAddress, from->mac, sizeof(from->mac));
+	out->PhysicalAddressLength = from->has_mac ? sizeof(from->mac) : 0;
+	out->Mtu = from->mtu;
+	out->IfType = from->type;
+	out->OperStatus = from->is_up ? IfOperStatusUp : IfOperStatusDown;
+	if (!(layout->flags & GAA_FLAG_SKIP_UNICAST))
+		out->FirstUnicastAddress = put_unicast(layout, from);
+	if (layout->flags & GAA_FLAG_INCLUDE_PREFIX)
+		out->FirstPrefix = put_prefixes(layout, from);
+	if (layout->flags & GAA_FLAG_INCLUDE_GATEWAYS)
+		out->FirstGatewayAddress = put_gateways(layout, from);
+	return at;
+}
+
+static bool
+has_wanted(const struct layout *layout, const struct interface *from)
+{
+	if (layout->family == AF_UNSPEC)
+		return true;
+	for (uint32_t i = 0; i < from->addresses; i++)
+		if (is_wanted(layout, &from->address[i].ip))
+			return true;
+	return false;
+}
+
+/* Returns: how many interfaces there are to tell of */
+static uint32_t
+put_all(struct layout *layout, const struct interfaces *all)
+{
+	PIP_ADAPTER_ADDRESSES last = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		PIP_ADAPTER_ADDRESSES at;
+
+		if (!has_wanted(layout, &all->one[i]))
+			continue;
+		n++;
+		at = put_interface(layout, &all->one[i]);
+		if (last)
+			last->Next = at;
+		last = at;
+	}
+	return n;
+}
+
+ULONG WINAPI
+GetAdaptersAddresses(ULONG family, ULONG flags, PVOID reserved, PIP_ADAPTER_ADDRESSES out,
+		     PULONG size)
+{
+	struct layout layout = {.family = family, .flags = flags};
+	struct interfaces all;
+	ULONG status = NO_ERROR;
+
+	(void)reserved;
+	if (!size || (family != AF_UNSPEC && family != AF_INET && family != AF_INET6))
+		return ERROR_INVALID_PARAMETER;
+	if (!interfaces_read(&all))
+		return ERROR_NOT_ENOUGH_MEMORY;
+	if (!put_all(&layout, &all)) {
+		status = ERROR_NO_DATA;
+	} else if (!out || *size < layout.used) {
+		*size = (ULONG)layout.used;
+		status = ERROR_BUFFER_OVERFLOW;
+	} else {
+		layout.base = (char *)out;
+		layout.used = 0;
+		put_all(&layout, &all);
+	}
+	free(all.one);
+	return status;
+}

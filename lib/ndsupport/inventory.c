@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What interfaces there are. Adapters of the configuration file are told as the file describes
+ * them, unopened: up, without a MAC. The kernel's come from getifaddrs().
+ * Start with interfaces_read().
+ */
+#include "interfaces.h"
+
+#include "plx_verbs.h"
+
+#include <iphlpapi.h>
+
+#include <ifaddrs.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static struct interface *
+append(struct interfaces *all)
+{
+	struct interface *more = realloc(all->one, (all->count + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	all->one = more;
+	memset(&more[all->count], 0, sizeof(*more));
+	return &more[all->count++];
+}
+
+/* ---- the configuration file's -----------------------------------------------------------------
+ */
+
+static void
+describe(const struct plx_wishes *wishes, const char *name, uint32_t place, struct interface *out)
+{
+	snprintf(out->name, sizeof(out->name), "%.31s", name);
+	snprintf(out->description, sizeof(out->description), "Pollux on %s", wishes->device);
+	out->index = PLX_INTERFACE_FIRST + place;
+	out->type = IF_TYPE_ETHERNET_CSMACD;
+	out->mtu = wishes->path_mtu;
+	out->is_up = true;
+	for (; out->addresses < wishes->addresses; out->addresses++) {
+		out->address[out->addresses].ip = wishes->address[out->addresses].ip;
+		out->address[out->addresses].prefix_bits =
+			wishes->address[out->addresses].prefix_bits;
+	}
+	for (; out->gateways < wishes->routes; out->gateways++)
+		out->gateway[out->gateways] = wishes->route[out->gateways].via;
+}
+
+static bool
+read_ours(struct interfaces *all)
+{
+	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
+	int n = plx_wishes_list(names, PLX_ADAPTERS_MAX, NULL);
+	struct plx_wishes wishes;
+
+	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX; i++) {
+		struct interface *fresh;
+
+		if (plx_wishes_load(names[i], &wishes, NULL) != PLX_OK)
+			continue;
+		fresh = append(all);
+		if (!fresh)
+			return false;
+		describe(&wishes, names[i], (uint32_t)i, fresh);
+	}
+	return true;
+}
+
+/* ---- the kernel's -----------------------------------------------------------------------------
+ */
+
+static uint32_t
+mtu_of(const char *name)
+{
+	struct ifreq request = {.ifr_mtu = 0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return 0;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", name);
+	if (ioctl(fd, SIOCGIFMTU, &request) != 0)
+		request.ifr_mtu = 0;
+	close(fd);
+	return (uint32_t)request.ifr_mtu;
+}
+
+static struct interface *
+find_or_append(struct interfaces *all, uint32_t from, const struct ifaddrs *told)
+{
+	struct interface *fresh;
+
+	for (uint32_t i = from; i < all->count; i++)
+		if (strncmp(all->one[i].name, told->ifa_name, INTERFACE_NAME_MAX - 1) == 0)
+			return &all->one[i];
+	fresh = append(all);
+	if (!fresh)
+		return NULL;
+	snprintf(fresh->name, sizeof(fresh->name), "%.31s", told->ifa_name);
+	snprintf(fresh->description, sizeof(fresh->description), "%s", told->ifa_name);
+	fresh->index = if_nametoindex(told->ifa_name);
+	fresh->mtu = mtu_of(told->ifa_name);
+	fresh->type = told->ifa_flags & IFF_LOOPBACK ? IF_TYPE_SOFTWARE_LOOPBACK
+						     : IF_TYPE_ETHERNET_CSMACD;
+	fresh->is_up = (told->ifa_flags & IFF_UP) && (told->ifa_flags & IFF_RUNNING);
+	return fresh;
+}
+
+static uint8_t
+bits_of(const uint8_t *mask, uint32_t bytes)
+{
+	uint32_t bits = 0;
+
+	while (bits < 8 * bytes && mask[bits / 8] & (0x80u >> (bits % 8)))
+		bits++;
+	return (uint8_t)bits;
+}
+
+static void
+add_address(struct interface *to, const struct ifaddrs *told)
+{
+	struct plx_ip *ip = &to->address[to->addresses].ip;
+	struct sockaddr_in6 v6, mask6;
+	struct sockaddr_in v4, mask4;
+
+	if (to->addresses == INTERFACE_ADDRESSES_MAX || !told->ifa_netmask)
+		return;
+	if (told->ifa_addr->sa_family == AF_INET) {
+		memcpy(&v4, told->ifa_addr, sizeof(v4));
+		memcpy(&mask4, told->ifa_netmask, sizeof(mask4));
+		ip->version = 4;
+		memcpy(ip->v, &v4.sin_addr, 4);
+		to->address[to->addresses].prefix_bits =
+			bits_of((const uint8_t *)&mask4.sin_addr, 4);
+	} else {
+		memcpy(&v6, told->ifa_addr, sizeof(v6));
+		memcpy(&mask6, told->ifa_netmask, sizeof(mask6));
+		ip->version = 6;
+		memcpy(ip->v, &v6.sin6_addr, 16);
+		to->address[to->addresses].prefix_bits =
+			bits_of((const uint8_t *)&mask6.sin6_addr, 16);
+	}
+	to->addresses++;
+}
+
+static void
+add_mac(struct interface *to, const struct ifaddrs *told)
+{
+	struct sockaddr_ll link;
+
+	memcpy(&link, told->ifa_addr, sizeof(link));
+	to->has_mac = link.sll_halen == sizeof(to->mac) && !(told->ifa_flags & IFF_LOOPBACK);
+	if (to->has_mac)
+		memcpy(to->mac, link.sll_addr, sizeof(to->mac));
+}
+
+static bool
+read_kernel(struct interfaces *all)
+{
+	uint32_t from = all->count;
+	struct ifaddrs *list = NULL;
+	bool good = true;
+
+	if (getifaddrs(&list) != 0)
+		return true; /* then there are ours */
+	for (const struct ifaddrs *at = list; at && good; at = at->ifa_next) {
+		struct interface *to;
+
+		if (!at->ifa_addr)
+			continue;
+		to = find_or_append(all, from, at);
+		good = to != NULL;
+		if (good && at->ifa_addr->sa_family == AF_PACKET)
+			add_mac(to, at);
+		else if (good && (at->ifa_addr->sa_family == AF_INET ||
+				  at->ifa_addr->sa_family == AF_INET6))
+			add_address(to, at);
+	}
+	freeifaddrs(list);
+	return good;
+}
+
+bool
+interfaces_read(struct interfaces *out)
+{
+	*out = (struct interfaces){NULL, 0};
+	if (read_ours(out) && read_kernel(out))
+		return true;
+	free(out->one);
+	*out = (struct interfaces){NULL, 0};
+	return false;
+}

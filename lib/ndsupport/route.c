@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The routing table that the adapters of the configuration file make up: their networks and their
+ * routes, the longest prefix first, as the engine of each has it for itself. Adapters are not
+ * opened. Start with route_find().
+ */
+#include "route.h"
+
+#include "address.h"
+#include "plx_verbs.h"
+
+#include <iphlpapi.h>
+
+enum {
+	OWN_BITS = 129, /* an address of ours comes before every network */
+};
+
+static bool
+is_within(const struct plx_ip *ip, const struct plx_ip *net, uint32_t bits)
+{
+	if (ip->version != net->version)
+		return false;
+	for (uint32_t i = 0; i < bits; i++)
+		if ((ip->v[i / 8] ^ net->v[i / 8]) & (0x80u >> (i % 8)))
+			return false;
+	return true;
+}
+
+/* The address of the adapter in whose network `ip` is, by the longest prefix. Returns: -1: none */
+static int
+own_network(const struct plx_wishes *wishes, const struct plx_ip *ip)
+{
+	int best = -1;
+
+	for (uint32_t i = 0; i < wishes->addresses; i++)
+		if (is_within(ip, &wishes->address[i].ip, wishes->address[i].prefix_bits) &&
+		    (best < 0 ||
+		     wishes->address[i].prefix_bits > wishes->address[best].prefix_bits))
+			best = (int)i;
+	return best;
+}
+
+/* How well an adapter leads to `to`, and from which address of its own. Returns: the bits of the
+ * prefix; -1: not at all */
+static int
+match(const struct plx_wishes *wishes, const struct plx_ip *to, struct plx_ip *local)
+{
+	int bits = -1, own = own_network(wishes, to);
+
+	for (uint32_t i = 0; i < wishes->addresses; i++)
+		if (address_same(&wishes->address[i].ip, to)) {
+			*local = *to;
+			return OWN_BITS;
+		}
+	if (own >= 0) {
+		*local = wishes->address[own].ip;
+		bits = wishes->address[own].prefix_bits;
+	}
+	for (uint32_t i = 0; i < wishes->routes; i++) {
+		int via = own_network(wishes, &wishes->route[i].via);
+
+		if (via < 0 || wishes->route[i].prefix_bits <= bits ||
+		    !is_within(to, &wishes->route[i].net, wishes->route[i].prefix_bits))
+			continue;
+		bits = wishes->route[i].prefix_bits;
+		*local = wishes->address[via].ip;
+	}
+	return bits;
+}
+
+int
+route_find(const struct plx_ip *to, uint32_t scope, struct route *out)
+{
+	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
+	int n = plx_wishes_list(names, PLX_ADAPTERS_MAX, NULL), best = -1;
+	struct plx_wishes wishes;
+	struct plx_ip local;
+
+	/* a file that is wrong has no adapters; plx_ndsupport_check() tells of it */
+	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX && !address_is_loopback(to); i++) {
+		int bits;
+
+		if (plx_wishes_load(names[i], &wishes, NULL) != PLX_OK)
+			continue;
+		bits = match(&wishes, to, &local);
+		if (bits <= best)
+			continue;
+		best = bits;
+		out->local = local;
+		out->interface_index = PLX_INTERFACE_FIRST + (uint32_t)i;
+	}
+	return best >= 0 ? 0 : kernel_route(to, scope, out);
+}

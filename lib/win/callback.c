@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls in place of packets: BindIoCompletionCallback, with one thread of service on a port of its
+ * own for the whole process. The thread never pumps: an adapter in inline mode moves when the
+ * client's threads wait, not when nobody asked it to.
+ * Start with serve().
+ */
+#include "win.h"
+
+#include <signal.h>
+
+static struct win_port *service; /* once made it stays */
+static pthread_mutex_t service_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *
+serve(void *argument)
+{
+	struct win_port *port = argument;
+
+	win_pump_never();
+	for (;;) {
+		struct win_packet *packet = win_port_pop(port, WIN_FOREVER);
+		LPOVERLAPPED_COMPLETION_ROUTINE routine;
+		struct win_packet told;
+
+		if (!packet)
+			continue;
+		told.status = packet->status;
+		told.information = packet->information;
+		told.overlapped = packet->overlapped;
+		routine = (LPOVERLAPPED_COMPLETION_ROUTINE)packet->key;
+		win_packet_release(packet);
+		/* The error is a status, as it is on Windows whatever its pages say. */
+		routine((DWORD)told.status, (DWORD)told.information, told.overlapped);
+	}
+	return NULL;
+}
+
+/* The thread does not take the program's signals. Returns: false: there is none */
+static bool
+start_serving(struct win_port *port)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, serve, port);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!error)
+		pthread_detach(thread);
+	return !error;
+}
+
+/* The port, made with its first use. Returns: NULL: no memory for it */
+static struct win_port *
+service_port(void)
+{
+	struct win_port *port;
+
+	pthread_mutex_lock(&service_lock);
+	if (!service) {
+		port = win_port_create();
+		if (port && !start_serving(port)) {
+			win_object_release(&port->object);
+			port = NULL;
+			win_fail(ERROR_NOT_ENOUGH_MEMORY);
+		}
+		service = port;
+	}
+	port = service;
+	pthread_mutex_unlock(&service_lock);
+	return port;
+}
+
+BOOL
+BindIoCompletionCallback(HANDLE handle, LPOVERLAPPED_COMPLETION_ROUTINE routine, ULONG flags)
+{
+	struct plx_file *file;
+	struct win_port *port;
+	BOOL bound = FALSE;
+
+	if (!routine || flags)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	file = plx_file_hold(handle);
+	if (!file)
+		return FALSE;
+	port = service_port();
+	if (port) {
+		bound = win_file_associate(file, port, (ULONG_PTR)routine);
+		if (!bound)
+			win_fail(ERROR_INVALID_PARAMETER);
+	}
+	plx_file_release(file);
+	return bound;
+}

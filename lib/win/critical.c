@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Critical sections: recursive mutexes in the client's memory. They never sleep with a pump undone:
+ * who holds one is in the client's code, which waits for nothing of ours.
+ * Start with InitializeCriticalSection().
+ */
+#include "win.h"
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(CRITICAL_SECTION), "a mutex fits");
+_Static_assert(_Alignof(pthread_mutex_t) <= _Alignof(CRITICAL_SECTION), "a mutex fits");
+
+static pthread_mutex_t *
+mutex_of(LPCRITICAL_SECTION section)
+{
+	return (pthread_mutex_t *)(void *)section;
+}
+
+BOOL
+InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spins)
+{
+	pthread_mutexattr_t attributes;
+	int error;
+
+	(void)spins; /* a hint, and our mutexes sleep at once */
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	error = pthread_mutex_init(mutex_of(section), &attributes);
+	pthread_mutexattr_destroy(&attributes);
+	return error ? win_fail(ERROR_NOT_ENOUGH_MEMORY) : TRUE;
+}
+
+VOID
+InitializeCriticalSection(LPCRITICAL_SECTION section)
+{
+	InitializeCriticalSectionAndSpinCount(section, 0);
+}
+
+VOID
+EnterCriticalSection(LPCRITICAL_SECTION section)
+{
+	pthread_mutex_lock(mutex_of(section));
+}
+
+BOOL
+TryEnterCriticalSection(LPCRITICAL_SECTION section)
+{
+	return pthread_mutex_trylock(mutex_of(section)) == 0;
+}
+
+VOID
+LeaveCriticalSection(LPCRITICAL_SECTION section)
+{
+	pthread_mutex_unlock(mutex_of(section));
+}
+
+VOID
+DeleteCriticalSection(LPCRITICAL_SECTION section)
+{
+	pthread_mutex_destroy(mutex_of(section));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The last error, each thread's own; Winsock's is the same one, as on Windows.
+ * Start with SetLastError().
+ */
+#include "win.h"
+
+#include <winsock2.h>
+
+static __thread DWORD last_error;
+
+DWORD
+GetLastError(void)
+{
+	return last_error;
+}
+
+VOID
+SetLastError(DWORD error)
+{
+	last_error = error;
+}
+
+int
+WSAGetLastError(void)
+{
+	return (int)last_error;
+}
+
+VOID
+WSASetLastError(int error)
+{
+	last_error = (DWORD)error;
+}
+
+BOOL
+win_fail(DWORD error)
+{
+	last_error = error;
+	return FALSE;
+}

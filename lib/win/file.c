@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Overlapped files: where requests are pending, and the port that is told of their end.
+ * They hold no requests; those are in the lists of the objects that were created on them.
+ * Start with plx_file_create().
+ */
+#include "win.h"
+
+#include <sys/eventfd.h>
+
+HANDLE
+plx_file_create(void)
+{
+	struct plx_file *file = (struct plx_file *)win_object_create(WIN_FILE);
+
+	if (!file)
+		return NULL;
+	file->port = NULL;
+	file->key = 0;
+	return win_object_open(&file->object);
+}
+
+struct plx_file *
+plx_file_hold(HANDLE handle)
+{
+	return (struct plx_file *)win_object_hold(handle, WIN_FILE);
+}
+
+void
+plx_file_release(struct plx_file *file)
+{
+	win_object_release(&file->object);
+}
+
+void
+win_file_destroy(struct win_object *object)
+{
+	struct plx_file *file = (struct plx_file *)object;
+
+	if (file->port)
+		win_object_release(&file->port->object);
+}
+
+bool
+win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key)
+{
+	bool first;
+
+	pthread_mutex_lock(&file->object.lock);
+	first = !file->port;
+	if (first) {
+		win_object_hold_again(&port->object);
+		file->port = port;
+		file->key = key;
+	}
+	pthread_mutex_unlock(&file->object.lock);
+	return first;
+}
+
+void
+win_file_tick(struct plx_file *file)
+{
+	if (win_unlikely(file->object.fd >= 0))
+		eventfd_write(file->object.fd, 1);
+}
+
+BOOL
+SetFileCompletionNotificationModes(HANDLE handle, UCHAR modes)
+{
+	const UCHAR known = FILE_SKIP_COMPLETION_PORT_ON_SUCCESS | FILE_SKIP_SET_EVENT_ON_HANDLE;
+	struct plx_file *file;
+
+	if (modes & ~known)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	file = plx_file_hold(handle);
+	if (!file)
+		return FALSE;
+	/* Both are so since the file was made, and as on Windows there is no way back. */
+	plx_file_release(file);
+	return TRUE;
+}

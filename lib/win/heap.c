@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory: the process heap, on malloc, and pages, on mmap.
+ * A block of the heap has a head of its own, which knows its size and tells whether it is one.
+ * Start with HeapAlloc() and VirtualAlloc().
+ */
+#include "win.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	BLOCK_MAGIC = 0x504c5848, /* "PLXH" */
+	GRANULARITY = 1 << 16,    /* what VirtualAlloc aligns to */
+	LARGE_PAGE = 1 << 21,
+	PAGE = 4096,
+};
+
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+struct block {
+	size_t bytes;
+	uint64_t magic;
+};
+
+_Static_assert(sizeof(struct block) == 16, "blocks are as aligned as malloc's");
+
+static const char process_heap; /* whose address is the handle */
+
+HANDLE
+GetProcessHeap(void)
+{
+	return (HANDLE)(uintptr_t)&process_heap;
+}
+
+/* Is it the heap's handle? The only one there is. */
+static bool
+is_heap(HANDLE heap)
+{
+	return heap == GetProcessHeap() || win_fail(ERROR_INVALID_HANDLE);
+}
+
+/* The head of a block, or NULL. */
+static struct block *
+block_of(HANDLE heap, void *memory)
+{
+	struct block *block = memory ? (struct block *)memory - 1 : NULL;
+
+	if (!is_heap(heap))
+		return NULL;
+	if (block && block->magic == BLOCK_MAGIC)
+		return block;
+	win_fail(ERROR_INVALID_PARAMETER);
+	return NULL;
+}
+
+LPVOID
+HeapAlloc(HANDLE heap, DWORD flags, SIZE_T bytes)
+{
+	struct block *block;
+
+	if (!is_heap(heap))
+		return NULL;
+	block = bytes > SIZE_MAX - sizeof(*block) ? NULL
+		: flags & HEAP_ZERO_MEMORY        ? calloc(1, sizeof(*block) + bytes)
+						  : malloc(sizeof(*block) + bytes);
+	if (!block) {
+		win_fail(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	*block = (struct block){bytes, BLOCK_MAGIC};
+	return block + 1;
+}
+
+LPVOID
+HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T bytes)
+{
+	struct block *block = block_of(heap, memory);
+	size_t before;
+
+	if (!block)
+		return NULL;
+	before = block->bytes;
+	block = bytes > SIZE_MAX - sizeof(*block) ? NULL : realloc(block, sizeof(*block) + bytes);
+	if (!block) {
+		win_fail(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	block->bytes = bytes;
+	if (flags & HEAP_ZERO_MEMORY && bytes > before)
+		memset((char *)(block + 1) + before, 0, bytes - before);
+	return block + 1;
+}
+
+BOOL
+HeapFree(HANDLE heap, DWORD flags, LPVOID memory)
+{
+	struct block *block;
+
+	(void)flags;
+	if (!memory)
+		return is_heap(heap);
+	block = block_of(heap, memory);
+	if (!block)
+		return FALSE;
+	block->magic = 0;
+	free(block);
+	return TRUE;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------
+ */
+
+/* What was reserved in one piece, which is how it is released. */
+struct piece {
+	struct piece *next;
+	char *at;
+	size_t bytes;
+};
+
+static struct piece *pieces;
+static pthread_mutex_t pieces_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Returns: false: no such protection */
+static bool
+protection_of(DWORD protect, int *protection)
+{
+	switch (protect) {
+	case PAGE_NOACCESS:
+		*protection = PROT_NONE;
+		return true;
+	case PAGE_READONLY:
+		*protection = PROT_READ;
+		return true;
+	case PAGE_READWRITE:
+		*protection = PROT_READ | PROT_WRITE;
+		return true;
+	case PAGE_EXECUTE_READWRITE:
+		*protection = PROT_READ | PROT_WRITE | PROT_EXEC;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Aligned memory: more is mapped than needed, and what lies around it is given back. */
+static char *
+map_aligned(size_t bytes, size_t alignment, int protection)
+{
+	char *at = mmap(NULL, bytes + alignment, protection,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *aligned;
+
+	if (at == MAP_FAILED)
+		return NULL;
+	aligned = (char *)(((uintptr_t)at + alignment - 1) & ~(uintptr_t)(alignment - 1));
+	if (aligned > at)
+		munmap(at, (size_t)(aligned - at));
+	munmap(aligned + bytes, alignment - (size_t)(aligned - at));
+	return aligned;
+}
+
+static void *
+reserve(size_t bytes, DWORD type, int protection)
+{
+	bool large = type & MEM_LARGE_PAGES;
+	struct piece *piece = malloc(sizeof(*piece));
+
+	if (!piece)
+		return NULL;
+	piece->bytes = bytes;
+	piece->at = map_aligned(bytes, large ? LARGE_PAGE : GRANULARITY,
+				type & MEM_COMMIT ? protection : PROT_NONE);
+	if (!piece->at) {
+		free(piece);
+		return NULL;
+	}
+	if (large)
+		madvise(piece->at, bytes, MADV_HUGEPAGE); /* a wish; small pages serve, too */
+	pthread_mutex_lock(&pieces_lock);
+	piece->next = pieces;
+	pieces = piece;
+	pthread_mutex_unlock(&pieces_lock);
+	return piece->at;
+}
+
+/* Pages of what was reserved before become usable. */
+static void *
+commit(void *at, size_t bytes, int protection)
+{
+	char *from = (char *)((uintptr_t)at & ~(uintptr_t)(PAGE - 1));
+	char *to = (char *)(((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+	struct piece *piece;
+	bool done;
+
+	pthread_mutex_lock(&pieces_lock);
+	for (piece = pieces; piece; piece = piece->next)
+		if (from >= piece->at && to <= piece->at + piece->bytes)
+			break;
+	done = piece && mprotect(from, (size_t)(to - from), protection) == 0;
+	pthread_mutex_unlock(&pieces_lock);
+	return done ? from : NULL;
+}
+
+LPVOID
+VirtualAlloc(LPVOID at, SIZE_T bytes, DWORD type, DWORD protect)
+{
+	const DWORD known = MEM_COMMIT | MEM_RESERVE | MEM_LARGE_PAGES;
+	size_t unit = type & MEM_LARGE_PAGES ? LARGE_PAGE : PAGE;
+	void *memory;
+	int protection;
+
+	if (!bytes || bytes > SIZE_MAX / 2 || type & ~known ||
+	    !(type & (MEM_COMMIT | MEM_RESERVE)) || !protection_of(protect, &protection)) {
+		win_fail(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	/* A program that wants an address gets it only where it has reserved it. */
+	if (at && type & MEM_RESERVE) {
+		win_fail(ERROR_INVALID_ADDRESS);
+		return NULL;
+	}
+	memory = at ? commit(at, bytes, protection)
+		    : reserve((bytes + unit - 1) & ~(unit - 1), type, protection);
+	if (!memory)
+		win_fail(at ? ERROR_INVALID_ADDRESS : ERROR_NOT_ENOUGH_MEMORY);
+	return memory;
+}
+
+BOOL
+VirtualFree(LPVOID at, SIZE_T bytes, DWORD type)
+{
+	struct piece **link, *piece;
+
+	if (type != MEM_RELEASE || bytes)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	pthread_mutex_lock(&pieces_lock);
+	for (link = &pieces; *link && (*link)->at != at; link = &(*link)->next)
+		;
+	piece = *link;
+	if (piece)
+		*link = piece->next;
+	pthread_mutex_unlock(&pieces_lock);
+	if (!piece)
+		return win_fail(ERROR_INVALID_ADDRESS);
+	munmap(piece->at, piece->bytes);
+	free(piece);
+	return TRUE;
+}

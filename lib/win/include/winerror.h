@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Results of COM (HRESULT) and error numbers of Windows (GetLastError), those that ND2 and the
+ * calls of lib/win give. The statuses of ND2 itself are in ndstatus.h.
+ */
+#ifndef PLX_WIN_WINERROR_H
+#define PLX_WIN_WINERROR_H
+
+#include "windef.h"
+
+/* A result is a failure when it is negative; a warning (0x8...) is one too. */
+#define SUCCEEDED(hr) (((HRESULT)(hr)) >= 0)
+#define FAILED(hr)    (((HRESULT)(hr)) < 0)
+#define IS_ERROR(s)   (((DWORD)(s)) >> 31 == 1)
+
+#define SEVERITY_SUCCESS 0
+#define SEVERITY_ERROR   1
+#define FACILITY_NULL    0
+#define FACILITY_WIN32   7
+#define FACILITY_NT_BIT  0x10000000
+
+#define HRESULT_CODE(hr)     ((hr)&0xFFFF)
+#define HRESULT_FACILITY(hr) (((hr) >> 16) & 0x1FFF)
+#define HRESULT_SEVERITY(hr) (((hr) >> 31) & 1)
+#define MAKE_HRESULT(severity, facility, code) \
+	((HRESULT)(((DWORD)(severity) << 31) | ((DWORD)(facility) << 16) | (DWORD)(code)))
+#define HRESULT_FROM_NT(status) ((HRESULT)((DWORD)(status) | FACILITY_NT_BIT))
+
+static inline HRESULT
+HRESULT_FROM_WIN32(DWORD error)
+{
+	if ((HRESULT)error <= 0)
+		return (HRESULT)error;
+	return (HRESULT)((error & 0xFFFF) | (FACILITY_WIN32 << 16) | 0x80000000U);
+}
+
+#define S_OK                  ((HRESULT)0)
+#define S_FALSE               ((HRESULT)1)
+#define NOERROR               ((HRESULT)0)
+#define E_NOTIMPL             ((HRESULT)0x80004001)
+#define E_NOINTERFACE         ((HRESULT)0x80004002)
+#define E_POINTER             ((HRESULT)0x80004003)
+#define E_ABORT               ((HRESULT)0x80004004)
+#define E_FAIL                ((HRESULT)0x80004005)
+#define E_PENDING             ((HRESULT)0x8000000A)
+#define E_UNEXPECTED          ((HRESULT)0x8000FFFF)
+#define E_ACCESSDENIED        ((HRESULT)0x80070005)
+#define E_HANDLE              ((HRESULT)0x80070006)
+#define E_OUTOFMEMORY         ((HRESULT)0x8007000E)
+#define E_INVALIDARG          ((HRESULT)0x80070057)
+#define CLASS_E_NOAGGREGATION ((HRESULT)0x80040110)
+
+#define CLASS_E_CLASSNOTAVAILABLE ((HRESULT)0x80040111)
+
+#define NO_ERROR                   0
+#define ERROR_SUCCESS              0
+#define ERROR_INVALID_FUNCTION     1
+#define ERROR_FILE_NOT_FOUND       2
+#define ERROR_PATH_NOT_FOUND       3
+#define ERROR_ACCESS_DENIED        5
+#define ERROR_INVALID_HANDLE       6
+#define ERROR_NOT_ENOUGH_MEMORY    8
+#define ERROR_OUTOFMEMORY          14
+#define ERROR_NO_MORE_FILES        18
+#define ERROR_BAD_LENGTH           24
+#define ERROR_GEN_FAILURE          31
+#define ERROR_SHARING_VIOLATION    32
+#define ERROR_HANDLE_EOF           38
+#define ERROR_NOT_SUPPORTED        50
+#define ERROR_BAD_NET_NAME         67
+#define ERROR_INVALID_PARAMETER    87
+#define ERROR_BUFFER_OVERFLOW      111
+#define ERROR_CALL_NOT_IMPLEMENTED 120
+#define ERROR_SEM_TIMEOUT          121
+#define ERROR_INSUFFICIENT_BUFFER  122
+#define ERROR_MOD_NOT_FOUND        126
+#define ERROR_PROC_NOT_FOUND       127
+#define ERROR_BUSY                 170
+#define ERROR_ALREADY_EXISTS       183
+#define ERROR_BAD_EXE_FORMAT       193
+#define ERROR_NO_DATA              232
+#define ERROR_MORE_DATA            234
+#define WAIT_TIMEOUT               258
+#define ERROR_NO_MORE_ITEMS        259
+#define ERROR_TOO_MANY_POSTS       298
+#define ERROR_INVALID_ADDRESS      487
+#define ERROR_ABANDONED_WAIT_0     735
+#define ERROR_OPERATION_ABORTED    995
+#define ERROR_IO_INCOMPLETE        996
+#define ERROR_IO_PENDING           997
+#define ERROR_NOACCESS             998
+#define ERROR_DLL_INIT_FAILED      1114
+#define ERROR_CAN_NOT_COMPLETE     1003
+#define ERROR_NOT_FOUND            1168
+#define ERROR_CONNECTION_REFUSED   1225
+#define ERROR_GRACEFUL_DISCONNECT  1226
+
+#define ERROR_ADDRESS_ALREADY_ASSOCIATED 1227
+#define ERROR_ADDRESS_NOT_ASSOCIATED     1228
+#define ERROR_CONNECTION_INVALID         1229
+#define ERROR_CONNECTION_ACTIVE          1230
+#define ERROR_NETWORK_UNREACHABLE        1231
+#define ERROR_HOST_UNREACHABLE           1232
+#define ERROR_PORT_UNREACHABLE           1234
+#define ERROR_REQUEST_ABORTED            1235
+#define ERROR_CONNECTION_ABORTED         1236
+#define ERROR_RETRY                      1237
+#define ERROR_NO_SYSTEM_RESOURCES        1450
+#define ERROR_TIMEOUT                    1460
+#define ERROR_DEVICE_REMOVED             1617
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Structures and small inline functions that windows.h brings beside the plain types: 64 bits in
+ * two halves, lists, alignment, memory, and the record that a member is in. Interlocked functions
+ * are in interlockedapi.h.
+ */
+#ifndef PLX_WIN_WINNT_H
+#define PLX_WIN_WINNT_H
+
+#include "windef.h"
+#include "guiddef.h"
+#include "interlockedapi.h"
+
+/* The same five as in ntstatus.h, for programs that do not include it. */
+#define STATUS_WAIT_0           ((NTSTATUS)0x00000000)
+#define STATUS_ABANDONED_WAIT_0 ((NTSTATUS)0x00000080)
+#define STATUS_TIMEOUT          ((NTSTATUS)0x00000102)
+#define STATUS_PENDING          ((NTSTATUS)0x00000103)
+
+typedef union _LARGE_INTEGER {
+	__extension__ struct {
+		DWORD LowPart;
+		LONG HighPart;
+	};
+	struct {
+		DWORD LowPart;
+		LONG HighPart;
+	} u;
+	LONGLONG QuadPart;
+} LARGE_INTEGER, *PLARGE_INTEGER;
+
+typedef union _ULARGE_INTEGER {
+	__extension__ struct {
+		DWORD LowPart;
+		DWORD HighPart;
+	};
+	struct {
+		DWORD LowPart;
+		DWORD HighPart;
+	} u;
+	ULONGLONG QuadPart;
+} ULARGE_INTEGER, *PULARGE_INTEGER;
+
+typedef struct _LIST_ENTRY {
+	struct _LIST_ENTRY *Flink;
+	struct _LIST_ENTRY *Blink;
+} LIST_ENTRY, *PLIST_ENTRY;
+
+typedef struct _SINGLE_LIST_ENTRY {
+	struct _SINGLE_LIST_ENTRY *Next;
+} SINGLE_LIST_ENTRY, *PSINGLE_LIST_ENTRY;
+
+typedef struct _PROCESSOR_NUMBER {
+	WORD Group;
+	BYTE Number;
+	BYTE Reserved;
+} PROCESSOR_NUMBER, *PPROCESSOR_NUMBER;
+
+typedef struct _GROUP_AFFINITY {
+	KAFFINITY Mask;
+	WORD Group;
+	WORD Reserved[3];
+} GROUP_AFFINITY, *PGROUP_AFFINITY;
+
+#define MAXBYTE   0xff
+#define MAXWORD   0xffff
+#define MAXDWORD  0xffffffff
+#define MAXUSHORT 0xffff
+#define MAXULONG  0xffffffff
+#define MAXLONG   0x7fffffff
+#define MINLONG   ((LONG)0x80000000)
+
+#define PAGE_NOACCESS                0x01
+#define PAGE_READONLY                0x02
+#define PAGE_READWRITE               0x04
+#define PAGE_EXECUTE_READWRITE       0x40
+#define MEM_COMMIT                   0x00001000
+#define MEM_RESERVE                  0x00002000
+#define MEM_RELEASE                  0x00008000
+#define MEM_LARGE_PAGES              0x20000000
+#define HEAP_NO_SERIALIZE            0x00000001
+#define HEAP_ZERO_MEMORY             0x00000008
+#define SYNCHRONIZE                  0x00100000
+#define EVENT_MODIFY_STATE           0x00000002
+#define EVENT_ALL_ACCESS             0x001F0003
+#define MAXIMUM_WAIT_OBJECTS         64
+#define PROCESSOR_ARCHITECTURE_AMD64 9
+
+#define ANYSIZE_ARRAY 1
+
+#ifdef __cplusplus
+template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
+#define ARRAYSIZE(a) sizeof(plx_win_array(a))
+#else
+#define ARRAYSIZE(a) (sizeof(a) / sizeof((a)[0]))
+#endif
+#define _countof(a)                 ARRAYSIZE(a)
+#define RTL_NUMBER_OF(a)            ARRAYSIZE(a)
+#define FIELD_OFFSET(type, field)   ((LONG) __builtin_offsetof(type, field))
+#define RTL_FIELD_SIZE(type, field) sizeof(((type *)0)->field)
+#define RTL_SIZEOF_THROUGH_FIELD(type, field) \
+	(__builtin_offsetof(type, field) + RTL_FIELD_SIZE(type, field))
+#define C_ASSERT(e) typedef char plx_win_assert[(e) ? 1 : -1] __attribute__((__unused__))
+
+/* Also of classes that have bases and virtual functions, of which quiet.h lets gcc say nothing. */
+#define CONTAINING_RECORD(address, type, field) \
+	((type *)((char *)(address) - __builtin_offsetof(type, field)))
+
+#define RtlZeroMemory(to, bytes)       ((void)memset((to), 0, (bytes)))
+#define RtlFillMemory(to, bytes, fill) ((void)memset((to), (fill), (bytes)))
+#define RtlCopyMemory(to, from, bytes) ((void)memcpy((to), (from), (bytes)))
+#define RtlMoveMemory(to, from, bytes) ((void)memmove((to), (from), (bytes)))
+#define RtlEqualMemory(a, b, bytes)    (memcmp((a), (b), (bytes)) == 0)
+#define ZeroMemory                     RtlZeroMemory
+#define FillMemory                     RtlFillMemory
+#define CopyMemory                     RtlCopyMemory
+#define MoveMemory                     RtlMoveMemory
+
+#define MemoryBarrier()     __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define _ReadWriteBarrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#ifdef __x86_64__
+#define YieldProcessor() __builtin_ia32_pause()
+#else
+#define YieldProcessor() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#endif
+
+#endif

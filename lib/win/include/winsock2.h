@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Addresses as Winsock names them, over the sockets of this system: sockaddr_in and sockaddr_in6
+ * have the same bytes on both, and AF_INET6 is the number of this system.
+ * There are no sockets of Windows here; socket() and its kin are those of Linux.
+ */
+#ifndef PLX_WIN_WINSOCK2_H
+#define PLX_WIN_WINSOCK2_H
+
+#include "windows.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+typedef UINT_PTR SOCKET;
+#define INVALID_SOCKET ((SOCKET) ~(SOCKET)0)
+#define SOCKET_ERROR   (-1)
+
+typedef USHORT ADDRESS_FAMILY;
+typedef OVERLAPPED WSAOVERLAPPED, *LPWSAOVERLAPPED;
+typedef HANDLE WSAEVENT;
+typedef unsigned char u_char;
+typedef unsigned short u_short;
+typedef unsigned int u_int;
+
+typedef struct sockaddr SOCKADDR, *PSOCKADDR, *LPSOCKADDR;
+typedef struct sockaddr_in SOCKADDR_IN, *PSOCKADDR_IN, *LPSOCKADDR_IN;
+typedef struct sockaddr_in6 SOCKADDR_IN6, *PSOCKADDR_IN6, *LPSOCKADDR_IN6;
+typedef struct sockaddr_storage SOCKADDR_STORAGE, *PSOCKADDR_STORAGE, *LPSOCKADDR_STORAGE;
+typedef struct in_addr IN_ADDR, *PIN_ADDR, *LPIN_ADDR;
+typedef struct in6_addr IN6_ADDR, *PIN6_ADDR, *LPIN6_ADDR;
+typedef struct addrinfo ADDRINFOA, *PADDRINFOA;
+
+typedef union _SOCKADDR_INET {
+	SOCKADDR_IN Ipv4;
+	SOCKADDR_IN6 Ipv6;
+	ADDRESS_FAMILY si_family;
+} SOCKADDR_INET, *PSOCKADDR_INET;
+
+typedef struct _SOCKET_ADDRESS {
+	LPSOCKADDR lpSockaddr;
+	INT iSockaddrLength;
+} SOCKET_ADDRESS, *PSOCKET_ADDRESS, *LPSOCKET_ADDRESS;
+
+typedef struct _SOCKET_ADDRESS_LIST {
+	INT iAddressCount;
+	SOCKET_ADDRESS Address[1]; /* iAddressCount of them */
+} SOCKET_ADDRESS_LIST, *PSOCKET_ADDRESS_LIST, *LPSOCKET_ADDRESS_LIST;
+
+#define WSADESCRIPTION_LEN 256
+#define WSASYS_STATUS_LEN  128
+
+typedef struct WSAData {
+	WORD wVersion;
+	WORD wHighVersion;
+	USHORT iMaxSockets;
+	USHORT iMaxUdpDg;
+	char *lpVendorInfo;
+	char szDescription[WSADESCRIPTION_LEN + 1];
+	char szSystemStatus[WSASYS_STATUS_LEN + 1];
+} WSADATA, *LPWSADATA;
+
+#define WSABASEERR             10000
+#define WSAEINTR               10004
+#define WSAEACCES              10013
+#define WSAEFAULT              10014
+#define WSAEINVAL              10022
+#define WSAEMFILE              10024
+#define WSAEWOULDBLOCK         10035
+#define WSAENOTSOCK            10038
+#define WSAEOPNOTSUPP          10045
+#define WSAEAFNOSUPPORT        10047
+#define WSAEADDRINUSE          10048
+#define WSAEADDRNOTAVAIL       10049
+#define WSAENETDOWN            10050
+#define WSAENETUNREACH         10051
+#define WSAECONNABORTED        10053
+#define WSAECONNRESET          10054
+#define WSAENOBUFS             10055
+#define WSAENOTCONN            10057
+#define WSAETIMEDOUT           10060
+#define WSAECONNREFUSED        10061
+#define WSAEHOSTUNREACH        10065
+#define WSASYSNOTREADY         10091
+#define WSAVERNOTSUPPORTED     10092
+#define WSANOTINITIALISED      10093
+#define WSAEINVALIDPROCTABLE   10104
+#define WSAEINVALIDPROVIDER    10105
+#define WSAEPROVIDERFAILEDINIT 10106
+#define WSAHOST_NOT_FOUND      11001
+#define WSATRY_AGAIN           11002
+#define WSANO_RECOVERY         11003
+#define WSANO_DATA             11004
+#define WSA_INVALID_HANDLE     ERROR_INVALID_HANDLE
+#define WSA_INVALID_PARAMETER  ERROR_INVALID_PARAMETER
+#define WSA_IO_PENDING         ERROR_IO_PENDING
+#define WSA_NOT_ENOUGH_MEMORY  ERROR_NOT_ENOUGH_MEMORY
+#define WSA_OPERATION_ABORTED  ERROR_OPERATION_ABORTED
+
+/* ---- the catalog of providers ---------------------------------------------------------------- */
+
+#define MAX_PROTOCOL_CHAIN 7
+#define BASE_PROTOCOL      1
+#define LAYERED_PROTOCOL   0
+#define WSAPROTOCOL_LEN    255
+
+#define BIGENDIAN              0x0000
+#define LITTLEENDIAN           0x0001
+#define SECURITY_PROTOCOL_NONE 0x0000
+
+#define XP1_CONNECTIONLESS      0x00000001
+#define XP1_GUARANTEED_DELIVERY 0x00000002
+#define XP1_GUARANTEED_ORDER    0x00000004
+#define XP1_MESSAGE_ORIENTED    0x00000008
+#define XP1_CONNECT_DATA        0x00000080
+#define XP1_DISCONNECT_DATA     0x00000100
+
+#define PFL_MULTIPLE_PROTO_ENTRIES  0x00000001
+#define PFL_RECOMMENDED_PROTO_ENTRY 0x00000002
+#define PFL_HIDDEN                  0x00000004
+#define PFL_MATCHES_PROTOCOL_ZERO   0x00000008
+#define PFL_NETWORKDIRECT_PROVIDER  0x00000010
+
+typedef struct _WSAPROTOCOLCHAIN {
+	int ChainLen;
+	DWORD ChainEntries[MAX_PROTOCOL_CHAIN];
+} WSAPROTOCOLCHAIN, *LPWSAPROTOCOLCHAIN;
+
+#define PLX_WIN_PROTOCOL_INFO(letter)                                  \
+	typedef struct _WSAPROTOCOL_INFO##letter {                     \
+		DWORD dwServiceFlags1;                                 \
+		DWORD dwServiceFlags2;                                 \
+		DWORD dwServiceFlags3;                                 \
+		DWORD dwServiceFlags4;                                 \
+		DWORD dwProviderFlags;                                 \
+		GUID ProviderId;                                       \
+		DWORD dwCatalogEntryId;                                \
+		WSAPROTOCOLCHAIN ProtocolChain;                        \
+		int iVersion;                                          \
+		int iAddressFamily;                                    \
+		int iMaxSockAddr;                                      \
+		int iMinSockAddr;                                      \
+		int iSocketType;                                       \
+		int iProtocol;                                         \
+		int iProtocolMaxOffset;                                \
+		int iNetworkByteOrder;                                 \
+		int iSecurityScheme;                                   \
+		DWORD dwMessageSize;                                   \
+		DWORD dwProviderReserved;                              \
+		PLX_WIN_CHAR_##letter szProtocol[WSAPROTOCOL_LEN + 1]; \
+	} WSAPROTOCOL_INFO##letter, *LPWSAPROTOCOL_INFO##letter
+#define PLX_WIN_CHAR_A char
+#define PLX_WIN_CHAR_W WCHAR
+PLX_WIN_PROTOCOL_INFO(A);
+PLX_WIN_PROTOCOL_INFO(W);
+
+PLX_WIN_BEGIN
+
+int WSAAPI WSAStartup(WORD version, LPWSADATA data) PLX_WIN_NAME(WSAStartup);
+int WSAAPI WSACleanup(void) PLX_WIN_NAME(WSACleanup);
+int WSAAPI WSAGetLastError(void) PLX_WIN_NAME(WSAGetLastError);
+VOID WSAAPI WSASetLastError(int error) PLX_WIN_NAME(WSASetLastError);
+
+/* "192.0.2.1", "192.0.2.1:4000", "2001:db8::1%3", "[2001:db8::1]:4000". info must be NULL. */
+INT WSAAPI WSAStringToAddressA(LPSTR text, INT family, LPWSAPROTOCOL_INFOA info, LPSOCKADDR address,
+			       LPINT bytes) PLX_WIN_NAME(WSAStringToAddressA);
+INT WSAAPI WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW info,
+			       LPSOCKADDR address, LPINT bytes) PLX_WIN_NAME(WSAStringToAddressW);
+INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOA info,
+			       LPSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringA);
+INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOW info,
+			       LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
+
+PLX_WIN_END
+
+#ifdef UNICODE
+typedef WSAPROTOCOL_INFOW WSAPROTOCOL_INFO, *LPWSAPROTOCOL_INFO;
+#define WSAStringToAddress WSAStringToAddressW
+#define WSAAddressToString WSAAddressToStringW
+#else
+typedef WSAPROTOCOL_INFOA WSAPROTOCOL_INFO, *LPWSAPROTOCOL_INFO;
+#define WSAStringToAddress WSAStringToAddressA
+#define WSAAddressToString WSAAddressToStringA
+#endif
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * IPv6's part of Winsock, and addresses as text for programs that use the names of inet_pton().
+ */
+#ifndef PLX_WIN_WS2TCPIP_H
+#define PLX_WIN_WS2TCPIP_H
+
+#include "winsock2.h"
+
+#define InetPtonA inet_pton
+#define InetNtopA inet_ntop
+
+PLX_WIN_BEGIN
+
+/** Returns: 1; 0: it is no address of this family; -1: the family is none */
+INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address) PLX_WIN_NAME(InetPtonW);
+LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t chars)
+	PLX_WIN_NAME(InetNtopW);
+
+PLX_WIN_END
+
+#ifdef UNICODE
+#define InetPton InetPtonW
+#define InetNtop InetNtopW
+#else
+#define InetPton InetPtonA
+#define InetNtop InetNtopA
+#endif
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Requests that are pending, from their begin to their one end; and what an OVERLAPPED says of one.
+ * An end happens whole under the lock of the request's file: the status, the event, the packet. So
+ * who has had that lock since, as whoever cancels has, finds every request of the list at its end.
+ * Start with plx_pending_begin() and end().
+ */
+#include "win.h"
+
+#include <ntstatus.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "status.h"
+
+/* In the caller's hands until plx_pending_finish(), in the port's while it is a packet there. */
+struct plx_pending {
+	struct win_packet packet;
+	struct plx_pending *previous, *next;
+	struct plx_pending_list *list; /* NULL: it has ended; the file's lock */
+	struct plx_file *file;         /* held */
+	struct win_object *event;      /* held; NULL: none */
+	bool event_only;               /* no packet */
+};
+
+/* What threads that wait for an OVERLAPPED are listed in, found by its address. */
+struct bucket {
+	_Alignas(64) atomic_ullong busy; /* low half: ends under way; high half: who sleeps here */
+	pthread_mutex_t lock;
+	struct win_waiters waiters;
+};
+
+#define SLEEPS_HERE (UINT64_C(1) << 32)
+#define ENDS(busy)  ((uint32_t)(busy))
+
+#define ONE_BUCKET                                \
+	{                                         \
+		.lock = PTHREAD_MUTEX_INITIALIZER \
+	}
+#define FOUR(what) what, what, what, what
+
+static struct bucket buckets[] = {FOUR(FOUR(FOUR(ONE_BUCKET)))};
+
+static __thread int32_t refusal;
+
+static struct bucket *
+bucket_of(const OVERLAPPED *overlapped)
+{
+	uint64_t mixed = (uint64_t)(uintptr_t)overlapped * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &buckets[(mixed >> 32) % (sizeof(buckets) / sizeof(buckets[0]))];
+}
+
+static int32_t
+load_status(const OVERLAPPED *overlapped)
+{
+	return (int32_t)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
+}
+
+static void
+store_status(OVERLAPPED *overlapped, int32_t status, uint64_t information)
+{
+	__atomic_store_n(&overlapped->InternalHigh, information, __ATOMIC_RELAXED);
+	__atomic_store_n(&overlapped->Internal, (ULONG_PTR)(uint32_t)status, __ATOMIC_RELEASE);
+}
+
+void
+plx_pending_list_init(struct plx_pending_list *list, struct plx_file *file)
+{
+	win_object_hold_again(&file->object);
+	*list = (struct plx_pending_list){.file = file};
+}
+
+/* The file's lock is held. */
+static void
+append(struct plx_pending_list *list, struct plx_pending *pending)
+{
+	pending->list = list;
+	pending->next = NULL;
+	pending->previous = list->last;
+	if (list->last)
+		list->last->next = pending;
+	else
+		list->first = pending;
+	list->last = pending;
+}
+
+/* The file's lock is held. */
+static void
+unlink_from_list(struct plx_pending *pending)
+{
+	struct plx_pending_list *list = pending->list;
+
+	if (pending->previous)
+		pending->previous->next = pending->next;
+	else
+		list->first = pending->next;
+	if (pending->next)
+		pending->next->previous = pending->previous;
+	else
+		list->last = pending->previous;
+	pending->list = NULL;
+}
+
+/* The event of an OVERLAPPED, held. Returns: false: hEvent is none, and not empty either */
+static bool
+hold_event(const OVERLAPPED *overlapped, struct win_object **event)
+{
+	uintptr_t handle = (uintptr_t)overlapped->hEvent & ~(uintptr_t)WIN_TAG;
+
+	*event = handle ? win_object_hold((HANDLE)handle, WIN_EVENT) : NULL;
+	return *event || !handle;
+}
+
+struct plx_pending *
+plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
+{
+	struct plx_file *file = list->file;
+	struct plx_pending *pending;
+	struct win_object *event;
+
+	refusal = STATUS_INVALID_HANDLE;
+	if (!hold_event(overlapped, &event))
+		return NULL;
+	pending = malloc(sizeof(*pending));
+	if (!pending) {
+		refusal = STATUS_INSUFFICIENT_RESOURCES;
+		if (event)
+			win_object_release(event);
+		return NULL;
+	}
+	pending->packet.overlapped = overlapped;
+	atomic_init(&pending->packet.holds, 1);
+	pending->file = file;
+	pending->event = event;
+	pending->event_only = (uintptr_t)overlapped->hEvent & 1;
+	win_object_hold_again(&file->object);
+	if (event)
+		win_unsignal(event);
+	pthread_mutex_lock(&file->object.lock);
+	store_status(overlapped, STATUS_PENDING, 0);
+	append(list, pending);
+	pthread_mutex_unlock(&file->object.lock);
+	return pending;
+}
+
+int32_t
+plx_pending_refusal(void)
+{
+	return refusal;
+}
+
+/* Those who sleep on OVERLAPPEDs of this bucket look again. */
+static void
+wake_sleepers(struct bucket *bucket)
+{
+	pthread_mutex_lock(&bucket->lock);
+	win_waiters_wake(&bucket->waiters);
+	pthread_mutex_unlock(&bucket->lock);
+}
+
+/* The one end of a request. The file's lock is held, and the request is in no list. */
+static void
+end(struct plx_pending *pending, int32_t status, uint64_t information)
+{
+	struct bucket *bucket = bucket_of(pending->packet.overlapped);
+	struct plx_file *file = pending->file;
+
+	/* From here until the end is told, nobody who has seen the status goes on with it. */
+	atomic_fetch_add(&bucket->busy, 1);
+	store_status(pending->packet.overlapped, status, information);
+	if (pending->event) {
+		win_signal(pending->event);
+		win_object_release(pending->event);
+	}
+	if (file->port && !pending->event_only) {
+		pending->packet.key = file->key;
+		pending->packet.information = information;
+		pending->packet.status = status;
+		atomic_fetch_add_explicit(&pending->packet.holds, 1, memory_order_relaxed);
+		if (!win_port_push(file->port, &pending->packet))
+			win_packet_release(&pending->packet);
+	}
+	win_file_tick(file);
+	if (win_unlikely(atomic_fetch_sub(&bucket->busy, 1) >= SLEEPS_HERE))
+		wake_sleepers(bucket);
+}
+
+bool
+plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t information)
+{
+	struct plx_file *file = pending->file;
+	bool ours;
+
+	pthread_mutex_lock(&file->object.lock);
+	ours = pending->list != NULL;
+	if (win_likely(ours)) {
+		unlink_from_list(pending);
+		end(pending, status, information);
+	}
+	pthread_mutex_unlock(&file->object.lock);
+	win_packet_release(&pending->packet);
+	win_object_release(&file->object);
+	return ours;
+}
+
+bool
+plx_pending_abandon(struct plx_pending *pending, int32_t status)
+{
+	struct bucket *bucket = bucket_of(pending->packet.overlapped);
+	struct plx_file *file = pending->file;
+	bool ours;
+
+	pthread_mutex_lock(&file->object.lock);
+	ours = pending->list != NULL;
+	if (ours) {
+		unlink_from_list(pending);
+		store_status(pending->packet.overlapped, status, 0);
+		if (pending->event)
+			win_object_release(pending->event);
+		/* Another request may use the same OVERLAPPED, and somebody wait for it. */
+		if (atomic_fetch_add(&bucket->busy, 0) >= SLEEPS_HERE)
+			wake_sleepers(bucket);
+	}
+	pthread_mutex_unlock(&file->object.lock);
+	win_packet_release(&pending->packet);
+	win_object_release(&file->object);
+	return ours;
+}
+
+/* Finish all, in order. Returns: how many */
+static uint32_t
+end_all(struct plx_pending_list *list, int32_t status)
+{
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&list->file->object.lock);
+	while (list->first) {
+		struct plx_pending *pending = list->first;
+
+		unlink_from_list(pending);
+		end(pending, status, 0);
+		count++;
+	}
+	pthread_mutex_unlock(&list->file->object.lock);
+	return count;
+}
+
+uint32_t
+plx_pending_cancel_all(struct plx_pending_list *list)
+{
+	return end_all(list, STATUS_CANCELLED);
+}
+
+void
+plx_pending_list_end(struct plx_pending_list *list, int32_t status)
+{
+	struct plx_file *file = list->file;
+
+	end_all(list, status);
+	list->file = NULL;
+	win_object_release(&file->object);
+}
+
+void
+plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status)
+{
+	struct win_object *event;
+	DWORD error = GetLastError();
+
+	/* A failure may be that of hEvent; what the thread's last error was is not ours to change.
+	 */
+	if (!hold_event(overlapped, &event))
+		SetLastError(error);
+	store_status(overlapped, status, 0);
+	if (event) {
+		if (status >= 0)
+			win_signal(event);
+		win_object_release(event);
+	}
+}
+
+/* Sleep until it has a final status. */
+static void
+sleep_until_final(const OVERLAPPED *overlapped, struct bucket *bucket)
+{
+	struct win_sleeper sleeper;
+	struct win_waiter waiter = {.sleeper = &sleeper};
+
+	win_sleep_begin(&sleeper);
+	pthread_mutex_lock(&bucket->lock);
+	win_waiters_add(&bucket->waiters, &waiter);
+	pthread_mutex_unlock(&bucket->lock);
+	/* Counted, then looked: an end stores its status, then looks for who is counted. */
+	atomic_fetch_add(&bucket->busy, SLEEPS_HERE);
+	while (load_status(overlapped) == STATUS_PENDING)
+		win_sleep(&sleeper, WIN_FOREVER);
+	atomic_fetch_sub(&bucket->busy, SLEEPS_HERE);
+	pthread_mutex_lock(&bucket->lock);
+	win_waiters_remove(&bucket->waiters, &waiter);
+	pthread_mutex_unlock(&bucket->lock);
+	win_sleep_end(&sleeper);
+}
+
+int32_t
+plx_overlapped_result(OVERLAPPED *overlapped, bool wait)
+{
+	struct bucket *bucket = bucket_of(overlapped);
+
+	if (load_status(overlapped) == STATUS_PENDING) {
+		if (wait)
+			sleep_until_final(overlapped, bucket);
+		else if (!win_pump_once() || load_status(overlapped) == STATUS_PENDING)
+			return STATUS_PENDING;
+	}
+	/* Its end may still be telling event and port; then the OVERLAPPED is not free yet. */
+	while (ENDS(atomic_load(&bucket->busy)))
+		sched_yield();
+	return load_status(overlapped);
+}
+
+BOOL
+GetOverlappedResult(HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wait)
+{
+	int32_t status;
+
+	(void)file; /* the OVERLAPPED says it all */
+	if (!overlapped || !bytes)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	status = plx_overlapped_result(overlapped, wait);
+	if (status == STATUS_PENDING)
+		return win_fail(ERROR_IO_INCOMPLETE);
+	*bytes = (DWORD)overlapped->InternalHigh;
+	return status >= 0 ? TRUE : win_fail(win_error_of_status(status));
+}

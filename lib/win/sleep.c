@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How a thread waits: on a futex of its own, or by calling the pumps; and the table of pumps.
+ * It knows nothing of what is waited for, and takes no lock while a pump runs.
+ * Start with win_sleep().
+ */
+#include "win.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	ROUNDS_PER_YIELD = 32, /* of pumps that are called in vain */
+	NS_PER_SECOND = 1000000000,
+	NS_PER_MS = 1000000,
+};
+
+/* A pump's slot. `fn` NULL: free, unless somebody may still be inside. */
+struct pump {
+	_Atomic(plx_pump_fn *) fn;
+	void *context;
+	atomic_uint inside;
+	bool leaving; /* being removed; pump_lock */
+};
+
+static struct pump pumps[PLX_PUMPS_MAX];
+static atomic_uint pump_count;
+static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Everyone who sleeps, so that a new pump can make them call it. */
+static struct win_sleeper *sleepers;
+static pthread_mutex_t sleepers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The pump that this thread is in. */
+static __thread struct pump *pumping;
+static __thread bool never_pumps;
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
+win_deadline(DWORD milliseconds)
+{
+	return milliseconds == INFINITE ? WIN_FOREVER
+					: now_ns() + (uint64_t)milliseconds * NS_PER_MS;
+}
+
+void
+win_sleep_begin(struct win_sleeper *sleeper)
+{
+	atomic_init(&sleeper->woken, 0);
+	sleeper->previous = NULL;
+	pthread_mutex_lock(&sleepers_lock);
+	sleeper->next = sleepers;
+	if (sleepers)
+		sleepers->previous = sleeper;
+	sleepers = sleeper;
+	pthread_mutex_unlock(&sleepers_lock);
+}
+
+void
+win_sleep_end(struct win_sleeper *sleeper)
+{
+	pthread_mutex_lock(&sleepers_lock);
+	if (sleeper->previous)
+		sleeper->previous->next = sleeper->next;
+	else
+		sleepers = sleeper->next;
+	if (sleeper->next)
+		sleeper->next->previous = sleeper->previous;
+	pthread_mutex_unlock(&sleepers_lock);
+}
+
+static long
+futex(atomic_uint *word, int operation, unsigned value, const struct timespec *deadline)
+{
+	return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, deadline, NULL,
+		       FUTEX_BITSET_MATCH_ANY);
+}
+
+void
+win_wake_call(struct win_sleeper *sleeper)
+{
+	futex(&sleeper->woken, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+void
+win_waiters_add(struct win_waiters *list, struct win_waiter *waiter)
+{
+	waiter->next = NULL;
+	waiter->previous = list->last;
+	if (list->last)
+		list->last->next = waiter;
+	else
+		list->first = waiter;
+	list->last = waiter;
+	waiter->listed = true;
+}
+
+void
+win_waiters_remove(struct win_waiters *list, struct win_waiter *waiter)
+{
+	if (!waiter->listed)
+		return;
+	if (waiter->previous)
+		waiter->previous->next = waiter->next;
+	else
+		list->first = waiter->next;
+	if (waiter->next)
+		waiter->next->previous = waiter->previous;
+	else
+		list->last = waiter->previous;
+	waiter->listed = false;
+}
+
+void
+win_waiters_wake(struct win_waiters *list)
+{
+	for (struct win_waiter *one = list->first; one; one = one->next) {
+		win_wake_mark(one->sleeper);
+		win_wake_call(one->sleeper);
+	}
+}
+
+/* Sleep while `woken` is 0. Returns: false: the deadline has passed */
+static bool
+sleep_until_woken(struct win_sleeper *sleeper, uint64_t deadline_ns)
+{
+	struct timespec until = {(time_t)(deadline_ns / NS_PER_SECOND),
+				 (long)(deadline_ns % NS_PER_SECOND)};
+
+	while (!atomic_exchange_explicit(&sleeper->woken, 0, memory_order_acquire)) {
+		long done = futex(&sleeper->woken, FUTEX_WAIT_BITSET, 0,
+				  deadline_ns == WIN_FOREVER ? NULL : &until);
+
+		if (done && errno == ETIMEDOUT)
+			return false;
+	}
+	return true;
+}
+
+/* Every pump once. Returns: false: there is none for this thread */
+static bool
+pump_all(void)
+{
+	bool any = false;
+
+	if (never_pumps || pumping || !atomic_load(&pump_count))
+		return false;
+	for (unsigned i = 0; i < PLX_PUMPS_MAX; i++) {
+		plx_pump_fn *fn;
+
+		if (!atomic_load_explicit(&pumps[i].fn, memory_order_relaxed))
+			continue;
+		/* Inside before looking: who removes it looks for us after taking it away. */
+		atomic_fetch_add(&pumps[i].inside, 1);
+		fn = atomic_load(&pumps[i].fn);
+		if (fn) {
+			pumping = &pumps[i];
+			fn(pumps[i].context);
+			pumping = NULL;
+			any = true;
+		}
+		atomic_fetch_sub(&pumps[i].inside, 1);
+	}
+	return any;
+}
+
+bool
+win_pump_once(void)
+{
+	return pump_all();
+}
+
+void
+win_pump_never(void)
+{
+	never_pumps = true;
+}
+
+bool
+win_sleep(struct win_sleeper *sleeper, uint64_t deadline_ns)
+{
+	static __thread unsigned rounds;
+
+	if (!pump_all())
+		return sleep_until_woken(sleeper, deadline_ns);
+	atomic_exchange_explicit(&sleeper->woken, 0, memory_order_acq_rel);
+	if (++rounds % ROUNDS_PER_YIELD == 0)
+		sched_yield();
+	return deadline_ns == WIN_FOREVER || now_ns() < deadline_ns;
+}
+
+bool
+plx_pump_add(plx_pump_fn *fn, void *context)
+{
+	struct pump *free_one = NULL;
+
+	pthread_mutex_lock(&pump_lock);
+	for (unsigned i = 0; i < PLX_PUMPS_MAX && !free_one; i++)
+		if (!atomic_load(&pumps[i].fn) && !pumps[i].leaving)
+			free_one = &pumps[i];
+	if (free_one) {
+		free_one->context = context;
+		atomic_store(&free_one->fn, fn);
+		atomic_fetch_add(&pump_count, 1);
+	}
+	pthread_mutex_unlock(&pump_lock);
+	if (!free_one)
+		return false;
+	/* Who sleeps must pump now. */
+	pthread_mutex_lock(&sleepers_lock);
+	for (struct win_sleeper *one = sleepers; one; one = one->next) {
+		win_wake_mark(one);
+		win_wake_call(one);
+	}
+	pthread_mutex_unlock(&sleepers_lock);
+	return true;
+}
+
+void
+plx_pump_remove(plx_pump_fn *fn, void *context)
+{
+	struct pump *found = NULL;
+
+	pthread_mutex_lock(&pump_lock);
+	for (unsigned i = 0; i < PLX_PUMPS_MAX && !found; i++)
+		if (atomic_load(&pumps[i].fn) == fn && pumps[i].context == context)
+			found = &pumps[i];
+	if (found) {
+		found->leaving = true;
+		atomic_store(&found->fn, NULL);
+		atomic_fetch_sub(&pump_count, 1);
+	}
+	pthread_mutex_unlock(&pump_lock);
+	if (!found)
+		return;
+	/* Without the lock: who is inside may add and remove pumps. */
+	while (atomic_load(&found->inside) > (found == pumping ? 1U : 0U))
+		sched_yield();
+	pthread_mutex_lock(&pump_lock);
+	found->leaving = false;
+	pthread_mutex_unlock(&pump_lock);
+}
+
+VOID
+Sleep(DWORD milliseconds)
+{
+	struct win_sleeper sleeper;
+	uint64_t deadline_ns = win_deadline(milliseconds);
+
+	if (!milliseconds) {
+		win_pump_once();
+		sched_yield();
+		return;
+	}
+	win_sleep_begin(&sleeper);
+	while (win_sleep(&sleeper, deadline_ns))
+		;
+	win_sleep_end(&sleeper);
+}

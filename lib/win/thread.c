@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Threads: pthreads with a handle that is signalled when they have ended, and with an exit code.
+ * It ends no thread from outside.
+ * Start with CreateThread() and run().
+ */
+#include "win.h"
+
+#include <errno.h>
+#include <process.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	STILL_RUNNING = 259,              /* STILL_ACTIVE, for GetExitCodeThread */
+	STACK_SIZE_IS_RESERVED = 0x10000, /* the only flag we know; any size is reserved here */
+	SMALLEST_STACK = 1 << 16,
+	GROUP = 64, /* processors in a mask */
+};
+
+/* GetCurrentThread()'s value: whoever asks. */
+#define THIS_THREAD ((HANDLE)(LONG_PTR)-2)
+
+struct thread {
+	struct win_object object;
+	LPTHREAD_START_ROUTINE start;
+	void *argument;
+	pthread_t pthread;
+	DWORD id;
+	DWORD code; /* STILL_RUNNING until it has ended; lock */
+};
+
+_Static_assert(sizeof(struct thread) <= WIN_SLOT, "a thread fits its slot");
+
+static __thread struct thread *self; /* NULL: not made by CreateThread */
+static __thread DWORD self_id;
+static atomic_uint last_id;
+
+/* Ids are ours, since who creates a thread wants it before it runs. */
+static DWORD
+new_id(void)
+{
+	return atomic_fetch_add_explicit(&last_id, 4, memory_order_relaxed) + 4;
+}
+
+/* However it ended: returned, by ExitThread, or by pthread_exit. */
+static void
+ended(void *argument)
+{
+	struct thread *thread = argument;
+
+	pthread_mutex_lock(&thread->object.lock);
+	if (thread->code == STILL_RUNNING)
+		thread->code = 0;
+	pthread_mutex_unlock(&thread->object.lock);
+	win_signal(&thread->object);
+	win_object_release(&thread->object);
+}
+
+static void
+set_code(struct thread *thread, DWORD code)
+{
+	pthread_mutex_lock(&thread->object.lock);
+	thread->code = code;
+	pthread_mutex_unlock(&thread->object.lock);
+}
+
+static void *
+run(void *argument)
+{
+	struct thread *thread = argument;
+
+	self = thread;
+	self_id = thread->id;
+	pthread_cleanup_push(ended, thread);
+	set_code(thread, thread->start(thread->argument));
+	pthread_cleanup_pop(1);
+	return NULL;
+}
+
+/* Returns: 0, or an errno */
+static int
+start(struct thread *thread, size_t stack)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	/* Windows' default is what the linker was told; ours is the system's. */
+	if (stack)
+		pthread_attr_setstacksize(
+			&attributes,
+			((stack < SMALLEST_STACK ? SMALLEST_STACK : stack) + 4095) & ~(size_t)4095);
+	win_object_hold_again(&thread->object); /* its own, until it has ended */
+	error = pthread_create(&thread->pthread, &attributes, run, thread);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		win_object_release(&thread->object);
+	return error;
+}
+
+HANDLE
+CreateThread(LPSECURITY_ATTRIBUTES security, SIZE_T stack, LPTHREAD_START_ROUTINE routine,
+	     LPVOID argument, DWORD flags, LPDWORD id)
+{
+	struct thread *thread;
+
+	(void)security;
+	if (!routine || flags & ~(DWORD)STACK_SIZE_IS_RESERVED) {
+		win_fail(routine ? ERROR_NOT_SUPPORTED : ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	thread = (struct thread *)win_object_create(WIN_THREAD);
+	if (!thread)
+		return NULL;
+	thread->start = routine;
+	thread->argument = argument;
+	thread->code = STILL_RUNNING;
+	thread->id = new_id();
+	if (id)
+		*id = thread->id;
+	if (start(thread, stack)) {
+		win_object_release(&thread->object);
+		win_fail(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	return win_object_open(&thread->object);
+}
+
+uintptr_t
+_beginthreadex(void *security, unsigned stack, _beginthreadex_proc_type routine, void *argument,
+	       unsigned flags, unsigned *id)
+{
+	HANDLE thread =
+		CreateThread((LPSECURITY_ATTRIBUTES)security, stack, routine, argument, flags, id);
+
+	if (!thread)
+		errno = routine ? EAGAIN : EINVAL;
+	return (uintptr_t)thread;
+}
+
+VOID
+ExitThread(DWORD code)
+{
+	if (self)
+		set_code(self, code);
+	pthread_exit(NULL);
+}
+
+void
+_endthreadex(unsigned code)
+{
+	ExitThread(code);
+}
+
+BOOL
+GetExitCodeThread(HANDLE handle, LPDWORD code)
+{
+	struct thread *thread;
+
+	if (!code)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	if (handle == THIS_THREAD) {
+		*code = STILL_RUNNING;
+		return TRUE;
+	}
+	thread = (struct thread *)win_object_hold(handle, WIN_THREAD);
+	if (!thread)
+		return FALSE;
+	/* The code is there a moment before the thread has ended; that moment is not told. */
+	*code = STILL_RUNNING;
+	if (atomic_load(&thread->object.state) & WIN_SIGNALLED) {
+		pthread_mutex_lock(&thread->object.lock);
+		*code = thread->code;
+		pthread_mutex_unlock(&thread->object.lock);
+	}
+	win_object_release(&thread->object);
+	return TRUE;
+}
+
+HANDLE
+GetCurrentThread(void)
+{
+	return THIS_THREAD;
+}
+
+DWORD
+GetCurrentThreadId(void)
+{
+	if (!self_id)
+		self_id = new_id();
+	return self_id;
+}
+
+HANDLE
+GetCurrentProcess(void)
+{
+	return (HANDLE)(LONG_PTR)-1;
+}
+
+DWORD
+GetCurrentProcessId(void)
+{
+	return (DWORD)getpid();
+}
+
+VOID
+ExitProcess(UINT code)
+{
+	exit((int)code);
+}
+
+/* Bit n of a mask is processor n, of the first group. Returns: 0: the error is set */
+static DWORD_PTR
+exchange_affinity(pthread_t pthread, DWORD_PTR mask)
+{
+	cpu_set_t now, wanted;
+	DWORD_PTR old = 0;
+
+	CPU_ZERO(&wanted);
+	for (unsigned i = 0; i < GROUP; i++)
+		if (mask >> i & 1)
+			CPU_SET(i, &wanted);
+	if (pthread_getaffinity_np(pthread, sizeof(now), &now) ||
+	    pthread_setaffinity_np(pthread, sizeof(wanted), &wanted)) {
+		win_fail(ERROR_INVALID_PARAMETER);
+		return 0;
+	}
+	for (unsigned i = 0; i < GROUP; i++)
+		if (CPU_ISSET(i, &now))
+			old |= (DWORD_PTR)1 << i;
+	return old;
+}
+
+DWORD_PTR
+SetThreadAffinityMask(HANDLE handle, DWORD_PTR mask)
+{
+	struct thread *thread;
+	DWORD_PTR old = 0;
+
+	if (handle == THIS_THREAD)
+		return exchange_affinity(pthread_self(), mask);
+	thread = (struct thread *)win_object_hold(handle, WIN_THREAD);
+	if (!thread)
+		return 0;
+	/* Under the lock it has not ended, so that its pthread is one. */
+	pthread_mutex_lock(&thread->object.lock);
+	if (thread->code == STILL_RUNNING)
+		old = exchange_affinity(thread->pthread, mask);
+	else
+		win_fail(ERROR_GEN_FAILURE);
+	pthread_mutex_unlock(&thread->object.lock);
+	win_object_release(&thread->object);
+	return old;
+}
+
+BOOL
+SwitchToThread(void)
+{
+	return sched_yield() == 0;
+}

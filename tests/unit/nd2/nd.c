@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The provider and its adapters: a configuration file of its own, the library by ND2_PROVIDER, and
+ * the look, after each test, that nothing has stayed. It makes no object but adapters.
+ * Start with nd_run().
+ */
+#include "nd.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef HRESULT class_object_fn(REFCLSID class_id, REFIID iid, void **out);
+typedef HRESULT can_unload_fn(void);
+
+static class_object_fn *class_object;
+static can_unload_fn *can_unload;
+static bool inline_mode;
+static HANDLE never; /* an event that nobody sets */
+
+static const char config[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; },\n"
+	"  { name = \"in0\"; device = \"net_wire1,end=0\"; mode = \"inline\";\n"
+	"    packets = 4096; address = [ \"10.78.1.1/24\", \"fd78:1::1/64\" ]; },\n"
+	"  { name = \"in1\"; device = \"net_wire1,end=1\"; mode = \"inline\";\n"
+	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
+	");\n";
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+bool
+nd_is_inline(void)
+{
+	return inline_mode;
+}
+
+uint64_t
+nd_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void
+nd_turn(void)
+{
+	/* A wait is what moves adapters in inline mode. */
+	if (inline_mode)
+		WaitForSingleObject(never, 0);
+	else
+		sched_yield();
+}
+
+void
+nd_settle(void)
+{
+	uint64_t end = nd_ms() + 30;
+
+	for (int i = 0; i < 2000; i++)
+		nd_turn();
+	while (!inline_mode && nd_ms() < end)
+		sched_yield();
+}
+
+HRESULT
+nd_wait(const OVERLAPPED *overlapped)
+{
+	nd_until(__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE) != STATUS_PENDING);
+	return (HRESULT)overlapped->Internal;
+}
+
+/* ---- provider and adapters --------------------------------------------------------------------
+ */
+
+HRESULT
+nd_class_object(REFIID iid, void **out)
+{
+	return class_object(&IID_IND2Provider, iid, out);
+}
+
+HRESULT
+nd_can_unload(void)
+{
+	return can_unload();
+}
+
+IND2Provider *
+nd_provider(void)
+{
+	void *provider = NULL;
+
+	assert_hr(nd_class_object(&IID_IND2Provider, &provider), S_OK);
+	return provider;
+}
+
+struct nd_address
+nd_address(unsigned end, int family, uint16_t port)
+{
+	struct nd_address address = {.length = 0};
+	char text[INET6_ADDRSTRLEN];
+	int mode = inline_mode ? 1 : 2;
+
+	if (family == AF_INET6) {
+		snprintf(text, sizeof(text), "fd78:%d::%u", mode, end + 1);
+		address.length = sizeof(address.in6);
+		address.in6.sin6_family = AF_INET6;
+		address.in6.sin6_port = htons(port);
+		assert_int_equal(inet_pton(AF_INET6, text, &address.in6.sin6_addr), 1);
+	} else {
+		snprintf(text, sizeof(text), "10.78.%d.%u", mode, end + 1);
+		address.length = sizeof(address.in);
+		address.in.sin_family = AF_INET;
+		address.in.sin_port = htons(port);
+		assert_int_equal(inet_pton(AF_INET, text, &address.in.sin_addr), 1);
+	}
+	return address;
+}
+
+uint16_t
+nd_port_of(const struct nd_address *address)
+{
+	return ntohs(address->any.sa_family == AF_INET6 ? address->in6.sin6_port
+							: address->in.sin_port);
+}
+
+IND2Adapter *
+nd_adapter(unsigned end)
+{
+	struct nd_address address = nd_address(end, AF_INET, 0);
+	IND2Provider *provider = nd_provider();
+	void *adapter = NULL;
+	UINT64 id = 0;
+
+	assert_hr(IND2Provider_ResolveAddress(provider, &address.any, address.length, &id),
+		  ND_SUCCESS);
+	assert_hr(IND2Provider_OpenAdapter(provider, &IID_IND2Adapter, id, &adapter), ND_SUCCESS);
+	nd_release(provider, 0);
+	return adapter;
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+/* What a test has left behind is told where it is left: no object alive, and the adapters can be
+ * opened anew, which a close that was refused would not let them. */
+static int
+nothing_is_left(void **state)
+{
+	IND2Adapter *adapter[2];
+
+	(void)state;
+	if (nd_can_unload() != S_OK) {
+		print_error("an object of the provider is left\n");
+		return -1;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		adapter[i] = nd_adapter(i);
+	for (unsigned i = 0; i < 2; i++)
+		nd_release(adapter[i], 0);
+	return 0;
+}
+
+static void
+load(void)
+{
+	const char *path = getenv("ND2_PROVIDER");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	if (!library) {
+		fprintf(stderr, "ND2_PROVIDER: %s\n", path ? dlerror() : "not set");
+		exit(2);
+	}
+	*(void **)&class_object = dlsym(library, "DllGetClassObject");
+	*(void **)&can_unload = dlsym(library, "DllCanUnloadNow");
+	if (!class_object || !can_unload) {
+		fprintf(stderr, "%s: it does not export both functions\n", path);
+		exit(2);
+	}
+}
+
+static void
+set_up(char *path)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0 || write(fd, config, sizeof(config) - 1) != (ssize_t)sizeof(config) - 1) {
+		perror(path);
+		exit(2);
+	}
+	close(fd);
+	setenv("POLLUX_CONFIG", path, 1);
+	setenv("POLLUX_ND2_LOG", "1", 1);
+	load();
+	never = CreateEventW(NULL, TRUE, FALSE, NULL);
+}
+
+static int
+run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	struct CMUnitTest *looked_at = calloc(n, sizeof(*looked_at));
+	char title[64];
+	int failures;
+
+	inline_mode = wanted;
+	memcpy(looked_at, tests, n * sizeof(*tests));
+	for (size_t i = 0; i < n; i++)
+		if (!looked_at[i].teardown_func)
+			looked_at[i].teardown_func = nothing_is_left;
+	snprintf(title, sizeof(title), "%s, %s", name, wanted ? "inline" : "worker");
+	failures = _cmocka_run_group_tests(title, looked_at, n, NULL, NULL);
+	free(looked_at);
+	return failures;
+}
+
+static int
+run(const char *name, const struct CMUnitTest *tests, size_t n, bool both)
+{
+	char path[] = "/tmp/nd2-test-XXXXXX";
+	int failures;
+
+	set_up(path);
+	failures = run_in(false, name, tests, n);
+	if (both)
+		failures += run_in(true, name, tests, n);
+	CloseHandle(never);
+	unlink(path);
+	return failures;
+}
+
+int
+nd_run(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	return run(name, tests, n, false);
+}
+
+int
+nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	return run(name, tests, n, true);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * ND2 as a client has it: the provider from its shared library, two adapters "nd0" and "nd1" on the
+ * embedded link in one process, and on each what a client needs to talk.
+ * It never hides a status: what must succeed is asserted, and what must come is waited for within
+ * ND_PATIENCE_MS. After each test nothing of the provider is alive, and its adapters were really
+ * closed. Start with nd_run(), nd_pair_open() and nd_expect().
+ *
+ * Inline mode (nd_run_both()): nothing moves but inside calls that wait; nd_turn() is one that does
+ * not sleep, and every helper here that waits is made of it.
+ */
+#ifndef ND_H
+#define ND_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ndspi.h>
+#include <ntstatus.h>
+
+#include <stdbool.h>
+
+enum {
+	ND_PATIENCE_MS = 30000,
+	ND_ARENA = 256 * 1024,
+	ND_DEPTH = 64, /* of queues, unless asked for another */
+	ND_CQ_DEPTH = 256,
+	ND_PORT = 4791, /* of the first listener; each pair takes another */
+};
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+#define ND_TEST(test)                         \
+	{                                     \
+#test, test, NULL, NULL, NULL \
+	}
+
+/** Run all tests with worker threads. Returns: failures */
+int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
+/** ... and then all of them in inline mode: for tests of one thread. */
+int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
+
+bool nd_is_inline(void);
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+uint64_t nd_ms(void);
+/** One turn of both engines, or a moment for their threads. */
+void nd_turn(void);
+/** Whatever was going to happen by itself has happened. */
+void nd_settle(void);
+
+#define nd_until(condition)                                     \
+	do {                                                    \
+		uint64_t late_ = nd_ms() + ND_PATIENCE_MS;      \
+                                                                \
+		while (!(condition)) {                          \
+			if (nd_ms() > late_)                    \
+				fail_msg("never: " #condition); \
+			nd_turn();                              \
+		}                                               \
+	} while (0)
+
+/* ---- provider and adapters --------------------------------------------------------------------
+ */
+
+/** DllGetClassObject() and DllCanUnloadNow() of the provider's library. */
+HRESULT nd_class_object(REFIID iid, void **out);
+HRESULT nd_can_unload(void);
+
+/** A new provider, the caller's to release. */
+IND2Provider *nd_provider(void);
+/** Open adapter "nd0" or "nd1" (0 or 1) by its address; the caller's to release. */
+IND2Adapter *nd_adapter(unsigned end);
+/** Release, and the count must be what is said. */
+#define nd_release(object, left) assert_int_equal((object)->lpVtbl->Release(object), left)
+
+/* An address with its length, as the methods want it. */
+struct nd_address {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	};
+	ULONG length;
+};
+
+/** The address of an end. @param family AF_INET, AF_INET6 */
+struct nd_address nd_address(unsigned end, int family, uint16_t port);
+uint16_t nd_port_of(const struct nd_address *address);
+
+/* ---- waiting ----------------------------------------------------------------------------------
+ */
+
+/** Wait until a request that pended is finished, whoever's it is. Returns: its status */
+HRESULT nd_wait(const OVERLAPPED *overlapped);
+/** `call` must pend, and end with `status`; an OVERLAPPED `ov` must be in scope. */
+#define nd_pends(call, status)                   \
+	do {                                     \
+		assert_hr(call, ND_PENDING);     \
+		assert_hr(nd_wait(&ov), status); \
+	} while (0)
+
+/** Equal statuses, printed as ND2 writes them. */
+#define assert_hr(call, expected)                                                      \
+	do {                                                                           \
+		HRESULT is_ = (call), shall_ = (expected);                             \
+                                                                                       \
+		if (is_ != shall_)                                                     \
+			fail_msg("%s is 0x%08x, not 0x%08x", #call, (unsigned int)is_, \
+				 (unsigned int)shall_);                                \
+	} while (0)
+
+/* ---- sides and pairs --------------------------------------------------------------------------
+ */
+
+/* What nd_side_open() makes beyond the usual; zeros mean the usual. */
+struct nd_options {
+	int family;  /* AF_INET */
+	ULONG depth; /* of both queues of the queue pair, and of the SRQ */
+	ULONG cq_depth;
+	ULONG sges;              /* 4 */
+	ULONG inline_bytes;      /* 0 */
+	ULONG mr_flags;          /* all rights */
+	ULONG threshold;         /* of the SRQ */
+	bool srq;                /* with a shared receive queue */
+	bool two_cqs;            /* else one serves both queues */
+	ULONG inbound, outbound; /* read limits; 16 */
+	bool same_end;           /* both sides on adapter nd0: loopback */
+};
+
+struct nd_side {
+	IND2Adapter *adapter;
+	HANDLE file;
+	IND2CompletionQueue *receive_cq, *initiator_cq; /* often the same, with one reference */
+	IND2SharedReceiveQueue *srq;                    /* NULL unless asked for */
+	IND2MemoryRegion *mr;                           /* all of the arena */
+	IND2QueuePair *qp;
+	IND2Connector *connector;
+	uint8_t *arena;       /* [ND_ARENA] zeroed */
+	UINT32 local, remote; /* tokens of `mr` */
+	struct nd_address address;
+};
+
+struct nd_pair {
+	struct nd_options options;
+	struct nd_side a, b; /* a has asked, b has accepted */
+	IND2Listener *listener;
+	struct nd_address at; /* where it listens */
+};
+
+/** Everything of a side but a connection; the connector is idle. @param options NULL: the usual */
+void nd_side_open(struct nd_side *side, unsigned end, const struct nd_options *options);
+/** Releases what is left; what a test has released itself it has set to NULL. Counts are asserted.
+ */
+void nd_side_close(struct nd_side *side);
+/** A further queue pair, connector, region of a side; the caller's to release. */
+IND2QueuePair *nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context);
+IND2Connector *nd_side_connector(struct nd_side *side);
+IND2MemoryRegion *nd_side_mr(struct nd_side *side, void *memory, size_t bytes, ULONG flags);
+/** Deregister and release. */
+void nd_mr_end(IND2MemoryRegion *mr);
+
+/** Two sides and a listener, not connected. */
+struct nd_pair *nd_pair_new(const struct nd_options *options);
+/** ... and connected. */
+struct nd_pair *nd_pair_open(const struct nd_options *options);
+void nd_pair_connect(struct nd_pair *pair);
+/** Connect two connectors and queue pairs by this pair's listener. */
+void nd_pair_join(struct nd_pair *pair, IND2Connector *active, IND2QueuePair *active_qp,
+		  IND2Connector *passive, IND2QueuePair *passive_qp);
+/** Disconnects when it is connected, closes both sides, and looks that nothing is left. */
+void nd_pair_close(struct nd_pair *pair);
+
+/* ---- requests and results ---------------------------------------------------------------------
+ */
+
+/** An SGE of the arena. */
+ND2_SGE nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes);
+/** Post one request; it must be taken. `context` is a number that results are told by. */
+void nd_receive(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes);
+void nd_send(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes, ULONG flags);
+/** From or to the same offset of the peer's arena. */
+void nd_read(struct nd_side *side, const struct nd_side *peer, uintptr_t context, uint32_t offset,
+	     uint32_t bytes, ULONG flags);
+void nd_write(struct nd_side *side, const struct nd_side *peer, uintptr_t context, uint32_t offset,
+	      uint32_t bytes, ULONG flags);
+
+/** The next result, waited for. */
+ND2_RESULT nd_reap(IND2CompletionQueue *cq);
+/** The next result is this one. */
+ND2_RESULT nd_expect(IND2CompletionQueue *cq, uintptr_t context, HRESULT status);
+/** After everything has settled there is none. */
+void nd_expect_none(IND2CompletionQueue *cq);
+
+/** Bytes that depend on their place and on `seed`. */
+void nd_fill(struct nd_side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
+void nd_assert_filled(const struct nd_side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Time, the machine, and memory.
+ */
+#include "bench.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	MS_100_NS = 10000, /* in a millisecond */
+	MIB = 1 << 20,
+	GRANULARITY = 65536,
+};
+
+static void
+the_counter_counts_100_ns(void **state)
+{
+	LARGE_INTEGER hz, before, after;
+
+	(void)state;
+	assert_true(QueryPerformanceFrequency(&hz));
+	assert_int_equal(hz.QuadPart, 10000000);
+	assert_true(QueryPerformanceCounter(&before));
+	Sleep(A_WHILE);
+	assert_true(QueryPerformanceCounter(&after));
+	assert_true(after.QuadPart - before.QuadPart >= A_WHILE * MS_100_NS);
+	assert_true(after.QuadPart - before.QuadPart < (LONGLONG)PATIENT * MS_100_NS);
+	assert_false(QueryPerformanceCounter(NULL));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+	assert_false(QueryPerformanceFrequency(NULL));
+}
+
+static uint64_t
+of(FILETIME time)
+{
+	return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
+
+static void
+times_are_those_of_the_system(void **state)
+{
+	FILETIME now, idle[2], kernel[2], user[2];
+	ULONGLONG ticks = GetTickCount64();
+	time_t seconds = time(NULL);
+	clock_t start = clock();
+
+	(void)state;
+	GetSystemTimeAsFileTime(&now);
+	/* 11,644,473,600 s lie between 1601 and 1970. */
+	assert_true(of(now) / 10000000 - UINT64_C(11644473600) - (uint64_t)seconds <= 2);
+	assert_true(GetTickCount64() - ticks < PATIENT);
+	assert_true(GetTickCount() - (DWORD)ticks < PATIENT);
+	assert_true(GetSystemTimes(&idle[0], &kernel[0], &user[0]));
+	assert_true(of(kernel[0]) > of(idle[0]));
+	while (clock() - start < CLOCKS_PER_SEC / 10)
+		;
+	assert_true(GetSystemTimes(&idle[1], &kernel[1], &user[1]));
+	assert_true(of(user[1]) > of(user[0]));
+	assert_true(of(user[1]) - of(user[0]) >= 5 * A_WHILE * MS_100_NS / 2);
+	assert_true(GetSystemTimes(NULL, NULL, NULL));
+}
+
+static void
+the_machine_is_described(void **state)
+{
+	PROCESSOR_NUMBER number;
+	SYSTEM_INFO info;
+
+	(void)state;
+	GetSystemInfo(&info);
+	assert_int_equal(info.dwPageSize, sysconf(_SC_PAGESIZE));
+	assert_int_equal(info.dwAllocationGranularity, GRANULARITY);
+	assert_true(info.dwNumberOfProcessors >= 1);
+	assert_true(info.dwActiveProcessorMask & 1);
+	assert_int_equal(info.wProcessorArchitecture, PROCESSOR_ARCHITECTURE_AMD64);
+	assert_true((char *)&info > (char *)info.lpMinimumApplicationAddress);
+	assert_true((char *)&info < (char *)info.lpMaximumApplicationAddress);
+	GetCurrentProcessorNumberEx(&number);
+	assert_true(number.Group * 64 + number.Number < sysconf(_SC_NPROCESSORS_CONF));
+	assert_int_equal(GetCurrentProcessId(), getpid());
+	assert_ptr_equal(GetCurrentProcess(), INVALID_HANDLE_VALUE);
+}
+
+static bool
+all(const unsigned char *bytes, size_t n, unsigned char what)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i] != what)
+			return false;
+	return true;
+}
+
+static void
+the_heap_gives_grows_and_takes(void **state)
+{
+	HANDLE heap = GetProcessHeap();
+	unsigned char *block = HeapAlloc(heap, HEAP_ZERO_MEMORY, 1000);
+
+	(void)state;
+	assert_non_null(block);
+	assert_int_equal((uintptr_t)block % 16, 0);
+	assert_true(all(block, 1000, 0));
+	memset(block, STALE, 1000);
+	/* What is new is zero, to the byte. */
+	block = HeapReAlloc(heap, HEAP_ZERO_MEMORY, block, 1001);
+	assert_true(all(block, 1000, STALE));
+	assert_int_equal(block[1000], 0);
+	block = HeapReAlloc(heap, 0, block, 10);
+	assert_true(all(block, 10, STALE));
+	block = HeapReAlloc(heap, HEAP_ZERO_MEMORY, block, MIB);
+	assert_true(all(block, 10, STALE) && all(block + 10, MIB - 10, 0));
+	assert_true(HeapFree(heap, 0, block));
+	assert_true(HeapFree(heap, 0, NULL));
+	block = HeapAlloc(heap, 0, 0);
+	assert_non_null(block);
+	assert_true(HeapFree(heap, 0, block));
+}
+
+static void
+what_is_no_heap_or_block_is_refused(void **state)
+{
+	_Alignas(16) char memory[64] = {0};
+	HANDLE heap = GetProcessHeap();
+
+	(void)state;
+	assert_null(HeapAlloc(NULL, 0, 10));
+	assert_int_equal(GetLastError(), ERROR_INVALID_HANDLE);
+	assert_false(HeapFree(memory, 0, NULL));
+	assert_null(HeapAlloc(heap, 0, SIZE_MAX));
+	assert_int_equal(GetLastError(), ERROR_NOT_ENOUGH_MEMORY);
+	assert_null(HeapReAlloc(heap, 0, NULL, 10));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+	assert_false(HeapFree(heap, 0, memory + 32));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+}
+
+static void
+pages_come_aligned_and_zeroed(void **state)
+{
+	unsigned char *pages =
+		VirtualAlloc(NULL, MIB + 1, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+	unsigned char *more = VirtualAlloc(NULL, 1, MEM_COMMIT, PAGE_READWRITE);
+	unsigned char *large = VirtualAlloc(
+		NULL, 3 * MIB, MEM_COMMIT | MEM_RESERVE | MEM_LARGE_PAGES, PAGE_READWRITE);
+
+	(void)state;
+	assert_non_null(pages);
+	assert_int_equal((uintptr_t)pages % GRANULARITY, 0);
+	assert_int_equal((uintptr_t)more % GRANULARITY, 0);
+	assert_int_equal((uintptr_t)large % (2 * MIB), 0);
+	assert_true(all(pages, MIB + 1, 0));
+	memset(pages, 1, MIB + 4096);
+	memset(large, 1, 4 * MIB); /* whole large pages */
+	assert_true(VirtualFree(pages, 0, MEM_RELEASE));
+	assert_true(VirtualFree(more, 0, MEM_RELEASE));
+	assert_true(VirtualFree(large, 0, MEM_RELEASE));
+	assert_false(VirtualFree(pages, 0, MEM_RELEASE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
+}
+
+static void
+reserved_pages_are_committed_later(void **state)
+{
+	unsigned char *pages = VirtualAlloc(NULL, MIB, MEM_RESERVE, PAGE_READWRITE);
+
+	(void)state;
+	assert_non_null(pages);
+	assert_ptr_equal(VirtualAlloc(pages + 5000, 10, MEM_COMMIT, PAGE_READWRITE), pages + 4096);
+	memset(pages + 4096, 1, 4096);
+	assert_null(VirtualAlloc(pages + MIB - 1, 2, MEM_COMMIT, PAGE_READWRITE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
+	assert_true(VirtualFree(pages, 0, MEM_RELEASE));
+}
+
+static void
+senseless_wishes_for_pages_are_refused(void **state)
+{
+	char here;
+
+	(void)state;
+	assert_null(VirtualAlloc(NULL, 0, MEM_COMMIT, PAGE_READWRITE));
+	assert_null(VirtualAlloc(NULL, SIZE_MAX, MEM_COMMIT, PAGE_READWRITE));
+	assert_null(VirtualAlloc(NULL, 1, 0, PAGE_READWRITE));
+	assert_null(VirtualAlloc(NULL, 1, MEM_COMMIT | 1, PAGE_READWRITE));
+	assert_null(VirtualAlloc(NULL, 1, MEM_COMMIT, 0x77));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+	assert_null(VirtualAlloc(&here, 1, MEM_COMMIT, PAGE_READWRITE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
+	assert_null(VirtualAlloc(&here, 1, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
+	assert_false(VirtualFree(&here, 0, MEM_RELEASE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_ADDRESS);
+	assert_false(VirtualFree(&here, 1, MEM_RELEASE));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+}
+
+static void *
+sets_its_own(void *unused)
+{
+	assert_int_equal(GetLastError(), 0);
+	SetLastError(5);
+	return unused;
+}
+
+static void
+the_last_error_is_the_threads(void **state)
+{
+	(void)state;
+	SetLastError(77);
+	join_thread(start_thread(sets_its_own, NULL));
+	assert_int_equal(GetLastError(), 77);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_counter_counts_100_ns),
+		cmocka_unit_test(times_are_those_of_the_system),
+		cmocka_unit_test(the_machine_is_described),
+		cmocka_unit_test(the_heap_gives_grows_and_takes),
+		cmocka_unit_test(what_is_no_heap_or_block_is_refused),
+		cmocka_unit_test(pages_come_aligned_and_zeroed),
+		cmocka_unit_test(reserved_pages_are_committed_later),
+		cmocka_unit_test(senseless_wishes_for_pages_are_refused),
+		cmocka_unit_test(the_last_error_is_the_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
