@@ -154,6 +154,9 @@ flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
 
 	if (status != PLX_OK)
 		return status;
+	/* Of no more use to its connection, as one that fails by itself. */
+	if (qp->conn != NULL)
+		conn_on_failure(qp);
 	while (qpair_pull(qp) > 0)
 		;
 	status = flush_all(engine, qp);

@@ -73,8 +73,7 @@ register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags
 	if (status != PLX_OK) {
 		refused = status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
 						  : nd2_call_status(status);
-		plx_pending_abandon(pending, refused);
-		return refused;
+		return plx_pending_abandon(pending, refused) ? refused : ND_PENDING;
 	}
 	atomic_store(&mr->token, plx_mr_key(mr->mr).v);
 	plx_pending_finish(pending, ND_SUCCESS, 0);
@@ -124,8 +123,9 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 		return plx_pending_refusal();
 	status = take_back(mr);
 	if (status != PLX_OK) {
-		plx_pending_abandon(pending, nd2_call_status(status));
-		return nd2_call_status(status);
+		HRESULT refused = nd2_call_status(status);
+
+		return plx_pending_abandon(pending, refused) ? refused : ND_PENDING;
 	}
 	plx_pending_finish(pending, ND_SUCCESS, 0);
 	return ND_PENDING;

@@ -20,7 +20,8 @@ typedef HRESULT can_unload_fn(void);
 static class_object_fn *class_object;
 static can_unload_fn *can_unload;
 static bool inline_mode;
-static HANDLE never; /* an event that nobody sets */
+static HANDLE never;     /* an event that nobody sets */
+static const char *file; /* the configuration */
 
 static const char config[] =
 	"adapters = (\n"
@@ -172,6 +173,12 @@ nothing_is_left(void **state)
 }
 
 static void
+forget_file(void)
+{
+	unlink(file);
+}
+
+static void
 load(void)
 {
 	const char *path = getenv("ND2_PROVIDER");
@@ -189,12 +196,17 @@ load(void)
 	}
 }
 
-static void
-set_up(char *path)
+void
+nd_start(const char *configuration)
 {
-	int fd = mkstemp(path);
+	static char path[] = "/tmp/nd2-test-XXXXXX";
+	size_t bytes = strlen(configuration);
+	int fd;
 
-	if (fd < 0 || write(fd, config, sizeof(config) - 1) != (ssize_t)sizeof(config) - 1) {
+	if (never)
+		return;
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, configuration, bytes) != (ssize_t)bytes) {
 		perror(path);
 		exit(2);
 	}
@@ -203,6 +215,8 @@ set_up(char *path)
 	setenv("POLLUX_ND2_LOG", "1", 1);
 	load();
 	never = CreateEventW(NULL, TRUE, FALSE, NULL);
+	file = path;
+	atexit(forget_file);
 }
 
 static int
@@ -226,15 +240,14 @@ run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 static int
 run(const char *name, const struct CMUnitTest *tests, size_t n, bool both)
 {
-	char path[] = "/tmp/nd2-test-XXXXXX";
 	int failures;
 
-	set_up(path);
+	nd_start(config);
 	failures = run_in(false, name, tests, n);
 	if (both)
 		failures += run_in(true, name, tests, n);
 	CloseHandle(never);
-	unlink(path);
+	never = NULL;
 	return failures;
 }
 

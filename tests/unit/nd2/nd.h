@@ -45,6 +45,10 @@ int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
 /** ... and then all of them in inline mode: for tests of one thread. */
 int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
 
+/** Before the above, for a program with a configuration file of its own: the provider is loaded,
+ * and reads this text. */
+void nd_start(const char *configuration);
+
 bool nd_is_inline(void);
 
 /* ---- time -------------------------------------------------------------------------------------

@@ -189,28 +189,103 @@ query_address_list_of_an_adapter_has_its_own_only(void **state)
 	}
 }
 
+/* Another configuration file for a while. @param text NULL: one that is not there
+ * Returns: what to put back */
+static char *
+other_config(const char *text)
+{
+	char *before = strdup(getenv("POLLUX_CONFIG")), path[] = "/tmp/nd2-other-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	if (text)
+		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	else
+		unlink(path);
+	close(fd);
+	setenv("POLLUX_CONFIG", path, 1);
+	return before;
+}
+
+static void
+usual_config(char *before)
+{
+	unlink(getenv("POLLUX_CONFIG"));
+	setenv("POLLUX_CONFIG", before, 1);
+	free(before);
+}
+
 /* A probe that succeeded would have its caller look into a buffer that it has not given. */
 static void
 query_address_list_of_nobody(void **state)
 {
-	char *config = strdup(getenv("POLLUX_CONFIG"));
+	char *before = other_config("adapters = ();\n");
 	IND2Provider *provider = nd_provider();
 	SOCKET_ADDRESS_LIST list;
 	ULONG length = 0;
 
 	(void)state;
-	setenv("POLLUX_CONFIG", "/dev/null", 1);
 	assert_hr(IND2Provider_QueryAddressList(provider, NULL, &length), ND_BUFFER_OVERFLOW);
 	assert_int_equal(length, sizeof(list));
 	list.iAddressCount = 77;
 	assert_hr(IND2Provider_QueryAddressList(provider, &list, &length), ND_SUCCESS);
 	assert_int_equal(length, sizeof(list));
 	assert_int_equal(list.iAddressCount, 0);
-	setenv("POLLUX_CONFIG", "/nowhere/at/all.conf", 1);
-	assert_hr(IND2Provider_QueryAddressList(provider, &list, &length), ND_DEVICE_NOT_READY);
-	setenv("POLLUX_CONFIG", config, 1);
-	free(config);
+	usual_config(before);
 	nd_release(provider, 0);
+}
+
+/* What is wrong is said where POLLUX_ND2_LOG asks for it; the caller has a status. */
+static void
+configuration_that_is_wrong(void **state)
+{
+	const char *wrong[] = {NULL, "adapters = ( {", "adapters = ( { name = \"x\"; } );\n"};
+	struct nd_address v4 = nd_address(0, AF_INET, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char *before = other_config(wrong[i]);
+		IND2Provider *provider = nd_provider();
+		void *adapter = &adapter;
+		ULONG length = 77;
+		UINT64 id = 77;
+
+		assert_hr(IND2Provider_QueryAddressList(provider, NULL, &length),
+			  ND_DEVICE_NOT_READY);
+		assert_int_equal(length, 77);
+		assert_hr(IND2Provider_ResolveAddress(provider, &v4.any, v4.length, &id),
+			  ND_DEVICE_NOT_READY);
+		assert_true(id == 77);
+		assert_hr(IND2Provider_OpenAdapter(provider, &IID_IND2Adapter, 1, &adapter),
+			  ND_DEVICE_NOT_READY);
+		assert_null(adapter);
+		usual_config(before);
+		nd_release(provider, 0);
+	}
+}
+
+/* The device behind a name may be missing: nothing of it stays, and the next try is a new one. */
+static void
+adapter_whose_device_is_not_there(void **state)
+{
+	char *before = other_config("adapters = ( { name = \"gone\"; device = \"net_nothing7\";"
+				    " address = [ \"10.78.9.1/24\" ]; } );\n");
+	struct nd_address v4 = nd_address(0, AF_INET, 0);
+	IND2Provider *provider = nd_provider();
+	void *adapter = NULL;
+	UINT64 id;
+
+	(void)state;
+	v4.in.sin_addr.s_addr = htonl(0x0a4e0901);
+	assert_hr(IND2Provider_ResolveAddress(provider, &v4.any, v4.length, &id), ND_SUCCESS);
+	for (int i = 0; i < 2; i++) {
+		assert_hr(IND2Provider_OpenAdapter(provider, &IID_IND2Adapter, id, &adapter),
+			  ND_DEVICE_NOT_READY);
+		assert_null(adapter);
+	}
+	usual_config(before);
+	nd_release(provider, 0);
+	assert_hr(nd_can_unload(), S_OK);
 }
 
 /* ---- ResolveAddress, OpenAdapter --------------------------------------------------------------
@@ -380,7 +455,8 @@ adapters_open_and_close_in_several_threads(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- processes -------------------------------------------------------------------------------- */
+/* ---- processes --------------------------------------------------------------------------------
+ */
 
 /* A child has the memory of an open adapter and none of its threads: its end waits for nobody. */
 static void
@@ -416,6 +492,8 @@ main(void)
 		ND_TEST(query_address_list_of_the_provider),
 		ND_TEST(query_address_list_of_an_adapter_has_its_own_only),
 		ND_TEST(query_address_list_of_nobody),
+		ND_TEST(configuration_that_is_wrong),
+		ND_TEST(adapter_whose_device_is_not_there),
 		ND_TEST(resolve_address_finds_the_adapter_by_any_of_its_addresses),
 		ND_TEST(resolve_address_refuses_what_is_not_ours),
 		ND_TEST(open_adapter_refuses_unknown_ids_and_interfaces),

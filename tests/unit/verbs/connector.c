@@ -467,6 +467,21 @@ a_queue_pair_that_fails_disconnects(void **state)
 }
 
 static void
+a_queue_pair_that_is_flushed_disconnects(void **state)
+{
+	struct meeting m = meet(NULL);
+
+	(void)state;
+	join(&m);
+	end_receive(&m.duo->a, 1, 0, 64);
+	assert_int_equal(plx_qp_flush(m.duo->a.qp), PLX_OK);
+	duo_expect(m.duo->a.recv_cq, 1, PLX_WC_FLUSHED);
+	duo_event(m.ca, PLX_CM_EVENT_DISCONNECTED);
+	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
+	part(&m);
+}
+
+static void
 an_event_of_what_is_gone_is_dropped(void **state)
 {
 	struct meeting m = meet(NULL);
@@ -541,6 +556,7 @@ main(void)
 		DUO_TEST(destroying_gives_up_whatever_there_is),
 		DUO_TEST(a_queue_pair_that_goes_disconnects),
 		DUO_TEST(a_queue_pair_that_fails_disconnects),
+		DUO_TEST(a_queue_pair_that_is_flushed_disconnects),
 		DUO_TEST(an_event_of_what_is_gone_is_dropped),
 		DUO_TEST(a_send_without_a_receive_fails_after_a_second),
 		DUO_TEST(with_a_shared_queue_it_waits),

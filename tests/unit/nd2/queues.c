@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * IND2CompletionQueue but for Notify: draining by several threads, sizes, an overrun, affinity; and
+ * what is read after its queue pair has gone.
+ * Start with results_are_read_once_each_by_four_threads().
+ */
+#include "nd.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	READERS = 4,
+	PAIRS = 2,
+	MESSAGES = 40000, /* of each queue pair */
+	RESIZES = 300,
+};
+
+/* ---- draining ---------------------------------------------------------------------------------
+ */
+
+/* Every result that the receiver of a queue pair may have, and how often it was read. */
+struct crowd {
+	IND2CompletionQueue *cq;
+	atomic_uchar seen[PAIRS][MESSAGES];
+	atomic_uint read, wrong;
+};
+
+static void *
+read_some(void *context)
+{
+	struct crowd *crowd = context;
+	intptr_t last[PAIRS] = {-1, -1};
+	ND2_RESULT results[40];
+	ULONG wanted = 1;
+
+	while (atomic_load(&crowd->read) < PAIRS * MESSAGES) {
+		ULONG n = IND2CompletionQueue_GetResults(crowd->cq, results, wanted);
+
+		wanted = wanted % 40 + 1;
+		for (ULONG i = 0; i < n; i++) {
+			uintptr_t of = (uintptr_t)results[i].QueuePairContext;
+			intptr_t which = (intptr_t)results[i].RequestContext;
+
+			if (of >= PAIRS || which >= MESSAGES || which <= last[of] ||
+			    results[i].Status != ND_SUCCESS ||
+			    atomic_fetch_add(&crowd->seen[of][which], 1) != 0)
+				atomic_fetch_add(&crowd->wrong, 1);
+			else
+				last[of] = which;
+		}
+		atomic_fetch_add(&crowd->read, n);
+		if (n == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* What a sends and b receives, on one of b's queue pairs, until all is posted. */
+struct flow {
+	struct nd_pair *pair;
+	IND2QueuePair *from, *to;
+	uint32_t sent, posted;
+};
+
+static bool
+go_on(struct flow *flow)
+{
+	ND2_SGE here = nd_sge(&flow->pair->a, 0, 8), there = nd_sge(&flow->pair->b, 0, 8);
+	bool moved = false;
+
+	while (flow->posted < MESSAGES &&
+	       IND2QueuePair_Receive(flow->to, (void *)(uintptr_t)flow->posted, &there, 1) ==
+		       ND_SUCCESS) {
+		flow->posted++;
+		moved = true;
+	}
+	while (flow->sent < flow->posted &&
+	       IND2QueuePair_Send(flow->from, NULL, &here, 1, ND_OP_FLAG_SILENT_SUCCESS) ==
+		       ND_SUCCESS) {
+		flow->sent++;
+		moved = true;
+	}
+	return moved;
+}
+
+static void
+results_are_read_once_each_by_four_threads(void **state)
+{
+	struct nd_pair *pair = nd_pair_open(NULL);
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+	struct flow flows[PAIRS] = {{.pair = pair}, {.pair = pair}};
+	IND2Connector *connector[PAIRS][2];
+	pthread_t reader[READERS];
+
+	(void)state;
+	crowd->cq = pair->b.receive_cq;
+	for (uintptr_t i = 0; i < PAIRS; i++) {
+		connector[i][0] = nd_side_connector(&pair->a);
+		connector[i][1] = nd_side_connector(&pair->b);
+		flows[i].from = nd_side_qp(&pair->a, &pair->options, NULL);
+		flows[i].to = nd_side_qp(&pair->b, &pair->options, (void *)i);
+		nd_pair_join(pair, connector[i][0], flows[i].from, connector[i][1], flows[i].to);
+	}
+	for (int i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&reader[i], NULL, read_some, crowd), 0);
+	while (atomic_load(&crowd->read) < PAIRS * MESSAGES && !atomic_load(&crowd->wrong))
+		for (int i = 0; i < PAIRS; i++)
+			if (!go_on(&flows[i]))
+				sched_yield();
+	for (int i = 0; i < READERS; i++)
+		pthread_join(reader[i], NULL);
+	assert_int_equal(atomic_load(&crowd->wrong), 0);
+	assert_int_equal(atomic_load(&crowd->read), PAIRS * MESSAGES);
+	for (int i = 0; i < PAIRS; i++) {
+		nd_release(connector[i][0], 0);
+		nd_release(connector[i][1], 0);
+		nd_release(flows[i].from, 0);
+		nd_release(flows[i].to, 0);
+	}
+	free(crowd);
+	nd_pair_close(pair);
+}
+
+static void
+get_results_of_nothing(void **state)
+{
+	struct nd_side side;
+	ND2_RESULT result;
+
+	(void)state;
+	nd_side_open(&side, 0, NULL);
+	assert_int_equal(IND2CompletionQueue_GetResults(side.receive_cq, NULL, 0), 0);
+	nd_receive(&side, 1, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	assert_int_equal(IND2CompletionQueue_GetResults(side.receive_cq, NULL, 0), 0);
+	/* more than there are, and more than are taken at once */
+	assert_int_equal(IND2CompletionQueue_GetResults(side.receive_cq, &result, 1), 1);
+	assert_int_equal(IND2CompletionQueue_GetResults(side.receive_cq, &result, 1), 0);
+	nd_side_close(&side);
+}
+
+static void
+many_results_at_once(void **state)
+{
+	enum {
+		N = 200,
+	};
+	struct nd_options options = {.depth = N};
+	ND2_RESULT results[N + 1];
+	struct nd_side side;
+
+	(void)state;
+	nd_side_open(&side, 0, &options);
+	for (uintptr_t i = 0; i < N; i++)
+		nd_receive(&side, i, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	assert_int_equal(IND2CompletionQueue_GetResults(side.receive_cq, results, N + 1), N);
+	for (uintptr_t i = 0; i < N; i++)
+		assert_ptr_equal(results[i].RequestContext, (void *)i);
+	nd_side_close(&side);
+}
+
+/* Entries of a queue pair that was released may still be there, and read. */
+static void
+entries_outlive_their_queue_pair(void **state)
+{
+	struct nd_side side;
+
+	(void)state;
+	nd_side_open(&side, 0, NULL);
+	nd_receive(&side, 5, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	nd_release(side.qp, 0);
+	side.qp = NULL;
+	assert_ptr_equal(nd_expect(side.receive_cq, 5, ND_CANCELED).QueuePairContext, &side);
+	nd_side_close(&side);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------
+ */
+
+static void
+resize_by_status(void **state)
+{
+	ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+	ULONG length = sizeof(info);
+	struct nd_side side;
+
+	(void)state;
+	nd_side_open(&side, 0, NULL);
+	assert_hr(IND2Adapter_Query(side.adapter, &info, &length), ND_SUCCESS);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 0), ND_INVALID_PARAMETER);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, info.MaxCompletionQueueDepth + 1),
+		  ND_INVALID_PARAMETER);
+	for (uintptr_t i = 0; i < 10; i++)
+		nd_receive(&side, i, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 9), ND_BUFFER_OVERFLOW);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 10), ND_SUCCESS);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, info.MaxCompletionQueueDepth),
+		  ND_SUCCESS);
+	for (uintptr_t i = 0; i < 10; i++)
+		nd_expect(side.receive_cq, i, ND_CANCELED);
+	assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 1), ND_SUCCESS);
+	nd_side_close(&side);
+}
+
+/* Traffic goes on, and each entry is there, once and in order, whatever the size is meanwhile. */
+static void
+resize_under_load_loses_and_reorders_nothing(void **state)
+{
+	struct nd_options options = {.two_cqs = true};
+	struct nd_pair *pair = nd_pair_open(&options);
+	struct flow flow = {.pair = pair, .from = pair->a.qp, .to = pair->b.qp};
+	uint32_t resizes = 0, refused = 0;
+	uintptr_t next = 0;
+
+	(void)state;
+	while (next < MESSAGES) {
+		ND2_RESULT results[7];
+		ULONG n;
+
+		(void)go_on(&flow);
+		n = IND2CompletionQueue_GetResults(pair->b.receive_cq, results, 7);
+		for (ULONG i = 0; i < n; i++) {
+			assert_hr(results[i].Status, ND_SUCCESS);
+			assert_ptr_equal(results[i].RequestContext, (void *)next++);
+		}
+		if (next / (MESSAGES / RESIZES) > resizes) {
+			static const ULONG depths[] = {64, 4000, 1, 300, 65, 256};
+			HRESULT status = IND2CompletionQueue_Resize(pair->b.receive_cq,
+								    depths[resizes++ % 6]);
+
+			if (status == ND_BUFFER_OVERFLOW)
+				refused++;
+			else
+				assert_hr(status, ND_SUCCESS);
+		}
+		if (n == 0)
+			nd_turn();
+	}
+	assert_true(resizes >= RESIZES - 1 && refused < resizes);
+	nd_expect_none(pair->b.receive_cq);
+	nd_pair_close(pair);
+}
+
+/* ---- overrun ----------------------------------------------------------------------------------
+ */
+
+/* As adapters do it, when it is asked for: all kinds of Notify end with BUFFER_OVERFLOW, now and
+ * later, and the queue pairs are broken. */
+static void
+overrun_ends_every_notify(void **state)
+{
+	struct nd_options options = {.cq_depth = 4, .two_cqs = true};
+	struct nd_pair *pair;
+	OVERLAPPED ov[4] = {{0}};
+
+	(void)state;
+	setenv("POLLUX_ND2_STRICT_CQ", "1", 1);
+	pair = nd_pair_open(&options);
+	unsetenv("POLLUX_ND2_STRICT_CQ");
+	for (ULONG i = 0; i < 3; i++)
+		assert_hr(IND2CompletionQueue_Notify(pair->b.receive_cq, i, &ov[i]), ND_PENDING);
+	for (uintptr_t i = 0; i < 10; i++)
+		nd_receive(&pair->b, i, 0, 8);
+	for (uintptr_t i = 0; i < 4; i++) {
+		nd_send(&pair->a, i, 0, 8, 0);
+		nd_expect(pair->a.initiator_cq, i, ND_SUCCESS);
+	}
+	assert_hr(nd_wait(&ov[ND_CQ_NOTIFY_ANY]), ND_SUCCESS);
+	/* the first entry ended that one, and the others may end the next */
+	for (int round = 0; round < 2; round++) {
+		assert_hr(IND2CompletionQueue_Notify(pair->b.receive_cq, ND_CQ_NOTIFY_ANY, &ov[3]),
+			  ND_PENDING);
+		nd_settle();
+	}
+	assert_int_equal(ov[3].Internal, STATUS_PENDING);
+	/* one more than it has room for */
+	nd_send(&pair->a, 4, 0, 8, 0);
+	assert_hr(nd_wait(&ov[ND_CQ_NOTIFY_ERRORS]), ND_BUFFER_OVERFLOW);
+	assert_hr(nd_wait(&ov[3]), ND_BUFFER_OVERFLOW);
+	for (ULONG i = 0; i < 3; i++) {
+		assert_hr(IND2CompletionQueue_Notify(pair->b.receive_cq, i, &ov[i]), ND_PENDING);
+		assert_hr(nd_wait(&ov[i]), ND_BUFFER_OVERFLOW);
+	}
+	nd_write(&pair->b, &pair->a, 9, 0, 8, 0);
+	nd_expect(pair->b.initiator_cq, 9, ND_CANCELED);
+	nd_pair_close(pair);
+}
+
+/* Otherwise there is room for more than was asked for, and nothing is lost. */
+static void
+queues_share_a_completion_queue_that_is_less_deep(void **state)
+{
+	struct nd_options options = {.cq_depth = 2, .depth = 64};
+	struct nd_pair *pair = nd_pair_open(&options);
+
+	(void)state;
+	for (uintptr_t i = 0; i < 64; i++)
+		nd_receive(&pair->b, i, 0, 8);
+	for (uintptr_t i = 0; i < 64; i++)
+		nd_send(&pair->a, i, 0, 8, 0);
+	nd_settle();
+	for (uintptr_t i = 0; i < 64; i++) {
+		nd_expect(pair->b.receive_cq, i, ND_SUCCESS);
+		nd_expect(pair->a.initiator_cq, i, ND_SUCCESS);
+	}
+	nd_pair_close(pair);
+}
+
+/* ---- affinity ---------------------------------------------------------------------------------
+ */
+
+static void
+affinity_of(IND2Adapter *adapter, HANDLE file, USHORT wished_group, KAFFINITY wished, USHORT *group,
+	    KAFFINITY *mask)
+{
+	void *cq = NULL;
+
+	assert_hr(IND2Adapter_CreateCompletionQueue(adapter, &IID_IND2CompletionQueue, file, 8,
+						    wished_group, wished, &cq),
+		  ND_SUCCESS);
+	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, group, mask),
+		  ND_SUCCESS);
+	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, NULL, mask),
+		  ND_INVALID_PARAMETER);
+	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, group, NULL),
+		  ND_INVALID_PARAMETER);
+	nd_release((IND2CompletionQueue *)cq, 0);
+}
+
+static void
+affinity_is_the_wish_or_where_the_caller_runs(void **state)
+{
+	struct nd_side side;
+	KAFFINITY own, mask;
+	cpu_set_t cpus;
+	USHORT group;
+
+	(void)state;
+	nd_side_open(&side, 0, NULL);
+	affinity_of(side.adapter, side.file, 0, 0, &group, &own);
+	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	for (int i = 0; i < 64; i++)
+		assert_int_equal(own >> i & 1, CPU_ISSET(64 * group + i, &cpus) ? 1 : 0);
+	/* one of them, all of them and others, none of them, a group that there is not */
+	affinity_of(side.adapter, side.file, group, own & -own, &group, &mask);
+	assert_int_equal(mask, own & -own);
+	affinity_of(side.adapter, side.file, group, ~(KAFFINITY)0, &group, &mask);
+	assert_int_equal(mask, own);
+	affinity_of(side.adapter, side.file, 15, 1, &group, &mask);
+	assert_int_equal(mask, own);
+	affinity_of(side.adapter, side.file, 999, 1, &group, &mask);
+	assert_int_equal(mask, own);
+	nd_side_close(&side);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ND_TEST(get_results_of_nothing),
+		ND_TEST(many_results_at_once),
+		ND_TEST(entries_outlive_their_queue_pair),
+		ND_TEST(resize_by_status),
+		ND_TEST(resize_under_load_loses_and_reorders_nothing),
+		ND_TEST(overrun_ends_every_notify),
+		ND_TEST(queues_share_a_completion_queue_that_is_less_deep),
+		ND_TEST(affinity_is_the_wish_or_where_the_caller_runs),
+	};
+	const struct CMUnitTest threads[] = {
+		ND_TEST(results_are_read_once_each_by_four_threads),
+	};
+	int failures = nd_run_both("queues", tests, sizeof(tests) / sizeof(tests[0]));
+
+	return failures + nd_run("queues, threads", threads, 1);
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What two sides tell each other on the way to a connection, and what a connector is asked for:
+ * private data (nd2.md A26), read limits, addresses; and what it must not be given.
+ * Start with A26_the_longest_words_travel_and_longer_ones_do_not().
+ */
+#include "meet.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- private data -------------------------------------------------------------------------------
+ */
+
+static void
+assert_heard(IND2Connector *connector, const uint8_t *words, ULONG n)
+{
+	uint8_t heard[256];
+	ULONG bytes = sizeof(heard);
+
+	memset(heard, 0xee, sizeof(heard));
+	assert_hr(IND2Connector_GetPrivateData(connector, heard, &bytes), ND_SUCCESS);
+	assert_true(bytes >= n && bytes <= sizeof(heard));
+	assert_memory_equal(heard, words, n);
+	/* what the wire pads with */
+	for (ULONG i = n; i < bytes; i++)
+		assert_int_equal(heard[i], 0);
+	if (bytes < sizeof(heard))
+		assert_int_equal(heard[bytes], 0xee);
+}
+
+static void
+fill(uint8_t *words, ULONG n, uint8_t seed)
+{
+	for (ULONG i = 0; i < n; i++)
+		words[i] = (uint8_t)(seed + i * 7);
+}
+
+static void
+A26_the_longest_words_travel_and_longer_ones_do_not(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+	uint8_t call[CALLER_BYTES], reply[CALLEE_BYTES];
+	ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+	ULONG size = sizeof(info);
+
+	assert_hr(IND2Adapter_Query(m->a->adapter, &info, &size), ND_SUCCESS);
+	assert_int_equal(info.MaxCallerData, CALLER_BYTES);
+	assert_int_equal(info.MaxCalleeData, CALLEE_BYTES);
+	fill(call, sizeof(call), 3);
+	fill(reply, sizeof(reply), 5);
+	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
+						    &m->asked),
+		  ND_PENDING);
+	assert_hr(meet_connect(m, call, CALLER_BYTES + 1), ND_INVALID_BUFFER_SIZE);
+	assert_hr((HRESULT)m->connected.Internal, ND_INVALID_BUFFER_SIZE);
+	assert_hr(meet_connect(m, call, UINT32_MAX), ND_INVALID_BUFFER_SIZE);
+	assert_hr(meet_connect(m, call, CALLER_BYTES), ND_PENDING);
+	assert_hr(nd_wait(&m->asked), ND_SUCCESS);
+	assert_heard(m->cb, call, CALLER_BYTES);
+	assert_hr(meet_accept(m, reply, CALLEE_BYTES + 1), ND_INVALID_BUFFER_SIZE);
+	assert_hr(meet_accept(m, reply, CALLEE_BYTES), ND_PENDING);
+	assert_hr(nd_wait(&m->connected), ND_SUCCESS);
+	assert_heard(m->ca, reply, CALLEE_BYTES);
+	assert_heard(m->cb, call, CALLER_BYTES);
+	assert_hr(IND2Connector_Reject(m->ca, reply, CALLEE_BYTES + 1), ND_INVALID_BUFFER_SIZE);
+	meet_complete(m);
+	assert_heard(m->ca, reply, CALLEE_BYTES);
+	meet_message(m->a, m->b, 1);
+	part(m);
+}
+
+static void
+A26_a_refusal_as_long_as_can_be(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+	uint8_t words[CALLEE_BYTES];
+
+	fill(words, sizeof(words), 11);
+	meet_request(m);
+	assert_hr(IND2Connector_Reject(m->cb, words, CALLEE_BYTES + 1), ND_INVALID_BUFFER_SIZE);
+	meet_still_pending(&m->connected);
+	assert_hr(IND2Connector_Reject(m->cb, words, CALLEE_BYTES), ND_SUCCESS);
+	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+	assert_heard(m->ca, words, CALLEE_BYTES);
+	part(m);
+}
+
+static void
+A26_a_short_buffer_gets_what_fits(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+	uint8_t heard[CALLER_BYTES] = {0};
+	ULONG bytes = 5;
+
+	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
+						    &m->asked),
+		  ND_PENDING);
+	assert_hr(meet_connect(m, "abcdefgh", 8), ND_PENDING);
+	assert_hr(nd_wait(&m->asked), ND_SUCCESS);
+	assert_hr(IND2Connector_GetPrivateData(m->cb, heard, &bytes), ND_BUFFER_OVERFLOW);
+	assert_int_equal(bytes, CALLER_BYTES);
+	assert_memory_equal(heard, "abcde\0\0", 7);
+	bytes = 77;
+	assert_hr(IND2Connector_GetPrivateData(m->cb, NULL, &bytes), ND_BUFFER_OVERFLOW);
+	assert_int_equal(bytes, CALLER_BYTES);
+	assert_hr(IND2Connector_GetPrivateData(m->cb, heard, &bytes), ND_SUCCESS);
+	assert_memory_equal(heard, "abcdefgh\0", 9);
+	assert_hr(IND2Connector_GetPrivateData(m->cb, heard, NULL), ND_INVALID_PARAMETER);
+	part(m);
+}
+
+static void
+A26_words_from_nowhere(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+	uint8_t *page =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(munmap(page + 4096, 4096), 0);
+	assert_hr(meet_connect(m, NULL, 8), ND_ACCESS_VIOLATION);
+	assert_hr(meet_connect(m, page + 4096 - 7, 8), ND_ACCESS_VIOLATION);
+	meet_request(m);
+	assert_hr(meet_accept(m, NULL, 8), ND_ACCESS_VIOLATION);
+	assert_hr(IND2Connector_Reject(m->cb, page + 4096, 1), ND_ACCESS_VIOLATION);
+	assert_hr(meet_accept(m, page + 4096 - 8, 8), ND_PENDING);
+	assert_hr(nd_wait(&m->connected), ND_SUCCESS);
+	meet_complete(m);
+	assert_int_equal(munmap(page, 4096), 0);
+	part(m);
+}
+
+/* ---- read limits --------------------------------------------------------------------------------
+ */
+
+static void
+assert_limits(IND2Connector *connector, ULONG inbound, ULONG outbound)
+{
+	ULONG in = 99, out = 99;
+
+	assert_hr(IND2Connector_GetReadLimits(connector, &in, &out), ND_SUCCESS);
+	assert_int_equal(in, inbound);
+	assert_int_equal(out, outbound);
+	assert_hr(IND2Connector_GetReadLimits(connector, NULL, &out), ND_SUCCESS);
+	assert_hr(IND2Connector_GetReadLimits(connector, &in, NULL), ND_SUCCESS);
+}
+
+/* What the one sends is what the other takes, and the smaller of both counts. */
+struct limits {
+	ULONG asks_in, asks_out, gives_in, gives_out;
+	ULONG offered_in, offered_out; /* as the acceptor sees the request */
+	ULONG in, out;                 /* as the asker sees what was agreed */
+};
+
+static void
+read_limits_are_the_smaller_of_both(void **state)
+{
+	static const struct limits rows[] = {
+		{3, 5, 4, 9, 5, 3, 3, 4},
+		{1000, 1000, 1000, 1000, 16, 16, 16, 16},
+		{UINT32_MAX, 300, 2, 1, 16, 16, 1, 2},
+		{0, 7, 8, 8, 7, 0, 0, 7},
+		{4, 4, 0, 0, 4, 4, 0, 0},
+		{0, 0, 5, 5, 0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct limits *row = &rows[i];
+		struct meeting *m = meet(state, NULL);
+		const struct nd_address *at = &m->pair->at;
+
+		assert_hr(IND2Connector_GetReadLimits(m->ca, NULL, NULL), ND_CONNECTION_INVALID);
+		assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
+							    &m->asked),
+			  ND_PENDING);
+		assert_hr(IND2Connector_GetReadLimits(m->cb, NULL, NULL), ND_CONNECTION_INVALID);
+		assert_hr(IND2Connector_Connect(m->ca, meet_unknown(m->a->qp), &at->any, at->length,
+						row->asks_in, row->asks_out, NULL, 0,
+						&m->connected),
+			  ND_PENDING);
+		assert_hr(nd_wait(&m->asked), ND_SUCCESS);
+		assert_limits(m->cb, row->offered_in, row->offered_out);
+		assert_hr(IND2Connector_Accept(m->cb, meet_unknown(m->b->qp), row->gives_in,
+					       row->gives_out, NULL, 0, &m->accepted),
+			  ND_PENDING);
+		assert_limits(m->cb, row->out, row->in);
+		assert_hr(nd_wait(&m->connected), ND_SUCCESS);
+		assert_limits(m->ca, row->in, row->out);
+		meet_complete(m);
+		assert_limits(m->ca, row->in, row->out);
+		assert_limits(m->cb, row->out, row->in);
+		meet_message(m->a, m->b, 1);
+		part(m);
+	}
+}
+
+/* More of them than are allowed at once wait their turn. */
+static void
+reads_beyond_the_limit_wait(void **state)
+{
+	const struct nd_options options = {.inbound = 2, .outbound = 2};
+	struct meeting *m = meet_unbound(state, &options);
+
+	nd_pair_connect(m->pair);
+	assert_limits(m->ca, 2, 2);
+	nd_fill(m->b, 0, 32 * 1000, 9);
+	for (uint32_t i = 0; i < 32; i++)
+		nd_read(m->a, m->b, i, i * 1000, 1000, 0);
+	for (uint32_t i = 0; i < 32; i++)
+		nd_expect(m->a->initiator_cq, i, ND_SUCCESS);
+	nd_assert_filled(m->a, 0, 32 * 1000, 9);
+	part(m);
+}
+
+/* ---- addresses ----------------------------------------------------------------------------------
+ */
+
+typedef HRESULT STDMETHODCALLTYPE ask_address(IND2Connector *, struct sockaddr *, ULONG *);
+
+/* The size is exact, a buffer that is too short is not touched, a longer one is used in part. */
+static void
+assert_address(ask_address *ask, IND2Connector *connector, const struct nd_address *expected)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in6 in6;
+		uint8_t bytes[64];
+	} got;
+	ULONG length = 0;
+
+	assert_hr(ask(connector, NULL, NULL), ND_INVALID_PARAMETER);
+	assert_hr(ask(connector, NULL, &length), ND_BUFFER_OVERFLOW);
+	assert_int_equal(length, expected->length);
+	memset(&got, 0xee, sizeof(got));
+	length--;
+	assert_hr(ask(connector, &got.any, &length), ND_BUFFER_OVERFLOW);
+	assert_int_equal(length, expected->length);
+	assert_int_equal(got.bytes[0], 0xee);
+	length = sizeof(got);
+	assert_hr(ask(connector, &got.any, &length), ND_SUCCESS);
+	assert_int_equal(length, expected->length);
+	assert_memory_equal(&got, &expected->any, expected->length);
+	assert_int_equal(got.bytes[expected->length], 0xee);
+}
+
+static void
+addresses_are_known_from_bind_and_from_the_request_on(void **state)
+{
+	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_address bound = m->a->address, out = bound;
+
+	bound.in.sin_port = htons(6001); /* at the same place in both families */
+	assert_hr(IND2Connector_GetLocalAddress(m->ca, &out.any, &out.length),
+		  ND_CONNECTION_INVALID);
+	assert_hr(IND2Connector_Bind(m->ca, &bound.any, bound.length), ND_SUCCESS);
+	assert_address(IND2Connector_GetLocalAddress, m->ca, &bound);
+	assert_hr(IND2Connector_GetPeerAddress(m->ca, &out.any, &out.length),
+		  ND_CONNECTION_INVALID);
+	meet_request(m);
+	for (int i = 0; i < 3; i++) {
+		assert_address(IND2Connector_GetLocalAddress, m->ca, &bound);
+		assert_address(IND2Connector_GetPeerAddress, m->ca, &m->pair->at);
+		assert_address(IND2Connector_GetLocalAddress, m->cb, &m->pair->at);
+		assert_address(IND2Connector_GetPeerAddress, m->cb, &bound);
+		if (i == 0)
+			meet_reply(m);
+		else if (i == 1)
+			meet_complete(m);
+	}
+	part(m);
+}
+
+static void
+port_0_is_one_of_the_private_ones(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+	struct nd_address got = {.length = sizeof(got.in6)};
+	IND2Connector *more = nd_side_connector(m->a);
+
+	assert_hr(IND2Connector_GetLocalAddress(m->ca, &got.any, &got.length), ND_SUCCESS);
+	assert_int_equal(got.any.sa_family, m->a->address.any.sa_family);
+	assert_true(nd_port_of(&got) >= 49152);
+	/* it is taken, until it is given back by the last Release */
+	assert_hr(IND2Connector_Bind(more, &got.any, got.length), ND_SHARING_VIOLATION);
+	nd_release(m->ca, 0);
+	m->a->connector = NULL;
+	assert_hr(IND2Connector_Bind(more, &got.any, got.length), ND_SUCCESS);
+	nd_release(more, 0);
+	part(m);
+}
+
+/* Listeners and connectors do not stand in each other's way. */
+static void
+a_connector_may_have_the_port_of_a_listener(void **state)
+{
+	struct nd_options options = {.same_end = true};
+	struct meeting *m = meet_unbound(state, &options);
+
+	assert_hr(IND2Connector_Bind(m->ca, &m->pair->at.any, m->pair->at.length), ND_SUCCESS);
+	meet_request(m);
+	meet_reply(m);
+	meet_complete(m);
+	meet_message(m->a, m->b, 1);
+	part(m);
+}
+
+static void
+an_adapter_connects_to_itself(void **state)
+{
+	struct nd_options options = {.same_end = true};
+
+	/* by its own address, then by that of loopback, which it is told as its own */
+	for (int loopback = 0; loopback < 2; loopback++) {
+		struct meeting *m = meet(state, &options);
+		struct nd_address own = m->pair->at;
+
+		if (loopback && own.any.sa_family == AF_INET6)
+			m->pair->at.in6.sin6_addr = in6addr_loopback;
+		else if (loopback)
+			m->pair->at.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		meet_request(m);
+		meet_reply(m);
+		meet_complete(m);
+		assert_address(IND2Connector_GetPeerAddress, m->ca, &own);
+		meet_message(m->a, m->b, 1);
+		meet_message(m->b, m->a, 2);
+		nd_fill(m->b, 0, 5000, 3);
+		nd_read(m->a, m->b, 4, 0, 5000, 0);
+		nd_expect(m->a->initiator_cq, 4, ND_SUCCESS);
+		nd_assert_filled(m->a, 0, 5000, 3);
+		part(m);
+	}
+}
+
+/* ---- what it must not be given ------------------------------------------------------------------
+ */
+
+static void
+addresses_that_bind_refuses(void **state)
+{
+	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_address address = m->a->address;
+
+	assert_hr(IND2Connector_Bind(m->ca, NULL, address.length), ND_INVALID_ADDRESS);
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length - 1), ND_INVALID_ADDRESS);
+	address.any.sa_family = AF_UNIX;
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, sizeof(address.in6)), ND_INVALID_ADDRESS);
+	/* the peer's; the one of all; that of loopback */
+	address = m->b->address;
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length), ND_INVALID_ADDRESS);
+	if (address.any.sa_family == AF_INET6)
+		address.in6.sin6_addr = in6addr_any;
+	else
+		address.in.sin_addr.s_addr = 0;
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length), ND_INVALID_ADDRESS);
+	if (address.any.sa_family == AF_INET6)
+		address.in6.sin6_addr = in6addr_loopback;
+	else
+		address.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length), ND_INVALID_ADDRESS);
+	/* nothing has changed; longer than needed is no fault */
+	assert_hr(IND2Connector_GetLocalAddress(m->ca, &address.any, &address.length),
+		  ND_CONNECTION_INVALID);
+	assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length + 9),
+		  ND_SUCCESS);
+	part(m);
+}
+
+static HRESULT
+connect_to(struct meeting *m, IND2QueuePair *qp, const struct nd_address *to, OVERLAPPED *ov)
+{
+	return IND2Connector_Connect(m->ca, meet_unknown(qp), &to->any, to->length, 1, 1, NULL, 0,
+				     ov);
+}
+
+static void
+arguments_that_connect_refuses(void **state)
+{
+	struct meeting *m = meet_unbound(state, NULL);
+	int family = m->a->address.any.sa_family;
+	struct nd_address to = m->pair->at, other;
+	OVERLAPPED bad = {.hEvent = m->a->file};
+	OVERLAPPED *ov = &m->connected;
+
+	assert_hr(connect_to(m, m->a->qp, &to, ov), (HRESULT)STATUS_ADDRESS_NOT_ASSOCIATED);
+	assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length), ND_SUCCESS);
+	/* no queue pair, another adapter's, an object of another kind */
+	assert_hr(connect_to(m, NULL, &to, ov), ND_INVALID_PARAMETER_1);
+	assert_hr(connect_to(m, m->b->qp, &to, ov), ND_INVALID_PARAMETER_1);
+	assert_hr(connect_to(m, (IND2QueuePair *)(void *)m->a->mr, &to, ov),
+		  ND_INVALID_PARAMETER_1);
+	assert_hr(connect_to(m, m->a->qp, &to, NULL), ND_INVALID_PARAMETER);
+	assert_hr(connect_to(m, m->a->qp, &to, &bad), ND_INVALID_HANDLE);
+	/* the other family, none, too short, nowhere, no port */
+	other = nd_address(1, family == AF_INET ? AF_INET6 : AF_INET, nd_port_of(&to));
+	assert_hr(connect_to(m, m->a->qp, &other, ov), ND_INVALID_ADDRESS);
+	other = to;
+	other.length--;
+	assert_hr(connect_to(m, m->a->qp, &other, ov), ND_INVALID_ADDRESS);
+	other = to;
+	other.any.sa_family = 23; /* what AF_INET6 is on Windows */
+	assert_hr(connect_to(m, m->a->qp, &other, ov), ND_INVALID_ADDRESS);
+	other = to;
+	other.in.sin_port = 0;
+	assert_hr(connect_to(m, m->a->qp, &other, ov), ND_INVALID_ADDRESS);
+	other = to;
+	if (family == AF_INET6)
+		other.in6.sin6_addr = in6addr_any;
+	else
+		other.in.sin_addr.s_addr = 0;
+	assert_hr(connect_to(m, m->a->qp, &other, ov), (HRESULT)STATUS_BAD_NETWORK_NAME);
+	assert_hr((HRESULT)ov->Internal, (HRESULT)STATUS_BAD_NETWORK_NAME);
+	/* after all of that it connects */
+	meet_request(m);
+	assert_hr(IND2Connector_Accept(m->cb, NULL, 1, 1, NULL, 0, &m->accepted),
+		  ND_INVALID_PARAMETER_1);
+	assert_hr(IND2Connector_Accept(m->cb, meet_unknown(m->a->qp), 1, 1, NULL, 0, &m->accepted),
+		  ND_INVALID_PARAMETER_1);
+	assert_hr(IND2Connector_Accept(m->cb, meet_unknown(m->b->qp), 1, 1, NULL, 0, NULL),
+		  ND_INVALID_PARAMETER);
+	assert_hr(IND2Connector_Accept(m->cb, meet_unknown(m->b->qp), 1, 1, NULL, 0, &bad),
+		  ND_INVALID_HANDLE);
+	meet_reply(m);
+	assert_hr(IND2Connector_CompleteConnect(m->ca, NULL), ND_INVALID_PARAMETER);
+	assert_hr(IND2Connector_CompleteConnect(m->ca, &bad), ND_INVALID_HANDLE);
+	meet_complete(m);
+	assert_hr(IND2Connector_NotifyDisconnect(m->ca, NULL), ND_INVALID_PARAMETER);
+	assert_hr(IND2Connector_NotifyDisconnect(m->ca, &bad), ND_INVALID_HANDLE);
+	assert_hr(IND2Connector_Disconnect(m->ca, NULL), ND_INVALID_PARAMETER);
+	assert_hr(IND2Connector_Disconnect(m->ca, &bad), ND_INVALID_HANDLE);
+	meet_message(m->a, m->b, 1);
+	part(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(A26_the_longest_words_travel_and_longer_ones_do_not),
+		MEET_TESTS(A26_a_refusal_as_long_as_can_be),
+		MEET_TESTS(A26_a_short_buffer_gets_what_fits),
+		MEET_TESTS(A26_words_from_nowhere),
+		MEET_TESTS(read_limits_are_the_smaller_of_both),
+		MEET_TESTS(reads_beyond_the_limit_wait),
+		MEET_TESTS(addresses_are_known_from_bind_and_from_the_request_on),
+		MEET_TESTS(port_0_is_one_of_the_private_ones),
+		MEET_TESTS(a_connector_may_have_the_port_of_a_listener),
+		MEET_TESTS(an_adapter_connects_to_itself),
+		MEET_TESTS(addresses_that_bind_refuses),
+		MEET_TESTS(arguments_that_connect_refuses),
+	};
+
+	return nd_run_both("terms", tests, sizeof(tests) / sizeof(tests[0]));
+}
