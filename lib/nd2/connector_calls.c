@@ -44,10 +44,8 @@ static HRESULT
 pend(struct nd2_connector *connector, struct nd2_step step, struct plx_pending *pending,
      HRESULT done)
 {
-	if (done != ND_SUCCESS) {
-		plx_pending_abandon(pending, done);
-		return done;
-	}
+	if (done != ND_SUCCESS)
+		return plx_pending_abandon(pending, done) ? done : ND_PENDING;
 	connector->request = pending;
 	nd2_connector_apply(connector, step, NULL);
 	return ND_PENDING;

@@ -20,29 +20,21 @@ typedef HRESULT can_unload_fn(void);
 static class_object_fn *class_object;
 static can_unload_fn *can_unload;
 static bool inline_mode;
-static HANDLE never; /* an event that nobody sets */
+static HANDLE never;     /* an event that nobody sets */
+static const char *file; /* the configuration */
+static pid_t started_by;
 
-/* Workers idle as ND_IDLE says, else "yield": the machine is shared with other tests. */
-static bool
-write_config(int fd)
-{
-	const char *wished = getenv("ND_IDLE"), *idle = wished ? wished : "yield";
-
-	return dprintf(fd,
-		       "adapters = (\n"
-		       "  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\";\n"
-		       "    idle = \"%s\"; packets = 4096;\n"
-		       "    address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
-		       "  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\";\n"
-		       "    idle = \"%s\"; packets = 4096;\n"
-		       "    address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; },\n"
-		       "  { name = \"in0\"; device = \"net_wire1,end=0\"; mode = \"inline\";\n"
-		       "    packets = 4096; address = [ \"10.78.1.1/24\", \"fd78:1::1/64\" ]; },\n"
-		       "  { name = \"in1\"; device = \"net_wire1,end=1\"; mode = \"inline\";\n"
-		       "    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
-		       ");\n",
-		       idle, idle) > 0;
-}
+static const char config[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; },\n"
+	"  { name = \"in0\"; device = \"net_wire1,end=0\"; mode = \"inline\";\n"
+	"    packets = 4096; address = [ \"10.78.1.1/24\", \"fd78:1::1/64\" ]; },\n"
+	"  { name = \"in1\"; device = \"net_wire1,end=1\"; mode = \"inline\";\n"
+	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
+	");\n";
 
 /* ---- time -------------------------------------------------------------------------------------
  */
@@ -181,6 +173,16 @@ nothing_is_left(void **state)
 	return 0;
 }
 
+/* A child that a test has forked off is done with nothing of ours. */
+static void
+clean_up(void)
+{
+	if (getpid() != started_by)
+		return;
+	unlink(file);
+	CloseHandle(never);
+}
+
 static void
 load(void)
 {
@@ -199,12 +201,17 @@ load(void)
 	}
 }
 
-static void
-set_up(char *path)
+void
+nd_start(const char *configuration)
 {
-	int fd = mkstemp(path);
+	static char path[] = "/tmp/nd2-test-XXXXXX";
+	size_t bytes = strlen(configuration);
+	int fd;
 
-	if (fd < 0 || !write_config(fd)) {
+	if (never)
+		return;
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, configuration, bytes) != (ssize_t)bytes) {
 		perror(path);
 		exit(2);
 	}
@@ -213,6 +220,9 @@ set_up(char *path)
 	setenv("POLLUX_ND2_LOG", "1", 1);
 	load();
 	never = CreateEventW(NULL, TRUE, FALSE, NULL);
+	file = path;
+	started_by = getpid();
+	atexit(clean_up);
 }
 
 static int
@@ -236,16 +246,13 @@ run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 static int
 run(const char *name, const struct CMUnitTest *tests, size_t n, bool worker, bool inlined)
 {
-	char path[] = "/tmp/nd2-test-XXXXXX";
 	int failures = 0;
 
-	set_up(path);
+	nd_start(config);
 	if (worker)
 		failures += run_in(false, name, tests, n);
 	if (inlined)
 		failures += run_in(true, name, tests, n);
-	CloseHandle(never);
-	unlink(path);
 	return failures;
 }
 

@@ -47,6 +47,10 @@ int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
 /** The one, then the other. */
 int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
 
+/** Before the above, for a program with a configuration file of its own: the provider is loaded,
+ * and reads this text. */
+void nd_start(const char *configuration);
+
 bool nd_is_inline(void);
 
 /* ---- time -------------------------------------------------------------------------------------

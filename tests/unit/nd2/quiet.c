@@ -106,9 +106,18 @@ static const struct CMUnitTest body[] = {
 	ND_TEST(watched),
 };
 
+/* As the usual one, but that the worker spins: to yield is a system call. */
+static const char spinning[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\" ]; });\n";
+
 static void
 with_a_worker(void)
 {
+	nd_start(spinning);
 	if (nd_run("watched", body, 1) != 0)
 		abort();
 }
@@ -162,6 +171,5 @@ main(void)
 		cmocka_unit_test(in_inline_mode_they_nearly_are),
 	};
 
-	setenv("ND_IDLE", "spin", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

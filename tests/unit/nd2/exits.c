@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Programs that end without waiting for the end of their connection (nd2.md A06), each a process of
+ * its own on the other end of a memif: the peer learns of it promptly, and what it sent last was
+ * acknowledged. This program runs itself as the one that leaves.
+ * Start with leave(), for what it does, and a_peer_that_leaves().
+ */
+#include "meet.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	PORT = 7777,
+	PROMPTLY_MS = 4000, /* a retry timeout takes more than twice as long */
+};
+
+/* ---- the one that leaves ------------------------------------------------------------------------
+ */
+
+static void
+leave(const char *how, struct nd_side *side)
+{
+	OVERLAPPED *left = calloc(1, sizeof(*left)); /* nobody waits for it, nor frees it */
+
+	if (strcmp(how, "without a word") == 0)
+		exit(0);
+	if (strcmp(how, "after release") == 0) {
+		nd_side_close(side);
+		exit(0);
+	}
+	assert_hr(IND2Connector_Disconnect(side->connector, left), ND_PENDING);
+	/* nothing of ours runs at such an end */
+	if (strcmp(how, "at once") == 0)
+		_exit(0);
+	exit(0);
+}
+
+static int
+run_as_leaver(const char *how, const char *socket, int family)
+{
+	struct nd_options options = {.family = family};
+	struct nd_address to = nd_address(1, family, PORT);
+	OVERLAPPED connected = {0}, completed = {0};
+	struct nd_side side;
+	char config[512];
+
+	snprintf(config, sizeof(config),
+		 "adapters = ({ name = \"nd0\"; idle = \"yield\"; packets = 4096;\n"
+		 "  device = \"net_memif0,role=client,bsize=4608,socket=%s,socket-abstract=yes\";\n"
+		 "  address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; });\n",
+		 socket);
+	nd_start(config);
+	nd_side_open(&side, 0, &options);
+	nd_receive(&side, 1, 0, 64);
+	assert_hr(IND2Connector_Bind(side.connector, &side.address.any, side.address.length),
+		  ND_SUCCESS);
+	assert_hr(IND2Connector_Connect(side.connector, meet_unknown(side.qp), &to.any, to.length,
+					1, 1, NULL, 0, &connected),
+		  ND_PENDING);
+	assert_hr(nd_wait(&connected), ND_SUCCESS);
+	assert_hr(IND2Connector_CompleteConnect(side.connector, &completed), ND_PENDING);
+	assert_hr(nd_wait(&completed), ND_SUCCESS);
+	nd_expect(side.receive_cq, 1, ND_SUCCESS);
+	leave(how, &side);
+	return 1;
+}
+
+/* ---- the one that stays -------------------------------------------------------------------------
+ */
+
+static char memif[64];
+
+static pid_t
+start(const char *how, int family)
+{
+	extern char **environ;
+	char of[4];
+	const char *const arguments[] = {"exits", how, memif, of, NULL};
+	pid_t child;
+
+	snprintf(of, sizeof(of), "%d", family == AF_INET6 ? 6 : 4);
+	assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL,
+				     (char *const *)(uintptr_t)arguments, environ),
+			 0);
+	return child;
+}
+
+static void
+a_peer_that_leaves(const char *how, int family)
+{
+	struct nd_options options = {.family = family};
+	struct nd_address at = nd_address(1, family, PORT);
+	OVERLAPPED asked = {0}, accepted = {0}, told = {0};
+	struct nd_side side;
+	void *listener = NULL;
+	uint64_t sent;
+	pid_t child;
+	int status;
+
+	nd_side_open(&side, 1, &options);
+	assert_hr(IND2Adapter_CreateListener(side.adapter, &IID_IND2Listener, side.file, &listener),
+		  ND_SUCCESS);
+	assert_hr(IND2Listener_Bind((IND2Listener *)listener, &at.any, at.length), ND_SUCCESS);
+	assert_hr(IND2Listener_Listen((IND2Listener *)listener, 0), ND_SUCCESS);
+	assert_hr(IND2Listener_GetConnectionRequest((IND2Listener *)listener,
+						    meet_unknown(side.connector), &asked),
+		  ND_PENDING);
+	child = start(how, family);
+	assert_hr(nd_wait(&asked), ND_SUCCESS);
+	assert_hr(IND2Connector_Accept(side.connector, meet_unknown(side.qp), 1, 1, NULL, 0,
+				       &accepted),
+		  ND_PENDING);
+	assert_hr(nd_wait(&accepted), ND_SUCCESS);
+	nd_receive(&side, 1, 0, 64);
+	assert_hr(IND2Connector_NotifyDisconnect(side.connector, &told), ND_PENDING);
+	sent = nd_ms();
+	nd_send(&side, 2, 0, 64, 0);
+	/* with one queue for both: the message first, then what the end has flushed */
+	nd_expect(side.initiator_cq, 2, ND_SUCCESS);
+	nd_expect(side.receive_cq, 1, ND_CANCELED);
+	assert_hr((HRESULT)told.Internal, ND_SUCCESS);
+	assert_true(nd_ms() - sent < PROMPTLY_MS);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(((IND2Listener *)listener)->lpVtbl->Release((IND2Listener *)listener), 0);
+	nd_side_close(&side);
+}
+
+static void
+A06_exit_after_disconnect_has_pended(void **state)
+{
+	a_peer_that_leaves("after disconnect", *(int *)*state);
+}
+
+static void
+A06_no_exit_handler_runs(void **state)
+{
+	a_peer_that_leaves("at once", *(int *)*state);
+}
+
+static void
+A06_exit_while_connected(void **state)
+{
+	a_peer_that_leaves("without a word", *(int *)*state);
+}
+
+static void
+A06_exit_after_the_last_release(void **state)
+{
+	a_peer_that_leaves("after release", *(int *)*state);
+}
+
+static int
+nothing_is_left(void **state)
+{
+	(void)state;
+	return nd_can_unload() == S_OK ? 0 : -1;
+}
+
+#define LEAVE_TEST(test)                                                   \
+	{#test ", IPv4", test, NULL, nothing_is_left, &meet_family4},      \
+	{                                                                  \
+#test ", IPv6", test, NULL, nothing_is_left, &meet_family6 \
+	}
+
+int
+main(int n, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		LEAVE_TEST(A06_exit_after_disconnect_has_pended),
+		LEAVE_TEST(A06_no_exit_handler_runs),
+		LEAVE_TEST(A06_exit_while_connected),
+		LEAVE_TEST(A06_exit_after_the_last_release),
+	};
+	char config[512];
+
+	if (n == 4)
+		return run_as_leaver(arguments[1], arguments[2],
+				     strcmp(arguments[3], "6") == 0 ? AF_INET6 : AF_INET);
+	snprintf(memif, sizeof(memif), "plx-nd2-exits-%d", (int)getpid());
+	snprintf(config, sizeof(config),
+		 "adapters = ({ name = \"nd1\"; idle = \"yield\"; packets = 4096;\n"
+		 "  device = \"net_memif0,role=server,bsize=4608,socket=%s,socket-abstract=yes\";\n"
+		 "  address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; });\n",
+		 memif);
+	nd_start(config);
+	return nd_run("exits", tests, sizeof(tests) / sizeof(tests[0]));
+}
