@@ -16,7 +16,6 @@ enum {
 	THINKERS = 4,
 };
 
-
 static void
 A29_a_message_without_a_receive(void **state)
 {
