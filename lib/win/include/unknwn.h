@@ -9,8 +9,8 @@
 #define PLX_WIN_UNKNWN_H
 
 #include "windows.h"
+#include "comlist.h"
 
-#define STDMETHODCALLTYPE
 #define STDMETHODVCALLTYPE
 #define STDAPICALLTYPE
 #define STDAPI                   EXTERN_C HRESULT STDAPICALLTYPE
@@ -48,14 +48,16 @@
 #define DECLARE_INTERFACE_(name, base) DECLARE_INTERFACE(name)
 #endif
 
-#include "comlist.h"
-
 /* clang-format off */
 DEFINE_GUID(IID_IUnknown,
 	0x00000000, 0x0000, 0x0000, 0xC0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x46);
 DEFINE_GUID(IID_IClassFactory,
 	0x00000001, 0x0000, 0x0000, 0xC0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x46);
+DEFINE_GUID(GUID_NULL,
+	0x00000000, 0x0000, 0x0000, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00);
 /* clang-format on */
+#define IID_NULL   GUID_NULL
+#define CLSID_NULL GUID_NULL
 
 /* The two entry points of a provider's library, as GetProcAddress() finds them. */
 typedef HRESULT(STDAPICALLTYPE *LPFNGETCLASSOBJECT)(REFCLSID, REFIID, LPVOID *);
