@@ -72,9 +72,13 @@ test: prepare-test prepare-interop build/build.ninja ## install what is missing 
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings and engine between threads under ThreadSanitizer
-	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads
+	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads \
+		$(addprefix tests/unit/win/win_,race event port pump handle fd thread)
 	TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/ring/ring_threads
 	TSAN_OPTIONS=$(TSAN) build-tsan/tests/tsan/crowd 5
+	TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/win/win_race 10000
+	for test in event port pump handle fd thread; do \
+		TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/win/win_$$test || exit 1; done
 
 .PHONY: sanitize
 sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests under ASan, UBSan and LSan

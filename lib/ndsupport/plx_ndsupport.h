@@ -22,6 +22,7 @@ extern "C" {
  *
  * @param text [size] the sentences, one a line; empty: nothing is wrong
  * Returns: how many there are
+ * Tests: tests/unit/ndsupport/helper.c
  */
 PLX_NDSUPPORT_API uint32_t plx_ndsupport_check(char *text, size_t size);
 

@@ -7,6 +7,7 @@
 #include "win.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -59,10 +60,7 @@ fresh_slot(void)
 		chunk = aligned_alloc(CHUNK_ALIGN, bytes);
 		if (!chunk)
 			return NULL;
-		for (size_t i = 0; i < slots_of(table.chunks); i++) {
-			chunk[i] = (union slot){0};
-			pthread_mutex_init(&chunk[i].object.lock, NULL);
-		}
+		memset(chunk, 0, bytes);
 		atomic_store_explicit(&table.chunk[table.chunks++], chunk, memory_order_release);
 		table.fresh = 0;
 	}
@@ -99,6 +97,7 @@ win_object_create(enum win_kind kind)
 		win_fail(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
 	}
+	pthread_mutex_init(&object->lock, NULL);
 	object->kind = (uint8_t)kind;
 	object->automatic = false;
 	object->waiters = (struct win_waiters){NULL, NULL};
@@ -199,6 +198,7 @@ win_object_release(struct win_object *object)
 		kinds[object->kind].destroy(object);
 	if (fd >= 0)
 		close(fd);
+	pthread_mutex_destroy(&object->lock);
 	free_slot(object);
 }
 

@@ -95,8 +95,8 @@ PLX_WIN_API bool plx_pending_finish(struct plx_pending *pending, int32_t status,
 				    uint64_t information);
 
 /**
- * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status; neither
- * event nor port is told, as if the request had never begun.
+ * Instead of plx_pending_finish(): the method fails after all. The OVERLAPPED has the status;
+ * neither event nor port is told, as if the request had never begun.
  *
  * Returns: false: it had been cancelled, which is told already: the method returns ND_PENDING
  */
@@ -135,11 +135,12 @@ PLX_WIN_API int32_t plx_overlapped_result(OVERLAPPED *overlapped, bool wait);
  *
  * @param text [size] the sentences, one a line; empty: nothing is wrong
  * Returns: how many there are
+ * Tests: tests/unit/ndsupport/catalog.c
  */
 PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
 
 /** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
- * NULL; good until the thread's next LoadLibrary(). */
+ * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/ndsupport/library.c */
 PLX_WIN_API const char *plx_library_why(void);
 
 /* ---- descriptors --------------------------------------------------------------------------------
@@ -176,7 +177,8 @@ enum {
 	PLX_PUMPS_MAX = 32,
 };
 
-/* ---- programs that begin in wmain() --------------------------------------------------------------
+/* ---- programs that begin in wmain()
+ * --------------------------------------------------------------
  */
 
 /**

@@ -8,7 +8,8 @@ from tree import Finding, code_only, line_of
 # A room may use only rooms of a lower rank, whether or not they exist yet.
 RANK = {'types': -1, 'base': 0, 'wire': 1, 'mad': 1, 'mem': 1, 'ring': 1, 'action': 1.5, 'net': 2,
         'transport': 2, 'cm': 2, 'engine': 3,
-        'ethdev': 4, 'net_wire': 5, 'verbs': 6, 'ndspi': 6.1, 'win': 6.2, 'ndsupport': 6.5, 'nd2': 7, 'ndk': 7, 'san': 7}
+        'ethdev': 4, 'net_wire': 5, 'verbs': 6, 'ndspi': 6.1, 'win': 6.2, 'ndsupport': 6.5,
+        'nd2': 7, 'ndk': 7, 'san': 7}
 HOMES = ('lib/', 'drivers/')
 # What programs include of these is ND2's, under ND2's names, in lib/ndspi/include.
 NO_FACE = ('ndspi', 'nd2')
@@ -95,12 +96,14 @@ def room_has_one_public_header(tree):
                     {**WIRE, 'lib/mem/table.c': '#include "endpoint.h"\n'}],
       good=[WIRE])
 def room_includes_what_it_declares(tree):
-    """A room includes its own files and the public headers of the rooms in its deps."""
+    """A room includes its own files and the public headers of the rooms in its deps; one of its
+    folders, as include/, its own."""
     for path, text in tree.c_files(HOMES):
         home = '/'.join(path.split('/')[:2])
         public = {f'plx_{name}.h' for name in [noun(home), *deps(tree, home)]}
         for line, name in includes(text):
-            if name not in public and f'{home}/{name}' not in tree.texts:
+            near = (f'{home}/{name}', f'{path.rsplit("/", 1)[0]}/{name}')
+            if name not in public and not any(one in tree.texts for one in near):
                 yield Finding(path, line, f'"{name}" is neither of "{home}" nor public in its deps')
 
 

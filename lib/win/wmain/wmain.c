@@ -19,12 +19,15 @@ wmain_fn wmain_of_two __asm__("_Z5wmainiPPw") __attribute__((weak));
 wmain_fn wmain_of_const __asm__("_Z5wmainiPPKw") __attribute__((weak));
 wmain_fn wmain_of_three __asm__("_Z5wmainiPPwS0_") __attribute__((weak));
 
+/* What it was given, in wide characters, for as long as the process lives. */
+static wchar_t **wide_arguments __attribute__((used));
+static wchar_t **wide_environment __attribute__((used));
+
 int
 main(int count, char **arguments, char **environment)
 {
 	wmain_fn *const kinds[] = {wmain, wmain_of_two, wmain_of_nothing, wmain_of_const,
 				   wmain_of_three};
-	static wchar_t **wide_arguments, **wide_environment; /* as long as the process */
 	int variables = 0, code = EXIT_FAILURE;
 	size_t kind = 0;
 
