@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 static const IND2ConnectorVtbl connector_table;
 

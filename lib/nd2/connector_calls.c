@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 static struct nd2_connector *
 enter(IND2Connector *face)

@@ -6,7 +6,7 @@
  */
 #include <ntstatus.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 void
 nd2_wire_end(struct plx_connector *wire)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 struct lingering {
 	struct nd2_party party;

@@ -10,7 +10,7 @@
 #include <ntstatus.h>
 #include <stdlib.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 static const IND2ListenerVtbl listener_table;
 

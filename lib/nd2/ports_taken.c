@@ -4,7 +4,7 @@
  * for each port of each address.
  * It never takes a lock. Start with nd2_ports_take().
  */
-#include "connection.h"
+#include "nd2_connection.h"
 
 static bool
 is_free(const struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port)

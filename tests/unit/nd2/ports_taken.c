@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "connection.h"
+#include "nd2_connection.h"
 
 enum {
 	RANGE = 65536 - ND2_FIRST_PORT,

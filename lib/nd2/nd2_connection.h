@@ -6,8 +6,8 @@
  * Everything here is under nd2_port.events. "Wire" is the plx_connector that stands for a
  * connection below; its context is a party, or 0: what comes of it is of no interest any more.
  */
-#ifndef PLX_ND2_CONNECTION_H
-#define PLX_ND2_CONNECTION_H
+#ifndef PLX_ND2_ND2_CONNECTION_H
+#define PLX_ND2_ND2_CONNECTION_H
 
 #include "connector_state.h"
 #include "nd2.h"
