@@ -188,8 +188,12 @@ is_physical(const struct plx_adapter *adapter)
 	return strcmp(rte_bus_name(rte_dev_bus(info.device)), "pci") == 0;
 }
 
+/* DPDK's tables of devices are changed by one thread at a time. A memif client that waits for its
+ * server holds the others up meanwhile. */
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static enum plx_status
-make_device(struct plx_adapter *adapter, struct plx_why *why)
+make_device_alone(struct plx_adapter *adapter, struct plx_why *why)
 {
 	const char *device = adapter->wishes.device;
 	char attached[64];
@@ -210,6 +214,28 @@ make_device(struct plx_adapter *adapter, struct plx_why *why)
 		return status;
 	adapter->needs_dma_map = is_physical(adapter);
 	return choose_path_mtu(adapter, &plx_ethdev_queue(adapter->dev, 0)->caps, why);
+}
+
+static enum plx_status
+make_device(struct plx_adapter *adapter, struct plx_why *why)
+{
+	enum plx_status status;
+
+	pthread_mutex_lock(&devices_lock);
+	status = make_device_alone(adapter, why);
+	pthread_mutex_unlock(&devices_lock);
+	return status;
+}
+
+static void
+unmake_device(struct plx_adapter *adapter)
+{
+	pthread_mutex_lock(&devices_lock);
+	if (adapter->dev)
+		plx_ethdev_close(adapter->dev);
+	if (adapter->wire_attached)
+		plx_net_wire_detach(adapter->wishes.device);
+	pthread_mutex_unlock(&devices_lock);
 }
 
 /* ---- keys, neighbours, engines --------------------------------------------------------------- */
@@ -423,9 +449,6 @@ parts_unmake(struct plx_adapter *adapter)
 	free(adapter->cm_memory);
 	free(adapter->cookies.slot);
 	free(adapter->mem_memory);
-	if (adapter->dev)
-		plx_ethdev_close(adapter->dev);
-	if (adapter->wire_attached)
-		plx_net_wire_detach(adapter->wishes.device);
+	unmake_device(adapter);
 	release_pool(adapter->pool);
 }

@@ -119,8 +119,8 @@
 		(REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, ULONG maxRequestSge, \
 			ULONG notifyThreshold, USHORT group, KAFFINITY affinity, \
 			VOID **ppSharedReceiveQueue), \
-		(iid, hOverlappedFile, queueDepth, maxRequestSge, notifyThreshold, group, affinity, \
-			ppSharedReceiveQueue)) \
+		(iid, hOverlappedFile, queueDepth, maxRequestSge, notifyThreshold, group, \
+			affinity, ppSharedReceiveQueue)) \
 	M(I, HRESULT, CreateQueuePair, \
 		(REFIID iid, IUnknown *pReceiveCompletionQueue, \
 			IUnknown *pInitiatorCompletionQueue, VOID *context, \

@@ -10,6 +10,9 @@
 #ifndef PLX_WIN_COMLIST_H
 #define PLX_WIN_COMLIST_H
 
+#include "windows.h"
+
+#define STDMETHODCALLTYPE
 #define PLX_COM_BARE(...) __VA_ARGS__
 
 #if defined(__cplusplus) && !defined(CINTERFACE)

@@ -207,8 +207,4 @@ wcsncpy_s(wchar_t (&to)[size], const wchar_t *from, size_t count)
 }
 #endif
 
-#ifndef PLX_WIN_PLAIN_CRT
-#include "crtformat.h"
-#endif
-
 #endif

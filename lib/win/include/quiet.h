@@ -7,7 +7,8 @@
 #define PLX_WIN_QUIET_H
 
 #ifndef PLX_WIN_ALL_WARNINGS
-/* #pragma comment(lib, ...), #pragma warning(...) */
+/* #pragma comment(lib, ...), #pragma warning(...). g++ hears of this only by the flags of
+ * pkg-config. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #ifdef __cplusplus
 /* An object of COM deletes itself in Release; its class has no virtual destructor and must not. */

@@ -9,8 +9,8 @@
 #define PLX_WIN_UNKNWN_H
 
 #include "windows.h"
+#include "comlist.h"
 
-#define STDMETHODCALLTYPE
 #define STDMETHODVCALLTYPE
 #define STDAPICALLTYPE
 #define STDAPI                   EXTERN_C HRESULT STDAPICALLTYPE
@@ -47,8 +47,6 @@
 	struct name##Vtbl
 #define DECLARE_INTERFACE_(name, base) DECLARE_INTERFACE(name)
 #endif
-
-#include "comlist.h"
 
 /* clang-format off */
 DEFINE_GUID(IID_IUnknown,

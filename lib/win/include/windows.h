@@ -12,5 +12,8 @@
 #include "winerror.h"
 #include "winbase.h"
 #include "crt.h"
+#ifndef PLX_WIN_PLAIN_CRT
+#include "crtformat.h"
+#endif
 
 #endif
