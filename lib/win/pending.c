@@ -18,7 +18,7 @@ struct plx_pending {
 	struct win_packet packet;
 	struct plx_pending *previous, *next;
 	struct plx_pending_list *list; /* NULL: it has ended; the file's lock */
-	struct plx_file *file;         /* held */
+	struct plx_file *file;         /* held by the list; by the request once it is in none */
 	struct win_object *event;      /* held; NULL: none */
 	bool event_only;               /* no packet */
 };
@@ -134,7 +134,6 @@ plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
 	pending->file = file;
 	pending->event = event;
 	pending->event_only = (uintptr_t)overlapped->hEvent & 1;
-	win_object_hold_again(&file->object);
 	if (event)
 		win_unsignal(event);
 	pthread_mutex_lock(&file->object.lock);
@@ -159,12 +158,17 @@ wake_sleepers(struct bucket *bucket)
 	pthread_mutex_unlock(&bucket->lock);
 }
 
-/* The one end of a request. The file's lock is held, and the request is in no list. */
-static void
+/*
+ * The one end of a request. The file's lock is held, and the request is in no list.
+ * Returns: true: the port has taken a hold of it, and the caller may look at it no more if that was
+ * the only one
+ */
+static bool
 end(struct plx_pending *pending, int32_t status, uint64_t information)
 {
 	struct bucket *bucket = bucket_of(pending->packet.overlapped);
 	struct plx_file *file = pending->file;
+	bool queued = false;
 
 	/* From here until the end is told, nobody who has seen the status goes on with it. */
 	atomic_fetch_add(&bucket->busy, 1);
@@ -177,30 +181,42 @@ end(struct plx_pending *pending, int32_t status, uint64_t information)
 		pending->packet.key = file->key;
 		pending->packet.information = information;
 		pending->packet.status = status;
-		atomic_fetch_add_explicit(&pending->packet.holds, 1, memory_order_relaxed);
-		if (!win_port_push(file->port, &pending->packet))
-			win_packet_release(&pending->packet);
+		queued = win_port_push(file->port, &pending->packet);
 	}
 	win_file_tick(file);
 	if (win_unlikely(atomic_fetch_sub(&bucket->busy, 1) >= SLEEPS_HERE))
 		wake_sleepers(bucket);
+	return queued;
+}
+
+/* The caller's hold of a request that was ended by another; its file is held by it. */
+static void
+let_go(struct plx_pending *pending)
+{
+	struct plx_file *file = pending->file;
+
+	win_packet_release(&pending->packet);
+	win_object_release(&file->object);
 }
 
 bool
 plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t information)
 {
 	struct plx_file *file = pending->file;
-	bool ours;
+	bool queued = false, ours;
 
 	pthread_mutex_lock(&file->object.lock);
 	ours = pending->list != NULL;
 	if (win_likely(ours)) {
 		unlink_from_list(pending);
-		end(pending, status, information);
+		queued = end(pending, status, information);
 	}
 	pthread_mutex_unlock(&file->object.lock);
-	win_packet_release(&pending->packet);
-	win_object_release(&file->object);
+	/* From here the list may be gone, and with it the file. */
+	if (!ours)
+		let_go(pending);
+	else if (!queued)
+		win_packet_release(&pending->packet);
 	return ours;
 }
 
@@ -223,12 +239,14 @@ plx_pending_abandon(struct plx_pending *pending, int32_t status)
 			wake_sleepers(bucket);
 	}
 	pthread_mutex_unlock(&file->object.lock);
-	win_packet_release(&pending->packet);
-	win_object_release(&file->object);
+	if (ours)
+		win_packet_release(&pending->packet);
+	else
+		let_go(pending);
 	return ours;
 }
 
-/* Finish all, in order. Returns: how many */
+/* Finish all, in order; each stays with who began it. Returns: how many */
 static uint32_t
 end_all(struct plx_pending_list *list, int32_t status)
 {
@@ -239,7 +257,10 @@ end_all(struct plx_pending_list *list, int32_t status)
 		struct plx_pending *pending = list->first;
 
 		unlink_from_list(pending);
-		end(pending, status, 0);
+		win_object_hold_again(&list->file->object);
+		win_packet_hold(&pending->packet);
+		if (!end(pending, status, 0))
+			win_packet_release(&pending->packet);
 		count++;
 	}
 	pthread_mutex_unlock(&list->file->object.lock);

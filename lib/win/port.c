@@ -11,9 +11,17 @@
 #include "status.h"
 
 void
+win_packet_hold(struct win_packet *packet)
+{
+	atomic_fetch_add_explicit(&packet->holds, 1, memory_order_relaxed);
+}
+
+void
 win_packet_release(struct win_packet *packet)
 {
-	if (atomic_fetch_sub_explicit(&packet->holds, 1, memory_order_acq_rel) == 1)
+	/* Who has the only hold needs no atomic operation to drop it. */
+	if (atomic_load_explicit(&packet->holds, memory_order_acquire) == 1 ||
+	    atomic_fetch_sub_explicit(&packet->holds, 1, memory_order_acq_rel) == 1)
 		free(packet);
 }
 

@@ -167,6 +167,7 @@ struct win_port {
 	bool closed;
 };
 
+void win_packet_hold(struct win_packet *packet);
 void win_packet_release(struct win_packet *packet);
 
 /** A new port without a handle. Returns: NULL: ERROR_NOT_ENOUGH_MEMORY is set */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The interfaces of NetworkDirect, version 2: for C++ abstract classes, for C tables of functions.
- * What each method does is in docs/nd2.md; their lists are in ndmethods.h.
+ * Their methods are listed in ndmethods.h; what a program written for Windows meets here is in
+ * docs/nd2-porting.md.
  * Start with IND2Provider, which the library gives, and IND2Adapter, which makes everything else.
  */
 #ifndef PLX_NDSPI_NDSPI_H

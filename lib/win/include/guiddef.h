@@ -17,6 +17,7 @@ typedef struct _GUID {
 	uint8_t Data4[8];
 } GUID, *LPGUID;
 typedef const GUID *LPCGUID;
+typedef GUID UUID;
 typedef GUID IID, *LPIID;
 typedef GUID CLSID, *LPCLSID;
 typedef GUID FMTID, *LPFMTID;

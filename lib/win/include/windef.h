@@ -64,7 +64,7 @@
 #define __unaligned
 #define __w64
 #define __forceinline inline __attribute__((__always_inline__))
-#define FORCEINLINE static inline __attribute__((__always_inline__))
+#define FORCEINLINE __forceinline
 
 /* __declspec(word) or __declspec(word(...)): the word picks the attribute. */
 #define __declspec(...) PLX_DECLSPEC_##__VA_ARGS__
@@ -140,8 +140,12 @@ typedef LPCSTR PCTSTR, LPCTSTR;
 typedef void (*FARPROC)(void);
 typedef FARPROC PROC;
 
+#ifndef FALSE
 #define FALSE 0
-#define TRUE  1
+#endif
+#ifndef TRUE
+#define TRUE 1
+#endif
 #ifndef NULL
 #define NULL 0
 #endif

@@ -20,6 +20,8 @@ typedef UINT_PTR SOCKET;
 #define SOCKET_ERROR   (-1)
 
 typedef USHORT ADDRESS_FAMILY;
+typedef OVERLAPPED WSAOVERLAPPED, *LPWSAOVERLAPPED;
+typedef HANDLE WSAEVENT;
 typedef unsigned char u_char;
 typedef unsigned short u_short;
 typedef unsigned int u_int;

@@ -60,6 +60,9 @@ identifiers_are_those_of_the_contract(void **state)
 #define IID_CHECK(name, a, b, c, ...) \
 	assert_memory_equal(&IID_##name, (&(GUID){a, b, c, {__VA_ARGS__}}), sizeof(GUID));
 	CONTRACT_IIDS(IID_CHECK)
+	assert_memory_equal(&GUID_NULL, &(GUID){0}, sizeof(GUID));
+	assert_int_equal(IID_IClassFactory.Data1, 1);
+	assert_memory_equal(IID_IClassFactory.Data4, IID_IUnknown.Data4, 8);
 }
 
 static void

@@ -4,6 +4,7 @@
  */
 #include "bench.h"
 
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,6 +174,50 @@ reserved_pages_are_committed_later(void **state)
 	assert_true(VirtualFree(pages, 0, MEM_RELEASE));
 }
 
+/* What /proc says of the mapping that holds an address, as "rw-p". */
+static void
+assert_protection(const void *at, const char *wanted)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[512], protection[8] = "";
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, protection) == 3 &&
+		    from <= (uintptr_t)at && (uintptr_t)at < to)
+			break;
+	fclose(maps);
+	assert_string_equal(protection, wanted);
+}
+
+static void
+pages_are_protected_as_wished(void **state)
+{
+	static const struct {
+		DWORD wish;
+		const char *protection;
+	} cases[] = {
+		{PAGE_NOACCESS, "---p"},
+		{PAGE_READONLY, "r--p"},
+		{PAGE_READWRITE, "rw-p"},
+		{PAGE_EXECUTE_READWRITE, "rwxp"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAYSIZE(cases); i++) {
+		void *pages = VirtualAlloc(NULL, 1, MEM_COMMIT, cases[i].wish);
+		void *reserved = VirtualAlloc(NULL, 1, MEM_RESERVE, cases[i].wish);
+
+		assert_protection(pages, cases[i].protection);
+		assert_protection(reserved, "---p");
+		assert_ptr_equal(VirtualAlloc(reserved, 1, MEM_COMMIT, cases[i].wish), reserved);
+		assert_protection(reserved, cases[i].protection);
+		assert_true(VirtualFree(pages, 0, MEM_RELEASE));
+		assert_true(VirtualFree(reserved, 0, MEM_RELEASE));
+	}
+}
+
 static void
 senseless_wishes_for_pages_are_refused(void **state)
 {
@@ -223,6 +268,7 @@ main(void)
 		cmocka_unit_test(what_is_no_heap_or_block_is_refused),
 		cmocka_unit_test(pages_come_aligned_and_zeroed),
 		cmocka_unit_test(reserved_pages_are_committed_later),
+		cmocka_unit_test(pages_are_protected_as_wished),
 		cmocka_unit_test(senseless_wishes_for_pages_are_refused),
 		cmocka_unit_test(the_last_error_is_the_threads),
 	};

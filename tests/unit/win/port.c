@@ -100,7 +100,7 @@ senseless_questions_are_refused(void **state)
 }
 
 static void
-time_passes_at_an_empty_port(void **state)
+rule_7_an_empty_port_says_so_in_time(void **state)
 {
 	HANDLE port = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
 	OVERLAPPED *out = (OVERLAPPED *)&out;
@@ -116,9 +116,8 @@ time_passes_at_an_empty_port(void **state)
 	assert_true(CloseHandle(port));
 }
 
-/* Rule 7: TRUE for what is no failure, FALSE with the OVERLAPPED and an error for what is one. */
 static void
-the_status_decides_what_is_said(void **state)
+rule_7_the_status_decides_what_is_said(void **state)
 {
 	static const struct {
 		int32_t status;
@@ -205,9 +204,8 @@ each_status_of_nd2_has_an_error(void **state)
 	}
 }
 
-/* Rule 8: the port may come late. */
 static void
-only_what_ends_after_association_is_queued(void **state)
+rule_8_only_what_ends_after_association_is_queued(void **state)
 {
 	struct bench bench = bench_open(false);
 	OVERLAPPED early = {0}, late = {0};
@@ -225,14 +223,14 @@ only_what_ends_after_association_is_queued(void **state)
 	bench_close(&bench);
 }
 
-/* Rule 8: the port may go first. */
 static void
-packets_for_a_closed_port_vanish(void **state)
+rule_8_packets_for_a_closed_port_vanish(void **state)
 {
 	struct bench bench = bench_open(true);
-	OVERLAPPED queued = {0}, late = {0};
+	OVERLAPPED queued = {0}, late = {0}, cancelled = {0};
 	struct plx_pending *first = plx_pending_begin(&bench.list, &queued);
 	struct plx_pending *second = plx_pending_begin(&bench.list, &late);
+	struct plx_pending *third = plx_pending_begin(&bench.list, &cancelled);
 	HANDLE other;
 
 	(void)state;
@@ -240,6 +238,9 @@ packets_for_a_closed_port_vanish(void **state)
 	assert_true(CloseHandle(bench.port));
 	assert_true(plx_pending_finish(second, STATUS_CANCELLED, 0));
 	assert_int_equal(late.Internal, (DWORD)STATUS_CANCELLED);
+	assert_int_equal(plx_pending_cancel_all(&bench.list), 1);
+	assert_false(plx_pending_finish(third, 0, 0));
+	assert_int_equal(cancelled.Internal, (DWORD)STATUS_CANCELLED);
 	/* The file stays with the port that it had. */
 	other = CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 0);
 	assert_null(CreateIoCompletionPort(bench.file, other, KEY, 0));
@@ -355,11 +356,11 @@ main(void)
 		cmocka_unit_test(a_port_is_made_in_three_ways),
 		cmocka_unit_test(posted_packets_come_in_order_and_whole),
 		cmocka_unit_test(senseless_questions_are_refused),
-		cmocka_unit_test(time_passes_at_an_empty_port),
-		cmocka_unit_test(the_status_decides_what_is_said),
+		cmocka_unit_test(rule_7_an_empty_port_says_so_in_time),
+		cmocka_unit_test(rule_7_the_status_decides_what_is_said),
 		cmocka_unit_test(each_status_of_nd2_has_an_error),
-		cmocka_unit_test(only_what_ends_after_association_is_queued),
-		cmocka_unit_test(packets_for_a_closed_port_vanish),
+		cmocka_unit_test(rule_8_only_what_ends_after_association_is_queued),
+		cmocka_unit_test(rule_8_packets_for_a_closed_port_vanish),
 		cmocka_unit_test(closing_a_port_wakes_who_waits),
 		cmocka_unit_test(many_threads_get_each_packet_once),
 	};
