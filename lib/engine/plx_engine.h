@@ -261,8 +261,8 @@ uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
 enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
 			       uint32_t *fired) PLX_MUST_CHECK;
 
-/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not among
- * them has fired, or is firing at this moment. */
+/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not
+ * among them has fired, or is firing at this moment. */
 uint32_t plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds);
 
 /** Take the kinds that have fired since the last call; clears the descriptor. */
