@@ -38,6 +38,7 @@ static const struct {
 } kinds[WIN_KINDS] = {
 	[WIN_FILE] = {NULL, win_file_destroy},
 	[WIN_PORT] = {win_port_close, NULL},
+	[WIN_THREAD] = {win_thread_close, NULL},
 };
 
 static size_t

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads: pthreads with a handle that is signalled when they have ended, and with an exit code.
- * It ends no thread from outside.
+ * Threads: pthreads with a handle that is signalled when they have ended, and with an exit code. As
+ * on Windows what a program has for each thread (C++'s thread_local) is gone by then, and with the
+ * last handle of a thread that has ended all of it is gone. It ends no thread from outside.
  * Start with CreateThread() and run().
  */
 #include "win.h"
@@ -58,6 +59,32 @@ ended(void *argument)
 	win_object_release(&thread->object);
 }
 
+/* Its value in a thread of ours is the thread: it ends when pthreads take their keys' values away,
+ * which is after C++ has destroyed what is thread_local. */
+static pthread_key_t ending;
+static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
+static bool ending_is_there;
+
+static void
+make_ending(void)
+{
+	ending_is_there = pthread_key_create(&ending, ended) == 0;
+}
+
+/* Its last handle is closed. A thread that has ended is on its last instructions, which are waited
+ * for: then a library that it was in may go, too. */
+void
+win_thread_close(struct win_object *object)
+{
+	struct thread *thread = (struct thread *)object;
+
+	if ((atomic_load(&object->state) & WIN_SIGNALLED) &&
+	    !pthread_equal(thread->pthread, pthread_self()))
+		pthread_join(thread->pthread, NULL);
+	else
+		pthread_detach(thread->pthread);
+}
+
 static void
 set_code(struct thread *thread, DWORD code)
 {
@@ -73,6 +100,11 @@ run(void *argument)
 
 	self = thread;
 	self_id = thread->id;
+	if (ending_is_there && pthread_setspecific(ending, thread) == 0) {
+		set_code(thread, thread->start(thread->argument));
+		return NULL;
+	}
+	/* without memory for that: a little early */
 	pthread_cleanup_push(ended, thread);
 	set_code(thread, thread->start(thread->argument));
 	pthread_cleanup_pop(1);
@@ -86,8 +118,8 @@ start(struct thread *thread, size_t stack)
 	pthread_attr_t attributes;
 	int error;
 
+	pthread_once(&ending_once, make_ending);
 	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	/* Windows' default is what the linker was told; ours is the system's. */
 	if (stack)
 		pthread_attr_setstacksize(

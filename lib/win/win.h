@@ -194,6 +194,11 @@ struct plx_file {
  * has one already */
 bool win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key);
 void win_file_destroy(struct win_object *object);
+
+/* ---- thread.c ---------------------------------------------------------------------------------
+ */
+
+void win_thread_close(struct win_object *object);
 /** One request more has finished; the file's lock is held. */
 void win_file_tick(struct plx_file *file);
 

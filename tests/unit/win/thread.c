@@ -6,6 +6,7 @@
 
 #include <process.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 enum {
 	THREADS = 4,
@@ -109,6 +110,53 @@ a_thread_outlives_its_handle(void **state)
 			SwitchToThread();
 	}
 	assert_true(CloseHandle(gate));
+}
+
+/* As a C++ program's thread_local has it. */
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library);
+extern void *__dso_handle;
+
+static void
+destroys_slowly(void *object)
+{
+	Sleep(30);
+	atomic_store((atomic_int *)object, 1);
+}
+
+static atomic_int destroyed, gone;
+static pthread_key_t last_of_all;
+
+static DWORD WINAPI
+has_a_thread_local(LPVOID how)
+{
+	pthread_setspecific(last_of_all, &gone);
+	__cxa_thread_atexit_impl(destroys_slowly, &destroyed, &__dso_handle);
+	if (how)
+		ExitThread(5);
+	return 5;
+}
+
+static void
+a_thread_has_ended_when_it_is_said_to_have(void **state)
+{
+	(void)state;
+	joined(CreateThread(NULL, 0, returns_its_argument, NULL, 0, NULL));
+	/* made after that of this library, which therefore comes first */
+	assert_int_equal(pthread_key_create(&last_of_all, destroys_slowly), 0);
+	for (uintptr_t i = 0; i < 10; i++) {
+		HANDLE thread;
+
+		atomic_store(&destroyed, 0);
+		atomic_store(&gone, 0);
+		thread = CreateThread(NULL, 0, has_a_thread_local, (LPVOID)(i & 1), 0, NULL);
+		assert_int_equal(WaitForSingleObject(thread, PATIENT), WAIT_OBJECT_0);
+		/* what is thread_local is gone, and with the handle all the rest */
+		assert_int_equal(atomic_load(&destroyed), 1);
+		assert_int_equal(code_of(thread), 5);
+		assert_true(CloseHandle(thread));
+		assert_int_equal(atomic_load(&gone), 1);
+	}
+	assert_int_equal(pthread_key_delete(last_of_all), 0);
 }
 
 static void
@@ -260,6 +308,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_has_a_code_and_an_id),
 		cmocka_unit_test(a_thread_ends_in_every_way),
+		cmocka_unit_test(a_thread_has_ended_when_it_is_said_to_have),
 		cmocka_unit_test(a_thread_outlives_its_handle),
 		cmocka_unit_test(what_cannot_be_had_is_refused),
 		cmocka_unit_test(affinity_is_a_mask),
