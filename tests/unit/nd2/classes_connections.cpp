@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections from their first to their last step, through the C++ classes: A08 (the count of a
- * connector), A24 to A28. Run over IPv4, then over IPv6.
+ * Connections from their first to their last step, through the C++ classes: A05, A08 (the count of
+ * a connector), A24 to A28. Run over IPv4, then over IPv6.
  * Start with A24_accept_waits_for_complete().
  */
 #include "classes.h"
 
 namespace
 {
+
+void
+A05_nothing_writes_behind_the_last_release()
+{
+	Pair pair;
+	Overlapped told;
+	OVERLAPPED shared = OVERLAPPED(), left;
+
+	pair.Connect();
+	CHECK_HR(pair.b.connector->NotifyDisconnect(&told), ND_PENDING);
+	CHECK_HR(pair.a.connector->Disconnect(&shared), ND_PENDING);
+	CHECK_HR(pair.a.mr->Deregister(&shared), ND_PENDING);
+	Done(pair.a.mr);
+	Done(pair.a.tx);
+	Done(pair.a.rx);
+	Done(pair.a.qp);
+	Done(pair.a.connector);
+	memset(&shared, 0x5a, sizeof(shared));
+	left = shared;
+	CHECK_HR(Wait(pair.b.connector, told), ND_SUCCESS);
+	Sleep(A_WHILE_MS);
+	CHECK(memcmp(&shared, &left, sizeof(shared)) == 0);
+}
 
 void
 A08_a_connector_with_a_queue_pair_has_one_reference()
@@ -213,6 +236,7 @@ A28_who_waits_for_the_end_is_told_once()
 } // namespace
 
 const std::vector<Test> g_Connections = {
+	TEST(A05_nothing_writes_behind_the_last_release),
 	TEST(A08_a_connector_with_a_queue_pair_has_one_reference),
 	TEST(A24_accept_waits_for_complete),
 	TEST(A24_a_refused_reply_ends_accept),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Messages and memory over a connection, through the C++ classes: windows (A12 to A14), faults of
- * an SGE (A15), solicited events (A19), silent, inline and fenced requests (A20 to A22), and a peer
- * without a receive (A29).
+ * an SGE (A15), solicited events (A19), silent, inline and fenced requests (A20 to A22), answers
+ * (A23), and a peer without a receive (A29).
  * Start with A12_a_bound_window_keeps_the_region().
  */
 #include "classes.h"
@@ -297,6 +297,30 @@ A22_a_fenced_send_carries_what_the_read_has_brought()
 }
 
 void
+A23_an_answer_comes_behind_the_completion_of_its_question()
+{
+	const int ROUNDS = 5000;
+	Pair pair;
+	pair.Connect();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		ND2_RESULT result;
+
+		pair.b.Receive(1, 0, 8);
+		pair.a.Receive(2, 64, 8);
+		pair.a.Send(3, 0, 8);
+		Expect(pair.b.rx, 1, ND_SUCCESS);
+		pair.b.Send(4, 64, 8);
+		Expect(pair.a.rx, 2, ND_SUCCESS);
+		/* it is there already */
+		CHECK(pair.a.tx->GetResults(&result, 1) == 1);
+		CHECK_HR(result.Status, ND_SUCCESS);
+		CHECK(result.RequestContext == reinterpret_cast<void *>(3));
+		Expect(pair.b.tx, 4, ND_SUCCESS);
+	}
+}
+
+void
 A29_without_a_receive_a_send_times_out()
 {
 	Pair pair;
@@ -370,6 +394,7 @@ const std::vector<Test> g_Messages = {
 	TEST(A20_silent_requests_have_an_entry_only_when_cancelled),
 	TEST(A21_inline_data_are_taken_in_the_call),
 	TEST(A22_a_fenced_send_carries_what_the_read_has_brought),
+	TEST(A23_an_answer_comes_behind_the_completion_of_its_question),
 	TEST(A29_without_a_receive_a_send_times_out),
 	TEST(A29_a_send_waits_for_an_empty_shared_queue),
 	TEST(A29_a_shared_queue_notifies_below_its_threshold),
