@@ -2,7 +2,7 @@
  *
  * Messages and memory over a connection, through the C++ classes: windows (A12 to A14), faults of
  * an SGE (A15), solicited events (A19), silent, inline and fenced requests (A20 to A22), answers
- * (A23), and a peer without a receive (A29).
+ * (A23), a peer without a receive (A29), and one that calls nothing (A30).
  * Start with A12_a_bound_window_keeps_the_region().
  */
 #include "classes.h"
@@ -382,6 +382,34 @@ A29_a_shared_queue_notifies_below_its_threshold()
 	CHECK_HR(srq->Receive(NULL, &sge, 1), ND_NO_MORE_ENTRIES);
 }
 
+void
+A30_who_polls_the_last_byte_sees_all_of_a_write()
+{
+	const SIZE_T BYTES = 4 * 1024 * 1024;
+	Pair pair;
+	pair.Connect();
+	std::vector<BYTE> from(BYTES), to(BYTES);
+	IND2MemoryRegion *source = pair.a.Region(from.data(), BYTES, 0);
+	IND2MemoryRegion *target = pair.b.Region(to.data(), BYTES, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
+	ND2_SGE sge = {from.data(), static_cast<ULONG>(BYTES), source->GetLocalToken()};
+
+	for (BYTE round = 1; round <= 5; round++) {
+		ULONGLONG end = GetTickCount64() + PATIENCE_MS;
+
+		memset(from.data(), round, BYTES);
+		CHECK_HR(pair.a.qp->Write(NULL, &sge, 1, reinterpret_cast<uintptr_t>(to.data()),
+					  target->GetRemoteToken(), 0),
+			 ND_SUCCESS);
+		/* no call of the provider's until it is there */
+		while (__atomic_load_n(&to[BYTES - 1], __ATOMIC_ACQUIRE) != round)
+			CHECK(GetTickCount64() < end);
+		CHECK(memcmp(from.data(), to.data(), BYTES) == 0);
+		Expect(pair.a.tx, 0, ND_SUCCESS);
+	}
+	End(source);
+	End(target);
+}
+
 } // namespace
 
 const std::vector<Test> g_Messages = {
@@ -398,4 +426,5 @@ const std::vector<Test> g_Messages = {
 	TEST(A29_without_a_receive_a_send_times_out),
 	TEST(A29_a_send_waits_for_an_empty_shared_queue),
 	TEST(A29_a_shared_queue_notifies_below_its_threshold),
+	TEST(A30_who_polls_the_last_byte_sees_all_of_a_write),
 };
