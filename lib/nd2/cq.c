@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-	LOOKS_PER_PUMP = 64,
+	LOOKS_PER_PUMP = 256,
 };
 
 /* ---- draining ---------------------------------------------------------------------------------
@@ -217,9 +217,7 @@ nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face)
 static bool
 overruns(void)
 {
-	const char *strict = getenv("POLLUX_ND2_STRICT_CQ");
-
-	return strict != NULL && strict[0] == '1';
+	return getenv("POLLUX_ND2_STRICT_CQ") != NULL;
 }
 
 static HRESULT
