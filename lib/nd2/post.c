@@ -188,6 +188,16 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
  * -----------------------------------------------------------------------------------------
  */
 
+/* Or is it of a connection that was accepted, and that nobody has completed yet? */
+static bool
+takes_posts(struct nd2_qp *qp)
+{
+	struct plx_qp_info info;
+
+	return plx_qp_query(qp->qp, &info) != PLX_OK ||
+	       (info.state != PLX_QP_INIT && info.state != PLX_QP_RTR);
+}
+
 /* Both locks are held: the region's, that it is not taken back meanwhile; the window's. */
 static HRESULT
 bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struct plx_bind *wanted,
@@ -203,6 +213,8 @@ bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struc
 	status = plx_post_bind(qp->qp, mw->mw, &bind, &key);
 	if (status == PLX_FULL)
 		return ND_NO_MORE_ENTRIES;
+	if (status == PLX_STATE && !takes_posts(qp))
+		return ND_CONNECTION_INVALID;
 	if (status != PLX_OK) /* STATE: bound already */
 		return nd2_call_status(status);
 	nd2_hold(&mr->object);
