@@ -224,7 +224,8 @@ struct nd2_cq {
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
-	uint32_t idle_looks; /* inline mode: for nothing */
+	bool inline_mode;    /* the port's, where GetResults finds it */
+	uint32_t idle_looks; /* in that mode: for nothing */
 	USHORT group;
 	KAFFINITY affinity;
 };

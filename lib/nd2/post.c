@@ -31,21 +31,18 @@ sges_of(const ND2_SGE *sge)
 	return (const struct plx_sge *)(const void *)sge;
 }
 
+#define UP_BY_ONE   (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+#define DOWN_BY_TWO (ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
+_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_SILENT, "a flag of ours, moved");
+_Static_assert(ND_OP_FLAG_READ_FENCE << 1 == PLX_WR_FENCE, "so is this one");
+_Static_assert(ND_OP_FLAG_SEND_AND_SOLICIT_EVENT >> 2 == PLX_WR_SOLICITED, "and this one");
+_Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "and the last");
+
 /* Each flag is one of ours, moved. */
 static inline uint8_t
 flags_of(ULONG flags)
 {
-	uint8_t out = 0;
-
-	if (flags & ND_OP_FLAG_SILENT_SUCCESS)
-		out |= PLX_WR_SILENT;
-	if (flags & ND_OP_FLAG_READ_FENCE)
-		out |= PLX_WR_FENCE;
-	if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
-		out |= PLX_WR_SOLICITED;
-	if (flags & ND_OP_FLAG_INLINE)
-		out |= PLX_WR_INLINE;
-	return out;
+	return (uint8_t)((flags & UP_BY_ONE) << 1 | (flags & DOWN_BY_TWO) >> 2);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------
@@ -191,6 +188,16 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
  * -----------------------------------------------------------------------------------------
  */
 
+/* Or is it of a connection that was accepted, and that nobody has completed yet? */
+static bool
+takes_posts(struct nd2_qp *qp)
+{
+	struct plx_qp_info info;
+
+	return plx_qp_query(qp->qp, &info) != PLX_OK ||
+	       (info.state != PLX_QP_INIT && info.state != PLX_QP_RTR);
+}
+
 /* Both locks are held: the region's, that it is not taken back meanwhile; the window's. */
 static HRESULT
 bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struct plx_bind *wanted,
@@ -206,6 +213,8 @@ bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struc
 	status = plx_post_bind(qp->qp, mw->mw, &bind, &key);
 	if (status == PLX_FULL)
 		return ND_NO_MORE_ENTRIES;
+	if (status == PLX_STATE && !takes_posts(qp))
+		return ND_CONNECTION_INVALID;
 	if (status != PLX_OK) /* STATE: bound already */
 		return nd2_call_status(status);
 	nd2_hold(&mr->object);

@@ -97,6 +97,50 @@ flushed_before_it_was_connected_it_can_be_connected(void **state)
 	nd_pair_close(pair);
 }
 
+/* Accepted, and not completed yet: as if there were no connection. */
+static void
+A16_half_a_connection_takes_receives_only(void **state)
+{
+	OVERLAPPED asked = {0}, connected = {0}, accepted = {0}, completed = {0};
+	struct nd_pair *pair = nd_pair_new(NULL);
+	struct nd_side *a = &pair->a, *b = &pair->b;
+	IND2MemoryWindow *mw = make_mw(b);
+	ND2_SGE sge = nd_sge(b, 0, 8);
+
+	(void)state;
+	assert_hr(IND2Connector_Bind(a->connector, &a->address.any, a->address.length), ND_SUCCESS);
+	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, unknown(b->connector), &asked),
+		  ND_PENDING);
+	assert_hr(IND2Connector_Connect(a->connector, unknown(a->qp), &pair->at.any,
+					pair->at.length, 1, 1, NULL, 0, &connected),
+		  ND_PENDING);
+	assert_hr(nd_wait(&asked), ND_SUCCESS);
+	assert_hr(IND2Connector_Accept(b->connector, unknown(b->qp), 1, 1, NULL, 0, &accepted),
+		  ND_PENDING);
+	assert_hr(nd_wait(&connected), ND_SUCCESS);
+	for (int done = 0; done < 2; done++) {
+		HRESULT status = done ? ND_SUCCESS : ND_CONNECTION_INVALID;
+
+		nd_receive(b, 1, 0, 8);
+		nd_receive(a, 2, 0, 8);
+		assert_hr(IND2QueuePair_Send(b->qp, (void *)3, &sge, 1, 0), status);
+		assert_hr(IND2QueuePair_Bind(b->qp, (void *)4, unknown(b->mr), unknown(mw),
+					     b->arena, 8, ND_OP_FLAG_ALLOW_READ),
+			  status);
+		nd_settle();
+		if (done)
+			break;
+		assert_hr(IND2Connector_CompleteConnect(a->connector, &completed), ND_PENDING);
+		assert_hr(nd_wait(&completed), ND_SUCCESS);
+		assert_hr(nd_wait(&accepted), ND_SUCCESS);
+	}
+	nd_expect(a->receive_cq, 2, ND_SUCCESS);
+	nd_expect(b->initiator_cq, 3, ND_SUCCESS);
+	nd_expect(b->initiator_cq, 4, ND_SUCCESS);
+	nd_release(mw, 0);
+	nd_pair_close(pair);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------
  */
 
@@ -479,6 +523,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ND_TEST(A16_never_connected_takes_receives_and_flush_only),
+		ND_TEST(A16_half_a_connection_takes_receives_only),
 		ND_TEST(A20_silent_requests_have_no_entry_and_give_their_places_back),
 		ND_TEST(A21_inline_copies_in_the_call_and_looks_at_no_token),
 		ND_TEST(A22_fenced_send_carries_what_the_read_before_it_has_brought),
