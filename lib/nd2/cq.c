@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-	LOOKS_PER_PUMP = 16,
+	LOOKS_PER_PUMP = 64,
 };
 
 /* ---- draining ---------------------------------------------------------------------------------
@@ -43,15 +43,46 @@ convert(const struct plx_wc *wc, ND2_RESULT *out)
 	return true;
 }
 
+/* A disconnect is told before what it has flushed is seen. */
+static inline void
+hand_out(const struct nd2_cq *cq, const struct plx_wc *wc, uint32_t n, ND2_RESULT *results)
+{
+	bool failed = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		failed |= convert(&wc[i], &results[i]);
+	if (plx_unlikely(failed))
+		nd2_port_events(cq->adapter->port);
+}
+
+/* More than one batch. */
+static __attribute__((noinline)) ULONG
+get_more(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+{
+	struct plx_wc wc[ND2_POLL_BATCH];
+	ULONG got = 0;
+
+	while (got < n) {
+		uint32_t wanted = n - got < ND2_POLL_BATCH ? n - got : ND2_POLL_BATCH;
+		uint32_t taken = plx_cq_poll(cq->cq, wc, wanted);
+
+		hand_out(cq, wc, taken, results + got);
+		got += taken;
+		if (taken < wanted)
+			break;
+	}
+	return got;
+}
+
 /* Inline mode: a client that does nothing but look is all that moves the adapter. The look itself
  * was a duty cycle; now and then what pends is finished, too. */
-static PLX_COLD uint32_t
-look_again(struct nd2_cq *cq, struct plx_wc *wc, uint32_t n)
+static ULONG
+found_nothing(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
-	if (++cq->idle_looks % LOOKS_PER_PUMP != 0)
+	if (plx_likely(!cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
 		return 0;
 	nd2_port_pump(cq->adapter->port);
-	return plx_cq_poll(cq->cq, wc, n);
+	return get_more(cq, results, n);
 }
 
 static PLX_HOT ULONG STDMETHODCALLTYPE
@@ -59,25 +90,14 @@ get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 	struct plx_wc wc[ND2_POLL_BATCH];
-	ULONG got = 0;
+	uint32_t taken = plx_cq_poll(cq->cq, wc, n < ND2_POLL_BATCH ? n : ND2_POLL_BATCH);
 
-	while (got < n) {
-		uint32_t wanted = n - got < ND2_POLL_BATCH ? n - got : ND2_POLL_BATCH;
-		uint32_t taken = plx_cq_poll(cq->cq, wc, wanted);
-		bool failed = false;
-
-		if (taken == 0 && got == 0 && cq->adapter->port->inline_mode)
-			taken = look_again(cq, wc, wanted);
-		for (uint32_t i = 0; i < taken; i++)
-			failed |= convert(&wc[i], &results[got + i]);
-		/* A disconnect is told before what it flushed is seen. */
-		if (plx_unlikely(failed))
-			nd2_port_events(cq->adapter->port);
-		got += taken;
-		if (taken < wanted)
-			break;
-	}
-	return got;
+	if (taken == 0)
+		return found_nothing(cq, results, n);
+	hand_out(cq, wc, taken, results);
+	if (plx_likely(taken < ND2_POLL_BATCH || taken == n))
+		return taken;
+	return taken + get_more(cq, results + taken, n - taken);
 }
 
 /* ---- size and place -----------------------------------------------------------------------------
@@ -247,6 +267,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->face.lpVtbl = &table;
 	cq->adapter = adapter;
 	cq->depth = depth;
+	cq->inline_mode = adapter->port->inline_mode;
 	nd2_affinity_choose(group, affinity, &cq->group, &cq->affinity);
 	status = make(cq, file);
 	plx_file_release(file); /* the list has its own hold */

@@ -31,21 +31,18 @@ sges_of(const ND2_SGE *sge)
 	return (const struct plx_sge *)(const void *)sge;
 }
 
+#define UP_BY_ONE   (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+#define DOWN_BY_TWO (ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
+_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_SILENT, "a flag of ours, moved");
+_Static_assert(ND_OP_FLAG_READ_FENCE << 1 == PLX_WR_FENCE, "so is this one");
+_Static_assert(ND_OP_FLAG_SEND_AND_SOLICIT_EVENT >> 2 == PLX_WR_SOLICITED, "and this one");
+_Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "and the last");
+
 /* Each flag is one of ours, moved. */
 static inline uint8_t
 flags_of(ULONG flags)
 {
-	uint8_t out = 0;
-
-	if (flags & ND_OP_FLAG_SILENT_SUCCESS)
-		out |= PLX_WR_SILENT;
-	if (flags & ND_OP_FLAG_READ_FENCE)
-		out |= PLX_WR_FENCE;
-	if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
-		out |= PLX_WR_SOLICITED;
-	if (flags & ND_OP_FLAG_INLINE)
-		out |= PLX_WR_INLINE;
-	return out;
+	return (uint8_t)((flags & UP_BY_ONE) << 1 | (flags & DOWN_BY_TWO) >> 2);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------

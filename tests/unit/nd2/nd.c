@@ -244,13 +244,14 @@ run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 }
 
 static int
-run(const char *name, const struct CMUnitTest *tests, size_t n, bool both)
+run(const char *name, const struct CMUnitTest *tests, size_t n, bool worker, bool inlined)
 {
-	int failures;
+	int failures = 0;
 
 	nd_start(config);
-	failures = run_in(false, name, tests, n);
-	if (both)
+	if (worker)
+		failures += run_in(false, name, tests, n);
+	if (inlined)
 		failures += run_in(true, name, tests, n);
 	return failures;
 }
@@ -258,11 +259,17 @@ run(const char *name, const struct CMUnitTest *tests, size_t n, bool both)
 int
 nd_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-	return run(name, tests, n, false);
+	return run(name, tests, n, true, false);
+}
+
+int
+nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	return run(name, tests, n, false, true);
 }
 
 int
 nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-	return run(name, tests, n, true);
+	return run(name, tests, n, true, true);
 }
