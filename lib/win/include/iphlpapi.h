@@ -97,12 +97,12 @@ typedef struct _IP_ADAPTER_UNICAST_ADDRESS {
 } IP_ADAPTER_UNICAST_ADDRESS, *PIP_ADAPTER_UNICAST_ADDRESS;
 
 /* The kinds of addresses that have nothing but an address. */
-#define PLX_IP_ADAPTER_ADDRESS(KIND)                                 \
-	typedef struct _IP_ADAPTER_##KIND##_ADDRESS {                      \
-		ULONG Length;                                              \
-		DWORD Reserved;                                            \
-		struct _IP_ADAPTER_##KIND##_ADDRESS *Next;                 \
-		SOCKET_ADDRESS Address;                                    \
+#define PLX_IP_ADAPTER_ADDRESS(KIND)                       \
+	typedef struct _IP_ADAPTER_##KIND##_ADDRESS {      \
+		ULONG Length;                              \
+		DWORD Reserved;                            \
+		struct _IP_ADAPTER_##KIND##_ADDRESS *Next; \
+		SOCKET_ADDRESS Address;                    \
 	} IP_ADAPTER_##KIND##_ADDRESS, *PIP_ADAPTER_##KIND##_ADDRESS
 PLX_IP_ADAPTER_ADDRESS(ANYCAST);
 PLX_IP_ADAPTER_ADDRESS(MULTICAST);
@@ -118,8 +118,8 @@ typedef struct _IP_ADAPTER_PREFIX {
 	ULONG PrefixLength;
 } IP_ADAPTER_PREFIX, *PIP_ADAPTER_PREFIX;
 
-/* What this library does not know stays 0 or NULL: addresses but unicast and gateways, suffix, zones,
- * metrics. */
+/* What this library does not know stays 0 or NULL: addresses but unicast and gateways, suffix,
+ * zones, metrics. */
 typedef struct _IP_ADAPTER_ADDRESSES {
 	ULONG Length;
 	IF_INDEX IfIndex;
