@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nd2.h"
+#include "plx_nd2.h"
 
 bool
 nd2_failed(struct side *side, const char *what, HRESULT status)
@@ -179,7 +179,7 @@ ask_limits(struct side *side)
 	ULONG bytes = sizeof(nd2->limits);
 	nd2->limits.InfoVersion = ND_VERSION_2;
 	HRESULT status = IND2Adapter_Query(nd2->adapter, &nd2->limits, &bytes);
-	side->info = nd2_adapter_of(nd2->adapter)->port->info;
+	plx_nd2_adapter_info(nd2->adapter, &side->info);
 	side->is_inline = side->info.mode == PLX_MODE_INLINE;
 	side->info.queue_depth = nd2->limits.MaxInitiatorQueueDepth;
 	side->info.cq_depth = nd2->limits.MaxCompletionQueueDepth;

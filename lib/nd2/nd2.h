@@ -10,8 +10,8 @@
  * Locks, in the order in which they may be taken: nd2_port.events (all that happens to
  * connections), an object's own, that of its list of pending requests, those of lib/win.
  */
-#ifndef PLX_ND2_H
-#define PLX_ND2_H
+#ifndef PLX_ND2_OBJECTS_H
+#define PLX_ND2_OBJECTS_H
 
 #include <ndspi.h>
 

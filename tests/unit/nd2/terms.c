@@ -119,6 +119,7 @@ A26_words_from_nowhere(void **state)
 		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(page, MAP_FAILED);
+	/* A hole would be filled by whoever maps next. */
 	assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
 	assert_hr(meet_connect(m, NULL, 8), ND_ACCESS_VIOLATION);
 	assert_hr(meet_connect(m, page + 4096 - 7, 8), ND_ACCESS_VIOLATION);
