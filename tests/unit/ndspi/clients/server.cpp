@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A server for ND2 as it is written on Windows: Unicode, a completion port, threads, annotations,
-// errors by HRESULT. It is compiled and linked; tests that run clients are in tests/unit/nd2.
+// errors by HRESULT. It is compiled and linked; tests/unit/ndsupport and
+// tests/unit/nd2 run clients.
 #ifndef _WIN32_WINNT
 #define _WIN32_WINNT 0x0602
 #endif
