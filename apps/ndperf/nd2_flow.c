@@ -52,6 +52,15 @@ nd2_post_receive(struct side *side, struct lane *lane, const struct plx_sge *sge
 	return status == ND_SUCCESS || nd2_failed(side, "a receive cannot be posted", status);
 }
 
+static void
+fail_result(struct side *side, const ND2_RESULT *result)
+{
+	side_fail(side, "%s message %llu of queue pair %llu failed: ND2 status 0x%08x",
+		  op_names[side->job.op], (unsigned long long)(uintptr_t)result->RequestContext,
+		  (unsigned long long)(uintptr_t)result->QueuePairContext,
+		  (unsigned int)result->Status);
+}
+
 uint32_t
 nd2_reap(struct side *side, enum queue queue, struct plx_wc *wc)
 {
@@ -59,12 +68,7 @@ nd2_reap(struct side *side, enum queue queue, struct plx_wc *wc)
 	uint32_t n = IND2CompletionQueue_GetResults(side->nd2->cq[queue], results, POLL_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		if (results[i].Status != ND_SUCCESS) {
-			side_fail(side,
-				  "%s message %llu of queue pair %llu failed: ND2 status 0x%08x",
-				  op_names[side->job.op],
-				  (unsigned long long)(uintptr_t)results[i].RequestContext,
-				  (unsigned long long)(uintptr_t)results[i].QueuePairContext,
-				  (unsigned int)results[i].Status);
+			fail_result(side, &results[i]);
 			return i;
 		}
 		wc[i].wr_id = (uintptr_t)results[i].RequestContext;
@@ -79,9 +83,11 @@ nd2_reap(struct side *side, enum queue queue, struct plx_wc *wc)
 uint32_t
 nd2_poll(struct side *side)
 {
-	enum queue queue = side->is_active ? QUEUE_RECEIVE : QUEUE_SEND;
-	struct plx_wc wc[POLL_MAX];
-	if (side->nd2->cq[queue] == NULL)
+	IND2CompletionQueue *cq = side->nd2->cq[side->is_active ? QUEUE_RECEIVE : QUEUE_SEND];
+	ND2_RESULT result;
+	if (cq == NULL || IND2CompletionQueue_GetResults(cq, &result, 1) == 0)
 		return 0;
-	return nd2_reap(side, queue, wc);
+	if (result.Status != ND_SUCCESS)
+		fail_result(side, &result);
+	return 1;
 }

@@ -120,6 +120,25 @@ def shared_worker():
             True) for op in ('write', 'send')), processes=4)
 
 
+def overhead():
+    """ND2 over the verbs that it stands on: it posts one by one, and so do those it is held
+    against."""
+    found = []
+    for layout, words in (('--one-core', 'inline'), ('--shared-worker', 'worker')):
+        same = ('--op', 'write,send', '--size', '64', '--rounds', '2', layout)
+        calls = tuple(Call(api, (*same, '--test', 'rate,latency', '--batch', '1', '--api', api))
+                      for api in ('verbs', 'nd2'))
+        def row(name, unit, op, test, bar, at_most=False):
+            return Row(f'64 B {op.upper()} {name}', unit, Figure('nd2', op, test, 64),
+                       Figure('verbs', op, test, 64), bar, at_most)
+        rows = []
+        for op in ('write', 'send'):
+            rows += [row(f'rate by ND2, {words}', 'msg/s', op, 'rate', 0.95),
+                     row(f'round trip p50 by ND2, {words}', 'ns', op, 'latency', 1.05, True)]
+        found.append(Group(f'ND2 over verbs, {words}', calls, tuple(rows), processes=4))
+    return tuple(found)
+
+
 def losses():
     """What is left of the goodput when packets vanish, in both directions."""
     same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
@@ -187,4 +206,4 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), bandwidths(), round_trips(),
-            shared_worker(), losses(), floods(), floors())
+            shared_worker(), *overhead(), losses(), floods(), floors())
