@@ -24,7 +24,7 @@ is_atomic(const struct side *side)
 void
 side_start(struct side *side)
 {
-	struct plx_key key = plx_mr_key(side->mr);
+	struct plx_key key = side->key;
 	bool may_inline = side->job.size <= side->job.inline_bytes &&
 			  (side->job.op == OP_SEND || side->job.op == OP_WRITE);
 	for (uint32_t i = 0; i < side->job.qps; i++) {
@@ -216,7 +216,7 @@ active_step(struct side *side)
 	bool has_posted = false;
 	if (side->is_ping_pong)
 		return ping_step(side);
-	uint32_t n = side_reap(side, side->send_cq, wc);
+	uint32_t n = side_reap(side, QUEUE_SEND, wc);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		complete(side, &wc[i]);
 	bool reads_back = side->job.op == OP_WRITE && side->job.check;

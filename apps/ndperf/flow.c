@@ -5,6 +5,7 @@
  */
 #include "side.h"
 
+#include "api_nd2.h"
 #include "clock.h"
 #include "pattern.h"
 
@@ -26,7 +27,7 @@ side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n)
 		for (uint32_t at = 0; at < job->size; at += CHUNK) {
 			uint32_t left = job->size - at;
 			source_rewrite(to + at, left < CHUNK ? left : CHUNK, n);
-			plx_adapter_poll(side->adapter);
+			side_poll(side);
 			if (side->has_log)
 				windows_look(&side->log, ticks(), side->amount);
 		}
@@ -53,7 +54,8 @@ side_post(struct side *side, uint32_t index, uint32_t n)
 {
 	struct lane *lane = &side->lanes[index];
 	enum plx_status status = PLX_OK;
-	uint32_t posted = plx_post_send(lane->qp, lane->wr, n, &status);
+	uint32_t posted = side->nd2 != NULL ? nd2_post_send(side, lane, n, &status)
+					    : plx_post_send(lane->qp, lane->wr, n, &status);
 	if (posted == n)
 		return true;
 	if (posted == 0 && status == PLX_FULL)
@@ -68,7 +70,7 @@ side_post_receives(struct side *side, uint32_t index)
 	struct lane *lane = &side->lanes[index];
 	struct plx_recv_wr wr[RECEIVE_BATCH];
 	struct plx_sge sge[RECEIVE_BATCH];
-	struct plx_key key = plx_mr_key(side->mr);
+	struct plx_key key = side->key;
 	while (lane->owed > 0) {
 		uint32_t n = lane->owed < RECEIVE_BATCH ? lane->owed : RECEIVE_BATCH;
 		enum plx_status status = PLX_OK;
@@ -82,8 +84,10 @@ side_post_receives(struct side *side, uint32_t index)
 			wr[i] = (struct plx_recv_wr){.sge = &sge[i], .sges = 1};
 			lane->recv_slot =
 				lane->recv_slot + 1 == side->job.slots ? 0 : lane->recv_slot + 1;
+			if (side->nd2 != NULL && !nd2_post_receive(side, lane, &sge[i]))
+				return false;
 		}
-		if (plx_post_recv(lane->qp, wr, n, &status) != n)
+		if (side->nd2 == NULL && plx_post_recv(lane->qp, wr, n, &status) != n)
 			return side_fail(side, "a receive cannot be posted: %s",
 					 plx_status_text(status));
 		lane->owed -= n;
@@ -101,9 +105,11 @@ fail_completion(struct side *side, const struct plx_wc *wc)
 }
 
 uint32_t
-side_reap(struct side *side, struct plx_cq *cq, struct plx_wc *wc)
+side_reap(struct side *side, enum queue queue, struct plx_wc *wc)
 {
-	uint32_t n = plx_cq_poll(cq, wc, POLL_MAX);
+	if (side->nd2 != NULL)
+		return nd2_reap(side, queue, wc);
+	uint32_t n = plx_cq_poll(side->cq[queue], wc, POLL_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		if (wc[i].status != PLX_WC_SUCCESS) {
 			fail_completion(side, &wc[i]);
@@ -120,8 +126,10 @@ side_look(struct side *side)
 	struct plx_wc wc[POLL_MAX];
 	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
 	if (side->is_ping_pong && !side->has_failed)
-		side_reap(side, side->send_cq, wc);
-	while (!side->has_failed && plx_adapter_next_async(side->adapter, &event)) {
+		side_reap(side, QUEUE_SEND, wc);
+	/* by ND2 a queue pair that fails is told by what it flushes, and by nothing else */
+	while (!side->has_failed && side->nd2 == NULL &&
+	       plx_adapter_next_async(side->adapter, &event)) {
 		/* others than the job's are looked after by whoever has made them */
 		if (event.kind == PLX_EVENT_FAILED && event.context < side->job.qps)
 			side_fail(side, "queue pair %llu failed: %s",
@@ -153,7 +161,7 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	lane->silent = is_signaled ? 0 : lane->silent + 1;
 	if (is_signaled) {
 		struct plx_wc wc[POLL_MAX];
-		side_reap(side, side->send_cq, wc);
+		side_reap(side, QUEUE_SEND, wc);
 	}
 	return true;
 }
@@ -163,7 +171,7 @@ send_came(struct side *side)
 {
 	struct plx_wc wc[POLL_MAX];
 	struct lane *lane = &side->lanes[0];
-	uint32_t n = side_reap(side, side->recv_cq, wc);
+	uint32_t n = side_reap(side, QUEUE_RECEIVE, wc);
 	if (n == 0)
 		return false;
 	if (n > 1 || wc[0].bytes != side->job.size)
@@ -186,7 +194,7 @@ side_ping_came(struct side *side, uint64_t n, uint32_t stream)
 		if (!send_came(side))
 			return false;
 	} else {
-		plx_adapter_poll(side->adapter);
+		side_poll(side);
 		if (__atomic_load_n(&at[job->size - 1], __ATOMIC_ACQUIRE) != flag_of(n))
 			return false;
 	}

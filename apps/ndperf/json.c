@@ -51,6 +51,7 @@ json_head(FILE *to, const struct options *o, const struct plx_adapter_info *info
 	static const char *const idles[] = {"spin", "pause", "yield"};
 	fprintf(to, "{\"format\": %d", JSON_FORMAT);
 	put_field(to, "version", plx_version());
+	put_field(to, "api", api_names[o->api]);
 	put_field(to, "role", o->role == ROLE_SOLO ? "solo" : "client");
 	put_field(to, "layout", o->role == ROLE_SOLO ? layout_names[o->layout] : "two processes");
 	put_field(to, "mode", o->mode == PLX_MODE_INLINE ? "inline" : "worker");

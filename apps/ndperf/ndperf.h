@@ -2,7 +2,8 @@
  *
  * ndperf, the benchmark of Pollux: the words its files share. What the command line asked for, one
  * measurement (a job), what came of it (a result), and how results are shown.
- * It stands on plx_verbs.h alone; only raw*.c goes below, because it measures what lies there.
+ * It stands on plx_verbs.h alone; only raw*.c goes below, because it measures what lies there, and
+ * nd2*.c to the side: what they measure stands on plx_verbs.h itself.
  * Start with struct job; main.c has the way from a command line to a table.
  */
 #ifndef NDPERF_H
@@ -53,6 +54,13 @@ enum test {
 	TEST_COUNT,
 };
 
+/* What the measured messages go through. */
+enum api {
+	API_VERBS, /* plx_verbs.h */
+	API_ND2,   /* NetworkDirect 2, which stands on it */
+	API_COUNT,
+};
+
 /* Who runs where, in one process. */
 enum layout {
 	LAYOUT_TWO_CORES,     /* a thread for each endpoint */
@@ -61,6 +69,7 @@ enum layout {
 	LAYOUT_COUNT,
 };
 
+extern const char *const api_names[API_COUNT];
 extern const char *const op_names[OP_COUNT];
 extern const char *const test_names[TEST_COUNT];
 extern const char *const layout_names[LAYOUT_COUNT];
@@ -75,12 +84,13 @@ struct options {
 	bool histogram; /* printed too */
 	bool quiet;     /* no progress line */
 	int8_t rewrite; /* the source is written anew before each message: -1 as it suits */
-	uint32_t ops;   /* bits 1 << enum op */
+	uint32_t ops;   /* bits 1 << enum op; 0: not given yet */
 	uint32_t tests; /* bits 1 << enum test */
 	uint64_t size[SIZES_MAX];
 	uint32_t sizes;
 	uint32_t depth, batch, signal, qps, path_mtu, inline_bytes, ack_timeout;
 	uint64_t working_set;
+	enum api api;
 	enum layout layout;
 	enum plx_mode mode;
 	bool mode_set;

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const api_names[API_COUNT] = {
+	[API_VERBS] = "verbs",
+	[API_ND2] = "nd2",
+};
 const char *const op_names[OP_COUNT] = {
 	[OP_NONE] = "none", [OP_SEND] = "send",         [OP_WRITE] = "write",
 	[OP_READ] = "read", [OP_CMP_SWAP] = "cmp-swap", [OP_FETCH_ADD] = "fetch-add",
@@ -163,12 +167,38 @@ finds_peer(const struct options *o, struct plx_why *why)
 	return true;
 }
 
+/* What NetworkDirect 2 does not have, or leaves to the configuration file. */
+static bool
+fits_nd2(struct options *o, struct plx_why *why)
+{
+	const uint32_t atomics = 1 << OP_CMP_SWAP | 1 << OP_FETCH_ADD;
+	if (o->api != API_ND2)
+		return true;
+	if (o->ops & atomics)
+		return say(why, "--api nd2 has no atomics; ask for --op send,write,read");
+	if (o->ack_timeout != 0)
+		return say(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
+			   o->ack_timeout);
+	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
+		return say(why, "--api nd2 between two processes needs --oob HOST:PORT, for both, "
+				"where they talk");
+	if (o->adapter != NULL && o->mode_set)
+		return say(why,
+			   "--mode: with --api nd2 --adapter %.31s has its mode from the "
+			   "configuration file; leave it out",
+			   o->adapter);
+	return true;
+}
+
 /* What only shows when all are known. */
 static bool
 fits_together(struct options *o, struct plx_why *why)
 {
-	if (!finds_peer(o, why))
+	if (!finds_peer(o, why) || !fits_nd2(o, why))
 		return false;
+	if (o->ops == 0)
+		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |
+			 (o->api == API_VERBS) << OP_FETCH_ADD;
 	if (o->role != ROLE_SOLO && (o->adapter != NULL) == (o->device != NULL))
 		return say(
 			why,
@@ -223,7 +253,6 @@ set_defaults(struct options *o)
 		.timeout_ms = TIMEOUT_MS,
 		.port = CM_PORT,
 		.rounds = 1,
-		.ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ | 1 << OP_FETCH_ADD,
 		.tests = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
 	};
 }

@@ -23,7 +23,10 @@ side_welcome(struct side *side)
 		if (lane->owed == 0)
 			continue;
 		struct plx_why why = {{0}};
-		enum plx_status status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
+		/* ND2's take receives from the beginning */
+		enum plx_status status = PLX_OK;
+		if (side->nd2 == NULL)
+			status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
 		if (status != PLX_OK)
 			return side_fail(side, "a queue pair cannot be made ready: %s",
 					 why.text[0] != '\0' ? why.text : plx_status_text(status));
@@ -72,8 +75,8 @@ passive_step(struct side *side)
 	if (side->is_ping_pong)
 		return answer_step(side);
 	if (side->job.op != OP_SEND)
-		return plx_adapter_poll(side->adapter) != 0;
-	uint32_t n = side_reap(side, side->recv_cq, wc);
+		return side_poll(side) != 0;
+	uint32_t n = side_reap(side, QUEUE_RECEIVE, wc);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		take(side, &wc[i]);
 	return n != 0;

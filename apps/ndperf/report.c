@@ -80,7 +80,7 @@ report_head(struct report *report, const struct plx_adapter_info *info, const st
 		json_head(report->json, o, info, c);
 	if (report->table == NULL)
 		return;
-	fprintf(report->table, "ndperf %s: ", plx_version());
+	fprintf(report->table, "ndperf %s%s: ", plx_version(), o->api == API_ND2 ? ", ND2" : "");
 	print_setting(report->table, o);
 	if (info != NULL)
 		fprintf(report->table, "\ndevice %s, path MTU %u, %s", info->device, info->path_mtu,

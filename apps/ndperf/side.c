@@ -6,6 +6,7 @@
  */
 #include "side.h"
 
+#include "api_nd2.h"
 #include "options.h"
 
 #include <stdarg.h>
@@ -49,8 +50,8 @@ wire_device(const struct options *o, bool is_active, char *to, size_t size)
 			 has_seed || is_active ? "" : ",seed=2");
 }
 
-static bool
-make_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, struct plx_why *why)
+bool
+side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, struct plx_why *why)
 {
 	plx_wishes_init(wishes);
 	if (o->adapter != NULL) {
@@ -88,16 +89,24 @@ make_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, 
 	return true;
 }
 
+const char *
+side_name(const struct options *o, bool is_active)
+{
+	if (o->adapter != NULL)
+		return o->adapter;
+	return is_active ? "ndperf-active" : "ndperf-passive";
+}
+
 bool
 side_open(struct side *side, const struct options *o, bool is_active, struct plx_why *why)
 {
 	struct plx_wishes wishes;
-	const char *name = o->adapter != NULL ? o->adapter
-			   : is_active        ? "ndperf-active"
-					      : "ndperf-passive";
+	const char *name = side_name(o, is_active);
 	*side = (struct side){.options = o, .is_active = is_active};
 	why->text[0] = '\0';
-	if (!make_wishes(o, is_active, &wishes, why))
+	if (o->api == API_ND2)
+		return nd2_open(side, o, why);
+	if (!side_wishes(o, is_active, &wishes, why))
 		return false;
 	enum plx_status status = plx_adapter_open(name, &wishes, &side->adapter, why);
 	if (status != PLX_OK) {
@@ -120,6 +129,8 @@ void
 side_close(struct side *side)
 {
 	side_clear(side);
+	if (side->nd2 != NULL)
+		nd2_close(side);
 	if (side->pd != NULL && plx_pd_destroy(side->pd) != PLX_OK)
 		fprintf(stderr, "ndperf: the protection domain is still in use\n");
 	side->pd = NULL;
@@ -152,6 +163,22 @@ needs_local(const struct side *side)
 }
 
 static bool
+register_memory(struct side *side, uint64_t bytes)
+{
+	if (side->nd2 != NULL)
+		return nd2_register(side, bytes);
+	enum plx_status status =
+		plx_mr_register(side->pd, side->memory, bytes,
+				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ |
+					PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC,
+				&side->mr);
+	if (status != PLX_OK)
+		return side_fail(side, "memory cannot be registered: %s", plx_status_text(status));
+	side->key = plx_mr_key(side->mr);
+	return true;
+}
+
+static bool
 make_memory(struct side *side)
 {
 	const struct job *job = &side->job;
@@ -166,13 +193,8 @@ make_memory(struct side *side)
 				 "%s of memory for messages cannot be had; take a smaller "
 				 "--working-set, --depth or --size",
 				 bytes_text(total, text, sizeof(text)));
-	enum plx_status status =
-		plx_mr_register(side->pd, side->memory, total,
-				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_READ |
-					PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC,
-				&side->mr);
-	if (status != PLX_OK)
-		return side_fail(side, "memory cannot be registered: %s", plx_status_text(status));
+	if (!register_memory(side, total))
+		return false;
 	uint8_t *at = side->memory;
 	for (uint32_t i = 0; i < job->qps; i++) {
 		struct lane *lane = &side->lanes[i];
@@ -204,36 +226,23 @@ receives(const struct side *side)
 }
 
 static bool
-make_queues(struct side *side)
+make_verbs_queues(struct side *side, uint32_t sends)
 {
 	const struct job *job = &side->job;
-	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side->is_active ? 2 * job->depth : 1;
-	side->rq_depth = at_most(receives(side), side->info.queue_depth);
-	if (sends > side->info.queue_depth)
-		return side_fail(side,
-				 "--depth %u: the adapter's queues hold %u requests; take "
-				 "at most %u",
-				 job->depth, side->info.queue_depth, side->info.queue_depth / 2);
-	if (job->inline_bytes > side->info.inline_bytes)
-		return side_fail(side, "--inline %u: the adapter copies at most %u bytes",
-				 job->inline_bytes, side->info.inline_bytes);
-	if (job->qps > side->info.qps)
-		return side_fail(side, "--qps %u: the adapter has %u at most", job->qps,
-				 side->info.qps);
 	struct plx_cq_options send = {
 		.depth = at_most((uint64_t)sends * job->qps, side->info.cq_depth)};
 	struct plx_cq_options recv = {
 		.depth = at_most((uint64_t)(side->rq_depth + 1) * job->qps, side->info.cq_depth)};
-	enum plx_status status = plx_cq_create(side->adapter, &send, &side->send_cq);
+	enum plx_status status = plx_cq_create(side->adapter, &send, &side->cq[QUEUE_SEND]);
 	if (status == PLX_OK)
-		status = plx_cq_create(side->adapter, &recv, &side->recv_cq);
+		status = plx_cq_create(side->adapter, &recv, &side->cq[QUEUE_RECEIVE]);
 	if (status != PLX_OK)
 		return side_fail(side, "no completion queue: %s", plx_status_text(status));
 	for (uint32_t i = 0; i < job->qps; i++) {
 		struct plx_why why = {{0}};
 		struct plx_qp_options options = {
-			.send_cq = side->send_cq,
-			.recv_cq = side->recv_cq,
+			.send_cq = side->cq[QUEUE_SEND],
+			.recv_cq = side->cq[QUEUE_RECEIVE],
 			.sq_depth = sends,
 			.rq_depth = side->rq_depth != 0 ? side->rq_depth : 1,
 			.inline_bytes = job->inline_bytes,
@@ -250,13 +259,33 @@ make_queues(struct side *side)
 	return true;
 }
 
+static bool
+make_queues(struct side *side)
+{
+	const struct job *job = &side->job;
+	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side->is_active ? 2 * job->depth : 1;
+	side->rq_depth = at_most(receives(side), side->info.queue_depth);
+	if (sends > side->info.queue_depth)
+		return side_fail(side,
+				 "--depth %u: the adapter's queues hold %u requests; take "
+				 "at most %u",
+				 job->depth, side->info.queue_depth, side->info.queue_depth / 2);
+	if (job->inline_bytes > side->info.inline_bytes)
+		return side_fail(side, "--inline %u: the adapter copies at most %u bytes",
+				 job->inline_bytes, side->info.inline_bytes);
+	if (job->qps > side->info.qps)
+		return side_fail(side, "--qps %u: the adapter has %u at most", job->qps,
+				 side->info.qps);
+	return side->nd2 != NULL ? nd2_make_queues(side, sends) : make_verbs_queues(side, sends);
+}
+
 bool
 side_prepare(struct side *side, const struct job *job)
 {
 	struct plx_async old;
 	side_clear(side);
 	/* nothing of what the last job's queue pairs had to tell is about this one */
-	while (plx_adapter_next_async(side->adapter, &old))
+	while (side->nd2 == NULL && plx_adapter_next_async(side->adapter, &old))
 		continue;
 	side->job = *job;
 	side->has_failed = false;
@@ -274,7 +303,9 @@ side_prepare(struct side *side, const struct job *job)
 bool
 side_cards(struct side *side, struct card *cards)
 {
-	for (uint32_t i = 0; i < side->job.qps; i++) {
+	if (side->nd2 != NULL)
+		nd2_cards(side, cards);
+	for (uint32_t i = 0; i < side->job.qps && side->nd2 == NULL; i++) {
 		const struct lane *lane = &side->lanes[i];
 		enum plx_status status = plx_qp_address(lane->qp, NULL, &cards[i].address);
 		if (status != PLX_OK)
@@ -291,6 +322,8 @@ side_connect(struct side *side, const struct card *cards)
 {
 	struct plx_qp_link link;
 	char ip[64];
+	if (side->nd2 != NULL)
+		return nd2_connect(side, cards);
 	plx_qp_link_init(&link);
 	link.path_mtu = side->job.path_mtu;
 	if (side->job.ack_timeout != 0)
@@ -319,12 +352,18 @@ side_connect(struct side *side, const struct card *cards)
 }
 
 void
-side_pause(const struct side *side)
+side_pause(struct side *side)
 {
 	struct timespec moment = {.tv_nsec = PAUSE_US * 1000};
 	for (int i = 0; i < PAUSE_POLLS; i++)
-		plx_adapter_poll(side->adapter);
+		side_poll(side);
 	nanosleep(&moment, NULL);
+}
+
+uint32_t
+side_poll(struct side *side)
+{
+	return side->nd2 != NULL ? nd2_poll(side) : plx_adapter_poll(side->adapter);
 }
 
 static void
@@ -342,13 +381,15 @@ side_clear(struct side *side)
 		if (side->lanes[i].qp != NULL)
 			destroyed(plx_qp_destroy(side->lanes[i].qp), "a queue pair");
 	}
+	if (side->nd2 != NULL)
+		nd2_clear(side);
 	free(side->lanes);
 	side->lanes = NULL;
-	if (side->send_cq != NULL)
-		destroyed(plx_cq_destroy(side->send_cq), "a completion queue");
-	if (side->recv_cq != NULL)
-		destroyed(plx_cq_destroy(side->recv_cq), "a completion queue");
-	side->send_cq = side->recv_cq = NULL;
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		if (side->cq[i] != NULL)
+			destroyed(plx_cq_destroy(side->cq[i]), "a completion queue");
+		side->cq[i] = NULL;
+	}
 	if (side->mr != NULL)
 		destroyed(plx_mr_deregister(side->mr), "a region");
 	side->mr = NULL;

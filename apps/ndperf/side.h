@@ -16,9 +16,19 @@ enum {
 	REPLY_STREAM = 1 << 16, /* the pattern of what comes back */
 };
 
+/* Which of an endpoint's two completion queues. */
+enum queue {
+	QUEUE_SEND,
+	QUEUE_RECEIVE,
+	QUEUES,
+};
+
+struct nd2;
+
 /* One queue pair, with the buffers that are its own. */
 struct lane {
 	struct plx_qp *qp;
+	void *nd2_qp; /* an IND2QueuePair, instead */
 	struct card peer;
 	uint8_t *local;        /* what its messages are sent from, or READ to */
 	uint8_t *target;       /* what the peer's messages reach; NULL: nothing does */
@@ -36,6 +46,7 @@ struct lane {
 struct side {
 	const struct options *options;
 	bool is_active, is_inline;
+	struct nd2 *nd2; /* --api nd2: its objects, and none of these; NULL: verbs */
 	struct plx_adapter *adapter;
 	struct plx_adapter_info info;
 	struct plx_pd *pd;
@@ -45,9 +56,10 @@ struct side {
 	bool is_ping_pong; /* messages go both ways, one at a time */
 	bool is_stopping;  /* no new messages */
 	uint32_t rq_depth; /* 0: it receives no SEND */
-	struct plx_cq *send_cq, *recv_cq;
+	struct plx_cq *cq[QUEUES];
 	void *memory;
 	struct plx_mr *mr;
+	struct plx_key key; /* of `memory`, for requests of ours */
 	struct lane *lanes; /* [job.qps] */
 
 	uint64_t amount; /* messages done, of all lanes */
@@ -61,6 +73,12 @@ struct side {
 	bool has_failed;
 	struct plx_why why;
 };
+
+/** Device, addresses and worker of an endpoint, as the options have them. */
+bool side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes,
+		 struct plx_why *why);
+/** What its adapter is called. */
+const char *side_name(const struct options *o, bool is_active);
 
 /** Open the adapter that the options name. Threads: the one that will poll it */
 bool side_open(struct side *side, const struct options *options, bool is_active,
@@ -77,7 +95,10 @@ bool side_cards(struct side *side, struct card *cards);
 enum plx_status side_connect(struct side *side, const struct card *cards);
 
 /** Rest a little between two looks, the adapter polled. */
-void side_pause(const struct side *side);
+void side_pause(struct side *side);
+
+/** What moves an inline adapter when there is nothing else to ask it. Returns: 0: nothing moved */
+uint32_t side_poll(struct side *side);
 
 /** Give back what side_prepare() made; harmless when it made nothing. */
 void side_clear(struct side *side);
@@ -89,7 +110,7 @@ __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const ch
 bool side_look(struct side *side);
 
 /** Take completions. Returns: how many, all good ones; a bad one is a failure of the side */
-uint32_t side_reap(struct side *side, struct plx_cq *cq, struct plx_wc *wc);
+uint32_t side_reap(struct side *side, enum queue queue, struct plx_wc *wc);
 
 /** One go at whatever there is to do. Returns: false: there was nothing */
 bool active_step(struct side *side);

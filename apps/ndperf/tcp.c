@@ -23,7 +23,8 @@
 static bool
 polls(const struct talk *talk)
 {
-	return !talk->may_sleep && talk->side->is_inline && talk->side->adapter != NULL;
+	return !talk->may_sleep && talk->side->is_inline &&
+	       (talk->side->adapter != NULL || talk->side->nd2 != NULL);
 }
 
 /* Wait until the socket is ready for `events`. Returns: false: interrupted, or the time is over */
@@ -36,7 +37,7 @@ wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 		bool is_polling = polls(talk);
 		/* an adapter that has nothing to do needs no more than a look now and then */
 		for (int i = 0; is_polling && i < 64; i++)
-			plx_adapter_poll(talk->side->adapter);
+			side_poll(talk->side);
 		if (poll(&one, 1, is_polling ? 0 : 20) > 0)
 			return true;
 		if (now >= deadline_ms)

@@ -61,16 +61,20 @@ enum plx_mutant {
 	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post is taken although the queue is full */
 	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
 	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
-	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* a flight that begins anew is told of without end */
+	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* flights that begin anew are told of, obeyed, for ever */
 	PLX_MUTANT_PROBE_MOVES_CURSOR,   /* what lies between the packets of a probe is left out */
 	PLX_MUTANT_PROBE_COSTS_A_RETRY,  /* asking where the peer is counts as going back */
 	PLX_MUTANT_PROBE_BUYS_TIME,      /* each question begins the ack timeout anew */
 	PLX_MUTANT_AGAIN_BUYS_TIME,      /* going back for the same loss does */
-	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,  /* the place behind a full queue wraps one entry late */
-	PLX_MUTANT_CQ_REFILL_NOT_TOLD,   /* what comes from behind a full queue wakes nobody */
-	PLX_MUTANT_ARM_DOES_NOT_LOOK,    /* arming does not look for what came before it */
-	PLX_MUTANT_TIMER_NOT_SET_AGAIN,  /* a timer that has fired is not set for what follows */
-	PLX_MUTANT_CREDIT_OFF_BY_ONE,    /* a send ring takes one request more than the queue */
+	PLX_MUTANT_STALE_BUYS_TIME,      /* an answer that nobody asked for twice does */
+	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back leaves the window as it is */
+	PLX_MUTANT_RNR_SENDS_ALL,        /* so does a receiver that is not ready */
+	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not know */
+	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,    /* the place behind a full queue wraps one entry late */
+	PLX_MUTANT_CQ_REFILL_NOT_TOLD,     /* what comes from behind a full queue wakes nobody */
+	PLX_MUTANT_ARM_DOES_NOT_LOOK,      /* arming does not look for what came before it */
+	PLX_MUTANT_TIMER_NOT_SET_AGAIN,    /* a timer that has fired is not set for what follows */
+	PLX_MUTANT_CREDIT_OFF_BY_ONE,      /* a send ring takes one request more than the queue */
 	PLX_MUTANT_MAC_NOT_FOLLOWED,     /* a neighbour that has moved is written to where it was */
 	PLX_MUTANT_RECVS_BEFORE_SENDS,   /* receives of a cycle are published first */
 	PLX_MUTANT_QPN_LOW_BITS,         /* a queue pair is found by the low bits of a number */

@@ -165,8 +165,9 @@ flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
 	return status;
 }
 
-/* Never connected: its receives come back, and it stays in INIT for whoever looks from outside. What
- * is put into the posting ring meanwhile is not forgotten: it waits there for the connection. */
+/* Never connected: its receives come back, and it stays in INIT for whoever looks from outside.
+ * What is put into the posting ring meanwhile is not forgotten: it waits there for the connection.
+ */
 static enum plx_status
 flush_fresh_qp(struct plx_engine *engine, struct plx_qpair *qp)
 {
@@ -218,10 +219,10 @@ command_execute(struct plx_engine *engine, struct command *command)
 				     &command->modify.path);
 		return;
 	case COMMAND_QP_FLUSH:
-		command->status = plx_qpair_state(command->qp) == PLX_QP_INIT &&
-						  command->qp->ud == NULL
-					  ? flush_fresh_qp(engine, command->qp)
-					  : flush_qp(engine, command->qp);
+		command->status =
+			plx_qpair_state(command->qp) == PLX_QP_INIT && command->qp->ud == NULL
+				? flush_fresh_qp(engine, command->qp)
+				: flush_qp(engine, command->qp);
 		return;
 	case COMMAND_QP_QUERY:
 		command->status = query_qp(command);

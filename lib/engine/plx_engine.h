@@ -254,16 +254,15 @@ uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
  * arm never misses an entry.
  *
  * @param kinds enum plx_cq_arm bits, added to those that are armed
- * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of them,
- *              also of those that others have armed. NULL: plx_cqueue_fired() has them
- * Errors: INVALID; FULL (the queue has overrun)
- * Spec:   IBTA vol 1, 11.4.2.2
+ * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of
+ * them, also of those that others have armed. NULL: plx_cqueue_fired() has them Errors: INVALID;
+ * FULL (the queue has overrun) Spec:   IBTA vol 1, 11.4.2.2
  */
 enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
 			       uint32_t *fired) PLX_MUST_CHECK;
 
-/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not among
- * them has fired, or is firing at this moment. */
+/** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not
+ * among them has fired, or is firing at this moment. */
 uint32_t plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds);
 
 /** Take the kinds that have fired since the last call; clears the descriptor. */

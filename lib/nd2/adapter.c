@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "nd2.h"
+#include "plx_nd2.h"
 
 static struct nd2_object *
 object_of(IND2Adapter *face)
@@ -210,4 +211,10 @@ nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
 	nd2_object_init(&adapter->object, &adapter_kind, &adapter->face);
 	*out = &adapter->face;
 	return ND_SUCCESS;
+}
+
+void
+plx_nd2_adapter_info(IND2Adapter *face, struct plx_adapter_info *out)
+{
+	*out = nd2_adapter_of(face)->port->info;
 }

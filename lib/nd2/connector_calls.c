@@ -220,7 +220,6 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	asked->local_port = connector->terms.local_port;
 	asked->remote = remote;
 	asked->remote_port = port;
-	connector->asked_again = false;
 	status = ask(connector, qp);
 	if (status == ND_SUCCESS) {
 		connector->terms.remote = remote;

@@ -166,8 +166,7 @@ event_of(const struct plx_channel_event *event)
 
 /*
  * A refusal that a client of ND2 could do nothing about: a path MTU that the peer's port does not
- * carry, and, once, a peer that still had this queue pair of ours in an older connection.
- * Returns: it is asked again
+ * carry. Returns: it is asked again, with the next smaller one
  */
 static bool
 ask_again(struct nd2_connector *connector, const struct plx_channel_event *event)
@@ -175,16 +174,13 @@ ask_again(struct nd2_connector *connector, const struct plx_channel_event *event
 	struct plx_connect_options *options = &connector->asked;
 	uint32_t mtu =
 		options->path_mtu ? options->path_mtu : connector->adapter->port->info.path_mtu;
+	struct plx_why why = {""};
 
-	if (event->kind != PLX_CM_EVENT_REJECTED || connector->state != ND2_REQ_SENT)
+	if (event->kind != PLX_CM_EVENT_REJECTED || connector->state != ND2_REQ_SENT ||
+	    event->reason != PLX_CM_REASON_PATH_MTU || mtu <= ND2_PATH_MTU_LEAST)
 		return false;
-	if (event->reason == PLX_CM_REASON_PATH_MTU && mtu > ND2_PATH_MTU_LEAST)
-		options->path_mtu = mtu / 2;
-	else if (event->reason == PLX_CM_REASON_STALE && !connector->asked_again)
-		connector->asked_again = true;
-	else
-		return false;
-	return plx_connect(connector->wire, connector->qp->qp, options, NULL) == PLX_OK;
+	options->path_mtu = mtu / 2;
+	return plx_connect(connector->wire, connector->qp->qp, options, &why) == PLX_OK;
 }
 
 void

@@ -10,8 +10,8 @@
  * Locks, in the order in which they may be taken: nd2_port.events (all that happens to
  * connections), an object's own, that of its list of pending requests, those of lib/win.
  */
-#ifndef PLX_ND2_H
-#define PLX_ND2_H
+#ifndef PLX_ND2_OBJECTS_H
+#define PLX_ND2_OBJECTS_H
 
 #include <ndspi.h>
 
@@ -49,7 +49,7 @@ void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, voi
 void nd2_hold(struct nd2_object *object);
 void nd2_unhold(struct nd2_object *object);
 
-/* The three methods, for every table. Status: contract 1.5. */
+/* The three methods, for every table. Status: docs/nd2.md. */
 HRESULT nd2_query_interface(struct nd2_object *object, REFIID iid, void **out);
 ULONG nd2_add_ref(struct nd2_object *object);
 ULONG nd2_release(struct nd2_object *object);
@@ -66,7 +66,7 @@ HRESULT nd2_check_create(REFIID iid, const IID *wanted, void **out);
 /* ---- status.c: what a status of ours is called in ND2 -------------------------------------------
  */
 
-/** Of a completion. Contract 1.4, ledger 4 to 7. Hot.
+/** Of a completion. docs/nd2.md, L4 to L7. Hot.
  * @param receive of a receive queue: PLX_WC_RECV */
 HRESULT nd2_completion_status(uint8_t status, bool receive);
 /** Of a refused call, where the method has no own word for it. */
@@ -95,7 +95,7 @@ bool nd2_same_ip(const struct plx_ip *a, const struct plx_ip *b);
 
 enum {
 	ND2_CHANNEL_DEPTH = 1024,
-	ND2_MIN_SGES = 4,       /* ledger 14 */
+	ND2_MIN_SGES = 4,       /* docs/nd2.md, L14 */
 	ND2_READ_LIMIT = 16,    /* advertised; 255 at most fit the wire */
 	ND2_FIRST_PORT = 49152, /* of ports that are chosen */
 	ND2_LINGER_MS = 1000,   /* at exit, for disconnects that were not answered */
@@ -176,7 +176,7 @@ void nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch);
 /**
  * Deliver every event of connections that is there now (to nd2_connector_event() and
  * nd2_listener_event(), nd2_port.events held). Any thread. GetResults calls it before it returns an
- * entry that was flushed: so a disconnect is told first (contract A27).
+ * entry that was flushed: so a disconnect is told first (docs/nd2.md, A27).
  */
 void nd2_port_events(struct nd2_port *port);
 

@@ -65,7 +65,6 @@ struct nd2_connector {
 	struct nd2_words heard;        /* GetPrivateData */
 	uint8_t said[PLX_PRIVATE_MAX]; /* with Connect, for when it is asked again: */
 	struct plx_connect_options asked;
-	bool asked_again; /* after a peer that had forgotten us */
 };
 
 enum nd2_listener_state {

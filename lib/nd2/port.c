@@ -17,7 +17,7 @@
 
 enum {
 	/* What ND2 clients take as the depth of their own queues: enough for any, and a queue pair
-	 * with all maxima at once takes some 10 MiB. tests/unit/nd2/limits.c */
+	 * with all maxima at once takes 16 MiB. tests/unit/nd2/objects.c */
 	QUEUE_DEPTH = 4096,
 	CQ_DEPTH = 65536,
 	SRQ_DEPTH = 16384,

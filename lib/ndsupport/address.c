@@ -115,45 +115,48 @@ append(struct address_list *list, struct provider *provider, const SOCKET_ADDRES
 	return true;
 }
 
-/* A provider's list, to be freed; NULL: it has none, or there is no memory. A provider without
- * addresses may say ND_SUCCESS to the question for the size, and has written nothing then. */
-static SOCKET_ADDRESS_LIST *
-query(IND2Provider *provider)
+/* A provider's list, to be freed; NULL: it has none. A provider without addresses may say
+ * ND_SUCCESS to the question for the size, and has written nothing then. */
+static HRESULT
+query(IND2Provider *provider, SOCKET_ADDRESS_LIST **out)
 {
-	SOCKET_ADDRESS_LIST *told = NULL;
+	HRESULT status = ND_BUFFER_OVERFLOW;
 	ULONG bytes = 0;
-	HRESULT status;
 
-	for (int i = 0; i < QUERY_TRIES; i++) {
-		status = IND2Provider_QueryAddressList(provider, told, &bytes);
-		if (status == ND_SUCCESS)
-			return told;
-		free(told);
-		told = NULL;
-		if (status != ND_BUFFER_OVERFLOW)
-			return NULL;
-		told = calloc(1, bytes < sizeof(*told) ? sizeof(*told) : bytes);
-		if (!told)
-			return NULL;
+	*out = NULL;
+	for (int i = 0; i < QUERY_TRIES && status == ND_BUFFER_OVERFLOW; i++) {
+		free(*out);
+		*out = NULL;
+		if (bytes) {
+			*out = calloc(1, bytes < sizeof(**out) ? sizeof(**out) : bytes);
+			if (!*out)
+				return ND_NO_MEMORY;
+		}
+		status = IND2Provider_QueryAddressList(provider, *out, &bytes);
 	}
-	free(told);
-	return NULL;
+	return status;
 }
 
 static HRESULT
 read_one(struct address_list *list, struct provider *provider)
 {
 	SOCKET_ADDRESS_LIST *told;
-	HRESULT status = ND_SUCCESS;
+	HRESULT status;
 	IND2Provider *object;
 
+	/* a provider that fails has no addresses; providers_complain() tells why */
 	if (provider_open(provider, &object) != ND_SUCCESS)
-		return ND_SUCCESS; /* providers_complain() tells why */
-	told = query(object);
+		return ND_SUCCESS;
+	status = query(object, &told);
 	IND2Provider_Release(object);
-	for (int i = 0; told && i < told->iAddressCount && status == ND_SUCCESS; i++)
-		if (!append(list, provider, &told->Address[i]))
-			status = ND_NO_MEMORY;
+	if (status == ND_SUCCESS) {
+		for (int i = 0; told && i < told->iAddressCount && status == ND_SUCCESS; i++)
+			if (!append(list, provider, &told->Address[i]))
+				status = ND_NO_MEMORY;
+	} else if (status != ND_NO_MEMORY) {
+		provider_failed(provider, "QueryAddressList", status);
+		status = ND_SUCCESS;
+	}
 	free(told);
 	return status;
 }

@@ -133,6 +133,12 @@ put_unicast(struct layout *layout, const struct interface *from)
 		at = take(layout, sizeof(*at));
 		if (at) {
 			at->Length = sizeof(*at);
+			at->PrefixOrigin = IpPrefixOriginManual;
+			at->SuffixOrigin = IpSuffixOriginManual;
+			at->DadState = IpDadStatePreferred;
+			at->ValidLifetime = UINT32_MAX;
+			at->PreferredLifetime = UINT32_MAX;
+			at->LeaseLifetime = UINT32_MAX;
 			at->OnLinkPrefixLength = from->address[i].prefix_bits;
 			to = &at->Address;
 			*end = at;
@@ -214,6 +220,8 @@ put_interface(struct layout *layout, const struct interface *from)
 	memcpy(out->PhysicalAddress, from->mac, sizeof(from->mac));
 	out->PhysicalAddressLength = from->has_mac ? sizeof(from->mac) : 0;
 	out->Mtu = from->mtu;
+	out->TransmitLinkSpeed = UINT64_MAX;
+	out->ReceiveLinkSpeed = UINT64_MAX;
 	out->IfType = from->type;
 	out->OperStatus = from->is_up ? IfOperStatusUp : IfOperStatusDown;
 	if (!(layout->flags & GAA_FLAG_SKIP_UNICAST))

@@ -53,10 +53,10 @@ judge(const struct rtmsg *route)
 }
 
 static int
-read_answer(const struct nlmsghdr *head, const struct plx_ip *to, struct route *out)
+read_answer(struct nlmsghdr *head, const struct plx_ip *to, struct route *out)
 {
 	const struct nlmsgerr *error;
-	const struct rtmsg *route = NLMSG_DATA(head);
+	struct rtmsg *route = NLMSG_DATA(head);
 	uint32_t ip_bytes = to->version == 4 ? 4 : 16;
 	int left;
 
@@ -68,7 +68,7 @@ read_answer(const struct nlmsghdr *head, const struct plx_ip *to, struct route *
 		return EPROTO;
 	memset(out, 0, sizeof(*out));
 	left = (int)RTM_PAYLOAD(head);
-	for (const struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+	for (struct rtattr *at = RTM_RTA(route); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
 		if (at->rta_type == RTA_OIF && RTA_PAYLOAD(at) == sizeof(uint32_t))
 			memcpy(&out->interface_index, RTA_DATA(at), sizeof(uint32_t));
 		if (at->rta_type == RTA_PREFSRC && RTA_PAYLOAD(at) == ip_bytes) {

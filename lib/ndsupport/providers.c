@@ -311,6 +311,14 @@ provider_open(struct provider *provider, IND2Provider **out)
 }
 
 void
+provider_failed(struct provider *provider, const char *call, HRESULT status)
+{
+	pthread_mutex_lock(&lock);
+	fail(provider, "its %s gave 0x%08x", call, (unsigned)status);
+	pthread_mutex_unlock(&lock);
+}
+
+void
 providers_flush(void)
 {
 	pthread_mutex_lock(&lock);

@@ -30,13 +30,16 @@ HRESULT providers_take(struct providers *out);
 void providers_give(struct providers *list);
 
 /** Load the library when it is not, and ask it for its provider object, the caller's to Release.
- * Errors: ND_DEVICE_NOT_READY; provider_why() says why */
+ * Errors: ND_DEVICE_NOT_READY; providers_complain() says why */
 HRESULT provider_open(struct provider *provider, IND2Provider **out);
+
+/** Note that a provider has failed a call. */
+void provider_failed(struct provider *provider, const char *call, HRESULT status);
 
 /** Unload what can go. */
 void providers_flush(void);
 
-/** The sentences of providers that could not be loaded, appended. Returns: how many */
+/** The sentences of providers that could not be loaded or asked, appended. Returns: how many */
 uint32_t providers_complain(char *text, size_t size);
 
 #endif

@@ -43,6 +43,8 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una))
 		requester_rewind(req);
+	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
+		recover_widen(qp, packets);
 	recover_progress(qp, now);
 	qp->cc->on_ack(qp->cc_state, now, packets);
 }
@@ -91,7 +93,7 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	}
 	requester_rewind(req);
 	req->since_ack_request = 0;
-	recover_disarm(qp);
+	recover_on_rnr(qp);
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
 	req->went_back = false; /* what leaves after the wait is a new flight */
@@ -195,12 +197,13 @@ on_read_response(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	uint32_t offset = req->acked << qp->mtu_shift;
 	uint32_t bytes = track->bytes - offset;
 	bool ends = req->acked + 1 == track->packets || (req->acked + 1) % qp->read_chunk == 0;
+	bool last = plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY);
 
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
 	if (pkt->payload_bytes != bytes)
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_LOCAL_LENGTH, out);
-	if (ends != (plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY)))
+	if (last != ends && !(last && req->cut == req->done + 1))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_BAD, PLX_WC_BAD_RESPONSE, out);
 	if (!place_answer(qp, offset, pkt->payload, bytes, out))
 		return refuse_answer(qp, PLX_VERDICT_RESPONSE_DENIED, PLX_WC_LOCAL_PROTECTION, out);
@@ -220,6 +223,29 @@ on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct
 	return PLX_VERDICT_RESPONSE;
 }
 
+/* Not of what is in flight. */
+static PLX_COLD enum plx_verdict
+outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
+{
+	if (!plx_psn_before(pkt->psn, qp->req.una))
+		return PLX_VERDICT_GHOST;
+	if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
+		recover_on_useless_answer(qp, now);
+	return PLX_VERDICT_STALE;
+}
+
+/* A response behind one that is missing. */
+static PLX_COLD enum plx_verdict
+behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
+{
+	enum plx_verdict verdict = recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+
+	if (verdict == PLX_VERDICT_NAK_AGAIN &&
+	    plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
+		recover_on_useless_answer(qp, now);
+	return verdict;
+}
+
 /**
  * An answer of the peer's: acknowledgement or response.
  *
@@ -237,7 +263,7 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	bool read = op->kind == PLX_OP_READ_RESPONSE;
 
 	if (!plx_psn_in(pkt->psn, req->una, in_flight))
-		return plx_psn_before(pkt->psn, req->una) ? PLX_VERDICT_STALE : PLX_VERDICT_GHOST;
+		return outside(qp, pkt, now);
 	if (op->kind == PLX_OP_ACK)
 		return on_ack(qp, pkt, now, out);
 	if (plx_opcode_has(op, PLX_OPF_AETH) &&
@@ -247,6 +273,6 @@ requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	if (!wr_is_rd_atomic(wqe->op) || (wqe->op == PLX_WR_READ) != read)
 		return PLX_VERDICT_GHOST;
 	if (!take_until(qp, pkt->psn, now))
-		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+		return behind_a_gap(qp, pkt, now, out);
 	return read ? on_read_response(qp, pkt, now, out) : on_atomic_ack(qp, pkt, now, out);
 }

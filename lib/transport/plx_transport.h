@@ -24,6 +24,7 @@ enum {
 	PLX_REORDER_DEPTH =
 		16, /* packets by which one may be late and still be of the same flight */
 	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* and no answer is missed before that */
+	PLX_WINDOW_LEAST = 4, /* packets in flight after losses, unless fewer were agreed */
 };
 
 /* ---- verdicts on packets -------------------------------------------------------------------- */

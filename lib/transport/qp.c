@@ -147,6 +147,7 @@ to_rts(struct plx_rc *qp, const struct plx_rc_attr *attr)
 	qp->ack_interval = attr->ack_interval;
 	qp->read_chunk = attr->read_chunk_packets;
 	req->una = req->next = req->high = attr->sq_psn;
+	req->window = attr->window_packets;
 	req->ack_wait = attr->ack_timeout_ns;
 	req->retries_left = attr->retry_max;
 	req->rnr_retries_left = attr->rnr_retry_max;

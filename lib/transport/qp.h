@@ -69,6 +69,7 @@ struct requester {
 	struct plx_psn next;    /* next to send */
 	struct plx_psn high;    /* one past the highest ever sent */
 	uint32_t rd_open;       /* READ chunks and atomics on the wire */
+	uint32_t window;        /* packets from una on that may be in flight, as agreed or fewer */
 	uint32_t since_ack_request;
 	uint8_t retries_left, rnr_retries_left;
 	bool rnr_waiting; /* until rnr_until */
@@ -87,6 +88,8 @@ struct requester {
 	struct gap gap;     /* good while went_back */
 	uint64_t flight_at; /* what went back is leaving since; PLX_NEVER: nothing of it has */
 	uint64_t retry_at;  /* end of the ack timeout; good once probed */
+	uint32_t cut;       /* a READ that is asked for again in pieces: 1 + its index; 0: none */
+	uint32_t in_vain;   /* answers that were asked for again, whether they are needed or not */
 
 	/* recover.c: how long an answer takes */
 	struct plx_psn timed; /* the packet being timed */
@@ -167,6 +170,8 @@ enum unusual {
 	UNUSUAL_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
 	UNUSUAL_NEWEST = 1 << 2, /* probe: then the newest */
 	UNUSUAL_PROBE = UNUSUAL_OLDEST | UNUSUAL_NEWEST,
+	UNUSUAL_OTHER = UNUSUAL_PACED | UNUSUAL_PROBE, /* what the usual way cannot do */
+	UNUSUAL_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
 };
 
 struct plx_rc {
@@ -352,6 +357,10 @@ void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_act
 
 /* recover.c: what is lost */
 void recover_progress(struct plx_rc *qp, uint64_t now);
+void recover_widen(struct plx_rc *qp, uint32_t packets);
+void recover_on_rnr(struct plx_rc *qp);
+uint32_t recover_ask_again(struct plx_rc *qp, uint32_t packets);
+void recover_on_useless_answer(struct plx_rc *qp, uint64_t now);
 void recover_disarm(struct plx_rc *qp);
 void recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 enum plx_verdict recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now,
@@ -366,6 +375,13 @@ gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 {
 	gap->first = gap->newest = psn;
 	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
+}
+
+/* Has the window lost so much that READs are asked for again in pieces that fit? */
+static inline bool
+recover_cuts(const struct plx_rc *qp)
+{
+	return 2 * qp->req.window < qp->window_packets;
 }
 
 /* A packet leaves whose answer is to be timed. */

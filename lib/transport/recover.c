@@ -2,7 +2,7 @@
  *
  * The requester's recovery: when an answer is missed, what is sent again, what that costs, and how
  * long an answer takes. It never sends (requester.c does) and never takes an answer (acknowledge.c
- * does). Start with recover_on_loss() and recover_on_deadline().
+ * does). Start with recover_on_loss(), narrow() and recover_on_deadline().
  *
  * A loss is learned of in one of four ways:
  *
@@ -14,7 +14,8 @@
  *   nobody, for the ack timeout       go back to una         a retry   as agreed
  *
  * So retry count and ack timeout say how long a dead peer is waited for, and nothing else does:
- * what is free of charge never moves the end of the timeout.
+ * what is free of charge never moves the end of the timeout; answers that still come do, even those
+ * that bring nothing. How much is sent again is bounded by a window that losses make narrower.
  */
 #include "qp.h"
 
@@ -105,7 +106,7 @@ time_next(struct plx_rc *qp, uint64_t now)
 	    sq_track(qp, req->cursor)->packets != 1)
 		return;
 	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
-	    qp->state == PLX_QP_RTS && !qp->unusual)
+	    qp->state == PLX_QP_RTS && !(qp->unusual & UNUSUAL_OTHER))
 		recover_time(req, req->next, now);
 }
 
@@ -118,6 +119,95 @@ recover_disarm(struct plx_rc *qp)
 	qp->req.timed_at = PLX_NEVER;
 	qp->req.probed = false;
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+}
+
+/*
+ * An answer to a READ that brings nothing: it lies behind a missing one, or was had before. The
+ * peer is still answering what it was asked for, and what is asked for again would wait behind
+ * that. So nothing is asked before the stream of answers has paused, each answer that was asked for
+ * again counting once: a quarter of the wait is a pause, for a stream has no way to go and come.
+ */
+void
+recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
+{
+	struct requester *req = &qp->req;
+	uint64_t until = plx_time_add(now, req->ack_wait / 4);
+
+	if (req->ack_deadline == PLX_NEVER || (req->in_vain == 0 && !PLX_MUTANT(STALE_BUYS_TIME)))
+		return;
+	req->in_vain -= req->in_vain > 0;
+	req->probed = false;
+	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	if (req->ack_deadline < until)
+		req->ack_deadline = until;
+}
+
+/* ---- the window after a loss ----------------------------------------------------------------- */
+
+/*
+ * Everything behind a loss is sent again, so a window should not be much larger than what comes
+ * through between two losses: it loses a third with each time that the requester goes back, and
+ * gains a packet with each that is acknowledged, until it is what was agreed. So it settles at a
+ * few times that distance.
+ */
+static void
+narrow(struct plx_rc *qp)
+{
+	struct requester *req = &qp->req;
+	uint32_t less = req->window - req->window / 3;
+
+	if (PLX_MUTANT(WINDOW_STAYS_WIDE))
+		return;
+	if (req->window > PLX_WINDOW_LEAST)
+		req->window = less > PLX_WINDOW_LEAST ? less : PLX_WINDOW_LEAST;
+	qp->unusual |= UNUSUAL_NARROW;
+}
+
+PLX_COLD void
+recover_widen(struct plx_rc *qp, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+
+	req->window += packets;
+	if (req->cut != req->done + 1)
+		req->cut = 0;
+	if (req->window < qp->window_packets)
+		return;
+	req->window = qp->window_packets;
+	if (req->cut == 0)
+		qp->unusual &= (uint8_t)~UNUSUAL_NARROW;
+}
+
+/* Who had no receive for one message has none for those behind it: one packet asks. */
+void
+recover_on_rnr(struct plx_rc *qp)
+{
+	recover_disarm(qp);
+	if (PLX_MUTANT(RNR_SENDS_ALL))
+		return;
+	qp->req.window = 1;
+	qp->unusual |= UNUSUAL_NARROW;
+}
+
+/**
+ * A READ of `packets` answers is asked for again, from the cursor on. In a small window it is
+ * asked for in pieces, when something of it has come before: then the responder knows the whole of
+ * it, and a piece is a duplicate. @returns how many to ask for
+ */
+uint32_t
+recover_ask_again(struct plx_rc *qp, uint32_t packets)
+{
+	struct requester *req = &qp->req;
+
+	if (recover_cuts(qp) && packets > req->window &&
+	    (req->cursor_packet % qp->read_chunk > 0 || PLX_MUTANT(UNKNOWN_READ_IN_PIECES))) {
+		packets = req->window;
+		req->cut = req->cursor + 1;
+	}
+	req->in_vain += packets;
+	if (req->in_vain > PLX_READ_CHUNK_PACKETS_MAX)
+		req->in_vain = PLX_READ_CHUNK_PACKETS_MAX;
+	return packets;
 }
 
 /* una has moved: nothing is missed so far, and what is lost from now on is another loss. */
@@ -145,6 +235,7 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	struct requester *req = &qp->req;
 
 	requester_rewind(req);
+	narrow(qp);
 	req->since_ack_request = 0;
 	req->flight_at = PLX_NEVER;
 	req->timed_at = PLX_NEVER;
@@ -178,7 +269,7 @@ static bool
 lost_again(const struct requester *req, struct plx_psn psn, uint64_t now, enum plx_loss cause)
 {
 	if (req->flight_at == PLX_NEVER || req->rtt_least == PLX_NEVER ||
-	    req->gap.restarts >= PLX_RESTARTS_MAX)
+	    (req->gap.restarts >= PLX_RESTARTS_MAX && !PLX_MUTANT(RESTARTS_UNBOUNDED)))
 		return false;
 	return now - req->flight_at >= req->rtt_least / 2 &&
 	       (cause == PLX_LOSS_NAK || gap_begins_anew(&req->gap, psn));

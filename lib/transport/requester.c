@@ -46,7 +46,7 @@ requester_reset(struct plx_rc *qp)
 		.timed_at = PLX_NEVER,
 		.rtt_least = PLX_NEVER,
 	};
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->unusual &= (uint8_t) ~(UNUSUAL_PROBE | UNUSUAL_NARROW);
 }
 
 void
@@ -123,6 +123,36 @@ find_entry(struct plx_rc *qp, struct plx_actions *out)
 	return false;
 }
 
+/* Packets of a READ from the cursor on to the next chunk boundary, which one request can ask for.
+ */
+static uint32_t
+read_packets(const struct plx_rc *qp)
+{
+	const struct requester *req = &qp->req;
+	uint32_t chunk = qp->read_chunk - req->cursor_packet % qp->read_chunk;
+	uint32_t packets = sq_track(qp, req->cursor)->packets - req->cursor_packet;
+
+	return packets < chunk ? packets : chunk;
+}
+
+/*
+ * In a window that has become small the READ at una is asked for again in pieces, one after the
+ * other: Linux rxe forgets what lies before the newest piece, so none may leave while one before it
+ * may be lost. A READ behind it is asked for again when it fits whole.
+ */
+static PLX_COLD bool
+read_waits(const struct plx_rc *qp)
+{
+	const struct requester *req = &qp->req;
+	uint32_t before = (uint32_t)plx_psn_diff(req->next, req->una);
+
+	if (sq_wqe(qp, req->cursor)->op != PLX_WR_READ || before == 0 ||
+	    plx_psn_eq(req->next, req->high))
+		return false;
+	return req->cut == req->cursor + 1 ||
+	       (recover_cuts(qp) && read_packets(qp) > req->window - before);
+}
+
 /* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
 static bool
 limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
@@ -130,7 +160,7 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 	struct requester *req = &qp->req;
 	uint64_t from;
 
-	if (plx_psn_diff(req->next, req->una) >= (int32_t)qp->window_packets) {
+	if (plx_psn_diff(req->next, req->una) >= (int32_t)req->window) {
 		plx_count(&qp->counters.window_stalls, 1);
 		return false;
 	}
@@ -139,7 +169,13 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}
-	if (plx_likely(!(qp->unusual & UNUSUAL_PACED)))
+	if (plx_likely(!(qp->unusual & (UNUSUAL_PACED | UNUSUAL_NARROW))))
+		return true;
+	if (qp->unusual & UNUSUAL_NARROW && read_waits(qp)) {
+		plx_count(&qp->counters.window_stalls, 1);
+		return false;
+	}
+	if (!(qp->unusual & UNUSUAL_PACED))
 		return true;
 	from = qp->cc->ask(qp->cc_state, now, bytes);
 	req->pace_until = from > now ? from : PLX_NEVER;
@@ -198,7 +234,7 @@ wants_ack(const struct plx_rc *qp, bool last)
 	const struct requester *req = &qp->req;
 
 	return last || req->since_ack_request + 1 >= qp->ack_interval ||
-	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)qp->window_packets;
+	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
 }
 
 /* Book a packet that takes `packets` PSNs, and move the cursor behind it. */
@@ -291,15 +327,14 @@ send_read(struct plx_rc *qp, uint64_t now, uint32_t offset, struct plx_actions *
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 	const struct sq_track *track = sq_track(qp, req->cursor);
-	uint32_t chunk = qp->read_chunk - req->cursor_packet % qp->read_chunk;
-	uint32_t packets = track->packets - req->cursor_packet;
+	uint32_t packets = read_packets(qp);
 	uint32_t bytes = track->bytes - offset;
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_READ_REQUEST, req->next);
 
-	if (packets > chunk) {
-		packets = chunk;
-		bytes = chunk << qp->mtu_shift;
-	}
+	if (!plx_psn_eq(req->next, req->high))
+		packets = recover_ask_again(qp, packets);
+	if (packets < track->packets - req->cursor_packet)
+		bytes = packets << qp->mtu_shift;
 	emit->pkt.ack_request = true;
 	emit->pkt.reth = (struct plx_reth){
 		.va = wqe->remote_va + offset,
@@ -354,7 +389,7 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	struct requester *req = &qp->req;
 	const uint8_t left = qp->unusual & UNUSUAL_OLDEST ? UNUSUAL_NEWEST : 0;
 	const uint32_t cursor = req->cursor, packet = req->cursor_packet;
-	const uint32_t since = req->since_ack_request;
+	const uint32_t since = req->since_ack_request, window = req->window;
 	const struct plx_psn next = req->next;
 	bool sent = false, due = !plx_psn_eq(next, req->una);
 
@@ -364,10 +399,12 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		due = due && find_newest(qp);
 	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
 	if (due) {
-		req->since_ack_request = qp->ack_interval; /* asks for its ACK */
+		req->window = (uint32_t)plx_psn_diff(next, req->una); /* what is in flight */
+		req->since_ack_request = qp->ack_interval;            /* asks for its ACK */
 		sent = requester_transmit_one(qp, now, out);
 	}
 	qp->unusual |= left;
+	req->window = window;
 	if (PLX_MUTANT(PROBE_MOVES_CURSOR) && sent)
 		return true;
 	req->cursor = cursor;

@@ -142,8 +142,8 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	uint32_t bytes;
 	bool write;
 
-	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual || qp->resp.res_pending > 0 ||
-			 qp->resp.cnp_owed))
+	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual & UNUSUAL_OTHER ||
+			 qp->resp.res_pending > 0 || qp->resp.cnp_owed))
 		return PLX_USUAL_OTHER;
 	if (qp->resp.owed != OWED_NOTHING)
 		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, usual)
@@ -156,7 +156,7 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	write = wqe->op == PLX_WR_WRITE;
 	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
 			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
-			 plx_psn_diff(req->next, req->una) >= (int32_t)qp->window_packets) ||
+			 plx_psn_diff(req->next, req->una) >= (int32_t)req->window) ||
 	    !find_payload(qp, wqe, bytes, &usual->payload))
 		return PLX_USUAL_OTHER;
 	usual->payload_bytes = bytes;

@@ -243,8 +243,8 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
 				   uint32_t *fired) PLX_MUST_CHECK;
-/** Take back what was armed. Returns: the kinds, among `kinds`, that were; one that was armed and is
- * not among them has fired, or does so now. */
+/** Take back what was armed. Returns: the kinds, among `kinds`, that were; one that was armed and
+ * is not among them has fired, or does so now. */
 PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
 /** Take the kinds that have fired, and make the descriptor unreadable again. */
 PLX_API uint32_t plx_cq_fired(struct plx_cq *cq);
@@ -348,8 +348,8 @@ PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				      const struct plx_qp_link *link,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
-/** To ERROR, from INIT to INIT again: everything posted has completed when this returns, what was not
- * done with FLUSHED, in order. Errors: STATE (in RESET), TIMEOUT (the engine does not run) */
+/** To ERROR, from INIT to INIT again: everything posted has completed when this returns, what was
+ * not done with FLUSHED, in order. Errors: STATE (in RESET), TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_flush(struct plx_qp *qp) PLX_MUST_CHECK;
 
 struct plx_qp_info {

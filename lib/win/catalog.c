@@ -149,7 +149,7 @@ add_named(struct catalog *catalog, const char *word, size_t length)
 				 text);
 		return;
 	}
-	snprintf(fresh->library, sizeof(fresh->library), "%s", path);
+	memcpy(fresh->library, path, strlen(path) + 1);
 	for (; fresh->entries < 2; fresh->entries++) {
 		WSAPROTOCOL_INFOW *entry = &fresh->entry[fresh->entries];
 

@@ -131,7 +131,7 @@ read_number(const struct place *at, const char *name, long long min, long long m
 static bool
 read_field(const struct place *at, const struct field *field, WSAPROTOCOL_INFOW *entry)
 {
-	long long value;
+	long long value = 0;
 	uint32_t word;
 
 	if (!read_number(at, field->name, field->min, field->max, &value))
@@ -161,7 +161,7 @@ static bool
 read_family(const struct place *at, int *family)
 {
 	const char *word = config_setting_get_string(at->setting);
-	long long value;
+	long long value = 0;
 
 	if (!word) {
 		if (!read_number(at, "family", 0, UINT16_MAX, &value))

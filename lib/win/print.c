@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <wchar.h>
 
 /* What a format gave. */
@@ -40,30 +41,44 @@ text_of(char *format, va_list args)
 	return text;
 }
 
-/* Write the text as wide characters. */
+/*
+ * Write past a stream that has wide characters: it would drop narrow ones, and its own have the
+ * code of the locale in which it was given its kind, often one of ASCII only.
+ */
 static bool
-written_wide(FILE *file, const char *text)
+written_past(FILE *file, const char *bytes, size_t length)
 {
-	wchar_t *wide = format_widened(text);
-	bool done = wide && fputws(wide, file) >= 0;
+	int fd = fileno(file);
 
-	free(wide);
-	return done;
+	if (fflush(file) != 0)
+		return false;
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			bytes += n;
+			length -= (size_t)n;
+		}
+	}
+	return true;
 }
 
-/* Write the text, which is freed. A stream that has wide characters would drop narrow ones. */
+/* Write the text, which is freed. */
 static bool
 written(FILE *file, struct text text)
 {
+	size_t length = (size_t)text.length;
 	bool done = false;
 
 	if (!text.bytes)
 		return false;
 	flockfile(file);
 	if (fwide(file, 0) > 0)
-		done = written_wide(file, text.bytes);
+		done = written_past(file, text.bytes, length);
 	else
-		done = fwrite(text.bytes, 1, (size_t)text.length, file) == (size_t)text.length;
+		done = fwrite(text.bytes, 1, length, file) == length;
 	funlockfile(file);
 	free(text.bytes);
 	return done;

@@ -117,8 +117,8 @@ measure(struct bench *bench)
 			double before = now_ns();
 
 			need(IND2MemoryRegion_Register(bench->mr, bench->memory, BYTES,
-						       ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov) ==
-				     ND_PENDING,
+						       ND_MR_FLAG_ALLOW_LOCAL_WRITE,
+						       &ov) == ND_PENDING,
 			     "Register does not pend");
 			await_packet(bench->port);
 			registering += now_ns() - before;

@@ -25,7 +25,8 @@ class Call:
     def __init__(self, place, ours, is_client, size, mtu, family):
         self.place, self.ours, self.is_client = place, ours, is_client
         self.size, self.mtu, self.family = size, mtu, family
-        self.numbers, self.made = [], []  # of connectors, of queue pairs
+        self.numbers = []  # of connectors
+        self.made = {}     # number: queue pair
         self.began = self.over = 0  # [s] of the clock that captures have
         self.may_lose = False  # the wire
 
@@ -36,8 +37,8 @@ class Call:
         return seen
 
     def make(self, number):
-        self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]), depth=64)
-        self.made.append(number)
+        self.made[number] = self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]),
+                                          depth=64)
 
     def dial(self, number=0, port=PORT):
         """Ask the guest's tool, which may not listen yet."""

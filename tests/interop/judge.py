@@ -44,6 +44,7 @@ MADS = {0x10: 'REQ', 0x11: 'MRA', 0x12: 'REJ', 0x13: 'REP', 0x14: 'RTU', 0x15: '
         0x16: 'DREP', 0x17: 'SIDR_REQ', 0x18: 'SIDR_REP'}
 REPLIES = ('ANSWER', 'ACK', 'ATOMIC_ACK')
 NAK_SEQUENCE = 0x60
+HEADER = 40  # bytes in front of each datagram received
 
 Packet = collections.namedtuple(
     'Packet', 'number time src dst opcode op place qpn psn ext payload wrong')
@@ -171,6 +172,8 @@ def take_apart(number, head, frame):
     ext = {}
     for header in headers:
         ext[header], rest = rest[:SIZES[header]], rest[SIZES[header]:]
+    if DETH in ext and ext[DETH][4]:
+        wrong.append('the reserved byte of the DETH')
     if any(rest[len(rest) - pad:]) or len(rest) % 4:
         wrong.append('the pad')
     seconds, microseconds = struct.unpack('<II', head[:8])
@@ -187,15 +190,41 @@ def take_mad(packet):
         return None
     body = mad[24:]
     seen = {'kind': kind, 'src': packet.src, 'dst': packet.dst, 'time': packet.time,
+            'transaction': mad[8:16].hex(),
             'local': body[0:4].hex(), 'remote': body[4:8].hex()}
     if kind == 'REQ':
         seen.update(qpn=int.from_bytes(body[32:35], 'big'), psn=int.from_bytes(body[44:47], 'big'),
                     mtu=128 << (body[50] >> 4))
     if kind == 'REP':
         seen.update(qpn=int.from_bytes(body[12:15], 'big'), psn=int.from_bytes(body[20:23], 'big'))
+    if kind == 'SIDR_REQ':  # with the addresses of the IP CM service in its private data
+        seen.update(pkey=body[4:6], service=body[8:16].hex(), version=body[16:18],
+                    asker=body[20:36].hex(), asked=body[36:52].hex())
+    if kind == 'SIDR_REP':
+        seen.update(status=body[4], qpn=int.from_bytes(body[8:11], 'big'),
+                    service=body[12:20].hex(), qkey=int.from_bytes(body[20:24], 'big'))
     if kind == 'REJ':
         seen['reason'] = int.from_bytes(body[10:12], 'big')
     return seen
+
+
+class Datagram:
+    """One datagram as it was on the wire."""
+
+    def __init__(self, packet, frame):
+        deth = packet.ext[DETH]
+        self.number, self.psn, self.data = packet.number, packet.psn, packet.payload
+        self.qkey = int.from_bytes(deth[:4], 'big')
+        self.from_qpn = int.from_bytes(deth[5:], 'big')
+        self.imm = int.from_bytes(packet.ext[IMM], 'big') if IMM in packet.ext else None
+        self.ip = bytes(frame[14:34] if frame[12:14] == b'\x08\x00' else frame[14:54])
+
+    def __str__(self):
+        return f'the datagram in frame {self.number}'
+
+    def received(self):
+        """What a receive has of it; None for each byte that nobody defines (IBTA A17.4.4)."""
+        return [None] * (HEADER - len(self.ip)) + list(self.ip + self.data)
 
 
 class Capture:
@@ -274,6 +303,11 @@ class Capture:
                 if link and mad['kind'] not in link['ends']:
                     link['ends'].append(mad['kind'])
         return list(found.values())
+
+    def datagrams(self, src, qpn):
+        """Those from there to that queue pair."""
+        return [Datagram(packet, self.frames[packet.number - 1][1]) for packet in self.packets
+                if packet.op == 'DATAGRAM' and (packet.src, packet.qpn) == (src, qpn)]
 
     def flow(self, src, qpn, replies):
         """The packets from there to that queue pair: replies or requests."""

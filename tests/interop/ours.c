@@ -81,8 +81,20 @@ drop_qp(struct ours_qp *one)
 	memset(one, 0, sizeof(*one));
 }
 
-/* qp id= gid= [depth=] [rd=]: make one, which takes receives; `gid` is the peer's, which chooses
- * among our addresses. */
+/* A new queue pair takes receives; one of datagrams is ready for all it can do. */
+static enum plx_status
+start_qp(struct plx_qp *qp, enum plx_qp_type type, struct plx_why *why)
+{
+	enum plx_qp_state last = type == PLX_QP_UD ? PLX_QP_RTS : PLX_QP_INIT;
+	enum plx_status status = PLX_OK;
+
+	for (int to = PLX_QP_INIT; to <= (int)last && status == PLX_OK; to++)
+		status = plx_qp_modify(qp, (enum plx_qp_state)to, NULL, NULL, why);
+	return status;
+}
+
+/* qp id= gid= [depth=] [rd=] [qkey=]: make one, which takes receives; `gid` is the peer's, which
+ * chooses among our addresses. With a Q_Key it is one of datagrams. */
 static void
 run_qp(const struct line *line)
 {
@@ -91,8 +103,8 @@ run_qp(const struct line *line)
 	struct plx_qp_options options = {
 		.sq_depth = depth,
 		.rq_depth = depth,
-		.responder_res = (uint32_t)line_number(line, "rd", 16),
 		.single_thread = true,
+		.qkey = (uint32_t)line_number(line, "qkey", 0),
 	};
 	struct plx_qp_address address;
 	struct ours_qp *one;
@@ -107,6 +119,9 @@ run_qp(const struct line *line)
 		line_answer("error id is out of range or in use");
 		return;
 	}
+	options.type = options.qkey ? PLX_QP_UD : PLX_QP_RC;
+	options.responder_res =
+		options.type == PLX_QP_UD ? 0 : (uint32_t)line_number(line, "rd", 16);
 	one = &ours.qp[id];
 	if (!make_cq(depth, &one->send_cq) || !make_cq(depth, &one->recv_cq)) {
 		drop_qp(one);
@@ -117,7 +132,7 @@ run_qp(const struct line *line)
 	options.recv_cq = one->recv_cq;
 	status = plx_qp_create(ours.pd, &options, &one->qp, &why);
 	if (status == PLX_OK)
-		status = plx_qp_modify(one->qp, PLX_QP_INIT, NULL, NULL, &why);
+		status = start_qp(one->qp, options.type, &why);
 	if (status == PLX_OK)
 		status = plx_qp_address(one->qp, &peer, &address);
 	if (status != PLX_OK) {
@@ -242,9 +257,12 @@ static const struct line_command commands[] = {
 	{"recv", ours_recv},
 	{"bind", ours_bind},
 	{"reap", ours_reap},
+	{"ah", ours_ah},
+	{"ahdrop", ours_ahdrop},
 	{"listen", ours_listen},
 	{"unlisten", ours_unlisten},
 	{"dial", ours_dial},
+	{"sidr", ours_sidr},
 	{"event", ours_event},
 	{"accept", ours_accept},
 	{"complete", ours_complete},
@@ -282,6 +300,9 @@ drop_all(void)
 	ours_cm_close();
 	for (int i = 0; i < OURS_QPS; i++)
 		drop_qp(&ours.qp[i]);
+	for (int i = 0; i < OURS_AHS; i++)
+		if (ours.ah[i] && plx_ah_destroy(ours.ah[i]) != PLX_OK)
+			fprintf(stderr, "address handle %d cannot be destroyed\n", i);
 	for (int i = 0; i < OURS_MWS; i++)
 		if (ours.mw[i] && plx_mw_destroy(ours.mw[i]) != PLX_OK)
 			fprintf(stderr, "window %d cannot be destroyed\n", i);

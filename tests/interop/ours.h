@@ -14,6 +14,7 @@
 enum {
 	OURS_QPS = 64,
 	OURS_MWS = 16,
+	OURS_AHS = 16,
 	OURS_LISTENERS = 4,
 	OURS_CONNECTORS = 256,
 };
@@ -27,6 +28,7 @@ struct ours {
 	} qp[OURS_QPS];
 	struct plx_mr *mr[AREAS];
 	struct plx_mw *mw[OURS_MWS];
+	struct plx_ah *ah[OURS_AHS];
 };
 
 extern struct ours ours;
@@ -49,11 +51,14 @@ void ours_send(const struct line *line);
 void ours_recv(const struct line *line);
 void ours_bind(const struct line *line);
 void ours_reap(const struct line *line);
+void ours_ah(const struct line *line);
+void ours_ahdrop(const struct line *line);
 
 /* connections */
 void ours_listen(const struct line *line);
 void ours_unlisten(const struct line *line);
 void ours_dial(const struct line *line);
+void ours_sidr(const struct line *line);
 void ours_event(const struct line *line);
 void ours_accept(const struct line *line);
 void ours_complete(const struct line *line);

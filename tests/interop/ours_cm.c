@@ -25,15 +25,19 @@ connector_of(const struct line *line)
 	return NULL;
 }
 
-/* listen port= [number=] */
+/* listen port= [number=] [id=]: for connections, or to tell of that queue pair of datagrams */
 void
 ours_listen(const struct line *line)
 {
 	struct plx_listen_options options = {.port = (uint16_t)line_number(line, "port", 0)};
+	struct ours_qp *ud = line_text(line, "id") ? ours_qp_of(line) : NULL;
 	uint64_t number = line_number(line, "number", 0);
 	enum plx_status status = PLX_OK;
 	struct plx_why why = {""};
 
+	if (line_text(line, "id") && !ud)
+		return;
+	options.ud = ud ? ud->qp : NULL;
 	if (number >= OURS_LISTENERS || listeners[number]) {
 		line_answer("error number is out of range or in use");
 		return;
@@ -74,34 +78,64 @@ options_of(const struct line *line, struct plx_connect_options *options, uint8_t
 	options->private_bytes = line_bytes(line, "data", data, PLX_PRIVATE_MAX);
 }
 
-/* dial conn= id= gid= port= [mtu= data=]: a new connector asks for a connection. */
-void
-ours_dial(const struct line *line)
+/* A new connector for dial and sidr; NULL: there is none, and that was answered. */
+static struct plx_connector **
+make_connector(const struct line *line)
 {
 	uint64_t number = line_number(line, "conn", OURS_CONNECTORS);
-	struct ours_qp *one = ours_qp_of(line);
-	struct plx_connect_options options;
-	uint8_t data[PLX_PRIVATE_MAX];
 	enum plx_status status = PLX_OK;
-	struct plx_why why = {""};
 
-	if (!one)
-		return;
-	options_of(line, &options, data);
-	if (!ours_ip_of(line, "gid", &options.remote))
-		return;
 	if (number >= OURS_CONNECTORS || connectors[number]) {
 		line_answer("error conn is out of range or in use");
-		return;
+		return NULL;
 	}
-	options.remote_port = (uint16_t)line_number(line, "port", 0);
 	if (!channel)
 		status = plx_channel_create(ours.adapter, 256, &channel);
 	if (status == PLX_OK)
 		status = plx_connector_create(channel, number, &connectors[number]);
 	if (status == PLX_OK)
-		status = plx_connect(connectors[number], one->qp, &options, &why);
-	ours_answer(status, &why);
+		return &connectors[number];
+	ours_answer(status, NULL);
+	return NULL;
+}
+
+/* dial conn= id= gid= port= [mtu= data=]: a new connector asks for a connection. */
+void
+ours_dial(const struct line *line)
+{
+	struct ours_qp *one = ours_qp_of(line);
+	struct plx_connect_options options;
+	struct plx_connector **connector;
+	uint8_t data[PLX_PRIVATE_MAX];
+	struct plx_why why = {""};
+
+	if (!one)
+		return;
+	options_of(line, &options, data);
+	options.remote_port = (uint16_t)line_number(line, "port", 0);
+	if (!ours_ip_of(line, "gid", &options.remote))
+		return;
+	connector = make_connector(line);
+	if (connector)
+		ours_answer(plx_connect(*connector, one->qp, &options, &why), &why);
+}
+
+/* sidr conn= gid= port= [data=]: a new connector asks for a service's queue pair of datagrams. */
+void
+ours_sidr(const struct line *line)
+{
+	struct plx_connect_options options;
+	struct plx_connector **connector;
+	uint8_t data[PLX_PRIVATE_MAX];
+	struct plx_why why = {""};
+
+	options_of(line, &options, data);
+	options.remote_port = (uint16_t)line_number(line, "port", 0);
+	if (!ours_ip_of(line, "gid", &options.remote))
+		return;
+	connector = make_connector(line);
+	if (connector)
+		ours_answer(plx_sidr_ask(*connector, &options, &why), &why);
 }
 
 static uint64_t
@@ -151,11 +185,12 @@ ours_event(const struct line *line)
 	line_hex(event.private_data, event.private_bytes, data);
 	ours_ip_text(&event.connection.remote, remote);
 	line_answer(
-		"ok kind=%s conn=%llu reason=%u gid=%s port=%u qpn=%u mtu=%u rd=%u res=%u rnr=%u "
-		"data=%s",
+		"ok kind=%s conn=%llu reason=%u gid=%s port=%u qpn=%u qkey=%u mtu=%u rd=%u res=%u "
+		"rnr=%u data=%s",
 		kind_name(event.kind), (unsigned long long)number, event.reason, remote,
-		event.connection.remote_port, event.connection.remote_qpn,
-		event.connection.path_mtu, event.connection.rd_atomic,
+		event.connection.remote_port,
+		event.kind == PLX_CM_EVENT_SIDR_REPLY ? event.qpn : event.connection.remote_qpn,
+		event.qkey, event.connection.path_mtu, event.connection.rd_atomic,
 		event.connection.responder_res, event.connection.rnr_retry, data);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our end's work requests: posting, binding, reaping.
+ * Our end's work requests: posting, binding, reaping; and address handles.
  * It keeps nothing of a request. Start with ours_send().
  */
 #include <string.h>
@@ -58,9 +58,10 @@ ours_reap(const struct line *line)
 		line_answer("none");
 		return;
 	}
-	line_answer("ok count=%llu wr=%llu op=%s status=%s bytes=%u imm=%u flags=%u",
+	line_answer("ok count=%llu wr=%llu op=%s status=%s bytes=%u imm=%u flags=%u "
+		    "qpn=%u",
 		    (unsigned long long)count, (unsigned long long)wc.wr_id, op_names[wc.op],
-		    status_names[wc.status], wc.bytes, wc.imm, wc.flags);
+		    status_names[wc.status], wc.bytes, wc.imm, wc.flags, wc.qpn);
 }
 
 /* The SGE that a command names by mr, at and bytes, `step` bytes further for each of `i`. */
@@ -113,7 +114,59 @@ op_of(const struct line *line)
 	return PLX_WR_NONE;
 }
 
-/* send id= op= mr= at= bytes= [rva= rkey=] [imm=|inv=] [compare= swap=] [count= step= rstep=] */
+/* ah ah= gid=: a handle of that number, for datagrams to that address */
+void
+ours_ah(const struct line *line)
+{
+	struct plx_ah_options options = {.dscp = 0xff};
+	uint64_t id = line_number(line, "ah", OURS_AHS);
+	struct plx_why why = {""};
+
+	if (!ours_ip_of(line, "gid", &options.remote))
+		return;
+	if (id >= OURS_AHS || ours.ah[id])
+		line_answer("error ah is out of range or in use");
+	else
+		ours_answer(plx_ah_create(ours.pd, &options, &ours.ah[id], &why), &why);
+}
+
+/* ahdrop ah= */
+void
+ours_ahdrop(const struct line *line)
+{
+	uint64_t id = line_number(line, "ah", OURS_AHS);
+	enum plx_status status;
+
+	if (id >= OURS_AHS || !ours.ah[id]) {
+		line_answer("error ah names no address handle");
+		return;
+	}
+	status = plx_ah_destroy(ours.ah[id]);
+	if (status == PLX_OK)
+		ours.ah[id] = NULL;
+	ours_answer(status, NULL);
+}
+
+/* Where a datagram goes: ah=, qpn= and qkey= of a command that has them. */
+static bool
+aim(const struct line *line, struct plx_send_wr *wr)
+{
+	uint64_t id = line_number(line, "ah", OURS_AHS);
+
+	if (!line_text(line, "ah"))
+		return true;
+	if (id >= OURS_AHS || !ours.ah[id]) {
+		line_answer("error ah names no address handle");
+		return false;
+	}
+	wr->ah = ours.ah[id];
+	wr->remote_qpn = (uint32_t)line_number(line, "qpn", 0);
+	wr->remote_qkey = (uint32_t)line_number(line, "qkey", 0);
+	return true;
+}
+
+/* send id= op= mr= at= bytes= [rva= rkey=] [imm=|inv=] [compare= swap=] [count= step= rstep=]
+ * [ah= qpn= qkey=] */
 void
 ours_send(const struct line *line)
 {
@@ -132,7 +185,7 @@ ours_send(const struct line *line)
 	};
 	enum plx_status status = PLX_OK;
 
-	if (!one || !sge_of(line, &sge))
+	if (!one || !sge_of(line, &sge) || !aim(line, &wr))
 		return;
 	wr.sges = sge.length != 0;
 	for (uint64_t i = 0; i < count && status == PLX_OK; i++) {

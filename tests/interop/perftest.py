@@ -79,13 +79,15 @@ class Run:
         """@param role ours: 'server' or 'client'; ours is a cells.End"""
         self.place, self.ours, self.tool, self.role = place, ours, tool, role
         self.size, self.mtu, self.family, self.count = size, mtu, family, count
-        self.own = self.peer = None
+        self.own = self.peer = self.child = None
         self.memory = b''  # ours, when it was over
 
     def command(self):
         name, _, atomic = self.tool.partition(' ')
         index = {4: 1, 6: 2}[self.family]
-        if name == 'ibv_rc_pingpong':
+        if name == 'ibv_ud_pingpong':
+            words = f'{name} -g {index} -s {self.size} -n {self.count}'
+        elif name == 'ibv_rc_pingpong':
             words = f'{name} -g {index} -m {self.mtu} -s {self.size} -n {self.count} -c'
         else:
             words = f'{name} -x {index} -F -m {self.mtu} -n {self.count}'
@@ -106,24 +108,27 @@ class Run:
         return child, Exchange(self.place.dial(rig.RXE[4], PORT), True)
 
     def play(self):
-        child, exchange = self.meet()
+        self.child, exchange = self.meet()
         try:
-            if self.tool == 'ibv_rc_pingpong':
+            if self.tool.endswith('pingpong'):
                 self.play_pingpong(exchange)
             else:
                 self.play_perftest(exchange)
         except Failed as failed:
-            child.terminate()  # and the script ends the tool
-            raise Failed(f'{failed}; {self.tool} said: {ended(child)}') from None
+            self.child.terminate()  # and the script ends the tool
+            raise Failed(f'{failed}; {self.tool} said: {ended(self.child)}') from None
         finally:
             exchange.close()
-        said = ended(child)
-        if child.returncode:
-            raise Failed(f'{self.tool} ended with {child.returncode}: {said[-1000:]}')
+        said = ended(self.child)
+        if self.child.returncode:
+            raise Failed(f'{self.tool} ended with {self.child.returncode}: {said[-1000:]}')
 
     def make(self):
         self.own = self.ours.ask('qp', id=0, gid=rig.gid(rig.RXE[self.family]),
-                                 depth=max(64, 2 * self.count))
+                                 depth=max(64, 2 * self.count), **self.qp_options())
+
+    def qp_options(self):
+        return {}
 
     def connect(self):
         self.ours.ask('connect', id=0, qpn=self.peer['qpn'], psn=self.peer['psn'],
@@ -142,11 +147,12 @@ class Run:
         exchange.swap(CYCLE.to_bytes(4, 'big'))
         exchange.swap(LINE.to_bytes(4, 'big'))
         exchange.swap(MTU_CODES[self.mtu])
+        self.begin(exchange)
         self.make()
         memory = self.ours.memory
-        keys = key_line(self.own, 16, memory['rkey'], memory['va'])
+        keys = self.key_line(self.own, 16, memory['rkey'], memory['va'])
         self.ours.ask('fill', mr=0, at=0, bytes=ROOM, seed=SEED)
-        self.peer = parse_keys(exchange.swap(keys))
+        self.peer = self.parse_keys(exchange.swap(keys))
         if op == 'SEND':
             self.receive()
         self.connect()
@@ -159,11 +165,19 @@ class Run:
         elif op == 'SEND':
             self.ours.program.reap(0, 'recv', self.count)
         exchange.swap(keys)  # which the tool says when it is done
-        self.memory = self.ours.peek(0, MEMORY_MAX)
+        self.keep()
         if has_reports:
             for _ in range(5):
                 exchange.swap(b'\0' * 8)
             exchange.swap(keys)
+        self.end(exchange)
+
+    key_line, parse_keys = staticmethod(key_line), staticmethod(parse_keys)
+
+    def begin(self, exchange):
+        """What comes before the first exchange of keys."""
+
+    def end(self, exchange):
         exchange.swap(b'done\0')
 
     def ask_all(self, op):
@@ -191,9 +205,7 @@ class Run:
     def play_pingpong(self, exchange):
         self.make()
         own = f'0000:{self.own["qpn"]:06x}:{self.own["psn"]:06x}:{self.own["gid"]}\0'.encode()
-        self.ours.ask('fill', mr=0, at=0, bytes=ROOM, seed=SEED)
-        for at in range(0, self.size, 4096):  # what -c looks at
-            self.ours.ask('poke', mr=0, at=at, bytes=1, data='00')
+        self.fill()
         self.receive()
         if exchange.is_client:
             exchange.talk.sendall(own)
@@ -206,6 +218,14 @@ class Run:
             exchange.talk.sendall(own)
             exchange.read(5)
         self.ping(exchange.is_client)
+        self.keep()
+
+    def fill(self):
+        self.ours.ask('fill', mr=0, at=0, bytes=ROOM, seed=SEED)
+        for at in range(0, self.size, 4096):  # what -c looks at
+            self.ours.ask('poke', mr=0, at=at, bytes=1, data='00')
+
+    def keep(self):
         self.memory = self.ours.peek(0, MEMORY_MAX)
 
     # ---- what the capture shows ------------------------------------------------------------

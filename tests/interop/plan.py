@@ -7,9 +7,11 @@ import time
 
 import cells
 import cm
+import datagrams
 import errors
 import judge
 import perftest
+import perftest_cm
 import rig
 import storms
 from rig import Failed
@@ -76,6 +78,8 @@ class Plan:
                 self.tools(mtu, family)
             for mtu, family in self.ways():
                 self.connections(mtu, family)
+            for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
+                self.datagrams(mtu, family)
             for mtu, family in self.ways():
                 self.pings(mtu, family)
             for mtu, family in self.ways()[-ENOUGH if self.arguments.smoke else None:]:
@@ -162,8 +166,7 @@ class Plan:
 
     def all_rows(self, is_ours, mtu, family, wire='clean'):
         """Those that are wanted of every operation in every size."""
-        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)
-                 if wire != storms.HEAVY or size <= storms.HEAVY_MAX]
+        names = [(op, size) for op in cells.SIZED for size in self.some_sizes(mtu)]
         names += [(op, 8) for op in cells.ATOMICS]
         rows = [self.add('peer', is_ours, op, size, mtu, family, wire) for op, size in names]
         return [row for row in rows if row]
@@ -176,7 +179,7 @@ class Plan:
         link = work = None
         done, first = [], rows[0]
         is_clean = first.wire == 'clean'
-        options = {} if is_clean else storms.PATIENT if first.is_ours_asking else storms.HASTY
+        options = {} if is_clean else storms.HASTY
         try:
             link = cells.Link(*self.ends(first), first.mtu, first.family, **options)
             links.append(link)
@@ -219,11 +222,10 @@ class Plan:
             return [8]
         return [mtu + 1] if self.arguments.smoke else [1, mtu + 1, 65536]
 
-    def play(self, row, count=5):
+    def play(self, row, count=5, kind=perftest.Run):
         """Run one tool. Returns what judges it."""
         role = 'client' if row.is_ours_asking else 'server'
-        run = perftest.Run(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family,
-                           count)
+        run = kind(self.place, self.ours, row.tool, role, row.size, row.mtu, row.family, count)
 
         def play():
             with contextlib.closing(run):
@@ -242,6 +244,9 @@ class Plan:
             for is_ours in (True, False) if kind != cm.Starved else (False,):
                 for size in self.call_sizes(name, mtu):
                     rows.append((self.add(name, is_ours, 'CM', size, mtu, family), kind))
+        for tool, role, size in self.cm_tools(mtu, family):
+            op = f'{perftest.TOOLS[tool][0]} rdma_cm'
+            rows.append((self.add(tool, role == 'client', op, size, mtu, family), None))
         rows = [(row, kind) for row, kind in rows if row]
         if not rows:
             return
@@ -249,9 +254,17 @@ class Plan:
         self.ours.ask('listen', port=cm.PORT)
         with self.captured(f'cm-{mtu}-v{family}', [row for row, _ in rows]) as judges:
             for row, kind in rows:
-                judges.append(self.call(row, kind))
+                judges.append(self.call(row, kind) if kind else
+                              self.play(row, kind=perftest_cm.RunOverCm))
         self.ours.ask('unlisten')
         self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
+
+    def cm_tools(self, mtu, family):
+        """Perftest's with -R: over connections of the communication manager alone."""
+        if family not in perftest_cm.FAMILIES or self.arguments.smoke:
+            return []
+        return [(tool, role, size) for tool in perftest_cm.TOOLS for role in ('client', 'server')
+                for size in (1, mtu + 1, 65536)]
 
     def call_sizes(self, name, mtu):
         if name in ('refusal', 'no receive'):
@@ -271,6 +284,29 @@ class Plan:
                 call.play()
             call.over = time.time()
         return self.attempt(row, play, lambda capture: call.judge(capture, judge.pattern))
+
+    # ---- datagrams -------------------------------------------------------------------------
+
+    def datagrams(self, mtu, family):
+        sizes = [mtu] if self.arguments.smoke else [1, mtu - 1, mtu]
+        names = [('ibv_ud_pingpong', 'SEND', sizes, datagrams.UdPingpong),
+                 ('ibv_ud_pingpong', 'other Q_Key', [63], datagrams.WrongKey),
+                 ('udaddy', 'SEND_IMM', sizes, datagrams.Udaddy),
+                 ('udaddy', 'nobody listens', [0], datagrams.NoService)]
+        names += [(tool, 'SEND UD', [1, mtu], datagrams.UdPerftest)
+                  for tool in datagrams.UdPerftest.TOOLS]
+        names = names[:3:2] if self.arguments.smoke else names
+        rows = [(self.add(tool, is_ours, op, size, mtu, family), kind)
+                for tool, op, some, kind in names for is_ours in (True, False) for size in some]
+        rows = [(row, kind) for row, kind in rows if row]
+        if not rows:
+            return
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[mtu]}')  # which is how long they may be
+        with self.captured(f'datagrams-{mtu}-v{family}', [row for row, _ in rows]) as judges:
+            for row, kind in rows:
+                judges.append(self.call(row, kind) if row.tool == 'udaddy' else
+                              self.play(row, kind=kind))
+        self.place.run(f'ip link set eth0 mtu {ETH_MTU[4096]}')
 
     # ---- what must fail --------------------------------------------------------------------
 

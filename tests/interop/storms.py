@@ -9,9 +9,6 @@ from rig import Failed
 
 SECONDS = 120  # that a row may take: a retransmission timer of 0.5 s runs out a few dozen times
 HASTY = {'retry': 7, 'timeout': 15}    # a connection's; 15 is 0.13 s, and 7 of rxe's is for ever
-# 18 is 1.07 s, for ours: rxe answers whole each READ of 1 MiB that it was asked for again, and the
-# next request waits for seconds behind what nobody wants any more.
-PATIENT = {'retry': 7, 'timeout': 18}
 COUNT, SIZE = 12, 30001
 ATOMICS = 64
 OPS = ['SEND', 'WRITE', 'READ', 'FETCH_ADD']
@@ -23,9 +20,6 @@ WIRES = {
     'reordering': 'delay 3ms reorder 25% 50%',
     'corruption 1 %': 'corrupt 1%',
 }
-# Each packet that comes late makes the sender go back: 1 MiB is sent dozens of times, and a capture
-# has hundreds of megabytes.
-HEAVY, HEAVY_MAX = 'reordering', 65536
 LOSSY = ['loss 1 %', 'corruption 1 %']
 
 

@@ -25,12 +25,15 @@ enum {
 		14 + 20 + 8 + 12 + 4 + 24, /* beside payload and extended headers; gap and CRC */
 	TICK_NS = 1 << 14,                 /* an engine's timers are no finer */
 	ACK_TIMEOUT_CODE = 14,
+	PACKETS_MAX = 6,
 };
 
 /* What the link does to a packet, and what is moved over it. */
 struct weather {
 	uint32_t loss_ppm, dup_ppm, reorder_ppm, reorder_depth;
-	bool letter; /* the responder says each NAK once, as the standard has it */
+	bool letter;           /* the responder says each NAK once, as the standard has it */
+	uint32_t overtake_ppm; /* packets that are not `behind_ns` late, as all the others are */
+	uint32_t behind_ns;
 };
 
 struct load {
@@ -153,6 +156,8 @@ launch(struct world *world, uint32_t from, const struct plx_emit *emit)
 	}
 	if (plx_prng_chance(&world->prng, weather->reorder_ppm))
 		one.at += gap * (1 + plx_prng_below(&world->prng, weather->reorder_depth));
+	if (weather->behind_ns > 0 && !plx_prng_chance(&world->prng, weather->overtake_ppm))
+		one.at += weather->behind_ns;
 	push(world, &one);
 }
 
@@ -321,13 +326,15 @@ static const struct load loads[] = {
 	{"WRITE 4 KiB, 32 open", PLX_WR_WRITE, 4096, 32},
 	{"READ 64 KiB, 8 open", PLX_WR_READ, 65536, 8},
 	{"WRITE 64 KiB, one by one", PLX_WR_WRITE, 65536, 1},
+	{"READ 1 MiB, 2 open", PLX_WR_READ, 1 << 20, 2},
 	{"READ 64 KiB, one by one", PLX_WR_READ, 65536, 1},
 	{"FETCH_ADD, one by one", PLX_WR_FETCH_ADD, 8, 1},
 };
 
 /* Each weather with the least that must be left, in hundredths of the goodput without faults. A
  * requester that goes back over all that is in flight, 16 packets here, cannot keep much more than
- * 1 / (1 + 16 * loss). */
+ * 1 / (1 + 16 * loss). No more than PACKETS_MAX times as many packets as without faults leave where
+ * the order is all that is wrong: in the last a packet in four overtakes 3 ms of others. */
 static const struct {
 	const char *name;
 	uint32_t bar;
@@ -340,10 +347,11 @@ static const struct {
 	{"1e-2, letter", 70, {.loss_ppm = 10000, .letter = true}},
 	{"1e-1", 5, {.loss_ppm = 100000}},
 	{"dup 10 %", 98, {.dup_ppm = 100000}},
-	{"late 1 %", 80, {.reorder_ppm = 10000, .reorder_depth = 8}},
+	{"late 1 %", 75, {.reorder_ppm = 10000, .reorder_depth = 8}},
 	{"all 1e-2",
-	 65,
+	 60,
 	 {.loss_ppm = 10000, .dup_ppm = 100000, .reorder_ppm = 10000, .reorder_depth = 8}},
+	{"early 25 %", 0, {.overtake_ppm = 250000, .behind_ns = 3000000}},
 };
 
 /* Requests a second, and packets a request, of one load in one weather. */
@@ -375,7 +383,7 @@ static uint32_t
 row(const struct load *load, uint64_t volume)
 {
 	uint64_t messages = volume / (load->bytes > 4096 ? load->bytes : 4096);
-	double none = 0;
+	double none = 0, least = 0;
 	uint32_t missed = 0;
 
 	if (load->deep == 1 && messages > 20000)
@@ -385,7 +393,9 @@ row(const struct load *load, uint64_t volume)
 		double packets, rate = measure(load, &weathers[w].weather, messages, &packets);
 
 		none = w == 0 ? rate : none;
+		least = w == 0 ? packets : least;
 		missed += rate * 100 < none * weathers[w].bar;
+		missed += weathers[w].weather.behind_ns > 0 && packets > PACKETS_MAX * least;
 		printf("  %5.3f %6.1f", rate / none, packets);
 	}
 	printf("\n");

@@ -9,7 +9,8 @@ B idle
 B > A  rnr         psn=10
 quiet
 post B recv 4096
-+10us A > B  send.first  psn=10
++10us A > B  send.first  psn=10   ack=1
+B > A  ack         psn=10 msn=0
 A > B  send.middle psn=11
 A > B  send.last   psn=12
 B > A  ack         psn=12 msn=1

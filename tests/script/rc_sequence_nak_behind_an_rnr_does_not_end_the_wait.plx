@@ -11,6 +11,7 @@ post B recv 4096
 view A retries_left 1
 +9.999us quiet
 +1ns A > B  send.first  psn=10   judged accept
+B > A  ack         psn=10 msn=0
 A > B  send.middle psn=11
 A > B  send.last   psn=12
 B > A  ack         psn=12 msn=1

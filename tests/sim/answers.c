@@ -97,12 +97,26 @@ is_fatal_nak(enum plx_verdict verdict)
 	       verdict == PLX_VERDICT_NAK_OPERATION;
 }
 
+/* Of a READ that was asked for again, as many answers as were asked for may come for nothing, and
+ * say that the others are on their way. */
+static void
+note_useless(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
+{
+	if (plx_opcodes[pkt->opcode].kind != PLX_OP_READ_RESPONSE || side->in_vain == 0 ||
+	    side->deadline_seen == PLX_NEVER ||
+	    (verdict != PLX_VERDICT_STALE && verdict != PLX_VERDICT_NAK_AGAIN))
+		return;
+	side->in_vain--;
+	side->waits_since = clock_local(side->station);
+}
+
 /* One acknowledgement or response, and what was said of it. */
 void
 answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 {
 	struct world *world = side->pair->world;
 
+	note_useless(side, pkt, verdict);
 	if (verdict == PLX_VERDICT_RESPONSE) {
 		take_response(side, pkt);
 	} else if (verdict == PLX_VERDICT_RESPONSE_DENIED) {

@@ -137,8 +137,10 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 		 "PSN %06x is sent, and is not outstanding", emit->pkt.psn.v);
 	sim_must(world, psn <= side->psn_next || psn == side->psn_una, "I6",
 		 "PSN %06x is sent out of turn", emit->pkt.psn.v);
-	sim_must(world, psn - side->psn_una < side->attr.window_packets, "I6",
-		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->attr.window_packets);
+	sim_must(world, psn - side->psn_una < side->window, "I6",
+		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->window);
+	if (again && emit->pkt.opcode == PLX_RC_READ_REQUEST)
+		side->in_vain += psns;
 	sim_must(world, again == (psn < side->psn_high), "I6", "PSN %06x is sent%s again",
 		 emit->pkt.psn.v, again ? "" : " silently");
 	if (side->deadline_seen == PLX_NEVER) {
@@ -156,6 +158,21 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 	sim_must(world, side->unasked < side->attr.ack_interval, "I6",
 		 "%u packets without AckReq, the interval is %u", side->unasked,
 		 side->attr.ack_interval);
+}
+
+/* A READ asks for all up to its next chunk; or for less, when something of that chunk has come, so
+ * that it is certain that the responder knows the whole. */
+static void
+check_piece(struct side *side, const struct op *op, const struct plx_pkt *pkt, uint32_t offset)
+{
+	uint64_t chunk = (uint64_t)side->attr.read_chunk_packets * side->attr.mtu;
+	uint32_t rest = op->length - offset;
+
+	if (rest > chunk - offset % chunk)
+		rest = (uint32_t)(chunk - offset % chunk);
+	sim_must(side->pair->world, pkt->reth.length == rest || offset % chunk > 0, "I6",
+		 "%u of %u bytes are asked for, and the responder may not know the others",
+		 pkt->reth.length, rest);
 }
 
 /* A request packet leaves. */
@@ -183,6 +200,8 @@ emission_check(struct side *side, const struct plx_emit *emit)
 				 psns <= side->attr.read_chunk_packets,
 			 "I6", "a READ of %u at offset %u of %u", pkt->reth.length, offset,
 			 op->length);
+	if (op->kind == PLX_WR_READ)
+		check_piece(side, op, pkt, offset);
 	check_order(side, emit, psn, psns);
 	/* decision 3: an application may have posted this because of a receive completion */
 	sim_must(world, side->psn_replied >= side->psn_delivered, "D9",

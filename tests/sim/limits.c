@@ -61,6 +61,11 @@ check_requester(struct side *side, const struct plx_rc_view *view)
 	}
 	if (una > side->psn_una) {
 		side->waits_since = clock_local(side->station);
+		side->window += una - side->psn_una < side->attr.window_packets
+					? (uint32_t)(una - side->psn_una)
+					: side->attr.window_packets;
+		if (side->window > side->attr.window_packets)
+			side->window = side->attr.window_packets;
 		side->again = 0;
 		side->charged = side->rnrs = 0;
 		world->progress_at = world->now;
@@ -98,6 +103,24 @@ check_patience(struct side *side, const struct plx_rc_view *view, bool charged)
 	side->deadline_seen = view->ack_deadline_ns;
 }
 
+/* How many packets may be in flight from now on: each time that it goes back takes a third away,
+ * and behind a receiver that is not ready one may follow. */
+static void
+narrow_window(struct side *side)
+{
+	uint64_t losses = plx_rc_counters(ep_qp_core(side->qp))->go_backs;
+
+	for (; side->losses_seen < losses; side->losses_seen++) {
+		if (side->window <= PLX_WINDOW_LEAST)
+			continue;
+		side->window -= side->window / 3;
+		if (side->window < PLX_WINDOW_LEAST)
+			side->window = PLX_WINDOW_LEAST;
+	}
+	if (side->rnr_now)
+		side->window = 1;
+}
+
 /* What a retry costs, and that progress gives everything back. */
 static void
 check_retries(struct side *side, const struct plx_rc_view *view)
@@ -113,6 +136,7 @@ check_retries(struct side *side, const struct plx_rc_view *view)
 		side->charge_now += (uint32_t)timeouts_since(side);
 		side->timeouts_seen += timeouts_since(side);
 	}
+	narrow_window(side);
 	if (side->rnr_now)
 		side->charged = 0; /* the peer is alive */
 	check_patience(side, view, side->charge_now > 0);

@@ -276,7 +276,9 @@ reset_model(struct side *side)
 	side->rnr_now = false;
 	side->timeouts_seen = plx_rc_counters(ep_qp_core(side->qp))->timeouts;
 	side->probes_seen = plx_rc_counters(ep_qp_core(side->qp))->probes;
-	side->probe_left = side->again = 0;
+	side->losses_seen = plx_rc_counters(ep_qp_core(side->qp))->go_backs;
+	side->window = side->attr.window_packets;
+	side->probe_left = side->again = side->in_vain = 0;
 	side->again_now = false;
 	side->deadline_seen = PLX_NEVER;
 	side->due = NULL;

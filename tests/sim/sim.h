@@ -345,6 +345,9 @@ struct side {
 	uint64_t waits_since;   /* local time: what is unacknowledged has had no answer since */
 	uint64_t deadline_seen; /* of the ack timer after the last call */
 	uint32_t unasked;       /* packets since the last AckReq */
+	uint32_t window;        /* packets in flight: as agreed, or fewer after losses */
+	uint64_t losses_seen;   /* times it went back */
+	uint32_t in_vain;       /* answers asked for again, each of which may put off a question */
 	bool cause_seen;
 	uint8_t cause;
 

@@ -81,7 +81,8 @@ struct play {
 	uint32_t completed; /* requests that PARTLY completed */
 	uint8_t retries_left, rnr_retries_left;
 	bool went_back, rnr_waiting;
-	bool again; /* went back, and it may show that this was for nothing */
+	bool again;       /* went back, and it may show that this was for nothing */
+	bool asked_again; /* answers of a READ, so that some may come that bring nothing */
 };
 
 uint32_t play_mixes(void);
@@ -136,6 +137,7 @@ struct expectation {
 	struct plx_psn una, next, high;
 	uint8_t retries_left, rnr_retries_left;
 	bool rnr_waiting;
+	bool puts_off;     /* it brings nothing, and says that the peer is still answering */
 	uint32_t placed;   /* bytes */
 	uint64_t place_at; /* as struct req.local */
 };

@@ -190,6 +190,12 @@ compare_view(struct seen *seen, const struct plx_rc_view *before)
 	expect(seen, "retries left", after.retries_left, want->retries_left);
 	expect(seen, "RNR retries left", after.rnr_retries_left, want->rnr_retries_left);
 	expect(seen, "RNR waiting", after.rnr_waiting, want->rnr_waiting);
+	if (want->verdict == PLX_VERDICT_STALE ||
+	    (want->verdict == PLX_VERDICT_NAK_AGAIN && plx_psn_eq(want->una, seen->play->una)))
+		expect(seen, "the next question is put off",
+		       after.ack_deadline_ns != before->ack_deadline_ns, want->puts_off);
+	if (want->puts_off)
+		after.ack_deadline_ns = before->ack_deadline_ns;
 	if (want->verdict == PLX_VERDICT_GHOST || want->verdict == PLX_VERDICT_STALE ||
 	    want->verdict == PLX_VERDICT_SYNDROME)
 		expect(seen, "a refused packet that changed the view",
@@ -221,12 +227,12 @@ compare_memory(struct seen *seen)
 
 /* The rest goes as it should, but for a requester with no retry left: it may only fail in order. */
 static void
-compare_sequel(struct seen *seen, struct bench *bench)
+compare_sequel(struct seen *seen, struct bench *bench, uint64_t now)
 {
 	uint32_t reqs = seen->play->reqs;
 
 	seen->completions = seen->want->completed;
-	if (!play_out(bench, NOW, note_completion, seen)) {
+	if (!play_out(bench, now, note_completion, seen)) {
 		differ(seen, "the play does not end", 0, 1);
 		return;
 	}
@@ -248,14 +254,17 @@ answer_check(struct bench *bench, const struct play *play, const struct answer *
 	struct seen seen = {
 		.play = play, .answer = answer, .want = want, .bench = bench, .same = true};
 	struct plx_rc_view before;
+	uint64_t now = NOW;
 
 	memset(&before, 0, sizeof(before));
 	plx_rc_query(bench->qp, &before);
-	expect(&seen, "verdict", bench_feed(bench, &answer->pkt, NOW), want->verdict);
+	if (want->puts_off) /* the last moment at which it matters */
+		now = before.ack_deadline_ns - 1;
+	expect(&seen, "verdict", bench_feed(bench, &answer->pkt, now), want->verdict);
 	gather(&seen);
 	/* completions only: nothing may leave, or the go-back point would move */
 	plx_actions_reset(&bench->out);
-	expect(&seen, "packets without a budget", plx_rc_transmit(bench->qp, NOW, 0, &bench->out),
+	expect(&seen, "packets without a budget", plx_rc_transmit(bench->qp, now, 0, &bench->out),
 	       0);
 	gather(&seen);
 	expect(&seen, "packets without a budget", seen.emitted, 0);
@@ -266,6 +275,6 @@ answer_check(struct bench *bench, const struct play *play, const struct answer *
 	if (want->error)
 		expect(&seen, "events of flush", seen.flushed, 1);
 	else if (!play->denied)
-		compare_sequel(&seen, bench);
+		compare_sequel(&seen, bench, now);
 	return seen.same;
 }

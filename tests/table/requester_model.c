@@ -236,4 +236,7 @@ requester_model(const struct play *play, const struct answer *answer, struct exp
 		model_ack(play, answer, out);
 	else
 		model_response(play, answer, out);
+	out->puts_off =
+		play->asked_again && plx_opcodes[answer->opcode].kind == PLX_OP_READ_RESPONSE &&
+		(out->verdict == PLX_VERDICT_STALE || out->verdict == PLX_VERDICT_NAK_AGAIN);
 }

@@ -273,6 +273,30 @@ take_stage(struct bench *bench, struct play *play)
 	}
 }
 
+/* Everything from una on was sent once more, or as a probe the oldest packet, and a newest that is
+ * not a long READ. */
+static bool
+reads_are_asked_again(const struct play *play)
+{
+	const struct req *newest = &play->req[play->reqs - 1];
+	bool any = false, oldest = true;
+
+	if (play->stage == STAGE_SENT || play->stage == STAGE_PARTLY ||
+	    play->stage == STAGE_WENT_BACK || play->stage == STAGE_RNR)
+		return false;
+	for (uint32_t i = 0; i < play->reqs; i++) {
+		const struct req *req = &play->req[i];
+
+		if (plx_psn_diff(plx_psn_add(req->psn, req->psns), play->una) <= 0)
+			continue;
+		any |= req_is_read(req) &&
+		       (play->stage != STAGE_PROBED || oldest ||
+			(req == newest && (req->psns == 1 || play->chunk == 1)));
+		oldest = false;
+	}
+	return any;
+}
+
 void
 play_reach(struct bench *bench, struct play *play)
 {
@@ -295,6 +319,7 @@ play_reach(struct bench *bench, struct play *play)
 		BENCH_CHECK(plx_rc_modify(bench->qp, PLX_QP_SQD, NULL) == PLX_OK);
 	if (play->denied)
 		BENCH_CHECK(plx_region_retire(bench->mem, bench->recv_region) == PLX_OK);
+	play->asked_again = reads_are_asked_again(play);
 	plx_rc_query(bench->qp, &view);
 	BENCH_CHECK(plx_psn_eq(view.psn_unacked, play->una));
 	BENCH_CHECK(plx_psn_eq(view.psn_next, play->next));
@@ -361,7 +386,7 @@ respond(struct player *p, const struct plx_pkt *request)
 		pkt.opcode = PLX_RC_ATOMIC_ACK;
 		pkt.atomic_original = BENCH_ORIGINAL;
 		give(p, &pkt);
-	} else if (plx_opcode_has(op, PLX_OPF_LAST) || plx_opcode_has(op, PLX_OPF_ONLY)) {
+	} else if (request->ack_request) {
 		pkt.opcode = PLX_RC_ACK;
 		give(p, &pkt);
 	}

@@ -12,7 +12,7 @@ RANK = {'types': -1, 'base': 0, 'wire': 1, 'mad': 1, 'mem': 1, 'ring': 1, 'actio
         'nd2': 7, 'ndk': 7, 'san': 7}
 HOMES = ('lib/', 'drivers/')
 # What programs include of these is ND2's, under ND2's names, in lib/ndspi/include.
-NO_FACE = ('ndspi', 'nd2')
+NO_FACE = ('ndspi',)
 
 LIST = "rooms = ['lib/base', 'lib/wire', 'lib/mem']\n"
 WIRE = {'meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': '',

@@ -36,7 +36,10 @@ typedef ULONG NET_IFINDEX, IF_INDEX;
 #define GAA_FLAG_SKIP_DNS_SERVER    0x0008
 #define GAA_FLAG_INCLUDE_PREFIX     0x0010
 #define GAA_FLAG_SKIP_FRIENDLY_NAME 0x0020
+#define GAA_FLAG_INCLUDE_WINS_INFO  0x0040
 #define GAA_FLAG_INCLUDE_GATEWAYS   0x0080
+
+#define GAA_FLAG_INCLUDE_ALL_INTERFACES 0x0100
 
 #define IF_TYPE_OTHER             1
 #define IF_TYPE_ETHERNET_CSMACD   6
@@ -54,20 +57,58 @@ typedef enum {
 	IfOperStatusLowerLayerDown,
 } IF_OPER_STATUS;
 
+typedef enum {
+	IpPrefixOriginOther,
+	IpPrefixOriginManual,
+	IpPrefixOriginWellKnown,
+	IpPrefixOriginDhcp,
+	IpPrefixOriginRouterAdvertisement,
+} IP_PREFIX_ORIGIN;
+
+typedef enum {
+	IpSuffixOriginOther,
+	IpSuffixOriginManual,
+	IpSuffixOriginWellKnown,
+	IpSuffixOriginDhcp,
+	IpSuffixOriginLinkLayerAddress,
+	IpSuffixOriginRandom,
+} IP_SUFFIX_ORIGIN;
+
+typedef enum {
+	IpDadStateInvalid,
+	IpDadStateTentative,
+	IpDadStateDuplicate,
+	IpDadStateDeprecated,
+	IpDadStatePreferred,
+} IP_DAD_STATE;
+
 typedef struct _IP_ADAPTER_UNICAST_ADDRESS {
 	ULONG Length;
 	DWORD Flags;
 	struct _IP_ADAPTER_UNICAST_ADDRESS *Next;
 	SOCKET_ADDRESS Address;
+	IP_PREFIX_ORIGIN PrefixOrigin; /* always manual */
+	IP_SUFFIX_ORIGIN SuffixOrigin; /* always manual */
+	IP_DAD_STATE DadState;         /* always preferred */
+	ULONG ValidLifetime;           /* lifetimes never end */
+	ULONG PreferredLifetime;
+	ULONG LeaseLifetime;
 	UINT8 OnLinkPrefixLength;
 } IP_ADAPTER_UNICAST_ADDRESS, *PIP_ADAPTER_UNICAST_ADDRESS;
 
-typedef struct _IP_ADAPTER_GATEWAY_ADDRESS {
-	ULONG Length;
-	DWORD Reserved;
-	struct _IP_ADAPTER_GATEWAY_ADDRESS *Next;
-	SOCKET_ADDRESS Address;
-} IP_ADAPTER_GATEWAY_ADDRESS, *PIP_ADAPTER_GATEWAY_ADDRESS;
+/* The kinds of addresses that have nothing but an address. */
+#define PLX_IP_ADAPTER_ADDRESS(KIND)                       \
+	typedef struct _IP_ADAPTER_##KIND##_ADDRESS {      \
+		ULONG Length;                              \
+		DWORD Reserved;                            \
+		struct _IP_ADAPTER_##KIND##_ADDRESS *Next; \
+		SOCKET_ADDRESS Address;                    \
+	} IP_ADAPTER_##KIND##_ADDRESS, *PIP_ADAPTER_##KIND##_ADDRESS
+PLX_IP_ADAPTER_ADDRESS(ANYCAST);
+PLX_IP_ADAPTER_ADDRESS(MULTICAST);
+PLX_IP_ADAPTER_ADDRESS(DNS_SERVER);
+PLX_IP_ADAPTER_ADDRESS(WINS_SERVER);
+PLX_IP_ADAPTER_ADDRESS(GATEWAY);
 
 typedef struct _IP_ADAPTER_PREFIX {
 	ULONG Length;
@@ -77,13 +118,18 @@ typedef struct _IP_ADAPTER_PREFIX {
 	ULONG PrefixLength;
 } IP_ADAPTER_PREFIX, *PIP_ADAPTER_PREFIX;
 
-/* The members that this library fills in; those of Windows that it does not are not there. */
+/* What this library does not know stays 0 or NULL: addresses but unicast and gateways, suffix,
+ * zones, metrics. */
 typedef struct _IP_ADAPTER_ADDRESSES {
 	ULONG Length;
 	IF_INDEX IfIndex;
 	struct _IP_ADAPTER_ADDRESSES *Next;
 	PCHAR AdapterName;
 	PIP_ADAPTER_UNICAST_ADDRESS FirstUnicastAddress;
+	PIP_ADAPTER_ANYCAST_ADDRESS FirstAnycastAddress;
+	PIP_ADAPTER_MULTICAST_ADDRESS FirstMulticastAddress;
+	PIP_ADAPTER_DNS_SERVER_ADDRESS FirstDnsServerAddress;
+	PWCHAR DnsSuffix;
 	PWCHAR Description;
 	PWCHAR FriendlyName;
 	BYTE PhysicalAddress[MAX_ADAPTER_ADDRESS_LENGTH];
@@ -93,8 +139,14 @@ typedef struct _IP_ADAPTER_ADDRESSES {
 	DWORD IfType;
 	IF_OPER_STATUS OperStatus;
 	IF_INDEX Ipv6IfIndex;
+	ULONG ZoneIndices[16];
 	PIP_ADAPTER_PREFIX FirstPrefix;
+	ULONGLONG TransmitLinkSpeed; /* [bit/s] all ones: not known */
+	ULONGLONG ReceiveLinkSpeed;
+	PIP_ADAPTER_WINS_SERVER_ADDRESS FirstWinsServerAddress;
 	PIP_ADAPTER_GATEWAY_ADDRESS FirstGatewayAddress;
+	ULONG Ipv4Metric;
+	ULONG Ipv6Metric;
 } IP_ADAPTER_ADDRESSES, *PIP_ADAPTER_ADDRESSES;
 
 PLX_WIN_BEGIN

@@ -106,10 +106,11 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define CONTAINING_RECORD(address, type, field) \
 	((type *)((char *)(address) - __builtin_offsetof(type, field)))
 
-#define RtlZeroMemory(to, bytes)       ((void)memset((to), 0, (bytes)))
-#define RtlFillMemory(to, bytes, fill) ((void)memset((to), (fill), (bytes)))
-#define RtlCopyMemory(to, from, bytes) ((void)memcpy((to), (from), (bytes)))
-#define RtlMoveMemory(to, from, bytes) ((void)memmove((to), (from), (bytes)))
+/* The casts are for objects of classes, which gcc does not want to be filled. */
+#define RtlZeroMemory(to, bytes)       ((void)memset((void *)(to), 0, (bytes)))
+#define RtlFillMemory(to, bytes, fill) ((void)memset((void *)(to), (fill), (bytes)))
+#define RtlCopyMemory(to, from, bytes) ((void)memcpy((void *)(to), (from), (bytes)))
+#define RtlMoveMemory(to, from, bytes) ((void)memmove((void *)(to), (from), (bytes)))
 #define RtlEqualMemory(a, b, bytes)    (memcmp((a), (b), (bytes)) == 0)
 #define ZeroMemory                     RtlZeroMemory
 #define FillMemory                     RtlFillMemory

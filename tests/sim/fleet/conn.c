@@ -182,8 +182,11 @@ conn_birth(struct conn *conn)
 	mtu = fewer(mtus[plx_prng_below(&conn->prng, PLX_COUNT_OF(mtus))], conn->fleet->mtu_max);
 	conn->closing = false;
 	conn->born_at = world->now;
-	for (int s = 0; s < 2; s++)
+	/* Until the peer has its number: what the last life has left in the engine is nobody's. */
+	for (int s = 0; s < 2; s++) {
+		conn->end[s].attr.dest_qpn = 0;
 		draw_caps(&conn->end[s], &conn->prng);
+	}
 	for (int s = 0; s < 2; s++) {
 		create_qp(&conn->end[s], &conn->prng);
 		check_quota(&conn->end[s]);

@@ -25,6 +25,17 @@ enum {
 /* ---- the one that leaves ------------------------------------------------------------------------
  */
 
+static int leaves;
+
+/* LeakSanitizer asks this. Who leaves with everything open leaks on purpose. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+
+int
+__lsan_is_turned_off(void)
+{
+	return leaves;
+}
+
 static void
 leave(const char *how, struct nd_side *side)
 {
@@ -72,6 +83,7 @@ run_as_leaver(const char *how, const char *link, int family)
 	OVERLAPPED connected = {0}, completed = {0};
 	struct nd_side side;
 
+	leaves = 1;
 	start_with(link, 0);
 	nd_side_open(&side, 0, &options);
 	nd_receive(&side, 1, 0, 64);

@@ -22,6 +22,7 @@ static can_unload_fn *can_unload;
 static bool inline_mode;
 static HANDLE never;     /* an event that nobody sets */
 static const char *file; /* the configuration */
+static pid_t started_by;
 
 static const char config[] =
 	"adapters = (\n"
@@ -172,10 +173,14 @@ nothing_is_left(void **state)
 	return 0;
 }
 
+/* A child that a test has forked off is done with nothing of ours. */
 static void
-forget_file(void)
+clean_up(void)
 {
+	if (getpid() != started_by)
+		return;
 	unlink(file);
+	CloseHandle(never);
 }
 
 static void
@@ -216,7 +221,8 @@ nd_start(const char *configuration)
 	load();
 	never = CreateEventW(NULL, TRUE, FALSE, NULL);
 	file = path;
-	atexit(forget_file);
+	started_by = getpid();
+	atexit(clean_up);
 }
 
 static int
@@ -238,27 +244,32 @@ run_in(bool wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 }
 
 static int
-run(const char *name, const struct CMUnitTest *tests, size_t n, bool both)
+run(const char *name, const struct CMUnitTest *tests, size_t n, bool worker, bool inlined)
 {
-	int failures;
+	int failures = 0;
 
 	nd_start(config);
-	failures = run_in(false, name, tests, n);
-	if (both)
+	if (worker)
+		failures += run_in(false, name, tests, n);
+	if (inlined)
 		failures += run_in(true, name, tests, n);
-	CloseHandle(never);
-	never = NULL;
 	return failures;
 }
 
 int
 nd_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-	return run(name, tests, n, false);
+	return run(name, tests, n, true, false);
+}
+
+int
+nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+	return run(name, tests, n, false, true);
 }
 
 int
 nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-	return run(name, tests, n, true);
+	return run(name, tests, n, true, true);
 }

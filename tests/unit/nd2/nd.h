@@ -42,7 +42,9 @@ enum {
 
 /** Run all tests with worker threads. Returns: failures */
 int nd_run(const char *name, const struct CMUnitTest *tests, size_t n);
-/** ... and then all of them in inline mode: for tests of one thread. */
+/** In inline mode: tests of one thread. */
+int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
+/** The one, then the other. */
 int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
 
 /** Before the above, for a program with a configuration file of its own: the provider is loaded,

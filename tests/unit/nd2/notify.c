@@ -139,9 +139,8 @@ notify_refuses_what_is_no_kind(void **state)
 static void
 queued_requests_of_a_kind_finish_together_and_in_order(void **state)
 {
-	static const ULONG types[] = {ND_CQ_NOTIFY_ANY, ND_CQ_NOTIFY_SOLICITED,
-				      ND_CQ_NOTIFY_ERRORS, ND_CQ_NOTIFY_ANY,
-				      ND_CQ_NOTIFY_SOLICITED};
+	static const ULONG types[] = {ND_CQ_NOTIFY_ANY, ND_CQ_NOTIFY_SOLICITED, ND_CQ_NOTIFY_ERRORS,
+				      ND_CQ_NOTIFY_ANY, ND_CQ_NOTIFY_SOLICITED};
 	OVERLAPPED ov[5] = {{0}}, *got;
 	struct nd_side side;
 	ULONG_PTR key;
@@ -157,8 +156,7 @@ queued_requests_of_a_kind_finish_together_and_in_order(void **state)
 	for (int i = 0; i < 5; i++) {
 		if (types[i] == ND_CQ_NOTIFY_ERRORS)
 			continue;
-		assert_true(
-			GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[i]);
 	}
 	assert_pending(&ov[2]);
@@ -172,7 +170,8 @@ queued_requests_of_a_kind_finish_together_and_in_order(void **state)
 	nd_side_close(&side);
 }
 
-/* In the order of issue, there when the call returns; and nothing that comes later is lost by it. */
+/* In the order of issue, there when the call returns; and nothing that comes later is lost by it.
+ */
 static void
 A02_cancelled_requests_are_told_in_order_and_leave_nothing_armed(void **state)
 {
@@ -199,8 +198,7 @@ A02_cancelled_requests_are_told_in_order_and_leave_nothing_armed(void **state)
 		/* this one notifies nobody, so that it ends the next wait */
 		produce(&side, round, 1);
 		assert_hr(notify(&side, ND_CQ_NOTIFY_ANY, &ov[0]), ND_PENDING);
-		assert_true(
-			GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[0]);
 		expect_flushed(&side, round, 1);
 	}

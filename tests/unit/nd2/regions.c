@@ -204,8 +204,8 @@ A11_register_checks_in_order(void **state)
 	assert_hr(IND2MemoryRegion_Register(scene.mr, NULL, 0, 0, &ov), ND_INVALID_PARAMETER);
 	assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, 0, 0, &ov),
 		  ND_INVALID_BUFFER_SIZE);
-	assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, info.MaxRegistrationSize + 1,
-					    0, &ov),
+	assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, info.MaxRegistrationSize + 1, 0,
+					    &ov),
 		  ND_INVALID_PARAMETER);
 	assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, PAGE, 0x10, &ov),
 		  ND_INVALID_PARAMETER_3);
@@ -296,7 +296,8 @@ register_refuses_memory_that_is_not_accessible(void **state)
 /* ---- many, and much ---------------------------------------------------------------------------
  */
 
-/* As ndmrrate: overlapping, with different rights, all alive at once, each with tokens of its own. */
+/* As ndmrrate: overlapping, with different rights, all alive at once, each with tokens of its own.
+ */
 static void *
 register_many(void *context)
 {
@@ -354,7 +355,8 @@ minor_faults(void)
 static void
 register_64_mib(bool touched)
 {
-	uint8_t *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct scene scene;
 	OVERLAPPED ov = {0};
 	long before;

@@ -187,8 +187,7 @@ A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < 4; i++)
 			assert_hr(notify(&pair->b, &ov[i]), ND_PENDING);
-		assert_hr(IND2SharedReceiveQueue_CancelOverlappedRequests(pair->b.srq),
-			  ND_SUCCESS);
+		assert_hr(IND2SharedReceiveQueue_CancelOverlappedRequests(pair->b.srq), ND_SUCCESS);
 		for (int i = 0; i < 4; i++) {
 			assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
 			assert_ptr_equal(got, &ov[i]);
@@ -202,8 +201,7 @@ A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 		assert_pending(&ov[0]);
 		take(pair, taken++);
 		take(pair, taken++);
-		assert_true(
-			GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[0]);
 		fill(&pair->b, taken + 3, 2);
 	}

@@ -59,9 +59,9 @@ access_by(struct nd_pair *pair, uintptr_t context, UINT32 token, uint32_t at, ui
 		assert_hr(IND2QueuePair_Read(pair->a.qp, (void *)context, &sge, 1, there, token, 0),
 			  ND_SUCCESS);
 	else
-		assert_hr(IND2QueuePair_Write(pair->a.qp, (void *)context, &sge, 1, there, token,
-					      0),
-			  ND_SUCCESS);
+		assert_hr(
+			IND2QueuePair_Write(pair->a.qp, (void *)context, &sge, 1, there, token, 0),
+			ND_SUCCESS);
 }
 
 /* ---- rights -----------------------------------------------------------------------------------
@@ -125,9 +125,9 @@ bind_refuses_what_is_outside_and_what_is_bound(void **state)
 	assert_hr(IND2QueuePair_Bind(b->qp, NULL, unknown(b->mr), unknown(mw),
 				     b->arena + ND_ARENA - 7, 8, READ),
 		  ND_ACCESS_VIOLATION);
-	assert_hr(IND2QueuePair_Bind(b->qp, NULL, unknown(b->mr), unknown(mw), b->arena - 1, 8,
-				     READ),
-		  ND_ACCESS_VIOLATION);
+	assert_hr(
+		IND2QueuePair_Bind(b->qp, NULL, unknown(b->mr), unknown(mw), b->arena - 1, 8, READ),
+		ND_ACCESS_VIOLATION);
 	assert_hr(IND2QueuePair_Bind(b->qp, NULL, unknown(b->mr), unknown(mw), b->arena, SIZE_MAX,
 				     READ),
 		  ND_ACCESS_VIOLATION);

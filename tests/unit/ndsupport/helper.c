@@ -208,6 +208,24 @@ an_adapter_is_opened_and_keeps_its_library(void **state)
 }
 
 static void
+the_last_clean_up_unloads_what_is_idle(void **state)
+{
+	IND2Adapter *adapter;
+
+	(void)state;
+	scene_provider("second", 0x77);
+	started();
+	started();
+	assert_hr(open_adapter(MINE, &adapter), ND_SUCCESS);
+	assert_int_equal(IND2Adapter_Release(adapter), 0);
+	assert_true(scene_is_loaded("second"));
+	assert_hr(NdCleanup(), ND_SUCCESS);
+	assert_true(scene_is_loaded("second"));
+	stopped();
+	assert_false(scene_is_loaded("second"));
+}
+
+static void
 a_library_that_can_go_is_unloaded_at_once(void **state)
 {
 	(void)state;
@@ -403,6 +421,7 @@ main(void)
 		SCENE_TEST(flags_leave_versions_out),
 		SCENE_TEST(an_address_is_checked_whatever_its_port),
 		SCENE_TEST(an_adapter_is_opened_and_keeps_its_library),
+		SCENE_TEST(the_last_clean_up_unloads_what_is_idle),
 		SCENE_TEST(a_library_that_can_go_is_unloaded_at_once),
 		SCENE_TEST(opening_says_what_is_wrong),
 		SCENE_TEST(the_first_provider_that_succeeds_opens),

@@ -76,11 +76,17 @@ adapters_are_told_as_the_file_describes_them(void **state)
 	assert_int_equal(a->OperStatus, IfOperStatusUp);
 	assert_int_equal(a->IfType, IF_TYPE_ETHERNET_CSMACD);
 	assert_int_equal(a->Mtu, 2048);
+	assert_null(a->FirstAnycastAddress);
+	assert_null(a->FirstMulticastAddress);
+	assert_null(a->FirstDnsServerAddress);
+	assert_null(a->FirstWinsServerAddress);
 	assert_null(a->FirstPrefix);
 	assert_null(a->FirstGatewayAddress);
 	at = a->FirstUnicastAddress;
 	expect_address(&at->Address, "10.77.0.1");
 	assert_int_equal(at->OnLinkPrefixLength, 24);
+	assert_int_equal(at->DadState, IpDadStatePreferred);
+	assert_int_equal(at->ValidLifetime, UINT32_MAX);
 	at = at->Next;
 	expect_address(&at->Address, "fd77::1");
 	assert_int_equal(at->OnLinkPrefixLength, 64);

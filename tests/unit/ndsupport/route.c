@@ -70,6 +70,21 @@ the_longest_prefix_of_all_adapters_counts(void **state)
 }
 
 static void
+of_equal_prefixes_the_first_in_the_file_counts(void **state)
+{
+	(void)state;
+	scene_configure(
+		"adapters = (\n"
+		"  { name = \"a\"; device = \"net_wire0,end=0\"; address = [ \"10.9.0.1/24\" ]; "
+		"},\n"
+		"  { name = \"b\"; device = \"net_wire0,end=1\"; address = [ \"10.9.0.2/24\" ]; }\n"
+		");\n");
+	assert_int_equal(best("10.9.0.3"), A);
+	assert_int_equal(best("10.9.0.1"), A);
+	assert_int_equal(best("10.9.0.2"), B);
+}
+
+static void
 an_address_of_an_adapter_is_that_adapters(void **state)
 {
 	(void)state;
@@ -231,6 +246,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(the_longest_prefix_of_all_adapters_counts),
+		SCENE_TEST(of_equal_prefixes_the_first_in_the_file_counts),
 		SCENE_TEST(an_address_of_an_adapter_is_that_adapters),
 		SCENE_TEST(a_gateway_leads_everywhere_but_to_this_host),
 		SCENE_TEST(what_no_adapter_routes_is_the_kernels),

@@ -513,7 +513,8 @@ a_send_without_a_receive_fails_after_a_second(void **state)
 	end_post(&m.duo->a, PLX_WR_SEND, 1, 0, 0, 64, NULL);
 	duo_expect(m.duo->a.send_cq, 1, PLX_WC_RNR_RETRY_EXCEEDED);
 	took = duo_ns() - start;
-	assert_in_range(took, 1 * PLX_SEC, 1500 * PLX_MSEC + (duo_is_inline() ? 0 : PLX_SEC));
+	/* six waits are 1.47 s; the rest is for a machine that is busy with something else */
+	assert_in_range(took, 1 * PLX_SEC, 1500 * PLX_MSEC + PLX_SEC);
 	part(&m);
 }
 

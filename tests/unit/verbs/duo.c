@@ -427,3 +427,14 @@ duo_drop_asyncs(struct plx_adapter *adapter)
 	while (plx_adapter_next_async(adapter, &async))
 		;
 }
+
+void
+duo_deliver(struct duo *duo, uint32_t n, uint8_t flags)
+{
+	for (uint32_t i = 0; i < n; i++)
+		end_receive(&duo->b, i, 0, 64);
+	for (uint32_t i = 0; i < n; i++)
+		end_post(&duo->a, PLX_WR_SEND, i, flags, 0, 8, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+}

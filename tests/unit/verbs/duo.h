@@ -126,6 +126,9 @@ void end_assert_filled(const struct end *end, uint32_t offset, uint32_t bytes, u
 /* ---- completions ----------------------------------------------------------------------------
  */
 
+/** `n` plain messages from a to b; when it returns, b's completion queue has `n` entries more. */
+void duo_deliver(struct duo *duo, uint32_t n, uint8_t flags);
+
 /** The next completion, waited for. */
 struct plx_wc duo_reap(struct plx_cq *cq);
 /** The next completion is this one. */

@@ -106,4 +106,23 @@ main()
 
 	return (Entry)found == NULL ? 0 : 1;
 }
+#elif NOISE == 9
+class Request : public OVERLAPPED
+{
+      public:
+	Request() : m_left(3)
+	{
+		ZeroMemory(this, sizeof(*this));
+	}
+	LONG m_left;
+};
+int
+main()
+{
+	Request a, b;
+
+	a.m_left = 7;
+	CopyMemory(&b, &a, sizeof(a));
+	return b.m_left == 7 ? 0 : 1;
+}
 #endif

@@ -11,8 +11,9 @@
 #include <process.h>
 #include <new>
 #include <sal.h>
-#include <winsock2.h>
-#include <ws2tcpip.h>
+#include <WinSock2.h>
+#include <WS2tcpip.h>
+#include <Windows.h>
 #include <ntstatus.h>
 #define WIN32_NO_STATUS
 #include <ndsupport.h>

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Posts and GetResults, with a worker that spins: no allocation, no lock and no system call, of any
+ * thread of the process; in inline mode, where an empty GetResults is all that moves the adapters,
+ * no allocation and next to no system call. Beside it a control that must be caught.
+ * Start with talk().
+ */
+#include "nd.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+enum {
+	TALK,
+	CONTROL,
+	ROUNDS = 3000,
+	LONG_BYTES = 20000,
+};
+
+static ULONG
+look(IND2CompletionQueue *cq)
+{
+	ND2_RESULT results[8];
+	ULONG n = IND2CompletionQueue_GetResults(cq, results, 8);
+
+	for (ULONG i = 0; i < n; i++)
+		assert_hr(results[i].Status, ND_SUCCESS);
+	return n;
+}
+
+/* Both sides are looked at, since in inline mode that is what moves them; and without a call of the
+ * test's own: nd_until() asks for the time, and yields. */
+static void
+reap(struct nd_pair *pair, ULONG of_a, ULONG of_b)
+{
+	while (of_a + of_b > 0) {
+		of_a -= look(pair->a.initiator_cq);
+		of_b -= look(pair->b.receive_cq);
+	}
+}
+
+static void
+write_inline(struct nd_pair *pair)
+{
+	ND2_SGE sge = nd_sge(&pair->a, 0, 64);
+
+	assert_hr(IND2QueuePair_Write(pair->a.qp, NULL, &sge, 1, (uintptr_t)pair->b.arena,
+				      pair->b.remote, ND_OP_FLAG_INLINE),
+		  ND_SUCCESS);
+}
+
+static void
+talk(struct nd_pair *pair, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		uint32_t bytes = i % 16 == 0 ? LONG_BYTES : 64;
+
+		for (int k = 0; k < 4; k++)
+			nd_receive(&pair->b, 1, 0, LONG_BYTES);
+		for (int k = 0; k < 4; k++)
+			nd_send(&pair->a, 2, 0, bytes,
+				k % 2 ? ND_OP_FLAG_SEND_AND_SOLICIT_EVENT : 0);
+		reap(pair, 4, 4);
+		nd_write(&pair->a, &pair->b, 3, 0, bytes, 0);
+		nd_write(&pair->a, &pair->b, 4, 0, bytes, ND_OP_FLAG_SILENT_SUCCESS);
+		write_inline(pair);
+		nd_read(&pair->a, &pair->b, 5, 0, bytes, ND_OP_FLAG_READ_FENCE);
+		reap(pair, 3, 0);
+	}
+}
+
+static void
+misbehave(void)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	void *volatile memory;
+
+	watch_begin(CONTROL);
+	memory = malloc(100);
+	free(memory);
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	(void)getppid();
+	watch_end(CONTROL);
+}
+
+static void
+watched(void **state)
+{
+	struct nd_options options = {.inline_bytes = 64};
+	struct nd_pair *pair = nd_pair_open(&options);
+
+	(void)state;
+	talk(pair, 20);
+	watch_begin(TALK);
+	talk(pair, ROUNDS);
+	watch_end(TALK);
+	misbehave();
+	nd_pair_close(pair);
+}
+
+static const struct CMUnitTest body[] = {
+	ND_TEST(watched),
+};
+
+/* As the usual one, but that the worker spins: to yield is a system call. */
+static const char spinning[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\" ]; });\n";
+
+static void
+with_a_worker(void)
+{
+	nd_start(spinning);
+	if (nd_run("watched", body, 1) != 0)
+		abort();
+}
+
+static void
+in_inline_mode(void)
+{
+	if (nd_run_inline("watched", body, 1) != 0)
+		abort();
+}
+
+static void
+count(void (*what)(void), struct watch_counts counts[WATCH_PHASES])
+{
+	assert_int_equal(watch_run(what, counts), 0);
+	assert_int_equal(counts[TALK].seen, 1);
+	assert_int_equal(counts[TALK].allocations, 0);
+	assert_int_equal(counts[CONTROL].seen, 1);
+	assert_true(counts[CONTROL].allocations >= 2);
+	assert_true(counts[CONTROL].locks >= 1);
+	assert_true(counts[CONTROL].calls >= 1);
+}
+
+static void
+posts_and_results_are_quiet(void **state)
+{
+	struct watch_counts counts[WATCH_PHASES] = {{0}};
+
+	(void)state;
+	count(with_a_worker, counts);
+	assert_int_equal(counts[TALK].locks, 0);
+	assert_int_equal(counts[TALK].first_call, -1);
+	assert_int_equal(counts[TALK].calls, 0);
+}
+
+static void
+in_inline_mode_they_nearly_are(void **state)
+{
+	struct watch_counts counts[WATCH_PHASES] = {{0}};
+
+	(void)state;
+	count(in_inline_mode, counts);
+	assert_in_range(counts[TALK].calls, 0, ROUNDS / 100);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(posts_and_results_are_quiet),
+		cmocka_unit_test(in_inline_mode_they_nearly_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
