@@ -90,7 +90,7 @@ storm_on = ND2_PROVIDER=$(CURDIR)/$(1)/lib/nd2/shared/libpollux-nd2.so \
 .PHONY: storm
 storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ninja ## connections of ND2 come and go: plain, ASan, TSan; SECONDS=60
 	for dir in build build-asan build-tsan; do \
-		ninja -C $$dir $(STORM) lib/nd2/shared/libpollux-nd2.so || exit 1; done
+		ninja -C $$dir $(STORM) || exit 1; done
 	$(call storm_on,build)
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storm_on,build-asan)
 	TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/clients/tsan.supp $(call storm_on,build-tsan)
