@@ -11,7 +11,7 @@
 #include <ndspi.h>
 #include <ntstatus.h>
 
-static const int SESSIONS = 3; // on each side
+static const int SESSIONS = 8; // on each side
 static const ULONG RECEIVES = 4;
 static const ULONG MESSAGE = 64;
 static const SIZE_T PIECE = (RECEIVES + 1) * MESSAGE; // of an end's buffer, for each session
