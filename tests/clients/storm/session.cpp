@@ -16,8 +16,10 @@ LONG Now(volatile LONG *value)
 
 bool Check(bool good, const char *what, const char *file, int line, HRESULT hr)
 {
-	if (!good && InterlockedIncrement(&g_Counters.Failures) <= 10)
+	if (!good && InterlockedIncrement(&g_Counters.Failures) <= 10) {
 		printf("%s:%d: %s (0x%08x)\n", file, line, what, (unsigned)hr);
+		fflush(stdout);
+	}
 	return good;
 }
 
@@ -266,7 +268,8 @@ void Session::Reaped(const ND2_RESULT &result)
 	bool receive = context < RECEIVES;
 	HRESULT hr = result.Status;
 
-	CHECK(context < m_Posted && !(m_Seen & 1u << context)); // or twice
+	if (!CHECK(context < m_Posted && !(m_Seen & 1u << context)))
+		return; // it has come twice
 	m_Seen |= 1u << context;
 	m_Reaped++;
 	InterlockedIncrement(&g_Counters.Reaped);
