@@ -46,8 +46,8 @@ connector_release(IND2Connector *face)
 static HRESULT STDMETHODCALLTYPE
 connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face; /* it may be another object's request */
-	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+	(void)face;
+	return nd2_overlapped_result(overlapped, wait);
 }
 
 /* ---- what it is asked ---------------------------------------------------------------------------

@@ -189,8 +189,8 @@ release(IND2CompletionQueue *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2CompletionQueue *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face; /* the answer is in the OVERLAPPED, whosever it was */
-	return plx_overlapped_result(overlapped, wait);
+	(void)face;
+	return nd2_overlapped_result(overlapped, wait);
 }
 
 static const IND2CompletionQueueVtbl table = {

@@ -171,8 +171,8 @@ listener_cancel(IND2Listener *face)
 static HRESULT STDMETHODCALLTYPE
 listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face; /* it may be another object's request */
-	return !overlapped ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+	(void)face;
+	return nd2_overlapped_result(overlapped, wait);
 }
 
 static HRESULT STDMETHODCALLTYPE

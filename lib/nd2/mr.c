@@ -225,8 +225,8 @@ cancel_overlapped_requests(IND2MemoryRegion *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2MemoryRegion *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face; /* the answer is in the OVERLAPPED, whosever it was */
-	return plx_overlapped_result(overlapped, wait);
+	(void)face;
+	return nd2_overlapped_result(overlapped, wait);
 }
 
 static const IND2MemoryRegionVtbl table = {

@@ -54,6 +54,10 @@ HRESULT nd2_query_interface(struct nd2_object *object, REFIID iid, void **out);
 ULONG nd2_add_ref(struct nd2_object *object);
 ULONG nd2_release(struct nd2_object *object);
 
+/** GetOverlappedResult of every object: the answer is in the OVERLAPPED, whosever request it was.
+ * Errors: ND_INVALID_PARAMETER (none) */
+HRESULT nd2_overlapped_result(OVERLAPPED *overlapped, BOOL wait);
+
 /** How many objects live in this module, of any kind. */
 uint32_t nd2_objects_alive(void);
 
@@ -174,8 +178,8 @@ HRESULT nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch);
 void nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch);
 
 /**
- * Deliver every event of connections that is there now (to nd2_connector_event() and
- * nd2_listener_event(), nd2_port.events held). Any thread. GetResults calls it before it returns an
+ * Deliver every event of connections that is there now (to nd2_connection_event(),
+ * nd2_port.events held). Any thread. GetResults calls it before it returns an
  * entry that was flushed: so a disconnect is told first (docs/nd2.md, A27).
  */
 void nd2_port_events(struct nd2_port *port);

@@ -101,3 +101,9 @@ nd2_check_create(REFIID iid, const IID *wanted, void **out)
 	*out = NULL;
 	return iid && same_iid(iid, wanted) ? ND_SUCCESS : E_NOINTERFACE;
 }
+
+HRESULT
+nd2_overlapped_result(OVERLAPPED *overlapped, BOOL wait)
+{
+	return overlapped == NULL ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clients do who ask for less than they use, and with adapters that are made anew.
+ * What clients do who ask for less than they use, with adapters that are made anew,
+ * and with many files.
  */
 #include "nd.h"
 
@@ -46,12 +47,32 @@ adapters_are_made_anew(void **state)
 	}
 }
 
+static void
+many_files_on_one_adapter(void **state)
+{
+	IND2Adapter *adapter = nd_adapter(0);
+	HANDLE file[64];
+
+	(void)state;
+	assert_hr(IND2Adapter_CreateOverlappedFile(adapter, NULL), ND_INVALID_PARAMETER);
+	for (int i = 0; i < 64; i++) {
+		assert_hr(IND2Adapter_CreateOverlappedFile(adapter, &file[i]), ND_SUCCESS);
+		for (int j = 0; j < i; j++)
+			assert_ptr_not_equal(file[i], file[j]);
+	}
+	nd_release(adapter, 0);
+	/* a file is nobody's but the client's */
+	for (int i = 0; i < 64; i++)
+		assert_true(CloseHandle(file[i]));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ND_TEST(two_sges_where_one_was_asked_for),
 		ND_TEST(adapters_are_made_anew),
+		ND_TEST(many_files_on_one_adapter),
 	};
 
 	return nd_run_both("rounds", tests, sizeof(tests) / sizeof(tests[0]));
