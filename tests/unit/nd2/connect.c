@@ -182,9 +182,7 @@ the_passive_side_speaks_first(void **state)
 	struct meeting *m = meet(state, NULL);
 
 	nd_receive(m->a, 1, 0, 64);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	nd_send(m->b, 2, 0, 64, 0);
 	nd_expect(m->a->receive_cq, 1, ND_SUCCESS);
 	part(m);
@@ -243,9 +241,7 @@ A25_nobody_listens_and_then_somebody_does(void **state)
 	assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length),
 		  (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED);
 	nd_expect_none(m->a->receive_cq);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	nd_send(m->b, 2, 0, 64, 0);
 	nd_expect(m->a->receive_cq, 1, ND_SUCCESS);
 	part(m);
@@ -292,9 +288,7 @@ A25_a_released_request_is_a_refusal(void **state)
 	nd_release(m->cb, 0);
 	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
 	m->b->connector = m->cb = nd_side_connector(m->b);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	part(m);
 }
 
@@ -307,9 +301,7 @@ A25_nobody_has_the_address(void **state)
 	nd_receive(m->a, 1, 0, 64);
 	assert_hr(connect_to(m, &to), ND_PENDING);
 	assert_hr(nd_wait(&m->connected), ND_HOST_UNREACHABLE);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	nd_send(m->b, 2, 0, 64, 0);
 	nd_expect(m->a->receive_cq, 1, ND_SUCCESS);
 	part(m);
@@ -326,9 +318,7 @@ A25_no_way_leads_to_the_address(void **state)
 	else
 		to.in.sin_addr.s_addr = htonl(0xc6336401); /* 198.51.100.1 */
 	assert_hr(connect_to(m, &to), ND_NETWORK_UNREACHABLE);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	part(m);
 }
 

@@ -300,9 +300,7 @@ release_of_a_listener_frees_its_connectors_and_its_port(void **state)
 	assert_hr(IND2Listener_Bind(listener, &m->pair->at.any, m->pair->at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(listener, 0), ND_SUCCESS);
 	m->pair->listener = listener;
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	part(m);
 }
 
@@ -442,9 +440,7 @@ the_any_address_is_of_one_family(void **state)
 	assert_hr(IND2Listener_Listen(both, 0), ND_SUCCESS);
 	nd_release(m->pair->listener, 0);
 	m->pair->listener = both;
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	part(m);
 }
 

@@ -93,14 +93,20 @@ meet_complete(struct meeting *m)
 	assert_hr(nd_wait(&m->accepted), ND_SUCCESS);
 }
 
+void
+meet_join(struct meeting *m)
+{
+	meet_request(m);
+	meet_reply(m);
+	meet_complete(m);
+}
+
 struct meeting *
 meet_whole(void **state, const struct nd_options *options)
 {
 	struct meeting *m = meet(state, options);
 
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	return m;
 }
 

@@ -46,6 +46,8 @@ void meet_request(struct meeting *m);
 void meet_reply(struct meeting *m);
 /** Established on both sides. */
 void meet_complete(struct meeting *m);
+/** The three of them. */
+void meet_join(struct meeting *m);
 /** All of it. */
 struct meeting *meet_whole(void **state, const struct nd_options *options);
 

@@ -30,9 +30,7 @@ the_asker_has_the_larger_pieces(void **state)
 	struct meeting *m = meet(state, NULL);
 
 	/* 4096, 2048 and 1024 are refused, and nobody is told */
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	one_message(m->a, m->b);
 	one_message(m->b, m->a);
 	part(m);

@@ -300,9 +300,7 @@ a_connector_may_have_the_port_of_a_listener(void **state)
 	struct meeting *m = meet_unbound(state, &options);
 
 	assert_hr(IND2Connector_Bind(m->ca, &m->pair->at.any, m->pair->at.length), ND_SUCCESS);
-	meet_request(m);
-	meet_reply(m);
-	meet_complete(m);
+	meet_join(m);
 	meet_message(m->a, m->b, 1);
 	part(m);
 }
