@@ -36,6 +36,22 @@ class Call:
             raise Failed(f'{seen and (seen["kind"], seen["reason"])} came where {kind} was due')
         return seen
 
+    def beside(self, word, good):
+        """Our part, ask() or serve(), while the tool runs; in the end it has said that it is
+        good."""
+        child = self.place.spawn(self.command())
+        try:
+            if self.is_client:
+                self.ask()
+            else:
+                self.serve()
+        except Failed as failed:
+            child.terminate()
+            raise Failed(f'{failed}; {word} said: {ended(child)}') from None
+        said = ended(child)
+        if child.returncode or good not in said:
+            raise Failed(f'{word} ended with {child.returncode}: {said}')
+
     def make(self, number):
         self.made[number] = self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]),
                                           depth=64)
@@ -224,18 +240,7 @@ class Ucmatose(Call):
                         f'-s {rig.OURS[self.family]}')
 
     def play(self):
-        child = self.place.spawn(self.command())
-        try:
-            if self.is_client:
-                self.ask()
-            else:
-                self.serve()
-        except Failed as failed:
-            child.terminate()
-            raise Failed(f'{failed}; ucmatose said: {ended(child)}') from None
-        said = ended(child)
-        if child.returncode or 'return status 0' not in said:
-            raise Failed(f'ucmatose ended with {child.returncode}: {said}')
+        self.beside('ucmatose', 'return status 0')
 
     def post(self, number):
         self.recv(number, SINK, self.size, MESSAGES)
