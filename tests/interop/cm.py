@@ -36,9 +36,8 @@ class Call:
             raise Failed(f'{seen and (seen["kind"], seen["reason"])} came where {kind} was due')
         return seen
 
-    def beside(self, word, good):
-        """Our part, ask() or serve(), while the tool runs; in the end it has said that it is
-        good."""
+    def run_beside(self, word):
+        """Our part, ask() or serve(), while the tool runs. Returns: how it ended, what it said"""
         child = self.place.spawn(self.command())
         try:
             if self.is_client:
@@ -49,8 +48,13 @@ class Call:
             child.terminate()
             raise Failed(f'{failed}; {word} said: {ended(child)}') from None
         said = ended(child)
-        if child.returncode or good not in said:
-            raise Failed(f'{word} ended with {child.returncode}: {said}')
+        return child.returncode, said
+
+    def beside(self, word, good):
+        """The same; in the end the tool has said that it is good."""
+        status, said = self.run_beside(word)
+        if status or good not in said:
+            raise Failed(f'{word} ended with {status}: {said}')
 
     def make(self, number):
         self.made[number] = self.ours.ask('qp', id=number, gid=rig.gid(rig.RXE[self.family]),
@@ -113,20 +117,11 @@ class Rping(Call):
                         f'-c -a {rig.OURS[self.family]}')
 
     def play(self):
-        child = self.place.spawn(self.command())
-        try:
-            if self.is_client:
-                self.ask()
-            else:
-                self.serve()
-        except Failed as failed:
-            child.terminate()
-            raise Failed(f'{failed}; rping said: {ended(child)}') from None
-        said = ended(child)
+        status, said = self.run_beside('rping')
         # a thread of rping's may still ask for events when the channel is closed already
         is_late = 'DISCONNECT EVENT' in said and 'rdma_get_cm_event: Bad file' in said
-        if child.returncode and not self.is_client and not is_late:
-            raise Failed(f'rping ended with {child.returncode}: {said}')
+        if status and not self.is_client and not is_late:
+            raise Failed(f'rping ended with {status}: {said}')
         if 'mismatch' in said or 'failed' in said:
             raise Failed(f'rping said: {said}')
 

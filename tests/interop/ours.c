@@ -103,7 +103,6 @@ run_qp(const struct line *line)
 	struct plx_qp_options options = {
 		.sq_depth = depth,
 		.rq_depth = depth,
-		.single_thread = true,
 		.qkey = (uint32_t)line_number(line, "qkey", 0),
 	};
 	struct plx_qp_address address;
