@@ -11,7 +11,7 @@
 
 enum {
 	PING_SIGNAL = 16,   /* in a ping-pong, one message in so many asks for a completion */
-	RECEIVE_BATCH = 16, /* receives are posted so many at a time */
+	RECEIVE_BATCH = 16, /* so many receives are posted at a time, or as many as requests */
 };
 
 void
@@ -71,8 +71,9 @@ side_post_receives(struct side *side, uint32_t index)
 	struct plx_recv_wr wr[RECEIVE_BATCH];
 	struct plx_sge sge[RECEIVE_BATCH];
 	struct plx_key key = side->key;
+	uint32_t most = side->job.batch < RECEIVE_BATCH ? side->job.batch : RECEIVE_BATCH;
 	while (lane->owed > 0) {
-		uint32_t n = lane->owed < RECEIVE_BATCH ? lane->owed : RECEIVE_BATCH;
+		uint32_t n = lane->owed < most ? lane->owed : most;
 		enum plx_status status = PLX_OK;
 		for (uint32_t i = 0; i < n; i++) {
 			sge[i] = (struct plx_sge){

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Owns what an endpoint has by ND2 while a job lasts: the region, completion queues, queue pairs
- * and their connections. A request that pends is looked at, never slept on: a wait of Windows moves
- * every inline adapter of the process, and the other endpoint's is another thread's. It never moves
- * a message. Start with nd2_connect().
+ * and their connections. A request that pends is looked at, never slept on. It never moves a
+ * message. Start with nd2_connect().
  */
 #include "nd2_parts.h"
 

@@ -248,7 +248,6 @@ make_verbs_queues(struct side *side, uint32_t sends)
 			.inline_bytes = job->inline_bytes,
 			/* as many READs and atomics at once as the peer may have in flight */
 			.responder_res = at_most(job->depth, side->info.rd_atomic),
-			.single_thread = true,
 			.context = i,
 		};
 		status = plx_qp_create(side->pd, &options, &side->lanes[i].qp, &why);

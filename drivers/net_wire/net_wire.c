@@ -44,7 +44,7 @@ on_rx(uint16_t port_id, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, 
 
 /* At most what was there: the other end may go on sending. */
 static void
-drain(struct rte_ring *ring)
+drop_undelivered(struct rte_ring *ring)
 {
 	void *packet;
 
@@ -60,7 +60,7 @@ free_rings(struct link *link)
 		return;
 	for (int i = 0; i < 2; i++) {
 		if (link->ring[i] != NULL)
-			drain(link->ring[i]);
+			drop_undelivered(link->ring[i]);
 		rte_ring_free(link->ring[i]);
 		link->ring[i] = NULL;
 	}
@@ -162,7 +162,7 @@ attach(const struct args *args, char *name, struct plx_why *why)
 	status = make_rings(link, args->link, why);
 	if (status == PLX_OK) {
 		/* What was sent while nobody was here has gone nowhere. */
-		drain(link->ring[args->end]);
+		drop_undelivered(link->ring[args->end]);
 		status = make_port(link, args, why);
 	}
 	end->attached = status == PLX_OK;
@@ -199,7 +199,7 @@ plx_net_wire_detach(const char *device)
 	end = &links[args.link].end[args.end];
 	if (end->attached) {
 		remove_port(end);
-		drain(links[args.link].ring[args.end]);
+		drop_undelivered(links[args.link].ring[args.end]);
 		end->attached = false;
 		free_rings(&links[args.link]);
 	}

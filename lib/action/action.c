@@ -7,8 +7,9 @@
 #include "plx_action.h"
 
 /*
- * In-order placement: a consumer may spin on the last byte of a WRITE (nd2.md 2.3), so everything
- * before it is stored first, and it follows with release order (pairs with the consumer's acquire).
+ * In-order placement: a consumer may spin on the last byte of a WRITE (docs/nd2.md, Order), so
+ * everything before it is stored first, and it follows with release order (pairs with the
+ * consumer's acquire).
  */
 void
 plx_place_bytes(const struct plx_place *place)

@@ -74,7 +74,7 @@ enum plx_action_kind {
 	PLX_ACT_EMIT,     /* send one packet */
 };
 
-/* Ascending order, the last byte last (nd2.md's in-order placement is kept by the executor). */
+/* Ascending order, the last byte last (docs/nd2.md, Order: the executor keeps it). */
 struct plx_place {
 	uint8_t *dst;
 	const uint8_t *src; /* into the packet's payload, or into the QP */

@@ -7,8 +7,8 @@
  * says so. Nothing that comes in allocates, or takes the place of a connection that lives.
  * Start with plx_cm_connect() and plx_cm_listen(); docs/cm.md draws a connection's life.
  *
- * The state machine is that of nd2.md 2.6 over IBTA vol 1, chapter 12: connect, then REPLIED, then
- * complete on the active side; REQUESTED, then accept, then ESTABLISHED on the passive one.
+ * The state machine is what docs/nd2.md needs, over IBTA vol 1, chapter 12: connect, then REPLIED,
+ * then complete on the active side; REQUESTED, then accept, then ESTABLISHED on the passive one.
  */
 #ifndef PLX_CM_H
 #define PLX_CM_H

@@ -4,7 +4,7 @@
  * queue pair and an event for the program, and what happens to the queue pair is told to the
  * manager. Start with conn_tell().
  *
- * The order matters to programs (nd2.md 2.6): ESTABLISHED comes when the queue pair can be posted
+ * The order matters to programs (docs/nd2.md): ESTABLISHED comes when the queue pair can be posted
  * to, DISCONNECTED before the completions of what is flushed then.
  */
 #include "conn.h"

@@ -66,7 +66,7 @@ fire(struct plx_cqueue *cq, uint32_t kinds)
 	return was;
 }
 
-/* Which of the armed kinds have something to tell (nd2.md 2.4): entries beyond everything that was
+/* Which of the armed kinds have something to tell (docs/nd2.md): entries beyond everything that was
  * told of or taken. */
 static uint32_t
 due(const struct plx_cqueue *cq, uint32_t armed)
@@ -332,7 +332,33 @@ plx_cqueue_destroy(struct plx_cqueue *cq)
 uint32_t
 plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 {
+	/* Who finds nothing looks again and again, in inline mode once more for each cycle. */
+	if (plx_ring_empty(cq->ring))
+		return 0;
 	return plx_ring_take(cq->ring, sizeof(*wc), wc, n);
+}
+
+uint32_t
+plx_cqueue_peek(struct plx_cqueue *cq, struct plx_wc_span *out, uint32_t n)
+{
+	struct plx_ring_span span;
+
+	if (plx_ring_empty(cq->ring))
+		return 0;
+	n = plx_ring_peek(cq->ring, sizeof(struct plx_wc), n, &span);
+	if (n == 0)
+		return 0;
+	out->at = (const struct plx_wc *)(const void *)span.at;
+	out->more = (const struct plx_wc *)(const void *)span.more;
+	out->first = ring_first(&span);
+	out->count = n;
+	return n;
+}
+
+void
+plx_cqueue_release(struct plx_cqueue *cq, uint32_t n)
+{
+	plx_ring_release(cq->ring, n);
 }
 
 enum plx_status

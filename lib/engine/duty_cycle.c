@@ -93,6 +93,22 @@ serve_recent(struct plx_engine *engine)
 	return served;
 }
 
+/* Whoever takes a turn at posting after this rings the door. Who is in one may have seen the ring
+ * watched, and then it still is. Both sides store, then load what the other stores, sequentially
+ * consistent: one of the two sees the other. Returns: it is not watched any more */
+static bool
+unwatch(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	atomic_store(&qp->watched, false);
+	if (plx_unlikely(atomic_load(&qp->turn.taken))) {
+		atomic_store(&qp->watched, true);
+		return false;
+	}
+	qpair_pull(qp);
+	engine_schedule(engine, qp);
+	return true;
+}
+
 /* Watch this one's ring from now on, instead of the one that has been watched longest. */
 static void
 watch(struct plx_engine *engine, struct plx_qpair *qp)
@@ -100,20 +116,17 @@ watch(struct plx_engine *engine, struct plx_qpair *qp)
 	struct plx_qpair **place = &engine->recent[engine->recent_next % RECENT];
 	struct plx_qpair *old = *place;
 
-	if (atomic_load_explicit(&qp->bell, memory_order_relaxed) & BELL_WATCHED)
+	if (atomic_load_explicit(&qp->watched, memory_order_relaxed))
 		return;
 	/* More are busy than can be watched: then the bells serve them well enough. */
 	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
 		return;
+	if (old != NULL && !unwatch(engine, old))
+		return;
 	engine->recent_since = engine->now;
 	engine->recent_next++;
 	*place = qp;
-	atomic_fetch_or(&qp->bell, BELL_WATCHED);
-	if (old == NULL)
-		return;
-	atomic_fetch_and(&old->bell, ~(unsigned)BELL_WATCHED);
-	qpair_pull(old);
-	engine_schedule(engine, old);
+	atomic_store(&qp->watched, true);
 }
 
 /* The queue pairs of one word of doorbells. Returns: bits not served, because enough were */
@@ -191,6 +204,14 @@ send_ready(struct plx_engine *engine)
 	return sent;
 }
 
+/* What has come may take a queue pair to RTS, later in this cycle. Its first message is not told
+ * before: who hears of it may answer. */
+static inline bool
+connects(const struct plx_engine *engine)
+{
+	return plx_unlikely(engine->gsi != NULL && engine->gsi->busy);
+}
+
 uint32_t
 plx_engine_poll(struct plx_engine *engine, uint64_t now)
 {
@@ -205,7 +226,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 		(engine->late || now - engine->last_poll > LATE_NS) && received == PLX_ENGINE_BURST;
 	engine->last_poll = now;
 	answer(engine);
-	if (engine->recvs.count > 0 && !engine->config.inline_mode) {
+	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
 		/* Somebody on another core waits for these; their ACKs are on their way first. */
 		engine_seal(engine);
 		engine_flush(engine);

@@ -147,6 +147,68 @@ uint32_t cqueue_unreaped(const struct plx_cqueue *cq);
 /* Any thread: how large a spare should be; 0: none is needed. */
 uint32_t cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more);
 
+/* ---- posting threads: their turns at one queue --------------------------------------------------
+ */
+
+/* Who posts to a queue does so alone, for the time of a copy, and is then the ring's one producer.
+ * One exchange a post, which orders the bell as well (decision 9). A thread that is preempted in
+ * its turn stops the posts to this queue, and nothing else. */
+struct turn {
+	atomic_bool taken;
+	uint32_t credits; /* what is known of free places, so as not to look for each post */
+};
+
+static inline void
+turn_take(struct turn *turn)
+{
+	while (plx_unlikely(atomic_exchange(&turn->taken, true)))
+		while (atomic_load_explicit(&turn->taken, memory_order_relaxed))
+			rte_pause();
+}
+
+static inline void
+turn_give(struct turn *turn)
+{
+	atomic_store_explicit(&turn->taken, false, memory_order_release);
+}
+
+/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
+static inline uint32_t
+room_beside(uint32_t limit, uint32_t used)
+{
+	return limit > used ? limit - used : 0;
+}
+
+/* In the caller's turn: places for up to `n` entries, of which at most `limit` are posted and not
+ * free. */
+static inline uint32_t
+turn_reserve(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t limit,
+	     const atomic_uint *consumed, uint32_t n, struct plx_ring_span *span)
+{
+	if (plx_unlikely(turn->credits < n)) {
+		/* acquire: pairs with the engine's release when it publishes what is free; it has
+		 * read what was in these places */
+		uint32_t used = plx_ring_produced(ring) -
+				atomic_load_explicit(consumed, memory_order_acquire);
+
+		turn->credits = room_beside(limit, used);
+	}
+	if (n > turn->credits)
+		n = turn->credits;
+	if (plx_likely(n > 0))
+		plx_ring_reserve_known(ring, entry_bytes, n, span);
+	return n;
+}
+
+/* The first `n` of them are written. The next will be, soon. */
+static inline void
+turn_commit(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t n)
+{
+	plx_ring_commit(ring, n);
+	plx_ring_expect(ring, entry_bytes);
+	turn->credits -= n;
+}
+
 /* ---- receive entries on their way: rqueue.c
  * ------------------------------------------------------ */
 
@@ -175,12 +237,13 @@ struct rqueue {
 	uint32_t mask;                    /* slots of the ring - 1 */
 	const struct plx_cqueue *held_by; /* its completions wait behind this queue's ring */
 	uint32_t pulled;                  /* entries given to rq; engine's */
+	ALIGNED_LINE struct turn turn;    /* of who posts */
 	ALIGNED_LINE atomic_uint
 		consumed; /* entries whose place is free; engine's, read by posts */
 };
 
 enum plx_status rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared,
-			    bool inline_mode, bool one_thread, int socket);
+			    bool inline_mode, int socket);
 void rqueue_free(struct rqueue *q);
 uint32_t rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n,
 		     enum plx_status *why);
@@ -247,16 +310,6 @@ struct plx_squeue {
  */
 
 /*
- * Of a send ring. Who posts sets POSTED and sees in the same instant whether the engine WATCHES the
- * ring anyway, and then need not ring; the engine that stops watching clears the bit and looks once
- * more. Both are read-modify-writes of one word, so one of the two has seen the other.
- */
-enum bell {
-	BELL_POSTED = 1 << 0,
-	BELL_WATCHED = 1 << 1,
-};
-
-/*
  * The state word of a datagram queue pair carries this bit, but in RESET. So whoever asks a hot
  * question about the state of a connection (may it be posted to? is it in ERROR?) has asked whether
  * it is one, too: what is unusual is at least PLX_QP_ERROR, and looked at closer elsewhere.
@@ -302,13 +355,11 @@ struct plx_qpair {
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
 	uint8_t *spill;                   /* [slots of the ring] of spill_bytes */
 	uint32_t spill_bytes, sq_slots_mask;
-	atomic_uint bell;   /* enum bell */
+	struct turn turn;
 	atomic_ulong *door; /* word and bit of engine->doors */
 	uint64_t door_bit;
 	uint32_t door_word;
 	uint32_t sq_depth, sq_sges, inline_limit;
-	bool one_thread;  /* posts come from one thread at a time, which keeps */
-	uint32_t credits; /* ... what it knows of free places, so as not to look for each post */
 	atomic_uint datagram_limit; /* [bytes] of datagrams: the path MTU */
 	struct plx_domain domain;   /* ... that their ways must be of */
 
@@ -316,6 +367,7 @@ struct plx_qpair {
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
 	ALIGNED_LINE atomic_uint state;    /* enum plx_qp_state */
 	atomic_bool rd_atomic_ok;          /* READs and atomics may be posted */
+	atomic_bool watched;               /* the engine looks into the ring without a bell */
 };
 
 /* An IPv4 address in host byte order. */

@@ -248,6 +248,11 @@ enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
  */
 uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
 
+/** The same in place. When it returns more than 0, plx_cqueue_release() must follow, by the same
+ * thread and soon: other threads wait. */
+uint32_t plx_cqueue_peek(struct plx_cqueue *cq, struct plx_wc_span *span, uint32_t n);
+void plx_cqueue_release(struct plx_cqueue *cq, uint32_t n);
+
 /**
  * Ask, once, to be told. With the watermark rule: fires iff an entry of the kind was produced after
  * both the last notification and the last poll that could have taken it; so poll, find nothing,
@@ -329,8 +334,7 @@ struct plx_qpair_config {
 	struct plx_squeue *srq; /* NULL: a receive queue of its own */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
-	bool single_thread; /* posts come from one thread at a time: cheaper */
-	uint32_t qkey;      /* of datagrams; caps.responder_res is 0 then */
+	uint32_t qkey; /* of datagrams; caps.responder_res is 0 then */
 	uint64_t context;
 };
 
@@ -386,7 +390,7 @@ enum plx_qp_state plx_qpair_state(const struct plx_qpair *qp);
  * @param why [out] the status of the first that was refused; OK when all were posted; may be NULL
  * Returns: how many were posted
  * Errors:  as plx_rc_post_send(); FULL until a completion has been delivered
- * Threads: any, several at once unless single_thread
+ * Threads: any, several at once; they take turns
  * Cost:    hot; no system call
  */
 uint32_t plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,

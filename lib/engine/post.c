@@ -84,7 +84,9 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < wr->sges; i++) {
-		memcpy(out + at, (const void *)(uintptr_t)wr->sge[i].va, wr->sge[i].length);
+		/* one of no bytes may point nowhere */
+		if (wr->sge[i].length)
+			memcpy(out + at, (const void *)(uintptr_t)wr->sge[i].va, wr->sge[i].length);
 		at += wr->sge[i].length;
 	}
 	return at;
@@ -150,7 +152,6 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 	  enum plx_status *status)
 {
 	uint32_t posted = 0;
-
 	/* The same count of free places as with a ring: who does not reap is held back. */
 	uint32_t room = qp->sq_depth - (qp->sq_base + plx_rc_sq_posted(qp->rc) -
 					atomic_load_explicit(&qp->consumed, memory_order_relaxed));
@@ -177,45 +178,37 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 		build(&wr[posted], bytes, wqe, spill);
 		plx_rc_sq_take(qp->rc, bytes);
 	}
+	if (plx_likely(posted > 0) && !(wr[posted - 1].flags & PLX_WR_DEFER))
+		engine_schedule(qp->engine, qp);
 	return posted;
 }
 
-/* Places for up to `n` entries, and how many of them the queue's depth allows. */
-static uint32_t
-reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span, uint32_t *room)
+/* In the caller's turn: places for up to `n` entries. */
+static inline uint32_t
+reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span)
 {
-	uint32_t got;
+	return turn_reserve(&qp->turn, qp->sq, sizeof(struct plx_wqe),
+			    qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &qp->consumed, n, span);
+}
 
-	if (!qp->one_thread) {
-		got = plx_ring_reserve(qp->sq, sizeof(struct plx_wqe), n, span);
-		/* acquire: pairs with the release in qpair_publish() */
-		*room = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
-			(span->index - atomic_load_explicit(&qp->consumed, memory_order_acquire));
-		return got;
-	}
-	if (qp->credits < n)
-		qp->credits = qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE) -
-			      (plx_ring_produced(qp->sq) -
-			       atomic_load_explicit(&qp->consumed, memory_order_acquire));
-	got = qp->credits < n ? qp->credits : n;
-	if (got > 0)
-		plx_ring_reserve_known(qp->sq, sizeof(struct plx_wqe), got, span);
-	*room = got;
-	return got;
+static inline void
+commit(struct plx_qpair *qp, uint32_t n)
+{
+	turn_commit(&qp->turn, qp->sq, sizeof(struct plx_wqe), n);
 }
 
 static inline TWICE uint32_t
-post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
-	  enum plx_status *status)
+post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	     enum plx_status *status)
 {
-	struct plx_ring_span span = {.index = 0};
-	uint32_t posted = 0, room;
-	uint32_t got = reserve(qp, n, &span, &room);
+	struct plx_ring_span span;
+	uint32_t posted = 0;
+	uint32_t got = reserve(qp, n, &span);
 
 	*status = PLX_FULL;
-	if (got == 0)
+	if (plx_unlikely(got == 0))
 		return 0;
-	while (posted < got && posted < room) {
+	while (posted < got) {
 		uint32_t index = span.index + posted;
 		uint8_t *spill = qp->spill + (size_t)(index & qp->sq_slots_mask) * qp->spill_bytes;
 		struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), posted);
@@ -231,29 +224,58 @@ post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 			build(&wr[posted], bytes, wqe, spill);
 		posted++;
 	}
-	plx_ring_commit(qp->sq, posted);
-	if (qp->one_thread)
-		qp->credits -= posted;
-	plx_ring_expect(qp->sq, sizeof(struct plx_wqe));
+	commit(qp, posted);
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
+	return posted;
+}
+
+/* Returns: the ring is watched, until the turn is given back: see unwatch() */
+static inline bool
+take_turn(struct plx_qpair *qp)
+{
+	turn_take(&qp->turn);
+	return atomic_load(&qp->watched);
+}
+
+static __attribute__((noinline)) void
+ring_door(struct plx_qpair *qp)
+{
+	/* Sequentially consistent, so that either the engine finds what was put into the ring
+	 * before, or this bit after it. */
+	if (atomic_fetch_or(qp->door, qp->door_bit) == 0)
+		atomic_fetch_or(&qp->engine->door_summary[qp->door_word / 64],
+				UINT64_C(1) << qp->door_word % 64);
+}
+
+static inline TWICE uint32_t
+post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	  enum plx_status *status)
+{
+	uint32_t posted;
+	bool watched;
+
+	watched = take_turn(qp);
+	posted = post_in_turn(qp, wr, n, ud, status);
+	turn_give(&qp->turn);
+	if (plx_unlikely(!watched) && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
+		ring_door(qp);
 	return posted;
 }
 
 void
 plx_qpair_ring(struct plx_qpair *qp)
 {
+	bool watched;
+
 	if (qp->sq == NULL) {
 		engine_schedule(qp->engine, qp);
 		return;
 	}
-	if (atomic_fetch_or(&qp->bell, BELL_POSTED) & BELL_WATCHED)
-		return;
-	/* Sequentially consistent, so that either the engine finds what was put into the ring
-	 * before, or this bit after it. */
-	if (atomic_fetch_or(qp->door, qp->door_bit) == 0)
-		atomic_fetch_or(&qp->engine->door_summary[qp->door_word / 64],
-				UINT64_C(1) << qp->door_word % 64);
+	watched = take_turn(qp);
+	turn_give(&qp->turn);
+	if (!watched)
+		ring_door(qp);
 }
 
 static __attribute__((noinline)) uint32_t
@@ -284,8 +306,6 @@ plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t
 	else if (n > 0)
 		posted = qp->sq != NULL ? post_ring(qp, wr, n, false, &status)
 					: post_here(qp, wr, n, false, &status);
-	if (posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
-		plx_qpair_ring(qp);
 	if (why != NULL)
 		*why = status;
 	return posted;
@@ -296,7 +316,7 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 {
 	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = token};
 	struct plx_ring_span span;
-	uint32_t used;
+	bool watched, posted;
 
 	if (flags & ~(PLX_WR_SILENT | PLX_WR_FENCE) || qp->ud != NULL)
 		return PLX_INVALID;
@@ -306,21 +326,19 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 		enum plx_status status = plx_rc_post_send(qp->rc, &wqe, NULL);
 
 		if (status == PLX_OK)
-			plx_qpair_ring(qp);
+			engine_schedule(qp->engine, qp);
 		return status;
 	}
-	if (plx_ring_reserve(qp->sq, sizeof(wqe), 1, &span) == 0)
-		return PLX_FULL;
-	used = span.index - atomic_load_explicit(&qp->consumed, memory_order_acquire);
-	if (used < qp->sq_depth)
+	watched = take_turn(qp);
+	posted = reserve(qp, 1, &span) == 1;
+	if (posted) {
 		memcpy(span.at, &wqe, sizeof(wqe));
-	plx_ring_commit(qp->sq, used < qp->sq_depth);
-	if (used >= qp->sq_depth)
-		return PLX_FULL;
-	if (qp->one_thread && qp->credits > 0)
-		qp->credits--;
-	plx_qpair_ring(qp);
-	return PLX_OK;
+		commit(qp, 1);
+	}
+	turn_give(&qp->turn);
+	if (!watched && posted)
+		ring_door(qp);
+	return posted ? PLX_OK : PLX_FULL;
 }
 
 uint32_t

@@ -317,11 +317,11 @@ spill_bytes(const struct plx_rc_caps *caps)
 }
 
 static enum plx_status
-make_send_ring(struct plx_qpair *qp, bool one_thread, int socket)
+make_send_ring(struct plx_qpair *qp, int socket)
 {
 	struct plx_ring_config ring = {.entries = qp->caps.sq_depth,
 				       .entry_bytes = sizeof(struct plx_wqe),
-				       .producers = one_thread ? PLX_RING_ONE : PLX_RING_MANY,
+				       .producers = PLX_RING_ONE, /* in turn */
 				       .consumers = PLX_RING_ONE,
 				       .socket = socket};
 	uint32_t slots;
@@ -385,9 +385,9 @@ make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
 		status = ways_need(engine);
 	if (status == PLX_OK && config->srq == NULL)
 		status = rqueue_init(&qp->own, config->rq_depth, config->rq_sges, false,
-				     engine->config.inline_mode, config->single_thread, socket);
+				     engine->config.inline_mode, socket);
 	if (status == PLX_OK && !engine->config.inline_mode)
-		status = make_send_ring(qp, config->single_thread, socket);
+		status = make_send_ring(qp, socket);
 	if (status != PLX_OK)
 		return status;
 	qp->own.refused = &engine->counters.posts_refused;
@@ -439,7 +439,6 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	qp->context = config->context;
 	qp->sq_depth = config->caps.sq_depth;
 	qp->sq_sges = config->caps.sq_sges;
-	qp->one_thread = config->single_thread;
 	qp->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);

@@ -17,11 +17,11 @@ spill_sges(const struct rqueue *q)
 }
 
 static enum plx_status
-init_ring(struct rqueue *q, bool one_thread, int socket)
+init_ring(struct rqueue *q, int socket)
 {
 	struct plx_ring_config config = {.entries = q->depth,
 					 .entry_bytes = sizeof(struct recv_slot),
-					 .producers = one_thread ? PLX_RING_ONE : PLX_RING_MANY,
+					 .producers = PLX_RING_ONE, /* in turn */
 					 .consumers = PLX_RING_ONE,
 					 .socket = socket};
 	size_t slots;
@@ -41,7 +41,7 @@ init_ring(struct rqueue *q, bool one_thread, int socket)
 
 enum plx_status
 rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool inline_mode,
-	    bool one_thread, int socket)
+	    int socket)
 {
 	size_t bytes = plx_rq_bytes(depth, sges);
 	void *memory;
@@ -56,7 +56,7 @@ rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool i
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
-	if (!inline_mode && init_ring(q, one_thread, socket) != PLX_OK) {
+	if (!inline_mode && init_ring(q, socket) != PLX_OK) {
 		rqueue_free(q);
 		return PLX_NO_MEMORY;
 	}
@@ -106,13 +106,10 @@ fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slo
 		*(i < RECV_SGES ? &slot->sge[i] : &more[i - RECV_SGES]) = wr->sge[i];
 }
 
-/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
 static inline uint32_t
-room_beside(const struct rqueue *q, uint32_t used)
+limit_of(const struct rqueue *q)
 {
-	uint32_t limit = atomic_load_explicit(&q->limit, memory_order_relaxed);
-
-	return limit > used ? limit - used : 0;
+	return atomic_load_explicit(&q->limit, memory_order_relaxed);
 }
 
 /* Inline mode: the caller is the engine's thread. */
@@ -122,7 +119,8 @@ post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 	uint32_t posted = 0, room;
 
 	/* The same count of free places as with a ring: who does not reap is held back. */
-	room = room_beside(q, q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
+	room = room_beside(limit_of(q),
+			   q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
 	while (posted < n) {
 		if (plx_unlikely(posted == room)) {
 			*status = PLX_FULL;
@@ -138,20 +136,17 @@ post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 }
 
 static uint32_t
-post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_in_turn(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	struct plx_ring_span span;
-	uint32_t posted = 0, room;
-	uint32_t got = plx_ring_reserve(q->ring, sizeof(struct recv_slot), n, &span);
+	uint32_t posted = 0;
+	uint32_t got = turn_reserve(&q->turn, q->ring, sizeof(struct recv_slot), limit_of(q),
+				    &q->consumed, n, &span);
 
 	*status = PLX_FULL;
 	if (got == 0)
 		return 0;
-	/* acquire: pairs with the release in rqueue_publish(); the engine has read what was in
-	 * these places. */
-	room = room_beside(q,
-			   span.index - atomic_load_explicit(&q->consumed, memory_order_acquire));
-	while (posted < got && posted < room) {
+	while (posted < got) {
 		*status = check(q, &wr[posted]);
 		if (*status != PLX_OK)
 			break;
@@ -159,9 +154,20 @@ post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 		     span.index + posted);
 		posted++;
 	}
-	plx_ring_commit(q->ring, posted);
+	turn_commit(&q->turn, q->ring, sizeof(struct recv_slot), posted);
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
+	return posted;
+}
+
+static uint32_t
+post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+{
+	uint32_t posted;
+
+	turn_take(&q->turn);
+	posted = post_in_turn(q, wr, n, status);
+	turn_give(&q->turn);
 	return posted;
 }
 
@@ -249,7 +255,7 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
 	status = rqueue_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
-			     false, socket);
+			     socket);
 	if (status != PLX_OK) {
 		engine_free(srq);
 		return status;
@@ -302,12 +308,20 @@ plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold)
 enum plx_status
 plx_squeue_resize(struct plx_squeue *srq, uint32_t depth)
 {
+	struct turn *turn = &srq->queue.turn;
+	enum plx_status status = PLX_BUSY;
+
 	if (depth == 0 || depth > srq->queue.depth)
 		return PLX_INVALID;
-	if (plx_squeue_count(srq) > depth)
-		return PLX_BUSY;
-	atomic_store(&srq->queue.limit, depth);
-	return PLX_OK;
+	/* Between posts, which count what the old limit left. */
+	turn_take(turn);
+	if (plx_squeue_count(srq) <= depth) {
+		atomic_store(&srq->queue.limit, depth);
+		turn->credits = 0;
+		status = PLX_OK;
+	}
+	turn_give(turn);
+	return status;
 }
 
 uint32_t

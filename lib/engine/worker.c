@@ -24,9 +24,11 @@ struct plx_worker {
 	struct plx_worker_config config;
 	char name[16];
 	atomic_bool stop;
-	atomic_ulong rounds;
 	_Atomic(struct plx_engine *) engines[PLX_WORKER_ENGINES_MAX];
-	struct plx_engine *online[PLX_WORKER_ENGINES_MAX]; /* the worker's own */
+
+	/* the worker's own, written each round: nobody else's memory is on these lines */
+	ALIGNED_LINE struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
+	atomic_ulong rounds;
 };
 
 static uint32_t
@@ -47,7 +49,10 @@ round_of(struct plx_worker *worker)
 		if (engine != NULL)
 			done += plx_engine_poll(engine, plx_clock_ns());
 	}
-	atomic_fetch_add_explicit(&worker->rounds, 1, memory_order_release);
+	/* nobody else writes it */
+	atomic_store_explicit(&worker->rounds,
+			      atomic_load_explicit(&worker->rounds, memory_order_relaxed) + 1,
+			      memory_order_release);
 	return done;
 }
 
@@ -105,11 +110,12 @@ plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out
 			    config->core, cores - 1);
 		return PLX_INVALID;
 	}
-	worker = calloc(1, sizeof(*worker));
+	worker = aligned_alloc(_Alignof(struct plx_worker), sizeof(*worker));
 	if (worker == NULL) {
 		plx_why_say(why, "no memory for a worker (%zu bytes)", sizeof(*worker));
 		return PLX_NO_MEMORY;
 	}
+	memset(worker, 0, sizeof(*worker));
 	worker->config = *config;
 	strncpy(worker->name, config->name, sizeof(worker->name) - 1);
 	error = start_thread(worker);

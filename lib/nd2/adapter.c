@@ -36,10 +36,13 @@ adapter_release(IND2Adapter *face)
 static HRESULT STDMETHODCALLTYPE
 adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
 {
-	(void)face;
+	const struct nd2_port *port = nd2_adapter_of(face)->port;
+
 	if (!out)
 		return ND_INVALID_PARAMETER;
 	*out = plx_file_create();
+	if (*out && port->pump)
+		plx_file_moved_by(*out, port->pump);
 	return *out ? ND_SUCCESS : ND_NO_MEMORY;
 }
 
@@ -72,23 +75,33 @@ adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *
 /* ---- what it creates --------------------------------------------------------------------------
  */
 
+static struct nd2_adapter *
+enter(IND2Adapter *face)
+{
+	struct nd2_adapter *adapter = nd2_adapter_of(face);
+
+	nd2_port_mine(adapter->port);
+	return adapter;
+}
+
 static HRESULT STDMETHODCALLTYPE
 adapter_create_completion_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
 				USHORT group, KAFFINITY affinity, void **out)
 {
-	return nd2_cq_create(nd2_adapter_of(face), iid, file, depth, group, affinity, out);
+	(void)group, (void)affinity; /* wishes; there is one thread that tells */
+	return nd2_cq_create(enter(face), iid, file, depth, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_memory_region(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_mr_create(nd2_adapter_of(face), iid, file, out);
+	return nd2_mr_create(enter(face), iid, file, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_memory_window(IND2Adapter *face, REFIID iid, void **out)
 {
-	return nd2_mw_create(nd2_adapter_of(face), iid, out);
+	return nd2_mw_create(enter(face), iid, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -96,8 +109,8 @@ adapter_create_shared_receive_queue(IND2Adapter *face, REFIID iid, HANDLE file, 
 				    ULONG sges, ULONG threshold, USHORT group, KAFFINITY affinity,
 				    void **out)
 {
-	return nd2_srq_create(nd2_adapter_of(face), iid, file, depth, sges, threshold, group,
-			      affinity, out);
+	(void)group, (void)affinity;
+	return nd2_srq_create(enter(face), iid, file, depth, sges, threshold, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -117,7 +130,7 @@ adapter_create_queue_pair(IND2Adapter *face, REFIID iid, IUnknown *receive_cq,
 		.inline_bytes = inline_bytes,
 	};
 
-	return nd2_qp_create(nd2_adapter_of(face), iid, &wishes, out);
+	return nd2_qp_create(enter(face), iid, &wishes, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -137,19 +150,19 @@ adapter_create_queue_pair_with_srq(IND2Adapter *face, REFIID iid, IUnknown *rece
 		.inline_bytes = inline_bytes,
 	};
 
-	return nd2_qp_create(nd2_adapter_of(face), iid, &wishes, out);
+	return nd2_qp_create(enter(face), iid, &wishes, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_connector(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_connector_create(nd2_adapter_of(face), iid, file, out);
+	return nd2_connector_create(enter(face), iid, file, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_listener(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_listener_create(nd2_adapter_of(face), iid, file, out);
+	return nd2_listener_create(enter(face), iid, file, out);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -178,6 +191,7 @@ adapter_destroy(struct nd2_object *object)
 	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object);
 	struct nd2_port *port = adapter->port;
 
+	nd2_port_mine(port);
 	if (plx_pd_destroy(adapter->pd) != PLX_OK)
 		nd2_say("adapter %s: something in its protection domain is left", port->name);
 	free(adapter);
@@ -201,6 +215,7 @@ nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
 	adapter = calloc(1, sizeof(*adapter));
 	if (!adapter)
 		return ND_NO_MEMORY;
+	nd2_port_mine(port);
 	made = plx_pd_create(port->adapter, &adapter->pd);
 	if (made != PLX_OK) {
 		free(adapter);

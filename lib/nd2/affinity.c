@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Processors as Windows numbers them: groups of 64, a bit each.
- * It pins nothing: where the engine runs is in the configuration file, and a wish is a hint.
- * Start with nd2_affinity_choose().
+ * It pins nothing: where the engine runs is in the configuration file, and whoever waits is told by
+ * the port's one thread, whatever a queue was wished for. Start with nd2_affinity_tell().
  */
 #include "cq.h"
 
@@ -24,21 +24,21 @@ of_group(const cpu_set_t *cpus, unsigned int group)
 	return mask;
 }
 
-void
-nd2_affinity_choose(USHORT wished_group, KAFFINITY wished, USHORT *group, KAFFINITY *affinity)
+HRESULT
+nd2_affinity_tell(struct nd2_port *port, USHORT *group, KAFFINITY *affinity)
 {
 	cpu_set_t cpus;
 
+	if (group == NULL || affinity == NULL)
+		return ND_INVALID_PARAMETER;
 	CPU_ZERO(&cpus);
 	/* More processors than a cpu_set_t has: all the same, the first one is there. */
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+	if (!nd2_dispatch_cpus(port, &cpus))
 		CPU_SET(0, &cpus);
-	*group = wished_group;
 	*affinity = 0;
-	if (wished != 0 && wished_group < CPU_SETSIZE / GROUP_CPUS)
-		*affinity = wished & of_group(&cpus, wished_group);
 	for (USHORT i = 0; *affinity == 0 && i < CPU_SETSIZE / GROUP_CPUS; i++) {
 		*group = i;
 		*affinity = of_group(&cpus, i);
 	}
+	return ND_SUCCESS;
 }

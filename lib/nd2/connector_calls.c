@@ -18,6 +18,7 @@ enter(IND2Connector *face)
 {
 	struct nd2_connector *connector = nd2_connector_of(face);
 
+	nd2_port_mine(connector->adapter->port);
 	pthread_mutex_lock(&connector->adapter->port->events);
 	return connector;
 }
@@ -393,7 +394,13 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	/* STATE: the peer was first. Its disconnect is on the way to us, and is our answer. */
 	if (parted != PLX_OK && parted != PLX_STATE)
 		status = nd2_call_status(parted);
-	return leave(connector, overlapped, pend(connector, step, pending, status));
+	/* Whoever hears of its end in another thread may release the connector. */
+	nd2_hold(&connector->object);
+	status = leave(connector, overlapped, pend(connector, step, pending, status));
+	if (status == ND_PENDING && connector->adapter->port->forgets)
+		nd2_await_answer(connector);
+	nd2_unhold(&connector->object);
+	return status;
 }
 
 HRESULT STDMETHODCALLTYPE

@@ -59,6 +59,20 @@ nd2_connector_part(struct nd2_connector *connector)
 /* ---- what a step does ---------------------------------------------------------------------------
  */
 
+/*
+ * How much the peer has said. The wire does not tell: its field is filled up with zeros, and has
+ * more room in a reply than MaxCalleeData, which is what a program's buffer has. Nothing else is
+ * taken off, since zeros may be what was said.
+ */
+static uint32_t
+length_of_words(const struct plx_channel_event *event, uint32_t most)
+{
+	for (uint32_t i = most; i < event->private_bytes; i++)
+		if (event->private_data[i] != 0)
+			return event->private_bytes;
+	return event->private_bytes < most ? event->private_bytes : most;
+}
+
 static void
 keep(struct nd2_connector *connector, const struct plx_channel_event *event)
 {
@@ -70,8 +84,9 @@ keep(struct nd2_connector *connector, const struct plx_channel_event *event)
 
 	/* A manager that refuses, and not its program, has nothing to say. */
 	heard->there = true;
-	heard->bytes =
-		answered || event->reason == PLX_CM_REASON_CONSUMER ? event->private_bytes : 0;
+	heard->bytes = answered || event->reason == PLX_CM_REASON_CONSUMER
+			       ? length_of_words(event, limits->MaxCalleeData)
+			       : 0;
 	memcpy(heard->data, event->private_data, heard->bytes);
 	if (!answered)
 		return;

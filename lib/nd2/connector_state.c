@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state machine of connectors (nd2.md 2.6), row by row; the first row that fits counts.
- * It is pure. Start with the rows of an event.
+ * The state machine of connectors (docs/nd2.md, Connections), row by row; the first that fits
+ * counts. It is pure. Start with the rows of an event.
  */
 #include "connector_state.h"
 

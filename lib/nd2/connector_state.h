@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a connector stands, and what each call and each event does to it: the state machine of the
- * contract (nd2.md 2.6) as data. It owns no state. Start with nd2_step().
+ * Where a connector stands, and what each call and each event does to it: the state machine of
+ * docs/nd2.md, Connections, as data. It owns no state. Start with nd2_step().
  */
 #ifndef PLX_ND2_CONNECTOR_STATE_H
 #define PLX_ND2_CONNECTOR_STATE_H

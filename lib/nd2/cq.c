@@ -43,61 +43,54 @@ convert(const struct plx_wc *wc, ND2_RESULT *out)
 	return true;
 }
 
-/* A disconnect is told before what it has flushed is seen. */
-static inline void
-hand_out(const struct nd2_cq *cq, const struct plx_wc *wc, uint32_t n, ND2_RESULT *results)
+static inline bool
+convert_run(const struct plx_wc *wc, uint32_t n, ND2_RESULT *results)
 {
 	bool failed = false;
 
 	for (uint32_t i = 0; i < n; i++)
 		failed |= convert(&wc[i], &results[i]);
-	if (plx_unlikely(failed))
-		nd2_port_events(cq->adapter->port);
+	return failed;
 }
 
-/* More than one batch. */
-static __attribute__((noinline)) ULONG
-get_more(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+/* From where they lie into the caller's array. A disconnect is told before what it has flushed is
+ * seen. */
+static inline ULONG
+hand_out(struct nd2_cq *cq, const struct plx_wc_span *span, ND2_RESULT *results)
 {
-	struct plx_wc wc[ND2_POLL_BATCH];
-	ULONG got = 0;
+	bool failed = convert_run(span->at, span->first, results);
 
-	while (got < n) {
-		uint32_t wanted = n - got < ND2_POLL_BATCH ? n - got : ND2_POLL_BATCH;
-		uint32_t taken = plx_cq_poll(cq->cq, wc, wanted);
-
-		hand_out(cq, wc, taken, results + got);
-		got += taken;
-		if (taken < wanted)
-			break;
-	}
-	return got;
+	if (plx_unlikely(span->first < span->count))
+		failed |= convert_run(span->more, span->count - span->first, results + span->first);
+	plx_cq_release(cq->cq, span->count);
+	if (plx_unlikely(failed))
+		nd2_port_events(cq->adapter->port);
+	return span->count;
 }
 
 /* Inline mode: a client that does nothing but look is all that moves the adapter. The look itself
  * was a duty cycle; now and then what pends is finished, too. */
-static ULONG
-found_nothing(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+static __attribute__((noinline)) ULONG
+pump_and_look(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
-	if (plx_likely(!cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
-		return 0;
+	struct plx_wc_span span;
+
+	nd2_port_mine(cq->adapter->port);
 	nd2_port_pump(cq->adapter->port);
-	return get_more(cq, results, n);
+	return plx_cq_peek(cq->cq, &span, n) > 0 ? hand_out(cq, &span, results) : 0;
 }
 
 static PLX_HOT ULONG STDMETHODCALLTYPE
 get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
-	struct plx_wc wc[ND2_POLL_BATCH];
-	uint32_t taken = plx_cq_poll(cq->cq, wc, n < ND2_POLL_BATCH ? n : ND2_POLL_BATCH);
+	struct plx_wc_span span;
 
-	if (taken == 0)
-		return found_nothing(cq, results, n);
-	hand_out(cq, wc, taken, results);
-	if (plx_likely(taken < ND2_POLL_BATCH || taken == n))
-		return taken;
-	return taken + get_more(cq, results + taken, n - taken);
+	if (plx_cq_peek(cq->cq, &span, n) > 0)
+		return hand_out(cq, &span, results);
+	if (plx_likely(!cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
+		return 0;
+	return pump_and_look(cq, results, n);
 }
 
 /* ---- size and place -----------------------------------------------------------------------------
@@ -111,6 +104,7 @@ resize(IND2CompletionQueue *face, ULONG depth)
 
 	if (depth == 0 || depth > cq->adapter->port->limits.MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER;
+	nd2_port_mine(cq->adapter->port);
 	status = plx_cq_resize(cq->cq, depth);
 	if (status == PLX_BUSY)
 		return ND_BUFFER_OVERFLOW;
@@ -124,11 +118,7 @@ get_notify_affinity(IND2CompletionQueue *face, USHORT *group, KAFFINITY *affinit
 {
 	const struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 
-	if (group == NULL || affinity == NULL)
-		return ND_INVALID_PARAMETER;
-	*group = cq->group;
-	*affinity = cq->affinity;
-	return ND_SUCCESS;
+	return nd2_affinity_tell(cq->adapter->port, group, affinity);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -140,6 +130,7 @@ close_cq(struct nd2_object *object)
 	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
 	struct nd2_port *port = cq->adapter->port;
 
+	nd2_port_mine(port);
 	pthread_mutex_lock(&port->lock);
 	plx_list_remove(&cq->node);
 	pthread_mutex_unlock(&port->lock);
@@ -189,7 +180,7 @@ release(IND2CompletionQueue *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2CompletionQueue *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face;
+	nd2_port_mine(((struct nd2_cq *)(void *)face)->adapter->port);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -243,8 +234,7 @@ make(struct nd2_cq *cq, struct plx_file *file)
 }
 
 HRESULT
-nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, USHORT group,
-	      KAFFINITY affinity, void **out)
+nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2CompletionQueue, out);
 	struct plx_file *file;
@@ -266,7 +256,6 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->adapter = adapter;
 	cq->depth = depth;
 	cq->inline_mode = adapter->port->inline_mode;
-	nd2_affinity_choose(group, affinity, &cq->group, &cq->affinity);
 	status = make(cq, file);
 	plx_file_release(file); /* the list has its own hold */
 	if (status != ND_SUCCESS) {

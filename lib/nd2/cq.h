@@ -29,7 +29,7 @@ HRESULT STDMETHODCALLTYPE notify_cancel(IND2CompletionQueue *face);
 /* ---- both kinds of receive queues -------------------------------------------------------------
  */
 
-/** As many SGEs as clients use that have asked for fewer (ledger 14). */
+/** As many SGEs as clients use that have asked for fewer (docs/nd2.md, L14). */
 static inline uint32_t
 nd2_sges_for(ULONG wished, ULONG most)
 {
@@ -41,8 +41,8 @@ nd2_sges_for(ULONG wished, ULONG most)
 /* ---- affinity.c -------------------------------------------------------------------------------
  */
 
-/** What is reported: the wish when it names processors that there are, else those of the calling
- * thread, of the first group that has one. Contract 2.8. */
-void nd2_affinity_choose(USHORT wished_group, KAFFINITY wished, USHORT *group, KAFFINITY *affinity);
+/** GetNotifyAffinity of both kinds: where the thread may run that ends what waits. In inline mode
+ * that is the client's, which asks. Errors: ND_INVALID_PARAMETER (no output) */
+HRESULT nd2_affinity_tell(struct nd2_port *port, USHORT *group, KAFFINITY *affinity);
 
 #endif

@@ -214,6 +214,14 @@ async_ready(struct nd2_watch *watch)
 		tell_async(port, &async);
 }
 
+bool
+nd2_dispatch_cpus(struct nd2_port *port, cpu_set_t *cpus)
+{
+	if (port->inline_mode)
+		return sched_getaffinity(0, sizeof(*cpus), cpus) == 0;
+	return pthread_getaffinity_np(port->dispatch->thread, sizeof(*cpus), cpus) == 0;
+}
+
 /* ---- inline mode ------------------------------------------------------------------------------
  */
 
@@ -311,7 +319,7 @@ nd2_dispatch_start(struct nd2_port *port)
 	port->dispatch = dispatch;
 	if (!port->inline_mode)
 		status = start_thread(dispatch);
-	else if (!plx_pump_add(nd2_port_pump, port))
+	else if ((port->pump = plx_pump_add(nd2_port_pump, port)) == NULL)
 		status = ND_INSUFFICIENT_RESOURCES;
 	else
 		dispatch->running = true;
@@ -330,6 +338,7 @@ nd2_dispatch_stop(struct nd2_port *port)
 		return;
 	if (dispatch->running && port->inline_mode) {
 		plx_pump_remove(nd2_port_pump, port);
+		port->pump = NULL;
 	} else if (dispatch->running) {
 		/* an eventfd that has 0 takes a 1 */
 		(void)!write(dispatch->bell, &one, sizeof(one));

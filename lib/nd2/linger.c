@@ -16,7 +16,9 @@ struct lingering {
 	struct plx_list node;
 };
 
-#define NAP_NS (PLX_MSEC / 5)
+#define NAP_NS        (PLX_MSEC / 5)
+#define ANSWER_NAP_NS (PLX_MSEC / 50)
+#define ANSWER_NS     (ND2_ANSWER_MS * PLX_MSEC)
 
 HRESULT
 nd2_connections_start(struct nd2_port *port)
@@ -74,6 +76,49 @@ nd2_linger_ends(struct nd2_party *party)
 	forget(plx_list_entry(party, struct lingering, party));
 }
 
+/* ---- an answer that is waited for ---------------------------------------------------------------
+ */
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
+}
+
+static bool
+is_answered(struct nd2_connector *connector)
+{
+	struct nd2_port *port = connector->adapter->port;
+	bool answered;
+
+	pthread_mutex_lock(&port->events);
+	nd2_connections_deliver(port);
+	answered = connector->state != ND2_LOCAL_DISC || !connector->wire;
+	pthread_mutex_unlock(&port->events);
+	return answered;
+}
+
+void
+nd2_await_answer(struct nd2_connector *connector)
+{
+	const struct timespec nap = {.tv_nsec = ANSWER_NAP_NS};
+	const uint64_t until = now_ns() + ANSWER_NS;
+	struct nd2_port *port = connector->adapter->port;
+	struct plx_adapter_info now;
+
+	while (!is_answered(connector) && now_ns() < until) {
+		/* A memif's link is down when its peer has ended. */
+		plx_adapter_query(port->adapter, &now);
+		if (!now.link)
+			return;
+		if (!port->inline_mode)
+			nanosleep(&nap, NULL);
+	}
+}
+
 /* ---- the end ------------------------------------------------------------------------------------
  */
 
@@ -115,21 +160,13 @@ all_answered(struct nd2_port *port)
 	return answered;
 }
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
-}
-
 void
 nd2_connections_linger(struct nd2_port *port)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint64_t until = now_ns() + ND2_LINGER_MS * PLX_MSEC;
 
+	nd2_port_mine(port);
 	nd2_port_events(port);
 	part_all(port);
 	for (;;) {

@@ -33,6 +33,7 @@ enter(IND2Listener *face)
 {
 	struct nd2_listener *listener = listener_of(face);
 
+	nd2_port_mine(listener->adapter->port);
 	pthread_mutex_lock(&listener->adapter->port->events);
 	return listener;
 }
@@ -171,7 +172,7 @@ listener_cancel(IND2Listener *face)
 static HRESULT STDMETHODCALLTYPE
 listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face;
+	nd2_port_mine(listener_of(face)->adapter->port);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -317,6 +318,7 @@ close_listener(struct nd2_object *object)
 	struct nd2_port *port = listener->adapter->port;
 	struct plx_list *node, *after;
 
+	nd2_port_mine(port);
 	pthread_mutex_lock(&port->events);
 	stop_listening(listener);
 	plx_pending_list_end(&listener->pending, ND_CANCELED);

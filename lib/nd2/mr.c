@@ -21,7 +21,8 @@ mr_of(IND2MemoryRegion *face)
 }
 
 /* A region is open to windows, whatever it allows itself. A Read's sink needs the right to write,
- * and no other: READ_SINK is for hardware that wants to know (contract 1.6). */
+ * and no other: READ_SINK is for hardware that wants to know (docs/nd2.md, Requests).
+ */
 static uint32_t
 access_of(ULONG flags)
 {
@@ -88,6 +89,7 @@ mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flag
 	HRESULT status = check(mr, buffer, bytes, flags, overlapped);
 
 	if (status == ND_SUCCESS) {
+		nd2_port_mine(mr->adapter->port);
 		pthread_mutex_lock(&mr->lock);
 		status = register_locked(mr, buffer, bytes, flags, overlapped);
 		pthread_mutex_unlock(&mr->lock);
@@ -139,6 +141,7 @@ mr_deregister(IND2MemoryRegion *face, OVERLAPPED *overlapped)
 
 	if (overlapped == NULL)
 		return ND_INVALID_PARAMETER_1;
+	nd2_port_mine(mr->adapter->port);
 	pthread_mutex_lock(&mr->lock);
 	status = deregister_locked(mr, overlapped);
 	pthread_mutex_unlock(&mr->lock);
@@ -169,6 +172,7 @@ close_mr(struct nd2_object *object)
 {
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
 
+	nd2_port_mine(mr->adapter->port);
 	plx_pending_list_end(&mr->pending, ND_CANCELED);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
@@ -225,7 +229,7 @@ cancel_overlapped_requests(IND2MemoryRegion *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2MemoryRegion *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face;
+	nd2_port_mine(mr_of(face)->adapter->port);
 	return nd2_overlapped_result(overlapped, wait);
 }
 

@@ -27,6 +27,7 @@ close_mw(struct nd2_object *object)
 	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
 	struct nd2_mr *bound;
 
+	nd2_port_mine(mw->adapter->port);
 	pthread_mutex_lock(&mw->lock);
 	if (plx_mw_destroy(mw->mw) != PLX_OK)
 		nd2_say("adapter %s: a window is left behind: its engine does not run",

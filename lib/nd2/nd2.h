@@ -15,6 +15,7 @@
 
 #include <ndspi.h>
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "plx_base.h"
@@ -102,8 +103,9 @@ enum {
 	ND2_MIN_SGES = 4,       /* docs/nd2.md, L14 */
 	ND2_READ_LIMIT = 16,    /* advertised; 255 at most fit the wire */
 	ND2_FIRST_PORT = 49152, /* of ports that are chosen */
-	ND2_LINGER_MS = 1000,   /* at exit, for disconnects that were not answered */
-	ND2_POLL_BATCH = 16,
+	/* at exit, for disconnects that were not answered: four tries, 1.2 s apart */
+	ND2_LINGER_MS = 3700,
+	ND2_ANSWER_MS = 100, /* in Disconnect, where what was sent is gone with the process */
 };
 
 /* What a descriptor's readiness calls, on the dispatcher's thread; it must make the descriptor
@@ -131,6 +133,8 @@ struct nd2_port {
 	struct plx_adapter_info info;
 	ND2_ADAPTER_INFO limits;
 	bool inline_mode;
+	struct plx_pump *pump; /* in inline mode, from its opening on */
+	bool forgets; /* a memif: the peer reads what was sent from this process's memory */
 
 	/* taken around everything that asks or tells plx_verbs.h of connections, delivery of the
 	 * channel's events included */
@@ -188,6 +192,21 @@ void nd2_port_events(struct nd2_port *port);
  */
 void nd2_port_pump(void *port);
 
+/** Where the thread that tells may run; in inline mode: this thread. Returns: false: not known */
+bool nd2_dispatch_cpus(struct nd2_port *port, cpu_set_t *cpus);
+
+/**
+ * Inline mode: the adapter is this thread's from now on, which alone moves it in its waits; when it
+ * returns no other thread does. Every method that needs the engine begins with it, before it takes
+ * a lock; posts and GetResults do not (docs/nd2.md, Threads). Worker mode: nothing.
+ */
+static inline void
+nd2_port_mine(const struct nd2_port *port)
+{
+	if (plx_unlikely(port->pump != NULL))
+		plx_pump_mine(port->pump);
+}
+
 /** Is this thread telling events just now, so that it must not wait for their end? */
 bool nd2_delivering(void);
 
@@ -230,8 +249,6 @@ struct nd2_cq {
 	uint32_t depth;
 	bool inline_mode;    /* the port's, where GetResults finds it */
 	uint32_t idle_looks; /* in that mode: for nothing */
-	USHORT group;
-	KAFFINITY affinity;
 };
 
 struct nd2_srq {
@@ -246,8 +263,6 @@ struct nd2_srq {
 	uint32_t depth, sges, threshold;
 	bool armed;    /* the engine will tell when there are fewer than the threshold */
 	bool doubtful; /* ... of something else than the next one who waits wants to know */
-	USHORT group;
-	KAFFINITY affinity;
 };
 
 struct nd2_mr {
@@ -291,9 +306,9 @@ struct nd2_qp {
 };
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
-		      USHORT group, KAFFINITY affinity, void **out);
+		      void **out);
 HRESULT nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
-		       ULONG sges, ULONG threshold, USHORT group, KAFFINITY affinity, void **out);
+		       ULONG sges, ULONG threshold, void **out);
 HRESULT nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 HRESULT nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out);
 

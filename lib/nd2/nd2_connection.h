@@ -174,5 +174,12 @@ void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 /** A wire that was disconnected, until the peer answers. */
 void nd2_linger(struct nd2_port *port, struct plx_connector *wire);
 void nd2_linger_ends(struct nd2_party *party);
+/**
+ * After Disconnect has pended, on a port that forgets: what its ring holds for the peer is gone
+ * when this process is, and a program may end with no handler running as soon as Disconnect returns
+ * (A06). So the peer's answer is waited for: microseconds from a peer that lives, ND2_ANSWER_MS at
+ * most. Without locks.
+ */
+void nd2_await_answer(struct nd2_connector *connector);
 
 #endif

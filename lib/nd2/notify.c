@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Who waits for a completion queue: Notify, its end and its cancelling. By which entries an armed
- * queue fires is the engine's rule (contract 2.4); here each firing is brought to those who wait.
+ * queue fires is the engine's rule (docs/nd2.md, Who waits for a queue); here each firing is
+ * brought to those who wait.
  *
  * `armed` says which kinds the engine has been asked for and has not told of. It changes together
  * with the list of who waits, under one lock, by two rules: a kind is armed when its first waiter
@@ -124,10 +125,9 @@ begin(struct nd2_cq *cq, struct waiter *waiter, OVERLAPPED *overlapped)
 /* ---- from outside -------------------------------------------------------------------------------
  */
 
-HRESULT STDMETHODCALLTYPE
-notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
+static HRESULT
+wait_for(struct nd2_cq *cq, ULONG type, OVERLAPPED *overlapped)
 {
-	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 	struct waiter *waiter;
 	HRESULT status;
 
@@ -139,11 +139,22 @@ notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
 	if (waiter == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
 	waiter->kind = kind_of[type];
+	nd2_port_mine(cq->adapter->port);
 	pthread_mutex_lock(&cq->notify->lock);
 	status = begin(cq, waiter, overlapped);
 	pthread_mutex_unlock(&cq->notify->lock);
 	if (status != ND_PENDING)
 		free(waiter);
+	return status;
+}
+
+HRESULT STDMETHODCALLTYPE
+notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
+{
+	HRESULT status = wait_for((struct nd2_cq *)(void *)face, type, overlapped);
+
+	if (status != ND_PENDING && overlapped != NULL)
+		plx_overlapped_settle(overlapped, status);
 	return status;
 }
 
@@ -193,6 +204,7 @@ notify_cancel(IND2CompletionQueue *face)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 
+	nd2_port_mine(cq->adapter->port);
 	pthread_mutex_lock(&cq->notify->lock);
 	disarm(cq);
 	plx_pending_cancel_all(&cq->pending);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which ports are in use: of connectors and of listeners, two spaces (nd2.md 2.6), each with a bit
- * for each port of each address.
+ * Which ports are in use: of connectors and of listeners, two spaces, each with a bit for each port
+ * of each address.
  * It never takes a lock. Start with nd2_ports_take().
  */
 #include "nd2_connection.h"

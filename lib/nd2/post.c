@@ -2,9 +2,8 @@
  *
  * Posts: from an ND2 request to one of plx_verbs.h, the array of SGEs passed through as it is.
  * A refused post has changed nothing and has no completion. Nothing here looks at tokens, bounds or
- * rights: that is the engine's, and comes as a completion (contract 1.6). Bind takes locks; nothing
- * else does, nor allocates, nor calls the system.
- * Start with post().
+ * rights: that is the engine's, and comes as a completion (docs/nd2.md, Requests). Bind takes
+ * locks; nothing else does, nor allocates, nor calls the system. Start with post().
  */
 #include "qp.h"
 

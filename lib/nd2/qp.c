@@ -21,6 +21,7 @@ flush(IND2QueuePair *face)
 	 * connector learns it as it learns of every queue pair that fails. */
 	if (atomic_load(&qp->phase) == ND2_QP_CONNECTED)
 		atomic_store(&qp->broken, true);
+	nd2_port_mine(qp->adapter->port);
 	return nd2_call_status(plx_qp_flush(qp->qp));
 }
 
@@ -29,6 +30,7 @@ close_qp(struct nd2_object *object)
 {
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
 
+	nd2_port_mine(qp->adapter->port);
 	if (atomic_load(&qp->taken))
 		nd2_connection_of_qp_ends(qp);
 }

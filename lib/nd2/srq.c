@@ -130,13 +130,17 @@ notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
 	if (overlapped == NULL)
 		return ND_INVALID_PARAMETER_1;
 	waiter = malloc(sizeof(*waiter));
-	if (waiter == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
-	pthread_mutex_lock(&srq->lock);
-	status = wait_locked(srq, waiter, overlapped);
-	pthread_mutex_unlock(&srq->lock);
-	if (status != ND_PENDING)
+	status = ND_INSUFFICIENT_RESOURCES;
+	if (waiter != NULL) {
+		nd2_port_mine(srq->adapter->port);
+		pthread_mutex_lock(&srq->lock);
+		status = wait_locked(srq, waiter, overlapped);
+		pthread_mutex_unlock(&srq->lock);
+	}
+	if (status != ND_PENDING) {
 		free(waiter);
+		plx_overlapped_settle(overlapped, status);
+	}
 	return status;
 }
 
@@ -146,6 +150,7 @@ cancel_overlapped_requests(IND2SharedReceiveQueue *face)
 {
 	struct nd2_srq *srq = srq_of(face);
 
+	nd2_port_mine(srq->adapter->port);
 	pthread_mutex_lock(&srq->lock);
 	plx_pending_cancel_all(&srq->pending);
 	tell(srq, ND_CANCELED);
@@ -184,6 +189,7 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 
 	if (depth > srq->adapter->port->limits.MaxSharedReceiveQueueDepth)
 		return ND_INVALID_PARAMETER;
+	nd2_port_mine(srq->adapter->port);
 	pthread_mutex_lock(&srq->lock);
 	status = modify_locked(srq, depth, threshold);
 	pthread_mutex_unlock(&srq->lock);
@@ -193,13 +199,7 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 static HRESULT STDMETHODCALLTYPE
 get_notify_affinity(IND2SharedReceiveQueue *face, USHORT *group, KAFFINITY *affinity)
 {
-	const struct nd2_srq *srq = srq_of(face);
-
-	if (group == NULL || affinity == NULL)
-		return ND_INVALID_PARAMETER;
-	*group = srq->group;
-	*affinity = srq->affinity;
-	return ND_SUCCESS;
+	return nd2_affinity_tell(srq_of(face)->adapter->port, group, affinity);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -211,6 +211,7 @@ close_srq(struct nd2_object *object)
 	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
 	struct nd2_port *port = srq->adapter->port;
 
+	nd2_port_mine(port);
 	pthread_mutex_lock(&port->lock);
 	plx_list_remove(&srq->node);
 	pthread_mutex_unlock(&port->lock);
@@ -264,7 +265,7 @@ release(IND2SharedReceiveQueue *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	(void)face;
+	nd2_port_mine(srq_of(face)->adapter->port);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -317,7 +318,7 @@ check(const ND2_ADAPTER_INFO *limits, ULONG depth, ULONG sges)
 
 HRESULT
 nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, ULONG sges,
-	       ULONG threshold, USHORT group, KAFFINITY affinity, void **out)
+	       ULONG threshold, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2SharedReceiveQueue, out);
 	struct plx_file *file;
@@ -341,7 +342,6 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->sges = nd2_sges_for(sges, adapter->port->limits.MaxReceiveSge);
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);
-	nd2_affinity_choose(group, affinity, &srq->group, &srq->affinity);
 	status = make(srq);
 	if (status == ND_SUCCESS)
 		plx_pending_list_init(&srq->pending, file);

@@ -211,7 +211,10 @@ plx_ring_take(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32
 
 	if (got == 0)
 		return 0;
-	memcpy(entries, span.at, (size_t)ring_first(&span) * entry_bytes);
+	if (got == 1) /* the size is known to the compiler: no call */
+		memcpy(entries, span.at, entry_bytes);
+	else
+		memcpy(entries, span.at, (size_t)ring_first(&span) * entry_bytes);
 	if (plx_unlikely(span.first < got))
 		memcpy((uint8_t *)entries + (size_t)span.first * entry_bytes, span.more,
 		       (size_t)(got - span.first) * entry_bytes);

@@ -73,8 +73,8 @@ requester_settle_local(struct plx_rc *qp)
 /*
  * Local operations at the cursor, which has not begun them. Returns false when the requester must
  * wait. A LOCAL_INV waits until everything before it is acknowledged: an earlier request may have
- * to be sent again through the very key, and after its completion no access is possible (nd2.md
- * 2.5). A BIND holds nothing up: the window was bound when it was posted.
+ * to be sent again through the very key, and after its completion no access is possible.
+ * A BIND holds nothing up: the window was bound when it was posted.
  */
 static bool
 pass_local(struct plx_rc *qp, struct plx_actions *out)

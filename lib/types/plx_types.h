@@ -233,6 +233,12 @@ struct plx_wc {
 	uint64_t context; /* of the queue pair: plx_qp_options.context */
 };
 
+/* Completions where they lie: `first` of `count` from `at`, the others from `more`. */
+struct plx_wc_span {
+	const struct plx_wc *at, *more;
+	uint32_t first, count;
+};
+
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum plx_qp_type {

@@ -59,15 +59,29 @@ plx_cq_destroy(struct plx_cq *cq)
 PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
-	uint32_t taken;
+	uint32_t taken = plx_cqueue_poll(cq->queue, wc, n);
 
-	if (!cq->inline_mode)
-		return plx_cqueue_poll(cq->queue, wc, n);
-	taken = plx_cqueue_poll(cq->queue, wc, n);
-	if (taken > 0)
+	if (taken > 0 || !cq->inline_mode)
 		return taken;
 	adapter_poll(cq->adapter);
 	return plx_cqueue_poll(cq->queue, wc, n);
+}
+
+PLX_HOT uint32_t
+plx_cq_peek(struct plx_cq *cq, struct plx_wc_span *span, uint32_t n)
+{
+	uint32_t there = plx_cqueue_peek(cq->queue, span, n);
+
+	if (there > 0 || !cq->inline_mode)
+		return there;
+	adapter_poll(cq->adapter);
+	return plx_cqueue_peek(cq->queue, span, n);
+}
+
+PLX_HOT void
+plx_cq_release(struct plx_cq *cq, uint32_t n)
+{
+	plx_cqueue_release(cq->queue, n);
 }
 
 enum plx_status

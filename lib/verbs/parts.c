@@ -44,6 +44,10 @@ frame_of(uint32_t path_mtu)
 	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + path_mtu + PLX_ICRC_BYTES;
 }
 
+/* DPDK's tables of devices are changed, and searched, by one thread at a time. A memif client that
+ * waits for its server holds the others up meanwhile. */
+static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* ---- pools ----------------------------------------------------------------------------------- */
 
 /* A packet of ours may still be in another adapter's hands, or on an embedded link, when we close:
@@ -93,21 +97,31 @@ release_pool(struct rte_mempool *pool)
 	pthread_mutex_unlock(&waiting.lock);
 }
 
+/* Where the device is, when it is there already. */
+static int
+socket_of(const char *device)
+{
+	int socket = SOCKET_ID_ANY;
+	uint16_t port_id;
+
+	pthread_mutex_lock(&devices_lock);
+	if (rte_eth_dev_get_port_by_name(device, &port_id) == 0)
+		socket = rte_eth_dev_socket_id(port_id);
+	pthread_mutex_unlock(&devices_lock);
+	return socket;
+}
+
 static enum plx_status
 make_pool(struct plx_adapter *adapter, struct plx_why *why)
 {
 	static atomic_uint number;
 	const struct plx_wishes *wishes = &adapter->wishes;
-	uint16_t port_id;
-	int socket = SOCKET_ID_ANY;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	sweep_pools();
-	if (rte_eth_dev_get_port_by_name(wishes->device, &port_id) == 0)
-		socket = rte_eth_dev_socket_id(port_id);
 	snprintf(name, sizeof(name), "plx_%u", atomic_fetch_add(&number, 1));
 	adapter->pool = rte_pktmbuf_pool_create(name, wishes->packets, PACKET_CACHE, 0, PACKET_ROOM,
-						socket);
+						socket_of(wishes->device));
 	if (adapter->pool)
 		return PLX_OK;
 	plx_why_say(why,
@@ -187,10 +201,6 @@ is_physical(const struct plx_adapter *adapter)
 		return false;
 	return strcmp(rte_bus_name(rte_dev_bus(info.device)), "pci") == 0;
 }
-
-/* DPDK's tables of devices are changed by one thread at a time. A memif client that waits for its
- * server holds the others up meanwhile. */
-static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static enum plx_status
 make_device_alone(struct plx_adapter *adapter, struct plx_why *why)

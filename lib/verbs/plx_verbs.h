@@ -234,6 +234,16 @@ PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /**
+ * The same without a copy: up to `n` completions where they lie, to be read and then given back by
+ * plx_cq_release(), by the same thread and soon: meanwhile other threads that poll this queue wait.
+ * Returns: span->count; 0: nothing is to be given back
+ */
+PLX_API uint32_t plx_cq_peek(struct plx_cq *cq, struct plx_wc_span *span, uint32_t n);
+
+/** They are taken. @param n span->count, or fewer: the others come again */
+PLX_API void plx_cq_release(struct plx_cq *cq, uint32_t n);
+
+/**
  * Ask, once, to be told of an entry produced after both the last notification and the last poll.
  *
  * @param kinds enum plx_arm bits
@@ -290,7 +300,6 @@ struct plx_qp_options {
 	uint32_t sq_sges, rq_sges; /* 0: 1 */
 	uint32_t inline_bytes;     /* 64 are always there */
 	uint32_t responder_res;    /* READs and atomics the peer may have open; 0: 16 */
-	bool single_thread;        /* posts come from one thread at a time: cheaper */
 	uint64_t context;          /* in completions and events */
 	enum plx_qp_type type;     /* 0: PLX_QP_RC */
 	uint32_t qkey;             /* UD: that datagrams for it must carry */
@@ -368,7 +377,7 @@ PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
  * @param why [out] the status of the one that was refused; OK: none was; may be NULL
  * Returns: how many were posted
  * Errors: STATE (not connected), FULL (reap, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
- * Threads: any, several at once unless single_thread
+ * Threads: any, several at once; they take turns
  * Cost: hot; no system call
  */
 PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,

@@ -93,7 +93,6 @@ make_pair(struct plx_qp *qp)
 			 .responder_res = options->responder_res},
 		.rq_depth = options->rq_depth,
 		.rq_sges = options->rq_sges,
-		.single_thread = options->single_thread,
 		.qkey = options->qkey,
 		.context = options->context,
 	};

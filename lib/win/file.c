@@ -20,6 +20,17 @@ plx_file_create(void)
 	return win_object_open(&file->object);
 }
 
+void
+plx_file_moved_by(HANDLE handle, struct plx_pump *pump)
+{
+	struct plx_file *file = plx_file_hold(handle);
+
+	if (!file)
+		return;
+	atomic_fetch_or(&file->object.pumps, win_pump_bit(pump));
+	plx_file_release(file);
+}
+
 struct plx_file *
 plx_file_hold(HANDLE handle)
 {
@@ -52,6 +63,7 @@ win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key)
 		win_object_hold_again(&port->object);
 		file->port = port;
 		file->key = key;
+		atomic_fetch_or(&port->object.pumps, atomic_load(&file->object.pumps));
 	}
 	pthread_mutex_unlock(&file->object.lock);
 	return first;

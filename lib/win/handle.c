@@ -101,6 +101,7 @@ win_object_create(enum win_kind kind)
 	pthread_mutex_init(&object->lock, NULL);
 	object->kind = (uint8_t)kind;
 	object->automatic = false;
+	atomic_store_explicit(&object->pumps, 0, memory_order_relaxed);
 	object->waiters = (struct win_waiters){NULL, NULL};
 	object->fd = -1;
 	object->fd_level = false;
@@ -108,6 +109,21 @@ win_object_create(enum win_kind kind)
 	atomic_store_explicit(&object->opens, 0, memory_order_relaxed);
 	atomic_store_explicit(&object->holds, 1, memory_order_release);
 	return object;
+}
+
+void
+win_objects_leave_pump(unsigned pump)
+{
+	pthread_mutex_lock(&table.lock);
+	for (unsigned i = 0; i < table.chunks; i++) {
+		union slot *chunk = atomic_load(&table.chunk[i]);
+		size_t n = i + 1 < table.chunks ? slots_of(i) : table.fresh;
+
+		for (size_t j = 0; j < n; j++)
+			atomic_fetch_and_explicit(&chunk[j].object.pumps, ~pump,
+						  memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&table.lock);
 }
 
 HANDLE

@@ -134,8 +134,10 @@ plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
 	pending->file = file;
 	pending->event = event;
 	pending->event_only = (uintptr_t)overlapped->hEvent & 1;
-	if (event)
+	if (event) {
+		win_pumps_brought_by(event, &file->object);
 		win_unsignal(event);
+	}
 	pthread_mutex_lock(&file->object.lock);
 	store_status(overlapped, STATUS_PENDING, 0);
 	append(list, pending);

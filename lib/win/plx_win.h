@@ -46,7 +46,7 @@ PLX_WIN_API void plx_file_release(struct plx_file *file);
  * Each object with overlapped methods has one list. A method that pends: checks everything,
  * plx_pending_begin(), hands the request to whoever will finish it, returns ND_PENDING. Whoever
  * is first finishes: plx_pending_finish() by the provider, or plx_pending_cancel_all(); the other
- * one's finish does nothing. Contract 2.1, rules 1 to 12.
+ * one's finish does nothing. The rules are in docs/windows.md, Requests.
  */
 
 struct plx_pending;
@@ -111,7 +111,7 @@ PLX_WIN_API bool plx_pending_abandon(struct plx_pending *pending, int32_t status
 PLX_WIN_API uint32_t plx_pending_cancel_all(struct plx_pending_list *list);
 
 /** For a method that succeeds at once or fails: the OVERLAPPED is given the status too, its event
- * is set on success, and no packet is queued (contract 2.1, rule 3). */
+ * is set on success, and no packet is queued (docs/windows.md, rule 3). */
 PLX_WIN_API void plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status);
 
 /**
@@ -159,17 +159,31 @@ PLX_WIN_API int plx_handle_fd(HANDLE handle);
  * ----------------------------------------------------------------------------------------
  *
  * An adapter in inline mode moves only when it is polled. While one is open its provider has a pump
- * here, and every wait of this library (WaitForSingleObject, GetQueuedCompletionStatus, Sleep,
- * plx_overlapped_result) calls it until what it waits for is there, instead of sleeping. A look
+ * here, and waits of this library (WaitForSingleObject, GetQueuedCompletionStatus, Sleep,
+ * plx_overlapped_result) call it until what they wait for is there, instead of sleeping. A look
  * without waiting that finds nothing calls it once. Without a pump waits sleep.
  *
- * A pump is called by several threads at once, and never while a lock of this library is held.
+ * A pump is of one thread, and is called in that thread's waits only, whatever they wait for: of
+ * the one that has added it, until another makes it its own, or waits for what it brings: for a
+ * completion port that a file of the pump is associated with, for an event that a request on such a
+ * file has named. When its thread has ended it is of the thread that waits next. It is never called
+ * while a lock of this library is held.
  */
 
+struct plx_pump;
 typedef void plx_pump_fn(void *context);
 
-/** Returns: false: there are PLX_PUMPS_MAX already */
-PLX_WIN_API bool plx_pump_add(plx_pump_fn *pump, void *context);
+/** Of the calling thread. Returns: good until it is removed; NULL: there are PLX_PUMPS_MAX already
+ * Tests: tests/unit/win/pump.c */
+PLX_WIN_API struct plx_pump *plx_pump_add(plx_pump_fn *pump, void *context);
+/**
+ * It is this thread's from now on. When it returns no other thread is in the pump; so it is called
+ * without any lock that the pump takes. Cost: a comparison when it is this thread's already
+ * Tests: tests/unit/win/pump.c, tests/unit/nd2/apart.c
+ */
+PLX_WIN_API void plx_pump_mine(struct plx_pump *pump);
+/** What is pending on the file is brought by the pump. Before the client has the file. */
+PLX_WIN_API void plx_file_moved_by(HANDLE file, struct plx_pump *pump);
 /** When it returns no thread is in the pump, this one excepted. Tests: tests/unit/win/pump.c */
 PLX_WIN_API void plx_pump_remove(plx_pump_fn *pump, void *context);
 

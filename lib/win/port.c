@@ -145,6 +145,7 @@ win_port_pop(struct win_port *port, uint64_t deadline_ns)
 
 	if (packet)
 		return packet;
+	win_pumps_mine(atomic_load(&port->object.pumps));
 	if (deadline_ns)
 		return wait_for_packet(port, deadline_ns);
 	return win_pump_once() ? pop_or_watch(port, NULL) : NULL;

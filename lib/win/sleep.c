@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a thread waits: on a futex of its own, or by calling the pumps; and the table of pumps.
+ * How a thread waits: on a futex of its own, or by calling its pumps; and the table of pumps.
  * It knows nothing of what is waited for, and takes no lock while a pump runs.
  * Start with win_sleep().
  */
@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,23 +22,25 @@ enum {
 };
 
 /* A pump's slot. `fn` NULL: free, unless somebody may still be inside. */
-struct pump {
+struct plx_pump {
 	_Atomic(plx_pump_fn *) fn;
 	void *context;
+	_Atomic(const void *)
+		owner; /* the thread that calls it: its `me`; NULL: whoever waits next */
 	atomic_uint inside;
 	bool leaving; /* being removed; pump_lock */
 };
 
-static struct pump pumps[PLX_PUMPS_MAX];
+static struct plx_pump pumps[PLX_PUMPS_MAX];
 static atomic_uint pump_count;
 static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Everyone who sleeps, so that a new pump can make them call it. */
+/* Everyone who sleeps, so that a pump whose thread ends finds another. */
 static struct win_sleeper *sleepers;
 static pthread_mutex_t sleepers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The pump that this thread is in. */
-static __thread struct pump *pumping;
+static __thread char me;                  /* whose address tells threads apart */
+static __thread struct plx_pump *pumping; /* that this thread is in */
 static __thread bool never_pumps;
 
 static uint64_t
@@ -150,7 +153,119 @@ sleep_until_woken(struct win_sleeper *sleeper, uint64_t deadline_ns)
 	return true;
 }
 
-/* Every pump once. Returns: false: there is none for this thread */
+/* ---- whose a pump is ----------------------------------------------------------------------------
+ */
+
+static void
+wake_all_sleepers(void)
+{
+	pthread_mutex_lock(&sleepers_lock);
+	for (struct win_sleeper *one = sleepers; one; one = one->next) {
+		win_wake_mark(one);
+		win_wake_call(one);
+	}
+	pthread_mutex_unlock(&sleepers_lock);
+}
+
+/* An owner ends: another thread may live at its address, and be taken for it. */
+static void
+owner_ends(void *context)
+{
+	bool left = false;
+
+	for (unsigned i = 0; i < PLX_PUMPS_MAX; i++) {
+		const void *ours = context;
+
+		left |= atomic_compare_exchange_strong(&pumps[i].owner, &ours, NULL);
+	}
+	if (left)
+		wake_all_sleepers();
+}
+
+static pthread_key_t end_of_owner;
+
+static void
+make_key(void)
+{
+	if (pthread_key_create(&end_of_owner, owner_ends) != 0)
+		abort();
+}
+
+static void
+become_owner(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static __thread bool known;
+
+	if (known)
+		return;
+	pthread_once(&once, make_key);
+	known = pthread_setspecific(end_of_owner, &me) == 0;
+}
+
+/* This thread's already, or nobody's and from now on this thread's. */
+static bool
+is_ours(struct plx_pump *pump)
+{
+	const void *owner = atomic_load(&pump->owner);
+
+	if (owner)
+		return owner == &me;
+	become_owner();
+	return atomic_compare_exchange_strong(&pump->owner, &owner, &me);
+}
+
+void
+plx_pump_mine(struct plx_pump *pump)
+{
+	if (win_likely(atomic_load_explicit(&pump->owner, memory_order_relaxed) == &me))
+		return;
+	become_owner();
+	atomic_store(&pump->owner, &me);
+	/* Who is inside looked before; who comes looks again, inside. */
+	while (atomic_load(&pump->inside) > (pump == pumping ? 1U : 0U))
+		sched_yield();
+}
+
+unsigned
+win_pump_bit(const struct plx_pump *pump)
+{
+	return 1u << (pump - pumps);
+}
+
+void
+win_pumps_mine(unsigned these)
+{
+	if (win_likely(!these) || never_pumps || pumping)
+		return;
+	for (unsigned i = 0; i < PLX_PUMPS_MAX; i++)
+		if (these & 1u << i)
+			plx_pump_mine(&pumps[i]);
+}
+
+/* ---- calling them -------------------------------------------------------------------------------
+ */
+
+/* Inside before looking: who removes it, or makes it its own, looks for us after that. */
+static bool
+call_pump(struct plx_pump *pump)
+{
+	plx_pump_fn *fn;
+
+	atomic_fetch_add(&pump->inside, 1);
+	fn = atomic_load(&pump->fn);
+	if (fn && !is_ours(pump))
+		fn = NULL;
+	if (fn) {
+		pumping = pump;
+		fn(pump->context);
+		pumping = NULL;
+	}
+	atomic_fetch_sub(&pump->inside, 1);
+	return fn != NULL;
+}
+
+/* Every pump of this thread once. Returns: false: there is none */
 static bool
 pump_all(void)
 {
@@ -159,20 +274,11 @@ pump_all(void)
 	if (never_pumps || pumping || !atomic_load(&pump_count))
 		return false;
 	for (unsigned i = 0; i < PLX_PUMPS_MAX; i++) {
-		plx_pump_fn *fn;
+		const void *owner = atomic_load_explicit(&pumps[i].owner, memory_order_relaxed);
 
-		if (!atomic_load_explicit(&pumps[i].fn, memory_order_relaxed))
-			continue;
-		/* Inside before looking: who removes it looks for us after taking it away. */
-		atomic_fetch_add(&pumps[i].inside, 1);
-		fn = atomic_load(&pumps[i].fn);
-		if (fn) {
-			pumping = &pumps[i];
-			fn(pumps[i].context);
-			pumping = NULL;
-			any = true;
-		}
-		atomic_fetch_sub(&pumps[i].inside, 1);
+		if (atomic_load_explicit(&pumps[i].fn, memory_order_relaxed) &&
+		    (!owner || owner == &me))
+			any |= call_pump(&pumps[i]);
 	}
 	return any;
 }
@@ -202,37 +308,30 @@ win_sleep(struct win_sleeper *sleeper, uint64_t deadline_ns)
 	return deadline_ns == WIN_FOREVER || now_ns() < deadline_ns;
 }
 
-bool
+struct plx_pump *
 plx_pump_add(plx_pump_fn *fn, void *context)
 {
-	struct pump *free_one = NULL;
+	struct plx_pump *free_one = NULL;
 
+	become_owner();
 	pthread_mutex_lock(&pump_lock);
 	for (unsigned i = 0; i < PLX_PUMPS_MAX && !free_one; i++)
 		if (!atomic_load(&pumps[i].fn) && !pumps[i].leaving)
 			free_one = &pumps[i];
 	if (free_one) {
 		free_one->context = context;
+		atomic_store(&free_one->owner, &me);
 		atomic_store(&free_one->fn, fn);
 		atomic_fetch_add(&pump_count, 1);
 	}
 	pthread_mutex_unlock(&pump_lock);
-	if (!free_one)
-		return false;
-	/* Who sleeps must pump now. */
-	pthread_mutex_lock(&sleepers_lock);
-	for (struct win_sleeper *one = sleepers; one; one = one->next) {
-		win_wake_mark(one);
-		win_wake_call(one);
-	}
-	pthread_mutex_unlock(&sleepers_lock);
-	return true;
+	return free_one;
 }
 
 void
 plx_pump_remove(plx_pump_fn *fn, void *context)
 {
-	struct pump *found = NULL;
+	struct plx_pump *found = NULL;
 
 	pthread_mutex_lock(&pump_lock);
 	for (unsigned i = 0; i < PLX_PUMPS_MAX && !found; i++)
@@ -246,6 +345,7 @@ plx_pump_remove(plx_pump_fn *fn, void *context)
 	pthread_mutex_unlock(&pump_lock);
 	if (!found)
 		return;
+	win_objects_leave_pump(win_pump_bit(found));
 	/* Without the lock: who is inside may add and remove pumps. */
 	while (atomic_load(&found->inside) > (found == pumping ? 1U : 0U))
 		sched_yield();

@@ -163,6 +163,8 @@ wait_for(struct wait *wait, DWORD milliseconds)
 
 	if (taken != wait->n)
 		return taken;
+	for (DWORD i = 0; i < wait->n; i++)
+		win_pumps_mine(atomic_load(&wait->objects[i]->pumps));
 	if (!milliseconds) {
 		if (win_pump_once())
 			taken = wait->take(wait->objects, wait->n);

@@ -59,6 +59,7 @@ struct win_object {
 	atomic_uint state; /* WIN_SIGNALLED and so on */
 	uint8_t kind;      /* enum win_kind */
 	bool automatic;    /* who is let through by the signal takes it */
+	atomic_uint pumps; /* bits: that bring what is waited for here */
 
 	pthread_mutex_t lock; /* of what follows, and of the kind's own members */
 	struct win_waiters waiters;
@@ -76,6 +77,8 @@ struct win_object *win_object_hold(HANDLE handle, enum win_kind kind);
 /** One hold more of what is held. */
 void win_object_hold_again(struct win_object *object);
 void win_object_release(struct win_object *object);
+/** A pump (its bit) brings nothing to any object any more. */
+void win_objects_leave_pump(unsigned pump);
 
 /* ---- sleep.c: one thread that waits
  * -------------------------------------------------------------- */
@@ -83,7 +86,7 @@ void win_object_release(struct win_object *object);
 /* On the stack of who waits. `woken` is what it sleeps on. */
 struct win_sleeper {
 	atomic_uint woken;
-	struct win_sleeper *previous, *next; /* among all that sleep, for plx_pump_add() */
+	struct win_sleeper *previous, *next; /* among all that sleep, for a pump's new owner */
 };
 
 #define WIN_FOREVER UINT64_MAX
@@ -93,7 +96,8 @@ uint64_t win_deadline(DWORD milliseconds);
 
 void win_sleep_begin(struct win_sleeper *sleeper);
 /**
- * Wait until woken, or, where there are pumps, call them once. The caller looks again after either.
+ * Wait until woken, or, where this thread has pumps, call them once. The caller looks again after
+ * either.
  * Returns: false: the deadline has passed
  */
 bool win_sleep(struct win_sleeper *sleeper, uint64_t deadline_ns);
@@ -115,8 +119,22 @@ win_wake_mark(struct win_sleeper *sleeper)
 /** The second half of a wake, which may come after that lock was given back: a system call. */
 void win_wake_call(struct win_sleeper *sleeper);
 
-/** For a look that found nothing: every pump once. Returns: false: there is none */
+unsigned win_pump_bit(const struct plx_pump *pump);
+/** For a look that found nothing: this thread's pumps once. Returns: false: it has none */
 bool win_pump_once(void);
+/** What is waited for now may be brought by these pumps (bits): they are this thread's from now on.
+ * No lock is held. */
+void win_pumps_mine(unsigned pumps);
+/** What an event is set for is brought by the pumps of that file, and by no others any more:
+ * threads that take their events from one heap have nothing of each other's. */
+static inline void
+win_pumps_brought_by(struct win_object *event, const struct win_object *file)
+{
+	unsigned pumps = atomic_load_explicit(&file->pumps, memory_order_relaxed);
+
+	if (win_unlikely(pumps != atomic_load_explicit(&event->pumps, memory_order_relaxed)))
+		atomic_store_explicit(&event->pumps, pumps, memory_order_relaxed);
+}
 /** Waits of this thread never call a pump. */
 void win_pump_never(void);
 

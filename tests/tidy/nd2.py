@@ -10,6 +10,7 @@ PAGE = 'docs/nd2.md'
 METHODS = 'lib/ndspi/include/ndmethods.h'
 DECISIONS = {f'L{number}' for number in range(1, 26)}
 ASSERTIONS = {f'A{number:02}' for number in range(1, 31)}
+ASSERTIONS |= {f'R{number}' for number in range(1, 10)}
 NAMES = {'COMPLETIONQUEUE': 'CompletionQueue', 'SHAREDRECEIVEQUEUE': 'SharedReceiveQueue',
          'MEMORYWINDOW': 'MemoryWindow', 'MEMORYREGION': 'MemoryRegion', 'QUEUEPAIR': 'QueuePair'}
 
@@ -36,6 +37,7 @@ def methods(tree):
                    {**GOOD, METHODS: ONE.replace('Cancel', 'Query')},
                    {**GOOD, PAGE: FULL.replace('| A17 | `it_is` |\n', '')},
                    {**GOOD, PAGE: FULL.replace('| L25 | `it_is` |\n', '')},
+                   {**GOOD, PAGE: FULL.replace('| R4 | `it_is` |\n', '')},
                    {**GOOD, PAGE: FULL.replace('| A17 | `it_is` |', '| A17 | yes |')},
                    {**GOOD, PAGE: FULL + ROW.format('A17').replace('it_is', 'gone')}],
       good=[GOOD, {'lib/a/a.c': ''}])

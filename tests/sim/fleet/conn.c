@@ -101,8 +101,7 @@ create_qp(struct end *end, struct plx_prng *prng)
 	struct plx_qpair_config config = {.domain = host->domain,
 					  .caps = end->caps,
 					  .rq_depth = end->rq_depth,
-					  .rq_sges = end->rq_sges,
-					  .single_thread = draw_percent(prng, 50)};
+					  .rq_sges = end->rq_sges};
 	enum plx_status status;
 
 	end->shares = host->srq != NULL && draw_percent(prng, 50);

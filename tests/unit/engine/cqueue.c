@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Completion queues by themselves: order, the place behind the ring, growing, overrun, and arming
- * sentence by sentence (nd2.md 2.4). The test plays the engine's thread.
+ * sentence by sentence (docs/nd2.md). The test plays the engine's thread.
  * Start with produce(); threads are in arming.c.
  */
 #include <poll.h>
@@ -249,7 +249,8 @@ a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 	destroy(cq);
 }
 
-/* ---- arming: nd2.md 2.4 ---------------------------------------------------------------------- */
+/* ---- arming ------------------------------------------------------------------------------------
+ */
 
 static void
 it_starts_unarmed_and_fires_once(void **state)

@@ -309,7 +309,6 @@ pair_qpair(struct pair *pair, int i, const struct pair_options *options)
 			 .responder_res = options->type == PLX_QP_RC ? 16 : 0},
 		.rq_depth = options->depth,
 		.rq_sges = options->sges,
-		.single_thread = options->single_thread,
 		.context = 0x1000u + (unsigned)i};
 	struct plx_qpair *qp = NULL;
 

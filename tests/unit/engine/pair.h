@@ -74,7 +74,6 @@ struct pair_options {
 	bool one_cq;       /* one for both queues */
 	bool shared;       /* an SRQ of `depth` on each side */
 	uint32_t threshold;
-	bool single_thread;
 	uint32_t sges, inline_bytes;
 	enum plx_qp_type type;
 	uint32_t qkey;

@@ -290,14 +290,12 @@ static void
 places_are_freed_by_acknowledgement(void **state)
 {
 	(void)state;
-	for (int mode = 0; mode < 4; mode++) {
-		struct pair_options options = pair_defaults(8);
+	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
 		struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 		struct plx_wc wc[16];
 
-		options.single_thread = mode & 2;
-		pair_open(&pair, mode & 1);
-		pair_connect_with(&pair, &options);
+		pair_open(&pair, inline_mode);
+		pair_connect(&pair, 8);
 		b->port.hold = true;
 		for (uint32_t i = 0; i < 8; i++)
 			assert_int_equal(pair_write(a, b, i, 0, 8, i % 2 ? PLX_WR_SILENT : 0),

@@ -131,15 +131,12 @@ more_completions_than_are_staged_keep_their_order(void **state)
 	pair_close(&pair);
 }
 
+/* PAIR_QPS connections on one completion queue of each side. */
 static void
-more_doorbells_than_a_cycle_serves_are_all_served(void **state)
+open_many(struct plx_qpair **qa, struct plx_qpair **qb)
 {
 	struct pair_options options = pair_defaults(4);
-	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
-	uint32_t seen = 0;
-	struct plx_wc wc;
-	(void)state;
+
 	options.cq_depth = 4 * PAIR_QPS;
 	pair_open(&pair, false);
 	pair_start(&pair);
@@ -150,6 +147,30 @@ more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 		pair_join(&pair, 0, qa[i], 1, qb[i], &options);
 	}
 	pair_stop(&pair);
+}
+
+static void
+close_many(struct plx_qpair **qa, struct plx_qpair **qb)
+{
+	pair.side[0].qp = NULL;
+	pair_start(&pair);
+	for (uint32_t i = 0; i < PAIR_QPS; i++) {
+		assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
+		assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+	}
+	pair_stop(&pair);
+	pair_close(&pair);
+}
+
+static void
+more_doorbells_than_a_cycle_serves_are_all_served(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
+	uint32_t seen = 0;
+	struct plx_wc wc;
+	(void)state;
+	open_many(qa, qb);
 	for (uint32_t i = 0; i < PAIR_QPS; i++) {
 		a->qp = qa[i];
 		assert_int_equal(pair_write(a, b, i, 0, 8, 0), PLX_OK);
@@ -160,14 +181,44 @@ more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 		seen += (uint32_t)wc.wr_id;
 	}
 	assert_int_equal(seen, PAIR_QPS * (PAIR_QPS - 1) / 2);
-	a->qp = NULL;
-	pair_start(&pair);
-	for (uint32_t i = 0; i < PAIR_QPS; i++) {
-		assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
-		assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+	close_many(qa, qb);
+}
+
+static void
+write_by(struct plx_qpair *qp)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct plx_wc wc;
+
+	a->qp = qp;
+	assert_int_equal(pair_write(a, b, 7, 0, 8, 0), PLX_OK);
+	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 100), 1);
+	assert_int_equal(wc.wr_id, 7);
+}
+
+/* Decision 9: a thread that has begun to post may have seen that nobody need ring. */
+static void
+a_ring_is_watched_while_somebody_posts(void **state)
+{
+	struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
+	(void)state;
+	open_many(qa, qb);
+	for (uint32_t i = 0; i < RECENT; i++) {
+		write_by(qa[i]);
+		assert_true(qa[i]->watched);
 	}
-	pair_stop(&pair);
-	pair_close(&pair);
+	pair_run(&pair, 2 * WATCH_NS / PLX_USEC);
+	turn_take(&qa[0]->turn);
+	write_by(qa[RECENT]);
+	assert_true(qa[0]->watched);
+	assert_false(qa[RECENT]->watched);
+	turn_give(&qa[0]->turn);
+	write_by(qa[0]);
+	write_by(qa[RECENT]);
+	assert_false(qa[0]->watched);
+	assert_true(qa[RECENT]->watched);
+	write_by(qa[0]);
+	close_many(qa, qb);
 }
 
 int
@@ -178,6 +229,7 @@ main(void)
 		cmocka_unit_test(who_does_not_reap_receives_is_held_back),
 		cmocka_unit_test(more_completions_than_are_staged_keep_their_order),
 		cmocka_unit_test(more_doorbells_than_a_cycle_serves_are_all_served),
+		cmocka_unit_test(a_ring_is_watched_while_somebody_posts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,7 +305,7 @@ destroying_in_the_middle_of_traffic_forgets_it(void **state)
 	assert_true(strays > 100);
 }
 
-/* Also where there is no way to anybody yet (nd2.md A17), and in every state. */
+/* Also where there is no way to anybody yet (A17 of docs/nd2.md), and in every state. */
 static void
 error_flushes_everything_in_order(void **state)
 {

@@ -207,7 +207,8 @@ send_some(uint32_t n)
 	}
 }
 
-/* F-clause of nd2.md 2.7: below, not at, the threshold; once; at once when armed below it. */
+/* docs/nd2.md, Who waits for a queue: below, not at, the threshold; once; at once when armed below
+ * it. */
 static void
 a_shared_queue_tells_its_threshold_once(void **state)
 {

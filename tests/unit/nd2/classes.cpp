@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The contract of ND2 (assertions A01 to A30) through its C++ classes, as a client for Windows is
- * written: what runs the tests, and what the tests stand on. The assertions themselves are in
+ * The assertions on ND2 (docs/nd2.md, A01 to A30) through its C++ classes, as a client for Windows
+ * is written: what runs the tests, and what the tests stand on. The assertions themselves are in
  * classes_objects.cpp, classes_messages.cpp and classes_connections.cpp.
  * Start with wmain().
  */

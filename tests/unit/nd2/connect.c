@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way to a connection: what pends for how long, and how each step can fail (nd2.md A24, A25).
+ * The way to a connection: what pends for how long, and how each step can fail (A24, A25).
  * What a connector is asked on the way is in terms.c, its end in disconnect.c.
  * Start with A24_each_side_waits_for_the_other().
  */
@@ -266,6 +266,8 @@ A25_a_refusal_brings_its_words_and_can_be_tried_again(void **state)
 		/* the one that has refused is of no more use */
 		assert_hr(IND2Connector_Reject(m->cb, NULL, 0), ND_CONNECTION_INVALID);
 		assert_hr(meet_accept(m, NULL, 0), ND_CONNECTION_INVALID);
+		assert_hr(IND2Connector_GetPrivateData(m->cb, heard, &bytes),
+			  ND_CONNECTION_INVALID);
 		nd_release(m->cb, 0);
 		m->b->connector = m->cb = nd_side_connector(m->b);
 	}
@@ -297,10 +299,18 @@ A25_nobody_has_the_address(void **state)
 {
 	struct meeting *m = meet(state, NULL);
 	struct nd_address to = nd_address(77, m->pair->at.any.sa_family, 4000);
+	ULONG bytes = 0;
 
 	nd_receive(m->a, 1, 0, 64);
+	meet_request(m);
+	assert_hr(IND2Connector_Reject(m->cb, "later", 5), ND_SUCCESS);
+	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
 	assert_hr(connect_to(m, &to), ND_PENDING);
 	assert_hr(nd_wait(&m->connected), ND_HOST_UNREACHABLE);
+	/* nobody has said anything this time */
+	assert_hr(IND2Connector_GetPrivateData(m->ca, NULL, &bytes), ND_CONNECTION_INVALID);
+	nd_release(m->cb, 0);
+	m->b->connector = m->cb = nd_side_connector(m->b);
 	meet_join(m);
 	nd_send(m->b, 2, 0, 64, 0);
 	nd_expect(m->a->receive_cq, 1, ND_SUCCESS);
@@ -363,7 +373,8 @@ what_is_in_use_cannot_be_connected(void **state)
 	IND2Connector *more = nd_side_connector(m->a);
 	IND2QueuePair *spare = nd_side_qp(m->a, &m->pair->options, NULL);
 	const struct nd_address *at = &m->pair->at;
-	OVERLAPPED ov = {0};
+	OVERLAPPED ov = {0}, asked = {0}, accepted = {0};
+	IND2Connector *taker;
 
 	assert_hr(IND2Connector_Bind(more, &m->a->address.any, m->a->address.length), ND_SUCCESS);
 	meet_request(m);
@@ -381,6 +392,19 @@ what_is_in_use_cannot_be_connected(void **state)
 		  ND_CONNECTION_ACTIVE);
 	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(more), &ov),
 		  ND_INVALID_PARAMETER_1);
+	/* who is asked cannot answer with one either, and is asked still */
+	taker = nd_side_connector(m->b);
+	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(taker), &asked),
+		  ND_PENDING);
+	assert_hr(connect_by(more, spare, at, &ov), ND_PENDING);
+	assert_hr(nd_wait(&asked), ND_SUCCESS);
+	assert_hr(IND2Connector_Accept(taker, meet_unknown(m->b->qp), 1, 1, NULL, 0, &accepted),
+		  ND_CONNECTION_ACTIVE);
+	meet_still_pending(&ov);
+	assert_hr(IND2Connector_Reject(taker, NULL, 0), ND_SUCCESS);
+	assert_hr(nd_wait(&ov), ND_CONNECTION_REFUSED);
+	meet_message(m->a, m->b, 1);
+	nd_release(taker, 0);
 	nd_release(more, 0);
 	nd_release(spare, 0);
 	/* a queue pair that was disconnected is not used again */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every event in every state of a connector, beside a model that was written from the table of the
- * contract (nd2.md 2.6), state by state.
+ * Every event in every state of a connector, beside a model that was written from the table of
+ * docs/nd2.md, Connections, state by state.
  * It never looks at an object. Start with model[].
  */
 #include <setjmp.h>

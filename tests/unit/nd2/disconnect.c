@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The end of a connection: who is told what, in which order, and how often (nd2.md A05, A27, A28),
+ * The end of a connection: who is told what, in which order, and how often (A05, A27, A28),
  * from every state and by every object. Start with A27_a_peer_is_told_before_anything_is_flushed().
  */
 #include "meet.h"
@@ -305,6 +305,27 @@ A28_told_once_by_release(void **state)
 	part(m);
 }
 
+/* As many as like may wait. */
+static void
+A28_many_are_told_of_one_end(void **state)
+{
+	enum {
+		MANY = 40,
+	};
+	struct meeting *m = meet_whole(state, NULL);
+	OVERLAPPED told[MANY] = {{0}};
+
+	for (int i = 0; i < MANY; i++)
+		assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told[i]), ND_PENDING);
+	nd_settle();
+	for (int i = 0; i < MANY; i++)
+		assert_hr(status_of(&told[i]), ND_PENDING);
+	assert_disconnects(m->ca);
+	for (int i = 0; i < MANY; i++)
+		assert_hr(nd_wait(&told[i]), ND_SUCCESS);
+	part(m);
+}
+
 /* ---- before and after ---------------------------------------------------------------------------
  */
 
@@ -481,7 +502,7 @@ release_of_the_queue_pair_in_every_state(void **state)
 	}
 }
 
-/* nd2.md A05: what the clients' shutdown does. */
+/* A05: what the clients' shutdown does. */
 static void
 A05_one_overlapped_for_two_requests_that_nobody_waits_for(void **state)
 {
@@ -539,6 +560,7 @@ main(void)
 		MEET_TESTS(A28_told_once_of_ourselves),
 		MEET_TESTS(A28_cancel_leaves_the_connection_up),
 		MEET_TESTS(A28_told_once_by_release),
+		MEET_TESTS(A28_many_are_told_of_one_end),
 		MEET_TESTS(what_is_not_connected_cannot_be_disconnected),
 		MEET_TESTS(what_is_not_in_its_place_is_refused),
 		MEET_TESTS(a_cancelled_disconnect_has_disconnected),

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Programs that end without waiting for the end of their connection (nd2.md A06), each a process of
+ * Programs that end without waiting for the end of their connection (A06), each a process of
  * its own: the peer learns of it promptly, and what it sent last was acknowledged. This program
  * runs itself as the one that leaves, on the other end of a memif, or of a veth pair in a network
- * namespace of its own. A memif forgets what its ring holds when a process dies, so where no exit
- * handler runs it is the veth pair, as it would be a NIC.
+ * namespace of its own. Where no exit handler runs it matters which: a memif forgets what its ring
+ * holds when a process dies, so that Disconnect waits for the peer's answer there.
  * Start with leave(), for what it does, and a_peer_that_leaves().
  */
 #include "meet.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 enum {
 	PORT = 7777,
 	PROMPTLY_MS = 4000, /* a retry timeout takes more than twice as long */
+	AT_ONCE_MS = 1000,
 };
 
 /* ---- the one that leaves ------------------------------------------------------------------------
@@ -41,6 +43,11 @@ leave(const char *how, struct nd_side *side)
 {
 	OVERLAPPED *left = calloc(1, sizeof(*left)); /* nobody waits for it, nor frees it */
 
+	if (strcmp(how, "when told") == 0) {
+		assert_hr(IND2Connector_NotifyDisconnect(side->connector, left), ND_PENDING);
+		assert_hr(nd_wait(left), ND_SUCCESS);
+		exit(0);
+	}
 	if (strcmp(how, "without a word") == 0)
 		exit(0);
 	if (strcmp(how, "after release") == 0) {
@@ -120,32 +127,54 @@ start(const char *how, int family)
 	return child;
 }
 
-static void
-a_peer_that_leaves(const char *how, int family)
+/* This side, connected with one that will leave. Returns: that one */
+static pid_t
+connect_with(const char *how, int family, struct nd_side *side)
 {
 	struct nd_options options = {.family = family};
 	struct nd_address at = nd_address(1, family, PORT);
-	OVERLAPPED asked = {0}, accepted = {0}, told = {0};
-	struct nd_side side;
-	void *listener = NULL;
-	uint64_t sent;
+	OVERLAPPED asked = {0}, accepted = {0};
+	IND2Listener *listener;
+	void *made = NULL;
 	pid_t child;
-	int status;
 
-	nd_side_open(&side, 1, &options);
-	assert_hr(IND2Adapter_CreateListener(side.adapter, &IID_IND2Listener, side.file, &listener),
+	nd_side_open(side, 1, &options);
+	assert_hr(IND2Adapter_CreateListener(side->adapter, &IID_IND2Listener, side->file, &made),
 		  ND_SUCCESS);
-	assert_hr(IND2Listener_Bind((IND2Listener *)listener, &at.any, at.length), ND_SUCCESS);
-	assert_hr(IND2Listener_Listen((IND2Listener *)listener, 0), ND_SUCCESS);
-	assert_hr(IND2Listener_GetConnectionRequest((IND2Listener *)listener,
-						    meet_unknown(side.connector), &asked),
-		  ND_PENDING);
+	listener = made;
+	assert_hr(IND2Listener_Bind(listener, &at.any, at.length), ND_SUCCESS);
+	assert_hr(IND2Listener_Listen(listener, 0), ND_SUCCESS);
+	assert_hr(
+		IND2Listener_GetConnectionRequest(listener, meet_unknown(side->connector), &asked),
+		ND_PENDING);
 	child = start(how, family);
 	assert_hr(nd_wait(&asked), ND_SUCCESS);
-	assert_hr(IND2Connector_Accept(side.connector, meet_unknown(side.qp), 1, 1, NULL, 0,
+	assert_hr(IND2Connector_Accept(side->connector, meet_unknown(side->qp), 1, 1, NULL, 0,
 				       &accepted),
 		  ND_PENDING);
 	assert_hr(nd_wait(&accepted), ND_SUCCESS);
+	nd_release(listener, 0);
+	return child;
+}
+
+static void
+assert_ended_well(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void
+a_peer_that_leaves(const char *how, int family)
+{
+	OVERLAPPED told = {0};
+	struct nd_side side;
+	pid_t child = connect_with(how, family, &side);
+	uint64_t sent;
+
 	nd_receive(&side, 1, 0, 64);
 	assert_hr(IND2Connector_NotifyDisconnect(side.connector, &told), ND_PENDING);
 	sent = nd_ms();
@@ -155,10 +184,28 @@ a_peer_that_leaves(const char *how, int family)
 	nd_expect(side.receive_cq, 1, ND_CANCELED);
 	assert_hr((HRESULT)told.Internal, ND_SUCCESS);
 	assert_true(nd_ms() - sent < PROMPTLY_MS);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
-	assert_int_equal(((IND2Listener *)listener)->lpVtbl->Release((IND2Listener *)listener), 0);
+	assert_ended_well(child);
+	nd_side_close(&side);
+}
+
+/* Over a memif Disconnect waits for an answer, and not for long. */
+static void
+a_peer_that_stands_still_does_not_hold_a_disconnect_up(void **state)
+{
+	OVERLAPPED left = {0};
+	struct nd_side side;
+	pid_t child = connect_with("when told", *(int *)*state, &side);
+	uint64_t begun;
+
+	nd_send(&side, 2, 0, 64, 0);
+	nd_expect(side.initiator_cq, 2, ND_SUCCESS);
+	assert_int_equal(kill(child, SIGSTOP), 0);
+	begun = nd_ms();
+	assert_hr(IND2Connector_Disconnect(side.connector, &left), ND_PENDING);
+	assert_true(nd_ms() - begun < AT_ONCE_MS);
+	assert_int_equal(kill(child, SIGCONT), 0);
+	assert_hr(nd_wait(&left), ND_SUCCESS);
+	assert_ended_well(child);
 	nd_side_close(&side);
 }
 
@@ -216,8 +263,10 @@ main(int n, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		LEAVE_TEST(A06_exit_after_disconnect_has_pended),
-		LEAVE_TEST(A06_exit_while_connected), LEAVE_TEST(A06_exit_after_the_last_release),
-		LEAVE_TEST(A06_no_exit_handler_runs), /* by the veth pair only: the last one */
+		LEAVE_TEST(A06_exit_while_connected),
+		LEAVE_TEST(A06_exit_after_the_last_release),
+		LEAVE_TEST(A06_no_exit_handler_runs),
+		LEAVE_TEST(a_peer_that_stands_still_does_not_hold_a_disconnect_up),
 	};
 
 	if (n == 4)
@@ -230,7 +279,5 @@ main(int n, char **arguments)
 		snprintf(used_link, sizeof(used_link), "plx-nd2-exits-%d", (int)getpid());
 	}
 	start_with(used_link, 1);
-	return strcmp(used_link, "veth") == 0
-		       ? nd_run("exits", tests, sizeof(tests) / sizeof(tests[0]))
-		       : nd_run("exits", tests, sizeof(tests) / sizeof(tests[0]) - 2);
+	return nd_run("exits", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What wrong addresses, tokens, rights and lengths come to: a post that is taken, and a completion
- * that says it. Contract 1.4, ledger 4 to 6. Start with
+ * that says it (docs/nd2.md, Requests, L4 to L6). Start with
  * A15_faults_are_completions_and_end_the_connection().
  */
 #include "nd.h"
@@ -139,7 +139,7 @@ sinks_need_the_right_to_be_written(void **state)
 	}
 }
 
-/* Ledger 5 and 6. */
+/* L5 and L6. */
 static void
 receive_that_is_too_short(void **state)
 {

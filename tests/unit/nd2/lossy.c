@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Connections over a wire that loses one frame in five: whichever message of the way is lost, both
- * sides come to the same end (nd2.md A24, the lost RTU: data, or a disconnect, are as good).
+ * sides come to the same end (A24, the lost RTU: data, or a disconnect, are as good).
  * Start with A24_data_instead_of_a_lost_message().
  */
 #include "meet.h"
@@ -20,27 +20,14 @@ static const char config[] =
 	"}\n"
 	");\n";
 
-/* All at once, since each loss takes a second. */
 static void
-request_all(struct meeting *m[PAIRS], void **state)
+join_all(struct meeting *m[PAIRS], void **state)
 {
 	for (int i = 0; i < PAIRS; i++) {
 		m[i] = meet(state, NULL);
 		nd_receive(m[i]->b, 1, 0, 64);
-		assert_hr(IND2Listener_GetConnectionRequest(m[i]->pair->listener,
-							    meet_unknown(m[i]->cb), &m[i]->asked),
-			  ND_PENDING);
-		assert_hr(meet_connect(m[i], NULL, 0), ND_PENDING);
 	}
-	for (int i = 0; i < PAIRS; i++) {
-		assert_hr(nd_wait(&m[i]->asked), ND_SUCCESS);
-		assert_hr(meet_accept(m[i], NULL, 0), ND_PENDING);
-	}
-	for (int i = 0; i < PAIRS; i++) {
-		assert_hr(nd_wait(&m[i]->connected), ND_SUCCESS);
-		assert_hr(IND2Connector_CompleteConnect(m[i]->ca, &m[i]->completed), ND_PENDING);
-		assert_hr(nd_wait(&m[i]->completed), ND_SUCCESS);
-	}
+	meet_join_all(m, PAIRS);
 }
 
 static void
@@ -48,7 +35,7 @@ A24_data_instead_of_a_lost_message(void **state)
 {
 	struct meeting *m[PAIRS];
 
-	request_all(m, state);
+	join_all(m, state);
 	for (int i = 0; i < PAIRS; i++)
 		nd_send(m[i]->a, 2, 0, 64, 0);
 	for (int i = 0; i < PAIRS; i++) {
@@ -64,7 +51,7 @@ A24_a_disconnect_instead_of_a_lost_message(void **state)
 {
 	struct meeting *m[PAIRS];
 
-	request_all(m, state);
+	join_all(m, state);
 	for (int i = 0; i < PAIRS; i++)
 		assert_hr(IND2Connector_Disconnect(m[i]->ca, &m[i]->left), ND_PENDING);
 	for (int i = 0; i < PAIRS; i++) {

@@ -101,6 +101,26 @@ meet_join(struct meeting *m)
 	meet_complete(m);
 }
 
+void
+meet_join_all(struct meeting *m[], int n)
+{
+	for (int i = 0; i < n; i++) {
+		assert_hr(IND2Listener_GetConnectionRequest(m[i]->pair->listener,
+							    meet_unknown(m[i]->cb), &m[i]->asked),
+			  ND_PENDING);
+		assert_hr(meet_connect(m[i], NULL, 0), ND_PENDING);
+	}
+	for (int i = 0; i < n; i++) {
+		assert_hr(nd_wait(&m[i]->asked), ND_SUCCESS);
+		assert_hr(meet_accept(m[i], NULL, 0), ND_PENDING);
+	}
+	for (int i = 0; i < n; i++) {
+		assert_hr(nd_wait(&m[i]->connected), ND_SUCCESS);
+		assert_hr(IND2Connector_CompleteConnect(m[i]->ca, &m[i]->completed), ND_PENDING);
+		assert_hr(nd_wait(&m[i]->completed), ND_SUCCESS);
+	}
+}
+
 struct meeting *
 meet_whole(void **state, const struct nd_options *options)
 {

@@ -48,6 +48,9 @@ void meet_reply(struct meeting *m);
 void meet_complete(struct meeting *m);
 /** The three of them. */
 void meet_join(struct meeting *m);
+/** As far as the active sides can: established here, and there when a message has come, which may
+ * be lost. All at once, since each loss takes a second. */
+void meet_join_all(struct meeting *m[], int n);
 /** All of it. */
 struct meeting *meet_whole(void **state, const struct nd_options *options);
 

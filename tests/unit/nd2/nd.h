@@ -26,6 +26,8 @@
 
 enum {
 	ND_PATIENCE_MS = 30000,
+	ND_RACE_ROUNDS = 1000000,
+	ND_RACE_MS = 40000,
 	ND_ARENA = 256 * 1024,
 	ND_DEPTH = 64, /* of queues, unless asked for another */
 	ND_CQ_DEPTH = 256,
@@ -61,6 +63,12 @@ uint64_t nd_ms(void);
 void nd_turn(void);
 /** Whatever was going to happen by itself has happened. */
 void nd_settle(void);
+/** How many rounds of a race: `usual`, or as many as POLLUX_ROUNDS says. */
+unsigned long nd_rounds(unsigned long usual);
+/** Is a race over after this round, the first being 0? After ND_RACE_ROUNDS, or after ND_RACE_MS
+ * since the round 0 on a machine that is slow or busy; with POLLUX_ROUNDS after as many as it says.
+ */
+bool nd_race_is_over(uint32_t round);
 
 #define nd_until(condition)                                     \
 	do {                                                    \
@@ -139,6 +147,7 @@ struct nd_options {
 	bool two_cqs;            /* else one serves both queues */
 	ULONG inbound, outbound; /* read limits; 16 */
 	bool same_end;           /* both sides on adapter nd0: loopback */
+	unsigned first_end;      /* of a pair, the other one is the next; 0 */
 };
 
 struct nd_side {
@@ -172,6 +181,8 @@ IND2Connector *nd_side_connector(struct nd_side *side);
 IND2MemoryRegion *nd_side_mr(struct nd_side *side, void *memory, size_t bytes, ULONG flags);
 /** Deregister and release. */
 void nd_mr_end(IND2MemoryRegion *mr);
+/** A window, not bound; the caller's to release. */
+IND2MemoryWindow *nd_side_mw(struct nd_side *side);
 
 /** Two sides and a listener, not connected. */
 struct nd_pair *nd_pair_new(const struct nd_options *options);

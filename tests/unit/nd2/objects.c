@@ -537,8 +537,8 @@ A10_shared_receive_queue_limits(void **state)
 	scene_close(&scene);
 }
 
-/* What T's largest tests want at once: two completion queues and some queue pairs, all of them as
- * large as the adapter says. */
+/* What the largest of Microsoft's tests want at once: two completion queues and some queue pairs,
+ * all of them as large as the adapter says. */
 static void
 A10_all_maxima_at_once(void **state)
 {

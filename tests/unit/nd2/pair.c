@@ -5,6 +5,7 @@
  */
 #include "nd.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,16 @@ nd_side_mr(struct nd_side *side, void *memory, size_t bytes, ULONG flags)
 	mr = made;
 	nd_pends(IND2MemoryRegion_Register(mr, memory, bytes, flags, &ov), ND_SUCCESS);
 	return mr;
+}
+
+IND2MemoryWindow *
+nd_side_mw(struct nd_side *side)
+{
+	void *mw = NULL;
+
+	assert_hr(IND2Adapter_CreateMemoryWindow(side->adapter, &IID_IND2MemoryWindow, &mw),
+		  ND_SUCCESS);
+	return mw;
 }
 
 void
@@ -155,19 +166,21 @@ nd_side_close(struct nd_side *side)
 struct nd_pair *
 nd_pair_new(const struct nd_options *options)
 {
-	static uint16_t ports;
+	static atomic_uint ports;
 	struct nd_pair *pair = calloc(1, sizeof(*pair));
 	void *listener = NULL;
+	unsigned first, other;
 	int family;
 
 	assert_non_null(pair);
 	if (options)
 		pair->options = *options;
 	family = pair->options.family ? pair->options.family : AF_INET;
-	nd_side_open(&pair->a, 0, &pair->options);
-	nd_side_open(&pair->b, pair->options.same_end ? 0 : 1, &pair->options);
-	pair->at = nd_address(pair->options.same_end ? 0 : 1, family,
-			      (uint16_t)(ND_PORT + ports++ % 1000));
+	first = pair->options.first_end;
+	other = pair->options.same_end ? first : first + 1;
+	nd_side_open(&pair->a, first, &pair->options);
+	nd_side_open(&pair->b, other, &pair->options);
+	pair->at = nd_address(other, family, (uint16_t)(ND_PORT + ports++ % 1000));
 	assert_hr(IND2Adapter_CreateListener(pair->b.adapter, &IID_IND2Listener, pair->b.file,
 					     &listener),
 		  ND_SUCCESS);

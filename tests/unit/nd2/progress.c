@@ -10,7 +10,9 @@
 #include <string.h>
 
 enum {
-	ROUNDS = 50000, /* or as many as POLLUX_ROUNDS says */
+	ROUNDS = 50000, /* or as many as POLLUX_ROUNDS says, as those of lanes */
+	LANE_ROUNDS = 1000000,
+	LANES = 16,
 	CONNECTIONS = 200,
 	BIG = 4 * 1024 * 1024,
 	BIG_ROUNDS = 40,
@@ -46,8 +48,7 @@ A23_a_send_has_completed_when_its_answer_is_here(void **state)
 {
 	struct nd_options options = {.two_cqs = true};
 	struct nd_pair *pair = nd_pair_open(&options);
-	const char *wished = getenv("POLLUX_ROUNDS");
-	unsigned long rounds = wished ? strtoul(wished, NULL, 10) : ROUNDS;
+	unsigned long rounds = nd_rounds(ROUNDS);
 
 	(void)state;
 	for (unsigned long i = 0; i < rounds; i++) {
@@ -56,6 +57,129 @@ A23_a_send_has_completed_when_its_answer_is_here(void **state)
 	}
 	nd_pair_close(pair);
 }
+
+/* ---- many rounds at once ----------------------------------------------------------------------
+ */
+
+/* A connection of its own; all of them share the queues of the pair. */
+struct lane {
+	IND2QueuePair *a, *b;
+	IND2Connector *active, *passive;
+	bool acknowledged; /* the question of the round that is on its way */
+};
+
+static void
+open_lanes(struct nd_pair *pair, struct lane *lane)
+{
+	for (uintptr_t i = 0; i < LANES; i++) {
+		lane[i].a = nd_side_qp(&pair->a, &pair->options, NULL);
+		lane[i].b = nd_side_qp(&pair->b, &pair->options, NULL);
+		lane[i].active = nd_side_connector(&pair->a);
+		lane[i].passive = nd_side_connector(&pair->b);
+		nd_pair_join(pair, lane[i].active, lane[i].a, lane[i].passive, lane[i].b);
+	}
+}
+
+static void
+close_lanes(struct lane *lane)
+{
+	for (uintptr_t i = 0; i < LANES; i++) {
+		nd_release(lane[i].active, 0);
+		nd_release(lane[i].passive, 0);
+		nd_release(lane[i].a, 0);
+		nd_release(lane[i].b, 0);
+	}
+}
+
+static void
+post_of_lane(struct nd_side *side, IND2QueuePair *qp, uintptr_t i, bool receive)
+{
+	ND2_SGE sge = nd_sge(side, receive ? 0 : 64, receive ? 64 : 8);
+
+	assert_hr(receive ? IND2QueuePair_Receive(qp, (void *)i, &sge, 1)
+			  : IND2QueuePair_Send(qp, (void *)i, &sge, 1, 0),
+		  ND_SUCCESS);
+}
+
+static void
+ask(struct nd_pair *pair, struct lane *lane, uintptr_t i)
+{
+	lane[i].acknowledged = false;
+	post_of_lane(&pair->a, lane[i].a, i, true);
+	post_of_lane(&pair->b, lane[i].b, i, true);
+	post_of_lane(&pair->a, lane[i].a, i, false);
+}
+
+/* The lane whose request has ended; LANES: none has. */
+static uintptr_t
+ended(IND2CompletionQueue *cq)
+{
+	ND2_RESULT result;
+
+	if (IND2CompletionQueue_GetResults(cq, &result, 1) == 0)
+		return LANES;
+	assert_hr(result.Status, ND_SUCCESS);
+	return (uintptr_t)result.RequestContext;
+}
+
+/* An answer has come: its question was acknowledged before. */
+static void
+expect_acknowledged(struct nd_pair *pair, struct lane *lane, uintptr_t answered)
+{
+	uintptr_t i;
+
+	while (!lane[answered].acknowledged && (i = ended(pair->a.initiator_cq)) < LANES)
+		lane[i].acknowledged = true;
+	if (!lane[answered].acknowledged)
+		fail_msg("the answer is here, and the question is not acknowledged");
+}
+
+/* Returns: rounds that have ended */
+static unsigned long
+turn_of_lanes(struct nd_pair *pair, struct lane *lane, unsigned long *left)
+{
+	unsigned long done = 0;
+	uintptr_t i;
+
+	while ((i = ended(pair->b.receive_cq)) < LANES)
+		post_of_lane(&pair->b, lane[i].b, i, false);
+	while (ended(pair->b.initiator_cq) < LANES)
+		;
+	while ((i = ended(pair->a.receive_cq)) < LANES) {
+		expect_acknowledged(pair, lane, i);
+		done++;
+		if (*left > 0) {
+			--*left;
+			ask(pair, lane, i);
+		}
+	}
+	return done;
+}
+
+static void
+A23_sends_have_completed_when_their_answers_are_here(void **state)
+{
+	struct nd_options options = {.two_cqs = true};
+	struct nd_pair *pair = nd_pair_open(&options);
+	unsigned long rounds = nd_rounds(LANE_ROUNDS), left = rounds, done = 0;
+	struct lane lane[LANES];
+
+	(void)state;
+	open_lanes(pair, lane);
+	for (uintptr_t i = 0; i < LANES && left > 0; i++, left--)
+		ask(pair, lane, i);
+	while (done < rounds) {
+		unsigned long now = 0;
+
+		nd_until((now = turn_of_lanes(pair, lane, &left)) > 0);
+		done += now;
+	}
+	close_lanes(lane);
+	nd_pair_close(pair);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------
+ */
 
 /* Who has the answer leaves at once; the peer's answer was delivered, and is acknowledged. */
 static void
@@ -136,6 +260,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ND_TEST(A23_a_send_has_completed_when_its_answer_is_here),
+		ND_TEST(A23_sends_have_completed_when_their_answers_are_here),
 		ND_TEST(A23_disconnecting_right_after_the_answer_cancels_no_send),
 		ND_TEST(A30_a_poller_on_the_last_byte_sees_all_others),
 		ND_TEST(A30_reads_and_writes_go_on_while_the_target_sleeps),

@@ -6,9 +6,11 @@
  */
 #include "nd.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,47 +318,137 @@ queues_share_a_completion_queue_that_is_less_deep(void **state)
 /* ---- affinity ---------------------------------------------------------------------------------
  */
 
-static void
-affinity_of(IND2Adapter *adapter, HANDLE file, USHORT wished_group, KAFFINITY wished, USHORT *group,
-	    KAFFINITY *mask)
+/* The processors of a thread of this process. @param name NULL: this one */
+static cpu_set_t
+cpus_of(const char *name)
 {
-	void *cq = NULL;
+	char path[300], is[32] = "";
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	cpu_set_t cpus;
+	pid_t thread = 0;
 
-	assert_hr(IND2Adapter_CreateCompletionQueue(adapter, &IID_IND2CompletionQueue, file, 8,
-						    wished_group, wished, &cq),
-		  ND_SUCCESS);
-	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, group, mask),
-		  ND_SUCCESS);
-	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, NULL, mask),
-		  ND_INVALID_PARAMETER);
-	assert_hr(IND2CompletionQueue_GetNotifyAffinity((IND2CompletionQueue *)cq, group, NULL),
-		  ND_INVALID_PARAMETER);
-	nd_release((IND2CompletionQueue *)cq, 0);
+	assert_non_null(tasks);
+	while (name && !thread && (task = readdir(tasks)) != NULL) {
+		FILE *comm;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		comm = fopen(path, "r");
+		if (comm && fscanf(comm, "%31s", is) == 1 && strcmp(is, name) == 0)
+			thread = (pid_t)strtol(task->d_name, NULL, 10);
+		if (comm)
+			fclose(comm);
+	}
+	closedir(tasks);
+	assert_true(!name || thread);
+	assert_int_equal(sched_getaffinity(thread, sizeof(cpus), &cpus), 0);
+	return cpus;
 }
 
+/* Wishes are no fault, and change nothing; what is told is where the thread runs that tells. */
 static void
-affinity_is_the_wish_or_where_the_caller_runs(void **state)
+affinity_is_where_the_thread_runs_that_tells(void **state)
 {
+	static const struct {
+		USHORT group;
+		KAFFINITY mask;
+	} wishes[] = {{0, 0}, {0, 1}, {0, ~(KAFFINITY)0}, {15, 1}, {999, 1}};
+	const cpu_set_t before = cpus_of(NULL);
 	struct nd_side side;
-	KAFFINITY own, mask;
-	cpu_set_t cpus;
-	USHORT group;
+	cpu_set_t cpus, one;
 
 	(void)state;
 	nd_side_open(&side, 0, NULL);
-	affinity_of(side.adapter, side.file, 0, 0, &group, &own);
-	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
-	for (int i = 0; i < 64; i++)
-		assert_int_equal(own >> i & 1, CPU_ISSET(64 * group + i, &cpus) ? 1 : 0);
-	/* one of them, all of them and others, none of them, a group that there is not */
-	affinity_of(side.adapter, side.file, group, own & -own, &group, &mask);
-	assert_int_equal(mask, own & -own);
-	affinity_of(side.adapter, side.file, group, ~(KAFFINITY)0, &group, &mask);
-	assert_int_equal(mask, own);
-	affinity_of(side.adapter, side.file, 15, 1, &group, &mask);
-	assert_int_equal(mask, own);
-	affinity_of(side.adapter, side.file, 999, 1, &group, &mask);
-	assert_int_equal(mask, own);
+	/* from here on the caller is elsewhere than the thread that tells, where there is one */
+	CPU_ZERO(&one);
+	for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+		if (CPU_ISSET(cpu, &before))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	cpus = cpus_of(nd_is_inline() ? NULL : "nd2-nd0");
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		KAFFINITY mask = 0;
+		USHORT group = 77;
+		void *made = NULL;
+		IND2CompletionQueue *cq;
+
+		assert_hr(IND2Adapter_CreateCompletionQueue(side.adapter, &IID_IND2CompletionQueue,
+							    side.file, 8, wishes[i].group,
+							    wishes[i].mask, &made),
+			  ND_SUCCESS);
+		cq = made;
+		assert_hr(IND2CompletionQueue_GetNotifyAffinity(cq, &group, NULL),
+			  ND_INVALID_PARAMETER);
+		assert_hr(IND2CompletionQueue_GetNotifyAffinity(cq, NULL, &mask),
+			  ND_INVALID_PARAMETER);
+		assert_true(group == 77 && mask == 0);
+		assert_hr(IND2CompletionQueue_GetNotifyAffinity(cq, &group, &mask), ND_SUCCESS);
+		assert_int_not_equal(mask, 0);
+		for (int cpu = 0; cpu < 64; cpu++)
+			assert_int_equal(mask >> cpu & 1,
+					 CPU_ISSET(64 * group + cpu, &cpus) ? 1 : 0);
+		nd_release(cq, 0);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	nd_side_close(&side);
+}
+
+/* ---- looking ----------------------------------------------------------------------------------
+ */
+
+/* A client that calls nothing but GetResults is told of what pends elsewhere, too: in inline mode
+ * by that very call. */
+static void
+looking_for_results_is_enough(void **state)
+{
+	struct nd_options options = {.two_cqs = true};
+	uint64_t late = nd_ms() + ND_PATIENCE_MS;
+	struct nd_side side;
+	OVERLAPPED ov = {0};
+	ND2_RESULT result;
+
+	(void)state;
+	nd_side_open(&side, 0, &options);
+	assert_hr(IND2CompletionQueue_Notify(side.receive_cq, ND_CQ_NOTIFY_ANY, &ov), ND_PENDING);
+	nd_receive(&side, 1, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	while (__atomic_load_n(&ov.Internal, __ATOMIC_ACQUIRE) == STATUS_PENDING) {
+		assert_int_equal(IND2CompletionQueue_GetResults(side.initiator_cq, &result, 1), 0);
+		assert_true(nd_ms() < late);
+	}
+	assert_hr((HRESULT)ov.Internal, ND_SUCCESS);
+	nd_expect(side.receive_cq, 1, ND_CANCELED);
+	nd_side_close(&side);
+}
+
+/* Refused, it has the depth that it had: four fit, and no fifth. */
+static void
+a_refused_resize_changes_nothing(void **state)
+{
+	struct nd_options options = {.cq_depth = 4};
+	struct nd_side side;
+	OVERLAPPED ov = {0};
+
+	(void)state;
+	setenv("POLLUX_ND2_STRICT_CQ", "1", 1);
+	nd_side_open(&side, 0, &options);
+	unsetenv("POLLUX_ND2_STRICT_CQ");
+	assert_hr(IND2CompletionQueue_Notify(side.receive_cq, ND_CQ_NOTIFY_ERRORS, &ov),
+		  ND_PENDING);
+	for (uintptr_t i = 0; i < 5; i++) {
+		nd_receive(&side, i, 0, 8);
+		assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+		assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 0), ND_INVALID_PARAMETER);
+		assert_hr(IND2CompletionQueue_Resize(side.receive_cq, UINT32_MAX),
+			  ND_INVALID_PARAMETER);
+		if (i == 2)
+			assert_hr(IND2CompletionQueue_Resize(side.receive_cq, 2),
+				  ND_BUFFER_OVERFLOW);
+		nd_settle();
+		if (i < 4)
+			assert_int_equal(ov.Internal, STATUS_PENDING);
+	}
+	assert_hr(nd_wait(&ov), ND_BUFFER_OVERFLOW);
 	nd_side_close(&side);
 }
 
@@ -371,7 +463,9 @@ main(void)
 		ND_TEST(resize_under_load_loses_and_reorders_nothing),
 		ND_TEST(overrun_ends_every_notify),
 		ND_TEST(queues_share_a_completion_queue_that_is_less_deep),
-		ND_TEST(affinity_is_the_wish_or_where_the_caller_runs),
+		ND_TEST(affinity_is_where_the_thread_runs_that_tells),
+		ND_TEST(looking_for_results_is_enough),
+		ND_TEST(a_refused_resize_changes_nothing),
 	};
 	const struct CMUnitTest threads[] = {
 		ND_TEST(results_are_read_once_each_by_four_threads),

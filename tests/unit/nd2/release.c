@@ -273,6 +273,26 @@ release_is_enough(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
+/* A count of 0 stays 0, though the object lives on in its children, and mistakes are not counted.
+ */
+static void
+what_was_released_does_not_come_back(void **state)
+{
+	struct nd_side side;
+
+	(void)state;
+	nd_side_open(&side, 0, NULL);
+	nd_release(side.receive_cq, 0);
+	nd_release(side.receive_cq, 0);
+	assert_int_equal(IND2CompletionQueue_AddRef(side.receive_cq), 0);
+	nd_release(side.receive_cq, 0);
+	/* the queue pair works on it */
+	nd_receive(&side, 1, 0, 8);
+	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
+	side.receive_cq = side.initiator_cq = NULL;
+	nd_side_close(&side);
+}
+
 int
 main(void)
 {
@@ -281,6 +301,7 @@ main(void)
 		ND_TEST(all_orders_of_release_with_a_connection),
 		ND_TEST(order_of_release_of_the_reference_tests),
 		ND_TEST(release_is_enough),
+		ND_TEST(what_was_released_does_not_come_back),
 	};
 
 	return nd_run("release", tests, sizeof(tests) / sizeof(tests[0]));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What clients do who ask for less than they use, with adapters that are made anew,
- * and with many files.
+ * with many files, and with messages as long as there are.
  */
 #include "nd.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* A client that asks for one SGE and sends two is one of Microsoft's own. */
 static void
@@ -25,6 +27,74 @@ two_sges_where_one_was_asked_for(void **state)
 	assert_memory_equal(pair->b.arena, pair->a.arena, 60);
 	assert_memory_equal(pair->b.arena + 8192, pair->a.arena + 60, 40);
 	assert_memory_equal(pair->b.arena + 8192 + 40, pair->a.arena + 4096, 50);
+	nd_pair_close(pair);
+}
+
+/* ---- the longest message ------------------------------------------------------------------------
+ */
+
+enum {
+	PIECE = 64 << 20,
+	PIECES = 32, /* of them are as long as a message can be */
+};
+
+/* As much of the address space as the longest message, and no more memory than a piece of it. */
+static uint8_t *
+map_longest(void)
+{
+	const size_t bytes = (size_t)PIECE * PIECES;
+	int fd = memfd_create("longest", MFD_CLOEXEC);
+	uint8_t *all =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(fd >= 0);
+	assert_ptr_not_equal(all, MAP_FAILED);
+	assert_int_equal(ftruncate(fd, PIECE), 0);
+	for (size_t at = 0; at < bytes; at += PIECE)
+		assert_ptr_equal(mmap(all + at, PIECE, PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_FIXED, fd, 0),
+				 all + at);
+	close(fd);
+	return all;
+}
+
+/* It is written whole; one byte more is refused, whatever is asked for. */
+static void
+the_longest_message_travels_and_a_longer_one_does_not(void **state)
+{
+	struct nd_pair *pair = nd_pair_open(NULL);
+	ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+	ULONG length = sizeof(info);
+	uint8_t *from = map_longest(), *to = map_longest();
+	IND2MemoryRegion *source, *target;
+	ND2_SGE sge[2];
+	uint64_t there = (uint64_t)(uintptr_t)to;
+	UINT32 token;
+
+	(void)state;
+	assert_hr(IND2Adapter_Query(pair->a.adapter, &info, &length), ND_SUCCESS);
+	assert_int_equal(info.MaxTransferLength, (size_t)PIECE * PIECES);
+	source = nd_side_mr(&pair->a, from, info.MaxTransferLength, 0);
+	target = nd_side_mr(&pair->b, to, info.MaxTransferLength, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
+	token = IND2MemoryRegion_GetRemoteToken(target);
+	for (size_t i = 0; i < PIECE; i += 4096)
+		from[i] = (uint8_t)(i >> 12);
+	sge[0] = (ND2_SGE){from, info.MaxTransferLength, IND2MemoryRegion_GetLocalToken(source)};
+	sge[1] = (ND2_SGE){from, 1, sge[0].MemoryRegionToken};
+	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, 2, 0), ND_BUFFER_OVERFLOW);
+	assert_hr(IND2QueuePair_Write(pair->a.qp, NULL, sge, 2, there, token, 0),
+		  ND_BUFFER_OVERFLOW);
+	assert_hr(IND2QueuePair_Read(pair->a.qp, NULL, sge, 2, there, token, 0),
+		  ND_BUFFER_OVERFLOW);
+	assert_hr(IND2QueuePair_Receive(pair->a.qp, NULL, sge, 2), ND_BUFFER_OVERFLOW);
+	assert_hr(IND2QueuePair_Write(pair->a.qp, (void *)1, sge, 1, there, token, 0), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 1, ND_SUCCESS);
+	assert_memory_equal(to, from, PIECE);
+	nd_expect_none(pair->a.initiator_cq);
+	nd_mr_end(source);
+	nd_mr_end(target);
+	munmap(from, (size_t)PIECE * PIECES);
+	munmap(to, (size_t)PIECE * PIECES);
 	nd_pair_close(pair);
 }
 
@@ -75,5 +145,10 @@ main(void)
 		ND_TEST(many_files_on_one_adapter),
 	};
 
-	return nd_run_both("rounds", tests, sizeof(tests) / sizeof(tests[0]));
+	const struct CMUnitTest of_workers[] = {
+		ND_TEST(the_longest_message_travels_and_a_longer_one_does_not),
+	};
+	int failures = nd_run_both("rounds", tests, sizeof(tests) / sizeof(tests[0]));
+
+	return failures + nd_run("rounds, long", of_workers, 1);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Peers that say nothing: an address behind which no manager of connections is (Linux itself, on a
- * veth pair in a network namespace of its own), and a process that dies in the middle (nd2.md A25,
- * and the rows of 2.6 with a timeout). This program runs itself as the one that dies.
- * Start with A25_a_manager_that_does_not_answer().
+ * veth pair in a network namespace of its own), and a process that dies in the middle (A25, and
+ * the ends of docs/nd2.md, Connections, where nobody answers). This program runs itself as the one
+ * that dies. Start with A25_a_manager_that_does_not_answer().
  */
 #include "meet.h"
 

@@ -234,6 +234,7 @@ posts_are_refused_by_their_status(void **state)
 	/* its queue pairs have no receives of their own */
 	assert_hr(IND2QueuePair_Receive(side.qp, NULL, sge, 1), ND_INVALID_DEVICE_REQUEST);
 	assert_hr(IND2QueuePair_Receive(side.qp, NULL, sge, 8), ND_INVALID_DEVICE_REQUEST);
+	assert_hr(IND2QueuePair_Receive(side.qp, NULL, NULL, 0), ND_INVALID_DEVICE_REQUEST);
 	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
 	nd_expect_none(side.receive_cq);
 	nd_side_close(&side);

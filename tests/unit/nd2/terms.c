@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What two sides tell each other on the way to a connection, and what a connector is asked for:
- * private data (nd2.md A26), read limits, addresses; and what it must not be given.
+ * private data (A26), read limits, addresses; and what it must not be given.
  * Start with A26_the_longest_words_travel_and_longer_ones_do_not().
  */
 #include "meet.h"
@@ -94,6 +94,10 @@ A26_a_short_buffer_gets_what_fits(void **state)
 	uint8_t heard[CALLER_BYTES] = {0};
 	ULONG bytes = 5;
 
+	for (int i = 0; i < 2; i++)
+		assert_hr(IND2Connector_GetPrivateData(i ? m->ca : m->cb, heard, &bytes),
+			  ND_CONNECTION_INVALID);
+	assert_int_equal(bytes, 5);
 	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
 						    &m->asked),
 		  ND_PENDING);
@@ -108,6 +112,81 @@ A26_a_short_buffer_gets_what_fits(void **state)
 	assert_hr(IND2Connector_GetPrivateData(m->cb, heard, &bytes), ND_SUCCESS);
 	assert_memory_equal(heard, "abcdefgh\0", 9);
 	assert_hr(IND2Connector_GetPrivateData(m->cb, heard, NULL), ND_INVALID_PARAMETER);
+	part(m);
+}
+
+/* What is there, and how a program finds out: without a buffer, with one that is right, with more.
+ */
+static void
+assert_pads(IND2Connector *connector, const char *words, ULONG field)
+{
+	uint8_t heard[256], wanted[256] = {0};
+	ULONG bytes = 0;
+
+	memcpy(wanted, words, strlen(words));
+	assert_hr(IND2Connector_GetPrivateData(connector, NULL, &bytes),
+		  field ? ND_BUFFER_OVERFLOW : ND_SUCCESS);
+	assert_int_equal(bytes, field);
+	for (ULONG room = field; room <= sizeof(heard); room += sizeof(heard) - field) {
+		memset(heard, 0xee, sizeof(heard));
+		bytes = room;
+		assert_hr(IND2Connector_GetPrivateData(connector, heard, &bytes), ND_SUCCESS);
+		assert_int_equal(bytes, field);
+		assert_memory_equal(heard, wanted, field);
+		assert_true(field == sizeof(heard) || heard[field] == 0xee);
+	}
+	if (field == 0)
+		return;
+	bytes = field - 1;
+	memset(heard, 0xee, sizeof(heard));
+	assert_hr(IND2Connector_GetPrivateData(connector, heard, &bytes), ND_BUFFER_OVERFLOW);
+	assert_int_equal(bytes, field);
+	assert_memory_equal(heard, wanted, field - 1);
+	assert_int_equal(heard[field - 1], 0xee);
+}
+
+/* The length does not travel: a program finds its words, and zeros up to what fits the message. */
+static void
+A26_words_come_with_zeros_behind_them(void **state)
+{
+	static const char *const words[] = {"", "abc"};
+
+	for (int i = 0; i < 4; i++) {
+		struct meeting *m = meet(state, NULL);
+		const char *call = words[i % 2], *reply = words[i / 2];
+
+		assert_hr(IND2Connector_GetPrivateData(m->ca, NULL, &(ULONG){0}),
+			  ND_CONNECTION_INVALID);
+		assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
+							    &m->asked),
+			  ND_PENDING);
+		assert_hr(meet_connect(m, call, (ULONG)strlen(call)), ND_PENDING);
+		assert_hr(nd_wait(&m->asked), ND_SUCCESS);
+		assert_pads(m->cb, call, CALLER_BYTES);
+		if (i % 2) {
+			assert_hr(IND2Connector_Reject(m->cb, reply, (ULONG)strlen(reply)),
+				  ND_SUCCESS);
+			assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+		} else {
+			assert_hr(meet_accept(m, reply, (ULONG)strlen(reply)), ND_PENDING);
+			assert_hr(nd_wait(&m->connected), ND_SUCCESS);
+		}
+		assert_pads(m->ca, reply, CALLEE_BYTES);
+		part(m);
+	}
+}
+
+/* Nobody listens there: it is the manager that refuses, and it has no words. */
+static void
+A26_a_manager_has_no_words(void **state)
+{
+	struct meeting *m = meet(state, NULL);
+
+	nd_release(m->pair->listener, 0);
+	m->pair->listener = NULL;
+	assert_hr(meet_connect(m, "abc", 3), ND_PENDING);
+	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+	assert_pads(m->ca, "", 0);
 	part(m);
 }
 
@@ -171,8 +250,11 @@ read_limits_are_the_smaller_of_both(void **state)
 		const struct limits *row = &rows[i];
 		struct meeting *m = meet(state, NULL);
 		const struct nd_address *at = &m->pair->at;
+		ULONG in = 77, out = 78;
+		ND2_SGE sge;
 
-		assert_hr(IND2Connector_GetReadLimits(m->ca, NULL, NULL), ND_CONNECTION_INVALID);
+		assert_hr(IND2Connector_GetReadLimits(m->ca, &in, &out), ND_CONNECTION_INVALID);
+		assert_true(in == 77 && out == 78);
 		assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
 							    &m->asked),
 			  ND_PENDING);
@@ -193,6 +275,14 @@ read_limits_are_the_smaller_of_both(void **state)
 		assert_limits(m->ca, row->in, row->out);
 		assert_limits(m->cb, row->out, row->in);
 		meet_message(m->a, m->b, 1);
+		/* none at all is nothing that could be waited for */
+		sge = nd_sge(m->a, 0, 8);
+		assert_hr(IND2QueuePair_Read(m->a->qp, (void *)2, &sge, 1,
+					     (uint64_t)(uintptr_t)m->b->arena, m->b->remote, 0),
+			  row->out ? ND_SUCCESS : ND_INVALID_DEVICE_REQUEST);
+		if (row->out)
+			nd_expect(m->a->initiator_cq, 2, ND_SUCCESS);
+		nd_expect_none(m->a->initiator_cq);
 		part(m);
 	}
 }
@@ -253,8 +343,13 @@ addresses_are_known_from_bind_and_from_the_request_on(void **state)
 	struct nd_address bound = m->a->address, out = bound;
 
 	bound.in.sin_port = htons(6001); /* at the same place in both families */
+	out.length = 77;
 	assert_hr(IND2Connector_GetLocalAddress(m->ca, &out.any, &out.length),
 		  ND_CONNECTION_INVALID);
+	assert_hr(IND2Connector_GetPeerAddress(m->ca, &out.any, &out.length),
+		  ND_CONNECTION_INVALID);
+	assert_int_equal(out.length, 77);
+	assert_memory_equal(&out.any, &m->a->address.any, bound.length);
 	assert_hr(IND2Connector_Bind(m->ca, &bound.any, bound.length), ND_SUCCESS);
 	assert_address(IND2Connector_GetLocalAddress, m->ca, &bound);
 	assert_hr(IND2Connector_GetPeerAddress(m->ca, &out.any, &out.length),
@@ -341,6 +436,7 @@ addresses_that_bind_refuses(void **state)
 {
 	struct meeting *m = meet_unbound(state, NULL);
 	struct nd_address address = m->a->address;
+	IND2Connector *other;
 
 	assert_hr(IND2Connector_Bind(m->ca, NULL, address.length), ND_INVALID_ADDRESS);
 	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length - 1), ND_INVALID_ADDRESS);
@@ -359,6 +455,13 @@ addresses_that_bind_refuses(void **state)
 	else
 		address.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length), ND_INVALID_ADDRESS);
+	/* a port that another connector has */
+	address = m->a->address;
+	address.in.sin_port = htons(6100);
+	other = nd_side_connector(m->a);
+	assert_hr(IND2Connector_Bind(other, &address.any, address.length), ND_SUCCESS);
+	assert_hr(IND2Connector_Bind(m->ca, &address.any, address.length), ND_SHARING_VIOLATION);
+	nd_release(other, 0);
 	/* nothing has changed; longer than needed is no fault */
 	assert_hr(IND2Connector_GetLocalAddress(m->ca, &address.any, &address.length),
 		  ND_CONNECTION_INVALID);
@@ -440,6 +543,8 @@ main(void)
 		MEET_TESTS(A26_the_longest_words_travel_and_longer_ones_do_not),
 		MEET_TESTS(A26_a_refusal_as_long_as_can_be),
 		MEET_TESTS(A26_a_short_buffer_gets_what_fits),
+		MEET_TESTS(A26_words_come_with_zeros_behind_them),
+		MEET_TESTS(A26_a_manager_has_no_words),
 		MEET_TESTS(A26_words_from_nowhere),
 		MEET_TESTS(read_limits_are_the_smaller_of_both),
 		MEET_TESTS(reads_beyond_the_limit_wait),

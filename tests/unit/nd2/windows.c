@@ -17,16 +17,6 @@ enum {
 	SECOND = 65536, /* what does not matter lies here */
 };
 
-static IND2MemoryWindow *
-make_mw(struct nd_side *side)
-{
-	void *mw = NULL;
-
-	assert_hr(IND2Adapter_CreateMemoryWindow(side->adapter, &IID_IND2MemoryWindow, &mw),
-		  ND_SUCCESS);
-	return mw;
-}
-
 static IUnknown *
 unknown(void *object)
 {
@@ -90,7 +80,7 @@ A13_windows_ask_the_region_for_nothing_but_local_write(void **state)
 		struct nd_pair *pair = nd_pair_open(NULL);
 		struct nd_side *b = &pair->b;
 		IND2MemoryRegion *mr = nd_side_mr(b, b->arena, ND_ARENA, cases[i / 2].region);
-		IND2MemoryWindow *mw = make_mw(b);
+		IND2MemoryWindow *mw = nd_side_mw(b);
 		bool read = i % 2;
 
 		assert_hr(bind_in(b->qp, 1, mr, mw, b, cases[i / 2].window), cases[i / 2].bind);
@@ -113,7 +103,7 @@ bind_refuses_what_is_outside_and_what_is_bound(void **state)
 {
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 	void *unregistered = NULL;
 	UINT32 token;
 
@@ -155,7 +145,7 @@ invalidate_of_an_unbound_window_is_an_invalid_request(void **state)
 	(void)state;
 	for (int twice = 0; twice < 2; twice++) {
 		struct nd_pair *pair = nd_pair_open(NULL);
-		IND2MemoryWindow *mw = make_mw(&pair->b);
+		IND2MemoryWindow *mw = nd_side_mw(&pair->b);
 
 		if (twice) {
 			assert_hr(bind_in(pair->b.qp, 1, pair->b.mr, mw, &pair->b, READ),
@@ -180,7 +170,7 @@ A14_the_token_is_good_as_soon_as_bind_returns(void **state)
 {
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 
 	(void)state;
 	for (uint8_t round = 0; round < 50; round++) {
@@ -252,7 +242,7 @@ A14_a_wrong_token_queue_pair_or_byte_is_an_access_violation(void **state)
 	for (int kind = 0; kind < MISUSES; kind++) {
 		struct nd_pair *pair = nd_pair_open(NULL);
 		struct nd_side *b = &pair->b;
-		IND2MemoryWindow *mw = make_mw(b);
+		IND2MemoryWindow *mw = nd_side_mw(b);
 		IND2Connector *connector[2] = {nd_side_connector(&pair->a), nd_side_connector(b)};
 		IND2QueuePair *qp[2] = {nd_side_qp(&pair->a, &pair->options, NULL),
 					nd_side_qp(b, &pair->options, NULL)};
@@ -289,7 +279,7 @@ a_window_can_be_bound_through_another_queue_pair(void **state)
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
 	IND2MemoryRegion *other = nd_side_mr(b, b->arena, SECOND, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 	IND2Connector *connector[2] = {nd_side_connector(&pair->a), nd_side_connector(b)};
 	IND2QueuePair *qp[2] = {nd_side_qp(&pair->a, &pair->options, NULL),
 				nd_side_qp(b, &pair->options, NULL)};
@@ -336,7 +326,7 @@ A12_a_bound_window_keeps_the_region(void **state)
 		struct nd_pair *pair = nd_pair_open(NULL);
 		struct nd_side *b = &pair->b;
 		IND2MemoryRegion *mr = nd_side_mr(b, b->arena, ND_ARENA, 0);
-		IND2MemoryWindow *mw = make_mw(b);
+		IND2MemoryWindow *mw = nd_side_mw(b);
 		OVERLAPPED ov = {.hEvent = event};
 
 		assert_hr(bind_in(b->qp, 1, mr, mw, b, READ), ND_SUCCESS);
@@ -379,7 +369,7 @@ a_bind_that_is_flushed_keeps_nothing(void **state)
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
 	IND2MemoryRegion *mr = nd_side_mr(b, b->arena, ND_ARENA, 0);
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 
 	(void)state;
 	assert_hr(IND2QueuePair_Flush(b->qp), ND_SUCCESS);
@@ -397,7 +387,7 @@ a_region_may_be_released_under_its_window(void **state)
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
 	IND2MemoryRegion *mr = nd_side_mr(b, b->arena, ND_ARENA, 0);
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 
 	(void)state;
 	assert_hr(bind_in(b->qp, 1, mr, mw, b, READ), ND_SUCCESS);
@@ -419,7 +409,7 @@ a_released_region_is_dead_though_a_window_was_bound_to_it(void **state)
 	struct nd_pair *pair = nd_pair_open(NULL);
 	struct nd_side *b = &pair->b;
 	IND2MemoryRegion *mr = nd_side_mr(b, b->arena, ND_ARENA, ND_MR_FLAG_ALLOW_REMOTE_READ);
-	IND2MemoryWindow *mw = make_mw(b);
+	IND2MemoryWindow *mw = nd_side_mw(b);
 	UINT32 token = IND2MemoryRegion_GetRemoteToken(mr);
 
 	(void)state;

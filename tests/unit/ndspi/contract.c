@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The headers against the contract, in C: numbers, sizes, offsets and slots when it is compiled,
+ * The headers against what ND2 is, in C: numbers, sizes, offsets and slots when it is compiled,
  * identifiers and the calls of tables when it runs.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The headers against the contract, in C++: the same lists as contract.c, and every method called
+// The headers against what ND2 is, in C++: the same lists as contract.c, and every method called
 // through its class on an object that C has made, which tells the slot.
 #include <cstdio>
 #include <type_traits>

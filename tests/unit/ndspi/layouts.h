@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes and offsets of ND2's structures on LP64, as the contract has them; written apart from the
- * headers. SIZE(type, bytes), AT(type, member, offset).
+ * Sizes and offsets of ND2's structures on LP64, as Microsoft's headers have them; written apart
+ * from the headers. SIZE(type, bytes), AT(type, member, offset).
  */
 #ifndef NDSPI_LAYOUTS_H
 #define NDSPI_LAYOUTS_H

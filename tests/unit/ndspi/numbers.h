@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The numbers of ND2, as the contract has them; written apart from the headers, to be held against
+ * The numbers of ND2; written apart from the headers, to be held against
  * them. X(name, number).
  */
 #ifndef NDSPI_NUMBERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Identifiers and slot numbers of ND2's interfaces, as the contract has them; written apart from
- * the headers.
+ * Identifiers and slot numbers of ND2's interfaces, as Microsoft's headers have them; written apart
+ * from the headers.
  */
 #ifndef NDSPI_SLOTS_H
 #define NDSPI_SLOTS_H

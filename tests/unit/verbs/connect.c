@@ -269,7 +269,8 @@ an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 	duo_close(duo);
 }
 
-/* nd2.md A25: a failed connect leaves what was posted where it is, and the next one works. */
+/* A25 of docs/nd2.md: a failed connect leaves what was posted where it is, and the next one works.
+ */
 static void
 a_failed_connect_from_init_keeps_the_receives(void **state)
 {

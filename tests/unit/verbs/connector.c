@@ -242,7 +242,7 @@ crossing_disconnects_close_both(void **state)
 	part(&m);
 }
 
-/* nd2.md 2.6: the program learns of the end first, then of what is flushed. */
+/* docs/nd2.md, Connections: the program learns of the end first, then of what is flushed. */
 static void
 disconnected_comes_before_what_is_flushed(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: when an armed one fires (nd2.md 2.4, one test for each sentence), the
+ * Completion queues: when an armed one fires (docs/nd2.md, one test for each sentence), the
  * descriptor, and waiting. cq_room.c has what they hold.
  * Entries at b are counted by what a has been told: a's completion says that b's is there.
  * Start with duo_deliver().
@@ -53,7 +53,8 @@ take(struct plx_cq *cq, uint32_t n)
 		(void)duo_reap(cq);
 }
 
-/* ---- nd2.md 2.4, sentence by sentence ---------------------------------------------------------
+/* ---- when it fires, sentence by sentence
+ * ---------------------------------------------------------
  */
 
 static void

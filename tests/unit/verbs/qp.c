@@ -58,7 +58,7 @@ options_out_of_range_are_refused_with_a_sentence_that_names_them(void **state)
 	duo_close(duo);
 }
 
-/* nd2.md 2.10: all maxima at once. */
+/* As docs/nd2.md promises: all maxima at once. */
 static void
 a_queue_pair_of_all_limits_at_once_works(void **state)
 {
@@ -343,7 +343,8 @@ counters_have_names_texts_and_values(void **state)
 /* ---- waiting in vain --------------------------------------------------------------------------
  */
 
-/* nd2.md A29: with the usual link, in 1 to 1.5 s; the upper bound here is a busy machine's. */
+/* A29 of docs/nd2.md: with the usual link, in 1 to 1.5 s; the upper bound here is a busy machine's.
+ */
 static void
 a_send_without_a_receive_fails_after_a_second(void **state)
 {

@@ -209,7 +209,7 @@ completions_come_in_the_order_of_posting(void **state)
 	duo_close(duo);
 }
 
-/* nd2.md 2.3: per queue, in post order, after what was really done; silent ones too. */
+/* docs/nd2.md, Order: per queue, in post order, after what was really done; silent ones too. */
 static void
 a_flush_gives_back_everything_in_order(void **state)
 {

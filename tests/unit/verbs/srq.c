@@ -226,7 +226,8 @@ an_empty_queue_makes_the_peer_wait_until_a_buffer_is_posted(void **state)
 	duo_close(duo);
 }
 
-/* nd2.md 2.7: unconsumed entries stay, and a buffer that is too small kills the queue pair only. */
+/* docs/nd2.md: unconsumed entries stay, and a buffer that is too small kills the queue pair only.
+ */
 static void
 a_failed_queue_pair_leaves_what_no_message_took(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pumps: waits call them instead of sleeping, looks call them once, and they come and go while
- * threads wait.
+ * Pumps: waits call those of their thread instead of sleeping, looks call them once, and they come
+ * and go while threads wait.
  */
 #include "bench.h"
 
@@ -12,7 +12,7 @@ enum {
 /* An adapter in inline mode: a request ends with the so-manieth call. */
 struct engine {
 	struct plx_pending *_Atomic pending;
-	atomic_uint calls, needs;
+	atomic_uint calls, needs, inside;
 	HANDLE sets, posts; /* when the time has come */
 };
 
@@ -39,7 +39,7 @@ a_wait_for_an_event_pumps(void **state)
 	struct engine engine = {.needs = 10, .sets = new_event(FALSE)};
 
 	(void)state;
-	assert_true(plx_pump_add(pump, &engine));
+	assert_non_null(plx_pump_add(pump, &engine));
 	assert_int_equal(WaitForSingleObject(engine.sets, INFINITE), WAIT_OBJECT_0);
 	assert_true(engine.calls >= 10);
 	plx_pump_remove(pump, &engine);
@@ -56,7 +56,7 @@ a_wait_for_a_packet_pumps(void **state)
 	struct engine engine = {.needs = 10, .posts = port};
 
 	(void)state;
-	assert_true(plx_pump_add(pump, &engine));
+	assert_non_null(plx_pump_add(pump, &engine));
 	{
 		OVERLAPPED *out;
 		ULONG_PTR key;
@@ -80,7 +80,7 @@ a_wait_for_a_result_pumps(void **state)
 	OVERLAPPED overlapped = {0};
 
 	(void)state;
-	assert_true(plx_pump_add(pump, &engine));
+	assert_non_null(plx_pump_add(pump, &engine));
 	engine.pending = plx_pending_begin(&bench.list, &overlapped);
 	assert_int_equal(plx_overlapped_result(&overlapped, true), STATUS_SUCCESS);
 	assert_int_equal(engine.calls, 10);
@@ -97,7 +97,7 @@ a_look_pumps_once(void **state)
 	OVERLAPPED overlapped = {0};
 
 	(void)state;
-	assert_true(plx_pump_add(pump, &engine));
+	assert_non_null(plx_pump_add(pump, &engine));
 	engine.pending = plx_pending_begin(&bench.list, &overlapped);
 	assert_false(is_set(event));
 	assert_int_equal(engine.calls, 1);
@@ -120,6 +120,9 @@ a_look_pumps_once(void **state)
 	bench_close(&bench);
 }
 
+/* ---- whose it is --------------------------------------------------------------------------------
+ */
+
 static void *
 sleeps(void *event)
 {
@@ -127,15 +130,137 @@ sleeps(void *event)
 	return NULL;
 }
 
+/* Only one thread is ever in it. */
 static void
-who_sleeps_begins_to_pump_with_the_first_one(void **state)
+pump_of_one(void *context)
+{
+	struct engine *engine = context;
+
+	assert_int_equal(atomic_fetch_add(&engine->inside, 1), 0);
+	atomic_fetch_add(&engine->calls, 1);
+	SwitchToThread();
+	atomic_fetch_sub(&engine->inside, 1);
+}
+
+/* A thread that waits until it is told to end; nothing of another thread's is called in that. */
+struct sleeper {
+	HANDLE ends;
+	struct engine engine;
+	struct plx_pump *pump; /* of the engine */
+	bool adds;
+};
+
+static void *
+waits_with_its_own(void *context)
+{
+	struct sleeper *sleeper = context;
+
+	if (sleeper->adds)
+		sleeper->pump = plx_pump_add(pump_of_one, &sleeper->engine);
+	assert_non_null(sleeper->pump);
+	plx_pump_mine(sleeper->pump);
+	assert_int_equal(WaitForSingleObject(sleeper->ends, PATIENT), WAIT_OBJECT_0);
+	return NULL;
+}
+
+static void
+a_wait_leaves_the_pumps_of_others_alone(void **state)
+{
+	struct sleeper sleeper = {.ends = new_event(TRUE), .adds = true};
+	struct engine ours = {0};
+	pthread_t thread = start_thread(waits_with_its_own, &sleeper);
+	unsigned before;
+
+	(void)state;
+	assert_non_null(plx_pump_add(pump_of_one, &ours));
+	while (!atomic_load(&sleeper.engine.calls))
+		Sleep(1);
+	/* its engine moves on, ours stands while nobody of us waits */
+	before = atomic_load(&ours.calls);
+	for (unsigned more = atomic_load(&sleeper.engine.calls) + 100;
+	     atomic_load(&sleeper.engine.calls) < more;)
+		SwitchToThread();
+	assert_int_equal(atomic_load(&ours.calls), before);
+	Sleep(A_WHILE);
+	assert_true(atomic_load(&ours.calls) > before);
+	assert_true(SetEvent(sleeper.ends));
+	join_thread(thread);
+	plx_pump_remove(pump_of_one, &sleeper.engine);
+	plx_pump_remove(pump_of_one, &ours);
+	assert_true(CloseHandle(sleeper.ends));
+}
+
+static void
+a_pump_goes_to_who_makes_it_its_own(void **state)
+{
+	struct sleeper sleeper = {.ends = new_event(TRUE)};
+	unsigned before;
+	pthread_t thread;
+
+	(void)state;
+	sleeper.pump = plx_pump_add(pump_of_one, &sleeper.engine);
+	thread = start_thread(waits_with_its_own, &sleeper);
+	while (!atomic_load(&sleeper.engine.calls))
+		SwitchToThread();
+	plx_pump_mine(sleeper.pump);
+	/* nobody is in it any more, and nobody comes, though the thread goes on waiting */
+	assert_int_equal(atomic_load(&sleeper.engine.inside), 0);
+	before = atomic_load(&sleeper.engine.calls);
+	for (int i = 0; i < ROUNDS; i++)
+		SwitchToThread();
+	assert_int_equal(atomic_load(&sleeper.engine.calls), before);
+	Sleep(0);
+	assert_int_equal(atomic_load(&sleeper.engine.calls), before + 1);
+	assert_true(SetEvent(sleeper.ends));
+	join_thread(thread);
+	plx_pump_remove(pump_of_one, &sleeper.engine);
+	assert_true(CloseHandle(sleeper.ends));
+}
+
+static void *
+takes_again_and_again(void *context)
+{
+	struct sleeper *sleeper = context;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		plx_pump_mine(sleeper->pump);
+		Sleep(0);
+	}
+	return NULL;
+}
+
+static void
+two_that_take_it_from_each_other_are_never_both_inside(void **state)
+{
+	struct sleeper sleeper = {.adds = false};
+	pthread_t thread[2];
+
+	(void)state;
+	sleeper.pump = plx_pump_add(pump_of_one, &sleeper.engine);
+	for (int i = 0; i < 2; i++)
+		thread[i] = start_thread(takes_again_and_again, &sleeper);
+	for (int i = 0; i < 2; i++)
+		join_thread(thread[i]);
+	assert_true(sleeper.engine.calls > 0);
+	plx_pump_remove(pump_of_one, &sleeper.engine);
+}
+
+static void *
+adds_and_ends(void *context)
+{
+	assert_non_null(plx_pump_add(pump, context));
+	return NULL;
+}
+
+static void
+who_sleeps_takes_the_pump_of_a_thread_that_has_ended(void **state)
 {
 	struct engine engine = {.needs = 1, .sets = new_event(TRUE)};
 	pthread_t thread = start_thread(sleeps, engine.sets);
 
 	(void)state;
 	Sleep(A_WHILE);
-	assert_true(plx_pump_add(pump, &engine));
+	join_thread(start_thread(adds_and_ends, &engine));
 	join_thread(thread);
 	assert_true(engine.calls > 0);
 	plx_pump_remove(pump, &engine);
@@ -151,7 +276,7 @@ pump_that_leaves(void *context)
 	assert_int_equal(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
 	assert_int_equal(WaitForSingleObject(event, 1), WAIT_TIMEOUT);
 	assert_true(CloseHandle(event));
-	assert_true(plx_pump_add(pump, context));
+	assert_non_null(plx_pump_add(pump, context));
 	plx_pump_remove(pump_that_leaves, context);
 }
 
@@ -161,7 +286,7 @@ a_pump_may_wait_and_leave(void **state)
 	struct engine engine = {.needs = 3, .sets = new_event(TRUE)};
 
 	(void)state;
-	assert_true(plx_pump_add(pump_that_leaves, &engine));
+	assert_non_null(plx_pump_add(pump_that_leaves, &engine));
 	assert_int_equal(WaitForSingleObject(engine.sets, PATIENT), WAIT_OBJECT_0);
 	assert_true(engine.calls >= 3);
 	plx_pump_remove(pump, &engine);
@@ -176,14 +301,14 @@ there_is_a_limit(void **state)
 
 	(void)state;
 	for (int i = 0; i < PLX_PUMPS_MAX; i++)
-		assert_true(plx_pump_add(pump, &engines[i]));
-	assert_false(plx_pump_add(pump, &engines[PLX_PUMPS_MAX]));
+		assert_non_null(plx_pump_add(pump, &engines[i]));
+	assert_null(plx_pump_add(pump, &engines[PLX_PUMPS_MAX]));
 	Sleep(0);
 	for (int i = 0; i < PLX_PUMPS_MAX; i++) {
 		assert_int_equal(engines[i].calls, 1);
 		plx_pump_remove(pump, &engines[i]);
 	}
-	assert_true(plx_pump_add(pump, &engines[PLX_PUMPS_MAX]));
+	assert_non_null(plx_pump_add(pump, &engines[PLX_PUMPS_MAX]));
 	plx_pump_remove(pump, &engines[PLX_PUMPS_MAX]);
 }
 
@@ -196,6 +321,13 @@ pump_of_memory(void *context)
 	atomic_fetch_add((atomic_uint *)context, 1);
 }
 
+static void *
+adds_it_and_ends(void *context)
+{
+	assert_non_null(plx_pump_add(pump_of_memory, context));
+	return NULL;
+}
+
 static void
 after_removal_nobody_is_inside(void **state)
 {
@@ -206,7 +338,8 @@ after_removal_nobody_is_inside(void **state)
 	for (int i = 0; i < ROUNDS; i++) {
 		atomic_uint *calls = calloc(1, sizeof(*calls));
 
-		assert_true(plx_pump_add(pump_of_memory, calls));
+		/* so that it is the sleeper's */
+		join_thread(start_thread(adds_it_and_ends, calls));
 		if (i % 16 == 0)
 			while (!atomic_load(calls))
 				SwitchToThread();
@@ -227,7 +360,10 @@ main(void)
 		cmocka_unit_test(a_wait_for_a_packet_pumps),
 		cmocka_unit_test(a_wait_for_a_result_pumps),
 		cmocka_unit_test(a_look_pumps_once),
-		cmocka_unit_test(who_sleeps_begins_to_pump_with_the_first_one),
+		cmocka_unit_test(a_wait_leaves_the_pumps_of_others_alone),
+		cmocka_unit_test(a_pump_goes_to_who_makes_it_its_own),
+		cmocka_unit_test(two_that_take_it_from_each_other_are_never_both_inside),
+		cmocka_unit_test(who_sleeps_takes_the_pump_of_a_thread_that_has_ended),
 		cmocka_unit_test(a_pump_may_wait_and_leave),
 		cmocka_unit_test(there_is_a_limit),
 		cmocka_unit_test(after_removal_nobody_is_inside),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Whoever has received the first message of a connection can answer it, though Accept is pending
+ * still (nd2.md A24): the message is not told before the queue pair takes requests. Each adapter
+ * has a worker of its own, so that the last word of the handshake and the message often come
+ * together. Start with the_first_message_can_be_answered_at_once().
+ */
+#include "meet.h"
+
+enum {
+	ROUNDS = 300,
+	BYTES = 64,
+};
+
+static const char config[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"first\"; idle = \"yield\";\n"
+	"    packets = 2048; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"second\"; idle = \"yield\";\n"
+	"    packets = 2048; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
+	");\n";
+
+/* The next queue pair and connector of a side. */
+static void
+renew(struct nd_side *side)
+{
+	nd_release(side->connector, 0);
+	nd_release(side->qp, 0);
+	side->qp = nd_side_qp(side, &(struct nd_options){0}, side);
+	side->connector = nd_side_connector(side);
+}
+
+static void
+the_first_message_can_be_answered_at_once(void **state)
+{
+	struct meeting *m = meet_unbound(state, NULL);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		ND2_RESULT result;
+		uint64_t late;
+
+		assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length),
+			  ND_SUCCESS);
+		meet_request(m);
+		meet_reply(m);
+		nd_receive(m->a, 1, 0, BYTES);
+		nd_receive(m->b, 2, 0, BYTES);
+		assert_hr(IND2Connector_CompleteConnect(m->ca, &m->completed), ND_PENDING);
+		nd_send(m->a, 3, 0, BYTES, 0);
+		/* without a pause in which the engine could be faster */
+		late = nd_ms() + ND_PATIENCE_MS;
+		while (IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 0)
+			assert_true(nd_ms() < late);
+		nd_send(m->b, 4, 0, BYTES, 0);
+		assert_hr(result.Status, ND_SUCCESS);
+		nd_expect(m->b->initiator_cq, 4, ND_SUCCESS);
+		assert_hr(nd_wait(&m->accepted), ND_SUCCESS);
+		nd_until(IND2CompletionQueue_GetResults(m->a->receive_cq, &result, 1) == 1);
+		nd_until(IND2CompletionQueue_GetResults(m->a->receive_cq, &result, 1) == 1);
+		assert_hr(IND2Connector_Disconnect(m->ca, &m->left), ND_PENDING);
+		assert_hr(nd_wait(&m->left), ND_SUCCESS);
+		assert_hr(IND2Connector_Disconnect(m->cb, &m->left), ND_PENDING);
+		assert_hr(nd_wait(&m->left), ND_SUCCESS);
+		renew(m->a);
+		renew(m->b);
+		m->ca = m->a->connector;
+		m->cb = m->b->connector;
+	}
+	part(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(the_first_message_can_be_answered_at_once),
+	};
+
+	nd_start(config);
+	return nd_run("answer", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A disconnect is told before what it has flushed can be read (nd2.md A27), where nobody but
+ * GetResults can tell it: the adapters' dispatchers are held. They sleep in epoll_wait(), and this
+ * program stands in front of the C library's, so that they come out of it when they are let go.
+ * It holds no other thread. Start with epoll_wait(), then hold().
+ */
+#include "meet.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum {
+	RECEIVES = 8,
+	ROUNDS = 10,
+	DISPATCHERS = 2,
+	NAME_BYTES = 16,
+};
+
+typedef int epoll_fn(int set, struct epoll_event *events, int n, int timeout);
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint asleep; /* dispatchers that cannot come out but through the gate */
+
+static bool
+is_dispatcher(void)
+{
+	char name[NAME_BYTES] = "";
+
+	return pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 &&
+	       strncmp(name, "nd2-nd", strlen("nd2-nd")) == 0;
+}
+
+__attribute__((visibility("default"))) int
+epoll_wait(int set, struct epoll_event *events, int n, int timeout)
+{
+	static _Atomic(epoll_fn *) found;
+	epoll_fn *next = atomic_load(&found);
+	int ready;
+
+	if (!next) {
+		*(void **)&next = dlsym(RTLD_NEXT, "epoll_wait");
+		atomic_store(&found, next);
+	}
+	if (!is_dispatcher())
+		return next(set, events, n, timeout);
+	atomic_fetch_add(&asleep, 1);
+	ready = next(set, events, n, timeout);
+	pthread_mutex_lock(&gate);
+	atomic_fetch_sub(&asleep, 1);
+	pthread_mutex_unlock(&gate);
+	return ready;
+}
+
+/* No dispatcher does anything from here on. */
+static void
+hold(void)
+{
+	uint64_t late = nd_ms() + ND_PATIENCE_MS;
+
+	for (;;) {
+		pthread_mutex_lock(&gate);
+		if (atomic_load(&asleep) == DISPATCHERS)
+			break;
+		pthread_mutex_unlock(&gate);
+		if (nd_ms() > late)
+			fail_msg("the dispatchers do not sleep in epoll_wait()");
+		nd_turn();
+	}
+}
+
+static void
+let_go(void)
+{
+	pthread_mutex_unlock(&gate);
+}
+
+static HRESULT
+status_of(const OVERLAPPED *overlapped)
+{
+	return (HRESULT)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
+}
+
+/* ---- the test ---------------------------------------------------------------------------------
+ */
+
+/* The first entry of a queue, by GetResults alone. */
+static ND2_RESULT
+first_result(IND2CompletionQueue *cq)
+{
+	uint64_t late = nd_ms() + ND_PATIENCE_MS;
+	ND2_RESULT result;
+
+	while (IND2CompletionQueue_GetResults(cq, &result, 1) == 0)
+		assert_true(nd_ms() < late);
+	return result;
+}
+
+static void
+A27_get_results_tells_of_the_disconnect_first(void **state)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		struct meeting *m = meet_whole(state, NULL);
+		OVERLAPPED told = {0}, left = {0};
+		ND2_RESULT result;
+		HRESULT seen;
+
+		for (uint32_t i = 0; i < RECEIVES; i++)
+			nd_receive(m->b, i, 0, 64);
+		assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told), ND_PENDING);
+		hold();
+		assert_hr(IND2Connector_Disconnect(m->ca, &left), ND_PENDING);
+		result = first_result(m->b->receive_cq);
+		seen = status_of(&told);
+		let_go();
+		assert_hr(result.Status, ND_CANCELED);
+		assert_hr(seen, ND_SUCCESS);
+		for (uint32_t i = 1; i < RECEIVES; i++)
+			nd_expect(m->b->receive_cq, i, ND_CANCELED);
+		assert_hr(nd_wait(&left), ND_SUCCESS);
+		part(m);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(A27_get_results_tells_of_the_disconnect_first),
+	};
+
+	return nd_run("held", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The last Release of an adapter, over a wire that is slow and loses three frames in a hundred:
+ * when it returns the peers know, however often they had to be told (docs/nd2.md, Lives). Exits are
+ * in exits.c.
+ */
+#include "meet.h"
+
+enum {
+	PAIRS = 64,
+};
+
+static const char config[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0,loss=0.03,delay_us=20000,seed=7\";\n"
+	"    worker = \"nd\"; idle = \"yield\"; packets = 8192;\n"
+	"    address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1,loss=0.03,delay_us=20000,seed=8\";\n"
+	"    worker = \"nd\"; idle = \"yield\"; packets = 8192;\n"
+	"    address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
+	");\n";
+
+static void
+join_all(struct meeting *m[PAIRS], void **state)
+{
+	for (int i = 0; i < PAIRS; i++)
+		m[i] = meet(state, NULL);
+	meet_join_all(m, PAIRS);
+	for (int i = 0; i < PAIRS; i++)
+		nd_send(m[i]->a, 1, 0, 0, 0);
+	for (int i = 0; i < PAIRS; i++) {
+		nd_receive(m[i]->b, 2, 0, 64);
+		assert_hr(nd_wait(&m[i]->accepted), ND_SUCCESS);
+	}
+}
+
+/* @param by_call each disconnects first, and waits for nothing; else it is released as it is */
+static void
+leave_all(void **state, bool by_call)
+{
+	static OVERLAPPED told[PAIRS];
+	struct meeting *m[PAIRS];
+	int late = 0;
+
+	join_all(m, state);
+	for (int i = 0; i < PAIRS; i++) {
+		told[i] = (OVERLAPPED){0};
+		assert_hr(IND2Connector_NotifyDisconnect(m[i]->cb, &told[i]), ND_PENDING);
+	}
+	for (int i = 0; by_call && i < PAIRS; i++)
+		assert_hr(IND2Connector_Disconnect(m[i]->ca, &m[i]->left), ND_PENDING);
+	for (int i = 0; i < PAIRS; i++)
+		nd_side_close(m[i]->a);
+	/* a word that has come may still be on its way through the peer's threads */
+	nd_settle();
+	for (int i = 0; i < PAIRS; i++)
+		late += (HRESULT)__atomic_load_n(&told[i].Internal, __ATOMIC_ACQUIRE) != ND_SUCCESS;
+	assert_int_equal(late, 0);
+	for (int i = 0; i < PAIRS; i++)
+		part(m[i]);
+}
+
+static void
+A06_the_last_release_waits_until_peers_have_heard_of_disconnects(void **state)
+{
+	leave_all(state, true);
+}
+
+static void
+A06_the_last_release_waits_until_peers_have_heard_of_releases(void **state)
+{
+	leave_all(state, false);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_disconnects),
+		MEET_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_releases),
+	};
+
+	nd_start(config);
+	return nd_run("linger", tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is refused is refused whole: the status, the OVERLAPPED that says it too, and nothing else
+ * that has changed. Objects of other makers, queues that are full, halves of rights, ids of what is
+ * gone. Start with objects_of_another_maker_are_none().
+ */
+#include "meet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	AT = 4096, /* in an arena */
+	BYTES = 512,
+};
+
+/* ---- another maker's ----------------------------------------------------------------------------
+ */
+
+static HRESULT STDMETHODCALLTYPE
+query_interface(IUnknown *face, REFIID iid, void **out)
+{
+	(void)face, (void)iid;
+	*out = NULL;
+	return E_NOINTERFACE;
+}
+
+static ULONG STDMETHODCALLTYPE
+count(IUnknown *face)
+{
+	(void)face;
+	return 1;
+}
+
+static const IUnknownVtbl others_table = {query_interface, count, count};
+static IUnknown other = {&others_table}; /* a pointer and not a byte more */
+
+static void
+queue_pairs_refuse(struct meeting *m)
+{
+	IUnknown *cq = meet_unknown(m->a->receive_cq), *srq = meet_unknown(m->a->srq);
+	IND2Adapter *adapter = m->a->adapter;
+	const IID *iid = &IID_IND2QueuePair;
+	void *out = &out;
+
+	assert_hr(IND2Adapter_CreateQueuePair(adapter, iid, &other, cq, NULL, 8, 8, 1, 1, 0, &out),
+		  ND_INVALID_PARAMETER_2);
+	assert_null(out);
+	out = &out;
+	assert_hr(IND2Adapter_CreateQueuePair(adapter, iid, cq, &other, NULL, 8, 8, 1, 1, 0, &out),
+		  ND_INVALID_PARAMETER_3);
+	assert_null(out);
+	out = &out;
+	assert_hr(IND2Adapter_CreateQueuePairWithSrq(adapter, iid, &other, cq, srq, NULL, 8, 1, 0,
+						     &out),
+		  ND_INVALID_PARAMETER_2);
+	assert_null(out);
+	out = &out;
+	assert_hr(IND2Adapter_CreateQueuePairWithSrq(adapter, iid, cq, &other, srq, NULL, 8, 1, 0,
+						     &out),
+		  ND_INVALID_PARAMETER_3);
+	assert_null(out);
+	out = &out;
+	assert_hr(IND2Adapter_CreateQueuePairWithSrq(adapter, iid, cq, cq, &other, NULL, 8, 1, 0,
+						     &out),
+		  ND_INVALID_PARAMETER_4);
+	assert_null(out);
+}
+
+/* It has a table of its own, and nothing of it is looked at but that. */
+static void
+objects_of_another_maker_are_none(void **state)
+{
+	const struct nd_options options = {.srq = true};
+	struct meeting *m = meet(state, &options);
+	const struct nd_address *at = &m->pair->at;
+	void *mw = NULL;
+
+	assert_hr(IND2Adapter_CreateMemoryWindow(m->a->adapter, &IID_IND2MemoryWindow, &mw),
+		  ND_SUCCESS);
+	queue_pairs_refuse(m);
+	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, &other, &m->asked),
+		  ND_INVALID_PARAMETER_1);
+	assert_hr(IND2Connector_Connect(m->ca, &other, &at->any, at->length, 1, 1, NULL, 0,
+					&m->connected),
+		  ND_INVALID_PARAMETER_1);
+	meet_request(m);
+	assert_hr(IND2Connector_Accept(m->cb, &other, 1, 1, NULL, 0, &m->accepted),
+		  ND_INVALID_PARAMETER_1);
+	meet_reply(m);
+	meet_complete(m);
+	assert_hr(IND2QueuePair_Bind(m->a->qp, NULL, &other, mw, m->a->arena, 8, 0),
+		  ND_INVALID_PARAMETER_2);
+	assert_hr(IND2QueuePair_Bind(m->a->qp, NULL, meet_unknown(m->a->mr), &other, m->a->arena, 8,
+				     0),
+		  ND_INVALID_PARAMETER_3);
+	assert_hr(IND2QueuePair_Invalidate(m->a->qp, NULL, &other, 0), ND_INVALID_PARAMETER_2);
+	meet_message(m->a, m->b, 1);
+	nd_expect_none(m->a->initiator_cq);
+	nd_release((IND2MemoryWindow *)mw, 0);
+	part(m);
+}
+
+/* ---- the OVERLAPPED of a refused call -----------------------------------------------------------
+ */
+
+/* It has the status, whoever asks; neither event nor port is told. */
+static void
+assert_said(IND2Overlapped *object, OVERLAPPED *ov, HRESULT status, HANDLE port)
+{
+	OVERLAPPED *got = ov;
+	ULONG_PTR key;
+	DWORD bytes;
+
+	assert_hr((HRESULT)ov->Internal, status);
+	assert_hr(IND2Overlapped_GetOverlappedResult(object, ov, TRUE), status);
+	assert_int_equal(WaitForSingleObject(ov->hEvent, 0), WAIT_TIMEOUT);
+	assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+	assert_null(got);
+	memset(ov, 0x5a, offsetof(OVERLAPPED, hEvent));
+}
+
+#define REFUSED(object, call, status)                                               \
+	do {                                                                        \
+		assert_hr(call, status);                                            \
+		assert_said((IND2Overlapped *)(void *)(object), &ov, status, port); \
+	} while (0)
+
+static void
+a_refused_request_is_told_by_its_overlapped_alone(void **state)
+{
+	const struct nd_options options = {.srq = true};
+	struct meeting *m = meet_unbound(state, &options);
+	HANDLE port = CreateIoCompletionPort(m->a->file, NULL, 1, 0);
+	OVERLAPPED ov = {.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL)};
+	const struct nd_address *at = &m->pair->at;
+	IND2MemoryRegion *mr = m->a->mr;
+	IUnknown *qp = meet_unknown(m->a->qp);
+
+	assert_non_null(port);
+	memset(&ov, 0x5a, offsetof(OVERLAPPED, hEvent));
+	REFUSED(m->a->receive_cq, IND2CompletionQueue_Notify(m->a->receive_cq, 3, &ov),
+		ND_INVALID_PARAMETER_1);
+	REFUSED(mr, IND2MemoryRegion_Register(mr, NULL, 8, 0, &ov), ND_INVALID_PARAMETER);
+	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 0, 0, &ov), ND_INVALID_BUFFER_SIZE);
+	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 8, 0x10, &ov),
+		ND_INVALID_PARAMETER_3);
+	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 8, 0, &ov), ND_INVALID_DEVICE_STATE);
+	REFUSED(m->ca, IND2Connector_Connect(m->ca, qp, &at->any, at->length, 1, 1, NULL, 0, &ov),
+		(HRESULT)STATUS_ADDRESS_NOT_ASSOCIATED);
+	REFUSED(m->ca, IND2Connector_CompleteConnect(m->ca, &ov), ND_CONNECTION_INVALID);
+	REFUSED(m->ca, IND2Connector_Accept(m->ca, qp, 1, 1, NULL, 0, &ov), ND_CONNECTION_INVALID);
+	REFUSED(m->ca, IND2Connector_NotifyDisconnect(m->ca, &ov), ND_CONNECTION_INVALID);
+	REFUSED(m->ca, IND2Connector_Disconnect(m->ca, &ov), ND_CONNECTION_INVALID);
+	REFUSED(m->ca, IND2Listener_GetConnectionRequest(m->pair->listener, NULL, &ov),
+		ND_INVALID_PARAMETER_1);
+	CloseHandle(ov.hEvent);
+	CloseHandle(port);
+	part(m);
+}
+
+/* An event that is none: there is nothing that could be set, and the status is there all the same.
+ */
+static void
+a_request_with_a_wrong_event_is_told_by_its_overlapped(void **state)
+{
+	const struct nd_options options = {.srq = true, .threshold = 2};
+	struct meeting *m = meet(state, &options);
+	OVERLAPPED ov = {.hEvent = m->a->file};
+
+	assert_hr(IND2CompletionQueue_Notify(m->a->receive_cq, ND_CQ_NOTIFY_ANY, &ov),
+		  ND_INVALID_HANDLE);
+	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
+	ov.Internal = 0;
+	assert_hr(IND2SharedReceiveQueue_Notify(m->a->srq, &ov), ND_INVALID_HANDLE);
+	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
+	ov.Internal = 0;
+	assert_hr(IND2MemoryRegion_Deregister(m->a->mr, &ov), ND_INVALID_HANDLE);
+	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
+	ov.Internal = 0;
+	assert_hr(IND2Connector_Connect(m->ca, meet_unknown(m->a->qp), &m->pair->at.any,
+					m->pair->at.length, 1, 1, NULL, 0, &ov),
+		  ND_INVALID_HANDLE);
+	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
+	/* nobody waits, and everything can be done still: below its threshold the queue tells now
+	 */
+	ov = (OVERLAPPED){0};
+	nd_pends(IND2SharedReceiveQueue_Notify(m->a->srq, &ov), ND_SUCCESS);
+	meet_join(m);
+	part(m);
+}
+
+/* Requests of several objects on one port: who is cancelled first is told first. */
+static void
+A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
+{
+	const struct nd_options options = {.two_cqs = true, .srq = true};
+	struct meeting *m = meet(state, &options);
+	HANDLE port = CreateIoCompletionPort(m->b->file, NULL, 1, 0);
+	OVERLAPPED ov[4] = {{0}}, *got;
+	ULONG_PTR key;
+	DWORD bytes;
+
+	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb), &ov[3]),
+		  ND_PENDING);
+	assert_hr(IND2CompletionQueue_Notify(m->b->receive_cq, ND_CQ_NOTIFY_ANY, &ov[2]),
+		  ND_PENDING);
+	assert_hr(IND2CompletionQueue_Notify(m->b->initiator_cq, ND_CQ_NOTIFY_ANY, &ov[1]),
+		  ND_PENDING);
+	assert_hr(IND2SharedReceiveQueue_Notify(m->b->srq, &ov[0]), ND_PENDING);
+	for (int i = 0; i < 4; i++) {
+		if (i == 0)
+			IND2SharedReceiveQueue_CancelOverlappedRequests(m->b->srq);
+		else if (i == 3)
+			IND2Listener_CancelOverlappedRequests(m->pair->listener);
+		else
+			IND2CompletionQueue_CancelOverlappedRequests(i == 1 ? m->b->initiator_cq
+									    : m->b->receive_cq);
+		for (int j = 0; j < 4; j++)
+			assert_hr((HRESULT)ov[j].Internal, j <= i ? ND_CANCELED : ND_PENDING);
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
+		assert_ptr_equal(got, &ov[i]);
+		assert_int_equal(GetLastError(), ERROR_OPERATION_ABORTED);
+	}
+	CloseHandle(port);
+	part(m);
+}
+
+/* ---- queue pairs --------------------------------------------------------------------------------
+ */
+
+static HRESULT
+bind_window(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG flags)
+{
+	return IND2QueuePair_Bind(side->qp, (void *)context, meet_unknown(side->mr),
+				  meet_unknown(mw), side->arena + AT, BYTES,
+				  flags | ND_OP_FLAG_ALLOW_READ);
+}
+
+static HRESULT
+invalidate(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG flags)
+{
+	return IND2QueuePair_Invalidate(side->qp, (void *)context, meet_unknown(mw), flags);
+}
+
+/* All five operations, silently: of twenty there is no entry, of what is flushed there is. */
+static void
+A20_every_operation_can_be_silent(void **state)
+{
+	struct meeting *m = meet_whole(state, NULL);
+	IND2MemoryWindow *mw = nd_side_mw(m->a);
+	const ULONG silent = ND_OP_FLAG_SILENT_SUCCESS;
+
+	for (uintptr_t i = 0; i < 4; i++) {
+		nd_receive(m->b, 1, 0, 8);
+		assert_hr(bind_window(m->a, 10, mw, silent), ND_SUCCESS);
+		nd_send(m->a, 11, 0, 8, silent);
+		nd_read(m->a, m->b, 12, 0, 8, silent);
+		nd_write(m->a, m->b, 13, 0, 8, silent);
+		assert_hr(invalidate(m->a, 14, mw, silent), ND_SUCCESS);
+		nd_expect(m->b->receive_cq, 1, ND_SUCCESS);
+		/* behind all of them, so that they are done */
+		nd_write(m->a, m->b, 99, 0, 8, 0);
+		nd_expect(m->a->initiator_cq, 99, ND_SUCCESS);
+	}
+	nd_expect_none(m->a->initiator_cq);
+	assert_hr(IND2QueuePair_Flush(m->a->qp), ND_SUCCESS);
+	assert_hr(bind_window(m->a, 20, mw, silent), ND_SUCCESS);
+	assert_hr(invalidate(m->a, 21, mw, silent), ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 20, ND_CANCELED);
+	nd_expect(m->a->initiator_cq, 21, ND_CANCELED);
+	nd_release(mw, 0);
+	part(m);
+}
+
+static void
+a_full_queue_takes_neither_bind_nor_invalidate(void **state)
+{
+	const struct nd_options options = {.depth = 4};
+	struct meeting *m = meet_whole(state, &options);
+	IND2MemoryWindow *bound = nd_side_mw(m->a), *fresh = nd_side_mw(m->a);
+	OVERLAPPED ov = {0};
+
+	assert_hr(bind_window(m->a, 1, bound, 0), ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 1, ND_SUCCESS);
+	/* nobody receives these yet */
+	for (uintptr_t i = 0; i < 4; i++)
+		nd_send(m->a, 10 + i, 0, 8, 0);
+	assert_hr(bind_window(m->a, 2, fresh, 0), ND_NO_MORE_ENTRIES);
+	assert_int_equal(IND2MemoryWindow_GetRemoteToken(fresh), 0);
+	assert_hr(invalidate(m->a, 3, bound, 0), ND_NO_MORE_ENTRIES);
+	/* bound is bound still */
+	assert_hr(IND2MemoryRegion_Deregister(m->a->mr, &ov), ND_DEVICE_BUSY);
+	for (uintptr_t i = 0; i < 4; i++)
+		nd_receive(m->b, 20 + i, 0, 8);
+	for (uintptr_t i = 0; i < 4; i++)
+		nd_expect(m->a->initiator_cq, 10 + i, ND_SUCCESS);
+	assert_hr(invalidate(m->a, 4, bound, 0), ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 4, ND_SUCCESS);
+	assert_hr(bind_window(m->a, 5, fresh, 0), ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 5, ND_SUCCESS);
+	nd_expect_none(m->a->initiator_cq);
+	nd_release(bound, 0);
+	nd_release(fresh, 0);
+	part(m);
+}
+
+/* A client that only sends, or only receives, asks for a queue of no depth. */
+static void
+a_queue_of_no_depth_is_no_fault(void **state)
+{
+	struct meeting *m = meet_unbound(state, NULL);
+	IUnknown *cq = meet_unknown(m->a->receive_cq);
+	IND2QueuePair *qp[2];
+
+	for (int i = 0; i < 2; i++) {
+		void *out = NULL;
+
+		assert_hr(IND2Adapter_CreateQueuePair(m->a->adapter, &IID_IND2QueuePair, cq, cq,
+						      NULL, i ? 8 : 0, i ? 0 : 8, 0, 0, 0, &out),
+			  ND_SUCCESS);
+		qp[i] = out;
+	}
+	nd_release(m->a->qp, 0);
+	m->a->qp = qp[0];
+	assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length), ND_SUCCESS);
+	meet_join(m);
+	meet_message(m->a, m->b, 1);
+	nd_release(qp[1], 0);
+	part(m);
+}
+
+/* Inline SGEs may be more than the queue pair's; but not as many as one likes, however short. */
+static void
+A21_more_inline_sges_than_a_message_has_bytes(void **state)
+{
+	const struct nd_options options = {.inline_bytes = 64};
+	struct meeting *m = meet_whole(state, &options);
+	ND2_SGE *sge = calloc(0x10001, sizeof(*sge));
+	uint8_t byte = 7;
+
+	assert_non_null(sge);
+	sge[0] = (ND2_SGE){&byte, 1, 0};
+	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, 1025, ND_OP_FLAG_INLINE),
+		  ND_DATA_OVERRUN);
+	/* what is left of this in 16 bits is 1 */
+	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, 0x10001, ND_OP_FLAG_INLINE),
+		  ND_DATA_OVERRUN);
+	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, UINT32_MAX, ND_OP_FLAG_INLINE),
+		  ND_DATA_OVERRUN);
+	nd_receive(m->b, 1, 0, 64);
+	assert_hr(IND2QueuePair_Send(m->a->qp, (void *)2, sge, 1024, ND_OP_FLAG_INLINE),
+		  ND_SUCCESS);
+	assert_int_equal(nd_expect(m->b->receive_cq, 1, ND_SUCCESS).BytesTransferred, 1);
+	nd_expect(m->a->initiator_cq, 2, ND_SUCCESS);
+	nd_expect_none(m->a->initiator_cq);
+	free(sge);
+	part(m);
+}
+
+/* ---- regions, tokens ----------------------------------------------------------------------------
+ */
+
+/* REMOTE_WRITE has LOCAL_WRITE in it: one of its two bits alone is no right. */
+static void
+half_of_a_right_is_none(void **state)
+{
+	struct meeting *m = meet_whole(state, NULL);
+	IND2MemoryRegion *mr =
+		nd_side_mr(m->b, m->b->arena, BYTES,
+			   ND_MR_FLAG_ALLOW_REMOTE_WRITE & ~(ULONG)ND_MR_FLAG_ALLOW_LOCAL_WRITE);
+	ND2_SGE sge = nd_sge(m->a, 0, 8);
+
+	assert_hr(IND2QueuePair_Write(m->a->qp, (void *)1, &sge, 1,
+				      (uint64_t)(uintptr_t)m->b->arena,
+				      IND2MemoryRegion_GetRemoteToken(mr), 0),
+		  ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 1, ND_ACCESS_VIOLATION);
+	nd_mr_end(mr);
+	part(m);
+}
+
+/* Our own token of a region that was deregistered, and of one that was released; in a request and
+ * in a receive. */
+static void
+tokens_of_regions_that_are_gone_are_access_violations(void **state)
+{
+	for (int kind = 0; kind < 4; kind++) {
+		struct meeting *m = meet_whole(state, NULL);
+		struct nd_side *who = kind / 2 ? m->b : m->a;
+		IND2MemoryRegion *mr =
+			nd_side_mr(who, who->arena, BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
+		ND2_SGE sge = {who->arena, 8, IND2MemoryRegion_GetLocalToken(mr)};
+		OVERLAPPED ov = {0};
+
+		if (kind % 2) {
+			nd_pends(IND2MemoryRegion_Deregister(mr, &ov), ND_SUCCESS);
+			assert_int_equal(IND2MemoryRegion_GetLocalToken(mr), 0);
+			assert_int_equal(IND2MemoryRegion_GetRemoteToken(mr), 0);
+		}
+		nd_release(mr, 0);
+		if (who == m->a) {
+			nd_receive(m->b, 1, 0, 8);
+			assert_hr(IND2QueuePair_Send(m->a->qp, (void *)2, &sge, 1, 0), ND_SUCCESS);
+			nd_expect(m->a->initiator_cq, 2, ND_ACCESS_VIOLATION);
+			nd_expect(m->b->receive_cq, 1, ND_CANCELED);
+		} else {
+			assert_hr(IND2QueuePair_Receive(m->b->qp, (void *)1, &sge, 1), ND_SUCCESS);
+			nd_send(m->a, 2, 0, 8, 0);
+			nd_expect(m->b->receive_cq, 1, ND_ACCESS_VIOLATION);
+			assert_true(FAILED(nd_reap(m->a->initiator_cq).Status));
+		}
+		part(m);
+	}
+}
+
+/* ---- shared receive queues ----------------------------------------------------------------------
+ */
+
+/* A depth that cannot be had keeps the threshold that came with it away, too. */
+static void
+a_refused_modify_changes_neither_depth_nor_threshold(void **state)
+{
+	const struct nd_options options = {.srq = true, .depth = 16, .threshold = 2};
+	struct meeting *m = meet_whole(state, &options);
+	ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
+	ULONG length = sizeof(info);
+	OVERLAPPED ov = {0};
+	ND2_SGE sge = nd_sge(m->b, 0, 64);
+
+	assert_hr(IND2Adapter_Query(m->b->adapter, &info, &length), ND_SUCCESS);
+	for (uintptr_t i = 0; i < 4; i++)
+		nd_receive(m->b, i, 0, 64);
+	assert_hr(IND2SharedReceiveQueue_Notify(m->b->srq, &ov), ND_PENDING);
+	/* with 4 there, a threshold of 8 would end it */
+	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, 3, 8), ND_BUFFER_OVERFLOW);
+	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, info.MaxSharedReceiveQueueDepth + 1, 8),
+		  ND_INVALID_PARAMETER);
+	meet_still_pending(&ov);
+	for (uintptr_t i = 4; i < 16; i++)
+		nd_receive(m->b, i, 0, 64);
+	assert_hr(IND2SharedReceiveQueue_Receive(m->b->srq, NULL, &sge, 1), ND_NO_MORE_ENTRIES);
+	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, 0, 17), ND_SUCCESS);
+	assert_hr(nd_wait(&ov), ND_SUCCESS);
+	part(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(objects_of_another_maker_are_none),
+		MEET_TESTS(a_refused_request_is_told_by_its_overlapped_alone),
+		MEET_TESTS(a_request_with_a_wrong_event_is_told_by_its_overlapped),
+		MEET_TESTS(A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls),
+		MEET_TESTS(A20_every_operation_can_be_silent),
+		MEET_TESTS(a_full_queue_takes_neither_bind_nor_invalidate),
+		MEET_TESTS(a_queue_of_no_depth_is_no_fault),
+		MEET_TESTS(A21_more_inline_sges_than_a_message_has_bytes),
+		MEET_TESTS(half_of_a_right_is_none),
+		MEET_TESTS(tokens_of_regions_that_are_gone_are_access_violations),
+		MEET_TESTS(a_refused_modify_changes_neither_depth_nor_threshold),
+	};
+
+	return nd_run_both("refusals", tests, sizeof(tests) / sizeof(tests[0]));
+}
