@@ -71,29 +71,37 @@ test: prepare-test prepare-interop build/build.ninja ## install what is missing 
 	meson test -C build --no-rebuild --print-errorlogs $(MESON_TEST_ARGS)
 	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
 
-.PHONY: tsan
-tsan: prepare-test build-tsan/build.ninja ## rings and engine between threads under ThreadSanitizer
-	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads \
-		$(addprefix tests/unit/win/win_,race event port pump handle fd thread)
-	TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/ring/ring_threads
-	TSAN_OPTIONS=$(TSAN) build-tsan/tests/tsan/crowd 5
-	TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/win/win_race 10000
-	for test in event port pump handle fd thread; do \
-		TSAN_OPTIONS=$(TSAN) build-tsan/tests/unit/win/win_$$test || exit 1; done
+TSAN_WITH = TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/tsan/suppressions
+TSAN_WIN = race event port pump handle fd thread
+# Those in which threads meet; two adapters on one worker, as in the storm: what changes hands between
+# two is moved by a driver of DPDK's that ThreadSanitizer does not see.
+TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider apart
 
-# Two adapters on one worker: what changes hands between two is moved by a driver of DPDK's that
-# ThreadSanitizer does not see.
+# seconds, build directory
 STORM = tests/clients/storm
-storm_on = ND2_PROVIDER=$(CURDIR)/$(1)/lib/nd2/shared/libpollux-nd2.so \
-	POLLUX_CONFIG=$(CURDIR)/tests/clients/storm/storm.conf $(1)/$(STORM) 10.78.6.1 10.78.6.2 $(SECONDS)
+storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/nd2/shared/libpollux-nd2.so \
+	POLLUX_CONFIG=$(CURDIR)/tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
+
+.PHONY: tsan
+tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
+	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads $(STORM) \
+		$(addprefix tests/unit/win/win_,$(TSAN_WIN)) $(addprefix tests/unit/nd2/nd2_,$(TSAN_ND2))
+	$(TSAN_WITH) build-tsan/tests/unit/ring/ring_threads
+	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
+	$(TSAN_WITH) build-tsan/tests/unit/win/win_race 10000
+	for test in $(filter-out race,$(TSAN_WIN)); do \
+		$(TSAN_WITH) build-tsan/tests/unit/win/win_$$test || exit 1; done
+	$(TSAN_WITH) POLLUX_ROUNDS=2000 meson test -C build-tsan --no-rebuild --num-processes 2 \
+		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2))
+	$(TSAN_WITH) $(call storm_for,10,build-tsan)
 
 .PHONY: storm
 storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ninja ## connections of ND2 come and go: plain, ASan, TSan; SECONDS=60
 	for dir in build build-asan build-tsan; do \
 		ninja -C $$dir $(STORM) || exit 1; done
-	$(call storm_on,build)
-	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storm_on,build-asan)
-	TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/clients/tsan.supp $(call storm_on,build-tsan)
+	$(call storm_for,$(SECONDS),build)
+	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storm_for,$(SECONDS),build-asan)
+	$(TSAN_WITH) $(call storm_for,$(SECONDS),build-tsan)
 
 .PHONY: sanitize
 sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
@@ -140,9 +148,9 @@ fuzz: prepare-fuzz build-fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS=
 	tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
 
 .PHONY: perf
-perf: prepare-perf build-release/build.ninja ## instructions per packet, by callgrind
+perf: prepare-perf build-release/build.ninja ## instructions per packet and ND2 message, by callgrind; 1 above budget
 	meson compile -C build-release
-	tests/perf/run
+	tests/perf/run --check
 
 # 1 when a bar is missed; BENCH_ARGS="--only loss" for a part, --list for the commands
 BENCH_ARGS ?=
