@@ -294,18 +294,14 @@ row_report(const struct raw_row *row, struct result *result, struct plx_why *why
 		return false;
 	}
 	result->unit = row->bits ? "bit/s" : "msg/s";
-	/* The same rule as for operations: with few clean windows the mean of all. */
-	result->value = rate.clean < WINDOWS_CLEAN_MIN ? rate.mean : rate.per_second;
+	/* The same rule as for operations. */
+	result->value = windows_figure(&rate, true, result->note, sizeof result->note);
 	result->mean = rate.mean;
 	result->mean_clean = rate.mean_clean;
 	result->messages = row->bits ? rate.amount / 8 / row->end[1].packet : rate.amount;
 	result->seconds = rate.seconds;
 	result->windows = rate.all;
 	result->windows_clean = rate.clean;
-	if (rate.clean < WINDOWS_CLEAN_MIN)
-		snprintf(result->note, sizeof result->note,
-			 "busy machine: %u of %u windows clean, so the mean of all is shown",
-			 rate.clean, rate.all);
 	return true;
 }
 

@@ -181,24 +181,28 @@ run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms)
 		 ticks() < deadline);
 }
 
-/* What the clean windows say: the median; with few messages in each, or faults, all of them. */
+/* What the clean windows say: the median; with few messages in each, or faults, their mean, because
+ * a median hides what a few lost packets cost. With a worker it is their mean too: its stops are
+ * not seen here, so that its windows may well be empty. */
 static void
 judge_windows(const struct windows *log, const struct windows *other, double each, bool is_smooth,
 	      struct result *out)
 {
 	struct windows_result judged;
+	bool is_median;
+	double figure;
 	if (!windows_judge(log, other, (uint64_t)ticks_hz(), &judged))
 		return;
 	out->windows = judged.all;
 	out->windows_clean = judged.clean;
 	out->mean_clean = judged.mean_clean * each;
-	/* verifying a long message takes longer than what counts as a stop */
-	if (judged.clean < WINDOWS_CLEAN_MIN || out->job.check)
+	/* verifying a long message takes longer than what counts as a stop; a latency is none of
+	 * their business */
+	if (out->job.check || out->job.test == TEST_LATENCY)
 		return;
-	/* A median hides what a few lost packets cost; and the stops of a worker are not seen here,
-	 * so that its windows may well be empty. */
-	bool is_median = is_smooth && out->messages / (judged.all + 1) >= FEW_IN_WINDOW;
-	out->value = is_median ? judged.per_second * each : out->mean_clean;
+	is_median = is_smooth && out->messages / (judged.all + 1) >= FEW_IN_WINDOW;
+	figure = windows_figure(&judged, is_median, out->note, sizeof(out->note));
+	out->value = out->note[0] == '\0' ? figure * each : out->mean;
 }
 
 void
@@ -244,9 +248,5 @@ run_result(const struct run *run, const struct windows *other, struct result *ou
 		out->unit = "ns";
 		out->value = out->latency.p50;
 		out->mean = out->seconds * 1e9 / (double)messages;
-	} else if (side->has_log && out->windows_clean < WINDOWS_CLEAN_MIN && !side->job.check) {
-		snprintf(out->note, sizeof(out->note),
-			 "busy machine: %u of %u windows clean, so the mean of all is shown",
-			 out->windows_clean, out->windows);
 	}
 }

@@ -6,6 +6,7 @@
  */
 #include "window.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 bool
@@ -123,4 +124,22 @@ windows_judge(const struct windows *log, const struct windows *other, uint64_t h
 	out->per_second = out->clean ? median(clean, out->clean) : median(rates, out->all);
 	free(rates);
 	return true;
+}
+
+double
+windows_figure(const struct windows_result *result, bool is_median, char *note, size_t size)
+{
+	double clean = is_median ? result->per_second : result->mean_clean;
+
+	note[0] = '\0';
+	if (result->clean < WINDOWS_CLEAN_MIN)
+		snprintf(note, size,
+			 "busy machine: %u of %u windows clean, so the mean of all is shown",
+			 result->clean, result->all);
+	else if (clean * 100 < result->mean * (100 - WINDOWS_LESS_PERCENT))
+		snprintf(note, size,
+			 "busy machine: the %u clean ones of %u windows say less than all, so the "
+			 "mean of all is shown",
+			 result->clean, result->all);
+	return note[0] ? result->mean : clean;
 }

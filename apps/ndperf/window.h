@@ -14,6 +14,7 @@ enum {
 	WINDOW_US = 1000,       /* width of a window */
 	WINDOW_GAP_US = 30,     /* a thread that was not seen for longer was stopped */
 	WINDOWS_CLEAN_MIN = 10, /* fewer say nothing: the result is the mean of all, and marked */
+	WINDOWS_LESS_PERCENT = 10, /* by so much a median may lie below the mean of all */
 	WINDOWS_MAX = 1 << 17,
 };
 
@@ -84,8 +85,8 @@ windows_is_clean(const struct windows *log, uint32_t i)
 }
 
 /**
- * The median rate over the windows that are clean in both logs. When fewer than WINDOWS_CLEAN_MIN
- * are, the caller has to say so beside the figure.
+ * The median rate over the windows that are clean in both logs. What may be shown of it,
+ * windows_figure() says.
  *
  * @param log   whose amounts are taken
  * @param other of the other thread; NULL: there is none
@@ -93,5 +94,17 @@ windows_is_clean(const struct windows *log, uint32_t i)
  */
 bool windows_judge(const struct windows *log, const struct windows *other, uint64_t hz,
 		   struct windows_result *out) PLX_MUST_CHECK;
+
+/**
+ * The rate to show: of the clean windows where they tell, otherwise of all. They tell when there
+ * are enough of them, and they do not say less than all: to leave out the time in which somebody
+ * was stopped cannot make a rate lower. Where it does, those who were stopped have no log here (a
+ * worker, the peer), or a turn with work in it lasts so long that only idle ones look clean.
+ *
+ * @param is_median of the clean windows; otherwise their mean
+ * @param note      out, "" when they tell; otherwise what a reader must know beside the figure
+ * Returns: per second; never 0 when something was done in a window
+ */
+double windows_figure(const struct windows_result *result, bool is_median, char *note, size_t size);
 
 #endif

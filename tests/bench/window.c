@@ -186,6 +186,95 @@ log_without_windows_says_nothing(void **state)
 	windows_fini(&log);
 }
 
+/* Forty milliseconds in which all that is done is done in windows with a stop, every fourth of
+ * them; in the others the thread looks in vain. */
+static void
+judge_where_only_idle_windows_are_clean(struct windows_result *result)
+{
+	struct windows log;
+	uint64_t amount = 0;
+
+	assert_true(windows_init(&log, START, 0.040, HZ));
+	for (uint64_t ms = 0; ms < 42; ms++) {
+		for (uint64_t us = 0; us < 1000; us += 10) {
+			bool is_stopped = ms % 4 == 0 && us >= 200 && us < 300;
+
+			if (!is_stopped)
+				windows_look(&log, START + ms * MS + us * US, amount);
+			amount += ms % 4 == 0;
+		}
+	}
+	assert_true(windows_judge(&log, NULL, HZ, result));
+	windows_fini(&log);
+}
+
+static void
+clean_windows_in_which_nothing_was_done_are_not_the_figure(void **state)
+{
+	struct windows_result result;
+	char note[160];
+
+	(void)state;
+	judge_where_only_idle_windows_are_clean(&result);
+	assert_int_equal(result.all, 41);
+	assert_int_equal(result.clean, 30);
+	assert_true(result.per_second < 1 && result.mean_clean < 1000);
+	for (int is_median = 0; is_median <= 1; is_median++) {
+		double figure = windows_figure(&result, is_median, note, sizeof note);
+
+		assert_true(figure > 25000 && figure < 28000);
+		assert_string_equal(note, "busy machine: the 30 clean ones of 41 windows say less "
+					  "than all, so the mean of all is shown");
+	}
+}
+
+/* Three halves of what is done is done in fewer than half of the clean windows. */
+static void
+median_below_what_all_say_is_not_the_figure(void **state)
+{
+	struct windows_result result = {
+		.all = 100,
+		.clean = 50,
+		.per_second = 0,
+		.mean = 1000,
+		.mean_clean = 1500,
+	};
+	char note[160];
+
+	(void)state;
+	assert_true(windows_figure(&result, true, note, sizeof note) == 1000);
+	assert_true(note[0]);
+	assert_true(windows_figure(&result, false, note, sizeof note) == 1500);
+	assert_false(note[0]);
+}
+
+static void
+figure_is_of_the_clean_windows_where_they_tell(void **state)
+{
+	struct windows_result result = {
+		.all = 100,
+		.clean = WINDOWS_CLEAN_MIN,
+		.per_second = 901, /* below the mean of all by a little, as on any machine */
+		.mean = 1000,
+		.mean_clean = 1500,
+	};
+	char note[160];
+
+	(void)state;
+	assert_true(windows_figure(&result, true, note, sizeof note) == 901);
+	assert_false(note[0]);
+	result.per_second = 899;
+	assert_true(windows_figure(&result, true, note, sizeof note) == 1000);
+	assert_true(note[0]);
+	result.per_second = 2000;
+	assert_true(windows_figure(&result, true, note, sizeof note) == 2000);
+	assert_false(note[0]);
+	result.clean--;
+	assert_true(windows_figure(&result, true, note, sizeof note) == 1000);
+	assert_string_equal(note, "busy machine: 9 of 100 windows clean, so the mean of all is "
+				  "shown");
+}
+
 int
 main(void)
 {
@@ -200,6 +289,9 @@ main(void)
 		cmocka_unit_test(thread_that_comes_late_was_stopped),
 		cmocka_unit_test(log_that_is_full_takes_no_more),
 		cmocka_unit_test(log_without_windows_says_nothing),
+		cmocka_unit_test(clean_windows_in_which_nothing_was_done_are_not_the_figure),
+		cmocka_unit_test(median_below_what_all_say_is_not_the_figure),
+		cmocka_unit_test(figure_is_of_the_clean_windows_where_they_tell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
