@@ -63,7 +63,8 @@ uint64_t nd_ms(void);
 void nd_turn(void);
 /** Whatever was going to happen by itself has happened. */
 void nd_settle(void);
-/** How many rounds of a race: `usual`, or as many as POLLUX_ROUNDS says. */
+/** How many rounds of a race: `usual`, under AddressSanitizer a tenth, or as many as POLLUX_ROUNDS
+ * says. */
 unsigned long nd_rounds(unsigned long usual);
 /** Is a race over after this round, the first being 0? After ND_RACE_ROUNDS, or after ND_RACE_MS
  * since the round 0 on a machine that is slow or busy; with POLLUX_ROUNDS after as many as it says.
