@@ -27,7 +27,7 @@ static const ULONG ROOM = 9000;       // of a message
 static const ULONG DEPTH = 8;
 static const ULONG MESSAGES = 200;
 static const DWORD PATIENCE = 60000; // [ms]
-static const DWORD PROMPT = 2000;    // [ms] until a peer that leaves is missed
+static const DWORD PROMPT = 10000;   // [ms] until a peer that leaves is missed
 
 struct Invitation {
 	UINT64 Address;

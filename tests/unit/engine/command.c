@@ -104,7 +104,8 @@ calls_time_out_together_when_nobody_polls(void **state)
 	for (uint32_t i = 0; i < CALLERS; i++) {
 		assert_int_equal(callers[i].status, PLX_TIMEOUT);
 		assert_true(callers[i].took_ns >= PLX_COMMAND_TIMEOUT_NS);
-		assert_true(callers[i].took_ns < PLX_COMMAND_TIMEOUT_NS + 3 * PLX_SEC);
+		/* all at the same time: one after the other they would take longer */
+		assert_true(callers[i].took_ns < 2 * PLX_COMMAND_TIMEOUT_NS);
 	}
 	for (uint32_t i = 0; i < COMMANDS_MAX; i++)
 		assert_int_equal(atomic_load(&engine->slots[i].state), SLOT_CANCELLED);

@@ -11,7 +11,7 @@ namespace
 {
 
 const ULONG WINDOW_AT = 4096, WINDOW_BYTES = 1000;
-const ULONG LATE_MS = 5000;   /* IO_TIMEOUT comes before */
+const ULONG LATE_MS = 10000;  /* IO_TIMEOUT comes before */
 const ULONG EMPTY_MS = 10500; /* as long as nobody waits for a side without an SRQ */
 
 HRESULT

@@ -20,8 +20,8 @@
 
 enum {
 	PORT = 7777,
-	PROMPTLY_MS = 4000, /* a retry timeout takes more than twice as long */
-	AT_ONCE_MS = 1000,
+	PROMPTLY_MS = 8000, /* a retry timeout takes longer */
+	AT_ONCE_MS = 3000,  /* those who are not answered wait longer */
 };
 
 /* ---- the one that leaves ------------------------------------------------------------------------

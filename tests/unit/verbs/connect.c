@@ -245,7 +245,7 @@ an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
 	assert_non_null(strstr(why.text, "asked"));
 	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 200, &why), PLX_TIMEOUT);
 	took = duo_ns() - begun;
-	assert_true(took >= 200 * PLX_MSEC && took < 5 * PLX_SEC);
+	assert_true(took >= 200 * PLX_MSEC && took < 10 * PLX_SEC);
 	assert_non_null(strstr(why.text, "200 ms"));
 	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
 	begun = duo_ns();

@@ -373,11 +373,11 @@ a_wait_ends_with_its_time_or_with_what_was_waited_for(void **state)
 	(void)state;
 	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
 	assert_int_equal(plx_cq_wait(duo->b.recv_cq, 0), 0);
-	assert_true(duo_ns() - begun < PLX_SEC);
+	assert_true(duo_ns() - begun < 10 * PLX_SEC);
 	begun = duo_ns();
 	assert_int_equal(plx_cq_wait(duo->b.recv_cq, 30), 0);
 	assert_true(duo_ns() - begun >= 30 * PLX_MSEC);
-	assert_true(duo_ns() - begun < 5 * PLX_SEC);
+	assert_true(duo_ns() - begun < 10 * PLX_SEC);
 	end_receive(&duo->b, 1, 0, 8);
 	end_post(&duo->a, PLX_WR_SEND, 2, 0, 0, 8, NULL);
 	/* inline, a's engine is run by us as well: b waits, a has sent */

@@ -360,7 +360,7 @@ a_send_without_a_receive_fails_after_a_second(void **state)
 	duo_expect(duo->a.send_cq, 1, PLX_WC_RNR_RETRY_EXCEEDED);
 	took = duo_ns() - begun;
 	assert_true(took > 900 * PLX_MSEC);
-	assert_true(took < 5 * PLX_SEC);
+	assert_true(took < 10 * PLX_SEC);
 	duo_close(duo);
 }
 
