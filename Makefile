@@ -68,7 +68,7 @@ build-fuzz/build.ninja: | prepare-fuzz
 .PHONY: test
 test: prepare-test prepare-interop build/build.ninja ## install what is missing (as root), build, run every test
 	meson compile -C build
-	meson test -C build --no-rebuild --print-errorlogs $(MESON_TEST_ARGS)
+	meson test -C build --no-rebuild --timeout-multiplier 3 --print-errorlogs $(MESON_TEST_ARGS)
 	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
 
 TSAN_WITH = TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/tsan/suppressions
