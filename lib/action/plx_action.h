@@ -32,11 +32,16 @@ enum {
  */
 struct plx_wqe {
 	uint64_t wr_id;
-	uint8_t op;    /* enum plx_wr_op */
-	uint8_t flags; /* enum plx_wr_flag */
-	uint8_t sges;  /* 0 .. the QP's limit */
-	uint8_t resv;
-	uint32_t inline_bytes; /* with PLX_WR_INLINE */
+	union {
+		struct {
+			uint32_t inline_bytes; /* with PLX_WR_INLINE */
+			uint8_t op;            /* enum plx_wr_op */
+			uint8_t flags;         /* enum plx_wr_flag */
+			uint8_t sges;          /* 0 .. the QP's limit */
+			uint8_t mark;          /* a ring's, on the way */
+		};
+		uint64_t word; /* written last in a ring */
+	};
 	union {
 		uint32_t imm;           /* *_IMM, host byte order */
 		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
@@ -62,6 +67,8 @@ struct plx_wqe {
 };
 
 _Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache lines");
+_Static_assert(offsetof(struct plx_wqe, mark) == offsetof(struct plx_wqe, word) + 7,
+	       "a ring's mark is bit 56 of the word");
 
 /* ---- actions -------------------------------------------------------------------------------- */
 

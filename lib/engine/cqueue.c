@@ -119,6 +119,25 @@ spill(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 	return put;
 }
 
+/* The word in which a completion's status lies is written last. */
+enum {
+	WORD_AT = offsetof(struct plx_wc, imm),
+};
+_Static_assert(WORD_AT % sizeof(uint64_t) == 0 &&
+		       offsetof(struct plx_wc, mark) == WORD_AT + sizeof(uint64_t) - 1,
+	       "a ring's mark is bit 56 of the word");
+
+static inline void
+show(const struct rte_ring *ring, uint32_t index, struct plx_wc *place, const struct plx_wc *wc)
+{
+	uint64_t word;
+
+	memcpy(place, wc, WORD_AT);
+	memcpy(&place->context, &wc->context, sizeof(wc->context));
+	memcpy(&word, &wc->imm, sizeof(word));
+	plx_ring_show(ring, index, &place->imm, word);
+}
+
 /* Into the ring, whose reader's index is looked at only when the room known of is used up: each
  * look would take that line from the reader, who is about to write it. */
 static uint32_t
@@ -134,9 +153,8 @@ put_known(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 	if (n == 0)
 		return 0;
 	plx_ring_reserve_known(cq->ring, sizeof(*wc), n, &span);
-	memcpy(span.at, wc, span.first * sizeof(*wc));
-	if (plx_unlikely(span.first < n))
-		memcpy(span.more, wc + span.first, (n - span.first) * sizeof(*wc));
+	for (uint32_t i = 0; i < n; i++)
+		show(cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
 	plx_ring_commit(cq->ring, n);
 	cq->ring_free -= n;
 	return n;
@@ -300,6 +318,7 @@ plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *con
 	cq->ring_room = plx_ring_slots(cq->ring) - 1;
 	cq->engine = engine;
 	cq->strict = config->strict;
+	cq->inline_mode = engine->config.inline_mode;
 	cq->cookie = config->cookie;
 	atomic_init(&cq->depth, config->depth);
 	atomic_init(&cq->fd, -1);
@@ -329,30 +348,46 @@ plx_cqueue_destroy(struct plx_cqueue *cq)
 	return PLX_OK;
 }
 
-uint32_t
-plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
+/* Begin to read. In inline mode the writer is the same thread: its index is at hand, and a look for
+ * nothing, of which each cycle has one more, costs less by it. */
+static inline uint32_t
+peek(struct plx_cqueue *cq, uint32_t n, struct plx_ring_span *span)
 {
-	/* Who finds nothing looks again and again, in inline mode once more for each cycle. */
+	if (!cq->inline_mode)
+		return plx_ring_peek_shown(cq->ring, sizeof(struct plx_wc), WORD_AT, n, span);
 	if (plx_ring_empty(cq->ring))
 		return 0;
-	return plx_ring_take(cq->ring, sizeof(*wc), wc, n);
+	return plx_ring_peek(cq->ring, sizeof(struct plx_wc), n, span);
 }
 
 uint32_t
-plx_cqueue_peek(struct plx_cqueue *cq, struct plx_wc_span *out, uint32_t n)
+plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
-	if (plx_ring_empty(cq->ring))
-		return 0;
-	n = plx_ring_peek(cq->ring, sizeof(struct plx_wc), n, &span);
+	n = peek(cq, n, &span);
 	if (n == 0)
 		return 0;
-	out->at = (const struct plx_wc *)(const void *)span.at;
-	out->more = (const struct plx_wc *)(const void *)span.more;
-	out->first = ring_first(&span);
-	out->count = n;
+	plx_ring_copy(&span, sizeof(*wc), wc);
+	plx_ring_release(cq->ring, n);
 	return n;
+}
+
+struct plx_wc_run
+plx_cqueue_peek(struct plx_cqueue *cq, uint32_t n)
+{
+	struct plx_ring_span span;
+	uint32_t first;
+
+	n = peek(cq, n, &span);
+	if (n == 0)
+		return (struct plx_wc_run){.count = 0};
+	first = span.first < n ? span.first : n;
+	return (struct plx_wc_run){
+		.at = (const struct plx_wc *)(const void *)span.at,
+		.count = first,
+		.more = n - first,
+	};
 }
 
 void

@@ -253,6 +253,16 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	return done;
 }
 
+void
+plx_engine_send(struct plx_engine *engine, uint64_t now)
+{
+	PLX_ASSERT(now >= engine->now);
+	engine->now = now;
+	send_ready(engine);
+	engine_seal(engine);
+	engine_flush(engine);
+}
+
 uint64_t
 plx_engine_wake_ns(const struct plx_engine *engine)
 {

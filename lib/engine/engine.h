@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "plx_engine.h"
-#include "plx_ring.h"
+#include "turn.h"
 
 #define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
@@ -102,6 +102,7 @@ struct plx_cqueue {
 	uint64_t cookie;
 	uint32_t ring_room; /* places of the ring */
 	bool strict;
+	bool inline_mode;
 
 	/* the engine's */
 	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
@@ -146,68 +147,6 @@ enum plx_status cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more
 uint32_t cqueue_unreaped(const struct plx_cqueue *cq);
 /* Any thread: how large a spare should be; 0: none is needed. */
 uint32_t cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more);
-
-/* ---- posting threads: their turns at one queue --------------------------------------------------
- */
-
-/* Who posts to a queue does so alone, for the time of a copy, and is then the ring's one producer.
- * One exchange a post, which orders the bell as well (decision 9). A thread that is preempted in
- * its turn stops the posts to this queue, and nothing else. */
-struct turn {
-	atomic_bool taken;
-	uint32_t credits; /* what is known of free places, so as not to look for each post */
-};
-
-static inline void
-turn_take(struct turn *turn)
-{
-	while (plx_unlikely(atomic_exchange(&turn->taken, true)))
-		while (atomic_load_explicit(&turn->taken, memory_order_relaxed))
-			rte_pause();
-}
-
-static inline void
-turn_give(struct turn *turn)
-{
-	atomic_store_explicit(&turn->taken, false, memory_order_release);
-}
-
-/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
-static inline uint32_t
-room_beside(uint32_t limit, uint32_t used)
-{
-	return limit > used ? limit - used : 0;
-}
-
-/* In the caller's turn: places for up to `n` entries, of which at most `limit` are posted and not
- * free. */
-static inline uint32_t
-turn_reserve(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t limit,
-	     const atomic_uint *consumed, uint32_t n, struct plx_ring_span *span)
-{
-	if (plx_unlikely(turn->credits < n)) {
-		/* acquire: pairs with the engine's release when it publishes what is free; it has
-		 * read what was in these places */
-		uint32_t used = plx_ring_produced(ring) -
-				atomic_load_explicit(consumed, memory_order_acquire);
-
-		turn->credits = room_beside(limit, used);
-	}
-	if (n > turn->credits)
-		n = turn->credits;
-	if (plx_likely(n > 0))
-		plx_ring_reserve_known(ring, entry_bytes, n, span);
-	return n;
-}
-
-/* The first `n` of them are written. The next will be, soon. */
-static inline void
-turn_commit(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t n)
-{
-	plx_ring_commit(ring, n);
-	plx_ring_expect(ring, entry_bytes);
-	turn->credits -= n;
-}
 
 /* ---- receive entries on their way: rqueue.c
  * ------------------------------------------------------ */
@@ -609,6 +548,14 @@ void engine_wake(atomic_int *fd);
 
 /* post.c, engine's side */
 uint32_t qpair_pull(struct plx_qpair *qp);
+
+/* Engine's thread: begin to read up to `n` of the WQEs that were posted. */
+static inline uint32_t
+qpair_peek(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span)
+{
+	return plx_ring_peek_shown(qp->sq, sizeof(struct plx_wqe), offsetof(struct plx_wqe, word),
+				   n, span);
+}
 
 /* Engine's thread: tell posts how many places are free; as rqueue_publish(). */
 static inline void

@@ -142,6 +142,15 @@ void plx_engine_destroy(struct plx_engine *engine);
  */
 uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
 
+/**
+ * Between two duty cycles: send what is posted, and nothing else. For inline mode, where a post
+ * that nobody polls behind would wait.
+ *
+ * @param now [ns] as for plx_engine_poll()
+ * Cost:    hot; bounded: one turn of each queue pair that has something to send, one TX burst
+ */
+void plx_engine_send(struct plx_engine *engine, uint64_t now);
+
 /** When poll wants to be called again if nothing arrives meanwhile: 0 at once, PLX_NEVER. */
 uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
 
@@ -248,9 +257,9 @@ enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
  */
 uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
 
-/** The same in place. When it returns more than 0, plx_cqueue_release() must follow, by the same
- * thread and soon: other threads wait. */
-uint32_t plx_cqueue_peek(struct plx_cqueue *cq, struct plx_wc_span *span, uint32_t n);
+/** The same in place. When there are any, plx_cqueue_release() of as many or fewer must follow, by
+ * the same thread and soon: other threads wait. What is `more` comes with the next call. */
+struct plx_wc_run plx_cqueue_peek(struct plx_cqueue *cq, uint32_t n);
 void plx_cqueue_release(struct plx_cqueue *cq, uint32_t n);
 
 /**
@@ -375,6 +384,9 @@ enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;
 enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
 
 uint32_t plx_qpair_number(const struct plx_qpair *qp);
+
+/** Inline mode, the engine's thread: requests posted and not yet completed or acknowledged. */
+uint32_t plx_qpair_in_flight(const struct plx_qpair *qp);
 struct plx_psn plx_qpair_first_psn(const struct plx_qpair *qp); /* to send from: sq_psn */
 
 /** Any thread; values may be a little old. */

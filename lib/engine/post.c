@@ -92,15 +92,27 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 	return at;
 }
 
-/* @param bytes of the message @param spill what does not fit the WQE goes here */
+/* What a WQE is: the word that is written last, when it goes by a ring. */
+static inline uint64_t
+word_of(const struct plx_send_wr *wr, uint32_t bytes)
+{
+	bool inl = wr->flags & PLX_WR_INLINE;
+	const struct plx_wqe wqe = {
+		.inline_bytes = inl ? bytes : 0,
+		.op = wr->op,
+		.flags = wr->flags & PLX_WR_FLAGS_ALL,
+		.sges = inl ? 0 : (uint8_t)wr->sges,
+	};
+
+	return wqe.word;
+}
+
+/* All but that word. @param bytes of the message @param spill what does not fit the WQE goes here
+ */
 static inline TWICE void
 build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
 {
 	wqe->wr_id = wr->wr_id;
-	wqe->op = wr->op;
-	wqe->flags = wr->flags & PLX_WR_FLAGS_ALL;
-	wqe->sges = (uint8_t)wr->sges;
-	wqe->inline_bytes = 0;
 	wqe->imm = wr->imm;
 	wqe->rkey = wr->rkey;
 	wqe->remote_va = wr->remote_va;
@@ -109,9 +121,7 @@ build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *s
 		wqe->compare = wr->compare;
 	}
 	if (wr->flags & PLX_WR_INLINE) {
-		wqe->sges = 0;
-		wqe->inline_bytes = bytes;
-		gather(wr, wqe->inline_bytes <= PLX_WQE_INLINE_BYTES ? wqe->data : spill);
+		gather(wr, bytes <= PLX_WQE_INLINE_BYTES ? wqe->data : spill);
 		return;
 	}
 	for (uint32_t i = 0; i < wr->sges && i < PLX_WQE_SGES; i++)
@@ -146,6 +156,13 @@ state_posts(unsigned state)
 	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
 }
 
+uint32_t
+plx_qpair_in_flight(const struct plx_qpair *qp)
+{
+	return qp->sq_base + plx_rc_sq_posted(qp->rc) -
+	       atomic_load_explicit(&qp->consumed, memory_order_relaxed);
+}
+
 /* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
 static inline TWICE uint32_t
 post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
@@ -153,8 +170,7 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 {
 	uint32_t posted = 0;
 	/* The same count of free places as with a ring: who does not reap is held back. */
-	uint32_t room = qp->sq_depth - (qp->sq_base + plx_rc_sq_posted(qp->rc) -
-					atomic_load_explicit(&qp->consumed, memory_order_relaxed));
+	uint32_t room = qp->sq_depth - plx_qpair_in_flight(qp);
 
 	for (; posted < n; posted++) {
 		struct plx_wqe *wqe;
@@ -170,6 +186,7 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 			*status = PLX_FULL; /* the state was looked at before */
 			break;
 		}
+		wqe->word = word_of(&wr[posted], bytes);
 		if (ud) {
 			build_datagram(&wr[posted], bytes, wqe, spill);
 			plx_ud_sq_take(qp->ud, bytes);
@@ -222,6 +239,7 @@ post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, boo
 			build_datagram(&wr[posted], bytes, wqe, spill);
 		else
 			build(&wr[posted], bytes, wqe, spill);
+		plx_ring_show(qp->sq, index, &wqe->word, word_of(&wr[posted], bytes));
 		posted++;
 	}
 	commit(qp, posted);
@@ -332,7 +350,11 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 	watched = take_turn(qp);
 	posted = reserve(qp, 1, &span) == 1;
 	if (posted) {
-		memcpy(span.at, &wqe, sizeof(wqe));
+		struct plx_wqe *place = plx_ring_at(&span, sizeof(*place), 0);
+
+		place->wr_id = wqe.wr_id;
+		place->inv_key = wqe.inv_key;
+		plx_ring_show(qp->sq, span.index, &place->word, wqe.word);
 		commit(qp, 1);
 	}
 	turn_give(&qp->turn);
@@ -368,7 +390,7 @@ static inline TWICE uint32_t
 pull(struct plx_qpair *qp, bool ud)
 {
 	struct plx_ring_span span;
-	uint32_t n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), POSTS_BURST, &span);
+	uint32_t n = qpair_peek(qp, POSTS_BURST, &span);
 
 	if (n == 0)
 		return 0;

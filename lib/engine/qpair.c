@@ -247,7 +247,7 @@ reset_queues(struct plx_qpair *qp, uint32_t end)
 		qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
 		return;
 	}
-	while ((n = plx_ring_peek(qp->sq, sizeof(struct plx_wqe), UINT32_MAX, &span)) > 0)
+	while ((n = qpair_peek(qp, UINT32_MAX, &span)) > 0)
 		plx_ring_release(qp->sq, n);
 	end = plx_ring_consumed(qp->sq);
 	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);

@@ -44,28 +44,35 @@ convert(const struct plx_wc *wc, ND2_RESULT *out)
 }
 
 static inline bool
-convert_run(const struct plx_wc *wc, uint32_t n, ND2_RESULT *results)
+convert_run(const struct plx_wc_run *run, ND2_RESULT *results)
 {
 	bool failed = false;
 
-	for (uint32_t i = 0; i < n; i++)
-		failed |= convert(&wc[i], &results[i]);
+	for (uint32_t i = 0; i < run->count; i++)
+		failed |= convert(&run->at[i], &results[i]);
 	return failed;
 }
 
 /* From where they lie into the caller's array. A disconnect is told before what it has flushed is
  * seen. */
 static inline ULONG
-hand_out(struct nd2_cq *cq, const struct plx_wc_span *span, ND2_RESULT *results)
+hand_out(struct nd2_cq *cq, struct plx_wc_run run, ND2_RESULT *results, ULONG n)
 {
-	bool failed = convert_run(span->at, span->first, results);
+	bool failed = convert_run(&run, results);
+	ULONG got = run.count;
 
-	if (plx_unlikely(span->first < span->count))
-		failed |= convert_run(span->more, span->count - span->first, results + span->first);
-	plx_cq_release(cq->cq, span->count);
+	plx_cq_release(cq->cq, run.count);
+	while (plx_unlikely(run.more > 0)) {
+		run = plx_cq_peek(cq->cq, n - got);
+		if (run.count == 0)
+			break; /* another thread was first */
+		failed |= convert_run(&run, results + got);
+		got += run.count;
+		plx_cq_release(cq->cq, run.count);
+	}
 	if (plx_unlikely(failed))
 		nd2_port_events(cq->adapter->port);
-	return span->count;
+	return got;
 }
 
 /* Inline mode: a client that does nothing but look is all that moves the adapter. The look itself
@@ -73,21 +80,22 @@ hand_out(struct nd2_cq *cq, const struct plx_wc_span *span, ND2_RESULT *results)
 static __attribute__((noinline)) ULONG
 pump_and_look(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
-	struct plx_wc_span span;
+	struct plx_wc_run run;
 
 	nd2_port_mine(cq->adapter->port);
 	nd2_port_pump(cq->adapter->port);
-	return plx_cq_peek(cq->cq, &span, n) > 0 ? hand_out(cq, &span, results) : 0;
+	run = plx_cq_peek(cq->cq, n);
+	return run.count > 0 ? hand_out(cq, run, results, n) : 0;
 }
 
 static PLX_HOT ULONG STDMETHODCALLTYPE
 get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
-	struct plx_wc_span span;
+	struct plx_wc_run run = plx_cq_peek(cq->cq, n);
 
-	if (plx_cq_peek(cq->cq, &span, n) > 0)
-		return hand_out(cq, &span, results);
+	if (run.count > 0)
+		return hand_out(cq, run, results, n);
 	if (plx_likely(!cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
 		return 0;
 	return pump_and_look(cq, results, n);

@@ -3,7 +3,8 @@
  * The one door to rte_ring: rings of fixed-size entries between threads, written and read in place.
  * No other file of Pollux names an rte_ring_* symbol, so that a hardened variant, for clients in
  * other processes, has one place to go to.
- * Start with plx_ring_create(), then plx_ring_reserve() and plx_ring_peek().
+ * Start with plx_ring_create(), then plx_ring_reserve() and plx_ring_peek(); for a reader that
+ * waits on another core, plx_ring_show() and plx_ring_peek_shown().
  *
  * Each side is PLX_RING_ONE (one thread at a time) or PLX_RING_MANY (any threads, serialised from
  * reserve to commit, or from peek to release). Never rte_ring's plain multi-producer mode:
@@ -76,6 +77,20 @@ ring_span_set(struct plx_ring_span *span, const struct rte_ring_zc_data *zc, uin
 	span->count = count;
 }
 
+/* `count` entries from `index` on, wherever they lie. */
+static inline void
+ring_span_from(struct plx_ring_span *span, struct rte_ring *ring, uint32_t entry_bytes,
+	       uint32_t index, uint32_t count)
+{
+	uint32_t at = index & ring->mask;
+
+	span->at = (uint8_t *)(ring + 1) + (size_t)at * entry_bytes;
+	span->more = (uint8_t *)(ring + 1);
+	span->first = count < ring->size - at ? count : ring->size - at;
+	span->count = count;
+	span->index = index;
+}
+
 /** The i-th entry of a span. */
 static inline void *
 plx_ring_at(const struct plx_ring_span *span, uint32_t entry_bytes, uint32_t i)
@@ -116,13 +131,8 @@ plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 		       struct plx_ring_span *span)
 {
 	uint32_t tail = ring->prod.tail;
-	uint32_t at = tail & ring->mask;
 
-	span->at = (uint8_t *)(ring + 1) + (size_t)at * entry_bytes;
-	span->more = (uint8_t *)(ring + 1);
-	span->first = n < ring->size - at ? n : ring->size - at;
-	span->count = n;
-	span->index = tail;
+	ring_span_from(span, ring, entry_bytes, tail, n);
 	ring->prod.head = tail + n;
 }
 
@@ -177,6 +187,107 @@ plx_ring_release(struct rte_ring *ring, uint32_t n)
 	rte_ring_dequeue_zc_elem_finish(ring, n);
 }
 
+/* ---- marked entries -----------------------------------------------------------------------------
+ *
+ * A reader on another core pays twice for an entry that it waits for: once for the line with the
+ * writer's index, once for the entry. Where entries are marked, one word of each tells that it is
+ * there, and the entry's own line is all that moves.
+ *
+ * The word is written last. Its bit 56 is the ring's: 1 in the first lap, 0 in the second, and so
+ * on, so memory that was never written tells of nothing. One thread at a time writes, having
+ * reserved as ever; an entry may be read before it is committed, which tells the counts below.
+ */
+
+#define PLX_RING_MARK (UINT64_C(1) << 56)
+
+/* The word as the ring sees it, whatever fields of the entry it is made of. */
+typedef uint64_t __attribute__((may_alias)) ring_word;
+
+static inline uint64_t
+ring_mark_of(const struct rte_ring *ring, uint32_t index)
+{
+	return index & ring->size ? 0 : PLX_RING_MARK;
+}
+
+/** The rest of entry `index` is written: it is there, with this word (release). It has to be
+ * committed. @param word [8, aligned] in the entry */
+static inline void
+plx_ring_show(const struct rte_ring *ring, uint32_t index, void *word, uint64_t value)
+{
+	__atomic_store_n((ring_word *)word, (value & ~PLX_RING_MARK) | ring_mark_of(ring, index),
+			 __ATOMIC_RELEASE);
+}
+
+/* How many of `n` entries from `index` on are there (acquire). */
+static inline uint32_t
+ring_shown(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t index,
+	   uint32_t n)
+{
+	const uint8_t *words = (const uint8_t *)(ring + 1) + word_at;
+	uint64_t mark = ring_mark_of(ring, index);
+	uint32_t at = index & ring->mask, count = 0;
+
+	while (count < n) {
+		const void *word = words + (size_t)at * entry_bytes;
+		uint64_t value = __atomic_load_n((const ring_word *)word, __ATOMIC_ACQUIRE);
+
+		if ((value ^ mark) & PLX_RING_MARK)
+			break;
+		count++;
+		if (plx_unlikely(++at == ring->size)) {
+			at = 0;
+			mark ^= PLX_RING_MARK;
+		}
+	}
+	return count;
+}
+
+/* The turn of readers of a PLX_RING_MANY side, as rte_ring's HTS takes it: by moving the head away
+ * from the tail. Others that come meanwhile wait. */
+static inline uint32_t
+ring_take_turn(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
+	       uint32_t *index)
+{
+	union __rte_ring_hts_pos was, now;
+
+	was.raw = __atomic_load_n(&ring->hts_cons.ht.raw, __ATOMIC_ACQUIRE);
+	do {
+		while (plx_unlikely(was.pos.head != was.pos.tail)) {
+			rte_pause();
+			was.raw = __atomic_load_n(&ring->hts_cons.ht.raw, __ATOMIC_ACQUIRE);
+		}
+		*index = was.pos.head;
+		now = was;
+		now.pos.head += ring_shown(ring, entry_bytes, word_at, *index, n);
+		if (now.raw == was.raw)
+			return 0;
+	} while (!__atomic_compare_exchange_n(&ring->hts_cons.ht.raw, &was.raw, now.raw, false,
+					      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	return now.pos.head - *index;
+}
+
+/** As plx_ring_peek(), of marked entries. @param word_at [bytes] where in an entry its word is */
+static inline uint32_t
+plx_ring_peek_shown(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
+		    struct plx_ring_span *span)
+{
+	uint32_t index;
+
+	if (ring->cons.sync_type == RTE_RING_SYNC_ST) {
+		index = ring->cons.tail;
+		n = ring_shown(ring, entry_bytes, word_at, index, n);
+		ring->cons.head = index + n;
+	} else {
+		n = ring_take_turn(ring, entry_bytes, word_at, n, &index);
+	}
+	if (n > 0)
+		ring_span_from(span, ring, entry_bytes, index, n);
+	return n;
+}
+
+/* ---- copies and counts --------------------------------------------------------------------------
+ */
+
 /* Of the entries of a span, those that lie at `at`. */
 static inline uint32_t
 ring_first(const struct plx_ring_span *span)
@@ -202,6 +313,19 @@ plx_ring_put(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, u
 	return put;
 }
 
+/** Copy out what was peeked at. */
+static inline void
+plx_ring_copy(const struct plx_ring_span *span, uint32_t entry_bytes, void *entries)
+{
+	if (span->count == 1) /* the size is known to the compiler: no call */
+		memcpy(entries, span->at, entry_bytes);
+	else
+		memcpy(entries, span->at, (size_t)ring_first(span) * entry_bytes);
+	if (plx_unlikely(span->first < span->count))
+		memcpy((uint8_t *)entries + (size_t)span->first * entry_bytes, span->more,
+		       (size_t)(span->count - span->first) * entry_bytes);
+}
+
 /** Copy up to `n` entries out. Returns: how many */
 static inline uint32_t
 plx_ring_take(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32_t n)
@@ -211,13 +335,7 @@ plx_ring_take(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32
 
 	if (got == 0)
 		return 0;
-	if (got == 1) /* the size is known to the compiler: no call */
-		memcpy(entries, span.at, entry_bytes);
-	else
-		memcpy(entries, span.at, (size_t)ring_first(&span) * entry_bytes);
-	if (plx_unlikely(span.first < got))
-		memcpy((uint8_t *)entries + (size_t)span.first * entry_bytes, span.more,
-		       (size_t)(got - span.first) * entry_bytes);
+	plx_ring_copy(&span, entry_bytes, entries);
 	plx_ring_release(ring, got);
 	return got;
 }

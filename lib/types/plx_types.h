@@ -226,17 +226,17 @@ struct plx_wc {
 		uint32_t imm;
 		struct plx_key inv_key;
 	};
-	uint8_t status; /* enum plx_wc_status */
-	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
-	uint8_t flags;  /* enum plx_wc_flag */
-	uint8_t resv;
+	uint8_t status;   /* enum plx_wc_status */
+	uint8_t op;       /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t flags;    /* enum plx_wc_flag */
+	uint8_t mark;     /* of the way it came; 0 or 1, means nothing */
 	uint64_t context; /* of the queue pair: plx_qp_options.context */
 };
 
-/* Completions where they lie: `first` of `count` from `at`, the others from `more`. */
-struct plx_wc_span {
-	const struct plx_wc *at, *more;
-	uint32_t first, count;
+/* Completions where they lie: `count` from `at` on; of those asked for, `more` lie elsewhere. */
+struct plx_wc_run {
+	const struct plx_wc *at;
+	uint32_t count, more;
 };
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */

@@ -67,15 +67,15 @@ plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 	return plx_cqueue_poll(cq->queue, wc, n);
 }
 
-PLX_HOT uint32_t
-plx_cq_peek(struct plx_cq *cq, struct plx_wc_span *span, uint32_t n)
+PLX_HOT struct plx_wc_run
+plx_cq_peek(struct plx_cq *cq, uint32_t n)
 {
-	uint32_t there = plx_cqueue_peek(cq->queue, span, n);
+	struct plx_wc_run there = plx_cqueue_peek(cq->queue, n);
 
-	if (there > 0 || !cq->inline_mode)
+	if (there.count > 0 || !cq->inline_mode)
 		return there;
 	adapter_poll(cq->adapter);
-	return plx_cqueue_peek(cq->queue, span, n);
+	return plx_cqueue_peek(cq->queue, n);
 }
 
 PLX_HOT void

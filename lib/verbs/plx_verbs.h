@@ -236,11 +236,12 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 /**
  * The same without a copy: up to `n` completions where they lie, to be read and then given back by
  * plx_cq_release(), by the same thread and soon: meanwhile other threads that poll this queue wait.
- * Returns: span->count; 0: nothing is to be given back
+ * Returns: count 0: nothing is to be given back; more > 0: the next call finds so many elsewhere,
+ *          unless another thread takes them first
  */
-PLX_API uint32_t plx_cq_peek(struct plx_cq *cq, struct plx_wc_span *span, uint32_t n);
+PLX_API struct plx_wc_run plx_cq_peek(struct plx_cq *cq, uint32_t n);
 
-/** They are taken. @param n span->count, or fewer: the others come again */
+/** They are taken. @param n their count, or fewer: the others come again */
 PLX_API void plx_cq_release(struct plx_cq *cq, uint32_t n);
 
 /**
@@ -372,7 +373,9 @@ struct plx_qp_info {
 PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out) PLX_MUST_CHECK;
 
 /**
- * Post up to `n` requests; all that come before the first refused one are posted.
+ * Post up to `n` requests; all that come before the first refused one are posted. In inline mode
+ * they leave before it returns when nothing else of this queue pair is in flight, and with the next
+ * poll otherwise.
  *
  * @param why [out] the status of the one that was refused; OK: none was; may be NULL
  * Returns: how many were posted
@@ -384,7 +387,7 @@ PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, 
 			       enum plx_status *why);
 PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
 			       enum plx_status *why);
-/** Wake the engine for requests posted with PLX_WR_DEFER. */
+/** Wake the engine for requests posted with PLX_WR_DEFER; in inline mode, send them. */
 PLX_API void plx_post_ring(struct plx_qp *qp);
 
 /* What a window is bound to. */

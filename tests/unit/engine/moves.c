@@ -30,7 +30,7 @@ expect(struct pair *pair, struct plx_cqueue *cq, uint64_t wr_id, uint8_t op, uin
 	assert_int_equal(wc.wr_id, wr_id);
 	assert_int_equal(wc.op, op);
 	assert_int_equal(wc.bytes, bytes);
-	assert_int_equal(wc.resv, 0);
+	assert_in_range(wc.mark, 0, 1);
 }
 
 static void

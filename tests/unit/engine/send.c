@@ -211,6 +211,41 @@ write_all(struct pair_side *from, const struct pair_side *to, struct plx_qpair *
 }
 
 static void
+what_was_posted_can_leave_between_two_cycles(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	const struct plx_engine_counters *c;
+	struct plx_engine_counters was;
+	struct plx_wc wc;
+	(void)state;
+	pair_open(&pair, true);
+	pair_connect(&pair, 16);
+	transfer(100, 2000); /* the neighbour is known */
+	pair_run(&pair, 10);
+	c = plx_engine_counters(a->engine);
+	was = *c;
+	assert_int_equal(plx_qpair_in_flight(a->qp), 0);
+	memset(a->memory, 0xa5, 100);
+	assert_int_equal(pair_write(a, b, 7, 0, 100, 0), PLX_OK);
+	assert_int_equal(plx_qpair_in_flight(a->qp), 1);
+	assert_int_equal(c->tx_packets, was.tx_packets);
+	plx_engine_send(a->engine, plx_clock_ns());
+	assert_int_equal(c->tx_packets, was.tx_packets + 1);
+	assert_int_equal(c->cycles, was.cycles);
+	/* Once: it is not sent again by who asks again. */
+	plx_engine_send(a->engine, plx_clock_ns());
+	assert_int_equal(c->tx_packets, was.tx_packets + 1);
+	/* It is there, and its ICRC is right, before this end has its next cycle. */
+	plx_engine_poll(b->engine, plx_clock_ns());
+	assert_memory_equal(a->memory, b->memory, 100);
+	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 2000), 1);
+	assert_int_equal(wc.wr_id, 7);
+	assert_int_equal(plx_qpair_in_flight(a->qp), 0);
+	assert_int_equal(plx_qpair_counters(a->qp)->requests_resent, 0);
+	pair_close(&pair);
+}
+
+static void
 queue_pairs_take_turns(void **state)
 {
 	struct plx_qpair *qa[QPS], *qb[QPS];
@@ -397,6 +432,7 @@ main(void)
 		cmocka_unit_test(a_port_that_takes_nothing_for_a_while_delays_only),
 		cmocka_unit_test(a_port_that_takes_nothing_for_too_long_loses_what_waits),
 		cmocka_unit_test(without_buffers_nothing_is_sent_until_there_are_some),
+		cmocka_unit_test(what_was_posted_can_leave_between_two_cycles),
 		cmocka_unit_test(queue_pairs_take_turns),
 		cmocka_unit_test(answers_find_a_place_when_requests_have_filled_the_rest),
 		cmocka_unit_test(a_queue_pair_may_talk_to_its_own_address),

@@ -188,6 +188,73 @@ what_was_reserved_and_not_committed_is_given_back(void **state)
 	}
 }
 
+static uint32_t
+peek_shown(struct rte_ring *ring, uint32_t n, struct plx_ring_span *span)
+{
+	return plx_ring_peek_shown(ring, sizeof(struct entry), offsetof(struct entry, more), n,
+				   span);
+}
+
+/* An entry of a ring of eight places is there when its word says so: in every lap, over the wrap of
+ * the numbers, whatever else is in the word, and before the writer has told the count. */
+static void
+show_and_read(struct rte_ring *ring, uint32_t number)
+{
+	struct plx_ring_span span = {0}, shown = {0};
+	const uint64_t word = number & 1 ? UINT64_MAX : number;
+
+	assert_int_equal(peek_shown(ring, 8, &shown), 0);
+	plx_ring_reserve_known(ring, sizeof(struct entry), 3, &span);
+	assert_int_equal(span.index, number);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct entry *entry = plx_ring_at(&span, sizeof(*entry), i);
+
+		entry->number = number + i;
+		assert_int_equal(peek_shown(ring, 8, &shown), i > 0);
+		if (i > 0)
+			plx_ring_release(ring, 0);
+		if (i == 1)
+			continue; /* out of turn: not there before the one before it is */
+		plx_ring_show(ring, span.index + i, &entry->more, word);
+	}
+	assert_int_equal(peek_shown(ring, 8, &shown), 1);
+	plx_ring_release(ring, 0);
+	plx_ring_show(ring, span.index + 1,
+		      &((struct entry *)plx_ring_at(&span, sizeof(struct entry), 1))->more, word);
+	assert_int_equal(peek_shown(ring, 2, &shown), 2);
+	plx_ring_release(ring, 1);
+	assert_int_equal(peek_shown(ring, 8, &shown), 2);
+	assert_int_equal(shown.index, number + 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct entry *entry = plx_ring_at(&shown, sizeof(*entry), i);
+
+		assert_int_equal(entry->number, number + 1 + i);
+		assert_int_equal(entry->more & ~PLX_RING_MARK, word & ~PLX_RING_MARK);
+	}
+	plx_ring_release(ring, 2);
+	plx_ring_commit(ring, 3);
+	assert_int_equal(plx_ring_produced(ring), number + 3);
+	assert_int_equal(plx_ring_consumed(ring), number + 3);
+}
+
+static void
+marked_entries_are_there_when_their_word_says_so(void **state)
+{
+	(void)state;
+	for (int sides = 0; sides < 2; sides++) {
+		struct rte_ring *ring =
+			make(7, PLX_RING_ONE, sides & 1 ? PLX_RING_MANY : PLX_RING_ONE);
+		/* the first of an odd lap, as a new ring's is */
+		uint32_t number = -(uint32_t)(4 * plx_ring_slots(ring));
+
+		assert_int_equal(plx_ring_slots(ring), 8);
+		age(ring, number);
+		for (uint32_t round = 0; round < 100; round++, number += 3)
+			show_and_read(ring, number);
+		plx_ring_destroy(ring);
+	}
+}
+
 static void
 copies_in_and_out_are_the_same_entries(void **state)
 {
@@ -228,6 +295,7 @@ main(void)
 		cmocka_unit_test(a_ring_holds_at_least_what_was_asked_for),
 		cmocka_unit_test(a_full_ring_gives_nothing_and_a_part_when_there_is_a_part),
 		cmocka_unit_test(what_was_reserved_and_not_committed_is_given_back),
+		cmocka_unit_test(marked_entries_are_there_when_their_word_says_so),
 		cmocka_unit_test(copies_in_and_out_are_the_same_entries),
 		cmocka_unit_test(memory_that_is_not_there_is_no_ring),
 	};

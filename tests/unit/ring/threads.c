@@ -30,6 +30,7 @@ struct entry {
 struct crew {
 	struct rte_ring *ring;
 	uint32_t producers, consumers;
+	bool marked; /* entries are shown one by one, `check` last */
 	atomic_uint next_id, taken;
 	atomic_uint wrong;
 	/* [producer][number]: how often it was taken */
@@ -39,7 +40,22 @@ struct crew {
 static uint64_t
 check_of(uint32_t producer, uint32_t number)
 {
-	return (producer + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ number;
+	return ((producer + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ number) & ~PLX_RING_MARK;
+}
+
+static void
+write_entry(const struct crew *crew, const struct plx_ring_span *span, uint32_t i,
+	    uint32_t producer, uint32_t number)
+{
+	struct entry *entry = plx_ring_at(span, sizeof(*entry), i);
+
+	entry->producer = producer;
+	entry->number = number;
+	if (crew->marked)
+		plx_ring_show(crew->ring, span->index + i, &entry->check,
+			      check_of(producer, number));
+	else
+		entry->check = check_of(producer, number);
 }
 
 static void *
@@ -61,11 +77,8 @@ produce(void *arg)
 		/* Sometimes less than was reserved. */
 		n = n > ENTRIES - sent ? ENTRIES - sent : n;
 		n -= n > 1 && sent % 3 == 0;
-		for (uint32_t i = 0; i < n; i++) {
-			struct entry *entry = plx_ring_at(&span, sizeof(*entry), i);
-
-			*entry = (struct entry){me, sent + i, check_of(me, sent + i)};
-		}
+		for (uint32_t i = 0; i < n; i++)
+			write_entry(crew, &span, i, me, sent + i);
 		plx_ring_commit(crew->ring, n);
 		sent += n;
 	}
@@ -76,7 +89,7 @@ static void
 look_at(struct crew *crew, const struct entry *entry, uint32_t *newest)
 {
 	if (entry->producer >= crew->producers || entry->number >= ENTRIES ||
-	    entry->check != check_of(entry->producer, entry->number) ||
+	    (entry->check & ~PLX_RING_MARK) != check_of(entry->producer, entry->number) ||
 	    entry->number + 1 <= newest[entry->producer] ||
 	    __atomic_fetch_add(&crew->seen[entry->producer * ENTRIES + entry->number], 1,
 			       __ATOMIC_RELAXED) != 0)
@@ -93,7 +106,10 @@ consume(void *arg)
 	struct plx_ring_span span = {0};
 
 	while (atomic_load(&crew->taken) < crew->producers * ENTRIES) {
-		uint32_t n = plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
+		uint32_t n = crew->marked
+				     ? plx_ring_peek_shown(crew->ring, sizeof(struct entry),
+							   offsetof(struct entry, check), 7, &span)
+				     : plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
 
 		if (n == 0) {
 			sched_yield();
@@ -108,7 +124,7 @@ consume(void *arg)
 }
 
 static void
-run(uint32_t producers, uint32_t consumers)
+run(uint32_t producers, uint32_t consumers, bool marked)
 {
 	const struct plx_ring_config config = {
 		.entries = 100,
@@ -116,7 +132,7 @@ run(uint32_t producers, uint32_t consumers)
 		.producers = producers > 1 ? PLX_RING_MANY : PLX_RING_ONE,
 		.consumers = consumers > 1 ? PLX_RING_MANY : PLX_RING_ONE,
 		.socket = -1};
-	struct crew crew = {.producers = producers, .consumers = consumers};
+	struct crew crew = {.producers = producers, .consumers = consumers, .marked = marked};
 	pthread_t thread[2 * THREADS_MAX];
 	uint32_t n = 0;
 
@@ -143,28 +159,42 @@ static void
 one_to_one_loses_nothing(void **state)
 {
 	(void)state;
-	run(1, 1);
+	run(1, 1, false);
 }
 
 static void
 many_to_one_loses_nothing(void **state)
 {
 	(void)state;
-	run(3, 1);
+	run(3, 1, false);
 }
 
 static void
 one_to_many_loses_nothing(void **state)
 {
 	(void)state;
-	run(1, 3);
+	run(1, 3, false);
 }
 
 static void
 many_to_many_loses_nothing(void **state)
 {
 	(void)state;
-	run(3, 3);
+	run(3, 3, false);
+}
+
+static void
+what_is_shown_to_one_arrives(void **state)
+{
+	(void)state;
+	run(1, 1, true);
+}
+
+static void
+what_is_shown_to_many_arrives_once(void **state)
+{
+	(void)state;
+	run(1, 3, true);
 }
 
 int
@@ -175,6 +205,8 @@ main(void)
 		cmocka_unit_test(many_to_one_loses_nothing),
 		cmocka_unit_test(one_to_many_loses_nothing),
 		cmocka_unit_test(many_to_many_loses_nothing),
+		cmocka_unit_test(what_is_shown_to_one_arrives),
+		cmocka_unit_test(what_is_shown_to_many_arrives_once),
 	};
 
 	test_eal_start();
