@@ -107,6 +107,7 @@ struct plx_srq {
 
 struct plx_qp {
 	struct plx_qpair *pair;
+	bool inline_mode;
 	struct plx_adapter *adapter;
 	struct plx_pd *pd;
 	struct plx_qp_options options;

@@ -148,6 +148,7 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 		return PLX_NO_MEMORY;
 	}
 	made->adapter = pd->adapter;
+	made->inline_mode = pd->adapter->inline_mode;
 	made->pd = pd;
 	made->options = *options;
 	made->options.sq_sges = or_else(options->sq_sges, 1);
@@ -192,10 +193,23 @@ plx_qp_destroy(struct plx_qp *qp)
 /* ---- posting ----------------------------------------------------------------------------------
  */
 
+/* Inline mode. What has others of its kind on their way goes with the cycle that looks for their
+ * answers, in one burst; what goes alone is waited for, and leaves with the call. */
+static inline void
+send_now(struct plx_qp *qp)
+{
+	plx_engine_send(adapter_home(qp->adapter), plx_clock_ns());
+}
+
 PLX_HOT uint32_t
 plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *why)
 {
-	return plx_qpair_post_send(qp->pair, wr, n, why);
+	uint32_t posted = plx_qpair_post_send(qp->pair, wr, n, why);
+
+	if (qp->inline_mode && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
+	    plx_qpair_in_flight(qp->pair) == posted)
+		send_now(qp);
+	return posted;
 }
 
 PLX_HOT uint32_t
@@ -208,6 +222,8 @@ PLX_HOT void
 plx_post_ring(struct plx_qp *qp)
 {
 	plx_qpair_ring(qp->pair);
+	if (qp->inline_mode)
+		send_now(qp);
 }
 
 /* ---- asking -----------------------------------------------------------------------------------

@@ -178,6 +178,49 @@ deferred_requests_go_with_the_ring_or_with_the_next_post(void **state)
 	duo_close(duo);
 }
 
+/* Only the peer is polled, many times. Returns: whether the byte that `a` wrote has arrived. */
+static bool
+peer_sees(struct duo *duo, uint8_t byte)
+{
+	for (uint32_t i = 0; i < 1000 && duo->b.arena[0] != byte; i++)
+		plx_adapter_poll(duo->b.adapter);
+	return duo->b.arena[0] == byte;
+}
+
+/* In inline mode nobody polls behind a post but the caller: what goes alone has left when the call
+ * returns; what has others on their way goes with the cycle that looks for their answers. */
+static void
+a_post_that_goes_alone_leaves_with_the_call(void **state)
+{
+	struct duo *duo = duo_open(NULL);
+	struct beyond beyond = at_peer(&duo->b, 0);
+
+	(void)state;
+	if (!duo_is_inline()) { /* a worker sends them both */
+		duo->a.arena[0] = 1;
+		end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 1, &beyond);
+		duo_until(duo->b.arena[0] == 1);
+		duo_close(duo);
+		return;
+	}
+	duo->a.arena[0] = 1;
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 1, &beyond);
+	assert_true(peer_sees(duo, 1));
+	duo->a.arena[0] = 2;
+	end_post(&duo->a, PLX_WR_WRITE, 2, 0, 0, 1, &beyond);
+	assert_false(peer_sees(duo, 2)); /* the first one's answer was not heard */
+	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
+	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
+	assert_int_equal(duo->b.arena[0], 2);
+	duo->a.arena[0] = 3;
+	end_post(&duo->a, PLX_WR_WRITE, 3, PLX_WR_DEFER, 0, 1, &beyond);
+	assert_false(peer_sees(duo, 3));
+	plx_post_ring(duo->a.qp);
+	assert_true(peer_sees(duo, 3));
+	duo_expect(duo->a.send_cq, 3, PLX_WC_SUCCESS);
+	duo_close(duo);
+}
+
 /* ---- order ------------------------------------------------------------------------------------
  */
 
@@ -282,6 +325,7 @@ main(void)
 		DUO_TEST(a_batch_longer_than_the_room_fills_the_queue),
 		DUO_TEST(a_batch_of_receives_is_posted_up_to_the_first_that_is_refused),
 		DUO_TEST(deferred_requests_go_with_the_ring_or_with_the_next_post),
+		DUO_TEST(a_post_that_goes_alone_leaves_with_the_call),
 		DUO_TEST(completions_come_in_the_order_of_posting),
 		DUO_TEST(a_flush_gives_back_everything_in_order),
 		DUO_TEST(the_first_error_has_its_cause_and_all_behind_it_are_flushed),
