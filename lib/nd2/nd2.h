@@ -105,7 +105,7 @@ enum {
 	ND2_FIRST_PORT = 49152, /* of ports that are chosen */
 	/* at exit, for disconnects that were not answered: four tries, 1.2 s apart */
 	ND2_LINGER_MS = 3700,
-	ND2_ANSWER_MS = 100, /* in Disconnect, where what was sent is gone with the process */
+	ND2_ANSWER_MS = 500, /* in Disconnect, where what was sent is gone with the process */
 };
 
 /* What a descriptor's readiness calls, on the dispatcher's thread; it must make the descriptor
