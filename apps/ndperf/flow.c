@@ -96,13 +96,29 @@ side_post_receives(struct side *side, uint32_t index)
 	return true;
 }
 
-/* The sentence for a completion that is none of success. */
+/* Why the queue pair with this context is in ERROR; NULL: nobody has told. */
+static const char *
+cause_of(struct side *side, uint64_t context)
+{
+	struct plx_async event;
+	while (plx_adapter_next_async(side->adapter, &event)) {
+		if (event.kind == PLX_EVENT_FAILED && event.context == context)
+			return plx_wc_text((enum plx_wc_status)event.cause);
+	}
+	return NULL;
+}
+
+/* The sentence for a completion that is none of success. What was flushed says nothing of why. */
 static void
 fail_completion(struct side *side, const struct plx_wc *wc)
 {
-	side_fail(side, "%s message %llu of queue pair %llu failed: %s", op_names[side->job.op],
-		  (unsigned long long)wc->wr_id, (unsigned long long)wc->context,
-		  plx_wc_text((enum plx_wc_status)wc->status));
+	const char *why = plx_wc_text((enum plx_wc_status)wc->status);
+	const char *cause = NULL;
+	if (wc->status == PLX_WC_FLUSHED)
+		cause = cause_of(side, wc->context);
+	side_fail(side, "%s message %llu of queue pair %llu failed: %s%s%s", op_names[side->job.op],
+		  (unsigned long long)wc->wr_id, (unsigned long long)wc->context, why,
+		  cause != NULL ? ": " : "", cause != NULL ? cause : "");
 }
 
 uint32_t
