@@ -26,6 +26,7 @@ struct quirk {
 	struct frame_limit (*limit)(const char *args);
 	bool mtu_unset;     /* configure refuses the MTU that the frames need, yet they pass */
 	bool stop_by_alarm; /* its interrupt thread takes the connection apart, unlocked */
+	bool forgets;       /* what the peer has not read yet is gone with the process */
 	bool segments;      /* chains leave right, if the device offers MULTI_SEGS */
 	/* Must it stay when its user is done, only stopped? NULL: no. Holds no buffers then.
 	 * @param made it was made for this user */

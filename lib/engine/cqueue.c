@@ -377,16 +377,14 @@ struct plx_wc_run
 plx_cqueue_peek(struct plx_cqueue *cq, uint32_t n)
 {
 	struct plx_ring_span span;
-	uint32_t first;
 
 	n = peek(cq, n, &span);
 	if (n == 0)
 		return (struct plx_wc_run){.count = 0};
-	first = span.first < n ? span.first : n;
 	return (struct plx_wc_run){
 		.at = (const struct plx_wc *)(const void *)span.at,
-		.count = first,
-		.more = n - first,
+		.count = span.first,
+		.more = n - span.first,
 	};
 }
 

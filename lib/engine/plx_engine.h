@@ -35,6 +35,7 @@ struct plx_port_caps {
 	uint32_t frame_max; /* [bytes] the longest frame without FCS, both ways */
 	bool segments;      /* chains of buffers leave as one right frame */
 	bool external;      /* segments may be external buffers */
+	bool forgets;       /* what the peer has not read yet is gone with the process */
 };
 
 /**
@@ -384,10 +385,10 @@ enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;
 enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
 
 uint32_t plx_qpair_number(const struct plx_qpair *qp);
-
-/** Inline mode, the engine's thread: requests posted and not yet completed or acknowledged. */
-uint32_t plx_qpair_in_flight(const struct plx_qpair *qp);
 struct plx_psn plx_qpair_first_psn(const struct plx_qpair *qp); /* to send from: sq_psn */
+
+/** Inline mode, the engine's thread: requests posted whose places are not free yet. */
+uint32_t plx_qpair_in_flight(const struct plx_qpair *qp);
 
 /** Any thread; values may be a little old. */
 const struct plx_rc_counters *plx_qpair_counters(const struct plx_qpair *qp);

@@ -397,7 +397,7 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	/* Whoever hears of its end in another thread may release the connector. */
 	nd2_hold(&connector->object);
 	status = leave(connector, overlapped, pend(connector, step, pending, status));
-	if (status == ND_PENDING && connector->adapter->port->forgets)
+	if (status == ND_PENDING && connector->adapter->port->info.forgets)
 		nd2_await_answer(connector);
 	nd2_unhold(&connector->object);
 	return status;

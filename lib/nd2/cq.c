@@ -58,17 +58,18 @@ convert_run(const struct plx_wc_run *run, ND2_RESULT *results)
 static inline ULONG
 hand_out(struct nd2_cq *cq, struct plx_wc_run run, ND2_RESULT *results, ULONG n)
 {
-	bool failed = convert_run(&run, results);
-	ULONG got = run.count;
+	bool failed = false;
+	ULONG got = 0;
 
-	plx_cq_release(cq->cq, run.count);
-	while (plx_unlikely(run.more > 0)) {
-		run = plx_cq_peek(cq->cq, n - got);
-		if (run.count == 0)
-			break; /* another thread was first */
+	for (;;) {
 		failed |= convert_run(&run, results + got);
 		got += run.count;
 		plx_cq_release(cq->cq, run.count);
+		if (plx_likely(run.more == 0))
+			break;
+		run = plx_cq_peek(cq->cq, n - got);
+		if (run.count == 0)
+			break; /* another thread was first */
 	}
 	if (plx_unlikely(failed))
 		nd2_port_events(cq->adapter->port);

@@ -134,7 +134,6 @@ struct nd2_port {
 	ND2_ADAPTER_INFO limits;
 	bool inline_mode;
 	struct plx_pump *pump; /* in inline mode, from its opening on */
-	bool forgets; /* a memif: the peer reads what was sent from this process's memory */
 
 	/* taken around everything that asks or tells plx_verbs.h of connections, delivery of the
 	 * channel's events included */

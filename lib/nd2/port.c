@@ -29,7 +29,6 @@ enum {
 };
 
 #define REGISTRATION_BYTES (UINT64_C(1) << 40)
-#define MEMIF              "net_memif"
 
 static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ports_changed = PTHREAD_COND_INITIALIZER;
@@ -138,7 +137,6 @@ open_parts(struct nd2_port *port)
 	if (opened == PLX_OK) {
 		plx_adapter_query(port->adapter, &port->info);
 		port->inline_mode = port->info.mode == PLX_MODE_INLINE;
-		port->forgets = strncmp(port->info.device, MEMIF, strlen(MEMIF)) == 0;
 		fill_limits(port);
 		opened = plx_channel_create(port->adapter, ND2_CHANNEL_DEPTH, &port->channel);
 	}

@@ -68,15 +68,6 @@ struct plx_ring_span {
 	uint32_t index;
 };
 
-static inline void
-ring_span_set(struct plx_ring_span *span, const struct rte_ring_zc_data *zc, uint32_t count)
-{
-	span->at = (uint8_t *)zc->ptr1;
-	span->more = (uint8_t *)zc->ptr2;
-	span->first = zc->n1;
-	span->count = count;
-}
-
 /* `count` entries from `index` on, wherever they lie. */
 static inline void
 ring_span_from(struct plx_ring_span *span, struct rte_ring *ring, uint32_t entry_bytes,
@@ -113,11 +104,11 @@ plx_ring_reserve(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 
 	if (count == 0)
 		return 0;
-	ring_span_set(span, &zc, count);
 	ring_acquired(&ring->cons.tail);
 	/* Nobody else can be between start and finish, so the tail is where this span begins; it
 	 * lies at the same place in both kinds of sides. */
-	span->index = __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED);
+	ring_span_from(span, ring, entry_bytes, __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED),
+		       count);
 	return count;
 }
 
@@ -173,9 +164,9 @@ plx_ring_peek(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n, struct pl
 
 	if (count == 0)
 		return 0;
-	ring_span_set(span, &zc, count);
 	ring_acquired(&ring->prod.tail);
-	span->index = __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED);
+	ring_span_from(span, ring, entry_bytes, __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED),
+		       count);
 	return count;
 }
 
@@ -288,13 +279,6 @@ plx_ring_peek_shown(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_a
 /* ---- copies and counts --------------------------------------------------------------------------
  */
 
-/* Of the entries of a span, those that lie at `at`. */
-static inline uint32_t
-ring_first(const struct plx_ring_span *span)
-{
-	return span->first < span->count ? span->first : span->count;
-}
-
 /** Copy up to `n` entries in. Returns: how many */
 static inline uint32_t
 plx_ring_put(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, uint32_t n)
@@ -305,7 +289,7 @@ plx_ring_put(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, u
 	/* rte_ring's own copies go by 4 bytes when an entry is not one of three sizes. */
 	if (put == 0)
 		return 0;
-	memcpy(span.at, entries, (size_t)ring_first(&span) * entry_bytes);
+	memcpy(span.at, entries, (size_t)span.first * entry_bytes);
 	if (plx_unlikely(span.first < put))
 		memcpy(span.more, (const uint8_t *)entries + (size_t)span.first * entry_bytes,
 		       (size_t)(put - span.first) * entry_bytes);
@@ -320,7 +304,7 @@ plx_ring_copy(const struct plx_ring_span *span, uint32_t entry_bytes, void *entr
 	if (span->count == 1) /* the size is known to the compiler: no call */
 		memcpy(entries, span->at, entry_bytes);
 	else
-		memcpy(entries, span->at, (size_t)ring_first(span) * entry_bytes);
+		memcpy(entries, span->at, (size_t)span->first * entry_bytes);
 	if (plx_unlikely(span->first < span->count))
 		memcpy((uint8_t *)entries + (size_t)span->first * entry_bytes, span->more,
 		       (size_t)(span->count - span->first) * entry_bytes);

@@ -52,6 +52,7 @@ fill_info(struct plx_adapter *adapter)
 	snprintf(info->device, sizeof(info->device), "%s", caps->name);
 	memcpy(info->mac, caps->mac, sizeof(info->mac));
 	info->socket = caps->socket;
+	info->forgets = caps->forgets;
 	info->path_mtu = adapter->path_mtu;
 	info->hugepages = eal_has_hugepages();
 	info->mode = adapter->wishes.mode;

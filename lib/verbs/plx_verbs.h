@@ -135,6 +135,7 @@ struct plx_adapter_info {
 	uint32_t path_mtu;
 	bool hugepages;
 	bool link;
+	bool forgets; /* a memif: what the peer has not read yet is gone with the process */
 	enum plx_mode mode;
 	uint32_t addresses;
 	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];

@@ -122,8 +122,8 @@ void win_wake_call(struct win_sleeper *sleeper);
 unsigned win_pump_bit(const struct plx_pump *pump);
 /** For a look that found nothing: this thread's pumps once. Returns: false: it has none */
 bool win_pump_once(void);
-/** What is waited for now may be brought by these pumps (bits): they are this thread's from now on.
- * No lock is held. */
+/** This thread is about to wait for what these pumps (bits) may bring: they are its own from here
+ * on. No lock is held. */
 void win_pumps_mine(unsigned pumps);
 /** What an event is set for is brought by the pumps of that file, and by no others any more:
  * threads that take their events from one heap have nothing of each other's. */

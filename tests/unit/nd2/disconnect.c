@@ -10,12 +10,6 @@
 
 #define LOCAL ((HRESULT)STATUS_CONNECTION_DISCONNECTED)
 
-static HRESULT
-status_of(const OVERLAPPED *overlapped)
-{
-	return (HRESULT)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
-}
-
 static void
 assert_disconnects(IND2Connector *connector)
 {
@@ -53,7 +47,7 @@ A27_a_peer_is_told_before_anything_is_flushed(void **state)
 				nd_turn();
 		}
 		/* whoever sees the first of them has been told */
-		assert_hr(status_of(&told), ND_SUCCESS);
+		assert_hr(nd_status(&told), ND_SUCCESS);
 		assert_hr(result.Status, ND_CANCELED);
 		assert_ptr_equal(result.RequestContext, NULL);
 		for (uint32_t i = 1; i < RECEIVES; i++)
@@ -83,7 +77,7 @@ A27_both_may_leave_at_once(void **state)
 		assert_hr(nd_wait(&a), ND_SUCCESS);
 		assert_hr(nd_wait(&b), ND_SUCCESS);
 		assert_hr(nd_wait(&told_a), LOCAL);
-		assert_true(nd_wait(&told_b) == LOCAL || status_of(&told_b) == ND_SUCCESS);
+		assert_true(nd_wait(&told_b) == LOCAL || nd_status(&told_b) == ND_SUCCESS);
 		nd_expect(m->a->receive_cq, 1, ND_CANCELED);
 		nd_expect(m->b->receive_cq, 2, ND_CANCELED);
 		part(m);
@@ -204,7 +198,7 @@ assert_told(struct witness *witness, OVERLAPPED told[3], HRESULT status)
 	assert_int_equal(count(witness), 3);
 	for (int i = 0; i < 3; i++) {
 		assert_ptr_equal(witness->seen[i], &told[i]);
-		assert_hr(status_of(&told[i]), status);
+		assert_hr(nd_status(&told[i]), status);
 	}
 }
 
@@ -249,7 +243,7 @@ A28_told_once_of_ourselves(void **state)
 	assert_hr(IND2Connector_Disconnect(m->cb, &m->left), ND_PENDING);
 	/* not when the peer has answered: now */
 	for (int i = 0; i < 3; i++)
-		assert_hr(status_of(&told[i]), LOCAL);
+		assert_hr(nd_status(&told[i]), LOCAL);
 	assert_hr(nd_wait(&m->left), ND_SUCCESS);
 	assert_int_equal(count(&witness), 4);
 	assert_hr(IND2Connector_NotifyDisconnect(m->cb, &late), ND_PENDING);
@@ -273,7 +267,7 @@ A28_cancel_leaves_the_connection_up(void **state)
 	notify(m, told);
 	assert_hr(IND2Connector_CancelOverlappedRequests(m->cb), ND_SUCCESS);
 	for (int i = 0; i < 3; i++)
-		assert_hr(status_of(&told[i]), ND_CANCELED);
+		assert_hr(nd_status(&told[i]), ND_CANCELED);
 	assert_told(&witness, told, ND_CANCELED);
 	meet_message(m->a, m->b, 1);
 	meet_message(m->b, m->a, 2);
@@ -298,7 +292,7 @@ A28_told_once_by_release(void **state)
 	nd_release(m->cb, 0);
 	m->b->connector = NULL;
 	for (int i = 0; i < 3; i++)
-		assert_hr(status_of(&told[i]), LOCAL);
+		assert_hr(nd_status(&told[i]), LOCAL);
 	assert_told(&witness, told, LOCAL);
 	assert_hr(nd_wait(&peer), ND_SUCCESS);
 	CloseHandle(witness.port);
@@ -319,7 +313,7 @@ A28_many_are_told_of_one_end(void **state)
 		assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told[i]), ND_PENDING);
 	nd_settle();
 	for (int i = 0; i < MANY; i++)
-		assert_hr(status_of(&told[i]), ND_PENDING);
+		assert_hr(nd_status(&told[i]), ND_PENDING);
 	assert_disconnects(m->ca);
 	for (int i = 0; i < MANY; i++)
 		assert_hr(nd_wait(&told[i]), ND_SUCCESS);
@@ -335,7 +329,7 @@ assert_not_connected(IND2Connector *connector)
 	OVERLAPPED ov = {0};
 
 	assert_hr(IND2Connector_Disconnect(connector, &ov), ND_CONNECTION_INVALID);
-	assert_hr(status_of(&ov), ND_CONNECTION_INVALID);
+	assert_hr(nd_status(&ov), ND_CONNECTION_INVALID);
 	assert_hr(IND2Connector_NotifyDisconnect(connector, &ov), ND_CONNECTION_INVALID);
 }
 
@@ -395,7 +389,7 @@ a_cancelled_disconnect_has_disconnected(void **state)
 	assert_hr(IND2Connector_Disconnect(m->ca, &m->left), ND_PENDING);
 	assert_hr(IND2Connector_CancelOverlappedRequests(m->ca), ND_SUCCESS);
 	/* unless the answer was faster */
-	assert_true(status_of(&m->left) == ND_CANCELED || status_of(&m->left) == ND_SUCCESS);
+	assert_true(nd_status(&m->left) == ND_CANCELED || nd_status(&m->left) == ND_SUCCESS);
 	assert_hr(nd_wait(&told), ND_SUCCESS);
 	nd_expect(m->a->receive_cq, 1, ND_CANCELED);
 	part(m);
@@ -452,11 +446,11 @@ release_in_every_state(void **state)
 			nd_release(leaver->connector, 0);
 			leaver->connector = NULL;
 			if (stage >= REQUESTED && side == 0)
-				assert_int_not_equal(status_of(&m->connected), ND_PENDING);
+				assert_int_not_equal(nd_status(&m->connected), ND_PENDING);
 			if (stage >= REPLIED && side == 1)
-				assert_int_not_equal(status_of(&m->accepted), ND_PENDING);
+				assert_int_not_equal(nd_status(&m->accepted), ND_PENDING);
 			if (stage >= LEFT && side == 0)
-				assert_int_not_equal(status_of(&m->left), ND_PENDING);
+				assert_int_not_equal(nd_status(&m->left), ND_PENDING);
 			if (stage >= REQUESTED)
 				nd_wait(&m->connected);
 			if (stage >= REPLIED)
@@ -488,11 +482,11 @@ release_of_the_queue_pair_in_every_state(void **state)
 			nd_release(leaver->qp, 0);
 			leaver->qp = NULL;
 			if (stage == REQUESTED && side == 0)
-				assert_hr(status_of(&m->connected), ND_CANCELED);
+				assert_hr(nd_status(&m->connected), ND_CANCELED);
 			if (stage == REPLIED && side == 1)
-				assert_hr(status_of(&m->accepted), ND_CANCELED);
+				assert_hr(nd_status(&m->accepted), ND_CANCELED);
 			if (stage == CONNECTED) {
-				assert_hr(status_of(&told), LOCAL);
+				assert_hr(nd_status(&told), LOCAL);
 				assert_hr(nd_wait(&told_other), ND_SUCCESS);
 				assert_disconnects(own);
 				assert_disconnects(other);

@@ -79,12 +79,6 @@ let_go(void)
 	pthread_mutex_unlock(&gate);
 }
 
-static HRESULT
-status_of(const OVERLAPPED *overlapped)
-{
-	return (HRESULT)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
-}
-
 /* ---- the test ---------------------------------------------------------------------------------
  */
 
@@ -115,7 +109,7 @@ A27_get_results_tells_of_the_disconnect_first(void **state)
 		hold();
 		assert_hr(IND2Connector_Disconnect(m->ca, &left), ND_PENDING);
 		result = first_result(m->b->receive_cq);
-		seen = status_of(&told);
+		seen = nd_status(&told);
 		let_go();
 		assert_hr(result.Status, ND_CANCELED);
 		assert_hr(seen, ND_SUCCESS);

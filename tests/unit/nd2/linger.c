@@ -54,7 +54,7 @@ leave_all(void **state, bool by_call)
 	/* a word that has come may still be on its way through the peer's threads */
 	nd_settle();
 	for (int i = 0; i < PAIRS; i++)
-		late += (HRESULT)__atomic_load_n(&told[i].Internal, __ATOMIC_ACQUIRE) != ND_SUCCESS;
+		late += nd_status(&told[i]) != ND_SUCCESS;
 	assert_int_equal(late, 0);
 	for (int i = 0; i < PAIRS; i++)
 		part(m[i]);

@@ -68,7 +68,7 @@ reject_those_who_ask(struct meeting *m[PAIRS])
 	int rejected = 0;
 
 	for (int i = 0; i < PAIRS; i++) {
-		HRESULT status = (HRESULT)__atomic_load_n(&m[i]->asked.Internal, __ATOMIC_ACQUIRE);
+		HRESULT status = nd_status(&m[i]->asked);
 
 		if (status == ND_SUCCESS && m[i]->left.Internal == 0) {
 			assert_hr(IND2Connector_Reject(m[i]->cb, "no", 2), ND_SUCCESS);

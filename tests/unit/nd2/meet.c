@@ -134,7 +134,7 @@ void
 meet_still_pending(const OVERLAPPED *overlapped)
 {
 	nd_settle();
-	assert_int_equal(__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE), STATUS_PENDING);
+	assert_hr(nd_status(overlapped), ND_PENDING);
 }
 
 void

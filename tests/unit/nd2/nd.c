@@ -103,10 +103,16 @@ nd_race_is_over(uint32_t round)
 }
 
 HRESULT
+nd_status(const OVERLAPPED *overlapped)
+{
+	return (HRESULT)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
+}
+
+HRESULT
 nd_wait(const OVERLAPPED *overlapped)
 {
-	nd_until(__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE) != STATUS_PENDING);
-	return (HRESULT)overlapped->Internal;
+	nd_until(nd_status(overlapped) != ND_PENDING);
+	return nd_status(overlapped);
 }
 
 /* ---- provider and adapters --------------------------------------------------------------------

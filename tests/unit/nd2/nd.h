@@ -113,6 +113,8 @@ uint16_t nd_port_of(const struct nd_address *address);
 /* ---- waiting ----------------------------------------------------------------------------------
  */
 
+/** Of a request that may be finished by another thread just now. */
+HRESULT nd_status(const OVERLAPPED *overlapped);
 /** Wait until a request that pended is finished, whoever's it is. Returns: its status */
 HRESULT nd_wait(const OVERLAPPED *overlapped);
 /** `call` must pend, and end with `status`; an OVERLAPPED `ov` must be in scope. */

@@ -412,7 +412,7 @@ looking_for_results_is_enough(void **state)
 	assert_hr(IND2CompletionQueue_Notify(side.receive_cq, ND_CQ_NOTIFY_ANY, &ov), ND_PENDING);
 	nd_receive(&side, 1, 0, 8);
 	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
-	while (__atomic_load_n(&ov.Internal, __ATOMIC_ACQUIRE) == STATUS_PENDING) {
+	while (nd_status(&ov) == ND_PENDING) {
 		assert_int_equal(IND2CompletionQueue_GetResults(side.initiator_cq, &result, 1), 0);
 		assert_true(nd_ms() < late);
 	}

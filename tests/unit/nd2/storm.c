@@ -53,7 +53,7 @@ outcome(struct caller *caller, HRESULT called, OVERLAPPED *overlapped)
 	if (!check(caller, WaitForSingleObject(overlapped->hEvent, ND_PATIENCE_MS) == WAIT_OBJECT_0,
 		   "never ended", called))
 		abort(); /* the OVERLAPPED is on a stack */
-	return (HRESULT)__atomic_load_n(&overlapped->Internal, __ATOMIC_ACQUIRE);
+	return nd_status(overlapped);
 }
 
 static HRESULT

@@ -41,7 +41,7 @@ must_end(struct worker *worker, HRESULT call, OVERLAPPED *ov, HRESULT expected)
 	if (WaitForSingleObject(ov->hEvent, ND_PATIENCE_MS) != WAIT_OBJECT_0)
 		must(worker, ND_IO_TIMEOUT, expected);
 	else
-		must(worker, (HRESULT)__atomic_load_n(&ov->Internal, __ATOMIC_ACQUIRE), expected);
+		must(worker, nd_status(ov), expected);
 }
 
 static void
