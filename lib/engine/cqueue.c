@@ -348,16 +348,10 @@ plx_cqueue_destroy(struct plx_cqueue *cq)
 	return PLX_OK;
 }
 
-/* Begin to read. In inline mode the writer is the same thread: its index is at hand, and a look for
- * nothing, of which each cycle has one more, costs less by it. */
-static inline uint32_t
-peek(struct plx_cqueue *cq, uint32_t n, struct plx_ring_span *span)
+const struct rte_ring *
+plx_cqueue_ring(const struct plx_cqueue *cq)
 {
-	if (!cq->inline_mode)
-		return plx_ring_peek_shown(cq->ring, sizeof(struct plx_wc), WORD_AT, n, span);
-	if (plx_ring_empty(cq->ring))
-		return 0;
-	return plx_ring_peek(cq->ring, sizeof(struct plx_wc), n, span);
+	return cq->ring;
 }
 
 uint32_t
@@ -365,33 +359,14 @@ plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
-	n = peek(cq, n, &span);
+	/* In inline mode the writer is the same thread: its index is at hand. */
+	n = cq->inline_mode ? plx_ring_peek(cq->ring, sizeof(*wc), n, &span)
+			    : plx_ring_peek_shown(cq->ring, sizeof(*wc), WORD_AT, n, &span);
 	if (n == 0)
 		return 0;
 	plx_ring_copy(&span, sizeof(*wc), wc);
 	plx_ring_release(cq->ring, n);
 	return n;
-}
-
-struct plx_wc_run
-plx_cqueue_peek(struct plx_cqueue *cq, uint32_t n)
-{
-	struct plx_ring_span span;
-
-	n = peek(cq, n, &span);
-	if (n == 0)
-		return (struct plx_wc_run){.count = 0};
-	return (struct plx_wc_run){
-		.at = (const struct plx_wc *)(const void *)span.at,
-		.count = span.first,
-		.more = n - span.first,
-	};
-}
-
-void
-plx_cqueue_release(struct plx_cqueue *cq, uint32_t n)
-{
-	plx_ring_release(cq->ring, n);
 }
 
 enum plx_status

@@ -258,10 +258,9 @@ enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
  */
 uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
 
-/** The same in place. When there are any, plx_cqueue_release() of as many or fewer must follow, by
- * the same thread and soon: other threads wait. What is `more` comes with the next call. */
-struct plx_wc_run plx_cqueue_peek(struct plx_cqueue *cq, uint32_t n);
-void plx_cqueue_release(struct plx_cqueue *cq, uint32_t n);
+/** The ring that it polls, for plx_ring_empty(): in inline mode, where its writer is the thread
+ * that asks, that costs less than a poll that finds nothing. */
+const struct rte_ring *plx_cqueue_ring(const struct plx_cqueue *cq);
 
 /**
  * Ask, once, to be told. With the watermark rule: fires iff an entry of the kind was produced after

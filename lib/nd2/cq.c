@@ -25,52 +25,41 @@ static const uint8_t type_of[PLX_WR_OP_COUNT] = {
 	[PLX_WR_BIND] = Nd2RequestTypeBind,
 };
 
-/* Returns: it failed */
-static inline bool
-convert(const struct plx_wc *wc, ND2_RESULT *out)
-{
-	bool receive = wc->flags & PLX_WC_RECV;
+/* A completion is as long as a result, so it is polled to where the result belongs. */
+_Static_assert(sizeof(struct plx_wc) == sizeof(ND2_RESULT), "it becomes one in its place");
+_Static_assert(_Alignof(struct plx_wc) == _Alignof(ND2_RESULT), "any result's place will do");
 
-	out->BytesTransferred = wc->bytes;
-	out->QueuePairContext = (void *)(uintptr_t)wc->context;
-	out->RequestContext = (void *)(uintptr_t)wc->wr_id;
-	out->RequestType = receive ? Nd2RequestTypeReceive : (ND2_REQUEST_TYPE)type_of[wc->op];
-	if (plx_likely(wc->status == PLX_WC_SUCCESS)) {
-		out->Status = ND_SUCCESS;
+/* All is read before any of it is written. Returns: it failed */
+static inline bool
+convert(ND2_RESULT *result)
+{
+	const struct plx_wc *wc = (const struct plx_wc *)(const void *)result;
+	uint64_t wr_id = wc->wr_id, context = wc->context;
+	bool receive = wc->flags & PLX_WC_RECV;
+	uint8_t status = wc->status, op = wc->op;
+	uint32_t bytes = wc->bytes;
+
+	result->BytesTransferred = bytes;
+	result->QueuePairContext = (void *)(uintptr_t)context;
+	result->RequestContext = (void *)(uintptr_t)wr_id;
+	result->RequestType = receive ? Nd2RequestTypeReceive : (ND2_REQUEST_TYPE)type_of[op];
+	if (plx_likely(status == PLX_WC_SUCCESS)) {
+		result->Status = ND_SUCCESS;
 		return false;
 	}
-	out->Status = nd2_completion_status(wc->status, receive);
+	result->Status = nd2_completion_status(status, receive);
 	return true;
 }
 
-static inline bool
-convert_run(const struct plx_wc_run *run, ND2_RESULT *results)
-{
-	bool failed = false;
-
-	for (uint32_t i = 0; i < run->count; i++)
-		failed |= convert(&run->at[i], &results[i]);
-	return failed;
-}
-
-/* From where they lie into the caller's array. A disconnect is told before what it has flushed is
- * seen. */
+/* A disconnect is told before what it has flushed is seen. */
 static inline ULONG
-hand_out(struct nd2_cq *cq, struct plx_wc_run run, ND2_RESULT *results, ULONG n)
+poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
+	ULONG got = plx_cq_poll(cq->cq, (struct plx_wc *)(void *)results, n);
 	bool failed = false;
-	ULONG got = 0;
 
-	for (;;) {
-		failed |= convert_run(&run, results + got);
-		got += run.count;
-		plx_cq_release(cq->cq, run.count);
-		if (plx_likely(run.more == 0))
-			break;
-		run = plx_cq_peek(cq->cq, n - got);
-		if (run.count == 0)
-			break; /* another thread was first */
-	}
+	for (ULONG i = 0; i < got; i++)
+		failed |= convert(&results[i]);
 	if (plx_unlikely(failed))
 		nd2_port_events(cq->adapter->port);
 	return got;
@@ -81,24 +70,19 @@ hand_out(struct nd2_cq *cq, struct plx_wc_run run, ND2_RESULT *results, ULONG n)
 static __attribute__((noinline)) ULONG
 pump_and_look(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
-	struct plx_wc_run run;
-
 	nd2_port_mine(cq->adapter->port);
 	nd2_port_pump(cq->adapter->port);
-	run = plx_cq_peek(cq->cq, n);
-	return run.count > 0 ? hand_out(cq, run, results, n) : 0;
+	return poll_results(cq, results, n);
 }
 
 static PLX_HOT ULONG STDMETHODCALLTYPE
 get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
-	struct plx_wc_run run = plx_cq_peek(cq->cq, n);
+	ULONG got = poll_results(cq, results, n);
 
-	if (run.count > 0)
-		return hand_out(cq, run, results, n);
-	if (plx_likely(!cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
-		return 0;
+	if (plx_likely(got > 0 || !cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
+		return got;
 	return pump_and_look(cq, results, n);
 }
 

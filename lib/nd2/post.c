@@ -109,62 +109,86 @@ refusal(enum plx_status why)
  * --------------------------------------------------------------
  */
 
+/* What the methods differ in; keys as the verbs have them. */
+struct request {
+	enum plx_wr_op op;
+	void *context;
+	UINT64 address;
+	UINT32 rkey, inv_key;
+};
+
+/* Each field has a store of its own: a load that spans two would wait until both have left the
+ * core. */
 static inline HRESULT
-post(struct nd2_qp *qp, struct plx_send_wr *wr, const ND2_SGE *sge, ULONG n, ULONG flags)
+pass_on(struct nd2_qp *qp, const struct request *request, const ND2_SGE *sge, ULONG n, ULONG flags)
+{
+	const struct plx_send_wr wr = {
+		.wr_id = (uintptr_t)request->context,
+		.op = (uint8_t)request->op,
+		.flags = flags_of(flags),
+		.sges = (uint16_t)n,
+		.inv_key = {request->inv_key},
+		.sge = sges_of(sge),
+		.remote_va = request->address,
+		.rkey = {request->rkey},
+	};
+	enum plx_status why;
+
+	return plx_likely(plx_post_send(qp->qp, &wr, 1, &why) == 1) ? ND_SUCCESS : refusal(why);
+}
+
+static inline HRESULT
+post(struct nd2_qp *qp, const struct request *request, const ND2_SGE *sge, ULONG n, ULONG flags)
 {
 	HRESULT status = check_sges(qp, sge, n, flags);
-	enum plx_status why;
 
 	if (plx_unlikely(status != ND_SUCCESS))
 		return status;
 	if (plx_unlikely(!was_connected(qp)))
 		return ND_CONNECTION_INVALID;
-	wr->flags = flags_of(flags);
-	wr->sge = sges_of(sge);
-	wr->sges = (uint16_t)n;
-	return plx_likely(plx_post_send(qp->qp, wr, 1, &why) == 1) ? ND_SUCCESS : refusal(why);
+	return pass_on(qp, request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
 post_send(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, ULONG flags)
 {
-	struct plx_send_wr wr = {.wr_id = (uintptr_t)context, .op = PLX_WR_SEND};
+	const struct request request = {.op = PLX_WR_SEND, .context = context};
 
 	if (plx_unlikely(flags & ~(ULONG)SEND_FLAGS))
 		return ND_INVALID_PARAMETER_4;
-	return post(qp_of(face), &wr, sge, n, flags);
+	return post(qp_of(face), &request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
 post_read(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, UINT64 address,
 	  UINT32 token, ULONG flags)
 {
-	struct plx_send_wr wr = {
-		.wr_id = (uintptr_t)context,
+	const struct request request = {
 		.op = PLX_WR_READ,
-		.remote_va = address,
-		.rkey = {ntohl(token)},
+		.context = context,
+		.address = address,
+		.rkey = ntohl(token),
 	};
 
 	if (plx_unlikely(flags & ~(ULONG)QUEUE_FLAGS))
 		return ND_INVALID_PARAMETER_6;
-	return post(qp_of(face), &wr, sge, n, flags);
+	return post(qp_of(face), &request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
 post_write(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, UINT64 address,
 	   UINT32 token, ULONG flags)
 {
-	struct plx_send_wr wr = {
-		.wr_id = (uintptr_t)context,
+	const struct request request = {
 		.op = PLX_WR_WRITE,
-		.remote_va = address,
-		.rkey = {ntohl(token)},
+		.context = context,
+		.address = address,
+		.rkey = ntohl(token),
 	};
 
 	if (plx_unlikely(flags & ~(ULONG)WRITE_FLAGS))
 		return ND_INVALID_PARAMETER_6;
-	return post(qp_of(face), &wr, sge, n, flags);
+	return post(qp_of(face), &request, sge, n, flags);
 }
 
 HRESULT STDMETHODCALLTYPE
@@ -172,15 +196,15 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
 {
 	struct nd2_qp *qp = qp_of(face);
 	struct nd2_mw *mw = nd2_mw_of(qp->adapter, window);
-	struct plx_send_wr wr = {.wr_id = (uintptr_t)context, .op = PLX_WR_LOCAL_INV};
+	struct request request = {.op = PLX_WR_LOCAL_INV, .context = context};
 
 	if (mw == NULL)
 		return ND_INVALID_PARAMETER_2;
 	if (flags & ~(ULONG)QUEUE_FLAGS)
 		return ND_INVALID_PARAMETER_3;
 	/* 0 before the first Bind: a key that is never given out. */
-	wr.inv_key.v = ntohl(atomic_load(&mw->token));
-	return post(qp, &wr, NULL, 0, flags);
+	request.inv_key = ntohl(atomic_load(&mw->token));
+	return post(qp, &request, NULL, 0, flags);
 }
 
 /* ---- Bind

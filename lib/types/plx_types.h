@@ -233,12 +233,6 @@ struct plx_wc {
 	uint64_t context; /* of the queue pair: plx_qp_options.context */
 };
 
-/* Completions where they lie: `count` from `at` on; of those asked for, `more` lie elsewhere. */
-struct plx_wc_run {
-	const struct plx_wc *at;
-	uint32_t count, more;
-};
-
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum plx_qp_type {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "objects.h"
+#include "plx_ring.h"
 
 enum plx_status
 plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options, struct plx_cq **cq)
@@ -34,6 +35,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		free(made);
 		return status;
 	}
+	made->ring = plx_cqueue_ring(made->queue);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.cqs++;
 	pthread_mutex_unlock(&adapter->lock);
@@ -59,29 +61,12 @@ plx_cq_destroy(struct plx_cq *cq)
 PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
-	uint32_t taken = plx_cqueue_poll(cq->queue, wc, n);
-
-	if (taken > 0 || !cq->inline_mode)
-		return taken;
-	adapter_poll(cq->adapter);
+	if (cq->inline_mode && plx_ring_empty(cq->ring)) {
+		adapter_poll(cq->adapter);
+		if (plx_ring_empty(cq->ring))
+			return 0;
+	}
 	return plx_cqueue_poll(cq->queue, wc, n);
-}
-
-PLX_HOT struct plx_wc_run
-plx_cq_peek(struct plx_cq *cq, uint32_t n)
-{
-	struct plx_wc_run there = plx_cqueue_peek(cq->queue, n);
-
-	if (there.count > 0 || !cq->inline_mode)
-		return there;
-	adapter_poll(cq->adapter);
-	return plx_cqueue_peek(cq->queue, n);
-}
-
-PLX_HOT void
-plx_cq_release(struct plx_cq *cq, uint32_t n)
-{
-	plx_cqueue_release(cq->queue, n);
 }
 
 enum plx_status

@@ -97,7 +97,8 @@ struct plx_mw {
 struct plx_cq {
 	struct plx_cqueue *queue;
 	struct plx_adapter *adapter;
-	bool inline_mode; /* the adapter's, where a poll finds it */
+	bool inline_mode;            /* the adapter's, where a poll finds it */
+	const struct rte_ring *ring; /* the queue's */
 };
 
 struct plx_srq {

@@ -235,17 +235,6 @@ PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /**
- * The same without a copy: up to `n` completions where they lie, to be read and then given back by
- * plx_cq_release(), by the same thread and soon: meanwhile other threads that poll this queue wait.
- * Returns: count 0: nothing is to be given back; more > 0: the next call finds so many elsewhere,
- *          unless another thread takes them first
- */
-PLX_API struct plx_wc_run plx_cq_peek(struct plx_cq *cq, uint32_t n);
-
-/** They are taken. @param n their count, or fewer: the others come again */
-PLX_API void plx_cq_release(struct plx_cq *cq, uint32_t n);
-
-/**
  * Ask, once, to be told of an entry produced after both the last notification and the last poll.
  *
  * @param kinds enum plx_arm bits
