@@ -167,16 +167,16 @@ verify_answer(struct side *side, uint32_t index, uint64_t n)
 }
 
 static void
-complete(struct side *side, const struct plx_wc *wc)
+complete(struct side *side, const union entry *entry)
 {
-	uint32_t index = (uint32_t)wc->context;
+	uint32_t index = entry_lane(side, entry);
 	struct lane *lane = &side->lanes[index];
-	uint64_t upto = wc->wr_id + 1;
-	if (side->job.test == TEST_LATENCY && side->is_measuring)
-		histogram_add(side->histogram, ticks() - side->asked_at);
+	uint64_t upto = entry_id(side, entry) + 1;
+	if (side->job.test == TEST_LATENCY)
+		side_time(side, ticks());
 	if (upto <= lane->done || upto > lane->posted) {
 		side_fail(side, "the completion of message %llu came where %llu to %llu were due",
-			  (unsigned long long)wc->wr_id, (unsigned long long)lane->done,
+			  (unsigned long long)upto - 1, (unsigned long long)lane->done,
 			  (unsigned long long)lane->posted - 1);
 		return;
 	}
@@ -199,8 +199,7 @@ ping_step(struct side *side)
 	if (lane->posted != lane->received) {
 		if (!side_ping_came(side, lane->received, REPLY_STREAM))
 			return false;
-		if (side->is_measuring)
-			histogram_add(side->histogram, ticks() - side->asked_at);
+		side_time(side, ticks());
 		lane->done++;
 		side->amount++;
 	}
@@ -212,13 +211,13 @@ ping_step(struct side *side)
 bool
 active_step(struct side *side)
 {
-	struct plx_wc wc[POLL_MAX];
+	union entry entries[POLL_MAX];
 	bool has_posted = false;
 	if (side->is_ping_pong)
 		return ping_step(side);
-	uint32_t n = side_reap(side, QUEUE_SEND, wc);
+	uint32_t n = side_reap(side, QUEUE_SEND, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		complete(side, &wc[i]);
+		complete(side, &entries[i]);
 	bool reads_back = side->job.op == OP_WRITE && side->job.check;
 	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++)
 		has_posted |= reads_back ? fill_checked_write(side, i) : fill(side, i);

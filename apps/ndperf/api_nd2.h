@@ -13,6 +13,8 @@
  * side->info and side->nd2. */
 bool nd2_open(struct side *side, const struct options *o, struct plx_why *why);
 void nd2_close(struct side *side);
+/** What plx_verbs.h calls the adapter. */
+struct plx_adapter *nd2_adapter(const struct side *side);
 
 /* ---- of a job; a failure is the side's --------------------------------------------------------
  */
@@ -36,8 +38,9 @@ void nd2_clear(struct side *side);
  * Returns: how many */
 uint32_t nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status);
 bool nd2_post_receive(struct side *side, struct lane *lane, const struct plx_sge *sge);
-/** As side_reap(); of each completion there are wr_id, bytes and context. */
-uint32_t nd2_reap(struct side *side, enum queue queue, struct plx_wc *wc);
+/** As side_reap(); their fields are where nd2_fields says. */
+uint32_t nd2_reap(struct side *side, enum queue queue, union entry *entries);
+extern const struct entry_fields nd2_fields;
 /** What plx_adapter_poll() is for: a look at the queue from which nothing is due. Returns: as that
  * would, roughly */
 uint32_t nd2_poll(struct side *side);

@@ -101,7 +101,7 @@ static const char *
 cause_of(struct side *side, uint64_t context)
 {
 	struct plx_async event;
-	while (plx_adapter_next_async(side->adapter, &event)) {
+	while (!side->is_guest && plx_adapter_next_async(side->adapter, &event)) {
 		if (event.kind == PLX_EVENT_FAILED && event.context == context)
 			return plx_wc_text((enum plx_wc_status)event.cause);
 	}
@@ -122,14 +122,14 @@ fail_completion(struct side *side, const struct plx_wc *wc)
 }
 
 uint32_t
-side_reap(struct side *side, enum queue queue, struct plx_wc *wc)
+side_reap(struct side *side, enum queue queue, union entry *entries)
 {
 	if (side->nd2 != NULL)
-		return nd2_reap(side, queue, wc);
-	uint32_t n = plx_cq_poll(side->cq[queue], wc, POLL_MAX);
+		return nd2_reap(side, queue, entries);
+	uint32_t n = plx_cq_poll(side->cq[queue], &entries->wc, POLL_MAX);
 	for (uint32_t i = 0; i < n; i++) {
-		if (wc[i].status != PLX_WC_SUCCESS) {
-			fail_completion(side, &wc[i]);
+		if (entries[i].wc.status != PLX_WC_SUCCESS) {
+			fail_completion(side, &entries[i].wc);
 			return i;
 		}
 	}
@@ -140,12 +140,12 @@ bool
 side_look(struct side *side)
 {
 	struct plx_async event;
-	struct plx_wc wc[POLL_MAX];
+	union entry entries[POLL_MAX];
 	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
 	if (side->is_ping_pong && !side->has_failed)
-		side_reap(side, QUEUE_SEND, wc);
+		side_reap(side, QUEUE_SEND, entries);
 	/* by ND2 a queue pair that fails is told by what it flushes, and by nothing else */
-	while (!side->has_failed && side->nd2 == NULL &&
+	while (!side->has_failed && side->nd2 == NULL && !side->is_guest &&
 	       plx_adapter_next_async(side->adapter, &event)) {
 		/* others than the job's are looked after by whoever has made them */
 		if (event.kind == PLX_EVENT_FAILED && event.context < side->job.qps)
@@ -177,8 +177,8 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	lane->posted++;
 	lane->silent = is_signaled ? 0 : lane->silent + 1;
 	if (is_signaled) {
-		struct plx_wc wc[POLL_MAX];
-		side_reap(side, QUEUE_SEND, wc);
+		union entry entries[POLL_MAX];
+		side_reap(side, QUEUE_SEND, entries);
 	}
 	return true;
 }
@@ -186,14 +186,15 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 static bool
 send_came(struct side *side)
 {
-	struct plx_wc wc[POLL_MAX];
+	union entry entries[POLL_MAX];
 	struct lane *lane = &side->lanes[0];
-	uint32_t n = side_reap(side, QUEUE_RECEIVE, wc);
+	uint32_t n = side_reap(side, QUEUE_RECEIVE, entries);
 	if (n == 0)
 		return false;
-	if (n > 1 || wc[0].bytes != side->job.size)
+	uint32_t bytes = entry_bytes(side, &entries[0]);
+	if (n > 1 || bytes != side->job.size)
 		return side_fail(side, "%u messages of %u bytes came where one of %u was due", n,
-				 wc[0].bytes, side->job.size);
+				 bytes, side->job.size);
 	if (++lane->owed >= RECEIVE_BATCH)
 		side_post_receives(side, 0);
 	return true;

@@ -109,6 +109,7 @@ json_row(FILE *to, const struct result *r, uint32_t round, bool is_first, bool h
 	fprintf(to, "%s\n  {\"name\": ", is_first ? "" : ",");
 	put_text(to, job_text(job, text, sizeof(text)));
 	fprintf(to, ", \"round\": %u, \"raw\": %s", round, job->raw ? "true" : "false");
+	put_field(to, "api", api_names[r->api]);
 	put_field(to, "op", op_names[job->op]);
 	put_field(to, "test", test_names[job->test]);
 	const struct {

@@ -28,7 +28,9 @@ struct bench {
 	struct report report;
 	struct session session; /* of the active endpoint */
 	struct side passive;    /* on this thread too, or unused */
-	bool is_duo, is_open, has_passive;
+	struct session guest;   /* --api both: those of verbs on the adapters of these */
+	struct side guest_passive;
+	bool is_duo, is_open, has_passive, has_guest, has_guest_passive;
 	uint64_t progress_at;
 	const struct job *job;
 };
@@ -105,9 +107,26 @@ raw_row(struct bench *bench, const struct job *job, struct result *result, struc
 	return is_good;
 }
 
+/* The row of verbs judges that of ND2. */
+static bool
+both_rows(struct bench *bench, const struct job *job, struct plx_why *why)
+{
+	struct duo nd2 = {&bench->session, &bench->passive};
+	struct duo verbs = {&bench->guest, &bench->guest_passive};
+	struct result results[2];
+	bench->job = job;
+	report_begin(&bench->report, job);
+	if (!session_duo_rows(&verbs, &nd2, job, results, why))
+		return false;
+	report_row(&bench->report, &results[0]);
+	report_row(&bench->report, &results[1]);
+	return true;
+}
+
 static bool
 one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 {
+	struct duo duo = {&bench->session, &bench->passive};
 	struct result result;
 	bool is_good;
 	bench->job = job;
@@ -115,7 +134,7 @@ one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 	if (job->raw)
 		is_good = raw_row(bench, job, &result, why);
 	else if (bench->is_duo)
-		is_good = session_duo_row(&bench->session, &bench->passive, job, &result, why);
+		is_good = session_duo_row(&duo, job, &result, why);
 	else
 		is_good = session_client_row(&bench->session, job, &result, why);
 	if (is_good)
@@ -138,7 +157,8 @@ all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why
 	for (uint32_t round = 0; round < o->rounds && is_good; round++) {
 		bench->report.round = round;
 		for (uint32_t i = 0; i < n && is_good; i++)
-			is_good = one_row(bench, &jobs[i], why);
+			is_good = bench->has_guest && !jobs[i].raw ? both_rows(bench, &jobs[i], why)
+								   : one_row(bench, &jobs[i], why);
 	}
 	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
 		return say(why, "--json %.150s could not be written in full: %s", o->json,
@@ -220,6 +240,15 @@ wants_adapters(const struct job *jobs, uint32_t n)
 }
 
 static bool
+open_guests(struct bench *bench, struct plx_why *why)
+{
+	bench->has_guest = side_open_beside(&bench->guest.side, &bench->session.side, why);
+	bench->has_guest_passive =
+		bench->has_guest && side_open_beside(&bench->guest_passive, &bench->passive, why);
+	return bench->has_guest_passive;
+}
+
+static bool
 measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
 	const struct options *o = bench->options;
@@ -234,7 +263,8 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	if (!bench->is_duo)
 		return with_companion(bench, jobs, n, why);
 	bench->has_passive = side_open(&bench->passive, o, false, why);
-	return bench->has_passive && all_rows(bench, jobs, n, why);
+	return bench->has_passive && (o->api != API_BOTH || open_guests(bench, why)) &&
+	       all_rows(bench, jobs, n, why);
 }
 
 bool
@@ -246,6 +276,10 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 	bench->options = o;
 	bench->is_duo = o->layout != LAYOUT_TWO_CORES;
 	bool is_good = measure_with(bench, jobs, n, why);
+	if (bench->has_guest_passive)
+		side_close(&bench->guest_passive);
+	if (bench->has_guest)
+		side_close(&bench->guest.side);
 	if (bench->has_passive)
 		side_close(&bench->passive);
 	if (bench->is_open)

@@ -13,13 +13,21 @@ _Static_assert(offsetof(ND2_SGE, Buffer) == offsetof(struct plx_sge, va) &&
 		       offsetof(ND2_SGE, MemoryRegionToken) == offsetof(struct plx_sge, key),
 	       "and their fields lie where ND2's do");
 
+_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_SILENT, "a flag of ours, moved");
+_Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "the other one");
+
+static inline ULONG
+flags_of(uint8_t flags)
+{
+	return (ULONG)(flags & PLX_WR_SILENT) >> 1 | (ULONG)(flags & PLX_WR_INLINE) << 2;
+}
+
 static inline HRESULT
 post(IND2QueuePair *qp, const struct plx_send_wr *wr)
 {
 	const ND2_SGE *sge = (const ND2_SGE *)(const void *)wr->sge;
 	void *context = (void *)(uintptr_t)wr->wr_id;
-	ULONG flags = (wr->flags & PLX_WR_SILENT ? ND_OP_FLAG_SILENT_SUCCESS : 0) |
-		      (wr->flags & PLX_WR_INLINE ? ND_OP_FLAG_INLINE : 0);
+	ULONG flags = flags_of(wr->flags);
 	if (wr->op == PLX_WR_SEND)
 		return IND2QueuePair_Send(qp, context, sge, 1, flags);
 	if (wr->op == PLX_WR_WRITE)
@@ -27,19 +35,24 @@ post(IND2QueuePair *qp, const struct plx_send_wr *wr)
 	return IND2QueuePair_Read(qp, context, sge, 1, wr->remote_va, wr->rkey.v, flags);
 }
 
+static PLX_COLD enum plx_status
+refused(struct side *side, HRESULT why)
+{
+	if (why == ND_NO_MORE_ENTRIES)
+		return PLX_FULL;
+	nd2_failed(side, "a message cannot be posted", why);
+	return PLX_STATE;
+}
+
 uint32_t
 nd2_post_send(struct side *side, struct lane *lane, uint32_t n, enum plx_status *status)
 {
-	for (uint32_t k = 0; k < n; k++) {
-		HRESULT refused = post(lane->nd2_qp, &lane->wr[k]);
-		if (refused == ND_SUCCESS)
-			continue;
-		*status = PLX_FULL;
-		if (refused != ND_NO_MORE_ENTRIES) {
-			*status = PLX_STATE;
-			nd2_failed(side, "a message cannot be posted", refused);
+	for (const struct plx_send_wr *wr = lane->wr, *end = wr + n; wr < end; wr++) {
+		HRESULT why = post(lane->nd2_qp, wr);
+		if (plx_unlikely(why != ND_SUCCESS)) {
+			*status = refused(side, why);
+			return (uint32_t)(wr - lane->wr);
 		}
-		return k;
 	}
 	return n;
 }
@@ -61,19 +74,25 @@ fail_result(struct side *side, const ND2_RESULT *result)
 		  (unsigned int)result->Status);
 }
 
+_Static_assert(sizeof(ND2_RESULT) == sizeof(union entry), "a result is an entry");
+_Static_assert(sizeof(void *) == sizeof(uint64_t), "a context is a number of 64 bits");
+
+const struct entry_fields nd2_fields = {
+	.id = offsetof(ND2_RESULT, RequestContext),
+	.context = offsetof(ND2_RESULT, QueuePairContext),
+	.bytes = offsetof(ND2_RESULT, BytesTransferred),
+};
+
 uint32_t
-nd2_reap(struct side *side, enum queue queue, struct plx_wc *wc)
+nd2_reap(struct side *side, enum queue queue, union entry *entries)
 {
-	ND2_RESULT results[POLL_MAX];
+	ND2_RESULT *results = (ND2_RESULT *)(void *)entries;
 	uint32_t n = IND2CompletionQueue_GetResults(side->nd2->cq[queue], results, POLL_MAX);
 	for (uint32_t i = 0; i < n; i++) {
 		if (results[i].Status != ND_SUCCESS) {
 			fail_result(side, &results[i]);
 			return i;
 		}
-		wc[i].wr_id = (uintptr_t)results[i].RequestContext;
-		wc[i].context = (uintptr_t)results[i].QueuePairContext;
-		wc[i].bytes = results[i].BytesTransferred;
 	}
 	return n;
 }

@@ -222,6 +222,12 @@ nd2_open(struct side *side, const struct options *o, struct plx_why *why)
 	return false;
 }
 
+struct plx_adapter *
+nd2_adapter(const struct side *side)
+{
+	return plx_nd2_adapter_verbs(side->nd2->adapter);
+}
+
 void
 nd2_close(struct side *side)
 {

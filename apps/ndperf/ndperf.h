@@ -58,6 +58,7 @@ enum test {
 enum api {
 	API_VERBS, /* plx_verbs.h */
 	API_ND2,   /* NetworkDirect 2, which stands on it */
+	API_BOTH,  /* both on the same adapters, in turns of a few milliseconds */
 	API_COUNT,
 };
 
@@ -157,6 +158,7 @@ struct latency {
 
 struct result {
 	struct job job;
+	enum api api;      /* not BOTH */
 	const char *unit;  /* "ns" (latency: p50), "msg/s" (rate), "bit/s" (bandwidth); for raw, of
 			      packets */
 	double value;      /* median of the clean windows, or of all when there are too few */

@@ -267,7 +267,7 @@ set_api(struct options *o, const char *value, struct plx_why *why)
 		if (strcmp(value, api_names[i]) == 0)
 			return true;
 	}
-	return say(why, "--api %s: it is verbs or nd2", value);
+	return say(why, "--api %s: it is verbs, nd2 or both", value);
 }
 
 static bool
@@ -363,9 +363,9 @@ const struct row rows[] = {
 	 "messages up to this are copied by the post; 0: none"},
 	{"--ack-timeout", "N", ASKING, set_ack_timeout, 0,
 	 "4.096 us * 2^N without an answer, and a packet is sent again; the library's, 14"},
-	{"--api", "verbs|nd2", ALL, set_api, 0,
-	 "what messages go through: plx_verbs.h, or NetworkDirect 2, which posts one by one; "
-	 "verbs"},
+	{"--api", "verbs|nd2|both", ALL, set_api, 0,
+	 "what messages go through: plx_verbs.h; NetworkDirect 2, which posts one by one; or both "
+	 "in turns of 5 ms, which share the --duration; verbs"},
 	{"--mtu", "BYTES", ALL, set_mtu, 0, "path MTU, 256 to 4096; the largest the ports carry"},
 	{"--working-set", "BYTES", ASKING, set_working_set, 0,
 	 "of messages that lie side by side, each queue pair; depth times size"},

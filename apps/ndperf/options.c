@@ -12,6 +12,7 @@
 const char *const api_names[API_COUNT] = {
 	[API_VERBS] = "verbs",
 	[API_ND2] = "nd2",
+	[API_BOTH] = "both",
 };
 const char *const op_names[OP_COUNT] = {
 	[OP_NONE] = "none", [OP_SEND] = "send",         [OP_WRITE] = "write",
@@ -172,13 +173,16 @@ static bool
 fits_nd2(struct options *o, struct plx_why *why)
 {
 	const uint32_t atomics = 1 << OP_CMP_SWAP | 1 << OP_FETCH_ADD;
-	if (o->api != API_ND2)
+	if (o->api == API_VERBS)
 		return true;
 	if (o->ops & atomics)
 		return say(why, "--api nd2 has no atomics; ask for --op send,write,read");
 	if (o->ack_timeout != 0)
 		return say(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
 			   o->ack_timeout);
+	if (o->api == API_BOTH && (o->layout == LAYOUT_TWO_CORES || o->with_raw))
+		return say(why, "--api both: they take turns on one thread; it goes with "
+				"--one-core or --shared-worker, and without --with-raw");
 	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
 		return say(why, "--api nd2 between two processes needs --oob HOST:PORT, for both, "
 				"where they talk");

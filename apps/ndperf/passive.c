@@ -48,12 +48,12 @@ answer_step(struct side *side)
 }
 
 static void
-take(struct side *side, const struct plx_wc *wc)
+take(struct side *side, const union entry *entry)
 {
-	uint32_t index = (uint32_t)wc->context;
+	uint32_t index = entry_lane(side, entry), bytes = entry_bytes(side, entry);
 	struct lane *lane = &side->lanes[index];
-	if (wc->bytes != side->job.size) {
-		side_fail(side, "a message of %u bytes came where %u were due", wc->bytes,
+	if (bytes != side->job.size) {
+		side_fail(side, "a message of %u bytes came where %u were due", bytes,
 			  side->job.size);
 		return;
 	}
@@ -71,14 +71,14 @@ take(struct side *side, const struct plx_wc *wc)
 bool
 passive_step(struct side *side)
 {
-	struct plx_wc wc[POLL_MAX];
+	union entry entries[POLL_MAX];
 	if (side->is_ping_pong)
 		return answer_step(side);
 	if (side->job.op != OP_SEND)
 		return side_poll(side) != 0;
-	uint32_t n = side_reap(side, QUEUE_RECEIVE, wc);
+	uint32_t n = side_reap(side, QUEUE_RECEIVE, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		take(side, &wc[i]);
+		take(side, &entries[i]);
 	return n != 0;
 }
 

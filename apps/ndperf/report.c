@@ -75,12 +75,17 @@ print_setting(FILE *to, const struct options *o)
 void
 report_head(struct report *report, const struct plx_adapter_info *info, const struct calibration *c)
 {
+	static const char *const heads[API_COUNT] = {
+		[API_VERBS] = "",
+		[API_ND2] = ", ND2",
+		[API_BOTH] = ", verbs and ND2 in turns",
+	};
 	const struct options *o = report->options;
 	if (report->json != NULL)
 		json_head(report->json, o, info, c);
 	if (report->table == NULL)
 		return;
-	fprintf(report->table, "ndperf %s%s: ", plx_version(), o->api == API_ND2 ? ", ND2" : "");
+	fprintf(report->table, "ndperf %s%s: ", plx_version(), heads[o->api]);
 	print_setting(report->table, o);
 	if (info != NULL)
 		fprintf(report->table, "\ndevice %s, path MTU %u, %s", info->device, info->path_mtu,
@@ -188,16 +193,30 @@ print_histogram(FILE *to, const struct histogram *h)
 	}
 }
 
-/* How a row stands to the raw row before it; above 1 is worse for latencies. */
+/* How a row stands to the one before it, of raw packets or of verbs; above 1 is worse for
+ * latencies. */
 static void
-print_ratio(FILE *to, const struct result *raw, const struct result *r)
+print_ratio(FILE *to, const struct result *judge, const struct result *r)
 {
-	if (raw->job.op != r->job.op || raw->job.test != r->job.test || raw->value <= 0)
+	const char *name = judge->job.raw ? "raw" : api_names[judge->api];
+	if (judge->job.op != r->job.op || judge->job.test != r->job.test || judge->value <= 0)
 		return;
 	if (r->job.test == TEST_LATENCY)
-		fprintf(to, "  %.2f times raw", r->value / raw->value);
+		fprintf(to, "  %.2f times %s", r->value / judge->value, name);
 	else
-		fprintf(to, "  %.0f %% of raw", 100 * r->value / raw->value);
+		fprintf(to, "  %.0f %% of %s", 100 * r->value / judge->value, name);
+}
+
+static const char *
+row_name(const struct report *report, const struct result *r, char *name, size_t size)
+{
+	const char *before = "";
+	if (r->job.raw)
+		before = "raw ";
+	else if (report->options->api == API_BOTH && r->api == API_ND2)
+		before = "ND2 ";
+	snprintf(name, size, "%s%s", before, op_names[r->job.op]);
+	return name;
 }
 
 void
@@ -213,14 +232,14 @@ report_row(struct report *report, const struct result *r)
 		if (report->test != r->job.test)
 			print_heading(to, r->job.test);
 		report->test = r->job.test;
-		snprintf(name, sizeof(name), "%s%s", r->job.raw ? "raw " : "", op_names[r->job.op]);
-		fprintf(to, "  %-14s %9s", name, bytes_text(r->job.size, size, sizeof(size)));
+		fprintf(to, "  %-14s %9s", row_name(report, r, name, sizeof(name)),
+			bytes_text(r->job.size, size, sizeof(size)));
 		if (r->job.test == TEST_LATENCY)
 			print_latency(to, r);
 		else
 			print_rate(to, r);
-		if (report->has_raw && !r->job.raw)
-			print_ratio(to, &report->raw, r);
+		if (report->has_judge && !r->job.raw)
+			print_ratio(to, &report->judge, r);
 		if (r->note[0] != '\0')
 			fprintf(to, "  (%s)", r->note);
 		if (r->job.check)
@@ -231,9 +250,9 @@ report_row(struct report *report, const struct result *r)
 			print_histogram(to, r->histogram);
 		fflush(to);
 	}
-	report->has_raw = r->job.raw;
-	if (r->job.raw)
-		report->raw = *r;
+	report->has_judge = r->job.raw || (report->options->api == API_BOTH && r->api == API_VERBS);
+	if (report->has_judge)
+		report->judge = *r;
 }
 
 bool

@@ -17,9 +17,9 @@ struct report {
 	bool has_progress, is_progress_shown;
 	uint32_t row, rows; /* of all rounds */
 	uint32_t round;
-	enum test test;    /* whose heading was printed last */
-	struct result raw; /* that judges the next row */
-	bool has_raw;
+	enum test test;      /* whose heading was printed last */
+	struct result judge; /* of the next row */
+	bool has_judge;
 	uint32_t json_rows;
 };
 

@@ -18,6 +18,7 @@ enum {
 	LONG_BYTES = 64 * 1024,
 	FEW = 100, /* messages; with fewer the time from one to another counts */
 	FEW_IN_WINDOW = 64,
+	TURN_MS = 5, /* of each of two: in 7 ms the machine's speed is still mostly the same */
 };
 
 enum phase {
@@ -134,19 +135,35 @@ begin(struct run *run, struct side *side)
 	return true;
 }
 
-bool
-run_loop(struct run *run)
+/* It was paused, perhaps. */
+static void
+resume(struct run *run)
+{
+	if (run->left == 0)
+		return;
+	if (run->phase == PHASE_MEASURE)
+		run->away += ticks() - run->left;
+	run->active->was_paused = true;
+	run->left = 0;
+}
+
+/* Returns: true: it is over; false: it is `until` [ticks] */
+static bool
+go(struct run *run, uint64_t until)
 {
 	struct side *side = run->active != NULL ? run->active : run->passive;
 	uint32_t empty = 0, turns = side->job.size <= SHORT_BYTES ? TURNS : 1;
-	if (!begin(run, side))
-		return false;
+	resume(run);
 	for (;;) {
 		uint64_t now = ticks();
 		if (side->has_log)
 			windows_look(&side->log, now, side->amount);
 		if (now >= run->next && !look(run, now))
-			break;
+			return true;
+		if (now >= until) {
+			run->left = now;
+			return false;
+		}
 		bool has_worked = false;
 		for (uint32_t i = 0; i < turns; i++)
 			has_worked |= turn(run);
@@ -158,11 +175,41 @@ run_loop(struct run *run)
 			run->seen_at = now;
 		}
 		if (has_failed(run))
-			break;
+			return true;
 		if (side->is_stopping && active_is_drained(side))
-			break;
+			return true;
 	}
+}
+
+bool
+run_loop(struct run *run)
+{
+	if (!begin(run, run->active != NULL ? run->active : run->passive))
+		return false;
+	go(run, UINT64_MAX);
 	return !has_failed(run);
+}
+
+bool
+run_in_turns(struct run *one, struct run *other)
+{
+	struct run *runs[] = {one, other};
+	uint64_t length = ticks_of_ms(TURN_MS);
+	bool is_over[] = {false, false};
+	if (!begin(one, one->active) || !begin(other, other->active))
+		return false;
+	while (!is_over[0] || !is_over[1]) {
+		for (uint32_t i = 0; i < 2; i++) {
+			/* whole windows, of which each has as many */
+			uint64_t now = ticks();
+			uint64_t until = now + length - (now - one->start) % length;
+			if (!is_over[i])
+				is_over[i] = go(runs[i], until);
+			if (has_failed(runs[i]))
+				return false;
+		}
+	}
+	return true;
 }
 
 void
@@ -183,7 +230,8 @@ run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms)
 
 /* What the clean windows say: the median; with few messages in each, or faults, their mean, because
  * a median hides what a few lost packets cost. With a worker it is their mean too: its stops are
- * not seen here, so that its windows may well be empty. */
+ * not seen here, so that its windows may well be empty; but for loops in turns, which are compared
+ * with each other, and not one of them with what a stop costs. */
 static void
 judge_windows(const struct windows *log, const struct windows *other, double each, bool is_smooth,
 	      struct result *out)
@@ -225,12 +273,14 @@ run_result(const struct run *run, const struct windows *other, struct result *ou
 {
 	const struct side *side = run->active;
 	uint64_t messages = run->ended.amount - run->began.amount;
-	uint64_t time = messages < FEW ? run->ended.changed - run->began.changed
-				       : run->ended.now - run->began.now;
+	uint64_t time = messages < FEW && run->away == 0
+				? run->ended.changed - run->began.changed
+				: run->ended.now - run->began.now - run->away;
 	bool is_bandwidth = side->job.test == TEST_BANDWIDTH;
 	double each = is_bandwidth ? 8.0 * side->job.size : 1;
 	*out = (struct result){
 		.job = side->job,
+		.api = side->nd2 != NULL ? API_ND2 : API_VERBS,
 		.unit = is_bandwidth ? "bit/s" : "msg/s",
 		.messages = messages,
 		.seconds = (double)time / ticks_hz(),
@@ -242,7 +292,8 @@ run_result(const struct run *run, const struct windows *other, struct result *ou
 	out->value = out->mean;
 	if (side->has_log)
 		judge_windows(&side->log, other, each,
-			      side->is_inline && side->options->fault == NULL, out);
+			      (side->is_inline || run->away != 0) && side->options->fault == NULL,
+			      out);
 	if (side->job.test == TEST_LATENCY) {
 		latency_of(side->histogram, &out->latency);
 		out->unit = "ns";

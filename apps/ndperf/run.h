@@ -17,6 +17,8 @@ struct run {
 
 	/* the loop's own */
 	uint32_t phase;
+	uint64_t left;          /* [ticks] when it was paused; 0: it is not */
+	uint64_t away;          /* [ticks] of the measured time that it was */
 	uint64_t from, to;      /* [ticks] of the measured time, as planned */
 	uint64_t next;          /* when something is due */
 	uint64_t seen, seen_at; /* messages, and when the last of them was done */
@@ -31,6 +33,13 @@ struct run {
  * Returns: false: a side has failed
  */
 bool run_loop(struct run *run);
+
+/**
+ * Two loops on this thread in turns of a few milliseconds, so that both meet the same machine,
+ * whose speed changes more slowly. The measured time is of both together. Each has a `start`.
+ * Returns: false: a side of one has failed
+ */
+bool run_in_turns(struct run *one, struct run *other);
 
 /** Step the passive endpoint until it has received what `counts` say, for at most `timeout_ms`. */
 void run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms);

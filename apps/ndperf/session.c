@@ -243,41 +243,88 @@ duo_look(struct run *run, uint64_t now)
 	return s->look == NULL || s->look(run, now);
 }
 
+/* Everything up to the first message. */
 static bool
-duo_steps(struct session *s, struct side *passive, const struct job *job, struct result *result)
+duo_begin(struct duo *duo, const struct job *job, struct run *run)
 {
-	struct side *active = &s->side;
-	struct run run = {.active = active, .passive = passive, .look = duo_look, .arg = s};
-	uint64_t counts[QPS_MAX];
+	struct side *active = &duo->session->side, *passive = duo->passive;
+	histogram_clear(&duo->session->histogram);
+	active->histogram = &duo->session->histogram;
+	active->has_failed = passive->has_failed = false;
 	if (!side_prepare(active, job) || !side_welcome(active) || !side_prepare(passive, job) ||
 	    !side_welcome(passive) || !duo_connect(active, passive))
 		return false;
 	side_start(active);
 	side_start(passive);
-	run.start = ticks();
-	if (!run_loop(&run))
-		return false;
-	for (uint32_t i = 0; i < job->qps; i++)
-		counts[i] = active->lanes[i].posted;
-	run_out(passive, counts, job->timeout_ms);
-	if (!passive_judge(passive, counts))
-		return false;
-	run_result(&run, NULL, result);
-	result->checked_bytes += passive->checked_bytes;
+	*run = (struct run){
+		.active = active,
+		.passive = passive,
+		.look = duo_look,
+		.arg = duo->session,
+	};
 	return true;
 }
 
-bool
-session_duo_row(struct session *s, struct side *passive, const struct job *job,
-		struct result *result, struct plx_why *why)
+/* Everything after the last one. */
+static bool
+duo_end(struct duo *duo, struct run *run, struct result *result)
 {
-	histogram_clear(&s->histogram);
-	s->side.histogram = &s->histogram;
-	s->side.has_failed = passive->has_failed = false;
-	bool done = duo_steps(s, passive, job, result);
-	if (!done)
-		*why = s->side.has_failed ? s->side.why : passive->why;
-	side_clear(&s->side);
-	side_clear(passive);
+	const struct side *active = run->active;
+	uint64_t counts[QPS_MAX];
+	for (uint32_t i = 0; i < active->job.qps; i++)
+		counts[i] = active->lanes[i].posted;
+	run_out(duo->passive, counts, active->job.timeout_ms);
+	if (!passive_judge(duo->passive, counts))
+		return false;
+	run_result(run, NULL, result);
+	result->checked_bytes += duo->passive->checked_bytes;
+	return true;
+}
+
+static bool
+duo_why(const struct duo *duo, struct plx_why *why)
+{
+	const struct side *active = &duo->session->side;
+	if (active->has_failed || duo->passive->has_failed)
+		*why = active->has_failed ? active->why : duo->passive->why;
+	return active->has_failed || duo->passive->has_failed;
+}
+
+static void
+duo_clear(struct duo *duo)
+{
+	side_clear(&duo->session->side);
+	side_clear(duo->passive);
+}
+
+bool
+session_duo_row(struct duo *duo, const struct job *job, struct result *result, struct plx_why *why)
+{
+	struct run run;
+	bool done = duo_begin(duo, job, &run);
+	if (done) {
+		run.start = ticks();
+		done = run_loop(&run) && duo_end(duo, &run, result);
+	}
+	duo_why(duo, why);
+	duo_clear(duo);
+	return done;
+}
+
+bool
+session_duo_rows(struct duo *one, struct duo *other, const struct job *job,
+		 struct result results[2], struct plx_why *why)
+{
+	struct run a, b;
+	bool done = duo_begin(one, job, &a) && duo_begin(other, job, &b);
+	if (done) {
+		a.start = b.start = ticks();
+		done = run_in_turns(&a, &b) && duo_end(one, &a, &results[0]) &&
+		       duo_end(other, &b, &results[1]);
+	}
+	if (!duo_why(one, why))
+		duo_why(other, why);
+	duo_clear(one);
+	duo_clear(other);
 	return done;
 }

@@ -29,9 +29,18 @@ bool session_client_row(struct session *session, const struct job *job, struct r
  */
 bool session_serve(struct session *session, struct plx_why *why);
 
-/** Measure a row between two endpoints of this thread. @param active its `side` is the active one
- */
-bool session_duo_row(struct session *active, struct side *passive, const struct job *job,
-		     struct result *result, struct plx_why *why);
+/* Two endpoints of this thread. */
+struct duo {
+	struct session *session; /* its `side` is the active one */
+	struct side *passive;
+};
+
+/** Measure a row between them. */
+bool session_duo_row(struct duo *duo, const struct job *job, struct result *result,
+		     struct plx_why *why);
+
+/** Measure a row between those of one and between those of the other, in turns. */
+bool session_duo_rows(struct duo *one, struct duo *other, const struct job *job,
+		      struct result results[2], struct plx_why *why);
 
 #endif

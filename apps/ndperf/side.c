@@ -97,14 +97,37 @@ side_name(const struct options *o, bool is_active)
 	return is_active ? "ndperf-active" : "ndperf-passive";
 }
 
+static const struct entry_fields verbs_fields = {
+	.id = offsetof(struct plx_wc, wr_id),
+	.context = offsetof(struct plx_wc, context),
+	.bytes = offsetof(struct plx_wc, bytes),
+};
+
+static bool
+has_adapter(struct side *side, struct plx_why *why)
+{
+	plx_adapter_query(side->adapter, &side->info);
+	side->is_inline = side->info.mode == PLX_MODE_INLINE;
+	enum plx_status status = plx_pd_create(side->adapter, &side->pd);
+	if (status == PLX_OK)
+		return true;
+	say(why, "no protection domain: %s", plx_status_text(status));
+	side_close(side);
+	return false;
+}
+
 bool
 side_open(struct side *side, const struct options *o, bool is_active, struct plx_why *why)
 {
 	struct plx_wishes wishes;
 	const char *name = side_name(o, is_active);
-	*side = (struct side){.options = o, .is_active = is_active};
+	*side = (struct side){
+		.options = o,
+		.is_active = is_active,
+		.fields = o->api == API_VERBS ? verbs_fields : nd2_fields,
+	};
 	why->text[0] = '\0';
-	if (o->api == API_ND2)
+	if (o->api != API_VERBS)
 		return nd2_open(side, o, why);
 	if (!side_wishes(o, is_active, &wishes, why))
 		return false;
@@ -114,15 +137,20 @@ side_open(struct side *side, const struct options *o, bool is_active, struct plx
 			say(why, "the adapter cannot be opened: %s", plx_status_text(status));
 		return false;
 	}
-	plx_adapter_query(side->adapter, &side->info);
-	side->is_inline = side->info.mode == PLX_MODE_INLINE;
-	status = plx_pd_create(side->adapter, &side->pd);
-	if (status != PLX_OK) {
-		say(why, "no protection domain: %s", plx_status_text(status));
-		side_close(side);
-		return false;
-	}
-	return true;
+	return has_adapter(side, why);
+}
+
+bool
+side_open_beside(struct side *side, const struct side *host, struct plx_why *why)
+{
+	*side = (struct side){
+		.options = host->options,
+		.is_active = host->is_active,
+		.is_guest = true,
+		.fields = verbs_fields,
+		.adapter = nd2_adapter(host),
+	};
+	return has_adapter(side, why);
 }
 
 void
@@ -134,7 +162,7 @@ side_close(struct side *side)
 	if (side->pd != NULL && plx_pd_destroy(side->pd) != PLX_OK)
 		fprintf(stderr, "ndperf: the protection domain is still in use\n");
 	side->pd = NULL;
-	if (side->adapter != NULL && plx_adapter_close(side->adapter) != PLX_OK)
+	if (side->adapter != NULL && !side->is_guest && plx_adapter_close(side->adapter) != PLX_OK)
 		fprintf(stderr, "ndperf: the adapter is still in use\n");
 	side->adapter = NULL;
 }
@@ -284,11 +312,11 @@ side_prepare(struct side *side, const struct job *job)
 	struct plx_async old;
 	side_clear(side);
 	/* nothing of what the last job's queue pairs had to tell is about this one */
-	while (side->nd2 == NULL && plx_adapter_next_async(side->adapter, &old))
+	while (side->nd2 == NULL && !side->is_guest && plx_adapter_next_async(side->adapter, &old))
 		continue;
 	side->job = *job;
 	side->has_failed = false;
-	side->is_stopping = side->is_measuring = false;
+	side->is_stopping = side->is_measuring = side->was_paused = false;
 	side->amount = side->checked_bytes = side->asked_at = 0;
 	side->stride = stride_bytes(job->size);
 	side->is_ping_pong =

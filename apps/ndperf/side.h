@@ -7,6 +7,8 @@
 #ifndef NDPERF_SIDE_H
 #define NDPERF_SIDE_H
 
+#include <string.h>
+
 #include "bodies.h"
 #include "window.h"
 
@@ -24,6 +26,18 @@ enum queue {
 };
 
 struct nd2;
+
+/* A completion as the interface hands it out, plx_verbs.h or ND2: making one kind of the other
+ * would be charged to the interface whose kind it was. entry_*() read it. */
+union entry {
+	struct plx_wc wc;
+	uint64_t nd2[4]; /* an ND2_RESULT */
+};
+
+/* Where in it lies what ndperf asks for [bytes]. */
+struct entry_fields {
+	uint8_t id, context, bytes;
+};
 
 /* One queue pair, with the buffers that are its own. */
 struct lane {
@@ -46,7 +60,10 @@ struct lane {
 struct side {
 	const struct options *options;
 	bool is_active, is_inline;
+	bool is_guest;   /* the adapter is lent by a side of ND2, and its events are that one's */
+	bool was_paused; /* what is timed now began before a pause */
 	struct nd2 *nd2; /* --api nd2: its objects, and none of these; NULL: verbs */
+	struct entry_fields fields;
 	struct plx_adapter *adapter;
 	struct plx_adapter_info info;
 	struct plx_pd *pd;
@@ -83,6 +100,8 @@ const char *side_name(const struct options *o, bool is_active);
 /** Open the adapter that the options name. Threads: the one that will poll it */
 bool side_open(struct side *side, const struct options *options, bool is_active,
 	       struct plx_why *why);
+/** One of verbs on the adapter of `host`, which is ND2's and is closed later. */
+bool side_open_beside(struct side *side, const struct side *host, struct plx_why *why);
 void side_close(struct side *side);
 
 /** Memory, completion queues, queue pairs, first receives. Errors: in side->why */
@@ -110,7 +129,41 @@ __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const ch
 bool side_look(struct side *side);
 
 /** Take completions. Returns: how many, all good ones; a bad one is a failure of the side */
-uint32_t side_reap(struct side *side, enum queue queue, struct plx_wc *wc);
+uint32_t side_reap(struct side *side, enum queue queue, union entry *entries);
+
+/** The latency of what was asked for last. */
+static inline void
+side_time(struct side *side, uint64_t now)
+{
+	if (side->is_measuring && plx_likely(!side->was_paused))
+		histogram_add(side->histogram, now - side->asked_at);
+	side->was_paused = false;
+}
+
+/** Of a completion: the number of the message, the lane, the length of what was received. */
+static inline uint64_t
+entry_id(const struct side *side, const union entry *entry)
+{
+	uint64_t id;
+	memcpy(&id, (const uint8_t *)entry + side->fields.id, sizeof(id));
+	return id;
+}
+
+static inline uint32_t
+entry_lane(const struct side *side, const union entry *entry)
+{
+	uint64_t context;
+	memcpy(&context, (const uint8_t *)entry + side->fields.context, sizeof(context));
+	return (uint32_t)context;
+}
+
+static inline uint32_t
+entry_bytes(const struct side *side, const union entry *entry)
+{
+	uint32_t bytes;
+	memcpy(&bytes, (const uint8_t *)entry + side->fields.bytes, sizeof(bytes));
+	return bytes;
+}
 
 /** One go at whatever there is to do. Returns: false: there was nothing */
 bool active_step(struct side *side);

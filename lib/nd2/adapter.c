@@ -233,3 +233,9 @@ plx_nd2_adapter_info(IND2Adapter *face, struct plx_adapter_info *out)
 {
 	*out = nd2_adapter_of(face)->port->info;
 }
+
+struct plx_adapter *
+plx_nd2_adapter_verbs(IND2Adapter *face)
+{
+	return nd2_adapter_of(face)->port->adapter;
+}

@@ -56,7 +56,8 @@ def pick(outputs, figure):
     for output in outputs.get(figure.call, []):
         for result in output['results']:
             if (result['op'], result['test'], result['size'], result['raw']) == \
-                    (figure.op, figure.test, figure.size, figure.raw):
+                    (figure.op, figure.test, figure.size, figure.raw) and \
+                    figure.api in (None, result['api']):
                 value = result.get(figure.what) or result['mean']
                 if value:
                     found.append(Sample(value, output['calibration'], not result.get('note')))

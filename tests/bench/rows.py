@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 SHORT = ('--duration', '300ms', '--warmup', '60ms')
 # Losses are rare events: with 1 in 10,000 a shorter time would see too few.
 LONG = ('--duration', '1s', '--warmup', '100ms')
+# Of two that share it.
+SHARED = ('--duration', '120ms', '--warmup', '10ms')
 
 # Quiet machine of baseline: ISA-L's CRC of 4 KiB, and a cache line from core to core [ns].
 CRC_BEST_NS = 42.0
@@ -31,6 +33,7 @@ class Figure:
     size: int
     raw: bool = False
     what: str = 'value'
+    api: str = None     # of a call by `--api both`
 
 
 @dataclass(frozen=True)
@@ -121,21 +124,22 @@ def shared_worker():
 
 
 def overhead():
-    """ND2 over the verbs that it stands on: it posts one by one, and so do those it is held
-    against."""
+    """ND2 over the verbs that it stands on, in turns of milliseconds: hundredths decide, and from
+    one second to the next the machine changes its speed by a third. ND2 posts one by one, and so
+    do those it is held against."""
     found = []
     for layout, words in (('--one-core', 'inline'), ('--shared-worker', 'worker')):
-        same = ('--op', 'write,send', '--size', '64', '--rounds', '2', layout)
-        calls = tuple(Call(api, (*same, '--test', 'rate,latency', '--batch', '1', '--api', api))
-                      for api in ('verbs', 'nd2'))
+        call = Call('both', ('--api', 'both', layout, '--op', 'write,send', '--test',
+                             'rate,latency', '--size', '64', '--batch', '1', '--rounds', '16'))
         def row(name, unit, op, test, bar, at_most=False):
-            return Row(f'64 B {op.upper()} {name}', unit, Figure('nd2', op, test, 64),
-                       Figure('verbs', op, test, 64), bar, at_most)
+            nd2, verbs = (Figure('both', op, test, 64, api=api) for api in ('nd2', 'verbs'))
+            return Row(f'64 B {op.upper()} {name}', unit, nd2, verbs, bar, at_most)
         rows = []
         for op in ('write', 'send'):
             rows += [row(f'rate by ND2, {words}', 'msg/s', op, 'rate', 0.95),
                      row(f'round trip p50 by ND2, {words}', 'ns', op, 'latency', 1.05, True)]
-        found.append(Group(f'ND2 over verbs, {words}', calls, tuple(rows), processes=4))
+        found.append(Group(f'ND2 over verbs, {words}', (call,), tuple(rows), processes=4,
+                           options=SHARED))
     return tuple(found)
 
 
