@@ -22,22 +22,24 @@ struct scene {
 	int (*play)(void);
 };
 
-/** Within a scene: go on only if it holds. */
-#define EXPECT(condition)                                                              \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			return 1;                                                      \
-		}                                                                      \
+/** Within a scene: go on only if it holds. By stderr, which a sanitizer that ends the scene does
+ * not swallow. */
+#define EXPECT(condition)                                                                       \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			return 1;                                                               \
+		}                                                                               \
 	} while (0)
 
 /** Within a scene: the sentence holds these words. */
-#define EXPECT_WORDS(text, words)                                                                 \
-	do {                                                                                      \
-		if (!strstr(text, words)) {                                                       \
-			printf("%s:%d: \"%s\" has no \"%s\"\n", __FILE__, __LINE__, text, words); \
-			return 1;                                                                 \
-		}                                                                                 \
+#define EXPECT_WORDS(text, words)                                                                  \
+	do {                                                                                       \
+		if (!strstr(text, words)) {                                                        \
+			fprintf(stderr, "%s:%d: \"%s\" has no \"%s\"\n", __FILE__, __LINE__, text, \
+				words);                                                            \
+			return 1;                                                                  \
+		}                                                                                  \
 	} while (0)
 
 /** Start this program again to play a scene, and wait for its end.
