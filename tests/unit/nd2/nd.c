@@ -6,6 +6,7 @@
  */
 #include "nd.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
@@ -43,6 +44,29 @@ bool
 nd_is_inline(void)
 {
 	return inline_mode;
+}
+
+pid_t
+nd_thread(const char *name)
+{
+	char path[300], is[32] = "";
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	pid_t thread = 0;
+
+	assert_non_null(tasks);
+	while (!thread && (task = readdir(tasks)) != NULL) {
+		FILE *comm;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		comm = fopen(path, "r");
+		if (comm && fscanf(comm, "%31s", is) == 1 && strcmp(is, name) == 0)
+			thread = (pid_t)strtol(task->d_name, NULL, 10);
+		if (comm)
+			fclose(comm);
+	}
+	closedir(tasks);
+	return thread;
 }
 
 uint64_t

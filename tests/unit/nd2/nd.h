@@ -55,6 +55,9 @@ void nd_start(const char *configuration);
 
 bool nd_is_inline(void);
 
+/** The thread of this process that is called so; 0: there is none. */
+pid_t nd_thread(const char *name);
+
 /* ---- time -------------------------------------------------------------------------------------
  */
 

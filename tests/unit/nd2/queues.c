@@ -6,7 +6,6 @@
  */
 #include "nd.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -322,24 +321,9 @@ queues_share_a_completion_queue_that_is_less_deep(void **state)
 static cpu_set_t
 cpus_of(const char *name)
 {
-	char path[300], is[32] = "";
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *task;
+	pid_t thread = name ? nd_thread(name) : 0;
 	cpu_set_t cpus;
-	pid_t thread = 0;
 
-	assert_non_null(tasks);
-	while (name && !thread && (task = readdir(tasks)) != NULL) {
-		FILE *comm;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
-		comm = fopen(path, "r");
-		if (comm && fscanf(comm, "%31s", is) == 1 && strcmp(is, name) == 0)
-			thread = (pid_t)strtol(task->d_name, NULL, 10);
-		if (comm)
-			fclose(comm);
-	}
-	closedir(tasks);
 	assert_true(!name || thread);
 	assert_int_equal(sched_getaffinity(thread, sizeof(cpus), &cpus), 0);
 	return cpus;

@@ -7,11 +7,9 @@
  */
 #include "nd.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "watch.h"
@@ -21,9 +19,6 @@ enum {
 	CONTROL,
 	ROUNDS = 3000,
 	LONG_BYTES = 20000,
-	WORKERS = 1, /* at most: what runs always */
-	REST_LOOKS = 4,
-	REST_MS = 30000,
 };
 
 static ULONG
@@ -93,48 +88,28 @@ misbehave(void)
 	watch_end(CONTROL);
 }
 
-/* Threads of the process but this one that run, or would. */
-static int
-runners(void)
+/* @param name of a thread */
+static bool
+sleeps(const char *name)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	int count = 0;
+	char path[64], state = '?';
+	FILE *stat;
 
-	assert_non_null(tasks);
-	for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-		char path[300], state = 'S';
-		FILE *stat;
-
-		if (task->d_name[0] == '.' || atoi(task->d_name) == gettid())
-			continue;
-		snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task->d_name);
-		stat = fopen(path, "r");
-		if (stat == NULL)
-			continue; /* it has ended */
-		/* a name may hold spaces, but no parenthesis */
-		if (fscanf(stat, "%*d (%*[^)]) %c", &state) == 1 && state == 'R')
-			count++;
-		fclose(stat);
-	}
-	closedir(tasks);
-	return count;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)nd_thread(name));
+	stat = fopen(path, "r");
+	assert_non_null(stat);
+	assert_int_equal(fscanf(stat, "%*d (%*[^)]) %c", &state), 1);
+	fclose(stat);
+	return state == 'S';
 }
 
-/* The dispatcher, which connecting has woken, sleeps again; before it does it makes one more system
- * call, and between two threads that spin it waits long for its turn. */
+/* Connecting has woken the dispatchers, and each makes one more system call before it sleeps again:
+ * between two threads that spin its turn may come late. */
 static void
 rest(void)
 {
-	uint64_t end = nd_ms() + REST_MS;
-
-	for (int looks = 0; looks < REST_LOOKS; looks++) {
-		const struct timespec moment = {.tv_nsec = 5000000};
-
-		assert_true(nd_ms() < end);
-		if (runners() > WORKERS)
-			looks = 0;
-		nanosleep(&moment, NULL);
-	}
+	if (!nd_is_inline())
+		nd_until(sleeps("nd2-nd0") && sleeps("nd2-nd1"));
 }
 
 static void
