@@ -96,12 +96,18 @@ side_post_receives(struct side *side, uint32_t index)
 	return true;
 }
 
+bool
+side_next_event(struct side *side, struct plx_async *event)
+{
+	return side->nd2 == NULL && !side->is_guest && plx_adapter_next_async(side->adapter, event);
+}
+
 /* Why the queue pair with this context is in ERROR; NULL: nobody has told. */
 static const char *
 cause_of(struct side *side, uint64_t context)
 {
 	struct plx_async event;
-	while (!side->is_guest && plx_adapter_next_async(side->adapter, &event)) {
+	while (side_next_event(side, &event)) {
 		if (event.kind == PLX_EVENT_FAILED && event.context == context)
 			return plx_wc_text((enum plx_wc_status)event.cause);
 	}
@@ -144,9 +150,7 @@ side_look(struct side *side)
 	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
 	if (side->is_ping_pong && !side->has_failed)
 		side_reap(side, QUEUE_SEND, entries);
-	/* by ND2 a queue pair that fails is told by what it flushes, and by nothing else */
-	while (!side->has_failed && side->nd2 == NULL && !side->is_guest &&
-	       plx_adapter_next_async(side->adapter, &event)) {
+	while (!side->has_failed && side_next_event(side, &event)) {
 		/* others than the job's are looked after by whoever has made them */
 		if (event.kind == PLX_EVENT_FAILED && event.context < side->job.qps)
 			side_fail(side, "queue pair %llu failed: %s",

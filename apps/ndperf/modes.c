@@ -30,7 +30,7 @@ struct bench {
 	struct side passive;    /* on this thread too, or unused */
 	struct session guest;   /* --api both: those of verbs on the adapters of these */
 	struct side guest_passive;
-	bool is_duo, is_open, has_passive, has_guest, has_guest_passive;
+	bool is_duo, is_open, has_passive;
 	uint64_t progress_at;
 	const struct job *job;
 };
@@ -157,8 +157,9 @@ all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why
 	for (uint32_t round = 0; round < o->rounds && is_good; round++) {
 		bench->report.round = round;
 		for (uint32_t i = 0; i < n && is_good; i++)
-			is_good = bench->has_guest && !jobs[i].raw ? both_rows(bench, &jobs[i], why)
-								   : one_row(bench, &jobs[i], why);
+			is_good = o->api == API_BOTH && !jobs[i].raw
+					  ? both_rows(bench, &jobs[i], why)
+					  : one_row(bench, &jobs[i], why);
 	}
 	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
 		return say(why, "--json %.150s could not be written in full: %s", o->json,
@@ -242,10 +243,8 @@ wants_adapters(const struct job *jobs, uint32_t n)
 static bool
 open_guests(struct bench *bench, struct plx_why *why)
 {
-	bench->has_guest = side_open_beside(&bench->guest.side, &bench->session.side, why);
-	bench->has_guest_passive =
-		bench->has_guest && side_open_beside(&bench->guest_passive, &bench->passive, why);
-	return bench->has_guest_passive;
+	return side_open_beside(&bench->guest.side, &bench->session.side, why) &&
+	       side_open_beside(&bench->guest_passive, &bench->passive, why);
 }
 
 static bool
@@ -276,10 +275,8 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 	bench->options = o;
 	bench->is_duo = o->layout != LAYOUT_TWO_CORES;
 	bool is_good = measure_with(bench, jobs, n, why);
-	if (bench->has_guest_passive)
-		side_close(&bench->guest_passive);
-	if (bench->has_guest)
-		side_close(&bench->guest.side);
+	side_close(&bench->guest_passive); /* harmless when there are none */
+	side_close(&bench->guest.side);
 	if (bench->has_passive)
 		side_close(&bench->passive);
 	if (bench->is_open)

@@ -13,21 +13,13 @@ _Static_assert(offsetof(ND2_SGE, Buffer) == offsetof(struct plx_sge, va) &&
 		       offsetof(ND2_SGE, MemoryRegionToken) == offsetof(struct plx_sge, key),
 	       "and their fields lie where ND2's do");
 
-_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_SILENT, "a flag of ours, moved");
-_Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "the other one");
-
-static inline ULONG
-flags_of(uint8_t flags)
-{
-	return (ULONG)(flags & PLX_WR_SILENT) >> 1 | (ULONG)(flags & PLX_WR_INLINE) << 2;
-}
-
 static inline HRESULT
 post(IND2QueuePair *qp, const struct plx_send_wr *wr)
 {
 	const ND2_SGE *sge = (const ND2_SGE *)(const void *)wr->sge;
 	void *context = (void *)(uintptr_t)wr->wr_id;
-	ULONG flags = flags_of(wr->flags);
+	ULONG flags = (wr->flags & PLX_WR_SILENT ? ND_OP_FLAG_SILENT_SUCCESS : 0) |
+		      (wr->flags & PLX_WR_INLINE ? ND_OP_FLAG_INLINE : 0);
 	if (wr->op == PLX_WR_SEND)
 		return IND2QueuePair_Send(qp, context, sge, 1, flags);
 	if (wr->op == PLX_WR_WRITE)

@@ -104,7 +104,7 @@ static const struct entry_fields verbs_fields = {
 };
 
 static bool
-has_adapter(struct side *side, struct plx_why *why)
+take_adapter(struct side *side, struct plx_why *why)
 {
 	plx_adapter_query(side->adapter, &side->info);
 	side->is_inline = side->info.mode == PLX_MODE_INLINE;
@@ -137,7 +137,7 @@ side_open(struct side *side, const struct options *o, bool is_active, struct plx
 			say(why, "the adapter cannot be opened: %s", plx_status_text(status));
 		return false;
 	}
-	return has_adapter(side, why);
+	return take_adapter(side, why);
 }
 
 bool
@@ -150,7 +150,7 @@ side_open_beside(struct side *side, const struct side *host, struct plx_why *why
 		.fields = verbs_fields,
 		.adapter = nd2_adapter(host),
 	};
-	return has_adapter(side, why);
+	return take_adapter(side, why);
 }
 
 void
@@ -312,7 +312,7 @@ side_prepare(struct side *side, const struct job *job)
 	struct plx_async old;
 	side_clear(side);
 	/* nothing of what the last job's queue pairs had to tell is about this one */
-	while (side->nd2 == NULL && !side->is_guest && plx_adapter_next_async(side->adapter, &old))
+	while (side_next_event(side, &old))
 		continue;
 	side->job = *job;
 	side->has_failed = false;

@@ -125,6 +125,10 @@ void side_clear(struct side *side);
 /** Keep the first failure. Returns: false */
 __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const char *format, ...);
 
+/** An event of the adapter; by ND2, and beside it, a queue pair that fails is told by what it
+ * flushes, and by nothing else. Returns: false: there is none */
+bool side_next_event(struct side *side, struct plx_async *event);
+
 /** Look for events that no completion tells of. Returns: false when one is a failure */
 bool side_look(struct side *side);
 
