@@ -5,22 +5,17 @@
  * has overrun, and that is told. Start with cqueue_put() and plx_cqueue_poll().
  *
  * Arming is a store on each side followed by a load of what the other side stores, all of them
- * sequentially consistent, so that at least one of the two sees that it must fire; the bit in
- * `armed` is cleared by exactly one of them.
+ * sequentially consistent, so that at least one of the two sees that it must fire; the request in
+ * `asked` is taken by exactly one of them. It says from which entry on it counts, because an entry
+ * can be polled before the engine has looked for who is to be told of it.
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "engine.h"
 
-/* ---- the engine's side --------------------------------------------------------------------------
+/* ---- arming -------------------------------------------------------------------------------------
  */
-
-uint32_t
-cqueue_unreaped(const struct plx_cqueue *cq)
-{
-	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
-}
 
 /* Entries ever taken, when `produced` have been made; the ring knows the low half. */
 static uint64_t
@@ -29,6 +24,48 @@ consumed_of(const struct plx_cqueue *cq, uint64_t produced)
 	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
 
 	return produced - (uint64_t)(int64_t)ahead;
+}
+
+enum {
+	NEWS = PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED, /* the kinds that entries end */
+};
+
+/* What was armed at one moment: a copy of plx_cqueue.asked. */
+struct asked {
+	unsigned long kind[CQ_KINDS];
+};
+
+/* A kind that is armed for the entries after the first `count`. Never 0. */
+static unsigned long
+ask(uint64_t count)
+{
+	return count << 1 | 1;
+}
+
+static bool
+is_beyond(uint64_t count, unsigned long asked)
+{
+	return asked != 0 && count > asked >> 1;
+}
+
+static struct asked
+load_asked(const struct plx_cqueue *cq)
+{
+	struct asked seen;
+
+	for (uint32_t k = 0; k < CQ_KINDS; k++)
+		seen.kind[k] = atomic_load(&cq->asked[k]);
+	return seen;
+}
+
+static uint32_t
+kinds_of(const struct asked *seen)
+{
+	uint32_t kinds = 0;
+
+	for (uint32_t k = 0; k < CQ_KINDS; k++)
+		kinds |= (uint32_t)(seen->kind[k] != 0) << k;
+	return kinds;
 }
 
 /* Two threads may fire at once: the later count stays. */
@@ -41,51 +78,68 @@ note_told(struct plx_cqueue *cq, uint64_t produced)
 		;
 }
 
-/* Take what is armed, among `kinds`. Whoever clears a bit tells of it. */
+/* Take what was seen armed, among `kinds`. Whoever takes it tells of it; what was armed anew since
+ * is another request. */
 static uint32_t
-take_armed(struct plx_cqueue *cq, uint32_t kinds)
+take_armed(struct plx_cqueue *cq, uint32_t kinds, struct asked *seen)
 {
 	uint64_t produced = atomic_load(&cq->produced);
-	uint32_t was = atomic_fetch_and(&cq->armed, ~kinds) & kinds;
+	uint32_t taken = 0;
 
-	if (was & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED))
+	for (uint32_t k = 0; k < CQ_KINDS; k++)
+		if (kinds & 1u << k && seen->kind[k] != 0 &&
+		    atomic_compare_exchange_strong(&cq->asked[k], &seen->kind[k], 0))
+			taken |= 1u << k;
+	if (taken & NEWS)
 		note_told(cq, produced);
-	return was;
+	return taken;
 }
 
-/* Finish what is armed, among `kinds`. */
+/* Which of those that are armed have something to tell (docs/nd2.md). */
 static uint32_t
-fire(struct plx_cqueue *cq, uint32_t kinds)
+due(const struct plx_cqueue *cq, const struct asked *seen)
 {
-	uint32_t was = take_armed(cq, kinds);
-
-	if (was == 0)
-		return 0;
-	atomic_fetch_or(&cq->fired, was);
-	engine_wake(&cq->fd);
-	return was;
-}
-
-/* Which of the armed kinds have something to tell (docs/nd2.md): entries beyond everything that was
- * told of or taken. */
-static uint32_t
-due(const struct plx_cqueue *cq, uint32_t armed)
-{
-	uint64_t produced, consumed, old;
-
 	if (atomic_load(&cq->overrun))
-		return armed;
-	if (!(armed & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED)))
-		return 0;
-	old = atomic_load(&cq->notified);
-	produced = atomic_load(&cq->produced);
-	consumed = consumed_of(cq, produced);
-	if (old < consumed)
-		old = consumed;
+		return PLX_CQ_ARM_ALL;
 	/* The next entry of any kind finishes all that wait for entries. */
-	if (armed & PLX_CQ_ARM_ANY && produced > old)
-		return armed & (PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
-	return atomic_load(&cq->urgent) > old ? armed & PLX_CQ_ARM_SOLICITED : 0;
+	if (is_beyond(atomic_load(&cq->produced), seen->kind[CQ_ANY]))
+		return NEWS;
+	if (is_beyond(atomic_load(&cq->urgent), seen->kind[CQ_SOLICITED]))
+		return PLX_CQ_ARM_SOLICITED;
+	return 0;
+}
+
+/* Everything that was told of or taken is old. Armed already: the older request stays. */
+static void
+request(struct plx_cqueue *cq, uint32_t kinds)
+{
+	uint64_t old = consumed_of(cq, atomic_load(&cq->produced));
+	uint64_t told = atomic_load(&cq->notified);
+
+	if (old < told)
+		old = told;
+	for (uint32_t k = 0; k < CQ_KINDS; k++) {
+		unsigned long none = 0;
+
+		if (kinds & 1u << k)
+			atomic_compare_exchange_strong(&cq->asked[k], &none, ask(old));
+	}
+}
+
+static PLX_COLD void
+fire(struct plx_cqueue *cq, uint32_t fired)
+{
+	atomic_fetch_or(&cq->fired, fired);
+	engine_wake(&cq->fd);
+}
+
+/* ---- the engine's side --------------------------------------------------------------------------
+ */
+
+uint32_t
+cqueue_unreaped(const struct plx_cqueue *cq)
+{
+	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
 }
 
 static PLX_COLD void
@@ -200,17 +254,20 @@ cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 void
 cqueue_notify(struct plx_cqueue *cq)
 {
-	uint32_t armed;
+	struct asked seen;
+	uint32_t fired;
 
 	cq->touched = false;
 	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
 	atomic_store(&cq->produced, cq->made);
-	armed = atomic_load(&cq->armed);
-	if (plx_likely(armed == 0))
+	seen = load_asked(cq);
+	if (plx_likely((seen.kind[CQ_ANY] | seen.kind[CQ_SOLICITED] | seen.kind[CQ_ERRORS]) == 0))
 		return;
-	armed = due(cq, armed);
-	if (armed != 0 && fire(cq, armed) != 0)
-		plx_count(&cq->engine->counters.notifications, 1);
+	fired = take_armed(cq, due(cq, &seen), &seen);
+	if (fired == 0)
+		return;
+	fire(cq, fired);
+	plx_count(&cq->engine->counters.notifications, 1);
 }
 
 static bool
@@ -372,21 +429,32 @@ plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 enum plx_status
 plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 {
+	uint32_t now = 0;
+
 	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
 		return PLX_INVALID;
-	atomic_fetch_or(&cq->armed, kinds);
-	kinds = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : due(cq, atomic_load(&cq->armed));
+	request(cq, kinds);
+	if (!PLX_MUTANT(ARM_DOES_NOT_LOOK)) {
+		struct asked seen = load_asked(cq);
+
+		now = take_armed(cq, due(cq, &seen), &seen);
+	}
 	if (fired != NULL)
-		*fired = kinds ? take_armed(cq, kinds) : 0;
-	else if (kinds)
-		fire(cq, kinds);
+		*fired = now;
+	else if (now != 0)
+		fire(cq, now);
 	return atomic_load(&cq->overrun) ? PLX_FULL : PLX_OK;
 }
 
 uint32_t
 plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds)
 {
-	return atomic_fetch_and(&cq->armed, ~kinds) & kinds;
+	uint32_t taken = 0;
+
+	for (uint32_t k = 0; k < CQ_KINDS; k++)
+		if (kinds & 1u << k && atomic_exchange(&cq->asked[k], 0) != 0)
+			taken |= 1u << k;
+	return taken;
 }
 
 uint32_t
@@ -441,12 +509,13 @@ void
 plx_cqueue_query(const struct plx_cqueue *cq, struct plx_cqueue_view *out)
 {
 	uint64_t produced = atomic_load(&cq->produced);
+	struct asked seen = load_asked(cq);
 
 	*out = (struct plx_cqueue_view){
 		.depth = atomic_load(&cq->depth),
 		.produced = produced,
 		.consumed = consumed_of(cq, produced),
-		.armed = atomic_load(&cq->armed),
+		.armed = kinds_of(&seen),
 		.overrun = atomic_load(&cq->overrun),
 	};
 }

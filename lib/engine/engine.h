@@ -95,6 +95,17 @@ wheel_tick_of(uint64_t ns)
 /* ---- completion queues: cqueue.c ----------------------------------------------------------------
  */
 
+/* Places of the kinds of enum plx_cq_arm. */
+enum {
+	CQ_ANY,
+	CQ_SOLICITED,
+	CQ_ERRORS,
+	CQ_KINDS,
+};
+_Static_assert(PLX_CQ_ARM_ANY == 1 << CQ_ANY && PLX_CQ_ARM_SOLICITED == 1 << CQ_SOLICITED &&
+		       PLX_CQ_ARM_ERRORS == 1 << CQ_ERRORS && PLX_CQ_ARM_ALL == (1 << CQ_KINDS) - 1,
+	       "each kind is the bit of its place");
+
 struct plx_cqueue {
 	/* never written: a reader who polls keeps this line */
 	struct rte_ring *ring;
@@ -124,10 +135,10 @@ struct plx_cqueue {
 	atomic_bool overrun;
 
 	/* written by both */
-	ALIGNED_LINE atomic_uint armed; /* enum plx_cq_arm */
-	atomic_uint fired;
-	atomic_ulong notified; /* `produced` at the last notification */
-	atomic_int fd;         /* -1: nobody asked for one */
+	ALIGNED_LINE atomic_ulong asked[CQ_KINDS]; /* 0: not armed; else see ask() */
+	atomic_ulong notified;                     /* `produced` at the last notification */
+	atomic_uint fired;                         /* enum plx_cq_arm */
+	atomic_int fd;                             /* -1: nobody asked for one */
 };
 
 _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");

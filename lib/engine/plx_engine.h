@@ -264,8 +264,8 @@ const struct rte_ring *plx_cqueue_ring(const struct plx_cqueue *cq);
 
 /**
  * Ask, once, to be told. With the watermark rule: fires iff an entry of the kind was produced after
- * both the last notification and the last poll that could have taken it; so poll, find nothing,
- * arm never misses an entry.
+ * both the last notification and the last poll before this call; so poll, find nothing, arm never
+ * misses an entry. An entry produced after it fires, though it be polled first.
  *
  * @param kinds enum plx_cq_arm bits, added to those that are armed
  * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of

@@ -235,7 +235,8 @@ PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /**
- * Ask, once, to be told of an entry produced after both the last notification and the last poll.
+ * Ask, once, to be told of an entry produced after both the last notification and the last poll
+ * before this call.
  *
  * @param kinds enum plx_arm bits
  * @param fired [out] those that fired at once, whoever had armed them: nobody else is told. NULL:
