@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <rte_pause.h>
 #include <rte_rcu_qsbr.h>
 
 #include "objects.h"
 
 enum {
-	WAIT_YIELDS = 64,              /* a spinning engine is through a cycle long before */
+	WAIT_SPINS = 32,               /* a spinning engine is through a cycle long before */
+	WAIT_YIELDS = 64,              /* it may share our core */
 	WAIT_SLEEP_NS = 50 * PLX_USEC, /* then it has been put to sleep, and so are we */
 };
 
@@ -66,7 +68,11 @@ engines_wait(struct plx_adapter *adapter, uint64_t token)
 		return PLX_OK;
 	deadline = steady_ns() + PLX_COMMAND_TIMEOUT_NS;
 	for (uint32_t i = 0; !engines_passed(adapter, token); i++) {
-		if (i < WAIT_YIELDS) {
+		if (i < WAIT_SPINS) {
+			rte_pause();
+			continue;
+		}
+		if (i < WAIT_SPINS + WAIT_YIELDS) {
 			sched_yield();
 			continue;
 		}
