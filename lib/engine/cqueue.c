@@ -109,6 +109,17 @@ due(const struct plx_cqueue *cq, const struct asked *seen)
 	return 0;
 }
 
+/* Take what is armed and has something to tell. Returns: its kinds */
+static uint32_t
+take_due(struct plx_cqueue *cq)
+{
+	struct asked seen = load_asked(cq);
+
+	if (plx_likely((seen.kind[CQ_ANY] | seen.kind[CQ_SOLICITED] | seen.kind[CQ_ERRORS]) == 0))
+		return 0;
+	return take_armed(cq, due(cq, &seen), &seen);
+}
+
 /* Everything that was told of or taken is old. Armed already: the older request stays. */
 static void
 request(struct plx_cqueue *cq, uint32_t kinds)
@@ -254,17 +265,13 @@ cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 void
 cqueue_notify(struct plx_cqueue *cq)
 {
-	struct asked seen;
 	uint32_t fired;
 
 	cq->touched = false;
 	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
 	atomic_store(&cq->produced, cq->made);
-	seen = load_asked(cq);
-	if (plx_likely((seen.kind[CQ_ANY] | seen.kind[CQ_SOLICITED] | seen.kind[CQ_ERRORS]) == 0))
-		return;
-	fired = take_armed(cq, due(cq, &seen), &seen);
-	if (fired == 0)
+	fired = take_due(cq);
+	if (plx_likely(fired == 0))
 		return;
 	fire(cq, fired);
 	plx_count(&cq->engine->counters.notifications, 1);
@@ -429,16 +436,12 @@ plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 enum plx_status
 plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 {
-	uint32_t now = 0;
+	uint32_t now;
 
 	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
 		return PLX_INVALID;
 	request(cq, kinds);
-	if (!PLX_MUTANT(ARM_DOES_NOT_LOOK)) {
-		struct asked seen = load_asked(cq);
-
-		now = take_armed(cq, due(cq, &seen), &seen);
-	}
+	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : take_due(cq);
 	if (fired != NULL)
 		*fired = now;
 	else if (now != 0)
