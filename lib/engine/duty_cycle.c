@@ -82,7 +82,7 @@ serve_recent(struct plx_engine *engine)
 {
 	uint32_t served = 0;
 
-	for (uint32_t i = 0; i < RECENT; i++) {
+	for (uint32_t i = 0; i < engine->recent_used; i++) {
 		struct plx_qpair *qp = engine->recent[i];
 
 		if (qp == NULL || qpair_pull(qp) == 0)
@@ -125,6 +125,8 @@ watch(struct plx_engine *engine, struct plx_qpair *qp)
 		return;
 	engine->recent_since = engine->now;
 	engine->recent_next++;
+	if (engine->recent_used < RECENT)
+		engine->recent_used++;
 	*place = qp;
 	atomic_store(&qp->watched, true);
 }
@@ -154,7 +156,7 @@ serve_doors(struct plx_engine *engine)
 {
 	uint32_t served = 0;
 
-	for (uint32_t top = 0; top < PLX_COUNT_OF(engine->door_summary); top++) {
+	for (uint32_t top = 0; top < engine->door_tops; top++) {
 		uint64_t words;
 
 		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],

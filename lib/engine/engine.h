@@ -479,9 +479,9 @@ struct plx_engine {
 
 	struct qp_entry *table; /* by the low bits of the number */
 	uint32_t table_mask, qp_count;
-	struct plx_qpair *recent[RECENT]; /* posted to lately */
-	uint32_t recent_next;
-	uint64_t recent_since; /* when one last gave way to another */
+	struct plx_qpair *recent[RECENT];  /* posted to lately */
+	uint32_t recent_next, recent_used; /* the place of the next; places that had one */
+	uint64_t recent_since;             /* when one last gave way to another */
 
 	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
 	uint32_t heard_count;
@@ -522,7 +522,7 @@ struct plx_engine {
 
 	/* written by others */
 	ALIGNED_LINE atomic_ulong *doors; /* [doors_words] one bit for each slot of the table */
-	uint32_t door_words;
+	uint32_t door_words, door_tops;   /* tops: words of the summary that are used */
 	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int notice_fd;
 	atomic_uint users; /* completion queues, SRQs, queue pairs and ways made for this engine */

@@ -25,6 +25,7 @@ struct plx_worker {
 	char name[16];
 	atomic_bool stop;
 	_Atomic(struct plx_engine *) engines[PLX_WORKER_ENGINES_MAX];
+	atomic_uint used; /* slots that ever had an engine: a round looks into no others */
 
 	/* the worker's own, written each round: nobody else's memory is on these lines */
 	ALIGNED_LINE struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
@@ -34,9 +35,11 @@ struct plx_worker {
 static uint32_t
 round_of(struct plx_worker *worker)
 {
+	/* Acquire: pairs with the release in use_slot(). */
+	uint32_t used = atomic_load_explicit(&worker->used, memory_order_acquire);
 	uint32_t done = 0;
 
-	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++) {
+	for (uint32_t i = 0; i < used; i++) {
 		struct plx_engine *engine = atomic_load(&worker->engines[i]);
 
 		if (plx_unlikely(engine != worker->online[i])) {
@@ -129,14 +132,28 @@ plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out
 	return PLX_OK;
 }
 
+/* The worker looks into slots up to this one from its next round on. */
+static void
+use_slot(struct plx_worker *worker, uint32_t slot)
+{
+	uint32_t used = atomic_load_explicit(&worker->used, memory_order_relaxed);
+
+	while (used <= slot &&
+	       !atomic_compare_exchange_weak_explicit(&worker->used, &used, slot + 1,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
 enum plx_status
 plx_worker_add(struct plx_worker *worker, struct plx_engine *engine)
 {
 	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++) {
 		struct plx_engine *none = NULL;
 
-		if (atomic_compare_exchange_strong(&worker->engines[i], &none, engine))
-			return PLX_OK;
+		if (!atomic_compare_exchange_strong(&worker->engines[i], &none, engine))
+			continue;
+		use_slot(worker, i);
+		return PLX_OK;
 	}
 	return PLX_FULL;
 }

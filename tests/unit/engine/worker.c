@@ -158,6 +158,24 @@ a_worker_takes_so_many_engines_and_no_more(void **state)
 }
 
 static void
+an_engine_in_the_last_place_is_polled(void **state)
+{
+	struct plx_worker *worker;
+	(void)state;
+	open_for_workers();
+	worker = start(PLX_IDLE_YIELD, -1);
+	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
+		assert_int_equal(plx_worker_add(worker, pair.side[0].engine), PLX_OK);
+	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_OK);
+	traffic(100);
+	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
+		plx_worker_remove(worker, pair.side[0].engine);
+	plx_worker_remove(worker, pair.side[1].engine);
+	plx_worker_stop(worker);
+	close_after_workers();
+}
+
+static void
 a_core_that_is_not_there_is_named(void **state)
 {
 	struct plx_worker_config config = {.idle = PLX_IDLE_SPIN,
@@ -303,6 +321,7 @@ main(void)
 		cmocka_unit_test(every_idle_policy_moves_messages),
 		cmocka_unit_test(a_removed_engine_is_not_touched_and_may_come_back),
 		cmocka_unit_test(a_worker_takes_so_many_engines_and_no_more),
+		cmocka_unit_test(an_engine_in_the_last_place_is_polled),
 		cmocka_unit_test(a_core_that_is_not_there_is_named),
 		cmocka_unit_test(quiescence_is_reported_while_a_worker_polls),
 		cmocka_unit_test(an_engine_that_cannot_be_is_refused_with_a_sentence),
