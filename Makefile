@@ -84,9 +84,10 @@ storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/nd2/shared/libpollux-nd2.so \
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
-	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads $(STORM) \
+	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads tests/unit/mem/mem_threads $(STORM) \
 		$(addprefix tests/unit/win/win_,$(TSAN_WIN)) $(addprefix tests/unit/nd2/nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) build-tsan/tests/unit/ring/ring_threads
+	$(TSAN_WITH) build-tsan/tests/unit/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
 	$(TSAN_WITH) build-tsan/tests/unit/win/win_race 10000
 	for test in $(filter-out race,$(TSAN_WIN)); do \
@@ -157,7 +158,7 @@ BENCH_ARGS ?=
 
 .PHONY: bench
 bench: prepare-test build-release/build.ninja ## every promised figure beside its yardstick; 5 min
-	ninja -C build-release apps/ndperf/ndperf
+	ninja -C build-release apps/ndperf/ndperf tests/bench/bench-nd2-regions
 	tests/bench/run build-release/apps/ndperf/ndperf --json build/bench.json $(BENCH_ARGS)
 
 # ---- housekeeping --------------------------------------------------------------------------

@@ -20,27 +20,44 @@ step(struct command_slot *slot, unsigned from, unsigned to)
 	return atomic_compare_exchange_strong(&slot->state, &from, to);
 }
 
-/* Let the engine go on: by polling it ourselves in inline mode, else by giving the core away, for
- * longer when it takes long. */
-static void
-let_it_run(struct plx_engine *engine, uint32_t *spins)
-{
-	static const struct timespec nap = {.tv_nsec = 50 * 1000};
+enum {
+	LOOKS = 256,   /* a spinning engine is through a cycle before; a pause is as long as one */
+	PAUSES = 1000, /* it is in a long cycle */
+	YIELDS = 1000, /* it may share our core */
+	NAP_NS = 50 * PLX_USEC, /* it has been put to sleep, and so are we */
+};
 
+void
+plx_engine_await(uint32_t *looks)
+{
+	static const struct timespec nap = {.tv_nsec = NAP_NS};
+
+	if (*looks >= LOOKS + PAUSES + YIELDS) {
+		nanosleep(&nap, NULL);
+		return;
+	}
+	if (++*looks < LOOKS)
+		return;
+	if (*looks < LOOKS + PAUSES)
+		rte_pause();
+	else
+		sched_yield();
+}
+
+/* Let the engine go on: by polling it ourselves in inline mode. */
+static void
+let_it_run(struct plx_engine *engine, uint32_t *looks)
+{
 	if (engine->config.inline_mode)
 		plx_engine_poll(engine, plx_clock_ns());
-	else if (++*spins < 1000)
-		rte_pause();
-	else if (*spins < 2000)
-		sched_yield();
 	else
-		nanosleep(&nap, NULL);
+		plx_engine_await(looks);
 }
 
 static struct command_slot *
 claim(struct plx_engine *engine, uint64_t deadline, uint32_t *index)
 {
-	uint32_t spins = 0;
+	uint32_t looks = 0;
 
 	do {
 		for (uint32_t i = 0; i < COMMANDS_MAX; i++) {
@@ -49,7 +66,7 @@ claim(struct plx_engine *engine, uint64_t deadline, uint32_t *index)
 			*index = i;
 			return &engine->slots[i];
 		}
-		let_it_run(engine, &spins);
+		let_it_run(engine, &looks);
 	} while (plx_clock_ns() < deadline);
 	return NULL;
 }
@@ -58,7 +75,7 @@ enum plx_status
 command_call(struct plx_engine *engine, struct command *command)
 {
 	uint64_t deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
-	uint32_t index, spins = 0;
+	uint32_t index, looks = 0;
 	struct command_slot *slot = claim(engine, deadline, &index);
 
 	if (slot == NULL)
@@ -68,7 +85,7 @@ command_call(struct plx_engine *engine, struct command *command)
 	/* As many places as slots: it always fits. */
 	PLX_ASSERT(plx_ring_put(engine->command_ring, sizeof(index), &index, 1) == 1);
 	while (atomic_load(&slot->state) != SLOT_DONE) {
-		let_it_run(engine, &spins);
+		let_it_run(engine, &looks);
 		if (plx_clock_ns() >= deadline && step(slot, SLOT_PENDING, SLOT_CANCELLED))
 			return PLX_TIMEOUT;
 	}

@@ -68,6 +68,14 @@ enum {
 /** A command that the engine has not executed after this was refused with TIMEOUT. */
 #define PLX_COMMAND_TIMEOUT_NS (5 * PLX_SEC)
 
+/**
+ * Between two looks at what an engine of another thread is to have done: returns at once at first,
+ * then after a pause, after giving the core away, after a nap of 50 us. The deadline is the
+ * caller's.
+ * @param looks [in/out] 0 before the first
+ */
+void plx_engine_await(uint32_t *looks);
+
 /* ---- the engine ----------------------------------------------------------------------------- */
 
 struct plx_engine;

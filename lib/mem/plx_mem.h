@@ -5,10 +5,10 @@
  * Start with plx_key_check(); docs/memory.md draws the slot and its life.
  *
  * Who may call what: one thread at a time changes a table ("the caller serialises": everything
- * below that takes a non-const table, but for plx_key_invalidate()); any number of engines check
- * and invalidate keys meanwhile, without a lock. Retiring takes two steps, so that the caller can
- * let every engine pass a quiescent state between them: ..._retire() makes the key invalid at once,
- * ..._release() gives the slot back. After that nothing touches the memory.
+ * below that takes a non-const table, but for plx_region_retire() and plx_key_invalidate()); any
+ * number of engines check and invalidate keys meanwhile, without a lock. Retiring takes two steps,
+ * so that the caller can let every engine pass a quiescent state between them: ..._retire() makes
+ * the key invalid at once, ..._release() gives the slot back, and nothing touches the memory after.
  */
 #ifndef PLX_MEM_H
 #define PLX_MEM_H
@@ -121,6 +121,7 @@ enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region
  * Step one of deregistering: the key is invalid from now on, and the handle good for release only.
  * Errors: NO_KEY, BUSY (a window is bound; one that an engine is invalidating at this moment counts
  * until that engine's call has returned)
+ * Threads: beside whoever changes the table, but for another change of this same region than a bind
  */
 enum plx_status plx_region_retire(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 

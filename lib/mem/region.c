@@ -82,7 +82,7 @@ plx_region_retire(struct plx_mem *mem, struct plx_region region)
 	 * its life yet; "invalid from now on" does not wait for it. */
 	if (plx_life_key(life))
 		(void)plx_slot_end(slot, life);
-	slot->retired = true;
+	__atomic_store_n(&slot->retired, true, __ATOMIC_RELAXED);
 	return PLX_OK;
 }
 

@@ -47,7 +47,7 @@ struct plx_slot {
 	uint32_t parent; /* windows: the region's slot */
 	uint8_t access;
 	uint8_t kind;
-	bool retired; /* the caller's side only */
+	bool retired; /* the caller's side only; atomic, for a region is retired beside a bind */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
 _Static_assert(sizeof(struct plx_slot) == PLX_CACHE_LINE, "a check reads one line");

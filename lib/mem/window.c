@@ -75,7 +75,7 @@ plx_window_retire(struct plx_mem *mem, struct plx_window window)
 	life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
 	if (plx_life_key(life) && plx_slot_end(slot, life))
 		plx_gate_unpin(&mem->slot[slot->parent]);
-	slot->retired = true;
+	__atomic_store_n(&slot->retired, true, __ATOMIC_RELAXED);
 	return PLX_OK;
 }
 

@@ -5,20 +5,12 @@
  * It never holds the adapter's lock while it waits for an engine.
  * Start with plx_mr_register(), then engines_wait().
  */
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <rte_pause.h>
 #include <rte_rcu_qsbr.h>
 
 #include "objects.h"
-
-enum {
-	WAIT_SPINS = 32,               /* a spinning engine is through a cycle long before */
-	WAIT_YIELDS = 64,              /* it may share our core */
-	WAIT_SLEEP_NS = 50 * PLX_USEC, /* then it has been put to sleep, and so are we */
-};
 
 uint64_t
 steady_ns(void)
@@ -44,17 +36,20 @@ engines_token(struct plx_adapter *adapter)
 	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
 }
 
-/* One thread at a time: the check keeps a note that it writes with an atomic and reads without. It
- * waits for nothing, so that the lock is held for a moment only. */
+/* What rte_rcu_qsbr_check() looks at, read and no more: the check notes the least token that all
+ * have reached, on the line that engines read each cycle, with an atomic, and reads the note
+ * without. That would need a lock, and costs as much as the wait itself. */
 static bool
-engines_passed(struct plx_adapter *adapter, uint64_t token)
+engines_passed(const struct plx_adapter *adapter, uint64_t token)
 {
-	bool passed;
+	for (uint32_t i = 0; i < adapter->engines; i++) {
+		/* Acquire: pairs with the release in rte_rcu_qsbr_quiescent(). 0: offline. */
+		uint64_t seen = __atomic_load_n(&adapter->rcu->qsbr_cnt[i].cnt, __ATOMIC_ACQUIRE);
 
-	pthread_mutex_lock(&adapter->lock);
-	passed = rte_rcu_qsbr_check(adapter->rcu, token, false) != 0;
-	pthread_mutex_unlock(&adapter->lock);
-	return passed;
+		if (seen != 0 && seen < token)
+			return false;
+	}
+	return true;
 }
 
 /* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
@@ -62,23 +57,16 @@ engines_passed(struct plx_adapter *adapter, uint64_t token)
 enum plx_status
 engines_wait(struct plx_adapter *adapter, uint64_t token)
 {
+	uint32_t looks = 0;
 	uint64_t deadline;
 
 	if (adapter->rcu == NULL || engines_passed(adapter, token))
 		return PLX_OK;
-	deadline = steady_ns() + PLX_COMMAND_TIMEOUT_NS;
-	for (uint32_t i = 0; !engines_passed(adapter, token); i++) {
-		if (i < WAIT_SPINS) {
-			rte_pause();
-			continue;
-		}
-		if (i < WAIT_SPINS + WAIT_YIELDS) {
-			sched_yield();
-			continue;
-		}
-		if (steady_ns() >= deadline)
+	deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
+	while (!engines_passed(adapter, token)) {
+		if (plx_clock_ns() >= deadline)
 			return PLX_TIMEOUT;
-		sleep_ns(WAIT_SLEEP_NS);
+		plx_engine_await(&looks);
 	}
 	return PLX_OK;
 }
@@ -116,13 +104,15 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	if (access & ~(uint32_t)PLX_ACCESS_ALL || memory == NULL || length == 0 ||
 	    length - 1 > UINTPTR_MAX - (uintptr_t)memory)
 		return PLX_INVALID;
-	made = calloc(1, sizeof(*made));
+	made = malloc(sizeof(*made));
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	made->pd = pd;
-	made->memory = memory;
-	made->length = length;
-	made->mapped = adapter_map_memory(adapter, memory, length);
+	*made = (struct plx_mr){
+		.pd = pd,
+		.memory = memory,
+		.length = length,
+		.mapped = adapter_map_memory(adapter, memory, length),
+	};
 	status = publish(made, access);
 	if (status != PLX_OK) {
 		if (made->mapped)
@@ -134,22 +124,21 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	return PLX_OK;
 }
 
-/* Step one, once: a deregister that timed out is not retired again. */
+/* Step one, once: a deregister that timed out is not retired again. The table needs no lock for it.
+ */
 static enum plx_status
 retire(struct plx_mr *mr)
 {
 	struct plx_adapter *adapter = mr->pd->adapter;
-	enum plx_status status = PLX_OK;
+	enum plx_status status;
 
-	pthread_mutex_lock(&adapter->lock);
-	if (!mr->retired) {
-		status = plx_region_retire(adapter->mem, mr->region);
-		if (status == PLX_OK) {
-			mr->retired = true;
-			mr->token = engines_token(adapter);
-		}
+	if (mr->retired)
+		return PLX_OK;
+	status = plx_region_retire(adapter->mem, mr->region);
+	if (status == PLX_OK) {
+		mr->retired = true;
+		mr->token = engines_token(adapter);
 	}
-	pthread_mutex_unlock(&adapter->lock);
 	return status;
 }
 

@@ -448,10 +448,99 @@ readers_never_see_a_mixture_of_lives_nor_memory_of_a_region_that_is_gone(void **
 	free(stage);
 }
 
+/* ---- a region is retired beside the table's changes --------------------------------------------
+ */
+
+/* Both threads wait for each other's round, then one binds and the other retires. */
+struct meeting {
+	struct box *box;
+	struct plx_region region;
+	uint32_t binder, retirer; /* atomic: rounds begun */
+	enum plx_status retired;
+	bool stop; /* atomic */
+};
+
+static void
+meet(uint32_t *mine, const uint32_t *other, uint32_t round)
+{
+	__atomic_store_n(mine, round, __ATOMIC_RELEASE);
+	while (__atomic_load_n(other, __ATOMIC_ACQUIRE) < round)
+		(void)sched_yield();
+}
+
+static void *
+retirer_main(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	for (uint32_t round = 1;; round += 2) {
+		meet(&meeting->retirer, &meeting->binder, round);
+		if (__atomic_load_n(&meeting->stop, __ATOMIC_RELAXED))
+			return NULL;
+		meeting->retired = plx_region_retire(meeting->box->mem, meeting->region);
+		meet(&meeting->retirer, &meeting->binder, round + 1);
+	}
+}
+
+/* Returns: the bind came first */
+static bool
+bind_beside_a_retire(struct meeting *meeting, uint32_t round)
+{
+	struct box *box = meeting->box;
+	struct plx_window_attr attr = box_window_attr(meeting->region, PLX_ACCESS_REMOTE_READ);
+	struct plx_window window;
+	enum plx_status bound;
+	struct plx_key key;
+
+	meet(&meeting->binder, &meeting->retirer, round);
+	/* Another change of the table, and the bind. */
+	assert_int_equal(plx_window_create(box->mem, box->domain, &window), PLX_OK);
+	bound = plx_window_bind(box->mem, window, &attr, &key);
+	meet(&meeting->binder, &meeting->retirer, round + 1);
+	if (bound == PLX_OK) {
+		assert_int_equal(meeting->retired, PLX_BUSY);
+		assert_int_equal(box_invalidate(box, key), PLX_KEY_GRANTED);
+		assert_int_equal(plx_region_retire(box->mem, meeting->region), PLX_OK);
+	} else {
+		assert_true(bound == PLX_DENIED || bound == PLX_NO_KEY);
+		assert_int_equal(meeting->retired, PLX_OK);
+	}
+	assert_int_equal(plx_region_release(box->mem, meeting->region), PLX_OK);
+	box_drop_window(box, window);
+	return bound == PLX_OK;
+}
+
+static void
+of_a_bind_and_a_retire_beside_it_one_is_first(void **state)
+{
+	struct meeting meeting = {.box = box_open(16, 1)};
+	uint64_t start = now(), first[2] = {0, 0};
+	uint32_t round = 1;
+	struct plx_key key;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, retirer_main, &meeting), 0);
+	do {
+		meeting.region = box_region(meeting.box, BOX_RIGHTS, &key);
+		first[bind_beside_a_retire(&meeting, round)]++;
+		round += 2;
+	} while ((now() - start < RUN_NS / 3 || !first[0] || !first[1]) && now() - start < GIVE_UP);
+	__atomic_store_n(&meeting.stop, true, __ATOMIC_RELAXED);
+	meet(&meeting.binder, &meeting.retirer, round);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	print_message("%llu times the bind came first, %llu times the retire\n",
+		      (unsigned long long)first[1], (unsigned long long)first[0]);
+	assert_true(first[0] && first[1]);
+	assert_int_equal(plx_mem_in_use(meeting.box->mem), 0);
+	box_close(meeting.box);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_bind_and_a_retire_beside_it_one_is_first),
 		cmocka_unit_test(
 			readers_never_see_a_mixture_of_lives_nor_memory_of_a_region_that_is_gone),
 	};
