@@ -66,7 +66,7 @@ register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags
 
 	if (mr->mr != NULL)
 		return ND_INVALID_DEVICE_STATE;
-	pending = plx_pending_begin(&mr->pending, overlapped);
+	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
 	status = plx_mr_register(mr->adapter->pd, (void *)(uintptr_t)buffer, bytes,
@@ -74,9 +74,10 @@ register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags
 	if (status != PLX_OK) {
 		refused = status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
 						  : nd2_call_status(status);
-		return plx_pending_abandon(pending, refused) ? refused : ND_PENDING;
+		(void)plx_pending_abandon(pending, refused);
+		return refused;
 	}
-	atomic_store(&mr->token, plx_mr_key(mr->mr).v);
+	atomic_store_explicit(&mr->token, plx_mr_key(mr->mr).v, memory_order_release);
 	plx_pending_finish(pending, ND_SUCCESS, 0);
 	return ND_PENDING;
 }
@@ -107,7 +108,7 @@ take_back(struct nd2_mr *mr)
 
 	if (status == PLX_OK) {
 		mr->mr = NULL;
-		atomic_store(&mr->token, 0);
+		atomic_store_explicit(&mr->token, 0, memory_order_release);
 	}
 	return status;
 }
@@ -120,14 +121,15 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 
 	if (mr->mr == NULL)
 		return ND_INVALID_DEVICE_STATE;
-	pending = plx_pending_begin(&mr->pending, overlapped);
+	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
 	status = take_back(mr);
 	if (status != PLX_OK) {
 		HRESULT refused = nd2_call_status(status);
 
-		return plx_pending_abandon(pending, refused) ? refused : ND_PENDING;
+		(void)plx_pending_abandon(pending, refused);
+		return refused;
 	}
 	plx_pending_finish(pending, ND_SUCCESS, 0);
 	return ND_PENDING;
@@ -173,11 +175,12 @@ close_mr(struct nd2_object *object)
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
 
 	nd2_port_mine(mr->adapter->port);
-	plx_pending_list_end(&mr->pending, ND_CANCELED);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
 		(void)!take_back(mr);
 	pthread_mutex_unlock(&mr->lock);
+	/* Behind whoever has told its request's end under that lock. */
+	plx_pending_list_end(&mr->pending, ND_CANCELED);
 }
 
 static void

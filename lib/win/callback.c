@@ -19,7 +19,7 @@ serve(void *argument)
 
 	win_pump_never();
 	for (;;) {
-		struct win_packet *packet = win_port_pop(port, WIN_FOREVER);
+		struct win_packet *packet = win_port_pop(port, INFINITE);
 		LPOVERLAPPED_COMPLETION_ROUTINE routine;
 		struct win_packet told;
 

@@ -15,7 +15,7 @@ plx_file_create(void)
 
 	if (!file)
 		return NULL;
-	file->port = NULL;
+	atomic_store_explicit(&file->port, NULL, memory_order_relaxed);
 	file->key = 0;
 	return win_object_open(&file->object);
 }
@@ -47,9 +47,10 @@ void
 win_file_destroy(struct win_object *object)
 {
 	struct plx_file *file = (struct plx_file *)object;
+	struct win_port *port = atomic_load_explicit(&file->port, memory_order_relaxed);
 
-	if (file->port)
-		win_object_release(&file->port->object);
+	if (port)
+		win_object_release(&port->object);
 }
 
 bool
@@ -58,11 +59,12 @@ win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key)
 	bool first;
 
 	pthread_mutex_lock(&file->object.lock);
-	first = !file->port;
+	first = !atomic_load_explicit(&file->port, memory_order_relaxed);
 	if (first) {
 		win_object_hold_again(&port->object);
-		file->port = port;
 		file->key = key;
+		/* Release: who sees the port sees its key. */
+		atomic_store_explicit(&file->port, port, memory_order_release);
 		atomic_fetch_or(&port->object.pumps, atomic_load(&file->object.pumps));
 	}
 	pthread_mutex_unlock(&file->object.lock);
@@ -72,7 +74,9 @@ win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key)
 void
 win_file_tick(struct plx_file *file)
 {
-	if (win_unlikely(file->object.fd >= 0))
+	/* Acquire: pairs with plx_handle_fd(), which stores the descriptor first. */
+	if (win_unlikely(atomic_load_explicit(&file->object.state, memory_order_acquire) &
+			 WIN_POLLED))
 		eventfd_write(file->object.fd, 1);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Requests that are pending, from their begin to their one end; and what an OVERLAPPED says of one.
- * An end happens whole under the lock of the request's file: the status, the event, the packet. So
- * who has had that lock since, as whoever cancels has, finds every request of the list at its end.
- * Start with plx_pending_begin() and end().
+ * The end of one in a list happens whole under the lock of its file: the status, the event, the
+ * packet. So who has had that lock since, as whoever cancels has, finds every request of the list
+ * at its end. Start with plx_pending_begin() and end().
  */
 #include "win.h"
 
@@ -17,7 +17,8 @@
 struct plx_pending {
 	struct win_packet packet;
 	struct plx_pending *previous, *next;
-	struct plx_pending_list *list; /* NULL: it has ended; the file's lock */
+	struct plx_pending_list *list; /* NULL: it has ended, or is brief; the file's lock */
+	bool brief;                    /* it is in no list, and ends where it has begun */
 	struct plx_file *file;         /* held by the list; by the request once it is in none */
 	struct win_object *event;      /* held; NULL: none */
 	bool event_only;               /* no packet */
@@ -102,6 +103,16 @@ unlink_from_list(struct plx_pending *pending)
 	pending->list = NULL;
 }
 
+/* To end it. The file's lock is held. Returns: false: it was cancelled */
+static bool
+claim(struct plx_pending *pending)
+{
+	if (!pending->list)
+		return pending->brief;
+	unlink_from_list(pending);
+	return true;
+}
+
 /* The event of an OVERLAPPED, held. Returns: false: hEvent is none, and not empty either */
 static bool
 hold_event(const OVERLAPPED *overlapped, struct win_object **event)
@@ -112,10 +123,10 @@ hold_event(const OVERLAPPED *overlapped, struct win_object **event)
 	return *event || !handle;
 }
 
-struct plx_pending *
-plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
+/* A request that is in no list yet. Returns: NULL: `refusal` says why */
+static struct plx_pending *
+make(struct plx_pending_list *list, OVERLAPPED *overlapped, bool brief)
 {
-	struct plx_file *file = list->file;
 	struct plx_pending *pending;
 	struct win_object *event;
 
@@ -131,17 +142,40 @@ plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
 	}
 	pending->packet.overlapped = overlapped;
 	atomic_init(&pending->packet.holds, 1);
-	pending->file = file;
+	pending->list = NULL;
+	pending->brief = brief;
+	pending->file = list->file;
 	pending->event = event;
 	pending->event_only = (uintptr_t)overlapped->hEvent & 1;
 	if (event) {
-		win_pumps_brought_by(event, &file->object);
+		win_pumps_brought_by(event, &list->file->object);
 		win_unsignal(event);
 	}
+	return pending;
+}
+
+struct plx_pending *
+plx_pending_begin(struct plx_pending_list *list, OVERLAPPED *overlapped)
+{
+	struct plx_pending *pending = make(list, overlapped, false);
+	struct plx_file *file = list->file;
+
+	if (!pending)
+		return NULL;
 	pthread_mutex_lock(&file->object.lock);
 	store_status(overlapped, STATUS_PENDING, 0);
 	append(list, pending);
 	pthread_mutex_unlock(&file->object.lock);
+	return pending;
+}
+
+struct plx_pending *
+plx_pending_begin_brief(struct plx_pending_list *list, OVERLAPPED *overlapped)
+{
+	struct plx_pending *pending = make(list, overlapped, true);
+
+	if (pending)
+		store_status(overlapped, STATUS_PENDING, 0);
 	return pending;
 }
 
@@ -161,7 +195,8 @@ wake_sleepers(struct bucket *bucket)
 }
 
 /*
- * The one end of a request. The file's lock is held, and the request is in no list.
+ * The one end of a request. The file's lock is held, and the request is in no list; of a brief one,
+ * which the file outlives and nobody else can end, the lock is not wanted.
  * Returns: true: the port has taken a hold of it, and the caller may look at it no more if that was
  * the only one
  */
@@ -170,6 +205,8 @@ end(struct plx_pending *pending, int32_t status, uint64_t information)
 {
 	struct bucket *bucket = bucket_of(pending->packet.overlapped);
 	struct plx_file *file = pending->file;
+	/* Acquire: pairs with win_file_associate(), for the key. */
+	struct win_port *port = atomic_load_explicit(&file->port, memory_order_acquire);
 	bool queued = false;
 
 	/* From here until the end is told, nobody who has seen the status goes on with it. */
@@ -179,11 +216,11 @@ end(struct plx_pending *pending, int32_t status, uint64_t information)
 		win_signal(pending->event);
 		win_object_release(pending->event);
 	}
-	if (file->port && !pending->event_only) {
+	if (port && !pending->event_only) {
 		pending->packet.key = file->key;
 		pending->packet.information = information;
 		pending->packet.status = status;
-		queued = win_port_push(file->port, &pending->packet);
+		queued = win_port_push(port, &pending->packet);
 	}
 	win_file_tick(file);
 	if (win_unlikely(atomic_fetch_sub(&bucket->busy, 1) >= SLEEPS_HERE))
@@ -205,15 +242,17 @@ bool
 plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t information)
 {
 	struct plx_file *file = pending->file;
-	bool queued = false, ours;
+	bool queued = false, ours = pending->brief;
 
-	pthread_mutex_lock(&file->object.lock);
-	ours = pending->list != NULL;
-	if (win_likely(ours)) {
-		unlink_from_list(pending);
+	if (ours) {
 		queued = end(pending, status, information);
+	} else {
+		pthread_mutex_lock(&file->object.lock);
+		ours = claim(pending);
+		if (win_likely(ours))
+			queued = end(pending, status, information);
+		pthread_mutex_unlock(&file->object.lock);
 	}
-	pthread_mutex_unlock(&file->object.lock);
 	/* From here the list may be gone, and with it the file. */
 	if (!ours)
 		let_go(pending);
@@ -230,9 +269,8 @@ plx_pending_abandon(struct plx_pending *pending, int32_t status)
 	bool ours;
 
 	pthread_mutex_lock(&file->object.lock);
-	ours = pending->list != NULL;
+	ours = claim(pending);
 	if (ours) {
-		unlink_from_list(pending);
 		store_status(pending->packet.overlapped, status, 0);
 		if (pending->event)
 			win_object_release(pending->event);

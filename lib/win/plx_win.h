@@ -78,6 +78,15 @@ PLX_WIN_API void plx_pending_list_end(struct plx_pending_list *list, int32_t sta
 PLX_WIN_API struct plx_pending *plx_pending_begin(struct plx_pending_list *list,
 						  OVERLAPPED *overlapped);
 
+/**
+ * As plx_pending_begin(), of a request that the same call finishes or abandons: it is in no list,
+ * nobody can cancel it meanwhile, and its end takes no lock of the file. So the caller has a lock
+ * of its own until then, and calls plx_pending_list_end() only when nobody has that lock.
+ * Tests: tests/unit/win/pending.c
+ */
+PLX_WIN_API struct plx_pending *plx_pending_begin_brief(struct plx_pending_list *list,
+							OVERLAPPED *overlapped);
+
 /** Why this thread's last plx_pending_begin() was NULL: STATUS_INVALID_HANDLE (hEvent is none of an
  * event), STATUS_INSUFFICIENT_RESOURCES. */
 PLX_WIN_API int32_t plx_pending_refusal(void);

@@ -139,15 +139,15 @@ wait_for_packet(struct win_port *port, uint64_t deadline_ns)
 }
 
 struct win_packet *
-win_port_pop(struct win_port *port, uint64_t deadline_ns)
+win_port_pop(struct win_port *port, DWORD milliseconds)
 {
 	struct win_packet *packet = pop_or_watch(port, NULL);
 
 	if (packet)
 		return packet;
 	win_pumps_mine(atomic_load(&port->object.pumps));
-	if (deadline_ns)
-		return wait_for_packet(port, deadline_ns);
+	if (milliseconds)
+		return wait_for_packet(port, win_deadline(milliseconds));
 	return win_pump_once() ? pop_or_watch(port, NULL) : NULL;
 }
 
@@ -210,12 +210,6 @@ nothing_why(struct win_port *port)
 	return win_port_is_closed(port) ? (DWORD)ERROR_ABANDONED_WAIT_0 : (DWORD)WAIT_TIMEOUT;
 }
 
-static uint64_t
-deadline_of(DWORD milliseconds)
-{
-	return milliseconds ? win_deadline(milliseconds) : 0;
-}
-
 BOOL
 GetQueuedCompletionStatus(HANDLE handle, LPDWORD bytes, ULONG_PTR *key, LPOVERLAPPED *overlapped,
 			  DWORD milliseconds)
@@ -230,7 +224,7 @@ GetQueuedCompletionStatus(HANDLE handle, LPDWORD bytes, ULONG_PTR *key, LPOVERLA
 	port = (struct win_port *)win_object_hold(handle, WIN_PORT);
 	if (!port)
 		return FALSE;
-	packet = win_port_pop(port, deadline_of(milliseconds));
+	packet = win_port_pop(port, milliseconds);
 	if (!packet)
 		win_fail(nothing_why(port));
 	win_object_release(&port->object);
@@ -260,7 +254,7 @@ GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG n, 
 	if (!port)
 		return FALSE;
 	/* Waiting is for the first; what else is there comes with it. */
-	packet = win_port_pop(port, deadline_of(milliseconds));
+	packet = win_port_pop(port, milliseconds);
 	if (!packet)
 		win_fail(nothing_why(port));
 	while (packet) {

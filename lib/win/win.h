@@ -193,7 +193,7 @@ struct win_port *win_port_create(void);
 /** Queue a packet, of which the port takes one hold. Returns: false: the port is closed */
 bool win_port_push(struct win_port *port, struct win_packet *packet);
 /** The next packet, the caller's hold. Returns: NULL: none came in time, or the port was closed */
-struct win_packet *win_port_pop(struct win_port *port, uint64_t deadline_ns);
+struct win_packet *win_port_pop(struct win_port *port, DWORD milliseconds);
 bool win_port_is_closed(struct win_port *port);
 /** Its lock is held. */
 bool win_port_has_packets(const struct win_object *object);
@@ -204,8 +204,8 @@ void win_port_close(struct win_object *object);
 
 struct plx_file {
 	struct win_object object;
-	struct win_port *port; /* held; NULL: not associated */
-	ULONG_PTR key;
+	_Atomic(struct win_port *) port; /* held, set once; NULL: not associated */
+	ULONG_PTR key;                   /* before the port */
 };
 
 /** Finished requests go to the port from now on, which the file takes a hold of. Returns: false: it
@@ -217,7 +217,7 @@ void win_file_destroy(struct win_object *object);
  */
 
 void win_thread_close(struct win_object *object);
-/** One request more has finished; the file's lock is held. */
+/** One request more has finished. */
 void win_file_tick(struct plx_file *file);
 
 /* ---- the rest

@@ -81,9 +81,11 @@ a_file_counts_what_has_ended(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_true(plx_pending_finish(plx_pending_begin(&bench.list, &overlapped),
 					       STATUS_SUCCESS, 0));
+	assert_true(plx_pending_finish(plx_pending_begin_brief(&bench.list, &overlapped),
+				       STATUS_SUCCESS, 0));
 	assert_true(readable(fd));
 	assert_int_equal(eventfd_read(fd, &count), 0);
-	assert_int_equal(count, 3);
+	assert_int_equal(count, 4);
 	assert_false(readable(fd));
 	bench_close(&bench);
 }

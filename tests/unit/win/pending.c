@@ -367,6 +367,45 @@ what_is_abandoned_is_told_by_status_alone(void **state)
 	bench_close(&bench);
 }
 
+/* What a call begins and finishes itself: told as any other, and nobody's to cancel. */
+static void
+a_brief_request_is_told_and_cannot_be_cancelled(void **state)
+{
+	struct bench bench = bench_open(true);
+	HANDLE event = new_event(TRUE);
+	OVERLAPPED overlapped = garbage(event);
+	struct plx_pending *pending;
+
+	(void)state;
+	assert_true(SetEvent(event));
+	pending = plx_pending_begin_brief(&bench.list, &overlapped);
+	assert_non_null(pending);
+	assert_false(is_set(event));
+	assert_int_equal(overlapped.Internal, STATUS_PENDING);
+	assert_int_equal(plx_pending_cancel_all(&bench.list), 0);
+	assert_int_equal(overlapped.Internal, STATUS_PENDING);
+	assert_true(plx_pending_finish(pending, STATUS_IO_TIMEOUT, 7));
+	assert_int_equal(plx_overlapped_result(&overlapped, true), STATUS_IO_TIMEOUT);
+	assert_true(is_set(event));
+	assert_packet(bench.port, &overlapped, ERROR_SEM_TIMEOUT, 7);
+	assert_port_empty(bench.port);
+	/* Without a packet, and not at all. */
+	overlapped = garbage((HANDLE)((uintptr_t)event | 1));
+	pending = plx_pending_begin_brief(&bench.list, &overlapped);
+	assert_true(plx_pending_finish(pending, STATUS_SUCCESS, 0));
+	assert_true(is_set(event));
+	pending = plx_pending_begin_brief(&bench.list, &overlapped);
+	assert_true(plx_pending_abandon(pending, STATUS_DEVICE_BUSY));
+	assert_int_equal(overlapped.Internal, (DWORD)STATUS_DEVICE_BUSY);
+	assert_false(is_set(event));
+	assert_port_empty(bench.port);
+	assert_true(CloseHandle(event));
+	overlapped = garbage(event);
+	assert_null(plx_pending_begin_brief(&bench.list, &overlapped));
+	assert_int_equal(plx_pending_refusal(), STATUS_INVALID_HANDLE);
+	bench_close(&bench);
+}
+
 static void
 the_modes_of_a_file_are_as_they_are(void **state)
 {
@@ -402,6 +441,7 @@ main(void)
 		cmocka_unit_test(rule_12_a_wait_goes_by_the_status_and_not_by_the_event),
 		cmocka_unit_test(cancelling_ends_them_in_order_before_it_returns),
 		cmocka_unit_test(what_is_abandoned_is_told_by_status_alone),
+		cmocka_unit_test(a_brief_request_is_told_and_cannot_be_cancelled),
 		cmocka_unit_test(the_modes_of_a_file_are_as_they_are),
 	};
 
