@@ -22,6 +22,7 @@ enum {
 	CRC_BATCHES = 101,
 	CRC_BATCH = 256,
 	TRIP_BATCHES = 101,
+	TRIP_BATCHES_SHORT = 15, /* 2 ms: beside figures that take turns with it */
 	TRIP_BATCH = 500,
 	RING_ENTRIES = 64,
 };
@@ -38,6 +39,7 @@ struct trips {
 	struct rte_ring *back;
 	enum trip_kind kind;
 	int cores[2];
+	int batches;
 	double one_way_ns[TRIP_BATCHES];
 };
 
@@ -133,7 +135,7 @@ answering_thread(void *arg)
 	struct trips *trips = arg;
 
 	pin(trips->cores[1]);
-	for (uint64_t i = 0; i < (uint64_t)TRIP_BATCHES * TRIP_BATCH; i++) {
+	for (uint64_t i = 0; i < (uint64_t)trips->batches * TRIP_BATCH; i++) {
 		await_one(trips, trips->there, 2 * i + 1);
 		send_one(trips, trips->back, 2 * i + 2);
 	}
@@ -147,7 +149,7 @@ asking_thread(void *arg)
 	uint64_t i = 0;
 
 	pin(trips->cores[0]);
-	for (int batch = 0; batch < TRIP_BATCHES; batch++) {
+	for (int batch = 0; batch < trips->batches; batch++) {
 		double start = now_ns();
 
 		for (int k = 0; k < TRIP_BATCH; k++, i++) {
@@ -173,7 +175,7 @@ trips_measure(struct trips *trips)
 	else
 		pthread_join(answering, NULL);
 	pthread_join(asking, NULL);
-	return median(trips->one_way_ns, TRIP_BATCHES);
+	return median(trips->one_way_ns, (size_t)trips->batches);
 }
 
 static struct rte_ring *
@@ -189,6 +191,32 @@ ring_make(const char *name)
 	return ring;
 }
 
+static double
+ring_trips(const int cores[CORES], int batches)
+{
+	static struct trips trips;
+	double ring_ns = 0;
+
+	trips = (struct trips){
+		.kind = TRIP_RING,
+		.cores = {cores[0], cores[1]},
+		.batches = batches,
+		.there = ring_make("there"),
+		.back = ring_make("back"),
+	};
+	if (trips.there && trips.back)
+		ring_ns = trips_measure(&trips);
+	free(trips.there);
+	free(trips.back);
+	return ring_ns;
+}
+
+double
+calibrate_ring(const int cores[CORES])
+{
+	return ring_trips(cores, TRIP_BATCHES_SHORT);
+}
+
 void
 calibrate(const int cores[CORES], struct calibration *out)
 {
@@ -202,13 +230,8 @@ calibrate(const int cores[CORES], struct calibration *out)
 		pthread_join(thread, NULL);
 	if (cores[0] == cores[1])
 		return;
-	trips = (struct trips){.kind = TRIP_LINE, .cores = {cores[0], cores[1]}};
+	trips = (struct trips){
+		.kind = TRIP_LINE, .cores = {cores[0], cores[1]}, .batches = TRIP_BATCHES};
 	out->line_ns = trips_measure(&trips);
-	trips.kind = TRIP_RING;
-	trips.there = ring_make("there");
-	trips.back = ring_make("back");
-	if (trips.there && trips.back)
-		out->ring_ns = trips_measure(&trips);
-	free(trips.there);
-	free(trips.back);
+	out->ring_ns = ring_trips(cores, TRIP_BATCHES);
 }

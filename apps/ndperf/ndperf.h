@@ -193,6 +193,9 @@ int raw_run(const struct options *options, const struct job *job, struct result 
  */
 void calibrate(const int core[CORES], struct calibration *out);
 
+/** The ring hop alone [ns], in 2 ms; two different cores. 0: no memory, no threads */
+double calibrate_ring(const int core[CORES]);
+
 /** Percentiles of a histogram of ticks, in ns. */
 void latency_of(const struct histogram *histogram, struct latency *out);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make bench` measures: groups of ndperf calls that take turns, and the rows they answer.
+"""What `make bench` measures: groups of calls, mostly of ndperf, that take turns, and the rows they
+answer.
 
 A group's calls are made one after the other, as often as its `processes` says; each call goes
 through its rows `--rounds` times. So the two figures of a ratio are always of the same few seconds.
@@ -19,9 +20,10 @@ LINE_BEST_NS = 141.0
 
 @dataclass(frozen=True)
 class Call:
-    """One way to call ndperf."""
+    """One way to call ndperf, or another program of its build that prints results as it does."""
     key: str
     args: tuple
+    program: str = ''   # from the build's folder; '': ndperf, with the options of the group
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,15 @@ def overhead():
     return tuple(found)
 
 
+def registering():
+    """A region's life through ND2, in ring entries from core to core, which take turns with it."""
+    call = Call('regions', ('--json',), 'tests/bench/bench-nd2-regions')
+    register, hop = (Figure('regions', op, 'latency', 4096) for op in ('register', 'hop'))
+    return Group('registering by ND2', (call,), (
+        Row('4 KiB Register and Deregister by ND2, in hops', 'ns', register, hop, 8.0, True),),
+        processes=6)
+
+
 def losses():
     """What is left of the goodput when packets vanish, in both directions."""
     same = ('--op', 'write', '--test', 'bandwidth', '--size', '64K')
@@ -210,4 +221,4 @@ def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
             rates('rate1', 'one core', 0.30, '--one-core'), bandwidths(), round_trips(),
-            shared_worker(), *overhead(), losses(), floods(), floors())
+            shared_worker(), *overhead(), registering(), losses(), floods(), floors())
