@@ -41,8 +41,8 @@ struct plx_adapter {
 	struct plx_mem *mem;
 	struct rte_rcu_qsbr *rcu; /* engine `i` is thread `i`; NULL in inline mode */
 
-	/* serialises changes of the key table, of `count` and of `qps`; never held while waiting
-	 * for an engine */
+	/* serialises changes of the key table but the end of a region's life, of `count` and of
+	 * `qps`; never held while waiting for an engine */
 	pthread_mutex_t lock;
 	struct object_counts count;
 	struct plx_list qps; /* struct plx_qp.node */
