@@ -136,19 +136,23 @@ a_removed_engine_is_not_touched_and_may_come_back(void **state)
 	close_after_workers();
 }
 
-static void
-a_worker_takes_so_many_engines_and_no_more(void **state)
+/* The same one many times is many engines to a worker. */
+static struct plx_worker *
+start_with(uint32_t engines)
 {
 	struct plx_worker *worker;
-	(void)state;
+
 	open_for_workers();
 	worker = start(PLX_IDLE_YIELD, -1);
-	/* The same one many times is many engines to a worker. */
-	for (uint32_t i = 0; i < PLX_WORKER_ENGINES_MAX; i++)
+	for (uint32_t i = 0; i < engines; i++)
 		assert_int_equal(plx_worker_add(worker, pair.side[0].engine), PLX_OK);
-	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_FULL);
-	plx_worker_remove(worker, pair.side[0].engine);
-	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_OK);
+	return worker;
+}
+
+/* It has one of the other side, and as many of the first as fit beside it. */
+static void
+stop_full(struct plx_worker *worker)
+{
 	traffic(100);
 	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
 		plx_worker_remove(worker, pair.side[0].engine);
@@ -158,21 +162,23 @@ a_worker_takes_so_many_engines_and_no_more(void **state)
 }
 
 static void
+a_worker_takes_so_many_engines_and_no_more(void **state)
+{
+	struct plx_worker *worker = start_with(PLX_WORKER_ENGINES_MAX);
+	(void)state;
+	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_FULL);
+	plx_worker_remove(worker, pair.side[0].engine);
+	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_OK);
+	stop_full(worker);
+}
+
+static void
 an_engine_in_the_last_place_is_polled(void **state)
 {
-	struct plx_worker *worker;
+	struct plx_worker *worker = start_with(PLX_WORKER_ENGINES_MAX - 1);
 	(void)state;
-	open_for_workers();
-	worker = start(PLX_IDLE_YIELD, -1);
-	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
-		assert_int_equal(plx_worker_add(worker, pair.side[0].engine), PLX_OK);
 	assert_int_equal(plx_worker_add(worker, pair.side[1].engine), PLX_OK);
-	traffic(100);
-	for (uint32_t i = 1; i < PLX_WORKER_ENGINES_MAX; i++)
-		plx_worker_remove(worker, pair.side[0].engine);
-	plx_worker_remove(worker, pair.side[1].engine);
-	plx_worker_stop(worker);
-	close_after_workers();
+	stop_full(worker);
 }
 
 static void
