@@ -156,7 +156,7 @@ serve_doors(struct plx_engine *engine)
 {
 	uint32_t served = 0;
 
-	for (uint32_t top = 0; top < engine->door_tops; top++) {
+	for (uint32_t top = 0; top < PLX_BITMAP_WORDS(engine->door_words); top++) {
 		uint64_t words;
 
 		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],

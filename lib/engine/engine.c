@@ -55,7 +55,6 @@ make_tables(struct plx_engine *engine, int socket)
 	engine->table_mask = slots - 1;
 	engine->table = engine_alloc(slots * sizeof(*engine->table), socket);
 	engine->door_words = slots / 64;
-	engine->door_tops = (engine->door_words + 63) / 64;
 	engine->doors = engine_alloc(engine->door_words * sizeof(*engine->doors), socket);
 	engine->scratch = engine_alloc(engine->port->caps.frame_max, socket);
 	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;

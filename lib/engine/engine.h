@@ -522,7 +522,7 @@ struct plx_engine {
 
 	/* written by others */
 	ALIGNED_LINE atomic_ulong *doors; /* [doors_words] one bit for each slot of the table */
-	uint32_t door_words, door_tops;   /* tops: words of the summary that are used */
+	uint32_t door_words;
 	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int notice_fd;
 	atomic_uint users; /* completion queues, SRQs, queue pairs and ways made for this engine */

@@ -57,12 +57,11 @@ engines_passed(const struct plx_adapter *adapter, uint64_t token)
 enum plx_status
 engines_wait(struct plx_adapter *adapter, uint64_t token)
 {
+	uint64_t deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
 	uint32_t looks = 0;
-	uint64_t deadline;
 
-	if (adapter->rcu == NULL || engines_passed(adapter, token))
+	if (adapter->rcu == NULL)
 		return PLX_OK;
-	deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
 	while (!engines_passed(adapter, token)) {
 		if (plx_clock_ns() >= deadline)
 			return PLX_TIMEOUT;

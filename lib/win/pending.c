@@ -242,17 +242,16 @@ bool
 plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t information)
 {
 	struct plx_file *file = pending->file;
-	bool queued = false, ours = pending->brief;
+	const bool brief = pending->brief;
+	bool queued = false, ours;
 
-	if (ours) {
-		queued = end(pending, status, information);
-	} else {
+	if (!brief)
 		pthread_mutex_lock(&file->object.lock);
-		ours = claim(pending);
-		if (win_likely(ours))
-			queued = end(pending, status, information);
+	ours = claim(pending);
+	if (win_likely(ours))
+		queued = end(pending, status, information);
+	if (!brief)
 		pthread_mutex_unlock(&file->object.lock);
-	}
 	/* From here the list may be gone, and with it the file. */
 	if (!ours)
 		let_go(pending);
