@@ -6,6 +6,7 @@
  */
 #include "ndperf.h"
 #include "plx_base.h"
+#include "window.h"
 
 #include <isa-l/crc.h>
 #include <pthread.h>
@@ -50,22 +51,6 @@ now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *values, size_t n)
-{
-	qsort(values, n, sizeof *values, by_value);
-	return values[n / 2];
 }
 
 static void
@@ -175,7 +160,7 @@ trips_measure(struct trips *trips)
 	else
 		pthread_join(answering, NULL);
 	pthread_join(asking, NULL);
-	return median(trips->one_way_ns, (size_t)trips->batches);
+	return median(trips->one_way_ns, (uint32_t)trips->batches);
 }
 
 static struct rte_ring *

@@ -82,7 +82,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double
+double
 median(double *values, uint32_t n)
 {
 	if (!n)

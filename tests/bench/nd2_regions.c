@@ -6,9 +6,9 @@
  * own; the hops have its core while they are measured.
  * It needs a quiet machine and two cores, and is no test. Start at main().
  *
- * bench-nd2-regions [--json]: a sentence, or every round as ndperf has its results (tests/bench/run
- * reads them). Exit status: 0, 1 the bar is not met, 2 it could not be measured. ND2_PROVIDER names
- * another libpollux-nd2.so than that of this build.
+ * It prints every round as ndperf does its results; tests/bench/run judges them. Exit status: 0, or
+ * 2 when it could not be measured. ND2_PROVIDER names another libpollux-nd2.so than that of this
+ * build.
  */
 #include <ndspi.h>
 
@@ -23,13 +23,13 @@
 #include <unistd.h>
 
 #include "ndperf.h"
+#include "window.h"
 
 enum {
 	ROUNDS = 200,
 	BATCHES = 15, /* in a round */
 	BATCH = 100,
 	BYTES = 4096,
-	BAR_HOPS = 8,
 	/* Below, the two CPUs are threads of one core just now, as a hypervisor may have it. */
 	SIBLINGS_NS = 60,
 };
@@ -45,14 +45,6 @@ now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void
@@ -119,13 +111,6 @@ await_packet(HANDLE port)
 	DWORD bytes;
 
 	need(GetQueuedCompletionStatus(port, &bytes, &key, &which, 10000), "no packet");
-}
-
-static double
-median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return values[n / 2];
 }
 
 /* Register and Deregister [ns], the median of the batches. */
@@ -212,31 +197,6 @@ close_bench(struct bench *bench, IND2Adapter *adapter, HANDLE file)
 	free(bench->memory);
 }
 
-/* Of the rounds that count. Returns: exit status */
-static int
-sentence(const struct bench *bench)
-{
-	double both[ROUNDS], hop[ROUNDS], ratio[ROUNDS], hops;
-	size_t n = 0;
-
-	for (int i = 0; i < ROUNDS; i++) {
-		if (!bench->rounds[i].counts)
-			continue;
-		both[n] = bench->rounds[i].both_ns;
-		hop[n] = bench->rounds[i].hop_ns;
-		ratio[n] = both[n] / hop[n];
-		n++;
-	}
-	need(n > 0, "CPUs 0 and 1 are threads of one core; try again later");
-	hops = median(ratio, n);
-	printf("Register and Deregister of %d bytes %.0f ns, ring hop %.0f ns: %.1f hops "
-	       "(a tenth of the rounds below %.1f, a tenth above %.1f); bar %d; "
-	       "%zu of %d rounds on two cores\n",
-	       BYTES, median(both, n), median(hop, n), hops, ratio[n / 10], ratio[n - 1 - n / 10],
-	       BAR_HOPS, n, ROUNDS);
-	return hops <= BAR_HOPS ? 0 : 1;
-}
-
 static void
 result(const char *op, double ns, bool counts, const char *before)
 {
@@ -245,7 +205,7 @@ result(const char *op, double ns, bool counts, const char *before)
 	       before, op, BYTES, ns, ns, counts ? "" : "two threads of one core");
 }
 
-static int
+static void
 json(const struct bench *bench)
 {
 	const struct calibration *calibration = &bench->calibration;
@@ -259,19 +219,16 @@ json(const struct bench *bench)
 	}
 	printf("],\n\"calibration\": {\"crc_ns\": %.1f, \"line_ns\": %.1f, \"ring_ns\": %.1f}}\n",
 	       calibration->crc_ns, calibration->line_ns, calibration->ring_ns);
-	return 0;
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	const bool as_json = argc == 2 && strcmp(argv[1], "--json") == 0;
 	static struct bench bench;
 	IND2Adapter *adapter;
 	cpu_set_t cpus;
 	HANDLE file;
 
-	need(argc == 1 || as_json, "usage: bench-nd2-regions [--json]");
 	calibrate(cores, &bench.calibration);
 	adapter = open_adapter();
 	CPU_ZERO(&cpus);
@@ -280,5 +237,6 @@ main(int argc, char **argv)
 	open_bench(&bench, adapter, &file);
 	measure(&bench);
 	close_bench(&bench, adapter, file);
-	return as_json ? json(&bench) : sentence(&bench);
+	json(&bench);
+	return 0;
 }

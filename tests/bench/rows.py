@@ -147,7 +147,7 @@ def overhead():
 
 def registering():
     """A region's life through ND2, in ring entries from core to core, which take turns with it."""
-    call = Call('regions', ('--json',), 'tests/bench/bench-nd2-regions')
+    call = Call('regions', (), 'tests/bench/bench-nd2-regions')
     register, hop = (Figure('regions', op, 'latency', 4096) for op in ('register', 'hop'))
     return Group('registering by ND2', (call,), (
         Row('4 KiB Register and Deregister by ND2, in hops', 'ns', register, hop, 8.0, True),),
