@@ -132,7 +132,12 @@ windows_figure(const struct windows_result *result, bool is_median, char *note, 
 	double clean = is_median ? result->per_second : result->mean_clean;
 
 	note[0] = '\0';
-	if (result->clean < WINDOWS_CLEAN_MIN)
+	if (!result->amount)
+		snprintf(note, size,
+			 "busy machine: nothing ended within the %u windows, so the mean of the "
+			 "whole time is shown",
+			 result->all);
+	else if (result->clean < WINDOWS_CLEAN_MIN)
 		snprintf(note, size,
 			 "busy machine: %u of %u windows clean, so the mean of all is shown",
 			 result->clean, result->all);

@@ -99,11 +99,12 @@ bool windows_judge(const struct windows *log, const struct windows *other, uint6
  * The rate to show: of the clean windows where they tell, otherwise of all. They tell when there
  * are enough of them, and they do not say less than all: to leave out the time in which somebody
  * was stopped cannot make a rate lower. Where it does, those who were stopped have no log here (a
- * worker, the peer), or a turn with work in it lasts so long that only idle ones look clean.
+ * worker, the peer), or a turn with work in it lasts so long that only idle ones look clean. Where
+ * nothing was done in any window, all that was done ended after the last one.
  *
  * @param is_median of the clean windows; otherwise their mean
  * @param note      out, "" when they tell; otherwise what a reader must know beside the figure
- * Returns: per second; never 0 when something was done in a window
+ * Returns: per second; 0 only when nothing was done in any window, and with a note
  */
 double windows_figure(const struct windows_result *result, bool is_median, char *note, size_t size);
 

@@ -238,6 +238,7 @@ median_below_what_all_say_is_not_the_figure(void **state)
 		.per_second = 0,
 		.mean = 1000,
 		.mean_clean = 1500,
+		.amount = 100,
 	};
 	char note[160];
 
@@ -246,6 +247,22 @@ median_below_what_all_say_is_not_the_figure(void **state)
 	assert_true(note[0]);
 	assert_true(windows_figure(&result, false, note, sizeof note) == 1500);
 	assert_false(note[0]);
+}
+
+/* A worker that stands still for longer than the windows: its application looks in vain in every one
+ * of them, and what was posted ends after the last. */
+static void
+windows_in_which_nothing_was_done_are_not_the_figure(void **state)
+{
+	struct windows_result result = {.all = 61, .clean = 15};
+	char note[160];
+
+	(void)state;
+	for (int is_median = 0; is_median <= 1; is_median++) {
+		assert_true(windows_figure(&result, is_median, note, sizeof note) < 1);
+		assert_string_equal(note, "busy machine: nothing ended within the 61 windows, so "
+					  "the mean of the whole time is shown");
+	}
 }
 
 static void
@@ -257,6 +274,7 @@ figure_is_of_the_clean_windows_where_they_tell(void **state)
 		.per_second = 901, /* below the mean of all by a little, as on any machine */
 		.mean = 1000,
 		.mean_clean = 1500,
+		.amount = 100,
 	};
 	char note[160];
 
@@ -290,6 +308,7 @@ main(void)
 		cmocka_unit_test(log_that_is_full_takes_no_more),
 		cmocka_unit_test(log_without_windows_says_nothing),
 		cmocka_unit_test(clean_windows_in_which_nothing_was_done_are_not_the_figure),
+		cmocka_unit_test(windows_in_which_nothing_was_done_are_not_the_figure),
 		cmocka_unit_test(median_below_what_all_say_is_not_the_figure),
 		cmocka_unit_test(figure_is_of_the_clean_windows_where_they_tell),
 	};
