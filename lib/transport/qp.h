@@ -157,6 +157,7 @@ struct responder {
 	uint32_t res_count;   /* of remembered resources */
 	uint32_t res_newest;  /* index; the ring is in PSN order */
 	uint32_t res_pending;
+	uint32_t res_next; /* index; no older one is pending. Says nothing while none is */
 #ifdef PLX_MUTANT_BUILD
 	uint8_t *mutant_host; /* where KEY_NOT_RECHECKED goes on writing */
 #endif

@@ -24,13 +24,32 @@ plx_rc_owes(const struct plx_rc *qp)
 	return reply_is_due(qp);
 }
 
+/* The slot `n` behind `slot` in the ring; `n` is at most its length. */
+static uint32_t
+slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
+{
+	uint32_t limit = qp->caps.responder_res;
+
+	return slot + n < limit ? slot + n : slot + n - limit;
+}
+
 /* The i-th remembered resource, oldest first. */
 static struct resource *
 res_at(const struct plx_rc *qp, uint32_t i)
 {
-	uint32_t limit = qp->caps.responder_res;
+	const struct responder *resp = &qp->resp;
 
-	return &qp->res[(qp->resp.res_newest + limit - qp->resp.res_count + 1 + i) % limit];
+	return &qp->res[slot_behind(qp, resp->res_newest,
+				    qp->caps.responder_res - resp->res_count + 1 + i)];
+}
+
+/* How many are between `slot` and the newest. */
+static uint32_t
+res_age(const struct plx_rc *qp, uint32_t slot)
+{
+	uint32_t newest = qp->resp.res_newest;
+
+	return newest >= slot ? newest - slot : newest + qp->caps.responder_res - slot;
 }
 
 struct resource *
@@ -64,11 +83,14 @@ reply_remember(struct plx_rc *qp)
 	struct responder *resp = &qp->resp;
 
 	PLX_ASSERT(reply_has_place(qp));
-	resp->res_newest = (resp->res_newest + 1) % qp->caps.responder_res;
+	resp->res_newest = slot_behind(qp, resp->res_newest, 1);
 	if (resp->res_count < qp->caps.responder_res)
 		resp->res_count++;
 	if (qp->res[resp->res_newest].pending)
 		resp->res_pending--;
+	/* What was the oldest is the newest now. */
+	if (resp->res_next == resp->res_newest)
+		resp->res_next = slot_behind(qp, resp->res_newest, 1);
 	return &qp->res[resp->res_newest];
 }
 
@@ -76,8 +98,13 @@ reply_remember(struct plx_rc *qp)
 void
 reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes)
 {
+	struct responder *resp = &qp->resp;
+	uint32_t slot = (uint32_t)(res - qp->res);
+
+	if (resp->res_pending == 0 || res_age(qp, slot) > res_age(qp, resp->res_next))
+		resp->res_next = slot;
 	if (!res->pending)
-		qp->resp.res_pending++;
+		resp->res_pending++;
 	res->pending = true;
 	res->reply_first = res->reply_next = packet;
 	res->reply_end = packet + (res->kind == PLX_OP_READ_REQUEST ? qp_packets(qp, bytes) : 1);
@@ -234,17 +261,18 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	return true;
 }
 
-/* One is pending: res_pending says so. */
+/* One is pending: res_pending says so. Each answer goes on from where the one before it was found, so
+ * that a requester with many READs open does not make each of their packets dearer. */
 static struct resource *
-oldest_pending(const struct plx_rc *qp)
+oldest_pending(struct plx_rc *qp)
 {
-	uint32_t i = 0;
+	struct responder *resp = &qp->resp;
 
-	while (!res_at(qp, i)->pending) {
-		i++;
-		PLX_ASSERT(i < qp->resp.res_count);
+	while (!qp->res[resp->res_next].pending) {
+		PLX_ASSERT(resp->res_next != resp->res_newest);
+		resp->res_next = slot_behind(qp, resp->res_next, 1);
 	}
-	return res_at(qp, i);
+	return &qp->res[resp->res_next];
 }
 
 /* Is an ACK owed for what lies before the next packet of `res`? */
