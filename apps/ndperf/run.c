@@ -13,6 +13,7 @@
 
 enum {
 	TURNS = 4,       /* steps between two looks at the clock, when messages are short */
+	MANY = 8,        /* messages, after which a look costs less than a hundredth of them */
 	IDLE_TURNS = 64, /* empty ones before a thread gives its core away */
 	SHORT_BYTES = 1024,
 	LONG_BYTES = 64 * 1024,
@@ -165,7 +166,7 @@ go(struct run *run, uint64_t until)
 			return false;
 		}
 		bool has_worked = false;
-		for (uint32_t i = 0; i < turns; i++)
+		for (uint32_t i = 0; i < turns && side->amount - run->seen < MANY; i++)
 			has_worked |= turn(run);
 		empty = has_worked ? 0 : empty + turns;
 		if (!has_worked)

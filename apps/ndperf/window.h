@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Clean windows: a measurement is cut into windows of a millisecond, and those in which a thread
- * was stopped (by the system, or by a neighbour of the machine) do not count.
- * It keeps one thread's log and compares logs afterwards; it never reads the clock by itself.
- * Start with windows_look().
+ * was stopped (by the system, or by a neighbour of the machine) do not count. It was stopped when
+ * it was not seen for longer than the turns of its loop last, which the warm-up shows. It keeps one
+ * thread's log and compares logs afterwards; it never reads the clock by itself. Start with
+ * windows_look().
  */
 #ifndef NDPERF_WINDOW_H
 #define NDPERF_WINDOW_H
@@ -12,7 +13,8 @@
 
 enum {
 	WINDOW_US = 1000,       /* width of a window */
-	WINDOW_GAP_US = 30,     /* a thread that was not seen for longer was stopped */
+	WINDOW_GAP_US = 30,     /* by so much a turn is longer in which the thread was stopped */
+	WINDOW_TURN_US = 200,   /* a turn that lasts longer is a stop, however usual */
 	WINDOWS_CLEAN_MIN = 10, /* fewer say nothing: the result is the mean of all, and marked */
 	WINDOWS_LESS_PERCENT = 10, /* by so much a median may lie below the mean of all */
 	WINDOWS_MAX = 1 << 17,
@@ -26,11 +28,13 @@ struct window {
 
 /* The log of one thread. */
 struct windows {
-	uint64_t last; /* when the thread was seen last [TSC] */
-	uint64_t end;  /* of the window it is in; before the first: when that starts */
-	uint64_t gap;  /* [TSC] */
+	uint64_t last;  /* when the thread was seen last [TSC]; 0: never */
+	uint64_t end;   /* of the window it is in; before the first: 0 */
+	uint64_t start; /* of the first window */
+	uint64_t gap;   /* [TSC] */
 	uint64_t width;
-	uint64_t begin;         /* of the window it is in, as seen */
+	uint64_t turn;  /* four fifths of the warm-up went into turns not longer, about [TSC] */
+	uint64_t begin; /* of the window it is in, as seen */
 	uint64_t amount_before; /* at `begin` */
 	uint32_t at, capacity;
 	bool begun;
@@ -59,15 +63,16 @@ bool windows_init(struct windows *log, uint64_t start, double seconds, uint64_t 
 
 void windows_fini(struct windows *log);
 
-/** What windows_look() does when a window has ended or the thread was away. */
+/** What windows_look() does in the warm-up, when a window has ended, and when the thread was away.
+ */
 void windows_turn(struct windows *log, uint64_t now, uint64_t amount);
 
 /**
- * To be called in every turn of the thread's loop.
+ * To be called in every turn of the thread's loop, in its warm-up too.
  *
  * @param now    [TSC]
  * @param amount done since the beginning, in a unit of the caller's; never decreasing
- * Cost: hot; two compares
+ * Cost: hot; two compares, but for the warm-up
  */
 static inline void
 windows_look(struct windows *log, uint64_t now, uint64_t amount)

@@ -261,8 +261,8 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	return true;
 }
 
-/* One is pending: res_pending says so. Each answer goes on from where the one before it was found, so
- * that a requester with many READs open does not make each of their packets dearer. */
+/* One is pending: res_pending says so. Each answer goes on from where the one before it was found,
+ * so that a requester with many READs open does not make each of their packets dearer. */
 static struct resource *
 oldest_pending(struct plx_rc *qp)
 {

@@ -93,6 +93,46 @@ gap_of_just_the_limit_is_no_stop(void **state)
 	windows_fini(&log);
 }
 
+/* A loop each of whose turns lasts `turn`, with a pause of `stop` at the end of every 50th, from
+ * the warm-up on. Returns: how many of twenty windows are clean */
+static uint32_t
+clean_with_turns_of(uint64_t turn, uint64_t stop)
+{
+	struct windows log;
+	struct windows_result result;
+	uint64_t n = 0;
+
+	assert_true(windows_init(&log, START, 0.019, HZ));
+	for (uint64_t now = START - 4 * MS; now < START + 25 * MS; now += turn) {
+		windows_look(&log, now, n++);
+		now += n % 50 == 0 ? stop : 0;
+	}
+	assert_true(windows_judge(&log, NULL, HZ, &result));
+	windows_fini(&log);
+	return result.clean;
+}
+
+/* Messages by the hundred take longer than a stop on a slow machine, and nobody was stopped. */
+static void
+turn_that_is_long_by_itself_is_no_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(clean_with_turns_of(20 * US, 0), 20);
+	assert_int_equal(clean_with_turns_of(90 * US, 0), 20);
+	assert_int_equal(clean_with_turns_of(90 * US, 20 * US), 20);
+	/* each stop spoils one window or two, and comes each 1 ms, or 4.5 */
+	assert_int_equal(clean_with_turns_of(20 * US, 60 * US), 0);
+	assert_in_range(clean_with_turns_of(90 * US, 60 * US), 10, 16);
+}
+
+static void
+turn_of_a_good_part_of_a_window_is_a_stop(void **state)
+{
+	(void)state;
+	assert_int_equal(clean_with_turns_of(220 * US, 0), 20);
+	assert_int_equal(clean_with_turns_of(240 * US, 0), 0);
+}
+
 static void
 long_stop_spoils_every_window_it_touches(void **state)
 {
@@ -249,8 +289,8 @@ median_below_what_all_say_is_not_the_figure(void **state)
 	assert_false(note[0]);
 }
 
-/* A worker that stands still for longer than the windows: its application looks in vain in every one
- * of them, and what was posted ends after the last. */
+/* A worker that stands still for longer than the windows: its application looks in vain in every
+ * one of them, and what was posted ends after the last. */
 static void
 windows_in_which_nothing_was_done_are_not_the_figure(void **state)
 {
@@ -301,6 +341,8 @@ main(void)
 		cmocka_unit_test(warm_up_is_in_no_window),
 		cmocka_unit_test(window_with_a_stop_is_not_clean),
 		cmocka_unit_test(gap_of_just_the_limit_is_no_stop),
+		cmocka_unit_test(turn_that_is_long_by_itself_is_no_stop),
+		cmocka_unit_test(turn_of_a_good_part_of_a_window_is_a_stop),
 		cmocka_unit_test(long_stop_spoils_every_window_it_touches),
 		cmocka_unit_test(stop_of_either_thread_counts),
 		cmocka_unit_test(rate_of_a_stopped_window_is_not_in_the_figures),
