@@ -16,9 +16,9 @@
 #include "nd2.h"
 
 enum {
-	/* What ND2 clients take as the depth of their own queues: enough for any, and a queue pair
-	 * with all maxima at once takes 16 MiB. tests/unit/nd2/objects.c */
-	QUEUE_DEPTH = 4096,
+	/* What ND2 clients take as the depth of their own queues: enough for any that is known, and
+	 * a queue pair with all maxima at once takes 32 MiB. tests/unit/nd2/objects.c */
+	QUEUE_DEPTH = 8192,
 	CQ_DEPTH = 65536,
 	SRQ_DEPTH = 16384,
 	INLINE_GOOD = 256,      /* [bytes] up to here a copy is cheaper than a look at a key */
