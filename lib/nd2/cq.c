@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Completion queues: made, drained, resized. Who waits for an entry is in notify.c.
- * Draining takes no lock, allocates nothing and makes no system call.
- * Start with get_results().
+ * Draining takes no lock, allocates nothing and makes no system call; but for an adapter that is
+ * told to yield, looking for nothing does. Start with get_results().
  */
 #include "cq.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 enum {
+	LOOKS_PER_YIELD = 64, /* for nothing, as the worker does it */
 	LOOKS_PER_PUMP = 256,
 };
+
+_Static_assert(LOOKS_PER_PUMP % LOOKS_PER_YIELD == 0, "look_again() comes by then");
 
 /* ---- draining ---------------------------------------------------------------------------------
  */
@@ -65,13 +69,31 @@ poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	return got;
 }
 
-/* Inline mode: a client that does nothing but look is all that moves the adapter. The look itself
- * was a duty cycle; now and then what pends is finished, too. */
-static __attribute__((noinline)) ULONG
-pump_and_look(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+/* One more look was for nothing. */
+static inline bool
+has_looked_enough(struct nd2_cq *cq)
 {
-	nd2_port_mine(cq->adapter->port);
-	nd2_port_pump(cq->adapter->port);
+	uint32_t looks = atomic_load_explicit(&cq->idle_looks, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&cq->idle_looks, looks, memory_order_relaxed);
+	return looks % LOOKS_PER_YIELD == 0;
+}
+
+/* What a client does not do that knows nothing of workers and does nothing but look.
+ * Inline mode: it is all that moves the adapter. The look itself was a duty cycle; now and then
+ * what pends is finished, too. An adapter that is told to yield: the core may be the worker's, or
+ * the peer's, without whom nothing will ever be found. */
+static __attribute__((noinline)) ULONG
+look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
+{
+	uint32_t looks = atomic_load_explicit(&cq->idle_looks, memory_order_relaxed);
+
+	if (cq->pumps && looks % LOOKS_PER_PUMP == 0) {
+		nd2_port_mine(cq->adapter->port);
+		nd2_port_pump(cq->adapter->port);
+	}
+	if (cq->yields)
+		sched_yield();
 	return poll_results(cq, results, n);
 }
 
@@ -81,9 +103,9 @@ get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 	ULONG got = poll_results(cq, results, n);
 
-	if (plx_likely(got > 0 || !cq->inline_mode || ++cq->idle_looks % LOOKS_PER_PUMP != 0))
+	if (plx_likely(got > 0 || !(cq->pumps || cq->yields) || !has_looked_enough(cq)))
 		return got;
-	return pump_and_look(cq, results, n);
+	return look_again(cq, results, n);
 }
 
 /* ---- size and place -----------------------------------------------------------------------------
@@ -248,7 +270,8 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->face.lpVtbl = &table;
 	cq->adapter = adapter;
 	cq->depth = depth;
-	cq->inline_mode = adapter->port->inline_mode;
+	cq->pumps = adapter->port->inline_mode;
+	cq->yields = adapter->port->info.idle == PLX_IDLING_YIELD;
 	status = make(cq, file);
 	plx_file_release(file); /* the list has its own hold */
 	if (status != ND_SUCCESS) {

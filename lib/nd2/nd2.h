@@ -246,8 +246,9 @@ struct nd2_cq {
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
-	bool inline_mode;    /* the port's, where GetResults finds it */
-	uint32_t idle_looks; /* in that mode: for nothing */
+	/* the port's, where GetResults finds it: does a look for nothing do more than look? */
+	bool pumps, yields;
+	atomic_uint idle_looks; /* if so; one of two threads at once need not count */
 };
 
 struct nd2_srq {

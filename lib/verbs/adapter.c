@@ -56,6 +56,7 @@ fill_info(struct plx_adapter *adapter)
 	info->path_mtu = adapter->path_mtu;
 	info->hugepages = eal_has_hugepages();
 	info->mode = adapter->wishes.mode;
+	info->idle = adapter->wishes.idle;
 	info->addresses = adapter->wishes.addresses;
 	for (uint32_t i = 0; i < info->addresses; i++)
 		info->address[i] = adapter->wishes.address[i].ip;

@@ -137,6 +137,7 @@ struct plx_adapter_info {
 	bool link;
 	bool forgets; /* a memif: what the peer has not read yet is gone with the process */
 	enum plx_mode mode;
+	enum plx_idling idle; /* as wished; the worker's own is that of the first adapter it has */
 	uint32_t addresses;
 	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
 	/* limits */

@@ -37,6 +37,13 @@ static const char config[] =
 	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
 	");\n";
 
+const char nd_spinning[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\" ]; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"spin\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\" ]; });\n";
+
 /* ---- time -------------------------------------------------------------------------------------
  */
 

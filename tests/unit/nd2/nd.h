@@ -53,6 +53,9 @@ int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
  * and reads this text. */
 void nd_start(const char *configuration);
 
+/* The adapters with a worker, which spins: to yield is a system call. */
+extern const char nd_spinning[];
+
 bool nd_is_inline(void);
 
 /** The thread of this process that is called so; 0: there is none. */

@@ -2,14 +2,15 @@
  *
  * Posts and GetResults, with a worker that spins: no allocation, no lock and no system call, of any
  * thread of the process; in inline mode, where an empty GetResults is all that moves the adapters,
- * no allocation and next to no system call. Beside it a control that must be caught.
- * Start with talk().
+ * no allocation and next to no system call; and on an adapter that is told to yield, where looks
+ * for nothing do. Beside each a control that must be caught. Start with talk().
  */
 #include "nd.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "watch.h"
@@ -18,6 +19,8 @@ enum {
 	TALK,
 	CONTROL,
 	ROUNDS = 3000,
+	LOOKS = 6400,
+	LOOKS_PER_YIELD = 64,
 	LONG_BYTES = 20000,
 };
 
@@ -128,22 +131,42 @@ watched(void **state)
 	nd_pair_close(pair);
 }
 
+static void
+watched_in_vain(void **state)
+{
+	struct nd_options options = {.inline_bytes = 64};
+	struct nd_pair *pair = nd_pair_open(&options);
+
+	(void)state;
+	talk(pair, 20);
+	watch_begin(TALK);
+	for (int i = 0; i < LOOKS; i++)
+		assert_int_equal(look(pair->a.initiator_cq), 0);
+	watch_end(TALK);
+	misbehave();
+	nd_pair_close(pair);
+}
+
 static const struct CMUnitTest body[] = {
 	ND_TEST(watched),
 };
 
-/* As the usual one, but that the worker spins: to yield is a system call. */
-static const char spinning[] =
+static const struct CMUnitTest body_in_vain[] = {
+	ND_TEST(watched_in_vain),
+};
+
+/* Without a worker, whose yields would be among those that are counted. */
+static const char yielding[] =
 	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"spin\";\n"
-	"    packets = 4096; address = [ \"10.78.2.1/24\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"spin\";\n"
-	"    packets = 4096; address = [ \"10.78.2.2/24\" ]; });\n";
+	"  { name = \"in0\"; device = \"net_wire1,end=0\"; mode = \"inline\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.1.1/24\" ]; },\n"
+	"  { name = \"in1\"; device = \"net_wire1,end=1\"; mode = \"inline\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.1.2/24\" ]; });\n";
 
 static void
 with_a_worker(void)
 {
-	nd_start(spinning);
+	nd_start(nd_spinning);
 	if (nd_run("watched", body, 1) != 0)
 		abort();
 }
@@ -152,6 +175,14 @@ static void
 in_inline_mode(void)
 {
 	if (nd_run_inline("watched", body, 1) != 0)
+		abort();
+}
+
+static void
+told_to_yield(void)
+{
+	nd_start(yielding);
+	if (nd_run_inline("watched", body_in_vain, 1) != 0)
 		abort();
 }
 
@@ -189,10 +220,23 @@ in_inline_mode_they_nearly_are(void **state)
 	assert_in_range(counts[TALK].calls, 0, ROUNDS / 100);
 }
 
+/* Two clients that poll, on one core: the one that finds nothing lets the other one run. */
+static void
+told_to_yield_they_do_so_in_vain_only(void **state)
+{
+	struct watch_counts counts[WATCH_PHASES] = {{0}};
+
+	(void)state;
+	count(told_to_yield, counts);
+	assert_int_equal(counts[TALK].first_call, SYS_sched_yield);
+	assert_in_range(counts[TALK].calls, LOOKS / LOOKS_PER_YIELD, LOOKS / LOOKS_PER_YIELD + 5);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(told_to_yield_they_do_so_in_vain_only),
 		cmocka_unit_test(posts_and_results_are_quiet),
 		cmocka_unit_test(in_inline_mode_they_nearly_are),
 	};

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS = 5000,
+	ROUNDS = 2000,
 	WINDOW_EVERY = 8, /* rounds */
 	BYTES = 256,
 	PATIENCE = 2000000000, /* turns of a loop that finds nothing */
@@ -171,6 +171,7 @@ run_sealed(const char *how)
 
 	srq = strcmp(how, "srq") == 0;
 	calls = strcmp(how, "calls") == 0;
+	nd_start(nd_spinning);
 	return nd_run("sealed", tests, 1);
 }
 
