@@ -12,6 +12,7 @@ import time
 
 OOB = '10.1.0.1:7471'
 ADDRESS = ['10.9.0.1/24', '10.9.0.2/24']
+HOST = [address.split('/', maxsplit=1)[0] for address in ADDRESS]
 PACKET = 'framesz=4352,blocksz=69632,framecnt=512'
 PATIENCE = 60  # [s] for anything that ought to happen soon; a loaded machine is slow
 
@@ -76,6 +77,12 @@ class Process:
 
     def signal(self, number):
         self.child.send_signal(number)
+
+    def kill(self):
+        """Whether or not it has ended already."""
+        if not self.has_ended():
+            self.child.kill()
+            self.child.wait()
 
     def __str__(self):
         return (f'`{" ".join(self.words)}` [stdout: {"".join(self.out)[-2000:]}] '
@@ -143,7 +150,7 @@ class Rig:
     def start(self, role, *words, number=0, oob=OOB):
         i = 0 if role == 'server' else 1
         how = [] if self.cm else ['--oob', oob]
-        who = [role, ADDRESS[0].split('/', maxsplit=1)[0]] if self.cm and i else [role]
+        who = [role, HOST[0]] if self.cm and i else [role]
         return self.run(i, [self.ndperf, *who, *how, '--idle', 'yield', '--quiet', *words], number)
 
     def run(self, i, words, number=0, address=None):
@@ -194,12 +201,33 @@ class Rig:
 
     def close(self):
         for process in self.processes:
-            if not process.has_ended():
-                process.child.kill()
-                process.child.wait()
+            process.kill()
         for name in self.spaces:
             subprocess.run(['ip', 'netns', 'del', name], check=False, capture_output=True)
         self.processes, self.spaces = [], []
+
+
+class Clients:
+    """Two hosts for clients of ND2, each with a configuration file of its own in `folder`, as
+    docs/nd2.md tells."""
+
+    def __init__(self, kind, provider, folder):
+        self.hosts = Rig(kind, None)
+        self.provider = provider
+        self.config = [folder / f'{i}.conf' for i in range(2)]
+        for i, path in enumerate(self.config):
+            path.write_text(f'adapters = ( {{ name = "nd"; device = "{self.hosts.device(i)}";\n'
+                            f'  idle = "yield"; packets = 4096;\n'
+                            f'  address = [ "{ADDRESS[i]}" ]; }} );\n')
+
+    def start(self, i, *words, leaks=True):
+        """A program on host `i`, told by the environment alone what it runs on."""
+        settings = [f'POLLUX_CONFIG={self.config[i]}', f'ND2_PROVIDER={self.provider}']
+        if not leaks:
+            settings.append(f'ASAN_OPTIONS={os.environ.get("ASAN_OPTIONS", "")}:detect_leaks=0')
+        process = Process(['env', *settings, *words], self.hosts.space[i])
+        self.hosts.processes.append(process)
+        return process
 
 
 def results(process):
