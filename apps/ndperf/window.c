@@ -70,7 +70,7 @@ PLX_COLD void
 windows_turn(struct windows *log, uint64_t now, uint64_t amount)
 {
 	/* A thread that comes late was stopped from the start. */
-	uint64_t seen = log->begun ? log->last : log->start;
+	uint64_t seen = log->end ? log->last : log->start;
 	bool away;
 
 	if (now < log->start) {
@@ -78,8 +78,7 @@ windows_turn(struct windows *log, uint64_t now, uint64_t amount)
 			learn(log, now - log->last);
 		return;
 	}
-	if (!log->begun) {
-		log->begun = true;
+	if (!log->end) {
 		log->begin = now;
 		log->amount_before = amount;
 		log->end = log->start + log->width;

@@ -37,7 +37,6 @@ struct windows {
 	uint64_t begin; /* of the window it is in, as seen */
 	uint64_t amount_before; /* at `begin` */
 	uint32_t at, capacity;
-	bool begun;
 	struct window *list;
 };
 
