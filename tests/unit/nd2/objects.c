@@ -366,8 +366,8 @@ limits_suit_what_clients_do_with_them(void **state)
 
 	(void)state;
 	assert_int_equal(info.MaxReceiveQueueDepth, info.MaxInitiatorQueueDepth);
-	/* A client that takes the most of both, and grants itself (depth - 1) / 2 for each depth /
-	 * 2 that have arrived, has spent itself after depth^2 / 4 messages: 7 million shall do. */
+	/* A client that takes the most of both, and grants itself one message less than half of it
+	 * for each half that has arrived, stands still after depth^2 / 4; 7 million shall do. */
 	assert_in_range(info.MaxReceiveQueueDepth, 8192, 0xfffffffe);
 	assert_true(info.MaxCompletionQueueDepth >= info.MaxReceiveQueueDepth);
 	assert_int_equal(info.MaxTransferLength, 0x80000000);

@@ -116,35 +116,45 @@ rest(void)
 }
 
 static void
-watched(void **state)
+talk_long(struct nd_pair *pair)
+{
+	talk(pair, ROUNDS);
+}
+
+static void
+look_in_vain(struct nd_pair *pair)
+{
+	for (int i = 0; i < LOOKS; i++)
+		assert_int_equal(look(pair->a.initiator_cq), 0);
+}
+
+static void
+watch(void (*what)(struct nd_pair *pair))
 {
 	struct nd_options options = {.inline_bytes = 64};
 	struct nd_pair *pair = nd_pair_open(&options);
 
-	(void)state;
 	talk(pair, 20);
 	rest();
 	watch_begin(TALK);
-	talk(pair, ROUNDS);
+	what(pair);
 	watch_end(TALK);
 	misbehave();
 	nd_pair_close(pair);
 }
 
 static void
+watched(void **state)
+{
+	(void)state;
+	watch(talk_long);
+}
+
+static void
 watched_in_vain(void **state)
 {
-	struct nd_options options = {.inline_bytes = 64};
-	struct nd_pair *pair = nd_pair_open(&options);
-
 	(void)state;
-	talk(pair, 20);
-	watch_begin(TALK);
-	for (int i = 0; i < LOOKS; i++)
-		assert_int_equal(look(pair->a.initiator_cq), 0);
-	watch_end(TALK);
-	misbehave();
-	nd_pair_close(pair);
+	watch(look_in_vain);
 }
 
 static const struct CMUnitTest body[] = {

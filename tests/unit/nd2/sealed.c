@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS = 2000,
+	ROUNDS = 5000,
 	WINDOW_EVERY = 8, /* rounds */
 	BYTES = 256,
 	PATIENCE = 2000000000, /* turns of a loop that finds nothing */
