@@ -534,6 +534,10 @@ struct plx_engine {
 /* duty_cycle.c */
 void engine_set_online(struct plx_engine *engine, bool online);
 
+/* door.c. Returns: queue pairs served */
+uint32_t engine_serve_recent(struct plx_engine *engine);
+uint32_t engine_serve_doors(struct plx_engine *engine);
+
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Doorbells, the engine's side: which queue pairs were posted to, and whose rings are watched
+ * without a bell (decision 9). The bell itself is rung in post.c.
+ * Start with engine_serve_doors().
+ */
+#include "engine.h"
+
+/* Who was posted to a moment ago is likely to be posted to again: its ring is looked into without
+ * a bell, which would be two cache lines more for both sides. */
+uint32_t
+engine_serve_recent(struct plx_engine *engine)
+{
+	uint32_t served = 0;
+
+	for (uint32_t i = 0; i < engine->recent_used; i++) {
+		struct plx_qpair *qp = engine->recent[i];
+
+		if (qp == NULL || qpair_pull(qp) == 0)
+			continue;
+		engine_schedule(engine, qp);
+		served++;
+	}
+	return served;
+}
+
+/* Whoever takes a turn at posting after this rings the door. Who is in one may have seen the ring
+ * watched, and then it still is. Both sides store, then load what the other stores, sequentially
+ * consistent: one of the two sees the other. Returns: it is not watched any more */
+static bool
+unwatch(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	atomic_store(&qp->watched, false);
+	if (plx_unlikely(atomic_load(&qp->turn.taken))) {
+		atomic_store(&qp->watched, true);
+		return false;
+	}
+	qpair_pull(qp);
+	engine_schedule(engine, qp);
+	return true;
+}
+
+/* Watch this one's ring from now on, instead of the one that has been watched longest. */
+static void
+watch(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	struct plx_qpair **place = &engine->recent[engine->recent_next % RECENT];
+	struct plx_qpair *old = *place;
+
+	if (atomic_load_explicit(&qp->watched, memory_order_relaxed))
+		return;
+	/* More are busy than can be watched: then the bells serve them well enough. */
+	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
+		return;
+	if (old != NULL && !unwatch(engine, old))
+		return;
+	engine->recent_since = engine->now;
+	engine->recent_next++;
+	if (engine->recent_used < RECENT)
+		engine->recent_used++;
+	*place = qp;
+	atomic_store(&qp->watched, true);
+}
+
+/* The queue pairs of one word of doorbells. Returns: bits not served, because enough were */
+static uint64_t
+serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *served)
+{
+	for (; bits != 0 && *served < DOORS_BURST; bits &= bits - 1) {
+		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+		struct plx_qpair *qp = engine->table[slot].qp;
+
+		if (qp == NULL)
+			continue; /* rung, then destroyed */
+		if (qpair_pull(qp) == POSTS_BURST)
+			plx_qpair_ring(qp);
+		watch(engine, qp);
+		engine_schedule(engine, qp);
+		++*served;
+	}
+	return bits;
+}
+
+/* Queue pairs that were posted to. */
+uint32_t
+engine_serve_doors(struct plx_engine *engine)
+{
+	uint32_t served = 0;
+
+	for (uint32_t top = 0; top < PLX_BITMAP_WORDS(engine->door_words); top++) {
+		uint64_t words;
+
+		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],
+						    memory_order_relaxed) == 0))
+			continue;
+		/* Sequentially consistent, as plx_qpair_ring() is. */
+		words = atomic_exchange(&engine->door_summary[top], 0);
+		for (; words != 0; words &= words - 1) {
+			uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);
+			uint64_t left = serve_word(
+				engine, word, atomic_exchange(&engine->doors[word], 0), &served);
+
+			if (plx_unlikely(left != 0)) {
+				atomic_fetch_or(&engine->doors[word], left);
+				atomic_fetch_or(&engine->door_summary[top], words);
+				break;
+			}
+		}
+	}
+	if (served > 0)
+		plx_count(&engine->counters.doorbells, served);
+	return served;
+}
