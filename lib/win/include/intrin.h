@@ -11,6 +11,4 @@
 #include <x86intrin.h>
 #endif
 
-#define __debugbreak() __builtin_trap()
-
 #endif

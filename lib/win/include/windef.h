@@ -8,6 +8,7 @@
 #define PLX_WIN_WINDEF_H
 
 #include "basetsd.h"
+#include "pollux-msvc.h"
 #include "sal.h"
 
 #include <wchar.h>
@@ -38,57 +39,41 @@
 #define EXTERN_C extern
 #endif
 
-/* x86-64 has one calling convention. */
-#define __cdecl
-#define __stdcall
-#define __fastcall
-#define __vectorcall
-#define _cdecl
-#define _stdcall
 #define WINAPI
 #define WINAPIV
 #define APIENTRY
 #define CALLBACK
 #define PASCAL
+#define NTAPI
 #define WSAAPI
 #define FAR
 #define NEAR
 #define CONST const
 #define VOID  void
 
-#define __int8 char
-#define __int16 short
-#define __int32 int
-#define __int64 long long
-
-#define __unaligned
-#define __w64
-#define __forceinline inline __attribute__((__always_inline__))
+#define UNALIGNED   __unaligned
+#define UNALIGNED64 __unaligned
 #define FORCEINLINE __forceinline
 
-/* __declspec(word) or __declspec(word(...)): the word picks the attribute. */
-#define __declspec(...) PLX_DECLSPEC_##__VA_ARGS__
-#define PLX_DECLSPEC_align(n)    __attribute__((__aligned__(n)))
-#define PLX_DECLSPEC_allocate(s) __attribute__((__section__(s)))
-#define PLX_DECLSPEC_deprecated  __attribute__((__deprecated__))
-#define PLX_DECLSPEC_dllexport   __attribute__((__visibility__("default")))
-#define PLX_DECLSPEC_dllimport   __attribute__((__visibility__("default")))
-#define PLX_DECLSPEC_naked       __attribute__((__naked__))
-#define PLX_DECLSPEC_noinline    __attribute__((__noinline__))
-#define PLX_DECLSPEC_noreturn    __attribute__((__noreturn__))
-#define PLX_DECLSPEC_nothrow     __attribute__((__nothrow__))
-#define PLX_DECLSPEC_novtable
-#define PLX_DECLSPEC_property(...)
-#define PLX_DECLSPEC_restrict
-#define PLX_DECLSPEC_selectany __attribute__((__weak__))
-#define PLX_DECLSPEC_thread    __thread
-#define PLX_DECLSPEC_uuid(...)
-#define DECLSPEC_ALIGN(n)  __declspec(align(n))
-#define DECLSPEC_NOINLINE  __declspec(noinline)
-#define DECLSPEC_NORETURN  __declspec(noreturn)
-#define DECLSPEC_NOVTABLE  __declspec(novtable)
-#define DECLSPEC_SELECTANY __declspec(selectany)
-#define DECLSPEC_IMPORT    __declspec(dllimport)
+#define DECLSPEC_ALIGN(n)    __declspec(align(n))
+#define DECLSPEC_NOINLINE    __declspec(noinline)
+#define DECLSPEC_NORETURN    __declspec(noreturn)
+#define DECLSPEC_NOVTABLE    __declspec(novtable)
+#define DECLSPEC_SELECTANY   __declspec(selectany)
+#define DECLSPEC_IMPORT      __declspec(dllimport)
+#define DECLSPEC_EXPORT      __declspec(dllexport)
+#define DECLSPEC_NOTHROW     __declspec(nothrow)
+#define DECLSPEC_SAFEBUFFERS __declspec(safebuffers)
+#define DECLSPEC_UUID(id)
+#define DECLSPEC_DEPRECATED __declspec(deprecated)
+#define DECLSPEC_GUARDIGNORE
+#define DECLSPEC_GUARDNOCF
+#define DECLSPEC_GUARD_SUPPRESS
+#define DECLSPEC_ADDRSAFE
+#define DECLSPEC_CHPE_GUEST
+#define DECLSPEC_INTRIN_TYPE
+#define DECLSPEC_CACHEALIGN DECLSPEC_ALIGN(64)
+#define DECLSPEC_XFGVIRT(base, func)
 
 typedef int32_t BOOL, *PBOOL, *LPBOOL;
 typedef uint8_t BOOLEAN, *PBOOLEAN;
