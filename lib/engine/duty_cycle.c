@@ -108,6 +108,19 @@ connects(const struct plx_engine *engine)
 	return plx_unlikely(engine->gsi != NULL && engine->gsi->busy);
 }
 
+/* After a pause an answer may wait behind other packets, so timers wait for what has come
+ * meanwhile; but a peer that fills every burst puts them off for no longer than the grace. */
+static inline bool
+timers_wait(struct plx_engine *engine, uint32_t received)
+{
+	if (plx_likely(engine->grace_bursts == 0))
+		return false;
+	engine->grace_bursts--;
+	if (received < PLX_ENGINE_BURST || engine->now >= engine->grace_until)
+		engine->grace_bursts = 0;
+	return engine->grace_bursts > 0;
+}
+
 uint32_t
 plx_engine_poll(struct plx_engine *engine, uint64_t now)
 {
@@ -115,12 +128,15 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 
 	PLX_ASSERT(now >= engine->now);
 	engine->now = now;
+	/* One that has begun is not renewed: timers run between any two. */
+	if (plx_unlikely(now - engine->last_poll > LATE_NS) && engine->grace_bursts == 0) {
+		engine->grace_bursts = GRACE_BURSTS;
+		engine->grace_until = now + GRACE_NS;
+	}
+	engine->last_poll = now;
 	done += command_serve(engine);
 	received = engine_receive(engine);
 	done += received;
-	engine->late =
-		(engine->late || now - engine->last_poll > LATE_NS) && received == PLX_ENGINE_BURST;
-	engine->last_poll = now;
 	answer(engine);
 	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
 		/* Somebody on another core waits for these; their ACKs are on their way first. */
@@ -128,7 +144,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 		engine_flush(engine);
 		engine_publish(engine);
 	}
-	if (!engine->late)
+	if (!timers_wait(engine, received))
 		done += run_timers(engine);
 	if (!engine->config.inline_mode) {
 		done += engine_serve_recent(engine);

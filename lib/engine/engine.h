@@ -31,6 +31,7 @@ enum {
 	RECENT = 8,         /* queue pairs whose rings are looked into without a bell */
 	NOTICES_MAX = 4096, /* in the ring; more wait at their objects */
 	LOOP_ROOM = 128,    /* packets of a port to itself */
+	GRACE_BURSTS = 256, /* full RX bursts before timers, after a pause: a large RX ring */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
 };
 
@@ -38,6 +39,8 @@ enum {
 #define TX_STUCK_NS (100 * PLX_MSEC)
 /* After a pause of more than this, all packets that wait are looked at before any timer (F22). */
 #define LATE_NS (10 * PLX_MSEC)
+/* ... but not for longer than this, or than GRACE_BURSTS full bursts: packets may never stop. */
+#define GRACE_NS (10 * PLX_MSEC)
 /* How often a QP in ERROR looks for posts to flush that raced with the error. */
 #define ERROR_SWEEP_NS (1 * PLX_MSEC)
 /* A queue pair whose ring is watched gives way to another at most this often. */
@@ -474,7 +477,8 @@ struct plx_engine {
 	struct plx_port *port;
 	plx_icrc_fn icrc;
 	uint64_t now, last_poll;
-	bool late; /* packets first */
+	uint32_t grace_bursts; /* RX bursts that timers still wait for; 0: they do not wait */
+	uint64_t grace_until;  /* ... and not beyond this time */
 	uint8_t *scratch;
 
 	struct qp_entry *table; /* by the low bits of the number */
