@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_mempool.h>
-
 #include "clock.h"
+#include "plx_engine.h"
 #include "raw_end.h"
 #include "raw_port.h"
 
@@ -22,13 +21,11 @@ enum {
 	STUCK_TURNS = 1 << 16, /* between two looks at the clock while nothing comes */
 	WARMUP_MIN_MS = 1,     /* both threads are up by then */
 	GIVE_UP_MS = 1000,     /* longer than a system keeps a thread from its core */
-	CACHE_PACKETS = 128,
 };
 
 struct raw_row {
 	struct raw_end end[SIDES];
-	struct rte_mempool_cache *cache[SIDES]; /* of each thread */
-	struct histogram *histogram;            /* the caller's, or `own` */
+	struct histogram *histogram; /* the caller's, or `own` */
 	struct histogram own;
 	uint64_t start, finish; /* of what counts [ticks] */
 	uint64_t give_up;       /* a reply that has not come by then will not come [ticks] */
@@ -158,6 +155,9 @@ side_thread(void *arg)
 		/* The command line has been checked against the cores there are. */
 		(void)sched_setaffinity(0, sizeof set, &set);
 	}
+	/* With an id the PMD's own buffers come from this core's cache, as an engine's do; without
+	 * one they take turns through the whole pool, which no cache of the processor holds. */
+	(void)plx_thread_enter();
 	if (row->latency && side->which == 0)
 		ask(row);
 	else if (row->latency)
@@ -178,10 +178,6 @@ row_fini(struct raw_row *row)
 {
 	for (int i = 0; i < SIDES; i++) {
 		windows_fini(&row->end[i].windows);
-		if (row->cache[i]) {
-			rte_mempool_cache_flush(row->cache[i], row->end[i].pool);
-			rte_mempool_cache_free(row->cache[i]);
-		}
 		raw_end_fini(&row->end[i]);
 	}
 	free(row);
@@ -203,9 +199,7 @@ row_init(struct raw_row *row, const struct options *options, const struct job *j
 	for (int i = 0; i < SIDES; i++) {
 		row->core[i] = options->core[row->one_core ? 0 : i];
 		status = raw_end_init(&row->end[i], i, job, &ports, row->one_core);
-		row->cache[i] = rte_mempool_cache_create(CACHE_PACKETS, SOCKET_ID_ANY);
-		row->end[i].cache = row->cache[row->one_core ? 0 : i];
-		if (status != PLX_OK || !row->cache[i])
+		if (status != PLX_OK)
 			goto no_memory;
 	}
 	row->start = ticks() + ticks_of_ms(warmup_ms);
@@ -276,6 +270,10 @@ row_is_sound(const struct raw_row *row, struct plx_why *why)
 static bool
 row_report(const struct raw_row *row, struct result *result, struct plx_why *why)
 {
+	const struct raw_end *end = &row->end[1];
+	/* What is counted is packets, and what is shown is what the row that this one judges
+	 * shows: bits, or messages. */
+	double each = row->bits ? 1 : 1.0 / ((end->size + end->packet - 1) / end->packet);
 	struct windows_result rate;
 
 	if (row->latency) {
@@ -295,10 +293,11 @@ row_report(const struct raw_row *row, struct result *result, struct plx_why *why
 	}
 	result->unit = row->bits ? "bit/s" : "msg/s";
 	/* The same rule as for operations. */
-	result->value = windows_figure(&rate, true, result->note, sizeof result->note);
-	result->mean = rate.mean;
-	result->mean_clean = rate.mean_clean;
-	result->messages = row->bits ? rate.amount / 8 / row->end[1].packet : rate.amount;
+	result->value = windows_figure(&rate, true, result->note, sizeof result->note) * each;
+	result->mean = rate.mean * each;
+	result->mean_clean = rate.mean_clean * each;
+	result->messages =
+		row->bits ? rate.amount / 8 / end->size : (uint64_t)((double)rate.amount * each);
 	result->seconds = rate.seconds;
 	result->windows = rate.all;
 	result->windows_clean = rate.clean;

@@ -172,13 +172,13 @@ write_ack(struct raw_end *end, struct rte_mbuf *packet)
 static inline void
 give_back(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
-	rte_mempool_generic_put(end->pool, (void **)packets, n, end->cache);
+	rte_mempool_put_bulk(end->pool, (void **)packets, n);
 }
 
 static inline bool
 take_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
-	return rte_mempool_generic_get(end->pool, (void **)packets, n, end->cache) == 0;
+	return rte_mempool_get_bulk(end->pool, (void **)packets, n) == 0;
 }
 
 /* Of a message in parts no more than its end: the next one is not written yet. */

@@ -13,7 +13,6 @@
 
 struct rte_mbuf;
 struct rte_mempool;
-struct rte_mempool_cache;
 
 enum {
 	RAW_BURST = 32,
@@ -40,8 +39,7 @@ struct raw_faults {
 /* One end, of one thread; the other end's knows it from packets alone. */
 struct raw_end {
 	/* what does not change */
-	struct rte_mempool *pool;
-	struct rte_mempool_cache *cache; /* of the end's own: its thread has no number in DPDK */
+	struct rte_mempool *pool; /* its thread has an lcore id, and so a cache of packets */
 	plx_icrc_fn icrc;
 	uint8_t *source, *sink; /* [slots * stride] */
 	uint64_t sink_bytes, stride;

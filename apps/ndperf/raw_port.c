@@ -26,6 +26,7 @@ enum {
 	/* A PMD with descriptors of its own fills them with buffers. */
 	DESCRIPTORS = 512,
 	POOL_PACKETS_WIDE = 4095,
+	POOL_CACHE = 128, /* packets, of each thread */
 	POOL_ROOM = RTE_PKTMBUF_HEADROOM + RAW_FRAME_MAX + 128,
 	START_TIMEOUT_MS = 5000,
 };
@@ -58,8 +59,8 @@ static enum plx_status
 pool_make(bool lean, struct plx_why *why)
 {
 	now.ports.pool =
-		rte_pktmbuf_pool_create("raw", lean ? POOL_PACKETS_LEAN : POOL_PACKETS_WIDE, 0, 0,
-					POOL_ROOM, SOCKET_ID_ANY);
+		rte_pktmbuf_pool_create("raw", lean ? POOL_PACKETS_LEAN : POOL_PACKETS_WIDE,
+					POOL_CACHE, 0, POOL_ROOM, SOCKET_ID_ANY);
 	if (now.ports.pool)
 		return PLX_OK;
 	plx_why_say(why, "no memory for %d packets of %d bytes: %s",
