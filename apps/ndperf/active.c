@@ -92,7 +92,7 @@ make_request(struct side *side, struct lane *lane, uint32_t k, uint64_t n, uint3
 
 /* One WRITE and, behind it on the same queue pair, a READ of what it wrote. */
 static bool
-fill_checked_write(struct side *side, uint32_t index)
+post_checked_write(struct side *side, uint32_t index)
 {
 	struct lane *lane = &side->lanes[index];
 	if (lane->posted - lane->done >= side->job.depth || side->is_stopping)
@@ -113,7 +113,7 @@ fill_checked_write(struct side *side, uint32_t index)
 /* A batch when there is room for one; when it ends, one more that asks for the completion of the
  * silent ones before it. */
 static bool
-fill(struct side *side, uint32_t index)
+post_batch(struct side *side, uint32_t index)
 {
 	struct lane *lane = &side->lanes[index];
 	const struct job *job = &side->job;
@@ -219,8 +219,13 @@ active_step(struct side *side)
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
 		complete(side, &entries[i]);
 	bool reads_back = side->job.op == OP_WRITE && side->job.check;
-	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++)
-		has_posted |= reads_back ? fill_checked_write(side, i) : fill(side, i);
+	for (uint32_t i = 0; i < side->job.qps && !side->has_failed; i++) {
+		while (reads_back ? post_checked_write(side, i) : post_batch(side, i)) {
+			has_posted = true;
+			if (!side->job.fill)
+				break;
+		}
+	}
 	return n != 0 || has_posted;
 }
 

@@ -55,6 +55,7 @@ fill_job(const struct options *o, enum op op, enum test test, uint32_t size, str
 		.size = is_atomic(op) ? 8 : size,
 		.qps = o->qps != 0 && !is_latency ? o->qps : 1,
 		.check = o->check,
+		.fill = o->fill && !is_latency,
 		.rewrite = o->rewrite != 0 && (op == OP_SEND || op == OP_WRITE),
 		.path_mtu = o->path_mtu,
 		.inline_bytes = o->inline_bytes,
@@ -86,6 +87,7 @@ raw_of(const struct options *o, const struct job *job, struct job *raw)
 	*raw = *job;
 	raw->raw = true;
 	raw->check = false;
+	raw->fill = false;
 	raw->qps = 1;
 	raw->path_mtu = o->path_mtu != 0 ? o->path_mtu : RAW_MTU;
 }

@@ -130,8 +130,9 @@ json_row(FILE *to, const struct result *r, uint32_t round, bool is_first, bool h
 	};
 	for (uint32_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		fprintf(to, ", \"%s\": %" PRIu64, numbers[i].name, numbers[i].value);
-	fprintf(to, ", \"rewrite\": %s, \"check\": %s", job->rewrite ? "true" : "false",
-		job->check ? "true" : "false");
+	fprintf(to, ", \"rewrite\": %s, \"check\": %s, \"fill\": %s",
+		job->rewrite ? "true" : "false", job->check ? "true" : "false",
+		job->fill ? "true" : "false");
 	put_number(to, "seconds", r->seconds);
 	put_number(to, "value", r->value);
 	put_field(to, "unit", r->unit);

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "options.h"
+#include "raw_port.h"
 #include "report.h"
 #include "session.h"
 
@@ -31,6 +32,9 @@ struct bench {
 	struct session guest;   /* --api both: those of verbs on the adapters of these */
 	struct side guest_passive;
 	bool is_duo, is_open, has_passive;
+	bool takes_turns; /* adapters and raw rows open the same devices, one after the other */
+	bool has_head;    /* of the report */
+	struct calibration calibration;
 	uint64_t progress_at;
 	const struct job *job;
 };
@@ -72,9 +76,11 @@ start_eal(const struct options *o, struct plx_why *why)
 static void
 tell_hugepages(const struct plx_adapter_info *info)
 {
-	if (!info->hugepages)
+	static bool is_told;
+	if (!info->hugepages && !is_told)
 		fprintf(stderr, "ndperf: there are no hugepages, so it goes on without; "
 				"`echo 512 > /proc/sys/vm/nr_hugepages` makes 1 GiB of them\n");
+	is_told = true;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -142,29 +148,53 @@ one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 	return is_good;
 }
 
+/* Rows of what is open. The head of the report tells of it, once. */
 static bool
-all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	bool is_good = true;
+	if (!bench->has_head)
+		report_head(&bench->report, bench->is_open ? &bench->session.side.info : NULL,
+			    &bench->calibration);
+	bench->has_head = true;
+	bench->session.look = progress;
+	for (uint32_t i = 0; i < n && is_good; i++)
+		is_good = bench->options->api == API_BOTH && !jobs[i].raw
+				  ? both_rows(bench, &jobs[i], why)
+				  : one_row(bench, &jobs[i], why);
+	return is_good;
+}
+
+/* Whoever measures a list of jobs: rows(), or what opens the adapters first. */
+typedef bool measure_fn(struct bench *bench, const struct job *jobs, uint32_t n,
+			struct plx_why *why);
+
+/* The whole report: `measure` is called once a round. */
+static bool
+all_rounds(struct bench *bench, measure_fn *measure, const struct job *jobs, uint32_t n,
+	   struct plx_why *why)
 {
 	const struct options *o = bench->options;
-	struct calibration calibration;
 	bool is_good = true;
-	calibrate(o->core, &calibration);
+	calibrate(o->core, &bench->calibration);
 	if (!report_open(&bench->report, o, n * o->rounds, why))
 		return false;
-	report_head(&bench->report, bench->is_open ? &bench->session.side.info : NULL,
-		    &calibration);
-	bench->session.look = progress;
 	for (uint32_t round = 0; round < o->rounds && is_good; round++) {
 		bench->report.round = round;
-		for (uint32_t i = 0; i < n && is_good; i++)
-			is_good = o->api == API_BOTH && !jobs[i].raw
-					  ? both_rows(bench, &jobs[i], why)
-					  : one_row(bench, &jobs[i], why);
+		is_good = measure(bench, jobs, n, why);
 	}
 	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
 		return say(why, "--json %.150s could not be written in full: %s", o->json,
 			   strerror(errno));
 	return is_good;
+}
+
+/* All rounds; or the jobs at hand, when the rounds are counted elsewhere. */
+static bool
+all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	return bench->takes_turns ? rows(bench, jobs, n, why)
+				  : all_rounds(bench, rows, jobs, n, why);
 }
 
 /* ---- both endpoints here ------------------------------------------------------------------ */
@@ -251,7 +281,7 @@ static bool
 measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
 	const struct options *o = bench->options;
-	if (!wants_adapters(jobs, n))
+	if (n > 0 && !wants_adapters(jobs, n))
 		return all_rows(bench, jobs, n, why);
 	/* with a shared worker, core A is the worker's, core B the application's */
 	pin(o->core[o->layout == LAYOUT_SHARED_WORKER]);
@@ -266,6 +296,42 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	       all_rows(bench, jobs, n, why);
 }
 
+/* Open what the jobs need, measure them, and close it again. */
+static bool
+measure_and_close(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	bool is_good = measure_with(bench, jobs, n, why);
+	side_close(&bench->guest_passive); /* harmless when there are none */
+	side_close(&bench->guest.side);
+	if (bench->has_passive)
+		side_close(&bench->passive);
+	if (bench->is_open)
+		side_close(&bench->session.side);
+	bench->has_passive = bench->is_open = false;
+	return is_good;
+}
+
+/* A round in which raw rows and the rows that they judge open the same devices in turns. The
+ * adapters are opened once before, for the head of the report. */
+static bool
+round_in_turns(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
+{
+	bool is_good = bench->has_head || measure_and_close(bench, jobs, 0, why);
+	for (uint32_t i = 0; i < n && is_good; i++) {
+		is_good = measure_and_close(bench, &jobs[i], 1, why);
+		if (jobs[i].raw)
+			raw_ports_close();
+	}
+	return is_good;
+}
+
+/* Devices that are there once: the embedded link has as many ends as are asked for. */
+static bool
+shares_devices(const struct options *o)
+{
+	return o->with_raw && o->device != NULL && strncmp(o->device, "net_wire", 8) != 0;
+}
+
 bool
 measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
@@ -274,13 +340,9 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 		return say(why, "no memory");
 	bench->options = o;
 	bench->is_duo = o->layout != LAYOUT_TWO_CORES;
-	bool is_good = measure_with(bench, jobs, n, why);
-	side_close(&bench->guest_passive); /* harmless when there are none */
-	side_close(&bench->guest.side);
-	if (bench->has_passive)
-		side_close(&bench->passive);
-	if (bench->is_open)
-		side_close(&bench->session.side);
+	bench->takes_turns = shares_devices(o);
+	bool is_good = bench->takes_turns ? all_rounds(bench, round_in_turns, jobs, n, why)
+					  : measure_and_close(bench, jobs, n, why);
 	free(bench);
 	return is_good;
 }

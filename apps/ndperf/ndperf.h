@@ -83,6 +83,7 @@ struct options {
 	bool once;      /* server: one client */
 	bool check;     /* every byte is verified */
 	bool histogram; /* printed too */
+	bool fill;      /* --fill */
 	bool quiet;     /* no progress line */
 	int8_t rewrite; /* the source is written anew before each message: -1 as it suits */
 	uint32_t ops;   /* bits 1 << enum op; 0: not given yet */
@@ -116,7 +117,8 @@ struct job {
 	enum test test;
 	bool raw; /* `op` is that of the row it judges */
 	bool rewrite, check;
-	uint32_t size;   /* [bytes] of a message; of a packet's payload when raw */
+	bool fill;       /* a turn of the loop posts until `depth` are in flight, not one batch */
+	uint32_t size;   /* [bytes] of a message */
 	uint32_t depth;  /* messages in flight, of one queue pair */
 	uint32_t slots;  /* buffers of stride_bytes() each, used in turn; >= depth */
 	uint32_t batch;  /* requests in one post */
@@ -159,8 +161,7 @@ struct latency {
 struct result {
 	struct job job;
 	enum api api;      /* not BOTH */
-	const char *unit;  /* "ns" (latency: p50), "msg/s" (rate), "bit/s" (bandwidth); for raw, of
-			      packets */
+	const char *unit;  /* "ns" (latency: p50), "msg/s" (rate), "bit/s" (bandwidth) */
 	double value;      /* median of the clean windows, or of all when there are too few */
 	double mean;       /* of the whole measured time, same unit */
 	double mean_clean; /* of all clean windows together, same unit; 0: there are none */

@@ -356,6 +356,10 @@ const struct row rows[] = {
 	 "messages in flight, each queue pair; 128, less for long ones"},
 	{"--batch", "N", ASKING, set_batch, 0,
 	 "requests in one post, receives alike; 32, long messages 1"},
+	{"--fill", NULL, ASKING, AT(fill),
+	 "in each turn of the loop post batches until --depth messages are in flight; without it "
+	 "one "
+	 "batch a turn, as a program does that has other work"},
 	{"--signal", "N", ASKING, set_signal, 0,
 	 "one request in N asks for a completion; as --batch"},
 	{"--qps", "N", ASKING, set_qps, 0, "queue pairs; 1"},

@@ -92,11 +92,11 @@ report_head(struct report *report, const struct plx_adapter_info *info, const st
 			info->hugepages ? "hugepages" : "no hugepages");
 	if (o->fault != NULL)
 		fprintf(report->table, ", faults %s", o->fault);
-	fprintf(report->table,
-		"\nthe machine just now: CRC of 4 KiB in %.1f ns; a cache line from core to core "
-		"in "
-		"%.0f ns\n",
-		c->crc_ns, c->line_ns);
+	fprintf(report->table, "\nthe machine just now: CRC of 4 KiB in %.1f ns", c->crc_ns);
+	/* Both endpoints on one core, or a server whose core nobody here knows. */
+	if (c->line_ns > 0)
+		fprintf(report->table, "; a cache line from core to core in %.0f ns", c->line_ns);
+	fputc('\n', report->table);
 	fflush(report->table);
 }
 
@@ -129,11 +129,11 @@ print_heading(FILE *to, enum test test)
 			"operation", "size", "half p50", "p50", "p90", "p99", "p99.9", "p99.99",
 			"min", "max", "samples");
 	else
-		fprintf(to, "\n%s\n  %-14s %9s %11s %11s %9s %6s %5s %9s\n",
+		fprintf(to, "\n%s\n  %-14s %9s %11s %11s %9s %6s %6s %5s %9s\n",
 			test == TEST_RATE ? "message rate" : "bandwidth", "operation", "size",
 			test == TEST_RATE ? "million/s" : "Gbit/s",
-			test == TEST_RATE ? "Gbit/s" : "million/s", "in flight", "batch", "QPs",
-			"clean");
+			test == TEST_RATE ? "Gbit/s" : "million/s", "in flight", "batch", "a turn",
+			"QPs", "clean");
 }
 
 static void
@@ -156,9 +156,11 @@ print_rate(FILE *to, const struct result *r)
 	bool is_bandwidth = r->job.test == TEST_BANDWIDTH;
 	double bits = 8.0 * r->job.size;
 	double each_second = is_bandwidth ? r->value / bits : r->value;
+	/* What one turn of the loop posts. */
+	const char *turn = r->job.raw ? "-" : r->job.fill ? "fill" : "batch";
 	double columns[] = {each_second / 1e6, each_second * bits / 1e9};
-	fprintf(to, " %11.3f %11.3f %9u %6u %5u", columns[is_bandwidth], columns[!is_bandwidth],
-		r->job.depth, r->job.batch, r->job.qps);
+	fprintf(to, " %11.3f %11.3f %9u %6u %6s %5u", columns[is_bandwidth], columns[!is_bandwidth],
+		r->job.depth, r->job.batch, turn, r->job.qps);
 	if (r->windows != 0)
 		fprintf(to, " %7.0f %%", 100.0 * r->windows_clean / r->windows);
 	else
