@@ -200,10 +200,26 @@ enum plx_status rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, boo
 void rqueue_free(struct rqueue *q);
 uint32_t rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n,
 		     enum plx_status *why);
-/* Engine's thread: move what was posted into the plx_rq. Returns: how many */
+/* pull.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
 uint32_t rqueue_pull(struct rqueue *q);
 /* Engine's thread: forget everything posted. */
 void rqueue_drop(struct rqueue *q);
+
+/* Engine's thread: one entry into the plx_rq. */
+static inline enum plx_status
+rqueue_to_core(struct rqueue *q, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
+{
+	if (q->rc != NULL)
+		return plx_rc_post_recv(q->rc, wr_id, sge, sges);
+	return plx_rq_post(q->rq, wr_id, sge, sges);
+}
+
+/* SGEs of an entry that lie in the spill beside its place in the ring. */
+static inline uint32_t
+rqueue_spill_sges(const struct rqueue *q)
+{
+	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
+}
 
 /* When to look into the ring: before the queue runs dry, and so early that every entry there is has
  * been seen before an SRQ's threshold is judged. */
@@ -565,7 +581,7 @@ void engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq);
 int engine_fd(atomic_int *fd, bool *made);
 void engine_wake(atomic_int *fd);
 
-/* post.c, engine's side */
+/* pull.c: from the ring into the transport. Returns: how many */
 uint32_t qpair_pull(struct plx_qpair *qp);
 
 /* Engine's thread: begin to read up to `n` of the WQEs that were posted. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Posting: from a program's work request to a WQE in the send ring, written in place by the posting
- * thread; and out of the ring into the transport. What can be refused is refused here, so that the
- * caller learns it; the transport checks again what arrives.
- * Start with plx_qpair_post_send(), then qpair_pull().
+ * thread. What can be refused is refused here, so that the caller learns it; the transport checks
+ * again what arrives. How the engine takes it out of the ring is in pull.c.
+ * Start with plx_qpair_post_send().
  *
  * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
  * the ring's producer index and `consumed`, which the engine publishes once a burst.
@@ -138,12 +138,6 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 	wqe->remote_qkey = wr->remote_qkey;
 	wqe->way = wr->ah->way->number;
 	wqe->remote_qpn = wr->remote_qpn;
-}
-
-static bool
-uses_spill(const struct plx_wqe *wqe)
-{
-	return wqe->sges > PLX_WQE_SGES || wqe->inline_bytes > PLX_WQE_INLINE_BYTES;
 }
 
 /* ---- posting
@@ -380,60 +374,4 @@ plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t
 	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)
 		plx_qpair_ring(qp);
 	return n;
-}
-
-/* ---- the engine's side
- * ---------------------------------------------------------------------------------- */
-
-/* From the ring into the transport. Returns: how many */
-static inline TWICE uint32_t
-pull(struct plx_qpair *qp, bool ud)
-{
-	struct plx_ring_span span;
-	uint32_t n = qpair_peek(qp, POSTS_BURST, &span);
-
-	if (n == 0)
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), i);
-		const uint8_t *spill = NULL;
-		enum plx_status status;
-
-		if (uses_spill(wqe))
-			spill = qp->spill +
-				(size_t)((span.index + i) & qp->sq_slots_mask) * qp->spill_bytes;
-		status = ud ? plx_ud_post_send(qp->ud, wqe, spill)
-			    : plx_rc_post_send(qp->rc, wqe, spill);
-		if (plx_unlikely(status != PLX_OK)) {
-			/* The transport's entries go on at the next index of the ring. It
-			 * never happens to who posts through plx_qpair_post_send() and does
-			 * not take the queue pair out of RTS meanwhile. */
-			plx_count(&qp->engine->counters.posts_refused, 1);
-			qp->sq_base++;
-		}
-	}
-	plx_ring_release(qp->sq, n);
-	return n;
-}
-
-static __attribute__((noinline)) uint32_t
-pull_datagrams(struct plx_qpair *qp)
-{
-	return pull(qp, true);
-}
-
-uint32_t
-qpair_pull(struct plx_qpair *qp)
-{
-	unsigned state = atomic_load_explicit(&qp->state, memory_order_relaxed);
-
-	if (qp->sq == NULL)
-		return 0;
-	if (plx_unlikely(state >= PLX_QP_ERROR)) {
-		if (state_of(state) == PLX_QP_ERROR)
-			rqueue_pull(&qp->own);
-		if (state & STATE_UD)
-			return pull_datagrams(qp);
-	}
-	return pull(qp, false);
 }

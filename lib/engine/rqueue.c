@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive entries on their way from posting threads to the transport's receive queue, and shared
- * receive queues. The engine looks into a ring only when the queue behind it runs low, so that
- * posting and receiving do not pass a cache line to and fro for each message.
- * Start with rqueue_post() and rqueue_pull().
+ * Receive queues as posting threads see them: rings of receive entries on their way to the
+ * transport's receive queue, and shared receive queues. How the engine takes entries out of the
+ * ring is in pull.c. Start with rqueue_post().
  */
 #include "engine.h"
 
 /* ---- both kinds
  * ----------------------------------------------------------------------------------- */
-
-static uint32_t
-spill_sges(const struct rqueue *q)
-{
-	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
-}
 
 static enum plx_status
 init_ring(struct rqueue *q, int socket)
@@ -31,8 +24,8 @@ init_ring(struct rqueue *q, int socket)
 		return PLX_NO_MEMORY;
 	slots = plx_ring_slots(q->ring);
 	q->mask = (uint32_t)slots - 1;
-	if (spill_sges(q) > 0) {
-		q->spill = engine_alloc(slots * spill_sges(q) * sizeof(*q->spill), socket);
+	if (rqueue_spill_sges(q) > 0) {
+		q->spill = engine_alloc(slots * rqueue_spill_sges(q) * sizeof(*q->spill), socket);
 		if (q->spill == NULL)
 			return PLX_NO_MEMORY;
 	}
@@ -76,14 +69,6 @@ rqueue_free(struct rqueue *q)
 }
 
 static enum plx_status
-to_core(struct rqueue *q, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
-{
-	if (q->rc != NULL)
-		return plx_rc_post_recv(q->rc, wr_id, sge, sges);
-	return plx_rq_post(q->rq, wr_id, sge, sges);
-}
-
-static enum plx_status
 check(const struct rqueue *q, const struct plx_recv_wr *wr)
 {
 	uint64_t bytes = 0;
@@ -98,7 +83,7 @@ check(const struct rqueue *q, const struct plx_recv_wr *wr)
 static void
 fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slot, uint32_t index)
 {
-	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * spill_sges(q);
+	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * rqueue_spill_sges(q);
 
 	slot->wr_id = wr->wr_id;
 	slot->sges = wr->sges;
@@ -126,7 +111,7 @@ post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 			*status = PLX_FULL;
 			break;
 		}
-		*status = to_core(q, wr[posted].wr_id, wr[posted].sge, wr[posted].sges);
+		*status = rqueue_to_core(q, wr[posted].wr_id, wr[posted].sge, wr[posted].sges);
 		if (*status != PLX_OK)
 			break;
 		posted++;
@@ -183,57 +168,6 @@ rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx
 	if (why != NULL)
 		*why = status;
 	return posted;
-}
-
-static enum plx_status
-pull_one(struct rqueue *q, const struct plx_ring_span *span, uint32_t i)
-{
-	const struct recv_slot *slot = plx_ring_at(span, sizeof(struct recv_slot), i);
-	const struct plx_sge *more =
-		q->spill + (size_t)((span->index + i) & q->mask) * spill_sges(q);
-	struct plx_sge sge[PLX_SGE_MAX];
-	uint32_t sges = slot->sges;
-
-	if (plx_unlikely(sges > q->sges))
-		return PLX_TOO_MANY_SGES;
-	if (plx_likely(sges <= RECV_SGES))
-		return to_core(q, slot->wr_id, slot->sge, sges);
-	memcpy(sge, slot->sge, sizeof(slot->sge));
-	memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
-	return to_core(q, slot->wr_id, sge, sges);
-}
-
-uint32_t
-rqueue_pull(struct rqueue *q)
-{
-	struct plx_ring_span span;
-	uint32_t n;
-
-	if (q->ring == NULL)
-		return 0;
-	n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span);
-	if (n == 0)
-		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (plx_unlikely(pull_one(q, &span, i) != PLX_OK))
-			plx_count(q->refused, 1);
-	plx_ring_release(q->ring, n);
-	q->pulled += n;
-	return n;
-}
-
-void
-rqueue_drop(struct rqueue *q)
-{
-	struct plx_ring_span span;
-	uint32_t n;
-
-	if (q->ring == NULL)
-		return;
-	while ((n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span)) > 0) {
-		plx_ring_release(q->ring, n);
-		q->pulled += n;
-	}
 }
 
 /* ---- shared
