@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "steps.h"
 
 /* ---- arming -------------------------------------------------------------------------------------
  */
@@ -428,7 +429,9 @@ plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 			    : plx_ring_peek_shown(cq->ring, sizeof(*wc), WORD_AT, n, &span);
 	if (n == 0)
 		return 0;
+	STEP(POLL_BEGUN);
 	plx_ring_copy(&span, sizeof(*wc), wc);
+	STEP(POLL_COPIED);
 	plx_ring_release(cq->ring, n);
 	return n;
 }
@@ -441,6 +444,7 @@ plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
 		return PLX_INVALID;
 	request(cq, kinds);
+	STEP(ARM_REQUESTED);
 	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : take_due(cq);
 	if (fired != NULL)
 		*fired = now;

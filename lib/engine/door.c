@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Doorbells, the engine's side: which queue pairs were posted to, and whose rings are watched
- * without a bell (decision 9). The bell itself is rung in post.c.
- * Start with engine_serve_doors().
+ * Doorbells: which queue pairs were posted to, and whose rings are watched without a bell
+ * (decision 9). Nothing here waits for a posting thread, wherever it was preempted.
+ * Start with door_ring() and engine_serve_doors().
  */
 #include "engine.h"
+#include "steps.h"
+
+/*
+ * Sequentially consistent, so that either the engine finds what was put into the ring before, or
+ * this bit after it. The summary's bit is looked at by every poster for itself: who set the first
+ * bit of the word may have been preempted before it came to the summary. Found set, the engine
+ * clears it later than this look, and then the word, which has this bit.
+ */
+__attribute__((noinline)) void
+door_ring(struct plx_qpair *qp)
+{
+	atomic_ulong *summary = &qp->engine->door_summary[qp->door_word / 64];
+	uint64_t bit = UINT64_C(1) << qp->door_word % 64;
+
+	atomic_fetch_or(qp->door, qp->door_bit);
+	STEP(BELL_WORD_SET);
+	if ((atomic_load(summary) & bit) == 0)
+		atomic_fetch_or(summary, bit);
+	STEP(BELL_RUNG);
+}
 
 /* Who was posted to a moment ago is likely to be posted to again: its ring is looked into without
  * a bell, which would be two cache lines more for both sides. */
@@ -24,6 +44,16 @@ engine_serve_recent(struct plx_engine *engine)
 	return served;
 }
 
+/* What was posted to a ring that nobody looks into without a bell. More may be left in it than one
+ * burst, and their posters need not ring again: then the engine comes again by itself. */
+static void
+serve(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	if (qpair_pull(qp) == POSTS_BURST)
+		door_ring(qp);
+	engine_schedule(engine, qp);
+}
+
 /* Whoever takes a turn at posting after this rings the door. Who is in one may have seen the ring
  * watched, and then it still is. Both sides store, then load what the other stores, sequentially
  * consistent: one of the two sees the other. Returns: it is not watched any more */
@@ -35,8 +65,7 @@ unwatch(struct plx_engine *engine, struct plx_qpair *qp)
 		atomic_store(&qp->watched, true);
 		return false;
 	}
-	qpair_pull(qp);
-	engine_schedule(engine, qp);
+	serve(engine, qp);
 	return true;
 }
 
@@ -72,10 +101,8 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 
 		if (qp == NULL)
 			continue; /* rung, then destroyed */
-		if (qpair_pull(qp) == POSTS_BURST)
-			plx_qpair_ring(qp);
+		serve(engine, qp);
 		watch(engine, qp);
-		engine_schedule(engine, qp);
 		++*served;
 	}
 	return bits;
@@ -93,7 +120,7 @@ engine_serve_doors(struct plx_engine *engine)
 		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],
 						    memory_order_relaxed) == 0))
 			continue;
-		/* Sequentially consistent, as plx_qpair_ring() is. */
+		/* Sequentially consistent, as door_ring() is. */
 		words = atomic_exchange(&engine->door_summary[top], 0);
 		for (; words != 0; words &= words - 1) {
 			uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);

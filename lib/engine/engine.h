@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "plx_engine.h"
+#include "plx_ring.h"
 #include "turn.h"
 
 #define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
@@ -554,7 +555,10 @@ struct plx_engine {
 /* duty_cycle.c */
 void engine_set_online(struct plx_engine *engine, bool online);
 
-/* door.c. Returns: queue pairs served */
+/* door.c */
+/* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */
+void door_ring(struct plx_qpair *qp);
+/* Returns: queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doors(struct plx_engine *engine);
 

@@ -8,6 +8,7 @@
  * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
  * the ring's producer index and `consumed`, which the engine publishes once a burst.
  */
+#include "posting.h"
 #include "ud.h"
 
 /* What is so marked is compiled twice: for connections, which are never asked what they are, and
@@ -233,7 +234,9 @@ post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, boo
 			build_datagram(&wr[posted], bytes, wqe, spill);
 		else
 			build(&wr[posted], bytes, wqe, spill);
+		STEP(ENTRY_WRITTEN);
 		plx_ring_show(qp->sq, index, &wqe->word, word_of(&wr[posted], bytes));
+		STEP(ENTRY_SHOWN);
 		posted++;
 	}
 	commit(qp, posted);
@@ -246,18 +249,12 @@ post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, boo
 static inline bool
 take_turn(struct plx_qpair *qp)
 {
-	turn_take(&qp->turn);
-	return atomic_load(&qp->watched);
-}
+	bool watched;
 
-static __attribute__((noinline)) void
-ring_door(struct plx_qpair *qp)
-{
-	/* Sequentially consistent, so that either the engine finds what was put into the ring
-	 * before, or this bit after it. */
-	if (atomic_fetch_or(qp->door, qp->door_bit) == 0)
-		atomic_fetch_or(&qp->engine->door_summary[qp->door_word / 64],
-				UINT64_C(1) << qp->door_word % 64);
+	turn_take(&qp->turn);
+	watched = atomic_load(&qp->watched);
+	STEP(WATCHED_SEEN);
+	return watched;
 }
 
 static inline TWICE uint32_t
@@ -271,7 +268,7 @@ post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 	posted = post_in_turn(qp, wr, n, ud, status);
 	turn_give(&qp->turn);
 	if (plx_unlikely(!watched) && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
-		ring_door(qp);
+		door_ring(qp);
 	return posted;
 }
 
@@ -287,7 +284,7 @@ plx_qpair_ring(struct plx_qpair *qp)
 	watched = take_turn(qp);
 	turn_give(&qp->turn);
 	if (!watched)
-		ring_door(qp);
+		door_ring(qp);
 }
 
 static __attribute__((noinline)) uint32_t
@@ -348,12 +345,14 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 
 		place->wr_id = wqe.wr_id;
 		place->inv_key = wqe.inv_key;
+		STEP(ENTRY_WRITTEN);
 		plx_ring_show(qp->sq, span.index, &place->word, wqe.word);
+		STEP(ENTRY_SHOWN);
 		commit(qp, 1);
 	}
 	turn_give(&qp->turn);
 	if (!watched && posted)
-		ring_door(qp);
+		door_ring(qp);
 	return posted ? PLX_OK : PLX_FULL;
 }
 

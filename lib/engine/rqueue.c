@@ -4,7 +4,7 @@
  * transport's receive queue, and shared receive queues. How the engine takes entries out of the
  * ring is in pull.c. Start with rqueue_post().
  */
-#include "engine.h"
+#include "posting.h"
 
 /* ---- both kinds
  * ----------------------------------------------------------------------------------- */
@@ -137,6 +137,7 @@ post_in_turn(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 			break;
 		fill(q, &wr[posted], plx_ring_at(&span, sizeof(struct recv_slot), posted),
 		     span.index + posted);
+		STEP(ENTRY_WRITTEN);
 		posted++;
 	}
 	turn_commit(&q->turn, q->ring, sizeof(struct recv_slot), posted);

@@ -1,72 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posting threads and their turns at one queue: who has the turn is its ring's one producer.
- * Start with struct turn.
+ * The turn of posting threads at one queue: who has it is the ring's one producer. This is what
+ * both sides may know of it; how it is taken, which waits, is in posting.h, for posting threads
+ * alone.
  */
 #ifndef PLX_TURN_H
 #define PLX_TURN_H
 
 #include <stdatomic.h>
-
-#include "plx_ring.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Who posts to a queue does so alone, for the time of a copy, and is then the ring's one producer.
  * One exchange a post, which orders the bell as well (decision 9). A thread that is preempted in
- * its turn stops the posts to this queue, and nothing else. */
+ * its turn stops the posts to this queue, and nothing else: the engine never takes a turn, and
+ * tests/tidy refuses a file of the engine's side that could. */
 struct turn {
 	atomic_bool taken;
 	uint32_t credits; /* what is known of free places, so as not to look for each post */
 };
-
-static inline void
-turn_take(struct turn *turn)
-{
-	while (plx_unlikely(atomic_exchange(&turn->taken, true)))
-		while (atomic_load_explicit(&turn->taken, memory_order_relaxed))
-			rte_pause();
-}
-
-static inline void
-turn_give(struct turn *turn)
-{
-	atomic_store_explicit(&turn->taken, false, memory_order_release);
-}
-
-/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
-static inline uint32_t
-room_beside(uint32_t limit, uint32_t used)
-{
-	return limit > used ? limit - used : 0;
-}
-
-/* In the caller's turn: places for up to `n` entries, of which at most `limit` are posted and not
- * free. */
-static inline uint32_t
-turn_reserve(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t limit,
-	     const atomic_uint *consumed, uint32_t n, struct plx_ring_span *span)
-{
-	if (plx_unlikely(turn->credits < n)) {
-		/* acquire: pairs with the engine's release when it publishes what is free; it has
-		 * read what was in these places */
-		uint32_t used = plx_ring_produced(ring) -
-				atomic_load_explicit(consumed, memory_order_acquire);
-
-		turn->credits = room_beside(limit, used);
-	}
-	if (n > turn->credits)
-		n = turn->credits;
-	if (plx_likely(n > 0))
-		plx_ring_reserve_known(ring, entry_bytes, n, span);
-	return n;
-}
-
-/* The first `n` of them are written. The next will be, soon. */
-static inline void
-turn_commit(struct turn *turn, struct rte_ring *ring, uint32_t entry_bytes, uint32_t n)
-{
-	plx_ring_commit(ring, n);
-	plx_ring_expect(ring, entry_bytes);
-	turn->credits -= n;
-}
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "engine.h"
 #include "pair.h"
+#include "posting.h"
 
 static struct pair pair;
 

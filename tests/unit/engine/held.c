@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A thread that the scheduler, or a debugger, takes off its core in the middle of a post, a poll or
+ * an arming: at each of the steps of lib/engine/steps.h in turn. Meanwhile each cycle of the engine
+ * returns and every other queue pair is served; when the thread goes on, its request is done.
+ * An engine that waits for the thread never returns, which the alarm tells.
+ * Start with the table of tests at the end, then hold().
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine.h"
+#include "pair.h"
+#include "steps.h"
+
+enum {
+	DEPTH = 128,
+	CYCLES = 300, /* that the engine makes beside a thread that is held */
+	SOON = 50,    /* cycles in which another queue pair's request is done */
+	LIMIT_S = 60, /* for a thread to come to its step, or an engine to its cycle's end */
+};
+
+static struct pair pair;
+static struct pair_side *const a = &pair.side[0], *const b = &pair.side[1];
+
+/* ---- the thread that is held ------------------------------------------------------------------
+ */
+
+static _Thread_local enum plx_step stop_at;
+static atomic_bool reached, go, ended;
+
+/* Called by the engine's sources at each step of any thread. */
+void
+plx_step(enum plx_step step)
+{
+	if (step != stop_at || step == STEP_NONE)
+		return;
+	stop_at = STEP_NONE;
+	atomic_store(&reached, true);
+	while (!atomic_load(&go))
+		usleep(50);
+}
+
+struct held {
+	enum plx_step step;
+	void (*act)(void *);
+	void *arg;
+	pthread_t thread;
+};
+
+static void *
+act_until_step(void *arg)
+{
+	struct held *held = arg;
+
+	stop_at = held->step;
+	held->act(held->arg);
+	atomic_store(&ended, true);
+	return NULL;
+}
+
+/* Start a thread that acts, and wait until it is held at the step. Returns: whether it came there;
+ * if not it has ended */
+static bool
+hold(struct held *held)
+{
+	atomic_store(&reached, false);
+	atomic_store(&go, false);
+	atomic_store(&ended, false);
+	assert_int_equal(pthread_create(&held->thread, NULL, act_until_step, held), 0);
+	while (!atomic_load(&reached) && !atomic_load(&ended))
+		usleep(50);
+	return atomic_load(&reached);
+}
+
+static void
+let_go(struct held *held)
+{
+	atomic_store(&go, true);
+	pthread_join(held->thread, NULL);
+}
+
+static void
+on_alarm(int number)
+{
+	static const char text[] = "a cycle of the engine waits for a thread that is held\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* ---- the scene: a queue pair whose thread is held, and others beside it ------------------------
+ */
+
+/* Queue pairs of side a whose doorbells lie in one word; the first is the held thread's. */
+static struct plx_qpair *mine, *peer, *other, *other_peer;
+static struct plx_cqueue *my_cq; /* of its sends and its receives, and of nobody else's */
+
+/* Join two new queue pairs, the next of each side. */
+static void
+join_next(struct plx_qpair **one, struct plx_qpair **two, const struct pair_options *options)
+{
+	*one = pair_qpair(&pair, 0, options);
+	*two = pair_qpair(&pair, 1, options);
+	pair_join(&pair, 0, *one, 1, *two, options);
+}
+
+static void
+scene_open(bool shared)
+{
+	struct pair_options options = pair_defaults(DEPTH);
+	struct plx_qpair *spare[PAIR_QPS][2];
+	uint32_t spares = 0;
+
+	options.shared = shared;
+	options.attr.ack_timeout_ns = PLX_SEC;
+	options.cq_depth = 8 * DEPTH;
+	pair_open(&pair, false);
+	pair_start(&pair);
+	options.one_cq = true;
+	pair_make_queues(&pair, &options);
+	join_next(&mine, &peer, &options);
+	my_cq = a->send_cq;
+	PLX_ASSERT(plx_cqueue_create(a->engine,
+				     &(struct plx_cqueue_config){.depth = options.cq_depth},
+				     &a->send_cq) == PLX_OK);
+	a->recv_cq = a->send_cq;
+	do {
+		PLX_ASSERT(spares < PLX_COUNT_OF(spare));
+		join_next(&spare[spares][0], &spare[spares][1], &options);
+		spares++;
+	} while (spare[spares - 1][0]->door_word != mine->door_word);
+	other = spare[spares - 1][0];
+	other_peer = spare[spares - 1][1];
+	for (uint32_t i = 0; i + 1 < spares; i++) {
+		PLX_ASSERT(plx_qpair_destroy(spare[i][0]) == PLX_OK);
+		PLX_ASSERT(plx_qpair_destroy(spare[i][1]) == PLX_OK);
+	}
+	pair_stop(&pair);
+}
+
+static void
+scene_close(void)
+{
+	pair_start(&pair);
+	PLX_ASSERT(plx_qpair_destroy(mine) == PLX_OK);
+	PLX_ASSERT(plx_qpair_destroy(peer) == PLX_OK);
+	PLX_ASSERT(plx_qpair_destroy(other) == PLX_OK);
+	PLX_ASSERT(plx_qpair_destroy(other_peer) == PLX_OK);
+	PLX_ASSERT(plx_cqueue_destroy(my_cq) == PLX_OK);
+	pair_stop(&pair);
+	a->qp = b->qp = NULL;
+	pair_close(&pair);
+}
+
+/* Cycles of both engines, each of which has to end. */
+static void
+run(uint32_t cycles)
+{
+	alarm(LIMIT_S);
+	pair_run(&pair, cycles);
+	alarm(0);
+}
+
+static enum plx_status
+write_by(struct plx_qpair *qp, uint64_t wr_id)
+{
+	a->qp = qp;
+	return pair_write(a, b, wr_id, 0, 8, 0);
+}
+
+/* Another queue pair's request, and its answer, take their usual time. */
+static void
+others_go_on(void)
+{
+	struct plx_wc wc;
+	uint32_t cycles = 0;
+
+	assert_int_equal(write_by(other, 4711), PLX_OK);
+	do {
+		assert_true(cycles++ < SOON);
+		run(1);
+	} while (plx_cqueue_poll(a->send_cq, &wc, 1) == 0 || wc.wr_id != 4711);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+}
+
+/* Completions of `cq` with this wr_id, within `cycles`. */
+static uint32_t
+count_done(struct plx_cqueue *cq, uint64_t wr_id, uint32_t cycles)
+{
+	uint32_t found = 0;
+	struct plx_wc wc;
+
+	while (cycles-- > 0) {
+		run(1);
+		while (plx_cqueue_poll(cq, &wc, 1) == 1) {
+			assert_int_equal(wc.status, PLX_WC_SUCCESS);
+			found += wc.wr_id == wr_id;
+		}
+	}
+	return found;
+}
+
+/* ---- what threads do --------------------------------------------------------------------------
+ */
+
+static enum plx_status posted;
+
+static void
+post_send(void *arg)
+{
+	const struct plx_sge sge = {(uintptr_t)a->memory, 8, a->key};
+	const struct plx_send_wr wr = {.wr_id = 9,
+				       .op = PLX_WR_WRITE,
+				       .sges = 1,
+				       .sge = &sge,
+				       .remote_va = (uintptr_t)b->memory,
+				       .rkey = b->key};
+
+	(void)arg;
+	plx_qpair_post_send(mine, &wr, 1, &posted);
+}
+
+static void
+post_bind(void *arg)
+{
+	(void)arg;
+	posted = plx_qpair_post_bind(mine, 9, 0, (struct plx_key){0});
+}
+
+static void
+post_recv(void *arg)
+{
+	const struct plx_sge sge = {(uintptr_t)a->memory, 64, a->key};
+	const struct plx_recv_wr wr = {.wr_id = 9, .sge = &sge, .sges = 1};
+
+	(void)arg;
+	if (a->srq != NULL)
+		plx_squeue_post(a->srq, &wr, 1, &posted);
+	else
+		plx_qpair_post_recv(mine, &wr, 1, &posted);
+}
+
+/* The bell of a request that was posted with DEFER. */
+static void
+ring_only(void *arg)
+{
+	(void)arg;
+	plx_qpair_ring(mine);
+	posted = PLX_OK;
+}
+
+static uint32_t polled;
+
+static void
+poll_one(void *arg)
+{
+	struct plx_wc wc;
+
+	(void)arg;
+	polled = plx_cqueue_poll(my_cq, &wc, 1);
+}
+
+static uint32_t fired_at_once;
+
+static void
+arm_any(void *arg)
+{
+	(void)arg;
+	posted = plx_cqueue_arm(my_cq, PLX_CQ_ARM_ANY, &fired_at_once);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+/* What a queue pair was like when its thread was stopped. */
+enum before {
+	FRESH,   /* never posted to: its ring is not watched */
+	WATCHED, /* posted to a moment ago */
+	BURST, /* as many requests in its ring as are taken in one cycle: the engine comes again */
+	BEFORES,
+};
+
+static void
+prepare(enum before before)
+{
+	switch (before) {
+	case FRESH:
+		break;
+	case WATCHED:
+		assert_int_equal(write_by(mine, 1), PLX_OK);
+		assert_int_equal(count_done(my_cq, 1, SOON), 1);
+		assert_true(atomic_load(&mine->watched));
+		break;
+	case BURST:
+		for (uint32_t i = 0; i < POSTS_BURST; i++)
+			assert_int_equal(write_by(mine, 1), PLX_OK);
+		break;
+	case BEFORES:
+		break;
+	}
+}
+
+/* Of all steps, those that a thread comes to while it does this. Returns: how many */
+static uint32_t
+hold_at_each(void (*act)(void *), enum before before, bool shared, bool receives)
+{
+	uint32_t came = 0;
+
+	for (enum plx_step step = STEP_NONE + 1; step < STEP_COUNT; step++) {
+		struct held held = {.step = step, .act = act};
+		bool stopped;
+
+		scene_open(shared);
+		prepare(before);
+		stopped = hold(&held);
+		came += stopped;
+		if (stopped) {
+			run(CYCLES);
+			others_go_on();
+			run(CYCLES);
+			others_go_on();
+		}
+		let_go(&held);
+		assert_int_equal(posted, PLX_OK);
+		if (receives) {
+			b->qp = peer;
+			assert_int_equal(pair_send(b, 2, 0, 8, 0), PLX_OK);
+		}
+		assert_int_equal(count_done(my_cq, 9, 2 * SOON), 1);
+		scene_close();
+	}
+	return came;
+}
+
+static void
+a_held_poster_of_sends_holds_nobody_else(void **state)
+{
+	(void)state;
+	/* A ring that is watched needs no bell. */
+	assert_int_equal(hold_at_each(post_send, FRESH, false, false), 9);
+	assert_int_equal(hold_at_each(post_send, WATCHED, false, false), 7);
+	assert_int_equal(hold_at_each(post_send, BURST, false, false), 9);
+}
+
+static void
+a_held_poster_of_binds_holds_nobody_else(void **state)
+{
+	(void)state;
+	assert_int_equal(hold_at_each(post_bind, FRESH, false, false), 9);
+	assert_int_equal(hold_at_each(post_bind, WATCHED, false, false), 7);
+	assert_int_equal(hold_at_each(post_bind, BURST, false, false), 9);
+}
+
+static void
+a_held_poster_of_receives_holds_nobody_else(void **state)
+{
+	(void)state;
+	assert_int_equal(hold_at_each(post_recv, FRESH, false, true), 5);
+	assert_int_equal(hold_at_each(post_recv, WATCHED, false, true), 5);
+}
+
+static void
+a_held_poster_of_a_shared_queue_holds_nobody_else(void **state)
+{
+	(void)state;
+	assert_int_equal(hold_at_each(post_recv, FRESH, true, true), 5);
+	assert_int_equal(hold_at_each(post_recv, WATCHED, true, true), 5);
+}
+
+/* Requests that were deferred, and the bell for all of them. */
+static void
+a_held_ringer_holds_nobody_else(void **state)
+{
+	const struct plx_sge sge = {.length = 8};
+	uint32_t came = 0;
+
+	(void)state;
+	for (enum plx_step step = STEP_NONE + 1; step < STEP_COUNT; step++) {
+		struct plx_send_wr wr = {.wr_id = 9,
+					 .op = PLX_WR_WRITE,
+					 .flags = PLX_WR_DEFER,
+					 .sges = 1,
+					 .sge = &sge};
+		struct plx_sge mine_sge = sge;
+		struct held held = {.step = step, .act = ring_only};
+
+		scene_open(false);
+		mine_sge.va = (uintptr_t)a->memory;
+		mine_sge.key = a->key;
+		wr.sge = &mine_sge;
+		wr.remote_va = (uintptr_t)b->memory;
+		wr.rkey = b->key;
+		assert_int_equal(plx_qpair_post_send(mine, &wr, 1, NULL), 1);
+		if (hold(&held)) {
+			came++;
+			run(CYCLES);
+			others_go_on();
+		}
+		let_go(&held);
+		assert_int_equal(count_done(my_cq, 9, 2 * SOON), 1);
+		scene_close();
+	}
+	assert_int_equal(came, 5);
+}
+
+/* Who is in the middle of a poll keeps the places: what comes meanwhile waits behind the ring. */
+static void
+a_held_poller_holds_nobody_else(void **state)
+{
+	static const enum plx_step steps[] = {STEP_POLL_BEGUN, STEP_POLL_COPIED};
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(steps); i++) {
+		struct held held = {.step = steps[i], .act = poll_one};
+		const uint32_t receives = DEPTH;
+		uint32_t got = 0;
+
+		scene_open(false);
+		b->qp = peer;
+		a->qp = mine;
+		for (uint32_t k = 0; k < receives; k++)
+			assert_int_equal(pair_recv(a, 9, 0, 64), PLX_OK);
+		assert_int_equal(pair_send(b, 1, 0, 8, 0), PLX_OK);
+		run(SOON);
+		assert_true(hold(&held));
+		for (uint32_t k = 1; k < receives; k++)
+			assert_int_equal(pair_send(b, 1, 0, 8, 0), PLX_OK);
+		run(CYCLES);
+		others_go_on();
+		let_go(&held);
+		got = polled + count_done(my_cq, 9, SOON);
+		assert_int_equal(got, receives);
+		scene_close();
+	}
+}
+
+/* Of the thread that arms and the engine that delivers meanwhile exactly one tells. */
+static void
+a_completion_beside_a_held_arming_is_told_once(void **state)
+{
+	struct held held = {.step = STEP_ARM_REQUESTED, .act = arm_any};
+
+	(void)state;
+	scene_open(false);
+	a->qp = mine;
+	b->qp = peer;
+	assert_int_equal(pair_recv(a, 9, 0, 64), PLX_OK);
+	run(SOON);
+	assert_true(hold(&held));
+	assert_int_equal(pair_send(b, 1, 0, 8, 0), PLX_OK);
+	run(CYCLES);
+	others_go_on();
+	let_go(&held);
+	assert_int_equal(posted, PLX_OK);
+	assert_int_equal(fired_at_once, 0);
+	assert_true(plx_cqueue_fired(my_cq) & PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_cqueue_fired(my_cq), 0);
+	assert_int_equal(count_done(my_cq, 9, 1), 1);
+	scene_close();
+}
+
+/* ---- and without anybody held ------------------------------------------------------------------
+ */
+
+/* A ring that is watched no longer, because another takes its place, may hold more requests than
+ * are taken at once: no post may follow that would ring for them. */
+static void
+what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
+{
+	struct pair_options options = pair_defaults(8 * DEPTH);
+	struct plx_qpair *qp[RECENT + 1][2];
+
+	(void)state;
+	pair_open(&pair, false);
+	pair_start(&pair);
+	pair_make_queues(&pair, &options);
+	options.attr.ack_timeout_ns = PLX_SEC;
+	for (uint32_t i = 0; i <= RECENT; i++)
+		join_next(&qp[i][0], &qp[i][1], &options);
+	pair_stop(&pair);
+	for (uint32_t i = 0; i < RECENT; i++) {
+		assert_int_equal(write_by(qp[i][0], 1), PLX_OK);
+		assert_int_equal(count_done(a->send_cq, 1, SOON), 1);
+	}
+	assert_true(atomic_load(&qp[0][0]->watched));
+	pair.now += 2 * WATCH_NS;
+	for (uint32_t i = 0; i < 4 * POSTS_BURST; i++)
+		assert_int_equal(write_by(qp[0][0], 2), PLX_OK);
+	assert_int_equal(write_by(qp[RECENT][0], 3), PLX_OK);
+	run(1);
+	assert_false(atomic_load(&qp[0][0]->watched));
+	assert_int_equal(count_done(a->send_cq, 2, 4 * SOON), 4 * POSTS_BURST);
+	pair_start(&pair);
+	for (uint32_t i = 0; i <= RECENT; i++)
+		for (uint32_t s = 0; s < 2; s++)
+			assert_int_equal(plx_qpair_destroy(qp[i][s]), PLX_OK);
+	pair_stop(&pair);
+	a->qp = NULL;
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_held_poster_of_sends_holds_nobody_else),
+		cmocka_unit_test(a_held_poster_of_binds_holds_nobody_else),
+		cmocka_unit_test(a_held_poster_of_receives_holds_nobody_else),
+		cmocka_unit_test(a_held_poster_of_a_shared_queue_holds_nobody_else),
+		cmocka_unit_test(a_held_ringer_holds_nobody_else),
+		cmocka_unit_test(a_held_poller_holds_nobody_else),
+		cmocka_unit_test(a_completion_beside_a_held_arming_is_told_once),
+		cmocka_unit_test(what_is_left_in_a_ring_that_is_watched_no_longer_is_served),
+	};
+
+	signal(SIGALRM, on_alarm);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
