@@ -80,7 +80,7 @@ TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider a
 # seconds, build directory
 STORM = tests/clients/storm
 storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/nd2/shared/libpollux-nd2.so \
-	POLLUX_CONFIG=$(CURDIR)/tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
+	tests/own tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes

@@ -223,7 +223,7 @@ nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face)
 static bool
 overruns(void)
 {
-	return getenv("POLLUX_ND2_STRICT_CQ") != NULL;
+	return secure_getenv("POLLUX_ND2_STRICT_CQ") != NULL;
 }
 
 static HRESULT

@@ -40,7 +40,7 @@ nd2_say(const char *format, ...)
 {
 	va_list arguments;
 
-	if (!getenv("POLLUX_ND2_LOG"))
+	if (!secure_getenv("POLLUX_ND2_LOG"))
 		return;
 	va_start(arguments, format);
 	fputs("pollux-nd2: ", stderr);

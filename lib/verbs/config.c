@@ -6,16 +6,15 @@
  */
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
 #include <libconfig.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "objects.h"
+#include "plx_files.h"
 #include "settings.h"
 
 enum {
@@ -77,16 +76,12 @@ static enum plx_status __attribute__((format(printf, 2, 3)))
 wrong(const struct place *at, const char *format, ...)
 {
 	char text[sizeof(at->why->text)];
-	const char *file;
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	/* what was included by the file has a name of its own */
-	file = config_setting_source_file(at->setting);
-	plx_why_say(at->why, "%s:%u: %s", file ? file : at->path,
-		    config_setting_source_line(at->setting), text);
+	plx_why_say(at->why, "%s:%u: %s", at->path, config_setting_source_line(at->setting), text);
 	return PLX_CONFIG;
 }
 
@@ -464,12 +459,41 @@ read_adapters(const struct place *at, struct settings *file)
 	return PLX_OK;
 }
 
+/* DPDK looks for what -d names in the current directory first, unless it is told exactly. */
+static enum plx_status
+read_eal(const struct place *at, struct settings *file)
+{
+	static const struct settings_field eal = {
+		"eal", SETTINGS_STRING, 0, sizeof(((struct settings *)0)->eal), 0, 0, NULL};
+	enum plx_status status = read_string(at, &eal, file->eal);
+	char copy[SETTINGS_EAL_MAX], *rest = NULL;
+	bool follows = false;
+
+	if (status != PLX_OK)
+		return status;
+	memcpy(copy, file->eal, sizeof(copy));
+	for (char *word = strtok_r(copy, " \t\n", &rest); word;
+	     word = strtok_r(NULL, " \t\n", &rest)) {
+		const char *name = NULL;
+
+		if (follows)
+			name = word;
+		else if (strncmp(word, "-d", 2) == 0 && word[2])
+			name = word + 2;
+		follows = !follows && strcmp(word, "-d") == 0;
+		if (name && *name != '/')
+			return wrong(at,
+				     "eal loads \"%.60s\" from wherever the program stands; give "
+				     "-d an absolute path",
+				     name);
+	}
+	return PLX_OK;
+}
+
 static enum plx_status
 read_root(const char *path, const config_setting_t *root, struct settings *file,
 	  struct plx_why *why)
 {
-	static const struct settings_field eal = {
-		"eal", SETTINGS_STRING, 0, sizeof(((struct settings *)0)->eal), 0, 0, NULL};
 	static const char *const names[] = {"eal", "adapters"};
 	enum plx_status status = PLX_OK;
 
@@ -478,7 +502,7 @@ read_root(const char *path, const config_setting_t *root, struct settings *file,
 		const char *name = config_setting_name(at.setting);
 
 		if (strcmp(name, "eal") == 0)
-			status = read_string(&at, &eal, file->eal);
+			status = read_eal(&at, file);
 		else if (strcmp(name, "adapters") == 0)
 			status = read_adapters(&at, file);
 		else
@@ -487,35 +511,16 @@ read_root(const char *path, const config_setting_t *root, struct settings *file,
 	return status;
 }
 
-/* Where the file is; NULL when there is none. One that POLLUX_CONFIG names has to be there. */
+/* Where the file is; NULL when there is none. One that POLLUX_CONFIG names has to be there. The
+ * current directory is not looked into: whoever can write there would give us orders. */
 static const char *
 find_file(void)
 {
-	const char *named = getenv("POLLUX_CONFIG");
+	const char *named = secure_getenv("POLLUX_CONFIG");
 
 	if (named && *named)
 		return named;
-	if (access("pollux.conf", F_OK) == 0)
-		return "./pollux.conf";
-	return access("/etc/pollux/pollux.conf", F_OK) == 0 ? "/etc/pollux/pollux.conf" : NULL;
-}
-
-/* libconfig's scanner ends the process when reading fails, as it does for a directory. */
-static FILE *
-open_file(const char *path, struct plx_why *why)
-{
-	FILE *stream = fopen(path, "re");
-	struct stat status;
-
-	if (!stream) {
-		plx_why_say(why, "%s cannot be read: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode))
-		return stream;
-	fclose(stream);
-	plx_why_say(why, "%s cannot be read: it is not a file", path);
-	return NULL;
+	return access(SETTINGS_SYSTEM_FILE, F_OK) == 0 ? SETTINGS_SYSTEM_FILE : NULL;
 }
 
 enum plx_status
@@ -523,23 +528,26 @@ settings_read(struct settings *file, struct plx_why *why)
 {
 	const char *path = find_file();
 	enum plx_status status = PLX_CONFIG;
+	struct plx_files_why detail;
 	config_t config;
-	FILE *stream;
+	char *text;
 
 	memset(file, 0, sizeof(*file));
 	if (!path)
 		return PLX_OK;
 	snprintf(file->path, sizeof(file->path), "%s", path);
-	stream = open_file(path, why);
-	if (!stream)
+	text = plx_files_config(path, &detail);
+	if (!text) {
+		plx_why_say(why, "%s", detail.text);
 		return PLX_CONFIG;
+	}
 	config_init(&config);
-	if (config_read(&config, stream))
+	if (config_read_string(&config, text))
 		status = read_root(path, config_root_setting(&config), file, why);
 	else
 		plx_why_say(why, "%s:%d: %s", path, config_error_line(&config),
 			    config_error_text(&config));
 	config_destroy(&config);
-	fclose(stream);
+	free(text);
 	return status;
 }

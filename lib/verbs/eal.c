@@ -264,9 +264,11 @@ start(const char *arguments, bool pci, struct plx_why *why)
 	char *argv[ARGUMENTS_MAX + 1];
 	cpu_set_t affinity;
 	bool restore;
+	enum plx_status status = eal_files_sweep(why);
 	int result;
 
-	eal_files_sweep();
+	if (status != PLX_OK)
+		return status;
 	compose(arguments, pci);
 	memcpy(argv, eal.argv, sizeof(argv)); /* which getopt permutes */
 	eal_journal_open();

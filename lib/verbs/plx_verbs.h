@@ -88,10 +88,12 @@ struct plx_wishes {
 PLX_API void plx_wishes_init(struct plx_wishes *wishes);
 
 /**
- * The wishes of an adapter from the configuration file: POLLUX_CONFIG, else ./pollux.conf, else
- * /etc/pollux/pollux.conf.
+ * The wishes of an adapter from the configuration file: the one that the environment variable
+ * POLLUX_CONFIG names, else /etc/pollux/pollux.conf. A program with more rights than its caller
+ * (setuid) does not look at the variable.
  *
- * Errors: CONFIG (no file; no such adapter; a setting that is wrong: file, line, value, range)
+ * Errors: CONFIG (no file; one that is not root's or the effective user's, or that others may
+ *         write to; no such adapter; a setting that is wrong: file, line, value, range)
  */
 PLX_API enum plx_status plx_wishes_load(const char *adapter, struct plx_wishes *wishes,
 					struct plx_why *why) PLX_MUST_CHECK;

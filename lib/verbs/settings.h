@@ -17,6 +17,8 @@ enum {
 	SETTINGS_EAL_MAX = 1024,
 };
 
+#define SETTINGS_SYSTEM_FILE "/etc/pollux/pollux.conf"
+
 enum settings_kind {
 	SETTINGS_NAME,
 	SETTINGS_STRING,

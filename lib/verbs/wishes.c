@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "objects.h"
 #include "settings.h"
@@ -310,8 +311,11 @@ not_in_file(const char *adapter, const struct settings *file, struct plx_why *wh
 	if (!*file->path) {
 		plx_why_say(why,
 			    "adapter \"%.40s\" needs a configuration file: POLLUX_CONFIG is not "
-			    "set, and neither ./pollux.conf nor /etc/pollux/pollux.conf is there",
-			    adapter);
+			    "set, and " SETTINGS_SYSTEM_FILE " is not there%s",
+			    adapter,
+			    access("pollux.conf", F_OK) == 0
+				    ? "; ./pollux.conf is read with POLLUX_CONFIG=./pollux.conf"
+				    : "");
 		return PLX_CONFIG;
 	}
 	for (uint32_t i = 0; i < file->sections && used < sizeof(names) - 1; i++) {

@@ -47,7 +47,7 @@ catalog_complain(struct catalog_complaints *complaints, const char *format, ...)
 uint32_t
 catalog_folders(char (*folder)[CATALOG_PATH_MAX])
 {
-	const char *named = getenv("ND2_PROVIDERS_DIR");
+	const char *named = secure_getenv("ND2_PROVIDERS_DIR");
 
 	if (named && *named) {
 		snprintf(folder[0], CATALOG_PATH_MAX, "%s", named);
@@ -213,7 +213,7 @@ read_folder(struct catalog *catalog, char (*folder)[CATALOG_PATH_MAX], uint32_t 
 
 	if (n < 0) {
 		/* no folder is an empty catalog, unless somebody has named it */
-		if (errno != ENOENT || getenv("ND2_PROVIDERS_DIR"))
+		if (errno != ENOENT || secure_getenv("ND2_PROVIDERS_DIR"))
 			catalog_complain(&catalog->complaints, "%s cannot be read: %s", folder[at],
 					 strerror(errno));
 		return;
@@ -254,7 +254,7 @@ struct catalog *
 catalog_read(void)
 {
 	struct catalog *catalog = calloc(1, sizeof(*catalog));
-	const char *named = getenv("ND2_PROVIDER");
+	const char *named = secure_getenv("ND2_PROVIDER");
 	char folder[CATALOG_FOLDERS_MAX][CATALOG_PATH_MAX];
 	uint32_t folders;
 

@@ -85,8 +85,11 @@ void catalog_guid_print(const GUID *id, char out[CATALOG_GUID_TEXT]);
  * -----------------------------------------------------------------------------
  */
 
-/** A drop-in file of that provider, all at once. Returns: 0, or errno: EEXIST: there is one of that
- * name already */
+/** A drop-in file of that provider, all at once, in a folder of root's or the user's own. Returns:
+ * 0, or errno: EEXIST: there is one of that name already; EPERM: the folder is somebody else's */
 int catalog_file_write(const char *folder, const struct catalog_provider *provider);
+
+/** Remove the drop-in file at `path`, which catalog_file_read() has read. Returns: 0, or errno */
+int catalog_file_remove(const char *path);
 
 #endif

@@ -5,17 +5,16 @@
  */
 #include "catalog.h"
 
+#include "plx_files.h"
 #include "utf8.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <libconfig.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -35,20 +34,17 @@ struct place {
 static bool __attribute__((format(printf, 2, 3)))
 wrong(const struct place *at, const char *format, ...)
 {
-	const char *file = config_setting_source_file(at->setting);
 	char text[512];
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	/* what was included by the file has a name of its own; the file as a whole has no line */
-	if (!file)
-		file = at->path;
+	/* the file as a whole has no line */
 	if (config_setting_is_root(at->setting))
-		catalog_complain(at->complaints, "%s: %s", file, text);
+		catalog_complain(at->complaints, "%s: %s", at->path, text);
 	else
-		catalog_complain(at->complaints, "%s:%u: %s", file,
+		catalog_complain(at->complaints, "%s:%u: %s", at->path,
 				 config_setting_source_line(at->setting), text);
 	return false;
 }
@@ -434,39 +430,23 @@ read_root(const struct place *at, struct catalog_provider *out)
 	return true;
 }
 
-/* libconfig's scanner ends the process when reading fails, as it does for a directory. */
-static FILE *
-open_file(const char *path, struct catalog_complaints *complaints)
-{
-	FILE *stream = fopen(path, "re");
-	struct stat status;
-
-	if (!stream) {
-		catalog_complain(complaints, "%s cannot be read: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode))
-		return stream;
-	fclose(stream);
-	catalog_complain(complaints, "%s cannot be read: it is not a file", path);
-	return NULL;
-}
-
 bool
 catalog_file_read(const char *path, struct catalog_provider *out,
 		  struct catalog_complaints *complaints)
 {
-	FILE *stream = open_file(path, complaints);
+	struct plx_files_why why;
+	char *text = plx_files_config(path, &why);
 	config_t config;
-	bool good;
+	bool good = false;
 
-	if (!stream)
+	if (!text) {
+		catalog_complain(complaints, "%s", why.text);
 		return false;
+	}
 	memset(out, 0, sizeof(*out));
 	snprintf(out->file, sizeof(out->file), "%s", path);
 	config_init(&config);
-	good = config_read(&config, stream);
-	if (!good) {
+	if (!config_read_string(&config, text)) {
 		catalog_complain(complaints, "%s:%d: %s", path, config_error_line(&config),
 				 config_error_text(&config));
 	} else {
@@ -475,6 +455,6 @@ catalog_file_read(const char *path, struct catalog_provider *out,
 		good = read_root(&root, out);
 	}
 	config_destroy(&config);
-	fclose(stream);
+	free(text);
 	return good;
 }

@@ -6,6 +6,7 @@
  */
 #include "catalog.h"
 
+#include "plx_files.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -14,8 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+	FRESH_BYTES = 64, /* ".", 36 letters of a GUID, ".", 16 digits and a 0 */
+};
 
 /* A string as libconfig reads it back. */
 static void
@@ -77,56 +83,77 @@ put_provider(FILE *to, const struct catalog_provider *provider)
 	return fflush(to) == 0 && !ferror(to) && fsync(fileno(to)) == 0;
 }
 
-/* The folder, and what it lies in. */
+/* A name that nobody has, for a file that nobody else sees. Returns: a descriptor, or -1 */
 static int
-make_folder(const char *folder)
+make_fresh(int folder, const char *id, char name[FRESH_BYTES])
 {
-	char path[CATALOG_PATH_MAX];
-	struct stat status;
-
-	snprintf(path, sizeof(path), "%s", folder);
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0755) != 0 && errno != EEXIST)
-			return errno;
-		*slash = '/';
-	}
-	if (mkdir(path, 0755) != 0 && errno != EEXIST)
-		return errno;
-	if (stat(path, &status) != 0)
-		return errno;
-	return S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
-}
-
-int
-catalog_file_write(const char *folder, const struct catalog_provider *provider)
-{
-	char path[CATALOG_PATH_MAX + 64], fresh[CATALOG_PATH_MAX + 64], id[CATALOG_GUID_TEXT];
-	int cause = make_folder(folder);
-	FILE *to;
+	uint64_t bits;
 	int fd;
 
-	if (cause)
-		return cause;
-	catalog_guid_print(&provider->id, id);
-	snprintf(path, sizeof(path), "%s/%.36s.conf", folder, id + 1);
-	snprintf(fresh, sizeof(fresh), "%s/.%.36s.XXXXXX", folder, id + 1);
-	fd = mkostemp(fresh, O_CLOEXEC);
-	if (fd < 0)
-		return errno;
-	to = fdopen(fd, "w");
+	do {
+		if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+			return -1;
+		snprintf(name, FRESH_BYTES, ".%.36s.%016" PRIx64, id, bits);
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+	} while (fd < 0 && errno == EEXIST);
+	return fd;
+}
+
+static int
+write_fresh(int fd, const struct catalog_provider *provider)
+{
+	FILE *to = fdopen(fd, "w");
+	int cause = 0;
+
 	if (!to) {
 		cause = errno;
 		close(fd);
-	} else {
-		if (fchmod(fd, 0644) != 0 || !put_provider(to, provider))
-			cause = errno ? errno : EIO;
-		if (fclose(to) != 0 && !cause)
-			cause = errno;
+		return cause;
 	}
-	/* link, unlike rename, refuses a name that is taken */
-	if (!cause && link(fresh, path) != 0)
+	if (fchmod(fd, 0644) != 0 || !put_provider(to, provider))
+		cause = errno ? errno : EIO;
+	if (fclose(to) != 0 && !cause)
 		cause = errno;
-	unlink(fresh);
+	return cause;
+}
+
+int
+catalog_file_write(const char *path, const struct catalog_provider *provider)
+{
+	char name[64], fresh[FRESH_BYTES], id[CATALOG_GUID_TEXT];
+	int folder = plx_files_folder(path, PLX_FILES_STICKY, true, NULL), fd, cause;
+
+	if (folder < 0)
+		return errno;
+	catalog_guid_print(&provider->id, id);
+	snprintf(name, sizeof(name), "%.36s.conf", id + 1);
+	fd = make_fresh(folder, id + 1, fresh);
+	cause = fd < 0 ? errno : write_fresh(fd, provider);
+	/* link, unlike rename, refuses a name that is taken */
+	if (!cause && linkat(folder, fresh, folder, name, 0) != 0)
+		cause = errno;
+	if (fd >= 0)
+		unlinkat(folder, fresh, 0);
+	close(folder);
+	return cause;
+}
+
+int
+catalog_file_remove(const char *path)
+{
+	char folder_path[CATALOG_PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	int folder, cause = 0;
+
+	if (!slash)
+		return EINVAL;
+	snprintf(folder_path, sizeof(folder_path), "%.*s", (int)(slash - path), path);
+	folder = plx_files_folder(*folder_path ? folder_path : "/", PLX_FILES_STICKY, false, NULL);
+	if (folder < 0)
+		return errno;
+	if (unlinkat(folder, slash + 1, 0) != 0)
+		cause = errno;
+	close(folder);
 	return cause;
 }

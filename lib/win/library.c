@@ -282,7 +282,9 @@ put(struct sink *to, const char *text, size_t length)
 			to->out[to->used] = text[i];
 }
 
-/* %NAME% becomes its value; a name that nobody has set stays as it is, and so does a lone %. */
+/* %NAME% becomes its value; a name that nobody has set stays as it is, and so does a lone %. With
+ * more rights than its caller (setuid) a program has no such names: libraries are loaded by them.
+ */
 static void
 expand(const char *from, struct sink *to)
 {
@@ -296,7 +298,7 @@ expand(const char *from, struct sink *to)
 		if (end && length && length < sizeof(name)) {
 			memcpy(name, from + 1, length);
 			name[length] = '\0';
-			value = getenv(name);
+			value = secure_getenv(name);
 		}
 		if (value) {
 			put(to, value, strlen(value));

@@ -196,8 +196,10 @@ WSCDeinstallProvider(LPGUID id, LPINT error)
 	/* one that ND2_PROVIDER names has no file that could go */
 	if (!provider)
 		cause = WSAEINVAL;
-	else if (!*provider->file || (unlink(provider->file) != 0 && errno != ENOENT))
+	else if (!*provider->file)
 		cause = WSANO_RECOVERY;
+	else if ((cause = catalog_file_remove(provider->file)) != 0)
+		cause = cause == ENOENT ? 0 : WSANO_RECOVERY;
 	catalog_free(catalog);
 	return cause ? fail(error, cause) : 0;
 }

@@ -63,6 +63,22 @@ expect_setting(const char *setting, const char *sentence)
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
+/* As a file of one's own: that of a clone may be anybody's, and then it is refused. */
+static void
+copy_shipped(void)
+{
+	static char text[16384];
+	FILE *file = fopen(shipped, "r");
+	size_t n;
+
+	assert_non_null(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	assert_true(n > 0 && n < sizeof(text) - 1);
+	text[n] = '\0';
+	fclose(file);
+	write_file("shipped.conf", text);
+}
+
 static void
 the_shipped_file_is_right(void **state)
 {
@@ -71,7 +87,8 @@ the_shipped_file_is_right(void **state)
 	struct plx_why why = {""};
 
 	(void)state;
-	setenv("POLLUX_CONFIG", shipped, 1);
+	copy_shipped();
+	setenv("POLLUX_CONFIG", "shipped.conf", 1);
 	assert_int_equal(plx_wishes_list(names, 4, &why), 2);
 	assert_string_equal(names[0], "plx0");
 	assert_string_equal(names[1], "plx1");
@@ -187,7 +204,7 @@ every_choice_and_limit_can_be_set(void **state)
 /* ---- where it is ----------------------------------------------------------------------------- */
 
 static void
-without_a_variable_the_folder_is_looked_into(void **state)
+without_a_variable_it_is_the_systems(void **state)
 {
 	struct plx_wishes wishes;
 	struct plx_why why = {""};
@@ -198,11 +215,25 @@ without_a_variable_the_folder_is_looked_into(void **state)
 		assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
 		assert_string_equal(why.text,
 				    "adapter \"a\" needs a configuration file: POLLUX_CONFIG is "
-				    "not set, and neither ./pollux.conf nor "
-				    "/etc/pollux/pollux.conf is there");
+				    "not set, and /etc/pollux/pollux.conf is not there");
 		assert_int_equal(plx_wishes_list(NULL, 0, &why), 0);
 	}
+}
+
+static void
+the_current_folder_is_looked_into_on_request(void **state)
+{
+	struct plx_wishes wishes;
+	struct plx_why why = {""};
+
+	(void)state;
 	write_file("pollux.conf", HEAD TAIL);
+	unsetenv("POLLUX_CONFIG");
+	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	if (access("/etc/pollux/pollux.conf", F_OK) != 0)
+		assert_non_null(strstr(why.text, "is not there; ./pollux.conf is read with "
+						 "POLLUX_CONFIG=./pollux.conf"));
+	setenv("POLLUX_CONFIG", "./pollux.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
 	assert_int_equal(plx_wishes_list(NULL, 0, &why), 1);
 	assert_int_equal(plx_wishes_load("b", &wishes, &why), PLX_CONFIG);
@@ -511,7 +542,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(the_shipped_file_explains_every_setting),
 		cmocka_unit_test(what_is_left_out_has_its_default),
 		cmocka_unit_test(every_choice_and_limit_can_be_set),
-		cmocka_unit_test(without_a_variable_the_folder_is_looked_into),
+		cmocka_unit_test(without_a_variable_it_is_the_systems),
+		cmocka_unit_test(the_current_folder_is_looked_into_on_request),
 		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
 		cmocka_unit_test(a_number_out_of_range_is_refused),
 		cmocka_unit_test(a_value_of_the_wrong_kind_is_refused),
@@ -529,12 +561,14 @@ main(int argc, char **argv)
 
 	assert_int_equal(argc, 2);
 	shipped = argv[1];
+	umask(022);
 	strcpy(folder, "/tmp/plx-config-XXXXXX");
 	if (!mkdtemp(folder) || chdir(folder))
 		return 1;
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	unlink("wrong.conf");
+	unlink("shipped.conf");
 	unlink("few.conf");
 	unlink("all.conf");
 	rmdir(folder);

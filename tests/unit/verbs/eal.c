@@ -243,7 +243,7 @@ no_runtime_folder(void)
 
 	EXPECT(huge_unmount_all()); /* for the namespace */
 	mkdir("/var/run/dpdk", 0755);
-	EXPECT(mount("none", "/var/run/dpdk", "tmpfs", MS_RDONLY, NULL) == 0);
+	EXPECT(mount("none", "/var/run/dpdk", "tmpfs", MS_RDONLY, "mode=0755") == 0);
 	EXPECT(plx_eal_start("--no-huge -m 64", &why) == PLX_CONFIG);
 	EXPECT_WORDS(why.text, "/var/run/dpdk/pollux-");
 	EXPECT_WORDS(why.text, "Read-only file system");
@@ -272,6 +272,23 @@ not_mounted(void)
 	EXPECT(eal_has_hugepages());
 	snprintf(path, sizeof(path), "%s/config", rte_eal_get_runtime_dir());
 	EXPECT(!is_there(path)); /* which is what --in-memory means */
+	return 0;
+}
+
+/* Where others may take the names of its files, there are none. */
+static int
+shared(void)
+{
+	char path[256];
+
+	EXPECT(huge_unmount_all());
+	EXPECT(mkdtemp(folder) && huge_mount_at(folder) && chmod(folder, 01777) == 0);
+	EXPECT(plx_eal_start(NULL, NULL) == PLX_OK);
+	EXPECT(eal_has_hugepages());
+	snprintf(path, sizeof(path), "%s/config", rte_eal_get_runtime_dir());
+	EXPECT(!is_there(path));
+	EXPECT(count_files(folder, "") == 0);
+	EXPECT(umount2(folder, MNT_DETACH) == 0 && rmdir(folder) == 0);
 	return 0;
 }
 
@@ -327,6 +344,7 @@ static const struct scene scenes[] = {
 	{"no_runtime_folder", no_runtime_folder},
 	{"hidden", hidden},
 	{"not_mounted", not_mounted},
+	{"shared", shared},
 	{"in_files", in_files},
 	{"mounted", mounted},
 };
@@ -426,6 +444,7 @@ hugepages_are_used_when_there_are_any(void **state)
 	(void)state;
 	assert_true(huge_reserve(PAGES));
 	scene_passes("not_mounted");
+	scene_passes("shared");
 	scene_passes("mounted");
 	huge_restore();
 }

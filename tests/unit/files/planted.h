@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A local attacker's table, row by row: another user of the machine plants something, a program of
+ * ours comes by, and a sentence is expected. Each row is played in processes of its own, in a mount
+ * namespace with a fresh /tmp and /run, and needs root to change users. Whatever row: what lies in
+ * MINE and HERS afterwards is what was there before. Start with planted_play().
+ */
+#ifndef PLANTED_H
+#define PLANTED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/types.h>
+
+enum {
+	USER = 64101,     /* whoever runs our program, if not root */
+	STRANGER = 64102, /* whoever plants */
+	DEAD = 4190001,   /* the number of no process: Linux's largest is 4194304 */
+	PLANTED_SECONDS = 30,
+};
+
+#define MINE "/tmp/mine" /* a folder of who runs our program, 0700, with `precious` in it */
+#define HERS "/tmp/hers" /* a folder of the stranger, 0755, with `precious` in it */
+
+struct planted_row {
+	const char *name;
+	uid_t actor;           /* who runs our program: 0 or USER */
+	void (*prepare)(void); /* as the actor, before; NULL: nothing */
+	void (*plant)(void);   /* as the stranger */
+	/* as the actor: our code. @param out [512] the sentence, or "" */
+	void (*act)(char *out);
+	const char *words; /* that the sentence holds; "": there is none */
+};
+
+/** Play the rows; the first that goes wrong fails the test, by its name. */
+void planted_play(const struct planted_row *rows, size_t n);
+
+/** Parts of rows; each ends the process, and so the row, when it cannot be done. */
+void planted_file(const char *path, const char *text, mode_t mode);
+void planted_folder(const char *path, mode_t mode);
+void planted_link(const char *target, const char *path);
+void planted_fifo(const char *path);
+void planted_socket(const char *path);
+
+#endif
