@@ -119,16 +119,6 @@ interop: prepare-interop build/build.ninja ## against Linux rxe in a guest, the 
 	tests/interop/run build/tests/interop/ours build/tests/interop/guest build-guest \
 		--keep build/interop-captures $(INTEROP_ARGS)
 
-# A clone of https://github.com/microsoft/NetworkDirect, and words of which a play must have one
-CHECKOUT ?=
-PLAYS ?=
-
-.PHONY: networkdirect
-networkdirect: prepare-test build/build.ninja ## Microsoft's programs for ND2, unchanged; CHECKOUT=their repository; 15 min
-	$(if $(CHECKOUT),,$(error CHECKOUT=DIR, a clone of https://github.com/microsoft/NetworkDirect))
-	meson compile -C build
-	tests/clients/networkdirect build $(CHECKOUT) $(PLAYS)
-
 .PHONY: demo
 demo: prepare-test build-release/build.ninja ## half a minute of latency, rate and bandwidth
 	ninja -C build-release apps/ndperf/ndperf
