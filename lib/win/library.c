@@ -40,6 +40,17 @@ static __thread struct {
 	char text[512];
 } why;
 
+/* LoadLibrary and FreeLibrary that this thread is in; a library that is loaded may load another */
+static __thread struct {
+	unsigned int depth;
+} asked;
+
+bool
+plx_library_asked(void)
+{
+	return asked.depth > 0;
+}
+
 const char *
 plx_library_why(void)
 {
@@ -78,6 +89,27 @@ error_of(const char *path, const char *words)
 	return ERROR_MOD_NOT_FOUND;
 }
 
+static void *own_symbol(void *handle, const char *name);
+
+/* Its DllMain() has said no: pollux-cc gives such a library a function that tells. */
+static bool
+is_refused(void *handle)
+{
+	void *address = own_symbol(handle, "plx_dll_refused");
+	int (*tells)(void);
+
+	memcpy(&tells, &address, sizeof(tells));
+	return address && tells();
+}
+
+static void
+close_library(void *handle)
+{
+	asked.depth++;
+	dlclose(handle);
+	asked.depth--;
+}
+
 static HMODULE
 load(const char *path, int mode)
 {
@@ -86,7 +118,9 @@ load(const char *path, int mode)
 	const char *words;
 
 	pthread_mutex_lock(&lock);
+	asked.depth++;
 	handle = dlopen(path, mode | RTLD_LOCAL);
+	asked.depth--;
 	if (!handle) {
 		words = dlerror();
 		snprintf(why.text, sizeof(why.text), "%s", words ? words : path);
@@ -94,11 +128,19 @@ load(const char *path, int mode)
 		SetLastError(error_of(path, why.text));
 		return NULL;
 	}
+	if (is_refused(handle)) {
+		close_library(handle);
+		pthread_mutex_unlock(&lock);
+		snprintf(why.text, sizeof(why.text), "%s: its DllMain() has refused to be loaded",
+			 path);
+		SetLastError(ERROR_DLL_INIT_FAILED);
+		return NULL;
+	}
 	module = *find(handle);
 	if (!module) {
 		module = calloc(1, sizeof(*module));
 		if (!module) {
-			dlclose(handle);
+			close_library(handle);
 			pthread_mutex_unlock(&lock);
 			snprintf(why.text, sizeof(why.text), "%s: no memory", path);
 			SetLastError(ERROR_NOT_ENOUGH_MEMORY);
@@ -174,7 +216,7 @@ FreeLibrary(HMODULE library)
 		*at = module->next;
 		free(module);
 	}
-	dlclose(library);
+	close_library(library);
 	pthread_mutex_unlock(&lock);
 	return TRUE;
 }

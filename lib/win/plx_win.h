@@ -152,6 +152,10 @@ PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
  * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/ndsupport/library.c */
 PLX_WIN_API const char *plx_library_why(void);
 
+/** Is this thread in LoadLibrary() or FreeLibrary()? libpollux-dllmain.a asks: what is loaded with
+ * the process, and unloaded at its end, is not. Tests: tests/clients/wrapper */
+PLX_WIN_API bool plx_library_asked(void);
+
 /* ---- descriptors --------------------------------------------------------------------------------
  */
 

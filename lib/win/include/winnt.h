@@ -86,6 +86,12 @@ typedef struct _GROUP_AFFINITY {
 #define MAXIMUM_WAIT_OBJECTS         64
 #define PROCESSOR_ARCHITECTURE_AMD64 9
 
+/* Why DllMain() is called: a library that pollux-cc has linked; of threads it is not told. */
+#define DLL_PROCESS_DETACH 0
+#define DLL_PROCESS_ATTACH 1
+#define DLL_THREAD_ATTACH  2
+#define DLL_THREAD_DETACH  3
+
 #define ANYSIZE_ARRAY 1
 
 #ifdef __cplusplus
