@@ -22,9 +22,14 @@
 #define IFACEMETHOD(name)        STDMETHOD(name)
 #define IFACEMETHOD_(type, name) STDMETHOD_(type, name)
 
+/* A word that Linux has members of the name of (linux/usbdevice_fs.h): only when it is asked for.
+ */
+#ifdef PLX_WIN_ALL_WORDS
+#define interface struct
+#endif
+
 /* For interfaces that a program declares by itself. */
 #if defined(__cplusplus) && !defined(CINTERFACE)
-#define interface              struct
 #define STDMETHOD(name)        virtual HRESULT STDMETHODCALLTYPE name
 #define STDMETHOD_(type, name) virtual type STDMETHODCALLTYPE name
 #define PURE                   = 0
