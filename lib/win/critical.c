@@ -6,6 +6,8 @@
  */
 #include "win.h"
 
+#include <synchapi.h>
+
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(CRITICAL_SECTION), "a mutex fits");
 _Static_assert(_Alignof(pthread_mutex_t) <= _Alignof(CRITICAL_SECTION), "a mutex fits");
 
@@ -33,6 +35,22 @@ VOID
 InitializeCriticalSection(LPCRITICAL_SECTION section)
 {
 	InitializeCriticalSectionAndSpinCount(section, 0);
+}
+
+BOOL
+InitializeCriticalSectionEx(LPCRITICAL_SECTION section, DWORD spins, DWORD flags)
+{
+	if (flags & ~(DWORD)CRITICAL_SECTION_NO_DEBUG_INFO)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	return InitializeCriticalSectionAndSpinCount(section, spins);
+}
+
+DWORD
+SetCriticalSectionSpinCount(LPCRITICAL_SECTION section, DWORD spins)
+{
+	(void)section;
+	(void)spins;
+	return 0;
 }
 
 VOID

@@ -5,6 +5,8 @@
  */
 #include "win.h"
 
+#include <synchapi.h>
+
 /* Names would be for other processes, and security is for handles that they inherit. */
 static HANDLE
 create(bool named, bool manual, bool set)
@@ -35,6 +37,33 @@ CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual, BOOL set, LPCWSTR name
 {
 	(void)security;
 	return create(name != NULL, manual, set);
+}
+
+/* `access` is for handles that others open by name. */
+static HANDLE
+create_by_flags(bool named, DWORD flags)
+{
+	if (flags & ~(DWORD)(CREATE_EVENT_MANUAL_RESET | CREATE_EVENT_INITIAL_SET)) {
+		win_fail(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	return create(named, flags & CREATE_EVENT_MANUAL_RESET, flags & CREATE_EVENT_INITIAL_SET);
+}
+
+HANDLE
+CreateEventExA(LPSECURITY_ATTRIBUTES security, LPCSTR name, DWORD flags, DWORD access)
+{
+	(void)security;
+	(void)access;
+	return create_by_flags(name != NULL, flags);
+}
+
+HANDLE
+CreateEventExW(LPSECURITY_ATTRIBUTES security, LPCWSTR name, DWORD flags, DWORD access)
+{
+	(void)security;
+	(void)access;
+	return create_by_flags(name != NULL, flags);
 }
 
 BOOL

@@ -136,9 +136,9 @@ win_waiters_wake(struct win_waiters *list)
 	}
 }
 
-/* Sleep while `woken` is 0. Returns: false: the deadline has passed */
-static bool
-sleep_until_woken(struct win_sleeper *sleeper, uint64_t deadline_ns)
+/* Sleep while `woken` is 0. */
+bool
+win_sleep_still(struct win_sleeper *sleeper, uint64_t deadline_ns)
 {
 	struct timespec until = {(time_t)(deadline_ns / NS_PER_SECOND),
 				 (long)(deadline_ns % NS_PER_SECOND)};
@@ -301,7 +301,7 @@ win_sleep(struct win_sleeper *sleeper, uint64_t deadline_ns)
 	static __thread unsigned rounds;
 
 	if (!pump_all())
-		return sleep_until_woken(sleeper, deadline_ns);
+		return win_sleep_still(sleeper, deadline_ns);
 	atomic_exchange_explicit(&sleeper->woken, 0, memory_order_acq_rel);
 	if (++rounds % ROUNDS_PER_YIELD == 0)
 		sched_yield();

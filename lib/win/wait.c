@@ -6,6 +6,7 @@
  */
 #include "win.h"
 
+#include <synchapi.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -241,4 +242,20 @@ WaitForSingleObjectEx(HANDLE handle, DWORD milliseconds, BOOL alertable)
 	/* Nothing here ever queues a call to a thread, so that nothing can be alerted. */
 	(void)alertable;
 	return wait_for_handles(1, &handle, FALSE, milliseconds);
+}
+
+DWORD
+WaitForMultipleObjectsEx(DWORD n, const HANDLE *handles, BOOL all, DWORD milliseconds,
+			 BOOL alertable)
+{
+	(void)alertable;
+	return WaitForMultipleObjects(n, handles, all, milliseconds);
+}
+
+DWORD
+SleepEx(DWORD milliseconds, BOOL alertable)
+{
+	(void)alertable;
+	Sleep(milliseconds);
+	return 0;
 }

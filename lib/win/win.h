@@ -101,6 +101,8 @@ void win_sleep_begin(struct win_sleeper *sleeper);
  * Returns: false: the deadline has passed
  */
 bool win_sleep(struct win_sleeper *sleeper, uint64_t deadline_ns);
+/** The same of a thread that calls no pump. */
+bool win_sleep_still(struct win_sleeper *sleeper, uint64_t deadline_ns);
 void win_sleep_end(struct win_sleeper *sleeper);
 
 void win_waiters_add(struct win_waiters *list, struct win_waiter *waiter);

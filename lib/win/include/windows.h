@@ -11,6 +11,7 @@
 #include "winnt.h"
 #include "winerror.h"
 #include "winbase.h"
+#include "synchapi.h"
 #include "crt.h"
 #ifndef PLX_WIN_PLAIN_CRT
 #include "crtformat.h"
