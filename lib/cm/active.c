@@ -15,7 +15,7 @@ ask(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect
 	if (!c)
 		return NULL;
 	c->active = true;
-	c->tid = (uint64_t)c->id << 32;
+	c->tid = cm_tid(cm, c, false);
 	c->context = connect->context;
 	c->peer.local = cm_ip(&connect->local);
 	c->peer.remote = cm_ip(&connect->remote);

@@ -144,9 +144,10 @@ enum {
 struct plx_cm {
 	struct plx_cm_config config;
 	struct plx_cm_counters counters;
-	uint64_t round_key[4]; /* of ids */
-	uint32_t ids;          /* given out */
-	uint32_t slots;        /* connections and remains */
+	struct plx_permutation id_of; /* a count */
+	struct plx_secret tables, transactions;
+	uint32_t ids;   /* given out */
+	uint32_t slots; /* connections and remains */
 	uint32_t connections, half_open, remains, remains_max;
 	uint32_t listeners;
 	uint32_t bucket_mask;
@@ -173,6 +174,8 @@ struct plx_cm {
 /** A free connection in `state`, with an id, in no list but by_id; NULL when there are too many. */
 struct cm_connection *cm_open(struct plx_cm *cm, enum cm_state state);
 void cm_free(struct plx_cm *cm, struct cm_connection *c);
+/** The transaction id of what we begin. @param leaving by DREQ, else by REQ */
+uint64_t cm_tid(const struct plx_cm *cm, const struct cm_connection *c, bool leaving);
 
 struct cm_connection *cm_find(const struct plx_cm *cm, uint32_t id);
 /** A peer's REQ by where it came from and the id that the peer has given it. */

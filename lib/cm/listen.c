@@ -15,9 +15,7 @@ _Static_assert(PLX_CM_LISTENERS_MAX == 1 << ID_INDEX_BITS, "an index fits");
 static uint32_t
 bucket_of(const struct plx_cm *cm, uint64_t service_id)
 {
-	uint64_t state = cm->config.seed ^ service_id;
-
-	return (uint32_t)(plx_splitmix64(&state) % CM_LISTENER_BUCKETS);
+	return (uint32_t)(plx_secret_word(&cm->tables, service_id) % CM_LISTENER_BUCKETS);
 }
 
 static struct cm_listener *

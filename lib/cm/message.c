@@ -13,13 +13,6 @@ enum {
 	FAILOVER_UNSUPPORTED = 1,
 };
 
-/* Ids of messages need not be secret, only different. */
-static uint64_t
-leave_tid(const struct cm_connection *c)
-{
-	return (uint64_t)c->id << 32 | 1;
-}
-
 static void
 addresses_write(const struct cm_connection *c, uint8_t *out)
 {
@@ -153,7 +146,7 @@ cm_message_write(const struct plx_cm *cm, const struct cm_connection *c, enum cm
 	} else if (message == CM_SEND_REJ) {
 		rej_write(cm, c, &out->rej);
 	} else if (message == CM_SEND_DREQ) {
-		out->transaction_id = leave_tid(c);
+		out->transaction_id = cm_tid(cm, c, true);
 		out->dreq.local_comm_id = c->id;
 		out->dreq.remote_comm_id = c->remote_id;
 		out->dreq.remote_qpn = c->peer.qpn;

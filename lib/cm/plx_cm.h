@@ -15,6 +15,7 @@
 
 #include "plx_base.h"
 #include "plx_mad.h"
+#include "plx_secret.h"
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
@@ -68,7 +69,7 @@ struct plx_cm_config {
 	uint32_t half_open;   /* 1 .. connections; of these, peers' that are not established yet */
 	uint32_t path_mtu;    /* [bytes] 256 .. 4096 that we take from a peer; 0: 4096 */
 	uint64_t ca_guid;     /* ours, in REQ and REP */
-	uint64_t seed;        /* random bits, for ids that cannot be guessed */
+	struct plx_secret secret; /* for ids that cannot be guessed, and tables */
 };
 
 /** Bytes that plx_cm_init() wants; 0 when something in config is out of range. */

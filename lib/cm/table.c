@@ -81,11 +81,22 @@ small_tables_init(struct plx_cm *cm)
 	}
 }
 
+static void
+secrets_init(struct plx_cm *cm, const struct plx_secret *of)
+{
+	struct plx_secret ids = plx_secret_for(of, PLX_SECRET_COMM_IDS, 0);
+
+	plx_permutation_init(&cm->id_of, &ids);
+	cm->tables = plx_secret_for(of, PLX_SECRET_TABLES, 0);
+	cm->transactions = plx_secret_for(of, PLX_SECRET_TRANSACTIONS, 0);
+	plx_secret_wipe(&ids, sizeof ids);
+	plx_secret_wipe(&cm->config.secret, sizeof cm->config.secret);
+}
+
 struct plx_cm *
 plx_cm_init(void *memory, const struct plx_cm_config *config)
 {
 	struct plx_cm *cm = memory;
-	uint64_t state = config->seed;
 	struct plx_list *lists;
 
 	PLX_ASSERT(config_is_good(config));
@@ -96,9 +107,7 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 	cm->remains_max = remains_for(config);
 	cm->slots = config->connections + cm->remains_max;
 	cm->bucket_mask = buckets_for(cm->slots) - 1;
-	for (size_t i = 0; i < PLX_COUNT_OF(cm->round_key); i++)
-		cm->round_key[i] = plx_splitmix64(&state);
-	cm->ids = (uint32_t)plx_splitmix64(&state);
+	secrets_init(cm, &config->secret);
 	cm->connection = (void *)(cm + 1);
 	lists = (void *)(cm->connection + cm->slots);
 	cm->by_id = lists;
@@ -128,20 +137,14 @@ cm_same_ip(const struct plx_ip *a, const struct plx_ip *b)
 	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
 }
 
-/* Each word goes through a mixer that starts from what the seed and the words before made. */
+/* Nobody else can choose addresses, or ids, that share a chain. */
 uint64_t
 cm_hash(const struct plx_cm *cm, const struct plx_ip *ip, uint64_t a, uint64_t b)
 {
-	uint64_t word[4] = {0, 0, a, b};
-	uint64_t hash = cm->config.seed ^ ip->version;
+	uint64_t word[5] = {ip->version, 0, 0, a, b};
 
-	memcpy(word, ip->v, sizeof ip->v);
-	for (size_t i = 0; i < PLX_COUNT_OF(word); i++) {
-		uint64_t state = hash ^ word[i];
-
-		hash = plx_splitmix64(&state);
-	}
-	return hash;
+	memcpy(&word[1], ip->v, sizeof ip->v);
+	return plx_secret_hash(&cm->tables, word, PLX_COUNT_OF(word));
 }
 
 static struct plx_list *
@@ -221,32 +224,25 @@ cm_asking_at(const struct plx_cm *cm, const struct plx_ip *remote)
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-/* A permutation of 32 bits that the seed chooses, over a count: no id comes again before all others
- * have been given out, and who has seen many of them cannot tell the next. */
-static uint32_t
-id_of(const struct plx_cm *cm, uint32_t count)
-{
-	uint16_t left = (uint16_t)(count >> 16), right = (uint16_t)count;
-
-	for (size_t i = 0; i < PLX_COUNT_OF(cm->round_key); i++) {
-		uint64_t state = cm->round_key[i] ^ right;
-		uint16_t mixed = (uint16_t)(left ^ plx_splitmix64(&state) >> 48);
-
-		left = right;
-		right = mixed;
-	}
-	return (uint32_t)left << 16 | right;
-}
-
+/* A secret permutation of a count: no id comes again before all others have been given out, and who
+ * has seen many of them cannot tell the next. */
 static uint32_t
 new_id(struct plx_cm *cm)
 {
 	uint32_t id;
 
 	do {
-		id = id_of(cm, PLX_MUTANT(CM_ID_COMES_AGAIN) ? cm->ids++ % 256 : cm->ids++);
+		id = plx_permute(&cm->id_of,
+				 PLX_MUTANT(CM_ID_COMES_AGAIN) ? cm->ids++ % 256 : cm->ids++);
 	} while (id == 0 || cm_find(cm, id));
 	return id;
+}
+
+/* Of the messages that one side begins: those that set up, those that end. */
+uint64_t
+cm_tid(const struct plx_cm *cm, const struct cm_connection *c, bool leaving)
+{
+	return plx_secret_word(&cm->transactions, (uint64_t)c->id << 1 | leaving);
 }
 
 /* ---- coming and going ----------------------------------------------------------------------- */

@@ -45,7 +45,8 @@ struct gsi {
 };
 
 /* gsi.c */
-struct gsi *gsi_create(struct plx_cm *cm, int socket); /* NULL: no memory */
+/* NULL: no memory */
+struct gsi *gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket);
 void gsi_destroy(struct gsi *gsi);
 /* A decoded packet for queue pair 1. @param ip its IP header */
 void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,

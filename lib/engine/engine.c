@@ -46,18 +46,43 @@ make_rings(struct plx_engine *engine, int socket)
 static bool
 make_tables(struct plx_engine *engine, int socket)
 {
-	uint32_t slots = 64;
+	uint32_t bits = 6, slots;
 
 	/* At most half full, so that a free slot is soon found. */
-	while (slots < engine->config.qps * 2)
-		slots *= 2;
+	while (1u << bits < engine->config.qps * 2)
+		bits++;
+	slots = 1u << bits;
 	PLX_ASSERT(slots <= SLOTS_MAX);
-	engine->table_mask = slots - 1;
+	engine->place_bits = bits;
 	engine->table = engine_alloc(slots * sizeof(*engine->table), socket);
 	engine->door_words = slots / 64;
 	engine->doors = engine_alloc(engine->door_words * sizeof(*engine->doors), socket);
 	engine->scratch = engine_alloc(engine->port->caps.frame_max, socket);
 	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;
+}
+
+/* Of the adapter's secret nothing stays but what is derived from it. */
+static bool
+make_numbers(struct plx_engine *engine)
+{
+	struct plx_engine_config *config = &engine->config;
+
+	engine->numbers = plx_guarded_alloc(sizeof(*engine->numbers));
+	if (engine->numbers == NULL)
+		return false;
+	plx_numbers_init(engine->numbers, &config->secret, config->index, config->engines);
+	plx_secret_wipe(&config->secret, sizeof(config->secret));
+	engine->place_factor = engine->numbers->place_factor;
+	return true;
+}
+
+static bool
+make_gsi(struct plx_engine *engine, int socket)
+{
+	if (engine->config.cm == NULL)
+		return true;
+	engine->gsi = gsi_create(engine->config.cm, plx_numbers_psn(engine->numbers), socket);
+	return engine->gsi != NULL;
 }
 
 static void
@@ -70,6 +95,7 @@ free_engine(struct plx_engine *engine)
 	engine_free(engine->table);
 	engine_free(engine->doors);
 	engine_free(engine->scratch);
+	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
 	gsi_destroy(engine->gsi);
 	engine_free(engine);
 }
@@ -131,10 +157,8 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->config = *config;
 	engine->port = config->port;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
-	if (config->cm != NULL)
-		engine->gsi = gsi_create(config->cm, socket);
-	if (!make_rings(engine, socket) || !make_tables(engine, socket) ||
-	    (config->cm != NULL && engine->gsi == NULL)) {
+	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
+	    !make_gsi(engine, socket)) {
 		plx_why_say(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;
@@ -145,7 +169,6 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->tx_since = PLX_NEVER;
 	engine->reroute_at = PLX_NEVER;
 	engine->net_version = plx_net_version(config->net);
-	plx_prng_init(&engine->prng, config->seed);
 	atomic_init(&engine->notice_fd, -1);
 	if (config->rcu != NULL)
 		rte_rcu_qsbr_thread_register(config->rcu, config->index);

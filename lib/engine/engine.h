@@ -498,8 +498,9 @@ struct plx_engine {
 	uint64_t grace_until;  /* ... and not beyond this time */
 	uint8_t *scratch;
 
-	struct qp_entry *table; /* by the low bits of the number */
-	uint32_t table_mask, qp_count;
+	struct qp_entry *table; /* at plx_numbers_place() of the number */
+	uint64_t place_factor;
+	uint32_t place_bits, qp_count;
 	struct plx_qpair *recent[RECENT];  /* posted to lately */
 	uint32_t recent_next, recent_used; /* the place of the next; places that had one */
 	uint64_t recent_since;             /* when one last gave way to another */
@@ -535,7 +536,7 @@ struct plx_engine {
 	struct way_table *ways; /* ud.h; NULL: no datagrams yet */
 	struct plx_list uds;    /* queue pairs of datagrams */
 	struct rte_ring *notice_ring;
-	struct plx_prng prng;
+	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
 	struct plx_engine_counters counters;

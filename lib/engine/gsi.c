@@ -15,13 +15,14 @@ enum {
 };
 
 struct gsi *
-gsi_create(struct plx_cm *cm, int socket)
+gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 {
 	struct gsi *gsi = engine_alloc(sizeof(*gsi), socket);
 
 	if (gsi == NULL)
 		return NULL;
 	gsi->cm = cm;
+	gsi->psn = first_psn;
 	gsi->timer.deadline = PLX_NEVER;
 	gsi->look_at = PLX_NEVER;
 	plx_list_init(&gsi->timer.link);

@@ -2,10 +2,11 @@
  *
  * Memory of the engine's objects: DPDK's heap, which is hugepages where there are any; the C
  * library's under a sanitizer, which then sees every byte too many, and who gave memory to whom.
- * There are two functions.
+ * And pages for secrets. There are two functions for each.
  */
 #include <rte_malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "engine.h"
 
@@ -51,3 +52,26 @@ engine_free(void *memory)
 }
 
 #endif
+
+void *
+plx_guarded_alloc(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (madvise(memory, bytes, MADV_DONTDUMP) == 0)
+		return memory;
+	(void)munmap(memory, bytes);
+	return NULL;
+}
+
+void
+plx_guarded_free(void *memory, size_t bytes)
+{
+	if (memory == NULL)
+		return;
+	plx_secret_wipe(memory, bytes);
+	(void)munmap(memory, bytes);
+}

@@ -14,6 +14,7 @@
 #include "plx_cm.h"
 #include "plx_mem.h"
 #include "plx_net.h"
+#include "plx_secret.h"
 #include "plx_transport.h"
 #include "plx_wire.h"
 
@@ -76,6 +77,15 @@ enum {
  */
 void plx_engine_await(uint32_t *looks);
 
+/**
+ * Memory for what holds secrets: zeroed, on pages of its own that no core dump has.
+ * Returns: NULL: there is none. Threads: any
+ */
+void *plx_guarded_alloc(size_t bytes);
+
+/** Wiped, then given back. @param bytes as it was asked for; NULL is fine */
+void plx_guarded_free(void *memory, size_t bytes);
+
 /* ---- the engine ----------------------------------------------------------------------------- */
 
 struct plx_engine;
@@ -89,7 +99,7 @@ struct plx_engine_config {
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
 	uint32_t index, engines;  /* this is engine `index` of a power of two */
 	uint32_t qps;             /* 1 .. PLX_ENGINE_QPS_MAX */
-	uint64_t seed;            /* of queue pair numbers and first PSNs; from the system */
+	struct plx_secret secret; /* of the adapter: queue pair numbers and first PSNs */
 	bool inline_mode;         /* command calls poll the engine while they wait */
 	plx_icrc_fn icrc;         /* NULL: plx_icrc_choose() */
 };
@@ -363,7 +373,8 @@ struct plx_qpair_path {
 	bool ecn;          /* ECT(0) */
 };
 
-/** In RESET; its number and first PSN are chosen at random. Errors: FULL, NO_MEMORY, INVALID */
+/** In RESET; its number and first PSN are such that nobody can guess them. Errors: FULL, NO_MEMORY,
+ * INVALID */
 enum plx_status plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
 				 struct plx_qpair **qp) PLX_MUST_CHECK;
 

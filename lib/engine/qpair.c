@@ -10,21 +10,16 @@
 /* ---- on the engine's thread
  * ----------------------------------------------------------------------- */
 
-/* A number that nobody has: a free slot in its low bits, so that finding it again is one look, and
- * random bits above, so that numbers are not guessed. 0 and 1 are the management QPs', all ones is
- * multicast. */
+/* A number that nobody has, whose place in the table is free: so finding it again is one look. */
 static uint32_t
 choose_number(struct plx_engine *engine, uint32_t *slot)
 {
-	uint32_t engines = engine->config.engines;
-
 	/* A table is at most half full: two tries on average. */
 	for (;;) {
-		uint32_t qpn = (uint32_t)plx_prng_next(&engine->prng) & PLX_PSN_MASK;
+		uint32_t qpn = plx_numbers_draw(engine->numbers);
 
-		qpn = qpn / engines * engines + engine->config.index;
-		*slot = qpn / engines & engine->table_mask;
-		if (engine->table[*slot].qpn == 0 && qpn > 1 && qpn < PLX_PSN_MASK)
+		*slot = plx_numbers_place(engine->place_factor, engine->place_bits, qpn);
+		if (engine->table[*slot].qpn == 0)
 			return qpn;
 	}
 }
@@ -38,7 +33,7 @@ qpair_number(struct plx_qpair *qp)
 		return PLX_FULL;
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
-	qp->first_psn = plx_psn((uint32_t)plx_prng_next(&engine->prng));
+	qp->first_psn = plx_numbers_psn(engine->numbers);
 	qp->door_word = qp->slot / 64;
 	qp->door = &engine->doors[qp->door_word];
 	qp->door_bit = UINT64_C(1) << qp->slot % 64;

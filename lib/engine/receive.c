@@ -13,7 +13,7 @@
 static struct plx_qpair *
 find(const struct plx_engine *engine, uint32_t qpn)
 {
-	uint32_t slot = (qpn / engine->config.engines) & engine->table_mask;
+	uint32_t slot = plx_numbers_place(engine->place_factor, engine->place_bits, qpn);
 	const struct qp_entry *entry = &engine->table[slot];
 
 	return entry->qpn == qpn || PLX_MUTANT(QPN_LOW_BITS) ? entry->qp : NULL;

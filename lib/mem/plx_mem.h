@@ -14,6 +14,7 @@
 #define PLX_MEM_H
 
 #include "plx_base.h"
+#include "plx_secret.h"
 
 #define PLX_KEY_SLOT_BITS       20 /* a million regions and windows */
 #define PLX_KEY_GENERATION_BITS 12
@@ -69,10 +70,10 @@ size_t plx_mem_bytes(uint32_t slots);
 /**
  * @param memory [plx_mem_bytes(slots)] aligned to PLX_CACHE_LINE, the caller's; outlives the table
  * @param slots  regions and windows together, 2 .. PLX_MEM_SLOTS_MAX - 1
- * @param secret [2] from the system's generator, once per process; who knows it can forge keys
+ * @param secret of purpose PLX_SECRET_MEM; who knows it can forge keys
  * Returns: the table, all slots and domains free; NULL when an argument is out of range
  */
-struct plx_mem *plx_mem_init(void *memory, uint32_t slots, const uint64_t secret[2]);
+struct plx_mem *plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret);
 
 /** Slots in use, being retired ones included. Zero at rest. */
 uint32_t plx_mem_in_use(const struct plx_mem *mem);

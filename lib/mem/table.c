@@ -32,7 +32,7 @@ free_ring(struct plx_mem *mem)
 }
 
 struct plx_mem *
-plx_mem_init(void *memory, uint32_t slots, const uint64_t secret[2])
+plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret)
 {
 	struct plx_mem *mem = memory;
 

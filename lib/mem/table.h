@@ -12,7 +12,6 @@
 #ifndef PLX_TABLE_H
 #define PLX_TABLE_H
 
-#include "permute.h"
 #include "plx_mem.h"
 
 #define PLX_SLOT_NONE 0 /* a slot number that is never issued; checks of unknown keys read it */

@@ -39,12 +39,12 @@ plx_table_bytes(uint32_t entries)
 }
 
 void
-plx_table_init(struct plx_table *table, void *memory, uint32_t entries, uint64_t seed,
-	       struct plx_net_counters *counters)
+plx_table_init(struct plx_table *table, void *memory, uint32_t entries,
+	       const struct plx_secret *key, struct plx_net_counters *counters)
 {
 	memset(memory, 0, plx_table_bytes(entries));
 	*table = (struct plx_table){
-		.seed = seed,
+		.key = *key,
 		.entries = entries,
 		.guests_max = entries / PLX_NET_GUEST_SHARE,
 		.bucket_mask = buckets_for(entries) - 1,
@@ -62,19 +62,15 @@ plx_table_init(struct plx_table *table, void *memory, uint32_t entries, uint64_t
 	}
 }
 
-/* Each half goes through a mixer that starts from what the seed and the half before made. */
+/* Nobody else can choose addresses that share one. */
 static struct plx_neighbour **
 bucket_of(const struct plx_table *table, const struct plx_ip *ip)
 {
-	uint64_t half[2], state = table->seed ^ ip->version, hash;
+	uint64_t word[3] = {ip->version};
 
-	memcpy(half, ip->v, sizeof half);
-	hash = plx_splitmix64(&state);
-	state = hash ^ half[0];
-	hash = plx_splitmix64(&state);
-	state = hash ^ half[1];
-	hash = plx_splitmix64(&state);
-	return &table->bucket[hash & table->bucket_mask];
+	memcpy(&word[1], ip->v, sizeof ip->v);
+	return &table->bucket[plx_secret_hash(&table->key, word, PLX_COUNT_OF(word)) &
+			      table->bucket_mask];
 }
 
 static bool

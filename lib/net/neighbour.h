@@ -53,7 +53,7 @@ struct plx_neighbour {
 };
 
 struct plx_table {
-	uint64_t seed;
+	struct plx_secret key; /* of the hash */
 	uint32_t entries;
 	uint32_t guests, guests_max;
 	uint32_t version;
@@ -69,8 +69,8 @@ struct plx_table {
 size_t plx_table_bytes(uint32_t entries);
 
 /** @param memory [plx_table_bytes(entries)] */
-void plx_table_init(struct plx_table *table, void *memory, uint32_t entries, uint64_t seed,
-		    struct plx_net_counters *counters);
+void plx_table_init(struct plx_table *table, void *memory, uint32_t entries,
+		    const struct plx_secret *key, struct plx_net_counters *counters);
 
 /** NULL when it is not there. */
 struct plx_neighbour *plx_table_find(const struct plx_table *table, const struct plx_ip *ip);

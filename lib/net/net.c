@@ -66,6 +66,8 @@ plx_net_bytes(const struct plx_net_config *config)
 struct plx_net *
 plx_net_init(void *memory, const struct plx_net_config *config)
 {
+	struct plx_secret neighbours = plx_secret_for(&config->secret, PLX_SECRET_NEIGHBOURS, 0);
+	struct plx_secret echoes = plx_secret_for(&config->secret, PLX_SECRET_ECHOES, 0);
 	struct plx_net *net = memory;
 
 	PLX_ASSERT(plx_address_config_is_good(config));
@@ -74,9 +76,12 @@ plx_net_init(void *memory, const struct plx_net_config *config)
 	for (uint32_t i = 0; i < config->addresses; i++)
 		net->config.address[i].ip = plx_ip_canonical(&config->address[i].ip);
 	net->config.frame_max = frame_max_of(config);
-	plx_table_init(&net->table, net + 1, config->neighbours, config->seed, &net->counters);
+	plx_table_init(&net->table, net + 1, config->neighbours, &neighbours, &net->counters);
 	net->echo_frames = (uint8_t *)(net + 1) + plx_table_bytes(config->neighbours);
-	plx_pings_init(&net->pings, config->seed);
+	plx_pings_init(&net->pings, &echoes);
+	plx_secret_wipe(&net->config.secret, sizeof net->config.secret);
+	plx_secret_wipe(&neighbours, sizeof neighbours);
+	plx_secret_wipe(&echoes, sizeof echoes);
 	net->announce_left = config->announce;
 	net->announcing = config->announce > 0;
 	return net;
@@ -257,7 +262,7 @@ on_echo_answer(struct plx_net *net, const struct plx_echo *answer, uint64_t now)
 {
 	struct plx_ping *ping = plx_ping_of_answer(&net->pings, answer->sequence);
 
-	if (!ping || answer->id != net->pings.id || answer->bytes != ping->bytes ||
+	if (!ping || answer->id != ping->id || answer->bytes != ping->bytes ||
 	    memcmp(&answer->from, &ping->to, sizeof ping->to) != 0 ||
 	    memcmp(&answer->to, &ping->from, sizeof ping->from) != 0 || !plx_echo_counts(answer)) {
 		plx_count(&net->counters.pings_unasked, 1);
@@ -328,7 +333,7 @@ static struct plx_echo
 echo_of(const struct plx_net *net, const struct plx_ping *ping)
 {
 	struct plx_echo echo = {.asks = true,
-				.id = net->pings.id,
+				.id = ping->id,
 				.sequence = (uint16_t)ping->number,
 				.from = ping->from,
 				.to = ping->to,

@@ -7,11 +7,12 @@
 #include "ping.h"
 
 void
-plx_pings_init(struct plx_pings *pings, uint64_t seed)
+plx_pings_init(struct plx_pings *pings, const struct plx_secret *key)
 {
-	uint64_t bits = plx_splitmix64(&seed);
+	/* Numbers have 32 bits: none of theirs is asked for again. */
+	uint64_t bits = plx_secret_word(key, UINT64_MAX);
 
-	*pings = (struct plx_pings){.id = (uint16_t)bits, .number = (uint32_t)(bits >> 32)};
+	*pings = (struct plx_pings){.number = (uint32_t)bits, .key = *key};
 }
 
 void
@@ -64,6 +65,7 @@ plx_ping_begin(struct plx_pings *pings, uint64_t now, uint64_t timeout)
 		pings->number++;
 	while (is_taken(pings, pings->number));
 	*ping = (struct plx_ping){.number = pings->number,
+				  .id = (uint16_t)plx_secret_word(&pings->key, pings->number),
 				  .deadline_ns = plx_time_add(now, timeout)};
 	plx_ping_enter(pings, ping, PLX_PING_LOOKING);
 	return ping;

@@ -27,18 +27,19 @@ struct plx_ping {
 	struct plx_ip from, to;
 	uint32_t bytes;
 	uint32_t number; /* never 0; its low half is the sequence on the wire */
+	uint16_t id;     /* so that nobody answers who has not heard the question */
 	uint64_t sent_ns, rtt_ns, deadline_ns;
 };
 
 struct plx_pings {
-	uint32_t to_send; /* how many are TO_SEND */
-	uint32_t number;  /* the last one that was given */
-	uint16_t id;      /* of all of ours */
+	uint32_t to_send;      /* how many are TO_SEND */
+	uint32_t number;       /* the last one that was given */
+	struct plx_secret key; /* of their ids */
 	struct plx_ping ping[PLX_NET_PINGS_MAX];
 };
 
-/** @param seed random bits, for who guesses answers */
-void plx_pings_init(struct plx_pings *pings, uint64_t seed);
+/** @param key for who guesses answers */
+void plx_pings_init(struct plx_pings *pings, const struct plx_secret *key);
 
 /** A new one, LOOKING, with its number and deadline; the rest is the caller's to fill in. NULL: as
  * many as there can be are on their way, none of them late. */

@@ -11,6 +11,7 @@
 #define PLX_NET_H
 
 #include "plx_base.h"
+#include "plx_secret.h"
 #include "plx_wire.h"
 
 enum {
@@ -58,7 +59,8 @@ struct plx_net_config {
 	uint32_t frame_max;  /* [bytes] longest frame to send, without FCS: PLX_NET_FRAME_MIN ..
 			      * PLX_NET_FRAME_MAX; 0: PLX_NET_FRAME_USUAL */
 	uint32_t announce;   /* times, PLX_NET_ANNOUNCE_NS apart: 0 .. PLX_NET_ANNOUNCE_MAX */
-	uint64_t seed; /* random bits; who knows them can choose addresses that are slow to find */
+	/* Who knows it can choose addresses that are slow to find, and answer echoes unheard. */
+	struct plx_secret secret;
 };
 
 struct plx_net;

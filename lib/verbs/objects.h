@@ -60,6 +60,8 @@ struct plx_adapter {
 	struct plx_cm *cm;
 	void *cm_memory;
 	void *mem_memory;
+	size_t net_bytes, cm_bytes, mem_bytes;
+	struct plx_secret secret; /* while parts are made; then zeros */
 	struct rte_mempool *pool;
 	struct plx_ethdev *dev;
 	struct shared_worker *worker; /* NULL in inline mode */

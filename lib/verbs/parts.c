@@ -270,17 +270,14 @@ no_memory(const char *what, struct plx_why *why)
 static enum plx_status
 make_keys(struct plx_adapter *adapter, struct plx_why *why)
 {
-	uint64_t secret[2];
-	enum plx_status status = random_bytes(secret, sizeof(secret), why);
+	struct plx_secret secret = plx_secret_for(&adapter->secret, PLX_SECRET_MEM, 0);
 
-	if (status != PLX_OK)
-		return status;
-	if (posix_memalign(&adapter->mem_memory, PLX_CACHE_LINE,
-			   plx_mem_bytes(adapter->wishes.keys))) {
-		adapter->mem_memory = NULL;
+	adapter->mem_bytes = plx_mem_bytes(adapter->wishes.keys);
+	adapter->mem_memory = plx_guarded_alloc(adapter->mem_bytes);
+	if (!adapter->mem_memory)
 		return no_memory("the key table; set keys lower", why);
-	}
-	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->wishes.keys, secret);
+	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->wishes.keys, &secret);
+	plx_secret_wipe(&secret, sizeof(secret));
 	return PLX_OK;
 }
 
@@ -313,12 +310,9 @@ static enum plx_status
 make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 {
 	struct plx_net_config *config = &adapter->net_config;
-	enum plx_status status = random_bytes(&config->seed, sizeof(config->seed), why);
 	void *memory;
 	size_t bytes;
 
-	if (status != PLX_OK)
-		return status;
 	configure_net(adapter, config);
 	bytes = plx_net_bytes(config);
 	if (bytes == 0) {
@@ -326,9 +320,13 @@ make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 				 "device's Ethernet address is a multicast one");
 		return PLX_INVALID;
 	}
-	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes))
+	memory = plx_guarded_alloc(bytes);
+	if (!memory)
 		return no_memory("the table of neighbours", why);
+	config->secret = plx_secret_for(&adapter->secret, PLX_SECRET_NET, i);
+	adapter->net_bytes = bytes;
 	adapter->net[i] = plx_net_init(memory, config);
+	plx_secret_wipe(&config->secret, sizeof(config->secret));
 	return PLX_OK;
 }
 
@@ -340,19 +338,18 @@ make_cm(struct plx_adapter *adapter, struct plx_why *why)
 	struct plx_cm_config config = {.connections = adapter->wishes.connections,
 				       .half_open = (adapter->wishes.connections + 1) / 2,
 				       .path_mtu = adapter->path_mtu};
-	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
 
-	if (status != PLX_OK)
-		return status;
 	/* EUI-64 of the port, as RNICs make theirs */
 	config.ca_guid = (uint64_t)(mac[0] ^ 2) << 56 | (uint64_t)mac[1] << 48 |
 			 (uint64_t)mac[2] << 40 | UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 |
 			 (uint64_t)mac[4] << 8 | mac[5];
-	if (posix_memalign(&adapter->cm_memory, PLX_CACHE_LINE, plx_cm_bytes(&config))) {
-		adapter->cm_memory = NULL;
+	adapter->cm_bytes = plx_cm_bytes(&config);
+	adapter->cm_memory = plx_guarded_alloc(adapter->cm_bytes);
+	if (!adapter->cm_memory)
 		return no_memory("the table of connections; set connections lower", why);
-	}
+	config.secret = plx_secret_for(&adapter->secret, PLX_SECRET_CM, 0);
 	adapter->cm = plx_cm_init(adapter->cm_memory, &config);
+	plx_secret_wipe(&config.secret, sizeof(config.secret));
 	return PLX_OK;
 }
 
@@ -384,12 +381,12 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.engines = adapter->engines,
 		.qps = adapter->wishes.qps,
 		.inline_mode = adapter->inline_mode,
+		.secret = adapter->secret,
 	};
 	struct epoll_event event = {.events = EPOLLIN};
-	enum plx_status status = random_bytes(&config.seed, sizeof(config.seed), why);
+	enum plx_status status = plx_engine_create(&config, &adapter->engine[i], why);
 
-	if (status == PLX_OK)
-		status = plx_engine_create(&config, &adapter->engine[i], why);
+	plx_secret_wipe(&config.secret, sizeof(config.secret));
 	if (status != PLX_OK)
 		return status;
 	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD, plx_engine_notice_fd(adapter->engine[i]),
@@ -432,13 +429,17 @@ parts_make(struct plx_adapter *adapter, struct plx_why *why)
 	adapter->engines = 1; /* more come with queues that a NIC steers to */
 	adapter->async_fd = -1;
 	adapter->inline_mode = adapter->wishes.mode == PLX_MODE_INLINE;
-	status = make_pool(adapter, why);
+	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
+	if (status == PLX_OK)
+		status = make_pool(adapter, why);
 	if (status == PLX_OK)
 		status = make_device(adapter, why);
 	if (status == PLX_OK)
 		status = make_keys(adapter, why);
 	if (status == PLX_OK)
 		status = make_engines(adapter, why);
+	/* Everybody has what is derived from it. */
+	plx_secret_wipe(&adapter->secret, sizeof(adapter->secret));
 	if (status == PLX_OK && adapter->inline_mode)
 		(void)plx_thread_enter(); /* without, it works without caches */
 	return status;
@@ -451,14 +452,14 @@ parts_unmake(struct plx_adapter *adapter)
 	for (uint32_t i = 0; i < adapter->engines; i++) {
 		if (adapter->engine[i])
 			plx_engine_destroy(adapter->engine[i]);
-		free(adapter->net[i]);
+		plx_guarded_free(adapter->net[i], adapter->net_bytes);
 	}
 	if (adapter->async_fd >= 0)
 		close(adapter->async_fd);
 	free(adapter->rcu);
-	free(adapter->cm_memory);
+	plx_guarded_free(adapter->cm_memory, adapter->cm_bytes);
 	free(adapter->cookies.slot);
-	free(adapter->mem_memory);
+	plx_guarded_free(adapter->mem_memory, adapter->mem_bytes);
 	unmake_device(adapter);
 	release_pool(adapter->pool);
 }

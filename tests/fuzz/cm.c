@@ -550,7 +550,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct world world = {
-		.config = {.connections = 12, .half_open = 8, .ca_guid = 1, .seed = 1},
+		.config = {.connections = 12, .half_open = 8, .ca_guid = 1, .secret = {{1, 2}}},
 		.now = PLX_SEC,
 		.in = {data, size},
 	};

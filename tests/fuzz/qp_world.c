@@ -425,7 +425,7 @@ world_connect(struct world *w)
 void
 world_reset(struct world *w, const uint8_t choice[16])
 {
-	static const uint64_t secret[2] = {1, 2};
+	static const struct plx_secret secret = {{1, 2}};
 	struct plx_rc_ids ids = {.qpn = 0x11};
 	size_t bytes;
 
@@ -434,7 +434,7 @@ world_reset(struct world *w, const uint8_t choice[16])
 	w->now = 1000;
 	bytes = plx_mem_bytes(WORLD_SLOTS);
 	CHECK(bytes > 0 && bytes <= sizeof(mem_memory));
-	w->mem = plx_mem_init(mem_memory, WORLD_SLOTS, secret);
+	w->mem = plx_mem_init(mem_memory, WORLD_SLOTS, &secret);
 	CHECK(plx_domain_create(w->mem, &w->domain) == PLX_OK);
 	CHECK(plx_domain_create(w->mem, &w->other) == PLX_OK);
 	world_regions_make(w);

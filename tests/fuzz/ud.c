@@ -273,7 +273,7 @@ region(struct world *world, uint8_t access)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint64_t secret[2] = {9, 10};
+	static const struct plx_secret secret = {{9, 10}};
 	const struct plx_rc_caps caps = {
 		.sq_depth = DEPTH, .sq_sges = PLX_SGE_MAX, .inline_bytes = 300};
 	const struct plx_ud_attr attr = {.mtu = MTU, .pkey = 0xffff};
@@ -284,7 +284,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(world);
 	world->in = (struct input){data, size};
 	memset(world->arena, GUARD, sizeof(world->arena));
-	world->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
+	world->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
 	CHECK(plx_domain_create(world->mem, &world->domain) == PLX_OK);
 	world->writable = region(world, PLX_ACCESS_LOCAL_WRITE);
 	world->readable = region(world, 0);

@@ -60,7 +60,7 @@ ep_create(const struct ep_config *config)
 	if (ep->config.hooks == NULL)
 		ep->config.hooks = &no_hooks;
 	ep->mem = plx_mem_init(poisoned(plx_mem_bytes(config->mem_slots)), config->mem_slots,
-			       config->secret);
+			       &config->secret);
 	PLX_ASSERT(ep->mem != NULL);
 	plx_list_init(&ep->qps);
 	return ep;

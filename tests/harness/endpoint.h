@@ -28,7 +28,7 @@ struct ep_hooks {
 };
 
 struct ep_config {
-	uint64_t secret[2];
+	struct plx_secret secret;
 	uint32_t mem_slots;
 	uint8_t eth[6];
 	uint8_t ip_version;

@@ -177,7 +177,7 @@ aligned(size_t bytes)
 static void
 open_end(struct world *world, uint32_t number)
 {
-	static const uint64_t secret[2] = {1, 2};
+	static const struct plx_secret secret = {{1, 2}};
 	const uint8_t rights = PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |
 			       PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_ATOMIC;
 	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = READS};
@@ -201,7 +201,7 @@ open_end(struct world *world, uint32_t number)
 
 	end->memory = aligned(MEMORY);
 	region_attr.host = end->memory;
-	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, secret);
+	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, &secret);
 	PLX_ASSERT(plx_domain_create(end->mem, &end->domain) == PLX_OK);
 	PLX_ASSERT(plx_region_register(end->mem, end->domain, &region_attr, &region, &end->key) ==
 		   PLX_OK);

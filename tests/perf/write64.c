@@ -88,7 +88,7 @@ make_template(struct end *end, uint32_t from, uint32_t to)
 static void
 make_end(struct end *end, uint32_t qpn, uint32_t peer)
 {
-	static const uint64_t secret[2] = {1, 2};
+	static const struct plx_secret secret = {{1, 2}};
 	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
 	const struct plx_region_attr attr = {
 		.va = 0x10000,
@@ -113,7 +113,7 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 	struct plx_rc_ids ids = {.qpn = qpn, .cc = &plx_cc_none};
 	struct plx_region region;
 
-	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, secret);
+	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, &secret);
 	PLX_ASSERT(plx_domain_create(end->mem, &end->domain) == PLX_OK);
 	PLX_ASSERT(plx_region_register(end->mem, end->domain, &attr, &region, &end->key) == PLX_OK);
 	ids.domain = end->domain;

@@ -71,8 +71,8 @@ station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks
 				     .ip4 = 0x0a000001 + index,
 				     .hooks = hooks,
 				     .user = station};
-	config->secret[0] = plx_prng_next(&prng);
-	config->secret[1] = plx_prng_next(&prng);
+	config->secret.word[0] = plx_prng_next(&prng);
+	config->secret.word[1] = plx_prng_next(&prng);
 	config->mem_slots = slots_needed(world, index, draw_percent(&prng, 50));
 	config->eth[0] = 2;
 	config->eth[5] = (uint8_t)(index + 1);

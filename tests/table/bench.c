@@ -134,7 +134,7 @@ make_keys(struct bench *bench)
 void
 bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_depth)
 {
-	const uint64_t secret[2] = {0x0123456789abcdef, 0xfedcba9876543210};
+	const struct plx_secret secret = {{0x0123456789abcdef, 0xfedcba9876543210}};
 	struct plx_rc_ids ids = {.qpn = BENCH_QPN, .cc = &plx_cc_none};
 
 	*bench = (struct bench){0};
@@ -145,7 +145,7 @@ bench_init(struct bench *bench, const struct plx_rc_caps *caps, uint32_t rq_dept
 			   -1, 0);
 	BENCH_CHECK(bench->huge != MAP_FAILED);
 	bench->mem =
-		plx_mem_init(block(bench, MEM, plx_mem_bytes(BENCH_SLOTS)), BENCH_SLOTS, secret);
+		plx_mem_init(block(bench, MEM, plx_mem_bytes(BENCH_SLOTS)), BENCH_SLOTS, &secret);
 	BENCH_CHECK(plx_domain_create(bench->mem, &bench->domain) == PLX_OK);
 	BENCH_CHECK(plx_domain_create(bench->mem, &bench->other) == PLX_OK);
 	BENCH_CHECK(plx_domain_hold(bench->mem, bench->domain) == PLX_OK);

@@ -37,7 +37,7 @@ static void
 bench_open(struct bench *bench, uint8_t version)
 {
 	struct plx_cm_config config = {
-		.connections = 8, .half_open = 8, .path_mtu = PATH_MTU_LIMIT, .seed = 5};
+		.connections = 8, .half_open = 8, .path_mtu = PATH_MTU_LIMIT, .secret = {{5, 6}}};
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = PORT};
 	struct plx_cm_id id;
 

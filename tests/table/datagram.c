@@ -137,9 +137,9 @@ region(uint8_t *host, uint8_t access)
 static void
 bench_open(void)
 {
-	static const uint64_t secret[2] = {3, 4};
+	static const struct plx_secret secret = {{3, 4}};
 
-	bench.mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
+	bench.mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
 	assert_int_equal(plx_domain_create(bench.mem, &bench.domain), PLX_OK);
 	bench.writable = region(bench.arena, PLX_ACCESS_LOCAL_WRITE);
 	bench.read_only = region(bench.guarded, 0);

@@ -39,13 +39,13 @@ asker_of(struct fixture *f)
 static int
 open_table(void **state)
 {
-	static const uint64_t secret[2] = {3, 4};
+	static const struct plx_secret secret = {{3, 4}};
 	struct fixture *f = calloc(1, sizeof(*f));
 	void *memory = NULL;
 
 	if (!f || posix_memalign(&memory, PLX_CACHE_LINE, plx_mem_bytes(SLOTS)))
 		return -1;
-	f->mem = plx_mem_init(memory, SLOTS, secret);
+	f->mem = plx_mem_init(memory, SLOTS, &secret);
 	if (plx_domain_create(f->mem, &f->domain) || plx_domain_create(f->mem, &f->other))
 		return -1;
 	*state = f;

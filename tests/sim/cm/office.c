@@ -65,7 +65,8 @@ start(struct office *office)
 	struct world *world = &office->exchange->world;
 	size_t bytes;
 
-	office->config.seed = plx_prng_next(&office->prng);
+	office->config.secret.word[0] = plx_prng_next(&office->prng);
+	office->config.secret.word[1] = plx_prng_next(&office->prng);
 	bytes = plx_cm_bytes(&office->config);
 	PLX_ASSERT(bytes > 0 && posix_memalign(&office->memory, PLX_CACHE_LINE, bytes) == 0);
 	memset(office->memory, 0xa5, bytes);

@@ -19,6 +19,12 @@ aligned(size_t bytes)
 	return memset(block, 0, bytes);
 }
 
+static struct plx_secret
+secret_of(struct host *host)
+{
+	return (struct plx_secret){{plx_prng_next(&host->prng), plx_prng_next(&host->prng)}};
+}
+
 static void
 make_net(struct host *host)
 {
@@ -26,7 +32,7 @@ make_net(struct host *host)
 		.addresses = 1, .neighbours = 8, .frame_max = PLX_NET_FRAME_MIN};
 	uint8_t bits = host->ip.version == 4 ? 24 : 64;
 
-	config.seed = plx_prng_next(&host->prng);
+	config.secret = secret_of(host);
 	memcpy(config.mac, host->port.caps.mac, sizeof(config.mac));
 	config.address[0] = (struct plx_net_address){.ip = host->ip, .prefix_bits = bits};
 	host->net = plx_net_init(aligned(plx_net_bytes(&config)), &config);
@@ -35,12 +41,12 @@ make_net(struct host *host)
 static void
 make_memory(struct host *host)
 {
-	uint64_t secret[2] = {plx_prng_next(&host->prng), plx_prng_next(&host->prng)};
+	struct plx_secret secret = secret_of(host);
 	struct plx_region_attr attr = {.length = SIM_SOURCE_BYTES,
 				       .host = source_bytes(),
 				       .access = {PLX_ACCESS_REMOTE_READ}};
 
-	host->mem = plx_mem_init(aligned(plx_mem_bytes(4096)), 4096, secret);
+	host->mem = plx_mem_init(aligned(plx_mem_bytes(4096)), 4096, &secret);
 	PLX_ASSERT(plx_domain_create(host->mem, &host->domain) == PLX_OK);
 	host->source_va = attr.va = (plx_prng_next(&host->prng) >> 1) & ~UINT64_C(7);
 	PLX_ASSERT(plx_region_register(host->mem, host->domain, &attr, &host->source_region,
@@ -109,7 +115,7 @@ host_create(struct fleet *fleet, uint32_t index)
 	config.net = host->net;
 	config.pool = host->pool;
 	config.qps = host->qps_max;
-	config.seed = plx_prng_next(&host->prng);
+	config.secret = secret_of(host);
 	config.inline_mode = host->inline_mode;
 	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
 		 why.text);

@@ -153,7 +153,7 @@ open_machine(struct machine *m, const struct mads *mads, const struct plx_ip *ip
 		.connections = 16,
 		.half_open = 16,
 		.ca_guid = guid_of(mads, ip),
-		.seed = 4711,
+		.secret = {{4711, 1}},
 	};
 	size_t bytes = plx_cm_bytes(&config);
 

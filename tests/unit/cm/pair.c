@@ -49,7 +49,7 @@ pair_open_with(struct pair *pair, uint32_t connections, uint32_t half_open, uint
 			.connections = connections,
 			.half_open = half_open,
 			.ca_guid = 0xa000 + (uint64_t)i,
-			.seed = 4711 + (uint64_t)i,
+			.secret = {{4711 + (uint64_t)i, 1}},
 		};
 		pair->ip[i] = pair_ip(version, 0x0a4d0001 + (uint32_t)i);
 		start(pair, i);
@@ -74,7 +74,7 @@ void
 pair_reboot(struct pair *pair, int host)
 {
 	free(pair->memory[host]);
-	pair->config[host].seed += 1000;
+	pair->config[host].secret.word[0] += 1000;
 	start(pair, host);
 }
 

@@ -83,18 +83,18 @@ static void
 open_side(struct pair *pair, int i, const struct pair_setup *setup)
 {
 	struct pair_side *side = &pair->side[i];
-	static const uint64_t secret[2] = {1, 2};
+	static const struct plx_secret secret = {{1, 2}};
 	struct plx_net_config net = {.addresses = 1, .neighbours = 16};
 	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
 	struct plx_cm_config cm = {.connections = PAIR_CONNECTIONS,
 				   .half_open = PAIR_CONNECTIONS,
 				   .ca_guid = (uint64_t)i + 1,
-				   .seed = (uint64_t)i + 1};
+				   .secret = {{(uint64_t)i + 1, 1}}};
 	struct plx_engine_config config = {.pool = pair->pool,
 					   .rcu = setup->rcu[i],
 					   .engines = 1,
 					   .qps = PAIR_QPS,
-					   .seed = (uint64_t)i + 1,
+					   .secret = {{(uint64_t)i + 1, 1}},
 					   .inline_mode = pair->inline_mode};
 	struct plx_why why;
 
@@ -108,7 +108,7 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	if (pair->own_pool && setup->port[i] == NULL)
 		net.frame_max = PAIR_FRAME;
 	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
-	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, secret);
+	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, &secret);
 	side->memory = aligned(PAIR_BYTES);
 	attr.host = side->memory;
 	attr.va = (uintptr_t)side->memory;

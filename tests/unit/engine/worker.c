@@ -293,9 +293,13 @@ static void
 numbers_lead_to_their_engine(void **state)
 {
 	struct plx_engine_config config;
+	struct plx_numbers numbers;
+
 	(void)state;
 	pair_open(&pair, true);
 	config = pair.side[0].engine->config;
+	config.secret = (struct plx_secret){{11, 12}};
+	plx_numbers_init(&numbers, &config.secret, 0, 8);
 	for (uint32_t index = 0; index < 8; index++) {
 		const struct plx_cqueue_config cq = {.depth = 4};
 		struct plx_qpair_config qp = {
@@ -310,7 +314,8 @@ numbers_lead_to_their_engine(void **state)
 		qp.recv_cq = qp.send_cq;
 		for (uint32_t i = 0; i < 20; i++) {
 			assert_int_equal(plx_qpair_create(engine, &qp, &qps[i]), PLX_OK);
-			assert_int_equal(plx_qpair_number(qps[i]) % 8, index);
+			assert_int_equal(plx_numbers_engine(&numbers, plx_qpair_number(qps[i])),
+					 index);
 		}
 		for (uint32_t i = 0; i < 20; i++)
 			assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);

@@ -12,7 +12,7 @@
 struct box *
 box_open(uint32_t slots, uint64_t seed)
 {
-	const uint64_t secret[2] = {plx_splitmix64(&seed), plx_splitmix64(&seed)};
+	const struct plx_secret secret = {{plx_splitmix64(&seed), plx_splitmix64(&seed)}};
 	struct box *box = calloc(1, sizeof(*box));
 	void *memory = NULL;
 
@@ -21,7 +21,7 @@ box_open(uint32_t slots, uint64_t seed)
 	assert_true(box->bytes > 0);
 	assert_int_equal(posix_memalign(&memory, PLX_CACHE_LINE, box->bytes), 0);
 	memset(memory, 0xa5, box->bytes);
-	box->mem = plx_mem_init(memory, slots, secret);
+	box->mem = plx_mem_init(memory, slots, &secret);
 	assert_ptr_equal(box->mem, memory);
 	assert_int_equal(plx_domain_create(box->mem, &box->domain), PLX_OK);
 	return box;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "box.h"
-#include "permute.h"
+#include "plx_secret.h"
 
 #define GENERATIONS (1 << PLX_KEY_GENERATION_BITS)
 
@@ -128,11 +128,12 @@ seed_with_key_zero_in_slots_up_to(uint32_t slots, uint32_t *slot, uint32_t *gene
 {
 	for (uint64_t seed = 1;; seed++) {
 		uint64_t stream = seed;
-		const uint64_t secret[2] = {plx_splitmix64(&stream), plx_splitmix64(&stream)};
+		const struct plx_secret secret = {
+			{plx_splitmix64(&stream), plx_splitmix64(&stream)}};
 		struct plx_permutation permutation;
 		uint32_t plain;
 
-		plx_permutation_init(&permutation, secret);
+		plx_permutation_init(&permutation, &secret);
 		plain = plx_permute_back(&permutation, 0);
 		*slot = plain >> PLX_KEY_GENERATION_BITS;
 		*generation = plain % GENERATIONS;

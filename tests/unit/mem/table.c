@@ -10,7 +10,7 @@
 
 #define SLOTS 8
 
-static const uint64_t secret[2] = {1, 2};
+static const struct plx_secret secret = {{1, 2}};
 
 static void
 a_table_outside_its_limits_is_refused(void **state)
@@ -21,10 +21,10 @@ a_table_outside_its_limits_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(bad); i++) {
 		assert_int_equal(plx_mem_bytes(bad[i]), 0);
-		assert_null(plx_mem_init(memory, bad[i], secret));
+		assert_null(plx_mem_init(memory, bad[i], &secret));
 	}
-	assert_null(plx_mem_init(NULL, SLOTS, secret));
-	assert_null(plx_mem_init(memory + 8, SLOTS, secret));
+	assert_null(plx_mem_init(NULL, SLOTS, &secret));
+	assert_null(plx_mem_init(memory + 8, SLOTS, &secret));
 	for (size_t i = 0; i < sizeof(memory); i++)
 		assert_int_equal(memory[i], 0);
 }

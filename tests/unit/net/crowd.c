@@ -271,7 +271,7 @@ a_full_table_finds_everybody(void **state)
 	(void)state;
 	open_wide(&lan, PLX_NET_NEIGHBOURS_MAX);
 	lan_close(&lan);
-	lan.config.seed = UINT64_C(0x123456789abcdef0);
+	lan.config.secret = (struct plx_secret){{UINT64_C(0x123456789abcdef0), 1}};
 	lan_start(&lan);
 	for (uint32_t i = 0; i < PLX_NET_NEIGHBOURS_MAX / 2; i++) {
 		struct plx_ip six = lan_ip("fd77::2:0");
@@ -295,6 +295,7 @@ a_full_table_finds_everybody(void **state)
 static uint32_t
 longest_chain(uint8_t version, unsigned at, uint64_t seed)
 {
+	const struct plx_secret key = {{seed, 1}};
 	struct plx_net_counters counters = {0};
 	struct plx_table table;
 	struct plx_ip ip = {.version = version, .v = {10}};
@@ -302,7 +303,7 @@ longest_chain(uint8_t version, unsigned at, uint64_t seed)
 	uint32_t longest = 0;
 
 	assert_non_null(memory);
-	plx_table_init(&table, memory, PLX_NET_NEIGHBOURS_MAX, seed, &counters);
+	plx_table_init(&table, memory, PLX_NET_NEIGHBOURS_MAX, &key, &counters);
 	for (uint32_t i = 0; i < PLX_NET_NEIGHBOURS_MAX; i++) {
 		ip.v[at] = (uint8_t)(i >> 8);
 		ip.v[at + 1] = (uint8_t)i;
@@ -343,9 +344,11 @@ the_seed_decides_who_shares_a_bucket(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 2; i++) {
+		const struct plx_secret key = {{i, 1}};
+
 		memory[i] = malloc(plx_table_bytes(1024));
 		assert_non_null(memory[i]);
-		plx_table_init(&table[i], memory[i], 1024, i, &counters);
+		plx_table_init(&table[i], memory[i], 1024, &key, &counters);
 	}
 	for (uint32_t number = 0; number < 1024; number++) {
 		struct plx_ip ip = lan_ip_number(number);

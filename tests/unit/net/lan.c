@@ -28,7 +28,7 @@ configure(struct lan *lan, uint32_t neighbours, const char *ip4, const char *ip6
 		.config = {.addresses = 2,
 			   .address = {{lan_ip(ip4), 24}, {lan_ip(ip6), 64}},
 			   .neighbours = neighbours,
-			   .seed = 7},
+			   .secret = {{7, 8}}},
 		.now = 5 * PLX_SEC,
 	};
 	lan_hex(mac, lan->config.mac);

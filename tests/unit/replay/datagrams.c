@@ -69,12 +69,12 @@ block(size_t bytes)
 static void
 bench_open(struct bench *bench)
 {
-	static const uint64_t secret[2] = {7, 8};
+	static const struct plx_secret secret = {{7, 8}};
 	struct plx_region_attr attr = {
 		.length = ROOM, .access = {PLX_ACCESS_LOCAL_WRITE}, .host = bench->memory};
 	struct plx_region region;
 
-	bench->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
+	bench->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
 	assert_int_equal(plx_domain_create(bench->mem, &bench->domain), PLX_OK);
 	attr.va = (uintptr_t)bench->memory;
 	assert_int_equal(

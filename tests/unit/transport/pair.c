@@ -37,11 +37,11 @@ pair_defaults(void)
 void
 pair_init(struct pair *pair, const struct pair_config *config)
 {
-	static const uint64_t secret[2] = {3, 5};
+	static const struct plx_secret secret = {{3, 5}};
 
 	memset(pair, 0, sizeof(*pair));
 	pair->mem_block = block(plx_mem_bytes(SLOTS));
-	pair->mem = plx_mem_init(pair->mem_block, SLOTS, secret);
+	pair->mem = plx_mem_init(pair->mem_block, SLOTS, &secret);
 	assert_int_equal(plx_domain_create(pair->mem, &pair->domain), PLX_OK);
 	for (int i = 0; i < 2; i++) {
 		struct node *node = &pair->node[i];

@@ -60,14 +60,14 @@ to_rts(struct fixture *f)
 static struct fixture *
 open_qp(void)
 {
-	static const uint64_t secret[2] = {5, 6};
+	static const struct plx_secret secret = {{5, 6}};
 	struct fixture *f = block(sizeof(*f));
 	struct plx_region_attr attr = {.length = ARENA, .access = {PLX_ACCESS_LOCAL_WRITE}};
 	struct plx_ud_ids ids = {.qpn = OUR_QPN, .qkey = our_qkey};
 	struct plx_region region;
 
 	memset(f, 0, sizeof(*f));
-	f->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, secret);
+	f->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
 	assert_int_equal(plx_domain_create(f->mem, &f->domain), PLX_OK);
 	attr.host = f->arena;
 	attr.va = (uintptr_t)f->arena;

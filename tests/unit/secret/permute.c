@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The permutation behind keys: a bijection, under every secret another one, and well mixed.
- * What an attacker can make of a sequence of keys is tested in guess.c.
+ * The permutations behind keys and numbers: bijections, under every secret another one, and well
+ * mixed. What an attacker can make of a sequence of keys is tested in tests/unit/mem/guess.c, of
+ * numbers in predict.c.
  * Start with the round trips.
  */
 #include <setjmp.h>
@@ -12,27 +13,70 @@
 
 #include <cmocka.h>
 
-#include "permute.h"
-#include "plx_mem.h"
+#include "plx_secret.h"
+
+enum {
+	SLOTS = 1 << 20,      /* of keys: as lib/mem has them, */
+	GENERATION_BITS = 12, /* ... and how often each may be given out */
+};
 
 static void
 permutation_of(struct plx_permutation *permutation, uint64_t seed)
 {
-	const uint64_t secret[2] = {plx_splitmix64(&seed), plx_splitmix64(&seed)};
+	const struct plx_secret secret = {{plx_splitmix64(&seed), plx_splitmix64(&seed)}};
 
-	plx_permutation_init(permutation, secret);
+	plx_permutation_init(permutation, &secret);
 }
 
 static void
 siphash_gives_its_known_answer(void **state)
 {
 	/* The authors' test vector: key 00 .. 0f, message 00 .. 07. */
-	static const uint64_t secret[2] = {UINT64_C(0x0706050403020100),
-					   UINT64_C(0x0f0e0d0c0b0a0908)};
+	static const struct plx_secret secret = {
+		{UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
 
 	(void)state;
-	assert_true(plx_siphash_word(secret, UINT64_C(0x0706050403020100)) ==
+	assert_true(plx_secret_word(&secret, UINT64_C(0x0706050403020100)) ==
 		    UINT64_C(0x93f5f5799a932462));
+	/* ... and the same key, no message. */
+	assert_true(plx_secret_hash(&secret, NULL, 0) == UINT64_C(0x726fdb47dd0e0e31));
+}
+
+/* A key of one purpose, or of another index, is another key in all its bits. */
+static void
+each_purpose_and_index_has_a_key_of_its_own(void **state)
+{
+	enum {
+		INDEXES = 4,
+		KEYS = PLX_SECRET_PURPOSES * INDEXES
+	};
+	const struct plx_secret secret = {{3, 4}};
+	struct plx_secret key[KEYS];
+
+	(void)state;
+	for (int i = 0; i < KEYS; i++)
+		key[i] = plx_secret_for(&secret, (enum plx_secret_purpose)(i / INDEXES),
+					(uint32_t)i % INDEXES);
+	for (int i = 0; i < KEYS; i++) {
+		for (int j = 0; j < 2 * KEYS; j++) {
+			uint64_t other = j < KEYS ? key[j].word[0] : key[j - KEYS].word[1];
+
+			if (j != i)
+				assert_in_range(__builtin_popcountll(key[i].word[0] ^ other), 8,
+						56);
+		}
+		assert_in_range(__builtin_popcountll(key[i].word[0] ^ secret.word[0]), 8, 56);
+	}
+}
+
+static void
+what_is_wiped_is_gone(void **state)
+{
+	struct plx_secret secret = {{~UINT64_C(0), ~UINT64_C(0)}};
+
+	(void)state;
+	plx_secret_wipe(&secret, sizeof(secret));
+	assert_true((secret.word[0] | secret.word[1]) == 0);
 }
 
 static void
@@ -52,6 +96,28 @@ sixteen_million_numbers_go_there_and_back(void **state)
 }
 
 static void
+each_number_of_24_bits_has_an_image_of_its_own(void **state)
+{
+	uint64_t *seen = calloc((size_t)1 << 18, sizeof(*seen));
+	const struct plx_secret secret = {{5, 6}};
+	struct plx_permutation24 permutation;
+	uint64_t wrong = 0;
+
+	(void)state;
+	assert_non_null(seen);
+	plx_permutation24_init(&permutation, &secret);
+	for (uint32_t x = 0; x < 1u << 24; x++) {
+		uint32_t y = plx_permute24(&permutation, x);
+
+		assert_true(y < 1u << 24 && !plx_bitmap_test(seen, y));
+		plx_bitmap_set(seen, y);
+		wrong += plx_permute24_back(&permutation, y) != x;
+	}
+	assert_int_equal(wrong, 0);
+	free(seen);
+}
+
+static void
 all_slots_go_there_and_back_in_several_generations(void **state)
 {
 	static const uint32_t generations[] = {0, 1, 2, 2047, 2048, 4095};
@@ -61,8 +127,8 @@ all_slots_go_there_and_back_in_several_generations(void **state)
 	(void)state;
 	permutation_of(&permutation, 2);
 	for (size_t n = 0; n < PLX_COUNT_OF(generations); n++) {
-		for (uint32_t slot = 0; slot < PLX_MEM_SLOTS_MAX; slot++) {
-			uint32_t x = slot << PLX_KEY_GENERATION_BITS | generations[n];
+		for (uint32_t slot = 0; slot < SLOTS; slot++) {
+			uint32_t x = slot << GENERATION_BITS | generations[n];
 
 			wrong += plx_permute_back(&permutation, plx_permute(&permutation, x)) != x;
 		}
@@ -79,8 +145,8 @@ keys_of_all_slots_in_one_generation_differ(void **state)
 	(void)state;
 	assert_non_null(seen);
 	permutation_of(&permutation, 3);
-	for (uint32_t slot = 0; slot < PLX_MEM_SLOTS_MAX; slot++) {
-		uint32_t key = plx_permute(&permutation, slot << PLX_KEY_GENERATION_BITS | 7);
+	for (uint32_t slot = 0; slot < SLOTS; slot++) {
+		uint32_t key = plx_permute(&permutation, slot << GENERATION_BITS | 7);
 
 		if (plx_bitmap_test(seen, key))
 			fail();
@@ -126,13 +192,13 @@ one_bit_of_the_secret_makes_another_permutation(void **state)
 {
 	(void)state;
 	for (int bit = 0; bit < 128; bit++) {
-		uint64_t secret[2] = {1, 2};
+		struct plx_secret secret = {{1, 2}};
 		struct plx_permutation a, b;
 		int same = 0;
 
-		plx_permutation_init(&a, secret);
-		secret[bit / 64] ^= UINT64_C(1) << (bit % 64);
-		plx_permutation_init(&b, secret);
+		plx_permutation_init(&a, &secret);
+		secret.word[bit / 64] ^= UINT64_C(1) << (bit % 64);
+		plx_permutation_init(&b, &secret);
 		for (uint32_t x = 0; x < 1000; x++)
 			same += plx_permute(&a, x) == plx_permute(&b, x);
 		assert_int_equal(same, 0);
@@ -144,12 +210,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(siphash_gives_its_known_answer),
+		cmocka_unit_test(each_purpose_and_index_has_a_key_of_its_own),
+		cmocka_unit_test(what_is_wiped_is_gone),
 		cmocka_unit_test(sixteen_million_numbers_go_there_and_back),
+		cmocka_unit_test(each_number_of_24_bits_has_an_image_of_its_own),
 		cmocka_unit_test(all_slots_go_there_and_back_in_several_generations),
 		cmocka_unit_test(keys_of_all_slots_in_one_generation_differ),
 		cmocka_unit_test(every_input_bit_moves_every_output_bit_half_of_the_time),
 		cmocka_unit_test(one_bit_of_the_secret_makes_another_permutation),
 	};
 
-	return cmocka_run_group_tests_name("mem/permute", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("secret/permute", tests, NULL, NULL);
 }

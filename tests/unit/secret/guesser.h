@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A peer that tries to guess: from everything that it has seen of some series of values it looks
+ * for a bit of a next value that it knows better than a coin does. It never sees a secret. Start
+ * with guesser_finds().
+ *
+ * Its bounds follow from one stated probability: that it believes to have found something in
+ * truly random series is at most GUESSER_FALSE_ALARM, over all that it tries in one call.
+ */
+#ifndef PLX_TEST_GUESSER_H
+#define PLX_TEST_GUESSER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	GUESSER_SERIES = 4,
+	GUESSER_VALUES = 10000, /* of each series */
+};
+
+#define GUESSER_FALSE_ALARM 1e-9
+
+/* Values in the order in which they were seen. */
+struct guesser_series {
+	const char *name;
+	const uint32_t *value; /* [GUESSER_VALUES] */
+	uint32_t bits;         /* 1 .. 32, of each value */
+	bool known; /* seen, or thought, before the others of its place; not to be guessed */
+};
+
+/**
+ * Of place i of the series at hand, in their order, each bit is to be guessed from all that came
+ * before it.
+ *
+ * @param how [160] which bit of what was guessed by which rule
+ * Returns: a bit is guessed better than by a coin
+ */
+bool guesser_finds(const struct guesser_series *series, uint32_t count, char *how);
+
+/** The shortest register with linear feedback that makes these bits (Massey, 1969).
+ * @param bits [n] one a byte. Returns: its length */
+uint32_t guesser_complexity(const uint8_t *bits, uint32_t n);
+
+/** What that register makes next, after n bits. @param out [more] */
+void guesser_forecast(const uint8_t *bits, uint32_t n, uint8_t *out, uint32_t more);
+
+#endif
