@@ -17,7 +17,7 @@
 #ifndef PLX_WIN_SPECSTRINGS_H
 #define PLX_WIN_SPECSTRINGS_H
 
-#include "sal.h"
+#include "stdfirst.h"
 
 #ifndef PLX_WIN_NO_SAL1
 #define __in
