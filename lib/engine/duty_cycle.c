@@ -126,14 +126,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 {
 	uint32_t done = 0, received;
 
-	PLX_ASSERT(now >= engine->now);
-	engine->now = now;
-	/* One that has begun is not renewed: timers run between any two. */
-	if (plx_unlikely(now - engine->last_poll > LATE_NS) && engine->grace_bursts == 0) {
-		engine->grace_bursts = GRACE_BURSTS;
-		engine->grace_until = now + GRACE_NS;
-	}
-	engine->last_poll = now;
+	engine_set_time(engine, now);
 	done += command_serve(engine);
 	received = engine_receive(engine);
 	done += received;
@@ -153,7 +146,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	done += send_ready(engine);
 	engine_seal(engine);
 	engine_transmit_net(engine);
-	if (engine->gsi != NULL && (engine->gsi->busy || now >= engine->gsi->look_at))
+	if (engine->gsi != NULL && (engine->gsi->busy || engine->now >= engine->gsi->look_at))
 		done += gsi_serve(engine);
 	engine_flush(engine);
 	engine_publish(engine);
@@ -168,22 +161,8 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 void
 plx_engine_send(struct plx_engine *engine, uint64_t now)
 {
-	PLX_ASSERT(now >= engine->now);
-	engine->now = now;
+	engine_set_time(engine, now);
 	send_ready(engine);
 	engine_seal(engine);
 	engine_flush(engine);
-}
-
-uint64_t
-plx_engine_wake_ns(const struct plx_engine *engine)
-{
-	if (!plx_list_empty(&engine->ready) || engine->tx_count > 0 || engine->loop_count > 0 ||
-	    !plx_list_empty(&engine->spilled) || !plx_list_empty(&engine->notices) ||
-	    !plx_list_empty(&engine->srq_notices) || !plx_list_empty(&engine->cq_notices) ||
-	    engine->sends.count + engine->recvs.count > 0 ||
-	    plx_net_wake_ns(engine->config.net) == 0 || (engine->gsi != NULL && engine->gsi->busy))
-		return 0;
-	return plx_time_min(engine->gsi != NULL ? engine->gsi->look_at : PLX_NEVER,
-			    wheel_wake_ns(&engine->wheel));
 }

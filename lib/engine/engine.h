@@ -38,10 +38,13 @@ enum {
 
 /* The port takes nothing for so long: what waits for it is old, and the peers will ask again. */
 #define TX_STUCK_NS (100 * PLX_MSEC)
-/* After a pause of more than this, all packets that wait are looked at before any timer (F22). */
+/* A pause of more than this is a stall: what is beyond does not pass for the engine (time.c), and
+ * all packets that wait are looked at before any timer (F22). */
 #define LATE_NS (10 * PLX_MSEC)
 /* ... but not for longer than this, or than GRACE_BURSTS full bursts: packets may never stop. */
 #define GRACE_NS (10 * PLX_MSEC)
+/* Stalls are remembered for so long, and for up to twice that. */
+#define STALLS_SPAN_NS (5 * PLX_SEC)
 /* How often a QP in ERROR looks for posts to flush that raced with the error. */
 #define ERROR_SWEEP_NS (1 * PLX_MSEC)
 /* A queue pair whose ring is watched gives way to another at most this often. */
@@ -486,6 +489,12 @@ struct stage {
 	struct plx_wc wc[STAGE_ROOM];
 };
 
+/* How long the engine stood still, of late: the longest of this span of time and of the last. */
+struct stalls {
+	uint64_t since; /* when this span began, by the engine's own time */
+	uint64_t longest, before;
+};
+
 struct gsi;
 struct conn_call;
 
@@ -493,7 +502,10 @@ struct plx_engine {
 	struct plx_engine_config config;
 	struct plx_port *port;
 	plx_icrc_fn icrc;
-	uint64_t now, last_poll;
+	uint64_t now;   /* our own time, which passes as long as we are polled: time.c */
+	uint64_t clock; /* the caller's, at the last cycle; 0: there was none yet */
+	uint64_t asked; /* until then, by the caller's clock, it need not come */
+	struct stalls stalls;
 	uint32_t grace_bursts; /* RX bursts that timers still wait for; 0: they do not wait */
 	uint64_t grace_until;  /* ... and not beyond this time */
 	uint8_t *scratch;
@@ -555,6 +567,24 @@ struct plx_engine {
 
 /* duty_cycle.c */
 void engine_set_online(struct plx_engine *engine, bool online);
+
+/* time.c */
+uint64_t engine_jump(struct plx_engine *engine, uint64_t now);
+/* [ns] the longest that the engine stood still in the last seconds. */
+uint64_t engine_stalled_lately(const struct plx_engine *engine);
+
+/* Begin a cycle: the engine's time goes on by what has passed since the last one. */
+static inline void
+engine_set_time(struct plx_engine *engine, uint64_t now)
+{
+	uint64_t passed = now - engine->clock;
+
+	if (plx_unlikely(passed > LATE_NS)) /* a step back, too */
+		passed = engine_jump(engine, now);
+	else
+		engine->clock = now;
+	engine->now += passed;
+}
 
 /* door.c */
 /* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */

@@ -108,6 +108,9 @@ struct plx_engine_config {
 #define PLX_ENGINE_COUNTER_LIST(X)                                                    \
 	X(cycles, "duty cycles")                                                      \
 	X(busy_cycles, "duty cycles that found work")                                 \
+	X(stalls, "times that nobody polled for more than 10 ms")                     \
+	X(stalled_ns, "nanoseconds of these")                                         \
+	X(clock_back, "duty cycles that found the clock behind an earlier one")       \
 	X(rx_packets, "packets received")                                             \
 	X(rx_bytes, "bytes received")                                                 \
 	X(rx_net, "packets for neighbour resolution, and echoes")                     \
@@ -154,7 +157,11 @@ void plx_engine_destroy(struct plx_engine *engine);
 /**
  * One duty cycle: commands, an RX burst, answers, timers, posted work, a TX burst, completions.
  *
- * @param now [ns] never decreasing
+ * @param now [ns] by one steady clock. The engine's own time, by which its timers go, passes with
+ *            it, but for stalls: of the time for which the engine was not polled, and had not said
+ *            by plx_engine_wake_ns() that it need not be, at most 10 ms count, so that an engine
+ *            that was away does not take that for its peers' silence. A clock that goes back stops
+ *            the engine's for as long, at most for 10 ms; both are counted
  * Returns: what was done, as a number of packets, commands, timers and posts; 0: nothing
  * Cost:    hot; bounded, no allocation, lock or system call but a write to the descriptor of an
  *          armed completion queue
@@ -170,8 +177,9 @@ uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
  */
 void plx_engine_send(struct plx_engine *engine, uint64_t now);
 
-/** When poll wants to be called again if nothing arrives meanwhile: 0 at once, PLX_NEVER. */
-uint64_t plx_engine_wake_ns(const struct plx_engine *engine);
+/** When poll wants to be called again if nothing arrives meanwhile, by the caller's clock: 0 at
+ * once, PLX_NEVER. Who asks after a poll may stay away until then, and asks after each poll. */
+uint64_t plx_engine_wake_ns(struct plx_engine *engine);
 
 /** Any thread; values may be a little old. */
 const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *engine);
@@ -192,7 +200,8 @@ enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *
 				uint64_t timeout_ns, uint32_t *number,
 				enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
-/** As plx_net_ping_result(); the time is that of duty cycles. @param rtt_ns [out] when READY */
+/** As plx_net_ping_result(); the time is that of duty cycles, stalls of more than 10 ms left out.
+ * @param rtt_ns [out] when READY */
 enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
 				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 

@@ -226,7 +226,7 @@ a_lost_request_is_sent_again(void **state)
 	assert_true(caught_len > MAD_AT);
 	unwanted = 0;
 	/* The response timeout that we ask for, and its margin. */
-	pair.now += 3 * PLX_SEC;
+	pair_pass(&pair, 3 * PLX_SEC);
 	next(1, PLX_CM_EVENT_REQUESTED);
 	scene_close();
 }
@@ -247,7 +247,7 @@ nobody_at_the_address_is_unreachable(void **state)
 	assert_int_equal(plx_conn_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
 	pair_stop(&pair);
 	for (int i = 0; i < 10 && !told; i++) {
-		pair.now += PLX_SEC;
+		pair_pass(&pair, PLX_SEC);
 		pair_run(&pair, ROUNDS);
 		told = plx_equeue_next(queues[0], &event);
 	}

@@ -199,6 +199,16 @@ pair_run(struct pair *pair, uint32_t rounds)
 	}
 }
 
+void
+pair_pass(struct pair *pair, uint64_t ns)
+{
+	for (uint64_t end = pair->now + ns; pair->now < end;) {
+		pair->now = plx_time_min(end, pair->now + PLX_MSEC);
+		plx_engine_poll(pair->side[0].engine, pair->now);
+		plx_engine_poll(pair->side[1].engine, pair->now);
+	}
+}
+
 static void *
 poll_both(void *arg)
 {

@@ -122,6 +122,9 @@ void pair_stop(struct pair *pair);
 /** Poll both engines `rounds` times, 1 us apart (inline mode: in real time). */
 void pair_run(struct pair *pair, uint32_t rounds);
 
+/** Let so much time pass: poll both each millisecond, so that no engine takes it for a stall. */
+void pair_pass(struct pair *pair, uint64_t ns);
+
 /** Poll both until `n` completions are there, at most `rounds` times. Returns: how many came */
 uint32_t pair_reap(struct pair *pair, struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n,
 		   uint32_t rounds);

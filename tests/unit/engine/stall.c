@@ -86,10 +86,10 @@ the_grace_after_a_pause_ends_by_bursts(void **state)
 
 	(void)state;
 	pair_open(&pair, false);
-	options.attr.ack_timeout_ns = PLX_SEC;
+	options.attr.ack_timeout_ns = LATE_NS / 2;
 	pair_connect_with(&pair, &options);
 	c = plx_engine_counters(a->engine);
-	/* A timer is due for as long as the answer does not come. */
+	/* A timer is due after the pause, and no answer comes. */
 	b->port.hold = true;
 	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 10);
@@ -104,12 +104,188 @@ the_grace_after_a_pause_ends_by_bursts(void **state)
 	pair_close(&pair);
 }
 
+/* ---- what a stall does not cost ---------------------------------------------------------------
+ */
+
+static void
+connect_for(struct pair_options *options, uint64_t ack_timeout_ns, uint8_t retry_max)
+{
+	*options = pair_defaults(16);
+	options->attr.ack_timeout_ns = ack_timeout_ns;
+	options->attr.retry_max = retry_max;
+	pair_open(&pair, false);
+	pair_connect_with(&pair, options);
+}
+
+/* Both engines share a core that others use: they are away together, again and again, and in
+ * between come to one cycle at a time. */
+static void
+own_absence_is_not_a_peers_silence(void **state)
+{
+	const uint64_t timeout = plx_ack_timeout_ns(14), away = 600 * PLX_MSEC;
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct pair_options options;
+	struct plx_wc wc;
+
+	(void)state;
+	connect_for(&options, timeout, 7);
+	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+	b->port.hold = true;
+	for (int i = 0; i < 5; i++) {
+		pair.now += away;
+		plx_engine_poll(a->engine, pair.now);
+	}
+	assert_int_equal(plx_qpair_counters(a->qp)->timeouts, 0);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 5);
+	assert_int_equal(plx_engine_counters(a->engine)->stalled_ns, 5 * away);
+	/* 24 s of absence in all: what is charged is what was waited. */
+	for (int i = 0; i < 35; i++) {
+		pair.now += away;
+		plx_engine_poll(a->engine, pair.now);
+	}
+	assert_true(plx_qpair_counters(a->qp)->timeouts <= 40 * LATE_NS / timeout);
+	b->port.hold = false;
+	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 100), 1);
+	assert_int_equal(wc.status, PLX_WC_SUCCESS);
+	pair_close(&pair);
+}
+
+/* A peer that is silent is given up when it was waited for as long as agreed, and not later. */
+static void
+a_silent_peer_is_given_up_in_time(void **state)
+{
+	const uint64_t timeout = 20 * PLX_MSEC;
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct pair_options options;
+	struct plx_wc wc;
+	uint64_t from;
+
+	(void)state;
+	connect_for(&options, timeout, 3);
+	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+	pair_run(&pair, 1);
+	from = pair.now;
+	b->port.hold = true;
+	assert_int_equal(pair_write(a, b, 2, 0, 8, 0), PLX_OK);
+	/* Polls of 1 ms are no stalls, whoever asks when to come is never late. */
+	while (plx_cqueue_poll(a->send_cq, &wc, 1) == 0 || wc.status == PLX_WC_SUCCESS) {
+		pair_pass(&pair, PLX_MSEC);
+		assert_true(pair.now - from < 4 * timeout + 10 * PLX_MSEC);
+	}
+	assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
+	assert_true(pair.now - from >= 4 * timeout);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+	b->port.hold = false;
+	pair_close(&pair);
+}
+
+static void
+whoever_comes_when_it_was_told_to_is_not_late(void **state)
+{
+	const uint64_t timeout = 200 * PLX_MSEC;
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct pair_options options;
+	uint64_t from, wake;
+	struct plx_wc wc;
+
+	(void)state;
+	connect_for(&options, timeout, 1);
+	b->port.hold = true;
+	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+	pair_run(&pair, 1);
+	from = pair.now;
+	for (int i = 0; plx_cqueue_poll(a->send_cq, &wc, 1) == 0; i++) {
+		assert_true(i < 100);
+		wake = plx_engine_wake_ns(a->engine);
+		assert_true(wake != PLX_NEVER);
+		pair.now = wake > pair.now ? wake : pair.now + PLX_USEC;
+		plx_engine_poll(a->engine, pair.now);
+	}
+	assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
+	assert_in_range(pair.now - from, 2 * timeout, 2 * timeout + PLX_MSEC);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+	/* Nothing to wait for: it may stay away for ever. */
+	pair_pass(&pair, 10 * PLX_SEC);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+	wake = plx_engine_wake_ns(a->engine);
+	pair.now += wake == PLX_NEVER ? PLX_SEC : wake - pair.now;
+	plx_engine_poll(a->engine, pair.now);
+	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+	b->port.hold = false;
+	pair_close(&pair);
+}
+
+/* ---- a clock that goes back --------------------------------------------------------------------
+ */
+
+static void
+a_clock_that_steps_back_ends_nothing(void **state)
+{
+	static const uint64_t steps[] = {1, PLX_USEC, LATE_NS / 2, LATE_NS, 2 * LATE_NS, PLX_SEC};
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(steps); i++) {
+		struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+		struct pair_options options;
+		struct plx_wc wc;
+		uint64_t own;
+
+		connect_for(&options, 20 * PLX_MSEC, 0);
+		pair_pass(&pair, 2 * PLX_SEC);
+		own = a->engine->now;
+		assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+		pair.now -= steps[i];
+		plx_engine_send(a->engine, pair.now);
+		plx_engine_poll(a->engine, pair.now);
+		assert_true(plx_engine_counters(a->engine)->clock_back >= 1);
+		/* Our time stands still for that long, and goes on. */
+		assert_int_equal(a->engine->now, own);
+		assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 100), 1);
+		assert_int_equal(wc.status, PLX_WC_SUCCESS);
+		pair_pass(&pair, LATE_NS + PLX_MSEC);
+		assert_true(a->engine->now > own);
+		assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
+		/* Timers as well: a lost request is sent again, and soon. */
+		a->port.lose = 1;
+		assert_int_equal(pair_write(a, b, 2, 0, 8, 0), PLX_OK);
+		assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 1000), 1);
+		assert_int_equal(wc.status, PLX_WC_SUCCESS);
+		pair_close(&pair);
+	}
+}
+
+/* A thread that moves between two cores whose clocks differ gains no time by it. */
+static void
+two_clocks_that_differ_are_not_added_up(void **state)
+{
+	struct pair_side *a = &pair.side[0];
+	struct pair_options options;
+	uint64_t own;
+
+	(void)state;
+	connect_for(&options, PLX_SEC, 0);
+	own = a->engine->now;
+	for (int i = 0; i < 1000; i++) {
+		plx_engine_poll(a->engine, pair.now + LATE_NS / 2);
+		plx_engine_poll(a->engine, pair.now);
+		pair.now += PLX_USEC;
+	}
+	assert_true(a->engine->now - own < LATE_NS / 2 + 2 * PLX_MSEC);
+	assert_int_equal(plx_engine_counters(a->engine)->clock_back, 1000);
+	pair_close(&pair);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timers_run_again_while_rx_stays_full_after_a_pause),
 		cmocka_unit_test(the_grace_after_a_pause_ends_by_bursts),
+		cmocka_unit_test(own_absence_is_not_a_peers_silence),
+		cmocka_unit_test(a_silent_peer_is_given_up_in_time),
+		cmocka_unit_test(whoever_comes_when_it_was_told_to_is_not_late),
+		cmocka_unit_test(a_clock_that_steps_back_ends_nothing),
+		cmocka_unit_test(two_clocks_that_differ_are_not_added_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The engine's own time: it passes while the engine is polled, and stands still with it. All its
+ * timers go by it, so that an engine which was away does not take its own absence for its peers'
+ * silence (decision 25). It never runs backwards, whatever the caller's clock does.
+ * Start with engine_jump(), which engine_set_time() calls for what is not a usual cycle.
+ */
+#include "conn.h"
+
+static void
+remember_stall(struct plx_engine *engine, uint64_t ns)
+{
+	struct stalls *stalls = &engine->stalls;
+
+	if (engine->now - stalls->since > STALLS_SPAN_NS) {
+		bool old = engine->now - stalls->since > 2 * STALLS_SPAN_NS;
+
+		stalls->before = old ? 0 : stalls->longest;
+		stalls->longest = 0;
+		stalls->since = engine->now;
+	}
+	if (stalls->longest < ns)
+		stalls->longest = ns;
+}
+
+uint64_t
+engine_stalled_lately(const struct plx_engine *engine)
+{
+	const struct stalls *stalls = &engine->stalls;
+	uint64_t age = engine->now - stalls->since;
+
+	if (age > 2 * STALLS_SPAN_NS)
+		return 0;
+	return age <= STALLS_SPAN_NS && stalls->before > stalls->longest ? stalls->before
+									 : stalls->longest;
+}
+
+/*
+ * The clock has stepped back: another core's, or that of another machine after a migration. Our
+ * time stands still for this cycle. A small step is waited out, so that a thread which moves
+ * between two cores does not gain what they differ by each time; after a large one the new time is
+ * right.
+ */
+static uint64_t
+step_back(struct plx_engine *engine, uint64_t now)
+{
+	plx_count(&engine->counters.clock_back, 1);
+	if (engine->clock - now > LATE_NS) {
+		engine->clock = now;
+		engine->asked = 0;
+	}
+	return 0;
+}
+
+/*
+ * The caller's clock went back, or on by more than a usual cycle takes. A pause that the engine has
+ * asked for (plx_engine_wake_ns()) is none; of any other LATE_NS count, so that an engine which is
+ * polled ever so seldom still has timers. Returns: [ns] what has passed for the engine
+ */
+PLX_COLD uint64_t
+engine_jump(struct plx_engine *engine, uint64_t now)
+{
+	uint64_t passed = now - engine->clock, due = engine->clock, late;
+
+	if (engine->clock == 0) {
+		engine->clock = now;
+		return now;
+	}
+	if (now < engine->clock)
+		return step_back(engine, now);
+	/* A grace that has begun is not renewed: timers run between any two. */
+	if (engine->grace_bursts == 0)
+		engine->grace_bursts = GRACE_BURSTS;
+	if (due < engine->asked)
+		due = plx_time_min(engine->asked, now);
+	late = now - due;
+	engine->clock = now;
+	if (late > LATE_NS) {
+		plx_count(&engine->counters.stalls, 1);
+		plx_count(&engine->counters.stalled_ns, late);
+		remember_stall(engine, late);
+		passed -= late - LATE_NS;
+	}
+	if (engine->grace_bursts == GRACE_BURSTS)
+		engine->grace_until = engine->now + passed + GRACE_NS;
+	return passed;
+}
+
+uint64_t
+plx_engine_wake_ns(struct plx_engine *engine)
+{
+	uint64_t wake;
+
+	engine->asked = 0;
+	if (!plx_list_empty(&engine->ready) || engine->tx_count > 0 || engine->loop_count > 0 ||
+	    !plx_list_empty(&engine->spilled) || !plx_list_empty(&engine->notices) ||
+	    !plx_list_empty(&engine->srq_notices) || !plx_list_empty(&engine->cq_notices) ||
+	    engine->sends.count + engine->recvs.count > 0 ||
+	    plx_net_wake_ns(engine->config.net) == 0 || (engine->gsi != NULL && engine->gsi->busy))
+		return 0;
+	wake = plx_time_min(engine->gsi != NULL ? engine->gsi->look_at : PLX_NEVER,
+			    wheel_wake_ns(&engine->wheel));
+	if (wake != PLX_NEVER)
+		wake = engine->clock + (wake > engine->now ? wake - engine->now : 0);
+	engine->asked = wake;
+	return wake;
+}
