@@ -57,7 +57,8 @@ make_tables(struct plx_engine *engine, int socket)
 	engine->table = engine_alloc(slots * sizeof(*engine->table), socket);
 	engine->door_words = slots / 64;
 	engine->doors = engine_alloc(engine->door_words * sizeof(*engine->doors), socket);
-	engine->scratch = engine_alloc(engine->port->caps.frame_max, socket);
+	engine->scratch =
+		engine_alloc((size_t)engine->port->caps.frame_max + PLX_VLAN_BYTES, socket);
 	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;
 }
 
@@ -156,6 +157,8 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	}
 	engine->config = *config;
 	engine->port = config->port;
+	engine->vlan = plx_net_vlan(config->net);
+	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
 	    !make_gsi(engine, socket)) {

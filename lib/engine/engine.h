@@ -502,6 +502,9 @@ struct plx_engine {
 	struct plx_engine_config config;
 	struct plx_port *port;
 	plx_icrc_fn icrc;
+	uint16_t vlan;  /* 0: none */
+	uint16_t ip_at; /* where the IP header of our packets begins: behind the tag, if there is
+			   one */
 	uint64_t now;   /* our own time, which passes as long as we are polled: time.c */
 	uint64_t clock; /* the caller's, at the last cycle; 0: there was none yet */
 	uint64_t asked; /* until then, by the caller's clock, it need not come */

@@ -56,12 +56,10 @@ route_of(const struct plx_frame *frame, struct plx_cm_route *route)
 
 /* What a datagram for queue pair 1 must be, beside whole (IBTA vol 1, 9.6.1.4 and 13.5.3.2). */
 static bool
-is_right(const struct plx_engine *engine, const struct plx_pkt *pkt,
-	 const struct plx_cm_route *route)
+is_right(const struct plx_pkt *pkt)
 {
 	return pkt->opcode == PLX_UD_SEND_ONLY && pkt->deth.src_qpn == PLX_GSI_QPN &&
-	       plx_ud_check(pkt, PLX_PKEY_DEFAULT, PLX_GSI_QKEY) == PLX_VERDICT_ACCEPT &&
-	       plx_net_is_own(engine->config.net, &route->local);
+	       plx_ud_check(pkt, PLX_PKEY_DEFAULT, PLX_GSI_QKEY) == PLX_VERDICT_ACCEPT;
 }
 
 void
@@ -72,8 +70,7 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 	struct plx_cm_route route;
 	uint8_t mac[6];
 
-	route_of(frame, &route);
-	if (engine->gsi == NULL || !is_right(engine, pkt, &route)) {
+	if (engine->gsi == NULL || !is_right(pkt)) {
 		plx_count(&engine->counters.rx_gsi_denied, 1);
 		return;
 	}
@@ -82,6 +79,7 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 		return;
 	}
 	plx_count(&engine->counters.rx_gsi, 1);
+	route_of(frame, &route);
 	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes, engine->now) ==
 	    PLX_CM_TAKEN)
 		/* Whoever accepts wants to know at once where the peer is: ask now. */

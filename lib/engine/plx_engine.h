@@ -93,7 +93,8 @@ struct plx_engine;
 struct plx_engine_config {
 	struct plx_port *port;
 	struct plx_mem *mem;
-	struct plx_net *net;      /* polled by this engine alone; its frames fit port and pool */
+	struct plx_net *net;      /* polled by this engine alone; its frames fit port and pool; its
+				     addresses and VLAN are the engine's */
 	struct plx_cm *cm;        /* likewise; NULL: what comes for the GSI is dropped */
 	struct rte_mempool *pool; /* packets to send; data room for the port's frame_max */
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
@@ -116,11 +117,12 @@ struct plx_engine_config {
 	X(rx_net, "packets for neighbour resolution, and echoes")                     \
 	X(rx_no_qp, "packets for a queue pair that is not there")                     \
 	X(rx_gsi, "datagrams for the communication manager")                          \
-	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, key or address") \
+	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, sender or keys") \
 	X(tx_gsi, "datagrams of the communication manager sent")                      \
 	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")             \
 	X(rx_icrc, "packets with a wrong ICRC")                                       \
 	X(rx_linearised, "packets that came in several buffers, copied into one")     \
+	X(rx_tagged_again, "packets whose VLAN tag the device had taken off")         \
 	X(rx_too_long, "packets longer than the port's limit, dropped")               \
 	X(tx_packets, "packets sent")                                                 \
 	X(tx_bytes, "bytes sent")                                                     \
@@ -140,7 +142,7 @@ struct plx_engine_config {
 	X(events, "asynchronous events delivered")
 
 struct plx_engine_counters {
-	uint64_t refused[PLX_WIRE_VERDICT_COUNT]; /* by the decoder, by reason */
+	uint64_t refused[PLX_WIRE_VERDICT_COUNT]; /* by the decoder, or not for us; by reason */
 	uint64_t denied[PLX_VERDICT_COUNT];       /* by plx_rc_admit(), by reason */
 #define PLX_X(name, text) uint64_t name;
 	PLX_ENGINE_COUNTER_LIST(PLX_X)

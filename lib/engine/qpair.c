@@ -92,7 +92,9 @@ path_template(const struct plx_engine *engine, const struct plx_qpair_path *path
 	const struct plx_ip *local = &path->local, *remote = &path->remote;
 	uint8_t tos = (uint8_t)(path->dscp << 2 | (path->ecn ? PLX_ECN_ECT0 : PLX_ECN_NOT_ECT));
 	uint8_t hops = path->hop_limit ? path->hop_limit : 64;
-	struct plx_frame frame = {.ip_version = local->version,
+	struct plx_frame frame = {.vlan = engine->vlan != 0,
+				  .vlan_tci = engine->vlan,
+				  .ip_version = local->version,
 				  .udp_src = (uint16_t)(49152 + (flow * 2654435761u >> 18)),
 				  .udp_dst = PLX_ROCE_PORT};
 

@@ -10,6 +10,10 @@
 #include "conn.h"
 #include "ud.h"
 
+enum {
+	ADDRESSES_BYTES = 12, /* of Ethernet: the tag, if any, is behind them */
+};
+
 static struct plx_qpair *
 find(const struct plx_engine *engine, uint32_t qpn)
 {
@@ -32,24 +36,62 @@ trust_of(const struct rte_mbuf *m)
 	return trust;
 }
 
-/* A packet in several buffers, copied into one. NULL: longer than anything the port may carry. */
-static PLX_COLD const uint8_t *
-linearise(struct plx_engine *engine, const struct rte_mbuf *m)
+/* A device takes the tag off and keeps it beside the packet, though nobody asked it to: without it
+ * a packet of another VLAN would look like one of none. */
+static const uint8_t *
+tag_again(struct plx_engine *engine, const struct rte_mbuf *m, const uint8_t *bytes, uint32_t *len)
 {
-	if (m->pkt_len > engine->port->caps.frame_max) {
+	const uint8_t tag[PLX_VLAN_BYTES] = {0x81, 0, (uint8_t)(m->vlan_tci >> 8),
+					     (uint8_t)m->vlan_tci};
+	uint8_t *out = engine->scratch;
+
+	plx_count(&engine->counters.rx_tagged_again, 1);
+	memmove(out + ADDRESSES_BYTES + sizeof(tag), bytes + ADDRESSES_BYTES,
+		*len - ADDRESSES_BYTES);
+	memmove(out, bytes, ADDRESSES_BYTES);
+	memcpy(out + ADDRESSES_BYTES, tag, sizeof(tag));
+	*len += (uint32_t)sizeof(tag);
+	return out;
+}
+
+/* A packet that does not lie as it was on the wire, in one piece. NULL: longer than anything the
+ * port may carry. @param len [out] */
+static PLX_COLD const uint8_t *
+restore(struct plx_engine *engine, const struct rte_mbuf *m, uint32_t *len)
+{
+	const uint8_t *bytes;
+
+	*len = m->pkt_len;
+	if (*len > engine->port->caps.frame_max) {
 		plx_count(&engine->counters.rx_too_long, 1);
 		return NULL;
 	}
-	plx_count(&engine->counters.rx_linearised, 1);
-	return rte_pktmbuf_read(m, 0, m->pkt_len, engine->scratch);
+	if (m->nb_segs > 1)
+		plx_count(&engine->counters.rx_linearised, 1);
+	bytes = rte_pktmbuf_read(m, 0, *len, engine->scratch);
+	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED && *len >= ADDRESSES_BYTES)
+		bytes = tag_again(engine, m, bytes, len);
+	return bytes;
 }
 
-/* Not RoCE: ARP and neighbour discovery, or nothing of ours. */
+/* Lines 1 and 2 of the decision table, as lib/net asks them. */
+static enum plx_wire_verdict
+wire_verdict_of(enum plx_net_verdict verdict, enum plx_wire_verdict otherwise)
+{
+	if (verdict == PLX_NET_OTHER_STATION)
+		return PLX_WIRE_STATION;
+	return verdict == PLX_NET_OTHER_ADDRESS ? PLX_WIRE_DESTINATION : otherwise;
+}
+
+/* Not RoCE: ARP, neighbour discovery and echo, or nothing of ours. */
 static PLX_COLD void
 not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t *bytes, size_t len)
 {
-	if ((verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP) &&
-	    plx_net_on_frame(engine->config.net, bytes, len, engine->now) != PLX_NET_NOT_OURS) {
+	enum plx_net_verdict net = PLX_NET_NOT_OURS;
+
+	if (verdict == PLX_WIRE_NOT_IP || verdict == PLX_WIRE_NOT_UDP)
+		net = plx_net_on_frame(engine->config.net, bytes, len, engine->now);
+	if (net == PLX_NET_TAKEN || net == PLX_NET_MALFORMED) {
 		plx_count(&engine->counters.rx_net, 1);
 		/* It may be the answer that a datagram waits for. */
 		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
@@ -59,7 +101,21 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 			engine->reroute_at = engine->now;
 		return;
 	}
-	plx_count(&engine->counters.refused[verdict], 1);
+	plx_count(&engine->counters.refused[wire_verdict_of(net, verdict)], 1);
+}
+
+/* Is this datagram's destination an address of ours? If not it is counted. A connection's packets
+ * must have the addresses of its path, line 5. */
+static bool
+is_to_us(struct plx_engine *engine, const struct plx_frame *frame)
+{
+	const struct plx_net *net = engine->config.net;
+
+	if (plx_likely(frame->ip_version == 4 ? plx_net_is_own4(net, frame->v4.dst)
+					      : plx_net_is_own6(net, frame->v6.dst)))
+		return true;
+	plx_count(&engine->counters.refused[PLX_WIRE_DESTINATION], 1);
+	return false;
 }
 
 static void
@@ -98,7 +154,12 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 	struct plx_pkt pkt;
 	struct plx_qpair *qp;
 
-	wire = plx_frame_decode(bytes, len, trust, &frame);
+	wire = plx_frame_is_for(bytes, len, engine->port->caps.mac, engine->vlan);
+	if (plx_likely(wire == PLX_WIRE_OK))
+		wire = plx_frame_decode(bytes, len, trust, &frame);
+	/* There are groups for ARP and neighbour discovery only. */
+	if (plx_likely(wire == PLX_WIRE_OK) && plx_unlikely(bytes[0] & 1))
+		wire = PLX_WIRE_STATION;
 	if (plx_likely(wire == PLX_WIRE_OK))
 		wire = plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
 				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);
@@ -107,7 +168,8 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		return;
 	}
 	if (plx_unlikely(pkt.dest_qpn == PLX_GSI_QPN)) {
-		gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
+		if (is_to_us(engine, &frame))
+			gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
 		return;
 	}
 	qp = find(engine, pkt.dest_qpn);
@@ -117,7 +179,8 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 	}
 	if (plx_unlikely(qp->ud != NULL)) {
 		pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
-		ud_receive(engine, qp, &pkt, bytes + frame.ip_at, frame.ip_bytes);
+		if (is_to_us(engine, &frame))
+			ud_receive(engine, qp, &pkt, bytes + frame.ip_at, frame.ip_bytes);
 		return;
 	}
 	verdict = plx_rc_admit(qp->rc, &frame, &pkt);
@@ -134,11 +197,11 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 	judge(engine, qp, &pkt);
 }
 
-/* Where the number of the queue pair stands in an untagged IPv4 packet, if it is one. */
+/* Where the number of the queue pair stands in an IPv4 packet, if it is one. */
 static inline uint32_t
-usual_qpn(const uint8_t *bytes)
+usual_qpn(const uint8_t *bth)
 {
-	const uint8_t *at = bytes + PLX_FLOW_BTH_AT + 5;
+	const uint8_t *at = bth + 5;
 
 	return (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
 }
@@ -165,14 +228,14 @@ receive_only(struct plx_engine *engine, struct plx_qpair *qp, const uint8_t *bth
 static inline bool
 receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
-	const uint8_t *ip = bytes + PLX_ETH_BYTES, *bth = bytes + PLX_FLOW_BTH_AT;
+	const uint8_t *ip = bytes + engine->ip_at, *bth = ip + PLX_IPV4_BYTES + PLX_UDP_BYTES;
 	size_t ip_bytes, roce;
 	struct plx_qpair *qp;
 	struct plx_pkt pkt;
 
-	if (plx_unlikely(len < PLX_FLOW_BYTES_MIN))
+	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
 		return false;
-	qp = find(engine, usual_qpn(bytes));
+	qp = find(engine, usual_qpn(bth));
 	if (plx_unlikely(qp == NULL ||
 			 !plx_frame_flow_matches(&qp->from_peer, bytes, len, &ip_bytes) ||
 			 !icrc_right(engine, ip, ip_bytes)))
@@ -194,14 +257,15 @@ static inline void
 receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
 {
 	const uint8_t *bytes = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint32_t len = m->pkt_len;
 
-	if (plx_unlikely(m->nb_segs > 1)) {
-		bytes = linearise(engine, m);
+	if (plx_unlikely(m->nb_segs > 1 || m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)) {
+		bytes = restore(engine, m, &len);
 		if (bytes == NULL)
 			return;
 	}
-	if (plx_unlikely(!receive_usual(engine, bytes, m->pkt_len)))
-		receive_any(engine, bytes, m->pkt_len, trust_of(m));
+	if (plx_unlikely(!receive_usual(engine, bytes, len)))
+		receive_any(engine, bytes, len, trust_of(m));
 }
 
 /* Packets of the port to itself, which never leave it. */

@@ -59,8 +59,8 @@ open_buffer(struct rte_mbuf *m, size_t len)
 static inline void
 seal(const struct plx_engine *engine, struct rte_mbuf *m)
 {
-	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *) + PLX_ETH_BYTES;
-	size_t covered = m->data_len - (size_t)(PLX_ETH_BYTES + PLX_ICRC_BYTES);
+	uint8_t *ip = rte_pktmbuf_mtod(m, uint8_t *) + engine->ip_at;
+	size_t covered = m->data_len - (size_t)engine->ip_at - PLX_ICRC_BYTES;
 
 	plx_icrc_store(engine->icrc(ip, covered), ip + covered);
 }

@@ -88,6 +88,51 @@ plx_address_own(const struct plx_net_config *config, const struct plx_ip *ip)
 }
 
 bool
+plx_address_hears(const struct plx_net_config *config, const struct plx_ip *group)
+{
+	struct plx_ip heard = plx_nd_all_nodes();
+
+	if (same_address(&heard, group))
+		return true;
+	for (uint32_t i = 0; i < config->addresses; i++) {
+		heard = plx_nd_solicited_node(&config->address[i].ip);
+		if (config->address[i].ip.version == 6 && same_address(&heard, group))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_listed(const uint8_t *macs, uint32_t n, const uint8_t *mac)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (memcmp(macs + (size_t)i * PLX_MAC_BYTES, mac, PLX_MAC_BYTES) == 0)
+			return true;
+	return false;
+}
+
+uint32_t
+plx_net_groups(const struct plx_net_address *addresses, uint32_t n, uint8_t *macs)
+{
+	struct plx_ip group = plx_nd_all_nodes();
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *next;
+
+		if (addresses[i].ip.version != 6)
+			continue;
+		if (found == 0)
+			plx_nd_group_mac(&group, macs + (size_t)found++ * PLX_MAC_BYTES);
+		group = plx_nd_solicited_node(&addresses[i].ip);
+		next = macs + (size_t)found * PLX_MAC_BYTES;
+		plx_nd_group_mac(&group, next);
+		found += !is_listed(macs, found, next);
+	}
+	return found;
+}
+
+bool
 plx_address_is_unicast(const struct plx_net_config *config, const struct plx_ip *ip)
 {
 	const struct plx_net_address *own = plx_address_of_network(config, ip);
@@ -150,6 +195,8 @@ sizes_are_good(const struct plx_net_config *config)
 		return false;
 	if (config->frame_max != 0 &&
 	    (config->frame_max < PLX_NET_FRAME_MIN || config->frame_max > PLX_NET_FRAME_MAX))
+		return false;
+	if (config->vlan > PLX_VLAN_MAX)
 		return false;
 	return config->routes <= PLX_NET_ROUTES_MAX && config->announce <= PLX_NET_ANNOUNCE_MAX;
 }

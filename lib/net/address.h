@@ -29,6 +29,9 @@ struct plx_way {
 bool plx_address_way(const struct plx_net_config *config, const struct plx_ip *ip,
 		     struct plx_way *way);
 
+/** Is this a group that we are in: all nodes, or the solicited-node group of an address of ours? */
+bool plx_address_hears(const struct plx_net_config *config, const struct plx_ip *group);
+
 /** Our address that is `ip`; NULL: none is. */
 const struct plx_net_address *plx_address_own(const struct plx_net_config *config,
 					      const struct plx_ip *ip);

@@ -94,16 +94,19 @@ enum plx_net_verdict
 plx_echo_decode(const struct plx_ether *ether, const uint8_t *bytes, size_t len,
 		struct plx_echo *out)
 {
+	enum plx_net_verdict verdict;
+
 	*out = (struct plx_echo){.asks = false};
 	memcpy(out->eth_dst, ether->dst, PLX_MAC_BYTES);
 	memcpy(out->eth_src, ether->src, PLX_MAC_BYTES);
-	/* RFC 1122, 3.2.2.6: what is asked of everybody needs no answer. */
-	if (ether->dst[0] & 1)
-		return PLX_NET_NOT_OURS;
 	bytes += ether->bytes;
 	len -= ether->bytes;
-	return ether->type == PLX_ETHERTYPE_IPV4 ? ipv4_decode(bytes, len, out)
-						 : ipv6_decode(bytes, len, out);
+	verdict = ether->type == PLX_ETHERTYPE_IPV4 ? ipv4_decode(bytes, len, out)
+						    : ipv6_decode(bytes, len, out);
+	/* RFC 1122, 3.2.2.6: what is asked of everybody needs no answer. */
+	if (verdict == PLX_NET_TAKEN && ether->dst[0] & 1)
+		return PLX_NET_OTHER_STATION;
+	return verdict;
 }
 
 static size_t

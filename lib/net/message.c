@@ -6,8 +6,6 @@
  */
 #include "message.h"
 
-#define VLAN_ID_MASK 0x0fffu
-
 bool
 plx_mac_is_station(const uint8_t *mac)
 {
@@ -30,30 +28,36 @@ plx_ip_is_station(const struct plx_ip *ip)
 	       (memcmp(ip->v, zeros, 15) != 0 || ip->v[15] > 1);
 }
 
-enum plx_net_verdict
-plx_ether_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac, struct plx_ether *out)
+static enum plx_net_verdict
+verdict_of(enum plx_wire_verdict wire)
 {
-	if (len < PLX_ETH_BYTES)
-		return PLX_NET_MALFORMED;
+	if (wire == PLX_WIRE_VLAN)
+		return PLX_NET_OTHER_VLAN;
+	return wire == PLX_WIRE_STATION ? PLX_NET_OTHER_STATION : PLX_NET_MALFORMED;
+}
+
+enum plx_net_verdict
+plx_ether_decode(const uint8_t *bytes, size_t len, const struct plx_net_config *own,
+		 struct plx_ether *out)
+{
+	/* A port may be promiscuous. */
+	enum plx_wire_verdict wire = plx_frame_is_for(bytes, len, own->mac, own->vlan);
+
+	if (wire != PLX_WIRE_OK)
+		return verdict_of(wire);
 	memcpy(out->dst, bytes, PLX_MAC_BYTES);
 	memcpy(out->src, bytes + PLX_MAC_BYTES, PLX_MAC_BYTES);
 	out->bytes = PLX_ETH_BYTES;
 	out->type = (uint16_t)plx_get16(bytes + 12);
 	if (out->type == PLX_ETHERTYPE_VLAN) {
 		out->bytes += PLX_VLAN_BYTES;
-		if (len < out->bytes)
-			return PLX_NET_MALFORMED;
-		if (plx_get16(bytes + 14) & VLAN_ID_MASK)
-			return PLX_NET_NOT_OURS;
 		out->type = (uint16_t)plx_get16(bytes + 16);
 	}
 	if (out->type != PLX_ETHERTYPE_ARP && out->type != PLX_ETHERTYPE_IPV4 &&
 	    out->type != PLX_ETHERTYPE_IPV6)
 		return PLX_NET_NOT_OURS;
-	/* A port may be promiscuous, and a link may give us back what we sent. */
-	if (!(out->dst[0] & 1) && memcmp(out->dst, own_mac, PLX_MAC_BYTES) != 0)
-		return PLX_NET_NOT_OURS;
-	if (memcmp(out->src, own_mac, PLX_MAC_BYTES) == 0)
+	/* A link may give us back what we sent. */
+	if (memcmp(out->src, own->mac, PLX_MAC_BYTES) == 0)
 		return PLX_NET_NOT_OURS;
 	return plx_mac_is_station(out->src) ? PLX_NET_TAKEN : PLX_NET_MALFORMED;
 }

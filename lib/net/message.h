@@ -87,9 +87,10 @@ bool plx_mac_is_station(const uint8_t *mac);
 /** Can it be the address of a station, wherever? What a network says of it: address.c. */
 bool plx_ip_is_station(const struct plx_ip *ip);
 
-/** Returns: TAKEN (decoded: ARP, IPv4 or IPv6, for us or a group), NOT_OURS, MALFORMED */
-enum plx_net_verdict plx_ether_decode(const uint8_t *bytes, size_t len, const uint8_t *own_mac,
-				      struct plx_ether *out);
+/** Returns: TAKEN (decoded: ARP, IPv4 or IPv6, for us or a group), NOT_OURS, OTHER_VLAN,
+ * OTHER_STATION, MALFORMED */
+enum plx_net_verdict plx_ether_decode(const uint8_t *bytes, size_t len,
+				      const struct plx_net_config *own, struct plx_ether *out);
 
 /** Returns: TAKEN (decoded), NOT_OURS, MALFORMED */
 enum plx_net_verdict plx_message_decode(const struct plx_ether *ether, const uint8_t *bytes,

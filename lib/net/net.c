@@ -42,7 +42,9 @@ struct plx_net {
 	uint32_t announce_next; /* of our addresses */
 	uint32_t answer_first, echo_first;
 	struct plx_net_answer answer[PLX_NET_ANSWERS_MAX]; /* a ring */
-	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; the frames: */
+	uint32_t groups;
+	uint8_t group[PLX_NET_GROUPS_MAX * PLX_MAC_BYTES]; /* one behind another */
+	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; the frames, not tagged: */
 	uint8_t *echo_frames; /* [PLX_NET_ECHOES_MAX] of config.frame_max */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
@@ -76,6 +78,7 @@ plx_net_init(void *memory, const struct plx_net_config *config)
 	for (uint32_t i = 0; i < config->addresses; i++)
 		net->config.address[i].ip = plx_ip_canonical(&config->address[i].ip);
 	net->config.frame_max = frame_max_of(config);
+	net->groups = plx_net_groups(net->config.address, config->addresses, net->group);
 	plx_table_init(&net->table, net + 1, config->neighbours, &neighbours, &net->counters);
 	net->echo_frames = (uint8_t *)(net + 1) + plx_table_bytes(config->neighbours);
 	plx_pings_init(&net->pings, &echoes);
@@ -122,6 +125,39 @@ bool
 plx_net_is_own(const struct plx_net *net, const struct plx_ip *ip)
 {
 	return plx_address_own(&net->config, ip) != NULL;
+}
+
+bool
+plx_net_is_own4(const struct plx_net *net, uint32_t ip)
+{
+	const uint8_t bytes[4] = {(uint8_t)(ip >> 24), (uint8_t)(ip >> 16), (uint8_t)(ip >> 8),
+				  (uint8_t)ip};
+
+	for (uint32_t i = 0; i < net->config.addresses; i++) {
+		const struct plx_ip *own = &net->config.address[i].ip;
+
+		if (own->version == 4 && memcmp(own->v, bytes, sizeof(bytes)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+plx_net_is_own6(const struct plx_net *net, const uint8_t *ip)
+{
+	for (uint32_t i = 0; i < net->config.addresses; i++) {
+		const struct plx_ip *own = &net->config.address[i].ip;
+
+		if (own->version == 6 && memcmp(own->v, ip, sizeof(own->v)) == 0)
+			return true;
+	}
+	return false;
+}
+
+uint16_t
+plx_net_vlan(const struct plx_net *net)
+{
+	return net->config.vlan;
 }
 
 enum plx_net_verdict
@@ -178,16 +214,16 @@ on_request(struct plx_net *net, const struct plx_message *request, uint64_t now)
 		plx_count(&net->counters.requests_seen, 1);
 		owe_answer(net, request);
 	} else if (request->to.version) {
-		return PLX_NET_NOT_OURS; /* RFC 4861, 7.2.3 */
+		return PLX_NET_OTHER_ADDRESS; /* RFC 4861, 7.2.3 */
 	}
 	if (!request->has_mac || !request->subject.version)
-		return for_us ? PLX_NET_TAKEN : PLX_NET_NOT_OURS;
+		return for_us ? PLX_NET_TAKEN : PLX_NET_OTHER_ADDRESS;
 	neighbour = plx_table_find(&net->table, &request->subject);
 	if (neighbour)
 		plx_neighbour_heard(&net->table, neighbour, request, false, now);
 	else if (for_us && plx_address_of_network(&net->config, &request->subject))
 		plx_table_welcome(&net->table, &request->subject, request->mac, now);
-	return for_us || neighbour ? PLX_NET_TAKEN : PLX_NET_NOT_OURS;
+	return for_us || neighbour ? PLX_NET_TAKEN : PLX_NET_OTHER_ADDRESS;
 }
 
 static enum plx_net_verdict
@@ -215,14 +251,20 @@ claim_is_malformed(const struct plx_net *net, const struct plx_message *message)
 	return message->subject.version && !plx_address_is_unicast(&net->config, &message->subject);
 }
 
+/* ARP has no destination but Ethernet's. */
+static bool
+is_for_us(const struct plx_net *net, const struct plx_ip *to)
+{
+	return !to->version || plx_net_is_own(net, to) || plx_address_hears(&net->config, to);
+}
+
 static enum plx_net_verdict
 on_message(struct plx_net *net, const struct plx_message *message, uint64_t now)
 {
+	if (!is_for_us(net, &message->to))
+		return PLX_NET_OTHER_ADDRESS;
 	if (claim_is_malformed(net, message))
 		return PLX_NET_MALFORMED;
-	if (message->to.version && !plx_ip_is_multicast(&message->to) &&
-	    !plx_net_is_own(net, &message->to))
-		return PLX_NET_NOT_OURS;
 	if (message->subject.version && plx_net_is_own(net, &message->subject)) {
 		plx_count(&net->counters.conflicts, 1);
 		return PLX_NET_TAKEN;
@@ -233,6 +275,12 @@ on_message(struct plx_net *net, const struct plx_message *message, uint64_t now)
 
 /* ---- echo ----------------------------------------------------------------------------------- */
 
+static size_t
+tag_bytes(const struct plx_net *net)
+{
+	return net->config.vlan ? PLX_VLAN_BYTES : 0;
+}
+
 /* The answer goes where the frame came from, so that nobody has to be looked for, and what a sender
  * says of itself costs us nothing. It is made at once, since the frame is not ours to keep. */
 static void
@@ -242,7 +290,7 @@ owe_echo(struct plx_net *net, const struct plx_echo *request)
 	struct plx_echo answer = *request;
 
 	if (net->echoes == PLX_NET_ECHOES_MAX ||
-	    plx_echo_frame_bytes(request) > net->config.frame_max) {
+	    plx_echo_frame_bytes(request) + tag_bytes(net) > net->config.frame_max) {
 		plx_count(&net->counters.echoes_dropped, 1);
 		return;
 	}
@@ -277,7 +325,7 @@ static enum plx_net_verdict
 on_echo(struct plx_net *net, const struct plx_echo *echo, uint64_t now)
 {
 	if (!plx_net_is_own(net, &echo->to))
-		return PLX_NET_NOT_OURS;
+		return PLX_NET_OTHER_ADDRESS;
 	if (!plx_address_is_unicast(&net->config, &echo->from))
 		return PLX_NET_MALFORMED;
 	if (plx_net_is_own(net, &echo->from)) {
@@ -291,6 +339,20 @@ on_echo(struct plx_net *net, const struct plx_echo *echo, uint64_t now)
 	return PLX_NET_TAKEN;
 }
 
+/* Broadcasts are for ARP; groups are for neighbour discovery, those that we are in. */
+static bool
+is_our_group(const struct plx_net *net, const struct plx_ether *ether)
+{
+	static const uint8_t everybody[PLX_MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
+	if (ether->type == PLX_ETHERTYPE_ARP)
+		return memcmp(ether->dst, everybody, PLX_MAC_BYTES) == 0;
+	for (uint32_t i = 0; i < net->groups; i++)
+		if (memcmp(ether->dst, net->group + (size_t)i * PLX_MAC_BYTES, PLX_MAC_BYTES) == 0)
+			return ether->type == PLX_ETHERTYPE_IPV6;
+	return false;
+}
+
 enum plx_net_verdict
 plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len, uint64_t now)
 {
@@ -299,7 +361,9 @@ plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len, uint64_t
 	struct plx_echo echo;
 	enum plx_net_verdict verdict;
 
-	verdict = plx_ether_decode(bytes, len, net->config.mac, &ether);
+	verdict = plx_ether_decode(bytes, len, &net->config, &ether);
+	if (verdict == PLX_NET_TAKEN && ether.dst[0] & 1 && !is_our_group(net, &ether))
+		verdict = PLX_NET_OTHER_STATION;
 	if (verdict == PLX_NET_TAKEN) {
 		verdict = plx_message_decode(&ether, bytes, len, &message);
 		if (verdict == PLX_NET_TAKEN) {
@@ -358,7 +422,8 @@ plx_net_ping(struct plx_net *net, const struct plx_ip *ip, uint32_t bytes, uint6
 	if (!plx_net_source(net, ip, &source))
 		return PLX_NET_NO_ROUTE;
 	echo = (struct plx_echo){.from = source, .bytes = bytes};
-	if (bytes > PLX_NET_FRAME_MAX || plx_echo_frame_bytes(&echo) > net->config.frame_max)
+	if (bytes > PLX_NET_FRAME_MAX ||
+	    plx_echo_frame_bytes(&echo) + tag_bytes(net) > net->config.frame_max)
 		return PLX_NET_TOO_LONG;
 	ping = plx_ping_begin(&net->pings, now, timeout);
 	if (!ping)
@@ -524,8 +589,9 @@ waits(const struct plx_net *net, enum kind kind)
 	return false;
 }
 
-size_t
-plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
+/* A frame without a tag. */
+static size_t
+write_next(struct plx_net *net, uint64_t now, uint8_t *out)
 {
 	uint32_t kind = net->turn, looked = 0;
 
@@ -549,6 +615,23 @@ plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
 		break;
 	}
 	return send_announcement(net, now, out);
+}
+
+/* It is written where it lies behind a tag; then the Ethernet addresses move in front of that. */
+size_t
+plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
+{
+	enum {
+		ADDRESSES = 2 * PLX_MAC_BYTES
+	};
+	size_t len = write_next(net, now, out + tag_bytes(net));
+
+	if (!net->config.vlan || len == 0)
+		return len;
+	memmove(out, out + PLX_VLAN_BYTES, ADDRESSES);
+	plx_put16(out + ADDRESSES, PLX_ETHERTYPE_VLAN);
+	plx_put16(out + ADDRESSES + 2, net->config.vlan);
+	return len + PLX_VLAN_BYTES;
 }
 
 /* ---- time, and what is to be seen ----------------------------------------------------------- */

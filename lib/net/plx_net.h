@@ -28,6 +28,7 @@ enum {
 	PLX_NET_ANNOUNCE_MAX = 3,   /* times that our addresses are announced, RFC 4861 (10) */
 	PLX_NET_GUEST_SHARE = 4,    /* one of so many entries may hold who only asked */
 	PLX_NET_DUE_MAX = 64,       /* expiries of one kind that one plx_net_on_tick() handles */
+	PLX_NET_GROUPS_MAX = PLX_NET_ADDRESSES_MAX + 1, /* Ethernet groups that we listen to */
 };
 
 #define PLX_NET_RETRY_NS    (1 * PLX_SEC)
@@ -51,6 +52,7 @@ struct plx_net_route {
 
 struct plx_net_config {
 	uint8_t mac[6];
+	uint16_t vlan; /* 1 .. PLX_VLAN_MAX: every frame has its tag, in and out; 0: none has */
 	uint32_t addresses; /* 1 .. PLX_NET_ADDRESSES_MAX */
 	struct plx_net_address address[PLX_NET_ADDRESSES_MAX];
 	uint32_t routes; /* 0 .. PLX_NET_ROUTES_MAX, in any order */
@@ -75,7 +77,10 @@ struct plx_net;
 	X(LOST, "the echo request was not answered in time")                          \
 	X(BUSY, "too many echo requests are on their way")                            \
 	X(TOO_LONG, "the echo request is longer than a frame")                        \
-	X(NOT_OURS, "neither ARP, neighbour discovery nor echo, or for another")      \
+	X(NOT_OURS, "neither ARP, neighbour discovery nor echo")                      \
+	X(OTHER_VLAN, "for another VLAN")                                             \
+	X(OTHER_STATION, "for another Ethernet address, or a group that is not ours") \
+	X(OTHER_ADDRESS, "for another IP address")                                    \
 	X(MALFORMED, "ARP, neighbour discovery or echo with wrong fields")            \
 	X(TAKEN, "the frame was taken")
 
@@ -120,9 +125,9 @@ struct plx_net_counters {
 
 /**
  * Bytes that plx_net_init() wants; 0 when something in config is out of range: counts, sizes,
- * prefix bits, an address that is not unicast in its network, a multicast or zero MAC, the same
- * address or route twice, a route with bits behind its prefix, a gateway that is ours or in no
- * network of ours.
+ * prefix bits, a VLAN above PLX_VLAN_MAX, an address that is not unicast in its network, a
+ * multicast or zero MAC, the same address or route twice, a route with bits behind its prefix, a
+ * gateway that is ours or in no network of ours.
  *
  * Tests: tests/unit/net/address.c, tests/unit/net/route.c
  */
@@ -169,27 +174,48 @@ bool plx_net_next_hop(const struct plx_net *net, const struct plx_ip *ip, struct
 /** Is this one of our own addresses? */
 bool plx_net_is_own(const struct plx_net *net, const struct plx_ip *ip);
 
+/** The same of an IPv4 address in host byte order, and of an IPv6 address. @param ip [16]
+ * Cost: hot; O(addresses) */
+bool plx_net_is_own4(const struct plx_net *net, uint32_t ip);
+bool plx_net_is_own6(const struct plx_net *net, const uint8_t *ip);
+
+/** Our VLAN; 0: none. */
+uint16_t plx_net_vlan(const struct plx_net *net);
+
+/**
+ * The Ethernet groups that neighbour discovery needs: all nodes, and the solicited-node group of
+ * each IPv6 address. A port that filters must let them in, and broadcasts.
+ *
+ * @param macs [6 * PLX_NET_GROUPS_MAX] one behind another
+ * Returns: how many, each once; 0 when no address is of IPv6
+ * Spec:    RFC 4291 (2.7.1); RFC 2464 (7)
+ * Tests:   tests/unit/net/strangers.c
+ */
+uint32_t plx_net_groups(const struct plx_net_address *addresses, uint32_t n, uint8_t *macs);
+
 /**
  * A frame came in that is not for RoCE.
  *
  * A request for an address of ours is answered and teaches us its sender, as a guest: in a free
  * entry or that of another guest, for PLX_NET_GUEST_NS. An answer is taken only when we asked, or
  * when it updates a neighbour that is known. What was learned without having been asked is used,
- * and asked for. A frame with a VLAN other than 0 (which is a priority only) is not ours.
+ * and asked for. A frame of another VLAN, to another station, or to a group other than broadcast
+ * (for ARP) and those of plx_net_groups() (for neighbour discovery), changes nothing.
  *
  * An echo request for an address of ours is answered to the station that the frame came from: to a
  * neighbour itself, or to the router that brought it, and nothing is looked up or remembered. Only
  * what came to our own MAC counts, whole; fragments, options and extension headers are not ours.
  *
  * @param bytes [len] one frame without FCS, one VLAN tag at most; not one byte past len is read
- * Returns: TAKEN (it was for us; whether it changed anything, the counters say), NOT_OURS or
- *          MALFORMED (hop limit not 255, bad checksum, lengths, a multicast sender ...)
+ * Returns: TAKEN (it was for us; whether it changed anything, the counters say), NOT_OURS,
+ *          OTHER_VLAN, OTHER_STATION, OTHER_ADDRESS or MALFORMED (hop limit not 255, bad checksum,
+ *          lengths, a multicast sender ...)
  * Changes: nothing but counters unless TAKEN
  * Cost:    O(1) on average, and O(len) for a checksum and for the copy of an echo
  * Spec:    RFC 826; RFC 5227 (1.1: probes are answered); RFC 4861 (7.1.1, 7.1.2, 7.2.3 to 7.2.5);
  *          RFC 792; RFC 4443 (4.1, 4.2); RFC 1122 (3.2.2.6: no answer to a broadcast)
  * Tests:   tests/unit/net/wire.c, tests/unit/net/hostile.c, tests/unit/net/news.c,
- *          tests/unit/net/echo.c, tests/fuzz/net.c
+ *          tests/unit/net/echo.c, tests/unit/net/strangers.c, tests/fuzz/net.c
  */
 enum plx_net_verdict plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len,
 				      uint64_t now);
@@ -200,7 +226,8 @@ enum plx_net_verdict plx_net_on_frame(struct plx_net *net, const uint8_t *bytes,
  * It is plx_net_ping_result() that looks whether the neighbour has answered: who does not call it
  * has no request sent. An address of ours answers at once, without a frame.
  *
- * @param bytes   of payload, as many as a frame holds behind 42 bytes (IPv6: 62) of headers
+ * @param bytes   of payload, as many as a frame holds behind 42 bytes (IPv6: 62; in a VLAN four
+ *                more) of headers
  * @param timeout [ns] from now; after it the entry may serve another
  * @param number  [out] when WAIT: for plx_net_ping_result()
  * Returns: WAIT, NO_ROUTE, NOT_UNICAST, TOO_LONG, BUSY (PLX_NET_PINGS_MAX are on their way)
@@ -233,8 +260,8 @@ uint32_t plx_net_frame_max(const struct plx_net *net);
  * advertisements, so that neighbours who know an old Ethernet address forget it.
  *
  * @param out [plx_net_frame_max(net)]
- * Returns: bytes written, 60 (the least of Ethernet) .. plx_net_frame_max(net); 0 when there is
- *          nothing to send
+ * Returns: bytes written, 60 (the least of Ethernet; 64 in a VLAN) .. plx_net_frame_max(net); 0
+ *          when there is nothing to send
  * Spec:    RFC 826; RFC 4861 (4.3, 4.4, 7.2.4, 7.2.6); RFC 2464 (7: multicast); RFC 5227 (3)
  * Tests:   tests/unit/net/wire.c, tests/unit/net/announce.c
  */

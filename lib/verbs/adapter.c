@@ -54,6 +54,7 @@ fill_info(struct plx_adapter *adapter)
 	info->socket = caps->socket;
 	info->forgets = caps->forgets;
 	info->path_mtu = adapter->path_mtu;
+	info->vlan = adapter->wishes.vlan;
 	info->hugepages = eal_has_hugepages();
 	info->mode = adapter->wishes.mode;
 	info->idle = adapter->wishes.idle;

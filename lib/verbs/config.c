@@ -56,6 +56,7 @@ const struct settings_field settings_fields[] = {
 	 PLX_ENGINE_QPS_MAX, NULL},
 	{"packets", SETTINGS_NUMBER, OFFSET(packets), SIZE(packets), SETTINGS_PACKETS_MIN,
 	 SETTINGS_PACKETS_MAX, NULL},
+	{"vlan", SETTINGS_NUMBER, OFFSET(vlan), SIZE(vlan), 0, PLX_VLAN_MAX, NULL},
 	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
 	{"start_timeout_ms", SETTINGS_NUMBER, OFFSET(start_timeout_ms), SIZE(start_timeout_ms), 1,
 	 SETTINGS_START_TIMEOUT_MAX, NULL},

@@ -135,6 +135,14 @@ make_pool(struct plx_adapter *adapter, struct plx_why *why)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
+static void
+addresses_of(const struct plx_wishes *wishes, struct plx_net_address *out)
+{
+	for (uint32_t i = 0; i < wishes->addresses; i++)
+		out[i] = (struct plx_net_address){.ip = wishes->address[i].ip,
+						  .prefix_bits = wishes->address[i].prefix_bits};
+}
+
 static enum plx_status
 open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want,
 	    struct plx_why *why)
@@ -290,14 +298,12 @@ configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
 	uint32_t room = PACKET_ROOM - RTE_PKTMBUF_HEADROOM;
 
 	memcpy(config->mac, caps->mac, sizeof(config->mac));
+	config->vlan = (uint16_t)wishes->vlan;
 	config->neighbours = NEIGHBOURS;
 	config->announce = ANNOUNCE;
 	config->frame_max = RTE_MIN(caps->frame_max, RTE_MIN(room, (uint32_t)PLX_NET_FRAME_MAX));
 	config->addresses = wishes->addresses;
-	for (uint32_t a = 0; a < config->addresses; a++) {
-		config->address[a].ip = wishes->address[a].ip;
-		config->address[a].prefix_bits = wishes->address[a].prefix_bits;
-	}
+	addresses_of(wishes, config->address);
 	config->routes = wishes->routes;
 	for (uint32_t r = 0; r < config->routes; r++)
 		config->route[r] =

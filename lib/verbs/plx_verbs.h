@@ -80,6 +80,7 @@ struct plx_wishes {
 	uint32_t keys;        /* regions and windows at most; 0: 65536 */
 	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
 	uint32_t packets;     /* buffers of the pool; 0: 16384 */
+	uint32_t vlan;        /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 };
@@ -135,6 +136,7 @@ struct plx_adapter_info {
 	uint8_t mac[6];
 	int socket; /* NUMA node; -1: any */
 	uint32_t path_mtu;
+	uint32_t vlan; /* 0: none */
 	bool hugepages;
 	bool link;
 	bool forgets; /* a memif: what the peer has not read yet is gone with the process */

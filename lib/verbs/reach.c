@@ -152,6 +152,9 @@ said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 	case PLX_NET_NO_ROUTE:
 	case PLX_NET_NOT_UNICAST:
 	case PLX_NET_NOT_OURS:
+	case PLX_NET_OTHER_VLAN:
+	case PLX_NET_OTHER_STATION:
+	case PLX_NET_OTHER_ADDRESS:
 	case PLX_NET_MALFORMED:
 	case PLX_NET_TAKEN:
 	case PLX_NET_VERDICT_COUNT:

@@ -6,10 +6,16 @@
 #include "bytes.h"
 #include "plx_wire.h"
 
+/*
+ * Three pieces of the headers are looked at: the first sixteen bytes of the frame, with the
+ * destination and the tag; sixteen from the ethertype in front of the IP header; and the last
+ * sixteen before the BTH, which begin with the IP addresses.
+ */
 enum {
-	IP_AT = PLX_ETH_BYTES,
-	UDP_AT = IP_AT + PLX_IPV4_BYTES,
-	HEADER_BYTES = UDP_AT + PLX_UDP_BYTES,
+	PIECE = 16,
+	UDP_AT = PLX_IPV4_BYTES, /* from the IP header */
+	MAC_BYTES = 6,
+	TAG_AT = 2 * MAC_BYTES,
 };
 
 /* Set a range of bytes that must be what they are. */
@@ -20,26 +26,42 @@ must_be(struct plx_frame_flow *flow, size_t at, const uint8_t *bytes, size_t cou
 	memset(flow->mask + at, 0xff, count);
 }
 
+/* Our station, and the tag but for its priority. */
+static void
+must_be_for_us(struct plx_frame_flow *flow, const struct plx_frame_template *own)
+{
+	must_be(flow, 0, own->bytes + MAC_BYTES, MAC_BYTES);
+	if (own->ip_at == PLX_ETH_BYTES)
+		return;
+	must_be(flow, TAG_AT, own->bytes + TAG_AT, PLX_VLAN_BYTES);
+	flow->mask[TAG_AT + 2] = flow->mask[TAG_AT + 2] & 0x0f;
+}
+
 void
 plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own)
 {
 	static const uint8_t ethertype[2] = {0x08, 0x00}, version[1] = {0x45}, udp[1] = {17};
 	static const uint8_t no_fragment[2] = {0, 0}, no_checksum[2] = {0, 0};
 	static const uint8_t port[2] = {PLX_ROCE_PORT >> 8, PLX_ROCE_PORT & 0xff};
+	const uint8_t *ip = own->bytes + own->ip_at;
 
 	memset(flow, 0, sizeof(*flow));
-	if (own->ip_version != 4 || own->ip_at != IP_AT)
+	flow->ip_at = PLX_ETH_BYTES;
+	if (own->ip_version != 4)
 		return;
 	flow->ip_version = 4;
-	must_be(flow, 12, ethertype, 2);
-	must_be(flow, IP_AT, version, 1);
-	must_be(flow, IP_AT + 6, no_fragment, 2);
-	flow->mask[IP_AT + 6] = 0x3f; /* the bit that forbids fragments is free */
-	must_be(flow, IP_AT + 9, udp, 1);
-	must_be(flow, IP_AT + 12, own->bytes + IP_AT + 16, 4);
-	must_be(flow, IP_AT + 16, own->bytes + IP_AT + 12, 4);
-	must_be(flow, UDP_AT + 2, port, 2);
-	must_be(flow, UDP_AT + 6, no_checksum, 2);
+	flow->ip_at = own->ip_at;
+	must_be_for_us(flow, own);
+	must_be(flow, PIECE, ethertype, 2);
+	must_be(flow, PIECE + 2, version, 1);
+	must_be(flow, PIECE + 2 + 6, no_fragment, 2);
+	flow->mask[PIECE + 2 + 6] = 0x3f; /* the bit that forbids fragments is free */
+	must_be(flow, PIECE + 2 + 9, udp, 1);
+	/* Of the last piece: source and destination, and UDP but for its source port and length. */
+	must_be(flow, 2 * PIECE, ip + 16, 4);
+	must_be(flow, 2 * PIECE + 4, ip + 12, 4);
+	must_be(flow, 2 * PIECE + 8 + 2, port, 2);
+	must_be(flow, 2 * PIECE + 8 + 6, no_checksum, 2);
 }
 
 typedef uint64_t pair __attribute__((vector_size(16)));
@@ -62,11 +84,13 @@ load64(const uint8_t *at)
 	return v;
 }
 
-/* Bits in which sixteen bytes differ from what they must be. */
+/* Bits in which a piece differs from what it must be. */
 static inline pair
-differs(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t at)
+differs(const struct plx_frame_flow *flow, uint32_t piece, const uint8_t *bytes)
 {
-	return (load_pair(bytes + at) ^ load_pair(flow->want + at)) & load_pair(flow->mask + at);
+	size_t at = (size_t)piece * PIECE;
+
+	return (load_pair(bytes) ^ load_pair(flow->want + at)) & load_pair(flow->mask + at);
 }
 
 /* The IPv4 header's checksum, summed in the machine's byte order: the end-around carry makes the
@@ -90,13 +114,14 @@ PLX_HOT bool
 plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
 		       size_t *ip_bytes)
 {
-	/* From the ethertype to the UDP checksum, in two pieces that overlap. */
-	pair diff = differs(flow, bytes, 12) | differs(flow, bytes, HEADER_BYTES - 16);
-	size_t total = be16_load(bytes + IP_AT + 2);
+	const uint8_t *ip = bytes + flow->ip_at;
+	pair diff = differs(flow, 0, bytes) | differs(flow, 1, ip - 2) |
+		    differs(flow, 2, ip + PLX_IPV4_BYTES + PLX_UDP_BYTES - PIECE);
+	size_t total = be16_load(ip + 2);
 
 	*ip_bytes = total;
 	return (diff[0] | diff[1]) == 0 && flow->ip_version == 4 &&
 	       total >= PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES &&
-	       total <= len - IP_AT && be16_load(bytes + UDP_AT + 4) == total - PLX_IPV4_BYTES &&
-	       checksum_right(bytes + IP_AT);
+	       total <= len - flow->ip_at && be16_load(ip + UDP_AT + 4) == total - PLX_IPV4_BYTES &&
+	       checksum_right(ip);
 }

@@ -7,7 +7,10 @@
 #include "plx_wire.h"
 #include "bytes.h"
 
+#define VLAN_ID_MASK 0x0fffu
+
 enum {
+	MAC_BYTES = 6,
 	ETHERTYPE_IPV4 = 0x0800,
 	ETHERTYPE_IPV6 = 0x86dd,
 	ETHERTYPE_VLAN = 0x8100,
@@ -133,6 +136,25 @@ udp_decode(const uint8_t *bytes, size_t left, unsigned trust, struct plx_frame *
 	    !udp_checksum_right(bytes, out))
 		return PLX_WIRE_UDP_CHECKSUM;
 	return plx_likely(out->udp_dst == PLX_ROCE_PORT) ? PLX_WIRE_OK : PLX_WIRE_NOT_ROCE;
+}
+
+PLX_HOT enum plx_wire_verdict
+plx_frame_is_for(const uint8_t *bytes, size_t len, const uint8_t *mac, uint16_t vlan)
+{
+	unsigned id = 0;
+
+	if (plx_unlikely(len < PLX_ETH_BYTES))
+		return PLX_WIRE_ETH_SHORT;
+	if (plx_unlikely(be16_load(bytes + 12) == ETHERTYPE_VLAN)) {
+		if (len < PLX_ETH_BYTES + PLX_VLAN_BYTES)
+			return PLX_WIRE_ETH_SHORT;
+		id = be16_load(bytes + 14) & VLAN_ID_MASK;
+	}
+	if (plx_unlikely(id != vlan))
+		return PLX_WIRE_VLAN;
+	if (plx_unlikely(memcmp(bytes, mac, MAC_BYTES) != 0 && !(bytes[0] & 1)))
+		return PLX_WIRE_STATION;
+	return PLX_WIRE_OK;
 }
 
 PLX_HOT enum plx_wire_verdict

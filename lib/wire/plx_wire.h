@@ -15,6 +15,7 @@
 enum {
 	PLX_ETH_BYTES = 14,
 	PLX_VLAN_BYTES = 4,
+	PLX_VLAN_MAX = 4094, /* 0 is a priority only, 4095 is reserved: IEEE 802.1Q, 9.6 */
 	PLX_IPV4_BYTES = 20,
 	PLX_IPV6_BYTES = 40,
 	PLX_UDP_BYTES = 8,
@@ -37,6 +38,8 @@ enum {
 #define PLX_WIRE_VERDICT_LIST(X)                                               \
 	X(OK, "decoded")                                                       \
 	X(ETH_SHORT, "frame shorter than its Ethernet header")                 \
+	X(VLAN, "frame of another VLAN")                                       \
+	X(STATION, "Ethernet destination is not ours")                         \
 	X(NOT_IP, "ethertype is neither IPv4 nor IPv6 (or a second VLAN tag)") \
 	X(IP_SHORT, "frame shorter than its IP header")                        \
 	X(IP_VERSION, "IP version disagrees with the ethertype")               \
@@ -44,6 +47,7 @@ enum {
 	X(IP_LENGTH, "IP length disagrees with the frame")                     \
 	X(IP_FRAGMENT, "IP fragment")                                          \
 	X(IP_CHECKSUM, "IPv4 header checksum wrong")                           \
+	X(DESTINATION, "IP destination is not ours")                           \
 	X(NOT_UDP, "IP protocol is not UDP")                                   \
 	X(UDP_LENGTH, "UDP length disagrees with IP")                          \
 	X(UDP_CHECKSUM, "UDP checksum present and wrong")                      \
@@ -113,8 +117,24 @@ enum plx_frame_trust {
 };
 
 /**
- * Decode the headers from Ethernet to UDP. An IPv6 fragment header is a fragment, any other
- * extension header is not UDP; an IPv4 header length below five words is a wrong IP length.
+ * Is this frame for us, as far as Ethernet says? It is when it has our VLAN's tag, as IEEE 802.1Q
+ * has it, and goes to our station or to a group; what a group is for, ARP or neighbour discovery,
+ * is for others to ask.
+ *
+ * @param bytes [len] one frame without FCS
+ * @param mac   [6] our own Ethernet address
+ * @param vlan  our VLAN, 1 .. PLX_VLAN_MAX; 0: none, then a frame has no tag, or a priority's only
+ * Returns: OK, ETH_SHORT, VLAN or STATION
+ * Cost:    hot; O(1)
+ * Tests:   tests/unit/wire/wire_frame.c, tests/unit/engine/strangers.c
+ */
+enum plx_wire_verdict plx_frame_is_for(const uint8_t *bytes, size_t len, const uint8_t *mac,
+				       uint16_t vlan) PLX_MUST_CHECK;
+
+/**
+ * Decode the headers from Ethernet to UDP. Whom the frame is for is not asked. An IPv6 fragment
+ * header is a fragment, any other extension header is not UDP; an IPv4 header length below five
+ * words is a wrong IP length.
  *
  * @param bytes  [len] one frame without FCS; not one byte past len is read
  * @param trust  enum plx_frame_trust bits
@@ -170,12 +190,14 @@ size_t plx_frame_template_write(const struct plx_frame_template *tmpl, size_t ud
 				uint8_t *out);
 
 /*
- * What the packets of one flow look like when they come from the peer: so that the usual packet is
- * recognised by three comparisons. Whatever does not match is decoded; nothing is refused by it.
+ * What the packets of one flow look like when they come from the peer to our station and VLAN: so
+ * that the usual packet is recognised by three comparisons. Whatever does not match is decoded;
+ * nothing is refused by it.
  */
 struct plx_frame_flow {
-	uint8_t want[48], mask[48];
-	uint8_t ip_version; /* 4: there is something to match */
+	uint8_t want[48], mask[48]; /* three pieces of sixteen bytes: see flow.c */
+	uint8_t ip_version;         /* 4: there is something to match */
+	uint8_t ip_at;
 };
 
 /** @param own what we send: the peer's packets have its addresses the other way round. IPv4 only;
@@ -183,16 +205,17 @@ struct plx_frame_flow {
 void plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own);
 
 enum {
+	/* of untagged packets; a tag makes both PLX_VLAN_BYTES more */
 	PLX_FLOW_BYTES_MIN =
 		PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES,
 	PLX_FLOW_BTH_AT = PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES,
 };
 
 /**
- * Is this a RoCE packet of that flow, untagged, without UDP checksum, as plx_frame_decode() would
- * find it with verdict OK?
+ * Is this a RoCE packet of that flow, tagged if the flow is, to our Ethernet address, without UDP
+ * checksum, as plx_frame_is_for() and plx_frame_decode() would find it with verdict OK?
  *
- * @param bytes [len] len at least PLX_FLOW_BYTES_MIN
+ * @param bytes [len] len at least PLX_FLOW_BYTES_MIN, and PLX_VLAN_BYTES more if the flow is tagged
  * @param ip_bytes [out] IP header and all it carries
  * Cost: hot; O(1)
  * Tests: tests/unit/wire/wire_flow.c

@@ -110,8 +110,7 @@ hear_anything(struct world *world, const uint8_t *frame, size_t len)
 	uint64_t wake_ns = plx_net_wake_ns(world->us);
 	enum plx_net_verdict verdict = hear(world->us, frame, len, world->now);
 
-	CHECK(verdict == PLX_NET_TAKEN || verdict == PLX_NET_NOT_OURS ||
-	      verdict == PLX_NET_MALFORMED);
+	CHECK(verdict >= PLX_NET_NOT_OURS && verdict <= PLX_NET_TAKEN);
 	if (verdict != PLX_NET_TAKEN) {
 		before.malformed += verdict == PLX_NET_MALFORMED;
 		CHECK(memcmp(&before, plx_net_counters(world->us), sizeof before) == 0);
@@ -145,7 +144,8 @@ next_frame(struct world *world, struct plx_net *from, size_t *len)
 	CHECK((*len != 0) == (wake_ns == 0));
 	CHECK(*len == 0 || (*len >= 60 && *len <= max));
 	if (*len)
-		CHECK(hear(from, out, *len, world->now) == PLX_NET_NOT_OURS);
+		CHECK(hear(from, out, *len, world->now) ==
+		      (out[0] & 1 ? PLX_NET_NOT_OURS : PLX_NET_OTHER_STATION));
 	return out;
 }
 

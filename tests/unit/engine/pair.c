@@ -104,6 +104,7 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 		side->ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = (uint8_t)(i + 1)}};
 	config.port = setup->port[i] != NULL ? setup->port[i] : &side->port.port;
 	memcpy(net.mac, config.port->caps.mac, sizeof(net.mac));
+	net.vlan = setup->vlan;
 	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
 	if (pair->own_pool && setup->port[i] == NULL)
 		net.frame_max = PAIR_FRAME;

@@ -86,7 +86,8 @@ struct pair_setup {
 	struct rte_mempool *pool; /* the caller's; NULL: one of PAIR_POOL buffers is made */
 	struct plx_port *port[2]; /* NULL: arrays */
 	bool ipv6;
-	bool no_cm; /* without a communication manager */
+	bool no_cm;    /* without a communication manager */
+	uint16_t vlan; /* 0: none */
 	struct rte_rcu_qsbr *rcu[2];
 };
 

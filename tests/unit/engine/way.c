@@ -350,6 +350,7 @@ datagrams_follow_a_neighbour_that_has_moved(void **state)
 	assert_int_equal(send_one(&pair, way, 0), PLX_OK);
 	expect_arrived(&pair, 0, 1);
 	assert_memory_equal(tap.mac, pair.side[1].port.port.caps.mac, 6);
+	memcpy(pair.side[1].port.port.caps.mac, new, 6);
 	inject_arp(&pair, 2, new);
 	pair_run(&pair, 10);
 	assert_int_equal(send_one(&pair, way, 1), PLX_OK);

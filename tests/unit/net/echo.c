@@ -243,6 +243,8 @@ is_refused(struct lan *lan, const uint8_t *frame, size_t len, enum plx_net_verdi
 
 #define MALFORMED PLX_NET_MALFORMED
 #define NOT_OURS  PLX_NET_NOT_OURS
+#define STATION   PLX_NET_OTHER_STATION
+#define ADDRESS   PLX_NET_OTHER_ADDRESS
 
 static const struct {
 	uint8_t version;
@@ -250,10 +252,10 @@ static const struct {
 	const char *hex; /* instead of what is there; then the checksums are made right */
 	enum plx_net_verdict verdict;
 } wrongs[] = {
-	{4, 0, "020000000009", NOT_OURS}, /* to another station */
-	{4, 0, BROADCAST, NOT_OURS},      /* to all: RFC 1122, 3.2.2.6 */
-	{6, 0, "333300000001", NOT_OURS},
-	{4, 0, "01005e000001", NOT_OURS},
+	{4, 0, "020000000009", STATION}, /* to another station */
+	{4, 0, BROADCAST, STATION},      /* to all: RFC 1122, 3.2.2.6 */
+	{6, 0, "333300000001", STATION},
+	{4, 0, "01005e000001", STATION},
 	{4, 6, OWN_MAC, NOT_OURS},
 	{6, 6, NO_MAC, MALFORMED},
 	{4, 12, "86dd", MALFORMED}, /* IPv6 of version 4, and the other way round */
@@ -270,9 +272,9 @@ static const struct {
 	{4, 26, "ffffffff", MALFORMED},
 	{4, 26, "7f000001", MALFORMED},
 	{4, 26, "0a4d00ff", MALFORMED}, /* from all of our network */
-	{4, 30, "0a4d0002", NOT_OURS},  /* to another, to all of our network, to a group */
-	{4, 30, "0a4d00ff", NOT_OURS},
-	{4, 30, "e0000001", NOT_OURS},
+	{4, 30, "0a4d0002", ADDRESS},   /* to another, to all of our network, to a group */
+	{4, 30, "0a4d00ff", ADDRESS},
+	{4, 30, "e0000001", ADDRESS},
 	{4, 34, "03", NOT_OURS}, /* unreachable */
 	{4, 34, "0d", NOT_OURS}, /* timestamp */
 	{4, 35, "01", NOT_OURS},
@@ -281,8 +283,8 @@ static const struct {
 	{6, 22, "ff02", MALFORMED},
 	{6, 22, "00000000000000000000000000000000", MALFORMED},
 	{6, 22, "00000000000000000000000000000001", MALFORMED},
-	{6, 38, "fd770000000000000000000000000009", NOT_OURS},
-	{6, 38, "ff020000000000000000000000000001", NOT_OURS},
+	{6, 38, "fd770000000000000000000000000009", ADDRESS},
+	{6, 38, "ff020000000000000000000000000001", ADDRESS},
 	{6, 54, "01", NOT_OURS}, /* unreachable */
 	{6, 54, "82", NOT_OURS}, /* listener query */
 	{6, 55, "01", NOT_OURS},

@@ -159,18 +159,25 @@ struct wrong {
 
 #define MALFORMED PLX_NET_MALFORMED
 #define NOT_OURS  PLX_NET_NOT_OURS
+#define STATION   PLX_NET_OTHER_STATION
+#define ADDRESS   PLX_NET_OTHER_ADDRESS
 
 static const struct wrong wrongs[] = {
 	/* Ethernet */
-	{ARP_REQUEST, 0, "020000000009", NOT_OURS}, /* to another station */
-	{ARP_REQUEST, 0, "020100000009", NOT_OURS},
+	{ARP_REQUEST, 0, "020000000009", STATION}, /* to another station */
+	{ARP_REQUEST, 0, "020100000009", STATION},
+	{ARP_REQUEST, 0, "333300000001", STATION}, /* to a group that ARP does not use */
+	{ADVERTISEMENT_ALL, 0, BROADCAST, STATION},
+	{ADVERTISEMENT_ALL, 0, "333300000002", STATION}, /* all routers */
+	{SOLICITATION, 0, "3333ff000009", STATION},      /* another's group */
+	{ADVERTISEMENT_ALL, 38, "ff020000000000000000000000000002", ADDRESS},
 	{ARP_REQUEST, 6, "030000000001", MALFORMED}, /* from a group */
 	{ARP_REQUEST, 6, NO_MAC, MALFORMED},
 	{ARP_REQUEST, 6, OWN_MAC, NOT_OURS}, /* what we sent ourselves */
 	{ARP_REQUEST, 12, "0800", NOT_OURS},
 	{ARP_REQUEST, 12, "8035", NOT_OURS},
-	{ARP_TAGGED, 14, "6001", NOT_OURS}, /* VLAN 1 */
-	{ARP_TAGGED, 14, "0fff", NOT_OURS},
+	{ARP_TAGGED, 14, "6001", PLX_NET_OTHER_VLAN}, /* VLAN 1 */
+	{ARP_TAGGED, 14, "0fff", PLX_NET_OTHER_VLAN},
 	{ARP_TAGGED, 16, "8100", NOT_OURS}, /* a second tag */
 	/* ARP */
 	{ARP_REQUEST, 14, "0006", MALFORMED}, /* hardware: IEEE 802 */
@@ -194,8 +201,8 @@ static const struct wrong wrongs[] = {
 	{ARP_REPLY, 28, "0a4d00ff", MALFORMED}, /* 10.77.0.255: broadcast in our network */
 	{ARP_REPLY, 28, "0a4d0000", MALFORMED},
 	/* A stranger asks for another. */
-	{ARP_REQUEST, 28, "0a4d0005 020000000001 0a4d0009", NOT_OURS},
-	{ARP_PROBE, 38, "0a4d0009", NOT_OURS},
+	{ARP_REQUEST, 28, "0a4d0005 020000000001 0a4d0009", ADDRESS},
+	{ARP_PROBE, 38, "0a4d0009", ADDRESS},
 	/* IPv6 */
 	{SOLICITATION, 14, "40", MALFORMED}, /* version */
 	{SOLICITATION, 18, "0021", MALFORMED},
@@ -209,10 +216,10 @@ static const struct wrong wrongs[] = {
 	{ADVERTISEMENT, 21, "40", MALFORMED},
 	{SOLICITATION, 22, "ff02", MALFORMED}, /* from a group */
 	{ADVERTISEMENT, 22, "ff02", MALFORMED},
-	{SOLICITATION_BARE, 38, "fd780000000000000000000000000001", NOT_OURS},
-	{ADVERTISEMENT, 38, "fd780000000000000000000000000001", NOT_OURS},
+	{SOLICITATION_BARE, 38, "fd780000000000000000000000000001", ADDRESS},
+	{ADVERTISEMENT, 38, "fd780000000000000000000000000001", ADDRESS},
 	/* ICMPv6 */
-	{SOLICITATION, 54, "80", NOT_OURS}, /* echo */
+	{SOLICITATION, 54, "80", STATION},  /* echo, to a group */
 	{SOLICITATION, 54, "85", NOT_OURS}, /* router solicitation */
 	{SOLICITATION, 54, "89", NOT_OURS}, /* redirect */
 	{SOLICITATION, 55, "01", MALFORMED},
@@ -222,7 +229,7 @@ static const struct wrong wrongs[] = {
 	{ADVERTISEMENT, 62, "ff02", MALFORMED},
 	{SOLICITATION, 62, "00000000000000000000000000000000", MALFORMED},
 	{ADVERTISEMENT, 62, "00000000000000000000000000000001", MALFORMED}, /* loopback */
-	{SOLICITATION, 62, "fd780000", NOT_OURS},
+	{SOLICITATION, 62, "fd780000", ADDRESS},
 	{SOLICITATION_DAD, 62, "fd770000000000000000000000000009", MALFORMED}, /* another's group */
 	/* Options */
 	{SOLICITATION, 79, "00", MALFORMED}, /* length 0 */
@@ -268,14 +275,14 @@ every_flipped_bit_is_found_by_the_checksum(void **state)
 		size_t len = good_frame(kind, frame);
 
 		for (size_t bit = 22 * 8; bit < len * 8; bit++) {
-			bool type = bit / 8 == 54;
+			enum plx_net_verdict verdict = bit / 8 == 54 ? NOT_OURS : MALFORMED;
 
 			frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			/* 135 and 136 differ in more than one bit: any other type is not ours, but
-			 * for 128, which is an echo request when we alone are asked. */
-			if (frame[54] == 128 && !(frame[0] & 1))
-				type = false;
-			is_refused(&lan, frame, len, type ? NOT_OURS : MALFORMED);
+			 * for 128, which is an echo request. */
+			if (frame[54] == 128)
+				verdict = MALFORMED;
+			is_refused(&lan, frame, len, verdict);
 			frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
 	}

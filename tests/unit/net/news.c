@@ -243,9 +243,9 @@ a_question_to_another_moves_who_is_known(void **state)
 	alice(&lan);
 	assert_int_equal(hear_arp(&lan, 1, MOVED_MAC, ALICE4, BOB4), PLX_NET_TAKEN);
 	lan_knows(&lan, ALICE4, MOVED_MAC);
-	assert_int_equal(hear_arp(&lan, 1, BOB_MAC, BOB4, ALICE4), PLX_NET_NOT_OURS);
+	assert_int_equal(hear_arp(&lan, 1, BOB_MAC, BOB4, ALICE4), PLX_NET_OTHER_ADDRESS);
 	assert_int_equal(hear_nd(&lan, 135, 0, ALICE6, "ff02::1:ff00:b", "fd77::b", MOVED_MAC),
-			 PLX_NET_NOT_OURS);
+			 PLX_NET_OTHER_STATION);
 	lan_knows(&lan, ALICE6, ALICE_MAC);
 	assert_int_equal(lan_drain(&lan), 0);
 	assert_int_equal(plx_net_counters(lan.net)->requests_seen, 0);
@@ -318,7 +318,7 @@ news_of_strangers_are_ignored(void **state)
 	lan_arp_reply(&lan, ALICE_MAC);
 	lan_advert(&lan, SOLICITED | OVERRIDE, ALICE_MAC);
 	assert_int_equal(hear_arp(&lan, 2, ALICE_MAC, ALICE4, ALICE4), PLX_NET_TAKEN);
-	assert_int_equal(hear_arp(&lan, 1, ALICE_MAC, ALICE4, ALICE4), PLX_NET_NOT_OURS);
+	assert_int_equal(hear_arp(&lan, 1, ALICE_MAC, ALICE4, ALICE4), PLX_NET_OTHER_ADDRESS);
 	assert_int_equal(plx_net_counters(lan.net)->unasked, 3);
 	assert_int_equal(plx_net_counters(lan.net)->replies_seen, 0);
 	assert_int_equal(plx_net_wake_ns(lan.net), PLX_NEVER);

@@ -295,6 +295,7 @@ wrong_wishes_are_refused_before_anything_is_made(void **state)
 	REFUSED(wishes.qps = 16385, "queue_pairs = 16385 is outside its range of 1 to 16384");
 	REFUSED(wishes.keys = 1, "keys = 1 is outside its range of 2 to 1048575");
 	REFUSED(wishes.packets = 2047, "packets = 2047 is outside its range of 2048 to 1048576");
+	REFUSED(wishes.vlan = 4095, "vlan = 4095 is outside its range of 0 to 4094");
 	REFUSED(wishes.dscp = 64, "dscp = 64 is outside its range of 0 to 63");
 	REFUSED(wishes.start_timeout_ms = 600001, "start_timeout_ms = 600001 is outside its range");
 	REFUSED(strcpy(wishes.worker, "w"), "worker = \"w\" has no meaning with mode = \"inline\"");

@@ -121,6 +121,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.qps, 1024);
 	assert_int_equal(wishes.keys, 65536);
 	assert_int_equal(wishes.packets, 16384);
+	assert_int_equal(wishes.vlan, 0);
 	assert_int_equal(wishes.dscp, 0);
 	assert_int_equal(wishes.start_timeout_ms, 10000);
 }
@@ -130,9 +131,9 @@ static void
 the_shipped_file_explains_every_setting(void **state)
 {
 	static const char *const settings[] = {
-		"eal",         "name",   "device",  "address", "routes",          "gateway",
-		"mode",        "worker", "core",    "idle",    "path_mtu",        "queue_pairs",
-		"connections", "keys",   "packets", "dscp",    "start_timeout_ms"};
+		"eal",         "name",   "device",  "address", "routes",   "gateway",
+		"mode",        "worker", "core",    "idle",    "path_mtu", "queue_pairs",
+		"connections", "keys",   "packets", "vlan",    "dscp",     "start_timeout_ms"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -185,7 +186,7 @@ every_choice_and_limit_can_be_set(void **state)
 	write_file("all.conf",
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
 			"queue_pairs = 16384; connections = 16384; keys = 1048575; packets = "
-			"1048576; dscp = 63;\n"
+			"1048576; vlan = 4094; dscp = 63;\n"
 			"start_timeout_ms = 600000;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
@@ -197,6 +198,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.connections, 16384);
 	assert_int_equal(wishes.keys, 1048575);
 	assert_int_equal(wishes.packets, 1048576);
+	assert_int_equal(wishes.vlan, 4094);
 	assert_int_equal(wishes.dscp, 63);
 	assert_int_equal(wishes.start_timeout_ms, 600000);
 }
@@ -271,6 +273,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"connections", 0, 16385, 1, 16384},
 		{"keys", 1, 1048576, 2, 1048575},
 		{"packets", 2047, 1048577, 2048, 1048576},
+		{"vlan", -1, 4095, 0, 4094},
 		{"dscp", -1, 64, 0, 63},
 		{"start_timeout_ms", 0, 600001, 1, 600000},
 	};

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static const uint8_t eth_dst[6] = {0x52, 0x54, 0x00, 0x77, 0x00, 0x01};
+const uint8_t made_mac[6] = {0x52, 0x54, 0x00, 0x77, 0x00, 0x01};
 static const uint8_t eth_src[6] = {0x52, 0x54, 0x00, 0x77, 0x00, 0x02};
 
 void
@@ -115,7 +115,7 @@ make_frame(struct made *made, int ip_version, bool vlan, const uint8_t *datagram
 	uint8_t *at = made->bytes + 12;
 
 	memset(made->bytes, 0, 128);
-	memcpy(made->bytes, eth_dst, 6);
+	memcpy(made->bytes, made_mac, 6);
 	memcpy(made->bytes + 6, eth_src, 6);
 	if (vlan) {
 		put16(at, 0x8100);

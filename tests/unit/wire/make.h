@@ -21,6 +21,8 @@ enum {
 #define MADE_IPV4_DST UINT32_C(0x0a4d0001)
 #define MADE_FLOW     UINT32_C(0x06a9abcd)
 
+extern const uint8_t made_mac[6]; /* the destination of every frame */
+
 struct made {
 	uint8_t bytes[MADE_MAX];
 	size_t len;

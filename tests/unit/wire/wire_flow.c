@@ -23,11 +23,13 @@ flow_of(int ip_version, bool vlan)
 {
 	struct plx_frame own = {.ip_version = (uint8_t)ip_version,
 				.vlan = vlan,
+				.vlan_tci = MADE_TCI & 0x0fff, /* with another priority */
 				.udp_src = 50000,
 				.udp_dst = PLX_ROCE_PORT};
 	struct plx_frame_template tmpl;
 	struct plx_frame_flow flow;
 
+	memcpy(own.eth_src, made_mac, sizeof(own.eth_src));
 	if (ip_version == 4) {
 		own.v4.src = MADE_IPV4_DST;
 		own.v4.dst = MADE_IPV4_SRC;
@@ -56,33 +58,36 @@ static void
 the_peers_packet_is_recognised(void **state)
 {
 	static struct made made;
-	struct plx_frame_flow flow = flow_of(4, false);
 	size_t ip_bytes;
 
 	(void)state;
-	make_frame_of(&made, 4, false, DATAGRAM);
-	assert_true(matches(&flow, &made, &ip_bytes));
-	assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
-	made.len += 10; /* Ethernet padding behind it */
-	assert_true(matches(&flow, &made, &ip_bytes));
-	assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
+	for (int vlan = 0; vlan < 2; vlan++) {
+		struct plx_frame_flow flow = flow_of(4, vlan);
+
+		make_frame_of(&made, 4, vlan, DATAGRAM);
+		assert_true(matches(&flow, &made, &ip_bytes));
+		assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
+		made.len += 10; /* Ethernet padding behind it */
+		assert_true(matches(&flow, &made, &ip_bytes));
+		assert_int_equal(ip_bytes, PLX_IPV4_BYTES + PLX_UDP_BYTES + DATAGRAM);
+	}
 }
 
 /* Every bit of the headers in turn: what still matches decodes to the same place and addresses. */
 static void
-what_is_recognised_decodes_and_comes_from_the_peer(void **state)
+recognised_is_right(bool vlan)
 {
 	static struct made made;
-	struct plx_frame_flow flow = flow_of(4, false);
-	uint32_t recognised = 0, refused = 0;
+	struct plx_frame_flow flow = flow_of(4, vlan);
+	uint32_t recognised = 0, refused = 0, tag = vlan ? PLX_VLAN_BYTES : 0;
+	uint16_t id = vlan ? MADE_TCI & 0x0fff : 0;
 
-	(void)state;
-	for (uint32_t bit = 0; bit < 8 * PLX_FLOW_BTH_AT; bit++)
+	for (uint32_t bit = 0; bit < 8 * (PLX_FLOW_BTH_AT + tag); bit++)
 		for (int checksum = 0; checksum < 2; checksum++) {
 			struct plx_frame frame;
 			size_t ip_bytes;
 
-			make_frame_of(&made, 4, false, DATAGRAM);
+			make_frame_of(&made, 4, vlan, DATAGRAM);
 			made.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			if (checksum)
 				fix_ip_checksum(&made);
@@ -91,17 +96,27 @@ what_is_recognised_decodes_and_comes_from_the_peer(void **state)
 				continue;
 			}
 			recognised++;
+			assert_int_equal(plx_frame_is_for(made.bytes, made.len, made_mac, id),
+					 PLX_WIRE_OK);
 			assert_int_equal(decode_made(&made, 0, &frame), PLX_WIRE_OK);
 			assert_int_equal(frame.ip_bytes, ip_bytes);
-			assert_int_equal(frame.ip_at, PLX_ETH_BYTES);
+			assert_int_equal(frame.ip_at, PLX_ETH_BYTES + tag);
 			assert_int_equal(frame.udp_checksum, 0);
 			assert_int_equal(frame.v4.src, MADE_IPV4_SRC);
 			assert_int_equal(frame.v4.dst, MADE_IPV4_DST);
 		}
-	/* Ethernet addresses, TOS, id, flags, TTL and source port may be anything, as long as the
-	 * checksum is right; the rest may not. */
-	assert_int_equal(recognised, 2 * 12 * 8 + 8 + 16 + 2 + 8 + 16 + 2 * 16);
+	/* The Ethernet source, a tag's priority, TOS, id, flags, TTL and source port may be
+	 * anything, as long as the checksum is right; the rest may not. */
+	assert_int_equal(recognised, 2 * 6 * 8 + (vlan ? 2 * 4 : 0) + 8 + 16 + 2 + 8 + 16 + 2 * 16);
 	assert_true(refused > 0);
+}
+
+static void
+what_is_recognised_decodes_and_comes_from_the_peer(void **state)
+{
+	(void)state;
+	recognised_is_right(false);
+	recognised_is_right(true);
 }
 
 static void
@@ -118,6 +133,7 @@ other_shapes_are_left_to_the_decoder(void **state)
 	assert_false(matches(&tagged, &made, &ip_bytes));
 	make_frame_of(&made, 4, true, DATAGRAM);
 	assert_false(matches(&four, &made, &ip_bytes));
+	assert_true(matches(&tagged, &made, &ip_bytes));
 	make_frame_of(&made, 6, false, DATAGRAM);
 	assert_false(matches(&four, &made, &ip_bytes));
 	assert_false(matches(&six, &made, &ip_bytes));

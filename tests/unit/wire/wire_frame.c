@@ -74,6 +74,53 @@ one_vlan_tag_is_taken_and_moves_the_rest_by_four_bytes(void **state)
 	}
 }
 
+/* IEEE 802.1Q: a tag of VLAN 0 is a priority, and the frame is of no VLAN. */
+static void
+a_frame_is_for_one_vlan_one_station_or_a_group(void **state)
+{
+	static const uint16_t tcis[] = {0x0000, 0xe000, 0x0001, 0xf001, 0x0abc, 0x0ffe, 0x0fff};
+	static const uint16_t vlans[] = {0, 1, 0xabc, 4094};
+	static const uint8_t macs[][6] = {
+		{0x52, 0x54, 0x00, 0x77, 0x00, 0x01}, /* ours */
+		{0x50, 0x54, 0x00, 0x77, 0x00, 0x01}, {0x52, 0x54, 0x00, 0x77, 0x00, 0x00},
+		{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x33, 0x33, 0x00, 0x00, 0x00, 0x01},
+	};
+	unsigned seen = 0;
+
+	(void)state;
+	for (size_t v = 0; v < PLX_COUNT_OF(vlans); v++)
+		for (size_t t = 0; t <= PLX_COUNT_OF(tcis); t++)
+			for (size_t m = 0; m < PLX_COUNT_OF(macs); m++, seen++) {
+				bool tagged = t < PLX_COUNT_OF(tcis);
+				unsigned id = tagged ? tcis[t] & 0xfff : 0;
+				enum plx_wire_verdict want = PLX_WIRE_OK;
+
+				make_frame_of(&made, 4, tagged, 40);
+				memcpy(made.bytes, macs[m], 6);
+				if (tagged)
+					put16(made.bytes + 14, tcis[t]);
+				if (m == 1 || m == 2)
+					want = PLX_WIRE_STATION;
+				if (id != vlans[v])
+					want = PLX_WIRE_VLAN;
+				assert_int_equal(
+					plx_frame_is_for(made.bytes, made.len, made_mac, vlans[v]),
+					want);
+			}
+	assert_int_equal(seen, 4 * 8 * 5);
+	for (int vlan = 0; vlan < 2; vlan++)
+		for (size_t len = 0; len < (vlan ? 18 : 14); len++) {
+			uint8_t *cut = malloc(len ? len : 1);
+
+			assert_non_null(cut);
+			make_frame_of(&made, 4, vlan, 40);
+			memcpy(cut, made.bytes, len);
+			assert_int_equal(plx_frame_is_for(cut, len, made_mac, 0),
+					 PLX_WIRE_ETH_SHORT);
+			free(cut);
+		}
+}
+
 static void
 t9_a_second_vlan_tag_is_refused(void **state)
 {
@@ -548,6 +595,7 @@ main(void)
 		cmocka_unit_test(ipv4_frame_decodes_into_every_field_of_its_headers),
 		cmocka_unit_test(ipv6_frame_decodes_into_every_field_of_its_headers),
 		cmocka_unit_test(one_vlan_tag_is_taken_and_moves_the_rest_by_four_bytes),
+		cmocka_unit_test(a_frame_is_for_one_vlan_one_station_or_a_group),
 		cmocka_unit_test(t9_a_second_vlan_tag_is_refused),
 		cmocka_unit_test(other_ethertypes_are_not_ip),
 		cmocka_unit_test(t9_a_frame_cut_at_any_byte_is_refused_for_the_header_that_is_cut),
