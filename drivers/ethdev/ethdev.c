@@ -34,8 +34,9 @@ struct plx_ethdev {
 	struct rte_eth_dev_info info;
 	struct plx_ethdev_config config;
 	struct plx_port_caps caps;
-	uint16_t mtu;          /* to configure; 0: none */
-	bool scatter;          /* a frame may come in several buffers */
+	uint16_t mtu; /* to configure; 0: none */
+	bool scatter; /* a frame may come in several buffers */
+	bool named;   /* its address follows from its name: it has none that it filters by */
 	bool touched, running; /* configured; started */
 	struct queue queues[];
 };
@@ -45,6 +46,11 @@ check_config(const struct plx_ethdev_config *config, struct plx_why *why)
 {
 	if (config->device == NULL || config->pool == NULL) {
 		plx_why_say(why, "a port needs the name of a device and a pool for its packets");
+		return PLX_INVALID;
+	}
+	if (config->group_count > PLX_ETHDEV_GROUPS_MAX) {
+		plx_why_say(why, "device \"%.60s\": %u groups; it is at most %d", config->device,
+			    config->group_count, PLX_ETHDEV_GROUPS_MAX);
 		return PLX_INVALID;
 	}
 	if (config->queues == 0 || config->queues > RTE_MAX_QUEUES_PER_PORT) {
@@ -184,7 +190,8 @@ set_caps(struct plx_ethdev *dev)
 	caps->external = caps->segments;
 	rte_eth_macaddr_get(dev->device.port_id, &mac);
 	memcpy(caps->mac, mac.addr_bytes, sizeof(caps->mac));
-	if (rte_is_zero_ether_addr(&mac))
+	dev->named = rte_is_zero_ether_addr(&mac);
+	if (dev->named)
 		address_from_name(dev->device.name, caps->mac);
 }
 
@@ -261,10 +268,34 @@ start(struct plx_ethdev *dev, struct plx_why *why)
 		rte_delay_us_sleep(START_PAUSE_US);
 	}
 	dev->running = true;
-	/* Neither is needed for unicast to our own address, so what the device refuses may be. */
-	if (rte_eth_promiscuous_enable(id) != 0)
-		(void)rte_eth_allmulticast_enable(id);
 	return PLX_OK;
+}
+
+/* The list of groups; false: the device keeps none. */
+static bool
+list_groups(const struct plx_ethdev *dev)
+{
+	struct rte_ether_addr list[PLX_ETHDEV_GROUPS_MAX];
+
+	for (uint32_t i = 0; i < dev->config.group_count; i++)
+		memcpy(list[i].addr_bytes, dev->config.groups + (size_t)i * RTE_ETHER_ADDR_LEN,
+		       RTE_ETHER_ADDR_LEN);
+	return rte_eth_dev_set_mc_addr_list(dev->device.port_id, list, dev->config.group_count) ==
+	       0;
+}
+
+/* What the device is to let in beside broadcasts. A device that refuses even the last has no filter
+ * that we could open: net_memif and others pass everything. */
+static void
+open_filter(const struct plx_ethdev *dev)
+{
+	uint16_t id = dev->device.port_id;
+	bool listens = dev->config.group_count == 0;
+
+	if (!listens)
+		listens = list_groups(dev) || rte_eth_allmulticast_enable(id) == 0;
+	if (!listens || dev->named)
+		(void)rte_eth_promiscuous_enable(id);
 }
 
 static enum plx_status
@@ -287,6 +318,8 @@ bring_up(struct plx_ethdev *dev, struct plx_why *why)
 		status = set_queues_up(dev, why);
 	if (status == PLX_OK)
 		status = start(dev, why);
+	if (status == PLX_OK)
+		open_filter(dev);
 	return status;
 }
 
@@ -315,6 +348,7 @@ plx_ethdev_open(const struct plx_ethdev_config *config, struct plx_ethdev **out,
 	dev->config.device = dev->device.name;
 	dev->quirk = quirk_of("");
 	status = bring_up(dev, why);
+	dev->config.groups = NULL; /* the caller's */
 	if (status != PLX_OK) {
 		plx_ethdev_close(dev);
 		return status;

@@ -11,6 +11,10 @@
 
 struct plx_ethdev;
 
+enum {
+	PLX_ETHDEV_GROUPS_MAX = 32
+};
+
 struct plx_ethdev_config {
 	/* the name of a device that the EAL knows ("0000:3b:00.0"), or a virtual one to be made
 	 * now, with its arguments ("net_tap0,iface=plx0") */
@@ -19,13 +23,18 @@ struct plx_ethdev_config {
 	uint32_t frame_want;      /* [bytes] the longest frame the user means to send */
 	uint16_t queues;          /* 1 .. what the device has; RX/TX queue pairs */
 	uint16_t rx_descriptors, tx_descriptors; /* 0: 1024, or what the device allows */
+	/* Ethernet groups that must come in, broadcast not counted; copied */
+	const uint8_t *groups;     /* [group_count] of six bytes */
+	uint32_t group_count;      /* 0 .. PLX_ETHDEV_GROUPS_MAX */
 	uint32_t start_timeout_ms; /* how long a device may need to start (a memif client waits for
 				      its server); 0: one try */
 };
 
 /**
- * Make the device if need be, configure and start it: promiscuous where it can (else all-multicast,
- * else neither), checksum verification on receive where it has it.
+ * Make the device if need be, configure and start it, with checksum verification on receive where
+ * it has it. It lets in what goes to its own Ethernet address, broadcasts and the groups that are
+ * asked for; all groups if it knows no list, and everything (promiscuous) only if it can do
+ * neither, or if our address is not the one it filters by.
  *
  * @param config copied; the pool must outlive the port, and whatever the port has received
  * @param why    may be NULL

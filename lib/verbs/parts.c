@@ -143,15 +143,27 @@ addresses_of(const struct plx_wishes *wishes, struct plx_net_address *out)
 						  .prefix_bits = wishes->address[i].prefix_bits};
 }
 
+static uint32_t
+groups_of(const struct plx_wishes *wishes, uint8_t *groups)
+{
+	struct plx_net_address list[PLX_ADAPTER_ADDRESSES_MAX];
+
+	addresses_of(wishes, list);
+	return plx_net_groups(list, wishes->addresses, groups);
+}
+
 static enum plx_status
 open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want,
 	    struct plx_why *why)
 {
 	uint32_t descriptors = adapter->wishes.packets / SEGMENTS_OF_POOL;
+	uint8_t groups[6 * PLX_NET_GROUPS_MAX];
 	const struct plx_ethdev_config config = {
 		.device = device,
 		.pool = adapter->pool,
 		.frame_want = frame_want,
+		.groups = groups,
+		.group_count = groups_of(&adapter->wishes, groups),
 		.queues = (uint16_t)adapter->engines,
 		.rx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
 		.tx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,

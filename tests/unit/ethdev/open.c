@@ -197,6 +197,55 @@ a_ring_carries_long_frames_in_every_shape(void **state)
 	lab_pool_is_whole(pool);
 }
 
+/* What goes to others is dropped by the engine; a device that can should not bring it at all. */
+static void
+only_a_device_that_has_no_better_filter_is_promiscuous(void **state)
+{
+	static const uint8_t groups[] = {0x33, 0x33, 0, 0, 0, 1, 0x33, 0x33, 0xff, 0, 0, 1};
+	static const struct {
+		const char *device;
+		bool list, promiscuous;
+	} rows[] = {
+		{"net_tap1,iface=plxtap1", true, false}, /* keeps a list */
+		{"net_tap1,iface=plxtap1", false, false},
+		{"net_af_packet1,iface=plxva", false, false},
+		{"net_af_packet1,iface=plxva", true, true}, /* knows neither list nor all */
+		{"net_ring7", false, true},                 /* without an address of its own */
+	};
+
+	(void)state;
+	lab_run("ip link add plxva type veth peer name plxvb && ip link set plxva up");
+	for (size_t i = 0; i < PLX_COUNT_OF(rows); i++) {
+		struct plx_ethdev_config config = config_of(rows[i].device);
+		struct plx_ethdev *dev = NULL;
+		struct plx_why why = {""};
+		uint16_t id;
+
+		config.frame_want = 1000;
+		config.groups = groups;
+		config.group_count = rows[i].list ? 2 : 0;
+		if (plx_ethdev_open(&config, &dev, &why) != PLX_OK)
+			fail_msg("%s", why.text);
+		id = plx_ethdev_port_id(dev);
+		if (rte_eth_promiscuous_get(id) != rows[i].promiscuous)
+			fail_msg("row %zu is %spromiscuous", i, rows[i].promiscuous ? "not " : "");
+		plx_ethdev_close(dev);
+	}
+}
+
+static void
+too_many_groups_are_refused(void **state)
+{
+	struct plx_ethdev_config config = config_of("net_null1");
+	struct plx_ethdev *dev = NULL;
+	struct plx_why why = {""};
+
+	(void)state;
+	config.group_count = PLX_ETHDEV_GROUPS_MAX + 1;
+	assert_int_equal(plx_ethdev_open(&config, &dev, &why), PLX_INVALID);
+	lab_says(&why, "33 groups; it is at most 32");
+}
+
 static void
 queues_are_separate(void **state)
 {
@@ -233,6 +282,8 @@ main(void)
 		cmocka_unit_test(what_was_there_before_can_be_opened_again),
 		cmocka_unit_test(what_was_made_is_removed),
 		cmocka_unit_test(a_ring_carries_long_frames_in_every_shape),
+		cmocka_unit_test(only_a_device_that_has_no_better_filter_is_promiscuous),
+		cmocka_unit_test(too_many_groups_are_refused),
 		cmocka_unit_test(queues_are_separate),
 	};
 
