@@ -21,25 +21,6 @@ engine_set_online(struct plx_engine *engine, bool online)
 		rte_rcu_qsbr_thread_offline(rcu, engine->config.index);
 }
 
-/* The answers that an RX burst calls for, before any send queue is looked at (decision 3). */
-static void
-answer(struct plx_engine *engine)
-{
-	for (uint32_t i = 0; i < engine->heard_count; i++) {
-		struct plx_qpair *qp = engine->heard[i];
-
-		qp->noted = false;
-		/* Requests leave the reserve alone; of what is in it each answer takes one place,
-		 * so that requests of one do not shut out the answers of others (H6). */
-		if (plx_likely(engine->tx_count < TX_ROOM - TX_RESERVE))
-			engine_transmit(engine, qp, TX_ROOM - TX_RESERVE - engine->tx_count);
-		else if (engine->tx_count < TX_ROOM && plx_rc_owes(qp->rc))
-			engine_transmit(engine, qp, 1);
-		engine_schedule(engine, qp);
-	}
-	engine->heard_count = 0;
-}
-
 static uint32_t
 run_timers(struct plx_engine *engine)
 {
@@ -75,31 +56,6 @@ run_timers(struct plx_engine *engine)
 	return fired;
 }
 
-/* Everyone who has something to send, in turn, while there is room. */
-static uint32_t
-send_ready(struct plx_engine *engine)
-{
-	struct plx_list turn;
-	uint32_t sent = 0;
-
-	if (plx_list_empty(&engine->ready))
-		return 0;
-	/* Those of this turn first; who has more to send queues up behind the others. */
-	turn = engine->ready;
-	turn.next->prev = turn.prev->next = &turn;
-	plx_list_init(&engine->ready);
-	while (!plx_list_empty(&turn)) {
-		struct plx_qpair *qp = plx_list_entry(turn.next, struct plx_qpair, ready_link);
-		uint32_t room = TX_ROOM - TX_RESERVE;
-
-		plx_list_remove(&qp->ready_link);
-		room = engine->tx_count < room ? room - engine->tx_count : 0;
-		sent += engine_transmit(engine, qp, room);
-		engine_schedule(engine, qp);
-	}
-	return sent;
-}
-
 /* What has come may take a queue pair to RTS, later in this cycle. Its first message is not told
  * before: who hears of it may answer. */
 static inline bool
@@ -130,7 +86,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	done += command_serve(engine);
 	received = engine_receive(engine);
 	done += received;
-	answer(engine);
+	engine_answer(engine);
 	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
 		/* Somebody on another core waits for these; their ACKs are on their way first. */
 		engine_seal(engine);
@@ -143,7 +99,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 		done += engine_serve_recent(engine);
 		done += engine_serve_doors(engine);
 	}
-	done += send_ready(engine);
+	done += engine_send_ready(engine);
 	engine_seal(engine);
 	engine_transmit_net(engine);
 	if (engine->gsi != NULL && (engine->gsi->busy || engine->now >= engine->gsi->look_at))
@@ -162,7 +118,7 @@ void
 plx_engine_send(struct plx_engine *engine, uint64_t now)
 {
 	engine_set_time(engine, now);
-	send_ready(engine);
+	engine_send_ready(engine);
 	engine_seal(engine);
 	engine_flush(engine);
 }

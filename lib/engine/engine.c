@@ -14,6 +14,8 @@ static void
 init_lists(struct plx_engine *engine)
 {
 	plx_list_init(&engine->ready);
+	plx_list_init(&engine->apart);
+	plx_list_init(&engine->owing);
 	plx_list_init(&engine->spilled);
 	plx_list_init(&engine->broken);
 	plx_list_init(&engine->qpairs);

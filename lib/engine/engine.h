@@ -22,7 +22,8 @@ enum {
 	TX_ROOM = 256,      /* packets waiting for the port */
 	TX_RESERVE = 64,    /* of these, kept for answers (H6) */
 	NET_RESERVE = 32,   /* ... and of those again, not for neighbours and echoes */
-	TX_BUDGET = 32,     /* packets of one QP in one turn */
+	TX_BUDGET = 32,     /* packets of one QP in one turn, */
+	TURN_LEAST = 8,     /* and at least, when many wait */
 	STAGE_ROOM = 512,   /* completions of one cycle, of one kind */
 	COMMANDS_MAX = 64,  /* at once, from all threads */
 	COMMANDS_BURST = 8, /* in one cycle */
@@ -32,6 +33,7 @@ enum {
 	RECENT = 8,         /* queue pairs whose rings are looked into without a bell */
 	NOTICES_MAX = 4096, /* in the ring; more wait at their objects */
 	LOOP_ROOM = 128,    /* packets of a port to itself */
+	LOOP_RESERVE = 32,  /* of these, kept for answers and datagrams */
 	GRACE_BURSTS = 256, /* full RX bursts before timers, after a pause: a large RX ring */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
 };
@@ -298,10 +300,11 @@ struct plx_qpair {
 	struct plx_cqueue *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
-	struct plx_list ready_link; /* in engine->ready */
+	struct plx_list ready_link; /* in engine->ready, or engine->apart */
 	bool noted;                 /* in engine->heard, this cycle */
 	bool loops;                 /* the peer is behind our own port */
 	bool routed;                /* `to_peer` is good */
+	uint8_t turn_left;          /* packets of a turn that was cut short; 0: it was not */
 	uint32_t qpn;
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
@@ -310,6 +313,7 @@ struct plx_qpair {
 	uint32_t slot;
 
 	/* slow: notices, path */
+	struct plx_list owing_link;  /* in engine->owing */
 	struct plx_list notice_link; /* in engine->notices while notices_due != 0 */
 	uint32_t notices_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
@@ -522,7 +526,10 @@ struct plx_engine {
 
 	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
 	uint32_t heard_count;
-	struct plx_list ready; /* queue pairs with something to send */
+	struct plx_list ready; /* queue pairs with something to send, in turn */
+	struct plx_list apart; /* ... that need not wait for the port */
+	struct plx_list owing; /* ... that owe an ACK for which there was no place */
+	uint32_t ready_count;  /* in `ready` and `apart` */
 	struct wheel wheel;
 	struct timer net_timer;
 
@@ -598,6 +605,37 @@ uint32_t engine_serve_doors(struct plx_engine *engine);
 
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
+
+/* rotation.c. Returns: packets */
+void engine_answer(struct plx_engine *engine);
+uint32_t engine_send_ready(struct plx_engine *engine);
+
+/* Where `qp` waits for its turn: in ERROR it flushes, and to our own port it needs no other. */
+static inline struct plx_list *
+ready_list(struct plx_engine *engine, const struct plx_qpair *qp)
+{
+	bool apart =
+		qp->loops ||
+		state_of(atomic_load_explicit(&qp->state, memory_order_relaxed)) == PLX_QP_ERROR;
+
+	return plx_unlikely(apart) ? &engine->apart : &engine->ready;
+}
+
+static inline void
+ready_join(struct plx_engine *engine, struct plx_list *before, struct plx_qpair *qp)
+{
+	plx_list_append(before, &qp->ready_link);
+	engine->ready_count++;
+}
+
+static inline void
+ready_leave(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	if (plx_list_empty(&qp->ready_link))
+		return;
+	plx_list_remove(&qp->ready_link);
+	engine->ready_count--;
+}
 
 /* send.c */
 void engine_execute(struct plx_engine *engine, struct plx_qpair *qp);

@@ -80,7 +80,8 @@ qpair_detach(struct plx_qpair *qp)
 		if (qp->engine->recent[i] == qp)
 			qp->engine->recent[i] = NULL;
 	wheel_clear(&qp->engine->wheel, &qp->timer);
-	plx_list_remove(&qp->ready_link);
+	ready_leave(qp->engine, qp);
+	plx_list_remove(&qp->owing_link);
 	plx_list_remove(&qp->notice_link);
 	plx_list_remove(&qp->all_link);
 }
@@ -440,6 +441,7 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);
 	plx_list_init(&qp->ready_link);
+	plx_list_init(&qp->owing_link);
 	plx_list_init(&qp->notice_link);
 	plx_list_init(&qp->all_link);
 	plx_list_init(&qp->ud_link);

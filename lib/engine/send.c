@@ -225,9 +225,15 @@ static PLX_COLD uint64_t
 schedule_unusual(struct plx_engine *engine, struct plx_qpair *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
-		plx_list_append(&engine->ready, &qp->ready_link);
-	if (state_of(state) == PLX_QP_ERROR)
+		ready_join(engine, ready_list(engine, qp), qp);
+	if (state_of(state) == PLX_QP_ERROR) {
+		/* It was in the other list when it failed, perhaps. */
+		if (!plx_list_empty(&qp->ready_link)) {
+			ready_leave(engine, qp);
+			ready_join(engine, &engine->apart, qp);
+		}
 		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
+	}
 	return wake;
 }
 
@@ -242,7 +248,7 @@ engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
 	rqueue_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed)
-			plx_list_append(&engine->ready, &qp->ready_link);
+			ready_join(engine, ready_list(engine, qp), qp);
 		wake = PLX_NEVER;
 	}
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);

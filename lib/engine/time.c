@@ -92,7 +92,7 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	uint64_t wake;
 
 	engine->asked = 0;
-	if (!plx_list_empty(&engine->ready) || engine->tx_count > 0 || engine->loop_count > 0 ||
+	if (engine->ready_count > 0 || engine->tx_count > 0 || engine->loop_count > 0 ||
 	    !plx_list_empty(&engine->spilled) || !plx_list_empty(&engine->notices) ||
 	    !plx_list_empty(&engine->srq_notices) || !plx_list_empty(&engine->cq_notices) ||
 	    engine->sends.count + engine->recvs.count > 0 ||

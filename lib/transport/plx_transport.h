@@ -327,7 +327,12 @@ enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, 
  */
 uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
 
-/** Does it owe the peer an answer (ACK, NAK, READ response, atomic result, CNP)? */
+/**
+ * Does it owe the peer an ACK, NAK or CNP that a plx_rc_transmit() with a budget of 1 would send,
+ * or say in the first packet of a READ response? One that has to follow answers of READs or atomics
+ * (they leave in PSN order) is not owed before those have left.
+ * Tests:   tests/unit/transport/reply.c
+ */
 bool plx_rc_owes(const struct plx_rc *qp);
 
 /* ---- the usual packet ----------------------------------------------------------------------- */

@@ -18,12 +18,6 @@ reply_is_due(const struct plx_rc *qp)
 	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
 }
 
-bool
-plx_rc_owes(const struct plx_rc *qp)
-{
-	return reply_is_due(qp);
-}
-
 /* The slot `n` behind `slot` in the ring; `n` is at most its length. */
 static uint32_t
 slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
@@ -263,16 +257,16 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 
 /* One is pending: res_pending says so. Each answer goes on from where the one before it was found,
  * so that a requester with many READs open does not make each of their packets dearer. */
-static struct resource *
-oldest_pending(struct plx_rc *qp)
+static uint32_t
+oldest_pending(const struct plx_rc *qp)
 {
-	struct responder *resp = &qp->resp;
+	uint32_t slot = qp->resp.res_next;
 
-	while (!qp->res[resp->res_next].pending) {
-		PLX_ASSERT(resp->res_next != resp->res_newest);
-		resp->res_next = slot_behind(qp, resp->res_next, 1);
+	while (!qp->res[slot].pending) {
+		PLX_ASSERT(slot != qp->resp.res_newest);
+		slot = slot_behind(qp, slot, 1);
 	}
-	return &qp->res[resp->res_next];
+	return slot;
 }
 
 /* Is an ACK owed for what lies before the next packet of `res`? */
@@ -281,6 +275,14 @@ ack_is_older(const struct plx_rc *qp, const struct resource *res)
 {
 	return qp->resp.owed == OWED_ACK &&
 	       plx_psn_before(qp->resp.owed_psn, plx_psn_add(res->first, res->reply_next));
+}
+
+bool
+plx_rc_owes(const struct plx_rc *qp)
+{
+	if (qp->resp.cnp_owed || qp->resp.owed == OWED_NOTHING || qp->resp.res_pending == 0)
+		return qp->resp.cnp_owed || qp->resp.owed != OWED_NOTHING;
+	return ack_is_older(qp, &qp->res[oldest_pending(qp)]);
 }
 
 /*
@@ -318,7 +320,8 @@ reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 		return true;
 	}
 	while (resp->res_pending > 0) {
-		res = oldest_pending(qp);
+		resp->res_next = oldest_pending(qp);
+		res = &qp->res[resp->res_next];
 		if (res->reply_next != res->reply_first && ack_is_older(qp, res))
 			break;
 		if (emit_answer(qp, res, out))

@@ -100,6 +100,38 @@ say(uint32_t budget, const struct said *list, size_t count)
 	say(budget, (const struct said[]){__VA_ARGS__}, \
 	    sizeof((const struct said[]){__VA_ARGS__}) / sizeof(struct said))
 
+static bool
+owes(void)
+{
+	return plx_rc_owes(stage.pair.node[1].qp);
+}
+
+/* What an engine may send out of turn: an acknowledgement, and no READ response (decision 26). */
+static void
+answers_of_reads_are_not_owed_and_acknowledgements_not_before_them(void **state)
+{
+	(void)state;
+	start(4);
+	assert_false(owes());
+	arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
+	assert_true(owes());
+	SAYS(1, {PLX_RC_ACK, 0, ACK});
+	assert_false(owes());
+	arrive(PLX_RC_READ_REQUEST, 1, 8, PLX_VERDICT_ACCEPT);
+	assert_false(owes());
+	arrive(PLX_RC_WRITE_ONLY, 2, 0, PLX_VERDICT_ACCEPT);
+	assert_false(owes());
+	SAYS(1, {PLX_RC_READ_RESPONSE_ONLY, 1, ACK}, {PLX_RC_ACK, 2, ACK});
+	assert_false(owes());
+	/* One that is older than the answer is said by its first packet. */
+	arrive(PLX_RC_WRITE_ONLY, 3, 0, PLX_VERDICT_ACCEPT);
+	arrive(PLX_RC_READ_REQUEST, 4, 8, PLX_VERDICT_ACCEPT);
+	assert_true(owes());
+	SAYS(1, {PLX_RC_READ_RESPONSE_ONLY, 4, ACK});
+	assert_false(owes());
+	finish();
+}
+
 static void
 several_requests_are_acknowledged_once_by_the_newest(void **state)
 {
@@ -376,6 +408,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			answers_of_reads_are_not_owed_and_acknowledgements_not_before_them),
 		cmocka_unit_test(several_requests_are_acknowledged_once_by_the_newest),
 		cmocka_unit_test(
 			a_nak_that_has_not_left_asks_for_what_was_dropped_when_its_gap_closes),

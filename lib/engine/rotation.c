@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who sends next (decision 26): requests and READ responses of all queue pairs in one rotation, and
+ * acknowledgements before it. It never decides what is sent.
+ * Start with engine_answer() and engine_send_ready().
+ *
+ * A queue pair that has something to send is in one of two lists: `ready` when it needs the port,
+ * `apart` when it does not, because its peer is behind our own port or because it is in ERROR and
+ * only delivers what is flushed. A full port stops the first list and not the second.
+ */
+#include "engine.h"
+
+/* The packets of one turn: fewer when many wait, so that a cycle serves them all, or as many as it
+ * can with TURN_LEAST each. */
+static inline uint32_t
+turn_packets(const struct plx_engine *engine)
+{
+	uint32_t room = TX_ROOM - TX_RESERVE, share;
+
+	if (plx_likely(engine->ready_count < room / TX_BUDGET))
+		return TX_BUDGET;
+	share = room / (engine->ready_count + 1);
+	return share > TURN_LEAST ? share : TURN_LEAST;
+}
+
+/* Places that are free for requests and READ responses of `qp`. */
+static inline uint32_t
+bulk_room(const struct plx_engine *engine, const struct plx_qpair *qp)
+{
+	uint32_t most = TX_ROOM - TX_RESERVE, used = engine->tx_count;
+
+	if (plx_unlikely(qp->loops)) {
+		most = LOOP_ROOM - LOOP_RESERVE;
+		used = engine->loop_count;
+	}
+	return used < most ? most - used : 0;
+}
+
+/* The turn of `qp`, which is in no list now, or the rest of a turn that was cut short. Afterwards
+ * it is at the end of its list if it has more to send. Returns: false: it has more and the turn is
+ * not over, but room or buffers are; it is in no list */
+static inline bool
+take_turn(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room, uint32_t *sent)
+{
+	uint32_t left = qp->turn_left > 0 ? qp->turn_left : turn_packets(engine);
+	uint32_t n;
+
+	qp->turn_left = 0;
+	do {
+		n = engine_transmit(engine, qp, room < left ? room : left);
+		*sent += n;
+		left -= n;
+		room -= n;
+		engine_schedule(engine, qp);
+		if (plx_likely(left == 0 || plx_list_empty(&qp->ready_link)))
+			return true;
+		/* Cut short: by the action list, and then it goes on at once, or by something that
+		 * has run out. */
+		if (n == 0 && room > 0 && engine->spare_count > 0 && qp->ud == NULL)
+			return true;
+		ready_leave(engine, qp);
+	} while (n > 0 && room > 0);
+	qp->turn_left = (uint8_t)left;
+	return false;
+}
+
+/* All of `list` to the front of `to`. */
+static void
+put_before(struct plx_list *to, struct plx_list *list)
+{
+	if (plx_list_empty(list))
+		return;
+	list->prev->next = to->next;
+	to->next->prev = list->prev;
+	to->next = list->next;
+	list->next->prev = to;
+	plx_list_init(list);
+}
+
+/* One turn for each who waits, first come. Who was served and has more to send queues up behind
+ * everybody else; who could not be served, or not to the end of his turn, keeps his place. */
+static uint32_t
+rotate(struct plx_engine *engine, struct plx_list *list)
+{
+	struct plx_list turn, kept;
+	uint32_t sent = 0;
+
+	if (plx_likely(plx_list_empty(list)))
+		return 0;
+	plx_list_init(&turn);
+	plx_list_init(&kept);
+	put_before(&turn, list);
+	while (!plx_list_empty(&turn)) {
+		struct plx_qpair *qp = plx_list_entry(turn.next, struct plx_qpair, ready_link);
+		uint32_t room = bulk_room(engine, qp);
+
+		ready_leave(engine, qp);
+		/* In ERROR what is flushed is delivered even if the port takes nothing. */
+		if ((room > 0 || (list == &engine->apart && !qp->loops)) &&
+		    take_turn(engine, qp, room, &sent))
+			continue;
+		ready_join(engine, &kept, qp);
+		if (list == &engine->ready && (room == 0 || engine->spare_count == 0 ||
+					       engine->tx_count >= TX_ROOM - TX_RESERVE))
+			break;
+	}
+	put_before(list, &turn);
+	put_before(list, &kept);
+	return sent;
+}
+
+/* ---- acknowledgements ------------------------------------------------------------------------ */
+
+/* The ACK, NAK or CNP that is owed, into what requests and READ responses leave free (H6). One a
+ * packet that was received is the most there can be. With no place for it, it is the first to get
+ * one. */
+static void
+acknowledge(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	bool room = qp->loops ? engine->loop_count < LOOP_ROOM : engine->tx_count < TX_ROOM;
+
+	if (plx_likely(room && engine_transmit(engine, qp, 1) > 0))
+		return;
+	if (plx_list_empty(&qp->owing_link))
+		plx_list_append(&engine->owing, &qp->owing_link);
+}
+
+/* Those that found no place in an earlier cycle. */
+static PLX_COLD void
+acknowledge_late(struct plx_engine *engine)
+{
+	struct plx_list late;
+
+	plx_list_init(&late);
+	put_before(&late, &engine->owing);
+	while (!plx_list_empty(&late)) {
+		struct plx_qpair *qp = plx_list_entry(late.next, struct plx_qpair, owing_link);
+
+		plx_list_remove(&qp->owing_link);
+		if (plx_rc_owes(qp->rc))
+			acknowledge(engine, qp);
+		engine_schedule(engine, qp);
+	}
+}
+
+/* What a packet has called for, at the end of its burst. */
+static void
+answer(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	struct plx_list *list = ready_list(engine, qp);
+	uint32_t room = bulk_room(engine, qp), done, sent = 0;
+
+	/* Nobody waits before it: what it has to send may leave at once, with the ACK. */
+	if (plx_likely(room > 0 && (plx_list_empty(list) || list->next == &qp->ready_link))) {
+		ready_leave(engine, qp);
+		if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
+			ready_join(engine, list->next, qp); /* before the first */
+		return;
+	}
+	if (plx_rc_owes(qp->rc))
+		acknowledge(engine, qp);
+	/* Who has nothing to send but many completions does not wait for a turn to have them. */
+	do {
+		done = plx_rc_sq_consumed(qp->rc);
+		engine_transmit(engine, qp, 0);
+	} while (plx_rc_sq_consumed(qp->rc) != done);
+	engine_schedule(engine, qp);
+}
+
+void
+engine_answer(struct plx_engine *engine)
+{
+	if (plx_unlikely(!plx_list_empty(&engine->owing)))
+		acknowledge_late(engine);
+	for (uint32_t i = 0; i < engine->heard_count; i++) {
+		struct plx_qpair *qp = engine->heard[i];
+
+		qp->noted = false;
+		answer(engine, qp);
+	}
+	engine->heard_count = 0;
+}
+
+uint32_t
+engine_send_ready(struct plx_engine *engine)
+{
+	/* What was flushed since the answers may have made room for those that had none: no request
+	 * overtakes them (decision 3). */
+	if (plx_unlikely(!plx_list_empty(&engine->owing)))
+		acknowledge_late(engine);
+	return rotate(engine, &engine->apart) + rotate(engine, &engine->ready);
+}
