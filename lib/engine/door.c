@@ -7,6 +7,8 @@
 #include "engine.h"
 #include "steps.h"
 
+#define EVERY (~UINT64_C(0))
+
 /*
  * Sequentially consistent, so that either the engine finds what was put into the ring before, or
  * this bit after it. The summary's bit is looked at by every poster for itself: who set the first
@@ -108,31 +110,62 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 	return bits;
 }
 
-/* Queue pairs that were posted to. */
+/* The words of one summary that are in `mask`, and of the first of them the bells in `first` only.
+ * Returns: false: enough were served, and the next cycle begins behind the last */
+static bool
+serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
+	      uint32_t *served)
+{
+	/* Sequentially consistent, as door_ring() is. */
+	uint64_t rung = atomic_exchange(&engine->door_summary[top], 0);
+	uint64_t words = rung & mask, rest = rung & ~mask;
+	bool all = true;
+
+	for (; words != 0 && all; words &= words - 1) {
+		uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);
+		uint64_t bells = atomic_exchange(&engine->doors[word], 0);
+		uint64_t now = word % 64 == (uint32_t)__builtin_ctzll(mask) ? first : EVERY;
+		uint64_t left = serve_word(engine, word, bells & now, served);
+
+		if (left != 0)
+			engine->door_next = word * 64 + (uint32_t)__builtin_ctzll(left);
+		all = left == 0;
+		left |= bells & ~now;
+		if (plx_unlikely(left != 0)) {
+			atomic_fetch_or(&engine->doors[word], left);
+			rest |= words & -words;
+		}
+	}
+	rest |= words;
+	if (plx_unlikely(rest != 0))
+		atomic_fetch_or(&engine->door_summary[top], rest);
+	return all;
+}
+
+/* Queue pairs that were posted to, in the order of their slots, from where the last cycle had to
+ * leave off: nobody is served twice before everybody who rang before was served once. */
 uint32_t
 engine_serve_doors(struct plx_engine *engine)
 {
-	uint32_t served = 0;
+	uint32_t tops = PLX_BITMAP_WORDS(engine->door_words), served = 0;
+	uint32_t from = engine->door_next, word = from / 64;
+	uint64_t bells = EVERY << from % 64, words = EVERY << word % 64;
+	uint64_t others = ~words | (words & -words); /* and the first, whose lower bells are due */
+	bool all = true;
 
-	for (uint32_t top = 0; top < PLX_BITMAP_WORDS(engine->door_words); top++) {
-		uint64_t words;
+	engine->door_next = 0;
+	/* Where it begins in the middle of a summary, that one is looked at twice. */
+	for (uint32_t i = 0; i < tops + (from > 0) && all; i++) {
+		uint32_t top = (word / 64 + i) % tops;
 
 		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],
 						    memory_order_relaxed) == 0))
 			continue;
-		/* Sequentially consistent, as door_ring() is. */
-		words = atomic_exchange(&engine->door_summary[top], 0);
-		for (; words != 0; words &= words - 1) {
-			uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);
-			uint64_t left = serve_word(
-				engine, word, atomic_exchange(&engine->doors[word], 0), &served);
-
-			if (plx_unlikely(left != 0)) {
-				atomic_fetch_or(&engine->doors[word], left);
-				atomic_fetch_or(&engine->door_summary[top], words);
-				break;
-			}
-		}
+		if (i == 0)
+			all = serve_summary(engine, top, words, bells, &served);
+		else
+			all = serve_summary(engine, top, i == tops ? others : EVERY, EVERY,
+					    &served);
 	}
 	if (served > 0)
 		plx_count(&engine->counters.doorbells, served);

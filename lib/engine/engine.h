@@ -523,6 +523,7 @@ struct plx_engine {
 	struct plx_qpair *recent[RECENT];  /* posted to lately */
 	uint32_t recent_next, recent_used; /* the place of the next; places that had one */
 	uint64_t recent_since;             /* when one last gave way to another */
+	uint32_t door_next;                /* the slot whose doorbell is looked at first */
 
 	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
 	uint32_t heard_count;

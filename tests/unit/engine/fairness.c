@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Who sends when many want to (decision 26): requests and READ responses of many queue pairs in one
- * rotation, on ports that take all or little; acknowledgements first.
+ * rotation, on ports that take all or little; doorbells in turn; acknowledgements first.
  * The peers answer at once, so that queues never run empty by themselves. Start with open_crowd().
  */
 #include <setjmp.h>
@@ -265,6 +265,81 @@ with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all(void **state)
 	close_crowd(CROWD);
 }
 
+/* ---- doorbells ------------------------------------------------------------------------------- */
+
+/* All but one are posted to: more bells than a cycle serves. */
+static void
+ring_others(uint32_t victim)
+{
+	for (uint32_t i = 0; i < PAIR_QPS; i++) {
+		pair.side[0].qp = qa[i];
+		if (i != victim)
+			(void)pair_write(&pair.side[0], &pair.side[1], 1, 0, 8, 0);
+	}
+}
+
+static void
+a_doorbell_is_heard_in_turn_wherever_its_slot_is(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	(void)state;
+	for (int highest = 0; highest < 2; highest++) {
+		uint32_t victim = 0, waited = 0;
+
+		open_crowd(PAIR_QPS, 64, 128);
+		for (uint32_t i = 0; i < PAIR_QPS; i++)
+			if (highest ? qa[i]->slot > qa[victim]->slot
+				    : qa[i]->slot < qa[victim]->slot)
+				victim = i;
+		for (uint32_t c = 0; c < 200; c++) {
+			ring_others(victim);
+			cycle();
+		}
+		a->qp = qa[victim];
+		assert_false(qa[victim]->watched);
+		assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+		for (; sent_by(qa[victim]) == 0 && waited < 5000; waited++) {
+			ring_others(victim);
+			cycle();
+		}
+		/* Each other bell once, then one turn of each to send. */
+		assert_in_range(waited, 1, (PAIR_QPS + DOORS_BURST - 1) / DOORS_BURST + 1);
+		close_crowd(PAIR_QPS);
+	}
+}
+
+/* Bells of every slot, in every pattern of where the last cycle left off: none is lost, none is
+ * served twice before all others were. */
+static void
+every_bell_is_served_once_before_any_is_served_twice(void **state)
+{
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	uint64_t before[PAIR_QPS];
+	(void)state;
+	open_crowd(PAIR_QPS, 64, 128);
+	for (uint32_t round = 0; round < 300; round++) {
+		uint32_t served = 0;
+
+		for (uint32_t i = 0; i < PAIR_QPS; i++) {
+			before[i] = plx_rc_sq_posted(qa[i]->rc);
+			a->qp = qa[i];
+			assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+		}
+		/* Half of those are left over for the next round, beside what is rung again. */
+		cycle();
+		for (uint32_t i = 0; i < PAIR_QPS; i++)
+			served += plx_rc_sq_posted(qa[i]->rc) > before[i];
+		assert_true(served >= DOORS_BURST);
+		cycle();
+		for (uint32_t i = 0; i < PAIR_QPS; i++)
+			assert_true(plx_rc_sq_posted(qa[i]->rc) > before[i]);
+		/* Their ACKs: a burst holds no more than 32 packets. */
+		cycle();
+		cycle();
+	}
+	close_crowd(PAIR_QPS);
+}
+
 /* ---- what does not wait for a turn ----------------------------------------------------------- */
 
 /* With no place left at all an ACK is the first to get one, before all who wait to send. */
@@ -338,6 +413,8 @@ main(void)
 		cmocka_unit_test(six_who_read_a_mebibyte_do_not_silence_a_small_write),
 		cmocka_unit_test(a_small_write_waits_for_one_turn_of_each_at_most),
 		cmocka_unit_test(with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all),
+		cmocka_unit_test(a_doorbell_is_heard_in_turn_wherever_its_slot_is),
+		cmocka_unit_test(every_bell_is_served_once_before_any_is_served_twice),
 		cmocka_unit_test(an_ack_that_found_no_place_gets_the_first),
 		cmocka_unit_test(a_port_that_takes_nothing_does_not_hold_back_what_is_flushed),
 	};
