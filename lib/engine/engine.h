@@ -552,6 +552,7 @@ struct plx_engine {
 	struct plx_list notices; /* queue pairs with notices to tell */
 	struct plx_list srq_notices;
 	struct plx_list cq_notices;
+	uint32_t notice_turn; /* which of the three is told of first */
 	uint32_t net_version;
 	struct gsi *gsi;        /* NULL: no communication manager */
 	uint64_t reroute_at;    /* when to ask again for neighbours that were being asked */

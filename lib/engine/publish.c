@@ -196,30 +196,63 @@ tell_qp(struct plx_engine *engine, struct plx_qpair *qp)
 	return true;
 }
 
-static PLX_COLD void
-tell_all(struct plx_engine *engine)
+static bool
+tell_srqs(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->notices)
-		if (!tell_qp(engine, plx_list_entry(node, struct plx_qpair, notice_link)))
-			return;
 	plx_list_for_each (node, after, &engine->srq_notices) {
 		struct plx_squeue *srq = plx_list_entry(node, struct plx_squeue, notice_link);
 		struct plx_notice notice = {.kind = PLX_EVENT_SRQ_THRESHOLD,
 					    .context = srq->cookie};
 
 		if (!tell(engine, &notice))
-			return;
+			return false;
 		plx_list_remove(node);
 	}
+	return true;
+}
+
+static bool
+tell_cqs(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
 	plx_list_for_each (node, after, &engine->cq_notices) {
 		struct plx_cqueue *cq = plx_list_entry(node, struct plx_cqueue, notice_link);
 		struct plx_notice notice = {.kind = PLX_EVENT_CQ_OVERRUN, .context = cq->cookie};
 
 		if (!tell(engine, &notice))
-			return;
+			return false;
 		plx_list_remove(node);
+	}
+	return true;
+}
+
+static bool
+tell_qps(struct plx_engine *engine)
+{
+	struct plx_list *node, *after;
+
+	plx_list_for_each (node, after, &engine->notices)
+		if (!tell_qp(engine, plx_list_entry(node, struct plx_qpair, notice_link)))
+			return false;
+	return true;
+}
+
+/* Each kind in turn is the first, so that with a full ring none waits for ever behind another. */
+static PLX_COLD void
+tell_all(struct plx_engine *engine)
+{
+	static bool (*const kinds[])(struct plx_engine *) = {tell_qps, tell_srqs, tell_cqs};
+
+	for (uint32_t i = 0; i < PLX_COUNT_OF(kinds); i++) {
+		uint32_t kind = (engine->notice_turn + i) % PLX_COUNT_OF(kinds);
+
+		if (kinds[kind](engine))
+			continue;
+		engine->notice_turn = (engine->notice_turn + 1) % PLX_COUNT_OF(kinds);
+		return;
 	}
 }
 

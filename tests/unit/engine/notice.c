@@ -160,6 +160,35 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	pair_close(&pair);
 }
 
+/* One queue pair has something to tell in every cycle, and the program takes one notice a cycle. */
+static void
+with_a_full_ring_no_kind_of_notice_waits_for_ever_behind_another(void **state)
+{
+	const struct plx_event event = {.kind = PLX_EVENT_COMM_ESTABLISHED};
+	struct pair_options options = pair_defaults(16);
+	struct pair_side *a = &pair.side[0];
+	struct plx_notice notice;
+	bool told = false;
+	(void)state;
+	options.shared = true;
+	pair_open(&pair, false);
+	pair_connect_with(&pair, &options);
+	while (plx_engine_next_notice(a->engine, &notice))
+		;
+	for (uint32_t cycle = 0; cycle < 10; cycle++) {
+		(void)fill(a->engine);
+		engine_note(a->engine, a->qp, &event);
+		if (cycle == 0)
+			engine_note_srq(a->engine, a->srq);
+		assert_true(plx_engine_next_notice(a->engine, &notice));
+		pair_run(&pair, 1);
+	}
+	while (plx_engine_next_notice(a->engine, &notice))
+		told |= notice.kind == PLX_EVENT_SRQ_THRESHOLD;
+	assert_true(told);
+	pair_close(&pair);
+}
+
 static void
 events_of_the_second_life_are_told_too(void **state)
 {
@@ -221,6 +250,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_overrun_fails_its_users_and_nobody_else),
 		cmocka_unit_test(what_the_ring_has_no_room_for_waits_at_its_object),
+		cmocka_unit_test(with_a_full_ring_no_kind_of_notice_waits_for_ever_behind_another),
 		cmocka_unit_test(events_of_the_second_life_are_told_too),
 		cmocka_unit_test(the_descriptor_is_readable_while_there_is_a_notice),
 	};
