@@ -85,6 +85,7 @@ enum plx_mutant {
 	PLX_MUTANT_CM_DREQ_FOR_EVER,     /* a DREQ is sent until it is answered */
 	PLX_MUTANT_CM_REQ_TAKEN_TWICE,   /* a REQ that comes again is a new one */
 	PLX_MUTANT_CM_ID_COMES_AGAIN,    /* an id names another connection soon after */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,  /* a REQ with a queue pair in use ends the connection */
 	PLX_MUTANT_COUNT,
 };
 

@@ -222,7 +222,7 @@ void cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan);
 /** Living or accepted, and our queue pair is gone: told at once, and said to the peer without us.
  */
 void cm_break(struct plx_cm *cm, struct cm_connection *c);
-/** In any state but ended: the peer knows nothing of it. */
+/** In any state but ended: somebody says that the peer knows nothing of it. */
 void cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
 /** It is not half open any more. `done`: it was established, and gives its token back. */
 void cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done);
@@ -258,6 +258,8 @@ void cm_answer_rej(struct plx_cm *cm, const struct plx_cm_route *route, const st
 /* ---- limit.c --------------------------------------------------------------------------------- */
 
 bool cm_bucket_take(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now);
+/** May this peer say that it has forgotten a connection? Costs it what a request costs. */
+bool cm_admit_doubt(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now);
 /** May this peer ask for one more? NULL: no, which is counted; else c->source. */
 struct cm_source *cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool *known,
 			   uint64_t now);

@@ -153,6 +153,14 @@ cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 
 /* ---- REJ ------------------------------------------------------------------------------------ */
 
+/* It may not know our id: its own and its GUID are less than what ends a connection that lives. */
+static bool
+may_not_know_us(const struct cm_connection *c)
+{
+	return c->state == CM_REQUESTED || c->state == CM_ACCEPTED || c->state == CM_ENDED ||
+	       (c->state == CM_LEAVING && c->unconfirmed) || PLX_MUTANT(CM_STRANGER_ENDS_IT);
+}
+
 /* Who gave up its REQ does not know our id, and names itself by its GUID instead. IBTA 12.6.7.2. */
 static struct cm_connection *
 rejected(const struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_rej *rej)
@@ -170,7 +178,7 @@ rejected(const struct plx_cm *cm, const struct plx_cm_route *route, const struct
 	for (size_t i = 0; i < sizeof ca_guid; i++)
 		ca_guid = ca_guid << 8 | rej->info[i];
 	c = cm_find_request(cm, &route->remote, ca_guid, rej->local_comm_id);
-	return c && cm_same_ip(&c->peer.local, &route->local) ? c : NULL;
+	return c && may_not_know_us(c) && cm_same_ip(&c->peer.local, &route->local) ? c : NULL;
 }
 
 /* What the peer has to say goes with the end, unless what it said before still waits. */
@@ -246,6 +254,7 @@ cm_on_dreq(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 		return PLX_CM_UNKNOWN;
 	if (!ended && end_kinds[c->state] == PLX_CM_EVENT_NOTHING)
 		return PLX_CM_UNEXPECTED;
+	/* Also what a peer that only asks whether we know it sends: cm_forgotten(). */
 	if (dreq->remote_qpn != c->own.qpn)
 		return PLX_CM_INVALID;
 	c->dreq_tid = msg->transaction_id;
@@ -275,8 +284,15 @@ cm_on_drep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 		return PLX_CM_UNKNOWN;
 	if (c->state == CM_ENDED)
 		return PLX_CM_REPEATED;
-	if (c->state != CM_LEAVING || !(c->sent & 1u << CM_SEND_DREQ))
+	if ((c->state != CM_LEAVING && c->state != CM_LIVING) || !(c->sent & 1u << CM_SEND_DREQ))
 		return PLX_CM_UNEXPECTED;
-	cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+	if (c->state == CM_LIVING) {
+		/* It was asked whether it knows the connection, and does not: cm_forgotten(). */
+		plx_count(&cm->counters.forgotten, 1);
+		plx_count(&cm->counters.disconnected, 1);
+		cm_end(cm, c, PLX_CM_EVENT_DISCONNECTED, 0, now);
+	} else {
+		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
+	}
 	return PLX_CM_TAKEN;
 }

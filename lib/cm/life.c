@@ -164,13 +164,21 @@ cm_break(struct plx_cm *cm, struct cm_connection *c)
 	plx_count(&cm->counters.disconnected, 1);
 }
 
-/* Spec: IBTA vol 1, 12.9.8.3.1: the old connection is told by DREQ, in case somebody listens. */
+/*
+ * Somebody speaks as if a peer had forgotten this connection. Of one that lives that may be anybody
+ * who knows the peer's address and queue pair, so the peer is asked: by a DREQ with both ids and a
+ * queue pair that is not its own. Who knows the connection drops that as wrong; who does not
+ * answers DREP and says both ids (Linux, too), which nobody can who has not heard the question. The
+ * answer ends it: cm_on_drep(). Spec: IBTA vol 1, 12.9.8.3.1 (which ends it at once).
+ */
 void
 cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
 	plx_count(&cm->counters.stale, 1);
-	if (c->state == CM_LIVING) {
+	if (c->state == CM_LIVING && PLX_MUTANT(CM_STRANGER_ENDS_IT)) {
 		cm_break(cm, c);
+	} else if (c->state == CM_LIVING) {
+		cm_send(cm, c, CM_SEND_DREQ);
 	} else if (c->state == CM_LEAVING) {
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
 	} else { /* it was the newer one that came late: who still asks must be answered */

@@ -161,6 +161,18 @@ has_room(struct plx_cm *cm, bool known, uint64_t now)
 	return false;
 }
 
+/* Else who looks for a queue pair in use could try as often as it likes. */
+bool
+cm_admit_doubt(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
+{
+	struct cm_source *source = source_of(cm, remote, cm_peer_is_known(cm, remote), now);
+
+	if (cm_bucket_take(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now))
+		return true;
+	plx_count(&cm->counters.source_full, 1);
+	return false;
+}
+
 struct cm_source *
 cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool *known, uint64_t now)
 {

@@ -11,6 +11,7 @@ enum {
 	HOP_LIMIT = 64,
 	ACK_DELAY = 15, /* 134 ms: how late an ACK of ours may be, on a busy machine */
 	FAILOVER_UNSUPPORTED = 1,
+	QPN_NOBODYS = 0, /* of a DREQ that only asks: cm_forgotten() */
 };
 
 static void
@@ -149,7 +150,7 @@ cm_message_write(const struct plx_cm *cm, const struct cm_connection *c, enum cm
 		out->transaction_id = cm_tid(cm, c, true);
 		out->dreq.local_comm_id = c->id;
 		out->dreq.remote_comm_id = c->remote_id;
-		out->dreq.remote_qpn = c->peer.qpn;
+		out->dreq.remote_qpn = c->state == CM_LIVING ? QPN_NOBODYS : c->peer.qpn;
 	} else {
 		out->transaction_id = c->dreq_tid;
 		out->drep.local_comm_id = c->id;

@@ -46,7 +46,7 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 
 /* ---- a new request -------------------------------------------------------------------------- */
 
-/* The connection that a peer must have forgotten, if it asks for this; NULL: there is none. Its
+/* The connection that a peer seems to have forgotten, if it asks for this; NULL: there is none. Its
  * queue pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
 static struct cm_connection *
 forgotten(const struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
@@ -67,29 +67,16 @@ has_no_room(struct plx_cm *cm, const struct cm_listener *listener)
 	return listener->waiting >= backlog || cm->connections == cm->config.connections;
 }
 
-/* Why there is no connection for this one; NONE: nothing is in the way. One that the peer has
- * forgotten ends by the way. */
+/* Why nobody could be given this; NONE: nothing is wrong with it. */
 static enum plx_cm_reason
 refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
-	const struct cm_listener *listener, struct cm_connection *same_id, struct plx_cma *cma,
-	uint64_t now)
+	const struct cm_listener *listener, struct plx_cma *cma)
 {
-	struct cm_connection *c;
-	enum plx_cm_reason reason;
-
 	if (!listener) {
 		plx_count(&cm->counters.no_listener, 1);
 		return PLX_CM_REASON_INVALID_SERVICE_ID;
 	}
-	reason = cm_request_check(req, route, cm->config.path_mtu, cma);
-	if (reason != PLX_CM_REASON_NONE)
-		return reason;
-	c = forgotten(cm, route, req, same_id);
-	if (c) {
-		cm_forgotten(cm, c, now);
-		return PLX_CM_REASON_STALE;
-	}
-	return has_no_room(cm, listener) ? PLX_CM_REASON_NO_RESOURCES : PLX_CM_REASON_NONE;
+	return cm_request_check(req, route, cm->config.path_mtu, cma);
 }
 
 static uint8_t
@@ -155,7 +142,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	struct cm_connection *old =
 		cm_find_request(cm, &route->remote, req->local_ca_guid, req->local_comm_id);
 	struct cm_listener *listener;
-	struct cm_connection *c;
+	struct cm_connection *c, *stale;
 	struct cm_source *source;
 	enum plx_cm_reason reason;
 	struct plx_cma cma;
@@ -166,7 +153,16 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	if (old && is_same_request(old, route, req) && !PLX_MUTANT(CM_REQ_TAKEN_TWICE))
 		return repeated(cm, old, now);
 	listener = cm_listener_find(cm, &route->local, req->service_id, PLX_PORT_SPACE_TCP);
-	reason = refusal(cm, route, req, listener, old, &cma, now);
+	reason = refusal(cm, route, req, listener, &cma);
+	stale = reason == PLX_CM_REASON_NONE ? forgotten(cm, route, req, old) : NULL;
+	if (stale && !cm_admit_doubt(cm, &route->remote, now))
+		return PLX_CM_LIMITED;
+	if (stale) {
+		cm_forgotten(cm, stale, now);
+		reason = PLX_CM_REASON_STALE;
+	} else if (reason == PLX_CM_REASON_NONE && has_no_room(cm, listener)) {
+		reason = PLX_CM_REASON_NO_RESOURCES;
+	}
 	if (reason != PLX_CM_REASON_NONE) {
 		cm_answer_rej(cm, route, msg, reason, now);
 		return PLX_CM_REFUSED;

@@ -298,20 +298,21 @@ struct plx_cm_view {
 void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 
 /* Counted for the life of the port, beside one counter for each verdict. X(name, text) */
-#define PLX_CM_COUNTER_LIST(X)                                                                 \
-	X(sent, "messages sent for the first time")                                            \
-	X(resent, "messages sent again")                                                       \
-	X(timeouts, "connections given up because the peer did not answer")                    \
-	X(requests, "requests told to a program")                                              \
-	X(rejected, "requests rejected by us, for any reason")                                 \
-	X(no_listener, "... because nobody listens")                                           \
-	X(stale, "... or taken as the end of a connection, because the queue pair was in use") \
-	X(backlog_full, "... because the listener's backlog was full")                         \
-	X(half_open_full, "requests dropped: too many are half open")                          \
-	X(source_full, "requests dropped: too many from one source")                           \
-	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones")       \
-	X(established, "connections that came to life")                                        \
-	X(disconnected, "connections that ended by a DREQ of either side")                     \
+#define PLX_CM_COUNTER_LIST(X)                                                           \
+	X(sent, "messages sent for the first time")                                      \
+	X(resent, "messages sent again")                                                 \
+	X(timeouts, "connections given up because the peer did not answer")              \
+	X(requests, "requests told to a program")                                        \
+	X(rejected, "requests rejected by us, for any reason")                           \
+	X(no_listener, "... because nobody listens")                                     \
+	X(stale, "... because the queue pair was in a connection already")               \
+	X(backlog_full, "... because the listener's backlog was full")                   \
+	X(half_open_full, "requests dropped: too many are half open")                    \
+	X(source_full, "requests dropped: too many from one source")                     \
+	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones") \
+	X(established, "connections that came to life")                                  \
+	X(disconnected, "connections that ended by a DREQ of either side")               \
+	X(forgotten, "... because the peer, asked whether it knew them, did not")        \
 	X(answers_dropped, "answers not sent: the queue of answers was full")
 
 struct plx_cm_counters {

@@ -36,7 +36,8 @@ left(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uint64
 
 	plx_count(c->sent & bit ? &cm->counters.resent : &cm->counters.sent, 1);
 	c->sent |= bit;
-	if (wants_answer & bit && plx_list_empty(&c->timer)) {
+	/* Of a living connection a DREQ is a question that need not be answered. */
+	if (wants_answer & bit && c->state != CM_LIVING && plx_list_empty(&c->timer)) {
 		if (!PLX_MUTANT(CM_DREQ_FOR_EVER) || message != CM_SEND_DREQ)
 			c->tries++;
 		c->asked_for_time = false;

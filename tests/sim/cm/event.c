@@ -297,6 +297,17 @@ told_aborted(struct call *call)
 	WORLD(office)->stats.aborted++;
 }
 
+/* Does the other end's program believe that it lives, with nothing to tell it otherwise? Then
+ * nobody who could has ended it, in any weather. */
+static bool
+partner_lives(const struct call *call)
+{
+	const struct call *other = call_partner(call);
+
+	return other != NULL && other->state == CALL_LIVING && !other->doomed &&
+	       !plx_cm_event_waits(other->office->cm);
+}
+
 static void
 told_disconnected(struct call *call)
 {
@@ -308,6 +319,8 @@ told_disconnected(struct call *call)
 	sim_must(WORLD(office),
 		 !strict(office->exchange) || call->state == CALL_LOST || !partner_stays(call),
 		 "C1", "disconnected, and the other side is still there");
+	sim_must(WORLD(office), call->state == CALL_LOST || !partner_lives(call), "C10",
+		 "a stranger has ended a connection: both programs live on it");
 	WORLD(office)->stats.disconnected++;
 }
 

@@ -119,6 +119,7 @@ struct office {
 	uint32_t tally_room, tally_count;
 	uint64_t sent[PLX_CM_SIDR_REP - PLX_CM_REQ + 1], heard[PLX_CM_SIDR_REP - PLX_CM_REQ + 1];
 	uint64_t accepts, rejects, heard_all; /* in this life */
+	uint64_t questions;                   /* likewise: DREQs that only ask */
 };
 
 struct old_datagram {

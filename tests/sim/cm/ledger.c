@@ -160,6 +160,9 @@ check_answers(struct office *office)
 		 HEARD(SIDR_REQ));
 	sim_must(world, SENT(REJ) <= office->heard_all + SENT(REQ) + office->rejects, "C6",
 		 "%" PRIu64 " REJs for %" PRIu64 " datagrams", SENT(REJ), office->heard_all);
+	sim_must(world, office->questions <= HEARD(REQ) + HEARD(REP), "C6",
+		 "%" PRIu64 " questions for %" PRIu64 " REQs and %" PRIu64 " REPs",
+		 office->questions, HEARD(REQ), HEARD(REP));
 #undef SENT
 #undef HEARD
 }
@@ -172,6 +175,7 @@ ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8
 	struct plx_cm_msg msg = {0};
 	enum plx_mad_verdict verdict = plx_mad_decode(bytes, PLX_MAD_BYTES, &msg);
 	bool v6 = route->local.version == 6;
+	bool asks;
 	uint32_t id;
 
 	sim_must(world, verdict == PLX_MAD_OK, "C7", "what is sent does not decode: %s",
@@ -185,8 +189,11 @@ ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8
 		 msg.kind == PLX_CM_REJ ? msg.rej.reason : msg.transaction_id);
 	id = own_id(&msg);
 	office->sent[msg.kind - PLX_CM_REQ]++;
+	/* Whether the peer knows the connection: each for a REQ or REP that says it does not. */
+	asks = msg.kind == PLX_CM_DREQ && msg.dreq.remote_qpn == 0;
+	office->questions += asks;
 	check_answers(office);
-	if (id == 0)
+	if (id == 0 || asks)
 		return;
 	sim_must(world, ++tally_of(office, id)->sent[msg.kind - PLX_CM_REQ] <= tries_of(msg.kind),
 		 "C6", "one message too many of connection %08x: attribute %04x", id, msg.kind);

@@ -75,7 +75,7 @@ start(struct office *office)
 	office->tally_count = 0;
 	memset(office->sent, 0, sizeof(office->sent));
 	memset(office->heard, 0, sizeof(office->heard));
-	office->accepts = office->rejects = office->heard_all = 0;
+	office->accepts = office->rejects = office->heard_all = office->questions = 0;
 	if (office->tally_room > 0)
 		memset(office->tally, 0, office->tally_room * sizeof(*office->tally));
 	trace_as(world, TRACE_LIFE, office->index, office->life, 0, 0, 0);
@@ -232,6 +232,47 @@ ghost(struct exchange *exchange)
 	launch(exchange, old->from, old->to, old->bytes);
 }
 
+/* Is that the REQ of a connection that both ends live on? */
+static bool
+is_of_the_living(const struct exchange *exchange, uint32_t from, const struct plx_cm_req *req)
+{
+	for (uint32_t i = 0; i < CALLS_MAX; i++) {
+		const struct call *call = &exchange->office[from].call[i];
+		const struct call *other;
+
+		if (call->state != CALL_LIVING || !call->active || call->id.v != req->local_comm_id)
+			continue;
+		other = call_partner(call);
+		return other != NULL && other->state == CALL_LIVING;
+	}
+	return false;
+}
+
+/* Somebody who knows a peer's address, GUID and queue pair, and none of the ids, asks in its name.
+ * Where queue pairs are used again programs are ready to be told of them. */
+static void
+stranger(struct exchange *exchange)
+{
+	struct plx_prng *prng = &exchange->world.prng;
+	uint8_t frame[FRAME_BYTES];
+	const struct old_datagram *old;
+	struct plx_cm_msg msg;
+
+	if (exchange->world.calm || exchange->old_count == 0 || exchange->qpn_pool == 0 ||
+	    !plx_prng_chance(prng, exchange->ghost_ppm))
+		return;
+	old = &exchange->old[plx_prng_below(
+		prng, exchange->old_count < OLD_DATAGRAMS ? exchange->old_count : OLD_DATAGRAMS)];
+	if (plx_mad_decode(old->bytes + AT_MAD, PLX_MAD_BYTES, &msg) != PLX_MAD_OK ||
+	    msg.kind != PLX_CM_REQ || !is_of_the_living(exchange, old->from, &msg.req))
+		return;
+	msg.req.local_comm_id = (uint32_t)plx_prng_next(prng) | 1;
+	memcpy(frame, old->bytes, FRAME_BYTES);
+	plx_mad_encode(&msg, frame + AT_MAD);
+	exchange->world.stats.ghosts++;
+	launch(exchange, old->from, old->to, frame);
+}
+
 static void
 send(struct office *office, const struct plx_cm_route *route, const uint8_t *mad)
 {
@@ -263,6 +304,7 @@ send(struct office *office, const struct plx_cm_route *route, const uint8_t *mad
 	if (world->stats.drops > drops)
 		ledger_lost(office, &exchange->office[to], mad);
 	ghost(exchange);
+	stranger(exchange);
 }
 
 void

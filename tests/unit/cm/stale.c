@@ -28,7 +28,8 @@ a_peer_that_forgot_ends_the_old_connection(void **state)
 	assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[BOB].v);
 	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_STATE);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 1);
-	/* It is told, in case it has forgotten nothing; and says that it knows of nothing. */
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->forgotten, 1);
+	/* She was asked whether she knows it, and does not. */
 	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 1);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_DREP), 1);
 	pair_establish_more(&pair, ALICE_QPN, more);
@@ -136,9 +137,9 @@ a_reply_with_a_queue_pair_in_use_is_stale(void **state)
 	pair_carry(&pair);
 	pair_accept(&pair, BOB, pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id, BOB_QPN);
 	pair_carry(&pair);
-	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[ALICE].v);
 	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, id.v);
 	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[ALICE].v);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_ABORTED);
 	assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
 	pair_expect_rest(&pair);
@@ -223,10 +224,173 @@ a_late_repetition_is_not_stale(void **state)
 		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REPEATED);
 	pair_expect_nothing(&pair, BOB);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 0);
-	/* The same id with another queue pair or PSN is another life. */
+	/* The same id with another queue pair or PSN would be another life: ALICE is asked. */
 	msg.req.starting_psn = plx_psn_add(msg.req.starting_psn, 1);
 	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 1);
+	pair_reboot(&pair, ALICE);
+	pair_carry(&pair);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+	pair_close(&pair);
+}
+
+/* Both ends are alive: each can still disconnect, and the other hears of it. */
+static void
+expect_alive(struct pair *pair, const struct plx_cm_id *ids)
+{
+	pair_wait(pair, 20 * PLX_SEC);
+	pair_expect_nothing(pair, ALICE);
+	pair_expect_nothing(pair, BOB);
+	assert_int_equal(plx_cm_disconnect(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
+	pair_carry(pair);
+	assert_int_equal(pair_expect(pair, BOB, PLX_CM_EVENT_DISCONNECTED)->id.v, ids[BOB].v);
+	pair_expect(pair, ALICE, PLX_CM_EVENT_CLOSED);
+	pair_expect_rest(pair);
+}
+
+/* A REQ as ALICE would write it who knows nothing of her connection; or as anybody would who can
+ * send from her address and knows her GUID and her queue pair. */
+static struct plx_cm_msg
+req_of_alice(const struct pair *pair, uint32_t comm_id, uint32_t qpn)
+{
+	struct plx_cm_msg msg = pair_req(pair, pair->ip[ALICE], comm_id, qpn);
+
+	msg.req.local_ca_guid = pair->config[ALICE].ca_guid;
+	return msg;
+}
+
+static void
+a_req_with_a_queue_pair_in_use_ends_nothing_that_lives(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct plx_cm_msg msg;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	for (uint32_t i = 0; i < 3; i++) {
+		msg = req_of_alice(&pair, 5 + i, ALICE_QPN);
+		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
+		pair_carry(&pair);
+	}
+	/* The id of a connection that lives, with other contents. */
+	msg = req_of_alice(&pair, ids[ALICE].v, ALICE_QPN + 1);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
+	pair_carry(&pair);
+	/* Each time ALICE was asked, and knew. */
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 4);
+	assert_int_equal(pair_last(&pair, BOB, PLX_CM_DREQ)->dreq.remote_qpn, 0);
+	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_DREP), 0);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 4);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->forgotten, 0);
+	expect_alive(&pair, ids);
+	pair_close(&pair);
+}
+
+/* Who gave up names itself by its GUID and its own id: that is too little for what lives. */
+static void
+a_rej_without_our_id_ends_nothing_that_lives(void **state)
+{
+	struct plx_cm_msg msg = {.kind = PLX_CM_REJ};
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	msg.rej.reason = PLX_CM_REASON_TIMEOUT;
+	msg.rej.local_comm_id = ids[ALICE].v;
+	msg.rej.info_length = 8;
+	for (int i = 0; i < 8; i++)
+		msg.rej.info[i] = (uint8_t)(pair.config[ALICE].ca_guid >> (56 - 8 * i));
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_UNKNOWN);
+	expect_alive(&pair, ids);
+	pair_close(&pair);
+}
+
+/* The question, or its answer, is lost: who asks for a connection again, has it asked again. */
+static void
+a_question_that_was_lost_is_asked_again_with_the_next_req(void **state)
+{
+	struct plx_cm_id ids[HOSTS], more[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	for (int kind = PLX_CM_DREQ; kind <= PLX_CM_DREP; kind++) {
+		pair_open(&pair);
+		pair_establish(&pair, ids);
+		pair_reboot(&pair, ALICE);
+		pair.lose[kind - PLX_CM_REQ] = 1;
+		for (int tries = 0; tries < 2; tries++) {
+			pair_expect_nothing(&pair, BOB);
+			pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+			pair_carry(&pair);
+			pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
+			assert_int_equal(pair.event.reason, PLX_CM_REASON_STALE);
+		}
+		pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+		pair_establish_more(&pair, ALICE_QPN, more);
+		pair_close(&pair);
+	}
+}
+
+/* Each try costs what a request costs: a stranger who looks for the queue pair of a connection is
+ * soon not heard any more, and what he finds then is not even asked about. */
+static void
+who_looks_for_a_queue_pair_in_use_is_limited(void **state)
+{
+	struct plx_cm_id ids[HOSTS];
+	struct plx_cm_msg msg;
+	struct pair pair;
+
+	(void)state;
+	pair_open_with(&pair, 1024, 1024, 4);
+	pair_establish(&pair, ids);
+	for (uint32_t i = 0; i < PLX_CM_SOURCE_BURST; i++) {
+		msg = req_of_alice(&pair, 5 + i, ALICE_QPN);
+		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
+		pair_carry(&pair);
+	}
+	pair_forget(&pair);
+	msg = req_of_alice(&pair, 4711, ALICE_QPN);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_LIMITED);
+	msg = req_of_alice(&pair, 4712, ALICE_QPN + 1);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_LIMITED);
+	pair_carry(&pair);
+	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 0);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->source_full, 2);
+	expect_alive(&pair, ids);
+	pair_close(&pair);
+}
+
+/* The answer to a question ends a connection, and nothing else that looks like it. */
+static void
+an_answer_that_does_not_say_both_ids_ends_nothing(void **state)
+{
+	struct plx_cm_msg req, drep = {.kind = PLX_CM_DREP};
+	struct plx_ip mallory = pair_ip(4, 0x0a4d0066);
+	struct plx_cm_id ids[HOSTS];
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_establish(&pair, ids);
+	drep.drep.local_comm_id = ids[ALICE].v;
+	drep.drep.remote_comm_id = ids[BOB].v;
+	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNEXPECTED); /* not asked */
+	req = req_of_alice(&pair, 5, ALICE_QPN);
+	assert_int_equal(pair_inject(&pair, BOB, &req), PLX_CM_REFUSED);
+	pair_carry(&pair);
+	assert_int_equal(pair_inject_from(&pair, BOB, mallory, &drep), PLX_CM_UNKNOWN);
+	drep.drep.local_comm_id ^= 1;
+	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNKNOWN);
+	drep.drep.local_comm_id = 0;
+	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNKNOWN);
+	drep.drep.local_comm_id = ids[ALICE].v;
+	drep.drep.remote_comm_id = 0;
+	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNKNOWN);
+	pair_expect_nothing(&pair, BOB);
 	pair_close(&pair);
 }
 
@@ -286,6 +450,11 @@ main(void)
 		cmocka_unit_test(who_accepts_a_second_time_is_told_that_nobody_waits),
 		cmocka_unit_test(who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks),
 		cmocka_unit_test(a_late_repetition_is_not_stale),
+		cmocka_unit_test(a_req_with_a_queue_pair_in_use_ends_nothing_that_lives),
+		cmocka_unit_test(a_rej_without_our_id_ends_nothing_that_lives),
+		cmocka_unit_test(a_question_that_was_lost_is_asked_again_with_the_next_req),
+		cmocka_unit_test(who_looks_for_a_queue_pair_in_use_is_limited),
+		cmocka_unit_test(an_answer_that_does_not_say_both_ids_ends_nothing),
 		cmocka_unit_test(nobody_else_can_call_it_stale),
 		cmocka_unit_test(a_used_id_may_come_again),
 	};
