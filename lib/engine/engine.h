@@ -317,6 +317,7 @@ struct plx_qpair {
 	struct plx_list notice_link; /* in engine->notices while notices_due != 0 */
 	uint32_t notices_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
+	struct plx_death death; /* good once it failed */
 	struct plx_squeue *srq;
 	struct plx_qpair_path path;
 	uint8_t path_mac[6];

@@ -137,6 +137,7 @@ struct plx_engine_config {
 	X(ticks, "timers that fired")                                                 \
 	X(completions, "completions delivered")                                       \
 	X(cq_spilled, "completions that waited behind a full completion queue")       \
+	X(qps_failed, "queue pairs that failed")                                      \
 	X(cq_overruns, "completion queues that overran")                              \
 	X(notifications, "sleepers woken")                                            \
 	X(events, "asynchronous events delivered")
@@ -576,10 +577,11 @@ enum plx_status plx_way_destroy(struct plx_way *way) PLX_MUST_CHECK;
  */
 
 struct plx_notice {
-	uint8_t kind;     /* enum plx_event_kind */
-	uint8_t cause;    /* FAILED: enum plx_wc_status */
-	uint32_t qpn;     /* of a queue pair's event */
-	uint64_t context; /* the queue pair's context, or the cookie of the SRQ or CQ */
+	uint8_t kind;           /* enum plx_event_kind */
+	uint8_t cause;          /* FAILED: enum plx_wc_status */
+	uint32_t qpn;           /* of a queue pair's event */
+	uint64_t context;       /* the queue pair's context, or the cookie of the SRQ or CQ */
+	struct plx_death death; /* FAILED */
 };
 
 /** The next event of any object of this engine; false: none. Threads: any. */

@@ -140,6 +140,26 @@ _Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion)
 /* ---- notices ----------------------------------------------------------------------------------
  */
 
+/* Why it ended, once, as everything is at this moment: nobody can ask later. */
+static PLX_COLD void
+note_death(struct plx_engine *engine, struct plx_qpair *qp)
+{
+	struct plx_rc_view view;
+
+	plx_rc_query(qp->rc, &view);
+	qp->death = (struct plx_death){
+		.peer_qpn = view.dest_qpn,
+		.psn_unacked = view.psn_unacked.v,
+		.psn_expected = view.psn_expected.v,
+		.retries = (uint8_t)(view.retry_max - view.retries_left),
+		.retry_max = view.retry_max,
+		.rnr_retries = (uint8_t)(view.rnr_retry_max - view.rnr_retries_left),
+		.rnr_retry_max = view.rnr_retry_max,
+		.stall_ns = engine_stalled_lately(engine),
+	};
+	plx_count(&engine->counters.qps_failed, 1);
+}
+
 void
 engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event)
 {
@@ -147,8 +167,10 @@ engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_ev
 		engine_note_srq(engine, qp->srq);
 		return;
 	}
-	if (event->kind == PLX_EVENT_FAILED)
+	if (event->kind == PLX_EVENT_FAILED) {
 		qpair_set_state(qp, PLX_QP_ERROR);
+		note_death(engine, qp);
+	}
 	if (qp->conn != NULL && event->kind == PLX_EVENT_FAILED)
 		conn_on_failure(qp);
 	if (qp->conn != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
@@ -188,6 +210,8 @@ tell_qp(struct plx_engine *engine, struct plx_qpair *qp)
 					    .qpn = qp->qpn,
 					    .context = qp->context};
 
+		if (kind == PLX_EVENT_FAILED)
+			notice.death = qp->death;
 		if (!tell(engine, &notice))
 			return false;
 		qp->notices_due &= qp->notices_due - 1;

@@ -413,6 +413,7 @@ struct plx_rc_view {
 	uint32_t rd_atomic_open; /* READ and atomic requests of ours without an answer yet */
 	uint8_t rd_atomic_max;
 	uint8_t retries_left, rnr_retries_left;
+	uint8_t retry_max, rnr_retry_max;
 	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
 	bool rnr_waiting;
 	bool flushed;             /* in ERROR, and nothing is left to flush */

@@ -553,6 +553,8 @@ plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out)
 		.rd_atomic_max = qp->rd_atomic_max,
 		.retries_left = req->retries_left,
 		.rnr_retries_left = req->rnr_retries_left,
+		.retry_max = qp->retry_max,
+		.rnr_retry_max = qp->rnr_retry_max,
 		.responder_res_pending = qp->resp.res_pending,
 		.rnr_waiting = req->rnr_waiting,
 		.flushed = complete_is_flushed(qp),

@@ -278,6 +278,17 @@ enum plx_event_kind {
 
 PLX_API const char *plx_event_text(enum plx_event_kind kind);
 
+/* A queue pair as it was when it failed: comes with FAILED. Retries are those spent since the peer
+ * last acknowledged something. */
+struct plx_death {
+	uint32_t peer_qpn;
+	uint32_t psn_unacked;       /* the oldest of ours that the peer had not acknowledged */
+	uint32_t psn_expected;      /* of the peer's, the next one */
+	uint8_t retries, retry_max; /* spent, and agreed */
+	uint8_t rnr_retries, rnr_retry_max;
+	uint64_t stall_ns; /* the longest that the engine itself stood still in the last 10 s */
+};
+
 /* ---- connections ---------------------------------------------------------------------------- */
 
 /* Port spaces of RDMA's connection manager; the values are the wire's. */

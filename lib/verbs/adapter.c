@@ -204,7 +204,10 @@ plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out)
 		*out = (struct plx_async){.kind = notice.kind,
 					  .cause = notice.cause,
 					  .qpn = notice.qpn,
-					  .context = notice.context};
+					  .context = notice.context,
+					  .death = notice.death};
+		if (notice.kind == PLX_EVENT_FAILED)
+			log_async(adapter->info.name, out);
 		return true;
 	}
 	return false;

@@ -235,4 +235,7 @@ void parts_unmake(struct plx_adapter *adapter);
 /** Register the commands, once; without telemetry nothing happens. */
 void telemetry_start(void);
 
+/** One line about an event, if the limit of lines allows. */
+void log_async(const char *adapter, const struct plx_async *async);
+
 #endif

@@ -161,10 +161,11 @@ PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
 
 /* Something happened that no completion tells of. */
 struct plx_async {
-	uint8_t kind;     /* enum plx_event_kind */
-	uint8_t cause;    /* FAILED: enum plx_wc_status */
-	uint32_t qpn;     /* of a queue pair's event */
-	uint64_t context; /* of the queue pair, completion queue or SRQ */
+	uint8_t kind;           /* enum plx_event_kind */
+	uint8_t cause;          /* FAILED: enum plx_wc_status */
+	uint32_t qpn;           /* of a queue pair's event */
+	uint64_t context;       /* of the queue pair, completion queue or SRQ */
+	struct plx_death death; /* FAILED: the queue pair at that moment */
 };
 
 /** The next asynchronous event; false: none. Threads: any. */
@@ -172,6 +173,32 @@ PLX_API bool plx_adapter_next_async(struct plx_adapter *adapter, struct plx_asyn
 
 /** Readable while there is one; the adapter's own. */
 PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
+
+enum {
+	PLX_ASYNC_TEXT_BYTES = 384, /* that hold the text of any event */
+	PLX_LOG_LINES_PER_S = 10,   /* of a process; more are counted, and told of later */
+};
+
+/**
+ * One sentence about an event: of FAILED the cause, the PSNs, the retries spent, and how long the
+ * engine itself stood still. Longer than `bytes` it is cut.
+ *
+ * @param text [bytes]
+ * Returns: text
+ * Threads: any
+ */
+PLX_API char *plx_async_text(const struct plx_async *async, char *text, size_t bytes);
+
+/**
+ * Where lines for whoever looks after the program go, without a line end: from now on to `write`,
+ * never two at once. NULL: to stderr when POLLUX_LOG is set in the environment, else nowhere; so it
+ * is at first. There is a line for each queue pair that failed, said by the thread that takes the
+ * event with plx_adapter_next_async(); at most PLX_LOG_LINES_PER_S are written.
+ *
+ * @param write must not call plx_log_to()
+ * Threads: any
+ */
+PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *context);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

@@ -215,6 +215,56 @@ whoever_comes_when_it_was_told_to_is_not_late(void **state)
 	pair_close(&pair);
 }
 
+/* What a queue pair died of, with what only the engine knows: how long it was away itself. */
+static void
+a_death_is_told_with_the_retries_and_the_stall(void **state)
+{
+	const uint64_t away = 345 * PLX_MSEC;
+	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
+	struct pair_options options;
+	struct plx_notice notice;
+	struct plx_wc wc;
+	uint32_t told = 0;
+
+	(void)state;
+	for (int stalls = 0; stalls < 3; stalls++) {
+		connect_for(&options, 5 * PLX_MSEC, 3);
+		pair_pass(&pair, PLX_MSEC);
+		if (stalls == 2)
+			pair.now += 2 * away;
+		pair_pass(&pair, stalls == 2 ? 3 * STALLS_SPAN_NS : PLX_MSEC);
+		b->port.hold = true;
+		assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
+		if (stalls > 0) {
+			pair_run(&pair, 1);
+			pair.now += away;
+		}
+		for (int i = 0; i < 100 && plx_cqueue_poll(a->send_cq, &wc, 1) == 0; i++)
+			pair_pass(&pair, PLX_MSEC);
+		assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
+		while (plx_engine_next_notice(a->engine, &notice)) {
+			if (notice.kind != PLX_EVENT_FAILED)
+				continue;
+			told++;
+			assert_int_equal(notice.cause, PLX_WC_RETRY_EXCEEDED);
+			assert_int_equal(notice.death.peer_qpn, plx_qpair_number(b->qp));
+			assert_int_equal(notice.death.psn_unacked, a->qp->first_psn.v);
+			assert_int_equal(notice.death.psn_expected, b->qp->first_psn.v);
+			assert_int_equal(notice.death.retry_max, 3);
+			assert_int_equal(notice.death.retries, 3);
+			assert_int_equal(notice.death.rnr_retries, 0);
+			if (stalls > 0)
+				assert_in_range(notice.death.stall_ns, away, away + PLX_MSEC);
+			else
+				assert_int_equal(notice.death.stall_ns, 0);
+		}
+		assert_int_equal(plx_engine_counters(a->engine)->qps_failed, 1);
+		b->port.hold = false;
+		pair_close(&pair);
+	}
+	assert_int_equal(told, 3);
+}
+
 /* ---- a clock that goes back --------------------------------------------------------------------
  */
 
@@ -284,6 +334,7 @@ main(void)
 		cmocka_unit_test(own_absence_is_not_a_peers_silence),
 		cmocka_unit_test(a_silent_peer_is_given_up_in_time),
 		cmocka_unit_test(whoever_comes_when_it_was_told_to_is_not_late),
+		cmocka_unit_test(a_death_is_told_with_the_retries_and_the_stall),
 		cmocka_unit_test(a_clock_that_steps_back_ends_nothing),
 		cmocka_unit_test(two_clocks_that_differ_are_not_added_up),
 	};

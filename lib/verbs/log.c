@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Lines for whoever looks after a program: why a queue pair failed. They are written on the thread
+ * that takes the event, never on an engine's, and no more than PLX_LOG_LINES_PER_S of them, since a
+ * peer can make many queue pairs fail. Start with log_async().
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "objects.h"
+
+enum {
+	LINE_BYTES = PLX_ASYNC_TEXT_BYTES + 128,
+};
+
+static struct {
+	pthread_mutex_t lock;
+	void (*write)(void *context, const char *line);
+	void *context;
+	time_t second; /* that `written` lines were written in */
+	uint32_t written;
+	uint64_t left_out; /* since the last line */
+} sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+char *
+plx_async_text(const struct plx_async *async, char *text, size_t bytes)
+{
+	const struct plx_death *death = &async->death;
+
+	if (async->kind != PLX_EVENT_FAILED) {
+		snprintf(text, bytes, "%s", plx_event_text((enum plx_event_kind)async->kind));
+		return text;
+	}
+	snprintf(text, bytes,
+		 "queue pair 0x%06" PRIx32 " (peer 0x%06" PRIx32 ") failed: %s; oldest PSN not "
+		 "acknowledged 0x%06" PRIx32 ", next PSN expected 0x%06" PRIx32
+		 "; %u of %u retries and %u of %u RNR retries spent; the engine stood still for up "
+		 "to "
+		 "%" PRIu64 " ms in the last 10 s",
+		 async->qpn, death->peer_qpn, plx_wc_text((enum plx_wc_status)async->cause),
+		 death->psn_unacked, death->psn_expected, death->retries, death->retry_max,
+		 death->rnr_retries, death->rnr_retry_max, death->stall_ns / PLX_MSEC);
+	return text;
+}
+
+void
+plx_log_to(void (*write)(void *context, const char *line), void *context)
+{
+	pthread_mutex_lock(&sink.lock);
+	sink.write = write;
+	sink.context = context;
+	pthread_mutex_unlock(&sink.lock);
+}
+
+static void
+to_stderr(void *context, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "pollux: %s\n", line);
+}
+
+/* Under the lock. Returns: one more line may be written in this second */
+static bool
+may_write(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec != sink.second) {
+		sink.second = now.tv_sec;
+		sink.written = 0;
+	}
+	if (sink.written >= PLX_LOG_LINES_PER_S) {
+		sink.left_out++;
+		return false;
+	}
+	sink.written++;
+	return true;
+}
+
+static void
+write_line(void (*write)(void *context, const char *line), const char *line)
+{
+	char more[LINE_BYTES + 64];
+
+	if (sink.left_out == 0) {
+		write(sink.context, line);
+		return;
+	}
+	snprintf(more, sizeof(more), "%s (%" PRIu64 " lines before this one were left out)", line,
+		 sink.left_out);
+	sink.left_out = 0;
+	write(sink.context, more);
+}
+
+void
+log_async(const char *adapter, const struct plx_async *async)
+{
+	char text[PLX_ASYNC_TEXT_BYTES], line[LINE_BYTES];
+	void (*write)(void *context, const char *line);
+
+	pthread_mutex_lock(&sink.lock);
+	write = sink.write;
+	if (write == NULL && secure_getenv("POLLUX_LOG") != NULL)
+		write = to_stderr;
+	if (write != NULL && may_write()) {
+		snprintf(line, sizeof(line), "%s: %s", adapter,
+			 plx_async_text(async, text, sizeof(text)));
+		write_line(write, line);
+	}
+	pthread_mutex_unlock(&sink.lock);
+}

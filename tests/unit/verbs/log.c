@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Why a queue pair failed, as whoever looks after a program is told: once, with everything that
+ * explains it, and never more lines than the limit. Start with the table of tests at the end.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duo.h"
+#include "objects.h"
+
+static struct {
+	uint32_t lines;
+	uint64_t left_out; /* that lines have told of */
+	char last[1024];
+} heard;
+
+static void
+hear_line(void *context, const char *line)
+{
+	const char *more = strstr(line, " (");
+
+	assert_ptr_equal(context, &heard);
+	assert_null(strchr(line, '\n'));
+	heard.lines++;
+	snprintf(heard.last, sizeof(heard.last), "%s", line);
+	while (more != NULL && strstr(more, "were left out") != NULL) {
+		unsigned long n = strtoul(more + 2, NULL, 10);
+
+		if (n > 0)
+			heard.left_out += n;
+		more = n > 0 ? NULL : strstr(more + 2, " (");
+	}
+}
+
+static void
+listen_to_log(void)
+{
+	memset(&heard, 0, sizeof(heard));
+	plx_log_to(hear_line, &heard);
+}
+
+/* The limit counts by seconds of the clock: what came before shall not count here. */
+static void
+await_next_second(void)
+{
+	uint64_t second = duo_ns() / PLX_SEC;
+
+	duo_until(duo_ns() / PLX_SEC > second);
+}
+
+static void
+the_cause_of_a_failed_queue_pair_is_said_once(void **state)
+{
+	struct duo_options options = duo_usual();
+	char text[PLX_ASYNC_TEXT_BYTES], number[16];
+	struct plx_async async;
+	struct beyond beyond;
+	struct duo *duo;
+
+	(void)state;
+	options.link.retry = 2;
+	options.link.ack_timeout = 8; /* 1 ms */
+	duo = duo_open(&options);
+	beyond = at_peer(&duo->b, 0);
+	snprintf(number, sizeof(number), "0x%06x", plx_qpair_number(duo->a.qp->pair));
+	duo_drop_asyncs(duo->a.adapter);
+	await_next_second();
+	listen_to_log();
+	assert_int_equal(plx_qp_destroy(duo->b.qp), PLX_OK);
+	duo->b.qp = NULL;
+	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
+	duo_expect(duo->a.send_cq, 1, PLX_WC_RETRY_EXCEEDED);
+	do
+		async = duo_async(duo->a.adapter);
+	while (async.kind != PLX_EVENT_FAILED);
+	duo_settle();
+	duo_drop_asyncs(duo->a.adapter);
+	assert_int_equal(async.cause, PLX_WC_RETRY_EXCEEDED);
+	assert_int_equal(async.death.retries, 2);
+	assert_int_equal(async.death.retry_max, 2);
+	assert_int_equal(heard.lines, 1);
+	assert_ptr_equal(plx_async_text(&async, text, sizeof(text)), text);
+	assert_non_null(strstr(heard.last, text));
+	assert_non_null(strstr(text, number));
+	assert_non_null(strstr(text, plx_wc_text(PLX_WC_RETRY_EXCEEDED)));
+	assert_non_null(strstr(text, "2 of 2 retries"));
+	assert_non_null(strstr(text, "the engine stood still for up to"));
+	plx_log_to(NULL, NULL);
+	duo_close(duo);
+}
+
+/* As long as it can become, it fits; a shorter place has its beginning. */
+static void
+the_longest_text_fits(void **state)
+{
+	struct plx_async async = {.kind = PLX_EVENT_FAILED, .qpn = PLX_PSN_MASK};
+	char text[PLX_ASYNC_TEXT_BYTES + 1], cut[10];
+
+	(void)state;
+	memset(&async.death, 0xff, sizeof(async.death));
+	async.death.peer_qpn = async.death.psn_unacked = async.death.psn_expected = PLX_PSN_MASK;
+	for (uint8_t cause = 0; cause < PLX_WC_COUNT; cause++) {
+		async.cause = cause;
+		plx_async_text(&async, text, sizeof(text));
+		assert_true(strlen(text) < PLX_ASYNC_TEXT_BYTES);
+		plx_async_text(&async, cut, sizeof(cut));
+		assert_int_equal(strlen(cut), sizeof(cut) - 1);
+		assert_memory_equal(cut, text, sizeof(cut) - 1);
+	}
+	for (uint8_t kind = 0; kind < PLX_EVENT_COUNT; kind++) {
+		async.kind = kind;
+		assert_true(strlen(plx_async_text(&async, text, sizeof(text))) > 0);
+	}
+}
+
+static void
+more_lines_than_the_limit_are_counted(void **state)
+{
+	const struct plx_async async = {.kind = PLX_EVENT_FAILED, .cause = PLX_WC_FLUSHED};
+	const uint32_t calls = 1000;
+	uint64_t from;
+
+	(void)state;
+	await_next_second();
+	listen_to_log();
+	from = duo_ns() / PLX_SEC;
+	for (uint32_t i = 0; i < calls; i++)
+		log_async("test", &async);
+	assert_true(heard.lines >= PLX_LOG_LINES_PER_S);
+	assert_true(heard.lines <= PLX_LOG_LINES_PER_S * (duo_ns() / PLX_SEC - from + 1));
+	await_next_second();
+	log_async("test", &async);
+	assert_int_equal(heard.lines + heard.left_out, calls + 1);
+	plx_log_to(NULL, NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DUO_TEST(the_cause_of_a_failed_queue_pair_is_said_once),
+		DUO_TEST(the_longest_text_fits),
+		DUO_TEST(more_lines_than_the_limit_are_counted),
+	};
+
+	return duo_run("log", tests, PLX_COUNT_OF(tests));
+}
