@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ enum {
 	NS_PER_TICK = 100,
 	NS_PER_SECOND = 1000000000,
 	MS_PER_SECOND = 1000,
+	INCREMENT = 156250,  /* [100 ns] between two steps of the clock, as Windows counts them */
 	GROUP = 64,          /* processors in a group */
 	GRANULARITY = 65536, /* of addresses that VirtualAlloc chooses */
 	AMD64 = 8664,        /* PROCESSOR_AMD_X8664 */
@@ -113,6 +115,22 @@ GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
 		*kernel = file_time((times.system + times.irq + times.softirq + idling) * unit);
 	if (user)
 		*user = file_time((times.user + times.nice) * unit);
+	return TRUE;
+}
+
+BOOL
+GetSystemTimeAdjustment(PDWORD adjustment, PDWORD increment, PBOOL disabled)
+{
+	const long long unit = 65536LL * 1000000; /* of the kernel's frequency: 2^-16 ppm */
+	struct timex now = {.modes = 0};
+
+	if (!adjustment || !increment || !disabled)
+		return win_fail(ERROR_INVALID_PARAMETER);
+	if (adjtimex(&now) < 0)
+		return win_fail(ERROR_GEN_FAILURE);
+	*increment = INCREMENT;
+	*adjustment = (DWORD)(INCREMENT + (long long)now.freq * INCREMENT / unit);
+	*disabled = (now.status & STA_UNSYNC) != 0;
 	return TRUE;
 }
 

@@ -39,6 +39,7 @@ static const struct {
 	[WIN_FILE] = {NULL, win_file_destroy},
 	[WIN_PORT] = {win_port_close, NULL},
 	[WIN_THREAD] = {win_thread_close, NULL},
+	[WIN_DISK] = {NULL, win_disk_destroy},
 };
 
 static size_t

@@ -93,6 +93,15 @@ HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T bytes)
 	return block + 1;
 }
 
+SIZE_T
+HeapSize(HANDLE heap, DWORD flags, LPCVOID memory)
+{
+	struct block *block = block_of(heap, (void *)(uintptr_t)memory);
+
+	(void)flags;
+	return block ? block->bytes : (SIZE_T)-1;
+}
+
 BOOL
 HeapFree(HANDLE heap, DWORD flags, LPVOID memory)
 {

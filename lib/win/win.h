@@ -31,6 +31,7 @@ enum win_kind {
 	WIN_FILE,
 	WIN_PORT,
 	WIN_THREAD,
+	WIN_DISK, /* a file of the system */
 	WIN_KINDS,
 };
 
@@ -214,6 +215,11 @@ struct plx_file {
  * has one already */
 bool win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key);
 void win_file_destroy(struct win_object *object);
+
+/* ---- disk.c -----------------------------------------------------------------------------------
+ */
+
+void win_disk_destroy(struct win_object *object);
 
 /* ---- thread.c ---------------------------------------------------------------------------------
  */

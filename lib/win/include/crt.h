@@ -15,6 +15,7 @@
 
 #include "windef.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -29,6 +31,7 @@ typedef int errno_t;
 typedef size_t rsize_t;
 
 #define _TRUNCATE ((size_t)-1)
+#define STRUNCATE 80 /* a result: with _TRUNCATE some of it did not fit */
 #define _MAX_PATH MAX_PATH
 
 #if !defined(__cplusplus) && !defined(__USE_GNU)
@@ -37,6 +40,11 @@ int fcloseall(void);
 int fileno(FILE *file);
 int posix_memalign(void **block, size_t alignment, size_t bytes);
 char *strdup(const char *s);
+size_t strnlen(const char *s, size_t size);
+size_t wcsnlen(const wchar_t *s, size_t size);
+struct tm;
+struct tm *gmtime_r(const time_t *from, struct tm *to);
+struct tm *localtime_r(const time_t *from, struct tm *to);
 char *strtok_r(char *s, const char *separators, char **rest);
 int wcscasecmp(const wchar_t *a, const wchar_t *b);
 int wcsncasecmp(const wchar_t *a, const wchar_t *b, size_t n);
@@ -154,8 +162,11 @@ _aligned_free(void *block)
 			n++;                                                                   \
 		if (n >= size && count != _TRUNCATE)                                           \
 			return ERANGE;                                                         \
-		if (n >= size)                                                                 \
-			n = size - 1;                                                          \
+		if (n >= size) {                                                               \
+			memcpy(to, from, (size - 1) * sizeof(kind));                           \
+			to[size - 1] = 0;                                                      \
+			return STRUNCATE;                                                      \
+		}                                                                              \
 		memcpy(to, from, n * sizeof(kind));                                            \
 		to[n] = 0;                                                                     \
 		return 0;                                                                      \

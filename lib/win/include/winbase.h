@@ -11,6 +11,8 @@
 #include "winnt.h"
 #include "winerror.h"
 
+#include <stdarg.h>
+
 #define INFINITE       0xFFFFFFFF
 #define WAIT_OBJECT_0  0
 #define WAIT_ABANDONED 0x80
@@ -168,6 +170,15 @@ BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *hz) PLX_WIN_NAME(QueryPerfo
 DWORD WINAPI GetTickCount(void) PLX_WIN_NAME(GetTickCount);
 ULONGLONG WINAPI GetTickCount64(void) PLX_WIN_NAME(GetTickCount64);
 VOID WINAPI GetSystemTimeAsFileTime(LPFILETIME now) PLX_WIN_NAME(GetSystemTimeAsFileTime);
+/**
+ * How the clock of the day is corrected: by so much more or less than its increment.
+ *
+ * @param adjustment [100 ns] what is added to the clock with each increment
+ * @param increment  [100 ns] how often: 15.625 ms, as on most machines with Windows
+ * @param disabled   TRUE: nobody disciplines the clock (adjtimex() says it is not synchronized)
+ */
+BOOL WINAPI GetSystemTimeAdjustment(PDWORD adjustment, PDWORD increment, PBOOL disabled)
+	PLX_WIN_NAME(GetSystemTimeAdjustment);
 BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
 	PLX_WIN_NAME(GetSystemTimes);
 
@@ -181,6 +192,39 @@ LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T bytes) PLX_WIN_NAME(Hea
 LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID block, SIZE_T bytes)
 	PLX_WIN_NAME(HeapReAlloc);
 BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID block) PLX_WIN_NAME(HeapFree);
+/** Returns: [bytes] what was asked for; -1: it is no block of the heap */
+SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID block) PLX_WIN_NAME(HeapSize);
+
+/* Local and global memory is the process heap's. A handle of moveable memory is its address: it
+ * never moves, and a lock is a look. */
+#define LMEM_FIXED    0x0000
+#define LMEM_MOVEABLE 0x0002
+#define LMEM_ZEROINIT 0x0040
+#define LHND          (LMEM_MOVEABLE | LMEM_ZEROINIT)
+#define LPTR          (LMEM_FIXED | LMEM_ZEROINIT)
+#define GMEM_FIXED    LMEM_FIXED
+#define GMEM_MOVEABLE LMEM_MOVEABLE
+#define GMEM_ZEROINIT LMEM_ZEROINIT
+#define GHND          LHND
+#define GPTR          LPTR
+
+/** Errors: ERROR_INVALID_PARAMETER (flags), ERROR_NOT_ENOUGH_MEMORY */
+HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes) PLX_WIN_NAME(LocalAlloc);
+HLOCAL WINAPI LocalReAlloc(HLOCAL memory, SIZE_T bytes, UINT flags) PLX_WIN_NAME(LocalReAlloc);
+/** Returns: NULL; the handle: it is none, ERROR_INVALID_HANDLE. NULL may be freed */
+HLOCAL WINAPI LocalFree(HLOCAL memory) PLX_WIN_NAME(LocalFree);
+/** Returns: [bytes] 0: it is no handle, ERROR_INVALID_HANDLE */
+SIZE_T WINAPI LocalSize(HLOCAL memory) PLX_WIN_NAME(LocalSize);
+LPVOID WINAPI LocalLock(HLOCAL memory) PLX_WIN_NAME(LocalLock);
+/** Returns: FALSE and NO_ERROR: nothing is locked any more */
+BOOL WINAPI LocalUnlock(HLOCAL memory) PLX_WIN_NAME(LocalUnlock);
+#define GlobalAlloc   LocalAlloc
+#define GlobalReAlloc LocalReAlloc
+#define GlobalFree    LocalFree
+#define GlobalSize    LocalSize
+#define GlobalLock    LocalLock
+#define GlobalUnlock  LocalUnlock
+
 LPVOID WINAPI VirtualAlloc(LPVOID at, SIZE_T bytes, DWORD type, DWORD protect)
 	PLX_WIN_NAME(VirtualAlloc);
 BOOL WINAPI VirtualFree(LPVOID at, SIZE_T bytes, DWORD type) PLX_WIN_NAME(VirtualFree);
@@ -213,7 +257,83 @@ DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD chars)
 DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD chars)
 	PLX_WIN_NAME(ExpandEnvironmentStringsW);
 
+/* ---- text ------------------------------------------------------------------------------------
+ *
+ * NULL is an empty string to the lengths and comparisons. Order is that of code points, without
+ * case by Unicode's simple mapping; Windows sorts by the user's language. The copies are not
+ * bounded, as there: strcpy_s() is.
+ */
+
+int WINAPI lstrlenA(LPCSTR text) PLX_WIN_NAME(lstrlenA);
+int WINAPI lstrlenW(LPCWSTR text) PLX_WIN_NAME(lstrlenW);
+/** Returns: below 0, 0, above 0 */
+int WINAPI lstrcmpA(LPCSTR a, LPCSTR b) PLX_WIN_NAME(lstrcmpA);
+int WINAPI lstrcmpW(LPCWSTR a, LPCWSTR b) PLX_WIN_NAME(lstrcmpW);
+int WINAPI lstrcmpiA(LPCSTR a, LPCSTR b) PLX_WIN_NAME(lstrcmpiA);
+int WINAPI lstrcmpiW(LPCWSTR a, LPCWSTR b) PLX_WIN_NAME(lstrcmpiW);
+/** Returns: to; NULL: one of them is NULL */
+LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) PLX_WIN_NAME(lstrcpyA);
+LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) PLX_WIN_NAME(lstrcpyW);
+LPSTR WINAPI lstrcatA(LPSTR to, LPCSTR from) PLX_WIN_NAME(lstrcatA);
+LPWSTR WINAPI lstrcatW(LPWSTR to, LPCWSTR from) PLX_WIN_NAME(lstrcatW);
+/** @param room [characters] with the 0 at the end; what does not fit is cut off */
+LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room) PLX_WIN_NAME(lstrcpynA);
+LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int room) PLX_WIN_NAME(lstrcpynW);
+
+#define FORMAT_MESSAGE_IGNORE_INSERTS  0x00000200
+#define FORMAT_MESSAGE_FROM_STRING     0x00000400
+#define FORMAT_MESSAGE_FROM_HMODULE    0x00000800
+#define FORMAT_MESSAGE_FROM_SYSTEM     0x00001000
+#define FORMAT_MESSAGE_ARGUMENT_ARRAY  0x00002000
+#define FORMAT_MESSAGE_ALLOCATE_BUFFER 0x00000100
+#define FORMAT_MESSAGE_MAX_WIDTH_MASK  0x000000FF
+
+/**
+ * The text of an error, or of a definition with inserts (%1, %2!08x!, %n, %0, %%).
+ *
+ * @param flags     FROM_SYSTEM: of the errors of winerror.h and winsock2.h, and of HRESULTs made of
+ *                  them, in English. FROM_STRING: source is the definition. The low byte: 0, the
+ *                  characters of a line, or FORMAT_MESSAGE_MAX_WIDTH_MASK for a single line
+ * @param size      [characters] of the buffer; with ALLOCATE_BUFFER the least, `buffer` is the
+ *                  address of a pointer, and LocalFree() frees it
+ * @param arguments a va_list *, or with ARGUMENT_ARRAY a DWORD_PTR *
+ * Returns: [characters] without the 0; 0: ERROR_INSUFFICIENT_BUFFER, ERROR_MR_MID_NOT_FOUND,
+ * ERROR_RESOURCE_LANG_NOT_FOUND (neither neutral nor English), ERROR_RESOURCE_TYPE_NOT_FOUND
+ * (FROM_HMODULE: libraries have no tables here), ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY
+ */
+DWORD WINAPI FormatMessageA(DWORD flags, LPCVOID source, DWORD message, DWORD language,
+			    LPSTR buffer, DWORD size, va_list *arguments)
+	PLX_WIN_NAME(FormatMessageA);
+DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD message, DWORD language,
+			    LPWSTR buffer, DWORD size, va_list *arguments)
+	PLX_WIN_NAME(FormatMessageW);
+
+/** The arguments of the process, quoted so that CommandLineToArgvW() gives them back. The memory is
+ * the library's. */
+LPSTR WINAPI GetCommandLineA(void) PLX_WIN_NAME(GetCommandLineA);
+LPWSTR WINAPI GetCommandLineW(void) PLX_WIN_NAME(GetCommandLineW);
+
 PLX_WIN_END
+
+#ifdef UNICODE
+#define lstrlen        lstrlenW
+#define lstrcmp        lstrcmpW
+#define lstrcmpi       lstrcmpiW
+#define lstrcpy        lstrcpyW
+#define lstrcat        lstrcatW
+#define lstrcpyn       lstrcpynW
+#define FormatMessage  FormatMessageW
+#define GetCommandLine GetCommandLineW
+#else
+#define lstrlen        lstrlenA
+#define lstrcmp        lstrcmpA
+#define lstrcmpi       lstrcmpiA
+#define lstrcpy        lstrcpyA
+#define lstrcat        lstrcatA
+#define lstrcpyn       lstrcpynA
+#define FormatMessage  FormatMessageA
+#define GetCommandLine GetCommandLineA
+#endif
 
 #ifdef UNICODE
 #define CreateEvent              CreateEventW

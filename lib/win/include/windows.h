@@ -12,7 +12,9 @@
 #include "winerror.h"
 #include "winbase.h"
 #include "synchapi.h"
+#include "fileapi.h"
 #include "crt.h"
+#include "crtsecure.h"
 #ifndef PLX_WIN_PLAIN_CRT
 #include "crtformat.h"
 #endif

@@ -34,6 +34,10 @@ HRESULT_FROM_WIN32(DWORD error)
 	return (HRESULT)((error & 0xFFFF) | (FACILITY_WIN32 << 16) | 0x80000000U);
 }
 
+#define _HRESULT_TYPEDEF_(number)    ((HRESULT)number)
+#define _NDIS_ERROR_TYPEDEF_(number) ((DWORD)number)
+#define __HRESULT_FROM_WIN32(error)  HRESULT_FROM_WIN32(error)
+
 #define S_OK                  ((HRESULT)0)
 #define S_FALSE               ((HRESULT)1)
 #define NOERROR               ((HRESULT)0)
@@ -49,6 +53,13 @@ HRESULT_FROM_WIN32(DWORD error)
 #define E_OUTOFMEMORY         ((HRESULT)0x8007000E)
 #define E_INVALIDARG          ((HRESULT)0x80070057)
 #define CLASS_E_NOAGGREGATION ((HRESULT)0x80040110)
+
+#define E_BOUNDS                ((HRESULT)0x8000000B)
+#define E_CHANGED_STATE         ((HRESULT)0x8000000C)
+#define E_NOT_SUFFICIENT_BUFFER HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER)
+#define E_NOT_VALID_STATE       HRESULT_FROM_WIN32(ERROR_INVALID_STATE)
+#define E_NOT_SET               HRESULT_FROM_WIN32(ERROR_NOT_FOUND)
+#define E_TIME_CRITICAL_THREAD  ((HRESULT)0x800701A0)
 
 #define CLASS_E_CLASSNOTAVAILABLE ((HRESULT)0x80040111)
 
@@ -108,5 +119,39 @@ HRESULT_FROM_WIN32(DWORD error)
 #define ERROR_NO_SYSTEM_RESOURCES        1450
 #define ERROR_TIMEOUT                    1460
 #define ERROR_DEVICE_REMOVED             1617
-
+#define ERROR_TOO_MANY_OPEN_FILES        4
+#define ERROR_INVALID_ACCESS             12
+#define ERROR_INVALID_DATA               13
+#define ERROR_NOT_SAME_DEVICE            17
+#define ERROR_WRITE_PROTECT              19
+#define ERROR_NOT_READY                  21
+#define ERROR_BAD_COMMAND                22
+#define ERROR_CRC                        23
+#define ERROR_WRITE_FAULT                29
+#define ERROR_READ_FAULT                 30
+#define ERROR_LOCK_VIOLATION             33
+#define ERROR_FILE_EXISTS                80
+#define ERROR_BROKEN_PIPE                109
+#define ERROR_DISK_FULL                  112
+#define ERROR_INVALID_NAME               123
+#define ERROR_NEGATIVE_SEEK              131
+#define ERROR_DIR_NOT_EMPTY              145
+#define ERROR_BAD_ARGUMENTS              160
+#define ERROR_BAD_PATHNAME               161
+#define ERROR_FILENAME_EXCED_RANGE       206
+#define ERROR_FILE_TOO_LARGE             223
+#define ERROR_DIRECTORY                  267
+#define ERROR_MR_MID_NOT_FOUND           317
+#define ERROR_ARITHMETIC_OVERFLOW        534
+#define ERROR_IO_DEVICE                  1117
+#define ERROR_RESOURCE_LANG_NOT_FOUND    1815
+#define ERROR_RESOURCE_TYPE_NOT_FOUND    1813
+#define ERROR_INTERNAL_ERROR             1359
+#define ERROR_INVALID_FLAGS              1004
+#define ERROR_CANCELLED                  1223
+#define ERROR_INVALID_STATE              5023
+#define ERROR_UNHANDLED_EXCEPTION        574
+#define ERROR_NO_UNICODE_TRANSLATION     1113
+#define ERROR_INVALID_USER_BUFFER        1784
+#define ERROR_NETNAME_DELETED            64
 #endif

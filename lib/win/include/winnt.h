@@ -112,6 +112,124 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define CONTAINING_RECORD(address, type, field) \
 	((type *)((char *)(address) - __builtin_offsetof(type, field)))
 
+/* Operators for an enumeration of flags, which C has anyway. */
+#ifdef __cplusplus
+#include <type_traits>
+
+#define DEFINE_ENUM_FLAG_OPERATORS(E)                                                  \
+	extern "C++" {                                                                 \
+	inline constexpr E                                                             \
+	operator|(E a, E b)                                                            \
+	{                                                                              \
+		return static_cast<E>(static_cast<std::underlying_type<E>::type>(a) |  \
+				      static_cast<std::underlying_type<E>::type>(b));  \
+	}                                                                              \
+	inline constexpr E                                                             \
+	operator&(E a, E b)                                                            \
+	{                                                                              \
+		return static_cast<E>(static_cast<std::underlying_type<E>::type>(a) &  \
+				      static_cast<std::underlying_type<E>::type>(b));  \
+	}                                                                              \
+	inline constexpr E                                                             \
+	operator^(E a, E b)                                                            \
+	{                                                                              \
+		return static_cast<E>(static_cast<std::underlying_type<E>::type>(a) ^  \
+				      static_cast<std::underlying_type<E>::type>(b));  \
+	}                                                                              \
+	inline constexpr E                                                             \
+	operator~(E a)                                                                 \
+	{                                                                              \
+		return static_cast<E>(~static_cast<std::underlying_type<E>::type>(a)); \
+	}                                                                              \
+	inline E &                                                                     \
+	operator|=(E &a, E b)                                                          \
+	{                                                                              \
+		return a = a | b;                                                      \
+	}                                                                              \
+	inline E &                                                                     \
+	operator&=(E &a, E b)                                                          \
+	{                                                                              \
+		return a = a & b;                                                      \
+	}                                                                              \
+	inline E &                                                                     \
+	operator^=(E &a, E b)                                                          \
+	{                                                                              \
+		return a = a ^ b;                                                      \
+	}                                                                              \
+	}
+#else
+#define DEFINE_ENUM_FLAG_OPERATORS(E)
+#endif
+
+/* The end of the process, at once and with nothing run; the code is for a debugger. */
+static inline DECLSPEC_NORETURN void
+__fastfail(unsigned int code)
+{
+	volatile unsigned int seen = code;
+
+	(void)seen;
+	__builtin_trap();
+}
+#define FAST_FAIL_LEGACY_GS_VIOLATION        0
+#define FAST_FAIL_STACK_COOKIE_CHECK_FAILURE 2
+#define FAST_FAIL_CORRUPT_LIST_ENTRY         3
+#define FAST_FAIL_INVALID_ARG                5
+#define FAST_FAIL_FATAL_APP_EXIT             7
+#define FAST_FAIL_RANGE_CHECK_FAILURE        8
+#define FAST_FAIL_INVALID_REFERENCE_COUNT    14
+
+/* Text for a debugger, of which nothing remains. */
+#define __annotation(...) ((void)0)
+
+/* ---- languages ---------------------------------------------------------------------------------
+ */
+
+#define MAKELANGID(primary, sub) ((WORD)((WORD)(sub) << 10 | (WORD)(primary)))
+#define PRIMARYLANGID(id)        ((WORD)(id)&0x3ff)
+#define SUBLANGID(id)            ((WORD)(id) >> 10)
+#define MAKELCID(language, sort) ((DWORD)(WORD)(sort) << 16 | (DWORD)(WORD)(language))
+#define LANGIDFROMLCID(lcid)     ((WORD)(lcid))
+
+#define LANG_NEUTRAL          0x00
+#define LANG_ENGLISH          0x09
+#define LANG_INVARIANT        0x7f
+#define SUBLANG_NEUTRAL       0x00
+#define SUBLANG_DEFAULT       0x01
+#define SUBLANG_SYS_DEFAULT   0x02
+#define SUBLANG_ENGLISH_US    0x01
+#define SUBLANG_ENGLISH_UK    0x02
+#define SORT_DEFAULT          0x0
+#define LANG_SYSTEM_DEFAULT   MAKELANGID(LANG_NEUTRAL, SUBLANG_SYS_DEFAULT)
+#define LANG_USER_DEFAULT     MAKELANGID(LANG_NEUTRAL, SUBLANG_DEFAULT)
+#define LOCALE_NEUTRAL        MAKELCID(MAKELANGID(LANG_NEUTRAL, SUBLANG_NEUTRAL), SORT_DEFAULT)
+#define LOCALE_SYSTEM_DEFAULT MAKELCID(LANG_SYSTEM_DEFAULT, SORT_DEFAULT)
+#define LOCALE_USER_DEFAULT   MAKELCID(LANG_USER_DEFAULT, SORT_DEFAULT)
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+#define GENERIC_READ                 0x80000000
+#define GENERIC_WRITE                0x40000000
+#define GENERIC_EXECUTE              0x20000000
+#define GENERIC_ALL                  0x10000000
+#define FILE_READ_DATA               0x0001
+#define FILE_WRITE_DATA              0x0002
+#define FILE_APPEND_DATA             0x0004
+#define FILE_READ_ATTRIBUTES         0x0080
+#define FILE_WRITE_ATTRIBUTES        0x0100
+#define FILE_SHARE_READ              0x1
+#define FILE_SHARE_WRITE             0x2
+#define FILE_SHARE_DELETE            0x4
+#define FILE_ATTRIBUTE_READONLY      0x00000001
+#define FILE_ATTRIBUTE_HIDDEN        0x00000002
+#define FILE_ATTRIBUTE_SYSTEM        0x00000004
+#define FILE_ATTRIBUTE_DIRECTORY     0x00000010
+#define FILE_ATTRIBUTE_ARCHIVE       0x00000020
+#define FILE_ATTRIBUTE_DEVICE        0x00000040
+#define FILE_ATTRIBUTE_NORMAL        0x00000080
+#define FILE_ATTRIBUTE_TEMPORARY     0x00000100
+#define FILE_ATTRIBUTE_REPARSE_POINT 0x00000400
+
 /* The casts are for objects of classes, which gcc does not want to be filled. */
 #define RtlZeroMemory(to, bytes)       ((void)memset((void *)(to), 0, (bytes)))
 #define RtlFillMemory(to, bytes, fill) ((void)memset((void *)(to), (fill), (bytes)))

@@ -32,6 +32,22 @@ the_counter_counts_100_ns(void **state)
 	assert_false(QueryPerformanceFrequency(NULL));
 }
 
+static void
+the_clock_of_the_day_is_hardly_adjusted(void **state)
+{
+	DWORD adjustment = 0, increment = 0;
+	BOOL disabled = 7;
+
+	(void)state;
+	assert_true(GetSystemTimeAdjustment(&adjustment, &increment, &disabled));
+	assert_int_equal(increment, 156250);
+	/* the kernel's limit is 500 ppm */
+	assert_in_range(adjustment, 156250 - 79, 156250 + 79);
+	assert_true(disabled == TRUE || disabled == FALSE);
+	assert_false(GetSystemTimeAdjustment(NULL, &increment, &disabled));
+	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
+}
+
 static uint64_t
 of(FILETIME time)
 {
@@ -282,6 +298,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_counter_counts_100_ns),
+		cmocka_unit_test(the_clock_of_the_day_is_hardly_adjusted),
 		cmocka_unit_test(times_are_those_of_the_system),
 		cmocka_unit_test(the_machine_is_described),
 		cmocka_unit_test(the_heap_gives_grows_and_takes),

@@ -99,6 +99,37 @@ Machine()
 	CHECK(HeapFree(GetProcessHeap(), 0, block));
 }
 
+enum class Rights : unsigned { None = 0, Read = 1, Write = 2, Both = 3 };
+DEFINE_ENUM_FLAG_OPERATORS(Rights)
+
+static void
+Words()
+{
+	Rights rights = Rights::Read | Rights::Write;
+	char text[8] = "";
+	alignas(MEMORY_ALLOCATION_ALIGNMENT) SLIST_HEADER list;
+	SLIST_ENTRY entry;
+
+	CHECK(rights == Rights::Both && (rights & ~Rights::Read) == Rights::Write);
+	rights ^= Rights::Both;
+	CHECK(rights == Rights::None);
+	CHECK(E_NOT_VALID_STATE == (HRESULT)0x8007139F);
+	CHECK(E_NOT_SUFFICIENT_BUFFER == (HRESULT)0x8007007A);
+	CHECK(_HRESULT_TYPEDEF_(0x80004005L) == E_FAIL);
+	__annotation(L"nothing", L"remains");
+	if (text[0])
+		__fastfail(FAST_FAIL_INVALID_ARG);
+	CHECK(strcpy_s(text, "abc") == 0 && strncat_s(text, "defghij", _TRUNCATE) == STRUNCATE);
+	CHECK(_strupr_s(text) == 0 && lstrcmpiA(text, "abcdefg") == 0);
+	InitializeSListHead(&list);
+	CHECK(InterlockedPushEntrySList(&list, &entry) == NULL && QueryDepthSList(&list) == 1);
+	volatile CHAR bits = 1;
+	CHECK(InterlockedOr8(&bits, 2) == 1 && ReadNoFence8(&bits) == 3);
+	volatile LONG count = 1;
+	CHECK(InterlockedIncrementNoFence(&count) == 2 && ReadAcquire(&count) == 2);
+	CHECK(InterlockedCompareExchangeRelease(&count, 5, 2) == 2 && count == 5);
+}
+
 static void
 Interlocked()
 {
@@ -201,6 +232,7 @@ int __cdecl _tmain(int argc, TCHAR *argv[])
 	CHECK(argc == 3 && _tcsicmp(argv[1], _T("-N")) == 0);
 	Waiting();
 	Machine();
+	Words();
 	Interlocked();
 	Sockets();
 	Text();

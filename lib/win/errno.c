@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The one table from errno to the errors of Windows, of calls on files and of sockets.
+ * Start with win_error_of_errno().
+ */
+#include "status.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include <winsock2.h>
+
+struct pair {
+	int number;
+	uint32_t error;
+};
+
+static uint32_t
+look_up(const struct pair *pairs, size_t n, int number, uint32_t otherwise)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pairs[i].number == number)
+			return pairs[i].error;
+	return otherwise;
+}
+
+uint32_t
+win_error_of_errno(int number)
+{
+	static const struct pair pairs[] = {
+		{0, NO_ERROR},
+		{EACCES, ERROR_ACCESS_DENIED},
+		{EAGAIN, ERROR_NO_DATA},
+		{EBADF, ERROR_INVALID_HANDLE},
+		{EBUSY, ERROR_BUSY},
+		{EDQUOT, ERROR_DISK_FULL},
+		{EEXIST, ERROR_FILE_EXISTS},
+		{EFAULT, ERROR_NOACCESS},
+		{EFBIG, ERROR_FILE_TOO_LARGE},
+		{EINVAL, ERROR_INVALID_PARAMETER},
+		{EIO, ERROR_IO_DEVICE},
+		{EISDIR, ERROR_ACCESS_DENIED},
+		{ELOOP, ERROR_BAD_PATHNAME},
+		{EMFILE, ERROR_TOO_MANY_OPEN_FILES},
+		{ENAMETOOLONG, ERROR_FILENAME_EXCED_RANGE},
+		{ENFILE, ERROR_TOO_MANY_OPEN_FILES},
+		{ENODEV, ERROR_NOT_READY},
+		{ENOENT, ERROR_FILE_NOT_FOUND},
+		{ENOMEM, ERROR_NOT_ENOUGH_MEMORY},
+		{ENOSPC, ERROR_DISK_FULL},
+		{ENOTDIR, ERROR_PATH_NOT_FOUND},
+		{ENXIO, ERROR_NOT_READY},
+		{EPERM, ERROR_ACCESS_DENIED},
+		{EPIPE, ERROR_BROKEN_PIPE},
+		{EROFS, ERROR_WRITE_PROTECT},
+		{ESPIPE, ERROR_INVALID_FUNCTION},
+		{ETXTBSY, ERROR_SHARING_VIOLATION},
+	};
+
+	return look_up(pairs, sizeof(pairs) / sizeof(pairs[0]), number, ERROR_GEN_FAILURE);
+}
+
+int
+win_wsa_of_errno(int number)
+{
+	static const struct pair pairs[] = {
+		{0, 0},
+		{EACCES, WSAEACCES},
+		{EADDRINUSE, WSAEADDRINUSE},
+		{EADDRNOTAVAIL, WSAEADDRNOTAVAIL},
+		{EAFNOSUPPORT, WSAEAFNOSUPPORT},
+		{EAGAIN, WSAEWOULDBLOCK},
+		{EALREADY, WSAEALREADY},
+		{EBADF, WSAENOTSOCK},
+		{ECONNABORTED, WSAECONNABORTED},
+		{ECONNREFUSED, WSAECONNREFUSED},
+		{ECONNRESET, WSAECONNRESET},
+		{EDESTADDRREQ, WSAEDESTADDRREQ},
+		{EFAULT, WSAEFAULT},
+		{EHOSTDOWN, WSAEHOSTDOWN},
+		{EHOSTUNREACH, WSAEHOSTUNREACH},
+		{EINPROGRESS, WSAEINPROGRESS},
+		{EINTR, WSAEINTR},
+		{EINVAL, WSAEINVAL},
+		{EISCONN, WSAEISCONN},
+		{EMFILE, WSAEMFILE},
+		{EMSGSIZE, WSAEMSGSIZE},
+		{ENETDOWN, WSAENETDOWN},
+		{ENETRESET, WSAENETRESET},
+		{ENETUNREACH, WSAENETUNREACH},
+		{ENFILE, WSAEMFILE},
+		{ENOBUFS, WSAENOBUFS},
+		{ENOMEM, WSAENOBUFS},
+		{ENOPROTOOPT, WSAENOPROTOOPT},
+		{ENOTCONN, WSAENOTCONN},
+		{ENOTSOCK, WSAENOTSOCK},
+		{EOPNOTSUPP, WSAEOPNOTSUPP},
+		{EPERM, WSAEACCES},
+		{EPFNOSUPPORT, WSAEPFNOSUPPORT},
+		{EPIPE, WSAESHUTDOWN},
+		{EPROTONOSUPPORT, WSAEPROTONOSUPPORT},
+		{EPROTOTYPE, WSAEPROTOTYPE},
+		{ESHUTDOWN, WSAESHUTDOWN},
+		{ESOCKTNOSUPPORT, WSAESOCKTNOSUPPORT},
+		{ETIMEDOUT, WSAETIMEDOUT},
+	};
+
+	return (int)look_up(pairs, sizeof(pairs) / sizeof(pairs[0]), number, WSAEINVAL);
+}

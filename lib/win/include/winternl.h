@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A name that programs include, with the little of it that is no call into the kernel.
+ */
+#ifndef PLX_WIN_WINTERNL_H
+#define PLX_WIN_WINTERNL_H
+#include "ntstatus.h"
+
+typedef struct _IO_STATUS_BLOCK {
+	__extension__ union {
+		NTSTATUS Status;
+		PVOID Pointer;
+	};
+	ULONG_PTR Information;
+} IO_STATUS_BLOCK, *PIO_STATUS_BLOCK;
+
+#define NT_INFORMATION(status) ((((ULONG)(status)) >> 30) == 1)
+#define NT_WARNING(status)     ((((ULONG)(status)) >> 30) == 2)
+
+#endif
