@@ -104,6 +104,12 @@ storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ni
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=$(UBSAN) $(call storm_for,$(SECONDS),build-asan)
 	$(TSAN_WITH) $(call storm_for,$(SECONDS),build-tsan)
 
+.PHONY: company
+company: prepare-test build/build.ninja ## two clients of ND2: seven million messages, 1,000 connections; over memif
+	ninja -C build $(addprefix tests/clients/,stream scenes crowd)
+	tests/system/company memif build/lib/nd2/shared/libpollux-nd2.so \
+		$(addprefix build/tests/clients/,stream scenes crowd) --long
+
 .PHONY: sanitize
 sanitize: prepare-test prepare-interop build-asan/build.ninja ## the same tests under ASan, UBSan and LSan
 	meson compile -C build-asan
