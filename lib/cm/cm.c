@@ -24,8 +24,10 @@ on_message(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 		[PLX_CM_SIDR_REQ - PLX_CM_REQ] = cm_on_sidr_req,
 		[PLX_CM_SIDR_REP - PLX_CM_REQ] = cm_on_sidr_rep,
 	};
-	struct plx_cm_route ends = {.local = cm_ip(&route->local), .remote = cm_ip(&route->remote)};
+	struct plx_cm_route ends = *route;
 
+	ends.local = cm_ip(&route->local);
+	ends.remote = cm_ip(&route->remote);
 	PLX_ASSERT(msg->kind >= PLX_CM_REQ && msg->kind <= PLX_CM_SIDR_REP);
 	return on[msg->kind - PLX_CM_REQ](cm, &ends, msg, now);
 }

@@ -119,7 +119,9 @@ struct cm_connection {
 	bool orphan;         /* its program wants to hear no more of it */
 	bool expired;        /* ended, and not in time-wait any more */
 	bool remains;        /* ended, and nobody waits to be told */
-	uint8_t private_of;  /* enum cm_event: whose `private_data` is, while that waits */
+	bool has_link;       /* the REQ came from `link` */
+	uint8_t link[6];
+	uint8_t private_of; /* enum cm_event: whose `private_data` is, while that waits */
 	uint8_t private_bytes;
 	uint8_t reject_bytes; /* of `private_data`, in our REJ */
 	/* Ours as long as what has it may have to be sent again, then the peer's: never both. */

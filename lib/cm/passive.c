@@ -99,6 +99,8 @@ take_offer(struct cm_connection *c, const struct plx_cm_route *route, const stru
 	c->response = response_timeout(req->local_response_timeout);
 	if (req->max_cm_retries + 1 < PLX_CM_TRIES)
 		c->tries_max = (uint8_t)(req->max_cm_retries + 1);
+	c->has_link = route->has_link;
+	memcpy(c->link, route->link, sizeof c->link);
 	c->alternate = memcmp(req->alternate.remote_gid, no_gid, sizeof no_gid) != 0;
 	c->peer = (struct plx_cm_peer){
 		.qpn = req->local_qpn,

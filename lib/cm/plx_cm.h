@@ -81,6 +81,10 @@ struct plx_cm *plx_cm_init(void *memory, const struct plx_cm_config *config);
 /* Where a datagram comes from or goes to. */
 struct plx_cm_route {
 	struct plx_ip local, remote;
+	/* Whoever carries datagrams may say where on the link one came from; who is answered, and
+	 * has no living connection, is answered there. The manager does not look at it. */
+	bool has_link;
+	uint8_t link[6];
 };
 
 /* A connection, and a listener, as long as they live; 0 is none. Ids that have ended are not given

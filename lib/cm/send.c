@@ -58,6 +58,11 @@ send_of_connection(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route,
 		plx_list_append(&cm->send, &c->send);
 	cm_message_write(cm, c, message, msg);
 	*route = (struct plx_cm_route){.local = c->peer.local, .remote = c->peer.remote};
+	/* Until it lives, and after that, only a REQ says that there is a peer at all. */
+	if (c->has_link && c->state != CM_LIVING && c->state != CM_LEAVING) {
+		route->has_link = true;
+		memcpy(route->link, c->link, sizeof route->link);
+	}
 	left(cm, c, message, now);
 }
 

@@ -4,9 +4,10 @@
  * and back, neighbours resolved on the way. It knows nothing of connections.
  * Start with gsi_receive() and gsi_serve().
  *
- * A datagram whose receiver is being asked for its Ethernet address waits here, at most
- * GSI_WAITING_MAX of them; when there is no room it is dropped, and the manager sends it again in
- * its time.
+ * An answer to somebody of whom nothing is proven goes where the question came from: strangers make
+ * us ask for nobody. Any other datagram whose receiver is being asked for its Ethernet address
+ * waits here, at most GSI_WAITING_MAX of them; when there is no room it is dropped, and the manager
+ * sends it again in its time.
  */
 #include "conn.h"
 
@@ -42,7 +43,9 @@ static void
 route_of(const struct plx_frame *frame, struct plx_cm_route *route)
 {
 	*route = (struct plx_cm_route){.local.version = frame->ip_version,
-				       .remote.version = frame->ip_version};
+				       .remote.version = frame->ip_version,
+				       .has_link = true};
+	memcpy(route->link, frame->eth_src, sizeof(route->link));
 	if (frame->ip_version == 4) {
 		for (int i = 0; i < 4; i++) {
 			route->remote.v[i] = (uint8_t)(frame->v4.src >> (24 - 8 * i));
@@ -68,9 +71,9 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 {
 	size_t covered = (size_t)frame->ip_bytes - PLX_ICRC_BYTES;
 	struct plx_cm_route route;
-	uint8_t mac[6];
 
-	if (engine->gsi == NULL || !is_right(pkt)) {
+	/* A group sends nothing, and is not answered. */
+	if (engine->gsi == NULL || !is_right(pkt) || frame->eth_src[0] & 1) {
 		plx_count(&engine->counters.rx_gsi_denied, 1);
 		return;
 	}
@@ -82,8 +85,8 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 	route_of(frame, &route);
 	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes, engine->now) ==
 	    PLX_CM_TAKEN)
-		/* Whoever accepts wants to know at once where the peer is: ask now. */
-		(void)engine_resolve(engine, &route.remote, mac);
+		/* Whoever accepts wants to know at once where the peer is. */
+		plx_net_welcome(engine->config.net, &route.remote, route.link, engine->now);
 	engine->gsi->busy = true;
 }
 
@@ -121,6 +124,18 @@ no_way(struct plx_engine *engine, const struct plx_cm_route *route)
 	plx_cm_on_unreachable(engine->gsi->cm, &route->remote, engine->now);
 }
 
+static enum plx_status
+way_to(struct plx_engine *engine, const struct plx_cm_route *route, uint8_t *mac)
+{
+	const struct plx_net *net = engine->config.net;
+
+	if (!route->has_link)
+		return engine_resolve(engine, &route->remote, mac);
+	return plx_net_answer_way(net, &route->remote, route->link, mac) == PLX_NET_READY
+		       ? PLX_OK
+		       : PLX_UNREACHABLE;
+}
+
 /* Send it, have it wait, or drop it. @param waits it is one of those that wait already
  * Returns: it goes on waiting */
 static bool
@@ -130,7 +145,7 @@ send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const 
 	struct gsi *gsi = engine->gsi;
 	struct gsi_waiting *place;
 	uint8_t mac[6];
-	enum plx_status status = engine_resolve(engine, &route->remote, mac);
+	enum plx_status status = way_to(engine, route, mac);
 
 	if (status == PLX_OK)
 		emit(engine, route, mac, mad);

@@ -183,6 +183,43 @@ plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint
 	return PLX_NET_READY;
 }
 
+enum plx_net_verdict
+plx_net_answer_way(const struct plx_net *net, const struct plx_ip *ip, const uint8_t *from,
+		   uint8_t *mac)
+{
+	const struct plx_neighbour *neighbour;
+	struct plx_way way;
+
+	if (plx_net_is_own(net, ip)) {
+		memcpy(mac, net->config.mac, PLX_MAC_BYTES);
+		return PLX_NET_READY;
+	}
+	if (!plx_address_is_unicast(&net->config, ip))
+		return PLX_NET_NOT_UNICAST;
+	if (!plx_address_way(&net->config, ip, &way))
+		return PLX_NET_NO_ROUTE;
+	neighbour = plx_table_find(&net->table, &way.hop);
+	if (neighbour &&
+	    (neighbour->state == PLX_NEIGHBOUR_ASKING || neighbour->state == PLX_NEIGHBOUR_SILENT))
+		neighbour = NULL;
+	memcpy(mac, neighbour ? neighbour->mac : from, PLX_MAC_BYTES);
+	return PLX_NET_READY;
+}
+
+void
+plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *from, uint64_t now)
+{
+	struct plx_ip own = plx_ip_canonical(ip);
+	struct plx_way way;
+
+	/* Who is behind a gateway is no neighbour. */
+	if (plx_net_is_own(net, ip) || !plx_address_is_unicast(&net->config, ip) ||
+	    !plx_address_way(&net->config, ip, &way) || way.hop.version != own.version ||
+	    memcmp(way.hop.v, own.v, sizeof own.v) != 0 || plx_table_find(&net->table, &own))
+		return;
+	plx_table_welcome(&net->table, &own, from, now);
+}
+
 /* ---- frames --------------------------------------------------------------------------------- */
 
 static void

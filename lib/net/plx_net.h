@@ -162,6 +162,23 @@ struct plx_net *plx_net_init(void *memory, const struct plx_net_config *config);
 enum plx_net_verdict plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now,
 				     uint8_t *mac) PLX_MUST_CHECK;
 
+/**
+ * The Ethernet address for an answer to somebody of whom nothing is proven: the one that is known
+ * for `ip`, or for the gateway to it, else the one that the question came from. Nobody is asked,
+ * and no entry is made or gives way.
+ *
+ * @param from [6] where the question came from: an Ethernet address, no group
+ * @param mac  [6] written when READY, else untouched
+ * Returns: READY, NO_ROUTE, NOT_UNICAST
+ */
+enum plx_net_verdict plx_net_answer_way(const struct plx_net *net, const struct plx_ip *ip,
+					const uint8_t *from, uint8_t *mac) PLX_MUST_CHECK;
+
+/** Somebody asked us for a connection, and so told where it is: remembered as one who has asked for
+ * our Ethernet address is, for a while and at the cost of others of that kind alone. */
+void plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *from,
+		     uint64_t now);
+
 /** The address of ours from which `ip` is reached: that of the network which holds it, or its
  * gateway; false when there is no way, and *source is untouched. An address of ours reaches itself.
  * Threads: any. */

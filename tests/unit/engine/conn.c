@@ -22,6 +22,8 @@ enum {
 	QKEY_AT = MAD_AT - 8,
 	SRC_QPN_AT = MAD_AT - 3,
 	PKEY_AT = MAD_AT - 18,
+	SRC_MAC_AT = 6,
+	SRC_IP_AT = 26,
 	DST_IP_AT = 30,
 	IP_CHECKSUM_AT = 24,
 	ROUNDS = 50,
@@ -350,6 +352,86 @@ what_is_not_for_the_manager_does_not_reach_it(void **state)
 	scene_close();
 }
 
+/* The REQ that was caught, as a stranger with another address writes it, who is right in all else.
+ */
+static void
+disguise(uint8_t number, uint16_t port)
+{
+	struct plx_ip ip = {.version = 4};
+	struct plx_cm_msg msg;
+	struct plx_cma cma;
+	uint32_t sum = 0;
+
+	caught[SRC_IP_AT + 3] = caught[SRC_MAC_AT + 5] = number;
+	memset(caught + IP_CHECKSUM_AT, 0, 2);
+	for (uint32_t i = 14; i < 34; i += 2)
+		sum += (uint32_t)caught[i] << 8 | caught[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	caught[IP_CHECKSUM_AT] = (uint8_t)(~sum >> 8);
+	caught[IP_CHECKSUM_AT + 1] = (uint8_t)~sum;
+	memcpy(ip.v, caught + SRC_IP_AT, 4);
+	assert_int_equal(plx_mad_decode(caught + MAD_AT, PLX_MAD_BYTES, &msg), PLX_MAD_OK);
+	assert_true(plx_cma_decode(msg.req.private_data, &cma));
+	cma.src = ip;
+	plx_cma_encode(&cma, msg.req.private_data);
+	plx_gid_from_ip(&ip, msg.req.primary.local_gid);
+	msg.req.service_id = plx_cma_service_id(PLX_PORT_SPACE_TCP, port);
+	msg.req.local_comm_id += 1;
+	plx_mad_encode(&msg, caught + MAD_AT);
+}
+
+/* In the name of every address of our network somebody asks for a port where nobody listens. Each
+ * is answered at once, where the frame came from: nobody is asked for, nothing waits, no neighbour
+ * gives way. Of a port with a listener nobody is asked for either until our program accepts. */
+static void
+strangers_make_us_ask_for_nobody(void **state)
+{
+	static const uint16_t ports[] = {PORT + 1, PORT};
+	enum {
+		FIRST = 20,
+		STRANGERS = 60 /* fewer than answers that may leave at once */
+	};
+	const struct plx_net_counters *net;
+	struct pair_side *b = &pair.side[1];
+	uint64_t asked, evicted;
+	uint32_t version;
+	uint8_t mac[6];
+
+	(void)state;
+	scene_open(false);
+	net = plx_net_counters(b->net);
+	unwanted = PLX_CM_REQ;
+	pair_start(&pair);
+	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	assert_true(caught_len > MAD_AT);
+	/* One neighbour is in use. */
+	assert_int_equal(plx_net_resolve(b->net, &pair.side[0].ip, pair.now, mac), PLX_NET_READY);
+	pair_run(&pair, ROUNDS);
+	asked = net->requests_sent;
+	evicted = net->evicted;
+	version = plx_net_version(b->net);
+	for (uint32_t i = 0; i < 2 * STRANGERS; i++) {
+		uint64_t sent = plx_engine_counters(b->engine)->tx_gsi;
+
+		disguise((uint8_t)(FIRST + i % STRANGERS), ports[i / STRANGERS]);
+		inject(true);
+		if (i < STRANGERS) {
+			assert_int_equal(plx_engine_counters(b->engine)->tx_gsi, sent + 1);
+			assert_int_equal(net->evicted, evicted);
+		}
+		assert_int_equal(b->engine->gsi->waiting_count, 0);
+	}
+	assert_int_equal(plx_engine_counters(b->engine)->rx_gsi, 2 * STRANGERS);
+	assert_int_equal(net->requests_sent, asked);
+	assert_int_equal(plx_net_version(b->net), version);
+	assert_int_equal(plx_net_resolve(b->net, &pair.side[0].ip, pair.now, mac), PLX_NET_READY);
+	assert_int_equal(net->requests_sent, asked);
+	scene_close();
+}
+
 static void
 a_wrong_icrc_changes_nothing(void **state)
 {
@@ -424,6 +506,7 @@ main(void)
 		cmocka_unit_test(nobody_at_the_address_is_unreachable),
 		cmocka_unit_test(a_full_event_queue_holds_up_nobody_else),
 		cmocka_unit_test(what_is_not_for_the_manager_does_not_reach_it),
+		cmocka_unit_test(strangers_make_us_ask_for_nobody),
 		cmocka_unit_test(a_wrong_icrc_changes_nothing),
 		cmocka_unit_test(an_engine_without_a_manager_says_so),
 		cmocka_unit_test(an_event_queue_has_a_descriptor),
