@@ -85,6 +85,13 @@ struct cm_source {
 	uint32_t half_open;
 };
 
+/* An address that has asked for connections, and how many of these are there. */
+struct cm_holder {
+	struct plx_list same; /* of the same hash; or free */
+	struct plx_ip ip;
+	uint32_t held;
+};
+
 struct cm_connection {
 	struct plx_list by_id, by_request, by_qp; /* hash chains */
 	struct plx_list timer, send, event;
@@ -96,6 +103,7 @@ struct cm_connection {
 	uint64_t context;
 	struct cm_listener *listener; /* in CM_REQUESTED, while it is there */
 	struct cm_source *source;     /* while half open */
+	struct cm_holder *holder;     /* of a peer's, until its end was told */
 	struct plx_cm_peer peer;      /* with the addresses of both ends */
 	struct plx_cm_own own;
 	uint32_t id, remote_id;
@@ -155,7 +163,10 @@ struct plx_cm {
 	uint32_t bucket_mask;
 	struct cm_connection *connection;            /* [slots] */
 	struct plx_list *by_id, *by_request, *by_qp; /* [bucket_mask + 1] */
-	struct plx_list free, silent, ended;         /* by `group` */
+	struct plx_list *by_holder;                  /* likewise */
+	struct cm_holder *holder;                    /* [config.connections] */
+	struct plx_list holder_free;
+	struct plx_list free, silent, ended; /* by `group` */
 	struct plx_list timer[CM_TIMERS], send, event;
 	struct plx_list listener_free, listener_at[CM_LISTENER_BUCKETS];
 	struct cm_listener listener[PLX_CM_LISTENERS_MAX];
@@ -267,6 +278,10 @@ struct cm_source *cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool 
 			   uint64_t now);
 void cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done);
 void cm_living_count(struct plx_cm *cm, const struct plx_ip *remote, bool begins);
+/** Has this address as many connections as one may? That is counted. */
+bool cm_peer_is_full(struct plx_cm *cm, const struct plx_ip *remote);
+void cm_hold(struct plx_cm *cm, struct cm_connection *c);
+void cm_hold_no_more(struct plx_cm *cm, struct cm_connection *c);
 bool cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote);
 
 /* ---- listen.c -------------------------------------------------------------------------------- */

@@ -70,6 +70,7 @@ cm_retire(struct plx_cm *cm, struct cm_connection *c)
 {
 	PLX_ASSERT(c->state == CM_ENDED && !c->remains);
 	cm->connections--;
+	cm_hold_no_more(cm, c);
 	if (c->expired) {
 		cm_free(cm, c);
 		return;

@@ -53,6 +53,67 @@ cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote)
 	return cm->living[cell_of(cm, remote)] > 0;
 }
 
+/* ---- how many one address has ---------------------------------------------------------------- */
+
+static struct plx_list *
+holder_chain(struct plx_cm *cm, const struct plx_ip *ip)
+{
+	return &cm->by_holder[cm_hash(cm, ip, 3, 0) & cm->bucket_mask];
+}
+
+static struct cm_holder *
+holder_of(struct plx_cm *cm, const struct plx_ip *ip)
+{
+	struct plx_list *head = holder_chain(cm, ip);
+
+	for (struct plx_list *node = head->next; node != head; node = node->next) {
+		struct cm_holder *holder = plx_list_entry(node, struct cm_holder, same);
+
+		if (cm_same_ip(&holder->ip, ip))
+			return holder;
+	}
+	return NULL;
+}
+
+bool
+cm_peer_is_full(struct plx_cm *cm, const struct plx_ip *remote)
+{
+	const struct cm_holder *holder = holder_of(cm, remote);
+
+	if (!holder || holder->held < cm->config.per_peer)
+		return false;
+	plx_count(&cm->counters.peer_full, 1);
+	return true;
+}
+
+/* There are as many as connections, so that there is always one. */
+void
+cm_hold(struct plx_cm *cm, struct cm_connection *c)
+{
+	struct cm_holder *holder = holder_of(cm, &c->peer.remote);
+
+	if (!holder) {
+		holder = plx_list_entry(cm->holder_free.next, struct cm_holder, same);
+		plx_list_remove(&holder->same);
+		plx_list_append(holder_chain(cm, &c->peer.remote), &holder->same);
+		holder->ip = c->peer.remote;
+	}
+	holder->held++;
+	c->holder = holder;
+}
+
+void
+cm_hold_no_more(struct plx_cm *cm, struct cm_connection *c)
+{
+	struct cm_holder *holder = c->holder;
+
+	c->holder = NULL;
+	if (!holder || --holder->held > 0)
+		return;
+	plx_list_remove(&holder->same);
+	plx_list_append(&cm->holder_free, &holder->same);
+}
+
 /* ---- sources -------------------------------------------------------------------------------- */
 
 static struct plx_list *

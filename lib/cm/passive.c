@@ -58,13 +58,14 @@ forgotten(const struct plx_cm *cm, const struct plx_cm_route *route, const struc
 }
 
 static bool
-has_no_room(struct plx_cm *cm, const struct cm_listener *listener)
+has_no_room(struct plx_cm *cm, const struct cm_listener *listener, const struct plx_ip *remote)
 {
 	uint32_t backlog = listener->what.backlog ? listener->what.backlog : UINT32_MAX;
 
 	if (listener->waiting >= backlog)
 		plx_count(&cm->counters.backlog_full, 1);
-	return listener->waiting >= backlog || cm->connections == cm->config.connections;
+	return listener->waiting >= backlog || cm->connections == cm->config.connections ||
+	       cm_peer_is_full(cm, remote);
 }
 
 /* Why nobody could be given this; NONE: nothing is wrong with it. */
@@ -162,7 +163,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	if (stale) {
 		cm_forgotten(cm, stale, now);
 		reason = PLX_CM_REASON_STALE;
-	} else if (reason == PLX_CM_REASON_NONE && has_no_room(cm, listener)) {
+	} else if (reason == PLX_CM_REASON_NONE && has_no_room(cm, listener, &route->remote)) {
 		reason = PLX_CM_REASON_NO_RESOURCES;
 	}
 	if (reason != PLX_CM_REASON_NONE) {
@@ -179,6 +180,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	c->known = known;
 	c->tid = msg->transaction_id;
 	take_offer(c, route, req, &cma);
+	cm_hold(cm, c);
 	begin(cm, listener, source, c, now);
 	return PLX_CM_TAKEN;
 }

@@ -67,8 +67,10 @@ struct plx_cm;
 struct plx_cm_config {
 	uint32_t connections; /* 1 .. PLX_CM_CONNECTIONS_MAX, in every state but time-wait */
 	uint32_t half_open;   /* 1 .. connections; of these, peers' that are not established yet */
-	uint32_t path_mtu;    /* [bytes] 256 .. 4096 that we take from a peer; 0: 4096 */
-	uint64_t ca_guid;     /* ours, in REQ and REP */
+	uint32_t
+		per_peer; /* 1 .. connections; of these, asked for by one address; 0: all of them */
+	uint32_t path_mtu;        /* [bytes] 256 .. 4096 that we take from a peer; 0: 4096 */
+	uint64_t ca_guid;         /* ours, in REQ and REP */
 	struct plx_secret secret; /* for ids that cannot be guessed, and tables */
 };
 
@@ -311,6 +313,7 @@ void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 	X(no_listener, "... because nobody listens")                                     \
 	X(stale, "... because the queue pair was in a connection already")               \
 	X(backlog_full, "... because the listener's backlog was full")                   \
+	X(peer_full, "... because the peer has as many connections as one address may")  \
 	X(half_open_full, "requests dropped: too many are half open")                    \
 	X(source_full, "requests dropped: too many from one source")                     \
 	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones") \

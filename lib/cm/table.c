@@ -33,6 +33,7 @@ config_is_good(const struct plx_cm_config *config)
 {
 	return config->connections >= 1 && config->connections <= PLX_CM_CONNECTIONS_MAX &&
 	       config->half_open >= 1 && config->half_open <= config->connections &&
+	       config->per_peer <= config->connections &&
 	       (config->path_mtu == 0 || cm_path_mtu_code(config->path_mtu) != 0);
 }
 
@@ -45,7 +46,8 @@ plx_cm_bytes(const struct plx_cm_config *config)
 		return 0;
 	slots = (size_t)config->connections + remains_for(config);
 	return sizeof(struct plx_cm) + slots * sizeof(struct cm_connection) +
-	       3 * (size_t)buckets_for((uint32_t)slots) * sizeof(struct plx_list);
+	       4 * (size_t)buckets_for((uint32_t)slots) * sizeof(struct plx_list) +
+	       (size_t)config->connections * sizeof(struct cm_holder);
 }
 
 static struct plx_list *
@@ -63,6 +65,7 @@ small_tables_init(struct plx_cm *cm)
 	lists_init(cm->listener_at, CM_LISTENER_BUCKETS);
 	lists_init(cm->source_at, CM_SOURCE_BUCKETS);
 	plx_list_init(&cm->free);
+	plx_list_init(&cm->holder_free);
 	plx_list_init(&cm->silent);
 	plx_list_init(&cm->ended);
 	plx_list_init(&cm->send);
@@ -104,6 +107,8 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 	cm->config = *config;
 	if (cm->config.path_mtu == 0)
 		cm->config.path_mtu = 4096;
+	if (cm->config.per_peer == 0)
+		cm->config.per_peer = config->connections;
 	cm->remains_max = remains_for(config);
 	cm->slots = config->connections + cm->remains_max;
 	cm->bucket_mask = buckets_for(cm->slots) - 1;
@@ -113,8 +118,11 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 	cm->by_id = lists;
 	cm->by_request = lists_init(cm->by_id, cm->bucket_mask + 1);
 	cm->by_qp = lists_init(cm->by_request, cm->bucket_mask + 1);
-	lists_init(cm->by_qp, cm->bucket_mask + 1);
+	cm->by_holder = lists_init(cm->by_qp, cm->bucket_mask + 1);
+	cm->holder = (void *)lists_init(cm->by_holder, cm->bucket_mask + 1);
 	small_tables_init(cm);
+	for (uint32_t i = 0; i < config->connections; i++)
+		plx_list_append(&cm->holder_free, &cm->holder[i].same);
 	for (uint32_t i = 0; i < cm->slots; i++)
 		plx_list_append(&cm->free, &cm->connection[i].group);
 	return cm;

@@ -54,6 +54,8 @@ const struct settings_field settings_fields[] = {
 	{"keys", SETTINGS_NUMBER, OFFSET(keys), SIZE(keys), 2, PLX_MEM_SLOTS_MAX - 1, NULL},
 	{"connections", SETTINGS_NUMBER, OFFSET(connections), SIZE(connections), 1,
 	 PLX_ENGINE_QPS_MAX, NULL},
+	{"connections_per_peer", SETTINGS_NUMBER, OFFSET(connections_per_peer),
+	 SIZE(connections_per_peer), 1, PLX_ENGINE_QPS_MAX, NULL},
 	{"packets", SETTINGS_NUMBER, OFFSET(packets), SIZE(packets), SETTINGS_PACKETS_MIN,
 	 SETTINGS_PACKETS_MAX, NULL},
 	{"vlan", SETTINGS_NUMBER, OFFSET(vlan), SIZE(vlan), 0, PLX_VLAN_MAX, NULL},

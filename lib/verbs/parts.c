@@ -355,6 +355,7 @@ make_cm(struct plx_adapter *adapter, struct plx_why *why)
 	const uint8_t *mac = adapter->net_config.mac;
 	struct plx_cm_config config = {.connections = adapter->wishes.connections,
 				       .half_open = (adapter->wishes.connections + 1) / 2,
+				       .per_peer = adapter->wishes.connections_per_peer,
 				       .path_mtu = adapter->path_mtu};
 
 	/* EUI-64 of the port, as RNICs make theirs */

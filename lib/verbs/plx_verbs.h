@@ -79,8 +79,11 @@ struct plx_wishes {
 	uint32_t qps;         /* queue pairs at most; 0: 1024 */
 	uint32_t keys;        /* regions and windows at most; 0: 65536 */
 	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
-	uint32_t packets;     /* buffers of the pool; 0: 16384 */
-	uint32_t vlan;        /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
+	/* ... asked for by one address; 0: all but one in 64, so that one peer never has them all
+	 */
+	uint32_t connections_per_peer;
+	uint32_t packets; /* buffers of the pool; 0: 16384 */
+	uint32_t vlan;    /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 };

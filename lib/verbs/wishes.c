@@ -16,6 +16,7 @@
 enum {
 	QPS_DEFAULT = 1024,
 	CONNECTIONS_DEFAULT = 1024,
+	CONNECTIONS_OF_OTHERS = 64, /* one of so many is not for a peer that has all the others */
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,
@@ -81,6 +82,11 @@ wishes_complete(struct plx_wishes *wishes)
 	if (!wishes->connections)
 		wishes->connections =
 			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
+	if (!wishes->connections_per_peer)
+		wishes->connections_per_peer =
+			wishes->connections - wishes->connections / CONNECTIONS_OF_OTHERS;
+	if (wishes->connections_per_peer > wishes->connections)
+		wishes->connections_per_peer = wishes->connections;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
 	if (!wishes->packets)

@@ -48,6 +48,52 @@ a_full_table_refuses(void **state)
 }
 
 /* Accepted, rejected or ended: then there is room for the next. */
+/* One address has as many as it may: it is told so, and others are not kept out. A place comes back
+ * when the end of its connection was told. What we ask for ourselves does not count. */
+static void
+one_peer_may_have_so_many_connections(void **state)
+{
+	enum {
+		LIMIT = 3
+	};
+	struct plx_cm_id ids[LIMIT][HOSTS], id;
+	struct plx_ip other = pair_ip(4, 0x0a4d0066);
+	struct plx_cm_msg req;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair.config[BOB].per_peer = LIMIT;
+	pair_reboot(&pair, BOB);
+	pair_listen(&pair, BOB, PORT, 0);
+	pair_listen(&pair, ALICE, PORT, 0);
+	pair_connect(&pair, BOB, ALICE, BOB_QPN + 100);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REQUESTED);
+	for (uint32_t i = 0; i < LIMIT; i++)
+		pair_establish_more(&pair, ALICE_QPN + i, ids[i]);
+	pair_connect(&pair, ALICE, BOB, ALICE_QPN + LIMIT);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
+	assert_int_equal(pair.event.reason, PLX_CM_REASON_NO_RESOURCES);
+	pair_expect_nothing(&pair, BOB);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->peer_full, 1);
+	req = pair_req(&pair, other, 5, ALICE_QPN);
+	assert_int_equal(pair_inject_from(&pair, BOB, other, &req), PLX_CM_TAKEN);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
+	/* One leaves: its place is free once our program knows. */
+	assert_int_equal(plx_cm_disconnect(pair.cm[ALICE], ids[1][ALICE], pair.now), PLX_OK);
+	pair_carry(&pair);
+	pair_expect(&pair, ALICE, PLX_CM_EVENT_CLOSED);
+	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN + LIMIT);
+	pair_carry(&pair);
+	assert_int_equal(pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED)->id.v, id.v);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
+	pair_establish_more(&pair, ALICE_QPN + LIMIT, ids[1]);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->peer_full, 2);
+	pair_close(&pair);
+}
+
 static void
 a_full_backlog_refuses(void **state)
 {
@@ -377,6 +423,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_table_refuses),
+		cmocka_unit_test(one_peer_may_have_so_many_connections),
 		cmocka_unit_test(a_full_backlog_refuses),
 		cmocka_unit_test(half_open_connections_are_shared),
 		cmocka_unit_test(few_half_open_connections_are_not_shared),

@@ -113,6 +113,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.route[3].net.version, 6);
 	assert_memory_equal(wishes.route[3].via.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\xfd", 16);
 	assert_int_equal(wishes.connections, 1024);
+	assert_int_equal(wishes.connections_per_peer, 1008);
 	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
 	assert_string_equal(wishes.worker, "pollux");
 	assert_int_equal(wishes.core, -1);
@@ -130,10 +131,25 @@ the_shipped_file_is_right(void **state)
 static void
 the_shipped_file_explains_every_setting(void **state)
 {
-	static const char *const settings[] = {
-		"eal",         "name",   "device",  "address", "routes",   "gateway",
-		"mode",        "worker", "core",    "idle",    "path_mtu", "queue_pairs",
-		"connections", "keys",   "packets", "vlan",    "dscp",     "start_timeout_ms"};
+	static const char *const settings[] = {"eal",
+					       "name",
+					       "device",
+					       "address",
+					       "routes",
+					       "gateway",
+					       "mode",
+					       "worker",
+					       "core",
+					       "idle",
+					       "path_mtu",
+					       "queue_pairs",
+					       "connections",
+					       "connections_per_peer",
+					       "keys",
+					       "packets",
+					       "vlan",
+					       "dscp",
+					       "start_timeout_ms"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -185,8 +201,8 @@ every_choice_and_limit_can_be_set(void **state)
 	(void)state;
 	write_file("all.conf",
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
-			"queue_pairs = 16384; connections = 16384; keys = 1048575; packets = "
-			"1048576; vlan = 4094; dscp = 63;\n"
+			"queue_pairs = 16384; connections = 16384; connections_per_peer = 16384;\n"
+			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63;\n"
 			"start_timeout_ms = 600000;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
@@ -196,6 +212,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.path_mtu, 256);
 	assert_int_equal(wishes.qps, 16384);
 	assert_int_equal(wishes.connections, 16384);
+	assert_int_equal(wishes.connections_per_peer, 16384);
 	assert_int_equal(wishes.keys, 1048575);
 	assert_int_equal(wishes.packets, 1048576);
 	assert_int_equal(wishes.vlan, 4094);
@@ -271,6 +288,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"path_mtu", 255, 4097, 256, 4096},
 		{"queue_pairs", 0, 16385, 1, 16384},
 		{"connections", 0, 16385, 1, 16384},
+		{"connections_per_peer", 0, 16385, 1, 16384},
 		{"keys", 1, 1048576, 2, 1048575},
 		{"packets", 2047, 1048577, 2048, 1048576},
 		{"vlan", -1, 4095, 0, 4094},
@@ -479,6 +497,25 @@ connections_are_as_many_as_queue_pairs_or_more(void **state)
 	assert_int_equal(wishes.connections, 5);
 }
 
+/* By default some are left for others; a limit above what there is, is none. */
+static void
+one_peer_does_not_get_all_connections(void **state)
+{
+	static const uint32_t rows[][3] = {{1024, 0, 1008}, {64, 0, 63}, {63, 0, 63},
+					   {1, 0, 1},       {100, 7, 7}, {100, 200, 100}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plx_wishes wishes;
+
+		plx_wishes_init(&wishes);
+		wishes.connections = rows[i][0];
+		wishes.connections_per_peer = rows[i][1];
+		wishes_complete(&wishes);
+		assert_int_equal(wishes.connections_per_peer, rows[i][2]);
+	}
+}
+
 static void
 what_an_adapter_needs_is_asked_for(void **state)
 {
@@ -556,6 +593,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_route_that_leads_nowhere_is_refused),
 		cmocka_unit_test(there_are_so_many_routes_and_no_more),
 		cmocka_unit_test(connections_are_as_many_as_queue_pairs_or_more),
+		cmocka_unit_test(one_peer_does_not_get_all_connections),
 		cmocka_unit_test(what_an_adapter_needs_is_asked_for),
 		cmocka_unit_test(two_adapters_of_one_name_are_refused),
 		cmocka_unit_test(what_is_no_configuration_at_all_is_refused),
