@@ -127,7 +127,7 @@ serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t f
 		uint64_t now = word % 64 == (uint32_t)__builtin_ctzll(mask) ? first : EVERY;
 		uint64_t left = serve_word(engine, word, bells & now, served);
 
-		if (left != 0)
+		if (left != 0 && !PLX_MUTANT(DOORS_FROM_SLOT_0))
 			engine->door_next = word * 64 + (uint32_t)__builtin_ctzll(left);
 		all = left == 0;
 		left |= bells & ~now;

@@ -104,7 +104,7 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 					       engine->tx_count >= TX_ROOM - TX_RESERVE))
 			break;
 	}
-	put_before(list, &turn);
+	put_before(PLX_MUTANT(READY_LIFO) ? list->prev : list, &turn);
 	put_before(list, &kept);
 	return sent;
 }
@@ -151,7 +151,8 @@ answer(struct plx_engine *engine, struct plx_qpair *qp)
 	uint32_t room = bulk_room(engine, qp), done, sent = 0;
 
 	/* Nobody waits before it: what it has to send may leave at once, with the ACK. */
-	if (plx_likely(room > 0 && (plx_list_empty(list) || list->next == &qp->ready_link))) {
+	if (plx_likely(room > 0 && (plx_list_empty(list) || list->next == &qp->ready_link ||
+				    PLX_MUTANT(ANSWERS_PUSH_IN)))) {
 		ready_leave(engine, qp);
 		if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
 			ready_join(engine, list->next, qp); /* before the first */

@@ -248,7 +248,10 @@ engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
 	rqueue_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed)
-			ready_join(engine, ready_list(engine, qp), qp);
+			ready_join(engine,
+				   PLX_MUTANT(READY_LIFO) ? ready_list(engine, qp)->next
+							  : ready_list(engine, qp),
+				   qp);
 		wake = PLX_NEVER;
 	}
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);

@@ -240,7 +240,7 @@ draw_config(struct world *world)
 	struct plx_prng prng = draw_stream(world->seed, 'c', 0, 0);
 	uint64_t sides;
 
-	config->profile = (enum sim_profile)plx_prng_below(&prng, SIM_PROFILE_COUNT);
+	config->profile = (enum sim_profile)plx_prng_below(&prng, SIM_PROFILE_crowd);
 	if (world->options->profile >= 0)
 		config->profile = (enum sim_profile)world->options->profile;
 	draw_shape(&prng, config);

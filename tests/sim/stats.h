@@ -25,7 +25,8 @@
 	X(tiny)             \
 	X(wrap)             \
 	X(skew)             \
-	X(swarm)
+	X(swarm)            \
+	X(crowd) /* whole engines only, and drawn by them */
 
 enum sim_profile {
 #define SIM_X(name) SIM_PROFILE_##name,

@@ -23,6 +23,8 @@ draw_caps(struct end *end, struct plx_prng *prng)
 	};
 	end->rq_depth = (uint32_t)draw_log(prng, 1, 64);
 	end->rq_sges = (uint32_t)draw_log(prng, 1, 8);
+	if (end->conn->fleet->crowd)
+		end->caps.sq_depth = (uint32_t)draw_between(prng, 32, 64);
 	if (config->tiny) {
 		end->caps.sq_depth = (uint32_t)draw_between(prng, 1, 2);
 		end->rq_depth = (uint32_t)draw_between(prng, 1, 2);
@@ -167,6 +169,7 @@ end_reset(struct end *end)
 	end->prng = draw_stream(conn->fleet->world.seed, 'd', end->id, conn->life);
 	end->psn_post = end->psn_seen = end->attr.sq_psn.v + (UINT64_C(1) << 32);
 	end->psn_acked = end->peer->attr.sq_psn.v + (UINT64_C(1) << 32);
+	crowd_join(end);
 }
 
 void

@@ -16,7 +16,8 @@
 
 enum fleet_limit {
 	FLEET_HOSTS_MAX = 4,
-	FLEET_CONNS_MAX = 64,
+	FLEET_CONNS_MAX = 128,
+	FLEET_CONNS_USUAL = 64, /* unless it is a crowd */
 	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
 	FLEET_CQS_MAX = 5,     /* of one host */
 	FLEET_RX_ROOM = 1024,  /* frames that wait at a port; a power of two */
@@ -104,13 +105,20 @@ struct host {
 	bool srq_pending;
 
 	uint64_t poll_at; /* the next poll; older events are void */
-	uint64_t gap_ns, lazy_ns;
+	uint64_t gap_ns, lazy_ns, polled_at;
 	uint32_t idle_polls;
 
 	/* what the port has seen; the engine's counters must say the same */
 	uint64_t rx_handed, rx_bytes, tx_taken, tx_bytes, bad_handed;
 	uint64_t judged; /* packets that queue pairs which are gone have judged */
 	uint64_t reaped, stale;
+
+	/* a crowd's */
+	uint32_t take;        /* packets that the port takes at once; 0: all */
+	bool took_less;       /* ... than it was given, since the last poll */
+	uint64_t free_cycles; /* in which the port took all, and buffers were there */
+	uint64_t bulk;        /* requests and READ responses that have left */
+	uint64_t no_buffer;
 };
 
 /* ---- connections: conn.c, work.c ------------------------------------------------------------ */
@@ -166,6 +174,14 @@ struct end {
 	uint64_t psn_acked;    /* every PSN of the peer's before it has been acknowledged */
 	uint64_t *message_end; /* [messages] one past the last PSN of each of our messages */
 	uint32_t messages, message_room;
+
+	/* a crowd's */
+	uint64_t psn_heard;    /* absolute: every PSN before it has been acknowledged to us */
+	uint64_t psn_asked;    /* absolute: of the peer's next READ, at least */
+	uint64_t owed;         /* READ responses that were asked for and have not left */
+	uint64_t bulk, judged; /* packets that have left; of these at the last look */
+	uint64_t since_cycle, since_bulk; /* the host's, when it last sent or had nothing to send */
+	uint32_t ready_most, ahead_most; /* ends of the host that waited with it, and their turns */
 };
 
 enum conn_state {
@@ -198,6 +214,8 @@ struct fleet {
 	bool moving; /* hosts move to other MACs */
 	bool gentle; /* nothing is wrong but that each host moves once */
 	bool abrupt; /* queue pairs are destroyed as they are */
+	bool crowd;  /* many have much to send, and peers answer at once */
+	bool bells;  /* ... and more doorbells ring than a cycle serves */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
 	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
@@ -277,6 +295,15 @@ void conn_close(struct conn *conn);
 void conn_vanish(struct conn *conn);
 void end_dies(struct end *end);
 void end_on_notice(struct end *end, const struct plx_notice *notice);
+
+/* crowd.c */
+void crowd_draw(struct fleet *fleet);
+void crowd_host(struct host *host);
+void crowd_join(struct end *end);
+void crowd_heard(struct host *host, const uint8_t *bytes, size_t len);
+void crowd_sent(struct end *end, const struct plx_pkt *pkt);
+uint16_t crowd_takes(struct host *host, struct rte_mbuf **packets, uint16_t n);
+void crowd_check(struct host *host);
 
 /* work.c */
 void work_wake(struct end *end, uint64_t at);

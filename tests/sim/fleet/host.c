@@ -105,6 +105,7 @@ host_create(struct fleet *fleet, uint32_t index)
 	host->inline_mode = draw_percent(&host->prng, 40);
 	host->gap_ns = draw_log(&host->prng, 50, 20000);
 	host->lazy_ns = draw_log(&host->prng, 1, 20000);
+	crowd_host(host);
 	host->poll_at = PLX_NEVER;
 	port_open(host);
 	make_net(host);
@@ -237,6 +238,9 @@ host_poll_by(struct host *host, uint64_t at)
 
 	if (at < world->now)
 		at = world->now;
+	/* A cycle takes its time, however much happens meanwhile. */
+	if (host->fleet->bells && at < host->polled_at + host->gap_ns)
+		at = host->polled_at + host->gap_ns;
 	if (at >= host->poll_at)
 		return;
 	host->poll_at = at;
@@ -281,6 +285,8 @@ host_after_poll(struct host *host)
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_look(&host->cqs[i]);
 	check_threshold(host);
+	if (host->fleet->crowd)
+		crowd_check(host);
 }
 
 /* The engine has a turn now, if its thread is at work: false when not. */
@@ -330,6 +336,7 @@ host_on_poll(struct host *host, uint64_t at)
 		host_poll_by(host, host->stall_until);
 		return;
 	}
+	host->polled_at = world->now;
 	fleet_clock(host);
 	done = plx_engine_poll(host->engine, clock_local(host->station));
 	trace_as(world, TRACE_TICK, host->index, done, host->rx_count, 0, 0);

@@ -167,6 +167,8 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 			lose(host, packet);
 			continue;
 		}
+		if (host->fleet->crowd)
+			crowd_heard(host, packet->bytes, packet->len);
 		host->rx_handed++;
 		host->rx_bytes += packet->len;
 		host->bad_handed += packet->damage == DAMAGE_BAD;
@@ -300,6 +302,8 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 		n = 0;
 	else if (host->stingy && n > 0)
 		n = (uint16_t)draw_between(&host->prng, 0, n);
+	if (host->fleet->crowd)
+		n = crowd_takes(host, packets, n);
 	for (uint16_t i = 0; i < n; i++)
 		send_one(host, packets[i]);
 	return n;

@@ -45,7 +45,7 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 
 	fleet->host_count = (uint32_t)draw_between(prng, 2, FLEET_HOSTS_MAX);
 	config->stations = fleet->host_count;
-	fleet->conn_count = (uint32_t)draw_between(prng, 4 * fleet->host_count, FLEET_CONNS_MAX);
+	fleet->conn_count = (uint32_t)draw_between(prng, 4 * fleet->host_count, FLEET_CONNS_USUAL);
 	config->message_max = (uint32_t)draw_log(prng, 512, draw_percent(prng, 5) ? 32768 : 4096);
 	fleet->mtu_max = mtus[plx_prng_below(prng, PLX_COUNT_OF(mtus))];
 	fleet->frame_max = fleet->mtu_max + 150;
@@ -62,6 +62,7 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 	config->kill_ppm *= 2;
 	config->weather.flip_ppm *= 4; /* a run has few packets */
 	config->weather.stray_ppm = 0; /* port_ghost() makes them */
+	crowd_draw(fleet);
 }
 
 static void
@@ -72,7 +73,7 @@ assign(struct fleet *fleet, struct plx_prng *prng)
 		uint32_t a = (uint32_t)plx_prng_below(prng, fleet->host_count);
 		uint32_t b = (uint32_t)plx_prng_below(prng, fleet->host_count);
 
-		if (a == b && draw_percent(prng, 70))
+		if (a == b && (fleet->crowd || draw_percent(prng, 70)))
 			b = (a + 1) % fleet->host_count;
 		conn->fleet = fleet;
 		conn->index = i;

@@ -117,8 +117,10 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 		return;
 	if (kind == PLX_OP_ACK || kind == PLX_OP_ATOMIC_ACK || kind == PLX_OP_READ_RESPONSE) {
 		answer(end, pkt);
+		crowd_sent(end, pkt);
 		return;
 	}
+	crowd_sent(end, pkt);
 	psn = psn_absolute(end->psn_seen, pkt->psn);
 	sim_must(world, psn <= end->psn_seen, "I6", "end %u leaves out %" PRIu64 " PSNs", end->id,
 		 psn - end->psn_seen);

@@ -155,6 +155,8 @@ draw_length(struct end *end)
 {
 	uint32_t most = end->conn->fleet->world.config.message_max, mtu = end->attr.mtu, length;
 
+	if (end->conn->fleet->crowd)
+		return draw_percent(&end->prng, 10) ? 8 : most;
 	switch (plx_prng_below(&end->prng, 8)) {
 	case 0:
 		return (uint32_t)plx_prng_below(&end->prng, 10);
@@ -468,6 +470,10 @@ work_on_event(struct end *end)
 	end->app_pending = false;
 	if (end->conn->state != CONN_UP || (!work_left(fleet) && end->drawn == end->posted))
 		return;
+	if (fleet->world.now < fleet->fair_from && fleet->crowd) {
+		work_wake(end, fleet->fair_from); /* all at once */
+		return;
+	}
 	if (!fleet->world.calm && plx_prng_chance(&end->prng, fleet->world.config.kill_ppm * 4) &&
 	    !end->dead) {
 		fleet->world.stats.kills++;
@@ -482,7 +488,11 @@ work_on_event(struct end *end)
 		free = FLEET_BATCH; /* silent ones may have made room and told nobody */
 	if (free == 0)
 		return; /* a completion goes on */
-	if (end->drawn == end->posted && draw_percent(&end->prng, 3) && !fleet->world.evil)
+	if (fleet->bells && end->host->index > 0)
+		return;
+	if (fleet->crowd)
+		post_some(end, fleet->bells ? 1 : 8, 0, 0);
+	else if (end->drawn == end->posted && draw_percent(&end->prng, 3) && !fleet->world.evil)
 		post_bind(end);
 	else
 		post_some(end, (uint32_t)draw_between(&end->prng, 1, free < 8 ? free : 8), 0, 0);
