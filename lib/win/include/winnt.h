@@ -161,15 +161,17 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define DEFINE_ENUM_FLAG_OPERATORS(E)
 #endif
 
-/* The end of the process, at once and with nothing run; the code is for a debugger. */
+/* The end of the process, at once and with nothing run; the code is for a debugger. A macro, since
+ * clang has a builtin function of that name under -fms-extensions. */
 static inline DECLSPEC_NORETURN void
-__fastfail(unsigned int code)
+plx_win_fastfail(unsigned int code)
 {
 	volatile unsigned int seen = code;
 
 	(void)seen;
 	__builtin_trap();
 }
+#define __fastfail(code)                     plx_win_fastfail(code)
 #define FAST_FAIL_LEGACY_GS_VIOLATION        0
 #define FAST_FAIL_STACK_COOKIE_CHECK_FAILURE 2
 #define FAST_FAIL_CORRUPT_LIST_ENTRY         3
