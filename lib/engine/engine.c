@@ -191,6 +191,7 @@ plx_engine_destroy(struct plx_engine *engine)
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
 	ways_free(engine);
+	qpair_free_half_made(engine);
 	if (engine->tx_count > 0)
 		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
 	if (engine->loop_count > 0)

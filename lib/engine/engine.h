@@ -328,6 +328,7 @@ struct plx_qpair {
 	struct plx_conn *conn;    /* that it is connected, or being connected, by; NULL: none */
 	struct plx_ud *ud;        /* of datagrams, and `rc` is its base; NULL: a connection */
 	struct plx_list ud_link;  /* in engine->uds */
+	struct plx_qpair *next_half_made;
 
 	/* written by posting threads */
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
@@ -377,6 +378,8 @@ enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *r
 			       uint8_t *mac);
 enum plx_status qpair_number(struct plx_qpair *qp);
 void qpair_forget(struct plx_qpair *qp);
+/* Any thread; the engine is not polled any more. */
+void qpair_free_half_made(struct plx_engine *engine);
 void qpair_attach(struct plx_qpair *qp);
 void qpair_detach(struct plx_qpair *qp);
 enum plx_status qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
@@ -573,7 +576,8 @@ struct plx_engine {
 	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int notice_fd;
 	atomic_uint users; /* completion queues, SRQs, queue pairs and ways made for this engine */
-	atomic_bool has_ways; /* `ways` is there, and stays */
+	atomic_bool has_ways;                  /* `ways` is there, and stays */
+	_Atomic(struct plx_qpair *) half_made; /* a stack: to be forgotten, by next_half_made */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };

@@ -44,14 +44,16 @@ plx_equeue_destroy(struct plx_equeue *queue)
 {
 	int fd = atomic_load(&queue->fd);
 	struct plx_conn_event event;
+	bool runs = true;
 
 	/* Whoever used it was taken out of the engine: nobody puts anything here any more. */
 	if (atomic_load(&queue->users) > 0)
 		return PLX_BUSY;
-	/* TIMEOUT, of an engine that stands still: the request times out when it runs again. */
+	/* TIMEOUT, of an engine that stands still: the requests time out when it runs again. One
+	 * such wait is enough. */
 	while (plx_ring_take(queue->ring, sizeof(event), &event, 1) == 1)
-		if (event.cm.kind == PLX_CM_EVENT_REQUESTED)
-			(void)!plx_conn_turn_away(queue, &event.cm);
+		if (event.cm.kind == PLX_CM_EVENT_REQUESTED && runs)
+			runs = plx_conn_turn_away(queue, &event.cm) != PLX_TIMEOUT;
 	if (fd >= 0)
 		close(fd);
 	atomic_fetch_sub(&queue->engine->users, 1);

@@ -450,6 +450,62 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	atomic_init(&qp->state, PLX_QP_RESET);
 }
 
+/*
+ * A queue pair that has its number and will never have more. The engine knows it by that number, so
+ * that its memory must stay when the engine stands still: then it is kept, and the next one that is
+ * made, or the engine's end, goes on with it.
+ */
+static void
+keep_half_made(struct plx_qpair *qp)
+{
+	struct plx_engine *engine = qp->engine;
+
+	qp->next_half_made = atomic_load(&engine->half_made);
+	while (!atomic_compare_exchange_weak(&engine->half_made, &qp->next_half_made, qp))
+		;
+}
+
+/* Returns: false: the engine stands still */
+static bool
+forget(struct plx_qpair *qp)
+{
+	struct command command = {.op = COMMAND_QP_FORGET, .qp = qp};
+
+	if (command_call(qp->engine, &command) != PLX_OK)
+		return false;
+	free_qpair(qp);
+	return true;
+}
+
+static void
+forget_half_made(struct plx_engine *engine)
+{
+	struct plx_qpair *qp = atomic_exchange(&engine->half_made, NULL);
+	bool runs = true;
+
+	while (plx_unlikely(qp != NULL)) {
+		struct plx_qpair *next = qp->next_half_made;
+
+		runs = runs && forget(qp);
+		if (!runs)
+			keep_half_made(qp);
+		qp = next;
+	}
+}
+
+void
+qpair_free_half_made(struct plx_engine *engine)
+{
+	struct plx_qpair *qp = atomic_exchange(&engine->half_made, NULL);
+
+	while (qp != NULL) {
+		struct plx_qpair *next = qp->next_half_made;
+
+		free_qpair(qp);
+		qp = next;
+	}
+}
+
 enum plx_status
 plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
 		 struct plx_qpair **out)
@@ -460,6 +516,7 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 
 	if (qp == NULL)
 		return PLX_NO_MEMORY;
+	forget_half_made(engine);
 	qp->engine = engine;
 	init_qpair(qp, config);
 	/* The number first: the transport is made with it. */
@@ -472,9 +529,8 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 	if (status == PLX_OK)
 		status = attach(qp);
 	if (status != PLX_OK) {
-		command.op = COMMAND_QP_FORGET;
-		if (command_call(engine, &command) == PLX_OK)
-			free_qpair(qp);
+		if (!forget(qp))
+			keep_half_made(qp);
 		return status;
 	}
 	atomic_fetch_add(&engine->users, 1);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sched.h>
 
 #include "engine.h"
 #include "pair.h"
@@ -157,6 +158,66 @@ a_cycle_executes_a_few_and_the_rest_later(void **state)
 	pair_close(&pair);
 }
 
+static void *
+make_a_queue_pair(void *arg)
+{
+	struct pair_side *side = &pair.side[0];
+	const struct plx_qpair_config config = {
+		.type = PLX_QP_RC,
+		.domain = side->domain,
+		.send_cq = side->send_cq,
+		.recv_cq = side->recv_cq,
+		.caps = {.sq_depth = 4, .sq_sges = 1, .responder_res = 1},
+		.rq_depth = 4,
+		.rq_sges = 1,
+	};
+	struct caller *caller = arg;
+	struct plx_qpair *qp = NULL;
+
+	caller->status = plx_qpair_create(side->engine, &config, &qp);
+	if (caller->status == PLX_OK)
+		caller->status = plx_qpair_destroy(qp);
+	return NULL;
+}
+
+static bool
+is_pending(const struct plx_engine *engine, enum command_op op)
+{
+	for (uint32_t i = 0; i < COMMANDS_MAX; i++)
+		if (atomic_load(&engine->slots[i].state) == SLOT_PENDING &&
+		    engine->slots[i].command.op == op)
+			return true;
+	return false;
+}
+
+/* The engine gives it a number, and stands still then: it knows it, and nobody else does. */
+static void
+a_queue_pair_that_was_made_half_way_is_forgotten_by_who_makes_the_next(void **state)
+{
+	struct caller caller = {.status = PLX_STATUS_COUNT};
+	struct plx_engine *engine;
+	uint32_t before;
+	(void)state;
+	pair_open(&pair, false);
+	pair_connect(&pair, 16);
+	engine = pair.side[0].engine;
+	before = engine->qp_count;
+	assert_int_equal(pthread_create(&caller.thread, NULL, make_a_queue_pair, &caller), 0);
+	while (!is_pending(engine, COMMAND_QP_NUMBER))
+		sched_yield();
+	pair_run(&pair, 1);
+	assert_int_equal(engine->qp_count, before + 1);
+	assert_int_equal(pthread_join(caller.thread, NULL), 0);
+	assert_int_equal(caller.status, PLX_TIMEOUT);
+	assert_int_equal(engine->qp_count, before + 1);
+	pair_start(&pair);
+	(void)make_a_queue_pair(&caller);
+	pair_stop(&pair);
+	assert_int_equal(caller.status, PLX_OK);
+	assert_int_equal(engine->qp_count, before);
+	pair_close(&pair);
+}
+
 static void
 what_is_no_command_is_refused(void **state)
 {
@@ -176,6 +237,8 @@ main(void)
 		cmocka_unit_test(more_threads_than_slots_are_all_served),
 		cmocka_unit_test(calls_time_out_together_when_nobody_polls),
 		cmocka_unit_test(a_cycle_executes_a_few_and_the_rest_later),
+		cmocka_unit_test(
+			a_queue_pair_that_was_made_half_way_is_forgotten_by_who_makes_the_next),
 		cmocka_unit_test(what_is_no_command_is_refused),
 	};
 
