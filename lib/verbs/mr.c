@@ -55,9 +55,9 @@ engines_passed(const struct plx_adapter *adapter, uint64_t token)
 /* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
  */
 enum plx_status
-engines_wait(struct plx_adapter *adapter, uint64_t token)
+engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
 {
-	uint64_t deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
+	uint64_t deadline = plx_clock_ns() + timeout_ns;
 	uint32_t looks = 0;
 
 	if (adapter->rcu == NULL)
@@ -68,6 +68,12 @@ engines_wait(struct plx_adapter *adapter, uint64_t token)
 		plx_engine_await(&looks);
 	}
 	return PLX_OK;
+}
+
+bool
+plx_adapter_runs(struct plx_adapter *adapter, uint32_t timeout_ms)
+{
+	return engines_wait(adapter, engines_token(adapter), timeout_ms * PLX_MSEC) == PLX_OK;
 }
 
 /* Into the key table; the key is valid from here on. */
@@ -141,14 +147,14 @@ retire(struct plx_mr *mr)
 	return status;
 }
 
-enum plx_status
-plx_mr_deregister(struct plx_mr *mr)
+static enum plx_status
+deregister(struct plx_mr *mr, uint64_t timeout_ns)
 {
 	struct plx_adapter *adapter = mr->pd->adapter;
 	enum plx_status status = retire(mr);
 
 	if (status == PLX_OK)
-		status = engines_wait(adapter, mr->token);
+		status = engines_wait(adapter, mr->token, timeout_ns);
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&adapter->lock);
@@ -160,6 +166,18 @@ plx_mr_deregister(struct plx_mr *mr)
 		adapter_unmap_memory(adapter, mr->memory, mr->length);
 	free(mr);
 	return PLX_OK;
+}
+
+enum plx_status
+plx_mr_deregister(struct plx_mr *mr)
+{
+	return deregister(mr, PLX_COMMAND_TIMEOUT_NS);
+}
+
+enum plx_status
+plx_mr_deregister_within(struct plx_mr *mr, uint32_t timeout_ms)
+{
+	return deregister(mr, timeout_ms * PLX_MSEC);
 }
 
 struct plx_key

@@ -50,7 +50,7 @@ plx_mw_destroy(struct plx_mw *mw)
 		mw->token = engines_token(adapter);
 	}
 	pthread_mutex_unlock(&adapter->lock);
-	status = engines_wait(adapter, mw->token);
+	status = engines_wait(adapter, mw->token, PLX_COMMAND_TIMEOUT_NS);
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&adapter->lock);

@@ -147,8 +147,9 @@ void sleep_ns(uint64_t ns);
 /** After a key was made invalid: what to wait for, until no engine can still be using it. */
 uint64_t engines_token(struct plx_adapter *adapter);
 
-/** Errors: TIMEOUT (an engine has not been through a cycle for PLX_COMMAND_TIMEOUT_NS) */
-enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token) PLX_MUST_CHECK;
+/** Errors: TIMEOUT (an engine has not been through a cycle for so long) */
+enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token,
+			     uint64_t timeout_ns) PLX_MUST_CHECK;
 
 /* ---- cq.c -------------------------------------------------------------------------------------
  */

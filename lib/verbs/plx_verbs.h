@@ -162,6 +162,16 @@ PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_ada
  */
 PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
 
+/**
+ * Does the adapter's worker run? Waits until each engine has been through a duty cycle that ended
+ * after this call began.
+ *
+ * @param timeout_ms at most
+ * Returns: false: an engine has not come round; whatever else waits for it answers TIMEOUT. In
+ * inline mode true at once: the caller is the engine. Threads: any.
+ */
+PLX_API bool plx_adapter_runs(struct plx_adapter *adapter, uint32_t timeout_ms);
+
 /* Something happened that no completion tells of. */
 struct plx_async {
 	uint8_t kind;           /* enum plx_event_kind */
@@ -235,9 +245,15 @@ PLX_API enum plx_status plx_pd_destroy(struct plx_pd *pd) PLX_MUST_CHECK;
 PLX_API enum plx_status plx_mr_register(struct plx_pd *pd, void *memory, size_t length,
 					uint32_t access, struct plx_mr **mr) PLX_MUST_CHECK;
 
-/** When it returns nothing touches the memory any more. Errors: BUSY (a window is bound to it);
- * TIMEOUT (the engine does not run: the key is dead, call again) */
+/** When it returns OK nothing touches the memory any more. Errors: BUSY (a window is bound to it);
+ * TIMEOUT (the engine does not run: the key is dead, but the engine may be in the middle of a copy;
+ * the memory must stay what it is until a further call has returned OK) */
 PLX_API enum plx_status plx_mr_deregister(struct plx_mr *mr) PLX_MUST_CHECK;
+/** As plx_mr_deregister(), which waits 5 s for the engine.
+ * @param timeout_ms how long to wait; 0: look only. The first call makes the key invalid, whatever
+ *                   it answers. */
+PLX_API enum plx_status plx_mr_deregister_within(struct plx_mr *mr,
+						 uint32_t timeout_ms) PLX_MUST_CHECK;
 PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
 
 /** A memory window, type 2: bound by plx_post_bind(), unbound by PLX_WR_LOCAL_INV, SEND with

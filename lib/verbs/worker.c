@@ -69,12 +69,19 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 	return PLX_OK;
 }
 
-static void
+/* Returns: it is nobody's any more, and to be stopped, without the lock */
+static bool
 leave_locked(struct shared_worker *worker)
 {
 	if (worker->users)
-		return;
+		return false;
 	plx_list_remove(&worker->node);
+	return true;
+}
+
+static void
+stop(struct shared_worker *worker)
+{
 	plx_worker_stop(worker->thread);
 	free(worker);
 }
@@ -84,6 +91,7 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 {
 	struct shared_worker *worker;
 	enum plx_status status = PLX_OK;
+	bool unused = false;
 	uint32_t added = 0;
 
 	pthread_mutex_lock(&lock);
@@ -104,9 +112,11 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 	} else if (worker) {
 		while (added)
 			plx_worker_remove(worker->thread, adapter->engine[--added]);
-		leave_locked(worker);
+		unused = leave_locked(worker);
 	}
 	pthread_mutex_unlock(&lock);
+	if (unused)
+		stop(worker);
 	return status;
 }
 
@@ -114,14 +124,18 @@ void
 worker_leave(struct plx_adapter *adapter)
 {
 	struct shared_worker *worker = adapter->worker;
+	bool unused;
 
 	if (!worker)
 		return;
-	pthread_mutex_lock(&lock);
+	/* Without the lock: a worker that stands still holds up nobody who has another. */
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		plx_worker_remove(worker->thread, adapter->engine[i]);
 	adapter->worker = NULL;
+	pthread_mutex_lock(&lock);
 	worker->users--;
-	leave_locked(worker);
+	unused = leave_locked(worker);
 	pthread_mutex_unlock(&lock);
+	if (unused)
+		stop(worker);
 }

@@ -6,18 +6,14 @@
  * Start anywhere.
  */
 #include "duo.h"
+#include "hold.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "plx_engine.h"
 
@@ -174,63 +170,15 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 /* ---- an engine that stands still --------------------------------------------------------------
  */
 
-static atomic_bool held, let_go;
-
-/* In the worker's thread: as if the system had taken its core away. */
-static void
-hold(int signal)
-{
-	const struct timespec moment = {.tv_nsec = 1000000};
-	int saved = errno;
-
-	(void)signal;
-	atomic_store(&held, true);
-	while (!atomic_load(&let_go))
-		nanosleep(&moment, NULL);
-	errno = saved;
-}
-
-/* The thread of this process that is called so. */
-static pid_t
-thread_named(const char *name)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *task;
-	pid_t found = 0;
-
-	assert_non_null(tasks);
-	while ((task = readdir(tasks)) != NULL) {
-		char path[300], said[32] = "";
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
-		file = fopen(path, "r");
-		if (file == NULL)
-			continue;
-		if (fgets(said, sizeof(said), file) && strstr(said, name))
-			found = (pid_t)atoi(task->d_name);
-		fclose(file);
-	}
-	closedir(tasks);
-	return found;
-}
-
 static void
 an_engine_that_stands_still_is_waited_for_only_so_long(void **state)
 {
-	const struct sigaction action = {.sa_handler = hold};
 	struct duo *duo = duo_open(NULL);
 	struct plx_qp_info info;
 	uint64_t begun;
-	pid_t worker;
 
 	(void)state;
-	worker = thread_named("duo");
-	assert_int_not_equal(worker, 0);
-	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	assert_int_equal(syscall(SYS_tgkill, getpid(), worker, SIGUSR1), 0);
-	while (!atomic_load(&held))
-		sched_yield();
+	hold_thread("duo");
 	begun = duo_ns();
 	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_TIMEOUT);
 	assert_true(duo_ns() - begun >= PLX_COMMAND_TIMEOUT_NS);
@@ -239,7 +187,9 @@ an_engine_that_stands_still_is_waited_for_only_so_long(void **state)
 	begun = duo_ns();
 	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_TIMEOUT);
 	assert_true(duo_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
-	atomic_store(&let_go, true);
+	assert_false(plx_adapter_runs(duo->a.adapter, 0));
+	let_go();
+	assert_true(plx_adapter_runs(duo->a.adapter, 1000));
 	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_OK);
 	duo->a.mr = NULL;
 	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
