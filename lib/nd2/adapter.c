@@ -223,7 +223,7 @@ nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
 	}
 	adapter->port = port;
 	adapter->face.lpVtbl = &adapter_table;
-	nd2_object_init(&adapter->object, &adapter_kind, &adapter->face);
+	nd2_object_init(&adapter->object, &adapter_kind, port, &adapter->face);
 	*out = &adapter->face;
 	return ND_SUCCESS;
 }

@@ -215,7 +215,7 @@ nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, voi
 	plx_pending_list_init(&connector->pending, file);
 	plx_file_release(file);
 	nd2_hold(&adapter->object);
-	nd2_object_init(&connector->object, &connector_kind, connector);
+	nd2_object_init(&connector->object, &connector_kind, port, connector);
 	pthread_mutex_lock(&port->events);
 	plx_list_append(&port->tables->connectors, &connector->node);
 	pthread_mutex_unlock(&port->events);

@@ -8,15 +8,6 @@
 
 #include "nd2_connection.h"
 
-void
-nd2_wire_end(struct plx_connector *wire)
-{
-	/* TIMEOUT: the engine stands still. What it tells later is for nobody. */
-	plx_connector_set_context(wire, 0);
-	if (plx_connector_destroy(wire) != PLX_OK)
-		nd2_say("a connection could not be ended: the engine does not answer");
-}
-
 /* ---- queue pairs --------------------------------------------------------------------------------
  */
 
@@ -47,9 +38,13 @@ detach(struct nd2_connector *connector, bool broken)
 enum plx_status
 nd2_connector_part(struct nd2_connector *connector)
 {
-	enum plx_status status = plx_disconnect(connector->wire);
+	enum plx_status status;
 	struct plx_qp_info info;
 
+	/* The end of the wire, or of the queue pair, tells the peer when the engine runs again. */
+	if (nd2_stands_still(connector->adapter->port))
+		return PLX_TIMEOUT;
+	status = plx_disconnect(connector->wire);
 	/* The engine's next answer says that the message has left: the process may end now. */
 	if (status == PLX_OK)
 		(void)!plx_qp_query(connector->qp->qp, &info);
@@ -123,7 +118,7 @@ leave_wire(struct nd2_connector *connector, bool lingers)
 	if (wire && lingers)
 		nd2_linger(connector->adapter->port, wire);
 	else if (wire)
-		nd2_wire_end(wire);
+		nd2_wire_end(connector->adapter->port, wire);
 }
 
 /* The connection is told of first, ended then, and its requests come last: who hears of the end may
@@ -204,7 +199,6 @@ nd2_connection_event(struct nd2_port *port, const struct plx_channel_event *even
 	struct nd2_party *party = (struct nd2_party *)(uintptr_t)event->context;
 	struct nd2_connector *connector;
 
-	(void)port;
 	if (event->kind == PLX_CM_EVENT_REQUESTED) {
 		nd2_listener_asked((struct nd2_listener *)(uintptr_t)event->context, event);
 		return;
@@ -220,7 +214,7 @@ nd2_connection_event(struct nd2_port *port, const struct plx_channel_event *even
 		nd2_waiting_ends(party);
 		break;
 	case ND2_PARTY_LINGERING:
-		nd2_linger_ends(party);
+		nd2_linger_ends(port, party);
 		break;
 	case ND2_PARTY_NONE:
 		break;

@@ -152,16 +152,19 @@ close_cq(struct nd2_object *object)
 	notify_close(cq);
 }
 
+/* BUSY it cannot be: queue pairs hold their queues. */
+static enum plx_status
+let_go_cq(struct nd2_object *object)
+{
+	return plx_cq_destroy(plx_list_entry(object, struct nd2_cq, object)->cq);
+}
+
 static void
 destroy_cq(struct nd2_object *object)
 {
 	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
 	struct nd2_adapter *adapter = cq->adapter;
 
-	/* BUSY it cannot be: queue pairs hold their queues. */
-	if (plx_cq_destroy(cq->cq) != PLX_OK)
-		nd2_say("adapter %s: a completion queue is left behind: its engine does not run",
-			adapter->port->name);
 	notify_free(cq->notify);
 	free(cq);
 	nd2_unhold(&adapter->object);
@@ -171,6 +174,7 @@ static const struct nd2_kind cq_kind = {
 	.iid = &IID_IND2CompletionQueue,
 	.overlapped = true,
 	.close = close_cq,
+	.let_go = let_go_cq,
 	.destroy = destroy_cq,
 };
 
@@ -232,7 +236,7 @@ make(struct nd2_cq *cq, struct plx_file *file)
 	const struct plx_cq_options options = {
 		.depth = cq->depth,
 		.strict = overruns(),
-		.context = (uintptr_t)cq,
+		.context = cq->id,
 	};
 	enum plx_status status;
 
@@ -270,6 +274,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->face.lpVtbl = &table;
 	cq->adapter = adapter;
 	cq->depth = depth;
+	cq->id = atomic_fetch_add(&adapter->port->next_id, 1);
 	cq->pumps = adapter->port->inline_mode;
 	cq->yields = adapter->port->info.idle == PLX_IDLING_YIELD;
 	status = make(cq, file);
@@ -279,7 +284,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 		return status;
 	}
 	nd2_hold(&adapter->object);
-	nd2_object_init(&cq->object, &cq_kind, cq);
+	nd2_object_init(&cq->object, &cq_kind, adapter->port, cq);
 	pthread_mutex_lock(&adapter->port->lock);
 	plx_list_append(&adapter->port->cqs, &cq->node);
 	pthread_mutex_unlock(&adapter->port->lock);

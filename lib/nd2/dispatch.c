@@ -31,7 +31,8 @@ struct slot {
 struct nd2_dispatch {
 	struct nd2_port *port;
 	struct nd2_watch channel, async;
-	int epoll, bell; /* -1 in inline mode; the bell rings to stop */
+	int epoll, bell; /* -1 in inline mode; the bell rings to look again, or to stop */
+	atomic_bool stops;
 	pthread_t thread;
 	bool running;
 	uint32_t pumps;
@@ -181,8 +182,8 @@ channel_ready(struct nd2_watch *watch)
 	nd2_port_events(plx_list_entry(watch, struct nd2_dispatch, channel)->port);
 }
 
-/* An event names a queue by its pointer: it is told only if it is in the list, under the lock that
- * it needs to leave it. */
+/* An event names a queue by its id: it is told only if one of that id is in the list, under the
+ * lock that it needs to leave it. */
 static void
 tell_async(struct nd2_port *port, const struct plx_async *async)
 {
@@ -196,9 +197,9 @@ tell_async(struct nd2_port *port, const struct plx_async *async)
 		struct nd2_cq *cq = plx_list_entry(node, struct nd2_cq, node);
 		struct nd2_srq *srq = plx_list_entry(node, struct nd2_srq, node);
 
-		if (overrun && (uint64_t)(uintptr_t)cq == async->context)
+		if (overrun && cq->id == async->context)
 			nd2_cq_overrun(cq);
-		if (!overrun && (uint64_t)(uintptr_t)srq == async->context)
+		if (!overrun && srq->id == async->context)
 			nd2_srq_below(srq);
 	}
 	pthread_mutex_unlock(&port->lock);
@@ -245,6 +246,31 @@ nd2_port_pump(void *context)
 /* ---- worker mode ------------------------------------------------------------------------------
  */
 
+static bool
+is_to_stop(struct nd2_dispatch *dispatch)
+{
+	uint64_t rings;
+
+	(void)!read(dispatch->bell, &rings, sizeof(rings));
+	return atomic_load(&dispatch->stops);
+}
+
+static void
+ring(struct nd2_dispatch *dispatch)
+{
+	const uint64_t one = 1;
+
+	/* an eventfd that has few takes one more */
+	(void)!write(dispatch->bell, &one, sizeof(one));
+}
+
+void
+nd2_dispatch_wake(struct nd2_port *port)
+{
+	if (port->dispatch && port->dispatch->bell >= 0)
+		ring(port->dispatch);
+}
+
 static void *
 dispatch_main(void *context)
 {
@@ -252,7 +278,8 @@ dispatch_main(void *context)
 	struct epoll_event events[EVENTS_BURST];
 
 	for (;;) {
-		int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST, -1);
+		int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST,
+				   nd2_left_wait_ms(dispatch->port));
 
 		if (n < 0 && errno != EINTR)
 			break; /* the set itself is gone: somebody closes descriptors of others */
@@ -260,10 +287,15 @@ dispatch_main(void *context)
 			uint64_t name = events[i].data.u64;
 			uint32_t generation = (uint32_t)(name >> 32);
 
-			if (name == UINT64_MAX)
+			if (name == UINT64_MAX && is_to_stop(dispatch))
 				return NULL;
-			tell(dispatch, (uint32_t)name, &generation);
+			if (name != UINT64_MAX)
+				tell(dispatch, (uint32_t)name, &generation);
 		}
+		/* The last object's end ends the port, which waits for this thread: elsewhere. */
+		delivering++;
+		nd2_left_finish(dispatch->port);
+		delivering--;
 	}
 	nd2_say("adapter %s: events cannot be waited for any more: %s", dispatch->port->name,
 		strerror(errno));
@@ -332,7 +364,6 @@ void
 nd2_dispatch_stop(struct nd2_port *port)
 {
 	struct nd2_dispatch *dispatch = port->dispatch;
-	const uint64_t one = 1;
 
 	if (!dispatch)
 		return;
@@ -340,8 +371,8 @@ nd2_dispatch_stop(struct nd2_port *port)
 		plx_pump_remove(nd2_port_pump, port);
 		port->pump = NULL;
 	} else if (dispatch->running) {
-		/* an eventfd that has 0 takes a 1 */
-		(void)!write(dispatch->bell, &one, sizeof(one));
+		atomic_store(&dispatch->stops, true);
+		ring(dispatch);
 		pthread_join(dispatch->thread, NULL);
 	}
 	if (dispatch->epoll >= 0)

@@ -34,10 +34,10 @@ nd2_connections_start(struct nd2_port *port)
 }
 
 static void
-forget(struct lingering *lingering)
+forget(struct nd2_port *port, struct lingering *lingering)
 {
 	plx_list_remove(&lingering->node);
-	nd2_wire_end(lingering->wire);
+	nd2_wire_end(port, lingering->wire);
 	free(lingering);
 }
 
@@ -48,7 +48,7 @@ nd2_connections_stop(struct nd2_port *port)
 
 	pthread_mutex_lock(&port->events);
 	plx_list_for_each (node, after, &port->tables->lingering)
-		forget(plx_list_entry(node, struct lingering, node));
+		forget(port, plx_list_entry(node, struct lingering, node));
 	free(port->tables);
 	port->tables = NULL;
 	pthread_mutex_unlock(&port->events);
@@ -62,7 +62,7 @@ nd2_linger(struct nd2_port *port, struct plx_connector *wire)
 	/* The peer was told once; and is again by the manager below, as long as the adapter is
 	 * open. */
 	if (!lingering) {
-		nd2_wire_end(wire);
+		nd2_wire_end(port, wire);
 		return;
 	}
 	*lingering = (struct lingering){.party = {ND2_PARTY_LINGERING}, .wire = wire};
@@ -71,9 +71,9 @@ nd2_linger(struct nd2_port *port, struct plx_connector *wire)
 }
 
 void
-nd2_linger_ends(struct nd2_party *party)
+nd2_linger_ends(struct nd2_port *port, struct nd2_party *party)
 {
-	forget(plx_list_entry(party, struct lingering, party));
+	forget(port, plx_list_entry(party, struct lingering, party));
 }
 
 /* ---- an answer that is waited for ---------------------------------------------------------------

@@ -82,12 +82,11 @@ nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 	plx_pending_finish(pending, status, 0);
 }
 
+/* The end of a request that nobody has answered refuses it. */
 static void
-turn_away(struct plx_connector *wire)
+turn_away(struct nd2_port *port, struct plx_connector *wire)
 {
-	/* STATE: it has given up by itself. */
-	(void)!plx_reject(wire, NULL, 0);
-	nd2_wire_end(wire);
+	nd2_wire_end(port, wire);
 }
 
 /* Takes what waits out of the backlog. */
@@ -104,6 +103,8 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event
 {
 	struct waiting *waiting = NULL;
 
+	if (listener->state == ND2_LISTENER_CLOSED)
+		return false;
 	if (listener->backlog == 0 || listener->waits < listener->backlog)
 		waiting = malloc(sizeof(*waiting));
 	if (!waiting)
@@ -120,10 +121,10 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event
 void
 nd2_listener_asked(struct nd2_listener *listener, const struct plx_channel_event *event)
 {
-	if (!plx_list_empty(&listener->queue))
+	if (listener->state != ND2_LISTENER_CLOSED && !plx_list_empty(&listener->queue))
 		give(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node), event);
 	else if (!wait_for_connector(listener, event))
-		turn_away(event->connector);
+		turn_away(listener->adapter->port, event->connector);
 }
 
 void
@@ -131,7 +132,7 @@ nd2_waiting_ends(struct nd2_party *party)
 {
 	struct waiting *waiting = plx_list_entry(party, struct waiting, party);
 
-	nd2_wire_end(waiting->event.connector);
+	nd2_wire_end(waiting->listener->adapter->port, waiting->event.connector);
 	unwait(waiting);
 }
 
@@ -202,15 +203,16 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 	return leave(listener, NULL, status);
 }
 
-static void
+/* Errors: TIMEOUT (the engine stands still: it listens on, and may tell of requests) */
+static enum plx_status
 stop_listening(struct nd2_listener *listener)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++) {
-		/* TIMEOUT: the engine stands still, and will tell nobody. */
-		if (listener->wires[i])
-			(void)!plx_listener_destroy(listener->wires[i]);
+		if (listener->wires[i] && plx_listener_destroy(listener->wires[i]) == PLX_TIMEOUT)
+			return PLX_TIMEOUT;
 		listener->wires[i] = NULL;
 	}
+	return PLX_OK;
 }
 
 static HRESULT
@@ -231,7 +233,8 @@ start_listening(struct nd2_listener *listener)
 	if (status == PLX_OK)
 		return ND_SUCCESS;
 	nd2_say("listen: %s", why.text);
-	stop_listening(listener);
+	/* TIMEOUT: Release goes on with it; a further Listen begins behind it. */
+	(void)!stop_listening(listener);
 	return status == PLX_BUSY ? ND_SHARING_VIOLATION : nd2_call_status(status);
 }
 
@@ -320,7 +323,7 @@ close_listener(struct nd2_object *object)
 
 	nd2_port_mine(port);
 	pthread_mutex_lock(&port->events);
-	stop_listening(listener);
+	listener->state = ND2_LISTENER_CLOSED;
 	plx_pending_list_end(&listener->pending, ND_CANCELED);
 	while (!plx_list_empty(&listener->queue))
 		nd2_listener_unqueue(
@@ -329,11 +332,26 @@ close_listener(struct nd2_object *object)
 	plx_list_for_each (node, after, &listener->waiting) {
 		struct waiting *waiting = plx_list_entry(node, struct waiting, node);
 
-		turn_away(waiting->event.connector);
+		turn_away(port, waiting->event.connector);
 		unwait(waiting);
 	}
-	nd2_ports_give(&port->tables->passive, listener->addresses, listener->port);
 	pthread_mutex_unlock(&port->events);
+}
+
+/* Its place is free when nobody listens there any more. */
+static enum plx_status
+let_go_listener(struct nd2_object *object)
+{
+	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
+	struct nd2_port *port = listener->adapter->port;
+	enum plx_status status;
+
+	pthread_mutex_lock(&port->events);
+	status = stop_listening(listener);
+	if (status == PLX_OK)
+		nd2_ports_give(&port->tables->passive, listener->addresses, listener->port);
+	pthread_mutex_unlock(&port->events);
+	return status;
 }
 
 static void
@@ -350,6 +368,7 @@ static const struct nd2_kind listener_kind = {
 	.iid = &IID_IND2Listener,
 	.overlapped = true,
 	.close = close_listener,
+	.let_go = let_go_listener,
 	.destroy = destroy_listener,
 };
 
@@ -377,7 +396,7 @@ nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void
 	plx_pending_list_init(&listener->pending, file);
 	plx_file_release(file);
 	nd2_hold(&adapter->object);
-	nd2_object_init(&listener->object, &listener_kind, listener);
+	nd2_object_init(&listener->object, &listener_kind, adapter->port, listener);
 	*out = listener;
 	return ND_SUCCESS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory regions. Registering and taking back are done within the call, and told as all that pends
- * is: by the OVERLAPPED, after ND_PENDING. What is refused is refused in the call.
+ * Memory regions. Registering and taking back are done within the call, unless the engine stands
+ * still, and told as all that pends is: by the OVERLAPPED, after ND_PENDING. What is refused is
+ * refused in the call.
  * It pins nothing. Whether the memory is there is asked of the system, in probe.c.
  * Start with mr_register().
  */
@@ -13,6 +14,11 @@
 #define MR_FLAGS                                                       \
 	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | \
 	 ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
+
+enum {
+	BRIEF_MS = 100, /* for an engine's next cycle, in Deregister; then it pends */
+	SAY_MS = 5000,  /* in Release, before it says what it waits for */
+};
 
 static struct nd2_mr *
 mr_of(IND2MemoryRegion *face)
@@ -100,17 +106,65 @@ mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flag
 	return status;
 }
 
-/* Errors: BUSY (a window is bound), TIMEOUT (the engine does not run) */
-static enum plx_status
-take_back(struct nd2_mr *mr)
-{
-	enum plx_status status = plx_mr_deregister(mr->mr);
+/* ---- taking back --------------------------------------------------------------------------------
+ *
+ * The key is dead at once; but an engine that is in the middle of a copy finishes it, and one that
+ * stands still there does so when it runs again. Until then the memory is not the client's: its
+ * Deregister pends, and its Release waits.
+ */
 
-	if (status == PLX_OK) {
-		mr->mr = NULL;
+/* Errors: BUSY (a window is bound), TIMEOUT (the engine has not let go yet) */
+static enum plx_status
+take_back(struct nd2_mr *mr, uint32_t timeout_ms)
+{
+	enum plx_status status = plx_mr_deregister_within(mr->mr, timeout_ms);
+
+	if (status != PLX_BUSY)
 		atomic_store_explicit(&mr->token, 0, memory_order_release);
-	}
+	if (status == PLX_OK)
+		mr->mr = NULL;
 	return status;
+}
+
+/* As long as it takes. */
+static void
+take_back_for_good(struct nd2_mr *mr)
+{
+	enum plx_status status = take_back(mr, SAY_MS);
+
+	if (status == PLX_TIMEOUT)
+		nd2_say("adapter %s: its worker stands still; the end of a region waits for it, "
+			"whose memory it may be writing",
+			mr->adapter->port->name);
+	while (status == PLX_TIMEOUT)
+		status = take_back(mr, SAY_MS);
+}
+
+/* Under the lock. */
+static void
+tell_left(struct nd2_mr *mr)
+{
+	struct plx_pending *leaving = mr->leaving;
+
+	mr->leaving = NULL;
+	plx_pending_finish(leaving, ND_SUCCESS, 0);
+}
+
+static bool
+finish_leaving(struct nd2_left *left)
+{
+	struct nd2_mr *mr = plx_list_entry(left, struct nd2_mr, left);
+	bool done;
+
+	pthread_mutex_lock(&mr->lock);
+	/* Release may have been faster. */
+	done = mr->leaving == NULL || take_back(mr, 0) == PLX_OK;
+	if (done && mr->leaving)
+		tell_left(mr);
+	pthread_mutex_unlock(&mr->lock);
+	if (done)
+		nd2_unhold(&mr->object);
+	return done;
 }
 
 static HRESULT
@@ -119,12 +173,18 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 	struct plx_pending *pending;
 	enum plx_status status;
 
-	if (mr->mr == NULL)
+	if (mr->mr == NULL || mr->leaving)
 		return ND_INVALID_DEVICE_STATE;
 	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = take_back(mr);
+	status = take_back(mr, nd2_stands_still(mr->adapter->port) ? 0 : BRIEF_MS);
+	if (status == PLX_TIMEOUT) {
+		mr->leaving = pending;
+		nd2_hold(&mr->object);
+		nd2_leave(mr->adapter->port, &mr->left, finish_leaving);
+		return ND_PENDING;
+	}
 	if (status != PLX_OK) {
 		HRESULT refused = nd2_call_status(status);
 
@@ -167,8 +227,8 @@ get_remote_token(IND2MemoryRegion *face)
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
-/* The client may take its memory back now, so that the registration ends now; but for a window that
- * is bound, which keeps it as it keeps the object. */
+/* The client may take its memory back when this returns, so that the registration has ended then;
+ * but for a window that is bound, which keeps it as it keeps the object. */
 static void
 close_mr(struct nd2_object *object)
 {
@@ -177,7 +237,9 @@ close_mr(struct nd2_object *object)
 	nd2_port_mine(mr->adapter->port);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
-		(void)!take_back(mr);
+		take_back_for_good(mr);
+	if (mr->leaving)
+		tell_left(mr);
 	pthread_mutex_unlock(&mr->lock);
 	/* Behind whoever has told its request's end under that lock. */
 	plx_pending_list_end(&mr->pending, ND_CANCELED);
@@ -189,9 +251,8 @@ destroy_mr(struct nd2_object *object)
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
 	struct nd2_adapter *adapter = mr->adapter;
 
-	if (mr->mr != NULL && take_back(mr) != PLX_OK)
-		nd2_say("adapter %s: a region is left behind: its engine does not run",
-			adapter->port->name);
+	if (mr->mr != NULL)
+		take_back_for_good(mr);
 	pthread_mutex_destroy(&mr->lock);
 	free(mr);
 	nd2_unhold(&adapter->object);
@@ -279,7 +340,7 @@ nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out
 	plx_file_release(file); /* the list has its own hold */
 	pthread_mutex_init(&mr->lock, NULL);
 	nd2_hold(&adapter->object);
-	nd2_object_init(&mr->object, &mr_kind, mr);
+	nd2_object_init(&mr->object, &mr_kind, adapter->port, mr);
 	*out = &mr->face;
 	return ND_SUCCESS;
 }

@@ -29,8 +29,11 @@ close_mw(struct nd2_object *object)
 
 	nd2_port_mine(mw->adapter->port);
 	pthread_mutex_lock(&mw->lock);
-	if (plx_mw_destroy(mw->mw) != PLX_OK)
-		nd2_say("adapter %s: a window is left behind: its engine does not run",
+	/* As long as it takes: the engine may be writing through it, and the memory is the client's
+	 * when this returns. */
+	while (plx_mw_destroy(mw->mw) == PLX_TIMEOUT)
+		nd2_say("adapter %s: its worker stands still; the end of a window waits for it, "
+			"through which it may be writing",
 			mw->adapter->port->name);
 	mw->mw = NULL;
 	bound = mw->bound;
@@ -111,7 +114,7 @@ nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out)
 	mw->adapter = adapter;
 	pthread_mutex_init(&mw->lock, NULL);
 	nd2_hold(&adapter->object);
-	nd2_object_init(&mw->object, &mw_kind, mw);
+	nd2_object_init(&mw->object, &mw_kind, adapter->port, mw);
 	*out = &mw->face;
 	return ND_SUCCESS;
 }

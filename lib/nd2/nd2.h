@@ -31,24 +31,43 @@
  */
 
 struct nd2_object;
+struct nd2_port;
 
 struct nd2_kind {
 	const IID *iid;                     /* of its interface */
 	bool overlapped;                    /* IID_IND2Overlapped is answered, too */
 	void (*close)(struct nd2_object *); /* may be NULL */
+	/* before destroy(), what only the engine can do; TIMEOUT: it stands still, nothing has
+	 * changed, and this will be called again. NULL: there is nothing */
+	enum plx_status (*let_go)(struct nd2_object *);
 	void (*destroy)(struct nd2_object *);
+};
+
+/* Something that waits until the engine runs again: left.c. */
+struct nd2_left;
+/* Returns: false: the engine stands still again, and it will be called again */
+typedef bool nd2_left_fn(struct nd2_left *left);
+
+struct nd2_left {
+	struct plx_list node;
+	nd2_left_fn *finish;
 };
 
 struct nd2_object {
 	const struct nd2_kind *kind;
 	void *face;
+	struct nd2_port *port; /* NULL: of none */
 	atomic_uint refs, holds;
+	struct nd2_left left;
 };
 
 /** One reference, one hold, and the module counts it (DllCanUnloadNow). */
-void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, void *face);
+void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct nd2_port *port,
+		     void *face);
 void nd2_hold(struct nd2_object *object);
 void nd2_unhold(struct nd2_object *object);
+/** After the last hold, when the engine has let go: it is gone. For left.c. */
+void nd2_object_end(struct nd2_object *object);
 
 /* The three methods, for every table. Status: docs/nd2.md. */
 HRESULT nd2_query_interface(struct nd2_object *object, REFIID iid, void **out);
@@ -140,9 +159,17 @@ struct nd2_port {
 	pthread_mutex_t events;
 	struct nd2_connection_tables *tables; /* connector.c's own: ports taken, those who linger */
 
-	pthread_mutex_t lock;          /* of what follows */
-	struct plx_list cqs, srqs;     /* alive: async events name them by pointer */
+	pthread_mutex_t lock;      /* of what follows */
+	struct plx_list cqs, srqs; /* alive: async events name them by `id`, never given twice */
 	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
+
+	/* left.c's own: what waits for an engine that stands still */
+	pthread_mutex_t left_lock;
+	struct plx_list left; /* struct nd2_left */
+	atomic_uint left_count;
+	atomic_bool still;
+
+	atomic_ulong next_id; /* of cqs and srqs: see there */
 
 	/* port.c's own, under its lock, with `state` */
 	uint32_t users;
@@ -174,6 +201,9 @@ void nd2_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 HRESULT nd2_dispatch_start(struct nd2_port *port);
 void nd2_dispatch_stop(struct nd2_port *port);
+
+/** The dispatcher looks again at what it waits for. Inline mode: nothing. */
+void nd2_dispatch_wake(struct nd2_port *port);
 
 /** Watch a descriptor from now on. ND_INSUFFICIENT_RESOURCES */
 HRESULT nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch);
@@ -209,6 +239,26 @@ nd2_port_mine(const struct nd2_port *port)
 /** Is this thread telling events just now, so that it must not wait for their end? */
 bool nd2_delivering(void);
 
+/* ---- left.c: an engine that stands still
+ * ------------------------------------------------------------
+ */
+
+void nd2_left_init(struct nd2_port *port);
+/** No dispatcher runs any more: wait, for as long as it takes, until nothing is left. */
+void nd2_left_end(struct nd2_port *port);
+/** The dispatcher: finish what can be finished. Takes milliseconds while the engine stands still.
+ */
+void nd2_left_finish(struct nd2_port *port);
+/** When to do that [ms, from now]; -1: nothing is left. */
+int nd2_left_wait_ms(const struct nd2_port *port);
+/** A call has waited for the engine in vain, and it has not run since. */
+bool nd2_stands_still(const struct nd2_port *port);
+/** Have the dispatcher call finish(), again and again until it returns true. */
+void nd2_leave(struct nd2_port *port, struct nd2_left *left, nd2_left_fn *finish);
+/** An object's let_go(). Returns: false: that will be called by the dispatcher, and destroy() then
+ */
+bool nd2_let_go(struct nd2_object *object);
+
 /* ---- adapter.c
  * ----------------------------------------------------------------------------------------
  */
@@ -243,6 +293,7 @@ struct nd2_cq {
 	struct plx_cq *cq;
 	struct plx_pending_list pending;
 	struct plx_list node; /* in port->cqs */
+	uint64_t id;          /* of its events: of this port, and of no other queue before it */
 	struct nd2_watch watch;
 	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
 	uint32_t depth;
@@ -258,6 +309,7 @@ struct nd2_srq {
 	struct plx_srq *srq;
 	struct plx_pending_list pending;
 	struct plx_list node; /* in port->srqs */
+	uint64_t id;
 	pthread_mutex_t lock; /* of what follows */
 	struct plx_list waiters;
 	uint32_t depth, sges, threshold;
@@ -271,8 +323,10 @@ struct nd2_mr {
 	struct nd2_adapter *adapter;
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
-	struct plx_mr *mr; /* NULL: not registered */
-	atomic_uint token; /* as GetLocalToken gives it; 0: not registered */
+	struct plx_mr *mr;           /* NULL: not registered */
+	atomic_uint token;           /* as GetLocalToken gives it; 0: not registered */
+	struct plx_pending *leaving; /* a Deregister that waits for the engine; holds the object */
+	struct nd2_left left;        /* ... */
 };
 
 struct nd2_mw {

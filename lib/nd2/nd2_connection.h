@@ -71,6 +71,7 @@ enum nd2_listener_state {
 	ND2_LISTENER_NEW,
 	ND2_LISTENER_BOUND,
 	ND2_LISTENER_LISTENING,
+	ND2_LISTENER_CLOSED, /* released: what the engine tells of it is for nobody */
 };
 
 struct nd2_listener {
@@ -155,8 +156,12 @@ void nd2_connections_deliver(struct nd2_port *port);
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
 /** A disconnect, told to the peer before this returns. Errors: those of plx_disconnect() */
 enum plx_status nd2_connector_part(struct nd2_connector *connector);
-/** A wire that is of no more use. */
-void nd2_wire_end(struct plx_connector *wire);
+
+/* ---- left.c -------------------------------------------------------------------------------------
+ */
+
+/** A wire that is of no more use. It ends later when the engine stands still. */
+void nd2_wire_end(struct nd2_port *port, struct plx_connector *wire);
 
 /* ---- listener.c ---------------------------------------------------------------------------------
  */
@@ -173,7 +178,7 @@ void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 
 /** A wire that was disconnected, until the peer answers. */
 void nd2_linger(struct nd2_port *port, struct plx_connector *wire);
-void nd2_linger_ends(struct nd2_party *party);
+void nd2_linger_ends(struct nd2_port *port, struct nd2_party *party);
 /**
  * After Disconnect has pended, on a port that forgets: what its ring holds for the peer is gone
  * when this process is, and a program may end with no handler running as soon as Disconnect returns

@@ -14,10 +14,13 @@ nd2_objects_alive(void)
 }
 
 void
-nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, void *face)
+nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct nd2_port *port,
+		void *face)
 {
 	object->kind = kind;
 	object->face = face;
+	object->port = port;
+	plx_list_init(&object->left.node);
 	atomic_init(&object->refs, 1);
 	atomic_init(&object->holds, 1);
 	atomic_fetch_add(&alive, 1);
@@ -30,13 +33,20 @@ nd2_hold(struct nd2_object *object)
 }
 
 void
+nd2_object_end(struct nd2_object *object)
+{
+	object->kind->destroy(object);
+	/* only now: a library may be unloaded at once when nothing lives in it */
+	atomic_fetch_sub(&alive, 1);
+}
+
+void
 nd2_unhold(struct nd2_object *object)
 {
 	if (atomic_fetch_sub_explicit(&object->holds, 1, memory_order_acq_rel) != 1)
 		return;
-	object->kind->destroy(object);
-	/* only now: a library may be unloaded at once when nothing lives in it */
-	atomic_fetch_sub(&alive, 1);
+	if (object->kind->let_go == NULL || nd2_let_go(object))
+		nd2_object_end(object);
 }
 
 static bool

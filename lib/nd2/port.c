@@ -114,6 +114,8 @@ close_parts(struct nd2_port *port)
 	nd2_dispatch_stop(port);
 	if (port->tables)
 		nd2_connections_stop(port);
+	if (port->adapter)
+		nd2_left_end(port);
 	if (port->channel && plx_channel_destroy(port->channel) != PLX_OK)
 		nd2_say("adapter %s: its channel is in use still", port->name);
 	if (port->adapter && plx_adapter_close(port->adapter) != PLX_OK)
@@ -133,6 +135,8 @@ open_parts(struct nd2_port *port)
 	pthread_mutex_init(&port->lock, NULL);
 	plx_list_init(&port->cqs);
 	plx_list_init(&port->srqs);
+	nd2_left_init(port);
+	atomic_init(&port->next_id, 1);
 	opened = plx_adapter_open(port->name, NULL, &port->adapter, &why);
 	if (opened == PLX_OK) {
 		plx_adapter_query(port->adapter, &port->info);

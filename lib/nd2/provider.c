@@ -236,7 +236,7 @@ provider_create(REFIID iid, void **out)
 	if (!provider)
 		return ND_NO_MEMORY;
 	provider->face.lpVtbl = &provider_table;
-	nd2_object_init(&provider->object, &provider_kind, &provider->face);
+	nd2_object_init(&provider->object, &provider_kind, NULL, &provider->face);
 	status = nd2_query_interface(&provider->object, iid, out);
 	nd2_release(&provider->object); /* the one of its making */
 	return status;
@@ -322,7 +322,7 @@ factory_create(REFIID iid, void **out)
 	if (!factory)
 		return ND_NO_MEMORY;
 	factory->face.lpVtbl = &factory_table;
-	nd2_object_init(&factory->object, &factory_kind, &factory->face);
+	nd2_object_init(&factory->object, &factory_kind, NULL, &factory->face);
 	status = nd2_query_interface(&factory->object, iid, out);
 	nd2_release(&factory->object);
 	return status;

@@ -36,15 +36,18 @@ close_qp(struct nd2_object *object)
 }
 
 /* May run with the port's events locked, when a connector was the last that held it. */
+static enum plx_status
+let_go_qp(struct nd2_object *object)
+{
+	return plx_qp_destroy(plx_list_entry(object, struct nd2_qp, object)->qp);
+}
+
 static void
 destroy_qp(struct nd2_object *object)
 {
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
 	struct nd2_adapter *adapter = qp->adapter;
 
-	if (plx_qp_destroy(qp->qp) != PLX_OK)
-		nd2_say("adapter %s: a queue pair is left behind: its engine does not run",
-			adapter->port->name);
 	nd2_unhold(&qp->receive_cq->object);
 	nd2_unhold(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
@@ -56,6 +59,7 @@ destroy_qp(struct nd2_object *object)
 static const struct nd2_kind qp_kind = {
 	.iid = &IID_IND2QueuePair,
 	.close = close_qp,
+	.let_go = let_go_qp,
 	.destroy = destroy_qp,
 };
 
@@ -217,7 +221,7 @@ nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_wishe
 	nd2_hold(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
 		nd2_hold(&qp->srq->object);
-	nd2_object_init(&qp->object, &qp_kind, qp);
+	nd2_object_init(&qp->object, &qp_kind, adapter->port, qp);
 	*out = &qp->face;
 	return ND_SUCCESS;
 }

@@ -221,17 +221,19 @@ close_srq(struct nd2_object *object)
 	pthread_mutex_unlock(&srq->lock);
 }
 
+/* BUSY it cannot be: queue pairs hold their queues. */
+static enum plx_status
+let_go_srq(struct nd2_object *object)
+{
+	return plx_srq_destroy(plx_list_entry(object, struct nd2_srq, object)->srq);
+}
+
 static void
 destroy_srq(struct nd2_object *object)
 {
 	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
 	struct nd2_adapter *adapter = srq->adapter;
 
-	/* BUSY it cannot be: queue pairs hold their queues. */
-	if (plx_srq_destroy(srq->srq) != PLX_OK)
-		nd2_say("adapter %s: a shared receive queue is left behind: its engine does not "
-			"run",
-			adapter->port->name);
 	pthread_mutex_destroy(&srq->lock);
 	free(srq);
 	nd2_unhold(&adapter->object);
@@ -241,6 +243,7 @@ static const struct nd2_kind srq_kind = {
 	.iid = &IID_IND2SharedReceiveQueue,
 	.overlapped = true,
 	.close = close_srq,
+	.let_go = let_go_srq,
 	.destroy = destroy_srq,
 };
 
@@ -297,7 +300,7 @@ make(struct nd2_srq *srq)
 		.depth = srq->depth,
 		.depth_max = port->limits.MaxSharedReceiveQueueDepth,
 		.sges = srq->sges,
-		.context = (uintptr_t)srq,
+		.context = srq->id,
 	};
 	enum plx_status status = plx_srq_create(port->adapter, &options, &srq->srq);
 
@@ -339,6 +342,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->face.lpVtbl = &table;
 	srq->adapter = adapter;
 	srq->depth = depth;
+	srq->id = atomic_fetch_add(&adapter->port->next_id, 1);
 	srq->sges = nd2_sges_for(sges, adapter->port->limits.MaxReceiveSge);
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);
@@ -352,7 +356,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	}
 	pthread_mutex_init(&srq->lock, NULL);
 	nd2_hold(&adapter->object);
-	nd2_object_init(&srq->object, &srq_kind, srq);
+	nd2_object_init(&srq->object, &srq_kind, adapter->port, srq);
 	pthread_mutex_lock(&adapter->port->lock);
 	plx_list_append(&adapter->port->srqs, &srq->node);
 	pthread_mutex_unlock(&adapter->port->lock);
