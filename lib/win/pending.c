@@ -34,6 +34,10 @@ struct bucket {
 #define SLEEPS_HERE (UINT64_C(1) << 32)
 #define ENDS(busy)  ((uint32_t)(busy))
 
+enum {
+	YIELDS = 64, /* before who waits for an end that is being told goes to sleep */
+};
+
 #define ONE_BUCKET                                \
 	{                                         \
 		.lock = PTHREAD_MUTEX_INITIALIZER \
@@ -340,9 +344,24 @@ plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status)
 	}
 }
 
-/* Sleep until it has a final status. */
+static bool
+has_final_status(const OVERLAPPED *overlapped, struct bucket *bucket)
+{
+	(void)bucket;
+	return load_status(overlapped) != STATUS_PENDING;
+}
+
+/* No end is being told: not this one's, nor one of its bucket. */
+static bool
+is_told(const OVERLAPPED *overlapped, struct bucket *bucket)
+{
+	(void)overlapped;
+	return ENDS(atomic_load(&bucket->busy)) == 0;
+}
+
 static void
-sleep_until_final(const OVERLAPPED *overlapped, struct bucket *bucket)
+sleep_until(bool (*is_so)(const OVERLAPPED *, struct bucket *), const OVERLAPPED *overlapped,
+	    struct bucket *bucket)
 {
 	struct win_sleeper sleeper;
 	struct win_waiter waiter = {.sleeper = &sleeper};
@@ -351,15 +370,29 @@ sleep_until_final(const OVERLAPPED *overlapped, struct bucket *bucket)
 	pthread_mutex_lock(&bucket->lock);
 	win_waiters_add(&bucket->waiters, &waiter);
 	pthread_mutex_unlock(&bucket->lock);
-	/* Counted, then looked: an end stores its status, then looks for who is counted. */
+	/* Counted, then looked: an end stores its status, is no more under way, and sees in the
+	 * same step who is counted. */
 	atomic_fetch_add(&bucket->busy, SLEEPS_HERE);
-	while (load_status(overlapped) == STATUS_PENDING)
+	while (!is_so(overlapped, bucket))
 		win_sleep(&sleeper, WIN_FOREVER);
 	atomic_fetch_sub(&bucket->busy, SLEEPS_HERE);
 	pthread_mutex_lock(&bucket->lock);
 	win_waiters_remove(&bucket->waiters, &waiter);
 	pthread_mutex_unlock(&bucket->lock);
 	win_sleep_end(&sleeper);
+}
+
+/* A final status is stored a few instructions before event and port are told; only then is the
+ * OVERLAPPED the client's again. The thread in between may have lost its core: it gets ours. */
+static void
+wait_until_told(const OVERLAPPED *overlapped, struct bucket *bucket)
+{
+	for (int i = 0; i < YIELDS; i++) {
+		if (is_told(overlapped, bucket))
+			return;
+		sched_yield();
+	}
+	sleep_until(is_told, overlapped, bucket);
 }
 
 int32_t
@@ -369,13 +402,11 @@ plx_overlapped_result(OVERLAPPED *overlapped, bool wait)
 
 	if (load_status(overlapped) == STATUS_PENDING) {
 		if (wait)
-			sleep_until_final(overlapped, bucket);
+			sleep_until(has_final_status, overlapped, bucket);
 		else if (!win_pump_once() || load_status(overlapped) == STATUS_PENDING)
 			return STATUS_PENDING;
 	}
-	/* Its end may still be telling event and port; then the OVERLAPPED is not free yet. */
-	while (ENDS(atomic_load(&bucket->busy)))
-		sched_yield();
+	wait_until_told(overlapped, bucket);
 	return load_status(overlapped);
 }
 

@@ -79,10 +79,10 @@ PLX_WIN_API struct plx_pending *plx_pending_begin(struct plx_pending_list *list,
 						  OVERLAPPED *overlapped);
 
 /**
- * As plx_pending_begin(), of a request that the same call finishes or abandons: it is in no list,
- * nobody can cancel it meanwhile, and its end takes no lock of the file. So the caller has a lock
- * of its own until then, and calls plx_pending_list_end() only when nobody has that lock.
- * Tests: tests/unit/win/pending.c
+ * As plx_pending_begin(), of a request that can hardly wait, such as one that the same call
+ * finishes or abandons: it is in no list, nobody can cancel it meanwhile, and its end takes no lock
+ * of the file. So the caller has a lock of its own at its end, and calls plx_pending_list_end()
+ * only when it has ended. Tests: tests/unit/win/pending.c
  */
 PLX_WIN_API struct plx_pending *plx_pending_begin_brief(struct plx_pending_list *list,
 							OVERLAPPED *overlapped);

@@ -5,6 +5,12 @@
  */
 #include "bench.h"
 
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "win.h"
+
 enum {
 	MANY = 1000,
 };
@@ -406,6 +412,102 @@ a_brief_request_is_told_and_cannot_be_cancelled(void **state)
 	bench_close(&bench);
 }
 
+/* ---- an end that is held ------------------------------------------------------------------------
+ */
+
+struct held_end {
+	struct plx_pending *pending;
+	OVERLAPPED *overlapped;
+	atomic_int asks; /* the thread that wants the result */
+	atomic_bool has_result;
+};
+
+static void *
+finish_held(void *context)
+{
+	struct held_end *held = context;
+
+	plx_pending_finish(held->pending, STATUS_SUCCESS, 7);
+	return NULL;
+}
+
+static void *
+want_result(void *context)
+{
+	struct held_end *held = context;
+
+	atomic_store(&held->asks, (int)gettid());
+	if (plx_overlapped_result(held->overlapped, true) == STATUS_SUCCESS)
+		atomic_store(&held->has_result, true);
+	return NULL;
+}
+
+/* 'S': it sleeps; 'R': it runs, or would if it had a core. */
+static char
+state_of(int thread)
+{
+	char path[64], line[256], *name_end;
+	char state = '?';
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	stat = fopen(path, "r");
+	assert_non_null(stat);
+	if (fgets(line, sizeof(line), stat) && (name_end = strrchr(line, ')')) != NULL)
+		state = name_end[2];
+	fclose(stat);
+	return state;
+}
+
+/* Sixteen looks in a row find it asleep. */
+static bool
+comes_to_rest(int thread)
+{
+	ULONGLONG late = GetTickCount64() + PATIENT;
+	int asleep = 0;
+
+	while (asleep < 16 && GetTickCount64() < late) {
+		asleep = state_of(thread) == 'S' ? asleep + 1 : 0;
+		Sleep(1);
+	}
+	return asleep == 16;
+}
+
+/* Its thread was preempted between the status and the event: here it wants a lock that we have. Who
+ * wants the result meanwhile uses no core, which may be the one that thread needs. */
+static void
+a_result_whose_end_is_held_is_slept_for(void **state)
+{
+	struct bench bench = bench_open(false);
+	HANDLE event = new_event(TRUE);
+	OVERLAPPED overlapped = garbage(event);
+	struct held_end held = {.overlapped = &overlapped};
+	struct win_object *object = win_object_hold(event, WIN_EVENT);
+	pthread_t finishes, wants;
+
+	(void)state;
+	assert_non_null(object);
+	assert_true(plx_handle_fd(event) >= 0); /* so that its signal is more than a bit */
+	held.pending = begin(&bench, &overlapped);
+	pthread_mutex_lock(&object->lock);
+	finishes = start_thread(finish_held, &held);
+	while (__atomic_load_n(&overlapped.Internal, __ATOMIC_ACQUIRE) == STATUS_PENDING)
+		sched_yield();
+	wants = start_thread(want_result, &held);
+	while (atomic_load(&held.asks) == 0)
+		sched_yield();
+	assert_true(comes_to_rest(atomic_load(&held.asks)));
+	assert_false(atomic_load(&held.has_result));
+	pthread_mutex_unlock(&object->lock);
+	join_thread(finishes);
+	join_thread(wants);
+	assert_true(atomic_load(&held.has_result));
+	assert_true(is_set(event));
+	win_object_release(object);
+	assert_true(CloseHandle(event));
+	bench_close(&bench);
+}
+
 static void
 the_modes_of_a_file_are_as_they_are(void **state)
 {
@@ -442,6 +544,7 @@ main(void)
 		cmocka_unit_test(cancelling_ends_them_in_order_before_it_returns),
 		cmocka_unit_test(what_is_abandoned_is_told_by_status_alone),
 		cmocka_unit_test(a_brief_request_is_told_and_cannot_be_cancelled),
+		cmocka_unit_test(a_result_whose_end_is_held_is_slept_for),
 		cmocka_unit_test(the_modes_of_a_file_are_as_they_are),
 	};
 
