@@ -14,6 +14,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct waiter {
 	struct plx_list node;
@@ -29,6 +30,8 @@ static const uint32_t kind_of[] = {
 
 enum {
 	ALL_KINDS = PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS,
+	DISARM_YIELDS = 1000,
+	DISARM_NAP_NS = 50 * 1000,
 };
 
 /* ---- under the lock -----------------------------------------------------------------------------
@@ -193,8 +196,12 @@ disarm(struct nd2_cq *cq)
 
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
 	tell(notify, plx_cq_fired(cq->cq));
-	while (notify->armed != 0) {
-		sched_yield();
+	for (uint32_t looks = 0; notify->armed != 0; looks++) {
+		/* It has lost its core in the middle of that. */
+		if (looks < DISARM_YIELDS)
+			sched_yield();
+		else
+			nanosleep(&(struct timespec){.tv_nsec = DISARM_NAP_NS}, NULL);
 		tell(notify, plx_cq_fired(cq->cq));
 	}
 }
