@@ -77,7 +77,7 @@ A24_a_released_connector_ends_accept(void **state)
 }
 
 static void
-A24_a_released_queue_pair_ends_accept(void **state)
+A24_a_released_queue_pair_leaves_accept_pending(void **state)
 {
 	struct meeting *m = meet(state, NULL);
 
@@ -85,6 +85,8 @@ A24_a_released_queue_pair_ends_accept(void **state)
 	meet_reply(m);
 	nd_release(m->a->qp, 0);
 	m->a->qp = NULL;
+	meet_still_pending(&m->accepted);
+	assert_hr(IND2Connector_Reject(m->ca, NULL, 0), ND_SUCCESS);
 	assert_hr(nd_wait(&m->accepted), ND_CONNECTION_REFUSED);
 	assert_hr(IND2Connector_CompleteConnect(m->ca, &m->completed), ND_CONNECTION_INVALID);
 	part(m);
@@ -424,7 +426,7 @@ main(void)
 		MEET_TESTS(A24_each_side_waits_for_the_other),
 		MEET_TESTS(A24_a_refused_reply_ends_accept),
 		MEET_TESTS(A24_a_released_connector_ends_accept),
-		MEET_TESTS(A24_a_released_queue_pair_ends_accept),
+		MEET_TESTS(A24_a_released_queue_pair_leaves_accept_pending),
 		MEET_TESTS(A24_a_peer_that_cancels_before_accept_has_aborted),
 		MEET_TESTS(A24_accept_at_once_after_the_peer_has_gone),
 		MEET_TESTS(A24_a_peer_that_leaves_after_its_reply_has_aborted),

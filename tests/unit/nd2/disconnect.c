@@ -496,6 +496,43 @@ release_of_the_queue_pair_in_every_state(void **state)
 	}
 }
 
+/* The connector holds it: whoever thinks about the answer may have let go of it already. */
+static void
+release_of_the_queue_pair_before_the_end_of_connecting_refuses_nobody(void **state)
+{
+	enum {
+		COMPLETES,
+		REJECTS,
+		RELEASES,
+		WAYS,
+	};
+
+	for (int way = 0; way < WAYS; way++) {
+		struct meeting *m = bring_to(state, REPLIED);
+		OVERLAPPED told = {0};
+
+		nd_release(m->a->qp, 0);
+		m->a->qp = NULL;
+		meet_still_pending(&m->accepted);
+		assert_hr(IND2Connector_GetReadLimits(m->ca, NULL, NULL), ND_SUCCESS);
+		if (way == COMPLETES) {
+			meet_complete(m);
+			assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told), ND_PENDING);
+			meet_still_pending(&told);
+			assert_disconnects(m->ca);
+			assert_hr(nd_wait(&told), ND_SUCCESS);
+		} else if (way == REJECTS) {
+			assert_hr(IND2Connector_Reject(m->ca, NULL, 0), ND_SUCCESS);
+			assert_hr(nd_wait(&m->accepted), ND_CONNECTION_REFUSED);
+		} else {
+			nd_release(m->ca, 0);
+			m->a->connector = NULL;
+			assert_hr(nd_wait(&m->accepted), ND_CONNECTION_REFUSED);
+		}
+		part(m);
+	}
+}
+
 /* A05: what the clients' shutdown does. */
 static void
 A05_one_overlapped_for_two_requests_that_nobody_waits_for(void **state)
@@ -560,6 +597,7 @@ main(void)
 		MEET_TESTS(a_cancelled_disconnect_has_disconnected),
 		MEET_TESTS(release_in_every_state),
 		MEET_TESTS(release_of_the_queue_pair_in_every_state),
+		MEET_TESTS(release_of_the_queue_pair_before_the_end_of_connecting_refuses_nobody),
 		MEET_TESTS(A05_one_overlapped_for_two_requests_that_nobody_waits_for),
 		MEET_TESTS(release_of_everything_tells_the_peer),
 	};
