@@ -163,36 +163,35 @@ put_back(struct nd2_port *port, struct nd2_left *left)
 	pthread_mutex_unlock(&port->left_lock);
 }
 
-/* Returns: false: the engine has not come round */
-static bool
+/* As far as the engine comes round. */
+static void
 finish_all(struct nd2_port *port)
 {
 	struct nd2_left *left;
 
 	if (!plx_adapter_runs(port->adapter, LOOK_MS))
-		return false;
+		return;
 	atomic_store(&port->still, false);
 	while ((left = take_first(port)) != NULL) {
 		if (!left->finish(left)) {
 			put_back(port, left);
-			return false;
+			return;
 		}
 		atomic_fetch_sub(&port->left_count, 1);
 	}
-	return true;
 }
 
 void
 nd2_left_finish(struct nd2_port *port)
 {
 	if (atomic_load(&port->left_count) > 0)
-		(void)finish_all(port);
+		finish_all(port);
 }
 
 void
 nd2_left_end(struct nd2_port *port)
 {
-	while (!finish_all(port))
-		stands_still(port);
+	while (atomic_load(&port->left_count) > 0)
+		finish_all(port);
 	pthread_mutex_destroy(&port->left_lock);
 }
