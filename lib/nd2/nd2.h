@@ -13,6 +13,7 @@
 #ifndef PLX_ND2_OBJECTS_H
 #define PLX_ND2_OBJECTS_H
 
+#define PLX_COM_IMPLEMENTS
 #include <ndspi.h>
 
 #include <sched.h>

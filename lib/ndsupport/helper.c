@@ -4,6 +4,7 @@
  * it needs, and lets them go again. It keeps no addresses: what changes is seen by the next call.
  * Start with NdOpenAdapter().
  */
+#define PLX_COM_IMPLEMENTS
 #include "address.h"
 #include "plx_ndsupport.h"
 #include "plx_verbs.h"

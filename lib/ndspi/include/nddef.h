@@ -93,7 +93,9 @@ typedef struct _ND2_ADAPTER_INFO32 {
 	ULONG AdapterFlags;
 } ND2_ADAPTER_INFO32;
 
-typedef enum _ND2_REQUEST_TYPE {
+/* By either tag. */
+#define _ND2_REQUEST_TYPE ND2_REQUEST_TYPE
+typedef enum ND2_REQUEST_TYPE {
 	Nd2RequestTypeReceive,
 	Nd2RequestTypeSend,
 	Nd2RequestTypeBind,

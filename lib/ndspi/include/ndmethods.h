@@ -108,17 +108,17 @@
 		(pAddressList, pcbAddressList)) \
 	M(I, HRESULT, CreateCompletionQueue, \
 		(REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, USHORT group, \
-			KAFFINITY affinity, VOID **ppCompletionQueue), \
+			KAFFINITY affinity, PLX_COM_OUT ppCompletionQueue), \
 		(iid, hOverlappedFile, queueDepth, group, affinity, ppCompletionQueue)) \
 	M(I, HRESULT, CreateMemoryRegion, \
-		(REFIID iid, HANDLE hOverlappedFile, VOID **ppMemoryRegion), \
+		(REFIID iid, HANDLE hOverlappedFile, PLX_COM_OUT ppMemoryRegion), \
 		(iid, hOverlappedFile, ppMemoryRegion)) \
-	M(I, HRESULT, CreateMemoryWindow, (REFIID iid, VOID **ppMemoryWindow), \
+	M(I, HRESULT, CreateMemoryWindow, (REFIID iid, PLX_COM_OUT ppMemoryWindow), \
 		(iid, ppMemoryWindow)) \
 	M(I, HRESULT, CreateSharedReceiveQueue, \
 		(REFIID iid, HANDLE hOverlappedFile, ULONG queueDepth, ULONG maxRequestSge, \
 			ULONG notifyThreshold, USHORT group, KAFFINITY affinity, \
-			VOID **ppSharedReceiveQueue), \
+			PLX_COM_OUT ppSharedReceiveQueue), \
 		(iid, hOverlappedFile, queueDepth, maxRequestSge, notifyThreshold, group, \
 			affinity, ppSharedReceiveQueue)) \
 	M(I, HRESULT, CreateQueuePair, \
@@ -126,7 +126,7 @@
 			IUnknown *pInitiatorCompletionQueue, VOID *context, \
 			ULONG receiveQueueDepth, ULONG initiatorQueueDepth, \
 			ULONG maxReceiveRequestSge, ULONG maxInitiatorRequestSge, \
-			ULONG inlineDataSize, VOID **ppQueuePair), \
+			ULONG inlineDataSize, PLX_COM_OUT ppQueuePair), \
 		(iid, pReceiveCompletionQueue, pInitiatorCompletionQueue, context, \
 			receiveQueueDepth, initiatorQueueDepth, maxReceiveRequestSge, \
 			maxInitiatorRequestSge, inlineDataSize, ppQueuePair)) \
@@ -134,14 +134,15 @@
 		(REFIID iid, IUnknown *pReceiveCompletionQueue, \
 			IUnknown *pInitiatorCompletionQueue, IUnknown *pSharedReceiveQueue, \
 			VOID *context, ULONG initiatorQueueDepth, ULONG maxInitiatorRequestSge, \
-			ULONG inlineDataSize, VOID **ppQueuePair), \
+			ULONG inlineDataSize, PLX_COM_OUT ppQueuePair), \
 		(iid, pReceiveCompletionQueue, pInitiatorCompletionQueue, pSharedReceiveQueue, \
 			context, initiatorQueueDepth, maxInitiatorRequestSge, inlineDataSize, \
 			ppQueuePair)) \
 	M(I, HRESULT, CreateConnector, \
-		(REFIID iid, HANDLE hOverlappedFile, VOID **ppConnector), \
+		(REFIID iid, HANDLE hOverlappedFile, PLX_COM_OUT ppConnector), \
 		(iid, hOverlappedFile, ppConnector)) \
-	M(I, HRESULT, CreateListener, (REFIID iid, HANDLE hOverlappedFile, VOID **ppListener), \
+	M(I, HRESULT, CreateListener, \
+		(REFIID iid, HANDLE hOverlappedFile, PLX_COM_OUT ppListener), \
 		(iid, hOverlappedFile, ppListener))
 
 #define PLX_ND2_PROVIDER(M0, M, I) \
@@ -151,7 +152,7 @@
 	M(I, HRESULT, ResolveAddress, \
 		(const struct sockaddr *pAddress, ULONG cbAddress, UINT64 *pAdapterId), \
 		(pAddress, cbAddress, pAdapterId)) \
-	M(I, HRESULT, OpenAdapter, (REFIID iid, UINT64 adapterId, VOID **ppAdapter), \
+	M(I, HRESULT, OpenAdapter, (REFIID iid, UINT64 adapterId, PLX_COM_OUT ppAdapter), \
 		(iid, adapterId, ppAdapter))
 
 #define PLX_ND2_OVERLAPPED_ALL(M0, M, I) \

@@ -60,7 +60,7 @@ PLX_ND_API HRESULT NdCheckAddress(const struct sockaddr *address, SIZE_T bytes);
  * @param adapter  out: the adapter, to be released by the caller
  */
 PLX_ND_API HRESULT NdOpenAdapter(REFIID iid, const struct sockaddr *address, SIZE_T bytes,
-				 VOID **adapter);
+				 PLX_COM_OUT adapter);
 
 PLX_WIN_END
 

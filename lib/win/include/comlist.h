@@ -15,6 +15,19 @@
 #define STDMETHODCALLTYPE
 #define PLX_COM_BARE(...) __VA_ARGS__
 
+/*
+ * Where an interface goes. Programs in C pass the address of their own pointer, of whatever
+ * interface, without a cast: on Windows a warning, here an error from gcc 14 on. So their compiler
+ * is told of any pointer, which is the same argument. Who implements an interface in C, and has
+ * functions to put into its table, defines PLX_COM_IMPLEMENTS before the first include. C++ wants
+ * the cast.
+ */
+#if defined(__cplusplus) || defined(PLX_COM_IMPLEMENTS)
+#define PLX_COM_OUT void **
+#else
+#define PLX_COM_OUT void *
+#endif
+
 #if defined(__cplusplus) && !defined(CINTERFACE)
 
 #define PLX_COM_VIRTUAL0(I, type, name)             virtual type STDMETHODCALLTYPE name() = 0;
@@ -62,14 +75,14 @@
 
 #endif
 
-#define PLX_COM_IUNKNOWN(M0, M, I)                                                        \
-	M(I, HRESULT, QueryInterface, (REFIID riid, void **ppvObject), (riid, ppvObject)) \
-	M0(I, ULONG, AddRef)                                                              \
+#define PLX_COM_IUNKNOWN(M0, M, I)                                                             \
+	M(I, HRESULT, QueryInterface, (REFIID riid, PLX_COM_OUT ppvObject), (riid, ppvObject)) \
+	M0(I, ULONG, AddRef)                                                                   \
 	M0(I, ULONG, Release)
 
-#define PLX_COM_ICLASSFACTORY(M0, M, I)                                                      \
-	M(I, HRESULT, CreateInstance, (IUnknown * pUnkOuter, REFIID riid, void **ppvObject), \
-	  (pUnkOuter, riid, ppvObject))                                                      \
+#define PLX_COM_ICLASSFACTORY(M0, M, I)                                                           \
+	M(I, HRESULT, CreateInstance, (IUnknown * pUnkOuter, REFIID riid, PLX_COM_OUT ppvObject), \
+	  (pUnkOuter, riid, ppvObject))                                                           \
 	M(I, HRESULT, LockServer, (BOOL fLock), (fLock))
 
 #define PLX_COM_ICLASSFACTORY_ALL(M0, M, I) \

@@ -65,11 +65,11 @@ DEFINE_GUID(GUID_NULL,
 #define CLSID_NULL GUID_NULL
 
 /* The two entry points of a provider's library, as GetProcAddress() finds them. */
-typedef HRESULT(STDAPICALLTYPE *LPFNGETCLASSOBJECT)(REFCLSID, REFIID, LPVOID *);
+typedef HRESULT(STDAPICALLTYPE *LPFNGETCLASSOBJECT)(REFCLSID, REFIID, PLX_COM_OUT);
 typedef HRESULT(STDAPICALLTYPE *LPFNCANUNLOADNOW)(void);
 
 PLX_WIN_BEGIN
-HRESULT STDAPICALLTYPE DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *object)
+HRESULT STDAPICALLTYPE DllGetClassObject(REFCLSID clsid, REFIID iid, PLX_COM_OUT object)
 	__attribute__((__visibility__("default")));
 HRESULT STDAPICALLTYPE DllCanUnloadNow(void) __attribute__((__visibility__("default")));
 PLX_WIN_END

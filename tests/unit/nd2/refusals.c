@@ -4,6 +4,7 @@
  * that has changed. Objects of other makers, queues that are full, halves of rights, ids of what is
  * gone. Start with objects_of_another_maker_are_none().
  */
+#define PLX_COM_IMPLEMENTS
 #include "meet.h"
 
 #include <stdlib.h>

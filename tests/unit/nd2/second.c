@@ -12,6 +12,7 @@
  *
  * Start with DllGetClassObject().
  */
+#define PLX_COM_IMPLEMENTS
 #include <ndspi.h>
 
 #include <stdatomic.h>
