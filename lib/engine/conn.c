@@ -5,7 +5,7 @@
  * manager. Start with conn_tell().
  *
  * The order matters to programs (docs/nd2.md): ESTABLISHED comes when the queue pair can be posted
- * to, DISCONNECTED before the completions of what is flushed then.
+ * to, DISCONNECTED before the completions of what is flushed then, by plx_conn_attr.grace_ns.
  */
 #include "conn.h"
 
@@ -22,6 +22,7 @@ conn_bind(struct plx_conn *conn, struct plx_qpair *qp)
 void
 conn_unbind(struct plx_conn *conn)
 {
+	plx_list_remove(&conn->grace_link);
 	if (conn->qp == NULL)
 		return;
 	conn->qp->conn = NULL;
@@ -37,6 +38,43 @@ conn_flush(struct plx_conn *conn)
 	/* From any state but RESET; in ERROR nothing is left to do. */
 	if (qp != NULL)
 		(void)qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+}
+
+/*
+ * The program is told first, and then has a moment before it finds everything flushed: in a thread
+ * that waits for the event while another looks at the queue. The peer got its DREP meanwhile.
+ * Not for a queue pair that was never connected whole, or that has failed itself.
+ */
+static bool
+begin_grace(struct plx_conn *conn)
+{
+	struct plx_engine *engine = conn->hearer.queue->engine;
+	struct plx_list *behind = engine->gsi->graces.prev;
+
+	if (conn->attr.grace_ns == 0 || plx_qpair_state(conn->qp) != PLX_QP_RTS)
+		return false;
+	conn->grace_until = engine->now + conn->attr.grace_ns;
+	/* In the order of their ends; all of an adapter are as long, so that this is the last. */
+	while (behind != &engine->gsi->graces &&
+	       plx_list_entry(behind, struct plx_conn, grace_link)->grace_until > conn->grace_until)
+		behind = behind->prev;
+	plx_list_append(behind->next, &conn->grace_link);
+	return true;
+}
+
+uint64_t
+conn_end_graces(struct plx_engine *engine)
+{
+	struct plx_list *graces = &engine->gsi->graces;
+
+	while (!plx_list_empty(graces)) {
+		struct plx_conn *conn = plx_list_entry(graces->next, struct plx_conn, grace_link);
+
+		if (conn->grace_until > engine->now)
+			return conn->grace_until;
+		conn_flush(conn);
+	}
+	return PLX_NEVER;
 }
 
 /* What the peer had a say in. */
@@ -138,7 +176,7 @@ step(struct plx_conn *conn, const struct plx_cm_event *event)
 	conn->id.v = 0;
 	if (!flush)
 		conn_unbind(conn);
-	return flush;
+	return flush && (event->kind != PLX_CM_EVENT_DISCONNECTED || !begin_grace(conn));
 }
 
 /* There is room in the queue: this thread alone puts anything there. */

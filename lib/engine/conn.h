@@ -42,6 +42,7 @@ struct gsi {
 	uint64_t look_at; /* when to look for the addresses of those that wait */
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
+	struct plx_list graces; /* struct plx_conn.grace_link: queue pairs to be flushed soon */
 };
 
 /* gsi.c */
@@ -77,6 +78,9 @@ struct plx_conn {
 	struct plx_qpair *qp; /* NULL: none, or gone */
 	struct plx_conn_attr attr;
 	struct plx_cm_peer peer; /* as asked or agreed */
+	/* The peer has disconnected, and `qp` is flushed at grace_until, if not before: id is 0 */
+	struct plx_list grace_link; /* in gsi->graces */
+	uint64_t grace_until;
 };
 
 /* conn.c, on the engine's thread */
@@ -94,6 +98,8 @@ void conn_unbind(struct plx_conn *conn);
 enum plx_status conn_to_rtr(struct plx_conn *conn);
 enum plx_status conn_to_rts(struct plx_conn *conn);
 void conn_flush(struct plx_conn *conn);
+/* Flush the queue pairs whose grace is over. Returns: when to call again; PLX_NEVER */
+uint64_t conn_end_graces(struct plx_engine *engine);
 
 /* equeue.c */
 bool equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event);

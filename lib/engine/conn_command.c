@@ -145,6 +145,7 @@ connect_qp(struct plx_engine *engine, const struct conn_call *call)
 	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &conn->id);
 	if (status == PLX_OK) {
 		conn->passive = false;
+		conn_flush(conn); /* of the connection before, whose peer has just left */
 		conn_bind(conn, call->qp);
 	} else if (from_reset) {
 		(void)qpair_modify(call->qp, PLX_QP_RESET, NULL, NULL);
@@ -233,7 +234,8 @@ disconnect(struct plx_engine *engine, const struct conn_call *call)
 	struct plx_conn *conn = call->conn;
 	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, conn->id, engine->now);
 
-	if (status == PLX_OK)
+	/* STATE: the peer was first; then what is left of the grace is not needed any more. */
+	if (status == PLX_OK || conn->id.v == 0)
 		conn_flush(conn);
 	return status;
 }
@@ -344,6 +346,7 @@ plx_conn_create(struct plx_equeue *queue, uint64_t cookie, struct plx_conn **out
 	if (conn == NULL)
 		return PLX_NO_MEMORY;
 	conn->hearer = (struct hearer){.queue = queue, .cookie = cookie};
+	plx_list_init(&conn->grace_link);
 	atomic_fetch_add(&queue->users, 1);
 	*out = conn;
 	return PLX_OK;

@@ -27,6 +27,7 @@ gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 	gsi->timer.deadline = PLX_NEVER;
 	gsi->look_at = PLX_NEVER;
 	plx_list_init(&gsi->timer.link);
+	plx_list_init(&gsi->graces);
 	return gsi;
 }
 
@@ -209,7 +210,7 @@ gsi_serve(struct plx_engine *engine)
 		send_or_wait(engine, &route, mad, false);
 		done++;
 	}
-	wake = plx_cm_wake_ns(gsi->cm);
+	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), conn_end_graces(engine));
 	gsi->busy = wake == 0 || plx_cm_event_waits(gsi->cm);
 	if (wake != 0 && wake < gsi->timer.deadline)
 		wheel_set(&engine->wheel, &gsi->timer, wake);

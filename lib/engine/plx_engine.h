@@ -519,6 +519,10 @@ struct plx_conn_attr {
 	uint16_t local_port, remote_port;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
+	/* [ns] between DISCONNECTED, when the peer has left, and the flush of the queue pair; it
+	 * ends at once with plx_conn_disconnect(), plx_conn_destroy(), plx_qpair_flush(). 0: none
+	 */
+	uint64_t grace_ns;
 };
 
 /** Ask. `qp` is in RESET or INIT, and then in INIT. Errors: STATE (either is in use), UNREACHABLE,

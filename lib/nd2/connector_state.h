@@ -19,6 +19,7 @@ enum nd2_state {
 	ND2_REP_SENT,
 	ND2_ESTABLISHED,
 	ND2_LOCAL_DISC,
+	ND2_PEER_LEFT, /* the peer has disconnected; our queue pair is flushed soon, or by then */
 	ND2_PEER_DISC, /* ended, and not by a Disconnect of ours */
 	ND2_DEAD,      /* had been connected */
 	ND2_ABORTED,   /* the peer gave up while our program was thinking */

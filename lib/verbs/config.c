@@ -62,6 +62,8 @@ const struct settings_field settings_fields[] = {
 	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
 	{"start_timeout_ms", SETTINGS_NUMBER, OFFSET(start_timeout_ms), SIZE(start_timeout_ms), 1,
 	 SETTINGS_START_TIMEOUT_MAX, NULL},
+	{"disconnect_grace_ms", SETTINGS_NUMBER, OFFSET(disconnect_grace_ms),
+	 SIZE(disconnect_grace_ms), 0, SETTINGS_DISCONNECT_GRACE_MAX, NULL},
 };
 
 const uint32_t settings_field_count = PLX_COUNT_OF(settings_fields);

@@ -115,6 +115,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		.remote_port = options->remote_port,
 		.private_data = options->private_data,
 		.private_bytes = options->private_bytes,
+		.grace_ns = adapter->wishes.disconnect_grace_ms * PLX_MSEC,
 	};
 	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
 		attr->own.rnr_retry = qp->options.srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;

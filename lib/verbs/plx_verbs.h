@@ -86,9 +86,13 @@ struct plx_wishes {
 	uint32_t vlan;    /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
 	uint8_t dscp;
 	uint32_t start_timeout_ms; /* 0: 10000 */
+	/* from DISCONNECTED to the flush of the queue pair, when the peer has left:
+	 * plx_channel_next()
+	 */
+	uint32_t disconnect_grace_ms; /* 0: at once; plx_wishes_init(): 10 */
 };
 
-/** Wishes that name only a device: worker mode, no core, spin, defaults. */
+/** Wishes that name only a device: worker mode, no core, spin, a grace of 10 ms, defaults. */
 PLX_API void plx_wishes_init(struct plx_wishes *wishes);
 
 /**
@@ -589,7 +593,8 @@ PLX_API enum plx_status plx_reject(struct plx_connector *connector, const void *
 				   uint32_t private_bytes) PLX_MUST_CHECK;
 
 /** The queue pair is flushed, the peer is told; CLOSED comes when it answers, or does not in time.
- * Errors: STATE (not connected, or disconnected already) */
+ * Errors: STATE (not connected, or disconnected already; when the peer was first, what is left of
+ * the grace before the flush is over) */
 PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST_CHECK;
 
 /** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the

@@ -20,6 +20,7 @@ enum {
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,
+	DISCONNECT_GRACE_DEFAULT = 10,
 };
 
 void
@@ -72,6 +73,7 @@ plx_wishes_init(struct plx_wishes *wishes)
 {
 	memset(wishes, 0, sizeof(*wishes));
 	wishes->core = -1;
+	wishes->disconnect_grace_ms = DISCONNECT_GRACE_DEFAULT;
 }
 
 void

@@ -125,6 +125,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.vlan, 0);
 	assert_int_equal(wishes.dscp, 0);
 	assert_int_equal(wishes.start_timeout_ms, 10000);
+	assert_int_equal(wishes.disconnect_grace_ms, 10);
 }
 
 /* A reader learns every setting from the file: each stands there, below a comment of its own. */
@@ -203,7 +204,7 @@ every_choice_and_limit_can_be_set(void **state)
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
 			"queue_pairs = 16384; connections = 16384; connections_per_peer = 16384;\n"
 			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63;\n"
-			"start_timeout_ms = 600000;\n" TAIL);
+			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
 	assert_int_equal(wishes.mode, PLX_MODE_INLINE);
@@ -218,6 +219,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.vlan, 4094);
 	assert_int_equal(wishes.dscp, 63);
 	assert_int_equal(wishes.start_timeout_ms, 600000);
+	assert_int_equal(wishes.disconnect_grace_ms, 0);
 }
 
 /* ---- where it is ----------------------------------------------------------------------------- */
@@ -294,6 +296,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"vlan", -1, 4095, 0, 4094},
 		{"dscp", -1, 64, 0, 63},
 		{"start_timeout_ms", 0, 600001, 1, 600000},
+		{"disconnect_grace_ms", -1, 60001, 0, 60000},
 	};
 	char setting[96], sentence[192];
 

@@ -201,8 +201,9 @@ a_connection_from_end_to_end(void **state)
 	assert_int_equal(duo_state(m.duo->a.qp), PLX_QP_ERROR);
 	duo_event(m.cb, PLX_CM_EVENT_DISCONNECTED);
 	duo_event(m.ca, PLX_CM_EVENT_CLOSED);
-	assert_int_equal(duo_state(m.duo->b.qp), PLX_QP_ERROR);
+	/* over, and what was left of the grace, too */
 	assert_int_equal(plx_disconnect(m.b), PLX_STATE);
+	assert_int_equal(duo_state(m.duo->b.qp), PLX_QP_ERROR);
 	assert_int_equal(plx_disconnect(m.a), PLX_STATE);
 	part(&m);
 }
@@ -218,6 +219,8 @@ the_passive_side_may_disconnect(void **state)
 	assert_int_equal(plx_disconnect(m.b), PLX_OK);
 	duo_event(m.ca, PLX_CM_EVENT_DISCONNECTED);
 	duo_event(m.cb, PLX_CM_EVENT_CLOSED);
+	/* 10 ms later, and without our doing */
+	duo_until(duo_state(m.duo->a.qp) == PLX_QP_ERROR);
 	part(&m);
 }
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Between NotifyDisconnect and the flush: disconnect_grace_ms. The adapters differ: who is left by
+ * its peer on nd0 has half a minute, which only its own calls end, and on nd1 a moment.
+ * Start with nothing_is_flushed_before_the_grace_is_over().
+ */
+#include "meet.h"
+
+#include <string.h>
+
+enum {
+	RECEIVES = 4,
+	MOMENT_MS = 300,   /* of nd1 */
+	ENDLESS_MS = 5000, /* far less than nd0 has, and more than a call takes */
+};
+
+static const char configuration[] =
+	"adapters = (\n"
+	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ];\n"
+	"    disconnect_grace_ms = 30000; },\n"
+	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
+	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ];\n"
+	"    disconnect_grace_ms = 300; });\n";
+
+static void
+post_receives(struct nd_side *side)
+{
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		nd_receive(side, i, 0, 64);
+}
+
+static void
+expect_flushed(struct nd_side *side)
+{
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		nd_expect(side->receive_cq, i, ND_CANCELED);
+}
+
+/* One leaves, and the other has been told. Returns: when */
+static uint64_t
+leave(struct meeting *m, IND2Connector *leaver, struct nd_side *left)
+{
+	OVERLAPPED told = {0};
+
+	post_receives(left);
+	assert_hr(IND2Connector_NotifyDisconnect(left->connector, &told), ND_PENDING);
+	assert_hr(IND2Connector_Disconnect(leaver, &m->left), ND_PENDING);
+	assert_hr(nd_wait(&told), ND_SUCCESS);
+	/* whoever leaves is answered by the peer's manager, not by its program */
+	assert_hr(nd_wait(&m->left), ND_SUCCESS);
+	return nd_ms();
+}
+
+static void
+nothing_is_flushed_before_the_grace_is_over(void **state)
+{
+	struct meeting *m = meet_whole(state, NULL);
+	ND2_RESULT result;
+	uint64_t told = leave(m, m->ca, m->b);
+
+	/* It may have been told late, but not so late. */
+	nd_until(IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 1);
+	assert_true(nd_ms() - told >= MOMENT_MS / 2);
+	assert_hr(result.Status, ND_CANCELED);
+	for (uint32_t i = 1; i < RECEIVES; i++)
+		nd_expect(m->b->receive_cq, i, ND_CANCELED);
+	part(m);
+}
+
+/* ---- what ends it -------------------------------------------------------------------------------
+ */
+
+static struct meeting *
+in_grace(void **state, uint64_t *told)
+{
+	struct meeting *m = meet_whole(state, NULL);
+
+	*told = leave(m, m->cb, m->a);
+	nd_expect_none(m->a->receive_cq);
+	return m;
+}
+
+static void
+ends_at_once(struct meeting *m, uint64_t told)
+{
+	expect_flushed(m->a);
+	assert_true(nd_ms() - told < ENDLESS_MS);
+	part(m);
+}
+
+static void
+disconnect_ends_the_grace(void **state)
+{
+	OVERLAPPED ov = {0};
+	uint64_t told;
+	struct meeting *m = in_grace(state, &told);
+
+	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
+	ends_at_once(m, told);
+}
+
+static void
+flush_ends_the_grace(void **state)
+{
+	uint64_t told;
+	struct meeting *m = in_grace(state, &told);
+
+	assert_hr(IND2QueuePair_Flush(m->a->qp), ND_SUCCESS);
+	ends_at_once(m, told);
+}
+
+static void
+release_of_the_connector_ends_the_grace(void **state)
+{
+	uint64_t told;
+	struct meeting *m = in_grace(state, &told);
+
+	nd_release(m->ca, 0);
+	m->a->connector = NULL;
+	ends_at_once(m, told);
+}
+
+/* Nobody can post to it or flush it any more: what it had is forgotten, as ever. */
+static void
+release_of_the_queue_pair_ends_the_grace(void **state)
+{
+	uint64_t told;
+	struct meeting *m = in_grace(state, &told);
+	OVERLAPPED ov = {0};
+
+	nd_release(m->a->qp, 0);
+	m->a->qp = NULL;
+	nd_pends(IND2Connector_NotifyDisconnect(m->ca, &ov), ND_SUCCESS);
+	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
+	assert_true(nd_ms() - told < ENDLESS_MS);
+	part(m);
+}
+
+/* A request may still be posted; it ends as those do that were there. */
+static void
+what_is_posted_in_the_grace_is_flushed_with_the_rest(void **state)
+{
+	uint64_t told;
+	struct meeting *m = in_grace(state, &told);
+	OVERLAPPED ov = {0};
+
+	nd_receive(m->a, RECEIVES, 0, 64);
+	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
+	expect_flushed(m->a);
+	nd_expect(m->a->receive_cq, RECEIVES, ND_CANCELED);
+	part(m);
+}
+
+/* A fault is no farewell. */
+static void
+a_queue_pair_that_fails_has_no_grace(void **state)
+{
+	struct meeting *m = meet_whole(state, NULL);
+	ND2_SGE sge = nd_sge(m->a, 0, 64);
+	uint64_t begun = nd_ms();
+
+	post_receives(m->a);
+	assert_hr(IND2QueuePair_Read(m->a->qp, (void *)77, &sge, 1,
+				     (uint64_t)(uintptr_t)m->b->arena + ND_ARENA, m->b->remote, 0),
+		  ND_SUCCESS);
+	nd_expect(m->a->initiator_cq, 77, ND_ACCESS_VIOLATION);
+	expect_flushed(m->a);
+	assert_true(nd_ms() - begun < ENDLESS_MS);
+	part(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MEET_TESTS(nothing_is_flushed_before_the_grace_is_over),
+		MEET_TESTS(disconnect_ends_the_grace),
+		MEET_TESTS(flush_ends_the_grace),
+		MEET_TESTS(release_of_the_connector_ends_the_grace),
+		MEET_TESTS(release_of_the_queue_pair_ends_the_grace),
+		MEET_TESTS(what_is_posted_in_the_grace_is_flushed_with_the_rest),
+		MEET_TESTS(a_queue_pair_that_fails_has_no_grace),
+	};
+
+	nd_start(configuration);
+	return nd_run("grace", tests, sizeof(tests) / sizeof(tests[0]));
+}
