@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nd2.h"
@@ -36,6 +37,8 @@ struct nd2_dispatch {
 	pthread_t thread;
 	bool running;
 	uint32_t pumps;
+	time_t said_at;       /* the second in which queue pairs failed, */
+	uint32_t said;        /* ... and how many */
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t idle;
 	struct slot *slots;
@@ -182,6 +185,26 @@ channel_ready(struct nd2_watch *watch)
 	nd2_port_events(plx_list_entry(watch, struct nd2_dispatch, channel)->port);
 }
 
+/* Once for each queue pair that dies: what no status of ND2 tells. Peers can bring it about as
+ * often as they connect, so that some are only counted. */
+static void
+say_why(struct nd2_dispatch *dispatch, const struct plx_async *async)
+{
+	char text[PLX_ASYNC_TEXT_BYTES];
+	time_t now = time(NULL);
+
+	if (now != dispatch->said_at) {
+		if (dispatch->said > PLX_LOG_LINES_PER_S)
+			nd2_say("adapter %s: %u more queue pairs failed", dispatch->port->name,
+				dispatch->said - PLX_LOG_LINES_PER_S);
+		dispatch->said_at = now;
+		dispatch->said = 0;
+	}
+	if (dispatch->said++ < PLX_LOG_LINES_PER_S)
+		nd2_say("adapter %s: %s", dispatch->port->name,
+			plx_async_text(async, text, sizeof(text)));
+}
+
 /* An event names a queue by its id: it is told only if one of that id is in the list, under the
  * lock that it needs to leave it. */
 static void
@@ -190,8 +213,10 @@ tell_async(struct nd2_port *port, const struct plx_async *async)
 	const bool overrun = async->kind == PLX_EVENT_CQ_OVERRUN;
 	struct plx_list *node, *after;
 
+	if (async->kind == PLX_EVENT_FAILED)
+		say_why(port->dispatch, async); /* the program is told by its connection */
 	if (!overrun && async->kind != PLX_EVENT_SRQ_THRESHOLD)
-		return; /* a queue pair that fails is told by its connection */
+		return;
 	pthread_mutex_lock(&port->lock);
 	plx_list_for_each (node, after, overrun ? &port->cqs : &port->srqs) {
 		struct nd2_cq *cq = plx_list_entry(node, struct nd2_cq, node);

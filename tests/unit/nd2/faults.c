@@ -6,8 +6,10 @@
  */
 #include "nd.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t
 address_of(const struct nd_side *side, uint32_t offset)
@@ -155,6 +157,63 @@ receive_that_is_too_short(void **state)
 	nd_pair_close(pair);
 }
 
+/* What goes to stderr goes to `said` until it is put back. Returns: what to put back */
+static int
+listen_to_stderr(int said[2])
+{
+	int before = dup(STDERR_FILENO);
+
+	assert_true(before >= 0);
+	assert_int_equal(pipe2(said, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_true(dup2(said[1], STDERR_FILENO) >= 0);
+	return before;
+}
+
+static int
+count_of(const char *text, const char *words)
+{
+	int count = 0;
+
+	for (; (text = strstr(text, words)) != NULL; text += strlen(words))
+		count++;
+	return count;
+}
+
+/* A status says ACCESS_VIOLATION or CANCELED; POLLUX_ND2_LOG says what happened to which queue
+ * pair.
+ */
+static void
+a_queue_pair_that_dies_says_why_once(void **state)
+{
+	struct nd_pair *pair = nd_pair_open(NULL);
+	char text[4096] = "";
+	size_t bytes = 0;
+	int said[2], before;
+
+	(void)state;
+	nd_receive(&pair->a, 50, 0, 8);
+	before = listen_to_stderr(said);
+	assert_hr(post_fault(pair, REMOTE_TOKEN, false), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 1, ND_ACCESS_VIOLATION);
+	nd_expect(pair->a.receive_cq, 50, ND_CANCELED);
+	nd_settle();
+	nd_pair_close(pair);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	close(said[1]);
+	for (ssize_t got; bytes < sizeof(text) - 1 &&
+			  (got = read(said[0], text + bytes, sizeof(text) - 1 - bytes)) > 0;)
+		bytes += (size_t)got;
+	close(said[0]);
+	assert_non_null(strstr(text, "retries"));
+	assert_non_null(strstr(text, "stood still"));
+	/* ours was refused, the peer's has refused: each has its line */
+	assert_int_equal(count_of(text, ") failed: "), 2);
+	assert_int_equal(count_of(text, nd_is_inline() ? "adapter in0: queue pair 0x"
+						       : "adapter nd0: queue pair 0x"),
+			 1);
+}
+
 int
 main(void)
 {
@@ -163,6 +222,7 @@ main(void)
 		ND_TEST(rights_that_are_missing_are_access_violations),
 		ND_TEST(sinks_need_the_right_to_be_written),
 		ND_TEST(receive_that_is_too_short),
+		ND_TEST(a_queue_pair_that_dies_says_why_once),
 	};
 
 	return nd_run_both("faults", tests, sizeof(tests) / sizeof(tests[0]));
