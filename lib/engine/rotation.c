@@ -79,7 +79,7 @@ put_before(struct plx_list *to, struct plx_list *list)
 
 /* One turn for each who waits, first come. Who was served and has more to send queues up behind
  * everybody else; who could not be served, or not to the end of his turn, keeps his place. */
-static uint32_t
+static __attribute__((noinline)) uint32_t
 rotate(struct plx_engine *engine, struct plx_list *list)
 {
 	struct plx_list turn, kept;
@@ -106,6 +106,21 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 	}
 	put_before(PLX_MUTANT(READY_LIFO) ? list->prev : list, &turn);
 	put_before(list, &kept);
+	return sent;
+}
+
+/* As rotate(), of the port's list with one member. */
+static inline uint32_t
+send_only(struct plx_engine *engine)
+{
+	struct plx_qpair *qp = plx_list_entry(engine->ready.next, struct plx_qpair, ready_link);
+	uint32_t room = bulk_room(engine, qp), sent = 0;
+
+	if (plx_unlikely(room == 0))
+		return 0;
+	ready_leave(engine, qp);
+	if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
+		ready_join(engine, engine->ready.next, qp);
 	return sent;
 }
 
@@ -143,19 +158,24 @@ acknowledge_late(struct plx_engine *engine)
 	}
 }
 
+static inline bool
+is_next(const struct plx_list *list, const struct plx_qpair *qp)
+{
+	return plx_list_empty(list) || list->next == &qp->ready_link || PLX_MUTANT(ANSWERS_PUSH_IN);
+}
+
 /* What a packet has called for, at the end of its burst. */
 static void
 answer(struct plx_engine *engine, struct plx_qpair *qp)
 {
-	struct plx_list *list = ready_list(engine, qp);
 	uint32_t room = bulk_room(engine, qp), done, sent = 0;
 
 	/* Nobody waits before it: what it has to send may leave at once, with the ACK. */
-	if (plx_likely(room > 0 && (plx_list_empty(list) || list->next == &qp->ready_link ||
-				    PLX_MUTANT(ANSWERS_PUSH_IN)))) {
+	if (plx_likely(room > 0 &&
+		       (engine->ready_count == 0 || is_next(ready_list(engine, qp), qp)))) {
 		ready_leave(engine, qp);
 		if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
-			ready_join(engine, list->next, qp); /* before the first */
+			ready_join(engine, ready_list(engine, qp)->next, qp); /* the first */
 		return;
 	}
 	if (plx_rc_owes(qp->rc))
@@ -189,5 +209,7 @@ engine_send_ready(struct plx_engine *engine)
 	 * overtakes them (decision 3). */
 	if (plx_unlikely(!plx_list_empty(&engine->owing)))
 		acknowledge_late(engine);
+	if (plx_likely(engine->ready_count <= 1 && plx_list_empty(&engine->apart)))
+		return engine->ready_count == 0 ? 0 : send_only(engine);
 	return rotate(engine, &engine->apart) + rotate(engine, &engine->ready);
 }
