@@ -187,6 +187,74 @@ PLX_WIN_INTERLOCKED(NoFence, __ATOMIC_RELAXED)
 #define InterlockedCompareExchange64Release InterlockedCompareExchangeRelease
 #define InterlockedCompareExchange64NoFence InterlockedCompareExchangeNoFence
 
+/* Microsoft has the width behind the order in some of them, before it in others. */
+#define InterlockedIncrementAcquire16       InterlockedIncrementAcquire
+#define InterlockedIncrementRelease16       InterlockedIncrementRelease
+#define InterlockedIncrementNoFence16       InterlockedIncrementNoFence
+#define InterlockedIncrementAcquire64       InterlockedIncrementAcquire
+#define InterlockedIncrementRelease64       InterlockedIncrementRelease
+#define InterlockedIncrementNoFence64       InterlockedIncrementNoFence
+#define InterlockedDecrementAcquire16       InterlockedDecrementAcquire
+#define InterlockedDecrementRelease16       InterlockedDecrementRelease
+#define InterlockedDecrementNoFence16       InterlockedDecrementNoFence
+#define InterlockedDecrementAcquire64       InterlockedDecrementAcquire
+#define InterlockedDecrementRelease64       InterlockedDecrementRelease
+#define InterlockedDecrementNoFence64       InterlockedDecrementNoFence
+#define InterlockedExchangeAcquire8         InterlockedExchangeAcquire
+#define InterlockedExchangeRelease8         InterlockedExchangeRelease
+#define InterlockedExchangeNoFence8         InterlockedExchangeNoFence
+#define InterlockedExchangeAcquire16        InterlockedExchangeAcquire
+#define InterlockedExchangeRelease16        InterlockedExchangeRelease
+#define InterlockedExchangeNoFence16        InterlockedExchangeNoFence
+#define InterlockedExchangeAcquire64        InterlockedExchangeAcquire
+#define InterlockedExchangeRelease64        InterlockedExchangeRelease
+#define InterlockedExchangeNoFence64        InterlockedExchangeNoFence
+#define InterlockedExchangeAddAcquire8      InterlockedExchangeAddAcquire
+#define InterlockedExchangeAddRelease8      InterlockedExchangeAddRelease
+#define InterlockedExchangeAddNoFence8      InterlockedExchangeAddNoFence
+#define InterlockedExchangeAddAcquire16     InterlockedExchangeAddAcquire
+#define InterlockedExchangeAddRelease16     InterlockedExchangeAddRelease
+#define InterlockedExchangeAddNoFence16     InterlockedExchangeAddNoFence
+#define InterlockedExchangeAddAcquire64     InterlockedExchangeAddAcquire
+#define InterlockedExchangeAddRelease64     InterlockedExchangeAddRelease
+#define InterlockedExchangeAddNoFence64     InterlockedExchangeAddNoFence
+#define InterlockedAddAcquire64             InterlockedAddAcquire
+#define InterlockedAddRelease64             InterlockedAddRelease
+#define InterlockedAddNoFence64             InterlockedAddNoFence
+#define InterlockedAndAcquire8              InterlockedAndAcquire
+#define InterlockedAndRelease8              InterlockedAndRelease
+#define InterlockedAndNoFence8              InterlockedAndNoFence
+#define InterlockedAndAcquire16             InterlockedAndAcquire
+#define InterlockedAndRelease16             InterlockedAndRelease
+#define InterlockedAndNoFence16             InterlockedAndNoFence
+#define InterlockedAndAcquire64             InterlockedAndAcquire
+#define InterlockedAndRelease64             InterlockedAndRelease
+#define InterlockedAndNoFence64             InterlockedAndNoFence
+#define InterlockedOrAcquire8               InterlockedOrAcquire
+#define InterlockedOrRelease8               InterlockedOrRelease
+#define InterlockedOrNoFence8               InterlockedOrNoFence
+#define InterlockedOrAcquire16              InterlockedOrAcquire
+#define InterlockedOrRelease16              InterlockedOrRelease
+#define InterlockedOrNoFence16              InterlockedOrNoFence
+#define InterlockedOrAcquire64              InterlockedOrAcquire
+#define InterlockedOrRelease64              InterlockedOrRelease
+#define InterlockedOrNoFence64              InterlockedOrNoFence
+#define InterlockedXorAcquire8              InterlockedXorAcquire
+#define InterlockedXorRelease8              InterlockedXorRelease
+#define InterlockedXorNoFence8              InterlockedXorNoFence
+#define InterlockedXorAcquire16             InterlockedXorAcquire
+#define InterlockedXorRelease16             InterlockedXorRelease
+#define InterlockedXorNoFence16             InterlockedXorNoFence
+#define InterlockedXorAcquire64             InterlockedXorAcquire
+#define InterlockedXorRelease64             InterlockedXorRelease
+#define InterlockedXorNoFence64             InterlockedXorNoFence
+#define InterlockedCompareExchangeAcquire16 InterlockedCompareExchangeAcquire
+#define InterlockedCompareExchangeRelease16 InterlockedCompareExchangeRelease
+#define InterlockedCompareExchangeNoFence16 InterlockedCompareExchangeNoFence
+#define InterlockedCompareExchangeAcquire64 InterlockedCompareExchangeAcquire
+#define InterlockedCompareExchangeRelease64 InterlockedCompareExchangeRelease
+#define InterlockedCompareExchangeNoFence64 InterlockedCompareExchangeNoFence
+
 /* The bit's old value. Bits of a LONG are 0 to 31, of a LONG64 0 to 63. */
 #define PLX_WIN_BIT(bit, kind) ((kind)((kind)1 << ((bit) & (8 * sizeof(kind) - 1))))
 #define InterlockedBitTestAndSet(at, bit)                                              \

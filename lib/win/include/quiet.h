@@ -10,6 +10,8 @@
 /* #pragma comment(lib, ...), #pragma warning(...). g++ hears of this only by the flags of
  * pkg-config. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+/* struct in_addr a = {x}: it is a union here, as on Windows. */
+#pragma GCC diagnostic ignored "-Wmissing-braces"
 #ifdef __cplusplus
 /* An object of COM deletes itself in Release; its class has no virtual destructor and must not. */
 #pragma GCC diagnostic ignored "-Wdelete-non-virtual-dtor"

@@ -7,8 +7,9 @@
 #ifndef PLX_WIN_STDFIRST_H
 #define PLX_WIN_STDFIRST_H
 
+#include "linuxin.h"
+
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,10 @@
  *
  * Addresses as Winsock names them, over the sockets of this system: sockaddr_in and sockaddr_in6
  * have the same bytes on both, and AF_INET6 is the number of this system.
- * There are no sockets of Windows here; socket() and its kin are those of Linux.
+ *
+ * A SOCKET is a descriptor of Linux, and socket(), bind(), send() and all others without WSA in
+ * front are Linux's, which say what went wrong in errno. The calls of Windows' own say it by
+ * WSAGetLastError(). None is overlapped, and a socket is no HANDLE.
  */
 #ifndef PLX_WIN_WINSOCK2_H
 #define PLX_WIN_WINSOCK2_H
@@ -11,8 +14,10 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 
 typedef UINT_PTR SOCKET;
@@ -49,6 +54,43 @@ typedef struct _SOCKET_ADDRESS_LIST {
 	INT iAddressCount;
 	SOCKET_ADDRESS Address[1]; /* iAddressCount of them */
 } SOCKET_ADDRESS_LIST, *PSOCKET_ADDRESS_LIST, *LPSOCKET_ADDRESS_LIST;
+
+#define SD_RECEIVE SHUT_RD
+#define SD_SEND    SHUT_WR
+#define SD_BOTH    SHUT_RDWR
+
+#define WSA_FLAG_OVERLAPPED        0x01
+#define WSA_FLAG_NO_HANDLE_INHERIT 0x80
+#define WSA_BUFFERS_MAX            1024
+#define WSA_POLL_MAX               4096
+#define MSG_PARTIAL                0x8000
+
+typedef struct _WSABUF {
+	ULONG len;
+	CHAR *buf;
+} WSABUF, *LPWSABUF;
+
+typedef struct _WSAPOLLFD {
+	SOCKET fd;
+	SHORT events;
+	SHORT revents;
+} WSAPOLLFD, *PWSAPOLLFD, *LPWSAPOLLFD;
+
+typedef void(CALLBACK *LPWSAOVERLAPPED_COMPLETION_ROUTINE)(DWORD error, DWORD bytes,
+							   LPWSAOVERLAPPED o, DWORD flags);
+
+/* Events of Winsock are events. */
+#define WSA_INVALID_EVENT        ((WSAEVENT)NULL)
+#define WSA_INFINITE             INFINITE
+#define WSA_WAIT_EVENT_0         WAIT_OBJECT_0
+#define WSA_WAIT_TIMEOUT         WAIT_TIMEOUT
+#define WSA_WAIT_FAILED          WAIT_FAILED
+#define WSA_MAXIMUM_WAIT_EVENTS  MAXIMUM_WAIT_OBJECTS
+#define WSACreateEvent()         CreateEventW(NULL, TRUE, FALSE, NULL)
+#define WSACloseEvent            CloseHandle
+#define WSASetEvent              SetEvent
+#define WSAResetEvent            ResetEvent
+#define WSAWaitForMultipleEvents WaitForMultipleObjectsEx
 
 #define WSADESCRIPTION_LEN 256
 #define WSASYS_STATUS_LEN  128
@@ -200,10 +242,55 @@ INT WSAAPI WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW info
 			       LPSOCKADDR address, LPINT bytes) PLX_WIN_NAME(WSAStringToAddressW);
 INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOA info,
 			       LPSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringA);
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+/** Errors: WSAENOTSOCK */
+int WSAAPI closesocket(SOCKET s) PLX_WIN_NAME(closesocket);
+/** @param command FIONBIO, FIONREAD or SIOCATMARK, else WSAEOPNOTSUPP */
+int WSAAPI ioctlsocket(SOCKET s, int command, ULONG *argument) PLX_WIN_NAME(ioctlsocket);
+/** @param info NULL. @param flags WSA_FLAG_OVERLAPPED is accepted and means nothing;
+ * WSA_FLAG_NO_HANDLE_INHERIT. Returns: INVALID_SOCKET: WSAEAFNOSUPPORT and others */
+SOCKET WSAAPI WSASocketA(int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, UINT group,
+			 DWORD flags) PLX_WIN_NAME(WSASocketA);
+SOCKET WSAAPI WSASocketW(int family, int type, int protocol, LPWSAPROTOCOL_INFOW info, UINT group,
+			 DWORD flags) PLX_WIN_NAME(WSASocketW);
+/** The same as ioctlsocket(), and SIO_KEEPALIVE_VALS (mstcpip.h). @param o NULL */
+int WSAAPI WSAIoctl(SOCKET s, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out, DWORD out_bytes,
+		    LPDWORD returned, LPWSAOVERLAPPED o, LPWSAOVERLAPPED_COMPLETION_ROUTINE run)
+	PLX_WIN_NAME(WSAIoctl);
+
+/**
+ * Sent from, or received into, up to WSA_BUFFERS_MAX buffers in their order.
+ *
+ * @param bytes   how many
+ * @param flags   MSG_... of Linux; of a receive also out: MSG_PARTIAL, a datagram was cut off
+ * @param o, run  NULL: else WSAEOPNOTSUPP
+ * Returns: 0; SOCKET_ERROR: WSAEWOULDBLOCK, WSAEFAULT, WSAEINVAL (buffers), WSAEMSGSIZE and others
+ */
+int WSAAPI WSASend(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, DWORD flags,
+		   LPWSAOVERLAPPED o, LPWSAOVERLAPPED_COMPLETION_ROUTINE run) PLX_WIN_NAME(WSASend);
+int WSAAPI WSARecv(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, LPDWORD flags,
+		   LPWSAOVERLAPPED o, LPWSAOVERLAPPED_COMPLETION_ROUTINE run) PLX_WIN_NAME(WSARecv);
+int WSAAPI WSASendTo(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, DWORD flags,
+		     const struct sockaddr *to, int to_bytes, LPWSAOVERLAPPED o,
+		     LPWSAOVERLAPPED_COMPLETION_ROUTINE run) PLX_WIN_NAME(WSASendTo);
+int WSAAPI WSARecvFrom(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, LPDWORD flags,
+		       struct sockaddr *from, LPINT from_bytes, LPWSAOVERLAPPED o,
+		       LPWSAOVERLAPPED_COMPLETION_ROUTINE run) PLX_WIN_NAME(WSARecvFrom);
+/** @param n up to WSA_POLL_MAX, else WSAEINVAL. @param ms below 0: for ever. Returns: how many have
+ * events; 0: time is up; SOCKET_ERROR */
+int WSAAPI WSAPoll(LPWSAPOLLFD sockets, ULONG n, INT ms) PLX_WIN_NAME(WSAPoll);
+
 INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOW info,
 			       LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
 
 PLX_WIN_END
+
+#ifdef UNICODE
+#define WSASocket WSASocketW
+#else
+#define WSASocket WSASocketA
+#endif
 
 #ifdef UNICODE
 typedef WSAPROTOCOL_INFOW WSAPROTOCOL_INFO, *LPWSAPROTOCOL_INFO;

@@ -114,6 +114,7 @@ an_interlocked_function_with_a_suffix_gives_what_the_one_without_gives(void **st
 	assert_int_equal(InterlockedAndNoFence(&n, 3), 7);
 	assert_int_equal(InterlockedXorAcquire(&n, 1), 3);
 	assert_int_equal(InterlockedIncrement64NoFence(&wide), 2);
+	assert_int_equal(InterlockedExchangeAcquire64(&wide, 2), 2);
 	assert_int_equal(InterlockedCompareExchange64Release(&wide, 9, 2), 2);
 	assert_int_equal(InterlockedOr8(&byte, 0x30), 0x0f);
 	assert_int_equal(InterlockedAnd8(&byte, 0x31), 0x3f);

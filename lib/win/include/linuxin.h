@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * <netinet/in.h> with the members that addresses have on Windows, too: in_addr.S_un and in6_addr.u.
+ * They are the same bytes, and the names of Linux stay. The two structures are glibc's, of which
+ * the name of a member is made to say more while the header is read; a program that has included it
+ * before ours has the names of Linux only.
+ */
+#ifndef PLX_WIN_LINUXIN_H
+#define PLX_WIN_LINUXIN_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#if defined(__GLIBC__) && !defined(_NETINET_IN_H)
+
+/* "in_addr_t s_addr;": a bit-field of no bits, and the union of all names. */
+#define s_addr                                       \
+	:0;                                          \
+	__extension__ union {                        \
+		in_addr_t s_addr;                    \
+		union {                              \
+			struct {                     \
+				uint8_t s_b1, s_b2;  \
+				uint8_t s_b3, s_b4;  \
+			} S_un_b;                    \
+			struct {                     \
+				uint16_t s_w1, s_w2; \
+			} S_un_w;                    \
+			in_addr_t S_addr;            \
+		} S_un;                              \
+	}
+
+/* The union is called u. Macros of the header speak of __in6_u, which stays a word for it. */
+#define __in6_u u
+#define __u6_addr8      \
+	__u6_addr8[16]; \
+	uint8_t Byte
+#define __u6_addr16     \
+	__u6_addr16[8]; \
+	uint16_t Word
+#include <netinet/in.h>
+#undef s_addr
+#undef __u6_addr8
+#undef __u6_addr16
+
+#else
+#include <netinet/in.h>
+#endif
+
+#endif

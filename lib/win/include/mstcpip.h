@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Of the controls of TCP and IP the one that Linux has: keep-alive.
+ */
+#ifndef PLX_WIN_MSTCPIP_H
+#define PLX_WIN_MSTCPIP_H
+#include "ws2tcpip.h"
+
+#define SIO_KEEPALIVE_VALS 0x98000004
+
+struct tcp_keepalive {
+	ULONG onoff;
+	ULONG keepalivetime;     /* [ms] until the first probe; in whole seconds, at least 1 */
+	ULONG keepaliveinterval; /* [ms] between two */
+};
+
+#endif
