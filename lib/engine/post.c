@@ -93,19 +93,24 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 	return at;
 }
 
-/* What a WQE is: the word that is written last, when it goes by a ring. */
+/* Where a field of a WQE lies in its word. */
+#define WQE_BIT(field) (8 * (offsetof(struct plx_wqe, field) - offsetof(struct plx_wqe, word)))
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && WQE_BIT(inline_bytes) == 0 &&
+		       WQE_BIT(op) == 32 && WQE_BIT(flags) == 40 && WQE_BIT(sges) == 48 &&
+		       WQE_BIT(mark) == 56 && sizeof(((struct plx_wqe *)0)->inline_bytes) == 4,
+	       "the first byte of the word is its lowest, and no field lies in another");
+
+/* What a WQE is: the word that is written last, when it goes by a ring. Made by shifts: a word that
+ * is stored field by field and then loaded as a whole waits until all stores are in the cache. */
 static inline uint64_t
 word_of(const struct plx_send_wr *wr, uint32_t bytes)
 {
 	bool inl = wr->flags & PLX_WR_INLINE;
-	const struct plx_wqe wqe = {
-		.inline_bytes = inl ? bytes : 0,
-		.op = wr->op,
-		.flags = wr->flags & PLX_WR_FLAGS_ALL,
-		.sges = inl ? 0 : (uint8_t)wr->sges,
-	};
+	uint64_t sges = inl ? 0 : (uint8_t)wr->sges;
 
-	return wqe.word;
+	return (uint64_t)(inl ? bytes : 0) << WQE_BIT(inline_bytes) |
+	       (uint64_t)wr->op << WQE_BIT(op) |
+	       (uint64_t)(wr->flags & PLX_WR_FLAGS_ALL) << WQE_BIT(flags) | sges << WQE_BIT(sges);
 }
 
 /* All but that word. @param bytes of the message @param spill what does not fit the WQE goes here
