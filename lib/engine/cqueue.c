@@ -8,8 +8,12 @@
  * sequentially consistent, so that at least one of the two sees that it must fire; the request in
  * `asked` is taken by exactly one of them. It says from which entry on it counts, because an entry
  * can be polled before the engine has looked for who is to be told of it.
+ *
+ * A queue that nobody has ever armed is spared that: see let_arm() and cqueue_notify().
  */
 #include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine.h"
@@ -145,6 +149,40 @@ fire(struct plx_cqueue *cq, uint32_t fired)
 	engine_wake(&cq->fd);
 }
 
+/* Make every thread of the process pass a full barrier, wherever it is. false: the system cannot.
+ */
+static bool
+barrier_everywhere(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+		return true;
+	/* Not asked for before, by this process: a child that was forked off is another. */
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+/*
+ * From the first arming on the engine looks for who is armed after each store of `produced`. It
+ * stores, then loads `armable`, in this order but without a barrier between the two in its core; we
+ * store `armable`, then make it pass one. Either it had stored before: then we see what it
+ * produced. Or it loads `armable` after: then it looks. Until that barrier is over, others who arm
+ * make one of their own. In inline mode there is one thread, and its own order is enough. A program
+ * that has forbidden itself the system call meanwhile asks the engine: its answer is a barrier,
+ * too. Errors: TIMEOUT (the engine does not run)
+ */
+static PLX_COLD enum plx_status
+let_arm(struct plx_cqueue *cq)
+{
+	struct command nothing = {.op = COMMAND_NONE};
+
+	atomic_store(&cq->armable, true);
+	if (!cq->inline_mode && !barrier_everywhere() &&
+	    command_call(cq->engine, &nothing) == PLX_TIMEOUT)
+		return PLX_TIMEOUT;
+	atomic_store(&cq->arm_ready, true);
+	return PLX_OK;
+}
+
 /* ---- the engine's side --------------------------------------------------------------------------
  */
 
@@ -269,8 +307,17 @@ cqueue_notify(struct plx_cqueue *cq)
 	uint32_t fired;
 
 	cq->touched = false;
+	STEP(NOTIFY_BEGUN);
 	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
-	atomic_store(&cq->produced, cq->made);
+	/* Release, and then a load that only the compiler keeps behind it: let_arm() does the rest.
+	 * A sequentially consistent store waits for the store buffer, for each message. */
+	atomic_store_explicit(&cq->produced, cq->made, memory_order_release);
+	STEP(NOTIFY_STORED);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&cq->armable, memory_order_relaxed))
+		return;
+	if (!cq->inline_mode)
+		atomic_store(&cq->produced, cq->made);
 	fired = take_due(cq);
 	if (plx_likely(fired == 0))
 		return;
@@ -385,6 +432,11 @@ plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *con
 	cq->strict = config->strict;
 	cq->inline_mode = engine->config.inline_mode;
 	cq->cookie = config->cookie;
+	/* Without such a barrier the engine looks always. */
+	if (!cq->inline_mode && !barrier_everywhere()) {
+		atomic_init(&cq->armable, true);
+		atomic_init(&cq->arm_ready, true);
+	}
 	atomic_init(&cq->depth, config->depth);
 	atomic_init(&cq->fd, -1);
 	plx_list_init(&cq->spilled_link);
@@ -443,6 +495,8 @@ plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 
 	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
 		return PLX_INVALID;
+	if (plx_unlikely(!atomic_load(&cq->arm_ready)) && let_arm(cq) != PLX_OK)
+		return PLX_TIMEOUT;
 	request(cq, kinds);
 	STEP(ARM_REQUESTED);
 	now = PLX_MUTANT(ARM_DOES_NOT_LOOK) ? 0 : take_due(cq);

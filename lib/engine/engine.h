@@ -123,6 +123,8 @@ struct plx_cqueue {
 	uint32_t ring_room; /* places of the ring */
 	bool strict;
 	bool inline_mode;
+	atomic_bool armable;   /* somebody arms it: from now on the engine looks; stays */
+	atomic_bool arm_ready; /* ... and the engine is known to know */
 
 	/* the engine's */
 	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */

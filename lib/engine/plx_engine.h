@@ -299,8 +299,10 @@ const struct rte_ring *plx_cqueue_ring(const struct plx_cqueue *cq);
  *
  * @param kinds enum plx_cq_arm bits, added to those that are armed
  * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of
- * them, also of those that others have armed. NULL: plx_cqueue_fired() has them Errors: INVALID;
- * FULL (the queue has overrun) Spec:   IBTA vol 1, 11.4.2.2
+ * them, also of those that others have armed. NULL: plx_cqueue_fired() has them
+ * Errors: INVALID; FULL (the queue has overrun); TIMEOUT (the first time, and never where the
+ * system has membarrier(): the engine does not run) Cost:   the first of a queue makes one system
+ * call, others none Spec:   IBTA vol 1, 11.4.2.2
  */
 enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
 			       uint32_t *fired) PLX_MUST_CHECK;

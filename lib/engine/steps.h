@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The steps at which an application thread can be preempted while it posts, polls or arms, by name.
+ * The steps at which an application thread can be preempted while it posts, polls or arms, by name,
+ * and two of an engine that delivers, which is where an arming can meet it.
  * tests/unit/engine/held.c is built with the engine's sources and PLX_STEPS_BUILD, and stops a
  * thread at each of them. In every other build STEP() leaves no code behind.
  */
@@ -21,6 +22,8 @@ enum plx_step {
 	STEP_POLL_BEGUN,    /* other pollers of this completion queue wait */
 	STEP_POLL_COPIED,   /* the places in the ring are not free yet */
 	STEP_ARM_REQUESTED, /* it is not looked for what came before yet */
+	STEP_NOTIFY_BEGUN,  /* an engine's: what is in the ring is not counted yet */
+	STEP_NOTIFY_STORED, /* it is not looked for who is armed yet */
 	STEP_COUNT,
 };
 

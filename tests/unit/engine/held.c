@@ -470,6 +470,43 @@ a_completion_beside_a_held_arming_is_told_once(void **state)
 	scene_close();
 }
 
+static void
+deliver(void *arg)
+{
+	(void)arg;
+	pair_run(&pair, SOON);
+}
+
+/* An engine is stopped while it delivers to a queue that nobody has armed so far; who arms it now
+ * is told once, by the engine or by himself. */
+static void
+a_first_arming_beside_a_held_delivery_is_told_once(void **state)
+{
+	static const enum plx_step steps[] = {STEP_NOTIFY_BEGUN, STEP_NOTIFY_STORED};
+
+	(void)state;
+	for (uint32_t i = 0; i < PLX_COUNT_OF(steps); i++) {
+		struct held held = {.step = steps[i], .act = deliver};
+		bool counted = steps[i] == STEP_NOTIFY_STORED;
+
+		scene_open(false);
+		a->qp = mine;
+		b->qp = peer;
+		assert_false(atomic_load(&my_cq->armable));
+		assert_int_equal(pair_recv(a, 9, 0, 64), PLX_OK);
+		assert_int_equal(pair_send(b, 1, 0, 8, 0), PLX_OK);
+		assert_true(hold(&held));
+		arm_any(NULL);
+		assert_int_equal(posted, PLX_OK);
+		assert_int_equal(fired_at_once, counted ? PLX_CQ_ARM_ANY : 0);
+		let_go(&held);
+		run(SOON);
+		assert_int_equal(plx_cqueue_fired(my_cq), counted ? 0 : PLX_CQ_ARM_ANY);
+		assert_int_equal(count_done(my_cq, 9, 1), 1);
+		scene_close();
+	}
+}
+
 /* ---- and without anybody held ------------------------------------------------------------------
  */
 
@@ -521,6 +558,7 @@ main(void)
 		cmocka_unit_test(a_held_ringer_holds_nobody_else),
 		cmocka_unit_test(a_held_poller_holds_nobody_else),
 		cmocka_unit_test(a_completion_beside_a_held_arming_is_told_once),
+		cmocka_unit_test(a_first_arming_beside_a_held_delivery_is_told_once),
 		cmocka_unit_test(what_is_left_in_a_ring_that_is_watched_no_longer_is_served),
 	};
 

@@ -123,7 +123,7 @@ talk(uint32_t rounds)
 		PLX_ASSERT(pair_write(a, b, i, 65536, 8, PLX_WR_INLINE) == PLX_OK);
 		PLX_ASSERT(pair_read(a, b, i, 65536, bytes, PLX_WR_FENCE) == PLX_OK);
 		reap(a->send_cq, 3);
-		/* Nobody sleeps: arming makes no system call either. */
+		/* Nobody sleeps: arming makes no system call either, but the first of a queue. */
 		PLX_ASSERT(plx_cqueue_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired) == PLX_OK);
 		(void)plx_cqueue_fired(a->send_cq);
 	}
