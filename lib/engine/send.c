@@ -104,6 +104,8 @@ emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emi
 {
 	struct rte_mbuf *m = write_packet(engine, &qp->to_peer, emit);
 
+	if (plx_unlikely(emit->pkt.opcode == PLX_CNP))
+		plx_frame_set_tos(rte_pktmbuf_mtod(m, uint8_t *) + engine->ip_at, PLX_CNP_TOS);
 	if (plx_likely(!qp->loops)) {
 		engine->tx[engine->tx_count++] = m;
 		return;

@@ -27,6 +27,9 @@ enum {
 	PLX_WINDOW_LEAST = 4, /* packets in flight after losses, unless fewer were agreed */
 };
 
+/* A queue pair answers at most one congestion mark in this time by a CNP, as RNICs do. */
+#define PLX_CNP_INTERVAL_NS (50 * PLX_USEC)
+
 /* ---- verdicts on packets -------------------------------------------------------------------- */
 
 /* What becomes of a packet: rows of the decision table, docs/protocol.md. X(name, text) */
@@ -123,7 +126,8 @@ enum plx_loss {
 /**
  * A congestion strategy: functions and a state of its own. Called by the QP's owner thread.
  * `ask` changes nothing; it returns the time [ns] from which a packet of `bytes` may leave, any
- * time up to `now` meaning at once. `on_ce` returns whether a CNP is owed to the peer.
+ * time up to `now` meaning at once. `on_ce` is told of each mark, and returns whether a CNP is owed
+ * to the peer; at most one in PLX_CNP_INTERVAL_NS leaves, whatever it says.
  */
 struct plx_cc_ops {
 	const char *name;
@@ -135,7 +139,8 @@ struct plx_cc_ops {
 	void (*on_cnp)(void *state, uint64_t now);
 };
 
-/** The strategy that never holds anything back and never answers a mark; its state is NULL. */
+/** The strategy that never holds anything back, also when the peer sends CNPs. Marks are answered,
+ * so that the peer can slow down; its state is NULL. */
 extern const struct plx_cc_ops plx_cc_none;
 
 /* ---- receive queues ------------------------------------------------------------------------- */

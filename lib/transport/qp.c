@@ -395,6 +395,18 @@ plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struc
 	return verdict;
 }
 
+/* IBTA Annex A17: a mark on the way here is answered by a CNP; a flow needs no more than one in a
+ * while, for whoever gets it slows down by more than one mark's worth. */
+static PLX_COLD void
+on_mark(struct plx_rc *qp, uint64_t now)
+{
+	plx_count(&qp->counters.ce_marks, 1);
+	if (!qp->cc->on_ce(qp->cc_state, now) || now < qp->resp.cnp_from)
+		return;
+	qp->resp.cnp_owed = true;
+	qp->resp.cnp_from = now + PLX_CNP_INTERVAL_NS;
+}
+
 static enum plx_verdict
 judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
@@ -408,11 +420,8 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 		qp->cc->on_cnp(qp->cc_state, now);
 		return PLX_VERDICT_CNP;
 	}
-	if (plx_unlikely(pkt->ce)) {
-		plx_count(&qp->counters.ce_marks, 1);
-		if (qp->cc->on_ce(qp->cc_state, now))
-			qp->resp.cnp_owed = true;
-	}
+	if (plx_unlikely(pkt->ce))
+		on_mark(qp, now);
 	if (plx_opcode_has(op, PLX_OPF_REQUEST))
 		return responder_on_packet(qp, pkt, out);
 	return requester_on_packet(qp, pkt, now, out);

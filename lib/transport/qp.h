@@ -158,6 +158,7 @@ struct responder {
 	uint32_t res_newest;  /* index; the ring is in PSN order */
 	uint32_t res_pending;
 	uint32_t res_next; /* index; no older one is pending. Says nothing while none is */
+	uint64_t cnp_from; /* [ns] marks are answered again from then on */
 #ifdef PLX_MUTANT_BUILD
 	uint8_t *mutant_host; /* where KEY_NOT_RECHECKED goes on writing */
 #endif

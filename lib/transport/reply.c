@@ -128,6 +128,7 @@ reply_forget(struct plx_rc *qp)
 {
 	struct responder *resp = &qp->resp;
 
+	resp->cnp_owed = false;
 	if (resp->owed == OWED_FATAL)
 		return;
 	for (uint32_t i = 0; i < resp->res_count; i++)

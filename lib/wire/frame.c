@@ -251,6 +251,19 @@ plx_frame_encode(const struct plx_frame *frame, uint8_t *out)
 }
 
 void
+plx_frame_set_tos(uint8_t *ip, uint8_t tos)
+{
+	if (ip[0] >> 4 == 4) {
+		ip[1] = tos;
+		be16_store(ip + 10, 0);
+		be16_store(ip + 10, (uint16_t)~fold(sum_of(ip, PLX_IPV4_BYTES)));
+		return;
+	}
+	ip[0] = (uint8_t)(6 << 4 | tos >> 4);
+	ip[1] = (uint8_t)((tos & 0x0f) << 4 | (ip[1] & 0x0f));
+}
+
+void
 plx_frame_template_init(struct plx_frame_template *tmpl, const struct plx_frame *frame)
 {
 	struct plx_frame zeroed = *frame;

@@ -30,6 +30,7 @@ enum {
 	PLX_ROCE_PORT = 4791, /* IANA: roce */
 	PLX_PKEY_DEFAULT = 0xffff,
 	PLX_CNP_PAYLOAD_BYTES = 16, /* Annex A17: sixteen reserved bytes after the BTH */
+	PLX_CNP_TOS = 48 << 2, /* DSCP 48, as RNICs send CNPs; not ECT: no mark on it matters */
 };
 
 /* ---- why bytes were refused --------------------------------------------------------------- */
@@ -162,6 +163,16 @@ plx_frame_ecn(const struct plx_frame *frame)
 {
 	return (enum plx_ecn)((frame->ip_version == 4 ? frame->v4.tos : frame->v6.flow >> 20) & 3);
 }
+
+/**
+ * Give a frame another DSCP and other ECN bits. The ICRC does not cover them; an IPv4 header's
+ * checksum follows.
+ *
+ * @param ip  the first byte of a whole IPv4 or IPv6 header
+ * @param tos DSCP << 2 | ECN
+ * Tests: tests/unit/wire/wire_frame.c
+ */
+void plx_frame_set_tos(uint8_t *ip, uint8_t tos);
 
 /**
  * The headers of one flow, encoded once; only lengths and the IPv4 checksum differ by packet. The

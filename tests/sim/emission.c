@@ -187,6 +187,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 
 	if (world->evil)
 		return;
+	sim_must(world, side->cnp_tokens == 0, "I11", "a request leaves before the notification");
 	op = request_sent(side, psn);
 	sim_must(world, op != NULL, "I6", "PSN %06x belongs to no request", pkt->psn.v);
 	sim_must(world, plx_opcodes[pkt->opcode].kind == request_kind(op), "I6",
@@ -219,6 +220,18 @@ spend(struct side *side, uint64_t *tokens, const char *what)
 {
 	sim_must(side->pair->world, *tokens > 0, "I11", "%s that no packet has asked for", what);
 	--*tokens;
+}
+
+/* A marked packet was judged: it earns a CNP, unless another has in the last 50 us. */
+void
+emission_mark(struct side *side)
+{
+	uint64_t now = clock_local(side->station);
+
+	if (now < side->cnp_from)
+		return;
+	side->cnp_tokens = 1;
+	side->cnp_from = now + 50 * PLX_USEC;
 }
 
 enum plx_wc_status
@@ -366,9 +379,15 @@ reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 	if (world->evil)
 		return;
 	if (kind == PLX_OP_CNP) {
+		sim_must(world, pkt->becn && pkt->payload_bytes == PLX_CNP_PAYLOAD_BYTES, "I11",
+			 "a congestion notification without BECN, or of %u bytes",
+			 pkt->payload_bytes);
 		spend(side, &side->cnp_tokens, "a congestion notification");
 		return;
 	}
+	/* The last NAK of a QP in error is all that it still says. */
+	sim_must(world, side->cnp_tokens == 0 || side->fatal != PLX_VERDICT_NONE, "I11",
+		 "a reply leaves before the notification");
 	if (kind == PLX_OP_ACK) {
 		sim_must(world, pkt->payload_bytes == 0, "I11", "an ACK with payload");
 		check_ack(side, pkt);

@@ -94,8 +94,8 @@ on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 	world->judging.side = side;
 	world->judging.pkt = pkt;
 	world->judging.verdict = verdict;
-	if (pkt->ce)
-		side->cnp_tokens++;
+	if (pkt->ce && plx_opcodes[pkt->opcode].kind != PLX_OP_CNP)
+		emission_mark(side);
 	if (world->evil) {
 		evil_judge(world, side, pkt, verdict);
 		return;

@@ -291,6 +291,7 @@ reset_model(struct side *side)
 	side->open = NULL;
 	side->nak_epsn = side->nak_sent = 0;
 	side->reply_tokens = side->response_tokens = side->cnp_tokens = 0;
+	side->cnp_from = 0;
 	side->fatal = PLX_VERDICT_NONE;
 	side->failed_events = side->flushed_events = side->posts_after_death = 0;
 	side->max_arrived = 0;

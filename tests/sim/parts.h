@@ -233,6 +233,8 @@ void content_check(struct world *world, const struct side *source, const struct 
 		   uint32_t offset, const uint8_t *src, uint32_t bytes);
 void frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len);
 void emission_check(struct side *side, const struct plx_emit *emit);
+/* A marked packet of the peer was judged. */
+void emission_mark(struct side *side);
 void reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len);
 enum plx_wc_status status_of_fatal(enum plx_verdict verdict);
 void complete_send(struct side *side, const struct plx_completion *completion);

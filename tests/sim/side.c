@@ -163,6 +163,7 @@ side_collect(struct side *side)
 	stats->naks += is->naks_sent - was->naks_sent;
 	stats->resends += is->requests_resent - was->requests_resent;
 	stats->marks += is->ce_marks - was->ce_marks;
+	stats->cnps += is->cnps_sent - was->cnps_sent;
 	stats->wraps += (side->psn_una >> 24) - (side->psn_first >> 24);
 	side->counted = *is;
 	side->psn_first = side->psn_una;

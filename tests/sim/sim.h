@@ -365,7 +365,8 @@ struct side {
 	uint32_t gap_restarts;         /* how often that flight has begun anew */
 	uint64_t nak_epsn, nak_sent;   /* the ePSN that a sequence NAK is owed, was sent, for */
 	uint64_t reply_tokens, response_tokens, cnp_tokens;
-	uint8_t fatal; /* enum plx_verdict that took the responder down, or NONE */
+	uint64_t cnp_from; /* by the station's clock: a mark earns a CNP again from then on */
+	uint8_t fatal;     /* enum plx_verdict that took the responder down, or NONE */
 	uint64_t fatal_psn;
 
 	/* a death */

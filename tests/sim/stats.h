@@ -55,6 +55,7 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(naks, "NAKs")                                        \
 	X(resends, "packets sent again")                       \
 	X(marks, "congestion marks")                           \
+	X(cnps, "congestion notifications")                    \
 	X(strays, "stray packets")                             \
 	X(kills, "QPs killed on purpose")                      \
 	X(crashes, "crashes of a station")                     \

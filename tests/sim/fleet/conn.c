@@ -362,6 +362,24 @@ check_deeds(const struct end *end)
 	}
 }
 
+/* Marks are answered, and only they, at most one in 50 us. */
+static void
+check_notifications(const struct end *end, const struct plx_rc_counters *c)
+{
+	struct world *world = &end->conn->fleet->world;
+	uint64_t most = clock_local(end->host->station) / (50 * PLX_USEC) + 2;
+
+	sim_must(world, c->cnps_sent <= c->ce_marks && c->cnps_sent <= most, "I11",
+		 "%" PRIu64 " notifications for %" PRIu64 " marks, at most %" PRIu64
+		 " in this time",
+		 c->cnps_sent, c->ce_marks, most);
+	sim_must(world,
+		 c->ce_marks == 0 || c->cnps_sent > 0 || plx_qpair_state(end->qp) != PLX_QP_RTS,
+		 "I11", "%" PRIu64 " marks and no notification", c->ce_marks);
+	world->stats.marks += c->ce_marks;
+	world->stats.cnps += c->cnps_sent;
+}
+
 static void
 destroy_qp(struct end *end)
 {
@@ -373,6 +391,7 @@ destroy_qp(struct end *end)
 	host_call(host);
 	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
 		host->judged += c->verdict[i];
+	check_notifications(end, c);
 	stats->rnrs += c->rnrs_sent;
 	stats->timeouts += c->timeouts;
 	stats->probes += c->probes;

@@ -523,6 +523,35 @@ ecn_is_read_from_both_ip_versions(void **state)
 }
 
 static void
+another_class_of_traffic_leaves_the_rest_as_it_was(void **state)
+{
+	static struct made before;
+	struct plx_frame was;
+
+	(void)state;
+	for (int version = 4; version <= 6; version += 2)
+		for (unsigned tos = 0; tos < 256; tos++) {
+			make_frame_of(&made, version, true, 40);
+			before = made;
+			assert_verdict(PLX_WIRE_OK, 0);
+			was = frame;
+			plx_frame_set_tos(made.bytes + made.ip_at, (uint8_t)tos);
+			assert_verdict(PLX_WIRE_OK, 0); /* the checksum is right */
+			if (version == 4) {
+				assert_int_equal(frame.v4.tos, tos);
+				frame.v4.tos = was.v4.tos;
+				frame.v4.checksum = was.v4.checksum;
+			} else {
+				assert_int_equal(frame.v6.flow >> 20, tos);
+				frame.v6.flow = (frame.v6.flow & 0xfffff) |
+						(was.v6.flow & UINT32_C(0xff00000));
+			}
+			plx_frame_encode(&frame, made.bytes);
+			assert_memory_equal(made.bytes, before.bytes, made.len);
+		}
+}
+
+static void
 a_template_writes_what_a_frame_of_that_length_must_have(void **state)
 {
 	static const size_t lengths[] = {0, 1, 16, 44, 255, 256, 1040, 4160, 4200};
@@ -619,6 +648,7 @@ main(void)
 		cmocka_unit_test(of_several_faults_the_first_line_of_the_table_is_named),
 		cmocka_unit_test(any_header_that_decodes_encodes_to_the_same_bytes),
 		cmocka_unit_test(ecn_is_read_from_both_ip_versions),
+		cmocka_unit_test(another_class_of_traffic_leaves_the_rest_as_it_was),
 		cmocka_unit_test(a_template_writes_what_a_frame_of_that_length_must_have),
 		cmocka_unit_test(
 			a_template_of_any_ipv4_header_has_a_right_checksum_at_every_length),
