@@ -60,6 +60,7 @@ const struct settings_field settings_fields[] = {
 	 SETTINGS_PACKETS_MAX, NULL},
 	{"vlan", SETTINGS_NUMBER, OFFSET(vlan), SIZE(vlan), 0, PLX_VLAN_MAX, NULL},
 	{"dscp", SETTINGS_NUMBER, OFFSET(dscp), SIZE(dscp), 0, 63, NULL},
+	{"ecn", SETTINGS_SWITCH, OFFSET(ecn), SIZE(ecn), 0, 1, NULL},
 	{"start_timeout_ms", SETTINGS_NUMBER, OFFSET(start_timeout_ms), SIZE(start_timeout_ms), 1,
 	 SETTINGS_START_TIMEOUT_MAX, NULL},
 	{"disconnect_grace_ms", SETTINGS_NUMBER, OFFSET(disconnect_grace_ms),
@@ -182,6 +183,15 @@ read_number(const struct place *at, const struct settings_field *field, void *ba
 		return wrong(at, "%s = %lld is not one of 256, 512, 1024, 2048, 4096", field->name,
 			     value);
 	settings_field_set(field, base, value);
+	return PLX_OK;
+}
+
+static enum plx_status
+read_switch(const struct place *at, const struct settings_field *field, void *base)
+{
+	if (config_setting_type(at->setting) != CONFIG_TYPE_BOOL)
+		return wrong(at, "%s is neither true nor false", field->name);
+	settings_field_set(field, base, config_setting_get_bool(at->setting));
 	return PLX_OK;
 }
 
@@ -380,6 +390,8 @@ read_field(const struct place *at, const struct settings_field *field,
 		return read_name(at, section);
 	case SETTINGS_STRING:
 		return read_string(at, field, &section->wishes);
+	case SETTINGS_SWITCH:
+		return read_switch(at, field, &section->wishes);
 	case SETTINGS_CHOICE:
 		return read_choice(at, field, &section->wishes);
 	case SETTINGS_ADDRESSES:

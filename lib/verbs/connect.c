@@ -186,6 +186,7 @@ link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
 		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
 	};
 	path->dscp = link->dscp == LINK_DSCP_OF_ADAPTER ? adapter->wishes.dscp : link->dscp;
+	path->ecn = adapter->wishes.ecn;
 }
 
 enum plx_status

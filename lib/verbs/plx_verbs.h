@@ -85,6 +85,10 @@ struct plx_wishes {
 	uint32_t packets; /* buffers of the pool; 0: 16384 */
 	uint32_t vlan;    /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
 	uint8_t dscp;
+	/* packets of connections are ECN-capable, ECT(0): switches mark instead of dropping them.
+	 * Marks that come are always answered, by CNPs; off by default, because our own sending
+	 * does not slow down yet when the peer answers */
+	bool ecn;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 	/* from DISCONNECTED to the flush of the queue pair, when the peer has left:
 	 * plx_channel_next()

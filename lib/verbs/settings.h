@@ -24,7 +24,8 @@ enum settings_kind {
 	SETTINGS_NAME,
 	SETTINGS_STRING,
 	SETTINGS_NUMBER,
-	SETTINGS_MTU, /* a number that is a power of two; 0 has to be left out */
+	SETTINGS_MTU,    /* a number that is a power of two; 0 has to be left out */
+	SETTINGS_SWITCH, /* true or false */
 	SETTINGS_CHOICE,
 	SETTINGS_ADDRESSES,
 	SETTINGS_ROUTES,

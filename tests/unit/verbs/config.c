@@ -124,6 +124,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.packets, 16384);
 	assert_int_equal(wishes.vlan, 0);
 	assert_int_equal(wishes.dscp, 0);
+	assert_false(wishes.ecn);
 	assert_int_equal(wishes.start_timeout_ms, 10000);
 	assert_int_equal(wishes.disconnect_grace_ms, 10);
 }
@@ -132,25 +133,16 @@ the_shipped_file_is_right(void **state)
 static void
 the_shipped_file_explains_every_setting(void **state)
 {
-	static const char *const settings[] = {"eal",
-					       "name",
-					       "device",
-					       "address",
-					       "routes",
-					       "gateway",
-					       "mode",
-					       "worker",
-					       "core",
-					       "idle",
-					       "path_mtu",
-					       "queue_pairs",
-					       "connections",
-					       "connections_per_peer",
-					       "keys",
-					       "packets",
-					       "vlan",
-					       "dscp",
-					       "start_timeout_ms"};
+	static const char *const settings[] = {"eal",         "name",
+					       "device",      "address",
+					       "routes",      "gateway",
+					       "mode",        "worker",
+					       "core",        "idle",
+					       "path_mtu",    "queue_pairs",
+					       "connections", "connections_per_peer",
+					       "keys",        "packets",
+					       "vlan",        "dscp",
+					       "ecn",         "start_timeout_ms"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -203,7 +195,7 @@ every_choice_and_limit_can_be_set(void **state)
 	write_file("all.conf",
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
 			"queue_pairs = 16384; connections = 16384; connections_per_peer = 16384;\n"
-			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63;\n"
+			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63; ecn = true;\n"
 			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
@@ -218,6 +210,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.packets, 1048576);
 	assert_int_equal(wishes.vlan, 4094);
 	assert_int_equal(wishes.dscp, 63);
+	assert_true(wishes.ecn);
 	assert_int_equal(wishes.start_timeout_ms, 600000);
 	assert_int_equal(wishes.disconnect_grace_ms, 0);
 }
@@ -324,6 +317,8 @@ a_value_of_the_wrong_kind_is_refused(void **state)
 	(void)state;
 	expect_setting("dscp = \"4\";", "dscp is not a whole number; it needs 0 to 63");
 	expect_setting("dscp = 4.5;", "dscp is not a whole number; it needs 0 to 63");
+	expect_setting("ecn = 1;", "ecn is neither true nor false");
+	expect_setting("ecn = \"true\";", "ecn is neither true nor false");
 	expect_setting("worker = 4;", "worker is not a string in quotes");
 	expect_setting("worker = \"sixteen_letters_\";",
 		       "worker = \"sixteen_letters_\" has 16 characters; it needs 1 to 15");

@@ -72,12 +72,16 @@ duo_ip6(unsigned last)
 		.v = {0xfd, 0x77, [3] = duo_is_inline() ? 1 : 2, [15] = (uint8_t)last}};
 }
 
+struct duo_extra duo_extra;
+
 void
 duo_wishes(struct plx_wishes *wishes, unsigned end)
 {
 	plx_wishes_init(wishes);
-	snprintf(wishes->device, sizeof(wishes->device), "net_wire%d,end=%u",
-		 duo_is_inline() ? 0 : 1, end);
+	snprintf(wishes->device, sizeof(wishes->device), "net_wire%d,end=%u%s",
+		 duo_is_inline() ? 0 : 1, end, duo_extra.faults ? duo_extra.faults : "");
+	wishes->vlan = duo_extra.vlan;
+	wishes->ecn = duo_extra.ecn;
 	wishes->address[0].ip = duo_ip(end + 1);
 	wishes->address[0].prefix_bits = 24;
 	wishes->address[1].ip = duo_ip6(end + 1);

@@ -153,6 +153,13 @@ void duo_drop_asyncs(struct plx_adapter *adapter);
 #test, test, NULL, NULL, NULL \
 	}
 
+/* What the adapters have beside the usual; to be set before they are opened. */
+extern struct duo_extra {
+	const char *faults; /* of the link, as ",mark=1"; NULL: none */
+	uint32_t vlan;
+	bool ecn;
+} duo_extra;
+
 /** Run all tests inline, then all with a worker; adapters must close afterwards.
  * Returns: failures */
 int duo_run(const char *name, const struct CMUnitTest *tests, size_t n);
