@@ -154,7 +154,9 @@ to_rtr(struct guest_qp *one, const struct line *line)
 			ACCESS_REMOTE_READ | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)),
 		.ah_attr = {.is_global = 1,
 			    .port_num = 1,
-			    .grh = {.sgid_index = (uint8_t)one->gid, .hop_limit = 64}},
+			    .grh = {.sgid_index = (uint8_t)one->gid,
+				    .hop_limit = 64,
+				    .traffic_class = (uint8_t)line_number(line, "tclass", 0)}},
 	};
 
 	if (line_bytes(line, "gid", attr.ah_attr.grh.dgid.raw, 16) != 16)
@@ -165,7 +167,7 @@ to_rtr(struct guest_qp *one, const struct line *line)
 				     IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
 }
 
-/* connect id= qpn= psn= gid= mtu= [rd=] [access= retry= rnr= timer= timeout=] */
+/* connect id= qpn= psn= gid= mtu= [rd=] [access= retry= rnr= timer= timeout= tclass=] */
 static void
 run_connect(const struct line *line)
 {

@@ -320,13 +320,15 @@ main(int argc, char **argv)
 	plx_wishes_init(&wishes);
 	wishes.mode = PLX_MODE_INLINE;
 	for (int i = 2; i < argc; i++) {
-		if (!wish_address(&wishes, argv[i])) {
-			fprintf(stderr, "%s is not ADDRESS/BITS\n", argv[i]);
+		if (strcmp(argv[i], "ecn") == 0)
+			wishes.ecn = true;
+		else if (!wish_address(&wishes, argv[i])) {
+			fprintf(stderr, "%s is neither ADDRESS/BITS nor ecn\n", argv[i]);
 			return 2;
 		}
 	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS...\n", argv[0]);
+		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS... [ecn]\n", argv[0]);
 		return 2;
 	}
 	snprintf(wishes.device, sizeof(wishes.device), "%s", argv[1]);

@@ -10,6 +10,7 @@ import cm
 import datagrams
 import errors
 import judge
+import marks
 import perftest
 import perftest_cm
 import rig
@@ -52,7 +53,7 @@ class Plan:
         self.arguments = arguments
         self.rows, self.packets, self.broken = [], 0, []
         self.place = rig.Rig(arguments.image.resolve())
-        self.mac = None
+        self.mac, self.is_capable = None, False  # our Ethernet address; are we ECN-capable?
 
     def wants(self, row):
         return all(word in str(row) for word in self.arguments.only)
@@ -89,6 +90,7 @@ class Plan:
             if not self.arguments.smoke:
                 self.storms()
             self.end(ours)
+            self.marks()
             if not self.arguments.smoke:
                 self.taps()
             self.rxe.program.close()
@@ -99,6 +101,23 @@ class Plan:
         ours.close()
         if ours.process.wait(rig.PATIENCE):
             raise Failed(f'ours ended with {ours.process.returncode}{ours.last_words()}')
+
+    def marks(self):
+        """An adapter that is ECN-capable, and marks that rxe sends."""
+        families = (6,) if self.arguments.smoke else (4, 6)
+        rows = [row for family in families for is_ours in (True, False)
+                if (row := self.add('marks', is_ours, 'WRITE', marks.SIZE, marks.MTU, family))]
+        if not rows:
+            return
+        ours = self.place.ours(self.arguments.ours, more=['ecn'])
+        self.mac, self.is_capable = ours.greeting.split('mac=')[1], True
+        self.ours = cells.End(ours, rig.OURS)
+        for row in rows:
+            run = marks.Marks(self.ends(row), row.family)
+            with self.captured(f'marks-v{row.family}-{row.is_ours_asking}', [row]) as judges:
+                judges.append(self.attempt(row, run.play, run.judge))
+        self.end(ours)
+        self.is_capable = False
 
     def taps(self):
         """The operations once more over net_tap, which carries path MTU 1024."""
@@ -136,6 +155,7 @@ class Plan:
         try:
             capture = judge.Capture(path)
             self.packets += capture.hold_to_rules(self.mac)
+            marks.judge_ecn(capture, self.mac, self.is_capable)
             for job in judges:
                 job(capture)
         except Failed as failed:  # it is of all these rows

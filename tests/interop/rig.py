@@ -194,12 +194,13 @@ class Rig:
         listener.settimeout(PATIENCE)
         return listener
 
-    def ours(self, program, device=PACKET, addresses=None):
+    def ours(self, program, device=PACKET, addresses=None, more=()):
         addresses = addresses or OURS
         near, far = socket.socketpair()
         with self.inside():
             process = subprocess.Popen(
-                [str(program), device, f'{addresses[4]}/24', f'{addresses[6]}/64'],
+                [str(program), device, f'{addresses[4]}/24', f'{addresses[6]}/64',
+                 *more],
                 stdin=far, stdout=far, stderr=subprocess.PIPE, text=True)
         far.close()
         self.children.append(process)
