@@ -307,7 +307,8 @@ plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *config
 		    struct plx_acceptor **out)
 {
 	struct plx_engine *engine = queue->engine;
-	struct plx_acceptor *acceptor = engine_alloc(sizeof(*acceptor), engine->port->caps.socket);
+	struct plx_acceptor *acceptor =
+		plx_heap_alloc(sizeof(*acceptor), engine->port->caps.socket);
 	struct conn_call call = {.op = CONN_LISTEN, .acceptor = acceptor, .listen = config};
 	enum plx_status status;
 
@@ -316,7 +317,7 @@ plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *config
 	acceptor->hearer = (struct hearer){.queue = queue, .cookie = cookie};
 	status = run(engine, &call);
 	if (status != PLX_OK) {
-		engine_free(acceptor);
+		plx_heap_free(acceptor);
 		return status;
 	}
 	atomic_fetch_add(&queue->users, 1);
@@ -334,14 +335,14 @@ plx_acceptor_destroy(struct plx_acceptor *acceptor)
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&queue->users, 1);
-	engine_free(acceptor);
+	plx_heap_free(acceptor);
 	return PLX_OK;
 }
 
 enum plx_status
 plx_conn_create(struct plx_equeue *queue, uint64_t cookie, struct plx_conn **out)
 {
-	struct plx_conn *conn = engine_alloc(sizeof(*conn), queue->engine->port->caps.socket);
+	struct plx_conn *conn = plx_heap_alloc(sizeof(*conn), queue->engine->port->caps.socket);
 
 	if (conn == NULL)
 		return PLX_NO_MEMORY;
@@ -364,7 +365,7 @@ plx_conn_adopt(struct plx_equeue *queue, const struct plx_cm_event *requested, u
 	status = run(queue->engine, &call);
 	if (status != PLX_OK) {
 		atomic_fetch_sub(&queue->users, 1);
-		engine_free(call.conn);
+		plx_heap_free(call.conn);
 		return status;
 	}
 	*out = call.conn;
@@ -389,7 +390,7 @@ plx_conn_destroy(struct plx_conn *conn)
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&queue->users, 1);
-	engine_free(conn);
+	plx_heap_free(conn);
 	return PLX_OK;
 }
 

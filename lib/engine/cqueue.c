@@ -375,7 +375,7 @@ cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more)
 	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
 
 	/* Twice what is needed, so that a thousand queue pairs copy it ten times and not 1000. */
-	return need == 0 ? 0 : need * 2;
+	return need > UINT32_MAX / 2 ? need : need * 2;
 }
 
 enum plx_status
@@ -419,12 +419,12 @@ plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *con
 
 	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
-	cq = engine_alloc(sizeof(*cq), socket);
+	cq = plx_heap_alloc(sizeof(*cq), socket);
 	if (cq == NULL)
 		return PLX_NO_MEMORY;
 	cq->ring = plx_ring_create(&ring);
 	if (cq->ring == NULL) {
-		engine_free(cq);
+		plx_heap_free(cq);
 		return PLX_NO_MEMORY;
 	}
 	cq->ring_room = plx_ring_slots(cq->ring) - 1;
@@ -460,8 +460,8 @@ plx_cqueue_destroy(struct plx_cqueue *cq)
 		close(fd);
 	atomic_fetch_sub(&cq->engine->users, 1);
 	plx_ring_destroy(cq->ring);
-	engine_free(cq->spill);
-	engine_free(cq);
+	plx_heap_free(cq->spill);
+	plx_heap_free(cq);
 	return PLX_OK;
 }
 
@@ -556,12 +556,12 @@ plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth)
 		command.spare[0] = NULL;
 		if (command.spare_room[0] > 0)
 			command.spare[0] =
-				engine_alloc(command.spare_room[0] * sizeof(struct plx_wc),
-					     cq->engine->port->caps.socket);
+				plx_heap_queue(command.spare_room[0] * sizeof(struct plx_wc),
+					       cq->engine->port->caps.socket);
 		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
 			return PLX_NO_MEMORY;
 		status = command_call(cq->engine, &command);
-		engine_free(command.spare[0]);
+		plx_heap_free(command.spare[0]);
 	} while (status == PLX_AGAIN);
 	return status;
 }

@@ -56,11 +56,11 @@ make_tables(struct plx_engine *engine, int socket)
 	slots = 1u << bits;
 	PLX_ASSERT(slots <= SLOTS_MAX);
 	engine->place_bits = bits;
-	engine->table = engine_alloc(slots * sizeof(*engine->table), socket);
+	engine->table = plx_heap_alloc(slots * sizeof(*engine->table), socket);
 	engine->door_words = slots / 64;
-	engine->doors = engine_alloc(engine->door_words * sizeof(*engine->doors), socket);
+	engine->doors = plx_heap_alloc(engine->door_words * sizeof(*engine->doors), socket);
 	engine->scratch =
-		engine_alloc((size_t)engine->port->caps.frame_max + PLX_VLAN_BYTES, socket);
+		plx_heap_alloc((size_t)engine->port->caps.frame_max + PLX_VLAN_BYTES, socket);
 	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;
 }
 
@@ -95,12 +95,12 @@ free_engine(struct plx_engine *engine)
 		plx_ring_destroy(engine->command_ring);
 	if (engine->notice_ring != NULL)
 		plx_ring_destroy(engine->notice_ring);
-	engine_free(engine->table);
-	engine_free(engine->doors);
-	engine_free(engine->scratch);
+	plx_heap_free(engine->table);
+	plx_heap_free(engine->doors);
+	plx_heap_free(engine->scratch);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
 	gsi_destroy(engine->gsi);
-	engine_free(engine);
+	plx_heap_free(engine);
 }
 
 /* Frames of neighbour resolution and echo are written into one buffer each. */
@@ -152,7 +152,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 
 	if (status != PLX_OK)
 		return status;
-	engine = engine_alloc(sizeof(*engine), socket);
+	engine = plx_heap_alloc(sizeof(*engine), socket);
 	if (engine == NULL) {
 		plx_why_say(why, "no memory for an engine (%zu bytes)", sizeof(*engine));
 		return PLX_NO_MEMORY;

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "plx_engine.h"
+#include "plx_heap.h"
 #include "plx_ring.h"
 #include "turn.h"
 
@@ -53,13 +54,6 @@ enum {
 #define WATCH_NS (100 * PLX_USEC)
 /* How often a neighbour that moved is looked for again while it is being asked. */
 #define REROUTE_NS (10 * PLX_MSEC)
-
-/* ---- memory -----------------------------------------------------------------------------------
- */
-
-/* Zeroed, aligned to a cache line; hugepages when the EAL has them. NULL when there is none. */
-void *engine_alloc(size_t bytes, int socket);
-void engine_free(void *memory);
 
 /* ---- timers: timer.c ----------------------------------------------------------------------------
  */

@@ -24,12 +24,12 @@ plx_equeue_create(struct plx_engine *engine, uint32_t depth, struct plx_equeue *
 
 	if (depth < 1 || depth > PLX_EQUEUE_DEPTH_MAX)
 		return PLX_INVALID;
-	queue = engine_alloc(sizeof(*queue), socket);
+	queue = plx_heap_alloc(sizeof(*queue), socket);
 	if (queue == NULL)
 		return PLX_NO_MEMORY;
 	queue->ring = plx_ring_create(&config);
 	if (queue->ring == NULL) {
-		engine_free(queue);
+		plx_heap_free(queue);
 		return PLX_NO_MEMORY;
 	}
 	queue->engine = engine;
@@ -58,7 +58,7 @@ plx_equeue_destroy(struct plx_equeue *queue)
 		close(fd);
 	atomic_fetch_sub(&queue->engine->users, 1);
 	plx_ring_destroy(queue->ring);
-	engine_free(queue);
+	plx_heap_free(queue);
 	return PLX_OK;
 }
 

@@ -18,7 +18,7 @@ enum {
 struct gsi *
 gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 {
-	struct gsi *gsi = engine_alloc(sizeof(*gsi), socket);
+	struct gsi *gsi = plx_heap_alloc(sizeof(*gsi), socket);
 
 	if (gsi == NULL)
 		return NULL;
@@ -34,7 +34,7 @@ gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 void
 gsi_destroy(struct gsi *gsi)
 {
-	engine_free(gsi);
+	plx_heap_free(gsi);
 }
 
 /* ---- in ---------------------------------------------------------------------------------------

@@ -1,57 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory of the engine's objects: DPDK's heap, which is hugepages where there are any; the C
- * library's under a sanitizer, which then sees every byte too many, and who gave memory to whom.
- * And pages for secrets. There are two functions for each.
+ * Pages for secrets: out of core dumps, and wiped when they are given back. All other memory of an
+ * engine is lib/heap's. There are two functions.
  */
-#include <rte_malloc.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "engine.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define USE_LIBC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define USE_LIBC 1
-#endif
-#endif
-
-#ifdef USE_LIBC
-
-void *
-engine_alloc(size_t bytes, int socket)
-{
-	void *memory = NULL;
-
-	(void)socket;
-	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes) != 0)
-		return NULL;
-	return memset(memory, 0, bytes);
-}
-
-void
-engine_free(void *memory)
-{
-	free(memory);
-}
-
-#else
-
-void *
-engine_alloc(size_t bytes, int socket)
-{
-	return rte_zmalloc_socket("plx_engine", bytes, PLX_CACHE_LINE, socket);
-}
-
-void
-engine_free(void *memory)
-{
-	rte_free(memory);
-}
-
-#endif
 
 void *
 plx_guarded_alloc(size_t bytes)

@@ -297,9 +297,9 @@ free_qpair(struct plx_qpair *qp)
 		plx_ring_destroy(qp->sq);
 	if (qp->own.rq != NULL)
 		rqueue_free(&qp->own);
-	engine_free(qp->spill);
-	engine_free(qp->rc); /* of datagrams, too: their base stands at the front */
-	engine_free(qp);
+	plx_heap_free(qp->spill);
+	plx_heap_free(qp->rc); /* of datagrams, too: their base stands at the front */
+	plx_heap_free(qp);
 }
 
 static uint32_t
@@ -332,7 +332,7 @@ make_send_ring(struct plx_qpair *qp, int socket)
 	qp->spill_bytes = spill_bytes(&qp->caps);
 	if (qp->spill_bytes == 0)
 		return PLX_OK;
-	qp->spill = engine_alloc((size_t)slots * qp->spill_bytes, socket);
+	qp->spill = plx_heap_queue((size_t)slots * qp->spill_bytes, socket);
 	return qp->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
 }
 
@@ -353,7 +353,7 @@ make_transport(struct plx_qpair *qp, const struct plx_qpair_config *config)
 				    .domain = config->domain,
 				    .mem = engine->config.mem,
 				    .rq = qp->recv->rq};
-	void *memory = engine_alloc(bytes, engine->port->caps.socket);
+	void *memory = plx_heap_queue(bytes, engine->port->caps.socket);
 
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
@@ -414,13 +414,13 @@ attach(struct plx_qpair *qp)
 			command.spare[i] = NULL;
 			if (command.spare_room[i] == 0)
 				continue;
-			command.spare[i] =
-				engine_alloc(command.spare_room[i] * sizeof(struct plx_wc), socket);
+			command.spare[i] = plx_heap_queue(
+				command.spare_room[i] * sizeof(struct plx_wc), socket);
 			short_of |= command.spare[i] == NULL;
 		}
 		status = short_of ? PLX_NO_MEMORY : command_call(qp->engine, &command);
-		engine_free(command.spare[0]);
-		engine_free(command.spare[1]);
+		plx_heap_free(command.spare[0]);
+		plx_heap_free(command.spare[1]);
 	} while (status == PLX_AGAIN);
 	return status;
 }
@@ -510,7 +510,7 @@ enum plx_status
 plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
 		 struct plx_qpair **out)
 {
-	struct plx_qpair *qp = engine_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct plx_qpair *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	struct command command = {.op = COMMAND_QP_NUMBER, .qp = qp};
 	enum plx_status status;
 
@@ -522,7 +522,7 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 	/* The number first: the transport is made with it. */
 	status = command_call(engine, &command);
 	if (status != PLX_OK) {
-		engine_free(qp);
+		plx_heap_free(qp);
 		return status;
 	}
 	status = make_queues(qp, config);

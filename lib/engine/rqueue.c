@@ -25,7 +25,7 @@ init_ring(struct rqueue *q, int socket)
 	slots = plx_ring_slots(q->ring);
 	q->mask = (uint32_t)slots - 1;
 	if (rqueue_spill_sges(q) > 0) {
-		q->spill = engine_alloc(slots * rqueue_spill_sges(q) * sizeof(*q->spill), socket);
+		q->spill = plx_heap_queue(slots * rqueue_spill_sges(q) * sizeof(*q->spill), socket);
 		if (q->spill == NULL)
 			return PLX_NO_MEMORY;
 	}
@@ -45,7 +45,7 @@ rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool i
 	q->sges = sges;
 	atomic_init(&q->limit, depth);
 	rqueue_set_low(q, 0);
-	memory = engine_alloc(bytes, socket);
+	memory = plx_heap_queue(bytes, socket);
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
@@ -61,8 +61,8 @@ rqueue_free(struct rqueue *q)
 {
 	if (q->ring != NULL)
 		plx_ring_destroy(q->ring);
-	engine_free(q->spill);
-	engine_free(q->rq);
+	plx_heap_free(q->spill);
+	plx_heap_free(q->rq);
 	q->ring = NULL;
 	q->spill = NULL;
 	q->rq = NULL;
@@ -186,13 +186,13 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 
 	if (config->depth == 0 || config->threshold > config->depth)
 		return PLX_INVALID;
-	srq = engine_alloc(sizeof(*srq), socket);
+	srq = plx_heap_alloc(sizeof(*srq), socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
 	status = rqueue_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
 			     socket);
 	if (status != PLX_OK) {
-		engine_free(srq);
+		plx_heap_free(srq);
 		return status;
 	}
 	atomic_store(&srq->queue.limit, config->depth);
@@ -219,7 +219,7 @@ plx_squeue_destroy(struct plx_squeue *srq)
 		return status;
 	atomic_fetch_sub(&srq->engine->users, 1);
 	rqueue_free(&srq->queue);
-	engine_free(srq);
+	plx_heap_free(srq);
 	return PLX_OK;
 }
 

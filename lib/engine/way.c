@@ -75,7 +75,7 @@ ways_free(struct plx_engine *engine)
 		return;
 	plx_list_for_each (node, after, &engine->ways->asking)
 		drop_waiting(plx_list_entry(node, struct plx_way, asks_link));
-	engine_free(engine->ways);
+	plx_heap_free(engine->ways);
 	engine->ways = NULL;
 }
 
@@ -262,11 +262,11 @@ ways_need(struct plx_engine *engine)
 
 	if (atomic_load(&engine->has_ways))
 		return PLX_OK;
-	command.ways = engine_alloc(sizeof(*command.ways), engine->port->caps.socket);
+	command.ways = plx_heap_alloc(sizeof(*command.ways), engine->port->caps.socket);
 	if (command.ways == NULL)
 		return PLX_NO_MEMORY;
 	status = command_call(engine, &command);
-	engine_free(command.ways);
+	plx_heap_free(command.ways);
 	return status;
 }
 

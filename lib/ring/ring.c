@@ -3,44 +3,8 @@
  * Making and freeing rings. They are not named and take no memzone, of which DPDK has 2560 in all.
  * Start with plx_ring_create().
  */
-#include <rte_malloc.h>
-#include <stdlib.h>
-
+#include "plx_heap.h"
 #include "plx_ring.h"
-
-/* ThreadSanitizer does not see that DPDK's heap orders a free before the next allocation. */
-#if defined(__SANITIZE_THREAD__)
-
-static void *
-ring_alloc(size_t bytes, int socket)
-{
-	void *memory = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(bytes));
-
-	(void)socket;
-	return memory == NULL ? NULL : memset(memory, 0, bytes);
-}
-
-static void
-ring_free(void *memory)
-{
-	free(memory);
-}
-
-#else
-
-static void *
-ring_alloc(size_t bytes, int socket)
-{
-	return rte_zmalloc_socket("plx_ring", bytes, RTE_CACHE_LINE_SIZE, socket);
-}
-
-static void
-ring_free(void *memory)
-{
-	rte_free(memory);
-}
-
-#endif
 
 static unsigned
 flags_of(const struct plx_ring_config *config)
@@ -65,7 +29,7 @@ plx_ring_create(const struct plx_ring_config *config)
 		slots *= 2;
 	bytes = rte_ring_get_memsize_elem(config->entry_bytes, slots);
 	PLX_ASSERT(bytes > 0);
-	ring = ring_alloc((size_t)bytes, config->socket);
+	ring = plx_heap_queue((size_t)bytes, config->socket);
 	if (ring == NULL)
 		return NULL;
 	PLX_ASSERT(rte_ring_init(ring, "plx", slots, flags_of(config)) == 0);
@@ -75,5 +39,5 @@ plx_ring_create(const struct plx_ring_config *config)
 void
 plx_ring_destroy(struct rte_ring *ring)
 {
-	ring_free(ring);
+	plx_heap_free(ring);
 }

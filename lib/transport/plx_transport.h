@@ -234,7 +234,8 @@ uint64_t plx_rnr_timer_ns(uint8_t code);
 size_t plx_rc_bytes(const struct plx_rc_caps *caps);
 
 /**
- * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's. The places of the
+ *               send queue in it are not touched before they are used
  * Returns: the QP, in RESET
  */
 struct plx_rc *plx_rc_init(void *memory, const struct plx_rc_caps *caps,

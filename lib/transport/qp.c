@@ -11,7 +11,7 @@
 
 struct layout {
 	uint32_t slots, spill_bytes;
-	size_t wqe_at, track_at, spill_at, res_at, bytes;
+	size_t res_at, wqe_at, track_at, spill_at, bytes;
 };
 
 static size_t
@@ -33,11 +33,12 @@ layout_of(const struct plx_rc_caps *caps, size_t head)
 	if (l.spill_bytes < inl)
 		l.spill_bytes = inl;
 	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
-	l.wqe_at = align_line(head);
+	/* What is touched while nothing is sent lies together, in front. */
+	l.res_at = align_line(head);
+	l.wqe_at = l.res_at + align_line(caps->responder_res * sizeof(struct resource));
 	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
 	l.spill_at = l.track_at + align_line(l.slots * sizeof(struct sq_track));
-	l.res_at = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
-	l.bytes = l.res_at + align_line(caps->responder_res * sizeof(struct resource));
+	l.bytes = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
 	return l;
 }
 
@@ -58,7 +59,9 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	struct plx_rc *qp = memory;
 
 	PLX_ASSERT(qp_bytes(caps, head) > 0);
-	memset(memory, 0, l.bytes);
+	/* Places of the send queue are written before they are read: their memory, most of a deep
+	 * queue pair's, is left alone until then. */
+	memset(memory, 0, l.wqe_at);
 	qp->state = PLX_QP_RESET;
 	qp->qpn = ids->qpn;
 	qp->asker = (struct plx_asker){.domain = ids->domain, .qpn = ids->qpn, .memo = &qp->memo};

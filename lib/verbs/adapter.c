@@ -64,8 +64,8 @@ fill_info(struct plx_adapter *adapter)
 	info->qps = adapter->wishes.qps;
 	info->keys = adapter->wishes.keys;
 	info->cq_depth = PLX_CQ_DEPTH_MAX;
-	info->queue_depth = PLX_QUEUE_DEPTH_MAX;
-	info->srq_depth = PLX_SRQ_DEPTH_MAX;
+	info->queue_depth = adapter->wishes.queue_depth;
+	info->srq_depth = adapter->wishes.queue_depth;
 	info->sges = PLX_SGE_MAX;
 	info->inline_bytes = PLX_INLINE_MAX;
 	info->rd_atomic = PLX_RD_ATOMIC_MAX;

@@ -52,6 +52,8 @@ const struct settings_field settings_fields[] = {
 	{"path_mtu", SETTINGS_MTU, OFFSET(path_mtu), SIZE(path_mtu), 256, PLX_MTU_MAX, NULL},
 	{"queue_pairs", SETTINGS_NUMBER, OFFSET(qps), SIZE(qps), 1, PLX_ENGINE_QPS_MAX, NULL},
 	{"keys", SETTINGS_NUMBER, OFFSET(keys), SIZE(keys), 2, PLX_MEM_SLOTS_MAX - 1, NULL},
+	{"queue_depth", SETTINGS_NUMBER, OFFSET(queue_depth), SIZE(queue_depth), 1,
+	 PLX_QUEUE_DEPTH_MAX, NULL},
 	{"connections", SETTINGS_NUMBER, OFFSET(connections), SIZE(connections), 1,
 	 PLX_ENGINE_QPS_MAX, NULL},
 	{"connections_per_peer", SETTINGS_NUMBER, OFFSET(connections_per_peer),

@@ -90,6 +90,8 @@ struct plx_wishes {
 	 * does not slow down yet when the peer answers */
 	bool ecn;
 	uint32_t start_timeout_ms; /* 0: 10000 */
+	/* entries of one send, receive or shared receive queue at most; 0: 32768 */
+	uint32_t queue_depth;
 	/* from DISCONNECTED to the flush of the queue pair, when the peer has left:
 	 * plx_channel_next()
 	 */
@@ -346,14 +348,14 @@ PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX
 
 struct plx_qp_options {
 	struct plx_cq *send_cq, *recv_cq;
-	struct plx_srq *srq; /* NULL: a receive queue of its own */
-	uint32_t sq_depth, rq_depth;
-	uint32_t sq_sges, rq_sges; /* 0: 1 */
-	uint32_t inline_bytes;     /* 64 are always there */
-	uint32_t responder_res;    /* READs and atomics the peer may have open; 0: 16 */
-	uint64_t context;          /* in completions and events */
-	enum plx_qp_type type;     /* 0: PLX_QP_RC */
-	uint32_t qkey;             /* UD: that datagrams for it must carry */
+	struct plx_srq *srq;         /* NULL: a receive queue of its own */
+	uint32_t sq_depth, rq_depth; /* 1 .. plx_adapter_info.queue_depth */
+	uint32_t sq_sges, rq_sges;   /* 0: 1 */
+	uint32_t inline_bytes;       /* 64 are always there */
+	uint32_t responder_res;      /* READs and atomics the peer may have open; 0: 16 */
+	uint64_t context;            /* in completions and events */
+	enum plx_qp_type type;       /* 0: PLX_QP_RC */
+	uint32_t qkey;               /* UD: that datagrams for it must carry */
 };
 
 PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,

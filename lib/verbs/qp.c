@@ -21,15 +21,17 @@ struct limit {
 };
 
 static enum plx_status
-check_limits(const struct plx_qp_options *options, struct plx_why *why)
+check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *options,
+	     struct plx_why *why)
 {
+	const uint32_t depth_max = adapter->info.queue_depth;
 	const struct limit limits[] = {
-		{"sq_depth", options->sq_depth, 1, PLX_QUEUE_DEPTH_MAX},
+		{"sq_depth", options->sq_depth, 1, depth_max},
 		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
 		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
 		{"responder_res", options->responder_res, 0, PLX_RD_ATOMIC_MAX},
 		/* a queue of its own; last, and left out with an SRQ */
-		{"rq_depth", options->rq_depth, 1, PLX_QUEUE_DEPTH_MAX},
+		{"rq_depth", options->rq_depth, 1, depth_max},
 		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
 	};
 	size_t n = PLX_COUNT_OF(limits) - (options->srq ? 2 : 0);
@@ -66,7 +68,7 @@ check_options(const struct plx_pd *pd, const struct plx_qp_options *options, str
 		plx_why_say(why, "type is %u; give PLX_QP_RC or PLX_QP_UD", options->type);
 		return PLX_INVALID;
 	}
-	return check_limits(options, why);
+	return check_limits(pd->adapter, options, why);
 }
 
 static uint32_t
@@ -126,8 +128,7 @@ say_refused(const struct plx_adapter *adapter, enum plx_status status, struct pl
 			adapter->info.name, adapter->info.qps);
 	else if (status == PLX_NO_MEMORY)
 		plx_why_say(why,
-			    "there is no memory for the queue pair; make its queues less deep, or "
-			    "give the EAL more");
+			    "there is no memory for the queue pair; make its queues less deep");
 	else
 		plx_why_say(why, "adapter %s cannot make the queue pair: %s", adapter->info.name,
 			    plx_status_text(status));

@@ -22,6 +22,9 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 	struct plx_srq *made;
 	enum plx_status status;
 
+	if (options->depth > adapter->info.srq_depth ||
+	    options->depth_max > adapter->info.srq_depth)
+		return PLX_INVALID;
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return PLX_NO_MEMORY;

@@ -91,6 +91,8 @@ wishes_complete(struct plx_wishes *wishes)
 		wishes->connections_per_peer = wishes->connections;
 	if (!wishes->keys)
 		wishes->keys = KEYS_DEFAULT;
+	if (!wishes->queue_depth)
+		wishes->queue_depth = PLX_QUEUE_DEPTH_MAX;
 	if (!wishes->packets)
 		wishes->packets = PACKETS_DEFAULT;
 	if (!wishes->start_timeout_ms)

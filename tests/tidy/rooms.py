@@ -6,8 +6,8 @@ from rules import rule
 from tree import Finding, code_only, line_of
 
 # A room may use only rooms of a lower rank, whether or not they exist yet.
-RANK = {'types': -1, 'base': 0, 'secret': 0.5, 'files': 1, 'wire': 1, 'mad': 1, 'mem': 1,
-        'ring': 1, 'action': 1.5, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3,
+RANK = {'types': -1, 'base': 0, 'secret': 0.5, 'heap': 0.5, 'files': 1, 'wire': 1, 'mad': 1,
+        'mem': 1, 'ring': 1, 'action': 1.5, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3,
         'ethdev': 4, 'net_wire': 5, 'verbs': 6, 'ndspi': 6.1, 'win': 6.2, 'ndsupport': 6.5,
         'nd2': 7, 'ndk': 7, 'san': 7}
 HOMES = ('lib/', 'drivers/')

@@ -88,11 +88,11 @@ static void
 give_room(struct plx_cqueue *cq, uint32_t more)
 {
 	uint32_t room = cqueue_spare_room(cq, 7, more);
-	struct plx_wc *spare = engine_alloc(room * sizeof(*spare), -1);
+	struct plx_wc *spare = plx_heap_queue(room * sizeof(*spare), -1);
 
 	assert_non_null(spare);
 	assert_int_equal(cqueue_grow(cq, 7, more, &spare, room), PLX_OK);
-	engine_free(spare);
+	plx_heap_free(spare);
 }
 
 static void
@@ -138,9 +138,9 @@ growing_keeps_what_waits(void **state)
 	produce(cq, 15, 5);
 	/* Without a spare nothing changes, and with one that is too small. */
 	assert_int_equal(cqueue_grow(cq, 7, 100, &spare, 0), PLX_AGAIN);
-	spare = engine_alloc(30 * sizeof(*spare), -1);
+	spare = plx_heap_queue(30 * sizeof(*spare), -1);
 	assert_int_equal(cqueue_grow(cq, 7, 100, &spare, 30), PLX_AGAIN);
-	engine_free(spare);
+	plx_heap_free(spare);
 	assert_int_equal(atomic_load(&cq->reserve), 20);
 	give_room(cq, 100);
 	produce(cq, 20, 60);
@@ -200,12 +200,12 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 	config.depth = PLX_CQ_DEPTH_MAX + 1;
 	assert_int_equal(plx_cqueue_create(engine, &config, &many[0]), PLX_INVALID);
 	assert_null(many[0]);
-	/* 64 MiB each: the test's heap of 512 MiB has an end. */
+	/* 64 MiB of addresses each, and a few pages: more than the test's heap of 512 MiB has. */
 	config.depth = PLX_CQ_DEPTH_MAX;
 	while (n < MANY && (status = plx_cqueue_create(engine, &config, &many[n])) == PLX_OK)
 		n++;
-	assert_int_equal(status, PLX_NO_MEMORY);
-	assert_true(n > 0);
+	assert_int_equal(status, PLX_OK);
+	assert_int_equal(n, MANY);
 	while (n-- > 0)
 		destroy(many[n]);
 }

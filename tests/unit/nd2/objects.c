@@ -570,6 +570,41 @@ A10_all_maxima_at_once(void **state)
 	scene_close(&scene);
 }
 
+/* A client that takes Query at its word: a thousand queue pairs on an adapter, each of the largest
+ * queues that there are, beside completion queues of the same kind. */
+static void
+A10_a_thousand_queue_pairs_of_all_maxima(void **state)
+{
+	enum {
+		CROWD = 1000
+	};
+	static void *cq[CROWD], *qp[CROWD];
+	struct scene scene;
+	ND2_ADAPTER_INFO info;
+
+	(void)state;
+	scene_open(&scene);
+	info = limits_of(scene.adapter);
+	for (int i = 0; i < CROWD; i++) {
+		assert_hr(IND2Adapter_CreateCompletionQueue(
+				  scene.adapter, &IID_IND2CompletionQueue, scene.file,
+				  info.MaxReceiveQueueDepth + info.MaxInitiatorQueueDepth, 0, 0,
+				  &cq[i]),
+			  ND_SUCCESS);
+		assert_hr(IND2Adapter_CreateQueuePair(scene.adapter, &IID_IND2QueuePair, cq[i],
+						      cq[i], NULL, info.MaxReceiveQueueDepth,
+						      info.MaxInitiatorQueueDepth,
+						      info.MaxReceiveSge, info.MaxInitiatorSge,
+						      info.MaxInlineDataSize, &qp[i]),
+			  ND_SUCCESS);
+	}
+	for (int i = 0; i < CROWD; i++) {
+		nd_release((IND2QueuePair *)qp[i], 0);
+		nd_release((IND2CompletionQueue *)cq[i], 0);
+	}
+	scene_close(&scene);
+}
+
 int
 main(void)
 {
@@ -589,6 +624,7 @@ main(void)
 		ND_TEST(A10_queue_pair_takes_only_queues_of_its_adapter),
 		ND_TEST(A10_shared_receive_queue_limits),
 		ND_TEST(A10_all_maxima_at_once),
+		ND_TEST(A10_a_thousand_queue_pairs_of_all_maxima),
 	};
 
 	return nd_run_both("objects", tests, sizeof(tests) / sizeof(tests[0]));

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <sys/resource.h>
+
 #include "plx_ring.h"
 #include "start.h"
 
@@ -276,14 +278,20 @@ copies_in_and_out_are_the_same_entries(void **state)
 static void
 memory_that_is_not_there_is_no_ring(void **state)
 {
-	/* 2^21 entries of 1 KiB are 4 GiB; the test's heap has 512 MiB. */
+	/* 2^21 entries of 1 KiB are 4 GiB of addresses, of which the process gets no more. */
 	const struct plx_ring_config config = {.entries = PLX_RING_ENTRIES_MAX,
 					       .entry_bytes = 1024,
 					       .producers = PLX_RING_ONE,
 					       .consumers = PLX_RING_ONE,
 					       .socket = -1};
+	struct rlimit before, none;
+
 	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	none = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
 	assert_null(plx_ring_create(&config));
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 }
 
 int

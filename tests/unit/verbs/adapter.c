@@ -84,6 +84,7 @@ an_adapter_says_what_it_is(void **state)
 	(void)state;
 	wishes.qps = 17;
 	wishes.keys = 33;
+	wishes.queue_depth = 100;
 	adapter = must_open("first", &wishes);
 	plx_adapter_query(adapter, &info);
 	assert_string_equal(info.name, "first");
@@ -97,8 +98,8 @@ an_adapter_says_what_it_is(void **state)
 	assert_int_equal(info.qps, 17);
 	assert_int_equal(info.keys, 33);
 	assert_int_equal(info.cq_depth, PLX_CQ_DEPTH_MAX);
-	assert_int_equal(info.queue_depth, PLX_QUEUE_DEPTH_MAX);
-	assert_int_equal(info.srq_depth, PLX_SRQ_DEPTH_MAX);
+	assert_int_equal(info.queue_depth, 100);
+	assert_int_equal(info.srq_depth, 100);
 	assert_int_equal(info.sges, PLX_SGE_MAX);
 	assert_int_equal(info.inline_bytes, PLX_INLINE_MAX);
 	assert_int_equal(info.rd_atomic, PLX_RD_ATOMIC_MAX);
@@ -106,6 +107,47 @@ an_adapter_says_what_it_is(void **state)
 	assert_int_equal(info.udp_port, 4791);
 	must_close(adapter);
 	assert_string_equal(plx_version(), "0.1.0");
+}
+
+/* What Query says is what may be had, and not one more. */
+static void
+queues_are_as_deep_as_the_setting_allows(void **state)
+{
+	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_cq_options cq_options = {.depth = 64};
+	struct plx_srq_options srq_options = {.depth = 101, .sges = 1};
+	struct plx_qp_options options = {.sq_depth = 101, .rq_depth = 100};
+	struct plx_adapter *adapter;
+	struct plx_srq *srq;
+	struct plx_pd *pd;
+	struct plx_cq *cq;
+	struct plx_qp *qp;
+
+	(void)state;
+	wishes.queue_depth = 100;
+	adapter = must_open("shallow", &wishes);
+	assert_int_equal(plx_pd_create(adapter, &pd), PLX_OK);
+	assert_int_equal(plx_cq_create(adapter, &cq_options, &cq), PLX_OK);
+	options.send_cq = options.recv_cq = cq;
+	assert_int_equal(plx_qp_create(pd, &options, &qp, &why), PLX_INVALID);
+	assert_string_equal(why.text, "sq_depth is 101; give 1 to 100");
+	options.sq_depth = 100;
+	options.rq_depth = 101;
+	assert_int_equal(plx_qp_create(pd, &options, &qp, &why), PLX_INVALID);
+	assert_string_equal(why.text, "rq_depth is 101; give 1 to 100");
+	options.rq_depth = 100;
+	assert_int_equal(plx_qp_create(pd, &options, &qp, &why), PLX_OK);
+	assert_int_equal(plx_srq_create(adapter, &srq_options, &srq), PLX_INVALID);
+	srq_options.depth = 100;
+	srq_options.depth_max = 101;
+	assert_int_equal(plx_srq_create(adapter, &srq_options, &srq), PLX_INVALID);
+	srq_options.depth_max = 100;
+	assert_int_equal(plx_srq_create(adapter, &srq_options, &srq), PLX_OK);
+	assert_int_equal(plx_srq_destroy(srq), PLX_OK);
+	assert_int_equal(plx_qp_destroy(qp), PLX_OK);
+	assert_int_equal(plx_cq_destroy(cq), PLX_OK);
+	assert_int_equal(plx_pd_destroy(pd), PLX_OK);
+	must_close(adapter);
 }
 
 static void
@@ -121,6 +163,8 @@ defaults_stand_for_zeros(void **state)
 	plx_adapter_query(adapter, &info);
 	assert_int_equal(info.qps, 1024);
 	assert_int_equal(info.keys, 65536);
+	assert_int_equal(info.queue_depth, PLX_QUEUE_DEPTH_MAX);
+	assert_int_equal(info.srq_depth, PLX_SRQ_DEPTH_MAX);
 	assert_int_equal(adapter->pool->size, 16384);
 	must_close(adapter);
 }
@@ -294,6 +338,8 @@ wrong_wishes_are_refused_before_anything_is_made(void **state)
 	REFUSED(wishes.path_mtu = 8192, "path_mtu = 8192 is outside its range of 256 to 4096");
 	REFUSED(wishes.qps = 16385, "queue_pairs = 16385 is outside its range of 1 to 16384");
 	REFUSED(wishes.keys = 1, "keys = 1 is outside its range of 2 to 1048575");
+	REFUSED(wishes.queue_depth = 32769,
+		"queue_depth = 32769 is outside its range of 1 to 32768");
 	REFUSED(wishes.packets = 2047, "packets = 2047 is outside its range of 2048 to 1048576");
 	REFUSED(wishes.vlan = 4095, "vlan = 4095 is outside its range of 0 to 4094");
 	REFUSED(wishes.dscp = 64, "dscp = 64 is outside its range of 0 to 63");
@@ -556,6 +602,7 @@ main(void)
 		/* first, since DPDK keeps the ports of memif servers for ever, and has 32 */
 		cmocka_unit_test(there_are_as_many_as_the_limit_says),
 		cmocka_unit_test(an_adapter_says_what_it_is),
+		cmocka_unit_test(queues_are_as_deep_as_the_setting_allows),
 		cmocka_unit_test(defaults_stand_for_zeros),
 		cmocka_unit_test(a_wished_path_mtu_is_what_it_gets),
 		cmocka_unit_test(a_port_that_carries_less_gets_the_largest_path_mtu_that_fits),

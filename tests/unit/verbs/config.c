@@ -120,6 +120,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.idle, PLX_IDLING_YIELD);
 	assert_int_equal(wishes.path_mtu, 4096);
 	assert_int_equal(wishes.qps, 1024);
+	assert_int_equal(wishes.queue_depth, 32768);
 	assert_int_equal(wishes.keys, 65536);
 	assert_int_equal(wishes.packets, 16384);
 	assert_int_equal(wishes.vlan, 0);
@@ -133,16 +134,27 @@ the_shipped_file_is_right(void **state)
 static void
 the_shipped_file_explains_every_setting(void **state)
 {
-	static const char *const settings[] = {"eal",         "name",
-					       "device",      "address",
-					       "routes",      "gateway",
-					       "mode",        "worker",
-					       "core",        "idle",
-					       "path_mtu",    "queue_pairs",
-					       "connections", "connections_per_peer",
-					       "keys",        "packets",
-					       "vlan",        "dscp",
-					       "ecn",         "start_timeout_ms"};
+	static const char *const settings[] = {"eal",
+					       "name",
+					       "device",
+					       "address",
+					       "routes",
+					       "gateway",
+					       "mode",
+					       "worker",
+					       "core",
+					       "idle",
+					       "path_mtu",
+					       "queue_pairs",
+					       "connections",
+					       "connections_per_peer",
+					       "queue_depth",
+					       "keys",
+					       "packets",
+					       "vlan",
+					       "dscp",
+					       "ecn",
+					       "start_timeout_ms"};
 	char line[256], before[256] = "";
 	bool explained[sizeof(settings) / sizeof(settings[0])] = {false};
 	FILE *file = fopen(shipped, "r");
@@ -195,6 +207,7 @@ every_choice_and_limit_can_be_set(void **state)
 	write_file("all.conf",
 		   HEAD "mode = \"inline\"; core = 1023; idle = \"pause\"; path_mtu = 256;\n"
 			"queue_pairs = 16384; connections = 16384; connections_per_peer = 16384;\n"
+			"queue_depth = 32768; "
 			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63; ecn = true;\n"
 			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
@@ -206,6 +219,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(wishes.qps, 16384);
 	assert_int_equal(wishes.connections, 16384);
 	assert_int_equal(wishes.connections_per_peer, 16384);
+	assert_int_equal(wishes.queue_depth, 32768);
 	assert_int_equal(wishes.keys, 1048575);
 	assert_int_equal(wishes.packets, 1048576);
 	assert_int_equal(wishes.vlan, 4094);
@@ -284,6 +298,7 @@ a_number_out_of_range_is_refused(void **state)
 		{"queue_pairs", 0, 16385, 1, 16384},
 		{"connections", 0, 16385, 1, 16384},
 		{"connections_per_peer", 0, 16385, 1, 16384},
+		{"queue_depth", 0, 32769, 1, 32768},
 		{"keys", 1, 1048576, 2, 1048575},
 		{"packets", 2047, 1048577, 2048, 1048576},
 		{"vlan", -1, 4095, 0, 4094},

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each block has a cache line before it that says where it came from, so that it goes back there.
+ * It never asks a device and never grows what it has given. Start with plx_heap_alloc().
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rte_malloc.h>
+
+#include "plx_heap.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define USE_LIBC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define USE_LIBC 1
+#endif
+#endif
+#ifndef USE_LIBC
+#define USE_LIBC 0
+#endif
+
+enum origin {
+	ORIGIN_DPDK = 1,
+	ORIGIN_LIBC,
+	ORIGIN_KERNEL,
+};
+
+/* What lies before a block. */
+struct label {
+	size_t bytes; /* with the label */
+	size_t taken; /* of PLX_HEAP_QUEUES_MAX */
+	enum origin origin;
+} __attribute__((aligned(PLX_CACHE_LINE)));
+
+static atomic_size_t queues;
+
+static void *
+from_libc(size_t bytes)
+{
+	void *memory = NULL;
+
+	if (posix_memalign(&memory, PLX_CACHE_LINE, bytes) != 0)
+		return NULL;
+	return memset(memory, 0, bytes);
+}
+
+/* Not in transparent hugepages: one place that is written to would take 2 MiB. */
+static void *
+from_kernel(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	(void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without them refuses */
+	return memory;
+}
+
+static void *
+label(struct label *block, size_t bytes, size_t taken, enum origin origin)
+{
+	if (block == NULL)
+		return NULL;
+	*block = (struct label){.bytes = bytes, .taken = taken, .origin = origin};
+	return block + 1;
+}
+
+static void *
+near(size_t bytes, size_t taken, int socket)
+{
+	void *memory;
+
+	if (USE_LIBC)
+		return label(from_libc(bytes), bytes, taken, ORIGIN_LIBC);
+	memory = rte_zmalloc_socket("plx", bytes, PLX_CACHE_LINE, socket);
+	return label(memory, bytes, taken, ORIGIN_DPDK);
+}
+
+static void *
+ordinary(size_t bytes)
+{
+	return label(from_kernel(bytes), bytes, 0, ORIGIN_KERNEL);
+}
+
+void *
+plx_heap_alloc(size_t bytes, int socket)
+{
+	void *memory;
+
+	bytes += sizeof(struct label);
+	memory = near(bytes, 0, socket);
+	return memory != NULL ? memory : ordinary(bytes);
+}
+
+void *
+plx_heap_queue(size_t bytes, int socket)
+{
+	void *memory = NULL;
+
+	bytes += sizeof(struct label);
+	if (bytes >= PLX_HEAP_QUEUE_LARGE)
+		return ordinary(bytes);
+	if (atomic_fetch_add(&queues, bytes) + bytes <= PLX_HEAP_QUEUES_MAX)
+		memory = near(bytes, bytes, socket);
+	if (memory != NULL)
+		return memory;
+	atomic_fetch_sub(&queues, bytes);
+	return ordinary(bytes);
+}
+
+void
+plx_heap_free(void *memory)
+{
+	struct label *block = memory;
+
+	if (memory == NULL)
+		return;
+	block--;
+	atomic_fetch_sub(&queues, block->taken);
+	if (block->origin == ORIGIN_KERNEL)
+		munmap(block, block->bytes);
+	else if (block->origin == ORIGIN_LIBC)
+		free(block);
+	else
+		rte_free(block);
+}
+
+size_t
+plx_heap_queues(void)
+{
+	return atomic_load(&queues);
+}
