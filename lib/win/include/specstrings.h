@@ -4,6 +4,7 @@
  * Each is a name with two underscores in front, which headers of Linux and of the C++ library have
  * for members and variables, too. So:
  *
+ * - __callback names an argument in prototypes of the C library, which need no name.
  * - __in and __out are variables of the C and C++ libraries, whose headers stdfirst.h includes
  *   before.
  * - What a header of the system has as a member or an argument (__reserved in linux/futex.h), and
@@ -22,6 +23,7 @@
 #ifndef PLX_WIN_NO_SAL1
 #define __in
 #define __out
+#define __callback
 #define __checkReturn
 #define __deref_in
 #define __deref_in_bound
@@ -385,7 +387,6 @@
 #define __fallthrough        __attribute__((__fallthrough__))
 
 #ifdef PLX_WIN_ALL_WORDS
-#define __callback
 #define __clr_reserved
 #define __deref
 #define __deref_nonvolatile

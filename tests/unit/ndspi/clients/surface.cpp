@@ -2,7 +2,6 @@
 //
 // Every name of Windows that clients of ND2 are known to use (docs/windows.md), each of them used
 // once, and what it gives looked at. The header names are those that such clients include.
-#define PLX_WIN_ALL_WORDS /* __callback */
 
 #include <winsock2.h>
 #include <ws2spi.h>
