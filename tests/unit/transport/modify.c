@@ -158,6 +158,8 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	again.dest_qpn = fresh.dest_qpn; /* what the attributes said may stay */
 	again.rd_atomic_max = fresh.rd_atomic_max;
 	again.mtu = fresh.mtu;
+	again.retry_max = fresh.retry_max;
+	again.rnr_retry_max = fresh.rnr_retry_max;
 	assert_memory_equal(&fresh, &again, sizeof(again));
 	pair_tick(&pair, PLX_SEC);
 	assert_int_equal(pair_send(&pair, 0, 1), 0);
