@@ -71,8 +71,9 @@ timers_wait(struct plx_engine *engine, uint32_t received)
 {
 	if (plx_likely(engine->grace_bursts == 0))
 		return false;
-	engine->grace_bursts--;
-	if (received < PLX_ENGINE_BURST || engine->now >= engine->grace_until)
+	engine->grace_bursts -= !PLX_MUTANT(GRACE_UNBOUNDED);
+	if (received < PLX_ENGINE_BURST ||
+	    (engine->now >= engine->grace_until && !PLX_MUTANT(GRACE_UNBOUNDED)))
 		engine->grace_bursts = 0;
 	return engine->grace_bursts > 0;
 }

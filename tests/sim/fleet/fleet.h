@@ -25,6 +25,7 @@ enum fleet_limit {
 	FLEET_BATCH = 8,       /* requests posted at once */
 	FLEET_OLD_FRAMES = 16, /* kept to come back much later */
 	FLEET_TROUBLES = 200,  /* of one host in one run */
+	FLEET_GRACE = 257,     /* cycles for which a timer may wait for packets after a pause */
 };
 
 /* ---- memory: arena.c ------------------------------------------------------------------------ */
@@ -107,6 +108,9 @@ struct host {
 	uint64_t poll_at; /* the next poll; older events are void */
 	uint64_t gap_ns, lazy_ns, polled_at;
 	uint32_t idle_polls;
+	uint32_t flood;     /* RX bursts that are still filled up with junk */
+	uint32_t due_polls; /* one after the other that left a timer due and ran none */
+	uint64_t ticks;     /* timers that the engine has run */
 
 	/* what the port has seen; the engine's counters must say the same */
 	uint64_t rx_handed, rx_bytes, tx_taken, tx_bytes, bad_handed;
@@ -216,6 +220,7 @@ struct fleet {
 	bool abrupt; /* queue pairs are destroyed as they are */
 	bool crowd;  /* many have much to send, and peers answer at once */
 	bool bells;  /* ... and more doorbells ring than a cycle serves */
+	bool floods; /* a core that was away finds a port full of junk */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
 	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
@@ -273,6 +278,7 @@ void host_take_back(struct host *host, uint32_t cell);
 void host_call(struct host *host); /* before a command call */
 
 /* trouble.c */
+void trouble_draw(struct fleet *fleet);
 void trouble_start(struct host *host);
 void trouble_on_event(struct host *host);
 void trouble_on_relief(struct host *host);

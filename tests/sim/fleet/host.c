@@ -301,6 +301,21 @@ host_turn(struct host *host)
 	return true;
 }
 
+/* A timer that is due runs, though RX stays full: after a pause it waits for so many bursts at most
+ * (T1). @param wake what plx_engine_wake_ns() says after a cycle */
+static void
+check_timers(struct host *host, uint64_t wake)
+{
+	uint64_t ticks = plx_engine_counters(host->engine)->ticks;
+	bool is_due = wake > 0 && wake <= clock_local(host->station);
+
+	host->due_polls = is_due && ticks == host->ticks ? host->due_polls + 1 : 0;
+	host->ticks = ticks;
+	sim_must(&host->fleet->world, host->due_polls <= FLEET_GRACE, "T1",
+		 "host %u has a timer that is due and ran none in %u cycles: at most %u",
+		 host->index, host->due_polls, FLEET_GRACE);
+}
+
 static void
 next_poll(struct host *host, uint32_t done)
 {
@@ -308,8 +323,9 @@ next_poll(struct host *host, uint32_t done)
 	uint64_t wake = plx_engine_wake_ns(host->engine);
 	uint32_t shift;
 
+	check_timers(host, wake);
 	host->idle_polls = done > 0 ? 0 : host->idle_polls + 1;
-	if (host->rx_count > 0)
+	if (host->rx_count > 0 || host->flood > 0)
 		wake = 0;
 	if (wake == PLX_NEVER)
 		return;

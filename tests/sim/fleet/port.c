@@ -151,6 +151,23 @@ lose(struct host *host, struct packet *packet)
 	link_release(&host->fleet->world, packet);
 }
 
+/* Junk behind what has come, up to a full burst: no IP, and for nobody. */
+static uint16_t
+fill_up(struct host *host, struct rte_mbuf **packets, uint16_t got, uint16_t n)
+{
+	static const uint8_t junk[60];
+
+	host->flood--;
+	for (; got < n; got++) {
+		packets[got] = wrap(host, junk, sizeof(junk));
+		if (packets[got] == NULL)
+			break;
+		host->rx_handed++;
+		host->rx_bytes += sizeof(junk);
+	}
+	return got;
+}
+
 static uint16_t
 port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
@@ -175,7 +192,7 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 		link_release(&host->fleet->world, packet);
 		got++;
 	}
-	return got;
+	return host->flood > 0 ? fill_up(host, packets, got, n) : got;
 }
 
 void

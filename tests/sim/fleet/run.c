@@ -63,6 +63,7 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 	config->weather.flip_ppm *= 4; /* a run has few packets */
 	config->weather.stray_ppm = 0; /* port_ghost() makes them */
 	crowd_draw(fleet);
+	trouble_draw(fleet);
 }
 
 static void

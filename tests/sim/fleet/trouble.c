@@ -2,7 +2,8 @@
  *
  * Owns what goes wrong at a host and is not the weather's: a port that takes nothing, buffers that
  * somebody else has, neighbours that do not answer or move, a core that is away, a completion queue
- * that is resized. It never hurts a packet. Start with trouble_on_event().
+ * that is resized; and a flood of junk that a core finds when it comes back. It never hurts a
+ * packet. Start with trouble_on_event().
  */
 #include "fleet.h"
 
@@ -17,6 +18,19 @@ enum trouble {
 	TROUBLE_GHOST,
 	TROUBLE_COUNT,
 };
+
+enum {
+	FLOOD_BURSTS = 1500, /* more than an engine's timers wait for after a pause */
+};
+
+/* Three of ten fleets have floods, by a stream of its own: what else a seed means stays. */
+void
+trouble_draw(struct fleet *fleet)
+{
+	struct plx_prng prng = draw_stream(fleet->world.seed, 'f', 0, 0);
+
+	fleet->floods = fleet->rough && draw_percent(&prng, 30);
+}
 
 void
 trouble_start(struct host *host)
@@ -121,6 +135,10 @@ begin(struct host *host, enum trouble what)
 		break;
 	case TROUBLE_STALL:
 		host->stall_until = now + draw_log(prng, 1000, 50 * PLX_MSEC);
+		if (host->fleet->floods) {
+			host->stall_until += 11 * PLX_MSEC;
+			host->flood = FLOOD_BURSTS;
+		}
 		break;
 	case TROUBLE_RESIZE:
 		resize(host);
@@ -169,6 +187,7 @@ trouble_ends(struct host *host)
 	struct world *world = &host->fleet->world;
 
 	host->refuse_until = host->mute_until = host->stall_until = host->hog_until = 0;
+	host->flood = 0;
 	host->stingy = false;
 	give_buffers(host);
 	for (uint64_t i = 0; i < 3 && host->moves > 0; i++)
