@@ -311,7 +311,7 @@ void
 office_arrive(struct office *office, struct packet *packet)
 {
 	struct world *world = &office->exchange->world;
-	struct plx_cm_route route;
+	struct plx_cm_route route = {.has_link = false};
 	uint8_t *mad = malloc(PLX_MAD_BYTES);
 	enum plx_cm_verdict verdict;
 
