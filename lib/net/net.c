@@ -160,20 +160,29 @@ plx_net_vlan(const struct plx_net *net)
 	return net->config.vlan;
 }
 
-enum plx_net_verdict
-plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint8_t *mac)
+/* Ourselves: READY, with our MAC. Another station in reach: WAIT, with the way to its neighbour,
+ * who has to be looked up. */
+static enum plx_net_verdict
+way_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac, struct plx_way *way)
 {
-	const struct plx_neighbour *neighbour;
-	struct plx_way way;
-
 	if (plx_net_is_own(net, ip)) {
 		memcpy(mac, net->config.mac, PLX_MAC_BYTES);
 		return PLX_NET_READY;
 	}
 	if (!plx_address_is_unicast(&net->config, ip))
 		return PLX_NET_NOT_UNICAST;
-	if (!plx_address_way(&net->config, ip, &way))
-		return PLX_NET_NO_ROUTE;
+	return plx_address_way(&net->config, ip, way) ? PLX_NET_WAIT : PLX_NET_NO_ROUTE;
+}
+
+enum plx_net_verdict
+plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint8_t *mac)
+{
+	const struct plx_neighbour *neighbour;
+	struct plx_way way;
+	enum plx_net_verdict verdict = way_of(net, ip, mac, &way);
+
+	if (verdict != PLX_NET_WAIT)
+		return verdict;
 	neighbour = plx_table_want(&net->table, &way.hop, now);
 	if (neighbour->state == PLX_NEIGHBOUR_ASKING)
 		return PLX_NET_WAIT;
@@ -189,15 +198,10 @@ plx_net_answer_way(const struct plx_net *net, const struct plx_ip *ip, const uin
 {
 	const struct plx_neighbour *neighbour;
 	struct plx_way way;
+	enum plx_net_verdict verdict = way_of(net, ip, mac, &way);
 
-	if (plx_net_is_own(net, ip)) {
-		memcpy(mac, net->config.mac, PLX_MAC_BYTES);
-		return PLX_NET_READY;
-	}
-	if (!plx_address_is_unicast(&net->config, ip))
-		return PLX_NET_NOT_UNICAST;
-	if (!plx_address_way(&net->config, ip, &way))
-		return PLX_NET_NO_ROUTE;
+	if (verdict != PLX_NET_WAIT)
+		return verdict;
 	neighbour = plx_table_find(&net->table, &way.hop);
 	if (neighbour &&
 	    (neighbour->state == PLX_NEIGHBOUR_ASKING || neighbour->state == PLX_NEIGHBOUR_SILENT))
