@@ -374,7 +374,8 @@ check_notifications(const struct end *end, const struct plx_rc_counters *c)
 		 " in this time",
 		 c->cnps_sent, c->ce_marks, most);
 	sim_must(world,
-		 c->ce_marks == 0 || c->cnps_sent > 0 || plx_qpair_state(end->qp) != PLX_QP_RTS,
+		 c->ce_marks == 0 || c->cnps_sent > 0 || plx_qpair_state(end->qp) != PLX_QP_RTS ||
+			 !trouble_lets_send(end->host),
 		 "I11", "%" PRIu64 " marks and no notification", c->ce_marks);
 	world->stats.marks += c->ce_marks;
 	world->stats.cnps += c->cnps_sent;

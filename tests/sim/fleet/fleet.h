@@ -274,6 +274,7 @@ void host_notices(struct host *host);
 bool host_turn(struct host *host);
 void host_fill_shared(struct host *host);
 void host_post_shared(struct host *host);
+void host_receives(struct host *host, struct plx_prng *prng);
 void host_take_back(struct host *host, uint32_t cell);
 void host_call(struct host *host); /* before a command call */
 
@@ -283,6 +284,7 @@ void trouble_start(struct host *host);
 void trouble_on_event(struct host *host);
 void trouble_on_relief(struct host *host);
 void trouble_ends(struct host *host);
+bool trouble_lets_send(const struct host *host);
 
 /* reap.c */
 void cq_create(struct host *host, uint32_t index);

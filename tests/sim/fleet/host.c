@@ -189,6 +189,19 @@ host_take_back(struct host *host, uint32_t cell)
 	arena_return(&host->shared, cell);
 }
 
+/* There is room for receives: the application fills it when it comes to it. */
+void
+host_receives(struct host *host, struct plx_prng *prng)
+{
+	struct world *world = &host->fleet->world;
+
+	if (host->srq_pending)
+		return;
+	host->srq_pending = true;
+	heap_push(world, world->now + 1 + draw_exponential(prng, world->config.recv_delay_ns),
+		  SIM_EV_RECV_SHARED, host);
+}
+
 /* The application's turn at it: fill it, and ask to be told again. */
 void
 host_fill_shared(struct host *host)

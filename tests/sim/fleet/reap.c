@@ -143,8 +143,11 @@ hand_out(struct cq *cq, const struct plx_wc *wc)
 		/* Delivered before its queue pair was destroyed as it was, or a shared receive. */
 		bool shared = wc->wr_id >> 62 == 3;
 
-		if (shared)
+		/* An SRQ whose last receives all end here would never be filled again. */
+		if (shared) {
 			host_take_back(cq->host, (uint32_t)wc->wr_id);
+			host_receives(cq->host, &cq->host->prng);
+		}
 		sim_must(&fleet->world, (fleet->abrupt || shared) && life <= end->conn->life, "I1",
 			 "a completion of life %u, and end %u is in life %u", life, id,
 			 end->conn->life);

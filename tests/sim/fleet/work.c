@@ -77,7 +77,17 @@ post_receive(struct end *end, uint32_t index)
 	return posted;
 }
 
-/* Post what there is room for, now. */
+static void
+receives_after(struct end *end, uint64_t ns)
+{
+	if (end->recv_pending)
+		return;
+	end->recv_pending = true;
+	heap_push(&end->conn->fleet->world, end->conn->fleet->world.now + ns, SIM_EV_RECV, end);
+}
+
+/* Post what there is room for, now. One that is refused has no room until its completion queue is
+ * reaped: who asks again sooner only makes the engine turn. */
 static void
 post_receives(struct end *end)
 {
@@ -88,7 +98,7 @@ post_receives(struct end *end)
 		if (post_receive(end, index))
 			continue;
 		arena_return(&end->receives, index);
-		work_receives(end);
+		receives_after(end, 1 + draw_exponential(&end->prng, end->recv_cq->delay_ns));
 		break;
 	}
 	host_poll_by(end->host, world->now + plx_prng_below(&end->prng, end->host->gap_ns));
@@ -110,22 +120,11 @@ work_receives(struct end *end)
 	uint64_t mean = world->config.recv_delay_ns;
 
 	if (end->shares) {
-		struct host *host = end->host;
-
-		if (host->srq_pending)
-			return;
-		host->srq_pending = true;
-		heap_push(world, world->now + 1 + draw_exponential(&end->prng, mean),
-			  SIM_EV_RECV_SHARED, host);
+		host_receives(end->host, &end->prng);
 		return;
 	}
-	if (end->recv_pending)
-		return;
-	end->recv_pending = true;
-	heap_push(world,
-		  world->now + 1 + plx_prng_below(&end->prng, 5000) +
-			  draw_exponential(&end->prng, mean),
-		  SIM_EV_RECV, end);
+	receives_after(end,
+		       1 + plx_prng_below(&end->prng, 5000) + draw_exponential(&end->prng, mean));
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
