@@ -47,7 +47,6 @@ a_full_table_refuses(void **state)
 	pair_close(&pair);
 }
 
-/* Accepted, rejected or ended: then there is room for the next. */
 /* One address has as many as it may: it is told so, and others are not kept out. A place comes back
  * when the end of its connection was told. What we ask for ourselves does not count. */
 static void
@@ -94,6 +93,7 @@ one_peer_may_have_so_many_connections(void **state)
 	pair_close(&pair);
 }
 
+/* Accepted, rejected or ended: then there is room for the next. */
 static void
 a_full_backlog_refuses(void **state)
 {
