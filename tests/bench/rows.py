@@ -13,6 +13,10 @@ LONG = ('--duration', '1s', '--warmup', '100ms')
 # Of two that share it.
 SHARED = ('--duration', '120ms', '--warmup', '10ms')
 
+# The two ends of a memif; the socket's name is abstract and gone with its process. A slot holds a
+# packet of 4096 bytes with its headers.
+MEMIF_END = 'net_memif{},role={},socket=plx-bench,socket-abstract=yes,bsize=4608'
+
 # Quiet machine of baseline: ISA-L's CRC of 4 KiB, and a cache line from core to core [ns].
 CRC_BEST_NS = 42.0
 LINE_BEST_NS = 141.0
@@ -24,6 +28,7 @@ class Call:
     key: str
     args: tuple
     program: str = ''   # from the build's folder; '': ndperf, with the options of the group
+    server: tuple = ()  # of an `ndperf server --once`, started before an `ndperf client`
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,45 @@ def rates(key, words, bar, *more):
     return Group(f'message rate, {words}', (call,), tuple(
         judged(f'64 B {op.upper()} rate, {words}', 'msg/s', key, op, 'rate', 64, bar)
         for op in ('send', 'write')))
+
+
+def single_posts():
+    """Posts of one message: as many as the queue holds in each turn of the loop, against one a
+    turn, which shows what a turn with its look for packets costs rather than what a post costs."""
+    same = ('--op', 'send,write', '--test', 'rate', '--size', '64', '--batch', '1', '--rounds', '4')
+    calls = (Call('filled', (*same, '--fill')), Call('one a turn', same))
+    return Group('posts of one, two cores', calls, tuple(
+        Row(f'64 B {op.upper()} rate, posts of one, --fill over one a turn', 'msg/s',
+            Figure('filled', op, 'rate', 64), Figure('one a turn', op, 'rate', 64), 2.0)
+        for op in ('send', 'write')))
+
+
+def memif():
+    """Over the shared memory of two adapters. Raw takes turns with the transport in one process,
+    and is held to be its ceiling; two processes of the transport are held against the same raw
+    rows. With packets of 4096 bytes the cache lines that the PMD passes from core to core may be
+    all there is: raw and transport are alike then, 0.76 to 1.13 (docs/performance.md)."""
+    ends = [MEMIF_END.format(at, role) for at, role in enumerate(('server', 'client'))]
+    # test, unit, size; bars: raw over the transport, one process over raw, two processes over raw
+    tests = (('rate', 'msg/s', 64, 1.0, 0.35, 0.25),
+             ('bandwidth', 'bit/s', 64 << 10, 0.75, 0.50, 0.50))
+    calls, rows = [], []
+    for test, unit, size, ceiling, together, apart in tests:
+        same = ('--op', 'send,write', '--test', test, '--size', str(size), '--mtu', '4096',
+                '--rounds', '3')
+        calls += [
+            Call(test, (*same, '--with-raw', '--device', ends[0], '--device2', ends[1])),
+            Call(f'{test} apart', ('client', '10.77.0.1', *same, '--cores', '1', '--device',
+                                   ends[1], '--address', '10.77.0.2/24'),
+                 server=('--cores', '0', '--device', ends[0], '--address', '10.77.0.1/24'))]
+        for op in ('send', 'write'):
+            raw, one = (Figure(test, op, test, size, is_raw) for is_raw in (True, False))
+            two = Figure(f'{test} apart', op, test, size)
+            name = f'{size_text(size)} {op.upper()}{" rate" if test == "rate" else ""}'
+            rows += [Row(f'raw over memif, {name}, over the transport', unit, raw, one, ceiling),
+                     Row(f'{name} over memif, one process', unit, one, raw, together),
+                     Row(f'{name} over memif, two processes', unit, two, raw, apart)]
+    return Group('memif', tuple(calls), tuple(rows))
 
 
 def bandwidths():
@@ -220,5 +264,6 @@ def floors():
 def groups():
     """Everything, in the order of the table."""
     return (embedded_link(), rates('rate', 'two cores', 0.35),
-            rates('rate1', 'one core', 0.30, '--one-core'), bandwidths(), round_trips(),
-            shared_worker(), *overhead(), registering(), losses(), floods(), floors())
+            rates('rate1', 'one core', 0.30, '--one-core'), single_posts(), bandwidths(),
+            round_trips(), memif(), shared_worker(), *overhead(), registering(), losses(), floods(),
+            floors())
