@@ -184,14 +184,22 @@ twice(enum stage stage, enum plx_cm_kind kind)
 	pair_close(&pair);
 }
 
-/* From elsewhere, or with another's id: it is unknown, and not a word of it counts. */
+enum way {
+	BETWEEN_BOTH,
+	FROM_ELSEWHERE,
+	TO_ELSEWHERE, /* an address that this host has beside that of the connection */
+};
+
+/* From or to elsewhere, or with another's id: it is unknown, and not a word of it counts. */
 static void
-forged(enum stage stage, enum plx_cm_kind kind, bool from_elsewhere, uint32_t flip_ours,
+forged(enum stage stage, enum plx_cm_kind kind, enum way way, uint32_t flip_ours,
        uint32_t flip_theirs)
 {
 	int host = stage_host(stage);
 	struct plx_cm_id ids[HOSTS];
+	const struct plx_ip elsewhere = pair_ip(4, 0x0a4d0063);
 	struct plx_cm_view before, after;
+	enum plx_cm_verdict verdict;
 	struct plx_cm_msg msg;
 	struct pair pair;
 
@@ -201,10 +209,12 @@ forged(enum stage stage, enum plx_cm_kind kind, bool from_elsewhere, uint32_t fl
 	msg = stage_message(&pair, stage, ids, kind);
 	msg.rtu.remote_comm_id ^= flip_ours;
 	msg.rtu.local_comm_id ^= flip_theirs;
-	assert_int_equal(pair_inject_from(&pair, host,
-					  from_elsewhere ? pair_ip(4, 0x0a4d0063) : pair.ip[!host],
-					  &msg),
-			 PLX_CM_UNKNOWN);
+	if (way == TO_ELSEWHERE)
+		verdict = pair_inject_at(&pair, host, elsewhere, &msg);
+	else
+		verdict = pair_inject_from(
+			&pair, host, way == FROM_ELSEWHERE ? elsewhere : pair.ip[!host], &msg);
+	assert_int_equal(verdict, PLX_CM_UNKNOWN);
 	plx_cm_query(pair.cm[host], &after);
 	assert_memory_equal(&before, &after, sizeof before);
 	if (stage == UNTOLD)
@@ -232,11 +242,13 @@ no_message_counts_from_elsewhere_or_with_other_ids(void **state)
 			bool new_id = stage == ASKING && kind != PLX_CM_RTU &&
 				      kind != PLX_CM_DREQ && kind != PLX_CM_DREP;
 
-			forged((enum stage)stage, (enum plx_cm_kind)kind, true, 0, 0);
-			forged((enum stage)stage, (enum plx_cm_kind)kind, false, 1u << 20, 0);
+			forged((enum stage)stage, (enum plx_cm_kind)kind, FROM_ELSEWHERE, 0, 0);
+			forged((enum stage)stage, (enum plx_cm_kind)kind, TO_ELSEWHERE, 0, 0);
+			forged((enum stage)stage, (enum plx_cm_kind)kind, BETWEEN_BOTH, 1u << 20,
+			       0);
 			/* Which id the peer will have, who asks cannot know. */
 			if (!new_id)
-				forged((enum stage)stage, (enum plx_cm_kind)kind, false, 0,
+				forged((enum stage)stage, (enum plx_cm_kind)kind, BETWEEN_BOTH, 0,
 				       1u << 20);
 		}
 	}

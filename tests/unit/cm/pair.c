@@ -205,6 +205,16 @@ pair_inject(struct pair *pair, int to, const struct plx_cm_msg *msg)
 	return pair_inject_from(pair, to, pair->ip[!to], msg);
 }
 
+enum plx_cm_verdict
+pair_inject_at(struct pair *pair, int to, struct plx_ip at, const struct plx_cm_msg *msg)
+{
+	const struct plx_cm_route route = {.local = at, .remote = pair->ip[!to]};
+	uint8_t bytes[PLX_MAD_BYTES];
+
+	plx_mad_encode(msg, bytes);
+	return plx_cm_on_mad(pair->cm[to], &route, bytes, PLX_MAD_BYTES, pair->now);
+}
+
 /* ---- events --------------------------------------------------------------------------------- */
 
 const struct plx_cm_event *

@@ -75,6 +75,9 @@ const struct plx_cm_msg *pair_last(const struct pair *pair, int from, enum plx_c
 /* A datagram comes to a host, from an address. */
 enum plx_cm_verdict pair_inject_from(struct pair *pair, int to, struct plx_ip from,
 				     const struct plx_cm_msg *msg);
+/* To an address that this host may have beside its own. */
+enum plx_cm_verdict pair_inject_at(struct pair *pair, int to, struct plx_ip at,
+				   const struct plx_cm_msg *msg);
 enum plx_cm_verdict pair_inject(struct pair *pair, int to, const struct plx_cm_msg *msg);
 
 /* The host's next event is this one. */

@@ -288,24 +288,56 @@ a_req_with_a_queue_pair_in_use_ends_nothing_that_lives(void **state)
 	pair_close(&pair);
 }
 
+/* As ALICE writes it who has given up before she was answered. */
+static struct plx_cm_msg
+rej_of_alice(const struct pair *pair, struct plx_cm_id id)
+{
+	struct plx_cm_msg msg = {.kind = PLX_CM_REJ};
+
+	msg.rej.reason = PLX_CM_REASON_TIMEOUT;
+	msg.rej.local_comm_id = id.v;
+	msg.rej.info_length = 8;
+	for (int i = 0; i < 8; i++)
+		msg.rej.info[i] = (uint8_t)(pair->config[ALICE].ca_guid >> (56 - 8 * i));
+	return msg;
+}
+
 /* Who gave up names itself by its GUID and its own id: that is too little for what lives. */
 static void
 a_rej_without_our_id_ends_nothing_that_lives(void **state)
 {
-	struct plx_cm_msg msg = {.kind = PLX_CM_REJ};
 	struct plx_cm_id ids[HOSTS];
+	struct plx_cm_msg msg;
 	struct pair pair;
 
 	(void)state;
 	pair_open(&pair);
 	pair_establish(&pair, ids);
-	msg.rej.reason = PLX_CM_REASON_TIMEOUT;
-	msg.rej.local_comm_id = ids[ALICE].v;
-	msg.rej.info_length = 8;
-	for (int i = 0; i < 8; i++)
-		msg.rej.info[i] = (uint8_t)(pair.config[ALICE].ca_guid >> (56 - 8 * i));
+	msg = rej_of_alice(&pair, ids[ALICE]);
 	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_UNKNOWN);
 	expect_alive(&pair, ids);
+	pair_close(&pair);
+}
+
+/* ... and must come to the address that the REQ came to. */
+static void
+a_rej_without_our_id_is_of_one_address_of_ours(void **state)
+{
+	struct plx_cm_msg msg;
+	struct plx_cm_id id;
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair);
+	pair_listen(&pair, BOB, PORT, 0);
+	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(&pair);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
+	msg = rej_of_alice(&pair, id);
+	assert_int_equal(pair_inject_at(&pair, BOB, pair_ip(4, 0x0a4d0063), &msg), PLX_CM_UNKNOWN);
+	pair_expect_nothing(&pair, BOB);
+	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_TAKEN);
+	pair_expect(&pair, BOB, PLX_CM_EVENT_ABORTED);
 	pair_close(&pair);
 }
 
@@ -452,6 +484,7 @@ main(void)
 		cmocka_unit_test(a_late_repetition_is_not_stale),
 		cmocka_unit_test(a_req_with_a_queue_pair_in_use_ends_nothing_that_lives),
 		cmocka_unit_test(a_rej_without_our_id_ends_nothing_that_lives),
+		cmocka_unit_test(a_rej_without_our_id_is_of_one_address_of_ours),
 		cmocka_unit_test(a_question_that_was_lost_is_asked_again_with_the_next_req),
 		cmocka_unit_test(who_looks_for_a_queue_pair_in_use_is_limited),
 		cmocka_unit_test(an_answer_that_does_not_say_both_ids_ends_nothing),
