@@ -393,7 +393,7 @@ strangers_make_us_ask_for_nobody(void **state)
 	};
 	const struct plx_net_counters *net;
 	struct pair_side *b = &pair.side[1];
-	uint64_t asked, evicted;
+	uint64_t asked, evicted, refused;
 	uint32_t version;
 	uint8_t mac[6];
 
@@ -427,6 +427,16 @@ strangers_make_us_ask_for_nobody(void **state)
 	assert_int_equal(plx_engine_counters(b->engine)->rx_gsi, 2 * STRANGERS);
 	assert_int_equal(net->requests_sent, asked);
 	assert_int_equal(plx_net_version(b->net), version);
+	/* Most of those that wait are no guests any more when they are refused. */
+	refused = plx_engine_counters(b->engine)->tx_gsi;
+	pair_start(&pair);
+	assert_int_equal(plx_acceptor_destroy(acceptor), PLX_OK);
+	acceptor = NULL;
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	refused = plx_engine_counters(b->engine)->tx_gsi - refused;
+	assert_true(refused > PAIR_NEIGHBOURS / PLX_NET_GUEST_SHARE);
+	assert_int_equal(b->engine->gsi->waiting_count, 0);
 	assert_int_equal(plx_net_resolve(b->net, &pair.side[0].ip, pair.now, mac), PLX_NET_READY);
 	assert_int_equal(net->requests_sent, asked);
 	scene_close();

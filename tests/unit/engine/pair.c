@@ -84,7 +84,7 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 {
 	struct pair_side *side = &pair->side[i];
 	static const struct plx_secret secret = {{1, 2}};
-	struct plx_net_config net = {.addresses = 1, .neighbours = 16};
+	struct plx_net_config net = {.addresses = 1, .neighbours = PAIR_NEIGHBOURS};
 	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
 	struct plx_cm_config cm = {.connections = PAIR_CONNECTIONS,
 				   .half_open = PAIR_CONNECTIONS,

@@ -16,7 +16,8 @@ enum {
 	PAIR_WIRE = 4096,
 	PAIR_BYTES = 1 << 20,
 	PAIR_POOL = 4095,
-	PAIR_FRAME = 4300,                                   /* frame_max of the ports */
+	PAIR_FRAME = 4300, /* frame_max of the ports */
+	PAIR_NEIGHBOURS = 16,
 	PAIR_QPS = 100,                                      /* of each engine */
 	PAIR_CONNECTIONS = 256,                              /* likewise */
 	PAIR_ROOM = PAIR_FRAME + 300 + RTE_PKTMBUF_HEADROOM, /* [bytes] of a buffer */
