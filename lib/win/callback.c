@@ -18,6 +18,7 @@ serve(void *argument)
 	struct win_port *port = argument;
 
 	win_pump_never();
+	win_dll_tell(DLL_THREAD_ATTACH); /* it runs code of the client, and never ends */
 	for (;;) {
 		struct win_packet *packet = win_port_pop(port, INFINITE);
 		LPOVERLAPPED_COMPLETION_ROUTINE routine;

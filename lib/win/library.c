@@ -4,9 +4,10 @@
  * the list of modules that are loaded: a handle that is none of them is refused, not dereferenced.
  * It never says where libraries are: the loader does. Start with LoadLibraryExW().
  */
+#include "win.h"
+
 #include <winsock2.h>
 
-#include "plx_win.h"
 #include "utf8.h"
 
 #include <dlfcn.h>
@@ -51,6 +52,19 @@ plx_library_asked(void)
 	return asked.depth > 0;
 }
 
+void
+win_library_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+win_library_unlock(void *unused)
+{
+	(void)unused;
+	pthread_mutex_unlock(&lock);
+}
+
 const char *
 plx_library_why(void)
 {
@@ -65,6 +79,17 @@ find(const void *handle)
 	while (*at && (*at)->handle != handle)
 		at = &(*at)->next;
 	return at;
+}
+
+bool
+win_library_is_known(const void *handle)
+{
+	bool known;
+
+	pthread_mutex_lock(&lock);
+	known = handle && *find(handle);
+	pthread_mutex_unlock(&lock);
+	return known;
 }
 
 /* ---- loading ----------------------------------------------------------------------------------
@@ -102,8 +127,8 @@ is_refused(void *handle)
 	return address && tells();
 }
 
-static void
-close_library(void *handle)
+void
+win_library_close(void *handle)
 {
 	asked.depth++;
 	dlclose(handle);
@@ -129,7 +154,7 @@ load(const char *path, int mode)
 		return NULL;
 	}
 	if (is_refused(handle)) {
-		close_library(handle);
+		win_library_close(handle);
 		pthread_mutex_unlock(&lock);
 		snprintf(why.text, sizeof(why.text), "%s: its DllMain() has refused to be loaded",
 			 path);
@@ -140,7 +165,7 @@ load(const char *path, int mode)
 	if (!module) {
 		module = calloc(1, sizeof(*module));
 		if (!module) {
-			close_library(handle);
+			win_library_close(handle);
 			pthread_mutex_unlock(&lock);
 			snprintf(why.text, sizeof(why.text), "%s: no memory", path);
 			SetLastError(ERROR_NOT_ENOUGH_MEMORY);
@@ -216,7 +241,7 @@ FreeLibrary(HMODULE library)
 		*at = module->next;
 		free(module);
 	}
-	close_library(library);
+	win_library_close(library);
 	pthread_mutex_unlock(&lock);
 	return TRUE;
 }

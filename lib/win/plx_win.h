@@ -156,6 +156,41 @@ PLX_WIN_API const char *plx_library_why(void);
  * the process, and unloaded at its end, is not. Tests: tests/clients/wrapper */
 PLX_WIN_API bool plx_library_asked(void);
 
+/* ---- libraries with a DllMain() -----------------------------------------------------------------
+ *
+ * Called by libpollux-dllmain.a, from the constructor and the destructor of such a library. Threads
+ * of CreateThread() then tell it of themselves.
+ */
+
+typedef int32_t plx_dll_main_fn(void *instance, uint32_t reason, void *reserved);
+
+/* In the library's own memory; libpollux-win's from plx_dll_begin() to plx_dll_end(). */
+struct plx_dll {
+	plx_dll_main_fn *main;
+	void *instance;
+	const char *path;
+	uint64_t id;
+	pthread_t by; /* who attaches it, or is in a call */
+	uint32_t calls;
+	bool ready, quiet;
+	struct plx_dll *next;
+};
+
+/**
+ * DLL_PROCESS_ATTACH is about to be told, by this thread. Threads that begin wait for the next.
+ *
+ * @param main     DllMain()
+ * @param instance what LoadLibrary() returns for the library
+ * @param path     as the loader has it, as long as the library is loaded
+ */
+PLX_WIN_API void plx_dll_begin(struct plx_dll *dll, plx_dll_main_fn *main, void *instance,
+			       const char *path);
+/** It has been told and accepted: threads are told of from now on. */
+PLX_WIN_API void plx_dll_ready(struct plx_dll *dll);
+/** No thread is told of any more, and none is in DllMain() for it, this one excepted. Before
+ * DLL_PROCESS_DETACH. Tests: tests/unit/win/told.c */
+PLX_WIN_API void plx_dll_end(struct plx_dll *dll);
+
 /* ---- descriptors --------------------------------------------------------------------------------
  */
 

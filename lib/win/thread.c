@@ -93,6 +93,24 @@ set_code(struct thread *thread, DWORD code)
 	pthread_mutex_unlock(&thread->object.lock);
 }
 
+static void
+tell_detach(void *unused)
+{
+	(void)unused;
+	win_dll_tell(DLL_THREAD_DETACH);
+}
+
+/* Its life as libraries see it. They are told of its end in the thread while all of it is still
+ * there: what is thread_local, and the values of its keys. */
+static void
+live(struct thread *thread)
+{
+	pthread_cleanup_push(tell_detach, NULL);
+	win_dll_tell(DLL_THREAD_ATTACH);
+	set_code(thread, thread->start(thread->argument));
+	pthread_cleanup_pop(1);
+}
+
 static void *
 run(void *argument)
 {
@@ -101,12 +119,12 @@ run(void *argument)
 	self = thread;
 	self_id = thread->id;
 	if (ending_is_there && pthread_setspecific(ending, thread) == 0) {
-		set_code(thread, thread->start(thread->argument));
+		live(thread);
 		return NULL;
 	}
 	/* without memory for that: a little early */
 	pthread_cleanup_push(ended, thread);
-	set_code(thread, thread->start(thread->argument));
+	live(thread);
 	pthread_cleanup_pop(1);
 	return NULL;
 }
@@ -178,6 +196,9 @@ ExitThread(DWORD code)
 {
 	if (self)
 		set_code(self, code);
+	else
+		win_dll_tell(
+			DLL_THREAD_DETACH); /* run() does not, of a thread that is not its own */
 	pthread_exit(NULL);
 }
 

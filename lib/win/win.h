@@ -228,6 +228,25 @@ void win_thread_close(struct win_object *object);
 /** One request more has finished. */
 void win_file_tick(struct plx_file *file);
 
+/* ---- library.c --------------------------------------------------------------------------------
+ */
+
+/** The loader lock: LoadLibrary and FreeLibrary have it, and who tells libraries of a thread. The
+ * same thread may take it again. */
+void win_library_lock(void);
+/** @param unused for pthread_cleanup_push() */
+void win_library_unlock(void *unused);
+/** dlclose(), of a library that is told it was FreeLibrary's doing. */
+void win_library_close(void *handle);
+bool win_library_is_known(const void *handle);
+
+/* ---- dll.c ------------------------------------------------------------------------------------
+ */
+
+/** Tell every library that wants to know: DLL_THREAD_ATTACH or DLL_THREAD_DETACH of this thread.
+ * Cost: one load when no library has a DllMain() */
+void win_dll_tell(uint32_t reason);
+
 /* ---- the rest
  * ------------------------------------------------------------------------------------------ */
 

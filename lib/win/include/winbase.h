@@ -252,6 +252,8 @@ HMODULE WINAPI GetModuleHandleA(LPCSTR path) PLX_WIN_NAME(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR path) PLX_WIN_NAME(GetModuleHandleW);
 FARPROC WINAPI GetProcAddress(HMODULE library, LPCSTR name) PLX_WIN_NAME(GetProcAddress);
 BOOL WINAPI FreeLibrary(HMODULE library) PLX_WIN_NAME(FreeLibrary);
+/** Its DllMain() is told of no thread any more. Of one without DllMain() nothing changes. */
+BOOL WINAPI DisableThreadLibraryCalls(HMODULE library) PLX_WIN_NAME(DisableThreadLibraryCalls);
 DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD chars)
 	PLX_WIN_NAME(ExpandEnvironmentStringsA);
 DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD chars)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * DllMain() of a library, called when it is loaded and when it is unloaded; of threads it is not
- * told. In an archive of its own, which pollux-cc links to shared libraries. A library without
- * DllMain() is loaded as any other. Start with attach().
+ * DllMain() of a library, called when it is loaded and when it is unloaded; libpollux-win calls it
+ * for threads. In an archive of its own, which pollux-cc links to shared libraries. A library
+ * without DllMain() is loaded as any other. Start with attach().
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -17,15 +17,15 @@ enum {
 	INIT_FAILED = 0x42, /* what fits of STATUS_DLL_INIT_FAILED */
 };
 
-typedef int32_t dll_main_fn(void *instance, uint32_t reason, void *reserved);
-
 /* In C++ the linker's name tells the parameters: HINSTANCE and HMODULE are one type, HANDLE
  * another. */
-dll_main_fn DllMain __attribute__((weak));
-dll_main_fn dll_main_of_instance __asm__("_Z7DllMainP11HINSTANCE__jPv") __attribute__((weak));
-dll_main_fn dll_main_of_handle __asm__("_Z7DllMainPvjS_") __attribute__((weak));
+plx_dll_main_fn DllMain __attribute__((weak));
+plx_dll_main_fn dll_main_of_instance __asm__("_Z7DllMainP11HINSTANCE__jPv") __attribute__((weak));
+plx_dll_main_fn dll_main_of_handle __asm__("_Z7DllMainPvjS_") __attribute__((weak));
 
 static int is_refused;
+static int is_attached;
+static struct plx_dll self;
 
 /* Has DllMain() refused to be loaded? LoadLibrary asks each library that it loads. */
 __attribute__((visibility("default"))) int plx_dll_refused(void);
@@ -38,52 +38,54 @@ plx_dll_refused(void)
 
 /* The library itself, as LoadLibrary knows it. */
 static void *
-instance_of(const Dl_info *self)
+instance_of(const char *path)
 {
-	void *handle = dlopen(self->dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 
 	if (handle)
 		dlclose(handle);
 	return handle;
 }
 
+/* The third argument is NULL when LoadLibrary or FreeLibrary asks, not with the process. */
 static int32_t
-call(uint32_t reason, const char **path)
+call(uint32_t reason)
 {
-	dll_main_fn *const kinds[] = {DllMain, dll_main_of_instance, dll_main_of_handle};
-	Dl_info self = {0};
-
-	dladdr(&is_refused, &self);
-	*path = self.dli_fname;
-	/* the third argument is NULL when LoadLibrary or FreeLibrary asks, not with the process */
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (kinds[i])
-			return kinds[i](instance_of(&self), reason,
-					plx_library_asked() ? NULL : &is_refused);
-	}
-	return 1;
+	return self.main(self.instance, reason, plx_library_asked() ? NULL : &is_refused);
 }
 
 __attribute__((constructor)) static void
 attach(void)
 {
-	const char *path;
+	plx_dll_main_fn *const kinds[] = {DllMain, dll_main_of_instance, dll_main_of_handle};
+	plx_dll_main_fn *mine = NULL;
+	Dl_info info = {0};
 
-	if (call(PROCESS_ATTACH, &path))
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !mine; i++)
+		mine = kinds[i];
+	if (!mine)
 		return;
+	dladdr(&is_refused, &info);
+	plx_dll_begin(&self, mine, instance_of(info.dli_fname), info.dli_fname);
+	is_attached = call(PROCESS_ATTACH) != 0;
+	if (is_attached) {
+		plx_dll_ready(&self);
+		return;
+	}
+	plx_dll_end(&self);
 	is_refused = 1;
 	if (plx_library_asked())
 		return;
 	/* Windows does not start a program of which a library refuses. */
-	fprintf(stderr, "%s: its DllMain() has refused DLL_PROCESS_ATTACH\n", path);
+	fprintf(stderr, "%s: its DllMain() has refused DLL_PROCESS_ATTACH\n", info.dli_fname);
 	_exit(INIT_FAILED);
 }
 
 __attribute__((destructor)) static void
 detach(void)
 {
-	const char *path;
-
-	if (!is_refused)
-		call(PROCESS_DETACH, &path);
+	if (!is_attached)
+		return;
+	plx_dll_end(&self);
+	call(PROCESS_DETACH);
 }
