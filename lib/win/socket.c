@@ -4,6 +4,7 @@
  * is a descriptor.
  * Start with WSASendTo().
  */
+#define PLX_WIN_PLAIN_SOCKETS
 #include "win.h"
 
 #include <winsock2.h>
@@ -185,7 +186,7 @@ WSASendTo(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, DWORD flags,
 	/* Windows has no SIGPIPE. */
 	sent = sendmsg(fd_of(s), &message, (int)flags | MSG_NOSIGNAL);
 	if (sent < 0)
-		return fail_of_errno();
+		return win_socket_fail(fd_of(s), (int)flags);
 	*bytes = (DWORD)sent;
 	return 0;
 }
@@ -214,7 +215,7 @@ WSARecvFrom(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, LPDWORD flags,
 	message.msg_namelen = from ? (socklen_t)*from_bytes : 0;
 	received = recvmsg(fd_of(s), &message, (int)*flags);
 	if (received < 0)
-		return fail_of_errno();
+		return win_socket_fail(fd_of(s), (int)*flags);
 	*bytes = (DWORD)received;
 	*flags = 0;
 	if (from)

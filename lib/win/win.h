@@ -247,6 +247,13 @@ bool win_library_is_known(const void *handle);
  * Cost: one load when no library has a DllMain() */
 void win_dll_tell(uint32_t reason);
 
+/* ---- berkeley.c -------------------------------------------------------------------------------
+ */
+
+/** WSASetLastError() by errno, which stays. @param flags MSG_...: MSG_DONTWAIT did not wait.
+ * Returns: SOCKET_ERROR */
+int win_socket_fail(int s, int flags);
+
 /* ---- the rest
  * ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * <netinet/in.h> with the members that addresses have on Windows, too: in_addr.S_un and in6_addr.u.
+ * <netinet/in.h> with the members that addresses have on Windows, too: in_addr.S_un and in6_addr.u,
+ * and s_host and its kin, which are macros there and members here.
  * They are the same bytes, and the names of Linux stay. The two structures are glibc's, of which
  * the name of a member is made to say more while the header is read; a program that has included it
  * before ours has the names of Linux only.
@@ -9,7 +10,14 @@
 #define PLX_WIN_LINUXIN_H
 
 #include <stdint.h>
+#include <sys/types.h>
+
+/* With _FORTIFY_SOURCE glibc's recv() and recvfrom() are inline functions, which the names that
+ * winsock2.h gives them would not reach. */
+#pragma push_macro("__fortify_function")
+#undef __fortify_function
 #include <sys/socket.h>
+#pragma pop_macro("__fortify_function")
 
 #if defined(__GLIBC__) && !defined(_NETINET_IN_H)
 
@@ -28,6 +36,14 @@
 			} S_un_w;                    \
 			in_addr_t S_addr;            \
 		} S_un;                              \
+		struct {                             \
+			uint8_t s_net, s_host;       \
+			uint8_t s_lh, s_impno;       \
+		};                                   \
+		struct {                             \
+			uint16_t : 16;               \
+			uint16_t s_imp;              \
+		};                                   \
 	}
 
 /* The union is called u. Macros of the header speak of __in6_u, which stays a word for it. */

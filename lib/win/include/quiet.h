@@ -12,6 +12,10 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 /* struct in_addr a = {x}: it is a union here, as on Windows. */
 #pragma GCC diagnostic ignored "-Wmissing-braces"
+#ifndef __cplusplus
+/* A length of Winsock is an int, where socklen_t is unsigned. */
+#pragma GCC diagnostic ignored "-Wpointer-sign"
+#endif
 #ifdef __cplusplus
 /* An object of COM deletes itself in Release; its class has no virtual destructor and must not. */
 #pragma GCC diagnostic ignored "-Wdelete-non-virtual-dtor"

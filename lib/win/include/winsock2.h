@@ -3,9 +3,11 @@
  * Addresses as Winsock names them, over the sockets of this system: sockaddr_in and sockaddr_in6
  * have the same bytes on both, and AF_INET6 is the number of this system.
  *
- * A SOCKET is a descriptor of Linux, and socket(), bind(), send() and all others without WSA in
- * front are Linux's, which say what went wrong in errno. The calls of Windows' own say it by
- * WSAGetLastError(). None is overlapped, and a socket is no HANDLE.
+ * A SOCKET is a descriptor of Linux. socket(), bind(), send() and their kin are declared by the C
+ * library; behind this header they have other names for the linker, so that they behave as Windows
+ * documents it and say what went wrong by WSAGetLastError() as well as in errno. No macro is called
+ * as they are. PLX_WIN_PLAIN_SOCKETS leaves them the C library's. None is overlapped, and a socket
+ * is no HANDLE.
  */
 #ifndef PLX_WIN_WINSOCK2_H
 #define PLX_WIN_WINSOCK2_H
@@ -285,6 +287,113 @@ INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_IN
 			       LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
 
 PLX_WIN_END
+
+/* ---- calls that the C library has by the same name ----------------------------------------------
+ *
+ * What a function of a program is called, or a member, does not matter to either way: gcc takes a
+ * name for the linker from a second declaration, also in C++, where clang has a pragma for it and
+ * refuses such a declaration of what was used before.
+ */
+#ifndef PLX_WIN_PLAIN_SOCKETS
+#ifdef __clang__
+#define PLX_WIN_PRAGMA(words)                    _Pragma(#words)
+#define PLX_WIN_SOCKET(f, result, arguments)     PLX_WIN_PRAGMA(redefine_extname f plx_win_##f)
+#define PLX_WIN_SOCKET_NTH(f, result, arguments) PLX_WIN_SOCKET(f, result, arguments)
+#else
+#define PLX_WIN_SOCKET(f, result, arguments) extern result f arguments __asm__("plx_win_" #f);
+#ifdef __cplusplus
+#define PLX_WIN_SOCKET_NTH(f, result, arguments) \
+	extern result f arguments __THROW __asm__("plx_win_" #f);
+#else
+#define PLX_WIN_SOCKET_NTH(f, result, arguments) PLX_WIN_SOCKET(f, result, arguments)
+#endif
+#endif
+#ifndef __SOCKADDR_ARG
+#if !defined(__GLIBC__)
+#define __SOCKADDR_ARG       struct sockaddr *
+#define __CONST_SOCKADDR_ARG const struct sockaddr *
+#endif
+#endif
+
+PLX_WIN_BEGIN
+
+PLX_WIN_SOCKET_NTH(socket, int, (int family, int type, int protocol))
+PLX_WIN_SOCKET_NTH(bind, int, (int s, __CONST_SOCKADDR_ARG address, socklen_t bytes))
+PLX_WIN_SOCKET_NTH(listen, int, (int s, int backlog))
+/* WSAEWOULDBLOCK: it goes on, on a socket that does not block. */
+PLX_WIN_SOCKET(connect, int, (int s, __CONST_SOCKADDR_ARG address, socklen_t bytes))
+/* What is accepted does not block if `s` does not. */
+PLX_WIN_SOCKET(accept, int, (int s, __SOCKADDR_ARG from, socklen_t *bytes))
+PLX_WIN_SOCKET_NTH(shutdown, int, (int s, int how))
+PLX_WIN_SOCKET_NTH(getsockname, int, (int s, __SOCKADDR_ARG address, socklen_t *bytes))
+PLX_WIN_SOCKET_NTH(getpeername, int, (int s, __SOCKADDR_ARG address, socklen_t *bytes))
+/* SO_ERROR is a number of Windows; SO_RCVTIMEO and SO_SNDTIMEO are milliseconds in a DWORD, or the
+ * structure of Linux. */
+PLX_WIN_SOCKET_NTH(getsockopt, int, (int s, int level, int option, void *value, socklen_t *bytes))
+PLX_WIN_SOCKET_NTH(setsockopt, int,
+		   (int s, int level, int option, const void *value, socklen_t bytes))
+/* No SIGPIPE. */
+PLX_WIN_SOCKET(send, ssize_t, (int s, const void *data, size_t bytes, int flags))
+PLX_WIN_SOCKET(sendto, ssize_t,
+	       (int s, const void *data, size_t bytes, int flags, __CONST_SOCKADDR_ARG to,
+		socklen_t to_bytes))
+/* WSAEMSGSIZE: a datagram was cut off; WSAETIMEDOUT: SO_RCVTIMEO. */
+PLX_WIN_SOCKET(recv, ssize_t, (int s, void *data, size_t bytes, int flags))
+PLX_WIN_SOCKET(recvfrom, ssize_t,
+	       (int s, void *data, size_t bytes, int flags, __SOCKADDR_ARG from,
+		socklen_t *from_bytes))
+/* The first argument means nothing, and the time stays what it is. */
+PLX_WIN_SOCKET(select, int,
+	       (int unused, fd_set *reads, fd_set *writes, fd_set *exceptions,
+		struct timeval *timeout))
+
+PLX_WIN_END
+#endif
+
+#ifdef __cplusplus
+/* A length is an int on Windows. */
+template <class Length> struct PlxWinIsInt {
+};
+template <> struct PlxWinIsInt<int> {
+	typedef int type;
+};
+
+template <class Length>
+inline typename PlxWinIsInt<Length>::type
+accept(int s, struct sockaddr *from, Length *bytes)
+{
+	return accept(s, from, reinterpret_cast<socklen_t *>(bytes));
+}
+
+template <class Length>
+inline typename PlxWinIsInt<Length>::type
+getsockname(int s, struct sockaddr *address, Length *bytes)
+{
+	return getsockname(s, address, reinterpret_cast<socklen_t *>(bytes));
+}
+
+template <class Length>
+inline typename PlxWinIsInt<Length>::type
+getpeername(int s, struct sockaddr *address, Length *bytes)
+{
+	return getpeername(s, address, reinterpret_cast<socklen_t *>(bytes));
+}
+
+template <class Length>
+inline typename PlxWinIsInt<Length>::type
+getsockopt(int s, int level, int option, void *value, Length *bytes)
+{
+	return getsockopt(s, level, option, value, reinterpret_cast<socklen_t *>(bytes));
+}
+
+template <class Length>
+inline typename PlxWinIsInt<Length>::type
+recvfrom(int s, void *data, size_t bytes, int flags, struct sockaddr *from, Length *from_bytes)
+{
+	return static_cast<int>(
+		recvfrom(s, data, bytes, flags, from, reinterpret_cast<socklen_t *>(from_bytes)));
+}
+#endif
 
 #ifdef UNICODE
 #define WSASocket WSASocketW

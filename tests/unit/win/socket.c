@@ -9,6 +9,7 @@
 #include <mstcpip.h>
 #include <mswsock.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ addresses_have_their_members_of_both_systems(void **state)
 	assert_true(four.S_un.S_addr == four.s_addr && sizeof(four) == 4 && sizeof(six) == 16);
 	assert_true(four.S_un.S_un_b.s_b1 == 127 && four.S_un.S_un_b.s_b4 == 1);
 	assert_true(four.S_un.S_un_w.s_w1 == 127 && four.S_un.S_un_w.s_w2 == 0x100);
+	assert_true(four.s_net == 127 && four.s_host == 0 && four.s_lh == 0 && four.s_impno == 1);
+	assert_true(four.s_imp == four.S_un.S_un_w.s_w2);
 	assert_true(six.u.Byte[15] == 1 && six.s6_addr[15] == 1 && six.u.Word[7] == htons(1));
 	assert_true(IN6_IS_ADDR_LOOPBACK(&six) && six.s6_addr32[3] == htonl(1));
 	IN6ADDR_SETV4MAPPED(&mapped, &four, 3, htons(80));
@@ -128,6 +131,169 @@ what_is_no_socket_or_overlapped_is_refused(void **state)
 	assert_int_equal(closesocket(s), 0);
 }
 
+/* A socket on loopback, with its address. */
+static SOCKET
+bound(int type, struct sockaddr_in *address)
+{
+	SOCKET s = socket(AF_INET, type, 0);
+	socklen_t bytes = sizeof(*address);
+
+	assert_true(s != INVALID_SOCKET);
+	*address = (struct sockaddr_in){.sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_int_equal(bind((int)s, (struct sockaddr *)address, sizeof(*address)), 0);
+	assert_int_equal(getsockname((int)s, (struct sockaddr *)address, &bytes), 0);
+	return s;
+}
+
+/* What went wrong, as both systems say it. */
+static void
+failed(ssize_t result, int error, int number)
+{
+	assert_int_equal(errno, number);
+	assert_int_equal(result, SOCKET_ERROR);
+	assert_int_equal(WSAGetLastError(), error);
+	WSASetLastError(0);
+	errno = 0;
+}
+
+static void
+each_call_says_why_it_failed(void **state)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	struct sockaddr *at = (struct sockaddr *)&address;
+	socklen_t bytes = sizeof(address), int_bytes = sizeof(int);
+	int file = open("/dev/null", O_RDWR | O_CLOEXEC), value = 1;
+	char data[4] = "abc";
+	fd_set set;
+	struct timeval none = {0, 0};
+
+	(void)state;
+	failed(socket(9999, SOCK_STREAM, 0), WSAEAFNOSUPPORT, EAFNOSUPPORT);
+	failed(bind(file, at, bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(listen(file, 1), WSAENOTSOCK, ENOTSOCK);
+	failed(connect(file, at, bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(accept(file, at, &bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(shutdown(file, SD_BOTH), WSAENOTSOCK, ENOTSOCK);
+	failed(getsockname(file, at, &bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(getpeername(file, at, &bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(send(file, data, sizeof(data), 0), WSAENOTSOCK, ENOTSOCK);
+	failed(sendto(file, data, sizeof(data), 0, at, bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(recv(file, data, sizeof(data), 0), WSAENOTSOCK, ENOTSOCK);
+	failed(recvfrom(file, data, sizeof(data), 0, at, &bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(getsockopt(file, SOL_SOCKET, SO_TYPE, &value, &int_bytes), WSAENOTSOCK, ENOTSOCK);
+	failed(setsockopt(file, SOL_SOCKET, SO_KEEPALIVE, &value, sizeof(value)), WSAENOTSOCK,
+	       ENOTSOCK);
+	assert_int_equal(close(file), 0);
+	failed(recv(file, data, sizeof(data), 0), WSAENOTSOCK, EBADF);
+	FD_ZERO(&set);
+	failed(select(0, &set, NULL, NULL, &none), WSAEINVAL, EINVAL);
+	FD_SET(file, &set);
+	failed(select(0, &set, NULL, NULL, &none), WSAENOTSOCK, EBADF);
+}
+
+static void
+a_connect_that_goes_on_would_block(void **state)
+{
+	struct sockaddr_in there, nowhere;
+	SOCKET listener = bound(SOCK_STREAM, &there), closed = bound(SOCK_STREAM, &nowhere);
+	SOCKET s = socket(AF_INET, SOCK_STREAM, 0), accepted;
+	ULONG nonblocking = 1;
+	fd_set writes, reads;
+	struct timeval patient = {PATIENT / 1000, 0};
+	socklen_t bytes = sizeof(int);
+	int error = 0;
+	char c;
+
+	(void)state;
+	/* nobody listens: refused at once, or when it is looked at */
+	failed(connect((int)s, (struct sockaddr *)&nowhere, sizeof(nowhere)), WSAECONNREFUSED,
+	       ECONNREFUSED);
+	assert_int_equal(closesocket(s) + closesocket(closed), 0);
+	assert_int_equal(listen((int)listener, 1), 0);
+	assert_int_equal(ioctlsocket(listener, FIONBIO, &nonblocking), 0);
+	failed(accept((int)listener, NULL, NULL), WSAEWOULDBLOCK, EAGAIN);
+	s = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(ioctlsocket(s, FIONBIO, &nonblocking), 0);
+	failed(connect((int)s, (struct sockaddr *)&there, sizeof(there)), WSAEWOULDBLOCK,
+	       EINPROGRESS);
+	FD_ZERO(&writes);
+	FD_SET((int)s, &writes);
+	/* the first argument means nothing, and the time is not touched */
+	assert_int_equal(select(0, NULL, &writes, NULL, &patient), 1);
+	assert_true(FD_ISSET((int)s, &writes) && patient.tv_sec == PATIENT / 1000);
+	assert_int_equal(getsockopt((int)s, SOL_SOCKET, SO_ERROR, &error, &bytes), 0);
+	assert_int_equal(error, 0);
+	FD_ZERO(&reads);
+	FD_SET((int)listener, &reads);
+	assert_int_equal(select(0, &reads, NULL, NULL, &patient), 1);
+	accepted = accept((int)listener, NULL, NULL);
+	assert_true(accepted != INVALID_SOCKET);
+	/* it does not block, as who accepted it */
+	failed(recv((int)accepted, &c, 1, 0), WSAEWOULDBLOCK, EAGAIN);
+	assert_int_equal(shutdown((int)s, SD_SEND), 0);
+	failed(send((int)s, &c, 1, 0), WSAESHUTDOWN, EPIPE);
+	assert_int_equal(closesocket(accepted) + closesocket(s) + closesocket(listener), 0);
+}
+
+/* SO_ERROR of a connect that was refused while nobody waited is a number of Windows. */
+static void
+what_became_of_a_connect_is_a_number_of_windows(void **state)
+{
+	struct sockaddr_in nowhere;
+	SOCKET closed = bound(SOCK_STREAM, &nowhere), s = socket(AF_INET, SOCK_STREAM, 0);
+	WSAPOLLFD wait = {.fd = s, .events = POLLOUT};
+	ULONG nonblocking = 1;
+	socklen_t bytes = sizeof(int);
+	int error = 0;
+
+	(void)state;
+	assert_int_equal(ioctlsocket(s, FIONBIO, &nonblocking), 0);
+	assert_int_equal(connect((int)s, (struct sockaddr *)&nowhere, sizeof(nowhere)),
+			 SOCKET_ERROR);
+	assert_int_equal(WSAGetLastError(), WSAEWOULDBLOCK);
+	assert_int_equal(WSAPoll(&wait, 1, PATIENT), 1);
+	assert_int_equal(getsockopt((int)s, SOL_SOCKET, SO_ERROR, &error, &bytes), 0);
+	assert_int_equal(error, WSAECONNREFUSED);
+	assert_int_equal(closesocket(s) + closesocket(closed), 0);
+}
+
+static void
+datagrams_are_cut_off_and_time_is_up_as_on_windows(void **state)
+{
+	struct sockaddr_in address, nowhere;
+	SOCKET s = bound(SOCK_DGRAM, &address), closed = bound(SOCK_DGRAM, &nowhere);
+	DWORD ms = 1050, told = 0, done, flags = 0;
+	socklen_t bytes = sizeof(told);
+	struct timeval time;
+	char data[3];
+	WSABUF buffer = {sizeof(data), data};
+
+	(void)state;
+	assert_int_equal(
+		sendto((int)s, "abcdef", 6, 0, (struct sockaddr *)&address, sizeof(address)), 6);
+	failed(recv((int)s, data, sizeof(data), 0), WSAEMSGSIZE, EMSGSIZE);
+	assert_memory_equal(data, "abc", 3);
+	assert_int_equal(setsockopt((int)s, SOL_SOCKET, SO_RCVTIMEO, &ms, sizeof(ms)), 0);
+	assert_int_equal(getsockopt((int)s, SOL_SOCKET, SO_RCVTIMEO, &told, &bytes), 0);
+	assert_true(told >= ms && told < ms + 10 && bytes == sizeof(told)); /* in ticks */
+	bytes = sizeof(time);
+	assert_int_equal(getsockopt((int)s, SOL_SOCKET, SO_RCVTIMEO, &time, &bytes), 0);
+	assert_true(time.tv_sec == 1 && bytes == sizeof(time));
+	ms = A_WHILE;
+	assert_int_equal(setsockopt((int)s, SOL_SOCKET, SO_RCVTIMEO, &ms, sizeof(ms)), 0);
+	failed(recv((int)s, data, sizeof(data), 0), WSAETIMEDOUT, EAGAIN);
+	failed(recv((int)s, data, sizeof(data), MSG_DONTWAIT), WSAEWOULDBLOCK, EAGAIN);
+	assert_int_equal(WSARecv(s, &buffer, 1, &done, &flags, NULL, NULL), SOCKET_ERROR);
+	assert_int_equal(WSAGetLastError(), WSAETIMEDOUT);
+	/* a datagram to a port that nobody has */
+	assert_int_equal(closesocket(closed), 0);
+	assert_int_equal(connect((int)s, (struct sockaddr *)&nowhere, sizeof(nowhere)), 0);
+	assert_int_equal(send((int)s, data, sizeof(data), 0), sizeof(data));
+	failed(recv((int)s, data, sizeof(data), 0), WSAECONNRESET, ECONNREFUSED);
+	assert_int_equal(closesocket(s), 0);
+}
+
 int
 main(void)
 {
@@ -135,6 +301,10 @@ main(void)
 		cmocka_unit_test(addresses_have_their_members_of_both_systems),
 		cmocka_unit_test(data_goes_through_several_buffers),
 		cmocka_unit_test(what_is_no_socket_or_overlapped_is_refused),
+		cmocka_unit_test(each_call_says_why_it_failed),
+		cmocka_unit_test(a_connect_that_goes_on_would_block),
+		cmocka_unit_test(what_became_of_a_connect_is_a_number_of_windows),
+		cmocka_unit_test(datagrams_are_cut_off_and_time_is_up_as_on_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
