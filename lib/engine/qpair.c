@@ -518,6 +518,8 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 		return PLX_NO_MEMORY;
 	forget_half_made(engine);
 	qp->engine = engine;
+	/* No flow matches before there is a path; to see that reads no byte in front of a frame. */
+	qp->from_peer.ip_at = PLX_ETH_BYTES;
 	init_qpair(qp, config);
 	/* The number first: the transport is made with it. */
 	status = command_call(engine, &command);
