@@ -32,6 +32,7 @@ static const uint32_t qkey = 0x11111111;
 enum path {
 	RC_USUAL,
 	RC_LONG, /* by the decoder: over IPv6 always, over IPv4 with a UDP checksum */
+	CNP,     /* the answer to a congestion mark */
 	UD,
 	GSI,
 	NEIGHBOUR, /* ARP or a solicitation */
@@ -172,9 +173,21 @@ path_of(uint8_t *bytes)
 		return PATHS;
 	if (bth[0] == PLX_RC_WRITE_ONLY)
 		return RC_USUAL;
+	if (bth[0] == PLX_CNP)
+		return CNP;
 	if (bth[0] != PLX_UD_SEND_ONLY)
 		return PATHS;
 	return be(bth + 5, 3) == PLX_GSI_QPN ? GSI : UD;
+}
+
+/* Have a switch mark the WRITE of side 1, which side 0 answers by a CNP. */
+static void
+mark_write(const struct rte_mbuf *m)
+{
+	uint8_t *bytes = rte_pktmbuf_mtod(m, uint8_t *);
+
+	if (path_of(bytes) == RC_USUAL)
+		plx_frame_set_tos(bytes + ip_at(bytes), PLX_ECN_CE);
 }
 
 /* What side 0 sends to side 1: the first of each path is kept, and but for questions, lost. */
@@ -187,6 +200,8 @@ catch_frames(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	(void)user;
 	if (is_tagged(bytes) != (vlan != 0) || (vlan && be(bytes + ADDRESSES + 2, 2) != vlan))
 		wrongly_tagged = true;
+	if (from == &pair.side[1])
+		mark_write(m);
 	if (from != &pair.side[0] || path == PATHS)
 		return true;
 	if (caught[path].len == 0) {
@@ -261,6 +276,7 @@ catch_all(void)
 	uint32_t number;
 
 	assert_int_equal(pair_write(&pair.side[0], &pair.side[1], 1, 0, BYTES, 0), PLX_OK);
+	assert_int_equal(pair_write(&pair.side[1], &pair.side[0], 1, 0, BYTES, 0), PLX_OK);
 	send_datagram();
 	pair_start(&pair);
 	assert_int_equal(plx_engine_ping(pair.side[0].engine, &pair.side[1].ip, 20, PLX_SEC,
@@ -403,6 +419,9 @@ is_taken(const struct frame *frame, enum path path, uint64_t flags, uint16_t tci
 				    after.qp[0].verdict[PLX_VERDICT_DUPLICATE] >
 			    before.qp[0].verdict[PLX_VERDICT_ACCEPT] +
 				    before.qp[0].verdict[PLX_VERDICT_DUPLICATE]);
+	else if (path == CNP)
+		assert_int_equal(after.qp[0].verdict[PLX_VERDICT_CNP],
+				 before.qp[0].verdict[PLX_VERDICT_CNP] + 1);
 	else if (path == UD)
 		assert_true(after.qp[1].verdict[PLX_VERDICT_ACCEPT] +
 				    after.qp[1].verdict[PLX_VERDICT_RNR] >
@@ -468,7 +487,7 @@ set_group(struct frame *frame, enum path path)
 static bool
 is_rc(enum path path)
 {
-	return path == RC_USUAL || path == RC_LONG;
+	return path == RC_USUAL || path == RC_LONG || path == CNP;
 }
 
 /* Spoil a frame. Returns: false: there is no such fault on this path */
@@ -568,9 +587,10 @@ every_stranger(void **state)
 			is_taken(&caught[path], path, 0, 0);
 		scene_close();
 	}
-	/* Of 10 faults one is only of NEIGHBOUR, one only of RC, one not of ARP, and two only in a
-	 * VLAN. */
-	assert_int_equal(dropped, 4 * PATHS * 10 - 4 * 5 - 4 * 4 - 2 - 2 * 2 * PATHS);
+	/* Of 10 faults one is only of NEIGHBOUR, one only of connections, one not of ARP, and two
+	 * only in a VLAN. */
+	assert_int_equal(dropped,
+			 4 * PATHS * 10 - 4 * (PATHS - 1) - 4 * (PATHS - 3) - 2 - 2 * 2 * PATHS);
 }
 
 /* IEEE 802.1Q: VLAN 0 in a tag is none. */
