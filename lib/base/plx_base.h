@@ -70,26 +70,34 @@ enum plx_mutant {
 	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back leaves the window as it is */
 	PLX_MUTANT_RNR_SENDS_ALL,        /* so does a receiver that is not ready */
 	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not know */
+	PLX_MUTANT_CNP_NEVER,              /* a congestion mark is not answered */
+	PLX_MUTANT_CNP_UNBOUNDED,          /* each mark is, however soon after the last */
+	PLX_MUTANT_CNP_UNASKED,            /* so are packets without a mark */
 	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,    /* the place behind a full queue wraps one entry late */
 	PLX_MUTANT_CQ_REFILL_NOT_TOLD,     /* what comes from behind a full queue wakes nobody */
 	PLX_MUTANT_ARM_DOES_NOT_LOOK,      /* arming does not look for what came before it */
 	PLX_MUTANT_TIMER_NOT_SET_AGAIN,    /* a timer that has fired is not set for what follows */
 	PLX_MUTANT_CREDIT_OFF_BY_ONE,      /* a send ring takes one request more than the queue */
-	PLX_MUTANT_MAC_NOT_FOLLOWED,     /* a neighbour that has moved is written to where it was */
-	PLX_MUTANT_RECVS_BEFORE_SENDS,   /* receives of a cycle are published first */
-	PLX_MUTANT_QPN_LOW_BITS,         /* a queue pair is found by the low bits of a number */
-	PLX_MUTANT_ICRC_NOT_LOOKED_AT,   /* a packet is taken whatever its ICRC is */
-	PLX_MUTANT_READY_LIFO,           /* who has something to send again is the first to send */
-	PLX_MUTANT_ANSWERS_PUSH_IN,      /* who is heard sends before those that wait */
-	PLX_MUTANT_DOORS_FROM_SLOT_0,    /* doorbells are always served from the first on */
-	PLX_MUTANT_GRACE_UNBOUNDED,      /* timers wait as long as every RX burst is full */
-	PLX_MUTANT_CM_RTU_NOT_REPEATED,  /* a REP that comes again is not answered */
-	PLX_MUTANT_CM_READS_OF_ONE_SIDE, /* as many READs as we wish, not as the peer takes */
-	PLX_MUTANT_CM_HALF_OPEN_LEAKS,   /* who never completes is counted for ever */
-	PLX_MUTANT_CM_DREQ_FOR_EVER,     /* a DREQ is sent until it is answered */
-	PLX_MUTANT_CM_REQ_TAKEN_TWICE,   /* a REQ that comes again is a new one */
-	PLX_MUTANT_CM_ID_COMES_AGAIN,    /* an id names another connection soon after */
-	PLX_MUTANT_CM_STRANGER_ENDS_IT,  /* a REQ with a queue pair in use ends the connection */
+	PLX_MUTANT_MAC_NOT_FOLLOWED,   /* a neighbour that has moved is written to where it was */
+	PLX_MUTANT_RECVS_BEFORE_SENDS, /* receives of a cycle are published first */
+	PLX_MUTANT_QPN_LOW_BITS,       /* a queue pair is found by the low bits of a number */
+	PLX_MUTANT_ICRC_NOT_LOOKED_AT, /* a packet is taken whatever its ICRC is */
+	PLX_MUTANT_CE_MISREAD,         /* a packet that may be marked counts as marked */
+	PLX_MUTANT_VLAN_NOT_LOOKED_AT, /* frames of another VLAN are heard */
+	PLX_MUTANT_STATION_NOT_LOOKED_AT, /* frames for another MAC are heard */
+	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT, /* a connection hears other addresses than its path's */
+	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are heard */
+	PLX_MUTANT_READY_LIFO,            /* who has something to send again is the first to send */
+	PLX_MUTANT_ANSWERS_PUSH_IN,       /* who is heard sends before those that wait */
+	PLX_MUTANT_DOORS_FROM_SLOT_0,     /* doorbells are always served from the first on */
+	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait as long as every RX burst is full */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED,   /* a REP that comes again is not answered */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE,  /* as many READs as we wish, not as the peer takes */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,    /* who never completes is counted for ever */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,      /* a DREQ is sent until it is answered */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,    /* a REQ that comes again is a new one */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,     /* an id names another connection soon after */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,   /* a REQ with a queue pair in use ends the connection */
 	PLX_MUTANT_COUNT,
 };
 

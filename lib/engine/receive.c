@@ -112,10 +112,18 @@ is_to_us(struct plx_engine *engine, const struct plx_frame *frame)
 	const struct plx_net *net = engine->config.net;
 
 	if (plx_likely(frame->ip_version == 4 ? plx_net_is_own4(net, frame->v4.dst)
-					      : plx_net_is_own6(net, frame->v6.dst)))
+					      : plx_net_is_own6(net, frame->v6.dst)) ||
+	    PLX_MUTANT(DATAGRAM_FOR_ANYBODY))
 		return true;
 	plx_count(&engine->counters.refused[PLX_WIRE_DESTINATION], 1);
 	return false;
+}
+
+/* Has a switch marked it? @param ecn of the IP header */
+static inline bool
+is_marked(uint8_t ecn)
+{
+	return ecn == PLX_ECN_CE || (PLX_MUTANT(CE_MISREAD) && ecn != PLX_ECN_NOT_ECT);
 }
 
 static void
@@ -155,6 +163,9 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 	struct plx_qpair *qp;
 
 	wire = plx_frame_is_for(bytes, len, engine->port->caps.mac, engine->vlan);
+	if ((wire == PLX_WIRE_VLAN && PLX_MUTANT(VLAN_NOT_LOOKED_AT)) ||
+	    (wire == PLX_WIRE_STATION && PLX_MUTANT(STATION_NOT_LOOKED_AT)))
+		wire = PLX_WIRE_OK;
 	if (plx_likely(wire == PLX_WIRE_OK))
 		wire = plx_frame_decode(bytes, len, trust, &frame);
 	/* There are groups for ARP and neighbour discovery only. */
@@ -178,12 +189,14 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		return;
 	}
 	if (plx_unlikely(qp->ud != NULL)) {
-		pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
+		pkt.ce = is_marked(plx_frame_ecn(&frame));
 		if (is_to_us(engine, &frame))
 			ud_receive(engine, qp, &pkt, bytes + frame.ip_at, frame.ip_bytes);
 		return;
 	}
 	verdict = plx_rc_admit(qp->rc, &frame, &pkt);
+	if (verdict == PLX_VERDICT_ADDRESS && PLX_MUTANT(ADDRESS_NOT_LOOKED_AT))
+		verdict = PLX_VERDICT_ACCEPT;
 	if (plx_unlikely(verdict != PLX_VERDICT_ACCEPT)) {
 		plx_count(&engine->counters.denied[verdict], 1);
 		return;
@@ -192,7 +205,7 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		plx_count(&engine->counters.rx_icrc, 1);
 		return;
 	}
-	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
+	pkt.ce = is_marked(plx_frame_ecn(&frame));
 	rqueue_feed(qp->recv);
 	judge(engine, qp, &pkt);
 }
@@ -241,14 +254,14 @@ receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 			 !icrc_right(engine, ip, ip_bytes)))
 		return false;
 	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
-	pkt.ce = (ip[1] & 3) == PLX_ECN_CE;
+	pkt.ce = is_marked(ip[1] & 3);
 	rqueue_feed(qp->recv);
 	if (!pkt.ce && receive_only(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||
 			 plx_rc_admit_peer(qp->rc, &pkt) != PLX_VERDICT_ACCEPT))
 		return false;
-	pkt.ce = (ip[1] & 3) == PLX_ECN_CE;
+	pkt.ce = is_marked(ip[1] & 3);
 	judge(engine, qp, &pkt);
 	return true;
 }

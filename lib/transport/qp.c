@@ -404,7 +404,8 @@ static PLX_COLD void
 on_mark(struct plx_rc *qp, uint64_t now)
 {
 	plx_count(&qp->counters.ce_marks, 1);
-	if (!qp->cc->on_ce(qp->cc_state, now) || now < qp->resp.cnp_from)
+	if (!qp->cc->on_ce(qp->cc_state, now) ||
+	    (now < qp->resp.cnp_from && !PLX_MUTANT(CNP_UNBOUNDED)) || PLX_MUTANT(CNP_NEVER))
 		return;
 	qp->resp.cnp_owed = true;
 	qp->resp.cnp_from = now + PLX_CNP_INTERVAL_NS;
@@ -423,7 +424,7 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 		qp->cc->on_cnp(qp->cc_state, now);
 		return PLX_VERDICT_CNP;
 	}
-	if (plx_unlikely(pkt->ce))
+	if (plx_unlikely(pkt->ce || PLX_MUTANT(CNP_UNASKED)))
 		on_mark(qp, now);
 	if (plx_opcode_has(op, PLX_OPF_REQUEST))
 		return responder_on_packet(qp, pkt, out);

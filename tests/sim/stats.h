@@ -57,6 +57,7 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(marks, "congestion marks")                           \
 	X(cnps, "congestion notifications")                    \
 	X(strays, "stray packets")                             \
+	X(strangers, "frames of strangers and friends")        \
 	X(kills, "QPs killed on purpose")                      \
 	X(crashes, "crashes of a station")                     \
 	X(refused, "posts refused because the queue was full") \

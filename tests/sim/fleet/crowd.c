@@ -166,7 +166,6 @@ crowd_takes(struct host *host, struct rte_mbuf **packets, uint16_t n)
 
 	while (taken < most && !is_full(host, rte_pktmbuf_mtod(packets[taken], uint8_t *)))
 		taken++;
-	host->took_less |= taken < n;
 	return taken;
 }
 
@@ -227,14 +226,9 @@ judge(const struct end *end)
 void
 crowd_check(struct host *host)
 {
-	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
 	struct fleet *fleet = host->fleet;
 	uint32_t ready = 0, ahead = 0;
 
-	if (!host->took_less && c->tx_no_buffer == host->no_buffer)
-		host->free_cycles++;
-	host->took_less = false;
-	host->no_buffer = c->tx_no_buffer;
 	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
 		const struct end *end = &fleet->conn[i / 2].end[i % 2];
 

@@ -19,13 +19,14 @@ enum fleet_limit {
 	FLEET_CONNS_MAX = 128,
 	FLEET_CONNS_USUAL = 64, /* unless it is a crowd */
 	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
-	FLEET_CQS_MAX = 5,     /* of one host */
-	FLEET_RX_ROOM = 1024,  /* frames that wait at a port; a power of two */
-	FLEET_WORDS = 4,       /* an end's, for the peer's atomics */
-	FLEET_BATCH = 8,       /* requests posted at once */
-	FLEET_OLD_FRAMES = 16, /* kept to come back much later */
-	FLEET_TROUBLES = 200,  /* of one host in one run */
-	FLEET_GRACE = 257,     /* cycles for which a timer may wait for packets after a pause */
+	FLEET_CQS_MAX = 5,        /* of one host */
+	FLEET_RX_ROOM = 1024,     /* frames that wait at a port; a power of two */
+	FLEET_WORDS = 4,          /* an end's, for the peer's atomics */
+	FLEET_BATCH = 8,          /* requests posted at once */
+	FLEET_OLD_FRAMES = 16,    /* kept to come back much later */
+	FLEET_TROUBLES = 200,     /* of one host in one run */
+	FLEET_NOTICE_CYCLES = 64, /* of a free port, in which a mark is answered */
+	FLEET_GRACE = 257,        /* cycles for which a timer may wait for packets after a pause */
 };
 
 /* ---- memory: arena.c ------------------------------------------------------------------------ */
@@ -63,6 +64,24 @@ struct cq {
 	uint32_t kinds; /* armed while asleep */
 	uint64_t told;  /* entries produced when it was last told */
 	uint64_t delay_ns;
+};
+
+/* ---- strangers: stranger.c ------------------------------------------------------------------ */
+
+enum stranger_fault {
+	STRANGER_VLAN,
+	STRANGER_STATION,
+	STRANGER_ADDRESS, /* of a datagram: its destination */
+	STRANGER_PATH,    /* of a connection: source or destination */
+	STRANGER_FAULTS,
+};
+
+/* A queue pair for datagrams, which everybody may send to. */
+struct ear {
+	struct plx_qpair *qp; /* NULL: none */
+	struct plx_cqueue *queue;
+	struct arena cells;
+	uint64_t friends, heard; /* datagrams that it was sent, and has received */
 };
 
 /* ---- hosts: host.c, port.c, trouble.c ------------------------------------------------------- */
@@ -117,12 +136,18 @@ struct host {
 	uint64_t judged; /* packets that queue pairs which are gone have judged */
 	uint64_t reaped, stale;
 
-	/* a crowd's */
-	uint32_t take;        /* packets that the port takes at once; 0: all */
-	bool took_less;       /* ... than it was given, since the last poll */
+	struct ear ear;
+	struct plx_prng stranger_prng;
+	uint32_t strange[STRANGER_FAULTS];       /* frames of the last RX burst */
+	uint64_t stranger_base[STRANGER_FAULTS]; /* what the engine had counted before it */
+
+	bool took_less;       /* the port, than it was given, since the last poll */
 	uint64_t free_cycles; /* in which the port took all, and buffers were there */
-	uint64_t bulk;        /* requests and READ responses that have left */
 	uint64_t no_buffer;
+
+	/* a crowd's */
+	uint32_t take; /* packets that the port takes at once; 0: all */
+	uint64_t bulk; /* requests and READ responses that have left */
 };
 
 /* ---- connections: conn.c, work.c ------------------------------------------------------------ */
@@ -174,6 +199,9 @@ struct end {
 	/* what its packets show */
 	uint64_t psn_post, psn_seen; /* absolute: of the next ask; of the next new packet */
 	uint32_t ask_seen;
+	uint64_t notices_due;  /* CNPs that marks have earned and that have not left */
+	uint64_t marked_cycle; /* the host's free cycles at its first mark */
+	uint64_t notice_from;  /* by the host's clock: a mark earns another from then on */
 	bool blind;            /* the engine gave up packets: some were never seen */
 	uint64_t psn_acked;    /* every PSN of the peer's before it has been acknowledged */
 	uint64_t *message_end; /* [messages] one past the last PSN of each of our messages */
@@ -214,13 +242,15 @@ struct fleet {
 	struct world world; /* first: trace, heap, links, weather */
 	uint32_t host_count, conn_count;
 	uint32_t frame_max, mtu_max;
-	bool rough;  /* the weather alone may exhaust a retry count */
-	bool moving; /* hosts move to other MACs */
-	bool gentle; /* nothing is wrong but that each host moves once */
-	bool abrupt; /* queue pairs are destroyed as they are */
-	bool crowd;  /* many have much to send, and peers answer at once */
-	bool bells;  /* ... and more doorbells ring than a cycle serves */
-	bool floods; /* a core that was away finds a port full of junk */
+	bool rough;         /* the weather alone may exhaust a retry count */
+	bool moving;        /* hosts move to other MACs */
+	bool gentle;        /* nothing is wrong but that each host moves once */
+	bool abrupt;        /* queue pairs are destroyed as they are */
+	bool crowd;         /* many have much to send, and peers answer at once */
+	bool bells;         /* ... and more doorbells ring than a cycle serves */
+	uint16_t vlan;      /* of all hosts; 0: none */
+	uint32_t strangers; /* percent of the frames before which one may stand */
+	bool floods;        /* a core that was away finds a port full of junk */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
 	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
@@ -261,8 +291,22 @@ void port_drop_all(struct host *host);
 void port_announce(struct host *host, bool surely);
 void port_ghost(struct host *host); /* something old, or nobody's, arrives */
 
-/* wire.c: what leaves a host */
+bool port_is_net(const uint8_t *bytes, size_t len); /* ARP, neighbour discovery or ICMPv6 */
+int port_tag(const struct host *host);
+struct rte_mbuf *port_wrap_tagged(struct host *host, const uint8_t *bytes, uint32_t len, int tag,
+				  bool strips);
+
+/* wire.c: what leaves a host, and what it is handed */
 void wire_judge(struct host *host, const uint8_t *bytes, size_t len);
+void wire_heard(struct host *host, const struct packet *packet);
+
+/* stranger.c */
+void stranger_draw(struct fleet *fleet);
+void stranger_settle(struct host *host);
+struct rte_mbuf *stranger_before(struct host *host, const struct packet *packet);
+void ear_create(struct host *host);
+void ear_listen(struct host *host);
+void ear_destroy(struct host *host);
 
 /* host.c */
 void host_create(struct fleet *fleet, uint32_t index);
@@ -284,7 +328,6 @@ void trouble_start(struct host *host);
 void trouble_on_event(struct host *host);
 void trouble_on_relief(struct host *host);
 void trouble_ends(struct host *host);
-bool trouble_lets_send(const struct host *host);
 
 /* reap.c */
 void cq_create(struct host *host, uint32_t index);

@@ -33,6 +33,7 @@ make_net(struct host *host)
 	uint8_t bits = host->ip.version == 4 ? 24 : 64;
 
 	config.secret = secret_of(host);
+	config.vlan = host->fleet->vlan;
 	memcpy(config.mac, host->port.caps.mac, sizeof(config.mac));
 	config.address[0] = (struct plx_net_address){.ip = host->ip, .prefix_bits = bits};
 	host->net = plx_net_init(aligned(plx_net_bytes(&config)), &config);
@@ -115,11 +116,12 @@ host_create(struct fleet *fleet, uint32_t index)
 	config.mem = host->mem;
 	config.net = host->net;
 	config.pool = host->pool;
-	config.qps = host->qps_max;
+	config.qps = host->qps_max + (host->fleet->strangers > 0); /* and an ear */
 	config.secret = secret_of(host);
 	config.inline_mode = host->inline_mode;
 	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
 		 why.text);
+	ear_create(host);
 	make_srq(host);
 	host->cq_count = (uint32_t)draw_between(&host->prng, 1, FLEET_CQS_MAX);
 	for (uint32_t i = 0; i < host->cq_count; i++)
@@ -290,11 +292,23 @@ host_notices(struct host *host)
 	}
 }
 
+static void
+count_free_cycle(struct host *host)
+{
+	uint64_t no_buffer = plx_engine_counters(host->engine)->tx_no_buffer;
+
+	host->free_cycles += !host->took_less && no_buffer == host->no_buffer;
+	host->took_less = false;
+	host->no_buffer = no_buffer;
+}
+
 /* What the application sees when the engine has had its turn. */
 void
 host_after_poll(struct host *host)
 {
+	count_free_cycle(host);
 	host_notices(host);
+	ear_listen(host);
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_look(&host->cqs[i]);
 	check_threshold(host);
@@ -444,6 +458,8 @@ host_destroy(struct host *host)
 		arena_check(host->fleet, &host->shared);
 		arena_destroy(host, &host->shared);
 	}
+	stranger_settle(host);
+	ear_destroy(host);
 	check_counters(host);
 	collect(host);
 	plx_engine_destroy(host->engine);

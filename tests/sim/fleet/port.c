@@ -9,6 +9,11 @@
 
 #include "fleet.h"
 
+enum {
+	TAG_AT = 12, /* behind the addresses of Ethernet */
+	FRAME_ROOM = 8192,
+};
+
 /* Bytes of a received buffer, freed with it: who reads past them or afterwards is found out. */
 struct piece {
 	struct rte_mbuf_ext_shared_info shared;
@@ -34,8 +39,8 @@ nd_option_at(const uint8_t *bytes, size_t len)
 	return nd && bytes[78] >= 1 && bytes[78] <= 2 && bytes[79] == 1 ? 80 : 0;
 }
 
-static bool
-is_net(const uint8_t *bytes, size_t len)
+bool
+port_is_net(const uint8_t *bytes, size_t len)
 {
 	return is_arp(bytes, len) ||
 	       (len >= 55 && bytes[12] == 0x86 && bytes[13] == 0xdd && bytes[20] == 58);
@@ -93,6 +98,31 @@ piece_free(void *addr, void *opaque)
 	free(piece);
 }
 
+/* The tag that the port's frames have outside of the simulated switch, which has none itself;
+ * negative: none. */
+int
+port_tag(const struct host *host)
+{
+	return host->fleet->vlan != 0 ? host->fleet->vlan : -1;
+}
+
+/* Returns: bytes of the frame with its tag */
+static uint32_t
+insert_tag(uint8_t *out, const uint8_t *bytes, uint32_t len, int tag)
+{
+	const uint8_t header[PLX_VLAN_BYTES] = {0x81, 0, (uint8_t)(tag >> 8), (uint8_t)tag};
+	uint32_t before = len < TAG_AT ? len : TAG_AT;
+
+	memcpy(out, bytes, before);
+	if (tag < 0) {
+		memcpy(out + before, bytes + before, len - before);
+		return len;
+	}
+	memcpy(out + before, header, sizeof(header));
+	memcpy(out + before + sizeof(header), bytes + before, len - before);
+	return len + (uint32_t)sizeof(header);
+}
+
 static struct rte_mbuf *
 wrap(struct host *host, const uint8_t *bytes, uint16_t len)
 {
@@ -119,19 +149,19 @@ wrap(struct host *host, const uint8_t *bytes, uint16_t len)
 
 /* One frame in one to three buffers; NULL: there are not enough. */
 static struct rte_mbuf *
-buffers_of(struct host *host, const struct packet *packet)
+buffers_of(struct host *host, const uint8_t *bytes, uint32_t all)
 {
-	uint32_t parts = packet->len < 16 || draw_percent(&host->prng, 90)
+	uint32_t parts = all < 16 || draw_percent(&host->prng, 90)
 				 ? 1
 				 : (uint32_t)draw_between(&host->prng, 2, 3);
 	struct rte_mbuf *head = NULL;
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < parts; i++) {
-		uint32_t rest = packet->len - at;
+		uint32_t rest = all - at;
 		uint32_t len =
 			i + 1 == parts ? rest : (uint32_t)draw_between(&host->prng, 1, rest / 2);
-		struct rte_mbuf *m = wrap(host, packet->bytes + at, (uint16_t)len);
+		struct rte_mbuf *m = wrap(host, bytes + at, (uint16_t)len);
 
 		if (m == NULL || (head != NULL && rte_pktmbuf_chain(head, m) != 0)) {
 			rte_pktmbuf_free(head);
@@ -142,6 +172,50 @@ buffers_of(struct host *host, const struct packet *packet)
 		at += len;
 	}
 	return head;
+}
+
+static void
+strip(struct rte_mbuf *m, int tag)
+{
+	m->ol_flags |= RTE_MBUF_F_RX_VLAN_STRIPPED;
+	m->vlan_tci = (uint16_t)tag;
+}
+
+/* One frame with a tag, or with what the device has taken off beside it; NULL: no buffer. */
+struct rte_mbuf *
+port_wrap_tagged(struct host *host, const uint8_t *bytes, uint32_t len, int tag, bool strips)
+{
+	uint8_t whole[FRAME_ROOM];
+	struct rte_mbuf *m;
+
+	strips = strips && tag >= 0;
+	len = insert_tag(whole, bytes, len, strips ? -1 : tag);
+	m = wrap(host, whole, (uint16_t)len);
+	if (m != NULL && strips)
+		strip(m, tag);
+	return m;
+}
+
+/* A frame of the link, as the engine gets it; NULL: there are not enough buffers. */
+static struct rte_mbuf *
+receive(struct host *host, const struct packet *packet)
+{
+	int tag = port_tag(host);
+	bool strips = tag >= 0 && draw_percent(&host->stranger_prng, 10);
+	uint8_t whole[FRAME_ROOM];
+	uint32_t len = insert_tag(whole, packet->bytes, packet->len, strips ? -1 : tag);
+	struct rte_mbuf *m = buffers_of(host, whole, len);
+
+	if (m != NULL && strips)
+		strip(m, tag);
+	return m;
+}
+
+static void
+count_rx(struct host *host, const struct rte_mbuf *m)
+{
+	host->rx_handed++;
+	host->rx_bytes += m->pkt_len;
 }
 
 static void
@@ -162,8 +236,7 @@ fill_up(struct host *host, struct rte_mbuf **packets, uint16_t got, uint16_t n)
 		packets[got] = wrap(host, junk, sizeof(junk));
 		if (packets[got] == NULL)
 			break;
-		host->rx_handed++;
-		host->rx_bytes += sizeof(junk);
+		count_rx(host, packets[got]);
 	}
 	return got;
 }
@@ -174,20 +247,25 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	struct host *host = (struct host *)port;
 	uint16_t got = 0;
 
+	stranger_settle(host);
 	while (got < n && host->rx_count > 0) {
 		struct packet *packet = host->rx[host->rx_first++ % FLEET_RX_ROOM];
 
 		host->rx_count--;
 		rename_target(host, packet->bytes, packet->len);
-		packets[got] = buffers_of(host, packet);
+		if (got + 1 < n)
+			packets[got] = stranger_before(host, packet);
+		if (got + 1 < n && packets[got] != NULL)
+			count_rx(host, packets[got++]);
+		packets[got] = receive(host, packet);
 		if (packets[got] == NULL) {
 			lose(host, packet);
 			continue;
 		}
 		if (host->fleet->crowd)
 			crowd_heard(host, packet->bytes, packet->len);
-		host->rx_handed++;
-		host->rx_bytes += packet->len;
+		wire_heard(host, packet);
+		count_rx(host, packets[got]);
 		host->bad_handed += packet->damage == DAMAGE_BAD;
 		link_release(&host->fleet->world, packet);
 		got++;
@@ -198,7 +276,7 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 void
 port_arrive(struct host *host, struct packet *packet)
 {
-	bool net = is_net(packet->bytes, packet->len);
+	bool net = port_is_net(packet->bytes, packet->len);
 	struct fleet *fleet = host->fleet;
 
 	link_landed(&fleet->world, packet);
@@ -264,7 +342,7 @@ carry(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 
 	PLX_ASSERT(copy != NULL);
 	memcpy(copy, bytes, len);
-	if (!is_net(bytes, len)) {
+	if (!port_is_net(bytes, len)) {
 		remember(host, to, bytes, len);
 		forge(host, to, bytes, len);
 	}
@@ -278,7 +356,7 @@ forward(struct host *host, const uint8_t *bytes, size_t len)
 	struct fleet *fleet = host->fleet;
 	bool carried = false;
 
-	if (fleet->world.now < host->mute_until && is_net(bytes, len)) {
+	if (fleet->world.now < host->mute_until && port_is_net(bytes, len)) {
 		fleet->world.stats.drops++;
 		return;
 	}
@@ -293,11 +371,29 @@ forward(struct host *host, const uint8_t *bytes, size_t len)
 	fleet->world.stats.drops += !carried;
 }
 
+/* What leaves has the tag of its VLAN, if it is in one. Returns: bytes without it */
+static size_t
+remove_tag(const struct host *host, uint8_t *bytes, size_t len)
+{
+	int tag = port_tag(host);
+	bool is_tagged =
+		len >= TAG_AT + PLX_VLAN_BYTES && bytes[TAG_AT] == 0x81 && bytes[TAG_AT + 1] == 0;
+
+	sim_must(&host->fleet->world,
+		 is_tagged == (tag >= 0) &&
+			 (tag < 0 || (bytes[TAG_AT + 2] << 8 | bytes[TAG_AT + 3]) == tag),
+		 "S1", "a frame leaves with another tag than that of VLAN %u", host->fleet->vlan);
+	if (tag < 0)
+		return len;
+	memmove(bytes + TAG_AT, bytes + TAG_AT + PLX_VLAN_BYTES, len - TAG_AT - PLX_VLAN_BYTES);
+	return len - PLX_VLAN_BYTES;
+}
+
 static void
 send_one(struct host *host, struct rte_mbuf *m)
 {
 	size_t len = rte_pktmbuf_pkt_len(m);
-	uint8_t bytes[8192];
+	uint8_t bytes[FRAME_ROOM];
 
 	sim_must(&host->fleet->world, len <= host->port.caps.frame_max, "I13",
 		 "a frame of %zu bytes, the port carries %u", len, host->port.caps.frame_max);
@@ -305,6 +401,7 @@ send_one(struct host *host, struct rte_mbuf *m)
 	host->tx_taken++;
 	host->tx_bytes += len;
 	rte_pktmbuf_free(m);
+	len = remove_tag(host, bytes, len);
 	wire_judge(host, bytes, len);
 	rename_sender(host, bytes, len);
 	forward(host, bytes, len);
@@ -314,6 +411,7 @@ static uint16_t
 port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
 	struct host *host = (struct host *)port;
+	uint16_t given = n;
 
 	if (host->fleet->world.now < host->refuse_until)
 		n = 0;
@@ -321,6 +419,7 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 		n = (uint16_t)draw_between(&host->prng, 0, n);
 	if (host->fleet->crowd)
 		n = crowd_takes(host, packets, n);
+	host->took_less |= n < given;
 	for (uint16_t i = 0; i < n; i++)
 		send_one(host, packets[i]);
 	return n;

@@ -37,6 +37,17 @@ lay_cables(struct fleet *fleet)
 	world->config.pairs = cable;
 }
 
+/* Two of five fleets have switches that mark congestion, by a stream of their own. */
+static void
+draw_marks(struct fleet *fleet)
+{
+	struct plx_prng prng = draw_stream(fleet->world.seed, 'm', 0, 0);
+
+	if (fleet->world.config.profile != SIM_PROFILE_clean && !fleet->crowd &&
+	    draw_percent(&prng, 40))
+		fleet->world.config.weather.ce_ppm = (uint32_t)draw_log(&prng, 1000, 500000);
+}
+
 static void
 draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 {
@@ -64,6 +75,8 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 	config->weather.stray_ppm = 0; /* port_ghost() makes them */
 	crowd_draw(fleet);
 	trouble_draw(fleet);
+	stranger_draw(fleet);
+	draw_marks(fleet);
 }
 
 static void
@@ -316,6 +329,7 @@ empty_queues(struct fleet *fleet)
 		for (int turn = 0; turn < 200; turn++) {
 			fleet_clock(host);
 			plx_engine_poll(host->engine, clock_local(host->station));
+			ear_listen(host);
 			for (uint32_t q = 0; q < host->cq_count; q++)
 				cq_drain(&host->cqs[q]);
 		}

@@ -170,14 +170,6 @@ trouble_on_event(struct host *host)
 		  SIM_EV_TROUBLE, host);
 }
 
-/* Does the port take whatever it is given now, and has the engine buffers for it? */
-bool
-trouble_lets_send(const struct host *host)
-{
-	return host->fleet->world.now >= host->refuse_until && !host->stingy &&
-	       host->hog_count == 0;
-}
-
 /* Buffers come back; a host that has moved tells. */
 void
 trouble_on_relief(struct host *host)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Owns what is asked of every frame that leaves a host: that it is whole, that new requests follow
- * each other without a gap, and that no request leaves before the ACK of what caused it (decision
- * 3). It never changes a frame. Start with wire_judge().
+ * each other without a gap, that no request leaves before the ACK of what caused it (decision
+ * 3), that notifications are earned by marks. It never changes a frame. Start with wire_judge().
  */
 #include <stdlib.h>
 
@@ -112,6 +112,11 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 
 	if (end != NULL && plx_engine_counters(host->engine)->tx_dropped > 0)
 		end->blind = true;
+	if (end != NULL && kind == PLX_OP_CNP && !world->evil) {
+		sim_must(world, end->notices_due > 0, "I11",
+			 "end %u sends a congestion notification that no mark has earned", end->id);
+		end->notices_due--;
+	}
 	/* A queue pair that is gone may have left packets in the engine. */
 	if (end == NULL || end->blind || world->evil || kind == PLX_OP_CNP)
 		return;
@@ -126,6 +131,42 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 		 psn - end->psn_seen);
 	if (psn == end->psn_seen)
 		new_request(end, pkt);
+}
+
+/* A frame with a mark is handed to the engine: it earns its queue pair a CNP, unless another has in
+ * the last 50 us. By the host's clock these are the most that there may be, also when the engine's
+ * own time stands still meanwhile. */
+void
+wire_heard(struct host *host, const struct packet *packet)
+{
+	const uint8_t *ip = packet->bytes + PLX_ETH_BYTES;
+	uint64_t now = clock_local(host->station);
+	struct plx_frame frame;
+	struct plx_pkt pkt;
+
+	/* A quick look: nearly none has one. */
+	if (packet->len < PLX_ETH_BYTES + PLX_IPV4_BYTES ||
+	    ((ip[0] >> 4 == 4 ? ip[1] : ip[1] >> 4) & 3) != PLX_ECN_CE)
+		return;
+	if (plx_frame_decode(packet->bytes, packet->len, 0, &frame) != PLX_WIRE_OK ||
+	    plx_frame_ecn(&frame) != PLX_ECN_CE ||
+	    plx_pkt_decode(packet->bytes + frame.udp_at + PLX_UDP_BYTES,
+			   (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt) != PLX_WIRE_OK)
+		return;
+	for (uint32_t i = 0; i < 2 * host->fleet->conn_count; i++) {
+		struct end *end = &host->fleet->conn[i / 2].end[i % 2];
+
+		if (end->qp == NULL || end->host != host || end->qpn != pkt.dest_qpn)
+			continue;
+		/* Those before it were refused, or come from before the queue pair could receive.
+		 */
+		if (plx_qpair_counters(end->qp)->ce_marks == 0)
+			end->marked_cycle = host->free_cycles;
+		if (now < end->notice_from)
+			continue;
+		end->notices_due++;
+		end->notice_from = now + 50 * PLX_USEC;
+	}
 }
 
 void

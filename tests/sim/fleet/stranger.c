@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns strangers: frames that are whole, but of another VLAN, for another station or from or to
+ * another address, on every way into an engine: connections, datagrams, queue pair 1, neighbour
+ * resolution. Each is dropped and counted by its reason, and changes nothing else (S1). It also
+ * owns a host's ear: a queue pair for datagrams, which hears its friends and nobody else.
+ * It never changes a frame that is on its way. Start with stranger_before().
+ */
+#include "fleet.h"
+#include "plx_mad.h"
+
+enum {
+	EAR_DEPTH = 64,
+	EAR_CELLS = 32,   /* receives */
+	EAR_FRIENDS = 16, /* datagrams that it has not heard, at most */
+	EAR_BYTES = 256,
+	MAC_BYTES = 6,
+	DATAGRAM_BYTES = 64, /* payload */
+	MAD_BYTES = 256,     /* of queue pair 1 */
+	FRAME_ROOM = 8192,
+};
+
+static const uint32_t ear_qkey = 0x22222222;
+
+/* ---- birth ---------------------------------------------------------------------------------- */
+
+/* Half of the fleets in which something may go wrong, and three of ten of these in a VLAN, by a
+ * stream of their own: what else a seed means stays what it was. */
+void
+stranger_draw(struct fleet *fleet)
+{
+	struct plx_prng prng = draw_stream(fleet->world.seed, 's', 0, 0);
+
+	if (fleet->crowd || fleet->world.config.profile == SIM_PROFILE_clean ||
+	    !draw_percent(&prng, 50))
+		return;
+	fleet->strangers = (uint32_t)draw_between(&prng, 1, 8);
+	if (draw_percent(&prng, 30))
+		fleet->vlan = (uint16_t)draw_between(&prng, 1, PLX_VLAN_MAX);
+}
+
+static void
+ear_becomes(struct host *host, enum plx_qp_state to)
+{
+	const struct plx_rc_attr attr = {.mtu = 256, .pkey = PLX_PKEY_DEFAULT};
+
+	host_call(host);
+	sim_must(&host->fleet->world,
+		 plx_qpair_modify(host->ear.qp, to, to == PLX_QP_INIT ? NULL : &attr, NULL) ==
+			 PLX_OK,
+		 "I9", "the ear of host %u cannot become %s", host->index, plx_qp_state_name(to));
+}
+
+static void
+post_ear(struct host *host, uint32_t cell)
+{
+	struct ear *ear = &host->ear;
+	struct plx_sge sge = {arena_va(&ear->cells, cell), EAR_BYTES, ear->cells.key};
+	struct plx_recv_wr wr = {.wr_id = cell, .sge = &sge, .sges = 1};
+
+	arena_expect(&ear->cells, cell, NULL, EAR_BYTES);
+	sim_must(&host->fleet->world, plx_qpair_post_recv(ear->qp, &wr, 1, NULL) == 1, "I14",
+		 "the ear of host %u takes fewer than %u receives", host->index, EAR_CELLS);
+}
+
+void
+ear_create(struct host *host)
+{
+	const struct plx_cqueue_config cq = {.depth = EAR_DEPTH};
+	struct ear *ear = &host->ear;
+	struct plx_qpair_config config = {.type = PLX_QP_UD,
+					  .domain = host->domain,
+					  .caps = {.sq_depth = 1, .sq_sges = 1},
+					  .rq_depth = EAR_DEPTH,
+					  .rq_sges = 1,
+					  .qkey = ear_qkey,
+					  .context = UINT64_MAX};
+	uint32_t cell;
+
+	host->stranger_prng = draw_stream(host->fleet->world.seed, 's', 1, host->index);
+	if (host->fleet->strangers == 0)
+		return;
+	arena_create(host, &ear->cells, &host->stranger_prng, EAR_CELLS, EAR_BYTES,
+		     PLX_ACCESS_LOCAL_WRITE);
+	host_call(host);
+	PLX_ASSERT(plx_cqueue_create(host->engine, &cq, &ear->queue) == PLX_OK);
+	config.send_cq = config.recv_cq = ear->queue;
+	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
+	host_call(host);
+	PLX_ASSERT(plx_qpair_create(host->engine, &config, &ear->qp) == PLX_OK);
+	for (enum plx_qp_state to = PLX_QP_INIT; to <= PLX_QP_RTS; to++)
+		ear_becomes(host, to);
+	while (arena_take(&ear->cells, &cell))
+		post_ear(host, cell);
+}
+
+/* ---- what an engine says of them ------------------------------------------------------------- */
+
+static uint64_t
+counted(const struct host *host, enum stranger_fault fault)
+{
+	const struct plx_engine_counters *c = plx_engine_counters(host->engine);
+	uint64_t sum = c->rx_no_qp;
+
+	switch (fault) {
+	case STRANGER_VLAN:
+		return c->refused[PLX_WIRE_VLAN];
+	case STRANGER_STATION:
+		return c->refused[PLX_WIRE_STATION];
+	case STRANGER_ADDRESS:
+		return c->refused[PLX_WIRE_DESTINATION];
+	case STRANGER_PATH: /* or its queue pair is gone, or does not receive */
+		for (int i = 0; i < PLX_VERDICT_COUNT; i++)
+			sum += c->denied[i];
+		return sum;
+	case STRANGER_FAULTS:
+		break;
+	}
+	return 0;
+}
+
+/* The engine has looked at all that it was handed. */
+void
+stranger_settle(struct host *host)
+{
+	static const char *const what[STRANGER_FAULTS] = {
+		[STRANGER_VLAN] = "of another VLAN",
+		[STRANGER_STATION] = "for another MAC",
+		[STRANGER_ADDRESS] = "for another IP address",
+		[STRANGER_PATH] = "of a connection between other addresses",
+	};
+
+	for (enum stranger_fault fault = 0; fault < STRANGER_FAULTS; fault++) {
+		uint64_t now = counted(host, fault);
+
+		sim_must(&host->fleet->world,
+			 now >= host->stranger_base[fault] + host->strange[fault], "S1",
+			 "host %u was handed %u frames %s, and counts %" PRIu64, host->index,
+			 host->strange[fault], what[fault], now - host->stranger_base[fault]);
+		host->stranger_base[fault] = now;
+		host->strange[fault] = 0;
+	}
+}
+
+/* An ear hears its friends. */
+void
+ear_listen(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+	struct ear *ear = &host->ear;
+	struct plx_wc wc;
+
+	while (ear->qp != NULL && plx_cqueue_poll(ear->queue, &wc, 1) == 1) {
+		host->reaped++;
+		sim_must(world, wc.status == PLX_WC_SUCCESS, "S1", "the ear of host %u: %s",
+			 host->index, plx_wc_text((enum plx_wc_status)wc.status));
+		sim_must(world, ++ear->heard <= ear->friends, "S1",
+			 "the ear of host %u hears %" PRIu64
+			 " datagrams, friends have sent %" PRIu64,
+			 host->index, ear->heard, ear->friends);
+		post_ear(host, (uint32_t)wc.wr_id);
+	}
+}
+
+void
+ear_destroy(struct host *host)
+{
+	struct world *world = &host->fleet->world;
+	struct ear *ear = &host->ear;
+	const struct plx_rc_counters *c;
+
+	if (ear->qp == NULL)
+		return;
+	ear_listen(host);
+	sim_must(world, ear->heard == ear->friends, "S1",
+		 "the ear of host %u has heard %" PRIu64 " datagrams of %" PRIu64, host->index,
+		 ear->heard, ear->friends);
+	c = plx_qpair_counters(ear->qp);
+	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
+		host->judged += c->verdict[i];
+	host_call(host);
+	PLX_ASSERT(plx_qpair_destroy(ear->qp) == PLX_OK);
+	plx_domain_unhold(host->mem, host->domain);
+	PLX_ASSERT(plx_cqueue_destroy(ear->queue) == PLX_OK);
+	arena_destroy(host, &ear->cells);
+	ear->qp = NULL;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+struct frame {
+	uint8_t bytes[FRAME_ROOM];
+	uint32_t len;
+	int tag; /* its TCI; negative: it has none */
+};
+
+static void
+fix_icrc(struct frame *frame)
+{
+	size_t covered = frame->len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
+
+	plx_icrc_store(plx_icrc_isal(frame->bytes + PLX_ETH_BYTES, covered),
+		       frame->bytes + frame->len - PLX_ICRC_BYTES);
+}
+
+/* Another last byte of the source (behind it: destination) address. */
+static void
+move_address(struct frame *frame, bool is_destination)
+{
+	uint8_t *ip = frame->bytes + PLX_ETH_BYTES;
+	bool v4 = ip[0] >> 4 == 4;
+	size_t last = v4 ? 15 : 23;
+
+	if (is_destination)
+		last += v4 ? 4 : 16;
+	ip[last] ^= 0x40;
+	if (v4)
+		plx_frame_set_tos(ip, ip[1]); /* which sets the checksum right */
+	fix_icrc(frame);
+}
+
+/* A datagram of a neighbour for queue pair `qpn`, as it should be. */
+static void
+make_datagram(struct host *host, uint32_t qpn, struct frame *out)
+{
+	bool gsi = qpn == PLX_GSI_QPN;
+	const struct plx_pkt pkt = {.opcode = PLX_UD_SEND_ONLY,
+				    .pkey = PLX_PKEY_DEFAULT,
+				    .dest_qpn = qpn,
+				    .migreq = true,
+				    .deth = {.qkey = gsi ? PLX_GSI_QKEY : ear_qkey,
+					     .src_qpn = gsi ? PLX_GSI_QPN : 0x123456}};
+	const struct host *from = &host->fleet->host[(host->index + 1) % host->fleet->host_count];
+	struct plx_frame frame = {
+		.ip_version = host->ip.version, .udp_src = 50000, .udp_dst = PLX_ROCE_PORT};
+	uint32_t payload = gsi ? MAD_BYTES : DATAGRAM_BYTES;
+	struct plx_frame_template headers;
+	size_t at, bth;
+
+	memset(out->bytes, 0, FRAME_ROOM);
+	memcpy(frame.eth_dst, host->port.caps.mac, MAC_BYTES);
+	memcpy(frame.eth_src, from->outside, MAC_BYTES);
+	if (host->ip.version == 4) {
+		frame.v4.ttl = 64;
+		for (int i = 0; i < 4; i++) {
+			frame.v4.src = frame.v4.src << 8 | from->ip.v[i];
+			frame.v4.dst = frame.v4.dst << 8 | host->ip.v[i];
+		}
+	} else {
+		frame.v6.hop_limit = 64;
+		memcpy(frame.v6.src, from->ip.v, sizeof(frame.v6.src));
+		memcpy(frame.v6.dst, host->ip.v, sizeof(frame.v6.dst));
+	}
+	plx_frame_template_init(&headers, &frame);
+	bth = plx_pkt_encode(&pkt, out->bytes + headers.header_bytes);
+	at = plx_frame_template_write(&headers, bth + payload + PLX_ICRC_BYTES, out->bytes);
+	out->len = (uint32_t)(at + bth + payload + PLX_ICRC_BYTES);
+	fix_icrc(out);
+}
+
+static int
+strange_tag(struct host *host)
+{
+	uint16_t own = host->fleet->vlan;
+	int id;
+
+	if (own != 0 && draw_percent(&host->stranger_prng, 30))
+		return draw_percent(&host->stranger_prng, 50) ? -1 : 0x6000;
+	do
+		id = (int)draw_between(&host->stranger_prng, 1, PLX_VLAN_MAX + 1);
+	while (id == own);
+	return id;
+}
+
+static void
+spoil(struct host *host, struct frame *frame, enum stranger_fault fault)
+{
+	struct plx_prng *prng = &host->stranger_prng;
+
+	switch (fault) {
+	case STRANGER_VLAN:
+		frame->tag = strange_tag(host);
+		break;
+	case STRANGER_STATION: /* a bit of our MAC, but not that of groups */
+		memcpy(frame->bytes, host->port.caps.mac, MAC_BYTES);
+		frame->bytes[plx_prng_below(prng, MAC_BYTES)] ^=
+			(uint8_t)(2 << plx_prng_below(prng, 7));
+		break;
+	case STRANGER_ADDRESS:
+		move_address(frame, true);
+		break;
+	case STRANGER_PATH:
+		move_address(frame, draw_percent(prng, 50));
+		break;
+	case STRANGER_FAULTS:
+		break;
+	}
+}
+
+/* A copy of a frame that is handed next, which overtakes it with another payload. */
+static enum stranger_fault
+copy_strangely(struct host *host, const struct packet *packet, struct frame *out)
+{
+	bool net = port_is_net(packet->bytes, packet->len);
+
+	memcpy(out->bytes, packet->bytes, packet->len);
+	out->len = packet->len;
+	if (!(out->bytes[0] & 1)) /* it may go to where the host was */
+		memcpy(out->bytes, host->port.caps.mac, MAC_BYTES);
+	if (net)
+		return draw_percent(&host->stranger_prng, 50) ? STRANGER_VLAN : STRANGER_STATION;
+	out->bytes[out->len - PLX_ICRC_BYTES - 4] ^= 0x55;
+	fix_icrc(out);
+	switch (plx_prng_below(&host->stranger_prng, 3)) {
+	case 0:
+		return STRANGER_VLAN;
+	case 1:
+		return STRANGER_STATION;
+	default:
+		return STRANGER_PATH;
+	}
+}
+
+static struct rte_mbuf *
+hand(struct host *host, const struct frame *frame)
+{
+	bool strips = draw_percent(&host->stranger_prng, 20);
+
+	host->fleet->world.stats.strangers++;
+	return port_wrap_tagged(host, frame->bytes, frame->len, frame->tag, strips);
+}
+
+/* Nothing is wrong with it: only so is it known that the ear hears. */
+static struct rte_mbuf *
+befriend(struct host *host, struct frame *frame)
+{
+	struct rte_mbuf *m;
+
+	if (host->ear.friends - host->ear.heard >= EAR_FRIENDS)
+		return NULL;
+	make_datagram(host, plx_qpair_number(host->ear.qp), frame);
+	m = hand(host, frame);
+	host->ear.friends += m != NULL;
+	return m;
+}
+
+/* May stand in front of a frame that the engine is handed: a stranger, or a friend of the ear.
+ * Returns: NULL: nobody */
+struct rte_mbuf *
+stranger_before(struct host *host, const struct packet *packet)
+{
+	struct plx_prng *prng = &host->stranger_prng;
+	static struct frame frame;
+	enum stranger_fault fault = STRANGER_FAULTS;
+	struct rte_mbuf *m;
+
+	if (host->fleet->strangers == 0 || host->ear.qp == NULL ||
+	    !draw_percent(prng, host->fleet->strangers))
+		return NULL;
+	frame.tag = port_tag(host);
+	if (draw_percent(prng, 60)) {
+		if (packet->damage != DAMAGE_NONE)
+			return NULL;
+		fault = copy_strangely(host, packet, &frame);
+	} else if (draw_percent(prng, 10)) {
+		return befriend(host, &frame);
+	} else {
+		make_datagram(host,
+			      draw_percent(prng, 50) ? PLX_GSI_QPN : plx_qpair_number(host->ear.qp),
+			      &frame);
+		fault = (enum stranger_fault)plx_prng_below(prng, STRANGER_PATH);
+	}
+	spoil(host, &frame, fault);
+	m = hand(host, &frame);
+	host->strange[fault] += m != NULL;
+	return m;
+}
