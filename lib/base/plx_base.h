@@ -91,13 +91,14 @@ enum plx_mutant {
 	PLX_MUTANT_ANSWERS_PUSH_IN,       /* who is heard sends before those that wait */
 	PLX_MUTANT_DOORS_FROM_SLOT_0,     /* doorbells are always served from the first on */
 	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait as long as every RX burst is full */
-	PLX_MUTANT_CM_RTU_NOT_REPEATED,   /* a REP that comes again is not answered */
-	PLX_MUTANT_CM_READS_OF_ONE_SIDE,  /* as many READs as we wish, not as the peer takes */
-	PLX_MUTANT_CM_HALF_OPEN_LEAKS,    /* who never completes is counted for ever */
-	PLX_MUTANT_CM_DREQ_FOR_EVER,      /* a DREQ is sent until it is answered */
-	PLX_MUTANT_CM_REQ_TAKEN_TWICE,    /* a REQ that comes again is a new one */
-	PLX_MUTANT_CM_ID_COMES_AGAIN,     /* an id names another connection soon after */
-	PLX_MUTANT_CM_STRANGER_ENDS_IT,   /* a REQ with a queue pair in use ends the connection */
+	PLX_MUTANT_ABSENCE_CHARGED,     /* the time in which an engine was away has passed for it */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED, /* a REP that comes again is not answered */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE, /* as many READs as we wish, not as the peer takes */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,   /* who never completes is counted for ever */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,     /* a DREQ is sent until it is answered */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,   /* a REQ that comes again is a new one */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,    /* an id names another connection soon after */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,  /* a REQ with a queue pair in use ends the connection */
 	PLX_MUTANT_COUNT,
 };
 

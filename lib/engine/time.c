@@ -79,7 +79,7 @@ engine_jump(struct plx_engine *engine, uint64_t now)
 		plx_count(&engine->counters.stalls, 1);
 		plx_count(&engine->counters.stalled_ns, late);
 		remember_stall(engine, late);
-		passed -= late - LATE_NS;
+		passed -= PLX_MUTANT(ABSENCE_CHARGED) ? 0 : late - LATE_NS;
 	}
 	if (engine->grace_bursts == GRACE_BURSTS)
 		engine->grace_until = engine->now + passed + GRACE_NS;

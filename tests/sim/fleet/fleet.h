@@ -25,6 +25,7 @@ enum fleet_limit {
 	FLEET_BATCH = 8,          /* requests posted at once */
 	FLEET_OLD_FRAMES = 16,    /* kept to come back much later */
 	FLEET_TROUBLES = 200,     /* of one host in one run */
+	FLEET_DARK_MOST = 3,      /* times in one run that all cores are away */
 	FLEET_NOTICE_CYCLES = 64, /* of a free port, in which a mark is answered */
 	FLEET_GRACE = 257,        /* cycles for which a timer may wait for packets after a pause */
 };
@@ -100,7 +101,8 @@ struct host {
 	uint8_t outside[6]; /* the MAC that the others see; ours is port.caps.mac */
 	uint32_t moves;
 	uint64_t refuse_until, mute_until, stall_until, hog_until;
-	bool stingy; /* the port takes some of what it is given */
+	uint64_t glimpse_at; /* its core, which is away, has time for one cycle */
+	bool stingy;         /* the port takes some of what it is given */
 	uint32_t troubles;
 	uint64_t trouble_mean_ns;
 	struct rte_mbuf **hog; /* [hog_count] buffers that somebody else has */
@@ -200,7 +202,7 @@ struct end {
 	uint64_t psn_post, psn_seen; /* absolute: of the next ask; of the next new packet */
 	uint32_t ask_seen;
 	uint64_t notices_due;  /* CNPs that marks have earned and that have not left */
-	uint64_t marked_cycle; /* the host's free cycles at its first mark */
+	uint64_t marked_cycle; /* the host's free cycles at the first mark that it heard */
 	uint64_t notice_from;  /* by the host's clock: a mark earns another from then on */
 	bool blind;            /* the engine gave up packets: some were never seen */
 	uint64_t psn_acked;    /* every PSN of the peer's before it has been acknowledged */
@@ -250,7 +252,9 @@ struct fleet {
 	bool bells;         /* ... and more doorbells ring than a cycle serves */
 	uint16_t vlan;      /* of all hosts; 0: none */
 	uint32_t strangers; /* percent of the frames before which one may stand */
-	bool floods;        /* a core that was away finds a port full of junk */
+	bool busy; /* nothing is wrong but that all cores are away, and one has a cycle at times */
+	uint64_t dark_until;
+	bool floods; /* a core that was away finds a port full of junk */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
 	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
@@ -328,6 +332,7 @@ void trouble_start(struct host *host);
 void trouble_on_event(struct host *host);
 void trouble_on_relief(struct host *host);
 void trouble_ends(struct host *host);
+uint64_t trouble_glimpse(struct host *host);
 
 /* reap.c */
 void cq_create(struct host *host, uint32_t index);

@@ -366,6 +366,21 @@ next_poll(struct host *host, uint32_t done)
 	host_poll_by(host, now + 1 + (host->gap_ns << shift));
 }
 
+/* Its core is away, but for a cycle now and then, which nobody has asked for and which does not say
+ * when the next is wanted: a thread that spins, and is not let to. */
+static void
+glimpse(struct host *host)
+{
+	if (host->fleet->world.now >= host->glimpse_at) {
+		fleet_clock(host);
+		plx_engine_poll(host->engine, clock_local(host->station));
+		host_after_poll(host);
+		host->glimpse_at = trouble_glimpse(host);
+	}
+	host_poll_by(host,
+		     host->glimpse_at < host->stall_until ? host->glimpse_at : host->stall_until);
+}
+
 void
 host_on_poll(struct host *host, uint64_t at)
 {
@@ -376,7 +391,7 @@ host_on_poll(struct host *host, uint64_t at)
 		return;
 	host->poll_at = PLX_NEVER;
 	if (world->now < host->stall_until) {
-		host_poll_by(host, host->stall_until);
+		glimpse(host);
 		return;
 	}
 	host->polled_at = world->now;

@@ -136,6 +136,28 @@ step_clocks(struct fleet *fleet)
 		host_poll_by(&fleet->host[i], fleet->world.now + fleet->host[i].gap_ns);
 }
 
+/* While all cores are away no program has its turn. Returns: whether the event comes later */
+static bool
+is_dark(struct fleet *fleet, const struct sim_event *event)
+{
+	uint64_t later = fleet->dark_until + PLX_MSEC;
+	uint8_t kind = event->kind;
+
+	if (event->at >= fleet->dark_until ||
+	    !(kind == SIM_EV_REAP || kind == SIM_EV_APP || kind == SIM_EV_RECV ||
+	      kind == SIM_EV_RECV_SHARED || kind == SIM_EV_BIRTH || kind == SIM_EV_CLOSE))
+		return false;
+	if (kind == SIM_EV_CLOSE) {
+		struct conn *conn = event->what;
+
+		if (conn->close_at != event->at)
+			return true;
+		conn->close_at = later;
+	}
+	heap_push(&fleet->world, later, (enum sim_event_kind)kind, event->what);
+	return true;
+}
+
 static void
 dispatch(struct fleet *fleet, const struct sim_event *event)
 {
@@ -143,6 +165,8 @@ dispatch(struct fleet *fleet, const struct sim_event *event)
 
 	world->now = event->at;
 	world->stats.events++;
+	if (is_dark(fleet, event))
+		return;
 	switch ((enum sim_event_kind)event->kind) {
 	case SIM_EV_ARRIVE: {
 		struct packet *packet = event->what;

@@ -2,8 +2,8 @@
  *
  * Owns what goes wrong at a host and is not the weather's: a port that takes nothing, buffers that
  * somebody else has, neighbours that do not answer or move, a core that is away, a completion queue
- * that is resized; and a flood of junk that a core finds when it comes back. It never hurts a
- * packet. Start with trouble_on_event().
+ * that is resized, a flood of junk that a core finds when it comes back; and machines whose cores
+ * are all away (decision 25). It never hurts a packet. Start with trouble_on_event().
  */
 #include "fleet.h"
 
@@ -23,13 +23,17 @@ enum {
 	FLOOD_BURSTS = 1500, /* more than an engine's timers wait for after a pause */
 };
 
-/* Three of ten fleets have floods, by a stream of its own: what else a seed means stays. */
+/* Three of ten fleets in which things go wrong have floods; of ten in which nothing does, in four
+ * all cores are away at times. By a stream of their own: what else a seed means stays. */
 void
 trouble_draw(struct fleet *fleet)
 {
 	struct plx_prng prng = draw_stream(fleet->world.seed, 'f', 0, 0);
 
 	fleet->floods = fleet->rough && draw_percent(&prng, 30);
+	fleet->busy = !fleet->rough && !fleet->crowd && draw_percent(&prng, 40);
+	if (fleet->busy)
+		fleet->gentle = fleet->moving = false;
 }
 
 void
@@ -37,7 +41,8 @@ trouble_start(struct host *host)
 {
 	struct world *world = &host->fleet->world;
 
-	if (host->fleet->gentle)
+	host->glimpse_at = PLX_NEVER;
+	if (host->fleet->gentle || (host->fleet->busy && host->index == 0))
 		heap_push(world, world->now + draw_log(&host->prng, 10000, 3 * PLX_MSEC),
 			  SIM_EV_TROUBLE, host);
 	if (!host->fleet->rough)
@@ -80,6 +85,28 @@ move(struct host *host)
 	host->outside[3] = (uint8_t)host->moves;
 	host->outside[4] = (uint8_t)plx_prng_next(&host->prng);
 	heap_push(world, world->now + draw_log(&host->prng, 1000, longest), SIM_EV_RELIEF, host);
+}
+
+/* Other programs have all cores for longer than a peer's silence is waited for; one engine has a
+ * cycle now and then, in which it finds timers due and no answer. */
+static void
+go_dark(struct fleet *fleet, struct plx_prng *prng)
+{
+	struct host *one = &fleet->host[plx_prng_below(prng, fleet->host_count)];
+	uint64_t now = fleet->world.now;
+
+	fleet->dark_until = now + draw_between(prng, 10, 20) * PLX_SEC;
+	for (uint32_t i = 0; i < fleet->host_count; i++)
+		fleet->host[i].stall_until = fleet->dark_until + plx_prng_below(prng, PLX_MSEC);
+	one->glimpse_at = now + draw_between(prng, 1, 1500) * PLX_MSEC;
+	host_poll_by(one, one->glimpse_at);
+}
+
+/* When the core of a host that has had a cycle has time for the next. */
+uint64_t
+trouble_glimpse(struct host *host)
+{
+	return host->fleet->world.now + draw_between(&host->prng, 300, 1500) * PLX_MSEC;
 }
 
 static void
@@ -164,6 +191,15 @@ trouble_on_event(struct host *host)
 		move(host);
 		return;
 	}
+	if (host->fleet->busy) {
+		go_dark(host->fleet, &host->prng);
+		if (host->troubles < FLEET_DARK_MOST)
+			heap_push(world,
+				  host->fleet->dark_until +
+					  draw_log(&host->prng, 10000, 3 * PLX_MSEC),
+				  SIM_EV_TROUBLE, host);
+		return;
+	}
 	trace_as(world, TRACE_DISTURB, host->index, what, 0, 0, 0);
 	begin(host, what);
 	heap_push(world, world->now + 1 + draw_exponential(&host->prng, host->trouble_mean_ns),
@@ -187,6 +223,8 @@ trouble_ends(struct host *host)
 	struct world *world = &host->fleet->world;
 
 	host->refuse_until = host->mute_until = host->stall_until = host->hog_until = 0;
+	host->fleet->dark_until = 0;
+	host->glimpse_at = PLX_NEVER;
 	host->flood = 0;
 	host->stingy = false;
 	give_buffers(host);
