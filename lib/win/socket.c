@@ -55,8 +55,7 @@ closesocket(SOCKET s)
 	return close(fd) ? fail_of_errno() : 0;
 }
 
-int
-ioctlsocket(SOCKET s, int command, ULONG *argument)
+int(ioctlsocket)(SOCKET s, int command, ULONG *argument)
 {
 	int value;
 

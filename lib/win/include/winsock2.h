@@ -32,6 +32,7 @@ typedef HANDLE WSAEVENT;
 typedef unsigned char u_char;
 typedef unsigned short u_short;
 typedef unsigned int u_int;
+typedef unsigned long u_long; /* as the C library has it */
 
 typedef struct sockaddr SOCKADDR, *PSOCKADDR, *LPSOCKADDR;
 typedef struct sockaddr_in SOCKADDR_IN, *PSOCKADDR_IN, *LPSOCKADDR_IN;
@@ -287,6 +288,29 @@ INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_IN
 			       LPWSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringW);
 
 PLX_WIN_END
+
+/* Windows' u_long has 32 bits, the C library's has 64: a variable of either can be passed. */
+static inline int
+PlxWinIoctlLong(SOCKET s, int command, unsigned long *argument)
+{
+	ULONG value = argument ? (ULONG)*argument : 0;
+	int result = ioctlsocket(s, command, argument ? &value : 0);
+
+	if (!result)
+		*argument = value;
+	return result;
+}
+#ifdef __cplusplus
+static inline int
+ioctlsocket(SOCKET s, int command, unsigned long *argument)
+{
+	return PlxWinIoctlLong(s, command, argument);
+}
+#elif __STDC_VERSION__ >= 201112L
+#define ioctlsocket(s, command, argument) \
+	_Generic((argument), unsigned long *: PlxWinIoctlLong, default: ioctlsocket)(s, command, \
+										     argument)
+#endif
 
 /* ---- calls that the C library has by the same name ----------------------------------------------
  *

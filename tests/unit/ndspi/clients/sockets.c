@@ -17,6 +17,8 @@ main(void)
 	struct sockaddr_in address = {0};
 	int bytes = sizeof(address), error = 0, error_bytes = sizeof(error);
 	SOCKET s = socket(AF_INET, SOCK_DGRAM, IPPROTO_UDP);
+	u_long nonblocking = 1, waiting = ~0ul;
+	ULONG blocking = 0;
 	DWORD ms = 10;
 	char data[4];
 
@@ -31,6 +33,10 @@ main(void)
 		return 2;
 	if (getsockopt(s, SOL_SOCKET, SO_ERROR, (char *)&error, &error_bytes) || error)
 		return 3;
+	if (ioctlsocket(s, FIONBIO, &nonblocking) || ioctlsocket(s, FIONREAD, &waiting) ||
+	    waiting != 0 || recv(s, data, sizeof(data), 0) != SOCKET_ERROR ||
+	    WSAGetLastError() != WSAEWOULDBLOCK || ioctlsocket(s, FIONBIO, &blocking))
+		return 6;
 	if (closesocket(s) || connect(s, (SOCKADDR *)&address, bytes) != SOCKET_ERROR ||
 	    WSAGetLastError() != WSAENOTSOCK)
 		return 4;

@@ -54,6 +54,8 @@ main()
 	SOCKADDR_IN address = SOCKADDR_IN();
 	int bytes = sizeof(address), type = 0, type_bytes = sizeof(type);
 	SOCKET s = ::socket(AF_INET, SOCK_DGRAM, 0);
+	u_long waiting = ~0ul;
+	ULONG unread = ~0u;
 	char data[4];
 
 	if (peer.connect() + peer.send("") + peer.recv(3) + peer.select + mine::bind(5) != 15)
@@ -72,6 +74,9 @@ main()
 		return 4;
 	if (accept(s, NULL, NULL) != SOCKET_ERROR || WSAGetLastError() != WSAEOPNOTSUPP)
 		return 5;
+	if (ioctlsocket(s, FIONREAD, &waiting) || waiting != 0 ||
+	    ::ioctlsocket(s, FIONREAD, &unread) || unread != 0)
+		return 8;
 	if (closesocket(s) || getpeername(s, (SOCKADDR *)&address, &bytes) != SOCKET_ERROR ||
 	    WSAGetLastError() != WSAENOTSOCK)
 		return 6;
