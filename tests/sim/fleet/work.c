@@ -495,7 +495,9 @@ work_on_event(struct end *end)
 		post_bind(end);
 	else
 		post_some(end, (uint32_t)draw_between(&end->prng, 1, free < 8 ? free : 8), 0, 0);
-	if (end->drawn > end->posted) /* refused: completions have to be reaped first */
-		think += draw_log(&end->prng, 1000, 50000);
+	/* Refused: completions have to come first, and far away they take their time. */
+	if (end->drawn > end->posted)
+		think += draw_log(&end->prng, 1000, 50000) +
+			 fleet->world.config.weather.latency_ns / 64;
 	work_wake(end, fleet->world.now + think);
 }
