@@ -127,6 +127,9 @@ draw_exchange(struct exchange *exchange, struct plx_prng *prng)
 	exchange->gap_ns = draw_log(prng, PLX_USEC, PLX_SEC);
 	exchange->trouble_ns = 4 * exchange->gap_ns + 8 * config->weather.latency_ns +
 			       exchange->think_most_ns / 64;
+	/* Who waits for something to end must not spend the run's events on looking. */
+	if (exchange->trouble_ns < PLX_MSEC)
+		exchange->trouble_ns = PLX_MSEC;
 	exchange->late_ns = draw_log(prng, 1, 2 * PLX_MSEC);
 	if (exchange->gentle)
 		return;
