@@ -261,6 +261,7 @@ struct fleet {
 	struct conn conn[FLEET_CONNS_MAX];
 	uint64_t pieces_made, pieces_freed;
 	struct packet old[FLEET_OLD_FRAMES]; /* bytes are the fleet's */
+	uint64_t old_at[FLEET_OLD_FRAMES];   /* when each arrives, if the weather lets it */
 	uint32_t old_count;
 };
 

@@ -311,6 +311,8 @@ remember(struct host *host, const struct host *to, const uint8_t *bytes, size_t 
 	*old = (struct packet){.bytes = malloc(len), .len = (uint32_t)len, .to = to->station};
 	PLX_ASSERT(old->bytes != NULL);
 	memcpy(old->bytes, bytes, len);
+	fleet->old_at[fleet->old_count % FLEET_OLD_FRAMES] =
+		fleet->world.link[host->station->index][to->station->index].last_arrival;
 	fleet->old_count++;
 }
 
@@ -342,11 +344,11 @@ carry(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 
 	PLX_ASSERT(copy != NULL);
 	memcpy(copy, bytes, len);
-	if (!port_is_net(bytes, len)) {
-		remember(host, to, bytes, len);
+	if (!port_is_net(bytes, len))
 		forge(host, to, bytes, len);
-	}
 	link_send(host->fleet->carrier[host->index][to->index], copy, len);
+	if (!port_is_net(bytes, len))
+		remember(host, to, bytes, len);
 }
 
 /* The switch: nobody has a MAC that its owner has left. */
@@ -514,8 +516,11 @@ port_ghost(struct host *host)
 	size_t len = draw_between(&host->prng, 1, 200);
 
 	if (kept > 0 && draw_percent(&host->prng, 70)) {
-		const struct packet *old = &fleet->old[plx_prng_below(&host->prng, kept)];
+		uint32_t which = (uint32_t)plx_prng_below(&host->prng, kept);
+		const struct packet *old = &fleet->old[which];
 
+		if (fleet->old_at[which] > fleet->world.now)
+			return; /* it would overtake itself and all before it */
 		bytes = malloc(old->len);
 		PLX_ASSERT(bytes != NULL);
 		memcpy(bytes, old->bytes, old->len);
