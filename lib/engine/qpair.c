@@ -518,8 +518,9 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 		return PLX_NO_MEMORY;
 	forget_half_made(engine);
 	qp->engine = engine;
-	/* No flow matches before there is a path; to see that reads no byte in front of a frame. */
-	qp->from_peer.ip_at = PLX_ETH_BYTES;
+	/* Without a path there is no flow: nothing matches, and no byte in front of a frame is
+	 * read. */
+	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 	init_qpair(qp, config);
 	/* The number first: the transport is made with it. */
 	status = command_call(engine, &command);
