@@ -155,10 +155,7 @@ a_rejected_request_says_why(void **state)
 
 	(void)state;
 	memset(words, 0x5a, sizeof words);
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	alice = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	alice = pair_open_asked(&pair);
 	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 	assert_int_equal(plx_cm_reject(pair.cm[BOB], bob, words, sizeof words, pair.now), PLX_OK);
 	pair_carry(&pair);
@@ -311,10 +308,7 @@ complete_and_disconnect_at_once(void **state)
 	struct pair pair;
 
 	(void)state;
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	alice = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	alice = pair_open_asked(&pair);
 	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 	pair_accept(&pair, BOB, bob, BOB_QPN);
 	pair_carry(&pair);

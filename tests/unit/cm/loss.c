@@ -49,10 +49,7 @@ who_asks_on_after_all_that_was_lost_is_rejected(void **state)
 	struct pair pair;
 
 	(void)state;
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	asked = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	asked = pair_open_asked(&pair);
 	answered = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 	pair.lose[PLX_CM_REP - PLX_CM_REQ] = 1;
 	pair.lose[PLX_CM_REQ - PLX_CM_REQ] = 5;

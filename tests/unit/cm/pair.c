@@ -80,21 +80,30 @@ pair_reboot(struct pair *pair, int host)
 
 /* ---- the wire ------------------------------------------------------------------------------- */
 
+/* In memory of exactly its size. @param route as the host sees it */
+static enum plx_cm_verdict
+hand_over(struct pair *pair, int host, const struct plx_cm_route *route, const uint8_t *bytes)
+{
+	uint8_t *exact = malloc(PLX_MAD_BYTES);
+	enum plx_cm_verdict verdict;
+
+	assert_non_null(exact);
+	memcpy(exact, bytes, PLX_MAD_BYTES);
+	verdict = plx_cm_on_mad(pair->cm[host], route, exact, PLX_MAD_BYTES, pair->now);
+	free(exact);
+	return verdict;
+}
+
 static void
 deliver(struct pair *pair, const struct plx_cm_route *route, const uint8_t *bytes)
 {
 	struct plx_cm_route back = {.local = route->remote, .remote = route->local};
-	uint8_t *exact = malloc(PLX_MAD_BYTES);
 
-	assert_non_null(exact);
-	memcpy(exact, bytes, PLX_MAD_BYTES);
 	for (int i = 0; i < HOSTS; i++) {
 		if (!pair->silent[i] &&
 		    memcmp(&route->remote, &pair->ip[i], sizeof route->remote) == 0)
-			pair->verdict =
-				plx_cm_on_mad(pair->cm[i], &back, exact, PLX_MAD_BYTES, pair->now);
+			pair->verdict = hand_over(pair, i, &back, bytes);
 	}
-	free(exact);
 }
 
 static bool
@@ -212,7 +221,7 @@ pair_inject_at(struct pair *pair, int to, struct plx_ip at, const struct plx_cm_
 	uint8_t bytes[PLX_MAD_BYTES];
 
 	plx_mad_encode(msg, bytes);
-	return plx_cm_on_mad(pair->cm[to], &route, bytes, PLX_MAD_BYTES, pair->now);
+	return hand_over(pair, to, &route, bytes);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -292,6 +301,18 @@ pair_connect(struct pair *pair, int from, int to, uint32_t qpn)
 	struct plx_cm_id id;
 
 	assert_int_equal(plx_cm_connect(pair->cm[from], &connect, pair->now, &id), PLX_OK);
+	return id;
+}
+
+struct plx_cm_id
+pair_open_asked(struct pair *pair)
+{
+	struct plx_cm_id id;
+
+	pair_open(pair);
+	pair_listen(pair, BOB, PORT, 0);
+	id = pair_connect(pair, ALICE, BOB, ALICE_QPN);
+	pair_carry(pair);
 	return id;
 }
 

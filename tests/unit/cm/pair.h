@@ -55,6 +55,8 @@ struct pair {
 
 /* Both with room for 64 connections, all of which may be half open; version 4 or 6. */
 void pair_open(struct pair *pair);
+/* ... and ALICE's REQ has come to BOB, who listens. Returns: ALICE's connection */
+struct plx_cm_id pair_open_asked(struct pair *pair);
 void pair_open_with(struct pair *pair, uint32_t connections, uint32_t half_open, uint8_t version);
 void pair_close(struct pair *pair);
 /* One end is destroyed, and made anew, with other ids. */

@@ -157,10 +157,7 @@ who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
 	struct pair pair;
 
 	(void)state;
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	id = pair_open_asked(&pair);
 	late = pair_req(&pair, pair.ip[ALICE], 4711, ALICE_QPN);
 	late.req.local_ca_guid = pair.config[ALICE].ca_guid;
 	pair.lose[PLX_CM_REJ - PLX_CM_REQ] = 2;
@@ -185,10 +182,7 @@ who_accepts_a_second_time_is_told_that_nobody_waits(void **state)
 	struct pair pair;
 
 	(void)state;
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	asked = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	asked = pair_open_asked(&pair);
 	late = *pair_last(&pair, ALICE, PLX_CM_REQ);
 	pair_accept(&pair, BOB, pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id, BOB_QPN);
 	pair_carry(&pair);
@@ -328,10 +322,7 @@ a_rej_without_our_id_is_of_one_address_of_ours(void **state)
 	struct pair pair;
 
 	(void)state;
-	pair_open(&pair);
-	pair_listen(&pair, BOB, PORT, 0);
-	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
-	pair_carry(&pair);
+	id = pair_open_asked(&pair);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
 	msg = rej_of_alice(&pair, id);
 	assert_int_equal(pair_inject_at(&pair, BOB, pair_ip(4, 0x0a4d0063), &msg), PLX_CM_UNKNOWN);
