@@ -215,6 +215,7 @@ void link_free(struct world *world);
 struct fate weather_fate(struct side *side, struct plx_prng *prng, bool lost);
 void weather_flip(struct world *world, struct packet *packet, const struct fate *fate);
 void weather_mark(struct packet *packet);
+void weather_seal(uint8_t *bytes, size_t len);
 void weather_stray(struct side *side);
 void weather_on_down(struct world *world);
 void weather_on_clog(struct world *world);

@@ -87,6 +87,16 @@ unprotected(const struct packet *packet, size_t at)
 	return ip < 4 || ip == 7;
 }
 
+/* The ICRC of a frame without a tag is right again. */
+void
+weather_seal(uint8_t *bytes, size_t len)
+{
+	uint8_t *ip = bytes + PLX_ETH_BYTES;
+	size_t covered = len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
+
+	plx_icrc_store(plx_icrc_isal(ip, covered), ip + covered);
+}
+
 /* Flip bits from the IP header on; Ethernet's own checksum is not ours to test. */
 void
 weather_flip(struct world *world, struct packet *packet, const struct fate *fate)
@@ -116,10 +126,7 @@ weather_flip(struct world *world, struct packet *packet, const struct fate *fate
 	if (packet->from != NULL)
 		packet->from->pair->lost++;
 	if (fate->evil) {
-		uint8_t *ip = packet->bytes + ip_at(packet);
-		size_t covered = packet->len - ip_at(packet) - PLX_ICRC_BYTES;
-
-		plx_icrc_store(plx_icrc_isal(ip, covered), ip + covered);
+		weather_seal(packet->bytes, packet->len);
 		packet->damage = DAMAGE_EVIL;
 	}
 }
@@ -180,12 +187,10 @@ weather_stray(struct side *side)
 	if (kind == 4)
 		bytes[PLX_ETH_BYTES + (world->config.ip_version == 4 ? 15 : 23)] ^= 0x55;
 	if (kind >= 3) {
-		size_t covered = len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
 		struct packet fix = {.bytes = bytes, .len = (uint32_t)len};
 
 		weather_mark(&fix); /* also sets the header checksum right */
-		plx_icrc_store(plx_icrc_isal(bytes + PLX_ETH_BYTES, covered),
-			       bytes + len - PLX_ICRC_BYTES);
+		weather_seal(bytes, len);
 	}
 	link_stray(world, side->station, bytes, len);
 }

@@ -21,6 +21,7 @@ enum fleet_limit {
 	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
 	FLEET_CQS_MAX = 5,        /* of one host */
 	FLEET_RX_ROOM = 1024,     /* frames that wait at a port; a power of two */
+	FLEET_FRAME_ROOM = 8192,  /* bytes of any frame, its tag included */
 	FLEET_WORDS = 4,          /* an end's, for the peer's atomics */
 	FLEET_BATCH = 8,          /* requests posted at once */
 	FLEET_OLD_FRAMES = 16,    /* kept to come back much later */

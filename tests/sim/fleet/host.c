@@ -316,15 +316,21 @@ host_after_poll(struct host *host)
 		crowd_check(host);
 }
 
+static void
+cycle(struct host *host)
+{
+	fleet_clock(host);
+	plx_engine_poll(host->engine, clock_local(host->station));
+	host_after_poll(host);
+}
+
 /* The engine has a turn now, if its thread is at work: false when not. */
 bool
 host_turn(struct host *host)
 {
 	if (host->fleet->world.now < host->stall_until)
 		return false;
-	fleet_clock(host);
-	plx_engine_poll(host->engine, clock_local(host->station));
-	host_after_poll(host);
+	cycle(host);
 	return true;
 }
 
@@ -372,9 +378,7 @@ static void
 glimpse(struct host *host)
 {
 	if (host->fleet->world.now >= host->glimpse_at) {
-		fleet_clock(host);
-		plx_engine_poll(host->engine, clock_local(host->station));
-		host_after_poll(host);
+		cycle(host);
 		host->glimpse_at = trouble_glimpse(host);
 	}
 	host_poll_by(host,

@@ -11,7 +11,6 @@
 
 enum {
 	TAG_AT = 12, /* behind the addresses of Ethernet */
-	FRAME_ROOM = 8192,
 };
 
 /* Bytes of a received buffer, freed with it: who reads past them or afterwards is found out. */
@@ -185,7 +184,7 @@ strip(struct rte_mbuf *m, int tag)
 struct rte_mbuf *
 port_wrap_tagged(struct host *host, const uint8_t *bytes, uint32_t len, int tag, bool strips)
 {
-	uint8_t whole[FRAME_ROOM];
+	uint8_t whole[FLEET_FRAME_ROOM];
 	struct rte_mbuf *m;
 
 	strips = strips && tag >= 0;
@@ -202,7 +201,7 @@ receive(struct host *host, const struct packet *packet)
 {
 	int tag = port_tag(host);
 	bool strips = tag >= 0 && draw_percent(&host->stranger_prng, 10);
-	uint8_t whole[FRAME_ROOM];
+	uint8_t whole[FLEET_FRAME_ROOM];
 	uint32_t len = insert_tag(whole, packet->bytes, packet->len, strips ? -1 : tag);
 	struct rte_mbuf *m = buffers_of(host, whole, len);
 
@@ -323,7 +322,6 @@ forge(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 {
 	size_t bth = PLX_ETH_BYTES + PLX_UDP_BYTES +
 		     (host->ip.version == 4 ? PLX_IPV4_BYTES : PLX_IPV6_BYTES);
-	size_t covered = len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
 	uint8_t *copy;
 
 	if (host->fleet->world.calm || !draw_percent(&host->prng, 2))
@@ -333,7 +331,7 @@ forge(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 	memcpy(copy, bytes, len);
 	copy[bth + 5] ^= 0x80;
 	copy[len - PLX_ICRC_BYTES - 4] ^= 0x55;
-	plx_icrc_store(plx_icrc_isal(copy + PLX_ETH_BYTES, covered), copy + len - PLX_ICRC_BYTES);
+	weather_seal(copy, len);
 	link_stray(&host->fleet->world, to->station, copy, len);
 }
 
@@ -395,7 +393,7 @@ static void
 send_one(struct host *host, struct rte_mbuf *m)
 {
 	size_t len = rte_pktmbuf_pkt_len(m);
-	uint8_t bytes[FRAME_ROOM];
+	uint8_t bytes[FLEET_FRAME_ROOM];
 
 	sim_must(&host->fleet->world, len <= host->port.caps.frame_max, "I13",
 		 "a frame of %zu bytes, the port carries %u", len, host->port.caps.frame_max);

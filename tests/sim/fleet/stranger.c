@@ -16,8 +16,6 @@ enum {
 	EAR_BYTES = 256,
 	MAC_BYTES = 6,
 	DATAGRAM_BYTES = 64, /* payload */
-	MAD_BYTES = 256,     /* of queue pair 1 */
-	FRAME_ROOM = 8192,
 };
 
 static const uint32_t ear_qkey = 0x22222222;
@@ -189,19 +187,10 @@ ear_destroy(struct host *host)
 /* ---- frames --------------------------------------------------------------------------------- */
 
 struct frame {
-	uint8_t bytes[FRAME_ROOM];
+	uint8_t bytes[FLEET_FRAME_ROOM];
 	uint32_t len;
 	int tag; /* its TCI; negative: it has none */
 };
-
-static void
-fix_icrc(struct frame *frame)
-{
-	size_t covered = frame->len - PLX_ETH_BYTES - PLX_ICRC_BYTES;
-
-	plx_icrc_store(plx_icrc_isal(frame->bytes + PLX_ETH_BYTES, covered),
-		       frame->bytes + frame->len - PLX_ICRC_BYTES);
-}
 
 /* Another last byte of the source (behind it: destination) address. */
 static void
@@ -216,7 +205,7 @@ move_address(struct frame *frame, bool is_destination)
 	ip[last] ^= 0x40;
 	if (v4)
 		plx_frame_set_tos(ip, ip[1]); /* which sets the checksum right */
-	fix_icrc(frame);
+	weather_seal(frame->bytes, frame->len);
 }
 
 /* A datagram of a neighbour for queue pair `qpn`, as it should be. */
@@ -233,11 +222,11 @@ make_datagram(struct host *host, uint32_t qpn, struct frame *out)
 	const struct host *from = &host->fleet->host[(host->index + 1) % host->fleet->host_count];
 	struct plx_frame frame = {
 		.ip_version = host->ip.version, .udp_src = 50000, .udp_dst = PLX_ROCE_PORT};
-	uint32_t payload = gsi ? MAD_BYTES : DATAGRAM_BYTES;
+	uint32_t payload = gsi ? PLX_MAD_BYTES : DATAGRAM_BYTES;
 	struct plx_frame_template headers;
 	size_t at, bth;
 
-	memset(out->bytes, 0, FRAME_ROOM);
+	memset(out->bytes, 0, FLEET_FRAME_ROOM);
 	memcpy(frame.eth_dst, host->port.caps.mac, MAC_BYTES);
 	memcpy(frame.eth_src, from->outside, MAC_BYTES);
 	if (host->ip.version == 4) {
@@ -255,7 +244,7 @@ make_datagram(struct host *host, uint32_t qpn, struct frame *out)
 	bth = plx_pkt_encode(&pkt, out->bytes + headers.header_bytes);
 	at = plx_frame_template_write(&headers, bth + payload + PLX_ICRC_BYTES, out->bytes);
 	out->len = (uint32_t)(at + bth + payload + PLX_ICRC_BYTES);
-	fix_icrc(out);
+	weather_seal(out->bytes, out->len);
 }
 
 static int
@@ -310,7 +299,7 @@ copy_strangely(struct host *host, const struct packet *packet, struct frame *out
 	if (net)
 		return draw_percent(&host->stranger_prng, 50) ? STRANGER_VLAN : STRANGER_STATION;
 	out->bytes[out->len - PLX_ICRC_BYTES - 4] ^= 0x55;
-	fix_icrc(out);
+	weather_seal(out->bytes, out->len);
 	switch (plx_prng_below(&host->stranger_prng, 3)) {
 	case 0:
 		return STRANGER_VLAN;
