@@ -5,7 +5,7 @@
  */
 #include <rte_rcu_qsbr.h>
 
-#include "conn.h"
+#include "connector.h"
 
 void
 engine_set_online(struct plx_engine *engine, bool online)

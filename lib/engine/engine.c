@@ -7,7 +7,7 @@
 #include <rte_rcu_qsbr.h>
 #include <unistd.h>
 
-#include "conn.h"
+#include "connector.h"
 #include "ud.h"
 
 static void

@@ -15,7 +15,7 @@
 #include "plx_engine.h"
 #include "plx_heap.h"
 #include "plx_ring.h"
-#include "turn.h"
+#include "producer.h"
 
 #define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
@@ -95,7 +95,7 @@ wheel_tick_of(uint64_t ns)
 	return ns >> WHEEL_TICK_SHIFT;
 }
 
-/* ---- completion queues: cqueue.c ----------------------------------------------------------------
+/* ---- completion queues: cq.c ----------------------------------------------------------------
  */
 
 /* Places of the kinds of enum plx_cq_arm. */
@@ -164,7 +164,7 @@ uint32_t cqueue_unreaped(const struct plx_cqueue *cq);
 /* Any thread: how large a spare should be; 0: none is needed. */
 uint32_t cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more);
 
-/* ---- receive entries on their way: rqueue.c
+/* ---- receive entries on their way: rq.c
  * ------------------------------------------------------ */
 
 enum {
@@ -202,7 +202,7 @@ enum plx_status rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, boo
 void rqueue_free(struct rqueue *q);
 uint32_t rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n,
 		     enum plx_status *why);
-/* pull.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
+/* fetch.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
 uint32_t rqueue_pull(struct rqueue *q);
 /* Engine's thread: forget everything posted. */
 void rqueue_drop(struct rqueue *q);
@@ -368,7 +368,7 @@ qpair_set_state(struct plx_qpair *qp, enum plx_qp_state state)
 	atomic_store(&qp->state, (unsigned)state | kind);
 }
 
-/* qpair.c, on the engine's thread */
+/* qp.c, on the engine's thread */
 /* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
 enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
 			       uint8_t *mac);
@@ -405,7 +405,7 @@ enum command_op {
 	COMMAND_CQ_DETACH,
 	COMMAND_SRQ_ARM,
 	COMMAND_SRQ_DETACH,
-	COMMAND_CM, /* anything about connections: conn_command.c */
+	COMMAND_CM, /* anything about connections: connector_command.c */
 	COMMAND_WAYS,
 	COMMAND_WAY_OPEN,
 	COMMAND_WAY_CLOSE,
@@ -457,10 +457,10 @@ struct command {
 enum plx_status command_call(struct plx_engine *engine, struct command *command);
 uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
-/* command_run.c */
+/* command_execute.c */
 void command_execute(struct plx_engine *engine, struct command *command);
 
-/* reach.c: COMMAND_NET_*, on the engine's thread */
+/* net_command.c: COMMAND_NET_*, on the engine's thread */
 void reach_execute(struct plx_engine *engine, struct command *command);
 
 enum slot_state {
@@ -599,7 +599,7 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 	engine->now += passed;
 }
 
-/* door.c */
+/* doorbell.c */
 /* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */
 void door_ring(struct plx_qpair *qp);
 /* Returns: queue pairs served */
@@ -609,7 +609,7 @@ uint32_t engine_serve_doors(struct plx_engine *engine);
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
 
-/* rotation.c. Returns: packets */
+/* schedule.c. Returns: packets */
 void engine_answer(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 
@@ -660,7 +660,7 @@ void engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq);
 int engine_fd(atomic_int *fd, bool *made);
 void engine_wake(atomic_int *fd);
 
-/* pull.c: from the ring into the transport. Returns: how many */
+/* fetch.c: from the ring into the transport. Returns: how many */
 uint32_t qpair_pull(struct plx_qpair *qp);
 
 /* Engine's thread: begin to read up to `n` of the WQEs that were posted. */

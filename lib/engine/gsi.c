@@ -9,7 +9,7 @@
  * waits here, at most GSI_WAITING_MAX of them; when there is no room it is dropped, and the manager
  * sends it again in its time.
  */
-#include "conn.h"
+#include "connector.h"
 
 enum {
 	FLOW = 0, /* one for all management: UDP source port 49152 */

@@ -570,7 +570,7 @@ struct plx_ah {
  *
  * Errors: INVALID (an address of no version, `local` not ours), UNREACHABLE (in no network of ours,
  * or not the address of one station), FULL (PLX_ENGINE_WAYS_MAX), NO_MEMORY, TIMEOUT
- * Tests:  tests/unit/engine/ud.c, tests/unit/engine/way.c
+ * Tests:  tests/unit/engine/ud.c, tests/unit/engine/ah.c
  */
 enum plx_status plx_way_create(struct plx_engine *engine, struct plx_domain domain,
 			       const struct plx_qpair_path *path,

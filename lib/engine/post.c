@@ -2,13 +2,13 @@
  *
  * Posting: from a program's work request to a WQE in the send ring, written in place by the posting
  * thread. What can be refused is refused here, so that the caller learns it; the transport checks
- * again what arrives. How the engine takes it out of the ring is in pull.c.
+ * again what arrives. How the engine takes it out of the ring is in fetch.c.
  * Start with plx_qpair_post_send().
  *
  * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
  * the ring's producer index and `consumed`, which the engine publishes once a burst.
  */
-#include "posting.h"
+#include "producer_lock.h"
 #include "ud.h"
 
 /* What is so marked is compiled twice: for connections, which are never asked what they are, and

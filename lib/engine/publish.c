@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "conn.h"
+#include "connector.h"
 
 /* The descriptor that `fd` holds, made by the first who asks; -1 when the system has none left.
  * @param made [out] it is new: what happened before nobody has been woken for */

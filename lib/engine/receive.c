@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "conn.h"
+#include "connector.h"
 #include "ud.h"
 
 enum {

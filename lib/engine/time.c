@@ -5,7 +5,7 @@
  * silence (decision 25). It never runs backwards, whatever the caller's clock does.
  * Start with engine_jump(), which engine_set_time() calls for what is not a usual cycle.
  */
-#include "conn.h"
+#include "connector.h"
 
 static void
 remember_stall(struct plx_engine *engine, uint64_t ns)

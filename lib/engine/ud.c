@@ -2,7 +2,7 @@
  *
  * Datagram queue pairs in the duty cycle: what differs from a connection. Anybody may send to them,
  * and each datagram has a way of its own.
- * It never decides what is sent or taken (lib/transport does), nor where a neighbour is (way.c).
+ * It never decides what is sent or taken (lib/transport does), nor where a neighbour is (ah.c).
  * Start with ud_receive() and ud_transmit().
  */
 #include "ud.h"

@@ -8,7 +8,7 @@
 
 #include "engine.h"
 
-/* ---- ways of datagrams: way.c -------------------------------------------------------------------
+/* ---- ways of datagrams: ah.c -------------------------------------------------------------------
  */
 
 /* Free, alive, or ending: destroyed, while a posted request or a waiting datagram still names it.

@@ -11,7 +11,7 @@
  *     128, 129      IPv6: of the pseudo-header too
  */
 #include "echo.h"
-#include "sum.h"
+#include "checksum.h"
 
 enum {
 	ECHO_BYTES = 8, /* before the data */

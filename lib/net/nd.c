@@ -10,7 +10,7 @@
  *              135     0                 0           asked for     1: the asker's MAC
  *              136     0                 R S O       who answers   2: the answerer's MAC
  */
-#include "sum.h"
+#include "checksum.h"
 
 enum {
 	ND_HOP_LIMIT = 255,

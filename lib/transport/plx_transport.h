@@ -369,7 +369,7 @@ enum {
  * @param out [PLX_USUAL_HEADER_MAX] BTH and what follows, up to the payload
  * Returns: SENT; NOTHING (what plx_rc_transmit() would find, too); OTHER
  * Cost: hot; O(1)
- * Tests: tests/unit/transport/usual.c, tests/sim
+ * Tests: tests/unit/transport/fast_path.c, tests/sim
  */
 enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out,
 				      struct plx_usual *usual);
@@ -383,7 +383,7 @@ enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *
  * @param completion [out] when RECEIVED
  * Returns: PLACED, RECEIVED or OTHER
  * Cost: hot; O(1)
- * Tests: tests/unit/transport/usual.c, tests/sim
+ * Tests: tests/unit/transport/fast_path.c, tests/sim
  */
 enum plx_usual_kind plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len,
 				      struct plx_place *place, struct plx_completion *completion);

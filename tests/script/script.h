@@ -234,7 +234,7 @@ void wire_receive(struct script *s, enum side to, const uint8_t *bytes, size_t l
 void wire_frame_free(struct frame *frame);
 void decode_or_fail(struct script *s, const uint8_t *bytes, size_t len, struct plx_pkt *pkt);
 
-/* ---- fate.c: what a line does to a packet; forge.c: packets nobody sent -----------------------
+/* ---- fault.c: what a line does to a packet; forge.c: packets nobody sent -----------------------
  */
 
 /* What becomes of a packet, as the words behind its fields say. */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "conn.h"
+#include "connector.h"
 #include "pair.h"
 
 enum {

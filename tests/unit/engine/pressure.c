@@ -13,7 +13,7 @@
 
 #include "engine.h"
 #include "pair.h"
-#include "posting.h"
+#include "producer_lock.h"
 
 static struct pair pair;
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "conn.h"
+#include "connector.h"
 #include "pair.h"
 
 enum {

@@ -2,7 +2,7 @@
  *
  * What commands do, on the engine's thread. Start with command_execute().
  */
-#include "conn.h"
+#include "connector.h"
 #include "ud.h"
 
 enum {

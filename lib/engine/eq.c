@@ -6,7 +6,7 @@
  */
 #include <unistd.h>
 
-#include "conn.h"
+#include "connector.h"
 
 _Static_assert(sizeof(struct plx_conn_event) % 4 == 0, "ring entries go by words");
 

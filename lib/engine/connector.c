@@ -7,7 +7,7 @@
  * The order matters to programs (docs/nd2.md): ESTABLISHED comes when the queue pair can be posted
  * to, DISCONNECTED before the completions of what is flushed then, by plx_conn_attr.grace_ns.
  */
-#include "conn.h"
+#include "connector.h"
 
 /* ---- queue pairs --------------------------------------------------------------------------------
  */

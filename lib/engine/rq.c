@@ -2,9 +2,9 @@
  *
  * Receive queues as posting threads see them: rings of receive entries on their way to the
  * transport's receive queue, and shared receive queues. How the engine takes entries out of the
- * ring is in pull.c. Start with rqueue_post().
+ * ring is in fetch.c. Start with rqueue_post().
  */
-#include "posting.h"
+#include "producer_lock.h"
 
 /* ---- both kinds
  * ----------------------------------------------------------------------------------- */

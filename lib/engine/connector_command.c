@@ -4,7 +4,7 @@
  * executed there, against the communication manager and the queue pair together.
  * Start with plx_conn_connect() for the way there, and conn_execute() for what happens.
  */
-#include "conn.h"
+#include "connector.h"
 
 enum conn_op {
 	CONN_NONE,

@@ -7,8 +7,8 @@
  * event: here a pointer to the struct hearer that every one who may be told of something begins
  * with. Whoever is destroyed is first taken out of the manager, so no context outlives its object.
  */
-#ifndef PLX_ENGINE_CONN_H
-#define PLX_ENGINE_CONN_H
+#ifndef PLX_ENGINE_CONNECTOR_H
+#define PLX_ENGINE_CONNECTOR_H
 
 #include "engine.h"
 
@@ -83,7 +83,7 @@ struct plx_conn {
 	uint64_t grace_until;
 };
 
-/* conn.c, on the engine's thread */
+/* connector.c, on the engine's thread */
 /* Put what the manager has to tell into the event queues. Returns: how many */
 uint32_t conn_tell(struct plx_engine *engine);
 /* The peer's first packet, or the end, of a queue pair that is connected. */
@@ -101,11 +101,11 @@ void conn_flush(struct plx_conn *conn);
 /* Flush the queue pairs whose grace is over. Returns: when to call again; PLX_NEVER */
 uint64_t conn_end_graces(struct plx_engine *engine);
 
-/* equeue.c */
+/* eq.c */
 bool equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event);
 bool equeue_has_room(const struct plx_equeue *queue);
 
-/* conn_command.c */
+/* connector_command.c */
 enum plx_status conn_execute(struct plx_engine *engine, struct conn_call *call);
 
 #endif

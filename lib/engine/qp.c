@@ -4,7 +4,7 @@
  * Creating and freeing happen on the caller's thread, everything between on the engine's.
  * Start with plx_qpair_create().
  */
-#include "conn.h"
+#include "connector.h"
 #include "ud.h"
 
 /* ---- on the engine's thread

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The turn of posting threads at one queue: who has it is the ring's one producer. This is what
- * both sides may know of it; how it is taken, which waits, is in posting.h, for posting threads
- * alone.
+ * both sides may know of it; how it is taken, which waits, is in producer_lock.h, for posting
+ * threads alone.
  */
-#ifndef PLX_TURN_H
-#define PLX_TURN_H
+#ifndef PLX_PRODUCER_H
+#define PLX_PRODUCER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "conn.h"
+#include "connector.h"
 #include "pair.h"
 
 enum {

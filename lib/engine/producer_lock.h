@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What posting threads do with a turn: take it, which waits for whoever has it, reserve places,
- * commit, give it back. Only post.c and rqueue.c include this, and nothing in them runs on the
+ * commit, give it back. Only post.c and rq.c include this, and nothing in them runs on the
  * engine's thread but posts of inline mode, which take no turn. Start with turn_take().
  */
-#ifndef PLX_POSTING_H
-#define PLX_POSTING_H
+#ifndef PLX_PRODUCER_LOCK_H
+#define PLX_PRODUCER_LOCK_H
 
 #include <rte_pause.h>
 
