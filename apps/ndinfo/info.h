@@ -69,7 +69,8 @@ struct wants {
 struct survey *survey_take(const struct wants *wants);
 void survey_free(struct survey *survey);
 
-/* ---- words.c: names of numbers --------------------------------------------------------------- */
+/* ---- names.c ----------------------------------------------------------------------------------
+ */
 
 /** "ND_DEVICE_NOT_READY"; of another number its digits, in `room`. */
 const char *status_name(HRESULT status, char room[16]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * ndping: is there a way from here to a peer, and if not, which layer fails? The words its files
- * share. It stands on plx_verbs.h alone, beside what it borrows from ndperf: units, the pattern,
- * the histogram and the clock. Start with struct ping; layers.c goes through the layers.
+ * share. It stands on plx_verbs.h and apps/common. Start with struct ping; layers.c goes through
+ * the layers.
  */
 #ifndef NDPING_PING_H
 #define NDPING_PING_H
@@ -80,7 +80,7 @@ struct ping {
 /** Set by SIGINT and SIGTERM: every wait ends. */
 extern volatile int interrupted;
 
-/* wants.c ---- */
+/* options.c ---- */
 
 enum parsed {
 	PARSED_RUN,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes, durations and addresses as people write them; and which rows a command line asks for.
+ * Which rows a command line asks for.
  * What ndperf says to mistakes is tested from outside, by tests/system/usage.
  * Start with every_row_that_comes_out_is_valid().
  */
@@ -39,74 +39,6 @@ rows(const char *words)
 	struct plx_why why;
 	assert_int_equal(parse(&o, words), PARSED_RUN);
 	return options_jobs(&o, jobs, PLX_COUNT_OF(jobs), &why);
-}
-
-static void
-sizes_are_read_as_people_write_them(void **state)
-{
-	static const struct {
-		const char *text;
-		uint64_t bytes;
-	} good[] = {{"1", 1},
-		    {"64", 64},
-		    {"4K", 4096},
-		    {"4k", 4096},
-		    {"1M", 1 << 20},
-		    {"1G", 1 << 30},
-		    {"64KiB", 64 << 10},
-		    {"0", 0},
-		    {"4294967296", UINT64_C(1) << 32}};
-	static const char *const bad[] = {"",   "K",   "-1",   "1T",  "1KB",        "1.5K",
-					  " 1", "1 K", "0x10", "1KK", "9999999999G"};
-	uint64_t bytes;
-	(void)state;
-	for (uint32_t i = 0; i < PLX_COUNT_OF(good); i++) {
-		assert_true(parse_bytes(good[i].text, &bytes));
-		assert_int_equal(bytes, good[i].bytes);
-	}
-	for (uint32_t i = 0; i < PLX_COUNT_OF(bad); i++)
-		assert_false(parse_bytes(bad[i], &bytes));
-}
-
-static void
-durations_are_read_as_people_write_them(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t ms;
-	} good[] = {{"2s", 2000}, {"2", 2000}, {"500ms", 500}, {"0.25s", 250}, {"3600s", 3600000}};
-	static const char *const bad[] = {"", "s", "-1s", "2m", "3601s", "nan", "1e99"};
-	uint32_t ms;
-	(void)state;
-	for (uint32_t i = 0; i < PLX_COUNT_OF(good); i++) {
-		assert_true(parse_duration_ms(good[i].text, &ms));
-		assert_int_equal(ms, good[i].ms);
-	}
-	for (uint32_t i = 0; i < PLX_COUNT_OF(bad); i++)
-		assert_false(parse_duration_ms(bad[i], &ms));
-}
-
-static void
-addresses_come_with_a_prefix(void **state)
-{
-	static const char *const bad[] = {"10.0.0.1",    "10.0.0.1/",
-					  "10.0.0.1/0",  "10.0.0.1/33",
-					  "10.0.0/8",    "fd77::1/129",
-					  "fd77::1/64x", "/24",
-					  "10.0.0.1/+8", "10.0.0.1/99999999999999999999"};
-	struct plx_ip ip;
-	uint8_t bits;
-	char text[64];
-	(void)state;
-	assert_true(parse_address("10.77.0.1/24", &ip, &bits));
-	assert_int_equal(ip.version, 4);
-	assert_int_equal(bits, 24);
-	assert_string_equal(ip_text(&ip, text, sizeof(text)), "10.77.0.1");
-	assert_true(parse_address("fd77::1/64", &ip, &bits));
-	assert_int_equal(ip.version, 6);
-	assert_string_equal(ip_text(&ip, text, sizeof(text)), "fd77::1");
-	for (uint32_t i = 0; i < PLX_COUNT_OF(bad); i++)
-		assert_false(parse_address(bad[i], &ip, &bits));
 }
 
 static void
@@ -171,9 +103,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_read_as_people_write_them),
-		cmocka_unit_test(durations_are_read_as_people_write_them),
-		cmocka_unit_test(addresses_come_with_a_prefix),
 		cmocka_unit_test(without_options_every_operation_and_test_has_its_rows),
 		cmocka_unit_test(a_raw_row_stands_before_each_that_it_judges),
 		cmocka_unit_test(every_row_that_comes_out_is_valid),

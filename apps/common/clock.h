@@ -3,8 +3,8 @@
  * Time for measuring: ticks of the processor's constant counter, and how long one lasts.
  * It is no engine's clock. Start with ticks().
  */
-#ifndef NDPERF_CLOCK_H
-#define NDPERF_CLOCK_H
+#ifndef COMMON_CLOCK_H
+#define COMMON_CLOCK_H
 
 #include <stdint.h>
 

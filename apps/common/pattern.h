@@ -4,8 +4,8 @@
  * that one that is stale, misplaced or another stream's is seen.
  * Nothing is kept. Start with pattern_write().
  */
-#ifndef NDPERF_PATTERN_H
-#define NDPERF_PATTERN_H
+#ifndef COMMON_PATTERN_H
+#define COMMON_PATTERN_H
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes, durations and addresses as people write them, and sentences; ndping has them too.
+ * Sizes, durations and addresses as people write them, and sentences.
  * Start with parse_bytes().
  */
-#ifndef NDPERF_UNITS_H
-#define NDPERF_UNITS_H
+#ifndef COMMON_UNITS_H
+#define COMMON_UNITS_H
 
 #include "plx_verbs.h"
 

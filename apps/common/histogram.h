@@ -4,8 +4,8 @@
  * value is known to better than 1 %, whatever its size. No unit, no clock, no allocation.
  * Start with histogram_add().
  */
-#ifndef NDPERF_HISTOGRAM_H
-#define NDPERF_HISTOGRAM_H
+#ifndef COMMON_HISTOGRAM_H
+#define COMMON_HISTOGRAM_H
 
 #include <stdint.h>
 
