@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Adapters as programs see them: open, close, ask, poll, events.
- * It makes nothing itself: wishes.c says what an adapter shall be, parts.c makes it.
+ * It makes nothing itself: adapter_options.c says what an adapter shall be, adapter_setup.c makes
+ * it.
  * Start with plx_adapter_open().
  */
 #include <stdio.h>

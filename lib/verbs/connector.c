@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "connection.h"
+#include "connector.h"
 
 enum {
 	CONNECT_RD_ATOMIC = 16,

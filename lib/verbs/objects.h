@@ -54,7 +54,7 @@ struct plx_adapter {
 	struct plx_net_config net_config;
 	struct plx_adapter_info info;
 
-	/* parts.c's own */
+	/* adapter_setup.c's own */
 	struct plx_list node; /* in the list of open adapters */
 	struct plx_net *net[PLX_ENGINES_MAX];
 	struct plx_cm *cm;
@@ -157,7 +157,7 @@ enum plx_status engines_wait(struct plx_adapter *adapter, uint64_t token,
 /** Sleep until the descriptor may be readable, or `ns` have passed. @param fd -1: for 1 ms */
 void sleep_on(int fd, uint64_t ns);
 
-/* ---- connect.c --------------------------------------------------------------------------------
+/* ---- qp_connect.c -----------------------------------------------------------------------------
  */
 
 /* An address as people write it; "none". */
@@ -222,7 +222,7 @@ enum plx_status worker_join(struct plx_adapter *adapter, struct plx_why *why) PL
 /** When it returns the thread does not touch the adapter's engines; the last one stops it. */
 void worker_leave(struct plx_adapter *adapter);
 
-/* ---- parts.c ----------------------------------------------------------------------------------
+/* ---- adapter_setup.c --------------------------------------------------------------------------
  */
 
 /** Make everything an adapter consists of, by its wishes; a failure leaves what was made to

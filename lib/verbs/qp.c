@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: made, posted to, asked, destroyed. Connecting is in connect.c.
+ * Queue pairs: made, posted to, asked, destroyed. Connecting is in qp_connect.c.
  * Posting takes no lock and makes no system call: it is the engine's, called directly.
  * Start with plx_qp_create() and plx_post_send().
  */

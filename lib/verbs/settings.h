@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Between the configuration file (config.c) and what an adapter is opened with (wishes.c): the
- * table of settings, and what a file says as a whole. Start with struct settings.
+ * Between the configuration file (config.c) and what an adapter is opened with
+ * (adapter_options.c): the table of settings, and what a file says as a whole.
+ * Start with struct settings.
  */
 #ifndef PLX_SETTINGS_H
 #define PLX_SETTINGS_H

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "connection.h"
+#include "connector.h"
 
 /* ---- cookies ------------------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * The structs behind channels, listeners and connectors, and what their files ask of each other.
  * It owns no state. Start with struct plx_connector.
  */
-#ifndef PLX_VERBS_CONNECTION_H
-#define PLX_VERBS_CONNECTION_H
+#ifndef PLX_VERBS_CONNECTOR_H
+#define PLX_VERBS_CONNECTOR_H
 
 #include "objects.h"
 
@@ -26,7 +26,7 @@ struct plx_connector {
 	struct plx_connection connection; /* under the adapter's lock; local.version 0: idle */
 };
 
-/* channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
+/* event_channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
 uint64_t cookie_give(struct plx_adapter *adapter, void *object);
 void cookie_take(struct plx_adapter *adapter, uint64_t cookie);
 
