@@ -5,8 +5,8 @@
  * tests/perf/run counts instructions of. It never sleeps, or measures time.
  * Start with in_parts() and in_whole(). Each of the count_*() functions is a cell of the table.
  */
-#include "duo.h"
-#include "nd.h"
+#include "verbs_pair.h"
+#include "nd2_pair.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "pair.h"
+#include "engine_pair.h"
 #include "plx_ring.h"
 
 enum {

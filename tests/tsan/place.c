@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "crowd.h"
-#include "start.h"
+#include "eal.h"
 
 /* ---- a pool on a ring ------------------------------------------------------------------------ */
 

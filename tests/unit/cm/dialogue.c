@@ -4,7 +4,7 @@
  * both ends at one host. It never loses anything: loss.c does.
  * Start with two_hosts_connect_and_disconnect().
  */
-#include "pair.h"
+#include "cm_pair.h"
 
 #include <string.h>
 

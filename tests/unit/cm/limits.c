@@ -5,7 +5,7 @@
  * It never floods: many.c does.
  * Start with a_full_table_refuses().
  */
-#include "pair.h"
+#include "cm_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Many at once and in a row, honest and hostile: what is bounded stays bounded, and who is honest
  * is served. It never tests one connection alone. Start with a_thousand_in_a_row_leave_nothing().
  */
-#include "pair.h"
+#include "cm_pair.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * Start with no_bit_of_the_next_id_can_be_guessed().
  */
 #include "guesser.h"
-#include "pair.h"
+#include "cm_pair.h"
 
 static uint32_t id[GUESSER_VALUES], tid_low[GUESSER_VALUES], tid_high[GUESSER_VALUES];
 static char how[160];

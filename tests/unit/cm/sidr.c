@@ -4,7 +4,7 @@
  * It never connects anything.
  * Start with a_service_tells_its_queue_pair().
  */
-#include "pair.h"
+#include "cm_pair.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef PLX_TEST_STAGES_H
 #define PLX_TEST_STAGES_H
 
-#include "pair.h"
+#include "cm_pair.h"
 
 enum stage {
 	ASKING,    /* ALICE's REQ was lost */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pair.h"
+#include "engine_pair.h"
 #include "ud.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include <sched.h>
 
 #include "engine.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	CALLERS = COMMANDS_MAX + 8,

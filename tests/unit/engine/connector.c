@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "connector.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	PORT = 7,

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "engine.h"
-#include "pair.h"
+#include "engine_pair.h"
 #include "steps.h"
 
 enum {

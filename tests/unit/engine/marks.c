@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "connector.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	MARK_NONE,

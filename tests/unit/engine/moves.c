@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pair.h"
+#include "engine_pair.h"
 
 /* A pattern that no shift of itself looks like. */
 static void

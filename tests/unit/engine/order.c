@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "engine.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	ROUNDS = 20000

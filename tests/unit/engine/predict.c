@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "guesser.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	SLOT_BITS = 8, /* PAIR_QPS numbers, in a table at most half full */

@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "pair.h"
+#include "engine_pair.h"
 #include "plx_ethdev.h"
 #include "plx_net_wire.h"
-#include "start.h"
+#include "eal.h"
 #include "watch.h"
 
 enum {

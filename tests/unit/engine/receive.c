@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "engine.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	IP_AT = 14,

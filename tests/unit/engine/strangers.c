@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "connector.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 enum {
 	MAC_BYTES = 6,

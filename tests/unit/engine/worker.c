@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "engine.h"
-#include "pair.h"
+#include "engine_pair.h"
 
 static struct pair pair;
 

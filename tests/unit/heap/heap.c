@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "plx_heap.h"
-#include "start.h"
+#include "eal.h"
 
 enum {
 	DEEP = 64 << 20, /* [bytes] a queue that is deep */

@@ -5,7 +5,7 @@
  * has a worker of its own, so that the last word of the handshake and the message often come
  * together. Start with the_first_message_can_be_answered_at_once().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 enum {
 	ROUNDS = 300,

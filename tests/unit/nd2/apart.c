@@ -6,7 +6,7 @@
  * ThreadSanitizer sees what one thread does to the other's engine (make tsan).
  * Start with live().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * What a connector is asked on the way is in terms.c, its end in disconnect.c.
  * Start with A24_each_side_waits_for_the_other().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The end of a connection: who is told what, in which order, and how often (A05, A27, A28),
  * from every state and by every object. Start with A27_a_peer_is_told_before_anything_is_flushed().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * holds when a process dies, so that Disconnect waits for the peer's answer there.
  * Start with leave(), for what it does, and a_peer_that_leaves().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <sched.h>
 #include <signal.h>

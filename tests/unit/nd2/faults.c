@@ -4,7 +4,7 @@
  * that says it (docs/nd2.md, Requests, L4 to L6). Start with
  * A15_faults_are_completions_and_end_the_connection().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * its peer on nd0 has half a minute, which only its own calls end, and on nd1 a moment.
  * Start with nothing_is_flushed_before_the_grace_is_over().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * program stands in front of the C library's, so that they come out of it when they are let go.
  * It holds no other thread. Start with epoll_wait(), then hold().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * when it returns the peers know, however often they had to be told (docs/nd2.md, Lives). Exits are
  * in exits.c.
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 enum {
 	PAIRS = 64,

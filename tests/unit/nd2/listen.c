@@ -3,7 +3,7 @@
  * Listeners: where they can be, in which order requests meet connectors, and what becomes of both
  * when one of them goes. Start with requests_and_connectors_meet_in_order().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * sides come to the same end (A24, the lost RTU: data, or a disconnect, are as good).
  * Start with A24_data_instead_of_a_lost_message().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 enum {
 	PAIRS = 12,

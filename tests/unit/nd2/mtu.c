@@ -3,7 +3,7 @@
  * Two ports that carry messages in pieces of different sizes: a client of ND2 knows nothing of path
  * MTUs, and connects either way. Start with the_asker_has_the_larger_pieces().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 static const char config[] =
 	"adapters = (\n"

@@ -4,7 +4,7 @@
  * waits are cancelled. Entries come from receives that are flushed, where nothing else is needed.
  * Draining and sizes are in queues.c.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <sched.h>

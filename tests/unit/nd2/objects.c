@@ -3,7 +3,7 @@
  * What all objects have in common (identity, counts, refusals of Create*), what an adapter says of
  * itself, and its limits: A07, A08, A09, A10.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <string.h>
 

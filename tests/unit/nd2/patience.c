@@ -4,7 +4,7 @@
  * minute to make up its mind (docs/nd2.md, Connections).
  * Start with A29_a_message_without_a_receive().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 

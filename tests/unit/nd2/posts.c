@@ -4,7 +4,7 @@
  * success, inline, the read fence, Flush. What comes of wrong tokens is in faults.c, windows are in
  * windows.c. Start with A16_never_connected_takes_receives_and_flush_only().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

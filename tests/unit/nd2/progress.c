@@ -4,7 +4,7 @@
  * before answers, bytes before the last byte. Worker mode only: in inline mode nothing goes on by
  * itself. Start with A23_a_send_has_completed_when_its_answer_is_here().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The way in: the two functions that the library exports, the class factory, and IND2Provider.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * what is read after its queue pair has gone.
  * Start with results_are_read_once_each_by_four_threads().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <sched.h>

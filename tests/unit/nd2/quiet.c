@@ -5,7 +5,7 @@
  * no allocation and next to no system call; and on an adapter that is told to yield, where looks
  * for nothing do. Beside each a control that must be caught. Start with talk().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <stdio.h>

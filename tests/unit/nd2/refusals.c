@@ -5,7 +5,7 @@
  * gone. Start with objects_of_another_maker_are_none().
  */
 #define PLX_COM_IMPLEMENTS
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 #include <string.h>

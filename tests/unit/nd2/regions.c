@@ -4,7 +4,7 @@
  * many regions at once, and what registering costs the memory itself.
  * Windows are in windows.c. Start with A01_register_and_deregister_pend_and_tell_once().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

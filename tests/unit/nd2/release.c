@@ -4,7 +4,7 @@
  * and the order in which Microsoft's own tests go. Nothing may crash, every count is exact, what
  * pends is finished before the last Release returns, and the peer is told.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * What clients do who ask for less than they use, with adapters that are made anew,
  * with many files, and with messages as long as there are.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
  * The sealed thread is in a process of its own; one more is killed, to show that the filter does.
  * Start with play().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

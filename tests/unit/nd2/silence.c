@@ -5,7 +5,7 @@
  * the ends of docs/nd2.md, Connections, where nobody answers). This program runs itself as the one
  * that dies. Start with A25_a_manager_that_does_not_answer().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * IND2SharedReceiveQueue: posts, the threshold, Modify, and the peer that waits for a buffer.
  * Start with A29_notify_ends_below_the_threshold_and_not_at_it().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

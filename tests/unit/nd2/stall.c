@@ -7,7 +7,7 @@
  * Start with everything_may_be_released_while_the_worker_stands_still().
  */
 #include "hold.h"
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * Statuses are judged in the threads and counted; the test looks at the counts.
  * Start with meet_and_part().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  * private data (A26), read limits, addresses; and what it must not be given.
  * Start with A26_the_longest_words_travel_and_longer_ones_do_not().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 #include <string.h>

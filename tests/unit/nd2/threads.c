@@ -4,7 +4,7 @@
  * beside each other, and their requests. Statuses are counted in the threads and judged by the
  * test.
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * and the region that a bound window keeps.
  * Start with A13_windows_ask_the_region_for_nothing_but_local_write().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 #include "plx_ring.h"
-#include "start.h"
+#include "eal.h"
 
 struct entry {
 	uint32_t number, check;

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "plx_ring.h"
-#include "start.h"
+#include "eal.h"
 
 enum {
 	THREADS_MAX = 3,

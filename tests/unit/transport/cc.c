@@ -4,7 +4,7 @@
  * holds back, or answers marks, as the test tells it.
  * It never is a strategy. Start with struct fake.
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	CALLS_MAX = 64

@@ -3,7 +3,7 @@
  * Each counter of a queue pair moves by its cause, by how much is said, and the others stay.
  * It never looks at a verdict's counter: the tables do. Start with moved().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 struct stage {
 	struct pair pair;

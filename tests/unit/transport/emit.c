@@ -4,7 +4,7 @@
  * in pieces; and what a memory action does to memory.
  * It never uses a queue pair. Start with round_trip().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 #include <stdlib.h>
 

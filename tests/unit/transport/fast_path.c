@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	BYTES = 8192,

@@ -4,7 +4,7 @@
  * message there is, on memory that is reserved and never touched but for a few pages.
  * It never sends more than some packets. Start with struct world.
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 #include <sys/mman.h>
 

@@ -4,7 +4,7 @@
  * what a caller's memory must hold.
  * It never sends a packet. Start with allowed().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * What posting refuses, with which status, and that a refused post has changed nothing.
  * It never sends a packet. Start with the table of refusals.
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	DEPTH = 4,

@@ -4,7 +4,7 @@
  * queues that are longer than a list of actions.
  * It never loses a packet. Start with the_rings_go_round...
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	ROUNDS = 1000

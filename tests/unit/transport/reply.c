@@ -4,7 +4,7 @@
  * withdrawn, in which order it leaves, and that requests of ours wait for it.
  * It never lets anything but a request of the test's arrive. Start with said().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 struct stage {
 	struct pair pair;

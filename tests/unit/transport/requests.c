@@ -4,7 +4,7 @@
  * engine, fences, READ limits, local invalidation and bind in their place.
  * It never receives but what its peer answers. Start with note().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	EMITS_MAX = 64

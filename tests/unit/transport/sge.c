@@ -4,7 +4,7 @@
  * ones among them, and inline data.
  * It never lets two pieces touch: what lies between must stay as it was. Start with struct layout.
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 enum {
 	ARENA = 65536,

@@ -4,7 +4,7 @@
  * at a deadline and not before.
  * It never waits: time is an argument. Start with rnr_10us[].
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 /* IBTA vol 1, 9.7.5.2.8 table 45, in units of 10 us. */
 static const uint32_t rnr_10us[32] = {65536, 1,    2,    3,     4,     6,     8,     12,

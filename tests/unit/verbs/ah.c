@@ -3,7 +3,7 @@
  * Address handles by themselves: what they can be made of, and how many there are.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

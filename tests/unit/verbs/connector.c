@@ -4,7 +4,7 @@
  * the queue pairs and what the other side is told.
  * Start with meet(), then a_connection_from_end_to_end().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

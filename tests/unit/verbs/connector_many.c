@@ -4,7 +4,7 @@
  * counted, and the memory of the process, is what it was after the first hundred.
  * Start with once().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <stdio.h>
 #include <stdlib.h>

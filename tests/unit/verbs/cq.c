@@ -5,7 +5,7 @@
  * Entries at b are counted by what a has been told: a's completion says that b's is there.
  * Start with duo_deliver().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <poll.h>
 #include <sched.h>

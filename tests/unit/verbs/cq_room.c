@@ -4,7 +4,7 @@
  * entries of queue pairs that are gone.
  * Start with a_queue_of_two_keeps_what_sixty_four_requests_leave_in_it().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 static void
 a_queue_of_two_keeps_what_sixty_four_requests_leave_in_it(void **state)

@@ -4,7 +4,7 @@
  * ECN-capable: marks are answered by CNPs, in a VLAN and outside.
  * Start with main(), which opens the adapters in each way.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

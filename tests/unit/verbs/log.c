@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duo.h"
+#include "verbs_pair.h"
 #include "objects.h"
 
 static struct {

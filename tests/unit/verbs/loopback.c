@@ -4,7 +4,7 @@
  * from one queue pair to another.
  * Start with an_adapter_connects_to_itself().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

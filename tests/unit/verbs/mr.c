@@ -5,7 +5,7 @@
  * The memory of a region is freed at once after it: AddressSanitizer sees who is late.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 #include "hold.h"
 
 #include <pthread.h>

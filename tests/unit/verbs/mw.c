@@ -4,7 +4,7 @@
  * range, with some rights; unbound by their owner, by the peer or at their end.
  * Start with bind_window().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

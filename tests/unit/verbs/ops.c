@@ -4,7 +4,7 @@
  * entries, immediate data, atomics.
  * Start with each_size().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

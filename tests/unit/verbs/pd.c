@@ -3,7 +3,7 @@
  * Protection domains, and that an adapter closes only when nothing of it is left.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * waiting in vain ends.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * nobody has.
  * Start with try_connect().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

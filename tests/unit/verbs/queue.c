@@ -4,7 +4,7 @@
  * what is flushed.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * and with which words; and a network behind a gateway.
  * Start with the_other_end_is_resolved_and_answers().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
  * fails leaves in them.
  * Start with shared().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 enum {
 	DEPTH = 16,

@@ -5,7 +5,7 @@
  * it. The peer posts and asks meanwhile; AddressSanitizer sees what the engine touches of what is
  * freed. Start with a_destroy_that_timed_out_is_called_again().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 #include "hold.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * that post to one queue pair, register and create while others do.
  * Start anywhere.
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <pthread.h>
 #include <sched.h>

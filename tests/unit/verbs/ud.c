@@ -3,7 +3,7 @@
  * Datagrams as a program sees them: what arrives, from whom, what is dropped, what is refused.
  * Start with two_open().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <string.h>
 

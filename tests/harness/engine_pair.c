@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The fixture of the engine's tests: see pair.h. Its ports never lose or reorder by themselves.
- * Start with pair_open().
+ * The fixture of the engine's tests: see engine_pair.h. Its ports never lose or reorder by
+ * themselves. Start with pair_open().
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "pair.h"
-#include "start.h"
+#include "engine_pair.h"
+#include "eal.h"
 
 static uint16_t
 port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Starting the EAL for a test: see start.h. It never uses hugepages, so that tests run anywhere,
+ * Starting the EAL for a test: see eal.h. It never uses hugepages, so that tests run anywhere,
  * and leaves the threads of the test free to run on every core. There is one function.
  */
 #include <rte_eal.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "plx_base.h"
-#include "start.h"
+#include "eal.h"
 
 void
 test_eal_start(void)

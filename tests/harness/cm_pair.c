@@ -4,7 +4,7 @@
  * It never decides what is right: tests do.
  * Start with carry_one().
  */
-#include "pair.h"
+#include "cm_pair.h"
 
 #include <stdlib.h>
 #include <string.h>

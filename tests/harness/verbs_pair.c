@@ -4,7 +4,7 @@
  * and closed at the end: that this succeeds says that no test has left an object behind.
  * Start with duo_run(), then duo_open().
  */
-#include "duo.h"
+#include "verbs_pair.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * It never delays, doubles or reorders: what is dropped is the test's word.
  * Start with execute().
  */
-#include "pair.h"
+#include "rc_pair.h"
 
 #include <stdlib.h>
 

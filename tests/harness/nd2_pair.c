@@ -3,7 +3,7 @@
  * What stands on the two adapters: sides, pairs, their connection, and requests on them.
  * Every count that Release gives is looked at. Start with nd_pair_open().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

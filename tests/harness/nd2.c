@@ -4,7 +4,7 @@
  * the look, after each test, that nothing has stayed. It makes no object but adapters.
  * Start with nd_run().
  */
-#include "nd.h"
+#include "nd2_pair.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

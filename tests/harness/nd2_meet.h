@@ -7,7 +7,7 @@
 #ifndef MEET_H
 #define MEET_H
 
-#include "nd.h"
+#include "nd2_pair.h"
 
 enum {
 	CALLER_BYTES = 56, /* of private data, at most */

@@ -3,7 +3,7 @@
  * The steps of a connection. It owns a pair, and the OVERLAPPEDs of both sides.
  * Start with meet_whole().
  */
-#include "meet.h"
+#include "nd2_meet.h"
 
 #include <stdlib.h>
 

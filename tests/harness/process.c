@@ -2,7 +2,7 @@
  *
  * Starting this very program again and reading what it prints. Start with scene_run().
  */
-#include "scene.h"
+#include "process.h"
 
 #include <string.h>
 #include <sys/wait.h>
