@@ -15,6 +15,8 @@ extern "C" {
 
 #define PLX_NDSUPPORT_API __attribute__((visibility("default")))
 
+/* ---- providers ------------------------------------------------------------------------------ */
+
 /**
  * What is wrong with the catalog of providers, with Pollux's configuration file, and with the
  * libraries that the last NdQueryAddressList(), NdCheckAddress(), NdResolveAddress() or

@@ -31,6 +31,8 @@ struct plx_channel;
 struct plx_listener;
 struct plx_connector;
 
+/* ---- version -------------------------------------------------------------------------------- */
+
 /** "0.1.0" */
 PLX_API const char *plx_version(void);
 
@@ -492,7 +494,7 @@ PLX_API enum plx_status plx_ah_create(struct plx_pd *pd, const struct plx_ah_opt
 /** What was posted with it and not sent yet is sent. */
 PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
 
-/* ---- is anybody there? ---------------------------------------------------------------------- */
+/* ---- neighbours and echo -------------------------------------------------------------------- */
 
 /**
  * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
@@ -513,7 +515,7 @@ PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const stru
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
-/* ---- connections by the communication manager -------------------------------------------------
+/* ---- connections --------------------------------------------------------------------------------
  *
  * What Linux's rdma_cm speaks. The active side: connector, plx_connect(), REPLIED, plx_complete().
  * The passive side: plx_listen(), REQUESTED with a new connector, plx_accept(), ESTABLISHED. Then
