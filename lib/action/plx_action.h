@@ -53,8 +53,8 @@ struct plx_wqe {
 	union {
 		uint64_t remote_va;
 		struct {
-			uint32_t way,
-				remote_qpn; /* of a datagram; a way's number is its engine's */
+			uint32_t ah,
+				remote_qpn; /* of a datagram; the handle's number in its engine */
 		};
 	};
 	union {
@@ -121,7 +121,7 @@ struct plx_emit {
 	uint16_t iov_first; /* into plx_actions.iov */
 	uint8_t iovs;
 	uint8_t flags; /* enum plx_emit_flag */
-	uint32_t way;  /* of a datagram: plx_wqe.way */
+	uint32_t ah;   /* of a datagram: plx_wqe.ah */
 };
 
 struct plx_action {

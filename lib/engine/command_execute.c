@@ -12,12 +12,13 @@ enum {
 /* Entries of receives that may be on their way to the queue pair's completion queue because of it:
  * those of an SRQ are counted once for all of its queue pairs with the same completion queue. */
 static uint32_t
-receives_of(const struct plx_qpair *qp)
+receives_of(const struct plx_engine_qp *qp)
 {
-	const struct plx_list *all = &qp->engine->qpairs;
+	const struct plx_list *all = &qp->engine->qps;
 
 	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
-		const struct plx_qpair *other = plx_list_entry(node, struct plx_qpair, all_link);
+		const struct plx_engine_qp *other =
+			plx_list_entry(node, struct plx_engine_qp, all_link);
 
 		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
 			return 0;
@@ -28,14 +29,14 @@ receives_of(const struct plx_qpair *qp)
 static enum plx_status
 attach_qp(struct command *command)
 {
-	struct plx_qpair *qp = command->qp;
-	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
+	struct plx_engine_qp *qp = command->qp;
+	struct plx_engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
 	uint32_t more[2] = {qp->caps.sq_depth, receives_of(qp)};
 
 	for (int i = 0; i < 2; i++) {
-		struct plx_cqueue *cq = cqs[i];
-		enum plx_status status = cqueue_grow(cq, atomic_load(&cq->depth), more[i],
-						     &command->spare[i], command->spare_room[i]);
+		struct plx_engine_cq *cq = cqs[i];
+		enum plx_status status = engine_cq_grow(cq, atomic_load(&cq->depth), more[i],
+							&command->spare[i], command->spare_room[i]);
 
 		if (status != PLX_OK) {
 			/* The room that was made stays; what is counted in it does not. */
@@ -48,16 +49,16 @@ attach_qp(struct command *command)
 	qp->recv_cq->users++;
 	if (qp->srq != NULL)
 		qp->srq->users++;
-	qpair_attach(qp);
+	engine_qp_attach(qp);
 	return PLX_OK;
 }
 
 static enum plx_status
 detach_qp(struct command *command)
 {
-	struct plx_qpair *qp = command->qp;
+	struct plx_engine_qp *qp = command->qp;
 
-	qpair_detach(qp);
+	engine_qp_detach(qp);
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
 	if (qp->srq != NULL)
@@ -70,17 +71,17 @@ detach_qp(struct command *command)
 static enum plx_status
 resize_cq(struct command *command)
 {
-	struct plx_cqueue *cq = command->cq;
+	struct plx_engine_cq *cq = command->cq;
 
-	if (cqueue_unreaped(cq) > command->number)
+	if (engine_cq_unreaped(cq) > command->number)
 		return PLX_BUSY;
-	return cqueue_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
+	return engine_cq_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
 }
 
 static enum plx_status
 detach_cq(struct command *command)
 {
-	struct plx_cqueue *cq = command->cq;
+	struct plx_engine_cq *cq = command->cq;
 
 	if (cq->users > 0)
 		return PLX_BUSY;
@@ -94,15 +95,15 @@ detach_cq(struct command *command)
 static enum plx_status
 arm_srq(struct plx_engine *engine, struct command *command)
 {
-	struct plx_squeue *srq = command->srq;
+	struct plx_engine_srq *srq = command->srq;
 	uint32_t threshold = command->number;
 
-	rqueue_pull(&srq->queue);
+	engine_rq_fetch(&srq->queue);
 	srq->threshold = threshold;
-	rqueue_set_low(&srq->queue, threshold);
+	engine_rq_set_low(&srq->queue, threshold);
 	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
 		plx_rq_arm(srq->queue.rq, 0);
-		engine_note_srq(engine, srq);
+		engine_raise_srq_event(engine, srq);
 		return PLX_OK;
 	}
 	plx_rq_arm(srq->queue.rq, threshold);
@@ -112,7 +113,7 @@ arm_srq(struct plx_engine *engine, struct command *command)
 static enum plx_status
 detach_srq(struct command *command)
 {
-	struct plx_squeue *srq = command->srq;
+	struct plx_engine_srq *srq = command->srq;
 
 	if (srq->users > 0)
 		return PLX_BUSY;
@@ -122,7 +123,7 @@ detach_srq(struct command *command)
 
 /* Everything that is posted to a queue pair in ERROR. */
 static enum plx_status
-flush_all(struct plx_engine *engine, struct plx_qpair *qp)
+flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
 	struct plx_rc_view view;
@@ -138,26 +139,26 @@ flush_all(struct plx_engine *engine, struct plx_qpair *qp)
 
 /* What was completed, and that its places are free: whoever asked finds both. */
 static void
-publish_all(struct plx_engine *engine, struct plx_qpair *qp)
+publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	engine_publish(engine);
-	qpair_publish(qp);
-	rqueue_publish(qp->recv, qp->recv_cq);
+	engine_qp_publish(qp);
+	engine_rq_publish(qp->recv, qp->recv_cq);
 }
 
 /* All of it, published: whoever asked finds everything when this is answered. What posts race with
  * this is flushed later, by the sweep. */
 static enum plx_status
-flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
+flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	enum plx_status status = qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+	enum plx_status status = engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 
 	if (status != PLX_OK)
 		return status;
 	/* Of no more use to its connection, as one that fails by itself. */
-	if (qp->conn != NULL)
-		conn_on_failure(qp);
-	while (qpair_pull(qp) > 0)
+	if (qp->connector != NULL)
+		engine_connector_on_failure(qp);
+	while (engine_qp_fetch(qp) > 0)
 		;
 	status = flush_all(engine, qp);
 	engine_schedule(engine, qp);
@@ -169,13 +170,13 @@ flush_qp(struct plx_engine *engine, struct plx_qpair *qp)
  * What is put into the posting ring meanwhile is not forgotten: it waits there for the connection.
  */
 static enum plx_status
-flush_fresh_qp(struct plx_engine *engine, struct plx_qpair *qp)
+flush_fresh_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint32_t end = qp->sq_base + plx_rc_sq_posted(qp->rc);
 	enum plx_status status;
 
 	if (qp->srq == NULL)
-		rqueue_pull(&qp->own);
+		engine_rq_fetch(&qp->own);
 	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
 	if (status == PLX_OK)
 		status = flush_all(engine, qp);
@@ -200,10 +201,10 @@ command_execute(struct plx_engine *engine, struct command *command)
 {
 	switch (command->op) {
 	case COMMAND_QP_NUMBER:
-		command->status = qpair_number(command->qp);
+		command->status = engine_qp_number(command->qp);
 		return;
 	case COMMAND_QP_FORGET:
-		qpair_forget(command->qp);
+		engine_qp_forget(command->qp);
 		command->status = PLX_OK;
 		return;
 	case COMMAND_QP_ATTACH:
@@ -214,13 +215,13 @@ command_execute(struct plx_engine *engine, struct command *command)
 		return;
 	case COMMAND_QP_MODIFY:
 		command->status =
-			qpair_modify(command->qp, command->modify.to,
-				     command->modify.has_attr ? &command->modify.attr : NULL,
-				     &command->modify.path);
+			engine_qp_modify(command->qp, command->modify.to,
+					 command->modify.has_attr ? &command->modify.attr : NULL,
+					 &command->modify.path);
 		return;
 	case COMMAND_QP_FLUSH:
 		command->status =
-			plx_qpair_state(command->qp) == PLX_QP_INIT && command->qp->ud == NULL
+			plx_engine_qp_state(command->qp) == PLX_QP_INIT && command->qp->ud == NULL
 				? flush_fresh_qp(engine, command->qp)
 				: flush_qp(engine, command->qp);
 		return;
@@ -240,20 +241,20 @@ command_execute(struct plx_engine *engine, struct command *command)
 		command->status = detach_srq(command);
 		return;
 	case COMMAND_CM:
-		command->status = conn_execute(engine, command->call);
+		command->status = engine_connector_execute(engine, command->call);
 		return;
-	case COMMAND_WAYS:
-		if (ways_adopt(engine, command->ways))
-			command->ways = NULL;
+	case COMMAND_AH_TABLE:
+		if (engine_ah_table_adopt(engine, command->ah_table))
+			command->ah_table = NULL;
 		command->status = PLX_OK;
 		return;
-	case COMMAND_WAY_OPEN:
-		command->status = way_open(engine, command->way_open.domain,
-					   &command->way_open.path, &command->way);
+	case COMMAND_AH_OPEN:
+		command->status = engine_ah_open(engine, command->ah_open.domain,
+						 &command->ah_open.path, &command->ah);
 		return;
-	case COMMAND_WAY_CLOSE:
-		ud_pull_all(engine);
-		way_close(command->way);
+	case COMMAND_AH_CLOSE:
+		ud_fetch_all(engine);
+		engine_ah_close(command->ah);
 		command->status = PLX_OK;
 		return;
 	case COMMAND_NET_RESOLVE:

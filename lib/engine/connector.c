@@ -2,10 +2,11 @@
  *
  * Connections on the engine's thread: what the communication manager tells becomes a step of the
  * queue pair and an event for the program, and what happens to the queue pair is told to the
- * manager. Start with conn_tell().
+ * manager. Start with engine_connector_deliver_events().
  *
  * The order matters to programs (docs/nd2.md): ESTABLISHED comes when the queue pair can be posted
- * to, DISCONNECTED before the completions of what is flushed then, by plx_conn_attr.grace_ns.
+ * to, DISCONNECTED before the completions of what is flushed then, by
+ * plx_engine_connector_attr.grace_ns.
  */
 #include "connector.h"
 
@@ -13,31 +14,31 @@
  */
 
 void
-conn_bind(struct plx_conn *conn, struct plx_qpair *qp)
+engine_connector_bind(struct plx_engine_connector *connector, struct plx_engine_qp *qp)
 {
-	conn->qp = qp;
-	qp->conn = conn;
+	connector->qp = qp;
+	qp->connector = connector;
 }
 
 void
-conn_unbind(struct plx_conn *conn)
+engine_connector_unbind(struct plx_engine_connector *connector)
 {
-	plx_list_remove(&conn->grace_link);
-	if (conn->qp == NULL)
+	plx_list_remove(&connector->grace_link);
+	if (connector->qp == NULL)
 		return;
-	conn->qp->conn = NULL;
-	conn->qp = NULL;
+	connector->qp->connector = NULL;
+	connector->qp = NULL;
 }
 
 void
-conn_flush(struct plx_conn *conn)
+engine_connector_flush(struct plx_engine_connector *connector)
 {
-	struct plx_qpair *qp = conn->qp;
+	struct plx_engine_qp *qp = connector->qp;
 
-	conn_unbind(conn);
+	engine_connector_unbind(connector);
 	/* From any state but RESET; in ERROR nothing is left to do. */
 	if (qp != NULL)
-		(void)qpair_modify(qp, PLX_QP_ERROR, NULL, NULL);
+		(void)engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 }
 
 /*
@@ -46,97 +47,101 @@ conn_flush(struct plx_conn *conn)
  * Not for a queue pair that was never connected whole, or that has failed itself.
  */
 static bool
-begin_grace(struct plx_conn *conn)
+begin_grace(struct plx_engine_connector *connector)
 {
-	struct plx_engine *engine = conn->hearer.queue->engine;
+	struct plx_engine *engine = connector->subscriber.queue->engine;
 	struct plx_list *behind = engine->gsi->graces.prev;
 
-	if (conn->attr.grace_ns == 0 || plx_qpair_state(conn->qp) != PLX_QP_RTS)
+	if (connector->attr.grace_ns == 0 || plx_engine_qp_state(connector->qp) != PLX_QP_RTS)
 		return false;
-	conn->grace_until = engine->now + conn->attr.grace_ns;
+	connector->grace_until = engine->now + connector->attr.grace_ns;
 	/* In the order of their ends; all of an adapter are as long, so that this is the last. */
 	while (behind != &engine->gsi->graces &&
-	       plx_list_entry(behind, struct plx_conn, grace_link)->grace_until > conn->grace_until)
+	       plx_list_entry(behind, struct plx_engine_connector, grace_link)->grace_until >
+		       connector->grace_until)
 		behind = behind->prev;
-	plx_list_append(behind->next, &conn->grace_link);
+	plx_list_append(behind->next, &connector->grace_link);
 	return true;
 }
 
 uint64_t
-conn_end_graces(struct plx_engine *engine)
+engine_connector_end_graces(struct plx_engine *engine)
 {
 	struct plx_list *graces = &engine->gsi->graces;
 
 	while (!plx_list_empty(graces)) {
-		struct plx_conn *conn = plx_list_entry(graces->next, struct plx_conn, grace_link);
+		struct plx_engine_connector *connector =
+			plx_list_entry(graces->next, struct plx_engine_connector, grace_link);
 
-		if (conn->grace_until > engine->now)
-			return conn->grace_until;
-		conn_flush(conn);
+		if (connector->grace_until > engine->now)
+			return connector->grace_until;
+		engine_connector_flush(connector);
 	}
 	return PLX_NEVER;
 }
 
 /* What the peer had a say in. */
 static void
-fill_attr(struct plx_conn *conn)
+fill_attr(struct plx_engine_connector *connector)
 {
-	const struct plx_cm_peer *peer = &conn->peer;
-	struct plx_rc_attr *rc = &conn->attr.rc;
+	const struct plx_cm_peer *peer = &connector->peer;
+	struct plx_rc_attr *rc = &connector->attr.rc;
 
 	rc->mtu = peer->path_mtu;
 	rc->dest_qpn = peer->qpn;
 	/* Each side says with which PSN the other shall begin. */
-	rc->rq_psn = conn->qp->first_psn;
+	rc->rq_psn = connector->qp->first_psn;
 	rc->sq_psn = peer->psn;
 	rc->rd_atomic_max = peer->initiator_depth;
 	rc->rnr_retry_max = peer->rnr_retry;
-	if (conn->passive)
+	if (connector->passive)
 		rc->retry_max = peer->retry;
-	conn->attr.path.local = peer->local;
-	conn->attr.path.remote = peer->remote;
+	connector->attr.path.local = peer->local;
+	connector->attr.path.remote = peer->remote;
 }
 
 enum plx_status
-conn_to_rtr(struct plx_conn *conn)
+engine_connector_to_rtr(struct plx_engine_connector *connector)
 {
-	fill_attr(conn);
-	return qpair_modify(conn->qp, PLX_QP_RTR, &conn->attr.rc, &conn->attr.path);
+	fill_attr(connector);
+	return engine_qp_modify(connector->qp, PLX_QP_RTR, &connector->attr.rc,
+				&connector->attr.path);
 }
 
 enum plx_status
-conn_to_rts(struct plx_conn *conn)
+engine_connector_to_rts(struct plx_engine_connector *connector)
 {
-	return qpair_modify(conn->qp, PLX_QP_RTS, &conn->attr.rc, &conn->attr.path);
+	return engine_qp_modify(connector->qp, PLX_QP_RTS, &connector->attr.rc,
+				&connector->attr.path);
 }
 
 void
-conn_on_arrival(struct plx_qpair *qp)
+engine_connector_on_first_packet(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
 	/* STATE: the RTU was faster. */
-	(void)plx_cm_arrived(engine->gsi->cm, qp->conn->id, engine->now);
+	(void)plx_cm_arrived(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
 
 void
-conn_on_failure(struct plx_qpair *qp)
+engine_connector_on_failure(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
 	/* STATE: it has ended by itself. */
-	(void)!plx_cm_lost(engine->gsi->cm, qp->conn->id, engine->now);
+	(void)!plx_cm_lost(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
 
 void
-conn_on_detach(struct plx_qpair *qp)
+engine_connector_on_detach(struct plx_engine_qp *qp)
 {
-	if (qp->conn == NULL)
+	if (qp->connector == NULL)
 		return;
-	conn_on_failure(qp);
-	conn_unbind(qp->conn);
+	engine_connector_on_failure(qp);
+	engine_connector_unbind(qp->connector);
 }
 
 /* ---- events -------------------------------------------------------------------------------------
@@ -145,20 +150,20 @@ conn_on_detach(struct plx_qpair *qp)
 /* What a connection's event means for it, beside being told. Returns: the queue pair is flushed,
  * after the event was told */
 static bool
-step(struct plx_conn *conn, const struct plx_cm_event *event)
+step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 {
 	/* Of the passive side from the accept on, of the active one from the complete on. */
-	bool flush = conn->qp != NULL && plx_qpair_state(conn->qp) != PLX_QP_INIT;
+	bool flush = connector->qp != NULL && plx_engine_qp_state(connector->qp) != PLX_QP_INIT;
 
 	switch ((enum plx_cm_event_kind)event->kind) {
 	case PLX_CM_EVENT_REPLIED:
-		conn->peer = event->peer;
+		connector->peer = event->peer;
 		return false;
 	case PLX_CM_EVENT_ESTABLISHED:
 		/* It is in RTR: there is nothing that could refuse. When the queue pair has failed
 		 * or is gone, DISCONNECTED follows. */
-		if (conn->qp != NULL)
-			(void)conn_to_rts(conn);
+		if (connector->qp != NULL)
+			(void)engine_connector_to_rts(connector);
 		return false;
 	case PLX_CM_EVENT_REJECTED:
 	case PLX_CM_EVENT_UNREACHABLE:
@@ -173,43 +178,46 @@ step(struct plx_conn *conn, const struct plx_cm_event *event)
 	case PLX_CM_EVENT_COUNT:
 		return false;
 	}
-	conn->id.v = 0;
+	connector->id.v = 0;
 	if (!flush)
-		conn_unbind(conn);
-	return flush && (event->kind != PLX_CM_EVENT_DISCONNECTED || !begin_grace(conn));
+		engine_connector_unbind(connector);
+	return flush && (event->kind != PLX_CM_EVENT_DISCONNECTED || !begin_grace(connector));
 }
 
 /* There is room in the queue: this thread alone puts anything there. */
 static void
-tell_one(struct plx_engine *engine, struct hearer *hearer, struct plx_conn_event *event)
+tell_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
+	 struct plx_engine_connector_event *event)
 {
-	struct plx_conn *conn = plx_list_entry(hearer, struct plx_conn, hearer);
+	struct plx_engine_connector *connector =
+		plx_list_entry(subscriber, struct plx_engine_connector, subscriber);
 	bool flush = false;
 
-	event->cookie = hearer->cookie;
+	event->cookie = subscriber->cookie;
 	if (event->cm.kind == PLX_CM_EVENT_REQUESTED)
-		/* The acceptor may be destroyed before anybody adopts the request. */
+		/* The listener may be destroyed before anybody adopts the request. */
 		(void)!plx_cm_set_context(engine->gsi->cm, event->cm.id,
 					  (uintptr_t)&engine->gsi->orphan);
 	else
-		flush = step(conn, &event->cm);
-	(void)equeue_put(hearer->queue, event);
+		flush = step(connector, &event->cm);
+	(void)engine_eq_push(subscriber->queue, event);
 	if (flush)
-		conn_flush(conn);
+		engine_connector_flush(connector);
 }
 
 uint32_t
-conn_tell(struct plx_engine *engine)
+engine_connector_deliver_events(struct plx_engine *engine)
 {
 	struct plx_cm *cm = engine->gsi->cm;
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 	uint32_t told = 0;
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_event_waits(cm); i++) {
-		struct hearer *hearer = (struct hearer *)(uintptr_t)plx_cm_event_context(cm);
-		bool orphan = hearer == &engine->gsi->orphan;
+		struct cm_subscriber *subscriber =
+			(struct cm_subscriber *)(uintptr_t)plx_cm_event_context(cm);
+		bool orphan = subscriber == &engine->gsi->orphan;
 
-		if (!orphan && !equeue_has_room(hearer->queue)) {
+		if (!orphan && !engine_eq_has_room(subscriber->queue)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}
@@ -218,7 +226,7 @@ conn_tell(struct plx_engine *engine)
 		told++;
 		/* A request that ended before anybody adopted it: who tries will be told. */
 		if (!orphan)
-			tell_one(engine, hearer, &event);
+			tell_one(engine, subscriber, &event);
 	}
 	return told;
 }

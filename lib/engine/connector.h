@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Connections as the engine's own files see them: the GSI, event queues, and who asks or listens.
- * It owns no code. Start with struct plx_conn.
+ * It owns no code. Start with struct plx_engine_connector.
  *
  * The communication manager knows each connection by an id, and gives back a context with every
- * event: here a pointer to the struct hearer that every one who may be told of something begins
- * with. Whoever is destroyed is first taken out of the manager, so no context outlives its object.
+ * event: here a pointer to the struct cm_subscriber that every one who may be told of something
+ * begins with. Whoever is destroyed is first taken out of the manager, so no context outlives its
+ * object.
  */
 #ifndef PLX_ENGINE_CONNECTOR_H
 #define PLX_ENGINE_CONNECTOR_H
@@ -22,8 +23,8 @@ enum {
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
 /* Who is told of something. */
-struct hearer {
-	struct plx_equeue *queue;
+struct cm_subscriber {
+	struct plx_engine_eq *queue;
 	uint64_t cookie;
 };
 
@@ -36,13 +37,15 @@ struct gsi_waiting {
 struct gsi {
 	struct plx_cm *cm;
 	struct timer timer;
-	bool busy;            /* there may be something to send or to tell */
-	struct hearer orphan; /* of requests that were told and not adopted yet: hears nothing */
+	bool busy; /* there may be something to send or to tell */
+	struct cm_subscriber
+		orphan; /* of requests that were told and not adopted yet: hears nothing */
 	struct plx_psn psn;
 	uint64_t look_at; /* when to look for the addresses of those that wait */
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
-	struct plx_list graces; /* struct plx_conn.grace_link: queue pairs to be flushed soon */
+	struct plx_list
+		graces; /* struct plx_engine_connector.grace_link: queue pairs to be flushed soon */
 };
 
 /* gsi.c */
@@ -57,26 +60,26 @@ uint32_t gsi_serve(struct plx_engine *engine);
 /* The timer fired. */
 void gsi_on_tick(struct plx_engine *engine);
 
-struct plx_equeue {
+struct plx_engine_eq {
 	struct rte_ring *ring;
 	struct plx_engine *engine;
 	ALIGNED_LINE atomic_uint users;
 	atomic_int fd; /* -1: nobody asked for one */
 };
 
-struct plx_acceptor {
-	struct hearer hearer; /* first */
+struct plx_engine_listener {
+	struct cm_subscriber subscriber; /* first */
 	struct plx_cm_id id;
 };
 
-struct plx_conn {
-	struct hearer hearer; /* first */
+struct plx_engine_connector {
+	struct cm_subscriber subscriber; /* first */
 
 	/* the engine's */
 	struct plx_cm_id id; /* 0: idle, or ended */
 	bool passive;
-	struct plx_qpair *qp; /* NULL: none, or gone */
-	struct plx_conn_attr attr;
+	struct plx_engine_qp *qp; /* NULL: none, or gone */
+	struct plx_engine_connector_attr attr;
 	struct plx_cm_peer peer; /* as asked or agreed */
 	/* The peer has disconnected, and `qp` is flushed at grace_until, if not before: id is 0 */
 	struct plx_list grace_link; /* in gsi->graces */
@@ -85,27 +88,27 @@ struct plx_conn {
 
 /* connector.c, on the engine's thread */
 /* Put what the manager has to tell into the event queues. Returns: how many */
-uint32_t conn_tell(struct plx_engine *engine);
+uint32_t engine_connector_deliver_events(struct plx_engine *engine);
 /* The peer's first packet, or the end, of a queue pair that is connected. */
-void conn_on_arrival(struct plx_qpair *qp);
-void conn_on_failure(struct plx_qpair *qp);
+void engine_connector_on_first_packet(struct plx_engine_qp *qp);
+void engine_connector_on_failure(struct plx_engine_qp *qp);
 /* The queue pair is about to be destroyed. */
-void conn_on_detach(struct plx_qpair *qp);
+void engine_connector_on_detach(struct plx_engine_qp *qp);
 /* Queue pair and connection have to do with each other, or no more. */
-void conn_bind(struct plx_conn *conn, struct plx_qpair *qp);
-void conn_unbind(struct plx_conn *conn);
+void engine_connector_bind(struct plx_engine_connector *connector, struct plx_engine_qp *qp);
+void engine_connector_unbind(struct plx_engine_connector *connector);
 /* To RTR and RTS, with what was agreed. */
-enum plx_status conn_to_rtr(struct plx_conn *conn);
-enum plx_status conn_to_rts(struct plx_conn *conn);
-void conn_flush(struct plx_conn *conn);
+enum plx_status engine_connector_to_rtr(struct plx_engine_connector *connector);
+enum plx_status engine_connector_to_rts(struct plx_engine_connector *connector);
+void engine_connector_flush(struct plx_engine_connector *connector);
 /* Flush the queue pairs whose grace is over. Returns: when to call again; PLX_NEVER */
-uint64_t conn_end_graces(struct plx_engine *engine);
+uint64_t engine_connector_end_graces(struct plx_engine *engine);
 
 /* eq.c */
-bool equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event);
-bool equeue_has_room(const struct plx_equeue *queue);
+bool engine_eq_push(struct plx_engine_eq *queue, const struct plx_engine_connector_event *event);
+bool engine_eq_has_room(const struct plx_engine_eq *queue);
 
 /* connector_command.c */
-enum plx_status conn_execute(struct plx_engine *engine, struct conn_call *call);
+enum plx_status engine_connector_execute(struct plx_engine *engine, struct connector_call *call);
 
 #endif

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What programs ask of connections: each call crosses to the engine's thread as a command and is
- * executed there, against the communication manager and the queue pair together.
- * Start with plx_conn_connect() for the way there, and conn_execute() for what happens.
+ * What programs sidr_request of connections: each call crosses to the engine's thread as a command
+ * and is executed there, against the communication manager and the queue pair together. Start with
+ * plx_engine_connector_connect() for the way there, and engine_connector_execute() for what
+ * happens.
  */
 #include "connector.h"
 
-enum conn_op {
-	CONN_NONE,
-	CONN_LISTEN,
-	CONN_UNLISTEN,
-	CONN_ADOPT,
-	CONN_TURN_AWAY,
-	CONN_CONNECT,
-	CONN_SIDR,
-	CONN_COMPLETE,
-	CONN_ACCEPT,
-	CONN_REJECT,
-	CONN_DISCONNECT,
-	CONN_DETACH,
-	CONN_QUERY,
+enum connector_op {
+	CONNECTOR_NONE,
+	CONNECTOR_LISTEN,
+	CONNECTOR_UNLISTEN,
+	CONNECTOR_ADOPT,
+	CONNECTOR_REFUSE,
+	CONNECTOR_CONNECT,
+	CONNECTOR_SIDR_REQUEST,
+	CONNECTOR_ESTABLISH,
+	CONNECTOR_ACCEPT,
+	CONNECTOR_REJECT,
+	CONNECTOR_DISCONNECT,
+	CONNECTOR_DETACH,
+	CONNECTOR_QUERY,
 };
 
 /* One call, on its caller's stack: a call that timed out is never executed. */
-struct conn_call {
-	enum conn_op op;
-	struct plx_conn *conn;
-	struct plx_acceptor *acceptor;
+struct connector_call {
+	enum connector_op op;
+	struct plx_engine_connector *connector;
+	struct plx_engine_listener *listener;
 	const struct plx_cm_listen *listen;
 	struct plx_cm_id id;
-	struct plx_qpair *qp;
-	const struct plx_conn_attr *attr;
+	struct plx_engine_qp *qp;
+	const struct plx_engine_connector_attr *attr;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	const struct plx_cm_event *requested;
@@ -41,42 +42,42 @@ struct conn_call {
  */
 
 static enum plx_status
-listen(struct plx_engine *engine, const struct conn_call *call)
+listen(struct plx_engine *engine, const struct connector_call *call)
 {
 	struct plx_cm_listen with_context = *call->listen;
 
-	with_context.context = (uintptr_t)&call->acceptor->hearer;
-	return plx_cm_listen(engine->gsi->cm, &with_context, &call->acceptor->id);
+	with_context.context = (uintptr_t)&call->listener->subscriber;
+	return plx_cm_listen(engine->gsi->cm, &with_context, &call->listener->id);
 }
 
 static enum plx_status
-adopt(struct plx_engine *engine, const struct conn_call *call)
+adopt(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
-	enum plx_status status =
-		plx_cm_set_context(engine->gsi->cm, call->requested->id, (uintptr_t)&conn->hearer);
+	struct plx_engine_connector *connector = call->connector;
+	enum plx_status status = plx_cm_set_context(engine->gsi->cm, call->requested->id,
+						    (uintptr_t)&connector->subscriber);
 
 	if (status != PLX_OK)
 		return status;
-	conn->id = call->requested->id;
-	conn->peer = call->requested->peer;
-	conn->passive = true;
+	connector->id = call->requested->id;
+	connector->peer = call->requested->peer;
+	connector->passive = true;
 	return PLX_OK;
 }
 
 /* Is this queue pair free for a connection? */
 static enum plx_status
-check_qp(const struct plx_engine *engine, const struct plx_qpair *qp, uint32_t mtu)
+check_qp(const struct plx_engine *engine, const struct plx_engine_qp *qp, uint32_t mtu)
 {
-	enum plx_qp_state state = plx_qpair_state(qp);
+	enum plx_qp_state state = plx_engine_qp_state(qp);
 
-	if (qp->conn != NULL || (state != PLX_QP_RESET && state != PLX_QP_INIT))
+	if (qp->connector != NULL || (state != PLX_QP_RESET && state != PLX_QP_INIT))
 		return PLX_STATE;
 	return path_frame_bytes(mtu) > engine->port->caps.frame_max ? PLX_TOO_LONG : PLX_OK;
 }
 
 static void
-fill_own(const struct plx_qpair *qp, struct plx_cm_own *own)
+fill_own(const struct plx_engine_qp *qp, struct plx_cm_own *own)
 {
 	own->qpn = qp->qpn;
 	own->psn = qp->first_psn;
@@ -84,9 +85,9 @@ fill_own(const struct plx_qpair *qp, struct plx_cm_own *own)
 }
 
 static void
-fill_connect(const struct plx_conn *conn, struct plx_cm_connect *connect)
+fill_connect(const struct plx_engine_connector *connector, struct plx_cm_connect *connect)
 {
-	const struct plx_conn_attr *attr = &conn->attr;
+	const struct plx_engine_connector_attr *attr = &connector->attr;
 
 	*connect = (struct plx_cm_connect){
 		.local = attr->path.local,
@@ -94,195 +95,200 @@ fill_connect(const struct plx_conn *conn, struct plx_cm_connect *connect)
 		.local_port = attr->local_port,
 		.remote_port = attr->remote_port,
 		.own = attr->own,
-		.context = (uintptr_t)&conn->hearer,
+		.context = (uintptr_t)&connector->subscriber,
 		.private_data = attr->private_data,
 		.private_bytes = attr->private_bytes,
 	};
 }
 
 static enum plx_status
-ask(struct plx_engine *engine, const struct conn_call *call)
+sidr_request(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
+	struct plx_engine_connector *connector = call->connector;
 	struct plx_cm_connect connect;
 	enum plx_status status;
 
-	if (conn->id.v != 0)
+	if (connector->id.v != 0)
 		return PLX_STATE;
-	conn->attr = *call->attr;
-	status = path_complete(engine, &conn->attr.path);
+	connector->attr = *call->attr;
+	status = path_complete(engine, &connector->attr.path);
 	if (status != PLX_OK)
 		return status;
-	fill_connect(conn, &connect);
-	conn->attr.private_data = NULL;
-	conn->passive = false;
-	return plx_cm_sidr(engine->gsi->cm, &connect, engine->now, &conn->id);
+	fill_connect(connector, &connect);
+	connector->attr.private_data = NULL;
+	connector->passive = false;
+	return plx_cm_sidr(engine->gsi->cm, &connect, engine->now, &connector->id);
 }
 
 static enum plx_status
-connect_qp(struct plx_engine *engine, const struct conn_call *call)
+connect_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
+	struct plx_engine_connector *connector = call->connector;
 	struct plx_cm_connect connect;
-	bool from_reset = plx_qpair_state(call->qp) == PLX_QP_RESET;
+	bool from_reset = plx_engine_qp_state(call->qp) == PLX_QP_RESET;
 	enum plx_status status;
 
-	if (conn->id.v != 0)
+	if (connector->id.v != 0)
 		return PLX_STATE;
 	status = check_qp(engine, call->qp, call->attr->own.path_mtu);
 	if (status != PLX_OK)
 		return status;
-	conn->attr = *call->attr;
-	fill_own(call->qp, &conn->attr.own);
-	status = path_complete(engine, &conn->attr.path);
+	connector->attr = *call->attr;
+	fill_own(call->qp, &connector->attr.own);
+	status = path_complete(engine, &connector->attr.path);
 	if (status == PLX_OK && from_reset)
-		status = qpair_modify(call->qp, PLX_QP_INIT, NULL, NULL);
+		status = engine_qp_modify(call->qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return status;
-	fill_connect(conn, &connect);
-	conn->attr.private_data = NULL; /* the caller's, and only during the call */
-	conn->peer = (struct plx_cm_peer){0};
-	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &conn->id);
+	fill_connect(connector, &connect);
+	connector->attr.private_data = NULL; /* the caller's, and only during the call */
+	connector->peer = (struct plx_cm_peer){0};
+	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &connector->id);
 	if (status == PLX_OK) {
-		conn->passive = false;
-		conn_flush(conn); /* of the connection before, whose peer has just left */
-		conn_bind(conn, call->qp);
+		connector->passive = false;
+		engine_connector_flush(
+			connector); /* of the connection before, whose peer has just left */
+		engine_connector_bind(connector, call->qp);
 	} else if (from_reset) {
-		(void)qpair_modify(call->qp, PLX_QP_RESET, NULL, NULL);
+		(void)engine_qp_modify(call->qp, PLX_QP_RESET, NULL, NULL);
 	}
 	return status;
 }
 
 /* The queue pair first: what cannot be refused any more is told to the peer last. */
 static enum plx_status
-complete(struct plx_engine *engine, const struct conn_call *call)
+establish(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
+	struct plx_engine_connector *connector = call->connector;
 	enum plx_status status;
 
-	if (conn->id.v == 0 || conn->qp == NULL || conn->passive || conn->peer.qpn == 0)
+	if (connector->id.v == 0 || connector->qp == NULL || connector->passive ||
+	    connector->peer.qpn == 0)
 		return PLX_STATE;
-	if (plx_qpair_state(conn->qp) == PLX_QP_INIT) {
-		status = conn_to_rtr(conn);
+	if (plx_engine_qp_state(connector->qp) == PLX_QP_INIT) {
+		status = engine_connector_to_rtr(connector);
 		if (status != PLX_OK)
 			return status;
 	}
-	if (plx_qpair_state(conn->qp) == PLX_QP_RTR) {
-		status = conn_to_rts(conn);
+	if (plx_engine_qp_state(connector->qp) == PLX_QP_RTR) {
+		status = engine_connector_to_rts(connector);
 		if (status != PLX_OK)
 			return status;
 	}
-	return plx_cm_complete(engine->gsi->cm, conn->id, engine->now);
+	return plx_cm_complete(engine->gsi->cm, connector->id, engine->now);
 }
 
 static enum plx_status
-accept_qp(struct plx_engine *engine, const struct conn_call *call)
+accept_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
-	struct plx_qpair *qp = call->qp;
-	struct plx_conn_attr *attr = &conn->attr;
+	struct plx_engine_connector *connector = call->connector;
+	struct plx_engine_qp *qp = call->qp;
+	struct plx_engine_connector_attr *attr = &connector->attr;
 	enum plx_status status;
 	uint8_t mac[6];
 
-	if (conn->id.v == 0 || !conn->passive || conn->qp != NULL)
+	if (connector->id.v == 0 || !connector->passive || connector->qp != NULL)
 		return PLX_STATE;
 	status = check_qp(engine, qp, call->attr->own.path_mtu);
 	if (status == PLX_OK)
-		status = engine_resolve(engine, &conn->peer.remote, mac);
+		status = engine_resolve(engine, &connector->peer.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	*attr = *call->attr;
 	fill_own(qp, &attr->own);
-	if (plx_qpair_state(qp) == PLX_QP_RESET)
-		status = qpair_modify(qp, PLX_QP_INIT, NULL, NULL);
+	if (plx_engine_qp_state(qp) == PLX_QP_RESET)
+		status = engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return status;
 	attr->private_data = NULL;
-	status = plx_cm_accept(engine->gsi->cm, conn->id, &attr->own, (uintptr_t)&conn->hearer,
-			       call->attr->private_data, attr->private_bytes, engine->now,
-			       &conn->peer);
+	status = plx_cm_accept(engine->gsi->cm, connector->id, &attr->own,
+			       (uintptr_t)&connector->subscriber, call->attr->private_data,
+			       attr->private_bytes, engine->now, &connector->peer);
 	if (status != PLX_OK)
 		return status;
-	conn_bind(conn, qp);
-	status = conn_to_rtr(conn);
+	engine_connector_bind(connector, qp);
+	status = engine_connector_to_rtr(connector);
 	/* The REP has not left yet: it leaves at the end of this cycle. */
 	if (status != PLX_OK) {
-		conn_unbind(conn);
-		plx_cm_abandon(engine->gsi->cm, conn->id, engine->now);
-		conn->id.v = 0;
+		engine_connector_unbind(connector);
+		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
+		connector->id.v = 0;
 	}
 	return status;
 }
 
 static enum plx_status
-reject(struct plx_engine *engine, const struct conn_call *call)
+reject(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
-	enum plx_status status = plx_cm_reject(engine->gsi->cm, conn->id, call->private_data,
+	struct plx_engine_connector *connector = call->connector;
+	enum plx_status status = plx_cm_reject(engine->gsi->cm, connector->id, call->private_data,
 					       call->private_bytes, engine->now);
 
 	if (status != PLX_OK)
 		return status;
-	conn->id.v = 0;
-	conn_unbind(conn);
+	connector->id.v = 0;
+	engine_connector_unbind(connector);
 	return PLX_OK;
 }
 
 static enum plx_status
-disconnect(struct plx_engine *engine, const struct conn_call *call)
+disconnect(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
-	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, conn->id, engine->now);
+	struct plx_engine_connector *connector = call->connector;
+	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, connector->id, engine->now);
 
 	/* STATE: the peer was first; then what is left of the grace is not needed any more. */
-	if (status == PLX_OK || conn->id.v == 0)
-		conn_flush(conn);
+	if (status == PLX_OK || connector->id.v == 0)
+		engine_connector_flush(connector);
 	return status;
 }
 
 static enum plx_status
-detach(struct plx_engine *engine, const struct conn_call *call)
+detach(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_conn *conn = call->conn;
+	struct plx_engine_connector *connector = call->connector;
 
-	if (conn->id.v != 0)
-		plx_cm_abandon(engine->gsi->cm, conn->id, engine->now);
-	conn->id.v = 0;
+	if (connector->id.v != 0)
+		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
+	connector->id.v = 0;
 	/* One that never went beyond INIT stays as it is. */
-	if (conn->qp != NULL && plx_qpair_state(conn->qp) == PLX_QP_INIT)
-		conn_unbind(conn);
-	conn_flush(conn);
+	if (connector->qp != NULL && plx_engine_qp_state(connector->qp) == PLX_QP_INIT)
+		engine_connector_unbind(connector);
+	engine_connector_flush(connector);
 	return PLX_OK;
 }
 
 static enum plx_status
-unlisten(struct plx_engine *engine, const struct conn_call *call)
+unlisten(struct plx_engine *engine, const struct connector_call *call)
 {
-	return plx_cm_unlisten(engine->gsi->cm, call->acceptor->id, engine->now);
+	return plx_cm_unlisten(engine->gsi->cm, call->listener->id, engine->now);
 }
 
 static enum plx_status
-turn_away(struct plx_engine *engine, const struct conn_call *call)
+refuse_request(struct plx_engine *engine, const struct connector_call *call)
 {
 	plx_cm_abandon(engine->gsi->cm, call->requested->id, engine->now);
 	return PLX_OK;
 }
 
 static enum plx_status
-query(struct plx_engine *engine, const struct conn_call *call)
+query(struct plx_engine *engine, const struct connector_call *call)
 {
 	plx_cm_query(engine->gsi->cm, call->view);
 	return PLX_OK;
 }
 
 enum plx_status
-conn_execute(struct plx_engine *engine, struct conn_call *call)
+engine_connector_execute(struct plx_engine *engine, struct connector_call *call)
 {
-	static enum plx_status (*const ops[])(struct plx_engine *, const struct conn_call *) = {
-		[CONN_LISTEN] = listen,         [CONN_UNLISTEN] = unlisten,  [CONN_ADOPT] = adopt,
-		[CONN_TURN_AWAY] = turn_away,   [CONN_CONNECT] = connect_qp, [CONN_SIDR] = ask,
-		[CONN_COMPLETE] = complete,     [CONN_ACCEPT] = accept_qp,   [CONN_REJECT] = reject,
-		[CONN_DISCONNECT] = disconnect, [CONN_DETACH] = detach,      [CONN_QUERY] = query,
+	static enum plx_status (*const ops[])(struct plx_engine *,
+					      const struct connector_call *) = {
+		[CONNECTOR_LISTEN] = listen,       [CONNECTOR_UNLISTEN] = unlisten,
+		[CONNECTOR_ADOPT] = adopt,         [CONNECTOR_REFUSE] = refuse_request,
+		[CONNECTOR_CONNECT] = connect_qp,  [CONNECTOR_SIDR_REQUEST] = sidr_request,
+		[CONNECTOR_ESTABLISH] = establish, [CONNECTOR_ACCEPT] = accept_qp,
+		[CONNECTOR_REJECT] = reject,       [CONNECTOR_DISCONNECT] = disconnect,
+		[CONNECTOR_DETACH] = detach,       [CONNECTOR_QUERY] = query,
 	};
 
 	engine->gsi->busy = true;
@@ -293,7 +299,7 @@ conn_execute(struct plx_engine *engine, struct conn_call *call)
  */
 
 static enum plx_status
-run(struct plx_engine *engine, struct conn_call *call)
+run(struct plx_engine *engine, struct connector_call *call)
 {
 	struct command command = {.op = COMMAND_CM, .call = call};
 
@@ -303,146 +309,156 @@ run(struct plx_engine *engine, struct conn_call *call)
 }
 
 enum plx_status
-plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *config, uint64_t cookie,
-		    struct plx_acceptor **out)
+plx_engine_listener_create(struct plx_engine_eq *queue, const struct plx_cm_listen *config,
+			   uint64_t cookie, struct plx_engine_listener **out)
 {
 	struct plx_engine *engine = queue->engine;
-	struct plx_acceptor *acceptor =
-		plx_heap_alloc(sizeof(*acceptor), engine->port->caps.socket);
-	struct conn_call call = {.op = CONN_LISTEN, .acceptor = acceptor, .listen = config};
+	struct plx_engine_listener *listener =
+		plx_heap_alloc(sizeof(*listener), engine->port->caps.socket);
+	struct connector_call call = {
+		.op = CONNECTOR_LISTEN, .listener = listener, .listen = config};
 	enum plx_status status;
 
-	if (acceptor == NULL)
+	if (listener == NULL)
 		return PLX_NO_MEMORY;
-	acceptor->hearer = (struct hearer){.queue = queue, .cookie = cookie};
+	listener->subscriber = (struct cm_subscriber){.queue = queue, .cookie = cookie};
 	status = run(engine, &call);
 	if (status != PLX_OK) {
-		plx_heap_free(acceptor);
+		plx_heap_free(listener);
 		return status;
 	}
 	atomic_fetch_add(&queue->users, 1);
-	*out = acceptor;
+	*out = listener;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_acceptor_destroy(struct plx_acceptor *acceptor)
+plx_engine_listener_destroy(struct plx_engine_listener *listener)
 {
-	struct plx_equeue *queue = acceptor->hearer.queue;
-	struct conn_call call = {.op = CONN_UNLISTEN, .acceptor = acceptor};
+	struct plx_engine_eq *queue = listener->subscriber.queue;
+	struct connector_call call = {.op = CONNECTOR_UNLISTEN, .listener = listener};
 	enum plx_status status = run(queue->engine, &call);
 
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&queue->users, 1);
-	plx_heap_free(acceptor);
+	plx_heap_free(listener);
 	return PLX_OK;
 }
 
 enum plx_status
-plx_conn_create(struct plx_equeue *queue, uint64_t cookie, struct plx_conn **out)
+plx_engine_connector_create(struct plx_engine_eq *queue, uint64_t cookie,
+			    struct plx_engine_connector **out)
 {
-	struct plx_conn *conn = plx_heap_alloc(sizeof(*conn), queue->engine->port->caps.socket);
+	struct plx_engine_connector *connector =
+		plx_heap_alloc(sizeof(*connector), queue->engine->port->caps.socket);
 
-	if (conn == NULL)
+	if (connector == NULL)
 		return PLX_NO_MEMORY;
-	conn->hearer = (struct hearer){.queue = queue, .cookie = cookie};
-	plx_list_init(&conn->grace_link);
+	connector->subscriber = (struct cm_subscriber){.queue = queue, .cookie = cookie};
+	plx_list_init(&connector->grace_link);
 	atomic_fetch_add(&queue->users, 1);
-	*out = conn;
+	*out = connector;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_conn_adopt(struct plx_equeue *queue, const struct plx_cm_event *requested, uint64_t cookie,
-	       struct plx_conn **out)
+plx_engine_connector_adopt(struct plx_engine_eq *queue, const struct plx_cm_event *requested,
+			   uint64_t cookie, struct plx_engine_connector **out)
 {
-	struct conn_call call = {.op = CONN_ADOPT, .requested = requested};
-	enum plx_status status = plx_conn_create(queue, cookie, &call.conn);
+	struct connector_call call = {.op = CONNECTOR_ADOPT, .requested = requested};
+	enum plx_status status = plx_engine_connector_create(queue, cookie, &call.connector);
 
 	if (status != PLX_OK)
 		return status;
 	status = run(queue->engine, &call);
 	if (status != PLX_OK) {
 		atomic_fetch_sub(&queue->users, 1);
-		plx_heap_free(call.conn);
+		plx_heap_free(call.connector);
 		return status;
 	}
-	*out = call.conn;
+	*out = call.connector;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_conn_turn_away(struct plx_equeue *queue, const struct plx_cm_event *requested)
+plx_engine_refuse_request(struct plx_engine_eq *queue, const struct plx_cm_event *requested)
 {
-	struct conn_call call = {.op = CONN_TURN_AWAY, .requested = requested};
+	struct connector_call call = {.op = CONNECTOR_REFUSE, .requested = requested};
 
 	return run(queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_destroy(struct plx_conn *conn)
+plx_engine_connector_destroy(struct plx_engine_connector *connector)
 {
-	struct plx_equeue *queue = conn->hearer.queue;
-	struct conn_call call = {.op = CONN_DETACH, .conn = conn};
+	struct plx_engine_eq *queue = connector->subscriber.queue;
+	struct connector_call call = {.op = CONNECTOR_DETACH, .connector = connector};
 	enum plx_status status = run(queue->engine, &call);
 
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&queue->users, 1);
-	plx_heap_free(conn);
+	plx_heap_free(connector);
 	return PLX_OK;
 }
 
 enum plx_status
-plx_conn_connect(struct plx_conn *conn, struct plx_qpair *qp, const struct plx_conn_attr *attr)
+plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+			     const struct plx_engine_connector_attr *attr)
 {
-	struct conn_call call = {.op = CONN_CONNECT, .conn = conn, .qp = qp, .attr = attr};
+	struct connector_call call = {
+		.op = CONNECTOR_CONNECT, .connector = connector, .qp = qp, .attr = attr};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_sidr(struct plx_conn *conn, const struct plx_conn_attr *attr)
+plx_engine_connector_sidr_request(struct plx_engine_connector *connector,
+				  const struct plx_engine_connector_attr *attr)
 {
-	struct conn_call call = {.op = CONN_SIDR, .conn = conn, .attr = attr};
+	struct connector_call call = {
+		.op = CONNECTOR_SIDR_REQUEST, .connector = connector, .attr = attr};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_complete(struct plx_conn *conn)
+plx_engine_connector_establish(struct plx_engine_connector *connector)
 {
-	struct conn_call call = {.op = CONN_COMPLETE, .conn = conn};
+	struct connector_call call = {.op = CONNECTOR_ESTABLISH, .connector = connector};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_accept(struct plx_conn *conn, struct plx_qpair *qp, const struct plx_conn_attr *attr)
+plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+			    const struct plx_engine_connector_attr *attr)
 {
-	struct conn_call call = {.op = CONN_ACCEPT, .conn = conn, .qp = qp, .attr = attr};
+	struct connector_call call = {
+		.op = CONNECTOR_ACCEPT, .connector = connector, .qp = qp, .attr = attr};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_reject(struct plx_conn *conn, const uint8_t *private_data, uint32_t private_bytes)
+plx_engine_connector_reject(struct plx_engine_connector *connector, const uint8_t *private_data,
+			    uint32_t private_bytes)
 {
-	struct conn_call call = {.op = CONN_REJECT,
-				 .conn = conn,
-				 .private_data = private_data,
-				 .private_bytes = private_bytes};
+	struct connector_call call = {.op = CONNECTOR_REJECT,
+				      .connector = connector,
+				      .private_data = private_data,
+				      .private_bytes = private_bytes};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 enum plx_status
-plx_conn_disconnect(struct plx_conn *conn)
+plx_engine_connector_disconnect(struct plx_engine_connector *connector)
 {
-	struct conn_call call = {.op = CONN_DISCONNECT, .conn = conn};
+	struct connector_call call = {.op = CONNECTOR_DISCONNECT, .connector = connector};
 
-	return run(conn->hearer.queue->engine, &call);
+	return run(connector->subscriber.queue->engine, &call);
 }
 
 const struct plx_cm_counters *
@@ -454,7 +470,7 @@ plx_engine_cm_counters(const struct plx_engine *engine)
 enum plx_status
 plx_engine_cm_query(struct plx_engine *engine, struct plx_cm_view *out)
 {
-	struct conn_call call = {.op = CONN_QUERY, .view = out};
+	struct connector_call call = {.op = CONNECTOR_QUERY, .view = out};
 
 	return run(engine, &call);
 }

@@ -2,14 +2,14 @@
  *
  * Completion queues: a ring from the engine to any thread, a bounded place behind it for what the
  * ring has no room for, and arming. It never loses an entry silently: with no place left the queue
- * has overrun, and that is told. Start with cqueue_put() and plx_cqueue_poll().
+ * has overrun, and that is told. Start with engine_cq_push() and plx_engine_cq_poll().
  *
  * Arming is a store on each side followed by a load of what the other side stores, all of them
  * sequentially consistent, so that at least one of the two sees that it must fire; the request in
  * `asked` is taken by exactly one of them. It says from which entry on it counts, because an entry
  * can be polled before the engine has looked for who is to be told of it.
  *
- * A queue that nobody has ever armed is spared that: see let_arm() and cqueue_notify().
+ * A queue that nobody has ever armed is spared that: see let_arm() and engine_cq_notify().
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -24,7 +24,7 @@
 
 /* Entries ever taken, when `produced` have been made; the ring knows the low half. */
 static uint64_t
-consumed_of(const struct plx_cqueue *cq, uint64_t produced)
+consumed_of(const struct plx_engine_cq *cq, uint64_t produced)
 {
 	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
 
@@ -35,7 +35,7 @@ enum {
 	NEWS = PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED, /* the kinds that entries end */
 };
 
-/* What was armed at one moment: a copy of plx_cqueue.asked. */
+/* What was armed at one moment: a copy of plx_engine_cq.asked. */
 struct asked {
 	unsigned long kind[CQ_KINDS];
 };
@@ -54,7 +54,7 @@ is_beyond(uint64_t count, unsigned long asked)
 }
 
 static struct asked
-load_asked(const struct plx_cqueue *cq)
+load_asked(const struct plx_engine_cq *cq)
 {
 	struct asked seen;
 
@@ -75,7 +75,7 @@ kinds_of(const struct asked *seen)
 
 /* Two threads may fire at once: the later count stays. */
 static void
-note_told(struct plx_cqueue *cq, uint64_t produced)
+note_told(struct plx_engine_cq *cq, uint64_t produced)
 {
 	unsigned long told = atomic_load(&cq->notified);
 
@@ -86,7 +86,7 @@ note_told(struct plx_cqueue *cq, uint64_t produced)
 /* Take what was seen armed, among `kinds`. Whoever takes it tells of it; what was armed anew since
  * is another request. */
 static uint32_t
-take_armed(struct plx_cqueue *cq, uint32_t kinds, struct asked *seen)
+take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct asked *seen)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	uint32_t taken = 0;
@@ -102,7 +102,7 @@ take_armed(struct plx_cqueue *cq, uint32_t kinds, struct asked *seen)
 
 /* Which of those that are armed have something to tell (docs/nd2.md). */
 static uint32_t
-due(const struct plx_cqueue *cq, const struct asked *seen)
+due(const struct plx_engine_cq *cq, const struct asked *seen)
 {
 	if (atomic_load(&cq->overrun))
 		return PLX_CQ_ARM_ALL;
@@ -116,7 +116,7 @@ due(const struct plx_cqueue *cq, const struct asked *seen)
 
 /* Take what is armed and has something to tell. Returns: its kinds */
 static uint32_t
-take_due(struct plx_cqueue *cq)
+take_due(struct plx_engine_cq *cq)
 {
 	struct asked seen = load_asked(cq);
 
@@ -127,7 +127,7 @@ take_due(struct plx_cqueue *cq)
 
 /* Everything that was told of or taken is old. Armed already: the older request stays. */
 static void
-request(struct plx_cqueue *cq, uint32_t kinds)
+request(struct plx_engine_cq *cq, uint32_t kinds)
 {
 	uint64_t old = consumed_of(cq, atomic_load(&cq->produced));
 	uint64_t told = atomic_load(&cq->notified);
@@ -143,7 +143,7 @@ request(struct plx_cqueue *cq, uint32_t kinds)
 }
 
 static PLX_COLD void
-fire(struct plx_cqueue *cq, uint32_t fired)
+fire(struct plx_engine_cq *cq, uint32_t fired)
 {
 	atomic_fetch_or(&cq->fired, fired);
 	engine_wake(&cq->fd);
@@ -171,7 +171,7 @@ barrier_everywhere(void)
  * too. Errors: TIMEOUT (the engine does not run)
  */
 static PLX_COLD enum plx_status
-let_arm(struct plx_cqueue *cq)
+let_arm(struct plx_engine_cq *cq)
 {
 	struct command nothing = {.op = COMMAND_NONE};
 
@@ -187,13 +187,13 @@ let_arm(struct plx_cqueue *cq)
  */
 
 uint32_t
-cqueue_unreaped(const struct plx_cqueue *cq)
+engine_cq_unreaped(const struct plx_engine_cq *cq)
 {
 	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
 }
 
 static PLX_COLD void
-overrun(struct plx_cqueue *cq)
+overrun(struct plx_engine_cq *cq)
 {
 	if (atomic_load(&cq->overrun))
 		return;
@@ -206,7 +206,7 @@ overrun(struct plx_cqueue *cq)
 
 /* Behind the ring. Returns: how many found a place */
 static PLX_COLD uint32_t
-spill(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+spill(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0;
 
@@ -245,7 +245,7 @@ show(const struct rte_ring *ring, uint32_t index, struct plx_wc *place, const st
 /* Into the ring, whose reader's index is looked at only when the room known of is used up: each
  * look would take that line from the reader, who is about to write it. */
 static uint32_t
-put_known(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
@@ -266,7 +266,7 @@ put_known(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 
 /* Returns: how many found a place in the ring */
 static uint32_t
-put_ring(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = put_known(cq, wc, n);
 
@@ -279,7 +279,7 @@ put_ring(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 }
 
 void
-cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
+engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0, room = n;
 
@@ -287,7 +287,7 @@ cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 		return;
 	if (cq->strict) {
 		uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
-		uint32_t used = cqueue_unreaped(cq);
+		uint32_t used = engine_cq_unreaped(cq);
 
 		room = used >= depth ? 0 : depth - used;
 		if (room > n)
@@ -302,7 +302,7 @@ cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n)
 }
 
 void
-cqueue_notify(struct plx_cqueue *cq)
+engine_cq_notify(struct plx_engine_cq *cq)
 {
 	uint32_t fired;
 
@@ -326,7 +326,7 @@ cqueue_notify(struct plx_cqueue *cq)
 }
 
 static bool
-refill(struct plx_cqueue *cq)
+refill(struct plx_engine_cq *cq)
 {
 	while (cq->spill_count > 0) {
 		uint32_t run = cq->spill_room - cq->spill_first;
@@ -347,12 +347,12 @@ refill(struct plx_cqueue *cq)
 }
 
 bool
-cqueue_refill(struct plx_cqueue *cq)
+engine_cq_refill(struct plx_engine_cq *cq)
 {
 	bool waits = refill(cq);
 
 	if (!PLX_MUTANT(CQ_REFILL_NOT_TOLD))
-		cqueue_notify(cq);
+		engine_cq_notify(cq);
 	return waits;
 }
 
@@ -362,7 +362,7 @@ cqueue_refill(struct plx_cqueue *cq)
  * so when the ring turns out to be full as many requests again may be on their way.
  */
 static uint32_t
-room_behind(const struct plx_cqueue *cq, uint32_t depth, uint32_t reserve)
+room_behind(const struct plx_engine_cq *cq, uint32_t depth, uint32_t reserve)
 {
 	uint32_t promised = depth > cq->ring_room ? depth - cq->ring_room : 0;
 
@@ -370,7 +370,7 @@ room_behind(const struct plx_cqueue *cq, uint32_t depth, uint32_t reserve)
 }
 
 uint32_t
-cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more)
+engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more)
 {
 	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
 
@@ -379,8 +379,8 @@ cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more)
 }
 
 enum plx_status
-cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
-	    uint32_t spare_room)
+engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
+	       uint32_t spare_room)
 {
 	uint32_t reserve = atomic_load(&cq->reserve) + more;
 	uint32_t need = room_behind(cq, depth, reserve);
@@ -405,8 +405,8 @@ cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more, struct plx_wc 
  * ----------------------------------------------------------------------- */
 
 enum plx_status
-plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *config,
-		  struct plx_cqueue **out)
+plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
+		     struct plx_engine_cq **out)
 {
 	int socket = engine->port->caps.socket;
 	enum plx_ring_side consumers = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
@@ -415,7 +415,7 @@ plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *con
 				       .producers = PLX_RING_ONE,
 				       .consumers = consumers,
 				       .socket = socket};
-	struct plx_cqueue *cq;
+	struct plx_engine_cq *cq;
 
 	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
@@ -448,7 +448,7 @@ plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *con
 }
 
 enum plx_status
-plx_cqueue_destroy(struct plx_cqueue *cq)
+plx_engine_cq_destroy(struct plx_engine_cq *cq)
 {
 	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
 	enum plx_status status = command_call(cq->engine, &command);
@@ -466,13 +466,13 @@ plx_cqueue_destroy(struct plx_cqueue *cq)
 }
 
 const struct rte_ring *
-plx_cqueue_ring(const struct plx_cqueue *cq)
+plx_engine_cq_ring(const struct plx_engine_cq *cq)
 {
 	return cq->ring;
 }
 
 uint32_t
-plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
+plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
@@ -489,7 +489,7 @@ plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n)
 }
 
 enum plx_status
-plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
+plx_engine_cq_arm(struct plx_engine_cq *cq, uint32_t kinds, uint32_t *fired)
 {
 	uint32_t now;
 
@@ -508,7 +508,7 @@ plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds, uint32_t *fired)
 }
 
 uint32_t
-plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds)
+plx_engine_cq_disarm(struct plx_engine_cq *cq, uint32_t kinds)
 {
 	uint32_t taken = 0;
 
@@ -519,7 +519,7 @@ plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds)
 }
 
 uint32_t
-plx_cqueue_fired(struct plx_cqueue *cq)
+plx_engine_cq_get_event(struct plx_engine_cq *cq)
 {
 	int fd = atomic_load(&cq->fd);
 	uint64_t count;
@@ -532,7 +532,7 @@ plx_cqueue_fired(struct plx_cqueue *cq)
 }
 
 int
-plx_cqueue_fd(struct plx_cqueue *cq)
+plx_engine_cq_fd(struct plx_engine_cq *cq)
 {
 	bool made;
 	int fd = engine_fd(&cq->fd, &made);
@@ -544,7 +544,7 @@ plx_cqueue_fd(struct plx_cqueue *cq)
 }
 
 enum plx_status
-plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth)
+plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
 {
 	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
 	enum plx_status status;
@@ -552,7 +552,7 @@ plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth)
 	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
 	do {
-		command.spare_room[0] = cqueue_spare_room(cq, depth, 0);
+		command.spare_room[0] = engine_cq_spare_room(cq, depth, 0);
 		command.spare[0] = NULL;
 		if (command.spare_room[0] > 0)
 			command.spare[0] =
@@ -567,12 +567,12 @@ plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth)
 }
 
 void
-plx_cqueue_query(const struct plx_cqueue *cq, struct plx_cqueue_view *out)
+plx_engine_cq_query(const struct plx_engine_cq *cq, struct plx_engine_cq_view *out)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	struct asked seen = load_asked(cq);
 
-	*out = (struct plx_cqueue_view){
+	*out = (struct plx_engine_cq_view){
 		.depth = atomic_load(&cq->depth),
 		.produced = produced,
 		.consumed = consumed_of(cq, produced),

@@ -16,7 +16,7 @@
  * clears it later than this look, and then the word, which has this bit.
  */
 __attribute__((noinline)) void
-door_ring(struct plx_qpair *qp)
+door_ring(struct plx_engine_qp *qp)
 {
 	atomic_ulong *summary = &qp->engine->door_summary[qp->door_word / 64];
 	uint64_t bit = UINT64_C(1) << qp->door_word % 64;
@@ -36,9 +36,9 @@ engine_serve_recent(struct plx_engine *engine)
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < engine->recent_used; i++) {
-		struct plx_qpair *qp = engine->recent[i];
+		struct plx_engine_qp *qp = engine->recent[i];
 
-		if (qp == NULL || qpair_pull(qp) == 0)
+		if (qp == NULL || engine_qp_fetch(qp) == 0)
 			continue;
 		engine_schedule(engine, qp);
 		served++;
@@ -49,9 +49,9 @@ engine_serve_recent(struct plx_engine *engine)
 /* What was posted to a ring that nobody looks into without a bell. More may be left in it than one
  * burst, and their posters need not ring again: then the engine comes again by itself. */
 static void
-serve(struct plx_engine *engine, struct plx_qpair *qp)
+serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	if (qpair_pull(qp) == POSTS_BURST)
+	if (engine_qp_fetch(qp) == POSTS_BURST)
 		door_ring(qp);
 	engine_schedule(engine, qp);
 }
@@ -60,7 +60,7 @@ serve(struct plx_engine *engine, struct plx_qpair *qp)
  * watched, and then it still is. Both sides store, then load what the other stores, sequentially
  * consistent: one of the two sees the other. Returns: it is not watched any more */
 static bool
-unwatch(struct plx_engine *engine, struct plx_qpair *qp)
+unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	atomic_store(&qp->watched, false);
 	if (plx_unlikely(atomic_load(&qp->turn.taken))) {
@@ -73,10 +73,10 @@ unwatch(struct plx_engine *engine, struct plx_qpair *qp)
 
 /* Watch this one's ring from now on, instead of the one that has been watched longest. */
 static void
-watch(struct plx_engine *engine, struct plx_qpair *qp)
+watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	struct plx_qpair **place = &engine->recent[engine->recent_next % RECENT];
-	struct plx_qpair *old = *place;
+	struct plx_engine_qp **place = &engine->recent[engine->recent_next % RECENT];
+	struct plx_engine_qp *old = *place;
 
 	if (atomic_load_explicit(&qp->watched, memory_order_relaxed))
 		return;
@@ -99,7 +99,7 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 {
 	for (; bits != 0 && *served < DOORS_BURST; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		struct plx_qpair *qp = engine->table[slot].qp;
+		struct plx_engine_qp *qp = engine->table[slot].qp;
 
 		if (qp == NULL)
 			continue; /* rung, then destroyed */

@@ -38,13 +38,13 @@ run_timers(struct plx_engine *engine)
 			gsi_on_tick(engine);
 			continue;
 		}
-		struct plx_qpair *qp = plx_list_entry(timer, struct plx_qpair, timer);
+		struct plx_engine_qp *qp = plx_list_entry(timer, struct plx_engine_qp, timer);
 
 		/* In ERROR a post may have raced with the error: look into both rings again. */
 		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) >=
 				 PLX_QP_ERROR)) {
-			rqueue_pull(&qp->own);
-			qpair_pull(qp);
+			engine_rq_fetch(&qp->own);
+			engine_qp_fetch(qp);
 		}
 		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
 		engine_execute(engine, qp);

@@ -18,7 +18,7 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->owing);
 	plx_list_init(&engine->spilled);
 	plx_list_init(&engine->broken);
-	plx_list_init(&engine->qpairs);
+	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
 	plx_list_init(&engine->notices);
 	plx_list_init(&engine->srq_notices);
@@ -35,7 +35,8 @@ make_rings(struct plx_engine *engine, int socket)
 						 .consumers = PLX_RING_ONE,
 						 .socket = socket};
 	const struct plx_ring_config notices = {.entries = NOTICES_MAX,
-						.entry_bytes = sizeof(struct plx_notice),
+						.entry_bytes =
+							sizeof(struct plx_engine_async_event),
 						.producers = PLX_RING_ONE,
 						.consumers = many,
 						.socket = socket};
@@ -190,8 +191,8 @@ plx_engine_destroy(struct plx_engine *engine)
 	engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
-	ways_free(engine);
-	qpair_free_half_made(engine);
+	engine_ah_table_free(engine);
+	engine_qp_free_half_made(engine);
 	if (engine->tx_count > 0)
 		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);
 	if (engine->loop_count > 0)
@@ -216,7 +217,7 @@ plx_engine_net_counters(const struct plx_engine *engine)
 }
 
 int
-plx_engine_notice_fd(struct plx_engine *engine)
+plx_engine_async_event_fd(struct plx_engine *engine)
 {
 	bool made;
 	int fd = engine_fd(&engine->notice_fd, &made);

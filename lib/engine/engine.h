@@ -2,7 +2,8 @@
  *
  * The engine as its own files see it: the structs behind plx_engine.h, and what one file offers
  * another. Nothing outside lib/engine includes this.
- * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct plx_qpair.
+ * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct
+ * plx_engine_qp.
  *
  * Fields are grouped by the thread that writes them, each group on cache lines of its own: what an
  * application thread writes is never beside what the engine writes.
@@ -109,7 +110,7 @@ _Static_assert(PLX_CQ_ARM_ANY == 1 << CQ_ANY && PLX_CQ_ARM_SOLICITED == 1 << CQ_
 		       PLX_CQ_ARM_ERRORS == 1 << CQ_ERRORS && PLX_CQ_ARM_ALL == (1 << CQ_KINDS) - 1,
 	       "each kind is the bit of its place");
 
-struct plx_cqueue {
+struct plx_engine_cq {
 	/* never written: a reader who polls keeps this line */
 	struct rte_ring *ring;
 	struct plx_engine *engine;
@@ -149,20 +150,20 @@ struct plx_cqueue {
 _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
 
 /* Engine's thread: entries of one kind and one queue, in order. */
-void cqueue_put(struct plx_cqueue *cq, const struct plx_wc *wc, uint32_t n);
-/* Engine's thread, after a cqueue_put(): wake who is armed. */
-void cqueue_notify(struct plx_cqueue *cq);
+void engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n);
+/* Engine's thread, after a engine_cq_push(): wake who is armed. */
+void engine_cq_notify(struct plx_engine_cq *cq);
 /* Engine's thread: move what waits behind the ring, and wake who is armed: only now can it be
  * taken. Returns: whether something still waits */
-bool cqueue_refill(struct plx_cqueue *cq);
+bool engine_cq_refill(struct plx_engine_cq *cq);
 /* Engine's thread: make room for `more` entries in flight, with a larger place behind the ring if
  * need be; *spare is then what is to be freed. AGAIN: the spare is too small. */
-enum plx_status cqueue_grow(struct plx_cqueue *cq, uint32_t depth, uint32_t more,
-			    struct plx_wc **spare, uint32_t spare_room);
+enum plx_status engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more,
+			       struct plx_wc **spare, uint32_t spare_room);
 /* Engine's thread: entries that were put and not yet taken, those behind the ring included. */
-uint32_t cqueue_unreaped(const struct plx_cqueue *cq);
+uint32_t engine_cq_unreaped(const struct plx_engine_cq *cq);
 /* Any thread: how large a spare should be; 0: none is needed. */
-uint32_t cqueue_spare_room(const struct plx_cqueue *cq, uint32_t depth, uint32_t more);
+uint32_t engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more);
 
 /* ---- receive entries on their way: rq.c
  * ------------------------------------------------------ */
@@ -181,35 +182,36 @@ struct recv_slot {
 
 /* A receive queue: ring on the application's side, plx_rq on the engine's. Inline mode has no ring:
  * posts go to the plx_rq at once. */
-struct rqueue {
+struct engine_rq {
 	struct rte_ring *ring; /* NULL in inline mode */
 	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
 	struct plx_rq *rq;
-	struct plx_rc *rc;                /* whose own queue it is; NULL: an SRQ's */
-	uint64_t *refused;                /* counts entries that were not valid when they arrived */
-	uint32_t depth, sges, low;        /* depth: that there is memory for */
-	atomic_uint limit;                /* entries that may be posted, at most `depth` */
-	uint32_t mask;                    /* slots of the ring - 1 */
-	const struct plx_cqueue *held_by; /* its completions wait behind this queue's ring */
-	uint32_t pulled;                  /* entries given to rq; engine's */
-	ALIGNED_LINE struct turn turn;    /* of who posts */
+	struct plx_rc *rc;         /* whose own queue it is; NULL: an SRQ's */
+	uint64_t *refused;         /* counts entries that were not valid when they arrived */
+	uint32_t depth, sges, low; /* depth: that there is memory for */
+	atomic_uint limit;         /* entries that may be posted, at most `depth` */
+	uint32_t mask;             /* slots of the ring - 1 */
+	const struct plx_engine_cq *held_by; /* its completions wait behind this queue's ring */
+	uint32_t fetched;                    /* entries given to rq; engine's */
+	ALIGNED_LINE struct turn turn;       /* of who posts */
 	ALIGNED_LINE atomic_uint
 		consumed; /* entries whose place is free; engine's, read by posts */
 };
 
-enum plx_status rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared,
-			    bool inline_mode, int socket);
-void rqueue_free(struct rqueue *q);
-uint32_t rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n,
-		     enum plx_status *why);
+enum plx_status engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sges, bool shared,
+			       bool inline_mode, int socket);
+void engine_rq_free(struct engine_rq *q);
+uint32_t engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
+			enum plx_status *why);
 /* fetch.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
-uint32_t rqueue_pull(struct rqueue *q);
+uint32_t engine_rq_fetch(struct engine_rq *q);
 /* Engine's thread: forget everything posted. */
-void rqueue_drop(struct rqueue *q);
+void engine_rq_drop(struct engine_rq *q);
 
 /* Engine's thread: one entry into the plx_rq. */
 static inline enum plx_status
-rqueue_to_core(struct rqueue *q, uint64_t wr_id, const struct plx_sge *sge, uint32_t sges)
+engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge *sge,
+		       uint32_t sges)
 {
 	if (q->rc != NULL)
 		return plx_rc_post_recv(q->rc, wr_id, sge, sges);
@@ -218,7 +220,7 @@ rqueue_to_core(struct rqueue *q, uint64_t wr_id, const struct plx_sge *sge, uint
 
 /* SGEs of an entry that lie in the spill beside its place in the ring. */
 static inline uint32_t
-rqueue_spill_sges(const struct rqueue *q)
+engine_rq_spill_sges(const struct engine_rq *q)
 {
 	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
 }
@@ -226,7 +228,7 @@ rqueue_spill_sges(const struct rqueue *q)
 /* When to look into the ring: before the queue runs dry, and so early that every entry there is has
  * been seen before an SRQ's threshold is judged. */
 static inline void
-rqueue_set_low(struct rqueue *q, uint32_t threshold)
+engine_rq_set_low(struct engine_rq *q, uint32_t threshold)
 {
 	q->low = q->depth < RQ_LOW ? q->depth : RQ_LOW;
 	if (q->low <= threshold)
@@ -235,16 +237,16 @@ rqueue_set_low(struct rqueue *q, uint32_t threshold)
 
 /* Look into the ring of receives while there is still something in the queue behind it. */
 static inline void
-rqueue_feed(struct rqueue *q)
+engine_rq_feed(struct engine_rq *q)
 {
 	if (q->ring != NULL && plx_unlikely(plx_rq_count(q->rq) < q->low))
-		rqueue_pull(q);
+		engine_rq_fetch(q);
 }
 
 static inline void
-rqueue_publish_now(struct rqueue *q)
+engine_rq_publish_now(struct engine_rq *q)
 {
-	uint32_t consumed = q->pulled - (q->depth - plx_rq_room(q->rq));
+	uint32_t consumed = q->fetched - (q->depth - plx_rq_room(q->rq));
 
 	if (consumed != atomic_load_explicit(&q->consumed, memory_order_relaxed))
 		atomic_store_explicit(&q->consumed, consumed, memory_order_release);
@@ -256,7 +258,7 @@ rqueue_publish_now(struct rqueue *q)
  * than what the queue pairs had in flight (decision 10).
  */
 static inline void
-rqueue_publish(struct rqueue *q, const struct plx_cqueue *cq)
+engine_rq_publish(struct engine_rq *q, const struct plx_engine_cq *cq)
 {
 	if (plx_unlikely(cq->spill_count > 0))
 		q->held_by = cq;
@@ -265,11 +267,11 @@ rqueue_publish(struct rqueue *q, const struct plx_cqueue *cq)
 			return;
 		q->held_by = NULL;
 	}
-	rqueue_publish_now(q);
+	engine_rq_publish_now(q);
 }
 
-struct plx_squeue {
-	struct rqueue queue;
+struct plx_engine_srq {
+	struct engine_rq queue;
 	struct plx_engine *engine;
 	uint32_t users;
 	uint64_t cookie;
@@ -289,11 +291,11 @@ enum {
 	STATE_UD = 1 << 4,
 };
 
-struct plx_qpair {
+struct plx_engine_qp {
 	/* the engine's, in the order a packet touches it */
 	struct plx_rc *rc;
-	struct rqueue *recv; /* own, or the SRQ's */
-	struct plx_cqueue *send_cq, *recv_cq;
+	struct engine_rq *recv; /* own, or the SRQ's */
+	struct plx_engine_cq *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
@@ -314,17 +316,18 @@ struct plx_qpair {
 	uint32_t notices_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
 	struct plx_death death; /* good once it failed */
-	struct plx_squeue *srq;
-	struct plx_qpair_path path;
+	struct plx_engine_srq *srq;
+	struct plx_engine_path path;
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
-	struct rqueue own;
+	struct engine_rq own;
 	struct plx_rc_caps caps;
-	struct plx_list all_link; /* in engine->qpairs */
-	struct plx_conn *conn;    /* that it is connected, or being connected, by; NULL: none */
-	struct plx_ud *ud;        /* of datagrams, and `rc` is its base; NULL: a connection */
-	struct plx_list ud_link;  /* in engine->uds */
-	struct plx_qpair *next_half_made;
+	struct plx_list all_link; /* in engine->qps */
+	struct plx_engine_connector
+		*connector;      /* that it is connected, or being connected, by; NULL: none */
+	struct plx_ud *ud;       /* of datagrams, and `rc` is its base; NULL: a connection */
+	struct plx_list ud_link; /* in engine->uds */
+	struct plx_engine_qp *next_half_made;
 
 	/* written by posting threads */
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
@@ -336,7 +339,7 @@ struct plx_qpair {
 	uint32_t door_word;
 	uint32_t sq_depth, sq_sges, inline_limit;
 	atomic_uint datagram_limit; /* [bytes] of datagrams: the path MTU */
-	struct plx_domain domain;   /* ... that their ways must be of */
+	struct plx_domain domain;   /* ... that their address handles must be of */
 
 	/* written by the engine, read by posting threads: at each acknowledgement, and seldom */
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
@@ -361,7 +364,7 @@ state_of(unsigned word)
 }
 
 static inline void
-qpair_set_state(struct plx_qpair *qp, enum plx_qp_state state)
+engine_qp_set_state(struct plx_engine_qp *qp, enum plx_qp_state state)
 {
 	unsigned kind = qp->ud != NULL && state != PLX_QP_RESET ? STATE_UD : 0;
 
@@ -372,19 +375,20 @@ qpair_set_state(struct plx_qpair *qp, enum plx_qp_state state)
 /* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
 enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
 			       uint8_t *mac);
-enum plx_status qpair_number(struct plx_qpair *qp);
-void qpair_forget(struct plx_qpair *qp);
+enum plx_status engine_qp_number(struct plx_engine_qp *qp);
+void engine_qp_forget(struct plx_engine_qp *qp);
 /* Any thread; the engine is not polled any more. */
-void qpair_free_half_made(struct plx_engine *engine);
-void qpair_attach(struct plx_qpair *qp);
-void qpair_detach(struct plx_qpair *qp);
-enum plx_status qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
-			     const struct plx_rc_attr *attr, const struct plx_qpair_path *path);
-void qpair_route(struct plx_qpair *qp); /* the neighbour may have moved */
+void engine_qp_free_half_made(struct plx_engine *engine);
+void engine_qp_attach(struct plx_engine_qp *qp);
+void engine_qp_detach(struct plx_engine_qp *qp);
+enum plx_status engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to,
+				 const struct plx_rc_attr *attr,
+				 const struct plx_engine_path *path);
+void engine_qp_route(struct plx_engine_qp *qp); /* the neighbour may have moved */
 /* The address of ours that a path starts from. Errors: INVALID, UNREACHABLE */
-enum plx_status path_complete(const struct plx_engine *engine, struct plx_qpair_path *path);
+enum plx_status path_complete(const struct plx_engine *engine, struct plx_engine_path *path);
 /* @param flow any number that is the path's own: one flow, one way through the network */
-void path_template(const struct plx_engine *engine, const struct plx_qpair_path *path,
+void path_template(const struct plx_engine *engine, const struct plx_engine_path *path,
 		   const uint8_t *mac, uint32_t flow, struct plx_frame_template *out);
 /* The longest frame that a path MTU leads to. */
 uint32_t path_frame_bytes(uint32_t mtu);
@@ -406,9 +410,9 @@ enum command_op {
 	COMMAND_SRQ_ARM,
 	COMMAND_SRQ_DETACH,
 	COMMAND_CM, /* anything about connections: connector_command.c */
-	COMMAND_WAYS,
-	COMMAND_WAY_OPEN,
-	COMMAND_WAY_CLOSE,
+	COMMAND_AH_TABLE,
+	COMMAND_AH_OPEN,
+	COMMAND_AH_CLOSE,
 	COMMAND_NET_RESOLVE,
 	COMMAND_NET_PING,
 	COMMAND_NET_PING_RESULT,
@@ -420,25 +424,25 @@ struct command {
 	enum command_op op;
 	enum plx_status status;
 	union {
-		struct plx_qpair *qp;
-		struct plx_cqueue *cq;
-		struct plx_squeue *srq;
-		struct conn_call *call;
-		struct plx_way *way;
-		struct way_table *ways; /* WAYS: NULL afterwards if it was adopted */
+		struct plx_engine_qp *qp;
+		struct plx_engine_cq *cq;
+		struct plx_engine_srq *srq;
+		struct connector_call *call;
+		struct plx_engine_ah *ah;
+		struct engine_ah_table *ah_table; /* WAYS: NULL afterwards if it was adopted */
 	};
 	union {
 		struct {
 			enum plx_qp_state to;
 			bool has_attr;
 			struct plx_rc_attr attr;
-			struct plx_qpair_path path;
+			struct plx_engine_path path;
 		} modify;
 		struct plx_rc_view view;
 		struct {
 			struct plx_domain domain;
-			struct plx_qpair_path path;
-		} way_open;
+			struct plx_engine_path path;
+		} ah_open;
 		uint32_t number; /* depth, threshold */
 		struct {
 			struct plx_ip ip;
@@ -483,13 +487,13 @@ struct command_slot {
 struct qp_entry {
 	uint32_t qpn; /* 0: free */
 	uint32_t resv;
-	struct plx_qpair *qp;
+	struct plx_engine_qp *qp;
 };
 
 /* Completions of a cycle on their way to their queues. */
 struct stage {
 	uint32_t count;
-	struct plx_cqueue *cq[STAGE_ROOM];
+	struct plx_engine_cq *cq[STAGE_ROOM];
 	struct plx_wc wc[STAGE_ROOM];
 };
 
@@ -500,7 +504,7 @@ struct stalls {
 };
 
 struct gsi;
-struct conn_call;
+struct connector_call;
 
 struct plx_engine {
 	struct plx_engine_config config;
@@ -520,12 +524,12 @@ struct plx_engine {
 	struct qp_entry *table; /* at plx_numbers_place() of the number */
 	uint64_t place_factor;
 	uint32_t place_bits, qp_count;
-	struct plx_qpair *recent[RECENT];  /* posted to lately */
-	uint32_t recent_next, recent_used; /* the place of the next; places that had one */
-	uint64_t recent_since;             /* when one last gave way to another */
-	uint32_t door_next;                /* the slot whose doorbell is looked at first */
+	struct plx_engine_qp *recent[RECENT]; /* posted to lately */
+	uint32_t recent_next, recent_used;    /* the place of the next; places that had one */
+	uint64_t recent_since;                /* when one last gave way to another */
+	uint32_t door_next;                   /* the slot whose doorbell is looked at first */
 
-	struct plx_qpair *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
+	struct plx_engine_qp *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
 	uint32_t heard_count;
 	struct plx_list ready; /* queue pairs with something to send, in turn */
 	struct plx_list apart; /* ... that need not wait for the port */
@@ -548,17 +552,17 @@ struct plx_engine {
 	struct plx_list spilled; /* completion queues with entries behind the ring */
 	struct plx_list
 		broken; /* completion queues that overran, their queue pairs not failed yet */
-	struct plx_list qpairs;
+	struct plx_list qps;
 	struct plx_list notices; /* queue pairs with notices to tell */
 	struct plx_list srq_notices;
 	struct plx_list cq_notices;
 	uint32_t notice_turn; /* which of the three is told of first */
 	uint32_t net_version;
-	struct gsi *gsi;        /* NULL: no communication manager */
-	uint64_t reroute_at;    /* when to ask again for neighbours that were being asked */
-	bool reroute_qps;       /* ... those of connections, too */
-	struct way_table *ways; /* ud.h; NULL: no datagrams yet */
-	struct plx_list uds;    /* queue pairs of datagrams */
+	struct gsi *gsi;     /* NULL: no communication manager */
+	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
+	bool reroute_qps;    /* ... those of connections, too */
+	struct engine_ah_table *ah_table; /* ud.h; NULL: no datagrams yet */
+	struct plx_list uds;              /* queue pairs of datagrams */
 	struct rte_ring *notice_ring;
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
@@ -571,9 +575,10 @@ struct plx_engine {
 	uint32_t door_words;
 	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int notice_fd;
-	atomic_uint users; /* completion queues, SRQs, queue pairs and ways made for this engine */
-	atomic_bool has_ways;                  /* `ways` is there, and stays */
-	_Atomic(struct plx_qpair *) half_made; /* a stack: to be forgotten, by next_half_made */
+	atomic_uint users; /* completion queues, SRQs, queue pairs and address handles made for this
+			      engine */
+	atomic_bool has_ahs;                       /* `ah_table` is there, and stays */
+	_Atomic(struct plx_engine_qp *) half_made; /* a stack: to be forgotten, by next_half_made */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };
@@ -601,7 +606,7 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 
 /* doorbell.c */
 /* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */
-void door_ring(struct plx_qpair *qp);
+void door_ring(struct plx_engine_qp *qp);
 /* Returns: queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doors(struct plx_engine *engine);
@@ -615,7 +620,7 @@ uint32_t engine_send_ready(struct plx_engine *engine);
 
 /* Where `qp` waits for its turn: in ERROR it flushes, and to our own port it needs no other. */
 static inline struct plx_list *
-ready_list(struct plx_engine *engine, const struct plx_qpair *qp)
+ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
 	bool apart =
 		qp->loops ||
@@ -625,14 +630,14 @@ ready_list(struct plx_engine *engine, const struct plx_qpair *qp)
 }
 
 static inline void
-ready_join(struct plx_engine *engine, struct plx_list *before, struct plx_qpair *qp)
+ready_join(struct plx_engine *engine, struct plx_list *before, struct plx_engine_qp *qp)
 {
 	plx_list_append(before, &qp->ready_link);
 	engine->ready_count++;
 }
 
 static inline void
-ready_leave(struct plx_engine *engine, struct plx_qpair *qp)
+ready_leave(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	if (plx_list_empty(&qp->ready_link))
 		return;
@@ -641,39 +646,40 @@ ready_leave(struct plx_engine *engine, struct plx_qpair *qp)
 }
 
 /* send.c */
-void engine_execute(struct plx_engine *engine, struct plx_qpair *qp);
-void engine_emit(struct plx_engine *engine, struct plx_way *way, const struct plx_emit *emit);
-uint32_t engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room);
+void engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp);
+void engine_emit(struct plx_engine *engine, struct plx_engine_ah *ah, const struct plx_emit *emit);
+uint32_t engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room);
 void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
-void engine_schedule(struct plx_engine *engine, struct plx_qpair *qp);
+void engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp);
 bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
 		     const struct plx_emit *emit, bool loops);
 
 /* publish.c */
-void engine_stage(struct plx_engine *engine, struct plx_qpair *qp,
+void engine_stage(struct plx_engine *engine, struct plx_engine_qp *qp,
 		  const struct plx_completion *done);
 void engine_publish(struct plx_engine *engine);
-void engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event);
-void engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq);
+void engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
+			const struct plx_event *event);
+void engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq);
 int engine_fd(atomic_int *fd, bool *made);
 void engine_wake(atomic_int *fd);
 
 /* fetch.c: from the ring into the transport. Returns: how many */
-uint32_t qpair_pull(struct plx_qpair *qp);
+uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
 
 /* Engine's thread: begin to read up to `n` of the WQEs that were posted. */
 static inline uint32_t
-qpair_peek(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span)
+engine_qp_peek(struct plx_engine_qp *qp, uint32_t n, struct plx_ring_span *span)
 {
 	return plx_ring_peek_shown(qp->sq, sizeof(struct plx_wqe), offsetof(struct plx_wqe, word),
 				   n, span);
 }
 
-/* Engine's thread: tell posts how many places are free; as rqueue_publish(). */
+/* Engine's thread: tell posts how many places are free; as engine_rq_publish(). */
 static inline void
-qpair_publish(struct plx_qpair *qp)
+engine_qp_publish(struct plx_engine_qp *qp)
 {
 	uint32_t consumed = qp->sq_base + plx_rc_sq_consumed(qp->rc);
 

@@ -2,27 +2,27 @@
  *
  * Event queues: a ring from the engine to any thread, with a descriptor. What the ring has no room
  * for stays in the communication manager: nothing is put here that does not fit.
- * Start with equeue_put() and plx_equeue_next().
+ * Start with engine_eq_push() and plx_engine_eq_next().
  */
 #include <unistd.h>
 
 #include "connector.h"
 
-_Static_assert(sizeof(struct plx_conn_event) % 4 == 0, "ring entries go by words");
+_Static_assert(sizeof(struct plx_engine_connector_event) % 4 == 0, "ring entries go by words");
 
 enum plx_status
-plx_equeue_create(struct plx_engine *engine, uint32_t depth, struct plx_equeue **out)
+plx_engine_eq_create(struct plx_engine *engine, uint32_t depth, struct plx_engine_eq **out)
 {
 	int socket = engine->port->caps.socket;
 	const struct plx_ring_config config = {
 		.entries = depth,
-		.entry_bytes = sizeof(struct plx_conn_event),
+		.entry_bytes = sizeof(struct plx_engine_connector_event),
 		.producers = PLX_RING_ONE,
 		.consumers = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY,
 		.socket = socket};
-	struct plx_equeue *queue;
+	struct plx_engine_eq *queue;
 
-	if (depth < 1 || depth > PLX_EQUEUE_DEPTH_MAX)
+	if (depth < 1 || depth > PLX_ENGINE_EQ_DEPTH_MAX)
 		return PLX_INVALID;
 	queue = plx_heap_alloc(sizeof(*queue), socket);
 	if (queue == NULL)
@@ -40,10 +40,10 @@ plx_equeue_create(struct plx_engine *engine, uint32_t depth, struct plx_equeue *
 }
 
 enum plx_status
-plx_equeue_destroy(struct plx_equeue *queue)
+plx_engine_eq_destroy(struct plx_engine_eq *queue)
 {
 	int fd = atomic_load(&queue->fd);
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 	bool runs = true;
 
 	/* Whoever used it was taken out of the engine: nobody puts anything here any more. */
@@ -53,7 +53,7 @@ plx_equeue_destroy(struct plx_equeue *queue)
 	 * such wait is enough. */
 	while (plx_ring_take(queue->ring, sizeof(event), &event, 1) == 1)
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED && runs)
-			runs = plx_conn_turn_away(queue, &event.cm) != PLX_TIMEOUT;
+			runs = plx_engine_refuse_request(queue, &event.cm) != PLX_TIMEOUT;
 	if (fd >= 0)
 		close(fd);
 	atomic_fetch_sub(&queue->engine->users, 1);
@@ -63,13 +63,13 @@ plx_equeue_destroy(struct plx_equeue *queue)
 }
 
 bool
-equeue_has_room(const struct plx_equeue *queue)
+engine_eq_has_room(const struct plx_engine_eq *queue)
 {
 	return plx_ring_count(queue->ring) < plx_ring_slots(queue->ring) - 1;
 }
 
 bool
-equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event)
+engine_eq_push(struct plx_engine_eq *queue, const struct plx_engine_connector_event *event)
 {
 	if (plx_ring_put(queue->ring, sizeof(*event), event, 1) == 0)
 		return false;
@@ -78,7 +78,7 @@ equeue_put(struct plx_equeue *queue, const struct plx_conn_event *event)
 }
 
 bool
-plx_equeue_next(struct plx_equeue *queue, struct plx_conn_event *out)
+plx_engine_eq_next(struct plx_engine_eq *queue, struct plx_engine_connector_event *out)
 {
 	int fd = atomic_load(&queue->fd);
 	uint64_t count;
@@ -95,7 +95,7 @@ plx_equeue_next(struct plx_equeue *queue, struct plx_conn_event *out)
 }
 
 int
-plx_equeue_fd(struct plx_equeue *queue)
+plx_engine_eq_fd(struct plx_engine_eq *queue)
 {
 	bool made;
 	int fd = engine_fd(&queue->fd, &made);

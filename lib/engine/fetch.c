@@ -3,7 +3,7 @@
  * The engine's side of posting: send and receive entries out of their rings and into the transport.
  * It never takes a poster's turn, and so never waits for a poster. A receive ring is looked into
  * only when the queue behind it runs low, so that posting and receiving do not pass a cache line to
- * and fro for each message. Start with qpair_pull() and rqueue_pull().
+ * and fro for each message. Start with engine_qp_fetch() and engine_rq_fetch().
  */
 #include "ud.h"
 
@@ -13,25 +13,25 @@
  */
 
 static enum plx_status
-pull_one(struct rqueue *q, const struct plx_ring_span *span, uint32_t i)
+fetch_one(struct engine_rq *q, const struct plx_ring_span *span, uint32_t i)
 {
 	const struct recv_slot *slot = plx_ring_at(span, sizeof(struct recv_slot), i);
 	const struct plx_sge *more =
-		q->spill + (size_t)((span->index + i) & q->mask) * rqueue_spill_sges(q);
+		q->spill + (size_t)((span->index + i) & q->mask) * engine_rq_spill_sges(q);
 	struct plx_sge sge[PLX_SGE_MAX];
 	uint32_t sges = slot->sges;
 
 	if (plx_unlikely(sges > q->sges))
 		return PLX_TOO_MANY_SGES;
 	if (plx_likely(sges <= RECV_SGES))
-		return rqueue_to_core(q, slot->wr_id, slot->sge, sges);
+		return engine_rq_to_transport(q, slot->wr_id, slot->sge, sges);
 	memcpy(sge, slot->sge, sizeof(slot->sge));
 	memcpy(sge + RECV_SGES, more, (sges - RECV_SGES) * sizeof(*sge));
-	return rqueue_to_core(q, slot->wr_id, sge, sges);
+	return engine_rq_to_transport(q, slot->wr_id, sge, sges);
 }
 
 uint32_t
-rqueue_pull(struct rqueue *q)
+engine_rq_fetch(struct engine_rq *q)
 {
 	struct plx_ring_span span;
 	uint32_t n;
@@ -42,15 +42,15 @@ rqueue_pull(struct rqueue *q)
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
-		if (plx_unlikely(pull_one(q, &span, i) != PLX_OK))
+		if (plx_unlikely(fetch_one(q, &span, i) != PLX_OK))
 			plx_count(q->refused, 1);
 	plx_ring_release(q->ring, n);
-	q->pulled += n;
+	q->fetched += n;
 	return n;
 }
 
 void
-rqueue_drop(struct rqueue *q)
+engine_rq_drop(struct engine_rq *q)
 {
 	struct plx_ring_span span;
 	uint32_t n;
@@ -59,7 +59,7 @@ rqueue_drop(struct rqueue *q)
 		return;
 	while ((n = plx_ring_peek(q->ring, sizeof(struct recv_slot), q->depth, &span)) > 0) {
 		plx_ring_release(q->ring, n);
-		q->pulled += n;
+		q->fetched += n;
 	}
 }
 
@@ -74,10 +74,10 @@ uses_spill(const struct plx_wqe *wqe)
 
 /* From the ring into the transport. Returns: how many */
 static inline TWICE uint32_t
-pull(struct plx_qpair *qp, bool ud)
+pull(struct plx_engine_qp *qp, bool ud)
 {
 	struct plx_ring_span span;
-	uint32_t n = qpair_peek(qp, POSTS_BURST, &span);
+	uint32_t n = engine_qp_peek(qp, POSTS_BURST, &span);
 
 	if (n == 0)
 		return 0;
@@ -93,7 +93,7 @@ pull(struct plx_qpair *qp, bool ud)
 			    : plx_rc_post_send(qp->rc, wqe, spill);
 		if (plx_unlikely(status != PLX_OK)) {
 			/* The transport's entries go on at the next index of the ring. It
-			 * never happens to who posts through plx_qpair_post_send() and does
+			 * never happens to who posts through plx_engine_qp_post_send() and does
 			 * not take the queue pair out of RTS meanwhile. */
 			plx_count(&qp->engine->counters.posts_refused, 1);
 			qp->sq_base++;
@@ -104,13 +104,13 @@ pull(struct plx_qpair *qp, bool ud)
 }
 
 static __attribute__((noinline)) uint32_t
-pull_datagrams(struct plx_qpair *qp)
+fetch_datagrams(struct plx_engine_qp *qp)
 {
 	return pull(qp, true);
 }
 
 uint32_t
-qpair_pull(struct plx_qpair *qp)
+engine_qp_fetch(struct plx_engine_qp *qp)
 {
 	unsigned state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
@@ -118,9 +118,9 @@ qpair_pull(struct plx_qpair *qp)
 		return 0;
 	if (plx_unlikely(state >= PLX_QP_ERROR)) {
 		if (state_of(state) == PLX_QP_ERROR)
-			rqueue_pull(&qp->own);
+			engine_rq_fetch(&qp->own);
 		if (state & STATE_UD)
-			return pull_datagrams(qp);
+			return fetch_datagrams(qp);
 	}
 	return pull(qp, false);
 }

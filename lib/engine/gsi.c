@@ -102,7 +102,7 @@ emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t 
 						  .dest_qpn = PLX_GSI_QPN,
 						  .qkey = PLX_GSI_QKEY,
 						  .pkey = PLX_PKEY_DEFAULT};
-	const struct plx_qpair_path path = {.local = route->local, .remote = route->remote};
+	const struct plx_engine_path path = {.local = route->local, .remote = route->remote};
 	bool loops = memcmp(mac, engine->port->caps.mac, sizeof(engine->port->caps.mac)) == 0;
 	struct plx_emit datagram = {.iovs = 1};
 	struct plx_frame_template to_peer;
@@ -205,12 +205,12 @@ gsi_serve(struct plx_engine *engine)
 	serve_waiting(engine);
 	if (!gsi->busy)
 		return 0;
-	done += conn_tell(engine);
+	done += engine_connector_deliver_events(engine);
 	while (done < GSI_BURST && plx_cm_transmit(gsi->cm, engine->now, &route, mad)) {
 		send_or_wait(engine, &route, mad, false);
 		done++;
 	}
-	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), conn_end_graces(engine));
+	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), engine_connector_end_graces(engine));
 	gsi->busy = wake == 0 || plx_cm_event_waits(gsi->cm);
 	if (wake != 0 && wake < gsi->timer.deadline)
 		wheel_set(&engine->wheel, &gsi->timer, wake);

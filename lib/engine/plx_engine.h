@@ -3,9 +3,9 @@
  * The engine: one thread's duty cycle over one queue of a port, and the rings by which application
  * threads reach it. It runs the pure rooms, executes what they decide, and owns every queue pair
  * whose number leads to it.
- * Functions named plx_engine_* are for the thread that polls, unless they say otherwise; plx_sq_*,
- * plx_rqueue_*, plx_cqueue_* and the command calls are for application threads.
- * Start with plx_engine_poll(); docs/engine.md walks through one cycle.
+ * An engine itself is for the thread that polls it, unless a function says otherwise. Its halves of
+ * queue pairs, completion queues and so on (plx_engine_qp_*, plx_engine_cq_*) are for application
+ * threads. Start with plx_engine_poll(); docs/engine.md walks through one cycle.
  */
 #ifndef PLX_ENGINE_H
 #define PLX_ENGINE_H
@@ -56,12 +56,12 @@ struct plx_port {
 /* ---- limits --------------------------------------------------------------------------------- */
 
 enum {
-	PLX_ENGINES_MAX = 16,       /* of one adapter; a power of two */
-	PLX_ENGINE_QPS_MAX = 16384, /* of one engine */
-	PLX_ENGINE_BURST = 32,      /* packets of one RX burst */
-	PLX_ENGINE_WAYS_MAX = 4096, /* address handles of one engine */
-	PLX_WAY_WAITS_MAX = 16,     /* datagrams that wait for one neighbour, */
-	PLX_ENGINE_WAITS_MAX = 256, /* ... and for all neighbours of one engine */
+	PLX_ENGINES_MAX = 16,         /* of one adapter; a power of two */
+	PLX_ENGINE_QPS_MAX = 16384,   /* of one engine */
+	PLX_ENGINE_BURST = 32,        /* packets of one RX burst */
+	PLX_ENGINE_AHS_MAX = 4096,    /* address handles of one engine */
+	PLX_ENGINE_AH_WAITS_MAX = 16, /* datagrams that wait for one neighbour, */
+	PLX_ENGINE_WAITS_MAX = 256,   /* ... and for all neighbours of one engine */
 	PLX_CQ_DEPTH_MAX = 1 << 20,
 	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
@@ -258,9 +258,9 @@ void plx_worker_stop(struct plx_worker *worker);
 /* ---- completion queues ------------------------------------------------------------------------
  */
 
-struct plx_cqueue;
+struct plx_engine_cq;
 
-struct plx_cqueue_config {
+struct plx_engine_cq_config {
 	uint32_t depth;  /* 1 .. PLX_CQ_DEPTH_MAX */
 	bool strict;     /* more than `depth` unreaped entries is an overrun, as real adapters have
 			    it; else everything its queue pairs can have in flight finds a place */
@@ -274,11 +274,12 @@ enum plx_cq_arm {
 	PLX_CQ_ARM_ALL = 0x07,
 };
 
-enum plx_status plx_cqueue_create(struct plx_engine *engine, const struct plx_cqueue_config *config,
-				  struct plx_cqueue **cq) PLX_MUST_CHECK;
+enum plx_status plx_engine_cq_create(struct plx_engine *engine,
+				     const struct plx_engine_cq_config *config,
+				     struct plx_engine_cq **cq) PLX_MUST_CHECK;
 
 /** Errors: BUSY (a queue pair uses it) */
-enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
+enum plx_status plx_engine_cq_destroy(struct plx_engine_cq *cq) PLX_MUST_CHECK;
 
 /**
  * Take up to `n` completions, oldest first per queue pair.
@@ -286,11 +287,11 @@ enum plx_status plx_cqueue_destroy(struct plx_cqueue *cq) PLX_MUST_CHECK;
  * Threads: any, several at once
  * Cost:    hot; no system call
  */
-uint32_t plx_cqueue_poll(struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n);
+uint32_t plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /** The ring that it polls, for plx_ring_empty(): in inline mode, where its writer is the thread
  * that asks, that costs less than a poll that finds nothing. */
-const struct rte_ring *plx_cqueue_ring(const struct plx_cqueue *cq);
+const struct rte_ring *plx_engine_cq_ring(const struct plx_engine_cq *cq);
 
 /**
  * Ask, once, to be told. With the watermark rule: fires iff an entry of the kind was produced after
@@ -299,88 +300,89 @@ const struct rte_ring *plx_cqueue_ring(const struct plx_cqueue *cq);
  *
  * @param kinds enum plx_cq_arm bits, added to those that are armed
  * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of
- * them, also of those that others have armed. NULL: plx_cqueue_fired() has them
+ * them, also of those that others have armed. NULL: plx_engine_cq_get_event() has them
  * Errors: INVALID; FULL (the queue has overrun); TIMEOUT (the first time, and never where the
  * system has membarrier(): the engine does not run) Cost:   the first of a queue makes one system
  * call, others none Spec:   IBTA vol 1, 11.4.2.2
  */
-enum plx_status plx_cqueue_arm(struct plx_cqueue *cq, uint32_t kinds,
-			       uint32_t *fired) PLX_MUST_CHECK;
+enum plx_status plx_engine_cq_arm(struct plx_engine_cq *cq, uint32_t kinds,
+				  uint32_t *fired) PLX_MUST_CHECK;
 
 /** Take back what was armed, among `kinds`. Returns: those that were; what was armed and is not
  * among them has fired, or is firing at this moment. */
-uint32_t plx_cqueue_disarm(struct plx_cqueue *cq, uint32_t kinds);
+uint32_t plx_engine_cq_disarm(struct plx_engine_cq *cq, uint32_t kinds);
 
 /** Take the kinds that have fired since the last call; clears the descriptor. */
-uint32_t plx_cqueue_fired(struct plx_cqueue *cq);
+uint32_t plx_engine_cq_get_event(struct plx_engine_cq *cq);
 
-/** A descriptor that is readable from the moment an armed kind fires until plx_cqueue_fired(); the
- * queue's own, do not close it. -1 when the system has none left. */
-int plx_cqueue_fd(struct plx_cqueue *cq);
+/** A descriptor that is readable from the moment an armed kind fires until
+ * plx_engine_cq_get_event(); the queue's own, do not close it. -1 when the system has none left. */
+int plx_engine_cq_fd(struct plx_engine_cq *cq);
 
 /** Errors: INVALID (depth out of range), BUSY (more entries unreaped than that), NO_MEMORY */
-enum plx_status plx_cqueue_resize(struct plx_cqueue *cq, uint32_t depth) PLX_MUST_CHECK;
+enum plx_status plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth) PLX_MUST_CHECK;
 
-struct plx_cqueue_view {
+struct plx_engine_cq_view {
 	uint32_t depth;
 	uint64_t produced, consumed; /* entries, for ever */
 	uint32_t armed;              /* enum plx_cq_arm bits */
 	bool overrun;
 };
 
-void plx_cqueue_query(const struct plx_cqueue *cq, struct plx_cqueue_view *out);
+void plx_engine_cq_query(const struct plx_engine_cq *cq, struct plx_engine_cq_view *out);
 
 /* ---- shared receive queues ----------------------------------------------------------------------
  */
 
-struct plx_squeue;
+struct plx_engine_srq;
 
-struct plx_squeue_config {
+struct plx_engine_srq_config {
 	uint32_t depth, sges;
-	uint32_t depth_max; /* that plx_squeue_resize() may go to; 0: depth */
+	uint32_t depth_max; /* that plx_engine_srq_resize() may go to; 0: depth */
 	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
 	uint64_t cookie;
 };
 
-enum plx_status plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *config,
-				  struct plx_squeue **srq) PLX_MUST_CHECK;
+enum plx_status plx_engine_srq_create(struct plx_engine *engine,
+				      const struct plx_engine_srq_config *config,
+				      struct plx_engine_srq **srq) PLX_MUST_CHECK;
 /** Errors: BUSY (a queue pair uses it) */
-enum plx_status plx_squeue_destroy(struct plx_squeue *srq) PLX_MUST_CHECK;
+enum plx_status plx_engine_srq_destroy(struct plx_engine_srq *srq) PLX_MUST_CHECK;
 
-/** Threads: any, several at once. As plx_qpair_post_recv(). */
-uint32_t plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, uint32_t n,
-			 enum plx_status *why);
+/** Threads: any, several at once. As plx_engine_qp_post_recv(). */
+uint32_t plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr,
+				  uint32_t n, enum plx_status *why);
 
 /** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
-enum plx_status plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold) PLX_MUST_CHECK;
+enum plx_status plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
 
 /**
  * How many entries may be posted at once, from now on. Posts that run at the same time go by the
  * old limit or the new one. Errors: INVALID (0, or above depth_max), BUSY (more are posted)
  */
-enum plx_status plx_squeue_resize(struct plx_squeue *srq, uint32_t depth) PLX_MUST_CHECK;
+enum plx_status plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth) PLX_MUST_CHECK;
 
 /** Entries posted and not yet taken by a message; may be a little old. */
-uint32_t plx_squeue_count(const struct plx_squeue *srq);
+uint32_t plx_engine_srq_count(const struct plx_engine_srq *srq);
 
 /* ---- queue pairs --------------------------------------------------------------------------------
  */
 
-struct plx_qpair;
+struct plx_engine_qp;
 
-struct plx_qpair_config {
+struct plx_engine_qp_config {
 	enum plx_qp_type type;
 	struct plx_domain domain; /* held already */
-	struct plx_cqueue *send_cq, *recv_cq;
-	struct plx_squeue *srq; /* NULL: a receive queue of its own */
+	struct plx_engine_cq *send_cq, *recv_cq;
+	struct plx_engine_srq *srq; /* NULL: a receive queue of its own */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	uint32_t qkey; /* of datagrams; caps.responder_res is 0 then */
 	uint64_t context;
 };
 
-/* A connection as both ends agreed on it, or the way of datagrams. */
-struct plx_qpair_path {
+/* A connection as both ends agreed on it, or where datagrams go. */
+struct plx_engine_path {
 	struct plx_ip local, remote; /* local: version 0 chooses by the prefix of remote */
 	uint8_t dscp;
 	uint8_t hop_limit; /* 0: 64 */
@@ -389,11 +391,12 @@ struct plx_qpair_path {
 
 /** In RESET; its number and first PSN are such that nobody can guess them. Errors: FULL, NO_MEMORY,
  * INVALID */
-enum plx_status plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
-				 struct plx_qpair **qp) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_create(struct plx_engine *engine,
+				     const struct plx_engine_qp_config *config,
+				     struct plx_engine_qp **qp) PLX_MUST_CHECK;
 
 /** From any state; what is posted is forgotten, completions already delivered stay. */
-enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_destroy(struct plx_engine_qp *qp) PLX_MUST_CHECK;
 
 /**
  * plx_rc_modify() on the engine's thread, with the neighbour resolved first when going to RTR
@@ -402,35 +405,36 @@ enum plx_status plx_qpair_destroy(struct plx_qpair *qp) PLX_MUST_CHECK;
  * poll, or wait, and call again); UNREACHABLE (no answer, or no network of ours); TOO_LONG (the
  * port does not carry frames of this path MTU); TIMEOUT (the engine does not run)
  */
-enum plx_status plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to,
-				 const struct plx_rc_attr *attr,
-				 const struct plx_qpair_path *path) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to,
+				     const struct plx_rc_attr *attr,
+				     const struct plx_engine_path *path) PLX_MUST_CHECK;
 
 /**
  * To ERROR, from INIT to INIT again; when this returns everything that was posted before it has its
  * completion in its queue, or behind it when that is full.
  * Errors: STATE (in RESET); AGAIN (some of it comes later); TIMEOUT (the engine does not run)
  */
-enum plx_status plx_qpair_flush(struct plx_qpair *qp) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_flush(struct plx_engine_qp *qp) PLX_MUST_CHECK;
 
 /** As the engine's thread sees it at one moment. Errors: TIMEOUT */
-enum plx_status plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_query(struct plx_engine_qp *qp,
+				    struct plx_rc_view *out) PLX_MUST_CHECK;
 
-uint32_t plx_qpair_number(const struct plx_qpair *qp);
-struct plx_psn plx_qpair_first_psn(const struct plx_qpair *qp); /* to send from: sq_psn */
+uint32_t plx_engine_qp_number(const struct plx_engine_qp *qp);
+struct plx_psn plx_engine_qp_first_psn(const struct plx_engine_qp *qp); /* to send from: sq_psn */
 
 /** Inline mode, the engine's thread: requests posted whose places are not free yet. */
-uint32_t plx_qpair_in_flight(const struct plx_qpair *qp);
+uint32_t plx_engine_qp_in_flight(const struct plx_engine_qp *qp);
 
 /** Any thread; values may be a little old. */
-const struct plx_rc_counters *plx_qpair_counters(const struct plx_qpair *qp);
-enum plx_qp_state plx_qpair_state(const struct plx_qpair *qp);
+const struct plx_rc_counters *plx_engine_qp_counters(const struct plx_engine_qp *qp);
+enum plx_qp_state plx_engine_qp_state(const struct plx_engine_qp *qp);
 
 /**
  * Post up to `n` requests, in order, all that come before the first one that is refused.
  *
  * A request with PLX_WR_DEFER does not wake the engine; the next one without it, or
- * plx_qpair_ring(), does. The engine may find it earlier.
+ * plx_engine_qp_ring_doorbell(), does. The engine may find it earlier.
  *
  * @param why [out] the status of the first that was refused; OK when all were posted; may be NULL
  * Returns: how many were posted
@@ -438,20 +442,21 @@ enum plx_qp_state plx_qpair_state(const struct plx_qpair *qp);
  * Threads: any, several at once; they take turns
  * Cost:    hot; no system call
  */
-uint32_t plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
-			     enum plx_status *why);
+uint32_t plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
+				 enum plx_status *why);
 
 /** A place in the send queue for a window that the caller has bound (PLX_WR_BIND); if it is flushed
- * or forgotten, the token is unbound. As plx_qpair_post_send(); INVALID on a datagram queue pair */
-enum plx_status plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags,
-				    struct plx_key token) PLX_MUST_CHECK;
+ * or forgotten, the token is unbound. As plx_engine_qp_post_send(); INVALID on a datagram queue
+ * pair */
+enum plx_status plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
+					struct plx_key token) PLX_MUST_CHECK;
 
 /** As above; in RESET and with an SRQ it is refused with STATE. */
-uint32_t plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t n,
-			     enum plx_status *why);
+uint32_t plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
+				 enum plx_status *why);
 
 /** Wake the engine for deferred requests. */
-void plx_qpair_ring(struct plx_qpair *qp);
+void plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp);
 
 /* ---- connections --------------------------------------------------------------------------------
  *
@@ -461,128 +466,139 @@ void plx_qpair_ring(struct plx_qpair *qp);
  * what the program is told.
  */
 
-struct plx_equeue;
-struct plx_acceptor;
-struct plx_conn;
+struct plx_engine_eq;
+struct plx_engine_listener;
+struct plx_engine_connector;
 
 enum {
-	PLX_EQUEUE_DEPTH_MAX = 4096
+	PLX_ENGINE_EQ_DEPTH_MAX = 4096
 };
 
 /** Event queue. @param depth of the ring; events that find no place wait in the manager
  * Errors: INVALID, NO_MEMORY */
-enum plx_status plx_equeue_create(struct plx_engine *engine, uint32_t depth,
-				  struct plx_equeue **queue) PLX_MUST_CHECK;
-/** Errors: BUSY (an acceptor or a connection uses it) */
-enum plx_status plx_equeue_destroy(struct plx_equeue *queue) PLX_MUST_CHECK;
+enum plx_status plx_engine_eq_create(struct plx_engine *engine, uint32_t depth,
+				     struct plx_engine_eq **queue) PLX_MUST_CHECK;
+/** Errors: BUSY (an listener or a connection uses it) */
+enum plx_status plx_engine_eq_destroy(struct plx_engine_eq *queue) PLX_MUST_CHECK;
 
-/* What happened, and to whom: the connection's cookie, for REQUESTED the acceptor's. */
-struct plx_conn_event {
+/* What happened, and to whom: the connection's cookie, for REQUESTED the listener's. */
+struct plx_engine_connector_event {
 	uint64_t cookie;
 	struct plx_cm_event cm;
 };
 
 /** The next event; false: none. Threads: any, several at once. */
-bool plx_equeue_next(struct plx_equeue *queue, struct plx_conn_event *out);
+bool plx_engine_eq_next(struct plx_engine_eq *queue, struct plx_engine_connector_event *out);
 /** Readable while there is an event; the queue's own. */
-int plx_equeue_fd(struct plx_equeue *queue);
+int plx_engine_eq_fd(struct plx_engine_eq *queue);
 
 /** @param listen `context` is not looked at @param cookie comes back in REQUESTED
  * Errors: as plx_cm_listen(); STATE (the engine has no communication manager), TIMEOUT */
-enum plx_status plx_acceptor_create(struct plx_equeue *queue, const struct plx_cm_listen *listen,
-				    uint64_t cookie, struct plx_acceptor **acceptor) PLX_MUST_CHECK;
+enum plx_status plx_engine_listener_create(struct plx_engine_eq *queue,
+					   const struct plx_cm_listen *listen, uint64_t cookie,
+					   struct plx_engine_listener **listener) PLX_MUST_CHECK;
 /** Requests that nobody has taken are rejected. Errors: TIMEOUT */
-enum plx_status plx_acceptor_destroy(struct plx_acceptor *acceptor) PLX_MUST_CHECK;
+enum plx_status plx_engine_listener_destroy(struct plx_engine_listener *listener) PLX_MUST_CHECK;
 
 /** A connection that is none yet. Errors: NO_MEMORY */
-enum plx_status plx_conn_create(struct plx_equeue *queue, uint64_t cookie,
-				struct plx_conn **conn) PLX_MUST_CHECK;
+enum plx_status plx_engine_connector_create(struct plx_engine_eq *queue, uint64_t cookie,
+					    struct plx_engine_connector **connector) PLX_MUST_CHECK;
 
 /** The connection that a REQUESTED event told of; its events are for this cookie from now on.
  * Errors: STATE (the peer has given up meanwhile), NO_MEMORY, TIMEOUT */
-enum plx_status plx_conn_adopt(struct plx_equeue *queue, const struct plx_cm_event *requested,
-			       uint64_t cookie, struct plx_conn **conn) PLX_MUST_CHECK;
+enum plx_status plx_engine_connector_adopt(struct plx_engine_eq *queue,
+					   const struct plx_cm_event *requested, uint64_t cookie,
+					   struct plx_engine_connector **connector) PLX_MUST_CHECK;
 
 /** Nobody will adopt what a REQUESTED event told of: refuse it. Errors: TIMEOUT */
-enum plx_status plx_conn_turn_away(struct plx_equeue *queue,
-				   const struct plx_cm_event *requested) PLX_MUST_CHECK;
+enum plx_status plx_engine_refuse_request(struct plx_engine_eq *queue,
+					  const struct plx_cm_event *requested) PLX_MUST_CHECK;
 
 /** In any state; a connected queue pair is flushed. No event of it is put into the event queue any
  * more. Errors: TIMEOUT */
-enum plx_status plx_conn_destroy(struct plx_conn *conn) PLX_MUST_CHECK;
+enum plx_status plx_engine_connector_destroy(struct plx_engine_connector *connector) PLX_MUST_CHECK;
 
 /* How a queue pair is to be connected. */
-struct plx_conn_attr {
+struct plx_engine_connector_attr {
 	/* what the peer has a say in is filled in: dest_qpn, rq_psn, mtu, rd_atomic_max,
 	 * rnr_retry_max, and retry_max of the passive side */
 	struct plx_rc_attr rc;
-	struct plx_qpair_path path; /* `remote` is not looked at when accepting, nor `local` */
-	struct plx_cm_own own;      /* qpn, psn and srq are filled in */
+	struct plx_engine_path path; /* `remote` is not looked at when accepting, nor `local` */
+	struct plx_cm_own own;       /* qpn, psn and srq are filled in */
 	uint16_t local_port, remote_port;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	/* [ns] between DISCONNECTED, when the peer has left, and the flush of the queue pair; it
-	 * ends at once with plx_conn_disconnect(), plx_conn_destroy(), plx_qpair_flush(). 0: none
+	 * ends at once with plx_engine_connector_disconnect(), plx_engine_connector_destroy(),
+	 * plx_engine_qp_flush(). 0: none
 	 */
 	uint64_t grace_ns;
 };
 
 /** Ask. `qp` is in RESET or INIT, and then in INIT. Errors: STATE (either is in use), UNREACHABLE,
  * TOO_LONG (path MTU above what the port carries; private data), as plx_cm_connect(), TIMEOUT */
-enum plx_status plx_conn_connect(struct plx_conn *conn, struct plx_qpair *qp,
-				 const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+enum plx_status
+plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+			     const struct plx_engine_connector_attr *attr) PLX_MUST_CHECK;
 /** After REPLIED: to RTS, then the RTU. Errors: STATE; AGAIN (the neighbour is being asked),
  * UNREACHABLE, TIMEOUT */
-enum plx_status plx_conn_complete(struct plx_conn *conn) PLX_MUST_CHECK;
-/** After REQUESTED: to RTR, then the REP; to RTS before ESTABLISHED. Errors: as plx_conn_connect(),
- * AGAIN */
-enum plx_status plx_conn_accept(struct plx_conn *conn, struct plx_qpair *qp,
-				const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+enum plx_status
+plx_engine_connector_establish(struct plx_engine_connector *connector) PLX_MUST_CHECK;
+/** After REQUESTED: to RTR, then the REP; to RTS before ESTABLISHED. Errors: as
+ * plx_engine_connector_connect(), AGAIN */
+enum plx_status
+plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+			    const struct plx_engine_connector_attr *attr) PLX_MUST_CHECK;
 /** Errors: as plx_cm_reject(), TIMEOUT */
-enum plx_status plx_conn_reject(struct plx_conn *conn, const uint8_t *private_data,
-				uint32_t private_bytes) PLX_MUST_CHECK;
+enum plx_status plx_engine_connector_reject(struct plx_engine_connector *connector,
+					    const uint8_t *private_data,
+					    uint32_t private_bytes) PLX_MUST_CHECK;
 /** The queue pair is flushed and the peer told. Errors: STATE, TIMEOUT */
-enum plx_status plx_conn_disconnect(struct plx_conn *conn) PLX_MUST_CHECK;
-/** Ask for a UD service. @param attr path, ports and private data. Errors: as plx_conn_connect() */
-enum plx_status plx_conn_sidr(struct plx_conn *conn,
-			      const struct plx_conn_attr *attr) PLX_MUST_CHECK;
+enum plx_status
+plx_engine_connector_disconnect(struct plx_engine_connector *connector) PLX_MUST_CHECK;
+/** Ask for a UD service. @param attr path, ports and private data. Errors: as
+ * plx_engine_connector_connect() */
+enum plx_status
+plx_engine_connector_sidr_request(struct plx_engine_connector *connector,
+				  const struct plx_engine_connector_attr *attr) PLX_MUST_CHECK;
 
 /** Of the engine's communication manager; NULL: it has none. Any thread. */
 const struct plx_cm_counters *plx_engine_cm_counters(const struct plx_engine *engine);
 /** As the engine's thread sees it at one moment. Errors: STATE (no manager), TIMEOUT */
 enum plx_status plx_engine_cm_query(struct plx_engine *engine,
 				    struct plx_cm_view *out) PLX_MUST_CHECK;
-/* ---- ways of datagrams --------------------------------------------------------------------------
+/* ---- address handles
+ * -----------------------------------------------------------------------------
  */
 
-struct plx_way;
+struct plx_engine_ah;
 
-/* What plx_send_wr.ah points at: the front of the address handle of whoever makes them. A request
- * with a way of another engine or domain is INVALID. */
+/* What plx_send_wr.ah points at: the head of the address handle of whoever makes them. A request
+ * with an address handle of another engine or domain is INVALID. */
 struct plx_ah {
-	struct plx_way *way;
+	struct plx_engine_ah *engine_ah;
 };
 
 /**
- * The way to a peer, for the datagrams of one domain. Its neighbour is asked for at once; datagrams
- * wait for the answer, and are dropped and counted when there is none or too many wait. It is asked
- * for again whenever neighbours have moved.
+ * How a peer is reached by the datagrams of one domain. Its neighbour is asked for at once;
+ * datagrams wait for the answer, and are dropped and counted when there is none or too many wait.
+ * It is asked for again whenever neighbours have moved.
  *
  * Errors: INVALID (an address of no version, `local` not ours), UNREACHABLE (in no network of ours,
- * or not the address of one station), FULL (PLX_ENGINE_WAYS_MAX), NO_MEMORY, TIMEOUT
+ * or not the address of one station), FULL (PLX_ENGINE_AHS_MAX), NO_MEMORY, TIMEOUT
  * Tests:  tests/unit/engine/ud.c, tests/unit/engine/ah.c
  */
-enum plx_status plx_way_create(struct plx_engine *engine, struct plx_domain domain,
-			       const struct plx_qpair_path *path,
-			       struct plx_way **way) PLX_MUST_CHECK;
+enum plx_status plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
+				     const struct plx_engine_path *path,
+				     struct plx_engine_ah **ah) PLX_MUST_CHECK;
 
 /** What was posted with it is sent all the same. Errors: TIMEOUT */
-enum plx_status plx_way_destroy(struct plx_way *way) PLX_MUST_CHECK;
+enum plx_status plx_engine_ah_destroy(struct plx_engine_ah *ah) PLX_MUST_CHECK;
 
 /* ---- asynchronous events ------------------------------------------------------------------------
  */
 
-struct plx_notice {
+struct plx_engine_async_event {
 	uint8_t kind;           /* enum plx_event_kind */
 	uint8_t cause;          /* FAILED: enum plx_wc_status */
 	uint32_t qpn;           /* of a queue pair's event */
@@ -591,9 +607,9 @@ struct plx_notice {
 };
 
 /** The next event of any object of this engine; false: none. Threads: any. */
-bool plx_engine_next_notice(struct plx_engine *engine, struct plx_notice *out);
+bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out);
 
 /** Readable while there is a notice that was not taken; the engine's own. */
-int plx_engine_notice_fd(struct plx_engine *engine);
+int plx_engine_async_event_fd(struct plx_engine *engine);
 
 #endif

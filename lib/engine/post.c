@@ -3,7 +3,7 @@
  * Posting: from a program's work request to a WQE in the send ring, written in place by the posting
  * thread. What can be refused is refused here, so that the caller learns it; the transport checks
  * again what arrives. How the engine takes it out of the ring is in fetch.c.
- * Start with plx_qpair_post_send().
+ * Start with plx_engine_qp_post_send().
  *
  * Places are freed by acknowledgement: an entry may be posted while fewer than sq_depth are between
  * the ring's producer index and `consumed`, which the engine publishes once a burst.
@@ -26,7 +26,7 @@ is_rd_atomic(uint8_t op)
 
 /* @param total [out] bytes of the message; meaningful when OK */
 static inline TWICE enum plx_status
-check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
+check(const struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t *total)
 {
 	bool inl = wr->flags & PLX_WR_INLINE;
 	bool local = wr->op == PLX_WR_LOCAL_INV;
@@ -57,16 +57,16 @@ check(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
 
 /* The same for a datagram. */
 static __attribute__((noinline)) enum plx_status
-check_datagram(const struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t *total)
+check_datagram(const struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t *total)
 {
-	const struct plx_way *way;
+	const struct plx_engine_ah *ah;
 	enum plx_status status;
 
 	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || wr->ah == NULL ||
 	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
 		return PLX_INVALID;
-	way = wr->ah->way;
-	if (way->engine != qp->engine || way->domain.id != qp->domain.id)
+	ah = wr->ah->engine_ah;
+	if (ah->engine != qp->engine || ah->domain.id != qp->domain.id)
 		return PLX_INVALID;
 	status = check(qp, wr, total);
 	if (status == PLX_OK &&
@@ -142,7 +142,7 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 {
 	build(wr, bytes, wqe, spill);
 	wqe->remote_qkey = wr->remote_qkey;
-	wqe->way = wr->ah->way->number;
+	wqe->ah = wr->ah->engine_ah->number;
 	wqe->remote_qpn = wr->remote_qpn;
 }
 
@@ -157,7 +157,7 @@ state_posts(unsigned state)
 }
 
 uint32_t
-plx_qpair_in_flight(const struct plx_qpair *qp)
+plx_engine_qp_in_flight(const struct plx_engine_qp *qp)
 {
 	return qp->sq_base + plx_rc_sq_posted(qp->rc) -
 	       atomic_load_explicit(&qp->consumed, memory_order_relaxed);
@@ -165,12 +165,12 @@ plx_qpair_in_flight(const struct plx_qpair *qp)
 
 /* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
 static inline TWICE uint32_t
-post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+post_here(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
 	  enum plx_status *status)
 {
 	uint32_t posted = 0;
 	/* The same count of free places as with a ring: who does not reap is held back. */
-	uint32_t room = qp->sq_depth - plx_qpair_in_flight(qp);
+	uint32_t room = qp->sq_depth - plx_engine_qp_in_flight(qp);
 
 	for (; posted < n; posted++) {
 		struct plx_wqe *wqe;
@@ -202,20 +202,20 @@ post_here(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 
 /* In the caller's turn: places for up to `n` entries. */
 static inline uint32_t
-reserve(struct plx_qpair *qp, uint32_t n, struct plx_ring_span *span)
+reserve(struct plx_engine_qp *qp, uint32_t n, struct plx_ring_span *span)
 {
 	return turn_reserve(&qp->turn, qp->sq, sizeof(struct plx_wqe),
 			    qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &qp->consumed, n, span);
 }
 
 static inline void
-commit(struct plx_qpair *qp, uint32_t n)
+commit(struct plx_engine_qp *qp, uint32_t n)
 {
 	turn_commit(&qp->turn, qp->sq, sizeof(struct plx_wqe), n);
 }
 
 static inline TWICE uint32_t
-post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+post_in_turn(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
 	     enum plx_status *status)
 {
 	struct plx_ring_span span;
@@ -252,7 +252,7 @@ post_in_turn(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, boo
 
 /* Returns: the ring is watched, until the turn is given back: see unwatch() */
 static inline bool
-take_turn(struct plx_qpair *qp)
+take_turn(struct plx_engine_qp *qp)
 {
 	bool watched;
 
@@ -263,7 +263,7 @@ take_turn(struct plx_qpair *qp)
 }
 
 static inline TWICE uint32_t
-post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+post_ring(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
 	  enum plx_status *status)
 {
 	uint32_t posted;
@@ -278,7 +278,7 @@ post_ring(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n, bool u
 }
 
 void
-plx_qpair_ring(struct plx_qpair *qp)
+plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp)
 {
 	bool watched;
 
@@ -293,7 +293,7 @@ plx_qpair_ring(struct plx_qpair *qp)
 }
 
 static __attribute__((noinline)) uint32_t
-post_datagrams(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
+post_datagrams(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 	       enum plx_status *status)
 {
 	unsigned state = atomic_load_explicit(&qp->state, memory_order_acquire);
@@ -309,8 +309,8 @@ post_datagrams(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
 }
 
 uint32_t
-plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t n,
-		    enum plx_status *why)
+plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
+			enum plx_status *why)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -326,7 +326,8 @@ plx_qpair_post_send(struct plx_qpair *qp, const struct plx_send_wr *wr, uint32_t
 }
 
 enum plx_status
-plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct plx_key token)
+plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
+			struct plx_key token)
 {
 	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = token};
 	struct plx_ring_span span;
@@ -362,8 +363,8 @@ plx_qpair_post_bind(struct plx_qpair *qp, uint64_t wr_id, uint8_t flags, struct 
 }
 
 uint32_t
-plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t n,
-		    enum plx_status *why)
+plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
+			enum plx_status *why)
 {
 	unsigned state = atomic_load_explicit(&qp->state, memory_order_acquire);
 
@@ -372,10 +373,10 @@ plx_qpair_post_recv(struct plx_qpair *qp, const struct plx_recv_wr *wr, uint32_t
 			*why = PLX_STATE;
 		return 0;
 	}
-	n = rqueue_post(&qp->own, wr, n, why);
+	n = engine_rq_post(&qp->own, wr, n, why);
 	/* To be flushed. Elsewhere nobody waits for a receive; one that raced with the error is
 	 * found by the engine's sweep. */
 	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)
-		plx_qpair_ring(qp);
+		plx_engine_qp_ring_doorbell(qp);
 	return n;
 }

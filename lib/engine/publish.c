@@ -50,12 +50,12 @@ publish_stage(struct stage *stage)
 	uint32_t first = 0;
 
 	while (first < stage->count) {
-		struct plx_cqueue *cq = stage->cq[first];
+		struct plx_engine_cq *cq = stage->cq[first];
 		uint32_t end = first + 1;
 
 		while (end < stage->count && stage->cq[end] == cq)
 			end++;
-		cqueue_put(cq, stage->wc + first, end - first);
+		engine_cq_push(cq, stage->wc + first, end - first);
 		first = end;
 	}
 }
@@ -65,23 +65,23 @@ notify_stage(struct stage *stage)
 {
 	for (uint32_t i = 0; i < stage->count; i++)
 		if (stage->cq[i]->touched)
-			cqueue_notify(stage->cq[i]);
+			engine_cq_notify(stage->cq[i]);
 	stage->count = 0;
 }
 
 /* Nothing waits behind this queue's ring any more: whoever was held back may post again. */
 static void
-release_posts(struct plx_engine *engine, const struct plx_cqueue *cq)
+release_posts(struct plx_engine *engine, const struct plx_engine_cq *cq)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->qpairs) {
-		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, all_link);
+	plx_list_for_each (node, after, &engine->qps) {
+		struct plx_engine_qp *qp = plx_list_entry(node, struct plx_engine_qp, all_link);
 
 		if (qp->send_cq == cq)
-			qpair_publish(qp);
+			engine_qp_publish(qp);
 		if (qp->recv_cq == cq)
-			rqueue_publish(qp->recv, cq);
+			engine_rq_publish(qp->recv, cq);
 	}
 }
 
@@ -91,9 +91,9 @@ refill(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->spilled) {
-		struct plx_cqueue *cq = plx_list_entry(node, struct plx_cqueue, spilled_link);
+		struct plx_engine_cq *cq = plx_list_entry(node, struct plx_engine_cq, spilled_link);
 
-		if (!cqueue_refill(cq))
+		if (!engine_cq_refill(cq))
 			release_posts(engine, cq);
 	}
 }
@@ -115,7 +115,7 @@ publish_completions(struct plx_engine *engine)
 }
 
 void
-engine_stage(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_completion *done)
+engine_stage(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_completion *done)
 {
 	bool recv = done->flags & PLX_WC_RECV;
 	struct stage *stage = recv ? &engine->recvs : &engine->sends;
@@ -142,7 +142,7 @@ _Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion)
 
 /* Why it ended, once, as everything is at this moment: nobody can ask later. */
 static PLX_COLD void
-note_death(struct plx_engine *engine, struct plx_qpair *qp)
+note_death(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	struct plx_rc_view view;
 
@@ -161,20 +161,21 @@ note_death(struct plx_engine *engine, struct plx_qpair *qp)
 }
 
 void
-engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_event *event)
+engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
+		   const struct plx_event *event)
 {
 	if (event->kind == PLX_EVENT_SRQ_THRESHOLD) {
-		engine_note_srq(engine, qp->srq);
+		engine_raise_srq_event(engine, qp->srq);
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
-		qpair_set_state(qp, PLX_QP_ERROR);
+		engine_qp_set_state(qp, PLX_QP_ERROR);
 		note_death(engine, qp);
 	}
-	if (qp->conn != NULL && event->kind == PLX_EVENT_FAILED)
-		conn_on_failure(qp);
-	if (qp->conn != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
-		conn_on_arrival(qp);
+	if (qp->connector != NULL && event->kind == PLX_EVENT_FAILED)
+		engine_connector_on_failure(qp);
+	if (qp->connector != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
+		engine_connector_on_first_packet(qp);
 	/* One of each kind waits at most: what was not told yet and happens again is told once. */
 	qp->causes[event->kind] = event->cause;
 	qp->notices_due |= 1u << event->kind;
@@ -183,7 +184,7 @@ engine_note(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_ev
 }
 
 void
-engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq)
+engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 {
 	if (plx_list_empty(&srq->notice_link))
 		plx_list_append(&engine->srq_notices, &srq->notice_link);
@@ -191,7 +192,7 @@ engine_note_srq(struct plx_engine *engine, struct plx_squeue *srq)
 
 /* false: the ring is full, try again next cycle */
 static bool
-tell(struct plx_engine *engine, const struct plx_notice *notice)
+tell(struct plx_engine *engine, const struct plx_engine_async_event *notice)
 {
 	if (plx_ring_put(engine->notice_ring, sizeof(*notice), notice, 1) == 0)
 		return false;
@@ -201,14 +202,14 @@ tell(struct plx_engine *engine, const struct plx_notice *notice)
 }
 
 static bool
-tell_qp(struct plx_engine *engine, struct plx_qpair *qp)
+tell_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	while (qp->notices_due != 0) {
 		uint8_t kind = (uint8_t)__builtin_ctz(qp->notices_due);
-		struct plx_notice notice = {.kind = kind,
-					    .cause = qp->causes[kind],
-					    .qpn = qp->qpn,
-					    .context = qp->context};
+		struct plx_engine_async_event notice = {.kind = kind,
+							.cause = qp->causes[kind],
+							.qpn = qp->qpn,
+							.context = qp->context};
 
 		if (kind == PLX_EVENT_FAILED)
 			notice.death = qp->death;
@@ -226,9 +227,10 @@ tell_srqs(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->srq_notices) {
-		struct plx_squeue *srq = plx_list_entry(node, struct plx_squeue, notice_link);
-		struct plx_notice notice = {.kind = PLX_EVENT_SRQ_THRESHOLD,
-					    .context = srq->cookie};
+		struct plx_engine_srq *srq =
+			plx_list_entry(node, struct plx_engine_srq, notice_link);
+		struct plx_engine_async_event notice = {.kind = PLX_EVENT_SRQ_THRESHOLD,
+							.context = srq->cookie};
 
 		if (!tell(engine, &notice))
 			return false;
@@ -243,8 +245,9 @@ tell_cqs(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->cq_notices) {
-		struct plx_cqueue *cq = plx_list_entry(node, struct plx_cqueue, notice_link);
-		struct plx_notice notice = {.kind = PLX_EVENT_CQ_OVERRUN, .context = cq->cookie};
+		struct plx_engine_cq *cq = plx_list_entry(node, struct plx_engine_cq, notice_link);
+		struct plx_engine_async_event notice = {.kind = PLX_EVENT_CQ_OVERRUN,
+							.context = cq->cookie};
 
 		if (!tell(engine, &notice))
 			return false;
@@ -259,7 +262,7 @@ tell_qps(struct plx_engine *engine)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->notices)
-		if (!tell_qp(engine, plx_list_entry(node, struct plx_qpair, notice_link)))
+		if (!tell_qp(engine, plx_list_entry(node, struct plx_engine_qp, notice_link)))
 			return false;
 	return true;
 }
@@ -282,12 +285,12 @@ tell_all(struct plx_engine *engine)
 
 /* The queue pairs of a completion queue that overran cannot go on. */
 static PLX_COLD void
-fail_users(struct plx_engine *engine, const struct plx_cqueue *cq)
+fail_users(struct plx_engine *engine, const struct plx_engine_cq *cq)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->qpairs) {
-		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, all_link);
+	plx_list_for_each (node, after, &engine->qps) {
+		struct plx_engine_qp *qp = plx_list_entry(node, struct plx_engine_qp, all_link);
 
 		if (qp->send_cq != cq && qp->recv_cq != cq)
 			continue;
@@ -302,8 +305,8 @@ engine_publish(struct plx_engine *engine)
 {
 	publish_completions(engine);
 	while (plx_unlikely(!plx_list_empty(&engine->broken))) {
-		struct plx_cqueue *cq =
-			plx_list_entry(engine->broken.next, struct plx_cqueue, broken_link);
+		struct plx_engine_cq *cq =
+			plx_list_entry(engine->broken.next, struct plx_engine_cq, broken_link);
 
 		plx_list_remove(&cq->broken_link);
 		fail_users(engine, cq);
@@ -315,7 +318,7 @@ engine_publish(struct plx_engine *engine)
 }
 
 bool
-plx_engine_next_notice(struct plx_engine *engine, struct plx_notice *out)
+plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out)
 {
 	int fd = atomic_load(&engine->notice_fd);
 	uint64_t count;

@@ -2,7 +2,7 @@
  *
  * Queue pairs from creation to destruction: memory, number, states, and the way to the peer.
  * Creating and freeing happen on the caller's thread, everything between on the engine's.
- * Start with plx_qpair_create().
+ * Start with plx_engine_qp_create().
  */
 #include "connector.h"
 #include "ud.h"
@@ -25,7 +25,7 @@ choose_number(struct plx_engine *engine, uint32_t *slot)
 }
 
 enum plx_status
-qpair_number(struct plx_qpair *qp)
+engine_qp_number(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -42,7 +42,7 @@ qpair_number(struct plx_qpair *qp)
 }
 
 void
-qpair_forget(struct plx_qpair *qp)
+engine_qp_forget(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -51,30 +51,30 @@ qpair_forget(struct plx_qpair *qp)
 }
 
 void
-qpair_attach(struct plx_qpair *qp)
+engine_qp_attach(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
 	engine->table[qp->slot].qp = qp;
-	plx_list_append(&engine->qpairs, &qp->all_link);
+	plx_list_append(&engine->qps, &qp->all_link);
 	if (qp->ud != NULL)
 		plx_list_append(&engine->uds, &qp->ud_link);
 }
 
 void
-qpair_detach(struct plx_qpair *qp)
+engine_qp_detach(struct plx_engine_qp *qp)
 {
-	qpair_forget(qp);
-	conn_on_detach(qp);
+	engine_qp_forget(qp);
+	engine_connector_on_detach(qp);
 	if (qp->ud != NULL) {
 		(void)!plx_ud_modify(qp->ud, PLX_QP_RESET, NULL);
 		plx_list_remove(&qp->ud_link);
-		ways_reap(qp->engine);
+		engine_ah_table_reap(qp->engine);
 	}
 	/* An SRQ that was held back through this queue pair: nobody else would release it. */
 	if (qp->recv->held_by == qp->recv_cq) {
 		qp->recv->held_by = NULL;
-		rqueue_publish_now(qp->recv);
+		engine_rq_publish_now(qp->recv);
 	}
 	for (uint32_t i = 0; i < RECENT; i++)
 		if (qp->engine->recent[i] == qp)
@@ -87,7 +87,7 @@ qpair_detach(struct plx_qpair *qp)
 }
 
 void
-path_template(const struct plx_engine *engine, const struct plx_qpair_path *path,
+path_template(const struct plx_engine *engine, const struct plx_engine_path *path,
 	      const uint8_t *mac, uint32_t flow, struct plx_frame_template *out)
 {
 	const struct plx_ip *local = &path->local, *remote = &path->remote;
@@ -115,7 +115,7 @@ path_template(const struct plx_engine *engine, const struct plx_qpair_path *path
 }
 
 static void
-make_template(struct plx_qpair *qp)
+make_template(struct plx_engine_qp *qp)
 {
 	path_template(qp->engine, &qp->path, qp->path_mac, qp->qpn, &qp->to_peer);
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
@@ -133,7 +133,7 @@ engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *
 }
 
 void
-qpair_route(struct plx_qpair *qp)
+engine_qp_route(struct plx_engine_qp *qp)
 {
 	enum plx_status status;
 	uint8_t mac[6];
@@ -155,7 +155,7 @@ qpair_route(struct plx_qpair *qp)
 }
 
 enum plx_status
-path_complete(const struct plx_engine *engine, struct plx_qpair_path *path)
+path_complete(const struct plx_engine *engine, struct plx_engine_path *path)
 {
 	const struct plx_net *net = engine->config.net;
 
@@ -176,10 +176,11 @@ path_frame_bytes(uint32_t mtu)
 
 /* Everything before the way to the peer is known is only looked at. */
 static enum plx_status
-modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct plx_qpair_path *path)
+modify_rtr(struct plx_engine_qp *qp, const struct plx_rc_attr *attr,
+	   const struct plx_engine_path *path)
 {
 	struct plx_engine *engine = qp->engine;
-	struct plx_qpair_path full = *path;
+	struct plx_engine_path full = *path;
 	struct plx_rc_attr with_path = *attr;
 	enum plx_status status = path_complete(engine, &full);
 	uint8_t mac[6];
@@ -211,7 +212,7 @@ modify_rtr(struct plx_qpair *qp, const struct plx_rc_attr *attr, const struct pl
 }
 
 static enum plx_status
-modify_ud(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
+modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
 {
 	struct plx_ud_attr ud = {0};
 	enum plx_status status;
@@ -225,46 +226,46 @@ modify_ud(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *
 	if (status == PLX_OK && to == PLX_QP_RTR)
 		atomic_store(&qp->datagram_limit, ud.mtu);
 	if (status == PLX_OK && to == PLX_QP_RESET)
-		ways_reap(qp->engine);
+		engine_ah_table_reap(qp->engine);
 	return status;
 }
 
 /* RESET forgets what is posted, in the rings too. @param end index of the next entry to be posted
  */
 static void
-reset_queues(struct plx_qpair *qp, uint32_t end)
+reset_queues(struct plx_engine_qp *qp, uint32_t end)
 {
 	struct plx_ring_span span;
 	uint32_t n;
 
 	qp->routed = false;
 	if (qp->srq == NULL)
-		rqueue_drop(&qp->own);
+		engine_rq_drop(&qp->own);
 	if (qp->sq == NULL) {
 		/* Indexes go on where they were, so that the places are not counted twice. */
 		qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
 		return;
 	}
-	while ((n = qpair_peek(qp, UINT32_MAX, &span)) > 0)
+	while ((n = engine_qp_peek(qp, UINT32_MAX, &span)) > 0)
 		plx_ring_release(qp->sq, n);
 	end = plx_ring_consumed(qp->sq);
 	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
 }
 
 enum plx_status
-qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
-	     const struct plx_qpair_path *path)
+engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+		 const struct plx_engine_path *path)
 {
 	enum plx_status status;
 	uint32_t end;
 
 	/* Back from SQD needs none. */
 	if (attr == NULL &&
-	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_qpair_state(qp) != PLX_QP_SQD)))
+	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_engine_qp_state(qp) != PLX_QP_SQD)))
 		return PLX_INVALID;
 	/* What was posted before the change belongs to the state before it. */
 	if (to != PLX_QP_RESET)
-		qpair_pull(qp);
+		engine_qp_fetch(qp);
 	end = qp->sq_base + plx_rc_sq_posted(qp->rc);
 	if (qp->ud != NULL)
 		status = modify_ud(qp, to, attr);
@@ -276,12 +277,12 @@ qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_att
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
 		atomic_store(&qp->rd_atomic_ok, attr->rd_atomic_max > 0);
-	qpair_set_state(qp, to);
+	engine_qp_set_state(qp, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
 	if (to == PLX_QP_ERROR) {
-		rqueue_pull(&qp->own);
-		qpair_pull(qp);
+		engine_rq_fetch(&qp->own);
+		engine_qp_fetch(qp);
 	}
 	engine_schedule(qp->engine, qp);
 	return PLX_OK;
@@ -291,12 +292,12 @@ qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_att
  * ------------------------------------------------------------------------- */
 
 static void
-free_qpair(struct plx_qpair *qp)
+free_qp(struct plx_engine_qp *qp)
 {
 	if (qp->sq != NULL)
 		plx_ring_destroy(qp->sq);
 	if (qp->own.rq != NULL)
-		rqueue_free(&qp->own);
+		engine_rq_free(&qp->own);
 	plx_heap_free(qp->spill);
 	plx_heap_free(qp->rc); /* of datagrams, too: their base stands at the front */
 	plx_heap_free(qp);
@@ -315,7 +316,7 @@ spill_bytes(const struct plx_rc_caps *caps)
 }
 
 static enum plx_status
-make_send_ring(struct plx_qpair *qp, int socket)
+make_send_ring(struct plx_engine_qp *qp, int socket)
 {
 	struct plx_ring_config ring = {.entries = qp->caps.sq_depth,
 				       .entry_bytes = sizeof(struct plx_wqe),
@@ -338,7 +339,7 @@ make_send_ring(struct plx_qpair *qp, int socket)
 
 /* The transport's part. */
 static enum plx_status
-make_transport(struct plx_qpair *qp, const struct plx_qpair_config *config)
+make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	bool ud = config->type == PLX_QP_UD;
@@ -358,7 +359,7 @@ make_transport(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	if (ud) {
-		ud_ids.ways = engine->ways->uses;
+		ud_ids.ahs = engine->ah_table->uses;
 		qp->ud = plx_ud_init(memory, &config->caps, &ud_ids);
 		qp->rc = plx_ud_base(qp->ud);
 	} else {
@@ -370,7 +371,7 @@ make_transport(struct plx_qpair *qp, const struct plx_qpair_config *config)
 
 /* Everything that needs memory. */
 static enum plx_status
-make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
+make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	int socket = engine->port->caps.socket;
@@ -380,10 +381,10 @@ make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
 	    (config->type == PLX_QP_UD && config->caps.responder_res != 0))
 		return PLX_INVALID;
 	if (config->type == PLX_QP_UD)
-		status = ways_need(engine);
+		status = engine_ah_table_ensure(engine);
 	if (status == PLX_OK && config->srq == NULL)
-		status = rqueue_init(&qp->own, config->rq_depth, config->rq_sges, false,
-				     engine->config.inline_mode, socket);
+		status = engine_rq_init(&qp->own, config->rq_depth, config->rq_sges, false,
+					engine->config.inline_mode, socket);
 	if (status == PLX_OK && !engine->config.inline_mode)
 		status = make_send_ring(qp, socket);
 	if (status != PLX_OK)
@@ -395,11 +396,11 @@ make_queues(struct plx_qpair *qp, const struct plx_qpair_config *config)
 
 /* Attach, with spare places for the completion queues, as often as another thread was faster. */
 static enum plx_status
-attach(struct plx_qpair *qp)
+attach(struct plx_engine_qp *qp)
 {
 	int socket = qp->engine->port->caps.socket;
 	struct command command = {.op = COMMAND_QP_ATTACH, .qp = qp};
-	struct plx_cqueue *cqs[2] = {qp->send_cq, qp->recv_cq};
+	struct plx_engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
 	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
 	enum plx_status status;
 
@@ -410,7 +411,7 @@ attach(struct plx_qpair *qp)
 
 		for (int i = 0; i < 2; i++) {
 			command.spare_room[i] =
-				cqueue_spare_room(cqs[i], atomic_load(&cqs[i]->depth), more[i]);
+				engine_cq_spare_room(cqs[i], atomic_load(&cqs[i]->depth), more[i]);
 			command.spare[i] = NULL;
 			if (command.spare_room[i] == 0)
 				continue;
@@ -426,7 +427,7 @@ attach(struct plx_qpair *qp)
 }
 
 static void
-init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
+init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	uint32_t limit = config->caps.inline_bytes;
 
@@ -456,7 +457,7 @@ init_qpair(struct plx_qpair *qp, const struct plx_qpair_config *config)
  * made, or the engine's end, goes on with it.
  */
 static void
-keep_half_made(struct plx_qpair *qp)
+keep_half_made(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -467,24 +468,24 @@ keep_half_made(struct plx_qpair *qp)
 
 /* Returns: false: the engine stands still */
 static bool
-forget(struct plx_qpair *qp)
+forget(struct plx_engine_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_FORGET, .qp = qp};
 
 	if (command_call(qp->engine, &command) != PLX_OK)
 		return false;
-	free_qpair(qp);
+	free_qp(qp);
 	return true;
 }
 
 static void
 forget_half_made(struct plx_engine *engine)
 {
-	struct plx_qpair *qp = atomic_exchange(&engine->half_made, NULL);
+	struct plx_engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
 	bool runs = true;
 
 	while (plx_unlikely(qp != NULL)) {
-		struct plx_qpair *next = qp->next_half_made;
+		struct plx_engine_qp *next = qp->next_half_made;
 
 		runs = runs && forget(qp);
 		if (!runs)
@@ -494,23 +495,23 @@ forget_half_made(struct plx_engine *engine)
 }
 
 void
-qpair_free_half_made(struct plx_engine *engine)
+engine_qp_free_half_made(struct plx_engine *engine)
 {
-	struct plx_qpair *qp = atomic_exchange(&engine->half_made, NULL);
+	struct plx_engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
 
 	while (qp != NULL) {
-		struct plx_qpair *next = qp->next_half_made;
+		struct plx_engine_qp *next = qp->next_half_made;
 
-		free_qpair(qp);
+		free_qp(qp);
 		qp = next;
 	}
 }
 
 enum plx_status
-plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *config,
-		 struct plx_qpair **out)
+plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
+		     struct plx_engine_qp **out)
 {
-	struct plx_qpair *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct plx_engine_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	struct command command = {.op = COMMAND_QP_NUMBER, .qp = qp};
 	enum plx_status status;
 
@@ -521,7 +522,7 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 	/* Without a path there is no flow: nothing matches, and no byte in front of a frame is
 	 * read. */
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
-	init_qpair(qp, config);
+	init_qp(qp, config);
 	/* The number first: the transport is made with it. */
 	status = command_call(engine, &command);
 	if (status != PLX_OK) {
@@ -542,7 +543,7 @@ plx_qpair_create(struct plx_engine *engine, const struct plx_qpair_config *confi
 }
 
 enum plx_status
-plx_qpair_destroy(struct plx_qpair *qp)
+plx_engine_qp_destroy(struct plx_engine_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_DETACH, .qp = qp};
 	enum plx_status status = command_call(qp->engine, &command);
@@ -550,13 +551,13 @@ plx_qpair_destroy(struct plx_qpair *qp)
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&qp->engine->users, 1);
-	free_qpair(qp);
+	free_qp(qp);
 	return PLX_OK;
 }
 
 enum plx_status
-plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
-		 const struct plx_qpair_path *path)
+plx_engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+		     const struct plx_engine_path *path)
 {
 	struct command command = {.op = COMMAND_QP_MODIFY, .qp = qp};
 
@@ -570,7 +571,7 @@ plx_qpair_modify(struct plx_qpair *qp, enum plx_qp_state to, const struct plx_rc
 }
 
 enum plx_status
-plx_qpair_flush(struct plx_qpair *qp)
+plx_engine_qp_flush(struct plx_engine_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_FLUSH, .qp = qp};
 
@@ -578,7 +579,7 @@ plx_qpair_flush(struct plx_qpair *qp)
 }
 
 enum plx_status
-plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out)
+plx_engine_qp_query(struct plx_engine_qp *qp, struct plx_rc_view *out)
 {
 	struct command command = {.op = COMMAND_QP_QUERY, .qp = qp};
 	enum plx_status status = command_call(qp->engine, &command);
@@ -589,25 +590,25 @@ plx_qpair_query(struct plx_qpair *qp, struct plx_rc_view *out)
 }
 
 uint32_t
-plx_qpair_number(const struct plx_qpair *qp)
+plx_engine_qp_number(const struct plx_engine_qp *qp)
 {
 	return qp->qpn;
 }
 
 struct plx_psn
-plx_qpair_first_psn(const struct plx_qpair *qp)
+plx_engine_qp_first_psn(const struct plx_engine_qp *qp)
 {
 	return qp->first_psn;
 }
 
 const struct plx_rc_counters *
-plx_qpair_counters(const struct plx_qpair *qp)
+plx_engine_qp_counters(const struct plx_engine_qp *qp)
 {
 	return plx_rc_counters(qp->rc);
 }
 
 enum plx_qp_state
-plx_qpair_state(const struct plx_qpair *qp)
+plx_engine_qp_state(const struct plx_engine_qp *qp)
 {
 	return state_of(atomic_load(&qp->state));
 }

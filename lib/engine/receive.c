@@ -14,7 +14,7 @@ enum {
 	ADDRESSES_BYTES = 12, /* of Ethernet: the tag, if any, is behind them */
 };
 
-static struct plx_qpair *
+static struct plx_engine_qp *
 find(const struct plx_engine *engine, uint32_t qpn)
 {
 	uint32_t slot = plx_numbers_place(engine->place_factor, engine->place_bits, qpn);
@@ -97,7 +97,7 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
 			engine->gsi->look_at = engine->now;
 		/* It may be what datagrams wait for. */
-		if (engine->ways != NULL && !plx_list_empty(&engine->ways->asking))
+		if (engine->ah_table != NULL && !plx_list_empty(&engine->ah_table->asking))
 			engine->reroute_at = engine->now;
 		return;
 	}
@@ -127,7 +127,7 @@ is_marked(uint8_t ecn)
 }
 
 static void
-hear(struct plx_engine *engine, struct plx_qpair *qp)
+hear(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	if (qp->noted)
 		return;
@@ -145,7 +145,7 @@ icrc_right(const struct plx_engine *engine, const uint8_t *ip, size_t ip_bytes)
 }
 
 static inline void
-judge(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_pkt *pkt)
+judge(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_pkt *pkt)
 {
 	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
 	engine_execute(engine, qp);
@@ -160,7 +160,7 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 	enum plx_verdict verdict;
 	struct plx_frame frame;
 	struct plx_pkt pkt;
-	struct plx_qpair *qp;
+	struct plx_engine_qp *qp;
 
 	wire = plx_frame_is_for(bytes, len, engine->port->caps.mac, engine->vlan);
 	if ((wire == PLX_WIRE_VLAN && PLX_MUTANT(VLAN_NOT_LOOKED_AT)) ||
@@ -206,7 +206,7 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 		return;
 	}
 	pkt.ce = is_marked(plx_frame_ecn(&frame));
-	rqueue_feed(qp->recv);
+	engine_rq_feed(qp->recv);
 	judge(engine, qp, &pkt);
 }
 
@@ -221,7 +221,7 @@ usual_qpn(const uint8_t *bth)
 
 /* A SEND or WRITE in one packet; false: something else. */
 static inline bool
-receive_only(struct plx_engine *engine, struct plx_qpair *qp, const uint8_t *bth, size_t len)
+receive_only(struct plx_engine *engine, struct plx_engine_qp *qp, const uint8_t *bth, size_t len)
 {
 	struct plx_completion completion;
 	struct plx_place place;
@@ -243,7 +243,7 @@ receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
 	const uint8_t *ip = bytes + engine->ip_at, *bth = ip + PLX_IPV4_BYTES + PLX_UDP_BYTES;
 	size_t ip_bytes, roce;
-	struct plx_qpair *qp;
+	struct plx_engine_qp *qp;
 	struct plx_pkt pkt;
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
@@ -255,7 +255,7 @@ receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 		return false;
 	roce = ip_bytes - PLX_IPV4_BYTES - PLX_UDP_BYTES;
 	pkt.ce = is_marked(ip[1] & 3);
-	rqueue_feed(qp->recv);
+	engine_rq_feed(qp->recv);
 	if (!pkt.ce && receive_only(engine, qp, bth, roce))
 		return true;
 	if (plx_unlikely(plx_pkt_decode(bth, roce, &pkt) != PLX_WIRE_OK ||

@@ -2,7 +2,7 @@
  *
  * Receive queues as posting threads see them: rings of receive entries on their way to the
  * transport's receive queue, and shared receive queues. How the engine takes entries out of the
- * ring is in fetch.c. Start with rqueue_post().
+ * ring is in fetch.c. Start with engine_rq_post().
  */
 #include "producer_lock.h"
 
@@ -10,7 +10,7 @@
  * ----------------------------------------------------------------------------------- */
 
 static enum plx_status
-init_ring(struct rqueue *q, int socket)
+init_ring(struct engine_rq *q, int socket)
 {
 	struct plx_ring_config config = {.entries = q->depth,
 					 .entry_bytes = sizeof(struct recv_slot),
@@ -24,8 +24,9 @@ init_ring(struct rqueue *q, int socket)
 		return PLX_NO_MEMORY;
 	slots = plx_ring_slots(q->ring);
 	q->mask = (uint32_t)slots - 1;
-	if (rqueue_spill_sges(q) > 0) {
-		q->spill = plx_heap_queue(slots * rqueue_spill_sges(q) * sizeof(*q->spill), socket);
+	if (engine_rq_spill_sges(q) > 0) {
+		q->spill =
+			plx_heap_queue(slots * engine_rq_spill_sges(q) * sizeof(*q->spill), socket);
 		if (q->spill == NULL)
 			return PLX_NO_MEMORY;
 	}
@@ -33,8 +34,8 @@ init_ring(struct rqueue *q, int socket)
 }
 
 enum plx_status
-rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool inline_mode,
-	    int socket)
+engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sges, bool shared, bool inline_mode,
+	       int socket)
 {
 	size_t bytes = plx_rq_bytes(depth, sges);
 	void *memory;
@@ -44,20 +45,20 @@ rqueue_init(struct rqueue *q, uint32_t depth, uint32_t sges, bool shared, bool i
 	q->depth = depth;
 	q->sges = sges;
 	atomic_init(&q->limit, depth);
-	rqueue_set_low(q, 0);
+	engine_rq_set_low(q, 0);
 	memory = plx_heap_queue(bytes, socket);
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
 	if (!inline_mode && init_ring(q, socket) != PLX_OK) {
-		rqueue_free(q);
+		engine_rq_free(q);
 		return PLX_NO_MEMORY;
 	}
 	return PLX_OK;
 }
 
 void
-rqueue_free(struct rqueue *q)
+engine_rq_free(struct engine_rq *q)
 {
 	if (q->ring != NULL)
 		plx_ring_destroy(q->ring);
@@ -69,7 +70,7 @@ rqueue_free(struct rqueue *q)
 }
 
 static enum plx_status
-check(const struct rqueue *q, const struct plx_recv_wr *wr)
+check(const struct engine_rq *q, const struct plx_recv_wr *wr)
 {
 	uint64_t bytes = 0;
 
@@ -81,9 +82,10 @@ check(const struct rqueue *q, const struct plx_recv_wr *wr)
 }
 
 static void
-fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slot, uint32_t index)
+fill(const struct engine_rq *q, const struct plx_recv_wr *wr, struct recv_slot *slot,
+     uint32_t index)
 {
-	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * rqueue_spill_sges(q);
+	struct plx_sge *more = q->spill + (size_t)(index & q->mask) * engine_rq_spill_sges(q);
 
 	slot->wr_id = wr->wr_id;
 	slot->sges = wr->sges;
@@ -92,36 +94,37 @@ fill(const struct rqueue *q, const struct plx_recv_wr *wr, struct recv_slot *slo
 }
 
 static inline uint32_t
-limit_of(const struct rqueue *q)
+limit_of(const struct engine_rq *q)
 {
 	return atomic_load_explicit(&q->limit, memory_order_relaxed);
 }
 
 /* Inline mode: the caller is the engine's thread. */
 static uint32_t
-post_here(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_here(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	uint32_t posted = 0, room;
 
 	/* The same count of free places as with a ring: who does not reap is held back. */
 	room = room_beside(limit_of(q),
-			   q->pulled - atomic_load_explicit(&q->consumed, memory_order_relaxed));
+			   q->fetched - atomic_load_explicit(&q->consumed, memory_order_relaxed));
 	while (posted < n) {
 		if (plx_unlikely(posted == room)) {
 			*status = PLX_FULL;
 			break;
 		}
-		*status = rqueue_to_core(q, wr[posted].wr_id, wr[posted].sge, wr[posted].sges);
+		*status = engine_rq_to_transport(q, wr[posted].wr_id, wr[posted].sge,
+						 wr[posted].sges);
 		if (*status != PLX_OK)
 			break;
 		posted++;
 	}
-	q->pulled += posted;
+	q->fetched += posted;
 	return posted;
 }
 
 static uint32_t
-post_in_turn(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_in_turn(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	struct plx_ring_span span;
 	uint32_t posted = 0;
@@ -147,7 +150,7 @@ post_in_turn(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 }
 
 static uint32_t
-post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_ring(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	uint32_t posted;
 
@@ -158,7 +161,7 @@ post_ring(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_s
 }
 
 uint32_t
-rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -175,11 +178,11 @@ rqueue_post(struct rqueue *q, const struct plx_recv_wr *wr, uint32_t n, enum plx
  * ----------------------------------------------------------------------------------------- */
 
 enum plx_status
-plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *config,
-		  struct plx_squeue **out)
+plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
+		      struct plx_engine_srq **out)
 {
 	int socket = engine->port->caps.socket;
-	struct plx_squeue *srq;
+	struct plx_engine_srq *srq;
 	enum plx_status status;
 
 	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
@@ -189,8 +192,8 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 	srq = plx_heap_alloc(sizeof(*srq), socket);
 	if (srq == NULL)
 		return PLX_NO_MEMORY;
-	status = rqueue_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
-			     socket);
+	status = engine_rq_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
+				socket);
 	if (status != PLX_OK) {
 		plx_heap_free(srq);
 		return status;
@@ -204,13 +207,13 @@ plx_squeue_create(struct plx_engine *engine, const struct plx_squeue_config *con
 	/* Not armed yet: a queue that has never been filled is below any threshold. */
 	srq->threshold = config->threshold;
 	plx_rq_arm(srq->queue.rq, config->threshold);
-	rqueue_set_low(&srq->queue, config->threshold);
+	engine_rq_set_low(&srq->queue, config->threshold);
 	*out = srq;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_squeue_destroy(struct plx_squeue *srq)
+plx_engine_srq_destroy(struct plx_engine_srq *srq)
 {
 	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
 	enum plx_status status = command_call(srq->engine, &command);
@@ -218,20 +221,20 @@ plx_squeue_destroy(struct plx_squeue *srq)
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_sub(&srq->engine->users, 1);
-	rqueue_free(&srq->queue);
+	engine_rq_free(&srq->queue);
 	plx_heap_free(srq);
 	return PLX_OK;
 }
 
 uint32_t
-plx_squeue_post(struct plx_squeue *srq, const struct plx_recv_wr *wr, uint32_t n,
-		enum plx_status *why)
+plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
+			 enum plx_status *why)
 {
-	return rqueue_post(&srq->queue, wr, n, why);
+	return engine_rq_post(&srq->queue, wr, n, why);
 }
 
 enum plx_status
-plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold)
+plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
 {
 	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
 
@@ -241,7 +244,7 @@ plx_squeue_arm(struct plx_squeue *srq, uint32_t threshold)
 }
 
 enum plx_status
-plx_squeue_resize(struct plx_squeue *srq, uint32_t depth)
+plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth)
 {
 	struct turn *turn = &srq->queue.turn;
 	enum plx_status status = PLX_BUSY;
@@ -250,7 +253,7 @@ plx_squeue_resize(struct plx_squeue *srq, uint32_t depth)
 		return PLX_INVALID;
 	/* Between posts, which count what the old limit left. */
 	turn_take(turn);
-	if (plx_squeue_count(srq) <= depth) {
+	if (plx_engine_srq_count(srq) <= depth) {
 		atomic_store(&srq->queue.limit, depth);
 		turn->credits = 0;
 		status = PLX_OK;
@@ -260,9 +263,9 @@ plx_squeue_resize(struct plx_squeue *srq, uint32_t depth)
 }
 
 uint32_t
-plx_squeue_count(const struct plx_squeue *srq)
+plx_engine_srq_count(const struct plx_engine_srq *srq)
 {
-	const struct rqueue *q = &srq->queue;
+	const struct engine_rq *q = &srq->queue;
 
 	if (q->ring == NULL)
 		return plx_rq_count(q->rq);

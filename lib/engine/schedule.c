@@ -25,7 +25,7 @@ turn_packets(const struct plx_engine *engine)
 
 /* Places that are free for requests and READ responses of `qp`. */
 static inline uint32_t
-bulk_room(const struct plx_engine *engine, const struct plx_qpair *qp)
+bulk_room(const struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
 	uint32_t most = TX_ROOM - TX_RESERVE, used = engine->tx_count;
 
@@ -40,7 +40,7 @@ bulk_room(const struct plx_engine *engine, const struct plx_qpair *qp)
  * it is at the end of its list if it has more to send. Returns: false: it has more and the turn is
  * not over, but room or buffers are; it is in no list */
 static inline bool
-take_turn(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room, uint32_t *sent)
+take_turn(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room, uint32_t *sent)
 {
 	uint32_t left = qp->turn_left > 0 ? qp->turn_left : turn_packets(engine);
 	uint32_t n;
@@ -91,7 +91,8 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 	plx_list_init(&kept);
 	put_before(&turn, list);
 	while (!plx_list_empty(&turn)) {
-		struct plx_qpair *qp = plx_list_entry(turn.next, struct plx_qpair, ready_link);
+		struct plx_engine_qp *qp =
+			plx_list_entry(turn.next, struct plx_engine_qp, ready_link);
 		uint32_t room = bulk_room(engine, qp);
 
 		ready_leave(engine, qp);
@@ -113,7 +114,8 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 static inline uint32_t
 send_only(struct plx_engine *engine)
 {
-	struct plx_qpair *qp = plx_list_entry(engine->ready.next, struct plx_qpair, ready_link);
+	struct plx_engine_qp *qp =
+		plx_list_entry(engine->ready.next, struct plx_engine_qp, ready_link);
 	uint32_t room = bulk_room(engine, qp), sent = 0;
 
 	if (plx_unlikely(room == 0))
@@ -130,7 +132,7 @@ send_only(struct plx_engine *engine)
  * packet that was received is the most there can be. With no place for it, it is the first to get
  * one. */
 static void
-acknowledge(struct plx_engine *engine, struct plx_qpair *qp)
+acknowledge(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	bool room = qp->loops ? engine->loop_count < LOOP_ROOM : engine->tx_count < TX_ROOM;
 
@@ -149,7 +151,8 @@ acknowledge_late(struct plx_engine *engine)
 	plx_list_init(&late);
 	put_before(&late, &engine->owing);
 	while (!plx_list_empty(&late)) {
-		struct plx_qpair *qp = plx_list_entry(late.next, struct plx_qpair, owing_link);
+		struct plx_engine_qp *qp =
+			plx_list_entry(late.next, struct plx_engine_qp, owing_link);
 
 		plx_list_remove(&qp->owing_link);
 		if (plx_rc_owes(qp->rc))
@@ -159,14 +162,14 @@ acknowledge_late(struct plx_engine *engine)
 }
 
 static inline bool
-is_next(const struct plx_list *list, const struct plx_qpair *qp)
+is_next(const struct plx_list *list, const struct plx_engine_qp *qp)
 {
 	return plx_list_empty(list) || list->next == &qp->ready_link || PLX_MUTANT(ANSWERS_PUSH_IN);
 }
 
 /* What a packet has called for, at the end of its burst. */
 static void
-answer(struct plx_engine *engine, struct plx_qpair *qp)
+answer(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint32_t room = bulk_room(engine, qp), done, sent = 0;
 
@@ -194,7 +197,7 @@ engine_answer(struct plx_engine *engine)
 	if (plx_unlikely(!plx_list_empty(&engine->owing)))
 		acknowledge_late(engine);
 	for (uint32_t i = 0; i < engine->heard_count; i++) {
-		struct plx_qpair *qp = engine->heard[i];
+		struct plx_engine_qp *qp = engine->heard[i];
 
 		qp->noted = false;
 		answer(engine, qp);

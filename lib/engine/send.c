@@ -100,7 +100,7 @@ write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
 }
 
 static void
-emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emit)
+emit(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_emit *emit)
 {
 	struct rte_mbuf *m = write_packet(engine, &qp->to_peer, emit);
 
@@ -116,12 +116,12 @@ emit(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_emit *emi
 
 /* A datagram, if there is a buffer for it: the caller has seen to that, and to room. */
 void
-engine_emit(struct plx_engine *engine, struct plx_way *way, const struct plx_emit *emit)
+engine_emit(struct plx_engine *engine, struct plx_engine_ah *ah, const struct plx_emit *emit)
 {
-	bool ready = way_ready(way);
-	struct rte_mbuf *m = write_packet(engine, &way->to_peer, emit);
+	bool ready = engine_ah_is_ready(ah);
+	struct rte_mbuf *m = write_packet(engine, &ah->to_peer, emit);
 
-	if (plx_likely(ready && !way->loops)) {
+	if (plx_likely(ready && !ah->loops)) {
 		engine->tx[engine->tx_count++] = m;
 		return;
 	}
@@ -129,11 +129,11 @@ engine_emit(struct plx_engine *engine, struct plx_way *way, const struct plx_emi
 	if (ready)
 		engine->loop[engine->loop_count++] = m;
 	else
-		way_park(way, m);
+		engine_ah_enqueue(ah, m);
 }
 
 void
-engine_execute(struct plx_engine *engine, struct plx_qpair *qp)
+engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	struct plx_actions *actions = &engine->actions;
 
@@ -149,7 +149,7 @@ engine_execute(struct plx_engine *engine, struct plx_qpair *qp)
 			engine_stage(engine, qp, &action->completion);
 			break;
 		case PLX_ACT_EVENT:
-			engine_note(engine, qp, &action->event);
+			engine_raise_event(engine, qp, &action->event);
 			break;
 		case PLX_ACT_EMIT:
 			emit(engine, qp, &action->emit);
@@ -164,7 +164,7 @@ engine_execute(struct plx_engine *engine, struct plx_qpair *qp)
 /* Small messages and ACKs: headers straight into the buffer. Returns: packets; *other: there may be
  * something else to do */
 static inline uint32_t
-transmit_usual(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget, bool *other)
+transmit_usual(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget, bool *other)
 {
 	const uint32_t at = qp->to_peer.header_bytes;
 	uint32_t sent = 0;
@@ -197,7 +197,7 @@ transmit_usual(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget,
 
 /* Let a queue pair send, in turns of what there are buffers for. Returns: packets */
 uint32_t
-engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room)
+engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room)
 {
 	uint32_t budget = stock(engine);
 	uint32_t sent = 0;
@@ -224,7 +224,7 @@ engine_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t room)
 /* In ERROR: sweep, for posts that raced with the error. Datagrams have no connection to wait for,
  * so they send when they have something. Returns: when to wake it */
 static PLX_COLD uint64_t
-schedule_unusual(struct plx_engine *engine, struct plx_qpair *qp, unsigned state, uint64_t wake)
+schedule_unusual(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
 		ready_join(engine, ready_list(engine, qp), qp);
@@ -241,13 +241,13 @@ schedule_unusual(struct plx_engine *engine, struct plx_qpair *qp, unsigned state
 
 /* What the transport wants next: to send again, to be woken, or nothing. */
 void
-engine_schedule(struct plx_engine *engine, struct plx_qpair *qp)
+engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint64_t wake = plx_rc_wake_ns(qp->rc);
 	unsigned state;
 
-	qpair_publish(qp);
-	rqueue_publish(qp->recv, qp->recv_cq);
+	engine_qp_publish(qp);
+	engine_rq_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed)
 			ready_join(engine,
@@ -296,12 +296,12 @@ engine_transmit_net(struct plx_engine *engine)
 		struct plx_list *node, *after;
 
 		engine->reroute_at = PLX_NEVER;
-		ways_ask(engine);
+		engine_ah_table_resolve(engine);
 		if (!engine->reroute_qps)
 			return;
 		engine->reroute_qps = false;
-		plx_list_for_each (node, after, &engine->qpairs)
-			qpair_route(plx_list_entry(node, struct plx_qpair, all_link));
+		plx_list_for_each (node, after, &engine->qps)
+			engine_qp_route(plx_list_entry(node, struct plx_engine_qp, all_link));
 	}
 }
 

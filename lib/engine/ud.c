@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Datagram queue pairs in the duty cycle: what differs from a connection. Anybody may send to them,
- * and each datagram has a way of its own.
+ * and each datagram has an address handle of its own.
  * It never decides what is sent or taken (lib/transport does), nor where a neighbour is (ah.c).
  * Start with ud_receive() and ud_transmit().
  */
 #include "ud.h"
 
 void
-ud_receive(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_pkt *pkt,
+ud_receive(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_pkt *pkt,
 	   const uint8_t *ip, size_t ip_bytes)
 {
 	enum plx_verdict verdict = plx_ud_admit(qp->ud, pkt);
@@ -22,16 +22,16 @@ ud_receive(struct plx_engine *engine, struct plx_qpair *qp, const struct plx_pkt
 		plx_count(&engine->counters.rx_icrc, 1);
 		return;
 	}
-	rqueue_feed(qp->recv);
+	engine_rq_feed(qp->recv);
 	(void)plx_ud_on_packet(qp->ud, pkt, ip, &engine->actions);
 	engine_execute(engine, qp);
 	/* It owes no answer, so nobody comes back to it at the end of the burst. */
 	engine_schedule(engine, qp);
 }
 
-/* As engine_execute(), but each packet goes its own way. */
+/* As engine_execute(), but each packet has an address handle of its own. */
 static void
-execute(struct plx_engine *engine, struct plx_qpair *qp)
+execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	struct plx_actions *actions = &engine->actions;
 
@@ -43,10 +43,10 @@ execute(struct plx_engine *engine, struct plx_qpair *qp)
 			engine_stage(engine, qp, &action->completion);
 			break;
 		case PLX_ACT_EVENT:
-			engine_note(engine, qp, &action->event);
+			engine_raise_event(engine, qp, &action->event);
 			break;
 		case PLX_ACT_EMIT:
-			engine_emit(engine, &engine->ways->way[action->emit.way], &action->emit);
+			engine_emit(engine, &engine->ah_table->ah[action->emit.ah], &action->emit);
 			break;
 		case PLX_ACT_PLACE:
 		case PLX_ACT_ATOMIC:
@@ -58,7 +58,7 @@ execute(struct plx_engine *engine, struct plx_qpair *qp)
 }
 
 uint32_t
-ud_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget)
+ud_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget)
 {
 	uint32_t sent;
 
@@ -67,21 +67,21 @@ ud_transmit(struct plx_engine *engine, struct plx_qpair *qp, uint32_t budget)
 		budget = LOOP_ROOM - engine->loop_count;
 	sent = plx_ud_transmit(qp->ud, budget, &engine->actions);
 	execute(engine, qp);
-	if (plx_unlikely(!plx_list_empty(&engine->ways->ending)))
-		ways_reap(engine);
+	if (plx_unlikely(!plx_list_empty(&engine->ah_table->ending)))
+		engine_ah_table_reap(engine);
 	return sent;
 }
 
 void
-ud_pull_all(struct plx_engine *engine)
+ud_fetch_all(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->uds) {
-		struct plx_qpair *qp = plx_list_entry(node, struct plx_qpair, ud_link);
+		struct plx_engine_qp *qp = plx_list_entry(node, struct plx_engine_qp, ud_link);
 
 		/* No more than its send queue has places: what is sent is not sent here. */
-		while (qpair_pull(qp) > 0)
+		while (engine_qp_fetch(qp) > 0)
 			continue;
 		engine_schedule(engine, qp);
 	}

@@ -69,7 +69,7 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 }
 
 /* An entry that never came to its turn. A window is bound when its BIND is posted: now it is not. A
- * datagram does not need its way any more. */
+ * datagram does not need its address handle any more. */
 PLX_COLD void
 complete_undo(struct plx_rc *qp, uint32_t index)
 {
@@ -78,8 +78,8 @@ complete_undo(struct plx_rc *qp, uint32_t index)
 	/* The owner may have unbound it already, by destroying it. */
 	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
 		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
-	if (qp->ways)
-		qp->ways[wqe->way]--;
+	if (qp->ahs)
+		qp->ahs[wqe->ah]--;
 }
 
 static void

@@ -463,9 +463,9 @@ struct plx_ud_ids {
 	struct plx_domain domain;
 	struct plx_mem *mem; /* outlives the QP */
 	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
-	/* entries posted and not gone (sent, flushed or forgotten) that name each way; NULL: nobody
-	 * wants to know. Written by every call on the QP; outlives it */
-	uint32_t *ways;
+	/* entries posted and not gone (sent, flushed or forgotten) that name each address handle;
+	 * NULL: nobody wants to know. Written by every call on the QP; outlives it */
+	uint32_t *ahs;
 };
 
 /* Read when the QP goes to RTR; sq_psn to RTS. */
@@ -493,7 +493,7 @@ enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
 			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
 
 /**
- * Post to the send queue: a SEND or SEND_IMM with way, remote_qpn and remote_qkey. A controlled
+ * Post to the send queue: a SEND or SEND_IMM with ah, remote_qpn and remote_qkey. A controlled
  * Q_Key (its highest bit is set) stands for the QP's own.
  *
  * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
@@ -532,8 +532,8 @@ enum plx_verdict plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, 
 				  struct plx_actions *out);
 
 /**
- * Ask for what it wants to send; each EMIT names its way. Also delivers completions that an earlier
- * call had no room for, and the flush of a QP in error.
+ * Ask for what it wants to send; each EMIT names its address handle. Also delivers completions that
+ * an earlier call had no room for, and the flush of a QP in error.
  *
  * @param budget packets it may emit; 0 delivers completions only
  * Returns: packets emitted

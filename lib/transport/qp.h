@@ -212,7 +212,7 @@ struct plx_rc {
 	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
-	uint32_t *ways; /* of datagrams: entries that name each way; NULL: nobody counts them */
+	uint32_t *ahs; /* of datagrams: entries that name each handle; NULL: nobody counts them */
 };
 
 /* Datagrams: the queues of a connection, whose peer-related fields nobody uses. */

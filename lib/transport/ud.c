@@ -83,7 +83,7 @@ plx_ud_init(void *memory, const struct plx_rc_caps *caps, const struct plx_ud_id
 
 	PLX_ASSERT(plx_ud_bytes(caps) > 0);
 	qp_init(memory, sizeof(*ud), caps, &base);
-	ud->base.ways = ids->ways;
+	ud->base.ahs = ids->ahs;
 	ud->qkey = ids->qkey;
 	return ud;
 }
@@ -150,8 +150,8 @@ plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe, const void *spill
 	if (is_open(qp) && message_bytes(qp, wqe, spill) > qp->mtu)
 		return PLX_TOO_LONG;
 	status = plx_rc_post_send(qp, wqe, spill);
-	if (status == PLX_OK && qp->ways)
-		qp->ways[wqe->way]++;
+	if (status == PLX_OK && qp->ahs)
+		qp->ahs[wqe->ah]++;
 	return status;
 }
 
@@ -160,8 +160,8 @@ plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes)
 {
 	struct plx_rc *qp = &ud->base;
 
-	if (qp->ways)
-		qp->ways[sq_wqe(qp, qp->req.tail)->way]++;
+	if (qp->ahs)
+		qp->ahs[sq_wqe(qp, qp->req.tail)->ah]++;
 	plx_rc_sq_take(qp, bytes);
 }
 
@@ -201,8 +201,8 @@ sent(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes)
 {
 	struct requester *req = &qp->req;
 
-	if (qp->ways)
-		qp->ways[wqe->way]--;
+	if (qp->ahs)
+		qp->ahs[wqe->ah]--;
 	req->next = plx_psn_add(req->next, 1);
 	req->una = req->high = req->next;
 	req->cursor++;
@@ -233,7 +233,7 @@ transmit_one(struct plx_ud *ud, struct plx_actions *out)
 	emit->iovs = (uint8_t)count;
 	out->iovs += count;
 	emit_payload(emit, bytes);
-	emit->way = wqe->way;
+	emit->ah = wqe->ah;
 	emit->pkt.dest_qpn = wqe->remote_qpn;
 	emit->pkt.solicited = wqe->flags & PLX_WR_SOLICITED;
 	emit->pkt.deth = (struct plx_deth){

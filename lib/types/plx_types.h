@@ -159,7 +159,7 @@ struct plx_send_wr {
 	struct plx_key rkey;
 	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
 	uint64_t compare;  /* CMP_SWAP */
-	/* a datagram's way, of UD queue pairs only */
+	/* a datagram's address handle, of UD queue pairs only */
 	const struct plx_ah *ah;
 	uint32_t remote_qpn, remote_qkey;
 };

@@ -197,10 +197,10 @@ plx_adapter_poll(struct plx_adapter *adapter)
 bool
 plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out)
 {
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 
 	for (uint32_t i = 0; i < adapter->engines; i++) {
-		if (!plx_engine_next_notice(adapter->engine[i], &notice))
+		if (!plx_engine_next_async_event(adapter->engine[i], &notice))
 			continue;
 		*out = (struct plx_async){.kind = notice.kind,
 					  .cause = notice.cause,

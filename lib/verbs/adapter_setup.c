@@ -408,8 +408,8 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 	plx_secret_wipe(&config.secret, sizeof(config.secret));
 	if (status != PLX_OK)
 		return status;
-	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD, plx_engine_notice_fd(adapter->engine[i]),
-		      &event)) {
+	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD,
+		      plx_engine_async_event_fd(adapter->engine[i]), &event)) {
 		plx_why_say(why, "no descriptor for events: %s", strerror(errno));
 		return PLX_NO_MEMORY;
 	}

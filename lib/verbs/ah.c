@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Address handles: what a program names the peer of a datagram by.
- * It never looks for a neighbour itself: the way behind a handle is the engine's.
+ * It never looks for a neighbour itself: the engine has a half of each handle.
  * Start with plx_ah_create().
  */
 #include <stdlib.h>
@@ -58,7 +58,7 @@ say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *opti
 			    address_text(&options->remote).s, adapter->info.name);
 	else if (status == PLX_FULL)
 		plx_why_say(why, "adapter %s has all of its %d address handles; destroy one",
-			    adapter->info.name, PLX_ENGINE_WAYS_MAX);
+			    adapter->info.name, PLX_ENGINE_AHS_MAX);
 	else if (status == PLX_NO_MEMORY)
 		plx_why_say(why, "there is no memory for address handles; give the EAL more");
 	else if (status == PLX_TIMEOUT)
@@ -71,12 +71,12 @@ say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *opti
 			    adapter->info.name, plx_status_text(status));
 }
 
-/* The engine's way, with a hold on the domain. */
+/* The engine's half, with a hold on the domain. */
 static enum plx_status
 make_way(struct handle *handle, const struct plx_ah_options *options)
 {
 	struct plx_adapter *adapter = handle->pd->adapter;
-	const struct plx_qpair_path path = {
+	const struct plx_engine_path path = {
 		.local = options->local,
 		.remote = options->remote,
 		.dscp = options->dscp == DSCP_OF_ADAPTER ? adapter->wishes.dscp : options->dscp,
@@ -89,7 +89,8 @@ make_way(struct handle *handle, const struct plx_ah_options *options)
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_way_create(adapter_home(adapter), handle->pd->domain, &path, &handle->ah.way);
+	status = plx_engine_ah_create(adapter_home(adapter), handle->pd->domain, &path,
+				      &handle->ah.engine_ah);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK)
 		adapter->count.ahs++;
@@ -129,7 +130,7 @@ plx_ah_destroy(struct plx_ah *ah)
 {
 	struct handle *handle = plx_list_entry(ah, struct handle, ah);
 	struct plx_adapter *adapter = handle->pd->adapter;
-	enum plx_status status = plx_way_destroy(ah->way);
+	enum plx_status status = plx_engine_ah_destroy(ah->engine_ah);
 
 	if (status != PLX_OK)
 		return status;

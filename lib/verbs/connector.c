@@ -83,7 +83,7 @@ check_private(const struct plx_connect_options *options, uint32_t most, struct p
 
 static enum plx_status
 make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
-	  const struct plx_connect_options *options, struct plx_conn_attr *attr,
+	  const struct plx_connect_options *options, struct plx_engine_connector_attr *attr,
 	  struct plx_why *why)
 {
 	const struct plx_adapter *adapter = connector->channel->adapter;
@@ -101,7 +101,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		status = check_mtu(adapter, options->path_mtu, why);
 	if (status != PLX_OK)
 		return status;
-	*attr = (struct plx_conn_attr){
+	*attr = (struct plx_engine_connector_attr){
 		.path = {.local = options->local, .remote = options->remote},
 		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
 			.responder_resources = options->responder_res < qp->options.responder_res
@@ -162,7 +162,7 @@ said(const struct plx_connector *connector, enum plx_status status, const struct
 }
 
 static void
-remember(struct plx_connector *connector, const struct plx_conn_attr *attr)
+remember(struct plx_connector *connector, const struct plx_engine_connector_attr *attr)
 {
 	struct plx_adapter *adapter = connector->channel->adapter;
 	struct plx_ip local = attr->path.local;
@@ -223,7 +223,7 @@ plx_connector_create(struct plx_channel *channel, uint64_t context,
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	status = plx_conn_create(channel->queue, made->cookie, &made->conn);
+	status = plx_engine_connector_create(channel->queue, made->cookie, &made->conn);
 	if (status != PLX_OK) {
 		unmake(made);
 		return status;
@@ -233,7 +233,7 @@ plx_connector_create(struct plx_channel *channel, uint64_t context,
 }
 
 struct plx_connector *
-connector_adopt(struct plx_channel *channel, const struct plx_conn_event *event,
+connector_adopt(struct plx_channel *channel, const struct plx_engine_connector_event *event,
 		const struct plx_connection *connection)
 {
 	struct plx_connector *made = make(channel, 0);
@@ -241,7 +241,8 @@ connector_adopt(struct plx_channel *channel, const struct plx_conn_event *event,
 	if (made == NULL)
 		return NULL;
 	made->connection = *connection;
-	if (plx_conn_adopt(channel->queue, &event->cm, made->cookie, &made->conn) != PLX_OK) {
+	if (plx_engine_connector_adopt(channel->queue, &event->cm, made->cookie, &made->conn) !=
+	    PLX_OK) {
 		unmake(made);
 		return NULL;
 	}
@@ -251,7 +252,7 @@ connector_adopt(struct plx_channel *channel, const struct plx_conn_event *event,
 enum plx_status
 plx_connector_destroy(struct plx_connector *connector)
 {
-	enum plx_status status = plx_conn_destroy(connector->conn);
+	enum plx_status status = plx_engine_connector_destroy(connector->conn);
 
 	if (status == PLX_OK)
 		unmake(connector);
@@ -284,7 +285,7 @@ enum plx_status
 plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	    const struct plx_connect_options *options, struct plx_why *why)
 {
-	struct plx_conn_attr attr;
+	struct plx_engine_connector_attr attr;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
 
 	if (status == PLX_OK)
@@ -298,7 +299,7 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	}
 	if (attr.local_port == 0)
 		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_conn_connect(connector->conn, qp->pair, &attr);
+	status = plx_engine_connector_connect(connector->conn, qp->pair, &attr);
 	if (status == PLX_OK)
 		remember(connector, &attr);
 	return said(connector, status, &options->remote, why);
@@ -308,7 +309,7 @@ enum plx_status
 plx_sidr_ask(struct plx_connector *connector, const struct plx_connect_options *options,
 	     struct plx_why *why)
 {
-	struct plx_conn_attr attr = {
+	struct plx_engine_connector_attr attr = {
 		.path = {.local = options->local, .remote = options->remote},
 		.local_port = options->local_port,
 		.remote_port = options->remote_port,
@@ -321,7 +322,7 @@ plx_sidr_ask(struct plx_connector *connector, const struct plx_connect_options *
 		return status;
 	if (attr.local_port == 0)
 		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_conn_sidr(connector->conn, &attr);
+	status = plx_engine_connector_sidr_request(connector->conn, &attr);
 	if (status == PLX_OK)
 		remember(connector, &attr);
 	return said(connector, status, &options->remote, why);
@@ -351,7 +352,7 @@ plx_complete(struct plx_connector *connector, struct plx_why *why)
 		return said(connector, status, NULL, why);
 
 	do
-		status = plx_conn_complete(connector->conn);
+		status = plx_engine_connector_establish(connector->conn);
 	while (goes_on(connector->channel->adapter, status, deadline));
 	return said(connector, status, &to.remote, why);
 }
@@ -361,7 +362,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	   const struct plx_connect_options *options, struct plx_why *why)
 {
 	uint64_t deadline = steady_ns() + REACH_NS;
-	struct plx_conn_attr attr;
+	struct plx_engine_connector_attr attr;
 	struct plx_connection to;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
 
@@ -373,7 +374,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	if (status != PLX_OK)
 		return said(connector, status, NULL, why);
 	do
-		status = plx_conn_accept(connector->conn, qp->pair, &attr);
+		status = plx_engine_connector_accept(connector->conn, qp->pair, &attr);
 	while (goes_on(connector->channel->adapter, status, deadline));
 	return said(connector, status, &to.remote, why);
 }
@@ -381,11 +382,11 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 enum plx_status
 plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
 {
-	return plx_conn_reject(connector->conn, private_data, private_bytes);
+	return plx_engine_connector_reject(connector->conn, private_data, private_bytes);
 }
 
 enum plx_status
 plx_disconnect(struct plx_connector *connector)
 {
-	return plx_conn_disconnect(connector->conn);
+	return plx_engine_connector_disconnect(connector->conn);
 }

@@ -10,18 +10,18 @@
 
 struct plx_channel {
 	struct plx_adapter *adapter;
-	struct plx_equeue *queue;
+	struct plx_engine_eq *queue;
 };
 
 struct plx_listener {
 	struct plx_channel *channel;
-	struct plx_acceptor *acceptor;
+	struct plx_engine_listener *acceptor;
 	uint64_t cookie, context;
 };
 
 struct plx_connector {
 	struct plx_channel *channel;
-	struct plx_conn *conn;
+	struct plx_engine_connector *conn;
 	uint64_t cookie, context;
 	struct plx_connection connection; /* under the adapter's lock; local.version 0: idle */
 };
@@ -32,7 +32,7 @@ void cookie_take(struct plx_adapter *adapter, uint64_t cookie);
 
 /* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
 struct plx_connector *connector_adopt(struct plx_channel *channel,
-				      const struct plx_conn_event *event,
+				      const struct plx_engine_connector_event *event,
 				      const struct plx_connection *connection);
 
 #endif

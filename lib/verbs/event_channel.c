@@ -88,7 +88,7 @@ plx_channel_create(struct plx_adapter *adapter, uint32_t depth, struct plx_chann
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_equeue_create(adapter_home(adapter), depth, &made->queue);
+	status = plx_engine_eq_create(adapter_home(adapter), depth, &made->queue);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -104,7 +104,7 @@ enum plx_status
 plx_channel_destroy(struct plx_channel *channel)
 {
 	struct plx_adapter *adapter = channel->adapter;
-	enum plx_status status = plx_equeue_destroy(channel->queue);
+	enum plx_status status = plx_engine_eq_destroy(channel->queue);
 
 	if (status != PLX_OK)
 		return status;
@@ -118,7 +118,7 @@ plx_channel_destroy(struct plx_channel *channel)
 int
 plx_channel_fd(struct plx_channel *channel)
 {
-	return plx_equeue_fd(channel->queue);
+	return plx_engine_eq_fd(channel->queue);
 }
 
 /* ---- events -------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ fill_event(const struct plx_cm_event *from, struct plx_channel_event *out)
 
 /* A peer asks: it gets a connector, or is turned away. false: there is nothing to tell */
 static bool
-take_request(struct plx_channel *channel, const struct plx_conn_event *event,
+take_request(struct plx_channel *channel, const struct plx_engine_connector_event *event,
 	     struct plx_channel_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
@@ -177,7 +177,7 @@ take_request(struct plx_channel *channel, const struct plx_conn_event *event,
 		connector = connector_adopt(channel, event, &out->connection);
 	if (connector == NULL) {
 		/* TIMEOUT: an engine that stands still rejects when the request times out. */
-		(void)!plx_conn_turn_away(channel->queue, &event->cm);
+		(void)!plx_engine_refuse_request(channel->queue, &event->cm);
 		return false;
 	}
 	out->connector = connector;
@@ -186,7 +186,7 @@ take_request(struct plx_channel *channel, const struct plx_conn_event *event,
 
 /* false: whom it was for is not there any more */
 static bool
-take_other(struct plx_channel *channel, const struct plx_conn_event *event,
+take_other(struct plx_channel *channel, const struct plx_engine_connector_event *event,
 	   struct plx_channel_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
@@ -209,9 +209,9 @@ take_other(struct plx_channel *channel, const struct plx_conn_event *event,
 static bool
 next_event(struct plx_channel *channel, struct plx_channel_event *out)
 {
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 
-	while (plx_equeue_next(channel->queue, &event)) {
+	while (plx_engine_eq_next(channel->queue, &event)) {
 		fill_event(&event.cm, out);
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? take_request(channel, &event, out)
 							    : take_other(channel, &event, out))
@@ -234,7 +234,7 @@ plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_ch
 	struct plx_adapter *adapter = channel->adapter;
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
 	/* before the first look, so that nothing falls between */
-	int fd = adapter->inline_mode ? -1 : plx_equeue_fd(channel->queue);
+	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->queue);
 
 	for (;;) {
 		uint64_t now;
@@ -315,7 +315,7 @@ plx_listen(struct plx_channel *channel, const struct plx_listen_options *options
 		return status;
 	if (options->ud != NULL) {
 		listen.space = PLX_PORT_SPACE_UDP;
-		listen.qpn = plx_qpair_number(options->ud->pair);
+		listen.qpn = plx_engine_qp_number(options->ud->pair);
 		listen.qkey = options->ud->options.qkey;
 	}
 	made = calloc(1, sizeof(*made));
@@ -325,8 +325,8 @@ plx_listen(struct plx_channel *channel, const struct plx_listen_options *options
 	made->context = options->context;
 	made->cookie = cookie_give(adapter, made);
 	status = made->cookie == 0 ? PLX_NO_MEMORY
-				   : plx_acceptor_create(channel->queue, &listen, made->cookie,
-							 &made->acceptor);
+				   : plx_engine_listener_create(channel->queue, &listen,
+								made->cookie, &made->acceptor);
 	if (status != PLX_OK) {
 		if (made->cookie != 0)
 			cookie_take(adapter, made->cookie);
@@ -344,7 +344,7 @@ enum plx_status
 plx_listener_destroy(struct plx_listener *listener)
 {
 	struct plx_adapter *adapter = listener->channel->adapter;
-	enum plx_status status = plx_acceptor_destroy(listener->acceptor);
+	enum plx_status status = plx_engine_listener_destroy(listener->acceptor);
 
 	if (status != PLX_OK)
 		return status;

@@ -69,7 +69,7 @@ unbind(struct plx_qp *qp, struct plx_key key)
 {
 	const struct plx_asker asker = {
 		.domain = qp->pd->domain,
-		.qpn = plx_qpair_number(qp->pair),
+		.qpn = plx_engine_qp_number(qp->pair),
 	};
 
 	/* Nobody was told the key. Who guessed it may have had it invalidated: as good. */
@@ -86,7 +86,7 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 		.va = bind->va,
 		.length = bind->length,
 		.access = {(uint8_t)bind->access},
-		.qpn = plx_qpair_number(qp->pair),
+		.qpn = plx_engine_qp_number(qp->pair),
 	};
 	enum plx_status status;
 	struct plx_key key;
@@ -103,7 +103,7 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	pthread_mutex_unlock(&qp->adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_qpair_post_bind(qp->pair, bind->wr_id, bind->flags, key);
+	status = plx_engine_qp_post_bind(qp->pair, bind->wr_id, bind->flags, key);
 	if (status != PLX_OK) {
 		unbind(qp, key);
 		return status;

@@ -97,19 +97,19 @@ struct plx_mw {
 };
 
 struct plx_cq {
-	struct plx_cqueue *queue;
+	struct plx_engine_cq *queue;
 	struct plx_adapter *adapter;
 	bool inline_mode;            /* the adapter's, where a poll finds it */
 	const struct rte_ring *ring; /* the queue's */
 };
 
 struct plx_srq {
-	struct plx_squeue *queue;
+	struct plx_engine_srq *queue;
 	struct plx_adapter *adapter;
 };
 
 struct plx_qp {
-	struct plx_qpair *pair;
+	struct plx_engine_qp *pair;
 	bool inline_mode;
 	struct plx_adapter *adapter;
 	struct plx_pd *pd;
@@ -177,12 +177,12 @@ is_mtu(uint32_t bytes)
 enum plx_status link_check(const struct plx_qp_link *link, struct plx_why *why) PLX_MUST_CHECK;
 /** What a link says that the peer has no say in. */
 void link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
-		  struct plx_rc_attr *attr, struct plx_qpair_path *path);
+		  struct plx_rc_attr *attr, struct plx_engine_path *path);
 
 /** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
 			 const struct plx_qp_link *link, struct plx_rc_attr *attr,
-			 struct plx_qpair_path *path, struct plx_why *why) PLX_MUST_CHECK;
+			 struct plx_engine_path *path, struct plx_why *why) PLX_MUST_CHECK;
 
 /* ---- eal.c ------------------------------------------------------------------------------------
  */

@@ -83,7 +83,7 @@ make_pair(struct plx_qp *qp)
 {
 	struct plx_adapter *adapter = qp->adapter;
 	const struct plx_qp_options *options = &qp->options;
-	const struct plx_qpair_config config = {
+	const struct plx_engine_qp_config config = {
 		.type = options->type,
 		.domain = qp->pd->domain,
 		.send_cq = options->send_cq->queue,
@@ -105,7 +105,7 @@ make_pair(struct plx_qp *qp)
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_qpair_create(adapter_home(adapter), &config, &qp->pair);
+	status = plx_engine_qp_create(adapter_home(adapter), &config, &qp->pair);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK) {
 		adapter->count.qps++;
@@ -177,7 +177,7 @@ plx_qp_destroy(struct plx_qp *qp)
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_remove(&qp->node);
 	pthread_mutex_unlock(&adapter->lock);
-	status = plx_qpair_destroy(qp->pair);
+	status = plx_engine_qp_destroy(qp->pair);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK) {
 		plx_domain_unhold(adapter->mem, qp->pd->domain);
@@ -205,10 +205,10 @@ send_now(struct plx_qp *qp)
 PLX_HOT uint32_t
 plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *why)
 {
-	uint32_t posted = plx_qpair_post_send(qp->pair, wr, n, why);
+	uint32_t posted = plx_engine_qp_post_send(qp->pair, wr, n, why);
 
 	if (qp->inline_mode && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
-	    plx_qpair_in_flight(qp->pair) == posted)
+	    plx_engine_qp_in_flight(qp->pair) == posted)
 		send_now(qp);
 	return posted;
 }
@@ -216,13 +216,13 @@ plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum 
 PLX_HOT uint32_t
 plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
 {
-	return plx_qpair_post_recv(qp->pair, wr, n, why);
+	return plx_engine_qp_post_recv(qp->pair, wr, n, why);
 }
 
 PLX_HOT void
 plx_post_ring(struct plx_qp *qp)
 {
-	plx_qpair_ring(qp->pair);
+	plx_engine_qp_ring_doorbell(qp->pair);
 	if (qp->inline_mode)
 		send_now(qp);
 }
@@ -234,7 +234,7 @@ enum plx_status
 plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 {
 	struct plx_rc_view view;
-	enum plx_status status = plx_qpair_query(qp->pair, &view);
+	enum plx_status status = plx_engine_qp_query(qp->pair, &view);
 
 	if (status != PLX_OK)
 		return status;
@@ -263,7 +263,7 @@ static const struct {
 uint32_t
 plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 {
-	const struct plx_rc_counters *counters = plx_qpair_counters(qp->pair);
+	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp->pair);
 	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
 
 	for (uint32_t i = 0; i < count && i < n; i++) {

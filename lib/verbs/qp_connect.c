@@ -59,8 +59,8 @@ plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_
 	if (remote != NULL && !plx_net_source(adapter->net[0], remote, &ip))
 		return PLX_UNREACHABLE;
 	*out = (struct plx_qp_address){
-		.qpn = plx_qpair_number(qp->pair),
-		.psn = plx_qpair_first_psn(qp->pair).v,
+		.qpn = plx_engine_qp_number(qp->pair),
+		.psn = plx_engine_qp_first_psn(qp->pair).v,
 		.ip = ip,
 		.path_mtu = adapter->path_mtu,
 		.rd_atomic = (uint8_t)qp->options.responder_res,
@@ -172,7 +172,7 @@ agree_rd_atomic(const struct plx_qp_address *peer, const struct plx_qp_link *lin
 
 void
 link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
-	     struct plx_rc_attr *attr, struct plx_qpair_path *path)
+	     struct plx_rc_attr *attr, struct plx_engine_path *path)
 {
 	*attr = (struct plx_rc_attr){
 		.pkey = PKEY_DEFAULT,
@@ -191,7 +191,7 @@ link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
 
 enum plx_status
 qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
-	 struct plx_rc_attr *attr, struct plx_qpair_path *path, struct plx_why *why)
+	 struct plx_rc_attr *attr, struct plx_engine_path *path, struct plx_why *why)
 {
 	enum plx_status status;
 	uint32_t mtu;
@@ -208,12 +208,12 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 		status = agree_mtu(qp, peer, link, &mtu, why);
 	if (status != PLX_OK)
 		return status;
-	*path = (struct plx_qpair_path){.remote = peer->ip};
+	*path = (struct plx_engine_path){.remote = peer->ip};
 	link_to_attr(qp->adapter, link, attr, path);
 	attr->mtu = mtu;
 	attr->dest_qpn = peer->qpn;
 	attr->rq_psn = plx_psn(peer->psn);
-	attr->sq_psn = plx_qpair_first_psn(qp->pair);
+	attr->sq_psn = plx_engine_qp_first_psn(qp->pair);
 	attr->rd_atomic_max = agree_rd_atomic(peer, link);
 	return PLX_OK;
 }
@@ -232,8 +232,9 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
-			    plx_qpair_number(qp->pair),
-			    plx_qp_state_name(plx_qpair_state(qp->pair)), plx_qp_state_name(to));
+			    plx_engine_qp_number(qp->pair),
+			    plx_qp_state_name(plx_engine_qp_state(qp->pair)),
+			    plx_qp_state_name(to));
 	else if (status == PLX_AGAIN)
 		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
@@ -248,7 +249,7 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 			    qp->adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
 		plx_why_say(why, "queue pair 0x%06x cannot go to %s: %s",
-			    plx_qpair_number(qp->pair), plx_qp_state_name(to),
+			    plx_engine_qp_number(qp->pair), plx_qp_state_name(to),
 			    plx_status_text(status));
 	return status;
 }
@@ -260,10 +261,10 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 	const struct plx_rc_attr attr = {
 		.mtu = qp->adapter->path_mtu,
 		.pkey = PKEY_DEFAULT,
-		.sq_psn = plx_qpair_first_psn(qp->pair),
+		.sq_psn = plx_engine_qp_first_psn(qp->pair),
 	};
 
-	return said(qp, plx_qpair_modify(qp->pair, to, &attr, NULL), to, NULL, why);
+	return said(qp, plx_engine_qp_modify(qp->pair, to, &attr, NULL), to, NULL, why);
 }
 
 static void
@@ -277,13 +278,13 @@ pause_for_neighbour(struct plx_adapter *adapter)
 
 /* INIT to RTR, the neighbour waited for. */
 static enum plx_status
-reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_qpair_path *path,
+reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine_path *path,
       uint32_t timeout_ms, struct plx_why *why)
 {
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
 
 	for (;;) {
-		enum plx_status status = plx_qpair_modify(qp->pair, PLX_QP_RTR, attr, path);
+		enum plx_status status = plx_engine_qp_modify(qp->pair, PLX_QP_RTR, attr, path);
 
 		if (status != PLX_AGAIN)
 			return status;
@@ -304,9 +305,9 @@ enum plx_status
 plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
 	       uint32_t timeout_ms, struct plx_why *why)
 {
-	bool from_reset = plx_qpair_state(qp->pair) == PLX_QP_RESET;
+	bool from_reset = plx_engine_qp_state(qp->pair) == PLX_QP_RESET;
 	struct plx_why late = {""};
-	struct plx_qpair_path path;
+	struct plx_engine_path path;
 	struct plx_rc_attr attr;
 	enum plx_status status;
 
@@ -314,19 +315,19 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 		plx_why_say(why,
 			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
 			    "RTS by plx_qp_modify()",
-			    plx_qpair_number(qp->pair));
+			    plx_engine_qp_number(qp->pair));
 		return PLX_INVALID;
 	}
 	status = qp_agree(qp, peer, link, &attr, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
-		status = plx_qpair_modify(qp->pair, PLX_QP_INIT, NULL, NULL);
+		status = plx_engine_qp_modify(qp->pair, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return said(qp, status, PLX_QP_INIT, peer, why);
 	status = reach(qp, &attr, &path, timeout_ms, &late);
 	if (status == PLX_OK) {
-		status = plx_qpair_modify(qp->pair, PLX_QP_RTS, &attr, &path);
+		status = plx_engine_qp_modify(qp->pair, PLX_QP_RTS, &attr, &path);
 		return said(qp, status, PLX_QP_RTS, peer, why);
 	}
 	(void)said(qp, status, PLX_QP_RTR, peer, why);
@@ -335,7 +336,7 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	/* A refused call changes nothing. In INIT, where it began, its receives are still posted.
 	 */
 	if (from_reset)
-		(void)!plx_qpair_modify(qp->pair, PLX_QP_RESET, NULL, NULL);
+		(void)!plx_engine_qp_modify(qp->pair, PLX_QP_RESET, NULL, NULL);
 	return status;
 }
 
@@ -343,9 +344,9 @@ enum plx_status
 plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_address *peer,
 	      const struct plx_qp_link *link, struct plx_why *why)
 {
-	bool needs_terms =
-		to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_qpair_state(qp->pair) != PLX_QP_SQD);
-	struct plx_qpair_path path;
+	bool needs_terms = to == PLX_QP_RTR ||
+			   (to == PLX_QP_RTS && plx_engine_qp_state(qp->pair) != PLX_QP_SQD);
+	struct plx_engine_path path;
 	struct plx_rc_attr attr;
 	enum plx_status status;
 
@@ -356,15 +357,15 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 	if (qp->options.type == PLX_QP_UD)
 		return modify_ud(qp, to, why);
 	if (!needs_terms)
-		return said(qp, plx_qpair_modify(qp->pair, to, NULL, NULL), to, NULL, why);
+		return said(qp, plx_engine_qp_modify(qp->pair, to, NULL, NULL), to, NULL, why);
 	status = qp_agree(qp, peer, link, &attr, &path, why);
 	if (status != PLX_OK)
 		return status;
-	return said(qp, plx_qpair_modify(qp->pair, to, &attr, &path), to, peer, why);
+	return said(qp, plx_engine_qp_modify(qp->pair, to, &attr, &path), to, peer, why);
 }
 
 enum plx_status
 plx_qp_flush(struct plx_qp *qp)
 {
-	return plx_qpair_flush(qp->pair);
+	return plx_engine_qp_flush(qp->pair);
 }

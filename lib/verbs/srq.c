@@ -12,7 +12,7 @@ enum plx_status
 plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *options,
 	       struct plx_srq **srq)
 {
-	const struct plx_squeue_config config = {
+	const struct plx_engine_srq_config config = {
 		.depth = options->depth,
 		.sges = options->sges,
 		.depth_max = options->depth_max,
@@ -29,7 +29,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_squeue_create(adapter_home(adapter), &config, &made->queue);
+	status = plx_engine_srq_create(adapter_home(adapter), &config, &made->queue);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -45,7 +45,7 @@ enum plx_status
 plx_srq_destroy(struct plx_srq *srq)
 {
 	struct plx_adapter *adapter = srq->adapter;
-	enum plx_status status = plx_squeue_destroy(srq->queue);
+	enum plx_status status = plx_engine_srq_destroy(srq->queue);
 
 	if (status != PLX_OK)
 		return status;
@@ -59,17 +59,17 @@ plx_srq_destroy(struct plx_srq *srq)
 PLX_HOT uint32_t
 plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
 {
-	return plx_squeue_post(srq->queue, wr, n, why);
+	return plx_engine_srq_post_recv(srq->queue, wr, n, why);
 }
 
 enum plx_status
 plx_srq_resize(struct plx_srq *srq, uint32_t depth)
 {
-	return plx_squeue_resize(srq->queue, depth);
+	return plx_engine_srq_resize(srq->queue, depth);
 }
 
 enum plx_status
 plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 {
-	return plx_squeue_arm(srq->queue, threshold);
+	return plx_engine_srq_arm(srq->queue, threshold);
 }

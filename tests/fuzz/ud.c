@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum {
 	STEPS = 200,
 	DEPTH = 8, /* of both queues */
-	WAYS = 4,
+	AHS = 4,
 	MTU = 256,
 	ARENA = 512, /* [bytes] of what may be written, and as many behind it that may not */
 	GUARD = 0xa5,
@@ -33,7 +33,7 @@ struct world {
 	struct plx_rc *base;
 	struct plx_rq *rq;
 	struct plx_actions out;
-	uint32_t ways[WAYS];
+	uint32_t ahs[AHS];
 	/* by the model: what is posted and has not completed. Numbers count up, silent ones are
 	 * remembered by their bit */
 	uint64_t sends_posted, sends_done, recvs_posted, recvs_done;
@@ -75,7 +75,7 @@ check_emit(struct world *world, const struct plx_emit *emit)
 	uint32_t bytes = 0;
 
 	CHECK(emit->pkt.opcode == PLX_UD_SEND_ONLY || emit->pkt.opcode == PLX_UD_SEND_ONLY_IMM);
-	CHECK(emit->way < WAYS && emit->iov_first + emit->iovs <= world->out.iovs);
+	CHECK(emit->ah < AHS && emit->iov_first + emit->iovs <= world->out.iovs);
 	CHECK(emit->pkt.psn.v == (world->emitted++ & PLX_PSN_MASK));
 	for (uint32_t i = 0; i < emit->iovs; i++)
 		bytes += world->out.iov[emit->iov_first + i].bytes;
@@ -163,7 +163,7 @@ step_send(struct world *world)
 			      .flags = input_byte(&world->in) & (kind & 2 ? 0x07 : 0xff),
 			      .sges = input_byte(&world->in) % (kind & 4 ? 3 : 255),
 			      .remote_qkey = input_word(&world->in),
-			      .way = input_byte(&world->in) % WAYS,
+			      .ah = input_byte(&world->in) % AHS,
 			      .remote_qpn = input_word(&world->in) >> (kind & 8 ? 8 : 0)};
 	uint64_t bit = UINT64_C(1) << wqe.wr_id % 64;
 
@@ -234,8 +234,8 @@ step(struct world *world)
 	}
 	plx_rc_query(world->base, &view);
 	waiting = view.sq_posted - view.sq_consumed;
-	for (uint32_t i = 0; i < WAYS; i++)
-		used += world->ways[i];
+	for (uint32_t i = 0; i < AHS; i++)
+		used += world->ahs[i];
 	/* Sent, its completion not delivered: it has left its way already. */
 	CHECK(used <= waiting && waiting <= DEPTH);
 	CHECK(view.state == PLX_QP_RTS || view.state == PLX_QP_SQD || view.state == PLX_QP_ERROR ||
@@ -292,7 +292,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ids.domain = world->domain;
 	ids.mem = world->mem;
 	ids.rq = world->rq;
-	ids.ways = world->ways;
+	ids.ahs = world->ahs;
 	world->ud = plx_ud_init(qp_block, &caps, &ids);
 	world->base = plx_ud_base(world->ud);
 	/* Mostly where most happens. */

@@ -163,13 +163,13 @@ static void
 destroy_objects(struct pair_side *side)
 {
 	if (side->qp != NULL)
-		PLX_ASSERT(plx_qpair_destroy(side->qp) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(side->qp) == PLX_OK);
 	if (side->srq != NULL)
-		PLX_ASSERT(plx_squeue_destroy(side->srq) == PLX_OK);
+		PLX_ASSERT(plx_engine_srq_destroy(side->srq) == PLX_OK);
 	if (side->send_cq != NULL)
-		PLX_ASSERT(plx_cqueue_destroy(side->send_cq) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_destroy(side->send_cq) == PLX_OK);
 	if (side->recv_cq != NULL && side->recv_cq != side->send_cq)
-		PLX_ASSERT(plx_cqueue_destroy(side->recv_cq) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_destroy(side->recv_cq) == PLX_OK);
 }
 
 void
@@ -241,13 +241,14 @@ pair_stop(struct pair *pair)
 }
 
 uint32_t
-pair_reap(struct pair *pair, struct plx_cqueue *cq, struct plx_wc *wc, uint32_t n, uint32_t rounds)
+pair_reap(struct pair *pair, struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n,
+	  uint32_t rounds)
 {
-	uint32_t got = plx_cqueue_poll(cq, wc, n);
+	uint32_t got = plx_engine_cq_poll(cq, wc, n);
 
 	while (got < n && rounds-- > 0) {
 		pair_run(pair, 1);
-		got += plx_cqueue_poll(cq, wc + got, n - got);
+		got += plx_engine_cq_poll(cq, wc + got, n - got);
 	}
 	return got;
 }
@@ -278,22 +279,22 @@ pair_defaults(uint32_t depth)
 static void
 make_queues(struct pair_side *side, const struct pair_options *options)
 {
-	struct plx_cqueue_config cq = {.depth = options->cq_depth ? options->cq_depth
-								  : options->depth,
-				       .strict = options->strict,
-				       .cookie = 0xc0};
-	struct plx_squeue_config srq = {.depth = options->depth,
-					.sges = options->sges,
-					.threshold = options->threshold,
-					.cookie = 0x50};
+	struct plx_engine_cq_config cq = {.depth = options->cq_depth ? options->cq_depth
+								     : options->depth,
+					  .strict = options->strict,
+					  .cookie = 0xc0};
+	struct plx_engine_srq_config srq = {.depth = options->depth,
+					    .sges = options->sges,
+					    .threshold = options->threshold,
+					    .cookie = 0x50};
 
-	PLX_ASSERT(plx_cqueue_create(side->engine, &cq, &side->send_cq) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_create(side->engine, &cq, &side->send_cq) == PLX_OK);
 	side->recv_cq = side->send_cq;
 	cq.cookie++;
 	if (!options->one_cq)
-		PLX_ASSERT(plx_cqueue_create(side->engine, &cq, &side->recv_cq) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_create(side->engine, &cq, &side->recv_cq) == PLX_OK);
 	if (options->shared)
-		PLX_ASSERT(plx_squeue_create(side->engine, &srq, &side->srq) == PLX_OK);
+		PLX_ASSERT(plx_engine_srq_create(side->engine, &srq, &side->srq) == PLX_OK);
 }
 
 void
@@ -303,11 +304,11 @@ pair_make_queues(struct pair *pair, const struct pair_options *options)
 	make_queues(&pair->side[1], options);
 }
 
-struct plx_qpair *
-pair_qpair(struct pair *pair, int i, const struct pair_options *options)
+struct plx_engine_qp *
+pair_qp(struct pair *pair, int i, const struct pair_options *options)
 {
 	struct pair_side *side = &pair->side[i];
-	struct plx_qpair_config config = {
+	struct plx_engine_qp_config config = {
 		.type = options->type,
 		.qkey = options->qkey,
 		.domain = side->domain,
@@ -321,35 +322,35 @@ pair_qpair(struct pair *pair, int i, const struct pair_options *options)
 		.rq_depth = options->depth,
 		.rq_sges = options->sges,
 		.context = 0x1000u + (unsigned)i};
-	struct plx_qpair *qp = NULL;
+	struct plx_engine_qp *qp = NULL;
 
-	PLX_ASSERT(plx_qpair_create(side->engine, &config, &qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_create(side->engine, &config, &qp) == PLX_OK);
 	return qp;
 }
 
 static void
-join_one(struct pair *pair, struct plx_qpair *qp, const struct plx_qpair *peer,
+join_one(struct pair *pair, struct plx_engine_qp *qp, const struct plx_engine_qp *peer,
 	 const struct pair_side *there, const struct pair_options *options)
 {
-	struct plx_qpair_path path = {.remote = there->ip, .ecn = true};
+	struct plx_engine_path path = {.remote = there->ip, .ecn = true};
 	struct plx_rc_attr attr = options->attr;
 	enum plx_status status;
 
-	attr.dest_qpn = plx_qpair_number(peer);
-	attr.rq_psn = plx_qpair_first_psn(peer);
-	attr.sq_psn = plx_qpair_first_psn(qp);
-	PLX_ASSERT(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL) == PLX_OK);
+	attr.dest_qpn = plx_engine_qp_number(peer);
+	attr.rq_psn = plx_engine_qp_first_psn(peer);
+	attr.sq_psn = plx_engine_qp_first_psn(qp);
+	PLX_ASSERT(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL) == PLX_OK);
 	do {
 		if (pair->inline_mode)
 			pair_run(pair, 1);
-		status = plx_qpair_modify(qp, PLX_QP_RTR, &attr, &path);
+		status = plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &path);
 	} while (status == PLX_AGAIN);
 	PLX_ASSERT(status == PLX_OK);
-	PLX_ASSERT(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL) == PLX_OK);
 }
 
 void
-pair_join(struct pair *pair, int i, struct plx_qpair *one, int j, struct plx_qpair *other,
+pair_join(struct pair *pair, int i, struct plx_engine_qp *one, int j, struct plx_engine_qp *other,
 	  const struct pair_options *options)
 {
 	join_one(pair, one, other, &pair->side[j], options);
@@ -361,8 +362,8 @@ pair_connect_with(struct pair *pair, const struct pair_options *options)
 {
 	pair_start(pair);
 	pair_make_queues(pair, options);
-	pair->side[0].qp = pair_qpair(pair, 0, options);
-	pair->side[1].qp = pair_qpair(pair, 1, options);
+	pair->side[0].qp = pair_qp(pair, 0, options);
+	pair->side[1].qp = pair_qp(pair, 1, options);
 	pair_join(pair, 0, pair->side[0].qp, 1, pair->side[1].qp, options);
 	pair_stop(pair);
 }
@@ -385,7 +386,7 @@ post(struct pair_side *side, struct plx_send_wr *wr, uint32_t at, uint32_t bytes
 
 	wr->sge = &sge;
 	wr->sges = 1;
-	plx_qpair_post_send(side->qp, wr, 1, &status);
+	plx_engine_qp_post_send(side->qp, wr, 1, &status);
 	return status;
 }
 
@@ -405,9 +406,9 @@ pair_recv(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes)
 	enum plx_status status;
 
 	if (side->srq != NULL)
-		plx_squeue_post(side->srq, &wr, 1, &status);
+		plx_engine_srq_post_recv(side->srq, &wr, 1, &status);
 	else
-		plx_qpair_post_recv(side->qp, &wr, 1, &status);
+		plx_engine_qp_post_recv(side->qp, &wr, 1, &status);
 	return status;
 }
 

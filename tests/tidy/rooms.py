@@ -186,18 +186,20 @@ def header_is_guarded(tree):
 
 # Where posting threads, which may wait for each other, do what they do.
 POSTERS = ('lib/engine/post.c', 'lib/engine/rq.c', 'lib/engine/producer_lock.h')
-WAITS = re.compile(r'\b(turn_take|turn_give|turn_reserve|turn_commit|rqueue_post|plx_qpair_ring|'
-                   r'plx_qpair_post_\w+|plx_squeue_post|plx_squeue_resize)\s*\(')
+WAITS = re.compile(r'\b(turn_take|turn_give|turn_reserve|turn_commit|engine_rq_post|'
+                   r'plx_engine_qp_ring_doorbell|plx_engine_qp_post_\w+|plx_engine_srq_post_recv|'
+                   r'plx_engine_srq_resize)\s*\(')
 
 
-@rule('rooms', bad=[{'lib/engine/doorbell.c': 'void f(void)\n{\n\tplx_qpair_ring(qp);\n}\n'},
+@rule('rooms', bad=[{'lib/engine/doorbell.c': 'void f(void)\n{\n'
+                                              '\tplx_engine_qp_ring_doorbell(qp);\n}\n'},
                     {'lib/engine/fetch.c': '#include "producer_lock.h"\n'},
                     {'lib/engine/send.c': 'static void\nf(void)\n{\n\tturn_take(&qp->turn);\n}\n'},
                     {'lib/engine/engine.h': '#include "producer_lock.h"\n'}],
       good=[{'lib/engine/post.c': '#include "producer_lock.h"\n'
                                   'void f(void)\n{\n\tturn_take(t);\n}\n',
-             'lib/engine/plx_engine.h': 'void plx_qpair_ring(struct plx_qpair *qp);\n',
-             'lib/engine/doorbell.c': '/* as plx_qpair_ring() does */\n'
+             'lib/engine/plx_engine.h': 'void plx_engine_qp_ring_doorbell(void *qp);\n',
+             'lib/engine/doorbell.c': '/* as plx_engine_qp_ring_doorbell() does */\n'
                                       'void f(void)\n{\n\tdoor_ring(qp);\n}\n'}])
 def an_engine_waits_for_no_poster(tree):
     """Only what posting threads run can take a turn at posting: the engine's files cannot."""

@@ -19,7 +19,7 @@ static struct crowd crowd;
 
 /* ---- application threads --------------------------------------------------------------------- */
 
-static struct plx_qpair *
+static struct plx_engine_qp *
 any_qp(struct plx_prng *prng, int side)
 {
 	return crowd.qp[side][plx_prng_below(prng, QPS)];
@@ -46,7 +46,7 @@ post_some(struct plx_prng *prng)
 	wr[2] = wr[0];
 	wr[2].op = PLX_WR_WRITE;
 	wr[2].flags = 0;
-	atomic_fetch_add(&crowd.posted, plx_qpair_post_send(any_qp(prng, from), wr, 3, NULL));
+	atomic_fetch_add(&crowd.posted, plx_engine_qp_post_send(any_qp(prng, from), wr, 3, NULL));
 }
 
 static void
@@ -59,16 +59,16 @@ receive_some(struct plx_prng *prng)
 
 	for (uint32_t i = 0; i < 4; i++)
 		wr[i] = (struct plx_recv_wr){.wr_id = i, .sge = &sge, .sges = 1};
-	(void)plx_qpair_post_recv(any_qp(prng, to), wr, 4, NULL);
+	(void)plx_engine_qp_post_recv(any_qp(prng, to), wr, 4, NULL);
 }
 
 static uint32_t
 reap_some(struct plx_prng *prng)
 {
 	struct pair_side *side = &crowd.pair.side[plx_prng_below(prng, 2)];
-	struct plx_cqueue *cq = plx_prng_chance(prng, 500000) ? side->send_cq : side->recv_cq;
+	struct plx_engine_cq *cq = plx_prng_chance(prng, 500000) ? side->send_cq : side->recv_cq;
 	struct plx_wc wc[64];
-	uint32_t n = plx_cqueue_poll(cq, wc, 64);
+	uint32_t n = plx_engine_cq_poll(cq, wc, 64);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (wc[i].status != PLX_WC_SUCCESS)
@@ -80,13 +80,13 @@ reap_some(struct plx_prng *prng)
 static void
 arm_some(struct plx_prng *prng)
 {
-	struct plx_cqueue *cq = crowd.pair.side[plx_prng_below(prng, 2)].send_cq;
+	struct plx_engine_cq *cq = crowd.pair.side[plx_prng_below(prng, 2)].send_cq;
 	uint32_t fired = 0;
 
-	if (plx_cqueue_arm(cq, 1 + (uint32_t)plx_prng_below(prng, 7), &fired) != PLX_OK ||
-	    plx_cqueue_fd(cq) < 0)
+	if (plx_engine_cq_arm(cq, 1 + (uint32_t)plx_prng_below(prng, 7), &fired) != PLX_OK ||
+	    plx_engine_cq_fd(cq) < 0)
 		atomic_fetch_add(&crowd.wrong, 1);
-	if (fired != 0 || plx_cqueue_fired(cq) != 0)
+	if (fired != 0 || plx_engine_cq_get_event(cq) != 0)
 		atomic_fetch_add(&crowd.fired, 1);
 }
 
@@ -95,17 +95,17 @@ look_around(struct plx_prng *prng)
 {
 	int i = (int)plx_prng_below(prng, 2);
 	struct plx_engine *engine = crowd.pair.side[i].engine;
-	struct plx_cqueue_view cq;
-	struct plx_notice notice;
+	struct plx_engine_cq_view cq;
+	struct plx_engine_async_event notice;
 	struct plx_rc_view view;
 
-	if (plx_qpair_query(any_qp(prng, i), &view) != PLX_OK || view.state != PLX_QP_RTS)
+	if (plx_engine_qp_query(any_qp(prng, i), &view) != PLX_OK || view.state != PLX_QP_RTS)
 		atomic_fetch_add(&crowd.wrong, 1);
-	plx_cqueue_query(crowd.pair.side[i].recv_cq, &cq);
-	if (cq.overrun || plx_qpair_state(any_qp(prng, i)) != PLX_QP_RTS ||
+	plx_engine_cq_query(crowd.pair.side[i].recv_cq, &cq);
+	if (cq.overrun || plx_engine_qp_state(any_qp(prng, i)) != PLX_QP_RTS ||
 	    __atomic_load_n(&plx_engine_counters(engine)->cq_overruns, __ATOMIC_RELAXED) != 0)
 		atomic_fetch_add(&crowd.wrong, 1);
-	while (plx_engine_next_notice(engine, &notice))
+	while (plx_engine_next_async_event(engine, &notice))
 		if (notice.kind != PLX_EVENT_COMM_ESTABLISHED)
 			atomic_fetch_add(&crowd.wrong, 1);
 }
@@ -115,12 +115,12 @@ come_and_go(struct plx_prng *prng)
 {
 	struct pair_options options = pair_defaults(8);
 	int i = (int)plx_prng_below(prng, 2);
-	struct plx_qpair *qp = pair_qpair(&crowd.pair, i, &options);
+	struct plx_engine_qp *qp = pair_qp(&crowd.pair, i, &options);
 
-	if (plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL) != PLX_OK ||
-	    plx_cqueue_resize(crowd.pair.side[i].recv_cq,
-			      CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
-	    plx_qpair_destroy(qp) != PLX_OK)
+	if (plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL) != PLX_OK ||
+	    plx_engine_cq_resize(crowd.pair.side[i].recv_cq,
+				 CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
+	    plx_engine_qp_destroy(qp) != PLX_OK)
 		atomic_fetch_add(&crowd.wrong, 1);
 }
 
@@ -163,8 +163,8 @@ settle(void)
 
 	plx_prng_init(&prng, 99);
 	for (uint32_t i = 0; i < QPS; i++) {
-		plx_qpair_ring(crowd.qp[0][i]);
-		plx_qpair_ring(crowd.qp[1][i]);
+		plx_engine_qp_ring_doorbell(crowd.qp[0][i]);
+		plx_engine_qp_ring_doorbell(crowd.qp[1][i]);
 	}
 	while (quiet < 2000 && plx_clock_ns() < end) {
 		receive_some(&prng);

@@ -150,8 +150,8 @@ crowd_open(struct crowd *crowd)
 	}
 	pair_make_queues(&crowd->pair, &options);
 	for (uint32_t i = 0; i < QPS; i++) {
-		crowd->qp[0][i] = pair_qpair(&crowd->pair, 0, &options);
-		crowd->qp[1][i] = pair_qpair(&crowd->pair, 1, &options);
+		crowd->qp[0][i] = pair_qp(&crowd->pair, 0, &options);
+		crowd->qp[1][i] = pair_qp(&crowd->pair, 1, &options);
 		pair_join(&crowd->pair, 0, crowd->qp[0][i], 1, crowd->qp[1][i], &options);
 	}
 }
@@ -162,8 +162,8 @@ crowd_close(struct crowd *crowd)
 	struct rte_mbuf *m;
 
 	for (uint32_t i = 0; i < QPS; i++) {
-		PLX_ASSERT(plx_qpair_destroy(crowd->qp[0][i]) == PLX_OK);
-		PLX_ASSERT(plx_qpair_destroy(crowd->qp[1][i]) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(crowd->qp[0][i]) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(crowd->qp[1][i]) == PLX_OK);
 	}
 	for (int i = 0; i < 2; i++) {
 		plx_worker_remove(crowd->worker[i], crowd->pair.side[i].engine);
@@ -189,15 +189,15 @@ void
 crowd_settle_in(struct crowd *crowd, struct resident *me)
 {
 	struct pair_options options = options_of_all();
-	const struct plx_cqueue_config cq = {.depth = 64};
+	const struct plx_engine_cq_config cq = {.depth = 64};
 	struct pair_side *side = crowd->pair.side;
-	struct plx_cqueue *usual;
+	struct plx_engine_cq *usual;
 
 	for (int i = 0; i < 2; i++) {
-		PLX_ASSERT(plx_cqueue_create(side[i].engine, &cq, &me->cq[i]) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_create(side[i].engine, &cq, &me->cq[i]) == PLX_OK);
 		usual = side[i].send_cq;
 		side[i].send_cq = me->cq[i];
-		me->qp[i] = pair_qpair(&crowd->pair, i, &options);
+		me->qp[i] = pair_qp(&crowd->pair, i, &options);
 		side[i].send_cq = usual;
 	}
 	pair_join(&crowd->pair, 0, me->qp[0], 1, me->qp[1], &options);
@@ -210,8 +210,8 @@ crowd_move_out(struct crowd *crowd, struct resident *me)
 {
 	(void)crowd;
 	for (int i = 0; i < 2; i++) {
-		PLX_ASSERT(plx_qpair_destroy(me->qp[i]) == PLX_OK);
-		PLX_ASSERT(plx_cqueue_destroy(me->cq[i]) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(me->qp[i]) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_destroy(me->cq[i]) == PLX_OK);
 	}
 	free(me->lent);
 }
@@ -229,9 +229,9 @@ write_it(struct crowd *crowd, struct resident *me, struct plx_key rkey)
 	uint64_t end = plx_clock_ns() + 20 * PLX_SEC;
 	struct plx_wc wc;
 
-	if (plx_qpair_post_send(me->qp[0], &wr, 1, NULL) != 1)
+	if (plx_engine_qp_post_send(me->qp[0], &wr, 1, NULL) != 1)
 		return false;
-	while (plx_cqueue_poll(me->cq[0], &wc, 1) == 0) {
+	while (plx_engine_cq_poll(me->cq[0], &wc, 1) == 0) {
 		if (plx_clock_ns() > end)
 			return false;
 		sched_yield();

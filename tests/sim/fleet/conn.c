@@ -55,7 +55,7 @@ draw_attr(struct end *end, struct plx_prng *prng, uint32_t mtu)
 	attr->enabled.bits =
 		PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
 	attr->rnr_timer = (uint8_t)draw_between(prng, 1, 14);
-	attr->sq_psn = plx_qpair_first_psn(end->qp);
+	attr->sq_psn = plx_engine_qp_first_psn(end->qp);
 	if (conn->fleet->world.config.wrap || draw_percent(prng, 50))
 		attr->sq_psn = plx_psn(0 - near);
 	attr->retry_max =
@@ -100,10 +100,10 @@ static void
 create_qp(struct end *end, struct plx_prng *prng)
 {
 	struct host *host = end->host;
-	struct plx_qpair_config config = {.domain = host->domain,
-					  .caps = end->caps,
-					  .rq_depth = end->rq_depth,
-					  .rq_sges = end->rq_sges};
+	struct plx_engine_qp_config config = {.domain = host->domain,
+					      .caps = end->caps,
+					      .rq_depth = end->rq_depth,
+					      .rq_sges = end->rq_sges};
 	enum plx_status status;
 
 	end->shares = host->srq != NULL && draw_percent(prng, 50);
@@ -116,12 +116,12 @@ create_qp(struct end *end, struct plx_prng *prng)
 	config.context = (uint64_t)end->conn->life << 32 | end->id;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
-	status = plx_qpair_create(host->engine, &config, &end->qp);
+	status = plx_engine_qp_create(host->engine, &config, &end->qp);
 	sim_must(&end->conn->fleet->world, status == PLX_OK, "I14",
 		 "host %u has %u of %u queue pairs and cannot make one more: %s", host->index,
 		 host->qps, host->qps_max, plx_status_text(status));
 	host->qps++;
-	end->qpn = plx_qpair_number(end->qp);
+	end->qpn = plx_engine_qp_number(end->qp);
 }
 
 /* One more than there may be is refused, and changes nothing. */
@@ -129,18 +129,18 @@ static void
 check_quota(struct end *end)
 {
 	struct host *host = end->host;
-	struct plx_qpair_config config = {.domain = host->domain,
-					  .send_cq = host->cqs[0].queue,
-					  .recv_cq = host->cqs[0].queue,
-					  .caps = {.sq_depth = 1},
-					  .rq_depth = 1};
-	struct plx_qpair *none;
+	struct plx_engine_qp_config config = {.domain = host->domain,
+					      .send_cq = host->cqs[0].queue,
+					      .recv_cq = host->cqs[0].queue,
+					      .caps = {.sq_depth = 1},
+					      .rq_depth = 1};
+	struct plx_engine_qp *none;
 
 	if (host->qps < host->qps_max)
 		return;
 	host_call(host);
 	sim_must(&end->conn->fleet->world,
-		 plx_qpair_create(host->engine, &config, &none) == PLX_FULL, "I14",
+		 plx_engine_qp_create(host->engine, &config, &none) == PLX_FULL, "I14",
 		 "host %u has %u queue pairs, and may have one more", host->index, host->qps);
 }
 
@@ -150,7 +150,7 @@ change(struct end *end, enum plx_qp_state to)
 	enum plx_status status;
 
 	host_call(end->host);
-	status = plx_qpair_modify(end->qp, to, &end->attr, NULL);
+	status = plx_engine_qp_modify(end->qp, to, &end->attr, NULL);
 	sim_must(&end->conn->fleet->world, status == PLX_OK, "I9", "end %u cannot become %s: %s",
 		 end->id, plx_qp_state_name(to), plx_status_text(status));
 }
@@ -219,15 +219,15 @@ static bool
 reach(struct end *end)
 {
 	struct fleet *fleet = end->conn->fleet;
-	struct plx_qpair_path path = {.remote = end->peer->host->ip, .ecn = true};
+	struct plx_engine_path path = {.remote = end->peer->host->ip, .ecn = true};
 	enum plx_status status;
 
 	if (draw_percent(&end->prng, 50))
 		path.local = end->host->ip;
-	if (plx_qpair_state(end->qp) == PLX_QP_RTR)
+	if (plx_engine_qp_state(end->qp) == PLX_QP_RTR)
 		return true;
 	host_call(end->host);
-	status = plx_qpair_modify(end->qp, PLX_QP_RTR, &end->attr, &path);
+	status = plx_engine_qp_modify(end->qp, PLX_QP_RTR, &end->attr, &path);
 	if (status == PLX_OK)
 		return true;
 	sim_must(&fleet->world, status == PLX_AGAIN || (status == PLX_UNREACHABLE && fleet->rough),
@@ -272,7 +272,7 @@ conn_on_event(struct conn *conn)
 /* ---- death ---------------------------------------------------------------------------------- */
 
 void
-end_on_notice(struct end *end, const struct plx_notice *notice)
+end_on_notice(struct end *end, const struct plx_engine_async_event *notice)
 {
 	struct world *world = &end->conn->fleet->world;
 
@@ -368,10 +368,11 @@ check_deeds(const struct end *end)
 static void
 check_notifications(const struct end *end)
 {
-	const struct plx_rc_counters *c = plx_qpair_counters(end->qp);
+	const struct plx_rc_counters *c = plx_engine_qp_counters(end->qp);
 
 	sim_must(&end->conn->fleet->world,
-		 c->ce_marks == 0 || c->cnps_sent > 0 || plx_qpair_state(end->qp) != PLX_QP_RTS ||
+		 c->ce_marks == 0 || c->cnps_sent > 0 ||
+			 plx_engine_qp_state(end->qp) != PLX_QP_RTS ||
 			 end->host->free_cycles < end->marked_cycle + FLEET_NOTICE_CYCLES,
 		 "I11",
 		 "end %u has heard %" PRIu64 " marks, and in %" PRIu64
@@ -384,7 +385,7 @@ destroy_qp(struct end *end)
 {
 	struct host *host = end->host;
 	struct sim_stats *stats = &end->conn->fleet->world.stats;
-	const struct plx_rc_counters *c = plx_qpair_counters(end->qp);
+	const struct plx_rc_counters *c = plx_engine_qp_counters(end->qp);
 	enum plx_status status;
 
 	host_call(host);
@@ -400,7 +401,7 @@ destroy_qp(struct end *end)
 	stats->naks += c->naks_sent;
 	stats->resends += c->requests_resent;
 	stats->wraps += (uint32_t)(end->psn_seen >> 24) != (1u << 8);
-	status = plx_qpair_destroy(end->qp);
+	status = plx_engine_qp_destroy(end->qp);
 	sim_must(&end->conn->fleet->world, status == PLX_OK, "I10",
 		 "end %u cannot be destroyed: %s", end->id, plx_status_text(status));
 	plx_domain_unhold(host->mem, host->domain);

@@ -56,7 +56,7 @@ struct arena {
 
 struct cq {
 	struct host *host;
-	struct plx_cqueue *queue;
+	struct plx_engine_cq *queue;
 	uint32_t index, depth;
 	uint32_t room;  /* entries its ring holds; others wait behind it */
 	bool arms;      /* its application sleeps until it is woken; else it polls */
@@ -80,8 +80,8 @@ enum stranger_fault {
 
 /* A queue pair for datagrams, which everybody may send to. */
 struct ear {
-	struct plx_qpair *qp; /* NULL: none */
-	struct plx_cqueue *queue;
+	struct plx_engine_qp *qp; /* NULL: none */
+	struct plx_engine_cq *queue;
 	struct arena cells;
 	uint64_t friends, heard; /* datagrams that it was sent, and has received */
 };
@@ -123,7 +123,7 @@ struct host {
 	struct plx_region source_region;
 	struct plx_key source_key;
 	struct arena shared; /* receives of the SRQ */
-	struct plx_squeue *srq;
+	struct plx_engine_srq *srq;
 	uint32_t srq_depth, srq_posted, srq_armed;
 	bool srq_pending;
 
@@ -175,7 +175,7 @@ struct end {
 	struct end *peer;
 	struct host *host;
 	uint32_t id;
-	struct plx_qpair *qp; /* NULL: none */
+	struct plx_engine_qp *qp; /* NULL: none */
 	uint32_t qpn;
 	struct plx_rc_caps caps;
 	struct plx_rc_attr attr;
@@ -352,7 +352,7 @@ void conn_wants_close(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_vanish(struct conn *conn);
 void end_dies(struct end *end);
-void end_on_notice(struct end *end, const struct plx_notice *notice);
+void end_on_notice(struct end *end, const struct plx_engine_async_event *notice);
 
 /* crowd.c */
 void crowd_draw(struct fleet *fleet);

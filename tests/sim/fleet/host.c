@@ -72,7 +72,7 @@ static void
 make_srq(struct host *host)
 {
 	struct world *world = &host->fleet->world;
-	struct plx_squeue_config config = {.sges = 3, .cookie = 0x5151};
+	struct plx_engine_srq_config config = {.sges = 3, .cookie = 0x5151};
 
 	if (!draw_percent(&host->prng, 60))
 		return;
@@ -81,7 +81,7 @@ make_srq(struct host *host)
 	host->srq_armed = 0; /* not filled yet: it may be told at once, or not */
 	arena_create(host, &host->shared, &host->prng, config.depth, world->config.message_max,
 		     PLX_ACCESS_LOCAL_WRITE);
-	PLX_ASSERT(plx_squeue_create(host->engine, &config, &host->srq) == PLX_OK);
+	PLX_ASSERT(plx_engine_srq_create(host->engine, &config, &host->srq) == PLX_OK);
 }
 
 void
@@ -146,10 +146,10 @@ post_shared(struct host *host, uint32_t index)
 
 	sge[0] = (struct plx_sge){arena_va(&host->shared, index), half, host->shared.key};
 	sge[1] = (struct plx_sge){sge[0].va + half, bytes - half, host->shared.key};
-	posted = plx_squeue_post(host->srq, &wr, 1, &why) == 1;
+	posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
 	if (!posted) {
 		turned = host_turn(host);
-		posted = plx_squeue_post(host->srq, &wr, 1, &why) == 1;
+		posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
 	}
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		empty &= cq_empty(&host->cqs[i]);
@@ -217,7 +217,7 @@ host_fill_shared(struct host *host)
 
 		host_call(host);
 		host->srq_armed = threshold;
-		sim_must(world, plx_squeue_arm(host->srq, threshold) == PLX_OK, "I8",
+		sim_must(world, plx_engine_srq_arm(host->srq, threshold) == PLX_OK, "I8",
 			 "a threshold of %u is refused, the depth is %u", threshold,
 			 host->srq_depth);
 	}
@@ -231,7 +231,7 @@ check_threshold(struct host *host)
 
 	if (host->srq == NULL || host->srq_armed == 0)
 		return;
-	count = plx_squeue_count(host->srq);
+	count = plx_engine_srq_count(host->srq);
 	sim_must(&host->fleet->world, count >= host->srq_armed, "I8",
 		 "%u receives are left, the threshold is %u, and nobody was told", count,
 		 host->srq_armed);
@@ -266,9 +266,9 @@ void
 host_notices(struct host *host)
 {
 	struct fleet *fleet = host->fleet;
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 
-	while (plx_engine_next_notice(host->engine, &notice)) {
+	while (plx_engine_next_async_event(host->engine, &notice)) {
 		trace_as(&fleet->world, TRACE_EVENT, host->index, notice.kind, notice.cause,
 			 notice.qpn, notice.context);
 		if (notice.kind == PLX_EVENT_SRQ_THRESHOLD) {
@@ -472,7 +472,7 @@ host_destroy(struct host *host)
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_destroy(&host->cqs[i]);
 	if (host->srq != NULL) {
-		sim_must(world, plx_squeue_destroy(host->srq) == PLX_OK, "I7",
+		sim_must(world, plx_engine_srq_destroy(host->srq) == PLX_OK, "I7",
 			 "an SRQ that nobody uses cannot be destroyed");
 		arena_check(host->fleet, &host->shared);
 		arena_destroy(host, &host->shared);

@@ -12,8 +12,8 @@ void
 cq_create(struct host *host, uint32_t index)
 {
 	struct cq *cq = &host->cqs[index];
-	struct plx_cqueue_config config = {.depth = (uint32_t)draw_log(&host->prng, 1, 64),
-					   .cookie = index};
+	struct plx_engine_cq_config config = {.depth = (uint32_t)draw_log(&host->prng, 1, 64),
+					      .cookie = index};
 
 	*cq = (struct cq){.host = host, .index = index, .depth = config.depth};
 	while (cq->room < config.depth)
@@ -21,9 +21,9 @@ cq_create(struct host *host, uint32_t index)
 	cq->arms = draw_percent(&host->prng, 60);
 	cq->by_fd = cq->arms && draw_percent(&host->prng, 30);
 	cq->delay_ns = draw_log(&host->prng, 10, draw_percent(&host->prng, 20) ? 2000000 : 20000);
-	PLX_ASSERT(plx_cqueue_create(host->engine, &config, &cq->queue) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_create(host->engine, &config, &cq->queue) == PLX_OK);
 	if (cq->by_fd)
-		PLX_ASSERT(plx_cqueue_fd(cq->queue) >= 0);
+		PLX_ASSERT(plx_engine_cq_fd(cq->queue) >= 0);
 }
 
 void
@@ -32,9 +32,9 @@ cq_destroy(struct cq *cq)
 	struct world *world = &cq->host->fleet->world;
 	struct plx_wc wc;
 
-	sim_must(world, plx_cqueue_poll(cq->queue, &wc, 1) == 0, "I1",
+	sim_must(world, plx_engine_cq_poll(cq->queue, &wc, 1) == 0, "I1",
 		 "a completion comes after everything has completed");
-	sim_must(world, plx_cqueue_destroy(cq->queue) == PLX_OK, "I7",
+	sim_must(world, plx_engine_cq_destroy(cq->queue) == PLX_OK, "I7",
 		 "a completion queue that nobody uses cannot be destroyed");
 }
 
@@ -51,9 +51,9 @@ look_after(struct cq *cq, uint64_t ns)
 
 /* Entries that can be taken now. */
 static uint64_t
-waiting(const struct cq *cq, struct plx_cqueue_view *view)
+waiting(const struct cq *cq, struct plx_engine_cq_view *view)
 {
-	plx_cqueue_query(cq->queue, view);
+	plx_engine_cq_query(cq->queue, view);
 	return view->produced - view->consumed;
 }
 
@@ -61,7 +61,7 @@ waiting(const struct cq *cq, struct plx_cqueue_view *view)
 bool
 cq_empty(const struct cq *cq)
 {
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 
 	return waiting(cq, &view) == 0;
 }
@@ -69,7 +69,7 @@ cq_empty(const struct cq *cq)
 bool
 cq_full(const struct cq *cq)
 {
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 
 	return waiting(cq, &view) >= cq->room;
 }
@@ -77,7 +77,7 @@ cq_full(const struct cq *cq)
 static bool
 readable(struct cq *cq)
 {
-	struct pollfd fd = {.fd = plx_cqueue_fd(cq->queue), .events = POLLIN};
+	struct pollfd fd = {.fd = plx_engine_cq_fd(cq->queue), .events = POLLIN};
 
 	return poll(&fd, 1, 0) > 0;
 }
@@ -87,13 +87,13 @@ static bool
 wakes(struct cq *cq)
 {
 	struct world *world = &cq->host->fleet->world;
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 	uint32_t fired = 0;
 
 	if (!cq->asleep)
 		return false;
 	if (!cq->by_fd || readable(cq))
-		fired = plx_cqueue_fired(cq->queue);
+		fired = plx_engine_cq_get_event(cq->queue);
 	sim_must(world, (fired & ~cq->kinds) == 0, "W1", "CQ %u fires %x, and %x was armed",
 		 cq->index, fired, cq->kinds);
 	if (fired == 0)
@@ -109,7 +109,7 @@ void
 cq_look(struct cq *cq)
 {
 	struct world *world = &cq->host->fleet->world;
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 
 	if (wakes(cq)) {
 		look_after(cq, plx_prng_below(&cq->host->prng, cq->delay_ns));
@@ -183,14 +183,14 @@ static uint32_t
 take(struct cq *cq)
 {
 	uint32_t most = (uint32_t)draw_log(&cq->host->prng, 1, 32), n;
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 	struct plx_wc wc[32];
 
 	host_notices(cq->host);
 	if (wakes(cq))
 		look_after(cq, plx_prng_below(&cq->host->prng, cq->delay_ns));
 	waiting(cq, &view);
-	n = plx_cqueue_poll(cq->queue, wc, most);
+	n = plx_engine_cq_poll(cq->queue, wc, most);
 	for (uint32_t i = 0; i < n; i++) {
 		check_urgent(cq, &wc[i], view.consumed + i);
 		hand_out(cq, &wc[i]);
@@ -202,7 +202,7 @@ static void
 sleep_armed(struct cq *cq)
 {
 	struct world *world = &cq->host->fleet->world;
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 	uint32_t fired = 0;
 
 	/* The engine may be faster than who is about to arm. */
@@ -211,7 +211,7 @@ sleep_armed(struct cq *cq)
 	cq->kinds = (uint32_t)draw_between(&cq->host->prng, 1, PLX_CQ_ARM_ALL);
 	if (draw_percent(&cq->host->prng, 60))
 		cq->kinds |= PLX_CQ_ARM_ANY;
-	sim_must(world, plx_cqueue_arm(cq->queue, cq->kinds, &fired) == PLX_OK, "W1",
+	sim_must(world, plx_engine_cq_arm(cq->queue, cq->kinds, &fired) == PLX_OK, "W1",
 		 "CQ %u cannot be armed", cq->index);
 	sim_must(world, (fired & ~cq->kinds) == 0, "W1", "CQ %u fires %x, and %x was armed",
 		 cq->index, fired, cq->kinds);
@@ -229,7 +229,7 @@ void
 cq_on_event(struct cq *cq)
 {
 	struct host *host = cq->host;
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 	bool empty = false;
 
 	cq->pending = false;

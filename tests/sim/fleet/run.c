@@ -284,7 +284,7 @@ stuck(struct fleet *fleet)
 			 " us; end %u of host %u (%s) has %u of "
 			 "%u and %u drawn; %u receives, %u events; send CQ %u %s, %s",
 			 world->progress_at / 1000, i, end->host->index,
-			 plx_qp_state_name(plx_qpair_state(end->qp)), end->done, end->posted,
+			 plx_qp_state_name(plx_engine_qp_state(end->qp)), end->done, end->posted,
 			 end->drawn, end->fifo_count, end->flushed_events, end->send_cq->index,
 			 end->send_cq->asleep ? "asleep" : "awake",
 			 cq_empty(end->send_cq) ? "empty" : "not empty");
@@ -358,10 +358,10 @@ empty_queues(struct fleet *fleet)
 				cq_drain(&host->cqs[q]);
 		}
 		if (host->srq != NULL)
-			sim_must(&fleet->world, plx_squeue_count(host->srq) == host->srq_posted,
+			sim_must(&fleet->world, plx_engine_srq_count(host->srq) == host->srq_posted,
 				 "I8",
 				 "%u receives are in the SRQ at rest, %u were posted and not used",
-				 plx_squeue_count(host->srq), host->srq_posted);
+				 plx_engine_srq_count(host->srq), host->srq_posted);
 	}
 }
 

@@ -44,7 +44,7 @@ ear_becomes(struct host *host, enum plx_qp_state to)
 
 	host_call(host);
 	sim_must(&host->fleet->world,
-		 plx_qpair_modify(host->ear.qp, to, to == PLX_QP_INIT ? NULL : &attr, NULL) ==
+		 plx_engine_qp_modify(host->ear.qp, to, to == PLX_QP_INIT ? NULL : &attr, NULL) ==
 			 PLX_OK,
 		 "I9", "the ear of host %u cannot become %s", host->index, plx_qp_state_name(to));
 }
@@ -57,22 +57,22 @@ post_ear(struct host *host, uint32_t cell)
 	struct plx_recv_wr wr = {.wr_id = cell, .sge = &sge, .sges = 1};
 
 	arena_expect(&ear->cells, cell, NULL, EAR_BYTES);
-	sim_must(&host->fleet->world, plx_qpair_post_recv(ear->qp, &wr, 1, NULL) == 1, "I14",
+	sim_must(&host->fleet->world, plx_engine_qp_post_recv(ear->qp, &wr, 1, NULL) == 1, "I14",
 		 "the ear of host %u takes fewer than %u receives", host->index, EAR_CELLS);
 }
 
 void
 ear_create(struct host *host)
 {
-	const struct plx_cqueue_config cq = {.depth = EAR_DEPTH};
+	const struct plx_engine_cq_config cq = {.depth = EAR_DEPTH};
 	struct ear *ear = &host->ear;
-	struct plx_qpair_config config = {.type = PLX_QP_UD,
-					  .domain = host->domain,
-					  .caps = {.sq_depth = 1, .sq_sges = 1},
-					  .rq_depth = EAR_DEPTH,
-					  .rq_sges = 1,
-					  .qkey = ear_qkey,
-					  .context = UINT64_MAX};
+	struct plx_engine_qp_config config = {.type = PLX_QP_UD,
+					      .domain = host->domain,
+					      .caps = {.sq_depth = 1, .sq_sges = 1},
+					      .rq_depth = EAR_DEPTH,
+					      .rq_sges = 1,
+					      .qkey = ear_qkey,
+					      .context = UINT64_MAX};
 	uint32_t cell;
 
 	host->stranger_prng = draw_stream(host->fleet->world.seed, 's', 1, host->index);
@@ -81,11 +81,11 @@ ear_create(struct host *host)
 	arena_create(host, &ear->cells, &host->stranger_prng, EAR_CELLS, EAR_BYTES,
 		     PLX_ACCESS_LOCAL_WRITE);
 	host_call(host);
-	PLX_ASSERT(plx_cqueue_create(host->engine, &cq, &ear->queue) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_create(host->engine, &cq, &ear->queue) == PLX_OK);
 	config.send_cq = config.recv_cq = ear->queue;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
-	PLX_ASSERT(plx_qpair_create(host->engine, &config, &ear->qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_create(host->engine, &config, &ear->qp) == PLX_OK);
 	for (enum plx_qp_state to = PLX_QP_INIT; to <= PLX_QP_RTS; to++)
 		ear_becomes(host, to);
 	while (arena_take(&ear->cells, &cell))
@@ -148,7 +148,7 @@ ear_listen(struct host *host)
 	struct ear *ear = &host->ear;
 	struct plx_wc wc;
 
-	while (ear->qp != NULL && plx_cqueue_poll(ear->queue, &wc, 1) == 1) {
+	while (ear->qp != NULL && plx_engine_cq_poll(ear->queue, &wc, 1) == 1) {
 		host->reaped++;
 		sim_must(world, wc.status == PLX_WC_SUCCESS, "S1", "the ear of host %u: %s",
 			 host->index, plx_wc_text((enum plx_wc_status)wc.status));
@@ -173,13 +173,13 @@ ear_destroy(struct host *host)
 	sim_must(world, ear->heard == ear->friends, "S1",
 		 "the ear of host %u has heard %" PRIu64 " datagrams of %" PRIu64, host->index,
 		 ear->heard, ear->friends);
-	c = plx_qpair_counters(ear->qp);
+	c = plx_engine_qp_counters(ear->qp);
 	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
 		host->judged += c->verdict[i];
 	host_call(host);
-	PLX_ASSERT(plx_qpair_destroy(ear->qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(ear->qp) == PLX_OK);
 	plx_domain_unhold(host->mem, host->domain);
-	PLX_ASSERT(plx_cqueue_destroy(ear->queue) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_destroy(ear->queue) == PLX_OK);
 	arena_destroy(host, &ear->cells);
 	ear->qp = NULL;
 }
@@ -327,7 +327,7 @@ befriend(struct host *host, struct frame *frame)
 
 	if (host->ear.friends - host->ear.heard >= EAR_FRIENDS)
 		return NULL;
-	make_datagram(host, plx_qpair_number(host->ear.qp), frame);
+	make_datagram(host, plx_engine_qp_number(host->ear.qp), frame);
 	m = hand(host, frame);
 	host->ear.friends += m != NULL;
 	return m;
@@ -355,7 +355,8 @@ stranger_before(struct host *host, const struct packet *packet)
 		return befriend(host, &frame);
 	} else {
 		make_datagram(host,
-			      draw_percent(prng, 50) ? PLX_GSI_QPN : plx_qpair_number(host->ear.qp),
+			      draw_percent(prng, 50) ? PLX_GSI_QPN
+						     : plx_engine_qp_number(host->ear.qp),
 			      &frame);
 		fault = (enum stranger_fault)plx_prng_below(prng, STRANGER_PATH);
 	}

@@ -114,15 +114,15 @@ resize(struct host *host)
 {
 	struct cq *cq = &host->cqs[plx_prng_below(&host->prng, host->cq_count)];
 	uint32_t depth = (uint32_t)draw_log(&host->prng, 1, 128);
-	struct plx_cqueue_view view;
+	struct plx_engine_cq_view view;
 	enum plx_status status;
 
 	host_call(host);
-	status = plx_cqueue_resize(cq->queue, depth);
+	status = plx_engine_cq_resize(cq->queue, depth);
 	if (status == PLX_BUSY) {
 		bool turned = host_turn(host);
 
-		plx_cqueue_query(cq->queue, &view);
+		plx_engine_cq_query(cq->queue, &view);
 		if (!turned || view.produced - view.consumed > depth || cq_full(cq))
 			return;
 	}

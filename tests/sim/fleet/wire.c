@@ -160,7 +160,7 @@ wire_heard(struct host *host, const struct packet *packet)
 			continue;
 		/* Those before it were refused, or come from before the queue pair could receive.
 		 */
-		if (plx_qpair_counters(end->qp)->ce_marks == 0)
+		if (plx_engine_qp_counters(end->qp)->ce_marks == 0)
 			end->marked_cycle = host->free_cycles;
 		if (now < end->notice_from)
 			continue;

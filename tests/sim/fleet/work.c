@@ -61,10 +61,10 @@ post_receive(struct end *end, uint32_t index)
 
 	wr.sges = split(&end->prng, sge, end->rq_sges, arena_va(arena, index), arena->cell_bytes,
 			arena->key);
-	posted = plx_qpair_post_recv(end->qp, &wr, 1, &why) == 1;
+	posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
 	if (!posted) {
 		turned = host_turn(end->host);
-		posted = plx_qpair_post_recv(end->qp, &wr, 1, &why) == 1;
+		posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
 	}
 	sim_must(world, posted || (why == PLX_FULL && (!turned || !cq_empty(end->recv_cq))), "I14",
 		 "end %u has %u of %u receives posted, and one more is refused: %s", end->id,
@@ -342,7 +342,7 @@ static uint32_t
 post_batch(struct end *end, const struct batch *batch, uint32_t from, uint32_t n,
 	   enum plx_status *why)
 {
-	uint32_t posted = plx_qpair_post_send(end->qp, batch->wr + from, n - from, why);
+	uint32_t posted = plx_engine_qp_post_send(end->qp, batch->wr + from, n - from, why);
 
 	for (uint32_t i = 0; i < posted; i++) {
 		const struct ask *ask = &end->asks[end->posted];
@@ -377,7 +377,7 @@ post(struct end *end)
 	check_refusal(end, posted >= free || !turned, n - posted, why);
 	/* The one that was not to be deferred may not have been taken. */
 	if (later || posted < n)
-		plx_qpair_ring(end->qp);
+		plx_engine_qp_ring_doorbell(end->qp);
 	memset(&batch, 0xdd, sizeof(batch));
 	host_poll_by(end->host, world->now + plx_prng_below(&end->prng, end->host->gap_ns));
 }
@@ -409,8 +409,8 @@ post_bind(struct end *end)
 			    .psn = end->psn_post};
 	PLX_ASSERT(plx_window_create(host->mem, host->domain, &ask->window) == PLX_OK);
 	PLX_ASSERT(plx_window_bind(host->mem, ask->window, &attr, &ask->token) == PLX_OK);
-	why = plx_qpair_post_bind(end->qp, (uint64_t)end->conn->life << 32 | end->drawn, 0,
-				  ask->token);
+	why = plx_engine_qp_post_bind(end->qp, (uint64_t)end->conn->life << 32 | end->drawn, 0,
+				      ask->token);
 	if (why != PLX_OK) {
 		sim_must(world, why == PLX_FULL, "I14", "a bind is refused: %s",
 			 plx_status_text(why));

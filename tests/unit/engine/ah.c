@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Ways of datagrams: neighbours that answer late, never, or have moved; datagrams that wait for
- * them; ways that are destroyed while something still names them. Start with ways_open().
+ * them; handles that are destroyed while something still names them. Start with ah_pair_open().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,18 +51,18 @@ look(struct pair_side *from, const struct rte_mbuf *m, void *user)
 }
 
 static void
-ready(struct plx_qpair *qp)
+ready(struct plx_engine_qp *qp)
 {
 	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
 }
 
 /* Two engines in worker mode, with a datagram queue pair on each; DEPTH receives on side 1. */
 static void
-ways_open(struct pair *pair, struct tap *tap)
+ah_pair_open(struct pair *pair, struct tap *tap)
 {
 	struct pair_options options = pair_defaults(DEPTH);
 
@@ -75,7 +75,7 @@ ways_open(struct pair *pair, struct tap *tap)
 	pair_start(pair);
 	pair_make_queues(pair, &options);
 	for (int i = 0; i < 2; i++) {
-		pair->side[i].qp = pair_qpair(pair, i, &options);
+		pair->side[i].qp = pair_qp(pair, i, &options);
 		ready(pair->side[i].qp);
 	}
 	pair_stop(pair);
@@ -84,51 +84,51 @@ ways_open(struct pair *pair, struct tap *tap)
 }
 
 static enum plx_status
-try_way(struct pair *pair, const struct plx_ip *to, struct plx_way **way)
+try_ah(struct pair *pair, const struct plx_ip *to, struct plx_engine_ah **ah)
 {
-	const struct plx_qpair_path path = {.remote = *to};
+	const struct plx_engine_path path = {.remote = *to};
 	enum plx_status status;
 
 	pair_start(pair);
-	status = plx_way_create(pair->side[0].engine, pair->side[0].domain, &path, way);
+	status = plx_engine_ah_create(pair->side[0].engine, pair->side[0].domain, &path, ah);
 	pair_stop(pair);
 	return status;
 }
 
-static struct plx_way *
-way_to(struct pair *pair, const struct plx_ip *to)
+static struct plx_engine_ah *
+ah_to(struct pair *pair, const struct plx_ip *to)
 {
-	struct plx_way *way = NULL;
+	struct plx_engine_ah *ah = NULL;
 
-	assert_int_equal(try_way(pair, to, &way), PLX_OK);
-	return way;
+	assert_int_equal(try_ah(pair, to, &ah), PLX_OK);
+	return ah;
 }
 
 static void
-destroy(struct pair *pair, struct plx_way *way)
+destroy(struct pair *pair, struct plx_engine_ah *ah)
 {
 	pair_start(pair);
-	assert_int_equal(plx_way_destroy(way), PLX_OK);
+	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
 	pair_stop(pair);
 }
 
 static enum plx_status
-send_one(struct pair *pair, struct plx_way *way, uint64_t wr_id)
+send_one(struct pair *pair, struct plx_engine_ah *ah, uint64_t wr_id)
 {
 	struct pair_side *a = &pair->side[0];
-	const struct plx_ah ah = {way};
+	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge sge = {(uintptr_t)a->memory, BYTES, a->key};
 	const struct plx_send_wr wr = {.wr_id = wr_id,
 				       .op = PLX_WR_SEND_IMM,
 				       .imm = (uint32_t)wr_id,
 				       .sge = &sge,
 				       .sges = 1,
-				       .ah = &ah,
-				       .remote_qpn = plx_qpair_number(pair->side[1].qp),
+				       .ah = &wr_ah,
+				       .remote_qpn = plx_engine_qp_number(pair->side[1].qp),
 				       .remote_qkey = qkey};
 	enum plx_status status;
 
-	plx_qpair_post_send(a->qp, &wr, 1, &status);
+	plx_engine_qp_post_send(a->qp, &wr, 1, &status);
 	return status;
 }
 
@@ -195,16 +195,16 @@ inject_arp(struct pair *pair, uint8_t op, const uint8_t *mac)
 static void
 datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
 {
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
 	assert_true(tap.arps > 0);
 	for (uint32_t i = 0; i < 5; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	expect_sent(&pair, 5);
 	assert_int_equal(tap.packets, 0);
 	tap.deaf = false;
@@ -212,47 +212,47 @@ datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
 	expect_arrived(&pair, 0, 5);
 	/* From now on nothing waits. */
 	tap.arps = 0;
-	assert_int_equal(send_one(&pair, way, 5), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 5), PLX_OK);
 	expect_arrived(&pair, 5, 6);
 	assert_int_equal(tap.arps, 0);
 	assert_int_equal(counters(&pair)->tx_unresolved + counters(&pair)->tx_waits_full, 0);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
 static void
 of_one_neighbour_sixteen_datagrams_may_wait(void **state)
 {
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
-	for (uint32_t i = 0; i < PLX_WAY_WAITS_MAX + 4; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
-	expect_sent(&pair, PLX_WAY_WAITS_MAX + 4);
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
+	for (uint32_t i = 0; i < PLX_ENGINE_AH_WAITS_MAX + 4; i++)
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
+	expect_sent(&pair, PLX_ENGINE_AH_WAITS_MAX + 4);
 	assert_int_equal(counters(&pair)->tx_waits_full, 4);
 	tap.deaf = false;
 	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC);
-	expect_arrived(&pair, 0, PLX_WAY_WAITS_MAX);
-	destroy(&pair, way);
+	expect_arrived(&pair, 0, PLX_ENGINE_AH_WAITS_MAX);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
 static void
 released_datagrams_and_answers_leave_as_they_were_written(void **state)
 {
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	expect_sent(&pair, 4);
 	pair.side[0].port.refuse = UINT32_MAX;
 	inject_arp(&pair, 2, pair.side[1].port.port.caps.mac);
@@ -260,12 +260,12 @@ released_datagrams_and_answers_leave_as_they_were_written(void **state)
 	inject_arp(&pair, 1, pair.side[1].port.port.caps.mac);
 	pair_run(&pair, 2);
 	assert_int_equal(pair.side[0].engine->tx_count, 5);
-	assert_int_equal(send_one(&pair, way, 4), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 4), PLX_OK);
 	pair_run(&pair, 2);
 	pair.side[0].port.refuse = 0;
 	expect_arrived(&pair, 0, 5);
 	assert_false(tap.spoilt);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -273,21 +273,21 @@ static void
 of_one_engine_so_many_datagrams_may_wait(void **state)
 {
 	enum {
-		WAYS = PLX_ENGINE_WAITS_MAX / PLX_WAY_WAITS_MAX + 1,
-		LAST = PLX_ENGINE_WAITS_MAX - 1, /* alone on the last way */
+		AHS = PLX_ENGINE_WAITS_MAX / PLX_ENGINE_AH_WAITS_MAX + 1,
+		LAST = PLX_ENGINE_WAITS_MAX - 1, /* alone on the last handle */
 	};
-	struct plx_way *way[WAYS];
+	struct plx_engine_ah *ah[AHS];
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	for (uint32_t i = 0; i < WAYS; i++)
-		way[i] = way_to(&pair, &pair.side[1].ip);
+	ah_pair_open(&pair, &tap);
+	for (uint32_t i = 0; i < AHS; i++)
+		ah[i] = ah_to(&pair, &pair.side[1].ip);
 	for (uint32_t i = 0; i < LAST; i++)
-		assert_int_equal(send_one(&pair, way[i / PLX_WAY_WAITS_MAX], i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah[i / PLX_ENGINE_AH_WAITS_MAX], i), PLX_OK);
 	for (uint32_t i = LAST; i < LAST + 9; i++)
-		assert_int_equal(send_one(&pair, way[WAYS - 1], i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah[AHS - 1], i), PLX_OK);
 	expect_sent(&pair, LAST + 9);
 	assert_int_equal(counters(&pair)->tx_waits_full, 8);
 	/* The port takes nothing, not even the next question; with that in front there is no room
@@ -298,39 +298,39 @@ of_one_engine_so_many_datagrams_may_wait(void **state)
 		wait_for(&pair, PLX_MSEC);
 	inject_arp(&pair, 2, pair.side[1].port.port.caps.mac);
 	pair_run(&pair, 2);
-	assert_int_equal(pair.side[0].engine->ways->waits, 1);
-	assert_int_equal(send_one(&pair, way[WAYS - 1], LAST + 1), PLX_OK);
+	assert_int_equal(pair.side[0].engine->ah_table->waits, 1);
+	assert_int_equal(send_one(&pair, ah[AHS - 1], LAST + 1), PLX_OK);
 	pair.side[0].port.refuse = 0;
 	expect_arrived(&pair, 0, LAST + 2);
-	for (uint32_t i = 0; i < WAYS; i++)
-		destroy(&pair, way[i]);
+	for (uint32_t i = 0; i < AHS; i++)
+		destroy(&pair, ah[i]);
 	pair_close(&pair);
 }
 
 static void
 datagrams_to_who_does_not_answer_are_dropped_and_counted(void **state)
 {
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	expect_sent(&pair, 3);
 	wait_for(&pair, PLX_NET_TRIES * PLX_NET_RETRY_NS + 100 * PLX_MSEC);
 	assert_int_equal(counters(&pair)->tx_unresolved, 3);
 	/* One that is known not to answer is not asked again soon, and nothing waits for it. */
-	assert_int_equal(send_one(&pair, way, 3), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 3), PLX_OK);
 	pair_run(&pair, 10);
 	assert_int_equal(counters(&pair)->tx_unresolved, 4);
 	tap.deaf = false;
 	wait_for(&pair, PLX_NET_NEGATIVE_NS);
-	assert_int_equal(send_one(&pair, way, 4), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 4), PLX_OK);
 	expect_arrived(&pair, 4, 5);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -338,29 +338,30 @@ static void
 datagrams_follow_a_neighbour_that_has_moved(void **state)
 {
 	static const uint8_t new[6] = {2, 0, 0, 0, 9, 9};
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
+	ah_pair_open(&pair, &tap);
 	tap.deaf = false;
-	way = way_to(&pair, &pair.side[1].ip);
+	ah = ah_to(&pair, &pair.side[1].ip);
 	wait_for(&pair, 2 * PLX_NET_MOVE_NS);
-	assert_int_equal(send_one(&pair, way, 0), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
 	expect_arrived(&pair, 0, 1);
 	assert_memory_equal(tap.mac, pair.side[1].port.port.caps.mac, 6);
 	memcpy(pair.side[1].port.port.caps.mac, new, 6);
 	inject_arp(&pair, 2, new);
 	pair_run(&pair, 10);
-	assert_int_equal(send_one(&pair, way, 1), PLX_OK);
+	assert_int_equal(send_one(&pair, ah, 1), PLX_OK);
 	expect_arrived(&pair, 1, 2);
 	assert_memory_equal(tap.mac, new, 6);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
-/* ---- the life of a way ------------------------------------------------------------------------
+/* ---- the life of a handle
+ * ------------------------------------------------------------------------
  */
 
 static uint32_t
@@ -376,63 +377,65 @@ length(const struct plx_list *list)
 static void
 a_way_lives_until_nothing_names_it(void **state)
 {
-	struct way_table *ways;
-	struct plx_way *way;
+	struct engine_ah_table *ah_table;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
-	ways = pair.side[0].engine->ways;
-	/* Posted while the engine stood still: not even in the transport when the way goes. */
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
+	ah_table = pair.side[0].engine->ah_table;
+	/* Posted while the engine stood still: not even in the transport when the handle goes. */
 	for (uint32_t i = 0; i < 8; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
-	destroy(&pair, way);
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
+	destroy(&pair, ah);
 	expect_sent(&pair, 8);
-	assert_int_equal(length(&ways->ending), 1);
-	assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX - 1);
+	assert_int_equal(length(&ah_table->ending), 1);
+	assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX - 1);
 	tap.deaf = false;
 	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC);
 	expect_arrived(&pair, 0, 8);
-	assert_int_equal(length(&ways->ending), 0);
-	assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX);
+	assert_int_equal(length(&ah_table->ending), 0);
+	assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX);
 	pair_close(&pair);
 }
 
 static void
 a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 {
-	struct way_table *ways;
-	struct plx_way *way;
+	struct engine_ah_table *ah_table;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
+	ah_pair_open(&pair, &tap);
 	for (int how = 0; how < 3; how++) {
-		struct plx_qpair *qp = pair.side[0].qp;
+		struct plx_engine_qp *qp = pair.side[0].qp;
 
-		way = way_to(&pair, &pair.side[1].ip);
-		ways = pair.side[0].engine->ways;
+		ah = ah_to(&pair, &pair.side[1].ip);
+		ah_table = pair.side[0].engine->ah_table;
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
-		assert_int_equal(send_one(&pair, way, 0), PLX_OK);
-		assert_int_equal(plx_way_destroy(way), PLX_OK);
-		assert_int_equal(ways->uses[way->number], 1);
+		assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
+		assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
+		assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
+		assert_int_equal(ah_table->uses[ah->number], 1);
 		if (how == 0)
-			assert_int_equal(plx_qpair_modify(qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL),
+					 PLX_OK);
 		if (how < 2) {
-			assert_int_equal(plx_qpair_modify(qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RESET, NULL, NULL),
+					 PLX_OK);
 			ready(qp);
 		} else {
-			assert_int_equal(plx_qpair_destroy(qp), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qp), PLX_OK);
 			pair.side[0].qp = NULL;
 		}
 		pair_stop(&pair);
 		pair_run(&pair, 10);
-		assert_int_equal(ways->uses[way->number], 0);
-		assert_int_equal(length(&ways->free), PLX_ENGINE_WAYS_MAX);
+		assert_int_equal(ah_table->uses[ah->number], 0);
+		assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX);
 	}
 	pair_close(&pair);
 }
@@ -441,18 +444,18 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 static void
 an_engine_can_end_while_datagrams_wait(void **state)
 {
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	way = way_to(&pair, &pair.side[1].ip);
+	ah_pair_open(&pair, &tap);
+	ah = ah_to(&pair, &pair.side[1].ip);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(send_one(&pair, way, i), PLX_OK);
+		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	expect_sent(&pair, 4);
-	destroy(&pair, way);
-	assert_int_equal(pair.side[0].engine->ways->waits, 4);
+	destroy(&pair, ah);
+	assert_int_equal(pair.side[0].engine->ah_table->waits, 4);
 	pair_close(&pair);
 }
 
@@ -462,18 +465,18 @@ a_way_to_nobody_is_refused(void **state)
 	const struct plx_ip none = {.version = 0}, odd = {.version = 5};
 	const struct plx_ip far = {.version = 4, .v = {11, 0, 0, 1}};
 	const struct plx_ip all = {.version = 4, .v = {10, 0, 0, 255}};
-	struct plx_way *way = NULL;
+	struct plx_engine_ah *ah = NULL;
 	struct pair pair;
 	struct tap tap;
 
 	(void)state;
-	ways_open(&pair, &tap);
-	assert_int_equal(try_way(&pair, &none, &way), PLX_INVALID);
-	assert_int_equal(try_way(&pair, &odd, &way), PLX_INVALID);
-	assert_int_equal(try_way(&pair, &far, &way), PLX_UNREACHABLE);
-	assert_int_equal(try_way(&pair, &all, &way), PLX_UNREACHABLE);
-	assert_null(way);
-	assert_int_equal(length(&pair.side[0].engine->ways->free), PLX_ENGINE_WAYS_MAX);
+	ah_pair_open(&pair, &tap);
+	assert_int_equal(try_ah(&pair, &none, &ah), PLX_INVALID);
+	assert_int_equal(try_ah(&pair, &odd, &ah), PLX_INVALID);
+	assert_int_equal(try_ah(&pair, &far, &ah), PLX_UNREACHABLE);
+	assert_int_equal(try_ah(&pair, &all, &ah), PLX_UNREACHABLE);
+	assert_null(ah);
+	assert_int_equal(length(&pair.side[0].engine->ah_table->free), PLX_ENGINE_AHS_MAX);
 	pair_close(&pair);
 }
 

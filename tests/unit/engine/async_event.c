@@ -31,10 +31,10 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 {
 	struct pair_options options = pair_defaults(16), roomy = pair_defaults(16);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_qpair *bad, *bad_peer;
-	struct plx_cqueue *small;
+	struct plx_engine_qp *bad, *bad_peer;
+	struct plx_engine_cq *small;
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fired;
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	struct plx_wc wc[32];
 	(void)state;
 	options.cq_depth = 4;
@@ -42,60 +42,61 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_open(&pair, false);
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
-	bad = pair_qpair(&pair, 0, &options);
-	bad_peer = pair_qpair(&pair, 1, &roomy);
+	bad = pair_qp(&pair, 0, &options);
+	bad_peer = pair_qp(&pair, 1, &roomy);
 	small = a->send_cq;
-	assert_int_equal(
-		plx_cqueue_create(a->engine, &(struct plx_cqueue_config){.depth = 64}, &a->send_cq),
-		PLX_OK);
-	a->qp = pair_qpair(&pair, 0, &roomy);
-	b->qp = pair_qpair(&pair, 1, &roomy);
+	assert_int_equal(plx_engine_cq_create(a->engine,
+					      &(struct plx_engine_cq_config){.depth = 64},
+					      &a->send_cq),
+			 PLX_OK);
+	a->qp = pair_qp(&pair, 0, &roomy);
+	b->qp = pair_qp(&pair, 1, &roomy);
 	pair_join(&pair, 0, bad, 1, bad_peer, &options);
 	pair_join(&pair, 0, a->qp, 1, b->qp, &options);
 	pair_stop(&pair);
-	while (plx_engine_next_notice(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &notice))
 		;
-	assert_int_equal(plx_cqueue_arm(small, PLX_CQ_ARM_ERRORS, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_ARM_ERRORS, NULL), PLX_OK);
 	for (uint32_t i = 0; i < 6; i++) {
 		struct plx_send_wr wr = {.wr_id = i, .op = PLX_WR_WRITE};
 		struct plx_recv_wr recv = {.wr_id = 100 + i};
 
-		assert_int_equal(plx_qpair_post_send(bad, &wr, 1, NULL), 1);
+		assert_int_equal(plx_engine_qp_post_send(bad, &wr, 1, NULL), 1);
 		if (i < 3)
-			assert_int_equal(plx_qpair_post_recv(bad, &recv, 1, NULL), 1);
+			assert_int_equal(plx_engine_qp_post_recv(bad, &recv, 1, NULL), 1);
 		assert_int_equal(pair_write(a, b, i, 0, 8, 0), PLX_OK);
 	}
 	pair_run(&pair, 5000);
-	assert_int_equal(plx_qpair_state(bad), PLX_QP_ERROR);
-	assert_int_equal(plx_qpair_state(a->qp), PLX_QP_RTS);
-	assert_int_equal(plx_cqueue_fired(small), PLX_CQ_ARM_ERRORS);
-	assert_int_equal(plx_cqueue_arm(small, PLX_CQ_ARM_ANY, &fired), PLX_FULL);
+	assert_int_equal(plx_engine_qp_state(bad), PLX_QP_ERROR);
+	assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_RTS);
+	assert_int_equal(plx_engine_cq_get_event(small), PLX_CQ_ARM_ERRORS);
+	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_ARM_ANY, &fired), PLX_FULL);
 	/* The four that had a place are there, and nothing was written over. */
-	assert_int_equal(plx_cqueue_poll(small, wc, 32), 4);
+	assert_int_equal(plx_engine_cq_poll(small, wc, 32), 4);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(wc[i].wr_id, i);
 	/* The receives went to a queue that is well. */
-	assert_int_equal(plx_cqueue_poll(a->recv_cq, wc, 32), 3);
+	assert_int_equal(plx_engine_cq_poll(a->recv_cq, wc, 32), 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(wc[i].status, PLX_WC_FLUSHED);
-	assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 32), 6);
+	assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 32), 6);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
-	while (plx_engine_next_notice(a->engine, &notice)) {
+	while (plx_engine_next_async_event(a->engine, &notice)) {
 		told[notice.kind]++;
 		if (notice.kind == PLX_EVENT_CQ_OVERRUN)
 			assert_int_equal(notice.context, 0xc0);
 		else
-			assert_int_equal(notice.qpn, plx_qpair_number(bad));
+			assert_int_equal(notice.qpn, plx_engine_qp_number(bad));
 	}
 	assert_int_equal(told[PLX_EVENT_CQ_OVERRUN], 1);
 	assert_int_equal(told[PLX_EVENT_FAILED], 1);
 	assert_int_equal(told[PLX_EVENT_FLUSHED], 1);
 	assert_int_equal(plx_engine_counters(a->engine)->cq_overruns, 1);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_destroy(bad), PLX_OK);
-	assert_int_equal(plx_qpair_destroy(bad_peer), PLX_OK);
-	assert_int_equal(plx_cqueue_destroy(small), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(bad), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(bad_peer), PLX_OK);
+	assert_int_equal(plx_engine_cq_destroy(small), PLX_OK);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -104,7 +105,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 static uint32_t
 fill(struct plx_engine *engine)
 {
-	const struct plx_notice filler = {.kind = PLX_EVENT_NONE};
+	const struct plx_engine_async_event filler = {.kind = PLX_EVENT_NONE};
 	uint32_t n = 0;
 
 	while (plx_ring_put(engine->notice_ring, sizeof(filler), &filler, 1) == 1)
@@ -118,7 +119,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fillers;
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	uint64_t events;
 	(void)state;
 	options.shared = true;
@@ -126,30 +127,30 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	options.cq_depth = 4;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
-	while (plx_engine_next_notice(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &notice))
 		;
 	fillers = fill(a->engine);
 	assert_true(fillers >= NOTICES_MAX);
 	events = plx_engine_counters(a->engine)->events;
 	pair_start(&pair);
-	assert_int_equal(plx_squeue_arm(a->srq, 5), PLX_OK);
+	assert_int_equal(plx_engine_srq_arm(a->srq, 5), PLX_OK);
 	pair_stop(&pair);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 5000);
-	assert_int_equal(plx_qpair_state(a->qp), PLX_QP_ERROR);
+	assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_ERROR);
 	assert_int_equal(plx_engine_counters(a->engine)->events, events);
 	for (uint32_t i = 0; i < fillers; i++) {
-		assert_true(plx_engine_next_notice(a->engine, &notice));
+		assert_true(plx_engine_next_async_event(a->engine, &notice));
 		assert_int_equal(notice.kind, PLX_EVENT_NONE);
 	}
-	assert_false(plx_engine_next_notice(a->engine, &notice));
+	assert_false(plx_engine_next_async_event(a->engine, &notice));
 	/* One place at a time, so that each kind stops in the middle once. */
 	for (uint32_t round = 0; round < 10; round++) {
 		fill(a->engine);
-		assert_true(plx_engine_next_notice(a->engine, &notice));
+		assert_true(plx_engine_next_async_event(a->engine, &notice));
 		pair_run(&pair, 2);
-		while (plx_engine_next_notice(a->engine, &notice))
+		while (plx_engine_next_async_event(a->engine, &notice))
 			told[notice.kind]++;
 	}
 	assert_int_equal(told[PLX_EVENT_FAILED], 1);
@@ -167,23 +168,23 @@ with_a_full_ring_no_kind_of_notice_waits_for_ever_behind_another(void **state)
 	const struct plx_event event = {.kind = PLX_EVENT_COMM_ESTABLISHED};
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	bool told = false;
 	(void)state;
 	options.shared = true;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
-	while (plx_engine_next_notice(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &notice))
 		;
 	for (uint32_t cycle = 0; cycle < 10; cycle++) {
 		(void)fill(a->engine);
-		engine_note(a->engine, a->qp, &event);
+		engine_raise_event(a->engine, a->qp, &event);
 		if (cycle == 0)
-			engine_note_srq(a->engine, a->srq);
-		assert_true(plx_engine_next_notice(a->engine, &notice));
+			engine_raise_srq_event(a->engine, a->srq);
+		assert_true(plx_engine_next_async_event(a->engine, &notice));
 		pair_run(&pair, 1);
 	}
-	while (plx_engine_next_notice(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &notice))
 		told |= notice.kind == PLX_EVENT_SRQ_THRESHOLD;
 	assert_true(told);
 	pair_close(&pair);
@@ -194,22 +195,22 @@ events_of_the_second_life_are_told_too(void **state)
 {
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *b = &pair.side[1];
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	(void)state;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
 	for (uint32_t life = 0; life < 3; life++) {
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 3000);
-		assert_true(plx_engine_next_notice(b->engine, &notice));
+		assert_true(plx_engine_next_async_event(b->engine, &notice));
 		assert_int_equal(notice.kind, PLX_EVENT_FLUSHED);
 		assert_int_equal(notice.context, 0x1001);
-		assert_false(plx_engine_next_notice(b->engine, &notice));
+		assert_false(plx_engine_next_async_event(b->engine, &notice));
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
-		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 		pair_stop(&pair);
 	}
 	pair_close(&pair);
@@ -219,25 +220,25 @@ static void
 the_descriptor_is_readable_while_there_is_a_notice(void **state)
 {
 	struct pair_side *a = &pair.side[0];
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	int fd;
 	(void)state;
 	for (int early = 0; early < 2; early++) {
 		pair_open(&pair, false);
 		pair_connect(&pair, 16);
-		while (plx_engine_next_notice(a->engine, &notice))
+		while (plx_engine_next_async_event(a->engine, &notice))
 			;
 		if (early)
-			assert_false(readable(plx_engine_notice_fd(a->engine)));
+			assert_false(readable(plx_engine_async_event_fd(a->engine)));
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 3000);
-		fd = plx_engine_notice_fd(a->engine);
-		assert_int_equal(plx_engine_notice_fd(a->engine), fd);
+		fd = plx_engine_async_event_fd(a->engine);
+		assert_int_equal(plx_engine_async_event_fd(a->engine), fd);
 		assert_true(readable(fd));
-		assert_true(plx_engine_next_notice(a->engine, &notice));
-		while (plx_engine_next_notice(a->engine, &notice))
+		assert_true(plx_engine_next_async_event(a->engine, &notice));
+		while (plx_engine_next_async_event(a->engine, &notice))
 			;
 		assert_false(readable(fd));
 		pair_close(&pair);

@@ -34,15 +34,15 @@ static void *
 query_often(void *arg)
 {
 	struct caller *caller = arg;
-	struct plx_qpair *qp = pair.side[0].qp;
+	struct plx_engine_qp *qp = pair.side[0].qp;
 
 	for (uint32_t i = 0; i < caller->calls; i++) {
 		struct plx_rc_view view = {0};
 		uint64_t start = plx_clock_ns();
 
-		caller->status = plx_qpair_query(qp, &view);
+		caller->status = plx_engine_qp_query(qp, &view);
 		caller->took_ns = plx_clock_ns() - start;
-		if (caller->status == PLX_OK && (view.qpn != plx_qpair_number(qp) ||
+		if (caller->status == PLX_OK && (view.qpn != plx_engine_qp_number(qp) ||
 						 view.state != PLX_QP_RTS || view.sq_depth != 16))
 			caller->wrong++;
 	}
@@ -152,7 +152,7 @@ a_cycle_executes_a_few_and_the_rest_later(void **state)
 	for (uint32_t i = 0; i <= COMMANDS_BURST; i++) {
 		assert_int_equal(engine->slots[i].command.status, PLX_OK);
 		assert_int_equal(engine->slots[i].command.view.qpn,
-				 plx_qpair_number(pair.side[0].qp));
+				 plx_engine_qp_number(pair.side[0].qp));
 		atomic_store(&engine->slots[i].state, SLOT_FREE);
 	}
 	pair_close(&pair);
@@ -162,7 +162,7 @@ static void *
 make_a_queue_pair(void *arg)
 {
 	struct pair_side *side = &pair.side[0];
-	const struct plx_qpair_config config = {
+	const struct plx_engine_qp_config config = {
 		.type = PLX_QP_RC,
 		.domain = side->domain,
 		.send_cq = side->send_cq,
@@ -172,11 +172,11 @@ make_a_queue_pair(void *arg)
 		.rq_sges = 1,
 	};
 	struct caller *caller = arg;
-	struct plx_qpair *qp = NULL;
+	struct plx_engine_qp *qp = NULL;
 
-	caller->status = plx_qpair_create(side->engine, &config, &qp);
+	caller->status = plx_engine_qp_create(side->engine, &config, &qp);
 	if (caller->status == PLX_OK)
-		caller->status = plx_qpair_destroy(qp);
+		caller->status = plx_engine_qp_destroy(qp);
 	return NULL;
 }
 

@@ -30,9 +30,9 @@ enum {
 };
 
 static struct pair pair;
-static struct plx_equeue *queues[2];
-static struct plx_acceptor *acceptor;
-static struct plx_conn *conns[2];
+static struct plx_engine_eq *queues[2];
+static struct plx_engine_listener *listener;
+static struct plx_engine_connector *conns[2];
 static uint16_t unwanted; /* a kind of message that side 0 loses */
 static uint8_t caught[512];
 static uint32_t caught_len;
@@ -63,13 +63,13 @@ lose_unwanted(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return false;
 }
 
-static struct plx_acceptor *
-listen_on(uint16_t port, struct plx_equeue *queue)
+static struct plx_engine_listener *
+listen_on(uint16_t port, struct plx_engine_eq *queue)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = port};
-	struct plx_acceptor *made;
+	struct plx_engine_listener *made;
 
-	assert_int_equal(plx_acceptor_create(queue, &listen, 1000u + port, &made), PLX_OK);
+	assert_int_equal(plx_engine_listener_create(queue, &listen, 1000u + port, &made), PLX_OK);
 	return made;
 }
 
@@ -84,11 +84,11 @@ scene_open(bool no_cm)
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
 	for (int i = 0; i < 2; i++) {
-		pair.side[i].qp = pair_qpair(&pair, i, &options);
-		assert_int_equal(plx_equeue_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
+		pair.side[i].qp = pair_qp(&pair, i, &options);
+		assert_int_equal(plx_engine_eq_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
 	}
 	conns[0] = conns[1] = NULL;
-	acceptor = no_cm ? NULL : listen_on(PORT, queues[1]);
+	listener = no_cm ? NULL : listen_on(PORT, queues[1]);
 	pair_stop(&pair);
 }
 
@@ -98,47 +98,47 @@ scene_close(void)
 	pair_start(&pair);
 	for (int i = 0; i < 2; i++)
 		if (conns[i] != NULL)
-			assert_int_equal(plx_conn_destroy(conns[i]), PLX_OK);
-	if (acceptor != NULL)
-		assert_int_equal(plx_acceptor_destroy(acceptor), PLX_OK);
+			assert_int_equal(plx_engine_connector_destroy(conns[i]), PLX_OK);
+	if (listener != NULL)
+		assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(plx_equeue_destroy(queues[i]), PLX_OK);
+		assert_int_equal(plx_engine_eq_destroy(queues[i]), PLX_OK);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
 
-static struct plx_conn_attr
+static struct plx_engine_connector_attr
 attr_to(uint16_t port)
 {
-	struct plx_conn_attr attr = {.rc = pair_defaults(16).attr,
-				     .path = {.remote = pair.side[1].ip},
-				     .own = {.path_mtu = 1024,
-					     .responder_resources = 4,
-					     .initiator_depth = 4,
-					     .rnr_retry = 6,
-					     .retry = 7,
-					     .ack_timeout = 14},
-				     .local_port = 50000,
-				     .remote_port = port};
+	struct plx_engine_connector_attr attr = {.rc = pair_defaults(16).attr,
+						 .path = {.remote = pair.side[1].ip},
+						 .own = {.path_mtu = 1024,
+							 .responder_resources = 4,
+							 .initiator_depth = 4,
+							 .rnr_retry = 6,
+							 .retry = 7,
+							 .ack_timeout = 14},
+						 .local_port = 50000,
+						 .remote_port = port};
 
 	return attr;
 }
 
 static void
-ask(struct plx_conn *conn, struct plx_qpair *qp, uint16_t port)
+ask(struct plx_engine_connector *connector, struct plx_engine_qp *qp, uint16_t port)
 {
-	struct plx_conn_attr attr = attr_to(port);
+	struct plx_engine_connector_attr attr = attr_to(port);
 
-	assert_int_equal(plx_conn_connect(conn, qp, &attr), PLX_OK);
+	assert_int_equal(plx_engine_connector_connect(connector, qp, &attr), PLX_OK);
 }
 
-static struct plx_conn_event
+static struct plx_engine_connector_event
 next(int side, enum plx_cm_event_kind kind)
 {
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		if (plx_equeue_next(queues[side], &event)) {
+		if (plx_engine_eq_next(queues[side], &event)) {
 			assert_int_equal(event.cm.kind, kind);
 			return event;
 		}
@@ -151,28 +151,28 @@ next(int side, enum plx_cm_event_kind kind)
 static void
 nothing_at(int side)
 {
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 
 	pair_run(&pair, ROUNDS);
-	assert_false(plx_equeue_next(queues[side], &event));
+	assert_false(plx_engine_eq_next(queues[side], &event));
 }
 
 /* As far as the reply. */
 static void
 reply(void)
 {
-	struct plx_conn_event event;
-	struct plx_conn_attr attr = attr_to(0);
+	struct plx_engine_connector_event event;
+	struct plx_engine_connector_attr attr = attr_to(0);
 
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	event = next(1, PLX_CM_EVENT_REQUESTED);
 	assert_int_equal(event.cookie, 1000 + PORT);
 	pair_start(&pair);
-	assert_int_equal(plx_conn_adopt(queues[1], &event.cm, 20, &conns[1]), PLX_OK);
-	while (plx_conn_accept(conns[1], pair.side[1].qp, &attr) == PLX_AGAIN)
+	assert_int_equal(plx_engine_connector_adopt(queues[1], &event.cm, 20, &conns[1]), PLX_OK);
+	while (plx_engine_connector_accept(conns[1], pair.side[1].qp, &attr) == PLX_AGAIN)
 		;
 	pair_stop(&pair);
 	event = next(0, PLX_CM_EVENT_REPLIED);
@@ -183,7 +183,7 @@ static void
 complete(void)
 {
 	pair_start(&pair);
-	assert_int_equal(plx_conn_complete(conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_establish(conns[0]), PLX_OK);
 	pair_stop(&pair);
 }
 
@@ -198,15 +198,15 @@ the_first_packet_stands_for_a_lost_rtu(void **state)
 	(void)state;
 	scene_open(false);
 	reply();
-	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTR);
+	assert_int_equal(plx_engine_qp_state(pair.side[1].qp), PLX_QP_RTR);
 	unwanted = PLX_CM_RTU;
 	complete();
 	nothing_at(1);
-	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTR);
+	assert_int_equal(plx_engine_qp_state(pair.side[1].qp), PLX_QP_RTR);
 	assert_int_equal(pair_recv(&pair.side[1], 5, 0, 64), PLX_OK);
 	assert_int_equal(pair_send(&pair.side[0], 6, 0, 64, 0), PLX_OK);
 	assert_int_equal(next(1, PLX_CM_EVENT_ESTABLISHED).cookie, 20);
-	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_RTS);
+	assert_int_equal(plx_engine_qp_state(pair.side[1].qp), PLX_QP_RTS);
 	assert_int_equal(pair_reap(&pair, pair.side[1].recv_cq, &wc, 1, ROUNDS), 1);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
 	assert_int_equal(pair_reap(&pair, pair.side[0].send_cq, &wc, 1, ROUNDS), 1);
@@ -221,7 +221,7 @@ a_lost_request_is_sent_again(void **state)
 	scene_open(false);
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	nothing_at(1);
@@ -236,8 +236,8 @@ a_lost_request_is_sent_again(void **state)
 static void
 nobody_at_the_address_is_unreachable(void **state)
 {
-	struct plx_conn_attr attr;
-	struct plx_conn_event event;
+	struct plx_engine_connector_attr attr;
+	struct plx_engine_connector_event event;
 	bool told = false;
 
 	(void)state;
@@ -245,17 +245,17 @@ nobody_at_the_address_is_unreachable(void **state)
 	attr = attr_to(PORT);
 	attr.path.remote.v[3] = 99;
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
-	assert_int_equal(plx_conn_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
 	pair_stop(&pair);
 	for (int i = 0; i < 10 && !told; i++) {
 		pair_pass(&pair, PLX_SEC);
 		pair_run(&pair, ROUNDS);
-		told = plx_equeue_next(queues[0], &event);
+		told = plx_engine_eq_next(queues[0], &event);
 	}
 	assert_true(told);
 	assert_int_equal(event.cm.kind, PLX_CM_EVENT_UNREACHABLE);
-	assert_int_equal(plx_qpair_state(pair.side[0].qp), PLX_QP_INIT);
+	assert_int_equal(plx_engine_qp_state(pair.side[0].qp), PLX_QP_INIT);
 	assert_int_equal(plx_engine_counters(pair.side[0].engine)->tx_gsi, 0);
 	assert_true(plx_engine_counters(pair.side[0].engine)->tx_gsi_dropped > 0);
 	scene_close();
@@ -266,44 +266,45 @@ static void
 a_full_event_queue_holds_up_nobody_else(void **state)
 {
 	struct pair_options options = pair_defaults(16);
-	struct plx_acceptor *first, *second;
-	struct plx_equeue *small, *other;
-	struct plx_conn *asking[4];
-	struct plx_qpair *qps[4];
-	struct plx_conn_event event;
+	struct plx_engine_listener *first, *second;
+	struct plx_engine_eq *small, *other;
+	struct plx_engine_connector *asking[4];
+	struct plx_engine_qp *qps[4];
+	struct plx_engine_connector_event event;
 	uint32_t taken = 0;
 
 	(void)state;
 	scene_open(false);
 	pair_start(&pair);
-	assert_int_equal(plx_equeue_create(pair.side[1].engine, 1, &small), PLX_OK);
-	assert_int_equal(plx_equeue_create(pair.side[1].engine, 1, &other), PLX_OK);
+	assert_int_equal(plx_engine_eq_create(pair.side[1].engine, 1, &small), PLX_OK);
+	assert_int_equal(plx_engine_eq_create(pair.side[1].engine, 1, &other), PLX_OK);
 	first = listen_on(PORT + 1, small);
 	second = listen_on(PORT + 2, other);
 	for (int i = 0; i < 4; i++) {
-		qps[i] = pair_qpair(&pair, 0, &options);
-		assert_int_equal(plx_conn_create(queues[0], (uint64_t)i, &asking[i]), PLX_OK);
+		qps[i] = pair_qp(&pair, 0, &options);
+		assert_int_equal(plx_engine_connector_create(queues[0], (uint64_t)i, &asking[i]),
+				 PLX_OK);
 		ask(asking[i], qps[i], i < 3 ? PORT + 1 : PORT + 2);
 	}
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
-	assert_true(plx_equeue_next(other, &event));
+	assert_true(plx_engine_eq_next(other, &event));
 	assert_int_equal(event.cookie, 1000 + PORT + 2);
 	/* Nothing was lost: each finds its place when there is one. */
 	for (int i = 0; i < 3; i++) {
-		taken += plx_equeue_next(small, &event);
+		taken += plx_engine_eq_next(small, &event);
 		pair_run(&pair, ROUNDS);
 	}
 	assert_int_equal(taken, 3);
 	pair_start(&pair);
 	for (int i = 0; i < 4; i++) {
-		assert_int_equal(plx_conn_destroy(asking[i]), PLX_OK);
-		assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);
+		assert_int_equal(plx_engine_connector_destroy(asking[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qps[i]), PLX_OK);
 	}
-	assert_int_equal(plx_acceptor_destroy(first), PLX_OK);
-	assert_int_equal(plx_acceptor_destroy(second), PLX_OK);
-	assert_int_equal(plx_equeue_destroy(small), PLX_OK);
-	assert_int_equal(plx_equeue_destroy(other), PLX_OK);
+	assert_int_equal(plx_engine_listener_destroy(first), PLX_OK);
+	assert_int_equal(plx_engine_listener_destroy(second), PLX_OK);
+	assert_int_equal(plx_engine_eq_destroy(small), PLX_OK);
+	assert_int_equal(plx_engine_eq_destroy(other), PLX_OK);
 	pair_stop(&pair);
 	scene_close();
 }
@@ -330,7 +331,7 @@ what_is_not_for_the_manager_does_not_reach_it(void **state)
 	counters = plx_engine_counters(pair.side[1].engine);
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
@@ -402,7 +403,7 @@ strangers_make_us_ask_for_nobody(void **state)
 	net = plx_net_counters(b->net);
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
@@ -430,8 +431,8 @@ strangers_make_us_ask_for_nobody(void **state)
 	/* Most of those that wait are no guests any more when they are refused. */
 	refused = plx_engine_counters(b->engine)->tx_gsi;
 	pair_start(&pair);
-	assert_int_equal(plx_acceptor_destroy(acceptor), PLX_OK);
-	acceptor = NULL;
+	assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
+	listener = NULL;
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	refused = plx_engine_counters(b->engine)->tx_gsi - refused;
@@ -452,7 +453,7 @@ a_wrong_icrc_changes_nothing(void **state)
 	counters = plx_engine_counters(pair.side[1].engine);
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
@@ -472,12 +473,12 @@ static void
 an_engine_without_a_manager_says_so(void **state)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = PORT};
-	struct plx_acceptor *none;
+	struct plx_engine_listener *none;
 
 	(void)state;
 	scene_open(true);
 	pair_start(&pair);
-	assert_int_equal(plx_acceptor_create(queues[1], &listen, 0, &none), PLX_STATE);
+	assert_int_equal(plx_engine_listener_create(queues[1], &listen, 0, &none), PLX_STATE);
 	pair_stop(&pair);
 	assert_null(plx_engine_cm_counters(pair.side[1].engine));
 	scene_close();
@@ -486,23 +487,23 @@ an_engine_without_a_manager_says_so(void **state)
 static void
 an_event_queue_has_a_descriptor(void **state)
 {
-	struct plx_conn_event event;
+	struct plx_engine_connector_event event;
 	uint64_t count;
 	int fd;
 
 	(void)state;
 	scene_open(false);
-	fd = plx_equeue_fd(queues[1]);
+	fd = plx_engine_eq_fd(queues[1]);
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, &count, sizeof(count)), -1);
 	pair_start(&pair);
-	assert_int_equal(plx_conn_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
-	assert_true(plx_equeue_next(queues[1], &event));
-	assert_false(plx_equeue_next(queues[1], &event));
+	assert_true(plx_engine_eq_next(queues[1], &event));
+	assert_false(plx_engine_eq_next(queues[1], &event));
 	assert_int_equal(read(fd, &count, sizeof(count)), -1);
 	scene_close();
 }

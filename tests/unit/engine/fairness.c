@@ -22,7 +22,7 @@ enum {
 };
 
 static struct pair pair;
-static struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
+static struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 
 static void
 open_crowd(uint32_t n, uint32_t depth, uint32_t window)
@@ -36,8 +36,8 @@ open_crowd(uint32_t n, uint32_t depth, uint32_t window)
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
 	for (uint32_t i = 0; i < n; i++) {
-		qa[i] = pair_qpair(&pair, 0, &options);
-		qb[i] = pair_qpair(&pair, 1, &options);
+		qa[i] = pair_qp(&pair, 0, &options);
+		qb[i] = pair_qp(&pair, 1, &options);
 		pair_join(&pair, 0, qa[i], 1, qb[i], &options);
 	}
 	pair_stop(&pair);
@@ -50,8 +50,8 @@ close_crowd(uint32_t n)
 	pair.side[0].port.refuse = 0;
 	pair_start(&pair);
 	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
-		assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qa[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qb[i]), PLX_OK);
 	}
 	pair_stop(&pair);
 	pair.side[0].qp = pair.side[1].qp = NULL;
@@ -60,7 +60,7 @@ close_crowd(uint32_t n)
 
 /* As many requests of this queue pair as its queue holds. */
 static void
-fill(struct pair_side *from, struct plx_qpair *qp, const struct pair_side *to, uint32_t bytes,
+fill(struct pair_side *from, struct plx_engine_qp *qp, const struct pair_side *to, uint32_t bytes,
      bool read)
 {
 	from->qp = qp;
@@ -71,12 +71,12 @@ fill(struct pair_side *from, struct plx_qpair *qp, const struct pair_side *to, u
 
 /* None may fail. */
 static void
-reap(struct plx_cqueue *cq)
+reap(struct plx_engine_cq *cq)
 {
 	struct plx_wc wc[64];
 	uint32_t n;
 
-	while ((n = plx_cqueue_poll(cq, wc, 64)) > 0) {
+	while ((n = plx_engine_cq_poll(cq, wc, 64)) > 0) {
 		for (uint32_t i = 0; i < n; i++)
 			assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
 	}
@@ -95,9 +95,9 @@ cycle(void)
 }
 
 static uint64_t
-sent_by(const struct plx_qpair *qp)
+sent_by(const struct plx_engine_qp *qp)
 {
-	const struct plx_rc_counters *c = plx_qpair_counters(qp);
+	const struct plx_rc_counters *c = plx_engine_qp_counters(qp);
 
 	return c->requests_sent + c->responses_sent;
 }
@@ -287,7 +287,7 @@ open_ringers(void)
 }
 
 static void
-ring(struct plx_qpair *qp)
+ring(struct plx_engine_qp *qp)
 {
 	pair.side[0].qp = qp;
 	assert_int_equal(pair_write(&pair.side[0], &pair.side[1], 1, 0, 8, 0), PLX_OK);
@@ -295,7 +295,7 @@ ring(struct plx_qpair *qp)
 
 /* All but one are posted to: more bells than a cycle serves. */
 static void
-ring_others(const struct plx_qpair *victim)
+ring_others(const struct plx_engine_qp *victim)
 {
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
 		if (qa[i] != victim)
@@ -307,7 +307,7 @@ a_doorbell_is_heard_in_turn_wherever_its_slot_is(void **state)
 {
 	(void)state;
 	for (int highest = 0; highest < 2; highest++) {
-		struct plx_qpair *victim;
+		struct plx_engine_qp *victim;
 		uint32_t waited = 0;
 
 		open_ringers();
@@ -410,7 +410,7 @@ an_ack_that_found_no_place_gets_the_first(void **state)
 	assert_int_equal(a->engine->tx_count, TX_ROOM - 8);
 	pair_run(&pair, 1);
 	for (uint32_t i = 0; i < MORE; i++)
-		acks += plx_qpair_counters(qa[i])->acks_sent;
+		acks += plx_engine_qp_counters(qa[i])->acks_sent;
 	assert_int_equal(acks, MORE);
 	close_crowd(QPS);
 }
@@ -430,10 +430,10 @@ a_port_that_takes_nothing_does_not_hold_back_what_is_flushed(void **state)
 	pair_run(&pair, 50);
 	assert_int_equal(a->engine->tx_count, BULK_ROOM);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_modify(qa[CROWD - 1], PLX_QP_ERROR, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qa[CROWD - 1], PLX_QP_ERROR, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, 10);
-	while ((n = plx_cqueue_poll(a->send_cq, wc, 64)) > 0)
+	while ((n = plx_engine_cq_poll(a->send_cq, wc, 64)) > 0)
 		for (uint32_t i = 0; i < n; i++)
 			flushed += wc[i].status == PLX_WC_FLUSHED;
 	assert_int_equal(flushed, 200);

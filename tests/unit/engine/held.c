@@ -103,15 +103,16 @@ on_alarm(int number)
  */
 
 /* Queue pairs of side a whose doorbells lie in one word; the first is the held thread's. */
-static struct plx_qpair *mine, *peer, *other, *other_peer;
-static struct plx_cqueue *my_cq; /* of its sends and its receives, and of nobody else's */
+static struct plx_engine_qp *mine, *peer, *other, *other_peer;
+static struct plx_engine_cq *my_cq; /* of its sends and its receives, and of nobody else's */
 
 /* Join two new queue pairs, the next of each side. */
 static void
-join_next(struct plx_qpair **one, struct plx_qpair **two, const struct pair_options *options)
+join_next(struct plx_engine_qp **one, struct plx_engine_qp **two,
+	  const struct pair_options *options)
 {
-	*one = pair_qpair(&pair, 0, options);
-	*two = pair_qpair(&pair, 1, options);
+	*one = pair_qp(&pair, 0, options);
+	*two = pair_qp(&pair, 1, options);
 	pair_join(&pair, 0, *one, 1, *two, options);
 }
 
@@ -119,7 +120,7 @@ static void
 scene_open(bool shared)
 {
 	struct pair_options options = pair_defaults(DEPTH);
-	struct plx_qpair *spare[PAIR_QPS][2];
+	struct plx_engine_qp *spare[PAIR_QPS][2];
 	uint32_t spares = 0;
 
 	options.shared = shared;
@@ -131,9 +132,9 @@ scene_open(bool shared)
 	pair_make_queues(&pair, &options);
 	join_next(&mine, &peer, &options);
 	my_cq = a->send_cq;
-	PLX_ASSERT(plx_cqueue_create(a->engine,
-				     &(struct plx_cqueue_config){.depth = options.cq_depth},
-				     &a->send_cq) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_create(a->engine,
+					&(struct plx_engine_cq_config){.depth = options.cq_depth},
+					&a->send_cq) == PLX_OK);
 	a->recv_cq = a->send_cq;
 	do {
 		PLX_ASSERT(spares < PLX_COUNT_OF(spare));
@@ -143,8 +144,8 @@ scene_open(bool shared)
 	other = spare[spares - 1][0];
 	other_peer = spare[spares - 1][1];
 	for (uint32_t i = 0; i + 1 < spares; i++) {
-		PLX_ASSERT(plx_qpair_destroy(spare[i][0]) == PLX_OK);
-		PLX_ASSERT(plx_qpair_destroy(spare[i][1]) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(spare[i][0]) == PLX_OK);
+		PLX_ASSERT(plx_engine_qp_destroy(spare[i][1]) == PLX_OK);
 	}
 	pair_stop(&pair);
 }
@@ -153,11 +154,11 @@ static void
 scene_close(void)
 {
 	pair_start(&pair);
-	PLX_ASSERT(plx_qpair_destroy(mine) == PLX_OK);
-	PLX_ASSERT(plx_qpair_destroy(peer) == PLX_OK);
-	PLX_ASSERT(plx_qpair_destroy(other) == PLX_OK);
-	PLX_ASSERT(plx_qpair_destroy(other_peer) == PLX_OK);
-	PLX_ASSERT(plx_cqueue_destroy(my_cq) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(mine) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(peer) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(other) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(other_peer) == PLX_OK);
+	PLX_ASSERT(plx_engine_cq_destroy(my_cq) == PLX_OK);
 	pair_stop(&pair);
 	a->qp = b->qp = NULL;
 	pair_close(&pair);
@@ -173,7 +174,7 @@ run(uint32_t cycles)
 }
 
 static enum plx_status
-write_by(struct plx_qpair *qp, uint64_t wr_id)
+write_by(struct plx_engine_qp *qp, uint64_t wr_id)
 {
 	a->qp = qp;
 	return pair_write(a, b, wr_id, 0, 8, 0);
@@ -190,20 +191,20 @@ others_go_on(void)
 	do {
 		assert_true(cycles++ < SOON);
 		run(1);
-	} while (plx_cqueue_poll(a->send_cq, &wc, 1) == 0 || wc.wr_id != 4711);
+	} while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 0 || wc.wr_id != 4711);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
 }
 
 /* Completions of `cq` with this wr_id, within `cycles`. */
 static uint32_t
-count_done(struct plx_cqueue *cq, uint64_t wr_id, uint32_t cycles)
+count_done(struct plx_engine_cq *cq, uint64_t wr_id, uint32_t cycles)
 {
 	uint32_t found = 0;
 	struct plx_wc wc;
 
 	while (cycles-- > 0) {
 		run(1);
-		while (plx_cqueue_poll(cq, &wc, 1) == 1) {
+		while (plx_engine_cq_poll(cq, &wc, 1) == 1) {
 			assert_int_equal(wc.status, PLX_WC_SUCCESS);
 			found += wc.wr_id == wr_id;
 		}
@@ -228,14 +229,14 @@ post_send(void *arg)
 				       .rkey = b->key};
 
 	(void)arg;
-	plx_qpair_post_send(mine, &wr, 1, &posted);
+	plx_engine_qp_post_send(mine, &wr, 1, &posted);
 }
 
 static void
 post_bind(void *arg)
 {
 	(void)arg;
-	posted = plx_qpair_post_bind(mine, 9, 0, (struct plx_key){0});
+	posted = plx_engine_qp_post_bind(mine, 9, 0, (struct plx_key){0});
 }
 
 static void
@@ -246,9 +247,9 @@ post_recv(void *arg)
 
 	(void)arg;
 	if (a->srq != NULL)
-		plx_squeue_post(a->srq, &wr, 1, &posted);
+		plx_engine_srq_post_recv(a->srq, &wr, 1, &posted);
 	else
-		plx_qpair_post_recv(mine, &wr, 1, &posted);
+		plx_engine_qp_post_recv(mine, &wr, 1, &posted);
 }
 
 /* The bell of a request that was posted with DEFER. */
@@ -256,7 +257,7 @@ static void
 ring_only(void *arg)
 {
 	(void)arg;
-	plx_qpair_ring(mine);
+	plx_engine_qp_ring_doorbell(mine);
 	posted = PLX_OK;
 }
 
@@ -268,7 +269,7 @@ poll_one(void *arg)
 	struct plx_wc wc;
 
 	(void)arg;
-	polled = plx_cqueue_poll(my_cq, &wc, 1);
+	polled = plx_engine_cq_poll(my_cq, &wc, 1);
 }
 
 static uint32_t fired_at_once;
@@ -277,7 +278,7 @@ static void
 arm_any(void *arg)
 {
 	(void)arg;
-	posted = plx_cqueue_arm(my_cq, PLX_CQ_ARM_ANY, &fired_at_once);
+	posted = plx_engine_cq_arm(my_cq, PLX_CQ_ARM_ANY, &fired_at_once);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------
@@ -401,7 +402,7 @@ a_held_ringer_holds_nobody_else(void **state)
 		wr.sge = &mine_sge;
 		wr.remote_va = (uintptr_t)b->memory;
 		wr.rkey = b->key;
-		assert_int_equal(plx_qpair_post_send(mine, &wr, 1, NULL), 1);
+		assert_int_equal(plx_engine_qp_post_send(mine, &wr, 1, NULL), 1);
 		if (hold(&held)) {
 			came++;
 			run(CYCLES);
@@ -464,8 +465,8 @@ a_completion_beside_a_held_arming_is_told_once(void **state)
 	let_go(&held);
 	assert_int_equal(posted, PLX_OK);
 	assert_int_equal(fired_at_once, 0);
-	assert_true(plx_cqueue_fired(my_cq) & PLX_CQ_ARM_ANY);
-	assert_int_equal(plx_cqueue_fired(my_cq), 0);
+	assert_true(plx_engine_cq_get_event(my_cq) & PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(my_cq), 0);
 	assert_int_equal(count_done(my_cq, 9, 1), 1);
 	scene_close();
 }
@@ -501,7 +502,7 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 		assert_int_equal(fired_at_once, counted ? PLX_CQ_ARM_ANY : 0);
 		let_go(&held);
 		run(SOON);
-		assert_int_equal(plx_cqueue_fired(my_cq), counted ? 0 : PLX_CQ_ARM_ANY);
+		assert_int_equal(plx_engine_cq_get_event(my_cq), counted ? 0 : PLX_CQ_ARM_ANY);
 		assert_int_equal(count_done(my_cq, 9, 1), 1);
 		scene_close();
 	}
@@ -516,7 +517,7 @@ static void
 what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 {
 	struct pair_options options = pair_defaults(8 * DEPTH);
-	struct plx_qpair *qp[RECENT + 1][2];
+	struct plx_engine_qp *qp[RECENT + 1][2];
 
 	(void)state;
 	pair_open(&pair, false);
@@ -541,7 +542,7 @@ what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 	pair_start(&pair);
 	for (uint32_t i = 0; i <= RECENT; i++)
 		for (uint32_t s = 0; s < 2; s++)
-			assert_int_equal(plx_qpair_destroy(qp[i][s]), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qp[i][s]), PLX_OK);
 	pair_stop(&pair);
 	a->qp = NULL;
 	pair_close(&pair);

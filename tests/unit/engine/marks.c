@@ -113,7 +113,7 @@ marks_are_answered_once_in_50_us_and_only_they(void **state)
 		assert_int_equal(wire.not_ect, 0);
 		assert_true(wire.ect >= 2 * WRITES);
 		for (int i = 0; i < 2; i++) {
-			const struct plx_rc_counters *c = plx_qpair_counters(pair.side[i].qp);
+			const struct plx_rc_counters *c = plx_engine_qp_counters(pair.side[i].qp);
 			uint64_t most = (pair.now - began) / PLX_CNP_INTERVAL_NS + 1;
 
 			assert_int_equal(c->ce_marks, how == MARK_ALL ? wire.marked / 2 : 0);
@@ -178,7 +178,7 @@ nobody_but_the_peer_can_notify(void **state)
 	wire.how = MARK_NONE;
 	pair_run(&pair, 5);
 	assert_int_equal(wire.cnps[1], 1); /* what strangers write anew below */
-	c = plx_qpair_counters(pair.side[0].qp);
+	c = plx_engine_qp_counters(pair.side[0].qp);
 	engine = plx_engine_counters(pair.side[0].engine);
 	for (int wrong = 0; wrong < 3; wrong++) {
 		uint64_t taken = c->verdict[PLX_VERDICT_CNP], icrc = engine->rx_icrc;

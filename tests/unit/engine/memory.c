@@ -67,29 +67,29 @@ static uint32_t squeeze(enum plx_status (*try)(void))
 static enum plx_status
 try_queue(void)
 {
-	const struct plx_cqueue_config config = {.depth = 5000};
+	const struct plx_engine_cq_config config = {.depth = 5000};
 
-	return plx_cqueue_create(pair.side[0].engine, &config, &pair.side[0].send_cq);
+	return plx_engine_cq_create(pair.side[0].engine, &config, &pair.side[0].send_cq);
 }
 
 static enum plx_status
 try_resize(void)
 {
-	return plx_cqueue_resize(pair.side[0].send_cq, 40000);
+	return plx_engine_cq_resize(pair.side[0].send_cq, 40000);
 }
 
 static enum plx_status
 try_shared_queue(void)
 {
-	const struct plx_squeue_config config = {.depth = 2000, .sges = PLX_SGE_MAX};
+	const struct plx_engine_srq_config config = {.depth = 2000, .sges = PLX_SGE_MAX};
 
-	return plx_squeue_create(pair.side[0].engine, &config, &pair.side[0].srq);
+	return plx_engine_srq_create(pair.side[0].engine, &config, &pair.side[0].srq);
 }
 
 static enum plx_status
 try_queue_pair(void)
 {
-	const struct plx_qpair_config config = {
+	const struct plx_engine_qp_config config = {
 		.domain = pair.side[0].domain,
 		.send_cq = pair.side[0].send_cq,
 		.recv_cq = pair.side[0].recv_cq,
@@ -97,7 +97,7 @@ try_queue_pair(void)
 		.rq_depth = 20000,
 		.rq_sges = 8};
 
-	return plx_qpair_create(pair.side[0].engine, &config, &pair.side[0].qp);
+	return plx_engine_qp_create(pair.side[0].engine, &config, &pair.side[0].qp);
 }
 
 static struct plx_engine *more;
@@ -121,13 +121,13 @@ what_finds_no_memory_is_refused_and_leaves_nothing(void **state)
 {
 	(void)state;
 	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
-		const struct plx_cqueue_config small = {.depth = 4};
+		const struct plx_engine_cq_config small = {.depth = 4};
 
 		pair_open(&pair, inline_mode);
 		pair_start(&pair);
 		assert_true(squeeze(try_queue) > 0);
 		assert_int_equal(
-			plx_cqueue_create(pair.side[0].engine, &small, &pair.side[0].recv_cq),
+			plx_engine_cq_create(pair.side[0].engine, &small, &pair.side[0].recv_cq),
 			PLX_OK);
 		assert_true(squeeze(try_resize) > 0);
 		assert_true(squeeze(try_shared_queue) > 1);

@@ -21,7 +21,7 @@ paint(struct pair_side *side, uint32_t at, uint32_t bytes, uint32_t colour)
 }
 
 static void
-expect(struct pair *pair, struct plx_cqueue *cq, uint64_t wr_id, uint8_t op, uint32_t bytes)
+expect(struct pair *pair, struct plx_engine_cq *cq, uint64_t wr_id, uint8_t op, uint32_t bytes)
 {
 	struct plx_wc wc;
 
@@ -48,7 +48,7 @@ atomics(struct pair *pair)
 				 .swap_add = 5};
 
 	*target = 37;
-	assert_int_equal(plx_qpair_post_send(a->qp, &wr, 1, NULL), 1);
+	assert_int_equal(plx_engine_qp_post_send(a->qp, &wr, 1, NULL), 1);
 	expect(pair, a->send_cq, 70, PLX_WR_FETCH_ADD, 8);
 	assert_int_equal(*target, 42);
 	wr = (struct plx_send_wr){.wr_id = 71,
@@ -59,7 +59,7 @@ atomics(struct pair *pair)
 				  .rkey = b->key,
 				  .compare = 42,
 				  .swap_add = 99};
-	assert_int_equal(plx_qpair_post_send(a->qp, &wr, 1, NULL), 1);
+	assert_int_equal(plx_engine_qp_post_send(a->qp, &wr, 1, NULL), 1);
 	expect(pair, a->send_cq, 71, PLX_WR_CMP_SWAP, 8);
 	assert_int_equal(*target, 99);
 	assert_int_equal(*(uint64_t *)(void *)(a->memory + 64), 42);
@@ -88,13 +88,13 @@ immediates(struct pair *pair)
 	paint(a, 0, 10, 7);
 	assert_int_equal(pair_recv(b, 1, 1024, 100), PLX_OK);
 	assert_int_equal(pair_recv(b, 2, 2048, 100), PLX_OK);
-	assert_int_equal(plx_qpair_post_send(a->qp, wr, 2, NULL), 2);
+	assert_int_equal(plx_engine_qp_post_send(a->qp, wr, 2, NULL), 2);
 	assert_int_equal(pair_reap(pair, b->recv_cq, wc, 2, 20000), 2);
 	assert_int_equal(wc[0].imm, 0x12345678);
 	assert_int_equal(wc[0].flags, PLX_WC_RECV | PLX_WC_IMM | PLX_WC_SOLICITED);
 	assert_int_equal(wc[0].op, PLX_WR_SEND_IMM);
 	assert_int_equal(wc[0].context, 0x1001);
-	assert_int_equal(wc[0].qpn, plx_qpair_number(b->qp));
+	assert_int_equal(wc[0].qpn, plx_engine_qp_number(b->qp));
 	assert_int_equal(wc[1].imm, 0x9abcdef0);
 	assert_int_equal(wc[1].op, PLX_WR_WRITE_IMM);
 	assert_memory_equal(a->memory, b->memory + 1024, 10);

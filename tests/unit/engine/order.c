@@ -23,12 +23,12 @@ static struct pair pair;
 
 /* One completion, found by looking again and again while another thread runs the engines. */
 static void
-await(struct plx_cqueue *cq, uint64_t wr_id)
+await(struct plx_engine_cq *cq, uint64_t wr_id)
 {
 	uint64_t end = plx_clock_ns() + 10 * PLX_SEC;
 	struct plx_wc wc;
 
-	while (plx_cqueue_poll(cq, &wc, 1) == 0) {
+	while (plx_engine_cq_poll(cq, &wc, 1) == 0) {
 		assert_true(plx_clock_ns() < end);
 		sched_yield();
 	}
@@ -55,7 +55,7 @@ who_sees_the_reply_finds_the_request_completed(void **state)
 		await(b->recv_cq, i);
 		assert_int_equal(pair_send(b, i, 64, 8, 0), PLX_OK);
 		await(a->recv_cq, i);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, &wc, 1), 1);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, &wc, 1), 1);
 		assert_int_equal(wc.wr_id, i);
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		await(b->send_cq, i);
@@ -94,7 +94,7 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 {
 	struct pair_options options = pair_defaults(64);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_qpair *qa[2], *qb[2];
+	struct plx_engine_qp *qa[2], *qb[2];
 	struct log log = {0};
 	struct plx_wc wc;
 	uint32_t replies = 0;
@@ -108,8 +108,8 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 		pair_start(&pair);
 		pair_make_queues(&pair, &options);
 		for (int i = 0; i < 2; i++) {
-			qa[i] = pair_qpair(&pair, 0, &options);
-			qb[i] = pair_qpair(&pair, 1, &options);
+			qa[i] = pair_qp(&pair, 0, &options);
+			qb[i] = pair_qp(&pair, 1, &options);
 			pair_join(&pair, 0, qa[i], 1, qb[i], &options);
 		}
 		pair_stop(&pair);
@@ -127,16 +127,16 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 			b->qp = qb[1];
 			for (uint32_t round = 0; round < 12; round++) {
 				pair_run(&pair, 1);
-				while (plx_cqueue_poll(b->recv_cq, &wc, 1) == 1) {
+				while (plx_engine_cq_poll(b->recv_cq, &wc, 1) == 1) {
 					assert_int_equal(pair_send(b, i, 0, 8, 0), PLX_OK);
 					replies++;
 				}
 			}
-			while (plx_cqueue_poll(a->send_cq, &wc, 1) == 1)
+			while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 1)
 				assert_int_equal(wc.status, PLX_WC_SUCCESS);
-			while (plx_cqueue_poll(a->recv_cq, &wc, 1) == 1)
+			while (plx_engine_cq_poll(a->recv_cq, &wc, 1) == 1)
 				assert_int_equal(wc.status, PLX_WC_SUCCESS);
-			while (plx_cqueue_poll(b->send_cq, &wc, 1) == 1)
+			while (plx_engine_cq_poll(b->send_cq, &wc, 1) == 1)
 				assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		}
 		pair_run(&pair, 1000);
@@ -147,8 +147,8 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 		b->port.pass = NULL;
 		pair_start(&pair);
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
-			assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qa[i]), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qb[i]), PLX_OK);
 		}
 		pair_stop(&pair);
 		pair_close(&pair);
@@ -176,15 +176,15 @@ poll_then_arm_misses_nothing(void **state)
 
 		if (sent < ROUNDS && pair_write(a, b, sent, 0, 8, 0) == PLX_OK)
 			sent++;
-		if (plx_cqueue_poll(a->send_cq, &wc, 1) == 1) {
+		if (plx_engine_cq_poll(a->send_cq, &wc, 1) == 1) {
 			assert_int_equal(wc.wr_id, got++);
 			continue;
 		}
 		if (sent % 3 != 0)
 			continue;
-		assert_int_equal(plx_cqueue_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired), PLX_OK);
+		assert_int_equal(plx_engine_cq_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired), PLX_OK);
 		slept += fired == 0;
-		while (fired == 0 && plx_cqueue_fired(a->send_cq) == 0) {
+		while (fired == 0 && plx_engine_cq_get_event(a->send_cq) == 0) {
 			assert_true(plx_clock_ns() < end);
 			sched_yield();
 		}

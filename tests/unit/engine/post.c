@@ -20,7 +20,7 @@ static enum plx_status
 post_one(const struct plx_send_wr *wr)
 {
 	enum plx_status why = PLX_STATUS_COUNT;
-	uint32_t n = plx_qpair_post_send(pair.side[0].qp, wr, 1, &why);
+	uint32_t n = plx_engine_qp_post_send(pair.side[0].qp, wr, 1, &why);
 
 	assert_int_equal(n, why == PLX_OK);
 	return why;
@@ -32,11 +32,11 @@ expect_refused(struct plx_send_wr wr, enum plx_status status)
 	struct plx_rc_view before, after;
 
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_query(pair.side[0].qp, &before), PLX_OK);
+	assert_int_equal(plx_engine_qp_query(pair.side[0].qp, &before), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(post_one(&wr), status);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_query(pair.side[0].qp, &after), PLX_OK);
+	assert_int_equal(plx_engine_qp_query(pair.side[0].qp, &after), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(before.sq_posted, after.sq_posted);
 	assert_int_equal(before.sq_consumed, after.sq_consumed);
@@ -92,7 +92,7 @@ refusals(bool inline_mode)
 	expect_refused(wr, PLX_INVALID);
 	wr.op = PLX_WR_READ;
 	expect_refused(wr, PLX_INVALID);
-	assert_int_equal(plx_qpair_post_bind(a->qp, 1, PLX_WR_INLINE, (struct plx_key){0}),
+	assert_int_equal(plx_engine_qp_post_bind(a->qp, 1, PLX_WR_INLINE, (struct plx_key){0}),
 			 PLX_INVALID);
 	assert_int_equal(plx_engine_counters(a->engine)->posts_refused, 0);
 	pair_close(&pair);
@@ -117,10 +117,11 @@ a_state_that_cannot_send_refuses(void **state)
 		pair_open(&pair, inline_mode);
 		pair_connect(&pair, 8);
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 		assert_int_equal(post_one(&wr), PLX_STATE);
-		assert_int_equal(plx_qpair_post_bind(a->qp, 1, 0, (struct plx_key){0}), PLX_STATE);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_post_bind(a->qp, 1, 0, (struct plx_key){0}),
+				 PLX_STATE);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 		assert_int_equal(post_one(&wr), PLX_STATE);
 		pair_stop(&pair);
 		pair_close(&pair);
@@ -247,13 +248,13 @@ a_batch_is_posted_up_to_the_first_that_is_refused(void **state)
 			for (uint32_t i = 0; i < 8; i++)
 				wr[i] = (struct plx_send_wr){.wr_id = i, .op = PLX_WR_WRITE};
 			wr[k].op = PLX_WR_NONE;
-			assert_int_equal(plx_qpair_post_send(a->qp, wr, 8, &why), k);
+			assert_int_equal(plx_engine_qp_post_send(a->qp, wr, 8, &why), k);
 			assert_int_equal(why, PLX_INVALID);
 			pair_run(&pair, 20);
-			assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 8), k);
+			assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 8), k);
 			for (uint32_t i = 0; i < k; i++)
 				assert_int_equal(wc[i].wr_id, i);
-			assert_int_equal(plx_qpair_post_send(a->qp, wr, 0, &why), 0);
+			assert_int_equal(plx_engine_qp_post_send(a->qp, wr, 0, &why), 0);
 			assert_int_equal(why, PLX_OK);
 			pair_close(&pair);
 		}
@@ -272,13 +273,13 @@ deferred_requests_wait_for_the_next_or_the_bell(void **state)
 		for (uint32_t i = 0; i < 3; i++)
 			assert_int_equal(pair_write(a, b, i, 0, 8, PLX_WR_DEFER), PLX_OK);
 		pair_run(&pair, 20);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 8), 0);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 8), 0);
 		assert_int_equal(pair_write(a, b, 3, 0, 8, 0), PLX_OK);
 		assert_int_equal(pair_reap(&pair, a->send_cq, wc, 4, 20), 4);
 		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(wc[i].wr_id, i);
 		assert_int_equal(pair_write(a, b, 4, 0, 8, PLX_WR_DEFER), PLX_OK);
-		plx_qpair_ring(a->qp);
+		plx_engine_qp_ring_doorbell(a->qp);
 		assert_int_equal(pair_reap(&pair, a->send_cq, wc, 1, 20), 1);
 		assert_int_equal(wc[0].wr_id, 4);
 		pair_close(&pair);
@@ -303,13 +304,14 @@ places_are_freed_by_acknowledgement(void **state)
 		assert_int_equal(pair_write(a, b, 8, 0, 8, 0), PLX_FULL);
 		pair_run(&pair, 50);
 		assert_int_equal(pair_write(a, b, 8, 0, 8, 0), PLX_FULL);
-		assert_int_equal(plx_qpair_post_bind(a->qp, 9, 0, (struct plx_key){0}), PLX_FULL);
+		assert_int_equal(plx_engine_qp_post_bind(a->qp, 9, 0, (struct plx_key){0}),
+				 PLX_FULL);
 		b->port.hold = false;
 		pair_run(&pair, 50);
 		/* Acknowledged: free, though nobody has polled; silent ones have no entry. */
 		for (uint32_t i = 0; i < 8; i++)
 			assert_int_equal(pair_write(a, b, 10 + i, 0, 8, PLX_WR_SILENT), PLX_OK);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 16), 4);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 16), 4);
 		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(wc[i].wr_id, 2 * i);
 		/* Ten queues of silent ones never fill it (A20). */
@@ -318,7 +320,7 @@ places_are_freed_by_acknowledgement(void **state)
 			assert_int_equal(pair_write(a, b, 100 + i, 0, 8, PLX_WR_SILENT), PLX_OK);
 		}
 		pair_run(&pair, 20);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 16), 0);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 16), 0);
 		pair_close(&pair);
 	}
 }
@@ -333,8 +335,9 @@ a_bind_keeps_its_place_among_the_completions(void **state)
 		pair_open(&pair, inline_mode);
 		pair_connect(&pair, 8);
 		assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
-		assert_int_equal(plx_qpair_post_bind(a->qp, 2, PLX_WR_FENCE, (struct plx_key){0}),
-				 PLX_OK);
+		assert_int_equal(
+			plx_engine_qp_post_bind(a->qp, 2, PLX_WR_FENCE, (struct plx_key){0}),
+			PLX_OK);
 		assert_int_equal(pair_write(a, b, 3, 0, 8, 0), PLX_OK);
 		assert_int_equal(pair_reap(&pair, a->send_cq, wc, 3, 100), 3);
 		for (uint32_t i = 0; i < 3; i++)

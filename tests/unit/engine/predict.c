@@ -46,29 +46,30 @@ most_of_the_free(const uint32_t *alive, uint32_t count)
 static void
 see_all(uint32_t live)
 {
-	struct plx_qpair *qps[PAIR_QPS] = {NULL};
+	struct plx_engine_qp *qps[PAIR_QPS] = {NULL};
 	uint32_t alive[PAIR_QPS];
-	const struct plx_cqueue_config cq = {.depth = 4};
-	struct plx_qpair_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};
+	const struct plx_engine_cq_config cq = {.depth = 4};
+	struct plx_engine_qp_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};
 
 	pair_open(&pair, true);
 	config.domain = pair.side[0].domain;
-	assert_int_equal(plx_cqueue_create(pair.side[0].engine, &cq, &config.send_cq), PLX_OK);
+	assert_int_equal(plx_engine_cq_create(pair.side[0].engine, &cq, &config.send_cq), PLX_OK);
 	config.recv_cq = config.send_cq;
 	for (uint32_t i = 0; i < GUESSER_VALUES; i++) {
 		uint32_t at = i % live;
 
 		if (qps[at])
-			assert_int_equal(plx_qpair_destroy(qps[at]), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qps[at]), PLX_OK);
 		alive[at] = live == 1 ? 0 : alive[(at + 1) % live];
 		thought[i] = most_of_the_free(alive, i < live ? i : live);
-		assert_int_equal(plx_qpair_create(pair.side[0].engine, &config, &qps[at]), PLX_OK);
-		alive[at] = number[i] = plx_qpair_number(qps[at]);
-		psn[i] = plx_qpair_first_psn(qps[at]).v;
+		assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qps[at]),
+				 PLX_OK);
+		alive[at] = number[i] = plx_engine_qp_number(qps[at]);
+		psn[i] = plx_engine_qp_first_psn(qps[at]).v;
 	}
 	for (uint32_t i = 0; i < live; i++)
-		assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);
-	assert_int_equal(plx_cqueue_destroy(config.send_cq), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qps[i]), PLX_OK);
+	assert_int_equal(plx_engine_cq_destroy(config.send_cq), PLX_OK);
 	pair_close(&pair);
 }
 

@@ -18,7 +18,7 @@
 static struct pair pair;
 
 static void
-reap_in_order(struct plx_cqueue *cq, uint32_t n)
+reap_in_order(struct plx_engine_cq *cq, uint32_t n)
 {
 	struct plx_wc wc;
 
@@ -28,7 +28,7 @@ reap_in_order(struct plx_cqueue *cq, uint32_t n)
 		assert_int_equal(wc.wr_id, i);
 	}
 	pair_run(&pair, 20);
-	assert_int_equal(plx_cqueue_poll(cq, &wc, 1), 0);
+	assert_int_equal(plx_engine_cq_poll(cq, &wc, 1), 0);
 }
 
 /* Decision 2b: a queue pair of 64 on a completion queue of 2, and nobody who looks. */
@@ -51,7 +51,7 @@ who_does_not_reap_is_held_back(void **state)
 			assert_true(posted >= 64);
 			pair_run(&pair, 1 + round % 20);
 		}
-		assert_int_equal(plx_qpair_state(a->qp), PLX_QP_RTS);
+		assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_RTS);
 		assert_int_equal(plx_engine_counters(a->engine)->cq_overruns, 0);
 		assert_true(plx_engine_counters(a->engine)->cq_spilled > 0);
 		assert_true(posted < 1000);
@@ -86,10 +86,10 @@ who_does_not_reap_receives_is_held_back(void **state)
 			while (sent < posted && pair_send(a, sent, 0, 8, 0) == PLX_OK)
 				sent++;
 			pair_run(&pair, 1 + round % 20);
-			while (plx_cqueue_poll(a->send_cq, &wc, 1) == 1)
+			while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 1)
 				assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		}
-		assert_int_equal(plx_qpair_state(b->qp), PLX_QP_RTS);
+		assert_int_equal(plx_engine_qp_state(b->qp), PLX_QP_RTS);
 		assert_int_equal(plx_engine_counters(b->engine)->cq_overruns, 0);
 		assert_true(plx_engine_counters(b->engine)->cq_spilled > 0);
 		assert_true(posted < 1000);
@@ -98,7 +98,7 @@ who_does_not_reap_receives_is_held_back(void **state)
 			assert_int_equal(wc.wr_id, reaped);
 			if (sent < posted && pair_send(a, sent, 0, 8, 0) == PLX_OK)
 				sent++;
-			while (plx_cqueue_poll(a->send_cq, &wc, 1) == 1)
+			while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 1)
 				assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		}
 		pair_run(&pair, 20);
@@ -134,7 +134,7 @@ more_completions_than_are_staged_keep_their_order(void **state)
 
 /* PAIR_QPS connections on one completion queue of each side. */
 static void
-open_many(struct plx_qpair **qa, struct plx_qpair **qb)
+open_many(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
 {
 	struct pair_options options = pair_defaults(4);
 
@@ -143,21 +143,21 @@ open_many(struct plx_qpair **qa, struct plx_qpair **qb)
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
 	for (uint32_t i = 0; i < PAIR_QPS; i++) {
-		qa[i] = pair_qpair(&pair, 0, &options);
-		qb[i] = pair_qpair(&pair, 1, &options);
+		qa[i] = pair_qp(&pair, 0, &options);
+		qb[i] = pair_qp(&pair, 1, &options);
 		pair_join(&pair, 0, qa[i], 1, qb[i], &options);
 	}
 	pair_stop(&pair);
 }
 
 static void
-close_many(struct plx_qpair **qa, struct plx_qpair **qb)
+close_many(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
 {
 	pair.side[0].qp = NULL;
 	pair_start(&pair);
 	for (uint32_t i = 0; i < PAIR_QPS; i++) {
-		assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
-		assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qa[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qb[i]), PLX_OK);
 	}
 	pair_stop(&pair);
 	pair_close(&pair);
@@ -167,7 +167,7 @@ static void
 more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
+	struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 	uint32_t seen = 0;
 	struct plx_wc wc;
 	(void)state;
@@ -186,7 +186,7 @@ more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 }
 
 static void
-write_by(struct plx_qpair *qp)
+write_by(struct plx_engine_qp *qp)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc;
@@ -201,7 +201,7 @@ write_by(struct plx_qpair *qp)
 static void
 a_ring_is_watched_while_somebody_posts(void **state)
 {
-	struct plx_qpair *qa[PAIR_QPS], *qb[PAIR_QPS];
+	struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 	(void)state;
 	open_many(qa, qb);
 	for (uint32_t i = 0; i < RECENT; i++) {

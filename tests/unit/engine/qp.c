@@ -20,8 +20,8 @@ static struct pair pair;
 static int
 compare_numbers(const void *a, const void *b)
 {
-	uint32_t x = plx_qpair_number(*(struct plx_qpair *const *)a);
-	uint32_t y = plx_qpair_number(*(struct plx_qpair *const *)b);
+	uint32_t x = plx_engine_qp_number(*(struct plx_engine_qp *const *)a);
+	uint32_t y = plx_engine_qp_number(*(struct plx_engine_qp *const *)b);
 
 	return (x > y) - (x < y);
 }
@@ -30,39 +30,39 @@ static void
 numbers_are_unique_random_and_run_out(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_qpair *qps[PAIR_QPS];
-	struct plx_qpair_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};
-	struct plx_qpair *more = NULL;
+	struct plx_engine_qp *qps[PAIR_QPS];
+	struct plx_engine_qp_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};
+	struct plx_engine_qp *more = NULL;
 	uint32_t high = 0, psns = 0;
 	(void)state;
 	pair_open(&pair, false);
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
-		qps[i] = pair_qpair(&pair, 0, &options);
+		qps[i] = pair_qp(&pair, 0, &options);
 	config.domain = pair.side[0].domain;
 	config.send_cq = config.recv_cq = pair.side[0].send_cq;
-	assert_int_equal(plx_qpair_create(pair.side[0].engine, &config, &more), PLX_FULL);
+	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &more), PLX_FULL);
 	assert_null(more);
-	assert_int_equal(plx_cqueue_destroy(pair.side[0].send_cq), PLX_BUSY);
-	assert_int_equal(plx_cqueue_destroy(pair.side[0].recv_cq), PLX_BUSY);
+	assert_int_equal(plx_engine_cq_destroy(pair.side[0].send_cq), PLX_BUSY);
+	assert_int_equal(plx_engine_cq_destroy(pair.side[0].recv_cq), PLX_BUSY);
 	qsort(qps, PAIR_QPS, sizeof(qps[0]), compare_numbers);
 	for (uint32_t i = 0; i < PAIR_QPS; i++) {
-		uint32_t number = plx_qpair_number(qps[i]);
+		uint32_t number = plx_engine_qp_number(qps[i]);
 
 		assert_true(number > 1 && number < PLX_PSN_MASK);
-		assert_true(i == 0 || number != plx_qpair_number(qps[i - 1]));
+		assert_true(i == 0 || number != plx_engine_qp_number(qps[i - 1]));
 		high += number >> 23;
-		psns += plx_qpair_first_psn(qps[i]).v >> 23;
+		psns += plx_engine_qp_first_psn(qps[i]).v >> 23;
 	}
 	/* Half of them have their highest bit; this far off once in 10^8. */
 	assert_true(high > 20 && high < 80);
 	assert_true(psns > 20 && psns < 80);
 	/* A number and a place that were given back are there again. */
-	assert_int_equal(plx_qpair_destroy(qps[0]), PLX_OK);
-	assert_int_equal(plx_qpair_create(pair.side[0].engine, &config, &qps[0]), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(qps[0]), PLX_OK);
+	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qps[0]), PLX_OK);
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
-		assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qps[i]), PLX_OK);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -71,13 +71,13 @@ static void
 wrong_sizes_are_refused_and_leave_nothing(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_qpair_config config = {
+	struct plx_engine_qp_config config = {
 		.caps = {.sq_depth = 1, .sq_sges = 1}, .rq_depth = 1, .rq_sges = 1};
-	const struct plx_qpair_config good = config;
-	struct plx_qpair *qp = NULL;
+	const struct plx_engine_qp_config good = config;
+	struct plx_engine_qp *qp = NULL;
 	(void)state;
 	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
-		struct plx_qpair_config bad[6] = {good, good, good, good, good, good};
+		struct plx_engine_qp_config bad[6] = {good, good, good, good, good, good};
 
 		bad[0].caps.sq_depth = 0;
 		bad[1].caps.sq_depth = PLX_QUEUE_DEPTH_MAX + 1;
@@ -91,7 +91,7 @@ wrong_sizes_are_refused_and_leave_nothing(void **state)
 		for (uint32_t i = 0; i < 6; i++) {
 			bad[i].domain = pair.side[0].domain;
 			bad[i].send_cq = bad[i].recv_cq = pair.side[0].send_cq;
-			assert_int_equal(plx_qpair_create(pair.side[0].engine, &bad[i], &qp),
+			assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &bad[i], &qp),
 					 PLX_INVALID);
 		}
 		assert_null(qp);
@@ -108,46 +108,46 @@ static void
 states_are_reached_in_their_order_only(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_qpair_path path = {0}, elsewhere = {0};
+	struct plx_engine_path path = {0}, elsewhere = {0};
 	struct plx_rc_attr attr = options.attr;
-	struct plx_qpair *qp;
+	struct plx_engine_qp *qp;
 	(void)state;
 	pair_open(&pair, false);
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
-	qp = pair.side[0].qp = pair_qpair(&pair, 0, &options);
+	qp = pair.side[0].qp = pair_qp(&pair, 0, &options);
 	path.remote = pair.side[1].ip;
-	assert_int_equal(plx_qpair_state(qp), PLX_QP_RESET);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_NONE, NULL, NULL), PLX_INVALID);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_STATE_COUNT, NULL, NULL), PLX_INVALID);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_STATE);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_STATE);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, NULL, &path), PLX_INVALID);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_state(qp), PLX_QP_RESET);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_NONE, NULL, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_STATE_COUNT, NULL, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_STATE);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_STATE);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, NULL, &path), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
 	elsewhere.remote = (struct plx_ip){.version = 4, .v = {192, 168, 7, 7}};
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_UNREACHABLE);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_UNREACHABLE);
 	elsewhere = path;
 	elsewhere.local = pair.side[1].ip; /* not ours */
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_INVALID);
 	elsewhere.local = (struct plx_ip){.version = 6};
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &elsewhere), PLX_INVALID);
 	/* Once the neighbour is known, the attributes are looked at. */
-	while (plx_qpair_modify(qp, PLX_QP_RTR, &attr, &path) == PLX_AGAIN)
+	while (plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &path) == PLX_AGAIN)
 		;
-	assert_int_equal(plx_qpair_state(qp), PLX_QP_RTR);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, NULL, NULL), PLX_INVALID);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, NULL, NULL), PLX_INVALID);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_state(qp), PLX_QP_ERROR);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_state(qp), PLX_QP_RTR);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, NULL, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, NULL, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_state(qp), PLX_QP_ERROR);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	attr.mtu = 1000;
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, &path), PLX_INVALID);
-	assert_int_equal(plx_qpair_state(qp), PLX_QP_INIT);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, &path), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_state(qp), PLX_QP_INIT);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -156,22 +156,22 @@ static void
 a_path_mtu_that_the_port_cannot_carry_is_refused(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_qpair_path path = {0};
+	struct plx_engine_path path = {0};
 	(void)state;
 	pair_open(&pair, false);
 	pair.side[0].port.port.caps.frame_max = 2000;
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
-	pair.side[0].qp = pair_qpair(&pair, 0, &options);
+	pair.side[0].qp = pair_qp(&pair, 0, &options);
 	path.remote = pair.side[1].ip;
-	assert_int_equal(plx_qpair_modify(pair.side[0].qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	options.attr.mtu = 2048;
-	assert_int_equal(plx_qpair_modify(pair.side[0].qp, PLX_QP_RTR, &options.attr, &path),
+	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RTR, &options.attr, &path),
 			 PLX_TOO_LONG);
 	options.attr.mtu = 1024;
-	while (plx_qpair_modify(pair.side[0].qp, PLX_QP_RTR, &options.attr, &path) == PLX_AGAIN)
+	while (plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RTR, &options.attr, &path) == PLX_AGAIN)
 		;
-	assert_int_equal(plx_qpair_state(pair.side[0].qp), PLX_QP_RTR);
+	assert_int_equal(plx_engine_qp_state(pair.side[0].qp), PLX_QP_RTR);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
@@ -181,17 +181,17 @@ static void
 a_neighbour_that_does_not_answer_is_unreachable(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_qpair_path path = {.remote = {.version = 4, .v = {10, 0, 0, 77}}};
-	struct plx_qpair *qp;
+	struct plx_engine_path path = {.remote = {.version = 4, .v = {10, 0, 0, 77}}};
+	struct plx_engine_qp *qp;
 	enum plx_status status;
 	uint64_t start;
 	(void)state;
 	pair_open(&pair, false);
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
-	qp = pair.side[0].qp = pair_qpair(&pair, 0, &options);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &options.attr, &path), PLX_AGAIN);
+	qp = pair.side[0].qp = pair_qp(&pair, 0, &options);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &options.attr, &path), PLX_AGAIN);
 	pair_stop(&pair);
 	start = pair.now;
 	do {
@@ -201,9 +201,9 @@ a_neighbour_that_does_not_answer_is_unreachable(void **state)
 	} while (plx_engine_net_counters(pair.side[0].engine)->no_answer == 0);
 	assert_true(pair.now - start >= 2 * PLX_SEC);
 	pair_start(&pair);
-	status = plx_qpair_modify(qp, PLX_QP_RTR, &options.attr, &path);
+	status = plx_engine_qp_modify(qp, PLX_QP_RTR, &options.attr, &path);
 	assert_int_equal(status, PLX_UNREACHABLE);
-	assert_int_equal(plx_qpair_state(qp), PLX_QP_INIT);
+	assert_int_equal(plx_engine_qp_state(qp), PLX_QP_INIT);
 	pair_stop(&pair);
 	assert_int_equal(plx_engine_net_counters(pair.side[0].engine)->requests_sent, 3);
 	pair_close(&pair);
@@ -247,8 +247,8 @@ life_after_reset(bool inline_mode)
 			assert_int_equal(pair_recv(b, 91, 0, 64), PLX_OK);
 		}
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
-		assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 		pair_join(&pair, 0, a->qp, 1, b->qp, &options);
 		pair_stop(&pair);
 	}
@@ -282,22 +282,22 @@ destroying_in_the_middle_of_traffic_forgets_it(void **state)
 		}
 		pair_run(&pair, rounds);
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_destroy(b->qp), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(b->qp), PLX_OK);
 		pair_stop(&pair);
 		b->qp = NULL;
 		pair_run(&pair, 5);
 		strays += plx_engine_counters(b->engine)->rx_no_qp;
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_destroy(a->qp), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(a->qp), PLX_OK);
 		a->qp = NULL;
 		/* The completion queues are good for others. */
-		a->qp = pair_qpair(&pair, 0, &options);
-		b->qp = pair_qpair(&pair, 1, &options);
+		a->qp = pair_qp(&pair, 0, &options);
+		b->qp = pair_qp(&pair, 1, &options);
 		pair_join(&pair, 0, a->qp, 1, b->qp, &options);
 		pair_stop(&pair);
-		for (struct plx_wc wc; plx_cqueue_poll(a->send_cq, &wc, 1) > 0;)
+		for (struct plx_wc wc; plx_engine_cq_poll(a->send_cq, &wc, 1) > 0;)
 			;
-		for (struct plx_wc wc; plx_cqueue_poll(b->recv_cq, &wc, 1) > 0;)
+		for (struct plx_wc wc; plx_engine_cq_poll(b->recv_cq, &wc, 1) > 0;)
 			;
 		exchange(3);
 		pair_close(&pair);
@@ -315,16 +315,17 @@ error_flushes_everything_in_order(void **state)
 		struct pair_side *a = &pair.side[0];
 		bool connected = mode & 2;
 		struct plx_wc wc[100];
-		struct plx_notice notice;
+		struct plx_engine_async_event notice;
 
 		pair_open(&pair, mode & 1);
 		pair_start(&pair);
 		pair_make_queues(&pair, &options);
-		a->qp = pair_qpair(&pair, 0, &options);
-		pair.side[1].qp = pair_qpair(&pair, 1, &options);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+		a->qp = pair_qp(&pair, 0, &options);
+		pair.side[1].qp = pair_qp(&pair, 1, &options);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 		if (connected) {
-			assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+			assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_RESET, NULL, NULL),
+					 PLX_OK);
 			pair_join(&pair, 0, a->qp, 1, pair.side[1].qp, &options);
 		}
 		pair_stop(&pair);
@@ -335,7 +336,7 @@ error_flushes_everything_in_order(void **state)
 			assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, PLX_WR_SILENT),
 					 PLX_OK);
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 		pair_stop(&pair);
 		assert_int_equal(pair_reap(&pair, a->recv_cq, wc, 100, 1000000), 100);
 		for (uint32_t i = 0; i < 100; i++) {
@@ -349,9 +350,9 @@ error_flushes_everything_in_order(void **state)
 			assert_int_equal(wc[i].wr_id, i);
 		}
 		pair_run(&pair, 2);
-		assert_true(plx_engine_next_notice(a->engine, &notice));
+		assert_true(plx_engine_next_async_event(a->engine, &notice));
 		assert_int_equal(notice.kind, PLX_EVENT_FLUSHED);
-		assert_int_equal(notice.qpn, plx_qpair_number(a->qp));
+		assert_int_equal(notice.qpn, plx_engine_qp_number(a->qp));
 		/* What is posted from now on is flushed at once. */
 		assert_int_equal(pair_recv(a, 200, 0, 64), PLX_OK);
 		assert_int_equal(pair_reap(&pair, a->recv_cq, wc, 1, 1000000), 1);

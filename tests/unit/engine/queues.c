@@ -40,7 +40,7 @@ a_receive_queue_takes_its_depth_and_no_more(void **state)
 		pair_run(&pair, 10);
 		assert_int_equal(pair_recv(b, 11, 0, 64), PLX_OK);
 		assert_int_equal(pair_recv(b, 12, 0, 64), PLX_FULL);
-		assert_int_equal(plx_cqueue_poll(b->recv_cq, wc, 16), 1);
+		assert_int_equal(plx_engine_cq_poll(b->recv_cq, wc, 16), 1);
 		pair_close(&pair);
 	}
 }
@@ -61,18 +61,18 @@ a_batch_stops_at_the_first_that_is_refused(void **state)
 		for (uint32_t i = 0; i < 12; i++)
 			wr[i] = (struct plx_recv_wr){.wr_id = i, .sge = sge, .sges = 1};
 		wr[3].sges = 7;
-		assert_int_equal(plx_qpair_post_recv(b->qp, wr, 12, &why), 3);
+		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 12, &why), 3);
 		assert_int_equal(why, PLX_TOO_MANY_SGES);
 		wr[3].sges = 2;
 		sge[0].length = UINT32_C(0x80000000);
 		sge[1].length = 1;
-		assert_int_equal(plx_qpair_post_recv(b->qp, wr + 3, 1, &why), 0);
+		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr + 3, 1, &why), 0);
 		assert_int_equal(why, PLX_TOO_LONG);
-		assert_int_equal(plx_qpair_post_recv(b->qp, wr + 4, 8, &why), 7);
+		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr + 4, 8, &why), 7);
 		assert_int_equal(why, PLX_FULL);
-		assert_int_equal(plx_qpair_post_recv(b->qp, wr, 0, &why), 0);
+		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 0, &why), 0);
 		assert_int_equal(why, PLX_OK);
-		assert_int_equal(plx_qpair_post_recv(b->qp, wr, 1, NULL), 0);
+		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 1, NULL), 0);
 		assert_int_equal(plx_engine_counters(b->engine)->posts_refused, 0);
 		pair_close(&pair);
 	}
@@ -103,9 +103,9 @@ long_lists_cross_the_ring_whole(void **state)
 					(uintptr_t)b->memory + base + (15 - i) * 100, 100, b->key};
 			wr.wr_id = round;
 			if (options.shared)
-				assert_int_equal(plx_squeue_post(b->srq, &wr, 1, NULL), 1);
+				assert_int_equal(plx_engine_srq_post_recv(b->srq, &wr, 1, NULL), 1);
 			else
-				assert_int_equal(plx_qpair_post_recv(b->qp, &wr, 1, NULL), 1);
+				assert_int_equal(plx_engine_qp_post_recv(b->qp, &wr, 1, NULL), 1);
 			memset(sge, 0xff, sizeof(sge));
 			assert_int_equal(pair_send(a, round, 0, 1600, 0), PLX_OK);
 			assert_int_equal(pair_reap(&pair, b->recv_cq, wc, 1, 2000), 1);
@@ -132,18 +132,18 @@ reset_forgets_what_is_in_the_ring_and_behind_it(void **state)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 	pair_start(&pair);
 	/* INIT pulls what is posted; what is posted after that stays in the ring. */
-	assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
-	assert_int_equal(b->qp->own.pulled, 50);
+	assert_int_equal(b->qp->own.fetched, 50);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(pair_recv(b, 100 + i, 0, 8), PLX_OK);
 	assert_int_equal(pair_recv(b, 200, 0, 8), PLX_FULL);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(pair_recv(b, 200, 0, 8), PLX_STATE);
-	assert_int_equal(plx_cqueue_poll(b->recv_cq, &wc, 1), 0);
+	assert_int_equal(plx_engine_cq_poll(b->recv_cq, &wc, 1), 0);
 	pair_close(&pair);
 }
 
@@ -154,26 +154,26 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 	struct pair_options options = pair_defaults(128);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc[64];
-	uint32_t pulled;
+	uint32_t fetched;
 	(void)state;
 	open_with(&options, false);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 	assert_int_equal(pair_send(a, 0, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 10);
-	assert_int_equal(b->qp->own.pulled, 100);
+	assert_int_equal(b->qp->own.fetched, 100);
 	assert_int_equal(pair_recv(b, 100, 0, 8), PLX_OK);
 	for (uint32_t i = 1; i < 60; i++)
 		assert_int_equal(pair_send(a, i, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 20);
-	assert_int_equal(b->qp->own.pulled, 100);
+	assert_int_equal(b->qp->own.fetched, 100);
 	for (uint32_t i = 60; i < 101; i++)
 		assert_int_equal(pair_send(a, i, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 20);
-	pulled = b->qp->own.pulled;
-	assert_int_equal(pulled, 101);
+	fetched = b->qp->own.fetched;
+	assert_int_equal(fetched, 101);
 	for (uint32_t i = 0; i < 101; i++) {
-		assert_int_equal(plx_cqueue_poll(b->recv_cq, wc, 1), 1);
+		assert_int_equal(plx_engine_cq_poll(b->recv_cq, wc, 1), 1);
 		assert_int_equal(wc[0].wr_id, i);
 	}
 	pair_close(&pair);
@@ -184,10 +184,10 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 static uint32_t
 threshold_notices(struct pair_side *side)
 {
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	uint32_t n = 0;
 
-	while (plx_engine_next_notice(side->engine, &notice)) {
+	while (plx_engine_next_async_event(side->engine, &notice)) {
 		assert_int_equal(notice.kind, PLX_EVENT_SRQ_THRESHOLD);
 		assert_int_equal(notice.context, 0x50);
 		n++;
@@ -222,9 +222,9 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		open_with(&options, inline_mode);
 		for (uint32_t i = 0; i < 60; i++)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
-		assert_int_equal(plx_squeue_count(b->srq), 60);
+		assert_int_equal(plx_engine_srq_count(b->srq), 60);
 		send_some(10);
-		assert_int_equal(plx_squeue_count(b->srq), 50);
+		assert_int_equal(plx_engine_srq_count(b->srq), 50);
 		assert_int_equal(threshold_notices(b), 0);
 		send_some(1);
 		assert_int_equal(threshold_notices(b), 1);
@@ -232,15 +232,15 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(threshold_notices(b), 0);
 		pair_start(&pair);
 		/* 44 left: below 45 at once, not below 44. */
-		assert_int_equal(plx_squeue_arm(b->srq, 101), PLX_INVALID);
-		assert_int_equal(plx_squeue_arm(b->srq, 45), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 101), PLX_INVALID);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 45), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_notices(b), 1);
 		send_some(1);
 		assert_int_equal(threshold_notices(b), 0);
 		pair_start(&pair);
-		assert_int_equal(plx_squeue_arm(b->srq, 43), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 43), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_notices(b), 0);
@@ -251,14 +251,14 @@ a_shared_queue_tells_its_threshold_once(void **state)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 		assert_int_equal(pair_recv(b, 0, 0, 8), PLX_FULL);
 		pair_start(&pair);
-		assert_int_equal(plx_squeue_arm(b->srq, 99), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 99), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_notices(b), 0);
 		send_some(2);
 		assert_int_equal(threshold_notices(b), 1);
 		pair_start(&pair);
-		assert_int_equal(plx_squeue_arm(b->srq, 0), PLX_OK);
+		assert_int_equal(plx_engine_srq_arm(b->srq, 0), PLX_OK);
 		pair_stop(&pair);
 		send_some(90);
 		assert_int_equal(threshold_notices(b), 0);
@@ -277,27 +277,27 @@ a_shared_queue_is_busy_while_it_is_used_and_outlives_its_users(void **state)
 	(void)state;
 	options.shared = true;
 	open_with(&options, false);
-	assert_int_equal(plx_qpair_post_recv(b->qp, &wr, 1, &why), 0);
+	assert_int_equal(plx_engine_qp_post_recv(b->qp, &wr, 1, &why), 0);
 	assert_int_equal(why, PLX_STATE);
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 	send_some(1);
 	pair_start(&pair);
-	assert_int_equal(plx_squeue_destroy(b->srq), PLX_BUSY);
+	assert_int_equal(plx_engine_srq_destroy(b->srq), PLX_BUSY);
 	/* Its entries are not flushed with a queue pair. */
-	assert_int_equal(plx_qpair_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, 3000);
-	assert_int_equal(plx_cqueue_poll(b->recv_cq, &wc, 1), 0);
-	assert_int_equal(plx_squeue_count(b->srq), 7);
+	assert_int_equal(plx_engine_cq_poll(b->recv_cq, &wc, 1), 0);
+	assert_int_equal(plx_engine_srq_count(b->srq), 7);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_destroy(b->qp), PLX_OK);
-	b->qp = pair_qpair(&pair, 1, &options);
-	assert_int_equal(plx_qpair_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(b->qp), PLX_OK);
+	b->qp = pair_qp(&pair, 1, &options);
+	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_join(&pair, 0, pair.side[0].qp, 1, b->qp, &options);
 	pair_stop(&pair);
 	send_some(7);
-	assert_int_equal(plx_squeue_count(b->srq), 0);
+	assert_int_equal(plx_engine_srq_count(b->srq), 0);
 	pair_close(&pair);
 }
 
@@ -311,19 +311,19 @@ a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 	};
 	struct pair_options options = pair_defaults(DEPTH);
 	struct pair_side *b = &pair.side[1];
-	struct plx_qpair *more[MANY];
+	struct plx_engine_qp *more[MANY];
 	(void)state;
 	options.shared = true;
 	open_with(&options, false);
 	pair_start(&pair);
 	for (uint32_t i = 0; i < MANY; i++)
-		more[i] = pair_qpair(&pair, 1, &options);
+		more[i] = pair_qp(&pair, 1, &options);
 	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
 	assert_int_equal(atomic_load(&b->send_cq->reserve), (MANY + 1) * DEPTH);
 	for (uint32_t i = 0; i < MANY; i++)
-		assert_int_equal(plx_qpair_destroy(more[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(more[i]), PLX_OK);
 	assert_int_equal(atomic_load(&b->recv_cq->reserve), DEPTH);
-	assert_int_equal(plx_qpair_destroy(b->qp), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(b->qp), PLX_OK);
 	b->qp = NULL;
 	assert_int_equal(atomic_load(&b->recv_cq->reserve), 0);
 	assert_int_equal(atomic_load(&b->send_cq->reserve), 0);
@@ -334,17 +334,17 @@ a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 static void
 a_shared_queue_of_a_wrong_size_is_refused(void **state)
 {
-	struct plx_squeue_config config = {.depth = 0, .sges = 1};
-	struct plx_squeue *srq = NULL;
+	struct plx_engine_srq_config config = {.depth = 0, .sges = 1};
+	struct plx_engine_srq *srq = NULL;
 	(void)state;
 	pair_open(&pair, false);
-	assert_int_equal(plx_squeue_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
+	assert_int_equal(plx_engine_srq_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
 	config.depth = PLX_SRQ_DEPTH_MAX + 1;
-	assert_int_equal(plx_squeue_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
-	config = (struct plx_squeue_config){.depth = 4, .sges = PLX_SGE_MAX + 1};
-	assert_int_equal(plx_squeue_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
-	config = (struct plx_squeue_config){.depth = 4, .sges = 1, .threshold = 5};
-	assert_int_equal(plx_squeue_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
+	assert_int_equal(plx_engine_srq_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
+	config = (struct plx_engine_srq_config){.depth = 4, .sges = PLX_SGE_MAX + 1};
+	assert_int_equal(plx_engine_srq_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
+	config = (struct plx_engine_srq_config){.depth = 4, .sges = 1, .threshold = 5};
+	assert_int_equal(plx_engine_srq_create(pair.side[0].engine, &config, &srq), PLX_INVALID);
 	assert_null(srq);
 	pair_close(&pair);
 }

@@ -83,14 +83,14 @@ static struct plx_worker *worker; /* NULL: inline mode */
 
 /* At most so many completions; in inline mode the engines run here. */
 static uint32_t
-reap(struct plx_cqueue *cq, uint32_t n)
+reap(struct plx_engine_cq *cq, uint32_t n)
 {
 	uint64_t end = plx_clock_ns() + 60 * PLX_SEC;
 	uint32_t got = 0;
 	struct plx_wc wc[8];
 
 	while (got < n) {
-		uint32_t some = plx_cqueue_poll(cq, wc, n - got < 8 ? n - got : 8);
+		uint32_t some = plx_engine_cq_poll(cq, wc, n - got < 8 ? n - got : 8);
 
 		for (uint32_t i = 0; i < some; i++)
 			PLX_ASSERT(wc[i].status == PLX_WC_SUCCESS);
@@ -124,8 +124,8 @@ talk(uint32_t rounds)
 		PLX_ASSERT(pair_read(a, b, i, 65536, bytes, PLX_WR_FENCE) == PLX_OK);
 		reap(a->send_cq, 3);
 		/* Nobody sleeps: arming makes no system call either, but the first of a queue. */
-		PLX_ASSERT(plx_cqueue_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired) == PLX_OK);
-		(void)plx_cqueue_fired(a->send_cq);
+		PLX_ASSERT(plx_engine_cq_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired) == PLX_OK);
+		(void)plx_engine_cq_get_event(a->send_cq);
 	}
 }
 
@@ -176,8 +176,8 @@ run(bool wire, bool inline_mode)
 		PLX_ASSERT(plx_worker_add(worker, pair.side[1].engine) == PLX_OK);
 	}
 	pair_make_queues(&pair, &options);
-	pair.side[0].qp = pair_qpair(&pair, 0, &options);
-	pair.side[1].qp = pair_qpair(&pair, 1, &options);
+	pair.side[0].qp = pair_qp(&pair, 0, &options);
+	pair.side[1].qp = pair_qp(&pair, 1, &options);
 	pair_join(&pair, 0, pair.side[0].qp, 1, pair.side[1].qp, &options);
 	talk(20);
 	watch_begin(TALK);

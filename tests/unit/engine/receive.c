@@ -55,7 +55,7 @@ open_and_catch(void)
 	assert_int_equal(frame_len, BTH_AT + 28 + 200 + 4);
 	/* The requester is out of the game. */
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 }
 
@@ -98,18 +98,19 @@ hand(const uint8_t *bytes, uint32_t len)
 	uint64_t verdicts, packets = b->engine->counters.tx_packets;
 
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_query(b->qp, &before), PLX_OK);
+	assert_int_equal(plx_engine_qp_query(b->qp, &before), PLX_OK);
 	pair_stop(&pair);
-	verdicts = sum_of(plx_qpair_counters(b->qp)->verdict, PLX_VERDICT_COUNT);
+	verdicts = sum_of(plx_engine_qp_counters(b->qp)->verdict, PLX_VERDICT_COUNT);
 	memset(b->memory, 0x5a, 256);
 	assert_true(pair_inject(&pair, 1, bytes, len, 1));
 	pair_run(&pair, 3);
 	for (uint32_t i = 0; i < 256; i++)
 		assert_int_equal(b->memory[i], 0x5a);
-	assert_int_equal(sum_of(plx_qpair_counters(b->qp)->verdict, PLX_VERDICT_COUNT), verdicts);
+	assert_int_equal(sum_of(plx_engine_qp_counters(b->qp)->verdict, PLX_VERDICT_COUNT),
+			 verdicts);
 	assert_int_equal(b->engine->counters.tx_packets, packets);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_query(b->qp, &after), PLX_OK);
+	assert_int_equal(plx_engine_qp_query(b->qp, &after), PLX_OK);
 	pair_stop(&pair);
 	assert_memory_equal(&before, &after, sizeof(before));
 }
@@ -212,7 +213,7 @@ every_reason_of_admission_is_counted(void **state)
 	assert_int_equal(c->rx_no_qp, 1);
 	/* The same low bits, so the same slot, but another number. */
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_modify(pair.side[1].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[1].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	hand(frame, frame_len);
 	assert_int_equal(c->denied[PLX_VERDICT_STATE], 1);
@@ -253,7 +254,7 @@ static void
 accepted(uint32_t segs)
 {
 	struct pair_side *b = &pair.side[1];
-	const struct plx_rc_counters *c = plx_qpair_counters(b->qp);
+	const struct plx_rc_counters *c = plx_engine_qp_counters(b->qp);
 	uint64_t taken = c->verdict[PLX_VERDICT_ACCEPT];
 
 	memset(b->memory, 0, 256);
@@ -302,7 +303,7 @@ checksums_that_the_hardware_has_found_right_are_trusted(void **state)
 	const struct plx_rc_counters *c;
 	(void)state;
 	open_and_catch();
-	c = plx_qpair_counters(pair.side[1].qp);
+	c = plx_engine_qp_counters(pair.side[1].qp);
 	frame[IP_AT + 10] ^= 0xff;
 	frame[UDP_AT + 6] = 0x77; /* not in the ICRC either */
 	assert_true(pair_inject(&pair, 1, frame, frame_len, 1));
@@ -329,7 +330,7 @@ congestion_marks_reach_the_queue_pair(void **state)
 	frame[IP_AT + 1] |= 3;
 	fix_ip_checksum(frame);
 	accepted(1);
-	assert_int_equal(plx_qpair_counters(pair.side[1].qp)->ce_marks, 1);
+	assert_int_equal(plx_engine_qp_counters(pair.side[1].qp)->ce_marks, 1);
 	pair_close(&pair);
 }
 
@@ -366,10 +367,10 @@ after_a_pause_packets_come_before_timers(void **state)
 		}
 		pair.now += 50 * PLX_MSEC;
 		pair_run(&pair, 20);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, wc, 256), 100);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 256), 100);
 		for (uint32_t i = 0; i < 100; i++)
 			assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
-		assert_int_equal(plx_qpair_counters(a->qp)->timeouts, 0);
+		assert_int_equal(plx_engine_qp_counters(a->qp)->timeouts, 0);
 		pair_close(&pair);
 	}
 }

@@ -48,7 +48,7 @@ a_port_that_takes_one_packet_at_a_time_gets_them_all(void **state)
 	transfer(200000, 2000);
 	assert_true(c->tx_full > 50);
 	assert_int_equal(c->tx_dropped, 0);
-	assert_int_equal(plx_qpair_counters(pair.side[0].qp)->requests_resent, 0);
+	assert_int_equal(plx_engine_qp_counters(pair.side[0].qp)->requests_resent, 0);
 	/* One ARP request or reply beside the request packets, each counted as it left. */
 	assert_true(c->tx_packets >= 196 && c->tx_packets < 210);
 	assert_true(c->tx_bytes > 200000 && c->tx_bytes < 200000 + c->tx_packets * 100);
@@ -102,7 +102,7 @@ a_port_that_takes_nothing_for_too_long_loses_what_waits(void **state)
 	a->port.refuse = 0;
 	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 2000), 1);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
-	assert_int_equal(plx_qpair_counters(a->qp)->timeouts, 1);
+	assert_int_equal(plx_engine_qp_counters(a->qp)->timeouts, 1);
 	pair_close(&pair);
 }
 
@@ -127,7 +127,7 @@ without_buffers_nothing_is_sent_until_there_are_some(void **state)
 		assert_int_equal(pair_write(a, b, 1, 0, 300000, 0), PLX_OK);
 		pair_run(&pair, 100);
 		assert_true(c->tx_no_buffer > 50);
-		assert_int_equal(plx_cqueue_poll(a->send_cq, &wc, 1), 0);
+		assert_int_equal(plx_engine_cq_poll(a->send_cq, &wc, 1), 0);
 		assert_int_equal(plx_engine_wake_ns(a->engine), 0);
 		/* A few at a time. */
 		b->port.hold = false;
@@ -146,7 +146,7 @@ without_buffers_nothing_is_sent_until_there_are_some(void **state)
 
 struct tally {
 	uint64_t packets[QPS];
-	struct plx_qpair *qp[QPS]; /* the receiving ones */
+	struct plx_engine_qp *qp[QPS]; /* the receiving ones */
 	uint64_t most_apart;
 };
 
@@ -160,7 +160,7 @@ tally(struct pair_side *from, const struct rte_mbuf *m, void *user)
 
 	(void)from;
 	for (uint32_t i = 0; i < QPS; i++) {
-		t->packets[i] += plx_qpair_number(t->qp[i]) == qpn;
+		t->packets[i] += plx_engine_qp_number(t->qp[i]) == qpn;
 		least = plx_time_min(least, t->packets[i]);
 		most = t->packets[i] > most ? t->packets[i] : most;
 	}
@@ -170,7 +170,7 @@ tally(struct pair_side *from, const struct rte_mbuf *m, void *user)
 }
 
 static void
-make_crowd(struct plx_qpair **qa, struct plx_qpair **qb, uint32_t window)
+make_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb, uint32_t window)
 {
 	struct pair_options options = pair_defaults(16);
 
@@ -181,27 +181,27 @@ make_crowd(struct plx_qpair **qa, struct plx_qpair **qb, uint32_t window)
 	pair_start(&pair);
 	pair_make_queues(&pair, &options);
 	for (uint32_t i = 0; i < QPS; i++) {
-		qa[i] = pair_qpair(&pair, 0, &options);
-		qb[i] = pair_qpair(&pair, 1, &options);
+		qa[i] = pair_qp(&pair, 0, &options);
+		qb[i] = pair_qp(&pair, 1, &options);
 		pair_join(&pair, 0, qa[i], 1, qb[i], &options);
 	}
 	pair_stop(&pair);
 }
 
 static void
-end_crowd(struct plx_qpair **qa, struct plx_qpair **qb)
+end_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
 {
 	pair_start(&pair);
 	for (uint32_t i = 0; i < QPS; i++) {
-		assert_int_equal(plx_qpair_destroy(qa[i]), PLX_OK);
-		assert_int_equal(plx_qpair_destroy(qb[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qa[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(qb[i]), PLX_OK);
 	}
 	pair_stop(&pair);
 	pair_close(&pair);
 }
 
 static void
-write_all(struct pair_side *from, const struct pair_side *to, struct plx_qpair **qps,
+write_all(struct pair_side *from, const struct pair_side *to, struct plx_engine_qp **qps,
 	  uint32_t bytes)
 {
 	for (uint32_t i = 0; i < QPS; i++) {
@@ -225,10 +225,10 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	pair_run(&pair, 10);
 	c = plx_engine_counters(a->engine);
 	was = *c;
-	assert_int_equal(plx_qpair_in_flight(a->qp), 0);
+	assert_int_equal(plx_engine_qp_in_flight(a->qp), 0);
 	memset(a->memory, 0xa5, 100);
 	assert_int_equal(pair_write(a, b, 7, 0, 100, 0), PLX_OK);
-	assert_int_equal(plx_qpair_in_flight(a->qp), 1);
+	assert_int_equal(plx_engine_qp_in_flight(a->qp), 1);
 	assert_int_equal(c->tx_packets, was.tx_packets);
 	plx_engine_send(a->engine, plx_clock_ns());
 	assert_int_equal(c->tx_packets, was.tx_packets + 1);
@@ -241,15 +241,15 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	assert_memory_equal(a->memory, b->memory, 100);
 	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 2000), 1);
 	assert_int_equal(wc.wr_id, 7);
-	assert_int_equal(plx_qpair_in_flight(a->qp), 0);
-	assert_int_equal(plx_qpair_counters(a->qp)->requests_resent, 0);
+	assert_int_equal(plx_engine_qp_in_flight(a->qp), 0);
+	assert_int_equal(plx_engine_qp_counters(a->qp)->requests_resent, 0);
 	pair_close(&pair);
 }
 
 static void
 queue_pairs_take_turns(void **state)
 {
-	struct plx_qpair *qa[QPS], *qb[QPS];
+	struct plx_engine_qp *qa[QPS], *qb[QPS];
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct tally t;
 	struct plx_wc wc[QPS];
@@ -277,7 +277,7 @@ queue_pairs_take_turns(void **state)
 static void
 answers_find_a_place_when_requests_have_filled_the_rest(void **state)
 {
-	struct plx_qpair *qa[QPS], *qb[QPS];
+	struct plx_engine_qp *qa[QPS], *qb[QPS];
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc[QPS];
 	uint32_t acks = 0;
@@ -308,15 +308,15 @@ a_queue_pair_may_talk_to_its_own_address(void **state)
 	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
 		struct pair_options options = pair_defaults(16);
 		struct pair_side *a = &pair.side[0];
-		struct plx_qpair *one, *other;
+		struct plx_engine_qp *one, *other;
 		uint64_t sent;
 		struct plx_wc wc;
 
 		pair_open(&pair, inline_mode);
 		pair_start(&pair);
 		pair_make_queues(&pair, &options);
-		one = pair_qpair(&pair, 0, &options);
-		other = pair_qpair(&pair, 0, &options);
+		one = pair_qp(&pair, 0, &options);
+		other = pair_qp(&pair, 0, &options);
 		pair_join(&pair, 0, one, 0, other, &options);
 		pair_stop(&pair);
 		sent = plx_engine_counters(a->engine)->tx_packets;
@@ -336,7 +336,7 @@ a_queue_pair_may_talk_to_its_own_address(void **state)
 		assert_int_equal(pair_send(a, 2, 0, 300000, 0), PLX_OK);
 		pair_run(&pair, 2);
 		pair_start(&pair);
-		assert_int_equal(plx_qpair_destroy(other), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(other), PLX_OK);
 		pair_stop(&pair);
 		pair_close(&pair);
 	}
@@ -347,7 +347,7 @@ packets_to_ourselves_do_not_keep_the_port_from_being_heard(void **state)
 {
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_qpair *one, *other, *mine;
+	struct plx_engine_qp *one, *other, *mine;
 	struct plx_wc wc[16];
 	uint32_t rounds = 0;
 	(void)state;
@@ -355,8 +355,8 @@ packets_to_ourselves_do_not_keep_the_port_from_being_heard(void **state)
 	pair_connect_with(&pair, &options);
 	mine = a->qp;
 	pair_start(&pair);
-	one = pair_qpair(&pair, 0, &options);
-	other = pair_qpair(&pair, 0, &options);
+	one = pair_qp(&pair, 0, &options);
+	other = pair_qp(&pair, 0, &options);
 	pair_join(&pair, 0, one, 0, other, &options);
 	pair_stop(&pair);
 	a->qp = one;
@@ -367,16 +367,16 @@ packets_to_ourselves_do_not_keep_the_port_from_being_heard(void **state)
 	/* While a million bytes after the other go round, the peer is served. */
 	for (uint32_t i = 0; i < 20; i++) {
 		assert_int_equal(pair_write(b, a, i, 1000000, 8, 0), PLX_OK);
-		while (plx_cqueue_poll(b->send_cq, wc, 16) == 0) {
+		while (plx_engine_cq_poll(b->send_cq, wc, 16) == 0) {
 			pair_run(&pair, 1);
 			assert_true(++rounds < 200);
 		}
 	}
 	assert_true(a->engine->loop_count > 0);
-	assert_int_equal(plx_qpair_counters(b->qp)->timeouts, 0);
+	assert_int_equal(plx_engine_qp_counters(b->qp)->timeouts, 0);
 	pair_start(&pair);
-	assert_int_equal(plx_qpair_destroy(one), PLX_OK);
-	assert_int_equal(plx_qpair_destroy(other), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(one), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(other), PLX_OK);
 	pair_stop(&pair);
 	pair_close(&pair);
 }

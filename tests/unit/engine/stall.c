@@ -51,13 +51,13 @@ cycles_until_recovery(uint64_t cycle_ns, uint32_t limit)
 	flooded_cycle(LATE_NS + PLX_MSEC);
 	a->port.lose = 1;
 	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
-	while (cycles < limit && plx_cqueue_poll(a->send_cq, &wc, 1) == 0) {
+	while (cycles < limit && plx_engine_cq_poll(a->send_cq, &wc, 1) == 0) {
 		flooded_cycle(cycle_ns);
 		cycles++;
 	}
 	if (cycles < limit) {
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
-		assert_true(plx_qpair_counters(a->qp)->requests_resent > 0);
+		assert_true(plx_engine_qp_counters(a->qp)->requests_resent > 0);
 	}
 	pair_close(&pair);
 	return cycles;
@@ -135,7 +135,7 @@ own_absence_is_not_a_peers_silence(void **state)
 		pair.now += away;
 		plx_engine_poll(a->engine, pair.now);
 	}
-	assert_int_equal(plx_qpair_counters(a->qp)->timeouts, 0);
+	assert_int_equal(plx_engine_qp_counters(a->qp)->timeouts, 0);
 	assert_int_equal(plx_engine_counters(a->engine)->stalls, 5);
 	assert_int_equal(plx_engine_counters(a->engine)->stalled_ns, 5 * away);
 	/* 24 s of absence in all: what is charged is what was waited. */
@@ -143,7 +143,7 @@ own_absence_is_not_a_peers_silence(void **state)
 		pair.now += away;
 		plx_engine_poll(a->engine, pair.now);
 	}
-	assert_true(plx_qpair_counters(a->qp)->timeouts <= 40 * LATE_NS / timeout);
+	assert_true(plx_engine_qp_counters(a->qp)->timeouts <= 40 * LATE_NS / timeout);
 	b->port.hold = false;
 	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 100), 1);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
@@ -168,7 +168,7 @@ a_silent_peer_is_given_up_in_time(void **state)
 	b->port.hold = true;
 	assert_int_equal(pair_write(a, b, 2, 0, 8, 0), PLX_OK);
 	/* Polls of 1 ms are no stalls, whoever asks when to come is never late. */
-	while (plx_cqueue_poll(a->send_cq, &wc, 1) == 0 || wc.status == PLX_WC_SUCCESS) {
+	while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 0 || wc.status == PLX_WC_SUCCESS) {
 		pair_pass(&pair, PLX_MSEC);
 		assert_true(pair.now - from < 4 * timeout + 10 * PLX_MSEC);
 	}
@@ -194,7 +194,7 @@ whoever_comes_when_it_was_told_to_is_not_late(void **state)
 	assert_int_equal(pair_write(a, b, 1, 0, 8, 0), PLX_OK);
 	pair_run(&pair, 1);
 	from = pair.now;
-	for (int i = 0; plx_cqueue_poll(a->send_cq, &wc, 1) == 0; i++) {
+	for (int i = 0; plx_engine_cq_poll(a->send_cq, &wc, 1) == 0; i++) {
 		assert_true(i < 100);
 		wake = plx_engine_wake_ns(a->engine);
 		assert_true(wake != PLX_NEVER);
@@ -222,7 +222,7 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 	const uint64_t away = 345 * PLX_MSEC;
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct pair_options options;
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	struct plx_wc wc;
 	uint32_t told = 0;
 
@@ -239,15 +239,15 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 			pair_run(&pair, 1);
 			pair.now += away;
 		}
-		for (int i = 0; i < 100 && plx_cqueue_poll(a->send_cq, &wc, 1) == 0; i++)
+		for (int i = 0; i < 100 && plx_engine_cq_poll(a->send_cq, &wc, 1) == 0; i++)
 			pair_pass(&pair, PLX_MSEC);
 		assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
-		while (plx_engine_next_notice(a->engine, &notice)) {
+		while (plx_engine_next_async_event(a->engine, &notice)) {
 			if (notice.kind != PLX_EVENT_FAILED)
 				continue;
 			told++;
 			assert_int_equal(notice.cause, PLX_WC_RETRY_EXCEEDED);
-			assert_int_equal(notice.death.peer_qpn, plx_qpair_number(b->qp));
+			assert_int_equal(notice.death.peer_qpn, plx_engine_qp_number(b->qp));
 			assert_int_equal(notice.death.psn_unacked, a->qp->first_psn.v);
 			assert_int_equal(notice.death.psn_expected, b->qp->first_psn.v);
 			assert_int_equal(notice.death.retry_max, 3);

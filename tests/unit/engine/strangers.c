@@ -60,11 +60,11 @@ struct frame {
 };
 
 static struct pair pair;
-static struct plx_qpair *ud[2];
-static struct plx_equeue *queues[2];
-static struct plx_acceptor *acceptor;
-static struct plx_conn *conn;
-static struct plx_way *way;
+static struct plx_engine_qp *ud[2];
+static struct plx_engine_eq *queues[2];
+static struct plx_engine_listener *listener;
+static struct plx_engine_connector *connector;
+static struct plx_engine_ah *ah;
 static uint16_t vlan;
 static bool ipv6, wrongly_tagged;
 static struct frame caught[PATHS];
@@ -221,22 +221,22 @@ make_objects(void)
 	struct pair_options options = pair_defaults(16);
 	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 	const struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = SERVICE_PORT};
-	const struct plx_qpair_path path = {.remote = pair.side[1].ip};
+	const struct plx_engine_path path = {.remote = pair.side[1].ip};
 
 	pair_connect_with(&pair, &options);
 	options.type = PLX_QP_UD;
 	options.qkey = qkey;
 	pair_start(&pair);
 	for (int i = 0; i < 2; i++) {
-		ud[i] = pair_qpair(&pair, i, &options);
-		assert_int_equal(plx_qpair_modify(ud[i], PLX_QP_INIT, NULL, NULL), PLX_OK);
-		assert_int_equal(plx_qpair_modify(ud[i], PLX_QP_RTR, &attr, NULL), PLX_OK);
-		assert_int_equal(plx_qpair_modify(ud[i], PLX_QP_RTS, &attr, NULL), PLX_OK);
-		assert_int_equal(plx_equeue_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
+		ud[i] = pair_qp(&pair, i, &options);
+		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_INIT, NULL, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTR, &attr, NULL), PLX_OK);
+		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTS, &attr, NULL), PLX_OK);
+		assert_int_equal(plx_engine_eq_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
 	}
-	assert_int_equal(plx_acceptor_create(queues[1], &listen, 1, &acceptor), PLX_OK);
-	assert_int_equal(plx_conn_create(queues[0], 2, &conn), PLX_OK);
-	assert_int_equal(plx_way_create(pair.side[0].engine, pair.side[0].domain, &path, &way),
+	assert_int_equal(plx_engine_listener_create(queues[1], &listen, 1, &listener), PLX_OK);
+	assert_int_equal(plx_engine_connector_create(queues[0], 2, &connector), PLX_OK);
+	assert_int_equal(plx_engine_ah_create(pair.side[0].engine, pair.side[0].domain, &path, &ah),
 			 PLX_OK);
 	pair_stop(&pair);
 }
@@ -245,20 +245,20 @@ static void
 send_datagram(void)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	const struct plx_ah ah = {way};
+	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge from = {(uintptr_t)a->memory, 32, a->key};
 	const struct plx_sge to = {(uintptr_t)b->memory + 1024, 256, b->key};
 	const struct plx_recv_wr recv = {.sge = &to, .sges = 1};
 	const struct plx_send_wr send = {.op = PLX_WR_SEND,
 					 .sge = &from,
 					 .sges = 1,
-					 .ah = &ah,
-					 .remote_qpn = plx_qpair_number(ud[1]),
+					 .ah = &wr_ah,
+					 .remote_qpn = plx_engine_qp_number(ud[1]),
 					 .remote_qkey = qkey};
 	enum plx_status status;
 
-	assert_int_equal(plx_qpair_post_recv(ud[1], &recv, 1, &status), 1);
-	assert_int_equal(plx_qpair_post_send(ud[0], &send, 1, &status), 1);
+	assert_int_equal(plx_engine_qp_post_recv(ud[1], &recv, 1, &status), 1);
+	assert_int_equal(plx_engine_qp_post_send(ud[0], &send, 1, &status), 1);
 }
 
 /* Have side 0 send one frame on every path; then its requester is out of the game. */
@@ -266,12 +266,13 @@ static void
 catch_all(void)
 {
 	struct pair_options options = pair_defaults(16);
-	const struct plx_conn_attr attr = {.rc = options.attr,
-					   .path = {.remote = pair.side[1].ip},
-					   .own = {.path_mtu = 1024, .retry = 7, .ack_timeout = 14},
-					   .local_port = 50000,
-					   .remote_port = SERVICE_PORT};
-	struct plx_qpair *third;
+	const struct plx_engine_connector_attr attr = {
+		.rc = options.attr,
+		.path = {.remote = pair.side[1].ip},
+		.own = {.path_mtu = 1024, .retry = 7, .ack_timeout = 14},
+		.local_port = 50000,
+		.remote_port = SERVICE_PORT};
+	struct plx_engine_qp *third;
 	enum plx_net_verdict verdict;
 	uint32_t number;
 
@@ -282,14 +283,14 @@ catch_all(void)
 	assert_int_equal(plx_engine_ping(pair.side[0].engine, &pair.side[1].ip, 20, PLX_SEC,
 					 &number, &verdict),
 			 PLX_OK);
-	third = pair_qpair(&pair, 0, &options);
-	assert_int_equal(plx_conn_connect(conn, third, &attr), PLX_OK);
+	third = pair_qp(&pair, 0, &options);
+	assert_int_equal(plx_engine_connector_connect(connector, third, &attr), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	pair_start(&pair);
-	assert_int_equal(plx_conn_destroy(conn), PLX_OK);
-	assert_int_equal(plx_qpair_destroy(third), PLX_OK);
-	assert_int_equal(plx_qpair_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_connector_destroy(connector), PLX_OK);
+	assert_int_equal(plx_engine_qp_destroy(third), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	caught[RC_LONG] = caught[RC_USUAL];
@@ -317,11 +318,11 @@ scene_close(void)
 {
 	assert_false(wrongly_tagged);
 	pair_start(&pair);
-	assert_int_equal(plx_way_destroy(way), PLX_OK);
-	assert_int_equal(plx_acceptor_destroy(acceptor), PLX_OK);
+	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
+	assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(plx_qpair_destroy(ud[i]), PLX_OK);
-		assert_int_equal(plx_equeue_destroy(queues[i]), PLX_OK);
+		assert_int_equal(plx_engine_qp_destroy(ud[i]), PLX_OK);
+		assert_int_equal(plx_engine_eq_destroy(queues[i]), PLX_OK);
 	}
 	pair_stop(&pair);
 	pair_close(&pair);
@@ -351,8 +352,8 @@ look(struct state *out)
 	memset(out, 0, sizeof(*out));
 	plx_rc_query(b->qp->rc, &out->view[0]);
 	plx_rc_query(ud[1]->rc, &out->view[1]);
-	out->qp[0] = *plx_qpair_counters(b->qp);
-	out->qp[1] = *plx_qpair_counters(ud[1]);
+	out->qp[0] = *plx_engine_qp_counters(b->qp);
+	out->qp[1] = *plx_engine_qp_counters(ud[1]);
 	out->net = *plx_net_counters(b->net);
 	out->net_wake_ns = plx_net_wake_ns(b->net);
 	out->net_version = plx_net_version(b->net);

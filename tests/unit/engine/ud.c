@@ -22,13 +22,13 @@ enum {
 static const uint32_t qkey = 0x22222222;
 
 static void
-ready(struct plx_qpair *qp)
+ready(struct plx_engine_qp *qp)
 {
 	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
 }
 
 static struct pair_options
@@ -48,7 +48,7 @@ ud_open(struct pair *pair, const struct pair_setup *setup, const struct pair_opt
 	pair_start(pair);
 	pair_make_queues(pair, options);
 	for (int i = 0; i < 2; i++) {
-		pair->side[i].qp = pair_qpair(pair, i, options);
+		pair->side[i].qp = pair_qp(pair, i, options);
 		ready(pair->side[i].qp);
 	}
 	pair_stop(pair);
@@ -71,7 +71,7 @@ good(const struct pair *pair)
 	return (struct recipe){.opcode = PLX_UD_SEND_ONLY,
 			       .pkey = PLX_PKEY_DEFAULT,
 			       .qkey = qkey,
-			       .dest_qpn = plx_qpair_number(pair->side[1].qp),
+			       .dest_qpn = plx_engine_qp_number(pair->side[1].qp),
 			       .bytes = BYTES};
 }
 
@@ -139,7 +139,7 @@ counters(const struct pair *pair)
 static uint64_t
 verdicts(const struct pair *pair, enum plx_verdict verdict)
 {
-	return plx_qpair_counters(pair->side[1].qp)->verdict[verdict];
+	return plx_engine_qp_counters(pair->side[1].qp)->verdict[verdict];
 }
 
 static uint64_t
@@ -215,7 +215,7 @@ lines_4_to_6_count_at_the_engine_and_line_7_at_the_queue_pair(struct pair *pair)
 	inject(pair, &recipe);
 	assert_int_equal(verdicts(pair, PLX_VERDICT_RNR), 1);
 	assert_int_equal(all_verdicts(pair), 4);
-	assert_int_equal(plx_cqueue_poll(pair->side[1].recv_cq, &wc, 1), 0);
+	assert_int_equal(plx_engine_cq_poll(pair->side[1].recv_cq, &wc, 1), 0);
 	/* And nobody is answered. */
 	assert_int_equal(counters(pair)->tx_packets, 0);
 }
@@ -253,7 +253,7 @@ a_congestion_mark_is_counted(void **state)
 		recipe.ce = i;
 		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
 		inject(&pair, &recipe);
-		assert_int_equal(plx_qpair_counters(pair.side[1].qp)->ce_marks, i);
+		assert_int_equal(plx_engine_qp_counters(pair.side[1].qp)->ce_marks, i);
 	}
 	assert_int_equal(verdicts(&pair, PLX_VERDICT_ACCEPT), 2);
 	assert_int_equal(counters(&pair)->tx_packets, 0);
@@ -297,11 +297,11 @@ a_queue_pair_that_is_not_ready_takes_nothing(void **state)
 	(void)state;
 	ud_open(&pair, &setup, &options);
 	recipe = good(&pair);
-	assert_int_equal(plx_qpair_modify(pair.side[1].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[1].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	inject(&pair, &recipe);
-	assert_int_equal(plx_qpair_modify(pair.side[1].qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[1].qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	inject(&pair, &recipe);
-	assert_int_equal(plx_qpair_modify(pair.side[1].qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(pair.side[1].qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 	inject(&pair, &recipe);
 	assert_int_equal(counters(&pair)->denied[PLX_VERDICT_STATE], 3);
 	assert_int_equal(all_verdicts(&pair), 0);
@@ -311,46 +311,46 @@ a_queue_pair_that_is_not_ready_takes_nothing(void **state)
 /* ---- sending ----------------------------------------------------------------------------------
  */
 
-static struct plx_way *
-way_to(struct pair *pair, int from, const struct plx_ip *to)
+static struct plx_engine_ah *
+ah_to(struct pair *pair, int from, const struct plx_ip *to)
 {
-	const struct plx_qpair_path path = {.remote = *to, .dscp = 10, .hop_limit = 3};
-	struct plx_way *way = NULL;
+	const struct plx_engine_path path = {.remote = *to, .dscp = 10, .hop_limit = 3};
+	struct plx_engine_ah *ah = NULL;
 
 	pair_start(pair);
 	assert_int_equal(
-		plx_way_create(pair->side[from].engine, pair->side[from].domain, &path, &way),
+		plx_engine_ah_create(pair->side[from].engine, pair->side[from].domain, &path, &ah),
 		PLX_OK);
 	pair_stop(pair);
 	pair_run(pair, 50); /* the neighbour answers */
-	return way;
+	return ah;
 }
 
 static void
-destroy(struct pair *pair, struct plx_way *way)
+destroy(struct pair *pair, struct plx_engine_ah *ah)
 {
 	pair_start(pair);
-	assert_int_equal(plx_way_destroy(way), PLX_OK);
+	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
 	pair_stop(pair);
 }
 
 static enum plx_status
-send_one(struct pair_side *from, struct plx_way *way, const struct plx_qpair *to, uint64_t wr_id,
-	 uint8_t flags)
+send_one(struct pair_side *from, struct plx_engine_ah *ah, const struct plx_engine_qp *to,
+	 uint64_t wr_id, uint8_t flags)
 {
-	const struct plx_ah ah = {way};
+	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge sge = {(uintptr_t)from->memory, BYTES, from->key};
 	const struct plx_send_wr wr = {.wr_id = wr_id,
 				       .op = PLX_WR_SEND,
 				       .flags = flags,
 				       .sge = &sge,
 				       .sges = 1,
-				       .ah = &ah,
-				       .remote_qpn = plx_qpair_number(to),
+				       .ah = &wr_ah,
+				       .remote_qpn = plx_engine_qp_number(to),
 				       .remote_qkey = qkey};
 	enum plx_status status;
 
-	plx_qpair_post_send(from->qp, &wr, 1, &status);
+	plx_engine_qp_post_send(from->qp, &wr, 1, &status);
 	return status;
 }
 
@@ -375,21 +375,21 @@ a_way_carries_its_class_and_its_hops(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct pair_setup setup = {.ipv6 = i};
 		struct plx_frame seen = {0};
-		struct plx_way *way;
+		struct plx_engine_ah *ah;
 		struct pair pair;
 		struct plx_wc wc;
 
 		ud_open(&pair, &setup, &options);
-		way = way_to(&pair, 0, &pair.side[1].ip);
+		ah = ah_to(&pair, 0, &pair.side[1].ip);
 		pair.side[0].port.pass = keep;
 		pair.side[0].port.user = &seen;
-		assert_int_equal(send_one(&pair.side[0], way, pair.side[1].qp, 1, 0), PLX_OK);
+		assert_int_equal(send_one(&pair.side[0], ah, pair.side[1].qp, 1, 0), PLX_OK);
 		assert_int_equal(pair_reap(&pair, pair.side[0].send_cq, &wc, 1, 100), 1);
 		assert_int_equal(seen.ip_version, pair.side[0].ip.version);
 		assert_int_equal(i ? seen.v6.flow >> 20 : seen.v4.tos, 10 << 2);
 		assert_int_equal(i ? seen.v6.hop_limit : seen.v4.ttl, 3);
 		assert_true(seen.udp_src >= 49152);
-		destroy(&pair, way);
+		destroy(&pair, ah);
 		pair_close(&pair);
 	}
 }
@@ -399,25 +399,25 @@ a_port_that_refuses_delays_and_loses_nothing(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = false};
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 	struct plx_wc wc[DEPTH];
 
 	(void)state;
 	ud_open(&pair, &setup, &options);
-	way = way_to(&pair, 0, &pair.side[1].ip);
+	ah = ah_to(&pair, 0, &pair.side[1].ip);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
 	pair.side[0].port.refuse = 5;
 	pair.side[0].port.take = 3;
 	for (uint32_t i = 0; i < DEPTH; i++)
-		assert_int_equal(send_one(&pair.side[0], way, pair.side[1].qp, i, 0), PLX_OK);
-	assert_int_equal(send_one(&pair.side[0], way, pair.side[1].qp, DEPTH, 0), PLX_FULL);
+		assert_int_equal(send_one(&pair.side[0], ah, pair.side[1].qp, i, 0), PLX_OK);
+	assert_int_equal(send_one(&pair.side[0], ah, pair.side[1].qp, DEPTH, 0), PLX_FULL);
 	assert_int_equal(pair_reap(&pair, pair.side[1].recv_cq, wc, DEPTH, 1000), DEPTH);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		assert_int_equal(wc[i].wr_id, i);
 	assert_int_equal(pair_reap(&pair, pair.side[0].send_cq, wc, DEPTH, 100), DEPTH);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -428,24 +428,24 @@ a_port_to_itself_carries_datagrams(void **state)
 	struct pair_options options = pair_defaults(512);
 	const struct pair_setup setup = {.inline_mode = false};
 	static struct plx_wc wc[512];
-	struct plx_way *way;
+	struct plx_engine_ah *ah;
 	struct pair pair;
 
 	(void)state;
 	options.type = PLX_QP_UD;
 	options.qkey = qkey;
 	ud_open(&pair, &setup, &options);
-	way = way_to(&pair, 0, &pair.side[0].ip);
+	ah = ah_to(&pair, 0, &pair.side[0].ip);
 	for (uint32_t i = 0; i < 512; i++)
 		assert_int_equal(pair_recv(&pair.side[0], i, 512, RECV_BYTES), PLX_OK);
 	for (uint32_t i = 0; i < 512; i++)
-		assert_int_equal(send_one(&pair.side[0], way, pair.side[0].qp, i, PLX_WR_SILENT),
+		assert_int_equal(send_one(&pair.side[0], ah, pair.side[0].qp, i, PLX_WR_SILENT),
 				 PLX_OK);
 	assert_int_equal(pair_reap(&pair, pair.side[0].recv_cq, wc, 512, 1000), 512);
 	for (uint32_t i = 0; i < 512; i++)
 		assert_int_equal(wc[i].wr_id, i);
 	assert_int_equal(plx_engine_counters(pair.side[0].engine)->rx_no_qp, 0);
-	destroy(&pair, way);
+	destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -457,7 +457,7 @@ an_overrun_fails_the_queue_pair(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	struct recipe recipe;
 	struct pair pair;
 	bool failed = false;
@@ -471,8 +471,8 @@ an_overrun_fails_the_queue_pair(void **state)
 		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
 	for (uint32_t i = 0; i < 3; i++)
 		inject(&pair, &recipe);
-	assert_int_equal(plx_qpair_state(pair.side[1].qp), PLX_QP_ERROR);
-	while (plx_engine_next_notice(pair.side[1].engine, &notice))
+	assert_int_equal(plx_engine_qp_state(pair.side[1].qp), PLX_QP_ERROR);
+	while (plx_engine_next_async_event(pair.side[1].engine, &notice))
 		failed |= notice.kind == PLX_EVENT_FAILED;
 	assert_true(failed);
 	pair_close(&pair);
@@ -483,7 +483,7 @@ an_srq_below_its_threshold_is_told(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_notice notice;
+	struct plx_engine_async_event notice;
 	struct recipe recipe;
 	struct pair pair;
 
@@ -495,7 +495,7 @@ an_srq_below_its_threshold_is_told(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
 	inject(&pair, &recipe);
-	assert_true(plx_engine_next_notice(pair.side[1].engine, &notice));
+	assert_true(plx_engine_next_async_event(pair.side[1].engine, &notice));
 	assert_int_equal(notice.kind, PLX_EVENT_SRQ_THRESHOLD);
 	assert_int_equal(notice.context, 0x50);
 	pair_close(&pair);
@@ -507,9 +507,9 @@ refusals_of_creation_and_states(void **state)
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
 	struct plx_rc_attr attr = {.mtu = 4096, .pkey = PLX_PKEY_DEFAULT};
-	struct plx_qpair_config config = {
+	struct plx_engine_qp_config config = {
 		.type = PLX_QP_UD, .caps = {.sq_depth = 4, .responder_res = 1}, .rq_depth = 4};
-	struct plx_qpair *qp = NULL;
+	struct plx_engine_qp *qp = NULL;
 	struct plx_rc_view view;
 	struct pair pair;
 
@@ -517,27 +517,27 @@ refusals_of_creation_and_states(void **state)
 	ud_open(&pair, &setup, &options);
 	config.domain = pair.side[0].domain;
 	config.send_cq = config.recv_cq = pair.side[0].send_cq;
-	assert_int_equal(plx_qpair_create(pair.side[0].engine, &config, &qp), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qp), PLX_INVALID);
 	config.caps.responder_res = 0;
-	assert_int_equal(plx_qpair_create(pair.side[0].engine, &config, &qp), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, NULL, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qp), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, NULL, NULL), PLX_INVALID);
 	/* The fixture's port carries frames of 4300 bytes; one of less does not reach here. */
 	attr.mtu = 8192;
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
 	attr.mtu = 1000;
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_INVALID);
 	pair.side[0].port.port.caps.frame_max = 1500;
 	attr.mtu = 2048;
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_TOO_LONG);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_TOO_LONG);
 	attr.mtu = 1024;
-	assert_int_equal(plx_qpair_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_qpair_query(qp, &view), PLX_OK);
+	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
+	assert_int_equal(plx_engine_qp_query(qp, &view), PLX_OK);
 	assert_int_equal(view.state, PLX_QP_RTR);
 	assert_int_equal(view.mtu, 1024);
 	assert_int_equal(view.dest_qpn, 0);
-	assert_int_equal(plx_qpair_post_bind(qp, 1, 0, (struct plx_key){5}), PLX_INVALID);
-	assert_int_equal(plx_qpair_destroy(qp), PLX_OK);
+	assert_int_equal(plx_engine_qp_post_bind(qp, 1, 0, (struct plx_key){5}), PLX_INVALID);
+	assert_int_equal(plx_engine_qp_destroy(qp), PLX_OK);
 	pair.side[0].port.port.caps.frame_max = PAIR_FRAME;
 	pair_close(&pair);
 }

@@ -63,7 +63,7 @@ traffic(uint32_t messages)
 		assert_true(plx_clock_ns() < end);
 		while (sent < messages && pair_write(a, b, sent, 0, 512, 0) == PLX_OK)
 			sent++;
-		n = plx_cqueue_poll(a->send_cq, wc, 16);
+		n = plx_engine_cq_poll(a->send_cq, wc, 16);
 		for (uint32_t i = 0; i < n; i++) {
 			assert_int_equal(wc[i].wr_id, done++);
 			assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
@@ -301,25 +301,25 @@ numbers_lead_to_their_engine(void **state)
 	config.secret = (struct plx_secret){{11, 12}};
 	plx_numbers_init(&numbers, &config.secret, 0, 8);
 	for (uint32_t index = 0; index < 8; index++) {
-		const struct plx_cqueue_config cq = {.depth = 4};
-		struct plx_qpair_config qp = {
+		const struct plx_engine_cq_config cq = {.depth = 4};
+		struct plx_engine_qp_config qp = {
 			.domain = pair.side[0].domain, .caps = {.sq_depth = 1}, .rq_depth = 1};
 		struct plx_engine *engine;
-		struct plx_qpair *qps[20];
+		struct plx_engine_qp *qps[20];
 
 		config.engines = 8;
 		config.index = index;
 		assert_int_equal(plx_engine_create(&config, &engine, NULL), PLX_OK);
-		assert_int_equal(plx_cqueue_create(engine, &cq, &qp.send_cq), PLX_OK);
+		assert_int_equal(plx_engine_cq_create(engine, &cq, &qp.send_cq), PLX_OK);
 		qp.recv_cq = qp.send_cq;
 		for (uint32_t i = 0; i < 20; i++) {
-			assert_int_equal(plx_qpair_create(engine, &qp, &qps[i]), PLX_OK);
-			assert_int_equal(plx_numbers_engine(&numbers, plx_qpair_number(qps[i])),
+			assert_int_equal(plx_engine_qp_create(engine, &qp, &qps[i]), PLX_OK);
+			assert_int_equal(plx_numbers_engine(&numbers, plx_engine_qp_number(qps[i])),
 					 index);
 		}
 		for (uint32_t i = 0; i < 20; i++)
-			assert_int_equal(plx_qpair_destroy(qps[i]), PLX_OK);
-		assert_int_equal(plx_cqueue_destroy(qp.send_cq), PLX_OK);
+			assert_int_equal(plx_engine_qp_destroy(qps[i]), PLX_OK);
+		assert_int_equal(plx_engine_cq_destroy(qp.send_cq), PLX_OK);
 		plx_engine_destroy(engine);
 	}
 	pair_close(&pair);

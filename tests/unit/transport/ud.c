@@ -18,7 +18,7 @@ enum {
 	DEPTH = 64,
 	MTU = 1024,
 	OUR_QPN = 0xabcdef,
-	WAYS = 4,
+	AHS = 4,
 	ARENA = 4096,
 };
 
@@ -32,7 +32,7 @@ struct fixture {
 	void *qp_block, *rq_block;
 	struct plx_rq *rq;
 	struct plx_ud *ud;
-	uint32_t ways[WAYS];
+	uint32_t ahs[AHS];
 	struct plx_actions out;
 };
 
@@ -79,7 +79,7 @@ open_qp(void)
 	ids.domain = f->domain;
 	ids.mem = f->mem;
 	ids.rq = f->rq;
-	ids.ways = f->ways;
+	ids.ahs = f->ahs;
 	f->qp_block = block(plx_ud_bytes(&caps));
 	f->ud = plx_ud_init(f->qp_block, &caps, &ids);
 	return f;
@@ -102,7 +102,7 @@ note(const struct fixture *f, uint64_t wr_id, uint32_t bytes)
 			      .op = PLX_WR_SEND,
 			      .sges = bytes > 0,
 			      .remote_qkey = 0x11,
-			      .way = (uint32_t)wr_id % WAYS,
+			      .ah = (uint32_t)wr_id % AHS,
 			      .remote_qpn = 0x777};
 
 	wqe.sge[0] = (struct plx_sge){(uintptr_t)f->arena, bytes, f->key};
@@ -156,12 +156,12 @@ assert_carries(const struct fixture *f, const struct plx_emit *emit, const uint8
 }
 
 static uint32_t
-ways_used(const struct fixture *f)
+ahs_used(const struct fixture *f)
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < WAYS; i++)
-		sum += f->ways[i];
+	for (uint32_t i = 0; i < AHS; i++)
+		sum += f->ahs[i];
 	return sum;
 }
 
@@ -180,12 +180,12 @@ a_datagram_leaves_in_one_packet_and_is_done(void **state)
 		uint32_t bytes = i * 255;
 
 		post(f, i, bytes);
-		assert_int_equal(f->ways[i % WAYS], 1);
+		assert_int_equal(f->ahs[i % AHS], 1);
 		assert_int_equal(plx_rc_wake_ns(plx_ud_base(f->ud)), 0);
 		assert_int_equal(transmit(f, 1), 1);
 		assert_int_equal(f->out.count, 2);
 		emit = emit_at(f, 0);
-		assert_int_equal(emit->way, i % WAYS);
+		assert_int_equal(emit->ah, i % AHS);
 		assert_int_equal(emit->flags, 0);
 		assert_int_equal(emit->pkt.opcode, PLX_UD_SEND_ONLY);
 		assert_int_equal(emit->pkt.psn.v, (0xfffffe + i) & PLX_PSN_MASK);
@@ -204,7 +204,7 @@ a_datagram_leaves_in_one_packet_and_is_done(void **state)
 		assert_int_equal(done_at(f, 1)->status, PLX_WC_SUCCESS);
 		assert_int_equal(done_at(f, 1)->op, PLX_WR_SEND);
 		assert_int_equal(done_at(f, 1)->qpn, OUR_QPN);
-		assert_int_equal(ways_used(f), 0);
+		assert_int_equal(ahs_used(f), 0);
 		/* Nothing is owed, and no timer runs. */
 		assert_int_equal(transmit(f, 1), 0);
 		assert_true(plx_rc_wake_ns(plx_ud_base(f->ud)) == PLX_NEVER);
@@ -286,7 +286,7 @@ a_full_queue_leaves_in_turns(void **state)
 	to_rts(f);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		post(f, i, 8);
-	assert_int_equal(ways_used(f), DEPTH);
+	assert_int_equal(ahs_used(f), DEPTH);
 	while (plx_rc_wake_ns(plx_ud_base(f->ud)) == 0) {
 		uint32_t sent = transmit(f, 48), seen = 0;
 
@@ -302,7 +302,7 @@ a_full_queue_leaves_in_turns(void **state)
 	}
 	assert_int_equal(packets, DEPTH);
 	assert_int_equal(dones, DEPTH);
-	assert_int_equal(ways_used(f), 0);
+	assert_int_equal(ahs_used(f), 0);
 	/* Without a budget nothing leaves. */
 	post(f, 0, 8);
 	assert_int_equal(transmit(f, 0), 0);
@@ -325,10 +325,10 @@ an_entry_that_was_built_in_its_place_is_counted_too(void **state)
 	assert_non_null(place);
 	*place = note(f, 3, 12);
 	plx_ud_sq_take(f->ud, 12);
-	assert_int_equal(f->ways[3], 1);
+	assert_int_equal(f->ahs[3], 1);
 	assert_int_equal(transmit(f, 1), 1);
 	assert_carries(f, emit_at(f, 0), f->arena);
-	assert_int_equal(f->ways[3], 0);
+	assert_int_equal(f->ahs[3], 0);
 	close_qp(f);
 }
 
@@ -365,12 +365,12 @@ a_refused_post_changes_nothing(void **state)
 	bad.flags = PLX_WR_INLINE;
 	bad.inline_bytes = MTU + 1;
 	assert_int_equal(plx_ud_post_send(f->ud, &bad, f->arena), PLX_TOO_LONG);
-	assert_int_equal(ways_used(f), 0);
+	assert_int_equal(ahs_used(f), 0);
 	assert_int_equal(plx_rc_sq_posted(plx_ud_base(f->ud)), 0);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		post(f, i, MTU);
 	assert_int_equal(plx_ud_post_send(f->ud, &good, NULL), PLX_FULL);
-	assert_int_equal(ways_used(f), DEPTH);
+	assert_int_equal(ahs_used(f), DEPTH);
 	close_qp(f);
 }
 
@@ -440,7 +440,7 @@ a_key_that_denies_ends_that_request_and_flushes_the_rest(void **state)
 	assert_int_equal(plx_rc_post_recv(plx_ud_base(f->ud), 9, NULL, 0), PLX_OK);
 	assert_int_equal(transmit(f, 8), 1);
 	assert_int_equal(f->out.count, 7);
-	assert_int_equal(emit_at(f, 0)->way, 0);
+	assert_int_equal(emit_at(f, 0)->ah, 0);
 	assert_int_equal(done_at(f, 1)->status, PLX_WC_SUCCESS);
 	assert_int_equal(f->out.list[2].event.kind, PLX_EVENT_FAILED);
 	assert_int_equal(f->out.list[2].event.cause, PLX_WC_LOCAL_PROTECTION);
@@ -451,13 +451,13 @@ a_key_that_denies_ends_that_request_and_flushes_the_rest(void **state)
 	assert_int_equal(done_at(f, 5)->wr_id, 9);
 	assert_int_equal(done_at(f, 5)->qpn, OUR_QPN);
 	assert_int_equal(f->out.list[6].event.kind, PLX_EVENT_FLUSHED);
-	assert_int_equal(ways_used(f), 0);
+	assert_int_equal(ahs_used(f), 0);
 	/* What is posted to it now is flushed, whatever its length. */
 	post(f, 3, MTU + 1);
-	assert_int_equal(ways_used(f), 1);
+	assert_int_equal(ahs_used(f), 1);
 	assert_int_equal(transmit(f, 8), 0);
 	assert_int_equal(done_at(f, 0)->status, PLX_WC_FLUSHED);
-	assert_int_equal(ways_used(f), 0);
+	assert_int_equal(ahs_used(f), 0);
 	close_qp(f);
 }
 
@@ -477,9 +477,9 @@ draining_holds_what_is_posted_and_reset_forgets_it(void **state)
 	assert_int_equal(transmit(f, 8), 0);
 	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RTS, NULL), PLX_OK);
 	assert_int_equal(transmit(f, 1), 1);
-	assert_int_equal(ways_used(f), 1);
+	assert_int_equal(ahs_used(f), 1);
 	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RESET, NULL), PLX_OK);
-	assert_int_equal(ways_used(f), 0);
+	assert_int_equal(ahs_used(f), 0);
 	assert_int_equal(transmit(f, 8), 0);
 	assert_int_equal(f->out.count, 0);
 	to_rts(f);

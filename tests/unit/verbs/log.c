@@ -65,7 +65,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	options.link.ack_timeout = 8; /* 1 ms */
 	duo = duo_open(&options);
 	beyond = at_peer(&duo->b, 0);
-	snprintf(number, sizeof(number), "0x%06x", plx_qpair_number(duo->a.qp->pair));
+	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(duo->a.qp->pair));
 	duo_drop_asyncs(duo->a.adapter);
 	await_next_second();
 	listen_to_log();
