@@ -214,7 +214,7 @@ void nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch);
 /**
  * Deliver every event of connections that is there now (to nd2_connection_event(),
  * nd2_port.events held). Any thread. GetResults calls it before it returns an
- * entry that was flushed: so a disconnect is told first (docs/nd2.md, A27).
+ * entry that was flushed: so a disconnect is told first (tests/unit/nd2, A27).
  */
 void nd2_port_events(struct nd2_port *port);
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of ND2 against its interfaces: each method, decision and assertion has its test."""
+"""ND2's interfaces against their tests: each method, decision and assertion has some."""
 import re
 
-from docs import quoted, rows, test_names
+from docs import rows, test_names
 from rules import rule
 from tree import Finding
 
-PAGE = 'docs/nd2.md'
+SHOWN = 'tests/unit/nd2/shown.txt'
+DECIDED = 'docs/nd2.md'
+ASSERTED = 'tests/unit/nd2/README.md'
 METHODS = 'lib/ndspi/include/ndmethods.h'
 DECISIONS = {f'L{number}' for number in range(1, 26)}
 ASSERTIONS = {f'A{number:02}' for number in range(1, 31)}
@@ -15,11 +17,13 @@ NAMES = {'COMPLETIONQUEUE': 'CompletionQueue', 'SHAREDRECEIVEQUEUE': 'SharedRece
          'MEMORYWINDOW': 'MemoryWindow', 'MEMORYREGION': 'MemoryRegion', 'QUEUEPAIR': 'QueuePair'}
 
 ONE = '#define PLX_ND2_OVERLAPPED(M0, M, I) \\\n\tM0(I, HRESULT, Cancel)\n'
-ROW = '| {} | `it_is` |\n'
-HEAD = '| what | test |\n|---|---|\n'
-FULL = HEAD + ''.join(ROW.format(name) for name in
-                      ['`IND2Overlapped::Cancel`', *sorted(DECISIONS), *sorted(ASSERTIONS)])
-GOOD = {METHODS: ONE, PAGE: FULL, 'tests/a.c': 'static void\nit_is(void **state)\n'}
+FULL = ''.join(f'{name}: it_is\n' for name in
+               ['IND2Overlapped::Cancel', *sorted(DECISIONS), *sorted(ASSERTIONS)])
+TABLE = '| id | what |\n|---|---|\n'
+GOOD = {METHODS: ONE, SHOWN: '# a comment\n' + FULL,
+        DECIDED: TABLE + ''.join(f'| {name} | so |\n' for name in sorted(DECISIONS)),
+        ASSERTED: TABLE + ''.join(f'| {name} | so |\n' for name in sorted(ASSERTIONS)),
+        'tests/a.c': 'static void\nit_is(void **state)\n'}
 
 
 def methods(tree):
@@ -35,30 +39,32 @@ def methods(tree):
 
 @rule('docs', bad=[{**GOOD, METHODS: ONE + ONE.replace('OVERLAPPED', 'ADAPTER')},
                    {**GOOD, METHODS: ONE.replace('Cancel', 'Query')},
-                   {**GOOD, PAGE: FULL.replace('| A17 | `it_is` |\n', '')},
-                   {**GOOD, PAGE: FULL.replace('| L25 | `it_is` |\n', '')},
-                   {**GOOD, PAGE: FULL.replace('| R4 | `it_is` |\n', '')},
-                   {**GOOD, PAGE: FULL.replace('| A17 | `it_is` |', '| A17 | yes |')},
-                   {**GOOD, PAGE: FULL + ROW.format('A17').replace('it_is', 'gone')}],
+                   {**GOOD, SHOWN: FULL.replace('A17: it_is\n', '')},
+                   {**GOOD, SHOWN: FULL.replace('A17: it_is', 'A17:')},
+                   {**GOOD, SHOWN: FULL.replace('A17: it_is', 'A17: it_is gone')},
+                   {**GOOD, SHOWN: FULL + 'A31: it_is\n'},
+                   {**GOOD, DECIDED: GOOD[DECIDED].replace('| L25 | so |\n', '')},
+                   {**GOOD, ASSERTED: GOOD[ASSERTED].replace('| R4 | so |\n', '')}],
       good=[GOOD, {'lib/a/a.c': ''}])
 def nd2_is_tested(tree):
-    """docs/nd2.md has a row for each method, decision and assertion, and its tests exist."""
+    """Each method, decision and assertion on ND2 has its tests in shown.txt, and they exist."""
     if METHODS not in tree.texts:
         return
     wanted = methods(tree) | DECISIONS | ASSERTIONS
     known = test_names(tree)
     seen = set()
-    for number, cells in rows(tree.texts.get(PAGE, '')):
-        name = cells[0].strip('`')
-        if name not in wanted and not name.startswith('IND2'):
+    for number, line in enumerate(tree.texts.get(SHOWN, '').splitlines(), 1):
+        name, _, tests = line.rpartition(': ')
+        if not line or line.startswith('#'):
             continue
         seen.add(name)
-        if name not in wanted:
-            yield Finding(PAGE, number, f'{METHODS} has no {name}')
-        if not quoted(cells[-1]):
-            yield Finding(PAGE, number, f'{name} names no test')
-        for test in quoted(cells[-1]):
-            if test not in known:
-                yield Finding(PAGE, number, f'{name}: there is no test {test}')
+        if name not in wanted | {'IUnknown'}:
+            yield Finding(SHOWN, number, f'"{line}": no method, decision or assertion, or no test')
+        for test in sorted(set(tests.split()) - known):
+            yield Finding(SHOWN, number, f'{name}: there is no test {test}')
     for name in sorted(wanted - seen):
-        yield Finding(PAGE, 1, f'{name} has no row')
+        yield Finding(SHOWN, 1, f'{name} has no tests')
+    for page, ids in ((DECIDED, DECISIONS), (ASSERTED, ASSERTIONS)):
+        told = {cells[0] for _, cells in rows(tree.texts.get(page, ''))}
+        for name in sorted(ids - told):
+            yield Finding(page, 1, f'{name} has no row')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The assertions on ND2 (docs/nd2.md, A01 to A30) through its C++ classes, as a client for Windows
+ * The assertions on ND2 (README.md, A01 to A30) through its C++ classes, as a client for Windows
  * is written: what runs the tests, and what the tests stand on. The assertions themselves are in
  * classes_objects.cpp, classes_messages.cpp and classes_connections.cpp.
  * Start with wmain().
