@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The conversation of two ndperf: by it they agree on what to measure, tell each other what their
- * queue pairs must know, connect these, and say how it went. docs/ndperf.md has the messages.
+ * queue pairs must know, connect these, and say how it went. Each end sends talk_magic and the
+ * version (32 bits), and ends when the other's differ. Messages follow: kind and length (32 bits
+ * each), and a body, which is checked against the limits of the command line. Numbers are in
+ * network byte order. bodies.c has the bodies; cm.h the private data of connections.
  * A carrier moves its bytes and connects its queue pairs: a TCP connection beside the measured path
  * (tcp.h), or a queue pair of its own, by the communication manager (cm.h).
  * Every wait has a limit, and polls the adapter meanwhile. Start with talk_receive().
@@ -22,12 +25,12 @@ extern const uint8_t talk_magic[TALK_MAGIC_BYTES];
 enum message {
 	MESSAGE_NONE,
 	MESSAGE_JOB,     /* client: a job */
-	MESSAGE_CARD,    /* either: what the other's queue pairs must know */
-	MESSAGE_READY,   /* either: connected; nothing */
-	MESSAGE_GO,      /* client: it starts; when by its ticks */
-	MESSAGE_DONE,    /* client: how many messages each queue pair carried */
-	MESSAGE_VERDICT, /* server: what it checked */
-	MESSAGE_REFUSED, /* either: a sentence, and no more of this job */
+	MESSAGE_CARD,    /* either: what the other's queue pairs must know, of each */
+	MESSAGE_READY,   /* either: all are connected; no body */
+	MESSAGE_GO,      /* client: it starts; 64 bits, used within one process only */
+	MESSAGE_DONE,    /* client: how many messages each queue pair carried (64 bits each) */
+	MESSAGE_VERDICT, /* server: messages seen, bytes found right (64 bits each) */
+	MESSAGE_REFUSED, /* either: a sentence; the conversation ends */
 	MESSAGE_COUNT,
 };
 
