@@ -79,19 +79,19 @@ TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider a
 
 # seconds, build directory
 STORM = tests/clients/storm
-storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/nd2/shared/libpollux-nd2.so \
+storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 	tests/own tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
 	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads tests/unit/mem/mem_threads $(STORM) \
-		$(addprefix tests/unit/win/win_,$(TSAN_WIN)) $(addprefix tests/unit/nd2/nd2_,$(TSAN_ND2))
+		$(addprefix tests/unit/windows/win_,$(TSAN_WIN)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) build-tsan/tests/unit/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
-	$(TSAN_WITH) build-tsan/tests/unit/win/win_race 10000
+	$(TSAN_WITH) build-tsan/tests/unit/windows/win_race 10000
 	for test in $(filter-out race,$(TSAN_WIN)); do \
-		$(TSAN_WITH) build-tsan/tests/unit/win/win_$$test || exit 1; done
+		$(TSAN_WITH) build-tsan/tests/unit/windows/win_$$test || exit 1; done
 	$(TSAN_WITH) POLLUX_ROUNDS=2000 meson test -C build-tsan --no-rebuild --num-processes 2 \
 		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)
@@ -107,7 +107,7 @@ storm: prepare-test build/build.ninja build-asan/build.ninja build-tsan/build.ni
 .PHONY: company
 company: prepare-test build/build.ninja ## two clients of ND2: seven million messages, 1,000 connections; over memif
 	ninja -C build $(addprefix tests/clients/,stream scenes crowd)
-	tests/system/company memif build/lib/nd2/shared/libpollux-nd2.so \
+	tests/system/company memif build/lib/face/nd2/shared/libpollux-nd2.so \
 		$(addprefix build/tests/clients/,stream scenes crowd) --long
 
 .PHONY: sanitize

@@ -6,10 +6,10 @@ from docs import rows, test_names
 from rules import rule
 from tree import Finding
 
-SHOWN = 'tests/unit/nd2/shown.txt'
+SHOWN = 'tests/unit/face/nd2/shown.txt'
 DECIDED = 'docs/nd2.md'
-ASSERTED = 'tests/unit/nd2/README.md'
-METHODS = 'lib/ndspi/include/ndmethods.h'
+ASSERTED = 'tests/unit/face/nd2/README.md'
+METHODS = 'lib/face/ndspi/include/ndmethods.h'
 DECISIONS = {f'L{number}' for number in range(1, 26)}
 ASSERTIONS = {f'A{number:02}' for number in range(1, 31)}
 ASSERTIONS |= {f'R{number}' for number in range(1, 10)}

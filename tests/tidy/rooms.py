@@ -5,14 +5,7 @@ import re
 from rules import rule
 from tree import Finding, code_only, line_of
 
-# A room may use only rooms of a lower rank, whether or not they exist yet.
-RANK = {'types': -1, 'base': 0, 'secret': 0.5, 'heap': 0.5, 'files': 1, 'wire': 1, 'mad': 1,
-        'mem': 1, 'ring': 1, 'action': 1.5, 'net': 2, 'transport': 2, 'cm': 2, 'engine': 3,
-        'ethdev': 4, 'net_wire': 5, 'verbs': 6, 'ndspi': 6.1, 'win': 6.2, 'ndsupport': 6.5,
-        'nd2': 7, 'ndk': 7, 'san': 7}
 HOMES = ('lib/', 'drivers/')
-# What programs include of these is ND2's, under ND2's names, in lib/ndspi/include.
-NO_FACE = ('ndspi',)
 
 LIST = "rooms = ['lib/base', 'lib/wire', 'lib/mem']\n"
 WIRE = {'meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': '',
@@ -40,15 +33,27 @@ def deps(tree, home):
     return [name for names in found for name in quoted(names)]
 
 
+def home_of(tree, path):
+    """The home of the room that a file belongs to; its folder when no listed room holds it."""
+    held_by = [home for home in listed(tree) if path.startswith(home + '/')]
+    return max(held_by, key=len) if held_by else path.rsplit('/', 1)[0]
+
+
 def folders(tree):
-    """The homes of the rooms that hold files."""
-    return sorted({'/'.join(path.split('/')[:2]) for path in tree.texts
-                   if path.startswith(HOMES) and path.count('/') > 1})
+    """The homes of the rooms that hold files, whether or not meson.build lists them."""
+    return sorted({home_of(tree, path) for path, _ in tree.c_files(HOMES)}
+                  | set(filter(tree.exists, listed(tree))))
 
 
 def noun(home):
-    """The room's own name: wire of lib/wire."""
-    return home.split('/')[1]
+    """The room's own name: wire of lib/proto/wire."""
+    return home.rsplit('/', 1)[-1]
+
+
+def public_headers(tree, home):
+    """The names of those that other rooms may include."""
+    return {path.rsplit('/', 1)[-1] for path, _ in tree.files(('plx_*.h',), (f'{home}/',))
+            if home_of(tree, path) == home}
 
 
 def includes(text):
@@ -65,29 +70,14 @@ def includes(text):
                     {**WIRE, 'lib/wire/meson.build': "deps = ['base', 'mem']\n"}],
       good=[WIRE])
 def rooms_stand_in_order(tree):
-    """meson.build lists every room, each after those it uses, and only lower ones are used."""
+    """meson.build lists every room, each after those it uses."""
     order = listed(tree)
     for home in sorted(set(order) ^ set(folders(tree))):
         yield Finding('meson.build', 1, f'"{home}" is not both in the list and a folder')
     for at, home in enumerate(order):
-        room = noun(home)
-        if room not in RANK:
-            yield Finding('meson.build', 1, f'"{room}" is no room of docs/architecture.md')
-            continue
         for dep in deps(tree, home):
-            if dep not in map(noun, order[:at]) or RANK.get(dep, 99) >= RANK[room]:
-                yield Finding(f'{home}/meson.build', 1, f'"{room}" may not use "{dep}"')
-
-
-@rule('rooms', bad=[{**WIRE, 'lib/wire/plx_more.h': ''},
-                    {'lib/wire/meson.build': '', 'lib/wire/wire.h': ''}],
-      good=[WIRE])
-def room_has_one_public_header(tree):
-    """Of a room's files, only plx_<room>.h carries the prefix of public headers."""
-    for home in folders(tree):
-        found = [path for path, _ in tree.files(('plx_*.h',), (f'{home}/',))]
-        if found != ([] if noun(home) in NO_FACE else [f'{home}/plx_{noun(home)}.h']):
-            yield Finding(home, 1, f'public headers are {found}, not plx_{noun(home)}.h alone')
+            if dep not in map(noun, order[:at]):
+                yield Finding(f'{home}/meson.build', 1, f'"{noun(home)}" may not use "{dep}"')
 
 
 @rule('rooms', bad=[{**WIRE, 'lib/mem/table.c': '#include "plx_wire.h"\n'},
@@ -98,20 +88,22 @@ def room_has_one_public_header(tree):
 def room_includes_what_it_declares(tree):
     """A room includes its own files and the public headers of the rooms in its deps; one of its
     folders, as include/, its own."""
+    public = {noun(home): public_headers(tree, home) for home in listed(tree)}
     for path, text in tree.c_files(HOMES):
-        home = '/'.join(path.split('/')[:2])
-        public = {f'plx_{name}.h' for name in [noun(home), *deps(tree, home)]}
+        home = home_of(tree, path)
+        granted = set().union(*(public.get(name, ()) for name in [noun(home), *deps(tree, home)]))
         for line, name in includes(text):
             near = (f'{home}/{name}', f'{path.rsplit("/", 1)[0]}/{name}')
-            if name not in public and not any(one in tree.texts for one in near):
+            if name not in granted and not any(one in tree.texts for one in near):
                 yield Finding(path, line, f'"{name}" is neither of "{home}" nor public in its deps')
 
 
-def belongs(tree, path, room):
-    """Is this test in tests/unit/<room>, or a table test built from there?"""
-    built = tree.texts.get(f'tests/unit/{room}/meson.build', '')
-    listed_there = f"'../../{path.removeprefix('tests/')}'" in built
-    return listed_there or path.startswith(f'tests/unit/{room}/')
+def belongs(tree, path, home):
+    """Is this test where tests/unit mirrors the room, or a table test built from there?"""
+    mirror = f'tests/unit/{home.removeprefix("lib/").removeprefix("drivers/")}'
+    built = tree.texts.get(f'{mirror}/meson.build', '')
+    listed_there = f"'{'../' * mirror.count('/')}{path.removeprefix('tests/')}'" in built
+    return listed_there or path.startswith(f'{mirror}/')
 
 
 @rule('rooms', bad=[{**WIRE, 'tests/sim/a.c': '#include "bytes.h"\n'},
@@ -125,7 +117,7 @@ def tests_use_public_headers(tree):
     """Only what tests/unit/<room> builds may include a private header of that room."""
     private = {}
     for path, _ in tree.c_files(HOMES):
-        private.setdefault(path.split('/')[-1], path.split('/')[1])
+        private.setdefault(path.split('/')[-1], home_of(tree, path))
     for path, text in tree.c_files(('tests/', 'apps/')):
         folder = path.rsplit('/', 1)[0]
         for line, name in includes(text):
@@ -136,7 +128,7 @@ def tests_use_public_headers(tree):
                   and f'{folder}/{name}' not in tree.texts
                   and f'tests/harness/{name}' not in tree.texts
                   and not belongs(tree, path, private[base])):
-                yield Finding(path, line, f'"{name}" is private to room {private[base]}')
+                yield Finding(path, line, f'"{name}" is private to {private[base]}')
 
 
 def include_graph(tree):

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * More of Microsoft's C library that knows the size of what it writes to: what crt.h has not. A
+ * wrong argument is EINVAL and what does not fit ERANGE, with an empty string or zeros in the
+ * destination; Windows would end the program there, unless it has set a handler.
+ * Tests: tests/unit/windows/crt/secure.c
+ */
+#ifndef PLX_WIN_CRTSECURE_H
+#define PLX_WIN_CRTSECURE_H
+
+#include "crt.h"
+
+#include <time.h>
+
+/* Bytes, or wide characters: size and count are in units of what `to` points at. */
+#define PLX_WIN_BLOCK_S(name, kind, copy)                                                 \
+	static inline errno_t name(kind *to, size_t size, const kind *from, size_t count) \
+	{                                                                                 \
+		if (count == 0)                                                           \
+			return 0;                                                         \
+		if (!to)                                                                  \
+			return EINVAL;                                                    \
+		if (!from || size < count) {                                              \
+			memset(to, 0, size *PLX_WIN_UNIT_##kind);                         \
+			return from ? ERANGE : EINVAL;                                    \
+		}                                                                         \
+		copy(to, from, count *PLX_WIN_UNIT_##kind);                               \
+		return 0;                                                                 \
+	}
+#define PLX_WIN_UNIT_void    1
+#define PLX_WIN_UNIT_wchar_t sizeof(wchar_t)
+PLX_WIN_BLOCK_S(memcpy_s, void, memcpy)
+PLX_WIN_BLOCK_S(wmemcpy_s, wchar_t, memcpy)
+
+/* Source and destination of these may overlap. */
+#define PLX_WIN_MOVE_S(name, kind)                                                        \
+	static inline errno_t name(kind *to, size_t size, const kind *from, size_t count) \
+	{                                                                                 \
+		if (count == 0)                                                           \
+			return 0;                                                         \
+		if (!to || !from)                                                         \
+			return EINVAL;                                                    \
+		if (size < count)                                                         \
+			return ERANGE;                                                    \
+		memmove(to, from, count *PLX_WIN_UNIT_##kind);                            \
+		return 0;                                                                 \
+	}
+PLX_WIN_MOVE_S(memmove_s, void)
+PLX_WIN_MOVE_S(wmemmove_s, wchar_t)
+
+#define PLX_WIN_TEXT_S(kind, append_name, part_name, bounded_length, length_name, lower_name,    \
+		       upper_name, to_lower, to_upper, unit)                                     \
+	/* size if there is no 0 within it; 0 of NULL */                                         \
+	static inline size_t length_name(const kind *text, size_t size)                          \
+	{                                                                                        \
+		return text ? bounded_length(text, size) : 0;                                    \
+	}                                                                                        \
+	/* up to count characters behind what is there; _TRUNCATE: as many as fit */             \
+	static inline errno_t append_name(kind *to, size_t size, const kind *from, size_t count) \
+	{                                                                                        \
+		size_t used = length_name(to, size);                                             \
+		errno_t error;                                                                   \
+                                                                                                 \
+		if (!to && !size && !count)                                                      \
+			return 0;                                                                \
+		if (!to || used == size || (!from && count)) {                                   \
+			if (to && size)                                                          \
+				to[0] = 0;                                                       \
+			return EINVAL;                                                           \
+		}                                                                                \
+		if (!count)                                                                      \
+			return 0;                                                                \
+		error = part_name(to + used, size - used, from, count);                          \
+		if (error && error != STRUNCATE)                                                 \
+			to[0] = 0;                                                               \
+		return error;                                                                    \
+	}                                                                                        \
+	static inline errno_t lower_name(kind *text, size_t size)                                \
+	{                                                                                        \
+		size_t n = length_name(text, size);                                              \
+                                                                                                 \
+		if (text && size && n == size)                                                   \
+			text[0] = 0;                                                             \
+		if (!text || n == size)                                                          \
+			return EINVAL;                                                           \
+		for (; *text; text++)                                                            \
+			*text = (kind)to_lower((unit)*text);                                     \
+		return 0;                                                                        \
+	}                                                                                        \
+	static inline errno_t upper_name(kind *text, size_t size)                                \
+	{                                                                                        \
+		size_t n = length_name(text, size);                                              \
+                                                                                                 \
+		if (text && size && n == size)                                                   \
+			text[0] = 0;                                                             \
+		if (!text || n == size)                                                          \
+			return EINVAL;                                                           \
+		for (; *text; text++)                                                            \
+			*text = (kind)to_upper((unit)*text);                                     \
+		return 0;                                                                        \
+	}
+PLX_WIN_TEXT_S(char, strncat_s, strncpy_s, strnlen, strnlen_s, _strlwr_s, _strupr_s, tolower,
+	       toupper, unsigned char)
+PLX_WIN_TEXT_S(wchar_t, wcsncat_s, wcsncpy_s, wcsnlen, wcsnlen_s, _wcslwr_s, _wcsupr_s, towlower,
+	       towupper, wint_t)
+
+static inline errno_t
+strerror_s(char *to, size_t size, int error)
+{
+	errno_t done = to && size ? strncpy_s(to, size, strerror(error), _TRUNCATE) : EINVAL;
+
+	return done == STRUNCATE ? 0 : done;
+}
+
+/** @param need [bytes] of the value with its 0; 0: there is no such variable */
+static inline errno_t
+getenv_s(size_t *need, char *to, size_t size, const char *name)
+{
+	const char *value = name ? getenv(name) : NULL;
+
+	if (!need || !name || (!to && size))
+		return EINVAL;
+	if (to && size)
+		to[0] = 0;
+	*need = value ? strlen(value) + 1 : 0;
+	if (!value || !size)
+		return 0;
+	return *need > size ? ERANGE : strcpy_s(to, size, value);
+}
+
+/** @param value free()'s; NULL: there is no such variable */
+static inline errno_t
+_dupenv_s(char **value, size_t *bytes, const char *name)
+{
+	const char *found = name ? getenv(name) : NULL;
+
+	if (!value || !name)
+		return EINVAL;
+	*value = found ? strdup(found) : NULL;
+	if (bytes)
+		*bytes = *value ? strlen(found) + 1 : 0;
+	return found && !*value ? ENOMEM : 0;
+}
+
+/* The destination comes first, other than in C11's annex K. */
+static inline errno_t
+localtime_s(struct tm *to, const time_t *from)
+{
+	return to && from && localtime_r(from, to) ? 0 : EINVAL;
+}
+
+static inline errno_t
+gmtime_s(struct tm *to, const time_t *from)
+{
+	return to && from && gmtime_r(from, to) ? 0 : EINVAL;
+}
+
+#ifdef __cplusplus
+template <size_t size>
+inline errno_t
+strncat_s(char (&to)[size], const char *from, size_t count)
+{
+	return strncat_s(to, size, from, count);
+}
+template <size_t size>
+inline errno_t
+wcsncat_s(wchar_t (&to)[size], const wchar_t *from, size_t count)
+{
+	return wcsncat_s(to, size, from, count);
+}
+template <size_t size>
+inline errno_t
+_strlwr_s(char (&text)[size])
+{
+	return _strlwr_s(text, size);
+}
+template <size_t size>
+inline errno_t
+_strupr_s(char (&text)[size])
+{
+	return _strupr_s(text, size);
+}
+template <size_t size>
+inline errno_t
+strerror_s(char (&to)[size], int error)
+{
+	return strerror_s(to, size, error);
+}
+#endif
+
+#endif
