@@ -2,7 +2,7 @@
  *
  * Address handles: the headers to a peer, its neighbour, and the few datagrams that may wait until
  * that is known. It never frees one that a posted request names, and never waits longer than
- * lib/net asks. Start with plx_engine_ah_create(), then engine_ah_is_ready().
+ * lib/proto/net asks. Start with plx_engine_ah_create(), then engine_ah_is_ready().
  */
 #include <rte_mbuf.h>
 

@@ -74,7 +74,7 @@ restore(struct plx_engine *engine, const struct rte_mbuf *m, uint32_t *len)
 	return bytes;
 }
 
-/* Lines 1 and 2 of the decision table, as lib/net asks them. */
+/* Lines 1 and 2 of the decision table, as lib/proto/net asks them. */
 static enum plx_wire_verdict
 wire_verdict_of(enum plx_net_verdict verdict, enum plx_wire_verdict otherwise)
 {

@@ -2,8 +2,8 @@
  *
  * Datagram queue pairs in the duty cycle: what differs from a connection. Anybody may send to them,
  * and each datagram has an address handle of its own.
- * It never decides what is sent or taken (lib/transport does), nor where a neighbour is (ah.c).
- * Start with ud_receive() and ud_transmit().
+ * It never decides what is sent or taken (lib/proto/transport does), nor where a neighbour is
+ * (ah.c). Start with ud_receive() and ud_transmit().
  */
 #include "ud.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Is anybody there? A neighbour's Ethernet address and an ICMP echo, waited for.
- * It keeps nothing, and looks into no frame: lib/net does. Start with plx_adapter_ping().
+ * It keeps nothing, and looks into no frame: lib/proto/net does. Start with plx_adapter_ping().
  */
 #include <sched.h>
 #include <stdio.h>

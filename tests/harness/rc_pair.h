@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two queue pairs of one process that talk to each other, packet by packet, over one key table:
- * what the unit tests of lib/transport stand on. Node 0 asks, node 1 answers, or the reverse.
+ * what the unit tests of lib/proto/transport stand on. Node 0 asks, node 1 answers, or the reverse.
  * It never checks anything but that no bound is broken. Start with pair_init() and pair_run().
  */
 #ifndef PLX_TEST_PAIR_H

@@ -3,7 +3,7 @@
  * Every field of a REQ with every value that a peer could put there (of long fields, the edges and
  * each bit): taken, clamped or rejected, and for what reason. Then all pairs of the values that are
  * refused. And every field of a REP. The model below is the table of docs/cm.md, not the code.
- * It never tests who is limited: tests/unit/cm/many.c does.
+ * It never tests who is limited: tests/unit/proto/cm/many.c does.
  * Start with the table `fields`.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The decision table for a requester, as docs/protocol.md has it: play and answer in, expectation
- * out. Written from the page, not from lib/transport.
+ * out. Written from the page, not from lib/proto/transport.
  * Start with requester_model(); what an answer acknowledges is taken first, take() says how far.
  */
 #include "requester.h"

@@ -9,7 +9,7 @@ import re
 from rules import rule
 from tree import Finding, Tree, code_only, line_of
 
-PURE = ('types', 'base', 'secret', 'wire', 'mad', 'net', 'mem', 'action', 'transport', 'cm')
+PURE = re.compile(r'lib/(?:base|proto/\w+)(?=/)')
 
 FORBIDDEN = (
     ('a clock', r'(clock_gettime|gettimeofday|timespec_get|time|clock|nanosleep|usleep|sleep|'
@@ -38,18 +38,30 @@ UNDEFINED = ('U', 'w', 'v')
 READ_ONLY = ('.rodata', '.text', '.data.rel.ro', '.eh_frame', '.init_array', '.fini_array')
 
 
+def homes(tree):
+    """The homes of the pure rooms: lib/base, and all that lib/proto holds."""
+    return sorted({found[0] for path in tree.texts if (found := PURE.match(path))})
+
+
+def noun(home):
+    return home.rsplit('/', 1)[-1]
+
+
 def sources(tree):
     """(room, path, code without comments and strings) of the pure rooms."""
-    for room in PURE:
-        for path, text in tree.c_files((f'lib/{room}/',)):
-            yield room, path, code_only(text)
+    for home in homes(tree):
+        for path, text in tree.c_files((f'{home}/',)):
+            yield noun(home), path, code_only(text)
 
 
-@rule('pure', bad=[{'lib/mem/a.c': 'x = malloc(4);\n'}, {'lib/wire/a.c': 'now = time(NULL);\n'},
-                   {'lib/transport/a.c': 'printf("x");\n'}, {'lib/cm/a.h': 'rte_mb();\n'},
-                   {'lib/mem/a.c': 'x = rand();\n'}],
-      good=[{'lib/mem/a.c': '/* malloc(4) */ x = "time(0)";\n'},
-            {'lib/engine/a.c': 'rte_mb();\n'}, {'lib/mem/a.c': 'x->on_read(y); wake_time(q);\n'}])
+@rule('pure', bad=[{'lib/proto/mem/a.c': 'x = malloc(4);\n'},
+                   {'lib/base/a.c': 'now = time(NULL);\n'},
+                   {'lib/proto/transport/a.c': 'printf("x");\n'},
+                   {'lib/proto/cm/a.h': 'rte_mb();\n'},
+                   {'lib/proto/mem/a.c': 'x = rand();\n'}],
+      good=[{'lib/proto/mem/a.c': '/* malloc(4) */ x = "time(0)";\n'},
+            {'lib/engine/a.c': 'rte_mb();\n'},
+            {'lib/proto/mem/a.c': 'x->on_read(y); wake_time(q);\n'}])
 def pure_rooms_call_nothing_outside(tree):
     """No clock, randomness, allocation, input, output, lock or DPDK name in a pure room."""
     for _, path, code in sources(tree):
@@ -59,9 +71,10 @@ def pure_rooms_call_nothing_outside(tree):
                 yield Finding(path, line_of(code, match.start()), f'{what}: {name}')
 
 
-@rule('pure', bad=[{'lib/mem/a.c': '#include <stdio.h>\n'},
-                   {'lib/mem/a.c': '#include <isa-l/crc.h>\n'}],
-      good=[{'lib/mem/a.c': '#include <string.h>\n'}, {'lib/wire/a.c': '#include <isa-l/crc.h>\n'}])
+@rule('pure', bad=[{'lib/proto/mem/a.c': '#include <stdio.h>\n'},
+                   {'lib/proto/mem/a.c': '#include <isa-l/crc.h>\n'}],
+      good=[{'lib/proto/mem/a.c': '#include <string.h>\n'},
+            {'lib/proto/wire/a.c': '#include <isa-l/crc.h>\n'}])
 def pure_rooms_include_little(tree):
     """A pure room includes only headers of the language and of the libraries it was granted."""
     for room, path, code in sources(tree):
@@ -102,10 +115,11 @@ def is_variable(statement):
     return not re.search(r'\bconst\b', last)
 
 
-@rule('pure', bad=[{'lib/mem/a.c': 'static int count;\n'}, {'lib/mem/a.c': 'struct a x = {1};\n'},
-                   {'lib/mem/a.c': 'static const char *name;\n'},
-                   {'lib/mem/a.c': 'void f(void)\n{\n\tstatic int n;\n}\n'}],
-      good=[{'lib/mem/a.c': 'static const int table[] = {1, 2};\nstruct a {\n\tint x;\n};\n'
+@rule('pure', bad=[{'lib/proto/mem/a.c': 'static int count;\n'},
+                   {'lib/proto/mem/a.c': 'struct a x = {1};\n'},
+                   {'lib/proto/mem/a.c': 'static const char *name;\n'},
+                   {'lib/proto/mem/a.c': 'void f(void)\n{\n\tstatic int n;\n}\n'}],
+      good=[{'lib/proto/mem/a.c': 'static const int table[] = {1, 2};\nstruct a {\n\tint x;\n};\n'
              'extern int y;\nint f(int a);\nstatic int\ng(void)\n{\n\treturn 1;\n}\n'
              'static const char *const names[2] = {\n\t"a",\n};\nenum b { C };\n'}])
 def pure_rooms_keep_no_state(tree):
@@ -137,10 +151,11 @@ def nm_line(name, kind, section):
 
 
 def built(room, *lines):
-    return Tree({f'lib/{room}/meson.build': "deps = ['base']\n"}, {room: ''.join(lines)})
+    return Tree({f'lib/proto/{room}/meson.build': "deps = ['base']\n"}, {room: ''.join(lines)})
 
 
-@rule('symbols', bad=[Tree({'lib/mem/a.c': ''}, {}), built('mem', nm_line('malloc', 'U', '*UND*')),
+@rule('symbols', bad=[Tree({'lib/proto/mem/a.c': ''}, {}),
+                      built('mem', nm_line('malloc', 'U', '*UND*')),
                       built('mem', nm_line('crc32_gzip_refl', 'U', '*UND*')),
                       built('mem', nm_line('plx_pkt_decode', 'U', '*UND*'))],
       good=[built('wire', nm_line('crc32_gzip_refl', 'U', '*UND*'),
@@ -148,25 +163,24 @@ def built(room, *lines):
                   nm_line('plx_f', 'T', '.text'), nm_line('plx_f', 'U', '*UND*'))])
 def pure_rooms_need_nothing_outside(tree):
     """The library of a pure room asks for nothing but memcpy and its like, and earlier rooms."""
-    for room in PURE:
-        if not list(tree.files(('*',), (f'lib/{room}/',))):
-            continue
+    for home in homes(tree):
+        room = noun(home)
         if room not in tree.archives:
-            yield Finding(f'lib/{room}', 1, 'there is no built library to look into')
+            yield Finding(home, 1, 'there is no built library to look into')
             continue
-        allowed = SYMBOLS | EXTERNAL_SYMBOLS.get(room, set()) | defined(tree, room)
+        allowed = SYMBOLS | EXTERNAL_SYMBOLS.get(room, set()) | defined(tree, home)
         needed = {name for name, kind, _ in symbols(tree.archives[room]) if kind in UNDEFINED}
         for name in sorted(needed - allowed):
             if not name.startswith(INSTRUMENTED):
-                yield Finding(f'lib/{room}', 1, f'needs {name} from outside')
+                yield Finding(home, 1, f'needs {name} from outside')
 
 
-def defined(tree, room):
+def defined(tree, home):
     """What the room and the rooms it declares define."""
-    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'lib/{room}/meson.build', ''),
+    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'{home}/meson.build', ''),
                       re.MULTILINE | re.DOTALL)
     names = set()
-    for name in [room, *re.findall(r"'([^']*)'", found[1] if found else '')]:
+    for name in [noun(home), *re.findall(r"'([^']*)'", found[1] if found else '')]:
         names |= {symbol for symbol, kind, _ in symbols(tree.archives.get(name, ''))
                   if kind not in UNDEFINED}
     return names
@@ -180,10 +194,11 @@ def defined(tree, room):
             built('mem', nm_line('__asan_init', 'U', '*UND*'), nm_line('x', 'b', '.bss'))])
 def pure_rooms_have_no_writable_data(tree):
     """The library of a pure room has no writable data (not judged when it is instrumented)."""
-    for room in PURE:
+    for home in homes(tree):
+        room = noun(home)
         listing = tree.archives.get(room, '')
         if is_instrumented(listing):
             continue
         for name, kind, section in symbols(listing):
             if kind.upper() in 'BDCSG' and not section.startswith(READ_ONLY):
-                yield Finding(f'lib/{room}', 1, f'{name} is writable, in {section}')
+                yield Finding(home, 1, f'{name} is writable, in {section}')

@@ -181,7 +181,7 @@ wire_judge(struct host *host, const uint8_t *bytes, size_t len)
 	trace_bytes(world, bytes, len);
 	wire = plx_frame_decode(bytes, len, 0, &frame);
 	if (wire == PLX_WIRE_NOT_IP || wire == PLX_WIRE_NOT_UDP)
-		return; /* neighbour resolution, which lib/net judges at the other end */
+		return; /* neighbour resolution, which lib/proto/net judges at the other end */
 	if (wire == PLX_WIRE_OK)
 		wire = plx_pkt_decode(bytes + frame.udp_at + PLX_UDP_BYTES,
 				      (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt);

@@ -2,7 +2,7 @@
  *
  * What a peer sees of 10^4 connections of one engine: the number and the first PSN of each queue
  * pair, in order, and which of them still live. None of it helps to guess the next.
- * The guesser's own test is tests/unit/secret/predict.c.
+ * The guesser's own test is tests/unit/proto/secret/predict.c.
  * Start with no_bit_of_the_next_queue_pair_can_be_guessed().
  */
 #include <setjmp.h>

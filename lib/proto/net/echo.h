@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One echo request or answer of ICMP or ICMPv6, bytes to struct and back. Private to lib/proto/net.
+ * It never remembers one: net.c keeps answers, ping.c requests of our own.
+ * Start with struct plx_echo.
+ */
+#ifndef PLX_ECHO_H
+#define PLX_ECHO_H
+
+#include "message.h"
+
+struct plx_echo {
+	bool asks;
+	uint8_t traffic_class; /* DSCP and ECN */
+	uint16_t id, sequence;
+	struct plx_ip from, to;
+	uint8_t eth_dst[PLX_MAC_BYTES];
+	uint8_t eth_src[PLX_MAC_BYTES];
+	const uint8_t *data; /* [bytes]; NULL: the bytes 0, 1, 2 ... 255, 0, ... */
+	uint32_t bytes;
+};
+
+/**
+ * @param ether  what plx_ether_decode() said of this frame
+ * @param out    its `data` points into `bytes`; whose its addresses are nobody has looked at
+ * Returns: TAKEN (decoded), NOT_OURS (another message, a fragment, options), MALFORMED
+ */
+enum plx_net_verdict plx_echo_decode(const struct plx_ether *ether, const uint8_t *bytes,
+				     size_t len, struct plx_echo *out);
+
+/** [bytes] of the frame. */
+size_t plx_echo_frame_bytes(const struct plx_echo *echo);
+
+/** @param out [plx_echo_frame_bytes(echo)], at least PLX_FRAME_BYTES_MIN
+ * Returns: bytes written, plx_echo_frame_bytes() or PLX_FRAME_BYTES_MIN */
+size_t plx_echo_encode(const struct plx_echo *echo, uint8_t *out);
+
+/** Does it carry the bytes that a `data` of NULL stands for? */
+bool plx_echo_counts(const struct plx_echo *echo);
+
+#endif

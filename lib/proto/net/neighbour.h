@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The table of neighbours: who is known, who is asked, and when something is due.
+ * Private to lib/proto/net. It never reads or writes a frame.
+ * Start with struct plx_neighbour; docs/net.md draws the states.
+ *
+ * A neighbour is in one timer list and in one rank list. Every timer list has one delay, and time
+ * never decreases, so that the first entry of a list is due first, and nothing is ever searched.
+ * The rank says who gives way when the table is full, the first of the lowest rank before all.
+ */
+#ifndef PLX_NEIGHBOUR_H
+#define PLX_NEIGHBOUR_H
+
+#include "message.h"
+
+enum plx_neighbour_state {
+	PLX_NEIGHBOUR_FREE,
+	PLX_NEIGHBOUR_GUEST,   /* asked us, and nobody has resolved it yet */
+	PLX_NEIGHBOUR_ASKING,  /* nothing is known; it is being asked */
+	PLX_NEIGHBOUR_SILENT,  /* did not answer */
+	PLX_NEIGHBOUR_READY,   /* known, and it has answered us */
+	PLX_NEIGHBOUR_PROBING, /* known and usable; it is asked whether that is still so */
+	PLX_NEIGHBOUR_STATES,
+};
+
+enum plx_timer {
+	PLX_TIMER_NONE,   /* free */
+	PLX_TIMER_ASK,    /* a request is to be sent, as soon as there is room; no deadline */
+	PLX_TIMER_RETRY,  /* asked, or soon to be asked */
+	PLX_TIMER_FRESH,  /* READY */
+	PLX_TIMER_SILENT, /* SILENT */
+	PLX_TIMER_GUEST,  /* GUEST */
+	PLX_TIMERS,
+};
+
+enum plx_rank {
+	PLX_RANK_GUEST,   /* GUEST */
+	PLX_RANK_UNKNOWN, /* ASKING, SILENT */
+	PLX_RANK_KNOWN,   /* READY, PROBING */
+	PLX_RANKS,
+};
+
+struct plx_neighbour {
+	struct plx_ip ip;
+	uint8_t mac[PLX_MAC_BYTES]; /* of GUEST, READY and PROBING */
+	uint8_t state;              /* enum plx_neighbour_state */
+	uint8_t tries;              /* requests sent since it was last heard of */
+	uint64_t deadline_ns;       /* when it is due, in a timer list that has a delay */
+	uint64_t move_after_ns;     /* before this its Ethernet address does not change again */
+	struct plx_list timer;
+	struct plx_list rank;
+	struct plx_neighbour *next; /* of the same bucket */
+};
+
+struct plx_table {
+	struct plx_secret key; /* of the hash */
+	uint32_t entries;
+	uint32_t guests, guests_max;
+	uint32_t version;
+	uint32_t bucket_mask;
+	struct plx_neighbour *neighbour; /* [entries] */
+	struct plx_neighbour **bucket;   /* [bucket_mask + 1] */
+	struct plx_list timer[PLX_TIMERS];
+	struct plx_list rank[PLX_RANKS];
+	struct plx_net_counters *counters;
+};
+
+/** Bytes behind a table for `entries` of them. */
+size_t plx_table_bytes(uint32_t entries);
+
+/** @param memory [plx_table_bytes(entries)] */
+void plx_table_init(struct plx_table *table, void *memory, uint32_t entries,
+		    const struct plx_secret *key, struct plx_net_counters *counters);
+
+/** NULL when it is not there. */
+struct plx_neighbour *plx_table_find(const struct plx_table *table, const struct plx_ip *ip);
+
+/** A user wants it: it is made if it must be, asked if it must be, and is a guest no more. Which
+ * verdict that gives follows from its state. */
+struct plx_neighbour *plx_table_want(struct plx_table *table, const struct plx_ip *ip,
+				     uint64_t now);
+
+/** A station that is not in the table asked us; it becomes a guest if there is room for one. */
+void plx_table_welcome(struct plx_table *table, const struct plx_ip *ip, const uint8_t *mac,
+		       uint64_t now);
+
+/** A message said that the neighbour is at message->mac (or that it is, when it has none).
+ * `solicited`: in answer to a question of ours. */
+void plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
+			 const struct plx_message *message, bool solicited, uint64_t now);
+
+/** Who is to be sent a request next; NULL when nobody is. */
+struct plx_neighbour *plx_table_to_ask(const struct plx_table *table);
+
+/** The request was sent. */
+void plx_neighbour_asked(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now);
+
+/** Whatever is due, at most PLX_NET_DUE_MAX of each timer list. */
+void plx_table_tick(struct plx_table *table, uint64_t now);
+
+/** The first deadline, or PLX_NEVER. */
+uint64_t plx_table_due_ns(const struct plx_table *table);
+
+#endif

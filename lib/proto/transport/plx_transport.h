@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One queue pair, of a reliable connection (requester and responder) or of datagrams: packet in,
+ * actions out.
+ * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
+ * executes what it decides. One thread owns a QP.
+ * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md tells the story.
+ */
+#ifndef PLX_TRANSPORT_H
+#define PLX_TRANSPORT_H
+
+#include "plx_action.h"
+#include "plx_base.h"
+#include "plx_mem.h"
+#include "plx_wire.h"
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+enum {
+	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
+	PLX_WINDOW_PACKETS_MAX = 1 << 16,
+	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
+	PLX_RESTARTS_MAX = 4, /* times one loss is answered again, before a timer has to */
+	PLX_REORDER_DEPTH =
+		16, /* packets by which one may be late and still be of the same flight */
+	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* and no answer is missed before that */
+	PLX_WINDOW_LEAST = 4, /* packets in flight after losses, unless fewer were agreed */
+};
+
+/* A queue pair answers at most one congestion mark in this time by a CNP, as RNICs do. */
+#define PLX_CNP_INTERVAL_NS (50 * PLX_USEC)
+
+/* ---- verdicts on packets -------------------------------------------------------------------- */
+
+/* What becomes of a packet: rows of the decision table, docs/protocol.md. X(name, text) */
+#define PLX_VERDICT_LIST(X)                                                                  \
+	X(NONE, "not judged")                                                                \
+	X(ACCEPT, "request expected and good")                                               \
+	X(SERVICE, "opcode family is not this QP's type")                                    \
+	X(STATE, "the QP's state cannot receive")                                            \
+	X(PKEY, "P_Key does not match")                                                      \
+	X(ADDRESS, "addresses are not the QP's path")                                        \
+	X(QKEY, "Q_Key is not the QP's")                                                     \
+	X(AHEAD, "PSN ahead of the one expected: NAK")                                       \
+	X(AHEAD_AGAIN, "PSN ahead, and the NAK is out already")                              \
+	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                          \
+	X(REPLAY, "duplicate READ or atomic: replayed")                                      \
+	X(DUPLICATE_FORGOTTEN, "duplicate READ or atomic that is not remembered or differs") \
+	X(DUPLICATE_DENIED, "duplicate READ whose key no longer grants it")                  \
+	X(SEQUENCE, "first, middle and last out of order")                                   \
+	X(DISABLED, "operation not enabled on this QP")                                      \
+	X(TOO_MANY_READS, "more READs and atomics at once than agreed")                      \
+	X(RNR, "no receive posted")                                                          \
+	X(LENGTH, "payload or RETH length wrong for the packet's place")                     \
+	X(MISALIGNED, "atomic on an address that is not a multiple of 8")                    \
+	X(ACCESS, "remote key does not grant the range")                                     \
+	X(RECV_LENGTH, "the message is longer than the receive")                             \
+	X(RECV_ACCESS, "a key of the receive does not grant the range")                      \
+	X(INVALIDATE, "key to invalidate is not one that may be")                            \
+	X(ACKED, "acknowledgement taken")                                                    \
+	X(RESPONSE, "READ response or atomic result taken")                                  \
+	X(GHOST, "acknowledgement of nothing that is outstanding")                           \
+	X(STALE, "acknowledgement of what was acknowledged before")                          \
+	X(RESPONSE_LOST, "acknowledges past a READ or atomic whose response is missing")     \
+	X(RESPONSE_BAD, "READ response of the wrong length")                                 \
+	X(RESPONSE_DENIED, "local key does not grant the place of a response")               \
+	X(NAK_SEQUENCE, "NAK: sequence error")                                               \
+	X(NAK_RNR, "NAK: receiver not ready")                                                \
+	X(NAK_INVALID, "NAK: invalid request")                                               \
+	X(NAK_ACCESS, "NAK: remote access")                                                  \
+	X(NAK_OPERATION, "NAK: remote operation")                                            \
+	X(NAK_AGAIN, "NAK or lost response that was acted upon already")                     \
+	X(LOST_AGAIN, "NAK or lost response of what was sent again: sent once more")         \
+	X(SYNDROME, "reserved syndrome")                                                     \
+	X(CNP, "congestion notification taken")
+
+enum plx_verdict {
+#define PLX_X(name, text) PLX_VERDICT_##name,
+	PLX_VERDICT_LIST(PLX_X)
+#undef PLX_X
+	PLX_VERDICT_COUNT,
+};
+
+const char *plx_verdict_text(enum plx_verdict verdict);
+const char *plx_verdict_name(enum plx_verdict verdict);
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+/* Per QP, beside one counter for each verdict. X(name, text) */
+#define PLX_QP_COUNTER_LIST(X)                                             \
+	X(requests_sent, "request packets sent for the first time")        \
+	X(requests_resent, "request packets sent again")                   \
+	X(responses_sent, "READ response and atomic packets sent")         \
+	X(acks_sent, "ACK packets sent")                                   \
+	X(naks_sent, "NAK packets sent, RNR not counted")                  \
+	X(rnrs_sent, "RNR NAK packets sent")                               \
+	X(cnps_sent, "congestion notifications sent")                      \
+	X(timeouts, "ack timers fired")                                    \
+	X(go_backs, "times the requester went back")                       \
+	X(probes, "times the requester asked where the peer is")           \
+	X(rnr_waits, "times the requester waited for a receiver")          \
+	X(ce_marks, "packets received with a congestion mark")             \
+	X(window_stalls, "times the packet window held the requester")     \
+	X(fence_stalls, "times a fence held the requester")                \
+	X(read_stalls, "times the READ limit held the requester")          \
+	X(pace_stalls, "times the congestion strategy held the requester") \
+	X(bytes_placed, "payload bytes placed")                            \
+	X(bytes_sent, "payload bytes sent, retransmissions included")
+
+struct plx_rc_counters {
+	uint64_t verdict[PLX_VERDICT_COUNT];
+#define PLX_X(name, text) uint64_t name;
+	PLX_QP_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+/* ---- congestion strategy -------------------------------------------------------------------- */
+
+/* Why the requester went back, as the strategy is told. */
+enum plx_loss {
+	PLX_LOSS_TIMEOUT,
+	PLX_LOSS_NAK,
+	PLX_LOSS_RESPONSE, /* a response is missing */
+};
+
+/**
+ * A congestion strategy: functions and a state of its own. Called by the QP's owner thread.
+ * `ask` changes nothing; it returns the time [ns] from which a packet of `bytes` may leave, any
+ * time up to `now` meaning at once. `on_ce` is told of each mark, and returns whether a CNP is owed
+ * to the peer; at most one in PLX_CNP_INTERVAL_NS leaves, whatever it says.
+ */
+struct plx_cc_ops {
+	const char *name;
+	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes);
+	void (*on_sent)(void *state, uint64_t now, uint32_t bytes);
+	void (*on_ack)(void *state, uint64_t now, uint32_t packets);
+	void (*on_loss)(void *state, uint64_t now, enum plx_loss cause);
+	bool (*on_ce)(void *state, uint64_t now);
+	void (*on_cnp)(void *state, uint64_t now);
+};
+
+/** The strategy that never holds anything back, also when the peer sends CNPs. Marks are answered,
+ * so that the peer can slow down; its state is NULL. */
+extern const struct plx_cc_ops plx_cc_none;
+
+/* ---- receive queues ------------------------------------------------------------------------- */
+
+struct plx_rq; /* one QP's, or shared by QPs of one owner thread */
+
+/** Bytes that plx_rq_init() wants; 0 when an argument is out of range. */
+size_t plx_rq_bytes(uint32_t depth, uint32_t sges);
+
+/**
+ * @param memory [plx_rq_bytes()] aligned to PLX_CACHE_LINE; the caller's
+ * @param depth  1 .. PLX_QUEUE_DEPTH_MAX entries
+ * @param sges   0 .. PLX_SGE_MAX of one entry
+ * @param shared an SRQ: an entry's place is free again when a message takes it; entries that no
+ *               message took are not flushed with a QP
+ */
+struct plx_rq *plx_rq_init(void *memory, uint32_t depth, uint32_t sges, bool shared);
+
+/** Errors: FULL; TOO_MANY_SGES; TOO_LONG when the lengths add up to more than 2^31 */
+enum plx_status plx_rq_post(struct plx_rq *rq, uint64_t wr_id, const struct plx_sge *sge,
+			    uint32_t sges) PLX_MUST_CHECK;
+
+/** Ask, once, for SRQ_THRESHOLD when fewer than `threshold` entries are left; 0 asks no more. The
+ * event fires at the next take; ask plx_rq_count() first to see whether it is below already. */
+void plx_rq_arm(struct plx_rq *rq, uint32_t threshold);
+
+/** Entries posted and not yet taken by a message. */
+uint32_t plx_rq_count(const struct plx_rq *rq);
+
+/** Entries that may be posted now. */
+uint32_t plx_rq_room(const struct plx_rq *rq);
+
+/* ---- queue pairs ---------------------------------------------------------------------------- */
+
+/* What a QP is made for; fixed for its life. */
+struct plx_rc_caps {
+	uint32_t sq_depth;      /* 1 .. PLX_QUEUE_DEPTH_MAX */
+	uint32_t sq_sges;       /* 0 .. PLX_SGE_MAX */
+	uint32_t inline_bytes;  /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
+	uint32_t responder_res; /* 0 .. PLX_RD_ATOMIC_MAX: READs and atomics the peer may have open
+				 */
+};
+
+struct plx_rc_ids {
+	uint32_t qpn; /* 24 bits */
+	struct plx_domain domain;
+	struct plx_mem *mem; /* outlives the QP */
+	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	const struct plx_cc_ops *cc;
+	void *cc_state;
+};
+
+/* A path as our packets take it: src is this end, dst the peer. A packet is the peer's when it
+ * comes from our dst to our src; packets from elsewhere are not the QP's. */
+struct plx_path {
+	uint8_t ip_version; /* 4 or 6; 0: any address is the peer's (tests of the QP alone) */
+	uint32_t src4, dst4;
+	uint8_t src6[16], dst6[16];
+};
+
+/* What the two ends agreed on, given when the QP goes to RTR; the second half matters from RTS. */
+struct plx_rc_attr {
+	struct plx_path path;
+	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096 */
+	uint32_t dest_qpn;
+	uint16_t pkey;
+	struct plx_psn rq_psn;     /* the first PSN the peer will send */
+	struct plx_access enabled; /* REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC the peer may use */
+	uint8_t rnr_timer;         /* 0..31, the code our RNR NAKs carry; IBTA vol 1 table 45 */
+
+	struct plx_psn sq_psn;   /* the first PSN we send */
+	uint8_t retry_max;       /* 0..7 */
+	uint8_t rnr_retry_max;   /* 0..7, 7 for ever */
+	uint8_t rd_atomic_max;   /* READs and atomics we may have open; 0: such requests wait not
+				  * but are refused when posted */
+	uint64_t ack_timeout_ns; /* 1 .. ; see plx_ack_timeout_ns() for the CM's code */
+	uint32_t window_packets; /* 1 .. PLX_WINDOW_PACKETS_MAX */
+	uint32_t ack_interval;   /* AckReq at the latest on every so many packets; 1 .. */
+	uint32_t read_chunk_packets; /* 1 .. PLX_READ_CHUNK_PACKETS_MAX */
+};
+
+struct plx_rc;
+
+/** Nanoseconds of the CM's 5-bit local ack timeout code: 4.096 us * 2^code; PLX_NEVER for 0. */
+uint64_t plx_ack_timeout_ns(uint8_t code);
+
+/** Nanoseconds of a 5-bit RNR NAK timer code. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
+uint64_t plx_rnr_timer_ns(uint8_t code);
+
+/** Bytes that plx_rc_init() wants; 0 when a cap is out of range. */
+size_t plx_rc_bytes(const struct plx_rc_caps *caps);
+
+/**
+ * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's. The places of the
+ *               send queue in it are not touched before they are used
+ * Returns: the QP, in RESET
+ */
+struct plx_rc *plx_rc_init(void *memory, const struct plx_rc_caps *caps,
+			   const struct plx_rc_ids *ids);
+
+/**
+ * Take the QP to another state.
+ *
+ * RESET -> INIT -> RTR -> RTS <-> SQD; any -> ERROR; any -> RESET. To ERROR: what is posted is
+ * flushed by the next calls. To RESET: what is posted is forgotten, without completions (an own
+ * receive queue is emptied), timers are off.
+ *
+ * @param attr read for RTR (first half) and RTS (second half), else ignored
+ * Errors: STATE (no such transition); INVALID (an attribute out of range). Nothing has changed.
+ */
+enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
+			      const struct plx_rc_attr *attr) PLX_MUST_CHECK;
+
+/**
+ * Post to the send queue. In ERROR it is taken and flushed.
+ *
+ * @param wqe   copied, only the part that is used
+ * @param spill SGEs beyond PLX_WQE_SGES, or all inline data when more than PLX_WQE_INLINE_BYTES;
+ *              copied; NULL otherwise
+ * Errors: STATE (not RTS, SQD or ERROR); FULL; INVALID (op, flags, a READ or atomic without
+ * rd_atomic_max, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over 2^31,
+ * inline data over the limit)
+ * Cost: hot; O(SGEs)
+ */
+enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
+				 const void *spill) PLX_MUST_CHECK;
+
+/**
+ * The place of the next send entry, for a caller that builds it there and has checked it as
+ * plx_rc_post_send() does; then plx_rc_sq_take() posts it. NULL: the queue is full, or the state is
+ * not one that takes posts.
+ *
+ * @param spill [out] the place of what does not fit the WQE
+ */
+struct plx_wqe *plx_rc_sq_place(struct plx_rc *qp, void **spill);
+/** @param bytes of the message, as its SGEs or inline data add up */
+void plx_rc_sq_take(struct plx_rc *qp, uint32_t bytes);
+
+/**
+ * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
+ * taken and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
+ */
+enum plx_status plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge,
+				 uint32_t sges) PLX_MUST_CHECK;
+
+/**
+ * Lines 4 and 5 of the decision table: is this packet the QP's to judge? Changes nothing, not
+ * even a counter: the ICRC (line 6) may not have been looked at yet.
+ *
+ * Returns: ACCEPT, SERVICE, STATE, PKEY or ADDRESS
+ */
+enum plx_verdict plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame,
+			      const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/** The same for a packet that is known to come from the QP's peer to the QP's address. */
+enum plx_verdict plx_rc_admit_peer(const struct plx_rc *qp,
+				   const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/**
+ * Accept one packet addressed to this QP and decide what it calls for. Emits nothing: what is owed
+ * to the peer leaves with the next plx_rc_transmit().
+ *
+ * @param pkt admitted and ICRC-checked
+ * @param now [ns, engine clock, never decreasing]
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE or ATOMIC, COMPLETE, EVENT
+ * Changes: check first, then apply: a verdict that drops has changed nothing but its counter and,
+ *          behind a gap, the note of what has to be asked for
+ * Errors:  none; a peer's faults become an owed NAK and, for classes A and C, the ERROR state
+ * Cost:    hot; O(1), plus O(requests acknowledged)
+ * Spec:    IBTA vol 1, 9.7.4 to 9.7.5, 9.9; C9-88, C9-105, C9-148
+ * Tests:   tests/table/responder.c, tests/script/rc_*.plx, tests/sim
+ */
+enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
+				  struct plx_actions *out);
+
+/**
+ * Ask the QP for what it wants to send: first what is owed to the peer (ACK, NAK, READ responses,
+ * atomic results, CNP), then requests. Also delivers completions that an earlier call had no room
+ * for, and the flush of a QP in error.
+ *
+ * Ordering, decision 3: while an ACK is owed no request leaves. The engine calls this for every QP
+ * of an RX burst before it drains their send rings, so an ACK never leaves after a packet that the
+ * completion it acknowledges has caused.
+ *
+ * @param budget packets it may emit; 0 delivers completions only
+ * @param out    as much as fits is used
+ * Returns: packets emitted
+ * Cost:    hot; O(budget)
+ * Tests:   tests/unit/proto/transport/, tests/script/rc_*.plx, tests/sim
+ */
+uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
+
+/**
+ * Does it owe the peer an ACK, NAK or CNP that a plx_rc_transmit() with a budget of 1 would send,
+ * or say in the first packet of a READ response? One that has to follow answers of READs or atomics
+ * (they leave in PSN order) is not owed before those have left.
+ * Tests:   tests/unit/proto/transport/reply.c
+ */
+bool plx_rc_owes(const struct plx_rc *qp);
+
+/* ---- the usual packet ----------------------------------------------------------------------- */
+
+enum plx_usual_kind {
+	PLX_USUAL_OTHER,    /* not usual; nothing has changed: ask in the general way */
+	PLX_USUAL_NOTHING,  /* there is nothing to send, nor to deliver */
+	PLX_USUAL_SENT,     /* a packet is to leave */
+	PLX_USUAL_PLACED,   /* a WRITE: the bytes are to be placed */
+	PLX_USUAL_RECEIVED, /* a SEND: the same, and a completion to be delivered after it */
+};
+
+/* A packet of ours whose transport headers are written already. */
+struct plx_usual {
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	uint8_t header_bytes, pad;
+};
+
+enum {
+	PLX_USUAL_HEADER_MAX = PLX_BTH_BYTES + 16
+};
+
+/**
+ * Send the next packet, if it is a SEND or WRITE in one packet with nothing to wait for, or an ACK:
+ * what plx_rc_transmit() with a budget of 1 would emit, without an action list.
+ *
+ * @param out [PLX_USUAL_HEADER_MAX] BTH and what follows, up to the payload
+ * Returns: SENT; NOTHING (what plx_rc_transmit() would find, too); OTHER
+ * Cost: hot; O(1)
+ * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
+ */
+enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out,
+				      struct plx_usual *usual);
+
+/**
+ * Accept a packet, if it is the SEND or WRITE in one packet that is expected next: what
+ * plx_rc_on_packet() would decide, without an action list.
+ *
+ * @param bth [len] BTH to ICRC; from the QP's peer to the QP's address, not marked CE, ICRC-checked
+ * @param place      [out] to be executed at once, when PLACED or RECEIVED
+ * @param completion [out] when RECEIVED
+ * Returns: PLACED, RECEIVED or OTHER
+ * Cost: hot; O(1)
+ * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
+ */
+enum plx_usual_kind plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len,
+				      struct plx_place *place, struct plx_completion *completion);
+
+/**
+ * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_rc_on_packet().
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free
+ */
+void plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
+
+/**
+ * When the QP wants to be called again: 0 when plx_rc_transmit() has something to do at once, else
+ * the deadline for plx_rc_on_tick() [ns], or PLX_NEVER.
+ */
+uint64_t plx_rc_wake_ns(const struct plx_rc *qp);
+
+/** The engine's word that the QP cannot go on (a completion queue overran, the port is gone): to
+ * ERROR, no further reply; everything is flushed. No effect in RESET or ERROR. */
+void plx_rc_fail(struct plx_rc *qp, struct plx_actions *out);
+
+/* What a QP looks like from outside: for queries, invariants and debugging. */
+struct plx_rc_view {
+	enum plx_qp_state state;
+	uint32_t qpn, dest_qpn;
+	uint32_t sq_posted;   /* entries posted since RESET, modulo 2^32 */
+	uint32_t sq_consumed; /* entries whose place is free again, modulo 2^32 */
+	uint32_t sq_depth;
+	uint32_t rq_open; /* 1 while a message holds a receive entry */
+	struct plx_psn psn_unacked, psn_next,
+		psn_high;            /* requester: [unacked, high) is in flight */
+	struct plx_psn psn_expected; /* responder: ePSN */
+	struct plx_msn msn;
+	uint32_t rd_atomic_open; /* READ and atomic requests of ours without an answer yet */
+	uint8_t rd_atomic_max;
+	uint8_t retries_left, rnr_retries_left;
+	uint8_t retry_max, rnr_retry_max;
+	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
+	bool rnr_waiting;
+	bool flushed;             /* in ERROR, and nothing is left to flush */
+	uint64_t ack_deadline_ns; /* when an answer is missed next: a probe, or a retry */
+	uint32_t mtu;
+};
+
+void plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out);
+
+/** The QP's counters; they live as long as it does and are never reset. */
+const struct plx_rc_counters *plx_rc_counters(const struct plx_rc *qp);
+
+/** Send entries posted since RESET, modulo 2^32: plx_rc_view.sq_posted. */
+uint32_t plx_rc_sq_posted(const struct plx_rc *qp);
+
+/** Send entries since RESET whose place is free again, modulo 2^32: plx_rc_view.sq_consumed. */
+uint32_t plx_rc_sq_consumed(const struct plx_rc *qp);
+
+/** The number of a QP's own and of its peer. */
+uint32_t plx_rc_number(const struct plx_rc *qp);
+uint32_t plx_rc_peer_number(const struct plx_rc *qp);
+
+/* ---- datagrams --------------------------------------------------------------------------------
+ */
+
+/*
+ * A UD queue pair: messages of one packet, to anybody and from anybody, lost as packets are lost.
+ * It has the queues of a connection and no peer. What a connection does with its queues alone is
+ * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_place(), plx_rc_on_tick(),
+ * plx_rc_wake_ns(), plx_rc_owes(), plx_rc_fail(), plx_rc_query(), plx_rc_counters() and
+ * plx_rc_number(), plx_rc_sq_posted(), plx_rc_sq_consumed(). All other plx_rc_*() are for
+ * connections only.
+ *
+ * A datagram is done when it is sent: its completion follows the EMIT in the same list.
+ */
+struct plx_ud;
+
+struct plx_ud_ids {
+	uint32_t qpn; /* 24 bits */
+	uint32_t qkey;
+	struct plx_domain domain;
+	struct plx_mem *mem; /* outlives the QP */
+	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	/* entries posted and not gone (sent, flushed or forgotten) that name each address handle;
+	 * NULL: nobody wants to know. Written by every call on the QP; outlives it */
+	uint32_t *ahs;
+};
+
+/* Read when the QP goes to RTR; sq_psn to RTS. */
+struct plx_ud_attr {
+	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096: the longest message, either way */
+	uint16_t pkey;
+	struct plx_psn sq_psn; /* the first PSN we send */
+};
+
+/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_res is 0. */
+size_t plx_ud_bytes(const struct plx_rc_caps *caps);
+
+/**
+ * @param memory [plx_ud_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * Returns: the QP, in RESET
+ */
+struct plx_ud *plx_ud_init(void *memory, const struct plx_rc_caps *caps,
+			   const struct plx_ud_ids *ids);
+
+/** Its queues; see above. */
+struct plx_rc *plx_ud_base(struct plx_ud *ud);
+
+/** As plx_rc_modify(). Tests: tests/unit/proto/transport/ud.c */
+enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
+			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
+
+/**
+ * Post to the send queue: a SEND or SEND_IMM with ah, remote_qpn and remote_qkey. A controlled
+ * Q_Key (its highest bit is set) stands for the QP's own.
+ *
+ * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
+ * (longer than the path MTU)
+ * Spec:   IBTA vol 1, 10.2.5
+ * Cost:   hot; O(SGEs)
+ */
+enum plx_status plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe,
+				 const void *spill) PLX_MUST_CHECK;
+
+/** Post what the caller has built in plx_rc_sq_place() and checked as plx_ud_post_send() does. */
+void plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes);
+
+/**
+ * Lines 4 and 5 of the decision table: as plx_rc_admit(), but anybody may send to it.
+ * Returns: ACCEPT, SERVICE, STATE or PKEY
+ */
+enum plx_verdict plx_ud_admit(const struct plx_ud *ud, const struct plx_pkt *pkt) PLX_MUST_CHECK;
+
+/**
+ * Accept one datagram. What cannot be taken is dropped, and no receive is used up: nobody can spoil
+ * the receives of a program by datagrams that are too long. Only a receive whose own key denies the
+ * place ends the QP.
+ *
+ * @param pkt admitted and ICRC-checked
+ * @param ip  the IP header that it came with: 40 bytes of IPv6 or 20 of IPv4
+ * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE, COMPLETE, EVENT
+ * Returns: ACCEPT; QKEY, LENGTH, RNR (no receive), RECV_LENGTH: dropped; RECV_ACCESS: to ERROR
+ * Shape:   PLX_UD_HEADER_BYTES, of which `bytes` of the completion tells too, then the payload
+ * Changes: nothing but a counter, unless ACCEPT or RECV_ACCESS
+ * Cost:    hot; O(SGEs)
+ * Spec:    IBTA vol 1, 9.8.3; Annex A17
+ * Tests:   tests/table/datagram.c, tests/unit/proto/transport/ud.c, tests/unit/replay
+ */
+enum plx_verdict plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
+				  struct plx_actions *out);
+
+/**
+ * Ask for what it wants to send; each EMIT names its address handle. Also delivers completions that
+ * an earlier call had no room for, and the flush of a QP in error.
+ *
+ * @param budget packets it may emit; 0 delivers completions only
+ * Returns: packets emitted
+ */
+uint32_t plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out);
+
+/* ---- datagrams without a queue pair: for management -------------------------------------------
+ */
+
+/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; of these
+ * QKEY may be asked behind the ICRC only (line 7 of the decision table). */
+enum plx_verdict plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey,
+			      uint32_t qkey) PLX_MUST_CHECK;
+
+/* From whom to whom. */
+struct plx_ud_label {
+	uint32_t src_qpn, dest_qpn; /* 24 bits */
+	uint32_t qkey;
+	uint16_t pkey;
+};
+
+/** The headers of a UD SEND ONLY, without immediate data, not solicited, nothing asked for.
+ * @param bytes of payload; `pad` follows from it */
+void plx_ud_label(const struct plx_ud_label *label, struct plx_psn psn, uint32_t bytes,
+		  struct plx_pkt *out);
+
+/** What stands in front of a datagram's payload in its receive: the IPv6 header, or zeros and the
+ * IPv4 header behind them. @param ip as plx_ud_on_packet() @param out [PLX_UD_HEADER_BYTES] */
+void plx_ud_header_space(const uint8_t *ip, uint8_t *out);
+
+#endif
