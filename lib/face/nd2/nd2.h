@@ -44,7 +44,7 @@ struct nd2_kind {
 	void (*destroy)(struct nd2_object *);
 };
 
-/* Something that waits until the engine runs again: left.c. */
+/* Something that waits until the engine runs again: deferred.c. */
 struct nd2_left;
 /* Returns: false: the engine stands still again, and it will be called again */
 typedef bool nd2_left_fn(struct nd2_left *left);
@@ -67,7 +67,7 @@ void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, str
 		     void *face);
 void nd2_hold(struct nd2_object *object);
 void nd2_unhold(struct nd2_object *object);
-/** After the last hold, when the engine has let go: it is gone. For left.c. */
+/** After the last hold, when the engine has let go: it is gone. For deferred.c. */
 void nd2_object_end(struct nd2_object *object);
 
 /* The three methods, for every table. Status: docs/nd2.md. */
@@ -115,7 +115,7 @@ bool nd2_is_any(const struct plx_ip *ip);
 bool nd2_is_loopback(const struct plx_ip *ip);
 bool nd2_same_ip(const struct plx_ip *a, const struct plx_ip *b);
 
-/* ---- port.c: one open adapter of Pollux, shared by all that were opened on it
+/* ---- session.c: one open adapter of Pollux, shared by all that were opened on it
  * --------------------- */
 
 enum {
@@ -164,7 +164,7 @@ struct nd2_port {
 	struct plx_list cqs, srqs; /* alive: async events name them by `id`, never given twice */
 	struct nd2_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
 
-	/* left.c's own: what waits for an engine that stands still */
+	/* deferred.c's own: what waits for an engine that stands still */
 	pthread_mutex_t left_lock;
 	struct plx_list left; /* struct nd2_left */
 	atomic_uint left_count;
@@ -172,7 +172,7 @@ struct nd2_port {
 
 	atomic_ulong next_id; /* of cqs and srqs: see there */
 
-	/* port.c's own, under its lock, with `state` */
+	/* session.c's own, under its lock, with `state` */
 	uint32_t users;
 	bool lingered;
 	struct plx_list node;
@@ -240,7 +240,7 @@ nd2_port_mine(const struct nd2_port *port)
 /** Is this thread telling events just now, so that it must not wait for their end? */
 bool nd2_delivering(void);
 
-/* ---- left.c: an engine that stands still
+/* ---- deferred.c: an engine that stands still
  * ------------------------------------------------------------
  */
 

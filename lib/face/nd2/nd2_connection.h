@@ -100,7 +100,8 @@ struct nd2_connection_tables {
 	struct plx_list connectors, lingering;
 };
 
-/* ---- ports_taken.c ------------------------------------------------------------------------------
+/* ---- port_numbers.c
+ * ------------------------------------------------------------------------------
  */
 
 /**
@@ -157,7 +158,8 @@ void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
 /** A disconnect, told to the peer before this returns. Errors: those of plx_disconnect() */
 enum plx_status nd2_connector_part(struct nd2_connector *connector);
 
-/* ---- left.c -------------------------------------------------------------------------------------
+/* ---- deferred.c
+ * -------------------------------------------------------------------------------------
  */
 
 /** A wire that is of no more use. It ends later when the engine stands still. */

@@ -118,5 +118,5 @@ main(void)
 		TEST(the_any_address_is_all_of_its_family),
 	};
 
-	return cmocka_run_group_tests_name("ports_taken", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("port_numbers", tests, NULL, NULL);
 }
