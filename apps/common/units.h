@@ -6,7 +6,9 @@
 #ifndef COMMON_UNITS_H
 #define COMMON_UNITS_H
 
-#include "plx_verbs.h"
+#include "plx_types.h"
+
+#include <stddef.h>
 
 /** Write a sentence. Returns: false, so that a caller can return it */
 __attribute__((format(printf, 2, 3))) bool say(struct plx_why *why, const char *format, ...);

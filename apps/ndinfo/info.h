@@ -60,13 +60,13 @@ struct survey {
 	bool is_good;
 };
 
-struct wants {
+struct options {
 	bool json;
 	bool closed; /* open no adapter */
 };
 
 /** Look at everything. Returns: NULL: no memory */
-struct survey *survey_take(const struct wants *wants);
+struct survey *survey_take(const struct options *options);
 void survey_free(struct survey *survey);
 
 /* ---- names.c ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
  * Start with show_json().
  */
 #include "info.h"
+#include "options.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ show_json(const struct survey *survey)
 	bool good;
 
 	json_object_set_new(out, "format", json_integer(JSON_FORMAT_VERSION));
-	json_object_set_new(out, "version", json_string(NDINFO_VERSION));
+	json_object_set_new(out, "version", json_string(program_version()));
 	for (uint32_t i = 0; i < survey->providers; i++)
 		json_array_append_new(providers, provider_of(&survey->provider[i]));
 	json_object_set_new(out, "providers", providers);

@@ -4,6 +4,7 @@
  * not, or there is none, 2 asked wrongly. What is wrong is a sentence on stderr. Start with main().
  */
 #include "info.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,29 +17,37 @@ fail(const char *sentence, int status)
 	return status;
 }
 
-static void
-print_help(void)
-{
-	puts("ndinfo: which providers and adapters of NetworkDirect 2 are there, and can they be "
-	     "used?\n"
-	     "\n"
-	     "  ndinfo [OPTIONS]\n"
-	     "\n"
-	     "  --closed    open no adapter: providers and addresses only\n"
-	     "  --json      print one JSON object instead of lines\n"
-	     "  --help      this\n"
-	     "  --version   the version\n"
-	     "\n"
-	     "Providers are those of the catalog: /etc/nd2/providers.d, or what ND2_PROVIDERS_DIR "
-	     "or\n"
-	     "ND2_PROVIDER name. An adapter that another process has may not open here.\n"
-	     "\n"
-	     "Exit status: 0 all are ready, 1 one is not, or there is none, 2 a mistake in the "
-	     "arguments.");
-}
+#define AT(field) offsetof(struct options, field)
+
+static const struct option_row rows[] = {
+	{.name = "closed",
+	 .forms = FORM_ALONE,
+	 .kind = OPTION_FLAG,
+	 .offset = AT(closed),
+	 .sentence = "open no adapter: providers and addresses only"},
+	{.name = "json",
+	 .forms = FORM_ALONE,
+	 .kind = OPTION_FLAG,
+	 .offset = AT(json),
+	 .sentence = "print one JSON object instead of lines"},
+	OPTION_HELP_ROW,
+	OPTION_VERSION_ROW,
+};
+
+static const struct program program = {
+	.name = "ndinfo",
+	.purpose = "lists the providers and adapters of NetworkDirect 2, and whether they work",
+	.forms = {{FORM_ALONE, "ndinfo [OPTIONS]", "ndinfo", "all providers of the catalog"}},
+	.groups = {{FORM_ALONE, "Options"}},
+	.parts = {{rows, sizeof(rows) / sizeof(rows[0]), 0}},
+	.notes = "The catalog is /etc/nd2/providers.d, or what ND2_PROVIDERS_DIR or ND2_PROVIDER\n"
+		 "name. An adapter that is in use by another process may fail to open.",
+	.exit_status = "0 all are ready, 1 one is not, or there is none, 2 a mistake in the\n"
+		       "arguments.",
+};
 
 static int
-look(const struct wants *wants)
+look(const struct options *options)
 {
 	struct survey *survey;
 	bool is_written = true;
@@ -46,10 +55,10 @@ look(const struct wants *wants)
 
 	/* where Pollux's provider says why an adapter does not open */
 	setenv("POLLUX_ND2_LOG", "1", 0);
-	survey = survey_take(wants);
+	survey = survey_take(options);
 	if (!survey)
 		return fail("no memory", STATUS_FAILURE);
-	if (wants->json)
+	if (options->json)
 		is_written = show_json(survey);
 	else
 		show(survey);
@@ -78,28 +87,17 @@ look(const struct wants *wants)
 int
 main(int argc, char **argv)
 {
-	struct wants wants = {.json = false};
-	char sentence[160];
+	struct options options = {.json = false};
+	struct plx_why why;
+	uint64_t given;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0) {
-			print_help();
-			return 0;
-		}
-		if (strcmp(argv[i], "--version") == 0) {
-			puts("ndinfo " NDINFO_VERSION);
-			return 0;
-		}
-		if (strcmp(argv[i], "--json") == 0) {
-			wants.json = true;
-		} else if (strcmp(argv[i], "--closed") == 0) {
-			wants.closed = true;
-		} else {
-			snprintf(sentence, sizeof(sentence),
-				 "\"%.60s\" is no option of ndinfo; `ndinfo --help` lists them",
-				 argv[i]);
-			return fail(sentence, STATUS_USAGE);
-		}
+	switch (options_read(&program, FORM_ALONE, argc, argv, &options, &given, &why)) {
+	case PARSED_DONE:
+		return 0;
+	case PARSED_WRONG:
+		return fail(why.text, STATUS_USAGE);
+	case PARSED_RUN:
+		break;
 	}
-	return look(&wants);
+	return look(&options);
 }

@@ -221,7 +221,7 @@ open_adapter(struct found_adapter *adapter, IND2Provider *provider)
  */
 
 static bool
-look_inside(struct found_provider *found, IND2Provider *provider, const struct wants *wants)
+look_inside(struct found_provider *found, IND2Provider *provider, const struct options *options)
 {
 	IP_ADAPTER_ADDRESSES *interfaces;
 
@@ -233,7 +233,7 @@ look_inside(struct found_provider *found, IND2Provider *provider, const struct w
 	interfaces = read_interfaces();
 	for (uint32_t i = 0; i < found->adapters; i++) {
 		name_interface(&found->adapter[i], interfaces);
-		if (!wants->closed)
+		if (!options->closed)
 			open_adapter(&found->adapter[i], provider);
 	}
 	free(interfaces);
@@ -241,7 +241,7 @@ look_inside(struct found_provider *found, IND2Provider *provider, const struct w
 }
 
 static bool
-use_library(struct found_provider *found, HMODULE library, const struct wants *wants)
+use_library(struct found_provider *found, HMODULE library, const struct options *options)
 {
 	FARPROC get = GetProcAddress(library, "DllGetClassObject");
 	FARPROC can = GetProcAddress(library, "DllCanUnloadNow");
@@ -262,7 +262,7 @@ use_library(struct found_provider *found, HMODULE library, const struct wants *w
 	status = get_class_object(&found->id, &IID_IND2Provider, &provider);
 	good = status == S_OK && provider != NULL;
 	if (good) {
-		good = look_inside(found, provider, wants);
+		good = look_inside(found, provider, options);
 		IND2Provider_Release((IND2Provider *)provider);
 	} else {
 		note(found, "its DllGetClassObject gave %s", status_name(status, room));
@@ -273,7 +273,7 @@ use_library(struct found_provider *found, HMODULE library, const struct wants *w
 }
 
 static bool
-look_at(struct found_provider *found, const struct wants *wants)
+look_at(struct found_provider *found, const struct options *options)
 {
 	WCHAR path[TEXT_MAX], expanded[4 * TEXT_MAX];
 	int length = TEXT_MAX, error = 0;
@@ -290,11 +290,11 @@ look_at(struct found_provider *found, const struct wants *wants)
 	library = LoadLibraryExW(expanded, NULL, 0);
 	if (!library)
 		return note(found, "its library cannot be loaded: %.400s", plx_library_why());
-	return use_library(found, library, wants);
+	return use_library(found, library, options);
 }
 
 struct survey *
-survey_take(const struct wants *wants)
+survey_take(const struct options *options)
 {
 	struct survey *survey = calloc(1, sizeof(*survey));
 
@@ -309,7 +309,7 @@ survey_take(const struct wants *wants)
 	for (uint32_t i = 0; i < survey->providers; i++) {
 		struct found_provider *provider = &survey->provider[i];
 
-		survey->is_good &= look_at(provider, wants);
+		survey->is_good &= look_at(provider, options);
 		for (uint32_t k = 0; k < provider->adapters; k++)
 			survey->is_good &= !FAILED(provider->adapter[k].status);
 	}

@@ -125,7 +125,7 @@ ask(struct talk *talk, struct plx_why *why)
 	why->text[0] = '\0';
 	control_options(&greeting, bytes, &options);
 	options.remote = talk->options->peer;
-	options.remote_port = talk->options->port;
+	options.remote_port = (uint16_t)talk->options->port;
 	enum plx_status status = PLX_OK;
 	if (line->connector == NULL)
 		status = plx_connector_create(cm->channel, CONTROL, &line->connector);
@@ -205,7 +205,7 @@ cm_connect(struct talk *talk, struct plx_why *why)
 static bool
 cm_listen(struct talk *talk, struct plx_why *why)
 {
-	struct plx_listen_options options = {.port = talk->options->port};
+	struct plx_listen_options options = {.port = (uint16_t)talk->options->port};
 	if (!make_channel(talk, why)) {
 		if (talk->cm != NULL)
 			free_channel(talk);

@@ -13,7 +13,6 @@
 #include "talk.h"
 
 enum {
-	CM_PORT = 7471,        /* where a server listens when nobody says otherwise */
 	CM_VANISHED_MS = 5000, /* without an answer while messages flow: the peer is gone */
 };
 

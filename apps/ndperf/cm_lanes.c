@@ -28,7 +28,7 @@ lane_options(const struct talk *talk, uint32_t i, uint8_t *bytes, struct plx_con
 	uint32_t most = talk->side->info.rd_atomic;
 	plx_connect_options_init(out);
 	out->remote = talk->options->peer;
-	out->remote_port = talk->options->port;
+	out->remote_port = (uint16_t)talk->options->port;
 	out->path_mtu = job->path_mtu;
 	out->access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
 	out->responder_res = out->rd_atomic = (uint8_t)(job->depth < most ? job->depth : most);

@@ -48,18 +48,17 @@ void
 json_head(FILE *to, const struct options *o, const struct plx_adapter_info *info,
 	  const struct calibration *calibration)
 {
-	static const char *const idles[] = {"spin", "pause", "yield"};
 	fprintf(to, "{\"format\": %d", JSON_FORMAT);
 	put_field(to, "version", plx_version());
 	put_field(to, "api", api_names[o->api]);
 	put_field(to, "role", o->role == ROLE_SOLO ? "solo" : "client");
 	put_field(to, "layout", o->role == ROLE_SOLO ? layout_names[o->layout] : "two processes");
-	put_field(to, "mode", o->mode == PLX_MODE_INLINE ? "inline" : "worker");
-	put_field(to, "idle", idles[o->idle]);
+	put_field(to, "mode", mode_names[o->mode]);
+	put_field(to, "idle", idle_names[o->idle]);
 	fprintf(to, ", \"cores\": [%d, %d]", o->core[0], o->core[1]);
 	put_field(to, "fault", o->fault != NULL ? o->fault : "");
 	if (info != NULL) {
-		bool is_wire = o->role == ROLE_SOLO && o->device == NULL;
+		bool is_wire = o->role == ROLE_SOLO && o->endpoint.device == NULL;
 		put_field(to, "device", is_wire ? "net_wire0" : info->device);
 		put_number(to, "path_mtu", info->path_mtu);
 		fprintf(to, ", \"hugepages\": %s", info->hugepages ? "true" : "false");

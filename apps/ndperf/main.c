@@ -68,7 +68,7 @@ run(struct options *o, struct plx_why *why)
 		n = options_jobs(o, jobs, JOBS_MAX, why);
 	if (n == 0)
 		status = STATUS_USAGE;
-	else if (jobs != NULL && start_eal(o, why))
+	else if (jobs != NULL && endpoint_start(&o->endpoint, why))
 		is_good = o->role == ROLE_SERVER   ? serve(o, why)
 			  : o->role == ROLE_CLIENT ? measure_remote(o, jobs, n, why)
 						   : measure_here(o, jobs, n, why);
@@ -81,7 +81,7 @@ main(int argc, char **argv)
 {
 	struct options options;
 	struct plx_why why = {{0}};
-	switch (options_parse(argc, argv, &options, &why)) {
+	switch (ndperf_options(argc, argv, &options, &why)) {
 	case PARSED_DONE:
 		return 0;
 	case PARSED_WRONG:

@@ -60,18 +60,6 @@ pin(int core)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-bool
-start_eal(const struct options *o, struct plx_why *why)
-{
-	why->text[0] = '\0';
-	enum plx_status status = plx_eal_start(o->eal, why);
-	if (status == PLX_OK)
-		return true;
-	if (why->text[0] == '\0')
-		say(why, "DPDK cannot be started: %s", plx_status_text(status));
-	return false;
-}
-
 /* An adapter without hugepages works, more slowly: said once. */
 static void
 tell_hugepages(const struct plx_adapter_info *info)
@@ -329,7 +317,8 @@ round_in_turns(struct bench *bench, const struct job *jobs, uint32_t n, struct p
 static bool
 shares_devices(const struct options *o)
 {
-	return o->with_raw && o->device != NULL && strncmp(o->device, "net_wire", 8) != 0;
+	return o->with_raw && o->endpoint.device != NULL &&
+	       strncmp(o->endpoint.device, "net_wire", 8) != 0;
 }
 
 bool

@@ -12,9 +12,6 @@ enum {
 	JOBS_MAX = 1024,
 };
 
-/** Start DPDK as the options ask. Says once, on stderr, when there are no hugepages. */
-bool start_eal(const struct options *options, struct plx_why *why);
-
 /** Both endpoints in this process. @param jobs [n] */
 bool measure_here(const struct options *options, const struct job *jobs, uint32_t n,
 		  struct plx_why *why);

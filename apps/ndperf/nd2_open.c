@@ -49,21 +49,12 @@ nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *ou
 static bool
 write_adapter(FILE *to, const struct options *o, bool is_active, struct plx_why *why)
 {
-	static const char *const modes[] = {
-		[PLX_MODE_WORKER] = "worker",
-		[PLX_MODE_INLINE] = "inline",
-	};
-	static const char *const idlings[] = {
-		[PLX_IDLING_SPIN] = "spin",
-		[PLX_IDLING_PAUSE] = "pause",
-		[PLX_IDLING_YIELD] = "yield",
-	};
 	struct plx_wishes w;
 	char ip[64];
 	if (!side_wishes(o, is_active, &w, why))
 		return false;
 	fprintf(to, "  { name = \"%s\"; mode = \"%s\"; idle = \"%s\"; core = %d;\n",
-		side_name(o, is_active), modes[w.mode], idlings[w.idle], w.core);
+		side_name(o, is_active), mode_names[w.mode], idle_names[w.idle], w.core);
 	fprintf(to, "    address = [ \"%s/%u\" ];\n", ip_text(&w.address[0].ip, ip, sizeof(ip)),
 		w.address[0].prefix_bits);
 	if (w.worker[0] != '\0')
@@ -119,7 +110,7 @@ need_config(const struct options *o, struct plx_why *why)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static bool is_written;
 	pthread_mutex_lock(&lock);
-	is_written = is_written || o->adapter != NULL || write_config(o, why);
+	is_written = is_written || o->endpoint.adapter != NULL || write_config(o, why);
 	bool is_there = is_written;
 	pthread_mutex_unlock(&lock);
 	return is_there;

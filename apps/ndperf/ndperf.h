@@ -9,7 +9,7 @@
 #ifndef NDPERF_H
 #define NDPERF_H
 
-#include "plx_verbs.h"
+#include "endpoint.h"
 #include "histogram.h"
 
 enum {
@@ -22,8 +22,7 @@ enum {
 	BATCH_MAX = 64,
 	SLOTS_MAX = 1 << 20,
 	ACK_TIMEOUT_MAX = 31,
-	TIMEOUT_MS = 10000, /* of every wait for the peer */
-	LINE = 64,          /* [bytes] buffers start on a cache line */
+	LINE = 64, /* [bytes] buffers start on a cache line */
 };
 
 #define SIZE_MAX_BYTES (UINT64_C(1) << 30)
@@ -77,6 +76,8 @@ extern const char *const layout_names[LAYOUT_COUNT];
 
 /* The command line. Zero in a field that a job has too: what suits the job. */
 struct options {
+	struct endpoint endpoint;
+	uint64_t given; /* rows of the table, for option_is_given() */
 	enum role role;
 	bool raw;       /* --raw: packets below the transport, instead of operations */
 	bool with_raw;  /* --with-raw: before each row the raw row that judges it */
@@ -85,7 +86,7 @@ struct options {
 	bool histogram; /* printed too */
 	bool fill;      /* --fill */
 	bool quiet;     /* no progress line */
-	int8_t rewrite; /* the source is written anew before each message: -1 as it suits */
+	int rewrite;    /* the source is written anew before each message: -1 as it suits */
 	uint32_t ops;   /* bits 1 << enum op; 0: not given yet */
 	uint32_t tests; /* bits 1 << enum test */
 	uint64_t size[SIZES_MAX];
@@ -94,21 +95,16 @@ struct options {
 	uint64_t working_set;
 	enum api api;
 	enum layout layout;
+	bool one_core, shared_worker; /* as given; `layout` is what they mean */
 	enum plx_mode mode;
-	bool mode_set;
+	bool is_mode_given;
 	enum plx_idling idle;
-	bool idle_set;
 	int core[CORES]; /* of the active and the passive endpoint; -1: not pinned */
 	uint32_t duration_ms, warmup_ms, timeout_ms, rounds;
-	const char *adapter, *device, *device2, *fault, *eal, *json;
-	struct {
-		struct plx_ip ip;
-		uint8_t prefix_bits;
-	} address;
+	const char *device2, *fault, *json;
 	char oob_host[256], oob_port[8]; /* of the side channel; empty: there is none, but */
 	struct plx_ip peer;              /* the server, by the communication manager, */
-	uint16_t port;                   /* ... at this port; version 0: not given */
-	bool port_set;
+	uint32_t port;                   /* ... at this port; version 0: not given */
 };
 
 /* One measurement: a row of the table. Complete: nothing in it is left to be chosen. */

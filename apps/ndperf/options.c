@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Goes through the command line by the table of options, and checks what several options mean
- * together. It never opens anything. Start with options_parse().
+ * Owns the options of ndperf, and what several of them mean together. It looks at the machine for
+ * the processors that it may use, and opens nothing. Start with `rows`.
  */
-#include "cm.h"
-#include "option_table.h"
+#include "options.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,123 +30,248 @@ const char *const layout_names[LAYOUT_COUNT] = {
 	[LAYOUT_SHARED_WORKER] = "shared worker",
 };
 
-static void
-print_help(void)
+enum {
+	ATOMICS = 1 << OP_CMP_SWAP | 1 << OP_FETCH_ADD,
+	ALL_OPS = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ | ATOMICS,
+	ALL_TESTS = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
+};
+
+/* ---- arguments that no other program has --------------------------------------------------- */
+
+static bool
+parse_sizes(void *options, const char *value, struct plx_why *why)
 {
-	static const struct {
-		uint8_t who;
-		const char *title;
-	} parts[] = {
-		{ALL, "For every form"},       {ASKING, "For ndperf alone and ndperf client"},
-		{SOLO, "For ndperf alone"},    {PAIR, "For ndperf server and ndperf client"},
-		{SERVER, "For ndperf server"},
-	};
-	puts("ndperf: latency, message rate and bandwidth of Pollux\n"
-	     "\n"
-	     "  ndperf [OPTIONS]                both endpoints in this process, on the embedded "
-	     "link\n"
-	     "  ndperf server [OPTIONS]         the passive endpoint, until interrupted\n"
-	     "  ndperf client ADDR [OPTIONS]    the active endpoint, which measures with the "
-	     "server at\n"
-	     "                                  ADDR; without ADDR, with the one at --oob\n"
-	     "\n"
-	     "Behind the semicolon stands what is chosen when the option is not given.");
-	for (uint32_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
-		printf("\n%s:\n", parts[part].title);
-		for (uint32_t i = 0; i < rows_count; i++) {
-			char left[40];
-			if (rows[i].who != parts[part].who)
-				continue;
-			snprintf(left, sizeof(left), "%s %s", rows[i].name,
-				 rows[i].value != NULL ? rows[i].value : "");
-			printf("  %-25s %s\n", left, rows[i].help);
-		}
+	struct options *o = options;
+	const char *left = value;
+	char word[32];
+	o->sizes = 0;
+	if (strcmp(value, "all") == 0) {
+		for (uint64_t size = 1; size <= SIZE_MAX_BYTES; size *= 2)
+			o->size[o->sizes++] = size;
+		return true;
 	}
-	puts("\nTwo machines, or two terminals:\n"
-	     "  ndperf server --device net_tap0,iface=plx0 --address 10.77.0.1/24\n"
-	     "  ndperf client 10.77.0.1 --device net_tap0,iface=plx0 --address 10.77.0.2/24\n"
-	     "\nExit status: 0 measured, 1 something failed, 2 a mistake in the arguments.");
+	while (next_word(&left, word, sizeof(word))) {
+		uint64_t size;
+		if (!parse_bytes(word, &size) || size < 1 || size > SIZE_MAX_BYTES)
+			return say(why,
+				   "--size %.60s: \"%s\" is not a size; give bytes from 1 to 1G, "
+				   "with K, M and G as powers of 1024",
+				   value, word);
+		if (o->sizes == SIZES_MAX)
+			return say(why, "--size: more than %d sizes; give fewer", SIZES_MAX);
+		o->size[o->sizes++] = size;
+	}
+	return o->sizes != 0 || say(why, "--size %.60s: give a list of sizes", value);
 }
 
-/* ---- parsing ------------------------------------------------------------------------------ */
-
-/* How many letters differ, roughly: enough to tell a slip from another word. */
-static uint32_t
-distance(const char *a, const char *b)
+static bool
+parse_mtu(void *options, const char *value, struct plx_why *why)
 {
-	uint32_t row[32], n = (uint32_t)strlen(b);
-	if (n >= 31)
-		return 99;
-	for (uint32_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (uint32_t i = 1; a[i - 1] != '\0'; i++) {
-		uint32_t corner = row[0];
-		row[0] = i;
-		for (uint32_t j = 1; j <= n; j++) {
-			uint32_t change = corner + (a[i - 1] != b[j - 1]);
-			uint32_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			corner = row[j];
-			row[j] = change < shift ? change : shift;
-		}
-	}
-	return row[n];
+	struct options *o = options;
+	uint64_t mtu;
+	if (!parse_bytes(value, &mtu) || mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)) != 0)
+		return say(why, "--mtu %.60s: a path MTU is 256, 512, 1024, 2048 or 4096 bytes",
+			   value);
+	o->path_mtu = (uint32_t)mtu;
+	return true;
 }
 
-static enum parsed
-unknown(const char *word, struct plx_why *why)
+static bool
+parse_cores(void *options, const char *value, struct plx_why *why)
 {
-	const char *nearest = NULL;
-	uint32_t best = 3;
-	for (uint32_t i = 0; i < rows_count; i++) {
-		uint32_t d = distance(word, rows[i].name);
-		if (d < best) {
-			best = d;
-			nearest = rows[i].name;
-		}
+	struct options *o = options;
+	cpu_set_t allowed;
+	const char *left = value;
+	char word[16];
+	uint32_t n = 0;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		CPU_ZERO(&allowed);
+	while (next_word(&left, word, sizeof(word))) {
+		uint64_t core;
+		if (n == CORES || !parse_bytes(word, &core) || core >= CPU_SETSIZE)
+			return say(why, "--cores %.60s: give one or two processors, such as 0,1",
+				   value);
+		if (!CPU_ISSET(core, &allowed))
+			return say(why,
+				   "--cores %.60s: processor %u does not exist, or this process "
+				   "may not use it; `taskset -p $$` shows which it may",
+				   value, (unsigned int)core);
+		o->core[n++] = (int)core;
 	}
-	say(why, "\"%.60s\" is no option of ndperf%s%s; `ndperf --help` lists them", word,
-	    nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "");
-	return PARSED_WRONG;
+	if (n == 0)
+		return say(why, "--cores: give one or two processors, such as 0,1");
+	if (n == 1)
+		o->core[1] = o->core[0];
+	return true;
 }
 
-static const char *
-role_text(enum role role)
+static bool
+parse_oob(void *options, const char *value, struct plx_why *why)
 {
-	static const char *const names[] = {
-		[ROLE_SOLO] = "ndperf in one process",
-		[ROLE_SERVER] = "ndperf server",
-		[ROLE_CLIENT] = "ndperf client",
-	};
-	return names[role];
+	struct options *o = options;
+	const char *colon = strrchr(value, ':');
+	uint64_t port = 0;
+	size_t length = colon != NULL ? (size_t)(colon - value) : 0;
+	const char *host = value;
+	if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
+		host++;
+		length -= 2;
+	}
+	if (colon == NULL || length == 0 || length >= sizeof(o->oob_host) ||
+	    !parse_bytes(colon + 1, &port) || port < 1 || port > 65535)
+		return say(why,
+			   "--oob %.60s: give HOST:PORT, an address of the kernel and a TCP port "
+			   "from 1 to 65535, such as 192.0.2.1:7471 or [::1]:7471",
+			   value);
+	snprintf(o->oob_host, sizeof(o->oob_host), "%.*s", (int)length, host);
+	snprintf(o->oob_port, sizeof(o->oob_port), "%u", (unsigned int)port);
+	return true;
 }
 
-/* One option. @param value behind its `=`, or the next word; NULL: there is none
- * Returns: how many words it took; -1 when it is wrong */
-static int
-apply(const struct row *row, const char *glued, const char *next, struct options *o,
-      struct plx_why *why)
+/* ---- the table ---------------------------------------------------------------------------- */
+
+#define ROW(n, a, f, k, field) \
+	.name = (n), .argument = (a), .forms = (f), .kind = (k), .offset = AT(field)
+#define AT(field) offsetof(struct options, field)
+
+static const char *const yes_names[] = {"no", "yes"};
+static const struct option_set op_sets[] = {{"atomic", ATOMICS}, {"all", ALL_OPS}, {NULL, 0}};
+static const struct option_set test_sets[] = {{"all", ALL_TESTS}, {NULL, 0}};
+
+static const struct option_row rows[] = {
+	{ROW("op", "LIST", FORM_ACTIVE, OPTION_WORDS, ops), .least = 1, .most = OP_COUNT - 1,
+	 .noun = "operation", .names = op_names, .sets = op_sets,
+	 .otherwise = "send,write,read and, by verbs, fetch-add",
+	 .sentence = "operations: send, write, read, cmp-swap, fetch-add; atomic for both atomics; "
+		     "all"},
+	{ROW("test", "LIST", FORM_ACTIVE, OPTION_WORDS, tests), .least = 1, .most = TEST_COUNT - 1,
+	 .noun = "test", .names = test_names, .sets = test_sets, .value = "all",
+	 .sentence = "latency, rate, bandwidth, all"},
+	{ROW("size", "LIST", FORM_ACTIVE, OPTION_OTHER, size), .parse = parse_sizes,
+	 .otherwise = "latency 8, rate 64, bandwidth 64K,1M",
+	 .sentence = "message sizes of 1 to 1G, such as 64,4K,1M; all: the powers of two"},
+	{ROW("depth", "N", FORM_ACTIVE, OPTION_NUMBER, depth), .least = 1, .most = DEPTH_MAX,
+	 .otherwise = "128, fewer when messages are long",
+	 .sentence = "messages in flight on each queue pair"},
+	{ROW("batch", "N", FORM_ACTIVE, OPTION_NUMBER, batch), .least = 1, .most = BATCH_MAX,
+	 .otherwise = "32, or 1 when messages are long",
+	 .sentence = "requests in one post, receives too"},
+	{ROW("fill", NULL, FORM_ACTIVE, OPTION_FLAG, fill),
+	 .sentence = "post batches until --depth messages are in flight in each turn of the loop, "
+		     "instead of one batch, which is what a program with other work does"},
+	{ROW("signal", "N", FORM_ACTIVE, OPTION_NUMBER, signal), .least = 1, .most = DEPTH_MAX,
+	 .otherwise = "as --batch", .sentence = "one request in N asks for a completion"},
+	{ROW("qps", "N", FORM_ACTIVE, OPTION_NUMBER, qps), .least = 1, .most = QPS_MAX,
+	 .value = "1", .sentence = "queue pairs"},
+	{ROW("inline", "BYTES", FORM_ACTIVE, OPTION_NUMBER, inline_bytes), .most = PLX_INLINE_MAX,
+	 .value = "0", .sentence = "the post copies messages of up to this size"},
+	{ROW("ack-timeout", "N", FORM_ACTIVE, OPTION_NUMBER, ack_timeout), .least = 1,
+	 .most = ACK_TIMEOUT_MAX, .otherwise = "the library's, 14",
+	 .sentence = "retransmit after 4.096 us * 2^N without an ACK"},
+	{ROW("api", "NAME", FORM_ALL, OPTION_WORD, api), .most = API_COUNT - 1, .noun = "interface",
+	 .names = api_names, .value = "verbs",
+	 .sentence = "interface that is measured: verbs (plx_verbs.h), nd2 (NetworkDirect 2, which "
+		     "posts one by one), or both, in turns of 5 ms that share --duration"},
+	{ROW("mtu", "BYTES", FORM_ALL, OPTION_OTHER, path_mtu), .parse = parse_mtu,
+	 .otherwise = "the largest that the ports carry",
+	 .sentence = "path MTU: 256, 512, 1024, 2048 or 4096"},
+	{ROW("working-set", "BYTES", FORM_ACTIVE, OPTION_BYTES, working_set), .least = 1,
+	 .most = 4 * SIZE_MAX_BYTES, .otherwise = "--depth messages",
+	 .sentence = "memory through which the messages of a queue pair go"},
+	{ROW("rewrite", "yes|no", FORM_ACTIVE, OPTION_WORD, rewrite), .most = 1, .noun = "word",
+	 .names = yes_names, .otherwise = "yes, but no for READ, whose source is the peer's",
+	 .sentence = "write the source before each message"},
+	{ROW("check", NULL, FORM_ACTIVE, OPTION_FLAG, check),
+	 .sentence = "verify every byte; figures are lower"},
+	{ROW("duration", "TIME", FORM_ACTIVE, OPTION_TIME, duration_ms), .least = 1,
+	 .value = "500ms", .sentence = "measured time of each row, such as 2s or 500ms"},
+	{ROW("warmup", "TIME", FORM_ACTIVE, OPTION_TIME, warmup_ms), .value = "100ms",
+	 .sentence = "time before it that is not measured"},
+	{ROW("rounds", "N", FORM_ACTIVE, OPTION_NUMBER, rounds), .least = 1, .most = 10000,
+	 .value = "1", .sentence = "how often all rows are measured"},
+	{ROW("mode", "inline|worker", FORM_ALL, OPTION_WORD, mode), .most = 1, .noun = "mode",
+	 .names = mode_names, .value = "inline",
+	 .sentence = "what polls the adapter: the measuring thread, or a worker of the adapter"},
+	{ROW("idle", "NAME", FORM_ALL, OPTION_WORD, idle), .most = 2, .noun = "way to idle",
+	 .names = idle_names, .value = "spin",
+	 .sentence = "what a thread without work does: spin, pause, or yield, for shared cores"},
+	{ROW("cores", "A,B", FORM_ALL, OPTION_OTHER, core), .parse = parse_cores,
+	 .otherwise = "the first two; of server and client any",
+	 .sentence = "processors of the active and the passive endpoint"},
+	{ROW("one-core", NULL, FORM_ALONE, OPTION_FLAG, one_core),
+	 .sentence = "both endpoints on one thread, on core A"},
+	{ROW("shared-worker", NULL, FORM_ALONE, OPTION_FLAG, shared_worker),
+	 .sentence = "one worker on core A polls both adapters; one thread on core B uses both"},
+	{ROW("device2", "SPEC", FORM_ALONE, OPTION_TEXT, device2), .most = 199,
+	 .sentence = "device of the passive endpoint, when --device is not a net_wire"},
+	{ROW("port", "N", FORM_PAIR, OPTION_NUMBER, port), .least = 1, .most = 65535,
+	 .value = "7471", .sentence = "port of the server, of the communication manager"},
+	{ROW("oob", "HOST:PORT", FORM_PAIR, OPTION_OTHER, oob_host), .parse = parse_oob,
+	 .sentence = "a TCP side channel instead; the server listens at this address of the "
+		     "kernel"},
+	{ROW("timeout", "TIME", FORM_ALL, OPTION_TIME, timeout_ms), .least = 100, .value = "10s",
+	 .sentence = "limit of every wait for the peer"},
+	{ROW("once", NULL, FORM_SERVER, OPTION_FLAG, once),
+	 .sentence = "serve one client, then end"},
+	{ROW("fault", "LIST", FORM_ALONE, OPTION_TEXT, fault), .most = 149,
+	 .sentence =
+		 "faults of net_wire in both directions: loss, duplicate, reorder, depth, corrupt, "
+		 "delay_us, rate_mbps, mark, seed, such as loss=0.01,delay_us=50"},
+	{ROW("raw", NULL, FORM_ALONE, OPTION_FLAG, raw),
+	 .sentence = "packets without a transport: the ceiling of what the machine allows"},
+	{ROW("with-raw", NULL, FORM_ALONE, OPTION_FLAG, with_raw),
+	 .sentence = "the raw row before each row, to compare it with"},
+	{ROW("histogram", NULL, FORM_ACTIVE, OPTION_FLAG, histogram),
+	 .sentence = "print the histogram of latencies, too"},
+	{ROW("json", "FILE|-", FORM_ACTIVE, OPTION_TEXT, json),
+	 .sentence = "write the results as JSON, to a file or, with -, instead of the table"},
+	{ROW("quiet", NULL, FORM_ALL, OPTION_FLAG, quiet), .sentence = "print no progress line"},
+	OPTION_HELP_ROW,
+	OPTION_VERSION_ROW,
+};
+
+static const struct program program = {
+	.name = "ndperf",
+	.purpose = "latency, message rate and bandwidth of Pollux",
+	.forms =
+		{
+			{FORM_ALONE, "ndperf [OPTIONS]", "ndperf in one process",
+			 "both endpoints in this process, on the embedded link (net_wire0) or on "
+			 "--device and --device2"},
+			{FORM_SERVER, "ndperf server [OPTIONS]", "ndperf server",
+			 "the passive endpoint, until interrupted"},
+			{FORM_CLIENT, "ndperf client [ADDR] [OPTIONS]", "ndperf client",
+			 "the active endpoint, which measures with the server at ADDR; without "
+			 "ADDR, with the one at --oob"},
+		},
+	.groups =
+		{
+			{FORM_ALL, "For every form"},
+			{FORM_ACTIVE, "For ndperf alone and ndperf client"},
+			{FORM_ALONE, "For ndperf alone"},
+			{FORM_PAIR, "For ndperf server and ndperf client"},
+			{FORM_SERVER, "For ndperf server"},
+		},
+	.parts = {{endpoint_rows, ENDPOINT_ROWS, AT(endpoint)},
+		  {rows, sizeof(rows) / sizeof(rows[0]), 0}},
+	.notes = "A number may end in K, M or G, powers of 1024.",
+	.example = "  ndperf server --device net_tap0,iface=plx0 --address 10.77.0.1/24\n"
+		   "  ndperf client 10.77.0.1 --device net_tap0,iface=plx0 --address 10.77.0.2/24",
+	.exit_status = "0 measured, 1 something failed, 2 a mistake in the arguments.",
+};
+
+/* ---- what several of them mean together ---------------------------------------------------- */
+
+static const uint8_t forms[] = {
+	[ROLE_SOLO] = FORM_ALONE,
+	[ROLE_SERVER] = FORM_SERVER,
+	[ROLE_CLIENT] = FORM_CLIENT,
+};
+
+static bool
+is_given(const struct options *o, const char *name)
 {
-	const char *value = glued != NULL ? glued : next;
-	if ((row->who >> o->role & 1) == 0) {
-		say(why, "%s is no option of %s; `ndperf --help` says whose it is", row->name,
-		    role_text(o->role));
-		return -1;
-	}
-	if (row->value == NULL && glued != NULL) {
-		say(why, "%s takes no value; it was given \"%.60s\"", row->name, glued);
-		return -1;
-	}
-	if (row->value != NULL && (value == NULL || value[0] == '\0')) {
-		say(why, "%s wants a value: %s %s", row->name, row->name, row->value);
-		return -1;
-	}
-	if (row->set != NULL && !row->set(o, value, why))
-		return -1;
-	if (row->set == NULL && row->value != NULL)
-		memcpy((char *)o + row->offset, &value, sizeof(value));
-	if (row->set == NULL && row->value == NULL)
-		*(bool *)((char *)o + row->offset) = true;
-	return row->value != NULL && glued == NULL ? 2 : 1;
+	return option_is_given(&program, o->given, name);
 }
 
 /* How the two find each other. */
@@ -158,39 +283,65 @@ finds_peer(const struct options *o, struct plx_why *why)
 		return say(why, "ndperf client needs the server's address, such as `ndperf client "
 				"10.77.0.1`, or --oob HOST:PORT for a TCP side channel");
 	if (has_oob && has_peer)
-		return say(why,
-			   "the server's address and --oob exclude each other; leave out --oob, "
-			   "unless the server has one");
-	if (has_oob && o->port_set)
-		return say(why,
-			   "--port %u: with --oob there is no use for it; leave one of them out",
-			   o->port);
+		return say(why, "the server's address and --oob exclude each other; leave out "
+				"--oob, unless the server has one");
+	if (has_oob && is_given(o, "port"))
+		return say(why, "--port %u has no use with --oob; leave one of them out", o->port);
 	return true;
 }
 
 /* What NetworkDirect 2 does not have, or leaves to the configuration file. */
 static bool
-fits_nd2(struct options *o, struct plx_why *why)
+fits_nd2(const struct options *o, struct plx_why *why)
 {
-	const uint32_t atomics = 1 << OP_CMP_SWAP | 1 << OP_FETCH_ADD;
 	if (o->api == API_VERBS)
 		return true;
-	if (o->ops & atomics)
-		return say(why, "--api nd2 has no atomics; ask for --op send,write,read");
+	if (o->ops & ATOMICS)
+		return say(why, "--api nd2 has no atomics; give --op send,write,read");
 	if (o->ack_timeout != 0)
 		return say(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
 			   o->ack_timeout);
 	if (o->api == API_BOTH && (o->layout == LAYOUT_TWO_CORES || o->with_raw))
-		return say(why, "--api both: they take turns on one thread; it goes with "
-				"--one-core or --shared-worker, and without --with-raw");
+		return say(why, "--api both takes turns on one thread; give --one-core or "
+				"--shared-worker, and leave out --with-raw");
 	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
-		return say(why, "--api nd2 between two processes needs --oob HOST:PORT, for both, "
-				"where they talk");
-	if (o->adapter != NULL && o->mode_set)
+		return say(why, "--api nd2 between two processes needs --oob HOST:PORT on both "
+				"sides");
+	if (o->endpoint.adapter != NULL && o->is_mode_given)
 		return say(why,
-			   "--mode: with --api nd2 --adapter %.31s has its mode from the "
-			   "configuration file; leave it out",
-			   o->adapter);
+			   "--mode: with --api nd2, --adapter %.31s has its mode from the "
+			   "configuration file; leave out --mode",
+			   o->endpoint.adapter);
+	return true;
+}
+
+/* Devices, and what depends on them. */
+static bool
+fits_device(const struct options *o, struct plx_why *why)
+{
+	const char *device = o->endpoint.device;
+	bool is_wire = device == NULL || strncmp(device, "net_wire", 8) == 0;
+	if (o->role != ROLE_SOLO &&
+	    !endpoint_is_named(&o->endpoint, program_form(&program, forms[o->role]), why))
+		return false;
+	if (o->endpoint.adapter != NULL && o->path_mtu != 0)
+		return say(why,
+			   "--adapter %.31s has its path MTU from the configuration file; leave "
+			   "out --mtu",
+			   o->endpoint.adapter);
+	if (o->device2 != NULL && device == NULL)
+		return say(why, "--device2 %.60s needs a --device for the active endpoint",
+			   o->device2);
+	if (o->fault != NULL && !is_wire)
+		return say(why, "--fault %.60s: only net_wire has faults", o->fault);
+	if (o->fault != NULL && (o->raw || o->with_raw))
+		return say(why, "--fault and raw packets exclude each other: raw packets are not "
+				"retransmitted");
+	if (o->role == ROLE_SOLO && !is_wire && o->device2 == NULL && !o->raw)
+		return say(why,
+			   "--device %.60s: one process has two endpoints; give the --device2 of "
+			   "the other, or use ndperf server and ndperf client",
+			   device);
 	return true;
 }
 
@@ -198,79 +349,25 @@ fits_nd2(struct options *o, struct plx_why *why)
 static bool
 fits_together(struct options *o, struct plx_why *why)
 {
-	if (!finds_peer(o, why) || !fits_nd2(o, why))
+	o->is_mode_given = is_given(o, "mode");
+	if (o->one_core && o->shared_worker)
+		return say(why, "--one-core and --shared-worker exclude each other");
+	if (o->is_mode_given && o->mode == PLX_MODE_INLINE && o->shared_worker)
+		return say(why, "--mode inline and --shared-worker exclude each other");
+	if (o->one_core)
+		o->layout = LAYOUT_ONE_CORE;
+	if (o->shared_worker)
+		o->layout = LAYOUT_SHARED_WORKER;
+	if (!finds_peer(o, why) || !fits_nd2(o, why) || !fits_device(o, why))
 		return false;
 	if (o->ops == 0)
 		o->ops = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ |
 			 (o->api == API_VERBS) << OP_FETCH_ADD;
-	if (o->role != ROLE_SOLO && (o->adapter != NULL) == (o->device != NULL))
-		return say(
-			why,
-			"%s needs either --adapter NAME or --device SPEC with --address IP/PREFIX",
-			role_text(o->role));
-	if (o->device != NULL && o->role != ROLE_SOLO && o->address.ip.version == 0)
-		return say(why, "--device %.60s needs --address IP/PREFIX, such as 10.77.0.1/24",
-			   o->device);
-	if (o->adapter != NULL && (o->address.ip.version != 0 || o->path_mtu != 0))
-		return say(why,
-			   "--adapter %.31s has its address and path MTU from the configuration "
-			   "file; leave out --address and --mtu",
-			   o->adapter);
-	if (o->device != NULL && strlen(o->device) >= 200)
-		return say(why, "--device: %zu letters are too many; at most 199",
-			   strlen(o->device));
-	if (o->device2 != NULL && (o->device == NULL || strlen(o->device2) >= 200))
-		return say(why,
-			   "--device2 %.60s: it stands beside a --device, with at most 199 "
-			   "letters",
-			   o->device2);
-	bool is_wire = o->device == NULL || strncmp(o->device, "net_wire", 8) == 0;
-	if (o->fault != NULL && (!is_wire || strlen(o->fault) >= 150))
-		return say(why, "--fault %.60s: only net_wire has faults, with at most 149 letters",
-			   o->fault);
-	if (o->fault != NULL && (o->raw || o->with_raw))
-		return say(why, "--fault and raw packets exclude each other: nobody repeats them");
-	if (o->role == ROLE_SOLO && !is_wire && o->device2 == NULL && !o->raw)
-		return say(why,
-			   "--device %.60s: one process has two endpoints; give the other one's "
-			   "--device2, or use ndperf server and ndperf client",
-			   o->device);
-	if (o->mode == PLX_MODE_INLINE && o->mode_set && o->layout == LAYOUT_SHARED_WORKER)
-		return say(why, "--mode inline and --shared-worker exclude each other");
 	if (o->layout == LAYOUT_SHARED_WORKER)
 		o->mode = PLX_MODE_WORKER;
-	else if (o->mode == PLX_MODE_WORKER && o->role == ROLE_SOLO && !o->idle_set)
+	else if (o->mode == PLX_MODE_WORKER && o->role == ROLE_SOLO && !is_given(o, "idle"))
 		o->idle = PLX_IDLING_YIELD; /* worker and application share a core */
 	return true;
-}
-
-static void
-set_defaults(struct options *o)
-{
-	*o = (struct options){
-		.rewrite = -1,
-		.mode = PLX_MODE_INLINE,
-		.idle = PLX_IDLING_SPIN,
-		.core = {-1, -1},
-		.duration_ms = 500,
-		.warmup_ms = 100,
-		.timeout_ms = TIMEOUT_MS,
-		.port = CM_PORT,
-		.rounds = 1,
-		.tests = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
-	};
-}
-
-static const struct row *
-find_row(const char *word, const char **glued)
-{
-	size_t length = strcspn(word, "=");
-	*glued = word[length] == '=' ? word + length + 1 : NULL;
-	for (uint32_t i = 0; i < rows_count; i++) {
-		if (strlen(rows[i].name) == length && strncmp(word, rows[i].name, length) == 0)
-			return &rows[i];
-	}
-	return NULL;
 }
 
 /* The words before the options: server, or client and perhaps an address. Returns: how many; -1 */
@@ -281,46 +378,27 @@ parse_role(int argc, char **argv, struct options *o, struct plx_why *why)
 		return 0;
 	o->role = strcmp(argv[1], "server") == 0 ? ROLE_SERVER : ROLE_CLIENT;
 	if (o->role == ROLE_CLIENT && strcmp(argv[1], "client") != 0) {
-		say(why, "\"%.60s\" is neither server nor client; `ndperf --help` has the forms",
+		say(why, "\"%.60s\" is neither server nor client; `ndperf --help` has the usage",
 		    argv[1]);
 		return -1;
 	}
 	if (o->role == ROLE_SERVER || argc < 3 || argv[2][0] == '-')
 		return 1;
-	if (!parse_ip(argv[2], &o->peer)) {
-		say(why,
-		    "client %.60s: the Pollux address of the server is wanted, such as 10.77.0.1 "
-		    "or fd77::1",
-		    argv[2]);
-		return -1;
-	}
-	return 2;
+	if (parse_ip(argv[2], &o->peer))
+		return 2;
+	say(why, "client %.60s: give the server's Pollux address, such as 10.77.0.1 or fd77::1",
+	    argv[2]);
+	return -1;
 }
 
 enum parsed
-options_parse(int argc, char **argv, struct options *o, struct plx_why *why)
+ndperf_options(int argc, char **argv, struct options *o, struct plx_why *why)
 {
-	set_defaults(o);
-	int at = 1 + parse_role(argc, argv, o, why);
-	if (at == 0)
+	*o = (struct options){.rewrite = -1, .core = {-1, -1}};
+	int words = parse_role(argc, argv, o, why);
+	if (words < 0)
 		return PARSED_WRONG;
-	while (at < argc) {
-		const char *glued;
-		const struct row *row = find_row(argv[at], &glued);
-		if (row == NULL)
-			return unknown(argv[at], why);
-		if (strcmp(row->name, "--help") == 0) {
-			print_help();
-			return PARSED_DONE;
-		}
-		if (strcmp(row->name, "--version") == 0) {
-			printf("ndperf %s\n", plx_version());
-			return PARSED_DONE;
-		}
-		int took = apply(row, glued, at + 1 < argc ? argv[at + 1] : NULL, o, why);
-		if (took < 0)
-			return PARSED_WRONG;
-		at += took;
-	}
-	return fits_together(o, why) ? PARSED_RUN : PARSED_WRONG;
+	enum parsed parsed = options_read(&program, forms[o->role], argc - words, argv + words, o,
+					  &o->given, why);
+	return parsed == PARSED_RUN && !fits_together(o, why) ? PARSED_WRONG : parsed;
 }

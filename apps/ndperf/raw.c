@@ -189,7 +189,8 @@ row_init(struct raw_row *row, const struct options *options, const struct job *j
 {
 	uint32_t warmup_ms = job->warmup_ms > WARMUP_MIN_MS ? job->warmup_ms : WARMUP_MIN_MS;
 	struct raw_ports ports;
-	enum plx_status status = raw_ports_open(options->device, options->device2, &ports, why);
+	enum plx_status status =
+		raw_ports_open(options->endpoint.device, options->device2, &ports, why);
 
 	if (status != PLX_OK)
 		return status;

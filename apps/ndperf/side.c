@@ -42,7 +42,7 @@ side_fail(struct side *side, const char *format, ...)
 static void
 wire_device(const struct options *o, bool is_active, char *to, size_t size)
 {
-	const char *base = o->device != NULL ? o->device : "net_wire0";
+	const char *base = o->endpoint.device != NULL ? o->endpoint.device : "net_wire0";
 	bool has_seed = o->fault != NULL && strstr(o->fault, "seed=") != NULL;
 	int n = snprintf(to, size, "%s,end=%d", base, is_active ? 0 : 1);
 	if (o->fault != NULL && n >= 0 && (size_t)n < size)
@@ -53,31 +53,23 @@ wire_device(const struct options *o, bool is_active, char *to, size_t size)
 bool
 side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, struct plx_why *why)
 {
-	plx_wishes_init(wishes);
-	if (o->adapter != NULL) {
-		if (plx_wishes_load(o->adapter, wishes, why) != PLX_OK)
-			return false;
-	} else if (o->role == ROLE_SOLO) {
-		if (o->device2 != NULL)
-			snprintf(wishes->device, sizeof(wishes->device), "%s",
-				 is_active ? o->device : o->device2);
-		else
-			wire_device(o, is_active, wishes->device, sizeof(wishes->device));
-		wishes->address[0].ip =
+	struct endpoint endpoint = o->endpoint;
+	char device[sizeof(wishes->device)];
+	if (o->role == ROLE_SOLO) {
+		wire_device(o, is_active, device, sizeof(device));
+		endpoint.device = o->device2 == NULL ? device
+				  : is_active        ? o->endpoint.device
+						     : o->device2;
+		endpoint.address.ip =
 			(struct plx_ip){.version = 4, .v = {10, 77, 0, is_active ? 1 : 2}};
-		wishes->address[0].prefix_bits = 24;
-		wishes->addresses = 1;
-	} else {
-		snprintf(wishes->device, sizeof(wishes->device), "%s", o->device);
-		wishes->address[0].ip = o->address.ip;
-		wishes->address[0].prefix_bits = o->address.prefix_bits;
-		wishes->addresses = 1;
+		endpoint.address.prefix_bits = 24;
 	}
-	if (o->adapter == NULL)
-		wishes->path_mtu = o->path_mtu;
-	if (o->adapter == NULL || o->mode_set)
+	if (!endpoint_wishes(&endpoint, wishes, why))
+		return false;
+	if (endpoint.adapter == NULL || o->is_mode_given)
 		wishes->mode = o->mode;
-	if (o->adapter == NULL) {
+	if (endpoint.adapter == NULL) {
+		wishes->path_mtu = o->path_mtu;
 		wishes->idle = o->idle;
 		wishes->start_timeout_ms = o->timeout_ms;
 		wishes->core = o->core[is_active ? 0 : 1];
@@ -92,8 +84,8 @@ side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, 
 const char *
 side_name(const struct options *o, bool is_active)
 {
-	if (o->adapter != NULL)
-		return o->adapter;
+	if (o->endpoint.adapter != NULL)
+		return o->endpoint.adapter;
 	return is_active ? "ndperf-active" : "ndperf-passive";
 }
 

@@ -26,7 +26,7 @@ static bool
 make_queue_pair(struct ping *ping, struct plx_why *why)
 {
 	struct plx_cq_options queue = {.depth = 8};
-	size_t bytes = 2 * (size_t)ping->wants->size;
+	size_t bytes = 2 * (size_t)ping->options->size;
 	ping->memory = plx_mem_alloc(bytes, ping->at.info.socket, NULL);
 	if (ping->memory == NULL)
 		return say(why, "no memory for messages");
@@ -49,17 +49,17 @@ make_queue_pair(struct ping *ping, struct plx_why *why)
 static bool
 rejected(struct ping *ping, const struct plx_channel_event *event)
 {
-	const struct wants *wants = ping->wants;
+	const struct options *o = ping->options;
 	char ip[64], words[WORDS_MAX];
 	uint32_t n = 0;
-	ip_text(&wants->peer, ip, sizeof(ip));
+	ip_text(&o->peer, ip, sizeof(ip));
 	if (event->reason == PLX_CM_REASON_INVALID_SERVICE_ID)
 		return layer_fail(
 			ping, LAYER_CONNECT,
 			"nobody listens on port %u of %s: its communication manager says "
 			"so itself, so the way there is fine; start `ndping server` there, "
 			"or give the --port it has",
-			wants->port, ip);
+			o->port, ip);
 	for (uint32_t i = 0; i < event->private_bytes && n < sizeof(words) - 1; i++) {
 		if (event->private_data[i] >= ' ' && event->private_data[i] < 0x7f)
 			words[n++] = (char)event->private_data[i];
@@ -69,8 +69,8 @@ rejected(struct ping *ping, const struct plx_channel_event *event)
 			  "%s port %u refuses: %s%s%s; the way there is fine, but this port is "
 			  "another program's or its server is full; give the --port of an `ndping "
 			  "server`",
-			  ip, wants->port, plx_cm_reason_text(event->reason),
-			  n > 0 ? ", saying " : "", words);
+			  ip, o->port, plx_cm_reason_text(event->reason), n > 0 ? ", saying " : "",
+			  words);
 }
 
 static bool
@@ -82,7 +82,7 @@ not_connected(struct ping *ping, const char *how)
 		"asked %s port %u for a connection: %s; its communication manager has "
 		"answered a moment ago, so the server there is stuck or packets are lost; "
 		"look whether it runs, and at the counters of both ends",
-		ip_text(&ping->wants->peer, ip, sizeof(ip)), ping->wants->port, how);
+		ip_text(&ping->options->peer, ip, sizeof(ip)), ping->options->port, how);
 }
 
 static bool
@@ -91,41 +91,41 @@ replied(struct ping *ping, const struct plx_channel_event *event)
 	struct plx_why why = {{0}};
 	char ip[64];
 	uint32_t size;
-	if (!greeting_get(event, &size) || size != ping->wants->size)
+	if (!greeting_get(event, &size) || size != ping->options->size)
 		return layer_fail(
 			ping, LAYER_CONNECT,
 			"who listens on port %u of %s is no `ndping server` of this release; "
 			"give the --port of one",
-			ping->wants->port, ip_text(&ping->wants->peer, ip, sizeof(ip)));
+			ping->options->port, ip_text(&ping->options->peer, ip, sizeof(ip)));
 	if (plx_complete(ping->connector, &why) != PLX_OK)
 		return not_connected(ping, why.text);
 	struct finding *finding = &ping->finding[LAYER_CONNECT];
 	ping->connection = event->connection;
 	snprintf(finding->text, sizeof(finding->text), "port %u, queue pair 0x%06x, path MTU %u",
-		 ping->wants->port, event->connection.remote_qpn, event->connection.path_mtu);
+		 ping->options->port, event->connection.remote_qpn, event->connection.path_mtu);
 	return true;
 }
 
 bool
 dialogue_connect(struct ping *ping)
 {
-	const struct wants *wants = ping->wants;
+	const struct options *o = ping->options;
 	struct plx_connect_options options;
 	struct plx_channel_event event;
 	struct plx_why why = {{0}};
 	uint8_t greeting[GREETING_BYTES];
 	char text[EVENT_TEXT_MAX];
 	plx_connect_options_init(&options);
-	options.remote = wants->peer;
-	options.remote_port = wants->port;
-	greeting_put(wants->size, greeting);
+	options.remote = o->peer;
+	options.remote_port = (uint16_t)o->port;
+	greeting_put(o->size, greeting);
 	options.private_data = greeting;
 	options.private_bytes = sizeof(greeting);
 	if (!make_queue_pair(ping, &why) ||
 	    plx_connect(ping->connector, ping->qp, &options, &why) != PLX_OK)
 		return not_connected(ping, why.text);
-	if (!plx_channel_wait(ping->at.channel, wants->timeout_ms, &event)) {
-		snprintf(text, sizeof(text), "no answer within %u ms", wants->timeout_ms);
+	if (!plx_channel_wait(ping->at.channel, o->timeout_ms, &event)) {
+		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);
 		return not_connected(ping, text);
 	}
 	if (event.kind == PLX_CM_EVENT_REPLIED)
@@ -146,15 +146,15 @@ exchange_fail(struct ping *ping, uint32_t n, const char *how)
 			  "either the peer has gone, or longer packets than those of a connection "
 			  "(path MTU %u) are lost on the way; look whether it runs, try --size 64, "
 			  "and check the MTU of both ends and of the switches between",
-			  n + 1, ping->wants->count, ping->wants->size,
-			  ip_text(&ping->wants->peer, ip, sizeof(ip)), how,
+			  n + 1, ping->options->count, ping->options->size,
+			  ip_text(&ping->options->peer, ip, sizeof(ip)), how,
 			  ping->connection.path_mtu);
 }
 
 static bool
 post_both(struct ping *ping, uint32_t n)
 {
-	uint32_t size = ping->wants->size;
+	uint32_t size = ping->options->size;
 	enum plx_status status = PLX_OK;
 	struct plx_sge out = {.va = (uint64_t)(uintptr_t)ping->memory,
 			      .length = size,
@@ -180,7 +180,7 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 		return true;
 	if (wc.status != PLX_WC_SUCCESS)
 		return exchange_fail(ping, n, plx_wc_text((enum plx_wc_status)wc.status));
-	if (wc.wr_id == WR_RECV && wc.bytes != ping->wants->size)
+	if (wc.wr_id == WR_RECV && wc.bytes != ping->options->size)
 		return exchange_fail(ping, n, "it came back with another length");
 	(*done)++;
 	return true;
@@ -206,7 +206,7 @@ look(struct ping *ping, uint32_t n, uint32_t *done, double deadline_ms)
 static bool
 reap_both(struct ping *ping, uint32_t n)
 {
-	double deadline = now_ms() + ping->wants->timeout_ms;
+	double deadline = now_ms() + ping->options->timeout_ms;
 	uint32_t done = 0;
 	for (uint32_t turn = 1; done < 2; turn++) {
 		if (!reap_one(ping, n, &done))
@@ -220,7 +220,7 @@ reap_both(struct ping *ping, uint32_t n)
 static bool
 check(struct ping *ping, uint32_t n)
 {
-	uint32_t size = ping->wants->size;
+	uint32_t size = ping->options->size;
 	uint32_t at = pattern_check(ping->memory + size, size, STREAM, n);
 	char text[64];
 	if (at == size)
@@ -233,7 +233,7 @@ bool
 dialogue_exchange(struct ping *ping)
 {
 	histogram_clear(&ping->trips);
-	for (uint32_t n = 0; n < ping->wants->count; n++) {
+	for (uint32_t n = 0; n < ping->options->count; n++) {
 		uint64_t start = ticks();
 		if (!post_both(ping, n) || !reap_both(ping, n))
 			return false;
@@ -244,7 +244,8 @@ dialogue_exchange(struct ping *ping)
 	struct finding *finding = &ping->finding[LAYER_MESSAGES];
 	snprintf(finding->text, sizeof(finding->text),
 		 "%u of %u bytes, all right; round trip min %.1f, median %.1f, p99 %.1f us",
-		 ping->wants->count, ping->wants->size, ticks_to_ns((double)ping->trips.min) / 1e3,
+		 ping->options->count, ping->options->size,
+		 ticks_to_ns((double)ping->trips.min) / 1e3,
 		 ticks_to_ns(histogram_percentile(&ping->trips, 0.5)) / 1e3,
 		 ticks_to_ns(histogram_percentile(&ping->trips, 0.99)) / 1e3);
 	return true;
@@ -259,13 +260,13 @@ dialogue_disconnect(struct ping *ping)
 	char ip[64];
 	enum plx_status status = plx_disconnect(ping->connector);
 	bool has_come = status == PLX_OK &&
-			plx_channel_wait(ping->at.channel, ping->wants->timeout_ms, &event);
+			plx_channel_wait(ping->at.channel, ping->options->timeout_ms, &event);
 	if (!has_come)
 		return layer_fail(
 			ping, LAYER_DISCONNECT,
 			"%s was told that the connection ends: %s; the messages before were "
 			"all right, so it has gone in the meantime; look whether it runs",
-			ip_text(&ping->wants->peer, ip, sizeof(ip)),
+			ip_text(&ping->options->peer, ip, sizeof(ip)),
 			status != PLX_OK ? plx_status_text(status)
 					 : "no answer within the timeout");
 	snprintf(ping->finding[LAYER_DISCONNECT].text, sizeof(ping->finding[0].text),

@@ -45,14 +45,14 @@ try_neighbour(struct ping *ping)
 	struct plx_why why = {{0}};
 	uint8_t mac[6];
 	char text[64], ip[64];
-	enum plx_status status = plx_adapter_resolve(ping->at.adapter, &ping->wants->peer,
-						     ping->wants->timeout_ms, mac, &why);
+	enum plx_status status = plx_adapter_resolve(ping->at.adapter, &ping->options->peer,
+						     ping->options->timeout_ms, mac, &why);
 	if (status != PLX_OK)
 		return layer_fail(
 			ping, LAYER_NEIGHBOUR,
 			"asked for the Ethernet address of %s: %s; so either nobody there has "
 			"this address, or device, cable, VLAN, prefix or routes lead elsewhere",
-			ip_text(&ping->wants->peer, ip, sizeof(ip)),
+			ip_text(&ping->options->peer, ip, sizeof(ip)),
 			why.text[0] != '\0' ? why.text : plx_status_text(status));
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
@@ -66,8 +66,9 @@ try_icmp(struct ping *ping)
 	struct plx_why why = {{0}};
 	uint64_t rtt_ns = 0;
 	char text[64];
-	enum plx_status status = plx_adapter_ping(ping->at.adapter, &ping->wants->peer, ICMP_BYTES,
-						  ping->wants->timeout_ms, &rtt_ns, &why);
+	enum plx_status status =
+		plx_adapter_ping(ping->at.adapter, &ping->options->peer, ICMP_BYTES,
+				 ping->options->timeout_ms, &rtt_ns, &why);
 	if (status != PLX_OK)
 		return layer_fail(
 			ping, LAYER_ICMP,
@@ -87,31 +88,31 @@ try_icmp(struct ping *ping)
 static bool
 no_manager(struct ping *ping, const char *how)
 {
-	const struct wants *wants = ping->wants;
+	const struct options *o = ping->options;
 	char ip[64];
 	return layer_fail(ping, LAYER_MANAGER,
 			  "asked %s by RoCEv2 (UDP port 4791) for a service on port %u: %s; %s, "
 			  "so either no RDMA stack runs on it, or a filter drops UDP "
 			  "port 4791; start one (`ndping server`; on Linux `rdma link` lists the "
 			  "kernel's), and let that port through",
-			  ip_text(&wants->peer, ip, sizeof(ip)), wants->port, how,
-			  wants->no_icmp ? "its Ethernet address is known"
-					 : "pings are answered there");
+			  ip_text(&o->peer, ip, sizeof(ip)), o->port, how,
+			  o->no_icmp ? "its Ethernet address is known"
+				     : "pings are answered there");
 }
 
 /* Any answer will do: it needs a manager to say that a service is not there. */
 static bool
 try_manager(struct ping *ping)
 {
-	const struct wants *wants = ping->wants;
+	const struct options *o = ping->options;
 	struct plx_connect_options options;
 	struct plx_channel_event event;
 	struct plx_connector *connector = NULL;
 	struct plx_why why = {{0}};
 	char text[EVENT_TEXT_MAX];
 	plx_connect_options_init(&options);
-	options.remote = wants->peer;
-	options.remote_port = wants->port;
+	options.remote = o->peer;
+	options.remote_port = (uint16_t)o->port;
 	enum plx_status status = plx_connector_create(ping->at.channel, 0, &connector);
 	if (status == PLX_OK)
 		status = plx_sidr_ask(connector, &options, &why);
@@ -120,10 +121,10 @@ try_manager(struct ping *ping)
 			given_back(plx_connector_destroy(connector), "a connector");
 		return no_manager(ping, why.text[0] != '\0' ? why.text : plx_status_text(status));
 	}
-	bool has_come = plx_channel_wait(ping->at.channel, wants->timeout_ms, &event);
+	bool has_come = plx_channel_wait(ping->at.channel, o->timeout_ms, &event);
 	given_back(plx_connector_destroy(connector), "a connector");
 	if (!has_come) {
-		snprintf(text, sizeof(text), "no answer within %u ms", wants->timeout_ms);
+		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);
 		return no_manager(ping, text);
 	}
 	if (event.kind != PLX_CM_EVENT_SIDR_REPLY)
@@ -146,7 +147,7 @@ layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer l
 	for (uint32_t layer = 0; layer < LAYER_COUNT && is_good; layer++) {
 		struct finding *finding = &ping->finding[layer];
 		double start = now_ms();
-		if (layer == LAYER_ICMP && ping->wants->no_icmp)
+		if (layer == LAYER_ICMP && ping->options->no_icmp)
 			continue;
 		finding->is_tried = true;
 		is_good = finding->is_good = tries[layer](ping);

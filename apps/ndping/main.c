@@ -33,23 +33,23 @@ fail(const char *sentence, int status)
 }
 
 static int
-try_peer(const struct wants *wants)
+try_peer(const struct options *o)
 {
 	struct ping *ping = calloc(1, sizeof(*ping));
 	struct plx_why why;
 	if (ping == NULL)
 		return fail("no memory", STATUS_FAILURE);
-	ping->wants = wants;
-	bool is_good = station_open(wants, &ping->at, &why);
+	ping->options = o;
+	bool is_good = station_open(&o->endpoint, &ping->at, &why);
 	if (!is_good) {
 		snprintf(ping->sentence, sizeof(ping->sentence), "%s", why.text);
 	} else {
-		if (!wants->json)
+		if (!o->json)
 			show_head(ping);
 		is_good = layers_try(ping, show_layer);
 		station_close(&ping->at);
 	}
-	if (wants->json)
+	if (o->json)
 		show_json(ping, is_good);
 	int status = is_good ? 0 : fail(ping->sentence, STATUS_FAILURE);
 	free(ping);
@@ -59,9 +59,9 @@ try_peer(const struct wants *wants)
 int
 main(int argc, char **argv)
 {
-	struct wants wants;
+	struct options options;
 	struct plx_why why = {{0}};
-	switch (wants_parse(argc, argv, &wants, &why)) {
+	switch (ndping_options(argc, argv, &options, &why)) {
 	case PARSED_DONE:
 		return 0;
 	case PARSED_WRONG:
@@ -71,7 +71,7 @@ main(int argc, char **argv)
 	}
 	catch_signals();
 	ticks_hz();
-	if (wants.is_server)
-		return serve(&wants, &why) ? 0 : fail(why.text, STATUS_FAILURE);
-	return try_peer(&wants);
+	if (options.is_server)
+		return serve(&options, &why) ? 0 : fail(why.text, STATUS_FAILURE);
+	return try_peer(&options);
 }

@@ -7,13 +7,12 @@
 #ifndef NDPING_PING_H
 #define NDPING_PING_H
 
+#include "endpoint.h"
 #include "histogram.h"
-#include "units.h"
 
 enum {
 	STATUS_FAILURE = 1, /* of the process: a layer fails */
 	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
-	PORT = 7472,
 	COUNT_MAX = 10 * 1000 * 1000,
 	SIZE_MAX_BYTES = 1 << 20,
 	SENTENCE_MAX = 640,
@@ -24,16 +23,11 @@ enum {
 };
 
 /* The command line. */
-struct wants {
+struct options {
+	struct endpoint endpoint;
 	bool is_server, json, no_icmp;
-	const char *adapter, *device, *eal;
-	struct {
-		struct plx_ip ip;
-		uint8_t prefix_bits;
-	} address;
 	struct plx_ip peer;
-	uint16_t port;
-	uint32_t count, size, timeout_ms;
+	uint32_t port, count, size, timeout_ms;
 };
 
 enum layer {
@@ -64,7 +58,7 @@ struct station {
 };
 
 struct ping {
-	const struct wants *wants;
+	const struct options *options;
 	struct station at;
 	struct plx_connector *connector;
 	struct plx_connection connection;
@@ -82,19 +76,13 @@ extern volatile int interrupted;
 
 /* options.c ---- */
 
-enum parsed {
-	PARSED_RUN,
-	PARSED_DONE, /* --help or --version was answered */
-	PARSED_WRONG,
-};
-
-/** @param why [out] PARSED_WRONG: which argument, its value, what it may be */
-enum parsed wants_parse(int argc, char **argv, struct wants *wants, struct plx_why *why);
+/** @param why out, PARSED_WRONG: which argument, its value, what it may be */
+enum parsed ndping_options(int argc, char **argv, struct options *options, struct plx_why *why);
 
 /* station.c ---- */
 
 /** Adapter, domain and channel, as the command line asks. @param why the sentence */
-bool station_open(const struct wants *wants, struct station *at, struct plx_why *why);
+bool station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why);
 void station_close(struct station *at);
 /** Milliseconds of the monotonic clock. */
 double now_ms(void);
@@ -127,7 +115,7 @@ void dialogue_clear(struct ping *ping);
 /* serve.c ---- */
 
 /** Send back what comes, client beside client, until interrupted. */
-bool serve(const struct wants *wants, struct plx_why *why);
+bool serve(const struct options *options, struct plx_why *why);
 
 /* show.c ---- */
 

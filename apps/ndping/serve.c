@@ -34,7 +34,7 @@ struct client {
 };
 
 struct server {
-	const struct wants *wants;
+	const struct options *options;
 	struct station at;
 	struct plx_listener *listener;
 	struct plx_cq *cq;
@@ -243,7 +243,7 @@ static bool
 begin(struct server *s, struct plx_why *why)
 {
 	struct plx_cq_options queue = {.depth = 2 * SLOTS * CLIENTS_MAX};
-	struct plx_listen_options options = {.port = s->wants->port};
+	struct plx_listen_options options = {.port = (uint16_t)s->options->port};
 	enum plx_status status = plx_cq_create(s->at.adapter, &queue, &s->cq);
 	if (status != PLX_OK)
 		return say(why, "no completion queue: %s", plx_status_text(status));
@@ -274,20 +274,20 @@ end(struct server *s)
 }
 
 bool
-serve(const struct wants *wants, struct plx_why *why)
+serve(const struct options *o, struct plx_why *why)
 {
 	struct server *s = calloc(1, sizeof(*s));
 	char ip[64];
 	if (s == NULL)
 		return say(why, "no memory");
-	s->wants = wants;
-	bool is_good = station_open(wants, &s->at, why);
+	s->options = o;
+	bool is_good = station_open(&o->endpoint, &s->at, why);
 	if (is_good) {
 		why->text[0] = '\0';
 		is_good = begin(s, why);
 		if (is_good) {
 			printf("ndping: serving on %s port %u; interrupt to end\n",
-			       ip_text(&s->at.info.address[0], ip, sizeof(ip)), wants->port);
+			       ip_text(&s->at.info.address[0], ip, sizeof(ip)), o->port);
 			fflush(stdout);
 			serve_loop(s);
 		}

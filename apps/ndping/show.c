@@ -19,7 +19,7 @@ show_head(const struct ping *ping)
 {
 	const struct plx_adapter_info *info = &ping->at.info;
 	char from[64], to[64];
-	printf("ndping %s from %s over %s\n", ip_text(&ping->wants->peer, to, sizeof(to)),
+	printf("ndping %s from %s over %s\n", ip_text(&ping->options->peer, to, sizeof(to)),
 	       ip_text(&info->address[0], from, sizeof(from)), info->device);
 	fflush(stdout);
 }
@@ -28,7 +28,7 @@ void
 show_layer(const struct ping *ping, enum layer layer)
 {
 	const struct finding *finding = &ping->finding[layer];
-	if (ping->wants->json)
+	if (ping->options->json)
 		return;
 	printf("  %-11s %-6s %10.3f ms%s%s\n", layer_names[layer],
 	       finding->is_good ? "ok" : "FAILED", finding->ms,
@@ -68,9 +68,9 @@ show_json(const struct ping *ping, bool is_good)
 	printf("{\"format\": %d, ", JSON_FORMAT);
 	put_text("version", plx_version());
 	printf(", ");
-	put_text("peer", ip_text(&ping->wants->peer, ip, sizeof(ip)));
-	printf(", \"port\": %u, \"count\": %u, \"size\": %u, \"layers\": [", ping->wants->port,
-	       ping->wants->count, ping->wants->size);
+	put_text("peer", ip_text(&ping->options->peer, ip, sizeof(ip)));
+	printf(", \"port\": %u, \"count\": %u, \"size\": %u, \"layers\": [", ping->options->port,
+	       ping->options->count, ping->options->size);
 	for (uint32_t i = 0; i < LAYER_COUNT; i++) {
 		const struct finding *finding = &ping->finding[i];
 		if (!finding->is_tried)

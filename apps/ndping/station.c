@@ -75,42 +75,23 @@ greeting_get(const struct plx_channel_event *event, uint32_t *size)
 /* ---- the adapter -------------------------------------------------------------------------- */
 
 static bool
-make_wishes(const struct wants *wants, struct plx_wishes *wishes, struct plx_why *why)
-{
-	plx_wishes_init(wishes);
-	if (wants->adapter != NULL) {
-		if (plx_wishes_load(wants->adapter, wishes, why) != PLX_OK)
-			return false;
-	} else {
-		snprintf(wishes->device, sizeof(wishes->device), "%s", wants->device);
-		wishes->address[0].ip = wants->address.ip;
-		wishes->address[0].prefix_bits = wants->address.prefix_bits;
-		wishes->addresses = 1;
-	}
-	wishes->mode = PLX_MODE_INLINE;
-	wishes->idle = PLX_IDLING_YIELD;
-	return true;
-}
-
-static bool
 said(struct plx_why *why, const char *what, enum plx_status status)
 {
 	return why->text[0] != '\0' ? false : say(why, "%s: %s", what, plx_status_text(status));
 }
 
 bool
-station_open(const struct wants *wants, struct station *at, struct plx_why *why)
+station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why)
 {
 	struct plx_wishes wishes;
 	*at = (struct station){0};
-	why->text[0] = '\0';
-	enum plx_status status = plx_eal_start(wants->eal, why);
-	if (status != PLX_OK)
-		return said(why, "DPDK cannot be started", status);
-	if (!make_wishes(wants, &wishes, why))
+	if (!endpoint_start(endpoint, why) || !endpoint_wishes(endpoint, &wishes, why))
 		return false;
-	status = plx_adapter_open(wants->adapter != NULL ? wants->adapter : "ndping", &wishes,
-				  &at->adapter, why);
+	wishes.mode = PLX_MODE_INLINE;
+	wishes.idle = PLX_IDLING_YIELD;
+	enum plx_status status =
+		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping", &wishes,
+				 &at->adapter, why);
 	if (status != PLX_OK)
 		return said(why, "the adapter cannot be opened", status);
 	plx_adapter_query(at->adapter, &at->info);

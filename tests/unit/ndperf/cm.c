@@ -30,8 +30,8 @@ enum {
 
 static struct options server_options = {
 	.role = ROLE_SERVER,
-	.device = "net_wire0,end=1",
-	.address = {.ip = {4, {10, 77, 0, 2}}, .prefix_bits = 24},
+	.endpoint = {.device = "net_wire0,end=1",
+		     .address = {.ip = {4, {10, 77, 0, 2}}, .prefix_bits = 24}},
 	.idle = PLX_IDLING_YIELD,
 	.mode = PLX_MODE_INLINE,
 	.core = {-1, -1},
@@ -81,9 +81,10 @@ begin_on(const char *device, bool (*serve)(struct session *session, struct plx_w
 	host.serve = serve;
 	client_options = server_options;
 	client_options.role = ROLE_CLIENT;
-	client_options.device = device;
-	client_options.address.ip.v[client_options.address.ip.version == 4 ? 3 : 15] = 1;
-	client_options.peer = server_options.address.ip;
+	client_options.endpoint.device = device;
+	client_options.endpoint.address.ip
+		.v[client_options.endpoint.address.ip.version == 4 ? 3 : 15] = 1;
+	client_options.peer = server_options.endpoint.address.ip;
 	assert_int_equal(pthread_create(&host.thread, NULL, host_main, NULL), 0);
 	while (!__atomic_load_n(&host.is_up, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -234,9 +235,9 @@ static void
 loss_delays_a_row_and_does_not_break_it(void **state)
 {
 	(void)state;
-	server_options.device = "net_wire0,end=1,loss=0.05,seed=1";
+	server_options.endpoint.device = "net_wire0,end=1,loss=0.05,seed=1";
 	begin_on("net_wire0,end=0,loss=0.05,seed=2", session_serve);
-	server_options.device = "net_wire0,end=1";
+	server_options.endpoint.device = "net_wire0,end=1";
 	if (!client.talk.carrier->connect(&client.talk, &why))
 		fail_msg("%s", why.text);
 	assert_true(talk_hello(&client.talk, &why));
@@ -416,17 +417,17 @@ a_server_that_is_not_there_is_named_with_its_port(void **state)
 static void
 an_address_of_ipv6_will_do(void **state)
 {
-	const struct plx_ip ipv4 = server_options.address.ip;
+	const struct plx_ip ipv4 = server_options.endpoint.address.ip;
 	(void)state;
-	server_options.address.ip = (struct plx_ip){6, {0xfd, 0x77, [15] = 2}};
-	server_options.address.prefix_bits = 64;
+	server_options.endpoint.address.ip = (struct plx_ip){6, {0xfd, 0x77, [15] = 2}};
+	server_options.endpoint.address.prefix_bits = 64;
 	meet(send_back);
 	assert_string_equal(client.talk.peer, "the server fd77::2 port 7999");
 	exchange();
 	end();
 	assert_true(host.is_good);
-	server_options.address.ip = ipv4;
-	server_options.address.prefix_bits = 24;
+	server_options.endpoint.address.ip = ipv4;
+	server_options.endpoint.address.prefix_bits = 24;
 }
 
 int

@@ -29,7 +29,7 @@ parse(struct options *o, const char *words)
 	strncpy(text, words, sizeof(text) - 1);
 	for (char *word = strtok(text, " "); word != NULL && argc < 16; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	return options_parse(argc, argv, o, &why);
+	return ndperf_options(argc, argv, o, &why);
 }
 
 static uint32_t

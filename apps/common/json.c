@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Owns how JSON is written: in ASCII, indented, in the order in which it was made.
+ * Start with json_write().
+ */
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	DIGITS = 9, /* of a number, in all */
+};
+
+json_t *
+json_text(const char *text)
+{
+	json_t *json = json_string(text);
+	if (json != NULL)
+		return json;
+	char *wide = malloc(2 * strlen(text) + 1), *to = wide;
+	if (wide == NULL)
+		return NULL;
+	for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
+		if (*at >= 0x80)
+			*to++ = (char)(0xc0 | *at >> 6);
+		*to++ = (char)(*at < 0x80 ? *at : 0x80 | (*at & 0x3f));
+	}
+	*to = '\0';
+	json = json_string(wide);
+	free(wide);
+	return json;
+}
+
+json_t *
+json_number(double value, int digits)
+{
+	if (!isfinite(value))
+		return json_null();
+	if (digits >= 0)
+		value = round(value * pow(10, digits)) / pow(10, digits);
+	return value == rint(value) && fabs(value) < 1e9 ? json_integer((json_int_t)value)
+							 : json_real(value);
+}
+
+bool
+json_write(json_t *json, FILE *to)
+{
+	size_t flags = JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS);
+	bool is_good = json != NULL && json_dumpf(json, to, flags) == 0 && fputc('\n', to) != EOF &&
+		       fflush(to) == 0 && ferror(to) == 0;
+	json_decref(json);
+	return is_good;
+}
