@@ -6,13 +6,11 @@
  */
 #include "nd2_pair.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef HRESULT class_object_fn(REFCLSID class_id, REFIID iid, void **out);
@@ -53,38 +51,6 @@ nd_is_inline(void)
 	return inline_mode;
 }
 
-pid_t
-nd_thread(const char *name)
-{
-	char path[300], is[32] = "";
-	DIR *tasks = opendir("/proc/self/task");
-	struct dirent *task;
-	pid_t thread = 0;
-
-	assert_non_null(tasks);
-	while (!thread && (task = readdir(tasks)) != NULL) {
-		FILE *comm;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
-		comm = fopen(path, "r");
-		if (comm && fscanf(comm, "%31s", is) == 1 && strcmp(is, name) == 0)
-			thread = (pid_t)strtol(task->d_name, NULL, 10);
-		if (comm)
-			fclose(comm);
-	}
-	closedir(tasks);
-	return thread;
-}
-
-uint64_t
-nd_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 void
 nd_turn(void)
 {
@@ -98,11 +64,11 @@ nd_turn(void)
 void
 nd_settle(void)
 {
-	uint64_t end = nd_ms() + 30;
+	uint64_t end = test_ms() + 30;
 
 	for (int i = 0; i < 2000; i++)
 		nd_turn();
-	while (!inline_mode && nd_ms() < end)
+	while (!inline_mode && test_ms() < end)
 		sched_yield();
 }
 
@@ -128,9 +94,9 @@ nd_race_is_over(uint32_t round)
 	static uint64_t late;
 
 	if (round == 0)
-		late = nd_ms() + ND_RACE_MS;
+		late = test_ms() + ND_RACE_MS;
 	return round + 1 >= nd_rounds(ND_RACE_ROUNDS) ||
-	       (!said_rounds() && round % 64 == 0 && nd_ms() > late);
+	       (!said_rounds() && round % 64 == 0 && test_ms() > late);
 }
 
 HRESULT

@@ -3,7 +3,7 @@
  * ND2 as a client has it: the provider from its shared library, two adapters "nd0" and "nd1" on the
  * embedded link in one process, and on each what a client needs to talk.
  * It never hides a status: what must succeed is asserted, and what must come is waited for within
- * ND_PATIENCE_MS. After each test nothing of the provider is alive, and its adapters were really
+ * TEST_PATIENCE_MS. After each test nothing of the provider is alive, and its adapters were really
  * closed. Start with nd_run(), nd_pair_open() and nd_expect().
  *
  * Inline mode (nd_run_both()): nothing moves but inside calls that wait; nd_turn() is one that does
@@ -12,12 +12,7 @@
 #ifndef ND_H
 #define ND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "clock.h"
 
 #include <ndspi.h>
 #include <ntstatus.h>
@@ -25,7 +20,6 @@
 #include <stdbool.h>
 
 enum {
-	ND_PATIENCE_MS = 30000,
 	ND_RACE_ROUNDS = 1000000,
 	ND_RACE_MS = 40000,
 	ND_ARENA = 256 * 1024,
@@ -58,13 +52,9 @@ extern const char nd_spinning[];
 
 bool nd_is_inline(void);
 
-/** The thread of this process that is called so; 0: there is none. */
-pid_t nd_thread(const char *name);
-
 /* ---- time -------------------------------------------------------------------------------------
  */
 
-uint64_t nd_ms(void);
 /** One turn of both engines, or a moment for their threads. */
 void nd_turn(void);
 /** Whatever was going to happen by itself has happened. */
@@ -77,16 +67,7 @@ unsigned long nd_rounds(unsigned long usual);
  */
 bool nd_race_is_over(uint32_t round);
 
-#define nd_until(condition)                                     \
-	do {                                                    \
-		uint64_t late_ = nd_ms() + ND_PATIENCE_MS;      \
-                                                                \
-		while (!(condition)) {                          \
-			if (nd_ms() > late_)                    \
-				fail_msg("never: " #condition); \
-			nd_turn();                              \
-		}                                               \
-	} while (0)
+#define nd_until(condition) test_until(condition, nd_turn())
 
 /* ---- provider and adapters --------------------------------------------------------------------
  */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static enum plx_mode mode;
 static struct plx_adapter *adapters[2];
@@ -20,15 +19,6 @@ bool
 duo_is_inline(void)
 {
 	return mode == PLX_MODE_INLINE;
-}
-
-uint64_t
-duo_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
 }
 
 void
@@ -47,11 +37,11 @@ duo_turn(void)
 void
 duo_settle(void)
 {
-	uint64_t end = duo_ns() + 30 * PLX_MSEC;
+	uint64_t end = test_ns() + 30 * PLX_MSEC;
 
 	for (int i = 0; i < 2000; i++)
 		duo_turn();
-	while (!duo_is_inline() && duo_ns() < end)
+	while (!duo_is_inline() && test_ns() < end)
 		sched_yield();
 }
 

@@ -3,23 +3,17 @@
  * Two adapters in one process, joined by the embedded link, and on each what a program needs to
  * talk: for tests of the objects of lib/verbs.
  * It never hides a status: what must succeed is asserted, and what must come is waited for, within
- * DUO_PATIENCE_NS. Every test runs twice: inline, its thread polling both ends, and with a worker.
+ * TEST_PATIENCE_MS. Every test runs twice: inline, its thread polling both ends, and with a worker.
  * Start with DUO_TEST(), duo_open() and duo_expect().
  */
 #ifndef DUO_H
 #define DUO_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "clock.h"
 
 #include "plx_verbs.h"
 
-#define DUO_PATIENCE_NS UINT64_C(30000000000)
-#define DUO_ARENA       (256 * 1024)
+#define DUO_ARENA (256 * 1024)
 
 #define DUO_REMOTE (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 #define DUO_ALL    (DUO_REMOTE | PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND)
@@ -77,22 +71,12 @@ void duo_wishes(struct plx_wishes *wishes, unsigned end);
 /* ---- time -----------------------------------------------------------------------------------
  */
 
-uint64_t duo_ns(void);
 /** One turn of both engines, or a moment for the worker. */
 void duo_turn(void);
 /** Many turns: whatever was going to happen by itself has happened. */
 void duo_settle(void);
 
-#define duo_until(condition)                                    \
-	do {                                                    \
-		uint64_t late_ = duo_ns() + DUO_PATIENCE_NS;    \
-                                                                \
-		while (!(condition)) {                          \
-			if (duo_ns() > late_)                   \
-				fail_msg("never: " #condition); \
-			duo_turn();                             \
-		}                                               \
-	} while (0)
+#define duo_until(condition) test_until(condition, duo_turn())
 
 /* ---- requests -------------------------------------------------------------------------------
  */

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "engine.h"
 #include "engine_pair.h"
 
@@ -25,13 +26,9 @@ static struct pair pair;
 static void
 await(struct plx_engine_cq *cq, uint64_t wr_id)
 {
-	uint64_t end = plx_clock_ns() + 10 * PLX_SEC;
 	struct plx_wc wc;
 
-	while (plx_engine_cq_poll(cq, &wc, 1) == 0) {
-		assert_true(plx_clock_ns() < end);
-		sched_yield();
-	}
+	test_until(plx_engine_cq_poll(cq, &wc, 1) == 1, sched_yield());
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
 	assert_int_equal(wc.wr_id, wr_id);
 }
@@ -170,7 +167,6 @@ poll_then_arm_misses_nothing(void **state)
 	pair_connect_with(&pair, &options);
 	pair_start(&pair);
 	for (uint32_t sent = 0; got < ROUNDS;) {
-		uint64_t end = plx_clock_ns() + 10 * PLX_SEC;
 		struct plx_wc wc;
 		uint32_t fired;
 
@@ -184,10 +180,8 @@ poll_then_arm_misses_nothing(void **state)
 			continue;
 		assert_int_equal(plx_engine_cq_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired), PLX_OK);
 		slept += fired == 0;
-		while (fired == 0 && plx_engine_cq_get_event(a->send_cq) == 0) {
-			assert_true(plx_clock_ns() < end);
-			sched_yield();
-		}
+		if (fired == 0)
+			test_until(plx_engine_cq_get_event(a->send_cq) > 0, sched_yield());
 	}
 	assert_true(slept > 100);
 	pair_stop(&pair);

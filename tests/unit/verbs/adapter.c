@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <rte_mempool.h>
 
 #include "objects.h"
+#include "thread.h"
 
 static struct plx_why why;
 
@@ -428,30 +428,6 @@ without_a_sentence_it_is_refused_too(void **state)
 
 /* ---- several --------------------------------------------------------------------------------- */
 
-static int
-count_threads(const char *name)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *entry;
-	char path[300], line[64];
-	int n = 0;
-
-	assert_non_null(tasks);
-	while ((entry = readdir(tasks))) {
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
-		file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
-		if (!file)
-			continue;
-		if (fgets(line, sizeof(line), file) && strncmp(line, name, strlen(name)) == 0)
-			n++;
-		fclose(file);
-	}
-	closedir(tasks);
-	return n;
-}
-
 static void
 adapters_that_name_a_worker_share_its_thread(void **state)
 {
@@ -466,20 +442,20 @@ adapters_that_name_a_worker_share_its_thread(void **state)
 	strcpy(wishes[0].worker, "together");
 	strcpy(wishes[1].worker, "together");
 	adapter[0] = must_open("s0", &wishes[0]);
-	assert_int_equal(count_threads("together"), 1);
+	assert_int_equal(thread_count("together"), 1);
 	adapter[1] = must_open("s1", &wishes[1]);
 	adapter[2] = must_open("s2", &wishes[2]);
-	assert_int_equal(count_threads("together"), 1);
-	assert_int_equal(count_threads("plx-s2"), 1);
+	assert_int_equal(thread_count("together"), 1);
+	assert_int_equal(thread_count("plx-s2"), 1);
 	must_close(adapter[0]);
-	assert_int_equal(count_threads("together"), 1);
+	assert_int_equal(thread_count("together"), 1);
 	must_close(adapter[1]);
-	assert_int_equal(count_threads("together"), 0);
+	assert_int_equal(thread_count("together"), 0);
 	must_close(adapter[2]);
-	assert_int_equal(count_threads("plx-"), 0);
+	assert_int_equal(thread_count("plx-"), 0);
 	wishes[0].core = 1023;
 	must_refuse(&wishes[0], PLX_INVALID, "1023");
-	assert_int_equal(count_threads("together"), 0);
+	assert_int_equal(thread_count("together"), 0);
 }
 
 static void

@@ -299,7 +299,7 @@ nobody_listens_is_said_within_10_ms(void **state)
 {
 	struct meeting m = meet(NULL);
 	struct plx_connect_options options = to_b();
-	uint64_t late = duo_ns() + DUO_PATIENCE_NS, took = UINT64_MAX;
+	uint64_t late = test_ns() + TEST_PATIENCE_NS, took = UINT64_MAX;
 
 	(void)state;
 	options.remote_port = PORT + 1;
@@ -307,13 +307,13 @@ nobody_listens_is_said_within_10_ms(void **state)
 	 * for its core; inline it is asked again when the core was taken away meanwhile: who
 	 * answered by a timer would never be in time. */
 	for (int i = 0; i < 2 || (duo_is_inline() && took >= 10 * PLX_MSEC); i++) {
-		uint64_t start = duo_ns();
+		uint64_t start = test_ns();
 
 		assert_true(start < late);
 		ask(&m, &options);
 		m.event = duo_event(m.ca, PLX_CM_EVENT_REJECTED);
 		assert_int_equal(m.event.reason, PLX_CM_REASON_INVALID_SERVICE_ID);
-		took = duo_ns() - start;
+		took = test_ns() - start;
 	}
 	part(&m);
 }
@@ -514,10 +514,10 @@ a_send_without_a_receive_fails_after_a_second(void **state)
 
 	(void)state;
 	join(&m);
-	start = duo_ns();
+	start = test_ns();
 	end_post(&m.duo->a, PLX_WR_SEND, 1, 0, 0, 64, NULL);
 	duo_expect(m.duo->a.send_cq, 1, PLX_WC_RNR_RETRY_EXCEEDED);
-	took = duo_ns() - start;
+	took = test_ns() - start;
 	/* six waits are 1.47 s; the rest is for a machine that is busy with something else, or
 	 * stands still for seconds */
 	assert_in_range(took, 1 * PLX_SEC, 10 * PLX_SEC);
@@ -537,7 +537,7 @@ with_a_shared_queue_it_waits(void **state)
 	m = meet(&options);
 	join(&m);
 	end_post(&m.duo->a, PLX_WR_SEND, 1, 0, 0, 64, NULL);
-	for (until = duo_ns() + 2 * PLX_SEC; duo_ns() < until; duo_turn())
+	for (until = test_ns() + 2 * PLX_SEC; test_ns() < until; duo_turn())
 		assert_int_equal(plx_cq_poll(m.duo->a.send_cq, &wc, 1), 0);
 	end_receive(&m.duo->b, 2, 4096, 64);
 	duo_expect(m.duo->b.recv_cq, 2, PLX_WC_SUCCESS);

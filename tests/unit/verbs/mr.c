@@ -6,7 +6,7 @@
  * Start anywhere.
  */
 #include "verbs_pair.h"
-#include "hold.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -178,17 +178,17 @@ an_engine_that_stands_still_is_waited_for_only_so_long(void **state)
 	uint64_t begun;
 
 	(void)state;
-	hold_thread("duo");
-	begun = duo_ns();
+	thread_hold("duo");
+	begun = test_ns();
 	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_TIMEOUT);
-	assert_true(duo_ns() - begun >= PLX_COMMAND_TIMEOUT_NS);
-	assert_true(duo_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
+	assert_true(test_ns() - begun >= PLX_COMMAND_TIMEOUT_NS);
+	assert_true(test_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
 	/* The key is dead, and still counted; so the domain is busy. */
-	begun = duo_ns();
+	begun = test_ns();
 	assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_TIMEOUT);
-	assert_true(duo_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
+	assert_true(test_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
 	assert_false(plx_adapter_runs(duo->a.adapter, 0));
-	let_go();
+	thread_let_go();
 	assert_true(plx_adapter_runs(duo->a.adapter, 1000));
 	assert_int_equal(plx_mr_deregister(duo->a.mr), PLX_OK);
 	duo->a.mr = NULL;

@@ -6,7 +6,7 @@
  * freed. Start with a_destroy_that_timed_out_is_called_again().
  */
 #include "verbs_pair.h"
-#include "hold.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ destroy_it(void *context)
 
 	while ((owner->status = owner->destroy(owner->object)) == PLX_TIMEOUT)
 		owner->timeouts++;
-	owner->done = duo_ns();
+	owner->done = test_ns();
 	free(owner->memory);
 	return NULL;
 }
@@ -212,8 +212,8 @@ a_destroy_that_timed_out_is_called_again(void **state)
 	(void)state;
 	scene_open(&scene);
 	there = (struct beyond){.va = (uintptr_t)scene.memory, .rkey = plx_mr_key(scene.mr)};
-	hold_thread("duo");
-	begun = duo_ns();
+	thread_hold("duo");
+	begun = test_ns();
 	for (uint32_t i = 0; i < WRITES; i++)
 		assert_int_equal(end_try(&scene.duo->b, scene.duo->b.qp, PLX_WR_WRITE, i, 0, 0,
 					 BYTES, &there),
@@ -222,9 +222,9 @@ a_destroy_that_timed_out_is_called_again(void **state)
 		assert_int_equal(
 			pthread_create(&scene.owner[i].thread, NULL, destroy_it, &scene.owner[i]),
 			0);
-	duo_until(duo_ns() - begun >= STALL_NS);
-	resumed = duo_ns();
-	let_go();
+	duo_until(test_ns() - begun >= STALL_NS);
+	resumed = test_ns();
+	thread_let_go();
 	for (uint32_t i = 0; i < KINDS; i++) {
 		struct owner *owner = &scene.owner[i];
 
@@ -281,13 +281,13 @@ an_adapter_closes_when_its_worker_runs_again(void **state)
 		if (plx_adapter_open(wishes.worker, &wishes, &adapter[i], &why) != PLX_OK)
 			fail_msg("%s", why.text);
 	}
-	hold_thread("stall-0");
+	thread_hold("stall-0");
 	owner.object = adapter[0];
 	assert_int_equal(pthread_create(&owner.thread, NULL, destroy_it, &owner), 0);
 	duo_settle();
 	assert_int_equal(plx_adapter_close(adapter[1]), PLX_OK);
-	resumed = duo_ns();
-	let_go();
+	resumed = test_ns();
+	thread_let_go();
 	assert_int_equal(pthread_join(owner.thread, NULL), 0);
 	assert_int_equal(owner.status, PLX_OK);
 	assert_true(owner.done >= resumed);

@@ -200,11 +200,11 @@ static atomic_uint taken_count;
 static void *
 drain(void *context)
 {
-	uint64_t late = duo_ns() + DUO_PATIENCE_NS;
+	uint64_t late = test_ns() + TEST_PATIENCE_NS;
 	struct plx_wc wc[7];
 
 	(void)context;
-	while (atomic_load(&taken_count) < THREADS * POSTS && duo_ns() < late) {
+	while (atomic_load(&taken_count) < THREADS * POSTS && test_ns() < late) {
 		uint32_t n = plx_cq_poll(drained, wc, 7);
 
 		for (uint32_t i = 0; i < n; i++)

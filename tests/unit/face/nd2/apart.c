@@ -36,7 +36,7 @@ static const char config[] =
 static HRESULT
 by_event(OVERLAPPED *ov)
 {
-	assert_int_equal(WaitForSingleObject(ov->hEvent, ND_PATIENCE_MS), WAIT_OBJECT_0);
+	assert_int_equal(WaitForSingleObject(ov->hEvent, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 	return (HRESULT)ov->Internal;
 }
 
@@ -47,7 +47,7 @@ by_port(HANDLE port, OVERLAPPED *ov)
 	ULONG_PTR key = 0;
 	DWORD bytes;
 
-	assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &out, ND_PATIENCE_MS));
+	assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &out, TEST_PATIENCE_MS));
 	assert_int_equal(key, KEY);
 	assert_ptr_equal(out, ov);
 	return (HRESULT)ov->Internal;
@@ -172,7 +172,7 @@ adapters_go_to_another_thread_and_come_back(void **state)
 		thread = CreateThread(NULL, 0, carry_on, pair, 0, NULL);
 		assert_non_null(thread);
 		/* a wait, and it moves nothing of what is the other's now */
-		assert_int_equal(WaitForSingleObject(thread, ND_PATIENCE_MS), WAIT_OBJECT_0);
+		assert_int_equal(WaitForSingleObject(thread, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 		assert_true(GetExitCodeThread(thread, &code));
 		assert_int_equal(code, KEY);
 		assert_true(CloseHandle(thread));
@@ -276,7 +276,7 @@ the_adapters_of_a_thread_that_has_ended_are_moved(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, begin_and_end, &legacy), 0);
 	/* already while it lives, so that this thread has gone to sleep when it ends */
-	assert_int_equal(WaitForSingleObject(legacy.came.hEvent, ND_PATIENCE_MS), WAIT_OBJECT_0);
+	assert_int_equal(WaitForSingleObject(legacy.came.hEvent, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_hr((HRESULT)legacy.came.Internal, ND_SUCCESS);
 	nd_expect(legacy.pair->b.receive_cq, 1, ND_SUCCESS);

@@ -49,7 +49,7 @@ leave(struct meeting *m, IND2Connector *leaver, struct nd_side *left)
 	assert_hr(nd_wait(&told), ND_SUCCESS);
 	/* whoever leaves is answered by the peer's manager, not by its program */
 	assert_hr(nd_wait(&m->left), ND_SUCCESS);
-	return nd_ms();
+	return test_ms();
 }
 
 static void
@@ -61,7 +61,7 @@ nothing_is_flushed_before_the_grace_is_over(void **state)
 
 	/* It may have been told late, but not so late. */
 	nd_until(IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 1);
-	assert_true(nd_ms() - told >= MOMENT_MS / 2);
+	assert_true(test_ms() - told >= MOMENT_MS / 2);
 	assert_hr(result.Status, ND_CANCELED);
 	for (uint32_t i = 1; i < RECEIVES; i++)
 		nd_expect(m->b->receive_cq, i, ND_CANCELED);
@@ -85,7 +85,7 @@ static void
 ends_at_once(struct meeting *m, uint64_t told)
 {
 	expect_flushed(m->a);
-	assert_true(nd_ms() - told < ENDLESS_MS);
+	assert_true(test_ms() - told < ENDLESS_MS);
 	part(m);
 }
 
@@ -133,7 +133,7 @@ release_of_the_queue_pair_ends_the_grace(void **state)
 	m->a->qp = NULL;
 	nd_pends(IND2Connector_NotifyDisconnect(m->ca, &ov), ND_SUCCESS);
 	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
-	assert_true(nd_ms() - told < ENDLESS_MS);
+	assert_true(test_ms() - told < ENDLESS_MS);
 	part(m);
 }
 
@@ -158,7 +158,7 @@ a_queue_pair_that_fails_has_no_grace(void **state)
 {
 	struct meeting *m = meet_whole(state, NULL);
 	ND2_SGE sge = nd_sge(m->a, 0, 64);
-	uint64_t begun = nd_ms();
+	uint64_t begun = test_ms();
 
 	post_receives(m->a);
 	assert_hr(IND2QueuePair_Read(m->a->qp, (void *)77, &sge, 1,
@@ -166,7 +166,7 @@ a_queue_pair_that_fails_has_no_grace(void **state)
 		  ND_SUCCESS);
 	nd_expect(m->a->initiator_cq, 77, ND_ACCESS_VIOLATION);
 	expect_flushed(m->a);
-	assert_true(nd_ms() - begun < ENDLESS_MS);
+	assert_true(test_ms() - begun < ENDLESS_MS);
 	part(m);
 }
 

@@ -56,21 +56,22 @@ epoll_wait(int set, struct epoll_event *events, int n, int timeout)
 	return ready;
 }
 
+/* Locks the gate when all of them sleep. */
+static bool
+dispatchers_sleep(void)
+{
+	pthread_mutex_lock(&gate);
+	if (atomic_load(&asleep) == DISPATCHERS)
+		return true;
+	pthread_mutex_unlock(&gate);
+	return false;
+}
+
 /* No dispatcher does anything from here on. */
 static void
 hold(void)
 {
-	uint64_t late = nd_ms() + ND_PATIENCE_MS;
-
-	for (;;) {
-		pthread_mutex_lock(&gate);
-		if (atomic_load(&asleep) == DISPATCHERS)
-			break;
-		pthread_mutex_unlock(&gate);
-		if (nd_ms() > late)
-			fail_msg("the dispatchers do not sleep in epoll_wait()");
-		nd_turn();
-	}
+	nd_until(dispatchers_sleep());
 }
 
 static void
@@ -86,11 +87,9 @@ let_go(void)
 static ND2_RESULT
 first_result(IND2CompletionQueue *cq)
 {
-	uint64_t late = nd_ms() + ND_PATIENCE_MS;
 	ND2_RESULT result;
 
-	while (IND2CompletionQueue_GetResults(cq, &result, 1) == 0)
-		assert_true(nd_ms() < late);
+	test_until(IND2CompletionQueue_GetResults(cq, &result, 1) == 1, (void)0);
 	return result;
 }
 

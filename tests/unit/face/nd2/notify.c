@@ -156,7 +156,7 @@ queued_requests_of_a_kind_finish_together_and_in_order(void **state)
 	for (int i = 0; i < 5; i++) {
 		if (types[i] == ND_CQ_NOTIFY_ERRORS)
 			continue;
-		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, TEST_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[i]);
 	}
 	assert_pending(&ov[2]);
@@ -198,7 +198,7 @@ A02_cancelled_requests_are_told_in_order_and_leave_nothing_armed(void **state)
 		/* this one notifies nobody, so that it ends the next wait */
 		produce(&side, round, 1);
 		assert_hr(notify(&side, ND_CQ_NOTIFY_ANY, &ov[0]), ND_PENDING);
-		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, TEST_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[0]);
 		expect_flushed(&side, round, 1);
 	}

@@ -463,7 +463,7 @@ static void
 child_process_ends_at_once(void **state)
 {
 	IND2Adapter *adapter = nd_adapter(0);
-	uint64_t begin = nd_ms();
+	uint64_t begin = test_ms();
 	int status = 0;
 	void *mw = NULL;
 	pid_t child = fork();
@@ -475,7 +475,7 @@ child_process_ends_at_once(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
-	assert_true(nd_ms() - begin < 5000);
+	assert_true(test_ms() - begin < 5000);
 	assert_hr(IND2Adapter_CreateMemoryWindow(adapter, &IID_IND2MemoryWindow, &mw), ND_SUCCESS);
 	nd_release((IND2MemoryWindow *)mw, 0);
 	nd_release(adapter, 0);

@@ -5,6 +5,7 @@
  * Start with results_are_read_once_each_by_four_threads().
  */
 #include "nd2_pair.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -321,7 +322,7 @@ queues_share_a_completion_queue_that_is_less_deep(void **state)
 static cpu_set_t
 cpus_of(const char *name)
 {
-	pid_t thread = name ? nd_thread(name) : 0;
+	pid_t thread = name ? thread_find(name) : 0;
 	cpu_set_t cpus;
 
 	assert_true(!name || thread);
@@ -386,7 +387,7 @@ static void
 looking_for_results_is_enough(void **state)
 {
 	struct nd_options options = {.two_cqs = true};
-	uint64_t late = nd_ms() + ND_PATIENCE_MS;
+	uint64_t late = test_ms() + TEST_PATIENCE_MS;
 	struct nd_side side;
 	OVERLAPPED ov = {0};
 	ND2_RESULT result;
@@ -398,7 +399,7 @@ looking_for_results_is_enough(void **state)
 	assert_hr(IND2QueuePair_Flush(side.qp), ND_SUCCESS);
 	while (nd_status(&ov) == ND_PENDING) {
 		assert_int_equal(IND2CompletionQueue_GetResults(side.initiator_cq, &result, 1), 0);
-		assert_true(nd_ms() < late);
+		assert_true(test_ms() < late);
 	}
 	assert_hr((HRESULT)ov.Internal, ND_SUCCESS);
 	nd_expect(side.receive_cq, 1, ND_CANCELED);

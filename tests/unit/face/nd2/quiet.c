@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "thread.h"
 #include "watch.h"
 
 enum {
@@ -91,28 +92,14 @@ misbehave(void)
 	watch_end(CONTROL);
 }
 
-/* @param name of a thread */
-static bool
-sleeps(const char *name)
-{
-	char path[64], state = '?';
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)nd_thread(name));
-	stat = fopen(path, "r");
-	assert_non_null(stat);
-	assert_int_equal(fscanf(stat, "%*d (%*[^)]) %c", &state), 1);
-	fclose(stat);
-	return state == 'S';
-}
-
 /* Connecting has woken the dispatchers, and each makes one more system call before it sleeps again:
  * between two threads that spin its turn may come late. */
 static void
 rest(void)
 {
 	if (!nd_is_inline())
-		nd_until(sleeps("nd2-nd0") && sleeps("nd2-nd1"));
+		nd_until(thread_sleeps(thread_find("nd2-nd0")) &&
+			 thread_sleeps(thread_find("nd2-nd1")));
 }
 
 static void

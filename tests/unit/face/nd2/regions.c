@@ -70,7 +70,7 @@ expect_packet(struct scene *scene, OVERLAPPED *which)
 	ULONG_PTR key = 0;
 	DWORD bytes = 1;
 
-	assert_true(GetQueuedCompletionStatus(scene->port, &bytes, &key, &got, ND_PATIENCE_MS));
+	assert_true(GetQueuedCompletionStatus(scene->port, &bytes, &key, &got, TEST_PATIENCE_MS));
 	assert_ptr_equal(got, which);
 	assert_int_equal(key, 77);
 	assert_int_equal(bytes, 0);
@@ -128,9 +128,9 @@ A01_bit_0_of_the_event_keeps_the_packet_away(void **state)
 	for (int round = 0; round < 100; round++) {
 		assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, PAGE, ALL_RIGHTS, &ov),
 			  ND_PENDING);
-		assert_int_equal(WaitForSingleObject(event, ND_PATIENCE_MS), WAIT_OBJECT_0);
+		assert_int_equal(WaitForSingleObject(event, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 		assert_hr(IND2MemoryRegion_Deregister(scene.mr, &ov), ND_PENDING);
-		assert_int_equal(WaitForSingleObject(event, ND_PATIENCE_MS), WAIT_OBJECT_0);
+		assert_int_equal(WaitForSingleObject(event, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 		assert_int_equal(WaitForSingleObject(event, 0), WAIT_TIMEOUT);
 	}
 	expect_no_packet(&scene);

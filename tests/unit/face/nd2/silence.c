@@ -129,10 +129,10 @@ an_asker_that_has_died_is_waited_for_in_vain(void **state)
 	watch(&w, "ask", *(int *)*state);
 	nd_receive(&w.side, 1, 0, 64);
 	kill_victim(&w);
-	since = nd_ms();
+	since = test_ms();
 	assert_hr(accept_victim(&w), ND_PENDING);
 	assert_hr(nd_wait(&w.accepted), ND_IO_TIMEOUT);
-	assert_true(nd_ms() - since < SOON_MS);
+	assert_true(test_ms() - since < SOON_MS);
 	nd_expect(w.side.receive_cq, 1, ND_CANCELED);
 	part_from(&w);
 }
@@ -149,13 +149,13 @@ a_peer_that_has_died_ends_disconnect_and_requests(void **state)
 	nd_receive(&w.side, 1, 0, 64);
 	assert_hr(IND2Connector_NotifyDisconnect(w.side.connector, &w.told), ND_PENDING);
 	kill_victim(&w);
-	since = nd_ms();
+	since = test_ms();
 	assert_hr(IND2Connector_Disconnect(w.side.connector, &w.left), ND_PENDING);
 	nd_expect(w.side.receive_cq, 1, ND_CANCELED);
 	assert_hr(nd_wait(&w.told), (HRESULT)STATUS_CONNECTION_DISCONNECTED);
 	/* nobody answers: it is over nevertheless */
 	assert_hr(nd_wait(&w.left), ND_SUCCESS);
-	assert_true(nd_ms() - since < SOON_MS);
+	assert_true(test_ms() - since < SOON_MS);
 	part_from(&w);
 }
 
@@ -187,14 +187,14 @@ A25_a_manager_that_does_not_answer(void **state)
 	const struct nd_options options = {.same_end = true};
 	struct meeting *m = meet(state, &options);
 	struct nd_address to = nd_address(1, *(int *)*state, PORT);
-	uint64_t since = nd_ms();
+	uint64_t since = test_ms();
 
 	nd_receive(m->a, 1, 0, 64);
 	assert_hr(IND2Connector_Connect(m->ca, meet_unknown(m->a->qp), &to.any, to.length, 1, 1,
 					NULL, 0, &m->connected),
 		  ND_PENDING);
 	assert_hr(nd_wait(&m->connected), ND_IO_TIMEOUT);
-	assert_true(nd_ms() - since < SOON_MS);
+	assert_true(test_ms() - since < SOON_MS);
 	nd_expect_none(m->a->receive_cq);
 	/* the same two connect, and the receive is where it was */
 	meet_join(m);

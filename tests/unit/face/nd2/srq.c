@@ -82,11 +82,11 @@ A29_a_send_waits_for_an_empty_shared_queue(void **state)
 {
 	struct nd_options options = shared(0);
 	struct nd_pair *pair = nd_pair_open(&options);
-	uint64_t end = nd_ms() + EMPTY_MS;
+	uint64_t end = test_ms() + EMPTY_MS;
 
 	(void)state;
 	nd_send(&pair->a, 1, 0, 8, 0);
-	while (nd_ms() < end) {
+	while (test_ms() < end) {
 		ND2_RESULT result;
 
 		assert_int_equal(IND2CompletionQueue_GetResults(pair->a.initiator_cq, &result, 1),
@@ -201,7 +201,7 @@ A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 		assert_pending(&ov[0]);
 		take(pair, taken++);
 		take(pair, taken++);
-		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, ND_PATIENCE_MS));
+		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, TEST_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[0]);
 		fill(&pair->b, taken + 3, 2);
 	}

@@ -6,7 +6,7 @@
  * AddressSanitizer sees what the engine touches of what the client has freed.
  * Start with everything_may_be_released_while_the_worker_stands_still().
  */
-#include "hold.h"
+#include "thread.h"
 #include "nd2_meet.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ struct owner {
 	IND2MemoryWindow *mw; /* released before it; NULL: none */
 	void *memory;
 	ULONG left;        /* what the Releases answered */
-	uint64_t released; /* [nd_ms()] */
+	uint64_t released; /* [test_ms()] */
 	pthread_t thread;
 };
 
@@ -52,7 +52,7 @@ release_and_free(void *context)
 	if (owner->mw)
 		owner->left += IND2MemoryWindow_Release(owner->mw);
 	owner->left += IND2MemoryRegion_Release(owner->mr);
-	owner->released = nd_ms();
+	owner->released = test_ms();
 	free(owner->memory);
 	return NULL;
 }
@@ -290,20 +290,20 @@ everything_may_be_released_while_the_worker_stands_still(void **state)
 	IND2Adapter *adapter;
 	uint64_t begun, done;
 
-	hold_thread("nd-b");
-	begun = nd_ms();
+	thread_hold("nd-b");
+	begun = test_ms();
 	peer_writes(scene);
 	assert_hr(IND2MemoryRegion_Deregister(scene->leaving, &leaves), ND_PENDING);
 	owner_begins(&scene->windowed);
 	owner_begins(&scene->arena);
 	release_all_of_b(scene);
 	/* One of them has waited for the engine. The others know by then that it stands still. */
-	assert_true(nd_ms() - begun < COMMAND_MS + SLACK_MS);
+	assert_true(test_ms() - begun < COMMAND_MS + SLACK_MS);
 	assert_hr(nd_status(&leaves), ND_PENDING);
 	assert_hr(nd_can_unload(), S_FALSE);
-	nd_until(nd_ms() - begun >= STALL_MS);
-	done = nd_ms();
-	let_go();
+	nd_until(test_ms() - begun >= STALL_MS);
+	done = test_ms();
+	thread_let_go();
 	owner_waited_until(&scene->windowed, done);
 	owner_waited_until(&scene->arena, done);
 	assert_hr(nd_wait(&leaves), ND_SUCCESS);
@@ -326,13 +326,13 @@ static void
 a_listener_released_while_the_worker_stands_still_hears_nobody(void **state)
 {
 	struct meeting *m = meet(state, NULL);
-	uint64_t begun = nd_ms();
+	uint64_t begun = test_ms();
 	IND2Listener *again;
 
-	hold_thread("nd-b");
+	thread_hold("nd-b");
 	nd_release(m->pair->listener, 0);
-	nd_until(nd_ms() - begun >= STALL_MS);
-	let_go();
+	nd_until(test_ms() - begun >= STALL_MS);
+	thread_let_go();
 	assert_hr(meet_connect(m, "x", 1), ND_PENDING);
 	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
 	/* and its place is free */
@@ -354,18 +354,18 @@ deregister_pends_until_the_worker_has_let_go(void **state)
 	(void)state;
 	assert_non_null(memory);
 	mr = nd_side_mr(&pair->b, memory, BYTES, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
-	hold_thread("nd-b");
-	begun = nd_ms();
+	thread_hold("nd-b");
+	begun = test_ms();
 	assert_hr(IND2MemoryRegion_Deregister(mr, &leaves), ND_PENDING);
-	assert_true(nd_ms() - begun < COMMAND_MS);
+	assert_true(test_ms() - begun < COMMAND_MS);
 	/* No memory is registered twice by one region, nor taken back twice. */
 	assert_hr(IND2MemoryRegion_Register(mr, memory, BYTES, 0, &again), ND_INVALID_DEVICE_STATE);
 	assert_hr(IND2MemoryRegion_Deregister(mr, &again), ND_INVALID_DEVICE_STATE);
 	/* What the peer may be writing cannot be called off. */
 	assert_hr(IND2MemoryRegion_CancelOverlappedRequests(mr), ND_SUCCESS);
-	nd_until(nd_ms() - begun >= BRIEF_MS);
+	nd_until(test_ms() - begun >= BRIEF_MS);
 	assert_hr(nd_status(&leaves), ND_PENDING);
-	let_go();
+	thread_let_go();
 	assert_hr(nd_wait(&leaves), ND_SUCCESS);
 	free(memory);
 	assert_int_equal(IND2MemoryRegion_GetLocalToken(mr), 0);
@@ -385,14 +385,14 @@ release_of_a_region_waits_for_its_deregister(void **state)
 	(void)state;
 	assert_non_null(owner.memory);
 	owner.mr = nd_side_mr(&pair->b, owner.memory, BYTES, ND_MR_FLAG_ALLOW_REMOTE_WRITE);
-	hold_thread("nd-b");
-	begun = nd_ms();
+	thread_hold("nd-b");
+	begun = test_ms();
 	assert_hr(IND2MemoryRegion_Deregister(owner.mr, &leaves), ND_PENDING);
 	owner_begins(&owner);
-	nd_until(nd_ms() - begun >= BRIEF_MS);
+	nd_until(test_ms() - begun >= BRIEF_MS);
 	assert_hr(nd_status(&leaves), ND_PENDING);
-	done = nd_ms();
-	let_go();
+	done = test_ms();
+	thread_let_go();
 	owner_waited_until(&owner, done);
 	assert_hr(nd_status(&leaves), ND_SUCCESS);
 	nd_pair_close(pair);

@@ -50,7 +50,8 @@ outcome(struct caller *caller, HRESULT called, OVERLAPPED *overlapped)
 {
 	if (called != ND_PENDING)
 		return called;
-	if (!check(caller, WaitForSingleObject(overlapped->hEvent, ND_PATIENCE_MS) == WAIT_OBJECT_0,
+	if (!check(caller,
+		   WaitForSingleObject(overlapped->hEvent, TEST_PATIENCE_MS) == WAIT_OBJECT_0,
 		   "never ended", called))
 		abort(); /* the OVERLAPPED is on a stack */
 	return nd_status(overlapped);
@@ -88,11 +89,11 @@ come_together(struct caller *caller, IND2Connector *connector, IND2QueuePair *qp
 static void
 reap(struct caller *caller, unsigned int posted)
 {
-	uint64_t late = nd_ms() + ND_PATIENCE_MS;
+	uint64_t late = test_ms() + TEST_PATIENCE_MS;
 	unsigned int seen = 0, bits = 0;
 	ND2_RESULT result;
 
-	while (seen < posted && nd_ms() < late) {
+	while (seen < posted && test_ms() < late) {
 		if (!IND2CompletionQueue_GetResults(caller->cq, &result, 1)) {
 			nd_turn();
 			continue;

@@ -38,7 +38,7 @@ must_end(struct worker *worker, HRESULT call, OVERLAPPED *ov, HRESULT expected)
 	must(worker, call, ND_PENDING);
 	if (call != ND_PENDING)
 		return;
-	if (WaitForSingleObject(ov->hEvent, ND_PATIENCE_MS) != WAIT_OBJECT_0)
+	if (WaitForSingleObject(ov->hEvent, TEST_PATIENCE_MS) != WAIT_OBJECT_0)
 		must(worker, ND_IO_TIMEOUT, expected);
 	else
 		must(worker, nd_status(ov), expected);

@@ -352,7 +352,7 @@ A12_a_bound_window_keeps_the_region(void **state)
 			nd_release(mw, 0);
 		}
 		assert_hr(IND2MemoryRegion_Deregister(mr, &ov), ND_PENDING);
-		assert_int_equal(WaitForSingleObject(event, ND_PATIENCE_MS), WAIT_OBJECT_0);
+		assert_int_equal(WaitForSingleObject(event, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 		assert_hr((HRESULT)ov.Internal, ND_SUCCESS);
 		if (way == BY_INVALIDATE)
 			nd_release(mw, 0);

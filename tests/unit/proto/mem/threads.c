@@ -13,11 +13,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <rte_rcu_qsbr.h>
 
 #include "box.h"
+#include "clock.h"
 
 /* Each thread asks as one asker of its own; a life of a slot has one QP, so that the memo of what
  * it was told stays true. */
@@ -108,15 +108,6 @@ signature_of(struct stage *stage, enum subject subject, uint32_t life)
 		s.qpn = BOX_QPN + life % 3;
 	}
 	return s;
-}
-
-static uint64_t
-now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
 }
 
 static void
@@ -361,7 +352,7 @@ direct(struct registrar *r)
 	struct stage *stage = r->stage;
 	struct signature s = signature_of(stage, FAST, 1);
 	struct plx_region_attr attr = attr_of(&s);
-	uint64_t start = now();
+	uint64_t start = test_ns();
 	uint32_t life = 0;
 
 	r->fast_life = 1;
@@ -374,7 +365,8 @@ direct(struct registrar *r)
 	post(stage, FAST, r->fast_key, r->fast_life);
 	do {
 		live_region(r, life++);
-	} while ((now() - start < RUN_NS || !seen_enough(r, life)) && now() - start < GIVE_UP &&
+	} while ((test_ns() - start < RUN_NS || !seen_enough(r, life)) &&
+		 test_ns() - start < GIVE_UP &&
 		 !__atomic_load_n(&stage->failure, __ATOMIC_RELAXED));
 	return life;
 }
@@ -514,7 +506,7 @@ static void
 of_a_bind_and_a_retire_beside_it_one_is_first(void **state)
 {
 	struct meeting meeting = {.box = box_open(16, 1)};
-	uint64_t start = now(), first[2] = {0, 0};
+	uint64_t start = test_ns(), first[2] = {0, 0};
 	uint32_t round = 1;
 	struct plx_key key;
 	pthread_t thread;
@@ -525,7 +517,8 @@ of_a_bind_and_a_retire_beside_it_one_is_first(void **state)
 		meeting.region = box_region(meeting.box, BOX_RIGHTS, &key);
 		first[bind_beside_a_retire(&meeting, round)]++;
 		round += 2;
-	} while ((now() - start < RUN_NS / 3 || !first[0] || !first[1]) && now() - start < GIVE_UP);
+	} while ((test_ns() - start < RUN_NS / 3 || !first[0] || !first[1]) &&
+		 test_ns() - start < GIVE_UP);
 	__atomic_store_n(&meeting.stop, true, __ATOMIC_RELAXED);
 	meet(&meeting.binder, &meeting.retirer, round);
 	assert_int_equal(pthread_join(thread, NULL), 0);

@@ -6,9 +6,9 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "box.h"
+#include "clock.h"
 
 #define READERS 2
 #define LIVES   4096 /* signatures repeat when keys do */
@@ -68,19 +68,10 @@ reader_main(void *arg)
 	return NULL;
 }
 
-static uint64_t
-now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
-}
-
 static bool
 goes_on(uint64_t start, bool seen_enough)
 {
-	uint64_t lasted = now() - start;
+	uint64_t lasted = test_ns() - start;
 
 	return lasted < RUN_NS || (!seen_enough && lasted < GIVE_UP);
 }
@@ -106,7 +97,7 @@ refresh_for_a_while(struct stage *stage)
 	const struct plx_asker asker = box_asker(stage->box);
 	static struct plx_key keys[LIVES];
 	struct plx_region_attr attr = attr_of(1);
-	uint64_t start = now(), refused = 0;
+	uint64_t start = test_ns(), refused = 0;
 	struct plx_region region;
 	struct plx_prng prng;
 	uint32_t life = 1;
@@ -210,7 +201,7 @@ a_bind_and_an_invalidation_of_its_region_do_not_both_succeed(void **state)
 	struct plx_prng prng;
 	struct plx_key key;
 	pthread_t thread;
-	uint64_t start = now(), bound = 0, lives = 1, granted;
+	uint64_t start = test_ns(), bound = 0, lives = 1, granted;
 
 	(void)state;
 	assert_non_null(stage);

@@ -4,6 +4,7 @@
  * A request is begun and ended here as a provider does it.
  */
 #include "bench.h"
+#include "thread.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -442,23 +443,6 @@ want_result(void *context)
 	return NULL;
 }
 
-/* 'S': it sleeps; 'R': it runs, or would if it had a core. */
-static char
-state_of(int thread)
-{
-	char path[64], line[256], *name_end;
-	char state = '?';
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
-	stat = fopen(path, "r");
-	assert_non_null(stat);
-	if (fgets(line, sizeof(line), stat) && (name_end = strrchr(line, ')')) != NULL)
-		state = name_end[2];
-	fclose(stat);
-	return state;
-}
-
 /* Sixteen looks in a row find it asleep. */
 static bool
 comes_to_rest(int thread)
@@ -467,7 +451,7 @@ comes_to_rest(int thread)
 	int asleep = 0;
 
 	while (asleep < 16 && GetTickCount64() < late) {
-		asleep = state_of(thread) == 'S' ? asleep + 1 : 0;
+		asleep = thread_sleeps(thread) ? asleep + 1 : 0;
 		Sleep(1);
 	}
 	return asleep == 16;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The clock of tests that run in real time, and how they wait: for a condition, within a limit that
+ * a loaded machine meets. Start with test_until().
+ */
+#ifndef PLX_TEST_CLOCK_H
+#define PLX_TEST_CLOCK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum {
+	TEST_PATIENCE_MS = 30000, /* for anything that ought to happen soon */
+};
+#define TEST_PATIENCE_NS (TEST_PATIENCE_MS * UINT64_C(1000000))
+
+static inline uint64_t
+test_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t
+test_ms(void)
+{
+	return test_ns() / 1000000;
+}
+
+/** Look again and again until it is so, with one `turn` after each look in vain. */
+#define test_until(condition, turn)                                \
+	do {                                                       \
+		uint64_t late_ = test_ns() + TEST_PATIENCE_NS;     \
+                                                                   \
+		while (!(condition)) {                             \
+			if (test_ns() > late_)                     \
+				fail_msg("never: %s", #condition); \
+			turn;                                      \
+		}                                                  \
+	} while (0)
+
+#endif
