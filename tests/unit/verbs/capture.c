@@ -3,7 +3,7 @@
  * dpdk-dumpcap beside a running adapter with a worker: it attaches, and what it writes are the
  * packets of the adapter. Needs hugepages in a file system, which the scene makes for itself.
  */
-#include "process.h"
+#include "subprocess.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Starting the EAL: with and without hugepages, by us and by the program, beside others, after a
  * crash; and what it must leave alone. Each scene is a process of its own.
  */
-#include "process.h"
+#include "subprocess.h"
 
 #include <dirent.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * Memory for messages, with and without hugepages and NUMA nodes, and the sentence that says what
  * was given instead; and memory shown to a device that refuses it.
  */
-#include "process.h"
+#include "subprocess.h"
 
 #include <stdlib.h>
 #include <string.h>

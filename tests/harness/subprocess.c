@@ -2,7 +2,7 @@
  *
  * Starting this very program again and reading what it prints. Start with scene_run().
  */
-#include "process.h"
+#include "subprocess.h"
 
 #include <string.h>
 #include <sys/wait.h>
