@@ -210,7 +210,7 @@ void cm_timer_set(struct plx_cm *cm, struct cm_connection *c, enum cm_timer time
 void cm_timer_clear(struct cm_connection *c);
 enum cm_timer cm_timer_response(uint32_t exponent);
 
-/* ---- life.c: what every state has in common -------------------------------------------------- */
+/* ---- connection.c: what every state has in common ---------------------------------------- */
 
 /** The connection that a message names by our id, if it comes from where its peer is. */
 struct cm_connection *cm_named(const struct plx_cm *cm, const struct plx_cm_route *route,
@@ -260,7 +260,7 @@ enum plx_cm_reason cm_request_check(const struct plx_cm_req *req, const struct p
 				    uint32_t path_mtu_max, struct plx_cma *cma);
 uint8_t cm_ack_timeout(uint8_t asked);
 
-/* ---- answer.c -------------------------------------------------------------------------------- */
+/* ---- stateless.c ----------------------------------------------------------------------------- */
 
 /** Dropped, and counted, when there are too many. @param msg copied */
 void cm_answer(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
