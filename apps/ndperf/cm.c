@@ -64,7 +64,7 @@ control_options(const struct greeting *greeting, uint8_t *bytes, struct plx_conn
 static bool
 is_over(const struct line *line)
 {
-	return line->state == LINE_ENDED || line->state == LINE_NONE;
+	return line->state == LINE_TIMEWAIT || line->state == LINE_IDLE;
 }
 
 /* Wait until the conversation's line is no more in this state. */
@@ -89,8 +89,8 @@ leave(struct talk *talk)
 	cm_stream_drain(talk, deadline);
 	if (is_over(line) || plx_disconnect(line->connector) != PLX_OK)
 		return;
-	line->state = LINE_LEAVING;
-	while (line->state == LINE_LEAVING && talk_now_ms() < deadline) {
+	line->state = LINE_DREQ_SENT;
+	while (line->state == LINE_DREQ_SENT && talk_now_ms() < deadline) {
 		side_pause(talk->side);
 		cm_take_events(talk);
 	}
@@ -104,7 +104,7 @@ cm_close(struct talk *talk)
 		return;
 	struct line *line = &cm->line[CONTROL];
 	cm_part(talk, false);
-	if (line->state == LINE_UP)
+	if (line->state == LINE_ESTABLISHED)
 		leave(talk);
 	cm_drop(line);
 	cm_stream_clear(cm);
@@ -134,7 +134,7 @@ ask(struct talk *talk, struct plx_why *why)
 	if (status != PLX_OK && why->text[0] == '\0')
 		say(why, "%s cannot be asked: %s", talk->peer, plx_status_text(status));
 	if (status == PLX_OK)
-		line->state = LINE_ASKED;
+		line->state = LINE_REQ_SENT;
 	return status == PLX_OK;
 }
 
@@ -154,7 +154,7 @@ complete(struct talk *talk, struct plx_why *why)
 		    plx_status_text(status));
 	if (status != PLX_OK)
 		return false;
-	line->state = LINE_UP;
+	line->state = LINE_ESTABLISHED;
 	return true;
 }
 
@@ -165,7 +165,7 @@ unanswered(struct talk *talk, struct plx_why *why)
 	char text[SAID_MAX];
 	if (interrupted)
 		return say(why, "interrupted while waiting for %s", talk->peer);
-	if (line->state == LINE_ENDED)
+	if (line->state == LINE_TIMEWAIT)
 		cm_ended_text(talk->cm, line, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "no answer");
@@ -189,8 +189,8 @@ cm_connect(struct talk *talk, struct plx_why *why)
 	for (;;) {
 		if (!ask(talk, why))
 			return false;
-		wait_while(talk, LINE_ASKED, deadline);
-		if (line->state == LINE_REPLIED)
+		wait_while(talk, LINE_REQ_SENT, deadline);
+		if (line->state == LINE_REP_RCVD)
 			return complete(talk, why);
 		if (interrupted || talk_now_ms() + AGAIN_MS >= deadline)
 			return unanswered(talk, why);
@@ -265,10 +265,10 @@ take_client(struct talk *talk)
 		return false;
 	}
 	/* its RTU, or its first message, may be here already */
-	if (line->state == LINE_REQUESTED)
-		line->state = LINE_ACCEPTED;
-	wait_while(talk, LINE_ACCEPTED, talk_now_ms() + talk->timeout_ms);
-	return line->state == LINE_UP;
+	if (line->state == LINE_REQ_RCVD)
+		line->state = LINE_REP_SENT;
+	wait_while(talk, LINE_REP_SENT, talk_now_ms() + talk->timeout_ms);
+	return line->state == LINE_ESTABLISHED;
 }
 
 static bool
@@ -277,10 +277,10 @@ cm_accept(struct talk *talk, struct plx_why *why)
 	struct line *line = &talk->cm->line[CONTROL];
 	why->text[0] = '\0';
 	for (;;) {
-		wait_while(talk, LINE_NONE, UINT64_MAX);
+		wait_while(talk, LINE_IDLE, UINT64_MAX);
 		if (interrupted)
 			return false;
-		if (line->state == LINE_REQUESTED && take_client(talk))
+		if (line->state == LINE_REQ_RCVD && take_client(talk))
 			return true;
 		cm_drop(line);
 		cm_stream_clear(talk->cm);

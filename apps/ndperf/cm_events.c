@@ -57,13 +57,13 @@ refusal(const struct cm *cm, const struct plx_channel_event *event, struct greet
 	if (!is_ours)
 		return "here is ndperf, which talks to `ndperf client` only";
 	if (greeting->line == CONTROL)
-		return cm->line[CONTROL].state == LINE_NONE
+		return cm->line[CONTROL].state == LINE_IDLE
 			       ? NULL
 			       : "it measures with another client; try again later";
 	if (greeting->line >= QPS_MAX || greeting->session != cm->session ||
-	    cm->line[CONTROL].state != LINE_UP)
+	    cm->line[CONTROL].state != LINE_ESTABLISHED)
 		return "there is no such measurement";
-	if (cm->line[greeting->line].state != LINE_NONE)
+	if (cm->line[greeting->line].state != LINE_IDLE)
 		return "this queue pair is connected already";
 	return NULL;
 }
@@ -75,7 +75,7 @@ on_request(struct cm *cm, const struct plx_channel_event *event)
 	const char *no = refusal(cm, event, &greeting);
 	if (no == NULL) {
 		struct line *line = &cm->line[greeting.line];
-		*line = (struct line){.connector = event->connector, .state = LINE_REQUESTED};
+		*line = (struct line){.connector = event->connector, .state = LINE_REQ_RCVD};
 		plx_connector_set_context(event->connector, greeting.line);
 		if (greeting.line == CONTROL)
 			cm->client = event->connection;
@@ -91,7 +91,7 @@ on_request(struct cm *cm, const struct plx_channel_event *event)
 static void
 on_end(struct cm *cm, struct line *line, const struct plx_channel_event *event)
 {
-	line->state = LINE_ENDED;
+	line->state = LINE_TIMEWAIT;
 	line->kind = event->kind;
 	line->reason = event->reason;
 	cm->said[0] = '\0';
@@ -108,11 +108,11 @@ on_event(struct cm *cm, const struct plx_channel_event *event)
 	}
 	struct line *line = &cm->line[event->context];
 	if (event->kind == PLX_CM_EVENT_REPLIED) {
-		line->state = LINE_REPLIED;
+		line->state = LINE_REP_RCVD;
 		if (event->context == CONTROL)
 			cm->is_agreed = get_greeting(event, &cm->agreed);
 	} else if (event->kind == PLX_CM_EVENT_ESTABLISHED) {
-		line->state = LINE_UP;
+		line->state = LINE_ESTABLISHED;
 	} else {
 		on_end(cm, line, event);
 	}

@@ -54,7 +54,7 @@ ask(struct talk *talk, uint32_t i)
 		status = plx_connect(line->connector, talk->side->lanes[i].qp, &options, &why);
 	if (status != PLX_OK)
 		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
-	line->state = LINE_ASKED;
+	line->state = LINE_REQ_SENT;
 	return true;
 }
 
@@ -66,7 +66,7 @@ complete(struct talk *talk, uint32_t i)
 	enum plx_status status = plx_complete(line->connector, &why);
 	if (status != PLX_OK)
 		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
-	line->state = LINE_UP;
+	line->state = LINE_ESTABLISHED;
 	return true;
 }
 
@@ -82,7 +82,7 @@ accept_it(struct talk *talk, uint32_t i)
 		plx_accept(line->connector, talk->side->lanes[i].qp, &options, &why);
 	if (status != PLX_OK)
 		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
-	line->state = LINE_ACCEPTED;
+	line->state = LINE_REP_SENT;
 	return true;
 }
 
@@ -101,19 +101,19 @@ count(const struct talk *talk, enum line_state state)
 static bool
 step(struct talk *talk)
 {
-	uint32_t asked = count(talk, LINE_ASKED);
+	uint32_t asked = count(talk, LINE_REQ_SENT);
 	for (uint32_t i = 0; i < talk->side->job.qps; i++) {
 		struct line *line = &talk->cm->line[i];
 		bool is_good = true;
 		char text[SAID_MAX];
-		if (line->state == LINE_ENDED)
+		if (line->state == LINE_TIMEWAIT)
 			is_good = fail_line(talk, i,
 					    cm_ended_text(talk->cm, line, text, sizeof(text)));
-		else if (line->state == LINE_REPLIED)
+		else if (line->state == LINE_REP_RCVD)
 			is_good = complete(talk, i);
-		else if (line->state == LINE_REQUESTED)
+		else if (line->state == LINE_REQ_RCVD)
 			is_good = accept_it(talk, i);
-		else if (line->state == LINE_NONE && talk->side->is_active && asked < ASKED_MAX &&
+		else if (line->state == LINE_IDLE && talk->side->is_active && asked < ASKED_MAX &&
 			 ++asked > 0)
 			is_good = ask(talk, i);
 		if (!is_good)
@@ -129,7 +129,7 @@ cm_join(struct talk *talk, const struct card *cards)
 	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
 	for (uint32_t i = 0; i < side->job.qps; i++)
 		side->lanes[i].peer = cards[i];
-	while (count(talk, LINE_UP) < side->job.qps) {
+	while (count(talk, LINE_ESTABLISHED) < side->job.qps) {
 		cm_take_events(talk);
 		cm_stream_collect(talk);
 		if (!step(talk))
@@ -139,9 +139,10 @@ cm_join(struct talk *talk, const struct card *cards)
 		if (interrupted)
 			return side_fail(side, "interrupted");
 		if (talk_now_ms() >= deadline)
-			return side_fail(
-				side, "%u of %u queue pairs are connected to %.100s after %u ms",
-				count(talk, LINE_UP), side->job.qps, talk->peer, talk->timeout_ms);
+			return side_fail(side,
+					 "%u of %u queue pairs are connected to %.100s after %u ms",
+					 count(talk, LINE_ESTABLISHED), side->job.qps, talk->peer,
+					 talk->timeout_ms);
 		side_pause(side);
 	}
 	return true;
@@ -157,11 +158,12 @@ cm_part(struct talk *talk, bool is_orderly)
 	if (cm == NULL)
 		return;
 	for (uint32_t i = 0; is_orderly && talk->side->is_active && i < talk->side->job.qps; i++) {
-		if (cm->line[i].state == LINE_UP && plx_disconnect(cm->line[i].connector) == PLX_OK)
-			cm->line[i].state = LINE_LEAVING;
+		if (cm->line[i].state == LINE_ESTABLISHED &&
+		    plx_disconnect(cm->line[i].connector) == PLX_OK)
+			cm->line[i].state = LINE_DREQ_SENT;
 	}
 	while (is_orderly && !cm->is_lost && talk_now_ms() < deadline &&
-	       count(talk, LINE_UP) + count(talk, LINE_LEAVING) > 0) {
+	       count(talk, LINE_ESTABLISHED) + count(talk, LINE_DREQ_SENT) > 0) {
 		cm_take_events(talk);
 		cm_stream_collect(talk);
 		side_pause(talk->side);

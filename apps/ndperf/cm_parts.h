@@ -20,14 +20,14 @@ enum {
 };
 
 enum line_state {
-	LINE_NONE,
-	LINE_ASKED,     /* we have asked */
-	LINE_REQUESTED, /* the peer has asked */
-	LINE_REPLIED,   /* the peer has accepted: to be completed */
-	LINE_ACCEPTED,  /* we have: to be completed by the peer */
-	LINE_UP,
-	LINE_LEAVING, /* we have disconnected */
-	LINE_ENDED,   /* `kind` and `reason` tell how */
+	LINE_IDLE,
+	LINE_REQ_SENT, /* we have asked */
+	LINE_REQ_RCVD, /* the peer has asked */
+	LINE_REP_RCVD, /* the peer has accepted: to be completed */
+	LINE_REP_SENT, /* we have: to be completed by the peer */
+	LINE_ESTABLISHED,
+	LINE_DREQ_SENT, /* we have disconnected */
+	LINE_TIMEWAIT,  /* `kind` and `reason` tell how */
 };
 
 /* One connection: of a lane, or of the conversation. */

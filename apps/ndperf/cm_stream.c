@@ -150,7 +150,7 @@ cm_stream_collect(struct talk *talk)
 		for (uint32_t i = 0; i < n; i++)
 			collect_one(talk, &wc[i]);
 	}
-	if (cm->line[CONTROL].state == LINE_ENDED)
+	if (cm->line[CONTROL].state == LINE_TIMEWAIT)
 		lose(talk, true, "it has disconnected");
 }
 

@@ -121,7 +121,7 @@ engine_connector_on_first_packet(struct plx_engine_qp *qp)
 	struct plx_engine *engine = qp->engine;
 
 	/* STATE: the RTU was faster. */
-	(void)plx_cm_arrived(engine->gsi->cm, qp->connector->id, engine->now);
+	(void)plx_cm_comm_established(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
 
@@ -131,7 +131,7 @@ engine_connector_on_failure(struct plx_engine_qp *qp)
 	struct plx_engine *engine = qp->engine;
 
 	/* STATE: it has ended by itself. */
-	(void)!plx_cm_lost(engine->gsi->cm, qp->connector->id, engine->now);
+	(void)!plx_cm_qp_failed(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
 
@@ -212,7 +212,7 @@ engine_connector_deliver_events(struct plx_engine *engine)
 	struct plx_engine_connector_event event;
 	uint32_t told = 0;
 
-	for (uint32_t i = 0; i < GSI_BURST && plx_cm_event_waits(cm); i++) {
+	for (uint32_t i = 0; i < GSI_BURST && plx_cm_has_event(cm); i++) {
 		struct cm_subscriber *subscriber =
 			(struct cm_subscriber *)(uintptr_t)plx_cm_event_context(cm);
 		bool orphan = subscriber == &engine->gsi->orphan;

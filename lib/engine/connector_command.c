@@ -117,7 +117,7 @@ sidr_request(struct plx_engine *engine, const struct connector_call *call)
 	fill_connect(connector, &connect);
 	connector->attr.private_data = NULL;
 	connector->passive = false;
-	return plx_cm_sidr(engine->gsi->cm, &connect, engine->now, &connector->id);
+	return plx_cm_sidr_request(engine->gsi->cm, &connect, engine->now, &connector->id);
 }
 
 static enum plx_status
@@ -175,7 +175,7 @@ establish(struct plx_engine *engine, const struct connector_call *call)
 		if (status != PLX_OK)
 			return status;
 	}
-	return plx_cm_complete(engine->gsi->cm, connector->id, engine->now);
+	return plx_cm_establish(engine->gsi->cm, connector->id, engine->now);
 }
 
 static enum plx_status

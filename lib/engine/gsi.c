@@ -211,7 +211,7 @@ gsi_serve(struct plx_engine *engine)
 		done++;
 	}
 	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), engine_connector_end_graces(engine));
-	gsi->busy = wake == 0 || plx_cm_event_waits(gsi->cm);
+	gsi->busy = wake == 0 || plx_cm_has_event(gsi->cm);
 	if (wake != 0 && wake < gsi->timer.deadline)
 		wheel_set(&engine->wheel, &gsi->timer, wake);
 	return done;

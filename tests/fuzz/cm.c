@@ -115,7 +115,7 @@ check_event(struct world *world, const struct plx_cm_event *event)
 static void
 events(struct world *world, unsigned most)
 {
-	for (unsigned i = 0; i < most && plx_cm_event_waits(world->cm); i++) {
+	for (unsigned i = 0; i < most && plx_cm_has_event(world->cm); i++) {
 		uint64_t context = plx_cm_event_context(world->cm);
 		struct plx_cm_event event;
 
@@ -329,7 +329,8 @@ ask(struct world *world, bool sidr)
 
 	connect.local = ourselves(connect.remote.version);
 	memset(private_data, (int)connect.context, sizeof private_data);
-	status = (sidr ? plx_cm_sidr : plx_cm_connect)(world->cm, &connect, world->now, &id);
+	status =
+		(sidr ? plx_cm_sidr_request : plx_cm_connect)(world->cm, &connect, world->now, &id);
 	CHECK(status == PLX_OK || status == PLX_FULL || status == PLX_INVALID ||
 	      status == PLX_TOO_LONG);
 	if (status == PLX_OK)
@@ -383,16 +384,16 @@ command(struct world *world)
 			forget(world, id.v);
 		break;
 	case 3:
-		status = plx_cm_complete(world->cm, id, world->now);
+		status = plx_cm_establish(world->cm, id, world->now);
 		break;
 	case 4:
 		status = plx_cm_disconnect(world->cm, id, world->now);
 		break;
 	case 5:
-		status = plx_cm_lost(world->cm, id, world->now);
+		status = plx_cm_qp_failed(world->cm, id, world->now);
 		break;
 	case 6:
-		status = plx_cm_arrived(world->cm, id, world->now);
+		status = plx_cm_comm_established(world->cm, id, world->now);
 		break;
 	case 7:
 		status = plx_cm_set_context(world->cm, id, what);
@@ -481,7 +482,7 @@ step(struct world *world)
 		break;
 	}
 	case 13:
-		if (plx_cm_event_waits(world->cm))
+		if (plx_cm_has_event(world->cm))
 			plx_cm_defer_event(world->cm);
 		break;
 	case 14:
@@ -520,9 +521,9 @@ rest(struct world *world)
 			break;
 		tick(world, wake_ns - world->now);
 	}
-	CHECK(!plx_cm_event_waits(world->cm));
+	CHECK(!plx_cm_has_event(world->cm));
 	plx_cm_query(world->cm, &view);
-	CHECK(view.connections == 0 && view.half_open == 0 && view.time_wait == 0 &&
+	CHECK(view.connections == 0 && view.half_open == 0 && view.timewait == 0 &&
 	      view.listeners == 0);
 }
 

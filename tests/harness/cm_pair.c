@@ -229,7 +229,7 @@ pair_inject_at(struct pair *pair, int to, struct plx_ip at, const struct plx_cm_
 const struct plx_cm_event *
 pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind)
 {
-	assert_true(plx_cm_event_waits(pair->cm[host]));
+	assert_true(plx_cm_has_event(pair->cm[host]));
 	assert_true(plx_cm_next_event(pair->cm[host], &pair->event));
 	if (pair->event.kind != kind)
 		fail_msg("host %d is told that %s, not that %s", host,
@@ -241,7 +241,7 @@ pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind)
 void
 pair_expect_nothing(struct pair *pair, int host)
 {
-	assert_false(plx_cm_event_waits(pair->cm[host]));
+	assert_false(plx_cm_has_event(pair->cm[host]));
 	assert_false(plx_cm_next_event(pair->cm[host], &pair->event));
 }
 
@@ -366,7 +366,7 @@ pair_establish_more(struct pair *pair, uint32_t qpn, struct plx_cm_id *ids)
 	pair_accept(pair, BOB, ids[BOB], qpn + BOB_QPN - ALICE_QPN);
 	pair_carry(pair);
 	assert_int_equal(pair_expect(pair, ALICE, PLX_CM_EVENT_REPLIED)->id.v, ids[ALICE].v);
-	assert_int_equal(plx_cm_complete(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
 	pair_carry(pair);
 	assert_int_equal(pair_expect(pair, BOB, PLX_CM_EVENT_ESTABLISHED)->id.v, ids[BOB].v);
 }
@@ -382,7 +382,7 @@ pair_establish(struct pair *pair, struct plx_cm_id *ids)
 void
 pair_expect_rest(struct pair *pair)
 {
-	pair_wait(pair, 2 * PLX_CM_TIME_WAIT_NS);
+	pair_wait(pair, 2 * PLX_CM_TIMEWAIT_NS);
 	for (int i = 0; i < HOSTS; i++) {
 		struct plx_cm_view view;
 
@@ -390,7 +390,7 @@ pair_expect_rest(struct pair *pair)
 		plx_cm_query(pair->cm[i], &view);
 		assert_int_equal(view.connections, 0);
 		assert_int_equal(view.half_open, 0);
-		assert_int_equal(view.time_wait, 0);
+		assert_int_equal(view.timewait, 0);
 		assert_true(plx_cm_wake_ns(pair->cm[i]) == PLX_NEVER);
 	}
 }

@@ -100,7 +100,7 @@ ask(struct bench *bench, const struct plx_cm_msg *msg, struct plx_cm_event *even
 		plx_cm_abandon(bench->cm, event->id, bench->now);
 		assert_true(plx_cm_transmit(bench->cm, bench->now, &route, bytes));
 		assert_false(plx_cm_transmit(bench->cm, bench->now, &route, bytes));
-		bench->now += 2 * PLX_CM_TIME_WAIT_NS;
+		bench->now += 2 * PLX_CM_TIMEWAIT_NS;
 		plx_cm_on_tick(bench->cm, bench->now);
 		return PLX_CM_REASON_NONE;
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The side that asks: REQ out, REP in, our program completes, RTU out.
- * It never takes a REP that does not name the id we have given out, from where it was sent to.
+ * The active side: REQ sent, REP received, our program establishes, RTU sent.
+ * It never accepts a REP without our id, or not from the address that the REQ was sent to.
  * Start with plx_cm_connect().
  */
 #include "connection.h"
 
 /* An id of its own makes the messages about it different from those of another. */
 static struct cm_connection *
-ask(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect)
+open_active(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect)
 {
 	struct cm_connection *c = cm_open(cm, state);
 
@@ -22,7 +22,7 @@ ask(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect
 	c->peer.local_port = connect->local_port;
 	c->peer.remote_port = connect->remote_port;
 	cm_private_keep(c, connect->private_data, connect->private_bytes);
-	cm_enter_qp(cm, c);
+	cm_insert_qp(cm, c);
 	return c;
 }
 
@@ -37,7 +37,7 @@ plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t
 		return PLX_TOO_LONG;
 	if (!cm_connect_is_good(connect) || !cm_own_is_good(&connect->own))
 		return PLX_INVALID;
-	c = ask(cm, CM_ASKING, connect);
+	c = open_active(cm, CM_REQ_SENT, connect);
 	if (!c)
 		return PLX_FULL;
 	c->own = connect->own;
@@ -47,8 +47,8 @@ plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t
 }
 
 enum plx_status
-plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
-	    struct plx_cm_id *id)
+plx_cm_sidr_request(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
+		    struct plx_cm_id *id)
 {
 	struct cm_connection *c;
 
@@ -57,7 +57,7 @@ plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t no
 		return PLX_TOO_LONG;
 	if (!cm_connect_is_good(connect))
 		return PLX_INVALID;
-	c = ask(cm, CM_SEEKING, connect);
+	c = open_active(cm, CM_SIDR_REQ_SENT, connect);
 	if (!c)
 		return PLX_FULL;
 	cm_send(cm, c, CM_SEND_SIDR_REQ);
@@ -107,31 +107,31 @@ first_rep(struct plx_cm *cm, struct cm_connection *c, const struct plx_cm_rep *r
 		return PLX_CM_REFUSED;
 	}
 	cm_private_keep(c, rep->private_data, PLX_CM_PRIVATE_REP);
-	c->private_of = CM_TELL_REPLIED;
-	cm_enter_qp(cm, c);
-	c->state = CM_REPLIED;
-	cm_send_nothing(c);
-	cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
-	cm_tell(cm, c, CM_TELL_REPLIED);
+	c->private_of = CM_PENDING_REPLIED;
+	cm_insert_qp(cm, c);
+	c->state = CM_REP_RCVD;
+	cm_send_cancel(c);
+	cm_timer_set(cm, c, CM_TIMER_CONSUMER, now);
+	cm_raise_event(cm, c, CM_PENDING_REPLIED);
 	return PLX_CM_TAKEN;
 }
 
 static enum plx_cm_verdict
 repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
-	if (c->state == CM_REPLIED) {
-		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+	if (c->state == CM_REP_RCVD) {
+		cm_timer_set(cm, c, CM_TIMER_CONSUMER, now);
 		cm_send(cm, c, CM_SEND_MRA);
-	} else if (c->state == CM_LIVING && !PLX_MUTANT(CM_RTU_NOT_REPEATED)) {
+	} else if (c->state == CM_ESTABLISHED && !PLX_MUTANT(CM_RTU_NOT_REPEATED)) {
 		cm_send(cm, c, CM_SEND_RTU);
-	} else if (c->state == CM_ENDED && c->reject) {
+	} else if (c->state == CM_TIMEWAIT && c->reject) {
 		cm_send(cm, c, CM_SEND_REJ);
 	}
 	return PLX_CM_REPEATED;
 }
 
-/* A REP for nobody, or for who has got another, is answered, so that the other side need not wait
- * for an RTU. IBTA 12.9.8.3. */
+/* A REP for no connection, or for one that has got another, is answered by REJ, so that the other
+ * side need not wait for an RTU. IBTA 12.9.8.3. */
 enum plx_cm_verdict
 cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	  uint64_t now)
@@ -143,43 +143,43 @@ cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	if (c && !cm_named(cm, route, c->id))
 		return PLX_CM_UNKNOWN;
 	agreed = c && c->active && c->remote_id == rep->local_comm_id;
-	if (c && c->state == CM_ASKING)
+	if (c && c->state == CM_REQ_SENT)
 		return first_rep(cm, c, rep, now);
-	if (agreed && (c->state != CM_ENDED || c->reject))
+	if (agreed && (c->state != CM_TIMEWAIT || c->reject))
 		return repeated_rep(cm, c, now);
-	if (c && c->state != CM_ENDED && !c->active)
+	if (c && c->state != CM_TIMEWAIT && !c->active)
 		return PLX_CM_UNKNOWN;
-	cm_answer_rej(cm, route, msg, PLX_CM_REASON_INVALID_COMM_ID, now);
+	cm_send_stateless_rej(cm, route, msg, PLX_CM_REASON_INVALID_COMM_ID, now);
 	return PLX_CM_UNKNOWN;
 }
 
-/* ---- our program completes ------------------------------------------------------------------- */
+/* ---- our program establishes ----------------------------------------------------------------- */
 
 enum plx_status
-plx_cm_complete(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+plx_cm_establish(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 {
 	struct cm_connection *c = cm_find(cm, id.v);
 
 	(void)now;
-	if (!c || c->state != CM_REPLIED)
+	if (!c || c->state != CM_REP_RCVD)
 		return PLX_STATE;
 	cm_establish(cm, c);
 	cm_send(cm, c, CM_SEND_RTU);
 	return PLX_OK;
 }
 
-/* The first of the chain may be whoever; each is looked at. */
+/* The chain may contain others; each entry is checked. */
 void
 plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
 {
 	struct plx_ip ip = cm_ip(remote);
-	struct plx_list *head = cm_asking_at(cm, &ip);
+	struct plx_list *head = cm_req_sent_to(cm, &ip);
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, head) {
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
 
-		if ((c->state == CM_ASKING || c->state == CM_SEEKING) &&
+		if ((c->state == CM_REQ_SENT || c->state == CM_SIDR_REQ_SENT) &&
 		    cm_same_ip(&c->peer.remote, &ip))
 			cm_end(cm, c, PLX_CM_EVENT_UNREACHABLE, 0, now);
 	}

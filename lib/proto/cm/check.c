@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is that a number one can live with? What a program gives us, and what a peer's REQ asks for.
+ * Checks of the arguments of a program, and of the fields of a peer's REQ.
  * It changes nothing. docs/cm.md has the table of limits.
  * Start with cm_request_check().
  */
@@ -37,7 +37,7 @@ cm_qpn_is_good(uint32_t qpn)
 	return qpn >= QPN_LEAST && qpn < QPN_MULTICAST;
 }
 
-/* ---- what a program gives us ---------------------------------------------------------------- */
+/* ---- arguments of a program ----------------------------------------------------------------- */
 
 static bool
 ip_is_good(const struct plx_ip *ip)
@@ -60,18 +60,18 @@ cm_connect_is_good(const struct plx_cm_connect *connect)
 	       connect->remote_port != 0 && (connect->private_data || !connect->private_bytes);
 }
 
-/* ---- what a peer asks for ------------------------------------------------------------------- */
+/* ---- fields of a REQ ------------------------------------------------------------------------ */
 
 uint8_t
 cm_ack_timeout(uint8_t asked)
 {
-	if (asked == 0 || asked > PLX_CM_ACK_TIMEOUT_MOST)
-		return PLX_CM_ACK_TIMEOUT_MOST;
-	return asked < PLX_CM_ACK_TIMEOUT_LEAST ? PLX_CM_ACK_TIMEOUT_LEAST : asked;
+	if (asked == 0 || asked > PLX_CM_ACK_TIMEOUT_MAX)
+		return PLX_CM_ACK_TIMEOUT_MAX;
+	return asked < PLX_CM_ACK_TIMEOUT_MIN ? PLX_CM_ACK_TIMEOUT_MIN : asked;
 }
 
-/* The packet, the path and the addresses in the private data must all speak of the same two ends:
- * else one who can send as A would be connected as B. */
+/* The packet, the path and the addresses in the private data must name the same two ends: else a
+ * host that can send as A would be connected as B. */
 static bool
 addresses_agree(const struct plx_cm_req *req, const struct plx_cm_route *route,
 		const struct plx_cma *cma)

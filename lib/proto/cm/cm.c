@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a datagram goes: decoded, and given to what its kind does. And what is to be seen.
+ * Entry of datagrams: decode, and dispatch by message. Also queries and counters.
  * It never changes a connection itself.
  * Start with plx_cm_on_mad().
  */
@@ -55,7 +55,7 @@ plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out)
 		.listeners = cm->listeners,
 		.connections = cm->connections,
 		.half_open = cm->half_open,
-		.time_wait = cm->remains,
+		.timewait = cm->retired,
 	};
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every connection's life has in common: it comes alive, it ends, it is remembered for a
- * while. It never looks at a message; who calls it has decided. Start with cm_end(): a connection
- * ends there and nowhere else.
+ * What all states of a connection share: it is established, it ends, it is remembered for a while.
+ * It never looks at a message; the caller has decided.
+ * Start with cm_end(): a connection ends there and nowhere else.
  */
 #include "connection.h"
 
@@ -18,11 +18,11 @@ cm_named(const struct plx_cm *cm, const struct plx_cm_route *route, uint32_t our
 }
 
 void
-cm_tell(struct plx_cm *cm, struct cm_connection *c, enum cm_event event)
+cm_raise_event(struct plx_cm *cm, struct cm_connection *c, enum cm_pending event)
 {
 	if (c->orphan)
 		return;
-	c->tells |= (uint8_t)(1u << event);
+	c->pending |= (uint8_t)(1u << event);
 	if (plx_list_empty(&c->event))
 		plx_list_append(&cm->event, &c->event);
 }
@@ -46,10 +46,10 @@ void
 cm_establish(struct plx_cm *cm, struct cm_connection *c)
 {
 	cm_half_open_ends(cm, c, true);
-	cm_send_nothing(c);
+	cm_send_cancel(c);
 	cm_timer_clear(c);
-	c->state = CM_LIVING;
-	cm_living_count(cm, &c->peer.remote, true);
+	c->state = CM_ESTABLISHED;
+	cm_established_count(cm, &c->peer.remote, true);
 	plx_count(&cm->counters.established, 1);
 }
 
@@ -58,55 +58,56 @@ cm_establish(struct plx_cm *cm, struct cm_connection *c)
 static void
 evict_oldest(struct plx_cm *cm)
 {
-	struct cm_connection *oldest = plx_list_entry(cm->ended.next, struct cm_connection, group);
+	struct cm_connection *oldest =
+		plx_list_entry(cm->timewait.next, struct cm_connection, group);
 
-	cm->remains--;
+	cm->retired--;
 	cm_free(cm, oldest);
 }
 
-/* A connection's place becomes one among the remains; or is free, when its time is over. */
+/* It no longer counts as a connection; it is free when TimeWait is over. */
 void
 cm_retire(struct plx_cm *cm, struct cm_connection *c)
 {
-	PLX_ASSERT(c->state == CM_ENDED && !c->remains);
+	PLX_ASSERT(c->state == CM_TIMEWAIT && !c->retired);
 	cm->connections--;
-	cm_hold_no_more(cm, c);
+	cm_holder_put(cm, c);
 	if (c->expired) {
 		cm_free(cm, c);
 		return;
 	}
-	if (cm->remains == cm->remains_max)
+	if (cm->retired == cm->retired_max)
 		evict_oldest(cm);
-	c->remains = true;
-	cm->remains++;
-	plx_list_append(&cm->ended, &c->group);
+	c->retired = true;
+	cm->retired++;
+	plx_list_append(&cm->timewait, &c->group);
 }
 
 void
 cm_end(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_kind kind, uint16_t reason,
        uint64_t now)
 {
-	bool nobody_knows = c->state == CM_REQUESTED && !c->told;
+	bool undelivered = c->state == CM_REQ_RCVD && !c->delivered;
 
-	if (c->state == CM_LIVING)
-		cm_living_count(cm, &c->peer.remote, false);
+	if (c->state == CM_ESTABLISHED)
+		cm_established_count(cm, &c->peer.remote, false);
 	cm_half_open_ends(cm, c, false);
-	cm_send_nothing(c);
+	cm_send_cancel(c);
 	plx_list_remove(&c->by_qp);
-	c->expired = c->state == CM_SEEKING;
-	c->state = CM_ENDED;
+	c->expired = c->state == CM_SIDR_REQ_SENT;
+	c->state = CM_TIMEWAIT;
 	cm_timer_clear(c);
 	if (!c->expired)
-		cm_timer_set(cm, c, CM_TIMER_TIME_WAIT, now);
-	if (nobody_knows) {
-		c->tells = 0;
+		cm_timer_set(cm, c, CM_TIMER_TIMEWAIT, now);
+	if (undelivered) {
+		c->pending = 0;
 		plx_list_remove(&c->event);
 	} else if (kind != PLX_CM_EVENT_NOTHING && !c->orphan) {
 		c->end_kind = (uint8_t)kind;
 		c->reason = reason;
-		cm_tell(cm, c, CM_TELL_END);
+		cm_raise_event(cm, c, CM_PENDING_END);
 	}
-	if (!c->tells)
+	if (!c->pending)
 		cm_retire(cm, c);
 }
 
@@ -114,7 +115,7 @@ void
 cm_reject(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_about about,
 	  enum plx_cm_reason reason)
 {
-	PLX_ASSERT(c->state == CM_ENDED);
+	PLX_ASSERT(c->state == CM_TIMEWAIT);
 	c->about = (uint8_t)about;
 	c->reject = (uint16_t)reason;
 	if (!c->active)
@@ -122,35 +123,35 @@ cm_reject(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_about about,
 	cm_send(cm, c, CM_SEND_REJ);
 }
 
-/* Who never heard of us need not be told. */
+/* A peer that never got a message of ours needs no REJ. */
 void
 cm_give_up(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_kind kind, uint64_t now)
 {
-	bool unheard = c->state == CM_SEEKING || (c->active && !c->sent);
-	enum plx_cm_about about = c->state == CM_REQUESTED ? PLX_CM_ABOUT_REQ
-				  : c->state == CM_REPLIED ? PLX_CM_ABOUT_REP
-							   : PLX_CM_ABOUT_NONE;
+	bool unsent = c->state == CM_SIDR_REQ_SENT || (c->active && !c->sent);
+	enum plx_cm_about about = c->state == CM_REQ_RCVD   ? PLX_CM_ABOUT_REQ
+				  : c->state == CM_REP_RCVD ? PLX_CM_ABOUT_REP
+							    : PLX_CM_ABOUT_NONE;
 
 	cm_end(cm, c, kind, 0, now);
-	if (!unheard)
+	if (!unsent)
 		cm_reject(cm, c, about, PLX_CM_REASON_TIMEOUT);
 }
 
 void
-cm_leave(struct plx_cm *cm, struct cm_connection *c, bool orphan)
+cm_disconnect(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 {
-	if (c->state == CM_LIVING)
-		cm_living_count(cm, &c->peer.remote, false);
-	c->unconfirmed = c->state == CM_ACCEPTED;
+	if (c->state == CM_ESTABLISHED)
+		cm_established_count(cm, &c->peer.remote, false);
+	c->unconfirmed = c->state == CM_REP_SENT;
 	cm_half_open_ends(cm, c, false);
-	/* An RTU that waits still goes out, before the DREQ. */
+	/* A pending RTU is still sent, before the DREQ. */
 	c->sends &= (uint8_t)(1u << CM_SEND_RTU);
 	cm_timer_clear(c);
-	c->state = CM_LEAVING;
+	c->state = CM_DREQ_SENT;
 	c->orphan = orphan;
 	c->tries = 0;
 	c->tries_max = PLX_CM_DISCONNECT_TRIES;
-	/* Who does not answer is left all the same. */
+	/* Without an answer the connection ends all the same. */
 	if (c->response > PLX_CM_RESPONSE_TIMEOUT)
 		c->response = PLX_CM_RESPONSE_TIMEOUT;
 	cm_send(cm, c, CM_SEND_DREQ);
@@ -160,29 +161,30 @@ void
 cm_break(struct plx_cm *cm, struct cm_connection *c)
 {
 	c->end_kind = PLX_CM_EVENT_DISCONNECTED;
-	cm_tell(cm, c, CM_TELL_END);
-	cm_leave(cm, c, true);
+	cm_raise_event(cm, c, CM_PENDING_END);
+	cm_disconnect(cm, c, true);
 	plx_count(&cm->counters.disconnected, 1);
 }
 
 /*
- * Somebody speaks as if a peer had forgotten this connection. Of one that lives that may be anybody
- * who knows the peer's address and queue pair, so the peer is asked: by a DREQ with both ids and a
- * queue pair that is not its own. Who knows the connection drops that as wrong; who does not
- * answers DREP and says both ids (Linux, too), which nobody can who has not heard the question. The
- * answer ends it: cm_on_drep(). Spec: IBTA vol 1, 12.9.8.3.1 (which ends it at once).
+ * A message suggests that the peer has lost this connection. For an established one anybody who
+ * knows the peer's address and queue pair can send such a message, so the peer is asked by a DREQ
+ * with both ids and a wrong queue pair. A peer that knows the connection drops it as invalid; one
+ * that does not answers DREP with both ids (Linux, too), which only the receiver of the DREQ can.
+ * The DREP ends the connection: cm_on_drep().
+ * Spec: IBTA vol 1, 12.9.8.3.1 (which ends it at once).
  */
 void
 cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
 	plx_count(&cm->counters.stale, 1);
-	if (c->state == CM_LIVING && PLX_MUTANT(CM_STRANGER_ENDS_IT)) {
+	if (c->state == CM_ESTABLISHED && PLX_MUTANT(CM_STRANGER_ENDS_IT)) {
 		cm_break(cm, c);
-	} else if (c->state == CM_LIVING) {
+	} else if (c->state == CM_ESTABLISHED) {
 		cm_send(cm, c, CM_SEND_DREQ);
-	} else if (c->state == CM_LEAVING) {
+	} else if (c->state == CM_DREQ_SENT) {
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
-	} else { /* it was the newer one that came late: who still asks must be answered */
+	} else { /* this was the newer one, and the message came late: the peer gets a REJ */
 		cm_end(cm, c, PLX_CM_EVENT_ABORTED, 0, now);
 		cm_reject(cm, c, c->active ? PLX_CM_ABOUT_REP : PLX_CM_ABOUT_REQ,
 			  PLX_CM_REASON_STALE);

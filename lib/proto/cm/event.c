@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What waits to be told. An event has no memory of its own: it is a bit of its connection.
- * It never tells of a connection whose program has left it.
+ * Pending events. An event has no memory of its own: it is a bit of its connection.
+ * It never raises one for a connection that its program has abandoned.
  * Start with plx_cm_next_event().
  */
 #include "connection.h"
@@ -13,7 +13,7 @@ first(const struct plx_cm *cm)
 }
 
 bool
-plx_cm_event_waits(const struct plx_cm *cm)
+plx_cm_has_event(const struct plx_cm *cm)
 {
 	return !plx_list_empty(&cm->event);
 }
@@ -21,7 +21,7 @@ plx_cm_event_waits(const struct plx_cm *cm)
 uint64_t
 plx_cm_event_context(const struct plx_cm *cm)
 {
-	PLX_ASSERT(plx_cm_event_waits(cm));
+	PLX_ASSERT(plx_cm_has_event(cm));
 	return first(cm)->context;
 }
 
@@ -30,7 +30,7 @@ plx_cm_defer_event(struct plx_cm *cm)
 {
 	struct cm_connection *c;
 
-	if (!plx_cm_event_waits(cm))
+	if (!plx_cm_has_event(cm))
 		return;
 	c = first(cm);
 	plx_list_remove(&c->event);
@@ -38,22 +38,22 @@ plx_cm_defer_event(struct plx_cm *cm)
 }
 
 static void
-fill(const struct cm_connection *c, enum cm_event event, struct plx_cm_event *out)
+fill(const struct cm_connection *c, enum cm_pending event, struct plx_cm_event *out)
 {
-	static const uint8_t kinds[CM_TELLS] = {
-		[CM_TELL_REQUESTED] = PLX_CM_EVENT_REQUESTED,
-		[CM_TELL_REPLIED] = PLX_CM_EVENT_REPLIED,
-		[CM_TELL_ESTABLISHED] = PLX_CM_EVENT_ESTABLISHED,
+	static const uint8_t kinds[CM_PENDING_COUNT] = {
+		[CM_PENDING_REQUESTED] = PLX_CM_EVENT_REQUESTED,
+		[CM_PENDING_REPLIED] = PLX_CM_EVENT_REPLIED,
+		[CM_PENDING_ESTABLISHED] = PLX_CM_EVENT_ESTABLISHED,
 	};
 
 	memset(out, 0, sizeof *out);
-	out->kind = event == CM_TELL_END ? c->end_kind : kinds[event];
+	out->kind = event == CM_PENDING_END ? c->end_kind : kinds[event];
 	out->id = (struct plx_cm_id){c->id};
-	if (event == CM_TELL_REQUESTED && c->listener)
+	if (event == CM_PENDING_REQUESTED && c->listener)
 		out->listener = (struct plx_cm_id){c->listener->id};
 	out->context = c->context;
 	out->peer = c->peer;
-	if (event == CM_TELL_END)
+	if (event == CM_PENDING_END)
 		out->reason = c->reason;
 	if (out->kind == PLX_CM_EVENT_SIDR_REPLY) {
 		out->qpn = c->peer.qpn;
@@ -69,24 +69,24 @@ bool
 plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out)
 {
 	struct cm_connection *c;
-	enum cm_event event;
+	enum cm_pending event;
 
-	if (!plx_cm_event_waits(cm))
+	if (!plx_cm_has_event(cm))
 		return false;
 	c = first(cm);
-	event = (enum cm_event)__builtin_ctz(c->tells);
+	event = (enum cm_pending)__builtin_ctz(c->pending);
 	fill(c, event, out);
-	c->tells &= (uint8_t)(c->tells - 1);
+	c->pending &= (uint8_t)(c->pending - 1);
 	plx_list_remove(&c->event);
-	if (event == CM_TELL_REQUESTED) {
-		c->told = true;
+	if (event == CM_PENDING_REQUESTED) {
+		c->delivered = true;
 		plx_count(&cm->counters.requests, 1);
 	}
 	if (c->private_of == event)
-		c->private_of = CM_TELL_NOTHING;
-	if (c->tells)
+		c->private_of = CM_PENDING_NONE;
+	if (c->pending)
 		plx_list_append(&cm->event, &c->event);
-	else if (c->state == CM_ENDED)
+	else if (c->state == CM_TIMEWAIT)
 		cm_retire(cm, c);
 	return true;
 }

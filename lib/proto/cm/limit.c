@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who may ask for how much: a bucket of tokens for each source, and who has a place among the
- * half-open connections.
- * It never refuses a connection that lives, or a message of one.
- * Start with cm_admit(); docs/cm.md says why the numbers are what they are.
+ * Admission: a token bucket for each source, and the places for half-open connections.
+ * It never refuses an established connection, or a message of one.
+ * Start with cm_admit(); docs/cm.md has the reasons for the numbers.
  */
 #include "connection.h"
 
 /* ---- buckets -------------------------------------------------------------------------------- */
 
 bool
-cm_bucket_take(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now)
+cm_bucket_consume(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now)
 {
 	uint64_t each_ns = PLX_SEC / per_second;
 	uint64_t until_ns = bucket->until_ns > now ? bucket->until_ns : now;
@@ -22,38 +21,39 @@ cm_bucket_take(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, ui
 }
 
 static void
-give_back(struct cm_bucket *bucket, uint32_t per_second)
+refund(struct cm_bucket *bucket, uint32_t per_second)
 {
 	uint64_t each_ns = PLX_SEC / per_second;
 
 	bucket->until_ns = bucket->until_ns > each_ns ? bucket->until_ns - each_ns : 0;
 }
 
-/* ---- who has a living connection ------------------------------------------------------------ */
+/* ---- peers with an established connection --------------------------------------------------- */
 
 static uint32_t
 cell_of(const struct plx_cm *cm, const struct plx_ip *remote)
 {
-	return (uint32_t)(cm_hash(cm, remote, 1, 0) % CM_LIVING_CELLS);
+	return (uint32_t)(cm_hash(cm, remote, 1, 0) % CM_ESTABLISHED_CELLS);
 }
 
 void
-cm_living_count(struct plx_cm *cm, const struct plx_ip *remote, bool begins)
+cm_established_count(struct plx_cm *cm, const struct plx_ip *remote, bool begins)
 {
-	uint32_t *cell = &cm->living[cell_of(cm, remote)];
+	uint32_t *cell = &cm->established[cell_of(cm, remote)];
 
 	PLX_ASSERT(begins || *cell > 0);
 	*cell += begins ? 1 : -1u;
 }
 
-/* Two addresses may meet in a cell: then a stranger is taken for a friend, which does no harm. */
+/* Two addresses may share a cell: then an unknown peer passes for a known one, which is harmless.
+ */
 bool
 cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote)
 {
-	return cm->living[cell_of(cm, remote)] > 0;
+	return cm->established[cell_of(cm, remote)] > 0;
 }
 
-/* ---- how many one address has ---------------------------------------------------------------- */
+/* ---- connections of one address -------------------------------------------------------------- */
 
 static struct plx_list *
 holder_chain(struct plx_cm *cm, const struct plx_ip *ip)
@@ -88,7 +88,7 @@ cm_peer_is_full(struct plx_cm *cm, const struct plx_ip *remote)
 
 /* There are as many as connections, so that there is always one. */
 void
-cm_hold(struct plx_cm *cm, struct cm_connection *c)
+cm_holder_get(struct plx_cm *cm, struct cm_connection *c)
 {
 	struct cm_holder *holder = holder_of(cm, &c->peer.remote);
 
@@ -103,7 +103,7 @@ cm_hold(struct plx_cm *cm, struct cm_connection *c)
 }
 
 void
-cm_hold_no_more(struct plx_cm *cm, struct cm_connection *c)
+cm_holder_put(struct plx_cm *cm, struct cm_connection *c)
 {
 	struct cm_holder *holder = c->holder;
 
@@ -172,7 +172,7 @@ cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done)
 	PLX_ASSERT(source->half_open > 0);
 	source->half_open--;
 	if (done)
-		give_back(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
+		refund(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
 	if (source->half_open == 0 && !source_is_shared(cm, source)) {
 		plx_list_remove(&source->idle);
 		plx_list_append(&cm->source_idle, &source->idle);
@@ -181,8 +181,8 @@ cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done)
 
 /* ---- half-open connections ------------------------------------------------------------------ */
 
-/* Of strangers that were accepted and have not been heard of since, the oldest gives way: an honest
- * one has answered before as many newer ones have come as there are places. */
+/* Of unknown peers that were accepted and have been silent since, the oldest gives way: an honest
+ * peer answers before as many newer ones have come as there are places. */
 static bool
 make_room(struct plx_cm *cm, uint64_t now)
 {
@@ -194,13 +194,13 @@ make_room(struct plx_cm *cm, uint64_t now)
 	return true;
 }
 
-/* In a small table shares would keep honest peers out, and there is not much to be kept. */
+/* In a small table shares would keep honest peers out. */
 static uint32_t
 limit_of_strangers(const struct plx_cm *cm)
 {
 	uint32_t all = cm->config.half_open;
 
-	return all > PLX_CM_SHARED_LEAST ? all - all / PLX_CM_KNOWN_SHARE : all;
+	return all > PLX_CM_SHARED_MIN ? all - all / PLX_CM_KNOWN_SHARE : all;
 }
 
 static uint32_t
@@ -208,7 +208,7 @@ limit_of_source(const struct plx_cm *cm)
 {
 	uint32_t part = cm->config.half_open / PLX_CM_SOURCE_SHARE;
 
-	return part > PLX_CM_SHARED_LEAST ? part : PLX_CM_SHARED_LEAST;
+	return part > PLX_CM_SHARED_MIN ? part : PLX_CM_SHARED_MIN;
 }
 
 static bool
@@ -222,13 +222,13 @@ has_room(struct plx_cm *cm, bool known, uint64_t now)
 	return false;
 }
 
-/* Else who looks for a queue pair in use could try as often as it likes. */
+/* Else a peer could probe for queue pairs in use without limit. */
 bool
 cm_admit_doubt(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
 {
 	struct cm_source *source = source_of(cm, remote, cm_peer_is_known(cm, remote), now);
 
-	if (cm_bucket_take(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now))
+	if (cm_bucket_consume(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now))
 		return true;
 	plx_count(&cm->counters.source_full, 1);
 	return false;
@@ -242,12 +242,13 @@ cm_admit(struct plx_cm *cm, const struct plx_ip *remote, bool *known, uint64_t n
 	*known = cm_peer_is_known(cm, remote);
 	source = source_of(cm, remote, *known, now);
 	if (source->half_open >= limit_of_source(cm) ||
-	    !cm_bucket_take(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND, now)) {
+	    !cm_bucket_consume(&source->bucket, PLX_CM_SOURCE_BURST, PLX_CM_SOURCE_PER_SECOND,
+			       now)) {
 		plx_count(&cm->counters.source_full, 1);
 		return NULL;
 	}
 	if (!has_room(cm, *known, now)) {
-		give_back(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
+		refund(&source->bucket, PLX_CM_SOURCE_PER_SECOND);
 		return NULL;
 	}
 	plx_list_remove(&source->idle);

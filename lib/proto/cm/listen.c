@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who listens where. A listener is for one address of ours, or for all of them.
+ * Listeners. A listener is for one address of ours, or for all of them.
  * It never answers a request: passive.c and sidr.c do.
  * Start with cm_listener_find().
  */
@@ -27,7 +27,7 @@ by_id(struct plx_cm *cm, struct plx_cm_id id)
 }
 
 static bool
-is_there(const struct cm_listener *listener, uint64_t service_id)
+has_service_id(const struct cm_listener *listener, uint64_t service_id)
 {
 	return plx_cma_service_id(listener->what.space, listener->what.port) == service_id;
 }
@@ -41,7 +41,7 @@ cm_listener_find(const struct plx_cm *cm, const struct plx_ip *local, uint64_t s
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		struct cm_listener *listener = plx_list_entry(node, struct cm_listener, same);
 
-		if (listener->what.space == space && is_there(listener, service_id) &&
+		if (listener->what.space == space && has_service_id(listener, service_id) &&
 		    (listener->what.local.version == 0 || cm_same_ip(&listener->what.local, local)))
 			return listener;
 	}
@@ -58,7 +58,7 @@ is_taken(struct plx_cm *cm, const struct plx_cm_listen *listen)
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		const struct cm_listener *other = plx_list_entry(node, struct cm_listener, same);
 
-		if (is_there(other, service_id) &&
+		if (has_service_id(other, service_id) &&
 		    (local.version == 0 || other->what.local.version == 0 ||
 		     cm_same_ip(&other->what.local, &local)))
 			return true;
@@ -98,15 +98,15 @@ plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen, struct plx_
 	plx_list_init(&listener->requests);
 	listener->waiting = 0;
 	do
-		listener->id =
-			++listener->life << ID_INDEX_BITS | (uint32_t)(listener - cm->listener);
+		listener->id = ++listener->generation << ID_INDEX_BITS |
+			       (uint32_t)(listener - cm->listener);
 	while (listener->id == 0);
 	cm->listeners++;
 	*id = (struct plx_cm_id){listener->id};
 	return PLX_OK;
 }
 
-/* Requests that were told are their program's; those that were not nobody will ever hear of. */
+/* Requests whose event was taken belong to their program; no event ever reports the others. */
 enum plx_status
 plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 {
@@ -118,7 +118,7 @@ plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 	plx_list_for_each (node, after, &listener->requests) {
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, group);
 
-		if (c->told) {
+		if (c->delivered) {
 			c->listener = NULL;
 			plx_list_remove(&c->group);
 		} else {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the messages of a connection say. It never decides that one is sent.
+ * The contents of a connection's messages. It never decides that one is sent.
  * Start with cm_message_write(). Spec: IBTA vol 1, 12.6 (messages); Annex A11 (addresses in a REQ).
  */
 #include "connection.h"
 
 enum {
-	LID_PERMISSIVE = 0xffff, /* RoCE has no LIDs; what Linux says */
+	LID_PERMISSIVE = 0xffff, /* RoCE has no LIDs; as Linux */
 	PKEY_DEFAULT = 0xffff,
 	HOP_LIMIT = 64,
 	ACK_DELAY = 15, /* 134 ms: how late an ACK of ours may be, on a busy machine */
 	FAILOVER_UNSUPPORTED = 1,
-	QPN_NOBODYS = 0, /* of a DREQ that only asks: cm_forgotten() */
+	QPN_NONE = 0, /* of a DREQ that only asks: cm_forgotten() */
 };
 
 static void
@@ -78,7 +78,7 @@ rep_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 	memcpy(rep->private_data, c->private_data, c->private_bytes);
 }
 
-/* IBTA 12.6.7.2: who says TIMEOUT tells its GUID, for it may not know the id that the peer has. */
+/* IBTA 12.6.7.2: a REJ (TIMEOUT) carries our GUID, for we may not know the peer's id. */
 static void
 rej_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_rej *rej)
 {
@@ -150,7 +150,7 @@ cm_message_write(const struct plx_cm *cm, const struct cm_connection *c, enum cm
 		out->transaction_id = cm_tid(cm, c, true);
 		out->dreq.local_comm_id = c->id;
 		out->dreq.remote_comm_id = c->remote_id;
-		out->dreq.remote_qpn = c->state == CM_LIVING ? QPN_NOBODYS : c->peer.qpn;
+		out->dreq.remote_qpn = c->state == CM_ESTABLISHED ? QPN_NONE : c->peer.qpn;
 	} else {
 		out->transaction_id = c->dreq_tid;
 		out->drep.local_comm_id = c->id;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The side that is asked: REQ in, our program accepts, REP out, RTU in.
- * It never believes a REQ that does not come from where it says; and one that it has seen is only
- * a repetition.
+ * The passive side: REQ received, our program accepts, REP sent, RTU received.
+ * It never accepts a REQ whose addresses are not those of its packet, and recognizes duplicates.
  * Start with cm_on_req().
  */
 #include "connection.h"
@@ -11,7 +10,7 @@ enum {
 	PORT_BITS = 0xffff,
 };
 
-/* ---- a request that was seen before ---------------------------------------------------------- */
+/* ---- duplicates ------------------------------------------------------------------------------ */
 
 static bool
 is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
@@ -22,23 +21,23 @@ is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
 	       cm_same_ip(&c->peer.local, &route->local);
 }
 
-/* IBTA 12.9.7: what was said before is said again. Of a connection that has lived, it was late. */
+/* IBTA 12.9.7: the reply is repeated. A duplicate for an established connection came late. */
 static enum plx_cm_verdict
 repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
-	if (c->state == CM_REQUESTED) {
-		cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
+	if (c->state == CM_REQ_RCVD) {
+		cm_timer_set(cm, c, CM_TIMER_CONSUMER, now);
 		cm_send(cm, c, CM_SEND_MRA);
-	} else if (c->state == CM_ACCEPTED) {
+	} else if (c->state == CM_REP_SENT) {
 		cm_send(cm, c, CM_SEND_REP);
-	} else if (c->state == CM_LEAVING && c->unconfirmed) {
-		/* We have accepted, and left before the peer heard of it. */
+	} else if (c->state == CM_DREQ_SENT && c->unconfirmed) {
+		/* We have accepted, and disconnected before the peer got the REP. */
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
 		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
-	} else if (c->state == CM_ENDED && c->reject) {
+	} else if (c->state == CM_TIMEWAIT && c->reject) {
 		cm_send(cm, c, CM_SEND_REJ);
-	} else if (c->state == CM_ENDED && c->unconfirmed) {
-		/* ... and none of our DREQs found it. */
+	} else if (c->state == CM_TIMEWAIT && c->unconfirmed) {
+		/* ... and none of our DREQs reached it. */
 		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
 	}
 	return PLX_CM_REPEATED;
@@ -46,13 +45,13 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 
 /* ---- a new request -------------------------------------------------------------------------- */
 
-/* The connection that a peer seems to have forgotten, if it asks for this; NULL: there is none. Its
- * queue pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
+/* The connection that a peer seems to have lost, if it sends this; NULL: there is none. Its queue
+ * pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
 static struct cm_connection *
-forgotten(const struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
-	  struct cm_connection *same_id)
+stale_connection(const struct plx_cm *cm, const struct plx_cm_route *route,
+		 const struct plx_cm_req *req, struct cm_connection *same_id)
 {
-	if (same_id && same_id->state != CM_ENDED)
+	if (same_id && same_id->state != CM_TIMEWAIT)
 		return same_id;
 	return cm_find_qp(cm, &route->remote, req->local_ca_guid, req->local_qpn);
 }
@@ -68,7 +67,7 @@ has_no_room(struct plx_cm *cm, const struct cm_listener *listener, const struct 
 	       cm_peer_is_full(cm, remote);
 }
 
-/* Why nobody could be given this; NONE: nothing is wrong with it. */
+/* Why every such request is rejected; NONE: it is not. */
 static enum plx_cm_reason
 refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
 	const struct cm_listener *listener, struct plx_cma *cma)
@@ -83,14 +82,14 @@ refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm
 static uint8_t
 response_timeout(uint8_t asked)
 {
-	if (asked < PLX_CM_TIMEOUT_LEAST)
-		return PLX_CM_TIMEOUT_LEAST;
-	return asked > PLX_CM_TIMEOUT_MOST ? PLX_CM_TIMEOUT_MOST : asked;
+	if (asked < PLX_CM_TIMEOUT_MIN)
+		return PLX_CM_TIMEOUT_MIN;
+	return asked > PLX_CM_TIMEOUT_MAX ? PLX_CM_TIMEOUT_MAX : asked;
 }
 
-/* As the peer asks for it, seen from our side: what it would use is what we should give. */
+/* The peer's request, seen from our side: its initiator depth is our responder resources. */
 static void
-take_offer(struct cm_connection *c, const struct plx_cm_route *route, const struct plx_cm_req *req,
+read_offer(struct cm_connection *c, const struct plx_cm_route *route, const struct plx_cm_req *req,
 	   const struct plx_cma *cma)
 {
 	static const uint8_t no_gid[16];
@@ -119,7 +118,7 @@ take_offer(struct cm_connection *c, const struct plx_cm_route *route, const stru
 		.remote_port = cma->src_port,
 	};
 	cm_private_keep(c, req->private_data + PLX_CMA_BYTES, PLX_CM_PRIVATE_REQ);
-	c->private_of = CM_TELL_REQUESTED;
+	c->private_of = CM_PENDING_REQUESTED;
 }
 
 static void
@@ -131,10 +130,10 @@ begin(struct plx_cm *cm, struct cm_listener *listener, struct cm_source *source,
 	c->context = listener->what.context;
 	listener->waiting++;
 	plx_list_append(&listener->requests, &c->group);
-	cm_enter_request(cm, c);
-	cm_enter_qp(cm, c);
-	cm_timer_set(cm, c, CM_TIMER_PATIENCE, now);
-	cm_tell(cm, c, CM_TELL_REQUESTED);
+	cm_insert_request(cm, c);
+	cm_insert_qp(cm, c);
+	cm_timer_set(cm, c, CM_TIMER_CONSUMER, now);
+	cm_raise_event(cm, c, CM_PENDING_REQUESTED);
 }
 
 enum plx_cm_verdict
@@ -157,7 +156,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 		return repeated(cm, old, now);
 	listener = cm_listener_find(cm, &route->local, req->service_id, PLX_PORT_SPACE_TCP);
 	reason = refusal(cm, route, req, listener, &cma);
-	stale = reason == PLX_CM_REASON_NONE ? forgotten(cm, route, req, old) : NULL;
+	stale = reason == PLX_CM_REASON_NONE ? stale_connection(cm, route, req, old) : NULL;
 	if (stale && !cm_admit_doubt(cm, &route->remote, now))
 		return PLX_CM_LIMITED;
 	if (stale) {
@@ -167,7 +166,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 		reason = PLX_CM_REASON_NO_RESOURCES;
 	}
 	if (reason != PLX_CM_REASON_NONE) {
-		cm_answer_rej(cm, route, msg, reason, now);
+		cm_send_stateless_rej(cm, route, msg, reason, now);
 		return PLX_CM_REFUSED;
 	}
 	source = cm_admit(cm, &route->remote, &known, now);
@@ -175,17 +174,17 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 		return PLX_CM_LIMITED;
 	if (old)
 		plx_list_remove(&old->by_request);
-	c = cm_open(cm, CM_REQUESTED);
+	c = cm_open(cm, CM_REQ_RCVD);
 	PLX_ASSERT(c);
 	c->known = known;
 	c->tid = msg->transaction_id;
-	take_offer(c, route, req, &cma);
-	cm_hold(cm, c);
+	read_offer(c, route, req, &cma);
+	cm_holder_get(cm, c);
 	begin(cm, listener, source, c, now);
 	return PLX_CM_TAKEN;
 }
 
-/* ---- our program answers -------------------------------------------------------------------- */
+/* ---- our program accepts -------------------------------------------------------------------- */
 
 static uint8_t
 smaller(uint8_t a, uint8_t b)
@@ -201,7 +200,7 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 	struct cm_connection *c = cm_find(cm, id.v);
 
 	(void)now;
-	if (!c || c->state != CM_REQUESTED || !c->told)
+	if (!c || c->state != CM_REQ_RCVD || !c->delivered)
 		return PLX_STATE;
 	if (private_bytes > PLX_CM_PRIVATE_REP)
 		return PLX_TOO_LONG;
@@ -220,15 +219,15 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 		smaller(c->peer.responder_resources, own->responder_resources);
 	c->peer.initiator_depth = smaller(c->peer.initiator_depth, own->initiator_depth);
 	cm_private_keep(c, private_data, private_bytes);
-	c->state = CM_ACCEPTED;
+	c->state = CM_REP_SENT;
 	cm_timer_clear(c);
-	cm_send_nothing(c);
+	cm_send_cancel(c);
 	cm_send(cm, c, CM_SEND_REP);
 	*peer = c->peer;
 	return PLX_OK;
 }
 
-/* ---- the peer completes ---------------------------------------------------------------------- */
+/* ---- the peer establishes -------------------------------------------------------------------- */
 
 enum plx_cm_verdict
 cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
@@ -239,15 +238,15 @@ cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	(void)now;
 	if (!c || c->active || c->remote_id != msg->rtu.local_comm_id)
 		return PLX_CM_UNKNOWN;
-	if (c->state == CM_ACCEPTED) {
+	if (c->state == CM_REP_SENT) {
 		cm_establish(cm, c);
-		cm_tell(cm, c, CM_TELL_ESTABLISHED);
+		cm_raise_event(cm, c, CM_PENDING_ESTABLISHED);
 		return PLX_CM_TAKEN;
 	}
-	if (c->state == CM_REQUESTED)
+	if (c->state == CM_REQ_RCVD)
 		return PLX_CM_UNEXPECTED;
-	/* It did not know what to do with our DREQ before; now it does. */
-	if (c->state == CM_LEAVING && c->unconfirmed) {
+	/* Before its RTU the peer could not handle our DREQ. */
+	if (c->state == CM_DREQ_SENT && c->unconfirmed) {
 		c->unconfirmed = false;
 		cm_send(cm, c, CM_SEND_DREQ);
 	}
@@ -255,14 +254,14 @@ cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 }
 
 enum plx_status
-plx_cm_arrived(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
+plx_cm_comm_established(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 {
 	struct cm_connection *c = cm_find(cm, id.v);
 
 	(void)now;
-	if (!c || c->state != CM_ACCEPTED)
+	if (!c || c->state != CM_REP_SENT)
 		return PLX_STATE;
 	cm_establish(cm, c);
-	cm_tell(cm, c, CM_TELL_ESTABLISHED);
+	cm_raise_event(cm, c, CM_PENDING_ESTABLISHED);
 	return PLX_OK;
 }

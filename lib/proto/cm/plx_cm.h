@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The communication manager of one port: who may connect, connections on their way, connections
- * that live, and those that ended a moment ago. Datagram in, datagrams and events out on request;
- * time is an argument.
- * It never touches a queue pair or resolves an address: the engine does, when an event or a command
- * says so. Nothing that comes in allocates, or takes the place of a connection that lives.
- * Start with plx_cm_connect() and plx_cm_listen(); docs/cm.md draws a connection's life.
+ * The communication manager of one port: listeners, and connections that are half open,
+ * established or in TimeWait. Datagrams go in; datagrams and events come out on request; time is an
+ * argument.
+ * It never changes a queue pair or resolves an address: the engine does, on an event or a command.
+ * No datagram allocates memory or displaces an established connection.
+ * Start with plx_cm_connect() and plx_cm_listen(); docs/cm.md draws the states of a connection.
  *
- * The state machine is what docs/nd2.md needs, over IBTA vol 1, chapter 12: connect, then REPLIED,
- * then complete on the active side; REQUESTED, then accept, then ESTABLISHED on the passive one.
+ * The state machine is what docs/nd2.md needs, over IBTA vol 1, chapter 12: connect, REPLIED and
+ * establish on the active side; REQUESTED, accept and ESTABLISHED on the passive one.
  */
 #ifndef PLX_CM_H
 #define PLX_CM_H
@@ -23,7 +23,7 @@ enum {
 	PLX_CM_CONNECTIONS_MAX = 1 << 17, /* of one port */
 	PLX_CM_LISTENERS_MAX = 1024,
 	PLX_CM_BACKLOG_MAX = 65535,
-	/* what a program may send along; a REQ and a SIDR REQ give the first 36 to addresses */
+	/* private data of a program; in a REQ and a SIDR REQ the first 36 bytes hold addresses */
 	PLX_CM_PRIVATE_REQ = PLX_CM_REQ_PRIVATE - PLX_CMA_BYTES, /* 56 */
 	PLX_CM_PRIVATE_REP = PLX_CM_REP_PRIVATE,                 /* 196 */
 	PLX_CM_PRIVATE_REJ = PLX_CM_REJ_PRIVATE,                 /* 148 */
@@ -32,40 +32,39 @@ enum {
 	PLX_CM_TRIES = 8,              /* of a REQ, REP or SIDR REQ */
 	PLX_CM_DISCONNECT_TRIES = 4,   /* of a DREQ */
 	PLX_CM_SOURCES = 256,          /* whose rates are kept apart; others share */
-	PLX_CM_SOURCE_BURST = 128,     /* connections that one source may ask for at once, */
-	PLX_CM_SOURCE_PER_SECOND = 20, /* ... and for ever; what is established does not count */
-	PLX_CM_SOURCE_SHARE = 2,  /* one of so many half-open connections may be one source's */
-	PLX_CM_KNOWN_SHARE = 4,   /* ... is kept for peers that have a living connection */
-	PLX_CM_SHARED_LEAST = 64, /* half-open connections: fewer are not shared out */
-	PLX_CM_ANSWERS_MAX = 64,  /* answers to who has no connection, that wait to be sent */
-	PLX_CM_ANSWERS_PER_SECOND = 4096,
-	PLX_CM_REMAINS_MAX = 4096, /* ended connections that are still known */
+	PLX_CM_SOURCE_BURST = 128,     /* connections that one source may request at once, */
+	PLX_CM_SOURCE_PER_SECOND = 20, /* ... and in the long run; those established do not count */
+	PLX_CM_SOURCE_SHARE = 2,   /* one of so many half-open connections may be one source's */
+	PLX_CM_KNOWN_SHARE = 4,    /* ... is reserved for peers with an established connection */
+	PLX_CM_SHARED_MIN = 64,    /* half-open connections: fewer are not shared out */
+	PLX_CM_STATELESS_MAX = 64, /* queued replies to peers without a connection */
+	PLX_CM_STATELESS_PER_SECOND = 4096,
+	PLX_CM_RETIRED_MAX = 4096, /* in TimeWait, their last event taken */
 	PLX_CM_DUE_MAX = 64,       /* timers that one plx_cm_on_tick() handles */
 	/* Exponents of a timeout, 4.096 us * 2^n: what a peer asks for is brought into them. */
-	PLX_CM_TIMEOUT_LEAST = 15,     /* 134 ms: how soon a REP is sent again, at the soonest */
-	PLX_CM_TIMEOUT_MOST = 20,      /* 4.3 s, at the latest; what Linux asks for */
-	PLX_CM_ACK_TIMEOUT_LEAST = 14, /* 67 ms: of a queue pair */
-	PLX_CM_ACK_TIMEOUT_MOST = 22,  /* 17 s; also when the peer's timeout is 0, never */
+	PLX_CM_TIMEOUT_MIN = 15,     /* 134 ms: how soon a REP is sent again, at the soonest */
+	PLX_CM_TIMEOUT_MAX = 20,     /* 4.3 s, at the latest; what Linux asks for */
+	PLX_CM_ACK_TIMEOUT_MIN = 14, /* 67 ms: of a queue pair */
+	PLX_CM_ACK_TIMEOUT_MAX = 22, /* 17 s; also when the peer's timeout is 0, never */
 };
 
 /* The response timeout of 5 bits that we ask for and promise: 4.096 us * 2^18 = 1.07 s. */
 #define PLX_CM_RESPONSE_TIMEOUT 18
-/* The service timeout of our MRA, while a program makes up its mind: 4.096 us * 2^24 = 68.7 s; and
- * the longest that a peer's is obeyed. */
+/* The service timeout of our MRA, while a program decides: 4.096 us * 2^24 = 68.7 s; also the
+ * maximum for a peer's. */
 #define PLX_CM_SERVICE_TIMEOUT 24
-/* How long a connection may wait for its own program (accept, complete) after the last sign of life
- * of the peer. */
-#define PLX_CM_PATIENCE_NS (120 * PLX_SEC)
-/* How long an ended connection stays known, so that what repeats itself is answered: longer than
- * Linux waits for an answer (6.4 s). */
-#define PLX_CM_TIME_WAIT_NS (10 * PLX_SEC)
+/* How long a program has to accept or establish, from the peer's last message on. */
+#define PLX_CM_CONSUMER_TIMEOUT_NS (120 * PLX_SEC)
+/* How long duplicates for a connection that has ended are still answered: longer than Linux waits
+ * for a reply (6.4 s). */
+#define PLX_CM_TIMEWAIT_NS (10 * PLX_SEC)
 
 /* ---- the manager ---------------------------------------------------------------------------- */
 
 struct plx_cm;
 
 struct plx_cm_config {
-	uint32_t connections; /* 1 .. PLX_CM_CONNECTIONS_MAX, in every state but time-wait */
+	uint32_t connections; /* 1 .. PLX_CM_CONNECTIONS_MAX, not counting TimeWait */
 	uint32_t half_open;   /* 1 .. connections; of these, peers' that are not established yet */
 	uint32_t
 		per_peer; /* 1 .. connections; of these, asked for by one address; 0: all of them */
@@ -103,7 +102,7 @@ struct plx_cm_listen {
 	uint16_t port;       /* 1 .. */
 	uint32_t backlog;    /* requests not yet accepted; 0: as many as `half_open` allows */
 	uint64_t context;    /* in the events of its requests */
-	/* PLX_PORT_SPACE_UDP: what a SIDR REP tells */
+	/* PLX_PORT_SPACE_UDP: the contents of a SIDR REP */
 	uint32_t qpn, qkey;
 };
 
@@ -111,14 +110,14 @@ struct plx_cm_listen {
 enum plx_status plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen,
 			      struct plx_cm_id *id) PLX_MUST_CHECK;
 
-/** Nobody may connect any more; requests that wait to be told are rejected (INVALID_SERVICE_ID) and
- * never told. Those that were told go on. Errors: STATE */
+/** New requests are refused from now on, and requests whose event was not taken yet are rejected
+ * (INVALID_SERVICE_ID) without one. Others continue. Errors: STATE */
 enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id,
 				uint64_t now) PLX_MUST_CHECK;
 
 /* ---- a connection --------------------------------------------------------------------------- */
 
-/* Our own queue pair, as the peer is told of it. */
+/* Our own queue pair, as it is described to the peer. */
 struct plx_cm_own {
 	uint32_t qpn;
 	struct plx_psn psn;          /* the first that we expect: the peer starts with it */
@@ -156,55 +155,56 @@ struct plx_cm_connect {
 	uint32_t private_bytes; /* 0 .. PLX_CM_PRIVATE_REQ */
 };
 
-/** Ask for a connection. Errors: FULL, INVALID (a field out of range), TOO_LONG (private data) */
+/** Request a connection. Errors: FULL, INVALID (a field out of range), TOO_LONG (private data) */
 enum plx_status plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect,
 			       uint64_t now, struct plx_cm_id *id) PLX_MUST_CHECK;
 
-/** After REPLIED: say so to the peer; the connection lives. Errors: STATE (not replied, or ended:
- * an event tells of it) */
-enum plx_status plx_cm_complete(struct plx_cm *cm, struct plx_cm_id id,
-				uint64_t now) PLX_MUST_CHECK;
+/** After REPLIED: send the RTU; the connection is established. Errors: STATE (no REPLIED, or ended:
+ * an event says how) */
+enum plx_status plx_cm_establish(struct plx_cm *cm, struct plx_cm_id id,
+				 uint64_t now) PLX_MUST_CHECK;
 
-/** After REQUESTED was told: answer; the connection lives with ESTABLISHED. `peer` has what was
+/** After the event REQUESTED: send the REP; the event ESTABLISHED follows. `peer` has what was
  * agreed. Errors: STATE, INVALID (a field out of range, or a path MTU below the peer's: a REP
  * cannot lower it), TOO_LONG */
 enum plx_status plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *own,
 			      uint64_t context, const uint8_t *private_data, uint32_t private_bytes,
 			      uint64_t now, struct plx_cm_peer *peer) PLX_MUST_CHECK;
 
-/** After REQUESTED was told, or after REPLIED: refuse, with reason CONSUMER; the id ends here and
- * now, without an event. Errors: STATE, INVALID, TOO_LONG */
+/** After the event REQUESTED or REPLIED: send a REJ with reason CONSUMER; the id is invalid from
+ * now on, without an event. Errors: STATE, INVALID, TOO_LONG */
 enum plx_status plx_cm_reject(struct plx_cm *cm, struct plx_cm_id id, const uint8_t *private_data,
 			      uint32_t private_bytes, uint64_t now) PLX_MUST_CHECK;
 
-/** The first packet of the peer arrived on the queue pair: as good as its RTU. Errors: STATE (not
- * waiting for that, which does no harm) */
-enum plx_status plx_cm_arrived(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
+/** The first packet of the peer arrived on the queue pair, which replaces its RTU ("communication
+ * established" of IBTA). Errors: STATE (no RTU was expected, which does no harm) */
+enum plx_status plx_cm_comm_established(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
 
-/** A living connection (or one that was accepted, and is not ESTABLISHED yet): tell the peer, and
- * CLOSED when it knows or does not answer. Errors: STATE (not living; DISCONNECTED came before) */
+/** Established, or accepted and not ESTABLISHED yet: send a DREQ; CLOSED follows when the peer has
+ * answered or the tries are used up. Errors: STATE (not established; DISCONNECTED came before) */
 enum plx_status plx_cm_disconnect(struct plx_cm *cm, struct plx_cm_id id,
 				  uint64_t now) PLX_MUST_CHECK;
 
 /**
- * Our own queue pair failed or is gone. Of a living connection (or an accepted one) DISCONNECTED is
- * told at once, the peer is told by DREQ in the background, and no CLOSED follows. While asking, or
- * after REPLIED, the attempt is given up or rejected, and ABORTED is told.
+ * Our own queue pair failed or was destroyed. If the connection is established or accepted,
+ * DISCONNECTED is raised at once, a DREQ is sent in the background, and no CLOSED follows. After
+ * connect or REPLIED the attempt is given up or rejected, and ABORTED is raised.
  * Errors: STATE (ended, or REQUESTED: there is no queue pair of ours yet)
  */
-enum plx_status plx_cm_lost(struct plx_cm *cm, struct plx_cm_id id, uint64_t now) PLX_MUST_CHECK;
+enum plx_status plx_cm_qp_failed(struct plx_cm *cm, struct plx_cm_id id,
+				 uint64_t now) PLX_MUST_CHECK;
 
-/** Whose events they are from now on. Errors: STATE (ended: an event tells of it, or has) */
+/** The context of all later events. Errors: STATE (ended: an event says so, or has said so) */
 enum plx_status plx_cm_set_context(struct plx_cm *cm, struct plx_cm_id id,
 				   uint64_t context) PLX_MUST_CHECK;
 
-/** Its owner goes away, in any state: reject, abandon or disconnect, whatever the state calls for,
- * without another event. An id that has ended is fine. */
+/** The owner is gone: reject, give up or disconnect, as the state requires, without another event.
+ * Works in every state, and on an id that has ended. */
 void plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
 
-/** Ask a UD service where it is: SIDR_REPLY comes. As plx_cm_connect(); `own` is not looked at. */
-enum plx_status plx_cm_sidr(struct plx_cm *cm, const struct plx_cm_connect *connect, uint64_t now,
-			    struct plx_cm_id *id) PLX_MUST_CHECK;
+/** Resolve a UD service: SIDR_REPLY follows. As plx_cm_connect(); `own` is ignored. */
+enum plx_status plx_cm_sidr_request(struct plx_cm *cm, const struct plx_cm_connect *connect,
+				    uint64_t now, struct plx_cm_id *id) PLX_MUST_CHECK;
 
 /* ---- datagrams ------------------------------------------------------------------------------ */
 
@@ -234,33 +234,33 @@ const char *plx_cm_verdict_text(enum plx_cm_verdict verdict);
  *
  * @param route from where, and to which address of ours
  * @param bytes [len] not one byte past len is read
- * Changes: nothing but counters unless TAKEN, REPEATED or REFUSED; a REP or DREQ that is UNKNOWN
- * may be answered, so that the other side knows, too Cost:    O(1) on average Spec:    IBTA vol
- * 1, 12.9.7 (states), 12.9.8 (what is invalid), Annex A11; docs/cm.md Tests:   tests/unit/proto/cm,
- * tests/table/cm_limits.c
+ * Changes: only counters unless TAKEN, REPEATED or REFUSED; an UNKNOWN REP or DREQ may be answered
+ * Cost: O(1) on average
+ * Spec: IBTA vol 1, 12.9.7 (states), 12.9.8 (what is invalid), Annex A11; docs/cm.md
+ * Tests: tests/unit/proto/cm, tests/table/cm_limits.c
  */
 enum plx_cm_verdict plx_cm_on_mad(struct plx_cm *cm, const struct plx_cm_route *route,
 				  const uint8_t *bytes, size_t len, uint64_t now);
 
 /**
- * The next datagram to send: connections in turn, and by turns with them answers to those who have
- * none. The time of a try runs from here.
+ * The next datagram to send: round robin over connections, alternating with replies to peers
+ * without one. The timeout of a try starts here.
  *
  * @param out [PLX_MAD_BYTES]
  * Returns: false: there is nothing to send
  */
 bool plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uint8_t *out);
 
-/** `remote` has no Ethernet address: who is asking it for a connection gets UNREACHABLE at once;
- * others try again in their time. */
+/** `remote` has no Ethernet address: connections in REQ_SENT and SIDR_REQ_SENT to it end with
+ * UNREACHABLE at once; others retransmit later. */
 void plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now);
 
-/** Retransmission, giving up, the end of time-wait; at most PLX_CM_DUE_MAX of them, and then
+/** Retransmissions, timeouts, the end of TimeWait; at most PLX_CM_DUE_MAX of them, and then
  * plx_cm_wake_ns() is not in the future. */
 void plx_cm_on_tick(struct plx_cm *cm, uint64_t now);
 
 /** 0 when there is something to send, else the deadline for plx_cm_on_tick(), or PLX_NEVER. Events
- * have plx_cm_event_waits(). Cost: O(1) */
+ * have plx_cm_has_event(). Cost: O(1) */
 uint64_t plx_cm_wake_ns(const struct plx_cm *cm);
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -278,27 +278,28 @@ struct plx_cm_event {
 	uint8_t private_data[PLX_CM_PRIVATE_MAX];
 };
 
-/** The next event, in the order they happened to a connection; false: none. What was told of a
- * connection before its end is told before its end. An event that waits is never lost, and takes no
- * memory: while REQUESTED waits, ABORTED takes its place and neither is told. */
+/** The next event; false: none. Events of one connection come in order, its end last. A pending
+ * event is never lost and needs no memory. If a connection ends while its REQUESTED is pending,
+ * neither that nor ABORTED is delivered. */
 bool plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out);
 
-/** Is there one? Cost: O(1) */
-bool plx_cm_event_waits(const struct plx_cm *cm);
+/** Is an event pending? Cost: O(1) */
+bool plx_cm_has_event(const struct plx_cm *cm);
 
-/** Of the next event, while one waits: its context. */
+/** The context of the next event; there must be one. */
 uint64_t plx_cm_event_context(const struct plx_cm *cm);
 
-/** Let the others go first: the connection whose event is next goes to the end. */
+/** Put the connection whose event is next behind all others with events. */
 void plx_cm_defer_event(struct plx_cm *cm);
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
 struct plx_cm_view {
 	uint32_t listeners;
-	uint32_t connections; /* in every state but time-wait; ended ones until that was told */
+	uint32_t connections; /* not counting TimeWait; one that ended counts until its last event
+				 is taken */
 	uint32_t half_open;   /* peers' that are not established yet */
-	uint32_t time_wait;
+	uint32_t timewait;
 };
 
 void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
@@ -308,7 +309,7 @@ void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 	X(sent, "messages sent for the first time")                                      \
 	X(resent, "messages sent again")                                                 \
 	X(timeouts, "connections given up because the peer did not answer")              \
-	X(requests, "requests told to a program")                                        \
+	X(requests, "requests delivered to a program")                                   \
 	X(rejected, "requests rejected by us, for any reason")                           \
 	X(no_listener, "... because nobody listens")                                     \
 	X(stale, "... because the queue pair was in a connection already")               \
@@ -317,7 +318,7 @@ void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 	X(half_open_full, "requests dropped: too many are half open")                    \
 	X(source_full, "requests dropped: too many from one source")                     \
 	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones") \
-	X(established, "connections that came to life")                                  \
+	X(established, "connections established")                                        \
 	X(disconnected, "connections that ended by a DREQ of either side")               \
 	X(forgotten, "... because the peer, asked whether it knew them, did not")        \
 	X(answers_dropped, "answers not sent: the queue of answers was full")

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who sends next, what a try is, and what happens when its time is over.
+ * What is sent next, what counts as a try, and what happens when it times out.
  * It never writes a field of a message: message.c does.
  * Start with plx_cm_transmit().
  *
- * A REQ, REP, DREQ and SIDR REQ want an answer: each of their tries starts a timer when it leaves,
- * and there are so many tries. Everything else is an answer, and is sent again when the question
- * is.
+ * REQ, REP, DREQ and SIDR REQ need a reply: each try starts a timer when it is sent, and the number
+ * of tries is limited. All other messages are replies, repeated when the request is.
  */
 #include "connection.h"
 
@@ -22,25 +21,25 @@ cm_send(struct plx_cm *cm, struct cm_connection *c, enum cm_message message)
 }
 
 void
-cm_send_nothing(struct cm_connection *c)
+cm_send_cancel(struct cm_connection *c)
 {
 	c->sends = 0;
 	plx_list_remove(&c->send);
 }
 
-/* A repetition that the peer asked for, before the timer did, is no try. */
+/* A retransmission for a duplicate of the peer's, before the timer expired, is no try. */
 static void
-left(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uint64_t now)
+on_sent(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uint64_t now)
 {
 	uint8_t bit = (uint8_t)(1u << message);
 
 	plx_count(c->sent & bit ? &cm->counters.resent : &cm->counters.sent, 1);
 	c->sent |= bit;
-	/* Of a living connection a DREQ is a question that need not be answered. */
-	if (wants_answer & bit && c->state != CM_LIVING && plx_list_empty(&c->timer)) {
+	/* Of an established connection a DREQ is a question that need not be answered. */
+	if (wants_answer & bit && c->state != CM_ESTABLISHED && plx_list_empty(&c->timer)) {
 		if (!PLX_MUTANT(CM_DREQ_FOR_EVER) || message != CM_SEND_DREQ)
 			c->tries++;
-		c->asked_for_time = false;
+		c->mra_rcvd = false;
 		cm_timer_set(cm, c, cm_timer_response(c->response), now);
 	}
 }
@@ -58,23 +57,23 @@ send_of_connection(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route,
 		plx_list_append(&cm->send, &c->send);
 	cm_message_write(cm, c, message, msg);
 	*route = (struct plx_cm_route){.local = c->peer.local, .remote = c->peer.remote};
-	/* Until it lives, and after that, only a REQ says that there is a peer at all. */
-	if (c->has_link && c->state != CM_LIVING && c->state != CM_LEAVING) {
+	/* Unless it is established, only a REQ is evidence of the peer. */
+	if (c->has_link && c->state != CM_ESTABLISHED && c->state != CM_DREQ_SENT) {
 		route->has_link = true;
 		memcpy(route->link, c->link, sizeof route->link);
 	}
-	left(cm, c, message, now);
+	on_sent(cm, c, message, now);
 }
 
 static void
-send_answer(struct plx_cm *cm, struct plx_cm_route *route, struct plx_cm_msg *msg)
+send_stateless(struct plx_cm *cm, struct plx_cm_route *route, struct plx_cm_msg *msg)
 {
-	const struct cm_answer *answer = &cm->answer[cm->answer_first];
+	const struct cm_stateless *answer = &cm->stateless[cm->stateless_first];
 
 	*route = answer->route;
 	*msg = answer->msg;
-	cm->answer_first = (cm->answer_first + 1) % PLX_CM_ANSWERS_MAX;
-	cm->answers--;
+	cm->stateless_first = (cm->stateless_first + 1) % PLX_CM_STATELESS_MAX;
+	cm->stateless_count--;
 	plx_count(&cm->counters.sent, 1);
 }
 
@@ -84,11 +83,11 @@ plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uin
 	bool waits = !plx_list_empty(&cm->send);
 	struct plx_cm_msg msg;
 
-	if (!waits && !cm->answers)
+	if (!waits && !cm->stateless_count)
 		return false;
-	cm->answered_last = cm->answers && !(cm->answered_last && waits);
-	if (cm->answered_last)
-		send_answer(cm, route, &msg);
+	cm->stateless_last = cm->stateless_count && !(cm->stateless_last && waits);
+	if (cm->stateless_last)
+		send_stateless(cm, route, &msg);
 	else
 		send_of_connection(cm, now, route, &msg);
 	plx_mad_encode(&msg, out);
@@ -98,18 +97,18 @@ plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uin
 /* ---- time ----------------------------------------------------------------------------------- */
 
 static void
-no_answer(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+on_no_reply(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
 	static const uint8_t again[CM_STATES] = {
-		[CM_ASKING] = CM_SEND_REQ,
-		[CM_ACCEPTED] = CM_SEND_REP,
-		[CM_LEAVING] = CM_SEND_DREQ,
-		[CM_SEEKING] = CM_SEND_SIDR_REQ,
+		[CM_REQ_SENT] = CM_SEND_REQ,
+		[CM_REP_SENT] = CM_SEND_REP,
+		[CM_DREQ_SENT] = CM_SEND_DREQ,
+		[CM_SIDR_REQ_SENT] = CM_SEND_SIDR_REQ,
 	};
 
 	if (c->tries < c->tries_max) {
 		cm_send(cm, c, (enum cm_message)again[c->state]);
-	} else if (c->state == CM_LEAVING) {
+	} else if (c->state == CM_DREQ_SENT) {
 		plx_count(&cm->counters.timeouts, 1);
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
 	} else {
@@ -119,39 +118,39 @@ no_answer(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 }
 
 static void
-due(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
+on_timer(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
 	cm_timer_clear(c);
-	if (c->state == CM_ENDED) {
+	if (c->state == CM_TIMEWAIT) {
 		c->expired = true;
-		if (c->remains) {
-			cm->remains--;
+		if (c->retired) {
+			cm->retired--;
 			cm_free(cm, c);
 		}
-	} else if (c->state == CM_REQUESTED || c->state == CM_REPLIED) {
+	} else if (c->state == CM_REQ_RCVD || c->state == CM_REP_RCVD) {
 		plx_count(&cm->counters.timeouts, 1);
 		cm_give_up(cm, c, PLX_CM_EVENT_ABORTED, now);
 	} else {
-		no_answer(cm, c, now);
+		on_no_reply(cm, c, now);
 	}
 }
 
 void
 plx_cm_on_tick(struct plx_cm *cm, uint64_t now)
 {
-	int left_to_do = PLX_CM_DUE_MAX;
+	int budget = PLX_CM_DUE_MAX;
 
 	for (int timer = 0; timer < CM_TIMERS; timer++) {
 		const struct plx_list *list = &cm->timer[timer];
 
-		while (left_to_do > 0 && !plx_list_empty(list)) {
+		while (budget > 0 && !plx_list_empty(list)) {
 			struct cm_connection *first =
 				plx_list_entry(list->next, struct cm_connection, timer);
 
 			if (now < first->deadline_ns)
 				break;
-			due(cm, first, now);
-			left_to_do--;
+			on_timer(cm, first, now);
+			budget--;
 		}
 	}
 }
@@ -161,7 +160,7 @@ plx_cm_wake_ns(const struct plx_cm *cm)
 {
 	uint64_t wake_ns = PLX_NEVER;
 
-	if (cm->answers || !plx_list_empty(&cm->send))
+	if (cm->stateless_count || !plx_list_empty(&cm->send))
 		return 0;
 	for (int timer = 0; timer < CM_TIMERS; timer++) {
 		const struct plx_list *list = &cm->timer[timer];

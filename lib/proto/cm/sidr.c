@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where is that UD service? Asked of us, and answered to us. plx_cm_sidr() is with
- * plx_cm_connect(). Nothing is remembered of who asks. Start with cm_on_sidr_req(). Spec: IBTA vol
- * 1, 12.6.13 to 12.6.15 (SIDR).
+ * Resolving UD services: SIDR REQ of peers, and SIDR REP for ours. plx_cm_sidr_request() is beside
+ * plx_cm_connect(). Nothing is remembered of the peer.
+ * Start with cm_on_sidr_req(). Spec: IBTA vol 1, 12.6.13 to 12.6.15 (SIDR).
  */
 #include "connection.h"
 
@@ -41,7 +41,7 @@ cm_on_sidr_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct
 	} else {
 		plx_count(&cm->counters.rejected, 1);
 	}
-	cm_answer(cm, route, &answer, now);
+	cm_send_stateless(cm, route, &answer, now);
 	return answer.sidr_rep.status == PLX_CM_SIDR_OK ? PLX_CM_TAKEN : PLX_CM_REFUSED;
 }
 
@@ -54,14 +54,14 @@ cm_on_sidr_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct
 
 	if (!c)
 		return PLX_CM_UNKNOWN;
-	if (c->state != CM_SEEKING)
+	if (c->state != CM_SIDR_REQ_SENT)
 		return PLX_CM_UNEXPECTED;
 	if (rep->status == PLX_CM_SIDR_OK && !cm_qpn_is_good(rep->qpn))
 		return PLX_CM_INVALID;
 	c->peer.qpn = rep->qpn;
 	c->qkey = rep->qkey;
 	cm_private_keep(c, rep->private_data, PLX_CM_PRIVATE_SIDR);
-	c->private_of = CM_TELL_END;
+	c->private_of = CM_PENDING_END;
 	cm_end(cm, c, PLX_CM_EVENT_SIDR_REPLY, rep->status, now);
 	return PLX_CM_TAKEN;
 }

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Answers to those who have no connection here: a ring of them, and so many a second.
- * Nothing is remembered of whom they go to. An answer is never longer than the question.
- * Start with cm_answer().
+ * Replies to peers without a connection: a ring of them, and a limit for each second.
+ * Nothing is remembered of the peer. A reply is never longer than its request.
+ * Start with cm_send_stateless().
  */
 #include "connection.h"
 
 void
-cm_answer(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
-	  uint64_t now)
+cm_send_stateless(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
+		  uint64_t now)
 {
-	struct cm_answer *answer;
+	struct cm_stateless *answer;
 
-	if (cm->answers == PLX_CM_ANSWERS_MAX ||
-	    !cm_bucket_take(&cm->answer_bucket, PLX_CM_ANSWERS_MAX, PLX_CM_ANSWERS_PER_SECOND,
-			    now)) {
+	if (cm->stateless_count == PLX_CM_STATELESS_MAX ||
+	    !cm_bucket_consume(&cm->stateless_bucket, PLX_CM_STATELESS_MAX,
+			       PLX_CM_STATELESS_PER_SECOND, now)) {
 		plx_count(&cm->counters.answers_dropped, 1);
 		return;
 	}
-	answer = &cm->answer[(cm->answer_first + cm->answers) % PLX_CM_ANSWERS_MAX];
-	cm->answers++;
+	answer = &cm->stateless[(cm->stateless_first + cm->stateless_count) % PLX_CM_STATELESS_MAX];
+	cm->stateless_count++;
 	answer->route = *route;
 	answer->msg = *msg;
 }
 
 void
-cm_answer_rej(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *to,
-	      enum plx_cm_reason reason, uint64_t now)
+cm_send_stateless_rej(struct plx_cm *cm, const struct plx_cm_route *route,
+		      const struct plx_cm_msg *to, enum plx_cm_reason reason, uint64_t now)
 {
 	struct plx_cm_msg msg = {.kind = PLX_CM_REJ, .transaction_id = to->transaction_id};
 
@@ -40,5 +40,5 @@ cm_answer_rej(struct plx_cm *cm, const struct plx_cm_route *route, const struct 
 		msg.rej.local_comm_id = to->rep.remote_comm_id;
 		msg.rej.remote_comm_id = to->rep.local_comm_id;
 	}
-	cm_answer(cm, route, &msg, now);
+	cm_send_stateless(cm, route, &msg, now);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The table of connections: its memory, its three hashes, ids, and timers.
- * It never looks at a message, and knows of no state but free.
+ * It never looks at a message, and knows no state but IDLE.
  * Start with cm_open().
  */
 #include "connection.h"
@@ -9,13 +9,13 @@
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static uint32_t
-remains_for(const struct plx_cm_config *config)
+retired_for(const struct plx_cm_config *config)
 {
-	uint32_t least = 64; /* so that who has just ended is not the one that gives way */
+	uint32_t least = 64; /* so that one that has just ended is not evicted */
 
 	if (config->connections < least)
 		return least;
-	return config->connections < PLX_CM_REMAINS_MAX ? config->connections : PLX_CM_REMAINS_MAX;
+	return config->connections < PLX_CM_RETIRED_MAX ? config->connections : PLX_CM_RETIRED_MAX;
 }
 
 static uint32_t
@@ -44,7 +44,7 @@ plx_cm_bytes(const struct plx_cm_config *config)
 
 	if (!config_is_good(config))
 		return 0;
-	slots = (size_t)config->connections + remains_for(config);
+	slots = (size_t)config->connections + retired_for(config);
 	return sizeof(struct plx_cm) + slots * sizeof(struct cm_connection) +
 	       4 * (size_t)buckets_for((uint32_t)slots) * sizeof(struct plx_list) +
 	       (size_t)config->connections * sizeof(struct cm_holder);
@@ -67,7 +67,7 @@ small_tables_init(struct plx_cm *cm)
 	plx_list_init(&cm->free);
 	plx_list_init(&cm->holder_free);
 	plx_list_init(&cm->silent);
-	plx_list_init(&cm->ended);
+	plx_list_init(&cm->timewait);
 	plx_list_init(&cm->send);
 	plx_list_init(&cm->event);
 	plx_list_init(&cm->listener_free);
@@ -109,8 +109,8 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 		cm->config.path_mtu = 4096;
 	if (cm->config.per_peer == 0)
 		cm->config.per_peer = config->connections;
-	cm->remains_max = remains_for(config);
-	cm->slots = config->connections + cm->remains_max;
+	cm->retired_max = retired_for(config);
+	cm->slots = config->connections + cm->retired_max;
 	cm->bucket_mask = buckets_for(cm->slots) - 1;
 	secrets_init(cm, &config->secret);
 	cm->connection = (void *)(cm + 1);
@@ -145,7 +145,7 @@ cm_same_ip(const struct plx_ip *a, const struct plx_ip *b)
 	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
 }
 
-/* Nobody else can choose addresses, or ids, that share a chain. */
+/* Peers cannot choose addresses or ids that share a chain. */
 uint64_t
 cm_hash(const struct plx_cm *cm, const struct plx_ip *ip, uint64_t a, uint64_t b)
 {
@@ -193,7 +193,7 @@ cm_find_request(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t c
 }
 
 void
-cm_enter_request(struct plx_cm *cm, struct cm_connection *c)
+cm_insert_request(struct plx_cm *cm, struct cm_connection *c)
 {
 	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->remote_id);
 
@@ -216,7 +216,7 @@ cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_gui
 }
 
 void
-cm_enter_qp(struct plx_cm *cm, struct cm_connection *c)
+cm_insert_qp(struct plx_cm *cm, struct cm_connection *c)
 {
 	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->peer.qpn);
 
@@ -225,15 +225,15 @@ cm_enter_qp(struct plx_cm *cm, struct cm_connection *c)
 }
 
 struct plx_list *
-cm_asking_at(const struct plx_cm *cm, const struct plx_ip *remote)
+cm_req_sent_to(const struct plx_cm *cm, const struct plx_ip *remote)
 {
 	return chain(cm, cm->by_qp, cm_hash(cm, remote, 0, 0));
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-/* A secret permutation of a count: no id comes again before all others have been given out, and who
- * has seen many of them cannot tell the next. */
+/* A secret permutation of a counter: no id repeats before all others were assigned, and seeing many
+ * does not help to guess the next. */
 static uint32_t
 new_id(struct plx_cm *cm)
 {
@@ -253,7 +253,7 @@ cm_tid(const struct plx_cm *cm, const struct cm_connection *c, bool leaving)
 	return plx_secret_word(&cm->transactions, (uint64_t)c->id << 1 | leaving);
 }
 
-/* ---- coming and going ----------------------------------------------------------------------- */
+/* ---- open and free -------------------------------------------------------------------------- */
 
 struct cm_connection *
 cm_open(struct plx_cm *cm, enum cm_state state)
@@ -276,7 +276,7 @@ cm_open(struct plx_cm *cm, enum cm_state state)
 	c->state = (uint8_t)state;
 	c->tries_max = PLX_CM_TRIES;
 	c->response = PLX_CM_RESPONSE_TIMEOUT;
-	c->private_of = CM_TELL_NOTHING;
+	c->private_of = CM_PENDING_NONE;
 	cm->connections++;
 	return c;
 }
@@ -291,7 +291,7 @@ cm_free(struct plx_cm *cm, struct cm_connection *c)
 	plx_list_remove(&c->send);
 	plx_list_remove(&c->event);
 	plx_list_remove(&c->group);
-	c->state = CM_FREE;
+	c->state = CM_IDLE;
 	plx_list_append(&cm->free, &c->group);
 }
 
@@ -300,22 +300,21 @@ cm_free(struct plx_cm *cm, struct cm_connection *c)
 enum cm_timer
 cm_timer_response(uint32_t exponent)
 {
-	if (exponent < PLX_CM_TIMEOUT_LEAST)
-		exponent = PLX_CM_TIMEOUT_LEAST;
+	if (exponent < PLX_CM_TIMEOUT_MIN)
+		exponent = PLX_CM_TIMEOUT_MIN;
 	if (exponent > PLX_CM_SERVICE_TIMEOUT)
 		exponent = PLX_CM_SERVICE_TIMEOUT;
-	return (enum cm_timer)(CM_TIMER_RESPONSE + exponent - PLX_CM_TIMEOUT_LEAST);
+	return (enum cm_timer)(CM_TIMER_RESPONSE + exponent - PLX_CM_TIMEOUT_MIN);
 }
 
 static uint64_t
 delay_ns(enum cm_timer timer)
 {
-	if (timer == CM_TIMER_PATIENCE)
-		return PLX_CM_PATIENCE_NS;
-	if (timer == CM_TIMER_TIME_WAIT)
-		return PLX_CM_TIME_WAIT_NS;
-	return (UINT64_C(4096) << (PLX_CM_TIMEOUT_LEAST + timer - CM_TIMER_RESPONSE)) +
-	       CM_MARGIN_NS;
+	if (timer == CM_TIMER_CONSUMER)
+		return PLX_CM_CONSUMER_TIMEOUT_NS;
+	if (timer == CM_TIMER_TIMEWAIT)
+		return PLX_CM_TIMEWAIT_NS;
+	return (UINT64_C(4096) << (PLX_CM_TIMEOUT_MIN + timer - CM_TIMER_RESPONSE)) + CM_MARGIN_NS;
 }
 
 void

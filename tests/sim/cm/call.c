@@ -13,7 +13,7 @@ call_of(struct office *office, struct plx_cm_id id)
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
 		struct call *call = &office->call[i];
 
-		if (call->state != CALL_FREE && call->id.v == id.v)
+		if (call->state != CALL_IDLE && call->id.v == id.v)
 			return call;
 	}
 	return NULL;
@@ -26,7 +26,7 @@ call_new(struct office *office)
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
 		struct call *call = &office->call[i];
 
-		if (call->state != CALL_FREE)
+		if (call->state != CALL_IDLE)
 			continue;
 		*call = (struct call){.office = office, .number = i, .act_at = PLX_NEVER};
 		call->since = office->exchange->world.now;
@@ -47,7 +47,7 @@ call_over(struct call *call)
 	trace_as(&exchange->world, TRACE_CLOSE, call->office->index, call->number, call->state,
 		 call->ask, 0);
 	exchange->world.progress_at = exchange->world.now;
-	call->state = CALL_FREE;
+	call->state = CALL_IDLE;
 	call->act_at = PLX_NEVER;
 	call->office->calls--;
 }
@@ -68,7 +68,7 @@ call_lives(struct call *call)
 {
 	struct exchange *exchange = call->office->exchange;
 
-	call->state = CALL_LIVING;
+	call->state = CALL_ESTABLISHED;
 	call->since = exchange->world.now;
 	if (!exchange->stays || draw_percent(&call->office->prng, 50)) {
 		call_think(call, exchange->think_most_ns);
@@ -93,7 +93,7 @@ call_partner(const struct call *call)
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
 		struct call *other = &office->call[i];
 
-		if (other->state != CALL_FREE && other->active != call->active &&
+		if (other->state != CALL_IDLE && other->active != call->active &&
 		    (call->active ? other->answer == call->answer : other->ask == call->ask))
 			return other;
 	}
@@ -130,7 +130,7 @@ static bool
 is_put_off(const struct call *call, const struct office *other)
 {
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
-		if (other->call[i].state == CALL_ASKED && other->call[i].ask == call->ask)
+		if (other->call[i].state == CALL_REQ_RCVD && other->call[i].ask == call->ask)
 			return true;
 	}
 	return false;
@@ -166,7 +166,7 @@ done(struct call *call, enum plx_status status, const char *what)
 		 plx_status_text(status));
 	if (status == PLX_OK)
 		return true;
-	sim_must(world, plx_cm_event_waits(call->office->cm), "C4",
+	sim_must(world, plx_cm_has_event(call->office->cm), "C4",
 		 "%s is refused, and no event tells why", what);
 	call->doomed = true;
 	return false;
@@ -184,13 +184,13 @@ misuse(struct office *office, struct plx_cm_id id)
 
 	plx_cm_query(office->cm, &before);
 	if (kind == 0)
-		status = plx_cm_complete(office->cm, id, now);
+		status = plx_cm_establish(office->cm, id, now);
 	else if (kind == 1)
 		status = plx_cm_disconnect(office->cm, id, now);
 	else if (kind == 2)
 		status = plx_cm_reject(office->cm, id, NULL, 0, now);
 	else if (kind == 3)
-		status = plx_cm_arrived(office->cm, id, now);
+		status = plx_cm_comm_established(office->cm, id, now);
 	else
 		plx_cm_abandon(office->cm, id, now);
 	sim_must(world, status == (kind < 4 ? PLX_STATE : PLX_OK), "C2",
@@ -215,7 +215,7 @@ draw_qpn(struct office *office)
 
 		/* Two queue pairs never have one number at a time; one after the other they may. */
 		for (uint32_t i = 0; i < CALLS_MAX; i++)
-			used |= office->call[i].state != CALL_FREE &&
+			used |= office->call[i].state != CALL_IDLE &&
 				office->call[i].own.qpn == qpn;
 		if (!used)
 			return qpn;
@@ -235,8 +235,8 @@ draw_own(struct office *office, uint32_t path_mtu)
 		.initiator_depth = (uint8_t)plx_prng_below(prng, 256),
 		.rnr_retry = (uint8_t)plx_prng_below(prng, 8),
 		.retry = (uint8_t)plx_prng_below(prng, 8),
-		.ack_timeout = (uint8_t)draw_between(prng, PLX_CM_ACK_TIMEOUT_LEAST,
-						     PLX_CM_ACK_TIMEOUT_MOST),
+		.ack_timeout =
+			(uint8_t)draw_between(prng, PLX_CM_ACK_TIMEOUT_MIN, PLX_CM_ACK_TIMEOUT_MAX),
 		.srq = draw_percent(prng, 50),
 	};
 }
@@ -307,8 +307,8 @@ call_dial(struct office *office)
 	connect.private_data = ask.length ? private_data : NULL;
 	connect.private_bytes = ask.length;
 	plx_cm_query(office->cm, &view);
-	status = (ask.sidr ? plx_cm_sidr : plx_cm_connect)(office->cm, &connect, office_now(office),
-							   &id);
+	status = (ask.sidr ? plx_cm_sidr_request : plx_cm_connect)(office->cm, &connect,
+								   office_now(office), &id);
 	if (status == PLX_FULL) {
 		sim_must(world, view.connections >= office->config.connections, "C3",
 			 "full with %u of %u connections", view.connections,
@@ -320,7 +320,7 @@ call_dial(struct office *office)
 	sim_must(world, status == PLX_OK, "C1", "asking is refused: %s", plx_status_text(status));
 	ledger_id(office, id);
 	call->id = id;
-	call->state = ask.sidr ? CALL_SEEKING : CALL_ASKING;
+	call->state = ask.sidr ? CALL_SIDR_REQ_SENT : CALL_REQ_SENT;
 	call_waits(call);
 	trace_as(world, TRACE_POST, office->index, call->number, id.v, call->ask, ask.to);
 	world->stats.ops++;
@@ -415,7 +415,7 @@ accept(struct call *call)
 	office->accepts++;
 	check_agreed(call, &peer);
 	call->peer = peer;
-	call->state = CALL_ACCEPTED;
+	call->state = CALL_REP_SENT;
 	call_waits(call);
 	if (!exchange->gentle && !exchange->fair && draw_percent(prng, 20))
 		call_think(call, exchange->think_most_ns); /* and then goes away */
@@ -425,7 +425,7 @@ static void
 complete(struct call *call)
 {
 	struct office *office = call->office;
-	enum plx_status status = plx_cm_complete(office->cm, call->id, office_now(office));
+	enum plx_status status = plx_cm_establish(office->cm, call->id, office_now(office));
 
 	if (!done(call, status, "completing"))
 		return;
@@ -447,7 +447,7 @@ leave(struct call *call)
 	if (!done(call, status, "disconnecting"))
 		return;
 	office->exchange->world.stats.left++;
-	call->state = CALL_LEAVING;
+	call->state = CALL_DREQ_SENT;
 	call->since = office->exchange->world.now;
 	if (!office->exchange->fair && draw_percent(&office->prng, 10))
 		call_think(call, office->exchange->think_most_ns); /* and does not wait */
@@ -458,13 +458,13 @@ static void
 lose(struct call *call)
 {
 	struct office *office = call->office;
-	enum plx_status status = plx_cm_lost(office->cm, call->id, office_now(office));
+	enum plx_status status = plx_cm_qp_failed(office->cm, call->id, office_now(office));
 
 	if (!done(call, status, "losing a queue pair"))
 		return;
 	office->exchange->world.stats.kills++;
-	call->alive = call->state == CALL_LIVING || call->state == CALL_ACCEPTED;
-	call->state = CALL_LOST;
+	call->alive = call->state == CALL_ESTABLISHED || call->state == CALL_REP_SENT;
+	call->state = CALL_QP_FAILED;
 	call->since = office->exchange->world.now;
 }
 
@@ -474,11 +474,11 @@ act_waiting(struct call *call, uint64_t mood)
 {
 	if (mood < 60)
 		abandon(call);
-	else if (call->state == CALL_ASKING)
+	else if (call->state == CALL_REQ_SENT)
 		lose(call);
-	else if (call->state == CALL_ACCEPTED && mood < 80)
+	else if (call->state == CALL_REP_SENT && mood < 80)
 		leave(call);
-	else if (call->state == CALL_ACCEPTED)
+	else if (call->state == CALL_REP_SENT)
 		lose(call);
 	else
 		abandon(call);
@@ -504,16 +504,16 @@ call_on_data(struct call *call)
 	struct call *other;
 	struct office *office;
 
-	if (call->state != CALL_LIVING || !call->active)
+	if (call->state != CALL_ESTABLISHED || !call->active)
 		return;
 	other = call_partner(call);
-	if (other == NULL || other->state != CALL_ACCEPTED || other->doomed)
+	if (other == NULL || other->state != CALL_REP_SENT || other->doomed)
 		return;
 	office = other->office;
-	if (plx_cm_arrived(office->cm, other->id, office_now(office)) == PLX_OK)
+	if (plx_cm_comm_established(office->cm, other->id, office_now(office)) == PLX_OK)
 		office->exchange->world.stats.early++;
 	else
-		sim_must(&office->exchange->world, plx_cm_event_waits(office->cm), "C4",
+		sim_must(&office->exchange->world, plx_cm_has_event(office->cm), "C4",
 			 "data is not as good as an RTU");
 	office_check(office);
 	office_touch(office);
@@ -527,13 +527,13 @@ call_on_event(struct call *call)
 	uint64_t mood = plx_prng_below(&call->office->prng, 100);
 	struct plx_cm_id id = call->id;
 
-	if (call->state == CALL_FREE || call->act_at != exchange->world.now || call->doomed)
+	if (call->state == CALL_IDLE || call->act_at != exchange->world.now || call->doomed)
 		return;
 	call->act_at = PLX_NEVER;
 	trace_as(&exchange->world, TRACE_CM_ACTS, call->office->index, call->number, call->state,
 		 mood, 0);
 	switch (call->state) {
-	case CALL_REPLIED:
+	case CALL_REP_RCVD:
 		if (fair || mood < 75)
 			complete(call);
 		else if (mood < 85)
@@ -543,7 +543,7 @@ call_on_event(struct call *call)
 		else
 			lose(call);
 		break;
-	case CALL_ASKED:
+	case CALL_REQ_RCVD:
 		if (fair || mood < 75)
 			accept(call);
 		else if (mood < 90)
@@ -551,21 +551,21 @@ call_on_event(struct call *call)
 		else
 			abandon(call);
 		break;
-	case CALL_LIVING:
+	case CALL_ESTABLISHED:
 		act_living(call, mood);
 		break;
-	case CALL_SEEKING:
-	case CALL_ASKING:
-	case CALL_ACCEPTED:
-	case CALL_LEAVING:
+	case CALL_SIDR_REQ_SENT:
+	case CALL_REQ_SENT:
+	case CALL_REP_SENT:
+	case CALL_DREQ_SENT:
 		act_waiting(call, mood);
 		break;
-	case CALL_LOST:
-	case CALL_FREE:
+	case CALL_QP_FAILED:
+	case CALL_IDLE:
 	case CALL_STATES:
 		break;
 	}
-	if (call->state == CALL_FREE)
+	if (call->state == CALL_IDLE)
 		misuse(call->office, id);
 	office_check(call->office);
 	office_touch(call->office);

@@ -21,7 +21,7 @@ partner_stays(const struct call *call)
 {
 	const struct call *other = call_partner(call);
 
-	return other != NULL && other->state != CALL_LEAVING && other->state != CALL_LOST &&
+	return other != NULL && other->state != CALL_DREQ_SENT && other->state != CALL_QP_FAILED &&
 	       !other->doomed;
 }
 
@@ -118,12 +118,12 @@ told_requested(struct office *office, const struct plx_cm_event *event)
 	call->ear = (uint32_t)event->context;
 	call->ask = serial;
 	call->peer = event->peer;
-	call->state = CALL_ASKED;
+	call->state = CALL_REQ_RCVD;
 	if (draw_percent(&office->prng, 50)) {
 		enum plx_status status = plx_cm_set_context(office->cm, call->id, call->context);
 
 		call->named = status == PLX_OK;
-		sim_must(world, call->named || plx_cm_event_waits(office->cm), "C4",
+		sim_must(world, call->named || plx_cm_has_event(office->cm), "C4",
 			 "a context is refused: %s", plx_status_text(status));
 	}
 	if (exchange->fair || exchange->gentle || !draw_percent(&office->prng, 3))
@@ -169,8 +169,8 @@ told_replied(struct call *call, const struct plx_cm_event *event)
 	const struct answer *answer = answer_of(office->exchange, serial);
 
 	sim_must(WORLD(office),
-		 call->answer == 0 &&
-			 (call->state == CALL_ASKING || (call->state == CALL_LOST && !call->alive)),
+		 call->answer == 0 && (call->state == CALL_REQ_SENT ||
+				       (call->state == CALL_QP_FAILED && !call->alive)),
 		 "C1", "REPLIED in state %u", call->state);
 	sim_must(WORLD(office), answer != NULL, "C5", "private data of nobody");
 	private_check(office, serial, answer->length, event->private_data, event->private_bytes,
@@ -178,9 +178,9 @@ told_replied(struct call *call, const struct plx_cm_event *event)
 	check_replied(call, answer, &event->peer);
 	call->peer = event->peer;
 	call->answer = serial;
-	if (call->state == CALL_LOST)
+	if (call->state == CALL_QP_FAILED)
 		return; /* it came before that */
-	call->state = CALL_REPLIED;
+	call->state = CALL_REP_RCVD;
 	call->since = WORLD(office)->now;
 	call_think(call, office->exchange->think_most_ns);
 }
@@ -193,15 +193,15 @@ told_established(struct call *call)
 
 	sim_must(WORLD(office),
 		 !call->established &&
-			 (call->state == CALL_ACCEPTED || call->state == CALL_LEAVING ||
-			  (call->state == CALL_LOST && call->alive)),
+			 (call->state == CALL_REP_SENT || call->state == CALL_DREQ_SENT ||
+			  (call->state == CALL_QP_FAILED && call->alive)),
 		 "C1", "ESTABLISHED in state %u", call->state);
 	call->established = true;
 	sim_must(WORLD(office), ask->completed, "C4",
 		 "a connection lives that the other side has not completed");
 	ask->established = true;
 	WORLD(office)->stats.established++;
-	if (call->state != CALL_ACCEPTED)
+	if (call->state != CALL_REP_SENT)
 		return; /* it came before that */
 	call_lives(call);
 }
@@ -250,7 +250,7 @@ told_rejected(struct call *call, const struct plx_cm_event *event)
 	uint64_t serial = event->private_bytes ? private_serial(event->private_data) : 0;
 	const struct answer *answer = answer_of(office->exchange, serial);
 
-	sim_must(WORLD(office), call->state == CALL_ASKING, "C1", "REJECTED in state %u",
+	sim_must(WORLD(office), call->state == CALL_REQ_SENT, "C1", "REJECTED in state %u",
 		 call->state);
 	sim_must(WORLD(office),
 		 ask->to < OFFICES_MAX && reason_has_cause(exchange, ask, event->reason), "C1",
@@ -274,8 +274,8 @@ told_timed_out(struct call *call)
 	struct office *office = call->office;
 
 	sim_must(WORLD(office),
-		 call->state == CALL_ASKING || call->state == CALL_SEEKING ||
-			 call->state == CALL_ACCEPTED,
+		 call->state == CALL_REQ_SENT || call->state == CALL_SIDR_REQ_SENT ||
+			 call->state == CALL_REP_SENT,
 		 "C1", "TIMED_OUT in state %u", call->state);
 	sim_must(WORLD(office), call_may_time_out(call), "C1",
 		 "the other side does not answer, and has been asked and was heard");
@@ -288,11 +288,12 @@ told_aborted(struct call *call)
 	struct office *office = call->office;
 
 	sim_must(WORLD(office),
-		 call->state == CALL_ASKED || call->state == CALL_REPLIED ||
-			 call->state == CALL_ACCEPTED || (call->state == CALL_LOST && !call->alive),
+		 call->state == CALL_REQ_RCVD || call->state == CALL_REP_RCVD ||
+			 call->state == CALL_REP_SENT ||
+			 (call->state == CALL_QP_FAILED && !call->alive),
 		 "C1", "ABORTED in state %u", call->state);
 	sim_must(WORLD(office),
-		 !strict(office->exchange) || call->state == CALL_LOST || !partner_stays(call),
+		 !strict(office->exchange) || call->state == CALL_QP_FAILED || !partner_stays(call),
 		 "C1", "aborted, and the other side has not given up");
 	WORLD(office)->stats.aborted++;
 }
@@ -304,8 +305,8 @@ partner_lives(const struct call *call)
 {
 	const struct call *other = call_partner(call);
 
-	return other != NULL && other->state == CALL_LIVING && !other->doomed &&
-	       !plx_cm_event_waits(other->office->cm);
+	return other != NULL && other->state == CALL_ESTABLISHED && !other->doomed &&
+	       !plx_cm_has_event(other->office->cm);
 }
 
 static void
@@ -314,12 +315,12 @@ told_disconnected(struct call *call)
 	struct office *office = call->office;
 
 	sim_must(WORLD(office),
-		 call->state == CALL_LIVING || (call->state == CALL_LOST && call->alive), "C1",
-		 "DISCONNECTED in state %u", call->state);
+		 call->state == CALL_ESTABLISHED || (call->state == CALL_QP_FAILED && call->alive),
+		 "C1", "DISCONNECTED in state %u", call->state);
 	sim_must(WORLD(office),
-		 !strict(office->exchange) || call->state == CALL_LOST || !partner_stays(call),
+		 !strict(office->exchange) || call->state == CALL_QP_FAILED || !partner_stays(call),
 		 "C1", "disconnected, and the other side is still there");
-	sim_must(WORLD(office), call->state == CALL_LOST || !partner_lives(call), "C10",
+	sim_must(WORLD(office), call->state == CALL_QP_FAILED || !partner_lives(call), "C10",
 		 "a stranger has ended a connection: both programs live on it");
 	WORLD(office)->stats.disconnected++;
 }
@@ -329,9 +330,9 @@ told_closed(struct call *call)
 {
 	const struct call *other = call_partner(call);
 
-	sim_must(WORLD(call->office), call->state == CALL_LEAVING, "C1", "CLOSED in state %u",
+	sim_must(WORLD(call->office), call->state == CALL_DREQ_SENT, "C1", "CLOSED in state %u",
 		 call->state);
-	WORLD(call->office)->stats.crossed += other != NULL && other->state == CALL_LEAVING;
+	WORLD(call->office)->stats.crossed += other != NULL && other->state == CALL_DREQ_SENT;
 }
 
 static void
@@ -342,7 +343,7 @@ told_sidr(struct call *call, const struct plx_cm_event *event)
 	struct ask *ask = ask_of(office->exchange, call->ask);
 	const struct ear *ear;
 
-	sim_must(WORLD(office), call->state == CALL_SEEKING && ask->to < OFFICES_MAX, "C1",
+	sim_must(WORLD(office), call->state == CALL_SIDR_REQ_SENT && ask->to < OFFICES_MAX, "C1",
 		 "SIDR_REPLY in state %u", call->state);
 	ask->completed = event->reason == PLX_CM_SIDR_OK;
 	WORLD(office)->stats.sidrs++;
@@ -369,7 +370,7 @@ told_end(struct call *call, const struct plx_cm_event *event)
 		return true;
 	case PLX_CM_EVENT_UNREACHABLE:
 		sim_must(WORLD(call->office),
-			 (call->state == CALL_ASKING || call->state == CALL_SEEKING) &&
+			 (call->state == CALL_REQ_SENT || call->state == CALL_SIDR_REQ_SENT) &&
 				 ask_of(call->office->exchange, call->ask)->to == OFFICES_MAX,
 			 "C1", "UNREACHABLE in state %u", call->state);
 		return true;

@@ -51,15 +51,15 @@ struct answer {
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 enum call_state {
-	CALL_FREE,
-	CALL_SEEKING,  /* a UD service */
-	CALL_ASKING,   /* until REPLIED, or an end */
-	CALL_REPLIED,  /* the program makes up its mind */
-	CALL_ASKED,    /* REQUESTED: the program makes up its mind */
-	CALL_ACCEPTED, /* until ESTABLISHED, or an end */
-	CALL_LIVING,
-	CALL_LEAVING, /* until CLOSED */
-	CALL_LOST,    /* its queue pair is gone: until an end */
+	CALL_IDLE,
+	CALL_SIDR_REQ_SENT, /* a UD service */
+	CALL_REQ_SENT,      /* until REPLIED, or an end */
+	CALL_REP_RCVD,      /* the program makes up its mind */
+	CALL_REQ_RCVD,      /* REQUESTED: the program makes up its mind */
+	CALL_REP_SENT,      /* until ESTABLISHED, or an end */
+	CALL_ESTABLISHED,
+	CALL_DREQ_SENT, /* until CLOSED */
+	CALL_QP_FAILED, /* its queue pair is gone: until an end */
 	CALL_STATES,
 };
 

@@ -124,7 +124,7 @@ office_vanish(struct office *office)
 	world->stats.crashes++;
 	trace_as(world, TRACE_KILL, office->index, office->life, 0, 0, 0);
 	for (uint32_t i = 0; i < CALLS_MAX; i++) {
-		if (office->call[i].state != CALL_FREE)
+		if (office->call[i].state != CALL_IDLE)
 			call_over(&office->call[i]);
 	}
 	office_destroy(office);
@@ -240,10 +240,11 @@ is_of_the_living(const struct exchange *exchange, uint32_t from, const struct pl
 		const struct call *call = &exchange->office[from].call[i];
 		const struct call *other;
 
-		if (call->state != CALL_LIVING || !call->active || call->id.v != req->local_comm_id)
+		if (call->state != CALL_ESTABLISHED || !call->active ||
+		    call->id.v != req->local_comm_id)
 			continue;
 		other = call_partner(call);
-		return other != NULL && other->state == CALL_LIVING;
+		return other != NULL && other->state == CALL_ESTABLISHED;
 	}
 	return false;
 }
@@ -367,7 +368,7 @@ office_check(struct office *office)
 	sim_must(world, view.listeners == ears, "C3", "%u listeners, %u were opened",
 		 view.listeners, ears);
 	for (uint32_t i = 0; i < CALLS_MAX; i++)
-		alive += office->call[i].state != CALL_FREE;
+		alive += office->call[i].state != CALL_IDLE;
 	sim_must(world, view.connections >= alive, "C3", "%u connections, %u programs have one",
 		 view.connections, alive);
 	sim_must(world, view.connections <= office->config.connections, "C3",
@@ -385,7 +386,7 @@ take_events(struct office *office)
 	struct plx_cm_event event;
 	uint32_t deferred = 0;
 
-	while (plx_cm_event_waits(office->cm)) {
+	while (plx_cm_has_event(office->cm)) {
 		uint64_t context = plx_cm_event_context(office->cm);
 
 		if (draw_percent(&office->prng, office->exchange->partial_percent)) {

@@ -206,7 +206,7 @@ on_dial(struct office *office)
 	if (!quota_left(exchange))
 		return; /* woken again when calm comes */
 	for (uint32_t i = 0; i < CALLS_MAX; i++)
-		active += office->call[i].state != CALL_FREE && office->call[i].active;
+		active += office->call[i].state != CALL_IDLE && office->call[i].active;
 	if (active < most_calls(exchange) && call_dial(office))
 		dial_later(office, exchange->gap_ns);
 	else /* until something has ended */
@@ -296,7 +296,7 @@ dispatch(struct exchange *exchange, const struct sim_event *event)
 static uint64_t
 patience(const struct exchange *exchange)
 {
-	return 10 * PLX_CM_PATIENCE_NS + 100 * exchange->world.config.weather.latency_ns;
+	return 10 * PLX_CM_CONSUMER_TIMEOUT_NS + 100 * exchange->world.config.weather.latency_ns;
 }
 
 __attribute__((noreturn)) static void
@@ -308,7 +308,7 @@ stuck(struct exchange *exchange)
 		for (uint32_t k = 0; k < CALLS_MAX; k++) {
 			const struct call *call = &exchange->office[i].call[k];
 
-			if (call->state != CALL_FREE)
+			if (call->state != CALL_IDLE)
 				sim_fail(world, SIM_STUCK, "I10", WRONG_LOST,
 					 "call %u of office %u (id %08x) is in state %u since "
 					 "%" PRIu64 " us",
@@ -404,10 +404,10 @@ rest(struct exchange *exchange)
 		plx_cm_query(office->cm, &view);
 		sim_must(world,
 			 view.listeners == 0 && view.connections == 0 && view.half_open == 0 &&
-				 view.time_wait == 0,
+				 view.timewait == 0,
 			 "I7",
 			 "%u listeners, %u connections, %u half open, %u in time-wait are left",
-			 view.listeners, view.connections, view.half_open, view.time_wait);
+			 view.listeners, view.connections, view.half_open, view.timewait);
 		sim_must(world, plx_cm_wake_ns(office->cm) == PLX_NEVER, "I7",
 			 "a manager that knows of nothing wants to be woken");
 		office_destroy(office);
@@ -438,7 +438,7 @@ exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_
 	while (quota_left(exchange))
 		next_event(exchange);
 	become_calm(exchange);
-	idle(exchange, PLX_CM_PATIENCE_NS);
+	idle(exchange, PLX_CM_CONSUMER_TIMEOUT_NS);
 	live_in_fairness(exchange);
 	rest(exchange);
 	trace_current(NULL);

@@ -137,7 +137,7 @@ connect_with(struct pair *pair, spoil *what, bool sidr)
 	enum plx_status status;
 
 	what(&connect);
-	status = sidr ? plx_cm_sidr(pair->cm[ALICE], &connect, pair->now, &id)
+	status = sidr ? plx_cm_sidr_request(pair->cm[ALICE], &connect, pair->now, &id)
 		      : plx_cm_connect(pair->cm[ALICE], &connect, pair->now, &id);
 	assert_int_equal(id.v != 0, status == PLX_OK);
 	return status;
@@ -161,7 +161,8 @@ a_connection_out_of_range_is_refused(void **state)
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
 	connect.private_bytes = PLX_CM_PRIVATE_REQ + 1;
 	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &id), PLX_TOO_LONG);
-	assert_int_equal(plx_cm_sidr(pair.cm[ALICE], &connect, pair.now, &id), PLX_TOO_LONG);
+	assert_int_equal(plx_cm_sidr_request(pair.cm[ALICE], &connect, pair.now, &id),
+			 PLX_TOO_LONG);
 	expect_untouched(&pair);
 	assert_int_equal(connect_with(&pair, spoil_nothing, false), PLX_OK);
 	pair_close(&pair);
@@ -180,7 +181,7 @@ an_answer_out_of_range_is_refused(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, REQUESTED, ids);
+	stage_reach(&pair, REQ_RCVD, ids);
 	cm = pair.cm[BOB];
 	for (size_t i = 0; i < PLX_COUNT_OF(of_own); i++) {
 		struct plx_cm_connect connect = {.own = own};
@@ -221,7 +222,7 @@ what_was_not_told_cannot_be_answered(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, UNTOLD, ids);
+	stage_reach(&pair, REQ_QUEUED, ids);
 	pair_wait(&pair, 2 * PLX_SEC); /* the MRA tells it to whoever listens to the wire */
 	id.v = pair_last(&pair, BOB, PLX_CM_MRA)->mra.local_comm_id;
 	assert_int_equal(plx_cm_accept(pair.cm[BOB], id, &own, 0, NULL, 0, pair.now, &peer),
@@ -247,13 +248,13 @@ what_is_abandoned_is_not_told(void **state)
 	assert_int_equal(plx_cm_disconnect(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
 	pair_carry(&pair);
 	for (int i = 0; i < HOSTS; i++) {
-		assert_true(plx_cm_event_waits(pair.cm[i]));
+		assert_true(plx_cm_has_event(pair.cm[i]));
 		plx_cm_abandon(pair.cm[i], ids[i], pair.now);
 		plx_cm_abandon(pair.cm[i], ids[i], pair.now);
 		pair_expect_nothing(&pair, i);
 		plx_cm_query(pair.cm[i], &view);
 		assert_int_equal(view.connections, 0);
-		assert_int_equal(view.time_wait, 1);
+		assert_int_equal(view.timewait, 1);
 	}
 	pair_expect_rest(&pair);
 	pair_close(&pair);

@@ -260,8 +260,9 @@ ask(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg)
 	connect.local_port = cma.src_port;
 	if (!sidr)
 		connect.own = own_of_req(&msg->req);
-	assert_int_equal((sidr ? plx_cm_sidr : plx_cm_connect)(m->cm, &connect, m->now, &id),
-			 PLX_OK);
+	assert_int_equal(
+		(sidr ? plx_cm_sidr_request : plx_cm_connect)(m->cm, &connect, m->now, &id),
+		PLX_OK);
 	new_line(m, id, sidr ? msg->sidr_req.request_id : msg->req.local_comm_id);
 }
 
@@ -295,7 +296,7 @@ act(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg)
 		break;
 	case PLX_CM_RTU:
 		assert_int_equal(
-			plx_cm_complete(m->cm, line_asked(m, msg->rtu.local_comm_id)->id, m->now),
+			plx_cm_establish(m->cm, line_asked(m, msg->rtu.local_comm_id)->id, m->now),
 			PLX_OK);
 		break;
 	case PLX_CM_DREQ: {
@@ -486,7 +487,7 @@ check_events(struct machine *m, const struct plx_cm_msg *msg, bool listens)
 	case PLX_CM_NONE:
 		break;
 	}
-	assert_false(plx_cm_event_waits(m->cm));
+	assert_false(plx_cm_has_event(m->cm));
 }
 
 static void

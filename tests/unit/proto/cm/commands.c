@@ -13,17 +13,18 @@
 enum command {
 	ACCEPT,
 	REJECT,
-	COMPLETE,
-	ARRIVED,
+	ESTABLISH,
+	COMM_ESTABLISHED,
 	DISCONNECT,
-	LOST,
+	QP_FAILED,
 	ABANDON,
 	CONTEXT,
 	COMMANDS,
 };
 
-static const char *const command_names[COMMANDS] = {
-	"accept", "reject", "complete", "arrived", "disconnect", "lost", "abandon", "set_context"};
+static const char *const command_names[COMMANDS] = {"accept",           "reject",     "establish",
+						    "comm_established", "disconnect", "qp_failed",
+						    "abandon",          "set_context"};
 
 /* What a program hears: up to two events, and NOTHING after them. */
 struct outcome {
@@ -47,85 +48,86 @@ struct outcome {
 /* While nobody says anything else. `theirs` is what comes of it at the other side, when what was
  * lost on the way there has been sent again. */
 static const struct outcome outcomes[STAGES][COMMANDS] = {
-	[ASKING] =
+	[REQ_SENT] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = REFUSED,
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = REFUSED,
-			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED), NOTHING_SAID},
+			[QP_FAILED] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED), NOTHING_SAID},
 			[ABANDON] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
 			[CONTEXT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REQUESTED)},
 		},
-	[REPLIED] =
+	[REP_RCVD] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ABORTED)},
-			[COMPLETE] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ESTABLISHED)},
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ESTABLISHED)},
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = REFUSED,
-			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED), TOLD(PLX_CM_EVENT_ABORTED)},
+			[QP_FAILED] = {PLX_OK, TOLD(PLX_CM_EVENT_ABORTED),
+				       TOLD(PLX_CM_EVENT_ABORTED)},
 			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_ABORTED)},
 			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
 		},
-	[REQUESTED] =
+	[REQ_RCVD] =
 		{
 			[ACCEPT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REPLIED)},
 			[REJECT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = REFUSED,
-			[LOST] = REFUSED,
+			[QP_FAILED] = REFUSED,
 			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
 			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
 		},
-	[ACCEPTED] =
+	[REP_SENT] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = REFUSED,
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = {PLX_OK, TOLD(PLX_CM_EVENT_ESTABLISHED), NOTHING_SAID},
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = {PLX_OK, TOLD(PLX_CM_EVENT_ESTABLISHED), NOTHING_SAID},
 			[DISCONNECT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
 					TOLD(PLX_CM_EVENT_REJECTED)},
-			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
-				  TOLD(PLX_CM_EVENT_REJECTED)},
+			[QP_FAILED] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
+				       TOLD(PLX_CM_EVENT_REJECTED)},
 			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REJECTED)},
 			[CONTEXT] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_REPLIED)},
 		},
-	[LIVING] =
+	[ESTABLISHED] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = REFUSED,
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
 					TOLD(PLX_CM_EVENT_DISCONNECTED)},
-			[LOST] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
-				  TOLD(PLX_CM_EVENT_DISCONNECTED)},
+			[QP_FAILED] = {PLX_OK, TOLD(PLX_CM_EVENT_DISCONNECTED),
+				       TOLD(PLX_CM_EVENT_DISCONNECTED)},
 			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_DISCONNECTED)},
 			[CONTEXT] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
 		},
-	[LEAVING] =
+	[DREQ_SENT] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = REFUSED,
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = REFUSED,
-			[LOST] = REFUSED,
+			[QP_FAILED] = REFUSED,
 			[ABANDON] = {PLX_OK, NOTHING_SAID, TOLD(PLX_CM_EVENT_DISCONNECTED)},
 			[CONTEXT] = {PLX_OK, TOLD(PLX_CM_EVENT_CLOSED),
 				     TOLD(PLX_CM_EVENT_DISCONNECTED)},
 		},
-	[ENDED] =
+	[TIMEWAIT] =
 		{
 			[ACCEPT] = REFUSED,
 			[REJECT] = REFUSED,
-			[COMPLETE] = REFUSED,
-			[ARRIVED] = REFUSED,
+			[ESTABLISH] = REFUSED,
+			[COMM_ESTABLISHED] = REFUSED,
 			[DISCONNECT] = REFUSED,
-			[LOST] = REFUSED,
+			[QP_FAILED] = REFUSED,
 			[ABANDON] = {PLX_OK, NOTHING_SAID, NOTHING_SAID},
 			[CONTEXT] = REFUSED,
 		},
@@ -142,14 +144,14 @@ run(struct pair *pair, int host, struct plx_cm_id id, enum command command)
 		return plx_cm_accept(cm, id, &own, CONTEXT_BOB, NULL, 0, pair->now, &peer);
 	if (command == REJECT)
 		return plx_cm_reject(cm, id, NULL, 0, pair->now);
-	if (command == COMPLETE)
-		return plx_cm_complete(cm, id, pair->now);
-	if (command == ARRIVED)
-		return plx_cm_arrived(cm, id, pair->now);
+	if (command == ESTABLISH)
+		return plx_cm_establish(cm, id, pair->now);
+	if (command == COMM_ESTABLISHED)
+		return plx_cm_comm_established(cm, id, pair->now);
 	if (command == DISCONNECT)
 		return plx_cm_disconnect(cm, id, pair->now);
-	if (command == LOST)
-		return plx_cm_lost(cm, id, pair->now);
+	if (command == QP_FAILED)
+		return plx_cm_qp_failed(cm, id, pair->now);
 	if (command == CONTEXT)
 		return plx_cm_set_context(cm, id, CONTEXT_BOB);
 	plx_cm_abandon(cm, id, pair->now);
@@ -206,8 +208,8 @@ every_command_in_every_stage(void **state)
 
 	(void)state;
 	for (int stage = 0; stage < STAGES; stage++) {
-		if (stage == UNTOLD || stage == SERVING)
-			continue; /* nobody has an id of it; and LIVING is the same */
+		if (stage == REQ_QUEUED || stage == ESTABLISHED_PASSIVE)
+			continue; /* nobody has an id of it; and ESTABLISHED is the same */
 		for (int command = 0; command < COMMANDS; command++, seen++)
 			one((enum stage)stage, (enum command)command);
 	}

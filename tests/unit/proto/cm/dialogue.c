@@ -31,7 +31,7 @@ dialogue(uint8_t version)
 	assert_int_equal(pair.event.context, CONTEXT_ALICE);
 	plx_cm_query(pair.cm[BOB], &view);
 	assert_int_equal(view.connections, 0);
-	assert_int_equal(view.time_wait, 1);
+	assert_int_equal(view.timewait, 1);
 	pair_expect_rest(&pair);
 	pair_close(&pair);
 }
@@ -181,7 +181,7 @@ where_nobody_listens_a_request_is_rejected(void **state)
 	pair_connect(&pair, ALICE, BOB, ALICE_QPN);
 	pair_carry(&pair);
 	plx_cm_query(pair.cm[BOB], &view);
-	assert_int_equal(view.connections + view.half_open + view.time_wait, 0);
+	assert_int_equal(view.connections + view.half_open + view.timewait, 0);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
 	assert_int_equal(pair.event.reason, PLX_CM_REASON_INVALID_SERVICE_ID);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->no_listener, 1);
@@ -206,7 +206,7 @@ both_ends_at_one_host(void **state)
 		pair_accept(&pair, BOB, passive, BOB_QPN);
 		pair_carry(&pair);
 		assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_REPLIED)->id.v, active.v);
-		assert_int_equal(plx_cm_complete(pair.cm[BOB], active, pair.now), PLX_OK);
+		assert_int_equal(plx_cm_establish(pair.cm[BOB], active, pair.now), PLX_OK);
 		pair_carry(&pair);
 		assert_int_equal(pair_expect(&pair, BOB, PLX_CM_EVENT_ESTABLISHED)->id.v,
 				 passive.v);
@@ -244,7 +244,7 @@ crossing_requests_are_two_connections(void **state)
 	for (int i = 0; i < HOSTS; i++) {
 		assert_int_equal(pair_expect(&pair, i, PLX_CM_EVENT_REPLIED)->id.v, asked[i].v);
 		assert_int_equal(pair.event.peer.qpn, 0x200 + (uint32_t)!i);
-		assert_int_equal(plx_cm_complete(pair.cm[i], asked[i], pair.now), PLX_OK);
+		assert_int_equal(plx_cm_establish(pair.cm[i], asked[i], pair.now), PLX_OK);
 	}
 	pair_carry(&pair);
 	for (int i = 0; i < HOSTS; i++) {
@@ -313,7 +313,7 @@ complete_and_disconnect_at_once(void **state)
 	pair_accept(&pair, BOB, bob, BOB_QPN);
 	pair_carry(&pair);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
-	assert_int_equal(plx_cm_complete(pair.cm[ALICE], alice, pair.now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair.cm[ALICE], alice, pair.now), PLX_OK);
 	assert_int_equal(plx_cm_disconnect(pair.cm[ALICE], alice, pair.now), PLX_OK);
 	pair_forget(&pair);
 	pair_carry(&pair);
@@ -340,7 +340,7 @@ an_event_can_wait_for_others(void **state)
 	pair_connect(&pair, ALICE, BOB, 0x31);
 	pair_connect(&pair, ALICE, BOB, 0x32);
 	pair_carry(&pair);
-	assert_true(plx_cm_event_waits(pair.cm[BOB]));
+	assert_true(plx_cm_has_event(pair.cm[BOB]));
 	assert_int_equal(plx_cm_event_context(pair.cm[BOB]), CONTEXT_LISTENER);
 	assert_true(plx_cm_wake_ns(pair.cm[BOB]) > 0);
 	plx_cm_defer_event(pair.cm[BOB]);
@@ -348,7 +348,7 @@ an_event_can_wait_for_others(void **state)
 	assert_int_equal(event.peer.qpn, 0x32);
 	assert_true(plx_cm_next_event(pair.cm[BOB], &event));
 	assert_int_equal(event.peer.qpn, 0x31);
-	assert_false(plx_cm_event_waits(pair.cm[BOB]));
+	assert_false(plx_cm_has_event(pair.cm[BOB]));
 	pair_close(&pair);
 }
 

@@ -32,7 +32,7 @@ a_full_table_refuses(void **state)
 	pair_establish_more(&pair, ALICE_QPN + 1, ids);
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN + 2);
 	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &id), PLX_FULL);
-	assert_int_equal(plx_cm_sidr(pair.cm[ALICE], &connect, pair.now, &id), PLX_FULL);
+	assert_int_equal(plx_cm_sidr_request(pair.cm[ALICE], &connect, pair.now, &id), PLX_FULL);
 	plx_cm_abandon(pair.cm[ALICE], ids[ALICE], pair.now);
 	pair_carry(&pair);
 	/* BOB's place is taken until his program has been told. */
@@ -169,9 +169,9 @@ few_half_open_connections_are_not_shared(void **state)
 	uint32_t number = 0;
 
 	(void)state;
-	pair_open_with(&pair, PLX_CM_SHARED_LEAST, PLX_CM_SHARED_LEAST, 4);
+	pair_open_with(&pair, PLX_CM_SHARED_MIN, PLX_CM_SHARED_MIN, 4);
 	pair_listen(&pair, BOB, PORT, 0);
-	while (number < PLX_CM_SHARED_LEAST - 1)
+	while (number < PLX_CM_SHARED_MIN - 1)
 		assert_int_equal(ask_from(&pair, pair_ip(4, 7), number++), PLX_CM_TAKEN);
 	assert_int_equal(ask_from(&pair, pair_ip(4, 8), number++), PLX_CM_TAKEN);
 	pair_close(&pair);
@@ -181,14 +181,14 @@ few_half_open_connections_are_not_shared(void **state)
 static void
 the_silent_give_way(void **state)
 {
-	struct plx_cm_id ids[PLX_CM_SHARED_LEAST];
+	struct plx_cm_id ids[PLX_CM_SHARED_MIN];
 	struct plx_cm_msg mra = {.kind = PLX_CM_MRA};
 	struct pair pair;
 
 	(void)state;
-	pair_open_with(&pair, 2 * PLX_CM_SHARED_LEAST, PLX_CM_SHARED_LEAST, 4);
+	pair_open_with(&pair, 2 * PLX_CM_SHARED_MIN, PLX_CM_SHARED_MIN, 4);
 	pair_listen(&pair, BOB, PORT, 0);
-	for (uint32_t i = 0; i < PLX_CM_SHARED_LEAST; i++) {
+	for (uint32_t i = 0; i < PLX_CM_SHARED_MIN; i++) {
 		assert_int_equal(ask_from(&pair, pair_ip(4, 100 + i), i), PLX_CM_TAKEN);
 		ids[i] = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 		if (i > 0)
@@ -205,7 +205,7 @@ the_silent_give_way(void **state)
 	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
 	pair_expect_nothing(&pair, BOB);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->gave_way, 1);
-	assert_int_equal(view_of(&pair, BOB).half_open, PLX_CM_SHARED_LEAST);
+	assert_int_equal(view_of(&pair, BOB).half_open, PLX_CM_SHARED_MIN);
 	pair_carry(&pair);
 	assert_int_equal(pair_last(&pair, BOB, PLX_CM_REJ)->rej.reason, PLX_CM_REASON_TIMEOUT);
 	pair_close(&pair);
@@ -257,7 +257,7 @@ the_oldest_remains_give_way(void **state)
 		pair_carry(&pair);
 		pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
 	}
-	assert_int_equal(view_of(&pair, BOB).time_wait, 64);
+	assert_int_equal(view_of(&pair, BOB).timewait, 64);
 	/* A late DREQ of the last is known; of the first it is not, and answered all the same. */
 	dreq.dreq.remote_qpn = BOB_QPN + 64;
 	dreq.dreq.local_comm_id = ids[ALICE].v;
@@ -290,15 +290,16 @@ answers_are_limited(void **state)
 		msg.dreq.remote_comm_id = 1 + i;
 		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_UNKNOWN);
 	}
-	assert_int_equal(pair_carry_from(&pair, BOB), PLX_CM_ANSWERS_MAX);
-	assert_int_equal(plx_cm_counters(pair.cm[BOB])->answers_dropped, 1000 - PLX_CM_ANSWERS_MAX);
+	assert_int_equal(pair_carry_from(&pair, BOB), PLX_CM_STATELESS_MAX);
+	assert_int_equal(plx_cm_counters(pair.cm[BOB])->answers_dropped,
+			 1000 - PLX_CM_STATELESS_MAX);
 	for (uint32_t i = 0; i < 10000; i++) {
 		pair.now += 100 * PLX_USEC;
 		pair_inject(&pair, BOB, &msg);
 		pair_forget(&pair);
 		sent += pair_carry_from(&pair, BOB);
 	}
-	assert_in_range(sent, PLX_CM_ANSWERS_PER_SECOND, PLX_CM_ANSWERS_PER_SECOND + 1);
+	assert_in_range(sent, PLX_CM_STATELESS_PER_SECOND, PLX_CM_STATELESS_PER_SECOND + 1);
 	pair_close(&pair);
 }
 

@@ -20,7 +20,7 @@ serve(struct pair *pair, int host, bool leave, enum plx_cm_event_kind *last)
 		if (event.kind == PLX_CM_EVENT_REQUESTED)
 			pair_accept(pair, host, event.id, BOB_QPN);
 		if (event.kind == PLX_CM_EVENT_REPLIED)
-			assert_int_equal(plx_cm_complete(pair->cm[host], event.id, pair->now),
+			assert_int_equal(plx_cm_establish(pair->cm[host], event.id, pair->now),
 					 PLX_OK);
 		if (event.kind == PLX_CM_EVENT_REPLIED && leave)
 			assert_int_equal(plx_cm_disconnect(pair->cm[host], event.id, pair->now),
@@ -102,7 +102,7 @@ a_request_without_an_answer_times_out(void **state)
 	pair.silent[BOB] = true;
 	id = pair_connect(&pair, ALICE, BOB, ALICE_QPN);
 	began = pair.now;
-	while (!plx_cm_event_waits(pair.cm[ALICE]))
+	while (!plx_cm_has_event(pair.cm[ALICE]))
 		pair_wait(&pair, 10 * PLX_MSEC);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_REQ), PLX_CM_TRIES);
 	assert_in_range(pair.now - began, PLX_CM_TRIES * PLX_SEC, PLX_CM_TRIES * 2 * PLX_SEC);
@@ -166,7 +166,7 @@ a_reply_without_an_answer_times_out(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, ACCEPTED, ids);
+	stage_reach(&pair, REP_SENT, ids);
 	pair.silent[ALICE] = true;
 	plx_cm_abandon(pair.cm[ALICE], ids[ALICE], pair.now);
 	pair.lose[PLX_CM_REJ - PLX_CM_REQ] = 1;
@@ -187,8 +187,8 @@ a_completed_connection_ends_when_the_other_side_gave_up(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, REPLIED, ids);
-	assert_int_equal(plx_cm_complete(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
+	stage_reach(&pair, REP_RCVD, ids);
+	assert_int_equal(plx_cm_establish(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
 	pair.lose[PLX_CM_RTU - PLX_CM_REQ] = PLX_CM_TRIES;
 	pair_wait(&pair, 20 * PLX_SEC);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_RTU), PLX_CM_TRIES);
@@ -222,7 +222,7 @@ a_disconnect_without_an_answer_closes(void **state)
 static void
 a_lost_rejection_is_repeated(void **state)
 {
-	static const enum stage stages[] = {REQUESTED, REPLIED};
+	static const enum stage stages[] = {REQ_RCVD, REP_RCVD};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(stages); i++) {
@@ -257,13 +257,14 @@ what_is_taken_back_before_it_was_said_is_a_rejection(void **state)
 		struct pair pair;
 
 		pair_open(&pair);
-		stage_reach(&pair, REQUESTED, ids);
+		stage_reach(&pair, REQ_RCVD, ids);
 		pair_accept(&pair, BOB, ids[BOB], BOB_QPN);
 		if (how == 0)
 			assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now),
 					 PLX_OK);
 		else if (how == 1)
-			assert_int_equal(plx_cm_lost(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
+			assert_int_equal(plx_cm_qp_failed(pair.cm[BOB], ids[BOB], pair.now),
+					 PLX_OK);
 		else
 			plx_cm_abandon(pair.cm[BOB], ids[BOB], pair.now);
 		pair_carry(&pair);
@@ -289,13 +290,13 @@ who_completes_what_was_left_is_told_again(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, REPLIED, ids);
+	stage_reach(&pair, REP_RCVD, ids);
 	pair.lose[PLX_CM_DREQ - PLX_CM_REQ] = 2;
 	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_OK);
 	pair_wait(&pair, 1500 * PLX_MSEC);
 	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 2);
 	began = pair.now;
-	assert_int_equal(plx_cm_complete(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
 	pair_carry(&pair);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_DISCONNECTED);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_CLOSED);
@@ -315,7 +316,7 @@ a_program_may_take_its_time_to_accept(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, REQUESTED, ids);
+	stage_reach(&pair, REQ_RCVD, ids);
 	pair_wait(&pair, 100 * PLX_SEC);
 	assert_int_equal(pair_count(&pair, BOB, PLX_CM_MRA), 2);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_REQ), 2);
@@ -334,10 +335,10 @@ a_program_may_take_its_time_to_complete(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, REPLIED, ids);
+	stage_reach(&pair, REP_RCVD, ids);
 	pair_wait(&pair, 100 * PLX_SEC);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_MRA), 2);
-	assert_int_equal(plx_cm_complete(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair.cm[ALICE], ids[ALICE], pair.now), PLX_OK);
 	pair_carry(&pair);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_ESTABLISHED);
 	pair_close(&pair);
@@ -347,7 +348,7 @@ a_program_may_take_its_time_to_complete(void **state)
 static void
 patience_ends(void **state)
 {
-	static const enum stage stages[] = {REPLIED, REQUESTED, UNTOLD};
+	static const enum stage stages[] = {REP_RCVD, REQ_RCVD, REQ_QUEUED};
 	struct plx_cm_id ids[HOSTS];
 
 	(void)state;
@@ -358,10 +359,10 @@ patience_ends(void **state)
 		pair_open(&pair);
 		stage_reach(&pair, stages[i], ids);
 		pair_reboot(&pair, !host);
-		pair_wait(&pair, PLX_CM_PATIENCE_NS - PLX_SEC);
-		assert_int_equal(plx_cm_event_waits(pair.cm[host]), stages[i] == UNTOLD);
+		pair_wait(&pair, PLX_CM_CONSUMER_TIMEOUT_NS - PLX_SEC);
+		assert_int_equal(plx_cm_has_event(pair.cm[host]), stages[i] == REQ_QUEUED);
 		pair_wait(&pair, 2 * PLX_SEC);
-		if (stages[i] != UNTOLD)
+		if (stages[i] != REQ_QUEUED)
 			pair_expect(&pair, host, PLX_CM_EVENT_ABORTED);
 		pair_expect_rest(&pair);
 		pair_close(&pair);
@@ -378,11 +379,11 @@ time_is_given_once_a_try(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, ASKING, ids);
-	msg = stage_message(&pair, ASKING, ids, PLX_CM_MRA);
+	stage_reach(&pair, REQ_SENT, ids);
+	msg = stage_message(&pair, REQ_SENT, ids, PLX_CM_MRA);
 	msg.mra.service_timeout = 31; /* two hours; we take PLX_CM_SERVICE_TIMEOUT of it */
 	pair.silent[BOB] = true;
-	for (int i = 0; i < PLX_CM_TRIES * 100 * 2 && !plx_cm_event_waits(pair.cm[ALICE]); i++) {
+	for (int i = 0; i < PLX_CM_TRIES * 100 * 2 && !plx_cm_has_event(pair.cm[ALICE]); i++) {
 		enum plx_cm_verdict verdict = pair_inject(&pair, ALICE, &msg);
 
 		assert_true(verdict == PLX_CM_TAKEN || verdict == PLX_CM_REPEATED);
@@ -399,11 +400,11 @@ a_reply_waits_as_long_as_the_peer_wants(void **state)
 {
 	static const struct {
 		uint8_t asked, taken;
-	} timeouts[] = {{0, PLX_CM_TIMEOUT_LEAST},
-			{PLX_CM_TIMEOUT_LEAST, PLX_CM_TIMEOUT_LEAST},
+	} timeouts[] = {{0, PLX_CM_TIMEOUT_MIN},
+			{PLX_CM_TIMEOUT_MIN, PLX_CM_TIMEOUT_MIN},
 			{19, 19},
-			{PLX_CM_TIMEOUT_MOST, PLX_CM_TIMEOUT_MOST},
-			{31, PLX_CM_TIMEOUT_MOST}};
+			{PLX_CM_TIMEOUT_MAX, PLX_CM_TIMEOUT_MAX},
+			{31, PLX_CM_TIMEOUT_MAX}};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(timeouts); i++) {
@@ -468,7 +469,7 @@ an_address_that_nobody_has_is_told_at_once(void **state)
 	connect = pair_wish(&pair, ALICE, BOB, ALICE_QPN);
 	connect.remote = nobody;
 	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &gone), PLX_OK);
-	assert_int_equal(plx_cm_sidr(pair.cm[ALICE], &connect, pair.now, &sidr), PLX_OK);
+	assert_int_equal(plx_cm_sidr_request(pair.cm[ALICE], &connect, pair.now, &sidr), PLX_OK);
 	connect.remote = pair_ip(4, 0x0a4d0051);
 	assert_int_equal(plx_cm_connect(pair.cm[ALICE], &connect, pair.now, &other), PLX_OK);
 	pair_carry(&pair);

@@ -37,7 +37,7 @@ a_thousand_in_a_row_leave_nothing(void **state)
 		pair_expect(&pair, !who, PLX_CM_EVENT_DISCONNECTED);
 		assert_int_equal(view_of(&pair, BOB).connections, 0);
 		assert_int_equal(view_of(&pair, BOB).half_open, 0);
-		assert_in_range(view_of(&pair, BOB).time_wait, 1, 64);
+		assert_in_range(view_of(&pair, BOB).timewait, 1, 64);
 	}
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->verdict[PLX_CM_LIMITED], 0);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->resent, 0);
@@ -62,7 +62,7 @@ many_at_once(struct pair *pair, uint32_t count)
 	pair_carry(pair);
 	for (uint32_t i = 0; i < count; i++) {
 		pair_expect(pair, ALICE, PLX_CM_EVENT_REPLIED);
-		assert_int_equal(plx_cm_complete(pair->cm[ALICE], alice[i], pair->now), PLX_OK);
+		assert_int_equal(plx_cm_establish(pair->cm[ALICE], alice[i], pair->now), PLX_OK);
 	}
 	pair_carry(pair);
 	for (uint32_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ serve(struct pair *pair, uint32_t *qpn)
 	}
 	while (plx_cm_next_event(pair->cm[ALICE], &event)) {
 		assert_int_equal(event.kind, PLX_CM_EVENT_REPLIED);
-		assert_int_equal(plx_cm_complete(pair->cm[ALICE], event.id, pair->now), PLX_OK);
+		assert_int_equal(plx_cm_establish(pair->cm[ALICE], event.id, pair->now), PLX_OK);
 	}
 }
 

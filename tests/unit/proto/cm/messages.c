@@ -30,7 +30,7 @@ struct outcome {
 
 static const struct outcome outcomes[STAGES][KINDS] =
 	{
-		[ASKING] =
+		[REQ_SENT] =
 			{
 				AT(REQ) = SAYS(REFUSED, REJ, NOT_TOLD),
 				AT(MRA) = SAYS(TAKEN, NONE, NOT_TOLD),
@@ -42,7 +42,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[REPLIED] =
+		[REP_RCVD] =
 			{
 				AT(REQ) = SAYS(REFUSED, REJ, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -55,7 +55,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
 		/* Our id is not known to anybody yet, and the messages name none. */
-		[UNTOLD] =
+		[REQ_QUEUED] =
 			{
 				AT(REQ) = SAYS(REPEATED, MRA, PLX_CM_EVENT_REQUESTED),
 				AT(MRA) = SAYS(UNKNOWN, NONE, PLX_CM_EVENT_REQUESTED),
@@ -67,7 +67,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, PLX_CM_EVENT_REQUESTED),
 				AT(SIDR_REP) = SAYS(UNKNOWN, NONE, PLX_CM_EVENT_REQUESTED),
 			},
-		[REQUESTED] =
+		[REQ_RCVD] =
 			{
 				AT(REQ) = SAYS(REPEATED, MRA, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -79,7 +79,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[ACCEPTED] =
+		[REP_SENT] =
 			{
 				AT(REQ) = SAYS(REPEATED, REP, NOT_TOLD),
 				AT(MRA) = SAYS(TAKEN, NONE, NOT_TOLD),
@@ -92,7 +92,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[LIVING] =
+		[ESTABLISHED] =
 			{
 				AT(REQ) = SAYS(REFUSED, REJ, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -104,7 +104,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[SERVING] =
+		[ESTABLISHED_PASSIVE] =
 			{
 				AT(REQ) = SAYS(REPEATED, NONE, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -116,7 +116,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[LEAVING] =
+		[DREQ_SENT] =
 			{
 				AT(REQ) = SAYS(REFUSED, REJ, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -128,7 +128,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		[ENDED] =
+		[TIMEWAIT] =
 			{
 				AT(REQ) = SAYS(REFUSED, REJ, NOT_TOLD),
 				AT(MRA) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
@@ -217,7 +217,7 @@ forged(enum stage stage, enum plx_cm_kind kind, enum way way, uint32_t flip_ours
 	assert_int_equal(verdict, PLX_CM_UNKNOWN);
 	plx_cm_query(pair.cm[host], &after);
 	assert_memory_equal(&before, &after, sizeof before);
-	if (stage == UNTOLD)
+	if (stage == REQ_QUEUED)
 		pair_expect(&pair, host, PLX_CM_EVENT_REQUESTED);
 	pair_expect_nothing(&pair, host);
 	pair_close(&pair);
@@ -239,7 +239,7 @@ no_message_counts_from_elsewhere_or_with_other_ids(void **state)
 	(void)state;
 	for (int stage = 0; stage < STAGES; stage++) {
 		for (int kind = PLX_CM_MRA; kind <= PLX_CM_DREP; kind++) {
-			bool new_id = stage == ASKING && kind != PLX_CM_RTU &&
+			bool new_id = stage == REQ_SENT && kind != PLX_CM_RTU &&
 				      kind != PLX_CM_DREQ && kind != PLX_CM_DREP;
 
 			forged((enum stage)stage, (enum plx_cm_kind)kind, FROM_ELSEWHERE, 0, 0);
@@ -258,7 +258,8 @@ no_message_counts_from_elsewhere_or_with_other_ids(void **state)
 static void
 a_dreq_for_another_queue_pair_is_invalid(void **state)
 {
-	static const enum stage stages[] = {REPLIED, ACCEPTED, LIVING, SERVING, LEAVING, ENDED};
+	static const enum stage stages[] = {REP_RCVD,  REP_SENT, ESTABLISHED, ESTABLISHED_PASSIVE,
+					    DREQ_SENT, TIMEWAIT};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(stages); i++) {
@@ -287,13 +288,13 @@ a_rep_with_an_impossible_queue_pair_is_invalid(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, ASKING, ids);
+	stage_reach(&pair, REQ_SENT, ids);
 	for (size_t i = 0; i < PLX_COUNT_OF(qpns); i++) {
-		msg = stage_message(&pair, ASKING, ids, PLX_CM_REP);
+		msg = stage_message(&pair, REQ_SENT, ids, PLX_CM_REP);
 		msg.rep.local_qpn = qpns[i];
 		assert_int_equal(pair_inject(&pair, ALICE, &msg), PLX_CM_INVALID);
 	}
-	msg = stage_message(&pair, ASKING, ids, PLX_CM_REP);
+	msg = stage_message(&pair, REQ_SENT, ids, PLX_CM_REP);
 	msg.rep.local_comm_id = 0;
 	assert_int_equal(pair_inject(&pair, ALICE, &msg), PLX_CM_INVALID);
 	pair_expect_nothing(&pair, ALICE);

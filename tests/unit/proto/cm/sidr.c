@@ -30,7 +30,7 @@ seek(struct pair *pair)
 	struct plx_cm_connect connect = pair_wish(pair, ALICE, BOB, 0);
 	struct plx_cm_id id;
 
-	assert_int_equal(plx_cm_sidr(pair->cm[ALICE], &connect, pair->now, &id), PLX_OK);
+	assert_int_equal(plx_cm_sidr_request(pair->cm[ALICE], &connect, pair->now, &id), PLX_OK);
 	return id;
 }
 

@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-const char *const stage_names[STAGES] = {"asking", "replied", "untold",  "requested", "accepted",
-					 "living", "serving", "leaving", "ended"};
+const char *const stage_names[STAGES] = {
+	"REQ sent", "REP rcvd",    "REQ queued",           "REQ rcvd",
+	"REP sent", "established", "established, passive", "DREQ sent",
+	"timewait"};
 
 enum {
 	FOREIGN_ID = 0xabcd, /* of a peer's that has not been heard of */
@@ -18,31 +20,32 @@ enum {
 int
 stage_host(enum stage stage)
 {
-	return stage == UNTOLD || stage == REQUESTED || stage == ACCEPTED || stage == SERVING
+	return stage == REQ_QUEUED || stage == REQ_RCVD || stage == REP_SENT ||
+			       stage == ESTABLISHED_PASSIVE
 		       ? BOB
 		       : ALICE;
 }
 
 static void
-reach_living(struct pair *pair, enum stage stage, struct plx_cm_id *ids)
+reach_established(struct pair *pair, enum stage stage, struct plx_cm_id *ids)
 {
 	pair_accept(pair, BOB, ids[BOB], BOB_QPN);
-	pair->lose[PLX_CM_REP - PLX_CM_REQ] = stage == ACCEPTED;
+	pair->lose[PLX_CM_REP - PLX_CM_REQ] = stage == REP_SENT;
 	pair_carry(pair);
-	if (stage == ACCEPTED)
+	if (stage == REP_SENT)
 		return;
 	pair_expect(pair, ALICE, PLX_CM_EVENT_REPLIED);
-	if (stage == REPLIED)
+	if (stage == REP_RCVD)
 		return;
-	assert_int_equal(plx_cm_complete(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
 	pair_carry(pair);
 	pair_expect(pair, BOB, PLX_CM_EVENT_ESTABLISHED);
-	if (stage == LIVING || stage == SERVING)
+	if (stage == ESTABLISHED || stage == ESTABLISHED_PASSIVE)
 		return;
 	assert_int_equal(plx_cm_disconnect(pair->cm[ALICE], ids[ALICE], pair->now), PLX_OK);
-	pair->lose[PLX_CM_DREQ - PLX_CM_REQ] = stage == LEAVING;
+	pair->lose[PLX_CM_DREQ - PLX_CM_REQ] = stage == DREQ_SENT;
 	pair_carry(pair);
-	if (stage == ENDED) {
+	if (stage == TIMEWAIT) {
 		pair_expect(pair, ALICE, PLX_CM_EVENT_CLOSED);
 		pair_expect(pair, BOB, PLX_CM_EVENT_DISCONNECTED);
 	}
@@ -54,12 +57,12 @@ stage_reach(struct pair *pair, enum stage stage, struct plx_cm_id *ids)
 	pair_listen(pair, BOB, PORT, 0);
 	ids[ALICE] = pair_connect(pair, ALICE, BOB, ALICE_QPN);
 	ids[BOB] = (struct plx_cm_id){0};
-	pair->lose[PLX_CM_REQ - PLX_CM_REQ] = stage == ASKING;
+	pair->lose[PLX_CM_REQ - PLX_CM_REQ] = stage == REQ_SENT;
 	pair_carry(pair);
-	if (stage != ASKING && stage != UNTOLD) {
+	if (stage != REQ_SENT && stage != REQ_QUEUED) {
 		ids[BOB] = pair_expect(pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
-		if (stage != REQUESTED)
-			reach_living(pair, stage, ids);
+		if (stage != REQ_RCVD)
+			reach_established(pair, stage, ids);
 	}
 	pair_forget(pair);
 	return ids[stage_host(stage)];

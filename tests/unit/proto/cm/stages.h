@@ -10,15 +10,15 @@
 #include "cm_pair.h"
 
 enum stage {
-	ASKING,    /* ALICE's REQ was lost */
-	REPLIED,   /* ALICE knows the REP */
-	UNTOLD,    /* BOB has the REQ, his program does not know */
-	REQUESTED, /* ... and it does */
-	ACCEPTED,  /* BOB's REP was lost */
-	LIVING,    /* looked at from ALICE */
-	SERVING,   /* ... from BOB */
-	LEAVING,   /* ALICE's DREQ was lost */
-	ENDED,     /* ALICE has disconnected, and it was told */
+	REQ_SENT,            /* ALICE's REQ was lost */
+	REP_RCVD,            /* ALICE knows the REP */
+	REQ_QUEUED,          /* BOB has the REQ, his program does not know */
+	REQ_RCVD,            /* ... and it does */
+	REP_SENT,            /* BOB's REP was lost */
+	ESTABLISHED,         /* looked at from ALICE */
+	ESTABLISHED_PASSIVE, /* ... from BOB */
+	DREQ_SENT,           /* ALICE's DREQ was lost */
+	TIMEWAIT,            /* ALICE has disconnected, and it was told */
 	STAGES,
 };
 

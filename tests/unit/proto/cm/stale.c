@@ -60,10 +60,10 @@ a_forgotten_half_ends_too(void **state)
 	static const struct {
 		enum stage stage;
 		uint8_t told;
-	} halves[] = {{UNTOLD, PLX_CM_EVENT_NOTHING},
-		      {REQUESTED, PLX_CM_EVENT_ABORTED},
-		      {ACCEPTED, PLX_CM_EVENT_ABORTED},
-		      {SERVING, PLX_CM_EVENT_DISCONNECTED}};
+	} halves[] = {{REQ_QUEUED, PLX_CM_EVENT_NOTHING},
+		      {REQ_RCVD, PLX_CM_EVENT_ABORTED},
+		      {REP_SENT, PLX_CM_EVENT_ABORTED},
+		      {ESTABLISHED_PASSIVE, PLX_CM_EVENT_DISCONNECTED}};
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(halves); i++) {
@@ -111,7 +111,7 @@ a_connection_that_we_asked_for_can_be_forgotten(void **state)
 	pair_accept(&pair, ALICE, answered, ALICE_QPN);
 	pair_carry(&pair);
 	pair_expect(&pair, BOB, PLX_CM_EVENT_REPLIED);
-	assert_int_equal(plx_cm_complete(pair.cm[BOB], asked, pair.now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair.cm[BOB], asked, pair.now), PLX_OK);
 	pair_carry(&pair);
 	pair_reboot(&pair, ALICE);
 	pair_connect(&pair, ALICE, BOB, ALICE_QPN);
@@ -187,7 +187,7 @@ who_accepts_a_second_time_is_told_that_nobody_waits(void **state)
 	pair_accept(&pair, BOB, pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id, BOB_QPN);
 	pair_carry(&pair);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
-	assert_int_equal(plx_cm_complete(pair.cm[ALICE], asked, pair.now), PLX_OK);
+	assert_int_equal(plx_cm_establish(pair.cm[ALICE], asked, pair.now), PLX_OK);
 	pair_carry(&pair);
 	pair_reboot(&pair, BOB);
 	pair_listen(&pair, BOB, PORT, 0);
@@ -212,8 +212,8 @@ a_late_repetition_is_not_stale(void **state)
 
 	(void)state;
 	pair_open(&pair);
-	stage_reach(&pair, SERVING, ids);
-	msg = stage_message(&pair, SERVING, ids, PLX_CM_REQ);
+	stage_reach(&pair, ESTABLISHED_PASSIVE, ids);
+	msg = stage_message(&pair, ESTABLISHED_PASSIVE, ids, PLX_CM_REQ);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REPEATED);
 	pair_expect_nothing(&pair, BOB);
