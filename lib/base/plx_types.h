@@ -194,6 +194,7 @@ enum plx_wc_status {
 	PLX_WC_COUNT,
 };
 
+/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
 PLX_API const char *plx_wc_text(enum plx_wc_status status);
 
 enum plx_wc_flag {
@@ -257,6 +258,7 @@ enum plx_qp_state {
 	PLX_QP_STATE_COUNT,
 };
 
+/** The name of a state, such as "rts"; for a value that is none, a text that says so. Never NULL. */
 PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
 
 /* What happened to a QP. X(name, text) */
@@ -276,6 +278,7 @@ enum plx_event_kind {
 	PLX_EVENT_COUNT,
 };
 
+/** The sentence for a kind; for a value that is none, a sentence that says so. Never NULL. */
 PLX_API const char *plx_event_text(enum plx_event_kind kind);
 
 /* A queue pair as it was when it failed: comes with FAILED. Retries are those spent since the peer

@@ -165,6 +165,7 @@ struct plx_adapter_info {
 	uint16_t udp_port;
 };
 
+/** What the adapter is, and its limits. Threads: any. */
 PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out);
 
 /**
@@ -238,6 +239,7 @@ PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *co
  * Returns: NULL when there is none
  */
 PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
+/** @param memory of plx_mem_alloc(); NULL: nothing to do */
 PLX_API void plx_mem_free(void *memory);
 
 /** Errors: FULL */
@@ -266,11 +268,13 @@ PLX_API enum plx_status plx_mr_deregister(struct plx_mr *mr) PLX_MUST_CHECK;
  *                   it answers. */
 PLX_API enum plx_status plx_mr_deregister_within(struct plx_mr *mr,
 						 uint32_t timeout_ms) PLX_MUST_CHECK;
+/** The key that SGEs carry, and that peers need for remote access. */
 PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
 
 /** A memory window, type 2: bound by plx_post_bind(), unbound by PLX_WR_LOCAL_INV, SEND with
  * invalidate, or its end. Errors: FULL */
 PLX_API enum plx_status plx_mw_create(struct plx_pd *pd, struct plx_mw **mw) PLX_MUST_CHECK;
+/** A bound window is unbound. Errors: TIMEOUT (as plx_mr_deregister()) */
 PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
 
 /* ---- completion queues ------------------------------------------------------------------------
@@ -288,9 +292,11 @@ struct plx_cq_options {
 	uint64_t context; /* in events */
 };
 
+/** Errors: INVALID (depth), NO_MEMORY */
 PLX_API enum plx_status plx_cq_create(struct plx_adapter *adapter,
 				      const struct plx_cq_options *options,
 				      struct plx_cq **cq) PLX_MUST_CHECK;
+/** Errors: BUSY (a queue pair uses it), TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 
 /** Returns: how many of at most `n` completions were taken. Threads: any, several at once. In
@@ -313,6 +319,8 @@ PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
 PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
 /** Take the kinds that have fired, and make the descriptor unreadable again. */
 PLX_API uint32_t plx_cq_fired(struct plx_cq *cq);
+/** Readable from the moment an armed kind fires until the kinds are taken; the queue's own.
+ * Returns: -1: no descriptor can be had */
 PLX_API int plx_cq_fd(struct plx_cq *cq);
 
 /**
@@ -321,6 +329,8 @@ PLX_API int plx_cq_fd(struct plx_cq *cq);
  * Returns: the kinds that fired, as plx_cq_fired(); 0: timeout. In inline mode it polls.
  */
 PLX_API uint32_t plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms);
+/** What waits in the queue is kept. Errors: INVALID (depth), BUSY (it holds more), NO_MEMORY,
+ * TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_cq_resize(struct plx_cq *cq, uint32_t depth) PLX_MUST_CHECK;
 
 /* ---- shared receive queues ----------------------------------------------------------------------
@@ -334,10 +344,14 @@ struct plx_srq_options {
 	uint64_t context;
 };
 
+/** Errors: INVALID (depth, SGEs, threshold), NO_MEMORY */
 PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
 				       const struct plx_srq_options *options,
 				       struct plx_srq **srq) PLX_MUST_CHECK;
+/** What is posted is forgotten. Errors: BUSY (a queue pair uses it), TIMEOUT (the engine does not
+ * run) */
 PLX_API enum plx_status plx_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
+/** As plx_post_recv(), for all queue pairs of the shared queue. */
 PLX_API uint32_t plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
 			      enum plx_status *why);
 /** How many may be posted at once. Errors: INVALID (0, above depth_max), BUSY (more are posted) */
@@ -360,6 +374,8 @@ struct plx_qp_options {
 	uint32_t qkey;               /* UD: that datagrams for it must carry */
 };
 
+/** A queue pair in RESET. Errors (each with a sentence): INVALID (queues of another adapter, a
+ * limit), FULL, NO_MEMORY, TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,
 				      struct plx_qp **qp, struct plx_why *why) PLX_MUST_CHECK;
 /** What is posted is forgotten; plx_qp_flush() first, and reap, to see it. */
@@ -392,6 +408,8 @@ struct plx_qp_link {
 	uint32_t ack_interval;   /* 0: 16 */
 };
 
+/** Defaults: 7 retries after 67 ms each (ack_timeout 14), 6 RNR retries after 246 ms (rnr_timer
+ * 29), all remote access, the adapter's DSCP, and 0 for the rest. */
 PLX_API void plx_qp_link_init(struct plx_qp_link *link);
 
 /**
@@ -424,6 +442,7 @@ struct plx_qp_info {
 	bool flushed; /* in ERROR, and nothing is left to flush */
 };
 
+/** State, numbers and free places. Errors: TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out) PLX_MUST_CHECK;
 
 /**
@@ -439,6 +458,8 @@ PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
  */
 PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 			       enum plx_status *why);
+/** Post up to `n` receives, as plx_post_send(); from INIT on. Errors: STATE (RESET, or the queue
+ * pair has a shared receive queue), FULL, INVALID, TOO_MANY_SGES */
 PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
 			       enum plx_status *why);
 /** Wake the engine for requests posted with PLX_WR_DEFER; in inline mode, send them. */
@@ -558,6 +579,7 @@ PLX_API enum plx_status plx_listen(struct plx_channel *channel,
 /** Requests that wait are rejected; connectors that were given out go on. */
 PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_MUST_CHECK;
 
+/** Defaults: retries and timeouts as plx_qp_link_init(), every address and private data empty. */
 PLX_API void plx_connect_options_init(struct plx_connect_options *options);
 
 /** An idle connector. */
@@ -628,9 +650,10 @@ struct plx_counter {
 	uint64_t value;
 };
 
-/** The counters of a queue pair, or of an adapter (engine, neighbours, port). @param out [n]
+/** The counters of a queue pair. @param out [n]
  * Returns: how many there are, of which the first `n` were written. Threads: any. */
 PLX_API uint32_t plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n);
+/** Those of an adapter: engine, neighbours, connection manager, port. As plx_qp_counters(). */
 PLX_API uint32_t plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 				      uint32_t n);
 
