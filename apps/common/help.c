@@ -133,7 +133,7 @@ static void
 put_text(json_t *object, const char *name, const char *text)
 {
 	if (text != NULL && text[0] != '\0')
-		json_object_set_new(object, name, json_text(text));
+		json_put_text(object, name, text);
 }
 
 static json_t *
@@ -146,7 +146,7 @@ option_of(const struct program *program, const struct option_row *row)
 	put_text(object, "range", range_text(row, range, sizeof(range)));
 	put_text(object, "default", default_of(row));
 	put_text(object, "sentence", row->sentence);
-	json_object_set_new(object, "forms", forms_of(program, row->forms));
+	json_put(object, "forms", forms_of(program, row->forms));
 	return object;
 }
 
@@ -165,10 +165,10 @@ print_help_json(const struct program *program)
 		put_text(form, "sentence", program->forms[i].sentence);
 		json_array_append_new(usage, form);
 	}
-	json_object_set_new(object, "usage", usage);
+	json_put(object, "usage", usage);
 	for (uint32_t i = 0; (row = program_row(program, i, NULL)) != NULL; i++)
 		json_array_append_new(options, option_of(program, row));
-	json_object_set_new(object, "options", options);
+	json_put(object, "options", options);
 	put_text(object, "notes", program->notes);
 	put_text(object, "example", program->example);
 	put_text(object, "exit_status", program->exit_status);

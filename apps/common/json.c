@@ -44,6 +44,36 @@ json_number(double value, int digits)
 							 : json_real(value);
 }
 
+void
+json_put(json_t *object, const char *name, json_t *value)
+{
+	(void)json_object_set_new(object, name, value);
+}
+
+void
+json_put_text(json_t *object, const char *name, const char *text)
+{
+	json_put(object, name, json_text(text));
+}
+
+void
+json_put_count(json_t *object, const char *name, uint64_t value)
+{
+	json_put(object, name, json_integer((json_int_t)value));
+}
+
+void
+json_put_number(json_t *object, const char *name, double value, int digits)
+{
+	json_put(object, name, json_number(value, digits));
+}
+
+void
+json_put_flag(json_t *object, const char *name, bool value)
+{
+	json_put(object, name, json_boolean(value));
+}
+
 bool
 json_write(json_t *json, FILE *to)
 {

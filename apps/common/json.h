@@ -17,11 +17,12 @@ json_t *json_text(const char *text);
 /** A number, null when it is infinite or none. @param digits behind the point; -1: all */
 json_t *json_number(double value, int digits);
 
-static inline json_t *
-json_count(uint64_t value)
-{
-	return json_integer((json_int_t)value);
-}
+/* A member of an object; what there is no memory for is left out. */
+void json_put(json_t *object, const char *name, json_t *value);
+void json_put_text(json_t *object, const char *name, const char *text);
+void json_put_count(json_t *object, const char *name, uint64_t value);
+void json_put_number(json_t *object, const char *name, double value, int digits);
+void json_put_flag(json_t *object, const char *name, bool value);
 
 /** Write it, and give it back. Returns: false: no memory, or it was not written in full */
 bool json_write(json_t *json, FILE *to);

@@ -82,7 +82,7 @@ report_head(struct report *report, const struct plx_adapter_info *info, const st
 	};
 	const struct options *o = report->options;
 	if (report->json != NULL)
-		json_head(report->json, o, info, c);
+		report->head = json_head(o, info, c);
 	if (report->table == NULL)
 		return;
 	fprintf(report->table, "ndperf %s%s: ", plx_version(), heads[o->api]);
@@ -228,8 +228,7 @@ report_row(struct report *report, const struct result *r)
 	FILE *to = report->table;
 	clear_progress(report);
 	if (report->json != NULL)
-		json_row(report->json, r, report->round, report->json_rows++ == 0,
-			 report->options->histogram);
+		json_row(report->head, r, report->round, report->options->histogram);
 	if (to != NULL) {
 		if (report->test != r->job.test)
 			print_heading(to, r->job.test);
@@ -263,8 +262,10 @@ report_close(struct report *report, const char *error)
 	bool is_good = true;
 	clear_progress(report);
 	if (report->json != NULL) {
-		json_tail(report->json, error);
-		is_good = fflush(report->json) == 0 && !ferror(report->json);
+		json_t *head = report->head != NULL ? report->head : json_object();
+		if (error != NULL)
+			json_object_set_new(head, "error", json_text(error));
+		is_good = json_write(head, report->json);
 		if (report->json != stdout)
 			is_good &= fclose(report->json) == 0;
 	}

@@ -6,6 +6,7 @@
 #ifndef NDPERF_REPORT_H
 #define NDPERF_REPORT_H
 
+#include "json.h"
 #include "ndperf.h"
 
 #include <stdio.h>
@@ -13,14 +14,14 @@
 struct report {
 	const struct options *options;
 	FILE *table; /* NULL: none */
-	FILE *json;  /* NULL: none */
+	FILE *json;  /* NULL: none; written when all rows are known */
+	json_t *head;
 	bool has_progress, is_progress_shown;
 	uint32_t row, rows; /* of all rounds */
 	uint32_t round;
 	enum test test;      /* whose heading was printed last */
 	struct result judge; /* of the next row */
 	bool has_judge;
-	uint32_t json_rows;
 };
 
 /** @param rows of all rounds. Errors: the JSON file cannot be written */
@@ -46,11 +47,9 @@ bool report_close(struct report *report, const char *error);
 /** "write 64 KiB bandwidth". Returns: `text` */
 char *job_text(const struct job *job, char *text, size_t size);
 
-/* The JSON of the three. */
-void json_head(FILE *to, const struct options *options, const struct plx_adapter_info *info,
-	       const struct calibration *calibration);
-void json_row(FILE *to, const struct result *result, uint32_t round, bool is_first,
-	      bool has_histogram);
-void json_tail(FILE *to, const char *error);
+/** How it ran, with no row yet. @param info as report_head() has it */
+json_t *json_head(const struct options *options, const struct plx_adapter_info *info,
+		  const struct calibration *calibration);
+void json_row(json_t *head, const struct result *result, uint32_t round, bool has_histogram);
 
 #endif

@@ -49,9 +49,10 @@ try_peer(const struct options *o)
 		is_good = layers_try(ping, show_layer);
 		station_close(&ping->at);
 	}
-	if (o->json)
-		show_json(ping, is_good);
+	bool is_shown = !o->json || show_json(ping, is_good);
 	int status = is_good ? 0 : fail(ping->sentence, STATUS_FAILURE);
+	if (!is_shown)
+		status = fail("the JSON could not be written in full", STATUS_FAILURE);
 	free(ping);
 	return status;
 }

@@ -121,6 +121,7 @@ bool serve(const struct options *options, struct plx_why *why);
 
 void show_head(const struct ping *ping);
 void show_layer(const struct ping *ping, enum layer layer);
-void show_json(const struct ping *ping, bool is_good);
+/** Returns: false: it could not be written */
+bool show_json(const struct ping *ping, bool is_good);
 
 #endif

@@ -6,8 +6,8 @@
 #include "ping.h"
 
 #include "clock.h"
+#include "json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 enum {
@@ -36,58 +36,49 @@ show_layer(const struct ping *ping, enum layer layer)
 	fflush(stdout);
 }
 
-static void
-put_text(const char *name, const char *text)
+static json_t *
+round_trips(const struct histogram *trips)
 {
-	printf("\"%s\": \"", name);
-	for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-		if (*at == '"' || *at == '\\')
-			printf("\\%c", *at);
-		else if (*at < ' ' || *at >= 0x7f)
-			printf("\\u%04x", *at);
-		else
-			putchar(*at);
-	}
-	putchar('"');
+	json_t *object = json_object();
+	json_put_count(object, "samples", trips->count);
+	json_put_number(object, "min", ticks_to_ns((double)trips->min), 0);
+	json_put_number(object, "p50", ticks_to_ns(histogram_percentile(trips, 0.5)), 0);
+	json_put_number(object, "p99", ticks_to_ns(histogram_percentile(trips, 0.99)), 0);
+	json_put_number(object, "max", ticks_to_ns((double)trips->max), 0);
+	return object;
 }
 
-static void
-put_trips(const struct histogram *trips)
+static json_t *
+layer_of(const struct ping *ping, enum layer layer)
 {
-	printf(", \"round_trip_ns\": {\"samples\": %" PRIu64
-	       ", \"min\": %.0f, \"p50\": %.0f, \"p99\": %.0f, \"max\": %.0f}",
-	       trips->count, ticks_to_ns((double)trips->min),
-	       ticks_to_ns(histogram_percentile(trips, 0.5)),
-	       ticks_to_ns(histogram_percentile(trips, 0.99)), ticks_to_ns((double)trips->max));
+	const struct finding *finding = &ping->finding[layer];
+	json_t *object = json_object();
+	json_put_text(object, "layer", layer_names[layer]);
+	json_put_flag(object, "ok", finding->is_good);
+	json_put_number(object, "ms", finding->ms, 3);
+	json_put_text(object, "found", finding->text);
+	if (layer == LAYER_MESSAGES && finding->is_good)
+		json_put(object, "round_trip_ns", round_trips(&ping->trips));
+	return object;
 }
 
-void
+bool
 show_json(const struct ping *ping, bool is_good)
 {
+	json_t *object = json_object(), *layers = json_array();
 	char ip[64];
-	printf("{\"format\": %d, ", JSON_FORMAT);
-	put_text("version", plx_version());
-	printf(", ");
-	put_text("peer", ip_text(&ping->options->peer, ip, sizeof(ip)));
-	printf(", \"port\": %u, \"count\": %u, \"size\": %u, \"layers\": [", ping->options->port,
-	       ping->options->count, ping->options->size);
+	json_put_count(object, "format", JSON_FORMAT);
+	json_put_text(object, "version", plx_version());
+	json_put_text(object, "peer", ip_text(&ping->options->peer, ip, sizeof(ip)));
+	json_put_count(object, "port", ping->options->port);
+	json_put_count(object, "count", ping->options->count);
+	json_put_count(object, "size", ping->options->size);
 	for (uint32_t i = 0; i < LAYER_COUNT; i++) {
-		const struct finding *finding = &ping->finding[i];
-		if (!finding->is_tried)
-			continue;
-		printf("%s\n  {", i > 0 ? "," : "");
-		put_text("layer", layer_names[i]);
-		printf(", \"ok\": %s, \"ms\": %.3f, ", finding->is_good ? "true" : "false",
-		       finding->ms);
-		put_text("found", finding->text);
-		if (i == LAYER_MESSAGES && finding->is_good)
-			put_trips(&ping->trips);
-		putchar('}');
+		if (ping->finding[i].is_tried)
+			json_array_append_new(layers, layer_of(ping, (enum layer)i));
 	}
-	printf("]");
-	if (!is_good) {
-		printf(", ");
-		put_text("error", ping->sentence);
-	}
-	printf("}\n");
+	json_put(object, "layers", layers);
+	if (!is_good)
+		json_put_text(object, "error", ping->sentence);
+	return json_write(object, stdout);
 }

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "ndperf.h"
 #include "window.h"
 
@@ -197,28 +198,39 @@ close_bench(struct bench *bench, IND2Adapter *adapter, HANDLE file)
 	free(bench->memory);
 }
 
-static void
-result(const char *op, double ns, bool counts, const char *before)
+static json_t *
+result(const char *op, double ns, bool counts)
 {
-	printf("%s{\"op\": \"%s\", \"test\": \"latency\", \"size\": %d, \"raw\": false, "
-	       "\"api\": \"nd2\", \"value\": %.1f, \"mean\": %.1f, \"note\": \"%s\"}",
-	       before, op, BYTES, ns, ns, counts ? "" : "two threads of one core");
+	json_t *row = json_object();
+
+	json_put_text(row, "op", op);
+	json_put_text(row, "test", "latency");
+	json_put_count(row, "size", BYTES);
+	json_put_flag(row, "raw", false);
+	json_put_text(row, "api", "nd2");
+	json_put_number(row, "value", ns, 1);
+	json_put_number(row, "mean", ns, 1);
+	json_put_text(row, "note", counts ? "" : "two threads of one core");
+	return row;
 }
 
-static void
+static bool
 json(const struct bench *bench)
 {
-	const struct calibration *calibration = &bench->calibration;
+	json_t *all = json_object(), *results = json_array(), *calibration = json_object();
 
-	printf("{\"results\": [\n");
 	for (int i = 0; i < ROUNDS; i++) {
 		const struct round *round = &bench->rounds[i];
 
-		result("register", round->both_ns, round->counts, i ? ",\n" : "");
-		result("hop", round->hop_ns, round->counts, ",\n");
+		json_array_append_new(results, result("register", round->both_ns, round->counts));
+		json_array_append_new(results, result("hop", round->hop_ns, round->counts));
 	}
-	printf("],\n\"calibration\": {\"crc_ns\": %.1f, \"line_ns\": %.1f, \"ring_ns\": %.1f}}\n",
-	       calibration->crc_ns, calibration->line_ns, calibration->ring_ns);
+	json_put(all, "results", results);
+	json_put_number(calibration, "crc_ns", bench->calibration.crc_ns, 1);
+	json_put_number(calibration, "line_ns", bench->calibration.line_ns, 1);
+	json_put_number(calibration, "ring_ns", bench->calibration.ring_ns, 1);
+	json_put(all, "calibration", calibration);
+	return json_write(all, stdout);
 }
 
 int
@@ -237,6 +249,6 @@ main(void)
 	open_bench(&bench, adapter, &file);
 	measure(&bench);
 	close_bench(&bench, adapter, file);
-	json(&bench);
+	need(json(&bench), "the figures cannot be written");
 	return 0;
 }
