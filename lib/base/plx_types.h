@@ -258,7 +258,8 @@ enum plx_qp_state {
 	PLX_QP_STATE_COUNT,
 };
 
-/** The name of a state, such as "rts"; for a value that is none, a text that says so. Never NULL. */
+/** The name of a state, such as "rts"; for a value that is none, a text that says so. Never NULL.
+ */
 PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
 
 /* What happened to a QP. X(name, text) */
