@@ -36,13 +36,13 @@ adapter_release(IND2Adapter *face)
 static HRESULT STDMETHODCALLTYPE
 adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
 {
-	const struct nd2_port *port = nd2_adapter_of(face)->port;
+	const struct nd2_session *session = nd2_adapter_of(face)->session;
 
 	if (!out)
 		return ND_INVALID_PARAMETER;
 	*out = plx_file_create();
-	if (*out && port->pump)
-		plx_file_moved_by(*out, port->pump);
+	if (*out && session->pump)
+		plx_file_moved_by(*out, session->pump);
 	return *out ? ND_SUCCESS : ND_NO_MEMORY;
 }
 
@@ -60,14 +60,14 @@ adapter_query(IND2Adapter *face, ND2_ADAPTER_INFO *info, ULONG *length)
 	/* the reference pages say 1, every client says 2 */
 	if (info->InfoVersion != ND_VERSION_2 && info->InfoVersion != ND_VERSION_1)
 		return ND_NOT_SUPPORTED;
-	*info = nd2_adapter_of(face)->port->limits;
+	*info = nd2_adapter_of(face)->session->limits;
 	return ND_SUCCESS;
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
 {
-	const struct plx_adapter_info *info = &nd2_adapter_of(face)->port->info;
+	const struct plx_adapter_info *info = &nd2_adapter_of(face)->session->info;
 
 	return nd2_address_list(info->address, info->addresses, list, length);
 }
@@ -76,11 +76,11 @@ adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *
  */
 
 static struct nd2_adapter *
-enter(IND2Adapter *face)
+begin_call(IND2Adapter *face)
 {
 	struct nd2_adapter *adapter = nd2_adapter_of(face);
 
-	nd2_port_mine(adapter->port);
+	nd2_session_claim(adapter->session);
 	return adapter;
 }
 
@@ -88,20 +88,20 @@ static HRESULT STDMETHODCALLTYPE
 adapter_create_completion_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
 				USHORT group, KAFFINITY affinity, void **out)
 {
-	(void)group, (void)affinity; /* wishes; there is one thread that tells */
-	return nd2_cq_create(enter(face), iid, file, depth, out);
+	(void)group, (void)affinity; /* hints; one thread delivers everything */
+	return nd2_cq_create(begin_call(face), iid, file, depth, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_memory_region(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_mr_create(enter(face), iid, file, out);
+	return nd2_mr_create(begin_call(face), iid, file, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_memory_window(IND2Adapter *face, REFIID iid, void **out)
 {
-	return nd2_mw_create(enter(face), iid, out);
+	return nd2_mw_create(begin_call(face), iid, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -110,7 +110,7 @@ adapter_create_shared_receive_queue(IND2Adapter *face, REFIID iid, HANDLE file, 
 				    void **out)
 {
 	(void)group, (void)affinity;
-	return nd2_srq_create(enter(face), iid, file, depth, sges, threshold, out);
+	return nd2_srq_create(begin_call(face), iid, file, depth, sges, threshold, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -119,7 +119,7 @@ adapter_create_queue_pair(IND2Adapter *face, REFIID iid, IUnknown *receive_cq,
 			  ULONG initiator_depth, ULONG receive_sges, ULONG initiator_sges,
 			  ULONG inline_bytes, void **out)
 {
-	const struct nd2_qp_wishes wishes = {
+	const struct nd2_qp_init_attr attr = {
 		.receive_cq = receive_cq,
 		.initiator_cq = initiator_cq,
 		.context = context,
@@ -130,7 +130,7 @@ adapter_create_queue_pair(IND2Adapter *face, REFIID iid, IUnknown *receive_cq,
 		.inline_bytes = inline_bytes,
 	};
 
-	return nd2_qp_create(enter(face), iid, &wishes, out);
+	return nd2_qp_create(begin_call(face), iid, &attr, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -139,7 +139,7 @@ adapter_create_queue_pair_with_srq(IND2Adapter *face, REFIID iid, IUnknown *rece
 				   ULONG initiator_depth, ULONG initiator_sges, ULONG inline_bytes,
 				   void **out)
 {
-	const struct nd2_qp_wishes wishes = {
+	const struct nd2_qp_init_attr attr = {
 		.receive_cq = receive_cq,
 		.initiator_cq = initiator_cq,
 		.srq = srq,
@@ -150,19 +150,19 @@ adapter_create_queue_pair_with_srq(IND2Adapter *face, REFIID iid, IUnknown *rece
 		.inline_bytes = inline_bytes,
 	};
 
-	return nd2_qp_create(enter(face), iid, &wishes, out);
+	return nd2_qp_create(begin_call(face), iid, &attr, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_connector(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_connector_create(enter(face), iid, file, out);
+	return nd2_connector_create(begin_call(face), iid, file, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_listener(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 {
-	return nd2_listener_create(enter(face), iid, file, out);
+	return nd2_listener_create(begin_call(face), iid, file, out);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -189,13 +189,13 @@ static void
 adapter_destroy(struct nd2_object *object)
 {
 	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object);
-	struct nd2_port *port = adapter->port;
+	struct nd2_session *session = adapter->session;
 
-	nd2_port_mine(port);
+	nd2_session_claim(session);
 	if (plx_pd_destroy(adapter->pd) != PLX_OK)
-		nd2_say("adapter %s: something in its protection domain is left", port->name);
+		nd2_log("adapter %s: something in its protection domain is left", session->name);
 	free(adapter);
-	nd2_port_give(port);
+	nd2_session_put(session);
 }
 
 static const struct nd2_kind adapter_kind = {
@@ -204,7 +204,7 @@ static const struct nd2_kind adapter_kind = {
 };
 
 HRESULT
-nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
+nd2_adapter_create(struct nd2_session *session, REFIID iid, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
 	struct nd2_adapter *adapter;
@@ -215,15 +215,15 @@ nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
 	adapter = calloc(1, sizeof(*adapter));
 	if (!adapter)
 		return ND_NO_MEMORY;
-	nd2_port_mine(port);
-	made = plx_pd_create(port->adapter, &adapter->pd);
+	nd2_session_claim(session);
+	made = plx_pd_create(session->adapter, &adapter->pd);
 	if (made != PLX_OK) {
 		free(adapter);
 		return nd2_call_status(made);
 	}
-	adapter->port = port;
+	adapter->session = session;
 	adapter->face.lpVtbl = &adapter_table;
-	nd2_object_init(&adapter->object, &adapter_kind, port, &adapter->face);
+	nd2_object_init(&adapter->object, &adapter_kind, session, &adapter->face);
 	*out = &adapter->face;
 	return ND_SUCCESS;
 }
@@ -231,11 +231,11 @@ nd2_adapter_create(struct nd2_port *port, REFIID iid, void **out)
 void
 plx_nd2_adapter_info(IND2Adapter *face, struct plx_adapter_info *out)
 {
-	*out = nd2_adapter_of(face)->port->info;
+	*out = nd2_adapter_of(face)->session->info;
 }
 
 struct plx_adapter *
 plx_nd2_adapter_verbs(IND2Adapter *face)
 {
-	return nd2_adapter_of(face)->port->adapter;
+	return nd2_adapter_of(face)->session->adapter;
 }

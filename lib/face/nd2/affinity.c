@@ -2,7 +2,7 @@
  *
  * Processors as Windows numbers them: groups of 64, a bit each.
  * It pins nothing: where the engine runs is in the configuration file, and whoever waits is told by
- * the port's one thread, whatever a queue was wished for. Start with nd2_affinity_tell().
+ * the session's one thread, whatever a queue was wished for. Start with nd2_affinity_get().
  */
 #include "cq.h"
 
@@ -25,7 +25,7 @@ of_group(const cpu_set_t *cpus, unsigned int group)
 }
 
 HRESULT
-nd2_affinity_tell(struct nd2_port *port, USHORT *group, KAFFINITY *affinity)
+nd2_affinity_get(struct nd2_session *session, USHORT *group, KAFFINITY *affinity)
 {
 	cpu_set_t cpus;
 
@@ -33,7 +33,7 @@ nd2_affinity_tell(struct nd2_port *port, USHORT *group, KAFFINITY *affinity)
 		return ND_INVALID_PARAMETER;
 	CPU_ZERO(&cpus);
 	/* More processors than a cpu_set_t has: all the same, the first one is there. */
-	if (!nd2_dispatch_cpus(port, &cpus))
+	if (!nd2_dispatch_cpus(session, &cpus))
 		CPU_SET(0, &cpus);
 	*affinity = 0;
 	for (USHORT i = 0; *affinity == 0 && i < CPU_SETSIZE / GROUP_CPUS; i++) {

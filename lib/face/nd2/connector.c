@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2Connector: its life, and what it is asked. What it does is in connector_calls.c, what comes
+ * IND2Connector: its life, and its queries. Its other calls are in connector_calls.c, what comes
  * from the peer in connector_event.c.
  * It never waits. Start with `connector_table`, at the end.
  */
@@ -13,7 +13,7 @@ static const IND2ConnectorVtbl connector_table;
 static pthread_mutex_t *
 lock_of(const struct nd2_connector *connector)
 {
-	return &connector->adapter->port->events;
+	return &connector->adapter->session->events;
 }
 
 static bool
@@ -46,11 +46,11 @@ connector_release(IND2Connector *face)
 static HRESULT STDMETHODCALLTYPE
 connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	nd2_port_mine(nd2_connector_of(face)->adapter->port);
+	nd2_session_claim(nd2_connector_of(face)->adapter->session);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
-/* ---- what it is asked ---------------------------------------------------------------------------
+/* ---- queries -----------------------------------------------------------------------------------
  */
 
 static HRESULT STDMETHODCALLTYPE
@@ -62,31 +62,31 @@ connector_get_read_limits(IND2Connector *face, ULONG *inbound, ULONG *outbound)
 	pthread_mutex_lock(lock_of(connector));
 	status = nd2_step(connector->state, ND2_ON_GET_LIMITS).status;
 	if (status == ND_SUCCESS && inbound)
-		*inbound = connector->terms.inbound;
+		*inbound = connector->conn_param.inbound;
 	if (status == ND_SUCCESS && outbound)
-		*outbound = connector->terms.outbound;
+		*outbound = connector->conn_param.outbound;
 	pthread_mutex_unlock(lock_of(connector));
 	return status;
 }
 
 /* A buffer that is too short gets what fits, unlike those of addresses. */
 static HRESULT
-give_words(const struct nd2_words *heard, VOID *out, ULONG *bytes)
+copy_private_data(const struct nd2_private_data *private_data, VOID *out, ULONG *bytes)
 {
 	ULONG room = out ? *bytes : 0;
 
-	*bytes = heard->bytes;
-	if (room >= heard->bytes) {
-		if (heard->bytes)
-			memcpy(out, heard->data, heard->bytes);
+	*bytes = private_data->bytes;
+	if (room >= private_data->bytes) {
+		if (private_data->bytes)
+			memcpy(out, private_data->data, private_data->bytes);
 		return ND_SUCCESS;
 	}
 	if (room)
-		memcpy(out, heard->data, room);
+		memcpy(out, private_data->data, room);
 	return ND_BUFFER_OVERFLOW;
 }
 
-/* What the peer has said, and zeros behind it: 56 bytes of a Connect, 148 of an Accept or a Reject
+/* The peer's private data, padded with zeros: 56 bytes of a Connect, 148 of an Accept or a Reject
  * (docs/nd2-porting.md). None when it was no program that refused. */
 static HRESULT STDMETHODCALLTYPE
 connector_get_private_data(IND2Connector *face, VOID *out, ULONG *bytes)
@@ -97,8 +97,8 @@ connector_get_private_data(IND2Connector *face, VOID *out, ULONG *bytes)
 	if (!bytes)
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(lock_of(connector));
-	if (allows(connector, ND2_ON_GET_PRIVATE) && connector->heard.there)
-		status = give_words(&connector->heard, out, bytes);
+	if (allows(connector, ND2_ON_GET_PRIVATE) && connector->private_data.there)
+		status = copy_private_data(&connector->private_data, out, bytes);
 	pthread_mutex_unlock(lock_of(connector));
 	return status;
 }
@@ -113,8 +113,8 @@ connector_get_local_address(IND2Connector *face, struct sockaddr *out, ULONG *le
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(lock_of(connector));
 	if (allows(connector, ND2_ON_GET_LOCAL))
-		status = nd2_address_write(&connector->terms.local, connector->terms.local_port,
-					   out, length);
+		status = nd2_address_write(&connector->conn_param.local,
+					   connector->conn_param.local_port, out, length);
 	pthread_mutex_unlock(lock_of(connector));
 	return status;
 }
@@ -129,8 +129,8 @@ connector_get_peer_address(IND2Connector *face, struct sockaddr *out, ULONG *len
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(lock_of(connector));
 	if (allows(connector, ND2_ON_GET_PEER))
-		status = nd2_address_write(&connector->terms.remote, connector->terms.remote_port,
-					   out, length);
+		status = nd2_address_write(&connector->conn_param.remote,
+					   connector->conn_param.remote_port, out, length);
 	pthread_mutex_unlock(lock_of(connector));
 	return status;
 }
@@ -144,17 +144,17 @@ static void
 close_connector(struct nd2_object *object)
 {
 	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
-	struct nd2_port *port = connector->adapter->port;
+	struct nd2_session *session = connector->adapter->session;
 	enum plx_status parted = PLX_OK;
 	struct nd2_step step;
 
-	nd2_port_mine(port);
-	pthread_mutex_lock(&port->events);
+	nd2_session_claim(session);
+	pthread_mutex_lock(&session->events);
 	if (connector->state == ND2_QUEUED)
 		nd2_listener_unqueue(connector, ND_CANCELED);
 	step = nd2_step(connector->state, ND2_ON_RELEASE);
 	if (connector->state == ND2_ESTABLISHED)
-		parted = nd2_connector_part(connector);
+		parted = nd2_connector_send_disconnect(connector);
 	/* The peer was first, and gets its answer without us. */
 	if (parted != PLX_OK)
 		step.effects = (step.effects & ~(unsigned int)ND2_DO_LINGER) | ND2_DO_END;
@@ -165,9 +165,9 @@ close_connector(struct nd2_object *object)
 	connector->request = NULL;
 	plx_list_remove(&connector->node);
 	if (connector->address >= 0)
-		nd2_ports_give(&port->tables->active, 1u << connector->address,
-			       connector->terms.local_port);
-	pthread_mutex_unlock(&port->events);
+		nd2_release_port(&session->tables->active, 1u << connector->address,
+				 connector->conn_param.local_port);
+	pthread_mutex_unlock(&session->events);
 }
 
 static void
@@ -178,7 +178,7 @@ destroy_connector(struct nd2_object *object)
 
 	free(connector->notify);
 	free(connector);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind connector_kind = {
@@ -192,7 +192,7 @@ HRESULT
 nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Connector, out);
-	struct nd2_port *port = adapter->port;
+	struct nd2_session *session = adapter->session;
 	struct nd2_connector *connector;
 	struct plx_file *file;
 
@@ -208,17 +208,17 @@ nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, voi
 	}
 	connector->face.lpVtbl = &connector_table;
 	connector->adapter = adapter;
-	connector->party.kind = ND2_PARTY_CONNECTOR;
+	connector->subscriber.kind = ND2_SUBSCRIBER_CONNECTOR;
 	connector->state = ND2_IDLE;
 	connector->address = -1;
 	plx_list_init(&connector->queue_node);
 	plx_pending_list_init(&connector->pending, file);
 	plx_file_release(file);
-	nd2_hold(&adapter->object);
-	nd2_object_init(&connector->object, &connector_kind, port, connector);
-	pthread_mutex_lock(&port->events);
-	plx_list_append(&port->tables->connectors, &connector->node);
-	pthread_mutex_unlock(&port->events);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&connector->object, &connector_kind, session, connector);
+	pthread_mutex_lock(&session->events);
+	plx_list_append(&session->tables->connectors, &connector->node);
+	pthread_mutex_unlock(&session->events);
 	*out = connector;
 	return ND_SUCCESS;
 }

@@ -14,19 +14,19 @@
 #include "nd2_connection.h"
 
 static struct nd2_connector *
-enter(IND2Connector *face)
+begin_call(IND2Connector *face)
 {
 	struct nd2_connector *connector = nd2_connector_of(face);
 
-	nd2_port_mine(connector->adapter->port);
-	pthread_mutex_lock(&connector->adapter->port->events);
+	nd2_session_claim(connector->adapter->session);
+	pthread_mutex_lock(&connector->adapter->session->events);
 	return connector;
 }
 
 static HRESULT
-leave(struct nd2_connector *connector, OVERLAPPED *overlapped, HRESULT status)
+end_call(struct nd2_connector *connector, OVERLAPPED *overlapped, HRESULT status)
 {
-	pthread_mutex_unlock(&connector->adapter->port->events);
+	pthread_mutex_unlock(&connector->adapter->session->events);
 	if (overlapped && status != ND_PENDING)
 		plx_overlapped_settle(overlapped, status);
 	return status;
@@ -76,7 +76,7 @@ copy_in(const VOID *from, ULONG bytes, uint8_t *to)
 }
 
 static HRESULT
-read_words(const VOID *from, ULONG bytes, ULONG most, uint8_t *to)
+read_private_data(const VOID *from, ULONG bytes, ULONG most, uint8_t *to)
 {
 	if (bytes > most)
 		return ND_INVALID_BUFFER_SIZE;
@@ -102,10 +102,10 @@ read_peer(const struct nd2_connector *connector, const struct sockaddr *address,
 		return status;
 	if (nd2_is_any(ip))
 		return (HRESULT)STATUS_BAD_NETWORK_NAME;
-	if (ip->version != connector->terms.local.version || *port == 0)
+	if (ip->version != connector->conn_param.local.version || *port == 0)
 		return ND_INVALID_ADDRESS;
 	if (nd2_is_loopback(ip))
-		*ip = connector->terms.local;
+		*ip = connector->conn_param.local;
 	return ND_SUCCESS;
 }
 
@@ -117,14 +117,14 @@ least(ULONG a, ULONG b)
 
 static void
 fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outbound,
-	     const uint8_t *words, ULONG bytes, struct plx_connect_options *options)
+	     const uint8_t *private_data, ULONG bytes, struct plx_connect_options *options)
 {
-	const ND2_ADAPTER_INFO *limits = &connector->adapter->port->limits;
+	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
 
 	plx_connect_options_init(options);
 	options->responder_res = least(inbound, limits->MaxInboundReadLimit);
 	options->rd_atomic = least(outbound, limits->MaxOutboundReadLimit);
-	options->private_data = words;
+	options->private_data = private_data;
 	options->private_bytes = bytes;
 }
 
@@ -143,8 +143,8 @@ qp_can_connect(struct nd2_qp *qp)
 HRESULT STDMETHODCALLTYPE
 nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG length)
 {
-	struct nd2_connector *connector = enter(face);
-	struct nd2_port *port = connector->adapter->port;
+	struct nd2_connector *connector = begin_call(face);
+	struct nd2_session *session = connector->adapter->session;
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_BIND);
 	HRESULT status = step.status;
 	uint32_t addresses = 0;
@@ -154,17 +154,17 @@ nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG le
 	if (status == ND_SUCCESS)
 		status = nd2_address_read(address, length, &ip, &number);
 	if (status == ND_SUCCESS) {
-		addresses = nd2_is_any(&ip) ? 0 : nd2_port_addresses(port, &ip);
-		status = addresses ? nd2_ports_take(&port->tables->active, addresses, &number)
+		addresses = nd2_is_any(&ip) ? 0 : nd2_session_addresses(session, &ip);
+		status = addresses ? nd2_reserve_port(&session->tables->active, addresses, &number)
 				   : ND_INVALID_ADDRESS;
 	}
 	if (status == ND_SUCCESS) {
 		connector->address = __builtin_ctz(addresses);
-		connector->terms.local = ip;
-		connector->terms.local_port = number;
+		connector->conn_param.local = ip;
+		connector->conn_param.local_port = number;
 		nd2_connector_apply(connector, step, NULL);
 	}
-	return leave(connector, NULL, status);
+	return end_call(connector, NULL, status);
 }
 
 static HRESULT
@@ -175,15 +175,17 @@ ask(struct nd2_connector *connector, struct nd2_qp *qp)
 	struct plx_qp_address from;
 
 	/* With an address of our own given, only the neighbour would be missed, and much later. */
-	if (plx_qp_address(qp->qp, &connector->asked.remote, &from) == PLX_UNREACHABLE)
+	if (plx_qp_address(qp->qp, &connector->connect_options.remote, &from) == PLX_UNREACHABLE)
 		return ND_NETWORK_UNREACHABLE;
-	if (!connector->wire)
-		status = plx_connector_create(connector->adapter->port->channel,
-					      (uintptr_t)&connector->party, &connector->wire);
+	if (!connector->connector)
+		status = plx_connector_create(connector->adapter->session->channel,
+					      (uintptr_t)&connector->subscriber,
+					      &connector->connector);
 	if (status == PLX_OK)
-		status = plx_connect(connector->wire, qp->qp, &connector->asked, &why);
+		status = plx_connect(connector->connector, qp->qp, &connector->connect_options,
+				     &why);
 	if (*why.text)
-		nd2_say("connect: %s", why.text);
+		nd2_log("connect: %s", why.text);
 	if (status == PLX_STATE)
 		return ND_CONNECTION_ACTIVE;
 	return status == PLX_INVALID ? ND_INVALID_ADDRESS : nd2_call_status(status);
@@ -191,12 +193,12 @@ ask(struct nd2_connector *connector, struct nd2_qp *qp)
 
 HRESULT STDMETHODCALLTYPE
 nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct sockaddr *address,
-		      ULONG length, ULONG inbound, ULONG outbound, const VOID *words, ULONG bytes,
-		      OVERLAPPED *overlapped)
+		      ULONG length, ULONG inbound, ULONG outbound, const VOID *private_data,
+		      ULONG bytes, OVERLAPPED *overlapped)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_CONNECT);
-	struct plx_connect_options *asked = &connector->asked;
+	struct plx_connect_options *options = &connector->connect_options;
 	HRESULT status = step.status;
 	struct plx_pending *pending;
 	struct plx_ip remote;
@@ -210,24 +212,25 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	if (status == ND_SUCCESS)
 		status = read_peer(connector, address, length, &remote, &port);
 	if (status == ND_SUCCESS)
-		status = read_words(words, bytes, connector->adapter->port->limits.MaxCallerData,
-				    connector->said);
+		status = read_private_data(private_data, bytes,
+					   connector->adapter->session->limits.MaxCallerData,
+					   connector->sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
-		return leave(connector, overlapped, status);
-	fill_options(connector, inbound, outbound, connector->said, bytes, asked);
-	asked->local = connector->terms.local;
-	asked->local_port = connector->terms.local_port;
-	asked->remote = remote;
-	asked->remote_port = port;
+		return end_call(connector, overlapped, status);
+	fill_options(connector, inbound, outbound, connector->sent_private_data, bytes, options);
+	options->local = connector->conn_param.local;
+	options->local_port = connector->conn_param.local_port;
+	options->remote = remote;
+	options->remote_port = port;
 	status = ask(connector, qp);
 	if (status == ND_SUCCESS) {
-		connector->terms.remote = remote;
-		connector->terms.remote_port = port;
+		connector->conn_param.remote = remote;
+		connector->conn_param.remote_port = port;
 		nd2_connector_attach(connector, qp);
 	}
-	return leave(connector, overlapped, pend(connector, step, pending, status));
+	return end_call(connector, overlapped, pend(connector, step, pending, status));
 }
 
 /* Below, the peer is gone already; the event that says so may be on its way. */
@@ -235,7 +238,7 @@ static HRESULT
 gone(struct nd2_connector *connector, enum plx_status status)
 {
 	if (status == PLX_STATE) {
-		nd2_connections_deliver(connector->adapter->port);
+		nd2_connections_deliver(connector->adapter->session);
 		return ND_CONNECTION_ABORTED;
 	}
 	return status == PLX_AGAIN || status == PLX_UNREACHABLE ? ND_IO_TIMEOUT
@@ -245,7 +248,7 @@ gone(struct nd2_connector *connector, enum plx_status status)
 HRESULT STDMETHODCALLTYPE
 nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_COMPLETE);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	struct plx_why why = {""};
@@ -255,15 +258,15 @@ nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
 	if (status == ND_PENDING)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
-		return leave(connector, overlapped, status);
-	done = plx_complete(connector->wire, &why);
+		return end_call(connector, overlapped, status);
+	done = plx_complete(connector->connector, &why);
 	if (done == PLX_OK) {
 		atomic_store(&connector->qp->phase, ND2_QP_CONNECTED);
 	} else {
-		nd2_say("complete: %s", why.text);
+		nd2_log("complete: %s", why.text);
 		status = gone(connector, done);
 	}
-	return leave(connector, overlapped, pend(connector, step, pending, status));
+	return end_call(connector, overlapped, pend(connector, step, pending, status));
 }
 
 /* ---- the passive side ---------------------------------------------------------------------------
@@ -274,11 +277,11 @@ answer(struct nd2_connector *connector, struct nd2_qp *qp,
        const struct plx_connect_options *options)
 {
 	struct plx_why why = {""};
-	enum plx_status status = plx_accept(connector->wire, qp->qp, options, &why);
+	enum plx_status status = plx_accept(connector->connector, qp->qp, options, &why);
 
 	if (status == PLX_OK)
 		return ND_SUCCESS;
-	nd2_say("accept: %s", why.text);
+	nd2_log("accept: %s", why.text);
 	if (status == PLX_STATE && !qp_can_connect(qp))
 		return ND_CONNECTION_ACTIVE;
 	return gone(connector, status);
@@ -286,57 +289,61 @@ answer(struct nd2_connector *connector, struct nd2_qp *qp,
 
 HRESULT STDMETHODCALLTYPE
 nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULONG outbound,
-		     const VOID *words, ULONG bytes, OVERLAPPED *overlapped)
+		     const VOID *private_data, ULONG bytes, OVERLAPPED *overlapped)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_ACCEPT);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	struct plx_connect_options options;
-	uint8_t said[PLX_PRIVATE_MAX];
+	uint8_t sent_private_data[PLX_PRIVATE_MAX];
 	struct plx_pending *pending;
 	struct nd2_qp *qp = NULL;
 
 	if (status == ND_PENDING)
 		status = read_qp(connector, qp_face, &qp);
 	if (status == ND_SUCCESS)
-		status = read_words(words, bytes, connector->adapter->port->limits.MaxCalleeData,
-				    said);
+		status = read_private_data(private_data, bytes,
+					   connector->adapter->session->limits.MaxCalleeData,
+					   sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
-		return leave(connector, overlapped, status);
-	fill_options(connector, inbound, outbound, said, bytes, &options);
+		return end_call(connector, overlapped, status);
+	fill_options(connector, inbound, outbound, sent_private_data, bytes, &options);
 	status = answer(connector, qp, &options);
 	if (status == ND_SUCCESS) {
-		connector->terms.inbound = least(connector->terms.inbound, options.responder_res);
-		connector->terms.outbound = least(connector->terms.outbound, options.rd_atomic);
+		connector->conn_param.inbound =
+			least(connector->conn_param.inbound, options.responder_res);
+		connector->conn_param.outbound =
+			least(connector->conn_param.outbound, options.rd_atomic);
 		nd2_connector_attach(connector, qp);
 		/* Until the peer completes the queue pair itself refuses what is posted. */
 		atomic_store(&qp->phase, ND2_QP_CONNECTED);
 	}
-	return leave(connector, overlapped, pend(connector, step, pending, status));
+	return end_call(connector, overlapped, pend(connector, step, pending, status));
 }
 
 HRESULT STDMETHODCALLTYPE
-nd2_connector_reject(IND2Connector *face, const VOID *words, ULONG bytes)
+nd2_connector_reject(IND2Connector *face, const VOID *private_data, ULONG bytes)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_REJECT);
-	uint8_t said[PLX_PRIVATE_MAX];
+	uint8_t sent_private_data[PLX_PRIVATE_MAX];
 	HRESULT status = step.status;
 	enum plx_status rejected;
 
 	if (status == ND_SUCCESS)
-		status = read_words(words, bytes, connector->adapter->port->limits.MaxCalleeData,
-				    said);
+		status = read_private_data(private_data, bytes,
+					   connector->adapter->session->limits.MaxCalleeData,
+					   sent_private_data);
 	if (status == ND_SUCCESS) {
-		rejected = plx_reject(connector->wire, said, bytes);
+		rejected = plx_reject(connector->connector, sent_private_data, bytes);
 		if (rejected == PLX_OK)
 			nd2_connector_apply(connector, step, NULL);
 		else
 			status = gone(connector, rejected);
 	}
-	return leave(connector, NULL, status);
+	return end_call(connector, NULL, status);
 }
 
 /* ---- both sides ---------------------------------------------------------------------------------
@@ -361,7 +368,7 @@ has_room(struct nd2_connector *connector)
 HRESULT STDMETHODCALLTYPE
 nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_NOTIFY);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
 	struct plx_pending *pending;
@@ -370,43 +377,43 @@ nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped)
 		status =
 			has_room(connector) ? begin(connector, overlapped, &pending) : ND_NO_MEMORY;
 	if (status != ND_SUCCESS)
-		return leave(connector, overlapped, status);
+		return end_call(connector, overlapped, status);
 	connector->notify[connector->notifies++] = pending;
 	nd2_connector_apply(connector, step, NULL);
-	return leave(connector, overlapped, ND_PENDING);
+	return end_call(connector, overlapped, ND_PENDING);
 }
 
 HRESULT STDMETHODCALLTYPE
 nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_DISCONNECT);
 	HRESULT status = overlapped ? step.status : ND_INVALID_PARAMETER;
-	enum plx_status parted = PLX_OK;
+	enum plx_status disconnected = PLX_OK;
 	struct plx_pending *pending;
 
 	if (status == ND_PENDING)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
-		return leave(connector, overlapped, status);
+		return end_call(connector, overlapped, status);
 	if (connector->state == ND2_ESTABLISHED)
-		parted = nd2_connector_part(connector);
+		disconnected = nd2_connector_send_disconnect(connector);
 	/* STATE: the peer was first. Its disconnect is on the way to us, and is our answer. */
-	if (parted != PLX_OK && parted != PLX_STATE)
-		status = nd2_call_status(parted);
+	if (disconnected != PLX_OK && disconnected != PLX_STATE)
+		status = nd2_call_status(disconnected);
 	/* Whoever hears of its end in another thread may release the connector. */
-	nd2_hold(&connector->object);
-	status = leave(connector, overlapped, pend(connector, step, pending, status));
-	if (status == ND_PENDING && connector->adapter->port->info.forgets)
+	nd2_object_get(&connector->object);
+	status = end_call(connector, overlapped, pend(connector, step, pending, status));
+	if (status == ND_PENDING && connector->adapter->session->info.forgets)
 		nd2_await_answer(connector);
-	nd2_unhold(&connector->object);
+	nd2_object_put(&connector->object);
 	return status;
 }
 
 HRESULT STDMETHODCALLTYPE
 nd2_connector_cancel(IND2Connector *face)
 {
-	struct nd2_connector *connector = enter(face);
+	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_CANCEL);
 
 	plx_pending_cancel_all(&connector->pending);
@@ -418,5 +425,5 @@ nd2_connector_cancel(IND2Connector *face)
 		plx_pending_finish(connector->notify[i], ND_CANCELED, 0);
 	connector->notifies = 0;
 	nd2_connector_apply(connector, step, NULL);
-	return leave(connector, NULL, ND_SUCCESS);
+	return end_call(connector, NULL, ND_SUCCESS);
 }

@@ -2,7 +2,7 @@
  *
  * What becomes of a connector: the effects of its steps, and the events that come from the peer.
  * It never decides where a connector goes next: connector_state.c does. Everything here runs with
- * nd2_port.events held. Start with nd2_connection_event().
+ * nd2_session.events held. Start with nd2_connection_event().
  */
 #include <ntstatus.h>
 
@@ -14,10 +14,10 @@
 void
 nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp)
 {
-	nd2_hold(&qp->object);
+	nd2_object_get(&qp->object);
 	connector->qp = qp;
 	qp->connector = connector;
-	atomic_store(&qp->taken, true);
+	atomic_store(&qp->claimed, true);
 }
 
 static void
@@ -31,21 +31,21 @@ detach(struct nd2_connector *connector, bool broken)
 	qp->connector = NULL;
 	if (broken)
 		atomic_store(&qp->broken, true);
-	atomic_store(&qp->taken, false);
-	nd2_unhold(&qp->object);
+	atomic_store(&qp->claimed, false);
+	nd2_object_put(&qp->object);
 }
 
 enum plx_status
-nd2_connector_part(struct nd2_connector *connector)
+nd2_connector_send_disconnect(struct nd2_connector *connector)
 {
 	enum plx_status status;
 	struct plx_qp_info info;
 
-	/* The end of the wire, or of the queue pair, tells the peer when the engine runs again. */
-	if (nd2_stands_still(connector->adapter->port))
+	/* Destroying the connector or the queue pair disconnects when the engine runs again. */
+	if (nd2_is_stalled(connector->adapter->session))
 		return PLX_TIMEOUT;
-	status = plx_disconnect(connector->wire);
-	/* The engine's next answer says that the message has left: the process may end now. */
+	status = plx_disconnect(connector->connector);
+	/* When the engine answers again the DREQ was sent: the process may end now. */
 	if (status == PLX_OK)
 		(void)!plx_qp_query(connector->qp->qp, &info);
 	return status;
@@ -55,12 +55,12 @@ nd2_connector_part(struct nd2_connector *connector)
  */
 
 /*
- * How much the peer has said. The wire does not tell: its field is filled up with zeros, and has
- * more room in a reply than MaxCalleeData, which is what a program's buffer has. Nothing else is
- * taken off, since zeros may be what was said.
+ * How much private data the peer has sent. The message does not say: its field is filled up with
+ * zeros, and has more room in a reply than MaxCalleeData, which is what a program's buffer has.
+ * Nothing else is taken off, since zeros may be part of it.
  */
 static uint32_t
-length_of_words(const struct plx_channel_event *event, uint32_t most)
+private_data_length(const struct plx_channel_event *event, uint32_t most)
 {
 	for (uint32_t i = most; i < event->private_bytes; i++)
 		if (event->private_data[i] != 0)
@@ -69,23 +69,23 @@ length_of_words(const struct plx_channel_event *event, uint32_t most)
 }
 
 static void
-keep(struct nd2_connector *connector, const struct plx_channel_event *event)
+keep_private_data(struct nd2_connector *connector, const struct plx_channel_event *event)
 {
 	const struct plx_connection *agreed = &event->connection;
-	const ND2_ADAPTER_INFO *limits = &connector->adapter->port->limits;
-	struct nd2_words *heard = &connector->heard;
+	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
+	struct nd2_private_data *private_data = &connector->private_data;
 	bool answered =
 		event->kind == PLX_CM_EVENT_REQUESTED || event->kind == PLX_CM_EVENT_REPLIED;
 
-	/* A manager that refuses, and not its program, has nothing to say. */
-	heard->there = true;
-	heard->bytes = answered || event->reason == PLX_CM_REASON_CONSUMER
-			       ? length_of_words(event, limits->MaxCalleeData)
-			       : 0;
-	memcpy(heard->data, event->private_data, heard->bytes);
+	/* A REJ that no program has sent has no private data. */
+	private_data->there = true;
+	private_data->bytes = answered || event->reason == PLX_CM_REASON_CONSUMER
+				      ? private_data_length(event, limits->MaxCalleeData)
+				      : 0;
+	memcpy(private_data->data, event->private_data, private_data->bytes);
 	if (!answered)
 		return;
-	connector->terms = (struct nd2_terms){
+	connector->conn_param = (struct nd2_conn_param){
 		.local = agreed->local,
 		.remote = agreed->remote,
 		.local_port = agreed->local_port,
@@ -100,7 +100,7 @@ keep(struct nd2_connector *connector, const struct plx_channel_event *event)
 }
 
 static void
-tell_notifies(struct nd2_connector *connector, HRESULT status)
+finish_notifies(struct nd2_connector *connector, HRESULT status)
 {
 	uint32_t n = connector->notifies;
 
@@ -110,15 +110,15 @@ tell_notifies(struct nd2_connector *connector, HRESULT status)
 }
 
 static void
-leave_wire(struct nd2_connector *connector, bool lingers)
+release_connector(struct nd2_connector *connector, bool lingers)
 {
-	struct plx_connector *wire = connector->wire;
+	struct plx_connector *lower = connector->connector;
 
-	connector->wire = NULL;
-	if (wire && lingers)
-		nd2_linger(connector->adapter->port, wire);
-	else if (wire)
-		nd2_wire_end(connector->adapter->port, wire);
+	connector->connector = NULL;
+	if (lower && lingers)
+		nd2_linger(connector->adapter->session, lower);
+	else if (lower)
+		nd2_destroy_connector(connector->adapter->session, lower);
 }
 
 /* The connection is told of first, ended then, and its requests come last: who hears of the end may
@@ -131,15 +131,15 @@ nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 
 	connector->state = step.next;
 	if (step.effects & ND2_DO_KEEP && event)
-		keep(connector, event);
+		keep_private_data(connector, event);
 	if (step.effects & ND2_DO_FORGET)
-		connector->heard = (struct nd2_words){0};
-	if (step.effects & ND2_DO_TELL_PEER)
-		tell_notifies(connector, ND_SUCCESS);
-	if (step.effects & ND2_DO_TELL_LOCAL)
-		tell_notifies(connector, (HRESULT)STATUS_CONNECTION_DISCONNECTED);
+		connector->private_data = (struct nd2_private_data){0};
+	if (step.effects & ND2_DO_NOTIFY_PEER)
+		finish_notifies(connector, ND_SUCCESS);
+	if (step.effects & ND2_DO_NOTIFY_LOCAL)
+		finish_notifies(connector, (HRESULT)STATUS_CONNECTION_DISCONNECTED);
 	if (step.effects & (ND2_DO_END | ND2_DO_LINGER))
-		leave_wire(connector, step.effects & ND2_DO_LINGER);
+		release_connector(connector, step.effects & ND2_DO_LINGER);
 	if (step.effects & (ND2_DO_DETACH | ND2_DO_BREAK))
 		detach(connector, step.effects & ND2_DO_BREAK);
 	if (step.effects & ND2_DO_FINISH && request) {
@@ -176,74 +176,75 @@ event_of(const struct plx_channel_event *event)
 
 /*
  * A refusal that a client of ND2 could do nothing about: a path MTU that the peer's port does not
- * carry. Returns: it is asked again, with the next smaller one
+ * carry. Returns: it is tried again, with the next smaller one
  */
 static bool
-ask_again(struct nd2_connector *connector, const struct plx_channel_event *event)
+retry_connect(struct nd2_connector *connector, const struct plx_channel_event *event)
 {
-	struct plx_connect_options *options = &connector->asked;
+	struct plx_connect_options *options = &connector->connect_options;
 	uint32_t mtu =
-		options->path_mtu ? options->path_mtu : connector->adapter->port->info.path_mtu;
+		options->path_mtu ? options->path_mtu : connector->adapter->session->info.path_mtu;
 	struct plx_why why = {""};
 
 	if (event->kind != PLX_CM_EVENT_REJECTED || connector->state != ND2_REQ_SENT ||
-	    event->reason != PLX_CM_REASON_PATH_MTU || mtu <= ND2_PATH_MTU_LEAST)
+	    event->reason != PLX_CM_REASON_PATH_MTU || mtu <= ND2_PATH_MTU_MIN)
 		return false;
 	options->path_mtu = mtu / 2;
-	return plx_connect(connector->wire, connector->qp->qp, options, &why) == PLX_OK;
+	return plx_connect(connector->connector, connector->qp->qp, options, &why) == PLX_OK;
 }
 
 void
-nd2_connection_event(struct nd2_port *port, const struct plx_channel_event *event)
+nd2_connection_event(struct nd2_session *session, const struct plx_channel_event *event)
 {
-	struct nd2_party *party = (struct nd2_party *)(uintptr_t)event->context;
+	struct nd2_subscriber *subscriber = (struct nd2_subscriber *)(uintptr_t)event->context;
 	struct nd2_connector *connector;
 
 	if (event->kind == PLX_CM_EVENT_REQUESTED) {
-		nd2_listener_asked((struct nd2_listener *)(uintptr_t)event->context, event);
+		nd2_listener_deliver_request((struct nd2_listener *)(uintptr_t)event->context,
+					     event);
 		return;
 	}
-	switch (party ? party->kind : ND2_PARTY_NONE) {
-	case ND2_PARTY_CONNECTOR:
-		connector = plx_list_entry(party, struct nd2_connector, party);
-		if (!ask_again(connector, event))
+	switch (subscriber ? subscriber->kind : ND2_SUBSCRIBER_NONE) {
+	case ND2_SUBSCRIBER_CONNECTOR:
+		connector = plx_list_entry(subscriber, struct nd2_connector, subscriber);
+		if (!retry_connect(connector, event))
 			nd2_connector_apply(connector, nd2_step(connector->state, event_of(event)),
 					    event);
 		break;
-	case ND2_PARTY_WAITING:
-		nd2_waiting_ends(party);
+	case ND2_SUBSCRIBER_REQUEST:
+		nd2_request_end(subscriber);
 		break;
-	case ND2_PARTY_LINGERING:
-		nd2_linger_ends(port, party);
+	case ND2_SUBSCRIBER_LINGERING:
+		nd2_linger_end(session, subscriber);
 		break;
-	case ND2_PARTY_NONE:
+	case ND2_SUBSCRIBER_NONE:
 		break;
 	}
 }
 
 void
-nd2_connections_deliver(struct nd2_port *port)
+nd2_connections_deliver(struct nd2_session *session)
 {
 	struct plx_channel_event event;
 
-	while (plx_channel_next(port->channel, &event))
-		nd2_connection_event(port, &event);
+	while (plx_channel_next(session->channel, &event))
+		nd2_connection_event(session, &event);
 }
 
 void
 nd2_connection_of_qp_ends(struct nd2_qp *qp)
 {
-	struct nd2_port *port = qp->adapter->port;
+	struct nd2_session *session = qp->adapter->session;
 	struct nd2_connector *connector;
 	struct nd2_step step;
 
-	pthread_mutex_lock(&port->events);
+	pthread_mutex_lock(&session->events);
 	connector = qp->connector;
 	if (connector) {
 		step = nd2_step(connector->state, ND2_ON_QP_RELEASE);
 		if (connector->state == ND2_ESTABLISHED)
-			(void)nd2_connector_part(connector);
+			(void)nd2_connector_send_disconnect(connector);
 		nd2_connector_apply(connector, step, NULL);
 	}
-	pthread_mutex_unlock(&port->events);
+	pthread_mutex_unlock(&session->events);
 }

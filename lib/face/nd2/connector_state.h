@@ -62,14 +62,14 @@ enum nd2_event {
 enum nd2_effect {
 	ND2_DO_FINISH =
 		1 << 0, /* Connect, Accept or Disconnect, with the status of the step, or SUCCESS */
-	ND2_DO_TELL_PEER = 1 << 1,  /* NotifyDisconnect: the peer has disconnected */
-	ND2_DO_TELL_LOCAL = 1 << 2, /* NotifyDisconnect: we have */
-	ND2_DO_KEEP = 1 << 3,       /* the terms and private data that came along */
-	ND2_DO_FORGET = 1 << 4,     /* private data */
-	ND2_DO_DETACH = 1 << 5,     /* the queue pair, which is as before */
-	ND2_DO_BREAK = 1 << 6,      /* the queue pair, which is flushed */
-	ND2_DO_END = 1 << 7,        /* nothing more will come from below */
-	ND2_DO_LINGER = 1 << 8,     /* the peer may have to be told again */
+	ND2_DO_NOTIFY_PEER = 1 << 1,  /* NotifyDisconnect: the peer has disconnected */
+	ND2_DO_NOTIFY_LOCAL = 1 << 2, /* NotifyDisconnect: we have */
+	ND2_DO_KEEP = 1 << 3,         /* parameters and private data of the event */
+	ND2_DO_FORGET = 1 << 4,       /* private data */
+	ND2_DO_DETACH = 1 << 5,       /* the queue pair, which is as before */
+	ND2_DO_BREAK = 1 << 6,        /* the queue pair, which is flushed */
+	ND2_DO_END = 1 << 7,          /* nothing more will come from below */
+	ND2_DO_LINGER = 1 << 8,       /* the DREQ may have to be sent again */
 };
 
 /* Of a call: what it returns, and nothing else happens when that is a failure. */

@@ -65,7 +65,7 @@ poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	for (ULONG i = 0; i < got; i++)
 		failed |= convert(&results[i]);
 	if (plx_unlikely(failed))
-		nd2_port_events(cq->adapter->port);
+		nd2_session_deliver_events(cq->adapter->session);
 	return got;
 }
 
@@ -89,8 +89,8 @@ look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	uint32_t looks = atomic_load_explicit(&cq->idle_looks, memory_order_relaxed);
 
 	if (cq->pumps && looks % LOOKS_PER_PUMP == 0) {
-		nd2_port_mine(cq->adapter->port);
-		nd2_port_pump(cq->adapter->port);
+		nd2_session_claim(cq->adapter->session);
+		nd2_session_pump(cq->adapter->session);
 	}
 	if (cq->yields)
 		sched_yield();
@@ -117,9 +117,9 @@ resize(IND2CompletionQueue *face, ULONG depth)
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 	enum plx_status status;
 
-	if (depth == 0 || depth > cq->adapter->port->limits.MaxCompletionQueueDepth)
+	if (depth == 0 || depth > cq->adapter->session->limits.MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER;
-	nd2_port_mine(cq->adapter->port);
+	nd2_session_claim(cq->adapter->session);
 	status = plx_cq_resize(cq->cq, depth);
 	if (status == PLX_BUSY)
 		return ND_BUFFER_OVERFLOW;
@@ -133,7 +133,7 @@ get_notify_affinity(IND2CompletionQueue *face, USHORT *group, KAFFINITY *affinit
 {
 	const struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 
-	return nd2_affinity_tell(cq->adapter->port, group, affinity);
+	return nd2_affinity_get(cq->adapter->session, group, affinity);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -143,18 +143,18 @@ static void
 close_cq(struct nd2_object *object)
 {
 	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
-	struct nd2_port *port = cq->adapter->port;
+	struct nd2_session *session = cq->adapter->session;
 
-	nd2_port_mine(port);
-	pthread_mutex_lock(&port->lock);
+	nd2_session_claim(session);
+	pthread_mutex_lock(&session->lock);
 	plx_list_remove(&cq->node);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&session->lock);
 	notify_close(cq);
 }
 
 /* BUSY it cannot be: queue pairs hold their queues. */
 static enum plx_status
-let_go_cq(struct nd2_object *object)
+teardown_cq(struct nd2_object *object)
 {
 	return plx_cq_destroy(plx_list_entry(object, struct nd2_cq, object)->cq);
 }
@@ -167,14 +167,14 @@ destroy_cq(struct nd2_object *object)
 
 	notify_free(cq->notify);
 	free(cq);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind cq_kind = {
 	.iid = &IID_IND2CompletionQueue,
 	.overlapped = true,
 	.close = close_cq,
-	.let_go = let_go_cq,
+	.teardown = teardown_cq,
 	.destroy = destroy_cq,
 };
 
@@ -199,7 +199,7 @@ release(IND2CompletionQueue *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2CompletionQueue *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	nd2_port_mine(((struct nd2_cq *)(void *)face)->adapter->port);
+	nd2_session_claim(((struct nd2_cq *)(void *)face)->adapter->session);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -243,7 +243,7 @@ make(struct nd2_cq *cq, struct plx_file *file)
 	cq->notify = notify_make(cq);
 	if (cq->notify == NULL)
 		return ND_NO_MEMORY;
-	status = plx_cq_create(cq->adapter->port->adapter, &options, &cq->cq);
+	status = plx_cq_create(cq->adapter->session->adapter, &options, &cq->cq);
 	if (status != PLX_OK) {
 		notify_free(cq->notify);
 		return nd2_call_status(status);
@@ -261,7 +261,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 
 	if (status != ND_SUCCESS)
 		return status;
-	if (depth == 0 || depth > adapter->port->limits.MaxCompletionQueueDepth)
+	if (depth == 0 || depth > adapter->session->limits.MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER_3;
 	file = plx_file_hold(handle);
 	if (file == NULL)
@@ -274,20 +274,20 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->face.lpVtbl = &table;
 	cq->adapter = adapter;
 	cq->depth = depth;
-	cq->id = atomic_fetch_add(&adapter->port->next_id, 1);
-	cq->pumps = adapter->port->inline_mode;
-	cq->yields = adapter->port->info.idle == PLX_IDLING_YIELD;
+	cq->id = atomic_fetch_add(&adapter->session->next_id, 1);
+	cq->pumps = adapter->session->inline_mode;
+	cq->yields = adapter->session->info.idle == PLX_IDLING_YIELD;
 	status = make(cq, file);
 	plx_file_release(file); /* the list has its own hold */
 	if (status != ND_SUCCESS) {
 		free(cq);
 		return status;
 	}
-	nd2_hold(&adapter->object);
-	nd2_object_init(&cq->object, &cq_kind, adapter->port, cq);
-	pthread_mutex_lock(&adapter->port->lock);
-	plx_list_append(&adapter->port->cqs, &cq->node);
-	pthread_mutex_unlock(&adapter->port->lock);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&cq->object, &cq_kind, adapter->session, cq);
+	pthread_mutex_lock(&adapter->session->lock);
+	plx_list_append(&adapter->session->cqs, &cq->node);
+	pthread_mutex_unlock(&adapter->session->lock);
 	*out = &cq->face;
 	return ND_SUCCESS;
 }

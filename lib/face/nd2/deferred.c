@@ -3,14 +3,14 @@
  * What waits for an engine that stands still: a worker that was preempted, stopped, or sits in a
  * debugger. An object that was released then keeps its memory, and its parents, until the engine
  * has let go of it: an event, or a peer's packet, finds what it names. A Deregister stays pending.
- * The port's dispatcher finishes all of it, in the order in which it came, as soon as the engine
+ * The session's dispatcher finishes all of it, in the order in which it came, as soon as the engine
  * has been through a cycle.
  * It never has a client wait but where memory would be written that the client may free: a region's
- * and a window's Release. Start with nd2_let_go().
+ * and a window's Release. Start with nd2_teardown().
  *
  * The list is as long as objects were alive, which the adapter's limits bound. When one call has
  * waited for the engine in vain, `still` says so until it runs again, and no further one waits. In
- * inline mode the caller is the engine: nothing is ever left.
+ * inline mode the caller is the engine: nothing is ever deferred.
  */
 #include <stdlib.h>
 
@@ -22,77 +22,77 @@ enum {
 };
 
 /* A connection below whose connector has gone. */
-struct left_wire {
-	struct nd2_left left;
-	struct nd2_port *port;
-	struct plx_connector *wire;
+struct deferred_connector {
+	struct nd2_deferred deferred;
+	struct nd2_session *session;
+	struct plx_connector *connector;
 };
 
 void
-nd2_left_init(struct nd2_port *port)
+nd2_deferred_init(struct nd2_session *session)
 {
-	pthread_mutex_init(&port->left_lock, NULL);
-	plx_list_init(&port->left);
+	pthread_mutex_init(&session->deferred_lock, NULL);
+	plx_list_init(&session->deferred);
 }
 
 int
-nd2_left_wait_ms(const struct nd2_port *port)
+nd2_deferred_wait_ms(const struct nd2_session *session)
 {
-	return atomic_load(&port->left_count) > 0 ? REPEAT_MS : -1;
+	return atomic_load(&session->deferred_count) > 0 ? REPEAT_MS : -1;
 }
 
 bool
-nd2_stands_still(const struct nd2_port *port)
+nd2_is_stalled(const struct nd2_session *session)
 {
-	return atomic_load(&port->still);
+	return atomic_load(&session->stalled);
 }
 
 void
-nd2_leave(struct nd2_port *port, struct nd2_left *left, nd2_left_fn *finish)
+nd2_defer(struct nd2_session *session, struct nd2_deferred *deferred, nd2_deferred_fn *finish)
 {
-	left->finish = finish;
-	pthread_mutex_lock(&port->left_lock);
-	plx_list_append(&port->left, &left->node);
-	atomic_fetch_add(&port->left_count, 1);
-	pthread_mutex_unlock(&port->left_lock);
-	nd2_dispatch_wake(port);
+	deferred->finish = finish;
+	pthread_mutex_lock(&session->deferred_lock);
+	plx_list_append(&session->deferred, &deferred->node);
+	atomic_fetch_add(&session->deferred_count, 1);
+	pthread_mutex_unlock(&session->deferred_lock);
+	nd2_dispatch_wake(session);
 }
 
 /* An engine did not answer. */
 static void
-stands_still(struct nd2_port *port)
+set_stalled(struct nd2_session *session)
 {
-	if (!atomic_exchange(&port->still, true))
-		nd2_say("adapter %s: its worker stands still; what is released meanwhile ends when "
+	if (!atomic_exchange(&session->stalled, true))
+		nd2_log("adapter %s: its worker stands still; what is released meanwhile ends when "
 			"it runs again",
-			port->name);
+			session->name);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------
  */
 
 static bool
-finish_object(struct nd2_left *left)
+finish_object(struct nd2_deferred *deferred)
 {
-	struct nd2_object *object = plx_list_entry(left, struct nd2_object, left);
+	struct nd2_object *object = plx_list_entry(deferred, struct nd2_object, deferred);
 
-	if (object->kind->let_go(object) == PLX_TIMEOUT)
+	if (object->kind->teardown(object) == PLX_TIMEOUT)
 		return false;
 	nd2_object_end(object);
 	return true;
 }
 
 bool
-nd2_let_go(struct nd2_object *object)
+nd2_teardown(struct nd2_object *object)
 {
-	struct nd2_port *port = object->port;
+	struct nd2_session *session = object->session;
 	enum plx_status status =
-		nd2_stands_still(port) ? PLX_TIMEOUT : object->kind->let_go(object);
+		nd2_is_stalled(session) ? PLX_TIMEOUT : object->kind->teardown(object);
 
 	if (status != PLX_TIMEOUT)
 		return true;
-	stands_still(port);
-	nd2_leave(port, &object->left, finish_object);
+	set_stalled(session);
+	nd2_defer(session, &object->deferred, finish_object);
 	return false;
 }
 
@@ -100,98 +100,99 @@ nd2_let_go(struct nd2_object *object)
  */
 
 static bool
-finish_wire(struct nd2_left *left)
+finish_connector(struct nd2_deferred *deferred)
 {
-	struct left_wire *it = plx_list_entry(left, struct left_wire, left);
-	struct nd2_port *port = it->port;
+	struct deferred_connector *it =
+		plx_list_entry(deferred, struct deferred_connector, deferred);
+	struct nd2_session *session = it->session;
 	enum plx_status status;
 
-	pthread_mutex_lock(&port->events);
-	status = plx_connector_destroy(it->wire);
-	pthread_mutex_unlock(&port->events);
+	pthread_mutex_lock(&session->events);
+	status = plx_connector_destroy(it->connector);
+	pthread_mutex_unlock(&session->events);
 	if (status != PLX_TIMEOUT)
 		free(it);
 	return status != PLX_TIMEOUT;
 }
 
 void
-nd2_wire_end(struct nd2_port *port, struct plx_connector *wire)
+nd2_destroy_connector(struct nd2_session *session, struct plx_connector *connector)
 {
-	struct left_wire *it;
+	struct deferred_connector *it;
 
 	/* What still comes of it is for nobody. */
-	plx_connector_set_context(wire, 0);
-	if (!nd2_stands_still(port) && plx_connector_destroy(wire) != PLX_TIMEOUT)
+	plx_connector_set_context(connector, 0);
+	if (!nd2_is_stalled(session) && plx_connector_destroy(connector) != PLX_TIMEOUT)
 		return;
-	stands_still(port);
+	set_stalled(session);
 	it = malloc(sizeof(*it));
 	if (it == NULL) {
-		while (plx_connector_destroy(wire) == PLX_TIMEOUT)
+		while (plx_connector_destroy(connector) == PLX_TIMEOUT)
 			;
-		atomic_store(&port->still, false);
+		atomic_store(&session->stalled, false);
 		return;
 	}
-	it->port = port;
-	it->wire = wire;
-	nd2_leave(port, &it->left, finish_wire);
+	it->session = session;
+	it->connector = connector;
+	nd2_defer(session, &it->deferred, finish_connector);
 }
 
 /* ---- finishing --------------------------------------------------------------------------------
  */
 
 /* The first one, out of the list; it is counted until it is finished. */
-static struct nd2_left *
-take_first(struct nd2_port *port)
+static struct nd2_deferred *
+pop_first(struct nd2_session *session)
 {
-	struct nd2_left *left = NULL;
+	struct nd2_deferred *deferred = NULL;
 
-	pthread_mutex_lock(&port->left_lock);
-	if (!plx_list_empty(&port->left)) {
-		left = plx_list_entry(port->left.next, struct nd2_left, node);
-		plx_list_remove(&left->node);
+	pthread_mutex_lock(&session->deferred_lock);
+	if (!plx_list_empty(&session->deferred)) {
+		deferred = plx_list_entry(session->deferred.next, struct nd2_deferred, node);
+		plx_list_remove(&deferred->node);
 	}
-	pthread_mutex_unlock(&port->left_lock);
-	return left;
+	pthread_mutex_unlock(&session->deferred_lock);
+	return deferred;
 }
 
 /* Back to where it was. */
 static void
-put_back(struct nd2_port *port, struct nd2_left *left)
+push_front(struct nd2_session *session, struct nd2_deferred *deferred)
 {
-	pthread_mutex_lock(&port->left_lock);
-	plx_list_append(port->left.next, &left->node); /* in front of the first */
-	pthread_mutex_unlock(&port->left_lock);
+	pthread_mutex_lock(&session->deferred_lock);
+	plx_list_append(session->deferred.next, &deferred->node); /* in front of the first */
+	pthread_mutex_unlock(&session->deferred_lock);
 }
 
 /* As far as the engine comes round. */
 static void
-finish_all(struct nd2_port *port)
+finish_all(struct nd2_session *session)
 {
-	struct nd2_left *left;
+	struct nd2_deferred *deferred;
 
-	if (!plx_adapter_runs(port->adapter, LOOK_MS))
+	if (!plx_adapter_runs(session->adapter, LOOK_MS))
 		return;
-	atomic_store(&port->still, false);
-	while ((left = take_first(port)) != NULL) {
-		if (!left->finish(left)) {
-			put_back(port, left);
+	atomic_store(&session->stalled, false);
+	while ((deferred = pop_first(session)) != NULL) {
+		if (!deferred->finish(deferred)) {
+			push_front(session, deferred);
 			return;
 		}
-		atomic_fetch_sub(&port->left_count, 1);
+		atomic_fetch_sub(&session->deferred_count, 1);
 	}
 }
 
 void
-nd2_left_finish(struct nd2_port *port)
+nd2_deferred_run(struct nd2_session *session)
 {
-	if (atomic_load(&port->left_count) > 0)
-		finish_all(port);
+	if (atomic_load(&session->deferred_count) > 0)
+		finish_all(session);
 }
 
 void
-nd2_left_end(struct nd2_port *port)
+nd2_deferred_drain(struct nd2_session *session)
 {
-	while (atomic_load(&port->left_count) > 0)
-		finish_all(port);
-	pthread_mutex_destroy(&port->left_lock);
+	while (atomic_load(&session->deferred_count) > 0)
+		finish_all(session);
+	pthread_mutex_destroy(&session->deferred_lock);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who finishes what pends: a thread of the port that sleeps on descriptors, or, in inline mode, the
- * client's own thread whenever it waits.
- * It decides nothing: what has become ready is told to its owner. It never holds a lock of its own
- * while an owner runs. Start with dispatch_main(), and nd2_port_pump().
+ * Who finishes what pends: a thread of the session that sleeps on descriptors, or, in inline mode,
+ * the client's own thread whenever it waits. It decides nothing: what has become ready is delivered
+ * to its owner. It never holds a lock of its own while an owner runs. Start with dispatch_main(),
+ * and nd2_session_pump().
  *
  * A watch is known to the epoll set by slot and generation, never by pointer: an event of a watch
  * that was removed meanwhile finds another generation, and is dropped.
@@ -30,15 +30,15 @@ struct slot {
 };
 
 struct nd2_dispatch {
-	struct nd2_port *port;
+	struct nd2_session *session;
 	struct nd2_watch channel, async;
-	int epoll, bell; /* -1 in inline mode; the bell rings to look again, or to stop */
+	int epoll, doorbell; /* -1 in inline mode; the doorbell rings to look again, or to stop */
 	atomic_bool stops;
 	pthread_t thread;
 	bool running;
 	uint32_t pumps;
-	time_t said_at;       /* the second in which queue pairs failed, */
-	uint32_t said;        /* ... and how many */
+	time_t logged_at;     /* the second in which queue pairs failed, */
+	uint32_t logged;      /* ... and how many */
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t idle;
 	struct slot *slots;
@@ -47,7 +47,7 @@ struct nd2_dispatch {
 	pthread_t busy_in;
 };
 
-/* A thread that delivers events must not wait for the port's end: it is part of it. */
+/* A thread that delivers events must not wait for the session's end: it is part of it. */
 static __thread unsigned int delivering;
 
 bool
@@ -76,7 +76,7 @@ grow(struct nd2_dispatch *dispatch)
 
 /* Under the lock. */
 static bool
-give_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
+alloc_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 {
 	if (dispatch->first_free == dispatch->size && !grow(dispatch))
 		return false;
@@ -89,7 +89,7 @@ give_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 }
 
 static void
-take_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
+free_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 {
 	struct slot *slot = &dispatch->slots[watch->slot];
 
@@ -100,20 +100,20 @@ take_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 }
 
 HRESULT
-nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch)
+nd2_watch_add(struct nd2_session *session, struct nd2_watch *watch)
 {
-	struct nd2_dispatch *dispatch = port->dispatch;
+	struct nd2_dispatch *dispatch = session->dispatch;
 	struct epoll_event event = {.events = EPOLLIN};
 	HRESULT status = ND_SUCCESS;
 
 	pthread_mutex_lock(&dispatch->lock);
-	if (!give_slot(dispatch, watch))
+	if (!alloc_slot(dispatch, watch))
 		status = ND_INSUFFICIENT_RESOURCES;
 	if (status == ND_SUCCESS && dispatch->epoll >= 0) {
 		event.data.u64 =
 			(uint64_t)dispatch->slots[watch->slot].generation << 32 | watch->slot;
 		if (epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, watch->fd, &event)) {
-			take_slot(dispatch, watch);
+			free_slot(dispatch, watch);
 			status = ND_INSUFFICIENT_RESOURCES;
 		}
 	}
@@ -123,15 +123,15 @@ nd2_watch_add(struct nd2_port *port, struct nd2_watch *watch)
 }
 
 void
-nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch)
+nd2_watch_remove(struct nd2_session *session, struct nd2_watch *watch)
 {
-	struct nd2_dispatch *dispatch = port->dispatch;
+	struct nd2_dispatch *dispatch = session->dispatch;
 
 	pthread_mutex_lock(&dispatch->lock);
 	if (watch->watched) {
 		if (dispatch->epoll >= 0)
 			(void)epoll_ctl(dispatch->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-		take_slot(dispatch, watch);
+		free_slot(dispatch, watch);
 		watch->watched = false;
 	}
 	while (dispatch->busy == watch && !pthread_equal(dispatch->busy_in, pthread_self()))
@@ -141,7 +141,7 @@ nd2_watch_remove(struct nd2_port *port, struct nd2_watch *watch)
 
 /* @param generation of the slot, when the readiness was seen; NULL: whoever is there */
 static void
-tell(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
+deliver(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
 {
 	struct nd2_watch *watch = NULL;
 
@@ -163,62 +163,63 @@ tell(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
 	pthread_mutex_unlock(&dispatch->lock);
 }
 
-/* ---- what every port has ----------------------------------------------------------------------
+/* ---- what every session has ------------------------------------------------------------------
  */
 
 void
-nd2_port_events(struct nd2_port *port)
+nd2_session_deliver_events(struct nd2_session *session)
 {
 	struct plx_channel_event event;
 
-	pthread_mutex_lock(&port->events);
+	pthread_mutex_lock(&session->events);
 	delivering++;
-	while (plx_channel_next(port->channel, &event))
-		nd2_connection_event(port, &event);
+	while (plx_channel_next(session->channel, &event))
+		nd2_connection_event(session, &event);
 	delivering--;
-	pthread_mutex_unlock(&port->events);
+	pthread_mutex_unlock(&session->events);
 }
 
 static void
 channel_ready(struct nd2_watch *watch)
 {
-	nd2_port_events(plx_list_entry(watch, struct nd2_dispatch, channel)->port);
+	nd2_session_deliver_events(plx_list_entry(watch, struct nd2_dispatch, channel)->session);
 }
 
-/* Once for each queue pair that dies: what no status of ND2 tells. Peers can bring it about as
+/* Once for each queue pair that dies: what no status of ND2 reports. Peers can bring it about as
  * often as they connect, so that some are only counted. */
 static void
-say_why(struct nd2_dispatch *dispatch, const struct plx_async *async)
+log_failure(struct nd2_dispatch *dispatch, const struct plx_async *async)
 {
 	char text[PLX_ASYNC_TEXT_BYTES];
 	time_t now = time(NULL);
 
-	if (now != dispatch->said_at) {
-		if (dispatch->said > PLX_LOG_LINES_PER_S)
-			nd2_say("adapter %s: %u more queue pairs failed", dispatch->port->name,
-				dispatch->said - PLX_LOG_LINES_PER_S);
-		dispatch->said_at = now;
-		dispatch->said = 0;
+	if (now != dispatch->logged_at) {
+		if (dispatch->logged > PLX_LOG_LINES_PER_S)
+			nd2_log("adapter %s: %u more queue pairs failed", dispatch->session->name,
+				dispatch->logged - PLX_LOG_LINES_PER_S);
+		dispatch->logged_at = now;
+		dispatch->logged = 0;
 	}
-	if (dispatch->said++ < PLX_LOG_LINES_PER_S)
-		nd2_say("adapter %s: %s", dispatch->port->name,
+	if (dispatch->logged++ < PLX_LOG_LINES_PER_S)
+		nd2_log("adapter %s: %s", dispatch->session->name,
 			plx_async_text(async, text, sizeof(text)));
 }
 
-/* An event names a queue by its id: it is told only if one of that id is in the list, under the
- * lock that it needs to leave it. */
+/* An event names a queue by its id: it is delivered only if one of that id is in the list, under
+ * the lock that it needs to leave it. */
 static void
-tell_async(struct nd2_port *port, const struct plx_async *async)
+deliver_async(struct nd2_session *session, const struct plx_async *async)
 {
 	const bool overrun = async->kind == PLX_EVENT_CQ_OVERRUN;
 	struct plx_list *node, *after;
 
 	if (async->kind == PLX_EVENT_FAILED)
-		say_why(port->dispatch, async); /* the program is told by its connection */
+		log_failure(session->dispatch,
+			    async); /* the connection reports it to the program */
 	if (!overrun && async->kind != PLX_EVENT_SRQ_THRESHOLD)
 		return;
-	pthread_mutex_lock(&port->lock);
-	plx_list_for_each (node, after, overrun ? &port->cqs : &port->srqs) {
+	pthread_mutex_lock(&session->lock);
+	plx_list_for_each (node, after, overrun ? &session->cqs : &session->srqs) {
 		struct nd2_cq *cq = plx_list_entry(node, struct nd2_cq, node);
 		struct nd2_srq *srq = plx_list_entry(node, struct nd2_srq, node);
 
@@ -227,45 +228,45 @@ tell_async(struct nd2_port *port, const struct plx_async *async)
 		if (!overrun && srq->id == async->context)
 			nd2_srq_below(srq);
 	}
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&session->lock);
 }
 
 static void
 async_ready(struct nd2_watch *watch)
 {
-	struct nd2_port *port = plx_list_entry(watch, struct nd2_dispatch, async)->port;
+	struct nd2_session *session = plx_list_entry(watch, struct nd2_dispatch, async)->session;
 	struct plx_async async;
 
-	while (plx_adapter_next_async(port->adapter, &async))
-		tell_async(port, &async);
+	while (plx_adapter_next_async(session->adapter, &async))
+		deliver_async(session, &async);
 }
 
 bool
-nd2_dispatch_cpus(struct nd2_port *port, cpu_set_t *cpus)
+nd2_dispatch_cpus(struct nd2_session *session, cpu_set_t *cpus)
 {
-	if (port->inline_mode)
+	if (session->inline_mode)
 		return sched_getaffinity(0, sizeof(*cpus), cpus) == 0;
-	return pthread_getaffinity_np(port->dispatch->thread, sizeof(*cpus), cpus) == 0;
+	return pthread_getaffinity_np(session->dispatch->thread, sizeof(*cpus), cpus) == 0;
 }
 
 /* ---- inline mode ------------------------------------------------------------------------------
  */
 
 void
-nd2_port_pump(void *context)
+nd2_session_pump(void *context)
 {
-	struct nd2_port *port = context;
-	struct nd2_dispatch *dispatch = port->dispatch;
+	struct nd2_session *session = context;
+	struct nd2_dispatch *dispatch = session->dispatch;
 
-	/* Inside a pump already: what is told to an owner may wait for something itself. */
-	if (delivering || !port->inline_mode)
+	/* Inside a pump already: an owner may wait for something itself. */
+	if (delivering || !session->inline_mode)
 		return;
 	channel_ready(&dispatch->channel); /* looking for an event is a duty cycle */
 	if (++dispatch->pumps % PUMPS_PER_ASYNC == 0)
 		async_ready(&dispatch->async);
 	for (uint32_t i = 0; i < dispatch->used; i++)
 		if (dispatch->slots[i].watch)
-			tell(dispatch, i, NULL);
+			deliver(dispatch, i, NULL);
 }
 
 /* ---- worker mode ------------------------------------------------------------------------------
@@ -276,24 +277,24 @@ is_to_stop(struct nd2_dispatch *dispatch)
 {
 	uint64_t rings;
 
-	(void)!read(dispatch->bell, &rings, sizeof(rings));
+	(void)!read(dispatch->doorbell, &rings, sizeof(rings));
 	return atomic_load(&dispatch->stops);
 }
 
 static void
-ring(struct nd2_dispatch *dispatch)
+ring_doorbell(struct nd2_dispatch *dispatch)
 {
 	const uint64_t one = 1;
 
 	/* an eventfd that has few takes one more */
-	(void)!write(dispatch->bell, &one, sizeof(one));
+	(void)!write(dispatch->doorbell, &one, sizeof(one));
 }
 
 void
-nd2_dispatch_wake(struct nd2_port *port)
+nd2_dispatch_wake(struct nd2_session *session)
 {
-	if (port->dispatch && port->dispatch->bell >= 0)
-		ring(port->dispatch);
+	if (session->dispatch && session->dispatch->doorbell >= 0)
+		ring_doorbell(session->dispatch);
 }
 
 static void *
@@ -304,7 +305,7 @@ dispatch_main(void *context)
 
 	for (;;) {
 		int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST,
-				   nd2_left_wait_ms(dispatch->port));
+				   nd2_deferred_wait_ms(dispatch->session));
 
 		if (n < 0 && errno != EINTR)
 			break; /* the set itself is gone: somebody closes descriptors of others */
@@ -315,14 +316,15 @@ dispatch_main(void *context)
 			if (name == UINT64_MAX && is_to_stop(dispatch))
 				return NULL;
 			if (name != UINT64_MAX)
-				tell(dispatch, (uint32_t)name, &generation);
+				deliver(dispatch, (uint32_t)name, &generation);
 		}
-		/* The last object's end ends the port, which waits for this thread: elsewhere. */
+		/* The last object's end ends the session, which waits for this thread: elsewhere.
+		 */
 		delivering++;
-		nd2_left_finish(dispatch->port);
+		nd2_deferred_run(dispatch->session);
 		delivering--;
 	}
-	nd2_say("adapter %s: events cannot be waited for any more: %s", dispatch->port->name,
+	nd2_log("adapter %s: events cannot be waited for any more: %s", dispatch->session->name,
 		strerror(errno));
 	return NULL;
 }
@@ -330,21 +332,21 @@ dispatch_main(void *context)
 static HRESULT
 start_thread(struct nd2_dispatch *dispatch)
 {
-	struct epoll_event bell = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
-	struct nd2_port *port = dispatch->port;
+	struct epoll_event doorbell = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
+	struct nd2_session *session = dispatch->session;
 	sigset_t all, old;
 	char name[16];
 	int failed;
 
 	dispatch->epoll = epoll_create1(EPOLL_CLOEXEC);
-	dispatch->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (dispatch->epoll < 0 || dispatch->bell < 0 ||
-	    epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, dispatch->bell, &bell))
+	dispatch->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (dispatch->epoll < 0 || dispatch->doorbell < 0 ||
+	    epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, dispatch->doorbell, &doorbell))
 		return ND_INSUFFICIENT_RESOURCES;
-	dispatch->channel.fd = plx_channel_fd(port->channel);
-	dispatch->async.fd = plx_adapter_async_fd(port->adapter);
-	if (nd2_watch_add(port, &dispatch->channel) != ND_SUCCESS ||
-	    nd2_watch_add(port, &dispatch->async) != ND_SUCCESS)
+	dispatch->channel.fd = plx_channel_fd(session->channel);
+	dispatch->async.fd = plx_adapter_async_fd(session->adapter);
+	if (nd2_watch_add(session, &dispatch->channel) != ND_SUCCESS ||
+	    nd2_watch_add(session, &dispatch->async) != ND_SUCCESS)
 		return ND_INSUFFICIENT_RESOURCES;
 	/* Signals are for the client's threads. */
 	sigfillset(&all);
@@ -354,59 +356,59 @@ start_thread(struct nd2_dispatch *dispatch)
 	if (failed)
 		return ND_INSUFFICIENT_RESOURCES;
 	dispatch->running = true;
-	snprintf(name, sizeof(name), "nd2-%.11s", port->name);
+	snprintf(name, sizeof(name), "nd2-%.11s", session->name);
 	(void)pthread_setname_np(dispatch->thread, name);
 	return ND_SUCCESS;
 }
 
 HRESULT
-nd2_dispatch_start(struct nd2_port *port)
+nd2_dispatch_start(struct nd2_session *session)
 {
 	struct nd2_dispatch *dispatch = calloc(1, sizeof(*dispatch));
 	HRESULT status = ND_SUCCESS;
 
 	if (!dispatch)
 		return ND_NO_MEMORY;
-	dispatch->port = port;
-	dispatch->epoll = dispatch->bell = -1;
+	dispatch->session = session;
+	dispatch->epoll = dispatch->doorbell = -1;
 	dispatch->channel.ready = channel_ready;
 	dispatch->async.ready = async_ready;
 	pthread_mutex_init(&dispatch->lock, NULL);
 	pthread_cond_init(&dispatch->idle, NULL);
-	port->dispatch = dispatch;
-	if (!port->inline_mode)
+	session->dispatch = dispatch;
+	if (!session->inline_mode)
 		status = start_thread(dispatch);
-	else if ((port->pump = plx_pump_add(nd2_port_pump, port)) == NULL)
+	else if ((session->pump = plx_pump_add(nd2_session_pump, session)) == NULL)
 		status = ND_INSUFFICIENT_RESOURCES;
 	else
 		dispatch->running = true;
 	if (status != ND_SUCCESS)
-		nd2_dispatch_stop(port);
+		nd2_dispatch_stop(session);
 	return status;
 }
 
 void
-nd2_dispatch_stop(struct nd2_port *port)
+nd2_dispatch_stop(struct nd2_session *session)
 {
-	struct nd2_dispatch *dispatch = port->dispatch;
+	struct nd2_dispatch *dispatch = session->dispatch;
 
 	if (!dispatch)
 		return;
-	if (dispatch->running && port->inline_mode) {
-		plx_pump_remove(nd2_port_pump, port);
-		port->pump = NULL;
+	if (dispatch->running && session->inline_mode) {
+		plx_pump_remove(nd2_session_pump, session);
+		session->pump = NULL;
 	} else if (dispatch->running) {
 		atomic_store(&dispatch->stops, true);
-		ring(dispatch);
+		ring_doorbell(dispatch);
 		pthread_join(dispatch->thread, NULL);
 	}
 	if (dispatch->epoll >= 0)
 		close(dispatch->epoll);
-	if (dispatch->bell >= 0)
-		close(dispatch->bell);
+	if (dispatch->doorbell >= 0)
+		close(dispatch->doorbell);
 	pthread_cond_destroy(&dispatch->idle);
 	pthread_mutex_destroy(&dispatch->lock);
 	free(dispatch->slots);
 	free(dispatch);
-	port->dispatch = NULL;
+	session->dispatch = NULL;
 }

@@ -2,7 +2,8 @@
  *
  * IND2Listener: connectors wait here for requests, and requests for connectors.
  * It never lets a request of a peer wait unseen: one that has no place is rejected at once. The two
- * queues are never both filled. Start with nd2_listener_asked() and listener_get_request().
+ * queues are never both filled. Start with nd2_listener_deliver_request() and
+ * listener_get_request().
  *
  * The any-address is every address of its family, a listener of the waist each: a request for
  * another family's address at the same port finds nobody.
@@ -16,7 +17,7 @@ static const IND2ListenerVtbl listener_table;
 
 /* A request that waits for a connector: its event, until then. */
 struct waiting {
-	struct nd2_party party;
+	struct nd2_subscriber subscriber;
 	struct nd2_listener *listener;
 	struct plx_list node;
 	struct plx_channel_event event;
@@ -29,19 +30,19 @@ listener_of(IND2Listener *face)
 }
 
 static struct nd2_listener *
-enter(IND2Listener *face)
+begin_call(IND2Listener *face)
 {
 	struct nd2_listener *listener = listener_of(face);
 
-	nd2_port_mine(listener->adapter->port);
-	pthread_mutex_lock(&listener->adapter->port->events);
+	nd2_session_claim(listener->adapter->session);
+	pthread_mutex_lock(&listener->adapter->session->events);
 	return listener;
 }
 
 static HRESULT
-leave(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
+end_call(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
 {
-	pthread_mutex_unlock(&listener->adapter->port->events);
+	pthread_mutex_unlock(&listener->adapter->session->events);
 	if (overlapped && status != ND_PENDING)
 		plx_overlapped_settle(overlapped, status);
 	return status;
@@ -52,7 +53,7 @@ leave(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
 
 /* It has left the queue, whether with a request or without one. */
 static struct plx_pending *
-take_from_queue(struct nd2_connector *connector)
+dequeue(struct nd2_connector *connector)
 {
 	struct plx_pending *pending = connector->queued;
 
@@ -63,12 +64,12 @@ take_from_queue(struct nd2_connector *connector)
 }
 
 static void
-give(struct nd2_connector *connector, const struct plx_channel_event *event)
+deliver(struct nd2_connector *connector, const struct plx_channel_event *event)
 {
-	struct plx_pending *pending = take_from_queue(connector);
+	struct plx_pending *pending = dequeue(connector);
 
-	connector->wire = event->connector;
-	plx_connector_set_context(connector->wire, (uintptr_t)&connector->party);
+	connector->connector = event->connector;
+	plx_connector_set_context(connector->connector, (uintptr_t)&connector->subscriber);
 	nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_REQUEST), event);
 	plx_pending_finish(pending, ND_SUCCESS, 0);
 }
@@ -76,7 +77,7 @@ give(struct nd2_connector *connector, const struct plx_channel_event *event)
 void
 nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 {
-	struct plx_pending *pending = take_from_queue(connector);
+	struct plx_pending *pending = dequeue(connector);
 
 	nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_UNQUEUED), NULL);
 	plx_pending_finish(pending, status, 0);
@@ -84,14 +85,14 @@ nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 
 /* The end of a request that nobody has answered refuses it. */
 static void
-turn_away(struct nd2_port *port, struct plx_connector *wire)
+reject_request(struct nd2_session *session, struct plx_connector *connector)
 {
-	nd2_wire_end(port, wire);
+	nd2_destroy_connector(session, connector);
 }
 
 /* Takes what waits out of the backlog. */
 static void
-unwait(struct waiting *waiting)
+request_free(struct waiting *waiting)
 {
 	plx_list_remove(&waiting->node);
 	waiting->listener->waits--;
@@ -109,31 +110,32 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event
 		waiting = malloc(sizeof(*waiting));
 	if (!waiting)
 		return false;
-	waiting->party.kind = ND2_PARTY_WAITING;
+	waiting->subscriber.kind = ND2_SUBSCRIBER_REQUEST;
 	waiting->listener = listener;
 	waiting->event = *event;
 	plx_list_append(&listener->waiting, &waiting->node);
 	listener->waits++;
-	plx_connector_set_context(event->connector, (uintptr_t)&waiting->party);
+	plx_connector_set_context(event->connector, (uintptr_t)&waiting->subscriber);
 	return true;
 }
 
 void
-nd2_listener_asked(struct nd2_listener *listener, const struct plx_channel_event *event)
+nd2_listener_deliver_request(struct nd2_listener *listener, const struct plx_channel_event *event)
 {
 	if (listener->state != ND2_LISTENER_CLOSED && !plx_list_empty(&listener->queue))
-		give(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node), event);
+		deliver(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
+			event);
 	else if (!wait_for_connector(listener, event))
-		turn_away(listener->adapter->port, event->connector);
+		reject_request(listener->adapter->session, event->connector);
 }
 
 void
-nd2_waiting_ends(struct nd2_party *party)
+nd2_request_end(struct nd2_subscriber *subscriber)
 {
-	struct waiting *waiting = plx_list_entry(party, struct waiting, party);
+	struct waiting *waiting = plx_list_entry(subscriber, struct waiting, subscriber);
 
-	nd2_wire_end(waiting->listener->adapter->port, waiting->event.connector);
-	unwait(waiting);
+	nd2_destroy_connector(waiting->listener->adapter->session, waiting->event.connector);
+	request_free(waiting);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------
@@ -160,28 +162,28 @@ listener_release(IND2Listener *face)
 static HRESULT STDMETHODCALLTYPE
 listener_cancel(IND2Listener *face)
 {
-	struct nd2_listener *listener = enter(face);
+	struct nd2_listener *listener = begin_call(face);
 
 	plx_pending_cancel_all(&listener->pending);
 	while (!plx_list_empty(&listener->queue))
 		nd2_listener_unqueue(
 			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
 			ND_CANCELED);
-	return leave(listener, NULL, ND_SUCCESS);
+	return end_call(listener, NULL, ND_SUCCESS);
 }
 
 static HRESULT STDMETHODCALLTYPE
 listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	nd2_port_mine(listener_of(face)->adapter->port);
+	nd2_session_claim(listener_of(face)->adapter->session);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
 static HRESULT STDMETHODCALLTYPE
 listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 {
-	struct nd2_listener *listener = enter(face);
-	struct nd2_port *port = listener->adapter->port;
+	struct nd2_listener *listener = begin_call(face);
+	struct nd2_session *session = listener->adapter->session;
 	HRESULT status = (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED;
 	uint32_t addresses = 0;
 	struct plx_ip ip;
@@ -190,8 +192,8 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 	if (listener->state == ND2_LISTENER_NEW)
 		status = nd2_address_read(address, length, &ip, &number);
 	if (status == ND_SUCCESS) {
-		addresses = nd2_port_addresses(port, &ip);
-		status = addresses ? nd2_ports_take(&port->tables->passive, addresses, &number)
+		addresses = nd2_session_addresses(session, &ip);
+		status = addresses ? nd2_reserve_port(&session->tables->passive, addresses, &number)
 				   : ND_INVALID_ADDRESS;
 	}
 	if (status == ND_SUCCESS) {
@@ -200,17 +202,18 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 		listener->addresses = addresses;
 		listener->state = ND2_LISTENER_BOUND;
 	}
-	return leave(listener, NULL, status);
+	return end_call(listener, NULL, status);
 }
 
-/* Errors: TIMEOUT (the engine stands still: it listens on, and may tell of requests) */
+/* Errors: TIMEOUT (the engine stands still: it listens on, and may deliver requests) */
 static enum plx_status
 stop_listening(struct nd2_listener *listener)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++) {
-		if (listener->wires[i] && plx_listener_destroy(listener->wires[i]) == PLX_TIMEOUT)
+		if (listener->listeners[i] &&
+		    plx_listener_destroy(listener->listeners[i]) == PLX_TIMEOUT)
 			return PLX_TIMEOUT;
-		listener->wires[i] = NULL;
+		listener->listeners[i] = NULL;
 	}
 	return PLX_OK;
 }
@@ -218,21 +221,21 @@ stop_listening(struct nd2_listener *listener)
 static HRESULT
 start_listening(struct nd2_listener *listener)
 {
-	struct nd2_port *port = listener->adapter->port;
+	struct nd2_session *session = listener->adapter->session;
 	struct plx_listen_options options = {.port = listener->port,
 					     .context = (uintptr_t)listener};
 	enum plx_status status = PLX_OK;
 	struct plx_why why = {""};
 
-	for (uint32_t i = 0; i < port->info.addresses && status == PLX_OK; i++) {
+	for (uint32_t i = 0; i < session->info.addresses && status == PLX_OK; i++) {
 		if (!(listener->addresses >> i & 1))
 			continue;
-		options.local = port->info.address[i];
-		status = plx_listen(port->channel, &options, &listener->wires[i], &why);
+		options.local = session->info.address[i];
+		status = plx_listen(session->channel, &options, &listener->listeners[i], &why);
 	}
 	if (status == PLX_OK)
 		return ND_SUCCESS;
-	nd2_say("listen: %s", why.text);
+	nd2_log("listen: %s", why.text);
 	/* TIMEOUT: Release goes on with it; a further Listen begins behind it. */
 	(void)!stop_listening(listener);
 	return status == PLX_BUSY ? ND_SHARING_VIOLATION : nd2_call_status(status);
@@ -241,7 +244,7 @@ start_listening(struct nd2_listener *listener)
 static HRESULT STDMETHODCALLTYPE
 listener_listen(IND2Listener *face, ULONG backlog)
 {
-	struct nd2_listener *listener = enter(face);
+	struct nd2_listener *listener = begin_call(face);
 	HRESULT status = ND_INVALID_DEVICE_STATE;
 
 	if (listener->state == ND2_LISTENER_BOUND)
@@ -250,7 +253,7 @@ listener_listen(IND2Listener *face, ULONG backlog)
 		listener->backlog = backlog;
 		listener->state = ND2_LISTENER_LISTENING;
 	}
-	return leave(listener, NULL, status);
+	return end_call(listener, NULL, status);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -261,10 +264,10 @@ listener_get_local_address(IND2Listener *face, struct sockaddr *out, ULONG *leng
 
 	if (!length)
 		return ND_INVALID_PARAMETER;
-	listener = enter(face);
+	listener = begin_call(face);
 	if (listener->state != ND2_LISTENER_NEW)
 		status = nd2_address_write(&listener->ip, listener->port, out, length);
-	return leave(listener, NULL, status);
+	return end_call(listener, NULL, status);
 }
 
 static HRESULT
@@ -282,8 +285,8 @@ queue(struct nd2_listener *listener, struct nd2_connector *connector, struct nd2
 	plx_list_append(&listener->queue, &connector->queue_node);
 	if (!plx_list_empty(&listener->waiting)) {
 		waiting = plx_list_entry(listener->waiting.next, struct waiting, node);
-		give(connector, &waiting->event);
-		unwait(waiting);
+		deliver(connector, &waiting->event);
+		request_free(waiting);
 	}
 	return ND_PENDING;
 }
@@ -291,7 +294,7 @@ queue(struct nd2_listener *listener, struct nd2_connector *connector, struct nd2
 static HRESULT STDMETHODCALLTYPE
 listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *overlapped)
 {
-	struct nd2_listener *listener = enter(face);
+	struct nd2_listener *listener = begin_call(face);
 	struct nd2_connector *connector = nd2_connector_find(listener->adapter, connector_face);
 	HRESULT status = ND_PENDING;
 	struct nd2_step step;
@@ -308,7 +311,7 @@ listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *o
 	}
 	if (status == ND_PENDING)
 		status = queue(listener, connector, step, overlapped);
-	return leave(listener, overlapped, status);
+	return end_call(listener, overlapped, status);
 }
 
 /* ---- its life -----------------------------------------------------------------------------------
@@ -318,11 +321,11 @@ static void
 close_listener(struct nd2_object *object)
 {
 	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
-	struct nd2_port *port = listener->adapter->port;
+	struct nd2_session *session = listener->adapter->session;
 	struct plx_list *node, *after;
 
-	nd2_port_mine(port);
-	pthread_mutex_lock(&port->events);
+	nd2_session_claim(session);
+	pthread_mutex_lock(&session->events);
 	listener->state = ND2_LISTENER_CLOSED;
 	plx_pending_list_end(&listener->pending, ND_CANCELED);
 	while (!plx_list_empty(&listener->queue))
@@ -332,25 +335,25 @@ close_listener(struct nd2_object *object)
 	plx_list_for_each (node, after, &listener->waiting) {
 		struct waiting *waiting = plx_list_entry(node, struct waiting, node);
 
-		turn_away(port, waiting->event.connector);
-		unwait(waiting);
+		reject_request(session, waiting->event.connector);
+		request_free(waiting);
 	}
-	pthread_mutex_unlock(&port->events);
+	pthread_mutex_unlock(&session->events);
 }
 
 /* Its place is free when nobody listens there any more. */
 static enum plx_status
-let_go_listener(struct nd2_object *object)
+teardown_listener(struct nd2_object *object)
 {
 	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
-	struct nd2_port *port = listener->adapter->port;
+	struct nd2_session *session = listener->adapter->session;
 	enum plx_status status;
 
-	pthread_mutex_lock(&port->events);
+	pthread_mutex_lock(&session->events);
 	status = stop_listening(listener);
 	if (status == PLX_OK)
-		nd2_ports_give(&port->tables->passive, listener->addresses, listener->port);
-	pthread_mutex_unlock(&port->events);
+		nd2_release_port(&session->tables->passive, listener->addresses, listener->port);
+	pthread_mutex_unlock(&session->events);
 	return status;
 }
 
@@ -361,14 +364,14 @@ destroy_listener(struct nd2_object *object)
 	struct nd2_adapter *adapter = listener->adapter;
 
 	free(listener);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind listener_kind = {
 	.iid = &IID_IND2Listener,
 	.overlapped = true,
 	.close = close_listener,
-	.let_go = let_go_listener,
+	.teardown = teardown_listener,
 	.destroy = destroy_listener,
 };
 
@@ -395,8 +398,8 @@ nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void
 	plx_list_init(&listener->waiting);
 	plx_pending_list_init(&listener->pending, file);
 	plx_file_release(file);
-	nd2_hold(&adapter->object);
-	nd2_object_init(&listener->object, &listener_kind, adapter->port, listener);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&listener->object, &listener_kind, adapter->session, listener);
 	*out = listener;
 	return ND_SUCCESS;
 }

@@ -51,7 +51,7 @@ check(const struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags,
 		return ND_INVALID_PARAMETER;
 	if (bytes == 0)
 		return ND_INVALID_BUFFER_SIZE;
-	if (bytes > mr->adapter->port->limits.MaxRegistrationSize)
+	if (bytes > mr->adapter->session->limits.MaxRegistrationSize)
 		return ND_INVALID_PARAMETER;
 	if (flags & ~(ULONG)MR_FLAGS)
 		return ND_INVALID_PARAMETER_3;
@@ -96,7 +96,7 @@ mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flag
 	HRESULT status = check(mr, buffer, bytes, flags, overlapped);
 
 	if (status == ND_SUCCESS) {
-		nd2_port_mine(mr->adapter->port);
+		nd2_session_claim(mr->adapter->session);
 		pthread_mutex_lock(&mr->lock);
 		status = register_locked(mr, buffer, bytes, flags, overlapped);
 		pthread_mutex_unlock(&mr->lock);
@@ -133,9 +133,9 @@ take_back_for_good(struct nd2_mr *mr)
 	enum plx_status status = take_back(mr, SAY_MS);
 
 	if (status == PLX_TIMEOUT)
-		nd2_say("adapter %s: its worker stands still; the end of a region waits for it, "
+		nd2_log("adapter %s: its worker stands still; the end of a region waits for it, "
 			"whose memory it may be writing",
-			mr->adapter->port->name);
+			mr->adapter->session->name);
 	while (status == PLX_TIMEOUT)
 		status = take_back(mr, SAY_MS);
 }
@@ -144,26 +144,26 @@ take_back_for_good(struct nd2_mr *mr)
 static void
 tell_left(struct nd2_mr *mr)
 {
-	struct plx_pending *leaving = mr->leaving;
+	struct plx_pending *deregistering = mr->deregistering;
 
-	mr->leaving = NULL;
-	plx_pending_finish(leaving, ND_SUCCESS, 0);
+	mr->deregistering = NULL;
+	plx_pending_finish(deregistering, ND_SUCCESS, 0);
 }
 
 static bool
-finish_leaving(struct nd2_left *left)
+finish_deregister(struct nd2_deferred *deferred)
 {
-	struct nd2_mr *mr = plx_list_entry(left, struct nd2_mr, left);
+	struct nd2_mr *mr = plx_list_entry(deferred, struct nd2_mr, deferred);
 	bool done;
 
 	pthread_mutex_lock(&mr->lock);
 	/* Release may have been faster. */
-	done = mr->leaving == NULL || take_back(mr, 0) == PLX_OK;
-	if (done && mr->leaving)
+	done = mr->deregistering == NULL || take_back(mr, 0) == PLX_OK;
+	if (done && mr->deregistering)
 		tell_left(mr);
 	pthread_mutex_unlock(&mr->lock);
 	if (done)
-		nd2_unhold(&mr->object);
+		nd2_object_put(&mr->object);
 	return done;
 }
 
@@ -173,16 +173,16 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 	struct plx_pending *pending;
 	enum plx_status status;
 
-	if (mr->mr == NULL || mr->leaving)
+	if (mr->mr == NULL || mr->deregistering)
 		return ND_INVALID_DEVICE_STATE;
 	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = take_back(mr, nd2_stands_still(mr->adapter->port) ? 0 : BRIEF_MS);
+	status = take_back(mr, nd2_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
 	if (status == PLX_TIMEOUT) {
-		mr->leaving = pending;
-		nd2_hold(&mr->object);
-		nd2_leave(mr->adapter->port, &mr->left, finish_leaving);
+		mr->deregistering = pending;
+		nd2_object_get(&mr->object);
+		nd2_defer(mr->adapter->session, &mr->deferred, finish_deregister);
 		return ND_PENDING;
 	}
 	if (status != PLX_OK) {
@@ -203,7 +203,7 @@ mr_deregister(IND2MemoryRegion *face, OVERLAPPED *overlapped)
 
 	if (overlapped == NULL)
 		return ND_INVALID_PARAMETER_1;
-	nd2_port_mine(mr->adapter->port);
+	nd2_session_claim(mr->adapter->session);
 	pthread_mutex_lock(&mr->lock);
 	status = deregister_locked(mr, overlapped);
 	pthread_mutex_unlock(&mr->lock);
@@ -234,11 +234,11 @@ close_mr(struct nd2_object *object)
 {
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
 
-	nd2_port_mine(mr->adapter->port);
+	nd2_session_claim(mr->adapter->session);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
 		take_back_for_good(mr);
-	if (mr->leaving)
+	if (mr->deregistering)
 		tell_left(mr);
 	pthread_mutex_unlock(&mr->lock);
 	/* Behind whoever has told its request's end under that lock. */
@@ -255,7 +255,7 @@ destroy_mr(struct nd2_object *object)
 		take_back_for_good(mr);
 	pthread_mutex_destroy(&mr->lock);
 	free(mr);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind mr_kind = {
@@ -293,7 +293,7 @@ cancel_overlapped_requests(IND2MemoryRegion *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2MemoryRegion *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	nd2_port_mine(mr_of(face)->adapter->port);
+	nd2_session_claim(mr_of(face)->adapter->session);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -339,8 +339,8 @@ nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out
 	plx_pending_list_init(&mr->pending, file);
 	plx_file_release(file); /* the list has its own hold */
 	pthread_mutex_init(&mr->lock, NULL);
-	nd2_hold(&adapter->object);
-	nd2_object_init(&mr->object, &mr_kind, adapter->port, mr);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&mr->object, &mr_kind, adapter->session, mr);
 	*out = &mr->face;
 	return ND_SUCCESS;
 }

@@ -27,20 +27,20 @@ close_mw(struct nd2_object *object)
 	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
 	struct nd2_mr *bound;
 
-	nd2_port_mine(mw->adapter->port);
+	nd2_session_claim(mw->adapter->session);
 	pthread_mutex_lock(&mw->lock);
 	/* As long as it takes: the engine may be writing through it, and the memory is the client's
 	 * when this returns. */
 	while (plx_mw_destroy(mw->mw) == PLX_TIMEOUT)
-		nd2_say("adapter %s: its worker stands still; the end of a window waits for it, "
+		nd2_log("adapter %s: its worker stands still; the end of a window waits for it, "
 			"through which it may be writing",
-			mw->adapter->port->name);
+			mw->adapter->session->name);
 	mw->mw = NULL;
 	bound = mw->bound;
 	mw->bound = NULL;
 	pthread_mutex_unlock(&mw->lock);
 	if (bound != NULL)
-		nd2_unhold(&bound->object);
+		nd2_object_put(&bound->object);
 }
 
 static void
@@ -51,7 +51,7 @@ destroy_mw(struct nd2_object *object)
 
 	pthread_mutex_destroy(&mw->lock);
 	free(mw);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind mw_kind = {
@@ -113,8 +113,8 @@ nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out)
 	mw->face.lpVtbl = &table;
 	mw->adapter = adapter;
 	pthread_mutex_init(&mw->lock, NULL);
-	nd2_hold(&adapter->object);
-	nd2_object_init(&mw->object, &mw_kind, adapter->port, mw);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&mw->object, &mw_kind, adapter->session, mw);
 	*out = &mw->face;
 	return ND_SUCCESS;
 }

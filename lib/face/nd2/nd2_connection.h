@@ -3,8 +3,8 @@
  * The structs behind connectors and listeners, and what their files ask of each other. It owns no
  * state. Start with struct nd2_connector.
  *
- * Everything here is under nd2_port.events. "Wire" is the plx_connector that stands for a
- * connection below; its context is a party, or 0: what comes of it is of no interest any more.
+ * Everything here is under nd2_session.events. The context of a
+ * plx_connector is a subscriber, or 0: its events are dropped.
  */
 #ifndef PLX_ND2_ND2_CONNECTION_H
 #define PLX_ND2_ND2_CONNECTION_H
@@ -15,28 +15,28 @@
 enum {
 	ND2_PORT_WORDS = 65536 / 64,
 	ND2_NOTIFIES_FIRST = 4, /* places for pending NotifyDisconnects, to begin with */
-	ND2_PATH_MTU_LEAST = 256,
+	ND2_PATH_MTU_MIN = 256,
 };
 
-/* Whom an event of a wire is for: the first member of what its context points to. */
-enum nd2_party_kind {
-	ND2_PARTY_NONE,
-	ND2_PARTY_CONNECTOR,
-	ND2_PARTY_WAITING,   /* a request in a listener's backlog */
-	ND2_PARTY_LINGERING, /* disconnected and released, and the peer has not answered */
+/* Who receives a connector's events: the first member of what its context points to. */
+enum nd2_subscriber_kind {
+	ND2_SUBSCRIBER_NONE,
+	ND2_SUBSCRIBER_CONNECTOR,
+	ND2_SUBSCRIBER_REQUEST,   /* a request in a listener's backlog */
+	ND2_SUBSCRIBER_LINGERING, /* disconnected and released, and the peer has not answered */
 };
 
-struct nd2_party {
-	enum nd2_party_kind kind;
+struct nd2_subscriber {
+	enum nd2_subscriber_kind kind;
 };
 
-struct nd2_terms {
+struct nd2_conn_param {
 	struct plx_ip local, remote;
 	uint16_t local_port, remote_port;
 	uint8_t inbound, outbound; /* READs at once */
 };
 
-struct nd2_words {
+struct nd2_private_data {
 	bool there;
 	uint32_t bytes;
 	uint8_t data[PLX_PRIVATE_MAX];
@@ -47,31 +47,31 @@ struct nd2_connector {
 	struct nd2_object object;
 	struct nd2_adapter *adapter; /* held */
 	struct plx_pending_list pending;
-	struct nd2_party party;
+	struct nd2_subscriber subscriber;
 	struct plx_list node; /* in tables->connectors */
 	enum nd2_state state;
-	struct plx_connector *wire;  /* NULL: none yet, or none any more */
-	struct nd2_qp *qp;           /* held, from Connect or Accept on */
-	struct plx_pending *request; /* Connect, Accept or Disconnect */
-	struct plx_pending **notify; /* [notify_room] NotifyDisconnects */
+	struct plx_connector *connector; /* NULL: none yet, or none any more */
+	struct nd2_qp *qp;               /* held, from Connect or Accept on */
+	struct plx_pending *request;     /* Connect, Accept or Disconnect */
+	struct plx_pending **notify;     /* [notify_room] NotifyDisconnects */
 	uint32_t notifies, notify_room;
 	/* QUEUED */
 	struct nd2_listener *listener;
 	struct plx_pending *queued;
 	struct plx_list queue_node; /* in listener->queue */
 
-	int address; /* of a port taken by Bind: the index of its address; -1: none */
-	struct nd2_terms terms;
-	struct nd2_words heard;        /* GetPrivateData */
-	uint8_t said[PLX_PRIVATE_MAX]; /* with Connect, for when it is asked again: */
-	struct plx_connect_options asked;
+	int address; /* of a port number reserved by Bind: the index of its address; -1: none */
+	struct nd2_conn_param conn_param;
+	struct nd2_private_data private_data;       /* GetPrivateData */
+	uint8_t sent_private_data[PLX_PRIVATE_MAX]; /* of Connect, which may be retried: */
+	struct plx_connect_options connect_options;
 };
 
 enum nd2_listener_state {
 	ND2_LISTENER_NEW,
 	ND2_LISTENER_BOUND,
 	ND2_LISTENER_LISTENING,
-	ND2_LISTENER_CLOSED, /* released: what the engine tells of it is for nobody */
+	ND2_LISTENER_CLOSED, /* released: its events are dropped */
 };
 
 struct nd2_listener {
@@ -82,21 +82,21 @@ struct nd2_listener {
 	enum nd2_listener_state state;
 	struct plx_ip ip;
 	uint16_t port;
-	uint32_t addresses; /* bits: of the port's addresses */
-	struct plx_listener *wires[PLX_ADAPTER_ADDRESSES_MAX];
+	uint32_t addresses; /* bits: of the session's addresses */
+	struct plx_listener *listeners[PLX_ADAPTER_ADDRESSES_MAX];
 	struct plx_list queue;   /* connectors that wait for a request */
 	struct plx_list waiting; /* requests that wait for a connector */
 	uint32_t backlog, waits; /* 0: no limit */
 };
 
-/* Ports in use, by address. */
-struct nd2_ports_taken {
+/* Port numbers in use, by address. */
+struct nd2_port_numbers {
 	uint64_t bits[PLX_ADAPTER_ADDRESSES_MAX][ND2_PORT_WORDS];
 	uint16_t next; /* to be chosen */
 };
 
 struct nd2_connection_tables {
-	struct nd2_ports_taken active, passive; /* connectors', listeners': two spaces */
+	struct nd2_port_numbers active, passive; /* connectors', listeners': two spaces */
 	struct plx_list connectors, lingering;
 };
 
@@ -105,15 +105,15 @@ struct nd2_connection_tables {
  */
 
 /**
- * Take a port at all `addresses` (bits), or at none.
+ * Reserve a port number at all `addresses` (bits), or at none.
  * @param port [in/out] 0: choose one of ND2_FIRST_PORT .. 65535
  * Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (none is left to choose)
  */
-HRESULT nd2_ports_take(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t *port);
-void nd2_ports_give(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port);
+HRESULT nd2_reserve_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t *port);
+void nd2_release_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port);
 
-/** Bits of the port's addresses that `ip` means: itself, or all of its family. */
-uint32_t nd2_port_addresses(const struct nd2_port *port, const struct plx_ip *ip);
+/** Bits of the session's addresses that `ip` means: itself, or all of its family. */
+uint32_t nd2_session_addresses(const struct nd2_session *session, const struct plx_ip *ip);
 
 /* ---- connector.c --------------------------------------------------------------------------------
  */
@@ -134,13 +134,15 @@ HRESULT STDMETHODCALLTYPE nd2_connector_bind(IND2Connector *face, const struct s
 					     ULONG length);
 HRESULT STDMETHODCALLTYPE nd2_connector_connect(IND2Connector *face, IUnknown *qp,
 						const struct sockaddr *address, ULONG length,
-						ULONG inbound, ULONG outbound, const VOID *words,
-						ULONG bytes, OVERLAPPED *overlapped);
+						ULONG inbound, ULONG outbound,
+						const VOID *private_data, ULONG bytes,
+						OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_accept(IND2Connector *face, IUnknown *qp, ULONG inbound,
-					       ULONG outbound, const VOID *words, ULONG bytes,
-					       OVERLAPPED *overlapped);
-HRESULT STDMETHODCALLTYPE nd2_connector_reject(IND2Connector *face, const VOID *words, ULONG bytes);
+					       ULONG outbound, const VOID *private_data,
+					       ULONG bytes, OVERLAPPED *overlapped);
+HRESULT STDMETHODCALLTYPE nd2_connector_reject(IND2Connector *face, const VOID *private_data,
+					       ULONG bytes);
 HRESULT STDMETHODCALLTYPE nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
@@ -151,38 +153,39 @@ HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
 /** What a step does. @param event that it came from; NULL: from a call */
 void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 			 const struct plx_channel_event *event);
-/** Every event that is there now, port->events being held. */
-void nd2_connections_deliver(struct nd2_port *port);
+/** Every event that is there now, session->events being held. */
+void nd2_connections_deliver(struct nd2_session *session);
 /** The queue pair is the connector's from now on. */
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
-/** A disconnect, told to the peer before this returns. Errors: those of plx_disconnect() */
-enum plx_status nd2_connector_part(struct nd2_connector *connector);
+/** Disconnect; the DREQ was sent when this returns. Errors: those of plx_disconnect() */
+enum plx_status nd2_connector_send_disconnect(struct nd2_connector *connector);
 
 /* ---- deferred.c
  * -------------------------------------------------------------------------------------
  */
 
-/** A wire that is of no more use. It ends later when the engine stands still. */
-void nd2_wire_end(struct nd2_port *port, struct plx_connector *wire);
+/** Destroy it, or defer that when the engine stands still. */
+void nd2_destroy_connector(struct nd2_session *session, struct plx_connector *connector);
 
 /* ---- listener.c ---------------------------------------------------------------------------------
  */
 
-/** A peer asks. */
-void nd2_listener_asked(struct nd2_listener *listener, const struct plx_channel_event *event);
-/** What waited in a backlog has given up. */
-void nd2_waiting_ends(struct nd2_party *party);
+/** A peer's REQ. */
+void nd2_listener_deliver_request(struct nd2_listener *listener,
+				  const struct plx_channel_event *event);
+/** The peer has withdrawn a request in the backlog. */
+void nd2_request_end(struct nd2_subscriber *subscriber);
 /** A connector that waits for a request does so no more; its GetConnectionRequest is finished. */
 void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 
 /* ---- linger.c -----------------------------------------------------------------------------------
  */
 
-/** A wire that was disconnected, until the peer answers. */
-void nd2_linger(struct nd2_port *port, struct plx_connector *wire);
-void nd2_linger_ends(struct nd2_port *port, struct nd2_party *party);
+/** Keep a connector that was disconnected until the peer answers. */
+void nd2_linger(struct nd2_session *session, struct plx_connector *connector);
+void nd2_linger_end(struct nd2_session *session, struct nd2_subscriber *subscriber);
 /**
- * After Disconnect has pended, on a port that forgets: what its ring holds for the peer is gone
+ * After Disconnect has pended, on a session that forgets: what its ring holds for the peer is gone
  * when this process is, and a program may end with no handler running as soon as Disconnect returns
  * (A06). So the peer's answer is waited for: microseconds from a peer that lives, ND2_ANSWER_MS at
  * most. Without locks.

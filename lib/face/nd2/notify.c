@@ -4,11 +4,11 @@
  * queue fires is the engine's rule (docs/nd2.md, Who waits for a queue); here each firing is
  * brought to those who wait.
  *
- * `armed` says which kinds the engine has been asked for and has not told of. It changes together
+ * `armed` says which kinds are armed in the engine and have not fired. It changes together
  * with the list of who waits, under one lock, by two rules: a kind is armed when its first waiter
  * comes, and what has fired goes to all waiters of that kind. So nothing ever fires for nobody,
- * which would move the watermark past an entry that no one was told of.
- * Start with notify_begin(), then tell().
+ * which would move the watermark past an entry that no one was notified of.
+ * Start with notify_begin(), then deliver().
  */
 #include "cq.h"
 
@@ -59,7 +59,7 @@ finish(struct nd2_notify *notify, uint32_t kinds, HRESULT status)
 /* Bring what has fired to who waits for it. ERRORS is armed beside every other kind, and fires when
  * the queue has overrun and then only. */
 static void
-tell(struct nd2_notify *notify, uint32_t fired)
+deliver(struct nd2_notify *notify, uint32_t fired)
 {
 	notify->armed &= ~fired;
 	if (fired & PLX_ARM_ERRORS)
@@ -89,7 +89,7 @@ arm(struct nd2_cq *cq, uint32_t kind)
 	/* FULL: the queue has overrun, and all kinds have fired. */
 	(void)!plx_cq_arm(cq->cq, wanted, &fired);
 	if (fired != 0)
-		tell(notify, fired);
+		deliver(notify, fired);
 }
 
 /* The descriptor, from the first Notify on: a queue that nobody waits for costs nothing. */
@@ -100,12 +100,12 @@ watch(struct nd2_cq *cq)
 
 	if (cq->notify->watched)
 		return ND_SUCCESS;
-	if (!cq->adapter->port->inline_mode) {
+	if (!cq->adapter->session->inline_mode) {
 		cq->watch.fd = plx_cq_fd(cq->cq);
 		if (cq->watch.fd < 0)
 			return ND_INSUFFICIENT_RESOURCES;
 	}
-	status = nd2_watch_add(cq->adapter->port, &cq->watch);
+	status = nd2_watch_add(cq->adapter->session, &cq->watch);
 	cq->notify->watched = status == ND_SUCCESS;
 	return status;
 }
@@ -142,7 +142,7 @@ wait_for(struct nd2_cq *cq, ULONG type, OVERLAPPED *overlapped)
 	if (waiter == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
 	waiter->kind = kind_of[type];
-	nd2_port_mine(cq->adapter->port);
+	nd2_session_claim(cq->adapter->session);
 	pthread_mutex_lock(&cq->notify->lock);
 	status = begin(cq, waiter, overlapped);
 	pthread_mutex_unlock(&cq->notify->lock);
@@ -162,10 +162,10 @@ notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
 }
 
 void
-nd2_cq_fired(struct nd2_cq *cq)
+nd2_cq_deliver_events(struct nd2_cq *cq)
 {
 	pthread_mutex_lock(&cq->notify->lock);
-	tell(cq->notify, plx_cq_fired(cq->cq));
+	deliver(cq->notify, plx_cq_fired(cq->cq));
 	pthread_mutex_unlock(&cq->notify->lock);
 }
 
@@ -181,7 +181,7 @@ nd2_cq_overrun(struct nd2_cq *cq)
 static void
 ready(struct nd2_watch *watch)
 {
-	nd2_cq_fired(plx_list_entry(watch, struct nd2_cq, watch));
+	nd2_cq_deliver_events(plx_list_entry(watch, struct nd2_cq, watch));
 }
 
 /*
@@ -195,14 +195,14 @@ disarm(struct nd2_cq *cq)
 	struct nd2_notify *notify = cq->notify;
 
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
-	tell(notify, plx_cq_fired(cq->cq));
+	deliver(notify, plx_cq_fired(cq->cq));
 	for (uint32_t looks = 0; notify->armed != 0; looks++) {
 		/* It has lost its core in the middle of that. */
 		if (looks < DISARM_YIELDS)
 			sched_yield();
 		else
 			nanosleep(&(struct timespec){.tv_nsec = DISARM_NAP_NS}, NULL);
-		tell(notify, plx_cq_fired(cq->cq));
+		deliver(notify, plx_cq_fired(cq->cq));
 	}
 }
 
@@ -211,7 +211,7 @@ notify_cancel(IND2CompletionQueue *face)
 {
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 
-	nd2_port_mine(cq->adapter->port);
+	nd2_session_claim(cq->adapter->session);
 	pthread_mutex_lock(&cq->notify->lock);
 	disarm(cq);
 	plx_pending_cancel_all(&cq->pending);
@@ -248,7 +248,7 @@ notify_close(struct nd2_cq *cq)
 {
 	/* First, and without the lock, which ready() takes. */
 	if (cq->notify->watched)
-		nd2_watch_remove(cq->adapter->port, &cq->watch);
+		nd2_watch_remove(cq->adapter->session, &cq->watch);
 	pthread_mutex_lock(&cq->notify->lock);
 	plx_pending_list_end(&cq->pending, ND_CANCELED);
 	finish(cq->notify, ALL_KINDS, ND_CANCELED);

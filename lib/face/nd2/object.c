@@ -14,20 +14,20 @@ nd2_objects_alive(void)
 }
 
 void
-nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct nd2_port *port,
+nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct nd2_session *session,
 		void *face)
 {
 	object->kind = kind;
 	object->face = face;
-	object->port = port;
-	plx_list_init(&object->left.node);
+	object->session = session;
+	plx_list_init(&object->deferred.node);
 	atomic_init(&object->refs, 1);
 	atomic_init(&object->holds, 1);
 	atomic_fetch_add(&alive, 1);
 }
 
 void
-nd2_hold(struct nd2_object *object)
+nd2_object_get(struct nd2_object *object)
 {
 	atomic_fetch_add_explicit(&object->holds, 1, memory_order_relaxed);
 }
@@ -41,11 +41,11 @@ nd2_object_end(struct nd2_object *object)
 }
 
 void
-nd2_unhold(struct nd2_object *object)
+nd2_object_put(struct nd2_object *object)
 {
 	if (atomic_fetch_sub_explicit(&object->holds, 1, memory_order_acq_rel) != 1)
 		return;
-	if (object->kind->let_go == NULL || nd2_let_go(object))
+	if (object->kind->teardown == NULL || nd2_teardown(object))
 		nd2_object_end(object);
 }
 
@@ -98,7 +98,7 @@ nd2_release(struct nd2_object *object)
 	if (refs == 1) {
 		if (object->kind->close)
 			object->kind->close(object);
-		nd2_unhold(object);
+		nd2_object_put(object);
 	}
 	return refs - 1;
 }

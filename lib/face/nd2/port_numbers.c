@@ -2,69 +2,69 @@
  *
  * Which ports are in use: of connectors and of listeners, two spaces, each with a bit for each port
  * of each address.
- * It never takes a lock. Start with nd2_ports_take().
+ * It never takes a lock. Start with nd2_reserve_port().
  */
 #include "nd2_connection.h"
 
 static bool
-is_free(const struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port)
+is_free(const struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
-		if (addresses >> i & 1 && taken->bits[i][port / 64] >> port % 64 & 1)
+		if (addresses >> i & 1 && numbers->bits[i][port / 64] >> port % 64 & 1)
 			return false;
 	return true;
 }
 
 /* In turn, so that none comes back soon. Returns: 0: all are taken */
 static uint16_t
-choose(struct nd2_ports_taken *taken, uint32_t addresses)
+choose(struct nd2_port_numbers *numbers, uint32_t addresses)
 {
 	const uint32_t ports = 65536 - ND2_FIRST_PORT;
 
 	for (uint32_t i = 0; i < ports; i++) {
-		uint16_t port = (uint16_t)(ND2_FIRST_PORT + (taken->next + i) % ports);
+		uint16_t port = (uint16_t)(ND2_FIRST_PORT + (numbers->next + i) % ports);
 
-		if (!is_free(taken, addresses, port))
+		if (!is_free(numbers, addresses, port))
 			continue;
-		taken->next = (uint16_t)((taken->next + i + 1) % ports);
+		numbers->next = (uint16_t)((numbers->next + i + 1) % ports);
 		return port;
 	}
 	return 0;
 }
 
 HRESULT
-nd2_ports_take(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t *port)
+nd2_reserve_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t *port)
 {
-	uint16_t chosen = *port ? *port : choose(taken, addresses);
+	uint16_t chosen = *port ? *port : choose(numbers, addresses);
 
 	if (chosen == 0)
 		return ND_TOO_MANY_ADDRESSES;
-	if (!is_free(taken, addresses, chosen))
+	if (!is_free(numbers, addresses, chosen))
 		return ND_SHARING_VIOLATION;
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
 		if (addresses >> i & 1)
-			taken->bits[i][chosen / 64] |= UINT64_C(1) << chosen % 64;
+			numbers->bits[i][chosen / 64] |= UINT64_C(1) << chosen % 64;
 	*port = chosen;
 	return ND_SUCCESS;
 }
 
 void
-nd2_ports_give(struct nd2_ports_taken *taken, uint32_t addresses, uint16_t port)
+nd2_release_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
 		if (addresses >> i & 1)
-			taken->bits[i][port / 64] &= ~(UINT64_C(1) << port % 64);
+			numbers->bits[i][port / 64] &= ~(UINT64_C(1) << port % 64);
 }
 
 uint32_t
-nd2_port_addresses(const struct nd2_port *port, const struct plx_ip *ip)
+nd2_session_addresses(const struct nd2_session *session, const struct plx_ip *ip)
 {
 	const bool any = nd2_is_any(ip);
 	uint32_t bits = 0;
 
-	for (uint32_t i = 0; i < port->info.addresses; i++)
-		if (any ? port->info.address[i].version == ip->version
-			: nd2_same_ip(&port->info.address[i], ip))
+	for (uint32_t i = 0; i < session->info.addresses; i++)
+		if (any ? session->info.address[i].version == ip->version
+			: nd2_same_ip(&session->info.address[i], ip))
 			bits |= 1u << i;
 	return bits;
 }

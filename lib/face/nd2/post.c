@@ -240,7 +240,7 @@ bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struc
 		return ND_CONNECTION_INVALID;
 	if (status != PLX_OK) /* STATE: bound already */
 		return nd2_call_status(status);
-	nd2_hold(&mr->object);
+	nd2_object_get(&mr->object);
 	*before = mw->bound;
 	mw->bound = mr;
 	atomic_store(&mw->token, htonl(key.v));
@@ -259,7 +259,7 @@ bind_between(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const stru
 	pthread_mutex_unlock(&mw->lock);
 	pthread_mutex_unlock(&mr->lock);
 	if (before != NULL)
-		nd2_unhold(&before->object);
+		nd2_object_put(&before->object);
 	return status;
 }
 

@@ -52,7 +52,7 @@ read_names(struct adapter_names *out)
 		found = plx_wishes_list(out->name, room, &why);
 		if (found < 0) {
 			free(out->name);
-			nd2_say("%s", why.text);
+			nd2_log("%s", why.text);
 			return ND_DEVICE_NOT_READY;
 		}
 		out->n = (uint32_t)found;
@@ -86,12 +86,12 @@ read_addresses(struct addresses *out, uint64_t **ids)
 		status = ND_NO_MEMORY;
 	for (uint32_t i = 0; i < names.n && status == ND_SUCCESS; i++) {
 		if (plx_wishes_load(names.name[i], &wishes, &why) != PLX_OK) {
-			nd2_say("%s", why.text);
+			nd2_log("%s", why.text);
 			status = ND_DEVICE_NOT_READY;
 			break;
 		}
 		for (uint32_t j = 0; j < wishes.addresses; j++) {
-			(*ids)[out->n] = nd2_port_id(names.name[i]);
+			(*ids)[out->n] = nd2_session_id(names.name[i]);
 			out->ip[out->n++] = wishes.address[j].ip;
 		}
 	}
@@ -186,7 +186,7 @@ provider_open_adapter(IND2Provider *face, REFIID iid, UINT64 id, void **out)
 	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
 	const char *wanted = NULL;
 	struct adapter_names names;
-	struct nd2_port *port;
+	struct nd2_session *session;
 
 	(void)face;
 	if (status == ND_SUCCESS)
@@ -194,15 +194,15 @@ provider_open_adapter(IND2Provider *face, REFIID iid, UINT64 id, void **out)
 	if (status != ND_SUCCESS)
 		return status;
 	for (uint32_t i = 0; i < names.n && !wanted; i++)
-		if (nd2_port_id(names.name[i]) == id)
+		if (nd2_session_id(names.name[i]) == id)
 			wanted = names.name[i];
-	status = wanted ? nd2_port_take(wanted, &port) : ND_INVALID_PARAMETER;
+	status = wanted ? nd2_session_get(wanted, &session) : ND_INVALID_PARAMETER;
 	free(names.name);
 	if (status != ND_SUCCESS)
 		return status;
-	status = nd2_adapter_create(port, iid, out);
+	status = nd2_adapter_create(session, iid, out);
 	if (status != ND_SUCCESS)
-		nd2_port_give(port);
+		nd2_session_put(session);
 	return status;
 }
 

@@ -21,7 +21,7 @@ flush(IND2QueuePair *face)
 	 * connector learns it as it learns of every queue pair that fails. */
 	if (atomic_load(&qp->phase) == ND2_QP_CONNECTED)
 		atomic_store(&qp->broken, true);
-	nd2_port_mine(qp->adapter->port);
+	nd2_session_claim(qp->adapter->session);
 	return nd2_call_status(plx_qp_flush(qp->qp));
 }
 
@@ -30,14 +30,14 @@ close_qp(struct nd2_object *object)
 {
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
 
-	nd2_port_mine(qp->adapter->port);
-	if (atomic_load(&qp->taken))
+	nd2_session_claim(qp->adapter->session);
+	if (atomic_load(&qp->claimed))
 		nd2_connection_of_qp_ends(qp);
 }
 
-/* May run with the port's events locked, when a connector was the last that held it. */
+/* May run with the session's events locked, when a connector was the last that held it. */
 static enum plx_status
-let_go_qp(struct nd2_object *object)
+teardown_qp(struct nd2_object *object)
 {
 	return plx_qp_destroy(plx_list_entry(object, struct nd2_qp, object)->qp);
 }
@@ -48,18 +48,18 @@ destroy_qp(struct nd2_object *object)
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
 	struct nd2_adapter *adapter = qp->adapter;
 
-	nd2_unhold(&qp->receive_cq->object);
-	nd2_unhold(&qp->initiator_cq->object);
+	nd2_object_put(&qp->receive_cq->object);
+	nd2_object_put(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
-		nd2_unhold(&qp->srq->object);
+		nd2_object_put(&qp->srq->object);
 	free(qp);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind qp_kind = {
 	.iid = &IID_IND2QueuePair,
 	.close = close_qp,
-	.let_go = let_go_qp,
+	.teardown = teardown_qp,
 	.destroy = destroy_qp,
 };
 
@@ -121,23 +121,23 @@ struct argument {
 };
 
 static HRESULT
-check_wishes(const struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes)
+check_attr(const struct nd2_adapter *adapter, const struct nd2_qp_init_attr *attr)
 {
-	const ND2_ADAPTER_INFO *limits = &adapter->port->limits;
+	const ND2_ADAPTER_INFO *limits = &adapter->session->limits;
 	const struct argument arguments[] = {
-		{2, 2, nd2_cq_of(adapter, wishes->receive_cq) == NULL, 0},
-		{3, 3, nd2_cq_of(adapter, wishes->initiator_cq) == NULL, 0},
-		{0, 4, nd2_srq_of(adapter, wishes->srq) == NULL, 0},
-		{5, 0, wishes->receive_depth, limits->MaxReceiveQueueDepth},
-		{6, 6, wishes->initiator_depth, limits->MaxInitiatorQueueDepth},
-		{7, 0, wishes->receive_sges, limits->MaxReceiveSge},
-		{8, 7, wishes->initiator_sges, limits->MaxInitiatorSge},
-		{9, 8, wishes->inline_bytes, limits->MaxInlineDataSize},
+		{2, 2, nd2_cq_of(adapter, attr->receive_cq) == NULL, 0},
+		{3, 3, nd2_cq_of(adapter, attr->initiator_cq) == NULL, 0},
+		{0, 4, nd2_srq_of(adapter, attr->srq) == NULL, 0},
+		{5, 0, attr->receive_depth, limits->MaxReceiveQueueDepth},
+		{6, 6, attr->initiator_depth, limits->MaxInitiatorQueueDepth},
+		{7, 0, attr->receive_sges, limits->MaxReceiveSge},
+		{8, 7, attr->initiator_sges, limits->MaxInitiatorSge},
+		{9, 8, attr->inline_bytes, limits->MaxInlineDataSize},
 	};
 
 	for (size_t i = 0; i < PLX_COUNT_OF(arguments); i++) {
 		unsigned int position =
-			wishes->with_srq ? arguments[i].srq_position : arguments[i].position;
+			attr->with_srq ? arguments[i].srq_position : arguments[i].position;
 
 		if (position != 0 && arguments[i].value > arguments[i].last)
 			return bad_argument(position);
@@ -146,21 +146,21 @@ check_wishes(const struct nd2_adapter *adapter, const struct nd2_qp_wishes *wish
 }
 
 static enum plx_status
-make_pair(struct nd2_qp *qp, const struct nd2_qp_wishes *wishes, struct plx_why *why)
+make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why *why)
 {
-	const ND2_ADAPTER_INFO *limits = &qp->adapter->port->limits;
+	const ND2_ADAPTER_INFO *limits = &qp->adapter->session->limits;
 	const struct plx_qp_options options = {
 		.send_cq = qp->initiator_cq->cq,
 		.recv_cq = qp->receive_cq->cq,
 		.srq = qp->srq != NULL ? qp->srq->srq : NULL,
 		/* A queue without a place is none: give one. */
-		.sq_depth = wishes->initiator_depth ? wishes->initiator_depth : 1,
-		.rq_depth = wishes->receive_depth ? wishes->receive_depth : 1,
+		.sq_depth = attr->initiator_depth ? attr->initiator_depth : 1,
+		.rq_depth = attr->receive_depth ? attr->receive_depth : 1,
 		.sq_sges = qp->max_initiator_sges,
 		.rq_sges = qp->max_receive_sges,
 		.inline_bytes = qp->inline_bytes,
 		.responder_res = limits->MaxInboundReadLimit,
-		.context = (uintptr_t)wishes->context,
+		.context = (uintptr_t)attr->context,
 	};
 	enum plx_status status = plx_qp_create(qp->adapter->pd, &options, &qp->qp, why);
 
@@ -173,9 +173,9 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_wishes *wishes, struct plx_why 
 }
 
 static HRESULT
-make(struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes, struct nd2_qp **out)
+make(struct nd2_adapter *adapter, const struct nd2_qp_init_attr *attr, struct nd2_qp **out)
 {
-	const ND2_ADAPTER_INFO *limits = &adapter->port->limits;
+	const ND2_ADAPTER_INFO *limits = &adapter->session->limits;
 	struct nd2_qp *qp = calloc(1, sizeof(*qp));
 	struct plx_why why = {""};
 	enum plx_status status;
@@ -184,17 +184,17 @@ make(struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes, struct nd2
 		return ND_NO_MEMORY;
 	qp->face.lpVtbl = &table;
 	qp->adapter = adapter;
-	qp->receive_cq = nd2_cq_of(adapter, wishes->receive_cq);
-	qp->initiator_cq = nd2_cq_of(adapter, wishes->initiator_cq);
-	qp->max_initiator_sges = nd2_sges_for(wishes->initiator_sges, limits->MaxInitiatorSge);
-	qp->inline_bytes = wishes->inline_bytes;
-	if (wishes->with_srq)
-		qp->srq = nd2_srq_of(adapter, wishes->srq);
+	qp->receive_cq = nd2_cq_of(adapter, attr->receive_cq);
+	qp->initiator_cq = nd2_cq_of(adapter, attr->initiator_cq);
+	qp->max_initiator_sges = nd2_sges_for(attr->initiator_sges, limits->MaxInitiatorSge);
+	qp->inline_bytes = attr->inline_bytes;
+	if (attr->with_srq)
+		qp->srq = nd2_srq_of(adapter, attr->srq);
 	else
-		qp->max_receive_sges = nd2_sges_for(wishes->receive_sges, limits->MaxReceiveSge);
-	status = make_pair(qp, wishes, &why);
+		qp->max_receive_sges = nd2_sges_for(attr->receive_sges, limits->MaxReceiveSge);
+	status = make_pair(qp, attr, &why);
 	if (status != PLX_OK) {
-		nd2_say("%s", why.text);
+		nd2_log("%s", why.text);
 		free(qp);
 		return status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
 					       : nd2_call_status(status);
@@ -204,24 +204,24 @@ make(struct nd2_adapter *adapter, const struct nd2_qp_wishes *wishes, struct nd2
 }
 
 HRESULT
-nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_wishes *wishes,
+nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_init_attr *attr,
 	      void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2QueuePair, out);
 	struct nd2_qp *qp;
 
 	if (status == ND_SUCCESS)
-		status = check_wishes(adapter, wishes);
+		status = check_attr(adapter, attr);
 	if (status == ND_SUCCESS)
-		status = make(adapter, wishes, &qp);
+		status = make(adapter, attr, &qp);
 	if (status != ND_SUCCESS)
 		return status;
-	nd2_hold(&adapter->object);
-	nd2_hold(&qp->receive_cq->object);
-	nd2_hold(&qp->initiator_cq->object);
+	nd2_object_get(&adapter->object);
+	nd2_object_get(&qp->receive_cq->object);
+	nd2_object_get(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
-		nd2_hold(&qp->srq->object);
-	nd2_object_init(&qp->object, &qp_kind, adapter->port, qp);
+		nd2_object_get(&qp->srq->object);
+	nd2_object_init(&qp->object, &qp_kind, adapter->session, qp);
 	*out = &qp->face;
 	return ND_SUCCESS;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ports: one open adapter of Pollux for all ND2 adapters that were opened on its name, and what
+ * Sessions: one open adapter of Pollux for all ND2 adapters that were opened on its name, and what
  * happens to it at the end of the process.
- * It never looks at an object of a client. Start with nd2_port_take().
+ * It never looks at an object of a client. Start with nd2_session_get().
  *
- * A port is OPENING, OPEN or CLOSING, under `ports_lock`. Who finds one that is neither waits: the
- * device behind it cannot be had twice.
+ * A session is OPENING, OPEN or CLOSING, under `sessions_lock`. Who finds one that is neither
+ * waits: the device behind it cannot be had twice.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,18 +25,18 @@ enum {
 	LARGE_GOOD = 64 * 1024, /* [bytes] from here a registration is cheaper than a copy */
 	VENDOR = 0x504c,
 	DEVICE = 0x0002,
-	CLOSE_PATIENCE_MS = 2 * ND2_LINGER_MS,
+	CLOSE_TIMEOUT_MS = 2 * ND2_LINGER_MS,
 };
 
 #define REGISTRATION_BYTES (UINT64_C(1) << 40)
 
-static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t ports_changed = PTHREAD_COND_INITIALIZER;
-static struct plx_list ports = {&ports, &ports};
-static pid_t owner; /* who has opened a port first; a child that was forked off has none */
+static pthread_mutex_t sessions_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t sessions_changed = PTHREAD_COND_INITIALIZER;
+static struct plx_list sessions = {&sessions, &sessions};
+static pid_t owner; /* who has opened a session first; a child that was forked off has none */
 
 void
-nd2_say(const char *format, ...)
+nd2_log(const char *format, ...)
 {
 	va_list arguments;
 
@@ -50,7 +50,7 @@ nd2_say(const char *format, ...)
 }
 
 uint64_t
-nd2_port_id(const char *name)
+nd2_session_id(const char *name)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 
@@ -69,15 +69,15 @@ least(uint64_t a, uint64_t b)
 }
 
 static void
-fill_limits(struct nd2_port *port)
+fill_limits(struct nd2_session *session)
 {
-	const struct plx_adapter_info *info = &port->info;
+	const struct plx_adapter_info *info = &session->info;
 
-	port->limits = (ND2_ADAPTER_INFO){
+	session->limits = (ND2_ADAPTER_INFO){
 		.InfoVersion = ND_VERSION_2,
 		.VendorId = VENDOR,
 		.DeviceId = DEVICE,
-		.AdapterId = port->id,
+		.AdapterId = session->id,
 		.MaxRegistrationSize = REGISTRATION_BYTES,
 		.MaxWindowSize = REGISTRATION_BYTES,
 		.MaxInitiatorSge = info->sges,
@@ -107,72 +107,72 @@ fill_limits(struct nd2_port *port)
  */
 
 static void
-close_parts(struct nd2_port *port)
+close_parts(struct nd2_session *session)
 {
-	if (port->tables)
-		nd2_connections_linger(port);
-	nd2_dispatch_stop(port);
-	if (port->tables)
-		nd2_connections_stop(port);
-	if (port->adapter)
-		nd2_left_end(port);
-	if (port->channel && plx_channel_destroy(port->channel) != PLX_OK)
-		nd2_say("adapter %s: its channel is in use still", port->name);
-	if (port->adapter && plx_adapter_close(port->adapter) != PLX_OK)
-		nd2_say("adapter %s: an object of it is left", port->name);
-	pthread_mutex_destroy(&port->lock);
-	pthread_mutex_destroy(&port->events);
+	if (session->tables)
+		nd2_connections_linger(session);
+	nd2_dispatch_stop(session);
+	if (session->tables)
+		nd2_connections_stop(session);
+	if (session->adapter)
+		nd2_deferred_drain(session);
+	if (session->channel && plx_channel_destroy(session->channel) != PLX_OK)
+		nd2_log("adapter %s: its channel is in use still", session->name);
+	if (session->adapter && plx_adapter_close(session->adapter) != PLX_OK)
+		nd2_log("adapter %s: an object of it is left", session->name);
+	pthread_mutex_destroy(&session->lock);
+	pthread_mutex_destroy(&session->events);
 }
 
 static HRESULT
-open_parts(struct nd2_port *port)
+open_parts(struct nd2_session *session)
 {
 	struct plx_why why = {""};
 	enum plx_status opened;
 	HRESULT status;
 
-	pthread_mutex_init(&port->events, NULL);
-	pthread_mutex_init(&port->lock, NULL);
-	plx_list_init(&port->cqs);
-	plx_list_init(&port->srqs);
-	nd2_left_init(port);
-	atomic_init(&port->next_id, 1);
-	opened = plx_adapter_open(port->name, NULL, &port->adapter, &why);
+	pthread_mutex_init(&session->events, NULL);
+	pthread_mutex_init(&session->lock, NULL);
+	plx_list_init(&session->cqs);
+	plx_list_init(&session->srqs);
+	nd2_deferred_init(session);
+	atomic_init(&session->next_id, 1);
+	opened = plx_adapter_open(session->name, NULL, &session->adapter, &why);
 	if (opened == PLX_OK) {
-		plx_adapter_query(port->adapter, &port->info);
-		port->inline_mode = port->info.mode == PLX_MODE_INLINE;
-		fill_limits(port);
-		opened = plx_channel_create(port->adapter, ND2_CHANNEL_DEPTH, &port->channel);
+		plx_adapter_query(session->adapter, &session->info);
+		session->inline_mode = session->info.mode == PLX_MODE_INLINE;
+		fill_limits(session);
+		opened = plx_channel_create(session->adapter, ND2_CHANNEL_DEPTH, &session->channel);
 	}
 	if (opened != PLX_OK) {
-		nd2_say("adapter %s cannot be opened: %s", port->name,
+		nd2_log("adapter %s cannot be opened: %s", session->name,
 			*why.text ? why.text : plx_status_text(opened));
 		status = opened == PLX_NO_MEMORY ? ND_NO_MEMORY : ND_DEVICE_NOT_READY;
 	} else {
-		status = nd2_connections_start(port);
+		status = nd2_connections_start(session);
 		if (status == ND_SUCCESS)
-			status = nd2_dispatch_start(port);
+			status = nd2_dispatch_start(session);
 	}
 	if (status != ND_SUCCESS)
-		close_parts(port);
+		close_parts(session);
 	return status;
 }
 
 /* Under the lock; waits until it is neither opened nor closed by another thread. */
-static struct nd2_port *
+static struct nd2_session *
 find(const char *name)
 {
 	struct plx_list *node, *after;
 
 again:
-	plx_list_for_each (node, after, &ports) {
-		struct nd2_port *port = plx_list_entry(node, struct nd2_port, node);
+	plx_list_for_each (node, after, &sessions) {
+		struct nd2_session *session = plx_list_entry(node, struct nd2_session, node);
 
-		if (strcmp(port->name, name) != 0)
+		if (strcmp(session->name, name) != 0)
 			continue;
-		if (port->state == ND2_PORT_OPEN)
-			return port;
-		pthread_cond_wait(&ports_changed, &ports_lock);
+		if (session->state == ND2_SESSION_OPEN)
+			return session;
+		pthread_cond_wait(&sessions_changed, &sessions_lock);
 		goto again;
 	}
 	return NULL;
@@ -180,27 +180,27 @@ again:
 
 /* Under the lock: it is nobody's any more. */
 static void
-forget(struct nd2_port *port)
+forget(struct nd2_session *session)
 {
-	plx_list_remove(&port->node);
-	pthread_cond_broadcast(&ports_changed);
-	free(port);
+	plx_list_remove(&session->node);
+	pthread_cond_broadcast(&sessions_changed);
+	free(session);
 }
 
 static void *
-close_port(void *context)
+close_session(void *context)
 {
-	struct nd2_port *port = context;
+	struct nd2_session *session = context;
 
-	close_parts(port);
-	pthread_mutex_lock(&ports_lock);
-	forget(port);
-	pthread_mutex_unlock(&ports_lock);
+	close_parts(session);
+	pthread_mutex_lock(&sessions_lock);
+	forget(session);
+	pthread_mutex_unlock(&sessions_lock);
 	return NULL;
 }
 
 static bool
-close_elsewhere(struct nd2_port *port)
+close_elsewhere(struct nd2_session *session)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -208,47 +208,47 @@ close_elsewhere(struct nd2_port *port)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	failed = pthread_create(&thread, &attributes, close_port, port);
+	failed = pthread_create(&thread, &attributes, close_session, session);
 	pthread_attr_destroy(&attributes);
 	return !failed;
 }
 
 void
-nd2_port_give(struct nd2_port *port)
+nd2_session_put(struct nd2_session *session)
 {
 	bool last, here = !nd2_delivering();
 
-	pthread_mutex_lock(&ports_lock);
-	last = --port->users == 0;
+	pthread_mutex_lock(&sessions_lock);
+	last = --session->users == 0;
 	if (last)
-		port->state = ND2_PORT_CLOSING;
-	/* Without a thread for it the port stays as it is, for the next who wants it. */
-	if (last && !here && !close_elsewhere(port)) {
-		port->state = ND2_PORT_OPEN;
-		pthread_cond_broadcast(&ports_changed);
+		session->state = ND2_SESSION_CLOSING;
+	/* Without a thread for it the session stays as it is, for the next user. */
+	if (last && !here && !close_elsewhere(session)) {
+		session->state = ND2_SESSION_OPEN;
+		pthread_cond_broadcast(&sessions_changed);
 	}
-	pthread_mutex_unlock(&ports_lock);
+	pthread_mutex_unlock(&sessions_lock);
 	if (last && here)
-		close_port(port);
+		close_session(session);
 }
 
 /* ---- the end of the process -------------------------------------------------------------------
  */
 
-/* A port that is open and was not asked yet; it is kept from closing. Under the lock. */
-static struct nd2_port *
+/* A session that is open and has not lingered yet; it is kept from closing. Under the lock. */
+static struct nd2_session *
 pin_next(void)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &ports) {
-		struct nd2_port *port = plx_list_entry(node, struct nd2_port, node);
+	plx_list_for_each (node, after, &sessions) {
+		struct nd2_session *session = plx_list_entry(node, struct nd2_session, node);
 
-		if (port->state != ND2_PORT_OPEN || port->lingered)
+		if (session->state != ND2_SESSION_OPEN || session->lingered)
 			continue;
-		port->lingered = true;
-		port->users++;
-		return port;
+		session->lingered = true;
+		session->users++;
+		return session;
 	}
 	return NULL;
 }
@@ -258,77 +258,77 @@ one_is_closing(void)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &ports)
-		if (plx_list_entry(node, struct nd2_port, node)->state == ND2_PORT_CLOSING)
+	plx_list_for_each (node, after, &sessions)
+		if (plx_list_entry(node, struct nd2_session, node)->state == ND2_SESSION_CLOSING)
 			return true;
 	return false;
 }
 
-/* Ports that nobody closes are asked to tell their peers, those that another thread closes are
- * waited for. A child process has the memory of ports, and none of their threads. */
+/* Sessions that nobody closes disconnect and linger here, those that another thread closes are
+ * waited for. A child process has the memory of sessions, and none of their threads. */
 static void
 at_exit(void)
 {
-	struct nd2_port *port;
+	struct nd2_session *session;
 	struct timespec until;
 	bool late = false;
 
 	if (getpid() != owner)
 		return;
-	pthread_mutex_lock(&ports_lock);
-	while ((port = pin_next()) != NULL) {
-		pthread_mutex_unlock(&ports_lock);
-		nd2_connections_linger(port);
-		pthread_mutex_lock(&ports_lock);
+	pthread_mutex_lock(&sessions_lock);
+	while ((session = pin_next()) != NULL) {
+		pthread_mutex_unlock(&sessions_lock);
+		nd2_connections_linger(session);
+		pthread_mutex_lock(&sessions_lock);
 	}
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += CLOSE_PATIENCE_MS / 1000;
+	until.tv_sec += CLOSE_TIMEOUT_MS / 1000;
 	while (!late && one_is_closing())
-		late = pthread_cond_timedwait(&ports_changed, &ports_lock, &until) != 0;
-	pthread_mutex_unlock(&ports_lock);
+		late = pthread_cond_timedwait(&sessions_changed, &sessions_lock, &until) != 0;
+	pthread_mutex_unlock(&sessions_lock);
 }
 
 HRESULT
-nd2_port_take(const char *name, struct nd2_port **out)
+nd2_session_get(const char *name, struct nd2_session **out)
 {
-	struct nd2_port *port;
+	struct nd2_session *session;
 	HRESULT status = ND_SUCCESS;
 
-	pthread_mutex_lock(&ports_lock);
-	port = find(name);
-	if (port) {
-		port->users++;
-		pthread_mutex_unlock(&ports_lock);
-		*out = port;
+	pthread_mutex_lock(&sessions_lock);
+	session = find(name);
+	if (session) {
+		session->users++;
+		pthread_mutex_unlock(&sessions_lock);
+		*out = session;
 		return ND_SUCCESS;
 	}
-	port = calloc(1, sizeof(*port));
-	if (!port) {
-		pthread_mutex_unlock(&ports_lock);
+	session = calloc(1, sizeof(*session));
+	if (!session) {
+		pthread_mutex_unlock(&sessions_lock);
 		return ND_NO_MEMORY;
 	}
-	snprintf(port->name, sizeof(port->name), "%s", name);
-	port->id = nd2_port_id(name);
-	port->state = ND2_PORT_OPENING;
-	port->users = 1;
-	plx_list_append(&ports, &port->node);
-	pthread_mutex_unlock(&ports_lock);
+	snprintf(session->name, sizeof(session->name), "%s", name);
+	session->id = nd2_session_id(name);
+	session->state = ND2_SESSION_OPENING;
+	session->users = 1;
+	plx_list_append(&sessions, &session->node);
+	pthread_mutex_unlock(&sessions_lock);
 
-	status = open_parts(port);
+	status = open_parts(session);
 
-	pthread_mutex_lock(&ports_lock);
+	pthread_mutex_lock(&sessions_lock);
 	/* After the EAL has started, so that this comes before whatever ends with the EAL. */
 	if (status == ND_SUCCESS && owner != getpid()) {
 		owner = getpid();
 		atexit(at_exit);
 	}
 	if (status == ND_SUCCESS) {
-		port->state = ND2_PORT_OPEN;
-		pthread_cond_broadcast(&ports_changed);
-		*out = port;
+		session->state = ND2_SESSION_OPEN;
+		pthread_cond_broadcast(&sessions_changed);
+		*out = session;
 	} else {
-		forget(port);
+		forget(session);
 	}
-	pthread_mutex_unlock(&ports_lock);
+	pthread_mutex_unlock(&sessions_lock);
 	return status;
 }

@@ -3,10 +3,10 @@
  * Shared receive queues: made, posted to, resized, and who waits for one to run low.
  * Posting takes no lock.
  *
- * "Low" is a level and no event: count < threshold. The engine is asked to tell of it when the
- * first one begins to wait, and tells at once when it is so already. An event that comes when
- * nobody is known to have asked for it anew (whoever had was cancelled, or the threshold has
- * changed since) is answered by asking again. Start with notify(), then nd2_srq_below().
+ * "Low" is a level and no event: count < threshold. The engine is armed when the first waiter
+ * comes, and raises its event at once when the queue is low already. After an event that may belong
+ * to an earlier arming (its waiter was cancelled, or the threshold has changed) the engine is armed
+ * again. Start with notify(), then nd2_srq_below().
  */
 #include "cq.h"
 
@@ -52,7 +52,7 @@ struct waiter {
 
 /* All who wait, together, first come first. */
 static void
-tell(struct nd2_srq *srq, HRESULT status)
+finish_waiters(struct nd2_srq *srq, HRESULT status)
 {
 	while (!plx_list_empty(&srq->waiters)) {
 		struct waiter *waiter = plx_list_entry(srq->waiters.next, struct waiter, node);
@@ -63,9 +63,9 @@ tell(struct nd2_srq *srq, HRESULT status)
 	}
 }
 
-/* Have the engine tell of it, at once when it is so already. Returns: it will not */
+/* Arm the engine; finish at once when it is low already. Errors: it cannot be armed */
 static HRESULT
-ask(struct nd2_srq *srq)
+arm(struct nd2_srq *srq)
 {
 	enum plx_status status;
 
@@ -74,7 +74,7 @@ ask(struct nd2_srq *srq)
 	if (srq->threshold == 0)
 		return ND_SUCCESS;
 	if (srq->threshold > srq->depth) {
-		tell(srq, ND_SUCCESS);
+		finish_waiters(srq, ND_SUCCESS);
 		return ND_SUCCESS;
 	}
 	status = plx_srq_arm(srq->srq, srq->threshold);
@@ -97,11 +97,11 @@ nd2_srq_below(struct nd2_srq *srq)
 	if (plx_list_empty(&srq->waiters))
 		srq->doubtful = false;
 	else if (srq->doubtful)
-		status = ask(srq);
+		status = arm(srq);
 	else
-		tell(srq, ND_SUCCESS);
+		finish_waiters(srq, ND_SUCCESS);
 	if (status != ND_SUCCESS)
-		tell(srq, status);
+		finish_waiters(srq, status);
 	pthread_mutex_unlock(&srq->lock);
 }
 
@@ -114,9 +114,9 @@ wait_locked(struct nd2_srq *srq, struct waiter *waiter, OVERLAPPED *overlapped)
 	if (waiter->pending == NULL)
 		return plx_pending_refusal();
 	plx_list_append(&srq->waiters, &waiter->node);
-	status = srq->armed && !srq->doubtful ? ND_SUCCESS : ask(srq);
+	status = srq->armed && !srq->doubtful ? ND_SUCCESS : arm(srq);
 	if (status != ND_SUCCESS)
-		tell(srq, status);
+		finish_waiters(srq, status);
 	return ND_PENDING;
 }
 
@@ -132,7 +132,7 @@ notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
 	waiter = malloc(sizeof(*waiter));
 	status = ND_INSUFFICIENT_RESOURCES;
 	if (waiter != NULL) {
-		nd2_port_mine(srq->adapter->port);
+		nd2_session_claim(srq->adapter->session);
 		pthread_mutex_lock(&srq->lock);
 		status = wait_locked(srq, waiter, overlapped);
 		pthread_mutex_unlock(&srq->lock);
@@ -150,10 +150,10 @@ cancel_overlapped_requests(IND2SharedReceiveQueue *face)
 {
 	struct nd2_srq *srq = srq_of(face);
 
-	nd2_port_mine(srq->adapter->port);
+	nd2_session_claim(srq->adapter->session);
 	pthread_mutex_lock(&srq->lock);
 	plx_pending_cancel_all(&srq->pending);
-	tell(srq, ND_CANCELED);
+	finish_waiters(srq, ND_CANCELED);
 	srq->doubtful = srq->armed;
 	pthread_mutex_unlock(&srq->lock);
 	return ND_SUCCESS;
@@ -178,7 +178,7 @@ modify_locked(struct nd2_srq *srq, ULONG depth, ULONG threshold)
 	if ((depth | threshold) != 0)
 		srq->doubtful = srq->armed;
 	/* Who waits, waits for the new threshold now, which may have been passed. */
-	return srq->doubtful && !plx_list_empty(&srq->waiters) ? ask(srq) : ND_SUCCESS;
+	return srq->doubtful && !plx_list_empty(&srq->waiters) ? arm(srq) : ND_SUCCESS;
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -187,9 +187,9 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 	struct nd2_srq *srq = srq_of(face);
 	HRESULT status;
 
-	if (depth > srq->adapter->port->limits.MaxSharedReceiveQueueDepth)
+	if (depth > srq->adapter->session->limits.MaxSharedReceiveQueueDepth)
 		return ND_INVALID_PARAMETER;
-	nd2_port_mine(srq->adapter->port);
+	nd2_session_claim(srq->adapter->session);
 	pthread_mutex_lock(&srq->lock);
 	status = modify_locked(srq, depth, threshold);
 	pthread_mutex_unlock(&srq->lock);
@@ -199,7 +199,7 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 static HRESULT STDMETHODCALLTYPE
 get_notify_affinity(IND2SharedReceiveQueue *face, USHORT *group, KAFFINITY *affinity)
 {
-	return nd2_affinity_tell(srq_of(face)->adapter->port, group, affinity);
+	return nd2_affinity_get(srq_of(face)->adapter->session, group, affinity);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -209,21 +209,21 @@ static void
 close_srq(struct nd2_object *object)
 {
 	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
-	struct nd2_port *port = srq->adapter->port;
+	struct nd2_session *session = srq->adapter->session;
 
-	nd2_port_mine(port);
-	pthread_mutex_lock(&port->lock);
+	nd2_session_claim(session);
+	pthread_mutex_lock(&session->lock);
 	plx_list_remove(&srq->node);
-	pthread_mutex_unlock(&port->lock);
+	pthread_mutex_unlock(&session->lock);
 	pthread_mutex_lock(&srq->lock);
 	plx_pending_list_end(&srq->pending, ND_CANCELED);
-	tell(srq, ND_CANCELED);
+	finish_waiters(srq, ND_CANCELED);
 	pthread_mutex_unlock(&srq->lock);
 }
 
 /* BUSY it cannot be: queue pairs hold their queues. */
 static enum plx_status
-let_go_srq(struct nd2_object *object)
+teardown_srq(struct nd2_object *object)
 {
 	return plx_srq_destroy(plx_list_entry(object, struct nd2_srq, object)->srq);
 }
@@ -236,14 +236,14 @@ destroy_srq(struct nd2_object *object)
 
 	pthread_mutex_destroy(&srq->lock);
 	free(srq);
-	nd2_unhold(&adapter->object);
+	nd2_object_put(&adapter->object);
 }
 
 static const struct nd2_kind srq_kind = {
 	.iid = &IID_IND2SharedReceiveQueue,
 	.overlapped = true,
 	.close = close_srq,
-	.let_go = let_go_srq,
+	.teardown = teardown_srq,
 	.destroy = destroy_srq,
 };
 
@@ -268,7 +268,7 @@ release(IND2SharedReceiveQueue *face)
 static HRESULT STDMETHODCALLTYPE
 get_overlapped_result(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped, BOOL wait)
 {
-	nd2_port_mine(srq_of(face)->adapter->port);
+	nd2_session_claim(srq_of(face)->adapter->session);
 	return nd2_overlapped_result(overlapped, wait);
 }
 
@@ -295,14 +295,14 @@ nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face)
 static HRESULT
 make(struct nd2_srq *srq)
 {
-	const struct nd2_port *port = srq->adapter->port;
+	const struct nd2_session *session = srq->adapter->session;
 	const struct plx_srq_options options = {
 		.depth = srq->depth,
-		.depth_max = port->limits.MaxSharedReceiveQueueDepth,
+		.depth_max = session->limits.MaxSharedReceiveQueueDepth,
 		.sges = srq->sges,
 		.context = srq->id,
 	};
-	enum plx_status status = plx_srq_create(port->adapter, &options, &srq->srq);
+	enum plx_status status = plx_srq_create(session->adapter, &options, &srq->srq);
 
 	if (status == PLX_NO_MEMORY)
 		return ND_INSUFFICIENT_RESOURCES;
@@ -328,7 +328,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	struct nd2_srq *srq;
 
 	if (status == ND_SUCCESS)
-		status = check(&adapter->port->limits, depth, sges);
+		status = check(&adapter->session->limits, depth, sges);
 	if (status != ND_SUCCESS)
 		return status;
 	file = plx_file_hold(handle);
@@ -342,8 +342,8 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->face.lpVtbl = &table;
 	srq->adapter = adapter;
 	srq->depth = depth;
-	srq->id = atomic_fetch_add(&adapter->port->next_id, 1);
-	srq->sges = nd2_sges_for(sges, adapter->port->limits.MaxReceiveSge);
+	srq->id = atomic_fetch_add(&adapter->session->next_id, 1);
+	srq->sges = nd2_sges_for(sges, adapter->session->limits.MaxReceiveSge);
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);
 	status = make(srq);
@@ -355,11 +355,11 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 		return status;
 	}
 	pthread_mutex_init(&srq->lock, NULL);
-	nd2_hold(&adapter->object);
-	nd2_object_init(&srq->object, &srq_kind, adapter->port, srq);
-	pthread_mutex_lock(&adapter->port->lock);
-	plx_list_append(&adapter->port->srqs, &srq->node);
-	pthread_mutex_unlock(&adapter->port->lock);
+	nd2_object_get(&adapter->object);
+	nd2_object_init(&srq->object, &srq_kind, adapter->session, srq);
+	pthread_mutex_lock(&adapter->session->lock);
+	plx_list_append(&adapter->session->srqs, &srq->node);
+	pthread_mutex_unlock(&adapter->session->lock);
 	*out = &srq->face;
 	return ND_SUCCESS;
 }

@@ -75,7 +75,7 @@ hold(void)
 }
 
 static void
-let_go(void)
+teardown(void)
 {
 	pthread_mutex_unlock(&gate);
 }
@@ -109,7 +109,7 @@ A27_get_results_tells_of_the_disconnect_first(void **state)
 		assert_hr(IND2Connector_Disconnect(m->ca, &left), ND_PENDING);
 		result = first_result(m->b->receive_cq);
 		seen = nd_status(&told);
-		let_go();
+		teardown();
 		assert_hr(result.Status, ND_CANCELED);
 		assert_hr(seen, ND_SUCCESS);
 		for (uint32_t i = 1; i < RECEIVES; i++)

@@ -20,7 +20,7 @@ enum {
 static int
 make_table(void **state)
 {
-	*state = calloc(1, sizeof(struct nd2_ports_taken));
+	*state = calloc(1, sizeof(struct nd2_port_numbers));
 	return *state ? 0 : -1;
 }
 
@@ -39,21 +39,21 @@ every_port_of_the_range_is_given_once(void **state)
 
 	for (int i = 0; i < RANGE; i++) {
 		port = 0;
-		assert_int_equal(nd2_ports_take(*state, 1, &port), ND_SUCCESS);
+		assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
 		assert_true(port >= ND2_FIRST_PORT);
 		assert_int_equal(seen[port]++, 0);
 	}
 	port = 0;
-	assert_int_equal(nd2_ports_take(*state, 1, &port), ND_TOO_MANY_ADDRESSES);
+	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_TOO_MANY_ADDRESSES);
 	assert_int_equal(port, 0);
-	nd2_ports_give(*state, 1, 50000);
-	assert_int_equal(nd2_ports_take(*state, 1, &port), ND_SUCCESS);
+	nd2_release_port(*state, 1, 50000);
+	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
 	assert_int_equal(port, 50000);
 	/* another address has ports of its own, and those below the range are never chosen */
 	port = 0;
-	assert_int_equal(nd2_ports_take(*state, 2, &port), ND_SUCCESS);
+	assert_int_equal(nd2_reserve_port(*state, 2, &port), ND_SUCCESS);
 	port = 4791;
-	assert_int_equal(nd2_ports_take(*state, 1, &port), ND_SUCCESS);
+	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
 }
 
 static void
@@ -61,12 +61,12 @@ a_port_does_not_come_back_soon(void **state)
 {
 	uint16_t first = 0, next;
 
-	assert_int_equal(nd2_ports_take(*state, 1, &first), ND_SUCCESS);
+	assert_int_equal(nd2_reserve_port(*state, 1, &first), ND_SUCCESS);
 	for (int i = 0; i < RANGE - 1; i++) {
 		next = 0;
-		assert_int_equal(nd2_ports_take(*state, 1, &next), ND_SUCCESS);
+		assert_int_equal(nd2_reserve_port(*state, 1, &next), ND_SUCCESS);
 		assert_int_not_equal(next, first);
-		nd2_ports_give(*state, 1, next);
+		nd2_release_port(*state, 1, next);
 	}
 }
 
@@ -75,21 +75,21 @@ a_port_at_several_addresses_is_taken_at_all_or_none(void **state)
 {
 	uint16_t port = 7;
 
-	assert_int_equal(nd2_ports_take(*state, 1 << 3, &port), ND_SUCCESS);
-	assert_int_equal(nd2_ports_take(*state, 0xff, &port), ND_SHARING_VIOLATION);
+	assert_int_equal(nd2_reserve_port(*state, 1 << 3, &port), ND_SUCCESS);
+	assert_int_equal(nd2_reserve_port(*state, 0xff, &port), ND_SHARING_VIOLATION);
 	/* ... and the refused one has taken nothing */
-	assert_int_equal(nd2_ports_take(*state, 0xf7, &port), ND_SUCCESS);
-	nd2_ports_give(*state, 1 << 3, port);
-	assert_int_equal(nd2_ports_take(*state, 1 << 0, &port), ND_SHARING_VIOLATION);
-	nd2_ports_give(*state, 0xf7, port);
-	assert_int_equal(nd2_ports_take(*state, 0xff, &port), ND_SUCCESS);
+	assert_int_equal(nd2_reserve_port(*state, 0xf7, &port), ND_SUCCESS);
+	nd2_release_port(*state, 1 << 3, port);
+	assert_int_equal(nd2_reserve_port(*state, 1 << 0, &port), ND_SHARING_VIOLATION);
+	nd2_release_port(*state, 0xf7, port);
+	assert_int_equal(nd2_reserve_port(*state, 0xff, &port), ND_SUCCESS);
 	assert_int_equal(port, 7);
 }
 
 static void
 the_any_address_is_all_of_its_family(void **state)
 {
-	static struct nd2_port port = {
+	static struct nd2_session port = {
 		.info = {.addresses = 4,
 			 .address = {{.version = 4, .v = {10, 0, 0, 1}},
 				     {.version = 6, .v = {0xfd, [15] = 1}},
@@ -100,10 +100,10 @@ the_any_address_is_all_of_its_family(void **state)
 	const struct plx_ip stranger = {.version = 4, .v = {10, 0, 0, 3}};
 
 	(void)state;
-	assert_int_equal(nd2_port_addresses(&port, &any4), 0x5);
-	assert_int_equal(nd2_port_addresses(&port, &any6), 0xa);
-	assert_int_equal(nd2_port_addresses(&port, &port.info.address[3]), 0x8);
-	assert_int_equal(nd2_port_addresses(&port, &stranger), 0);
+	assert_int_equal(nd2_session_addresses(&port, &any4), 0x5);
+	assert_int_equal(nd2_session_addresses(&port, &any6), 0xa);
+	assert_int_equal(nd2_session_addresses(&port, &port.info.address[3]), 0x8);
+	assert_int_equal(nd2_session_addresses(&port, &stranger), 0);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, make_table, end_table)

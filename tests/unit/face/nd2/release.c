@@ -54,7 +54,7 @@ struct held {
 };
 
 static void
-let_go(const struct held *item)
+teardown(const struct held *item)
 {
 	if (item->object)
 		assert_int_equal(IUnknown_Release(item->object), 0);
@@ -106,7 +106,7 @@ unconnected_in_this_order(const unsigned *order, unsigned n, void *context)
 	held[5] = holding(mw);
 	held[6] = holding(side.connector);
 	for (unsigned i = 0; i < n; i++)
-		let_go(&held[order[i]]);
+		teardown(&held[order[i]]);
 	assert_hr((HRESULT)ov[0].Internal, ND_CANCELED);
 	free(side.arena);
 	counted->orders++;
@@ -178,7 +178,7 @@ connected_in_this_order(const unsigned *order, unsigned n, void *context)
 	nd_receive(stays, 7, 0, 64);
 	assert_true(CloseHandle(gone->file));
 	for (unsigned i = 0; i < n; i++)
-		let_go(&held[order[i]]);
+		teardown(&held[order[i]]);
 	assert_int_not_equal(ov[0].Internal, STATUS_PENDING);
 	assert_int_not_equal(ov[1].Internal, STATUS_PENDING);
 	free(ov);
