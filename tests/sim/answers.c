@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle of the requester: what an acknowledgement or a response may be taken for, which bytes
- * a response brings, how often the requester may go back before it gives up.
+ * The oracle of the requester: what an acknowledgement or a response may be taken for, and which
+ * bytes a response brings.
  * It never looks at what the responder sent beyond what arrived. Start with answer_judge().
  */
 #include "parts.h"
@@ -70,14 +70,6 @@ take_response(struct side *side, const struct plx_pkt *pkt)
 	op->answered = true;
 }
 
-static bool
-loses_or_reorders(const struct world *world)
-{
-	const struct sim_weather *weather = &world->config.weather;
-
-	return !world->config.lossless || weather->reorder_ppm || weather->dup_ppm;
-}
-
 /* Could the local place of this response have been taken away? */
 static void
 deny_response(struct side *side, const struct plx_pkt *pkt)
@@ -97,43 +89,20 @@ is_fatal_nak(enum plx_verdict verdict)
 	       verdict == PLX_VERDICT_NAK_OPERATION;
 }
 
-/* Of a READ that was asked for again, as many answers as were asked for may come for nothing, and
- * say that the others are on their way. */
-static void
-note_useless(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
-{
-	if (plx_opcodes[pkt->opcode].kind != PLX_OP_READ_RESPONSE || side->in_vain == 0 ||
-	    side->deadline_seen == PLX_NEVER ||
-	    (verdict != PLX_VERDICT_STALE && verdict != PLX_VERDICT_NAK_AGAIN))
-		return;
-	side->in_vain--;
-	side->waits_since = clock_local(side->station);
-}
-
 /* One acknowledgement or response, and what was said of it. */
 void
 answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 {
 	struct world *world = side->pair->world;
+	struct plx_rc_view view;
 
-	note_useless(side, pkt, verdict);
+	plx_rc_query(ep_qp_core(side->qp), &view);
+	limits_observe(side, &view);
+	recovery_answered(side, pkt, verdict);
 	if (verdict == PLX_VERDICT_RESPONSE) {
 		take_response(side, pkt);
 	} else if (verdict == PLX_VERDICT_RESPONSE_DENIED) {
 		deny_response(side, pkt);
-	} else if (verdict == PLX_VERDICT_NAK_RNR) {
-		side->rnr_now = true;
-	} else if (verdict == PLX_VERDICT_NAK_SEQUENCE || verdict == PLX_VERDICT_RESPONSE_LOST ||
-		   verdict == PLX_VERDICT_LOST_AGAIN) {
-		if (verdict == PLX_VERDICT_LOST_AGAIN)
-			side->again_now = true;
-		else
-			side->charge_now++;
-		/* what is behind a packet that met no receive is out of sequence, too */
-		sim_must(world,
-			 loses_or_reorders(world) || side->peer->state != SIDE_UP ||
-				 side->peer->rnrs_sent > 0,
-			 "I9", "%s, and nothing is ever lost here", plx_verdict_text(verdict));
 	} else if (is_fatal_nak(verdict)) {
 		sim_must(world, side->peer->fatal != PLX_VERDICT_NONE, "I9",
 			 "%s, and the responder is well", plx_verdict_text(verdict));
@@ -141,7 +110,11 @@ answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verd
 		/* a ghost, a bad response, a reserved syndrome: nobody has sent such a thing */
 		sim_must(world,
 			 verdict == PLX_VERDICT_ACKED || verdict == PLX_VERDICT_STALE ||
-				 verdict == PLX_VERDICT_NAK_AGAIN,
+				 verdict == PLX_VERDICT_NAK_AGAIN ||
+				 verdict == PLX_VERDICT_NAK_RNR ||
+				 verdict == PLX_VERDICT_NAK_SEQUENCE ||
+				 verdict == PLX_VERDICT_RESPONSE_LOST ||
+				 verdict == PLX_VERDICT_LOST_AGAIN,
 			 "I9", "a good answer is judged: %s", plx_verdict_text(verdict));
 	}
 }

@@ -51,5 +51,6 @@ void
 clock_step(struct station *station, uint64_t ns)
 {
 	station->clock_local = clock_local(station) + ns;
+	station->stepped_ns += ns;
 	station->clock_global = station->world->now;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle of what leaves: requests in order and within their window, at most one reply for each
- * packet, ACKs before whatever they were the cause of, and every byte of a frame accounted for.
- * It never says what must leave; that is liveness. Start with emission_check() and reply_check().
+ * The oracle of what leaves: requests in order, within their window and saying what was posted; at
+ * most one reply for each packet; ACKs before what they caused; every byte of a frame.
+ * It never says what must leave, or what may be sent again (recovery.c). Start with
+ * emission_check() and reply_check().
  */
 #include "parts.h"
 
@@ -58,7 +59,7 @@ frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-uint8_t
+static uint8_t
 request_kind(const struct op *op)
 {
 	static const uint8_t kinds[PLX_WR_OP_COUNT] = {
@@ -69,6 +70,52 @@ request_kind(const struct op *op)
 	};
 
 	return kinds[op->kind];
+}
+
+/* What a message's packet says of its place, its length and what comes with its end. */
+static void
+check_data_headers(struct world *world, const struct op *op, const struct plx_pkt *pkt,
+		   uint32_t offset, uint32_t mtu)
+{
+	const struct plx_opcode *wire = &plx_opcodes[pkt->opcode];
+	bool starts = plx_opcode_has(wire, PLX_OPF_FIRST) || plx_opcode_has(wire, PLX_OPF_ONLY);
+	bool ends = plx_opcode_has(wire, PLX_OPF_LAST) || plx_opcode_has(wire, PLX_OPF_ONLY);
+	uint32_t rest = op->length - offset;
+
+	sim_must(world, starts == (offset == 0) && ends == (rest <= mtu), "I2",
+		 "%s at offset %u of a message of %u", wire->name, offset, op->length);
+	sim_must(world, pkt->payload_bytes == (rest < mtu ? rest : mtu), "I2",
+		 "%s with %u bytes at offset %u of a message of %u", wire->name, pkt->payload_bytes,
+		 offset, op->length);
+	if (plx_opcode_has(wire, PLX_OPF_RETH))
+		sim_must(world, pkt->reth.length == op->length, "I2",
+			 "a RETH of %u bytes for a message of %u", pkt->reth.length, op->length);
+	if (plx_opcode_has(wire, PLX_OPF_IMM))
+		sim_must(world, pkt->imm == op->imm, "I2", "a wrong immediate leaves");
+	if (plx_opcode_has(wire, PLX_OPF_IETH))
+		sim_must(world, pkt->inv_key == op->inv_key, "I2", "a wrong key to invalidate");
+}
+
+/* Does a request's packet say what was asked for, at this offset of the message? (I2) */
+void
+headers_check(struct world *world, const struct op *op, const struct plx_pkt *pkt, uint32_t offset,
+	      uint32_t mtu)
+{
+	const struct plx_opcode *wire = &plx_opcodes[pkt->opcode];
+
+	sim_must(world, wire->kind == request_kind(op), "I2", "%s for a request of kind %u",
+		 wire->name, op->kind);
+	if (wire->kind == PLX_OP_SEND || wire->kind == PLX_OP_WRITE)
+		check_data_headers(world, op, pkt, offset, mtu);
+	if (plx_opcode_has(wire, PLX_OPF_RETH))
+		sim_must(world,
+			 pkt->reth.va == op->remote_va + offset && pkt->reth.rkey == op->rkey, "I2",
+			 "a RETH that was not asked for, at offset %u", offset);
+	if (wire->kind == PLX_OP_CMP_SWAP || wire->kind == PLX_OP_FETCH_ADD)
+		sim_must(world,
+			 pkt->atomic.va == op->remote_va && pkt->atomic.rkey == op->rkey &&
+				 pkt->atomic.swap_add == op->swap_add,
+			 "I2", "an atomic that was not asked for");
 }
 
 /* The request whose packet has this PSN, found from where the last emission was. */
@@ -92,87 +139,54 @@ request_sent(struct side *side, uint64_t psn)
 	return NULL;
 }
 
-/* Has the requester gone back since the last packet? One sees it in its counters only when the
- * packet it goes back to is the one it was about to send. */
-static bool
-went_back(struct side *side)
-{
-	const struct plx_rc_counters *counters = plx_rc_counters(ep_qp_core(side->qp));
-	uint64_t seen = side->returns_seen;
-
-	side->returns_seen = counters->go_backs + counters->rnr_waits;
-	return side->returns_seen != seen;
-}
-
-/* A probe is the oldest packet in flight, then the newest, each asking for its ACK; what is sent
- * after it goes on where it was. */
-static bool
-is_probe(struct side *side, const struct plx_emit *emit, uint64_t psn, bool back)
-{
-	uint64_t probes = plx_rc_counters(ep_qp_core(side->qp))->probes;
-
-	if (probes != side->probes_seen)
-		side->probe_left = 2;
-	side->probes_seen = probes;
-	if (back || psn >= side->psn_next)
-		side->probe_left = 0; /* it is not asked any more: an answer has come */
-	if (side->probe_left == 0)
-		return false;
-	sim_must(side->pair->world,
-		 (side->probe_left-- == 2 && psn == side->psn_una) || psn + 1 == side->psn_next,
-		 "I6", "PSN %06x is sent as a probe", emit->pkt.psn.v);
-	sim_must(side->pair->world, emit->pkt.ack_request, "I6", "a probe does not ask for an ACK");
-	return true;
-}
-
 /* I6: nothing is skipped, nothing is sent that is acknowledged, no more than the window. */
 static void
 check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32_t psns)
 {
 	struct world *world = side->pair->world;
 	bool again = emit->flags & PLX_EMIT_RETRANSMIT;
-	bool back = went_back(side);
 
 	sim_must(world, psn >= side->psn_una && psn < side->psn_post, "I6",
 		 "PSN %06x is sent, and is not outstanding", emit->pkt.psn.v);
-	sim_must(world, psn <= side->psn_next || psn == side->psn_una, "I6",
-		 "PSN %06x is sent out of turn", emit->pkt.psn.v);
-	sim_must(world, psn - side->psn_una < side->window, "I6",
-		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->window);
-	if (again && emit->pkt.opcode == PLX_RC_READ_REQUEST)
-		side->in_vain += psns;
+	sim_must(world, psn <= side->psn_high, "I6", "PSN %06x is sent, and those before it not",
+		 emit->pkt.psn.v);
+	sim_must(world, psn - side->psn_una < side->attr.window_packets, "I6",
+		 "PSN %06x is outside a window of %u", emit->pkt.psn.v, side->attr.window_packets);
 	sim_must(world, again == (psn < side->psn_high), "I6", "PSN %06x is sent%s again",
 		 emit->pkt.psn.v, again ? "" : " silently");
-	if (side->deadline_seen == PLX_NEVER) {
-		side->waits_since = clock_local(side->station);
-		side->deadline_seen = 0;
-	}
-	if (is_probe(side, emit, psn, back))
-		return;
-	if (psn < side->psn_next || back)
+	recovery_sent(side, &emit->pkt, psn, psns);
+	if (psn != side->psn_sent || emit->pkt.ack_request)
 		side->unasked = 0;
-	side->psn_next = psn + psns;
-	if (side->psn_next > side->psn_high)
-		side->psn_high = side->psn_next;
-	side->unasked = emit->pkt.ack_request ? 0 : side->unasked + 1;
-	sim_must(world, side->unasked < side->attr.ack_interval, "I6",
+	side->unasked += !emit->pkt.ack_request;
+	/* twice: a requester that sends from there again may count anew */
+	sim_must(world, side->unasked < 2 * side->attr.ack_interval, "I6",
 		 "%u packets without AckReq, the interval is %u", side->unasked,
 		 side->attr.ack_interval);
+	side->psn_sent = psn + psns;
+	if (side->psn_sent > side->psn_high)
+		side->psn_high = side->psn_sent;
 }
 
-/* A READ asks for all up to its next chunk; or for less, when something of that chunk has come, so
- * that it is certain that the responder knows the whole. */
-static void
-check_piece(struct side *side, const struct op *op, const struct plx_pkt *pkt, uint32_t offset)
+/* A READ asks for all up to its next chunk; for less only of what the responder has taken, which
+ * would count another READ. Returns: the PSNs that the request takes */
+static uint32_t
+check_read(struct side *side, const struct op *op, const struct plx_pkt *pkt, uint64_t psn)
 {
+	struct world *world = side->pair->world;
 	uint64_t chunk = (uint64_t)side->attr.read_chunk_packets * side->attr.mtu;
-	uint32_t rest = op->length - offset;
+	uint32_t offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
+	uint32_t psns = 1, rest = op->length - offset;
 
 	if (rest > chunk - offset % chunk)
 		rest = (uint32_t)(chunk - offset % chunk);
-	sim_must(side->pair->world, pkt->reth.length == rest || offset % chunk > 0, "I6",
-		 "%u of %u bytes are asked for, and the responder may not know the others",
+	if (pkt->reth.length > 0)
+		psns = (pkt->reth.length + side->attr.mtu - 1) / side->attr.mtu;
+	sim_must(world, pkt->reth.length <= rest, "I6", "a READ of %u at offset %u of %u",
+		 pkt->reth.length, offset, op->length);
+	sim_must(world, pkt->reth.length == rest || psn + psns <= side->peer->epsn, "I6",
+		 "%u of %u bytes are asked for, and the responder does not know the others",
 		 pkt->reth.length, rest);
+	return psns;
 }
 
 /* A request packet leaves. */
@@ -182,7 +196,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 	struct world *world = side->pair->world;
 	const struct plx_pkt *pkt = &emit->pkt;
 	uint64_t psn = psn_absolute(side->psn_una, pkt->psn);
-	uint32_t psns = 1, offset;
+	uint32_t psns = 1;
 	struct op *op;
 
 	if (world->evil)
@@ -190,19 +204,9 @@ emission_check(struct side *side, const struct plx_emit *emit)
 	sim_must(world, side->cnp_tokens == 0, "I11", "a request leaves before the notification");
 	op = request_sent(side, psn);
 	sim_must(world, op != NULL, "I6", "PSN %06x belongs to no request", pkt->psn.v);
-	sim_must(world, plx_opcodes[pkt->opcode].kind == request_kind(op), "I6",
-		 "PSN %06x is sent as %s", pkt->psn.v, plx_opcodes[pkt->opcode].name);
-	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
-	if (op->kind == PLX_WR_READ && pkt->reth.length > 0)
-		psns = (pkt->reth.length + side->attr.mtu - 1) / side->attr.mtu;
+	headers_check(world, op, pkt, (uint32_t)(psn - op->psn) * side->attr.mtu, side->attr.mtu);
 	if (op->kind == PLX_WR_READ)
-		sim_must(world,
-			 pkt->reth.length <= op->length - offset &&
-				 psns <= side->attr.read_chunk_packets,
-			 "I6", "a READ of %u at offset %u of %u", pkt->reth.length, offset,
-			 op->length);
-	if (op->kind == PLX_WR_READ)
-		check_piece(side, op, pkt, offset);
+		psns = check_read(side, op, pkt, psn);
 	check_order(side, emit, psn, psns);
 	/* decision 3: an application may have posted this because of a receive completion */
 	sim_must(world, side->psn_replied >= side->psn_delivered, "D9",
@@ -285,6 +289,23 @@ check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 		 plx_verdict_text((enum plx_verdict)side->fatal));
 }
 
+/* R4: a sequence NAK asks for the expected PSN, after a later one has arrived; a few times for one
+ * gap, however many packets arrive behind it. */
+static void
+check_nak(struct side *side, uint64_t psn)
+{
+	struct world *world = side->pair->world;
+
+	sim_must(world, psn == side->epsn && side->psn_ahead > psn, "R4",
+		 "a sequence NAK for PSN %06" PRIx64 ", and nothing has arrived ahead of it",
+		 psn & PLX_PSN_MASK);
+	if (side->nak_epsn != psn)
+		side->naks = 0;
+	side->nak_epsn = psn;
+	sim_must(world, ++side->naks <= 1 + PLX_RESTARTS_MAX, "R4",
+		 "PSN %06" PRIx64 " is in %u sequence NAKs", psn & PLX_PSN_MASK, side->naks);
+}
+
 /* An ACK or NAK, whose place in the token account is that of the packet it answers. */
 static void
 check_ack(struct side *side, const struct plx_pkt *pkt)
@@ -315,15 +336,9 @@ check_ack(struct side *side, const struct plx_pkt *pkt)
 			 "I9", "an RNR NAK with timer %u",
 			 pkt->aeth.syndrome & PLX_AETH_VALUE_MASK);
 		side->rnr_owed = false;
-		if (side->nak_epsn == side->epsn)
-			side->nak_sent = side->epsn; /* it stands for the NAK of the same PSN */
 		side->rnrs_sent++;
 	} else if ((pkt->aeth.syndrome & PLX_AETH_VALUE_MASK) == PLX_NAK_SEQUENCE) {
-		sim_must(world,
-			 psn == side->epsn && side->nak_epsn == side->epsn &&
-				 side->nak_sent != side->epsn,
-			 "I9", "a sequence NAK for PSN %06x", pkt->psn.v);
-		side->nak_sent = side->epsn;
+		check_nak(side, psn);
 	} else {
 		check_fatal(side, pkt, psn);
 	}

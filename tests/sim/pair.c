@@ -269,27 +269,21 @@ reset_model(struct side *side)
 	side->op_room = room;
 	side->op_posted = side->op_done = side->tx_op = side->exec_op = 0;
 	side->psn_first = side->attr.sq_psn.v + (UINT64_C(1) << 32);
-	side->psn_post = side->psn_una = side->psn_next = side->psn_high = side->psn_first;
+	side->psn_post = side->psn_una = side->psn_sent = side->psn_high = side->psn_first;
 	side->epsn = side->peer->attr.sq_psn.v + (UINT64_C(1) << 32);
 	side->psn_replied = side->psn_delivered = side->epsn;
-	side->rnrs = side->charged = side->charge_now = side->unasked = 0;
-	side->rnr_now = false;
-	side->timeouts_seen = plx_rc_counters(ep_qp_core(side->qp))->timeouts;
-	side->probes_seen = plx_rc_counters(ep_qp_core(side->qp))->probes;
-	side->losses_seen = plx_rc_counters(ep_qp_core(side->qp))->go_backs;
-	side->window = side->attr.window_packets;
-	side->probe_left = side->again = side->in_vain = 0;
-	side->again_now = false;
-	side->deadline_seen = PLX_NEVER;
+	side->unasked = 0;
+	recovery_begin(side);
 	side->due = NULL;
 	side->rnrs_sent = 0;
-	side->cause_seen = side->rnr_owed = side->rnr_ever = side->killed = side->silenced =
-		side->waiting_room = false;
+	side->cause_seen = side->rnr_owed = side->killed = side->silenced = side->waiting_room =
+		false;
 	side->draining = false;
 	side->cause = PLX_WC_SUCCESS;
 	side->msn = side->exec_offset = 0;
 	side->open = NULL;
-	side->nak_epsn = side->nak_sent = 0;
+	side->psn_ahead = side->nak_epsn = 0;
+	side->naks = 0;
 	side->reply_tokens = side->response_tokens = side->cnp_tokens = 0;
 	side->cnp_from = 0;
 	side->fatal = PLX_VERDICT_NONE;

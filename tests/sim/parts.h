@@ -222,14 +222,16 @@ void weather_on_clog(struct world *world);
 void weather_on_step(struct world *world);
 void weather_clears(struct world *world);
 
-/* ---- judge.c, requests.c, answers.c, emission.c, completion.c, limits.c, evil.c: the oracle -- */
+/* ---- judge.c, requests.c, answers.c, emission.c, recovery.c, completion.c, limits.c,
+ * evil.c: the oracle -- */
 
 extern const struct ep_hooks judge_hooks;
 bool judge_done(struct world *world);
 void request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict);
 void answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict);
 struct op *request_at(const struct side *side, uint64_t psn);
-uint8_t request_kind(const struct op *op);
+void headers_check(struct world *world, const struct op *op, const struct plx_pkt *pkt,
+		   uint32_t offset, uint32_t mtu);
 void content_check(struct world *world, const struct side *source, const struct op *op,
 		   uint32_t offset, const uint8_t *src, uint32_t bytes);
 void frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len);
@@ -243,8 +245,14 @@ void complete_receive(struct side *side, const struct plx_completion *completion
 void complete_silent(struct side *side);
 void side_flushed(struct side *side);
 void limits_check(struct side *side, const struct plx_rc_view *view);
-uint32_t retries_charged(const struct side *side);
-uint32_t rnrs_charged(const struct side *side);
+void limits_observe(struct side *side, const struct plx_rc_view *view);
+void recovery_begin(struct side *side);
+void recovery_sent(struct side *side, const struct plx_pkt *pkt, uint64_t psn, uint32_t psns);
+void recovery_acknowledged(struct side *side, uint64_t packets);
+void recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict);
+void recovery_check(struct side *side, const struct plx_rc_view *view);
+bool recovery_may_give_up(const struct side *side);
+bool recovery_may_give_up_rnr(const struct side *side);
 void fence_check(struct side *side, const struct op *fenced);
 void evil_judge(struct world *world, struct side *side, const struct plx_pkt *pkt,
 		enum plx_verdict verdict);

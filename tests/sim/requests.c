@@ -197,33 +197,6 @@ take_atomic(struct side *side, struct op *op)
 	end_message(side, op);
 }
 
-/* Does the packet say what was asked for, at this point of the message? (I2, first half) */
-static void
-check_headers(struct side *side, const struct op *op, const struct plx_pkt *pkt, bool last)
-{
-	struct world *world = side->pair->world;
-	const struct plx_opcode *wire = &plx_opcodes[pkt->opcode];
-	bool first = side->exec_offset == 0;
-
-	sim_must(world, request_kind(op) == wire->kind, "I2", "%s is taken as request %u",
-		 wire->name, op->kind);
-	if (wire->kind == PLX_OP_SEND || wire->kind == PLX_OP_WRITE) {
-		bool starts =
-			plx_opcode_has(wire, PLX_OPF_FIRST) || plx_opcode_has(wire, PLX_OPF_ONLY);
-		bool ends =
-			plx_opcode_has(wire, PLX_OPF_LAST) || plx_opcode_has(wire, PLX_OPF_ONLY);
-
-		sim_must(world, starts == first && ends == last, "I2",
-			 "%s at offset %u of a message of %u", wire->name, side->exec_offset,
-			 op->length);
-	}
-	if (plx_opcode_has(wire, PLX_OPF_RETH))
-		sim_must(world,
-			 pkt->reth.va == op->remote_va + side->exec_offset &&
-				 pkt->reth.rkey == op->rkey,
-			 "I2", "a RETH that was not asked for");
-}
-
 static void
 take(struct side *side, const struct plx_pkt *pkt)
 {
@@ -237,7 +210,7 @@ take(struct side *side, const struct plx_pkt *pkt)
 	if (op->kind == PLX_WR_READ)
 		bytes = pkt->reth.length;
 	last = waits_for_answer(op->kind) || side->exec_offset + bytes == op->length;
-	check_headers(side, op, pkt, last);
+	headers_check(world, op, pkt, side->exec_offset, side->attr.mtu);
 	faults = expected_faults(side, op, bytes, last);
 	sim_must(world, !faults.must, "I9",
 		 "a packet of request #%" PRIu64 " is taken and must be refused (%" PRIx64 ")",
@@ -284,7 +257,7 @@ refuse(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 		 op->wr_id, plx_verdict_text(verdict));
 	if (verdict == PLX_VERDICT_RNR) {
 		side->rnr_owed = true;
-		side->nak_epsn = side->nak_sent = 0; /* the gap before it, if any, is closed */
+		side->naks = 0; /* the gap before it, if any, is closed */
 		return;
 	}
 	side->fatal = (uint8_t)verdict;
@@ -321,27 +294,17 @@ judge_duplicate(struct side *side, const struct plx_pkt *pkt, enum plx_verdict v
 					 : 1;
 }
 
-/* A gap is told of once for each flight behind it; that another has begun is told by order. */
+/* Which packets ahead call for a NAK is the responder's choice, within the bounds of check_nak().
+ */
 static void
 judge_ahead(struct side *side, uint64_t psn, enum plx_verdict verdict)
 {
-	struct world *world = side->pair->world;
-	bool known = side->nak_epsn == side->epsn;
-	bool anew = known && side->nak_sent == side->epsn &&
-		    side->gap_restarts < PLX_RESTARTS_MAX &&
-		    (psn <= side->gap_first || psn + PLX_REORDER_DEPTH < side->gap_ahead);
-
-	sim_must(world, verdict == (known && !anew ? PLX_VERDICT_AHEAD_AGAIN : PLX_VERDICT_AHEAD),
-		 "I9", "a packet %" PRIu64 " ahead is judged: %s", psn - side->epsn,
+	sim_must(side->pair->world,
+		 verdict == PLX_VERDICT_AHEAD || verdict == PLX_VERDICT_AHEAD_AGAIN, "I9",
+		 "a packet %" PRIu64 " ahead is judged: %s", psn - side->epsn,
 		 plx_verdict_text(verdict));
-	if (verdict == PLX_VERDICT_AHEAD) {
-		side->gap_restarts = known ? side->gap_restarts + 1 : 0;
-		side->gap_first = side->gap_ahead = psn;
-		side->nak_sent = 0;
-	} else if (psn > side->gap_ahead) {
-		side->gap_ahead = psn;
-	}
-	side->nak_epsn = side->epsn;
+	if (psn >= side->psn_ahead)
+		side->psn_ahead = psn + 1;
 }
 
 /* One request packet, and what was said of it. */
@@ -357,16 +320,7 @@ request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 	} else if (psn < side->epsn) {
 		judge_duplicate(side, pkt, verdict);
 	} else if (verdict == PLX_VERDICT_ACCEPT) {
-		bool unsaid = side->nak_epsn == side->epsn && side->nak_sent != side->epsn;
-
 		take(side, pkt);
-		/* What was dropped behind the gap is still to be asked for: once, from here. */
-		if (unsaid && side->gap_ahead >= side->epsn) {
-			side->nak_epsn = side->epsn;
-			side->gap_restarts = 0;
-			if (side->gap_first <= side->epsn)
-				side->gap_first = side->epsn + 1;
-		}
 	} else {
 		sim_must(world, is_fatal(verdict) || verdict == PLX_VERDICT_RNR, "I9",
 			 "the expected packet is judged: %s", plx_verdict_text(verdict));

@@ -288,6 +288,24 @@ struct op {
 
 /* ---- a QP and the model of it --------------------------------------------------------------- */
 
+/* What recovery.c has seen of a requester. Times are the station's. */
+struct recovery {
+	uint64_t waiting_since; /* the last progress, or the end of an RNR wait */
+	uint64_t timed_from;    /* the ack timeout began then, by a clock without steps */
+	bool timed_by_next;     /* ... or begins with the next packet */
+	uint32_t reports;       /* of a loss, since then */
+	uint32_t retries;       /* spent since then */
+	uint32_t rnrs;          /* RNR NAKs without progress */
+	uint32_t oldest_sent;   /* how often the oldest packet in flight was sent */
+	uint64_t not_before;    /* an RNR wait ends then */
+	uint64_t burst;         /* packets that may be sent again after the last sign of a loss */
+	uint64_t credit;        /* ... and in the long run */
+	uint64_t flight_end;    /* PSN: behind what was in flight at that sign */
+	uint64_t sign_at,
+		sign_wait_ns; /* silence is the next sign then; distance to the one after */
+	uint64_t asked_again; /* READ responses requested again, less those that came in vain */
+};
+
 enum side_state {
 	SIDE_DOWN, /* no QP, or one in RESET */
 	SIDE_UP,
@@ -332,22 +350,11 @@ struct side {
 	uint64_t op_posted, op_done; /* counts of this life */
 	uint64_t psn_post;           /* absolute, of the next request */
 	uint64_t psn_first;
-	uint64_t psn_una, psn_next,
-		psn_high;       /* oldest unacked; next expected emission; never sent */
-	uint64_t tx_op;         /* where the last emission was */
-	uint32_t rnrs, charged; /* RNR NAKs, retries spent, since progress */
-	uint32_t charge_now;    /* in the call that goes on */
-	bool rnr_now;
-	uint64_t timeouts_seen, returns_seen, probes_seen;
-	uint32_t probe_left;    /* packets of a probe that may still leave */
-	uint32_t again;         /* times it went back for nothing, since it last went for a retry */
-	bool again_now;         /* in the call that goes on */
-	uint64_t waits_since;   /* local time: what is unacknowledged has had no answer since */
-	uint64_t deadline_seen; /* of the ack timer after the last call */
-	uint32_t unasked;       /* packets since the last AckReq */
-	uint32_t window;        /* packets in flight: as agreed, or fewer after losses */
-	uint64_t losses_seen;   /* times it went back */
-	uint32_t in_vain;       /* answers asked for again, each of which may put off a question */
+	uint64_t psn_una, psn_high; /* oldest unacknowledged; never sent */
+	uint64_t psn_sent;          /* behind the last packet */
+	uint64_t tx_op;             /* where the last emission was */
+	uint32_t unasked;           /* packets in a row, from PSN to PSN, without AckReq */
+	struct recovery recovery;
 	bool cause_seen;
 	uint8_t cause;
 
@@ -357,13 +364,13 @@ struct side {
 	uint32_t exec_offset;
 	struct receive *open; /* held by a message */
 	struct op *due;       /* the message whose receive completion comes next */
-	bool rnr_owed, rnr_ever;
+	bool rnr_owed;
 	uint64_t rnrs_sent;
 	uint64_t psn_replied;   /* everything before it is acknowledged on the wire */
 	uint64_t psn_delivered; /* everything before it has been completed to the application */
-	uint64_t gap_first, gap_ahead; /* PSNs dropped behind the gap: the flight's first, newest */
-	uint32_t gap_restarts;         /* how often that flight has begun anew */
-	uint64_t nak_epsn, nak_sent;   /* the ePSN that a sequence NAK is owed, was sent, for */
+	uint64_t psn_ahead;     /* one past the newest that arrived ahead of its turn */
+	uint64_t nak_epsn;      /* the ePSN of the last sequence NAK */
+	uint32_t naks;          /* sequence NAKs with that ePSN */
 	uint64_t reply_tokens, response_tokens, cnp_tokens;
 	uint64_t cnp_from; /* by the station's clock: a mark earns a CNP again from then on */
 	uint8_t fatal;     /* enum plx_verdict that took the responder down, or NONE */
@@ -401,6 +408,7 @@ struct station {
 	struct receiver *srq; /* NULL: none */
 	bool srq_pending;
 	uint64_t clock_global, clock_local; /* they were equal then */
+	uint64_t stepped_ns;                /* by which the clock has jumped */
 	int32_t drift_ppm;
 };
 
