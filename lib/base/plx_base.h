@@ -70,14 +70,20 @@ enum plx_mutant {
 	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back leaves the window as it is */
 	PLX_MUTANT_RNR_SENDS_ALL,        /* so does a receiver that is not ready */
 	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not know */
-	PLX_MUTANT_CNP_NEVER,              /* a congestion mark is not answered */
-	PLX_MUTANT_CNP_UNBOUNDED,          /* each mark is, however soon after the last */
-	PLX_MUTANT_CNP_UNASKED,            /* so are packets without a mark */
-	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,    /* the place behind a full queue wraps one entry late */
-	PLX_MUTANT_CQ_REFILL_NOT_TOLD,     /* what comes from behind a full queue wakes nobody */
-	PLX_MUTANT_ARM_DOES_NOT_LOOK,      /* arming does not look for what came before it */
-	PLX_MUTANT_TIMER_NOT_SET_AGAIN,    /* a timer that has fired is not set for what follows */
-	PLX_MUTANT_CREDIT_OFF_BY_ONE,      /* a send ring takes one request more than the queue */
+	PLX_MUTANT_ACK_SENDS_AGAIN,        /* each ACK retransmits what is in flight behind it */
+	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves the packet out that is missing */
+	PLX_MUTANT_GO_BACK_TOO_FAR,    /* going back begins with packets that are acknowledged */
+	PLX_MUTANT_WAIT_DOUBLES_ON,    /* the wait for an answer doubles beyond the ack timeout */
+	PLX_MUTANT_RNR_WAIT_FORGOTTEN, /* a receiver that is not ready is asked again at once */
+	PLX_MUTANT_READ_AGAIN_FROM_START, /* the rest of a READ is requested from its first byte */
+	PLX_MUTANT_CNP_NEVER,             /* a congestion mark is not answered */
+	PLX_MUTANT_CNP_UNBOUNDED,         /* each mark is, however soon after the last */
+	PLX_MUTANT_CNP_UNASKED,           /* so are packets without a mark */
+	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,   /* the place behind a full queue wraps one entry late */
+	PLX_MUTANT_CQ_REFILL_NOT_TOLD,    /* what comes from behind a full queue wakes nobody */
+	PLX_MUTANT_ARM_DOES_NOT_LOOK,     /* arming does not look for what came before it */
+	PLX_MUTANT_TIMER_NOT_SET_AGAIN,   /* a timer that has fired is not set for what follows */
+	PLX_MUTANT_CREDIT_OFF_BY_ONE,     /* a send ring takes one request more than the queue */
 	PLX_MUTANT_MAC_NOT_FOLLOWED,   /* a neighbour that has moved is written to where it was */
 	PLX_MUTANT_RECVS_BEFORE_SENDS, /* receives of a cycle are published first */
 	PLX_MUTANT_QPN_LOW_BITS,       /* a queue pair is found by the low bits of a number */

@@ -41,7 +41,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 		req->retries_left = qp->retry_max;
 	req->rnr_retries_left = qp->rnr_retry_max;
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
-	if (plx_psn_before(req->next, req->una))
+	if (plx_psn_before(req->next, req->una) || PLX_MUTANT(ACK_SENDS_AGAIN))
 		requester_rewind(req);
 	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
 		recover_widen(qp, packets);
@@ -99,6 +99,8 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	req->went_back = false; /* what leaves after the wait is a new flight */
 	req->rnr_until =
 		plx_time_add(now, plx_rnr_timer_ns(pkt->aeth.syndrome & PLX_AETH_VALUE_MASK));
+	if (PLX_MUTANT(RNR_WAIT_FORGOTTEN))
+		req->rnr_until = now;
 	plx_count(&qp->counters.rnr_waits, 1);
 	return PLX_VERDICT_NAK_RNR;
 }

@@ -235,6 +235,14 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	struct requester *req = &qp->req;
 
 	requester_rewind(req);
+	if (PLX_MUTANT(GO_BACK_TOO_FAR)) {
+		req->next = plx_psn_sub(req->next, req->cursor_packet);
+		req->cursor_packet = 0;
+	} else if (PLX_MUTANT(GO_BACK_SKIPS_ONE) &&
+		   req->cursor_packet + 1 < sq_track(qp, req->cursor)->packets) {
+		req->next = plx_psn_add(req->next, 1);
+		req->cursor_packet++;
+	}
 	narrow(qp);
 	req->since_ack_request = 0;
 	req->flight_at = PLX_NEVER;
@@ -328,7 +336,10 @@ recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		return;
 	}
 	req->probed = true;
-	req->ack_wait = plx_time_min(plx_time_add(req->ack_wait, req->ack_wait), qp->ack_timeout);
+	if (PLX_MUTANT(WAIT_DOUBLES_ON))
+		req->retry_at = PLX_NEVER;
+	req->ack_wait = plx_time_min(plx_time_add(req->ack_wait, req->ack_wait),
+				     PLX_MUTANT(WAIT_DOUBLES_ON) ? PLX_NEVER : qp->ack_timeout);
 	req->ack_deadline = plx_time_min(plx_time_add(now, req->ack_wait), req->retry_at);
 	req->timed_at = PLX_NEVER;
 	if (plx_psn_eq(req->next, req->una))

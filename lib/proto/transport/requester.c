@@ -331,8 +331,11 @@ send_read(struct plx_rc *qp, uint64_t now, uint32_t offset, struct plx_actions *
 	uint32_t bytes = track->bytes - offset;
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_READ_REQUEST, req->next);
 
-	if (!plx_psn_eq(req->next, req->high))
+	if (!plx_psn_eq(req->next, req->high)) {
 		packets = recover_ask_again(qp, packets);
+		if (PLX_MUTANT(READ_AGAIN_FROM_START))
+			offset = 0;
+	}
 	if (packets < track->packets - req->cursor_packet)
 		bytes = packets << qp->mtu_shift;
 	emit->pkt.ack_request = true;
