@@ -95,6 +95,12 @@ void scripted_revoke(struct side *side, const struct op *op);
 void scripted_packet(struct side *side, const struct packet *packet, const struct fate *fate);
 void scripted_write(const struct world *world, const char *invariant);
 
+/* ---- world.c: what every run begins and ends with ------------------------------------------- */
+
+void world_begin(struct world *world, const struct sim_options *options, uint64_t seed);
+void world_end(struct world *world, struct sim_stats *out);
+void world_link_stations(struct world *world);
+
 /* ---- draw.c: what a seed means -------------------------------------------------------------- */
 
 void draw_config(struct world *world);
@@ -217,6 +223,7 @@ void weather_flip(struct world *world, struct packet *packet, const struct fate 
 void weather_mark(struct packet *packet);
 void weather_seal(uint8_t *bytes, size_t len);
 void weather_stray(struct side *side);
+void weather_begin(struct world *world);
 void weather_on_down(struct world *world);
 void weather_on_clog(struct world *world);
 void weather_on_step(struct world *world);

@@ -504,6 +504,8 @@ struct world {
 	struct station station[SIM_STATIONS_MAX];
 	struct pair pair[SIM_PAIRS_MAX];
 	struct link link[SIM_STATIONS_MAX][SIM_STATIONS_MAX];
+	/* whole engines and managers: whose frames the link from one station to another carries */
+	struct side *carrier[SIM_STATIONS_MAX][SIM_STATIONS_MAX];
 	struct packet *packets_free;
 	uint64_t frames_made, frames_freed;
 	uint64_t disturbs, steps, kills, strays; /* drawn so far: their names */

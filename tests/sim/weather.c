@@ -197,6 +197,18 @@ weather_stray(struct side *side)
 
 /* ---- disturbances --------------------------------------------------------------------------- */
 
+/* The first of each kind. */
+void
+weather_begin(struct world *world)
+{
+	if (world->config.weather.down_ns)
+		heap_push(world, world->config.weather.down_every_ns / 2, SIM_EV_DOWN, NULL);
+	if (world->config.weather.clog_ns)
+		heap_push(world, world->config.weather.clog_every_ns / 2, SIM_EV_CLOG, NULL);
+	if (world->config.weather.step_ns)
+		heap_push(world, world->config.weather.step_every_ns / 2, SIM_EV_STEP, NULL);
+}
+
 static void
 take_down(struct world *world, struct plx_prng *prng)
 {

@@ -20,12 +20,7 @@ create(struct world *world)
 		station_create(world, i, &judge_hooks);
 	for (uint32_t i = 0; i < world->config.pairs; i++)
 		heap_push(world, world->now + i, SIM_EV_BIRTH, &world->pair[i]);
-	if (world->config.weather.down_ns)
-		heap_push(world, world->config.weather.down_every_ns / 2, SIM_EV_DOWN, NULL);
-	if (world->config.weather.clog_ns)
-		heap_push(world, world->config.weather.clog_every_ns / 2, SIM_EV_CLOG, NULL);
-	if (world->config.weather.step_ns)
-		heap_push(world, world->config.weather.step_every_ns / 2, SIM_EV_STEP, NULL);
+	weather_begin(world);
 }
 
 static void
@@ -196,12 +191,60 @@ rest(struct world *world)
 	}
 	for (uint32_t i = 0; i < world->config.stations; i++)
 		station_destroy(&world->station[i]);
+}
+
+/* ---- what every run begins and ends with, of whatever ---------------------------------------- */
+
+void
+world_begin(struct world *world, const struct sim_options *options, uint64_t seed)
+{
+	world->options = options;
+	world->seed = seed;
+	trace_current(world);
+}
+
+void
+world_end(struct world *world, struct sim_stats *out)
+{
 	sim_must(world, world->frames_made == world->frames_freed, "I7",
 		 "%" PRIu64 " frames were made and %" PRIu64 " freed", world->frames_made,
 		 world->frames_freed);
 	heap_free(world);
 	link_free(world);
+	trace_current(NULL);
+	world->stats.seeds = 1;
+	world->stats.profile[world->config.profile] = 1;
+	world->stats.virtual_us = world->now / 1000;
+	world->stats.hash = world->hash;
+	*out = world->stats;
 }
+
+/* Each two stations have a link each way, for which a pair's sides keep the books. */
+void
+world_link_stations(struct world *world)
+{
+	uint32_t count = world->config.stations, links = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t j = i + 1; j < count; j++, links++) {
+			struct pair *pair = &world->pair[links];
+
+			pair->world = world;
+			pair->index = links;
+			for (uint32_t s = 0; s < 2; s++)
+				pair->side[s] =
+					(struct side){.pair = pair,
+						      .peer = &pair->side[!s],
+						      .id = 2 * links + s,
+						      .station = &world->station[s ? j : i]};
+			world->carrier[i][j] = &pair->side[0];
+			world->carrier[j][i] = &pair->side[1];
+		}
+	}
+	world->config.pairs = links;
+}
+
+/* ---- a run of pairs -------------------------------------------------------------------------- */
 
 void
 world_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
@@ -210,23 +253,16 @@ world_run(const struct sim_options *options, uint64_t seed, const struct sim_mas
 	struct world *world = calloc(1, sizeof(*world));
 
 	PLX_ASSERT(world != NULL);
-	world->options = options;
-	world->seed = seed;
+	world_begin(world, options, seed);
 	if (mask != NULL)
 		world->mask = *mask;
 	if (world->mask.keep != NULL)
 		mask_last_ops(world);
 	world->next_wr_id = 1;
-	trace_current(world);
 	create(world);
 	live(world);
 	rest(world);
-	trace_current(NULL);
-	world->stats.seeds = 1;
 	world->stats.ops = world->done;
-	world->stats.profile[world->config.profile] = 1;
-	world->stats.virtual_us = world->now / 1000;
-	world->stats.hash = world->hash;
-	*out = world->stats;
+	world_end(world, out);
 	free(world);
 }

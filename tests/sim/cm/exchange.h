@@ -131,7 +131,6 @@ struct exchange {
 	struct world world;
 	struct office office[OFFICES_MAX];
 	uint32_t office_count;
-	struct side *carrier[OFFICES_MAX][OFFICES_MAX];
 	struct ask *ask;
 	struct answer *answer;
 	uint64_t asks, answers; /* serials are one more than indexes */

@@ -213,7 +213,7 @@ launch(struct exchange *exchange, uint32_t from, uint32_t to, const uint8_t *fra
 	if (from == to)
 		link_stray(&exchange->world, &exchange->world.station[to], bytes, FRAME_BYTES);
 	else
-		link_send(exchange->carrier[from][to], bytes, FRAME_BYTES);
+		link_send(exchange->world.carrier[from][to], bytes, FRAME_BYTES);
 }
 
 /* One that was sent once comes again, however long after. */

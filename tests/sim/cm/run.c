@@ -57,32 +57,6 @@ answer_add(struct exchange *exchange, const struct answer *answer)
 
 /* ---- birth ---------------------------------------------------------------------------------- */
 
-/* Each two offices have a link each way; the links' own bookkeeping is that of a pair's sides. */
-static void
-lay_cables(struct exchange *exchange)
-{
-	struct world *world = &exchange->world;
-	uint32_t cable = 0;
-
-	for (uint32_t i = 0; i < exchange->office_count; i++) {
-		for (uint32_t j = i + 1; j < exchange->office_count; j++, cable++) {
-			struct pair *pair = &world->pair[cable];
-
-			pair->world = world;
-			pair->index = cable;
-			for (uint32_t s = 0; s < 2; s++)
-				pair->side[s] =
-					(struct side){.pair = pair,
-						      .peer = &pair->side[!s],
-						      .id = 2 * cable + s,
-						      .station = &world->station[s ? j : i]};
-			exchange->carrier[i][j] = &pair->side[0];
-			exchange->carrier[j][i] = &pair->side[1];
-		}
-	}
-	world->config.pairs = cable;
-}
-
 /* What comes every few microseconds comes every few milliseconds. */
 static void
 slow_down(uint64_t *ns, uint64_t *every_ns)
@@ -158,18 +132,13 @@ create(struct exchange *exchange)
 	world->prng = draw_stream(world->seed, 'x', 0, 0);
 	draw_config(world);
 	draw_exchange(exchange, &world->prng);
-	lay_cables(exchange);
+	world_link_stations(world);
 	for (uint32_t i = 0; i < exchange->office_count; i++) {
 		office_create(exchange, i);
 		dial_later(&exchange->office[i], exchange->gap_ns);
 	}
 	heap_push(world, draw_exponential(&world->prng, PLX_SEC) + 1, SIM_EV_TROUBLE, NULL);
-	if (world->config.weather.down_ns)
-		heap_push(world, world->config.weather.down_every_ns / 2, SIM_EV_DOWN, NULL);
-	if (world->config.weather.clog_ns)
-		heap_push(world, world->config.weather.clog_every_ns / 2, SIM_EV_CLOG, NULL);
-	if (world->config.weather.step_ns)
-		heap_push(world, world->config.weather.step_every_ns / 2, SIM_EV_STEP, NULL);
+	weather_begin(world);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -413,11 +382,6 @@ rest(struct exchange *exchange)
 		office_destroy(office);
 		free(office->tally);
 	}
-	sim_must(world, world->frames_made == world->frames_freed, "I7",
-		 "%" PRIu64 " frames were made and %" PRIu64 " freed", world->frames_made,
-		 world->frames_freed);
-	heap_free(world);
-	link_free(world);
 	free(exchange->ask);
 	free(exchange->answer);
 }
@@ -430,9 +394,7 @@ exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_
 	struct world *world = &exchange->world;
 
 	PLX_ASSERT(exchange != NULL && mask == NULL);
-	world->options = options;
-	world->seed = seed;
-	trace_current(world);
+	world_begin(world, options, seed);
 	create(exchange);
 	world->quota = options->ops - options->ops / 20;
 	while (quota_left(exchange))
@@ -441,11 +403,6 @@ exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_
 	idle(exchange, PLX_CM_CONSUMER_TIMEOUT_NS);
 	live_in_fairness(exchange);
 	rest(exchange);
-	trace_current(NULL);
-	world->stats.seeds = 1;
-	world->stats.profile[world->config.profile] = 1;
-	world->stats.virtual_us = world->now / 1000;
-	world->stats.hash = world->hash;
-	*out = world->stats;
+	world_end(world, out);
 	free(exchange);
 }

@@ -258,7 +258,6 @@ struct fleet {
 	bool floods; /* a core that was away finds a port full of junk */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
-	struct side *carrier[FLEET_HOSTS_MAX][FLEET_HOSTS_MAX];
 	struct conn conn[FLEET_CONNS_MAX];
 	uint64_t pieces_made, pieces_freed;
 	struct packet old[FLEET_OLD_FRAMES]; /* bytes are the fleet's */

@@ -344,7 +344,7 @@ carry(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 	memcpy(copy, bytes, len);
 	if (!port_is_net(bytes, len))
 		forge(host, to, bytes, len);
-	link_send(host->fleet->carrier[host->index][to->index], copy, len);
+	link_send(host->fleet->world.carrier[host->index][to->index], copy, len);
 	if (!port_is_net(bytes, len))
 		remember(host, to, bytes, len);
 }

@@ -10,33 +10,6 @@
 
 /* ---- birth ---------------------------------------------------------------------------------- */
 
-/* Each two hosts have a link each way; the links' own bookkeeping is that of a pair's sides. */
-static void
-lay_cables(struct fleet *fleet)
-{
-	struct world *world = &fleet->world;
-	uint32_t cable = 0;
-
-	for (uint32_t i = 0; i < fleet->host_count; i++) {
-		for (uint32_t j = i + 1; j < fleet->host_count; j++) {
-			struct pair *pair = &world->pair[cable];
-
-			pair->world = world;
-			pair->index = cable;
-			for (uint32_t s = 0; s < 2; s++)
-				pair->side[s] =
-					(struct side){.pair = pair,
-						      .peer = &pair->side[!s],
-						      .id = 2 * cable + s,
-						      .station = &world->station[s ? j : i]};
-			fleet->carrier[i][j] = &pair->side[0];
-			fleet->carrier[j][i] = &pair->side[1];
-			cable++;
-		}
-	}
-	world->config.pairs = cable;
-}
-
 /* Two of five fleets have switches that mark congestion, by a stream of their own. */
 static void
 draw_marks(struct fleet *fleet)
@@ -111,19 +84,14 @@ create(struct fleet *fleet)
 
 	draw_config(world);
 	draw_fleet(fleet, &prng);
-	lay_cables(fleet);
+	world_link_stations(world);
 	assign(fleet, &prng);
 	for (uint32_t i = 0; i < fleet->host_count; i++)
 		host_create(fleet, i);
 	for (uint32_t i = 0; i < fleet->conn_count; i++)
 		heap_push(world, world->now + draw_log(&prng, 1, 100000), SIM_EV_BIRTH,
 			  &fleet->conn[i]);
-	if (world->config.weather.down_ns)
-		heap_push(world, world->config.weather.down_every_ns / 2, SIM_EV_DOWN, NULL);
-	if (world->config.weather.clog_ns)
-		heap_push(world, world->config.weather.clog_every_ns / 2, SIM_EV_CLOG, NULL);
-	if (world->config.weather.step_ns)
-		heap_push(world, world->config.weather.step_every_ns / 2, SIM_EV_STEP, NULL);
+	weather_begin(world);
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -398,15 +366,9 @@ rest(struct fleet *fleet)
 	}
 	for (uint32_t i = 0; i < FLEET_OLD_FRAMES; i++)
 		free(fleet->old[i].bytes);
-	sim_must(world,
-		 world->frames_made == world->frames_freed &&
-			 fleet->pieces_made == fleet->pieces_freed,
-		 "I7",
-		 "%" PRIu64 " frames were made and %" PRIu64 " freed, in %" PRIu64 " and %" PRIu64
-		 " pieces",
-		 world->frames_made, world->frames_freed, fleet->pieces_made, fleet->pieces_freed);
-	heap_free(world);
-	link_free(world);
+	sim_must(world, fleet->pieces_made == fleet->pieces_freed, "I7",
+		 "%" PRIu64 " pieces of frames were made and %" PRIu64 " freed", fleet->pieces_made,
+		 fleet->pieces_freed);
 }
 
 void
@@ -418,18 +380,11 @@ fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mas
 
 	PLX_ASSERT(fleet != NULL && mask == NULL);
 	fleet_start();
-	world->options = options;
-	world->seed = seed;
-	trace_current(world);
+	world_begin(world, options, seed);
 	create(fleet);
 	live(fleet);
 	rest(fleet);
-	trace_current(NULL);
-	world->stats.seeds = 1;
 	world->stats.ops = world->done;
-	world->stats.profile[world->config.profile] = 1;
-	world->stats.virtual_us = world->now / 1000;
-	world->stats.hash = world->hash;
-	*out = world->stats;
+	world_end(world, out);
 	free(fleet);
 }
