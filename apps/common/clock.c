@@ -8,6 +8,20 @@
 
 #include <time.h>
 
+double
+now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+uint64_t
+now_ms(void)
+{
+	return (uint64_t)(now_ns() / 1e6);
+}
+
 static uint64_t
 system_ns(void)
 {

@@ -25,6 +25,10 @@ ticks(void)
 }
 #endif
 
+/** The monotonic clock. */
+double now_ns(void);
+uint64_t now_ms(void);
+
 /** Ticks in a second. The first call takes 20 ms; it comes from the main thread, before others. */
 double ticks_hz(void);
 

@@ -101,6 +101,11 @@ struct program {
 	bool (*word)(void *options, const char *word, struct plx_why *why);
 };
 
+enum {
+	STATUS_FAILURE = 1, /* of the process: something did not work */
+	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
+};
+
 enum parsed {
 	PARSED_RUN,  /* go on */
 	PARSED_DONE, /* --help or --version was answered */

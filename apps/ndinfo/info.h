@@ -16,8 +16,6 @@
 #include <stdint.h>
 
 enum {
-	STATUS_FAILURE = 1, /* of the process */
-	STATUS_USAGE = 2,
 	ADAPTERS_MAX = 64,  /* of one provider */
 	ADDRESSES_MAX = 32, /* of one adapter */
 	PROVIDERS_MAX = 64,

@@ -4,15 +4,15 @@
  * spoils one batch and not the figure.
  * It never needs the EAL: the rings lie in memory of its own. Start with calibrate().
  */
+#include "clock.h"
+#include "cpu.h"
 #include "ndperf.h"
 #include "plx_base.h"
 #include "window.h"
 
 #include <isa-l/crc.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <rte_pause.h>
 #include <rte_ring.h>
@@ -44,28 +44,6 @@ struct trips {
 	double one_way_ns[TRIP_BATCHES];
 };
 
-static double
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static void
-pin(int core)
-{
-	cpu_set_t set;
-
-	if (core < 0)
-		return;
-	CPU_ZERO(&set);
-	CPU_SET(core, &set);
-	/* Where it is not allowed the figure is that of wherever the thread runs. */
-	(void)sched_setaffinity(0, sizeof set, &set);
-}
-
 static void *
 crc_thread(void *arg)
 {
@@ -74,7 +52,7 @@ crc_thread(void *arg)
 	double batches[CRC_BATCHES];
 	uint32_t crc = 0;
 
-	pin(*((int **)arg)[0]);
+	cpu_pin(*((int **)arg)[0]);
 	memset(buffers, 1, sizeof buffers); /* else all are one page, the system's of zeros */
 	for (int batch = 0; batch < CRC_BATCHES; batch++) {
 		double start = now_ns();
@@ -119,7 +97,7 @@ answering_thread(void *arg)
 {
 	struct trips *trips = arg;
 
-	pin(trips->cores[1]);
+	cpu_pin(trips->cores[1]);
 	for (uint64_t i = 0; i < (uint64_t)trips->batches * TRIP_BATCH; i++) {
 		await_one(trips, trips->there, 2 * i + 1);
 		send_one(trips, trips->back, 2 * i + 2);
@@ -133,7 +111,7 @@ asking_thread(void *arg)
 	struct trips *trips = arg;
 	uint64_t i = 0;
 
-	pin(trips->cores[0]);
+	cpu_pin(trips->cores[0]);
 	for (int batch = 0; batch < trips->batches; batch++) {
 		double start = now_ns();
 

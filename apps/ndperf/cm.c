@@ -72,7 +72,7 @@ static void
 wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 {
 	const struct line *line = &talk->cm->line[CONTROL];
-	while (!interrupted && line->state == state && talk_now_ms() < deadline_ms) {
+	while (!interrupted && line->state == state && now_ms() < deadline_ms) {
 		cm_take_events(talk);
 		if (line->state == state)
 			side_pause(talk->side);
@@ -85,12 +85,12 @@ leave(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
 	struct line *line = &cm->line[CONTROL];
-	uint64_t deadline = talk_now_ms() + ORDERLY_MS;
+	uint64_t deadline = now_ms() + ORDERLY_MS;
 	cm_stream_drain(talk, deadline);
 	if (is_over(line) || plx_disconnect(line->connector) != PLX_OK)
 		return;
 	line->state = LINE_DREQ_SENT;
-	while (line->state == LINE_DREQ_SENT && talk_now_ms() < deadline) {
+	while (line->state == LINE_DREQ_SENT && now_ms() < deadline) {
 		side_pause(talk->side);
 		cm_take_events(talk);
 	}
@@ -179,7 +179,7 @@ unanswered(struct talk *talk, struct plx_why *why)
 static bool
 cm_connect(struct talk *talk, struct plx_why *why)
 {
-	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	uint64_t deadline = now_ms() + talk->timeout_ms;
 	char ip[64];
 	snprintf(talk->peer, sizeof(talk->peer), "the server %s port %u",
 		 ip_text(&talk->options->peer, ip, sizeof(ip)), talk->options->port);
@@ -192,10 +192,10 @@ cm_connect(struct talk *talk, struct plx_why *why)
 		wait_while(talk, LINE_REQ_SENT, deadline);
 		if (line->state == LINE_REP_RCVD)
 			return complete(talk, why);
-		if (interrupted || talk_now_ms() + AGAIN_MS >= deadline)
+		if (interrupted || now_ms() + AGAIN_MS >= deadline)
 			return unanswered(talk, why);
-		uint64_t again = talk_now_ms() + AGAIN_MS;
-		while (!interrupted && talk_now_ms() < again)
+		uint64_t again = now_ms() + AGAIN_MS;
+		while (!interrupted && now_ms() < again)
 			side_pause(talk->side);
 	}
 }
@@ -267,7 +267,7 @@ take_client(struct talk *talk)
 	/* its RTU, or its first message, may be here already */
 	if (line->state == LINE_REQ_RCVD)
 		line->state = LINE_REP_SENT;
-	wait_while(talk, LINE_REP_SENT, talk_now_ms() + talk->timeout_ms);
+	wait_while(talk, LINE_REP_SENT, now_ms() + talk->timeout_ms);
 	return line->state == LINE_ESTABLISHED;
 }
 

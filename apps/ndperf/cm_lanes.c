@@ -126,7 +126,7 @@ bool
 cm_join(struct talk *talk, const struct card *cards)
 {
 	struct side *side = talk->side;
-	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	uint64_t deadline = now_ms() + talk->timeout_ms;
 	for (uint32_t i = 0; i < side->job.qps; i++)
 		side->lanes[i].peer = cards[i];
 	while (count(talk, LINE_ESTABLISHED) < side->job.qps) {
@@ -138,7 +138,7 @@ cm_join(struct talk *talk, const struct card *cards)
 			return side_fail(side, "%s", talk->cm->why.text);
 		if (interrupted)
 			return side_fail(side, "interrupted");
-		if (talk_now_ms() >= deadline)
+		if (now_ms() >= deadline)
 			return side_fail(side,
 					 "%u of %u queue pairs are connected to %.100s after %u ms",
 					 count(talk, LINE_ESTABLISHED), side->job.qps, talk->peer,
@@ -154,7 +154,7 @@ void
 cm_part(struct talk *talk, bool is_orderly)
 {
 	struct cm *cm = talk->cm;
-	uint64_t deadline = talk_now_ms() + ORDERLY_MS;
+	uint64_t deadline = now_ms() + ORDERLY_MS;
 	if (cm == NULL)
 		return;
 	for (uint32_t i = 0; is_orderly && talk->side->is_active && i < talk->side->job.qps; i++) {
@@ -162,7 +162,7 @@ cm_part(struct talk *talk, bool is_orderly)
 		    plx_disconnect(cm->line[i].connector) == PLX_OK)
 			cm->line[i].state = LINE_DREQ_SENT;
 	}
-	while (is_orderly && !cm->is_lost && talk_now_ms() < deadline &&
+	while (is_orderly && !cm->is_lost && now_ms() < deadline &&
 	       count(talk, LINE_ESTABLISHED) + count(talk, LINE_DREQ_SENT) > 0) {
 		cm_take_events(talk);
 		cm_stream_collect(talk);

@@ -206,7 +206,7 @@ cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *no
 		}
 		if (interrupted)
 			return say(why, "interrupted while waiting for %s", talk->peer);
-		if (talk_now_ms() >= deadline_ms)
+		if (now_ms() >= deadline_ms)
 			return say(why, "%s says nothing within the timeout", talk->peer);
 		side_pause(talk->side);
 	}
@@ -235,7 +235,7 @@ bool
 cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 {
 	struct cm *cm = talk->cm;
-	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	uint64_t deadline = now_ms() + talk->timeout_ms;
 	size_t done = 0;
 	while (done < size) {
 		turn(talk);
@@ -250,7 +250,7 @@ cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 			done += n;
 			continue;
 		}
-		if (interrupted || talk_now_ms() >= deadline)
+		if (interrupted || now_ms() >= deadline)
 			return say(why, "%s takes nothing within %u ms", talk->peer,
 				   talk->timeout_ms);
 		side_pause(talk->side);
@@ -264,7 +264,7 @@ cm_stream_drain(struct talk *talk, uint64_t deadline_ms)
 	struct cm *cm = talk->cm;
 	for (;;) {
 		turn(talk);
-		if (cm->is_lost || cm->written == cm->acknowledged || talk_now_ms() >= deadline_ms)
+		if (cm->is_lost || cm->written == cm->acknowledged || now_ms() >= deadline_ms)
 			return;
 		side_pause(talk->side);
 	}
@@ -278,7 +278,7 @@ beat(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
 	struct plx_send_wr wr = {.wr_id = WR_BEAT, .op = PLX_WR_WRITE};
-	uint64_t now = talk_now_ms();
+	uint64_t now = now_ms();
 	uint32_t limit = talk->timeout_ms < CM_VANISHED_MS ? talk->timeout_ms : CM_VANISHED_MS;
 	if (cm->is_beating && now - cm->beat_ms > limit)
 		lose(talk, false, "it does not answer any more");

@@ -4,44 +4,22 @@
  * Every failure is one sentence on stderr. Start with main().
  */
 #include "clock.h"
+#include "cpu.h"
 #include "modes.h"
 #include "options.h"
+#include "signals.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void
-on_signal(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
-
-static void
-catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 /* In one process an endpoint has a core of its own when there are two; on one core both endpoints
  * share a thread, because two threads would wait for each other's time slices. */
 static void
 choose_cores(struct options *o)
 {
-	cpu_set_t may;
-	int found = 0;
-	if (o->role != ROLE_SOLO || o->core[0] >= 0 || sched_getaffinity(0, sizeof(may), &may) != 0)
+	if (o->role != ROLE_SOLO || o->core[0] >= 0)
 		return;
-	for (int i = 0; i < CPU_SETSIZE && found < CORES; i++) {
-		if (CPU_ISSET(i, &may))
-			o->core[found++] = i;
-	}
-	if (found == 1) {
+	if (cpus_allowed(o->core, CORES) == 1) {
 		o->core[1] = o->core[0];
 		if (o->layout == LAYOUT_TWO_CORES && o->mode == PLX_MODE_INLINE)
 			o->layout = LAYOUT_ONE_CORE;

@@ -7,6 +7,7 @@
 #include "modes.h"
 
 #include "clock.h"
+#include "cpu.h"
 #include "options.h"
 #include "raw_port.h"
 #include "report.h"
@@ -14,7 +15,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -47,18 +47,6 @@ struct companion {
 	struct plx_why why;
 	bool has_failed;
 };
-
-static void
-pin(int core)
-{
-	cpu_set_t set;
-	if (core < 0)
-		return;
-	CPU_ZERO(&set);
-	CPU_SET(core, &set);
-	/* where it is refused, the figures are those of wherever the thread runs */
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-}
 
 /* An adapter without hugepages works, more slowly: said once. */
 static void
@@ -192,7 +180,7 @@ companion_main(void *arg)
 {
 	struct companion *c = arg;
 	struct session *s = &c->session;
-	pin(c->options->core[1]);
+	cpu_pin(c->options->core[1]);
 	if (side_open(&s->side, c->options, false, &c->why)) {
 		c->has_failed = !session_serve(s, &c->why);
 		side_close(&s->side);
@@ -272,7 +260,7 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	if (n > 0 && !wants_adapters(jobs, n))
 		return all_rows(bench, jobs, n, why);
 	/* with a shared worker, core A is the worker's, core B the application's */
-	pin(o->core[o->layout == LAYOUT_SHARED_WORKER]);
+	cpu_pin(o->core[o->layout == LAYOUT_SHARED_WORKER]);
 	bench->is_open = side_open(&bench->session.side, o, true, why);
 	if (!bench->is_open)
 		return false;
@@ -364,7 +352,7 @@ measure_remote(const struct options *o, const struct job *jobs, uint32_t n, stru
 	struct session *s = &bench->session;
 	bench->options = o;
 	talk_init(&s->talk, o, &s->side);
-	pin(o->core[0]);
+	cpu_pin(o->core[0]);
 	bool is_good = reach_server(bench, why) && all_rows(bench, jobs, n, why);
 	s->talk.carrier->close(&s->talk);
 	if (bench->is_open)
@@ -409,7 +397,7 @@ serve(const struct options *o, struct plx_why *why)
 		return say(why, "no memory");
 	struct talk *talk = &s->talk;
 	talk_init(talk, o, &s->side);
-	pin(o->core[0]);
+	cpu_pin(o->core[0]);
 	bool is_listening = !talk->carrier->needs_adapter && talk->carrier->listen(talk, why);
 	bool is_open = (is_listening || talk->carrier->needs_adapter) &&
 		       side_open(&s->side, o, false, why);

@@ -13,8 +13,6 @@
 #include "histogram.h"
 
 enum {
-	STATUS_FAILURE = 1, /* of the process: something did not work */
-	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
 	SIZES_MAX = 64,
 	CORES = 2,
 	DEPTH_MAX = 8192,

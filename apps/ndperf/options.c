@@ -5,7 +5,8 @@
  */
 #include "options.h"
 
-#include <sched.h>
+#include "cpu.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ const char *const layout_names[LAYOUT_COUNT] = {
 };
 
 enum {
+	CPUS_MAX = 1024,
 	ATOMICS = 1 << OP_CMP_SWAP | 1 << OP_FETCH_ADD,
 	ALL_OPS = 1 << OP_SEND | 1 << OP_WRITE | 1 << OP_READ | ATOMICS,
 	ALL_TESTS = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
@@ -80,18 +82,15 @@ static bool
 parse_cores(void *options, const char *value, struct plx_why *why)
 {
 	struct options *o = options;
-	cpu_set_t allowed;
 	const char *left = value;
 	char word[16];
 	uint32_t n = 0;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		CPU_ZERO(&allowed);
 	while (next_word(&left, word, sizeof(word))) {
 		uint64_t core;
-		if (n == CORES || !parse_bytes(word, &core) || core >= CPU_SETSIZE)
+		if (n == CORES || !parse_bytes(word, &core) || core >= CPUS_MAX)
 			return say(why, "--cores %.60s: give one or two processors, such as 0,1",
 				   value);
-		if (!CPU_ISSET(core, &allowed))
+		if (!cpu_is_allowed((uint32_t)core))
 			return say(why,
 				   "--cores %.60s: processor %u does not exist, or this process "
 				   "may not use it; `taskset -p $$` shows which it may",

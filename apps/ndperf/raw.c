@@ -7,11 +7,11 @@
 #include "ndperf.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "clock.h"
+#include "cpu.h"
 #include "plx_engine.h"
 #include "raw_end.h"
 #include "raw_port.h"
@@ -147,14 +147,8 @@ side_thread(void *arg)
 {
 	struct side *side = arg;
 	struct raw_row *row = side->row;
-	cpu_set_t set;
-
-	if (row->core[side->which] >= 0) {
-		CPU_ZERO(&set);
-		CPU_SET(row->core[side->which], &set);
-		/* The command line has been checked against the cores there are. */
-		(void)sched_setaffinity(0, sizeof set, &set);
-	}
+	/* The command line has been checked against the cores there are. */
+	(void)cpu_pin(row->core[side->which]);
 	/* With an id the PMD's own buffers come from this core's cache, as an engine's do; without
 	 * one they take turns through the whole pool, which no cache of the processor holds. */
 	(void)plx_thread_enter();

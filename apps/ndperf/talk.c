@@ -6,25 +6,15 @@
  */
 #include "talk.h"
 
+#include "clock.h"
 #include "cm.h"
 #include "options.h"
 #include "tcp.h"
 
 #include <arpa/inet.h>
 #include <string.h>
-#include <time.h>
 
 const uint8_t talk_magic[TALK_MAGIC_BYTES] = {'n', 'd', 'p', 'e', 'r', 'f', '\r', '\n'};
-
-volatile int interrupted;
-
-uint64_t
-talk_now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void
 talk_init(struct talk *talk, const struct options *options, struct side *side)
@@ -46,8 +36,8 @@ talk_hello(struct talk *talk, struct plx_why *why)
 	memcpy(ours, talk_magic, TALK_MAGIC_BYTES);
 	memcpy(ours + TALK_MAGIC_BYTES, &version, 4);
 	if (!talk->carrier->write(talk, ours, sizeof(ours), why) ||
-	    !talk->carrier->read(talk, theirs, sizeof(theirs), talk_now_ms() + talk->timeout_ms,
-				 &none, why))
+	    !talk->carrier->read(talk, theirs, sizeof(theirs), now_ms() + talk->timeout_ms, &none,
+				 why))
 		return false;
 	if (memcmp(theirs, talk_magic, TALK_MAGIC_BYTES) != 0)
 		return say(why, "%s is no ndperf; check --oob", talk->peer);
@@ -73,8 +63,7 @@ talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
 {
 	uint32_t head[2];
 	bool none;
-	if (!talk->carrier->read(talk, head, sizeof(head), talk_now_ms() + timeout_ms, &none,
-				 why)) {
+	if (!talk->carrier->read(talk, head, sizeof(head), now_ms() + timeout_ms, &none, why)) {
 		if (none)
 			why->text[0] = '\0';
 		return MESSAGE_NONE;
@@ -85,8 +74,7 @@ talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
 		    talk->peer, kind, length, TALK_VERSION);
 		return MESSAGE_NONE;
 	}
-	if (!talk->carrier->read(talk, talk->body, length, talk_now_ms() + talk->timeout_ms, &none,
-				 why))
+	if (!talk->carrier->read(talk, talk->body, length, now_ms() + talk->timeout_ms, &none, why))
 		return MESSAGE_NONE;
 	talk->length = length;
 	return (enum message)kind;

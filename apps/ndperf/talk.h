@@ -12,7 +12,9 @@
 #ifndef NDPERF_TALK_H
 #define NDPERF_TALK_H
 
+#include "clock.h"
 #include "ndperf.h"
+#include "signals.h"
 
 enum {
 	TALK_VERSION = 1,
@@ -53,7 +55,7 @@ struct talk {
 	uint32_t length;
 };
 
-/* What carries a conversation. All of it with sentences; `now` and deadlines by talk_now_ms(). */
+/* What carries a conversation. All of it with sentences; `now` and deadlines by now_ms(). */
 struct carrier {
 	bool needs_adapter; /* the adapter is opened before connect() or listen() */
 	/* a server begins; the next client, however long it takes (false when interrupted, or with
@@ -80,9 +82,6 @@ struct carrier {
 	void (*close)(struct talk *talk);
 };
 
-/** Set by SIGINT and SIGTERM: every wait ends. */
-extern volatile int interrupted;
-
 /** The carrier that the options ask for. */
 void talk_init(struct talk *talk, const struct options *options, struct side *side);
 
@@ -102,9 +101,6 @@ enum message talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx
 
 /** Tell the peer why not, as well as it goes. */
 void talk_refuse(struct talk *talk, const char *sentence);
-
-/** Milliseconds of the monotonic clock. */
-uint64_t talk_now_ms(void);
 
 /** Copy what is printable of a peer's words, at most size - 1. Returns: `text` */
 char *talk_words(const uint8_t *said, uint32_t length, char *text, size_t size);

@@ -33,7 +33,7 @@ wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 {
 	struct pollfd one = {.fd = fd, .events = events};
 	while (!interrupted) {
-		uint64_t now = talk_now_ms();
+		uint64_t now = now_ms();
 		bool is_polling = polls(talk);
 		/* an adapter that has nothing to do needs no more than a look now and then */
 		for (int i = 0; is_polling && i < 64; i++)
@@ -150,7 +150,7 @@ static bool
 tcp_connect(struct talk *talk, struct plx_why *why)
 {
 	const struct options *o = talk->options;
-	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	uint64_t deadline = now_ms() + talk->timeout_ms;
 	struct addrinfo *at = resolve(o, 0, why);
 	int fd = -1;
 	snprintf(talk->peer, sizeof(talk->peer), "the server %.200s:%s", o->oob_host, o->oob_port);
@@ -158,7 +158,7 @@ tcp_connect(struct talk *talk, struct plx_why *why)
 		return false;
 	while (!interrupted) {
 		fd = try_once(talk, at, deadline);
-		if (fd >= 0 || talk_now_ms() >= deadline)
+		if (fd >= 0 || now_ms() >= deadline)
 			break;
 		struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
 		nanosleep(&moment, NULL);
@@ -205,7 +205,7 @@ tcp_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *n
 static bool
 tcp_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 {
-	uint64_t deadline = talk_now_ms() + talk->timeout_ms;
+	uint64_t deadline = now_ms() + talk->timeout_ms;
 	size_t have = 0;
 	while (have < size) {
 		ssize_t n = send(talk->fd, (const uint8_t *)from + have, size - have,

@@ -5,7 +5,6 @@
  */
 #include "ping.h"
 
-#include "clock.h"
 #include "pattern.h"
 
 #include <sched.h>
@@ -188,7 +187,7 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 
 /* What no completion tells of. Returns: false: the exchange is over */
 static bool
-look(struct ping *ping, uint32_t n, uint32_t *done, double deadline_ms)
+look(struct ping *ping, uint32_t n, uint32_t *done, uint64_t deadline_ms)
 {
 	struct plx_channel_event event;
 	char text[EVENT_TEXT_MAX];
@@ -206,7 +205,7 @@ look(struct ping *ping, uint32_t n, uint32_t *done, double deadline_ms)
 static bool
 reap_both(struct ping *ping, uint32_t n)
 {
-	double deadline = now_ms() + ping->options->timeout_ms;
+	uint64_t deadline = now_ms() + ping->options->timeout_ms;
 	uint32_t done = 0;
 	for (uint32_t turn = 1; done < 2; turn++) {
 		if (!reap_one(ping, n, &done))

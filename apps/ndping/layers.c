@@ -146,12 +146,12 @@ layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer l
 	bool is_good = true;
 	for (uint32_t layer = 0; layer < LAYER_COUNT && is_good; layer++) {
 		struct finding *finding = &ping->finding[layer];
-		double start = now_ms();
+		double start = now_ns();
 		if (layer == LAYER_ICMP && ping->options->no_icmp)
 			continue;
 		finding->is_tried = true;
 		is_good = finding->is_good = tries[layer](ping);
-		finding->ms = now_ms() - start;
+		finding->ms = (now_ns() - start) / 1e6;
 		tell(ping, (enum layer)layer);
 	}
 	dialogue_clear(ping);

@@ -3,27 +3,10 @@
  * ndping from its command line to its exit status: 0 every layer is fine, 1 one fails, 2 asked
  * wrongly. Every failure is one sentence on stderr. Start with main().
  */
-#include "clock.h"
 #include "ping.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void
-on_signal(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
-
-static void
-catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 static int
 fail(const char *sentence, int status)

@@ -7,12 +7,12 @@
 #ifndef NDPING_PING_H
 #define NDPING_PING_H
 
+#include "clock.h"
 #include "endpoint.h"
 #include "histogram.h"
+#include "signals.h"
 
 enum {
-	STATUS_FAILURE = 1, /* of the process: a layer fails */
-	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
 	COUNT_MAX = 10 * 1000 * 1000,
 	SIZE_MAX_BYTES = 1 << 20,
 	SENTENCE_MAX = 640,
@@ -71,9 +71,6 @@ struct ping {
 	char sentence[SENTENCE_MAX]; /* of the layer that fails */
 };
 
-/** Set by SIGINT and SIGTERM: every wait ends. */
-extern volatile int interrupted;
-
 /* options.c ---- */
 
 /** @param why out, PARSED_WRONG: which argument, its value, what it may be */
@@ -84,8 +81,6 @@ enum parsed ndping_options(int argc, char **argv, struct options *options, struc
 /** Adapter, domain and channel, as the command line asks. @param why the sentence */
 bool station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why);
 void station_close(struct station *at);
-/** Milliseconds of the monotonic clock. */
-double now_ms(void);
 /** What a client says in its REQ, and a server in its REP. @param bytes [GREETING_BYTES] out */
 void greeting_put(uint32_t size, uint8_t *bytes);
 /** Returns: false: it is not ndping's, or of another version */

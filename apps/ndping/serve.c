@@ -29,7 +29,7 @@ struct client {
 	uint8_t *memory; /* [SLOTS * size] */
 	uint32_t size, qpn;
 	uint64_t messages;
-	double heard_ms;
+	uint64_t heard_ms;
 	struct plx_connection connection;
 };
 
@@ -213,7 +213,7 @@ rest(const struct server *s)
 static void
 serve_loop(struct server *s)
 {
-	double look_ms = 0;
+	uint64_t look_ms = 0;
 	uint32_t empty = 0;
 	while (!interrupted) {
 		struct plx_channel_event event;

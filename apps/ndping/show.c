@@ -5,7 +5,6 @@
  */
 #include "ping.h"
 
-#include "clock.h"
 #include "json.h"
 
 #include <stdio.h>

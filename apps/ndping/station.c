@@ -7,19 +7,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const uint8_t magic[GREETING_MAGIC_BYTES] = {'n', 'd', 'p', 'i', 'n', 'g', '\r', '\n'};
-
-volatile int interrupted;
-
-double
-now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 void
 given_back(enum plx_status status, const char *what)

@@ -19,9 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "cpu.h"
 #include "json.h"
 #include "ndperf.h"
 #include "window.h"
@@ -38,15 +39,6 @@ enum {
 static const char config[] =
 	"adapters = ({ name = \"bench\"; device = \"net_wire0,end=0\"; core = 0;\n"
 	"  idle = \"spin\"; address = [ \"10.78.9.1/24\" ]; });\n";
-
-static double
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void
 need(bool good, const char *what)
@@ -238,14 +230,11 @@ main(void)
 {
 	static struct bench bench;
 	IND2Adapter *adapter;
-	cpu_set_t cpus;
 	HANDLE file;
 
 	calibrate(cores, &bench.calibration);
 	adapter = open_adapter();
-	CPU_ZERO(&cpus);
-	CPU_SET(1, &cpus);
-	need(!sched_setaffinity(0, sizeof(cpus), &cpus), "it needs CPUs 0 and 1");
+	need(cpu_pin(1), "it needs CPUs 0 and 1");
 	open_bench(&bench, adapter, &file);
 	measure(&bench);
 	close_bench(&bench, adapter, file);

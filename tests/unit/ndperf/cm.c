@@ -346,10 +346,10 @@ a_peer_that_leaves_is_noticed_at_once(void **state)
 	uint64_t start;
 	(void)state;
 	meet(leave_at_once);
-	start = talk_now_ms();
+	start = now_ms();
 	assert_int_equal(talk_receive_any(&client.talk, SLACK_MS, &why), MESSAGE_NONE);
 	assert_string_equal(why.text, "");
-	assert_in_range(talk_now_ms() - start, 0, SLACK_MS / 2);
+	assert_in_range(now_ms() - start, 0, SLACK_MS / 2);
 	/* whoever expects something is told so */
 	assert_false(talk_receive(&client.talk, MESSAGE_READY, &why));
 	assert_non_null(strstr(why.text, "vanished"));
@@ -380,12 +380,12 @@ a_peer_that_falls_silent_is_noticed_in_time(void **state)
 	client.talk.timeout_ms = SLACK_MS;
 	assert_true(client.talk.carrier->connect(&client.talk, &why));
 	client.talk.timeout_ms = TIMEOUT_SHORT_MS;
-	uint64_t start = talk_now_ms();
+	uint64_t start = now_ms();
 	while (!client.talk.carrier->has_news(&client.talk)) {
-		assert_in_range(talk_now_ms() - start, 0, SLACK_MS);
+		assert_in_range(now_ms() - start, 0, SLACK_MS);
 		side_pause(&client.side);
 	}
-	assert_in_range(talk_now_ms() - start, TIMEOUT_SHORT_MS, SLACK_MS);
+	assert_in_range(now_ms() - start, TIMEOUT_SHORT_MS, SLACK_MS);
 	assert_false(client.talk.carrier->read(&client.talk, &byte, 1, 0, &none, &why));
 	assert_false(none);
 	assert_non_null(strstr(why.text, "it does not answer any more"));
