@@ -114,3 +114,15 @@ bytes_text(uint64_t bytes, char *text, size_t size)
 	snprintf(text, size, "%llu %s", (unsigned long long)bytes, units[scale]);
 	return text;
 }
+
+char *
+printable_text(const uint8_t *said, uint32_t length, char *text, size_t size)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < length && n < size - 1; i++) {
+		if (said[i] >= ' ' && said[i] < 0x7f)
+			text[n++] = (char)said[i];
+	}
+	text[n] = '\0';
+	return text;
+}

@@ -31,4 +31,7 @@ char *bytes_text(uint64_t bytes, char *text, size_t size);
 /** Returns: "10.0.0.1", in `text`, of 46 bytes at least */
 const char *ip_text(const struct plx_ip *ip, char *text, size_t size);
 
+/** Copy what is printable of a peer's words, at most size - 1. Returns: `text` */
+char *printable_text(const uint8_t *said, uint32_t length, char *text, size_t size);
+
 #endif

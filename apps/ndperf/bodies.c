@@ -5,6 +5,7 @@
  */
 #include "bodies.h"
 
+#include "numbers.h"
 #include "options.h"
 
 #include <string.h>
@@ -26,14 +27,8 @@ number(struct cursor *c, uint64_t value, uint32_t bytes)
 	uint8_t *at = c->at + c->used;
 	c->used += bytes;
 	if (!c->is_writing)
-		value = 0;
-	for (uint32_t i = 0; i < bytes; i++) {
-		uint32_t shift = 8 * (bytes - 1 - i);
-		if (c->is_writing)
-			at[i] = (uint8_t)(value >> shift);
-		else
-			value |= (uint64_t)at[i] << shift;
-	}
+		return number_get(at, bytes);
+	number_put(at, value, bytes);
 	return value;
 }
 

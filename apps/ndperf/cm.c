@@ -41,8 +41,8 @@ static void
 free_channel(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
-	if (cm->channel != NULL && plx_channel_destroy(cm->channel) != PLX_OK)
-		fprintf(stderr, "ndperf: the channel for connections cannot be given back\n");
+	if (cm->channel != NULL)
+		check_destroyed(plx_channel_destroy(cm->channel), "the event channel");
 	free(cm);
 	talk->cm = NULL;
 }
@@ -107,7 +107,7 @@ cm_close(struct talk *talk)
 	if (line->state == LINE_ESTABLISHED)
 		leave(talk);
 	cm_drop(line);
-	cm_stream_clear(cm);
+	message_qp_destroy(&cm->queue);
 	if (cm->listener == NULL)
 		free_channel(talk);
 }
@@ -130,7 +130,7 @@ ask(struct talk *talk, struct plx_why *why)
 	if (line->connector == NULL)
 		status = plx_connector_create(cm->channel, CONTROL, &line->connector);
 	if (status == PLX_OK)
-		status = plx_connect(line->connector, cm->qp, &options, why);
+		status = plx_connect(line->connector, cm->queue.qp, &options, why);
 	if (status != PLX_OK && why->text[0] == '\0')
 		say(why, "%s cannot be asked: %s", talk->peer, plx_status_text(status));
 	if (status == PLX_OK)
@@ -224,8 +224,7 @@ cm_listen(struct talk *talk, struct plx_why *why)
 static void
 cm_shut(struct talk *talk)
 {
-	if (plx_listener_destroy(talk->cm->listener) != PLX_OK)
-		fprintf(stderr, "ndperf: the listener cannot be given back\n");
+	check_destroyed(plx_listener_destroy(talk->cm->listener), "the listener");
 	talk->cm->listener = NULL;
 	cm_take_events(talk); /* rejects who has come meanwhile */
 	cm_close(talk);
@@ -260,7 +259,7 @@ take_client(struct talk *talk)
 	snprintf(talk->peer, sizeof(talk->peer), "the client %s port %u",
 		 ip_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
 	if (!cm_stream_make(talk, &why) ||
-	    plx_accept(line->connector, cm->qp, &options, &why) != PLX_OK) {
+	    plx_accept(line->connector, cm->queue.qp, &options, &why) != PLX_OK) {
 		fprintf(stderr, "ndperf: %s cannot be taken: %s\n", talk->peer, why.text);
 		return false;
 	}
@@ -283,7 +282,7 @@ cm_accept(struct talk *talk, struct plx_why *why)
 		if (line->state == LINE_REQ_RCVD && take_client(talk))
 			return true;
 		cm_drop(line);
-		cm_stream_clear(talk->cm);
+		message_qp_destroy(&talk->cm->queue);
 	}
 }
 

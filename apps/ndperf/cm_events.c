@@ -6,33 +6,19 @@
  */
 #include "cm_parts.h"
 
+#include "numbers.h"
+
 #include <stdio.h>
 #include <string.h>
 
 /* ---- private data ------------------------------------------------------------------------- */
 
-static void
-put(uint8_t *to, uint64_t value, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		to[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
-}
-
-static uint64_t
-get(const uint8_t *from, uint32_t bytes)
-{
-	uint64_t value = 0;
-	for (uint32_t i = 0; i < bytes; i++)
-		value = value << 8 | from[i];
-	return value;
-}
-
 void
 cm_put_greeting(const struct greeting *greeting, uint8_t *to)
 {
 	memcpy(to, talk_magic, TALK_MAGIC_BYTES);
-	put(to + TALK_MAGIC_BYTES, greeting->session, 8);
-	put(to + TALK_MAGIC_BYTES + 8, greeting->line, 4);
+	number_put(to + TALK_MAGIC_BYTES, greeting->session, 8);
+	number_put(to + TALK_MAGIC_BYTES + 8, greeting->line, 4);
 }
 
 /* Returns: false: it is not of an ndperf */
@@ -42,8 +28,8 @@ get_greeting(const struct plx_channel_event *event, struct greeting *out)
 	if (event->private_bytes < GREETING_BYTES ||
 	    memcmp(event->private_data, talk_magic, TALK_MAGIC_BYTES) != 0)
 		return false;
-	out->session = get(event->private_data + TALK_MAGIC_BYTES, 8);
-	out->line = (uint32_t)get(event->private_data + TALK_MAGIC_BYTES + 8, 4);
+	out->session = number_get(event->private_data + TALK_MAGIC_BYTES, 8);
+	out->line = (uint32_t)number_get(event->private_data + TALK_MAGIC_BYTES + 8, 4);
 	return true;
 }
 
@@ -96,7 +82,8 @@ on_end(struct cm *cm, struct line *line, const struct plx_channel_event *event)
 	line->reason = event->reason;
 	cm->said[0] = '\0';
 	if (event->kind == PLX_CM_EVENT_REJECTED && event->reason == PLX_CM_REASON_CONSUMER)
-		talk_words(event->private_data, event->private_bytes, cm->said, sizeof(cm->said));
+		printable_text(event->private_data, event->private_bytes, cm->said,
+			       sizeof(cm->said));
 }
 
 static void
@@ -129,8 +116,8 @@ cm_take_events(struct talk *talk)
 void
 cm_drop(struct line *line)
 {
-	if (line->connector != NULL && plx_connector_destroy(line->connector) != PLX_OK)
-		fprintf(stderr, "ndperf: a connection cannot be given back\n");
+	if (line->connector != NULL)
+		check_destroyed(plx_connector_destroy(line->connector), "a connector");
 	*line = (struct line){0};
 }
 

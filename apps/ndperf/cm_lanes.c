@@ -53,7 +53,7 @@ ask(struct talk *talk, uint32_t i)
 	if (status == PLX_OK)
 		status = plx_connect(line->connector, talk->side->lanes[i].qp, &options, &why);
 	if (status != PLX_OK)
-		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+		return fail_line(talk, i, reason_text(&why, status));
 	line->state = LINE_REQ_SENT;
 	return true;
 }
@@ -65,7 +65,7 @@ complete(struct talk *talk, uint32_t i)
 	struct plx_why why = {{0}};
 	enum plx_status status = plx_complete(line->connector, &why);
 	if (status != PLX_OK)
-		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+		return fail_line(talk, i, reason_text(&why, status));
 	line->state = LINE_ESTABLISHED;
 	return true;
 }
@@ -81,7 +81,7 @@ accept_it(struct talk *talk, uint32_t i)
 	enum plx_status status =
 		plx_accept(line->connector, talk->side->lanes[i].qp, &options, &why);
 	if (status != PLX_OK)
-		return fail_line(talk, i, why.text[0] != '\0' ? why.text : plx_status_text(status));
+		return fail_line(talk, i, reason_text(&why, status));
 	line->state = LINE_REP_SENT;
 	return true;
 }

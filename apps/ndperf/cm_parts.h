@@ -7,6 +7,7 @@
 #define NDPERF_CM_PARTS_H
 
 #include "cm.h"
+#include "message_qp.h"
 #include "side.h"
 
 enum {
@@ -59,10 +60,7 @@ struct cm {
 	uint64_t session;
 
 	/* the queue pair of the conversation */
-	struct plx_cq *cq;
-	struct plx_qp *qp;
-	struct plx_mr *mr;
-	uint8_t *memory;
+	struct message_qp queue;
 	struct piece piece[PIECES_TO_READ]; /* received, in turn */
 	uint32_t first, ready;              /* of those not read yet */
 	uint32_t written, acknowledged;     /* pieces sent, ever */
@@ -89,7 +87,6 @@ enum {
 
 /** The queue pair of the conversation, ready to be connected, with its receives. */
 bool cm_stream_make(struct talk *talk, struct plx_why *why);
-void cm_stream_clear(struct cm *cm);
 /** Take completions: pieces that came, pieces that arrived, the end. */
 void cm_stream_collect(struct talk *talk);
 /** Wait until everything written has arrived, the peer is lost, or the time is over. */

@@ -9,7 +9,6 @@
 
 #include "options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -24,50 +23,17 @@ enum {
 static uint8_t *
 piece_at(const struct cm *cm, uint32_t i)
 {
-	return cm->memory + (size_t)i * PIECE_BYTES;
+	return cm->queue.memory + (size_t)i * PIECE_BYTES;
 }
 
 static bool
 post_receive(struct cm *cm, uint32_t i, struct plx_why *why)
 {
-	enum plx_status status = PLX_OK;
-	struct plx_sge sge = {.va = (uint64_t)(uintptr_t)piece_at(cm, i),
-			      .length = PIECE_BYTES,
-			      .key = plx_mr_key(cm->mr)};
-	struct plx_recv_wr wr = {.wr_id = i, .sge = &sge, .sges = 1};
 	cm->piece[i] = (struct piece){0};
-	return plx_post_recv(cm->qp, &wr, 1, &status) == 1 ||
-	       say(why, "a receive of the conversation cannot be posted: %s",
-		   plx_status_text(status));
-}
-
-static bool
-make_parts(struct talk *talk, struct plx_why *why)
-{
-	struct cm *cm = talk->cm;
-	struct side *side = talk->side;
-	size_t bytes = (size_t)(PIECES_TO_READ + PIECES_TO_WRITE) * PIECE_BYTES;
-	struct plx_cq_options queue = {.depth = PIECES_TO_READ + PIECES_TO_WRITE + 2};
-	why->text[0] = '\0';
-	cm->memory = plx_mem_alloc(bytes, side->info.socket, NULL);
-	if (cm->memory == NULL)
-		return say(why, "no memory for the conversation");
 	enum plx_status status =
-		plx_mr_register(side->pd, cm->memory, bytes, PLX_ACCESS_LOCAL_WRITE, &cm->mr);
-	if (status == PLX_OK)
-		status = plx_cq_create(side->adapter, &queue, &cm->cq);
-	struct plx_qp_options options = {.send_cq = cm->cq,
-					 .recv_cq = cm->cq,
-					 .sq_depth = PIECES_TO_WRITE + 2,
-					 .rq_depth = PIECES_TO_READ,
-					 .context = CONTROL};
-	if (status == PLX_OK)
-		status = plx_qp_create(side->pd, &options, &cm->qp, why);
-	if (status == PLX_OK)
-		status = plx_qp_modify(cm->qp, PLX_QP_INIT, NULL, NULL, why);
-	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "no queue pair for the conversation: %s", plx_status_text(status));
-	return status == PLX_OK;
+		message_qp_post_recv(&cm->queue, i, (size_t)i * PIECE_BYTES, PIECE_BYTES);
+	return status == PLX_OK || say(why, "a receive of the conversation cannot be posted: %s",
+				       plx_status_text(status));
 }
 
 bool
@@ -77,30 +43,21 @@ cm_stream_make(struct talk *talk, struct plx_why *why)
 	cm->first = cm->ready = cm->written = cm->acknowledged = 0;
 	cm->is_lost = cm->is_orderly = cm->is_beating = false;
 	cm->beat_ms = 0;
-	if (!make_parts(talk, why))
+	const struct message_qp_options options = {
+		.adapter = talk->side->adapter,
+		.pd = talk->side->pd,
+		.bytes = (size_t)(PIECES_TO_READ + PIECES_TO_WRITE) * PIECE_BYTES,
+		.sq_depth = PIECES_TO_WRITE + 2,
+		.rq_depth = PIECES_TO_READ,
+		.context = CONTROL,
+	};
+	if (!message_qp_create(&cm->queue, &options, why))
 		return false;
 	for (uint32_t i = 0; i < PIECES_TO_READ; i++) {
 		if (!post_receive(cm, i, why))
 			return false;
 	}
 	return true;
-}
-
-void
-cm_stream_clear(struct cm *cm)
-{
-	bool is_good = cm->qp == NULL || plx_qp_destroy(cm->qp) == PLX_OK;
-	is_good &= cm->cq == NULL || plx_cq_destroy(cm->cq) == PLX_OK;
-	is_good &= cm->mr == NULL || plx_mr_deregister(cm->mr) == PLX_OK;
-	if (!is_good)
-		fprintf(stderr,
-			"ndperf: the queue pair of the conversation cannot be given back\n");
-	if (cm->memory != NULL)
-		plx_mem_free(cm->memory);
-	cm->qp = NULL;
-	cm->cq = NULL;
-	cm->mr = NULL;
-	cm->memory = NULL;
 }
 
 /* ---- what has come ------------------------------------------------------------------------ */
@@ -146,7 +103,7 @@ cm_stream_collect(struct talk *talk)
 	struct cm *cm = talk->cm;
 	struct plx_wc wc[COLLECT_MAX];
 	uint32_t n;
-	while ((n = plx_cq_poll(cm->cq, wc, COLLECT_MAX)) != 0) {
+	while ((n = plx_cq_poll(cm->queue.cq, wc, COLLECT_MAX)) != 0) {
 		for (uint32_t i = 0; i < n; i++)
 			collect_one(talk, &wc[i]);
 	}
@@ -218,13 +175,11 @@ static bool
 post_piece(struct talk *talk, const uint8_t *from, uint32_t size, struct plx_why *why)
 {
 	struct cm *cm = talk->cm;
-	uint8_t *at = piece_at(cm, PIECES_TO_READ + cm->written % PIECES_TO_WRITE);
-	enum plx_status status = PLX_OK;
-	struct plx_sge sge = {
-		.va = (uint64_t)(uintptr_t)at, .length = size, .key = plx_mr_key(cm->mr)};
-	struct plx_send_wr wr = {.wr_id = WR_WRITTEN, .op = PLX_WR_SEND, .sges = 1, .sge = &sge};
-	memcpy(at, from, size);
-	if (plx_post_send(cm->qp, &wr, 1, &status) != 1)
+	uint32_t i = PIECES_TO_READ + cm->written % PIECES_TO_WRITE;
+	memcpy(piece_at(cm, i), from, size);
+	enum plx_status status =
+		message_qp_post_send(&cm->queue, WR_WRITTEN, (size_t)i * PIECE_BYTES, size);
+	if (status != PLX_OK)
 		return say(why, "the conversation with %.100s cannot go on: %s", talk->peer,
 			   plx_status_text(status));
 	cm->written++;
@@ -284,7 +239,7 @@ beat(struct talk *talk)
 		lose(talk, false, "it does not answer any more");
 	if (cm->is_beating || cm->is_lost || now - cm->beat_ms < BEAT_MS)
 		return;
-	cm->is_beating = plx_post_send(cm->qp, &wr, 1, NULL) == 1;
+	cm->is_beating = plx_post_send(cm->queue.qp, &wr, 1, NULL) == 1;
 	cm->beat_ms = now;
 }
 

@@ -29,7 +29,7 @@ side_welcome(struct side *side)
 			status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
 		if (status != PLX_OK)
 			return side_fail(side, "a queue pair cannot be made ready: %s",
-					 why.text[0] != '\0' ? why.text : plx_status_text(status));
+					 reason_text(&why, status));
 		if (!side_post_receives(side, i))
 			return false;
 	}

@@ -7,6 +7,7 @@
 #include "side.h"
 
 #include "api_nd2.h"
+#include "message_qp.h"
 #include "options.h"
 
 #include <stdarg.h>
@@ -151,11 +152,11 @@ side_close(struct side *side)
 	side_clear(side);
 	if (side->nd2 != NULL)
 		nd2_close(side);
-	if (side->pd != NULL && plx_pd_destroy(side->pd) != PLX_OK)
-		fprintf(stderr, "ndperf: the protection domain is still in use\n");
+	if (side->pd != NULL)
+		check_destroyed(plx_pd_destroy(side->pd), "the protection domain");
 	side->pd = NULL;
-	if (side->adapter != NULL && !side->is_guest && plx_adapter_close(side->adapter) != PLX_OK)
-		fprintf(stderr, "ndperf: the adapter is still in use\n");
+	if (side->adapter != NULL && !side->is_guest)
+		check_destroyed(plx_adapter_close(side->adapter), "the adapter");
 	side->adapter = NULL;
 }
 
@@ -273,7 +274,7 @@ make_verbs_queues(struct side *side, uint32_t sends)
 		status = plx_qp_create(side->pd, &options, &side->lanes[i].qp, &why);
 		if (status != PLX_OK)
 			return side_fail(side, "queue pair %u of %u: %s", i + 1, job->qps,
-					 why.text[0] != '\0' ? why.text : plx_status_text(status));
+					 reason_text(&why, status));
 	}
 	return true;
 }
@@ -363,7 +364,7 @@ side_connect(struct side *side, const struct card *cards)
 		if (status != PLX_OK) {
 			side_fail(side, "cannot connect to %s: %s",
 				  ip_text(&cards[i].address.ip, ip, sizeof(ip)),
-				  why.text[0] != '\0' ? why.text : plx_status_text(status));
+				  reason_text(&why, status));
 			return status;
 		}
 	}
@@ -385,20 +386,12 @@ side_poll(struct side *side)
 	return side->nd2 != NULL ? nd2_poll(side) : plx_adapter_poll(side->adapter);
 }
 
-static void
-destroyed(enum plx_status status, const char *what)
-{
-	if (status != PLX_OK)
-		fprintf(stderr, "ndperf: %s cannot be given back: %s\n", what,
-			plx_status_text(status));
-}
-
 void
 side_clear(struct side *side)
 {
 	for (uint32_t i = 0; side->lanes != NULL && i < side->job.qps; i++) {
 		if (side->lanes[i].qp != NULL)
-			destroyed(plx_qp_destroy(side->lanes[i].qp), "a queue pair");
+			check_destroyed(plx_qp_destroy(side->lanes[i].qp), "a queue pair");
 	}
 	if (side->nd2 != NULL)
 		nd2_clear(side);
@@ -406,11 +399,11 @@ side_clear(struct side *side)
 	side->lanes = NULL;
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		if (side->cq[i] != NULL)
-			destroyed(plx_cq_destroy(side->cq[i]), "a completion queue");
+			check_destroyed(plx_cq_destroy(side->cq[i]), "a completion queue");
 		side->cq[i] = NULL;
 	}
 	if (side->mr != NULL)
-		destroyed(plx_mr_deregister(side->mr), "a region");
+		check_destroyed(plx_mr_deregister(side->mr), "a region");
 	side->mr = NULL;
 	if (side->memory != NULL)
 		plx_mem_free(side->memory);

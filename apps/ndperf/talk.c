@@ -80,18 +80,6 @@ talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
 	return (enum message)kind;
 }
 
-char *
-talk_words(const uint8_t *said, uint32_t length, char *text, size_t size)
-{
-	size_t n = 0;
-	for (uint32_t i = 0; i < length && n < size - 1; i++) {
-		if (said[i] >= ' ' && said[i] < 0x7f)
-			text[n++] = (char)said[i];
-	}
-	text[n] = '\0';
-	return text;
-}
-
 bool
 talk_receive(struct talk *talk, enum message kind, struct plx_why *why)
 {
@@ -101,7 +89,7 @@ talk_receive(struct talk *talk, enum message kind, struct plx_why *why)
 		return true;
 	if (got == MESSAGE_REFUSED)
 		say(why, "%.60s: %s", talk->peer,
-		    talk_words(talk->body, talk->length, said, sizeof(said)));
+		    printable_text(talk->body, talk->length, said, sizeof(said)));
 	else if (got != MESSAGE_NONE)
 		say(why, "%s sends message %u where %u is due", talk->peer, got, kind);
 	else if (why->text[0] == '\0')

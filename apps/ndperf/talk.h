@@ -102,7 +102,4 @@ enum message talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx
 /** Tell the peer why not, as well as it goes. */
 void talk_refuse(struct talk *talk, const char *sentence);
 
-/** Copy what is printable of a peer's words, at most size - 1. Returns: `text` */
-char *talk_words(const uint8_t *said, uint32_t length, char *text, size_t size);
-
 #endif

@@ -24,24 +24,17 @@ enum {
 static bool
 make_queue_pair(struct ping *ping, struct plx_why *why)
 {
-	struct plx_cq_options queue = {.depth = 8};
-	size_t bytes = 2 * (size_t)ping->options->size;
-	ping->memory = plx_mem_alloc(bytes, ping->at.info.socket, NULL);
-	if (ping->memory == NULL)
-		return say(why, "no memory for messages");
-	enum plx_status status = plx_mr_register(ping->at.pd, ping->memory, bytes,
-						 PLX_ACCESS_LOCAL_WRITE, &ping->mr);
-	if (status == PLX_OK)
-		status = plx_cq_create(ping->at.adapter, &queue, &ping->cq);
-	struct plx_qp_options options = {
-		.send_cq = ping->cq, .recv_cq = ping->cq, .sq_depth = 4, .rq_depth = 4};
-	if (status == PLX_OK)
-		status = plx_qp_create(ping->at.pd, &options, &ping->qp, why);
-	if (status == PLX_OK)
-		status = plx_connector_create(ping->at.channel, 0, &ping->connector);
-	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "no queue pair: %s", plx_status_text(status));
-	return status == PLX_OK;
+	const struct message_qp_options options = {
+		.adapter = ping->at.adapter,
+		.pd = ping->at.pd,
+		.bytes = 2 * (size_t)ping->options->size,
+		.sq_depth = 4,
+		.rq_depth = 4,
+	};
+	if (!message_qp_create(&ping->queue, &options, why))
+		return false;
+	enum plx_status status = plx_connector_create(ping->at.channel, 0, &ping->connector);
+	return status == PLX_OK || say(why, "no connector: %s", plx_status_text(status));
 }
 
 /* Who refuses says why: the manager, or the program. */
@@ -50,7 +43,6 @@ rejected(struct ping *ping, const struct plx_channel_event *event)
 {
 	const struct options *o = ping->options;
 	char ip[64], words[WORDS_MAX];
-	uint32_t n = 0;
 	ip_text(&o->peer, ip, sizeof(ip));
 	if (event->reason == PLX_CM_REASON_INVALID_SERVICE_ID)
 		return layer_fail(
@@ -59,17 +51,13 @@ rejected(struct ping *ping, const struct plx_channel_event *event)
 			"so itself, so the way there is fine; start `ndping server` there, "
 			"or give the --port it has",
 			o->port, ip);
-	for (uint32_t i = 0; i < event->private_bytes && n < sizeof(words) - 1; i++) {
-		if (event->private_data[i] >= ' ' && event->private_data[i] < 0x7f)
-			words[n++] = (char)event->private_data[i];
-	}
-	words[n] = '\0';
+	printable_text(event->private_data, event->private_bytes, words, sizeof(words));
 	return layer_fail(ping, LAYER_CONNECT,
 			  "%s port %u refuses: %s%s%s; the way there is fine, but this port is "
 			  "another program's or its server is full; give the --port of an `ndping "
 			  "server`",
-			  ip, o->port, plx_cm_reason_text(event->reason), n > 0 ? ", saying " : "",
-			  words);
+			  ip, o->port, plx_cm_reason_text(event->reason),
+			  words[0] != '\0' ? ", saying " : "", words);
 }
 
 static bool
@@ -121,7 +109,7 @@ dialogue_connect(struct ping *ping)
 	options.private_data = greeting;
 	options.private_bytes = sizeof(greeting);
 	if (!make_queue_pair(ping, &why) ||
-	    plx_connect(ping->connector, ping->qp, &options, &why) != PLX_OK)
+	    plx_connect(ping->connector, ping->queue.qp, &options, &why) != PLX_OK)
 		return not_connected(ping, why.text);
 	if (!plx_channel_wait(ping->at.channel, o->timeout_ms, &event)) {
 		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);
@@ -154,20 +142,12 @@ static bool
 post_both(struct ping *ping, uint32_t n)
 {
 	uint32_t size = ping->options->size;
-	enum plx_status status = PLX_OK;
-	struct plx_sge out = {.va = (uint64_t)(uintptr_t)ping->memory,
-			      .length = size,
-			      .key = plx_mr_key(ping->mr)};
-	struct plx_sge in = out;
-	in.va += size;
-	struct plx_recv_wr recv = {.wr_id = WR_RECV, .sge = &in, .sges = 1};
-	struct plx_send_wr send = {.wr_id = WR_SEND, .op = PLX_WR_SEND, .sges = 1, .sge = &out};
-	pattern_write(ping->memory, size, STREAM, n);
-	memset(ping->memory + size, 0, size);
-	if (plx_post_recv(ping->qp, &recv, 1, &status) != 1 ||
-	    plx_post_send(ping->qp, &send, 1, &status) != 1)
-		return exchange_fail(ping, n, plx_status_text(status));
-	return true;
+	pattern_write(ping->queue.memory, size, STREAM, n);
+	memset(ping->queue.memory + size, 0, size);
+	enum plx_status status = message_qp_post_recv(&ping->queue, WR_RECV, size, size);
+	if (status == PLX_OK)
+		status = message_qp_post_send(&ping->queue, WR_SEND, 0, size);
+	return status == PLX_OK || exchange_fail(ping, n, plx_status_text(status));
 }
 
 /* Take one completion, if there is one. Returns: false: it is a bad one */
@@ -175,7 +155,7 @@ static bool
 reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 {
 	struct plx_wc wc;
-	if (plx_cq_poll(ping->cq, &wc, 1) == 0)
+	if (plx_cq_poll(ping->queue.cq, &wc, 1) == 0)
 		return true;
 	if (wc.status != PLX_WC_SUCCESS)
 		return exchange_fail(ping, n, plx_wc_text((enum plx_wc_status)wc.status));
@@ -220,7 +200,7 @@ static bool
 check(struct ping *ping, uint32_t n)
 {
 	uint32_t size = ping->options->size;
-	uint32_t at = pattern_check(ping->memory + size, size, STREAM, n);
+	uint32_t at = pattern_check(ping->queue.memory + size, size, STREAM, n);
 	char text[64];
 	if (at == size)
 		return true;
@@ -277,18 +257,7 @@ void
 dialogue_clear(struct ping *ping)
 {
 	if (ping->connector != NULL)
-		given_back(plx_connector_destroy(ping->connector), "a connector");
-	if (ping->qp != NULL)
-		given_back(plx_qp_destroy(ping->qp), "a queue pair");
-	if (ping->cq != NULL)
-		given_back(plx_cq_destroy(ping->cq), "a completion queue");
-	if (ping->mr != NULL)
-		given_back(plx_mr_deregister(ping->mr), "a region");
-	if (ping->memory != NULL)
-		plx_mem_free(ping->memory);
+		check_destroyed(plx_connector_destroy(ping->connector), "a connector");
+	message_qp_destroy(&ping->queue);
 	ping->connector = NULL;
-	ping->qp = NULL;
-	ping->cq = NULL;
-	ping->mr = NULL;
-	ping->memory = NULL;
 }

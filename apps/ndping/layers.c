@@ -52,8 +52,7 @@ try_neighbour(struct ping *ping)
 			ping, LAYER_NEIGHBOUR,
 			"asked for the Ethernet address of %s: %s; so either nobody there has "
 			"this address, or device, cable, VLAN, prefix or routes lead elsewhere",
-			ip_text(&ping->options->peer, ip, sizeof(ip)),
-			why.text[0] != '\0' ? why.text : plx_status_text(status));
+			ip_text(&ping->options->peer, ip, sizeof(ip)), reason_text(&why, status));
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
 	found(ping, LAYER_NEIGHBOUR, text);
@@ -76,7 +75,7 @@ try_icmp(struct ping *ping)
 			"answer pings, or it (or a router) does not know the way back; let "
 			"ICMP echo through there, and check its prefix and routes; --no-icmp "
 			"leaves this layer out",
-			why.text[0] != '\0' ? why.text : plx_status_text(status));
+			reason_text(&why, status));
 	snprintf(text, sizeof(text), "%d bytes, round trip %.1f us", ICMP_BYTES,
 		 (double)rtt_ns / 1e3);
 	found(ping, LAYER_ICMP, text);
@@ -118,11 +117,11 @@ try_manager(struct ping *ping)
 		status = plx_sidr_ask(connector, &options, &why);
 	if (status != PLX_OK) {
 		if (connector != NULL)
-			given_back(plx_connector_destroy(connector), "a connector");
-		return no_manager(ping, why.text[0] != '\0' ? why.text : plx_status_text(status));
+			check_destroyed(plx_connector_destroy(connector), "a connector");
+		return no_manager(ping, reason_text(&why, status));
 	}
 	bool has_come = plx_channel_wait(ping->at.channel, o->timeout_ms, &event);
-	given_back(plx_connector_destroy(connector), "a connector");
+	check_destroyed(plx_connector_destroy(connector), "a connector");
 	if (!has_come) {
 		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);
 		return no_manager(ping, text);

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "endpoint.h"
 #include "histogram.h"
+#include "message_qp.h"
 #include "signals.h"
 
 enum {
@@ -62,11 +63,8 @@ struct ping {
 	struct station at;
 	struct plx_connector *connector;
 	struct plx_connection connection;
-	struct plx_cq *cq;
-	struct plx_qp *qp;
-	struct plx_mr *mr;
-	uint8_t *memory;        /* a message to send, and one to receive */
-	struct histogram trips; /* [ticks] round trips of messages */
+	struct message_qp queue; /* its memory: a message to send, and one to receive */
+	struct histogram trips;  /* [ticks] round trips of messages */
 	struct finding finding[LAYER_COUNT];
 	char sentence[SENTENCE_MAX]; /* of the layer that fails */
 };
@@ -88,8 +86,6 @@ bool greeting_get(const struct plx_channel_event *event, uint32_t *size);
 /** The kind of an event in words, without what only programs must know. @param text
  * [EVENT_TEXT_MAX]. Returns: `text` */
 char *event_text(const struct plx_channel_event *event, char *text);
-/** Give back, and say so when it cannot be. */
-void given_back(enum plx_status status, const char *what);
 
 /* layers.c ---- */
 

@@ -24,9 +24,7 @@ enum {
 
 struct client {
 	struct plx_connector *connector; /* NULL: nobody */
-	struct plx_qp *qp;
-	struct plx_mr *mr;
-	uint8_t *memory; /* [SLOTS * size] */
+	struct message_qp queue;         /* its memory: [SLOTS * size] */
 	uint32_t size, qpn;
 	uint64_t messages;
 	uint64_t heard_ms;
@@ -49,13 +47,8 @@ drop(struct server *s, struct client *c)
 {
 	char ip[64];
 	if (c->connector != NULL)
-		given_back(plx_connector_destroy(c->connector), "a connector");
-	if (c->qp != NULL)
-		given_back(plx_qp_destroy(c->qp), "a queue pair");
-	if (c->mr != NULL)
-		given_back(plx_mr_deregister(c->mr), "a region");
-	if (c->memory != NULL)
-		plx_mem_free(c->memory);
+		check_destroyed(plx_connector_destroy(c->connector), "a connector");
+	message_qp_destroy(&c->queue);
 	if (c->messages > 0) {
 		printf("ndping: %s: %llu messages of %u bytes sent back\n",
 		       ip_text(&c->connection.remote, ip, sizeof(ip)),
@@ -69,41 +62,24 @@ drop(struct server *s, struct client *c)
 static bool
 post_receive(struct client *c, uint32_t slot)
 {
-	struct plx_sge sge = {.va = (uint64_t)(uintptr_t)c->memory + (uint64_t)slot * c->size,
-			      .length = c->size,
-			      .key = plx_mr_key(c->mr)};
-	struct plx_recv_wr wr = {.wr_id = slot, .sge = &sge, .sges = 1};
-	return plx_post_recv(c->qp, &wr, 1, NULL) == 1;
+	return message_qp_post_recv(&c->queue, slot, (size_t)slot * c->size, c->size) == PLX_OK;
 }
 
 static bool
-send_back(struct client *c, uint32_t slot, uint32_t bytes)
+make_queue_pair(struct server *s, struct client *c, uint32_t index, struct plx_why *why)
 {
-	struct plx_sge sge = {.va = (uint64_t)(uintptr_t)c->memory + (uint64_t)slot * c->size,
-			      .length = bytes,
-			      .key = plx_mr_key(c->mr)};
-	struct plx_send_wr wr = {
-		.wr_id = WR_SENT | slot, .op = PLX_WR_SEND, .sges = 1, .sge = &sge};
-	return plx_post_send(c->qp, &wr, 1, NULL) == 1;
-}
-
-static bool
-make_queue_pair(struct server *s, struct client *c, uint32_t index)
-{
-	struct plx_why why;
-	struct plx_qp_options options = {.send_cq = s->cq,
-					 .recv_cq = s->cq,
-					 .sq_depth = SLOTS,
-					 .rq_depth = SLOTS,
-					 .context = index};
+	const struct message_qp_options options = {
+		.adapter = s->at.adapter,
+		.pd = s->at.pd,
+		.cq = s->cq,
+		.bytes = (size_t)SLOTS * c->size,
+		.sq_depth = SLOTS,
+		.rq_depth = SLOTS,
+		.context = index,
+	};
 	struct plx_qp_info info;
-	size_t bytes = (size_t)SLOTS * c->size;
-	c->memory = plx_mem_alloc(bytes, s->at.info.socket, NULL);
-	if (c->memory == NULL ||
-	    plx_mr_register(s->at.pd, c->memory, bytes, PLX_ACCESS_LOCAL_WRITE, &c->mr) != PLX_OK ||
-	    plx_qp_create(s->at.pd, &options, &c->qp, &why) != PLX_OK ||
-	    plx_qp_modify(c->qp, PLX_QP_INIT, NULL, NULL, &why) != PLX_OK ||
-	    plx_qp_query(c->qp, &info) != PLX_OK)
+	if (!message_qp_create(&c->queue, &options, why) ||
+	    plx_qp_query(c->queue.qp, &info) != PLX_OK)
 		return false;
 	c->qpn = info.qpn;
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -118,7 +94,7 @@ refuse(struct plx_connector *connector, const char *why)
 {
 	/* whoever has given up meanwhile need not be told */
 	(void)!plx_reject(connector, why, (uint32_t)strlen(why));
-	given_back(plx_connector_destroy(connector), "a connector");
+	check_destroyed(plx_connector_destroy(connector), "a connector");
 }
 
 static void
@@ -150,8 +126,8 @@ welcome(struct server *s, const struct plx_channel_event *event)
 	greeting_put(size, greeting);
 	options.private_data = greeting;
 	options.private_bytes = sizeof(greeting);
-	if (!make_queue_pair(s, c, index) ||
-	    plx_accept(c->connector, c->qp, &options, &why) != PLX_OK) {
+	if (!make_queue_pair(s, c, index, &why) ||
+	    plx_accept(c->connector, c->queue.qp, &options, &why) != PLX_OK) {
 		fprintf(stderr, "ndping: a client cannot be taken: %s\n",
 			why.text[0] != '\0' ? why.text : "no memory or no queue pair for it");
 		drop(s, c);
@@ -175,11 +151,12 @@ on_completion(struct server *s, const struct plx_wc *wc)
 	struct client *c = &s->client[wc->context];
 	uint32_t slot = (uint32_t)wc->wr_id & (WR_SENT - 1);
 	/* of one who has gone since */
-	if (c->qp == NULL || c->qpn != wc->qpn)
+	if (c->queue.qp == NULL || c->qpn != wc->qpn)
 		return;
 	bool is_good = wc->status == PLX_WC_SUCCESS;
 	if (is_good && (wc->flags & PLX_WC_RECV)) {
-		is_good = send_back(c, slot, wc->bytes);
+		is_good = message_qp_post_send(&c->queue, WR_SENT | slot, (size_t)slot * c->size,
+					       wc->bytes) == PLX_OK;
 		c->messages++;
 		c->heard_ms = now_ms();
 	} else if (is_good) {
@@ -258,7 +235,7 @@ end(struct server *s)
 {
 	struct plx_channel_event event;
 	if (s->listener != NULL)
-		given_back(plx_listener_destroy(s->listener), "the listener");
+		check_destroyed(plx_listener_destroy(s->listener), "the listener");
 	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
 		if (s->client[i].connector != NULL)
 			drop(s, &s->client[i]);
@@ -270,7 +247,7 @@ end(struct server *s)
 	}
 	plx_adapter_poll(s->at.adapter);
 	if (s->cq != NULL)
-		given_back(plx_cq_destroy(s->cq), "the completion queue");
+		check_destroyed(plx_cq_destroy(s->cq), "the completion queue");
 }
 
 bool

@@ -3,20 +3,13 @@
  * Owns what both sides of ndping begin with: an adapter that this thread polls, a domain, a
  * channel, and the greeting that travels in private data. Start with station_open().
  */
+#include "numbers.h"
 #include "ping.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const uint8_t magic[GREETING_MAGIC_BYTES] = {'n', 'd', 'p', 'i', 'n', 'g', '\r', '\n'};
-
-void
-given_back(enum plx_status status, const char *what)
-{
-	if (status != PLX_OK)
-		fprintf(stderr, "ndping: %s cannot be given back: %s\n", what,
-			plx_status_text(status));
-}
 
 char *
 event_text(const struct plx_channel_event *event, char *text)
@@ -29,25 +22,12 @@ event_text(const struct plx_channel_event *event, char *text)
 
 /* ---- the greeting ------------------------------------------------------------------------- */
 
-static void
-put32(uint8_t *to, uint32_t value)
-{
-	for (uint32_t i = 0; i < 4; i++)
-		to[i] = (uint8_t)(value >> 8 * (3 - i));
-}
-
-static uint32_t
-get32(const uint8_t *from)
-{
-	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
-}
-
 void
 greeting_put(uint32_t size, uint8_t *bytes)
 {
 	memcpy(bytes, magic, GREETING_MAGIC_BYTES);
-	put32(bytes + GREETING_MAGIC_BYTES, GREETING_VERSION);
-	put32(bytes + GREETING_MAGIC_BYTES + 4, size);
+	number_put(bytes + GREETING_MAGIC_BYTES, GREETING_VERSION, 4);
+	number_put(bytes + GREETING_MAGIC_BYTES + 4, size, 4);
 }
 
 bool
@@ -55,9 +35,9 @@ greeting_get(const struct plx_channel_event *event, uint32_t *size)
 {
 	const uint8_t *at = event->private_data;
 	if (event->private_bytes < GREETING_BYTES || memcmp(at, magic, GREETING_MAGIC_BYTES) != 0 ||
-	    get32(at + GREETING_MAGIC_BYTES) != GREETING_VERSION)
+	    number_get(at + GREETING_MAGIC_BYTES, 4) != GREETING_VERSION)
 		return false;
-	*size = get32(at + GREETING_MAGIC_BYTES + 4);
+	*size = (uint32_t)number_get(at + GREETING_MAGIC_BYTES + 4, 4);
 	return true;
 }
 
@@ -97,10 +77,10 @@ void
 station_close(struct station *at)
 {
 	if (at->channel != NULL)
-		given_back(plx_channel_destroy(at->channel), "the channel");
+		check_destroyed(plx_channel_destroy(at->channel), "the channel");
 	if (at->pd != NULL)
-		given_back(plx_pd_destroy(at->pd), "the protection domain");
+		check_destroyed(plx_pd_destroy(at->pd), "the protection domain");
 	if (at->adapter != NULL)
-		given_back(plx_adapter_close(at->adapter), "the adapter");
+		check_destroyed(plx_adapter_close(at->adapter), "the adapter");
 	*at = (struct station){0};
 }

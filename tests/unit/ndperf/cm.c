@@ -307,7 +307,7 @@ refused(const void *private_data, uint32_t private_bytes, const char *words)
 	struct plx_channel_event event = ask_as(private_data, private_bytes);
 	assert_int_equal(event.kind, PLX_CM_EVENT_REJECTED);
 	assert_int_equal(event.reason, PLX_CM_REASON_CONSUMER);
-	talk_words(event.private_data, event.private_bytes, text, sizeof(text));
+	printable_text(event.private_data, event.private_bytes, text, sizeof(text));
 	assert_non_null(strstr(text, words));
 }
 
