@@ -7,6 +7,7 @@
  * LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_cm.h"
+#include "block.h"
 #include "check.h"
 #include "input.h"
 
@@ -539,7 +540,7 @@ fresh(const struct plx_cm_config *config)
 		memcpy(memory, image, bytes);
 		return memory;
 	}
-	CHECK(posix_memalign(&memory, PLX_CACHE_LINE, bytes) == 0);
+	memory = test_block(bytes);
 	image = malloc(bytes);
 	CHECK(image);
 	CHECK(plx_cm_init(memory, config) == memory);

@@ -6,6 +6,7 @@
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_net.h"
+#include "block.h"
 #include "check.h"
 #include "input.h"
 
@@ -46,7 +47,7 @@ open_port(void **memory, uint8_t number, uint32_t neighbours, uint8_t how)
 	};
 	size_t bytes = plx_net_bytes(&config);
 
-	CHECK(bytes && posix_memalign(memory, PLX_CACHE_LINE, bytes) == 0);
+	*memory = test_block(bytes);
 	return plx_net_init(*memory, &config);
 }
 

@@ -5,9 +5,9 @@
  * It never needs a valid input, and knows no right answer but the properties checked below.
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
-#include "plx_transport.h"
 #include "check.h"
 #include "input.h"
+#include "rc.h"
 
 #include <stdlib.h>
 
@@ -247,47 +247,24 @@ step(struct world *world)
 /* ---- the world --------------------------------------------------------------------------------
  */
 
-static void *
-block(size_t bytes)
-{
-	void *memory = NULL;
-
-	CHECK(posix_memalign(&memory, PLX_CACHE_LINE, bytes) == 0);
-	return memory;
-}
-
-static struct plx_key
-region(struct world *world, uint8_t access)
-{
-	const struct plx_region_attr attr = {.host = world->arena,
-					     .va = (uintptr_t)world->arena,
-					     .length = ARENA,
-					     .access = {access}};
-	struct plx_region made;
-	struct plx_key key;
-
-	CHECK(plx_region_register(world->mem, world->domain, &attr, &made, &key) == PLX_OK);
-	return key;
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct plx_secret secret = {{9, 10}};
 	const struct plx_rc_caps caps = {
 		.sq_depth = DEPTH, .sq_sges = PLX_SGE_MAX, .inline_bytes = 300};
 	const struct plx_ud_attr attr = {.mtu = MTU, .pkey = 0xffff};
 	struct world *world = calloc(1, sizeof(*world));
 	struct plx_ud_ids ids = {.qpn = OUR_QPN, .qkey = 1};
-	void *rq_block = block(plx_rq_bytes(DEPTH, 2)), *qp_block = block(plx_ud_bytes(&caps));
+	void *rq_block = test_block(plx_rq_bytes(DEPTH, 2)),
+	     *qp_block = test_block(plx_ud_bytes(&caps));
 
 	CHECK(world);
 	world->in = (struct input){data, size};
 	memset(world->arena, GUARD, sizeof(world->arena));
-	world->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
-	CHECK(plx_domain_create(world->mem, &world->domain) == PLX_OK);
-	world->writable = region(world, PLX_ACCESS_LOCAL_WRITE);
-	world->readable = region(world, 0);
+	world->mem = test_mem(64, &world->domain);
+	world->writable =
+		test_region(world->mem, world->domain, world->arena, ARENA, PLX_ACCESS_LOCAL_WRITE);
+	world->readable = test_region(world->mem, world->domain, world->arena, ARENA, 0);
 	world->rq = plx_rq_init(rq_block, DEPTH, 2, false);
 	ids.domain = world->domain;
 	ids.mem = world->mem;

@@ -4,6 +4,7 @@
  * It never decides what is right: tests do.
  * Start with carry_one().
  */
+#include "block.h"
 #include "cm_pair.h"
 
 #include <stdlib.h>
@@ -29,11 +30,7 @@ pair_ip(uint8_t version, uint32_t number)
 static void
 start(struct pair *pair, int host)
 {
-	size_t bytes = plx_cm_bytes(&pair->config[host]);
-
-	assert_true(bytes > 0);
-	pair->memory[host] = aligned_alloc(PLX_CACHE_LINE, (bytes + 63) / 64 * 64);
-	assert_non_null(pair->memory[host]);
+	pair->memory[host] = test_block(plx_cm_bytes(&pair->config[host]));
 	pair->cm[host] = plx_cm_init(pair->memory[host], &pair->config[host]);
 }
 

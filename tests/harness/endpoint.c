@@ -7,9 +7,8 @@
  */
 #include <stdlib.h>
 
+#include "block.h"
 #include "endpoint.h"
-
-#define POISON 0xa5
 
 struct ep {
 	struct ep_config config;
@@ -36,18 +35,6 @@ struct ep_qp {
 
 static const struct ep_hooks no_hooks;
 
-static void *
-poisoned(size_t bytes)
-{
-	void *block = NULL;
-
-	/* Poisoned, so that a field nobody initialised is nonsense and not a lucky zero. */
-	PLX_ASSERT(bytes > 0);
-	PLX_ASSERT(posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
-	memset(block, POISON, bytes);
-	return block;
-}
-
 struct ep *
 ep_create(const struct ep_config *config)
 {
@@ -59,7 +46,7 @@ ep_create(const struct ep_config *config)
 		ep->config.icrc = plx_icrc_choose();
 	if (ep->config.hooks == NULL)
 		ep->config.hooks = &no_hooks;
-	ep->mem = plx_mem_init(poisoned(plx_mem_bytes(config->mem_slots)), config->mem_slots,
+	ep->mem = plx_mem_init(test_block(plx_mem_bytes(config->mem_slots)), config->mem_slots,
 			       &config->secret);
 	PLX_ASSERT(ep->mem != NULL);
 	plx_list_init(&ep->qps);
@@ -151,14 +138,15 @@ ep_qp_create(struct ep *ep, const struct ep_qp_config *config)
 	if (ids.rq == NULL) {
 		size_t bytes = plx_rq_bytes(config->rq_depth, config->rq_sges);
 
-		qp->own_rq = plx_rq_init(poisoned(bytes), config->rq_depth, config->rq_sges, false);
+		qp->own_rq =
+			plx_rq_init(test_block(bytes), config->rq_depth, config->rq_sges, false);
 		ids.rq = qp->own_rq;
 	}
 	qp->ep = ep;
 	qp->qpn = config->qpn;
 	qp->domain = config->domain;
 	qp->user = config->user;
-	qp->core = plx_rc_init(poisoned(plx_rc_bytes(&config->caps)), &config->caps, &ids);
+	qp->core = plx_rc_init(test_block(plx_rc_bytes(&config->caps)), &config->caps, &ids);
 	PLX_ASSERT(qp->core != NULL);
 	number_insert(ep, qp);
 	plx_list_append(&ep->qps, &qp->link);
@@ -261,7 +249,7 @@ send_frame(struct ep_qp *qp, const struct plx_emit *emit)
 	 * that a byte nobody wrote is seen on the wire (T23). */
 	PLX_ASSERT(bytes != NULL);
 	PLX_ASSERT(qp->connected);
-	memset(bytes, POISON, len);
+	memset(bytes, TEST_POISON, len);
 	PLX_ASSERT(plx_emit_write(&qp->to_peer, &ep->actions, emit, ep->config.icrc, bytes) == len);
 	if (ep->config.hooks->frame != NULL)
 		ep->config.hooks->frame(ep->config.user, qp, emit, bytes, len);
@@ -337,7 +325,7 @@ send_usual_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_usual
 	uint8_t *bytes = malloc(len), *at, *ip;
 
 	PLX_ASSERT(bytes != NULL && qp->connected);
-	memset(bytes, POISON, len);
+	memset(bytes, TEST_POISON, len);
 	at = bytes + plx_frame_template_write(&qp->to_peer, roce, bytes);
 	memcpy(at, header, usual->header_bytes);
 	if (usual->payload_bytes > 0)

@@ -9,6 +9,7 @@
 
 #include "engine_pair.h"
 #include "eal.h"
+#include "rc.h"
 
 static uint16_t
 port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
@@ -56,15 +57,6 @@ port_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	return n;
 }
 
-static void *
-aligned(size_t bytes)
-{
-	void *block = NULL;
-
-	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
-	return memset(block, 0, bytes);
-}
-
 static void
 open_port(struct pair *pair, int i)
 {
@@ -83,7 +75,6 @@ static void
 open_side(struct pair *pair, int i, const struct pair_setup *setup)
 {
 	struct pair_side *side = &pair->side[i];
-	static const struct plx_secret secret = {{1, 2}};
 	struct plx_net_config net = {.addresses = 1, .neighbours = PAIR_NEIGHBOURS};
 	struct plx_region_attr attr = {.length = PAIR_BYTES, .access = {0x1f}};
 	struct plx_cm_config cm = {.connections = PAIR_CONNECTIONS,
@@ -108,17 +99,15 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	net.address[0] = (struct plx_net_address){.ip = side->ip, .prefix_bits = 24};
 	if (pair->own_pool && setup->port[i] == NULL)
 		net.frame_max = PAIR_FRAME;
-	side->net = plx_net_init(aligned(plx_net_bytes(&net)), &net);
-	side->mem = plx_mem_init(aligned(plx_mem_bytes(1024)), 1024, &secret);
-	side->memory = aligned(PAIR_BYTES);
+	side->net = plx_net_init(test_block(plx_net_bytes(&net)), &net);
+	side->mem = test_mem(1024, &side->domain);
+	side->memory = memset(test_block(PAIR_BYTES), 0, PAIR_BYTES);
 	attr.host = side->memory;
 	attr.va = (uintptr_t)side->memory;
-	PLX_ASSERT(plx_domain_create(side->mem, &side->domain) == PLX_OK);
-	PLX_ASSERT(plx_region_register(side->mem, side->domain, &attr, &side->region, &side->key) ==
-		   PLX_OK);
+	side->key = test_region_at(side->mem, side->domain, &attr, &side->region);
 	config.mem = side->mem;
 	config.net = side->net;
-	side->cm = plx_cm_init(aligned(plx_cm_bytes(&cm)), &cm);
+	side->cm = plx_cm_init(test_block(plx_cm_bytes(&cm)), &cm);
 	config.cm = setup->no_cm ? NULL : side->cm;
 	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
 }

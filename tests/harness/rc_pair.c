@@ -13,17 +13,6 @@ enum {
 	RUNS_MAX = 100000
 };
 
-static void *
-block(size_t bytes)
-{
-	void *out = NULL;
-
-	assert_true(bytes > 0);
-	assert_int_equal(posix_memalign(&out, PLX_CACHE_LINE, bytes), 0);
-	memset(out, 0xa5, bytes); /* so that nothing relies on a zero it did not write */
-	return out;
-}
-
 struct pair_config
 pair_defaults(void)
 {
@@ -37,12 +26,8 @@ pair_defaults(void)
 void
 pair_init(struct pair *pair, const struct pair_config *config)
 {
-	static const struct plx_secret secret = {{3, 5}};
-
 	memset(pair, 0, sizeof(*pair));
-	pair->mem_block = block(plx_mem_bytes(SLOTS));
-	pair->mem = plx_mem_init(pair->mem_block, SLOTS, &secret);
-	assert_int_equal(plx_domain_create(pair->mem, &pair->domain), PLX_OK);
+	pair->mem = test_mem(SLOTS, &pair->domain);
 	for (int i = 0; i < 2; i++) {
 		struct node *node = &pair->node[i];
 		struct plx_rc_ids ids = {.qpn = 0x100 + (uint32_t)i,
@@ -50,7 +35,7 @@ pair_init(struct pair *pair, const struct pair_config *config)
 					 .mem = pair->mem,
 					 .cc = &plx_cc_none};
 
-		node->rq_block = block(plx_rq_bytes(config->rq_depth, config->rq_sges));
+		node->rq_block = test_block(plx_rq_bytes(config->rq_depth, config->rq_sges));
 		node->rq = plx_rq_init(node->rq_block, config->rq_depth, config->rq_sges,
 				       config->shared);
 		if (config->one_queue)
@@ -60,7 +45,7 @@ pair_init(struct pair *pair, const struct pair_config *config)
 			ids.cc = config->cc;
 			ids.cc_state = config->cc_state;
 		}
-		node->qp_block = block(plx_rc_bytes(&config->caps));
+		node->qp_block = test_block(plx_rc_bytes(&config->caps));
 		node->qp = plx_rc_init(node->qp_block, &config->caps, &ids);
 		assert_non_null(node->qp);
 	}
@@ -87,7 +72,7 @@ pair_fini(struct pair *pair)
 		free(pair->node[i].qp_block);
 		free(pair->node[i].rq_block);
 	}
-	free(pair->mem_block);
+	free(pair->mem);
 }
 
 struct plx_rc_attr
@@ -108,24 +93,14 @@ pair_connect(struct pair *pair)
 	for (int i = 0; i < 2; i++) {
 		const struct plx_rc_attr attr = pair_attr(pair, i);
 
-		for (int s = PLX_QP_INIT; s <= PLX_QP_RTS; s++)
-			assert_int_equal(
-				plx_rc_modify(pair->node[i].qp, (enum plx_qp_state)s, &attr),
-				PLX_OK);
+		test_rc_bring(pair->node[i].qp, PLX_QP_RTS, &attr);
 	}
 }
 
 struct plx_key
 pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access)
 {
-	const struct plx_region_attr attr = {
-		.va = (uint64_t)(uintptr_t)base, .host = base, .length = bytes, .access = {access}};
-	struct plx_region region;
-	struct plx_key key;
-
-	assert_int_equal(plx_region_register(pair->mem, pair->domain, &attr, &region, &key),
-			 PLX_OK);
-	return key;
+	return test_region(pair->mem, pair->domain, base, bytes, access);
 }
 
 /* ---- packets and actions --------------------------------------------------------------------- */

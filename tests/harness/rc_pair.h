@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	PAIR_DONE_MAX = 512,
@@ -36,7 +36,6 @@ struct node {
 
 struct pair {
 	struct plx_mem *mem;
-	void *mem_block;
 	struct plx_domain domain;
 	struct plx_rc_attr attr; /* of both, but for PSNs and numbers */
 	struct node node[2];

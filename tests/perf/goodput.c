@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	MTU = 4096,
@@ -164,20 +164,9 @@ launch(struct world *world, uint32_t from, const struct plx_emit *emit)
 /* ---- two ends
  * ------------------------------------------------------------------------------------ */
 
-static void *
-aligned(size_t bytes)
-{
-	void *block = NULL;
-
-	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
-	memset(block, 0, bytes);
-	return block;
-}
-
 static void
 open_end(struct world *world, uint32_t number)
 {
-	static const struct plx_secret secret = {{1, 2}};
 	const uint8_t rights = PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |
 			       PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_ATOMIC;
 	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = READS};
@@ -197,22 +186,17 @@ open_end(struct world *world, uint32_t number)
 	};
 	struct plx_rc_ids ids = {.qpn = number, .cc = &plx_cc_none};
 	struct plx_region_attr region_attr = {.va = 0x10000, .length = MEMORY, .access = {rights}};
-	struct plx_region region;
 
-	end->memory = aligned(MEMORY);
+	end->memory = test_block(MEMORY);
 	region_attr.host = end->memory;
-	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, &secret);
-	PLX_ASSERT(plx_domain_create(end->mem, &end->domain) == PLX_OK);
-	PLX_ASSERT(plx_region_register(end->mem, end->domain, &region_attr, &region, &end->key) ==
-		   PLX_OK);
-	end->rq = plx_rq_init(aligned(plx_rq_bytes(1, 0)), 1, 0, false);
+	end->mem = test_mem(16, &end->domain);
+	end->key = test_region_at(end->mem, end->domain, &region_attr, NULL);
+	end->rq = plx_rq_init(test_block(plx_rq_bytes(1, 0)), 1, 0, false);
 	ids.domain = end->domain;
 	ids.mem = end->mem;
 	ids.rq = end->rq;
-	end->qp = plx_rc_init(aligned(plx_rc_bytes(&caps)), &caps, &ids);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_INIT, NULL) == PLX_OK);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTR, &attr) == PLX_OK);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTS, &attr) == PLX_OK);
+	end->qp = plx_rc_init(test_block(plx_rc_bytes(&caps)), &caps, &ids);
+	test_rc_bring(end->qp, PLX_QP_RTS, &attr);
 }
 
 static void

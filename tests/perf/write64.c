@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	BURST = 16, /* WRITEs by one ACK */
@@ -58,16 +58,6 @@ static uint64_t now = 1000;
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static void *
-aligned(size_t bytes)
-{
-	void *block = NULL;
-
-	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
-	memset(block, 0, bytes);
-	return block;
-}
-
 static void
 make_template(struct end *end, uint32_t from, uint32_t to)
 {
@@ -88,7 +78,6 @@ make_template(struct end *end, uint32_t from, uint32_t to)
 static void
 make_end(struct end *end, uint32_t qpn, uint32_t peer)
 {
-	static const struct plx_secret secret = {{1, 2}};
 	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
 	const struct plx_region_attr attr = {
 		.va = 0x10000,
@@ -111,18 +100,14 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 		.read_chunk_packets = 16,
 	};
 	struct plx_rc_ids ids = {.qpn = qpn, .cc = &plx_cc_none};
-	struct plx_region region;
 
-	end->mem = plx_mem_init(aligned(plx_mem_bytes(16)), 16, &secret);
-	PLX_ASSERT(plx_domain_create(end->mem, &end->domain) == PLX_OK);
-	PLX_ASSERT(plx_region_register(end->mem, end->domain, &attr, &region, &end->key) == PLX_OK);
+	end->mem = test_mem(16, &end->domain);
+	end->key = test_region_at(end->mem, end->domain, &attr, NULL);
 	ids.domain = end->domain;
 	ids.mem = end->mem;
-	ids.rq = plx_rq_init(aligned(plx_rq_bytes(1, 0)), 1, 0, false);
-	end->qp = plx_rc_init(aligned(plx_rc_bytes(&caps)), &caps, &ids);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_INIT, NULL) == PLX_OK);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTR, &qp_attr) == PLX_OK);
-	PLX_ASSERT(plx_rc_modify(end->qp, PLX_QP_RTS, &qp_attr) == PLX_OK);
+	ids.rq = plx_rq_init(test_block(plx_rq_bytes(1, 0)), 1, 0, false);
+	end->qp = plx_rc_init(test_block(plx_rc_bytes(&caps)), &caps, &ids);
+	test_rc_bring(end->qp, PLX_QP_RTS, &qp_attr);
 	make_template(end, qpn, peer);
 }
 

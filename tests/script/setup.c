@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "block.h"
 #include "script.h"
 
 /* ---- the strategy of `config cc fake` ------------------------------------------------------- */
@@ -262,8 +263,7 @@ end_create(struct end *end)
 	if (end->srq_depth > 0) {
 		size_t bytes = plx_rq_bytes(end->srq_depth, end->qp_config.rq_sges);
 
-		PLX_ASSERT(bytes > 0);
-		PLX_ASSERT(posix_memalign(&end->srq_memory, PLX_CACHE_LINE, bytes) == 0);
+		end->srq_memory = test_block(bytes);
 		end->qp_config.srq =
 			plx_rq_init(end->srq_memory, end->srq_depth, end->qp_config.rq_sges, true);
 	}

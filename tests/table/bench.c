@@ -27,10 +27,8 @@ bench_failed(const char *expr, const char *file, int line)
 static void *
 block(struct bench *bench, int which, size_t size)
 {
-	void *bytes = NULL;
+	void *bytes = test_block(size);
 
-	BENCH_CHECK(size && !posix_memalign(&bytes, PLX_CACHE_LINE, size));
-	memset(bytes, 0xa5, size); /* so that nothing relies on a zero it did not write */
 	bench->block[which] = (struct bench_block){bytes, size};
 	return bytes;
 }
@@ -39,12 +37,7 @@ static struct plx_key
 region(struct bench *bench, struct plx_domain domain, const struct plx_region_attr *attr,
        struct plx_region *out)
 {
-	struct plx_region ignored;
-	struct plx_key key;
-
-	BENCH_CHECK(plx_region_register(bench->mem, domain, attr, out ? out : &ignored, &key) ==
-		    PLX_OK);
-	return key;
+	return test_region_at(bench->mem, domain, attr, out);
 }
 
 static struct plx_key
@@ -191,8 +184,7 @@ bench_attr(void)
 void
 bench_bring(struct bench *bench, enum plx_qp_state state, const struct plx_rc_attr *attr)
 {
-	for (int s = PLX_QP_INIT; s <= (int)state; s++)
-		BENCH_CHECK(plx_rc_modify(bench->qp, (enum plx_qp_state)s, attr) == PLX_OK);
+	test_rc_bring(bench->qp, state, attr);
 }
 
 void

@@ -7,7 +7,7 @@
 #ifndef PLX_TEST_BENCH_H
 #define PLX_TEST_BENCH_H
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	BENCH_MTU = 256,

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "block.h"
 #include "plx_cm.h"
 
 enum {
@@ -45,8 +46,7 @@ bench_open(struct bench *bench, uint8_t version)
 	bench->now = PLX_SEC;
 	bench->route.local = (struct plx_ip){.version = version, .v = {10, 77, 0, 1}};
 	bench->route.remote = (struct plx_ip){.version = version, .v = {10, 77, 0, 2}};
-	bench->memory = aligned_alloc(PLX_CACHE_LINE, (plx_cm_bytes(&config) + 63) / 64 * 64);
-	assert_non_null(bench->memory);
+	bench->memory = test_block(plx_cm_bytes(&config));
 	bench->cm = plx_cm_init(bench->memory, &config);
 	assert_int_equal(plx_cm_listen(bench->cm, &listen, &id), PLX_OK);
 }

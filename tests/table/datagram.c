@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	MTU = 256,
@@ -113,42 +113,19 @@ struct bench {
 
 static struct bench bench;
 
-static void *
-block(size_t bytes)
-{
-	void *memory = aligned_alloc(PLX_CACHE_LINE, (bytes + 63) / 64 * 64);
-
-	assert_non_null(memory);
-	return memory;
-}
-
-static struct plx_key
-region(uint8_t *host, uint8_t access)
-{
-	const struct plx_region_attr attr = {
-		.host = host, .va = (uintptr_t)host, .length = ARENA, .access = {access}};
-	struct plx_region made;
-	struct plx_key key;
-
-	assert_int_equal(plx_region_register(bench.mem, bench.domain, &attr, &made, &key), PLX_OK);
-	return key;
-}
-
 static void
 bench_open(void)
 {
-	static const struct plx_secret secret = {{3, 4}};
-
-	bench.mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
-	assert_int_equal(plx_domain_create(bench.mem, &bench.domain), PLX_OK);
-	bench.writable = region(bench.arena, PLX_ACCESS_LOCAL_WRITE);
-	bench.read_only = region(bench.guarded, 0);
+	bench.mem = test_mem(64, &bench.domain);
+	bench.writable =
+		test_region(bench.mem, bench.domain, bench.arena, ARENA, PLX_ACCESS_LOCAL_WRITE);
+	bench.read_only = test_region(bench.mem, bench.domain, bench.guarded, ARENA, 0);
 	for (uint32_t i = 0; i < ARENA; i++)
 		bench.payload[i] = (uint8_t)(i * 5 + 3);
 	for (uint32_t i = 0; i < PLX_IPV4_BYTES; i++)
 		bench.ip[i] = (uint8_t)(0x45 + i);
-	bench.qp_block = block(plx_ud_bytes(&(struct plx_rc_caps){.sq_depth = 1}));
-	bench.rq_block = block(plx_rq_bytes(2, 4));
+	bench.qp_block = test_block(plx_ud_bytes(&(struct plx_rc_caps){.sq_depth = 1}));
+	bench.rq_block = test_block(plx_rq_bytes(2, 4));
 }
 
 static void
@@ -200,17 +177,9 @@ make_qp(const struct combination *c)
 
 	bench.rq = ids.rq = plx_rq_init(bench.rq_block, 2, 4, c->shared);
 	bench.ud = plx_ud_init(bench.qp_block, &caps, &ids);
-	if (c->state != PLX_QP_RESET)
-		assert_int_equal(plx_ud_modify(bench.ud, PLX_QP_INIT, NULL), PLX_OK);
+	test_ud_bring(bench.ud, c->state == PLX_QP_ERROR ? PLX_QP_INIT : c->state, &attr);
 	if (c->state == PLX_QP_ERROR)
 		assert_int_equal(plx_ud_modify(bench.ud, PLX_QP_ERROR, NULL), PLX_OK);
-	if (c->state == PLX_QP_RESET || c->state == PLX_QP_INIT || c->state == PLX_QP_ERROR)
-		return;
-	assert_int_equal(plx_ud_modify(bench.ud, PLX_QP_RTR, &attr), PLX_OK);
-	if (c->state != PLX_QP_RTR)
-		assert_int_equal(plx_ud_modify(bench.ud, PLX_QP_RTS, &attr), PLX_OK);
-	if (c->state == PLX_QP_SQD)
-		assert_int_equal(plx_ud_modify(bench.ud, PLX_QP_SQD, NULL), PLX_OK);
 }
 
 static struct plx_pkt

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "block.h"
 #include "plx_mem.h"
 #include "table.h"
 
@@ -41,11 +42,10 @@ open_table(void **state)
 {
 	static const struct plx_secret secret = {{3, 4}};
 	struct fixture *f = calloc(1, sizeof(*f));
-	void *memory = NULL;
 
-	if (!f || posix_memalign(&memory, PLX_CACHE_LINE, plx_mem_bytes(SLOTS)))
+	if (!f)
 		return -1;
-	f->mem = plx_mem_init(memory, SLOTS, &secret);
+	f->mem = plx_mem_init(test_block(plx_mem_bytes(SLOTS)), SLOTS, &secret);
 	if (plx_domain_create(f->mem, &f->domain) || plx_domain_create(f->mem, &f->other))
 		return -1;
 	*state = f;

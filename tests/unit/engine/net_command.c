@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "block.h"
 #include "engine.h"
 #include "engine_pair.h"
 
@@ -268,19 +269,19 @@ frames_that_do_not_fit_are_refused(void **state)
 	struct plx_engine_config config;
 	struct plx_engine *engine = NULL;
 	struct plx_why why = {""};
-	void *memory = NULL;
+	void *memory;
 
 	(void)state;
 	pair_open(&pair, false);
 	net.address[0] = (struct plx_net_address){pair.side[0].ip, 24};
-	assert_int_equal(posix_memalign(&memory, PLX_CACHE_LINE, plx_net_bytes(&net)), 0);
+	memory = test_block(plx_net_bytes(&net));
 	config = pair.side[0].engine->config;
 	config.net = plx_net_init(memory, &net);
 	assert_int_equal(plx_engine_create(&config, &engine, &why), PLX_INVALID);
 	assert_non_null(strstr(why.text, "frames of 4301 bytes"));
 	net.frame_max = PLX_NET_FRAME_MAX;
 	free(memory);
-	assert_int_equal(posix_memalign(&memory, PLX_CACHE_LINE, plx_net_bytes(&net)), 0);
+	memory = test_block(plx_net_bytes(&net));
 	config.net = plx_net_init(memory, &net);
 	pair.side[0].port.port.caps.frame_max = PLX_NET_FRAME_MAX;
 	assert_int_equal(plx_engine_create(&config, &engine, &why), PLX_INVALID);

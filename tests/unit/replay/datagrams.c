@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "pcap.h"
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	GSI_QPN = 1,
@@ -57,31 +57,14 @@ struct bench {
 
 static const struct plx_rc_caps caps = {.sq_depth = 1, .sq_sges = 1};
 
-static void *
-block(size_t bytes)
-{
-	void *memory = aligned_alloc(PLX_CACHE_LINE, (bytes + 63) / 64 * 64);
-
-	assert_non_null(memory);
-	return memory;
-}
-
 static void
 bench_open(struct bench *bench)
 {
-	static const struct plx_secret secret = {{7, 8}};
-	struct plx_region_attr attr = {
-		.length = ROOM, .access = {PLX_ACCESS_LOCAL_WRITE}, .host = bench->memory};
-	struct plx_region region;
-
-	bench->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
-	assert_int_equal(plx_domain_create(bench->mem, &bench->domain), PLX_OK);
-	attr.va = (uintptr_t)bench->memory;
-	assert_int_equal(
-		plx_region_register(bench->mem, bench->domain, &attr, &region, &bench->key),
-		PLX_OK);
-	bench->rq_block = block(plx_rq_bytes(1, 1));
-	bench->qp_block = block(plx_ud_bytes(&caps));
+	bench->mem = test_mem(64, &bench->domain);
+	bench->key =
+		test_region(bench->mem, bench->domain, bench->memory, ROOM, PLX_ACCESS_LOCAL_WRITE);
+	bench->rq_block = test_block(plx_rq_bytes(1, 1));
+	bench->qp_block = test_block(plx_ud_bytes(&caps));
 }
 
 static void
@@ -103,9 +86,7 @@ open_qp(struct bench *bench, uint32_t qpn, uint32_t qkey, struct plx_psn psn)
 
 	bench->rq = ids.rq = plx_rq_init(bench->rq_block, 1, 1, false);
 	ud = plx_ud_init(bench->qp_block, &caps, &ids);
-	assert_int_equal(plx_ud_modify(ud, PLX_QP_INIT, NULL), PLX_OK);
-	assert_int_equal(plx_ud_modify(ud, PLX_QP_RTR, &attr), PLX_OK);
-	assert_int_equal(plx_ud_modify(ud, PLX_QP_RTS, &attr), PLX_OK);
+	test_ud_bring(ud, PLX_QP_RTS, &attr);
 	plx_actions_reset(&bench->out);
 	return ud;
 }

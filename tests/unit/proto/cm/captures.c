@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "block.h"
 #include "mads.h"
 #include "plx_cm.h"
 
@@ -155,11 +156,9 @@ open_machine(struct machine *m, const struct mads *mads, const struct plx_ip *ip
 		.ca_guid = guid_of(mads, ip),
 		.secret = {{4711, 1}},
 	};
-	size_t bytes = plx_cm_bytes(&config);
 
 	*m = (struct machine){.ip = *ip, .now = PLX_SEC};
-	assert_true(bytes > 0);
-	assert_int_equal(posix_memalign(&m->memory, PLX_CACHE_LINE, bytes), 0);
+	m->memory = test_block(plx_cm_bytes(&config));
 	m->cm = plx_cm_init(m->memory, &config);
 }
 

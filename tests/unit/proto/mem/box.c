@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "block.h"
 #include "box.h"
 
 struct box *
@@ -14,13 +15,11 @@ box_open(uint32_t slots, uint64_t seed)
 {
 	const struct plx_secret secret = {{plx_splitmix64(&seed), plx_splitmix64(&seed)}};
 	struct box *box = calloc(1, sizeof(*box));
-	void *memory = NULL;
+	void *memory;
 
 	assert_non_null(box);
 	box->bytes = plx_mem_bytes(slots);
-	assert_true(box->bytes > 0);
-	assert_int_equal(posix_memalign(&memory, PLX_CACHE_LINE, box->bytes), 0);
-	memset(memory, 0xa5, box->bytes);
+	memory = test_block(box->bytes);
 	box->mem = plx_mem_init(memory, slots, &secret);
 	assert_ptr_equal(box->mem, memory);
 	assert_int_equal(plx_domain_create(box->mem, &box->domain), PLX_OK);

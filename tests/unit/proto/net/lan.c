@@ -4,6 +4,7 @@
  * It never shares code with lib/proto/net: what both get wrong nobody would see.
  * Start with lan_hears() and lan_says().
  */
+#include "block.h"
 #include "lan.h"
 
 #include <arpa/inet.h>
@@ -13,11 +14,7 @@
 void
 lan_start(struct lan *lan)
 {
-	size_t bytes = plx_net_bytes(&lan->config);
-
-	assert_true(bytes > 0);
-	assert_int_equal(posix_memalign(&lan->memory, PLX_CACHE_LINE, bytes), 0);
-	memset(lan->memory, 0xa5, bytes);
+	lan->memory = test_block(plx_net_bytes(&lan->config));
 	lan->net = plx_net_init(lan->memory, &lan->config);
 }
 

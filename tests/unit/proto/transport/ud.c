@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "plx_transport.h"
+#include "rc.h"
 
 enum {
 	DEPTH = 64,
@@ -36,51 +36,28 @@ struct fixture {
 	struct plx_actions out;
 };
 
-static void *
-block(size_t bytes)
-{
-	void *memory = aligned_alloc(PLX_CACHE_LINE, (bytes + 63) / 64 * 64);
-
-	assert_non_null(memory);
-	return memory;
-}
-
 static const struct plx_rc_caps caps = {
 	.sq_depth = DEPTH, .sq_sges = PLX_SGE_MAX, .inline_bytes = PLX_INLINE_MAX};
 static const struct plx_ud_attr usual = {.mtu = MTU, .pkey = 0xffff, .sq_psn = {0xfffffe}};
 
-static void
-to_rts(struct fixture *f)
-{
-	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_INIT, NULL), PLX_OK);
-	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RTR, &usual), PLX_OK);
-	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_RTS, &usual), PLX_OK);
-}
-
 static struct fixture *
 open_qp(void)
 {
-	static const struct plx_secret secret = {{5, 6}};
-	struct fixture *f = block(sizeof(*f));
-	struct plx_region_attr attr = {.length = ARENA, .access = {PLX_ACCESS_LOCAL_WRITE}};
+	struct fixture *f = calloc(1, sizeof(*f));
 	struct plx_ud_ids ids = {.qpn = OUR_QPN, .qkey = our_qkey};
-	struct plx_region region;
 
-	memset(f, 0, sizeof(*f));
-	f->mem = plx_mem_init(block(plx_mem_bytes(64)), 64, &secret);
-	assert_int_equal(plx_domain_create(f->mem, &f->domain), PLX_OK);
-	attr.host = f->arena;
-	attr.va = (uintptr_t)f->arena;
-	assert_int_equal(plx_region_register(f->mem, f->domain, &attr, &region, &f->key), PLX_OK);
+	assert_non_null(f);
+	f->mem = test_mem(64, &f->domain);
+	f->key = test_region(f->mem, f->domain, f->arena, ARENA, PLX_ACCESS_LOCAL_WRITE);
 	for (uint32_t i = 0; i < ARENA; i++)
 		f->arena[i] = (uint8_t)(i * 11 + i / 256);
-	f->rq_block = block(plx_rq_bytes(8, 2));
+	f->rq_block = test_block(plx_rq_bytes(8, 2));
 	f->rq = plx_rq_init(f->rq_block, 8, 2, false);
 	ids.domain = f->domain;
 	ids.mem = f->mem;
 	ids.rq = f->rq;
 	ids.ahs = f->ahs;
-	f->qp_block = block(plx_ud_bytes(&caps));
+	f->qp_block = test_block(plx_ud_bytes(&caps));
 	f->ud = plx_ud_init(f->qp_block, &caps, &ids);
 	return f;
 }
@@ -175,7 +152,7 @@ a_datagram_leaves_in_one_packet_and_is_done(void **state)
 	const struct plx_emit *emit;
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	for (uint32_t i = 0; i < 5; i++) { /* PSNs wrap behind the second */
 		uint32_t bytes = i * 255;
 
@@ -222,7 +199,7 @@ immediate_data_the_solicited_bit_and_controlled_q_keys(void **state)
 	struct plx_wqe wqe = note(f, 1, 0);
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	wqe.op = PLX_WR_SEND_IMM;
 	wqe.imm = 0xdeadbeef;
 	wqe.flags = PLX_WR_SOLICITED | PLX_WR_SILENT;
@@ -246,7 +223,7 @@ payload_is_gathered_from_pieces_and_from_inline_data(void **state)
 	uint8_t expected[1024], data[200];
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	wqe.sges = PLX_SGE_MAX;
 	for (uint32_t i = 0; i < PLX_SGE_MAX; i++) {
 		struct plx_sge *sge = i < PLX_WQE_SGES ? &wqe.sge[i] : &more[i - PLX_WQE_SGES];
@@ -283,7 +260,7 @@ a_full_queue_leaves_in_turns(void **state)
 	uint32_t packets = 0, dones = 0;
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		post(f, i, 8);
 	assert_int_equal(ahs_used(f), DEPTH);
@@ -320,7 +297,7 @@ an_entry_that_was_built_in_its_place_is_counted_too(void **state)
 
 	(void)state;
 	assert_null(plx_rc_sq_place(plx_ud_base(f->ud), &spill));
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	place = plx_rc_sq_place(plx_ud_base(f->ud), &spill);
 	assert_non_null(place);
 	*place = note(f, 3, 12);
@@ -344,7 +321,7 @@ a_refused_post_changes_nothing(void **state)
 	(void)state;
 	good = note(f, 1, 8);
 	assert_int_equal(plx_ud_post_send(f->ud, &good, NULL), PLX_STATE);
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 #define REFUSED(field, value, status)                                          \
 	do {                                                                   \
 		bad = good;                                                    \
@@ -432,7 +409,7 @@ a_key_that_denies_ends_that_request_and_flushes_the_rest(void **state)
 	struct plx_wqe bad = note(f, 1, 8);
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	post(f, 0, 8);
 	bad.sge[0].key.v ^= 1;
 	assert_int_equal(plx_ud_post_send(f->ud, &bad, NULL), PLX_OK);
@@ -467,7 +444,7 @@ draining_holds_what_is_posted_and_reset_forgets_it(void **state)
 	struct fixture *f = open_qp();
 
 	(void)state;
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	post(f, 0, 8);
 	assert_int_equal(plx_ud_modify(f->ud, PLX_QP_SQD, NULL), PLX_OK);
 	assert_int_equal(transmit(f, 8), 0);
@@ -482,7 +459,7 @@ draining_holds_what_is_posted_and_reset_forgets_it(void **state)
 	assert_int_equal(ahs_used(f), 0);
 	assert_int_equal(transmit(f, 8), 0);
 	assert_int_equal(f->out.count, 0);
-	to_rts(f);
+	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	post(f, 5, 8);
 	assert_int_equal(transmit(f, 8), 1);
 	assert_int_equal(emit_at(f, 0)->pkt.psn.v, 0xfffffe);

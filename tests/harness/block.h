@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory for objects of the pure rooms, which live in their caller's. It is given back by free().
+ * Start with test_block().
+ */
+#ifndef PLX_TEST_BLOCK_H
+#define PLX_TEST_BLOCK_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plx_base.h"
+
+enum {
+	TEST_POISON = 0xa5,
+};
+
+/** A block of exactly `bytes` at a cache line, poisoned: what nobody has written is nonsense, and
+ * not a lucky zero. No bytes fail: so does an object tell that its configuration is wrong. */
+static inline void *
+test_block(size_t bytes)
+{
+	void *block = NULL;
+
+	PLX_ASSERT(bytes > 0 && posix_memalign(&block, PLX_CACHE_LINE, bytes) == 0);
+	memset(block, TEST_POISON, bytes);
+	return block;
+}
+
+#endif
