@@ -151,7 +151,7 @@ side_thread(void *arg)
 	(void)cpu_pin(row->core[side->which]);
 	/* With an id the PMD's own buffers come from this core's cache, as an engine's do; without
 	 * one they take turns through the whole pool, which no cache of the processor holds. */
-	(void)plx_thread_enter();
+	(void)plx_lcore_assign();
 	if (row->latency && side->which == 0)
 		ask(row);
 	else if (row->latency)

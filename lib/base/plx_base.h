@@ -95,7 +95,7 @@ enum plx_mutant {
 	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are heard */
 	PLX_MUTANT_READY_LIFO,            /* who has something to send again is the first to send */
 	PLX_MUTANT_ANSWERS_PUSH_IN,       /* who is heard sends before those that wait */
-	PLX_MUTANT_DOORS_FROM_SLOT_0,     /* doorbells are always served from the first on */
+	PLX_MUTANT_DOORBELLS_FROM_SLOT_0, /* doorbells are always served from the first on */
 	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait as long as every RX burst is full */
 	PLX_MUTANT_ABSENCE_CHARGED,     /* the time in which an engine was away has passed for it */
 	PLX_MUTANT_CM_RTU_NOT_REPEATED, /* a REP that comes again is not answered */

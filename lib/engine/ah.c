@@ -23,13 +23,13 @@ engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
 	plx_list_init(&table->free);
 	plx_list_init(&table->alive);
 	plx_list_init(&table->ending);
-	plx_list_init(&table->asking);
+	plx_list_init(&table->resolving);
 	for (uint32_t i = 0; i < PLX_ENGINE_AHS_MAX; i++) {
 		struct plx_engine_ah *ah = &table->ah[i];
 
 		ah->engine = engine;
 		ah->number = i;
-		plx_list_init(&ah->asks_link);
+		plx_list_init(&ah->resolving_link);
 		plx_list_append(&table->free, &ah->link);
 	}
 	engine->ah_table = table;
@@ -39,21 +39,21 @@ engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
 
 /* Take out the datagrams that wait for its neighbour. */
 static struct rte_mbuf *
-take_waiting(struct plx_engine_ah *ah)
+pop_waiting(struct plx_engine_ah *ah)
 {
 	struct rte_mbuf *first = ah->first;
 
 	ah->engine->ah_table->waits -= ah->waits;
 	ah->waits = 0;
 	ah->first = ah->last = NULL;
-	plx_list_remove(&ah->asks_link);
+	plx_list_remove(&ah->resolving_link);
 	return first;
 }
 
 static void
 drop_waiting(struct plx_engine_ah *ah)
 {
-	struct rte_mbuf *m = take_waiting(ah);
+	struct rte_mbuf *m = pop_waiting(ah);
 
 	while (m != NULL) {
 		struct rte_mbuf *next = m->next;
@@ -72,8 +72,8 @@ engine_ah_table_free(struct plx_engine *engine)
 
 	if (engine->ah_table == NULL)
 		return;
-	plx_list_for_each (node, after, &engine->ah_table->asking)
-		drop_waiting(plx_list_entry(node, struct plx_engine_ah, asks_link));
+	plx_list_for_each (node, after, &engine->ah_table->resolving)
+		drop_waiting(plx_list_entry(node, struct plx_engine_ah, resolving_link));
 	plx_heap_free(engine->ah_table);
 	engine->ah_table = NULL;
 }
@@ -153,8 +153,8 @@ engine_ah_enqueue(struct plx_engine_ah *ah, struct rte_mbuf *m)
 	ah->last = m;
 	ah->waits++;
 	ah_table->waits++;
-	if (plx_list_empty(&ah->asks_link))
-		plx_list_append(&ah_table->asking, &ah->asks_link);
+	if (plx_list_empty(&ah->resolving_link))
+		plx_list_append(&ah_table->resolving, &ah->resolving_link);
 	/* At the end of this cycle: one that is known not to answer is dropped at once. */
 	engine->reroute_at = engine->now;
 }
@@ -170,7 +170,7 @@ release(struct plx_engine_ah *ah)
 
 	if (room < ah->waits)
 		return false;
-	m = take_waiting(ah);
+	m = pop_waiting(ah);
 	while (m != NULL) {
 		struct rte_mbuf *next = m->next;
 
@@ -195,8 +195,9 @@ engine_ah_table_resolve(struct plx_engine *engine)
 
 	if (engine->ah_table == NULL)
 		return;
-	plx_list_for_each (node, after, &engine->ah_table->asking) {
-		struct plx_engine_ah *ah = plx_list_entry(node, struct plx_engine_ah, asks_link);
+	plx_list_for_each (node, after, &engine->ah_table->resolving) {
+		struct plx_engine_ah *ah =
+			plx_list_entry(node, struct plx_engine_ah, resolving_link);
 		enum plx_net_verdict verdict = resolve(ah);
 
 		if (verdict == PLX_NET_WAIT)

@@ -28,7 +28,7 @@ enum {
 };
 
 void
-plx_engine_await(uint32_t *looks)
+plx_engine_backoff(uint32_t *looks)
 {
 	static const struct timespec nap = {.tv_nsec = NAP_NS};
 
@@ -51,7 +51,7 @@ let_it_run(struct plx_engine *engine, uint32_t *looks)
 	if (engine->config.inline_mode)
 		plx_engine_poll(engine, plx_clock_ns());
 	else
-		plx_engine_await(looks);
+		plx_engine_backoff(looks);
 }
 
 static struct command_slot *
@@ -83,7 +83,7 @@ command_call(struct plx_engine *engine, struct command *command)
 	slot->command = *command;
 	atomic_store(&slot->state, SLOT_PENDING);
 	/* As many places as slots: it always fits. */
-	PLX_ASSERT(plx_ring_put(engine->command_ring, sizeof(index), &index, 1) == 1);
+	PLX_ASSERT(plx_ring_enqueue(engine->command_ring, sizeof(index), &index, 1) == 1);
 	while (atomic_load(&slot->state) != SLOT_DONE) {
 		let_it_run(engine, &looks);
 		if (plx_clock_ns() >= deadline && step(slot, SLOT_PENDING, SLOT_CANCELLED))
@@ -102,7 +102,7 @@ command_serve(struct plx_engine *engine)
 
 	if (plx_likely(plx_ring_empty(engine->command_ring)))
 		return 0;
-	n = plx_ring_take(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST);
+	n = plx_ring_dequeue(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST);
 	for (uint32_t i = 0; i < n; i++) {
 		struct command_slot *slot = &engine->slots[index[i] % COMMANDS_MAX];
 

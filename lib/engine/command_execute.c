@@ -87,7 +87,7 @@ detach_cq(struct command *command)
 		return PLX_BUSY;
 	plx_list_remove(&cq->spilled_link);
 	plx_list_remove(&cq->broken_link);
-	plx_list_remove(&cq->notice_link);
+	plx_list_remove(&cq->async_event_link);
 	return PLX_OK;
 }
 
@@ -117,7 +117,7 @@ detach_srq(struct command *command)
 
 	if (srq->users > 0)
 		return PLX_BUSY;
-	plx_list_remove(&srq->notice_link);
+	plx_list_remove(&srq->async_event_link);
 	return PLX_OK;
 }
 
@@ -260,7 +260,7 @@ command_execute(struct plx_engine *engine, struct command *command)
 	case COMMAND_NET_RESOLVE:
 	case COMMAND_NET_PING:
 	case COMMAND_NET_PING_RESULT:
-		reach_execute(engine, command);
+		net_command_execute(engine, command);
 		return;
 	case COMMAND_NONE:
 	case COMMAND_COUNT:

@@ -186,8 +186,8 @@ step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 
 /* There is room in the queue: this thread alone puts anything there. */
 static void
-tell_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
-	 struct plx_engine_connector_event *event)
+deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
+	    struct plx_engine_connector_event *event)
 {
 	struct plx_engine_connector *connector =
 		plx_list_entry(subscriber, struct plx_engine_connector, subscriber);
@@ -210,7 +210,7 @@ engine_connector_deliver_events(struct plx_engine *engine)
 {
 	struct plx_cm *cm = engine->gsi->cm;
 	struct plx_engine_connector_event event;
-	uint32_t told = 0;
+	uint32_t delivered = 0;
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_has_event(cm); i++) {
 		struct cm_subscriber *subscriber =
@@ -223,10 +223,10 @@ engine_connector_deliver_events(struct plx_engine *engine)
 		}
 		if (!plx_cm_next_event(cm, &event.cm))
 			break;
-		told++;
+		delivered++;
 		/* A request that ended before anybody adopted it: who tries will be told. */
 		if (!orphan)
-			tell_one(engine, subscriber, &event);
+			deliver_one(engine, subscriber, &event);
 	}
-	return told;
+	return delivered;
 }

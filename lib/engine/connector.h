@@ -39,7 +39,7 @@ struct gsi {
 	struct timer timer;
 	bool busy; /* there may be something to send or to tell */
 	struct cm_subscriber
-		orphan; /* of requests that were told and not adopted yet: hears nothing */
+		orphan; /* of requests that were told and not adopted yet: is told nothing */
 	struct plx_psn psn;
 	uint64_t look_at; /* when to look for the addresses of those that wait */
 	uint32_t waiting_count;

@@ -36,7 +36,7 @@ enum {
 };
 
 /* What was armed at one moment: a copy of plx_engine_cq.asked. */
-struct asked {
+struct armed {
 	unsigned long kind[CQ_KINDS];
 };
 
@@ -48,23 +48,23 @@ ask(uint64_t count)
 }
 
 static bool
-is_beyond(uint64_t count, unsigned long asked)
+is_beyond(uint64_t count, unsigned long armed)
 {
-	return asked != 0 && count > asked >> 1;
+	return armed != 0 && count > armed >> 1;
 }
 
-static struct asked
+static struct armed
 load_asked(const struct plx_engine_cq *cq)
 {
-	struct asked seen;
+	struct armed seen;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
-		seen.kind[k] = atomic_load(&cq->asked[k]);
+		seen.kind[k] = atomic_load(&cq->armed[k]);
 	return seen;
 }
 
 static uint32_t
-kinds_of(const struct asked *seen)
+kinds_of(const struct armed *seen)
 {
 	uint32_t kinds = 0;
 
@@ -86,14 +86,14 @@ note_told(struct plx_engine_cq *cq, uint64_t produced)
 /* Take what was seen armed, among `kinds`. Whoever takes it tells of it; what was armed anew since
  * is another request. */
 static uint32_t
-take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct asked *seen)
+take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct armed *seen)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	uint32_t taken = 0;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
 		if (kinds & 1u << k && seen->kind[k] != 0 &&
-		    atomic_compare_exchange_strong(&cq->asked[k], &seen->kind[k], 0))
+		    atomic_compare_exchange_strong(&cq->armed[k], &seen->kind[k], 0))
 			taken |= 1u << k;
 	if (taken & NEWS)
 		note_told(cq, produced);
@@ -102,7 +102,7 @@ take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct asked *seen)
 
 /* Which of those that are armed have something to tell (docs/nd2.md). */
 static uint32_t
-due(const struct plx_engine_cq *cq, const struct asked *seen)
+due(const struct plx_engine_cq *cq, const struct armed *seen)
 {
 	if (atomic_load(&cq->overrun))
 		return PLX_CQ_ARM_ALL;
@@ -118,7 +118,7 @@ due(const struct plx_engine_cq *cq, const struct asked *seen)
 static uint32_t
 take_due(struct plx_engine_cq *cq)
 {
-	struct asked seen = load_asked(cq);
+	struct armed seen = load_asked(cq);
 
 	if (plx_likely((seen.kind[CQ_ANY] | seen.kind[CQ_SOLICITED] | seen.kind[CQ_ERRORS]) == 0))
 		return 0;
@@ -138,7 +138,7 @@ request(struct plx_engine_cq *cq, uint32_t kinds)
 		unsigned long none = 0;
 
 		if (kinds & 1u << k)
-			atomic_compare_exchange_strong(&cq->asked[k], &none, ask(old));
+			atomic_compare_exchange_strong(&cq->armed[k], &none, ask(old));
 	}
 }
 
@@ -200,8 +200,8 @@ overrun(struct plx_engine_cq *cq)
 	atomic_store(&cq->overrun, true);
 	plx_count(&cq->engine->counters.cq_overruns, 1);
 	plx_list_append(&cq->engine->broken, &cq->broken_link);
-	plx_list_append(&cq->engine->cq_notices, &cq->notice_link);
-	cq->touched = true;
+	plx_list_append(&cq->engine->cq_events, &cq->async_event_link);
+	cq->has_new = true;
 }
 
 /* Behind the ring. Returns: how many found a place */
@@ -232,14 +232,15 @@ _Static_assert(WORD_AT % sizeof(uint64_t) == 0 &&
 	       "a ring's mark is bit 56 of the word");
 
 static inline void
-show(const struct rte_ring *ring, uint32_t index, struct plx_wc *place, const struct plx_wc *wc)
+write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
+	     const struct plx_wc *wc)
 {
 	uint64_t word;
 
 	memcpy(place, wc, WORD_AT);
 	memcpy(&place->context, &wc->context, sizeof(wc->context));
 	memcpy(&word, &wc->imm, sizeof(word));
-	plx_ring_show(ring, index, &place->imm, word);
+	plx_ring_mark_written(ring, index, &place->imm, word);
 }
 
 /* Into the ring, whose reader's index is looked at only when the room known of is used up: each
@@ -258,7 +259,7 @@ put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 		return 0;
 	plx_ring_reserve_known(cq->ring, sizeof(*wc), n, &span);
 	for (uint32_t i = 0; i < n; i++)
-		show(cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
+		write_marked(cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
 	plx_ring_commit(cq->ring, n);
 	cq->ring_free -= n;
 	return n;
@@ -274,7 +275,7 @@ put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 		if (wc[i].flags & PLX_WC_SOLICITED || wc[i].status != PLX_WC_SUCCESS)
 			cq->made_urgent = cq->made + i + 1;
 	cq->made += put;
-	cq->touched = true;
+	cq->has_new = true;
 	return put;
 }
 
@@ -306,7 +307,7 @@ engine_cq_notify(struct plx_engine_cq *cq)
 {
 	uint32_t fired;
 
-	cq->touched = false;
+	cq->has_new = false;
 	STEP(NOTIFY_BEGUN);
 	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
 	/* Release, and then a load that only the compiler keeps behind it: let_arm() does the rest.
@@ -441,7 +442,7 @@ plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_confi
 	atomic_init(&cq->fd, -1);
 	plx_list_init(&cq->spilled_link);
 	plx_list_init(&cq->broken_link);
-	plx_list_init(&cq->notice_link);
+	plx_list_init(&cq->async_event_link);
 	atomic_fetch_add(&engine->users, 1);
 	*out = cq;
 	return PLX_OK;
@@ -478,7 +479,7 @@ plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n)
 
 	/* In inline mode the writer is the same thread: its index is at hand. */
 	n = cq->inline_mode ? plx_ring_peek(cq->ring, sizeof(*wc), n, &span)
-			    : plx_ring_peek_shown(cq->ring, sizeof(*wc), WORD_AT, n, &span);
+			    : plx_ring_peek_marked(cq->ring, sizeof(*wc), WORD_AT, n, &span);
 	if (n == 0)
 		return 0;
 	STEP(POLL_BEGUN);
@@ -513,7 +514,7 @@ plx_engine_cq_disarm(struct plx_engine_cq *cq, uint32_t kinds)
 	uint32_t taken = 0;
 
 	for (uint32_t k = 0; k < CQ_KINDS; k++)
-		if (kinds & 1u << k && atomic_exchange(&cq->asked[k], 0) != 0)
+		if (kinds & 1u << k && atomic_exchange(&cq->armed[k], 0) != 0)
 			taken |= 1u << k;
 	return taken;
 }
@@ -570,7 +571,7 @@ void
 plx_engine_cq_query(const struct plx_engine_cq *cq, struct plx_engine_cq_view *out)
 {
 	uint64_t produced = atomic_load(&cq->produced);
-	struct asked seen = load_asked(cq);
+	struct armed seen = load_asked(cq);
 
 	*out = (struct plx_engine_cq_view){
 		.depth = atomic_load(&cq->depth),

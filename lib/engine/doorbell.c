@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Doorbells: which queue pairs were posted to, and whose rings are watched without a bell
+ * Doorbells: which queue pairs were posted to, and whose rings are watched without a doorbell
  * (decision 9). Nothing here waits for a posting thread, wherever it was preempted.
- * Start with door_ring() and engine_serve_doors().
+ * Start with doorbell_ring() and engine_serve_doorbells().
  */
 #include "engine.h"
 #include "steps.h"
@@ -16,20 +16,20 @@
  * clears it later than this look, and then the word, which has this bit.
  */
 __attribute__((noinline)) void
-door_ring(struct plx_engine_qp *qp)
+doorbell_ring(struct plx_engine_qp *qp)
 {
-	atomic_ulong *summary = &qp->engine->door_summary[qp->door_word / 64];
-	uint64_t bit = UINT64_C(1) << qp->door_word % 64;
+	atomic_ulong *summary = &qp->engine->doorbell_summary[qp->doorbell_word / 64];
+	uint64_t bit = UINT64_C(1) << qp->doorbell_word % 64;
 
-	atomic_fetch_or(qp->door, qp->door_bit);
-	STEP(BELL_WORD_SET);
+	atomic_fetch_or(qp->doorbell, qp->doorbell_bit);
+	STEP(DOORBELL_WORD_SET);
 	if ((atomic_load(summary) & bit) == 0)
 		atomic_fetch_or(summary, bit);
-	STEP(BELL_RUNG);
+	STEP(DOORBELL_RUNG);
 }
 
 /* Who was posted to a moment ago is likely to be posted to again: its ring is looked into without
- * a bell, which would be two cache lines more for both sides. */
+ * a doorbell, which would be two cache lines more for both sides. */
 uint32_t
 engine_serve_recent(struct plx_engine *engine)
 {
@@ -46,24 +46,24 @@ engine_serve_recent(struct plx_engine *engine)
 	return served;
 }
 
-/* What was posted to a ring that nobody looks into without a bell. More may be left in it than one
- * burst, and their posters need not ring again: then the engine comes again by itself. */
+/* What was posted to a ring that nobody looks into without a doorbell. More may be left in it than
+ * one burst, and their posters need not ring again: then the engine comes again by itself. */
 static void
 serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	if (engine_qp_fetch(qp) == POSTS_BURST)
-		door_ring(qp);
+		doorbell_ring(qp);
 	engine_schedule(engine, qp);
 }
 
-/* Whoever takes a turn at posting after this rings the door. Who is in one may have seen the ring
- * watched, and then it still is. Both sides store, then load what the other stores, sequentially
- * consistent: one of the two sees the other. Returns: it is not watched any more */
+/* Whoever locks the producer after this rings the doorbell. Who has it locked may have seen the
+ * ring watched, and then it still is. Both sides store, then load what the other stores,
+ * sequentially consistent: one of the two sees the other. Returns: it is not watched any more */
 static bool
 unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	atomic_store(&qp->watched, false);
-	if (plx_unlikely(atomic_load(&qp->turn.taken))) {
+	if (plx_unlikely(atomic_load(&qp->producer.locked))) {
 		atomic_store(&qp->watched, true);
 		return false;
 	}
@@ -80,7 +80,7 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 	if (atomic_load_explicit(&qp->watched, memory_order_relaxed))
 		return;
-	/* More are busy than can be watched: then the bells serve them well enough. */
+	/* More are busy than can be watched: then the doorbells serve them well enough. */
 	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
 		return;
 	if (old != NULL && !unwatch(engine, old))
@@ -97,7 +97,7 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 static uint64_t
 serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *served)
 {
-	for (; bits != 0 && *served < DOORS_BURST; bits &= bits - 1) {
+	for (; bits != 0 && *served < DOORBELLS_BURST; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
 		struct plx_engine_qp *qp = engine->table[slot].qp;
 
@@ -110,59 +110,60 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 	return bits;
 }
 
-/* The words of one summary that are in `mask`, and of the first of them the bells in `first` only.
- * Returns: false: enough were served, and the next cycle begins behind the last */
+/* The words of one summary that are in `mask`, and of the first of them the doorbells in `first`
+ * only. Returns: false: enough were served, and the next cycle begins behind the last */
 static bool
 serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
 	      uint32_t *served)
 {
-	/* Sequentially consistent, as door_ring() is. */
-	uint64_t rung = atomic_exchange(&engine->door_summary[top], 0);
+	/* Sequentially consistent, as doorbell_ring() is. */
+	uint64_t rung = atomic_exchange(&engine->doorbell_summary[top], 0);
 	uint64_t words = rung & mask, rest = rung & ~mask;
 	bool all = true;
 
 	for (; words != 0 && all; words &= words - 1) {
 		uint32_t word = top * 64 + (uint32_t)__builtin_ctzll(words);
-		uint64_t bells = atomic_exchange(&engine->doors[word], 0);
+		uint64_t doorbells = atomic_exchange(&engine->doorbells[word], 0);
 		uint64_t now = word % 64 == (uint32_t)__builtin_ctzll(mask) ? first : EVERY;
-		uint64_t left = serve_word(engine, word, bells & now, served);
+		uint64_t left = serve_word(engine, word, doorbells & now, served);
 
-		if (left != 0 && !PLX_MUTANT(DOORS_FROM_SLOT_0))
-			engine->door_next = word * 64 + (uint32_t)__builtin_ctzll(left);
+		if (left != 0 && !PLX_MUTANT(DOORBELLS_FROM_SLOT_0))
+			engine->doorbell_next = word * 64 + (uint32_t)__builtin_ctzll(left);
 		all = left == 0;
-		left |= bells & ~now;
+		left |= doorbells & ~now;
 		if (plx_unlikely(left != 0)) {
-			atomic_fetch_or(&engine->doors[word], left);
+			atomic_fetch_or(&engine->doorbells[word], left);
 			rest |= words & -words;
 		}
 	}
 	rest |= words;
 	if (plx_unlikely(rest != 0))
-		atomic_fetch_or(&engine->door_summary[top], rest);
+		atomic_fetch_or(&engine->doorbell_summary[top], rest);
 	return all;
 }
 
 /* Queue pairs that were posted to, in the order of their slots, from where the last cycle had to
  * leave off: nobody is served twice before everybody who rang before was served once. */
 uint32_t
-engine_serve_doors(struct plx_engine *engine)
+engine_serve_doorbells(struct plx_engine *engine)
 {
-	uint32_t tops = PLX_BITMAP_WORDS(engine->door_words), served = 0;
-	uint32_t from = engine->door_next, word = from / 64;
-	uint64_t bells = EVERY << from % 64, words = EVERY << word % 64;
-	uint64_t others = ~words | (words & -words); /* and the first, whose lower bells are due */
+	uint32_t tops = PLX_BITMAP_WORDS(engine->doorbell_words), served = 0;
+	uint32_t from = engine->doorbell_next, word = from / 64;
+	uint64_t doorbells = EVERY << from % 64, words = EVERY << word % 64;
+	uint64_t others =
+		~words | (words & -words); /* and the first, whose lower doorbells are due */
 	bool all = true;
 
-	engine->door_next = 0;
+	engine->doorbell_next = 0;
 	/* Where it begins in the middle of a summary, that one is looked at twice. */
 	for (uint32_t i = 0; i < tops + (from > 0) && all; i++) {
 		uint32_t top = (word / 64 + i) % tops;
 
-		if (plx_likely(atomic_load_explicit(&engine->door_summary[top],
+		if (plx_likely(atomic_load_explicit(&engine->doorbell_summary[top],
 						    memory_order_relaxed) == 0))
 			continue;
 		if (i == 0)
-			all = serve_summary(engine, top, words, bells, &served);
+			all = serve_summary(engine, top, words, doorbells, &served);
 		else
 			all = serve_summary(engine, top, i == tops ? others : EVERY, EVERY,
 					    &served);

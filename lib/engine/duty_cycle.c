@@ -28,7 +28,8 @@ run_timers(struct plx_engine *engine)
 	struct timer *timer;
 
 	/* At most so many; those that fire for ever are the caller's next cycle. */
-	while (fired < DOORS_BURST && (timer = wheel_take(&engine->wheel, engine->now)) != NULL) {
+	while (fired < DOORBELLS_BURST &&
+	       (timer = wheel_pop(&engine->wheel, engine->now)) != NULL) {
 		fired++;
 		if (timer == &engine->net_timer) {
 			plx_net_on_tick(engine->config.net, engine->now);
@@ -98,7 +99,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 		done += run_timers(engine);
 	if (!engine->config.inline_mode) {
 		done += engine_serve_recent(engine);
-		done += engine_serve_doors(engine);
+		done += engine_serve_doorbells(engine);
 	}
 	done += engine_send_ready(engine);
 	engine_seal(engine);

@@ -20,9 +20,9 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->broken);
 	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
-	plx_list_init(&engine->notices);
-	plx_list_init(&engine->srq_notices);
-	plx_list_init(&engine->cq_notices);
+	plx_list_init(&engine->qp_events);
+	plx_list_init(&engine->srq_events);
+	plx_list_init(&engine->cq_events);
 }
 
 static bool
@@ -34,16 +34,16 @@ make_rings(struct plx_engine *engine, int socket)
 						 .producers = PLX_RING_MANY,
 						 .consumers = PLX_RING_ONE,
 						 .socket = socket};
-	const struct plx_ring_config notices = {.entries = NOTICES_MAX,
-						.entry_bytes =
-							sizeof(struct plx_engine_async_event),
-						.producers = PLX_RING_ONE,
-						.consumers = many,
-						.socket = socket};
+	const struct plx_ring_config qp_events = {.entries = ASYNC_EVENTS_MAX,
+						  .entry_bytes =
+							  sizeof(struct plx_engine_async_event),
+						  .producers = PLX_RING_ONE,
+						  .consumers = many,
+						  .socket = socket};
 
 	engine->command_ring = plx_ring_create(&commands);
-	engine->notice_ring = plx_ring_create(&notices);
-	return engine->command_ring != NULL && engine->notice_ring != NULL;
+	engine->async_event_ring = plx_ring_create(&qp_events);
+	return engine->command_ring != NULL && engine->async_event_ring != NULL;
 }
 
 static bool
@@ -58,11 +58,12 @@ make_tables(struct plx_engine *engine, int socket)
 	PLX_ASSERT(slots <= SLOTS_MAX);
 	engine->place_bits = bits;
 	engine->table = plx_heap_alloc(slots * sizeof(*engine->table), socket);
-	engine->door_words = slots / 64;
-	engine->doors = plx_heap_alloc(engine->door_words * sizeof(*engine->doors), socket);
+	engine->doorbell_words = slots / 64;
+	engine->doorbells =
+		plx_heap_alloc(engine->doorbell_words * sizeof(*engine->doorbells), socket);
 	engine->scratch =
 		plx_heap_alloc((size_t)engine->port->caps.frame_max + PLX_VLAN_BYTES, socket);
-	return engine->table != NULL && engine->doors != NULL && engine->scratch != NULL;
+	return engine->table != NULL && engine->doorbells != NULL && engine->scratch != NULL;
 }
 
 /* Of the adapter's secret nothing stays but what is derived from it. */
@@ -94,10 +95,10 @@ free_engine(struct plx_engine *engine)
 {
 	if (engine->command_ring != NULL)
 		plx_ring_destroy(engine->command_ring);
-	if (engine->notice_ring != NULL)
-		plx_ring_destroy(engine->notice_ring);
+	if (engine->async_event_ring != NULL)
+		plx_ring_destroy(engine->async_event_ring);
 	plx_heap_free(engine->table);
-	plx_heap_free(engine->doors);
+	plx_heap_free(engine->doorbells);
 	plx_heap_free(engine->scratch);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
 	gsi_destroy(engine->gsi);
@@ -175,7 +176,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->tx_since = PLX_NEVER;
 	engine->reroute_at = PLX_NEVER;
 	engine->net_version = plx_net_version(config->net);
-	atomic_init(&engine->notice_fd, -1);
+	atomic_init(&engine->async_event_fd, -1);
 	if (config->rcu != NULL)
 		rte_rcu_qsbr_thread_register(config->rcu, config->index);
 	*out = engine;
@@ -185,7 +186,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 void
 plx_engine_destroy(struct plx_engine *engine)
 {
-	int fd = atomic_load(&engine->notice_fd);
+	int fd = atomic_load(&engine->async_event_fd);
 
 	PLX_ASSERT(atomic_load(&engine->users) == 0);
 	engine_set_online(engine, false);
@@ -220,10 +221,10 @@ int
 plx_engine_async_event_fd(struct plx_engine *engine)
 {
 	bool made;
-	int fd = engine_fd(&engine->notice_fd, &made);
+	int fd = engine_fd(&engine->async_event_fd, &made);
 
 	/* What was told while there was no descriptor. */
-	if (made && !plx_ring_empty(engine->notice_ring))
-		engine_wake(&engine->notice_fd);
+	if (made && !plx_ring_empty(engine->async_event_ring))
+		engine_wake(&engine->async_event_fd);
 	return fd;
 }

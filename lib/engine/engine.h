@@ -21,22 +21,22 @@
 #define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
 enum {
-	TX_ROOM = 256,      /* packets waiting for the port */
-	TX_RESERVE = 64,    /* of these, kept for answers (H6) */
-	NET_RESERVE = 32,   /* ... and of those again, not for neighbours and echoes */
-	TX_BUDGET = 32,     /* packets of one QP in one turn, */
-	TURN_LEAST = 8,     /* and at least, when many wait */
-	STAGE_ROOM = 512,   /* completions of one cycle, of one kind */
-	COMMANDS_MAX = 64,  /* at once, from all threads */
-	COMMANDS_BURST = 8, /* in one cycle */
-	POSTS_BURST = 64,   /* entries taken from one ring in one turn */
-	DOORS_BURST = 64,   /* queues served for their doorbell in one cycle */
-	RQ_LOW = 32,        /* a receive queue with fewer entries looks into its ring */
-	RECENT = 8,         /* queue pairs whose rings are looked into without a bell */
-	NOTICES_MAX = 4096, /* in the ring; more wait at their objects */
-	LOOP_ROOM = 128,    /* packets of a port to itself */
-	LOOP_RESERVE = 32,  /* of these, kept for answers and datagrams */
-	GRACE_BURSTS = 256, /* full RX bursts before timers, after a pause: a large RX ring */
+	TX_ROOM = 256,           /* packets waiting for the port */
+	TX_RESERVE = 64,         /* of these, kept for answers (H6) */
+	NET_RESERVE = 32,        /* ... and of those again, not for neighbours and echoes */
+	QUANTUM_MAX = 32,        /* packets of one QP when it is served, */
+	QUANTUM_MIN = 8,         /* and at least, when many wait */
+	STAGE_ROOM = 512,        /* completions of one cycle, of one kind */
+	COMMANDS_MAX = 64,       /* at once, from all threads */
+	COMMANDS_BURST = 8,      /* in one cycle */
+	POSTS_BURST = 64,        /* entries fetched from one ring at a time */
+	DOORBELLS_BURST = 64,    /* queues served for their doorbell in one cycle */
+	RQ_LOW = 32,             /* a receive queue with fewer entries looks into its ring */
+	RECENT = 8,              /* queue pairs whose rings are looked into without a doorbell */
+	ASYNC_EVENTS_MAX = 4096, /* in the ring; more wait at their objects */
+	LOOP_ROOM = 128,         /* packets of a port to itself */
+	LOOP_RESERVE = 32,       /* of these, kept for answers and datagrams */
+	GRACE_BURSTS = 256,      /* full RX bursts before timers, after a pause: a large RX ring */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
 };
 
@@ -85,7 +85,7 @@ void wheel_init(struct wheel *wheel, uint64_t now);
 void wheel_set(struct wheel *wheel, struct timer *timer, uint64_t deadline);
 void wheel_clear(struct wheel *wheel, struct timer *timer);
 /* The next timer that is due at `now`, taken out of the wheel; NULL: none. */
-struct timer *wheel_take(struct wheel *wheel, uint64_t now);
+struct timer *wheel_pop(struct wheel *wheel, uint64_t now);
 /* When to look next: less than a tick after the earliest deadline, or earlier, when timers have to
  * move down a level; PLX_NEVER when empty. */
 uint64_t wheel_wake_ns(const struct wheel *wheel);
@@ -125,14 +125,14 @@ struct plx_engine_cq {
 	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
 	uint32_t spill_room, spill_first, spill_count;
 	uint32_t users;       /* queue pairs, each counted for each role; command thread only */
-	bool touched;         /* something was put into it in this cycle */
+	bool has_new;         /* something was put into it in this cycle */
 	uint32_t ring_free;   /* places of the ring, known to be free */
 	uint64_t made;        /* entries ever put into the ring, and */
 	uint64_t made_urgent; /* after the newest solicited one or error of them */
 	atomic_uint reserve;  /* entries that its queue pairs can have in flight */
-	struct plx_list spilled_link; /* in engine->spilled while spill_count > 0 */
-	struct plx_list broken_link;  /* in engine->broken after an overrun */
-	struct plx_list notice_link;  /* in engine->cq_notices while a notice is due */
+	struct plx_list spilled_link;     /* in engine->spilled while spill_count > 0 */
+	struct plx_list broken_link;      /* in engine->broken after an overrun */
+	struct plx_list async_event_link; /* in engine->cq_events while one is due */
 
 	/* written by the engine, read by those who arm */
 	ALIGNED_LINE atomic_ulong produced; /* `made` */
@@ -141,7 +141,7 @@ struct plx_engine_cq {
 	atomic_bool overrun;
 
 	/* written by both */
-	ALIGNED_LINE atomic_ulong asked[CQ_KINDS]; /* 0: not armed; else see ask() */
+	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
 	atomic_ulong notified;                     /* `produced` at the last notification */
 	atomic_uint fired;                         /* enum plx_cq_arm */
 	atomic_int fd;                             /* -1: nobody asked for one */
@@ -191,9 +191,9 @@ struct engine_rq {
 	uint32_t depth, sges, low; /* depth: that there is memory for */
 	atomic_uint limit;         /* entries that may be posted, at most `depth` */
 	uint32_t mask;             /* slots of the ring - 1 */
-	const struct plx_engine_cq *held_by; /* its completions wait behind this queue's ring */
-	uint32_t fetched;                    /* entries given to rq; engine's */
-	ALIGNED_LINE struct turn turn;       /* of who posts */
+	const struct plx_engine_cq *held_by;   /* its completions wait behind this queue's ring */
+	uint32_t fetched;                      /* entries given to rq; engine's */
+	ALIGNED_LINE struct producer producer; /* of who posts */
 	ALIGNED_LINE atomic_uint
 		consumed; /* entries whose place is free; engine's, read by posts */
 };
@@ -276,7 +276,7 @@ struct plx_engine_srq {
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
-	struct plx_list notice_link; /* in engine->srq_notices while a notice is due */
+	struct plx_list async_event_link; /* in engine->srq_events while one is due */
 };
 
 /* ---- queue pairs --------------------------------------------------------------------------------
@@ -299,10 +299,10 @@ struct plx_engine_qp {
 	uint64_t context;
 	struct plx_engine *engine;
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
-	bool noted;                 /* in engine->heard, this cycle */
+	bool is_received;           /* in engine->received, this cycle */
 	bool loops;                 /* the peer is behind our own port */
 	bool routed;                /* `to_peer` is good */
-	uint8_t turn_left;          /* packets of a turn that was cut short; 0: it was not */
+	uint8_t quantum_left;       /* packets of a quantum that was cut short; 0: it was not */
 	uint32_t qpn;
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
@@ -310,10 +310,10 @@ struct plx_engine_qp {
 	uint32_t sq_base; /* ring index of the core's entry 0 */
 	uint32_t slot;
 
-	/* slow: notices, path */
-	struct plx_list owing_link;  /* in engine->owing */
-	struct plx_list notice_link; /* in engine->notices while notices_due != 0 */
-	uint32_t notices_due;        /* bit: enum plx_event_kind */
+	/* slow: events, path */
+	struct plx_list owing_link;       /* in engine->owing */
+	struct plx_list async_event_link; /* in engine->qp_events while async_events_due != 0 */
+	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
 	struct plx_death death; /* good once it failed */
 	struct plx_engine_srq *srq;
@@ -333,10 +333,10 @@ struct plx_engine_qp {
 	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
 	uint8_t *spill;                   /* [slots of the ring] of spill_bytes */
 	uint32_t spill_bytes, sq_slots_mask;
-	struct turn turn;
-	atomic_ulong *door; /* word and bit of engine->doors */
-	uint64_t door_bit;
-	uint32_t door_word;
+	struct producer producer;
+	atomic_ulong *doorbell; /* word and bit of engine->doorbells */
+	uint64_t doorbell_bit;
+	uint32_t doorbell_word;
 	uint32_t sq_depth, sq_sges, inline_limit;
 	atomic_uint datagram_limit; /* [bytes] of datagrams: the path MTU */
 	struct plx_domain domain;   /* ... that their address handles must be of */
@@ -345,7 +345,7 @@ struct plx_engine_qp {
 	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
 	ALIGNED_LINE atomic_uint state;    /* enum plx_qp_state */
 	atomic_bool rd_atomic_ok;          /* READs and atomics may be posted */
-	atomic_bool watched;               /* the engine looks into the ring without a bell */
+	atomic_bool watched;               /* the engine looks into the ring without a doorbell */
 };
 
 /* An IPv4 address in host byte order. */
@@ -450,7 +450,7 @@ struct command {
 			uint8_t mac[6];
 			uint32_t bytes, number;
 			uint64_t ns; /* PING: its time; PING_RESULT: the round trip */
-		} reach;
+		} net;
 	};
 	/* QP_ATTACH, CQ_RESIZE: places behind the rings, swapped for what is then to be freed */
 	struct plx_wc *spare[2];
@@ -465,7 +465,7 @@ uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 void command_execute(struct plx_engine *engine, struct command *command);
 
 /* net_command.c: COMMAND_NET_*, on the engine's thread */
-void reach_execute(struct plx_engine *engine, struct command *command);
+void net_command_execute(struct plx_engine *engine, struct command *command);
 
 enum slot_state {
 	SLOT_FREE,
@@ -527,10 +527,10 @@ struct plx_engine {
 	struct plx_engine_qp *recent[RECENT]; /* posted to lately */
 	uint32_t recent_next, recent_used;    /* the place of the next; places that had one */
 	uint64_t recent_since;                /* when one last gave way to another */
-	uint32_t door_next;                   /* the slot whose doorbell is looked at first */
+	uint32_t doorbell_next;               /* the slot whose doorbell is looked at first */
 
-	struct plx_engine_qp *heard[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
-	uint32_t heard_count;
+	struct plx_engine_qp *received[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
+	uint32_t received_count;
 	struct plx_list ready; /* queue pairs with something to send, in turn */
 	struct plx_list apart; /* ... that need not wait for the port */
 	struct plx_list owing; /* ... that owe an ACK for which there was no place */
@@ -542,7 +542,7 @@ struct plx_engine {
 	uint32_t tx_count;
 	uint32_t tx_sealed; /* the first so many have their ICRC */
 	uint64_t tx_since;  /* when the port last took something; PLX_NEVER: nothing waits */
-	struct rte_mbuf *spare[TX_BUDGET];
+	struct rte_mbuf *spare[QUANTUM_MAX];
 	uint32_t spare_count;
 	struct rte_mbuf *loop[LOOP_ROOM];
 	uint32_t loop_count;
@@ -553,17 +553,17 @@ struct plx_engine {
 	struct plx_list
 		broken; /* completion queues that overran, their queue pairs not failed yet */
 	struct plx_list qps;
-	struct plx_list notices; /* queue pairs with notices to tell */
-	struct plx_list srq_notices;
-	struct plx_list cq_notices;
-	uint32_t notice_turn; /* which of the three is told of first */
+	struct plx_list qp_events; /* queue pairs with events to deliver */
+	struct plx_list srq_events;
+	struct plx_list cq_events;
+	uint32_t event_kind_next; /* which of the three is told of first */
 	uint32_t net_version;
 	struct gsi *gsi;     /* NULL: no communication manager */
 	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
 	bool reroute_qps;    /* ... those of connections, too */
 	struct engine_ah_table *ah_table; /* ud.h; NULL: no datagrams yet */
 	struct plx_list uds;              /* queue pairs of datagrams */
-	struct rte_ring *notice_ring;
+	struct rte_ring *async_event_ring;
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
@@ -571,10 +571,11 @@ struct plx_engine {
 	struct plx_actions actions;
 
 	/* written by others */
-	ALIGNED_LINE atomic_ulong *doors; /* [doors_words] one bit for each slot of the table */
-	uint32_t door_words;
-	ALIGNED_LINE atomic_ulong door_summary[SLOTS_MAX / 64 / 64];
-	ALIGNED_LINE atomic_int notice_fd;
+	ALIGNED_LINE atomic_ulong
+		*doorbells; /* [doorbell_words] one bit for each slot of the table */
+	uint32_t doorbell_words;
+	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
+	ALIGNED_LINE atomic_int async_event_fd;
 	atomic_uint users; /* completion queues, SRQs, queue pairs and address handles made for this
 			      engine */
 	atomic_bool has_ahs;                       /* `ah_table` is there, and stays */
@@ -606,10 +607,10 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 
 /* doorbell.c */
 /* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */
-void door_ring(struct plx_engine_qp *qp);
+void doorbell_ring(struct plx_engine_qp *qp);
 /* Returns: queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
-uint32_t engine_serve_doors(struct plx_engine *engine);
+uint32_t engine_serve_doorbells(struct plx_engine *engine);
 
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
@@ -618,7 +619,7 @@ uint32_t engine_receive(struct plx_engine *engine);
 void engine_answer(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 
-/* Where `qp` waits for its turn: in ERROR it flushes, and to our own port it needs no other. */
+/* Where `qp` waits to be served: in ERROR it flushes, and to our own port it needs no other. */
 static inline struct plx_list *
 ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
@@ -630,14 +631,14 @@ ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 }
 
 static inline void
-ready_join(struct plx_engine *engine, struct plx_list *before, struct plx_engine_qp *qp)
+ready_insert(struct plx_engine *engine, struct plx_list *before, struct plx_engine_qp *qp)
 {
 	plx_list_append(before, &qp->ready_link);
 	engine->ready_count++;
 }
 
 static inline void
-ready_leave(struct plx_engine *engine, struct plx_engine_qp *qp)
+ready_remove(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	if (plx_list_empty(&qp->ready_link))
 		return;
@@ -673,8 +674,8 @@ uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
 static inline uint32_t
 engine_qp_peek(struct plx_engine_qp *qp, uint32_t n, struct plx_ring_span *span)
 {
-	return plx_ring_peek_shown(qp->sq, sizeof(struct plx_wqe), offsetof(struct plx_wqe, word),
-				   n, span);
+	return plx_ring_peek_marked(qp->sq, sizeof(struct plx_wqe), offsetof(struct plx_wqe, word),
+				    n, span);
 }
 
 /* Engine's thread: tell posts how many places are free; as engine_rq_publish(). */

@@ -51,7 +51,7 @@ plx_engine_eq_destroy(struct plx_engine_eq *queue)
 		return PLX_BUSY;
 	/* TIMEOUT, of an engine that stands still: the requests time out when it runs again. One
 	 * such wait is enough. */
-	while (plx_ring_take(queue->ring, sizeof(event), &event, 1) == 1)
+	while (plx_ring_dequeue(queue->ring, sizeof(event), &event, 1) == 1)
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED && runs)
 			runs = plx_engine_refuse_request(queue, &event.cm) != PLX_TIMEOUT;
 	if (fd >= 0)
@@ -71,7 +71,7 @@ engine_eq_has_room(const struct plx_engine_eq *queue)
 bool
 engine_eq_push(struct plx_engine_eq *queue, const struct plx_engine_connector_event *event)
 {
-	if (plx_ring_put(queue->ring, sizeof(*event), event, 1) == 0)
+	if (plx_ring_enqueue(queue->ring, sizeof(*event), event, 1) == 0)
 		return false;
 	engine_wake(&queue->fd);
 	return true;
@@ -83,12 +83,12 @@ plx_engine_eq_next(struct plx_engine_eq *queue, struct plx_engine_connector_even
 	int fd = atomic_load(&queue->fd);
 	uint64_t count;
 
-	if (plx_ring_take(queue->ring, sizeof(*out), out, 1) == 1)
+	if (plx_ring_dequeue(queue->ring, sizeof(*out), out, 1) == 1)
 		return true;
 	/* Empty: the descriptor says so, unless something came meanwhile. */
 	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
 		return false;
-	if (plx_ring_take(queue->ring, sizeof(*out), out, 1) == 0)
+	if (plx_ring_dequeue(queue->ring, sizeof(*out), out, 1) == 0)
 		return false;
 	engine_wake(&queue->fd);
 	return true;

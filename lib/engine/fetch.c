@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The engine's side of posting: send and receive entries out of their rings and into the transport.
- * It never takes a poster's turn, and so never waits for a poster. A receive ring is looked into
+ * It never locks a producer, and so never waits for a poster. A receive ring is looked into
  * only when the queue behind it runs low, so that posting and receiving do not pass a cache line to
  * and fro for each message. Start with engine_qp_fetch() and engine_rq_fetch().
  */
@@ -74,7 +74,7 @@ uses_spill(const struct plx_wqe *wqe)
 
 /* From the ring into the transport. Returns: how many */
 static inline TWICE uint32_t
-pull(struct plx_engine_qp *qp, bool ud)
+fetch(struct plx_engine_qp *qp, bool ud)
 {
 	struct plx_ring_span span;
 	uint32_t n = engine_qp_peek(qp, POSTS_BURST, &span);
@@ -106,7 +106,7 @@ pull(struct plx_engine_qp *qp, bool ud)
 static __attribute__((noinline)) uint32_t
 fetch_datagrams(struct plx_engine_qp *qp)
 {
-	return pull(qp, true);
+	return fetch(qp, true);
 }
 
 uint32_t
@@ -122,5 +122,5 @@ engine_qp_fetch(struct plx_engine_qp *qp)
 		if (state & STATE_UD)
 			return fetch_datagrams(qp);
 	}
-	return pull(qp, false);
+	return fetch(qp, false);
 }

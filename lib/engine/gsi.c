@@ -119,20 +119,20 @@ emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t 
 }
 
 static void
-no_way(struct plx_engine *engine, const struct plx_cm_route *route)
+count_unreachable(struct plx_engine *engine, const struct plx_cm_route *route)
 {
 	plx_count(&engine->counters.tx_gsi_dropped, 1);
 	plx_cm_on_unreachable(engine->gsi->cm, &route->remote, engine->now);
 }
 
 static enum plx_status
-way_to(struct plx_engine *engine, const struct plx_cm_route *route, uint8_t *mac)
+resolve_route(struct plx_engine *engine, const struct plx_cm_route *route, uint8_t *mac)
 {
 	const struct plx_net *net = engine->config.net;
 
 	if (!route->has_link)
 		return engine_resolve(engine, &route->remote, mac);
-	return plx_net_answer_way(net, &route->remote, route->link, mac) == PLX_NET_READY
+	return plx_net_resolve_reply(net, &route->remote, route->link, mac) == PLX_NET_READY
 		       ? PLX_OK
 		       : PLX_UNREACHABLE;
 }
@@ -146,12 +146,12 @@ send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const 
 	struct gsi *gsi = engine->gsi;
 	struct gsi_waiting *place;
 	uint8_t mac[6];
-	enum plx_status status = way_to(engine, route, mac);
+	enum plx_status status = resolve_route(engine, route, mac);
 
 	if (status == PLX_OK)
 		emit(engine, route, mac, mad);
 	else if (status == PLX_UNREACHABLE)
-		no_way(engine, route);
+		count_unreachable(engine, route);
 	if (status != PLX_AGAIN || waits)
 		return status == PLX_AGAIN;
 	if (gsi->waiting_count == GSI_WAITING_MAX) {

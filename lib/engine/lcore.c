@@ -3,7 +3,7 @@
  * An lcore id for a thread that polls, since DPDK keeps caches of buffers by it and by nothing
  * else. Not by rte_thread_register(): that shuts out secondary processes for good, dpdk-dumpcap
  * among them. The ids come from the top, where neither the EAL nor rte_thread_register() begins.
- * Start with plx_thread_enter().
+ * Start with plx_lcore_assign().
  */
 #include <pthread.h>
 
@@ -38,7 +38,7 @@ make_key(void)
 }
 
 bool
-plx_thread_enter(void)
+plx_lcore_assign(void)
 {
 	uint32_t i = 0;
 

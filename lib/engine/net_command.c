@@ -2,41 +2,40 @@
  *
  * Is anybody there? Questions of application threads to the neighbours' table, by commands.
  * Nothing here waits for an answer of the network: the caller asks again.
- * Start with plx_engine_resolve(); reach_execute() is the engine's side.
+ * Start with plx_engine_resolve(); net_command_execute() is the engine's side.
  */
 #include "engine.h"
 
 void
-reach_execute(struct plx_engine *engine, struct command *command)
+net_command_execute(struct plx_engine *engine, struct command *command)
 {
 	struct plx_net *net = engine->config.net;
 	uint64_t now = engine->now;
 
 	command->status = PLX_OK;
 	if (command->op == COMMAND_NET_RESOLVE)
-		command->reach.verdict =
-			plx_net_resolve(net, &command->reach.ip, now, command->reach.mac);
+		command->net.verdict =
+			plx_net_resolve(net, &command->net.ip, now, command->net.mac);
 	else if (command->op == COMMAND_NET_PING)
-		command->reach.verdict =
-			plx_net_ping(net, &command->reach.ip, command->reach.bytes, now,
-				     command->reach.ns, &command->reach.number);
+		command->net.verdict = plx_net_ping(net, &command->net.ip, command->net.bytes, now,
+						    command->net.ns, &command->net.number);
 	else
-		command->reach.verdict =
-			plx_net_ping_result(net, command->reach.number, now, &command->reach.ns);
+		command->net.verdict =
+			plx_net_ping_result(net, command->net.number, now, &command->net.ns);
 }
 
 enum plx_status
 plx_engine_resolve(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac,
 		   enum plx_net_verdict *verdict)
 {
-	struct command command = {.op = COMMAND_NET_RESOLVE, .reach = {.ip = *ip}};
+	struct command command = {.op = COMMAND_NET_RESOLVE, .net = {.ip = *ip}};
 	enum plx_status status = command_call(engine, &command);
 
 	if (status != PLX_OK)
 		return status;
-	*verdict = command.reach.verdict;
+	*verdict = command.net.verdict;
 	if (*verdict == PLX_NET_READY)
-		memcpy(mac, command.reach.mac, sizeof(command.reach.mac));
+		memcpy(mac, command.net.mac, sizeof(command.net.mac));
 	return PLX_OK;
 }
 
@@ -45,13 +44,13 @@ plx_engine_ping(struct plx_engine *engine, const struct plx_ip *ip, uint32_t byt
 		uint64_t timeout_ns, uint32_t *number, enum plx_net_verdict *verdict)
 {
 	struct command command = {.op = COMMAND_NET_PING,
-				  .reach = {.ip = *ip, .bytes = bytes, .ns = timeout_ns}};
+				  .net = {.ip = *ip, .bytes = bytes, .ns = timeout_ns}};
 	enum plx_status status = command_call(engine, &command);
 
 	if (status != PLX_OK)
 		return status;
-	*verdict = command.reach.verdict;
-	*number = command.reach.number;
+	*verdict = command.net.verdict;
+	*number = command.net.number;
 	return PLX_OK;
 }
 
@@ -59,13 +58,13 @@ enum plx_status
 plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
 		       enum plx_net_verdict *verdict)
 {
-	struct command command = {.op = COMMAND_NET_PING_RESULT, .reach = {.number = number}};
+	struct command command = {.op = COMMAND_NET_PING_RESULT, .net = {.number = number}};
 	enum plx_status status = command_call(engine, &command);
 
 	if (status != PLX_OK)
 		return status;
-	*verdict = command.reach.verdict;
+	*verdict = command.net.verdict;
 	if (*verdict == PLX_NET_READY)
-		*rtt_ns = command.reach.ns;
+		*rtt_ns = command.net.ns;
 	return PLX_OK;
 }

@@ -75,7 +75,7 @@ enum {
  * caller's.
  * @param looks [in/out] 0 before the first
  */
-void plx_engine_await(uint32_t *looks);
+void plx_engine_backoff(uint32_t *looks);
 
 /**
  * Memory for what holds secrets: zeroed, on pages of its own that no core dump has.
@@ -176,7 +176,7 @@ uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
  * that nobody polls behind would wait.
  *
  * @param now [ns] as for plx_engine_poll()
- * Cost:    hot; bounded: one turn of each queue pair that has something to send, one TX burst
+ * Cost:    hot; bounded: one quantum of each queue pair that has something to send, one TX burst
  */
 void plx_engine_send(struct plx_engine *engine, uint64_t now);
 
@@ -217,7 +217,7 @@ uint64_t plx_clock_ns(void);
  * until the thread ends; one that has an id keeps it. Without one, false, everything works, only
  * slower.
  */
-bool plx_thread_enter(void);
+bool plx_lcore_assign(void);
 
 /* ---- worker threads ---------------------------------------------------------------------------
  */
@@ -439,7 +439,7 @@ enum plx_qp_state plx_engine_qp_state(const struct plx_engine_qp *qp);
  * @param why [out] the status of the first that was refused; OK when all were posted; may be NULL
  * Returns: how many were posted
  * Errors:  as plx_rc_post_send(); FULL until a completion has been delivered
- * Threads: any, several at once; they take turns
+ * Threads: any, several at once; one of them posts at a time
  * Cost:    hot; no system call
  */
 uint32_t plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
@@ -609,7 +609,7 @@ struct plx_engine_async_event {
 /** The next event of any object of this engine; false: none. Threads: any. */
 bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out);
 
-/** Readable while there is a notice that was not taken; the engine's own. */
+/** Readable while there is an event that was not taken; the engine's own. */
 int plx_engine_async_event_fd(struct plx_engine *engine);
 
 #endif

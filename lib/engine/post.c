@@ -181,7 +181,7 @@ post_here(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bo
 			     : check(qp, &wr[posted], &bytes);
 		if (plx_unlikely(*status != PLX_OK))
 			break;
-		wqe = posted < room ? plx_rc_sq_place(qp->rc, &spill) : NULL;
+		wqe = posted < room ? plx_rc_sq_reserve(qp->rc, &spill) : NULL;
 		if (plx_unlikely(wqe == NULL)) {
 			*status = PLX_FULL; /* the state was looked at before */
 			break;
@@ -189,34 +189,35 @@ post_here(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bo
 		wqe->word = word_of(&wr[posted], bytes);
 		if (ud) {
 			build_datagram(&wr[posted], bytes, wqe, spill);
-			plx_ud_sq_take(qp->ud, bytes);
+			plx_ud_sq_commit(qp->ud, bytes);
 			continue;
 		}
 		build(&wr[posted], bytes, wqe, spill);
-		plx_rc_sq_take(qp->rc, bytes);
+		plx_rc_sq_commit(qp->rc, bytes);
 	}
 	if (plx_likely(posted > 0) && !(wr[posted - 1].flags & PLX_WR_DEFER))
 		engine_schedule(qp->engine, qp);
 	return posted;
 }
 
-/* In the caller's turn: places for up to `n` entries. */
+/* With the producer's lock: places for up to `n` entries. */
 static inline uint32_t
 reserve(struct plx_engine_qp *qp, uint32_t n, struct plx_ring_span *span)
 {
-	return turn_reserve(&qp->turn, qp->sq, sizeof(struct plx_wqe),
-			    qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &qp->consumed, n, span);
+	return producer_reserve(&qp->producer, qp->sq, sizeof(struct plx_wqe),
+				qp->sq_depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &qp->consumed, n,
+				span);
 }
 
 static inline void
 commit(struct plx_engine_qp *qp, uint32_t n)
 {
-	turn_commit(&qp->turn, qp->sq, sizeof(struct plx_wqe), n);
+	producer_commit(&qp->producer, qp->sq, sizeof(struct plx_wqe), n);
 }
 
 static inline TWICE uint32_t
-post_in_turn(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
-	     enum plx_status *status)
+post_locked(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	    enum plx_status *status)
 {
 	struct plx_ring_span span;
 	uint32_t posted = 0;
@@ -240,8 +241,8 @@ post_in_turn(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 		else
 			build(&wr[posted], bytes, wqe, spill);
 		STEP(ENTRY_WRITTEN);
-		plx_ring_show(qp->sq, index, &wqe->word, word_of(&wr[posted], bytes));
-		STEP(ENTRY_SHOWN);
+		plx_ring_mark_written(qp->sq, index, &wqe->word, word_of(&wr[posted], bytes));
+		STEP(ENTRY_MARKED);
 		posted++;
 	}
 	commit(qp, posted);
@@ -250,13 +251,13 @@ post_in_turn(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 	return posted;
 }
 
-/* Returns: the ring is watched, until the turn is given back: see unwatch() */
+/* Returns: the ring is watched, until the producer is unlocked: see unwatch() */
 static inline bool
-take_turn(struct plx_engine_qp *qp)
+lock_producer(struct plx_engine_qp *qp)
 {
 	bool watched;
 
-	turn_take(&qp->turn);
+	producer_lock(&qp->producer);
 	watched = atomic_load(&qp->watched);
 	STEP(WATCHED_SEEN);
 	return watched;
@@ -269,11 +270,11 @@ post_ring(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n, bo
 	uint32_t posted;
 	bool watched;
 
-	watched = take_turn(qp);
-	posted = post_in_turn(qp, wr, n, ud, status);
-	turn_give(&qp->turn);
+	watched = lock_producer(qp);
+	posted = post_locked(qp, wr, n, ud, status);
+	producer_unlock(&qp->producer);
 	if (plx_unlikely(!watched) && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
-		door_ring(qp);
+		doorbell_ring(qp);
 	return posted;
 }
 
@@ -286,10 +287,10 @@ plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp)
 		engine_schedule(qp->engine, qp);
 		return;
 	}
-	watched = take_turn(qp);
-	turn_give(&qp->turn);
+	watched = lock_producer(qp);
+	producer_unlock(&qp->producer);
 	if (!watched)
-		door_ring(qp);
+		doorbell_ring(qp);
 }
 
 static __attribute__((noinline)) uint32_t
@@ -344,7 +345,7 @@ plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
 			engine_schedule(qp->engine, qp);
 		return status;
 	}
-	watched = take_turn(qp);
+	watched = lock_producer(qp);
 	posted = reserve(qp, 1, &span) == 1;
 	if (posted) {
 		struct plx_wqe *place = plx_ring_at(&span, sizeof(*place), 0);
@@ -352,13 +353,13 @@ plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
 		place->wr_id = wqe.wr_id;
 		place->inv_key = wqe.inv_key;
 		STEP(ENTRY_WRITTEN);
-		plx_ring_show(qp->sq, span.index, &place->word, wqe.word);
-		STEP(ENTRY_SHOWN);
+		plx_ring_mark_written(qp->sq, span.index, &place->word, wqe.word);
+		STEP(ENTRY_MARKED);
 		commit(qp, 1);
 	}
-	turn_give(&qp->turn);
+	producer_unlock(&qp->producer);
 	if (!watched && posted)
-		door_ring(qp);
+		doorbell_ring(qp);
 	return posted ? PLX_OK : PLX_FULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The turn of posting threads at one queue: who has it is the ring's one producer. This is what
- * both sides may know of it; how it is taken, which waits, is in producer_lock.h, for posting
+ * The producer of a queue's ring: the right to post to it, which one thread has at a time. This is
+ * what both sides may know of it; how it is locked, which waits, is in producer_lock.h, for posting
  * threads alone.
  */
 #ifndef PLX_PRODUCER_H
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 /* Who posts to a queue does so alone, for the time of a copy, and is then the ring's one producer.
- * One exchange a post, which orders the bell as well (decision 9). A thread that is preempted in
- * its turn stops the posts to this queue, and nothing else: the engine never takes a turn, and
+ * One exchange a post, which orders the doorbell as well (decision 9). A thread that is preempted
+ * meanwhile stops the posts to this queue, and nothing else: the engine never locks it, and
  * tests/tidy refuses a file of the engine's side that could. */
-struct turn {
-	atomic_bool taken;
+struct producer {
+	atomic_bool locked;
 	uint32_t credits; /* what is known of free places, so as not to look for each post */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completions and notices on their way to the application. Completions of one cycle are staged, and
- * all of the send queues are published before any of the receive queues (decision 3): whoever sees
- * a reply finds the completion of the request before it. Start with engine_publish().
+ * Completions and asynchronous events on their way to the application. Completions of one cycle are
+ * staged, and all of the send queues are published before any of the receive queues (decision 3):
+ * whoever sees a reply finds the completion of the request before it. Start with engine_publish().
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ static void
 notify_stage(struct stage *stage)
 {
 	for (uint32_t i = 0; i < stage->count; i++)
-		if (stage->cq[i]->touched)
+		if (stage->cq[i]->has_new)
 			engine_cq_notify(stage->cq[i]);
 	stage->count = 0;
 }
@@ -137,12 +137,12 @@ _Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion)
 		       offsetof(struct plx_wc, imm) == offsetof(struct plx_completion, imm),
 	       "a plx_wc is a plx_completion and the queue pair's context");
 
-/* ---- notices ----------------------------------------------------------------------------------
+/* ---- asynchronous events ----------------------------------------------------------------------
  */
 
 /* Why it ended, once, as everything is at this moment: nobody can ask later. */
 static PLX_COLD void
-note_death(struct plx_engine *engine, struct plx_engine_qp *qp)
+record_failure(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	struct plx_rc_view view;
 
@@ -170,7 +170,7 @@ engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
 		engine_qp_set_state(qp, PLX_QP_ERROR);
-		note_death(engine, qp);
+		record_failure(engine, qp);
 	}
 	if (qp->connector != NULL && event->kind == PLX_EVENT_FAILED)
 		engine_connector_on_failure(qp);
@@ -178,61 +178,61 @@ engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 		engine_connector_on_first_packet(qp);
 	/* One of each kind waits at most: what was not told yet and happens again is told once. */
 	qp->causes[event->kind] = event->cause;
-	qp->notices_due |= 1u << event->kind;
-	if (plx_list_empty(&qp->notice_link))
-		plx_list_append(&engine->notices, &qp->notice_link);
+	qp->async_events_due |= 1u << event->kind;
+	if (plx_list_empty(&qp->async_event_link))
+		plx_list_append(&engine->qp_events, &qp->async_event_link);
 }
 
 void
 engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 {
-	if (plx_list_empty(&srq->notice_link))
-		plx_list_append(&engine->srq_notices, &srq->notice_link);
+	if (plx_list_empty(&srq->async_event_link))
+		plx_list_append(&engine->srq_events, &srq->async_event_link);
 }
 
 /* false: the ring is full, try again next cycle */
 static bool
-tell(struct plx_engine *engine, const struct plx_engine_async_event *notice)
+deliver(struct plx_engine *engine, const struct plx_engine_async_event *event)
 {
-	if (plx_ring_put(engine->notice_ring, sizeof(*notice), notice, 1) == 0)
+	if (plx_ring_enqueue(engine->async_event_ring, sizeof(*event), event, 1) == 0)
 		return false;
 	plx_count(&engine->counters.events, 1);
-	engine_wake(&engine->notice_fd);
+	engine_wake(&engine->async_event_fd);
 	return true;
 }
 
 static bool
-tell_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
+deliver_qp_events(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	while (qp->notices_due != 0) {
-		uint8_t kind = (uint8_t)__builtin_ctz(qp->notices_due);
-		struct plx_engine_async_event notice = {.kind = kind,
-							.cause = qp->causes[kind],
-							.qpn = qp->qpn,
-							.context = qp->context};
+	while (qp->async_events_due != 0) {
+		uint8_t kind = (uint8_t)__builtin_ctz(qp->async_events_due);
+		struct plx_engine_async_event event = {.kind = kind,
+						       .cause = qp->causes[kind],
+						       .qpn = qp->qpn,
+						       .context = qp->context};
 
 		if (kind == PLX_EVENT_FAILED)
-			notice.death = qp->death;
-		if (!tell(engine, &notice))
+			event.death = qp->death;
+		if (!deliver(engine, &event))
 			return false;
-		qp->notices_due &= qp->notices_due - 1;
+		qp->async_events_due &= qp->async_events_due - 1;
 	}
-	plx_list_remove(&qp->notice_link);
+	plx_list_remove(&qp->async_event_link);
 	return true;
 }
 
 static bool
-tell_srqs(struct plx_engine *engine)
+deliver_srq_events(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->srq_notices) {
+	plx_list_for_each (node, after, &engine->srq_events) {
 		struct plx_engine_srq *srq =
-			plx_list_entry(node, struct plx_engine_srq, notice_link);
-		struct plx_engine_async_event notice = {.kind = PLX_EVENT_SRQ_THRESHOLD,
-							.context = srq->cookie};
+			plx_list_entry(node, struct plx_engine_srq, async_event_link);
+		struct plx_engine_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
+						       .context = srq->cookie};
 
-		if (!tell(engine, &notice))
+		if (!deliver(engine, &event))
 			return false;
 		plx_list_remove(node);
 	}
@@ -240,16 +240,17 @@ tell_srqs(struct plx_engine *engine)
 }
 
 static bool
-tell_cqs(struct plx_engine *engine)
+deliver_cq_events(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->cq_notices) {
-		struct plx_engine_cq *cq = plx_list_entry(node, struct plx_engine_cq, notice_link);
-		struct plx_engine_async_event notice = {.kind = PLX_EVENT_CQ_OVERRUN,
-							.context = cq->cookie};
+	plx_list_for_each (node, after, &engine->cq_events) {
+		struct plx_engine_cq *cq =
+			plx_list_entry(node, struct plx_engine_cq, async_event_link);
+		struct plx_engine_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
+						       .context = cq->cookie};
 
-		if (!tell(engine, &notice))
+		if (!deliver(engine, &event))
 			return false;
 		plx_list_remove(node);
 	}
@@ -257,28 +258,30 @@ tell_cqs(struct plx_engine *engine)
 }
 
 static bool
-tell_qps(struct plx_engine *engine)
+deliver_all_qp_events(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->notices)
-		if (!tell_qp(engine, plx_list_entry(node, struct plx_engine_qp, notice_link)))
+	plx_list_for_each (node, after, &engine->qp_events)
+		if (!deliver_qp_events(
+			    engine, plx_list_entry(node, struct plx_engine_qp, async_event_link)))
 			return false;
 	return true;
 }
 
 /* Each kind in turn is the first, so that with a full ring none waits for ever behind another. */
 static PLX_COLD void
-tell_all(struct plx_engine *engine)
+deliver_events(struct plx_engine *engine)
 {
-	static bool (*const kinds[])(struct plx_engine *) = {tell_qps, tell_srqs, tell_cqs};
+	static bool (*const kinds[])(struct plx_engine *) = {deliver_all_qp_events,
+							     deliver_srq_events, deliver_cq_events};
 
 	for (uint32_t i = 0; i < PLX_COUNT_OF(kinds); i++) {
-		uint32_t kind = (engine->notice_turn + i) % PLX_COUNT_OF(kinds);
+		uint32_t kind = (engine->event_kind_next + i) % PLX_COUNT_OF(kinds);
 
 		if (kinds[kind](engine))
 			continue;
-		engine->notice_turn = (engine->notice_turn + 1) % PLX_COUNT_OF(kinds);
+		engine->event_kind_next = (engine->event_kind_next + 1) % PLX_COUNT_OF(kinds);
 		return;
 	}
 }
@@ -311,25 +314,25 @@ engine_publish(struct plx_engine *engine)
 		plx_list_remove(&cq->broken_link);
 		fail_users(engine, cq);
 	}
-	if (plx_unlikely(!plx_list_empty(&engine->notices) ||
-			 !plx_list_empty(&engine->srq_notices) ||
-			 !plx_list_empty(&engine->cq_notices)))
-		tell_all(engine);
+	if (plx_unlikely(!plx_list_empty(&engine->qp_events) ||
+			 !plx_list_empty(&engine->srq_events) ||
+			 !plx_list_empty(&engine->cq_events)))
+		deliver_events(engine);
 }
 
 bool
 plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out)
 {
-	int fd = atomic_load(&engine->notice_fd);
+	int fd = atomic_load(&engine->async_event_fd);
 	uint64_t count;
 
-	if (plx_ring_take(engine->notice_ring, sizeof(*out), out, 1) == 1)
+	if (plx_ring_dequeue(engine->async_event_ring, sizeof(*out), out, 1) == 1)
 		return true;
 	/* Empty: the descriptor says so, unless something came meanwhile. */
 	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
 		return false;
-	if (plx_ring_take(engine->notice_ring, sizeof(*out), out, 1) == 0)
+	if (plx_ring_dequeue(engine->async_event_ring, sizeof(*out), out, 1) == 0)
 		return false;
-	engine_wake(&engine->notice_fd);
+	engine_wake(&engine->async_event_fd);
 	return true;
 }

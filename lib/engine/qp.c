@@ -34,9 +34,9 @@ engine_qp_number(struct plx_engine_qp *qp)
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
-	qp->door_word = qp->slot / 64;
-	qp->door = &engine->doors[qp->door_word];
-	qp->door_bit = UINT64_C(1) << qp->slot % 64;
+	qp->doorbell_word = qp->slot / 64;
+	qp->doorbell = &engine->doorbells[qp->doorbell_word];
+	qp->doorbell_bit = UINT64_C(1) << qp->slot % 64;
 	engine->table[qp->slot].qpn = qp->qpn; /* nobody is found there yet */
 	return PLX_OK;
 }
@@ -80,9 +80,9 @@ engine_qp_detach(struct plx_engine_qp *qp)
 		if (qp->engine->recent[i] == qp)
 			qp->engine->recent[i] = NULL;
 	wheel_clear(&qp->engine->wheel, &qp->timer);
-	ready_leave(qp->engine, qp);
+	ready_remove(qp->engine, qp);
 	plx_list_remove(&qp->owing_link);
-	plx_list_remove(&qp->notice_link);
+	plx_list_remove(&qp->async_event_link);
 	plx_list_remove(&qp->all_link);
 }
 
@@ -443,7 +443,7 @@ init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	plx_list_init(&qp->timer.link);
 	plx_list_init(&qp->ready_link);
 	plx_list_init(&qp->owing_link);
-	plx_list_init(&qp->notice_link);
+	plx_list_init(&qp->async_event_link);
 	plx_list_init(&qp->all_link);
 	plx_list_init(&qp->ud_link);
 	qp->domain = config->domain;

@@ -97,7 +97,7 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
 			engine->gsi->look_at = engine->now;
 		/* It may be what datagrams wait for. */
-		if (engine->ah_table != NULL && !plx_list_empty(&engine->ah_table->asking))
+		if (engine->ah_table != NULL && !plx_list_empty(&engine->ah_table->resolving))
 			engine->reroute_at = engine->now;
 		return;
 	}
@@ -127,12 +127,12 @@ is_marked(uint8_t ecn)
 }
 
 static void
-hear(struct plx_engine *engine, struct plx_engine_qp *qp)
+mark_received(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	if (qp->noted)
+	if (qp->is_received)
 		return;
-	qp->noted = true;
-	engine->heard[engine->heard_count++] = qp;
+	qp->is_received = true;
+	engine->received[engine->received_count++] = qp;
 }
 
 static inline bool
@@ -149,12 +149,12 @@ judge(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_pkt 
 {
 	(void)plx_rc_on_packet(qp->rc, pkt, engine->now, &engine->actions);
 	engine_execute(engine, qp);
-	hear(engine, qp);
+	mark_received(engine, qp);
 }
 
 /* Any packet, the long way: lines 1 to 5 of the decision table. */
 static __attribute__((noinline)) void
-receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigned trust)
+receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigned trust)
 {
 	enum plx_wire_verdict wire;
 	enum plx_verdict verdict;
@@ -212,7 +212,7 @@ receive_any(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigne
 
 /* Where the number of the queue pair stands in an IPv4 packet, if it is one. */
 static inline uint32_t
-usual_qpn(const uint8_t *bth)
+fast_qpn(const uint8_t *bth)
 {
 	const uint8_t *at = bth + 5;
 
@@ -225,21 +225,21 @@ receive_only(struct plx_engine *engine, struct plx_engine_qp *qp, const uint8_t 
 {
 	struct plx_completion completion;
 	struct plx_place place;
-	enum plx_usual_kind kind = plx_rc_take_usual(qp->rc, bth, len, &place, &completion);
+	enum plx_fast_kind kind = plx_rc_receive_fast(qp->rc, bth, len, &place, &completion);
 
-	if (kind == PLX_USUAL_OTHER)
+	if (kind == PLX_FAST_NO)
 		return false;
 	plx_place_bytes(&place);
-	if (kind == PLX_USUAL_RECEIVED)
+	if (kind == PLX_FAST_RECEIVED)
 		engine_stage(engine, qp, &completion);
-	hear(engine, qp);
+	mark_received(engine, qp);
 	return true;
 }
 
 /* Nearly all packets are what the queue pair that they name expects from its peer: then the frame
  * needs no decoding. Returns false, with nothing changed, for all others: those go the long way. */
 static inline bool
-receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
+receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
 	const uint8_t *ip = bytes + engine->ip_at, *bth = ip + PLX_IPV4_BYTES + PLX_UDP_BYTES;
 	size_t ip_bytes, roce;
@@ -248,7 +248,7 @@ receive_usual(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
 		return false;
-	qp = find(engine, usual_qpn(bth));
+	qp = find(engine, fast_qpn(bth));
 	if (plx_unlikely(qp == NULL ||
 			 !plx_frame_flow_matches(&qp->from_peer, bytes, len, &ip_bytes) ||
 			 !icrc_right(engine, ip, ip_bytes)))
@@ -277,8 +277,8 @@ receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
 		if (bytes == NULL)
 			return;
 	}
-	if (plx_unlikely(!receive_usual(engine, bytes, len)))
-		receive_any(engine, bytes, len, trust_of(m));
+	if (plx_unlikely(!receive_fast(engine, bytes, len)))
+		receive_slow(engine, bytes, len, trust_of(m));
 }
 
 /* Packets of the port to itself, which never leave it. */
@@ -299,7 +299,7 @@ receive_loop(struct plx_engine *engine, struct rte_mbuf **packets)
  * to wait for that would cost a miss more, and nearly all packets begin behind the usual headroom
  * of a buffer without private data. A guess, for fetching only. */
 static inline void
-fetch(const struct rte_mbuf *m)
+prefetch(const struct rte_mbuf *m)
 {
 	const uint8_t *bytes = (const uint8_t *)(m + 1) + RTE_PKTMBUF_HEADROOM;
 
@@ -311,7 +311,7 @@ fetch(const struct rte_mbuf *m)
 /* Packets of one pool, each a single segment with a single owner, go back to it as they are; any
  * other is freed in the general way. */
 static inline void
-give_back(struct rte_mbuf **packets, uint32_t n)
+free_packets(struct rte_mbuf **packets, uint32_t n)
 {
 	struct rte_mempool *pool = packets[0]->pool;
 	bool plain = true;
@@ -341,12 +341,12 @@ engine_receive(struct plx_engine *engine)
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
-		fetch(packets[i]);
+		prefetch(packets[i]);
 	for (uint32_t i = 0; i < n; i++) {
 		bytes += packets[i]->pkt_len;
 		receive_one(engine, packets[i]);
 	}
-	give_back(packets, n);
+	free_packets(packets, n);
 	plx_count(&engine->counters.rx_packets, n);
 	plx_count(&engine->counters.rx_bytes, bytes);
 	return n;

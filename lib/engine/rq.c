@@ -124,12 +124,12 @@ post_here(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 }
 
 static uint32_t
-post_in_turn(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
+post_locked(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *status)
 {
 	struct plx_ring_span span;
 	uint32_t posted = 0;
-	uint32_t got = turn_reserve(&q->turn, q->ring, sizeof(struct recv_slot), limit_of(q),
-				    &q->consumed, n, &span);
+	uint32_t got = producer_reserve(&q->producer, q->ring, sizeof(struct recv_slot),
+					limit_of(q), &q->consumed, n, &span);
 
 	*status = PLX_FULL;
 	if (got == 0)
@@ -143,7 +143,7 @@ post_in_turn(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum
 		STEP(ENTRY_WRITTEN);
 		posted++;
 	}
-	turn_commit(&q->turn, q->ring, sizeof(struct recv_slot), posted);
+	producer_commit(&q->producer, q->ring, sizeof(struct recv_slot), posted);
 	if (posted < n && *status == PLX_OK)
 		*status = PLX_FULL;
 	return posted;
@@ -154,9 +154,9 @@ post_ring(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 {
 	uint32_t posted;
 
-	turn_take(&q->turn);
-	posted = post_in_turn(q, wr, n, status);
-	turn_give(&q->turn);
+	producer_lock(&q->producer);
+	posted = post_locked(q, wr, n, status);
+	producer_unlock(&q->producer);
 	return posted;
 }
 
@@ -202,7 +202,7 @@ plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_con
 	srq->engine = engine;
 	srq->queue.refused = &engine->counters.posts_refused;
 	srq->cookie = config->cookie;
-	plx_list_init(&srq->notice_link);
+	plx_list_init(&srq->async_event_link);
 	atomic_fetch_add(&engine->users, 1);
 	/* Not armed yet: a queue that has never been filled is below any threshold. */
 	srq->threshold = config->threshold;
@@ -246,19 +246,19 @@ plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
 enum plx_status
 plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth)
 {
-	struct turn *turn = &srq->queue.turn;
+	struct producer *producer = &srq->queue.producer;
 	enum plx_status status = PLX_BUSY;
 
 	if (depth == 0 || depth > srq->queue.depth)
 		return PLX_INVALID;
 	/* Between posts, which count what the old limit left. */
-	turn_take(turn);
+	producer_lock(producer);
 	if (plx_engine_srq_count(srq) <= depth) {
 		atomic_store(&srq->queue.limit, depth);
-		turn->credits = 0;
+		producer->credits = 0;
 		status = PLX_OK;
 	}
-	turn_give(turn);
+	producer_unlock(producer);
 	return status;
 }
 

@@ -10,17 +10,17 @@
  */
 #include "engine.h"
 
-/* The packets of one turn: fewer when many wait, so that a cycle serves them all, or as many as it
- * can with TURN_LEAST each. */
+/* The packets that `engine` allows a queue pair when it is served: fewer when many wait, so that a
+ * cycle serves them all, or as many as it can with QUANTUM_MIN each. */
 static inline uint32_t
-turn_packets(const struct plx_engine *engine)
+quantum_of(const struct plx_engine *engine)
 {
 	uint32_t room = TX_ROOM - TX_RESERVE, share;
 
-	if (plx_likely(engine->ready_count < room / TX_BUDGET))
-		return TX_BUDGET;
+	if (plx_likely(engine->ready_count < room / QUANTUM_MAX))
+		return QUANTUM_MAX;
 	share = room / (engine->ready_count + 1);
-	return share > TURN_LEAST ? share : TURN_LEAST;
+	return share > QUANTUM_MIN ? share : QUANTUM_MIN;
 }
 
 /* Places that are free for requests and READ responses of `qp`. */
@@ -36,16 +36,16 @@ bulk_room(const struct plx_engine *engine, const struct plx_engine_qp *qp)
 	return used < most ? most - used : 0;
 }
 
-/* The turn of `qp`, which is in no list now, or the rest of a turn that was cut short. Afterwards
- * it is at the end of its list if it has more to send. Returns: false: it has more and the turn is
- * not over, but room or buffers are; it is in no list */
+/* Serve `qp`, which is in no list now: a quantum, or the rest of one that was cut short. Afterwards
+ * it is at the end of its list if it has more to send. Returns: false: it has more and some
+ * of the quantum left, but no room or buffers; it is in no list */
 static inline bool
-take_turn(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room, uint32_t *sent)
+send_quantum(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room, uint32_t *sent)
 {
-	uint32_t left = qp->turn_left > 0 ? qp->turn_left : turn_packets(engine);
+	uint32_t left = qp->quantum_left > 0 ? qp->quantum_left : quantum_of(engine);
 	uint32_t n;
 
-	qp->turn_left = 0;
+	qp->quantum_left = 0;
 	do {
 		n = engine_transmit(engine, qp, room < left ? room : left);
 		*sent += n;
@@ -58,9 +58,9 @@ take_turn(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room, ui
 		 * has run out. */
 		if (n == 0 && room > 0 && engine->spare_count > 0 && qp->ud == NULL)
 			return true;
-		ready_leave(engine, qp);
+		ready_remove(engine, qp);
 	} while (n > 0 && room > 0);
-	qp->turn_left = (uint8_t)left;
+	qp->quantum_left = (uint8_t)left;
 	return false;
 }
 
@@ -77,35 +77,35 @@ put_before(struct plx_list *to, struct plx_list *list)
 	plx_list_init(list);
 }
 
-/* One turn for each who waits, first come. Who was served and has more to send queues up behind
- * everybody else; who could not be served, or not to the end of his turn, keeps his place. */
+/* One quantum for each who waits, first come. Who was served and has more to send queues up behind
+ * everybody else; who could not be served, or not to the end of its quantum, keeps his place. */
 static __attribute__((noinline)) uint32_t
 rotate(struct plx_engine *engine, struct plx_list *list)
 {
-	struct plx_list turn, kept;
+	struct plx_list waiting, kept;
 	uint32_t sent = 0;
 
 	if (plx_likely(plx_list_empty(list)))
 		return 0;
-	plx_list_init(&turn);
+	plx_list_init(&waiting);
 	plx_list_init(&kept);
-	put_before(&turn, list);
-	while (!plx_list_empty(&turn)) {
+	put_before(&waiting, list);
+	while (!plx_list_empty(&waiting)) {
 		struct plx_engine_qp *qp =
-			plx_list_entry(turn.next, struct plx_engine_qp, ready_link);
+			plx_list_entry(waiting.next, struct plx_engine_qp, ready_link);
 		uint32_t room = bulk_room(engine, qp);
 
-		ready_leave(engine, qp);
+		ready_remove(engine, qp);
 		/* In ERROR what is flushed is delivered even if the port takes nothing. */
 		if ((room > 0 || (list == &engine->apart && !qp->loops)) &&
-		    take_turn(engine, qp, room, &sent))
+		    send_quantum(engine, qp, room, &sent))
 			continue;
-		ready_join(engine, &kept, qp);
+		ready_insert(engine, &kept, qp);
 		if (list == &engine->ready && (room == 0 || engine->spare_count == 0 ||
 					       engine->tx_count >= TX_ROOM - TX_RESERVE))
 			break;
 	}
-	put_before(PLX_MUTANT(READY_LIFO) ? list->prev : list, &turn);
+	put_before(PLX_MUTANT(READY_LIFO) ? list->prev : list, &waiting);
 	put_before(list, &kept);
 	return sent;
 }
@@ -120,9 +120,9 @@ send_only(struct plx_engine *engine)
 
 	if (plx_unlikely(room == 0))
 		return 0;
-	ready_leave(engine, qp);
-	if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
-		ready_join(engine, engine->ready.next, qp);
+	ready_remove(engine, qp);
+	if (plx_unlikely(!send_quantum(engine, qp, room, &sent)))
+		ready_insert(engine, engine->ready.next, qp);
 	return sent;
 }
 
@@ -176,14 +176,14 @@ answer(struct plx_engine *engine, struct plx_engine_qp *qp)
 	/* Nobody waits before it: what it has to send may leave at once, with the ACK. */
 	if (plx_likely(room > 0 &&
 		       (engine->ready_count == 0 || is_next(ready_list(engine, qp), qp)))) {
-		ready_leave(engine, qp);
-		if (plx_unlikely(!take_turn(engine, qp, room, &sent)))
-			ready_join(engine, ready_list(engine, qp)->next, qp); /* the first */
+		ready_remove(engine, qp);
+		if (plx_unlikely(!send_quantum(engine, qp, room, &sent)))
+			ready_insert(engine, ready_list(engine, qp)->next, qp); /* the first */
 		return;
 	}
 	if (plx_rc_owes(qp->rc))
 		acknowledge(engine, qp);
-	/* Who has nothing to send but many completions does not wait for a turn to have them. */
+	/* Who has nothing to send but many completions does not wait to be served to have them. */
 	do {
 		done = plx_rc_sq_consumed(qp->rc);
 		engine_transmit(engine, qp, 0);
@@ -196,13 +196,13 @@ engine_answer(struct plx_engine *engine)
 {
 	if (plx_unlikely(!plx_list_empty(&engine->owing)))
 		acknowledge_late(engine);
-	for (uint32_t i = 0; i < engine->heard_count; i++) {
-		struct plx_engine_qp *qp = engine->heard[i];
+	for (uint32_t i = 0; i < engine->received_count; i++) {
+		struct plx_engine_qp *qp = engine->received[i];
 
-		qp->noted = false;
+		qp->is_received = false;
 		answer(engine, qp);
 	}
-	engine->heard_count = 0;
+	engine->received_count = 0;
 }
 
 uint32_t

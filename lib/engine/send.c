@@ -35,12 +35,12 @@ stock(struct plx_engine *engine)
 	if (plx_likely(engine->spare_count > 0))
 		return engine->spare_count;
 	/* A buffer in a pool is one segment with one owner; the rest is set when it is written. */
-	if (plx_unlikely(rte_mempool_get_bulk(engine->config.pool, to, TX_BUDGET) != 0)) {
+	if (plx_unlikely(rte_mempool_get_bulk(engine->config.pool, to, QUANTUM_MAX) != 0)) {
 		plx_count(&engine->counters.tx_no_buffer, 1);
 		return 0;
 	}
-	engine->spare_count = TX_BUDGET;
-	for (uint32_t i = 0; i < TX_BUDGET; i++)
+	engine->spare_count = QUANTUM_MAX;
+	for (uint32_t i = 0; i < QUANTUM_MAX; i++)
 		claim(engine->spare[i]);
 	return engine->spare_count;
 }
@@ -164,7 +164,7 @@ engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 /* Small messages and ACKs: headers straight into the buffer. Returns: packets; *other: there may be
  * something else to do */
 static inline uint32_t
-transmit_usual(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget, bool *other)
+transmit_fast(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget, bool *other)
 {
 	const uint32_t at = qp->to_peer.header_bytes;
 	uint32_t sent = 0;
@@ -173,21 +173,19 @@ transmit_usual(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t bud
 	while (sent < budget) {
 		struct rte_mbuf *m = engine->spare[engine->spare_count - 1];
 		uint8_t *bytes = (uint8_t *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
-		struct plx_usual usual;
-		enum plx_usual_kind kind =
-			plx_rc_send_usual(qp->rc, engine->now, bytes + at, &usual);
+		struct plx_fast_packet fast;
+		enum plx_fast_kind kind = plx_rc_send_fast(qp->rc, engine->now, bytes + at, &fast);
 		size_t roce;
 
-		if (kind != PLX_USUAL_SENT) {
-			*other = kind == PLX_USUAL_OTHER;
+		if (kind != PLX_FAST_SENT) {
+			*other = kind == PLX_FAST_NO;
 			break;
 		}
-		roce = (size_t)usual.header_bytes + usual.payload_bytes + usual.pad +
-		       PLX_ICRC_BYTES;
+		roce = (size_t)fast.header_bytes + fast.payload_bytes + fast.pad + PLX_ICRC_BYTES;
 		open_buffer(m, at + roce);
 		plx_frame_template_write(&qp->to_peer, roce, bytes);
-		rte_memcpy(bytes + at + usual.header_bytes, usual.payload, usual.payload_bytes);
-		memset(bytes + at + usual.header_bytes + usual.payload_bytes, 0, PLX_ICRC_BYTES);
+		rte_memcpy(bytes + at + fast.header_bytes, fast.payload, fast.payload_bytes);
+		memset(bytes + at + fast.header_bytes + fast.payload_bytes, 0, PLX_ICRC_BYTES);
 		engine->spare_count--;
 		engine->tx[engine->tx_count++] = m;
 		sent++;
@@ -212,7 +210,7 @@ engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t ro
 			return ud_transmit(engine, qp, budget);
 		budget = 0;
 	} else if (plx_likely(!qp->loops)) {
-		sent = transmit_usual(engine, qp, budget, &other);
+		sent = transmit_fast(engine, qp, budget, &other);
 	}
 	if (other) {
 		sent += plx_rc_transmit(qp->rc, engine->now, budget - sent, &engine->actions);
@@ -224,15 +222,15 @@ engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t ro
 /* In ERROR: sweep, for posts that raced with the error. Datagrams have no connection to wait for,
  * so they send when they have something. Returns: when to wake it */
 static PLX_COLD uint64_t
-schedule_unusual(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned state, uint64_t wake)
+schedule_rare(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
-		ready_join(engine, ready_list(engine, qp), qp);
+		ready_insert(engine, ready_list(engine, qp), qp);
 	if (state_of(state) == PLX_QP_ERROR) {
 		/* It was in the other list when it failed, perhaps. */
 		if (!plx_list_empty(&qp->ready_link)) {
-			ready_leave(engine, qp);
-			ready_join(engine, &engine->apart, qp);
+			ready_remove(engine, qp);
+			ready_insert(engine, &engine->apart, qp);
 		}
 		wake = plx_time_min(wake, engine->now + ERROR_SWEEP_NS);
 	}
@@ -250,15 +248,15 @@ engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 	engine_rq_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed)
-			ready_join(engine,
-				   PLX_MUTANT(READY_LIFO) ? ready_list(engine, qp)->next
-							  : ready_list(engine, qp),
-				   qp);
+			ready_insert(engine,
+				     PLX_MUTANT(READY_LIFO) ? ready_list(engine, qp)->next
+							    : ready_list(engine, qp),
+				     qp);
 		wake = PLX_NEVER;
 	}
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 	if (plx_unlikely(state >= PLX_QP_ERROR))
-		wake = schedule_unusual(engine, qp, state, wake);
+		wake = schedule_rare(engine, qp, state, wake);
 	/* Later than what is set: the timer will find out when it fires. */
 	if (wake < qp->timer.deadline)
 		wheel_set(&engine->wheel, &qp->timer, wake);

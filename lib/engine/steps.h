@@ -10,15 +10,15 @@
 
 enum plx_step {
 	STEP_NONE,
-	STEP_TURN_TAKEN,      /* other posters of this queue wait */
-	STEP_WATCHED_SEEN,    /* it is decided whether the bell will be rung */
-	STEP_PLACES_RESERVED, /* in the ring; nothing is written yet */
-	STEP_ENTRY_WRITTEN,   /* all but the word that shows it */
-	STEP_ENTRY_SHOWN,     /* the engine can take it */
-	STEP_COMMITTED,       /* the ring counts it */
-	STEP_TURN_GIVEN,      /* the next poster can begin */
-	STEP_BELL_WORD_SET,   /* the queue pair's bit; not the summary's yet */
-	STEP_BELL_RUNG,
+	STEP_PRODUCER_LOCKED,   /* other posters of this queue wait */
+	STEP_WATCHED_SEEN,      /* it is decided whether the doorbell will be rung */
+	STEP_PLACES_RESERVED,   /* in the ring; nothing is written yet */
+	STEP_ENTRY_WRITTEN,     /* all but the word that shows it */
+	STEP_ENTRY_MARKED,      /* the engine can take it */
+	STEP_COMMITTED,         /* the ring counts it */
+	STEP_PRODUCER_UNLOCKED, /* the next poster can begin */
+	STEP_DOORBELL_WORD_SET, /* the queue pair's bit; not the summary's yet */
+	STEP_DOORBELL_RUNG,
 	STEP_POLL_BEGUN,    /* other pollers of this completion queue wait */
 	STEP_POLL_COPIED,   /* the places in the ring are not free yet */
 	STEP_ARM_REQUESTED, /* it is not looked for what came before yet */

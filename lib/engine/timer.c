@@ -2,7 +2,7 @@
  *
  * A hierarchical timer wheel: setting, moving and clearing a deadline cost O(1), looking for what
  * is due costs one comparison while no tick has passed. It never calls back; the engine takes what
- * is due. Start with wheel_take().
+ * is due. Start with wheel_pop().
  *
  * Level 0 holds the next 64 ticks (1 ms), one tick a slot; level n the next 64^(n+1), 64^n ticks a
  * slot; what lies beyond level 3 (275 s) waits in its last slot and is set again from there.
@@ -110,7 +110,7 @@ next_stop(const struct wheel *wheel, uint64_t limit)
 }
 
 struct timer *
-wheel_take(struct wheel *wheel, uint64_t now)
+wheel_pop(struct wheel *wheel, uint64_t now)
 {
 	uint64_t until = wheel_tick_of(now);
 

@@ -15,8 +15,8 @@
 /* Free, alive, or ending: destroyed, while a posted request or a waiting datagram still names it.
  */
 struct plx_engine_ah {
-	struct plx_list link;      /* in one of the lists of its table, by its state */
-	struct plx_list asks_link; /* in the table's `asking` while datagrams wait */
+	struct plx_list link;           /* in one of the lists of its table, by its state */
+	struct plx_list resolving_link; /* in the table's `resolving` while datagrams wait */
 	struct plx_engine *engine;
 	struct plx_domain domain;
 	struct plx_engine_path path;
@@ -32,7 +32,7 @@ struct plx_engine_ah {
 /* Made for the first datagram queue pair or address handle of an engine. */
 struct engine_ah_table {
 	uint32_t uses[PLX_ENGINE_AHS_MAX]; /* posted requests that name each: plx_ud_ids.ahs */
-	struct plx_list free, alive, ending, asking;
+	struct plx_list free, alive, ending, resolving;
 	uint32_t waits; /* datagrams that wait, in all */
 	struct plx_engine_ah ah[PLX_ENGINE_AHS_MAX];
 };

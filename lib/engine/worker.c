@@ -65,7 +65,7 @@ work(void *arg)
 	struct plx_worker *worker = arg;
 	uint32_t idle = 0;
 
-	(void)plx_thread_enter();
+	(void)plx_lcore_assign();
 	while (!atomic_load_explicit(&worker->stop, memory_order_acquire)) {
 		idle = round_of(worker) > 0 ? 0 : idle + 1;
 		if (plx_likely(idle == 0 || worker->config.idle == PLX_IDLE_SPIN))

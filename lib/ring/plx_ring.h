@@ -4,7 +4,7 @@
  * No other file of Pollux names an rte_ring_* symbol, so that a hardened variant, for clients in
  * other processes, has one place to go to.
  * Start with plx_ring_create(), then plx_ring_reserve() and plx_ring_peek(); for a reader that
- * waits on another core, plx_ring_show() and plx_ring_peek_shown().
+ * waits on another core, plx_ring_mark_written() and plx_ring_peek_marked().
  *
  * Each side is PLX_RING_ONE (one thread at a time) or PLX_RING_MANY (any threads, serialised from
  * reserve to commit, or from peek to release). Never rte_ring's plain multi-producer mode:
@@ -203,7 +203,7 @@ ring_mark_of(const struct rte_ring *ring, uint32_t index)
 /** The rest of entry `index` is written: it is there, with this word (release). It has to be
  * committed. @param word [8, aligned] in the entry */
 static inline void
-plx_ring_show(const struct rte_ring *ring, uint32_t index, void *word, uint64_t value)
+plx_ring_mark_written(const struct rte_ring *ring, uint32_t index, void *word, uint64_t value)
 {
 	__atomic_store_n((ring_word *)word, (value & ~PLX_RING_MARK) | ring_mark_of(ring, index),
 			 __ATOMIC_RELEASE);
@@ -211,8 +211,8 @@ plx_ring_show(const struct rte_ring *ring, uint32_t index, void *word, uint64_t 
 
 /* How many of `n` entries from `index` on are there (acquire). */
 static inline uint32_t
-ring_shown(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t index,
-	   uint32_t n)
+ring_marked(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t index,
+	    uint32_t n)
 {
 	const uint8_t *words = (const uint8_t *)(ring + 1) + word_at;
 	uint64_t mark = ring_mark_of(ring, index);
@@ -233,11 +233,11 @@ ring_shown(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, 
 	return count;
 }
 
-/* The turn of readers of a PLX_RING_MANY side, as rte_ring's HTS takes it: by moving the head away
- * from the tail. Others that come meanwhile wait. */
+/* Reserve what readers of a PLX_RING_MANY side read, as rte_ring's HTS does it: by moving the head
+ * away from the tail. Others that come meanwhile wait. */
 static inline uint32_t
-ring_take_turn(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
-	       uint32_t *index)
+ring_reserve_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
+		    uint32_t *index)
 {
 	union __rte_ring_hts_pos was, now;
 
@@ -249,7 +249,7 @@ ring_take_turn(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, ui
 		}
 		*index = was.pos.head;
 		now = was;
-		now.pos.head += ring_shown(ring, entry_bytes, word_at, *index, n);
+		now.pos.head += ring_marked(ring, entry_bytes, word_at, *index, n);
 		if (now.raw == was.raw)
 			return 0;
 	} while (!__atomic_compare_exchange_n(&ring->hts_cons.ht.raw, &was.raw, now.raw, false,
@@ -259,17 +259,17 @@ ring_take_turn(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, ui
 
 /** As plx_ring_peek(), of marked entries. @param word_at [bytes] where in an entry its word is */
 static inline uint32_t
-plx_ring_peek_shown(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
-		    struct plx_ring_span *span)
+plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
+		     struct plx_ring_span *span)
 {
 	uint32_t index;
 
 	if (ring->cons.sync_type == RTE_RING_SYNC_ST) {
 		index = ring->cons.tail;
-		n = ring_shown(ring, entry_bytes, word_at, index, n);
+		n = ring_marked(ring, entry_bytes, word_at, index, n);
 		ring->cons.head = index + n;
 	} else {
-		n = ring_take_turn(ring, entry_bytes, word_at, n, &index);
+		n = ring_reserve_marked(ring, entry_bytes, word_at, n, &index);
 	}
 	if (n > 0)
 		ring_span_from(span, ring, entry_bytes, index, n);
@@ -281,7 +281,7 @@ plx_ring_peek_shown(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_a
 
 /** Copy up to `n` entries in. Returns: how many */
 static inline uint32_t
-plx_ring_put(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, uint32_t n)
+plx_ring_enqueue(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, uint32_t n)
 {
 	struct plx_ring_span span;
 	uint32_t put = plx_ring_reserve(ring, entry_bytes, n, &span);
@@ -312,7 +312,7 @@ plx_ring_copy(const struct plx_ring_span *span, uint32_t entry_bytes, void *entr
 
 /** Copy up to `n` entries out. Returns: how many */
 static inline uint32_t
-plx_ring_take(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32_t n)
+plx_ring_dequeue(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32_t n)
 {
 	struct plx_ring_span span;
 	uint32_t got = plx_ring_peek(ring, entry_bytes, n, &span);

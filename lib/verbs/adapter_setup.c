@@ -460,7 +460,7 @@ parts_make(struct plx_adapter *adapter, struct plx_why *why)
 	/* Everybody has what is derived from it. */
 	plx_secret_wipe(&adapter->secret, sizeof(adapter->secret));
 	if (status == PLX_OK && adapter->inline_mode)
-		(void)plx_thread_enter(); /* without, it works without caches */
+		(void)plx_lcore_assign(); /* without, it works without caches */
 	return status;
 }
 

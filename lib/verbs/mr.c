@@ -65,7 +65,7 @@ engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
 	while (!engines_passed(adapter, token)) {
 		if (plx_clock_ns() >= deadline)
 			return PLX_TIMEOUT;
-		plx_engine_await(&looks);
+		plx_engine_backoff(&looks);
 	}
 	return PLX_OK;
 }

@@ -167,7 +167,7 @@ on_left(HRESULT status)
 
 /* The client has had enough. */
 static void
-on_notice(HRESULT status)
+on_async_event(HRESULT status)
 {
 	must(status, "NotifyDisconnect");
 	pends(IND2Connector_Disconnect(self.connector, &self.leaving.overlapped), "Disconnect");
@@ -268,7 +268,7 @@ open_all(const struct sockaddr_in *local)
 	turn();
 	for (size_t i = 0; i < DEPTH; i++)
 		receive(i);
-	watch(&self.notice, on_notice);
+	watch(&self.notice, on_async_event);
 	watch(&self.leaving, on_left);
 	watch(&self.completions, on_completions);
 	pends(IND2CompletionQueue_Notify(self.cq, ND_CQ_NOTIFY_ANY, &self.completions.overlapped),

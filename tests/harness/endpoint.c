@@ -313,13 +313,12 @@ judged(struct ep *ep, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 		ep->config.hooks->judged(ep->config.user, qp, wire, icrc_bad, verdict, pkt);
 }
 
-/* A packet that the usual way sends, told to the hooks as the general way would. */
+/* A packet that the fast path sends, reported to the hooks as the slow path would. */
 static void
-send_usual_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_usual *usual)
+send_fast_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_fast_packet *fast)
 {
 	const struct ep *ep = qp->ep;
-	size_t roce =
-		(size_t)usual->header_bytes + usual->payload_bytes + usual->pad + PLX_ICRC_BYTES;
+	size_t roce = (size_t)fast->header_bytes + fast->payload_bytes + fast->pad + PLX_ICRC_BYTES;
 	size_t len = qp->to_peer.header_bytes + roce;
 	struct plx_emit emit = {0};
 	uint8_t *bytes = malloc(len), *at, *ip;
@@ -327,10 +326,10 @@ send_usual_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_usual
 	PLX_ASSERT(bytes != NULL && qp->connected);
 	memset(bytes, TEST_POISON, len);
 	at = bytes + plx_frame_template_write(&qp->to_peer, roce, bytes);
-	memcpy(at, header, usual->header_bytes);
-	if (usual->payload_bytes > 0)
-		memcpy(at + usual->header_bytes, usual->payload, usual->payload_bytes);
-	memset(at + usual->header_bytes + usual->payload_bytes, 0, usual->pad);
+	memcpy(at, header, fast->header_bytes);
+	if (fast->payload_bytes > 0)
+		memcpy(at + fast->header_bytes, fast->payload, fast->payload_bytes);
+	memset(at + fast->header_bytes + fast->payload_bytes, 0, fast->pad);
 	ip = bytes + qp->to_peer.ip_at;
 	plx_icrc_store(ep->config.icrc(ip, (size_t)(bytes + len - ip) - PLX_ICRC_BYTES),
 		       bytes + len - PLX_ICRC_BYTES);
@@ -343,41 +342,41 @@ send_usual_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_usual
 		free(bytes);
 }
 
-/* As an engine does: the usual way first, as long as there is one. Returns: packets */
+/* As an engine does: the fast path first, as long as there is one. Returns: packets */
 static uint32_t
-transmit_usual(struct ep_qp *qp, uint64_t now, uint32_t budget)
+transmit_fast(struct ep_qp *qp, uint64_t now, uint32_t budget)
 {
 	uint32_t sent = 0;
 
 	while (sent < budget) {
-		uint8_t header[PLX_USUAL_HEADER_MAX];
-		struct plx_usual usual;
+		uint8_t header[PLX_FAST_HEADER_MAX];
+		struct plx_fast_packet fast;
 
-		if (plx_rc_send_usual(qp->core, now, header, &usual) != PLX_USUAL_SENT)
+		if (plx_rc_send_fast(qp->core, now, header, &fast) != PLX_FAST_SENT)
 			break;
 		qp->ep->executing = true;
-		send_usual_frame(qp, header, &usual);
+		send_fast_frame(qp, header, &fast);
 		qp->ep->executing = false;
 		sent++;
 	}
 	return sent;
 }
 
-/* As an engine does: the usual packet first. Returns: whether it was one */
+/* As an engine does: the fast path first. Returns: whether it took it */
 static bool
-take_usual(struct ep_qp *qp, const uint8_t *bth, size_t len, const struct plx_pkt *pkt)
+receive_fast(struct ep_qp *qp, const uint8_t *bth, size_t len, const struct plx_pkt *pkt)
 {
 	struct ep *ep = qp->ep;
 	struct plx_action done = {.kind = PLX_ACT_COMPLETE}, place = {.kind = PLX_ACT_PLACE};
-	enum plx_usual_kind kind =
-		plx_rc_take_usual(qp->core, bth, len, &place.place, &done.completion);
+	enum plx_fast_kind kind =
+		plx_rc_receive_fast(qp->core, bth, len, &place.place, &done.completion);
 
-	if (kind == PLX_USUAL_OTHER)
+	if (kind == PLX_FAST_NO)
 		return false;
 	judged(ep, qp, PLX_WIRE_OK, false, PLX_VERDICT_ACCEPT, pkt);
 	ep->executing = true;
 	PLX_ASSERT(execute_one(qp, &place) == 0);
-	if (kind == PLX_USUAL_RECEIVED)
+	if (kind == PLX_FAST_RECEIVED)
 		PLX_ASSERT(execute_one(qp, &done) == 0);
 	ep->executing = false;
 	return true;
@@ -459,8 +458,8 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 		return;
 	}
 	pkt.ce = plx_frame_ecn(&frame) == PLX_ECN_CE;
-	if (!pkt.ce && take_usual(qp, bytes + frame.udp_at + PLX_UDP_BYTES,
-				  (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt))
+	if (!pkt.ce && receive_fast(qp, bytes + frame.udp_at + PLX_UDP_BYTES,
+				    (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt))
 		return;
 	verdict = plx_rc_on_packet(qp->core, &pkt, now, out);
 	PLX_ASSERT(out->count <= PLX_ACTIONS_MAX);
@@ -471,12 +470,12 @@ ep_rx(struct ep *ep, const uint8_t *bytes, size_t len, uint64_t now)
 uint32_t
 ep_tx(struct ep_qp *qp, uint64_t now, uint32_t budget)
 {
-	uint32_t usual = transmit_usual(qp, now, budget);
-	uint32_t said = plx_rc_transmit(qp->core, now, budget - usual, fresh_actions(qp->ep));
+	uint32_t fast = transmit_fast(qp, now, budget);
+	uint32_t said = plx_rc_transmit(qp->core, now, budget - fast, fresh_actions(qp->ep));
 	uint32_t sent = execute(qp);
 
-	PLX_ASSERT(sent == said && usual + sent <= budget);
-	return usual + sent;
+	PLX_ASSERT(sent == said && fast + sent <= budget);
+	return fast + sent;
 }
 
 void

@@ -52,7 +52,7 @@ nd_is_inline(void)
 }
 
 void
-nd_turn(void)
+nd_cycle(void)
 {
 	/* A wait is what moves adapters in inline mode. */
 	if (inline_mode)
@@ -67,7 +67,7 @@ nd_settle(void)
 	uint64_t end = test_ms() + 30;
 
 	for (int i = 0; i < 2000; i++)
-		nd_turn();
+		nd_cycle();
 	while (!inline_mode && test_ms() < end)
 		sched_yield();
 }

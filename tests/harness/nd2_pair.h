@@ -6,8 +6,8 @@
  * TEST_PATIENCE_MS. After each test nothing of the provider is alive, and its adapters were really
  * closed. Start with nd_run(), nd_pair_open() and nd_expect().
  *
- * Inline mode (nd_run_both()): nothing moves but inside calls that wait; nd_turn() is one that does
- * not sleep, and every helper here that waits is made of it.
+ * Inline mode (nd_run_both()): nothing moves but inside calls that wait; nd_cycle() is one that
+ * does not sleep, and every helper here that waits is made of it.
  */
 #ifndef ND_H
 #define ND_H
@@ -55,8 +55,8 @@ bool nd_is_inline(void);
 /* ---- time -------------------------------------------------------------------------------------
  */
 
-/** One turn of both engines, or a moment for their threads. */
-void nd_turn(void);
+/** One cycle of both engines, or a moment for their threads. */
+void nd_cycle(void);
 /** Whatever was going to happen by itself has happened. */
 void nd_settle(void);
 /** How many rounds of a race: `usual`, under AddressSanitizer a tenth, or as many as POLLUX_ROUNDS
@@ -67,7 +67,7 @@ unsigned long nd_rounds(unsigned long usual);
  */
 bool nd_race_is_over(uint32_t round);
 
-#define nd_until(condition) test_until(condition, nd_turn())
+#define nd_until(condition) test_until(condition, nd_cycle())
 
 /* ---- provider and adapters --------------------------------------------------------------------
  */

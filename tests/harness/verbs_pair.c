@@ -22,7 +22,7 @@ duo_is_inline(void)
 }
 
 void
-duo_turn(void)
+duo_cycle(void)
 {
 	if (duo_is_inline()) {
 		plx_adapter_poll(adapters[0]);
@@ -32,7 +32,7 @@ duo_turn(void)
 	}
 }
 
-/* Inline: as many turns as any exchange needs that waits for no timer. With a worker: a time in
+/* Inline: as many cycles as any exchange needs that waits for no timer. With a worker: a time in
  * which it has had the core. */
 void
 duo_settle(void)
@@ -40,7 +40,7 @@ duo_settle(void)
 	uint64_t end = test_ns() + 30 * PLX_MSEC;
 
 	for (int i = 0; i < 2000; i++)
-		duo_turn();
+		duo_cycle();
 	while (!duo_is_inline() && test_ns() < end)
 		sched_yield();
 }

@@ -71,12 +71,12 @@ void duo_wishes(struct plx_wishes *wishes, unsigned end);
 /* ---- time -----------------------------------------------------------------------------------
  */
 
-/** One turn of both engines, or a moment for the worker. */
-void duo_turn(void);
-/** Many turns: whatever was going to happen by itself has happened. */
+/** One cycle of both engines, or a moment for the worker. */
+void duo_cycle(void);
+/** Many cycles: whatever was going to happen by itself has happened. */
 void duo_settle(void);
 
-#define duo_until(condition) test_until(condition, duo_turn())
+#define duo_until(condition) test_until(condition, duo_cycle())
 
 /* ---- requests -------------------------------------------------------------------------------
  */

@@ -22,15 +22,15 @@ enum {
 #define COUNTED __attribute__((noinline))
 #endif
 
-/* What is counted: the transport by its general way, with whole frames, by its usual way. */
+/* What is counted: the transport by its slow path, with whole frames, by its fast path. */
 enum mode {
 	PACKETS,
 	FRAMES,
-	USUAL,
+	FAST,
 	MODES,
 };
 
-static const char *const mode_names[MODES] = {"packets", "frames", "usual"};
+static const char *const mode_names[MODES] = {"packets", "frames", "fast"};
 
 /* One end, with memory of its own. */
 struct end {
@@ -180,33 +180,33 @@ take_emit(struct end *end, const struct plx_actions *from, const struct plx_emit
 	plx_actions_reset(&end->actions);
 }
 
-/* What a QP sends by the usual way, from the BTH to where the ICRC goes. */
+/* What a QP sends by the fast path, from the BTH to where the ICRC goes. */
 static void
-write_usual(struct end *end, uint32_t budget)
+write_fast(struct end *end, uint32_t budget)
 {
 	wire.count = 0;
 	while (wire.count < budget) {
 		uint8_t *out = wire.bytes[wire.count];
-		struct plx_usual usual;
+		struct plx_fast_packet fast;
 
-		if (plx_rc_send_usual(end->qp, now, out, &usual) != PLX_USUAL_SENT)
+		if (plx_rc_send_fast(end->qp, now, out, &fast) != PLX_FAST_SENT)
 			return;
-		if (usual.payload_bytes > 0)
-			memcpy(out + usual.header_bytes, usual.payload, usual.payload_bytes);
-		wire.len[wire.count++] = (size_t)usual.header_bytes + usual.payload_bytes +
-					 usual.pad + PLX_ICRC_BYTES;
+		if (fast.payload_bytes > 0)
+			memcpy(out + fast.header_bytes, fast.payload, fast.payload_bytes);
+		wire.len[wire.count++] =
+			(size_t)fast.header_bytes + fast.payload_bytes + fast.pad + PLX_ICRC_BYTES;
 	}
 }
 
 /* One of those arrives; an ACK and the very first request have only the general way. */
 static void
-take_usual(struct end *end, const uint8_t *bth, size_t len)
+receive_fast(struct end *end, const uint8_t *bth, size_t len)
 {
 	struct plx_completion completion;
 	struct plx_place place;
 	struct plx_pkt pkt;
 
-	if (plx_rc_take_usual(end->qp, bth, len, &place, &completion) == PLX_USUAL_PLACED) {
+	if (plx_rc_receive_fast(end->qp, bth, len, &place, &completion) == PLX_FAST_PLACED) {
 		plx_place_bytes(&place);
 		end->placed += place.bytes;
 		return;
@@ -220,9 +220,9 @@ take_usual(struct end *end, const uint8_t *bth, size_t len)
 static void
 take_all(struct end *end, const struct end *from, enum mode mode)
 {
-	if (mode == USUAL) {
+	if (mode == FAST) {
 		for (uint32_t i = 0; i < wire.count; i++)
-			take_usual(end, wire.bytes[i], wire.len[i]);
+			receive_fast(end, wire.bytes[i], wire.len[i]);
 		return;
 	}
 	if (mode == FRAMES) {
@@ -259,8 +259,8 @@ count_requester_post(void)
 COUNTED static void
 count_requester_send(enum mode mode)
 {
-	if (mode == USUAL) {
-		write_usual(&requester, BURST);
+	if (mode == FAST) {
+		write_fast(&requester, BURST);
 		PLX_ASSERT(wire.count == BURST);
 		return;
 	}
@@ -273,8 +273,8 @@ COUNTED static void
 count_responder(enum mode mode)
 {
 	take_all(&responder, &requester, mode);
-	if (mode == USUAL) {
-		write_usual(&responder, BURST);
+	if (mode == FAST) {
+		write_fast(&responder, BURST);
 		PLX_ASSERT(wire.count == 1);
 		return;
 	}
@@ -310,7 +310,7 @@ main(int argc, char **argv)
 	while (bursts > 0 && mode < MODES && strcmp(argv[1], mode_names[mode]) != 0)
 		mode++;
 	if (bursts == 0 || mode == MODES) {
-		fprintf(stderr, "usage: write64 packets|frames|usual WRITES\n");
+		fprintf(stderr, "usage: write64 packets|frames|fast WRITES\n");
 		return 4;
 	}
 	icrc = plx_icrc_choose();

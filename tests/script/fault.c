@@ -70,26 +70,26 @@ wire_bth_at(struct script *s, const struct frame *frame)
 }
 
 void
-wire_fate_parse(struct script *s, struct fate *fate)
+wire_fault_parse(struct script *s, struct fault *fault)
 {
-	memset(fate, 0, sizeof(*fate));
+	memset(fault, 0, sizeof(*fault));
 	while (more_words(s)) {
 		if (accept_word(s, "drop"))
-			fate->drop = true;
+			fault->drop = true;
 		else if (accept_word(s, "dup"))
-			fate->dup = true;
+			fault->dup = true;
 		else if (accept_word(s, "ce"))
-			fate->ce = true;
+			fault->ce = true;
 		else if (accept_word(s, "hold"))
-			fate->hold = next_word(s, "a label");
+			fault->hold = next_word(s, "a label");
 		else if (accept_word(s, "copy"))
-			fate->copy = next_word(s, "a label");
+			fault->copy = next_word(s, "a label");
 		else if (accept_word(s, "late"))
-			fate->late_ns = time_of(s, next_word(s, "a time"));
+			fault->late_ns = time_of(s, next_word(s, "a time"));
 		else if (accept_word(s, "judged"))
-			fate->judged = next_word(s, "a verdict");
-		else if (accept_word(s, "flip") && fate->flips < PLX_COUNT_OF(fate->flip))
-			fate->flip[fate->flips++] = (uint32_t)next_number(s, "a byte", 9000);
+			fault->judged = next_word(s, "a verdict");
+		else if (accept_word(s, "flip") && fault->flips < PLX_COUNT_OF(fault->flip))
+			fault->flip[fault->flips++] = (uint32_t)next_number(s, "a byte", 9000);
 		else
 			return;
 	}
@@ -142,25 +142,25 @@ send_on(struct script *s, const struct frame *frame, const char *judged, uint64_
 }
 
 void
-wire_suffer(struct script *s, struct frame *frame, const struct fate *fate)
+wire_fault_apply(struct script *s, struct frame *frame, const struct fault *fault)
 {
 	size_t bth = wire_bth_at(s, frame);
 
-	for (uint32_t i = 0; i < fate->flips; i++) {
-		if (bth + fate->flip[i] >= frame->len)
-			script_fail(s, "the packet has no byte %u", fate->flip[i]);
-		frame->bytes[bth + fate->flip[i]] ^= 0x01;
+	for (uint32_t i = 0; i < fault->flips; i++) {
+		if (bth + fault->flip[i] >= frame->len)
+			script_fail(s, "the packet has no byte %u", fault->flip[i]);
+		frame->bytes[bth + fault->flip[i]] ^= 0x01;
 	}
-	if (fate->ce)
+	if (fault->ce)
 		mark_ce(s, frame);
-	if (fate->hold != NULL)
-		keep(s, frame, fate->hold);
-	if (fate->copy != NULL)
-		keep(s, frame, fate->copy);
-	if (!fate->drop && fate->hold == NULL)
-		send_on(s, frame, fate->judged, fate->late_ns);
-	if (fate->dup)
-		send_on(s, frame, fate->judged, fate->late_ns);
+	if (fault->hold != NULL)
+		keep(s, frame, fault->hold);
+	if (fault->copy != NULL)
+		keep(s, frame, fault->copy);
+	if (!fault->drop && fault->hold == NULL)
+		send_on(s, frame, fault->judged, fault->late_ns);
+	if (fault->dup)
+		send_on(s, frame, fault->judged, fault->late_ns);
 }
 
 /* "A > B send.first psn=10 len=1024 drop" */
@@ -169,12 +169,12 @@ line_packet(struct script *s, enum side from)
 {
 	struct end *end = &s->ends[from];
 	struct packet_pattern pattern;
-	struct fate fate;
+	struct fault fault;
 
 	if (!accept_word(s, side_name(!from)))
 		script_fail(s, "expected %s behind the >", side_name(!from));
 	packet_parse(s, &pattern);
-	wire_fate_parse(s, &fate);
+	wire_fault_parse(s, &fault);
 	for (uint32_t i = 0; i < pattern.count; i++, packet_step(&pattern)) {
 		struct frame *frame;
 		struct plx_pkt pkt;
@@ -187,7 +187,7 @@ line_packet(struct script *s, enum side from)
 		packet_match(s, &pattern, &pkt);
 		s->expectations++;
 		plx_list_remove(&frame->link);
-		wire_suffer(s, frame, &fate);
+		wire_fault_apply(s, frame, &fault);
 		wire_frame_free(frame);
 	}
 }
@@ -217,19 +217,19 @@ line_release(struct script *s)
 /* ---- a wire that runs by itself -----------------------------------------------------------------
  */
 
-/* The fate of the n-th packet of one end. */
+/* The fault of the n-th packet of one end. */
 struct planned {
 	struct plx_list link;
 	enum side from;
 	uint32_t nth;
-	struct fate fate;
+	struct fault fault;
 };
 
 void
 wire_auto(struct script *s, struct frame *frame)
 {
-	static const struct fate none;
-	const struct fate *fate = &none;
+	static const struct fault none;
+	const struct fault *fault = &none;
 	struct plx_list *node, *after;
 
 	s->ends[frame->from].frames++;
@@ -237,9 +237,9 @@ wire_auto(struct script *s, struct frame *frame)
 		const struct planned *planned = plx_list_entry(node, struct planned, link);
 
 		if (planned->from == frame->from && planned->nth == s->ends[frame->from].frames)
-			fate = &planned->fate;
+			fault = &planned->fault;
 	}
-	wire_suffer(s, frame, fate);
+	wire_fault_apply(s, frame, fault);
 	wire_frame_free(frame);
 }
 
@@ -255,9 +255,9 @@ line_wire(struct script *s)
 	s->automatic = true;
 }
 
-/* "fate A > B 3 drop": of the third packet A sends on that wire */
+/* "fault A > B 3 drop": of the third packet A sends on that wire */
 void
-line_fate(struct script *s)
+line_fault(struct script *s)
 {
 	struct planned *planned = calloc(1, sizeof(*planned));
 
@@ -265,15 +265,15 @@ line_fate(struct script *s)
 	plx_list_append(&s->planned, &planned->link);
 	planned->from = next_side(s);
 	if (!accept_word(s, ">") || next_side(s) == planned->from)
-		script_fail(s, "expected fate A > B, or B > A");
+		script_fail(s, "expected fault A > B, or B > A");
 	planned->nth = (uint32_t)next_number(s, "which packet", UINT32_MAX);
-	wire_fate_parse(s, &planned->fate);
-	if (planned->fate.hold || planned->fate.copy || planned->fate.judged)
-		script_fail(s, "a planned fate cannot hold, copy or judge");
+	wire_fault_parse(s, &planned->fault);
+	if (planned->fault.hold || planned->fault.copy || planned->fault.judged)
+		script_fail(s, "a planned fault cannot hold, copy or judge");
 }
 
 void
-fate_destroy_all(struct script *s)
+fault_destroy_all(struct script *s)
 {
 	while (!plx_list_empty(&s->planned)) {
 		struct planned *planned = plx_list_entry(s->planned.next, struct planned, link);

@@ -83,7 +83,7 @@ line_inject(struct script *s)
 	struct packet_pattern pattern;
 	struct forgery forgery;
 	struct plx_pkt pkt;
-	struct fate fate;
+	struct fault fault;
 	uint8_t payload[PLX_MTU_MAX * 2];
 	uint32_t bytes;
 
@@ -91,7 +91,7 @@ line_inject(struct script *s)
 		script_fail(s, "expected inject A > B, or B > A");
 	packet_parse(s, &pattern);
 	forgery_parse(s, &forgery);
-	wire_fate_parse(s, &fate);
+	wire_fault_parse(s, &fault);
 	for (uint32_t i = 0; i < pattern.count; i++, packet_step(&pattern)) {
 		bytes = packet_build(s, &pattern, &pkt);
 		if (bytes > sizeof(payload))
@@ -106,7 +106,7 @@ line_inject(struct script *s)
 		forge_change(s, &frame, &forgery);
 		script_trace(s, "%s injects    %s psn=%u", side_name(from), pattern.name,
 			     pkt.psn.v);
-		wire_suffer(s, &frame, &fate);
+		wire_fault_apply(s, &frame, &fault);
 		free(frame.bytes);
 	}
 }

@@ -245,7 +245,7 @@ dispatch(struct script *s)
 		{"release", line_release}, {"modify", line_modify},   {"fail", line_fail},
 		{"state", line_state},     {"counter", line_counter}, {"view", line_view},
 		{"arm", line_arm},         {"quiet", line_quiet},     {"wire", line_wire},
-		{"fate", line_fate},       {"run", line_run},
+		{"fault", line_fault},     {"run", line_run},
 	};
 
 	if (accept_word(s, "config")) {

@@ -117,7 +117,7 @@ struct script {
 	struct end ends[SIDE_COUNT];
 	struct plx_list areas, ops, flight, held;
 	bool automatic;          /* `wire auto`: packets go their way without a line */
-	struct plx_list planned; /* what `fate` lines ordered for it */
+	struct plx_list planned; /* what `fault` lines ordered for it */
 	const char *judged;      /* verdict on the last frame received */
 	char *words[SCRIPT_WORDS_MAX + 1];
 	uint32_t word_count, word_at;
@@ -238,7 +238,7 @@ void decode_or_fail(struct script *s, const uint8_t *bytes, size_t len, struct p
  */
 
 /* What becomes of a packet, as the words behind its fields say. */
-struct fate {
+struct fault {
 	bool drop, dup, ce;
 	const char *hold, *copy, *judged;
 	uint64_t late_ns;
@@ -246,18 +246,18 @@ struct fate {
 	uint32_t flip[8]; /* [byte from the first of the BTH] */
 };
 
-void wire_fate_parse(struct script *s, struct fate *fate);
-/** Let a frame meet its fate; `frame` stays the caller's. */
-void wire_suffer(struct script *s, struct frame *frame, const struct fate *fate);
+void wire_fault_parse(struct script *s, struct fault *fault);
+/** Do a fault to a frame; `frame` stays the caller's. */
+void wire_fault_apply(struct script *s, struct frame *frame, const struct fault *fault);
 void wire_ipv4_renew(uint8_t *ip);
 size_t wire_bth_at(struct script *s, const struct frame *frame);
 void line_packet(struct script *s, enum side from);
 void line_release(struct script *s);
-/** Under `wire auto`: the fate planned for this frame, or none; it becomes the callee's. */
+/** Under `wire auto`: the fault planned for this frame, or none; it becomes the callee's. */
 void wire_auto(struct script *s, struct frame *frame);
 void line_wire(struct script *s);
-void line_fate(struct script *s);
-void fate_destroy_all(struct script *s);
+void line_fault(struct script *s);
+void fault_destroy_all(struct script *s);
 void line_inject(struct script *s);
 
 /* ---- memory.c ----------------------------------------------------------------------------------

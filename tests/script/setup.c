@@ -307,7 +307,7 @@ void
 setup_destroy(struct script *s)
 {
 	wire_drop_all(s);
-	fate_destroy_all(s);
+	fault_destroy_all(s);
 	for (enum side side = SIDE_A; s->connected && side < SIDE_COUNT; side++) {
 		ep_destroy(s->ends[side].ep);
 		free(s->ends[side].srq_memory);

@@ -1,9 +1,9 @@
-# What the simulator's shrinker writes: posts, fates and ends, no packet by name.
+# What the simulator's shrinker writes: posts, faults and ends, no packet by name.
 wire auto 2us
-fate A > B 2 drop
-fate B > A 1 drop
-fate A > B 4 late 40us
-fate A > B 5 flip 20
+fault A > B 2 drop
+fault B > A 1 drop
+fault A > B 4 late 40us
+fault A > B 5 flip 20
 post B recv 4096
 region B.r1 64
 word B.r1 3

@@ -90,16 +90,16 @@ send_copy(struct world *world, const struct packet *packet, uint64_t at)
 /* Flips and marks are for what ICRC and IP header cover. Of any other frame Ethernet's own checksum
  * finds the damage, and nobody marks it. */
 static void
-spare_others(const uint8_t *bytes, struct fate *fate)
+spare_others(const uint8_t *bytes, struct fault *fault)
 {
 	bool v4 = bytes[12] == 0x08 && bytes[13] == 0x00;
 	bool v6 = bytes[12] == 0x86 && bytes[13] == 0xdd && bytes[20] != 58;
 
 	if (v4 || v6)
 		return;
-	fate->drop |= fate->flips > 0;
-	fate->flips = 0;
-	fate->ce = false;
+	fault->drop |= fault->flips > 0;
+	fault->flips = 0;
+	fault->ce = false;
 }
 
 /* A frame leaves a side. `bytes` are the link's from now on. */
@@ -111,7 +111,7 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 	uint64_t serial = side->packets_sent++;
 	struct plx_prng prng = draw_stream(world->seed, 'f', side->id, serial);
 	struct packet *packet = packet_get(world);
-	struct fate fate;
+	struct fault fault;
 	uint64_t at;
 
 	*packet = (struct packet){.bytes = bytes,
@@ -122,27 +122,27 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 				  .serial = serial};
 	world->stats.packets++;
 	at = arrival(world, link, &prng, len);
-	fate = weather_fate(side, &prng, at == PLX_NEVER || world->now < link->down_until);
-	spare_others(bytes, &fate);
+	fault = weather_fault(side, &prng, at == PLX_NEVER || world->now < link->down_until);
+	spare_others(bytes, &fault);
 	if (at == PLX_NEVER) /* left out by the shrinker: the queue had room after all */
 		at = world->now + world->config.weather.latency_ns;
-	if (fate.flips)
-		weather_flip(world, packet, &fate);
-	if (fate.ce)
+	if (fault.flips)
+		weather_flip(world, packet, &fault);
+	if (fault.ce)
 		weather_mark(packet);
-	scripted_packet(side, packet, &fate);
-	if (fate.dup) {
+	scripted_packet(side, packet, &fault);
+	if (fault.dup) {
 		world->stats.duplicates++;
-		send_copy(world, packet, at + fate.dup_ns);
+		send_copy(world, packet, at + fault.dup_ns);
 	}
-	if (fate.drop) {
-		trace_add(world, TRACE_FATE, side, serial, 1, 0, 0);
+	if (fault.drop) {
+		trace_add(world, TRACE_FAULT, side, serial, 1, 0, 0);
 		world->stats.drops++;
 		side->pair->lost++;
 		link_release(world, packet);
 		return;
 	}
-	launch(world, packet, at + fate.late_ns);
+	launch(world, packet, at + fault.late_ns);
 }
 
 /* A frame that no QP of ours has sent. */

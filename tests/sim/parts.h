@@ -12,7 +12,7 @@
 #include "sim.h"
 
 /* What the weather does to one packet. */
-struct fate {
+struct fault {
 	bool drop, dup, ce;
 	uint8_t flips;
 	bool evil;
@@ -92,7 +92,7 @@ void scripted_birth(struct side *side);
 void scripted_op(struct side *side, const struct op *op);
 void scripted_receive(struct side *side, uint32_t bytes);
 void scripted_revoke(struct side *side, const struct op *op);
-void scripted_packet(struct side *side, const struct packet *packet, const struct fate *fate);
+void scripted_packet(struct side *side, const struct packet *packet, const struct fault *fault);
 void scripted_write(const struct world *world, const char *invariant);
 
 /* ---- world.c: what every run begins and ends with ------------------------------------------- */
@@ -218,8 +218,8 @@ void link_arrive(struct world *world, struct packet *packet);
 void link_landed(struct world *world, struct packet *packet);
 void link_release(struct world *world, struct packet *packet);
 void link_free(struct world *world);
-struct fate weather_fate(struct side *side, struct plx_prng *prng, bool lost);
-void weather_flip(struct world *world, struct packet *packet, const struct fate *fate);
+struct fault weather_fault(struct side *side, struct plx_prng *prng, bool lost);
+void weather_flip(struct world *world, struct packet *packet, const struct fault *fault);
 void weather_mark(struct packet *packet);
 void weather_seal(uint8_t *bytes, size_t len);
 void weather_stray(struct side *side);

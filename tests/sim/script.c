@@ -79,31 +79,31 @@ is_behind_revocation(const struct writing *w, const struct row *packet)
 }
 
 static void
-write_fates(const struct writing *w)
+write_faults(const struct writing *w)
 {
 	const struct scripted *scripted = w->world->scripted;
 
 	fprintf(w->to, "wire auto %" PRIu64 "ns\n", w->world->config.weather.latency_ns);
 	for (size_t i = 0; i < scripted->count; i++) {
 		const struct row *row = &scripted->rows[i];
-		const struct fate *fate = &row->fate;
+		const struct fault *fault = &row->fault;
 		bool behind =
 			row->kind == ROW_PACKET && is_rows(w, row) && is_behind_revocation(w, row);
 
 		if (row->kind != ROW_PACKET || !is_rows(w, row) ||
-		    (!fate->drop && !fate->dup && !fate->ce && !fate->late_ns && !behind &&
+		    (!fault->drop && !fault->dup && !fault->ce && !fault->late_ns && !behind &&
 		     row->damage == DAMAGE_NONE))
 			continue;
-		fprintf(w->to, "fate %c > %c %u", letter(row->side), letter(row->side + 1),
+		fprintf(w->to, "fault %c > %c %u", letter(row->side), letter(row->side + 1),
 			row->ordinal);
-		if (fate->drop)
+		if (fault->drop)
 			fputs(" drop", w->to);
-		if (fate->dup)
+		if (fault->dup)
 			fputs(" dup", w->to);
-		if (fate->ce)
+		if (fault->ce)
 			fputs(" ce", w->to);
-		if (fate->late_ns || behind)
-			fprintf(w->to, " late %" PRIu64 "ns", fate->late_ns + behind);
+		if (fault->late_ns || behind)
+			fprintf(w->to, " late %" PRIu64 "ns", fault->late_ns + behind);
 		if (row->damage == DAMAGE_BAD)
 			fputs(" flip 9", w->to);
 		fputc('\n', w->to);
@@ -481,7 +481,7 @@ scripted_write(const struct world *world, const char *invariant)
 		world->seed, world->options->ops, invariant);
 	write_config(&w);
 	write_begin(&w);
-	write_fates(&w);
+	write_faults(&w);
 	/* a queue that was shared becomes one of the side's own, full from the beginning */
 	for (uint32_t s = 0; s < 2; s++) {
 		if (w.pair->side[s].own_receiver == NULL)

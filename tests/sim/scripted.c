@@ -74,14 +74,14 @@ scripted_revoke(struct side *side, const struct op *op)
 }
 
 void
-scripted_packet(struct side *side, const struct packet *packet, const struct fate *fate)
+scripted_packet(struct side *side, const struct packet *packet, const struct fault *fault)
 {
 	struct row *row = add(side, ROW_PACKET);
 
 	if (row == NULL)
 		return;
 	row->ordinal = ++side->pair->world->scripted->packets[side->id];
-	row->fate = *fate;
+	row->fault = *fault;
 	row->damage = packet->damage;
 	row->serial = packet->serial;
 }

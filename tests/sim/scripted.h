@@ -23,7 +23,7 @@ struct row {
 	struct op op;
 	uint32_t bytes;   /* of a receive */
 	uint32_t ordinal; /* of a packet, in its life, from 1 */
-	struct fate fate;
+	struct fault fault;
 	uint8_t damage;
 	uint64_t serial; /* of a packet; of the one that was the last before a revocation */
 };

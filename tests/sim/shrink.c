@@ -110,7 +110,7 @@ static void
 shrink(struct shrinking *s)
 {
 	static const enum sim_key_kind order[] = {SIM_KEY_STRAY,   SIM_KEY_KILL, SIM_KEY_STEP,
-						  SIM_KEY_DISTURB, SIM_KEY_OP,   SIM_KEY_FATE};
+						  SIM_KEY_DISTURB, SIM_KEY_OP,   SIM_KEY_FAULT};
 	size_t before;
 
 	do {
@@ -175,10 +175,10 @@ shrink_run(const struct sim_options *options)
 	}
 	shrink(&s);
 	printf("plx-sim: seed %" PRIu64 " (%s) shrunk in %u runs: %zu of %zu things stay: %zu "
-	       "requests, %zu fates of packets, %zu others%s\n",
+	       "requests, %zu faults of packets, %zu others%s\n",
 	       options->first, s.wanted.invariant, s.tries, s.keep.count, all.count,
-	       count_of(&s, SIM_KEY_OP), count_of(&s, SIM_KEY_FATE),
-	       s.keep.count - count_of(&s, SIM_KEY_OP) - count_of(&s, SIM_KEY_FATE),
+	       count_of(&s, SIM_KEY_OP), count_of(&s, SIM_KEY_FAULT),
+	       s.keep.count - count_of(&s, SIM_KEY_OP) - count_of(&s, SIM_KEY_FAULT),
 	       s.simple ? ", on a simple wire" : "");
 	fflush(stdout);
 	mask = (struct sim_mask){.keep = &s.keep, .simple = s.simple, .write_script = true};

@@ -65,7 +65,7 @@ struct sim_options {
 /* Everything that can be left out of a run has a key: kind, who, and its ordinal there. */
 enum sim_key_kind {
 	SIM_KEY_OP = 1,  /* one request of one side */
-	SIM_KEY_FATE,    /* what the weather does to one packet of one side */
+	SIM_KEY_FAULT,   /* what the weather does to one packet of one side */
 	SIM_KEY_DISTURB, /* links go down or clog */
 	SIM_KEY_STEP,    /* a clock steps */
 	SIM_KEY_KILL,    /* a QP is killed or a station crashes */
@@ -442,7 +442,7 @@ struct link {
 enum trace_kind {
 	TRACE_NONE,
 	TRACE_SEND,
-	TRACE_FATE,
+	TRACE_FAULT,
 	TRACE_ARRIVE,
 	TRACE_JUDGED,
 	TRACE_PLACE,

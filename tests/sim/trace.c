@@ -75,7 +75,7 @@ static void
 print_rest(FILE *to, const struct trace_row *row)
 {
 	static const char *const names[TRACE_KINDS] = {
-		[TRACE_NONE] = "nothing",        [TRACE_FATE] = "the weather",
+		[TRACE_NONE] = "nothing",        [TRACE_FAULT] = "the weather",
 		[TRACE_PLACE] = "places",        [TRACE_ATOMIC] = "atomic",
 		[TRACE_RECV] = "posts receives", [TRACE_TICK] = "tick",
 		[TRACE_LIFE] = "is born",        [TRACE_CLOSE] = "is closed",
@@ -130,7 +130,7 @@ print_row(FILE *to, const struct trace_row *row)
 		fprintf(to, "event    %s", plx_event_text((enum plx_event_kind)row->a));
 		break;
 	case TRACE_NONE:
-	case TRACE_FATE:
+	case TRACE_FAULT:
 	case TRACE_PLACE:
 	case TRACE_ATOMIC:
 	case TRACE_RECV:

@@ -2,56 +2,56 @@
  *
  * Owns what goes wrong on the way: loss in bursts, duplicates, reordering, flipped bits, marks,
  * strays, links that go down or clog, clocks that step. It never touches a QP.
- * Start with weather_fate().
+ * Start with weather_fault().
  */
 #include <stdlib.h>
 
 #include "parts.h"
 
 /* What becomes of the next packet of a side; `lost` when its link is down or full. */
-struct fate
-weather_fate(struct side *side, struct plx_prng *prng, bool lost)
+struct fault
+weather_fault(struct side *side, struct plx_prng *prng, bool lost)
 {
 	struct world *world = side->pair->world;
 	const struct sim_weather *weather = &world->config.weather;
-	struct fate fate = {.drop = lost};
+	struct fault fault = {.drop = lost};
 	uint64_t gap;
 
 	if (world->calm)
-		return fate;
+		return fault;
 	if (side->burst_left > 0) {
 		side->burst_left--;
-		fate.drop = true;
+		fault.drop = true;
 	} else if (weather->loss_ppm && plx_prng_chance(prng, weather->loss_ppm)) {
 		side->burst_left = (uint32_t)plx_prng_below(prng, weather->burst_max);
-		fate.drop = true;
+		fault.drop = true;
 	}
 	gap = 300 + 1024 * weather->ns_per_kib / 1024;
 	if (weather->dup_ppm && plx_prng_chance(prng, weather->dup_ppm)) {
-		fate.dup = true;
-		fate.dup_ns = plx_prng_below(prng, 16 * gap);
+		fault.dup = true;
+		fault.dup_ns = plx_prng_below(prng, 16 * gap);
 		if (draw_percent(prng, 10))
-			fate.dup_ns += plx_prng_below(prng, 2 * weather->latency_ns + 100000);
+			fault.dup_ns += plx_prng_below(prng, 2 * weather->latency_ns + 100000);
 	}
 	if (world->config.simple)
-		fate.dup_ns = 0; /* twice in a row is what a script can say */
+		fault.dup_ns = 0; /* twice in a row is what a script can say */
 	if (weather->reorder_ppm && plx_prng_chance(prng, weather->reorder_ppm))
-		fate.late_ns = gap * draw_between(prng, 1, weather->reorder_depth);
+		fault.late_ns = gap * draw_between(prng, 1, weather->reorder_depth);
 	if (weather->flip_ppm && plx_prng_chance(prng, weather->flip_ppm))
-		fate.flips = (uint8_t)draw_between(prng, 1, 3);
+		fault.flips = (uint8_t)draw_between(prng, 1, 3);
 	if (weather->evil_ppm && plx_prng_chance(prng, weather->evil_ppm)) {
-		fate.flips = (uint8_t)draw_between(prng, 1, 3);
-		fate.evil = true;
+		fault.flips = (uint8_t)draw_between(prng, 1, 3);
+		fault.evil = true;
 	}
-	fate.ce = weather->ce_ppm && plx_prng_chance(prng, weather->ce_ppm);
-	fate.bits = plx_prng_next(prng);
+	fault.ce = weather->ce_ppm && plx_prng_chance(prng, weather->ce_ppm);
+	fault.bits = plx_prng_next(prng);
 	if (weather->stray_ppm && plx_prng_chance(prng, weather->stray_ppm))
 		weather_stray(side);
-	if (fate.drop || fate.dup || fate.late_ns || fate.flips || fate.ce) {
-		if (!mask_keeps(world, SIM_KEY_FATE, side->id, side->packets_sent - 1))
-			return (struct fate){.drop = false};
+	if (fault.drop || fault.dup || fault.late_ns || fault.flips || fault.ce) {
+		if (!mask_keeps(world, SIM_KEY_FAULT, side->id, side->packets_sent - 1))
+			return (struct fault){.drop = false};
 	}
-	return fate;
+	return fault;
 }
 
 static size_t
@@ -99,20 +99,20 @@ weather_seal(uint8_t *bytes, size_t len)
 
 /* Flip bits from the IP header on; Ethernet's own checksum is not ours to test. */
 void
-weather_flip(struct world *world, struct packet *packet, const struct fate *fate)
+weather_flip(struct world *world, struct packet *packet, const struct fault *fault)
 {
-	size_t first = fate->evil ? bth_at(packet) : ip_at(packet);
-	size_t last = fate->evil ? packet->len - PLX_ICRC_BYTES : packet->len;
+	size_t first = fault->evil ? bth_at(packet) : ip_at(packet);
+	size_t last = fault->evil ? packet->len - PLX_ICRC_BYTES : packet->len;
 	struct plx_prng prng;
 	uint64_t start;
 	size_t third;
 	bool bad = false;
 
-	plx_prng_init(&prng, fate->bits);
+	plx_prng_init(&prng, fault->bits);
 	/* in different thirds, so that no bit is flipped back */
 	third = (last - first + 2) / 3;
 	start = plx_prng_below(&prng, 3);
-	for (uint32_t i = 0; i < fate->flips; i++) {
+	for (uint32_t i = 0; i < fault->flips; i++) {
 		size_t at = first + (i + start) % 3 * third + plx_prng_below(&prng, third);
 
 		if (at >= last)
@@ -125,7 +125,7 @@ weather_flip(struct world *world, struct packet *packet, const struct fate *fate
 	packet->damage = bad ? DAMAGE_BAD : DAMAGE_HARMLESS;
 	if (packet->from != NULL)
 		packet->from->pair->lost++;
-	if (fate->evil) {
+	if (fault->evil) {
 		weather_seal(packet->bytes, packet->len);
 		packet->damage = DAMAGE_EVIL;
 	}

@@ -96,7 +96,7 @@ look_around(struct plx_prng *prng)
 	int i = (int)plx_prng_below(prng, 2);
 	struct plx_engine *engine = crowd.pair.side[i].engine;
 	struct plx_engine_cq_view cq;
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	struct plx_rc_view view;
 
 	if (plx_engine_qp_query(any_qp(prng, i), &view) != PLX_OK || view.state != PLX_QP_RTS)
@@ -105,8 +105,8 @@ look_around(struct plx_prng *prng)
 	if (cq.overrun || plx_engine_qp_state(any_qp(prng, i)) != PLX_QP_RTS ||
 	    __atomic_load_n(&plx_engine_counters(engine)->cq_overruns, __ATOMIC_RELAXED) != 0)
 		atomic_fetch_add(&crowd.wrong, 1);
-	while (plx_engine_next_async_event(engine, &notice))
-		if (notice.kind != PLX_EVENT_COMM_ESTABLISHED)
+	while (plx_engine_next_async_event(engine, &event))
+		if (event.kind != PLX_EVENT_COMM_ESTABLISHED)
 			atomic_fetch_add(&crowd.wrong, 1);
 }
 

@@ -36,18 +36,18 @@ pool_free(struct rte_mempool *pool)
 static int
 pool_put(struct rte_mempool *pool, void *const *objects, unsigned n)
 {
-	return plx_ring_put(pool->pool_data, sizeof(void *), objects, n) == n ? 0 : -1;
+	return plx_ring_enqueue(pool->pool_data, sizeof(void *), objects, n) == n ? 0 : -1;
 }
 
 static int
 pool_get(struct rte_mempool *pool, void **objects, unsigned n)
 {
-	unsigned got = plx_ring_take(pool->pool_data, sizeof(void *), objects, n);
+	unsigned got = plx_ring_dequeue(pool->pool_data, sizeof(void *), objects, n);
 
 	if (got == n)
 		return 0;
 	/* All or nothing. */
-	PLX_ASSERT(plx_ring_put(pool->pool_data, sizeof(void *), objects, got) == got);
+	PLX_ASSERT(plx_ring_enqueue(pool->pool_data, sizeof(void *), objects, got) == got);
 	return -1;
 }
 
@@ -77,13 +77,13 @@ side_of(const struct plx_port *port)
 static uint16_t
 wire_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
-	return (uint16_t)plx_ring_take(wires[side_of(port)], sizeof(void *), packets, n);
+	return (uint16_t)plx_ring_dequeue(wires[side_of(port)], sizeof(void *), packets, n);
 }
 
 static uint16_t
 wire_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 {
-	return (uint16_t)plx_ring_put(wires[!side_of(port)], sizeof(void *), packets, n);
+	return (uint16_t)plx_ring_enqueue(wires[!side_of(port)], sizeof(void *), packets, n);
 }
 
 /* ---- the place ------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ crowd_close(struct crowd *crowd)
 	}
 	crowd->pair.now = plx_clock_ns();
 	for (int i = 0; i < 2; i++)
-		while (plx_ring_take(wires[i], sizeof(m), &m, 1) == 1)
+		while (plx_ring_dequeue(wires[i], sizeof(m), &m, 1) == 1)
 			rte_pktmbuf_free(m);
 	pair_close(&crowd->pair);
 	for (int i = 0; i < 2; i++) {

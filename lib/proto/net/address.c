@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Which addresses are ours, which network or route leads to an address, and is a configuration
- * good? It never changes anything, and knows nothing of neighbours. Start with plx_address_way();
- * at most PLX_NET_ADDRESSES_MAX and PLX_NET_ROUTES_MAX are looked at.
+ * good? It never changes anything, and knows nothing of neighbours. Start with
+ * plx_address_next_hop(); at most PLX_NET_ADDRESSES_MAX and PLX_NET_ROUTES_MAX are looked at.
  */
 #include "address.h"
 
@@ -61,20 +61,21 @@ route_of(const struct plx_net_config *config, const struct plx_ip *ip)
 }
 
 bool
-plx_address_way(const struct plx_net_config *config, const struct plx_ip *ip, struct plx_way *way)
+plx_address_next_hop(const struct plx_net_config *config, const struct plx_ip *ip,
+		     struct plx_next_hop *next_hop)
 {
 	const struct plx_net_address *own = plx_address_of_network(config, ip);
 	const struct plx_net_route *route = route_of(config, ip);
 
 	if (route && (!own || route->prefix_bits > own->prefix_bits)) {
-		way->own = plx_address_of_network(config, &route->via);
-		way->hop = plx_ip_canonical(&route->via);
+		next_hop->from = plx_address_of_network(config, &route->via);
+		next_hop->ip = plx_ip_canonical(&route->via);
 		return true;
 	}
 	if (!own)
 		return false;
-	way->own = own;
-	way->hop = plx_ip_canonical(ip);
+	next_hop->from = own;
+	next_hop->ip = plx_ip_canonical(ip);
 	return true;
 }
 

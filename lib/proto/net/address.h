@@ -2,7 +2,7 @@
  *
  * Our own addresses, the networks that they reach, and the routes beyond. Private to lib/proto/net.
  * It never changes anything: an answer follows from the configuration alone.
- * Start with plx_address_way().
+ * Start with plx_address_next_hop().
  */
 #ifndef PLX_ADDRESS_H
 #define PLX_ADDRESS_H
@@ -20,14 +20,14 @@ const struct plx_net_address *plx_address_of_network(const struct plx_net_config
 						     const struct plx_ip *ip);
 
 /* How an address is reached. */
-struct plx_way {
-	const struct plx_net_address *own; /* from here */
-	struct plx_ip hop;                 /* by this neighbour, canonical */
+struct plx_next_hop {
+	const struct plx_net_address *from; /* ours */
+	struct plx_ip ip;                   /* by this neighbour, canonical */
 };
 
-/** The way to an address that is not ours; false: there is none. */
-bool plx_address_way(const struct plx_net_config *config, const struct plx_ip *ip,
-		     struct plx_way *way);
+/** How an address that is not ours is reached; false: it is not. */
+bool plx_address_next_hop(const struct plx_net_config *config, const struct plx_ip *ip,
+			  struct plx_next_hop *next_hop);
 
 /** Is this a group that we are in: all nodes, or the solicited-node group of an address of ours? */
 bool plx_address_hears(const struct plx_net_config *config, const struct plx_ip *group);

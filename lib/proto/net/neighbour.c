@@ -8,15 +8,15 @@
 
 static const uint64_t timer_delay_ns[PLX_TIMERS] = {
 	[PLX_TIMER_RETRY] = PLX_NET_RETRY_NS,
-	[PLX_TIMER_FRESH] = PLX_NET_FRESH_NS,
-	[PLX_TIMER_SILENT] = PLX_NET_NEGATIVE_NS,
+	[PLX_TIMER_REACHABLE] = PLX_NET_FRESH_NS,
+	[PLX_TIMER_FAILED] = PLX_NET_NEGATIVE_NS,
 	[PLX_TIMER_GUEST] = PLX_NET_GUEST_NS,
 };
 
 static const uint8_t state_rank[PLX_NEIGHBOUR_STATES] = {
-	[PLX_NEIGHBOUR_GUEST] = PLX_RANK_GUEST,    [PLX_NEIGHBOUR_ASKING] = PLX_RANK_UNKNOWN,
-	[PLX_NEIGHBOUR_SILENT] = PLX_RANK_UNKNOWN, [PLX_NEIGHBOUR_READY] = PLX_RANK_KNOWN,
-	[PLX_NEIGHBOUR_PROBING] = PLX_RANK_KNOWN,
+	[PLX_NEIGHBOUR_GUEST] = PLX_RANK_GUEST,    [PLX_NEIGHBOUR_INCOMPLETE] = PLX_RANK_UNKNOWN,
+	[PLX_NEIGHBOUR_FAILED] = PLX_RANK_UNKNOWN, [PLX_NEIGHBOUR_REACHABLE] = PLX_RANK_KNOWN,
+	[PLX_NEIGHBOUR_PROBE] = PLX_RANK_KNOWN,
 };
 
 /* ---- memory and hash ------------------------------------------------------------------------ */
@@ -176,7 +176,7 @@ static void
 verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
 	neighbour->tries = 0;
-	enter(table, neighbour, PLX_NEIGHBOUR_PROBING, PLX_TIMER_RETRY, now);
+	enter(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_RETRY, now);
 }
 
 /* ---- what users and messages do ------------------------------------------------------------- */
@@ -192,12 +192,12 @@ plx_table_want(struct plx_table *table, const struct plx_ip *ip, uint64_t now)
 			neighbour = evict(table, PLX_RANK_KNOWN);
 		PLX_ASSERT(neighbour);
 		begin(table, neighbour, ip);
-		enter(table, neighbour, PLX_NEIGHBOUR_ASKING, PLX_TIMER_ASK, now);
+		enter(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
 	} else if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
 		verify(table, neighbour, now);
-	} else if (neighbour->state == PLX_NEIGHBOUR_SILENT && now >= neighbour->deadline_ns) {
+	} else if (neighbour->state == PLX_NEIGHBOUR_FAILED && now >= neighbour->deadline_ns) {
 		neighbour->tries = 0;
-		enter(table, neighbour, PLX_NEIGHBOUR_ASKING, PLX_TIMER_ASK, now);
+		enter(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
 	}
 	touch(table, neighbour);
 	return neighbour;
@@ -228,7 +228,7 @@ learn(struct plx_table *table, struct plx_neighbour *neighbour, const uint8_t *m
 {
 	memcpy(neighbour->mac, mac, PLX_MAC_BYTES);
 	if (solicited)
-		enter(table, neighbour, PLX_NEIGHBOUR_READY, PLX_TIMER_FRESH, now);
+		enter(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
 	else
 		verify(table, neighbour, now);
 }
@@ -241,7 +241,7 @@ move(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_
 {
 	if (!message->override) {
 		/* RFC 4861, 7.2.5: what is known stays, and is in doubt. */
-		if (neighbour->state == PLX_NEIGHBOUR_READY)
+		if (neighbour->state == PLX_NEIGHBOUR_REACHABLE)
 			verify(table, neighbour, now);
 		return;
 	}
@@ -271,8 +271,8 @@ void
 plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
 		    const struct plx_message *message, bool solicited, uint64_t now)
 {
-	bool known = neighbour->state == PLX_NEIGHBOUR_READY ||
-		     neighbour->state == PLX_NEIGHBOUR_PROBING;
+	bool known = neighbour->state == PLX_NEIGHBOUR_REACHABLE ||
+		     neighbour->state == PLX_NEIGHBOUR_PROBE;
 
 	if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
 		guest_heard(table, neighbour, message, now);
@@ -282,8 +282,8 @@ plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
 			learn(table, neighbour, message->mac, solicited, now);
 	} else if (message->has_mac && memcmp(neighbour->mac, message->mac, PLX_MAC_BYTES) != 0) {
 		move(table, neighbour, message, solicited, now);
-	} else if (solicited && neighbour->state == PLX_NEIGHBOUR_PROBING) {
-		enter(table, neighbour, PLX_NEIGHBOUR_READY, PLX_TIMER_FRESH, now);
+	} else if (solicited && neighbour->state == PLX_NEIGHBOUR_PROBE) {
+		enter(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
 	}
 }
 
@@ -312,8 +312,8 @@ static void
 give_up(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
 	plx_count(&table->counters->no_answer, 1);
-	if (neighbour->state == PLX_NEIGHBOUR_ASKING) {
-		enter(table, neighbour, PLX_NEIGHBOUR_SILENT, PLX_TIMER_SILENT, now);
+	if (neighbour->state == PLX_NEIGHBOUR_INCOMPLETE) {
+		enter(table, neighbour, PLX_NEIGHBOUR_FAILED, PLX_TIMER_FAILED, now);
 		return;
 	}
 	table->version++;
@@ -329,9 +329,9 @@ due(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_timer tim
 			      PLX_TIMER_ASK, now);
 		else
 			give_up(table, neighbour, now);
-	} else if (timer == PLX_TIMER_FRESH) {
+	} else if (timer == PLX_TIMER_REACHABLE) {
 		neighbour->tries = 0;
-		enter(table, neighbour, PLX_NEIGHBOUR_PROBING, PLX_TIMER_ASK, now);
+		enter(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_ASK, now);
 	} else {
 		forget(table, neighbour);
 	}

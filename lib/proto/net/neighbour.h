@@ -15,34 +15,34 @@
 
 enum plx_neighbour_state {
 	PLX_NEIGHBOUR_FREE,
-	PLX_NEIGHBOUR_GUEST,   /* asked us, and nobody has resolved it yet */
-	PLX_NEIGHBOUR_ASKING,  /* nothing is known; it is being asked */
-	PLX_NEIGHBOUR_SILENT,  /* did not answer */
-	PLX_NEIGHBOUR_READY,   /* known, and it has answered us */
-	PLX_NEIGHBOUR_PROBING, /* known and usable; it is asked whether that is still so */
+	PLX_NEIGHBOUR_GUEST,      /* asked us, and nobody has resolved it yet */
+	PLX_NEIGHBOUR_INCOMPLETE, /* nothing is known; it is being asked */
+	PLX_NEIGHBOUR_FAILED,     /* did not answer */
+	PLX_NEIGHBOUR_REACHABLE,  /* known, and it has answered us */
+	PLX_NEIGHBOUR_PROBE,      /* known and usable; it is asked whether that is still so */
 	PLX_NEIGHBOUR_STATES,
 };
 
 enum plx_timer {
-	PLX_TIMER_NONE,   /* free */
-	PLX_TIMER_ASK,    /* a request is to be sent, as soon as there is room; no deadline */
-	PLX_TIMER_RETRY,  /* asked, or soon to be asked */
-	PLX_TIMER_FRESH,  /* READY */
-	PLX_TIMER_SILENT, /* SILENT */
-	PLX_TIMER_GUEST,  /* GUEST */
+	PLX_TIMER_NONE,      /* free */
+	PLX_TIMER_ASK,       /* a request is to be sent, as soon as there is room; no deadline */
+	PLX_TIMER_RETRY,     /* asked, or soon to be asked */
+	PLX_TIMER_REACHABLE, /* REACHABLE */
+	PLX_TIMER_FAILED,    /* FAILED */
+	PLX_TIMER_GUEST,     /* GUEST */
 	PLX_TIMERS,
 };
 
 enum plx_rank {
 	PLX_RANK_GUEST,   /* GUEST */
-	PLX_RANK_UNKNOWN, /* ASKING, SILENT */
-	PLX_RANK_KNOWN,   /* READY, PROBING */
+	PLX_RANK_UNKNOWN, /* INCOMPLETE, FAILED */
+	PLX_RANK_KNOWN,   /* REACHABLE, PROBE */
 	PLX_RANKS,
 };
 
 struct plx_neighbour {
 	struct plx_ip ip;
-	uint8_t mac[PLX_MAC_BYTES]; /* of GUEST, READY and PROBING */
+	uint8_t mac[PLX_MAC_BYTES]; /* of GUEST, REACHABLE and PROBE */
 	uint8_t state;              /* enum plx_neighbour_state */
 	uint8_t tries;              /* requests sent since it was last heard of */
 	uint64_t deadline_ns;       /* when it is due, in a timer list that has a delay */

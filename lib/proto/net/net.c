@@ -96,10 +96,10 @@ bool
 plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *source)
 {
 	const struct plx_net_address *own = plx_address_own(&net->config, ip);
-	struct plx_way way;
+	struct plx_next_hop next_hop;
 
-	if (!own && plx_address_way(&net->config, ip, &way))
-		own = way.own;
+	if (!own && plx_address_next_hop(&net->config, ip, &next_hop))
+		own = next_hop.from;
 	if (!own)
 		return false;
 	*source = own->ip;
@@ -109,15 +109,15 @@ plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip
 bool
 plx_net_next_hop(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *hop)
 {
-	struct plx_way way;
+	struct plx_next_hop next_hop;
 
 	if (plx_net_is_own(net, ip)) {
 		*hop = plx_ip_canonical(ip);
 		return true;
 	}
-	if (!plx_address_way(&net->config, ip, &way))
+	if (!plx_address_next_hop(&net->config, ip, &next_hop))
 		return false;
-	*hop = way.hop;
+	*hop = next_hop.ip;
 	return true;
 }
 
@@ -160,10 +160,11 @@ plx_net_vlan(const struct plx_net *net)
 	return net->config.vlan;
 }
 
-/* Ourselves: READY, with our MAC. Another station in reach: WAIT, with the way to its neighbour,
- * who has to be looked up. */
+/* Ourselves: READY, with our MAC. Another station in reach: WAIT, with the next hop to it,
+ * which has to be looked up. */
 static enum plx_net_verdict
-way_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac, struct plx_way *way)
+next_hop_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac,
+	    struct plx_next_hop *next_hop)
 {
 	if (plx_net_is_own(net, ip)) {
 		memcpy(mac, net->config.mac, PLX_MAC_BYTES);
@@ -171,40 +172,40 @@ way_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac, struct 
 	}
 	if (!plx_address_is_unicast(&net->config, ip))
 		return PLX_NET_NOT_UNICAST;
-	return plx_address_way(&net->config, ip, way) ? PLX_NET_WAIT : PLX_NET_NO_ROUTE;
+	return plx_address_next_hop(&net->config, ip, next_hop) ? PLX_NET_WAIT : PLX_NET_NO_ROUTE;
 }
 
 enum plx_net_verdict
 plx_net_resolve(struct plx_net *net, const struct plx_ip *ip, uint64_t now, uint8_t *mac)
 {
 	const struct plx_neighbour *neighbour;
-	struct plx_way way;
-	enum plx_net_verdict verdict = way_of(net, ip, mac, &way);
+	struct plx_next_hop next_hop;
+	enum plx_net_verdict verdict = next_hop_of(net, ip, mac, &next_hop);
 
 	if (verdict != PLX_NET_WAIT)
 		return verdict;
-	neighbour = plx_table_want(&net->table, &way.hop, now);
-	if (neighbour->state == PLX_NEIGHBOUR_ASKING)
+	neighbour = plx_table_want(&net->table, &next_hop.ip, now);
+	if (neighbour->state == PLX_NEIGHBOUR_INCOMPLETE)
 		return PLX_NET_WAIT;
-	if (neighbour->state == PLX_NEIGHBOUR_SILENT)
+	if (neighbour->state == PLX_NEIGHBOUR_FAILED)
 		return PLX_NET_NO_ANSWER;
 	memcpy(mac, neighbour->mac, PLX_MAC_BYTES);
 	return PLX_NET_READY;
 }
 
 enum plx_net_verdict
-plx_net_answer_way(const struct plx_net *net, const struct plx_ip *ip, const uint8_t *from,
-		   uint8_t *mac)
+plx_net_resolve_reply(const struct plx_net *net, const struct plx_ip *ip, const uint8_t *from,
+		      uint8_t *mac)
 {
 	const struct plx_neighbour *neighbour;
-	struct plx_way way;
-	enum plx_net_verdict verdict = way_of(net, ip, mac, &way);
+	struct plx_next_hop next_hop;
+	enum plx_net_verdict verdict = next_hop_of(net, ip, mac, &next_hop);
 
 	if (verdict != PLX_NET_WAIT)
 		return verdict;
-	neighbour = plx_table_find(&net->table, &way.hop);
-	if (neighbour &&
-	    (neighbour->state == PLX_NEIGHBOUR_ASKING || neighbour->state == PLX_NEIGHBOUR_SILENT))
+	neighbour = plx_table_find(&net->table, &next_hop.ip);
+	if (neighbour && (neighbour->state == PLX_NEIGHBOUR_INCOMPLETE ||
+			  neighbour->state == PLX_NEIGHBOUR_FAILED))
 		neighbour = NULL;
 	memcpy(mac, neighbour ? neighbour->mac : from, PLX_MAC_BYTES);
 	return PLX_NET_READY;
@@ -214,12 +215,13 @@ void
 plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *from, uint64_t now)
 {
 	struct plx_ip own = plx_ip_canonical(ip);
-	struct plx_way way;
+	struct plx_next_hop next_hop;
 
 	/* Who is behind a gateway is no neighbour. */
 	if (plx_net_is_own(net, ip) || !plx_address_is_unicast(&net->config, ip) ||
-	    !plx_address_way(&net->config, ip, &way) || way.hop.version != own.version ||
-	    memcmp(way.hop.v, own.v, sizeof own.v) != 0 || plx_table_find(&net->table, &own))
+	    !plx_address_next_hop(&net->config, ip, &next_hop) ||
+	    next_hop.ip.version != own.version || memcmp(next_hop.ip.v, own.v, sizeof own.v) != 0 ||
+	    plx_table_find(&net->table, &own))
 		return;
 	plx_table_welcome(&net->table, &own, from, now);
 }
@@ -543,7 +545,7 @@ send_request(struct plx_net *net, struct plx_neighbour *neighbour, uint64_t now,
 
 	memcpy(message.eth_src, net->config.mac, PLX_MAC_BYTES);
 	memcpy(message.mac, net->config.mac, PLX_MAC_BYTES);
-	if (neighbour->state == PLX_NEIGHBOUR_PROBING) {
+	if (neighbour->state == PLX_NEIGHBOUR_PROBE) {
 		memcpy(message.eth_dst, neighbour->mac, PLX_MAC_BYTES);
 	} else if (neighbour->ip.version == 4) {
 		memset(message.eth_dst, 0xff, PLX_MAC_BYTES);

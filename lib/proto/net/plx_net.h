@@ -171,8 +171,8 @@ enum plx_net_verdict plx_net_resolve(struct plx_net *net, const struct plx_ip *i
  * @param mac  [6] written when READY, else untouched
  * Returns: READY, NO_ROUTE, NOT_UNICAST
  */
-enum plx_net_verdict plx_net_answer_way(const struct plx_net *net, const struct plx_ip *ip,
-					const uint8_t *from, uint8_t *mac) PLX_MUST_CHECK;
+enum plx_net_verdict plx_net_resolve_reply(const struct plx_net *net, const struct plx_ip *ip,
+					   const uint8_t *from, uint8_t *mac) PLX_MUST_CHECK;
 
 /** Somebody asked us for a connection, and so told where it is: remembered as one who has asked for
  * our Ethernet address is, for a while and at the cost of others of that kind alone. */

@@ -43,7 +43,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->rnr_waiting = false; /* the receiver took what it was not ready for */
 	if (plx_psn_before(req->next, req->una) || PLX_MUTANT(ACK_SENDS_AGAIN))
 		requester_rewind(req);
-	if (plx_unlikely(qp->unusual & UNUSUAL_NARROW))
+	if (plx_unlikely(qp->slow_path & SLOW_PATH_NARROW))
 		recover_widen(qp, packets);
 	recover_progress(qp, now);
 	qp->cc->on_ack(qp->cc_state, now, packets);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The usual packet: a SEND or WRITE that fits one packet, sent for the first time or expected next,
+ * The fast path: a SEND or WRITE that fits one packet, sent for the first time or expected next,
  * and the ACK that goes with a burst of them. Hot. These three make up nearly all traffic of a
  * program with small messages, so they have a short way: bytes in, bytes out, no list between.
- * It never decides anything that the general way would decide differently: what is not usual in any
+ * It never decides anything that the slow path would decide differently: what is unusual in any
  * respect is left alone, untouched, for plx_rc_transmit() and plx_rc_on_packet().
- * Start with plx_rc_send_usual() and plx_rc_take_usual(). The endpoint of the tests asks here
+ * Start with plx_rc_send_fast() and plx_rc_receive_fast(). The endpoint of the tests asks here
  * first, as the engine does, so that every seed of the simulator compares the two ways.
  */
 #include "qp.h"
@@ -68,8 +68,8 @@ store_bth(const struct plx_rc *qp, uint8_t opcode, uint8_t bits, uint32_t psn_wo
 /* ---- sending ------------------------------------------------------------------------------------
  */
 
-static enum plx_usual_kind
-send_ack(struct plx_rc *qp, uint8_t *out, struct plx_usual *usual)
+static enum plx_fast_kind
+send_ack(struct plx_rc *qp, uint8_t *out, struct plx_fast_packet *fast)
 {
 	struct responder *resp = &qp->resp;
 
@@ -77,10 +77,10 @@ send_ack(struct plx_rc *qp, uint8_t *out, struct plx_usual *usual)
 	store32(out + PLX_BTH_BYTES, (uint32_t)resp->owed_syndrome << 24 | resp->msn.v);
 	plx_count(&qp->counters.acks_sent, 1);
 	resp->owed = OWED_NOTHING;
-	usual->header_bytes = PLX_BTH_BYTES + AETH_BYTES;
-	usual->payload_bytes = 0;
-	usual->pad = 0;
-	return PLX_USUAL_SENT;
+	fast->header_bytes = PLX_BTH_BYTES + AETH_BYTES;
+	fast->payload_bytes = 0;
+	fast->pad = 0;
+	return PLX_FAST_SENT;
 }
 
 static const uint8_t only_opcodes[PLX_WR_OP_COUNT] = {
@@ -124,17 +124,17 @@ book(struct plx_rc *qp, struct sq_track *track, uint32_t bytes, uint64_t now)
 }
 
 /* Nothing to send, deliver or tell: the caller need not ask in the general way. */
-static inline enum plx_usual_kind
+static inline enum plx_fast_kind
 nothing(struct plx_rc *qp)
 {
 	if (plx_unlikely(qp->req.head != qp->req.done))
-		return PLX_USUAL_OTHER;
+		return PLX_FAST_NO;
 	qp->more = false;
-	return PLX_USUAL_NOTHING;
+	return PLX_FAST_NOTHING;
 }
 
-PLX_HOT enum plx_usual_kind
-plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usual *usual)
+PLX_HOT enum plx_fast_kind
+plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *fast)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe;
@@ -142,12 +142,12 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	uint32_t bytes;
 	bool write;
 
-	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->unusual & UNUSUAL_OTHER ||
+	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->slow_path & SLOW_PATH_ALWAYS ||
 			 qp->resp.res_pending > 0 || qp->resp.cnp_owed))
-		return PLX_USUAL_OTHER;
+		return PLX_FAST_NO;
 	if (qp->resp.owed != OWED_NOTHING)
-		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, usual)
-							     : PLX_USUAL_OTHER;
+		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, fast)
+							     : PLX_FAST_NO;
 	if (req->cursor == req->tail)
 		return nothing(qp);
 	wqe = sq_wqe(qp, req->cursor);
@@ -157,24 +157,24 @@ plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_usua
 	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
 			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
 			 plx_psn_diff(req->next, req->una) >= (int32_t)req->window) ||
-	    !find_payload(qp, wqe, bytes, &usual->payload))
-		return PLX_USUAL_OTHER;
-	usual->payload_bytes = bytes;
-	usual->pad = (uint8_t)(-bytes & 3);
+	    !find_payload(qp, wqe, bytes, &fast->payload))
+		return PLX_FAST_NO;
+	fast->payload_bytes = bytes;
+	fast->pad = (uint8_t)(-bytes & 3);
 	/* A message of one packet always asks for its ACK. */
 	store_bth(qp, only_opcodes[wqe->op],
-		  (uint8_t)(usual->pad << BTH_PAD_SHIFT |
+		  (uint8_t)(fast->pad << BTH_PAD_SHIFT |
 			    (!write && wqe->flags & PLX_WR_SOLICITED ? BTH_SOLICITED : 0)),
 		  ACK_REQUEST | req->next.v, out);
-	usual->header_bytes = PLX_BTH_BYTES;
+	fast->header_bytes = PLX_BTH_BYTES;
 	if (write) {
 		store64(out + PLX_BTH_BYTES, wqe->remote_va);
 		store32(out + PLX_BTH_BYTES + 8, wqe->rkey.v);
 		store32(out + PLX_BTH_BYTES + 12, bytes);
-		usual->header_bytes = PLX_BTH_BYTES + RETH_BYTES;
+		fast->header_bytes = PLX_BTH_BYTES + RETH_BYTES;
 	}
 	book(qp, track, bytes, now);
-	return PLX_USUAL_SENT;
+	return PLX_FAST_SENT;
 }
 
 /* ---- receiving
@@ -241,9 +241,9 @@ take_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place *p
 	return true;
 }
 
-PLX_HOT enum plx_usual_kind
-plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len, struct plx_place *place,
-		  struct plx_completion *completion)
+PLX_HOT enum plx_fast_kind
+plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len, struct plx_place *place,
+		    struct plx_completion *completion)
 {
 	const struct responder *resp = &qp->resp;
 	uint8_t opcode = bth[0], bits = bth[1];
@@ -258,12 +258,12 @@ plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len, struct plx_
 			 (load32(bth + 8) & PLX_PSN_MASK) != resp->expected.v ||
 			 qp->state != PLX_QP_RTS || resp->open != OPEN_NONE || resp->nak_out ||
 			 !resp->heard || (resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)))
-		return PLX_USUAL_OTHER;
+		return PLX_FAST_NO;
 	if (write ? !take_write(qp, bth, bytes, place)
 		  : !take_send(qp, bits & BTH_SOLICITED, bytes, place, completion))
-		return PLX_USUAL_OTHER;
+		return PLX_FAST_NO;
 	place->src = bth + overhead - PLX_ICRC_BYTES - (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK);
 	place->bytes = bytes;
 	apply(qp, bytes);
-	return write ? PLX_USUAL_PLACED : PLX_USUAL_RECEIVED;
+	return write ? PLX_FAST_PLACED : PLX_FAST_RECEIVED;
 }

@@ -270,14 +270,14 @@ enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
 
 /**
  * The place of the next send entry, for a caller that builds it there and has checked it as
- * plx_rc_post_send() does; then plx_rc_sq_take() posts it. NULL: the queue is full, or the state is
- * not one that takes posts.
+ * plx_rc_post_send() does; then plx_rc_sq_commit() posts it. NULL: the queue is full, or the state
+ * is not one that takes posts.
  *
  * @param spill [out] the place of what does not fit the WQE
  */
-struct plx_wqe *plx_rc_sq_place(struct plx_rc *qp, void **spill);
+struct plx_wqe *plx_rc_sq_reserve(struct plx_rc *qp, void **spill);
 /** @param bytes of the message, as its SGEs or inline data add up */
-void plx_rc_sq_take(struct plx_rc *qp, uint32_t bytes);
+void plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes);
 
 /**
  * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
@@ -341,38 +341,38 @@ uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struc
  */
 bool plx_rc_owes(const struct plx_rc *qp);
 
-/* ---- the usual packet ----------------------------------------------------------------------- */
+/* ---- the fast path -------------------------------------------------------------------------- */
 
-enum plx_usual_kind {
-	PLX_USUAL_OTHER,    /* not usual; nothing has changed: ask in the general way */
-	PLX_USUAL_NOTHING,  /* there is nothing to send, nor to deliver */
-	PLX_USUAL_SENT,     /* a packet is to leave */
-	PLX_USUAL_PLACED,   /* a WRITE: the bytes are to be placed */
-	PLX_USUAL_RECEIVED, /* a SEND: the same, and a completion to be delivered after it */
+enum plx_fast_kind {
+	PLX_FAST_NO,       /* not for the fast path; nothing has changed */
+	PLX_FAST_NOTHING,  /* there is nothing to send, nor to deliver */
+	PLX_FAST_SENT,     /* a packet is to leave */
+	PLX_FAST_PLACED,   /* a WRITE: the bytes are to be placed */
+	PLX_FAST_RECEIVED, /* a SEND: the same, and a completion to be delivered after it */
 };
 
 /* A packet of ours whose transport headers are written already. */
-struct plx_usual {
+struct plx_fast_packet {
 	const uint8_t *payload;
 	uint32_t payload_bytes;
 	uint8_t header_bytes, pad;
 };
 
 enum {
-	PLX_USUAL_HEADER_MAX = PLX_BTH_BYTES + 16
+	PLX_FAST_HEADER_MAX = PLX_BTH_BYTES + 16
 };
 
 /**
  * Send the next packet, if it is a SEND or WRITE in one packet with nothing to wait for, or an ACK:
  * what plx_rc_transmit() with a budget of 1 would emit, without an action list.
  *
- * @param out [PLX_USUAL_HEADER_MAX] BTH and what follows, up to the payload
+ * @param out [PLX_FAST_HEADER_MAX] BTH and what follows, up to the payload
  * Returns: SENT; NOTHING (what plx_rc_transmit() would find, too); OTHER
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
  */
-enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *out,
-				      struct plx_usual *usual);
+enum plx_fast_kind plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out,
+				    struct plx_fast_packet *fast);
 
 /**
  * Accept a packet, if it is the SEND or WRITE in one packet that is expected next: what
@@ -385,8 +385,8 @@ enum plx_usual_kind plx_rc_send_usual(struct plx_rc *qp, uint64_t now, uint8_t *
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
  */
-enum plx_usual_kind plx_rc_take_usual(struct plx_rc *qp, const uint8_t *bth, size_t len,
-				      struct plx_place *place, struct plx_completion *completion);
+enum plx_fast_kind plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len,
+				       struct plx_place *place, struct plx_completion *completion);
 
 /**
  * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_rc_on_packet().
@@ -448,7 +448,7 @@ uint32_t plx_rc_peer_number(const struct plx_rc *qp);
 /*
  * A UD queue pair: messages of one packet, to anybody and from anybody, lost as packets are lost.
  * It has the queues of a connection and no peer. What a connection does with its queues alone is
- * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_place(), plx_rc_on_tick(),
+ * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_reserve(), plx_rc_on_tick(),
  * plx_rc_wake_ns(), plx_rc_owes(), plx_rc_fail(), plx_rc_query(), plx_rc_counters() and
  * plx_rc_number(), plx_rc_sq_posted(), plx_rc_sq_consumed(). All other plx_rc_*() are for
  * connections only.
@@ -504,8 +504,8 @@ enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
 enum plx_status plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
 
-/** Post what the caller has built in plx_rc_sq_place() and checked as plx_ud_post_send() does. */
-void plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes);
+/** Post what the caller has built in plx_rc_sq_reserve() and checked as plx_ud_post_send() does. */
+void plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes);
 
 /**
  * Lines 4 and 5 of the decision table: as plx_rc_admit(), but anybody may send to it.

@@ -69,7 +69,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
-	qp->unusual = ids->cc != &plx_cc_none ? UNUSUAL_PACED : 0;
+	qp->slow_path = ids->cc != &plx_cc_none ? SLOW_PATH_PACED : 0;
 	qp->caps = *caps;
 	qp->sq_mask = l.slots - 1;
 	qp->spill_bytes = l.spill_bytes;
@@ -303,12 +303,12 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 	}
 	if (spilled > 0)
 		memcpy(sq_spill(qp, req->tail), spill, spilled);
-	plx_rc_sq_take(qp, (uint32_t)bytes);
+	plx_rc_sq_commit(qp, (uint32_t)bytes);
 	return PLX_OK;
 }
 
 struct plx_wqe *
-plx_rc_sq_place(struct plx_rc *qp, void **spill)
+plx_rc_sq_reserve(struct plx_rc *qp, void **spill)
 {
 	struct requester *req = &qp->req;
 
@@ -322,7 +322,7 @@ plx_rc_sq_place(struct plx_rc *qp, void **spill)
 }
 
 void
-plx_rc_sq_take(struct plx_rc *qp, uint32_t bytes)
+plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes)
 {
 	struct requester *req = &qp->req;
 	struct sq_track *track = sq_track(qp, req->tail);

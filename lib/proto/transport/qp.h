@@ -166,14 +166,14 @@ struct responder {
 
 /* ---- the queue pair ------------------------------------------------------------------------- */
 
-/* Why the next request packet is not a usual one, whatever it is. */
-enum unusual {
-	UNUSUAL_PACED = 1 << 0,  /* a congestion strategy that is more than plx_cc_none is asked */
-	UNUSUAL_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
-	UNUSUAL_NEWEST = 1 << 2, /* probe: then the newest */
-	UNUSUAL_PROBE = UNUSUAL_OLDEST | UNUSUAL_NEWEST,
-	UNUSUAL_OTHER = UNUSUAL_PACED | UNUSUAL_PROBE, /* what the usual way cannot do */
-	UNUSUAL_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
+/* Why the next request packet does not take the fast path, whatever it is. */
+enum slow_path {
+	SLOW_PATH_PACED = 1 << 0, /* a congestion strategy that is more than plx_cc_none is asked */
+	SLOW_PATH_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
+	SLOW_PATH_NEWEST = 1 << 2, /* probe: then the newest */
+	SLOW_PATH_PROBE = SLOW_PATH_OLDEST | SLOW_PATH_NEWEST,
+	SLOW_PATH_ALWAYS = SLOW_PATH_PACED | SLOW_PATH_PROBE, /* what the fast path cannot do */
+	SLOW_PATH_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
 };
 
 struct plx_rc {
@@ -182,7 +182,7 @@ struct plx_rc {
 	bool turn;       /* fairness between responses and requests: whose turn it is */
 	bool flush_told; /* FLUSHED was told in this ERROR */
 	uint8_t mtu_shift;
-	uint8_t unusual; /* enum unusual: what keeps requests from the usual way */
+	uint8_t slow_path; /* enum slow_path: what keeps requests from the fast path */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;

@@ -92,7 +92,7 @@ measure(struct plx_rc *qp, uint64_t now)
 }
 
 /*
- * Time the next packet, when it is one that leaves the usual way and nothing holds it: from there
+ * Time the next packet, when it is one that leaves the fast path and nothing holds it: from there
  * it cannot be timed without every packet paying for it. It asks for its ACK, so that what is
  * measured is the way there and back, and not how long a message is.
  */
@@ -106,7 +106,7 @@ time_next(struct plx_rc *qp, uint64_t now)
 	    sq_track(qp, req->cursor)->packets != 1)
 		return;
 	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
-	    qp->state == PLX_QP_RTS && !(qp->unusual & UNUSUAL_OTHER))
+	    qp->state == PLX_QP_RTS && !(qp->slow_path & SLOW_PATH_ALWAYS))
 		recover_time(req, req->next, now);
 }
 
@@ -118,7 +118,7 @@ recover_disarm(struct plx_rc *qp)
 	qp->req.ack_deadline = PLX_NEVER;
 	qp->req.timed_at = PLX_NEVER;
 	qp->req.probed = false;
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 }
 
 /*
@@ -137,7 +137,7 @@ recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
 		return;
 	req->in_vain -= req->in_vain > 0;
 	req->probed = false;
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	if (req->ack_deadline < until)
 		req->ack_deadline = until;
 }
@@ -160,7 +160,7 @@ narrow(struct plx_rc *qp)
 		return;
 	if (req->window > PLX_WINDOW_LEAST)
 		req->window = less > PLX_WINDOW_LEAST ? less : PLX_WINDOW_LEAST;
-	qp->unusual |= UNUSUAL_NARROW;
+	qp->slow_path |= SLOW_PATH_NARROW;
 }
 
 PLX_COLD void
@@ -175,7 +175,7 @@ recover_widen(struct plx_rc *qp, uint32_t packets)
 		return;
 	req->window = qp->window_packets;
 	if (req->cut == 0)
-		qp->unusual &= (uint8_t)~UNUSUAL_NARROW;
+		qp->slow_path &= (uint8_t)~SLOW_PATH_NARROW;
 }
 
 /* Who had no receive for one message has none for those behind it: one packet asks. */
@@ -186,7 +186,7 @@ recover_on_rnr(struct plx_rc *qp)
 	if (PLX_MUTANT(RNR_SENDS_ALL))
 		return;
 	qp->req.window = 1;
-	qp->unusual |= UNUSUAL_NARROW;
+	qp->slow_path |= SLOW_PATH_NARROW;
 }
 
 /**
@@ -220,7 +220,7 @@ recover_progress(struct plx_rc *qp, uint64_t now)
 		measure(qp, now);
 	req->went_back = false;
 	req->probed = false;
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	req->ack_deadline =
 		plx_psn_eq(req->next, req->una) ? PLX_NEVER : plx_time_add(now, req->ack_wait);
 	time_next(qp, now);
@@ -247,7 +247,7 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	req->since_ack_request = 0;
 	req->flight_at = PLX_NEVER;
 	req->timed_at = PLX_NEVER;
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	plx_count(&qp->counters.go_backs, 1);
 	qp->cc->on_loss(qp->cc_state, now, cause);
 	qp->more = true;
@@ -347,6 +347,6 @@ recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	if (PLX_MUTANT(PROBE_COSTS_A_RETRY) && req->retries_left > 0)
 		req->retries_left--;
 	plx_count(&qp->counters.probes, 1);
-	qp->unusual |= UNUSUAL_PROBE;
+	qp->slow_path |= SLOW_PATH_PROBE;
 	qp->more = true;
 }

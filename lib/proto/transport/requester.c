@@ -46,7 +46,7 @@ requester_reset(struct plx_rc *qp)
 		.timed_at = PLX_NEVER,
 		.rtt_least = PLX_NEVER,
 	};
-	qp->unusual &= (uint8_t) ~(UNUSUAL_PROBE | UNUSUAL_NARROW);
+	qp->slow_path &= (uint8_t) ~(SLOW_PATH_PROBE | SLOW_PATH_NARROW);
 }
 
 void
@@ -169,13 +169,13 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}
-	if (plx_likely(!(qp->unusual & (UNUSUAL_PACED | UNUSUAL_NARROW))))
+	if (plx_likely(!(qp->slow_path & (SLOW_PATH_PACED | SLOW_PATH_NARROW))))
 		return true;
-	if (qp->unusual & UNUSUAL_NARROW && read_waits(qp)) {
+	if (qp->slow_path & SLOW_PATH_NARROW && read_waits(qp)) {
 		plx_count(&qp->counters.window_stalls, 1);
 		return false;
 	}
-	if (!(qp->unusual & UNUSUAL_PACED))
+	if (!(qp->slow_path & SLOW_PATH_PACED))
 		return true;
 	from = qp->cc->ask(qp->cc_state, now, bytes);
 	req->pace_until = from > now ? from : PLX_NEVER;
@@ -272,7 +272,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	}
 	recover_arm(req, emit->pkt.psn, now, again);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
-	if (plx_unlikely(qp->unusual & UNUSUAL_PACED))
+	if (plx_unlikely(qp->slow_path & SLOW_PATH_PACED))
 		qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
 }
 
@@ -390,7 +390,7 @@ static PLX_COLD bool
 send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 {
 	struct requester *req = &qp->req;
-	const uint8_t left = qp->unusual & UNUSUAL_OLDEST ? UNUSUAL_NEWEST : 0;
+	const uint8_t left = qp->slow_path & SLOW_PATH_OLDEST ? SLOW_PATH_NEWEST : 0;
 	const uint32_t cursor = req->cursor, packet = req->cursor_packet;
 	const uint32_t since = req->since_ack_request, window = req->window;
 	const struct plx_psn next = req->next;
@@ -400,13 +400,13 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		requester_rewind(req);
 	else
 		due = due && find_newest(qp);
-	qp->unusual &= (uint8_t)~UNUSUAL_PROBE;
+	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	if (due) {
 		req->window = (uint32_t)plx_psn_diff(next, req->una); /* what is in flight */
 		req->since_ack_request = qp->ack_interval;            /* asks for its ACK */
 		sent = requester_transmit_one(qp, now, out);
 	}
-	qp->unusual |= left;
+	qp->slow_path |= left;
 	req->window = window;
 	if (PLX_MUTANT(PROBE_MOVES_CURSOR) && sent)
 		return true;
@@ -432,7 +432,7 @@ requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 
 	if ((qp->state != PLX_QP_RTS && qp->state != PLX_QP_SQD) || req->rnr_waiting)
 		return false;
-	if (plx_unlikely(qp->unusual & UNUSUAL_PROBE) && send_probe(qp, now, out))
+	if (plx_unlikely(qp->slow_path & SLOW_PATH_PROBE) && send_probe(qp, now, out))
 		return true;
 	if (!find_entry(qp, out))
 		return false;

@@ -156,13 +156,13 @@ plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe, const void *spill
 }
 
 void
-plx_ud_sq_take(struct plx_ud *ud, uint32_t bytes)
+plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes)
 {
 	struct plx_rc *qp = &ud->base;
 
 	if (qp->ahs)
 		qp->ahs[sq_wqe(qp, qp->req.tail)->ah]++;
-	plx_rc_sq_take(qp, bytes);
+	plx_rc_sq_commit(qp, bytes);
 }
 
 /* The payload of the entry at the cursor; false when a key denies it. */

@@ -169,7 +169,7 @@ end_reset(struct end *end)
 	end->prng = draw_stream(conn->fleet->world.seed, 'd', end->id, conn->life);
 	end->psn_post = end->psn_seen = end->attr.sq_psn.v + (UINT64_C(1) << 32);
 	end->psn_acked = end->peer->attr.sq_psn.v + (UINT64_C(1) << 32);
-	end->notices_due = end->notice_from = end->marked_cycle = 0;
+	end->async_events_due = end->event_from = end->marked_cycle = 0;
 	crowd_join(end);
 }
 
@@ -272,22 +272,22 @@ conn_on_event(struct conn *conn)
 /* ---- death ---------------------------------------------------------------------------------- */
 
 void
-end_on_notice(struct end *end, const struct plx_engine_async_event *notice)
+end_on_async_event(struct end *end, const struct plx_engine_async_event *event)
 {
 	struct world *world = &end->conn->fleet->world;
 
 	/* Told late, of one that has been destroyed since. */
-	if (end->qp == NULL || (uint32_t)(notice->context >> 32) != end->conn->life)
+	if (end->qp == NULL || (uint32_t)(event->context >> 32) != end->conn->life)
 		return;
-	sim_must(world, notice->qpn == end->qpn, "I9", "an event names QP %06x, not %06x",
-		 notice->qpn, end->qpn);
-	if (notice->kind == PLX_EVENT_FAILED) {
+	sim_must(world, event->qpn == end->qpn, "I9", "an event names QP %06x, not %06x",
+		 event->qpn, end->qpn);
+	if (event->kind == PLX_EVENT_FAILED) {
 		sim_must(world, ++end->failed_events == 1, "I9", "end %u fails a second time",
 			 end->id);
 		end->dead = true;
-		end->cause = notice->cause;
+		end->cause = event->cause;
 		conn_wants_close(end->conn);
-	} else if (notice->kind == PLX_EVENT_FLUSHED) {
+	} else if (event->kind == PLX_EVENT_FLUSHED) {
 		end->flushed_events++;
 		sim_must(world, end->dead, "I9", "end %u is flushed, and nothing is wrong",
 			 end->id);
@@ -323,7 +323,7 @@ end_silence(struct end *end)
 		if (!(end->asks[i].flags & PLX_WR_SILENT))
 			return;
 	}
-	if (end->done < end->posted && end->flushed_events > 0 && host_turn(end->host) &&
+	if (end->done < end->posted && end->flushed_events > 0 && host_cycle(end->host) &&
 	    cq_empty(end->send_cq))
 		judge_silence(end);
 }
@@ -373,7 +373,7 @@ check_notifications(const struct end *end)
 	sim_must(&end->conn->fleet->world,
 		 c->ce_marks == 0 || c->cnps_sent > 0 ||
 			 plx_engine_qp_state(end->qp) != PLX_QP_RTS ||
-			 end->host->free_cycles < end->marked_cycle + FLEET_NOTICE_CYCLES,
+			 end->host->free_cycles < end->marked_cycle + FLEET_EVENT_CYCLES,
 		 "I11",
 		 "end %u has heard %" PRIu64 " marks, and in %" PRIu64
 		 " cycles has sent no notification",

@@ -12,11 +12,11 @@
 
 /* The limits of decision 26, which the engine's are compared with. */
 enum {
-	TURN_PACKETS = 32,   /* of one queue pair, at most */
-	CYCLE_PACKETS = 192, /* of all queue pairs, when the port takes everything */
-	TX_PACKETS = 256,    /* that wait for the port, at most */
-	CYCLE_BELLS = 64,    /* doorbells of one cycle */
-	RX_FULL = 400,       /* frames at a port with which its links carry no more (802.1Qbb) */
+	QUANTUM_PACKETS = 32, /* of one queue pair, at most */
+	CYCLE_PACKETS = 192,  /* of all queue pairs, when the port takes everything */
+	TX_PACKETS = 256,     /* that wait for the port, at most */
+	CYCLE_DOORBELLS = 64, /* doorbells of one cycle */
+	RX_FULL = 400,        /* frames at a port with which its links carry no more (802.1Qbb) */
 };
 
 /* ---- birth ---------------------------------------------------------------------------------- */
@@ -34,38 +34,39 @@ crowd_draw(struct fleet *fleet)
 		config->profile == SIM_PROFILE_crowd || (drawn && world->options->profile < 0);
 	if (!fleet->crowd)
 		return;
-	fleet->bells = draw_percent(&prng, 30);
+	fleet->doorbells = draw_percent(&prng, 30);
 	fleet->fair_from = 400 * PLX_MSEC; /* by then all are connected */
 	fleet->rough = fleet->gentle = fleet->moving = fleet->abrupt = false;
-	fleet->host_count = fleet->bells ? 2 : (uint32_t)draw_between(&prng, 2, 3);
-	fleet->conn_count = fleet->bells ? FLEET_CONNS_MAX : (uint32_t)draw_between(&prng, 8, 32);
+	fleet->host_count = fleet->doorbells ? 2 : (uint32_t)draw_between(&prng, 2, 3);
+	fleet->conn_count =
+		fleet->doorbells ? FLEET_CONNS_MAX : (uint32_t)draw_between(&prng, 8, 32);
 	fleet->mtu_max = 256;
 	fleet->frame_max = fleet->mtu_max + 150;
 	*config = (struct sim_config){.profile = SIM_PROFILE_crowd,
 				      .stations = fleet->host_count,
 				      .ip_version = config->ip_version,
 				      .weather = {.latency_ns = 1, .queue_ns = PLX_NEVER},
-				      .message_max = fleet->bells ? 256 : 8192,
+				      .message_max = fleet->doorbells ? 256 : 8192,
 				      .think_ns = 100,
 				      .inline_percent = config->inline_percent,
 				      .op_weight = {[PLX_WR_WRITE] = 10}};
-	if (!fleet->bells)
+	if (!fleet->doorbells)
 		config->op_weight[PLX_WR_READ] = (uint32_t)plx_prng_below(&prng, 20);
 	world->evil = false;
 }
 
-/* With bells host 0 is posted to, and the other keeps up with it. */
+/* With doorbells host 0 is posted to, and the other keeps up with it. */
 void
 crowd_host(struct host *host)
 {
-	bool bells = host->fleet->bells;
+	bool doorbells = host->fleet->doorbells;
 
 	if (!host->fleet->crowd)
 		return;
-	host->gap_ns = bells && host->index > 0 ? 20 : 100;
+	host->gap_ns = doorbells && host->index > 0 ? 20 : 100;
 	host->lazy_ns = 1;
-	host->inline_mode = host->inline_mode && !bells;
-	if (!bells && !draw_percent(&host->prng, 30))
+	host->inline_mode = host->inline_mode && !doorbells;
+	if (!doorbells && !draw_percent(&host->prng, 30))
 		host->take = (uint32_t)draw_log(&host->prng, 1, 64);
 }
 
@@ -188,36 +189,37 @@ may_send(const struct end *end)
 	return ask->kind == PLX_WR_WRITE || end->psn_seen == end->psn_heard;
 }
 
-/* Packets of its next turn, at most. */
+/* Packets of its next quantum, at most. */
 static uint32_t
-turn_of(const struct end *end)
+quantum_of(const struct end *end)
 {
 	uint64_t packets = end->owed + end->psn_post - end->psn_seen;
 
-	return packets < TURN_PACKETS ? (uint32_t)packets : TURN_PACKETS;
+	return packets < QUANTUM_PACKETS ? (uint32_t)packets : QUANTUM_PACKETS;
 }
 
 /*
- * Who waits is served after the doorbells that rang before its own, and after one turn of each that
- * waits with it. A free cycle, in which the port took all there was, has room for CYCLE_PACKETS.
+ * Who waits is served after the doorbells that rang before its own, and after one quantum of each
+ * that waits with it. A free cycle, in which the port took all there was, has room for
+ * CYCLE_PACKETS.
  */
 static void
 judge(const struct end *end)
 {
 	const struct host *host = end->host;
-	uint64_t bells = end->ready_most / CYCLE_BELLS + 2;
-	uint64_t cycles = bells + end->ahead_most / CYCLE_PACKETS + 1;
-	uint64_t packets = TX_PACKETS * bells + end->ahead_most;
+	uint64_t doorbells = end->ready_most / CYCLE_DOORBELLS + 2;
+	uint64_t cycles = doorbells + end->ahead_most / CYCLE_PACKETS + 1;
+	uint64_t packets = TX_PACKETS * doorbells + end->ahead_most;
 
 	sim_must(&host->fleet->world, host->free_cycles - end->since_cycle <= cycles, "Q1",
 		 "end %u has something to send and has not sent in %" PRIu64
-		 " cycles of host %u, in which %u queue pairs had turns of %u packets: "
+		 " cycles of host %u, in which %u queue pairs had quanta of %u packets: "
 		 "at most %" PRIu64,
 		 end->id, host->free_cycles - end->since_cycle, host->index, end->ready_most,
 		 end->ahead_most, cycles);
 	sim_must(&host->fleet->world, host->bulk - end->since_bulk <= packets, "Q1",
 		 "end %u has something to send and waits while host %u sends %" PRIu64
-		 " packets; %u queue pairs had turns of %u packets: at most %" PRIu64,
+		 " packets; %u queue pairs had quanta of %u packets: at most %" PRIu64,
 		 end->id, host->index, host->bulk - end->since_bulk, end->ready_most,
 		 end->ahead_most, packets);
 }
@@ -235,7 +237,7 @@ crowd_check(struct host *host)
 		if (end->host != host || !may_send(end))
 			continue;
 		ready++;
-		ahead += turn_of(end);
+		ahead += quantum_of(end);
 	}
 	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
 		struct end *end = &fleet->conn[i / 2].end[i % 2];

@@ -19,16 +19,16 @@ enum fleet_limit {
 	FLEET_CONNS_MAX = 128,
 	FLEET_CONNS_USUAL = 64, /* unless it is a crowd */
 	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
-	FLEET_CQS_MAX = 5,        /* of one host */
-	FLEET_RX_ROOM = 1024,     /* frames that wait at a port; a power of two */
-	FLEET_FRAME_ROOM = 8192,  /* bytes of any frame, its tag included */
-	FLEET_WORDS = 4,          /* an end's, for the peer's atomics */
-	FLEET_BATCH = 8,          /* requests posted at once */
-	FLEET_OLD_FRAMES = 16,    /* kept to come back much later */
-	FLEET_TROUBLES = 200,     /* of one host in one run */
-	FLEET_DARK_MOST = 3,      /* times in one run that all cores are away */
-	FLEET_NOTICE_CYCLES = 64, /* of a free port, in which a mark is answered */
-	FLEET_GRACE = 257,        /* cycles for which a timer may wait for packets after a pause */
+	FLEET_CQS_MAX = 5,       /* of one host */
+	FLEET_RX_ROOM = 1024,    /* frames that wait at a port; a power of two */
+	FLEET_FRAME_ROOM = 8192, /* bytes of any frame, its tag included */
+	FLEET_WORDS = 4,         /* an end's, for the peer's atomics */
+	FLEET_BATCH = 8,         /* requests posted at once */
+	FLEET_OLD_FRAMES = 16,   /* kept to come back much later */
+	FLEET_TROUBLES = 200,    /* of one host in one run */
+	FLEET_DARK_MOST = 3,     /* times in one run that all cores are away */
+	FLEET_EVENT_CYCLES = 64, /* of a free port, in which a mark is answered */
+	FLEET_GRACE = 257,       /* cycles for which a timer may wait for packets after a pause */
 };
 
 /* ---- memory: arena.c ------------------------------------------------------------------------ */
@@ -202,12 +202,12 @@ struct end {
 	/* what its packets show */
 	uint64_t psn_post, psn_seen; /* absolute: of the next ask; of the next new packet */
 	uint32_t ask_seen;
-	uint64_t notices_due;  /* CNPs that marks have earned and that have not left */
-	uint64_t marked_cycle; /* the host's free cycles at the first mark that it heard */
-	uint64_t notice_from;  /* by the host's clock: a mark earns another from then on */
-	bool blind;            /* the engine gave up packets: some were never seen */
-	uint64_t psn_acked;    /* every PSN of the peer's before it has been acknowledged */
-	uint64_t *message_end; /* [messages] one past the last PSN of each of our messages */
+	uint64_t async_events_due; /* CNPs that marks have earned and that have not left */
+	uint64_t marked_cycle;     /* the host's free cycles at the first mark that it heard */
+	uint64_t event_from;       /* by the host's clock: a mark earns another from then on */
+	bool blind;                /* the engine gave up packets: some were never seen */
+	uint64_t psn_acked;        /* every PSN of the peer's before it has been acknowledged */
+	uint64_t *message_end;     /* [messages] one past the last PSN of each of our messages */
 	uint32_t messages, message_room;
 
 	/* a crowd's */
@@ -216,7 +216,8 @@ struct end {
 	uint64_t owed;         /* READ responses that were asked for and have not left */
 	uint64_t bulk, judged; /* packets that have left; of these at the last look */
 	uint64_t since_cycle, since_bulk; /* the host's, when it last sent or had nothing to send */
-	uint32_t ready_most, ahead_most; /* ends of the host that waited with it, and their turns */
+	uint32_t ready_most,
+		ahead_most; /* ends of the host that waited with it, and their quanta */
 };
 
 enum conn_state {
@@ -250,7 +251,7 @@ struct fleet {
 	bool gentle;        /* nothing is wrong but that each host moves once */
 	bool abrupt;        /* queue pairs are destroyed as they are */
 	bool crowd;         /* many have much to send, and peers answer at once */
-	bool bells;         /* ... and more doorbells ring than a cycle serves */
+	bool doorbells;     /* ... and more doorbells ring than a cycle serves */
 	uint16_t vlan;      /* of all hosts; 0: none */
 	uint32_t strangers; /* percent of the frames before which one may stand */
 	bool busy; /* nothing is wrong but that all cores are away, and one has a cycle at times */
@@ -319,8 +320,8 @@ void host_destroy(struct host *host);
 void host_poll_by(struct host *host, uint64_t at);
 void host_on_poll(struct host *host, uint64_t at);
 void host_after_poll(struct host *host);
-void host_notices(struct host *host);
-bool host_turn(struct host *host);
+void host_events(struct host *host);
+bool host_cycle(struct host *host);
 void host_fill_shared(struct host *host);
 void host_post_shared(struct host *host);
 void host_receives(struct host *host, struct plx_prng *prng);
@@ -351,7 +352,7 @@ void conn_wants_close(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_vanish(struct conn *conn);
 void end_dies(struct end *end);
-void end_on_notice(struct end *end, const struct plx_engine_async_event *notice);
+void end_on_async_event(struct end *end, const struct plx_engine_async_event *event);
 
 /* crowd.c */
 void crowd_draw(struct fleet *fleet);

@@ -141,19 +141,19 @@ post_shared(struct host *host, uint32_t index)
 	uint32_t bytes = host->shared.cell_bytes, half = bytes / 2;
 	struct plx_sge sge[2];
 	struct plx_recv_wr wr = {.wr_id = UINT64_C(3) << 62 | index, .sge = sge, .sges = 2};
-	bool posted, turned = true, empty = true;
+	bool posted, cycled = true, empty = true;
 	enum plx_status why;
 
 	sge[0] = (struct plx_sge){arena_va(&host->shared, index), half, host->shared.key};
 	sge[1] = (struct plx_sge){sge[0].va + half, bytes - half, host->shared.key};
 	posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
 	if (!posted) {
-		turned = host_turn(host);
+		cycled = host_cycle(host);
 		posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
 	}
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		empty &= cq_empty(&host->cqs[i]);
-	sim_must(world, posted || (why == PLX_FULL && (!turned || !empty)), "I14",
+	sim_must(world, posted || (why == PLX_FULL && (!cycled || !empty)), "I14",
 		 "the SRQ has room for %u and refuses one more than %u: %s", host->srq_depth,
 		 host->srq_posted, plx_status_text(why));
 	memset(sge, 0xdd, sizeof(sge));
@@ -254,7 +254,7 @@ host_poll_by(struct host *host, uint64_t at)
 	if (at < world->now)
 		at = world->now;
 	/* A cycle takes its time, however much happens meanwhile. */
-	if (host->fleet->bells && at < host->polled_at + host->gap_ns)
+	if (host->fleet->doorbells && at < host->polled_at + host->gap_ns)
 		at = host->polled_at + host->gap_ns;
 	if (at >= host->poll_at)
 		return;
@@ -263,16 +263,16 @@ host_poll_by(struct host *host, uint64_t at)
 }
 
 void
-host_notices(struct host *host)
+host_events(struct host *host)
 {
 	struct fleet *fleet = host->fleet;
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 
-	while (plx_engine_next_async_event(host->engine, &notice)) {
-		trace_as(&fleet->world, TRACE_EVENT, host->index, notice.kind, notice.cause,
-			 notice.qpn, notice.context);
-		if (notice.kind == PLX_EVENT_SRQ_THRESHOLD) {
-			sim_must(&fleet->world, notice.context == 0x5151, "I8",
+	while (plx_engine_next_async_event(host->engine, &event)) {
+		trace_as(&fleet->world, TRACE_EVENT, host->index, event.kind, event.cause,
+			 event.qpn, event.context);
+		if (event.kind == PLX_EVENT_SRQ_THRESHOLD) {
+			sim_must(&fleet->world, event.context == 0x5151, "I8",
 				 "a threshold of an SRQ that is not ours");
 			host->srq_armed = 0;
 			if (!host->srq_pending) {
@@ -283,12 +283,12 @@ host_notices(struct host *host)
 			}
 			continue;
 		}
-		sim_must(&fleet->world, notice.kind != PLX_EVENT_CQ_OVERRUN, "I14",
+		sim_must(&fleet->world, event.kind != PLX_EVENT_CQ_OVERRUN, "I14",
 			 "a completion queue overran that cannot");
-		sim_must(&fleet->world, (uint32_t)notice.context < 2 * fleet->conn_count, "I9",
-			 "an event of nobody's: context %" PRIx64, notice.context);
-		end_on_notice(&fleet->conn[(uint32_t)notice.context / 2].end[notice.context % 2],
-			      &notice);
+		sim_must(&fleet->world, (uint32_t)event.context < 2 * fleet->conn_count, "I9",
+			 "an event of nobody's: context %" PRIx64, event.context);
+		end_on_async_event(&fleet->conn[(uint32_t)event.context / 2].end[event.context % 2],
+				   &event);
 	}
 }
 
@@ -302,12 +302,12 @@ count_free_cycle(struct host *host)
 	host->no_buffer = no_buffer;
 }
 
-/* What the application sees when the engine has had its turn. */
+/* What the application sees when the engine has had a cycle. */
 void
 host_after_poll(struct host *host)
 {
 	count_free_cycle(host);
-	host_notices(host);
+	host_events(host);
 	ear_listen(host);
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_look(&host->cqs[i]);
@@ -324,9 +324,9 @@ cycle(struct host *host)
 	host_after_poll(host);
 }
 
-/* The engine has a turn now, if its thread is at work: false when not. */
+/* The engine has a cycle now, if its thread is at work: false when not. */
 bool
-host_turn(struct host *host)
+host_cycle(struct host *host)
 {
 	if (host->fleet->world.now < host->stall_until)
 		return false;

@@ -104,7 +104,7 @@ wakes(struct cq *cq)
 	return true;
 }
 
-/* The engine has had a turn: would this application notice? */
+/* The engine has had a cycle: would this application notice? */
 void
 cq_look(struct cq *cq)
 {
@@ -186,7 +186,7 @@ take(struct cq *cq)
 	struct plx_engine_cq_view view;
 	struct plx_wc wc[32];
 
-	host_notices(cq->host);
+	host_events(cq->host);
 	if (wakes(cq))
 		look_after(cq, plx_prng_below(&cq->host->prng, cq->delay_ns));
 	waiting(cq, &view);
@@ -207,7 +207,7 @@ sleep_armed(struct cq *cq)
 
 	/* The engine may be faster than who is about to arm. */
 	if (draw_percent(&cq->host->prng, 30))
-		host_turn(cq->host);
+		host_cycle(cq->host);
 	cq->kinds = (uint32_t)draw_between(&cq->host->prng, 1, PLX_CQ_ARM_ALL);
 	if (draw_percent(&cq->host->prng, 60))
 		cq->kinds |= PLX_CQ_ARM_ANY;

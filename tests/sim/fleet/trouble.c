@@ -120,10 +120,10 @@ resize(struct host *host)
 	host_call(host);
 	status = plx_engine_cq_resize(cq->queue, depth);
 	if (status == PLX_BUSY) {
-		bool turned = host_turn(host);
+		bool cycled = host_cycle(host);
 
 		plx_engine_cq_query(cq->queue, &view);
-		if (!turned || view.produced - view.consumed > depth || cq_full(cq))
+		if (!cycled || view.produced - view.consumed > depth || cq_full(cq))
 			return;
 	}
 	sim_must(&host->fleet->world, status == PLX_OK, "I14",

@@ -113,9 +113,9 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
 	if (end != NULL && plx_engine_counters(host->engine)->tx_dropped > 0)
 		end->blind = true;
 	if (end != NULL && kind == PLX_OP_CNP && !world->evil) {
-		sim_must(world, end->notices_due > 0, "I11",
+		sim_must(world, end->async_events_due > 0, "I11",
 			 "end %u sends a congestion notification that no mark has earned", end->id);
-		end->notices_due--;
+		end->async_events_due--;
 	}
 	/* A queue pair that is gone may have left packets in the engine. */
 	if (end == NULL || end->blind || world->evil || kind == PLX_OP_CNP)
@@ -162,10 +162,10 @@ wire_heard(struct host *host, const struct packet *packet)
 		 */
 		if (plx_engine_qp_counters(end->qp)->ce_marks == 0)
 			end->marked_cycle = host->free_cycles;
-		if (now < end->notice_from)
+		if (now < end->event_from)
 			continue;
-		end->notices_due++;
-		end->notice_from = now + 50 * PLX_USEC;
+		end->async_events_due++;
+		end->event_from = now + 50 * PLX_USEC;
 	}
 }
 

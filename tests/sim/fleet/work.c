@@ -56,17 +56,17 @@ post_receive(struct end *end, uint32_t index)
 	struct arena *arena = &end->receives;
 	struct plx_sge sge[PLX_SGE_MAX];
 	struct plx_recv_wr wr = {.wr_id = UINT64_C(2) << 62 | index, .sge = sge};
-	bool posted, turned = true;
+	bool posted, cycled = true;
 	enum plx_status why;
 
 	wr.sges = split(&end->prng, sge, end->rq_sges, arena_va(arena, index), arena->cell_bytes,
 			arena->key);
 	posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
 	if (!posted) {
-		turned = host_turn(end->host);
+		cycled = host_cycle(end->host);
 		posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
 	}
-	sim_must(world, posted || (why == PLX_FULL && (!turned || !cq_empty(end->recv_cq))), "I14",
+	sim_must(world, posted || (why == PLX_FULL && (!cycled || !cq_empty(end->recv_cq))), "I14",
 		 "end %u has %u of %u receives posted, and one more is refused: %s", end->id,
 		 end->fifo_count, end->rq_depth, plx_status_text(why));
 	memset(sge, 0xdd, sizeof(sge));
@@ -321,7 +321,7 @@ room(const struct end *end)
 }
 
 /* Places are free again when completions were delivered, and stay taken while completions wait
- * behind a queue that is full: not when the engine has had a turn and the queue is empty. */
+ * behind a queue that is full: not when the engine has had a cycle and the queue is empty. */
 static void
 check_refusal(struct end *end, bool may, uint32_t refused, enum plx_status why)
 {
@@ -359,7 +359,7 @@ static void
 post(struct end *end)
 {
 	struct world *world = &end->conn->fleet->world;
-	bool later = draw_percent(&end->prng, 20), turned = true;
+	bool later = draw_percent(&end->prng, 20), cycled = true;
 	uint32_t n = end->drawn - end->posted, free = room(end), posted;
 	struct batch batch;
 	enum plx_status why;
@@ -371,10 +371,10 @@ post(struct end *end)
 	}
 	posted = post_batch(end, &batch, 0, n, &why);
 	if (posted < n && posted < free) {
-		turned = host_turn(end->host);
+		cycled = host_cycle(end->host);
 		posted += post_batch(end, &batch, posted, n, &why);
 	}
-	check_refusal(end, posted >= free || !turned, n - posted, why);
+	check_refusal(end, posted >= free || !cycled, n - posted, why);
 	/* The one that was not to be deferred may not have been taken. */
 	if (later || posted < n)
 		plx_engine_qp_ring_doorbell(end->qp);
@@ -487,10 +487,10 @@ work_on_event(struct end *end)
 		free = FLEET_BATCH; /* silent ones may have made room and told nobody */
 	if (free == 0)
 		return; /* a completion goes on */
-	if (fleet->bells && end->host->index > 0)
+	if (fleet->doorbells && end->host->index > 0)
 		return;
 	if (fleet->crowd)
-		post_some(end, fleet->bells ? 1 : 8, 0, 0);
+		post_some(end, fleet->doorbells ? 1 : 8, 0, 0);
 	else if (end->drawn == end->posted && draw_percent(&end->prng, 3) && !fleet->world.evil)
 		post_bind(end);
 	else

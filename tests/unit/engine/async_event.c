@@ -34,7 +34,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	struct plx_engine_qp *bad, *bad_peer;
 	struct plx_engine_cq *small;
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fired;
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	struct plx_wc wc[32];
 	(void)state;
 	options.cq_depth = 4;
@@ -54,7 +54,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_join(&pair, 0, bad, 1, bad_peer, &options);
 	pair_join(&pair, 0, a->qp, 1, b->qp, &options);
 	pair_stop(&pair);
-	while (plx_engine_next_async_event(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &event))
 		;
 	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_ARM_ERRORS, NULL), PLX_OK);
 	for (uint32_t i = 0; i < 6; i++) {
@@ -82,12 +82,12 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 32), 6);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
-	while (plx_engine_next_async_event(a->engine, &notice)) {
-		told[notice.kind]++;
-		if (notice.kind == PLX_EVENT_CQ_OVERRUN)
-			assert_int_equal(notice.context, 0xc0);
+	while (plx_engine_next_async_event(a->engine, &event)) {
+		told[event.kind]++;
+		if (event.kind == PLX_EVENT_CQ_OVERRUN)
+			assert_int_equal(event.context, 0xc0);
 		else
-			assert_int_equal(notice.qpn, plx_engine_qp_number(bad));
+			assert_int_equal(event.qpn, plx_engine_qp_number(bad));
 	}
 	assert_int_equal(told[PLX_EVENT_CQ_OVERRUN], 1);
 	assert_int_equal(told[PLX_EVENT_FAILED], 1);
@@ -108,7 +108,7 @@ fill(struct plx_engine *engine)
 	const struct plx_engine_async_event filler = {.kind = PLX_EVENT_NONE};
 	uint32_t n = 0;
 
-	while (plx_ring_put(engine->notice_ring, sizeof(filler), &filler, 1) == 1)
+	while (plx_ring_enqueue(engine->async_event_ring, sizeof(filler), &filler, 1) == 1)
 		n++;
 	return n;
 }
@@ -119,7 +119,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fillers;
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	uint64_t events;
 	(void)state;
 	options.shared = true;
@@ -127,10 +127,10 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	options.cq_depth = 4;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
-	while (plx_engine_next_async_event(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &event))
 		;
 	fillers = fill(a->engine);
-	assert_true(fillers >= NOTICES_MAX);
+	assert_true(fillers >= ASYNC_EVENTS_MAX);
 	events = plx_engine_counters(a->engine)->events;
 	pair_start(&pair);
 	assert_int_equal(plx_engine_srq_arm(a->srq, 5), PLX_OK);
@@ -141,17 +141,17 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_ERROR);
 	assert_int_equal(plx_engine_counters(a->engine)->events, events);
 	for (uint32_t i = 0; i < fillers; i++) {
-		assert_true(plx_engine_next_async_event(a->engine, &notice));
-		assert_int_equal(notice.kind, PLX_EVENT_NONE);
+		assert_true(plx_engine_next_async_event(a->engine, &event));
+		assert_int_equal(event.kind, PLX_EVENT_NONE);
 	}
-	assert_false(plx_engine_next_async_event(a->engine, &notice));
+	assert_false(plx_engine_next_async_event(a->engine, &event));
 	/* One place at a time, so that each kind stops in the middle once. */
 	for (uint32_t round = 0; round < 10; round++) {
 		fill(a->engine);
-		assert_true(plx_engine_next_async_event(a->engine, &notice));
+		assert_true(plx_engine_next_async_event(a->engine, &event));
 		pair_run(&pair, 2);
-		while (plx_engine_next_async_event(a->engine, &notice))
-			told[notice.kind]++;
+		while (plx_engine_next_async_event(a->engine, &event))
+			told[event.kind]++;
 	}
 	assert_int_equal(told[PLX_EVENT_FAILED], 1);
 	assert_int_equal(told[PLX_EVENT_FLUSHED], 1);
@@ -161,31 +161,31 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	pair_close(&pair);
 }
 
-/* One queue pair has something to tell in every cycle, and the program takes one notice a cycle. */
+/* One queue pair has something to tell in every cycle, and the program takes one event a cycle. */
 static void
-with_a_full_ring_no_kind_of_notice_waits_for_ever_behind_another(void **state)
+with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another(void **state)
 {
-	const struct plx_event event = {.kind = PLX_EVENT_COMM_ESTABLISHED};
+	const struct plx_event raised = {.kind = PLX_EVENT_COMM_ESTABLISHED};
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	bool told = false;
 	(void)state;
 	options.shared = true;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
-	while (plx_engine_next_async_event(a->engine, &notice))
+	while (plx_engine_next_async_event(a->engine, &event))
 		;
 	for (uint32_t cycle = 0; cycle < 10; cycle++) {
 		(void)fill(a->engine);
-		engine_raise_event(a->engine, a->qp, &event);
+		engine_raise_event(a->engine, a->qp, &raised);
 		if (cycle == 0)
 			engine_raise_srq_event(a->engine, a->srq);
-		assert_true(plx_engine_next_async_event(a->engine, &notice));
+		assert_true(plx_engine_next_async_event(a->engine, &event));
 		pair_run(&pair, 1);
 	}
-	while (plx_engine_next_async_event(a->engine, &notice))
-		told |= notice.kind == PLX_EVENT_SRQ_THRESHOLD;
+	while (plx_engine_next_async_event(a->engine, &event))
+		told |= event.kind == PLX_EVENT_SRQ_THRESHOLD;
 	assert_true(told);
 	pair_close(&pair);
 }
@@ -195,7 +195,7 @@ events_of_the_second_life_are_told_too(void **state)
 {
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *b = &pair.side[1];
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	(void)state;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
@@ -204,10 +204,10 @@ events_of_the_second_life_are_told_too(void **state)
 		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 3000);
-		assert_true(plx_engine_next_async_event(b->engine, &notice));
-		assert_int_equal(notice.kind, PLX_EVENT_FLUSHED);
-		assert_int_equal(notice.context, 0x1001);
-		assert_false(plx_engine_next_async_event(b->engine, &notice));
+		assert_true(plx_engine_next_async_event(b->engine, &event));
+		assert_int_equal(event.kind, PLX_EVENT_FLUSHED);
+		assert_int_equal(event.context, 0x1001);
+		assert_false(plx_engine_next_async_event(b->engine, &event));
 		pair_start(&pair);
 		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 		assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
@@ -217,16 +217,16 @@ events_of_the_second_life_are_told_too(void **state)
 }
 
 static void
-the_descriptor_is_readable_while_there_is_a_notice(void **state)
+the_descriptor_is_readable_while_there_is_an_event(void **state)
 {
 	struct pair_side *a = &pair.side[0];
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	int fd;
 	(void)state;
 	for (int early = 0; early < 2; early++) {
 		pair_open(&pair, false);
 		pair_connect(&pair, 16);
-		while (plx_engine_next_async_event(a->engine, &notice))
+		while (plx_engine_next_async_event(a->engine, &event))
 			;
 		if (early)
 			assert_false(readable(plx_engine_async_event_fd(a->engine)));
@@ -237,8 +237,8 @@ the_descriptor_is_readable_while_there_is_a_notice(void **state)
 		fd = plx_engine_async_event_fd(a->engine);
 		assert_int_equal(plx_engine_async_event_fd(a->engine), fd);
 		assert_true(readable(fd));
-		assert_true(plx_engine_next_async_event(a->engine, &notice));
-		while (plx_engine_next_async_event(a->engine, &notice))
+		assert_true(plx_engine_next_async_event(a->engine, &event));
+		while (plx_engine_next_async_event(a->engine, &event))
 			;
 		assert_false(readable(fd));
 		pair_close(&pair);
@@ -251,9 +251,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_overrun_fails_its_users_and_nobody_else),
 		cmocka_unit_test(what_the_ring_has_no_room_for_waits_at_its_object),
-		cmocka_unit_test(with_a_full_ring_no_kind_of_notice_waits_for_ever_behind_another),
+		cmocka_unit_test(with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another),
 		cmocka_unit_test(events_of_the_second_life_are_told_too),
-		cmocka_unit_test(the_descriptor_is_readable_while_there_is_a_notice),
+		cmocka_unit_test(the_descriptor_is_readable_while_there_is_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

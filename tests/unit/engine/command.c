@@ -142,7 +142,7 @@ a_cycle_executes_a_few_and_the_rest_later(void **state)
 		index[i] = i;
 	}
 	assert_int_equal(
-		plx_ring_put(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST + 1),
+		plx_ring_enqueue(engine->command_ring, sizeof(index[0]), index, COMMANDS_BURST + 1),
 		COMMANDS_BURST + 1);
 	pair_run(&pair, 1);
 	assert_int_equal(atomic_load(&engine->slots[COMMANDS_BURST - 1].state), SLOT_DONE);

@@ -17,7 +17,7 @@
 enum {
 	CROWD = 16,
 	BULK_ROOM = TX_ROOM - TX_RESERVE,
-	RINGS = 128, /* bells of a queue pair in a test that counts them */
+	RINGS = 128, /* doorbells of a queue pair in a test that counts them */
 	POLLS = 10,  /* of the peer in each cycle: it keeps up with whatever comes */
 };
 
@@ -114,7 +114,7 @@ assert_alike(uint32_t n, const uint64_t *before)
 		least = plx_time_min(least, sent);
 		most = sent > most ? sent : most;
 	}
-	assert_true(least > 10 * TX_BUDGET);
+	assert_true(least > 10 * QUANTUM_MAX);
 	assert_true(least * 100 >= most * 95);
 }
 
@@ -177,15 +177,15 @@ writers_with_a_backlog_send_alike_whatever_the_port_takes(void **state)
 	close_crowd(CROWD);
 }
 
-/* The port takes a packet more than a turn has: whoever has the last place must not lose the rest
- * of its turn each time. */
+/* The port takes a packet more than a quantum has: whoever has the last place must not lose the
+ * rest of its quantum each time. */
 static void
-a_turn_that_was_cut_short_goes_on_in_the_next_cycle(void **state)
+a_quantum_that_was_cut_short_goes_on_in_the_next_cycle(void **state)
 {
 	uint64_t before[2];
 	(void)state;
 	open_crowd(2, 64, 1024);
-	pair.side[0].port.take = TX_BUDGET + 1;
+	pair.side[0].port.take = QUANTUM_MAX + 1;
 	keep_busy(2, 65536, false, 100);
 	for (uint32_t i = 0; i < 2; i++)
 		before[i] = sent_by(qa[i]);
@@ -229,14 +229,14 @@ six_who_read_a_mebibyte_do_not_silence_a_small_write(void **state)
 }
 
 static void
-a_small_write_waits_for_one_turn_of_each_at_most(void **state)
+a_small_write_waits_for_one_quantum_of_each_at_most(void **state)
 {
 	static const uint32_t takes[] = {1, 32, BULK_ROOM};
 	(void)state;
 	for (int reads = 0; reads < 2; reads++) {
 		open_crowd(CROWD, 16, reads ? 1 << 16 : 1024);
 		for (size_t i = 0; i < PLX_COUNT_OF(takes); i++) {
-			uint32_t ahead = TX_ROOM + (CROWD - 1) * TX_BUDGET;
+			uint32_t ahead = TX_ROOM + (CROWD - 1) * QUANTUM_MAX;
 
 			pair.side[0].port.take = takes[i];
 			keep_busy(CROWD - 1, PAIR_BYTES, reads, 300);
@@ -293,7 +293,7 @@ ring(struct plx_engine_qp *qp)
 	assert_int_equal(pair_write(&pair.side[0], &pair.side[1], 1, 0, 8, 0), PLX_OK);
 }
 
-/* All but one are posted to: more bells than a cycle serves. */
+/* All but one are posted to: more doorbells than a cycle serves. */
 static void
 ring_others(const struct plx_engine_qp *victim)
 {
@@ -303,7 +303,7 @@ ring_others(const struct plx_engine_qp *victim)
 }
 
 static void
-a_doorbell_is_heard_in_turn_wherever_its_slot_is(void **state)
+a_doorbell_is_served_in_turn_wherever_its_slot_is(void **state)
 {
 	(void)state;
 	for (int highest = 0; highest < 2; highest++) {
@@ -325,8 +325,8 @@ a_doorbell_is_heard_in_turn_wherever_its_slot_is(void **state)
 			ring_others(victim);
 			cycle();
 		}
-		/* Each other bell once, then one turn of each to send. */
-		assert_in_range(waited, 1, (PAIR_QPS + DOORS_BURST - 1) / DOORS_BURST + 1);
+		/* Each other doorbell once, then one quantum of each to send. */
+		assert_in_range(waited, 1, (PAIR_QPS + DOORBELLS_BURST - 1) / DOORBELLS_BURST + 1);
 		close_crowd(PAIR_QPS);
 	}
 }
@@ -354,7 +354,7 @@ serve_and_ring(uint32_t *times)
 /* Bells of every slot, wherever the last cycle left off: who is served rings again at once, and is
  * not served again before all others were. A cycle serves as many as it may. */
 static void
-every_bell_is_served_once_before_any_is_served_twice(void **state)
+every_doorbell_is_served_once_before_any_is_served_twice(void **state)
 {
 	uint32_t times[PAIR_QPS] = {0};
 
@@ -364,9 +364,9 @@ every_bell_is_served_once_before_any_is_served_twice(void **state)
 	for (uint32_t c = 1; c < WATCH_NS / PLX_USEC; c++) {
 		uint32_t least = UINT32_MAX, most = 0;
 
-		assert_in_range(serve_and_ring(times), DOORS_BURST, DOORS_BURST + RECENT);
+		assert_in_range(serve_and_ring(times), DOORBELLS_BURST, DOORBELLS_BURST + RECENT);
 		for (uint32_t i = 0; i < PAIR_QPS; i++) {
-			/* Into these rings each cycle looks without a bell, and for so long. */
+			/* Into these rings each cycle looks without a doorbell, and for so long. */
 			if (qa[i]->watched)
 				continue;
 			least = times[i] < least ? times[i] : least;
@@ -377,7 +377,7 @@ every_bell_is_served_once_before_any_is_served_twice(void **state)
 	close_crowd(PAIR_QPS);
 }
 
-/* ---- what does not wait for a turn ----------------------------------------------------------- */
+/* ---- what does not wait its turn ------------------------------------------------------------- */
 
 /* With no place left at all an ACK is the first to get one, before all who wait to send. */
 static void
@@ -445,13 +445,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writers_with_a_backlog_send_alike_whatever_the_port_takes),
-		cmocka_unit_test(a_turn_that_was_cut_short_goes_on_in_the_next_cycle),
+		cmocka_unit_test(a_quantum_that_was_cut_short_goes_on_in_the_next_cycle),
 		cmocka_unit_test(responders_of_reads_and_writers_send_alike),
 		cmocka_unit_test(six_who_read_a_mebibyte_do_not_silence_a_small_write),
-		cmocka_unit_test(a_small_write_waits_for_one_turn_of_each_at_most),
+		cmocka_unit_test(a_small_write_waits_for_one_quantum_of_each_at_most),
 		cmocka_unit_test(with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all),
-		cmocka_unit_test(a_doorbell_is_heard_in_turn_wherever_its_slot_is),
-		cmocka_unit_test(every_bell_is_served_once_before_any_is_served_twice),
+		cmocka_unit_test(a_doorbell_is_served_in_turn_wherever_its_slot_is),
+		cmocka_unit_test(every_doorbell_is_served_once_before_any_is_served_twice),
 		cmocka_unit_test(an_ack_that_found_no_place_gets_the_first),
 		cmocka_unit_test(a_port_that_takes_nothing_does_not_hold_back_what_is_flushed),
 	};

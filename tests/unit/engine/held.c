@@ -140,7 +140,7 @@ scene_open(bool shared)
 		PLX_ASSERT(spares < PLX_COUNT_OF(spare));
 		join_next(&spare[spares][0], &spare[spares][1], &options);
 		spares++;
-	} while (spare[spares - 1][0]->door_word != mine->door_word);
+	} while (spare[spares - 1][0]->doorbell_word != mine->doorbell_word);
 	other = spare[spares - 1][0];
 	other_peer = spare[spares - 1][1];
 	for (uint32_t i = 0; i + 1 < spares; i++) {
@@ -252,7 +252,7 @@ post_recv(void *arg)
 		plx_engine_qp_post_recv(mine, &wr, 1, &posted);
 }
 
-/* The bell of a request that was posted with DEFER. */
+/* The doorbell of a request that was posted with DEFER. */
 static void
 ring_only(void *arg)
 {
@@ -348,7 +348,7 @@ static void
 a_held_poster_of_sends_holds_nobody_else(void **state)
 {
 	(void)state;
-	/* A ring that is watched needs no bell. */
+	/* A ring that is watched needs no doorbell. */
 	assert_int_equal(hold_at_each(post_send, FRESH, false, false), 9);
 	assert_int_equal(hold_at_each(post_send, WATCHED, false, false), 7);
 	assert_int_equal(hold_at_each(post_send, BURST, false, false), 9);
@@ -379,7 +379,7 @@ a_held_poster_of_a_shared_queue_holds_nobody_else(void **state)
 	assert_int_equal(hold_at_each(post_recv, WATCHED, true, true), 5);
 }
 
-/* Requests that were deferred, and the bell for all of them. */
+/* Requests that were deferred, and the doorbell for all of them. */
 static void
 a_held_ringer_holds_nobody_else(void **state)
 {

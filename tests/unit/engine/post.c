@@ -261,7 +261,7 @@ a_batch_is_posted_up_to_the_first_that_is_refused(void **state)
 }
 
 static void
-deferred_requests_wait_for_the_next_or_the_bell(void **state)
+deferred_requests_wait_for_the_next_or_the_doorbell(void **state)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc[8];
@@ -357,7 +357,7 @@ main(void)
 		cmocka_unit_test(inline_data_of_every_length_arrives),
 		cmocka_unit_test(lists_of_up_to_sixteen_pieces_are_gathered),
 		cmocka_unit_test(a_batch_is_posted_up_to_the_first_that_is_refused),
-		cmocka_unit_test(deferred_requests_wait_for_the_next_or_the_bell),
+		cmocka_unit_test(deferred_requests_wait_for_the_next_or_the_doorbell),
 		cmocka_unit_test(places_are_freed_by_acknowledgement),
 		cmocka_unit_test(a_bind_keeps_its_place_among_the_completions),
 	};

@@ -209,11 +209,11 @@ a_ring_is_watched_while_somebody_posts(void **state)
 		assert_true(qa[i]->watched);
 	}
 	pair_run(&pair, 2 * WATCH_NS / PLX_USEC);
-	turn_take(&qa[0]->turn);
+	producer_lock(&qa[0]->producer);
 	write_by(qa[RECENT]);
 	assert_true(qa[0]->watched);
 	assert_false(qa[RECENT]->watched);
-	turn_give(&qa[0]->turn);
+	producer_unlock(&qa[0]->producer);
 	write_by(qa[0]);
 	write_by(qa[RECENT]);
 	assert_false(qa[0]->watched);

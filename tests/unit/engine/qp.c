@@ -315,7 +315,7 @@ error_flushes_everything_in_order(void **state)
 		struct pair_side *a = &pair.side[0];
 		bool connected = mode & 2;
 		struct plx_wc wc[100];
-		struct plx_engine_async_event notice;
+		struct plx_engine_async_event event;
 
 		pair_open(&pair, mode & 1);
 		pair_start(&pair);
@@ -350,9 +350,9 @@ error_flushes_everything_in_order(void **state)
 			assert_int_equal(wc[i].wr_id, i);
 		}
 		pair_run(&pair, 2);
-		assert_true(plx_engine_next_async_event(a->engine, &notice));
-		assert_int_equal(notice.kind, PLX_EVENT_FLUSHED);
-		assert_int_equal(notice.qpn, plx_engine_qp_number(a->qp));
+		assert_true(plx_engine_next_async_event(a->engine, &event));
+		assert_int_equal(event.kind, PLX_EVENT_FLUSHED);
+		assert_int_equal(event.qpn, plx_engine_qp_number(a->qp));
 		/* What is posted from now on is flushed at once. */
 		assert_int_equal(pair_recv(a, 200, 0, 64), PLX_OK);
 		assert_int_equal(pair_reap(&pair, a->recv_cq, wc, 1, 1000000), 1);

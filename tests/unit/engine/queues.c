@@ -182,14 +182,14 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 /* ---- shared queues --------------------------------------------------------------------------- */
 
 static uint32_t
-threshold_notices(struct pair_side *side)
+threshold_events(struct pair_side *side)
 {
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	uint32_t n = 0;
 
-	while (plx_engine_next_async_event(side->engine, &notice)) {
-		assert_int_equal(notice.kind, PLX_EVENT_SRQ_THRESHOLD);
-		assert_int_equal(notice.context, 0x50);
+	while (plx_engine_next_async_event(side->engine, &event)) {
+		assert_int_equal(event.kind, PLX_EVENT_SRQ_THRESHOLD);
+		assert_int_equal(event.context, 0x50);
 		n++;
 	}
 	return n;
@@ -225,27 +225,27 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(plx_engine_srq_count(b->srq), 60);
 		send_some(10);
 		assert_int_equal(plx_engine_srq_count(b->srq), 50);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		send_some(1);
-		assert_int_equal(threshold_notices(b), 1);
+		assert_int_equal(threshold_events(b), 1);
 		send_some(5);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
 		/* 44 left: below 45 at once, not below 44. */
 		assert_int_equal(plx_engine_srq_arm(b->srq, 101), PLX_INVALID);
 		assert_int_equal(plx_engine_srq_arm(b->srq, 45), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
-		assert_int_equal(threshold_notices(b), 1);
+		assert_int_equal(threshold_events(b), 1);
 		send_some(1);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
 		assert_int_equal(plx_engine_srq_arm(b->srq, 43), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		send_some(1);
-		assert_int_equal(threshold_notices(b), 1);
+		assert_int_equal(threshold_events(b), 1);
 		/* What is posted and still in the ring counts. */
 		for (uint32_t i = 0; i < 58; i++)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
@@ -254,14 +254,14 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(plx_engine_srq_arm(b->srq, 99), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		send_some(2);
-		assert_int_equal(threshold_notices(b), 1);
+		assert_int_equal(threshold_events(b), 1);
 		pair_start(&pair);
 		assert_int_equal(plx_engine_srq_arm(b->srq, 0), PLX_OK);
 		pair_stop(&pair);
 		send_some(90);
-		assert_int_equal(threshold_notices(b), 0);
+		assert_int_equal(threshold_events(b), 0);
 		pair_close(&pair);
 	}
 }

@@ -254,7 +254,7 @@ queue_pairs_take_turns(void **state)
 	struct tally t;
 	struct plx_wc wc[QPS];
 	(void)state;
-	/* The window never ends a turn: only the rotation does. */
+	/* The window never ends a quantum: only the rotation does. */
 	make_crowd(qa, qb, 1024);
 	memset(&t, 0, sizeof(t));
 	memcpy(t.qp, qb, sizeof(t.qp));
@@ -266,8 +266,8 @@ queue_pairs_take_turns(void **state)
 		assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
 		assert_int_equal(t.packets[i], (500000 + 1023) / 1024);
 	}
-	/* Nobody is ever ahead by more than a turn and what the others have of theirs. */
-	assert_true(t.most_apart <= 2 * TX_BUDGET);
+	/* Nobody is ever ahead by more than a quantum and what the others have of theirs. */
+	assert_true(t.most_apart <= 2 * QUANTUM_MAX);
 	a->port.pass = NULL;
 	end_crowd(qa, qb);
 }

@@ -222,7 +222,7 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 	const uint64_t away = 345 * PLX_MSEC;
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct pair_options options;
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	struct plx_wc wc;
 	uint32_t told = 0;
 
@@ -242,21 +242,21 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 		for (int i = 0; i < 100 && plx_engine_cq_poll(a->send_cq, &wc, 1) == 0; i++)
 			pair_pass(&pair, PLX_MSEC);
 		assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
-		while (plx_engine_next_async_event(a->engine, &notice)) {
-			if (notice.kind != PLX_EVENT_FAILED)
+		while (plx_engine_next_async_event(a->engine, &event)) {
+			if (event.kind != PLX_EVENT_FAILED)
 				continue;
 			told++;
-			assert_int_equal(notice.cause, PLX_WC_RETRY_EXCEEDED);
-			assert_int_equal(notice.death.peer_qpn, plx_engine_qp_number(b->qp));
-			assert_int_equal(notice.death.psn_unacked, a->qp->first_psn.v);
-			assert_int_equal(notice.death.psn_expected, b->qp->first_psn.v);
-			assert_int_equal(notice.death.retry_max, 3);
-			assert_int_equal(notice.death.retries, 3);
-			assert_int_equal(notice.death.rnr_retries, 0);
+			assert_int_equal(event.cause, PLX_WC_RETRY_EXCEEDED);
+			assert_int_equal(event.death.peer_qpn, plx_engine_qp_number(b->qp));
+			assert_int_equal(event.death.psn_unacked, a->qp->first_psn.v);
+			assert_int_equal(event.death.psn_expected, b->qp->first_psn.v);
+			assert_int_equal(event.death.retry_max, 3);
+			assert_int_equal(event.death.retries, 3);
+			assert_int_equal(event.death.rnr_retries, 0);
 			if (stalls > 0)
-				assert_in_range(notice.death.stall_ns, away, away + PLX_MSEC);
+				assert_in_range(event.death.stall_ns, away, away + PLX_MSEC);
 			else
-				assert_int_equal(notice.death.stall_ns, 0);
+				assert_int_equal(event.death.stall_ns, 0);
 		}
 		assert_int_equal(plx_engine_counters(a->engine)->qps_failed, 1);
 		b->port.hold = false;

@@ -30,8 +30,8 @@ static const uint32_t qkey = 0x11111111;
 
 /* Ways into an engine. */
 enum path {
-	RC_USUAL,
-	RC_LONG, /* by the decoder: over IPv6 always, over IPv4 with a UDP checksum */
+	RC_FAST,
+	RC_SLOW, /* by the decoder: over IPv6 always, over IPv4 with a UDP checksum */
 	CNP,     /* the answer to a congestion mark */
 	UD,
 	GSI,
@@ -172,7 +172,7 @@ path_of(uint8_t *bytes)
 	if (protocol != 17)
 		return PATHS;
 	if (bth[0] == PLX_RC_WRITE_ONLY)
-		return RC_USUAL;
+		return RC_FAST;
 	if (bth[0] == PLX_CNP)
 		return CNP;
 	if (bth[0] != PLX_UD_SEND_ONLY)
@@ -186,7 +186,7 @@ mark_write(const struct rte_mbuf *m)
 {
 	uint8_t *bytes = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (path_of(bytes) == RC_USUAL)
+	if (path_of(bytes) == RC_FAST)
 		plx_frame_set_tos(bytes + ip_at(bytes), PLX_ECN_CE);
 }
 
@@ -293,9 +293,9 @@ catch_all(void)
 	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
-	caught[RC_LONG] = caught[RC_USUAL];
+	caught[RC_SLOW] = caught[RC_FAST];
 	if (!ipv6)
-		behind_ip(caught[RC_LONG].bytes)[7] = 0x77; /* which the device has found right */
+		behind_ip(caught[RC_SLOW].bytes)[7] = 0x77; /* which the device has found right */
 	for (int i = 0; i < PATHS; i++)
 		assert_true(caught[i].len > 0);
 }
@@ -415,7 +415,7 @@ is_taken(const struct frame *frame, enum path path, uint64_t flags, uint16_t tci
 			    sizeof(before.engine.refused));
 	assert_memory_equal(before.engine.denied, after.engine.denied,
 			    sizeof(before.engine.denied));
-	if (path == RC_USUAL || path == RC_LONG)
+	if (path == RC_FAST || path == RC_SLOW)
 		assert_true(after.qp[0].verdict[PLX_VERDICT_ACCEPT] +
 				    after.qp[0].verdict[PLX_VERDICT_DUPLICATE] >
 			    before.qp[0].verdict[PLX_VERDICT_ACCEPT] +
@@ -488,7 +488,7 @@ set_group(struct frame *frame, enum path path)
 static bool
 is_rc(enum path path)
 {
-	return path == RC_USUAL || path == RC_LONG || path == CNP;
+	return path == RC_FAST || path == RC_SLOW || path == CNP;
 }
 
 /* Spoil a frame. Returns: false: there is no such fault on this path */
@@ -554,9 +554,9 @@ reason_of(enum path path, enum fault fault)
 	return is_rc(path) ? DENIED(ADDRESS) : REFUSED(DESTINATION);
 }
 
-/* Is the frame one of the usual way? */
+/* Is the frame one for the fast path? */
 static bool
-is_usual(const struct frame *frame)
+is_fast(const struct frame *frame)
 {
 	size_t ip_bytes;
 
@@ -572,8 +572,8 @@ every_stranger(void **state)
 	(void)state;
 	for (int scene = 0; scene < 4; scene++) {
 		scene_open(scene & 1 ? OUR_VLAN : 0, scene & 2);
-		assert_int_equal(is_usual(&caught[RC_USUAL]), !ipv6);
-		assert_false(is_usual(&caught[RC_LONG]));
+		assert_int_equal(is_fast(&caught[RC_FAST]), !ipv6);
+		assert_false(is_fast(&caught[RC_SLOW]));
 		for (enum path path = 0; path < PATHS; path++)
 			for (enum fault fault = 0; fault < FAULTS; fault++) {
 				struct frame frame = caught[path];
@@ -611,7 +611,7 @@ a_tag_that_is_only_a_priority_is_no_vlan(void **state)
 	}
 }
 
-/* A frame of our VLAN may have any priority, on the usual way too. */
+/* A frame of our VLAN may have any priority, on the fast path too. */
 static void
 the_priority_of_a_tag_is_free(void **state)
 {
@@ -622,8 +622,8 @@ the_priority_of_a_tag_is_free(void **state)
 			struct frame frame = caught[path];
 
 			set_tag(&frame, 0xa000 | OUR_VLAN);
-			if (path == RC_USUAL)
-				assert_int_equal(is_usual(&frame), !ipv6);
+			if (path == RC_FAST)
+				assert_int_equal(is_fast(&frame), !ipv6);
 			is_taken(&frame, path, 0, 0);
 		}
 		scene_close();

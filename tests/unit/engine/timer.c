@@ -83,12 +83,12 @@ a_timer_fires_at_its_tick_and_not_before(void **state)
 				wheel_init(&wheel, starts[s]);
 				wheel_set(&wheel, &timer, deadline);
 				if (deadline > starts[s])
-					assert_null(wheel_take(&wheel,
-							       plx_time_min(at - 1, deadline - 1)));
+					assert_null(wheel_pop(&wheel,
+							      plx_time_min(at - 1, deadline - 1)));
 				assert_true(at >= deadline && at - deadline < TICK);
-				assert_ptr_equal(wheel_take(&wheel, at), &timer);
+				assert_ptr_equal(wheel_pop(&wheel, at), &timer);
 				assert_int_equal(timer.deadline, PLX_NEVER);
-				assert_null(wheel_take(&wheel, at + 1000 * PLX_SEC));
+				assert_null(wheel_pop(&wheel, at + 1000 * PLX_SEC));
 			}
 }
 
@@ -111,7 +111,7 @@ sleeping_until_the_wheel_asks_misses_nothing(void **state)
 				now = wheel_wake_ns(&wheel);
 				assert_true(now < deadline + TICK);
 				looks++;
-			} while (wheel_take(&wheel, now) == NULL);
+			} while (wheel_pop(&wheel, now) == NULL);
 			assert_true(now >= deadline);
 			/* Once a level, and once for each time round the last one. */
 			assert_true(looks <= 5 + distances[d] / 16777216 * 2);
@@ -133,7 +133,7 @@ every_tick_of_a_minute_is_looked_at_in_order(void **state)
 		wheel_set(&wheel, &timers[i], 1 + i * PLX_SEC * 60 / 64);
 	}
 	for (uint64_t tick = 0; tick <= (60 * PLX_SEC >> WHEEL_TICK_SHIFT) + 1; tick++) {
-		struct timer *timer = wheel_take(&wheel, tick << WHEEL_TICK_SHIFT);
+		struct timer *timer = wheel_pop(&wheel, tick << WHEEL_TICK_SHIFT);
 
 		if (timer == NULL)
 			continue;
@@ -172,9 +172,9 @@ a_cleared_timer_does_not_fire_and_may_be_set_again(void **state)
 	/* Moved: fires once, at the newer deadline. */
 	wheel_set(&wheel, &timer, 100 * PLX_SEC);
 	wheel_set(&wheel, &timer, 3 * PLX_SEC);
-	assert_null(wheel_take(&wheel, 3 * PLX_SEC - 1));
-	assert_ptr_equal(wheel_take(&wheel, 3 * PLX_SEC + TICK), &timer);
-	assert_null(wheel_take(&wheel, 1000 * PLX_SEC));
+	assert_null(wheel_pop(&wheel, 3 * PLX_SEC - 1));
+	assert_ptr_equal(wheel_pop(&wheel, 3 * PLX_SEC + TICK), &timer);
+	assert_null(wheel_pop(&wheel, 1000 * PLX_SEC));
 }
 
 static void
@@ -185,12 +185,12 @@ a_deadline_in_the_past_fires_at_once(void **state)
 	(void)state;
 	timer_init(&timer);
 	wheel_init(&wheel, 0);
-	assert_null(wheel_take(&wheel, 50 * PLX_SEC));
+	assert_null(wheel_pop(&wheel, 50 * PLX_SEC));
 	wheel_set(&wheel, &timer, 1);
 	assert_true(wheel_wake_ns(&wheel) <= 50 * PLX_SEC);
-	assert_ptr_equal(wheel_take(&wheel, 50 * PLX_SEC), &timer);
+	assert_ptr_equal(wheel_pop(&wheel, 50 * PLX_SEC), &timer);
 	wheel_set(&wheel, &timer, 0);
-	assert_ptr_equal(wheel_take(&wheel, 50 * PLX_SEC), &timer);
+	assert_ptr_equal(wheel_pop(&wheel, 50 * PLX_SEC), &timer);
 }
 
 /* PLX_NEVER - 1 is a deadline, 584 years away. */
@@ -203,7 +203,7 @@ the_end_of_time_is_far_away(void **state)
 	timer_init(&timer);
 	wheel_init(&wheel, 0);
 	wheel_set(&wheel, &timer, PLX_NEVER - 1);
-	assert_null(wheel_take(&wheel, 3600 * PLX_SEC));
+	assert_null(wheel_pop(&wheel, 3600 * PLX_SEC));
 	assert_true(wheel_wake_ns(&wheel) > 3600 * PLX_SEC);
 	wheel_clear(&wheel, &timer);
 }
@@ -232,7 +232,7 @@ compare(struct table *t)
 	uint64_t tick = 0, now_tick = t->now >> WHEEL_TICK_SHIFT;
 	struct timer *timer;
 
-	while ((timer = wheel_take(&t->wheel, t->now)) != NULL) {
+	while ((timer = wheel_pop(&t->wheel, t->now)) != NULL) {
 		size_t i = (size_t)(timer - t->timer);
 		uint64_t due = due_tick(t->deadline[i]);
 

@@ -457,7 +457,7 @@ an_overrun_fails_the_queue_pair(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	struct recipe recipe;
 	struct pair pair;
 	bool failed = false;
@@ -472,8 +472,8 @@ an_overrun_fails_the_queue_pair(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		inject(&pair, &recipe);
 	assert_int_equal(plx_engine_qp_state(pair.side[1].qp), PLX_QP_ERROR);
-	while (plx_engine_next_async_event(pair.side[1].engine, &notice))
-		failed |= notice.kind == PLX_EVENT_FAILED;
+	while (plx_engine_next_async_event(pair.side[1].engine, &event))
+		failed |= event.kind == PLX_EVENT_FAILED;
 	assert_true(failed);
 	pair_close(&pair);
 }
@@ -483,7 +483,7 @@ an_srq_below_its_threshold_is_told(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_engine_async_event notice;
+	struct plx_engine_async_event event;
 	struct recipe recipe;
 	struct pair pair;
 
@@ -495,9 +495,9 @@ an_srq_below_its_threshold_is_told(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(pair_recv(&pair.side[1], i, 512, RECV_BYTES), PLX_OK);
 	inject(&pair, &recipe);
-	assert_true(plx_engine_next_async_event(pair.side[1].engine, &notice));
-	assert_int_equal(notice.kind, PLX_EVENT_SRQ_THRESHOLD);
-	assert_int_equal(notice.context, 0x50);
+	assert_true(plx_engine_next_async_event(pair.side[1].engine, &event));
+	assert_int_equal(event.kind, PLX_EVENT_SRQ_THRESHOLD);
+	assert_int_equal(event.context, 0x50);
 	pair_close(&pair);
 }
 

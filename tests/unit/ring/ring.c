@@ -131,7 +131,7 @@ a_ring_holds_at_least_what_was_asked_for(void **state)
 		assert_true(slots > asked[i]);
 		assert_int_equal(slots & (slots - 1), 0);
 		assert_true(slots <= 2 || slots / 2 <= asked[i]);
-		while (plx_ring_put(ring, sizeof(entry), &entry, 1) == 1)
+		while (plx_ring_enqueue(ring, sizeof(entry), &entry, 1) == 1)
 			held++;
 		assert_int_equal(held, slots - 1);
 		plx_ring_destroy(ring);
@@ -191,10 +191,10 @@ what_was_reserved_and_not_committed_is_given_back(void **state)
 }
 
 static uint32_t
-peek_shown(struct rte_ring *ring, uint32_t n, struct plx_ring_span *span)
+peek_marked(struct rte_ring *ring, uint32_t n, struct plx_ring_span *span)
 {
-	return plx_ring_peek_shown(ring, sizeof(struct entry), offsetof(struct entry, more), n,
-				   span);
+	return plx_ring_peek_marked(ring, sizeof(struct entry), offsetof(struct entry, more), n,
+				    span);
 }
 
 /* An entry of a ring of eight places is there when its word says so: in every lap, over the wrap of
@@ -202,33 +202,34 @@ peek_shown(struct rte_ring *ring, uint32_t n, struct plx_ring_span *span)
 static void
 show_and_read(struct rte_ring *ring, uint32_t number)
 {
-	struct plx_ring_span span = {0}, shown = {0};
+	struct plx_ring_span span = {0}, marked = {0};
 	const uint64_t word = number & 1 ? UINT64_MAX : number;
 
-	assert_int_equal(peek_shown(ring, 8, &shown), 0);
+	assert_int_equal(peek_marked(ring, 8, &marked), 0);
 	plx_ring_reserve_known(ring, sizeof(struct entry), 3, &span);
 	assert_int_equal(span.index, number);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct entry *entry = plx_ring_at(&span, sizeof(*entry), i);
 
 		entry->number = number + i;
-		assert_int_equal(peek_shown(ring, 8, &shown), i > 0);
+		assert_int_equal(peek_marked(ring, 8, &marked), i > 0);
 		if (i > 0)
 			plx_ring_release(ring, 0);
 		if (i == 1)
 			continue; /* out of turn: not there before the one before it is */
-		plx_ring_show(ring, span.index + i, &entry->more, word);
+		plx_ring_mark_written(ring, span.index + i, &entry->more, word);
 	}
-	assert_int_equal(peek_shown(ring, 8, &shown), 1);
+	assert_int_equal(peek_marked(ring, 8, &marked), 1);
 	plx_ring_release(ring, 0);
-	plx_ring_show(ring, span.index + 1,
-		      &((struct entry *)plx_ring_at(&span, sizeof(struct entry), 1))->more, word);
-	assert_int_equal(peek_shown(ring, 2, &shown), 2);
+	plx_ring_mark_written(ring, span.index + 1,
+			      &((struct entry *)plx_ring_at(&span, sizeof(struct entry), 1))->more,
+			      word);
+	assert_int_equal(peek_marked(ring, 2, &marked), 2);
 	plx_ring_release(ring, 1);
-	assert_int_equal(peek_shown(ring, 8, &shown), 2);
-	assert_int_equal(shown.index, number + 1);
+	assert_int_equal(peek_marked(ring, 8, &marked), 2);
+	assert_int_equal(marked.index, number + 1);
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct entry *entry = plx_ring_at(&shown, sizeof(*entry), i);
+		const struct entry *entry = plx_ring_at(&marked, sizeof(*entry), i);
 
 		assert_int_equal(entry->number, number + 1 + i);
 		assert_int_equal(entry->more & ~PLX_RING_MARK, word & ~PLX_RING_MARK);
@@ -266,11 +267,11 @@ copies_in_and_out_are_the_same_entries(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		in[i] = (struct entry){.number = i, .check = ~i, .more = i * 3ull};
 	for (uint32_t round = 0; round < 50; round++) {
-		assert_int_equal(plx_ring_put(ring, sizeof(in[0]), in, 20), 15);
-		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out, 4), 4);
-		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out + 4, 20), 11);
+		assert_int_equal(plx_ring_enqueue(ring, sizeof(in[0]), in, 20), 15);
+		assert_int_equal(plx_ring_dequeue(ring, sizeof(in[0]), out, 4), 4);
+		assert_int_equal(plx_ring_dequeue(ring, sizeof(in[0]), out + 4, 20), 11);
 		assert_memory_equal(in, out, 15 * sizeof(in[0]));
-		assert_int_equal(plx_ring_take(ring, sizeof(in[0]), out, 20), 0);
+		assert_int_equal(plx_ring_dequeue(ring, sizeof(in[0]), out, 20), 0);
 	}
 	plx_ring_destroy(ring);
 }

@@ -52,8 +52,8 @@ write_entry(const struct crew *crew, const struct plx_ring_span *span, uint32_t 
 	entry->producer = producer;
 	entry->number = number;
 	if (crew->marked)
-		plx_ring_show(crew->ring, span->index + i, &entry->check,
-			      check_of(producer, number));
+		plx_ring_mark_written(crew->ring, span->index + i, &entry->check,
+				      check_of(producer, number));
 	else
 		entry->check = check_of(producer, number);
 }
@@ -107,8 +107,8 @@ consume(void *arg)
 
 	while (atomic_load(&crew->taken) < crew->producers * ENTRIES) {
 		uint32_t n = crew->marked
-				     ? plx_ring_peek_shown(crew->ring, sizeof(struct entry),
-							   offsetof(struct entry, check), 7, &span)
+				     ? plx_ring_peek_marked(crew->ring, sizeof(struct entry),
+							    offsetof(struct entry, check), 7, &span)
 				     : plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
 
 		if (n == 0) {

@@ -537,7 +537,7 @@ with_a_shared_queue_it_waits(void **state)
 	m = meet(&options);
 	join(&m);
 	end_post(&m.duo->a, PLX_WR_SEND, 1, 0, 0, 64, NULL);
-	for (until = test_ns() + 2 * PLX_SEC; test_ns() < until; duo_turn())
+	for (until = test_ns() + 2 * PLX_SEC; test_ns() < until; duo_cycle())
 		assert_int_equal(plx_cq_poll(m.duo->a.send_cq, &wc, 1), 0);
 	end_receive(&m.duo->b, 2, 4096, 64);
 	duo_expect(m.duo->b.recv_cq, 2, PLX_WC_SUCCESS);

@@ -65,7 +65,7 @@ assert_nothing_is_left(const struct end *end)
 
 	do {
 		assert_int_equal(plx_engine_cm_query(end->adapter->engine[0], &view), PLX_OK);
-		duo_turn();
+		duo_cycle();
 	} while (view.timewait > 0);
 	assert_int_equal(view.connections, 0);
 	assert_int_equal(view.half_open, 0);

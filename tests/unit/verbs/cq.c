@@ -193,7 +193,7 @@ completions_come_in_order_over_the_end_of_the_ring(void **state)
 				assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
 			}
 			if (n == 0)
-				duo_turn();
+				duo_cycle();
 		}
 	}
 	duo_expect_none(duo->a.send_cq);
@@ -217,7 +217,7 @@ an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 		end_post(&duo->a, PLX_WR_SEND, i, PLX_WR_SILENT | (later ? PLX_WR_DEFER : 0), 0, 8,
 			 NULL);
 		for (uint32_t turns = i % 23; turns > 0; turns--)
-			duo_turn();
+			duo_cycle();
 		if (plx_cq_poll(duo->b.recv_cq, &wc, 1) == 1) {
 			assert_int_equal(wc.wr_id, i);
 			continue;

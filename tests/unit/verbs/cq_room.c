@@ -46,7 +46,7 @@ who_posts_without_reaping_is_held_back_and_loses_nothing(void **state)
 
 		assert_true(status == PLX_OK || status == PLX_FULL);
 		posted += status == PLX_OK;
-		duo_turn();
+		duo_cycle();
 	}
 	assert_in_range(posted, DUO_SQ, 10 * DUO_SQ);
 	for (uint64_t i = 0; i < posted; i++)
@@ -134,7 +134,7 @@ a_resize_under_load_loses_and_reorders_nothing(void **state)
 			status = plx_cq_resize(duo->b.recv_cq, depths[round / 8 % 7]);
 			assert_true(status == PLX_OK || status == PLX_BUSY);
 		}
-		duo_turn();
+		duo_cycle();
 		n = plx_cq_poll(duo->a.send_cq, wc, 16);
 		for (uint32_t i = 0; i < n; i++)
 			assert_int_equal(wc[i].wr_id, sends_seen++);

@@ -157,7 +157,7 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 				free(memory);
 				memory = NULL;
 			}
-			duo_turn();
+			duo_cycle();
 			if (plx_cq_poll(duo->a.send_cq, &wc, 1) == 1)
 				assert_int_equal(wc.wr_id, done++);
 		}

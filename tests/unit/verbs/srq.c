@@ -218,7 +218,7 @@ an_empty_queue_makes_the_peer_wait_until_a_buffer_is_posted(void **state)
 	(void)state;
 	end_post(&duo->a, PLX_WR_SEND, 1, 0, 0, 8, NULL);
 	while (test_ns() - begun < 50 * PLX_MSEC)
-		duo_turn();
+		duo_cycle();
 	duo_expect_none(duo->a.send_cq);
 	end_receive(&duo->b, 9, 0, 64);
 	duo_expect(duo->b.recv_cq, 9, PLX_WC_SUCCESS);

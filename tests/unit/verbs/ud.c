@@ -357,7 +357,7 @@ a_stream_of_datagrams_arrives_as_far_as_there_are_receives(void **state)
 			assert_int_equal(wc.status, PLX_WC_SUCCESS);
 			end_receive(b, came++ % DUO_RQ, TO, HEADER + 256);
 		}
-		duo_turn();
+		duo_cycle();
 	}
 	duo_settle();
 	duo_until(counted(b->qp, "ACCEPT") + counted(b->qp, "RNR") == sent);

@@ -40,7 +40,7 @@ A27_a_peer_is_told_before_anything_is_flushed(void **state)
 		assert_hr(IND2Connector_Disconnect(m->ca, &left), ND_PENDING);
 		/* without a pause in which another thread could be faster */
 		test_until(IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 1,
-			   nd_is_inline() ? nd_turn() : (void)0);
+			   nd_is_inline() ? nd_cycle() : (void)0);
 		/* whoever sees the first of them has been told */
 		assert_hr(nd_status(&told), ND_SUCCESS);
 		assert_hr(result.Status, ND_CANCELED);

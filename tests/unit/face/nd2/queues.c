@@ -243,7 +243,7 @@ resize_under_load_loses_and_reorders_nothing(void **state)
 				assert_hr(status, ND_SUCCESS);
 		}
 		if (n == 0)
-			nd_turn();
+			nd_cycle();
 	}
 	assert_true(resizes >= RESIZES - 1 && refused < resizes);
 	nd_expect_none(pair->b.receive_cq);

@@ -91,7 +91,7 @@ A29_a_send_waits_for_an_empty_shared_queue(void **state)
 
 		assert_int_equal(IND2CompletionQueue_GetResults(pair->a.initiator_cq, &result, 1),
 				 0);
-		nd_turn();
+		nd_cycle();
 	}
 	fill(&pair->b, 2, 1);
 	nd_expect(pair->a.initiator_cq, 1, ND_SUCCESS);

@@ -95,7 +95,7 @@ reap(struct caller *caller, unsigned int posted)
 
 	while (seen < posted && test_ms() < late) {
 		if (!IND2CompletionQueue_GetResults(caller->cq, &result, 1)) {
-			nd_turn();
+			nd_cycle();
 			continue;
 		}
 		check(caller, result.Status == ND_SUCCESS || result.Status == ND_CANCELED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The usual way beside the general one: two pairs live the same life, one of them by
- * plx_rc_send_usual() and plx_rc_take_usual() wherever these will, and must stay equal in every
+ * The fast path beside the slow one: two pairs live the same life, one of them by
+ * plx_rc_send_fast() and plx_rc_receive_fast() wherever these will, and must stay equal in every
  * packet, completion, byte of memory, view and counter.
  */
 #include <stdlib.h>
@@ -84,10 +84,10 @@ send_one(struct life *life, int from, struct sent *sent)
 {
 	struct plx_rc *qp = life->pair.node[from].qp;
 	struct plx_actions out;
-	struct plx_usual usual;
+	struct plx_fast_packet usual;
 
 	if (life->short_way &&
-	    plx_rc_send_usual(qp, life->pair.now, sent->bytes, &usual) == PLX_USUAL_SENT) {
+	    plx_rc_send_fast(qp, life->pair.now, sent->bytes, &usual) == PLX_FAST_SENT) {
 		sent->len = usual.header_bytes;
 		if (usual.payload_bytes > 0)
 			memcpy(sent->bytes + sent->len, usual.payload, usual.payload_bytes);
@@ -139,11 +139,11 @@ take_one(struct life *life, int to, const struct sent *sent)
 	memset(copy + sent->len, 0, PLX_ICRC_BYTES);
 	plx_actions_reset(&out);
 	if (life->short_way) {
-		enum plx_usual_kind kind = plx_rc_take_usual(qp, copy, len, &place, &completion);
+		enum plx_fast_kind kind = plx_rc_receive_fast(qp, copy, len, &place, &completion);
 
-		if (kind != PLX_USUAL_OTHER) {
+		if (kind != PLX_FAST_NO) {
 			plx_place_bytes(&place);
-			life->completions += kind == PLX_USUAL_RECEIVED;
+			life->completions += kind == PLX_FAST_RECEIVED;
 			life->taken++;
 			free(copy);
 			return;
@@ -269,7 +269,7 @@ live(uint64_t seed, uint32_t lose_ppm)
 }
 
 static void
-both_ways_lead_the_same_life(void **state)
+both_paths_lead_the_same_life(void **state)
 {
 	(void)state;
 	live(1, 0);
@@ -281,7 +281,7 @@ both_ways_lead_the_same_life(void **state)
 }
 
 static void
-both_ways_lead_the_same_life_on_a_bad_wire(void **state)
+both_paths_lead_the_same_life_on_a_bad_wire(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 2; seed < 8; seed++) {
@@ -296,8 +296,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_lead_the_same_life),
-		cmocka_unit_test(both_ways_lead_the_same_life_on_a_bad_wire),
+		cmocka_unit_test(both_paths_lead_the_same_life),
+		cmocka_unit_test(both_paths_lead_the_same_life_on_a_bad_wire),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

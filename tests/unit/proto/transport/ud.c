@@ -296,12 +296,12 @@ an_entry_that_was_built_in_its_place_is_counted_too(void **state)
 	void *spill;
 
 	(void)state;
-	assert_null(plx_rc_sq_place(plx_ud_base(f->ud), &spill));
+	assert_null(plx_rc_sq_reserve(plx_ud_base(f->ud), &spill));
 	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
-	place = plx_rc_sq_place(plx_ud_base(f->ud), &spill);
+	place = plx_rc_sq_reserve(plx_ud_base(f->ud), &spill);
 	assert_non_null(place);
 	*place = note(f, 3, 12);
-	plx_ud_sq_take(f->ud, 12);
+	plx_ud_sq_commit(f->ud, 12);
 	assert_int_equal(f->ahs[3], 1);
 	assert_int_equal(transmit(f, 1), 1);
 	assert_carries(f, emit_at(f, 0), f->arena);
