@@ -72,7 +72,7 @@ test: prepare-test prepare-interop build/build.ninja ## install what is missing 
 	$(if $(MESON_TEST_ARGS),,$(MAKE) tsan)
 
 TSAN_WITH = TSAN_OPTIONS=$(TSAN):suppressions=$(CURDIR)/tests/tsan/suppressions
-TSAN_WIN = race event port pump handle fd thread sync slist
+TSAN_OBJECTS = race event port pump handle fd thread sync slist
 # Those in which threads meet; two adapters on one worker, as in the storm: what changes hands between
 # two is moved by a driver of DPDK's that ThreadSanitizer does not see.
 TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider apart
@@ -85,13 +85,13 @@ storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
 	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
-		$(addprefix tests/unit/windows/win_,$(TSAN_WIN)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
+		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) build-tsan/tests/unit/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
-	$(TSAN_WITH) build-tsan/tests/unit/windows/win_race 10000
-	for test in $(filter-out race,$(TSAN_WIN)); do \
-		$(TSAN_WITH) build-tsan/tests/unit/windows/win_$$test || exit 1; done
+	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000
+	for test in $(filter-out race,$(TSAN_OBJECTS)); do \
+		$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_$$test || exit 1; done
 	$(TSAN_WITH) POLLUX_ROUNDS=2000 meson test -C build-tsan --no-rebuild --num-processes 2 \
 		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)

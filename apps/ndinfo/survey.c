@@ -6,7 +6,7 @@
  */
 #include "info.h"
 
-#include <plx_win.h>
+#include <plx_catalog.h>
 
 #include <stdarg.h>
 #include <stdio.h>

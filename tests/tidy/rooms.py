@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules on the rooms of lib/: their order, their one public header, and who may include what."""
+import posixpath
 import re
 
+from pure import UNDEFINED, nm_line, symbols
 from rules import rule
-from tree import Finding, code_only, line_of
+from tree import Finding, Tree, code_only, line_of
 
 HOMES = ('lib/', 'drivers/')
 
@@ -56,10 +58,11 @@ def public_headers(tree, home):
             if home_of(tree, path) == home}
 
 
-def includes(text):
-    """(line, name) of each include of a file of ours."""
-    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', code_only(text, False),
-                             re.MULTILINE):
+def includes(text, quotes='""'):
+    """(line, name) of each include of a file of ours; between other quotes, of any file."""
+    opening, closing = quotes[:len(quotes) // 2], quotes[len(quotes) // 2:]
+    for match in re.finditer(fr'^[ \t]*#[ \t]*include[ \t]+[{opening}]([^{closing}]+)[{closing}]',
+                             code_only(text, False), re.MULTILINE):
         yield line_of(text, match.start()), match[1]
 
 
@@ -96,6 +99,67 @@ def room_includes_what_it_declares(tree):
             near = (f'{home}/{name}', f'{path.rsplit("/", 1)[0]}/{name}')
             if name not in granted and not any(one in tree.texts for one in near):
                 yield Finding(path, line, f'"{name}" is neither of "{home}" nor public in its deps')
+
+
+ABOVE = {'meson.build': "rooms = ['lib/base', 'lib/windows/include', 'lib/windows/objects']\n",
+         'lib/base/b.h': '', 'lib/base/b.c': '#include "b.h"\n',
+         'lib/windows/include/winbase.h': '', 'lib/windows/objects/plx_objects.h': '',
+         'lib/windows/objects/b.h': '',
+         'lib/windows/objects/o.c': '#include <winbase.h>\n#include "b.h"\n'}
+
+
+@rule('rooms', bad=[{**ABOVE, 'lib/base/a.c': '#include "plx_objects.h"\n'},
+                    {**ABOVE, 'lib/base/a.c': '#include <winbase.h>\n'},
+                    {**ABOVE, 'lib/windows/include/a.h': '#include <plx_objects.h>\n'},
+                    {**ABOVE, 'lib/windows/include/a.h': '#include "../objects/b.h"\n'}],
+      good=[ABOVE])
+def no_include_leads_to_a_later_room(tree):
+    """Of a room, no line includes what only rooms behind it in meson.build have, in whatever
+    quotes."""
+    order = listed(tree)
+    first = {}
+    for path, _ in tree.files(('*.h',), HOMES):
+        home = home_of(tree, path)
+        if home in order:
+            base = path.rsplit('/', 1)[-1]
+            first[base] = min(first.get(base, len(order)), order.index(home))
+    for path, text in tree.c_files(HOMES):
+        home = home_of(tree, path)
+        for line, name in includes(text, '"<">') if home in order else ():
+            there = posixpath.normpath(f'{path.rsplit("/", 1)[0]}/{name}')
+            at = first.get(name.rsplit('/', 1)[-1], 0)
+            if there in tree.texts and home_of(tree, there) in order:
+                at = order.index(home_of(tree, there))
+            if at > order.index(home):
+                yield Finding(path, line, f'"{name}" is of {order[at]}, which comes later')
+
+
+def built(**listings):
+    return Tree({'meson.build': LIST}, listings)
+
+
+@rule('symbols', bad=[built(base=nm_line('plx_x', 'U', '*UND*'),
+                            mem=nm_line('plx_x', 'T', '.text')),
+                      built(wire=nm_line('plx_x', 'w', '*UND*'),
+                            mem=nm_line('plx_x', 'D', '.data'))],
+      good=[built(base=nm_line('plx_x', 'T', '.text'), mem=nm_line('plx_x', 'U', '*UND*')),
+            built(base=nm_line('x', 'W', '.text') + nm_line('x', 'U', '*UND*'),
+                  mem=nm_line('x', 'W', '.text')),
+            built(base=nm_line('memcpy', 'U', '*UND*'))])
+def no_call_leads_to_a_later_room(tree):
+    """The library of a room asks for nothing that only libraries of later rooms have."""
+    order = listed(tree)
+    first = {}
+    for home in order:
+        for name, kind, _ in symbols(tree.archives.get(noun(home), '')):
+            if kind.isupper() and kind not in UNDEFINED:
+                first.setdefault(name, home)
+    for home in order:
+        needed = {name for name, kind, _ in symbols(tree.archives.get(noun(home), ''))
+                  if kind in UNDEFINED}
+        for name in sorted(needed & set(first)):
+            if order.index(first[name]) > order.index(home):
+                yield Finding(home, 1, f'needs {name} of {first[name]}, which comes later')
 
 
 def belongs(tree, path, home):

@@ -21,7 +21,7 @@
 
 #include "plx_base.h"
 #include "plx_verbs.h"
-#include "plx_win.h"
+#include "plx_objects.h"
 
 /* ---- object.c: lives --------------------------------------------------------------------------
  *

@@ -8,7 +8,7 @@
 #include "address.h"
 #include "plx_ndsupport.h"
 #include "plx_verbs.h"
-#include "plx_win.h"
+#include "plx_catalog.h"
 #include "route.h"
 
 #include <ndsupport.h>

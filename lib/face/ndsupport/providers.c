@@ -6,7 +6,7 @@
  */
 #include "providers.h"
 
-#include "plx_win.h"
+#include "plx_catalog.h"
 
 #include <ws2spi.h>
 

@@ -5,8 +5,7 @@
  */
 #include "catalog.h"
 
-#include "plx_win.h"
-#include "utf8.h"
+#include "plx_catalog.h"
 
 #include <catalog_paths.h> /* made by Meson: PLX_SYSCONFDIR */
 #include <dirent.h>

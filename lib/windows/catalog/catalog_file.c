@@ -6,7 +6,7 @@
 #include "catalog.h"
 
 #include "plx_files.h"
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <ctype.h>
 #include <libconfig.h>

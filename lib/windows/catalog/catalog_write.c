@@ -7,7 +7,7 @@
 #include "catalog.h"
 
 #include "plx_files.h"
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <errno.h>
 #include <fcntl.h>

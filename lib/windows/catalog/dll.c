@@ -10,9 +10,11 @@
  * takes only the list's. What keeps a library in memory while it is told is a reference of the
  * loader, taken before its entry of the list is looked at.
  */
-#include "win.h"
+#include "loader.h"
+#include "plx_catalog.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 enum {

@@ -4,11 +4,10 @@
  * the list of modules that are loaded: a handle that is none of them is refused, not dereferenced.
  * It never says where libraries are: the loader does. Start with LoadLibraryExW().
  */
-#include "win.h"
+#include "loader.h"
+#include "plx_catalog.h"
 
 #include <winsock2.h>
-
-#include "utf8.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #include "catalog.h"
 
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,10 @@
  * Time, and what the machine is: counters, ticks, times of processors, pages and processors.
  * Start with QueryPerformanceCounter().
  */
-#include "win.h"
+#include "plx_crt.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/timex.h>
 #include <time.h>

@@ -4,15 +4,15 @@
  * line is made of it, quoted in such a way that its arguments are that list again.
  * Start with CommandLineToArgvW() and make_lines().
  */
-#include "win.h"
+#include "plx_crt.h"
 
 #include <shellapi.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "utf8.h"
 
 enum {
 	LINE_MAX_BYTES = 1 << 21, /* more than the kernel takes for all arguments by default */

@@ -3,7 +3,7 @@
  * The one table from errno to the errors of Windows, of calls on files and of sockets.
  * Start with win_error_of_errno().
  */
-#include "status.h"
+#include "plx_crt.h"
 
 #include <errno.h>
 #include <stddef.h>

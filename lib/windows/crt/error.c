@@ -3,7 +3,7 @@
  * The last error, each thread's own; Winsock's is the same one, as on Windows.
  * Start with SetLastError().
  */
-#include "win.h"
+#include "plx_crt.h"
 
 #include <winsock2.h>
 

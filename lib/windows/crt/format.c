@@ -7,7 +7,7 @@
  */
 #include "format.h"
 
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,8 +4,10 @@
  * A block of the heap has a head of its own, which knows its size and tells whether it is one.
  * Start with HeapAlloc() and VirtualAlloc().
  */
-#include "win.h"
+#include "plx_crt.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

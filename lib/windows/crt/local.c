@@ -4,7 +4,9 @@
  * moves, so that a handle is an address.
  * Start with LocalAlloc().
  */
-#include "win.h"
+#include "plx_crt.h"
+
+#include <stdbool.h>
 
 HLOCAL
 LocalAlloc(UINT flags, SIZE_T bytes)

@@ -4,14 +4,14 @@
  * are UTF-8. It owns the locale that knows about case.
  * Start with compare().
  */
-#include "win.h"
+#include "plx_crt.h"
 
 #include <locale.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wctype.h>
-
-#include "utf8.h"
 
 static locale_t unicode; /* NULL: the system has none, and only ASCII has case */
 static pthread_once_t once = PTHREAD_ONCE_INIT;

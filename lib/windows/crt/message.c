@@ -6,11 +6,11 @@
  */
 #include "message.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
-#include "win.h"
+#include "plx_crt.h"
 
 enum {
 	INSERTS_MAX = 99,

@@ -6,7 +6,7 @@
  * plx_win_vfprintf().
  */
 #include "format.h"
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <windows.h>
 

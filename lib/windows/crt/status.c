@@ -4,7 +4,7 @@
  * providers add. It never fails and changes nothing.
  * Start with win_error_of_status().
  */
-#include "status.h"
+#include "plx_crt.h"
 
 #include <stddef.h>
 #include <stdlib.h>

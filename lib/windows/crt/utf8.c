@@ -4,7 +4,7 @@
  * programs, and refuse everything beyond ASCII then. It allocates nothing.
  * Start with utf8_of_wide().
  */
-#include "utf8.h"
+#include "plx_crt.h"
 
 #include <stdint.h>
 #include <string.h>

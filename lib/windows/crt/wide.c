@@ -3,11 +3,9 @@
  * A program's arguments in wide characters.
  * Start with plx_wide_strings().
  */
-#include "plx_win.h"
+#include "plx_crt.h"
 
 #include <stdlib.h>
-
-#include "utf8.h"
 
 wchar_t **
 plx_wide_strings(int count, char *const *narrow)

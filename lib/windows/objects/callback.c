@@ -5,7 +5,8 @@
  * client's threads wait, not when nobody asked it to.
  * Start with serve().
  */
-#include "win.h"
+#include "win_objects.h"
+#include "plx_catalog.h"
 
 #include <signal.h>
 

@@ -4,7 +4,7 @@
  * who holds one is in the client's code, which waits for nothing of ours.
  * Start with InitializeCriticalSection().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <synchapi.h>
 

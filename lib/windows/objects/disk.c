@@ -4,7 +4,7 @@
  * overlapped files of NetworkDirect are file.c's.
  * Start with CreateFileA().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <fileapi.h>
 
@@ -15,9 +15,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-#include "status.h"
-#include "utf8.h"
 
 enum {
 	PATH_BYTES = 4096,

@@ -3,7 +3,7 @@
  * Events. The signal and who waits for it are wait.c's.
  * Start with CreateEventW().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <synchapi.h>
 

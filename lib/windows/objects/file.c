@@ -4,7 +4,7 @@
  * They hold no requests; those are in the lists of the objects that were created on them.
  * Start with plx_file_create().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <sys/eventfd.h>
 

@@ -4,7 +4,7 @@
  * its oldest end, holds and opens. It knows of a kind only how it is closed and destroyed. Start
  * with win_object_hold(), which says whether something is a handle.
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef PLX_WIN_PARK_H
 #define PLX_WIN_PARK_H
 
-#include "win.h"
+#include "win_objects.h"
 
 /* On the stack of who waits. */
 struct win_park {

@@ -5,13 +5,11 @@
  * packet. So who has had that lock since, as whoever cancels has, finds every request of the list
  * at its end. Start with plx_pending_begin() and end().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <ntstatus.h>
 #include <sched.h>
 #include <stdlib.h>
-
-#include "status.h"
 
 /* In the caller's hands until plx_pending_finish(), in the port's while it is a packet there. */
 struct plx_pending {

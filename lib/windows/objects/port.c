@@ -4,11 +4,9 @@
  * Packets come with their memory, so that queueing cannot fail.
  * Start with win_port_push() and win_port_pop().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <stdlib.h>
-
-#include "status.h"
 
 void
 win_packet_hold(struct win_packet *packet)

@@ -4,7 +4,7 @@
  * It knows nothing of what is waited for, and takes no lock while a pump runs.
  * Start with win_sleep().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  * head prevents it. It is held for a few instructions and never over a call.
  * Start with lock().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <synchapi.h>
 

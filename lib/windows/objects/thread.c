@@ -5,7 +5,8 @@
  * last handle of a thread that has ended all of it is gone. It ends no thread from outside.
  * Start with CreateThread() and run().
  */
-#include "win.h"
+#include "win_objects.h"
+#include "plx_catalog.h"
 
 #include <errno.h>
 #include <process.h>

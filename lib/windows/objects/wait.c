@@ -4,7 +4,7 @@
  * Whoever sets a signal wakes all that watch; each of them then tries to take it, so that nothing
  * is handed over and nothing can get lost on the way. Start with wait_for().
  */
-#include "win.h"
+#include "win_objects.h"
 
 #include <synchapi.h>
 #include <sys/eventfd.h>

@@ -6,14 +6,14 @@
  * Start with win_socket_fail().
  */
 #define PLX_WIN_PLAIN_SOCKETS
-#include "win.h"
+#include "plx_crt.h"
+#include "sockets.h"
 
 #include <winsock2.h>
 
 #include <errno.h>
 #include <fcntl.h>
-
-#include "status.h"
+#include <stdbool.h>
 
 enum {
 	MS_PER_SECOND = 1000,

@@ -5,7 +5,8 @@
  * Start with WSASendTo().
  */
 #define PLX_WIN_PLAIN_SOCKETS
-#include "win.h"
+#include "plx_crt.h"
+#include "sockets.h"
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -14,10 +15,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "status.h"
 
 enum {
 	MS_PER_SECOND = 1000,

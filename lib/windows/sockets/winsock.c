@@ -4,17 +4,17 @@
  * It owns a count of starts. There are no sockets here.
  * Start with read_address() and write_address().
  */
-#include "win.h"
+#include "plx_crt.h"
 
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
 #include <ctype.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "utf8.h"
 
 enum {
 	TEXT_MAX = 96, /* of an address: 45 of IPv6, a scope, brackets, a port */

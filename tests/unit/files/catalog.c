@@ -7,7 +7,7 @@
 #include <winsock2.h>
 #include <ws2spi.h>
 
-#include <plx_win.h>
+#include <plx_catalog.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include <windows.h>
 #include <ntstatus.h>
 
-#include "plx_win.h"
+#include "plx_objects.h"
 
 #define KEY     ((ULONG_PTR)0xfeedface)
 #define STALE   0xcd  /* what client memory is filled with where we promise not to look */

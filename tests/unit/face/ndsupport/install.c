@@ -5,7 +5,7 @@
  */
 #include "scene.h"
 
-#include <plx_win.h>
+#include <plx_catalog.h>
 
 #include <dirent.h>
 #include <pthread.h>

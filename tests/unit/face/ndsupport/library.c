@@ -4,7 +4,7 @@
  */
 #include "scene.h"
 
-#include <plx_win.h>
+#include <plx_catalog.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -230,7 +230,7 @@ an_empty_line_is_the_path_of_the_program(void **state)
 	(void)state;
 	assert_non_null(list);
 	assert_int_equal(count, 1);
-	assert_true(list[0][0] == L'/' && wcsstr(list[0], L"win_text"));
+	assert_true(list[0][0] == L'/' && wcsstr(list[0], L"crt_text"));
 	assert_null(LocalFree(list));
 	assert_null(CommandLineToArgvW(NULL, &count));
 	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);

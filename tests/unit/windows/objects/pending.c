@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "win.h"
+#include "win_objects.h"
 
 enum {
 	MANY = 1000,

@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 
-#include "status.h"
+#include "plx_crt.h"
 
 enum {
 	THREADS = 3,

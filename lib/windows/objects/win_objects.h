@@ -7,8 +7,8 @@
  *
  * Locks: a file's, then an event's or a port's, then the table's and the list of sleepers.
  */
-#ifndef PLX_WIN_WIN_H
-#define PLX_WIN_WIN_H
+#ifndef PLX_WIN_OBJECTS_H
+#define PLX_WIN_OBJECTS_H
 
 #include <windows.h>
 
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plx_win.h"
+#include "plx_objects.h"
 
 #define win_likely(x)   __builtin_expect(!!(x), 1)
 #define win_unlikely(x) __builtin_expect(!!(x), 0)
@@ -227,37 +227,5 @@ void win_disk_destroy(struct win_object *object);
 void win_thread_close(struct win_object *object);
 /** One request more has finished. */
 void win_file_tick(struct plx_file *file);
-
-/* ---- library.c --------------------------------------------------------------------------------
- */
-
-/** The loader lock: LoadLibrary and FreeLibrary have it, and who tells libraries of a thread. The
- * same thread may take it again. */
-void win_library_lock(void);
-/** @param unused for pthread_cleanup_push() */
-void win_library_unlock(void *unused);
-/** dlclose(), of a library that is told it was FreeLibrary's doing. */
-void win_library_close(void *handle);
-bool win_library_is_known(const void *handle);
-
-/* ---- dll.c ------------------------------------------------------------------------------------
- */
-
-/** Tell every library that wants to know: DLL_THREAD_ATTACH or DLL_THREAD_DETACH of this thread.
- * Cost: one load when no library has a DllMain() */
-void win_dll_tell(uint32_t reason);
-
-/* ---- berkeley.c -------------------------------------------------------------------------------
- */
-
-/** WSASetLastError() by errno, which stays. @param flags MSG_...: MSG_DONTWAIT did not wait.
- * Returns: SOCKET_ERROR */
-int win_socket_fail(int s, int flags);
-
-/* ---- the rest
- * ------------------------------------------------------------------------------------------ */
-
-/** SetLastError, for `return win_fail(...)`. Returns: FALSE */
-BOOL win_fail(DWORD error);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "plx_win.h"
+#include "plx_catalog.h"
 
 enum {
 	PROCESS_DETACH,

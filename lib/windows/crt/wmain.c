@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plx_win.h"
+#include "plx_crt.h"
 
 typedef int wmain_fn(int count, wchar_t **arguments, wchar_t **environment);
 
