@@ -84,9 +84,9 @@ storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 
 .PHONY: tsan
 tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
-	ninja -C build-tsan tests/tsan/crowd tests/unit/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
+	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
-	$(TSAN_WITH) build-tsan/tests/unit/ring/ring_threads
+	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
 	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "cpu.h"
 #include "plx_engine.h"
+#include "plx_thread.h"
 #include "raw_end.h"
 #include "raw_port.h"
 

@@ -5,7 +5,7 @@
 #ifndef NDPERF_RAW_PORT_H
 #define NDPERF_RAW_PORT_H
 
-#include "plx_engine.h"
+#include "plx_port.h"
 
 struct raw_ports {
 	struct rte_mempool *pool;

@@ -6,7 +6,7 @@
 #ifndef PLX_ETHDEV_BURST_H
 #define PLX_ETHDEV_BURST_H
 
-#include "plx_engine.h"
+#include "plx_port.h"
 
 /* `port` comes first: a pointer to it is one to the queue. */
 struct queue {

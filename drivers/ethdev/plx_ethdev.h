@@ -7,7 +7,7 @@
 #ifndef PLX_ETHDEV_H
 #define PLX_ETHDEV_H
 
-#include "plx_engine.h"
+#include "plx_port.h"
 
 struct plx_ethdev;
 

@@ -7,6 +7,7 @@
 #define PLX_NET_WIRE_FLOOD_H
 
 #include "plx_net_wire.h"
+#include "plx_wire.h"
 
 enum {
 	/* Ethernet, IPv4, UDP: what is learnt from the first packet that passes */

@@ -8,7 +8,7 @@
 #ifndef PLX_NET_WIRE_H
 #define PLX_NET_WIRE_H
 
-#include "plx_engine.h"
+#include "plx_port.h"
 
 enum {
 	PLX_NET_WIRE_LINKS_MAX = 16,

@@ -23,6 +23,12 @@
 
 #define PLX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* ---- the sentence that goes with a refusal ----------------------------------------------- */
+
+/** Write the one sentence; longer ones are cut. @param why may be NULL */
+void plx_why_say(struct plx_why *why, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* ---- invariants -------------------------------------------------------------------------- */
 
 /**

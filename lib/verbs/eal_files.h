@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plx_engine.h"
+#include "plx_base.h"
 
 /* Before the process's number, in the names of our runtime folders and hugepage files. */
 #define EAL_PREFIX "pollux-"

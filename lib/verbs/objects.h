@@ -10,7 +10,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "plx_engine.h"
+#include "plx_heap.h"
+#include "plx_thread.h"
+#include "plx_worker.h"
 #include "plx_ethdev.h"
 #include "plx_net_wire.h"
 #include "plx_verbs.h"

@@ -109,6 +109,7 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 	config.net = side->net;
 	side->cm = plx_cm_init(test_block(plx_cm_bytes(&cm)), &cm);
 	config.cm = setup->no_cm ? NULL : side->cm;
+	side->config = config;
 	PLX_ASSERT(plx_engine_create(&config, &side->engine, &why) == PLX_OK);
 }
 

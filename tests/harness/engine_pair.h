@@ -11,6 +11,8 @@
 #include <rte_mbuf.h>
 
 #include "plx_engine.h"
+#include "plx_thread.h"
+#include "plx_worker.h"
 
 enum {
 	PAIR_WIRE = 4096,
@@ -49,6 +51,7 @@ struct pair_side {
 	struct plx_key key;
 	struct plx_net *net;
 	struct plx_cm *cm;
+	struct plx_engine_config config; /* that the engine was made with */
 	struct plx_engine *engine;
 	struct plx_engine_cq *send_cq, *recv_cq;
 	struct plx_engine_srq *srq;

@@ -16,7 +16,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "plx_engine.h"
+#include "plx_port.h"
 
 enum {
 	LAB_ROOM = 4608, /* [bytes] of a buffer, without headroom */

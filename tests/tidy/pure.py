@@ -26,12 +26,12 @@ FORBIDDEN = (
 
 HEADERS = {'stdbool.h', 'stddef.h', 'stdint.h', 'string.h', 'limits.h', 'stdatomic.h',
            'immintrin.h', 'cpuid.h'}
-EXTERNAL_HEADERS = {'wire': {'isa-l/crc.h', 'isa-l.h'}}
+EXTERNAL_HEADERS = {'base': {'stdarg.h', 'stdio.h'}, 'wire': {'isa-l/crc.h', 'isa-l.h'}}
 
 # What any room may ask of the outside; bcmp is what clang makes of memcmp() == 0.
 SYMBOLS = {'memcpy', 'memset', 'memcmp', 'memmove', 'bcmp', '_GLOBAL_OFFSET_TABLE_',
            '__stack_chk_fail', '__cpu_model', '__cpu_features2', '__cpu_indicator_init'}
-EXTERNAL_SYMBOLS = {'wire': {'crc32_gzip_refl'}}
+EXTERNAL_SYMBOLS = {'base': {'vsnprintf', '__vsnprintf_chk'}, 'wire': {'crc32_gzip_refl'}}
 INSTRUMENTED = ('__asan_', '__ubsan_', '__gcov_', '__llvm_', '__tsan_', '__sanitizer_',
                 '__sancov_', '__start___sancov', '__stop___sancov', '__lsan_', '__msan_')
 UNDEFINED = ('U', 'w', 'v')
@@ -60,15 +60,16 @@ def sources(tree):
                    {'lib/proto/cm/a.h': 'rte_mb();\n'},
                    {'lib/proto/mem/a.c': 'x = rand();\n'}],
       good=[{'lib/proto/mem/a.c': '/* malloc(4) */ x = "time(0)";\n'},
-            {'lib/engine/a.c': 'rte_mb();\n'},
+            {'lib/engine/cycle/a.c': 'rte_mb();\n'},
             {'lib/proto/mem/a.c': 'x->on_read(y); wake_time(q);\n'}])
 def pure_rooms_call_nothing_outside(tree):
     """No clock, randomness, allocation, input, output, lock or DPDK name in a pure room."""
-    for _, path, code in sources(tree):
+    for room, path, code in sources(tree):
         for what, pattern in FORBIDDEN:
             for match in re.finditer(r'(?<![\w.>])' + pattern, code):
                 name = match.group().rstrip(' (')
-                yield Finding(path, line_of(code, match.start()), f'{what}: {name}')
+                if name not in EXTERNAL_SYMBOLS.get(room, ()):  # vsnprintf() writes memory
+                    yield Finding(path, line_of(code, match.start()), f'{what}: {name}')
 
 
 @rule('pure', bad=[{'lib/proto/mem/a.c': '#include <stdio.h>\n'},

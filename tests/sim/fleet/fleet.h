@@ -13,6 +13,7 @@
 
 #include "parts.h"
 #include "plx_engine.h"
+#include "plx_thread.h"
 
 enum fleet_limit {
 	FLEET_HOSTS_MAX = 4,

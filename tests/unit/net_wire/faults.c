@@ -32,8 +32,8 @@ static struct delivery first, second;
 static uint16_t
 receive(struct cable *cable, struct delivery *out)
 {
-	struct rte_mbuf *packets[PLX_ENGINE_BURST];
-	uint16_t n = cable->port[1]->rx(cable->port[1], packets, PLX_ENGINE_BURST);
+	struct rte_mbuf *packets[PLX_PORT_BURST];
+	uint16_t n = cable->port[1]->rx(cable->port[1], packets, PLX_PORT_BURST);
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = out->count++;

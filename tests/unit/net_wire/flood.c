@@ -10,6 +10,7 @@
 
 #include "cable.h"
 #include "plx_mad.h"
+#include "plx_wire.h"
 
 enum {
 	RATE = 100000,
@@ -82,11 +83,11 @@ watch(struct cable *cable, uint32_t ms)
 {
 	uint64_t start = rte_get_timer_cycles();
 	uint64_t end = start + rte_get_timer_hz() / 1000 * ms;
-	struct rte_mbuf *packets[PLX_ENGINE_BURST];
+	struct rte_mbuf *packets[PLX_PORT_BURST];
 	struct tally tally = {0};
 
 	while (rte_get_timer_cycles() < end) {
-		uint16_t n = cable->port[1]->rx(cable->port[1], packets, PLX_ENGINE_BURST);
+		uint16_t n = cable->port[1]->rx(cable->port[1], packets, PLX_PORT_BURST);
 
 		for (uint16_t i = 0; i < n; i++) {
 			judge(packets[i], &tally);

@@ -14,51 +14,19 @@
 #include "plx_cm.h"
 #include "plx_mem.h"
 #include "plx_net.h"
+#include "plx_port.h"
 #include "plx_secret.h"
 #include "plx_transport.h"
 #include "plx_wire.h"
 
-struct rte_mbuf;
 struct rte_mempool;
 struct rte_rcu_qsbr;
-
-/** Write the one sentence; longer ones are cut. @param why may be NULL */
-void plx_why_say(struct plx_why *why, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* ---- ports ---------------------------------------------------------------------------------- */
-
-/* What a port can do, asked of it once when it was opened. */
-struct plx_port_caps {
-	char name[64];
-	uint8_t mac[6];
-	int socket;         /* NUMA node; -1: any */
-	uint32_t frame_max; /* [bytes] the longest frame without FCS, both ways */
-	bool segments;      /* chains of buffers leave as one right frame */
-	bool external;      /* segments may be external buffers */
-	bool forgets;       /* what the peer has not read yet is gone with the process */
-};
-
-/**
- * One queue pair of a port: what an engine polls. A driver embeds it and fills it in.
- *
- * rx: up to `n` packets, which are the caller's to free; chains are allowed.
- * tx: takes the first packets of the array; the rest stay the caller's. A packet taken is freed by
- *     the port.
- * Both: one thread; never block.
- */
-struct plx_port {
-	uint16_t (*rx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
-	uint16_t (*tx)(struct plx_port *port, struct rte_mbuf **packets, uint16_t n);
-	struct plx_port_caps caps;
-};
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
 enum {
 	PLX_ENGINES_MAX = 16,         /* of one adapter; a power of two */
 	PLX_ENGINE_QPS_MAX = 16384,   /* of one engine */
-	PLX_ENGINE_BURST = 32,        /* packets of one RX burst */
 	PLX_ENGINE_AHS_MAX = 4096,    /* address handles of one engine */
 	PLX_ENGINE_AH_WAITS_MAX = 16, /* datagrams that wait for one neighbour, */
 	PLX_ENGINE_WAITS_MAX = 256,   /* ... and for all neighbours of one engine */
@@ -68,23 +36,6 @@ enum {
 
 /** A command that the engine has not executed after this was refused with TIMEOUT. */
 #define PLX_COMMAND_TIMEOUT_NS (5 * PLX_SEC)
-
-/**
- * Between two looks at what an engine of another thread is to have done: returns at once at first,
- * then after a pause, after giving the core away, after a nap of 50 us. The deadline is the
- * caller's.
- * @param looks [in/out] 0 before the first
- */
-void plx_engine_backoff(uint32_t *looks);
-
-/**
- * Memory for what holds secrets: zeroed, on pages of its own that no core dump has.
- * Returns: NULL: there is none. Threads: any
- */
-void *plx_guarded_alloc(size_t bytes);
-
-/** Wiped, then given back. @param bytes as it was asked for; NULL is fine */
-void plx_guarded_free(void *memory, size_t bytes);
 
 /* ---- the engine ----------------------------------------------------------------------------- */
 
@@ -180,6 +131,10 @@ uint32_t plx_engine_poll(struct plx_engine *engine, uint64_t now);
  */
 void plx_engine_send(struct plx_engine *engine, uint64_t now);
 
+/** From now on the calling thread polls the engine, and reports quiescence for it, or no longer
+ * does. */
+void plx_engine_set_online(struct plx_engine *engine, bool online);
+
 /** When poll wants to be called again if nothing arrives meanwhile, by the caller's clock: 0 at
  * once, PLX_NEVER. Who asks after a poll may stay away until then, and asks after each poll. */
 uint64_t plx_engine_wake_ns(struct plx_engine *engine);
@@ -207,53 +162,6 @@ enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *
  * @param rtt_ns [out] when READY */
 enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,
 				       enum plx_net_verdict *verdict) PLX_MUST_CHECK;
-
-/** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
- * thread; the first call, after the EAL is up, calibrates. */
-uint64_t plx_clock_ns(void);
-
-/**
- * Give the calling thread an lcore id, by which DPDK finds its cache in front of a buffer pool,
- * until the thread ends; one that has an id keeps it. Without one, false, everything works, only
- * slower.
- */
-bool plx_lcore_assign(void);
-
-/* ---- worker threads ---------------------------------------------------------------------------
- */
-
-enum plx_idle {
-	PLX_IDLE_SPIN,  /* never gives the core away */
-	PLX_IDLE_PAUSE, /* a pause instruction between empty cycles */
-	PLX_IDLE_YIELD, /* sched_yield() after a short spin: for cores that are shared */
-	PLX_IDLE_COUNT,
-};
-
-struct plx_worker;
-
-struct plx_worker_config {
-	int core; /* -1: wherever the system puts it */
-	enum plx_idle idle;
-	const char *name; /* of the thread, at most 15 bytes */
-};
-
-enum {
-	PLX_WORKER_ENGINES_MAX = 32
-};
-
-/** Start a thread that polls the engines it will be given. Errors: INVALID (no such core),
- * NO_MEMORY */
-enum plx_status plx_worker_start(const struct plx_worker_config *config, struct plx_worker **worker,
-				 struct plx_why *why) PLX_MUST_CHECK;
-
-/** Any thread: from now on the worker polls this engine too. Errors: FULL */
-enum plx_status plx_worker_add(struct plx_worker *worker, struct plx_engine *engine) PLX_MUST_CHECK;
-
-/** Any other thread: when it returns the worker does not touch the engine any more. */
-void plx_worker_remove(struct plx_worker *worker, struct plx_engine *engine);
-
-/** Stop it and wait for its end, at most one duty cycle; it has no engine left. */
-void plx_worker_stop(struct plx_worker *worker);
 
 /* ---- completion queues ------------------------------------------------------------------------
  */
@@ -586,7 +494,7 @@ struct plx_ah {
  *
  * Errors: INVALID (an address of no version, `local` not ours), UNREACHABLE (in no network of ours,
  * or not the address of one station), FULL (PLX_ENGINE_AHS_MAX), NO_MEMORY, TIMEOUT
- * Tests:  tests/unit/engine/ud.c, tests/unit/engine/ah.c
+ * Tests:  tests/unit/engine/cycle/ud.c, tests/unit/engine/cycle/ah.c
  */
 enum plx_status plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
 				     const struct plx_engine_path *path,

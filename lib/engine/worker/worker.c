@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <rte_pause.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "plx_thread.h"
+#include "plx_worker.h"
 
 enum {
 	IDLE_SPINS = 64, /* empty rounds before the core is given away */
@@ -28,7 +30,7 @@ struct plx_worker {
 	atomic_uint used; /* slots that ever had an engine: a round looks into no others */
 
 	/* the worker's own, written each round: nobody else's memory is on these lines */
-	ALIGNED_LINE struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
+	__attribute__((aligned(PLX_CACHE_LINE))) struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
 	atomic_ulong rounds;
 };
 
@@ -44,9 +46,9 @@ round_of(struct plx_worker *worker)
 
 		if (plx_unlikely(engine != worker->online[i])) {
 			if (worker->online[i] != NULL)
-				engine_set_online(worker->online[i], false);
+				plx_engine_set_online(worker->online[i], false);
 			if (engine != NULL)
-				engine_set_online(engine, true);
+				plx_engine_set_online(engine, true);
 			worker->online[i] = engine;
 		}
 		if (engine != NULL)

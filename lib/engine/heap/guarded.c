@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Pages for secrets: out of core dumps, and wiped when they are given back. All other memory of an
- * engine is lib/heap's. There are two functions.
+ * engine is lib/engine/heap's. There are two functions.
  */
 #include <sys/mman.h>
 
-#include "engine.h"
+#include "plx_heap.h"
+#include "plx_secret.h"
 
 void *
 plx_guarded_alloc(size_t bytes)

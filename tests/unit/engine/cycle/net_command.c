@@ -216,13 +216,13 @@ a_burst_of_requests_is_answered_in_part(void **state)
 	pair_open(&pair, false);
 	pair.side[0].port.pass = count_answers;
 	answers = 0;
-	for (uint32_t i = 0; i < PLX_ENGINE_BURST; i++)
+	for (uint32_t i = 0; i < PLX_PORT_BURST; i++)
 		assert_true(pair_inject(&pair, 0, frame, request_of(frame, 1000), 1));
 	pair_run(&pair, 5);
 	net = plx_engine_net_counters(pair.side[0].engine);
 	assert_int_equal(answers, PLX_NET_ECHOES_MAX);
-	assert_int_equal(net->echoes_seen, PLX_ENGINE_BURST);
-	assert_int_equal(net->echoes_dropped, PLX_ENGINE_BURST - PLX_NET_ECHOES_MAX);
+	assert_int_equal(net->echoes_seen, PLX_PORT_BURST);
+	assert_int_equal(net->echoes_dropped, PLX_PORT_BURST - PLX_NET_ECHOES_MAX);
 	pair.side[0].port.pass = NULL;
 	pair_close(&pair);
 }

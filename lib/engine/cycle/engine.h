@@ -529,7 +529,7 @@ struct plx_engine {
 	uint64_t recent_since;                /* when one last gave way to another */
 	uint32_t doorbell_next;               /* the slot whose doorbell is looked at first */
 
-	struct plx_engine_qp *received[PLX_ENGINE_BURST]; /* queue pairs of this RX burst */
+	struct plx_engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
 	struct plx_list ready; /* queue pairs with something to send, in turn */
 	struct plx_list apart; /* ... that need not wait for the port */
@@ -583,9 +583,6 @@ struct plx_engine {
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };
-
-/* duty_cycle.c */
-void engine_set_online(struct plx_engine *engine, bool online);
 
 /* time.c */
 uint64_t engine_jump(struct plx_engine *engine, uint64_t now);

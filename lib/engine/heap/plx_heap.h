@@ -41,4 +41,13 @@ void plx_heap_free(void *memory);
 /** [bytes] of queues that are in DPDK's heap now, of PLX_HEAP_QUEUES_MAX. */
 size_t plx_heap_queues(void);
 
+/**
+ * Memory for what holds secrets: zeroed, on pages of its own that no core dump has.
+ * Returns: NULL: there is none. Threads: any
+ */
+void *plx_guarded_alloc(size_t bytes);
+
+/** Wiped, then given back. @param bytes as it was asked for; NULL is fine */
+void plx_guarded_free(void *memory, size_t bytes);
+
 #endif

@@ -8,7 +8,7 @@
 #include "connector.h"
 
 void
-engine_set_online(struct plx_engine *engine, bool online)
+plx_engine_set_online(struct plx_engine *engine, bool online)
 {
 	struct rte_rcu_qsbr *rcu = engine->config.rcu;
 
@@ -73,7 +73,7 @@ timers_wait(struct plx_engine *engine, uint32_t received)
 	if (plx_likely(engine->grace_bursts == 0))
 		return false;
 	engine->grace_bursts -= !PLX_MUTANT(GRACE_UNBOUNDED);
-	if (received < PLX_ENGINE_BURST ||
+	if (received < PLX_PORT_BURST ||
 	    (engine->now >= engine->grace_until && !PLX_MUTANT(GRACE_UNBOUNDED)))
 		engine->grace_bursts = 0;
 	return engine->grace_bursts > 0;

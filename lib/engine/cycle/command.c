@@ -8,40 +8,13 @@
  * A slot: FREE -> FILLING -> PENDING -> RUNNING -> DONE -> FREE; the caller may take PENDING to
  * CANCELLED, which the engine turns into FREE. Each step is one thread's compare-and-swap.
  */
-#include <rte_pause.h>
-#include <sched.h>
-#include <time.h>
-
 #include "engine.h"
+#include "plx_thread.h"
 
 static bool
 step(struct command_slot *slot, unsigned from, unsigned to)
 {
 	return atomic_compare_exchange_strong(&slot->state, &from, to);
-}
-
-enum {
-	LOOKS = 256,   /* a spinning engine is through a cycle before; a pause is as long as one */
-	PAUSES = 1000, /* it is in a long cycle */
-	YIELDS = 1000, /* it may share our core */
-	NAP_NS = 50 * PLX_USEC, /* it has been put to sleep, and so are we */
-};
-
-void
-plx_engine_backoff(uint32_t *looks)
-{
-	static const struct timespec nap = {.tv_nsec = NAP_NS};
-
-	if (*looks >= LOOKS + PAUSES + YIELDS) {
-		nanosleep(&nap, NULL);
-		return;
-	}
-	if (++*looks < LOOKS)
-		return;
-	if (*looks < LOOKS + PAUSES)
-		rte_pause();
-	else
-		sched_yield();
 }
 
 /* Let the engine go on: by polling it ourselves in inline mode. */

@@ -287,8 +287,8 @@ receive_loop(struct plx_engine *engine, struct rte_mbuf **packets)
 {
 	uint32_t n = engine->loop_count;
 
-	if (n > PLX_ENGINE_BURST)
-		n = PLX_ENGINE_BURST;
+	if (n > PLX_PORT_BURST)
+		n = PLX_PORT_BURST;
 	memcpy(packets, engine->loop, n * sizeof(*packets));
 	engine->loop_count -= n;
 	memmove(engine->loop, engine->loop + n, engine->loop_count * sizeof(*packets));
@@ -328,7 +328,7 @@ free_packets(struct rte_mbuf **packets, uint32_t n)
 uint32_t
 engine_receive(struct plx_engine *engine)
 {
-	struct rte_mbuf *packets[PLX_ENGINE_BURST];
+	struct rte_mbuf *packets[PLX_PORT_BURST];
 	struct plx_port *port = engine->port;
 	uint64_t bytes = 0;
 	uint32_t n;
@@ -337,7 +337,7 @@ engine_receive(struct plx_engine *engine)
 	if (plx_unlikely(engine->loop_count > 0) && (engine->loop_turn = !engine->loop_turn))
 		n = receive_loop(engine, packets);
 	else
-		n = port->rx(port, packets, PLX_ENGINE_BURST);
+		n = port->rx(port, packets, PLX_PORT_BURST);
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "plx_engine.h"
+#include "plx_base.h"
 
 void
 plx_why_say(struct plx_why *why, const char *format, ...)

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <rte_cycles.h>
 
-#include "plx_engine.h"
+#include "plx_thread.h"
 
 /* ns = tsc * mult >> SHIFT: exact to 2^-32 of a nanosecond a tick, and 128 bits wide on the way. */
 enum {

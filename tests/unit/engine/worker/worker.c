@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "engine.h"
 #include "engine_pair.h"
 
 static struct pair pair;
@@ -220,7 +219,7 @@ quiescence_is_reported_while_a_worker_polls(void **state)
 	pair_open(&pair, false);
 	assert_int_equal(posix_memalign((void **)&rcu, 64, rte_rcu_qsbr_get_memsize(1)), 0);
 	assert_int_equal(rte_rcu_qsbr_init(rcu, 1), 0);
-	config = pair.side[0].engine->config;
+	config = pair.side[0].config;
 	config.rcu = rcu;
 	assert_int_equal(plx_engine_create(&config, &engine, NULL), PLX_OK);
 	token = rte_rcu_qsbr_start(rcu);
@@ -257,7 +256,7 @@ an_engine_that_cannot_be_is_refused_with_a_sentence(void **state)
 	struct plx_why why;
 	(void)state;
 	pair_open(&pair, true);
-	good = pair.side[0].engine->config;
+	good = pair.side[0].config;
 	bad = good;
 	bad.qps = 0;
 	assert_int_equal(plx_engine_create(&bad, &engine, &why), PLX_INVALID);
@@ -297,7 +296,7 @@ numbers_lead_to_their_engine(void **state)
 
 	(void)state;
 	pair_open(&pair, true);
-	config = pair.side[0].engine->config;
+	config = pair.side[0].config;
 	config.secret = (struct plx_secret){{11, 12}};
 	plx_numbers_init(&numbers, &config.secret, 0, 8);
 	for (uint32_t index = 0; index < 8; index++) {

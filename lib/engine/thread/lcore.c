@@ -9,7 +9,7 @@
 
 #include <rte_lcore.h>
 
-#include "engine.h"
+#include "plx_thread.h"
 
 enum {
 	IDS = 64, /* threads that poll at a time; one more goes without a cache */

@@ -20,7 +20,7 @@ flood(int to)
 {
 	static const uint8_t stray[60];
 
-	while (pair.side[to].port.count < 2 * PLX_ENGINE_BURST)
+	while (pair.side[to].port.count < 2 * PLX_PORT_BURST)
 		assert_true(pair_inject(&pair, to, stray, sizeof(stray), 1));
 }
 

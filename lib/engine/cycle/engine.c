@@ -189,7 +189,7 @@ plx_engine_destroy(struct plx_engine *engine)
 	int fd = atomic_load(&engine->async_event_fd);
 
 	PLX_ASSERT(atomic_load(&engine->users) == 0);
-	engine_set_online(engine, false);
+	plx_engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
 	engine_ah_table_free(engine);
