@@ -79,7 +79,7 @@ enum parsed ndping_options(int argc, char **argv, struct options *options, struc
 /** Adapter, domain and channel, as the command line asks. @param why the sentence */
 bool station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why);
 void station_close(struct station *at);
-/** Private data of REQ and REP: the eight bytes "ndping\\r\\n", the version and the size of a
+/** Private data of REQ and REP: the eight bytes "ndping\r\n", the version and the size of a
  * message, of 32 bits each, in network byte order. @param bytes [GREETING_BYTES] out */
 void greeting_put(uint32_t size, uint8_t *bytes);
 /** Returns: false: it is not ndping's, or of another version */

@@ -22,7 +22,7 @@
 
 enum {
 	TX_ROOM = 256,           /* packets waiting for the port */
-	TX_RESERVE = 64,         /* of these, kept for answers (H6) */
+	TX_RESERVE = 64,         /* of these, kept for answers */
 	NET_RESERVE = 32,        /* ... and of those again, not for neighbours and echoes */
 	QUANTUM_MAX = 32,        /* packets of one QP when it is served, */
 	QUANTUM_MIN = 8,         /* and at least, when many wait */

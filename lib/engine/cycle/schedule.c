@@ -128,7 +128,7 @@ send_only(struct plx_engine *engine)
 
 /* ---- acknowledgements ------------------------------------------------------------------------ */
 
-/* The ACK, NAK or CNP that is owed, into what requests and READ responses leave free (H6). One a
+/* The ACK, NAK or CNP that is owed, into what requests and READ responses leave free. One a
  * packet that was received is the most there can be. With no place for it, it is the first to get
  * one. */
 static void

@@ -272,7 +272,7 @@ queue_pairs_take_turns(void **state)
 	end_crowd(qa, qb);
 }
 
-/* H6: requests leave places for answers, and one queue pair's requests do not take those that
+/* Requests leave places for answers, and one queue pair's requests do not take those that
  * another's answer needs. */
 static void
 answers_find_a_place_when_requests_have_filled_the_rest(void **state)
