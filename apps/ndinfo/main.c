@@ -63,7 +63,7 @@ look(const struct options *options)
 	else
 		show(survey);
 	if (!is_written || fflush(stdout) != 0 || ferror(stdout))
-		status = fail("what was found cannot be written", STATUS_FAILURE);
+		status = fail("the output cannot be written", STATUS_FAILURE);
 	for (const char *at = survey->complaints; *at;) {
 		size_t n = strcspn(at, "\n");
 
@@ -75,8 +75,8 @@ look(const struct options *options)
 			fprintf(stderr, "ndinfo: %s: %s\n", survey->provider[i].name,
 				survey->provider[i].sentence);
 	if (!survey->providers && !*survey->complaints)
-		status = fail("there is no provider; a drop-in file in /etc/nd2/providers.d makes "
-			      "one known",
+		status = fail("there is no provider; register one by a drop-in file in "
+			      "/etc/nd2/providers.d",
 			      STATUS_FAILURE);
 	if (!survey->is_good)
 		status = STATUS_FAILURE;

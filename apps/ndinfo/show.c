@@ -64,7 +64,7 @@ show_provider(const struct found_provider *provider)
 		printf("%s %s", i ? "," : "", family_name(provider->family[i], room));
 	printf("\n");
 	if (!provider->is_nd2)
-		printf("  is no provider of NetworkDirect 2 (its version is 0x%x)\n",
+		printf("  is not a provider of NetworkDirect 2 (its version is 0x%x)\n",
 		       (unsigned)provider->version);
 	else if (*provider->sentence)
 		printf("  FAILED: %s\n", provider->sentence);

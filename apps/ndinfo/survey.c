@@ -199,7 +199,7 @@ read_addresses(struct found_provider *found, IND2Provider *provider)
 		add_address(found, provider, &list->Address[i]);
 	free(list);
 	return status == ND_SUCCESS ||
-	       note(found, "its QueryAddressList gave %s", status_name(status, room));
+	       note(found, "its QueryAddressList returned %s", status_name(status, room));
 }
 
 static void
@@ -265,7 +265,7 @@ use_library(struct found_provider *found, HMODULE library, const struct options 
 		good = look_inside(found, provider, options);
 		IND2Provider_Release((IND2Provider *)provider);
 	} else {
-		note(found, "its DllGetClassObject gave %s", status_name(status, room));
+		note(found, "its DllGetClassObject returned %s", status_name(status, room));
 	}
 	if (can_unload_now() == S_OK)
 		FreeLibrary(library);

@@ -175,9 +175,11 @@ complete(struct side *side, const union entry *entry)
 	if (side->job.test == TEST_LATENCY)
 		side_time(side, ticks());
 	if (upto <= lane->done || upto > lane->posted) {
-		side_fail(side, "the completion of message %llu came where %llu to %llu were due",
-			  (unsigned long long)upto - 1, (unsigned long long)lane->done,
-			  (unsigned long long)lane->posted - 1);
+		side_fail(
+			side,
+			"received the completion of message %llu where %llu to %llu were expected",
+			(unsigned long long)upto - 1, (unsigned long long)lane->done,
+			(unsigned long long)lane->posted - 1);
 		return;
 	}
 	side->amount += upto - lane->done;

@@ -49,7 +49,7 @@ static bool
 is_whole(const struct cursor *c, const struct talk *talk, struct plx_why *why)
 {
 	if (c->is_short || c->used != talk->length)
-		return say(why, "%s sends a message of %u bytes that ought to have %s", talk->peer,
+		return say(why, "%s sent a message of %u bytes that should have %s", talk->peer,
 			   talk->length, c->is_short ? "more" : "fewer");
 	return true;
 }

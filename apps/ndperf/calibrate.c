@@ -28,7 +28,7 @@ enum {
 	RING_ENTRIES = 64,
 };
 
-/* A trip goes there and back; both sides know how many there will be. */
+/* A trip goes there and back; both sides disconnected how many there will be. */
 enum trip_kind {
 	TRIP_LINE,
 	TRIP_RING,

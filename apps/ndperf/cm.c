@@ -33,8 +33,7 @@ make_channel(struct talk *talk, struct plx_why *why)
 		return say(why, "no memory");
 	enum plx_status status =
 		plx_channel_create(talk->side->adapter, CHANNEL_DEPTH, &talk->cm->channel);
-	return status == PLX_OK ||
-	       say(why, "no channel for connections: %s", plx_status_text(status));
+	return status == PLX_OK || say(why, "no event channel: %s", plx_status_text(status));
 }
 
 static void
@@ -132,7 +131,7 @@ ask(struct talk *talk, struct plx_why *why)
 	if (status == PLX_OK)
 		status = plx_connect(line->connector, cm->queue.qp, &options, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "%s cannot be asked: %s", talk->peer, plx_status_text(status));
+		say(why, "cannot send a request to %s: %s", talk->peer, plx_status_text(status));
 	if (status == PLX_OK)
 		line->state = LINE_REQ_SENT;
 	return status == PLX_OK;
@@ -146,7 +145,7 @@ complete(struct talk *talk, struct plx_why *why)
 	struct line *line = &cm->line[CONTROL];
 	why->text[0] = '\0';
 	if (!cm->is_agreed)
-		return say(why, "%s is no ndperf; check --port", talk->peer);
+		return say(why, "%s is not an ndperf; check --port", talk->peer);
 	cm->session = cm->agreed.session;
 	enum plx_status status = plx_complete(line->connector, why);
 	if (status != PLX_OK && why->text[0] == '\0')
@@ -169,11 +168,11 @@ unanswered(struct talk *talk, struct plx_why *why)
 		cm_ended_text(talk->cm, line, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "no answer");
-	return say(
-		why,
-		"%.60s did not take us within %u ms (%.90s); start `ndperf server` there first, or "
-		"give a longer --timeout",
-		talk->peer, talk->timeout_ms, text);
+	return say(why,
+		   "%.60s did not accept the connection within %u ms (%.90s); start `ndperf "
+		   "server` there first, or "
+		   "give a longer --timeout",
+		   talk->peer, talk->timeout_ms, text);
 }
 
 static bool
@@ -260,7 +259,7 @@ take_client(struct talk *talk)
 		 ip_text(&cm->client.remote, ip, sizeof(ip)), cm->client.remote_port);
 	if (!cm_stream_make(talk, &why) ||
 	    plx_accept(line->connector, cm->queue.qp, &options, &why) != PLX_OK) {
-		fprintf(stderr, "ndperf: %s cannot be taken: %s\n", talk->peer, why.text);
+		fprintf(stderr, "ndperf: cannot accept %s: %s\n", talk->peer, why.text);
 		return false;
 	}
 	/* its RTU, or its first message, may be here already */

@@ -41,16 +41,16 @@ refusal(const struct cm *cm, const struct plx_channel_event *event, struct greet
 {
 	bool is_ours = get_greeting(event, greeting);
 	if (!is_ours)
-		return "here is ndperf, which talks to `ndperf client` only";
+		return "this is ndperf, which accepts `ndperf client` only";
 	if (greeting->line == CONTROL)
 		return cm->line[CONTROL].state == LINE_IDLE
 			       ? NULL
-			       : "it measures with another client; try again later";
+			       : "busy with another client; try again later";
 	if (greeting->line >= QPS_MAX || greeting->session != cm->session ||
 	    cm->line[CONTROL].state != LINE_ESTABLISHED)
 		return "there is no such measurement";
 	if (cm->line[greeting->line].state != LINE_IDLE)
-		return "this queue pair is connected already";
+		return "this queue pair is already connected";
 	return NULL;
 }
 

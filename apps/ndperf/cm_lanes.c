@@ -139,10 +139,11 @@ cm_join(struct talk *talk, const struct card *cards)
 		if (interrupted)
 			return side_fail(side, "interrupted");
 		if (now_ms() >= deadline)
-			return side_fail(side,
-					 "%u of %u queue pairs are connected to %.100s after %u ms",
-					 count(talk, LINE_ESTABLISHED), side->job.qps, talk->peer,
-					 talk->timeout_ms);
+			return side_fail(
+				side,
+				"only %u of %u queue pairs were connected to %.100s within %u ms",
+				count(talk, LINE_ESTABLISHED), side->job.qps, talk->peer,
+				talk->timeout_ms);
 		side_pause(side);
 	}
 	return true;

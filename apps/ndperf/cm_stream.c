@@ -164,7 +164,7 @@ cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *no
 		if (interrupted)
 			return say(why, "interrupted while waiting for %s", talk->peer);
 		if (now_ms() >= deadline_ms)
-			return say(why, "%s says nothing within the timeout", talk->peer);
+			return say(why, "%s sent nothing within the timeout", talk->peer);
 		side_pause(talk->side);
 	}
 }
@@ -206,7 +206,7 @@ cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 			continue;
 		}
 		if (interrupted || now_ms() >= deadline)
-			return say(why, "%s takes nothing within %u ms", talk->peer,
+			return say(why, "%s accepted no data within %u ms", talk->peer,
 				   talk->timeout_ms);
 		side_pause(talk->side);
 	}
@@ -236,7 +236,7 @@ beat(struct talk *talk)
 	uint64_t now = now_ms();
 	uint32_t limit = talk->timeout_ms < CM_VANISHED_MS ? talk->timeout_ms : CM_VANISHED_MS;
 	if (cm->is_beating && now - cm->beat_ms > limit)
-		lose(talk, false, "it does not answer any more");
+		lose(talk, false, "it no longer answers");
 	if (cm->is_beating || cm->is_lost || now - cm->beat_ms < BEAT_MS)
 		return;
 	cm->is_beating = plx_post_send(cm->queue.qp, &wr, 1, NULL) == 1;

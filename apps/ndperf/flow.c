@@ -197,7 +197,7 @@ send_came(struct side *side)
 		return false;
 	uint32_t bytes = entry_bytes(side, &entries[0]);
 	if (n > 1 || bytes != side->job.size)
-		return side_fail(side, "%u messages of %u bytes came where one of %u was due", n,
+		return side_fail(side, "received %u messages of %u bytes instead of one of %u", n,
 				 bytes, side->job.size);
 	if (++lane->owed >= RECEIVE_BATCH)
 		side_post_receives(side, 0);

@@ -136,7 +136,7 @@ options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_w
 				fill_job(o, (enum op)op, (enum test)test, (uint32_t)size[i], &job);
 				if (count + 2 > n) {
 					say(why,
-					    "more than %u rows; ask for fewer operations, tests or "
+					    "more than %u rows; give fewer operations, tests or "
 					    "sizes",
 					    n);
 					return 0;
@@ -151,7 +151,7 @@ options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_w
 		}
 	}
 	if (count == 0)
-		say(why, "atomics are 8 bytes each and have no bandwidth; ask for --test rate");
+		say(why, "atomics are 8 bytes each and have no bandwidth; give --test rate");
 	return count;
 }
 
@@ -161,7 +161,7 @@ job_is_valid(const struct job *job, struct plx_why *why)
 	uint64_t bytes = (uint64_t)job->slots * stride_bytes(job->size) * job->qps;
 	if (job->op == OP_NONE || job->op >= OP_COUNT || job->test == TEST_NONE ||
 	    job->test >= TEST_COUNT)
-		return say(why, "operation %u, test %u: there is no such row", job->op, job->test);
+		return say(why, "unknown operation %u or test %u", job->op, job->test);
 	if (job->size < 1 || job->size > SIZE_MAX_BYTES)
 		return say(why, "a size of %u bytes is outside 1 to 2^30", job->size);
 	if (is_atomic(job->op) && job->size != 8)
@@ -171,19 +171,19 @@ job_is_valid(const struct job *job, struct plx_why *why)
 	if (job->depth < 1 || job->depth > DEPTH_MAX || job->slots < job->depth ||
 	    job->slots > SLOTS_MAX)
 		return say(why,
-			   "a depth of %u with %u buffers: it is from 1 to %d, each with one, "
-			   "and at most 2^20 of them",
+			   "a depth of %u with %u buffers: the depth is 1 to %d, with a buffer for "
+			   "each message, and at most 2^20 buffers",
 			   job->depth, job->slots, DEPTH_MAX);
 	if (job->batch < 1 || job->batch > BATCH_MAX || job->signal < 1 || job->signal > job->depth)
 		return say(why, "batches of %u (1 to %d), a completion for each %u (1 to depth)",
 			   job->batch, BATCH_MAX, job->signal);
 	if (bytes > 4 * SIZE_MAX_BYTES)
 		return say(why,
-			   "%u queue pairs with %u buffers of %u bytes are more than 4 GiB; take "
+			   "%u queue pairs with %u buffers of %u bytes need more than 4 GiB; give "
 			   "fewer, or a smaller --working-set",
 			   job->qps, job->slots, job->size);
 	if (job->ack_timeout > ACK_TIMEOUT_MAX)
-		return say(why, "an ACK timeout of 4.096 us * 2^%u: it is from 1 to %d",
+		return say(why, "an ACK timeout of 4.096 us * 2^%u: the exponent is 1 to %d",
 			   job->ack_timeout, ACK_TIMEOUT_MAX);
 	if (job->inline_bytes > PLX_INLINE_MAX || job->duration_ms < 1 ||
 	    job->duration_ms > 3600 * 1000 || job->warmup_ms > 3600 * 1000 || job->timeout_ms < 100)

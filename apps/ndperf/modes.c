@@ -54,8 +54,8 @@ tell_hugepages(const struct plx_adapter_info *info)
 {
 	static bool is_told;
 	if (!info->hugepages && !is_told)
-		fprintf(stderr, "ndperf: there are no hugepages, so it goes on without; "
-				"`echo 512 > /proc/sys/vm/nr_hugepages` makes 1 GiB of them\n");
+		fprintf(stderr, "ndperf: no hugepages are free, so figures are lower; `echo 512 > "
+				"/proc/sys/vm/nr_hugepages` reserves 1 GiB\n");
 	is_told = true;
 }
 

@@ -28,7 +28,7 @@ side_welcome(struct side *side)
 		if (side->nd2 == NULL)
 			status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
 		if (status != PLX_OK)
-			return side_fail(side, "a queue pair cannot be made ready: %s",
+			return side_fail(side, "a queue pair cannot enter INIT: %s",
 					 reason_text(&why, status));
 		if (!side_post_receives(side, i))
 			return false;
@@ -53,7 +53,7 @@ take(struct side *side, const union entry *entry)
 	uint32_t index = entry_lane(side, entry), bytes = entry_bytes(side, entry);
 	struct lane *lane = &side->lanes[index];
 	if (bytes != side->job.size) {
-		side_fail(side, "a message of %u bytes came where %u were due", bytes,
+		side_fail(side, "received a message of %u bytes instead of %u", bytes,
 			  side->job.size);
 		return;
 	}
@@ -108,7 +108,7 @@ passive_judge(struct side *side, const uint64_t *counts)
 				  (unsigned long long)counts[i], op_names[job->op],
 				  (unsigned long long)word);
 		if (job->op == OP_SEND && side->lanes[i].received != counts[i])
-			side_fail(side, "%llu messages came of %llu that were sent",
+			side_fail(side, "received %llu of %llu messages",
 				  (unsigned long long)side->lanes[i].received,
 				  (unsigned long long)counts[i]);
 		if (job->op == OP_WRITE && job->check && !side->is_ping_pong)

@@ -237,7 +237,7 @@ row_run(struct raw_row *row, struct plx_why *why)
 	for (int i = 0; i < SIDES; i++)
 		raw_drain(&row->end[i]);
 	if (!whole)
-		plx_why_say(why, "the system refuses a thread: see `ulimit -u`");
+		plx_why_say(why, "cannot start a thread: see `ulimit -u`");
 	return whole;
 }
 
@@ -252,8 +252,8 @@ row_is_sound(const struct raw_row *row, struct plx_why *why)
 	if (icrc || other) {
 		plx_why_say(why,
 			    "raw packets were lost or changed on the way (%llu with a wrong ICRC, "
-			    "%llu wrong otherwise), and are not sent again: use a device without "
-			    "faults",
+			    "%llu wrong otherwise), and are not retransmitted: use a device "
+			    "without faults",
 			    (unsigned long long)icrc, (unsigned long long)other);
 	} else if (row->stuck || !row->end[1].packets) {
 		plx_why_say(why, "raw packets do not arrive: are the two devices joined, and up?");
@@ -308,8 +308,8 @@ raw_run(const struct options *options, const struct job *job, struct result *res
 	bool good;
 
 	if (options->role != ROLE_SOLO || options->fault) {
-		plx_why_say(why, options->fault ? "raw packets are not sent again: --fault is for "
-						  "operations, not for --raw"
+		plx_why_say(why, options->fault ? "raw packets are not retransmitted: --fault is "
+						  "for operations, not for --raw"
 						: "--raw has both ends in one process: leave out "
 						  "'server' or 'client'");
 		return STATUS_USAGE;

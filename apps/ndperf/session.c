@@ -84,7 +84,7 @@ client_look(struct run *run, uint64_t now)
 		return side_fail(&s->side, "interrupted");
 	if (s->talk.carrier->has_news(&s->talk)) {
 		receive(s, MESSAGE_VERDICT);
-		return side_fail(&s->side, "%s judges before it is asked", s->talk.peer);
+		return side_fail(&s->side, "%s sent its verdict too early", s->talk.peer);
 	}
 	return s->look == NULL || s->look(run, now);
 }
@@ -184,7 +184,7 @@ serve_rows(struct session *s, struct plx_why *why)
 		if (kind == MESSAGE_NONE)
 			return why->text[0] == '\0';
 		if (kind != MESSAGE_JOB)
-			return say(why, "%s sends message %u where a job is due", s->talk.peer,
+			return say(why, "%s sent message %u where a job was expected", s->talk.peer,
 				   kind);
 		s->talk.may_sleep = false;
 		s->side.has_failed = false;
@@ -226,7 +226,7 @@ duo_connect(struct side *active, struct side *passive)
 			return false;
 		if (ticks() > deadline)
 			return side_fail(active,
-					 "the endpoints do not find each other within "
+					 "the endpoints did not connect within "
 					 "%u ms",
 					 active->job.timeout_ms);
 		side_pause(active);

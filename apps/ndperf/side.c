@@ -211,7 +211,7 @@ make_memory(struct side *side)
 	side->memory = plx_mem_alloc(total, side->info.socket, &why);
 	if (side->memory == NULL)
 		return side_fail(side,
-				 "%s of memory for messages cannot be had; take a smaller "
+				 "cannot allocate %s for messages; give a smaller "
 				 "--working-set, --depth or --size",
 				 bytes_text(total, text, sizeof(text)));
 	if (!register_memory(side, total))
@@ -286,10 +286,9 @@ make_queues(struct side *side)
 	uint32_t sends = side->is_ping_pong ? PING_DEPTH : side->is_active ? 2 * job->depth : 1;
 	side->rq_depth = at_most(receives(side), side->info.queue_depth);
 	if (sends > side->info.queue_depth)
-		return side_fail(side,
-				 "--depth %u: the adapter's queues hold %u requests; take "
-				 "at most %u",
-				 job->depth, side->info.queue_depth, side->info.queue_depth / 2);
+		return side_fail(
+			side, "--depth %u: the adapter's queues hold %u requests; give at most %u",
+			job->depth, side->info.queue_depth, side->info.queue_depth / 2);
 	if (job->inline_bytes > side->info.inline_bytes)
 		return side_fail(side, "--inline %u: the adapter copies at most %u bytes",
 				 job->inline_bytes, side->info.inline_bytes);

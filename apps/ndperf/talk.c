@@ -40,7 +40,7 @@ talk_hello(struct talk *talk, struct plx_why *why)
 				 why))
 		return false;
 	if (memcmp(theirs, talk_magic, TALK_MAGIC_BYTES) != 0)
-		return say(why, "%s is no ndperf; check --oob", talk->peer);
+		return say(why, "%s is not an ndperf; check --oob", talk->peer);
 	memcpy(&version, theirs + TALK_MAGIC_BYTES, 4);
 	if (ntohl(version) != TALK_VERSION)
 		return say(why,
@@ -70,7 +70,8 @@ talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
 	}
 	uint32_t kind = ntohl(head[0]), length = ntohl(head[1]);
 	if (kind == MESSAGE_NONE || kind >= MESSAGE_COUNT || length > TALK_BODY_MAX) {
-		say(why, "%s sends a message of kind %u with %u bytes, which is none of version %d",
+		say(why,
+		    "%s sent a message of kind %u with %u bytes, which version %d does not have",
 		    talk->peer, kind, length, TALK_VERSION);
 		return MESSAGE_NONE;
 	}
@@ -91,7 +92,7 @@ talk_receive(struct talk *talk, enum message kind, struct plx_why *why)
 		say(why, "%.60s: %s", talk->peer,
 		    printable_text(talk->body, talk->length, said, sizeof(said)));
 	else if (got != MESSAGE_NONE)
-		say(why, "%s sends message %u where %u is due", talk->peer, got, kind);
+		say(why, "%s sent message %u where %u was expected", talk->peer, got, kind);
 	else if (why->text[0] == '\0')
 		say(why, "%s has vanished: it closed the side channel", talk->peer);
 	return false;

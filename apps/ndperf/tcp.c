@@ -75,8 +75,8 @@ tcp_listen(struct talk *talk, struct plx_why *why)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (fd < 0 || bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 8) != 0) {
 		say(why,
-		    "cannot listen on --oob %.100s:%s: %s; take an address of this machine and a "
-		    "port that is free",
+		    "cannot listen on --oob %.100s:%s: %s; use an address of this machine and a "
+		    "free port",
 		    o->oob_host, o->oob_port, strerror(errno));
 		if (fd >= 0)
 			close(fd);
@@ -196,7 +196,7 @@ tcp_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *n
 		if (!wait_for(talk, talk->fd, POLLIN, deadline_ms))
 			return say(why,
 				   interrupted ? "interrupted while waiting for %s"
-					       : "%s says nothing within the timeout",
+					       : "%s sent nothing within the timeout",
 				   talk->peer);
 	}
 	return true;
@@ -215,7 +215,7 @@ tcp_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 		else if (errno != EAGAIN && errno != EINTR)
 			return say(why, "%s has vanished: %s", talk->peer, strerror(errno));
 		else if (!wait_for(talk, talk->fd, POLLOUT, deadline))
-			return say(why, "%s takes nothing within %u ms", talk->peer,
+			return say(why, "%s accepted no data within %u ms", talk->peer,
 				   talk->timeout_ms);
 	}
 	return true;

@@ -167,7 +167,7 @@ windows_figure(const struct windows_result *result, bool is_median, char *note, 
 			 result->clean, result->all);
 	else if (clean * 100 < result->mean * (100 - WINDOWS_LESS_PERCENT))
 		snprintf(note, size,
-			 "busy machine: the %u clean ones of %u windows say less than all, so the "
+			 "busy machine: the %u clean windows of %u show less than all, so the "
 			 "mean of all is shown",
 			 result->clean, result->all);
 	return note[0] ? result->mean : clean;

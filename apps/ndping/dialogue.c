@@ -47,14 +47,13 @@ rejected(struct ping *ping, const struct plx_channel_event *event)
 	if (event->reason == PLX_CM_REASON_INVALID_SERVICE_ID)
 		return layer_fail(
 			ping, LAYER_CONNECT,
-			"nobody listens on port %u of %s: its communication manager says "
-			"so itself, so the way there is fine; start `ndping server` there, "
-			"or give the --port it has",
+			"nobody listens on port %u of %s: its communication manager says so, so "
+			"the path is fine; start `ndping server` there, or give its --port",
 			o->port, ip);
 	printable_text(event->private_data, event->private_bytes, words, sizeof(words));
 	return layer_fail(ping, LAYER_CONNECT,
-			  "%s port %u refuses: %s%s%s; the way there is fine, but this port is "
-			  "another program's or its server is full; give the --port of an `ndping "
+			  "%s port %u refuses: %s%s%s; the path is fine, but the port belongs to "
+			  "another program or its server is full; give the --port of an `ndping "
 			  "server`",
 			  ip, o->port, plx_cm_reason_text(event->reason),
 			  words[0] != '\0' ? ", saying " : "", words);
@@ -66,9 +65,9 @@ not_connected(struct ping *ping, const char *how)
 	char ip[64];
 	return layer_fail(
 		ping, LAYER_CONNECT,
-		"asked %s port %u for a connection: %s; its communication manager has "
-		"answered a moment ago, so the server there is stuck or packets are lost; "
-		"look whether it runs, and at the counters of both ends",
+		"requested a connection to %s port %u: %s; its communication manager answered a "
+		"moment ago, so the server there is stuck or packets are lost; "
+		"check that it runs, and the counters of both ends",
 		ip_text(&ping->options->peer, ip, sizeof(ip)), ping->options->port, how);
 }
 
@@ -81,7 +80,7 @@ replied(struct ping *ping, const struct plx_channel_event *event)
 	if (!greeting_get(event, &size) || size != ping->options->size)
 		return layer_fail(
 			ping, LAYER_CONNECT,
-			"who listens on port %u of %s is no `ndping server` of this release; "
+			"port %u of %s does not belong to an `ndping server` of this release; "
 			"give the --port of one",
 			ping->options->port, ip_text(&ping->options->peer, ip, sizeof(ip)));
 	if (plx_complete(ping->connector, &why) != PLX_OK)
@@ -129,10 +128,10 @@ exchange_fail(struct ping *ping, uint32_t n, const char *how)
 {
 	char ip[64];
 	return layer_fail(ping, LAYER_MESSAGES,
-			  "message %u of %u, %u bytes to %s and back: %s; connecting was fine, so "
-			  "either the peer has gone, or longer packets than those of a connection "
-			  "(path MTU %u) are lost on the way; look whether it runs, try --size 64, "
-			  "and check the MTU of both ends and of the switches between",
+			  "message %u of %u, %u bytes to %s and back: %s; the connection was "
+			  "established, so either the peer is gone, or packets as long as the path "
+			  "MTU (%u) are lost on the way; check that it runs, try --size 64, and "
+			  "check the MTU of both ends and of the switches between them",
 			  n + 1, ping->options->count, ping->options->size,
 			  ip_text(&ping->options->peer, ip, sizeof(ip)), how,
 			  ping->connection.path_mtu);
@@ -160,7 +159,7 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 	if (wc.status != PLX_WC_SUCCESS)
 		return exchange_fail(ping, n, plx_wc_text((enum plx_wc_status)wc.status));
 	if (wc.wr_id == WR_RECV && wc.bytes != ping->options->size)
-		return exchange_fail(ping, n, "it came back with another length");
+		return exchange_fail(ping, n, "it came back with a different length");
 	(*done)++;
 	return true;
 }
@@ -222,7 +221,7 @@ dialogue_exchange(struct ping *ping)
 	}
 	struct finding *finding = &ping->finding[LAYER_MESSAGES];
 	snprintf(finding->text, sizeof(finding->text),
-		 "%u of %u bytes, all right; round trip min %.1f, median %.1f, p99 %.1f us",
+		 "%u of %u bytes, all correct; round trip min %.1f, p50 %.1f, p99 %.1f us",
 		 ping->options->count, ping->options->size,
 		 ticks_to_ns((double)ping->trips.min) / 1e3,
 		 ticks_to_ns(histogram_percentile(&ping->trips, 0.5)) / 1e3,
@@ -241,15 +240,14 @@ dialogue_disconnect(struct ping *ping)
 	bool has_come = status == PLX_OK &&
 			plx_channel_wait(ping->at.channel, ping->options->timeout_ms, &event);
 	if (!has_come)
-		return layer_fail(
-			ping, LAYER_DISCONNECT,
-			"%s was told that the connection ends: %s; the messages before were "
-			"all right, so it has gone in the meantime; look whether it runs",
-			ip_text(&ping->options->peer, ip, sizeof(ip)),
-			status != PLX_OK ? plx_status_text(status)
-					 : "no answer within the timeout");
+		return layer_fail(ping, LAYER_DISCONNECT,
+				  "disconnected from %s: %s; the messages before were correct, so "
+				  "the peer has gone since; check that it runs",
+				  ip_text(&ping->options->peer, ip, sizeof(ip)),
+				  status != PLX_OK ? plx_status_text(status)
+						   : "no answer within the timeout");
 	snprintf(ping->finding[LAYER_DISCONNECT].text, sizeof(ping->finding[0].text),
-		 "both sides know");
+		 "both sides disconnected");
 	return true;
 }
 

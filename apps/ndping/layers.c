@@ -50,8 +50,8 @@ try_neighbour(struct ping *ping)
 	if (status != PLX_OK)
 		return layer_fail(
 			ping, LAYER_NEIGHBOUR,
-			"asked for the Ethernet address of %s: %s; so either nobody there has "
-			"this address, or device, cable, VLAN, prefix or routes lead elsewhere",
+			"requested the Ethernet address of %s: %s; either no host has this "
+			"address, or device, cable, VLAN, prefix or routes are wrong",
 			ip_text(&ping->options->peer, ip, sizeof(ip)), reason_text(&why, status));
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
@@ -69,13 +69,12 @@ try_icmp(struct ping *ping)
 		plx_adapter_ping(ping->at.adapter, &ping->options->peer, ICMP_BYTES,
 				 ping->options->timeout_ms, &rtt_ns, &why);
 	if (status != PLX_OK)
-		return layer_fail(
-			ping, LAYER_ICMP,
-			"%s, though its Ethernet address is known; either it does not "
-			"answer pings, or it (or a router) does not know the way back; let "
-			"ICMP echo through there, and check its prefix and routes; --no-icmp "
-			"leaves this layer out",
-			reason_text(&why, status));
+		return layer_fail(ping, LAYER_ICMP,
+				  "%s, although its Ethernet address is known; either it does not "
+				  "answer pings, or it (or a router) has no route back; let "
+				  "ICMP echo through there, and check its prefix and routes; "
+				  "--no-icmp skips this layer",
+				  reason_text(&why, status));
 	snprintf(text, sizeof(text), "%d bytes, round trip %.1f us", ICMP_BYTES,
 		 (double)rtt_ns / 1e3);
 	found(ping, LAYER_ICMP, text);
@@ -90,13 +89,12 @@ no_manager(struct ping *ping, const char *how)
 	const struct options *o = ping->options;
 	char ip[64];
 	return layer_fail(ping, LAYER_MANAGER,
-			  "asked %s by RoCEv2 (UDP port 4791) for a service on port %u: %s; %s, "
-			  "so either no RDMA stack runs on it, or a filter drops UDP "
-			  "port 4791; start one (`ndping server`; on Linux `rdma link` lists the "
+			  "asked %s over RoCEv2 (UDP port 4791) for the service on port %u: %s; "
+			  "%s, so either no RDMA stack runs there, or a filter drops UDP port "
+			  "4791; start one (`ndping server`; on Linux, `rdma link` lists the "
 			  "kernel's), and let that port through",
 			  ip_text(&o->peer, ip, sizeof(ip)), o->port, how,
-			  o->no_icmp ? "its Ethernet address is known"
-				     : "pings are answered there");
+			  o->no_icmp ? "its Ethernet address is known" : "it answers pings");
 }
 
 /* Any answer will do: it needs a manager to say that a service is not there. */

@@ -105,14 +105,14 @@ welcome(struct server *s, const struct plx_channel_event *event)
 	uint8_t greeting[GREETING_BYTES];
 	uint32_t size, index = 0;
 	if (!greeting_get(event, &size) || size < 1 || size > SIZE_MAX_BYTES) {
-		refuse(event->connector, "here is `ndping server`, which talks to ndping of its "
-					 "own release only");
+		refuse(event->connector,
+		       "this is `ndping server`, which accepts ndping of its own release only");
 		return;
 	}
 	while (index < CLIENTS_MAX && s->client[index].connector != NULL)
 		index++;
 	if (index == CLIENTS_MAX) {
-		refuse(event->connector, "there are too many clients already; try again later");
+		refuse(event->connector, "too many clients; try again later");
 		return;
 	}
 	struct client *c = &s->client[index];
@@ -128,7 +128,7 @@ welcome(struct server *s, const struct plx_channel_event *event)
 	options.private_bytes = sizeof(greeting);
 	if (!make_queue_pair(s, c, index, &why) ||
 	    plx_accept(c->connector, c->queue.qp, &options, &why) != PLX_OK) {
-		fprintf(stderr, "ndping: a client cannot be taken: %s\n",
+		fprintf(stderr, "ndping: a client cannot be accepted: %s\n",
 			why.text[0] != '\0' ? why.text : "no memory or no queue pair for it");
 		drop(s, c);
 	}

@@ -70,7 +70,7 @@ station_open(const struct endpoint *endpoint, struct station *at, struct plx_why
 	if (status == PLX_OK)
 		return true;
 	station_close(at);
-	return said(why, "no domain or no channel for connections", status);
+	return said(why, "no protection domain or no event channel", status);
 }
 
 void

@@ -263,7 +263,7 @@ clean_windows_in_which_nothing_was_done_are_not_the_figure(void **state)
 		double figure = windows_figure(&result, is_median, note, sizeof note);
 
 		assert_true(figure > 25000 && figure < 28000);
-		assert_string_equal(note, "busy machine: the 30 clean ones of 41 windows say less "
+		assert_string_equal(note, "busy machine: the 30 clean windows of 41 show less "
 					  "than all, so the mean of all is shown");
 	}
 }
