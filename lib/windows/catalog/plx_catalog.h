@@ -31,12 +31,12 @@ extern "C" {
  *
  * @param text [size] the sentences, one a line; empty: nothing is wrong
  * Returns: how many there are
- * Tests: tests/unit/face/ndsupport/catalog.c
+ * Tests: tests/unit/windows/catalog/entries.c
  */
 PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
 
 /** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
- * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/face/ndsupport/library.c */
+ * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/windows/catalog/library.c */
 PLX_WIN_API const char *plx_library_why(void);
 
 /** Is this thread in LoadLibrary() or FreeLibrary()? libpollux-dllmain.a asks: what is loaded with

@@ -3,7 +3,7 @@
  * The catalog of providers, as Winsock's provider interface has it: enumerate, find the library,
  * install, deinstall. Beneath it are drop-in files (docs/nd2-providers.md). Each call reads them
  * anew. A failure is SOCKET_ERROR, with its number in *lpErrno.
- * Threads: every call from any thread. Tests: tests/unit/face/ndsupport/catalog.c, install.c
+ * Threads: every call from any thread. Tests: tests/unit/windows/catalog/entries.c, install.c
  */
 #ifndef PLX_WIN_WS2SPI_H
 #define PLX_WIN_WS2SPI_H

@@ -43,7 +43,7 @@ void scene_remove(const char *name);
 /** Write the configuration file of Pollux's adapters. */
 void scene_configure(const char *text);
 
-/** The path of one of the libraries of tests/unit/face/nd2/second.c: "second", "empty", ... */
+/** The path of one of the libraries of second.c: "second", "empty", ... */
 const char *scene_library(const char *name);
 /** Its ProviderId, by the last byte. */
 GUID scene_id(uint8_t last);
