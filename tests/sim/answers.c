@@ -4,7 +4,7 @@
  * bytes a response brings.
  * It never looks at what the responder sent beyond what arrived. Start with answer_judge().
  */
-#include "parts.h"
+#include "sim.h"
 
 /* The request that an absolute PSN belongs to, or NULL when it is no longer, or not yet, known. */
 struct op *

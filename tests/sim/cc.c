@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 struct sim_cc {
 	uint64_t next_at; /* a packet may leave */

@@ -4,7 +4,7 @@
  * decreases. It never knows what time is used for.
  * Start with clock_local().
  */
-#include "parts.h"
+#include "sim.h"
 
 #define MILLION UINT64_C(1000000)
 

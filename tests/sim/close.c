@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 /* The pair cannot go on; its other end learns of it out of band, soon or late. */
 void

@@ -5,7 +5,7 @@
  * It never decides when one must come; judge_done() and side_flushed() do. Start with
  * complete_send().
  */
-#include "parts.h"
+#include "sim.h"
 
 /* Success at the requester: executed exactly once, and all that was to come back is there. */
 static void

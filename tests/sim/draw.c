@@ -4,7 +4,7 @@
  * a run. It never draws anything that depends on the order in which two things happen.
  * Start with draw_config().
  */
-#include "parts.h"
+#include "sim.h"
 
 static const char *const profile_names[SIM_PROFILE_COUNT] = {
 #define SIM_X(name) [SIM_PROFILE_##name] = #name,

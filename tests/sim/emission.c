@@ -5,7 +5,7 @@
  * It never says what must leave, or what may be sent again (recovery.c). Start with
  * emission_check() and reply_check().
  */
-#include "parts.h"
+#include "sim.h"
 
 /* Is `bytes` at `src` what the message of `op` holds at `offset`? */
 void
@@ -289,23 +289,6 @@ check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 		 plx_verdict_text((enum plx_verdict)side->fatal));
 }
 
-/* R4: a sequence NAK asks for the expected PSN, after a later one has arrived; a few times for one
- * gap, however many packets arrive behind it. */
-static void
-check_nak(struct side *side, uint64_t psn)
-{
-	struct world *world = side->pair->world;
-
-	sim_must(world, psn == side->epsn && side->psn_ahead > psn, "R4",
-		 "a sequence NAK for PSN %06" PRIx64 ", and nothing has arrived ahead of it",
-		 psn & PLX_PSN_MASK);
-	if (side->nak_epsn != psn)
-		side->naks = 0;
-	side->nak_epsn = psn;
-	sim_must(world, ++side->naks <= 1 + PLX_RESTARTS_MAX, "R4",
-		 "PSN %06" PRIx64 " is in %u sequence NAKs", psn & PLX_PSN_MASK, side->naks);
-}
-
 /* An ACK or NAK, whose place in the token account is that of the packet it answers. */
 static void
 check_ack(struct side *side, const struct plx_pkt *pkt)
@@ -338,7 +321,7 @@ check_ack(struct side *side, const struct plx_pkt *pkt)
 		side->rnr_owed = false;
 		side->rnrs_sent++;
 	} else if ((pkt->aeth.syndrome & PLX_AETH_VALUE_MASK) == PLX_NAK_SEQUENCE) {
-		check_nak(side, psn);
+		recovery_nak_sent(side, psn);
 	} else {
 		check_fatal(side, pkt, psn);
 	}

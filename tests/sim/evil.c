@@ -4,7 +4,7 @@
  * and any QP may die. Only safety is left: memory outside of what is granted now is never touched.
  * It never looks at content. Start with evil_memory().
  */
-#include "parts.h"
+#include "sim.h"
 
 void
 evil_judge(struct world *world, struct side *side, const struct plx_pkt *pkt,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the model of keys: which are alive, what they grant and to whom, beside the key table's own
- * opinion. It never asks the key table what is granted.
- * Start with grant_register() and grant_opinion().
+ * Owns the model of keys: which are alive, what they grant and to whom, and which are revoked while
+ * a message uses them (T13). It never asks the key table what is granted, and revokes nothing
+ * within a call, whose actions may still need the memory. Start with grant_register(),
+ * grant_opinion() and revoke_now().
  */
-#include "parts.h"
+#include "sim.h"
 
 static struct plx_region_attr
 region_attr(const struct grant *grant)
@@ -116,4 +117,30 @@ grant_opinion(const struct grant *grant, uint32_t rkey, const struct side *side,
 	if (grant->state == GRANT_DOUBTFUL)
 		return OPINION_MAYBE;
 	return grant->state == GRANT_ALIVE ? OPINION_YES : OPINION_NO;
+}
+
+/* ---- revocation in mid-message -------------------------------------------------------------- */
+
+/* `packets` of the request are through; its region is retired after as many as were drawn. */
+void
+revoke_when_due(struct side *side, struct op *op, uint32_t packets)
+{
+	struct world *world = side->pair->world;
+
+	if (packets != op->revoke_at || !op->target->exists)
+		return;
+	script_revoke(side, op);
+	world->revoke = op->target;
+	world->revoke_station = side->station;
+}
+
+void
+revoke_now(struct world *world)
+{
+	if (world->revoke == NULL)
+		return;
+	grant_retire(world->revoke_station, world->revoke);
+	world->revoke = NULL;
+	world->stats.revoked++;
+	trace_add(world, TRACE_REVOKE, NULL, world->revoke_station->index, 0, 0, 0);
 }

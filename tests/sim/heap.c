@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static inline bool
 sooner(const struct sim_event *a, const struct sim_event *b)

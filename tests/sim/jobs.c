@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static int result_fd = -1; /* in a child: where its results go */
 static const struct sim_keys *result_keys;
@@ -72,7 +72,7 @@ jobs_failed(struct world *world, enum sim_exit how, const char *invariant)
 
 	snprintf(result.invariant, sizeof(result.invariant), "%s", invariant);
 	result.stats.seeds = 1;
-	scripted_write(world, invariant);
+	script_write(world, invariant);
 	if (result_fd >= 0)
 		report(&result);
 	_exit(how);

@@ -4,7 +4,7 @@
  * belongs to the packet being judged. It never decides what a request should do; answers.c and
  * requests.c do. Start with on_judged().
  */
-#include "parts.h"
+#include "sim.h"
 
 static void
 refused_by_decoder(struct world *world, enum plx_wire_verdict wire)

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 void
 keys_add(struct sim_keys *keys, uint64_t key)

@@ -4,7 +4,7 @@
  * as the model says; open requests and receives are inside their limits.
  * It never looks at packets. Start with limits_check().
  */
-#include "parts.h"
+#include "sim.h"
 
 /* A fence holds a request until the answers of all before it have come. */
 void

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static struct packet *
 packet_get(struct world *world)
@@ -130,7 +130,7 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 		weather_flip(world, packet, &fault);
 	if (fault.ce)
 		weather_mark(packet);
-	scripted_packet(side, packet, &fault);
+	script_packet(side, packet, &fault);
 	if (fault.dup) {
 		world->stats.duplicates++;
 		send_copy(world, packet, at + fault.dup_ns);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static const char usage_text[] =
 	"usage: plx-sim [--engine|--cm] [--seeds N] [--first S] [--ops N] [--profile NAME] [--jobs "

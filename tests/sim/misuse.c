@@ -4,7 +4,7 @@
  * stations crashed in mid-traffic. It never says what must come of it; the oracle knows.
  * Start with misuse_draw() and kill_something().
  */
-#include "parts.h"
+#include "sim.h"
 
 static bool
 bad_key(struct op *op, struct plx_prng *prng)

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 void
 pair_assign(struct world *world, uint32_t index)
@@ -321,7 +321,7 @@ pair_birth(struct pair *pair)
 		ep_qp_connect(side->qp, &side->peer->station->config, side->peer->qpn, &side->attr);
 		side->counted = *plx_rc_counters(ep_qp_core(side->qp));
 		side->state = SIDE_UP;
-		scripted_birth(side);
+		script_birth(side);
 		trace_add(world, TRACE_LIFE, side, pair->life, side->qpn, side->attr.mtu,
 			  side->attr.sq_psn.v);
 	}

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static uint32_t
 psns_of(const struct op *op, uint32_t mtu)
@@ -147,7 +147,7 @@ post_op(struct side *side, struct op *op)
 	status = post_wqe(side, op);
 	sim_must(world, status == PLX_OK, "I1", "a post is refused though the queue has room: %s",
 		 plx_status_text(status));
-	scripted_op(side, op);
+	script_op(side, op);
 	if (!op->dead)
 		side->psn_post += op->psns;
 	side->op_posted++;

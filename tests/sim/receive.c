@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 static struct receiver *
 receiver_create(struct station *station, struct side *owner, const struct receiver_shape *shape)
@@ -167,7 +167,7 @@ post_one(struct receiver *rx)
 	sim_must(world, status == PLX_OK, "I8",
 		 "a receive is refused though the queue has room: %s", plx_status_text(status));
 	if (rx->owner != NULL)
-		scripted_receive(rx->owner, slot->capacity);
+		script_receive(rx->owner, slot->capacity);
 	slot->state = RECEIVE_POSTED;
 	rx->fifo[(rx->fifo_head + rx->fifo_count++) % rx->slot_count] = index;
 	trace_add(world, TRACE_RECV, rx->owner, slot->wr_id, slot->capacity, slot->sges,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the bounds on recovery (R1 to R3): when a request may be sent again, how many, how long a
- * peer is waited for. It never follows what a requester does about a loss, so a new way of
- * recovering changes nothing here. Start with recovery_sent() and recovery_check().
+ * Owns the bounds on recovery (R1 to R4): when a request may be sent again, how many, how long a
+ * peer is waited for, how often a gap is reported. It never follows what a requester or a responder
+ * does about a loss, so a new way of recovering changes nothing here. Start with recovery_sent()
+ * and recovery_check().
  *
  * It sees what leaves, what arrives, and a clock. Beyond that it knows three things of the
  * requester, because no packet shows them and without them the bounds would catch less:
@@ -13,7 +14,7 @@
  * one. documented limits    PLX_WINDOW_LEAST, PLX_RESTARTS_MAX, PLX_PROBE_WAIT_MIN_NS. They say how
  * much an unanswered requester may send, which the wire format leaves open.
  */
-#include "parts.h"
+#include "sim.h"
 
 /*
  * R1 in the long run. A window that loses a third with each loss, and gains a packet with each one
@@ -246,6 +247,25 @@ recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict
 	else if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE &&
 		 (verdict == PLX_VERDICT_STALE || verdict == PLX_VERDICT_NAK_AGAIN))
 		answered_in_vain(side);
+}
+
+/* ---- the responder -------------------------------------------------------------------------- */
+
+/* R4: a sequence NAK asks for the expected PSN, after a later one has arrived; a few times for one
+ * gap, however many packets arrive behind it. */
+void
+recovery_nak_sent(struct side *side, uint64_t psn)
+{
+	struct world *world = side->pair->world;
+
+	sim_must(world, psn == side->epsn && side->psn_ahead > psn, "R4",
+		 "a sequence NAK for PSN %06" PRIx64 ", and nothing has arrived ahead of it",
+		 psn & PLX_PSN_MASK);
+	if (side->nak_epsn != psn)
+		side->naks = 0;
+	side->nak_epsn = psn;
+	sim_must(world, ++side->naks <= 1 + PLX_RESTARTS_MAX, "R4",
+		 "PSN %06" PRIx64 " is in %u sequence NAKs", psn & PLX_PSN_MASK, side->naks);
 }
 
 /* ---- what must hold ------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * taken, which bytes go where. It knows what the peer posted, never what the responder remembers.
  * Start with request_judge().
  */
-#include "parts.h"
+#include "sim.h"
 
 #define BIT(verdict) (UINT64_C(1) << PLX_VERDICT_##verdict)
 
@@ -294,7 +294,8 @@ judge_duplicate(struct side *side, const struct plx_pkt *pkt, enum plx_verdict v
 					 : 1;
 }
 
-/* Which packets ahead call for a NAK is the responder's choice, within the bounds of check_nak().
+/* Which packets ahead call for a NAK is the responder's choice, within the bounds of
+ * recovery_nak_sent().
  */
 static void
 judge_ahead(struct side *side, uint64_t psn, enum plx_verdict verdict)

@@ -1,13 +1,121 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes what is left of a shrunk run as a wire script (tests/script): the pair that failed, what
- * was posted when, what became of which packet, and how a right build ends every request.
- * It never says which packets are right: the build that failed does not know. Start with
- * scripted_write().
+ * Records the shrinker's last run and writes it as a wire script (tests/script): the pair that
+ * failed, what was posted when, what became of which packet, and how a correct build ends every
+ * request. It never says which packets are right: the build that failed does not know. Start with
+ * script_packet() and script_write().
  */
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "scripted.h"
+#include "sim.h"
+
+enum row_kind {
+	ROW_OP,
+	ROW_RECEIVE,
+	ROW_REVOKE,
+	ROW_PACKET,
+};
+
+struct row {
+	enum row_kind kind;
+	uint64_t at;
+	uint32_t side, life;
+	struct op op;
+	uint32_t bytes;   /* of a receive */
+	uint32_t ordinal; /* of a packet, in its life, from 1 */
+	struct fault fault;
+	uint8_t damage;
+	uint64_t serial; /* of a packet; of the one that was the last before a revocation */
+};
+
+struct scripted {
+	struct row *rows;
+	size_t count, room;
+	uint32_t packets[SIM_SIDES_MAX]; /* sent in this life */
+};
+
+/* ---- recording, in the shrinker's last run only ---------------------------------------------- */
+
+static struct row *
+add_row(struct side *side, enum row_kind kind)
+{
+	struct world *world = side->pair->world;
+	struct scripted *scripted = world->scripted;
+	struct row *row;
+
+	if (!world->mask.write_script)
+		return NULL;
+	if (scripted == NULL) {
+		scripted = calloc(1, sizeof(*scripted));
+		PLX_ASSERT(scripted != NULL);
+		world->scripted = scripted;
+	}
+	if (scripted->count == scripted->room) {
+		scripted->room = scripted->room ? scripted->room * 2 : 256;
+		scripted->rows = realloc(scripted->rows, scripted->room * sizeof(struct row));
+		PLX_ASSERT(scripted->rows != NULL);
+	}
+	row = &scripted->rows[scripted->count++];
+	memset(row, 0, sizeof(*row));
+	row->kind = kind;
+	row->at = world->now;
+	row->side = side->id;
+	row->life = side->pair->life;
+	return row;
+}
+
+void
+script_birth(struct side *side)
+{
+	if (side->pair->world->scripted != NULL)
+		side->pair->world->scripted->packets[side->id] = 0;
+}
+
+void
+script_op(struct side *side, const struct op *op)
+{
+	struct row *row = add_row(side, ROW_OP);
+
+	if (row != NULL)
+		row->op = *op;
+}
+
+void
+script_receive(struct side *side, uint32_t bytes)
+{
+	struct row *row = add_row(side, ROW_RECEIVE);
+
+	if (row != NULL)
+		row->bytes = bytes;
+}
+
+void
+script_revoke(struct side *side, const struct op *op)
+{
+	const struct packet *packet = side->pair->world->judging.packet;
+	struct row *row = add_row(side, ROW_REVOKE);
+
+	if (row == NULL)
+		return;
+	row->op = *op;
+	row->serial = packet != NULL ? packet->serial : 0;
+}
+
+void
+script_packet(struct side *side, const struct packet *packet, const struct fault *fault)
+{
+	struct row *row = add_row(side, ROW_PACKET);
+
+	if (row == NULL)
+		return;
+	row->ordinal = ++side->pair->world->scripted->packets[side->id];
+	row->fault = *fault;
+	row->damage = packet->damage;
+	row->serial = packet->serial;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
 
 struct writing {
 	FILE *to;
@@ -460,7 +568,7 @@ failing_pair(const struct world *world)
 }
 
 void
-scripted_write(const struct world *world, const char *invariant)
+script_write(const struct world *world, const char *invariant)
 {
 	struct writing w = {.world = world, .pair = failing_pair(world), .to = stdout};
 

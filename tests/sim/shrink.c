@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 enum {
 	TRIES_MAX = 1500, /* runs; each is shorter than the last */

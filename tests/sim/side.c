@@ -4,7 +4,7 @@
  * application does about it. It never judges packets; the limits it checks are limits.c's.
  * Start with side_settle().
  */
-#include "parts.h"
+#include "sim.h"
 
 static uint64_t
 soon(struct side *side)

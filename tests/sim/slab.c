@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "parts.h"
+#include "sim.h"
 
 /*
  * The bytes all messages are made of: one constant block, in which every eight bytes are unlike any

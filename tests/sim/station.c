@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 /* The smallest table that suffices, half of the time: slots are then used again soon. */
 static uint32_t

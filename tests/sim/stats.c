@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "parts.h"
+#include "sim.h"
 
 void
 sim_stats_add(struct sim_stats *sum, const struct sim_stats *one)

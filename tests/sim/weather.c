@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "parts.h"
+#include "sim.h"
 
 /* What becomes of the next packet of a side; `lost` when its link is down or full. */
 struct fault

@@ -4,7 +4,7 @@
  * It never posts a request whose outcome the model does not know. post.c turns it into a WQE.
  * Start with workload_on_event().
  */
-#include "parts.h"
+#include "sim.h"
 
 void
 workload_wake(struct side *side, uint64_t at)

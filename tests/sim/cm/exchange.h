@@ -9,7 +9,7 @@
 #ifndef SIM_EXCHANGE_H
 #define SIM_EXCHANGE_H
 
-#include "parts.h"
+#include "sim.h"
 #include "plx_cm.h"
 
 enum exchange_limit {

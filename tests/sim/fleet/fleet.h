@@ -11,7 +11,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "parts.h"
+#include "sim.h"
 #include "plx_engine.h"
 #include "plx_thread.h"
 
