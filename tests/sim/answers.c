@@ -6,13 +6,14 @@
  */
 #include "sim.h"
 
-/* The request that an absolute PSN belongs to, or NULL when it is no longer, or not yet, known. */
+/* The request that an absolute PSN belongs to; NULL if it is not yet posted or already forgotten.
+ */
 struct op *
 request_at(const struct side *side, uint64_t psn)
 {
 	uint64_t oldest = side->op_posted > side->op_room ? side->op_posted - side->op_room : 0;
 
-	/* from the newest completed one either way: what is spoken of is near it */
+	/* outwards from the newest completed one, which is usually near */
 	for (uint64_t i = side->op_done; i < side->op_posted; i++) {
 		struct op *op = &side->ops[i & (side->op_room - 1)];
 
@@ -31,7 +32,7 @@ request_at(const struct side *side, uint64_t psn)
 }
 
 static void
-take_response(struct side *side, const struct plx_pkt *pkt)
+accept_response(struct side *side, const struct plx_pkt *pkt)
 {
 	struct world *world = side->pair->world;
 	struct judging *judging = &world->judging;
@@ -40,10 +41,10 @@ take_response(struct side *side, const struct plx_pkt *pkt)
 	uint32_t offset;
 
 	sim_must(world, op != NULL && waits_for_answer(op->kind), "I2",
-		 "a response is taken for a request that wants none");
+		 "a response is accepted for a request that has none");
 	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
 	sim_must(world, op->landed == offset && !op->answered, "I2",
-		 "a response brings offset %u, and %u is next", offset, op->landed);
+		 "a response has offset %u, and %u is next", offset, op->landed);
 	judging->op = op;
 	judging->slab = side->landing;
 	judging->sge = op->sge;
@@ -70,7 +71,7 @@ take_response(struct side *side, const struct plx_pkt *pkt)
 	op->answered = true;
 }
 
-/* Could the local place of this response have been taken away? */
+/* Only a local key that is bad on purpose denies a response its memory. */
 static void
 deny_response(struct side *side, const struct plx_pkt *pkt)
 {
@@ -79,7 +80,7 @@ deny_response(struct side *side, const struct plx_pkt *pkt)
 	const struct op *op = request_at(side, psn);
 
 	sim_must(world, op != NULL && op->misuse == MISUSE_LOCAL_KEY, "I9",
-		 "a response is denied its place, and the key is good");
+		 "a response is denied its memory, and the key is good");
 }
 
 static bool
@@ -89,7 +90,7 @@ is_fatal_nak(enum plx_verdict verdict)
 	       verdict == PLX_VERDICT_NAK_OPERATION;
 }
 
-/* One acknowledgement or response, and what was said of it. */
+/* One acknowledgement or response, and its verdict. */
 void
 answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 {
@@ -100,14 +101,14 @@ answer_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verd
 	limits_observe(side, &view);
 	recovery_answered(side, pkt, verdict);
 	if (verdict == PLX_VERDICT_RESPONSE) {
-		take_response(side, pkt);
+		accept_response(side, pkt);
 	} else if (verdict == PLX_VERDICT_RESPONSE_DENIED) {
 		deny_response(side, pkt);
 	} else if (is_fatal_nak(verdict)) {
 		sim_must(world, side->peer->fatal != PLX_VERDICT_NONE, "I9",
-			 "%s, and the responder is well", plx_verdict_text(verdict));
+			 "%s, and the responder has found no fault", plx_verdict_text(verdict));
 	} else {
-		/* a ghost, a bad response, a reserved syndrome: nobody has sent such a thing */
+		/* ghosts, bad responses and reserved syndromes are never sent */
 		sim_must(world,
 			 verdict == PLX_VERDICT_ACKED || verdict == PLX_VERDICT_STALE ||
 				 verdict == PLX_VERDICT_NAK_AGAIN ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A congestion strategy for the simulator: paces by a rate that marks halve and ACKs raise again.
- * It never holds a packet back for ever.
+ * A congestion strategy for the simulator: paces by a rate that CNPs and timeouts halve and ACKs
+ * raise. It never holds a packet back forever.
  * Start with sim_cc_create().
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns each station's idea of time: it drifts against the world's and steps forward, and never
- * decreases. It never knows what time is used for.
+ * Owns each station's clock, which drifts against the world's, steps forward and never goes back.
+ * It never knows what time is used for.
  * Start with clock_local().
  */
 #include "sim.h"

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the end of a pair's life: how its QPs are brought to error or RESET, that everything posted
- * comes back first, and what must hold when nothing is left. It never connects anything.
- * Start with pair_close().
+ * Owns the end of a connection: its QPs go to ERROR or RESET, everything posted completes first,
+ * and nothing is left over. It never connects anything. Start with pair_close().
  */
 #include <stdlib.h>
 
 #include "sim.h"
 
-/* The pair cannot go on; its other end learns of it out of band, soon or late. */
+/* One end has failed; the other learns of it out of band, sooner or later. */
 void
-pair_wants_close(struct pair *pair)
+pair_close_later(struct pair *pair)
 {
 	struct world *world = pair->world;
 	uint64_t wait;
@@ -30,7 +29,7 @@ pair_wants_close(struct pair *pair)
 	heap_push(world, world->now + 1 + wait, SIM_EV_CLOSE, pair);
 }
 
-/* In ERROR: every entry comes back, in calls that have room for few at a time. */
+/* In ERROR every entry completes, a few in each call. */
 static void
 flush(struct side *side)
 {
@@ -52,7 +51,7 @@ flush(struct side *side)
 	side_flushed(side);
 }
 
-/* RESET forgets everything without a word, and no timer runs on. */
+/* RESET forgets everything without a completion, and stops the timers. */
 static void
 reset(struct side *side)
 {
@@ -98,7 +97,7 @@ end_side(struct side *side)
 	}
 }
 
-/* The QP is gone without notice, as in a crash. */
+/* The QP disappears without notice, as in a crash. */
 void
 side_vanish(struct side *side)
 {
@@ -122,7 +121,8 @@ side_vanish(struct side *side)
 	side->op_done = side->op_posted;
 }
 
-/* Tear both ends down. A QP may be used again with its number only when no frame is on its way. */
+/* Tear both ends down. A QP keeps its number for the next connection only if no frame is in flight.
+ */
 void
 pair_close(struct pair *pair, bool last)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle of completions: each posted entry once, in queue order, with a status that something
- * has caused; success only for what the responder has executed.
- * It never decides when one must come; judge_done() and side_flushed() do. Start with
- * complete_send().
+ * The oracle of completions: each posted entry once, in queue order, with a status that has a
+ * cause; success only for what the responder has executed. It never decides when one is due;
+ * judge_done() and side_flushed() do. Start with complete_send().
  */
 #include "sim.h"
 
-/* Success at the requester: executed exactly once, and all that was to come back is there. */
+/* Success at the requester: executed exactly once, and its response is complete. */
 static void
 check_success(struct side *side, const struct op *op)
 {
@@ -17,13 +16,13 @@ check_success(struct side *side, const struct op *op)
 		return;
 	if (!op->executed)
 		sim_fail(world, SIM_WRONG, "I4", WRONG_LOST,
-			 "request #%" PRIu64 " is a success, and the responder has not executed it",
+			 "request #%" PRIu64 " succeeds, and the responder has not executed it",
 			 op->wr_id);
 	sim_must(world, !waits_for_answer(op->kind) || op->answered, "I4",
-		 "request #%" PRIu64 " is a success, and its answer has not come", op->wr_id);
+		 "request #%" PRIu64 " succeeds before its response has arrived", op->wr_id);
 }
 
-/* A local operation's or an invalidation's effect on keys is visible with its completion. */
+/* A completed request no longer uses its target's key, and a LOCAL_INV has invalidated its own. */
 static void
 settle(struct side *side, struct op *op, bool success)
 {
@@ -48,7 +47,7 @@ pass(struct side *side, struct op *op, bool success)
 	world->progress_at = world->now;
 }
 
-/* Does the failure of the oldest request have a cause that the model knows? */
+/* The failure of the oldest request has a cause that the model knows. */
 static void
 check_cause(struct side *side, const struct op *op, enum plx_wc_status status)
 {
@@ -89,7 +88,7 @@ check_cause(struct side *side, const struct op *op, enum plx_wc_status status)
 		 "request #%" PRIu64 " fails on a clean wire: %s", op->wr_id, plx_wc_text(status));
 }
 
-/* A completion of the send queue. Silent successes before it are known by it. */
+/* A completion of the send queue. It implies the success of the unsignaled requests before it. */
 void
 complete_send(struct side *side, const struct plx_completion *completion)
 {
@@ -101,7 +100,8 @@ complete_send(struct side *side, const struct plx_completion *completion)
 	for (;;) {
 		if (side->op_done == side->op_posted)
 			sim_fail(world, SIM_WRONG, "I1", WRONG_DOUBLED,
-				 "completion #%" PRIu64 " is of nothing posted, or comes twice",
+				 "completion #%" PRIu64
+				 " is of no posted request, or the second of one",
 				 completion->wr_id);
 		op = &side->ops[side->op_done & (side->op_room - 1)];
 		if (op->wr_id == completion->wr_id)
@@ -116,14 +116,14 @@ complete_send(struct side *side, const struct plx_completion *completion)
 		 "completion #%" PRIu64 " is of operation %u", op->wr_id, completion->op);
 	if (status == PLX_WC_SUCCESS) {
 		sim_must(world, !(op->flags & PLX_WR_SILENT), "I1",
-			 "silent request #%" PRIu64 " completes with success", op->wr_id);
+			 "unsignaled request #%" PRIu64 " completes with success", op->wr_id);
 		sim_must(world, !side->cause_seen, "I9", "a success after a failure");
 		if (waits_for_answer(op->kind))
 			bytes = op->length;
 		sim_must(world, completion->bytes == bytes, "I2",
 			 "completion #%" PRIu64 " of %u bytes", op->wr_id, completion->bytes);
 	} else if (!world->evil && status != PLX_WC_FLUSHED) {
-		sim_must(world, !side->cause_seen, "I9", "a second failure has a cause: %s",
+		sim_must(world, !side->cause_seen, "I9", "a second request fails with a cause: %s",
 			 plx_wc_text(status));
 		check_cause(side, op, status);
 	}
@@ -131,7 +131,7 @@ complete_send(struct side *side, const struct plx_completion *completion)
 	pass(side, op, status == PLX_WC_SUCCESS);
 }
 
-/* The oldest request has gone from its queue without a word: it was silent, and a success. */
+/* The oldest request has left its queue without a completion: it was unsignaled and succeeded. */
 void
 complete_silent(struct side *side)
 {
@@ -170,7 +170,7 @@ check_message(struct side *side, const struct plx_completion *completion, const 
 			 "a wrong invalidated key");
 }
 
-/* The receive that comes back next: the one a message holds, or in a flush the oldest. */
+/* The receive that completes next: the one that a message holds, or in a flush the oldest. */
 static struct receive *
 receive_next(struct side *side)
 {
@@ -178,7 +178,7 @@ receive_next(struct side *side)
 		return side->open;
 	if (side->own_receiver == NULL || receiver_first(side->own_receiver) == NULL)
 		return NULL;
-	return receiver_take(side->own_receiver);
+	return receiver_pop(side->own_receiver);
 }
 
 void
@@ -194,7 +194,7 @@ complete_receive(struct side *side, const struct plx_completion *completion)
 	receive = receive_next(side);
 	if (receive == NULL)
 		sim_fail(world, SIM_WRONG, "I1", WRONG_DOUBLED,
-			 "receive #%" PRIu64 " completes, and none is out", completion->wr_id);
+			 "receive #%" PRIu64 " completes, and none is due", completion->wr_id);
 	if (receive->wr_id != completion->wr_id)
 		sim_fail(world, SIM_WRONG, "I1", WRONG_DISORDERED,
 			 "receive #%" PRIu64 " completes, and #%" PRIu64 " is next",
@@ -213,7 +213,7 @@ complete_receive(struct side *side, const struct plx_completion *completion)
 			 side->due == NULL && (side->fatal != PLX_VERDICT_NONE || side->killed ||
 					       side->failed_events || side->cause_seen ||
 					       side->state == SIDE_ERROR),
-			 "I9", "a receive fails on a QP that is well: %s",
+			 "I9", "a receive fails on a QP that has not failed: %s",
 			 plx_wc_text((enum plx_wc_status)completion->status));
 		if (receive != side->open)
 			sim_must(world, completion->status == PLX_WC_FLUSHED, "I9",
@@ -226,7 +226,7 @@ complete_receive(struct side *side, const struct plx_completion *completion)
 
 /* ---- after a flush -------------------------------------------------------------------------- */
 
-/* In ERROR and flushed: nothing that was posted is missing. */
+/* In ERROR and flushed: everything that was posted has completed. */
 void
 side_flushed(struct side *side)
 {
@@ -240,8 +240,6 @@ side_flushed(struct side *side)
 	if (side->own_receiver != NULL && side->own_receiver->fifo_count > 0)
 		sim_fail(world, SIM_WRONG, "I1", WRONG_LOST, "%u receives never complete",
 			 side->own_receiver->fifo_count);
-	sim_must(world, side->flushed_events >= 1, "I9", "FLUSHED was told %u times",
-		 side->flushed_events);
-	sim_must(world, side->failed_events <= 1, "I9", "FAILED was told %u times",
-		 side->failed_events);
+	sim_must(world, side->flushed_events >= 1, "I9", "%u FLUSHED events", side->flushed_events);
+	sim_must(world, side->failed_events <= 1, "I9", "%u FAILED events", side->failed_events);
 }

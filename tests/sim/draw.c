@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what a seed means: the streams of random numbers, the weather of each profile, the shape of
- * a run. It never draws anything that depends on the order in which two things happen.
+ * Owns what is drawn from a seed: the streams of random numbers, the weather of each profile, the
+ * shape of a run. No draw depends on the order of events.
  * Start with draw_config().
  */
 #include "sim.h"

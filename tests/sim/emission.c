@@ -33,7 +33,7 @@ content_check(struct world *world, const struct side *source, const struct op *o
 	}
 }
 
-/* T23: what is on the wire is what was meant, and the pad is zero. */
+/* T23: the frame is the packet that the QP has emitted, and its pad is zero. */
 void
 frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len)
 {
@@ -49,7 +49,7 @@ frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 		 pkt.opcode == emit->pkt.opcode && plx_psn_eq(pkt.psn, emit->pkt.psn) &&
 			 pkt.dest_qpn == side->peer->qpn && pkt.pkey == side->attr.pkey &&
 			 pkt.resv6 == 0 && pkt.resv7 == 0 && !pkt.fecn,
-		 "T23", "a frame is not what was to be sent");
+		 "T23", "a frame is not the packet that was emitted");
 	for (uint32_t i = 0; i < pkt.pad; i++)
 		sim_must(world, pkt.payload[pkt.payload_bytes + i] == 0, "T23",
 			 "a pad byte is %02x", pkt.payload[pkt.payload_bytes + i]);
@@ -72,7 +72,7 @@ request_kind(const struct op *op)
 	return kinds[op->kind];
 }
 
-/* What a message's packet says of its place, its length and what comes with its end. */
+/* First, middle, last; payload length; what the first and last packets carry. */
 static void
 check_data_headers(struct world *world, const struct op *op, const struct plx_pkt *pkt,
 		   uint32_t offset, uint32_t mtu)
@@ -91,12 +91,13 @@ check_data_headers(struct world *world, const struct op *op, const struct plx_pk
 		sim_must(world, pkt->reth.length == op->length, "I2",
 			 "a RETH of %u bytes for a message of %u", pkt->reth.length, op->length);
 	if (plx_opcode_has(wire, PLX_OPF_IMM))
-		sim_must(world, pkt->imm == op->imm, "I2", "a wrong immediate leaves");
+		sim_must(world, pkt->imm == op->imm, "I2", "a wrong immediate is sent");
 	if (plx_opcode_has(wire, PLX_OPF_IETH))
-		sim_must(world, pkt->inv_key == op->inv_key, "I2", "a wrong key to invalidate");
+		sim_must(world, pkt->inv_key == op->inv_key, "I2",
+			 "a wrong key to invalidate is sent");
 }
 
-/* Does a request's packet say what was asked for, at this offset of the message? (I2) */
+/* I2: a packet's headers are those of its request, at this offset of the message. */
 void
 headers_check(struct world *world, const struct op *op, const struct plx_pkt *pkt, uint32_t offset,
 	      uint32_t mtu)
@@ -110,15 +111,15 @@ headers_check(struct world *world, const struct op *op, const struct plx_pkt *pk
 	if (plx_opcode_has(wire, PLX_OPF_RETH))
 		sim_must(world,
 			 pkt->reth.va == op->remote_va + offset && pkt->reth.rkey == op->rkey, "I2",
-			 "a RETH that was not asked for, at offset %u", offset);
+			 "a wrong RETH at offset %u", offset);
 	if (wire->kind == PLX_OP_CMP_SWAP || wire->kind == PLX_OP_FETCH_ADD)
 		sim_must(world,
 			 pkt->atomic.va == op->remote_va && pkt->atomic.rkey == op->rkey &&
 				 pkt->atomic.swap_add == op->swap_add,
-			 "I2", "an atomic that was not asked for");
+			 "I2", "a wrong AtomicETH");
 }
 
-/* The request whose packet has this PSN, found from where the last emission was. */
+/* The request that this PSN belongs to, searched from where the last packet was. */
 static struct op *
 request_sent(struct side *side, uint64_t psn)
 {
@@ -139,7 +140,7 @@ request_sent(struct side *side, uint64_t psn)
 	return NULL;
 }
 
-/* I6: nothing is skipped, nothing is sent that is acknowledged, no more than the window. */
+/* I6: no PSN is skipped, acknowledged already, or outside the window. */
 static void
 check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32_t psns)
 {
@@ -184,7 +185,7 @@ check_read(struct side *side, const struct op *op, const struct plx_pkt *pkt, ui
 	sim_must(world, pkt->reth.length <= rest, "I6", "a READ of %u at offset %u of %u",
 		 pkt->reth.length, offset, op->length);
 	sim_must(world, pkt->reth.length == rest || psn + psns <= side->peer->epsn, "I6",
-		 "%u of %u bytes are asked for, and the responder does not know the others",
+		 "%u of %u bytes are requested, and the responder has not accepted the others",
 		 pkt->reth.length, rest);
 	return psns;
 }
@@ -201,7 +202,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 
 	if (world->evil)
 		return;
-	sim_must(world, side->cnp_tokens == 0, "I11", "a request leaves before the notification");
+	sim_must(world, side->cnp_tokens == 0, "I11", "a request leaves before the CNP");
 	op = request_sent(side, psn);
 	sim_must(world, op != NULL, "I6", "PSN %06x belongs to no request", pkt->psn.v);
 	headers_check(world, op, pkt, (uint32_t)(psn - op->psn) * side->attr.mtu, side->attr.mtu);
@@ -222,7 +223,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 static void
 spend(struct side *side, uint64_t *tokens, const char *what)
 {
-	sim_must(side->pair->world, *tokens > 0, "I11", "%s that no packet has asked for", what);
+	sim_must(side->pair->world, *tokens > 0, "I11", "%s that no packet has caused", what);
 	--*tokens;
 }
 
@@ -247,7 +248,7 @@ status_of_fatal(enum plx_verdict verdict)
 						  : PLX_WC_REMOTE_INVALID_REQUEST;
 }
 
-/* What the requester will be told of a responder's fault. */
+/* The requester's status for a NAK that ends the connection. */
 static enum plx_wc_status
 status_of_nak(uint8_t syndrome)
 {
@@ -261,7 +262,7 @@ status_of_nak(uint8_t syndrome)
 	return code < PLX_COUNT_OF(statuses) ? (enum plx_wc_status)statuses[code] : PLX_WC_SUCCESS;
 }
 
-/* A NAK that ends the connection: for a verdict, or for a READ whose key is gone by now. */
+/* A NAK that ends the connection: for a verdict, or for a READ whose key was revoked. */
 static void
 check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 {
@@ -276,7 +277,7 @@ check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 			 op != NULL && op->kind == PLX_WR_READ && status == PLX_WC_REMOTE_ACCESS &&
 				 grant_opinion(op->target, op->rkey, side, op->remote_va + offset,
 					       1, PLX_ACCESS_REMOTE_READ) != OPINION_YES,
-			 "I9", "NAK %02x for PSN %06x, and nothing is wrong", pkt->aeth.syndrome,
+			 "I9", "NAK %02x for PSN %06x without a reason", pkt->aeth.syndrome,
 			 pkt->psn.v);
 		side->fatal = PLX_VERDICT_ACCESS;
 		side->fatal_psn = psn;
@@ -289,7 +290,7 @@ check_fatal(struct side *side, const struct plx_pkt *pkt, uint64_t psn)
 		 plx_verdict_text((enum plx_verdict)side->fatal));
 }
 
-/* An ACK or NAK, whose place in the token account is that of the packet it answers. */
+/* An ACK or NAK. It uses the token of the packet that it answers. */
 static void
 check_ack(struct side *side, const struct plx_pkt *pkt)
 {
@@ -301,7 +302,7 @@ check_ack(struct side *side, const struct plx_pkt *pkt)
 	spend(side, side->reply_tokens ? &side->reply_tokens : &side->response_tokens,
 	      "an acknowledgement");
 	sim_must(world, pkt->aeth.msn.v == (side->msn & PLX_PSN_MASK), "I6",
-		 "an acknowledgement says MSN %u, and %" PRIu64 " messages are executed",
+		 "an acknowledgement has MSN %u, and %" PRIu64 " messages are executed",
 		 pkt->aeth.msn.v, side->msn);
 	if (type == PLX_AETH_ACK) {
 		op = request_at(side->peer, psn);
@@ -328,7 +329,7 @@ check_ack(struct side *side, const struct plx_pkt *pkt)
 	side->psn_replied = psn > side->psn_replied ? psn : side->psn_replied;
 }
 
-/* A READ response: the bytes are those of the memory at this moment, and it is still granted. */
+/* A READ response: the bytes are those in memory now, and the key still grants them. */
 static void
 check_read_response(struct side *side, const struct plx_pkt *pkt, const uint8_t *payload)
 {
@@ -338,10 +339,10 @@ check_read_response(struct side *side, const struct plx_pkt *pkt, const uint8_t 
 	uint32_t offset, bytes;
 
 	spend(side, &side->response_tokens, "a READ response");
-	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not asked",
+	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not executed",
 		 pkt->psn.v);
 	if (op == NULL)
-		return; /* a replay of something long done */
+		return; /* a replay of a request that is forgotten */
 	sim_must(world, op->kind == PLX_WR_READ, "I4", "PSN %06x is answered as a READ",
 		 pkt->psn.v);
 	offset = (uint32_t)(psn - op->psn) * side->attr.mtu;
@@ -373,7 +374,7 @@ in_error(const struct side *side)
 	return view.state == PLX_QP_ERROR;
 }
 
-/* Something leaves that answers the peer. */
+/* A reply leaves. */
 void
 reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes, size_t len)
 {
@@ -387,14 +388,13 @@ reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 		return;
 	if (kind == PLX_OP_CNP) {
 		sim_must(world, pkt->becn && pkt->payload_bytes == PLX_CNP_PAYLOAD_BYTES, "I11",
-			 "a congestion notification without BECN, or of %u bytes",
-			 pkt->payload_bytes);
-		spend(side, &side->cnp_tokens, "a congestion notification");
+			 "a CNP without BECN, or of %u bytes", pkt->payload_bytes);
+		spend(side, &side->cnp_tokens, "a CNP");
 		return;
 	}
-	/* A QP in error still says its last NAK, or the ACK that it owes, and nothing else. */
+	/* A QP in error sends its last NAK, or an ACK that it owes, and no CNP. */
 	sim_must(world, side->cnp_tokens == 0 || in_error(side), "I11",
-		 "a reply leaves before the notification");
+		 "a reply leaves before the CNP");
 	if (kind == PLX_OP_ACK) {
 		sim_must(world, pkt->payload_bytes == 0, "I11", "an ACK with payload");
 		check_ack(side, pkt);
@@ -408,7 +408,7 @@ reply_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 	psn = psn_absolute(side->epsn, pkt->psn);
 	op = request_at(side->peer, psn);
 	spend(side, &side->response_tokens, "an atomic's result");
-	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not asked",
+	sim_must(world, psn < side->epsn, "I4", "PSN %06x is answered and was not executed",
 		 pkt->psn.v);
 	sim_must(world, op == NULL || (op->executed && pkt->atomic_original == op->original), "I5",
 		 "an atomic's result is %" PRIu64 ", and it found %" PRIu64, pkt->atomic_original,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle where packets lie: bits are flipped and the ICRC is right, so anything may be asked
- * and any QP may die. Only safety is left: memory outside of what is granted now is never touched.
- * It never looks at content. Start with evil_memory().
+ * The oracle for packets with flipped bits and a correct ICRC. They may request anything and end
+ * any QP, so only safety is asserted: memory outside of what is granted now is never written. It
+ * never looks at content. Start with evil_memory().
  */
 #include "sim.h"
 
@@ -35,7 +35,7 @@ granted(const struct grant *grant, const struct side *side, const uint8_t *dst, 
 	       inside(grant->slab, grant->va, grant->length, dst, bytes);
 }
 
-/* Does any key that is alive let the peer write there through this QP? */
+/* Does any valid key allow the peer to write there through this QP? */
 static bool
 granted_remote(const struct side *side, const uint8_t *dst, uint32_t bytes, uint8_t need)
 {
@@ -64,7 +64,7 @@ granted_remote(const struct side *side, const uint8_t *dst, uint32_t bytes, uint
 	return false;
 }
 
-/* Does a posted receive, or a READ or atomic that waits for its answer? */
+/* Does a posted receive, or a READ or atomic without its response? */
 static bool
 granted_local(const struct side *side, const uint8_t *dst, uint32_t bytes)
 {
@@ -89,7 +89,7 @@ granted_local(const struct side *side, const uint8_t *dst, uint32_t bytes)
 	return false;
 }
 
-/* The shadow follows: what was allowed is what must be there. */
+/* What was allowed is written to the shadow, too. */
 static void
 follow(struct station *station, const uint8_t *dst, const void *bytes, uint32_t count)
 {
@@ -133,7 +133,7 @@ evil_memory(struct world *world, struct side *side, const struct plx_action *act
 	}
 }
 
-/* A lying packet may invalidate what it likes, as long as it may be invalidated. */
+/* An altered packet may invalidate any key that may be invalidated. */
 static void
 invalidated(struct side *side, uint32_t key)
 {
@@ -145,7 +145,7 @@ invalidated(struct side *side, uint32_t key)
 	}
 }
 
-/* Each receive comes back once, in order: there is no shared queue in an evil world. */
+/* Each receive completes once, in order: this profile has no shared queues. */
 void
 evil_receive(struct side *side, const struct plx_completion *completion)
 {
@@ -153,7 +153,7 @@ evil_receive(struct side *side, const struct plx_completion *completion)
 
 	sim_must(side->pair->world, receive != NULL && receive->wr_id == completion->wr_id, "I1",
 		 "receive #%" PRIu64 " completes out of order", completion->wr_id);
-	(void)receiver_take(side->receiver);
+	(void)receiver_pop(side->receiver);
 	receiver_return(side->receiver, receive);
 	if (completion->status == PLX_WC_SUCCESS && completion->flags & PLX_WC_INV)
 		invalidated(side, completion->inv_key.v);

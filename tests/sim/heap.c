@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what will happen: a binary heap of events by time, and by age where times are equal.
+ * Owns the queue of events: a binary heap by time, then by age.
  * It never looks at what an event means.
  * Start with heap_push() and heap_pop().
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the processes in which seeds run, so that a crash of one is a result like any other.
+ * Owns the processes that run seeds, so that a crash is a result like any other.
  * It never looks into a run; results come through pipes.
  * Start with jobs_run().
  */

@@ -15,7 +15,7 @@ refused_by_decoder(struct world *world, enum plx_wire_verdict wire)
 		 plx_wire_verdict_text(wire));
 }
 
-/* Lines 4 to 6: who may be refused there. */
+/* Lines 4 to 6 of the decision table (docs/protocol.md): what may be refused there. */
 static void
 refused_before_judging(struct world *world, struct side *side, bool icrc_bad,
 		       enum plx_verdict verdict)
@@ -35,7 +35,7 @@ refused_before_judging(struct world *world, struct side *side, bool icrc_bad,
 			 plx_verdict_text(verdict));
 }
 
-/* Whatever reaches a QP must be its peer's, of this life, and whole. */
+/* What a QP judges must be undamaged, from its peer, and of this connection. */
 static void
 accepted_for_judging(struct world *world, const struct side *side)
 {
@@ -43,10 +43,10 @@ accepted_for_judging(struct world *world, const struct side *side)
 
 	if (packet->damage == DAMAGE_EVIL)
 		return;
-	sim_must(world, packet->damage != DAMAGE_BAD, "F4", "a damaged packet is taken");
-	sim_must(world, packet->damage != DAMAGE_STRAY, "T3", "a stray packet is taken");
+	sim_must(world, packet->damage != DAMAGE_BAD, "F4", "a damaged packet is accepted");
+	sim_must(world, packet->damage != DAMAGE_STRAY, "T3", "a stray packet is accepted");
 	sim_must(world, packet->from == side->peer && packet->life == side->pair->life, "F9",
-		 "side %u takes a packet of another life", side->id);
+		 "side %u accepts a packet of an earlier connection", side->id);
 }
 
 static bool
@@ -57,7 +57,7 @@ is_answer(const struct plx_pkt *pkt)
 	return kind == PLX_OP_ACK || kind == PLX_OP_ATOMIC_ACK || kind == PLX_OP_READ_RESPONSE;
 }
 
-/* For the trace: what an acknowledgement says, where there is one. */
+/* For the trace: syndrome and MSN of packets that have an AETH. */
 static uint64_t
 aeth_of(const struct plx_pkt *pkt)
 {
@@ -85,7 +85,7 @@ on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 		return;
 	}
 	sim_must(world, plx_opcodes[pkt->opcode].service != PLX_SERVICE_UNKNOWN, "T7",
-		 "opcode %02x is unknown and is let through", pkt->opcode);
+		 "unknown opcode %02x is accepted", pkt->opcode);
 	if (refused) {
 		refused_before_judging(world, side, icrc_bad, verdict);
 		return;
@@ -109,8 +109,8 @@ on_judged(void *user, struct ep_qp *qp, enum plx_wire_verdict wire, bool icrc_ba
 		request_judge(side, pkt, verdict);
 }
 
-/* The packet is through: everything it called for has been done, no less. Returns: whether a
- * receive was completed by it. */
+/* The call is over: everything that the packet required has been done. Returns: whether it
+ * completed a receive. */
 bool
 judge_done(struct world *world)
 {
@@ -119,9 +119,9 @@ judge_done(struct world *world)
 	if (!world->evil) {
 		sim_must(world, judging->left == 0, "I2", "%u bytes of a packet were not placed",
 			 judging->left);
-		sim_must(world, !judging->atomic, "I4", "an atomic was taken and not executed");
+		sim_must(world, !judging->atomic, "I4", "an atomic was accepted and not executed");
 		sim_must(world, judging->side->due == NULL, "I1",
-			 "a message was taken and its receive not completed");
+			 "a message was accepted and its receive not completed");
 	}
 	return judging->received;
 }
@@ -137,12 +137,12 @@ check_place(struct world *world, struct side *side, const struct plx_place *plac
 	uint64_t va;
 
 	sim_must(world, judging->side == side && judging->op != NULL, "I3",
-		 "side %u places %u bytes that no packet brought", side->id, place->bytes);
+		 "side %u places %u bytes that are in no packet", side->id, place->bytes);
 	sim_must(world, place->bytes > 0 && place->bytes <= judging->left, "I3",
 		 "%u bytes are placed, %u of the packet are left", place->bytes, judging->left);
 	va = sges_at(judging->sge, judging->sges, judging->offset, &contiguous);
 	sim_must(world, place->bytes <= contiguous && place->dst == slab_host(slab, va), "I3",
-		 "offset %u of a message goes to slab offset %td of %u bytes, and should to "
+		 "offset %u of a message goes to slab offset %td of %u bytes instead of "
 		 "%" PRIu64,
 		 judging->offset, place->dst - slab->bytes, slab->size, va - slab->va);
 	if (judging->payload != NULL)
@@ -158,7 +158,7 @@ check_place(struct world *world, struct side *side, const struct plx_place *plac
 	world->stats.bytes += place->bytes;
 }
 
-/* The model executes it too, and remembers what was there. */
+/* The model executes it too, and records the original value. */
 static void
 check_atomic(struct world *world, struct side *side, const struct plx_atomic *atomic)
 {
@@ -168,7 +168,7 @@ check_atomic(struct world *world, struct side *side, const struct plx_atomic *at
 	uint8_t *shadow;
 
 	sim_must(world, judging->side == side && judging->atomic, "I5",
-		 "side %u executes an atomic that no packet asks for now", side->id);
+		 "side %u executes an atomic that no packet requests now", side->id);
 	judging->atomic = false;
 	sim_must(world, atomic->target == slab_host(judging->slab, op->remote_va), "I3",
 		 "an atomic goes to the wrong address");
@@ -271,7 +271,8 @@ on_frame(void *user, struct ep_qp *qp, const struct plx_emit *emit, uint8_t *byt
 		  pkt->opcode | (emit->flags & PLX_EMIT_RETRANSMIT ? UINT64_C(1) << 8 : 0) |
 			  (uint64_t)pkt->ack_request << 9,
 		  pkt->psn.v, pkt->payload_bytes, aeth_of(pkt));
-	sim_must(world, !side->silenced, "I9", "side %u sends after the engine's word", side->id);
+	sim_must(world, !side->silenced, "I9", "side %u sends after the engine has silenced it",
+		 side->id);
 	frame_check(side, emit, bytes, len);
 	if (is_answer(pkt) || plx_opcodes[pkt->opcode].kind == PLX_OP_CNP)
 		reply_check(side, emit, bytes, len);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle of a QP's numbers, after every event: what has moved has moved forward and by as much
- * as the model says; open requests and receives are inside their limits.
+ * The oracle of a QP's numbers, after every call: they advance, by as much as the model's; requests
+ * and receives in use are within their limits.
  * It never looks at packets. Start with limits_check().
  */
 #include "sim.h"
 
-/* A fence holds a request until the answers of all before it have come. */
+/* A fence holds a request until all earlier responses have arrived. */
 void
 fence_check(struct side *side, const struct op *fenced)
 {
@@ -16,12 +16,13 @@ fence_check(struct side *side, const struct op *fenced)
 		if (op == fenced)
 			return;
 		sim_must(side->pair->world, !waits_for_answer(op->kind) || op->answered, "I6",
-			 "request #%" PRIu64 " is fenced and leaves before the answer to #%" PRIu64,
+			 "request #%" PRIu64
+			 " is fenced and leaves before the response to #%" PRIu64,
 			 fenced->wr_id, op->wr_id);
 	}
 }
 
-/* How far the peer's acknowledgements have come. */
+/* How far the peer has acknowledged. */
 void
 limits_observe(struct side *side, const struct plx_rc_view *view)
 {
@@ -84,7 +85,7 @@ check_responder(struct side *side, const struct plx_rc_view *view)
 		 "%u receives are held, and %u messages hold one", view->rq_open,
 		 side->open != NULL);
 	sim_must(world, side->receiver->fifo_count >= side->receiver->armed, "I8",
-		 "%u receives are left, the threshold is %u, and nobody was told",
+		 "%u receives are left, the threshold is %u, and there was no event",
 		 side->receiver->fifo_count, side->receiver->armed);
 	if (side->receiver->srq != NULL)
 		sim_must(world, plx_rq_count(side->receiver->srq) == side->receiver->fifo_count,
@@ -105,12 +106,13 @@ check_state(struct side *side, const struct plx_rc_view *view)
 	sim_must(world, error || !side->killed, "I9", "side %u goes on after it was killed",
 		 side->id);
 	sim_must(world, !error || side->killed || side->failed_events > 0, "I9",
-		 "side %u is in error and has not said so", side->id);
+		 "side %u is in error without an event", side->id);
 	sim_must(world, error || view->state == (side->draining ? PLX_QP_SQD : PLX_QP_RTS), "I9",
 		 "side %u is in state %s", side->id, plx_qp_state_name(view->state));
 }
 
-/* Silent requests whose place is free again were a success, if no completion says otherwise. */
+/* Unsignaled requests whose place is free again have succeeded unless a completion says otherwise.
+ */
 static void
 pass_silent(struct side *side, const struct plx_rc_view *view)
 {

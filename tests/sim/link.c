@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the links: serialization, latency, jitter, queues, what is on its way, and the bill of all
- * frames. What goes wrong with a packet is weather.c's decision, here it is carried out.
+ * Owns the links: serialization, latency, jitter, queues, packets in flight, and the count of all
+ * frames. It never decides what goes wrong with a packet (weather.c does).
  * Start with link_send() and link_arrive().
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * plx-sim: runs seeds of the simulator and says what came of them.
+ * plx-sim: runs seeds of the simulator and prints the results.
  * It never decides anything but what its options mean.
  * Start with main(); world.c is what a seed does.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Owns what applications do wrong on purpose: bad keys, ranges, rights, sizes, and QPs killed or
- * stations crashed in mid-traffic. It never says what must come of it; the oracle knows.
+ * stations crashed in mid-traffic. It never decides what must follow; the oracle does.
  * Start with misuse_draw() and kill_something().
  */
 #include "sim.h"
@@ -208,7 +208,7 @@ crash(struct station *station)
 		if (side->station == station && side->state != SIDE_DOWN) {
 			trace_add(world, TRACE_KILL, side, 2, 0, 0, 0);
 			side_vanish(side);
-			pair_wants_close(side->pair);
+			pair_close_later(side->pair);
 		}
 	}
 	world->stats.crashes++;

@@ -331,7 +331,7 @@ pair_birth(struct pair *pair)
 		receiver_fill(side->receiver, world->config.recv_delay_ns == 0
 						      ? side->receiver->depth
 						      : (uint32_t)draw_between(&side->prng, 0, 8));
-		receiver_wants(side->receiver);
+		receiver_refill_later(side->receiver);
 		workload_wake(side, world->now + 1 + plx_prng_below(&side->prng, 1000));
 	}
 	world->stats.lives++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Turns the model's request into a WQE and posts it, and checks what a post may answer.
- * It never draws what to ask for; that is workload.c's.
+ * Turns the model's request into a WQE, posts it, and checks the status of the post.
+ * It never draws requests; workload.c does.
  * Start with post_op().
  */
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns receive queues as their applications see them: what is posted, in which order, how fast it
- * comes back. It never judges a message; it says which receive the next one must take.
- * Start with receiver_fill() and receiver_take().
+ * Owns receive queues as their applications see them: what is posted, in which order, how soon it
+ * is posted again. It never judges a message; it knows which receive the next one must use. Start
+ * with receiver_fill() and receiver_pop().
  */
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ receiver_destroy(struct receiver *rx)
 	free(rx);
 }
 
-/* What a queue in RESET has forgotten. */
+/* Forget everything, as a queue in RESET does. */
 void
 receiver_forget(struct receiver *rx)
 {
@@ -140,7 +140,7 @@ queue_room(const struct receiver *rx)
 	uint32_t used = rx->fifo_count;
 
 	if (rx->owner != NULL && rx->owner->open != NULL)
-		used++; /* an own entry's place is free again when its completion is out */
+		used++; /* its place is free once its completion is delivered */
 	return rx->depth - used;
 }
 
@@ -185,16 +185,16 @@ receiver_fill(struct receiver *rx, uint32_t count)
 		;
 }
 
-/* An event outlives the receiver it was meant for, so who waits is noted where that lives on. */
+/* A pending event outlives the receiver, so it is noted in what lives on. */
 static bool *
 pending(const struct receiver *rx)
 {
 	return rx->owner ? &rx->owner->recv_pending : &rx->station->srq_pending;
 }
 
-/* Sooner or later the application notices that there is room. */
+/* The application will post receives again, now or later. */
 void
-receiver_wants(struct receiver *rx)
+receiver_refill_later(struct receiver *rx)
 {
 	struct world *world = rx->station->world;
 
@@ -219,7 +219,7 @@ receiver_on_event(struct receiver *rx)
 		plx_rq_arm(rx->srq, rx->armed);
 	}
 	if (rx->owner == NULL || rx->owner->state == SIDE_UP)
-		receiver_wants(rx);
+		receiver_refill_later(rx);
 }
 
 struct receive *
@@ -228,9 +228,9 @@ receiver_first(const struct receiver *rx)
 	return rx->fifo_count > 0 ? &rx->slots[rx->fifo[rx->fifo_head]] : NULL;
 }
 
-/* A message takes the oldest receive. */
+/* A message uses the oldest receive. */
 struct receive *
-receiver_take(struct receiver *rx)
+receiver_pop(struct receiver *rx)
 {
 	struct receive *slot = receiver_first(rx);
 
@@ -241,7 +241,7 @@ receiver_take(struct receiver *rx)
 	return slot;
 }
 
-/* The completion is out, the memory is the application's again. */
+/* The completion is delivered: the memory is the application's again. */
 void
 receiver_return(struct receiver *rx, struct receive *slot)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The oracle of the responder: for each request packet what may be said of it, and, when it is
- * taken, which bytes go where. It knows what the peer posted, never what the responder remembers.
+ * The oracle of the responder: which verdicts each request packet may have and, if it is accepted,
+ * which bytes go where. It knows what the peer posted, never what the responder remembers.
  * Start with request_judge().
  */
 #include "sim.h"
 
 #define BIT(verdict) (UINT64_C(1) << PLX_VERDICT_##verdict)
 
-/* What the next expected packet may be refused for: `must` says that it must be refused. */
-struct faults {
+/* Verdicts by which the expected packet may be refused; whether one of them must be. */
+struct refusals {
 	uint64_t may;
 	bool must;
 };
 
 static void
-fault(struct faults *faults, uint64_t bit, bool surely)
+refuse_by(struct refusals *refusals, uint64_t bit, bool surely)
 {
-	faults->may |= bit;
-	faults->must |= surely;
+	refusals->may |= bit;
+	refusals->must |= surely;
 }
 
-/* The request of the peer's that comes next; local operations never come. */
+/* The peer's request that is executed next. Local operations are not sent. */
 static struct op *
 request_next(struct side *side)
 {
@@ -50,7 +50,7 @@ needs_receive(const struct op *op)
 }
 
 static void
-key_faults(struct side *side, const struct op *op, uint32_t bytes, struct faults *faults)
+key_refusals(struct side *side, const struct op *op, uint32_t bytes, struct refusals *refusals)
 {
 	uint8_t need = right_of(op->kind);
 	bool whole = side->exec_offset == 0 && op->kind != PLX_WR_READ;
@@ -59,12 +59,12 @@ key_faults(struct side *side, const struct op *op, uint32_t bytes, struct faults
 					     op->remote_va + side->exec_offset, asked, need);
 
 	if (opinion != OPINION_YES)
-		fault(faults, BIT(ACCESS), opinion == OPINION_NO);
+		refuse_by(refusals, BIT(ACCESS), opinion == OPINION_NO);
 }
 
 static void
-receive_faults(struct side *side, const struct op *op, uint32_t bytes, bool last,
-	       struct faults *faults)
+receive_refusals(struct side *side, const struct op *op, uint32_t bytes, bool last,
+		 struct refusals *refusals)
 {
 	const struct receive *receive = side->open;
 	bool needs_now = is_send(op) ? side->exec_offset == 0 : last;
@@ -72,52 +72,52 @@ receive_faults(struct side *side, const struct op *op, uint32_t bytes, bool last
 	if (receive == NULL && needs_now) {
 		receive = receiver_first(side->receiver);
 		if (receive == NULL)
-			fault(faults, BIT(RNR), true);
+			refuse_by(refusals, BIT(RNR), true);
 	}
 	if (receive == NULL || !is_send(op))
 		return;
 	if (side->exec_offset + bytes > receive->capacity)
-		fault(faults, BIT(RECV_LENGTH), true);
+		refuse_by(refusals, BIT(RECV_LENGTH), true);
 	if (receive->bad_key && bytes > 0)
-		fault(faults, BIT(RECV_ACCESS), true);
+		refuse_by(refusals, BIT(RECV_ACCESS), true);
 }
 
-/* Everything that is wrong with the packet that carries `bytes` of `op` from exec_offset on. */
-static struct faults
-expected_faults(struct side *side, const struct op *op, uint32_t bytes, bool last)
+/* ... of the packet that carries `bytes` of `op` from exec_offset on. */
+static struct refusals
+refusals_of(struct side *side, const struct op *op, uint32_t bytes, bool last)
 {
-	struct faults faults = {0};
+	struct refusals refusals = {0};
 	uint8_t need = right_of(op->kind);
 
 	if ((side->attr.enabled.bits & need) != need)
-		fault(&faults, BIT(DISABLED), true);
+		refuse_by(&refusals, BIT(DISABLED), true);
 	if (waits_for_answer(op->kind) && side->peer->attr.rd_atomic_max > side->caps.responder_res)
-		fault(&faults, BIT(TOO_MANY_READS), side->caps.responder_res == 0);
+		refuse_by(&refusals, BIT(TOO_MANY_READS), side->caps.responder_res == 0);
 	if ((op->kind == PLX_WR_CMP_SWAP || op->kind == PLX_WR_FETCH_ADD) && op->remote_va % 8)
-		fault(&faults, BIT(MISALIGNED), true);
+		refuse_by(&refusals, BIT(MISALIGNED), true);
 	if (need != 0)
-		key_faults(side, op, bytes, &faults);
+		key_refusals(side, op, bytes, &refusals);
 	if (needs_receive(op))
-		receive_faults(side, op, bytes, last, &faults);
+		receive_refusals(side, op, bytes, last, &refusals);
 	if (op->kind == PLX_WR_SEND_INV && last) {
 		bool alive = op->inv != NULL && op->inv->key.v == op->inv_key &&
 			     (op->inv->state == GRANT_ALIVE || op->inv->state == GRANT_DOUBTFUL);
 
 		if (!alive || op->inv->state == GRANT_DOUBTFUL)
-			fault(&faults, BIT(INVALIDATE), !alive);
+			refuse_by(&refusals, BIT(INVALIDATE), !alive);
 	}
-	return faults;
+	return refusals;
 }
 
-/* ---- taking a packet ------------------------------------------------------------------------ */
+/* ---- accepting a packet --------------------------------------------------------------------- */
 
 static void
-open_receive(struct side *side)
+use_receive(struct side *side)
 {
-	side->open = receiver_take(side->receiver);
+	side->open = receiver_pop(side->receiver);
 }
 
-/* The message is whole: its receive, if it has one, completes now. */
+/* The message is complete, and so is its receive, if it has one. */
 static void
 end_message(struct side *side, struct op *op)
 {
@@ -136,13 +136,13 @@ end_message(struct side *side, struct op *op)
 }
 
 static void
-take_data(struct side *side, struct op *op, const struct plx_pkt *pkt, bool last)
+accept_data(struct side *side, struct op *op, const struct plx_pkt *pkt, bool last)
 {
 	struct world *world = side->pair->world;
 	struct judging *judging = &world->judging;
 
 	if (is_send(op) && side->exec_offset == 0)
-		open_receive(side);
+		use_receive(side);
 	judging->op = op;
 	judging->left = pkt->payload_bytes;
 	judging->payload = pkt->payload;
@@ -159,17 +159,17 @@ take_data(struct side *side, struct op *op, const struct plx_pkt *pkt, bool last
 		judging->sges = 1;
 	}
 	if (op->kind == PLX_WR_WRITE_IMM && last)
-		open_receive(side);
+		use_receive(side);
 	side->exec_offset += pkt->payload_bytes;
 	side->epsn++;
 	if (last)
 		end_message(side, op);
 }
 
-/* A READ is executed when it is taken, as far as counting goes; its bytes are checked as they
- * leave (reply_check). A long one comes as several requests. */
+/* A READ counts as executed when it is accepted; its bytes are checked when they leave
+ * (reply_check()). A long one consists of several requests. */
 static void
-take_read(struct side *side, struct op *op, const struct plx_pkt *pkt)
+accept_read(struct side *side, struct op *op, const struct plx_pkt *pkt)
 {
 	uint32_t psns =
 		pkt->reth.length ? (pkt->reth.length + side->attr.mtu - 1) / side->attr.mtu : 1;
@@ -185,7 +185,7 @@ take_read(struct side *side, struct op *op, const struct plx_pkt *pkt)
 }
 
 static void
-take_atomic(struct side *side, struct op *op)
+accept_atomic(struct side *side, struct op *op)
 {
 	struct judging *judging = &side->pair->world->judging;
 
@@ -198,29 +198,29 @@ take_atomic(struct side *side, struct op *op)
 }
 
 static void
-take(struct side *side, const struct plx_pkt *pkt)
+accept_request(struct side *side, const struct plx_pkt *pkt)
 {
 	struct world *world = side->pair->world;
 	struct op *op = request_next(side);
 	uint32_t bytes = pkt->payload_bytes;
-	struct faults faults;
+	struct refusals refusals;
 	bool last;
 
-	sim_must(world, op != NULL, "I4", "a request is taken that nobody has posted");
+	sim_must(world, op != NULL, "I4", "a request is accepted that was not posted");
 	if (op->kind == PLX_WR_READ)
 		bytes = pkt->reth.length;
 	last = waits_for_answer(op->kind) || side->exec_offset + bytes == op->length;
 	headers_check(world, op, pkt, side->exec_offset, side->attr.mtu);
-	faults = expected_faults(side, op, bytes, last);
-	sim_must(world, !faults.must, "I9",
-		 "a packet of request #%" PRIu64 " is taken and must be refused (%" PRIx64 ")",
-		 op->wr_id, faults.may);
+	refusals = refusals_of(side, op, bytes, last);
+	sim_must(world, !refusals.must, "I9",
+		 "a packet of request #%" PRIu64 " is accepted and must be refused (%" PRIx64 ")",
+		 op->wr_id, refusals.may);
 	if (op->kind == PLX_WR_READ)
-		take_read(side, op, pkt);
+		accept_read(side, op, pkt);
 	else if (waits_for_answer(op->kind))
-		take_atomic(side, op);
+		accept_atomic(side, op);
 	else
-		take_data(side, op, pkt, last);
+		accept_data(side, op, pkt, last);
 	if (op->misuse == MISUSE_REVOKED && op->kind != PLX_WR_READ)
 		revoke_when_due(side, op, side->exec_offset / side->attr.mtu);
 }
@@ -243,30 +243,29 @@ refuse(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 	struct world *world = side->pair->world;
 	struct op *op = request_next(side);
 	uint32_t bytes = pkt->payload_bytes;
-	struct faults faults;
+	struct refusals refusals;
 	bool last;
 
-	sim_must(world, op != NULL, "I4", "a request is refused that nobody has posted");
+	sim_must(world, op != NULL, "I4", "a request is refused that was not posted");
 	if (op->kind == PLX_WR_READ)
 		bytes = pkt->reth.length;
 	last = waits_for_answer(op->kind) || side->exec_offset + bytes == op->length;
-	faults = expected_faults(side, op, bytes, last);
-	sim_must(world, faults.may >> verdict & 1, "I9",
-		 "a packet of request #%" PRIu64
-		 " is refused (%s), and nothing of the kind is wrong",
-		 op->wr_id, plx_verdict_text(verdict));
+	refusals = refusals_of(side, op, bytes, last);
+	sim_must(world, refusals.may >> verdict & 1, "I9",
+		 "a packet of request #%" PRIu64 " is refused without a reason: %s", op->wr_id,
+		 plx_verdict_text(verdict));
 	if (verdict == PLX_VERDICT_RNR) {
 		side->rnr_owed = true;
-		side->naks = 0; /* the gap before it, if any, is closed */
+		side->naks = 0; /* a gap before it is closed */
 		return;
 	}
 	side->fatal = (uint8_t)verdict;
 	side->fatal_psn = side->epsn;
-	/* the receive that this message would have taken is its own, and ends with it */
+	/* the receive that this message would have used fails with it */
 	if (side->open == NULL && needs_receive(op) &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     (verdict == PLX_VERDICT_INVALIDATE && is_send(op))))
-		open_receive(side);
+		use_receive(side);
 }
 
 static void
@@ -308,7 +307,7 @@ judge_ahead(struct side *side, uint64_t psn, enum plx_verdict verdict)
 		side->psn_ahead = psn + 1;
 }
 
-/* One request packet, and what was said of it. */
+/* One request packet, and its verdict. */
 void
 request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict)
 {
@@ -321,7 +320,7 @@ request_judge(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 	} else if (psn < side->epsn) {
 		judge_duplicate(side, pkt, verdict);
 	} else if (verdict == PLX_VERDICT_ACCEPT) {
-		take(side, pkt);
+		accept_request(side, pkt);
 	} else {
 		sim_must(world, is_fatal(verdict) || verdict == PLX_VERDICT_RNR, "I9",
 			 "the expected packet is judged: %s", plx_verdict_text(verdict));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes a failing seed small: everything that can be left out of the run is named (keys.c), and
- * whatever the failure does not need is left out, by halves. What stays becomes a wire script.
- * It never changes what a seed means, only what of it happens. Start with shrink_run().
+ * Makes a failing seed small: everything that can be left out of a run has a name (keys.c), and
+ * what the failure does not need is left out, by halves. The rest becomes a wire script. It never
+ * changes what a seed draws, only what of it happens. Start with shrink_run().
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the turn of one QP after each call: what it looks like now, what it wants next, and what the
- * application does about it. It never judges packets; the limits it checks are limits.c's.
- * Start with side_settle().
+ * Owns what follows each call on a QP: checking it, calling it again when it wants to be called,
+ * and what the application does. It never judges packets; limits.c has the limits. Start with
+ * side_settle().
  */
 #include "sim.h"
 
@@ -17,7 +17,7 @@ soon(struct side *side)
 	return world->now + delay;
 }
 
-/* See to it that the QP is called when it wants to be. */
+/* Call the QP when it wants to be called. */
 void
 side_schedule(struct side *side)
 {
@@ -54,7 +54,7 @@ side_settle(struct side *side)
 	limits_check(side, &view);
 	if (view.state == PLX_QP_ERROR && side->state == SIDE_UP) {
 		side->state = SIDE_ERROR;
-		pair_wants_close(side->pair);
+		pair_close_later(side->pair);
 	}
 	if (side->state == SIDE_ERROR && !side->pair->last)
 		post_after_death(side);
@@ -66,11 +66,11 @@ side_settle(struct side *side)
 								   world->config.tx_delay_ns));
 	}
 	if (side->state == SIDE_UP)
-		receiver_wants(side->receiver);
+		receiver_refill_later(side->receiver);
 	side_schedule(side);
 }
 
-/* One call of transmit. A QP that says "at once" and then does nothing would turn for ever. */
+/* One call of transmit. A QP that wants it at once must then do something. */
 void
 side_transmit(struct side *side)
 {
@@ -86,7 +86,7 @@ side_transmit(struct side *side)
 	side_settle(side);
 }
 
-/* An engine may look at the time when nothing is due, and ask for nothing to be sent. */
+/* An engine may tick when nothing is due, and transmit with a budget of 0. */
 static void
 odd_calls(struct side *side)
 {
@@ -114,7 +114,7 @@ side_on_wake(struct side *side)
 	uint64_t local, wake;
 
 	if (side->wake_at != world->now || world->options->canary == SIM_CANARY_STUCK)
-		return; /* another, earlier one has been there */
+		return; /* an earlier one came first */
 	PLX_ASSERT(world->options->canary != SIM_CANARY_CRASH);
 	side->wake_at = PLX_NEVER;
 	if (side->qp == NULL || side->state == SIDE_DOWN)
@@ -133,7 +133,7 @@ side_on_wake(struct side *side)
 	side_schedule(side);
 }
 
-/* The packet's receiver: answer at once or later, and perhaps ask for something in return first. */
+/* The receiver of a packet replies now or later, perhaps after a request of its own. */
 void
 side_after_packet(struct side *side, bool received)
 {

@@ -684,17 +684,17 @@ struct receiver *receiver_create_own(struct side *side, const struct receiver_sh
 void receiver_destroy(struct receiver *rx);
 void receiver_forget(struct receiver *rx);
 void receiver_fill(struct receiver *rx, uint32_t count);
-void receiver_wants(struct receiver *rx);
+void receiver_refill_later(struct receiver *rx);
 void receiver_on_event(struct receiver *rx);
 struct receive *receiver_first(const struct receiver *rx);
-struct receive *receiver_take(struct receiver *rx);
+struct receive *receiver_pop(struct receiver *rx);
 void receiver_return(struct receiver *rx, struct receive *slot);
 
 /* ---- pair.c, close.c, side.c, cc.c: lives --------------------------------------------------- */
 
 void pair_assign(struct world *world, uint32_t index);
 void pair_birth(struct pair *pair);
-void pair_wants_close(struct pair *pair);
+void pair_close_later(struct pair *pair);
 void pair_close(struct pair *pair, bool last);
 void drop_offers(struct side *side);
 void side_vanish(struct side *side);

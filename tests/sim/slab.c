@@ -10,10 +10,9 @@
 #include "sim.h"
 
 /*
- * The bytes all messages are made of: one constant block, in which every eight bytes are unlike any
- * other eight. A message is the bytes at a place drawn for it, so that what belongs to another
- * message, or to another offset of this one, is seen. Read-only: a transport that wrote into a
- * source would end the process.
+ * The bytes of all messages: one constant block in which no eight bytes are like any other eight. A
+ * message is the bytes at an offset drawn for it, so that bytes of another message, or of another
+ * offset of this one, are detected. Read-only: a transport that writes to it ends the process.
  */
 uint8_t *
 source_bytes(void)
@@ -55,7 +54,7 @@ slab_create(struct station *station, struct plx_prng *prng, uint32_t size)
 	return slab;
 }
 
-/* I3: nothing but what was granted and expected has ever been written. */
+/* I3: only what was granted and expected was written. */
 void
 slab_check(struct world *world, const struct slab *slab)
 {

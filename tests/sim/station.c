@@ -8,7 +8,7 @@
 
 #include "sim.h"
 
-/* The smallest table that suffices, half of the time: slots are then used again soon. */
+/* Half of the tables are as small as possible, so that slots are reused soon. */
 static uint32_t
 slots_needed(const struct world *world, uint32_t index, bool roomy)
 {
@@ -87,7 +87,7 @@ station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks
 		station->srq = receiver_create_shared(station, &prng);
 }
 
-/* At rest everything has come home: no key in use, no domain held. */
+/* At rest no key is in use and no domain held. */
 void
 station_destroy(struct station *station)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sums of many runs, and how they are said.
+ * The sums of many runs, and how they are printed.
  * It never counts anything itself.
  * Start with sim_stats_print().
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what is remembered of a run: the hash over everything visible, the last rows for a failure's
- * report, and the report itself. It never decides whether something is wrong.
- * Start with trace_add() and sim_fail().
+ * Owns the trace of a run: a hash of everything visible, the last rows, and the report of a
+ * failure. It never decides whether something is wrong. Start with trace_add() and sim_fail().
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the applications: when a side posts, what it asks for, how long, and on whose memory.
+ * Owns the applications: when a side posts, which operation, how many bytes, in which memory.
  * It never posts a request whose outcome the model does not know. post.c turns it into a WQE.
  * Start with workload_on_event().
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns a run: it is drawn, lives through its safety phase with all faults on, then through its
- * liveness phase with none, and at rest everything must have come home.
+ * Owns a run: it is drawn; the safety phase has all faults, the liveness phase none; at the end
+ * everything must have been returned.
  * It never decides what an event does. Start with world_run().
  */
 #include <stdlib.h>
@@ -109,7 +109,7 @@ finished(const struct world *world)
 	return world->calm && drawn_out(world) && world->done == world->drawn + world->drawn_extra;
 }
 
-/* The faults are over. What is under way must end, and what is asked now must succeed. */
+/* No more faults: requests in progress must end, later ones must succeed. */
 static void
 become_calm(struct world *world)
 {
@@ -125,7 +125,7 @@ become_calm(struct world *world)
 	}
 }
 
-/* The longest that nothing at all may complete: every retry of every kind, many times over. */
+/* The longest time without any completion: every retry of every kind, many times over. */
 static uint64_t
 patience(const struct world *world)
 {
@@ -149,7 +149,7 @@ live(struct world *world)
 	while (!finished(world)) {
 		if (!heap_pop(world, &event))
 			sim_fail(world, SIM_STUCK, "I10", WRONG_LOST,
-				 "nothing is left to happen, and %" PRIu64 " requests are not done",
+				 "no event is left, and %" PRIu64 " requests are not done",
 				 world->drawn + world->drawn_extra - world->done);
 		dispatch(world, &event);
 		if (!world->calm && drawn_out(world))
@@ -166,7 +166,7 @@ live(struct world *world)
 	}
 }
 
-/* Tear everything down: what is on its way arrives nowhere, and nothing is left over. */
+/* Tear everything down. Packets in flight arrive at no QP, and nothing is left over. */
 static void
 rest(struct world *world)
 {
@@ -184,7 +184,7 @@ rest(struct world *world)
 			link_arrive(world, event.what);
 	}
 	for (uint32_t i = 0; i < world->config.pairs; i++) {
-		sim_must(world, world->pair[i].in_flight == 0, "I7", "%u frames are on their way",
+		sim_must(world, world->pair[i].in_flight == 0, "I7", "%u frames are in flight",
 			 world->pair[i].in_flight);
 		free(world->pair[i].side[0].ops);
 		free(world->pair[i].side[1].ops);
@@ -193,7 +193,7 @@ rest(struct world *world)
 		station_destroy(&world->station[i]);
 }
 
-/* ---- what every run begins and ends with, of whatever ---------------------------------------- */
+/* ---- what every run begins and ends with ------------------------------------------------- */
 
 void
 world_begin(struct world *world, const struct sim_options *options, uint64_t seed)
@@ -219,7 +219,7 @@ world_end(struct world *world, struct sim_stats *out)
 	*out = world->stats;
 }
 
-/* Each two stations have a link each way, for which a pair's sides keep the books. */
+/* Links between all stations, each way; the sides of a pair count what they carry. */
 void
 world_link_stations(struct world *world)
 {
