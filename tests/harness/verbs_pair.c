@@ -2,7 +2,7 @@
  *
  * The two adapters and what stands on them. The adapters are opened once for all tests of a mode,
  * and closed at the end: that this succeeds says that no test has left an object behind.
- * Start with duo_run(), then duo_open().
+ * Start with pair_run(), then pair_open().
  */
 #include "verbs_pair.h"
 
@@ -16,15 +16,15 @@ static struct plx_adapter *adapters[2];
 static int left_behind; /* cmocka prints that a group's end failed, and does not count it */
 
 bool
-duo_is_inline(void)
+pair_is_inline(void)
 {
 	return mode == PLX_MODE_INLINE;
 }
 
 void
-duo_cycle(void)
+pair_cycle(void)
 {
-	if (duo_is_inline()) {
+	if (pair_is_inline()) {
 		plx_adapter_poll(adapters[0]);
 		plx_adapter_poll(adapters[1]);
 	} else {
@@ -32,16 +32,16 @@ duo_cycle(void)
 	}
 }
 
-/* Inline: as many cycles as any exchange needs that waits for no timer. With a worker: a time in
+/* Inline: as many turns as any exchange needs that waits for no timer. With a worker: a time in
  * which it has had the core. */
 void
-duo_settle(void)
+pair_settle(void)
 {
 	uint64_t end = test_ns() + 30 * PLX_MSEC;
 
 	for (int i = 0; i < 2000; i++)
-		duo_cycle();
-	while (!duo_is_inline() && test_ns() < end)
+		pair_cycle();
+	while (!pair_is_inline() && test_ns() < end)
 		sched_yield();
 }
 
@@ -49,40 +49,41 @@ duo_settle(void)
  */
 
 struct plx_ip
-duo_ip(unsigned last)
+pair_ip(unsigned last)
 {
-	return (struct plx_ip){.version = 4, .v = {10, 77, duo_is_inline() ? 1 : 2, (uint8_t)last}};
+	return (struct plx_ip){.version = 4,
+			       .v = {10, 77, pair_is_inline() ? 1 : 2, (uint8_t)last}};
 }
 
 struct plx_ip
-duo_ip6(unsigned last)
+pair_ip6(unsigned last)
 {
 	return (struct plx_ip){
 		.version = 6,
-		.v = {0xfd, 0x77, [3] = duo_is_inline() ? 1 : 2, [15] = (uint8_t)last}};
+		.v = {0xfd, 0x77, [3] = pair_is_inline() ? 1 : 2, [15] = (uint8_t)last}};
 }
 
-struct duo_extra duo_extra;
+struct pair_extra pair_extra;
 
 void
-duo_wishes(struct plx_wishes *wishes, unsigned end)
+pair_wishes(struct plx_wishes *wishes, unsigned end)
 {
 	plx_wishes_init(wishes);
 	snprintf(wishes->device, sizeof(wishes->device), "net_wire%d,end=%u%s",
-		 duo_is_inline() ? 0 : 1, end, duo_extra.faults ? duo_extra.faults : "");
-	wishes->vlan = duo_extra.vlan;
-	wishes->ecn = duo_extra.ecn;
-	wishes->address[0].ip = duo_ip(end + 1);
+		 pair_is_inline() ? 0 : 1, end, pair_extra.faults ? pair_extra.faults : "");
+	wishes->vlan = pair_extra.vlan;
+	wishes->ecn = pair_extra.ecn;
+	wishes->address[0].ip = pair_ip(end + 1);
 	wishes->address[0].prefix_bits = 24;
-	wishes->address[1].ip = duo_ip6(end + 1);
+	wishes->address[1].ip = pair_ip6(end + 1);
 	wishes->address[1].prefix_bits = 64;
 	wishes->addresses = 2;
 	wishes->mode = mode;
 	if (mode == PLX_MODE_WORKER)
-		snprintf(wishes->worker, sizeof(wishes->worker), "duo");
+		snprintf(wishes->worker, sizeof(wishes->worker), "pair");
 	wishes->idle = PLX_IDLING_YIELD;
-	wishes->qps = DUO_QPS;
-	wishes->keys = DUO_KEYS;
+	wishes->qps = PAIR_QPS;
+	wishes->keys = PAIR_KEYS;
 	wishes->packets = 4096;
 }
 
@@ -95,7 +96,7 @@ open_adapters(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		duo_wishes(&wishes, i);
+		pair_wishes(&wishes, i);
 		snprintf(name, sizeof(name), "%c%d", 'a' + (int)i, (int)mode);
 		if (plx_adapter_open(name, &wishes, &adapters[i], &why) != PLX_OK) {
 			print_error("%s\n", why.text);
@@ -119,35 +120,35 @@ close_adapters(void **state)
 }
 
 int
-duo_run_in(enum plx_mode wanted, const char *name, const struct CMUnitTest *tests, size_t n)
+pair_run_in(enum plx_mode wanted, const char *name, const struct CMUnitTest *tests, size_t n)
 {
 	char title[64];
 	int failures;
 
 	mode = wanted;
-	snprintf(title, sizeof(title), "%s, %s", name, duo_is_inline() ? "inline" : "worker");
+	snprintf(title, sizeof(title), "%s, %s", name, pair_is_inline() ? "inline" : "worker");
 	left_behind = 0;
 	failures = _cmocka_run_group_tests(title, tests, n, open_adapters, close_adapters);
 	return failures + left_behind;
 }
 
 int
-duo_run(const char *name, const struct CMUnitTest *tests, size_t n)
+pair_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-	int failures = duo_run_in(PLX_MODE_INLINE, name, tests, n);
+	int failures = pair_run_in(PLX_MODE_INLINE, name, tests, n);
 
-	return failures + duo_run_in(PLX_MODE_WORKER, name, tests, n);
+	return failures + pair_run_in(PLX_MODE_WORKER, name, tests, n);
 }
 
 /* ---- ends -------------------------------------------------------------------------------------
  */
 
-struct duo_options
-duo_usual(void)
+struct pair_options
+pair_usual(void)
 {
-	struct duo_options options = {
-		.qp = {.sq_depth = DUO_SQ, .rq_depth = DUO_RQ, .sq_sges = 4, .rq_sges = 4},
-		.cq = {.depth = DUO_CQ},
+	struct pair_options options = {
+		.qp = {.sq_depth = PAIR_SQ, .rq_depth = PAIR_RQ, .sq_sges = 4, .rq_sges = 4},
+		.cq = {.depth = PAIR_CQ},
 	};
 
 	plx_qp_link_init(&options.link);
@@ -158,80 +159,91 @@ duo_usual(void)
 }
 
 struct plx_qp *
-end_qp(struct end *end, const struct duo_options *options)
+side_qp(struct side *side, const struct pair_options *options)
 {
 	struct plx_qp_options wanted = options->qp;
 	struct plx_why why = {""};
 	struct plx_qp *qp = NULL;
 
-	wanted.send_cq = end->send_cq;
-	wanted.recv_cq = end->recv_cq;
-	wanted.srq = end->srq;
-	if (plx_qp_create(end->pd, &wanted, &qp, &why) != PLX_OK)
+	wanted.send_cq = side->send_cq;
+	wanted.recv_cq = side->recv_cq;
+	wanted.srq = side->srq;
+	if (plx_qp_create(side->pd, &wanted, &qp, &why) != PLX_OK)
 		fail_msg("%s", why.text);
 	return qp;
 }
 
 static void
-end_open(struct end *end, struct plx_adapter *adapter, const struct duo_options *options)
+side_open(struct side *side, struct plx_adapter *adapter, const struct pair_options *options)
 {
-	end->adapter = adapter;
-	end->arena = aligned_alloc(64, DUO_ARENA);
-	assert_non_null(end->arena);
-	memset(end->arena, 0, DUO_ARENA);
-	assert_int_equal(plx_pd_create(adapter, &end->pd), PLX_OK);
-	assert_int_equal(plx_mr_register(end->pd, end->arena, DUO_ARENA, DUO_ALL, &end->mr),
+	side->adapter = adapter;
+	side->arena = aligned_alloc(64, PAIR_ARENA);
+	assert_non_null(side->arena);
+	memset(side->arena, 0, PAIR_ARENA);
+	assert_int_equal(plx_pd_create(adapter, &side->pd), PLX_OK);
+	assert_int_equal(plx_mr_register(side->pd, side->arena, PAIR_ARENA, PAIR_ALL, &side->mr),
 			 PLX_OK);
-	assert_int_equal(plx_cq_create(adapter, &options->cq, &end->send_cq), PLX_OK);
-	assert_int_equal(plx_cq_create(adapter, &options->cq, &end->recv_cq), PLX_OK);
+	assert_int_equal(plx_cq_create(adapter, &options->cq, &side->send_cq), PLX_OK);
+	assert_int_equal(plx_cq_create(adapter, &options->cq, &side->recv_cq), PLX_OK);
 	if (options->srq.depth)
-		assert_int_equal(plx_srq_create(adapter, &options->srq, &end->srq), PLX_OK);
-	end->qp = end_qp(end, options);
+		assert_int_equal(plx_srq_create(adapter, &options->srq, &side->srq), PLX_OK);
+	if (options->channel)
+		assert_int_equal(plx_channel_create(adapter, options->channel, &side->channel),
+				 PLX_OK);
+	side->qp = side_qp(side, options);
 }
 
 static void
-end_close(struct end *end)
+side_close(struct side *side)
 {
-	if (end->qp)
-		assert_int_equal(plx_qp_destroy(end->qp), PLX_OK);
-	if (end->srq)
-		assert_int_equal(plx_srq_destroy(end->srq), PLX_OK);
-	if (end->send_cq)
-		assert_int_equal(plx_cq_destroy(end->send_cq), PLX_OK);
-	if (end->recv_cq)
-		assert_int_equal(plx_cq_destroy(end->recv_cq), PLX_OK);
-	if (end->mr)
-		assert_int_equal(plx_mr_deregister(end->mr), PLX_OK);
-	if (end->pd)
-		assert_int_equal(plx_pd_destroy(end->pd), PLX_OK);
-	free(end->arena);
+	if (side->channel)
+		assert_int_equal(plx_channel_destroy(side->channel), PLX_OK);
+	if (side->qp)
+		assert_int_equal(plx_qp_destroy(side->qp), PLX_OK);
+	if (side->srq)
+		assert_int_equal(plx_srq_destroy(side->srq), PLX_OK);
+	if (side->send_cq)
+		assert_int_equal(plx_cq_destroy(side->send_cq), PLX_OK);
+	if (side->recv_cq)
+		assert_int_equal(plx_cq_destroy(side->recv_cq), PLX_OK);
+	if (side->mr)
+		assert_int_equal(plx_mr_deregister(side->mr), PLX_OK);
+	if (side->pd)
+		assert_int_equal(plx_pd_destroy(side->pd), PLX_OK);
+	free(side->arena);
 }
 
-struct duo *
-duo_open(const struct duo_options *options)
+struct pair *
+pair_open(const struct pair_options *options)
 {
-	const struct duo_options usual = duo_usual();
-	struct duo *duo = calloc(1, sizeof(*duo));
+	const struct pair_options usual = pair_usual();
+	struct pair *pair = calloc(1, sizeof(*pair));
 
-	assert_non_null(duo);
+	assert_non_null(pair);
 	if (!options)
 		options = &usual;
-	duo_settle();
-	duo_drop_asyncs(adapters[0]);
-	duo_drop_asyncs(adapters[1]);
-	end_open(&duo->a, adapters[0], options);
-	end_open(&duo->b, adapters[1], options);
+	pair_settle();
+	pair_drop_asyncs(adapters[0]);
+	pair_drop_asyncs(adapters[1]);
+	side_open(&pair->a, adapters[0], options);
+	side_open(&pair->b, adapters[1], options);
 	if (!options->unconnected)
-		duo_join(duo->a.qp, duo->b.qp, &options->link);
-	return duo;
+		pair_join(pair->a.qp, pair->b.qp, &options->link);
+	return pair;
 }
 
 void
-duo_close(struct duo *duo)
+pair_close(struct pair *pair)
 {
-	end_close(&duo->a);
-	end_close(&duo->b);
-	free(duo);
+	if (pair->a.connector)
+		assert_int_equal(plx_connector_destroy(pair->a.connector), PLX_OK);
+	if (pair->b.connector)
+		assert_int_equal(plx_connector_destroy(pair->b.connector), PLX_OK);
+	if (pair->listener)
+		assert_int_equal(plx_listener_destroy(pair->listener), PLX_OK);
+	side_close(&pair->a);
+	side_close(&pair->b);
+	free(pair);
 }
 
 static void
@@ -240,13 +252,13 @@ connect_one(struct plx_qp *qp, const struct plx_qp_address *peer, const struct p
 	struct plx_why why = {""};
 	enum plx_status status;
 
-	duo_until((status = plx_qp_connect(qp, peer, link, 0, &why)) != PLX_AGAIN);
+	pair_until((status = plx_qp_connect(qp, peer, link, 0, &why)) != PLX_AGAIN);
 	if (status != PLX_OK)
 		fail_msg("%s", why.text);
 }
 
 void
-duo_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link)
+pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link)
 {
 	struct plx_qp_address of_a, of_b;
 
@@ -256,11 +268,65 @@ duo_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link)
 	connect_one(b, &of_a, link);
 }
 
+/* ---- by the communication manager ---------------------------------------------------------- */
+
+struct plx_connect_options
+pair_to(unsigned last)
+{
+	struct plx_connect_options options;
+
+	plx_connect_options_init(&options);
+	options.remote = pair_ip(last);
+	options.remote_port = PAIR_PORT;
+	return options;
+}
+
+struct plx_listener *
+pair_listen(struct side *side, uint16_t port, uint64_t context)
+{
+	const struct plx_listen_options options = {.port = port, .context = context};
+	struct plx_listener *listener = NULL;
+	struct plx_why why = {""};
+
+	if (plx_listen(side->channel, &options, &listener, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+	return listener;
+}
+
+void
+pair_connect(struct plx_connector *connector, struct plx_qp *qp,
+	     const struct plx_connect_options *options)
+{
+	struct plx_why why = {""};
+
+	if (plx_connect(connector, qp, options, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+}
+
+void
+pair_accept(struct plx_connector *connector, struct plx_qp *qp,
+	    const struct plx_connect_options *options)
+{
+	struct plx_why why = {""};
+
+	if (plx_accept(connector, qp, options, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+}
+
+void
+pair_complete(struct plx_connector *connector)
+{
+	struct plx_why why = {""};
+
+	if (plx_complete(connector, &why) != PLX_OK)
+		fail_msg("%s", why.text);
+}
+
 /* ---- requests ---------------------------------------------------------------------------------
  */
 
 struct beyond
-at_peer(const struct end *peer, uint32_t offset)
+at_peer(const struct side *peer, uint32_t offset)
 {
 	return (struct beyond){
 		.va = (uintptr_t)peer->arena + offset,
@@ -269,13 +335,13 @@ at_peer(const struct end *peer, uint32_t offset)
 }
 
 enum plx_status
-end_try(struct end *end, struct plx_qp *qp, enum plx_wr_op op, uint64_t wr_id, uint8_t flags,
-	uint32_t offset, uint32_t bytes, const struct beyond *beyond)
+side_try(struct side *side, struct plx_qp *qp, enum plx_wr_op op, uint64_t wr_id, uint8_t flags,
+	 uint32_t offset, uint32_t bytes, const struct beyond *beyond)
 {
 	const struct plx_sge sge = {
-		.va = (uintptr_t)end->arena + offset,
+		.va = (uintptr_t)side->arena + offset,
 		.length = bytes,
-		.key = plx_mr_key(end->mr),
+		.key = plx_mr_key(side->mr),
 	};
 	struct plx_send_wr wr = {
 		.wr_id = wr_id,
@@ -302,27 +368,27 @@ end_try(struct end *end, struct plx_qp *qp, enum plx_wr_op op, uint64_t wr_id, u
 }
 
 void
-end_post(struct end *end, enum plx_wr_op op, uint64_t wr_id, uint8_t flags, uint32_t offset,
-	 uint32_t bytes, const struct beyond *beyond)
+side_post(struct side *side, enum plx_wr_op op, uint64_t wr_id, uint8_t flags, uint32_t offset,
+	  uint32_t bytes, const struct beyond *beyond)
 {
-	assert_int_equal(end_try(end, end->qp, op, wr_id, flags, offset, bytes, beyond), PLX_OK);
+	assert_int_equal(side_try(side, side->qp, op, wr_id, flags, offset, bytes, beyond), PLX_OK);
 }
 
 void
-end_receive(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t bytes)
+side_receive(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t bytes)
 {
 	const struct plx_sge sge = {
-		.va = (uintptr_t)end->arena + offset,
+		.va = (uintptr_t)side->arena + offset,
 		.length = bytes,
-		.key = plx_mr_key(end->mr),
+		.key = plx_mr_key(side->mr),
 	};
 	const struct plx_recv_wr wr = {.wr_id = wr_id, .sge = &sge, .sges = bytes > 0};
 	enum plx_status why = PLX_STATUS_COUNT;
 
-	if (end->srq)
-		assert_int_equal(plx_srq_post(end->srq, &wr, 1, &why), 1);
+	if (side->srq)
+		assert_int_equal(plx_srq_post(side->srq, &wr, 1, &why), 1);
 	else
-		assert_int_equal(plx_post_recv(end->qp, &wr, 1, &why), 1);
+		assert_int_equal(plx_post_recv(side->qp, &wr, 1, &why), 1);
 	assert_int_equal(why, PLX_OK);
 }
 
@@ -333,37 +399,37 @@ byte_at(uint32_t i, uint8_t seed)
 }
 
 void
-end_fill(struct end *end, uint32_t offset, uint32_t bytes, uint8_t seed)
+side_fill(struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		end->arena[offset + i] = byte_at(i, seed);
+		side->arena[offset + i] = byte_at(i, seed);
 }
 
 void
-end_assert_filled(const struct end *end, uint32_t offset, uint32_t bytes, uint8_t seed)
+side_assert_filled(const struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		if (end->arena[offset + i] != byte_at(i, seed))
+		if (side->arena[offset + i] != byte_at(i, seed))
 			fail_msg("byte %u of %u is %02x, not %02x", i, bytes,
-				 end->arena[offset + i], byte_at(i, seed));
+				 side->arena[offset + i], byte_at(i, seed));
 }
 
 /* ---- completions ------------------------------------------------------------------------------
  */
 
 struct plx_wc
-duo_reap(struct plx_cq *cq)
+pair_reap(struct plx_cq *cq)
 {
 	struct plx_wc wc;
 
-	duo_until(plx_cq_poll(cq, &wc, 1) == 1);
+	pair_until(plx_cq_poll(cq, &wc, 1) == 1);
 	return wc;
 }
 
 struct plx_wc
-duo_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status status)
+pair_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status status)
 {
-	struct plx_wc wc = duo_reap(cq);
+	struct plx_wc wc = pair_reap(cq);
 
 	if (wc.wr_id != wr_id || wc.status != status)
 		fail_msg("request %llu completed with \"%s\"; expected %llu with \"%s\"",
@@ -373,22 +439,22 @@ duo_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status status)
 }
 
 void
-duo_expect_none(struct plx_cq *cq)
+pair_expect_none(struct plx_cq *cq)
 {
 	struct plx_wc wc;
 
-	duo_settle();
+	pair_settle();
 	if (plx_cq_poll(cq, &wc, 1))
 		fail_msg("request %llu completed with \"%s\"; expected nothing",
 			 (unsigned long long)wc.wr_id, plx_wc_text((enum plx_wc_status)wc.status));
 }
 
 struct plx_channel_event
-duo_event(struct plx_channel *channel, enum plx_cm_event_kind kind)
+pair_event(struct plx_channel *channel, enum plx_cm_event_kind kind)
 {
 	struct plx_channel_event event;
 
-	duo_until(plx_channel_next(channel, &event));
+	pair_until(plx_channel_next(channel, &event));
 	if (event.kind != kind)
 		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
 			 plx_cm_event_text(kind));
@@ -396,7 +462,7 @@ duo_event(struct plx_channel *channel, enum plx_cm_event_kind kind)
 }
 
 enum plx_qp_state
-duo_state(struct plx_qp *qp)
+pair_state(struct plx_qp *qp)
 {
 	struct plx_qp_info info;
 
@@ -405,16 +471,16 @@ duo_state(struct plx_qp *qp)
 }
 
 struct plx_async
-duo_async(struct plx_adapter *adapter)
+pair_async(struct plx_adapter *adapter)
 {
 	struct plx_async async;
 
-	duo_until(plx_adapter_next_async(adapter, &async));
+	pair_until(plx_adapter_next_async(adapter, &async));
 	return async;
 }
 
 void
-duo_drop_asyncs(struct plx_adapter *adapter)
+pair_drop_asyncs(struct plx_adapter *adapter)
 {
 	struct plx_async async;
 
@@ -423,12 +489,12 @@ duo_drop_asyncs(struct plx_adapter *adapter)
 }
 
 void
-duo_deliver(struct duo *duo, uint32_t n, uint8_t flags)
+pair_deliver(struct pair *pair, uint32_t n, uint8_t flags)
 {
 	for (uint32_t i = 0; i < n; i++)
-		end_receive(&duo->b, i, 0, 64);
+		side_receive(&pair->b, i, 0, 64);
 	for (uint32_t i = 0; i < n; i++)
-		end_post(&duo->a, PLX_WR_SEND, i, flags, 0, 8, NULL);
+		side_post(&pair->a, PLX_WR_SEND, i, flags, 0, 8, NULL);
 	for (uint32_t i = 0; i < n; i++)
-		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 }

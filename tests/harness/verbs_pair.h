@@ -4,79 +4,95 @@
  * talk: for tests of the objects of lib/verbs.
  * It never hides a status: what must succeed is asserted, and what must come is waited for, within
  * TEST_PATIENCE_MS. Every test runs twice: inline, its thread polling both ends, and with a worker.
- * Start with DUO_TEST(), duo_open() and duo_expect().
+ * Start with PAIR_TEST(), pair_open() and pair_expect().
  */
-#ifndef DUO_H
-#define DUO_H
+#ifndef PLX_TEST_VERBS_PAIR_H
+#define PLX_TEST_VERBS_PAIR_H
 
 #include "clock.h"
 
 #include "plx_verbs.h"
 
-#define DUO_ARENA (256 * 1024)
+#define PAIR_ARENA (256 * 1024)
 
-#define DUO_REMOTE (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
-#define DUO_ALL    (DUO_REMOTE | PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND)
+#define PAIR_REMOTE (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
+#define PAIR_ALL    (PAIR_REMOTE | PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND)
 
 enum {
-	DUO_KEYS = 128,
-	DUO_QPS = 80,
-	DUO_SQ = 64,
-	DUO_RQ = 64,
-	DUO_CQ = 256,
+	PAIR_KEYS = 128,
+	PAIR_QPS = 80,
+	PAIR_SQ = 64,
+	PAIR_RQ = 64,
+	PAIR_CQ = 256,
+	PAIR_PORT = 4242, /* where tests listen */
 };
 
-struct end {
+struct side {
 	struct plx_adapter *adapter;
 	struct plx_pd *pd;
 	struct plx_cq *send_cq, *recv_cq;
 	struct plx_srq *srq; /* NULL unless asked for */
 	struct plx_qp *qp;
-	struct plx_mr *mr; /* all of the arena, with all rights */
-	uint8_t *arena;    /* [DUO_ARENA] zeroed */
+	struct plx_mr *mr;               /* all of the arena, with all rights */
+	uint8_t *arena;                  /* [PAIR_ARENA] zeroed */
+	struct plx_channel *channel;     /* NULL unless asked for */
+	struct plx_connector *connector; /* made by the test; NULL: none */
 };
 
-struct duo {
-	struct end a, b;
+struct pair {
+	struct side a, b;
+	struct plx_listener *listener;  /* made by the test; NULL: none */
+	struct plx_channel_event event; /* for a test to keep the last one */
 };
 
-/* What duo_open() makes; both ends alike. The queues of `qp` are filled in by it. */
-struct duo_options {
+/* What pair_open() makes; both ends alike. The queues of `qp` are filled in by it. */
+struct pair_options {
 	struct plx_qp_options qp;
 	struct plx_qp_link link;
 	struct plx_cq_options cq;
 	struct plx_srq_options srq; /* depth 0: none */
+	uint32_t channel;           /* depth of its event channel; 0: none */
 	bool unconnected;
 };
 
-struct duo_options duo_usual(void);
+struct pair_options pair_usual(void);
 
 /** @param options NULL: the usual */
-struct duo *duo_open(const struct duo_options *options);
+struct pair *pair_open(const struct pair_options *options);
 /** Destroys what is left: a handle that the test has destroyed itself it has set to NULL. */
-void duo_close(struct duo *duo);
+void pair_close(struct pair *pair);
 
 /** Connect both ends of a pair of queue pairs, as a program that polls both would. */
-void duo_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link);
+void pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link);
 
 /** A queue pair of this end with these options, its queues filled in; not connected. */
-struct plx_qp *end_qp(struct end *end, const struct duo_options *options);
+struct plx_qp *side_qp(struct side *side, const struct pair_options *options);
 
-bool duo_is_inline(void);
+/** Options that lead to side 1 (a) or 2 (b), at PAIR_PORT; else as plx_connect_options_init(). */
+struct plx_connect_options pair_to(unsigned last);
+/** The steps of a connection by the communication manager; each must succeed. */
+struct plx_listener *pair_listen(struct side *side, uint16_t port, uint64_t context);
+void pair_connect(struct plx_connector *connector, struct plx_qp *qp,
+		  const struct plx_connect_options *options);
+void pair_accept(struct plx_connector *connector, struct plx_qp *qp,
+		 const struct plx_connect_options *options);
+void pair_complete(struct plx_connector *connector);
+
+bool pair_is_inline(void);
 /** "net_wire" link and addresses of this run. */
-struct plx_ip duo_ip(unsigned last);
-struct plx_ip duo_ip6(unsigned last);
-void duo_wishes(struct plx_wishes *wishes, unsigned end);
+struct plx_ip pair_ip(unsigned last);
+struct plx_ip pair_ip6(unsigned last);
+void pair_wishes(struct plx_wishes *wishes, unsigned end);
 
 /* ---- time -----------------------------------------------------------------------------------
  */
 
-/** One cycle of both engines, or a moment for the worker. */
-void duo_cycle(void);
-/** Many cycles: whatever was going to happen by itself has happened. */
-void duo_settle(void);
+/** One turn of both engines, or a moment for the worker. */
+void pair_cycle(void);
+/** Many turns: whatever was going to happen by itself has happened. */
+void pair_settle(void);
 
-#define duo_until(condition) test_until(condition, duo_cycle())
+#define pair_until(condition) test_until(condition, pair_cycle())
 
 /* ---- requests -------------------------------------------------------------------------------
  */
@@ -91,63 +107,63 @@ struct beyond {
 };
 
 /** A place in the arena of an end, for its peer to name. */
-struct beyond at_peer(const struct end *peer, uint32_t offset);
+struct beyond at_peer(const struct side *peer, uint32_t offset);
 
 /** Post one request for `bytes` of the arena from `offset`. Returns: its status */
-enum plx_status end_try(struct end *end, struct plx_qp *qp, enum plx_wr_op op, uint64_t wr_id,
-			uint8_t flags, uint32_t offset, uint32_t bytes,
-			const struct beyond *beyond);
+enum plx_status side_try(struct side *side, struct plx_qp *qp, enum plx_wr_op op, uint64_t wr_id,
+			 uint8_t flags, uint32_t offset, uint32_t bytes,
+			 const struct beyond *beyond);
 /** As above on the end's own queue pair; it must be taken. */
-void end_post(struct end *end, enum plx_wr_op op, uint64_t wr_id, uint8_t flags, uint32_t offset,
-	      uint32_t bytes, const struct beyond *beyond);
+void side_post(struct side *side, enum plx_wr_op op, uint64_t wr_id, uint8_t flags, uint32_t offset,
+	       uint32_t bytes, const struct beyond *beyond);
 /** Post a receive to the end's queue pair, or its SRQ; it must be taken. */
-void end_receive(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t bytes);
+void side_receive(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t bytes);
 
 /** Bytes that depend on their place and on `seed`. */
-void end_fill(struct end *end, uint32_t offset, uint32_t bytes, uint8_t seed);
-void end_assert_filled(const struct end *end, uint32_t offset, uint32_t bytes, uint8_t seed);
+void side_fill(struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
+void side_assert_filled(const struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
 
 /* ---- completions ----------------------------------------------------------------------------
  */
 
 /** `n` plain messages from a to b; when it returns, b's completion queue has `n` entries more. */
-void duo_deliver(struct duo *duo, uint32_t n, uint8_t flags);
+void pair_deliver(struct pair *pair, uint32_t n, uint8_t flags);
 
 /** The next completion, waited for. */
-struct plx_wc duo_reap(struct plx_cq *cq);
+struct plx_wc pair_reap(struct plx_cq *cq);
 /** The next completion is this one. */
-struct plx_wc duo_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status status);
+struct plx_wc pair_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status status);
 /** After everything has settled there is no completion. */
-void duo_expect_none(struct plx_cq *cq);
+void pair_expect_none(struct plx_cq *cq);
 
 /** The next event of a channel, waited for; it is of this kind. */
-struct plx_channel_event duo_event(struct plx_channel *channel, enum plx_cm_event_kind kind);
+struct plx_channel_event pair_event(struct plx_channel *channel, enum plx_cm_event_kind kind);
 
-enum plx_qp_state duo_state(struct plx_qp *qp);
+enum plx_qp_state pair_state(struct plx_qp *qp);
 /** The next asynchronous event of the adapter, waited for. */
-struct plx_async duo_async(struct plx_adapter *adapter);
+struct plx_async pair_async(struct plx_adapter *adapter);
 /** Take all that are there. */
-void duo_drop_asyncs(struct plx_adapter *adapter);
+void pair_drop_asyncs(struct plx_adapter *adapter);
 
 /* ---- running --------------------------------------------------------------------------------
  */
 
-#define DUO_TEST(test)                        \
+#define PAIR_TEST(test)                       \
 	{                                     \
 #test, test, NULL, NULL, NULL \
 	}
 
 /* What the adapters have beside the usual; to be set before they are opened. */
-extern struct duo_extra {
+extern struct pair_extra {
 	const char *faults; /* of the link, as ",mark=1"; NULL: none */
 	uint32_t vlan;
 	bool ecn;
-} duo_extra;
+} pair_extra;
 
 /** Run all tests inline, then all with a worker; adapters must close afterwards.
  * Returns: failures */
-int duo_run(const char *name, const struct CMUnitTest *tests, size_t n);
+int pair_run(const char *name, const struct CMUnitTest *tests, size_t n);
 /** For what there is in one mode only. */
-int duo_run_in(enum plx_mode wanted, const char *name, const struct CMUnitTest *tests, size_t n);
+int pair_run_in(enum plx_mode wanted, const char *name, const struct CMUnitTest *tests, size_t n);
 
 #endif

@@ -46,7 +46,7 @@ static struct {
 } nd2;
 
 static struct {
-	struct duo *duo;
+	struct pair *pair;
 	struct plx_cq *queue[QUEUES];
 	struct plx_sge from, to;
 	struct plx_send_wr write, send;
@@ -84,19 +84,19 @@ nd2_look(enum queue queue)
 PART bool
 verbs_write(void)
 {
-	return plx_post_send(verbs.duo->a.qp, &verbs.write, 1, NULL) == 1;
+	return plx_post_send(verbs.pair->a.qp, &verbs.write, 1, NULL) == 1;
 }
 
 PART bool
 verbs_send(void)
 {
-	return plx_post_send(verbs.duo->a.qp, &verbs.send, 1, NULL) == 1;
+	return plx_post_send(verbs.pair->a.qp, &verbs.send, 1, NULL) == 1;
 }
 
 PART bool
 verbs_receive(void)
 {
-	return plx_post_recv(verbs.duo->b.qp, &verbs.receive, 1, NULL) == 1;
+	return plx_post_recv(verbs.pair->b.qp, &verbs.receive, 1, NULL) == 1;
 }
 
 PART bool
@@ -242,14 +242,14 @@ through_nd2(void **state)
 static void
 through_verbs(void **state)
 {
-	struct duo_options options = duo_usual();
-	struct end *a, *b;
+	struct pair_options options = pair_usual();
+	struct side *a, *b;
 
 	(void)state;
 	options.qp.responder_res = 16;
-	verbs.duo = duo_open(&options);
-	a = &verbs.duo->a;
-	b = &verbs.duo->b;
+	verbs.pair = pair_open(&options);
+	a = &verbs.pair->a;
+	b = &verbs.pair->b;
 	verbs.queue[SENT] = a->send_cq;
 	verbs.queue[RECEIVED] = b->recv_cq;
 	verbs.queue[SENDER_EMPTY] = a->recv_cq;
@@ -262,10 +262,10 @@ through_verbs(void **state)
 	verbs.write.remote_va = verbs.to.va;
 	verbs.write.rkey = verbs.to.key;
 	verbs.receive = (struct plx_recv_wr){.sge = &verbs.to, .sges = 1};
-	end_fill(a, 0, BYTES, 1);
+	side_fill(a, 0, BYTES, 1);
 	run(&verbs_write_kind, a->arena, b->arena);
 	run(&verbs_send_kind, a->arena, b->arena);
-	duo_close(verbs.duo);
+	pair_close(verbs.pair);
 }
 
 /* ND2's adapters; those of verbs are at the other link of the same EAL. */
@@ -292,5 +292,5 @@ main(int argc, char **argv)
 	}
 	nd_start(config);
 	failures = nd_run_inline("message64", of_nd2, 1);
-	return failures + duo_run_in(PLX_MODE_INLINE, "message64", of_verbs, 1);
+	return failures + pair_run_in(PLX_MODE_INLINE, "message64", of_verbs, 1);
 }

@@ -13,7 +13,6 @@
 #include "objects.h"
 
 enum {
-	PORT = 4242,
 	FIRST = 100,
 	ROUNDS = 1000,
 	AT_ONCE = 64,
@@ -22,16 +21,14 @@ enum {
 /* Memory that may come and go: what malloc keeps for later. */
 #define SLACK_BYTES (256 * 1024)
 
-struct side {
-	struct plx_channel *channel;
+struct many {
 	struct plx_connector *connector[AT_ONCE];
 	struct plx_qp *qp[AT_ONCE];
 };
 
 struct crowd {
-	struct duo *duo;
-	struct plx_listener *listener;
-	struct side a, b;
+	struct pair *pair;
+	struct many a, b;
 };
 
 #ifdef __SANITIZE_ADDRESS__
@@ -59,13 +56,13 @@ resident_bytes(void)
 
 /* What lives on an adapter, beside what the test itself holds; time-wait is waited out. */
 static void
-assert_nothing_is_left(const struct end *end)
+assert_nothing_is_left(const struct side *end)
 {
 	struct plx_cm_view view;
 
 	do {
 		assert_int_equal(plx_engine_cm_query(end->adapter->engine[0], &view), PLX_OK);
-		duo_cycle();
+		pair_cycle();
 	} while (view.timewait > 0);
 	assert_int_equal(view.connections, 0);
 	assert_int_equal(view.half_open, 0);
@@ -75,57 +72,37 @@ assert_nothing_is_left(const struct end *end)
 static struct crowd
 gather(void)
 {
-	struct duo_options options = duo_usual();
-	struct plx_listen_options listen = {.port = PORT};
-	struct plx_why why = {""};
+	struct pair_options options = pair_usual();
 	struct crowd c = {0};
 
 	options.unconnected = true;
-	c.duo = duo_open(&options);
-	assert_int_equal(plx_channel_create(c.duo->a.adapter, 4 * AT_ONCE, &c.a.channel), PLX_OK);
-	assert_int_equal(plx_channel_create(c.duo->b.adapter, 4 * AT_ONCE, &c.b.channel), PLX_OK);
-	if (plx_listen(c.b.channel, &listen, &c.listener, &why) != PLX_OK)
-		fail_msg("%s", why.text);
+	options.channel = 4 * AT_ONCE;
+	c.pair = pair_open(&options);
+	c.pair->listener = pair_listen(&c.pair->b, PAIR_PORT, 0);
 	return c;
-}
-
-static void
-scatter(struct crowd *c)
-{
-	assert_int_equal(plx_listener_destroy(c->listener), PLX_OK);
-	assert_int_equal(plx_channel_destroy(c->a.channel), PLX_OK);
-	assert_int_equal(plx_channel_destroy(c->b.channel), PLX_OK);
-	duo_close(c->duo);
 }
 
 static void
 ask(struct crowd *c, uint32_t i)
 {
-	struct duo_options options = duo_usual();
-	struct plx_connect_options to;
-	struct plx_why why = {""};
+	struct pair_options options = pair_usual();
+	struct plx_connect_options to = pair_to(2);
 
-	plx_connect_options_init(&to);
-	to.remote = duo_ip(2);
-	to.remote_port = PORT;
-	c->a.qp[i] = end_qp(&c->duo->a, &options);
-	assert_int_equal(plx_connector_create(c->a.channel, i, &c->a.connector[i]), PLX_OK);
-	if (plx_connect(c->a.connector[i], c->a.qp[i], &to, &why) != PLX_OK)
-		fail_msg("%s", why.text);
+	c->a.qp[i] = side_qp(&c->pair->a, &options);
+	assert_int_equal(plx_connector_create(c->pair->a.channel, i, &c->a.connector[i]), PLX_OK);
+	pair_connect(c->a.connector[i], c->a.qp[i], &to);
 }
 
 static void
 take(struct crowd *c, uint32_t i)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct plx_connect_options with;
-	struct plx_why why = {""};
 
 	plx_connect_options_init(&with);
-	c->b.connector[i] = duo_event(c->b.channel, PLX_CM_EVENT_REQUESTED).connector;
-	c->b.qp[i] = end_qp(&c->duo->b, &options);
-	if (plx_accept(c->b.connector[i], c->b.qp[i], &with, &why) != PLX_OK)
-		fail_msg("%s", why.text);
+	c->b.connector[i] = pair_event(c->pair->b.channel, PLX_CM_EVENT_REQUESTED).connector;
+	c->b.qp[i] = side_qp(&c->pair->b, &options);
+	pair_accept(c->b.connector[i], c->b.qp[i], &with);
 }
 
 static void
@@ -143,25 +120,20 @@ go(struct crowd *c, uint32_t n)
 static void
 once(struct crowd *c, uint32_t n)
 {
-	struct plx_why why = {""};
-
 	for (uint32_t i = 0; i < n; i++)
 		ask(c, i);
 	for (uint32_t i = 0; i < n; i++)
 		take(c, i);
-	for (uint32_t i = 0; i < n; i++) {
-		struct plx_channel_event event = duo_event(c->a.channel, PLX_CM_EVENT_REPLIED);
-
-		assert_int_equal(plx_complete(event.connector, &why), PLX_OK);
-	}
 	for (uint32_t i = 0; i < n; i++)
-		duo_event(c->b.channel, PLX_CM_EVENT_ESTABLISHED);
+		pair_complete(pair_event(c->pair->a.channel, PLX_CM_EVENT_REPLIED).connector);
+	for (uint32_t i = 0; i < n; i++)
+		pair_event(c->pair->b.channel, PLX_CM_EVENT_ESTABLISHED);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(plx_disconnect(c->a.connector[i]), PLX_OK);
 	for (uint32_t i = 0; i < n; i++)
-		duo_event(c->b.channel, PLX_CM_EVENT_DISCONNECTED);
+		pair_event(c->pair->b.channel, PLX_CM_EVENT_DISCONNECTED);
 	for (uint32_t i = 0; i < n; i++)
-		duo_event(c->a.channel, PLX_CM_EVENT_CLOSED);
+		pair_event(c->pair->a.channel, PLX_CM_EVENT_CLOSED);
 	go(c, n);
 }
 
@@ -183,17 +155,17 @@ a_thousand_and_64_leave_nothing_behind(void **state)
 	after = resident_bytes();
 	if (after > before + SLACK_BYTES)
 		fail_msg("%llu bytes more are resident", (unsigned long long)(after - before));
-	assert_nothing_is_left(&c.duo->a);
-	assert_nothing_is_left(&c.duo->b);
-	scatter(&c);
+	assert_nothing_is_left(&c.pair->a);
+	assert_nothing_is_left(&c.pair->b);
+	pair_close(c.pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_thousand_and_64_leave_nothing_behind),
+		PAIR_TEST(a_thousand_and_64_leave_nothing_behind),
 	};
 
-	return duo_run("many connectors", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("many connectors", tests, sizeof(tests) / sizeof(tests[0]));
 }

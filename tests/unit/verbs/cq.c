@@ -3,7 +3,7 @@
  * Completion queues: when an armed one fires (docs/nd2.md, one test for each sentence), the
  * descriptor, and waiting. cq_room.c has what they hold.
  * Entries at b are counted by what a has been told: a's completion says that b's is there.
- * Start with duo_deliver().
+ * Start with pair_deliver().
  */
 #include "verbs_pair.h"
 
@@ -32,7 +32,7 @@ readable(struct plx_cq *cq)
 static void
 assert_silent(struct plx_cq *cq)
 {
-	duo_settle();
+	pair_settle();
 	assert_int_equal(plx_cq_fired(cq), 0);
 	assert_false(readable(cq));
 }
@@ -42,7 +42,7 @@ fires(struct plx_cq *cq)
 {
 	uint32_t fired;
 
-	duo_until((fired = plx_cq_fired(cq)) != 0);
+	pair_until((fired = plx_cq_fired(cq)) != 0);
 	return fired;
 }
 
@@ -50,7 +50,7 @@ static void
 take(struct plx_cq *cq, uint32_t n)
 {
 	while (n--)
-		(void)duo_reap(cq);
+		(void)pair_reap(cq);
 }
 
 /* ---- when it fires, sentence by sentence
@@ -60,132 +60,132 @@ take(struct plx_cq *cq, uint32_t n)
 static void
 a_queue_starts_unarmed(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	duo_deliver(duo, 3, PLX_WR_SOLICITED);
-	assert_silent(duo->b.recv_cq);
-	duo_close(duo);
+	pair_deliver(pair, 3, PLX_WR_SOLICITED);
+	assert_silent(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 static void
 an_armed_queue_fires_once(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_silent(duo->b.recv_cq);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	duo_deliver(duo, 1, 0);
-	assert_silent(duo->b.recv_cq);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_silent(pair->b.recv_cq);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	pair_deliver(pair, 1, 0);
+	assert_silent(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 static void
 entries_from_before_the_first_arm_are_new(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	duo_deliver(duo, 2, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	assert_silent(duo->b.recv_cq);
+	pair_deliver(pair, 2, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_silent(pair->b.recv_cq);
 	/* fired at once: it is not armed now */
-	duo_deliver(duo, 1, 0);
-	assert_silent(duo->b.recv_cq);
-	duo_close(duo);
+	pair_deliver(pair, 1, 0);
+	assert_silent(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 static void
 an_entry_after_the_last_poll_fires_at_once(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	duo_deliver(duo, 2, 0);
-	take(duo->b.recv_cq, 2);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	take(duo->b.recv_cq, 1);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	duo_close(duo);
+	pair_deliver(pair, 2, 0);
+	take(pair->b.recv_cq, 2);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	take(pair->b.recv_cq, 1);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	pair_close(pair);
 }
 
 static void
 an_entry_after_the_last_notification_fires_at_once(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	pair_close(pair);
 }
 
 /* A18: five entries, a notification, one read: only a sixth one fires. */
 static void
 entries_that_have_notified_do_not_notify_again_though_unread(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	duo_deliver(duo, 5, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	take(duo->b.recv_cq, 1);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_silent(duo->b.recv_cq);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	take(duo->b.recv_cq, 5);
-	duo_close(duo);
+	pair_deliver(pair, 5, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	take(pair->b.recv_cq, 1);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_silent(pair->b.recv_cq);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	take(pair->b.recv_cq, 5);
+	pair_close(pair);
 }
 
 /* An entry that came while nobody was armed any more has notified nobody. */
 static void
 what_is_disarmed_does_not_fire_and_moves_nothing(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS), 0);
-	assert_int_equal(plx_cq_disarm(duo->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED),
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS), 0);
+	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED),
 			 PLX_ARM_ANY);
-	assert_int_equal(plx_cq_disarm(duo->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS),
+	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS),
 			 PLX_ARM_ERRORS);
-	duo_deliver(duo, 1, 0);
-	assert_silent(duo->b.recv_cq);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	pair_deliver(pair, 1, 0);
+	assert_silent(pair->b.recv_cq);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
 	/* what has fired cannot be taken back */
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(plx_cq_disarm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	take(duo->b.recv_cq, 2);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	take(pair->b.recv_cq, 2);
+	pair_close(pair);
 }
 
 /* However many are asked for. The ring is read over its end many times. */
 static void
 completions_come_in_order_over_the_end_of_the_ring(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 	uint64_t posted = 0, read = 0;
 
 	(void)state;
 	for (uint32_t round = 0; round < 400; round++) {
 		for (uint32_t i = 0; i < 7; i++)
-			end_post(&duo->a, PLX_WR_WRITE, posted++, 0, 0, 8, &beyond);
+			side_post(&pair->a, PLX_WR_WRITE, posted++, 0, 0, 8, &beyond);
 		while (read < posted) {
 			struct plx_wc wc[5];
-			uint32_t n = plx_cq_poll(duo->a.send_cq, wc, 1 + round % 5);
+			uint32_t n = plx_cq_poll(pair->a.send_cq, wc, 1 + round % 5);
 
 			assert_true(n <= 1 + round % 5);
 			for (uint32_t i = 0; i < n; i++) {
@@ -193,18 +193,18 @@ completions_come_in_order_over_the_end_of_the_ring(void **state)
 				assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
 			}
 			if (n == 0)
-				duo_cycle();
+				pair_cycle();
 		}
 	}
-	duo_expect_none(duo->a.send_cq);
-	duo_close(duo);
+	pair_expect_none(pair->a.send_cq);
+	pair_close(pair);
 }
 
 /* A18: poll, find nothing, arm: with the entry falling anywhere in between. */
 static void
 an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	uint32_t armed = 0, kinds;
 
 	(void)state;
@@ -213,138 +213,138 @@ an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 		bool later = i / 23 % 2 == 1;
 		struct plx_wc wc;
 
-		end_receive(&duo->b, i, 0, 8);
-		end_post(&duo->a, PLX_WR_SEND, i, PLX_WR_SILENT | (later ? PLX_WR_DEFER : 0), 0, 8,
-			 NULL);
+		side_receive(&pair->b, i, 0, 8);
+		side_post(&pair->a, PLX_WR_SEND, i, PLX_WR_SILENT | (later ? PLX_WR_DEFER : 0), 0,
+			  8, NULL);
 		for (uint32_t turns = i % 23; turns > 0; turns--)
-			duo_cycle();
-		if (plx_cq_poll(duo->b.recv_cq, &wc, 1) == 1) {
+			pair_cycle();
+		if (plx_cq_poll(pair->b.recv_cq, &wc, 1) == 1) {
 			assert_int_equal(wc.wr_id, i);
 			continue;
 		}
 		armed++;
-		kinds = arm(duo->b.recv_cq, PLX_ARM_ANY);
+		kinds = arm(pair->b.recv_cq, PLX_ARM_ANY);
 		if (later)
-			plx_post_ring(duo->a.qp);
+			plx_post_ring(pair->a.qp);
 		if (!kinds)
-			(void)fires(duo->b.recv_cq);
-		assert_int_equal(plx_cq_poll(duo->b.recv_cq, &wc, 1), 1);
+			(void)fires(pair->b.recv_cq);
+		assert_int_equal(plx_cq_poll(pair->b.recv_cq, &wc, 1), 1);
 		assert_int_equal(wc.wr_id, i);
 	}
 	assert_true(armed > 0);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 solicited_fires_for_a_solicited_receive_only_and_leaves_the_others_new(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_SOLICITED), 0);
-	duo_deliver(duo, 3, 0);
-	assert_silent(duo->b.recv_cq);
-	duo_deliver(duo, 1, PLX_WR_SOLICITED);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_SOLICITED);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	pair_deliver(pair, 3, 0);
+	assert_silent(pair->b.recv_cq);
+	pair_deliver(pair, 1, PLX_WR_SOLICITED);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_SOLICITED);
 	/* and the sender's own queue does not care */
-	assert_int_equal(plx_cq_fired(duo->a.send_cq), 0);
-	duo_close(duo);
+	assert_int_equal(plx_cq_fired(pair->a.send_cq), 0);
+	pair_close(pair);
 
-	duo = duo_open(NULL);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_SOLICITED), 0);
-	duo_deliver(duo, 3, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY) & PLX_ARM_ANY, PLX_ARM_ANY);
-	duo_close(duo);
+	pair = pair_open(NULL);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	pair_deliver(pair, 3, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY) & PLX_ARM_ANY, PLX_ARM_ANY);
+	pair_close(pair);
 }
 
 static void
 solicited_fires_for_any_error(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_SOLICITED), 0);
-	end_receive(&duo->b, 1, 0, 8);
-	assert_silent(duo->b.recv_cq);
-	assert_int_equal(plx_qp_flush(duo->b.qp), PLX_OK);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_SOLICITED);
-	duo_expect(duo->b.recv_cq, 1, PLX_WC_FLUSHED);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	side_receive(&pair->b, 1, 0, 8);
+	assert_silent(pair->b.recv_cq);
+	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_SOLICITED);
+	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
+	pair_close(pair);
 }
 
 static void
 any_armed_beside_solicited_finishes_both(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_SOLICITED), 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY | PLX_ARM_SOLICITED);
-	duo_deliver(duo, 1, PLX_WR_SOLICITED);
-	assert_silent(duo->b.recv_cq);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY | PLX_ARM_SOLICITED);
+	pair_deliver(pair, 1, PLX_WR_SOLICITED);
+	assert_silent(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 static void
 errors_does_not_fire_for_an_entry_with_an_error(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ERRORS), 0);
-	end_receive(&duo->b, 1, 0, 8);
-	assert_int_equal(plx_qp_flush(duo->b.qp), PLX_OK);
-	duo_expect(duo->b.recv_cq, 1, PLX_WC_FLUSHED);
-	assert_silent(duo->b.recv_cq);
-	duo_close(duo);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ERRORS), 0);
+	side_receive(&pair->b, 1, 0, 8);
+	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
+	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
+	assert_silent(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 /* A17: never armed before, two receives, flush, arm. */
 static void
 two_flushed_receives_fire_the_first_arm_and_come_in_order(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	end_receive(&duo->b, 1, 0, 8);
-	end_receive(&duo->b, 2, 0, 8);
-	assert_int_equal(plx_qp_flush(duo->b.qp), PLX_OK);
-	if (!arm(duo->b.recv_cq, PLX_ARM_ANY))
-		assert_int_equal(fires(duo->b.recv_cq), PLX_ARM_ANY);
-	duo_expect(duo->b.recv_cq, 1, PLX_WC_FLUSHED);
-	duo_expect(duo->b.recv_cq, 2, PLX_WC_FLUSHED);
-	duo_close(duo);
+	side_receive(&pair->b, 1, 0, 8);
+	side_receive(&pair->b, 2, 0, 8);
+	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
+	if (!arm(pair->b.recv_cq, PLX_ARM_ANY))
+		assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
+	pair_expect(pair->b.recv_cq, 2, PLX_WC_FLUSHED);
+	pair_close(pair);
 }
 
 static void
 an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct plx_async async;
 	uint32_t fired, unused;
-	struct duo *duo;
+	struct pair *pair;
 
 	(void)state;
 	options.cq.depth = 4;
 	options.cq.strict = true;
 	options.cq.context = 0xc0ffee;
-	duo = duo_open(&options);
-	duo_deliver(duo, 4, 0);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS), 0);
-	end_receive(&duo->b, 4, 0, 64);
-	end_post(&duo->a, PLX_WR_SEND, 4, 0, 0, 8, NULL);
-	fired = fires(duo->b.recv_cq);
+	pair = pair_open(&options);
+	pair_deliver(pair, 4, 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS), 0);
+	side_receive(&pair->b, 4, 0, 64);
+	side_post(&pair->a, PLX_WR_SEND, 4, 0, 0, 8, NULL);
+	fired = fires(pair->b.recv_cq);
 	assert_int_equal(fired, PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS);
-	assert_int_equal(plx_cq_arm(duo->b.recv_cq, PLX_ARM_ANY, &unused), PLX_FULL);
-	duo_until(duo_state(duo->b.qp) == PLX_QP_ERROR);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, &unused), PLX_FULL);
+	pair_until(pair_state(pair->b.qp) == PLX_QP_ERROR);
 	do
-		async = duo_async(duo->b.adapter);
+		async = pair_async(pair->b.adapter);
 	while (async.kind != PLX_EVENT_CQ_OVERRUN);
 	assert_int_equal(async.context, 0xc0ffee);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* ---- the queue itself -------------------------------------------------------------------------
@@ -353,121 +353,121 @@ an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it(void **state)
 static void
 kinds_that_there_are_not_are_invalid(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	uint32_t fired = 5;
 
 	(void)state;
-	assert_int_equal(plx_cq_arm(duo->a.send_cq, 8, &fired), PLX_INVALID);
-	assert_int_equal(plx_cq_arm(duo->a.send_cq, PLX_ARM_ANY | 8, &fired), PLX_INVALID);
-	assert_silent(duo->a.send_cq);
-	assert_int_equal(plx_cq_arm(duo->a.send_cq, PLX_ARM_ANY, NULL), PLX_OK);
-	duo_close(duo);
+	assert_int_equal(plx_cq_arm(pair->a.send_cq, 8, &fired), PLX_INVALID);
+	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_ARM_ANY | 8, &fired), PLX_INVALID);
+	assert_silent(pair->a.send_cq);
+	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	pair_close(pair);
 }
 
 static void
 the_descriptor_is_readable_from_firing_until_it_is_taken(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_false(readable(duo->b.recv_cq));
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_false(readable(duo->b.recv_cq));
-	duo_deliver(duo, 1, 0);
-	duo_until(readable(duo->b.recv_cq));
-	assert_true(readable(duo->b.recv_cq));
-	assert_int_equal(plx_cq_fired(duo->b.recv_cq), PLX_ARM_ANY);
-	assert_false(readable(duo->b.recv_cq));
-	assert_int_equal(plx_cq_fired(duo->b.recv_cq), 0);
+	assert_false(readable(pair->b.recv_cq));
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_false(readable(pair->b.recv_cq));
+	pair_deliver(pair, 1, 0);
+	pair_until(readable(pair->b.recv_cq));
+	assert_true(readable(pair->b.recv_cq));
+	assert_int_equal(plx_cq_fired(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_false(readable(pair->b.recv_cq));
+	assert_int_equal(plx_cq_fired(pair->b.recv_cq), 0);
 	/* firing at once makes it readable too */
-	duo_deliver(duo, 1, 0);
+	pair_deliver(pair, 1, 0);
 	/* told to who did not ask here: by the descriptor */
-	assert_int_equal(plx_cq_arm(duo->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
-	assert_true(readable(duo->b.recv_cq));
-	assert_int_equal(plx_cq_fired(duo->b.recv_cq), PLX_ARM_ANY);
-	assert_false(readable(duo->b.recv_cq));
-	duo_close(duo);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	assert_true(readable(pair->b.recv_cq));
+	assert_int_equal(plx_cq_fired(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_false(readable(pair->b.recv_cq));
+	pair_close(pair);
 }
 
 static void
 a_descriptor_asked_for_late_knows_what_has_fired(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	duo_deliver(duo, 1, 0);
-	assert_int_equal(plx_cq_arm(duo->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
-	assert_true(readable(duo->b.recv_cq));
-	duo_close(duo);
+	pair_deliver(pair, 1, 0);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	assert_true(readable(pair->b.recv_cq));
+	pair_close(pair);
 }
 
 static void
 a_wait_ends_with_its_time_or_with_what_was_waited_for(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	uint64_t begun = test_ns();
 
 	(void)state;
-	assert_int_equal(arm(duo->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_int_equal(plx_cq_wait(duo->b.recv_cq, 0), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 0), 0);
 	assert_true(test_ns() - begun < 10 * PLX_SEC);
 	begun = test_ns();
-	assert_int_equal(plx_cq_wait(duo->b.recv_cq, 30), 0);
+	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 30), 0);
 	assert_true(test_ns() - begun >= 30 * PLX_MSEC);
 	assert_true(test_ns() - begun < 10 * PLX_SEC);
-	end_receive(&duo->b, 1, 0, 8);
-	end_post(&duo->a, PLX_WR_SEND, 2, 0, 0, 8, NULL);
+	side_receive(&pair->b, 1, 0, 8);
+	side_post(&pair->a, PLX_WR_SEND, 2, 0, 0, 8, NULL);
 	/* inline, a's engine is run by us as well: b waits, a has sent */
-	plx_adapter_poll(duo->a.adapter);
+	plx_adapter_poll(pair->a.adapter);
 	begun = test_ns();
-	assert_int_equal(plx_cq_wait(duo->b.recv_cq, 20000), PLX_ARM_ANY);
+	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 20000), PLX_ARM_ANY);
 	assert_true(test_ns() - begun < 20 * PLX_SEC);
-	duo_expect(duo->b.recv_cq, 1, PLX_WC_SUCCESS);
-	duo_close(duo);
+	pair_expect(pair->b.recv_cq, 1, PLX_WC_SUCCESS);
+	pair_close(pair);
 }
 
 /* Inline, polling an empty queue runs its adapter: nobody else does here. */
 static void
 polling_an_empty_queue_is_all_that_its_adapter_needs(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 	struct plx_wc wc;
 
 	(void)state;
-	end_post(&duo->a, PLX_WR_WRITE, 8, 0, 0, 8, &beyond);
-	test_until(plx_cq_poll(duo->a.send_cq, &wc, 1) == 1,
-		   (plx_adapter_poll(duo->b.adapter), sched_yield()));
+	side_post(&pair->a, PLX_WR_WRITE, 8, 0, 0, 8, &beyond);
+	test_until(plx_cq_poll(pair->a.send_cq, &wc, 1) == 1,
+		   (plx_adapter_poll(pair->b.adapter), sched_yield()));
 	assert_int_equal(wc.wr_id, 8);
 	assert_int_equal(wc.status, PLX_WC_SUCCESS);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_queue_starts_unarmed),
-		DUO_TEST(an_armed_queue_fires_once),
-		DUO_TEST(entries_from_before_the_first_arm_are_new),
-		DUO_TEST(what_is_disarmed_does_not_fire_and_moves_nothing),
-		DUO_TEST(an_entry_after_the_last_poll_fires_at_once),
-		DUO_TEST(an_entry_after_the_last_notification_fires_at_once),
-		DUO_TEST(entries_that_have_notified_do_not_notify_again_though_unread),
-		DUO_TEST(completions_come_in_order_over_the_end_of_the_ring),
-		DUO_TEST(an_entry_between_an_empty_poll_and_the_arm_is_not_lost),
-		DUO_TEST(solicited_fires_for_a_solicited_receive_only_and_leaves_the_others_new),
-		DUO_TEST(solicited_fires_for_any_error),
-		DUO_TEST(any_armed_beside_solicited_finishes_both),
-		DUO_TEST(errors_does_not_fire_for_an_entry_with_an_error),
-		DUO_TEST(two_flushed_receives_fire_the_first_arm_and_come_in_order),
-		DUO_TEST(an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it),
-		DUO_TEST(kinds_that_there_are_not_are_invalid),
-		DUO_TEST(the_descriptor_is_readable_from_firing_until_it_is_taken),
-		DUO_TEST(a_descriptor_asked_for_late_knows_what_has_fired),
-		DUO_TEST(a_wait_ends_with_its_time_or_with_what_was_waited_for),
-		DUO_TEST(polling_an_empty_queue_is_all_that_its_adapter_needs),
+		PAIR_TEST(a_queue_starts_unarmed),
+		PAIR_TEST(an_armed_queue_fires_once),
+		PAIR_TEST(entries_from_before_the_first_arm_are_new),
+		PAIR_TEST(what_is_disarmed_does_not_fire_and_moves_nothing),
+		PAIR_TEST(an_entry_after_the_last_poll_fires_at_once),
+		PAIR_TEST(an_entry_after_the_last_notification_fires_at_once),
+		PAIR_TEST(entries_that_have_notified_do_not_notify_again_though_unread),
+		PAIR_TEST(completions_come_in_order_over_the_end_of_the_ring),
+		PAIR_TEST(an_entry_between_an_empty_poll_and_the_arm_is_not_lost),
+		PAIR_TEST(solicited_fires_for_a_solicited_receive_only_and_leaves_the_others_new),
+		PAIR_TEST(solicited_fires_for_any_error),
+		PAIR_TEST(any_armed_beside_solicited_finishes_both),
+		PAIR_TEST(errors_does_not_fire_for_an_entry_with_an_error),
+		PAIR_TEST(two_flushed_receives_fire_the_first_arm_and_come_in_order),
+		PAIR_TEST(an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it),
+		PAIR_TEST(kinds_that_there_are_not_are_invalid),
+		PAIR_TEST(the_descriptor_is_readable_from_firing_until_it_is_taken),
+		PAIR_TEST(a_descriptor_asked_for_late_knows_what_has_fired),
+		PAIR_TEST(a_wait_ends_with_its_time_or_with_what_was_waited_for),
+		PAIR_TEST(polling_an_empty_queue_is_all_that_its_adapter_needs),
 	};
 
-	return duo_run("cq", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("cq", tests, sizeof(tests) / sizeof(tests[0]));
 }

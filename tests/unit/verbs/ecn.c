@@ -44,47 +44,47 @@ of_adapter(const struct plx_adapter *adapter, const char *name)
 static void
 marks_are_answered_when_there_are_any(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	struct plx_adapter_info info;
 
 	(void)state;
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		const struct beyond beyond = at_peer(&duo->b, 0);
+		const struct beyond beyond = at_peer(&pair->b, 0);
 
-		end_fill(&duo->a, 0, BYTES, (uint8_t)i);
-		end_post(&duo->a, PLX_WR_WRITE, i, 0, 0, BYTES, &beyond);
-		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
-		end_assert_filled(&duo->b, 0, BYTES, (uint8_t)i);
+		side_fill(&pair->a, 0, BYTES, (uint8_t)i);
+		side_post(&pair->a, PLX_WR_WRITE, i, 0, 0, BYTES, &beyond);
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(&pair->b, 0, BYTES, (uint8_t)i);
 	}
-	duo_settle();
-	if (duo_extra.ecn) {
-		assert_true(of_qp(duo->b.qp, "ce_marks") >= MESSAGES);
-		assert_in_range(of_qp(duo->b.qp, "cnps_sent"), 1, of_qp(duo->b.qp, "ce_marks"));
-		assert_int_equal(of_qp(duo->a.qp, "CNP"), of_qp(duo->b.qp, "cnps_sent"));
+	pair_settle();
+	if (pair_extra.ecn) {
+		assert_true(of_qp(pair->b.qp, "ce_marks") >= MESSAGES);
+		assert_in_range(of_qp(pair->b.qp, "cnps_sent"), 1, of_qp(pair->b.qp, "ce_marks"));
+		assert_int_equal(of_qp(pair->a.qp, "CNP"), of_qp(pair->b.qp, "cnps_sent"));
 	} else {
-		assert_int_equal(of_qp(duo->b.qp, "ce_marks"), 0);
-		assert_int_equal(of_qp(duo->b.qp, "cnps_sent"), 0);
+		assert_int_equal(of_qp(pair->b.qp, "ce_marks"), 0);
+		assert_int_equal(of_qp(pair->b.qp, "cnps_sent"), 0);
 	}
-	plx_adapter_query(duo->a.adapter, &info);
-	assert_int_equal(info.vlan, duo_extra.vlan);
-	assert_int_equal(of_adapter(duo->b.adapter, "refused_VLAN"), 0);
-	assert_int_equal(of_adapter(duo->b.adapter, "refused_STATION"), 0);
-	duo_close(duo);
+	plx_adapter_query(pair->a.adapter, &info);
+	assert_int_equal(info.vlan, pair_extra.vlan);
+	assert_int_equal(of_adapter(pair->b.adapter, "refused_VLAN"), 0);
+	assert_int_equal(of_adapter(pair->b.adapter, "refused_STATION"), 0);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		DUO_TEST(marks_are_answered_when_there_are_any),
+		PAIR_TEST(marks_are_answered_when_there_are_any),
 	};
 	int failures = 0;
 
-	duo_extra.faults = ",mark=1";
+	pair_extra.faults = ",mark=1";
 	for (int way = 0; way < 4; way++) {
-		duo_extra.ecn = way & 1;
-		duo_extra.vlan = way & 2 ? 4094 : 0;
-		failures += duo_run(duo_extra.ecn ? "with ecn" : "without ecn", tests, 1);
+		pair_extra.ecn = way & 1;
+		pair_extra.vlan = way & 2 ? 4094 : 0;
+		failures += pair_run(pair_extra.ecn ? "with ecn" : "without ecn", tests, 1);
 	}
 	return failures;
 }

@@ -48,36 +48,36 @@ await_next_second(void)
 {
 	uint64_t second = test_ns() / PLX_SEC;
 
-	duo_until(test_ns() / PLX_SEC > second);
+	pair_until(test_ns() / PLX_SEC > second);
 }
 
 static void
 the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	char text[PLX_ASYNC_TEXT_BYTES], number[16];
 	struct plx_async async;
 	struct beyond beyond;
-	struct duo *duo;
+	struct pair *pair;
 
 	(void)state;
 	options.link.retry = 2;
 	options.link.ack_timeout = 8; /* 1 ms */
-	duo = duo_open(&options);
-	beyond = at_peer(&duo->b, 0);
-	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(duo->a.qp->pair));
-	duo_drop_asyncs(duo->a.adapter);
+	pair = pair_open(&options);
+	beyond = at_peer(&pair->b, 0);
+	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(pair->a.qp->pair));
+	pair_drop_asyncs(pair->a.adapter);
 	await_next_second();
 	listen_to_log();
-	assert_int_equal(plx_qp_destroy(duo->b.qp), PLX_OK);
-	duo->b.qp = NULL;
-	end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
-	duo_expect(duo->a.send_cq, 1, PLX_WC_RETRY_EXCEEDED);
+	assert_int_equal(plx_qp_destroy(pair->b.qp), PLX_OK);
+	pair->b.qp = NULL;
+	side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_RETRY_EXCEEDED);
 	do
-		async = duo_async(duo->a.adapter);
+		async = pair_async(pair->a.adapter);
 	while (async.kind != PLX_EVENT_FAILED);
-	duo_settle();
-	duo_drop_asyncs(duo->a.adapter);
+	pair_settle();
+	pair_drop_asyncs(pair->a.adapter);
 	assert_int_equal(async.cause, PLX_WC_RETRY_EXCEEDED);
 	assert_int_equal(async.death.retries, 2);
 	assert_int_equal(async.death.retry_max, 2);
@@ -89,7 +89,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	assert_non_null(strstr(text, "2 of 2 retries"));
 	assert_non_null(strstr(text, "the engine stood still for up to"));
 	plx_log_to(NULL, NULL);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* As long as it can become, it fits; a shorter place has its beginning. */
@@ -141,10 +141,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(the_cause_of_a_failed_queue_pair_is_said_once),
-		DUO_TEST(the_longest_text_fits),
-		DUO_TEST(more_lines_than_the_limit_are_counted),
+		PAIR_TEST(the_cause_of_a_failed_queue_pair_is_said_once),
+		PAIR_TEST(the_longest_text_fits),
+		PAIR_TEST(more_lines_than_the_limit_are_counted),
 	};
 
-	return duo_run("log", tests, PLX_COUNT_OF(tests));
+	return pair_run("log", tests, PLX_COUNT_OF(tests));
 }

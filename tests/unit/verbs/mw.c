@@ -17,7 +17,7 @@ static const struct plx_bind terms = {.wr_id = 900, .length = BYTES};
 
 /* What b binds: the middle of its arena, with these rights. */
 static struct plx_bind
-usual_terms(const struct end *b, uint32_t access)
+usual_terms(const struct side *b, uint32_t access)
 {
 	struct plx_bind bind = terms;
 
@@ -28,19 +28,19 @@ usual_terms(const struct end *b, uint32_t access)
 }
 
 static struct plx_key
-bind_window(struct end *b, struct plx_mw *mw, uint32_t access)
+bind_window(struct side *b, struct plx_mw *mw, uint32_t access)
 {
 	const struct plx_bind bind = usual_terms(b, access);
 	struct plx_key token = {0};
 
 	assert_int_equal(plx_post_bind(b->qp, mw, &bind, &token), PLX_OK);
 	assert_int_not_equal(token.v, 0);
-	duo_expect(b->send_cq, 900, PLX_WC_SUCCESS);
+	pair_expect(b->send_cq, 900, PLX_WC_SUCCESS);
 	return token;
 }
 
 static struct plx_mw *
-make_window(struct end *b)
+make_window(struct side *b)
 {
 	struct plx_mw *mw;
 
@@ -50,33 +50,34 @@ make_window(struct end *b)
 
 /* What a gets when it does `op` at `offset` of b's arena under this token. */
 static enum plx_wc_status
-access_by(struct duo *duo, enum plx_wr_op op, struct plx_key token, uint32_t offset, uint32_t bytes)
+access_by(struct pair *pair, enum plx_wr_op op, struct plx_key token, uint32_t offset,
+	  uint32_t bytes)
 {
-	struct beyond beyond = at_peer(&duo->b, offset);
+	struct beyond beyond = at_peer(&pair->b, offset);
 
 	beyond.rkey = token;
-	end_post(&duo->a, op, 1, 0, 0, bytes, &beyond);
-	return (enum plx_wc_status)duo_reap(duo->a.send_cq).status;
+	side_post(&pair->a, op, 1, 0, 0, bytes, &beyond);
+	return (enum plx_wc_status)pair_reap(pair->a.send_cq).status;
 }
 
 static void
 a_window_grants_what_it_was_bound_for(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct plx_key token = bind_window(&duo->b, mw, DUO_REMOTE);
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
 
 	(void)state;
-	assert_int_not_equal(token.v, plx_mr_key(duo->b.mr).v);
-	end_fill(&duo->a, 0, BYTES, 7);
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, token, AT, BYTES), PLX_WC_SUCCESS);
-	end_assert_filled(&duo->b, AT, BYTES, 7);
-	memset(duo->a.arena, 0, BYTES);
-	assert_int_equal(access_by(duo, PLX_WR_READ, token, AT, BYTES), PLX_WC_SUCCESS);
-	end_assert_filled(&duo->a, 0, BYTES, 7);
-	assert_int_equal(access_by(duo, PLX_WR_FETCH_ADD, token, AT, 8), PLX_WC_SUCCESS);
+	assert_int_not_equal(token.v, plx_mr_key(pair->b.mr).v);
+	side_fill(&pair->a, 0, BYTES, 7);
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, BYTES), PLX_WC_SUCCESS);
+	side_assert_filled(&pair->b, AT, BYTES, 7);
+	memset(pair->a.arena, 0, BYTES);
+	assert_int_equal(access_by(pair, PLX_WR_READ, token, AT, BYTES), PLX_WC_SUCCESS);
+	side_assert_filled(&pair->a, 0, BYTES, 7);
+	assert_int_equal(access_by(pair, PLX_WR_FETCH_ADD, token, AT, 8), PLX_WC_SUCCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
@@ -94,13 +95,13 @@ a_window_does_not_grant_rights_it_was_not_bound_with(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct duo *duo = duo_open(NULL);
-		struct plx_mw *mw = make_window(&duo->b);
-		struct plx_key token = bind_window(&duo->b, mw, cases[i].granted);
+		struct pair *pair = pair_open(NULL);
+		struct plx_mw *mw = make_window(&pair->b);
+		struct plx_key token = bind_window(&pair->b, mw, cases[i].granted);
 
-		assert_int_equal(access_by(duo, cases[i].op, token, AT, 8), PLX_WC_REMOTE_ACCESS);
+		assert_int_equal(access_by(pair, cases[i].op, token, AT, 8), PLX_WC_REMOTE_ACCESS);
 		assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-		duo_close(duo);
+		pair_close(pair);
 	}
 }
 
@@ -113,15 +114,16 @@ a_byte_outside_the_window_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-		struct duo *duo = duo_open(NULL);
-		struct plx_mw *mw = make_window(&duo->b);
-		struct plx_key token = bind_window(&duo->b, mw, DUO_REMOTE);
+		struct pair *pair = pair_open(NULL);
+		struct plx_mw *mw = make_window(&pair->b);
+		struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
 
-		assert_int_equal(access_by(duo, PLX_WR_WRITE, token, ranges[i].at, ranges[i].bytes),
-				 PLX_WC_REMOTE_ACCESS);
-		assert_int_equal(duo->b.arena[AT], 0);
+		assert_int_equal(
+			access_by(pair, PLX_WR_WRITE, token, ranges[i].at, ranges[i].bytes),
+			PLX_WC_REMOTE_ACCESS);
+		assert_int_equal(pair->b.arena[AT], 0);
 		assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-		duo_close(duo);
+		pair_close(pair);
 	}
 }
 
@@ -129,145 +131,146 @@ a_byte_outside_the_window_is_refused(void **state)
 static void
 a_window_is_refused_through_another_queue_pair(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	const struct duo_options options = duo_usual();
-	struct plx_mw *mw = make_window(&duo->b);
-	struct plx_key token = bind_window(&duo->b, mw, DUO_REMOTE);
-	struct plx_qp *first_a = duo->a.qp, *first_b = duo->b.qp;
+	struct pair *pair = pair_open(NULL);
+	const struct pair_options options = pair_usual();
+	struct plx_mw *mw = make_window(&pair->b);
+	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
+	struct plx_qp *first_a = pair->a.qp, *first_b = pair->b.qp;
 
 	(void)state;
-	duo->a.qp = end_qp(&duo->a, &options);
-	duo->b.qp = end_qp(&duo->b, &options);
-	duo_join(duo->a.qp, duo->b.qp, &options.link);
-	end_receive(&duo->b, 50, 0, 8);
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, token, AT, 8), PLX_WC_REMOTE_ACCESS);
-	duo_expect(duo->b.recv_cq, 50, PLX_WC_FLUSHED);
-	assert_int_equal(plx_qp_destroy(duo->a.qp), PLX_OK);
-	assert_int_equal(plx_qp_destroy(duo->b.qp), PLX_OK);
-	duo->a.qp = first_a;
-	duo->b.qp = first_b;
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, token, AT, 8), PLX_WC_SUCCESS);
+	pair->a.qp = side_qp(&pair->a, &options);
+	pair->b.qp = side_qp(&pair->b, &options);
+	pair_join(pair->a.qp, pair->b.qp, &options.link);
+	side_receive(&pair->b, 50, 0, 8);
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_REMOTE_ACCESS);
+	pair_expect(pair->b.recv_cq, 50, PLX_WC_FLUSHED);
+	assert_int_equal(plx_qp_destroy(pair->a.qp), PLX_OK);
+	assert_int_equal(plx_qp_destroy(pair->b.qp), PLX_OK);
+	pair->a.qp = first_a;
+	pair->b.qp = first_b;
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_SUCCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_token_sent_right_behind_its_bind_is_good(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	const struct plx_bind bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
-	struct plx_mw *mw = make_window(&duo->b);
+	struct pair *pair = pair_open(NULL);
+	const struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
+	struct plx_mw *mw = make_window(&pair->b);
 	struct plx_key token;
 
 	(void)state;
-	end_receive(&duo->a, 1, 4096, sizeof(token));
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_OK);
-	memcpy(duo->b.arena, &token, sizeof(token));
-	end_post(&duo->b, PLX_WR_SEND, 2, PLX_WR_INLINE, 0, sizeof(token), NULL);
+	side_receive(&pair->a, 1, 4096, sizeof(token));
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_OK);
+	memcpy(pair->b.arena, &token, sizeof(token));
+	side_post(&pair->b, PLX_WR_SEND, 2, PLX_WR_INLINE, 0, sizeof(token), NULL);
 	/* Nothing of b's own was reaped when a uses what it was told. */
-	duo_expect(duo->a.recv_cq, 1, PLX_WC_SUCCESS);
-	memcpy(&token, duo->a.arena + 4096, sizeof(token));
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, token, AT, 8), PLX_WC_SUCCESS);
-	duo_expect(duo->b.send_cq, 900, PLX_WC_SUCCESS);
-	duo_expect(duo->b.send_cq, 2, PLX_WC_SUCCESS);
+	pair_expect(pair->a.recv_cq, 1, PLX_WC_SUCCESS);
+	memcpy(&token, pair->a.arena + 4096, sizeof(token));
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_SUCCESS);
+	pair_expect(pair->b.send_cq, 900, PLX_WC_SUCCESS);
+	pair_expect(pair->b.send_cq, 2, PLX_WC_SUCCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_bound_window_is_not_bound_again_until_it_is_invalidated(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	const struct plx_bind bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_READ);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct beyond beyond = {.inv_key = bind_window(&duo->b, mw, DUO_REMOTE)};
+	struct pair *pair = pair_open(NULL);
+	const struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_READ);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
 	struct plx_key token = {77};
 
 	(void)state;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_STATE);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_STATE);
 	assert_int_equal(token.v, 77);
-	duo_expect_none(duo->b.send_cq);
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, beyond.inv_key, AT, 8), PLX_WC_SUCCESS);
-	end_post(&duo->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
-	duo_expect(duo->b.send_cq, 3, PLX_WC_SUCCESS);
-	token = bind_window(&duo->b, mw, PLX_ACCESS_REMOTE_READ);
+	pair_expect_none(pair->b.send_cq);
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, beyond.inv_key, AT, 8), PLX_WC_SUCCESS);
+	side_post(&pair->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
+	pair_expect(pair->b.send_cq, 3, PLX_WC_SUCCESS);
+	token = bind_window(&pair->b, mw, PLX_ACCESS_REMOTE_READ);
 	assert_int_not_equal(token.v, beyond.inv_key.v);
-	assert_int_equal(access_by(duo, PLX_WR_READ, token, AT, 8), PLX_WC_SUCCESS);
+	assert_int_equal(access_by(pair, PLX_WR_READ, token, AT, 8), PLX_WC_SUCCESS);
 	/* the stale one */
-	assert_int_equal(access_by(duo, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
+	assert_int_equal(access_by(pair, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_send_with_invalidate_unbinds_the_peers_window_first(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct beyond beyond = {.inv_key = bind_window(&duo->b, mw, DUO_REMOTE)};
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
 	struct plx_wc wc;
 
 	(void)state;
-	end_receive(&duo->b, 4, 0, 64);
-	end_post(&duo->a, PLX_WR_SEND_INV, 5, 0, 0, 64, &beyond);
-	wc = duo_expect(duo->b.recv_cq, 4, PLX_WC_SUCCESS);
+	side_receive(&pair->b, 4, 0, 64);
+	side_post(&pair->a, PLX_WR_SEND_INV, 5, 0, 0, 64, &beyond);
+	wc = pair_expect(pair->b.recv_cq, 4, PLX_WC_SUCCESS);
 	assert_int_equal(wc.flags & (PLX_WC_RECV | PLX_WC_INV), PLX_WC_RECV | PLX_WC_INV);
 	assert_int_equal(wc.inv_key.v, beyond.inv_key.v);
 	assert_int_equal(wc.op, PLX_WR_SEND_INV);
-	duo_expect(duo->a.send_cq, 5, PLX_WC_SUCCESS);
+	pair_expect(pair->a.send_cq, 5, PLX_WC_SUCCESS);
 	/* unbound: it may be bound again, and its old key is nobody's */
-	(void)bind_window(&duo->b, mw, DUO_REMOTE);
-	assert_int_equal(access_by(duo, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
+	(void)bind_window(&pair->b, mw, PAIR_REMOTE);
+	assert_int_equal(access_by(pair, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_region_is_busy_while_a_window_is_bound_to_it(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct beyond beyond = {.inv_key = bind_window(&duo->b, mw, DUO_REMOTE)};
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct beyond beyond = {.inv_key = bind_window(&pair->b, mw, PAIR_REMOTE)};
 
 	(void)state;
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_BUSY);
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_BUSY);
 	/* refused: nothing has changed */
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, plx_mr_key(duo->b.mr), 0, 8), PLX_WC_SUCCESS);
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, beyond.inv_key, AT, 8), PLX_WC_SUCCESS);
-	end_post(&duo->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
-	duo_expect(duo->b.send_cq, 3, PLX_WC_SUCCESS);
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_OK);
-	duo->b.mr = NULL;
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, plx_mr_key(pair->b.mr), 0, 8),
+			 PLX_WC_SUCCESS);
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, beyond.inv_key, AT, 8), PLX_WC_SUCCESS);
+	side_post(&pair->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
+	pair_expect(pair->b.send_cq, 3, PLX_WC_SUCCESS);
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
+	pair->b.mr = NULL;
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 destroying_a_bound_window_unbinds_it(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct plx_key token = bind_window(&duo->b, mw, DUO_REMOTE);
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct plx_key token = bind_window(&pair->b, mw, PAIR_REMOTE);
 
 	(void)state;
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	assert_int_equal(access_by(duo, PLX_WR_WRITE, token, AT, 8), PLX_WC_REMOTE_ACCESS);
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_OK);
-	duo->b.mr = NULL;
-	duo_close(duo);
+	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_REMOTE_ACCESS);
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
+	pair->b.mr = NULL;
+	pair_close(pair);
 }
 
 static void
 invalidating_what_is_not_bound_fails_the_request(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = {.inv_key = plx_mr_key(duo->b.mr)};
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = {.inv_key = plx_mr_key(pair->b.mr)};
 
 	(void)state;
 	/* a plain region's key is not one that may be invalidated */
-	end_post(&duo->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
-	duo_expect(duo->b.send_cq, 3, PLX_WC_LOCAL_INVALIDATE);
-	duo_close(duo);
+	side_post(&pair->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
+	pair_expect(pair->b.send_cq, 3, PLX_WC_LOCAL_INVALIDATE);
+	pair_close(pair);
 }
 
 /* ---- refused binds ----------------------------------------------------------------------------
@@ -277,148 +280,149 @@ static void
 a_bind_that_the_region_does_not_allow_is_denied(void **state)
 {
 	static const uint8_t rights[] = {
-		DUO_ALL & ~PLX_ACCESS_BIND,
-		DUO_ALL & ~PLX_ACCESS_LOCAL_WRITE,
+		PAIR_ALL & ~PLX_ACCESS_BIND,
+		PAIR_ALL & ~PLX_ACCESS_LOCAL_WRITE,
 	};
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b);
-	struct plx_bind bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b);
+	struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
 	struct plx_key token = {5};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rights); i++) {
 		assert_int_equal(
-			plx_mr_register(duo->b.pd, duo->b.arena, DUO_ARENA, rights[i], &bind.mr),
+			plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, rights[i], &bind.mr),
 			PLX_OK);
-		assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_DENIED);
+		assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_DENIED);
 		assert_int_equal(plx_mr_deregister(bind.mr), PLX_OK);
 	}
-	bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
-	bind.va = (uintptr_t)duo->b.arena + DUO_ARENA - BYTES + 1;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_DENIED);
-	bind = usual_terms(&duo->b, PLX_ACCESS_LOCAL_WRITE);
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_INVALID);
-	bind = usual_terms(&duo->b, 0x100 | PLX_ACCESS_REMOTE_WRITE);
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_INVALID);
-	bind = usual_terms(&duo->b, 0);
+	bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
+	bind.va = (uintptr_t)pair->b.arena + PAIR_ARENA - BYTES + 1;
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_DENIED);
+	bind = usual_terms(&pair->b, PLX_ACCESS_LOCAL_WRITE);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_INVALID);
+	bind = usual_terms(&pair->b, 0x100 | PLX_ACCESS_REMOTE_WRITE);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_INVALID);
+	bind = usual_terms(&pair->b, 0);
 	bind.length = 0;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_INVALID);
-	bind = usual_terms(&duo->b, 0);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_INVALID);
+	bind = usual_terms(&pair->b, 0);
 	bind.flags = PLX_WR_INLINE;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_INVALID);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_INVALID);
 	assert_int_equal(token.v, 5);
-	duo_expect_none(duo->b.send_cq);
+	pair_expect_none(pair->b.send_cq);
 	/* A13: the remote rights of the region do not matter, nor do none for the window */
-	assert_int_equal(plx_mr_register(duo->b.pd, duo->b.arena, DUO_ARENA,
+	assert_int_equal(plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA,
 					 PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_BIND, &bind.mr),
 			 PLX_OK);
 	bind.flags = 0;
-	bind.access = DUO_REMOTE;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_OK);
-	duo_expect(duo->b.send_cq, 900, PLX_WC_SUCCESS);
+	bind.access = PAIR_REMOTE;
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_OK);
+	pair_expect(pair->b.send_cq, 900, PLX_WC_SUCCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
 	assert_int_equal(plx_mr_deregister(bind.mr), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_bind_across_domains_or_adapters_is_denied(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct plx_mw *mw = make_window(&duo->b), *foreign_mw;
-	struct plx_bind bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
+	struct pair *pair = pair_open(NULL);
+	struct plx_mw *mw = make_window(&pair->b), *foreign_mw;
+	struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
 	struct plx_pd *other;
 	struct plx_key token = {5};
 
 	(void)state;
-	assert_int_equal(plx_pd_create(duo->b.adapter, &other), PLX_OK);
+	assert_int_equal(plx_pd_create(pair->b.adapter, &other), PLX_OK);
 	assert_int_equal(plx_mw_create(other, &foreign_mw), PLX_OK);
-	assert_int_equal(plx_post_bind(duo->b.qp, foreign_mw, &bind, &token), PLX_DENIED);
-	bind.mr = duo->a.mr;
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_DENIED);
+	assert_int_equal(plx_post_bind(pair->b.qp, foreign_mw, &bind, &token), PLX_DENIED);
+	bind.mr = pair->a.mr;
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_DENIED);
 	assert_int_equal(token.v, 5);
 	assert_int_equal(plx_mw_destroy(foreign_mw), PLX_OK);
 	assert_int_equal(plx_pd_destroy(other), PLX_OK);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_bind_whose_post_is_refused_is_undone(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct plx_bind bind;
 	struct plx_key token = {5};
 	struct plx_mw *mw;
-	struct duo *duo;
+	struct pair *pair;
 
 	(void)state;
 	options.unconnected = true;
-	duo = duo_open(&options);
-	bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
-	mw = make_window(&duo->b);
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_STATE);
+	pair = pair_open(&options);
+	bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
+	mw = make_window(&pair->b);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_STATE);
 	/* were it bound, the region would be busy, and the next bind refused with STATE too */
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_OK);
-	assert_int_equal(plx_mr_register(duo->b.pd, duo->b.arena, DUO_ARENA, DUO_ALL, &duo->b.mr),
-			 PLX_OK);
-	duo_join(duo->a.qp, duo->b.qp, &options.link);
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
+	assert_int_equal(
+		plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, PAIR_ALL, &pair->b.mr),
+		PLX_OK);
+	pair_join(pair->a.qp, pair->b.qp, &options.link);
 	/* no receive at a: the first stays, and all behind it */
-	for (uint64_t i = 0; i < DUO_SQ; i++)
-		end_post(&duo->b, PLX_WR_SEND, i, 0, 0, 8, NULL);
-	bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_FULL);
+	for (uint64_t i = 0; i < PAIR_SQ; i++)
+		side_post(&pair->b, PLX_WR_SEND, i, 0, 0, 8, NULL);
+	bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_FULL);
 	assert_int_equal(token.v, 5);
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_OK);
-	duo->b.mr = NULL;
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
+	pair->b.mr = NULL;
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_bind_that_is_flushed_leaves_its_window_unbound(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	const struct plx_bind bind = usual_terms(&duo->b, PLX_ACCESS_REMOTE_WRITE);
-	struct plx_mw *mw = make_window(&duo->b), *late = make_window(&duo->b);
+	struct pair *pair = pair_open(NULL);
+	const struct plx_bind bind = usual_terms(&pair->b, PLX_ACCESS_REMOTE_WRITE);
+	struct plx_mw *mw = make_window(&pair->b), *late = make_window(&pair->b);
 	struct plx_key token;
 
 	(void)state;
 	/* no receive at a, so the bind behind the SEND has not had its turn */
-	end_post(&duo->b, PLX_WR_SEND, 1, 0, 0, 8, NULL);
-	assert_int_equal(plx_post_bind(duo->b.qp, mw, &bind, &token), PLX_OK);
-	assert_int_equal(plx_qp_flush(duo->b.qp), PLX_OK);
-	duo_expect(duo->b.send_cq, 1, PLX_WC_FLUSHED);
-	duo_expect(duo->b.send_cq, 900, PLX_WC_FLUSHED);
+	side_post(&pair->b, PLX_WR_SEND, 1, 0, 0, 8, NULL);
+	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_OK);
+	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
+	pair_expect(pair->b.send_cq, 1, PLX_WC_FLUSHED);
+	pair_expect(pair->b.send_cq, 900, PLX_WC_FLUSHED);
 	/* in ERROR a bind is taken, and flushed */
-	assert_int_equal(plx_post_bind(duo->b.qp, late, &bind, &token), PLX_OK);
-	duo_expect(duo->b.send_cq, 900, PLX_WC_FLUSHED);
-	assert_int_equal(plx_mr_deregister(duo->b.mr), PLX_OK);
-	duo->b.mr = NULL;
+	assert_int_equal(plx_post_bind(pair->b.qp, late, &bind, &token), PLX_OK);
+	pair_expect(pair->b.send_cq, 900, PLX_WC_FLUSHED);
+	assert_int_equal(plx_mr_deregister(pair->b.mr), PLX_OK);
+	pair->b.mr = NULL;
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
 	assert_int_equal(plx_mw_destroy(late), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_window_grants_what_it_was_bound_for),
-		DUO_TEST(a_window_does_not_grant_rights_it_was_not_bound_with),
-		DUO_TEST(a_byte_outside_the_window_is_refused),
-		DUO_TEST(a_window_is_refused_through_another_queue_pair),
-		DUO_TEST(a_token_sent_right_behind_its_bind_is_good),
-		DUO_TEST(a_bound_window_is_not_bound_again_until_it_is_invalidated),
-		DUO_TEST(a_send_with_invalidate_unbinds_the_peers_window_first),
-		DUO_TEST(a_region_is_busy_while_a_window_is_bound_to_it),
-		DUO_TEST(destroying_a_bound_window_unbinds_it),
-		DUO_TEST(invalidating_what_is_not_bound_fails_the_request),
-		DUO_TEST(a_bind_that_the_region_does_not_allow_is_denied),
-		DUO_TEST(a_bind_across_domains_or_adapters_is_denied),
-		DUO_TEST(a_bind_whose_post_is_refused_is_undone),
-		DUO_TEST(a_bind_that_is_flushed_leaves_its_window_unbound),
+		PAIR_TEST(a_window_grants_what_it_was_bound_for),
+		PAIR_TEST(a_window_does_not_grant_rights_it_was_not_bound_with),
+		PAIR_TEST(a_byte_outside_the_window_is_refused),
+		PAIR_TEST(a_window_is_refused_through_another_queue_pair),
+		PAIR_TEST(a_token_sent_right_behind_its_bind_is_good),
+		PAIR_TEST(a_bound_window_is_not_bound_again_until_it_is_invalidated),
+		PAIR_TEST(a_send_with_invalidate_unbinds_the_peers_window_first),
+		PAIR_TEST(a_region_is_busy_while_a_window_is_bound_to_it),
+		PAIR_TEST(destroying_a_bound_window_unbinds_it),
+		PAIR_TEST(invalidating_what_is_not_bound_fails_the_request),
+		PAIR_TEST(a_bind_that_the_region_does_not_allow_is_denied),
+		PAIR_TEST(a_bind_across_domains_or_adapters_is_denied),
+		PAIR_TEST(a_bind_whose_post_is_refused_is_undone),
+		PAIR_TEST(a_bind_that_is_flushed_leaves_its_window_unbound),
 	};
 
-	return duo_run("mw", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("mw", tests, sizeof(tests) / sizeof(tests[0]));
 }

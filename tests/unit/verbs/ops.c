@@ -15,7 +15,7 @@ static const uint32_t sizes[] = {0,    1,    2,    3,    4,     7,     63,    64
 
 enum {
 	SIZES = sizeof(sizes) / sizeof(sizes[0]),
-	HALF = DUO_ARENA / 2,
+	HALF = PAIR_ARENA / 2,
 	IMM = 0x12345678,
 };
 
@@ -23,29 +23,29 @@ enum {
 static void
 each_size_sent(enum plx_wr_op op, uint8_t flags_expected)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	struct beyond beyond = {.imm = IMM};
 
 	for (uint32_t i = 0; i < SIZES; i++) {
 		struct plx_wc wc;
 
-		end_fill(&duo->a, 0, sizes[i], (uint8_t)i);
-		memset(duo->b.arena, 0xee, HALF + 1);
-		end_receive(&duo->b, 1000 + i, 0, HALF);
-		end_post(&duo->a, op, i, 0, 0, sizes[i], &beyond);
-		wc = duo_expect(duo->b.recv_cq, 1000 + i, PLX_WC_SUCCESS);
+		side_fill(&pair->a, 0, sizes[i], (uint8_t)i);
+		memset(pair->b.arena, 0xee, HALF + 1);
+		side_receive(&pair->b, 1000 + i, 0, HALF);
+		side_post(&pair->a, op, i, 0, 0, sizes[i], &beyond);
+		wc = pair_expect(pair->b.recv_cq, 1000 + i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.bytes, sizes[i]);
 		assert_int_equal(wc.op, op);
 		assert_int_equal(wc.flags, flags_expected);
 		if (flags_expected & PLX_WC_IMM)
 			assert_int_equal(wc.imm, IMM);
-		end_assert_filled(&duo->b, 0, sizes[i], (uint8_t)i);
-		assert_int_equal(duo->b.arena[sizes[i]], 0xee);
-		wc = duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(&pair->b, 0, sizes[i], (uint8_t)i);
+		assert_int_equal(pair->b.arena[sizes[i]], 0xee);
+		wc = pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.op, op);
 		assert_int_equal(wc.flags & PLX_WC_RECV, 0);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
@@ -65,73 +65,73 @@ a_send_with_immediate_of_any_size_brings_it(void **state)
 static void
 a_write_of_any_size_fills_exactly_its_range(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < SIZES; i++) {
-		struct beyond beyond = at_peer(&duo->b, 7);
+		struct beyond beyond = at_peer(&pair->b, 7);
 
-		end_fill(&duo->a, 0, sizes[i], (uint8_t)i);
-		memset(duo->b.arena, 0xee, HALF + 8);
-		end_post(&duo->a, PLX_WR_WRITE, i, 0, 0, sizes[i], &beyond);
-		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
-		assert_int_equal(duo->b.arena[6], 0xee);
-		end_assert_filled(&duo->b, 7, sizes[i], (uint8_t)i);
-		assert_int_equal(duo->b.arena[7 + sizes[i]], 0xee);
+		side_fill(&pair->a, 0, sizes[i], (uint8_t)i);
+		memset(pair->b.arena, 0xee, HALF + 8);
+		side_post(&pair->a, PLX_WR_WRITE, i, 0, 0, sizes[i], &beyond);
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
+		assert_int_equal(pair->b.arena[6], 0xee);
+		side_assert_filled(&pair->b, 7, sizes[i], (uint8_t)i);
+		assert_int_equal(pair->b.arena[7 + sizes[i]], 0xee);
 	}
-	duo_expect_none(duo->b.recv_cq);
-	duo_close(duo);
+	pair_expect_none(pair->b.recv_cq);
+	pair_close(pair);
 }
 
 static void
 a_write_with_immediate_takes_a_receive_and_tells_its_length(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < SIZES; i++) {
-		struct beyond beyond = at_peer(&duo->b, 0);
+		struct beyond beyond = at_peer(&pair->b, 0);
 		struct plx_wc wc;
 
 		beyond.imm = IMM + i;
-		end_fill(&duo->a, 0, sizes[i], (uint8_t)i);
-		end_receive(&duo->b, 1000 + i, HALF, 0);
-		end_post(&duo->a, PLX_WR_WRITE_IMM, i, 0, 0, sizes[i], &beyond);
-		wc = duo_expect(duo->b.recv_cq, 1000 + i, PLX_WC_SUCCESS);
+		side_fill(&pair->a, 0, sizes[i], (uint8_t)i);
+		side_receive(&pair->b, 1000 + i, HALF, 0);
+		side_post(&pair->a, PLX_WR_WRITE_IMM, i, 0, 0, sizes[i], &beyond);
+		wc = pair_expect(pair->b.recv_cq, 1000 + i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.bytes, sizes[i]);
 		assert_int_equal(wc.imm, IMM + i);
 		assert_int_equal(wc.op, PLX_WR_WRITE_IMM);
 		assert_int_equal(wc.flags, PLX_WC_RECV | PLX_WC_IMM);
-		end_assert_filled(&duo->b, 0, sizes[i], (uint8_t)i);
-		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(&pair->b, 0, sizes[i], (uint8_t)i);
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_read_of_any_size_brings_what_is_there(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < SIZES; i++) {
-		struct beyond beyond = at_peer(&duo->b, 5);
+		struct beyond beyond = at_peer(&pair->b, 5);
 		struct plx_wc wc;
 
-		end_fill(&duo->b, 5, sizes[i], (uint8_t)i);
-		memset(duo->a.arena, 0xee, HALF + 1);
-		end_post(&duo->a, PLX_WR_READ, i, 0, 0, sizes[i], &beyond);
-		wc = duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		side_fill(&pair->b, 5, sizes[i], (uint8_t)i);
+		memset(pair->a.arena, 0xee, HALF + 1);
+		side_post(&pair->a, PLX_WR_READ, i, 0, 0, sizes[i], &beyond);
+		wc = pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.bytes, sizes[i]);
 		assert_int_equal(wc.op, PLX_WR_READ);
-		end_assert_filled(&duo->a, 0, sizes[i], (uint8_t)i);
-		assert_int_equal(duo->a.arena[sizes[i]], 0xee);
+		side_assert_filled(&pair->a, 0, sizes[i], (uint8_t)i);
+		assert_int_equal(pair->a.arena[sizes[i]], 0xee);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static uint64_t
-word_at(const struct end *end, uint32_t offset)
+word_at(const struct side *end, uint32_t offset)
 {
 	uint64_t word;
 
@@ -142,59 +142,59 @@ word_at(const struct end *end, uint32_t offset)
 static void
 a_fetch_and_add_adds_and_brings_what_was_there(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 64);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 64);
 	uint64_t sum = UINT64_MAX - 2;
 	struct plx_wc wc;
 
 	(void)state;
-	memcpy(duo->b.arena + 64, &sum, sizeof(sum));
+	memcpy(pair->b.arena + 64, &sum, sizeof(sum));
 	for (uint64_t i = 1; i < 50; i++) {
 		beyond.swap_add = i;
-		end_post(&duo->a, PLX_WR_FETCH_ADD, i, 0, 8, 8, &beyond);
-		wc = duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
+		side_post(&pair->a, PLX_WR_FETCH_ADD, i, 0, 8, 8, &beyond);
+		wc = pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.bytes, 8);
 		assert_int_equal(wc.op, PLX_WR_FETCH_ADD);
-		assert_true(word_at(&duo->a, 8) == sum);
+		assert_true(word_at(&pair->a, 8) == sum);
 		sum += i;
-		assert_true(word_at(&duo->b, 64) == sum);
+		assert_true(word_at(&pair->b, 64) == sum);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_compare_and_swap_swaps_only_what_it_expected(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 64);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 64);
 	const uint64_t first = UINT64_C(0x0123456789abcdef);
 
 	(void)state;
-	memcpy(duo->b.arena + 64, &first, sizeof(first));
+	memcpy(pair->b.arena + 64, &first, sizeof(first));
 	beyond.compare = first + 1;
 	beyond.swap_add = 99;
-	end_post(&duo->a, PLX_WR_CMP_SWAP, 1, 0, 8, 8, &beyond);
-	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
-	assert_true(word_at(&duo->a, 8) == first);
-	assert_true(word_at(&duo->b, 64) == first);
+	side_post(&pair->a, PLX_WR_CMP_SWAP, 1, 0, 8, 8, &beyond);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
+	assert_true(word_at(&pair->a, 8) == first);
+	assert_true(word_at(&pair->b, 64) == first);
 	beyond.compare = first;
-	end_post(&duo->a, PLX_WR_CMP_SWAP, 2, 0, 16, 8, &beyond);
-	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
-	assert_true(word_at(&duo->a, 16) == first);
-	assert_true(word_at(&duo->b, 64) == 99);
-	duo_close(duo);
+	side_post(&pair->a, PLX_WR_CMP_SWAP, 2, 0, 16, 8, &beyond);
+	pair_expect(pair->a.send_cq, 2, PLX_WC_SUCCESS);
+	assert_true(word_at(&pair->a, 16) == first);
+	assert_true(word_at(&pair->b, 64) == 99);
+	pair_close(pair);
 }
 
 static void
 an_atomic_on_a_crooked_address_is_an_invalid_request(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 4);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 4);
 
 	(void)state;
-	end_post(&duo->a, PLX_WR_FETCH_ADD, 1, 0, 8, 8, &beyond);
-	duo_expect(duo->a.send_cq, 1, PLX_WC_REMOTE_INVALID_REQUEST);
-	duo_close(duo);
+	side_post(&pair->a, PLX_WR_FETCH_ADD, 1, 0, 8, 8, &beyond);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_REMOTE_INVALID_REQUEST);
+	pair_close(pair);
 }
 
 /* ---- inline data and long lists ---------------------------------------------------------------
@@ -204,13 +204,13 @@ an_atomic_on_a_crooked_address_is_an_invalid_request(void **state)
 static void
 inline_data_of_every_length_is_taken_when_posted(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	uint8_t bytes[PLX_INLINE_MAX];
-	struct duo *duo;
+	struct pair *pair;
 
 	(void)state;
 	options.qp.inline_bytes = PLX_INLINE_MAX;
-	duo = duo_open(&options);
+	pair = pair_open(&options);
 	for (uint32_t n = 0; n <= PLX_INLINE_MAX; n++) {
 		const struct plx_sge sge = {(uintptr_t)bytes, n, {0xbad}};
 		const struct plx_send_wr wr = {.wr_id = n,
@@ -220,38 +220,38 @@ inline_data_of_every_length_is_taken_when_posted(void **state)
 					       .sges = 1};
 		enum plx_status why;
 
-		end_fill(&duo->a, 0, n, (uint8_t)n);
-		memcpy(bytes, duo->a.arena, n);
-		end_receive(&duo->b, n, 0, PLX_INLINE_MAX);
-		assert_int_equal(plx_post_send(duo->a.qp, &wr, 1, &why), 1);
+		side_fill(&pair->a, 0, n, (uint8_t)n);
+		memcpy(bytes, pair->a.arena, n);
+		side_receive(&pair->b, n, 0, PLX_INLINE_MAX);
+		assert_int_equal(plx_post_send(pair->a.qp, &wr, 1, &why), 1);
 		memset(bytes, 0x55, sizeof(bytes));
-		assert_int_equal(duo_expect(duo->b.recv_cq, n, PLX_WC_SUCCESS).bytes, n);
-		end_assert_filled(&duo->b, 0, n, (uint8_t)n);
-		duo_expect(duo->a.send_cq, n, PLX_WC_SUCCESS);
+		assert_int_equal(pair_expect(pair->b.recv_cq, n, PLX_WC_SUCCESS).bytes, n);
+		side_assert_filled(&pair->b, 0, n, (uint8_t)n);
+		pair_expect(pair->a.send_cq, n, PLX_WC_SUCCESS);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 sixty_four_inline_bytes_are_always_there_and_more_is_too_long(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 
 	(void)state;
-	end_fill(&duo->a, 0, 64, 9);
+	side_fill(&pair->a, 0, 64, 9);
 	assert_int_equal(
-		end_try(&duo->a, duo->a.qp, PLX_WR_WRITE, 1, PLX_WR_INLINE, 0, 65, &beyond),
+		side_try(&pair->a, pair->a.qp, PLX_WR_WRITE, 1, PLX_WR_INLINE, 0, 65, &beyond),
 		PLX_TOO_LONG);
-	end_post(&duo->a, PLX_WR_WRITE, 2, PLX_WR_INLINE, 0, 64, &beyond);
-	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
-	end_assert_filled(&duo->b, 0, 64, 9);
-	duo_close(duo);
+	side_post(&pair->a, PLX_WR_WRITE, 2, PLX_WR_INLINE, 0, 64, &beyond);
+	pair_expect(pair->a.send_cq, 2, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->b, 0, 64, 9);
+	pair_close(pair);
 }
 
 /* Sixteen pieces out, sixteen in, of uneven sizes; `n` bytes in all. */
 static uint32_t
-pieces(const struct end *end, uint32_t step, struct plx_sge *sge)
+pieces(const struct side *end, uint32_t step, struct plx_sge *sge)
 {
 	uint32_t n = 0;
 
@@ -278,103 +278,106 @@ at_piece(const struct plx_sge *sge, uint32_t i, uint8_t **where)
 static void
 sixteen_entries_gather_and_scatter(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct plx_sge out[PLX_SGE_MAX + 1] = {{0}}, in[PLX_SGE_MAX + 1] = {{0}};
 	struct plx_send_wr wr = {.wr_id = 1, .op = PLX_WR_SEND, .sge = out, .sges = PLX_SGE_MAX};
 	struct plx_recv_wr receive = {.wr_id = 2, .sge = in, .sges = PLX_SGE_MAX};
 	enum plx_status why;
-	struct duo *duo;
+	struct pair *pair;
 	uint8_t *where;
 	uint32_t n;
 
 	(void)state;
 	options.qp.sq_sges = options.qp.rq_sges = PLX_SGE_MAX;
-	duo = duo_open(&options);
-	n = pieces(&duo->a, 331, out);
-	(void)pieces(&duo->b, 487, in);
+	pair = pair_open(&options);
+	n = pieces(&pair->a, 331, out);
+	(void)pieces(&pair->b, 487, in);
 	in[PLX_SGE_MAX - 1].length = n; /* what is left finds a place here */
 	for (uint32_t i = 0; i < n; i++) {
 		(void)at_piece(out, i, &where);
 		*where = (uint8_t)(i * 7 + i / 256);
 	}
-	assert_int_equal(plx_post_recv(duo->b.qp, &receive, 1, &why), 1);
-	assert_int_equal(plx_post_send(duo->a.qp, &wr, 1, &why), 1);
+	assert_int_equal(plx_post_recv(pair->b.qp, &receive, 1, &why), 1);
+	assert_int_equal(plx_post_send(pair->a.qp, &wr, 1, &why), 1);
 	/* The lists belong to us again when the posts have returned. */
-	assert_int_equal(duo_expect(duo->b.recv_cq, 2, PLX_WC_SUCCESS).bytes, n);
+	assert_int_equal(pair_expect(pair->b.recv_cq, 2, PLX_WC_SUCCESS).bytes, n);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(at_piece(in, i, &where), (uint8_t)(i * 7 + i / 256));
-	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
 	wr.sges = PLX_SGE_MAX + 1;
-	assert_int_equal(plx_post_send(duo->a.qp, &wr, 1, &why), 0);
+	assert_int_equal(plx_post_send(pair->a.qp, &wr, 1, &why), 0);
 	assert_int_equal(why, PLX_TOO_MANY_SGES);
 	receive.sges = PLX_SGE_MAX + 1;
-	assert_int_equal(plx_post_recv(duo->b.qp, &receive, 1, &why), 0);
+	assert_int_equal(plx_post_recv(pair->b.qp, &receive, 1, &why), 0);
 	assert_int_equal(why, PLX_TOO_MANY_SGES);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* A22: the fenced SEND carries what the READ before it has brought. */
 static void
 a_fence_waits_for_the_read_before_it(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 
 	(void)state;
-	end_fill(&duo->b, 0, 65536, 21);
-	end_receive(&duo->b, 9, HALF, 65536);
-	end_post(&duo->a, PLX_WR_READ, 1, 0, 0, 65536, &beyond);
-	end_post(&duo->a, PLX_WR_SEND, 2, PLX_WR_FENCE, 0, 65536, NULL);
-	duo_expect(duo->b.recv_cq, 9, PLX_WC_SUCCESS);
-	end_assert_filled(&duo->b, HALF, 65536, 21);
-	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
-	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
-	duo_close(duo);
+	side_fill(&pair->b, 0, 65536, 21);
+	side_receive(&pair->b, 9, HALF, 65536);
+	side_post(&pair->a, PLX_WR_READ, 1, 0, 0, 65536, &beyond);
+	side_post(&pair->a, PLX_WR_SEND, 2, PLX_WR_FENCE, 0, 65536, NULL);
+	pair_expect(pair->b.recv_cq, 9, PLX_WC_SUCCESS);
+	side_assert_filled(&pair->b, HALF, 65536, 21);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
+	pair_expect(pair->a.send_cq, 2, PLX_WC_SUCCESS);
+	pair_close(pair);
 }
 
 static void
 what_is_no_request_is_invalid(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 
 	(void)state;
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_NONE, 1, 0, 0, 8, NULL), PLX_INVALID);
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_OP_COUNT, 1, 0, 0, 8, NULL),
+	assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_NONE, 1, 0, 0, 8, NULL),
+			 PLX_INVALID);
+	assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_OP_COUNT, 1, 0, 0, 8, NULL),
 			 PLX_INVALID);
 	/* a place for a window is had by plx_post_bind() alone */
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_BIND, 1, 0, 0, 0, NULL), PLX_INVALID);
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_SEND, 1, 0x40, 0, 8, NULL),
+	assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_BIND, 1, 0, 0, 0, NULL),
 			 PLX_INVALID);
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_FETCH_ADD, 1, 0, 0, 7, &beyond),
+	assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_SEND, 1, 0x40, 0, 8, NULL),
 			 PLX_INVALID);
-	assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_READ, 1, PLX_WR_INLINE, 0, 8, &beyond),
+	assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_FETCH_ADD, 1, 0, 0, 7, &beyond),
 			 PLX_INVALID);
-	duo_expect_none(duo->a.send_cq);
-	end_receive(&duo->b, 3, 0, 8);
-	end_post(&duo->a, PLX_WR_SEND, 2, 0, 0, 8, NULL);
-	duo_expect(duo->a.send_cq, 2, PLX_WC_SUCCESS);
-	duo_close(duo);
+	assert_int_equal(
+		side_try(&pair->a, pair->a.qp, PLX_WR_READ, 1, PLX_WR_INLINE, 0, 8, &beyond),
+		PLX_INVALID);
+	pair_expect_none(pair->a.send_cq);
+	side_receive(&pair->b, 3, 0, 8);
+	side_post(&pair->a, PLX_WR_SEND, 2, 0, 0, 8, NULL);
+	pair_expect(pair->a.send_cq, 2, PLX_WC_SUCCESS);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_send_of_any_size_fills_the_receive),
-		DUO_TEST(a_send_with_immediate_of_any_size_brings_it),
-		DUO_TEST(a_write_of_any_size_fills_exactly_its_range),
-		DUO_TEST(a_write_with_immediate_takes_a_receive_and_tells_its_length),
-		DUO_TEST(a_read_of_any_size_brings_what_is_there),
-		DUO_TEST(a_fetch_and_add_adds_and_brings_what_was_there),
-		DUO_TEST(a_compare_and_swap_swaps_only_what_it_expected),
-		DUO_TEST(an_atomic_on_a_crooked_address_is_an_invalid_request),
-		DUO_TEST(inline_data_of_every_length_is_taken_when_posted),
-		DUO_TEST(sixty_four_inline_bytes_are_always_there_and_more_is_too_long),
-		DUO_TEST(sixteen_entries_gather_and_scatter),
-		DUO_TEST(a_fence_waits_for_the_read_before_it),
-		DUO_TEST(what_is_no_request_is_invalid),
+		PAIR_TEST(a_send_of_any_size_fills_the_receive),
+		PAIR_TEST(a_send_with_immediate_of_any_size_brings_it),
+		PAIR_TEST(a_write_of_any_size_fills_exactly_its_range),
+		PAIR_TEST(a_write_with_immediate_takes_a_receive_and_tells_its_length),
+		PAIR_TEST(a_read_of_any_size_brings_what_is_there),
+		PAIR_TEST(a_fetch_and_add_adds_and_brings_what_was_there),
+		PAIR_TEST(a_compare_and_swap_swaps_only_what_it_expected),
+		PAIR_TEST(an_atomic_on_a_crooked_address_is_an_invalid_request),
+		PAIR_TEST(inline_data_of_every_length_is_taken_when_posted),
+		PAIR_TEST(sixty_four_inline_bytes_are_always_there_and_more_is_too_long),
+		PAIR_TEST(sixteen_entries_gather_and_scatter),
+		PAIR_TEST(a_fence_waits_for_the_read_before_it),
+		PAIR_TEST(what_is_no_request_is_invalid),
 	};
 
-	return duo_run("ops", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("ops", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-static struct duo *
+static struct pair *
 apart(void)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 
 	options.unconnected = true;
-	return duo_open(&options);
+	return pair_open(&options);
 }
 
 static struct plx_qp_address
-address_of(const struct end *end)
+address_of(const struct side *end)
 {
 	struct plx_qp_address address;
 
@@ -28,57 +28,57 @@ address_of(const struct end *end)
 
 /* One try; the sentence must have these words. */
 static void
-refuses(struct duo *duo, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+refuses(struct pair *pair, const struct plx_qp_address *peer, const struct plx_qp_link *link,
 	enum plx_status status, const char *words)
 {
-	enum plx_qp_state before = duo_state(duo->a.qp);
+	enum plx_qp_state before = pair_state(pair->a.qp);
 	struct plx_why why = {""};
 
-	assert_int_equal(plx_qp_connect(duo->a.qp, peer, link, 0, &why), status);
+	assert_int_equal(plx_qp_connect(pair->a.qp, peer, link, 0, &why), status);
 	if (!strstr(why.text, words))
 		fail_msg("\"%s\" does not say \"%s\"", why.text, words);
-	assert_int_equal(duo_state(duo->a.qp), before);
+	assert_int_equal(pair_state(pair->a.qp), before);
 }
 
 static void
 an_address_tells_what_a_peer_must_know(void **state)
 {
-	struct duo *duo = apart();
+	struct pair *pair = apart();
 	struct plx_adapter_info info;
-	struct plx_ip near = duo_ip(77), far = {.version = 4, .v = {192, 0, 2, 1}}, none = {0};
-	struct plx_qp_address address = address_of(&duo->a), again;
+	struct plx_ip near = pair_ip(77), far = {.version = 4, .v = {192, 0, 2, 1}}, none = {0};
+	struct plx_qp_address address = address_of(&pair->a), again;
 
 	(void)state;
-	plx_adapter_query(duo->a.adapter, &info);
+	plx_adapter_query(pair->a.adapter, &info);
 	assert_in_range(address.qpn, 2, 0xffffff);
 	assert_in_range(address.psn, 0, 0xffffff);
 	assert_int_equal(address.path_mtu, info.path_mtu);
 	assert_int_equal(address.rd_atomic, 16);
 	assert_memory_equal(&address.ip, &info.address[0], sizeof(address.ip));
-	assert_int_equal(plx_qp_address(duo->a.qp, &near, &again), PLX_OK);
+	assert_int_equal(plx_qp_address(pair->a.qp, &near, &again), PLX_OK);
 	assert_memory_equal(&again.ip, &address.ip, sizeof(again.ip));
-	assert_int_equal(plx_qp_address(duo->a.qp, &far, &again), PLX_UNREACHABLE);
-	assert_int_equal(plx_qp_address(duo->a.qp, &none, &again), PLX_INVALID);
-	duo_close(duo);
+	assert_int_equal(plx_qp_address(pair->a.qp, &far, &again), PLX_UNREACHABLE);
+	assert_int_equal(plx_qp_address(pair->a.qp, &none, &again), PLX_INVALID);
+	pair_close(pair);
 }
 
 static void
 a_peers_address_out_of_range_is_refused(void **state)
 {
-	struct duo *duo = apart();
-	const struct plx_qp_address good = address_of(&duo->b);
+	struct pair *pair = apart();
+	const struct plx_qp_address good = address_of(&pair->b);
 	struct plx_qp_address bad;
 	struct plx_qp_link link;
 
 	(void)state;
 	plx_qp_link_init(&link);
-	refuses(duo, NULL, &link, PLX_INVALID, "peer");
-	refuses(duo, &good, NULL, PLX_INVALID, "link");
-#define REFUSED(field, value_, words)                          \
-	do {                                                   \
-		bad = good;                                    \
-		bad.field = value_;                            \
-		refuses(duo, &bad, &link, PLX_INVALID, words); \
+	refuses(pair, NULL, &link, PLX_INVALID, "peer");
+	refuses(pair, &good, NULL, PLX_INVALID, "link");
+#define REFUSED(field, value_, words)                           \
+	do {                                                    \
+		bad = good;                                     \
+		bad.field = value_;                             \
+		refuses(pair, &bad, &link, PLX_INVALID, words); \
 	} while (0)
 	REFUSED(qpn, 0, "queue pair number is 0");
 	REFUSED(qpn, 1, "queue pair number is 1; give 2 to 16777215");
@@ -89,22 +89,22 @@ a_peers_address_out_of_range_is_refused(void **state)
 	REFUSED(path_mtu, 8192, "path MTU is 8192");
 	REFUSED(ip.version, 5, "version 5");
 #undef REFUSED
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_link_out_of_range_is_refused(void **state)
 {
-	struct duo *duo = apart();
-	const struct plx_qp_address peer = address_of(&duo->b);
+	struct pair *pair = apart();
+	const struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_link bad;
 
 	(void)state;
-#define REFUSED(field, value_, status, words)             \
-	do {                                              \
-		plx_qp_link_init(&bad);                   \
-		bad.field = value_;                       \
-		refuses(duo, &peer, &bad, status, words); \
+#define REFUSED(field, value_, status, words)              \
+	do {                                               \
+		plx_qp_link_init(&bad);                    \
+		bad.field = value_;                        \
+		refuses(pair, &peer, &bad, status, words); \
 	} while (0)
 	REFUSED(retry, 8, PLX_INVALID, "retry is 8; give 0 to 7");
 	REFUSED(rnr_retry, 8, PLX_INVALID, "rnr_retry is 8");
@@ -118,22 +118,22 @@ a_link_out_of_range_is_refused(void **state)
 	REFUSED(path_mtu, 1500, PLX_INVALID, "path MTU 1500");
 	REFUSED(path_mtu, 8192, PLX_INVALID, "path MTU 8192");
 #undef REFUSED
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 a_path_mtu_above_the_peers_is_too_long(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_qp_address peer = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_link link;
 
 	(void)state;
 	plx_qp_link_init(&link);
 	peer.path_mtu = 512;
 	link.path_mtu = 1024;
-	refuses(duo, &peer, &link, PLX_TOO_LONG, "path MTU 1024 is more than 512");
-	duo_close(duo);
+	refuses(pair, &peer, &link, PLX_TOO_LONG, "path MTU 1024 is more than 512");
+	pair_close(pair);
 }
 
 /* Each end names another path MTU; the smaller one is used, and messages of many packets pass. */
@@ -144,27 +144,29 @@ the_path_mtu_is_the_smaller_of_both_ends(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
-		struct duo *duo = apart();
-		struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
-		struct beyond beyond = at_peer(&duo->b, 0);
+		struct pair *pair = apart();
+		struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
+		struct beyond beyond = at_peer(&pair->b, 0);
 		struct plx_qp_link link;
 		struct plx_qp_info info;
 		enum plx_status status;
 
 		plx_qp_link_init(&link);
 		of_b.path_mtu = mtus[i];
-		duo_until((status = plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL)) != PLX_AGAIN);
+		pair_until((status = plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL)) !=
+			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
 		link.path_mtu = mtus[i];
-		duo_until((status = plx_qp_connect(duo->b.qp, &of_a, &link, 0, NULL)) != PLX_AGAIN);
+		pair_until((status = plx_qp_connect(pair->b.qp, &of_a, &link, 0, NULL)) !=
+			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
-		assert_int_equal(plx_qp_query(duo->a.qp, &info), PLX_OK);
+		assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_OK);
 		assert_int_equal(info.path_mtu, mtus[i]);
-		end_fill(&duo->a, 0, 50000, (uint8_t)i);
-		end_post(&duo->a, PLX_WR_WRITE, 1, 0, 0, 50000, &beyond);
-		duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
-		end_assert_filled(&duo->b, 0, 50000, (uint8_t)i);
-		duo_close(duo);
+		side_fill(&pair->a, 0, 50000, (uint8_t)i);
+		side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 50000, &beyond);
+		pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
+		side_assert_filled(&pair->b, 0, 50000, (uint8_t)i);
+		pair_close(pair);
 	}
 }
 
@@ -182,16 +184,16 @@ what_the_peer_may_not_do_is_refused_to_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct duo_options options = duo_usual();
+		struct pair_options options = pair_usual();
 		struct beyond beyond;
-		struct duo *duo;
+		struct pair *pair;
 
 		options.link.access = cases[i].access;
-		duo = duo_open(&options);
-		beyond = at_peer(&duo->b, 0);
-		end_post(&duo->a, cases[i].op, 1, 0, 0, 8, &beyond);
-		duo_expect(duo->a.send_cq, 1, PLX_WC_REMOTE_INVALID_REQUEST);
-		duo_close(duo);
+		pair = pair_open(&options);
+		beyond = at_peer(&pair->b, 0);
+		side_post(&pair->a, cases[i].op, 1, 0, 0, 8, &beyond);
+		pair_expect(pair->a.send_cq, 1, PLX_WC_REMOTE_INVALID_REQUEST);
+		pair_close(pair);
 	}
 }
 
@@ -199,31 +201,31 @@ what_the_peer_may_not_do_is_refused_to_it(void **state)
 static void
 reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct beyond beyond;
-	struct duo *duo;
+	struct pair *pair;
 
 	(void)state;
 	options.qp.responder_res = 1;
 	options.link.rd_atomic = 200;
-	duo = duo_open(&options);
-	beyond = at_peer(&duo->b, 0);
+	pair = pair_open(&options);
+	beyond = at_peer(&pair->b, 0);
 	for (uint32_t i = 0; i < 40; i++)
-		end_post(&duo->a, PLX_WR_READ, i, 0, 0, 5000, &beyond);
+		side_post(&pair->a, PLX_WR_READ, i, 0, 0, 5000, &beyond);
 	for (uint32_t i = 0; i < 40; i++)
-		duo_expect(duo->a.send_cq, i, PLX_WC_SUCCESS);
-	duo_close(duo);
+		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
+	pair_close(pair);
 
-	duo = apart();
+	pair = apart();
 	{
-		struct plx_qp_address of_b = address_of(&duo->b);
+		struct plx_qp_address of_b = address_of(&pair->b);
 
 		of_b.rd_atomic = 0;
-		duo_until(plx_qp_connect(duo->a.qp, &of_b, &options.link, 0, NULL) == PLX_OK);
-		assert_int_equal(end_try(&duo->a, duo->a.qp, PLX_WR_READ, 1, 0, 0, 8, &beyond),
+		pair_until(plx_qp_connect(pair->a.qp, &of_b, &options.link, 0, NULL) == PLX_OK);
+		assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_READ, 1, 0, 0, 8, &beyond),
 				 PLX_INVALID);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* ---- nobody there -----------------------------------------------------------------------------
@@ -232,41 +234,41 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 static void
 an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_qp_address nobody = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address nobody = address_of(&pair->b);
 	struct plx_why why = {""};
 	struct plx_qp_link link;
 	uint64_t begun = test_ns(), took;
 
 	(void)state;
 	plx_qp_link_init(&link);
-	nobody.ip = duo_ip(99);
-	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 0, &why), PLX_AGAIN);
+	nobody.ip = pair_ip(99);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 0, &why), PLX_AGAIN);
 	assert_non_null(strstr(why.text, "asked"));
-	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 200, &why), PLX_TIMEOUT);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 200, &why), PLX_TIMEOUT);
 	took = test_ns() - begun;
 	assert_true(took >= 200 * PLX_MSEC && took < 10 * PLX_SEC);
 	assert_non_null(strstr(why.text, "200 ms"));
-	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
+	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
 	begun = test_ns();
-	assert_int_equal(plx_qp_connect(duo->a.qp, &nobody, &link, 15000, &why), PLX_UNREACHABLE);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 15000, &why), PLX_UNREACHABLE);
 	assert_true(test_ns() - begun < 15 * PLX_SEC);
-	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
-	duo_close(duo);
+	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
+	pair_close(pair);
 }
 
 static void
 an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_qp_address peer = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_link link;
 
 	(void)state;
 	plx_qp_link_init(&link);
 	peer.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
-	refuses(duo, &peer, &link, PLX_UNREACHABLE, "192.0.2.9");
-	duo_close(duo);
+	refuses(pair, &peer, &link, PLX_UNREACHABLE, "192.0.2.9");
+	pair_close(pair);
 }
 
 /* A25 of docs/nd2.md: a failed connect leaves what was posted where it is, and the next one works.
@@ -274,22 +276,22 @@ an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 static void
 a_failed_connect_from_init_keeps_the_receives(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 	struct plx_qp_address far = of_b;
 	struct plx_qp_link link;
 
 	(void)state;
 	plx_qp_link_init(&link);
 	far.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
-	end_receive(&duo->a, 5, 0, 64);
-	refuses(duo, &far, &link, PLX_UNREACHABLE, "192.0.2.9");
-	duo_until(plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
-	duo_until(plx_qp_connect(duo->b.qp, &of_a, &link, 0, NULL) == PLX_OK);
-	end_post(&duo->b, PLX_WR_SEND, 6, 0, 0, 8, NULL);
-	duo_expect(duo->a.recv_cq, 5, PLX_WC_SUCCESS);
-	duo_close(duo);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
+	side_receive(&pair->a, 5, 0, 64);
+	refuses(pair, &far, &link, PLX_UNREACHABLE, "192.0.2.9");
+	pair_until(plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
+	pair_until(plx_qp_connect(pair->b.qp, &of_a, &link, 0, NULL) == PLX_OK);
+	side_post(&pair->b, PLX_WR_SEND, 6, 0, 0, 8, NULL);
+	pair_expect(pair->a.recv_cq, 5, PLX_WC_SUCCESS);
+	pair_close(pair);
 }
 
 /* ---- single steps -----------------------------------------------------------------------------
@@ -299,70 +301,70 @@ static void
 single_steps_lead_where_connect_does(void **state)
 {
 	static const enum plx_qp_state steps[] = {PLX_QP_INIT, PLX_QP_RTR, PLX_QP_RTS};
-	struct duo *duo = apart();
-	struct plx_qp_address of_a = address_of(&duo->a), of_b = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 	struct plx_qp_link link;
 	enum plx_status status;
 
 	(void)state;
 	plx_qp_link_init(&link);
 	for (int i = 0; i < 3; i++) {
-		duo_until((status = plx_qp_modify(duo->a.qp, steps[i], &of_b, &link, NULL)) !=
-			  PLX_AGAIN);
+		pair_until((status = plx_qp_modify(pair->a.qp, steps[i], &of_b, &link, NULL)) !=
+			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
-		duo_until((status = plx_qp_modify(duo->b.qp, steps[i], &of_a, &link, NULL)) !=
-			  PLX_AGAIN);
+		pair_until((status = plx_qp_modify(pair->b.qp, steps[i], &of_a, &link, NULL)) !=
+			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
-		assert_int_equal(duo_state(duo->a.qp), steps[i]);
+		assert_int_equal(pair_state(pair->a.qp), steps[i]);
 	}
-	end_receive(&duo->b, 5, 0, 64);
-	end_post(&duo->a, PLX_WR_SEND, 6, 0, 0, 8, NULL);
-	duo_expect(duo->b.recv_cq, 5, PLX_WC_SUCCESS);
-	duo_expect(duo->a.send_cq, 6, PLX_WC_SUCCESS);
-	duo_close(duo);
+	side_receive(&pair->b, 5, 0, 64);
+	side_post(&pair->a, PLX_WR_SEND, 6, 0, 0, 8, NULL);
+	pair_expect(pair->b.recv_cq, 5, PLX_WC_SUCCESS);
+	pair_expect(pair->a.send_cq, 6, PLX_WC_SUCCESS);
+	pair_close(pair);
 }
 
 static void
 steps_that_there_are_not_are_refused(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_qp_address of_b = address_of(&duo->b);
+	struct pair *pair = apart();
+	struct plx_qp_address of_b = address_of(&pair->b);
 	struct plx_qp_link link;
 	struct plx_why why;
 
 	(void)state;
 	plx_qp_link_init(&link);
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RTS, &of_b, &link, &why), PLX_STATE);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTS, &of_b, &link, &why), PLX_STATE);
 	assert_non_null(strstr(why.text, "is in reset"));
 	assert_non_null(strstr(why.text, "to rts"));
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_RTR, NULL, &link, &why), PLX_INVALID);
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_SQD, NULL, NULL, &why), PLX_STATE);
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_NONE, NULL, NULL, &why), PLX_INVALID);
-	assert_int_equal(plx_qp_modify(duo->a.qp, PLX_QP_STATE_COUNT, NULL, NULL, &why),
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTR, NULL, &link, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_SQD, NULL, NULL, &why), PLX_STATE);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_NONE, NULL, NULL, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_STATE_COUNT, NULL, NULL, &why),
 			 PLX_INVALID);
-	assert_int_equal(duo_state(duo->a.qp), PLX_QP_RESET);
-	duo_until(plx_qp_connect(duo->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
-	refuses(duo, &of_b, &link, PLX_STATE, "is in rts");
-	duo_close(duo);
+	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
+	pair_until(plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
+	refuses(pair, &of_b, &link, PLX_STATE, "is in rts");
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(an_address_tells_what_a_peer_must_know),
-		DUO_TEST(a_peers_address_out_of_range_is_refused),
-		DUO_TEST(a_link_out_of_range_is_refused),
-		DUO_TEST(a_path_mtu_above_the_peers_is_too_long),
-		DUO_TEST(the_path_mtu_is_the_smaller_of_both_ends),
-		DUO_TEST(what_the_peer_may_not_do_is_refused_to_it),
-		DUO_TEST(reads_beyond_the_limit_wait_and_without_one_are_invalid),
-		DUO_TEST(an_address_nobody_has_takes_the_time_given_and_no_more),
-		DUO_TEST(an_address_in_no_network_of_ours_is_unreachable_at_once),
-		DUO_TEST(a_failed_connect_from_init_keeps_the_receives),
-		DUO_TEST(single_steps_lead_where_connect_does),
-		DUO_TEST(steps_that_there_are_not_are_refused),
+		PAIR_TEST(an_address_tells_what_a_peer_must_know),
+		PAIR_TEST(a_peers_address_out_of_range_is_refused),
+		PAIR_TEST(a_link_out_of_range_is_refused),
+		PAIR_TEST(a_path_mtu_above_the_peers_is_too_long),
+		PAIR_TEST(the_path_mtu_is_the_smaller_of_both_ends),
+		PAIR_TEST(what_the_peer_may_not_do_is_refused_to_it),
+		PAIR_TEST(reads_beyond_the_limit_wait_and_without_one_are_invalid),
+		PAIR_TEST(an_address_nobody_has_takes_the_time_given_and_no_more),
+		PAIR_TEST(an_address_in_no_network_of_ours_is_unreachable_at_once),
+		PAIR_TEST(a_failed_connect_from_init_keeps_the_receives),
+		PAIR_TEST(single_steps_lead_where_connect_does),
+		PAIR_TEST(steps_that_there_are_not_are_refused),
 	};
 
-	return duo_run("connect", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("connect", tests, sizeof(tests) / sizeof(tests[0]));
 }

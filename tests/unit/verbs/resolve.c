@@ -14,13 +14,13 @@
 
 #define LONG_MS 20000
 
-static struct duo *
+static struct pair *
 apart(void)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 
 	options.unconnected = true;
-	return duo_open(&options);
+	return pair_open(&options);
 }
 
 static uint64_t
@@ -93,7 +93,7 @@ other_starts(struct plx_adapter *adapter)
 {
 	other.adapter = adapter;
 	atomic_store(&other.stop, false);
-	if (duo_is_inline())
+	if (pair_is_inline())
 		assert_int_equal(pthread_create(&other.thread, NULL, poll_other, NULL), 0);
 }
 
@@ -101,7 +101,7 @@ static void
 other_stops(void)
 {
 	atomic_store(&other.stop, true);
-	if (duo_is_inline())
+	if (pair_is_inline())
 		assert_int_equal(pthread_join(other.thread, NULL), 0);
 }
 
@@ -136,55 +136,55 @@ resolves(struct plx_adapter *adapter, const struct plx_ip *ip, const struct plx_
 static void
 the_other_end_is_resolved_and_answers(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_ip ip = duo_ip(2);
-	uint64_t sent = counter_of(duo->a.adapter, "net_pings_sent");
-	uint64_t answered = counter_of(duo->b.adapter, "net_echoes_sent");
+	struct pair *pair = apart();
+	struct plx_ip ip = pair_ip(2);
+	uint64_t sent = counter_of(pair->a.adapter, "net_pings_sent");
+	uint64_t answered = counter_of(pair->b.adapter, "net_echoes_sent");
 	struct plx_why why = {""};
 
 	(void)state;
-	other_starts(duo->b.adapter);
-	resolves(duo->a.adapter, &ip, duo->b.adapter);
-	assert_int_equal(plx_adapter_resolve(duo->a.adapter, &ip, LONG_MS, NULL, &why), PLX_OK);
-	pings(duo->a.adapter, &ip, 0);
-	pings(duo->a.adapter, &ip, 56);
-	pings(duo->a.adapter, &ip, 1400);
+	other_starts(pair->b.adapter);
+	resolves(pair->a.adapter, &ip, pair->b.adapter);
+	assert_int_equal(plx_adapter_resolve(pair->a.adapter, &ip, LONG_MS, NULL, &why), PLX_OK);
+	pings(pair->a.adapter, &ip, 0);
+	pings(pair->a.adapter, &ip, 56);
+	pings(pair->a.adapter, &ip, 1400);
 	other_stops();
-	assert_int_equal(counter_of(duo->a.adapter, "net_pings_sent"), sent + 3);
-	assert_int_equal(counter_of(duo->b.adapter, "net_echoes_sent"), answered + 3);
-	assert_int_equal(counter_of(duo->a.adapter, "net_malformed"), 0);
-	duo_close(duo);
+	assert_int_equal(counter_of(pair->a.adapter, "net_pings_sent"), sent + 3);
+	assert_int_equal(counter_of(pair->b.adapter, "net_echoes_sent"), answered + 3);
+	assert_int_equal(counter_of(pair->a.adapter, "net_malformed"), 0);
+	pair_close(pair);
 }
 
 static void
 an_address_of_ours_answers_at_once(void **state)
 {
-	struct duo *duo = apart();
+	struct pair *pair = apart();
 	struct plx_adapter_info info;
 	struct plx_why why = {""};
 	uint64_t rtt_ns = 77;
 	uint8_t mac[6] = {0};
 
 	(void)state;
-	plx_adapter_query(duo->a.adapter, &info);
-	assert_int_equal(plx_adapter_ping(duo->a.adapter, &info.address[0], 56, 0, &rtt_ns, &why),
+	plx_adapter_query(pair->a.adapter, &info);
+	assert_int_equal(plx_adapter_ping(pair->a.adapter, &info.address[0], 56, 0, &rtt_ns, &why),
 			 PLX_OK);
 	assert_int_equal(rtt_ns, 0);
-	assert_int_equal(plx_adapter_resolve(duo->a.adapter, &info.address[0], 0, mac, &why),
+	assert_int_equal(plx_adapter_resolve(pair->a.adapter, &info.address[0], 0, mac, &why),
 			 PLX_OK);
 	assert_memory_equal(mac, info.mac, sizeof(mac));
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 what_makes_no_sense_is_refused(void **state)
 {
-	struct duo *duo = apart();
+	struct pair *pair = apart();
 	struct plx_ip none = {0}, five = {.version = 5},
 		      group = {.version = 4, .v = {224, 0, 0, 1}};
-	struct plx_ip all = duo_ip(255), far = {.version = 4, .v = {192, 0, 2, 1}};
-	struct plx_ip far6 = {.version = 6, .v = {0x20, 0x01, [15] = 1}}, near = duo_ip(2);
-	struct plx_adapter *a = duo->a.adapter;
+	struct plx_ip all = pair_ip(255), far = {.version = 4, .v = {192, 0, 2, 1}};
+	struct plx_ip far6 = {.version = 6, .v = {0x20, 0x01, [15] = 1}}, near = pair_ip(2);
+	struct plx_adapter *a = pair->a.adapter;
 
 	(void)state;
 	resolve_refuses(a, NULL, 0, PLX_INVALID, "no address given");
@@ -199,18 +199,18 @@ what_makes_no_sense_is_refused(void **state)
 	ping_refuses(a, &group, 0, 0, PLX_INVALID, "224.0.0.1 is a multicast");
 	ping_refuses(a, &far, 0, 0, PLX_UNREACHABLE, "no route leads there");
 	ping_refuses(a, &near, 1401, 0, PLX_INVALID, "an echo of 1401 bytes; give 0 to 1400");
-	duo_close(duo);
+	pair_close(pair);
 }
 
 static void
 who_is_silent_is_told_of(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_adapter *a = duo->a.adapter;
-	struct plx_ip silent = duo_ip(99), another = duo_ip(98);
+	struct pair *pair = apart();
+	struct plx_adapter *a = pair->a.adapter;
+	struct plx_ip silent = pair_ip(99), another = pair_ip(98);
 
 	(void)state;
-	other_starts(duo->b.adapter);
+	other_starts(pair->b.adapter);
 	resolve_refuses(a, &silent, 20, PLX_TIMEOUT,
 			"99 has not answered for its Ethernet address within 20 ms");
 	ping_refuses(a, &another, 56, 20, PLX_UNREACHABLE,
@@ -220,23 +220,23 @@ who_is_silent_is_told_of(void **state)
 			"99 does not answer for its Ethernet address; check");
 	ping_refuses(a, &silent, 56, LONG_MS, PLX_UNREACHABLE, "99 does not answer");
 	other_stops();
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* The neighbour is known, and then nobody polls it any more. */
 static void
 a_lost_echo_is_told_from_a_silent_neighbour(void **state)
 {
-	struct duo *duo = apart();
-	struct plx_ip ip = duo_ip(2);
+	struct pair *pair = apart();
+	struct plx_ip ip = pair_ip(2);
 
 	(void)state;
-	other_starts(duo->b.adapter);
-	pings(duo->a.adapter, &ip, 56);
+	other_starts(pair->b.adapter);
+	pings(pair->a.adapter, &ip, 56);
 	other_stops();
-	ping_refuses(duo->a.adapter, &ip, 64, 20, PLX_TIMEOUT,
+	ping_refuses(pair->a.adapter, &ip, 64, 20, PLX_TIMEOUT,
 		     "has not answered an echo of 64 bytes within 20 ms");
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* ---- behind a gateway -------------------------------------------------------------------------
@@ -258,15 +258,15 @@ open_far(struct plx_adapter **adapter)
 		struct plx_wishes wishes;
 		struct plx_why why = {""};
 
-		duo_wishes(&wishes, (unsigned)i);
+		pair_wishes(&wishes, (unsigned)i);
 		snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=%d",
-			 duo_is_inline() ? 2 : 3, i);
+			 pair_is_inline() ? 2 : 3, i);
 		if (i == FAR_A) {
 			wishes.route[0].net = (struct plx_ip){.version = 4, .v = {192, 0, 2, 0}};
 			wishes.route[0].prefix_bits = 24;
-			wishes.route[0].via = duo_ip(2);
+			wishes.route[0].via = pair_ip(2);
 			wishes.route[1].net.version = 4;
-			wishes.route[1].via = duo_ip(77);
+			wishes.route[1].via = pair_ip(77);
 			wishes.routes = 2;
 		} else {
 			wishes.address[1].ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
@@ -294,7 +294,7 @@ a_peer_behind_a_gateway_is_reached(void **state)
 	pings(far[FAR_A], &behind, 1400);
 	/* And by the default route, whose gateway is nobody. */
 	snprintf(words, sizeof(words), "gateway 10.77.%d.77 on the way to 198.51.100.1",
-		 duo_ip(77).v[2]);
+		 pair_ip(77).v[2]);
 	assert_int_equal(plx_adapter_resolve(far[FAR_A], &beyond, 20, NULL, &why), PLX_TIMEOUT);
 	says(&why, words);
 	other_stops();
@@ -306,14 +306,14 @@ a_peer_behind_a_gateway_is_reached(void **state)
 static void
 addresses_are_announced(void **state)
 {
-	struct duo *duo = apart();
+	struct pair *pair = apart();
 	struct plx_adapter_info info;
 
 	(void)state;
-	plx_adapter_query(duo->a.adapter, &info);
-	duo_until(counter_of(duo->a.adapter, "net_announcements_sent") == 2 * info.addresses);
-	duo_until(counter_of(duo->b.adapter, "net_announcements_sent") == 2 * info.addresses);
-	duo_close(duo);
+	plx_adapter_query(pair->a.adapter, &info);
+	pair_until(counter_of(pair->a.adapter, "net_announcements_sent") == 2 * info.addresses);
+	pair_until(counter_of(pair->b.adapter, "net_announcements_sent") == 2 * info.addresses);
+	pair_close(pair);
 }
 
 static void
@@ -324,7 +324,7 @@ a_gateway_that_is_none_is_refused_at_opening(void **state)
 	struct plx_why why = {""};
 
 	(void)state;
-	duo_wishes(&wishes, 0);
+	pair_wishes(&wishes, 0);
 	wishes.route[0].net.version = 4;
 	wishes.route[0].via = (struct plx_ip){.version = 4, .v = {192, 0, 2, 1}};
 	wishes.routes = 1;
@@ -332,8 +332,9 @@ a_gateway_that_is_none_is_refused_at_opening(void **state)
 	says(&why, "its gateway 192.0.2.1 is in no network");
 	assert_null(adapter);
 	/* The last address of a network is nobody's. */
-	wishes.route[0].via = duo_ip(255);
-	snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=0", duo_is_inline() ? 2 : 3);
+	wishes.route[0].via = pair_ip(255);
+	snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=0",
+		 pair_is_inline() ? 2 : 3);
 	assert_int_equal(plx_adapter_open("wrong", &wishes, &adapter, &why), PLX_INVALID);
 	says(&why, "gateway");
 	assert_null(adapter);
@@ -343,20 +344,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(the_other_end_is_resolved_and_answers),
-		DUO_TEST(an_address_of_ours_answers_at_once),
-		DUO_TEST(what_makes_no_sense_is_refused),
-		DUO_TEST(who_is_silent_is_told_of),
-		DUO_TEST(a_peer_behind_a_gateway_is_reached),
-		DUO_TEST(addresses_are_announced),
-		DUO_TEST(a_gateway_that_is_none_is_refused_at_opening),
+		PAIR_TEST(the_other_end_is_resolved_and_answers),
+		PAIR_TEST(an_address_of_ours_answers_at_once),
+		PAIR_TEST(what_makes_no_sense_is_refused),
+		PAIR_TEST(who_is_silent_is_told_of),
+		PAIR_TEST(a_peer_behind_a_gateway_is_reached),
+		PAIR_TEST(addresses_are_announced),
+		PAIR_TEST(a_gateway_that_is_none_is_refused_at_opening),
 	};
 	/* With a worker there is always somebody who answers. */
 	const struct CMUnitTest inline_tests[] = {
-		DUO_TEST(a_lost_echo_is_told_from_a_silent_neighbour),
+		PAIR_TEST(a_lost_echo_is_told_from_a_silent_neighbour),
 	};
-	int failures = duo_run("verbs/reach", tests, sizeof(tests) / sizeof(tests[0]));
+	int failures = pair_run("verbs/reach", tests, sizeof(tests) / sizeof(tests[0]));
 
-	return failures + duo_run_in(PLX_MODE_INLINE, "verbs/reach, alone", inline_tests,
-				     sizeof(inline_tests) / sizeof(inline_tests[0]));
+	return failures + pair_run_in(PLX_MODE_INLINE, "verbs/reach, alone", inline_tests,
+				      sizeof(inline_tests) / sizeof(inline_tests[0]));
 }

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-	PORT = 4242,
 	OTHER_PORT = 4243,
 	WRITES = 32,
 	BYTES = 4096,
@@ -63,8 +62,7 @@ destroy_it(void *context)
 }
 
 struct scene {
-	struct duo *duo;
-	struct plx_channel *ca, *cb;
+	struct pair *pair;
 	struct plx_listener *listener, *other;
 	struct plx_connector *asks, *connects; /* b's */
 	struct plx_qp *qa, *qb, *asking_qp;
@@ -73,48 +71,22 @@ struct scene {
 	struct owner owner[KINDS];
 };
 
-static struct plx_connect_options
-to_a(uint16_t port)
-{
-	struct plx_connect_options options;
-
-	plx_connect_options_init(&options);
-	options.remote = duo_ip(1);
-	options.remote_port = port;
-	return options;
-}
-
-static struct plx_listener *
-listen_at(struct plx_channel *channel, uint16_t port)
-{
-	const struct plx_listen_options options = {.port = port, .context = port};
-	struct plx_listener *listener = NULL;
-	struct plx_why why = {""};
-
-	if (plx_listen(channel, &options, &listener, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	return listener;
-}
-
 /* Returns: a's end of it */
 static struct plx_connector *
 connect_both(struct scene *scene)
 {
-	struct plx_connect_options options = to_a(OTHER_PORT);
-	struct plx_why why = {""};
+	struct plx_connect_options options = pair_to(1);
 	struct plx_channel_event event;
 
-	assert_int_equal(plx_connector_create(scene->cb, 0, &scene->connects), PLX_OK);
-	if (plx_connect(scene->connects, scene->qb, &options, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	event = duo_event(scene->ca, PLX_CM_EVENT_REQUESTED);
+	options.remote_port = OTHER_PORT;
+	assert_int_equal(plx_connector_create(scene->pair->b.channel, 0, &scene->connects), PLX_OK);
+	pair_connect(scene->connects, scene->qb, &options);
+	event = pair_event(scene->pair->a.channel, PLX_CM_EVENT_REQUESTED);
 	plx_connect_options_init(&options);
-	if (plx_accept(event.connector, scene->qa, &options, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	(void)duo_event(scene->cb, PLX_CM_EVENT_REPLIED);
-	if (plx_complete(scene->connects, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	(void)duo_event(scene->ca, PLX_CM_EVENT_ESTABLISHED);
+	pair_accept(event.connector, scene->qa, &options);
+	(void)pair_event(scene->pair->b.channel, PLX_CM_EVENT_REPLIED);
+	pair_complete(scene->connects);
+	(void)pair_event(scene->pair->a.channel, PLX_CM_EVENT_ESTABLISHED);
 	return event.connector;
 }
 
@@ -122,23 +94,21 @@ connect_both(struct scene *scene)
 static void
 ask(struct scene *scene)
 {
-	struct plx_connect_options options = to_a(PORT);
-	struct plx_why why = {""};
+	struct plx_connect_options options = pair_to(1);
 
-	assert_int_equal(plx_connector_create(scene->cb, 0, &scene->asks), PLX_OK);
-	if (plx_connect(scene->asks, scene->asking_qp, &options, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	duo_settle();
+	assert_int_equal(plx_connector_create(scene->pair->b.channel, 0, &scene->asks), PLX_OK);
+	pair_connect(scene->asks, scene->asking_qp, &options);
+	pair_settle();
 }
 
 static void
 make_owners(struct scene *scene, struct plx_connector *connected)
 {
-	struct end *a = &scene->duo->a;
+	struct side *a = &scene->pair->a;
 	const struct plx_cq_options depth = {.depth = 8};
 	const struct plx_srq_options shared = {.depth = 8, .sges = 1};
-	const struct plx_ah_options way = {.remote = duo_ip(2), .dscp = 0xff};
-	struct duo_options usual = duo_usual();
+	const struct plx_ah_options way = {.remote = pair_ip(2), .dscp = 0xff};
+	struct pair_options usual = pair_usual();
 	struct plx_connector *idle;
 	struct plx_why why = {""};
 	struct plx_srq *srq;
@@ -150,17 +120,18 @@ make_owners(struct scene *scene, struct plx_connector *connected)
 	assert_int_equal(plx_srq_create(a->adapter, &shared, &srq), PLX_OK);
 	assert_int_equal(plx_mw_create(a->pd, &mw), PLX_OK);
 	assert_int_equal(plx_ah_create(a->pd, &way, &ah, &why), PLX_OK);
-	assert_int_equal(plx_connector_create(scene->ca, 0, &idle), PLX_OK);
+	assert_int_equal(plx_connector_create(scene->pair->a.channel, 0, &idle), PLX_OK);
 	scene->memory = aligned_alloc(64, BYTES);
 	assert_non_null(scene->memory);
-	assert_int_equal(plx_mr_register(a->pd, scene->memory, BYTES, DUO_ALL, &scene->mr), PLX_OK);
+	assert_int_equal(plx_mr_register(a->pd, scene->memory, BYTES, PAIR_ALL, &scene->mr),
+			 PLX_OK);
 	memcpy(scene->owner,
 	       (struct owner[KINDS]){
 		       {.destroy = destroy_mr, .object = scene->mr, .memory = scene->memory},
 		       {.destroy = destroy_mw, .object = mw},
 		       {.destroy = destroy_cq, .object = cq},
 		       {.destroy = destroy_srq, .object = srq},
-		       {.destroy = destroy_qp, .object = end_qp(a, &usual)},
+		       {.destroy = destroy_qp, .object = side_qp(a, &usual)},
 		       {.destroy = destroy_ah, .object = ah},
 		       {.destroy = destroy_listener, .object = scene->listener},
 		       {.destroy = destroy_asked, .object = idle},
@@ -172,17 +143,16 @@ make_owners(struct scene *scene, struct plx_connector *connected)
 static void
 scene_open(struct scene *scene)
 {
-	struct duo_options usual = duo_usual();
+	struct pair_options usual = pair_usual();
 
 	memset(scene, 0, sizeof(*scene));
-	scene->duo = duo_open(NULL);
-	scene->qa = end_qp(&scene->duo->a, &usual);
-	scene->qb = end_qp(&scene->duo->b, &usual);
-	scene->asking_qp = end_qp(&scene->duo->b, &usual);
-	assert_int_equal(plx_channel_create(scene->duo->a.adapter, 16, &scene->ca), PLX_OK);
-	assert_int_equal(plx_channel_create(scene->duo->b.adapter, 16, &scene->cb), PLX_OK);
-	scene->listener = listen_at(scene->ca, PORT);
-	scene->other = listen_at(scene->ca, OTHER_PORT);
+	usual.channel = 16;
+	scene->pair = pair_open(&usual);
+	scene->qa = side_qp(&scene->pair->a, &usual);
+	scene->qb = side_qp(&scene->pair->b, &usual);
+	scene->asking_qp = side_qp(&scene->pair->b, &usual);
+	scene->listener = pair_listen(&scene->pair->a, PAIR_PORT, 0);
+	scene->other = pair_listen(&scene->pair->a, OTHER_PORT, 0);
 	make_owners(scene, connect_both(scene));
 	ask(scene);
 }
@@ -193,12 +163,10 @@ scene_close(struct scene *scene)
 	assert_int_equal(plx_connector_destroy(scene->asks), PLX_OK);
 	assert_int_equal(plx_connector_destroy(scene->connects), PLX_OK);
 	assert_int_equal(plx_listener_destroy(scene->other), PLX_OK);
-	assert_int_equal(plx_channel_destroy(scene->ca), PLX_OK);
-	assert_int_equal(plx_channel_destroy(scene->cb), PLX_OK);
 	assert_int_equal(plx_qp_destroy(scene->qa), PLX_OK);
 	assert_int_equal(plx_qp_destroy(scene->qb), PLX_OK);
 	assert_int_equal(plx_qp_destroy(scene->asking_qp), PLX_OK);
-	duo_close(scene->duo);
+	pair_close(scene->pair);
 }
 
 static void
@@ -212,17 +180,17 @@ a_destroy_that_timed_out_is_called_again(void **state)
 	(void)state;
 	scene_open(&scene);
 	there = (struct beyond){.va = (uintptr_t)scene.memory, .rkey = plx_mr_key(scene.mr)};
-	thread_hold("duo");
+	thread_hold("pair");
 	begun = test_ns();
 	for (uint32_t i = 0; i < WRITES; i++)
-		assert_int_equal(end_try(&scene.duo->b, scene.duo->b.qp, PLX_WR_WRITE, i, 0, 0,
-					 BYTES, &there),
+		assert_int_equal(side_try(&scene.pair->b, scene.pair->b.qp, PLX_WR_WRITE, i, 0, 0,
+					  BYTES, &there),
 				 PLX_OK);
 	for (uint32_t i = 0; i < KINDS; i++)
 		assert_int_equal(
 			pthread_create(&scene.owner[i].thread, NULL, destroy_it, &scene.owner[i]),
 			0);
-	duo_until(test_ns() - begun >= STALL_NS);
+	pair_until(test_ns() - begun >= STALL_NS);
 	resumed = test_ns();
 	thread_let_go();
 	for (uint32_t i = 0; i < KINDS; i++) {
@@ -235,23 +203,23 @@ a_destroy_that_timed_out_is_called_again(void **state)
 	}
 	/* The first WRITE may be done before its key is dead, but not after its memory was freed:
 	 * that is AddressSanitizer's to say. In the end they fail. */
-	duo_until(duo_state(scene.duo->b.qp) == PLX_QP_ERROR);
+	pair_until(pair_state(scene.pair->b.qp) == PLX_QP_ERROR);
 	/* a's connector has gone, which its peer hears; and what waited for the listener is refused
 	 * when somebody looks for it. */
-	(void)duo_event(scene.cb, PLX_CM_EVENT_DISCONNECTED);
-	assert_false(plx_channel_next(scene.ca, &event));
-	(void)duo_event(scene.cb, PLX_CM_EVENT_REJECTED);
+	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_DISCONNECTED);
+	assert_false(plx_channel_next(scene.pair->a.channel, &event));
+	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_REJECTED);
 	/* Whoever asks now finds nobody, and the place is free. */
 	assert_int_equal(plx_connect(scene.asks, scene.asking_qp,
-				     &(struct plx_connect_options){.remote = duo_ip(1),
-								   .remote_port = PORT,
+				     &(struct plx_connect_options){.remote = pair_ip(1),
+								   .remote_port = PAIR_PORT,
 								   .retry = 7,
 								   .rnr_retry = 6,
 								   .ack_timeout = 14},
 				     NULL),
 			 PLX_OK);
-	(void)duo_event(scene.cb, PLX_CM_EVENT_REJECTED);
-	scene.listener = listen_at(scene.ca, PORT);
+	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_REJECTED);
+	scene.listener = pair_listen(&scene.pair->a, PAIR_PORT, 0);
 	assert_int_equal(plx_listener_destroy(scene.listener), PLX_OK);
 	scene_close(&scene);
 }
@@ -275,7 +243,7 @@ an_adapter_closes_when_its_worker_runs_again(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		struct plx_wishes wishes;
 
-		duo_wishes(&wishes, i);
+		pair_wishes(&wishes, i);
 		snprintf(wishes.device, sizeof(wishes.device), "net_wire7,end=%u", i);
 		snprintf(wishes.worker, sizeof(wishes.worker), "stall-%u", i);
 		if (plx_adapter_open(wishes.worker, &wishes, &adapter[i], &why) != PLX_OK)
@@ -284,7 +252,7 @@ an_adapter_closes_when_its_worker_runs_again(void **state)
 	thread_hold("stall-0");
 	owner.object = adapter[0];
 	assert_int_equal(pthread_create(&owner.thread, NULL, destroy_it, &owner), 0);
-	duo_settle();
+	pair_settle();
 	assert_int_equal(plx_adapter_close(adapter[1]), PLX_OK);
 	resumed = test_ns();
 	thread_let_go();
@@ -297,9 +265,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_destroy_that_timed_out_is_called_again),
-		DUO_TEST(an_adapter_closes_when_its_worker_runs_again),
+		PAIR_TEST(a_destroy_that_timed_out_is_called_again),
+		PAIR_TEST(an_adapter_closes_when_its_worker_runs_again),
 	};
 
-	return duo_run_in(PLX_MODE_WORKER, "stall", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run_in(PLX_MODE_WORKER, "stall", tests, sizeof(tests) / sizeof(tests[0]));
 }

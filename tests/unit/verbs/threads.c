@@ -21,51 +21,51 @@ enum {
 static void
 sixty_four_queue_pairs_talk_at_once(void **state)
 {
-	struct duo_options options = duo_usual();
-	struct duo *duo = duo_open(NULL);
+	struct pair_options options = pair_usual();
+	struct pair *pair = pair_open(NULL);
 	struct plx_qp *a[PAIRS], *b[PAIRS];
-	struct end end = duo->b;
+	struct side end = pair->b;
 	uint32_t sent[PAIRS] = {0}, received[PAIRS] = {0};
 
 	(void)state;
 	for (uint32_t i = 0; i < PAIRS; i++) {
 		options.qp.context = i;
-		a[i] = end_qp(&duo->a, &options);
-		b[i] = end_qp(&duo->b, &options);
-		duo_join(a[i], b[i], &options.link);
+		a[i] = side_qp(&pair->a, &options);
+		b[i] = side_qp(&pair->b, &options);
+		pair_join(a[i], b[i], &options.link);
 		for (uint32_t j = 0; j < ROUNDS; j++) {
 			end.qp = b[i];
-			end_receive(&end, j, i * 64, 64);
+			side_receive(&end, j, i * 64, 64);
 		}
 	}
 	for (uint32_t j = 0; j < ROUNDS; j++)
 		for (uint32_t i = 0; i < PAIRS; i++)
-			assert_int_equal(end_try(&duo->a, a[i], PLX_WR_SEND, j, 0, 0, 64, NULL),
+			assert_int_equal(side_try(&pair->a, a[i], PLX_WR_SEND, j, 0, 0, 64, NULL),
 					 PLX_OK);
 	for (uint32_t n = 0; n < PAIRS * ROUNDS; n++) {
-		struct plx_wc wc = duo_reap(duo->a.send_cq);
+		struct plx_wc wc = pair_reap(pair->a.send_cq);
 
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		assert_int_equal(wc.wr_id, sent[wc.context]++);
-		wc = duo_reap(duo->b.recv_cq);
+		wc = pair_reap(pair->b.recv_cq);
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		assert_int_equal(wc.wr_id, received[wc.context]++);
 	}
-	duo_expect_none(duo->a.send_cq);
-	duo_expect_none(duo->b.recv_cq);
+	pair_expect_none(pair->a.send_cq);
+	pair_expect_none(pair->b.recv_cq);
 	for (uint32_t i = 0; i < PAIRS; i++) {
 		assert_int_equal(sent[i], ROUNDS);
 		assert_int_equal(plx_qp_destroy(a[i]), PLX_OK);
 		assert_int_equal(plx_qp_destroy(b[i]), PLX_OK);
 	}
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* ---- eight threads ----------------------------------------------------------------------------
  */
 
 struct poster {
-	struct duo *duo;
+	struct pair *pair;
 	uint32_t number;
 	pthread_t thread;
 	uint32_t refused; /* with a status that it must not have */
@@ -78,7 +78,7 @@ static void *
 post_writes(void *context)
 {
 	struct poster *poster = context;
-	struct end *a = &poster->duo->a;
+	struct side *a = &poster->pair->a;
 	const uint32_t at = poster->number * 64;
 
 	for (uint64_t i = 0; i < POSTS;) {
@@ -89,8 +89,8 @@ post_writes(void *context)
 					       .flags = PLX_WR_INLINE,
 					       .sge = &sge,
 					       .sges = 1,
-					       .remote_va = (uintptr_t)poster->duo->b.arena + at,
-					       .rkey = plx_mr_key(poster->duo->b.mr)};
+					       .remote_va = (uintptr_t)poster->pair->b.arena + at,
+					       .rkey = plx_mr_key(poster->pair->b.mr)};
 		enum plx_status why;
 
 		if (plx_post_send(a->qp, &wr, 1, &why) == 1) {
@@ -107,19 +107,19 @@ post_writes(void *context)
 static void
 eight_threads_post_to_one_queue_pair(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	struct poster poster[THREADS] = {{0}};
 	uint64_t seen[THREADS] = {0}, last;
 
 	(void)state;
 	atomic_store(&running, THREADS);
 	for (uint32_t i = 0; i < THREADS; i++) {
-		poster[i] = (struct poster){.duo = duo, .number = i};
+		poster[i] = (struct poster){.pair = pair, .number = i};
 		assert_int_equal(pthread_create(&poster[i].thread, NULL, post_writes, &poster[i]),
 				 0);
 	}
 	for (uint32_t n = 0; n < THREADS * POSTS; n++) {
-		struct plx_wc wc = duo_reap(duo->a.send_cq);
+		struct plx_wc wc = pair_reap(pair->a.send_cq);
 
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		assert_in_range(wc.wr_id >> 32, 0, THREADS - 1);
@@ -128,11 +128,11 @@ eight_threads_post_to_one_queue_pair(void **state)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		assert_int_equal(pthread_join(poster[i].thread, NULL), 0);
 		assert_int_equal(poster[i].refused, 0);
-		memcpy(&last, duo->b.arena + i * 64, sizeof(last));
+		memcpy(&last, pair->b.arena + i * 64, sizeof(last));
 		assert_int_equal(last, (uint64_t)i << 32 | (POSTS - 1));
 	}
-	duo_expect_none(duo->a.send_cq);
-	duo_close(duo);
+	pair_expect_none(pair->a.send_cq);
+	pair_close(pair);
 }
 
 /* Objects made and given back, on the adapter on which the others post. */
@@ -140,7 +140,7 @@ static void *
 make_and_break(void *context)
 {
 	struct poster *poster = context;
-	struct end *a = &poster->duo->a;
+	struct side *a = &poster->pair->a;
 	const struct plx_cq_options options = {.depth = 16};
 	uint8_t memory[256];
 
@@ -152,7 +152,7 @@ make_and_break(void *context)
 
 		poster->refused += plx_pd_create(a->adapter, &pd) != PLX_OK;
 		poster->refused +=
-			plx_mr_register(pd, memory, sizeof(memory), DUO_ALL, &mr) != PLX_OK;
+			plx_mr_register(pd, memory, sizeof(memory), PAIR_ALL, &mr) != PLX_OK;
 		poster->refused += plx_mw_create(pd, &mw) != PLX_OK;
 		poster->refused += plx_cq_create(a->adapter, &options, &cq) != PLX_OK;
 		poster->refused += plx_pd_destroy(pd) != PLX_BUSY;
@@ -168,28 +168,28 @@ make_and_break(void *context)
 static void
 threads_make_and_break_objects_while_traffic_runs(void **state)
 {
-	struct duo *duo = duo_open(NULL);
-	struct beyond beyond = at_peer(&duo->b, 0);
+	struct pair *pair = pair_open(NULL);
+	struct beyond beyond = at_peer(&pair->b, 0);
 	struct poster poster[4] = {{0}};
 	uint64_t done = 0;
 
 	(void)state;
 	atomic_store(&running, 4);
 	for (uint32_t i = 0; i < 4; i++) {
-		poster[i].duo = duo;
+		poster[i].pair = pair;
 		assert_int_equal(
 			pthread_create(&poster[i].thread, NULL, make_and_break, &poster[i]), 0);
 	}
 	while (atomic_load(&running) > 0) {
-		end_post(&duo->a, PLX_WR_WRITE, done, 0, 0, 4000, &beyond);
-		duo_expect(duo->a.send_cq, done++, PLX_WC_SUCCESS);
+		side_post(&pair->a, PLX_WR_WRITE, done, 0, 0, 4000, &beyond);
+		pair_expect(pair->a.send_cq, done++, PLX_WC_SUCCESS);
 	}
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(pthread_join(poster[i].thread, NULL), 0);
 		assert_int_equal(poster[i].refused, 0);
 	}
 	assert_true(done > 0);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 /* Several drain one completion queue: each entry reaches exactly one of them. */
@@ -220,16 +220,16 @@ drain(void *context)
 static void
 an_entry_reaches_one_of_several_that_poll(void **state)
 {
-	struct duo *duo = duo_open(NULL);
+	struct pair *pair = pair_open(NULL);
 	struct poster poster[THREADS] = {{0}};
 	pthread_t drainer[4];
 
 	(void)state;
-	drained = duo->a.send_cq;
+	drained = pair->a.send_cq;
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&drainer[i], NULL, drain, NULL), 0);
 	for (uint32_t i = 0; i < THREADS; i++) {
-		poster[i] = (struct poster){.duo = duo, .number = i};
+		poster[i] = (struct poster){.pair = pair, .number = i};
 		assert_int_equal(pthread_create(&poster[i].thread, NULL, post_writes, &poster[i]),
 				 0);
 	}
@@ -239,22 +239,22 @@ an_entry_reaches_one_of_several_that_poll(void **state)
 		assert_int_equal(pthread_join(drainer[i], NULL), 0);
 	for (uint32_t i = 0; i < THREADS * POSTS; i++)
 		assert_int_equal(atomic_load(&taken[i]), 1);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest one_thread[] = {
-		DUO_TEST(sixty_four_queue_pairs_talk_at_once),
+		PAIR_TEST(sixty_four_queue_pairs_talk_at_once),
 	};
 	const struct CMUnitTest threads[] = {
-		DUO_TEST(eight_threads_post_to_one_queue_pair),
-		DUO_TEST(threads_make_and_break_objects_while_traffic_runs),
-		DUO_TEST(an_entry_reaches_one_of_several_that_poll),
+		PAIR_TEST(eight_threads_post_to_one_queue_pair),
+		PAIR_TEST(threads_make_and_break_objects_while_traffic_runs),
+		PAIR_TEST(an_entry_reaches_one_of_several_that_poll),
 	};
 
-	return duo_run("many", one_thread, sizeof(one_thread) / sizeof(one_thread[0])) +
-	       duo_run_in(PLX_MODE_WORKER, "threads", threads,
-			  sizeof(threads) / sizeof(threads[0]));
+	return pair_run("many", one_thread, sizeof(one_thread) / sizeof(one_thread[0])) +
+	       pair_run_in(PLX_MODE_WORKER, "threads", threads,
+			   sizeof(threads) / sizeof(threads[0]));
 }

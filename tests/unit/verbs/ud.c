@@ -17,7 +17,7 @@ enum {
 
 /* Two ends for datagrams, and a handle of each for the other, over IPv4 and over IPv6. */
 struct two {
-	struct duo *duo;
+	struct pair *pair;
 	struct plx_ah *to_b[2], *to_a[2];
 };
 
@@ -43,10 +43,10 @@ ready(struct plx_qp *qp)
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RTS, NULL, NULL, &why), PLX_OK);
 }
 
-static struct duo_options
+static struct pair_options
 ud_options(void)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 
 	options.unconnected = true;
 	options.qp.type = PLX_QP_UD;
@@ -56,18 +56,18 @@ ud_options(void)
 }
 
 static struct two
-two_open(const struct duo_options *given)
+two_open(const struct pair_options *given)
 {
-	struct duo_options options = ud_options();
-	struct two two = {.duo = duo_open(given ? given : &options)};
-	struct duo *duo = two.duo;
+	struct pair_options options = ud_options();
+	struct two two = {.pair = pair_open(given ? given : &options)};
+	struct pair *pair = two.pair;
 
-	ready(duo->a.qp);
-	ready(duo->b.qp);
-	two.to_b[0] = handle(duo->a.pd, duo_ip(2));
-	two.to_b[1] = handle(duo->a.pd, duo_ip6(2));
-	two.to_a[0] = handle(duo->b.pd, duo_ip(1));
-	two.to_a[1] = handle(duo->b.pd, duo_ip6(1));
+	ready(pair->a.qp);
+	ready(pair->b.qp);
+	two.to_b[0] = handle(pair->a.pd, pair_ip(2));
+	two.to_b[1] = handle(pair->a.pd, pair_ip6(2));
+	two.to_a[0] = handle(pair->b.pd, pair_ip(1));
+	two.to_a[1] = handle(pair->b.pd, pair_ip6(1));
 	return two;
 }
 
@@ -78,7 +78,7 @@ two_close(struct two *two)
 		assert_int_equal(plx_ah_destroy(two->to_b[i]), PLX_OK);
 		assert_int_equal(plx_ah_destroy(two->to_a[i]), PLX_OK);
 	}
-	duo_close(two->duo);
+	pair_close(two->pair);
 }
 
 static uint32_t
@@ -112,7 +112,7 @@ struct note {
 };
 
 static enum plx_status
-try_note(struct end *from, const struct plx_ah *ah, struct plx_qp *to, const struct note *note)
+try_note(struct side *from, const struct plx_ah *ah, struct plx_qp *to, const struct note *note)
 {
 	const struct plx_sge sge = {(uintptr_t)from->arena, note->bytes, plx_mr_key(from->mr)};
 	const struct plx_send_wr wr = {
@@ -134,7 +134,7 @@ try_note(struct end *from, const struct plx_ah *ah, struct plx_qp *to, const str
 }
 
 static void
-send_note(struct end *from, const struct plx_ah *ah, struct plx_qp *to, uint64_t wr_id,
+send_note(struct side *from, const struct plx_ah *ah, struct plx_qp *to, uint64_t wr_id,
 	  uint32_t bytes)
 {
 	const struct note note = {PLX_WR_SEND, wr_id, 0, bytes, 0, QKEY_OURS};
@@ -166,7 +166,7 @@ a_datagram_arrives_with_its_header_and_its_sender(void **state)
 {
 	static const uint32_t sizes[] = {0, 1, 3, 4, 63, 64, 65, 1000, 1023, 1024};
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 
 	(void)state;
 	for (unsigned i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -174,20 +174,20 @@ a_datagram_arrives_with_its_header_and_its_sender(void **state)
 		bool six = i % 2;
 		struct plx_wc wc;
 
-		end_fill(a, 0, bytes, (uint8_t)i);
-		end_receive(b, i, TO, HEADER + bytes);
+		side_fill(a, 0, bytes, (uint8_t)i);
+		side_receive(b, i, TO, HEADER + bytes);
 		send_note(a, two.to_b[six], b->qp, 100 + i, bytes);
-		wc = duo_expect(a->send_cq, 100 + i, PLX_WC_SUCCESS);
+		wc = pair_expect(a->send_cq, 100 + i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.op, PLX_WR_SEND);
 		assert_int_equal(wc.qpn, number(a->qp));
-		wc = duo_expect(b->recv_cq, i, PLX_WC_SUCCESS);
+		wc = pair_expect(b->recv_cq, i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.op, PLX_WR_SEND);
 		assert_int_equal(wc.flags, PLX_WC_RECV);
 		assert_int_equal(wc.bytes, HEADER + bytes);
 		assert_int_equal(wc.qpn, number(a->qp));
-		end_assert_filled(b, TO + HEADER, bytes, (uint8_t)i);
-		assert_header(b->arena + TO, six ? duo_ip6(1) : duo_ip(1),
-			      six ? duo_ip6(2) : duo_ip(2));
+		side_assert_filled(b, TO + HEADER, bytes, (uint8_t)i);
+		assert_header(b->arena + TO, six ? pair_ip6(1) : pair_ip(1),
+			      six ? pair_ip6(2) : pair_ip(2));
 	}
 	two_close(&two);
 }
@@ -196,21 +196,21 @@ static void
 a_message_as_long_as_the_path_mtu_arrives_and_one_byte_more_is_refused(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	struct plx_adapter_info info;
 	struct note note = {PLX_WR_SEND, 2, 0, 0, 0, QKEY_OURS};
 
 	(void)state;
 	plx_adapter_query(a->adapter, &info);
-	end_fill(a, 0, info.path_mtu, 7);
-	end_receive(b, 1, TO, HEADER + info.path_mtu);
+	side_fill(a, 0, info.path_mtu, 7);
+	side_receive(b, 1, TO, HEADER + info.path_mtu);
 	send_note(a, two.to_b[0], b->qp, 1, info.path_mtu);
-	duo_expect(b->recv_cq, 1, PLX_WC_SUCCESS);
-	end_assert_filled(b, TO + HEADER, info.path_mtu, 7);
-	duo_expect(a->send_cq, 1, PLX_WC_SUCCESS);
+	pair_expect(b->recv_cq, 1, PLX_WC_SUCCESS);
+	side_assert_filled(b, TO + HEADER, info.path_mtu, 7);
+	pair_expect(a->send_cq, 1, PLX_WC_SUCCESS);
 	note.bytes = info.path_mtu + 1;
 	assert_int_equal(try_note(a, two.to_b[0], b->qp, &note), PLX_TOO_LONG);
-	duo_expect_none(a->send_cq);
+	pair_expect_none(a->send_cq);
 	two_close(&two);
 }
 
@@ -218,7 +218,7 @@ static void
 immediate_data_inline_data_and_the_solicited_bit_travel(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	const struct plx_sge sge = {(uintptr_t)a->arena, 200, {0}};
 	struct plx_send_wr wr = {.wr_id = 5,
 				 .op = PLX_WR_SEND_IMM,
@@ -233,17 +233,17 @@ immediate_data_inline_data_and_the_solicited_bit_travel(void **state)
 	struct plx_wc wc;
 
 	(void)state;
-	end_fill(a, 0, 200, 9);
-	end_receive(b, 1, TO, 4096);
+	side_fill(a, 0, 200, 9);
+	side_receive(b, 1, TO, 4096);
 	assert_int_equal(plx_post_send(a->qp, &wr, 1, &why), 1);
 	memset(a->arena, 0, 200); /* it was copied when it was posted */
-	wc = duo_expect(b->recv_cq, 1, PLX_WC_SUCCESS);
+	wc = pair_expect(b->recv_cq, 1, PLX_WC_SUCCESS);
 	assert_int_equal(wc.op, PLX_WR_SEND_IMM);
 	assert_int_equal(wc.flags, PLX_WC_RECV | PLX_WC_IMM | PLX_WC_SOLICITED);
 	assert_int_equal(wc.imm, 0xcafe0123);
 	assert_int_equal(wc.bytes, HEADER + 200);
-	end_assert_filled(b, TO + HEADER, 200, 9);
-	duo_expect_none(a->send_cq);
+	side_assert_filled(b, TO + HEADER, 200, 9);
+	pair_expect_none(a->send_cq);
 	two_close(&two);
 }
 
@@ -252,7 +252,7 @@ static void
 a_datagram_can_be_answered_by_what_came_with_it(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 
 	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
@@ -260,11 +260,11 @@ a_datagram_can_be_answered_by_what_came_with_it(void **state)
 		struct plx_ah *back;
 		struct plx_wc wc;
 
-		end_receive(a, i, TO, HEADER + 64);
-		end_receive(b, i, TO, HEADER + 64);
-		end_fill(a, 0, 64, (uint8_t)i);
+		side_receive(a, i, TO, HEADER + 64);
+		side_receive(b, i, TO, HEADER + 64);
+		side_fill(a, 0, 64, (uint8_t)i);
 		send_note(a, two.to_b[0], b->qp, i, 64);
-		wc = duo_expect(b->recv_cq, i, PLX_WC_SUCCESS);
+		wc = pair_expect(b->recv_cq, i, PLX_WC_SUCCESS);
 		memcpy(ip.v, b->arena + TO + 20 + 12, 4);
 		back = handle(b->pd, ip);
 		memcpy(b->arena, b->arena + TO + HEADER, 64);
@@ -272,10 +272,10 @@ a_datagram_can_be_answered_by_what_came_with_it(void **state)
 		send_note(b, back, a->qp, i, 64);
 		/* What was posted with it is sent all the same. */
 		assert_int_equal(plx_ah_destroy(back), PLX_OK);
-		duo_expect(a->recv_cq, i, PLX_WC_SUCCESS);
-		end_assert_filled(a, TO + HEADER, 64, (uint8_t)i);
-		duo_expect(a->send_cq, i, PLX_WC_SUCCESS);
-		duo_expect(b->send_cq, i, PLX_WC_SUCCESS);
+		pair_expect(a->recv_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(a, TO + HEADER, 64, (uint8_t)i);
+		pair_expect(a->send_cq, i, PLX_WC_SUCCESS);
+		pair_expect(b->send_cq, i, PLX_WC_SUCCESS);
 	}
 	two_close(&two);
 }
@@ -283,29 +283,29 @@ a_datagram_can_be_answered_by_what_came_with_it(void **state)
 static void
 queue_pairs_of_one_port_reach_each_other(void **state)
 {
-	struct duo_options options = ud_options();
+	struct pair_options options = ud_options();
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a;
-	struct plx_ah *self[2] = {handle(a->pd, duo_ip(1)), handle(a->pd, duo_ip6(1))};
-	struct plx_qp *other = end_qp(a, &options);
+	struct side *a = &two.pair->a;
+	struct plx_ah *self[2] = {handle(a->pd, pair_ip(1)), handle(a->pd, pair_ip6(1))};
+	struct plx_qp *other = side_qp(a, &options);
 
 	(void)state;
 	ready(other);
 	for (uint32_t i = 0; i < 300; i++) {
 		struct plx_wc wc;
 
-		end_fill(a, 0, 500, (uint8_t)i);
-		end_receive(a, i, TO, HEADER + 500);
+		side_fill(a, 0, 500, (uint8_t)i);
+		side_receive(a, i, TO, HEADER + 500);
 		/* to itself */
 		send_note(a, self[i % 2], a->qp, i, 500);
-		wc = duo_expect(a->recv_cq, i, PLX_WC_SUCCESS);
+		wc = pair_expect(a->recv_cq, i, PLX_WC_SUCCESS);
 		assert_int_equal(wc.qpn, number(a->qp));
-		end_assert_filled(a, TO + HEADER, 500, (uint8_t)i);
-		duo_expect(a->send_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(a, TO + HEADER, 500, (uint8_t)i);
+		pair_expect(a->send_cq, i, PLX_WC_SUCCESS);
 	}
 	send_note(a, self[0], other, 1, 500); /* nobody has posted a receive there */
-	duo_expect(a->send_cq, 1, PLX_WC_SUCCESS);
-	duo_until(counted(other, "RNR") == 1);
+	pair_expect(a->send_cq, 1, PLX_WC_SUCCESS);
+	pair_until(counted(other, "RNR") == 1);
 	assert_int_equal(plx_qp_destroy(other), PLX_OK);
 	assert_int_equal(plx_ah_destroy(self[0]), PLX_OK);
 	assert_int_equal(plx_ah_destroy(self[1]), PLX_OK);
@@ -315,19 +315,19 @@ queue_pairs_of_one_port_reach_each_other(void **state)
 static void
 a_shared_receive_queue_takes_datagrams(void **state)
 {
-	struct duo_options options = ud_options();
+	struct pair_options options = ud_options();
 	struct two two;
 
 	(void)state;
 	options.srq = (struct plx_srq_options){.depth = 16, .sges = 4};
 	two = two_open(&options);
 	for (uint32_t i = 0; i < 40; i++) {
-		end_receive(&two.duo->b, i, TO, HEADER + 8);
-		end_fill(&two.duo->a, 0, 8, (uint8_t)i);
-		send_note(&two.duo->a, two.to_b[0], two.duo->b.qp, i, 8);
-		duo_expect(two.duo->b.recv_cq, i, PLX_WC_SUCCESS);
-		end_assert_filled(&two.duo->b, TO + HEADER, 8, (uint8_t)i);
-		duo_expect(two.duo->a.send_cq, i, PLX_WC_SUCCESS);
+		side_receive(&two.pair->b, i, TO, HEADER + 8);
+		side_fill(&two.pair->a, 0, 8, (uint8_t)i);
+		send_note(&two.pair->a, two.to_b[0], two.pair->b.qp, i, 8);
+		pair_expect(two.pair->b.recv_cq, i, PLX_WC_SUCCESS);
+		side_assert_filled(&two.pair->b, TO + HEADER, 8, (uint8_t)i);
+		pair_expect(two.pair->a.send_cq, i, PLX_WC_SUCCESS);
 	}
 	two_close(&two);
 }
@@ -337,13 +337,13 @@ static void
 a_stream_of_datagrams_arrives_as_far_as_there_are_receives(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	uint32_t sent = 0, came = 0;
 
 	(void)state;
-	end_fill(a, 0, 256, 3);
-	for (uint32_t i = 0; i < DUO_RQ; i++)
-		end_receive(b, i, TO, HEADER + 256);
+	side_fill(a, 0, 256, 3);
+	for (uint32_t i = 0; i < PAIR_RQ; i++)
+		side_receive(b, i, TO, HEADER + 256);
 	while (sent < 5000) {
 		const struct note note = {PLX_WR_SEND, sent, 0, 256, 0, QKEY_OURS};
 		struct plx_wc wc;
@@ -353,14 +353,14 @@ a_stream_of_datagrams_arrives_as_far_as_there_are_receives(void **state)
 		while (plx_cq_poll(a->send_cq, &wc, 1) == 1)
 			assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		while (plx_cq_poll(b->recv_cq, &wc, 1) == 1) {
-			assert_int_equal(wc.wr_id, came % DUO_RQ);
+			assert_int_equal(wc.wr_id, came % PAIR_RQ);
 			assert_int_equal(wc.status, PLX_WC_SUCCESS);
-			end_receive(b, came++ % DUO_RQ, TO, HEADER + 256);
+			side_receive(b, came++ % PAIR_RQ, TO, HEADER + 256);
 		}
-		duo_cycle();
+		pair_cycle();
 	}
-	duo_settle();
-	duo_until(counted(b->qp, "ACCEPT") + counted(b->qp, "RNR") == sent);
+	pair_settle();
+	pair_until(counted(b->qp, "ACCEPT") + counted(b->qp, "RNR") == sent);
 	assert_true(came > 0);
 	assert_int_equal(counted(a->qp, "requests_sent"), sent);
 	assert_int_equal(counted(a->qp, "bytes_sent"), 256 * sent);
@@ -374,27 +374,27 @@ static void
 what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	struct note note = {PLX_WR_SEND, 1, PLX_WR_SILENT, 100, 0, QKEY_OURS};
 
 	(void)state;
-	end_fill(a, 0, 100, 5);
+	side_fill(a, 0, 100, 5);
 	assert_int_equal(try_note(a, two.to_b[0], b->qp, &note), PLX_OK);
-	duo_until(counted(b->qp, "RNR") == 1);
-	end_receive(b, 7, TO, HEADER + 99);
+	pair_until(counted(b->qp, "RNR") == 1);
+	side_receive(b, 7, TO, HEADER + 99);
 	assert_int_equal(try_note(a, two.to_b[0], b->qp, &note), PLX_OK);
-	duo_until(counted(b->qp, "RECV_LENGTH") == 1);
+	pair_until(counted(b->qp, "RECV_LENGTH") == 1);
 	note.bytes = 99;
 	note.qkey = QKEY_OURS + 1;
 	assert_int_equal(try_note(a, two.to_b[0], b->qp, &note), PLX_OK);
-	duo_until(counted(b->qp, "QKEY") == 1);
-	duo_expect_none(b->recv_cq);
+	pair_until(counted(b->qp, "QKEY") == 1);
+	pair_expect_none(b->recv_cq);
 	/* A controlled one is the sender's own, which is the receiver's here. */
 	note.qkey = QKEY_THIS;
 	assert_int_equal(try_note(a, two.to_b[0], b->qp, &note), PLX_OK);
-	duo_expect(b->recv_cq, 7, PLX_WC_SUCCESS);
-	end_assert_filled(b, TO + HEADER, 99, 5);
-	assert_int_equal(duo_state(b->qp), PLX_QP_RTS);
+	pair_expect(b->recv_cq, 7, PLX_WC_SUCCESS);
+	side_assert_filled(b, TO + HEADER, 99, 5);
+	assert_int_equal(pair_state(b->qp), PLX_QP_RTS);
 	assert_int_equal(counted(b->qp, "ACCEPT"), 1);
 	two_close(&two);
 }
@@ -402,20 +402,20 @@ what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays(void **state)
 static void
 a_connection_takes_no_datagram_and_datagrams_no_message(void **state)
 {
-	struct duo_options options = duo_usual();
+	struct pair_options options = pair_usual();
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
-	struct plx_qp *one = end_qp(a, &options), *other = end_qp(b, &options);
+	struct side *a = &two.pair->a, *b = &two.pair->b;
+	struct plx_qp *one = side_qp(a, &options), *other = side_qp(b, &options);
 
 	(void)state;
-	duo_join(one, other, &options.link);
+	pair_join(one, other, &options.link);
 	send_note(a, two.to_b[0], other, 1, 10);
-	duo_expect(a->send_cq, 1, PLX_WC_SUCCESS);
-	duo_settle();
-	assert_int_equal(duo_state(other), PLX_QP_RTS);
+	pair_expect(a->send_cq, 1, PLX_WC_SUCCESS);
+	pair_settle();
+	assert_int_equal(pair_state(other), PLX_QP_RTS);
 	assert_int_equal(counted(other, "ACCEPT"), 0);
-	assert_int_equal(end_try(a, one, PLX_WR_WRITE, 2, 0, 0, 8, &(struct beyond){0}), PLX_OK);
-	duo_expect(a->send_cq, 2, PLX_WC_REMOTE_ACCESS);
+	assert_int_equal(side_try(a, one, PLX_WR_WRITE, 2, 0, 0, 8, &(struct beyond){0}), PLX_OK);
+	pair_expect(a->send_cq, 2, PLX_WC_REMOTE_ACCESS);
 	assert_int_equal(plx_qp_destroy(one), PLX_OK);
 	assert_int_equal(plx_qp_destroy(other), PLX_OK);
 	two_close(&two);
@@ -428,7 +428,7 @@ static void
 a_key_that_is_none_ends_the_request_and_the_queue_pair(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	const struct plx_sge bad = {(uintptr_t)a->arena, 64, {0x1234}};
 	struct plx_send_wr wr = {.wr_id = 1,
 				 .op = PLX_WR_SEND,
@@ -441,21 +441,21 @@ a_key_that_is_none_ends_the_request_and_the_queue_pair(void **state)
 
 	(void)state;
 	assert_int_equal(plx_post_send(a->qp, &wr, 1, &why), 1);
-	duo_expect(a->send_cq, 1, PLX_WC_LOCAL_PROTECTION);
-	assert_int_equal(duo_async(a->adapter).kind, PLX_EVENT_FAILED);
-	duo_until(duo_state(a->qp) == PLX_QP_ERROR);
+	pair_expect(a->send_cq, 1, PLX_WC_LOCAL_PROTECTION);
+	assert_int_equal(pair_async(a->adapter).kind, PLX_EVENT_FAILED);
+	pair_until(pair_state(a->qp) == PLX_QP_ERROR);
 	send_note(a, two.to_b[0], b->qp, 2, 8);
-	duo_expect(a->send_cq, 2, PLX_WC_FLUSHED);
+	pair_expect(a->send_cq, 2, PLX_WC_FLUSHED);
 
 	assert_int_equal(plx_post_recv(b->qp, &recv, 1, &why), 1);
-	end_receive(b, 4, TO, 100);
+	side_receive(b, 4, TO, 100);
 	assert_int_equal(plx_qp_modify(a->qp, PLX_QP_RESET, NULL, NULL, NULL), PLX_OK);
 	ready(a->qp);
 	send_note(a, two.to_b[0], b->qp, 5, 8);
-	duo_expect(a->send_cq, 5, PLX_WC_SUCCESS);
-	duo_expect(b->recv_cq, 3, PLX_WC_LOCAL_PROTECTION);
-	duo_expect(b->recv_cq, 4, PLX_WC_FLUSHED);
-	assert_int_equal(duo_state(b->qp), PLX_QP_ERROR);
+	pair_expect(a->send_cq, 5, PLX_WC_SUCCESS);
+	pair_expect(b->recv_cq, 3, PLX_WC_LOCAL_PROTECTION);
+	pair_expect(b->recv_cq, 4, PLX_WC_FLUSHED);
+	assert_int_equal(pair_state(b->qp), PLX_QP_ERROR);
 	two_close(&two);
 }
 
@@ -463,7 +463,7 @@ static void
 requests_that_are_not_datagrams_are_refused(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a, *b = &two.duo->b;
+	struct side *a = &two.pair->a, *b = &two.pair->b;
 	struct plx_pd *pd;
 	struct plx_ah *stranger;
 	const struct plx_sge sge = {(uintptr_t)a->arena, 8, plx_mr_key(a->mr)};
@@ -477,7 +477,7 @@ requests_that_are_not_datagrams_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(plx_pd_create(a->adapter, &pd), PLX_OK);
-	stranger = handle(pd, duo_ip(2));
+	stranger = handle(pd, pair_ip(2));
 #define REFUSED(field, value, status)                                    \
 	do {                                                             \
 		wr = good;                                               \
@@ -497,7 +497,7 @@ requests_that_are_not_datagrams_are_refused(void **state)
 	REFUSED(flags, 0x40, PLX_INVALID);
 	REFUSED(sges, 5, PLX_TOO_MANY_SGES);
 #undef REFUSED
-	duo_expect_none(a->send_cq);
+	pair_expect_none(a->send_cq);
 	assert_int_equal(plx_ah_destroy(stranger), PLX_OK);
 	assert_int_equal(plx_pd_destroy(pd), PLX_OK);
 	two_close(&two);
@@ -507,7 +507,7 @@ static void
 windows_are_not_bound_on_datagram_queue_pairs(void **state)
 {
 	struct two two = two_open(NULL);
-	struct end *a = &two.duo->a;
+	struct side *a = &two.pair->a;
 	const struct plx_bind bind = {.mr = a->mr,
 				      .va = (uintptr_t)a->arena,
 				      .length = 64,
@@ -528,10 +528,10 @@ windows_are_not_bound_on_datagram_queue_pairs(void **state)
 static void
 a_datagram_queue_pair_goes_through_its_states_without_a_peer(void **state)
 {
-	struct duo_options options = ud_options();
-	struct duo *duo = duo_open(&options);
-	struct plx_qp *qp = duo->a.qp;
-	struct plx_ah *ah = handle(duo->a.pd, duo_ip(2));
+	struct pair_options options = ud_options();
+	struct pair *pair = pair_open(&options);
+	struct plx_qp *qp = pair->a.qp;
+	struct plx_ah *ah = handle(pair->a.pd, pair_ip(2));
 	struct plx_why why = {""};
 	struct plx_qp_link link;
 	struct plx_qp_address of_b;
@@ -539,47 +539,47 @@ a_datagram_queue_pair_goes_through_its_states_without_a_peer(void **state)
 
 	(void)state;
 	plx_qp_link_init(&link);
-	assert_int_equal(plx_qp_address(duo->b.qp, NULL, &of_b), PLX_OK);
+	assert_int_equal(plx_qp_address(pair->b.qp, NULL, &of_b), PLX_OK);
 	assert_int_equal(plx_qp_connect(qp, &of_b, &link, 0, &why), PLX_INVALID);
 	assert_non_null(strstr(why.text, "plx_qp_modify"));
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RTS, NULL, NULL, &why), PLX_STATE);
-	assert_int_equal(try_note(&duo->a, ah, duo->b.qp, &note), PLX_STATE);
+	assert_int_equal(try_note(&pair->a, ah, pair->b.qp, &note), PLX_STATE);
 	ready(qp);
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_SQD, NULL, NULL, &why), PLX_OK);
-	assert_int_equal(duo_async(duo->a.adapter).kind, PLX_EVENT_SQ_DRAINED);
-	assert_int_equal(try_note(&duo->a, ah, duo->b.qp, &note), PLX_OK);
-	duo_expect_none(duo->a.send_cq);
+	assert_int_equal(pair_async(pair->a.adapter).kind, PLX_EVENT_SQ_DRAINED);
+	assert_int_equal(try_note(&pair->a, ah, pair->b.qp, &note), PLX_OK);
+	pair_expect_none(pair->a.send_cq);
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RTS, NULL, NULL, &why), PLX_OK);
-	duo_expect(duo->a.send_cq, 1, PLX_WC_SUCCESS);
-	end_receive(&duo->a, 9, TO, 64);
+	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
+	side_receive(&pair->a, 9, TO, 64);
 	assert_int_equal(plx_qp_flush(qp), PLX_OK);
-	duo_expect(duo->a.recv_cq, 9, PLX_WC_FLUSHED);
-	end_receive(&duo->a, 10, TO, 64);
-	duo_expect(duo->a.recv_cq, 10, PLX_WC_FLUSHED);
+	pair_expect(pair->a.recv_cq, 9, PLX_WC_FLUSHED);
+	side_receive(&pair->a, 10, TO, 64);
+	pair_expect(pair->a.recv_cq, 10, PLX_WC_FLUSHED);
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RESET, NULL, NULL, &why), PLX_OK);
-	assert_int_equal(duo_state(qp), PLX_QP_RESET);
+	assert_int_equal(pair_state(qp), PLX_QP_RESET);
 	assert_int_equal(plx_ah_destroy(ah), PLX_OK);
-	duo_close(duo);
+	pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DUO_TEST(a_datagram_arrives_with_its_header_and_its_sender),
-		DUO_TEST(a_message_as_long_as_the_path_mtu_arrives_and_one_byte_more_is_refused),
-		DUO_TEST(immediate_data_inline_data_and_the_solicited_bit_travel),
-		DUO_TEST(a_datagram_can_be_answered_by_what_came_with_it),
-		DUO_TEST(queue_pairs_of_one_port_reach_each_other),
-		DUO_TEST(a_shared_receive_queue_takes_datagrams),
-		DUO_TEST(a_stream_of_datagrams_arrives_as_far_as_there_are_receives),
-		DUO_TEST(what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays),
-		DUO_TEST(a_connection_takes_no_datagram_and_datagrams_no_message),
-		DUO_TEST(a_key_that_is_none_ends_the_request_and_the_queue_pair),
-		DUO_TEST(requests_that_are_not_datagrams_are_refused),
-		DUO_TEST(windows_are_not_bound_on_datagram_queue_pairs),
-		DUO_TEST(a_datagram_queue_pair_goes_through_its_states_without_a_peer),
+		PAIR_TEST(a_datagram_arrives_with_its_header_and_its_sender),
+		PAIR_TEST(a_message_as_long_as_the_path_mtu_arrives_and_one_byte_more_is_refused),
+		PAIR_TEST(immediate_data_inline_data_and_the_solicited_bit_travel),
+		PAIR_TEST(a_datagram_can_be_answered_by_what_came_with_it),
+		PAIR_TEST(queue_pairs_of_one_port_reach_each_other),
+		PAIR_TEST(a_shared_receive_queue_takes_datagrams),
+		PAIR_TEST(a_stream_of_datagrams_arrives_as_far_as_there_are_receives),
+		PAIR_TEST(what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays),
+		PAIR_TEST(a_connection_takes_no_datagram_and_datagrams_no_message),
+		PAIR_TEST(a_key_that_is_none_ends_the_request_and_the_queue_pair),
+		PAIR_TEST(requests_that_are_not_datagrams_are_refused),
+		PAIR_TEST(windows_are_not_bound_on_datagram_queue_pairs),
+		PAIR_TEST(a_datagram_queue_pair_goes_through_its_states_without_a_peer),
 	};
 
-	return duo_run("ud", tests, sizeof(tests) / sizeof(tests[0]));
+	return pair_run("ud", tests, sizeof(tests) / sizeof(tests[0]));
 }
