@@ -208,7 +208,7 @@ row_init(struct raw_row *row, const struct options *options, const struct job *j
 	}
 	return PLX_OK;
 no_memory:
-	plx_why_say(why, "no memory for %u messages of %u bytes at both ends", job->slots,
+	plx_why_set(why, "no memory for %u messages of %u bytes at both ends", job->slots,
 		    job->size);
 	return PLX_NO_MEMORY;
 }
@@ -237,7 +237,7 @@ row_run(struct raw_row *row, struct plx_why *why)
 	for (int i = 0; i < SIDES; i++)
 		raw_drain(&row->end[i]);
 	if (!whole)
-		plx_why_say(why, "cannot start a thread: see `ulimit -u`");
+		plx_why_set(why, "cannot start a thread: see `ulimit -u`");
 	return whole;
 }
 
@@ -250,13 +250,13 @@ row_is_sound(const struct raw_row *row, struct plx_why *why)
 	uint64_t other = row->end[0].faults.other + row->end[1].faults.other;
 
 	if (icrc || other) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "raw packets were lost or changed on the way (%llu with a wrong ICRC, "
 			    "%llu wrong otherwise), and are not retransmitted: use a device "
 			    "without faults",
 			    (unsigned long long)icrc, (unsigned long long)other);
 	} else if (row->stuck || !row->end[1].packets) {
-		plx_why_say(why, "raw packets do not arrive: are the two devices joined, and up?");
+		plx_why_set(why, "raw packets do not arrive: are the two devices joined, and up?");
 	} else {
 		return true;
 	}
@@ -284,7 +284,7 @@ row_report(const struct raw_row *row, struct result *result, struct plx_why *why
 	}
 	if (!windows_judge(&row->end[1].windows, row->one_core ? NULL : &row->end[0].windows,
 			   (uint64_t)ticks_hz(), &rate)) {
-		plx_why_say(why, "no memory to compare %u windows", rate.all);
+		plx_why_set(why, "no memory to compare %u windows", rate.all);
 		return false;
 	}
 	result->unit = row->bits ? "bit/s" : "msg/s";
@@ -308,7 +308,7 @@ raw_run(const struct options *options, const struct job *job, struct result *res
 	bool good;
 
 	if (options->role != ROLE_SOLO || options->fault) {
-		plx_why_say(why, options->fault ? "raw packets are not retransmitted: --fault is "
+		plx_why_set(why, options->fault ? "raw packets are not retransmitted: --fault is "
 						  "for operations, not for --raw"
 						: "--raw has both ends in one process: leave out "
 						  "'server' or 'client'");
@@ -318,7 +318,7 @@ raw_run(const struct options *options, const struct job *job, struct result *res
 		return STATUS_FAILURE;
 	row = aligned_alloc(_Alignof(struct raw_row), sizeof *row);
 	if (!row) {
-		plx_why_say(why, "no memory");
+		plx_why_set(why, "no memory");
 		return STATUS_FAILURE;
 	}
 	memset(row, 0, sizeof *row);

@@ -104,7 +104,7 @@ make(const char *spec, struct device *out, struct plx_why *why)
 	int failed = probe(out->name, spec, &out->made);
 
 	if (failed) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "device \"%.100s\": there is none, and it cannot be made (%s); check "
 			    "its name, arguments and rights, the EAL's log says more",
 			    spec, strerror(-failed));
@@ -112,7 +112,7 @@ make(const char *spec, struct device *out, struct plx_why *why)
 	}
 	if (rte_eth_dev_get_port_by_name(out->name, &out->port_id) == 0)
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "device \"%.100s\" has no port of that name; write a PCI address in full, as "
 		    "0000:3b:00.0",
 		    spec);
@@ -129,7 +129,7 @@ keep(const char *spec, struct device *out, struct plx_why *why)
 	out->made = false;
 	if (wanted == NULL || strcmp(wanted + 1, has) == 0)
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "device \"%.60s\" exists already, with the arguments \"%.80s\"; leave yours "
 		    "out or choose another name",
 		    out->name, has);
@@ -147,12 +147,12 @@ own(const struct device *device, struct plx_why *why)
 
 	if (rte_eth_dev_owner_get(device->port_id, &other) == 0 &&
 	    other.id != RTE_ETH_DEV_NO_OWNER) {
-		plx_why_say(why, "device \"%.60s\" is in use by %.60s; name another one",
+		plx_why_set(why, "device \"%.60s\" is in use by %.60s; name another one",
 			    device->name, other.name);
 		return PLX_NO_DEVICE;
 	}
 	if (__atomic_exchange_n(&open_here[device->port_id], true, __ATOMIC_ACQ_REL)) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "device \"%.60s\" is in use by another adapter of this program; close "
 			    "that or name another device",
 			    device->name);
@@ -168,7 +168,7 @@ device_acquire(const char *spec, struct device *out, struct plx_why *why)
 	enum plx_status status;
 
 	if (length == 0 || length >= sizeof(out->name) || strlen(spec) >= SPEC_MAX) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "device \"%.60s\": a name has 1 to %zu bytes, the whole string at "
 			    "most %d",
 			    spec, sizeof(out->name) - 1, SPEC_MAX - 1);

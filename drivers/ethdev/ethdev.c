@@ -45,16 +45,16 @@ static enum plx_status
 check_config(const struct plx_ethdev_config *config, struct plx_why *why)
 {
 	if (config->device == NULL || config->pool == NULL) {
-		plx_why_say(why, "a port needs the name of a device and a pool for its packets");
+		plx_why_set(why, "a port needs the name of a device and a pool for its packets");
 		return PLX_INVALID;
 	}
 	if (config->group_count > PLX_ETHDEV_GROUPS_MAX) {
-		plx_why_say(why, "device \"%.60s\": %u groups; it is at most %d", config->device,
+		plx_why_set(why, "device \"%.60s\": %u groups; it is at most %d", config->device,
 			    config->group_count, PLX_ETHDEV_GROUPS_MAX);
 		return PLX_INVALID;
 	}
 	if (config->queues == 0 || config->queues > RTE_MAX_QUEUES_PER_PORT) {
-		plx_why_say(why, "device \"%.60s\": %u queues; it is 1 to %u", config->device,
+		plx_why_set(why, "device \"%.60s\": %u queues; it is 1 to %u", config->device,
 			    config->queues, RTE_MAX_QUEUES_PER_PORT);
 		return PLX_INVALID;
 	}
@@ -71,19 +71,19 @@ check_numbers(const struct plx_ethdev *dev, struct plx_why *why)
 	uint16_t queues = RTE_MIN(dev->info.max_rx_queues, dev->info.max_tx_queues);
 
 	if (config->queues > queues) {
-		plx_why_say(why, "device \"%.60s\": %u queues; it has %u", dev->device.name,
+		plx_why_set(why, "device \"%.60s\": %u queues; it has %u", dev->device.name,
 			    config->queues, queues);
 		return PLX_INVALID;
 	}
 	if (config->rx_descriptors != 0 &&
 	    (config->rx_descriptors < rx->nb_min || config->rx_descriptors > rx->nb_max)) {
-		plx_why_say(why, "device \"%.60s\": %u RX descriptors; it takes %u to %u",
+		plx_why_set(why, "device \"%.60s\": %u RX descriptors; it takes %u to %u",
 			    dev->device.name, config->rx_descriptors, rx->nb_min, rx->nb_max);
 		return PLX_INVALID;
 	}
 	if (config->tx_descriptors != 0 &&
 	    (config->tx_descriptors < tx->nb_min || config->tx_descriptors > tx->nb_max)) {
-		plx_why_say(why, "device \"%.60s\": %u TX descriptors; it takes %u to %u",
+		plx_why_set(why, "device \"%.60s\": %u TX descriptors; it takes %u to %u",
 			    dev->device.name, config->tx_descriptors, tx->nb_min, tx->nb_max);
 		return PLX_INVALID;
 	}
@@ -119,7 +119,7 @@ check_frame(const struct plx_ethdev_config *config, int name_bytes, struct frame
 {
 	if (config->frame_want <= limit.bytes)
 		return PLX_OK;
-	plx_why_say(why, "device \"%.*s\": a frame of %u bytes does not fit, %u do; %s", name_bytes,
+	plx_why_set(why, "device \"%.*s\": a frame of %u bytes does not fit, %u do; %s", name_bytes,
 		    config->device, config->frame_want, limit.bytes, limit.cure);
 	return PLX_TOO_LONG;
 }
@@ -198,7 +198,7 @@ set_caps(struct plx_ethdev *dev)
 static enum plx_status
 refused(const struct plx_ethdev *dev, const char *what, int error, struct plx_why *why)
 {
-	plx_why_say(why, "device \"%.60s\": %s is refused (%s); the EAL's log says more",
+	plx_why_set(why, "device \"%.60s\": %s is refused (%s); the EAL's log says more",
 		    dev->device.name, what, strerror(-error));
 	return PLX_NO_DEVICE;
 }
@@ -224,7 +224,7 @@ configure(struct plx_ethdev *dev, struct plx_why *why)
 				       &conf);
 	dev->touched = !failed;
 	if (failed == -EBUSY) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "device \"%.60s\" is running, another part of this program uses it; "
 			    "stop it there or name another one",
 			    dev->device.name);
@@ -259,7 +259,7 @@ start(struct plx_ethdev *dev, struct plx_why *why)
 
 	while (rte_eth_dev_start(id) != 0) {
 		if (rte_get_timer_cycles() >= end) {
-			plx_why_say(why,
+			plx_why_set(why,
 				    "device \"%.60s\" did not start within %u ms; is its other "
 				    "end there? (a memif client needs its server)",
 				    dev->device.name, dev->config.start_timeout_ms);
@@ -336,7 +336,7 @@ plx_ethdev_open(const struct plx_ethdev_config *config, struct plx_ethdev **out,
 		return status;
 	dev = calloc(1, sizeof(*dev) + config->queues * sizeof(dev->queues[0]));
 	if (dev == NULL) {
-		plx_why_say(why, "device \"%.60s\": no memory for its queues", config->device);
+		plx_why_set(why, "device \"%.60s\": no memory for its queues", config->device);
 		return PLX_NO_MEMORY;
 	}
 	status = device_acquire(config->device, &dev->device, why);

@@ -93,12 +93,12 @@ set_argument(const struct argument *argument, const char *text, struct args *out
 			memcpy(place, &probability, sizeof(probability));
 			return PLX_OK;
 		}
-		plx_why_say(why, NAME "%u: %s=%.40s is no probability of 0 to 1, such as 0.001",
+		plx_why_set(why, NAME "%u: %s=%.40s is no probability of 0 to 1, such as 0.001",
 			    out->link, argument->key, text);
 		return PLX_INVALID;
 	}
 	if (!whole(text, &number) || number < argument->min || number > argument->max) {
-		plx_why_say(why, NAME "%u: %s=%.40s is no number of %llu to %llu", out->link,
+		plx_why_set(why, NAME "%u: %s=%.40s is no number of %llu to %llu", out->link,
 			    argument->key, text, (unsigned long long)argument->min,
 			    (unsigned long long)argument->max);
 		return PLX_INVALID;
@@ -117,14 +117,14 @@ set_pair(const struct rte_kvargs_pair *pair, uint32_t *seen, struct args *out, s
 		if (strcmp(pair->key, arguments[i].key) != 0)
 			continue;
 		if (*seen & 1u << i) {
-			plx_why_say(why, NAME "%u: %s= is there twice; give it once", out->link,
+			plx_why_set(why, NAME "%u: %s= is there twice; give it once", out->link,
 				    pair->key);
 			return PLX_INVALID;
 		}
 		*seen |= 1u << i;
 		return set_argument(&arguments[i], pair->value ? pair->value : "", out, why);
 	}
-	plx_why_say(why,
+	plx_why_set(why,
 		    NAME "%u: there is no argument \"%.40s\"; there are end, seed, loss, "
 			 "duplicate, corrupt, reorder, depth, delay_us, rate_mbps, mark, flood",
 		    out->link, pair->key);
@@ -139,7 +139,7 @@ set_all(const char *text, struct args *out, struct plx_why *why)
 	uint32_t seen = 0;
 
 	if (list == NULL) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    NAME "%u: \"%.80s\" is no list of arguments; write key=value, "
 				 "separated by commas, at most %d",
 			    out->link, text, RTE_KVARGS_MAX);
@@ -149,7 +149,7 @@ set_all(const char *text, struct args *out, struct plx_why *why)
 		status = set_pair(&list->pairs[i], &seen, out, why);
 	rte_kvargs_free(list);
 	if (status == PLX_OK && !(seen & 1)) {
-		plx_why_say(why, NAME "%u: which end? write end=0 or end=1", out->link);
+		plx_why_set(why, NAME "%u: which end? write end=0 or end=1", out->link);
 		return PLX_INVALID;
 	}
 	return status;
@@ -173,7 +173,7 @@ args_parse(const char *device, struct args *out, struct plx_why *why)
 		out->link = (uint32_t)strtoul(number, NULL, 10);
 	if (digits == 0 || digits > 2 || out->link >= PLX_NET_WIRE_LINKS_MAX ||
 	    (number[digits] != ',' && number[digits] != '\0')) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "\"%.40s\" is no embedded link; write " NAME "N,end=0 and " NAME
 			    "N,end=1 with N of 0 to %d",
 			    device == NULL ? "" : device, PLX_NET_WIRE_LINKS_MAX - 1);

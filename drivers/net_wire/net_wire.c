@@ -78,7 +78,7 @@ make_rings(struct link *link, uint32_t number, struct plx_why *why)
 		link->ring[i] = rte_ring_create(name, PLX_NET_WIRE_RING, (int)rte_socket_id(),
 						RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (link->ring[i] == NULL) {
-			plx_why_say(why,
+			plx_why_set(why,
 				    "net_wire%u: no ring of %d packets (%s); give the EAL more "
 				    "memory",
 				    number, PLX_NET_WIRE_RING, rte_strerror(rte_errno));
@@ -131,7 +131,7 @@ make_port(struct link *link, const struct args *args, struct plx_why *why)
 	snprintf(name, sizeof(name), "wire%ue%u", args->link, args->end);
 	port_id = rte_eth_from_rings(name, rx, 1, tx, 1, rte_socket_id());
 	if (port_id < 0) {
-		plx_why_say(why, "net_wire%u: the port of end %u cannot be made (%s)", args->link,
+		plx_why_set(why, "net_wire%u: the port of end %u cannot be made (%s)", args->link,
 			    args->end, rte_strerror(rte_errno));
 		return PLX_NO_MEMORY;
 	}
@@ -140,7 +140,7 @@ make_port(struct link *link, const struct args *args, struct plx_why *why)
 	if (add_faults(end, args))
 		return PLX_OK;
 	remove_port(end);
-	plx_why_say(why, "net_wire%u: no memory for the faults of end %u; give the EAL more",
+	plx_why_set(why, "net_wire%u: no memory for the faults of end %u; give the EAL more",
 		    args->link, args->end);
 	return PLX_NO_MEMORY;
 }
@@ -153,7 +153,7 @@ attach(const struct args *args, char *name, struct plx_why *why)
 	enum plx_status status;
 
 	if (end->attached) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "net_wire%u: end %u is attached already; take the other end or "
 			    "another link",
 			    args->link, args->end);

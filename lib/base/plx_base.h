@@ -26,7 +26,7 @@
 /* ---- the sentence that goes with a refusal ----------------------------------------------- */
 
 /** Write the one sentence; longer ones are cut. @param why may be NULL */
-void plx_why_say(struct plx_why *why, const char *format, ...)
+void plx_why_set(struct plx_why *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- invariants -------------------------------------------------------------------------- */

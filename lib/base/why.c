@@ -9,7 +9,7 @@
 #include "plx_base.h"
 
 void
-plx_why_say(struct plx_why *why, const char *format, ...)
+plx_why_set(struct plx_why *why, const char *format, ...)
 {
 	va_list args;
 

@@ -27,7 +27,7 @@ learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes
 	enum plx_status status;
 
 	if (!adapter_name_is_right(name)) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "adapter name \"%.40s\" is not 1 to %d letters, digits, dots, dashes "
 			    "and underscores",
 			    name, PLX_ADAPTER_NAME_MAX);
@@ -116,7 +116,7 @@ plx_adapter_open(const char *name, const struct plx_wishes *wishes, struct plx_a
 	enum plx_status status;
 
 	if (!adapter) {
-		plx_why_say(why, "there is no memory for an adapter");
+		plx_why_set(why, "there is no memory for an adapter");
 		return PLX_NO_MEMORY;
 	}
 	status = learn_wishes(name, wishes, &adapter->wishes, why);
@@ -129,10 +129,10 @@ plx_adapter_open(const char *name, const struct plx_wishes *wishes, struct plx_a
 	snprintf(adapter->info.name, sizeof(adapter->info.name), "%s", name);
 	status = registry_reserve(adapter);
 	if (status == PLX_BUSY)
-		plx_why_say(why, "adapter \"%s\" is open already; close it, or choose a name",
+		plx_why_set(why, "adapter \"%s\" is open already; close it, or choose a name",
 			    name);
 	else if (status == PLX_FULL)
-		plx_why_say(why, "%d adapters are open; that is all a process can have",
+		plx_why_set(why, "%d adapters are open; that is all a process can have",
 			    PLX_ADAPTERS_MAX);
 	if (status == PLX_OK) {
 		status = make(adapter, why);

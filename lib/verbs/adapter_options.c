@@ -117,7 +117,7 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 	uint32_t n = wishes->addresses;
 
 	if (n < 1 || n > PLX_ADAPTER_ADDRESSES_MAX) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "address: there are %u; an adapter needs 1 to %d, such as "
 			    "[ \"10.77.0.1/24\" ]",
 			    n, PLX_ADAPTER_ADDRESSES_MAX);
@@ -128,7 +128,7 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 		uint8_t bits = wishes->address[i].prefix_bits;
 
 		if (!is_unicast(ip) || bits < 1 || bits > (ip->version == 4 ? 32 : 128)) {
-			plx_why_say(why,
+			plx_why_set(why,
 				    "address number %u is not a unicast IP address with a prefix "
 				    "of 1 to 32 bits (IPv6: 1 to 128)",
 				    i + 1);
@@ -136,7 +136,7 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 		}
 		for (uint32_t j = 0; j < i; j++) {
 			if (memcmp(ip, &wishes->address[j].ip, sizeof(*ip)) == 0) {
-				plx_why_say(why, "address number %u is the same as number %u",
+				plx_why_set(why, "address number %u is the same as number %u",
 					    i + 1, j + 1);
 				return PLX_INVALID;
 			}
@@ -177,7 +177,7 @@ check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 		const struct plx_ip *ip = &wishes->address[j].ip;
 
 		if (same_bits(ip, via, ip->version == 4 ? 32 : 128)) {
-			plx_why_say(why, "route number %u: its gateway %s is the adapter itself",
+			plx_why_set(why, "route number %u: its gateway %s is the adapter itself",
 				    i + 1, text.s);
 			return PLX_INVALID;
 		}
@@ -185,7 +185,7 @@ check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 	}
 	if (found && is_unicast(via))
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "route number %u: its gateway %s is in no network of the adapter's addresses; "
 		    "give one that is reached directly",
 		    i + 1, text.s);
@@ -201,7 +201,7 @@ check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 
 	if ((net->version != 4 && net->version != 6) || bits > (net->version == 4 ? 32 : 128) ||
 	    has_bits_behind(net, bits) || wishes->route[i].via.version != net->version) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "route number %u is not a network without bits behind its prefix and a "
 			    "gateway, both of IPv4 or both of IPv6, such as "
 			    "10.88.0.0/16 via 10.77.0.254",
@@ -211,7 +211,7 @@ check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 	for (uint32_t j = 0; j < i; j++) {
 		if (wishes->route[j].prefix_bits == bits &&
 		    same_bits(net, &wishes->route[j].net, bits)) {
-			plx_why_say(why, "route number %u leads to the same network as number %u",
+			plx_why_set(why, "route number %u leads to the same network as number %u",
 				    i + 1, j + 1);
 			return PLX_INVALID;
 		}
@@ -225,7 +225,7 @@ check_routes(const struct plx_wishes *wishes, uint32_t *i, struct plx_why *why)
 {
 	*i = UINT32_MAX;
 	if (wishes->routes > PLX_ADAPTER_ROUTES_MAX) {
-		plx_why_say(why, "there are %u routes; an adapter has at most %d", wishes->routes,
+		plx_why_set(why, "there are %u routes; an adapter has at most %d", wishes->routes,
 			    PLX_ADAPTER_ROUTES_MAX);
 		return PLX_INVALID;
 	}
@@ -250,12 +250,12 @@ check_field(const struct settings_field *field, const struct plx_wishes *wishes,
 	else if (value == 0 && field->min > 0)
 		return PLX_OK; /* the default */
 	if (value < field->min || value > max) {
-		plx_why_say(why, "%s = %lld is outside its range of %lld to %lld", field->name,
+		plx_why_set(why, "%s = %lld is outside its range of %lld to %lld", field->name,
 			    value, field->min, max);
 		return PLX_INVALID;
 	}
 	if (field->kind == SETTINGS_MTU && (value & (value - 1))) {
-		plx_why_say(why, "%s = %lld is not one of 256, 512, 1024, 2048, 4096", field->name,
+		plx_why_set(why, "%s = %lld is not one of 256, 512, 1024, 2048, 4096", field->name,
 			    value);
 		return PLX_INVALID;
 	}
@@ -268,7 +268,7 @@ check_string(const struct settings_field *field, const struct plx_wishes *wishes
 {
 	if (memchr((const char *)wishes + field->offset, 0, field->size))
 		return PLX_OK;
-	plx_why_say(why, "%s has no end within %zu characters", field->name, field->size);
+	plx_why_set(why, "%s has no end within %zu characters", field->name, field->size);
 	return PLX_INVALID;
 }
 
@@ -294,13 +294,13 @@ wishes_check(const struct plx_wishes *wishes, uint32_t *route, struct plx_why *w
 	if (status != PLX_OK)
 		return status;
 	if (!*wishes->device) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "device is empty; it names a port, such as \"net_tap0,iface=plx0\" "
 			    "or \"0000:3b:00.0\"");
 		return PLX_INVALID;
 	}
 	if (wishes->mode == PLX_MODE_INLINE && *wishes->worker) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "worker = \"%s\" has no meaning with mode = \"inline\"; leave one "
 			    "of them out",
 			    wishes->worker);
@@ -319,7 +319,7 @@ not_in_file(const char *adapter, const struct settings *file, struct plx_why *wh
 	size_t used = 0;
 
 	if (!*file->path) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "adapter \"%.40s\" needs a configuration file: POLLUX_CONFIG is not "
 			    "set, and " SETTINGS_SYSTEM_FILE " is not there%s",
 			    adapter,
@@ -333,7 +333,7 @@ not_in_file(const char *adapter, const struct settings *file, struct plx_why *wh
 			 file->section[i].name);
 		used = strlen(names);
 	}
-	plx_why_say(why, "%s: there is no adapter \"%.40s\"; there are: %s", file->path, adapter,
+	plx_why_set(why, "%s: there is no adapter \"%.40s\"; there are: %s", file->path, adapter,
 		    names);
 	return PLX_CONFIG;
 }
@@ -345,7 +345,7 @@ plx_wishes_load(const char *adapter, struct plx_wishes *wishes, struct plx_why *
 	enum plx_status status = PLX_NO_MEMORY;
 
 	if (!file) {
-		plx_why_say(why, "there is no memory to read the configuration file");
+		plx_why_set(why, "there is no memory to read the configuration file");
 		return PLX_NO_MEMORY;
 	}
 	status = settings_read(file, why);
@@ -369,7 +369,7 @@ plx_wishes_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx_
 	int found = -1;
 
 	if (!file) {
-		plx_why_say(why, "there is no memory to read the configuration file");
+		plx_why_set(why, "there is no memory to read the configuration file");
 		return -1;
 	}
 	if (settings_read(file, why) == PLX_OK) {

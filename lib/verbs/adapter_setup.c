@@ -124,7 +124,7 @@ make_pool(struct plx_adapter *adapter, struct plx_why *why)
 						socket_of(wishes->device));
 	if (adapter->pool)
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "there is no memory for %u packet buffers of %u bytes (%s); set packets lower, "
 		    "or %s",
 		    wishes->packets, PACKET_ROOM, rte_strerror(rte_errno),
@@ -187,7 +187,7 @@ open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why
 		if (status == PLX_TOO_LONG)
 			continue;
 		if (status != PLX_OK)
-			plx_why_say(why, "%s", unsaid.text);
+			plx_why_set(why, "%s", unsaid.text);
 		return status;
 	}
 	return open_device(adapter, device, 0, why);
@@ -201,7 +201,7 @@ choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, s
 	while (!adapter->wishes.path_mtu && mtu > MTU_MIN && frame_of(mtu) > caps->frame_max)
 		mtu /= 2;
 	if (frame_of(mtu) > caps->frame_max) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "path_mtu = %u needs frames of %u bytes, and device \"%.60s\" carries "
 			    "%u; choose a smaller one, or a device (or its MTU) that carries them",
 			    mtu, frame_of(mtu), caps->name, caps->frame_max);
@@ -276,14 +276,14 @@ random_bytes(void *out, size_t n, struct plx_why *why)
 	/* at most 256 bytes are never cut short */
 	if (getrandom(out, n, 0) == (ssize_t)n)
 		return PLX_OK;
-	plx_why_say(why, "the system gives no random bytes: %s", strerror(errno));
+	plx_why_set(why, "the system gives no random bytes: %s", strerror(errno));
 	return PLX_NO_MEMORY;
 }
 
 static enum plx_status
 no_memory(const char *what, struct plx_why *why)
 {
-	plx_why_say(why, "there is no memory for %s", what);
+	plx_why_set(why, "there is no memory for %s", what);
 	return PLX_NO_MEMORY;
 }
 
@@ -334,7 +334,7 @@ make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 	configure_net(adapter, config);
 	bytes = plx_net_bytes(config);
 	if (bytes == 0) {
-		plx_why_say(why, "an address or a gateway is not one a port can have, or the "
+		plx_why_set(why, "an address or a gateway is not one a port can have, or the "
 				 "device's Ethernet address is a multicast one");
 		return PLX_INVALID;
 	}
@@ -410,7 +410,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		return status;
 	if (epoll_ctl(adapter->async_fd, EPOLL_CTL_ADD,
 		      plx_engine_async_event_fd(adapter->engine[i]), &event)) {
-		plx_why_say(why, "no descriptor for events: %s", strerror(errno));
+		plx_why_set(why, "no descriptor for events: %s", strerror(errno));
 		return PLX_NO_MEMORY;
 	}
 	return PLX_OK;
@@ -423,7 +423,7 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 
 	adapter->async_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (status == PLX_OK && adapter->async_fd < 0) {
-		plx_why_say(why, "no descriptor for events: %s", strerror(errno));
+		plx_why_set(why, "no descriptor for events: %s", strerror(errno));
 		return PLX_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < adapter->engines && status == PLX_OK; i++) {

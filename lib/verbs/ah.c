@@ -26,20 +26,20 @@ check_options(const struct plx_adapter *adapter, const struct plx_ah_options *op
 	const struct plx_ip *remote = &options->remote, *local = &options->local;
 
 	if (remote->version != 4 && remote->version != 6) {
-		plx_why_say(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
+		plx_why_set(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
 			    remote->version);
 		return PLX_INVALID;
 	}
 	if (local->version != 0 &&
 	    (local->version != remote->version || !plx_net_is_own(adapter->net[0], local))) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s cannot be where %s is reached from; give an address of adapter %s "
 			    "of the same version, or none",
 			    address_text(local).s, address_text(remote).s, adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->dscp > DSCP_MAX && options->dscp != DSCP_OF_ADAPTER) {
-		plx_why_say(why, "dscp is %u; give 0 to %d, or 255 for the adapter's",
+		plx_why_set(why, "dscp is %u; give 0 to %d, or 255 for the adapter's",
 			    options->dscp, DSCP_MAX);
 		return PLX_INVALID;
 	}
@@ -52,22 +52,22 @@ say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *opti
 	    enum plx_status status, struct plx_why *why)
 {
 	if (status == PLX_UNREACHABLE)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s is in no network of adapter %s, or not the address of one station; "
 			    "check addresses and prefixes",
 			    address_text(&options->remote).s, adapter->info.name);
 	else if (status == PLX_FULL)
-		plx_why_say(why, "adapter %s has all of its %d address handles; destroy one",
+		plx_why_set(why, "adapter %s has all of its %d address handles; destroy one",
 			    adapter->info.name, PLX_ENGINE_AHS_MAX);
 	else if (status == PLX_NO_MEMORY)
-		plx_why_say(why, "there is no memory for address handles; give the EAL more");
+		plx_why_set(why, "there is no memory for address handles; give the EAL more");
 	else if (status == PLX_TIMEOUT)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "the engine of adapter %s has not answered for %d s; in worker mode "
 			    "see whether its core is free",
 			    adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else
-		plx_why_say(why, "adapter %s cannot make the address handle: %s",
+		plx_why_set(why, "adapter %s cannot make the address handle: %s",
 			    adapter->info.name, plx_status_text(status));
 }
 

@@ -89,7 +89,7 @@ wrong(const struct place *at, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	plx_why_say(at->why, "%s:%u: %s", at->path, config_setting_source_line(at->setting), text);
+	plx_why_set(at->why, "%s:%u: %s", at->path, config_setting_source_line(at->setting), text);
 	return PLX_CONFIG;
 }
 
@@ -557,14 +557,14 @@ settings_read(struct settings *file, struct plx_why *why)
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	text = plx_files_config(path, &detail);
 	if (!text) {
-		plx_why_say(why, "%s", detail.text);
+		plx_why_set(why, "%s", detail.text);
 		return PLX_CONFIG;
 	}
 	config_init(&config);
 	if (config_read_string(&config, text))
 		status = read_root(path, config_root_setting(&config), file, why);
 	else
-		plx_why_say(why, "%s:%d: %s", path, config_error_line(&config),
+		plx_why_set(why, "%s:%d: %s", path, config_error_line(&config),
 			    config_error_text(&config));
 	config_destroy(&config);
 	free(text);

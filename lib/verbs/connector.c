@@ -62,7 +62,7 @@ check_mtu(const struct plx_adapter *adapter, uint32_t mtu, struct plx_why *why)
 {
 	if (mtu == 0 || (is_mtu(mtu) && mtu <= adapter->path_mtu))
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "path MTU %u is none that the port carries; give 256, 512, 1024, 2048 or 4096, "
 		    "at most %u, or 0",
 		    mtu, adapter->path_mtu);
@@ -75,7 +75,7 @@ check_private(const struct plx_connect_options *options, uint32_t most, struct p
 	if (options->private_bytes <= most &&
 	    (options->private_bytes == 0 || options->private_data != NULL))
 		return PLX_OK;
-	plx_why_say(why, "%u bytes of private data%s; at most %u travel with this message",
+	plx_why_set(why, "%u bytes of private data%s; at most %u travel with this message",
 		    options->private_bytes,
 		    options->private_data == NULL ? " and no pointer to them" : "", most);
 	return PLX_TOO_LONG;
@@ -91,7 +91,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 	enum plx_status status;
 
 	if (qp->adapter != adapter || qp->options.type != PLX_QP_RC) {
-		plx_why_say(why, "the queue pair is not an RC one of adapter %s",
+		plx_why_set(why, "the queue pair is not an RC one of adapter %s",
 			    adapter->info.name);
 		return PLX_INVALID;
 	}
@@ -139,24 +139,24 @@ said(const struct plx_connector *connector, enum plx_status status, const struct
 	const char *adapter = connector->channel->adapter->info.name;
 
 	if (status == PLX_STATE)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "the connector or the queue pair is in use, or not where this step "
 			    "begins; take the connector's events first");
 	else if (status == PLX_UNREACHABLE)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s is in no network of adapter %s and behind no route; check both "
 			    "addresses, prefixes and routes",
 			    address_text(remote).s, adapter);
 	else if (status == PLX_FULL)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "adapter %s has all of its connections; end one, or open it with more "
 			    "(`connections`)",
 			    adapter);
 	else if (status == PLX_TIMEOUT)
-		plx_why_say(why, "the engine of adapter %s has not answered for %d s", adapter,
+		plx_why_set(why, "the engine of adapter %s has not answered for %d s", adapter,
 			    (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
-		plx_why_say(why, "the connection to %s: %s", address_text(remote).s,
+		plx_why_set(why, "the connection to %s: %s", address_text(remote).s,
 			    plx_status_text(status));
 	return status;
 }
@@ -293,7 +293,7 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	if (status != PLX_OK)
 		return status;
 	if (options->remote_port == 0) {
-		plx_why_say(why, "port 0 of %s is none; give 1 to 65535",
+		plx_why_set(why, "port 0 of %s is none; give 1 to 65535",
 			    address_text(&options->remote).s);
 		return PLX_INVALID;
 	}

@@ -249,9 +249,9 @@ refused(int error, struct plx_why *why)
 	eal_journal_read(line, sizeof(line));
 	eal.state = EAL_FAILED;
 	if (error == EALREADY)
-		plx_why_say(why, "the EAL failed to start before; DPDK tries once a process");
+		plx_why_set(why, "the EAL failed to start before; DPDK tries once a process");
 	else
-		plx_why_say(why, "DPDK's EAL does not start with \"%s\": %s", said,
+		plx_why_set(why, "DPDK's EAL does not start with \"%s\": %s", said,
 			    *line ? line : rte_strerror(error));
 	if (error == ENOMEM)
 		return PLX_NO_MEMORY;
@@ -304,7 +304,7 @@ start_with_settings(const char *arguments, bool pci, struct plx_why *why)
 	enum plx_status status;
 
 	if (!file) {
-		plx_why_say(why, "there is no memory to read the configuration file");
+		plx_why_set(why, "there is no memory to read the configuration file");
 		return PLX_NO_MEMORY;
 	}
 	status = settings_read(file, why);
@@ -325,7 +325,7 @@ eal_need(bool pci, struct plx_why *why)
 	if (!is_up())
 		status = start_with_settings(NULL, pci, why);
 	if (status == PLX_OK && pci && eal.no_pci) {
-		plx_why_say(why, "the EAL was started without PCI, since no adapter of the "
+		plx_why_set(why, "the EAL was started without PCI, since no adapter of the "
 				 "configuration file names a PCI device; name this one there, or "
 				 "open it first");
 		status = PLX_NO_DEVICE;
@@ -342,7 +342,7 @@ plx_eal_start(const char *arguments, struct plx_why *why)
 	enum plx_status status = PLX_OK;
 
 	if (arguments && strlen(arguments) >= SETTINGS_EAL_MAX) {
-		plx_why_say(why, "the EAL's arguments have %zu characters; at most %d",
+		plx_why_set(why, "the EAL's arguments have %zu characters; at most %d",
 			    strlen(arguments), SETTINGS_EAL_MAX - 1);
 		return PLX_CONFIG;
 	}
@@ -350,7 +350,7 @@ plx_eal_start(const char *arguments, struct plx_why *why)
 	if (!is_up()) {
 		status = start_with_settings(arguments, false, why);
 	} else if (arguments) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "the EAL is up already, and cannot be given \"%.60s\" any more; "
 			    "call plx_eal_start() before the first plx_adapter_open()",
 			    arguments);

@@ -275,7 +275,7 @@ runtime_base(struct plx_why *why)
 
 	if (parent < 0) {
 		if (errno == EPERM)
-			plx_why_say(why, "DPDK's files have no safe place: %s", detail.text);
+			plx_why_set(why, "DPDK's files have no safe place: %s", detail.text);
 		return -1;
 	}
 	(void)mkdirat(parent, "dpdk", 0700);
@@ -285,7 +285,7 @@ runtime_base(struct plx_why *why)
 	if (base < 0 && error == EACCES) /* its owner shows it to nobody */
 		error = EPERM;
 	if (base < 0 && error == EPERM)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "DPDK's files have no safe place: %s/dpdk is not a folder of user %u "
 			    "that nobody else may write to; remove it or chmod go-w it, or set "
 			    "XDG_RUNTIME_DIR to a folder of your own",

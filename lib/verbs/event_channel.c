@@ -261,24 +261,24 @@ check_listen(const struct plx_channel *channel, const struct plx_listen_options 
 	const struct plx_adapter *adapter = channel->adapter;
 
 	if (options->local.version != 0 && !plx_net_is_own(adapter->net[0], &options->local)) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s is no address of adapter %s; listen on one of its own, or on "
 			    "all by version 0",
 			    address_text(&options->local).s, adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->port == 0) {
-		plx_why_say(why, "port 0 is none; give 1 to 65535");
+		plx_why_set(why, "port 0 is none; give 1 to 65535");
 		return PLX_INVALID;
 	}
 	if (options->backlog > PLX_CM_BACKLOG_MAX) {
-		plx_why_say(why, "a backlog of %u; give at most %d, or 0 for no limit of its own",
+		plx_why_set(why, "a backlog of %u; give at most %d, or 0 for no limit of its own",
 			    options->backlog, PLX_CM_BACKLOG_MAX);
 		return PLX_INVALID;
 	}
 	if (options->ud != NULL &&
 	    (options->ud->adapter != adapter || options->ud->options.type != PLX_QP_UD)) {
-		plx_why_say(why, "the queue pair of a UD service is a UD one of adapter %s",
+		plx_why_set(why, "the queue pair of a UD service is a UD one of adapter %s",
 			    adapter->info.name);
 		return PLX_INVALID;
 	}
@@ -289,12 +289,12 @@ static enum plx_status
 said_listen(enum plx_status status, const struct plx_listen_options *options, struct plx_why *why)
 {
 	if (status == PLX_BUSY)
-		plx_why_say(why, "port %u is listened on already; choose another", options->port);
+		plx_why_set(why, "port %u is listened on already; choose another", options->port);
 	else if (status == PLX_FULL)
-		plx_why_say(why, "the adapter has %d listeners, and can have no more",
+		plx_why_set(why, "the adapter has %d listeners, and can have no more",
 			    PLX_CM_LISTENERS_MAX);
 	else if (status != PLX_OK)
-		plx_why_say(why, "port %u cannot be listened on: %s", options->port,
+		plx_why_set(why, "port %u cannot be listened on: %s", options->port,
 			    plx_status_text(status));
 	return status;
 }

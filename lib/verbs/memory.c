@@ -134,17 +134,17 @@ say_what_was_given(const struct block *block, int socket, bool near, struct plx_
 		return;
 	*why->text = '\0';
 	if (!block->huge && elsewhere)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "there are no %zu bytes of free hugepages and no memory of NUMA node "
 			    "%d; these are pages of any node",
 			    block->bytes, socket);
 	else if (!block->huge)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "there are no %zu bytes of free hugepages (reserve some in "
 			    "/sys/kernel/mm/hugepages); these are pages of %ld bytes",
 			    block->bytes, sysconf(_SC_PAGESIZE));
 	else if (elsewhere)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "NUMA node %d has no free hugepages, or is not there; these are "
 			    "hugepages of node %d",
 			    socket, node);
@@ -158,7 +158,7 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 
 	if (!block || size == 0) {
 		free(block);
-		plx_why_say(why,
+		plx_why_set(why,
 			    size ? "there is no memory" : "0 bytes were asked for; at least 1");
 		return NULL;
 	}
@@ -171,7 +171,7 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 	}
 	if (!block->memory) {
 		free(block);
-		plx_why_say(why, "there are no %zu bytes of memory", size);
+		plx_why_set(why, "there are no %zu bytes of memory", size);
 		return NULL;
 	}
 	plx_list_init(&block->views);

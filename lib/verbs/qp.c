@@ -39,7 +39,7 @@ check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *opt
 	for (size_t i = 0; i < n; i++) {
 		if (limits[i].value >= limits[i].first && limits[i].value <= limits[i].last)
 			continue;
-		plx_why_say(why, "%s is %u; give %u to %u", limits[i].what, limits[i].value,
+		plx_why_set(why, "%s is %u; give %u to %u", limits[i].what, limits[i].value,
 			    limits[i].first, limits[i].last);
 		return PLX_INVALID;
 	}
@@ -50,7 +50,7 @@ static enum plx_status
 check_options(const struct plx_pd *pd, const struct plx_qp_options *options, struct plx_why *why)
 {
 	if (options->send_cq == NULL || options->recv_cq == NULL) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "a queue pair needs a completion queue for its %s; one may serve "
 			    "both of its queues",
 			    options->send_cq == NULL ? "send queue" : "receive queue");
@@ -58,14 +58,14 @@ check_options(const struct plx_pd *pd, const struct plx_qp_options *options, str
 	}
 	if (options->send_cq->adapter != pd->adapter || options->recv_cq->adapter != pd->adapter ||
 	    (options->srq && options->srq->adapter != pd->adapter)) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "a queue given is not one of adapter %s; create it on the adapter of "
 			    "the protection domain",
 			    pd->adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->type != PLX_QP_RC && options->type != PLX_QP_UD) {
-		plx_why_say(why, "type is %u; give PLX_QP_RC or PLX_QP_UD", options->type);
+		plx_why_set(why, "type is %u; give PLX_QP_RC or PLX_QP_UD", options->type);
 		return PLX_INVALID;
 	}
 	return check_limits(pd->adapter, options, why);
@@ -121,16 +121,16 @@ static void
 say_refused(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
 {
 	if (status == PLX_FULL)
-		plx_why_say(
+		plx_why_set(
 			why,
 			"adapter %s has all of its %u queue pairs; destroy one, or open it with "
 			"more (`queue_pairs`)",
 			adapter->info.name, adapter->info.qps);
 	else if (status == PLX_NO_MEMORY)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "there is no memory for the queue pair; make its queues less deep");
 	else
-		plx_why_say(why, "adapter %s cannot make the queue pair: %s", adapter->info.name,
+		plx_why_set(why, "adapter %s cannot make the queue pair: %s", adapter->info.name,
 			    plx_status_text(status));
 }
 

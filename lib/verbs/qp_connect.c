@@ -83,7 +83,7 @@ check_ranges(const struct range *range, size_t n, struct plx_why *why)
 	for (size_t i = 0; i < n; i++) {
 		if (range[i].value >= range[i].first && range[i].value <= range[i].last)
 			continue;
-		plx_why_say(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
+		plx_why_set(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
 			    range[i].first, range[i].last);
 		return PLX_INVALID;
 	}
@@ -99,13 +99,13 @@ check_peer(const struct plx_qp_address *peer, struct plx_why *why)
 	};
 
 	if (!is_mtu(peer->path_mtu)) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "the peer's path MTU is %u; it can be 256, 512, 1024, 2048 or 4096",
 			    peer->path_mtu);
 		return PLX_INVALID;
 	}
 	if (peer->ip.version != 4 && peer->ip.version != 6) {
-		plx_why_say(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
+		plx_why_set(why, "the peer's address has version %u; give an IPv4 or IPv6 address",
 			    peer->ip.version);
 		return PLX_INVALID;
 	}
@@ -125,14 +125,14 @@ link_check(const struct plx_qp_link *link, struct plx_why *why)
 	};
 
 	if (link->access & ~PEER_ACCESS) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "access 0x%x has bits that are not rights of a peer; give some of "
 			    "PLX_ACCESS_REMOTE_READ, _WRITE and _ATOMIC",
 			    link->access);
 		return PLX_INVALID;
 	}
 	if (link->dscp > DSCP_MAX && link->dscp != LINK_DSCP_OF_ADAPTER) {
-		plx_why_say(why, "dscp is %u; give 0 to %d, or 255 for the adapter's", link->dscp,
+		plx_why_set(why, "dscp is %u; give 0 to %d, or 255 for the adapter's", link->dscp,
 			    DSCP_MAX);
 		return PLX_INVALID;
 	}
@@ -148,12 +148,12 @@ agree_mtu(const struct plx_qp *qp, const struct plx_qp_address *peer,
 
 	*mtu = link->path_mtu ? link->path_mtu : least;
 	if (!is_mtu(*mtu)) {
-		plx_why_say(why, "path MTU %u is none; give 256, 512, 1024, 2048 or 4096, or 0",
+		plx_why_set(why, "path MTU %u is none; give 256, 512, 1024, 2048 or 4096, or 0",
 			    *mtu);
 		return PLX_INVALID;
 	}
 	if (*mtu > least) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "path MTU %u is more than %u, which is what %s; give %u, or 0 to "
 			    "let both ends agree",
 			    *mtu, least,
@@ -197,7 +197,7 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	uint32_t mtu;
 
 	if (peer == NULL || link == NULL) {
-		plx_why_say(why, "no %s given; a connection needs the peer's address and a link",
+		plx_why_set(why, "no %s given; a connection needs the peer's address and a link",
 			    peer == NULL ? "peer" : "link");
 		return PLX_INVALID;
 	}
@@ -231,24 +231,24 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	if (peer != NULL)
 		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
-		plx_why_say(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
+		plx_why_set(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
 			    plx_engine_qp_number(qp->pair),
 			    plx_qp_state_name(plx_engine_qp_state(qp->pair)),
 			    plx_qp_state_name(to));
 	else if (status == PLX_AGAIN)
-		plx_why_say(why, "%s was asked for its Ethernet address; call again", ip.s);
+		plx_why_set(why, "%s was asked for its Ethernet address; call again", ip.s);
 	else if (status == PLX_UNREACHABLE)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s does not answer, or no network or route of adapter %s leads there; "
 			    "check both addresses and prefixes, and that the peer runs",
 			    ip.s, qp->adapter->info.name);
 	else if (status == PLX_TIMEOUT)
-		plx_why_say(why,
+		plx_why_set(why,
 			    "the engine of adapter %s has not answered for %d s; in worker mode "
 			    "see whether its core is free",
 			    qp->adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
-		plx_why_say(why, "queue pair 0x%06x cannot go to %s: %s",
+		plx_why_set(why, "queue pair 0x%06x cannot go to %s: %s",
 			    plx_engine_qp_number(qp->pair), plx_qp_state_name(to),
 			    plx_status_text(status));
 	return status;
@@ -291,7 +291,7 @@ reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine
 		if (timeout_ms == 0)
 			return PLX_AGAIN;
 		if (steady_ns() >= deadline) {
-			plx_why_say(why,
+			plx_why_set(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that the peer runs, or give it longer",
 				    address_text(&path->remote).s, timeout_ms);
@@ -312,7 +312,7 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	enum plx_status status;
 
 	if (qp->options.type == PLX_QP_UD) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
 			    "RTS by plx_qp_modify()",
 			    plx_engine_qp_number(qp->pair));
@@ -332,7 +332,7 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	}
 	(void)said(qp, status, PLX_QP_RTR, peer, why);
 	if (late.text[0] != '\0')
-		plx_why_say(why, "%s", late.text);
+		plx_why_set(why, "%s", late.text);
 	/* A refused call changes nothing. In INIT, where it began, its receives are still posted.
 	 */
 	if (from_reset)
@@ -351,7 +351,7 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 	enum plx_status status;
 
 	if ((unsigned)to >= PLX_QP_STATE_COUNT || to == PLX_QP_NONE) {
-		plx_why_say(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
+		plx_why_set(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
 		return PLX_INVALID;
 	}
 	if (qp->options.type == PLX_QP_UD)

@@ -40,9 +40,9 @@ check_ip(const struct plx_ip *ip, struct plx_why *why)
 	if (ip != NULL && (ip->version == 4 || ip->version == 6))
 		return PLX_OK;
 	if (ip == NULL)
-		plx_why_say(why, "no address given; give an IPv4 or IPv6 address");
+		plx_why_set(why, "no address given; give an IPv4 or IPv6 address");
 	else
-		plx_why_say(why, "the address has version %u; give an IPv4 or IPv6 address",
+		plx_why_set(why, "the address has version %u; give an IPv4 or IPv6 address",
 			    ip->version);
 	return PLX_INVALID;
 }
@@ -50,7 +50,7 @@ check_ip(const struct plx_ip *ip, struct plx_why *why)
 static enum plx_status
 said_stopped(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
 {
-	plx_why_say(
+	plx_why_set(
 		why,
 		"the engine of adapter %s has not answered for %d s; in worker mode see whether "
 		"its core is free",
@@ -64,20 +64,20 @@ said(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_ve
      struct plx_why *why)
 {
 	if (verdict == PLX_NET_NO_ROUTE) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s is in no network of adapter %s, and no route leads there; give the "
 			    "adapter an address in its network, a route or a gateway",
 			    address_text(ip).s, adapter->info.name);
 		return PLX_UNREACHABLE;
 	}
 	if (verdict == PLX_NET_NOT_UNICAST) {
-		plx_why_say(why,
+		plx_why_set(why,
 			    "%s is a multicast, broadcast or loopback address; give that of one "
 			    "station",
 			    address_text(ip).s);
 		return PLX_INVALID;
 	}
-	plx_why_say(why,
+	plx_why_set(why,
 		    "%s does not answer for its Ethernet address; check that it runs, and cable, "
 		    "VLAN and prefixes",
 		    who_answers(adapter, ip).text);
@@ -114,7 +114,7 @@ plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32
 		if (verdict != PLX_NET_WAIT)
 			return said(adapter, ip, verdict, why);
 		if (steady_ns() >= deadline) {
-			plx_why_say(why,
+			plx_why_set(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that it runs, or give it longer",
 				    who_answers(adapter, ip).text, timeout_ms);
@@ -133,15 +133,15 @@ said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 {
 	switch (verdict) {
 	case PLX_NET_LOST:
-		plx_why_say(why, "%s has not answered an echo of %u bytes within %u ms",
+		plx_why_set(why, "%s has not answered an echo of %u bytes within %u ms",
 			    address_text(ip).s, bytes, timeout_ms);
 		return PLX_TIMEOUT;
 	case PLX_NET_BUSY:
-		plx_why_say(why, "%d echoes are on their way; that is all there can be at once",
+		plx_why_set(why, "%d echoes are on their way; that is all there can be at once",
 			    PLX_NET_PINGS_MAX);
 		return PLX_BUSY;
 	case PLX_NET_TOO_LONG:
-		plx_why_say(why,
+		plx_why_set(why,
 			    "an echo of %u bytes is longer than the frames of device \"%.60s\" (%u "
 			    "bytes, headers included); give fewer",
 			    bytes, adapter->info.device, plx_net_frame_max(adapter->net[0]));
@@ -174,7 +174,7 @@ plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t 
 	if (status != PLX_OK)
 		return status;
 	if (bytes > PING_BYTES_MAX) {
-		plx_why_say(why, "an echo of %u bytes; give 0 to %d", bytes, PING_BYTES_MAX);
+		plx_why_set(why, "an echo of %u bytes; give 0 to %d", bytes, PING_BYTES_MAX);
 		return PLX_INVALID;
 	}
 	status = plx_engine_ping(adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC, &number,

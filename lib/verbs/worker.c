@@ -51,7 +51,7 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 	enum plx_status status;
 
 	if (!worker) {
-		plx_why_say(why, "there is no memory for a worker thread");
+		plx_why_set(why, "there is no memory for a worker thread");
 		return PLX_NO_MEMORY;
 	}
 	memcpy(worker->name, adapter->wishes.worker, sizeof(worker->name));
@@ -102,7 +102,7 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 		status = plx_worker_add(worker->thread, adapter->engine[added]);
 		added += status == PLX_OK;
 		if (status != PLX_OK)
-			plx_why_say(why,
+			plx_why_set(why,
 				    "worker \"%s\" polls %d engines already; name another worker",
 				    worker->name, PLX_WORKER_ENGINES_MAX);
 	}

@@ -224,7 +224,7 @@ world_execute(struct world *w, uint32_t budget)
 		case PLX_ACT_NONE:
 			CHECK(!"an action of no kind");
 		}
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 	}
 	CHECK(emitted <= budget);
 	plx_actions_reset(actions);

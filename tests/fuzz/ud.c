@@ -91,7 +91,7 @@ execute(struct world *world, bool may_emit)
 	for (uint32_t i = 0; i < world->out.count; i++) {
 		const struct plx_action *action = &world->out.list[i];
 
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 		if (action->kind == PLX_ACT_COMPLETE)
 			check_completion(world, &action->completion);
 		else if (action->kind == PLX_ACT_EMIT)

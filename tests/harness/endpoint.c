@@ -269,7 +269,7 @@ execute_one(struct ep_qp *qp, const struct plx_action *action)
 	case PLX_ACT_ATOMIC:
 		if (hooks->memory != NULL)
 			hooks->memory(user, qp, action);
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 		return 0;
 	case PLX_ACT_COMPLETE:
 		if (hooks->completion != NULL)

@@ -142,7 +142,7 @@ execute(struct pair *pair, int from, struct flying *flying)
 	for (uint32_t i = 0; i < pair->out.count; i++) {
 		const struct plx_action *action = &pair->out.list[i];
 
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 		if (action->kind == PLX_ACT_COMPLETE) {
 			assert_in_range(node->dones, 0, PAIR_DONE_MAX - 1);
 			node->done[node->dones++] = action->completion;

@@ -125,7 +125,7 @@ execute(struct end *end)
 			end->placed += action->place.bytes;
 		else if (action->kind == PLX_ACT_COMPLETE)
 			end->completions += action->completion.status == PLX_WC_SUCCESS;
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 	}
 }
 

@@ -210,7 +210,7 @@ check_accepted(const struct combination *c)
 
 	for (uint32_t i = 0; i + 1 < out->count; i++) {
 		assert_int_equal(out->list[i].kind, PLX_ACT_PLACE);
-		plx_action_touch_memory(&out->list[i]);
+		plx_action_apply_memory(&out->list[i]);
 	}
 	assert_int_equal(out->list[out->count - 1].kind, PLX_ACT_COMPLETE);
 	assert_int_equal(wc->wr_id, 42);

@@ -131,7 +131,7 @@ gather(struct seen *seen)
 	for (uint32_t i = 0; i < out->count; i++) {
 		const struct plx_action *action = &out->list[i];
 
-		plx_action_touch_memory(action);
+		plx_action_apply_memory(action);
 		if (action->kind == PLX_ACT_COMPLETE)
 			note_completion(seen, &action->completion);
 		if (action->kind == PLX_ACT_EMIT)

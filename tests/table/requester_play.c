@@ -168,7 +168,7 @@ hand(struct bench *bench, struct plx_pkt *pkt, enum plx_verdict want)
 		pkt->payload = nothing;
 	BENCH_CHECK(bench_feed(bench, pkt, NOW) == want);
 	for (uint32_t i = 0; i < bench->out.count; i++)
-		plx_action_touch_memory(&bench->out.list[i]);
+		plx_action_apply_memory(&bench->out.list[i]);
 }
 
 /* The answer to the first PSN, whatever it takes. */
@@ -341,7 +341,7 @@ run_actions(struct player *p)
 	struct plx_actions *out = &p->bench->out;
 
 	for (uint32_t i = 0; i < out->count; i++) {
-		plx_action_touch_memory(&out->list[i]);
+		plx_action_apply_memory(&out->list[i]);
 		if (out->list[i].kind == PLX_ACT_COMPLETE)
 			p->done(p->user, &out->list[i].completion);
 	}

@@ -114,7 +114,7 @@ check_net(const struct plx_engine_config *config, struct plx_why *why)
 
 	if (bytes <= room && bytes <= config->port->caps.frame_max)
 		return PLX_OK;
-	plx_why_say(why,
+	plx_why_set(why,
 		    "frames of %u bytes for neighbours and echoes; the port carries %u, and a "
 		    "buffer has room for %u",
 		    bytes, config->port->caps.frame_max, room);
@@ -127,18 +127,18 @@ check(const struct plx_engine_config *config, struct plx_why *why)
 	uint32_t engines = config->engines;
 
 	if (config->qps < 1 || config->qps > PLX_ENGINE_QPS_MAX) {
-		plx_why_say(why, "%u queue pairs; an engine has 1 to %d", config->qps,
+		plx_why_set(why, "%u queue pairs; an engine has 1 to %d", config->qps,
 			    PLX_ENGINE_QPS_MAX);
 		return PLX_INVALID;
 	}
 	if (engines < 1 || engines > PLX_ENGINES_MAX || engines & (engines - 1) ||
 	    config->index >= engines) {
-		plx_why_say(why, "engine %u of %u; their number is a power of two up to %d",
+		plx_why_set(why, "engine %u of %u; their number is a power of two up to %d",
 			    config->index, engines, PLX_ENGINES_MAX);
 		return PLX_INVALID;
 	}
 	if (config->inline_mode && config->rcu != NULL) {
-		plx_why_say(why, "inline mode has no quiescent states; rcu must be NULL");
+		plx_why_set(why, "inline mode has no quiescent states; rcu must be NULL");
 		return PLX_INVALID;
 	}
 	return check_net(config, why);
@@ -156,7 +156,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 		return status;
 	engine = plx_heap_alloc(sizeof(*engine), socket);
 	if (engine == NULL) {
-		plx_why_say(why, "no memory for an engine (%zu bytes)", sizeof(*engine));
+		plx_why_set(why, "no memory for an engine (%zu bytes)", sizeof(*engine));
 		return PLX_NO_MEMORY;
 	}
 	engine->config = *config;
@@ -166,7 +166,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
 	    !make_gsi(engine, socket)) {
-		plx_why_say(why, "no memory for an engine of %u queue pairs", config->qps);
+		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;
 	}

@@ -143,7 +143,7 @@ engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 		switch ((enum plx_action_kind)action->kind) {
 		case PLX_ACT_PLACE:
 		case PLX_ACT_ATOMIC:
-			plx_action_touch_memory(action);
+			plx_action_apply_memory(action);
 			break;
 		case PLX_ACT_COMPLETE:
 			engine_stage(engine, qp, &action->completion);

@@ -111,13 +111,13 @@ plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out
 	int error;
 
 	if (config->core < -1 || config->core >= cores || config->core >= CPU_SETSIZE) {
-		plx_why_say(why, "there is no core %d for a worker; this machine has 0 to %ld",
+		plx_why_set(why, "there is no core %d for a worker; this machine has 0 to %ld",
 			    config->core, cores - 1);
 		return PLX_INVALID;
 	}
 	worker = aligned_alloc(_Alignof(struct plx_worker), sizeof(*worker));
 	if (worker == NULL) {
-		plx_why_say(why, "no memory for a worker (%zu bytes)", sizeof(*worker));
+		plx_why_set(why, "no memory for a worker (%zu bytes)", sizeof(*worker));
 		return PLX_NO_MEMORY;
 	}
 	memset(worker, 0, sizeof(*worker));
@@ -125,7 +125,7 @@ plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out
 	strncpy(worker->name, config->name, sizeof(worker->name) - 1);
 	error = start_thread(worker);
 	if (error != 0) {
-		plx_why_say(why, "the worker's thread cannot be started on core %d: %s",
+		plx_why_set(why, "the worker's thread cannot be started on core %d: %s",
 			    config->core, strerror(error));
 		free(worker);
 		return error == EINVAL ? PLX_INVALID : PLX_NO_MEMORY;

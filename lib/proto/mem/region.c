@@ -42,7 +42,7 @@ plx_region_register(struct plx_mem *mem, struct plx_domain domain,
 		return PLX_INVALID;
 	if (!plx_domain_is_live(mem, domain))
 		return PLX_NO_KEY;
-	number = plx_slot_take(mem, domain, PLX_SLOT_REGION);
+	number = plx_slot_alloc(mem, domain, PLX_SLOT_REGION);
 	if (number == PLX_SLOT_NONE)
 		return PLX_FULL;
 	region->slot = number;
@@ -92,6 +92,6 @@ plx_region_release(struct plx_mem *mem, struct plx_region region)
 	if (!plx_slot_of(mem, region.slot, PLX_SLOT_REGION, true))
 		return plx_slot_of(mem, region.slot, PLX_SLOT_REGION, false) ? PLX_STATE
 									     : PLX_NO_KEY;
-	plx_slot_give(mem, region.slot);
+	plx_slot_free(mem, region.slot);
 	return PLX_OK;
 }

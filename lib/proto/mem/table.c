@@ -60,7 +60,7 @@ around(const struct plx_mem *mem, uint32_t index)
 }
 
 uint32_t
-plx_slot_take(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind kind)
+plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind kind)
 {
 	uint32_t in_use = plx_mem_in_use(mem);
 	struct plx_slot *slot;
@@ -83,7 +83,7 @@ plx_slot_take(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind 
 }
 
 void
-plx_slot_give(struct plx_mem *mem, uint32_t number)
+plx_slot_free(struct plx_mem *mem, uint32_t number)
 {
 	struct plx_slot *slot = &mem->slot[number];
 	uint32_t in_use = plx_mem_in_use(mem);

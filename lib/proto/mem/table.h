@@ -116,10 +116,10 @@ plx_range_inside(uint64_t va, uint64_t length, uint64_t base, uint64_t size)
 }
 
 /** Take the free slot that has been free longest; PLX_SLOT_NONE when there is none. */
-uint32_t plx_slot_take(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind kind);
+uint32_t plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind kind);
 
 /** Give a slot back whose key is not valid. */
-void plx_slot_give(struct plx_mem *mem, uint32_t number);
+void plx_slot_free(struct plx_mem *mem, uint32_t number);
 
 /** The slot of a handle, or NULL when it is not one of this kind that is still in use. */
 struct plx_slot *plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot_kind kind,

@@ -15,7 +15,7 @@ plx_window_create(struct plx_mem *mem, struct plx_domain domain, struct plx_wind
 
 	if (!plx_domain_is_live(mem, domain))
 		return PLX_NO_KEY;
-	number = plx_slot_take(mem, domain, PLX_SLOT_WINDOW);
+	number = plx_slot_alloc(mem, domain, PLX_SLOT_WINDOW);
 	if (number == PLX_SLOT_NONE)
 		return PLX_FULL;
 	window->slot = number;
@@ -85,6 +85,6 @@ plx_window_release(struct plx_mem *mem, struct plx_window window)
 	if (!plx_slot_of(mem, window.slot, PLX_SLOT_WINDOW, true))
 		return plx_slot_of(mem, window.slot, PLX_SLOT_WINDOW, false) ? PLX_STATE
 									     : PLX_NO_KEY;
-	plx_slot_give(mem, window.slot);
+	plx_slot_free(mem, window.slot);
 	return PLX_OK;
 }

@@ -89,15 +89,15 @@ plx_address_own(const struct plx_net_config *config, const struct plx_ip *ip)
 }
 
 bool
-plx_address_hears(const struct plx_net_config *config, const struct plx_ip *group)
+plx_address_is_our_group(const struct plx_net_config *config, const struct plx_ip *group)
 {
-	struct plx_ip heard = plx_nd_all_nodes();
+	struct plx_ip joined = plx_nd_all_nodes();
 
-	if (same_address(&heard, group))
+	if (same_address(&joined, group))
 		return true;
 	for (uint32_t i = 0; i < config->addresses; i++) {
-		heard = plx_nd_solicited_node(&config->address[i].ip);
-		if (config->address[i].ip.version == 6 && same_address(&heard, group))
+		joined = plx_nd_solicited_node(&config->address[i].ip);
+		if (config->address[i].ip.version == 6 && same_address(&joined, group))
 			return true;
 	}
 	return false;

@@ -30,7 +30,7 @@ bool plx_address_next_hop(const struct plx_net_config *config, const struct plx_
 			  struct plx_next_hop *next_hop);
 
 /** Is this a group that we are in: all nodes, or the solicited-node group of an address of ours? */
-bool plx_address_hears(const struct plx_net_config *config, const struct plx_ip *group);
+bool plx_address_is_our_group(const struct plx_net_config *config, const struct plx_ip *group);
 
 /** Our address that is `ip`; NULL: none is. */
 const struct plx_net_address *plx_address_own(const struct plx_net_config *config,

@@ -102,8 +102,8 @@ touch(struct plx_table *table, struct plx_neighbour *neighbour)
 /* Into a state, and to the end of a timer list. Age counts from the last time somebody wanted it,
  * so that within a rank its place is kept: asking and being answered make nobody younger. */
 static void
-enter(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_neighbour_state state,
-      enum plx_timer timer, uint64_t now)
+set_state(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_neighbour_state state,
+	  enum plx_timer timer, uint64_t now)
 {
 	enum plx_neighbour_state before = (enum plx_neighbour_state)neighbour->state;
 
@@ -129,7 +129,7 @@ forget(struct plx_table *table, struct plx_neighbour *neighbour)
 	while (*link != neighbour)
 		link = &(*link)->next;
 	*link = neighbour->next;
-	enter(table, neighbour, PLX_NEIGHBOUR_FREE, PLX_TIMER_NONE, 0);
+	set_state(table, neighbour, PLX_NEIGHBOUR_FREE, PLX_TIMER_NONE, 0);
 }
 
 /* The entry that gives way, forgotten: of the lowest rank up to `highest` the oldest; or NULL. */
@@ -176,7 +176,7 @@ static void
 verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
 	neighbour->tries = 0;
-	enter(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_RETRY, now);
+	set_state(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_RETRY, now);
 }
 
 /* ---- what users and messages do ------------------------------------------------------------- */
@@ -192,12 +192,12 @@ plx_table_want(struct plx_table *table, const struct plx_ip *ip, uint64_t now)
 			neighbour = evict(table, PLX_RANK_KNOWN);
 		PLX_ASSERT(neighbour);
 		begin(table, neighbour, ip);
-		enter(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
 	} else if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
 		verify(table, neighbour, now);
 	} else if (neighbour->state == PLX_NEIGHBOUR_FAILED && now >= neighbour->deadline_ns) {
 		neighbour->tries = 0;
-		enter(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_INCOMPLETE, PLX_TIMER_ASK, now);
 	}
 	touch(table, neighbour);
 	return neighbour;
@@ -219,7 +219,7 @@ plx_table_welcome(struct plx_table *table, const struct plx_ip *ip, const uint8_
 	}
 	begin(table, neighbour, ip);
 	memcpy(neighbour->mac, mac, PLX_MAC_BYTES);
-	enter(table, neighbour, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
+	set_state(table, neighbour, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
 }
 
 static void
@@ -228,7 +228,7 @@ learn(struct plx_table *table, struct plx_neighbour *neighbour, const uint8_t *m
 {
 	memcpy(neighbour->mac, mac, PLX_MAC_BYTES);
 	if (solicited)
-		enter(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
 	else
 		verify(table, neighbour, now);
 }
@@ -257,25 +257,25 @@ move(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_
 
 /* Nobody uses what is known of a guest, so that nobody needs to be told when it changes. */
 static void
-guest_heard(struct plx_table *table, struct plx_neighbour *guest, const struct plx_message *message,
-	    uint64_t now)
+guest_update(struct plx_table *table, struct plx_neighbour *guest,
+	     const struct plx_message *message, uint64_t now)
 {
 	if (message->has_mac && message->override)
 		memcpy(guest->mac, message->mac, PLX_MAC_BYTES);
-	enter(table, guest, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
+	set_state(table, guest, PLX_NEIGHBOUR_GUEST, PLX_TIMER_GUEST, now);
 	touch(table, guest);
 }
 
 /** Spec: RFC 826; RFC 4861 (7.2.3, 7.2.5). */
 void
-plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
-		    const struct plx_message *message, bool solicited, uint64_t now)
+plx_neighbour_update(struct plx_table *table, struct plx_neighbour *neighbour,
+		     const struct plx_message *message, bool solicited, uint64_t now)
 {
 	bool known = neighbour->state == PLX_NEIGHBOUR_REACHABLE ||
 		     neighbour->state == PLX_NEIGHBOUR_PROBE;
 
 	if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
-		guest_heard(table, neighbour, message, now);
+		guest_update(table, neighbour, message, now);
 	} else if (!known) {
 		/* Without a MAC it is of no use: RFC 4861, 7.2.5. */
 		if (message->has_mac)
@@ -283,14 +283,14 @@ plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
 	} else if (message->has_mac && memcmp(neighbour->mac, message->mac, PLX_MAC_BYTES) != 0) {
 		move(table, neighbour, message, solicited, now);
 	} else if (solicited && neighbour->state == PLX_NEIGHBOUR_PROBE) {
-		enter(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_REACHABLE, PLX_TIMER_REACHABLE, now);
 	}
 }
 
 /* ---- asking, and time ----------------------------------------------------------------------- */
 
 struct plx_neighbour *
-plx_table_to_ask(const struct plx_table *table)
+plx_table_next_request(const struct plx_table *table)
 {
 	const struct plx_list *list = &table->timer[PLX_TIMER_ASK];
 
@@ -299,10 +299,11 @@ plx_table_to_ask(const struct plx_table *table)
 }
 
 void
-plx_neighbour_asked(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
+plx_neighbour_request_sent(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
 	neighbour->tries++;
-	enter(table, neighbour, (enum plx_neighbour_state)neighbour->state, PLX_TIMER_RETRY, now);
+	set_state(table, neighbour, (enum plx_neighbour_state)neighbour->state, PLX_TIMER_RETRY,
+		  now);
 }
 
 /* Asked often enough: who was never known is remembered as silent, so that it is not asked again at
@@ -313,7 +314,7 @@ give_up(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
 	plx_count(&table->counters->no_answer, 1);
 	if (neighbour->state == PLX_NEIGHBOUR_INCOMPLETE) {
-		enter(table, neighbour, PLX_NEIGHBOUR_FAILED, PLX_TIMER_FAILED, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_FAILED, PLX_TIMER_FAILED, now);
 		return;
 	}
 	table->version++;
@@ -325,13 +326,13 @@ due(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_timer tim
 {
 	if (timer == PLX_TIMER_RETRY) {
 		if (neighbour->tries < PLX_NET_TRIES)
-			enter(table, neighbour, (enum plx_neighbour_state)neighbour->state,
-			      PLX_TIMER_ASK, now);
+			set_state(table, neighbour, (enum plx_neighbour_state)neighbour->state,
+				  PLX_TIMER_ASK, now);
 		else
 			give_up(table, neighbour, now);
 	} else if (timer == PLX_TIMER_REACHABLE) {
 		neighbour->tries = 0;
-		enter(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_ASK, now);
+		set_state(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_ASK, now);
 	} else {
 		forget(table, neighbour);
 	}

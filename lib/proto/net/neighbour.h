@@ -86,14 +86,15 @@ void plx_table_welcome(struct plx_table *table, const struct plx_ip *ip, const u
 
 /** A message said that the neighbour is at message->mac (or that it is, when it has none).
  * `solicited`: in answer to a question of ours. */
-void plx_neighbour_heard(struct plx_table *table, struct plx_neighbour *neighbour,
-			 const struct plx_message *message, bool solicited, uint64_t now);
+void plx_neighbour_update(struct plx_table *table, struct plx_neighbour *neighbour,
+			  const struct plx_message *message, bool solicited, uint64_t now);
 
 /** Who is to be sent a request next; NULL when nobody is. */
-struct plx_neighbour *plx_table_to_ask(const struct plx_table *table);
+struct plx_neighbour *plx_table_next_request(const struct plx_table *table);
 
 /** The request was sent. */
-void plx_neighbour_asked(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now);
+void plx_neighbour_request_sent(struct plx_table *table, struct plx_neighbour *neighbour,
+				uint64_t now);
 
 /** Whatever is due, at most PLX_NET_DUE_MAX of each timer list. */
 void plx_table_tick(struct plx_table *table, uint64_t now);

@@ -263,7 +263,7 @@ on_request(struct plx_net *net, const struct plx_message *request, uint64_t now)
 		return for_us ? PLX_NET_TAKEN : PLX_NET_OTHER_ADDRESS;
 	neighbour = plx_table_find(&net->table, &request->subject);
 	if (neighbour)
-		plx_neighbour_heard(&net->table, neighbour, request, false, now);
+		plx_neighbour_update(&net->table, neighbour, request, false, now);
 	else if (for_us && plx_address_of_network(&net->config, &request->subject))
 		plx_table_welcome(&net->table, &request->subject, request->mac, now);
 	return for_us || neighbour ? PLX_NET_TAKEN : PLX_NET_OTHER_ADDRESS;
@@ -280,7 +280,7 @@ on_answer(struct plx_net *net, const struct plx_message *answer, uint64_t now)
 		return PLX_NET_TAKEN;
 	}
 	plx_count(&net->counters.replies_seen, 1);
-	plx_neighbour_heard(&net->table, neighbour, answer, solicited, now);
+	plx_neighbour_update(&net->table, neighbour, answer, solicited, now);
 	return PLX_NET_TAKEN;
 }
 
@@ -298,7 +298,8 @@ claim_is_malformed(const struct plx_net *net, const struct plx_message *message)
 static bool
 is_for_us(const struct plx_net *net, const struct plx_ip *to)
 {
-	return !to->version || plx_net_is_own(net, to) || plx_address_hears(&net->config, to);
+	return !to->version || plx_net_is_own(net, to) ||
+	       plx_address_is_our_group(&net->config, to);
 }
 
 static enum plx_net_verdict
@@ -361,7 +362,7 @@ on_echo_answer(struct plx_net *net, const struct plx_echo *answer, uint64_t now)
 	}
 	plx_count(&net->counters.pings_answered, 1);
 	ping->rtt_ns = now - ping->sent_ns;
-	plx_ping_enter(&net->pings, ping, PLX_PING_ANSWERED);
+	plx_ping_insert(&net->pings, ping, PLX_PING_ANSWERED);
 }
 
 static enum plx_net_verdict
@@ -431,7 +432,7 @@ look(struct plx_net *net, struct plx_ping *ping, uint64_t now)
 	enum plx_net_verdict verdict = plx_net_resolve(net, &ping->to, now, ping->mac);
 
 	if (verdict == PLX_NET_READY)
-		plx_ping_enter(&net->pings, ping, PLX_PING_TO_SEND);
+		plx_ping_insert(&net->pings, ping, PLX_PING_TO_SEND);
 	return verdict;
 }
 
@@ -476,7 +477,7 @@ plx_net_ping(struct plx_net *net, const struct plx_ip *ip, uint32_t bytes, uint6
 	ping->bytes = bytes;
 	*number = ping->number;
 	if (own)
-		plx_ping_enter(&net->pings, ping, PLX_PING_ANSWERED);
+		plx_ping_insert(&net->pings, ping, PLX_PING_ANSWERED);
 	else
 		(void)look(net, ping, now);
 	return PLX_NET_WAIT;
@@ -501,7 +502,7 @@ plx_net_ping_result(struct plx_net *net, uint32_t number, uint64_t now, uint64_t
 	} else if (now < ping->deadline_ns) {
 		return PLX_NET_WAIT;
 	}
-	plx_ping_enter(&net->pings, ping, PLX_PING_FREE);
+	plx_ping_insert(&net->pings, ping, PLX_PING_FREE);
 	return verdict;
 }
 
@@ -553,7 +554,7 @@ send_request(struct plx_net *net, struct plx_neighbour *neighbour, uint64_t now,
 		message.to = plx_nd_solicited_node(&neighbour->ip);
 		plx_nd_group_mac(&message.to, message.eth_dst);
 	}
-	plx_neighbour_asked(&net->table, neighbour, now);
+	plx_neighbour_request_sent(&net->table, neighbour, now);
 	plx_count(&net->counters.requests_sent, 1);
 	return plx_message_encode(&message, out);
 }
@@ -577,7 +578,7 @@ send_ping(struct plx_net *net, uint64_t now, uint8_t *out)
 	struct plx_echo echo = echo_of(net, ping);
 
 	ping->sent_ns = now;
-	plx_ping_enter(&net->pings, ping, PLX_PING_SENT);
+	plx_ping_insert(&net->pings, ping, PLX_PING_SENT);
 	plx_count(&net->counters.pings_sent, 1);
 	return plx_echo_encode(&echo, out);
 }
@@ -619,7 +620,7 @@ waits(const struct plx_net *net, enum kind kind)
 	case ANSWER:
 		return net->answers > 0;
 	case REQUEST:
-		return plx_table_to_ask(&net->table) != NULL;
+		return plx_table_next_request(&net->table) != NULL;
 	case ECHO:
 		return net->echoes > 0;
 	case PING:
@@ -648,7 +649,7 @@ write_next(struct plx_net *net, uint64_t now, uint8_t *out)
 	case ANSWER:
 		return send_answer(net, out);
 	case REQUEST:
-		return send_request(net, plx_table_to_ask(&net->table), now, out);
+		return send_request(net, plx_table_next_request(&net->table), now, out);
 	case ECHO:
 		return send_echo(net, out);
 	case PING:
@@ -694,7 +695,7 @@ plx_net_wake_ns(const struct plx_net *net)
 
 	/* Asked in every duty cycle: the same as waits() of every kind. */
 	if ((net->answers | net->echoes | net->pings.to_send) != 0 || net->announcing ||
-	    plx_table_to_ask(&net->table))
+	    plx_table_next_request(&net->table))
 		return 0;
 	return plx_time_min(due_ns, plx_table_due_ns(&net->table));
 }

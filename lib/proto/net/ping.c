@@ -16,7 +16,7 @@ plx_pings_init(struct plx_pings *pings, const struct plx_secret *key)
 }
 
 void
-plx_ping_enter(struct plx_pings *pings, struct plx_ping *ping, enum plx_ping_state state)
+plx_ping_insert(struct plx_pings *pings, struct plx_ping *ping, enum plx_ping_state state)
 {
 	pings->to_send -= ping->state == PLX_PING_TO_SEND;
 	pings->to_send += state == PLX_PING_TO_SEND;
@@ -60,14 +60,14 @@ plx_ping_begin(struct plx_pings *pings, uint64_t now, uint64_t timeout)
 
 	if (!ping)
 		return NULL;
-	plx_ping_enter(pings, ping, PLX_PING_FREE);
+	plx_ping_insert(pings, ping, PLX_PING_FREE);
 	do
 		pings->number++;
 	while (is_taken(pings, pings->number));
 	*ping = (struct plx_ping){.number = pings->number,
 				  .id = (uint16_t)plx_secret_word(&pings->key, pings->number),
 				  .deadline_ns = plx_time_add(now, timeout)};
-	plx_ping_enter(pings, ping, PLX_PING_LOOKING);
+	plx_ping_insert(pings, ping, PLX_PING_LOOKING);
 	return ping;
 }
 

@@ -54,6 +54,6 @@ struct plx_ping *plx_ping_of_answer(struct plx_pings *pings, uint16_t sequence);
 /** The next that is TO_SEND; NULL: none is. The one that has waited longest. */
 struct plx_ping *plx_ping_to_send(struct plx_pings *pings);
 
-void plx_ping_enter(struct plx_pings *pings, struct plx_ping *ping, enum plx_ping_state state);
+void plx_ping_insert(struct plx_pings *pings, struct plx_ping *ping, enum plx_ping_state state);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Executing what a QP decided: memory actions on this process's memory, and whole frames from an
  * EMIT. Engine, simulator and tests share it. It never decides anything.
- * Start with plx_action_touch_memory() and plx_emit_write().
+ * Start with plx_action_apply_memory() and plx_emit_write().
  */
 #include "plx_action.h"
 
@@ -37,7 +37,7 @@ touch_atomic(const struct plx_atomic *atomic)
 }
 
 void
-plx_action_touch_memory(const struct plx_action *action)
+plx_action_apply_memory(const struct plx_action *action)
 {
 	if (action->kind == PLX_ACT_PLACE)
 		plx_place_bytes(&action->place);

@@ -117,7 +117,7 @@ flush_recv(struct plx_rc *qp, struct plx_actions *out)
 		struct plx_completion completion = {.status = PLX_WC_FLUSHED};
 
 		rq_peek(qp->rq, &qp->recv);
-		rq_take(qp->rq);
+		rq_pop(qp->rq);
 		complete_recv(qp, &completion, out);
 	}
 }

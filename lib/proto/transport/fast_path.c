@@ -198,7 +198,7 @@ apply(struct plx_rc *qp, uint32_t bytes)
 }
 
 static inline bool
-take_write(struct plx_rc *qp, const uint8_t *bth, uint32_t bytes, struct plx_place *place)
+receive_write(struct plx_rc *qp, const uint8_t *bth, uint32_t bytes, struct plx_place *place)
 {
 	const uint8_t *reth = bth + PLX_BTH_BYTES;
 	struct plx_grant grant;
@@ -214,8 +214,8 @@ take_write(struct plx_rc *qp, const uint8_t *bth, uint32_t bytes, struct plx_pla
 }
 
 static inline bool
-take_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place *place,
-	  struct plx_completion *completion)
+receive_send(struct plx_rc *qp, bool solicited, uint32_t bytes, struct plx_place *place,
+	     struct plx_completion *completion)
 {
 	struct plx_rq *rq = qp->rq;
 	const struct plx_sge *sge;
@@ -259,8 +259,8 @@ plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len, struct pl
 			 qp->state != PLX_QP_RTS || resp->open != OPEN_NONE || resp->nak_out ||
 			 !resp->heard || (resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)))
 		return PLX_FAST_NO;
-	if (write ? !take_write(qp, bth, bytes, place)
-		  : !take_send(qp, bits & BTH_SOLICITED, bytes, place, completion))
+	if (write ? !receive_write(qp, bth, bytes, place)
+		  : !receive_send(qp, bits & BTH_SOLICITED, bytes, place, completion))
 		return PLX_FAST_NO;
 	place->src = bth + overhead - PLX_ICRC_BYTES - (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK);
 	place->bytes = bytes;

@@ -158,7 +158,7 @@ plx_actions_reset(struct plx_actions *actions)
 void plx_place_bytes(const struct plx_place *place);
 
 /** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
-void plx_action_touch_memory(const struct plx_action *action);
+void plx_action_apply_memory(const struct plx_action *action);
 
 /**
  * Build the whole frame of an EMIT by copying: headers, payload, pad, ICRC.

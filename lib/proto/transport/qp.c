@@ -433,7 +433,7 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 
 /* The first request that moves us proves that the peer is there (the CM's RTU may be lost). */
 static void
-tell_established(struct plx_rc *qp, enum plx_verdict verdict, struct plx_actions *out)
+raise_established(struct plx_rc *qp, enum plx_verdict verdict, struct plx_actions *out)
 {
 	if (qp->resp.heard || verdict != PLX_VERDICT_ACCEPT)
 		return;
@@ -451,7 +451,7 @@ plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	PLX_ASSERT(actions_room(out) >= PLX_ACTIONS_PER_PACKET);
 	verdict = judge(qp, pkt, now, out);
 	plx_count(&qp->counters.verdict[verdict], 1);
-	tell_established(qp, verdict, out);
+	raise_established(qp, verdict, out);
 	complete_deliver(qp, out);
 	qp->more = true;
 	return verdict;

@@ -324,18 +324,18 @@ void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,
 
 /* rq.c */
 void rq_peek(const struct plx_rq *rq, struct recv_entry *out);
-void rq_take(struct plx_rq *rq);
+void rq_pop(struct plx_rq *rq);
 bool rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
 		      const struct plx_sge **sge);
 void rq_reset(struct plx_rq *rq);
 
 /* The entry that was peeked is the message's now. */
 static inline void
-recv_take(struct plx_rc *qp, struct plx_actions *out)
+recv_pop(struct plx_rc *qp, struct plx_actions *out)
 {
 	struct plx_rq *rq = qp->rq;
 
-	rq_take(rq);
+	rq_pop(rq);
 	if (rq->threshold > 0 && plx_rq_count(rq) < rq->threshold) {
 		rq->threshold = 0;
 		action_event(qp, out, PLX_EVENT_SRQ_THRESHOLD, 0);

@@ -361,7 +361,7 @@ apply_send(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
 	struct responder *resp = &qp->resp;
 
 	if (j->starts) {
-		recv_take(qp, out);
+		recv_pop(qp, out);
 		resp->recv_open = true;
 		resp->recv_taken = 0;
 	}
@@ -386,7 +386,7 @@ apply_write(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j
 	resp->write_va += pkt->payload_bytes;
 	resp->write_left -= pkt->payload_bytes;
 	if (j->takes_recv) {
-		recv_take(qp, out);
+		recv_pop(qp, out);
 		resp->recv_open = true;
 		apply_recv_done(qp, pkt, j, resp->write_bytes, out);
 	}
@@ -555,7 +555,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	if (!resp->recv_open && j->takes_recv &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     verdict == PLX_VERDICT_INVALIDATE)) {
-		recv_take(qp, out);
+		recv_pop(qp, out);
 		resp->recv_open = true;
 	}
 	resp->recv_status = c->recv_status;

@@ -134,7 +134,7 @@ rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
 }
 
 void
-rq_take(struct plx_rq *rq)
+rq_pop(struct plx_rq *rq)
 {
 	rq->head++;
 	if (rq->shared)

@@ -348,7 +348,7 @@ apply_accept(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip,
 	struct plx_rc *qp = &ud->base;
 
 	plx_ud_header_space(ip, ud->space);
-	recv_take(qp, out);
+	recv_pop(qp, out);
 	sge_place(to->header, to->headers, ud->space, out);
 	sge_place(to->payload, to->payloads, pkt->payload, out);
 	if (imm) {
@@ -379,7 +379,7 @@ plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip
 		apply_accept(ud, pkt, ip, &to, out);
 	} else if (verdict == PLX_VERDICT_RECV_ACCESS) {
 		/* The program's own mistake: it learns of it as with a connection. */
-		recv_take(qp, out);
+		recv_pop(qp, out);
 		qp->resp.recv_open = true;
 		qp->resp.recv_status = PLX_WC_LOCAL_PROTECTION;
 		complete_to_error(qp, PLX_WC_LOCAL_PROTECTION, out);

@@ -113,7 +113,7 @@ receive(struct bench *bench, const struct rec *rec)
 	assert_int_equal(plx_ud_admit(ud, &rec->pkt), PLX_VERDICT_ACCEPT);
 	assert_int_equal(plx_ud_on_packet(ud, &rec->pkt, ip, &bench->out), PLX_VERDICT_ACCEPT);
 	for (uint32_t i = 0; i + 1 < bench->out.count; i++)
-		plx_action_touch_memory(&bench->out.list[i]);
+		plx_action_apply_memory(&bench->out.list[i]);
 	assert_memory_equal(bench->memory + PLX_UD_HEADER_BYTES - header, ip, header);
 	assert_memory_equal(bench->memory + PLX_UD_HEADER_BYTES, rec->pkt.payload,
 			    rec->pkt.payload_bytes);

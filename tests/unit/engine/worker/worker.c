@@ -283,7 +283,7 @@ an_engine_that_cannot_be_is_refused_with_a_sentence(void **state)
 	bad.rcu = (struct rte_rcu_qsbr *)(void *)&pair;
 	assert_int_equal(plx_engine_create(&bad, &engine, &why), PLX_INVALID);
 	assert_non_null(strstr(why.text, "rcu"));
-	plx_why_say(&why, "%300s", "long");
+	plx_why_set(&why, "%300s", "long");
 	assert_int_equal(strlen(why.text), sizeof(why.text) - 1);
 	pair_close(&pair);
 }

@@ -226,7 +226,7 @@ placing_copies_exactly_the_bytes_it_names(void **state)
 						  .place = {to + 7, from + 3, bytes}};
 
 		memset(to, 0, sizeof(to));
-		plx_action_touch_memory(&action);
+		plx_action_apply_memory(&action);
 		for (uint32_t i = 0; i < 64; i++)
 			assert_int_equal(to[i], i >= 7 && i < 7 + bytes ? i - 7 + 4 : 0);
 	}
@@ -241,14 +241,14 @@ an_atomic_keeps_the_value_it_found_and_changes_only_what_it_should(void **state)
 	(void)state;
 	action.atomic = (struct plx_atomic){
 		.target = (uint8_t *)&words[1], .swap_add = 2, .original = &original};
-	plx_action_touch_memory(&action); /* an add that wraps */
+	plx_action_apply_memory(&action); /* an add that wraps */
 	assert_true(original == UINT64_MAX && words[1] == 1);
 	action.atomic.cmp_swap = true;
 	action.atomic.compare = 7;
-	plx_action_touch_memory(&action); /* not equal */
+	plx_action_apply_memory(&action); /* not equal */
 	assert_true(original == 1 && words[1] == 1);
 	action.atomic.compare = 1;
-	plx_action_touch_memory(&action);
+	plx_action_apply_memory(&action);
 	assert_true(original == 1 && words[1] == 2);
 	assert_true(words[0] == 1 && words[2] == 3);
 }
@@ -265,7 +265,7 @@ other_actions_touch_no_memory(void **state)
 		memset(&action, 0, sizeof(action));
 		action.kind = (uint8_t)kinds[i];
 		before = action;
-		plx_action_touch_memory(&action);
+		plx_action_apply_memory(&action);
 		assert_memory_equal(&before, &action, sizeof(action));
 	}
 }

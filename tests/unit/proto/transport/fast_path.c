@@ -73,7 +73,7 @@ static void
 execute(struct life *life, const struct plx_actions *out)
 {
 	for (uint32_t i = 0; i < out->count; i++) {
-		plx_action_touch_memory(&out->list[i]);
+		plx_action_apply_memory(&out->list[i]);
 		life->completions += out->list[i].kind == PLX_ACT_COMPLETE;
 	}
 }
