@@ -61,12 +61,21 @@ def read(path, sections, lists):
         if kind == 'define' and '_LIST(X)' in code:
             lists[re.search(r'(\w+)\(X\)', code)[1]] = (doc, ITEM.findall(code))
         elif kind == 'define' and not NO_CONSTANT.match(code):
-            section.items.append(('code', code, doc))
+            add_constant(section, code, doc)
         elif kind == 'declaration' and not re.fullmatch(r'(struct|typedef struct) \w+;', code):
             if section is None:
                 raise SystemExit(f'{path}: no section before {code.splitlines()[0]}')
             add(section, code, doc, lists)
         doc = ''
+
+
+def add_constant(section, code, doc):
+    """A line of its own, or one more of those before it."""
+    kind, before, _ = section.items[-1] if section.items else ('', '', '')
+    if kind == 'code' and before.startswith('#define') and not doc:
+        section.items[-1] = ('code', f'{before}\n{code}', section.items[-1][2])
+    else:
+        section.items.append(('code', code, doc))
 
 
 def add(section, code, doc, lists):
@@ -127,18 +136,22 @@ def body(section):
         if kind == 'function':
             lines += [f'.Ss {what[1]}()', *described(doc)]
             continue
-        told = mdoc.paragraphs(re.split(r'\n\s*\n', doc)) if doc else []
-        lines += ['.Pp'] * bool(lines and not lines[-1].startswith('.Ss')) + told
         if kind == 'code':
-            lines += ['.Pp'] * bool(told) + mdoc.literal(what)
+            lines += [f'.Ss {title(what)}', *described(doc), *mdoc.literal(what)]
         elif kind == 'list':
             name, prefix, values = what
-            lines += (['.Pp'] if told else []) + [f'.Vt "{name}"']
+            lines += [f'.Ss {name}', *described(doc)]
             lines += mdoc.tagged([(f'Dv {prefix}{one}' + f' No ( {value} )' * bool(value), text)
                                   for one, value, text in values])
-    return [line for at, line in enumerate(lines)
-            if not (line == '.Pp' and (at + 1 == len(lines) or lines[at + 1] == '.Pp'
-                                       or lines[at + 1].startswith(('.Ss', '.Bd'))))]
+        else:
+            lines += described(doc)
+    return lines
+
+
+def title(code):
+    """What a declaration that is no function declares."""
+    named = re.match(r'(struct|enum) \w+', code)
+    return named[0] if named else 'Constants'
 
 
 def sections_of(headers):
