@@ -4,7 +4,7 @@
  * cause. It never asks a manager for anything.
  * Start with event_told().
  */
-#include "exchange.h"
+#include "fabric.h"
 
 #define WORLD(office) (&(office)->exchange->world)
 

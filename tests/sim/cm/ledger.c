@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "exchange.h"
+#include "fabric.h"
 
 /* Anything but zeros, and other bytes for every serial and length. */
 uint8_t

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "exchange.h"
+#include "fabric.h"
 
 /* ---- what was said -------------------------------------------------------------------------- */
 

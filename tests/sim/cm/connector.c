@@ -5,7 +5,7 @@
  * It never looks at an event; event.c does, and says when it is a program's turn.
  * Start with call_dial() and call_on_event().
  */
-#include "exchange.h"
+#include "fabric.h"
 
 struct call *
 call_of(struct office *office, struct plx_cm_id id)

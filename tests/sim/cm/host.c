@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "exchange.h"
+#include "fabric.h"
 
 enum {
 	AT_LOCAL = PLX_ETH_BYTES,                          /* of a frame: who sends, */

@@ -103,5 +103,5 @@ main(void)
 		 NULL, &meet_family4},
 	};
 
-	return nd_run("patience", tests, sizeof(tests) / sizeof(tests[0]));
+	return nd_run("timeouts", tests, sizeof(tests) / sizeof(tests[0]));
 }
