@@ -80,7 +80,7 @@ print_rest(FILE *to, const struct trace_row *row)
 		[TRACE_LIFE] = "is born",        [TRACE_CLOSE] = "is closed",
 		[TRACE_KILL] = "is killed",      [TRACE_REVOKE] = "revokes a key",
 		[TRACE_DISTURB] = "disturbance", [TRACE_CM_SENDS] = "sends",
-		[TRACE_CM_HEARS] = "hears",      [TRACE_CM_JUDGED] = "verdict",
+		[TRACE_CM_RECV] = "receives",    [TRACE_CM_JUDGED] = "verdict",
 		[TRACE_CM_TOLD] = "is told",     [TRACE_CM_ACTS] = "acts",
 	};
 
@@ -140,7 +140,7 @@ print_row(FILE *to, const struct trace_row *row)
 	case TRACE_REVOKE:
 	case TRACE_DISTURB:
 	case TRACE_CM_SENDS:
-	case TRACE_CM_HEARS:
+	case TRACE_CM_RECV:
 	case TRACE_CM_JUDGED:
 	case TRACE_CM_TOLD:
 	case TRACE_CM_ACTS:

@@ -168,7 +168,7 @@ nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG le
 }
 
 static HRESULT
-ask(struct nd2_connector *connector, struct nd2_qp *qp)
+send_req(struct nd2_connector *connector, struct nd2_qp *qp)
 {
 	struct plx_why why = {""};
 	enum plx_status status = PLX_OK;
@@ -224,7 +224,7 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	options->local_port = connector->conn_param.local_port;
 	options->remote = remote;
 	options->remote_port = port;
-	status = ask(connector, qp);
+	status = send_req(connector, qp);
 	if (status == ND_SUCCESS) {
 		connector->conn_param.remote = remote;
 		connector->conn_param.remote_port = port;
@@ -273,8 +273,8 @@ nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
  */
 
 static HRESULT
-answer(struct nd2_connector *connector, struct nd2_qp *qp,
-       const struct plx_connect_options *options)
+send_rep(struct nd2_connector *connector, struct nd2_qp *qp,
+	 const struct plx_connect_options *options)
 {
 	struct plx_why why = {""};
 	enum plx_status status = plx_accept(connector->connector, qp->qp, options, &why);
@@ -310,7 +310,7 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 	if (status != ND_SUCCESS)
 		return end_call(connector, overlapped, status);
 	fill_options(connector, inbound, outbound, sent_private_data, bytes, &options);
-	status = answer(connector, qp, &options);
+	status = send_rep(connector, qp, &options);
 	if (status == ND_SUCCESS) {
 		connector->conn_param.inbound =
 			least(connector->conn_param.inbound, options.responder_res);
@@ -398,7 +398,7 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 		return end_call(connector, overlapped, status);
 	if (connector->state == ND2_ESTABLISHED)
 		disconnected = nd2_connector_send_disconnect(connector);
-	/* STATE: the peer was first. Its disconnect is on the way to us, and is our answer. */
+	/* STATE: the peer was first. Its disconnect is on the way to us, and is our send_rep. */
 	if (disconnected != PLX_OK && disconnected != PLX_STATE)
 		status = nd2_call_status(disconnected);
 	/* Whoever hears of its end in another thread may release the connector. */

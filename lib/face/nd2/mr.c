@@ -17,7 +17,7 @@
 
 enum {
 	BRIEF_MS = 100, /* for an engine's next cycle, in Deregister; then it pends */
-	SAY_MS = 5000,  /* in Release, before it says what it waits for */
+	LOG_MS = 5000,  /* in Release, before it says what it waits for */
 };
 
 static struct nd2_mr *
@@ -115,7 +115,7 @@ mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flag
 
 /* Errors: BUSY (a window is bound), TIMEOUT (the engine has not let go yet) */
 static enum plx_status
-take_back(struct nd2_mr *mr, uint32_t timeout_ms)
+release_region(struct nd2_mr *mr, uint32_t timeout_ms)
 {
 	enum plx_status status = plx_mr_deregister_within(mr->mr, timeout_ms);
 
@@ -128,21 +128,21 @@ take_back(struct nd2_mr *mr, uint32_t timeout_ms)
 
 /* As long as it takes. */
 static void
-take_back_for_good(struct nd2_mr *mr)
+release_region_blocking(struct nd2_mr *mr)
 {
-	enum plx_status status = take_back(mr, SAY_MS);
+	enum plx_status status = release_region(mr, LOG_MS);
 
 	if (status == PLX_TIMEOUT)
 		nd2_log("adapter %s: its worker stands still; the end of a region waits for it, "
 			"whose memory it may be writing",
 			mr->adapter->session->name);
 	while (status == PLX_TIMEOUT)
-		status = take_back(mr, SAY_MS);
+		status = release_region(mr, LOG_MS);
 }
 
 /* Under the lock. */
 static void
-tell_left(struct nd2_mr *mr)
+finish_pending_deregister(struct nd2_mr *mr)
 {
 	struct plx_pending *deregistering = mr->deregistering;
 
@@ -158,9 +158,9 @@ finish_deregister(struct nd2_deferred *deferred)
 
 	pthread_mutex_lock(&mr->lock);
 	/* Release may have been faster. */
-	done = mr->deregistering == NULL || take_back(mr, 0) == PLX_OK;
+	done = mr->deregistering == NULL || release_region(mr, 0) == PLX_OK;
 	if (done && mr->deregistering)
-		tell_left(mr);
+		finish_pending_deregister(mr);
 	pthread_mutex_unlock(&mr->lock);
 	if (done)
 		nd2_object_put(&mr->object);
@@ -178,7 +178,7 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = take_back(mr, nd2_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
+	status = release_region(mr, nd2_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
 	if (status == PLX_TIMEOUT) {
 		mr->deregistering = pending;
 		nd2_object_get(&mr->object);
@@ -237,9 +237,9 @@ close_mr(struct nd2_object *object)
 	nd2_session_claim(mr->adapter->session);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
-		take_back_for_good(mr);
+		release_region_blocking(mr);
 	if (mr->deregistering)
-		tell_left(mr);
+		finish_pending_deregister(mr);
 	pthread_mutex_unlock(&mr->lock);
 	/* Behind whoever has told its request's end under that lock. */
 	plx_pending_list_end(&mr->pending, ND_CANCELED);
@@ -252,7 +252,7 @@ destroy_mr(struct nd2_object *object)
 	struct nd2_adapter *adapter = mr->adapter;
 
 	if (mr->mr != NULL)
-		take_back_for_good(mr);
+		release_region_blocking(mr);
 	pthread_mutex_destroy(&mr->lock);
 	free(mr);
 	nd2_object_put(&adapter->object);

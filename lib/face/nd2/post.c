@@ -213,7 +213,7 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
 
 /* Or is it of a connection that was accepted, and that nobody has completed yet? */
 static bool
-takes_posts(struct nd2_qp *qp)
+accepts_posts(struct nd2_qp *qp)
 {
 	struct plx_qp_info info;
 
@@ -236,7 +236,7 @@ bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struc
 	status = plx_post_bind(qp->qp, mw->mw, &bind, &key);
 	if (status == PLX_FULL)
 		return ND_NO_MORE_ENTRIES;
-	if (status == PLX_STATE && !takes_posts(qp))
+	if (status == PLX_STATE && !accepts_posts(qp))
 		return ND_CONNECTION_INVALID;
 	if (status != PLX_OK) /* STATE: bound already */
 		return nd2_call_status(status);

@@ -81,7 +81,7 @@ look_up(FILE *map, uintptr_t first, uintptr_t last, bool writes)
 }
 
 static enum map_answer
-map_says(uintptr_t first, uintptr_t last, bool writes)
+map_check(uintptr_t first, uintptr_t last, bool writes)
 {
 	FILE *map = fopen("/proc/self/maps", "re");
 	enum map_answer answer;
@@ -103,7 +103,7 @@ probe_memory(const void *memory, size_t bytes, bool writes)
 	if (last < first)
 		return false;
 	if (pages > PROBE_PAGES)
-		answer = map_says(first, last, writes);
+		answer = map_check(first, last, writes);
 	if (answer == MAP_UNKNOWN)
 		return pages_are_good(first, last, writes);
 	return answer == MAP_GOOD;

@@ -88,7 +88,7 @@ address_is_loopback(const struct plx_ip *ip)
  */
 
 static bool
-append(struct address_list *list, struct provider *provider, const SOCKET_ADDRESS *told)
+append(struct address_list *list, struct provider *provider, const SOCKET_ADDRESS *reported)
 {
 	struct address *fresh;
 
@@ -104,13 +104,13 @@ append(struct address_list *list, struct provider *provider, const SOCKET_ADDRES
 	fresh = &list->one[list->count];
 	memset(fresh, 0, sizeof(*fresh));
 	/* an entry that is too short for its family, or of another family, is no address */
-	if (!told->lpSockaddr || told->iSockaddrLength < 0 ||
-	    address_read(told->lpSockaddr, (SIZE_T)told->iSockaddrLength, &fresh->ip, NULL) !=
-		    ND_SUCCESS)
+	if (!reported->lpSockaddr || reported->iSockaddrLength < 0 ||
+	    address_read(reported->lpSockaddr, (SIZE_T)reported->iSockaddrLength, &fresh->ip,
+			 NULL) != ND_SUCCESS)
 		return true;
 	fresh->provider = provider;
 	fresh->bytes = fresh->ip.version == 4 ? sizeof(fresh->as.v4) : sizeof(fresh->as.v6);
-	memcpy(&fresh->as, told->lpSockaddr, fresh->bytes);
+	memcpy(&fresh->as, reported->lpSockaddr, fresh->bytes);
 	list->count++;
 	return true;
 }
@@ -140,24 +140,25 @@ query(IND2Provider *provider, SOCKET_ADDRESS_LIST **out)
 static HRESULT
 read_one(struct address_list *list, struct provider *provider)
 {
-	SOCKET_ADDRESS_LIST *told;
+	SOCKET_ADDRESS_LIST *reported;
 	HRESULT status;
 	IND2Provider *object;
 
 	/* a provider that fails has no addresses; providers_complain() tells why */
 	if (provider_open(provider, &object) != ND_SUCCESS)
 		return ND_SUCCESS;
-	status = query(object, &told);
+	status = query(object, &reported);
 	IND2Provider_Release(object);
 	if (status == ND_SUCCESS) {
-		for (int i = 0; told && i < told->iAddressCount && status == ND_SUCCESS; i++)
-			if (!append(list, provider, &told->Address[i]))
+		for (int i = 0; reported && i < reported->iAddressCount && status == ND_SUCCESS;
+		     i++)
+			if (!append(list, provider, &reported->Address[i]))
 				status = ND_NO_MEMORY;
 	} else if (status != ND_NO_MEMORY) {
 		provider_failed(provider, "QueryAddressList", status);
 		status = ND_SUCCESS;
 	}
-	free(told);
+	free(reported);
 	return status;
 }
 
@@ -167,7 +168,7 @@ address_list_read(struct address_list *out)
 	HRESULT status;
 
 	memset(out, 0, sizeof(*out));
-	status = providers_take(&out->providers);
+	status = providers_get(&out->providers);
 	for (uint32_t i = 0; i < out->providers.count && status == ND_SUCCESS; i++)
 		status = read_one(out, out->providers.one[i]);
 	if (status != ND_SUCCESS)
@@ -178,7 +179,7 @@ address_list_read(struct address_list *out)
 void
 address_list_free(struct address_list *list)
 {
-	providers_give(&list->providers);
+	providers_put(&list->providers);
 	free(list->one);
 	list->one = NULL;
 	list->count = 0;

@@ -78,7 +78,7 @@ struct layout {
 };
 
 static void *
-take(struct layout *layout, size_t bytes)
+reserve(struct layout *layout, size_t bytes)
 {
 	void *at = layout->base ? layout->base + layout->used : NULL;
 
@@ -92,7 +92,7 @@ static void
 put_address(struct layout *layout, const struct plx_ip *ip, SOCKET_ADDRESS *out)
 {
 	size_t bytes = ip->version == 4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-	struct sockaddr *at = take(layout, bytes);
+	struct sockaddr *at = reserve(layout, bytes);
 
 	if (!at)
 		return;
@@ -105,7 +105,7 @@ static PWCHAR
 put_words(struct layout *layout, const char *text)
 {
 	size_t n = strlen(text);
-	PWCHAR at = take(layout, (n + 1) * sizeof(WCHAR));
+	PWCHAR at = reserve(layout, (n + 1) * sizeof(WCHAR));
 
 	for (size_t i = 0; at && i < n; i++)
 		at[i] = (unsigned char)text[i] < 0x80 ? (WCHAR)text[i] : L'?';
@@ -130,7 +130,7 @@ put_unicast(struct layout *layout, const struct interface *from)
 
 		if (!is_wanted(layout, &from->address[i].ip))
 			continue;
-		at = take(layout, sizeof(*at));
+		at = reserve(layout, sizeof(*at));
 		if (at) {
 			at->Length = sizeof(*at);
 			at->PrefixOrigin = IpPrefixOriginManual;
@@ -163,7 +163,7 @@ put_prefixes(struct layout *layout, const struct interface *from)
 			continue;
 		for (uint32_t bit = from->address[i].prefix_bits; bit < 128; bit++)
 			net.v[bit / 8] &= (uint8_t) ~(0x80u >> (bit % 8));
-		at = take(layout, sizeof(*at));
+		at = reserve(layout, sizeof(*at));
 		if (at) {
 			at->Length = sizeof(*at);
 			at->PrefixLength = from->address[i].prefix_bits;
@@ -187,7 +187,7 @@ put_gateways(struct layout *layout, const struct interface *from)
 
 		if (!is_wanted(layout, &from->gateway[i]))
 			continue;
-		at = take(layout, sizeof(*at));
+		at = reserve(layout, sizeof(*at));
 		if (at) {
 			at->Length = sizeof(*at);
 			to = &at->Address;
@@ -203,9 +203,9 @@ put_gateways(struct layout *layout, const struct interface *from)
 static PIP_ADAPTER_ADDRESSES
 put_interface(struct layout *layout, const struct interface *from)
 {
-	PIP_ADAPTER_ADDRESSES at = take(layout, sizeof(*at)), out;
+	PIP_ADAPTER_ADDRESSES at = reserve(layout, sizeof(*at)), out;
 	IP_ADAPTER_ADDRESSES ignored;
-	PCHAR name = take(layout, strlen(from->name) + 1);
+	PCHAR name = reserve(layout, strlen(from->name) + 1);
 
 	out = at ? at : &ignored;
 	if (name)

@@ -92,23 +92,23 @@ mtu_of(const char *name)
 }
 
 static struct interface *
-find_or_append(struct interfaces *all, uint32_t from, const struct ifaddrs *told)
+find_or_append(struct interfaces *all, uint32_t from, const struct ifaddrs *ifa)
 {
 	struct interface *fresh;
 
 	for (uint32_t i = from; i < all->count; i++)
-		if (strncmp(all->one[i].name, told->ifa_name, INTERFACE_NAME_MAX - 1) == 0)
+		if (strncmp(all->one[i].name, ifa->ifa_name, INTERFACE_NAME_MAX - 1) == 0)
 			return &all->one[i];
 	fresh = append(all);
 	if (!fresh)
 		return NULL;
-	snprintf(fresh->name, sizeof(fresh->name), "%.31s", told->ifa_name);
-	snprintf(fresh->description, sizeof(fresh->description), "%s", told->ifa_name);
-	fresh->index = if_nametoindex(told->ifa_name);
-	fresh->mtu = mtu_of(told->ifa_name);
-	fresh->type = told->ifa_flags & IFF_LOOPBACK ? IF_TYPE_SOFTWARE_LOOPBACK
-						     : IF_TYPE_ETHERNET_CSMACD;
-	fresh->is_up = (told->ifa_flags & IFF_UP) && (told->ifa_flags & IFF_RUNNING);
+	snprintf(fresh->name, sizeof(fresh->name), "%.31s", ifa->ifa_name);
+	snprintf(fresh->description, sizeof(fresh->description), "%s", ifa->ifa_name);
+	fresh->index = if_nametoindex(ifa->ifa_name);
+	fresh->mtu = mtu_of(ifa->ifa_name);
+	fresh->type =
+		ifa->ifa_flags & IFF_LOOPBACK ? IF_TYPE_SOFTWARE_LOOPBACK : IF_TYPE_ETHERNET_CSMACD;
+	fresh->is_up = (ifa->ifa_flags & IFF_UP) && (ifa->ifa_flags & IFF_RUNNING);
 	return fresh;
 }
 
@@ -123,24 +123,24 @@ bits_of(const uint8_t *mask, uint32_t bytes)
 }
 
 static void
-add_address(struct interface *to, const struct ifaddrs *told)
+add_address(struct interface *to, const struct ifaddrs *ifa)
 {
 	struct plx_ip *ip = &to->address[to->addresses].ip;
 	struct sockaddr_in6 v6, mask6;
 	struct sockaddr_in v4, mask4;
 
-	if (to->addresses == INTERFACE_ADDRESSES_MAX || !told->ifa_netmask)
+	if (to->addresses == INTERFACE_ADDRESSES_MAX || !ifa->ifa_netmask)
 		return;
-	if (told->ifa_addr->sa_family == AF_INET) {
-		memcpy(&v4, told->ifa_addr, sizeof(v4));
-		memcpy(&mask4, told->ifa_netmask, sizeof(mask4));
+	if (ifa->ifa_addr->sa_family == AF_INET) {
+		memcpy(&v4, ifa->ifa_addr, sizeof(v4));
+		memcpy(&mask4, ifa->ifa_netmask, sizeof(mask4));
 		ip->version = 4;
 		memcpy(ip->v, &v4.sin_addr, 4);
 		to->address[to->addresses].prefix_bits =
 			bits_of((const uint8_t *)&mask4.sin_addr, 4);
 	} else {
-		memcpy(&v6, told->ifa_addr, sizeof(v6));
-		memcpy(&mask6, told->ifa_netmask, sizeof(mask6));
+		memcpy(&v6, ifa->ifa_addr, sizeof(v6));
+		memcpy(&mask6, ifa->ifa_netmask, sizeof(mask6));
 		ip->version = 6;
 		memcpy(ip->v, &v6.sin6_addr, 16);
 		to->address[to->addresses].prefix_bits =
@@ -150,12 +150,12 @@ add_address(struct interface *to, const struct ifaddrs *told)
 }
 
 static void
-add_mac(struct interface *to, const struct ifaddrs *told)
+add_mac(struct interface *to, const struct ifaddrs *ifa)
 {
 	struct sockaddr_ll link;
 
-	memcpy(&link, told->ifa_addr, sizeof(link));
-	to->has_mac = link.sll_halen == sizeof(to->mac) && !(told->ifa_flags & IFF_LOOPBACK);
+	memcpy(&link, ifa->ifa_addr, sizeof(link));
+	to->has_mac = link.sll_halen == sizeof(to->mac) && !(ifa->ifa_flags & IFF_LOOPBACK);
 	if (to->has_mac)
 		memcpy(to->mac, link.sll_addr, sizeof(to->mac));
 }

@@ -89,7 +89,7 @@ kernel_route(const struct plx_ip *to, uint32_t scope, struct route *out)
 		.route = {.rtm_family = to->version == 4 ? AF_INET : AF_INET6,
 			  .rtm_dst_len = to->version == 4 ? 32 : 128},
 	};
-	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+	const struct timeval timeout = {.tv_sec = ANSWER_SECONDS};
 	union {
 		struct nlmsghdr head;
 		char bytes[ANSWER_BYTES];
@@ -102,7 +102,7 @@ kernel_route(const struct plx_ip *to, uint32_t scope, struct route *out)
 	add_attribute(&question, RTA_DST, to->v, to->version == 4 ? 4 : 16);
 	if (scope)
 		add_attribute(&question, RTA_OIF, &scope, sizeof(scope));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	n = send(fd, &question, question.head.nlmsg_len, 0);
 	if (n >= 0)
 		n = recv(fd, &answer, sizeof(answer), 0);

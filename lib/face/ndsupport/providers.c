@@ -2,7 +2,7 @@
  *
  * The list of providers, and the way that ND2's documents describe from a catalog entry to a
  * provider object: compare the fields, get the path, load, ask for the object; and back: is it in
- * use? if not, unload. It never opens an adapter. Start with providers_take().
+ * use? if not, unload. It never opens an adapter. Start with providers_get().
  */
 #include "providers.h"
 
@@ -245,7 +245,7 @@ sweep(void)
  */
 
 HRESULT
-providers_take(struct providers *out)
+providers_get(struct providers *out)
 {
 	uint32_t n = 0;
 	HRESULT status;
@@ -272,7 +272,7 @@ providers_take(struct providers *out)
 }
 
 void
-providers_give(struct providers *list)
+providers_put(struct providers *list)
 {
 	pthread_mutex_lock(&lock);
 	for (uint32_t i = 0; i < list->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The providers of the catalog, for the helpers: which there are, their libraries, loaded while
- * somebody is in them or they say that they are in use. Start with providers_take().
+ * somebody is in them or they say that they are in use. Start with providers_get().
  *
  * Threads: any; a provider's own code runs without our lock, but when it is loaded, asked whether
  * it can go, and unloaded.
@@ -22,12 +22,12 @@ struct providers {
 	uint32_t count;
 };
 
-/** The ND2 providers that the catalog has now, held until providers_give().
+/** The ND2 providers that the catalog has now, held until providers_put().
  * Errors: ND_NO_MEMORY, ND_UNSUCCESSFUL (the catalog cannot be read) */
-HRESULT providers_take(struct providers *out);
+HRESULT providers_get(struct providers *out);
 
 /** Each library is unloaded that nobody else is in and that says it can go. */
-void providers_give(struct providers *list);
+void providers_put(struct providers *list);
 
 /** Load the library when it is not, and ask it for its provider object, the caller's to Release.
  * Errors: ND_DEVICE_NOT_READY; providers_complain() says why */

@@ -1,150 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what programs are told: each event against what both programs have done, each end against a
- * cause. It never asks a manager for anything.
+ * Owns the judgement of events: each against what both programs have done, each end against a
+ * cause. It never calls a manager.
  * Start with event_told().
  */
 #include "fabric.h"
 
-#define WORLD(office) (&(office)->exchange->world)
+#define WORLD(host) (&(host)->fabric->world)
 
 /* Nothing goes wrong, and nobody does anything unusual: every end must have a cause. */
 static bool
-strict(const struct exchange *exchange)
+strict(const struct fabric *fabric)
 {
-	return exchange->gentle || exchange->fair;
+	return fabric->gentle || fabric->fair;
 }
 
 /* Is the other end's program still on it, and does it want to be? */
 static bool
-partner_stays(const struct call *call)
+partner_stays(const struct connector *connector)
 {
-	const struct call *other = call_partner(call);
+	const struct connector *other = connector_partner(connector);
 
-	return other != NULL && other->state != CALL_DREQ_SENT && other->state != CALL_QP_FAILED &&
-	       !other->doomed;
+	return other != NULL && other->state != CONNECTOR_DREQ_SENT &&
+	       other->state != CONNECTOR_QP_FAILED && !other->doomed;
 }
 
-/* ---- somebody asks -------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 static void
-check_asked(struct office *office, const struct ask *ask, const struct plx_cm_event *event)
+check_request(struct cm_host *host, const struct request *request, const struct plx_cm_event *event)
 {
-	struct world *world = WORLD(office);
-	const struct plx_cm_own *own = &ask->connect.own;
+	struct world *world = WORLD(host);
+	const struct plx_cm_own *own = &request->connect.own;
 	const struct plx_cm_peer *peer = &event->peer;
 
-	sim_must(world, ask->to == office->index && !ask->sidr, "C4",
-		 "office %u is told of what office %u was asked", office->index, ask->to);
+	sim_must(world, request->to == host->index && !request->sidr, "C4",
+		 "host %u gets a request for host %u", host->index, request->to);
 	sim_must(world, peer->qpn == own->qpn && plx_psn_eq(peer->psn, own->psn), "C4",
-		 "asks QPN %06x PSN %06x, told are %06x and %06x", own->qpn, own->psn.v, peer->qpn,
-		 peer->psn.v);
+		 "requests with QPN %06x PSN %06x, delivered are %06x and %06x", own->qpn,
+		 own->psn.v, peer->qpn, peer->psn.v);
 	sim_must(world,
 		 peer->path_mtu == own->path_mtu &&
 			 peer->responder_resources == own->initiator_depth &&
 			 peer->initiator_depth == own->responder_resources,
-		 "C4", "path MTU %u, %u and %u READs are told", peer->path_mtu,
+		 "C4", "path MTU %u, %u and %u READs are delivered", peer->path_mtu,
 		 peer->responder_resources, peer->initiator_depth);
 	sim_must(world,
 		 peer->rnr_retry == own->rnr_retry && peer->retry == own->retry &&
 			 peer->ack_timeout == own->ack_timeout && peer->srq == own->srq,
-		 "C4", "retries %u and %u, timeout %u are told", peer->rnr_retry, peer->retry,
+		 "C4", "retries %u and %u, timeout %u are delivered", peer->rnr_retry, peer->retry,
 		 peer->ack_timeout);
 	sim_must(world,
-		 memcmp(&peer->local, &ask->connect.remote, sizeof(peer->local)) == 0 &&
-			 memcmp(&peer->remote, &ask->connect.local, sizeof(peer->remote)) == 0 &&
-			 peer->local_port == ask->connect.remote_port &&
-			 peer->remote_port == ask->connect.local_port,
-		 "C4", "told are other addresses than asked from and to");
+		 memcmp(&peer->local, &request->connect.remote, sizeof(peer->local)) == 0 &&
+			 memcmp(&peer->remote, &request->connect.local, sizeof(peer->remote)) ==
+				 0 &&
+			 peer->local_port == request->connect.remote_port &&
+			 peer->remote_port == request->connect.local_port,
+		 "C4", "delivered are other addresses than those of the request");
 }
 
-/* A request may be told a second time only when it is heard long after everything was over (it came
- * again, or late, or every try was lost meanwhile), or when more have ended than are remembered. */
+/* A request may be delivered a second time only when it arrives long after everything was over (it
+ * came again, or late, or every try was lost meanwhile), or when more have ended than are
+ * remembered. */
 static void
-check_once(struct office *office, struct ask *ask)
+check_once(struct cm_host *host, struct request *request)
 {
-	ask->requested++;
-	if (strict(office->exchange) && ask->requested > 1)
-		sim_fail(WORLD(office), SIM_WRONG, "C1", WRONG_DOUBLED,
-			 "one request is told %u times", ask->requested);
+	request->requested++;
+	if (strict(host->fabric) && request->requested > 1)
+		sim_fail(WORLD(host), SIM_WRONG, "C1", WRONG_DOUBLED,
+			 "one request is delivered %u times", request->requested);
 }
 
 /* Whose request that is: its private data says so, or, when there is none, its queue pair. */
 static uint64_t
-asked_by(struct exchange *exchange, const struct plx_cm_event *event)
+request_by(struct fabric *fabric, const struct plx_cm_event *event)
 {
 	uint64_t serial = private_serial(event->private_data);
 
 	if (serial != 0)
 		return serial;
-	for (serial = exchange->asks; serial > 0; serial--) {
-		const struct ask *ask = ask_of(exchange, serial);
+	for (serial = fabric->requests; serial > 0; serial--) {
+		const struct request *request = request_of(fabric, serial);
 
-		if (ask->length == 0 && ask->connect.own.qpn == event->peer.qpn &&
-		    plx_psn_eq(ask->connect.own.psn, event->peer.psn))
+		if (request->length == 0 && request->connect.own.qpn == event->peer.qpn &&
+		    plx_psn_eq(request->connect.own.psn, event->peer.psn))
 			break;
 	}
 	return serial;
 }
 
 static void
-told_requested(struct office *office, const struct plx_cm_event *event)
+on_requested(struct cm_host *host, const struct plx_cm_event *event)
 {
-	struct exchange *exchange = office->exchange;
-	struct world *world = WORLD(office);
-	uint64_t serial = asked_by(exchange, event);
-	struct ask *ask = ask_of(exchange, serial);
-	struct call *call;
+	struct fabric *fabric = host->fabric;
+	struct world *world = WORLD(host);
+	uint64_t serial = request_by(fabric, event);
+	struct request *request = request_of(fabric, serial);
+	struct connector *connector;
 
-	sim_must(world, event->context < EARS - 1, "C9", "nobody listens with that context");
+	sim_must(world, event->context < LISTENERS_MAX - 1, "C9",
+		 "nobody listens with that context");
 	sim_must(world,
-		 office->ear[event->context].open &&
-			 office->ear[event->context].id.v == event->listener.v,
-		 "C9", "a request is told that came by a listener that is gone");
-	sim_must(world, ask != NULL, "C5", "a request of nobody");
-	ledger_id(office, event->id);
-	private_check(office, serial, ask->length, event->private_data, event->private_bytes,
+		 host->listener[event->context].open &&
+			 host->listener[event->context].id.v == event->listener.v,
+		 "C9", "a request is delivered that came by a listener that is gone");
+	sim_must(world, request != NULL, "C5", "a request of nobody");
+	ledger_id(host, event->id);
+	private_check(host, serial, request->length, event->private_data, event->private_bytes,
 		      PLX_CM_PRIVATE_REQ);
-	check_asked(office, ask, event);
-	check_once(office, ask);
+	check_request(host, request, event);
+	check_once(host, request);
 	world->stats.received++;
-	call = call_new(office);
-	if (call == NULL) {
-		office->rejects++;
-		plx_cm_abandon(office->cm, event->id, office_now(office));
+	connector = connector_new(host);
+	if (connector == NULL) {
+		host->rejects++;
+		plx_cm_abandon(host->cm, event->id, cm_host_now(host));
 		return;
 	}
-	call->id = event->id;
-	call->ear = (uint32_t)event->context;
-	call->ask = serial;
-	call->peer = event->peer;
-	call->state = CALL_REQ_RCVD;
-	if (draw_percent(&office->prng, 50)) {
-		enum plx_status status = plx_cm_set_context(office->cm, call->id, call->context);
+	connector->id = event->id;
+	connector->listener = (uint32_t)event->context;
+	connector->request = serial;
+	connector->peer = event->peer;
+	connector->state = CONNECTOR_REQ_RCVD;
+	if (draw_percent(&host->prng, 50)) {
+		enum plx_status status =
+			plx_cm_set_context(host->cm, connector->id, connector->context);
 
-		call->named = status == PLX_OK;
-		sim_must(world, call->named || plx_cm_has_event(office->cm), "C4",
+		connector->named = status == PLX_OK;
+		sim_must(world, connector->named || plx_cm_has_event(host->cm), "C4",
 			 "a context is refused: %s", plx_status_text(status));
 	}
-	if (exchange->fair || exchange->gentle || !draw_percent(&office->prng, 3))
-		call_think(call, exchange->think_most_ns);
+	if (fabric->fair || fabric->gentle || !draw_percent(&host->prng, 3))
+		connector_think(connector, fabric->think_most_ns);
 }
 
 /* ---- it goes on ----------------------------------------------------------------------------- */
 
 static void
-check_replied(struct call *call, const struct answer *answer, const struct plx_cm_peer *peer)
+check_replied(struct connector *connector, const struct reply *reply,
+	      const struct plx_cm_peer *peer)
 {
-	struct world *world = WORLD(call->office);
-	const struct plx_cm_own *mine = &call->own, *theirs = &answer->own;
+	struct world *world = WORLD(connector->host);
+	const struct plx_cm_own *mine = &connector->own, *theirs = &reply->own;
 
 #define LESS(a, b) ((a) < (b) ? (a) : (b))
-	sim_must(world, answer->accepted && answer->ask == call->ask, "C4",
-		 "the answer to ask %" PRIu64 " is told to who asked %" PRIu64, answer->ask,
-		 call->ask);
+	sim_must(world, reply->accepted && reply->request == connector->request, "C4",
+		 "the reply to request %" PRIu64 " is delivered for request %" PRIu64,
+		 reply->request, connector->request);
 	sim_must(world, peer->qpn == theirs->qpn && plx_psn_eq(peer->psn, theirs->psn), "C4",
-		 "accepted QPN %06x PSN %06x, told are %06x and %06x", theirs->qpn, theirs->psn.v,
-		 peer->qpn, peer->psn.v);
+		 "accepted QPN %06x PSN %06x, delivered are %06x and %06x", theirs->qpn,
+		 theirs->psn.v, peer->qpn, peer->psn.v);
 	sim_must(world,
 		 peer->responder_resources ==
 				 LESS(mine->responder_resources, theirs->initiator_depth) &&
@@ -156,238 +161,250 @@ check_replied(struct call *call, const struct answer *answer, const struct plx_c
 		 peer->path_mtu == mine->path_mtu && peer->rnr_retry == theirs->rnr_retry &&
 			 peer->srq == theirs->srq && peer->retry == mine->retry &&
 			 peer->ack_timeout == mine->ack_timeout,
-		 "C4", "path MTU %u, retries %u, timeout %u are told", peer->path_mtu,
+		 "C4", "path MTU %u, retries %u, timeout %u are delivered", peer->path_mtu,
 		 peer->rnr_retry, peer->ack_timeout);
 #undef LESS
 }
 
 static void
-told_replied(struct call *call, const struct plx_cm_event *event)
+on_replied(struct connector *connector, const struct plx_cm_event *event)
 {
-	struct office *office = call->office;
+	struct cm_host *host = connector->host;
 	uint64_t serial = private_serial(event->private_data);
-	const struct answer *answer = answer_of(office->exchange, serial);
+	const struct reply *reply = reply_of(host->fabric, serial);
 
-	sim_must(WORLD(office),
-		 call->answer == 0 && (call->state == CALL_REQ_SENT ||
-				       (call->state == CALL_QP_FAILED && !call->alive)),
-		 "C1", "REPLIED in state %u", call->state);
-	sim_must(WORLD(office), answer != NULL, "C5", "private data of nobody");
-	private_check(office, serial, answer->length, event->private_data, event->private_bytes,
+	sim_must(WORLD(host),
+		 connector->reply == 0 &&
+			 (connector->state == CONNECTOR_REQ_SENT ||
+			  (connector->state == CONNECTOR_QP_FAILED && !connector->was_established)),
+		 "C1", "REPLIED in state %u", connector->state);
+	sim_must(WORLD(host), reply != NULL, "C5", "private data of nobody");
+	private_check(host, serial, reply->length, event->private_data, event->private_bytes,
 		      PLX_CM_PRIVATE_REP);
-	check_replied(call, answer, &event->peer);
-	call->peer = event->peer;
-	call->answer = serial;
-	if (call->state == CALL_QP_FAILED)
+	check_replied(connector, reply, &event->peer);
+	connector->peer = event->peer;
+	connector->reply = serial;
+	if (connector->state == CONNECTOR_QP_FAILED)
 		return; /* it came before that */
-	call->state = CALL_REP_RCVD;
-	call->since = WORLD(office)->now;
-	call_think(call, office->exchange->think_most_ns);
+	connector->state = CONNECTOR_REP_RCVD;
+	connector->since = WORLD(host)->now;
+	connector_think(connector, host->fabric->think_most_ns);
 }
 
 static void
-told_established(struct call *call)
+on_established(struct connector *connector)
 {
-	struct office *office = call->office;
-	struct ask *ask = ask_of(office->exchange, call->ask);
+	struct cm_host *host = connector->host;
+	struct request *request = request_of(host->fabric, connector->request);
 
-	sim_must(WORLD(office),
-		 !call->established &&
-			 (call->state == CALL_REP_SENT || call->state == CALL_DREQ_SENT ||
-			  (call->state == CALL_QP_FAILED && call->alive)),
-		 "C1", "ESTABLISHED in state %u", call->state);
-	call->established = true;
-	sim_must(WORLD(office), ask->completed, "C4",
+	sim_must(WORLD(host),
+		 !connector->established &&
+			 (connector->state == CONNECTOR_REP_SENT ||
+			  connector->state == CONNECTOR_DREQ_SENT ||
+			  (connector->state == CONNECTOR_QP_FAILED && connector->was_established)),
+		 "C1", "ESTABLISHED in state %u", connector->state);
+	connector->established = true;
+	sim_must(WORLD(host), request->completed, "C4",
 		 "a connection lives that the other side has not completed");
-	ask->established = true;
-	WORLD(office)->stats.established++;
-	if (call->state != CALL_REP_SENT)
+	request->established = true;
+	WORLD(host)->stats.established++;
+	if (connector->state != CONNECTOR_REP_SENT)
 		return; /* it came before that */
-	call_lives(call);
+	connector_established(connector);
 }
 
 /* ---- it ends -------------------------------------------------------------------------------- */
 
-/* Has the port been closed, or its office made anew, at any time since somebody asked? */
+/* Has the port been closed, or its host made anew, at any time since the request? */
 static bool
-ear_was_deaf(const struct exchange *exchange, const struct ask *ask)
+ear_was_deaf(const struct fabric *fabric, const struct request *request)
 {
-	const struct ear *ear;
+	const struct listener *listener;
 
-	if (ask->ear >= EARS)
+	if (request->listener >= LISTENERS_MAX)
 		return true;
-	ear = &exchange->office[ask->to].ear[ask->ear];
-	return !ear->open || ear->changed_at >= ask->at;
+	listener = &fabric->host[request->to].listener[request->listener];
+	return !listener->open || listener->changed_at >= request->at;
 }
 
 static bool
-reason_has_cause(const struct exchange *exchange, const struct ask *ask, uint16_t reason)
+reason_has_cause(const struct fabric *fabric, const struct request *request, uint16_t reason)
 {
 	switch (reason) {
 	case PLX_CM_REASON_CONSUMER:
-		return !exchange->fair;
+		return !fabric->fair;
 	case PLX_CM_REASON_INVALID_SERVICE_ID:
-		return ear_was_deaf(exchange, ask);
+		return ear_was_deaf(fabric, request);
 	case PLX_CM_REASON_PATH_MTU:
-		return ask->connect.own.path_mtu > exchange->office[ask->to].config.path_mtu;
+		return request->connect.own.path_mtu > fabric->host[request->to].config.path_mtu;
 	case PLX_CM_REASON_NO_RESOURCES:
 	case PLX_CM_REASON_TIMEOUT:
 	case PLX_CM_REASON_INVALID_COMM_ID:
-		return !strict(exchange);
+		return !strict(fabric);
 	case PLX_CM_REASON_STALE:
-		return !strict(exchange) && exchange->qpn_pool > 0;
+		return !strict(fabric) && fabric->qpn_pool > 0;
 	default:
 		return false;
 	}
 }
 
 static void
-told_rejected(struct call *call, const struct plx_cm_event *event)
+on_rejected(struct connector *connector, const struct plx_cm_event *event)
 {
-	struct office *office = call->office;
-	const struct exchange *exchange = office->exchange;
-	const struct ask *ask = ask_of(office->exchange, call->ask);
+	struct cm_host *host = connector->host;
+	const struct fabric *fabric = host->fabric;
+	const struct request *request = request_of(host->fabric, connector->request);
 	uint64_t serial = event->private_bytes ? private_serial(event->private_data) : 0;
-	const struct answer *answer = answer_of(office->exchange, serial);
+	const struct reply *reply = reply_of(host->fabric, serial);
 
-	sim_must(WORLD(office), call->state == CALL_REQ_SENT, "C1", "REJECTED in state %u",
-		 call->state);
-	sim_must(WORLD(office),
-		 ask->to < OFFICES_MAX && reason_has_cause(exchange, ask, event->reason), "C1",
-		 "rejected without a cause: %s", plx_cm_reason_text(event->reason));
+	sim_must(WORLD(host), connector->state == CONNECTOR_REQ_SENT, "C1", "REJECTED in state %u",
+		 connector->state);
+	sim_must(WORLD(host),
+		 request->to < CM_HOSTS_MAX && reason_has_cause(fabric, request, event->reason),
+		 "C1", "rejected without a cause: %s", plx_cm_reason_text(event->reason));
 	/* Of a REP with a queue pair that is in use it is we who say so. */
 	if (event->private_bytes > 0 || event->reason != PLX_CM_REASON_STALE)
-		private_check(office, serial, answer ? answer->length : 0, event->private_data,
+		private_check(host, serial, reply ? reply->length : 0, event->private_data,
 			      event->private_bytes, PLX_CM_PRIVATE_REJ);
-	if (answer != NULL)
-		sim_must(WORLD(office),
-			 event->reason == PLX_CM_REASON_CONSUMER && !answer->accepted &&
-				 answer->ask == call->ask,
-			 "C4", "told is the refusal of something else");
-	WORLD(office)->stats.rejected++;
-	WORLD(office)->stats.stale += event->reason == PLX_CM_REASON_STALE;
+	if (reply != NULL)
+		sim_must(WORLD(host),
+			 event->reason == PLX_CM_REASON_CONSUMER && !reply->accepted &&
+				 reply->request == connector->request,
+			 "C4", "delivered is the rejection of something else");
+	WORLD(host)->stats.rejected++;
+	WORLD(host)->stats.stale += event->reason == PLX_CM_REASON_STALE;
 }
 
 static void
-told_timed_out(struct call *call)
+on_timed_out(struct connector *connector)
 {
-	struct office *office = call->office;
+	struct cm_host *host = connector->host;
 
-	sim_must(WORLD(office),
-		 call->state == CALL_REQ_SENT || call->state == CALL_SIDR_REQ_SENT ||
-			 call->state == CALL_REP_SENT,
-		 "C1", "TIMED_OUT in state %u", call->state);
-	sim_must(WORLD(office), call_may_time_out(call), "C1",
+	sim_must(WORLD(host),
+		 connector->state == CONNECTOR_REQ_SENT ||
+			 connector->state == CONNECTOR_SIDR_REQ_SENT ||
+			 connector->state == CONNECTOR_REP_SENT,
+		 "C1", "TIMED_OUT in state %u", connector->state);
+	sim_must(WORLD(host), connector_may_time_out(connector), "C1",
 		 "the other side does not answer, and has been asked and was heard");
-	WORLD(office)->stats.timeouts++;
+	WORLD(host)->stats.timeouts++;
 }
 
 static void
-told_aborted(struct call *call)
+on_aborted(struct connector *connector)
 {
-	struct office *office = call->office;
+	struct cm_host *host = connector->host;
 
-	sim_must(WORLD(office),
-		 call->state == CALL_REQ_RCVD || call->state == CALL_REP_RCVD ||
-			 call->state == CALL_REP_SENT ||
-			 (call->state == CALL_QP_FAILED && !call->alive),
-		 "C1", "ABORTED in state %u", call->state);
-	sim_must(WORLD(office),
-		 !strict(office->exchange) || call->state == CALL_QP_FAILED || !partner_stays(call),
+	sim_must(WORLD(host),
+		 connector->state == CONNECTOR_REQ_RCVD || connector->state == CONNECTOR_REP_RCVD ||
+			 connector->state == CONNECTOR_REP_SENT ||
+			 (connector->state == CONNECTOR_QP_FAILED && !connector->was_established),
+		 "C1", "ABORTED in state %u", connector->state);
+	sim_must(WORLD(host),
+		 !strict(host->fabric) || connector->state == CONNECTOR_QP_FAILED ||
+			 !partner_stays(connector),
 		 "C1", "aborted, and the other side has not given up");
-	WORLD(office)->stats.aborted++;
+	WORLD(host)->stats.aborted++;
 }
 
 /* Does the other end's program believe that it lives, with nothing to tell it otherwise? Then
  * nobody who could has ended it, in any weather. */
 static bool
-partner_lives(const struct call *call)
+partner_is_established(const struct connector *connector)
 {
-	const struct call *other = call_partner(call);
+	const struct connector *other = connector_partner(connector);
 
-	return other != NULL && other->state == CALL_ESTABLISHED && !other->doomed &&
-	       !plx_cm_has_event(other->office->cm);
+	return other != NULL && other->state == CONNECTOR_ESTABLISHED && !other->doomed &&
+	       !plx_cm_has_event(other->host->cm);
 }
 
 static void
-told_disconnected(struct call *call)
+on_disconnected(struct connector *connector)
 {
-	struct office *office = call->office;
+	struct cm_host *host = connector->host;
 
-	sim_must(WORLD(office),
-		 call->state == CALL_ESTABLISHED || (call->state == CALL_QP_FAILED && call->alive),
-		 "C1", "DISCONNECTED in state %u", call->state);
-	sim_must(WORLD(office),
-		 !strict(office->exchange) || call->state == CALL_QP_FAILED || !partner_stays(call),
+	sim_must(WORLD(host),
+		 connector->state == CONNECTOR_ESTABLISHED ||
+			 (connector->state == CONNECTOR_QP_FAILED && connector->was_established),
+		 "C1", "DISCONNECTED in state %u", connector->state);
+	sim_must(WORLD(host),
+		 !strict(host->fabric) || connector->state == CONNECTOR_QP_FAILED ||
+			 !partner_stays(connector),
 		 "C1", "disconnected, and the other side is still there");
-	sim_must(WORLD(office), call->state == CALL_QP_FAILED || !partner_lives(call), "C10",
-		 "a stranger has ended a connection: both programs live on it");
-	WORLD(office)->stats.disconnected++;
+	sim_must(WORLD(host),
+		 connector->state == CONNECTOR_QP_FAILED || !partner_is_established(connector),
+		 "C10", "a stranger has ended a connection: both programs live on it");
+	WORLD(host)->stats.disconnected++;
 }
 
 static void
-told_closed(struct call *call)
+on_closed(struct connector *connector)
 {
-	const struct call *other = call_partner(call);
+	const struct connector *other = connector_partner(connector);
 
-	sim_must(WORLD(call->office), call->state == CALL_DREQ_SENT, "C1", "CLOSED in state %u",
-		 call->state);
-	WORLD(call->office)->stats.crossed += other != NULL && other->state == CALL_DREQ_SENT;
+	sim_must(WORLD(connector->host), connector->state == CONNECTOR_DREQ_SENT, "C1",
+		 "CLOSED in state %u", connector->state);
+	WORLD(connector->host)->stats.crossed +=
+		other != NULL && other->state == CONNECTOR_DREQ_SENT;
 }
 
 static void
-told_sidr(struct call *call, const struct plx_cm_event *event)
+on_sidr(struct connector *connector, const struct plx_cm_event *event)
 {
-	struct office *office = call->office;
-	const struct exchange *exchange = office->exchange;
-	struct ask *ask = ask_of(office->exchange, call->ask);
-	const struct ear *ear;
+	struct cm_host *host = connector->host;
+	const struct fabric *fabric = host->fabric;
+	struct request *request = request_of(host->fabric, connector->request);
+	const struct listener *listener;
 
-	sim_must(WORLD(office), call->state == CALL_SIDR_REQ_SENT && ask->to < OFFICES_MAX, "C1",
-		 "SIDR_REPLY in state %u", call->state);
-	ask->completed = event->reason == PLX_CM_SIDR_OK;
-	WORLD(office)->stats.sidrs++;
+	sim_must(WORLD(host),
+		 connector->state == CONNECTOR_SIDR_REQ_SENT && request->to < CM_HOSTS_MAX, "C1",
+		 "SIDR_REPLY in state %u", connector->state);
+	request->completed = event->reason == PLX_CM_SIDR_OK;
+	WORLD(host)->stats.sidrs++;
 	if (event->reason == PLX_CM_SIDR_OK) {
-		ear = &exchange->office[ask->to].ear[ask->ear];
-		sim_must(WORLD(office),
-			 ask->ear < EARS && (ear->changed_at >= ask->at || ear->qpn == event->qpn),
+		listener = &fabric->host[request->to].listener[request->listener];
+		sim_must(WORLD(host),
+			 request->listener < LISTENERS_MAX &&
+				 (listener->changed_at >= request->at ||
+				  listener->qpn == event->qpn),
 			 "C4", "a service is found where none is, or another");
-		sim_must(WORLD(office), event->qkey == PLX_CMA_QKEY, "C4", "Q_Key %08x",
-			 event->qkey);
+		sim_must(WORLD(host), event->qkey == PLX_CMA_QKEY, "C4", "Q_Key %08x", event->qkey);
 		return;
 	}
-	sim_must(WORLD(office),
-		 event->reason == PLX_CM_SIDR_UNSUPPORTED && ear_was_deaf(exchange, ask), "C1",
+	sim_must(WORLD(host),
+		 event->reason == PLX_CM_SIDR_UNSUPPORTED && ear_was_deaf(fabric, request), "C1",
 		 "a service is not found, status %u", event->reason);
 }
 
 static bool
-told_end(struct call *call, const struct plx_cm_event *event)
+on_end(struct connector *connector, const struct plx_cm_event *event)
 {
 	switch ((enum plx_cm_event_kind)event->kind) {
 	case PLX_CM_EVENT_REJECTED:
-		told_rejected(call, event);
+		on_rejected(connector, event);
 		return true;
 	case PLX_CM_EVENT_UNREACHABLE:
-		sim_must(WORLD(call->office),
-			 (call->state == CALL_REQ_SENT || call->state == CALL_SIDR_REQ_SENT) &&
-				 ask_of(call->office->exchange, call->ask)->to == OFFICES_MAX,
-			 "C1", "UNREACHABLE in state %u", call->state);
+		sim_must(WORLD(connector->host),
+			 (connector->state == CONNECTOR_REQ_SENT ||
+			  connector->state == CONNECTOR_SIDR_REQ_SENT) &&
+				 request_of(connector->host->fabric, connector->request)->to ==
+					 CM_HOSTS_MAX,
+			 "C1", "UNREACHABLE in state %u", connector->state);
 		return true;
 	case PLX_CM_EVENT_TIMED_OUT:
-		told_timed_out(call);
+		on_timed_out(connector);
 		return true;
 	case PLX_CM_EVENT_ABORTED:
-		told_aborted(call);
+		on_aborted(connector);
 		return true;
 	case PLX_CM_EVENT_DISCONNECTED:
-		told_disconnected(call);
+		on_disconnected(connector);
 		return true;
 	case PLX_CM_EVENT_CLOSED:
-		told_closed(call);
+		on_closed(connector);
 		return true;
 	case PLX_CM_EVENT_SIDR_REPLY:
-		told_sidr(call, event);
+		on_sidr(connector, event);
 		return true;
 	case PLX_CM_EVENT_NOTHING:
 	case PLX_CM_EVENT_REQUESTED:
@@ -400,30 +417,31 @@ told_end(struct call *call, const struct plx_cm_event *event)
 }
 
 void
-event_told(struct office *office, const struct plx_cm_event *event)
+event_deliver(struct cm_host *host, const struct plx_cm_event *event)
 {
-	struct call *call = call_of(office, event->id);
+	struct connector *connector = connector_of(host, event->id);
 
-	trace_as(WORLD(office), TRACE_CM_TOLD, office->index, event->kind, event->id.v,
-		 event->reason, event->context);
+	trace_as(WORLD(host), TRACE_CM_TOLD, host->index, event->kind, event->id.v, event->reason,
+		 event->context);
 	if (event->kind == PLX_CM_EVENT_REQUESTED) {
-		told_requested(office, event);
+		on_requested(host, event);
 		return;
 	}
-	sim_must(WORLD(office), call != NULL, "C1", "%s: of a connection that has ended",
+	sim_must(WORLD(host), connector != NULL, "C1", "%s: of a connection that has ended",
 		 plx_cm_event_text((enum plx_cm_event_kind)event->kind));
-	sim_must(WORLD(office),
-		 event->context == (call->active || call->named ? call->context : call->ear), "C9",
-		 "an event comes with the context of another");
-	if (told_end(call, event)) {
-		call_over(call);
+	sim_must(WORLD(host),
+		 event->context == (connector->active || connector->named ? connector->context
+									  : connector->listener),
+		 "C9", "an event comes with the context of another");
+	if (on_end(connector, event)) {
+		connector_end(connector);
 		return;
 	}
 	if (event->kind == PLX_CM_EVENT_REPLIED)
-		told_replied(call, event);
+		on_replied(connector, event);
 	else if (event->kind == PLX_CM_EVENT_ESTABLISHED)
-		told_established(call);
+		on_established(connector);
 	else
-		sim_fail(WORLD(office), SIM_WRONG, "C9", WRONG_OTHER, "an event of kind %u",
+		sim_fail(WORLD(host), SIM_WRONG, "C9", WRONG_OTHER, "an event of kind %u",
 			 event->kind);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what an office has sent, given out and been told: bounds on transmissions, ids that do not
+ * Owns what a host has sent, assigned and received: bounds on transmissions, ids that do not
  * come again, private data that is what was given. It never calls a manager.
  * Start with ledger_sent().
  */
@@ -38,15 +38,15 @@ private_serial(const uint8_t *bytes)
 	return serial;
 }
 
-/* `count` bytes were told, where `length` were given and the wire has room for `whole`. */
+/* `count` bytes were delivered, where `length` were given and the wire has room for `whole`. */
 void
-private_check(struct office *office, uint64_t serial, uint32_t length, const uint8_t *bytes,
+private_check(struct cm_host *host, uint64_t serial, uint32_t length, const uint8_t *bytes,
 	      uint32_t count, uint32_t whole)
 {
-	struct world *world = &office->exchange->world;
+	struct world *world = &host->fabric->world;
 
-	sim_must(world, count == whole, "C5", "%u bytes of private data are told, %u travel", count,
-		 whole);
+	sim_must(world, count == whole, "C5", "%u bytes of private data are delivered, %u travel",
+		 count, whole);
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t want = i < length ? private_byte(serial, i) : 0;
 
@@ -61,57 +61,57 @@ private_check(struct office *office, uint64_t serial, uint32_t length, const uin
 
 /* A new id: not one that is known, nor one of those before. */
 void
-ledger_id(struct office *office, struct plx_cm_id id)
+ledger_id(struct cm_host *host, struct plx_cm_id id)
 {
-	struct world *world = &office->exchange->world;
-	uint64_t first = office->ids > ID_HISTORY ? office->ids - ID_HISTORY : 0;
+	struct world *world = &host->fabric->world;
+	uint64_t first = host->ids > ID_HISTORY ? host->ids - ID_HISTORY : 0;
 
 	sim_must(world, id.v != 0, "C2", "an id is 0");
-	sim_must(world, call_of(office, id) == NULL, "C2", "id %08x is given twice", id.v);
-	for (uint64_t i = first; i < office->ids; i++)
-		sim_must(world, office->last_id[i % ID_HISTORY] != id.v, "C2",
-			 "id %08x is given again after %" PRIu64 " others", id.v, office->ids - i);
-	office->last_id[office->ids++ % ID_HISTORY] = id.v;
+	sim_must(world, connector_of(host, id) == NULL, "C2", "id %08x is given twice", id.v);
+	for (uint64_t i = first; i < host->ids; i++)
+		sim_must(world, host->last_id[i % ID_HISTORY] != id.v, "C2",
+			 "id %08x is given again after %" PRIu64 " others", id.v, host->ids - i);
+	host->last_id[host->ids++ % ID_HISTORY] = id.v;
 }
 
 /* ---- transmissions -------------------------------------------------------------------------- */
 
 static void
-tally_grow(struct office *office)
+tally_grow(struct cm_host *host)
 {
-	uint32_t room = office->tally_room ? office->tally_room * 2 : 256;
+	uint32_t room = host->tally_room ? host->tally_room * 2 : 256;
 	struct tally *grown = calloc(room, sizeof(*grown));
 
 	PLX_ASSERT(grown != NULL);
-	for (uint32_t i = 0; i < office->tally_room; i++) {
-		uint32_t at = office->tally[i].comm_id % room;
+	for (uint32_t i = 0; i < host->tally_room; i++) {
+		uint32_t at = host->tally[i].comm_id % room;
 
-		if (office->tally[i].comm_id == 0)
+		if (host->tally[i].comm_id == 0)
 			continue;
 		while (grown[at].comm_id != 0)
 			at = (at + 1) % room;
-		grown[at] = office->tally[i];
+		grown[at] = host->tally[i];
 	}
-	free(office->tally);
-	office->tally = grown;
-	office->tally_room = room;
+	free(host->tally);
+	host->tally = grown;
+	host->tally_room = room;
 }
 
 static struct tally *
-tally_of(struct office *office, uint32_t comm_id)
+tally_of(struct cm_host *host, uint32_t comm_id)
 {
 	uint32_t at;
 
-	if (office->tally_count * 2 >= office->tally_room)
-		tally_grow(office);
-	at = comm_id % office->tally_room;
-	while (office->tally[at].comm_id != 0 && office->tally[at].comm_id != comm_id)
-		at = (at + 1) % office->tally_room;
-	if (office->tally[at].comm_id == 0) {
-		office->tally[at].comm_id = comm_id;
-		office->tally_count++;
+	if (host->tally_count * 2 >= host->tally_room)
+		tally_grow(host);
+	at = comm_id % host->tally_room;
+	while (host->tally[at].comm_id != 0 && host->tally[at].comm_id != comm_id)
+		at = (at + 1) % host->tally_room;
+	if (host->tally[at].comm_id == 0) {
+		host->tally[at].comm_id = comm_id;
+		host->tally_count++;
 	}
-	return &office->tally[at];
+	return &host->tally[at];
 }
 
 /* How often one connection may send a message of its own accord. */
@@ -138,16 +138,16 @@ own_id(const struct plx_cm_msg *msg)
 
 /* Answers to somebody, all together, against what he and others have said. */
 static void
-check_answers(struct office *office)
+check_answers(struct cm_host *host)
 {
-	struct world *world = &office->exchange->world;
-	const uint64_t *sent = office->sent, *heard = office->heard;
+	struct world *world = &host->fabric->world;
+	const uint64_t *sent = host->sent, *received = host->received;
 
 #define SENT(kind)  sent[PLX_CM_##kind - PLX_CM_REQ]
-#define HEARD(kind) heard[PLX_CM_##kind - PLX_CM_REQ]
-	sim_must(world, SENT(REP) <= office->accepts * PLX_CM_TRIES + HEARD(REQ), "C6",
+#define HEARD(kind) received[PLX_CM_##kind - PLX_CM_REQ]
+	sim_must(world, SENT(REP) <= host->accepts * PLX_CM_TRIES + HEARD(REQ), "C6",
 		 "%" PRIu64 " REPs for %" PRIu64 " accepts and %" PRIu64 " REQs", SENT(REP),
-		 office->accepts, HEARD(REQ));
+		 host->accepts, HEARD(REQ));
 	sim_must(world, SENT(RTU) <= HEARD(REP), "C6", "%" PRIu64 " RTUs for %" PRIu64 " REPs",
 		 SENT(RTU), HEARD(REP));
 	sim_must(world, SENT(MRA) <= HEARD(REQ) + HEARD(REP), "C6",
@@ -158,50 +158,50 @@ check_answers(struct office *office)
 	sim_must(world, SENT(SIDR_REP) <= HEARD(SIDR_REQ), "C6",
 		 "%" PRIu64 " SIDR REPs for %" PRIu64 " SIDR REQs", SENT(SIDR_REP),
 		 HEARD(SIDR_REQ));
-	sim_must(world, SENT(REJ) <= office->heard_all + SENT(REQ) + office->rejects, "C6",
-		 "%" PRIu64 " REJs for %" PRIu64 " datagrams", SENT(REJ), office->heard_all);
-	sim_must(world, office->questions <= HEARD(REQ) + HEARD(REP), "C6",
-		 "%" PRIu64 " questions for %" PRIu64 " REQs and %" PRIu64 " REPs",
-		 office->questions, HEARD(REQ), HEARD(REP));
+	sim_must(world, SENT(REJ) <= host->received_all + SENT(REQ) + host->rejects, "C6",
+		 "%" PRIu64 " REJs for %" PRIu64 " datagrams", SENT(REJ), host->received_all);
+	sim_must(world, host->questions <= HEARD(REQ) + HEARD(REP), "C6",
+		 "%" PRIu64 " questions for %" PRIu64 " REQs and %" PRIu64 " REPs", host->questions,
+		 HEARD(REQ), HEARD(REP));
 #undef SENT
 #undef HEARD
 }
 
 /* A datagram leaves: it is whole, comes from us, and is not one too many. */
 void
-ledger_sent(struct office *office, const struct plx_cm_route *route, const uint8_t *bytes)
+ledger_sent(struct cm_host *host, const struct plx_cm_route *route, const uint8_t *bytes)
 {
-	struct world *world = &office->exchange->world;
+	struct world *world = &host->fabric->world;
 	struct plx_cm_msg msg = {0};
 	enum plx_mad_verdict verdict = plx_mad_decode(bytes, PLX_MAD_BYTES, &msg);
 	bool v6 = route->local.version == 6;
-	bool asks;
+	bool requests;
 	uint32_t id;
 
 	sim_must(world, verdict == PLX_MAD_OK, "C7", "what is sent does not decode: %s",
 		 plx_mad_verdict_text(verdict));
-	sim_must(world, memcmp(&route->local, &office->ip[v6], sizeof(route->local)) == 0, "C7",
+	sim_must(world, memcmp(&route->local, &host->ip[v6], sizeof(route->local)) == 0, "C7",
 		 "a datagram leaves with an address that is not ours");
 	sim_must(world, route->remote.version == route->local.version, "C7",
 		 "a datagram goes from one family to the other");
-	trace_as(world, TRACE_CM_SENDS, office->index, msg.kind, msg.req.local_comm_id,
+	trace_as(world, TRACE_CM_SENDS, host->index, msg.kind, msg.req.local_comm_id,
 		 msg.kind == PLX_CM_REQ ? 0 : msg.rtu.remote_comm_id,
 		 msg.kind == PLX_CM_REJ ? msg.rej.reason : msg.transaction_id);
 	id = own_id(&msg);
-	office->sent[msg.kind - PLX_CM_REQ]++;
+	host->sent[msg.kind - PLX_CM_REQ]++;
 	/* Whether the peer knows the connection: each for a REQ or REP that says it does not. */
-	asks = msg.kind == PLX_CM_DREQ && msg.dreq.remote_qpn == 0;
-	office->questions += asks;
-	check_answers(office);
-	if (id == 0 || asks)
+	requests = msg.kind == PLX_CM_DREQ && msg.dreq.remote_qpn == 0;
+	host->questions += requests;
+	check_answers(host);
+	if (id == 0 || requests)
 		return;
-	sim_must(world, ++tally_of(office, id)->sent[msg.kind - PLX_CM_REQ] <= tries_of(msg.kind),
+	sim_must(world, ++tally_of(host, id)->sent[msg.kind - PLX_CM_REQ] <= tries_of(msg.kind),
 		 "C6", "one message too many of connection %08x: attribute %04x", id, msg.kind);
 }
 
-/* A datagram that nobody hears, or that nobody listens to. `to` may be NULL. */
+/* A datagram that was lost, or that no host receives. `to` may be NULL. */
 void
-ledger_lost(struct office *from, struct office *to, const uint8_t *bytes)
+ledger_lost(struct cm_host *from, struct cm_host *to, const uint8_t *bytes)
 {
 	struct plx_cm_msg msg = {0};
 	uint32_t theirs;
@@ -219,21 +219,21 @@ ledger_lost(struct office *from, struct office *to, const uint8_t *bytes)
 }
 
 uint32_t
-ledger_losses(struct office *office, struct plx_cm_id id)
+ledger_losses(struct cm_host *host, struct plx_cm_id id)
 {
-	return tally_of(office, id.v)->lost;
+	return tally_of(host, id.v)->lost;
 }
 
 void
-ledger_heard(struct office *office, const uint8_t *bytes)
+ledger_received(struct cm_host *host, const uint8_t *bytes)
 {
 	struct plx_cm_msg msg = {0};
 
-	office->heard_all++;
+	host->received_all++;
 	if (plx_mad_decode(bytes, PLX_MAD_BYTES, &msg) != PLX_MAD_OK)
 		return;
-	office->heard[msg.kind - PLX_CM_REQ]++;
-	trace_as(&office->exchange->world, TRACE_CM_HEARS, office->index, msg.kind,
-		 msg.req.local_comm_id, msg.kind == PLX_CM_REQ ? 0 : msg.rtu.remote_comm_id,
+	host->received[msg.kind - PLX_CM_REQ]++;
+	trace_as(&host->fabric->world, TRACE_CM_RECV, host->index, msg.kind, msg.req.local_comm_id,
+		 msg.kind == PLX_CM_REQ ? 0 : msg.rtu.remote_comm_id,
 		 msg.kind == PLX_CM_REJ ? msg.rej.reason : msg.transaction_id);
 }

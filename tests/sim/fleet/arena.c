@@ -66,7 +66,7 @@ arena_va(const struct arena *arena, uint32_t index)
 }
 
 bool
-arena_take(struct arena *arena, uint32_t *index)
+arena_alloc(struct arena *arena, uint32_t *index)
 {
 	if (arena->idle_count == 0)
 		return false;
@@ -75,7 +75,7 @@ arena_take(struct arena *arena, uint32_t *index)
 }
 
 void
-arena_return(struct arena *arena, uint32_t index)
+arena_free(struct arena *arena, uint32_t index)
 {
 	PLX_ASSERT(arena->idle_count < arena->cells && !arena->cell[index].busy);
 	arena->idle[arena->idle_count++] = index;

@@ -2,7 +2,7 @@
  *
  * Owns the lives of a connection: two queue pairs are made and joined, live, fail or are closed,
  * are drained and destroyed, and made anew with other numbers. It never posts a request.
- * Start with conn_birth(), then conn_close().
+ * Start with connection_birth(), then connection_close().
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 static void
 draw_caps(struct end *end, struct plx_prng *prng)
 {
-	const struct sim_config *config = &end->conn->fleet->world.config;
+	const struct sim_config *config = &end->connection->fleet->world.config;
 
 	end->caps = (struct plx_rc_caps){
 		.sq_depth = (uint32_t)draw_log(prng, 1, 128),
@@ -23,7 +23,7 @@ draw_caps(struct end *end, struct plx_prng *prng)
 	};
 	end->rq_depth = (uint32_t)draw_log(prng, 1, 64);
 	end->rq_sges = (uint32_t)draw_log(prng, 1, 8);
-	if (end->conn->fleet->crowd)
+	if (end->connection->fleet->crowd)
 		end->caps.sq_depth = (uint32_t)draw_between(prng, 32, 64);
 	if (config->tiny) {
 		end->caps.sq_depth = (uint32_t)draw_between(prng, 1, 2);
@@ -32,9 +32,9 @@ draw_caps(struct end *end, struct plx_prng *prng)
 }
 
 static uint64_t
-draw_timeout(const struct conn *conn, struct plx_prng *prng)
+draw_timeout(const struct connection *connection, struct plx_prng *prng)
 {
-	const struct fleet *fleet = conn->fleet;
+	const struct fleet *fleet = connection->fleet;
 	const struct sim_weather *weather = &fleet->world.config.weather;
 	uint64_t trip = 2 * (weather->latency_ns + weather->jitter_ns) + 50000;
 
@@ -46,9 +46,9 @@ draw_timeout(const struct conn *conn, struct plx_prng *prng)
 static void
 draw_attr(struct end *end, struct plx_prng *prng, uint32_t mtu)
 {
-	struct conn *conn = end->conn;
+	struct connection *connection = end->connection;
 	struct plx_rc_attr *attr = &end->attr;
-	bool calm = conn->fleet->world.calm || !conn->fleet->rough;
+	bool calm = connection->fleet->world.calm || !connection->fleet->rough;
 	uint32_t near = (uint32_t)draw_log(prng, 1, 1 << 10);
 
 	*attr = (struct plx_rc_attr){.mtu = mtu, .pkey = PLX_PKEY_DEFAULT};
@@ -56,7 +56,7 @@ draw_attr(struct end *end, struct plx_prng *prng, uint32_t mtu)
 		PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
 	attr->rnr_timer = (uint8_t)draw_between(prng, 1, 14);
 	attr->sq_psn = plx_engine_qp_first_psn(end->qp);
-	if (conn->fleet->world.config.wrap || draw_percent(prng, 50))
+	if (connection->fleet->world.config.wrap || draw_percent(prng, 50))
 		attr->sq_psn = plx_psn(0 - near);
 	attr->retry_max =
 		calm || draw_percent(prng, 70) ? PLX_RETRY_MAX : (uint8_t)draw_between(prng, 0, 6);
@@ -66,7 +66,7 @@ draw_attr(struct end *end, struct plx_prng *prng, uint32_t mtu)
 	attr->window_packets = (uint32_t)draw_log(prng, 1, 256);
 	attr->ack_interval = (uint32_t)draw_log(prng, 1, 64);
 	attr->read_chunk_packets = (uint32_t)draw_log(prng, 1, 64);
-	attr->ack_timeout_ns = draw_timeout(conn, prng);
+	attr->ack_timeout_ns = draw_timeout(connection, prng);
 }
 
 static uint32_t
@@ -79,7 +79,7 @@ static void
 make_arenas(struct end *end, struct plx_prng *prng)
 {
 	struct host *host = end->host;
-	uint32_t bytes = end->conn->fleet->world.config.message_max;
+	uint32_t bytes = end->connection->fleet->world.config.message_max;
 
 	arena_create(host, &end->target, prng, fewer(end->peer->caps.sq_depth, 24), bytes,
 		     PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_BIND);
@@ -113,11 +113,11 @@ create_qp(struct end *end, struct plx_prng *prng)
 	config.send_cq = end->send_cq->queue;
 	config.recv_cq = end->recv_cq->queue;
 	config.srq = end->shares ? host->srq : NULL;
-	config.context = (uint64_t)end->conn->life << 32 | end->id;
+	config.context = (uint64_t)end->connection->life << 32 | end->id;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
 	status = plx_engine_qp_create(host->engine, &config, &end->qp);
-	sim_must(&end->conn->fleet->world, status == PLX_OK, "I14",
+	sim_must(&end->connection->fleet->world, status == PLX_OK, "I14",
 		 "host %u has %u of %u queue pairs and cannot make one more: %s", host->index,
 		 host->qps, host->qps_max, plx_status_text(status));
 	host->qps++;
@@ -139,7 +139,7 @@ check_quota(struct end *end)
 	if (host->qps < host->qps_max)
 		return;
 	host_call(host);
-	sim_must(&end->conn->fleet->world,
+	sim_must(&end->connection->fleet->world,
 		 plx_engine_qp_create(host->engine, &config, &none) == PLX_FULL, "I14",
 		 "host %u has %u queue pairs, and may have one more", host->index, host->qps);
 }
@@ -151,22 +151,23 @@ change(struct end *end, enum plx_qp_state to)
 
 	host_call(end->host);
 	status = plx_engine_qp_modify(end->qp, to, &end->attr, NULL);
-	sim_must(&end->conn->fleet->world, status == PLX_OK, "I9", "end %u cannot become %s: %s",
-		 end->id, plx_qp_state_name(to), plx_status_text(status));
+	sim_must(&end->connection->fleet->world, status == PLX_OK, "I9",
+		 "end %u cannot become %s: %s", end->id, plx_qp_state_name(to),
+		 plx_status_text(status));
 }
 
 static void
 end_reset(struct end *end)
 {
-	struct conn *conn = end->conn;
+	struct connection *connection = end->connection;
 
 	end->drawn = end->posted = end->done = end->heard = end->received = 0;
-	end->fifo_first = end->fifo_count = end->ask_seen = end->messages = 0;
+	end->fifo_first = end->fifo_count = end->request_seen = end->messages = 0;
 	end->dead = end->killed = end->failed_send = end->blind = false;
 	end->failed_events = end->flushed_events = 0;
 	end->cause = PLX_WC_SUCCESS;
 	memset(end->word_model, 0, sizeof(end->word_model));
-	end->prng = draw_stream(conn->fleet->world.seed, 'd', end->id, conn->life);
+	end->prng = draw_stream(connection->fleet->world.seed, 'd', end->id, connection->life);
 	end->psn_post = end->psn_seen = end->attr.sq_psn.v + (UINT64_C(1) << 32);
 	end->psn_acked = end->peer->attr.sq_psn.v + (UINT64_C(1) << 32);
 	end->async_events_due = end->event_from = end->marked_cycle = 0;
@@ -174,42 +175,44 @@ end_reset(struct end *end)
 }
 
 void
-conn_birth(struct conn *conn)
+connection_birth(struct connection *connection)
 {
 	static const uint32_t mtus[] = {256, 256, 256, 256, 512, 1024, 2048, 4096};
-	struct world *world = &conn->fleet->world;
+	struct world *world = &connection->fleet->world;
 	uint32_t mtu;
 
-	conn->life++;
-	conn->prng = draw_stream(world->seed, 'l', conn->index, conn->life);
-	mtu = fewer(mtus[plx_prng_below(&conn->prng, PLX_COUNT_OF(mtus))], conn->fleet->mtu_max);
-	conn->closing = false;
-	conn->born_at = world->now;
+	connection->life++;
+	connection->prng = draw_stream(world->seed, 'l', connection->index, connection->life);
+	mtu = fewer(mtus[plx_prng_below(&connection->prng, PLX_COUNT_OF(mtus))],
+		    connection->fleet->mtu_max);
+	connection->closing = false;
+	connection->born_at = world->now;
 	/* Until the peer has its number: what the last life has left in the engine is nobody's. */
 	for (int s = 0; s < 2; s++) {
-		conn->end[s].attr.dest_qpn = 0;
-		draw_caps(&conn->end[s], &conn->prng);
+		connection->end[s].attr.dest_qpn = 0;
+		draw_caps(&connection->end[s], &connection->prng);
 	}
 	for (int s = 0; s < 2; s++) {
-		create_qp(&conn->end[s], &conn->prng);
-		check_quota(&conn->end[s]);
-		draw_attr(&conn->end[s], &conn->prng, mtu);
+		create_qp(&connection->end[s], &connection->prng);
+		check_quota(&connection->end[s]);
+		draw_attr(&connection->end[s], &connection->prng, mtu);
 	}
 	for (int s = 0; s < 2; s++) {
-		struct end *end = &conn->end[s];
+		struct end *end = &connection->end[s];
 
 		end->attr.rq_psn = end->peer->attr.sq_psn;
 		end->attr.dest_qpn = end->peer->qpn;
 		end_reset(end);
-		make_arenas(end, &conn->prng);
+		make_arenas(end, &connection->prng);
 		change(end, PLX_QP_INIT);
-		trace_as(world, TRACE_LIFE, end->id, conn->life, end->qpn, mtu, end->attr.sq_psn.v);
-		if (draw_percent(&conn->prng, 70))
+		trace_as(world, TRACE_LIFE, end->id, connection->life, end->qpn, mtu,
+			 end->attr.sq_psn.v);
+		if (draw_percent(&connection->prng, 70))
 			work_receives(end);
 	}
-	conn->state = CONN_JOINING;
+	connection->state = CONNECTION_JOINING;
 	world->stats.lives++;
-	heap_push(world, world->now + 1, SIM_EV_BIRTH, conn);
+	heap_push(world, world->now + 1, SIM_EV_BIRTH, connection);
 }
 
 /* ---- joining -------------------------------------------------------------------------------- */
@@ -218,7 +221,7 @@ conn_birth(struct conn *conn)
 static bool
 reach(struct end *end)
 {
-	struct fleet *fleet = end->conn->fleet;
+	struct fleet *fleet = end->connection->fleet;
 	struct plx_engine_path path = {.remote = end->peer->host->ip, .ecn = true};
 	enum plx_status status;
 
@@ -237,36 +240,38 @@ reach(struct end *end)
 }
 
 static void
-join(struct conn *conn)
+join(struct connection *connection)
 {
-	struct fleet *fleet = conn->fleet;
+	struct fleet *fleet = connection->fleet;
 	bool both = true;
 
 	for (int s = 0; s < 2; s++)
-		both &= reach(&conn->end[s]);
+		both &= reach(&connection->end[s]);
 	if (!both) {
 		heap_push(&fleet->world,
-			  fleet->world.now + draw_log(&conn->prng, 1000, 100 * PLX_MSEC),
-			  SIM_EV_BIRTH, conn);
+			  fleet->world.now + draw_log(&connection->prng, 1000, 100 * PLX_MSEC),
+			  SIM_EV_BIRTH, connection);
 		return;
 	}
-	conn->state = CONN_UP;
-	conn->fair = !fleet->rough || (fleet->world.calm && fleet->world.now >= fleet->fair_from &&
-				       conn->born_at >= fleet->fair_from);
+	connection->state = CONNECTION_UP;
+	connection->fair =
+		!fleet->rough || (fleet->world.calm && fleet->world.now >= fleet->fair_from &&
+				  connection->born_at >= fleet->fair_from);
 	for (int s = 0; s < 2; s++) {
-		change(&conn->end[s], PLX_QP_RTS);
-		work_receives(&conn->end[s]);
-		work_wake(&conn->end[s], fleet->world.now + plx_prng_below(&conn->prng, 2000));
+		change(&connection->end[s], PLX_QP_RTS);
+		work_receives(&connection->end[s]);
+		work_wake(&connection->end[s],
+			  fleet->world.now + plx_prng_below(&connection->prng, 2000));
 	}
 }
 
 void
-conn_on_event(struct conn *conn)
+connection_on_event(struct connection *connection)
 {
-	if (conn->state == CONN_JOINING)
-		join(conn);
-	else if (conn->state == CONN_NONE && work_left(conn->fleet))
-		conn_birth(conn);
+	if (connection->state == CONNECTION_JOINING)
+		join(connection);
+	else if (connection->state == CONNECTION_NONE && work_left(connection->fleet))
+		connection_birth(connection);
 }
 
 /* ---- death ---------------------------------------------------------------------------------- */
@@ -274,10 +279,10 @@ conn_on_event(struct conn *conn)
 void
 end_on_async_event(struct end *end, const struct plx_engine_async_event *event)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 
 	/* Told late, of one that has been destroyed since. */
-	if (end->qp == NULL || (uint32_t)(event->context >> 32) != end->conn->life)
+	if (end->qp == NULL || (uint32_t)(event->context >> 32) != end->connection->life)
 		return;
 	sim_must(world, event->qpn == end->qpn, "I9", "an event names QP %06x, not %06x",
 		 event->qpn, end->qpn);
@@ -286,7 +291,7 @@ end_on_async_event(struct end *end, const struct plx_engine_async_event *event)
 			 end->id);
 		end->dead = true;
 		end->cause = event->cause;
-		conn_wants_close(end->conn);
+		connection_wants_close(end->connection);
 	} else if (event->kind == PLX_EVENT_FLUSHED) {
 		end->flushed_events++;
 		sim_must(world, end->dead, "I9", "end %u is flushed, and nothing is wrong",
@@ -295,23 +300,25 @@ end_on_async_event(struct end *end, const struct plx_engine_async_event *event)
 }
 
 static void
-close_by(struct conn *conn, uint64_t after)
+close_by(struct connection *connection, uint64_t after)
 {
-	struct world *world = &conn->fleet->world;
+	struct world *world = &connection->fleet->world;
 
-	conn->close_at = world->now + after;
-	heap_push(world, conn->close_at, SIM_EV_CLOSE, conn);
+	connection->close_at = world->now + after;
+	heap_push(world, connection->close_at, SIM_EV_CLOSE, connection);
 }
 
 void
-conn_wants_close(struct conn *conn)
+connection_wants_close(struct connection *connection)
 {
-	uint64_t after = draw_log(&conn->prng, 1, draw_percent(&conn->prng, 90) ? 50000 : PLX_MSEC);
+	uint64_t after = draw_log(&connection->prng, 1,
+				  draw_percent(&connection->prng, 90) ? 50000 : PLX_MSEC);
 
-	if (conn->closing || (conn->state != CONN_UP && conn->state != CONN_JOINING))
+	if (connection->closing ||
+	    (connection->state != CONNECTION_UP && connection->state != CONNECTION_JOINING))
 		return;
-	conn->closing = true;
-	close_by(conn, after);
+	connection->closing = true;
+	close_by(connection, after);
 }
 
 /* A post that was taken in part may have left silent requests that nobody tells of. They are done
@@ -320,7 +327,7 @@ static void
 end_silence(struct end *end)
 {
 	for (uint32_t i = end->done; i < end->posted; i++) {
-		if (!(end->asks[i].flags & PLX_WR_SILENT))
+		if (!(end->requests[i].flags & PLX_WR_SILENT))
 			return;
 	}
 	if (end->done < end->posted && end->flushed_events > 0 && host_cycle(end->host) &&
@@ -339,16 +346,16 @@ drained(const struct end *end)
 static void
 check_deeds(const struct end *end)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	const struct end *peer = end->peer;
 	uint32_t messages = 0;
 
 	if (end->done != end->drawn || end->failed_send || world->evil)
 		return;
 	for (uint32_t i = 0; i < end->posted; i++)
-		messages += end->asks[i].kind == PLX_WR_SEND ||
-			    end->asks[i].kind == PLX_WR_SEND_IMM ||
-			    end->asks[i].kind == PLX_WR_WRITE_IMM;
+		messages += end->requests[i].kind == PLX_WR_SEND ||
+			    end->requests[i].kind == PLX_WR_SEND_IMM ||
+			    end->requests[i].kind == PLX_WR_WRITE_IMM;
 	if (!peer->shares && peer->fifo_count == 0)
 		sim_must(world, messages == peer->received, "I4",
 			 "%u messages of end %u succeeded, %u were received", messages, end->id,
@@ -370,7 +377,7 @@ check_notifications(const struct end *end)
 {
 	const struct plx_rc_counters *c = plx_engine_qp_counters(end->qp);
 
-	sim_must(&end->conn->fleet->world,
+	sim_must(&end->connection->fleet->world,
 		 c->ce_marks == 0 || c->cnps_sent > 0 ||
 			 plx_engine_qp_state(end->qp) != PLX_QP_RTS ||
 			 end->host->free_cycles < end->marked_cycle + FLEET_EVENT_CYCLES,
@@ -384,7 +391,7 @@ static void
 destroy_qp(struct end *end)
 {
 	struct host *host = end->host;
-	struct sim_stats *stats = &end->conn->fleet->world.stats;
+	struct sim_stats *stats = &end->connection->fleet->world.stats;
 	const struct plx_rc_counters *c = plx_engine_qp_counters(end->qp);
 	enum plx_status status;
 
@@ -402,7 +409,7 @@ destroy_qp(struct end *end)
 	stats->resends += c->requests_resent;
 	stats->wraps += (uint32_t)(end->psn_seen >> 24) != (1u << 8);
 	status = plx_engine_qp_destroy(end->qp);
-	sim_must(&end->conn->fleet->world, status == PLX_OK, "I10",
+	sim_must(&end->connection->fleet->world, status == PLX_OK, "I10",
 		 "end %u cannot be destroyed: %s", end->id, plx_status_text(status));
 	plx_domain_unhold(host->mem, host->domain);
 	host->qps--;
@@ -412,12 +419,12 @@ destroy_qp(struct end *end)
 static void
 drop_memory(struct end *end)
 {
-	struct fleet *fleet = end->conn->fleet;
+	struct fleet *fleet = end->connection->fleet;
 	struct arena *arenas[] = {&end->target, &end->words, &end->landing, &end->receives};
 
 	for (uint32_t i = 0; i < end->posted; i++) {
-		if (end->asks[i].kind == PLX_WR_BIND)
-			drop_window(end->host, &end->asks[i]);
+		if (end->requests[i].kind == PLX_WR_BIND)
+			drop_window(end->host, &end->requests[i]);
 	}
 	for (size_t i = 0; i < PLX_COUNT_OF(arenas); i++) {
 		arena_check(fleet, arenas[i]);
@@ -428,37 +435,38 @@ drop_memory(struct end *end)
 }
 
 void
-conn_vanish(struct conn *conn)
+connection_vanish(struct connection *connection)
 {
-	struct world *world = &conn->fleet->world;
+	struct world *world = &connection->fleet->world;
 
 	for (int s = 0; s < 2; s++) {
-		struct end *end = &conn->end[s];
+		struct end *end = &connection->end[s];
 
 		/* Of a shared queue's receives nobody knows how many are still to come. */
 		if (end->shares)
 			cq_drain(end->recv_cq);
 	}
 	for (int s = 0; s < 2; s++)
-		check_deeds(&conn->end[s]);
+		check_deeds(&connection->end[s]);
 	for (int s = 0; s < 2; s++)
-		destroy_qp(&conn->end[s]);
+		destroy_qp(&connection->end[s]);
 	for (int s = 0; s < 2; s++) {
-		struct end *end = &conn->end[s];
+		struct end *end = &connection->end[s];
 
 		world->done += end->drawn - end->done; /* forgotten */
 		trace_as(world, TRACE_CLOSE, end->id, end->posted, end->done, 0, 0);
 		drop_memory(end);
 	}
-	conn->state = CONN_NONE;
-	if (work_left(conn->fleet))
-		heap_push(world, world->now + draw_log(&conn->prng, 1, 100000), SIM_EV_BIRTH, conn);
+	connection->state = CONNECTION_NONE;
+	if (work_left(connection->fleet))
+		heap_push(world, world->now + draw_log(&connection->prng, 1, 100000), SIM_EV_BIRTH,
+			  connection);
 }
 
 void
-end_dies(struct end *end)
+end_fail(struct end *end)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 
 	trace_as(world, TRACE_KILL, end->id, 0, 0, 0, 0);
 	check_notifications(end);
@@ -467,29 +475,29 @@ end_dies(struct end *end)
 }
 
 void
-conn_close(struct conn *conn)
+connection_close(struct connection *connection)
 {
-	struct fleet *fleet = conn->fleet;
-	bool shared = conn->end[0].shares || conn->end[1].shares;
+	struct fleet *fleet = connection->fleet;
+	bool shared = connection->end[0].shares || connection->end[1].shares;
 
-	if (conn->state == CONN_NONE)
+	if (connection->state == CONNECTION_NONE)
 		return;
-	if (conn->state == CONN_ENDING) {
-		end_silence(&conn->end[0]);
-		end_silence(&conn->end[1]);
-		if (drained(&conn->end[0]) && drained(&conn->end[1]))
-			conn_vanish(conn);
+	if (connection->state == CONNECTION_ENDING) {
+		end_silence(&connection->end[0]);
+		end_silence(&connection->end[1]);
+		if (drained(&connection->end[0]) && drained(&connection->end[1]))
+			connection_vanish(connection);
 		else
-			close_by(conn, PLX_MSEC);
+			close_by(connection, PLX_MSEC);
 		return;
 	}
-	conn->closing = false;
-	if (fleet->abrupt && !shared && draw_percent(&conn->prng, 30)) {
-		conn_vanish(conn);
+	connection->closing = false;
+	if (fleet->abrupt && !shared && draw_percent(&connection->prng, 30)) {
+		connection_vanish(connection);
 		return;
 	}
-	conn->state = CONN_ENDING;
-	end_dies(&conn->end[0]);
-	end_dies(&conn->end[1]);
-	close_by(conn, plx_prng_below(&conn->prng, 20000));
+	connection->state = CONNECTION_ENDING;
+	end_fail(&connection->end[0]);
+	end_fail(&connection->end[1]);
+	close_by(connection, plx_prng_below(&connection->prng, 20000));
 }

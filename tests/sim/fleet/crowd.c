@@ -38,8 +38,8 @@ crowd_draw(struct fleet *fleet)
 	fleet->fair_from = 400 * PLX_MSEC; /* by then all are connected */
 	fleet->rough = fleet->gentle = fleet->moving = fleet->abrupt = false;
 	fleet->host_count = fleet->doorbells ? 2 : (uint32_t)draw_between(&prng, 2, 3);
-	fleet->conn_count =
-		fleet->doorbells ? FLEET_CONNS_MAX : (uint32_t)draw_between(&prng, 8, 32);
+	fleet->connection_count =
+		fleet->doorbells ? FLEET_CONNECTIONS_MAX : (uint32_t)draw_between(&prng, 8, 32);
 	fleet->mtu_max = 256;
 	fleet->frame_max = fleet->mtu_max + 150;
 	*config = (struct sim_config){.profile = SIM_PROFILE_crowd,
@@ -73,8 +73,8 @@ crowd_host(struct host *host)
 void
 crowd_join(struct end *end)
 {
-	end->psn_heard = end->psn_seen;
-	end->psn_asked = end->psn_acked;
+	end->psn_received = end->psn_seen;
+	end->psn_requested = end->psn_acked;
 	end->owed = end->bulk = end->judged = 0;
 	end->since_cycle = end->host->free_cycles;
 	end->since_bulk = end->host->bulk;
@@ -93,18 +93,18 @@ packets_of(const struct end *end, uint32_t bytes)
 static void
 asked(struct end *end, const struct plx_pkt *pkt)
 {
-	uint64_t psn = psn_absolute(end->psn_asked, pkt->psn);
+	uint64_t psn = psn_absolute(end->psn_requested, pkt->psn);
 	uint32_t packets = packets_of(end, pkt->reth.length);
 
-	if (psn < end->psn_asked)
+	if (psn < end->psn_requested)
 		return;
 	end->owed += packets;
-	end->psn_asked = psn + packets;
+	end->psn_requested = psn + packets;
 }
 
 /* A frame is handed to the engine of `host`. */
 void
-crowd_heard(struct host *host, const uint8_t *bytes, size_t len)
+crowd_received(struct host *host, const uint8_t *bytes, size_t len)
 {
 	struct fleet *fleet = host->fleet;
 	struct plx_frame frame;
@@ -116,8 +116,8 @@ crowd_heard(struct host *host, const uint8_t *bytes, size_t len)
 			   (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt) != PLX_WIRE_OK)
 		return;
 	kind = plx_opcodes[pkt.opcode].kind;
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		struct end *end = &fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		struct end *end = &fleet->connection[i / 2].end[i % 2];
 		uint64_t psn;
 
 		if (end->qp == NULL || end->host != host || end->qpn != pkt.dest_qpn)
@@ -126,9 +126,9 @@ crowd_heard(struct host *host, const uint8_t *bytes, size_t len)
 			asked(end, &pkt);
 		if (kind != PLX_OP_ACK && kind != PLX_OP_READ_RESPONSE)
 			return;
-		psn = psn_absolute(end->psn_heard, pkt.psn) + 1;
-		if (psn > end->psn_heard)
-			end->psn_heard = psn;
+		psn = psn_absolute(end->psn_received, pkt.psn) + 1;
+		if (psn > end->psn_received)
+			end->psn_received = psn;
 		return;
 	}
 }
@@ -139,7 +139,7 @@ crowd_sent(struct end *end, const struct plx_pkt *pkt)
 {
 	uint8_t kind = plx_opcodes[pkt->opcode].kind;
 
-	if (!end->conn->fleet->crowd || kind == PLX_OP_ACK)
+	if (!end->connection->fleet->crowd || kind == PLX_OP_ACK)
 		return;
 	end->bulk++;
 	end->host->bulk++;
@@ -176,17 +176,17 @@ crowd_takes(struct host *host, struct rte_mbuf **packets, uint16_t n)
 static bool
 may_send(const struct end *end)
 {
-	const struct ask *ask;
+	const struct request *request;
 
-	if (end->qp == NULL || end->conn->state != CONN_UP || end->dead)
+	if (end->qp == NULL || end->connection->state != CONNECTION_UP || end->dead)
 		return false;
 	if (end->owed > 0)
 		return true;
-	if (end->ask_seen == end->posted ||
-	    end->psn_seen - end->psn_heard >= end->attr.window_packets)
+	if (end->request_seen == end->posted ||
+	    end->psn_seen - end->psn_received >= end->attr.window_packets)
 		return false;
-	ask = &end->asks[end->ask_seen];
-	return ask->kind == PLX_WR_WRITE || end->psn_seen == end->psn_heard;
+	request = &end->requests[end->request_seen];
+	return request->kind == PLX_WR_WRITE || end->psn_seen == end->psn_received;
 }
 
 /* Packets of its next quantum, at most. */
@@ -231,16 +231,16 @@ crowd_check(struct host *host)
 	struct fleet *fleet = host->fleet;
 	uint32_t ready = 0, ahead = 0;
 
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		const struct end *end = &fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		const struct end *end = &fleet->connection[i / 2].end[i % 2];
 
 		if (end->host != host || !may_send(end))
 			continue;
 		ready++;
 		ahead += quantum_of(end);
 	}
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		struct end *end = &fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		struct end *end = &fleet->connection[i / 2].end[i % 2];
 
 		if (end->host != host)
 			continue;

@@ -17,9 +17,9 @@
 
 enum fleet_limit {
 	FLEET_HOSTS_MAX = 4,
-	FLEET_CONNS_MAX = 128,
-	FLEET_CONNS_USUAL = 64, /* unless it is a crowd */
-	FLEET_ENDS_MAX = 2 * FLEET_CONNS_MAX,
+	FLEET_CONNECTIONS_MAX = 128,
+	FLEET_CONNECTIONS_USUAL = 64, /* unless it is a crowd */
+	FLEET_ENDS_MAX = 2 * FLEET_CONNECTIONS_MAX,
 	FLEET_CQS_MAX = 5,       /* of one host */
 	FLEET_RX_ROOM = 1024,    /* frames that wait at a port; a power of two */
 	FLEET_FRAME_ROOM = 8192, /* bytes of any frame, its tag included */
@@ -80,7 +80,7 @@ enum stranger_fault {
 };
 
 /* A queue pair for datagrams, which everybody may send to. */
-struct ear {
+struct ud_end {
 	struct plx_engine_qp *qp; /* NULL: none */
 	struct plx_engine_cq *queue;
 	struct arena cells;
@@ -140,7 +140,7 @@ struct host {
 	uint64_t judged; /* packets that queue pairs which are gone have judged */
 	uint64_t reaped, stale;
 
-	struct ear ear;
+	struct ud_end ud_end;
 	struct plx_prng stranger_prng;
 	uint32_t strange[STRANGER_FAULTS];       /* frames of the last RX burst */
 	uint64_t stranger_base[STRANGER_FAULTS]; /* what the engine had counted before it */
@@ -154,10 +154,10 @@ struct host {
 	uint64_t bulk; /* requests and READ responses that have left */
 };
 
-/* ---- connections: conn.c, work.c ------------------------------------------------------------ */
+/* ---- connections: connection.c, work.c ------------------------------------------------------ */
 
 /* One request, from being drawn to its completion. */
-struct ask {
+struct request {
 	uint8_t kind, flags;
 	bool bad_rkey, ended;
 	uint32_t length, source, imm;
@@ -172,7 +172,7 @@ struct ask {
 };
 
 struct end {
-	struct conn *conn;
+	struct connection *connection;
 	struct end *peer;
 	struct host *host;
 	uint32_t id;
@@ -186,8 +186,8 @@ struct end {
 	struct arena target, words, landing, receives;
 	uint64_t word_model[FLEET_WORDS]; /* what the peer's words hold when all is done */
 
-	struct ask *asks; /* of this life, in order */
-	uint32_t ask_room, drawn, posted, done;
+	struct request *requests; /* of this life, in order */
+	uint32_t request_room, drawn, posted, done;
 	uint32_t heard; /* the next of the peer's asks that may be a message to us */
 	uint32_t received;
 	uint32_t *fifo; /* [rq_depth] cells posted, oldest first */
@@ -202,7 +202,7 @@ struct end {
 
 	/* what its packets show */
 	uint64_t psn_post, psn_seen; /* absolute: of the next ask; of the next new packet */
-	uint32_t ask_seen;
+	uint32_t request_seen;
 	uint64_t async_events_due; /* CNPs that marks have earned and that have not left */
 	uint64_t marked_cycle;     /* the host's free cycles at the first mark that it heard */
 	uint64_t event_from;       /* by the host's clock: a mark earns another from then on */
@@ -212,26 +212,26 @@ struct end {
 	uint32_t messages, message_room;
 
 	/* a crowd's */
-	uint64_t psn_heard;    /* absolute: every PSN before it has been acknowledged to us */
-	uint64_t psn_asked;    /* absolute: of the peer's next READ, at least */
-	uint64_t owed;         /* READ responses that were asked for and have not left */
-	uint64_t bulk, judged; /* packets that have left; of these at the last look */
+	uint64_t psn_received;  /* absolute: every PSN before it has been acknowledged to us */
+	uint64_t psn_requested; /* absolute: of the peer's next READ, at least */
+	uint64_t owed;          /* READ responses that were asked for and have not left */
+	uint64_t bulk, judged;  /* packets that have left; of these at the last look */
 	uint64_t since_cycle, since_bulk; /* the host's, when it last sent or had nothing to send */
 	uint32_t ready_most,
 		ahead_most; /* ends of the host that waited with it, and their quanta */
 };
 
-enum conn_state {
-	CONN_NONE,
-	CONN_JOINING,
-	CONN_UP,
-	CONN_ENDING, /* flushed and drained, then destroyed */
+enum connection_state {
+	CONNECTION_NONE,
+	CONNECTION_JOINING,
+	CONNECTION_UP,
+	CONNECTION_ENDING, /* flushed and drained, then destroyed */
 };
 
-struct conn {
+struct connection {
 	struct fleet *fleet;
 	uint32_t index;
-	enum conn_state state;
+	enum connection_state state;
 	struct end end[2];
 	uint32_t life;
 	bool fair; /* nothing that went wrong may have hurt this life */
@@ -245,7 +245,7 @@ struct conn {
 
 struct fleet {
 	struct world world; /* first: trace, heap, links, weather */
-	uint32_t host_count, conn_count;
+	uint32_t host_count, connection_count;
 	uint32_t frame_max, mtu_max;
 	bool rough;         /* the weather alone may exhaust a retry count */
 	bool moving;        /* hosts move to other MACs */
@@ -260,7 +260,7 @@ struct fleet {
 	bool floods; /* a core that was away finds a port full of junk */
 	uint64_t fair_from;
 	struct host host[FLEET_HOSTS_MAX];
-	struct conn conn[FLEET_CONNS_MAX];
+	struct connection connection[FLEET_CONNECTIONS_MAX];
 	uint64_t pieces_made, pieces_freed;
 	struct packet old[FLEET_OLD_FRAMES]; /* bytes are the fleet's */
 	uint64_t old_at[FLEET_OLD_FRAMES];   /* when each arrives, if the weather lets it */
@@ -282,8 +282,8 @@ void arena_create(struct host *host, struct arena *arena, struct plx_prng *prng,
 		  uint32_t cell_bytes, uint8_t access);
 void arena_destroy(struct host *host, struct arena *arena);
 void arena_check(struct fleet *fleet, const struct arena *arena);
-bool arena_take(struct arena *arena, uint32_t *index);
-void arena_return(struct arena *arena, uint32_t index);
+bool arena_alloc(struct arena *arena, uint32_t *index);
+void arena_free(struct arena *arena, uint32_t index);
 void arena_expect(struct arena *arena, uint32_t index, const uint8_t *want, uint32_t length);
 void arena_settle(struct fleet *fleet, struct arena *arena, uint32_t index, const uint8_t *want,
 		  uint32_t length);
@@ -305,15 +305,15 @@ struct rte_mbuf *port_wrap_tagged(struct host *host, const uint8_t *bytes, uint3
 
 /* wire.c: what leaves a host, and what it is handed */
 void wire_judge(struct host *host, const uint8_t *bytes, size_t len);
-void wire_heard(struct host *host, const struct packet *packet);
+void wire_received(struct host *host, const struct packet *packet);
 
 /* stranger.c */
 void stranger_draw(struct fleet *fleet);
 void stranger_settle(struct host *host);
 struct rte_mbuf *stranger_before(struct host *host, const struct packet *packet);
-void ear_create(struct host *host);
-void ear_listen(struct host *host);
-void ear_destroy(struct host *host);
+void ud_end_create(struct host *host);
+void ud_end_listen(struct host *host);
+void ud_end_destroy(struct host *host);
 
 /* host.c */
 void host_create(struct fleet *fleet, uint32_t index);
@@ -326,7 +326,7 @@ bool host_cycle(struct host *host);
 void host_fill_shared(struct host *host);
 void host_post_shared(struct host *host);
 void host_receives(struct host *host, struct plx_prng *prng);
-void host_take_back(struct host *host, uint32_t cell);
+void host_reclaim(struct host *host, uint32_t cell);
 void host_call(struct host *host); /* before a command call */
 
 /* trouble.c */
@@ -346,20 +346,20 @@ bool cq_full(const struct cq *cq);
 void cq_on_event(struct cq *cq);
 void cq_drain(struct cq *cq);
 
-/* conn.c */
-void conn_birth(struct conn *conn);
-void conn_on_event(struct conn *conn);
-void conn_wants_close(struct conn *conn);
-void conn_close(struct conn *conn);
-void conn_vanish(struct conn *conn);
-void end_dies(struct end *end);
+/* connection.c */
+void connection_birth(struct connection *connection);
+void connection_on_event(struct connection *connection);
+void connection_wants_close(struct connection *connection);
+void connection_close(struct connection *connection);
+void connection_vanish(struct connection *connection);
+void end_fail(struct end *end);
 void end_on_async_event(struct end *end, const struct plx_engine_async_event *event);
 
 /* crowd.c */
 void crowd_draw(struct fleet *fleet);
 void crowd_host(struct host *host);
 void crowd_join(struct end *end);
-void crowd_heard(struct host *host, const uint8_t *bytes, size_t len);
+void crowd_received(struct host *host, const uint8_t *bytes, size_t len);
 void crowd_sent(struct end *end, const struct plx_pkt *pkt);
 uint16_t crowd_takes(struct host *host, struct rte_mbuf **packets, uint16_t n);
 void crowd_check(struct host *host);
@@ -370,7 +370,7 @@ void work_on_event(struct end *end);
 void work_receives(struct end *end);
 void work_on_receives(struct end *end);
 void work_reply(struct end *end, uint32_t to, uint64_t caused);
-void drop_window(struct host *host, const struct ask *ask);
+void drop_window(struct host *host, const struct request *request);
 bool work_left(const struct fleet *fleet);
 
 /* judge_wc.c */

@@ -116,12 +116,12 @@ host_create(struct fleet *fleet, uint32_t index)
 	config.mem = host->mem;
 	config.net = host->net;
 	config.pool = host->pool;
-	config.qps = host->qps_max + (host->fleet->strangers > 0); /* and an ear */
+	config.qps = host->qps_max + (host->fleet->strangers > 0); /* and a datagram end */
 	config.secret = secret_of(host);
 	config.inline_mode = host->inline_mode;
 	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
 		 why.text);
-	ear_create(host);
+	ud_end_create(host);
 	make_srq(host);
 	host->cq_count = (uint32_t)draw_between(&host->prng, 1, FLEET_CQS_MAX);
 	for (uint32_t i = 0; i < host->cq_count; i++)
@@ -170,10 +170,10 @@ host_post_shared(struct host *host)
 	struct world *world = &host->fleet->world;
 	uint32_t index;
 
-	while (arena_take(&host->shared, &index)) {
+	while (arena_alloc(&host->shared, &index)) {
 		if (post_shared(host, index))
 			continue;
-		arena_return(&host->shared, index);
+		arena_free(&host->shared, index);
 		host->srq_pending = true;
 		heap_push(world, world->now + 5000, SIM_EV_RECV_SHARED, host);
 		return;
@@ -182,13 +182,13 @@ host_post_shared(struct host *host)
 
 /* A receive has completed, well or not: it may be posted again. */
 void
-host_take_back(struct host *host, uint32_t cell)
+host_reclaim(struct host *host, uint32_t cell)
 {
 	sim_must(&host->fleet->world, host->srq_posted > 0, "I8",
 		 "more receives of an SRQ complete than were posted");
 	host->srq_posted--;
 	arena_forget(&host->shared, cell);
-	arena_return(&host->shared, cell);
+	arena_free(&host->shared, cell);
 }
 
 /* There is room for receives: the application fills it when it comes to it. */
@@ -285,10 +285,11 @@ host_events(struct host *host)
 		}
 		sim_must(&fleet->world, event.kind != PLX_EVENT_CQ_OVERRUN, "I14",
 			 "a completion queue overran that cannot");
-		sim_must(&fleet->world, (uint32_t)event.context < 2 * fleet->conn_count, "I9",
+		sim_must(&fleet->world, (uint32_t)event.context < 2 * fleet->connection_count, "I9",
 			 "an event of nobody's: context %" PRIx64, event.context);
-		end_on_async_event(&fleet->conn[(uint32_t)event.context / 2].end[event.context % 2],
-				   &event);
+		end_on_async_event(
+			&fleet->connection[(uint32_t)event.context / 2].end[event.context % 2],
+			&event);
 	}
 }
 
@@ -308,7 +309,7 @@ host_after_poll(struct host *host)
 {
 	count_free_cycle(host);
 	host_events(host);
-	ear_listen(host);
+	ud_end_listen(host);
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		cq_look(&host->cqs[i]);
 	check_threshold(host);
@@ -478,7 +479,7 @@ host_destroy(struct host *host)
 		arena_destroy(host, &host->shared);
 	}
 	stranger_settle(host);
-	ear_destroy(host);
+	ud_end_destroy(host);
 	check_counters(host);
 	collect(host);
 	plx_engine_destroy(host->engine);

@@ -262,8 +262,8 @@ port_rx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 			continue;
 		}
 		if (host->fleet->crowd)
-			crowd_heard(host, packet->bytes, packet->len);
-		wire_heard(host, packet);
+			crowd_received(host, packet->bytes, packet->len);
+		wire_received(host, packet);
 		count_rx(host, packets[got]);
 		host->bad_handed += packet->damage == DAMAGE_BAD;
 		link_release(&host->fleet->world, packet);

@@ -134,23 +134,23 @@ hand_out(struct cq *cq, const struct plx_wc *wc)
 	trace_as(&fleet->world, TRACE_COMPLETE, id, wc->wr_id,
 		 wc->op | (uint32_t)(wc->flags & PLX_WC_RECV) << 8, wc->status, wc->bytes);
 	cq->host->reaped++;
-	sim_must(&fleet->world, id < 2 * fleet->conn_count && wc->status < PLX_WC_COUNT, "I1",
+	sim_must(&fleet->world, id < 2 * fleet->connection_count && wc->status < PLX_WC_COUNT, "I1",
 		 "a completion of nobody's: context %" PRIx64, wc->context);
 	fleet->world.stats.status[wc->status]++;
-	end = &fleet->conn[id / 2].end[id % 2];
+	end = &fleet->connection[id / 2].end[id % 2];
 	sim_must(&fleet->world, end->host == cq->host, "I1", "a completion of another host's");
-	if (end->qp == NULL || end->conn->life != life) {
+	if (end->qp == NULL || end->connection->life != life) {
 		/* Delivered before its queue pair was destroyed as it was, or a shared receive. */
 		bool shared = wc->wr_id >> 62 == 3;
 
 		/* An SRQ whose last receives all end here would never be filled again. */
 		if (shared) {
-			host_take_back(cq->host, (uint32_t)wc->wr_id);
+			host_reclaim(cq->host, (uint32_t)wc->wr_id);
 			host_receives(cq->host, &cq->host->prng);
 		}
-		sim_must(&fleet->world, (fleet->abrupt || shared) && life <= end->conn->life, "I1",
-			 "a completion of life %u, and end %u is in life %u", life, id,
-			 end->conn->life);
+		sim_must(&fleet->world, (fleet->abrupt || shared) && life <= end->connection->life,
+			 "I1", "a completion of life %u, and end %u is in life %u", life, id,
+			 end->connection->life);
 		cq->host->stale++;
 		return;
 	}

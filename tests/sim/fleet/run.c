@@ -29,7 +29,8 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 
 	fleet->host_count = (uint32_t)draw_between(prng, 2, FLEET_HOSTS_MAX);
 	config->stations = fleet->host_count;
-	fleet->conn_count = (uint32_t)draw_between(prng, 4 * fleet->host_count, FLEET_CONNS_USUAL);
+	fleet->connection_count =
+		(uint32_t)draw_between(prng, 4 * fleet->host_count, FLEET_CONNECTIONS_USUAL);
 	config->message_max = (uint32_t)draw_log(prng, 512, draw_percent(prng, 5) ? 32768 : 4096);
 	fleet->mtu_max = mtus[plx_prng_below(prng, PLX_COUNT_OF(mtus))];
 	fleet->frame_max = fleet->mtu_max + 150;
@@ -55,20 +56,20 @@ draw_fleet(struct fleet *fleet, struct plx_prng *prng)
 static void
 assign(struct fleet *fleet, struct plx_prng *prng)
 {
-	for (uint32_t i = 0; i < fleet->conn_count; i++) {
-		struct conn *conn = &fleet->conn[i];
+	for (uint32_t i = 0; i < fleet->connection_count; i++) {
+		struct connection *connection = &fleet->connection[i];
 		uint32_t a = (uint32_t)plx_prng_below(prng, fleet->host_count);
 		uint32_t b = (uint32_t)plx_prng_below(prng, fleet->host_count);
 
 		if (a == b && (fleet->crowd || draw_percent(prng, 70)))
 			b = (a + 1) % fleet->host_count;
-		conn->fleet = fleet;
-		conn->index = i;
+		connection->fleet = fleet;
+		connection->index = i;
 		for (uint32_t s = 0; s < 2; s++) {
-			struct end *end = &conn->end[s];
+			struct end *end = &connection->end[s];
 
-			end->conn = conn;
-			end->peer = &conn->end[!s];
+			end->connection = connection;
+			end->peer = &connection->end[!s];
 			end->id = 2 * i + s;
 			end->host = &fleet->host[s ? b : a];
 			end->host->qps_max++;
@@ -88,9 +89,9 @@ create(struct fleet *fleet)
 	assign(fleet, &prng);
 	for (uint32_t i = 0; i < fleet->host_count; i++)
 		host_create(fleet, i);
-	for (uint32_t i = 0; i < fleet->conn_count; i++)
+	for (uint32_t i = 0; i < fleet->connection_count; i++)
 		heap_push(world, world->now + draw_log(&prng, 1, 100000), SIM_EV_BIRTH,
-			  &fleet->conn[i]);
+			  &fleet->connection[i]);
 	weather_begin(world);
 }
 
@@ -116,11 +117,11 @@ is_dark(struct fleet *fleet, const struct sim_event *event)
 	      kind == SIM_EV_RECV_SHARED || kind == SIM_EV_BIRTH || kind == SIM_EV_CLOSE))
 		return false;
 	if (kind == SIM_EV_CLOSE) {
-		struct conn *conn = event->what;
+		struct connection *connection = event->what;
 
-		if (conn->close_at != event->at)
+		if (connection->close_at != event->at)
 			return true;
-		conn->close_at = later;
+		connection->close_at = later;
 	}
 	heap_push(&fleet->world, later, (enum sim_event_kind)kind, event->what);
 	return true;
@@ -158,11 +159,11 @@ dispatch(struct fleet *fleet, const struct sim_event *event)
 		host_fill_shared(event->what);
 		break;
 	case SIM_EV_BIRTH:
-		conn_on_event(event->what);
+		connection_on_event(event->what);
 		break;
 	case SIM_EV_CLOSE:
-		if (world->now == ((struct conn *)event->what)->close_at)
-			conn_close(event->what);
+		if (world->now == ((struct connection *)event->what)->close_at)
+			connection_close(event->what);
 		break;
 	case SIM_EV_TROUBLE:
 		trouble_on_event(event->what);
@@ -192,8 +193,8 @@ check_memory(struct fleet *fleet)
 {
 	for (uint32_t i = 0; i < fleet->host_count; i++)
 		arena_check(fleet, &fleet->host[i].shared);
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		const struct end *end = &fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		const struct end *end = &fleet->connection[i / 2].end[i % 2];
 
 		arena_check(fleet, &end->target);
 		arena_check(fleet, &end->landing);
@@ -216,13 +217,13 @@ become_calm(struct fleet *fleet)
 		trouble_ends(&fleet->host[i]);
 		host_poll_by(&fleet->host[i], world->now + 1);
 	}
-	for (uint32_t i = 0; i < fleet->conn_count; i++) {
-		struct conn *conn = &fleet->conn[i];
+	for (uint32_t i = 0; i < fleet->connection_count; i++) {
+		struct connection *connection = &fleet->connection[i];
 
-		if (conn->state == CONN_NONE)
-			heap_push(world, world->now + 1, SIM_EV_BIRTH, conn);
+		if (connection->state == CONNECTION_NONE)
+			heap_push(world, world->now + 1, SIM_EV_BIRTH, connection);
 		for (int s = 0; s < 2; s++)
-			work_wake(&conn->end[s], world->now + 1);
+			work_wake(&connection->end[s], world->now + 1);
 	}
 }
 
@@ -242,10 +243,11 @@ stuck(struct fleet *fleet)
 {
 	struct world *world = &fleet->world;
 
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		const struct end *end = &fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		const struct end *end = &fleet->connection[i / 2].end[i % 2];
 
-		if (end->qp == NULL || (end->done == end->drawn && end->conn->state != CONN_ENDING))
+		if (end->qp == NULL ||
+		    (end->done == end->drawn && end->connection->state != CONNECTION_ENDING))
 			continue;
 		sim_fail(world, SIM_STUCK, "I10", WRONG_LOST,
 			 "no request is done since %" PRIu64
@@ -304,8 +306,8 @@ live(struct fleet *fleet)
 static bool
 all_gone(const struct fleet *fleet)
 {
-	for (uint32_t i = 0; i < fleet->conn_count; i++) {
-		if (fleet->conn[i].state != CONN_NONE)
+	for (uint32_t i = 0; i < fleet->connection_count; i++) {
+		if (fleet->connection[i].state != CONNECTION_NONE)
 			return false;
 	}
 	return true;
@@ -321,7 +323,7 @@ empty_queues(struct fleet *fleet)
 		for (int turn = 0; turn < 200; turn++) {
 			fleet_clock(host);
 			plx_engine_poll(host->engine, clock_local(host->station));
-			ear_listen(host);
+			ud_end_listen(host);
 			for (uint32_t q = 0; q < host->cq_count; q++)
 				cq_drain(&host->cqs[q]);
 		}
@@ -340,9 +342,10 @@ rest(struct fleet *fleet)
 	struct sim_event event;
 
 	world->progress_at = world->now;
-	for (uint32_t i = 0; i < fleet->conn_count; i++) {
-		if (fleet->conn[i].state == CONN_UP || fleet->conn[i].state == CONN_JOINING)
-			conn_close(&fleet->conn[i]);
+	for (uint32_t i = 0; i < fleet->connection_count; i++) {
+		if (fleet->connection[i].state == CONNECTION_UP ||
+		    fleet->connection[i].state == CONNECTION_JOINING)
+			connection_close(&fleet->connection[i]);
 	}
 	while (!all_gone(fleet))
 		next_event(fleet);
@@ -360,9 +363,9 @@ rest(struct fleet *fleet)
 		if (event.kind == SIM_EV_ARRIVE)
 			link_release(world, event.what);
 	}
-	for (uint32_t i = 0; i < 2 * fleet->conn_count; i++) {
-		free(fleet->conn[i / 2].end[i % 2].asks);
-		free(fleet->conn[i / 2].end[i % 2].message_end);
+	for (uint32_t i = 0; i < 2 * fleet->connection_count; i++) {
+		free(fleet->connection[i / 2].end[i % 2].requests);
+		free(fleet->connection[i / 2].end[i % 2].message_end);
 	}
 	for (uint32_t i = 0; i < FLEET_OLD_FRAMES; i++)
 		free(fleet->old[i].bytes);

@@ -3,22 +3,22 @@
  * Owns strangers: frames that are whole, but of another VLAN, for another station or from or to
  * another address, on every way into an engine: connections, datagrams, queue pair 1, neighbour
  * resolution. Each is dropped and counted by its reason, and changes nothing else (S1). It also
- * owns a host's ear: a queue pair for datagrams, which hears its friends and nobody else.
+ * owns a host's datagram end: a queue pair that receives from its friends and nobody else.
  * It never changes a frame that is on its way. Start with stranger_before().
  */
 #include "fleet.h"
 #include "plx_mad.h"
 
 enum {
-	EAR_DEPTH = 64,
-	EAR_CELLS = 32,   /* receives */
-	EAR_FRIENDS = 16, /* datagrams that it has not heard, at most */
-	EAR_BYTES = 256,
+	UD_END_DEPTH = 64,
+	UD_END_CELLS = 32,   /* receives */
+	UD_END_FRIENDS = 16, /* datagrams that it has not heard, at most */
+	UD_END_BYTES = 256,
 	MAC_BYTES = 6,
 	DATAGRAM_BYTES = 64, /* payload */
 };
 
-static const uint32_t ear_qkey = 0x22222222;
+static const uint32_t ud_end_qkey = 0x22222222;
 
 /* ---- birth ---------------------------------------------------------------------------------- */
 
@@ -38,57 +38,59 @@ stranger_draw(struct fleet *fleet)
 }
 
 static void
-ear_becomes(struct host *host, enum plx_qp_state to)
+ud_end_becomes(struct host *host, enum plx_qp_state to)
 {
 	const struct plx_rc_attr attr = {.mtu = 256, .pkey = PLX_PKEY_DEFAULT};
 
 	host_call(host);
 	sim_must(&host->fleet->world,
-		 plx_engine_qp_modify(host->ear.qp, to, to == PLX_QP_INIT ? NULL : &attr, NULL) ==
-			 PLX_OK,
-		 "I9", "the ear of host %u cannot become %s", host->index, plx_qp_state_name(to));
+		 plx_engine_qp_modify(host->ud_end.qp, to, to == PLX_QP_INIT ? NULL : &attr,
+				      NULL) == PLX_OK,
+		 "I9", "the datagram end of host %u cannot become %s", host->index,
+		 plx_qp_state_name(to));
 }
 
 static void
 post_ear(struct host *host, uint32_t cell)
 {
-	struct ear *ear = &host->ear;
-	struct plx_sge sge = {arena_va(&ear->cells, cell), EAR_BYTES, ear->cells.key};
+	struct ud_end *ud_end = &host->ud_end;
+	struct plx_sge sge = {arena_va(&ud_end->cells, cell), UD_END_BYTES, ud_end->cells.key};
 	struct plx_recv_wr wr = {.wr_id = cell, .sge = &sge, .sges = 1};
 
-	arena_expect(&ear->cells, cell, NULL, EAR_BYTES);
-	sim_must(&host->fleet->world, plx_engine_qp_post_recv(ear->qp, &wr, 1, NULL) == 1, "I14",
-		 "the ear of host %u takes fewer than %u receives", host->index, EAR_CELLS);
+	arena_expect(&ud_end->cells, cell, NULL, UD_END_BYTES);
+	sim_must(&host->fleet->world, plx_engine_qp_post_recv(ud_end->qp, &wr, 1, NULL) == 1, "I14",
+		 "the datagram end of host %u takes fewer than %u receives", host->index,
+		 UD_END_CELLS);
 }
 
 void
-ear_create(struct host *host)
+ud_end_create(struct host *host)
 {
-	const struct plx_engine_cq_config cq = {.depth = EAR_DEPTH};
-	struct ear *ear = &host->ear;
+	const struct plx_engine_cq_config cq = {.depth = UD_END_DEPTH};
+	struct ud_end *ud_end = &host->ud_end;
 	struct plx_engine_qp_config config = {.type = PLX_QP_UD,
 					      .domain = host->domain,
 					      .caps = {.sq_depth = 1, .sq_sges = 1},
-					      .rq_depth = EAR_DEPTH,
+					      .rq_depth = UD_END_DEPTH,
 					      .rq_sges = 1,
-					      .qkey = ear_qkey,
+					      .qkey = ud_end_qkey,
 					      .context = UINT64_MAX};
 	uint32_t cell;
 
 	host->stranger_prng = draw_stream(host->fleet->world.seed, 's', 1, host->index);
 	if (host->fleet->strangers == 0)
 		return;
-	arena_create(host, &ear->cells, &host->stranger_prng, EAR_CELLS, EAR_BYTES,
+	arena_create(host, &ud_end->cells, &host->stranger_prng, UD_END_CELLS, UD_END_BYTES,
 		     PLX_ACCESS_LOCAL_WRITE);
 	host_call(host);
-	PLX_ASSERT(plx_engine_cq_create(host->engine, &cq, &ear->queue) == PLX_OK);
-	config.send_cq = config.recv_cq = ear->queue;
+	PLX_ASSERT(plx_engine_cq_create(host->engine, &cq, &ud_end->queue) == PLX_OK);
+	config.send_cq = config.recv_cq = ud_end->queue;
 	PLX_ASSERT(plx_domain_hold(host->mem, host->domain) == PLX_OK);
 	host_call(host);
-	PLX_ASSERT(plx_engine_qp_create(host->engine, &config, &ear->qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_create(host->engine, &config, &ud_end->qp) == PLX_OK);
 	for (enum plx_qp_state to = PLX_QP_INIT; to <= PLX_QP_RTS; to++)
-		ear_becomes(host, to);
-	while (arena_take(&ear->cells, &cell))
+		ud_end_becomes(host, to);
+	while (arena_alloc(&ud_end->cells, &cell))
 		post_ear(host, cell);
 }
 
@@ -140,48 +142,49 @@ stranger_settle(struct host *host)
 	}
 }
 
-/* An ear hears its friends. */
+/* A datagram end receives what its friends send. */
 void
-ear_listen(struct host *host)
+ud_end_listen(struct host *host)
 {
 	struct world *world = &host->fleet->world;
-	struct ear *ear = &host->ear;
+	struct ud_end *ud_end = &host->ud_end;
 	struct plx_wc wc;
 
-	while (ear->qp != NULL && plx_engine_cq_poll(ear->queue, &wc, 1) == 1) {
+	while (ud_end->qp != NULL && plx_engine_cq_poll(ud_end->queue, &wc, 1) == 1) {
 		host->reaped++;
-		sim_must(world, wc.status == PLX_WC_SUCCESS, "S1", "the ear of host %u: %s",
-			 host->index, plx_wc_text((enum plx_wc_status)wc.status));
-		sim_must(world, ++ear->heard <= ear->friends, "S1",
-			 "the ear of host %u hears %" PRIu64
+		sim_must(world, wc.status == PLX_WC_SUCCESS, "S1",
+			 "the datagram end of host %u: %s", host->index,
+			 plx_wc_text((enum plx_wc_status)wc.status));
+		sim_must(world, ++ud_end->heard <= ud_end->friends, "S1",
+			 "the datagram end of host %u hears %" PRIu64
 			 " datagrams, friends have sent %" PRIu64,
-			 host->index, ear->heard, ear->friends);
+			 host->index, ud_end->heard, ud_end->friends);
 		post_ear(host, (uint32_t)wc.wr_id);
 	}
 }
 
 void
-ear_destroy(struct host *host)
+ud_end_destroy(struct host *host)
 {
 	struct world *world = &host->fleet->world;
-	struct ear *ear = &host->ear;
+	struct ud_end *ud_end = &host->ud_end;
 	const struct plx_rc_counters *c;
 
-	if (ear->qp == NULL)
+	if (ud_end->qp == NULL)
 		return;
-	ear_listen(host);
-	sim_must(world, ear->heard == ear->friends, "S1",
-		 "the ear of host %u has heard %" PRIu64 " datagrams of %" PRIu64, host->index,
-		 ear->heard, ear->friends);
-	c = plx_engine_qp_counters(ear->qp);
+	ud_end_listen(host);
+	sim_must(world, ud_end->heard == ud_end->friends, "S1",
+		 "the datagram end of host %u has heard %" PRIu64 " datagrams of %" PRIu64,
+		 host->index, ud_end->heard, ud_end->friends);
+	c = plx_engine_qp_counters(ud_end->qp);
 	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
 		host->judged += c->verdict[i];
 	host_call(host);
-	PLX_ASSERT(plx_engine_qp_destroy(ear->qp) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_destroy(ud_end->qp) == PLX_OK);
 	plx_domain_unhold(host->mem, host->domain);
-	PLX_ASSERT(plx_engine_cq_destroy(ear->queue) == PLX_OK);
-	arena_destroy(host, &ear->cells);
-	ear->qp = NULL;
+	PLX_ASSERT(plx_engine_cq_destroy(ud_end->queue) == PLX_OK);
+	arena_destroy(host, &ud_end->cells);
+	ud_end->qp = NULL;
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
@@ -217,7 +220,7 @@ make_datagram(struct host *host, uint32_t qpn, struct frame *out)
 				    .pkey = PLX_PKEY_DEFAULT,
 				    .dest_qpn = qpn,
 				    .migreq = true,
-				    .deth = {.qkey = gsi ? PLX_GSI_QKEY : ear_qkey,
+				    .deth = {.qkey = gsi ? PLX_GSI_QKEY : ud_end_qkey,
 					     .src_qpn = gsi ? PLX_GSI_QPN : 0x123456}};
 	const struct host *from = &host->fleet->host[(host->index + 1) % host->fleet->host_count];
 	struct plx_frame frame = {
@@ -319,22 +322,22 @@ hand(struct host *host, const struct frame *frame)
 	return port_wrap_tagged(host, frame->bytes, frame->len, frame->tag, strips);
 }
 
-/* Nothing is wrong with it: only so is it known that the ear hears. */
+/* Nothing is wrong with it: only so is it known that datagrams arrive. */
 static struct rte_mbuf *
 befriend(struct host *host, struct frame *frame)
 {
 	struct rte_mbuf *m;
 
-	if (host->ear.friends - host->ear.heard >= EAR_FRIENDS)
+	if (host->ud_end.friends - host->ud_end.heard >= UD_END_FRIENDS)
 		return NULL;
-	make_datagram(host, plx_engine_qp_number(host->ear.qp), frame);
+	make_datagram(host, plx_engine_qp_number(host->ud_end.qp), frame);
 	m = hand(host, frame);
-	host->ear.friends += m != NULL;
+	host->ud_end.friends += m != NULL;
 	return m;
 }
 
-/* May stand in front of a frame that the engine is handed: a stranger, or a friend of the ear.
- * Returns: NULL: nobody */
+/* May stand in front of a frame that the engine is handed: a stranger, or a friend of the datagram
+ * end. Returns: NULL: nobody */
 struct rte_mbuf *
 stranger_before(struct host *host, const struct packet *packet)
 {
@@ -343,7 +346,7 @@ stranger_before(struct host *host, const struct packet *packet)
 	enum stranger_fault fault = STRANGER_FAULTS;
 	struct rte_mbuf *m;
 
-	if (host->fleet->strangers == 0 || host->ear.qp == NULL ||
+	if (host->fleet->strangers == 0 || host->ud_end.qp == NULL ||
 	    !draw_percent(prng, host->fleet->strangers))
 		return NULL;
 	frame.tag = port_tag(host);
@@ -356,7 +359,7 @@ stranger_before(struct host *host, const struct packet *packet)
 	} else {
 		make_datagram(host,
 			      draw_percent(prng, 50) ? PLX_GSI_QPN
-						     : plx_engine_qp_number(host->ear.qp),
+						     : plx_engine_qp_number(host->ud_end.qp),
 			      &frame);
 		fault = (enum stranger_fault)plx_prng_below(prng, STRANGER_PATH);
 	}

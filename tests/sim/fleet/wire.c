@@ -13,9 +13,9 @@ sender_of(struct host *host, uint32_t dest_qpn)
 {
 	struct fleet *fleet = host->fleet;
 
-	for (uint32_t i = 0; i < fleet->conn_count; i++) {
+	for (uint32_t i = 0; i < fleet->connection_count; i++) {
 		for (int s = 0; s < 2; s++) {
-			struct end *end = &fleet->conn[i].end[s];
+			struct end *end = &fleet->connection[i].end[s];
 
 			if (end->qp != NULL && end->host == host && end->attr.dest_qpn == dest_qpn)
 				return end;
@@ -25,22 +25,22 @@ sender_of(struct host *host, uint32_t dest_qpn)
 }
 
 static uint32_t
-psns_of(const struct end *end, const struct ask *ask)
+psns_of(const struct end *end, const struct request *request)
 {
-	uint32_t packets = (ask->length + end->attr.mtu - 1) / end->attr.mtu;
+	uint32_t packets = (request->length + end->attr.mtu - 1) / end->attr.mtu;
 
-	if (ask->kind == PLX_WR_BIND)
+	if (request->kind == PLX_WR_BIND)
 		return 0;
-	return packets > 0 && ask->kind != PLX_WR_CMP_SWAP && ask->kind != PLX_WR_FETCH_ADD
+	return packets > 0 && request->kind != PLX_WR_CMP_SWAP && request->kind != PLX_WR_FETCH_ADD
 		       ? packets
 		       : 1;
 }
 
 static bool
-is_message(const struct ask *ask)
+is_message(const struct request *request)
 {
-	return ask->kind == PLX_WR_SEND || ask->kind == PLX_WR_SEND_IMM ||
-	       ask->kind == PLX_WR_WRITE_IMM;
+	return request->kind == PLX_WR_SEND || request->kind == PLX_WR_SEND_IMM ||
+	       request->kind == PLX_WR_WRITE_IMM;
 }
 
 static void
@@ -59,20 +59,21 @@ add_message(struct end *end, uint64_t psn_end)
 static void
 new_request(struct end *end, const struct plx_pkt *pkt)
 {
-	struct world *world = &end->conn->fleet->world;
-	const struct ask *ask;
+	struct world *world = &end->connection->fleet->world;
+	const struct request *request;
 	uint64_t last;
 
-	while (end->ask_seen < end->posted && psns_of(end, &end->asks[end->ask_seen]) == 0)
-		end->ask_seen++;
-	sim_must(world, end->ask_seen < end->posted, "I4",
+	while (end->request_seen < end->posted &&
+	       psns_of(end, &end->requests[end->request_seen]) == 0)
+		end->request_seen++;
+	sim_must(world, end->request_seen < end->posted, "I4",
 		 "end %u sends a request that nobody has posted", end->id);
-	ask = &end->asks[end->ask_seen];
-	if (end->psn_seen == ask->psn)
-		sim_must(world, end->psn_acked >= ask->caused, "D3",
+	request = &end->requests[end->request_seen];
+	if (end->psn_seen == request->psn)
+		sim_must(world, end->psn_acked >= request->caused, "D3",
 			 "request %u of end %u leaves before the ACK of what caused it",
-			 end->ask_seen, end->id);
-	last = ask->psn + psns_of(end, ask);
+			 end->request_seen, end->id);
+	last = request->psn + psns_of(end, request);
 	if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_REQUEST) {
 		uint32_t packets = (pkt->reth.length + end->attr.mtu - 1) / end->attr.mtu;
 
@@ -81,12 +82,12 @@ new_request(struct end *end, const struct plx_pkt *pkt)
 		end->psn_seen++;
 	}
 	sim_must(world, end->psn_seen <= last, "I6", "request %u of end %u takes too many PSNs",
-		 end->ask_seen, end->id);
+		 end->request_seen, end->id);
 	if (end->psn_seen < last)
 		return;
-	if (is_message(ask))
+	if (is_message(request))
 		add_message(end, last);
-	end->ask_seen++;
+	end->request_seen++;
 }
 
 static void
@@ -137,7 +138,7 @@ judge_roce(struct host *host, const struct plx_pkt *pkt)
  * the last 50 us. By the host's clock these are the most that there may be, also when the engine's
  * own time stands still meanwhile. */
 void
-wire_heard(struct host *host, const struct packet *packet)
+wire_received(struct host *host, const struct packet *packet)
 {
 	const uint8_t *ip = packet->bytes + PLX_ETH_BYTES;
 	uint64_t now = clock_local(host->station);
@@ -153,8 +154,8 @@ wire_heard(struct host *host, const struct packet *packet)
 	    plx_pkt_decode(packet->bytes + frame.udp_at + PLX_UDP_BYTES,
 			   (size_t)frame.udp_bytes - PLX_UDP_BYTES, &pkt) != PLX_WIRE_OK)
 		return;
-	for (uint32_t i = 0; i < 2 * host->fleet->conn_count; i++) {
-		struct end *end = &host->fleet->conn[i / 2].end[i % 2];
+	for (uint32_t i = 0; i < 2 * host->fleet->connection_count; i++) {
+		struct end *end = &host->fleet->connection[i / 2].end[i % 2];
 
 		if (end->qp == NULL || end->host != host || end->qpn != pkt.dest_qpn)
 			continue;

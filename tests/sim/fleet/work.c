@@ -27,7 +27,7 @@ work_wake(struct end *end, uint64_t at)
 	if (end->app_pending)
 		return;
 	end->app_pending = true;
-	heap_push(&end->conn->fleet->world, at, SIM_EV_APP, end);
+	heap_push(&end->connection->fleet->world, at, SIM_EV_APP, end);
 }
 
 /* ---- receives ------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ split(struct plx_prng *prng, struct plx_sge *sge, uint32_t most, uint64_t va, ui
 static bool
 post_receive(struct end *end, uint32_t index)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	struct arena *arena = &end->receives;
 	struct plx_sge sge[PLX_SGE_MAX];
 	struct plx_recv_wr wr = {.wr_id = UINT64_C(2) << 62 | index, .sge = sge};
@@ -83,7 +83,8 @@ receives_after(struct end *end, uint64_t ns)
 	if (end->recv_pending)
 		return;
 	end->recv_pending = true;
-	heap_push(&end->conn->fleet->world, end->conn->fleet->world.now + ns, SIM_EV_RECV, end);
+	heap_push(&end->connection->fleet->world, end->connection->fleet->world.now + ns,
+		  SIM_EV_RECV, end);
 }
 
 /* Post what there is room for, now. One that is refused has no room until its completion queue is
@@ -91,13 +92,13 @@ receives_after(struct end *end, uint64_t ns)
 static void
 post_receives(struct end *end)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	uint32_t index;
 
-	while (arena_take(&end->receives, &index)) {
+	while (arena_alloc(&end->receives, &index)) {
 		if (post_receive(end, index))
 			continue;
-		arena_return(&end->receives, index);
+		arena_free(&end->receives, index);
 		receives_after(end, 1 + draw_exponential(&end->prng, end->recv_cq->delay_ns));
 		break;
 	}
@@ -108,7 +109,8 @@ void
 work_on_receives(struct end *end)
 {
 	end->recv_pending = false;
-	if (!end->shares && (end->conn->state == CONN_UP || end->conn->state == CONN_JOINING))
+	if (!end->shares && (end->connection->state == CONNECTION_UP ||
+			     end->connection->state == CONNECTION_JOINING))
 		post_receives(end);
 }
 
@@ -116,7 +118,7 @@ work_on_receives(struct end *end)
 void
 work_receives(struct end *end)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	uint64_t mean = world->config.recv_delay_ns;
 
 	if (end->shares) {
@@ -132,7 +134,7 @@ work_receives(struct end *end)
 static uint8_t
 draw_kind(struct end *end)
 {
-	const uint32_t *weight = end->conn->fleet->world.config.op_weight;
+	const uint32_t *weight = end->connection->fleet->world.config.op_weight;
 	static const uint8_t kinds[] = {PLX_WR_SEND,      PLX_WR_SEND_IMM, PLX_WR_WRITE,
 					PLX_WR_WRITE_IMM, PLX_WR_READ,     PLX_WR_CMP_SWAP,
 					PLX_WR_FETCH_ADD};
@@ -152,9 +154,10 @@ draw_kind(struct end *end)
 static uint32_t
 draw_length(struct end *end)
 {
-	uint32_t most = end->conn->fleet->world.config.message_max, mtu = end->attr.mtu, length;
+	uint32_t most = end->connection->fleet->world.config.message_max, mtu = end->attr.mtu,
+		 length;
 
-	if (end->conn->fleet->crowd)
+	if (end->connection->fleet->crowd)
 		return draw_percent(&end->prng, 10) ? 8 : most;
 	switch (plx_prng_below(&end->prng, 8)) {
 	case 0:
@@ -169,114 +172,114 @@ draw_length(struct end *end)
 }
 
 static void
-draw_atomic(struct end *end, struct ask *ask)
+draw_atomic(struct end *end, struct request *request)
 {
 	uint64_t *model;
 
-	ask->length = 8;
-	ask->word = (uint32_t)plx_prng_below(&end->prng, FLEET_WORDS);
-	model = &end->word_model[ask->word];
-	ask->original = *model;
-	ask->swap_add = plx_prng_next(&end->prng);
-	ask->compare = draw_percent(&end->prng, 50) ? *model : plx_prng_next(&end->prng);
-	if (ask->kind == PLX_WR_FETCH_ADD)
-		*model += ask->swap_add;
-	else if (ask->compare == *model)
-		*model = ask->swap_add;
+	request->length = 8;
+	request->word = (uint32_t)plx_prng_below(&end->prng, FLEET_WORDS);
+	model = &end->word_model[request->word];
+	request->original = *model;
+	request->swap_add = plx_prng_next(&end->prng);
+	request->compare = draw_percent(&end->prng, 50) ? *model : plx_prng_next(&end->prng);
+	if (request->kind == PLX_WR_FETCH_ADD)
+		*model += request->swap_add;
+	else if (request->compare == *model)
+		*model = request->swap_add;
 }
 
 /* The cells it needs; false: there is none, and nothing has changed. */
 static bool
-take_cells(struct end *end, struct ask *ask)
+take_cells(struct end *end, struct request *request)
 {
-	bool write = ask->kind == PLX_WR_WRITE || ask->kind == PLX_WR_WRITE_IMM;
-	bool lands = ask->kind == PLX_WR_READ || ask->kind == PLX_WR_CMP_SWAP ||
-		     ask->kind == PLX_WR_FETCH_ADD;
+	bool write = request->kind == PLX_WR_WRITE || request->kind == PLX_WR_WRITE_IMM;
+	bool lands = request->kind == PLX_WR_READ || request->kind == PLX_WR_CMP_SWAP ||
+		     request->kind == PLX_WR_FETCH_ADD;
 
-	ask->target = ask->landing = UINT32_MAX;
-	if (write && !arena_take(&end->peer->target, &ask->target))
+	request->target = request->landing = UINT32_MAX;
+	if (write && !arena_alloc(&end->peer->target, &request->target))
 		return false;
-	if (lands && !arena_take(&end->landing, &ask->landing))
+	if (lands && !arena_alloc(&end->landing, &request->landing))
 		return false;
 	return true;
 }
 
 static bool
-draw_ask(struct end *end, struct ask *ask)
+draw_request(struct end *end, struct request *request)
 {
-	const struct sim_config *config = &end->conn->fleet->world.config;
+	const struct sim_config *config = &end->connection->fleet->world.config;
 	struct plx_prng *prng = &end->prng;
 
-	*ask = (struct ask){.kind = draw_kind(end)};
-	if (!take_cells(end, ask))
+	*request = (struct request){.kind = draw_kind(end)};
+	if (!take_cells(end, request))
 		return false;
-	ask->length = draw_length(end);
-	ask->source = (uint32_t)plx_prng_below(prng, SIM_SOURCE_BYTES - ask->length);
-	ask->imm = (uint32_t)plx_prng_next(prng);
-	if (ask->kind == PLX_WR_CMP_SWAP || ask->kind == PLX_WR_FETCH_ADD)
-		draw_atomic(end, ask);
-	else if (ask->landing != UINT32_MAX)
-		arena_expect(&end->landing, ask->landing, source_bytes() + ask->source,
-			     ask->length);
-	if (ask->kind == PLX_WR_CMP_SWAP || ask->kind == PLX_WR_FETCH_ADD)
-		arena_expect(&end->landing, ask->landing, NULL, 8);
-	if (ask->target != UINT32_MAX)
-		arena_expect(&end->peer->target, ask->target, source_bytes() + ask->source,
-			     ask->length);
+	request->length = draw_length(end);
+	request->source = (uint32_t)plx_prng_below(prng, SIM_SOURCE_BYTES - request->length);
+	request->imm = (uint32_t)plx_prng_next(prng);
+	if (request->kind == PLX_WR_CMP_SWAP || request->kind == PLX_WR_FETCH_ADD)
+		draw_atomic(end, request);
+	else if (request->landing != UINT32_MAX)
+		arena_expect(&end->landing, request->landing, source_bytes() + request->source,
+			     request->length);
+	if (request->kind == PLX_WR_CMP_SWAP || request->kind == PLX_WR_FETCH_ADD)
+		arena_expect(&end->landing, request->landing, NULL, 8);
+	if (request->target != UINT32_MAX)
+		arena_expect(&end->peer->target, request->target, source_bytes() + request->source,
+			     request->length);
 	if (draw_percent(prng, config->solicited_percent) &&
-	    (ask->kind == PLX_WR_SEND || ask->kind == PLX_WR_SEND_IMM ||
-	     ask->kind == PLX_WR_WRITE_IMM))
-		ask->flags |= PLX_WR_SOLICITED;
+	    (request->kind == PLX_WR_SEND || request->kind == PLX_WR_SEND_IMM ||
+	     request->kind == PLX_WR_WRITE_IMM))
+		request->flags |= PLX_WR_SOLICITED;
 	if (draw_percent(prng, config->silent_percent))
-		ask->flags |= PLX_WR_SILENT;
+		request->flags |= PLX_WR_SILENT;
 	if (draw_percent(prng, config->fence_percent))
-		ask->flags |= PLX_WR_FENCE;
-	if (ask->landing == UINT32_MAX && draw_percent(prng, config->inline_percent) &&
-	    ask->length <= (end->caps.inline_bytes > 64 ? end->caps.inline_bytes : 64))
-		ask->flags |= PLX_WR_INLINE;
-	ask->bad_rkey = !end->conn->fleet->world.calm && ask->length > 0 &&
-			(ask->kind == PLX_WR_READ || ask->target != UINT32_MAX) &&
-			plx_prng_chance(prng, config->misuse_ppm);
+		request->flags |= PLX_WR_FENCE;
+	if (request->landing == UINT32_MAX && draw_percent(prng, config->inline_percent) &&
+	    request->length <= (end->caps.inline_bytes > 64 ? end->caps.inline_bytes : 64))
+		request->flags |= PLX_WR_INLINE;
+	request->bad_rkey = !end->connection->fleet->world.calm && request->length > 0 &&
+			    (request->kind == PLX_WR_READ || request->target != UINT32_MAX) &&
+			    plx_prng_chance(prng, config->misuse_ppm);
 	return true;
 }
 
 /* ---- posting -------------------------------------------------------------------------------- */
 
-static struct ask *
-next_ask(struct end *end)
+static struct request *
+next_request(struct end *end)
 {
-	if (end->drawn == end->ask_room) {
-		end->ask_room = end->ask_room ? end->ask_room * 2 : 64;
-		end->asks = realloc(end->asks, end->ask_room * sizeof(*end->asks));
-		PLX_ASSERT(end->asks != NULL);
+	if (end->drawn == end->request_room) {
+		end->request_room = end->request_room ? end->request_room * 2 : 64;
+		end->requests = realloc(end->requests, end->request_room * sizeof(*end->requests));
+		PLX_ASSERT(end->requests != NULL);
 	}
-	return &end->asks[end->drawn];
+	return &end->requests[end->drawn];
 }
 
 static uint32_t
-psns_of(const struct end *end, const struct ask *ask)
+psns_of(const struct end *end, const struct request *request)
 {
-	uint32_t packets = (ask->length + end->attr.mtu - 1) / end->attr.mtu;
+	uint32_t packets = (request->length + end->attr.mtu - 1) / end->attr.mtu;
 
 	return packets > 0 ? packets : 1;
 }
 
 static void
-target_of(const struct end *end, const struct ask *ask, struct plx_send_wr *wr)
+target_of(const struct end *end, const struct request *request, struct plx_send_wr *wr)
 {
 	const struct end *peer = end->peer;
 
-	if (ask->kind == PLX_WR_READ) {
-		wr->remote_va = peer->host->source_va + ask->source;
+	if (request->kind == PLX_WR_READ) {
+		wr->remote_va = peer->host->source_va + request->source;
 		wr->rkey = peer->host->source_key;
-	} else if (ask->target != UINT32_MAX) {
-		wr->remote_va = arena_va(&peer->target, ask->target);
+	} else if (request->target != UINT32_MAX) {
+		wr->remote_va = arena_va(&peer->target, request->target);
 		wr->rkey = peer->target.key;
-	} else if (ask->landing != UINT32_MAX) {
-		wr->remote_va = arena_va(&peer->words, ask->word);
+	} else if (request->landing != UINT32_MAX) {
+		wr->remote_va = arena_va(&peer->words, request->word);
 		wr->rkey = peer->words.key;
 	}
-	if (ask->bad_rkey)
+	if (request->bad_rkey)
 		wr->rkey.v ^= 0x01010101;
 }
 
@@ -284,30 +287,31 @@ target_of(const struct end *end, const struct ask *ask, struct plx_send_wr *wr)
 static void
 fill(struct end *end, uint32_t index, struct batch *batch, uint32_t i)
 {
-	const struct ask *ask = &end->asks[index];
+	const struct request *request = &end->requests[index];
 	struct plx_send_wr *wr = &batch->wr[i];
 	uint32_t most = end->caps.sq_sges;
 
-	*wr = (struct plx_send_wr){.wr_id = (uint64_t)end->conn->life << 32 | index,
-				   .op = ask->kind,
-				   .flags = ask->flags,
-				   .imm = ask->imm,
+	*wr = (struct plx_send_wr){.wr_id = (uint64_t)end->connection->life << 32 | index,
+				   .op = request->kind,
+				   .flags = request->flags,
+				   .imm = request->imm,
 				   .sge = batch->sge[i],
-				   .swap_add = ask->swap_add,
-				   .compare = ask->compare};
-	target_of(end, ask, wr);
-	if (ask->flags & PLX_WR_INLINE) {
-		memcpy(batch->inlined[i], source_bytes() + ask->source, ask->length);
+				   .swap_add = request->swap_add,
+				   .compare = request->compare};
+	target_of(end, request, wr);
+	if (request->flags & PLX_WR_INLINE) {
+		memcpy(batch->inlined[i], source_bytes() + request->source, request->length);
 		wr->sges = (uint16_t)split(&end->prng, batch->sge[i], PLX_SGE_MAX,
-					   (uintptr_t)batch->inlined[i], ask->length,
+					   (uintptr_t)batch->inlined[i], request->length,
 					   (struct plx_key){0});
-	} else if (ask->landing != UINT32_MAX) {
-		wr->sges = (uint16_t)split(
-			&end->prng, batch->sge[i], ask->kind == PLX_WR_READ ? most : 1,
-			arena_va(&end->landing, ask->landing), ask->length, end->landing.key);
+	} else if (request->landing != UINT32_MAX) {
+		wr->sges = (uint16_t)split(&end->prng, batch->sge[i],
+					   request->kind == PLX_WR_READ ? most : 1,
+					   arena_va(&end->landing, request->landing),
+					   request->length, end->landing.key);
 	} else {
 		wr->sges = (uint16_t)split(&end->prng, batch->sge[i], most,
-					   end->host->source_va + ask->source, ask->length,
+					   end->host->source_va + request->source, request->length,
 					   end->host->source_key);
 	}
 }
@@ -325,7 +329,7 @@ room(const struct end *end)
 static void
 check_refusal(struct end *end, bool may, uint32_t refused, enum plx_status why)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 
 	sim_must(world, why == (refused > 0 ? PLX_FULL : PLX_OK), "I14",
 		 "%u requests of end %u are refused: %s", refused, end->id, plx_status_text(why));
@@ -345,11 +349,12 @@ post_batch(struct end *end, const struct batch *batch, uint32_t from, uint32_t n
 	uint32_t posted = plx_engine_qp_post_send(end->qp, batch->wr + from, n - from, why);
 
 	for (uint32_t i = 0; i < posted; i++) {
-		const struct ask *ask = &end->asks[end->posted];
+		const struct request *request = &end->requests[end->posted];
 
-		trace_as(&end->conn->fleet->world, TRACE_POST, end->id, end->posted++,
-			 ask->kind | (uint32_t)ask->bad_rkey << 8 | (uint32_t)ask->flags << 16,
-			 ask->length, ask->psn);
+		trace_as(&end->connection->fleet->world, TRACE_POST, end->id, end->posted++,
+			 request->kind | (uint32_t)request->bad_rkey << 8 |
+				 (uint32_t)request->flags << 16,
+			 request->length, request->psn);
 	}
 	return posted;
 }
@@ -358,7 +363,7 @@ post_batch(struct end *end, const struct batch *batch, uint32_t from, uint32_t n
 static void
 post(struct end *end)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	bool later = draw_percent(&end->prng, 20), cycled = true;
 	uint32_t n = end->drawn - end->posted, free = room(end), posted;
 	struct batch batch;
@@ -383,10 +388,10 @@ post(struct end *end)
 }
 
 void
-drop_window(struct host *host, const struct ask *ask)
+drop_window(struct host *host, const struct request *request)
 {
-	PLX_ASSERT(plx_window_retire(host->mem, ask->window) == PLX_OK);
-	PLX_ASSERT(plx_window_release(host->mem, ask->window) == PLX_OK);
+	PLX_ASSERT(plx_window_retire(host->mem, request->window) == PLX_OK);
+	PLX_ASSERT(plx_window_release(host->mem, request->window) == PLX_OK);
 }
 
 /* A window, bound now; the request keeps its place in the queue. */
@@ -394,27 +399,27 @@ static void
 post_bind(struct end *end)
 {
 	struct host *host = end->host;
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	struct plx_window_attr attr = {.region = end->target.region,
 				       .va = end->target.va,
 				       .length = end->target.cell_bytes,
 				       .access = {PLX_ACCESS_REMOTE_WRITE},
 				       .qpn = end->qpn};
-	struct ask *ask = next_ask(end);
+	struct request *request = next_request(end);
 	enum plx_status why;
 
-	*ask = (struct ask){.kind = PLX_WR_BIND,
-			    .target = UINT32_MAX,
-			    .landing = UINT32_MAX,
-			    .psn = end->psn_post};
-	PLX_ASSERT(plx_window_create(host->mem, host->domain, &ask->window) == PLX_OK);
-	PLX_ASSERT(plx_window_bind(host->mem, ask->window, &attr, &ask->token) == PLX_OK);
-	why = plx_engine_qp_post_bind(end->qp, (uint64_t)end->conn->life << 32 | end->drawn, 0,
-				      ask->token);
+	*request = (struct request){.kind = PLX_WR_BIND,
+				    .target = UINT32_MAX,
+				    .landing = UINT32_MAX,
+				    .psn = end->psn_post};
+	PLX_ASSERT(plx_window_create(host->mem, host->domain, &request->window) == PLX_OK);
+	PLX_ASSERT(plx_window_bind(host->mem, request->window, &attr, &request->token) == PLX_OK);
+	why = plx_engine_qp_post_bind(end->qp, (uint64_t)end->connection->life << 32 | end->drawn,
+				      0, request->token);
 	if (why != PLX_OK) {
 		sim_must(world, why == PLX_FULL, "I14", "a bind is refused: %s",
 			 plx_status_text(why));
-		drop_window(host, ask);
+		drop_window(host, request);
 		return;
 	}
 	end->drawn++;
@@ -427,25 +432,25 @@ post_bind(struct end *end)
 static void
 post_some(struct end *end, uint32_t n, uint32_t replies, uint64_t caused)
 {
-	struct world *world = &end->conn->fleet->world;
+	struct world *world = &end->connection->fleet->world;
 	uint32_t most = end->posted + FLEET_BATCH;
 	uint32_t before = end->drawn;
 
-	while (n-- > 0 && end->drawn < most && work_left(end->conn->fleet)) {
-		struct ask *ask = next_ask(end);
+	while (n-- > 0 && end->drawn < most && work_left(end->connection->fleet)) {
+		struct request *request = next_request(end);
 
-		if (!draw_ask(end, ask))
+		if (!draw_request(end, request))
 			break;
-		ask->caused = caused;
-		ask->replies = replies;
-		ask->psn = end->psn_post;
-		end->psn_post += psns_of(end, ask);
+		request->caused = caused;
+		request->replies = replies;
+		request->psn = end->psn_post;
+		end->psn_post += psns_of(end, request);
 		end->drawn++;
 		world->drawn++;
 	}
 	/* The last one tells of all: nothing is left that nobody is told of. */
 	if (end->drawn > before)
-		end->asks[end->drawn - 1].flags &= (uint8_t)~PLX_WR_SILENT;
+		end->requests[end->drawn - 1].flags &= (uint8_t)~PLX_WR_SILENT;
 	if (end->drawn > end->posted)
 		post(end);
 }
@@ -454,20 +459,21 @@ post_some(struct end *end, uint32_t n, uint32_t replies, uint64_t caused)
 void
 work_reply(struct end *end, uint32_t to, uint64_t caused)
 {
-	if (room(end) > 0 && work_left(end->conn->fleet) && end->drawn == end->posted &&
-	    draw_percent(&end->prng, end->conn->fleet->world.config.reply_percent))
+	if (room(end) > 0 && work_left(end->connection->fleet) && end->drawn == end->posted &&
+	    draw_percent(&end->prng, end->connection->fleet->world.config.reply_percent))
 		post_some(end, 1, to, caused);
 }
 
 void
 work_on_event(struct end *end)
 {
-	struct fleet *fleet = end->conn->fleet;
+	struct fleet *fleet = end->connection->fleet;
 	uint64_t think = 1 + draw_exponential(&end->prng, fleet->world.config.think_ns);
 	uint32_t free = room(end);
 
 	end->app_pending = false;
-	if (end->conn->state != CONN_UP || (!work_left(fleet) && end->drawn == end->posted))
+	if (end->connection->state != CONNECTION_UP ||
+	    (!work_left(fleet) && end->drawn == end->posted))
 		return;
 	if (fleet->world.now < fleet->fair_from && fleet->crowd) {
 		work_wake(end, fleet->fair_from); /* all at once */
@@ -477,8 +483,8 @@ work_on_event(struct end *end)
 	    !end->dead) {
 		fleet->world.stats.kills++;
 		if (draw_percent(&end->prng, 50))
-			end_dies(end);
-		conn_wants_close(end->conn);
+			end_fail(end);
+		connection_wants_close(end->connection);
 		return;
 	}
 	if (draw_percent(&end->prng, 5))

@@ -15,22 +15,22 @@ const ULONG DEPTH = 8;
 
 /* The next packet of a port; ov is NULL when there is none. */
 BOOL
-NextPacket(HANDLE port, DWORD patience, ULONG_PTR *key, OVERLAPPED **ov)
+NextPacket(HANDLE port, DWORD timeout, ULONG_PTR *key, OVERLAPPED **ov)
 {
 	DWORD bytes = 0;
 
 	*key = 0;
 	*ov = NULL;
-	return GetQueuedCompletionStatus(port, &bytes, key, ov, patience);
+	return GetQueuedCompletionStatus(port, &bytes, key, ov, timeout);
 }
 
 void
-CheckPacket(HANDLE port, DWORD patience, const OVERLAPPED *expected)
+CheckPacket(HANDLE port, DWORD timeout, const OVERLAPPED *expected)
 {
 	ULONG_PTR key;
 	OVERLAPPED *ov;
 
-	CHECK(NextPacket(port, patience, &key, &ov));
+	CHECK(NextPacket(port, timeout, &key, &ov));
 	CHECK(key == KEY && ov == expected);
 }
 
