@@ -56,9 +56,9 @@ const char *const mode_names[] = {
 };
 
 const char *const idle_names[] = {
-	[PLX_IDLING_SPIN] = "spin",
-	[PLX_IDLING_PAUSE] = "pause",
-	[PLX_IDLING_YIELD] = "yield",
+	[PLX_IDLE_SPIN] = "spin",
+	[PLX_IDLE_PAUSE] = "pause",
+	[PLX_IDLE_YIELD] = "yield",
 };
 
 bool

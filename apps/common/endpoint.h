@@ -24,7 +24,7 @@ enum {
 extern const struct option_row endpoint_rows[ENDPOINT_ROWS];
 
 extern const char *const mode_names[2]; /* by enum plx_mode */
-extern const char *const idle_names[3]; /* by enum plx_idling */
+extern const char *const idle_names[3]; /* by enum plx_idle */
 
 /** Is there an adapter, or a device with its address? @param who in the sentence: "ndping server"
  */

@@ -50,7 +50,7 @@ open_end(struct end *end, int number)
 	wishes.address[0].prefix_bits = 24;
 	wishes.addresses = 1;
 	strcpy(wishes.worker, "pingpong"); /* both adapters share one thread */
-	wishes.idle = PLX_IDLING_YIELD;    /* which leaves the core to others */
+	wishes.idle = PLX_IDLE_YIELD;      /* which leaves the core to others */
 	must(plx_adapter_open(number ? "plx1" : "plx0", &wishes, &end->adapter, &why), "open");
 
 	must(plx_pd_create(end->adapter, &end->pd), "domain");

@@ -96,7 +96,7 @@ struct options {
 	bool one_core, shared_worker; /* as given; `layout` is what they mean */
 	enum plx_mode mode;
 	bool is_mode_given;
-	enum plx_idling idle;
+	enum plx_idle idle;
 	int core[CORES]; /* of the active and the passive endpoint; -1: not pinned */
 	uint32_t duration_ms, warmup_ms, timeout_ms, rounds;
 	const char *device2, *fault, *json;

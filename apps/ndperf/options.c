@@ -365,7 +365,7 @@ fits_together(struct options *o, struct plx_why *why)
 	if (o->layout == LAYOUT_SHARED_WORKER)
 		o->mode = PLX_MODE_WORKER;
 	else if (o->mode == PLX_MODE_WORKER && o->role == ROLE_SOLO && !is_given(o, "idle"))
-		o->idle = PLX_IDLING_YIELD; /* worker and application share a core */
+		o->idle = PLX_IDLE_YIELD; /* worker and application share a core */
 	return true;
 }
 

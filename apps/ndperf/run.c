@@ -49,11 +49,11 @@ idle(struct run *run, uint32_t turns)
 	if (has_nothing_to_do) {
 		struct timespec moment = {.tv_nsec = 100 * 1000};
 		nanosleep(&moment, NULL);
-	} else if (side->options->idle == PLX_IDLING_PAUSE) {
+	} else if (side->options->idle == PLX_IDLE_PAUSE) {
 #if defined(__x86_64__)
 		__builtin_ia32_pause();
 #endif
-	} else if (side->options->idle == PLX_IDLING_YIELD && turns >= IDLE_TURNS) {
+	} else if (side->options->idle == PLX_IDLE_YIELD && turns >= IDLE_TURNS) {
 		sched_yield();
 	}
 }

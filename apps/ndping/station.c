@@ -57,7 +57,7 @@ station_open(const struct endpoint *endpoint, struct station *at, struct plx_why
 	if (!endpoint_start(endpoint, why) || !endpoint_wishes(endpoint, &wishes, why))
 		return false;
 	wishes.mode = PLX_MODE_INLINE;
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	enum plx_status status =
 		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping", &wishes,
 				 &at->adapter, why);

@@ -76,6 +76,16 @@ enum {
 /** The longest message and the largest length in a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
 #define PLX_MESSAGE_MAX UINT32_C(0x80000000)
 
+/* ---- threads -------------------------------------------------------------------------------- */
+
+/* What a thread that polls does between empty duty cycles. */
+enum plx_idle {
+	PLX_IDLE_SPIN,  /* never gives the core away */
+	PLX_IDLE_PAUSE, /* a pause instruction */
+	PLX_IDLE_YIELD, /* sched_yield() after a short spin: for cores that are shared */
+	PLX_IDLE_COUNT,
+};
+
 /* ---- keys and rights ------------------------------------------------------------------------ */
 
 /** A key as it travels in RETH and IETH and lies in an SGE. 0 is never issued. */

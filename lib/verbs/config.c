@@ -28,10 +28,10 @@ static const struct settings_choice modes[] = {
 	{NULL, 0},
 };
 
-static const struct settings_choice idlings[] = {
-	{"spin", PLX_IDLING_SPIN},
-	{"pause", PLX_IDLING_PAUSE},
-	{"yield", PLX_IDLING_YIELD},
+static const struct settings_choice idles[] = {
+	{"spin", PLX_IDLE_SPIN},
+	{"pause", PLX_IDLE_PAUSE},
+	{"yield", PLX_IDLE_YIELD},
 	{NULL, 0},
 };
 
@@ -48,7 +48,7 @@ const struct settings_field settings_fields[] = {
 	{"mode", SETTINGS_CHOICE, OFFSET(mode), SIZE(mode), 0, 0, modes},
 	{"worker", SETTINGS_STRING, OFFSET(worker), SIZE(worker), 0, 0, NULL},
 	{"core", SETTINGS_NUMBER, OFFSET(core), SIZE(core), -1, SETTINGS_CORE_MAX, NULL},
-	{"idle", SETTINGS_CHOICE, OFFSET(idle), SIZE(idle), 0, 0, idlings},
+	{"idle", SETTINGS_CHOICE, OFFSET(idle), SIZE(idle), 0, 0, idles},
 	{"path_mtu", SETTINGS_MTU, OFFSET(path_mtu), SIZE(path_mtu), 256, PLX_MTU_MAX, NULL},
 	{"queue_pairs", SETTINGS_NUMBER, OFFSET(qps), SIZE(qps), 1, PLX_ENGINE_QPS_MAX, NULL},
 	{"keys", SETTINGS_NUMBER, OFFSET(keys), SIZE(keys), 2, PLX_MEM_SLOTS_MAX - 1, NULL},

@@ -103,7 +103,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 
 		if (fired || steady_ns() >= deadline)
 			return fired;
-		if (done == 0 && cq->adapter->wishes.idle == PLX_IDLING_YIELD)
+		if (done == 0 && cq->adapter->wishes.idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }

@@ -246,7 +246,7 @@ plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_ch
 			return false;
 		if (!adapter->inline_mode)
 			sleep_on(fd, deadline - now);
-		else if (adapter->wishes.idle == PLX_IDLING_YIELD)
+		else if (adapter->wishes.idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }

@@ -50,12 +50,6 @@ enum plx_mode {
 	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
 };
 
-enum plx_idling {
-	PLX_IDLING_SPIN,  /* never gives the core away */
-	PLX_IDLING_PAUSE, /* pauses between empty cycles */
-	PLX_IDLING_YIELD, /* yields after a short spin: for shared cores */
-};
-
 /* What an adapter shall be: one section of the configuration file, in the same words. */
 struct plx_wishes {
 	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
@@ -76,7 +70,7 @@ struct plx_wishes {
 	 * first that was opened; empty: a thread of its own */
 	char worker[16];
 	int core; /* of the worker; -1: any */
-	enum plx_idling idle;
+	enum plx_idle idle;
 	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest the port carries */
 	uint32_t qps;         /* queue pairs at most; 0: 1024 */
 	uint32_t keys;        /* regions and windows at most; 0: 65536 */
@@ -156,7 +150,7 @@ struct plx_adapter_info {
 	bool link;
 	bool forgets; /* a memif: what the peer has not read yet is gone with the process */
 	enum plx_mode mode;
-	enum plx_idling idle; /* as wished; the worker's own is that of the first adapter it has */
+	enum plx_idle idle; /* as wished; the worker's own is that of the first adapter it has */
 	uint32_t addresses;
 	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
 	/* limits */

@@ -10,10 +10,6 @@
 
 #include "objects.h"
 
-_Static_assert((int)PLX_IDLING_SPIN == (int)PLX_IDLE_SPIN, "the words of both rooms agree");
-_Static_assert((int)PLX_IDLING_PAUSE == (int)PLX_IDLE_PAUSE, "the words of both rooms agree");
-_Static_assert((int)PLX_IDLING_YIELD == (int)PLX_IDLE_YIELD, "the words of both rooms agree");
-
 struct shared_worker {
 	struct plx_list node;
 	char name[16]; /* "" for one of an adapter's own */
@@ -45,7 +41,7 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 	char name[16];
 	const struct plx_worker_config config = {
 		.core = adapter->wishes.core,
-		.idle = (enum plx_idle)adapter->wishes.idle,
+		.idle = adapter->wishes.idle,
 		.name = name,
 	};
 	enum plx_status status;

@@ -81,7 +81,7 @@ pair_wishes(struct plx_wishes *wishes, unsigned end)
 	wishes->mode = mode;
 	if (mode == PLX_MODE_WORKER)
 		snprintf(wishes->worker, sizeof(wishes->worker), "pair");
-	wishes->idle = PLX_IDLING_YIELD;
+	wishes->idle = PLX_IDLE_YIELD;
 	wishes->qps = PAIR_QPS;
 	wishes->keys = PAIR_KEYS;
 	wishes->packets = 4096;

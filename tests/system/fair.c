@@ -97,7 +97,7 @@ open_end(struct end *end, int side)
 		(struct plx_ip){.version = 4, .v = {10, 78, 11, (uint8_t)(1 + side)}};
 	wishes.address[0].prefix_bits = 24;
 	wishes.addresses = 1;
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	must(plx_adapter_open(side ? "second" : "first", &wishes, &end->adapter, &why), "adapter");
 	must(plx_pd_create(end->adapter, &end->pd), "domain");
 	must(plx_cq_create(end->adapter, &cq, &end->cq), "completion queue");

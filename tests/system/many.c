@@ -175,7 +175,7 @@ open_adapter(struct end *end)
 	wishes.address[0].ip = address_of(end->is_first);
 	wishes.address[0].prefix_bits = 24;
 	wishes.addresses = 1;
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	wishes.start_timeout_ms = 60000;
 	if (end->is_wire)
 		strcpy(wishes.worker, "many");

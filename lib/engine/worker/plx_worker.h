@@ -7,13 +7,6 @@
 
 #include "plx_engine.h"
 
-enum plx_idle {
-	PLX_IDLE_SPIN,  /* never gives the core away */
-	PLX_IDLE_PAUSE, /* a pause instruction between empty cycles */
-	PLX_IDLE_YIELD, /* sched_yield() after a short spin: for cores that are shared */
-	PLX_IDLE_COUNT,
-};
-
 struct plx_worker;
 
 struct plx_worker_config {

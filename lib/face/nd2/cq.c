@@ -276,7 +276,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->depth = depth;
 	cq->id = atomic_fetch_add(&adapter->session->next_id, 1);
 	cq->pumps = adapter->session->inline_mode;
-	cq->yields = adapter->session->info.idle == PLX_IDLING_YIELD;
+	cq->yields = adapter->session->info.idle == PLX_IDLE_YIELD;
 	status = make(cq, file);
 	plx_file_release(file); /* the list has its own hold */
 	if (status != ND_SUCCESS) {

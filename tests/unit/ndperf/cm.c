@@ -32,7 +32,7 @@ static struct options server_options = {
 	.role = ROLE_SERVER,
 	.endpoint = {.device = "net_wire0,end=1",
 		     .address = {.ip = {4, {10, 77, 0, 2}}, .prefix_bits = 24}},
-	.idle = PLX_IDLING_YIELD,
+	.idle = PLX_IDLE_YIELD,
 	.mode = PLX_MODE_INLINE,
 	.core = {-1, -1},
 	.timeout_ms = 10000,

@@ -35,7 +35,7 @@ wishes_for(const char *device, uint8_t last)
 	wishes.address[0].prefix_bits = 24;
 	wishes.addresses = 1;
 	wishes.mode = PLX_MODE_INLINE;
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	wishes.packets = 2048;
 	return wishes;
 }
@@ -332,7 +332,7 @@ wrong_wishes_are_refused_before_anything_is_made(void **state)
 	REFUSED(wishes.address[0].ip.version = 5, "address number 1 is not a unicast");
 	REFUSED(wishes.address[0].prefix_bits = 33, "address number 1 is not a unicast");
 	REFUSED(wishes.mode = (enum plx_mode)2, "mode = 2 is outside its range of 0 to 1");
-	REFUSED(wishes.idle = (enum plx_idling)3, "idle = 3 is outside its range of 0 to 2");
+	REFUSED(wishes.idle = (enum plx_idle)3, "idle = 3 is outside its range of 0 to 2");
 	REFUSED(wishes.core = -2, "core = -2 is outside its range of -1 to 1023");
 	REFUSED(wishes.path_mtu = 4095, "path_mtu = 4095 is not one of 256, 512, 1024, 2048, 4096");
 	REFUSED(wishes.path_mtu = 8192, "path_mtu = 8192 is outside its range of 256 to 4096");

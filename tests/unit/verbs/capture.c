@@ -52,7 +52,7 @@ open_side(struct side *side, int number)
 	wishes.addresses = 1;
 	wishes.packets = 4096;
 	strcpy(wishes.worker, "captured");
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	side->memory = plx_mem_alloc(4096, -1, NULL);
 	if (plx_adapter_open(number ? "b" : "a", &wishes, &side->adapter, &why) != PLX_OK) {
 		printf("%s\n", why.text);

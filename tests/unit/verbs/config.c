@@ -117,7 +117,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
 	assert_string_equal(wishes.worker, "pollux");
 	assert_int_equal(wishes.core, -1);
-	assert_int_equal(wishes.idle, PLX_IDLING_YIELD);
+	assert_int_equal(wishes.idle, PLX_IDLE_YIELD);
 	assert_int_equal(wishes.path_mtu, 4096);
 	assert_int_equal(wishes.qps, 1024);
 	assert_int_equal(wishes.queue_depth, 32768);
@@ -191,7 +191,7 @@ what_is_left_out_has_its_default(void **state)
 	plx_wishes_init(&plain);
 	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
 	assert_int_equal(wishes.core, -1);
-	assert_int_equal(wishes.idle, PLX_IDLING_SPIN);
+	assert_int_equal(wishes.idle, PLX_IDLE_SPIN);
 	assert_int_equal(wishes.path_mtu, plain.path_mtu);
 	assert_int_equal(wishes.qps, plain.qps);
 	assert_string_equal(wishes.worker, "");
@@ -214,7 +214,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
 	assert_int_equal(wishes.mode, PLX_MODE_INLINE);
 	assert_int_equal(wishes.core, 1023);
-	assert_int_equal(wishes.idle, PLX_IDLING_PAUSE);
+	assert_int_equal(wishes.idle, PLX_IDLE_PAUSE);
 	assert_int_equal(wishes.path_mtu, 256);
 	assert_int_equal(wishes.qps, 16384);
 	assert_int_equal(wishes.connections, 16384);

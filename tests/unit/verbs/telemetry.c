@@ -210,7 +210,7 @@ a_closed_adapter_is_gone(void **state)
 	wishes.address[0].prefix_bits = 24;
 	wishes.addresses = 1;
 	wishes.packets = 2048;
-	wishes.idle = PLX_IDLING_YIELD;
+	wishes.idle = PLX_IDLE_YIELD;
 	assert_int_equal(plx_adapter_open("other", &wishes, &other, NULL), PLX_OK);
 	has(ask("/pollux/list"), "[\"seen\",\"other\"]");
 	has(ask("/pollux/adapter,other"), "\"mode\":\"worker\"");
