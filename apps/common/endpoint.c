@@ -81,15 +81,16 @@ endpoint_is_named(const struct endpoint *e, const char *who, struct plx_why *why
 }
 
 bool
-endpoint_wishes(const struct endpoint *e, struct plx_wishes *wishes, struct plx_why *why)
+endpoint_adapter_options(const struct endpoint *e, struct plx_adapter_options *adapter_options,
+			 struct plx_why *why)
 {
-	plx_wishes_init(wishes);
+	plx_adapter_options_init(adapter_options);
 	if (e->adapter != NULL)
-		return plx_wishes_load(e->adapter, wishes, why) == PLX_OK;
-	snprintf(wishes->device, sizeof(wishes->device), "%s", e->device);
-	wishes->address[0].ip = e->address.ip;
-	wishes->address[0].prefix_bits = e->address.prefix_bits;
-	wishes->addresses = 1;
+		return plx_adapter_options_load(e->adapter, adapter_options, why) == PLX_OK;
+	snprintf(adapter_options->device, sizeof(adapter_options->device), "%s", e->device);
+	adapter_options->address[0].ip = e->address.ip;
+	adapter_options->address[0].prefix_bits = e->address.prefix_bits;
+	adapter_options->addresses = 1;
 	return true;
 }
 

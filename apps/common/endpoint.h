@@ -31,8 +31,8 @@ extern const char *const idle_names[3]; /* by enum plx_idle */
 bool endpoint_is_named(const struct endpoint *endpoint, const char *who, struct plx_why *why);
 
 /** What is asked of the adapter. Errors: the configuration file */
-bool endpoint_wishes(const struct endpoint *endpoint, struct plx_wishes *wishes,
-		     struct plx_why *why);
+bool endpoint_adapter_options(const struct endpoint *endpoint,
+			      struct plx_adapter_options *adapter_options, struct plx_why *why);
 
 /** Start DPDK. */
 bool endpoint_start(const struct endpoint *endpoint, struct plx_why *why);

@@ -40,18 +40,18 @@ open_end(struct end *end, int number)
 {
 	struct plx_cq_options cq;
 	struct plx_qp_options qp;
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 
-	plx_wishes_init(&wishes);
-	snprintf(wishes.device, sizeof(wishes.device), "net_wire0,end=%d", number);
-	wishes.address[0].ip.version = 4;
-	memcpy(wishes.address[0].ip.v, "\x0a\x4d\x00", 3); /* 10.77.0.1 and 10.77.0.2 */
-	wishes.address[0].ip.v[3] = (uint8_t)(1 + number);
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	strcpy(wishes.worker, "pingpong"); /* both adapters share one thread */
-	wishes.idle = PLX_IDLE_YIELD;      /* which leaves the core to others */
-	must(plx_adapter_open(number ? "plx1" : "plx0", &wishes, &end->adapter, &why), "open");
+	plx_adapter_options_init(&options);
+	snprintf(options.device, sizeof(options.device), "net_wire0,end=%d", number);
+	options.address[0].ip.version = 4;
+	memcpy(options.address[0].ip.v, "\x0a\x4d\x00", 3); /* 10.77.0.1 and 10.77.0.2 */
+	options.address[0].ip.v[3] = (uint8_t)(1 + number);
+	options.address[0].prefix_bits = 24;
+	options.addresses = 1;
+	strcpy(options.worker, "pingpong"); /* both adapters share one thread */
+	options.idle = PLX_IDLE_YIELD;      /* which leaves the core to others */
+	must(plx_adapter_open(number ? "plx1" : "plx0", &options, &end->adapter, &why), "open");
 
 	must(plx_pd_create(end->adapter, &end->pd), "domain");
 	end->buffer = (unsigned char *)plx_mem_alloc(2 * BYTES, -1, &why);
@@ -88,7 +88,7 @@ reap(struct end *end, uint64_t wr_id)
 	while (plx_cq_poll(end->cq, &wc, 1) == 0) {
 		uint32_t fired = 0;
 
-		must(plx_cq_arm(end->cq, PLX_ARM_ANY, &fired), "arm");
+		must(plx_cq_arm(end->cq, PLX_CQ_NOTIFY_ANY, &fired), "arm");
 		must(fired || plx_cq_wait(end->cq, TIMEOUT) ? PLX_OK : PLX_TIMEOUT, "wait");
 	}
 	if (wc.status != PLX_WC_SUCCESS)
@@ -128,16 +128,16 @@ int
 main(void)
 {
 	struct plx_qp_address address[2];
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	struct end end[2];
 
 	for (int i = 0; i < 2; i++) {
 		open_end(&end[i], i);
 		must(plx_qp_address(end[i].qp, NULL, &address[i]), "address");
 	}
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	for (int i = 0; i < 2; i++)
-		must(plx_qp_connect(end[i].qp, &address[!i], &link, TIMEOUT, &why), "connect");
+		must(plx_qp_connect(end[i].qp, &address[!i], &attr, TIMEOUT, &why), "connect");
 	for (int round = 0; round < ROUNDS; round++) {
 		transfer(&end[0], &end[1], PLX_WR_SEND, round);
 		transfer(&end[1], &end[0], PLX_WR_WRITE, round);

@@ -289,7 +289,7 @@ look_at(struct found_provider *found, const struct options *options)
 		return true; /* what it is then is not ours to load */
 	library = LoadLibraryExW(expanded, NULL, 0);
 	if (!library)
-		return note(found, "its library cannot be loaded: %.400s", plx_library_why());
+		return note(found, "its library cannot be loaded: %.400s", plx_library_error());
 	return use_library(found, library, options);
 }
 

@@ -98,7 +98,7 @@ post_checked_write(struct side *side, uint32_t index)
 	if (lane->posted - lane->done >= side->job.depth || side->is_stopping)
 		return false;
 	make_request(side, lane, 0, lane->posted, lane->slot, lane->slot);
-	lane->wr[0].flags |= PLX_WR_SILENT;
+	lane->wr[0].flags |= PLX_WR_UNSIGNALED;
 	lane->wr[1].wr_id = lane->posted;
 	lane->wr[1].flags = 0;
 	lane->wr[1].remote_va = lane->wr[0].remote_va;
@@ -126,8 +126,8 @@ post_batch(struct side *side, uint32_t index)
 		bool is_signaled = silent + 1 >= job->signal || side->is_stopping;
 		struct plx_send_wr *wr = &lane->wr[k];
 		make_request(side, lane, k, lane->posted + k, slot, remote);
-		wr->flags =
-			(uint8_t)((wr->flags & PLX_WR_INLINE) | (is_signaled ? 0 : PLX_WR_SILENT));
+		wr->flags = (uint8_t)((wr->flags & PLX_WR_INLINE) |
+				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
 		silent = is_signaled ? 0 : silent + 1;
 		advance(side, &slot, &remote);
 	}

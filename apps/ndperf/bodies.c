@@ -94,7 +94,7 @@ pass_card(struct cursor *c, struct card *card)
 	a->qpn = (uint32_t)number(c, a->qpn, 4);
 	a->psn = (uint32_t)number(c, a->psn, 4);
 	a->path_mtu = (uint32_t)number(c, a->path_mtu, 4);
-	a->rd_atomic = (uint8_t)number(c, a->rd_atomic, 1);
+	a->responder_resources = (uint8_t)number(c, a->responder_resources, 1);
 	a->ip.version = (uint8_t)number(c, a->ip.version, 1);
 	for (uint32_t i = 0; i < sizeof(a->ip.v); i++)
 		a->ip.v[i] = (uint8_t)number(c, a->ip.v[i], 1);

@@ -32,7 +32,7 @@ make_channel(struct talk *talk, struct plx_why *why)
 	if (talk->cm == NULL)
 		return say(why, "no memory");
 	enum plx_status status =
-		plx_channel_create(talk->side->adapter, CHANNEL_DEPTH, &talk->cm->channel);
+		plx_event_channel_create(talk->side->adapter, CHANNEL_DEPTH, &talk->cm->channel);
 	return status == PLX_OK || say(why, "no event channel: %s", plx_status_text(status));
 }
 
@@ -41,7 +41,7 @@ free_channel(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
 	if (cm->channel != NULL)
-		check_destroyed(plx_channel_destroy(cm->channel), "the event channel");
+		check_destroyed(plx_event_channel_destroy(cm->channel), "the event channel");
 	free(cm);
 	talk->cm = NULL;
 }
@@ -52,7 +52,7 @@ control_options(const struct greeting *greeting, uint8_t *bytes, struct plx_conn
 {
 	plx_connect_options_init(out);
 	out->access = PLX_ACCESS_REMOTE_WRITE; /* of no bytes: a sign of life */
-	out->responder_res = out->rd_atomic = RD_ATOMIC;
+	out->responder_resources = out->initiator_depth = RD_ATOMIC;
 	out->ack_timeout = ACK_TIMEOUT;
 	out->rnr_retry = RNR_FOREVER;
 	cm_put_greeting(greeting, bytes);
@@ -147,7 +147,7 @@ complete(struct talk *talk, struct plx_why *why)
 	if (!cm->is_agreed)
 		return say(why, "%s is not an ndperf; check --port", talk->peer);
 	cm->session = cm->agreed.session;
-	enum plx_status status = plx_complete(line->connector, why);
+	enum plx_status status = plx_establish(line->connector, why);
 	if (status != PLX_OK && why->text[0] == '\0')
 		say(why, "the connection to %s cannot be completed: %s", talk->peer,
 		    plx_status_text(status));

@@ -23,7 +23,7 @@ cm_put_greeting(const struct greeting *greeting, uint8_t *to)
 
 /* Returns: false: it is not of an ndperf */
 static bool
-get_greeting(const struct plx_channel_event *event, struct greeting *out)
+get_greeting(const struct plx_connector_event *event, struct greeting *out)
 {
 	if (event->private_bytes < GREETING_BYTES ||
 	    memcmp(event->private_data, talk_magic, TALK_MAGIC_BYTES) != 0)
@@ -37,7 +37,7 @@ get_greeting(const struct plx_channel_event *event, struct greeting *out)
 
 /* Why a request is none for us; NULL: it is. */
 static const char *
-refusal(const struct cm *cm, const struct plx_channel_event *event, struct greeting *greeting)
+refusal(const struct cm *cm, const struct plx_connector_event *event, struct greeting *greeting)
 {
 	bool is_ours = get_greeting(event, greeting);
 	if (!is_ours)
@@ -55,7 +55,7 @@ refusal(const struct cm *cm, const struct plx_channel_event *event, struct greet
 }
 
 static void
-on_request(struct cm *cm, const struct plx_channel_event *event)
+on_request(struct cm *cm, const struct plx_connector_event *event)
 {
 	struct greeting greeting = {0};
 	const char *no = refusal(cm, event, &greeting);
@@ -64,7 +64,7 @@ on_request(struct cm *cm, const struct plx_channel_event *event)
 		*line = (struct line){.connector = event->connector, .state = LINE_REQ_RCVD};
 		plx_connector_set_context(event->connector, greeting.line);
 		if (greeting.line == CONTROL)
-			cm->client = event->connection;
+			cm->client = event->info;
 		return;
 	}
 	/* whoever has given up meanwhile need not be told */
@@ -75,7 +75,7 @@ on_request(struct cm *cm, const struct plx_channel_event *event)
 /* ---- events ------------------------------------------------------------------------------- */
 
 static void
-on_end(struct cm *cm, struct line *line, const struct plx_channel_event *event)
+on_end(struct cm *cm, struct line *line, const struct plx_connector_event *event)
 {
 	line->state = LINE_TIMEWAIT;
 	line->kind = event->kind;
@@ -87,7 +87,7 @@ on_end(struct cm *cm, struct line *line, const struct plx_channel_event *event)
 }
 
 static void
-on_event(struct cm *cm, const struct plx_channel_event *event)
+on_event(struct cm *cm, const struct plx_connector_event *event)
 {
 	if (event->kind == PLX_CM_EVENT_REQUESTED) {
 		on_request(cm, event);
@@ -108,8 +108,8 @@ on_event(struct cm *cm, const struct plx_channel_event *event)
 void
 cm_take_events(struct talk *talk)
 {
-	struct plx_channel_event event;
-	while (plx_channel_next(talk->cm->channel, &event))
+	struct plx_connector_event event;
+	while (plx_event_channel_next(talk->cm->channel, &event))
 		on_event(talk->cm, &event);
 }
 

@@ -25,13 +25,14 @@ lane_options(const struct talk *talk, uint32_t i, uint8_t *bytes, struct plx_con
 {
 	const struct job *job = &talk->side->job;
 	struct greeting greeting = {.session = talk->cm->session, .line = i};
-	uint32_t most = talk->side->info.rd_atomic;
+	uint32_t most = talk->side->info.rd_atomic_max;
 	plx_connect_options_init(out);
 	out->remote = talk->options->peer;
 	out->remote_port = (uint16_t)talk->options->port;
 	out->path_mtu = job->path_mtu;
 	out->access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
-	out->responder_res = out->rd_atomic = (uint8_t)(job->depth < most ? job->depth : most);
+	out->responder_resources = out->initiator_depth =
+		(uint8_t)(job->depth < most ? job->depth : most);
 	if (job->ack_timeout != 0)
 		out->ack_timeout = (uint8_t)job->ack_timeout;
 	cm_put_greeting(&greeting, bytes);
@@ -63,7 +64,7 @@ complete(struct talk *talk, uint32_t i)
 {
 	struct line *line = &talk->cm->line[i];
 	struct plx_why why = {{0}};
-	enum plx_status status = plx_complete(line->connector, &why);
+	enum plx_status status = plx_establish(line->connector, &why);
 	if (status != PLX_OK)
 		return fail_line(talk, i, reason_text(&why, status));
 	line->state = LINE_ESTABLISHED;

@@ -50,12 +50,12 @@ struct piece {
 };
 
 struct cm {
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_listener *listener; /* a server's */
 	struct line line[LINES];
-	char said[SAID_MAX];          /* by who rejected us last */
-	struct plx_connection client; /* REQUESTED: whose conversation it is */
-	struct greeting agreed;       /* what the server replied; `is_agreed`: it is an ndperf */
+	char said[SAID_MAX];              /* by who rejected us last */
+	struct plx_connector_info client; /* REQUESTED: whose conversation it is */
+	struct greeting agreed; /* what the server replied; `is_agreed`: it is an ndperf */
 	bool is_agreed;
 	uint64_t session;
 

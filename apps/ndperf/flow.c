@@ -97,16 +97,17 @@ side_post_receives(struct side *side, uint32_t index)
 }
 
 bool
-side_next_event(struct side *side, struct plx_async *event)
+side_next_event(struct side *side, struct plx_async_event *event)
 {
-	return side->nd2 == NULL && !side->is_guest && plx_adapter_next_async(side->adapter, event);
+	return side->nd2 == NULL && !side->is_guest &&
+	       plx_adapter_next_async_event(side->adapter, event);
 }
 
 /* Why the queue pair with this context is in ERROR; NULL: nobody has told. */
 static const char *
 cause_of(struct side *side, uint64_t context)
 {
-	struct plx_async event;
+	struct plx_async_event event;
 	while (side_next_event(side, &event)) {
 		if (event.kind == PLX_EVENT_FAILED && event.context == context)
 			return plx_wc_text((enum plx_wc_status)event.cause);
@@ -145,7 +146,7 @@ side_reap(struct side *side, enum queue queue, union entry *entries)
 bool
 side_look(struct side *side)
 {
-	struct plx_async event;
+	struct plx_async_event event;
 	union entry entries[POLL_MAX];
 	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
 	if (side->is_ping_pong && !side->has_failed)
@@ -172,8 +173,8 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 		lane->local[job->size - 1] = flag_of(n);
 	bool is_signaled = lane->silent + 1 >= PING_SIGNAL;
 	lane->wr[0].wr_id = n;
-	lane->wr[0].flags =
-		(uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) | (is_signaled ? 0 : PLX_WR_SILENT));
+	lane->wr[0].flags = (uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) |
+				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
 	if (side->is_active)
 		side->asked_at = ticks();
 	if (!side_post(side, 0, 1))

@@ -18,7 +18,7 @@ post(IND2QueuePair *qp, const struct plx_send_wr *wr)
 {
 	const ND2_SGE *sge = (const ND2_SGE *)(const void *)wr->sge;
 	void *context = (void *)(uintptr_t)wr->wr_id;
-	ULONG flags = (wr->flags & PLX_WR_SILENT ? ND_OP_FLAG_SILENT_SUCCESS : 0) |
+	ULONG flags = (wr->flags & PLX_WR_UNSIGNALED ? ND_OP_FLAG_SILENT_SUCCESS : 0) |
 		      (wr->flags & PLX_WR_INLINE ? ND_OP_FLAG_INLINE : 0);
 	if (wr->op == PLX_WR_SEND)
 		return IND2QueuePair_Send(qp, context, sge, 1, flags);

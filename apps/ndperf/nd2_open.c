@@ -49,9 +49,9 @@ nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *ou
 static bool
 write_adapter(FILE *to, const struct options *o, bool is_active, struct plx_why *why)
 {
-	struct plx_wishes w;
+	struct plx_adapter_options w;
 	char ip[64];
-	if (!side_wishes(o, is_active, &w, why))
+	if (!side_adapter_options(o, is_active, &w, why))
 		return false;
 	fprintf(to, "  { name = \"%s\"; mode = \"%s\"; idle = \"%s\"; core = %d;\n",
 		side_name(o, is_active), mode_names[w.mode], idle_names[w.idle], w.core);
@@ -175,7 +175,7 @@ ask_limits(struct side *side)
 	side->info.queue_depth = nd2->limits.MaxInitiatorQueueDepth;
 	side->info.cq_depth = nd2->limits.MaxCompletionQueueDepth;
 	side->info.inline_bytes = nd2->limits.MaxInlineDataSize;
-	side->info.rd_atomic = nd2->limits.MaxOutboundReadLimit;
+	side->info.rd_atomic_max = nd2->limits.MaxOutboundReadLimit;
 	return status;
 }
 
@@ -196,13 +196,14 @@ open_parts(struct side *side)
 bool
 nd2_open(struct side *side, const struct options *o, struct plx_why *why)
 {
-	struct plx_wishes wishes;
-	if (!need_config(o, why) || !side_wishes(o, side->is_active, &wishes, why))
+	struct plx_adapter_options adapter_options;
+	if (!need_config(o, why) ||
+	    !side_adapter_options(o, side->is_active, &adapter_options, why))
 		return false;
 	side->nd2 = calloc(1, sizeof(*side->nd2));
 	if (side->nd2 == NULL)
 		return say(why, "no memory");
-	HRESULT status = open_adapter(side->nd2, &wishes.address[0].ip);
+	HRESULT status = open_adapter(side->nd2, &adapter_options.address[0].ip);
 	bool is_open = status == ND_SUCCESS
 			       ? open_parts(side)
 			       : nd2_failed(side, "the adapter cannot be opened", status);

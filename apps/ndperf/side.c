@@ -52,10 +52,11 @@ wire_device(const struct options *o, bool is_active, char *to, size_t size)
 }
 
 bool
-side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, struct plx_why *why)
+side_adapter_options(const struct options *o, bool is_active,
+		     struct plx_adapter_options *adapter_options, struct plx_why *why)
 {
 	struct endpoint endpoint = o->endpoint;
-	char device[sizeof(wishes->device)];
+	char device[sizeof(adapter_options->device)];
 	if (o->role == ROLE_SOLO) {
 		wire_device(o, is_active, device, sizeof(device));
 		endpoint.device = o->device2 == NULL ? device
@@ -65,19 +66,19 @@ side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes, 
 			(struct plx_ip){.version = 4, .v = {10, 77, 0, is_active ? 1 : 2}};
 		endpoint.address.prefix_bits = 24;
 	}
-	if (!endpoint_wishes(&endpoint, wishes, why))
+	if (!endpoint_adapter_options(&endpoint, adapter_options, why))
 		return false;
 	if (endpoint.adapter == NULL || o->is_mode_given)
-		wishes->mode = o->mode;
+		adapter_options->mode = o->mode;
 	if (endpoint.adapter == NULL) {
-		wishes->path_mtu = o->path_mtu;
-		wishes->idle = o->idle;
-		wishes->start_timeout_ms = o->timeout_ms;
-		wishes->core = o->core[is_active ? 0 : 1];
+		adapter_options->path_mtu = o->path_mtu;
+		adapter_options->idle = o->idle;
+		adapter_options->start_timeout_ms = o->timeout_ms;
+		adapter_options->core = o->core[is_active ? 0 : 1];
 	}
 	if (o->layout == LAYOUT_SHARED_WORKER) {
-		snprintf(wishes->worker, sizeof(wishes->worker), "ndperf");
-		wishes->core = o->core[0];
+		snprintf(adapter_options->worker, sizeof(adapter_options->worker), "ndperf");
+		adapter_options->core = o->core[0];
 	}
 	return true;
 }
@@ -112,7 +113,7 @@ take_adapter(struct side *side, struct plx_why *why)
 bool
 side_open(struct side *side, const struct options *o, bool is_active, struct plx_why *why)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	const char *name = side_name(o, is_active);
 	*side = (struct side){
 		.options = o,
@@ -122,9 +123,9 @@ side_open(struct side *side, const struct options *o, bool is_active, struct plx
 	why->text[0] = '\0';
 	if (o->api != API_VERBS)
 		return nd2_open(side, o, why);
-	if (!side_wishes(o, is_active, &wishes, why))
+	if (!side_adapter_options(o, is_active, &adapter_options, why))
 		return false;
-	enum plx_status status = plx_adapter_open(name, &wishes, &side->adapter, why);
+	enum plx_status status = plx_adapter_open(name, &adapter_options, &side->adapter, why);
 	if (status != PLX_OK) {
 		if (why->text[0] == '\0')
 			say(why, "the adapter cannot be opened: %s", plx_status_text(status));
@@ -268,7 +269,7 @@ make_verbs_queues(struct side *side, uint32_t sends)
 			.rq_depth = side->rq_depth != 0 ? side->rq_depth : 1,
 			.inline_bytes = job->inline_bytes,
 			/* as many READs and atomics at once as the peer may have in flight */
-			.responder_res = at_most(job->depth, side->info.rd_atomic),
+			.responder_resources = at_most(job->depth, side->info.rd_atomic_max),
 			.context = i,
 		};
 		status = plx_qp_create(side->pd, &options, &side->lanes[i].qp, &why);
@@ -301,7 +302,7 @@ make_queues(struct side *side)
 bool
 side_prepare(struct side *side, const struct job *job)
 {
-	struct plx_async old;
+	struct plx_async_event old;
 	side_clear(side);
 	/* nothing of what the last job's queue pairs had to tell is about this one */
 	while (side_next_event(side, &old))
@@ -339,15 +340,15 @@ side_cards(struct side *side, struct card *cards)
 enum plx_status
 side_connect(struct side *side, const struct card *cards)
 {
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	char ip[64];
 	if (side->nd2 != NULL)
 		return nd2_connect(side, cards);
-	plx_qp_link_init(&link);
-	link.path_mtu = side->job.path_mtu;
+	plx_qp_attr_init(&attr);
+	attr.path_mtu = side->job.path_mtu;
 	if (side->job.ack_timeout != 0)
-		link.ack_timeout = (uint8_t)side->job.ack_timeout;
-	link.access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
+		attr.ack_timeout = (uint8_t)side->job.ack_timeout;
+	attr.access = PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC;
 	for (uint32_t i = 0; i < side->job.qps; i++) {
 		struct plx_why why = {{0}};
 		struct plx_qp_info info;
@@ -357,7 +358,7 @@ side_connect(struct side *side, const struct card *cards)
 		if (status == PLX_OK && info.state == PLX_QP_RTS)
 			continue;
 		if (status == PLX_OK)
-			status = plx_qp_connect(lane->qp, &cards[i].address, &link, 0, &why);
+			status = plx_qp_connect(lane->qp, &cards[i].address, &attr, 0, &why);
 		if (status == PLX_AGAIN)
 			return status;
 		if (status != PLX_OK) {

@@ -92,8 +92,8 @@ struct side {
 };
 
 /** Device, addresses and worker of an endpoint, as the options have them. */
-bool side_wishes(const struct options *o, bool is_active, struct plx_wishes *wishes,
-		 struct plx_why *why);
+bool side_adapter_options(const struct options *o, bool is_active,
+			  struct plx_adapter_options *adapter_options, struct plx_why *why);
 /** What its adapter is called. */
 const char *side_name(const struct options *o, bool is_active);
 
@@ -127,7 +127,7 @@ __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const ch
 
 /** An event of the adapter; by ND2, and beside it, a queue pair that fails is told by what it
  * flushes, and by nothing else. Returns: false: there is none */
-bool side_next_event(struct side *side, struct plx_async *event);
+bool side_next_event(struct side *side, struct plx_async_event *event);
 
 /** Look for events that no completion tells of. Returns: false when one is a failure */
 bool side_look(struct side *side);

@@ -39,7 +39,7 @@ make_queue_pair(struct ping *ping, struct plx_why *why)
 
 /* Who refuses says why: the manager, or the program. */
 static bool
-rejected(struct ping *ping, const struct plx_channel_event *event)
+rejected(struct ping *ping, const struct plx_connector_event *event)
 {
 	const struct options *o = ping->options;
 	char ip[64], words[WORDS_MAX];
@@ -72,7 +72,7 @@ not_connected(struct ping *ping, const char *how)
 }
 
 static bool
-replied(struct ping *ping, const struct plx_channel_event *event)
+replied(struct ping *ping, const struct plx_connector_event *event)
 {
 	struct plx_why why = {{0}};
 	char ip[64];
@@ -83,12 +83,12 @@ replied(struct ping *ping, const struct plx_channel_event *event)
 			"port %u of %s does not belong to an `ndping server` of this release; "
 			"give the --port of one",
 			ping->options->port, ip_text(&ping->options->peer, ip, sizeof(ip)));
-	if (plx_complete(ping->connector, &why) != PLX_OK)
+	if (plx_establish(ping->connector, &why) != PLX_OK)
 		return not_connected(ping, why.text);
 	struct finding *finding = &ping->finding[LAYER_CONNECT];
-	ping->connection = event->connection;
+	ping->connection = event->info;
 	snprintf(finding->text, sizeof(finding->text), "port %u, queue pair 0x%06x, path MTU %u",
-		 ping->options->port, event->connection.remote_qpn, event->connection.path_mtu);
+		 ping->options->port, event->info.remote_qpn, event->info.path_mtu);
 	return true;
 }
 
@@ -97,7 +97,7 @@ dialogue_connect(struct ping *ping)
 {
 	const struct options *o = ping->options;
 	struct plx_connect_options options;
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	struct plx_why why = {{0}};
 	uint8_t greeting[GREETING_BYTES];
 	char text[EVENT_TEXT_MAX];
@@ -110,7 +110,7 @@ dialogue_connect(struct ping *ping)
 	if (!make_queue_pair(ping, &why) ||
 	    plx_connect(ping->connector, ping->queue.qp, &options, &why) != PLX_OK)
 		return not_connected(ping, why.text);
-	if (!plx_channel_wait(ping->at.channel, o->timeout_ms, &event)) {
+	if (!plx_event_channel_wait(ping->at.channel, o->timeout_ms, &event)) {
 		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);
 		return not_connected(ping, text);
 	}
@@ -168,10 +168,10 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 static bool
 look(struct ping *ping, uint32_t n, uint32_t *done, uint64_t deadline_ms)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	char text[EVENT_TEXT_MAX];
 	sched_yield();
-	if (plx_channel_next(ping->at.channel, &event)) {
+	if (plx_event_channel_next(ping->at.channel, &event)) {
 		/* a queue pair that failed ends its connection: the completion tells why */
 		return reap_one(ping, n, done) && exchange_fail(ping, n, event_text(&event, text));
 	}
@@ -234,11 +234,11 @@ dialogue_exchange(struct ping *ping)
 bool
 dialogue_disconnect(struct ping *ping)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	char ip[64];
 	enum plx_status status = plx_disconnect(ping->connector);
 	bool has_come = status == PLX_OK &&
-			plx_channel_wait(ping->at.channel, ping->options->timeout_ms, &event);
+			plx_event_channel_wait(ping->at.channel, ping->options->timeout_ms, &event);
 	if (!has_come)
 		return layer_fail(ping, LAYER_DISCONNECT,
 				  "disconnected from %s: %s; the messages before were correct, so "

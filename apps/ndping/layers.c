@@ -103,7 +103,7 @@ try_manager(struct ping *ping)
 {
 	const struct options *o = ping->options;
 	struct plx_connect_options options;
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	struct plx_connector *connector = NULL;
 	struct plx_why why = {{0}};
 	char text[EVENT_TEXT_MAX];
@@ -112,13 +112,13 @@ try_manager(struct ping *ping)
 	options.remote_port = (uint16_t)o->port;
 	enum plx_status status = plx_connector_create(ping->at.channel, 0, &connector);
 	if (status == PLX_OK)
-		status = plx_sidr_ask(connector, &options, &why);
+		status = plx_sidr_request(connector, &options, &why);
 	if (status != PLX_OK) {
 		if (connector != NULL)
 			check_destroyed(plx_connector_destroy(connector), "a connector");
 		return no_manager(ping, reason_text(&why, status));
 	}
-	bool has_come = plx_channel_wait(ping->at.channel, o->timeout_ms, &event);
+	bool has_come = plx_event_channel_wait(ping->at.channel, o->timeout_ms, &event);
 	check_destroyed(plx_connector_destroy(connector), "a connector");
 	if (!has_come) {
 		snprintf(text, sizeof(text), "no answer within %u ms", o->timeout_ms);

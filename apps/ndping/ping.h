@@ -55,14 +55,14 @@ struct station {
 	struct plx_adapter *adapter;
 	struct plx_adapter_info info;
 	struct plx_pd *pd;
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 };
 
 struct ping {
 	const struct options *options;
 	struct station at;
 	struct plx_connector *connector;
-	struct plx_connection connection;
+	struct plx_connector_info connection;
 	struct message_qp queue; /* its memory: a message to send, and one to receive */
 	struct histogram trips;  /* [ticks] round trips of messages */
 	struct finding finding[LAYER_COUNT];
@@ -83,10 +83,10 @@ void station_close(struct station *at);
  * message, of 32 bits each, in network byte order. @param bytes [GREETING_BYTES] out */
 void greeting_put(uint32_t size, uint8_t *bytes);
 /** Returns: false: it is not ndping's, or of another version */
-bool greeting_get(const struct plx_channel_event *event, uint32_t *size);
+bool greeting_get(const struct plx_connector_event *event, uint32_t *size);
 /** The kind of an event in words, without what only programs must know. @param text
  * [EVENT_TEXT_MAX]. Returns: `text` */
-char *event_text(const struct plx_channel_event *event, char *text);
+char *event_text(const struct plx_connector_event *event, char *text);
 
 /* layers.c ---- */
 

@@ -28,7 +28,7 @@ struct client {
 	uint32_t size, qpn;
 	uint64_t messages;
 	uint64_t heard_ms;
-	struct plx_connection connection;
+	struct plx_connector_info connection;
 };
 
 struct server {
@@ -98,7 +98,7 @@ refuse(struct plx_connector *connector, const char *why)
 }
 
 static void
-welcome(struct server *s, const struct plx_channel_event *event)
+welcome(struct server *s, const struct plx_connector_event *event)
 {
 	struct plx_connect_options options;
 	struct plx_why why = {{0}};
@@ -119,7 +119,7 @@ welcome(struct server *s, const struct plx_channel_event *event)
 	*c = (struct client){.connector = event->connector,
 			     .size = size,
 			     .heard_ms = now_ms(),
-			     .connection = event->connection};
+			     .connection = event->info};
 	s->clients++;
 	plx_connector_set_context(c->connector, index);
 	plx_connect_options_init(&options);
@@ -135,7 +135,7 @@ welcome(struct server *s, const struct plx_channel_event *event)
 }
 
 static void
-on_event(struct server *s, const struct plx_channel_event *event)
+on_event(struct server *s, const struct plx_connector_event *event)
 {
 	if (event->kind == PLX_CM_EVENT_REQUESTED)
 		welcome(s, event);
@@ -193,14 +193,14 @@ serve_loop(struct server *s)
 	uint64_t look_ms = 0;
 	uint32_t empty = 0;
 	while (!interrupted) {
-		struct plx_channel_event event;
+		struct plx_connector_event event;
 		struct plx_wc wc;
 		bool has_worked = false;
 		if (plx_cq_poll(s->cq, &wc, 1) == 1) {
 			on_completion(s, &wc);
 			has_worked = true;
 		}
-		if (!has_worked && plx_channel_next(s->at.channel, &event)) {
+		if (!has_worked && plx_event_channel_next(s->at.channel, &event)) {
 			on_event(s, &event);
 			has_worked = true;
 		}
@@ -233,7 +233,7 @@ begin(struct server *s, struct plx_why *why)
 static void
 end(struct server *s)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	if (s->listener != NULL)
 		check_destroyed(plx_listener_destroy(s->listener), "the listener");
 	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
@@ -241,7 +241,7 @@ end(struct server *s)
 			drop(s, &s->client[i]);
 	}
 	/* who has come meanwhile is turned away; and what was said leaves the machine */
-	while (plx_channel_next(s->at.channel, &event)) {
+	while (plx_event_channel_next(s->at.channel, &event)) {
 		if (event.kind == PLX_CM_EVENT_REQUESTED)
 			refuse(event.connector, "ndping server ends");
 	}

@@ -12,7 +12,7 @@
 static const uint8_t magic[GREETING_MAGIC_BYTES] = {'n', 'd', 'p', 'i', 'n', 'g', '\r', '\n'};
 
 char *
-event_text(const struct plx_channel_event *event, char *text)
+event_text(const struct plx_connector_event *event, char *text)
 {
 	snprintf(text, EVENT_TEXT_MAX, "%s",
 		 plx_cm_event_text((enum plx_cm_event_kind)event->kind));
@@ -31,7 +31,7 @@ greeting_put(uint32_t size, uint8_t *bytes)
 }
 
 bool
-greeting_get(const struct plx_channel_event *event, uint32_t *size)
+greeting_get(const struct plx_connector_event *event, uint32_t *size)
 {
 	const uint8_t *at = event->private_data;
 	if (event->private_bytes < GREETING_BYTES || memcmp(at, magic, GREETING_MAGIC_BYTES) != 0 ||
@@ -52,21 +52,22 @@ said(struct plx_why *why, const char *what, enum plx_status status)
 bool
 station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	*at = (struct station){0};
-	if (!endpoint_start(endpoint, why) || !endpoint_wishes(endpoint, &wishes, why))
+	if (!endpoint_start(endpoint, why) ||
+	    !endpoint_adapter_options(endpoint, &adapter_options, why))
 		return false;
-	wishes.mode = PLX_MODE_INLINE;
-	wishes.idle = PLX_IDLE_YIELD;
+	adapter_options.mode = PLX_MODE_INLINE;
+	adapter_options.idle = PLX_IDLE_YIELD;
 	enum plx_status status =
-		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping", &wishes,
-				 &at->adapter, why);
+		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping",
+				 &adapter_options, &at->adapter, why);
 	if (status != PLX_OK)
 		return said(why, "the adapter cannot be opened", status);
 	plx_adapter_query(at->adapter, &at->info);
 	status = plx_pd_create(at->adapter, &at->pd);
 	if (status == PLX_OK)
-		status = plx_channel_create(at->adapter, 256, &at->channel);
+		status = plx_event_channel_create(at->adapter, 256, &at->channel);
 	if (status == PLX_OK)
 		return true;
 	station_close(at);
@@ -77,7 +78,7 @@ void
 station_close(struct station *at)
 {
 	if (at->channel != NULL)
-		check_destroyed(plx_channel_destroy(at->channel), "the channel");
+		check_destroyed(plx_event_channel_destroy(at->channel), "the channel");
 	if (at->pd != NULL)
 		check_destroyed(plx_pd_destroy(at->pd), "the protection domain");
 	if (at->adapter != NULL)

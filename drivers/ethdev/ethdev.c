@@ -185,7 +185,7 @@ set_caps(struct plx_ethdev *dev)
 	caps->socket = rte_eth_dev_socket_id(dev->device.port_id);
 	caps->segments =
 		dev->quirk->segments && dev->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	caps->forgets = dev->quirk->forgets;
+	caps->tx_lost_on_exit = dev->quirk->tx_lost_on_exit;
 	/* No device reports it; those that get chains right were all seen to. */
 	caps->external = caps->segments;
 	rte_eth_macaddr_get(dev->device.port_id, &mac);

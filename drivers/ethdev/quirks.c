@@ -133,8 +133,8 @@ ring_stays(const char *args, bool made)
 
 static const struct quirk quirks[] = {
 	/* Reports 1518 and refuses an MTU above 1500, but carries what fits a slot. */
-	{"net_memif", memif_limit, .mtu_unset = true, .stop_by_alarm = true, .forgets = true,
-	 .segments = true, .stays = memif_stays},
+	{"net_memif", memif_limit, .mtu_unset = true, .stop_by_alarm = true,
+	 .tx_lost_on_exit = true, .segments = true, .stays = memif_stays},
 	/* Reports 1518 likewise; the limit is the slot and the interface. */
 	{"net_af_packet", packet_limit, .mtu_unset = true, .segments = true},
 	/* Reports 1522; the kernel's side of the tap has MTU 1500, and no code to change it. */

@@ -24,10 +24,10 @@ struct quirk {
 	const char *driver;
 	/* NULL: ask the device. @param args those of the device string, never NULL */
 	struct frame_limit (*limit)(const char *args);
-	bool mtu_unset;     /* configure refuses the MTU that the frames need, yet they pass */
-	bool stop_by_alarm; /* its interrupt thread takes the connection apart, unlocked */
-	bool forgets;       /* what the peer has not read yet is gone with the process */
-	bool segments;      /* chains leave right, if the device offers MULTI_SEGS */
+	bool mtu_unset;       /* configure refuses the MTU that the frames need, yet they pass */
+	bool stop_by_alarm;   /* its interrupt thread takes the connection apart, unlocked */
+	bool tx_lost_on_exit; /* what the peer has not read yet is gone with the process */
+	bool segments;        /* chains leave right, if the device offers MULTI_SEGS */
 	/* Must it stay when its user is done, only stopped? NULL: no. Holds no buffers then.
 	 * @param made it was made for this user */
 	bool (*stays)(const char *args, bool made);

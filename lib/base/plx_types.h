@@ -141,10 +141,10 @@ enum plx_wr_op {
 };
 
 enum plx_wr_flag {
-	PLX_WR_SOLICITED = 1 << 0, /* ask for an event at the receiver (SEND, WRITE_IMM) */
-	PLX_WR_SILENT = 1 << 1,    /* no completion on success */
-	PLX_WR_FENCE = 1 << 2,     /* not before all earlier READs and atomics are done */
-	PLX_WR_INLINE = 1 << 3,    /* payload is copied when posted; keys are not looked at */
+	PLX_WR_SOLICITED = 1 << 0,  /* ask for an event at the receiver (SEND, WRITE_IMM) */
+	PLX_WR_UNSIGNALED = 1 << 1, /* no completion on success */
+	PLX_WR_FENCE = 1 << 2,      /* not before all earlier READs and atomics are done */
+	PLX_WR_INLINE = 1 << 3,     /* payload is copied when posted; keys are not looked at */
 	PLX_WR_FLAGS_ALL = 0x0f,
 	PLX_WR_DEFER =
 		1 << 7, /* leave it to a later post to wake the engine; see plx_post_send() */
@@ -294,7 +294,7 @@ PLX_API const char *plx_event_text(enum plx_event_kind kind);
 
 /* A queue pair as it was when it failed: comes with FAILED. Retries are those spent since the peer
  * last acknowledged something. */
-struct plx_death {
+struct plx_qp_failure {
 	uint32_t peer_qpn;
 	uint32_t psn_unacked;       /* the oldest of ours that the peer had not acknowledged */
 	uint32_t psn_expected;      /* of the peer's, the next one */
@@ -386,17 +386,17 @@ enum {
 	PLX_PRIVATE_ACCEPT_MAX = 196,
 	PLX_PRIVATE_REJECT_MAX = 148,
 	PLX_PRIVATE_MAX = 224,
-	PLX_CHANNEL_DEPTH_MAX = 4096,
+	PLX_EVENT_CHANNEL_DEPTH_MAX = 4096,
 };
 
 /* A connection as both sides agreed on it, or, REQUESTED, as the peer wants it. */
-struct plx_connection {
+struct plx_connector_info {
 	struct plx_ip local, remote;
 	uint16_t local_port, remote_port;
 	uint32_t remote_qpn;
 	uint32_t path_mtu;
-	uint8_t responder_res; /* READs and atomics of the peer at once */
-	uint8_t rd_atomic;     /* ... of ours */
+	uint8_t responder_resources; /* READs and atomics of the peer at once */
+	uint8_t initiator_depth;     /* ... of ours */
 	uint8_t retry, rnr_retry, ack_timeout;
 	bool srq; /* the peer's queue pair has one */
 };
@@ -405,18 +405,19 @@ struct plx_connection {
 struct plx_connect_options {
 	struct plx_ip remote; /* not for accept, as the next three */
 	uint16_t remote_port;
-	struct plx_ip local;   /* version 0: chosen by the prefix of `remote` */
-	uint16_t local_port;   /* 0: one of 49152 .. 65535, in turn */
-	uint32_t path_mtu;     /* 0: the adapter's; both sides take the smaller of theirs */
-	uint32_t access;       /* PLX_ACCESS_REMOTE_* the peer may use */
-	uint8_t responder_res; /* READs and atomics of the peer at once; at most the queue pair's */
-	uint8_t rd_atomic;     /* of ours; both are clamped to what the other side offers */
-	uint8_t retry;         /* 0 .. 7 */
-	uint8_t rnr_retry;     /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
-				* else 6: a message without a receive fails in 1 to 1.5 s */
-	uint8_t rnr_timer;     /* 0 .. 31, the code our RNR NAKs carry */
-	uint8_t ack_timeout;   /* 1 .. 31: 4.096 us * 2^n */
-	uint8_t dscp;          /* 0xff: the adapter's */
+	struct plx_ip local;         /* version 0: chosen by the prefix of `remote` */
+	uint16_t local_port;         /* 0: one of 49152 .. 65535, in turn */
+	uint32_t path_mtu;           /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t access;             /* PLX_ACCESS_REMOTE_* the peer may use */
+	uint8_t responder_resources; /* READs and atomics of the peer at once; at most the queue
+					pair's */
+	uint8_t initiator_depth;     /* of ours; both are clamped to what the other side offers */
+	uint8_t retry;               /* 0 .. 7 */
+	uint8_t rnr_retry;   /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
+			      * else 6: a message without a receive fails in 1 to 1.5 s */
+	uint8_t rnr_timer;   /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t ack_timeout; /* 1 .. 31: 4.096 us * 2^n */
+	uint8_t dscp;        /* 0xff: the adapter's */
 	const void *private_data;
 	uint32_t private_bytes; /* at most PLX_PRIVATE_CONNECT_MAX, PLX_PRIVATE_ACCEPT_MAX */
 };
@@ -424,14 +425,14 @@ struct plx_connect_options {
 struct plx_connector;
 struct plx_listener;
 
-/* What a channel tells. */
-struct plx_channel_event {
+/* What an event channel delivers. */
+struct plx_connector_event {
 	uint8_t kind;    /* enum plx_cm_event_kind */
 	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
 	struct plx_connector *connector; /* REQUESTED: a new one, the caller's to destroy */
 	struct plx_listener *listener;   /* REQUESTED */
 	uint64_t context;                /* the connector's; REQUESTED: the listener's */
-	struct plx_connection connection;
+	struct plx_connector_info info;
 	uint32_t qpn, qkey;     /* SIDR_REPLY */
 	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
 	uint8_t private_data[PLX_PRIVATE_MAX];

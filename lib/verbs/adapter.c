@@ -21,8 +21,8 @@ plx_version(void)
 }
 
 static enum plx_status
-learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes *wishes,
-	     struct plx_why *why)
+read_options(const char *name, const struct plx_adapter_options *given,
+	     struct plx_adapter_options *options, struct plx_why *why)
 {
 	enum plx_status status;
 
@@ -34,13 +34,13 @@ learn_wishes(const char *name, const struct plx_wishes *given, struct plx_wishes
 		return PLX_INVALID;
 	}
 	if (given) {
-		*wishes = *given;
-		status = wishes_check(wishes, NULL, why);
+		*options = *given;
+		status = adapter_options_check(options, NULL, why);
 	} else {
-		status = plx_wishes_load(name, wishes, why);
+		status = plx_adapter_options_load(name, options, why);
 	}
 	if (status == PLX_OK)
-		wishes_complete(wishes);
+		adapter_options_set_defaults(options);
 	return status;
 }
 
@@ -53,24 +53,24 @@ fill_info(struct plx_adapter *adapter)
 	snprintf(info->device, sizeof(info->device), "%s", caps->name);
 	memcpy(info->mac, caps->mac, sizeof(info->mac));
 	info->socket = caps->socket;
-	info->forgets = caps->forgets;
+	info->tx_lost_on_exit = caps->tx_lost_on_exit;
 	info->path_mtu = adapter->path_mtu;
-	info->vlan = adapter->wishes.vlan;
+	info->vlan = adapter->options.vlan;
 	info->hugepages = eal_has_hugepages();
-	info->mode = adapter->wishes.mode;
-	info->idle = adapter->wishes.idle;
-	info->addresses = adapter->wishes.addresses;
+	info->mode = adapter->options.mode;
+	info->idle = adapter->options.idle;
+	info->addresses = adapter->options.addresses;
 	for (uint32_t i = 0; i < info->addresses; i++)
-		info->address[i] = adapter->wishes.address[i].ip;
-	info->qps = adapter->wishes.qps;
-	info->keys = adapter->wishes.keys;
+		info->address[i] = adapter->options.address[i].ip;
+	info->qps = adapter->options.qps;
+	info->keys = adapter->options.keys;
 	info->cq_depth = PLX_CQ_DEPTH_MAX;
-	info->queue_depth = adapter->wishes.queue_depth;
-	info->srq_depth = adapter->wishes.queue_depth;
+	info->queue_depth = adapter->options.queue_depth;
+	info->srq_depth = adapter->options.queue_depth;
 	info->sges = PLX_SGE_MAX;
 	info->inline_bytes = PLX_INLINE_MAX;
-	info->rd_atomic = PLX_RD_ATOMIC_MAX;
-	info->message = PLX_MESSAGE_MAX;
+	info->rd_atomic_max = PLX_RD_ATOMIC_MAX;
+	info->message_max = PLX_MESSAGE_MAX;
 	info->udp_port = PLX_ROCE_PORT;
 }
 
@@ -92,7 +92,7 @@ add_journal(struct plx_why *why)
 static enum plx_status
 make(struct plx_adapter *adapter, struct plx_why *why)
 {
-	enum plx_status status = eal_need(device_is_pci(adapter->wishes.device), why);
+	enum plx_status status = eal_need(device_is_pci(adapter->options.device), why);
 
 	if (status != PLX_OK)
 		return status;
@@ -109,8 +109,8 @@ make(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 enum plx_status
-plx_adapter_open(const char *name, const struct plx_wishes *wishes, struct plx_adapter **out,
-		 struct plx_why *why)
+plx_adapter_open(const char *name, const struct plx_adapter_options *options,
+		 struct plx_adapter **out, struct plx_why *why)
 {
 	struct plx_adapter *adapter = calloc(1, sizeof(*adapter));
 	enum plx_status status;
@@ -119,7 +119,7 @@ plx_adapter_open(const char *name, const struct plx_wishes *wishes, struct plx_a
 		plx_why_set(why, "there is no memory for an adapter");
 		return PLX_NO_MEMORY;
 	}
-	status = learn_wishes(name, wishes, &adapter->wishes, why);
+	status = read_options(name, options, &adapter->options, why);
 	if (status != PLX_OK) {
 		free(adapter);
 		return status;
@@ -156,7 +156,7 @@ plx_adapter_close(struct plx_adapter *adapter)
 
 	pthread_mutex_lock(&adapter->lock);
 	used = count->pds || count->mrs || count->mws || count->cqs || count->srqs || count->qps ||
-	       count->channels || count->listeners || count->connectors;
+	       count->event_channels || count->listeners || count->connectors;
 	pthread_mutex_unlock(&adapter->lock);
 	if (used)
 		return PLX_BUSY;
@@ -173,7 +173,7 @@ void
 plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out)
 {
 	*out = adapter->info;
-	out->link = plx_ethdev_link(adapter->dev);
+	out->link_up = plx_ethdev_link(adapter->dev);
 }
 
 uint32_t
@@ -195,20 +195,20 @@ plx_adapter_poll(struct plx_adapter *adapter)
 }
 
 bool
-plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out)
+plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
 {
 	struct plx_engine_async_event notice;
 
 	for (uint32_t i = 0; i < adapter->engines; i++) {
 		if (!plx_engine_next_async_event(adapter->engine[i], &notice))
 			continue;
-		*out = (struct plx_async){.kind = notice.kind,
-					  .cause = notice.cause,
-					  .qpn = notice.qpn,
-					  .context = notice.context,
-					  .death = notice.death};
+		*out = (struct plx_async_event){.kind = notice.kind,
+						.cause = notice.cause,
+						.qpn = notice.qpn,
+						.context = notice.context,
+						.failure = notice.failure};
 		if (notice.kind == PLX_EVENT_FAILED)
-			log_async(adapter->info.name, out);
+			log_async_event(adapter->info.name, out);
 		return true;
 	}
 	return false;

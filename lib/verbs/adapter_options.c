@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What an adapter shall be: defaults, ranges, and the way from a name to its section of the file.
- * It keeps nothing and starts nothing. Start with plx_wishes_load().
+ * It keeps nothing and starts nothing. Start with plx_adapter_options_load().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,19 +24,19 @@ enum {
 };
 
 void
-settings_field_set(const struct settings_field *field, void *wishes, long long value)
+settings_field_set(const struct settings_field *field, void *options, long long value)
 {
 	uint8_t byte = (uint8_t)value;
 	int32_t word = (int32_t)value;
 	bool small = field->size == sizeof(byte);
 
-	memcpy((char *)wishes + field->offset, small ? (void *)&byte : (void *)&word, field->size);
+	memcpy((char *)options + field->offset, small ? (void *)&byte : (void *)&word, field->size);
 }
 
 long long
-settings_field_get(const struct settings_field *field, const void *wishes)
+settings_field_get(const struct settings_field *field, const void *options)
 {
-	const char *at = (const char *)wishes + field->offset;
+	const char *at = (const char *)options + field->offset;
 	int32_t word;
 
 	if (field->size == 1)
@@ -69,34 +69,34 @@ device_is_pci(const char *device)
 }
 
 void
-plx_wishes_init(struct plx_wishes *wishes)
+plx_adapter_options_init(struct plx_adapter_options *options)
 {
-	memset(wishes, 0, sizeof(*wishes));
-	wishes->core = -1;
-	wishes->disconnect_grace_ms = DISCONNECT_GRACE_DEFAULT;
+	memset(options, 0, sizeof(*options));
+	options->core = -1;
+	options->disconnect_grace_ms = DISCONNECT_GRACE_DEFAULT;
 }
 
 void
-wishes_complete(struct plx_wishes *wishes)
+adapter_options_set_defaults(struct plx_adapter_options *options)
 {
-	if (!wishes->qps)
-		wishes->qps = QPS_DEFAULT;
-	if (!wishes->connections)
-		wishes->connections =
-			wishes->qps > CONNECTIONS_DEFAULT ? wishes->qps : CONNECTIONS_DEFAULT;
-	if (!wishes->connections_per_peer)
-		wishes->connections_per_peer =
-			wishes->connections - wishes->connections / CONNECTIONS_OF_OTHERS;
-	if (wishes->connections_per_peer > wishes->connections)
-		wishes->connections_per_peer = wishes->connections;
-	if (!wishes->keys)
-		wishes->keys = KEYS_DEFAULT;
-	if (!wishes->queue_depth)
-		wishes->queue_depth = PLX_QUEUE_DEPTH_MAX;
-	if (!wishes->packets)
-		wishes->packets = PACKETS_DEFAULT;
-	if (!wishes->start_timeout_ms)
-		wishes->start_timeout_ms = START_TIMEOUT_DEFAULT;
+	if (!options->qps)
+		options->qps = QPS_DEFAULT;
+	if (!options->connections)
+		options->connections =
+			options->qps > CONNECTIONS_DEFAULT ? options->qps : CONNECTIONS_DEFAULT;
+	if (!options->connections_per_peer)
+		options->connections_per_peer =
+			options->connections - options->connections / CONNECTIONS_OF_OTHERS;
+	if (options->connections_per_peer > options->connections)
+		options->connections_per_peer = options->connections;
+	if (!options->keys)
+		options->keys = KEYS_DEFAULT;
+	if (!options->queue_depth)
+		options->queue_depth = PLX_QUEUE_DEPTH_MAX;
+	if (!options->packets)
+		options->packets = PACKETS_DEFAULT;
+	if (!options->start_timeout_ms)
+		options->start_timeout_ms = START_TIMEOUT_DEFAULT;
 }
 
 /* ---- is it right? ---------------------------------------------------------------------------- */
@@ -112,9 +112,9 @@ is_unicast(const struct plx_ip *ip)
 }
 
 static enum plx_status
-check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
+check_addresses(const struct plx_adapter_options *options, struct plx_why *why)
 {
-	uint32_t n = wishes->addresses;
+	uint32_t n = options->addresses;
 
 	if (n < 1 || n > PLX_ADAPTER_ADDRESSES_MAX) {
 		plx_why_set(why,
@@ -124,8 +124,8 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 		return PLX_INVALID;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct plx_ip *ip = &wishes->address[i].ip;
-		uint8_t bits = wishes->address[i].prefix_bits;
+		const struct plx_ip *ip = &options->address[i].ip;
+		uint8_t bits = options->address[i].prefix_bits;
 
 		if (!is_unicast(ip) || bits < 1 || bits > (ip->version == 4 ? 32 : 128)) {
 			plx_why_set(why,
@@ -135,7 +135,7 @@ check_addresses(const struct plx_wishes *wishes, struct plx_why *why)
 			return PLX_INVALID;
 		}
 		for (uint32_t j = 0; j < i; j++) {
-			if (memcmp(ip, &wishes->address[j].ip, sizeof(*ip)) == 0) {
+			if (memcmp(ip, &options->address[j].ip, sizeof(*ip)) == 0) {
 				plx_why_set(why, "address number %u is the same as number %u",
 					    i + 1, j + 1);
 				return PLX_INVALID;
@@ -167,21 +167,21 @@ has_bits_behind(const struct plx_ip *net, uint32_t prefix_bits)
 
 /* The gateway must be a neighbour, and another than ourselves. */
 static enum plx_status
-check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
+check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why *why)
 {
-	const struct plx_ip *via = &wishes->route[i].via;
+	const struct plx_ip *via = &options->route[i].via;
 	struct address_text text = address_text(via);
 	bool found = false;
 
-	for (uint32_t j = 0; j < wishes->addresses; j++) {
-		const struct plx_ip *ip = &wishes->address[j].ip;
+	for (uint32_t j = 0; j < options->addresses; j++) {
+		const struct plx_ip *ip = &options->address[j].ip;
 
 		if (same_bits(ip, via, ip->version == 4 ? 32 : 128)) {
 			plx_why_set(why, "route number %u: its gateway %s is the adapter itself",
 				    i + 1, text.s);
 			return PLX_INVALID;
 		}
-		found |= same_bits(ip, via, wishes->address[j].prefix_bits);
+		found |= same_bits(ip, via, options->address[j].prefix_bits);
 	}
 	if (found && is_unicast(via))
 		return PLX_OK;
@@ -194,13 +194,13 @@ check_via(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 
 /* Is route `i` right, those before it being so? */
 static enum plx_status
-check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
+check_route(const struct plx_adapter_options *options, uint32_t i, struct plx_why *why)
 {
-	const struct plx_ip *net = &wishes->route[i].net;
-	uint8_t bits = wishes->route[i].prefix_bits;
+	const struct plx_ip *net = &options->route[i].net;
+	uint8_t bits = options->route[i].prefix_bits;
 
 	if ((net->version != 4 && net->version != 6) || bits > (net->version == 4 ? 32 : 128) ||
-	    has_bits_behind(net, bits) || wishes->route[i].via.version != net->version) {
+	    has_bits_behind(net, bits) || options->route[i].via.version != net->version) {
 		plx_why_set(why,
 			    "route number %u is not a network without bits behind its prefix and a "
 			    "gateway, both of IPv4 or both of IPv6, such as "
@@ -209,28 +209,28 @@ check_route(const struct plx_wishes *wishes, uint32_t i, struct plx_why *why)
 		return PLX_INVALID;
 	}
 	for (uint32_t j = 0; j < i; j++) {
-		if (wishes->route[j].prefix_bits == bits &&
-		    same_bits(net, &wishes->route[j].net, bits)) {
+		if (options->route[j].prefix_bits == bits &&
+		    same_bits(net, &options->route[j].net, bits)) {
 			plx_why_set(why, "route number %u leads to the same network as number %u",
 				    i + 1, j + 1);
 			return PLX_INVALID;
 		}
 	}
-	return check_via(wishes, i, why);
+	return check_via(options, i, why);
 }
 
 /* @param i [out] the first that is wrong */
 static enum plx_status
-check_routes(const struct plx_wishes *wishes, uint32_t *i, struct plx_why *why)
+check_routes(const struct plx_adapter_options *options, uint32_t *i, struct plx_why *why)
 {
 	*i = UINT32_MAX;
-	if (wishes->routes > PLX_ADAPTER_ROUTES_MAX) {
-		plx_why_set(why, "there are %u routes; an adapter has at most %d", wishes->routes,
+	if (options->routes > PLX_ADAPTER_ROUTES_MAX) {
+		plx_why_set(why, "there are %u routes; an adapter has at most %d", options->routes,
 			    PLX_ADAPTER_ROUTES_MAX);
 		return PLX_INVALID;
 	}
-	for (*i = 0; *i < wishes->routes; ++*i) {
-		enum plx_status status = check_route(wishes, *i, why);
+	for (*i = 0; *i < options->routes; ++*i) {
+		enum plx_status status = check_route(options, *i, why);
 
 		if (status != PLX_OK)
 			return status;
@@ -239,10 +239,10 @@ check_routes(const struct plx_wishes *wishes, uint32_t *i, struct plx_why *why)
 }
 
 static enum plx_status
-check_field(const struct settings_field *field, const struct plx_wishes *wishes,
+check_field(const struct settings_field *field, const struct plx_adapter_options *options,
 	    struct plx_why *why)
 {
-	long long value = settings_field_get(field, wishes), max = field->max;
+	long long value = settings_field_get(field, options), max = field->max;
 
 	if (field->kind == SETTINGS_CHOICE)
 		for (max = -1; field->choices[max + 1].name;)
@@ -263,17 +263,18 @@ check_field(const struct settings_field *field, const struct plx_wishes *wishes,
 }
 
 static enum plx_status
-check_string(const struct settings_field *field, const struct plx_wishes *wishes,
+check_string(const struct settings_field *field, const struct plx_adapter_options *options,
 	     struct plx_why *why)
 {
-	if (memchr((const char *)wishes + field->offset, 0, field->size))
+	if (memchr((const char *)options + field->offset, 0, field->size))
 		return PLX_OK;
 	plx_why_set(why, "%s has no end within %zu characters", field->name, field->size);
 	return PLX_INVALID;
 }
 
 enum plx_status
-wishes_check(const struct plx_wishes *wishes, uint32_t *route, struct plx_why *why)
+adapter_options_check(const struct plx_adapter_options *options, uint32_t *route,
+		      struct plx_why *why)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t unsaid;
@@ -286,28 +287,28 @@ wishes_check(const struct plx_wishes *wishes, uint32_t *route, struct plx_why *w
 		const struct settings_field *field = &settings_fields[i];
 
 		if (field->kind == SETTINGS_STRING)
-			status = check_string(field, wishes, why);
+			status = check_string(field, options, why);
 		else if (field->kind == SETTINGS_NUMBER || field->kind == SETTINGS_MTU ||
 			 field->kind == SETTINGS_CHOICE)
-			status = check_field(field, wishes, why);
+			status = check_field(field, options, why);
 	}
 	if (status != PLX_OK)
 		return status;
-	if (!*wishes->device) {
+	if (!*options->device) {
 		plx_why_set(why,
 			    "device is empty; it names a port, such as \"net_tap0,iface=plx0\" "
 			    "or \"0000:3b:00.0\"");
 		return PLX_INVALID;
 	}
-	if (wishes->mode == PLX_MODE_INLINE && *wishes->worker) {
+	if (options->mode == PLX_MODE_INLINE && *options->worker) {
 		plx_why_set(why,
 			    "worker = \"%s\" has no meaning with mode = \"inline\"; leave one "
 			    "of them out",
-			    wishes->worker);
+			    options->worker);
 		return PLX_INVALID;
 	}
-	status = check_addresses(wishes, why);
-	return status == PLX_OK ? check_routes(wishes, route, why) : status;
+	status = check_addresses(options, why);
+	return status == PLX_OK ? check_routes(options, route, why) : status;
 }
 
 /* ---- from the file --------------------------------------------------------------------------- */
@@ -339,7 +340,8 @@ not_in_file(const char *adapter, const struct settings *file, struct plx_why *wh
 }
 
 enum plx_status
-plx_wishes_load(const char *adapter, struct plx_wishes *wishes, struct plx_why *why)
+plx_adapter_options_load(const char *adapter, struct plx_adapter_options *options,
+			 struct plx_why *why)
 {
 	struct settings *file = malloc(sizeof(*file));
 	enum plx_status status = PLX_NO_MEMORY;
@@ -351,7 +353,7 @@ plx_wishes_load(const char *adapter, struct plx_wishes *wishes, struct plx_why *
 	status = settings_read(file, why);
 	for (uint32_t i = 0; i < file->sections && status == PLX_OK; i++) {
 		if (strcmp(file->section[i].name, adapter) == 0) {
-			*wishes = file->section[i].wishes;
+			*options = file->section[i].options;
 			free(file);
 			return PLX_OK;
 		}
@@ -363,7 +365,7 @@ plx_wishes_load(const char *adapter, struct plx_wishes *wishes, struct plx_why *
 }
 
 int
-plx_wishes_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx_why *why)
+plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n, struct plx_why *why)
 {
 	struct settings *file = malloc(sizeof(*file));
 	int found = -1;

@@ -115,19 +115,19 @@ static enum plx_status
 make_pool(struct plx_adapter *adapter, struct plx_why *why)
 {
 	static atomic_uint number;
-	const struct plx_wishes *wishes = &adapter->wishes;
+	const struct plx_adapter_options *options = &adapter->options;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	sweep_pools();
 	snprintf(name, sizeof(name), "plx_%u", atomic_fetch_add(&number, 1));
-	adapter->pool = rte_pktmbuf_pool_create(name, wishes->packets, PACKET_CACHE, 0, PACKET_ROOM,
-						socket_of(wishes->device));
+	adapter->pool = rte_pktmbuf_pool_create(name, options->packets, PACKET_CACHE, 0,
+						PACKET_ROOM, socket_of(options->device));
 	if (adapter->pool)
 		return PLX_OK;
 	plx_why_set(why,
 		    "there is no memory for %u packet buffers of %u bytes (%s); set packets lower, "
 		    "or %s",
-		    wishes->packets, PACKET_ROOM, rte_strerror(rte_errno),
+		    options->packets, PACKET_ROOM, rte_strerror(rte_errno),
 		    eal_has_hugepages() ? "reserve more hugepages"
 					: "give the EAL more by eal = \"--no-huge -m 4096\"");
 	return PLX_NO_MEMORY;
@@ -136,45 +136,45 @@ make_pool(struct plx_adapter *adapter, struct plx_why *why)
 /* ---- the device ------------------------------------------------------------------------------ */
 
 static void
-addresses_of(const struct plx_wishes *wishes, struct plx_net_address *out)
+addresses_of(const struct plx_adapter_options *options, struct plx_net_address *out)
 {
-	for (uint32_t i = 0; i < wishes->addresses; i++)
-		out[i] = (struct plx_net_address){.ip = wishes->address[i].ip,
-						  .prefix_bits = wishes->address[i].prefix_bits};
+	for (uint32_t i = 0; i < options->addresses; i++)
+		out[i] = (struct plx_net_address){.ip = options->address[i].ip,
+						  .prefix_bits = options->address[i].prefix_bits};
 }
 
 static uint32_t
-groups_of(const struct plx_wishes *wishes, uint8_t *groups)
+groups_of(const struct plx_adapter_options *options, uint8_t *groups)
 {
 	struct plx_net_address list[PLX_ADAPTER_ADDRESSES_MAX];
 
-	addresses_of(wishes, list);
-	return plx_net_groups(list, wishes->addresses, groups);
+	addresses_of(options, list);
+	return plx_net_groups(list, options->addresses, groups);
 }
 
 static enum plx_status
 open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want,
 	    struct plx_why *why)
 {
-	uint32_t descriptors = adapter->wishes.packets / SEGMENTS_OF_POOL;
+	uint32_t descriptors = adapter->options.packets / SEGMENTS_OF_POOL;
 	uint8_t groups[6 * PLX_NET_GROUPS_MAX];
 	const struct plx_ethdev_config config = {
 		.device = device,
 		.pool = adapter->pool,
 		.frame_want = frame_want,
 		.groups = groups,
-		.group_count = groups_of(&adapter->wishes, groups),
+		.group_count = groups_of(&adapter->options, groups),
 		.queues = (uint16_t)adapter->engines,
 		.rx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
 		.tx_descriptors = descriptors < DESCRIPTORS_MAX ? (uint16_t)descriptors : 0,
-		.start_timeout_ms = adapter->wishes.start_timeout_ms,
+		.start_timeout_ms = adapter->options.start_timeout_ms,
 	};
 
 	return plx_ethdev_open(&config, &adapter->dev, why);
 }
 
-/* Without a wish for a path MTU the device is set up for the largest frames it takes; that it does
- * not take larger ones is no mistake, and not said. */
+/* Without a path MTU in the options the device is set up for the largest frames it takes; that it
+ * does not take larger ones is no mistake, and not said. */
 static enum plx_status
 open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why)
 {
@@ -196,9 +196,9 @@ open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why
 static enum plx_status
 choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, struct plx_why *why)
 {
-	uint32_t mtu = adapter->wishes.path_mtu ? adapter->wishes.path_mtu : PLX_MTU_MAX;
+	uint32_t mtu = adapter->options.path_mtu ? adapter->options.path_mtu : PLX_MTU_MAX;
 
-	while (!adapter->wishes.path_mtu && mtu > MTU_MIN && frame_of(mtu) > caps->frame_max)
+	while (!adapter->options.path_mtu && mtu > MTU_MIN && frame_of(mtu) > caps->frame_max)
 		mtu /= 2;
 	if (frame_of(mtu) > caps->frame_max) {
 		plx_why_set(why,
@@ -225,7 +225,7 @@ is_physical(const struct plx_adapter *adapter)
 static enum plx_status
 make_device_alone(struct plx_adapter *adapter, struct plx_why *why)
 {
-	const char *device = adapter->wishes.device;
+	const char *device = adapter->options.device;
 	char attached[64];
 	enum plx_status status;
 
@@ -236,8 +236,8 @@ make_device_alone(struct plx_adapter *adapter, struct plx_why *why)
 		adapter->wire_attached = true;
 		device = attached;
 	}
-	if (adapter->wishes.path_mtu)
-		status = open_device(adapter, device, frame_of(adapter->wishes.path_mtu), why);
+	if (adapter->options.path_mtu)
+		status = open_device(adapter, device, frame_of(adapter->options.path_mtu), why);
 	else
 		status = open_widest(adapter, device, why);
 	if (status != PLX_OK)
@@ -264,7 +264,7 @@ unmake_device(struct plx_adapter *adapter)
 	if (adapter->dev)
 		plx_ethdev_close(adapter->dev);
 	if (adapter->wire_attached)
-		plx_net_wire_detach(adapter->wishes.device);
+		plx_net_wire_detach(adapter->options.device);
 	pthread_mutex_unlock(&devices_lock);
 }
 
@@ -292,11 +292,11 @@ make_keys(struct plx_adapter *adapter, struct plx_why *why)
 {
 	struct plx_secret secret = plx_secret_for(&adapter->secret, PLX_SECRET_MEM, 0);
 
-	adapter->mem_bytes = plx_mem_bytes(adapter->wishes.keys);
+	adapter->mem_bytes = plx_mem_bytes(adapter->options.keys);
 	adapter->mem_memory = plx_guarded_alloc(adapter->mem_bytes);
 	if (!adapter->mem_memory)
 		return no_memory("the key table; set keys lower", why);
-	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->wishes.keys, &secret);
+	adapter->mem = plx_mem_init(adapter->mem_memory, adapter->options.keys, &secret);
 	plx_secret_wipe(&secret, sizeof(secret));
 	return PLX_OK;
 }
@@ -306,22 +306,22 @@ static void
 configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
 {
 	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
-	const struct plx_wishes *wishes = &adapter->wishes;
+	const struct plx_adapter_options *options = &adapter->options;
 	uint32_t room = PACKET_ROOM - RTE_PKTMBUF_HEADROOM;
 
 	memcpy(config->mac, caps->mac, sizeof(config->mac));
-	config->vlan = (uint16_t)wishes->vlan;
+	config->vlan = (uint16_t)options->vlan;
 	config->neighbours = NEIGHBOURS;
 	config->announce = ANNOUNCE;
 	config->frame_max = RTE_MIN(caps->frame_max, RTE_MIN(room, (uint32_t)PLX_NET_FRAME_MAX));
-	config->addresses = wishes->addresses;
-	addresses_of(wishes, config->address);
-	config->routes = wishes->routes;
+	config->addresses = options->addresses;
+	addresses_of(options, config->address);
+	config->routes = options->routes;
 	for (uint32_t r = 0; r < config->routes; r++)
 		config->route[r] =
-			(struct plx_net_route){.net = wishes->route[r].net,
-					       .prefix_bits = wishes->route[r].prefix_bits,
-					       .via = wishes->route[r].via};
+			(struct plx_net_route){.net = options->route[r].net,
+					       .prefix_bits = options->route[r].prefix_bits,
+					       .via = options->route[r].via};
 }
 
 static enum plx_status
@@ -353,9 +353,9 @@ static enum plx_status
 make_cm(struct plx_adapter *adapter, struct plx_why *why)
 {
 	const uint8_t *mac = adapter->net_config.mac;
-	struct plx_cm_config config = {.connections = adapter->wishes.connections,
-				       .half_open = (adapter->wishes.connections + 1) / 2,
-				       .per_peer = adapter->wishes.connections_per_peer,
+	struct plx_cm_config config = {.connections = adapter->options.connections,
+				       .half_open = (adapter->options.connections + 1) / 2,
+				       .per_peer = adapter->options.connections_per_peer,
 				       .path_mtu = adapter->path_mtu};
 
 	/* EUI-64 of the port, as RNICs make theirs */
@@ -398,7 +398,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.rcu = adapter->rcu,
 		.index = i,
 		.engines = adapter->engines,
-		.qps = adapter->wishes.qps,
+		.qps = adapter->options.qps,
 		.inline_mode = adapter->inline_mode,
 		.secret = adapter->secret,
 	};
@@ -447,7 +447,7 @@ parts_make(struct plx_adapter *adapter, struct plx_why *why)
 
 	adapter->engines = 1; /* more come with queues that a NIC steers to */
 	adapter->async_fd = -1;
-	adapter->inline_mode = adapter->wishes.mode == PLX_MODE_INLINE;
+	adapter->inline_mode = adapter->options.mode == PLX_MODE_INLINE;
 	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
 	if (status == PLX_OK)
 		status = make_pool(adapter, why);

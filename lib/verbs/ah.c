@@ -79,7 +79,7 @@ make_way(struct handle *handle, const struct plx_ah_options *options)
 	const struct plx_engine_path path = {
 		.local = options->local,
 		.remote = options->remote,
-		.dscp = options->dscp == DSCP_OF_ADAPTER ? adapter->wishes.dscp : options->dscp,
+		.dscp = options->dscp == DSCP_OF_ADAPTER ? adapter->options.dscp : options->dscp,
 		.hop_limit = options->hop_limit,
 	};
 	enum plx_status status;

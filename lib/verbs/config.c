@@ -35,10 +35,11 @@ static const struct settings_choice idles[] = {
 	{NULL, 0},
 };
 
-#define OFFSET(member) offsetof(struct plx_wishes, member)
-#define SIZE(member)   sizeof(((struct plx_wishes *)0)->member)
+#define OFFSET(member) offsetof(struct plx_adapter_options, member)
+#define SIZE(member)   sizeof(((struct plx_adapter_options *)0)->member)
 
-/* Every setting of an adapter: what wishes_check() judges a program by, and the file too. */
+/* Every setting of an adapter: what adapter_options_check() judges a program by, and the file too.
+ */
 const struct settings_field settings_fields[] = {
 	{"name", SETTINGS_NAME, 0, 0, 0, 0, NULL},
 	{"device", SETTINGS_STRING, OFFSET(device), SIZE(device), 0, 0, NULL},
@@ -240,7 +241,7 @@ parse_address(const char *text, long bits_min, struct plx_ip *ip, uint8_t *prefi
 }
 
 static enum plx_status
-read_addresses(const struct place *at, struct plx_wishes *wishes)
+read_addresses(const struct place *at, struct plx_adapter_options *options)
 {
 	int n = config_setting_length(at->setting);
 
@@ -251,16 +252,16 @@ read_addresses(const struct place *at, struct plx_wishes *wishes)
 			     PLX_ADAPTER_ADDRESSES_MAX);
 	for (int i = 0; i < n; i++) {
 		const char *text = config_setting_get_string_elem(at->setting, i);
-		uint32_t to = wishes->addresses;
+		uint32_t to = options->addresses;
 
-		if (!text || !parse_address(text, 1, &wishes->address[to].ip,
-					    &wishes->address[to].prefix_bits))
+		if (!text || !parse_address(text, 1, &options->address[to].ip,
+					    &options->address[to].prefix_bits))
 			return wrong(at,
 				     "address \"%.60s\" is not an IP address with the length of "
 				     "its prefix (1 to 32, for IPv6 1 to 128), such as "
 				     "\"10.77.0.1/24\" or \"fd77::1/64\"",
 				     text ? text : "?");
-		wishes->addresses++;
+		options->addresses++;
 	}
 	return PLX_OK;
 }
@@ -293,21 +294,23 @@ parse_route(const char *text, struct plx_ip *net, uint8_t *prefix_bits, struct p
 
 /* One more route, behind those there are; a gateway is that to everywhere. */
 static enum plx_status
-read_route(const struct place *at, const char *text, bool is_gateway, struct plx_wishes *wishes)
+read_route(const struct place *at, const char *text, bool is_gateway,
+	   struct plx_adapter_options *options)
 {
-	uint32_t to = wishes->routes;
+	uint32_t to = options->routes;
 	bool good;
 
 	if (to == PLX_ADAPTER_ROUTES_MAX)
 		return wrong(at, "there are more than %d routes, gateways included",
 			     PLX_ADAPTER_ROUTES_MAX);
-	memset(&wishes->route[to], 0, sizeof(wishes->route[to]));
+	memset(&options->route[to], 0, sizeof(options->route[to]));
 	if (is_gateway) {
-		good = text && parse_ip(text, &wishes->route[to].via);
-		wishes->route[to].net.version = wishes->route[to].via.version;
+		good = text && parse_ip(text, &options->route[to].via);
+		options->route[to].net.version = options->route[to].via.version;
 	} else {
-		good = text && parse_route(text, &wishes->route[to].net,
-					   &wishes->route[to].prefix_bits, &wishes->route[to].via);
+		good = text &&
+		       parse_route(text, &options->route[to].net, &options->route[to].prefix_bits,
+				   &options->route[to].via);
 	}
 	if (!good && is_gateway)
 		return wrong(at, "gateway \"%.60s\" is not an IP address, such as \"10.77.0.254\"",
@@ -318,18 +321,18 @@ read_route(const struct place *at, const char *text, bool is_gateway, struct plx
 			"route \"%.100s\" is not a network with the length of its prefix and a "
 			"gateway, such as \"10.88.0.0/16 via 10.77.0.254\"",
 			text ? text : "?");
-	wishes->routes++;
+	options->routes++;
 	return PLX_OK;
 }
 
 static enum plx_status
-read_routes(const struct place *at, bool is_gateway, struct plx_wishes *wishes)
+read_routes(const struct place *at, bool is_gateway, struct plx_adapter_options *options)
 {
 	int n = config_setting_length(at->setting);
 	enum plx_status status = PLX_OK;
 
 	if (is_gateway && config_setting_get_string(at->setting))
-		return read_route(at, config_setting_get_string(at->setting), true, wishes);
+		return read_route(at, config_setting_get_string(at->setting), true, options);
 	if (!config_setting_is_aggregate(at->setting) || n < 1 || (is_gateway && n > 2)) {
 		if (is_gateway)
 			return wrong(at,
@@ -345,7 +348,7 @@ read_routes(const struct place *at, bool is_gateway, struct plx_wishes *wishes)
 				      at->why};
 
 		status = read_route(&inner, config_setting_get_string(inner.setting), is_gateway,
-				    wishes);
+				    options);
 	}
 	return status;
 }
@@ -391,21 +394,21 @@ read_field(const struct place *at, const struct settings_field *field,
 	case SETTINGS_NAME:
 		return read_name(at, section);
 	case SETTINGS_STRING:
-		return read_string(at, field, &section->wishes);
+		return read_string(at, field, &section->options);
 	case SETTINGS_SWITCH:
-		return read_switch(at, field, &section->wishes);
+		return read_switch(at, field, &section->options);
 	case SETTINGS_CHOICE:
-		return read_choice(at, field, &section->wishes);
+		return read_choice(at, field, &section->options);
 	case SETTINGS_ADDRESSES:
-		return read_addresses(at, &section->wishes);
+		return read_addresses(at, &section->options);
 	case SETTINGS_ROUTES:
 	case SETTINGS_GATEWAY:
-		return read_routes(at, field->kind == SETTINGS_GATEWAY, &section->wishes);
+		return read_routes(at, field->kind == SETTINGS_GATEWAY, &section->options);
 	case SETTINGS_NUMBER:
 	case SETTINGS_MTU:
 		break;
 	}
-	return read_number(at, field, &section->wishes);
+	return read_number(at, field, &section->options);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -434,7 +437,7 @@ read_section(const struct place *at, struct settings *file)
 
 	if (!config_setting_is_group(at->setting))
 		return wrong(at, "an adapter is not a group of settings in braces");
-	plx_wishes_init(&section->wishes);
+	plx_adapter_options_init(&section->options);
 	for (int i = 0; i < n; i++) {
 		struct place inner = {at->path, config_setting_get_elem(at->setting, (unsigned)i),
 				      at->why};
@@ -449,7 +452,7 @@ read_section(const struct place *at, struct settings *file)
 		if (strcmp(file->section[i].name, section->name) == 0)
 			return wrong(at, "name = \"%s\" is that of an earlier adapter too",
 				     section->name);
-	if (wishes_check(&section->wishes, &route, &detail) != PLX_OK) {
+	if (adapter_options_check(&section->options, &route, &detail) != PLX_OK) {
 		struct place guilty = {at->path, route_setting(at->setting, route), at->why};
 
 		return wrong(&guilty, "adapter \"%s\": %.180s", section->name, detail.text);

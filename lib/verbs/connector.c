@@ -11,7 +11,7 @@
 #include "connector.h"
 
 enum {
-	CONNECT_RD_ATOMIC = 16,
+	READS_DEFAULT = 16,
 	CONNECT_RNR_BY_QUEUE = 0xff,
 	RNR_RETRY_FINITE = 6, /* with the usual timer a message without a receive fails in 1.5 s */
 	FIRST_PRIVATE_PORT = 49152,
@@ -24,18 +24,18 @@ enum {
 void
 plx_connect_options_init(struct plx_connect_options *options)
 {
-	struct plx_qp_link link;
+	struct plx_qp_attr qp_attr;
 
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&qp_attr);
 	*options = (struct plx_connect_options){
-		.access = link.access,
-		.responder_res = CONNECT_RD_ATOMIC,
-		.rd_atomic = CONNECT_RD_ATOMIC,
-		.retry = link.retry,
+		.access = qp_attr.access,
+		.responder_resources = READS_DEFAULT,
+		.initiator_depth = READS_DEFAULT,
+		.retry = qp_attr.retry,
 		.rnr_retry = CONNECT_RNR_BY_QUEUE,
-		.rnr_timer = link.rnr_timer,
-		.ack_timeout = link.ack_timeout,
-		.dscp = link.dscp,
+		.rnr_timer = qp_attr.rnr_timer,
+		.ack_timeout = qp_attr.ack_timeout,
+		.dscp = qp_attr.dscp,
 	};
 }
 
@@ -43,9 +43,9 @@ plx_connect_options_init(struct plx_connect_options *options)
  */
 
 static void
-link_of(const struct plx_connect_options *options, struct plx_qp_link *link)
+qp_attr_of(const struct plx_connect_options *options, struct plx_qp_attr *qp_attr)
 {
-	*link = (struct plx_qp_link){
+	*qp_attr = (struct plx_qp_attr){
 		.path_mtu = options->path_mtu,
 		.access = options->access,
 		.retry = options->retry,
@@ -87,7 +87,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 	  struct plx_why *why)
 {
 	const struct plx_adapter *adapter = connector->channel->adapter;
-	struct plx_qp_link link;
+	struct plx_qp_attr qp_attr;
 	enum plx_status status;
 
 	if (qp->adapter != adapter || qp->options.type != PLX_QP_RC) {
@@ -95,8 +95,8 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 			    adapter->info.name);
 		return PLX_INVALID;
 	}
-	link_of(options, &link);
-	status = link_check(&link, why);
+	qp_attr_of(options, &qp_attr);
+	status = qp_attr_check(&qp_attr, why);
 	if (status == PLX_OK)
 		status = check_mtu(adapter, options->path_mtu, why);
 	if (status != PLX_OK)
@@ -104,10 +104,11 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 	*attr = (struct plx_engine_connector_attr){
 		.path = {.local = options->local, .remote = options->remote},
 		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
-			.responder_resources = options->responder_res < qp->options.responder_res
-						       ? options->responder_res
-						       : (uint8_t)qp->options.responder_res,
-			.initiator_depth = options->rd_atomic,
+			.responder_resources =
+				options->responder_resources < qp->options.responder_resources
+					? options->responder_resources
+					: (uint8_t)qp->options.responder_resources,
+			.initiator_depth = options->initiator_depth,
 			.rnr_retry = options->rnr_retry,
 			.retry = options->retry,
 			.ack_timeout = options->ack_timeout},
@@ -115,11 +116,11 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		.remote_port = options->remote_port,
 		.private_data = options->private_data,
 		.private_bytes = options->private_bytes,
-		.grace_ns = adapter->wishes.disconnect_grace_ms * PLX_MSEC,
+		.grace_ns = adapter->options.disconnect_grace_ms * PLX_MSEC,
 	};
 	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
 		attr->own.rnr_retry = qp->options.srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;
-	link_to_attr(adapter, &link, &attr->rc, &attr->path);
+	qp_attr_to_rc(adapter, &qp_attr, &attr->rc, &attr->path);
 	return PLX_OK;
 }
 
@@ -170,7 +171,7 @@ remember(struct plx_connector *connector, const struct plx_engine_connector_attr
 	if (local.version == 0)
 		(void)!plx_net_source(adapter->net[0], &attr->path.remote, &local);
 	pthread_mutex_lock(&adapter->lock);
-	connector->connection = (struct plx_connection){
+	connector->info = (struct plx_connector_info){
 		.local = local,
 		.remote = attr->path.remote,
 		.local_port = attr->local_port,
@@ -183,7 +184,7 @@ remember(struct plx_connector *connector, const struct plx_engine_connector_attr
  */
 
 static struct plx_connector *
-make(struct plx_channel *channel, uint64_t context)
+make(struct plx_event_channel *channel, uint64_t context)
 {
 	struct plx_connector *made = calloc(1, sizeof(*made));
 
@@ -215,7 +216,7 @@ unmake(struct plx_connector *connector)
 }
 
 enum plx_status
-plx_connector_create(struct plx_channel *channel, uint64_t context,
+plx_connector_create(struct plx_event_channel *channel, uint64_t context,
 		     struct plx_connector **connector)
 {
 	struct plx_connector *made = make(channel, context);
@@ -233,14 +234,14 @@ plx_connector_create(struct plx_channel *channel, uint64_t context,
 }
 
 struct plx_connector *
-connector_adopt(struct plx_channel *channel, const struct plx_engine_connector_event *event,
-		const struct plx_connection *connection)
+connector_adopt(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+		const struct plx_connector_info *info)
 {
 	struct plx_connector *made = make(channel, 0);
 
 	if (made == NULL)
 		return NULL;
-	made->connection = *connection;
+	made->info = *info;
 	if (plx_engine_connector_adopt(channel->queue, &event->cm, made->cookie, &made->conn) !=
 	    PLX_OK) {
 		unmake(made);
@@ -268,12 +269,12 @@ plx_connector_set_context(struct plx_connector *connector, uint64_t context)
 }
 
 enum plx_status
-plx_connector_query(const struct plx_connector *connector, struct plx_connection *out)
+plx_connector_query(const struct plx_connector *connector, struct plx_connector_info *out)
 {
 	struct plx_adapter *adapter = connector->channel->adapter;
 
 	pthread_mutex_lock(&adapter->lock);
-	*out = connector->connection;
+	*out = connector->info;
 	pthread_mutex_unlock(&adapter->lock);
 	return out->local.version != 0 ? PLX_OK : PLX_STATE;
 }
@@ -306,8 +307,8 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 }
 
 enum plx_status
-plx_sidr_ask(struct plx_connector *connector, const struct plx_connect_options *options,
-	     struct plx_why *why)
+plx_sidr_request(struct plx_connector *connector, const struct plx_connect_options *options,
+		 struct plx_why *why)
 {
 	struct plx_engine_connector_attr attr = {
 		.path = {.local = options->local, .remote = options->remote},
@@ -342,10 +343,10 @@ goes_on(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
 }
 
 enum plx_status
-plx_complete(struct plx_connector *connector, struct plx_why *why)
+plx_establish(struct plx_connector *connector, struct plx_why *why)
 {
 	uint64_t deadline = steady_ns() + REACH_NS;
-	struct plx_connection to;
+	struct plx_connector_info to;
 	enum plx_status status = plx_connector_query(connector, &to);
 
 	if (status != PLX_OK)
@@ -363,7 +364,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 {
 	uint64_t deadline = steady_ns() + REACH_NS;
 	struct plx_engine_connector_attr attr;
-	struct plx_connection to;
+	struct plx_connector_info to;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
 
 	if (status == PLX_OK)

@@ -8,22 +8,22 @@
 
 #include "objects.h"
 
-struct plx_channel {
+struct plx_event_channel {
 	struct plx_adapter *adapter;
 	struct plx_engine_eq *queue;
 };
 
 struct plx_listener {
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_engine_listener *acceptor;
 	uint64_t cookie, context;
 };
 
 struct plx_connector {
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_engine_connector *conn;
 	uint64_t cookie, context;
-	struct plx_connection connection; /* under the adapter's lock; local.version 0: idle */
+	struct plx_connector_info info; /* under the adapter's lock; local.version 0: idle */
 };
 
 /* event_channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
@@ -31,8 +31,8 @@ uint64_t cookie_give(struct plx_adapter *adapter, void *object);
 void cookie_take(struct plx_adapter *adapter, uint64_t cookie);
 
 /* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
-struct plx_connector *connector_adopt(struct plx_channel *channel,
+struct plx_connector *connector_adopt(struct plx_event_channel *channel,
 				      const struct plx_engine_connector_event *event,
-				      const struct plx_connection *connection);
+				      const struct plx_connector_info *info);
 
 #endif

@@ -99,7 +99,7 @@ put_port(struct writer *to, const struct plx_adapter *adapter)
 #undef PLX_X
 	put(to, "port_dma_refused", "regions that the device could not be shown",
 	    adapter->dma_refused);
-	if (!adapter->wire_attached || !plx_net_wire_counters(adapter->wishes.device, &wire))
+	if (!adapter->wire_attached || !plx_net_wire_counters(adapter->options.device, &wire))
 		return;
 #define PLX_X(name, text) put(to, "wire_" #name, text, wire.name);
 	PLX_NET_WIRE_COUNTER_LIST(PLX_X)

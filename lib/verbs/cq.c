@@ -82,7 +82,7 @@ plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
 }
 
 uint32_t
-plx_cq_fired(struct plx_cq *cq)
+plx_cq_get_event(struct plx_cq *cq)
 {
 	return plx_engine_cq_get_event(cq->queue);
 }
@@ -103,7 +103,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 
 		if (fired || steady_ns() >= deadline)
 			return fired;
-		if (done == 0 && cq->adapter->wishes.idle == PLX_IDLE_YIELD)
+		if (done == 0 && cq->adapter->options.idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }

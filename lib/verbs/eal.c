@@ -309,7 +309,7 @@ start_with_settings(const char *arguments, bool pci, struct plx_why *why)
 	}
 	status = settings_read(file, why);
 	for (uint32_t i = 0; i < file->sections; i++)
-		pci |= device_is_pci(file->section[i].wishes.device);
+		pci |= device_is_pci(file->section[i].options.device);
 	if (status == PLX_OK)
 		status = start(arguments ? arguments : file->eal, pci, why);
 	free(file);

@@ -2,7 +2,7 @@
  *
  * Channels and listeners: where the events of connections arrive, and who may connect. What the
  * engine tells by a cookie becomes an event of an object that is still there.
- * It never waits but in plx_channel_wait(). Start with plx_channel_next().
+ * It never waits but in plx_event_channel_wait(). Start with plx_event_channel_next().
  *
  * Cookies, not pointers, cross to the engine and back: an event may be in the ring when its
  * connector is destroyed, and is dropped here then.
@@ -80,9 +80,10 @@ find_object(const struct plx_adapter *adapter, uint64_t cookie)
  */
 
 enum plx_status
-plx_channel_create(struct plx_adapter *adapter, uint32_t depth, struct plx_channel **channel)
+plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
+			 struct plx_event_channel **channel)
 {
-	struct plx_channel *made = calloc(1, sizeof(*made));
+	struct plx_event_channel *made = calloc(1, sizeof(*made));
 	enum plx_status status;
 
 	if (made == NULL)
@@ -94,14 +95,14 @@ plx_channel_create(struct plx_adapter *adapter, uint32_t depth, struct plx_chann
 		return status;
 	}
 	pthread_mutex_lock(&adapter->lock);
-	adapter->count.channels++;
+	adapter->count.event_channels++;
 	pthread_mutex_unlock(&adapter->lock);
 	*channel = made;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_channel_destroy(struct plx_channel *channel)
+plx_event_channel_destroy(struct plx_event_channel *channel)
 {
 	struct plx_adapter *adapter = channel->adapter;
 	enum plx_status status = plx_engine_eq_destroy(channel->queue);
@@ -109,14 +110,14 @@ plx_channel_destroy(struct plx_channel *channel)
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&adapter->lock);
-	adapter->count.channels--;
+	adapter->count.event_channels--;
 	pthread_mutex_unlock(&adapter->lock);
 	free(channel);
 	return PLX_OK;
 }
 
 int
-plx_channel_fd(struct plx_channel *channel)
+plx_event_channel_fd(struct plx_event_channel *channel)
 {
 	return plx_engine_eq_fd(channel->queue);
 }
@@ -125,17 +126,17 @@ plx_channel_fd(struct plx_channel *channel)
  */
 
 static void
-fill_connection(const struct plx_cm_peer *peer, struct plx_connection *out)
+fill_info(const struct plx_cm_peer *peer, struct plx_connector_info *out)
 {
-	*out = (struct plx_connection){
+	*out = (struct plx_connector_info){
 		.local = peer->local,
 		.remote = peer->remote,
 		.local_port = peer->local_port,
 		.remote_port = peer->remote_port,
 		.remote_qpn = peer->qpn,
 		.path_mtu = peer->path_mtu,
-		.responder_res = peer->responder_resources,
-		.rd_atomic = peer->initiator_depth,
+		.responder_resources = peer->responder_resources,
+		.initiator_depth = peer->initiator_depth,
 		.retry = peer->retry,
 		.rnr_retry = peer->rnr_retry,
 		.ack_timeout = peer->ack_timeout,
@@ -144,23 +145,23 @@ fill_connection(const struct plx_cm_peer *peer, struct plx_connection *out)
 }
 
 static void
-fill_event(const struct plx_cm_event *from, struct plx_channel_event *out)
+fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 {
-	*out = (struct plx_channel_event){
+	*out = (struct plx_connector_event){
 		.kind = from->kind,
 		.reason = from->reason,
 		.qpn = from->qpn,
 		.qkey = from->qkey,
 		.private_bytes = from->private_bytes,
 	};
-	fill_connection(&from->peer, &out->connection);
+	fill_info(&from->peer, &out->info);
 	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
 }
 
 /* A peer asks: it gets a connector, or is turned away. false: there is nothing to tell */
 static bool
-take_request(struct plx_channel *channel, const struct plx_engine_connector_event *event,
-	     struct plx_channel_event *out)
+take_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+	     struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
 	struct plx_listener *listener;
@@ -174,7 +175,7 @@ take_request(struct plx_channel *channel, const struct plx_engine_connector_even
 	}
 	pthread_mutex_unlock(&adapter->lock);
 	if (listener != NULL)
-		connector = connector_adopt(channel, event, &out->connection);
+		connector = connector_adopt(channel, event, &out->info);
 	if (connector == NULL) {
 		/* TIMEOUT: an engine that stands still rejects when the request times out. */
 		(void)!plx_engine_refuse_request(channel->queue, &event->cm);
@@ -186,8 +187,8 @@ take_request(struct plx_channel *channel, const struct plx_engine_connector_even
 
 /* false: whom it was for is not there any more */
 static bool
-take_other(struct plx_channel *channel, const struct plx_engine_connector_event *event,
-	   struct plx_channel_event *out)
+take_other(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+	   struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
 	struct plx_connector *connector;
@@ -196,9 +197,9 @@ take_other(struct plx_channel *channel, const struct plx_engine_connector_event 
 	connector = find_object(adapter, event->cookie);
 	if (connector != NULL) {
 		if (event->cm.kind == PLX_CM_EVENT_REPLIED)
-			connector->connection = out->connection;
+			connector->info = out->info;
 		else
-			out->connection = connector->connection;
+			out->info = connector->info;
 		out->connector = connector;
 		out->context = connector->context;
 	}
@@ -207,7 +208,7 @@ take_other(struct plx_channel *channel, const struct plx_engine_connector_event 
 }
 
 static bool
-next_event(struct plx_channel *channel, struct plx_channel_event *out)
+next_event(struct plx_event_channel *channel, struct plx_connector_event *out)
 {
 	struct plx_engine_connector_event event;
 
@@ -221,7 +222,7 @@ next_event(struct plx_channel *channel, struct plx_channel_event *out)
 }
 
 bool
-plx_channel_next(struct plx_channel *channel, struct plx_channel_event *out)
+plx_event_channel_next(struct plx_event_channel *channel, struct plx_connector_event *out)
 {
 	if (next_event(channel, out))
 		return true;
@@ -229,7 +230,8 @@ plx_channel_next(struct plx_channel *channel, struct plx_channel_event *out)
 }
 
 bool
-plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_channel_event *out)
+plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
+		       struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
@@ -239,14 +241,14 @@ plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_ch
 	for (;;) {
 		uint64_t now;
 
-		if (plx_channel_next(channel, out))
+		if (plx_event_channel_next(channel, out))
 			return true;
 		now = steady_ns();
 		if (now >= deadline)
 			return false;
 		if (!adapter->inline_mode)
 			sleep_on(fd, deadline - now);
-		else if (adapter->wishes.idle == PLX_IDLE_YIELD)
+		else if (adapter->options.idle == PLX_IDLE_YIELD)
 			sched_yield();
 	}
 }
@@ -255,7 +257,7 @@ plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms, struct plx_ch
  */
 
 static enum plx_status
-check_listen(const struct plx_channel *channel, const struct plx_listen_options *options,
+check_listen(const struct plx_event_channel *channel, const struct plx_listen_options *options,
 	     struct plx_why *why)
 {
 	const struct plx_adapter *adapter = channel->adapter;
@@ -300,7 +302,7 @@ said_listen(enum plx_status status, const struct plx_listen_options *options, st
 }
 
 enum plx_status
-plx_listen(struct plx_channel *channel, const struct plx_listen_options *options,
+plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *options,
 	   struct plx_listener **listener, struct plx_why *why)
 {
 	struct plx_adapter *adapter = channel->adapter;

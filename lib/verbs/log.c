@@ -2,7 +2,7 @@
  *
  * Lines for whoever looks after a program: why a queue pair failed. They are written on the thread
  * that takes the event, never on an engine's, and no more than PLX_LOG_LINES_PER_S of them, since a
- * peer can make many queue pairs fail. Start with log_async().
+ * peer can make many queue pairs fail. Start with log_async_event().
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "objects.h"
 
 enum {
-	LINE_BYTES = PLX_ASYNC_TEXT_BYTES + 128,
+	LINE_BYTES = PLX_ASYNC_EVENT_TEXT_BYTES + 128,
 };
 
 static struct {
@@ -25,12 +25,12 @@ static struct {
 } sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 char *
-plx_async_text(const struct plx_async *async, char *text, size_t bytes)
+plx_async_event_text(const struct plx_async_event *event, char *text, size_t bytes)
 {
-	const struct plx_death *death = &async->death;
+	const struct plx_qp_failure *failure = &event->failure;
 
-	if (async->kind != PLX_EVENT_FAILED) {
-		snprintf(text, bytes, "%s", plx_event_text((enum plx_event_kind)async->kind));
+	if (event->kind != PLX_EVENT_FAILED) {
+		snprintf(text, bytes, "%s", plx_event_text((enum plx_event_kind)event->kind));
 		return text;
 	}
 	snprintf(text, bytes,
@@ -39,9 +39,9 @@ plx_async_text(const struct plx_async *async, char *text, size_t bytes)
 		 "; %u of %u retries and %u of %u RNR retries spent; the engine stood still for up "
 		 "to "
 		 "%" PRIu64 " ms in the last 10 s",
-		 async->qpn, death->peer_qpn, plx_wc_text((enum plx_wc_status)async->cause),
-		 death->psn_unacked, death->psn_expected, death->retries, death->retry_max,
-		 death->rnr_retries, death->rnr_retry_max, death->stall_ns / PLX_MSEC);
+		 event->qpn, failure->peer_qpn, plx_wc_text((enum plx_wc_status)event->cause),
+		 failure->psn_unacked, failure->psn_expected, failure->retries, failure->retry_max,
+		 failure->rnr_retries, failure->rnr_retry_max, failure->stall_ns / PLX_MSEC);
 	return text;
 }
 
@@ -96,9 +96,9 @@ write_line(void (*write)(void *context, const char *line), const char *line)
 }
 
 void
-log_async(const char *adapter, const struct plx_async *async)
+log_async_event(const char *adapter, const struct plx_async_event *event)
 {
-	char text[PLX_ASYNC_TEXT_BYTES], line[LINE_BYTES];
+	char text[PLX_ASYNC_EVENT_TEXT_BYTES], line[LINE_BYTES];
 	void (*write)(void *context, const char *line);
 
 	pthread_mutex_lock(&sink.lock);
@@ -107,7 +107,7 @@ log_async(const char *adapter, const struct plx_async *async)
 		write = to_stderr;
 	if (write != NULL && may_write()) {
 		snprintf(line, sizeof(line), "%s: %s", adapter,
-			 plx_async_text(async, text, sizeof(text)));
+			 plx_async_event_text(event, text, sizeof(text)));
 		write_line(write, line);
 	}
 	pthread_mutex_unlock(&sink.lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for messages: hugepages on the wished NUMA node, else pages there, else anywhere; and
+ * Memory for messages: hugepages on the NUMA node asked for, else pages there, else anywhere; and
  * showing hugepages to a device that sees only what it was shown. Needs no EAL to allocate.
  * It never touches what it has handed out. Start with plx_mem_alloc().
  */

@@ -71,7 +71,7 @@ engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
 }
 
 bool
-plx_adapter_runs(struct plx_adapter *adapter, uint32_t timeout_ms)
+plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms)
 {
 	return engines_wait(adapter, engines_token(adapter), timeout_ms * PLX_MSEC) == PLX_OK;
 }

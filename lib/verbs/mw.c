@@ -2,7 +2,7 @@
  *
  * Windows: created, bound as a work request, destroyed.
  * A window is bound by the thread that posts, under the adapter's lock, before the request has its
- * place in the queue: so the token is good when the post returns, and whatever is posted behind it
+ * place in the queue: so the key is valid when the post returns, and whatever is posted behind it
  * may carry it. It never leaves a window bound whose post was refused.
  * Start with plx_post_bind().
  */
@@ -80,7 +80,7 @@ unbind(struct plx_qp *qp, struct plx_key key)
 
 enum plx_status
 plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
-	      struct plx_key *token)
+	      struct plx_key *key)
 {
 	struct plx_window_attr attr = {
 		.va = bind->va,
@@ -89,25 +89,25 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 		.qpn = plx_engine_qp_number(qp->pair),
 	};
 	enum plx_status status;
-	struct plx_key key;
+	struct plx_key bound;
 
 	if (bind->access & ~BIND_ACCESS || bind->mr == NULL ||
-	    bind->flags & ~(PLX_WR_SILENT | PLX_WR_FENCE))
+	    bind->flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE))
 		return PLX_INVALID;
 	/* Slots of another adapter's table mean something else in ours. */
 	if (mw->pd != qp->pd || bind->mr->pd != qp->pd)
 		return PLX_DENIED;
 	attr.region = bind->mr->region;
 	pthread_mutex_lock(&qp->adapter->lock);
-	status = plx_window_bind(qp->adapter->mem, mw->window, &attr, &key);
+	status = plx_window_bind(qp->adapter->mem, mw->window, &attr, &bound);
 	pthread_mutex_unlock(&qp->adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_post_bind(qp->pair, bind->wr_id, bind->flags, key);
+	status = plx_engine_qp_post_bind(qp->pair, bind->wr_id, bind->flags, bound);
 	if (status != PLX_OK) {
-		unbind(qp, key);
+		unbind(qp, bound);
 		return status;
 	}
-	*token = key;
+	*key = bound;
 	return PLX_OK;
 }

@@ -21,7 +21,7 @@ struct shared_worker;
 
 /* What is alive on an adapter; it closes when all are 0. */
 struct object_counts {
-	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, channels, listeners, connectors;
+	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
 };
 
 /* Objects that the engine names by a number: a slot, and how often it was given out. */
@@ -52,7 +52,7 @@ struct plx_adapter {
 	atomic_uint next_port; /* of connectors that did not choose one */
 
 	uint32_t path_mtu;
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_net_config net_config;
 	struct plx_adapter_info info;
 
@@ -175,15 +175,15 @@ is_mtu(uint32_t bytes)
 	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
 }
 
-/** Every field of a link in its range, or a sentence. */
-enum plx_status link_check(const struct plx_qp_link *link, struct plx_why *why) PLX_MUST_CHECK;
-/** What a link says that the peer has no say in. */
-void link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
-		  struct plx_rc_attr *attr, struct plx_engine_path *path);
+/** Every attribute in its range, or a sentence. */
+enum plx_status qp_attr_check(const struct plx_qp_attr *attr, struct plx_why *why) PLX_MUST_CHECK;
+/** What the attributes say that the peer has no say in. */
+void qp_attr_to_rc(const struct plx_adapter *adapter, const struct plx_qp_attr *attr,
+		   struct plx_rc_attr *rc, struct plx_engine_path *path);
 
 /** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
-			 const struct plx_qp_link *link, struct plx_rc_attr *attr,
+			 const struct plx_qp_attr *attr, struct plx_rc_attr *rc,
 			 struct plx_engine_path *path, struct plx_why *why) PLX_MUST_CHECK;
 
 /* ---- eal.c ------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ void worker_leave(struct plx_adapter *adapter);
 /* ---- adapter_setup.c --------------------------------------------------------------------------
  */
 
-/** Make everything an adapter consists of, by its wishes; a failure leaves what was made to
+/** Make everything an adapter consists of, by its options; a failure leaves what was made to
  * parts_unmake(). Errors: as plx_adapter_open() */
 enum plx_status parts_make(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 void parts_unmake(struct plx_adapter *adapter);
@@ -239,6 +239,6 @@ void parts_unmake(struct plx_adapter *adapter);
 void telemetry_start(void);
 
 /** One line about an event, if the limit of lines allows. */
-void log_async(const char *adapter, const struct plx_async *async);
+void log_async_event(const char *adapter, const struct plx_async_event *event);
 
 #endif

@@ -27,7 +27,7 @@ struct plx_cq;
 struct plx_srq;
 struct plx_qp;
 struct plx_ah;
-struct plx_channel;
+struct plx_event_channel;
 struct plx_listener;
 struct plx_connector;
 
@@ -50,8 +50,8 @@ enum plx_mode {
 	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
 };
 
-/* What an adapter shall be: one section of the configuration file, in the same words. */
-struct plx_wishes {
+/* One section of the configuration file, in the same words. */
+struct plx_adapter_options {
 	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
 	struct {
 		struct plx_ip ip;
@@ -89,29 +89,30 @@ struct plx_wishes {
 	/* entries of one send, receive or shared receive queue at most; 0: 32768 */
 	uint32_t queue_depth;
 	/* from DISCONNECTED to the flush of the queue pair, when the peer has left:
-	 * plx_channel_next()
+	 * plx_event_channel_next()
 	 */
-	uint32_t disconnect_grace_ms; /* 0: at once; plx_wishes_init(): 10 */
+	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
 };
 
-/** Wishes that name only a device: worker mode, no core, spin, a grace of 10 ms, defaults. */
-PLX_API void plx_wishes_init(struct plx_wishes *wishes);
+/** Options that name only a device: worker mode, no core, spin, a grace of 10 ms, defaults. */
+PLX_API void plx_adapter_options_init(struct plx_adapter_options *options);
 
 /**
- * The wishes of an adapter from the configuration file: the one that the environment variable
+ * The options of an adapter from the configuration file: the one that the environment variable
  * POLLUX_CONFIG names, else /etc/pollux/pollux.conf. A program with more rights than its caller
  * (setuid) does not look at the variable.
  *
  * Errors: CONFIG (no file; one that is not root's or the effective user's, or that others may
  *         write to; no such adapter; a setting that is wrong: file, line, value, range)
  */
-PLX_API enum plx_status plx_wishes_load(const char *adapter, struct plx_wishes *wishes,
-					struct plx_why *why) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_adapter_options_load(const char *adapter,
+						 struct plx_adapter_options *options,
+						 struct plx_why *why) PLX_MUST_CHECK;
 
 /** Names of the adapters in the configuration file. Returns: how many, of which the first `n` were
  * written; -1 when the file is wrong. The EAL is not started. */
-PLX_API int plx_wishes_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
-			    struct plx_why *why);
+PLX_API int plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
+			     struct plx_why *why);
 
 /**
  * Start DPDK's EAL, if nobody has. Called by the first plx_adapter_open(); a program that wants
@@ -126,13 +127,14 @@ PLX_API enum plx_status plx_eal_start(const char *arguments, struct plx_why *why
 /**
  * Open an adapter: device, pool, engine, and in worker mode its thread.
  *
- * @param name   [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; with `wishes` NULL the section of the
+ * @param name   [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; with `options` NULL the section of the
  *               configuration file too
- * @param wishes NULL: plx_wishes_load(name)
+ * @param options NULL: plx_adapter_options_load(name)
  * Errors (each with a sentence): INVALID, CONFIG, NO_DEVICE, NO_MEMORY, TOO_LONG (path_mtu), BUSY
  * (name in use), TIMEOUT (device does not start)
  */
-PLX_API enum plx_status plx_adapter_open(const char *name, const struct plx_wishes *wishes,
+PLX_API enum plx_status plx_adapter_open(const char *name,
+					 const struct plx_adapter_options *options,
 					 struct plx_adapter **adapter,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
@@ -147,15 +149,15 @@ struct plx_adapter_info {
 	uint32_t path_mtu;
 	uint32_t vlan; /* 0: none */
 	bool hugepages;
-	bool link;
-	bool forgets; /* a memif: what the peer has not read yet is gone with the process */
+	bool link_up;
+	bool tx_lost_on_exit; /* a memif: what the peer has not read yet is gone with the process */
 	enum plx_mode mode;
-	enum plx_idle idle; /* as wished; the worker's own is that of the first adapter it has */
+	enum plx_idle idle; /* as asked for; the worker's own is that of the first adapter it has */
 	uint32_t addresses;
 	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
 	/* limits */
-	uint32_t qps, keys, cq_depth, queue_depth, srq_depth, sges, inline_bytes, rd_atomic;
-	uint64_t message;
+	uint32_t qps, keys, cq_depth, queue_depth, srq_depth, sges, inline_bytes, rd_atomic_max;
+	uint64_t message_max;
 	uint16_t udp_port;
 };
 
@@ -177,26 +179,26 @@ PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
  * Returns: false: an engine has not come round; whatever else waits for it answers TIMEOUT. In
  * inline mode true at once: the caller is the engine. Threads: any.
  */
-PLX_API bool plx_adapter_runs(struct plx_adapter *adapter, uint32_t timeout_ms);
+PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
 
 /* Something happened that no completion tells of. */
-struct plx_async {
-	uint8_t kind;           /* enum plx_event_kind */
-	uint8_t cause;          /* FAILED: enum plx_wc_status */
-	uint32_t qpn;           /* of a queue pair's event */
-	uint64_t context;       /* of the queue pair, completion queue or SRQ */
-	struct plx_death death; /* FAILED: the queue pair at that moment */
+struct plx_async_event {
+	uint8_t kind;                  /* enum plx_event_kind */
+	uint8_t cause;                 /* FAILED: enum plx_wc_status */
+	uint32_t qpn;                  /* of a queue pair's event */
+	uint64_t context;              /* of the queue pair, completion queue or SRQ */
+	struct plx_qp_failure failure; /* FAILED: the queue pair at that moment */
 };
 
 /** The next asynchronous event; false: none. Threads: any. */
-PLX_API bool plx_adapter_next_async(struct plx_adapter *adapter, struct plx_async *out);
+PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
 
 /** Readable while there is one; the adapter's own. */
 PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
 
 enum {
-	PLX_ASYNC_TEXT_BYTES = 384, /* that hold the text of any event */
-	PLX_LOG_LINES_PER_S = 10,   /* of a process; more are counted, and told of later */
+	PLX_ASYNC_EVENT_TEXT_BYTES = 384, /* that hold the text of any event */
+	PLX_LOG_LINES_PER_S = 10,         /* of a process; more are counted, and told of later */
 };
 
 /**
@@ -207,13 +209,13 @@ enum {
  * Returns: text
  * Threads: any
  */
-PLX_API char *plx_async_text(const struct plx_async *async, char *text, size_t bytes);
+PLX_API char *plx_async_event_text(const struct plx_async_event *event, char *text, size_t bytes);
 
 /**
  * Where lines for whoever looks after the program go, without a line end: from now on to `write`,
  * never two at once. NULL: to stderr when POLLUX_LOG is set in the environment, else nowhere; so it
  * is at first. There is a line for each queue pair that failed, said by the thread that takes the
- * event with plx_adapter_next_async(); at most PLX_LOG_LINES_PER_S are written.
+ * event with plx_adapter_next_async_event(); at most PLX_LOG_LINES_PER_S are written.
  *
  * @param write must not call plx_log_to()
  * Threads: any
@@ -228,9 +230,9 @@ PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *co
  *
  * @param size   [bytes] 1 ..
  * @param socket NUMA node; -1: the caller's
- * @param why    when the wish was not granted in full (no hugepages, no such node) the sentence
- *               says what was given instead; empty otherwise; may be NULL
- * Returns: NULL when there is none
+ * @param why    when not all that was asked for was granted (no hugepages, no such node) the
+ * sentence says what was given instead; empty otherwise; may be NULL Returns: NULL when there is
+ * none
  */
 PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
 /** @param memory of plx_mem_alloc(); NULL: nothing to do */
@@ -274,10 +276,10 @@ PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
 /* ---- completion queues ------------------------------------------------------------------------
  */
 
-enum plx_arm {
-	PLX_ARM_ANY = 1 << 0,       /* any entry */
-	PLX_ARM_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
-	PLX_ARM_ERRORS = 1 << 2,    /* the queue itself failed */
+enum plx_cq_notify {
+	PLX_CQ_NOTIFY_ANY = 1 << 0,       /* any entry */
+	PLX_CQ_NOTIFY_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
+	PLX_CQ_NOTIFY_ERRORS = 1 << 2,    /* the queue itself failed */
 };
 
 struct plx_cq_options {
@@ -301,9 +303,9 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
  * Ask, once, to be told of an entry produced after both the last notification and the last poll
  * before this call.
  *
- * @param kinds enum plx_arm bits
+ * @param kinds enum plx_cq_notify bits
  * @param fired [out] those that fired at once, whoever had armed them: nobody else is told. NULL:
- *              plx_cq_fired() and the descriptor tell
+ *              plx_cq_get_event() and the descriptor tell
  * Spec: IBTA vol 1, 11.4.2.2
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
@@ -312,7 +314,7 @@ PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
  * is not among them has fired, or does so now. */
 PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
 /** Take the kinds that have fired, and make the descriptor unreadable again. */
-PLX_API uint32_t plx_cq_fired(struct plx_cq *cq);
+PLX_API uint32_t plx_cq_get_event(struct plx_cq *cq);
 /** Readable from the moment an armed kind fires until the kinds are taken; the queue's own.
  * Returns: -1: no descriptor can be had */
 PLX_API int plx_cq_fd(struct plx_cq *cq);
@@ -320,7 +322,7 @@ PLX_API int plx_cq_fd(struct plx_cq *cq);
 /**
  * Wait until an armed kind has fired.
  * @param timeout_ms at most; 0: look only
- * Returns: the kinds that fired, as plx_cq_fired(); 0: timeout. In inline mode it polls.
+ * Returns: the kinds that fired, as plx_cq_get_event(); 0: timeout. In inline mode it polls.
  */
 PLX_API uint32_t plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms);
 /** What waits in the queue is kept. Errors: INVALID (depth), BUSY (it holds more), NO_MEMORY,
@@ -346,8 +348,8 @@ PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
  * run) */
 PLX_API enum plx_status plx_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
 /** As plx_post_recv(), for all queue pairs of the shared queue. */
-PLX_API uint32_t plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
-			      enum plx_status *why);
+PLX_API uint32_t plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
+				   enum plx_status *refused);
 /** How many may be posted at once. Errors: INVALID (0, above depth_max), BUSY (more are posted) */
 PLX_API enum plx_status plx_srq_resize(struct plx_srq *srq, uint32_t depth) PLX_MUST_CHECK;
 /** Ask again for SRQ_THRESHOLD; at once when there are fewer already. 0: no more. */
@@ -358,14 +360,14 @@ PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX
 
 struct plx_qp_options {
 	struct plx_cq *send_cq, *recv_cq;
-	struct plx_srq *srq;         /* NULL: a receive queue of its own */
-	uint32_t sq_depth, rq_depth; /* 1 .. plx_adapter_info.queue_depth */
-	uint32_t sq_sges, rq_sges;   /* 0: 1 */
-	uint32_t inline_bytes;       /* 64 are always there */
-	uint32_t responder_res;      /* READs and atomics the peer may have open; 0: 16 */
-	uint64_t context;            /* in completions and events */
-	enum plx_qp_type type;       /* 0: PLX_QP_RC */
-	uint32_t qkey;               /* UD: that datagrams for it must carry */
+	struct plx_srq *srq;          /* NULL: a receive queue of its own */
+	uint32_t sq_depth, rq_depth;  /* 1 .. plx_adapter_info.queue_depth */
+	uint32_t sq_sges, rq_sges;    /* 0: 1 */
+	uint32_t inline_bytes;        /* 64 are always there */
+	uint32_t responder_resources; /* READs and atomics the peer may have open; 0: 16 */
+	uint64_t context;             /* in completions and events */
+	enum plx_qp_type type;        /* 0: PLX_QP_RC */
+	uint32_t qkey;                /* UD: that datagrams for it must carry */
 };
 
 /** A queue pair in RESET. Errors (each with a sentence): INVALID (queues of another adapter, a
@@ -381,30 +383,31 @@ struct plx_qp_address {
 	uint32_t psn; /* the first one this end will send */
 	struct plx_ip ip;
 	uint32_t path_mtu;
-	uint8_t rd_atomic; /* READs and atomics this end takes at once */
+	uint8_t responder_resources; /* READs and atomics this end takes at once */
 };
 
 /** @param remote where the peer is, which chooses among our addresses; NULL: the first */
 PLX_API enum plx_status plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote,
 				       struct plx_qp_address *out) PLX_MUST_CHECK;
 
-/* What both ends agree on beside the addresses; plx_qp_link_init() has the usual. */
-struct plx_qp_link {
-	uint32_t path_mtu;   /* 0: the smaller of both ends' */
-	uint32_t access;     /* PLX_ACCESS_REMOTE_* the peer may use */
-	uint8_t retry;       /* 0 .. 7 */
-	uint8_t rnr_retry;   /* 0 .. 7; 7: for ever */
-	uint8_t rnr_timer;   /* 0 .. 31, the code our RNR NAKs carry */
-	uint8_t ack_timeout; /* 1 .. 31: 4.096 us * 2^n */
-	uint8_t rd_atomic;   /* READs and atomics of ours open at once; 0: what the peer takes */
-	uint8_t dscp;        /* 0xff: the adapter's */
+/* What both ends agree on beside the addresses; plx_qp_attr_init() has the usual. */
+struct plx_qp_attr {
+	uint32_t path_mtu;       /* 0: the smaller of both ends' */
+	uint32_t access;         /* PLX_ACCESS_REMOTE_* the peer may use */
+	uint8_t retry;           /* 0 .. 7 */
+	uint8_t rnr_retry;       /* 0 .. 7; 7: for ever */
+	uint8_t rnr_timer;       /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t ack_timeout;     /* 1 .. 31: 4.096 us * 2^n */
+	uint8_t initiator_depth; /* READs and atomics of ours open at once; 0: what the peer takes
+				  */
+	uint8_t dscp;            /* 0xff: the adapter's */
 	uint32_t window_packets; /* 0: 128 */
 	uint32_t ack_interval;   /* 0: 16 */
 };
 
 /** Defaults: 7 retries after 67 ms each (ack_timeout 14), 6 RNR retries after 246 ms (rnr_timer
  * 29), all remote access, the adapter's DSCP, and 0 for the rest. */
-PLX_API void plx_qp_link_init(struct plx_qp_link *link);
+PLX_API void plx_qp_attr_init(struct plx_qp_attr *attr);
 
 /**
  * Connect: RESET (or INIT) to RTS, after the neighbour was resolved.
@@ -415,13 +418,13 @@ PLX_API void plx_qp_link_init(struct plx_qp_link *link);
  * above what the port carries)
  */
 PLX_API enum plx_status plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer,
-				       const struct plx_qp_link *link, uint32_t timeout_ms,
+				       const struct plx_qp_attr *attr, uint32_t timeout_ms,
 				       struct plx_why *why) PLX_MUST_CHECK;
 
-/** The single steps: `peer` and `link` are read for RTR and RTS. Errors: as plx_qp_connect() */
+/** The single steps: `peer` and `attr` are read for RTR and RTS. Errors: as plx_qp_connect() */
 PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				      const struct plx_qp_address *peer,
-				      const struct plx_qp_link *link,
+				      const struct plx_qp_attr *attr,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
 /** To ERROR, from INIT to INIT again: everything posted has completed when this returns, what was
@@ -444,25 +447,25 @@ PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
  * they leave before it returns when nothing else of this queue pair is in flight, and with the next
  * poll otherwise.
  *
- * @param why [out] the status of the one that was refused; OK: none was; may be NULL
+ * @param refused [out] the status of the one that was refused; OK: none was; may be NULL
  * Returns: how many were posted
  * Errors: STATE (not connected), FULL (reap, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
  * Threads: any, several at once; they take turns
  * Cost: hot; no system call
  */
 PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
-			       enum plx_status *why);
+			       enum plx_status *refused);
 /** Post up to `n` receives, as plx_post_send(); from INIT on. Errors: STATE (RESET, or the queue
  * pair has a shared receive queue), FULL, INVALID, TOO_MANY_SGES */
 PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
-			       enum plx_status *why);
+			       enum plx_status *refused);
 /** Wake the engine for requests posted with PLX_WR_DEFER; in inline mode, send them. */
-PLX_API void plx_post_ring(struct plx_qp *qp);
+PLX_API void plx_qp_ring_doorbell(struct plx_qp *qp);
 
 /* What a window is bound to. */
 struct plx_bind {
 	uint64_t wr_id;
-	uint8_t flags; /* PLX_WR_SILENT, PLX_WR_FENCE */
+	uint8_t flags; /* PLX_WR_UNSIGNALED, PLX_WR_FENCE */
 	struct plx_mr *mr;
 	uint64_t va;
 	uint64_t length;
@@ -471,23 +474,23 @@ struct plx_bind {
 
 /**
  * Bind a window to part of a region, for the peer of this queue pair alone, as a work request. The
- * token may be sent as soon as this returns: what is posted after it is sent after it.
+ * key may be sent as soon as this returns: what is posted after it is sent after it.
  * Errors: as plx_post_send(); STATE (bound already), DENIED (rights or range)
  */
 PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 				      const struct plx_bind *bind,
-				      struct plx_key *token) PLX_MUST_CHECK;
+				      struct plx_key *key) PLX_MUST_CHECK;
 
 /* ---- datagrams ------------------------------------------------------------------------------ */
 
 /*
  * A UD queue pair sends messages of at most one packet to anybody, and loses them as packets are
  * lost. It is made like any other, and plx_qp_modify() to INIT, RTR and RTS takes it there without
- * a peer or a link. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`, at
- * most as long as the adapter's path MTU; they are done when they are sent. A `remote_qkey` whose
- * highest bit is set stands for the queue pair's own. Receives need PLX_UD_HEADER_BYTES more than
- * the message, and plx_wc.bytes counts them: a datagram that finds no receive, or a shorter one, is
- * dropped, and the receive stays.
+ * a peer or attributes. Requests are SEND and SEND_IMM with `ah`, `remote_qpn` and `remote_qkey`,
+ * at most as long as the adapter's path MTU; they are done when they are sent. A `remote_qkey`
+ * whose highest bit is set stands for the queue pair's own. Receives need PLX_UD_HEADER_BYTES more
+ * than the message, and plx_wc.bytes counts them: a datagram that finds no receive, or a shorter
+ * one, is dropped, and the receive stays.
  */
 
 struct plx_ah_options {
@@ -532,30 +535,32 @@ PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const stru
 
 /* ---- connections --------------------------------------------------------------------------------
  *
- * What Linux's rdma_cm speaks. The active side: connector, plx_connect(), REPLIED, plx_complete().
+ * What Linux's rdma_cm speaks. The active side: connector, plx_connect(), REPLIED, plx_establish().
  * The passive side: plx_listen(), REQUESTED with a new connector, plx_accept(), ESTABLISHED. Then
  * plx_disconnect() on either side, DISCONNECTED on the other, CLOSED on this one. Nothing here
- * waits but plx_channel_wait(); what comes of a call comes as an event.
+ * waits but plx_event_channel_wait(); what comes of a call comes as an event.
  */
 
 /**
  * A channel: where the events of connectors and listeners arrive, in order.
- * @param depth 1 .. PLX_CHANNEL_DEPTH_MAX, of the ring; what finds no place waits, and is not lost
+ * @param depth 1 .. PLX_EVENT_CHANNEL_DEPTH_MAX, of the ring; what finds no place waits, and is not
+ * lost
  */
-PLX_API enum plx_status plx_channel_create(struct plx_adapter *adapter, uint32_t depth,
-					   struct plx_channel **channel) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
+						 struct plx_event_channel **channel) PLX_MUST_CHECK;
 /** Errors: BUSY (a connector or listener uses it) */
-PLX_API enum plx_status plx_channel_destroy(struct plx_channel *channel) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_event_channel_destroy(struct plx_event_channel *channel) PLX_MUST_CHECK;
 
 /** The next event; false: none. Inline mode polls first when there is none. Threads: any, several
  * at once. */
-PLX_API bool plx_channel_next(struct plx_channel *channel, struct plx_channel_event *out);
+PLX_API bool plx_event_channel_next(struct plx_event_channel *channel,
+				    struct plx_connector_event *out);
 /** The same, and waits at most `timeout_ms`; false: none came. */
-PLX_API bool plx_channel_wait(struct plx_channel *channel, uint32_t timeout_ms,
-			      struct plx_channel_event *out);
+PLX_API bool plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
+				    struct plx_connector_event *out);
 /** Readable while there is an event; the channel's own. In inline mode nothing happens while nobody
  * polls. */
-PLX_API int plx_channel_fd(struct plx_channel *channel);
+PLX_API int plx_event_channel_fd(struct plx_event_channel *channel);
 
 struct plx_listen_options {
 	struct plx_ip local; /* version 0: every address of the adapter */
@@ -566,18 +571,18 @@ struct plx_listen_options {
 };
 
 /** Errors (each with a sentence): BUSY (port taken), INVALID, FULL */
-PLX_API enum plx_status plx_listen(struct plx_channel *channel,
+PLX_API enum plx_status plx_listen(struct plx_event_channel *channel,
 				   const struct plx_listen_options *options,
 				   struct plx_listener **listener,
 				   struct plx_why *why) PLX_MUST_CHECK;
 /** Requests that wait are rejected; connectors that were given out go on. */
 PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_MUST_CHECK;
 
-/** Defaults: retries and timeouts as plx_qp_link_init(), every address and private data empty. */
+/** Defaults: retries and timeouts as plx_qp_attr_init(), every address and private data empty. */
 PLX_API void plx_connect_options_init(struct plx_connect_options *options);
 
 /** An idle connector. */
-PLX_API enum plx_status plx_connector_create(struct plx_channel *channel, uint64_t context,
+PLX_API enum plx_status plx_connector_create(struct plx_event_channel *channel, uint64_t context,
 					     struct plx_connector **connector) PLX_MUST_CHECK;
 
 /**
@@ -600,8 +605,8 @@ PLX_API enum plx_status plx_connect(struct plx_connector *connector, struct plx_
 				    struct plx_why *why) PLX_MUST_CHECK;
 
 /** After REPLIED: the queue pair goes to RTS, and the peer is told. Errors: STATE */
-PLX_API enum plx_status plx_complete(struct plx_connector *connector,
-				     struct plx_why *why) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_establish(struct plx_connector *connector,
+				      struct plx_why *why) PLX_MUST_CHECK;
 
 /**
  * After REQUESTED: the queue pair goes to RTR, and to RTS with ESTABLISHED. ABORTED or TIMED_OUT
@@ -623,16 +628,16 @@ PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST
 
 /** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the
  * connector is idle again. Errors: as plx_connect() */
-PLX_API enum plx_status plx_sidr_ask(struct plx_connector *connector,
-				     const struct plx_connect_options *options,
-				     struct plx_why *why) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_sidr_request(struct plx_connector *connector,
+					 const struct plx_connect_options *options,
+					 struct plx_why *why) PLX_MUST_CHECK;
 
 /** Events from now on carry this context. */
 PLX_API void plx_connector_set_context(struct plx_connector *connector, uint64_t context);
 
 /** Addresses, ports and what was agreed. Errors: STATE (never used) */
 PLX_API enum plx_status plx_connector_query(const struct plx_connector *connector,
-					    struct plx_connection *out) PLX_MUST_CHECK;
+					    struct plx_connector_info *out) PLX_MUST_CHECK;
 
 /* ---- counters -----------------------------------------------------------------------------------
  */

@@ -9,7 +9,8 @@
 #include "objects.h"
 
 enum {
-	RESPONDER_RES = 16, /* READs and atomics the peer may have open, unless said otherwise */
+	RESPONDER_RESOURCES_DEFAULT =
+		16, /* READs and atomics the peer may have open, unless said otherwise */
 };
 
 /* ---- creating ---------------------------------------------------------------------------------
@@ -29,7 +30,7 @@ check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *opt
 		{"sq_depth", options->sq_depth, 1, depth_max},
 		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
 		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
-		{"responder_res", options->responder_res, 0, PLX_RD_ATOMIC_MAX},
+		{"responder_resources", options->responder_resources, 0, PLX_RD_ATOMIC_MAX},
 		/* a queue of its own; last, and left out with an SRQ */
 		{"rq_depth", options->rq_depth, 1, depth_max},
 		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
@@ -92,7 +93,7 @@ make_pair(struct plx_qp *qp)
 		.caps = {.sq_depth = options->sq_depth,
 			 .sq_sges = options->sq_sges,
 			 .inline_bytes = options->inline_bytes,
-			 .responder_res = options->responder_res},
+			 .responder_resources = options->responder_resources},
 		.rq_depth = options->rq_depth,
 		.rq_sges = options->rq_sges,
 		.qkey = options->qkey,
@@ -155,8 +156,10 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 	made->options.sq_sges = or_else(options->sq_sges, 1);
 	made->options.rq_sges = or_else(options->rq_sges, 1);
 	/* Datagrams read nothing. */
-	made->options.responder_res =
-		options->type == PLX_QP_UD ? 0 : or_else(options->responder_res, RESPONDER_RES);
+	made->options.responder_resources =
+		options->type == PLX_QP_UD
+			? 0
+			: or_else(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
 	status = make_pair(made);
 	if (status != PLX_OK) {
 		say_refused(pd->adapter, status, why);
@@ -203,9 +206,9 @@ send_now(struct plx_qp *qp)
 }
 
 PLX_HOT uint32_t
-plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *why)
+plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	uint32_t posted = plx_engine_qp_post_send(qp->pair, wr, n, why);
+	uint32_t posted = plx_engine_qp_post_send(qp->pair, wr, n, refused);
 
 	if (qp->inline_mode && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
 	    plx_engine_qp_in_flight(qp->pair) == posted)
@@ -214,13 +217,13 @@ plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum 
 }
 
 PLX_HOT uint32_t
-plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	return plx_engine_qp_post_recv(qp->pair, wr, n, why);
+	return plx_engine_qp_post_recv(qp->pair, wr, n, refused);
 }
 
 PLX_HOT void
-plx_post_ring(struct plx_qp *qp)
+plx_qp_ring_doorbell(struct plx_qp *qp)
 {
 	plx_engine_qp_ring_doorbell(qp->pair);
 	if (qp->inline_mode)

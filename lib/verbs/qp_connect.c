@@ -10,13 +10,13 @@
 #include "objects.h"
 
 enum {
-	LINK_RETRY = 7,
-	LINK_RNR_RETRY = 6,
-	LINK_RNR_TIMER = 29,   /* 245.76 ms; six of them: a missing receive shows after 1.5 s */
-	LINK_ACK_TIMEOUT = 14, /* 67 ms */
-	LINK_WINDOW_PACKETS = 128,
-	LINK_ACK_INTERVAL = 16,
-	LINK_DSCP_OF_ADAPTER = 0xff,
+	RETRY_DEFAULT = 7,
+	RNR_RETRY_DEFAULT = 6,
+	RNR_TIMER_DEFAULT = 29,   /* 245.76 ms; six of them: a missing receive shows after 1.5 s */
+	ACK_TIMEOUT_DEFAULT = 14, /* 67 ms */
+	WINDOW_PACKETS_DEFAULT = 128,
+	ACK_INTERVAL_DEFAULT = 16,
+	DSCP_OF_ADAPTER = 0xff,
 	DSCP_MAX = 63,
 	PKEY_DEFAULT = 0xffff,
 };
@@ -36,15 +36,15 @@ address_text(const struct plx_ip *ip)
 }
 
 void
-plx_qp_link_init(struct plx_qp_link *link)
+plx_qp_attr_init(struct plx_qp_attr *attr)
 {
-	*link = (struct plx_qp_link){
+	*attr = (struct plx_qp_attr){
 		.access = PEER_ACCESS,
-		.retry = LINK_RETRY,
-		.rnr_retry = LINK_RNR_RETRY,
-		.rnr_timer = LINK_RNR_TIMER,
-		.ack_timeout = LINK_ACK_TIMEOUT,
-		.dscp = LINK_DSCP_OF_ADAPTER,
+		.retry = RETRY_DEFAULT,
+		.rnr_retry = RNR_RETRY_DEFAULT,
+		.rnr_timer = RNR_TIMER_DEFAULT,
+		.ack_timeout = ACK_TIMEOUT_DEFAULT,
+		.dscp = DSCP_OF_ADAPTER,
 	};
 }
 
@@ -52,7 +52,7 @@ enum plx_status
 plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_qp_address *out)
 {
 	const struct plx_adapter *adapter = qp->adapter;
-	struct plx_ip ip = adapter->wishes.address[0].ip;
+	struct plx_ip ip = adapter->options.address[0].ip;
 
 	if (remote != NULL && remote->version != 4 && remote->version != 6)
 		return PLX_INVALID;
@@ -63,7 +63,7 @@ plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_
 		.psn = plx_engine_qp_first_psn(qp->pair).v,
 		.ip = ip,
 		.path_mtu = adapter->path_mtu,
-		.rd_atomic = (uint8_t)qp->options.responder_res,
+		.responder_resources = (uint8_t)qp->options.responder_resources,
 	};
 	return PLX_OK;
 }
@@ -113,26 +113,26 @@ check_peer(const struct plx_qp_address *peer, struct plx_why *why)
 }
 
 enum plx_status
-link_check(const struct plx_qp_link *link, struct plx_why *why)
+qp_attr_check(const struct plx_qp_attr *attr, struct plx_why *why)
 {
 	const struct range ranges[] = {
-		{"retry", link->retry, 0, PLX_RETRY_MAX},
-		{"rnr_retry", link->rnr_retry, 0, PLX_RNR_RETRY_FOREVER},
-		{"rnr_timer", link->rnr_timer, 0, 31},
-		{"ack_timeout", link->ack_timeout, 1, 31},
-		{"window_packets", link->window_packets, 0, PLX_WINDOW_PACKETS_MAX},
-		{"ack_interval", link->ack_interval, 0, PLX_WINDOW_PACKETS_MAX},
+		{"retry", attr->retry, 0, PLX_RETRY_MAX},
+		{"rnr_retry", attr->rnr_retry, 0, PLX_RNR_RETRY_FOREVER},
+		{"rnr_timer", attr->rnr_timer, 0, 31},
+		{"ack_timeout", attr->ack_timeout, 1, 31},
+		{"window_packets", attr->window_packets, 0, PLX_WINDOW_PACKETS_MAX},
+		{"ack_interval", attr->ack_interval, 0, PLX_WINDOW_PACKETS_MAX},
 	};
 
-	if (link->access & ~PEER_ACCESS) {
+	if (attr->access & ~PEER_ACCESS) {
 		plx_why_set(why,
 			    "access 0x%x has bits that are not rights of a peer; give some of "
 			    "PLX_ACCESS_REMOTE_READ, _WRITE and _ATOMIC",
-			    link->access);
+			    attr->access);
 		return PLX_INVALID;
 	}
-	if (link->dscp > DSCP_MAX && link->dscp != LINK_DSCP_OF_ADAPTER) {
-		plx_why_set(why, "dscp is %u; give 0 to %d, or 255 for the adapter's", link->dscp,
+	if (attr->dscp > DSCP_MAX && attr->dscp != DSCP_OF_ADAPTER) {
+		plx_why_set(why, "dscp is %u; give 0 to %d, or 255 for the adapter's", attr->dscp,
 			    DSCP_MAX);
 		return PLX_INVALID;
 	}
@@ -141,12 +141,12 @@ link_check(const struct plx_qp_link *link, struct plx_why *why)
 
 static enum plx_status
 agree_mtu(const struct plx_qp *qp, const struct plx_qp_address *peer,
-	  const struct plx_qp_link *link, uint32_t *mtu, struct plx_why *why)
+	  const struct plx_qp_attr *attr, uint32_t *mtu, struct plx_why *why)
 {
 	uint32_t ours = qp->adapter->path_mtu;
 	uint32_t least = peer->path_mtu < ours ? peer->path_mtu : ours;
 
-	*mtu = link->path_mtu ? link->path_mtu : least;
+	*mtu = attr->path_mtu ? attr->path_mtu : least;
 	if (!is_mtu(*mtu)) {
 		plx_why_set(why, "path MTU %u is none; give 256, 512, 1024, 2048 or 4096, or 0",
 			    *mtu);
@@ -164,57 +164,60 @@ agree_mtu(const struct plx_qp *qp, const struct plx_qp_address *peer,
 }
 
 static uint8_t
-agree_rd_atomic(const struct plx_qp_address *peer, const struct plx_qp_link *link)
+agree_initiator_depth(const struct plx_qp_address *peer, const struct plx_qp_attr *attr)
 {
-	return link->rd_atomic && link->rd_atomic < peer->rd_atomic ? link->rd_atomic
-								    : peer->rd_atomic;
+	return attr->initiator_depth && attr->initiator_depth < peer->responder_resources
+		       ? attr->initiator_depth
+		       : peer->responder_resources;
 }
 
 void
-link_to_attr(const struct plx_adapter *adapter, const struct plx_qp_link *link,
-	     struct plx_rc_attr *attr, struct plx_engine_path *path)
+qp_attr_to_rc(const struct plx_adapter *adapter, const struct plx_qp_attr *attr,
+	      struct plx_rc_attr *rc, struct plx_engine_path *path)
 {
-	*attr = (struct plx_rc_attr){
+	*rc = (struct plx_rc_attr){
 		.pkey = PKEY_DEFAULT,
-		.enabled = {(uint8_t)link->access},
-		.rnr_timer = link->rnr_timer,
-		.retry_max = link->retry,
-		.rnr_retry_max = link->rnr_retry,
-		.ack_timeout_ns = plx_ack_timeout_ns(link->ack_timeout),
-		.window_packets = link->window_packets ? link->window_packets : LINK_WINDOW_PACKETS,
-		.ack_interval = link->ack_interval ? link->ack_interval : LINK_ACK_INTERVAL,
+		.enabled = {(uint8_t)attr->access},
+		.rnr_timer = attr->rnr_timer,
+		.retry_max = attr->retry,
+		.rnr_retry_max = attr->rnr_retry,
+		.ack_timeout_ns = plx_ack_timeout_ns(attr->ack_timeout),
+		.window_packets =
+			attr->window_packets ? attr->window_packets : WINDOW_PACKETS_DEFAULT,
+		.ack_interval = attr->ack_interval ? attr->ack_interval : ACK_INTERVAL_DEFAULT,
 		.read_chunk_packets = PLX_READ_CHUNK_PACKETS_MAX,
 	};
-	path->dscp = link->dscp == LINK_DSCP_OF_ADAPTER ? adapter->wishes.dscp : link->dscp;
-	path->ecn = adapter->wishes.ecn;
+	path->dscp = attr->dscp == DSCP_OF_ADAPTER ? adapter->options.dscp : attr->dscp;
+	path->ecn = adapter->options.ecn;
 }
 
 enum plx_status
-qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
-	 struct plx_rc_attr *attr, struct plx_engine_path *path, struct plx_why *why)
+qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
+	 struct plx_rc_attr *rc, struct plx_engine_path *path, struct plx_why *why)
 {
 	enum plx_status status;
 	uint32_t mtu;
 
-	if (peer == NULL || link == NULL) {
-		plx_why_set(why, "no %s given; a connection needs the peer's address and a link",
-			    peer == NULL ? "peer" : "link");
+	if (peer == NULL || attr == NULL) {
+		plx_why_set(why,
+			    "no %s given; a connection needs the peer's address and attributes",
+			    peer == NULL ? "peer" : "attributes");
 		return PLX_INVALID;
 	}
 	status = check_peer(peer, why);
 	if (status == PLX_OK)
-		status = link_check(link, why);
+		status = qp_attr_check(attr, why);
 	if (status == PLX_OK)
-		status = agree_mtu(qp, peer, link, &mtu, why);
+		status = agree_mtu(qp, peer, attr, &mtu, why);
 	if (status != PLX_OK)
 		return status;
 	*path = (struct plx_engine_path){.remote = peer->ip};
-	link_to_attr(qp->adapter, link, attr, path);
-	attr->mtu = mtu;
-	attr->dest_qpn = peer->qpn;
-	attr->rq_psn = plx_psn(peer->psn);
-	attr->sq_psn = plx_engine_qp_first_psn(qp->pair);
-	attr->rd_atomic_max = agree_rd_atomic(peer, link);
+	qp_attr_to_rc(qp->adapter, attr, rc, path);
+	rc->mtu = mtu;
+	rc->dest_qpn = peer->qpn;
+	rc->rq_psn = plx_psn(peer->psn);
+	rc->sq_psn = plx_engine_qp_first_psn(qp->pair);
+	rc->initiator_depth = agree_initiator_depth(peer, attr);
 	return PLX_OK;
 }
 
@@ -258,13 +261,13 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 static enum plx_status
 modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 {
-	const struct plx_rc_attr attr = {
+	const struct plx_rc_attr rc = {
 		.mtu = qp->adapter->path_mtu,
 		.pkey = PKEY_DEFAULT,
 		.sq_psn = plx_engine_qp_first_psn(qp->pair),
 	};
 
-	return said(qp, plx_engine_qp_modify(qp->pair, to, &attr, NULL), to, NULL, why);
+	return said(qp, plx_engine_qp_modify(qp->pair, to, &rc, NULL), to, NULL, why);
 }
 
 static void
@@ -278,13 +281,13 @@ pause_for_neighbour(struct plx_adapter *adapter)
 
 /* INIT to RTR, the neighbour waited for. */
 static enum plx_status
-reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine_path *path,
+reach(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
       uint32_t timeout_ms, struct plx_why *why)
 {
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
 
 	for (;;) {
-		enum plx_status status = plx_engine_qp_modify(qp->pair, PLX_QP_RTR, attr, path);
+		enum plx_status status = plx_engine_qp_modify(qp->pair, PLX_QP_RTR, rc, path);
 
 		if (status != PLX_AGAIN)
 			return status;
@@ -302,13 +305,13 @@ reach(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine
 }
 
 enum plx_status
-plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
 	       uint32_t timeout_ms, struct plx_why *why)
 {
 	bool from_reset = plx_engine_qp_state(qp->pair) == PLX_QP_RESET;
 	struct plx_why late = {""};
 	struct plx_engine_path path;
-	struct plx_rc_attr attr;
+	struct plx_rc_attr rc;
 	enum plx_status status;
 
 	if (qp->options.type == PLX_QP_UD) {
@@ -318,16 +321,16 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 			    plx_engine_qp_number(qp->pair));
 		return PLX_INVALID;
 	}
-	status = qp_agree(qp, peer, link, &attr, &path, why);
+	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
 		status = plx_engine_qp_modify(qp->pair, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return said(qp, status, PLX_QP_INIT, peer, why);
-	status = reach(qp, &attr, &path, timeout_ms, &late);
+	status = reach(qp, &rc, &path, timeout_ms, &late);
 	if (status == PLX_OK) {
-		status = plx_engine_qp_modify(qp->pair, PLX_QP_RTS, &attr, &path);
+		status = plx_engine_qp_modify(qp->pair, PLX_QP_RTS, &rc, &path);
 		return said(qp, status, PLX_QP_RTS, peer, why);
 	}
 	(void)said(qp, status, PLX_QP_RTR, peer, why);
@@ -342,12 +345,12 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 
 enum plx_status
 plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_address *peer,
-	      const struct plx_qp_link *link, struct plx_why *why)
+	      const struct plx_qp_attr *attr, struct plx_why *why)
 {
 	bool needs_terms = to == PLX_QP_RTR ||
 			   (to == PLX_QP_RTS && plx_engine_qp_state(qp->pair) != PLX_QP_SQD);
 	struct plx_engine_path path;
-	struct plx_rc_attr attr;
+	struct plx_rc_attr rc;
 	enum plx_status status;
 
 	if ((unsigned)to >= PLX_QP_STATE_COUNT || to == PLX_QP_NONE) {
@@ -358,10 +361,10 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 		return modify_ud(qp, to, why);
 	if (!needs_terms)
 		return said(qp, plx_engine_qp_modify(qp->pair, to, NULL, NULL), to, NULL, why);
-	status = qp_agree(qp, peer, link, &attr, &path, why);
+	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
-	return said(qp, plx_engine_qp_modify(qp->pair, to, &attr, &path), to, peer, why);
+	return said(qp, plx_engine_qp_modify(qp->pair, to, &rc, &path), to, peer, why);
 }
 
 enum plx_status

@@ -38,7 +38,7 @@ struct settings_choice {
 	int value;
 };
 
-/* One setting of an adapter and where its value lies in struct plx_wishes. */
+/* One setting of an adapter and where its value lies in struct plx_adapter_options. */
 struct settings_field {
 	const char *name;
 	enum settings_kind kind;
@@ -51,12 +51,12 @@ extern const struct settings_field settings_fields[];
 extern const uint32_t settings_field_count;
 
 /** Store or read a number or choice of 1 or 4 bytes. */
-void settings_field_set(const struct settings_field *field, void *wishes, long long value);
-long long settings_field_get(const struct settings_field *field, const void *wishes);
+void settings_field_set(const struct settings_field *field, void *options, long long value);
+long long settings_field_get(const struct settings_field *field, const void *options);
 
 struct settings_section {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 };
 
 struct settings {
@@ -70,15 +70,15 @@ struct settings {
  */
 enum plx_status settings_read(struct settings *file, struct plx_why *why) PLX_MUST_CHECK;
 
-/** Refuse wishes with a value out of range, without an address, ...
+/** Refuse options with a value out of range, without an address, ...
  * @param route [out] when refused: the index of the route that is wrong; UINT32_MAX: it is none of
  *              them. May be NULL
  * Errors: INVALID */
-enum plx_status wishes_check(const struct plx_wishes *wishes, uint32_t *route,
-			     struct plx_why *why) PLX_MUST_CHECK;
+enum plx_status adapter_options_check(const struct plx_adapter_options *options, uint32_t *route,
+				      struct plx_why *why) PLX_MUST_CHECK;
 
 /** Give every 0 that stands for a default its value. */
-void wishes_complete(struct plx_wishes *wishes);
+void adapter_options_set_defaults(struct plx_adapter_options *options);
 
 /** Can an adapter have this name: 1 to PLX_ADAPTER_NAME_MAX letters, digits and ._- */
 bool adapter_name_is_right(const char *name);

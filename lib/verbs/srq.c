@@ -2,7 +2,7 @@
  *
  * Shared receive queues: the engine's, counted.
  * Posting takes no lock and makes no system call.
- * Start with plx_srq_post().
+ * Start with plx_post_srq_recv().
  */
 #include <stdlib.h>
 
@@ -57,9 +57,10 @@ plx_srq_destroy(struct plx_srq *srq)
 }
 
 PLX_HOT uint32_t
-plx_srq_post(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
+		  enum plx_status *refused)
 {
-	return plx_engine_srq_post_recv(srq->queue, wr, n, why);
+	return plx_engine_srq_post_recv(srq->queue, wr, n, refused);
 }
 
 enum plx_status

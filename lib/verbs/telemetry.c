@@ -86,12 +86,13 @@ add_addresses(struct rte_tel_data *answer, const struct plx_adapter *adapter)
 	if (!inner)
 		return;
 	rte_tel_data_start_array(inner, RTE_TEL_STRING_VAL);
-	for (uint32_t i = 0; i < adapter->wishes.addresses; i++) {
-		const struct plx_ip *ip = &adapter->wishes.address[i].ip;
+	for (uint32_t i = 0; i < adapter->options.addresses; i++) {
+		const struct plx_ip *ip = &adapter->options.address[i].ip;
 		char host[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 8];
 
 		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, host, sizeof(host));
-		snprintf(text, sizeof(text), "%s/%u", host, adapter->wishes.address[i].prefix_bits);
+		snprintf(text, sizeof(text), "%s/%u", host,
+			 adapter->options.address[i].prefix_bits);
 		rte_tel_data_add_array_string(inner, text);
 	}
 	rte_tel_data_add_dict_container(answer, "addresses", inner, 0);
@@ -131,7 +132,7 @@ describe_adapter(struct plx_adapter *adapter, void *context)
 	rte_tel_data_add_dict_string(answer, "name", info.name);
 	rte_tel_data_add_dict_string(answer, "device", info.device);
 	rte_tel_data_add_dict_string(answer, "mac", mac);
-	rte_tel_data_add_dict_string(answer, "link", info.link ? "up" : "down");
+	rte_tel_data_add_dict_string(answer, "link", info.link_up ? "up" : "down");
 	rte_tel_data_add_dict_string(answer, "mode",
 				     info.mode == PLX_MODE_INLINE ? "inline" : "worker");
 	rte_tel_data_add_dict_string(answer, "memory", info.hugepages ? "hugepages" : "pages");

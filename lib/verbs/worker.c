@@ -40,8 +40,8 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 	struct shared_worker *worker = calloc(1, sizeof(*worker));
 	char name[16];
 	const struct plx_worker_config config = {
-		.core = adapter->wishes.core,
-		.idle = adapter->wishes.idle,
+		.core = adapter->options.core,
+		.idle = adapter->options.idle,
 		.name = name,
 	};
 	enum plx_status status;
@@ -50,7 +50,7 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 		plx_why_set(why, "there is no memory for a worker thread");
 		return PLX_NO_MEMORY;
 	}
-	memcpy(worker->name, adapter->wishes.worker, sizeof(worker->name));
+	memcpy(worker->name, adapter->options.worker, sizeof(worker->name));
 	if (*worker->name)
 		snprintf(name, sizeof(name), "%s", worker->name);
 	else
@@ -91,7 +91,7 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 	uint32_t added = 0;
 
 	pthread_mutex_lock(&lock);
-	worker = find(adapter->wishes.worker);
+	worker = find(adapter->options.worker);
 	if (!worker)
 		status = start(adapter, &worker, why);
 	while (status == PLX_OK && added < adapter->engines) {

@@ -257,8 +257,8 @@ world_look(struct world *w)
 	CHECK(flight >= 0 && cursor >= 0 && cursor <= flight);
 	CHECK(now.sq_posted - now.sq_consumed <= w->caps.sq_depth);
 	count_silent(w, &now);
-	CHECK(now.rd_atomic_open <= now.rd_atomic_max);
-	CHECK(now.responder_res_pending <= w->caps.responder_res);
+	CHECK(now.rd_atomic_open <= now.initiator_depth);
+	CHECK(now.responder_res_pending <= w->caps.responder_resources);
 	CHECK(now.retries_left <= w->attr.retry_max);
 	CHECK(now.rnr_retries_left <= w->attr.rnr_retry_max);
 	if (now.state == PLX_QP_RESET || now.state == PLX_QP_INIT || now.state == PLX_QP_ERROR)
@@ -390,7 +390,7 @@ caps_and_attr(struct world *w, const uint8_t choice[16])
 		.sq_depth = 1 + choice[0] % WORLD_DEPTH,
 		.sq_sges = (choice[0] >> 3) % (PLX_SGE_MAX + 1),
 		.inline_bytes = choice[1] % 3 * 100u,
-		.responder_res = choice[1] / 3 % 5,
+		.responder_resources = choice[1] / 3 % 5,
 	};
 	w->rq_depth = 1 + choice[2] % WORLD_DEPTH;
 	w->rq_sges = (choice[2] >> 3) % 6;
@@ -405,7 +405,7 @@ caps_and_attr(struct world *w, const uint8_t choice[16])
 		.sq_psn = {starts[choice[4] >> 3 & 7]},
 		.retry_max = choice[7] & 7,
 		.rnr_retry_max = choice[7] >> 3 & 7,
-		.rd_atomic_max = choice[8] % 5,
+		.initiator_depth = choice[8] % 5,
 		.ack_timeout_ns = 1 + choice[9] * 100u,
 		.window_packets = 1 + choice[10] % 20,
 		.ack_interval = 1 + choice[11] % 8,

@@ -174,7 +174,7 @@ step_send(struct world *world)
 		spill[i] = wqe.sge[i % PLX_WQE_SGES];
 	if (plx_ud_post_send(world->ud, &wqe, kind & 16 ? spill : NULL) != PLX_OK)
 		return;
-	world->silent = wqe.flags & PLX_WR_SILENT ? world->silent | bit : world->silent & ~bit;
+	world->silent = wqe.flags & PLX_WR_UNSIGNALED ? world->silent | bit : world->silent & ~bit;
 	world->sends_posted++;
 }
 

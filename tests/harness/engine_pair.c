@@ -258,7 +258,7 @@ pair_defaults(uint32_t depth)
 			 .rnr_timer = 1,
 			 .retry_max = 7,
 			 .rnr_retry_max = 7,
-			 .rd_atomic_max = 16,
+			 .initiator_depth = 16,
 			 .ack_timeout_ns = PLX_MSEC,
 			 .window_packets = 128,
 			 .ack_interval = 16,
@@ -308,7 +308,7 @@ pair_qp(struct pair *pair, int i, const struct pair_options *options)
 		.caps = {.sq_depth = options->depth,
 			 .sq_sges = options->sges,
 			 .inline_bytes = options->inline_bytes,
-			 .responder_res = options->type == PLX_QP_RC ? 16 : 0},
+			 .responder_resources = options->type == PLX_QP_RC ? 16 : 0},
 		.rq_depth = options->depth,
 		.rq_sges = options->sges,
 		.context = 0x1000u + (unsigned)i};

@@ -17,7 +17,10 @@ struct pair_config
 pair_defaults(void)
 {
 	return (struct pair_config){
-		.caps = {.sq_depth = 16, .sq_sges = 4, .inline_bytes = 64, .responder_res = 4},
+		.caps = {.sq_depth = 16,
+			 .sq_sges = 4,
+			 .inline_bytes = 64,
+			 .responder_resources = 4},
 		.rq_depth = 16,
 		.rq_sges = 4,
 	};
@@ -57,7 +60,7 @@ pair_init(struct pair *pair, const struct pair_config *config)
 		.rnr_timer = 1,
 		.retry_max = 3,
 		.rnr_retry_max = 3,
-		.rd_atomic_max = 4,
+		.initiator_depth = 4,
 		.ack_timeout_ns = PLX_MSEC,
 		.window_packets = 1024,
 		.ack_interval = 16,

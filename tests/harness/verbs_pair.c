@@ -66,39 +66,39 @@ pair_ip6(unsigned last)
 struct pair_extra pair_extra;
 
 void
-pair_wishes(struct plx_wishes *wishes, unsigned end)
+pair_adapter_options(struct plx_adapter_options *options, unsigned end)
 {
-	plx_wishes_init(wishes);
-	snprintf(wishes->device, sizeof(wishes->device), "net_wire%d,end=%u%s",
+	plx_adapter_options_init(options);
+	snprintf(options->device, sizeof(options->device), "net_wire%d,end=%u%s",
 		 pair_is_inline() ? 0 : 1, end, pair_extra.faults ? pair_extra.faults : "");
-	wishes->vlan = pair_extra.vlan;
-	wishes->ecn = pair_extra.ecn;
-	wishes->address[0].ip = pair_ip(end + 1);
-	wishes->address[0].prefix_bits = 24;
-	wishes->address[1].ip = pair_ip6(end + 1);
-	wishes->address[1].prefix_bits = 64;
-	wishes->addresses = 2;
-	wishes->mode = mode;
+	options->vlan = pair_extra.vlan;
+	options->ecn = pair_extra.ecn;
+	options->address[0].ip = pair_ip(end + 1);
+	options->address[0].prefix_bits = 24;
+	options->address[1].ip = pair_ip6(end + 1);
+	options->address[1].prefix_bits = 64;
+	options->addresses = 2;
+	options->mode = mode;
 	if (mode == PLX_MODE_WORKER)
-		snprintf(wishes->worker, sizeof(wishes->worker), "pair");
-	wishes->idle = PLX_IDLE_YIELD;
-	wishes->qps = PAIR_QPS;
-	wishes->keys = PAIR_KEYS;
-	wishes->packets = 4096;
+		snprintf(options->worker, sizeof(options->worker), "pair");
+	options->idle = PLX_IDLE_YIELD;
+	options->qps = PAIR_QPS;
+	options->keys = PAIR_KEYS;
+	options->packets = 4096;
 }
 
 static int
 open_adapters(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 	char name[8];
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		pair_wishes(&wishes, i);
+		pair_adapter_options(&options, i);
 		snprintf(name, sizeof(name), "%c%d", 'a' + (int)i, (int)mode);
-		if (plx_adapter_open(name, &wishes, &adapters[i], &why) != PLX_OK) {
+		if (plx_adapter_open(name, &options, &adapters[i], &why) != PLX_OK) {
 			print_error("%s\n", why.text);
 			return -1;
 		}
@@ -151,10 +151,10 @@ pair_usual(void)
 		.cq = {.depth = PAIR_CQ},
 	};
 
-	plx_qp_link_init(&options.link);
+	plx_qp_attr_init(&options.attr);
 	/* A test that has a message wait for its receive decides itself for how long. */
-	options.link.rnr_retry = 7;
-	options.link.rnr_timer = 14; /* 1.28 ms */
+	options.attr.rnr_retry = 7;
+	options.attr.rnr_timer = 14; /* 1.28 ms */
 	return options;
 }
 
@@ -188,8 +188,9 @@ side_open(struct side *side, struct plx_adapter *adapter, const struct pair_opti
 	if (options->srq.depth)
 		assert_int_equal(plx_srq_create(adapter, &options->srq, &side->srq), PLX_OK);
 	if (options->channel)
-		assert_int_equal(plx_channel_create(adapter, options->channel, &side->channel),
-				 PLX_OK);
+		assert_int_equal(
+			plx_event_channel_create(adapter, options->channel, &side->channel),
+			PLX_OK);
 	side->qp = side_qp(side, options);
 }
 
@@ -197,7 +198,7 @@ static void
 side_close(struct side *side)
 {
 	if (side->channel)
-		assert_int_equal(plx_channel_destroy(side->channel), PLX_OK);
+		assert_int_equal(plx_event_channel_destroy(side->channel), PLX_OK);
 	if (side->qp)
 		assert_int_equal(plx_qp_destroy(side->qp), PLX_OK);
 	if (side->srq)
@@ -228,7 +229,7 @@ pair_open(const struct pair_options *options)
 	side_open(&pair->a, adapters[0], options);
 	side_open(&pair->b, adapters[1], options);
 	if (!options->unconnected)
-		pair_join(pair->a.qp, pair->b.qp, &options->link);
+		pair_join(pair->a.qp, pair->b.qp, &options->attr);
 	return pair;
 }
 
@@ -247,25 +248,25 @@ pair_close(struct pair *pair)
 }
 
 static void
-connect_one(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_link *link)
+connect_one(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_attr *attr)
 {
 	struct plx_why why = {""};
 	enum plx_status status;
 
-	pair_until((status = plx_qp_connect(qp, peer, link, 0, &why)) != PLX_AGAIN);
+	pair_until((status = plx_qp_connect(qp, peer, attr, 0, &why)) != PLX_AGAIN);
 	if (status != PLX_OK)
 		fail_msg("%s", why.text);
 }
 
 void
-pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link)
+pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_attr *attr)
 {
 	struct plx_qp_address of_a, of_b;
 
 	assert_int_equal(plx_qp_address(a, NULL, &of_a), PLX_OK);
 	assert_int_equal(plx_qp_address(b, NULL, &of_b), PLX_OK);
-	connect_one(a, &of_b, link);
-	connect_one(b, &of_a, link);
+	connect_one(a, &of_b, attr);
+	connect_one(b, &of_a, attr);
 }
 
 /* ---- by the communication manager ---------------------------------------------------------- */
@@ -318,7 +319,7 @@ pair_complete(struct plx_connector *connector)
 {
 	struct plx_why why = {""};
 
-	if (plx_complete(connector, &why) != PLX_OK)
+	if (plx_establish(connector, &why) != PLX_OK)
 		fail_msg("%s", why.text);
 }
 
@@ -386,7 +387,7 @@ side_receive(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t bytes)
 	enum plx_status why = PLX_STATUS_COUNT;
 
 	if (side->srq)
-		assert_int_equal(plx_srq_post(side->srq, &wr, 1, &why), 1);
+		assert_int_equal(plx_post_srq_recv(side->srq, &wr, 1, &why), 1);
 	else
 		assert_int_equal(plx_post_recv(side->qp, &wr, 1, &why), 1);
 	assert_int_equal(why, PLX_OK);
@@ -449,12 +450,12 @@ pair_expect_none(struct plx_cq *cq)
 			 (unsigned long long)wc.wr_id, plx_wc_text((enum plx_wc_status)wc.status));
 }
 
-struct plx_channel_event
-pair_event(struct plx_channel *channel, enum plx_cm_event_kind kind)
+struct plx_connector_event
+pair_event(struct plx_event_channel *channel, enum plx_cm_event_kind kind)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 
-	pair_until(plx_channel_next(channel, &event));
+	pair_until(plx_event_channel_next(channel, &event));
 	if (event.kind != kind)
 		fail_msg("\"%s\" came where \"%s\" was due", plx_cm_event_text(event.kind),
 			 plx_cm_event_text(kind));
@@ -470,21 +471,21 @@ pair_state(struct plx_qp *qp)
 	return info.state;
 }
 
-struct plx_async
-pair_async(struct plx_adapter *adapter)
+struct plx_async_event
+pair_async_event(struct plx_adapter *adapter)
 {
-	struct plx_async async;
+	struct plx_async_event event;
 
-	pair_until(plx_adapter_next_async(adapter, &async));
-	return async;
+	pair_until(plx_adapter_next_async_event(adapter, &event));
+	return event;
 }
 
 void
 pair_drop_asyncs(struct plx_adapter *adapter)
 {
-	struct plx_async async;
+	struct plx_async_event event;
 
-	while (plx_adapter_next_async(adapter, &async))
+	while (plx_adapter_next_async_event(adapter, &event))
 		;
 }
 

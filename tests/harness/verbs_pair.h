@@ -33,22 +33,22 @@ struct side {
 	struct plx_cq *send_cq, *recv_cq;
 	struct plx_srq *srq; /* NULL unless asked for */
 	struct plx_qp *qp;
-	struct plx_mr *mr;               /* all of the arena, with all rights */
-	uint8_t *arena;                  /* [PAIR_ARENA] zeroed */
-	struct plx_channel *channel;     /* NULL unless asked for */
-	struct plx_connector *connector; /* made by the test; NULL: none */
+	struct plx_mr *mr;                 /* all of the arena, with all rights */
+	uint8_t *arena;                    /* [PAIR_ARENA] zeroed */
+	struct plx_event_channel *channel; /* NULL unless asked for */
+	struct plx_connector *connector;   /* made by the test; NULL: none */
 };
 
 struct pair {
 	struct side a, b;
-	struct plx_listener *listener;  /* made by the test; NULL: none */
-	struct plx_channel_event event; /* for a test to keep the last one */
+	struct plx_listener *listener;    /* made by the test; NULL: none */
+	struct plx_connector_event event; /* for a test to keep the last one */
 };
 
 /* What pair_open() makes; both ends alike. The queues of `qp` are filled in by it. */
 struct pair_options {
 	struct plx_qp_options qp;
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	struct plx_cq_options cq;
 	struct plx_srq_options srq; /* depth 0: none */
 	uint32_t channel;           /* depth of its event channel; 0: none */
@@ -63,7 +63,7 @@ struct pair *pair_open(const struct pair_options *options);
 void pair_close(struct pair *pair);
 
 /** Connect both ends of a pair of queue pairs, as a program that polls both would. */
-void pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_link *link);
+void pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_attr *attr);
 
 /** A queue pair of this end with these options, its queues filled in; not connected. */
 struct plx_qp *side_qp(struct side *side, const struct pair_options *options);
@@ -82,7 +82,7 @@ bool pair_is_inline(void);
 /** "net_wire" link and addresses of this run. */
 struct plx_ip pair_ip(unsigned last);
 struct plx_ip pair_ip6(unsigned last);
-void pair_wishes(struct plx_wishes *wishes, unsigned end);
+void pair_adapter_options(struct plx_adapter_options *options, unsigned end);
 
 /* ---- time -----------------------------------------------------------------------------------
  */
@@ -137,11 +137,12 @@ struct plx_wc pair_expect(struct plx_cq *cq, uint64_t wr_id, enum plx_wc_status 
 void pair_expect_none(struct plx_cq *cq);
 
 /** The next event of a channel, waited for; it is of this kind. */
-struct plx_channel_event pair_event(struct plx_channel *channel, enum plx_cm_event_kind kind);
+struct plx_connector_event pair_event(struct plx_event_channel *channel,
+				      enum plx_cm_event_kind kind);
 
 enum plx_qp_state pair_state(struct plx_qp *qp);
 /** The next asynchronous event of the adapter, waited for. */
-struct plx_async pair_async(struct plx_adapter *adapter);
+struct plx_async_event pair_async_event(struct plx_adapter *adapter);
 /** Take all that are there. */
 void pair_drop_asyncs(struct plx_adapter *adapter);
 

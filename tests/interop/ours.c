@@ -119,7 +119,7 @@ run_qp(const struct line *line)
 		return;
 	}
 	options.type = options.qkey ? PLX_QP_UD : PLX_QP_RC;
-	options.responder_res =
+	options.responder_resources =
 		options.type == PLX_QP_UD ? 0 : (uint32_t)line_number(line, "rd", 16);
 	one = &ours.qp[id];
 	if (!make_cq(depth, &one->send_cq) || !make_cq(depth, &one->recv_cq)) {
@@ -144,17 +144,17 @@ run_qp(const struct line *line)
 }
 
 void
-ours_link_of(const struct line *line, struct plx_qp_link *link)
+ours_qp_attr_of(const struct line *line, struct plx_qp_attr *attr)
 {
-	plx_qp_link_init(link);
-	link->path_mtu = (uint32_t)line_number(line, "mtu", 0);
-	link->access = (uint32_t)line_number(line, "access",
+	plx_qp_attr_init(attr);
+	attr->path_mtu = (uint32_t)line_number(line, "mtu", 0);
+	attr->access = (uint32_t)line_number(line, "access",
 					     PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE |
 						     PLX_ACCESS_REMOTE_ATOMIC);
-	link->retry = (uint8_t)line_number(line, "retry", 7);
-	link->rnr_retry = (uint8_t)line_number(line, "rnr", 7);
-	link->rnr_timer = (uint8_t)line_number(line, "timer", 12);
-	link->ack_timeout = (uint8_t)line_number(line, "timeout", 18);
+	attr->retry = (uint8_t)line_number(line, "retry", 7);
+	attr->rnr_retry = (uint8_t)line_number(line, "rnr", 7);
+	attr->rnr_timer = (uint8_t)line_number(line, "timer", 12);
+	attr->ack_timeout = (uint8_t)line_number(line, "timeout", 18);
 }
 
 /* connect id= qpn= psn= gid= mtu= [rd=] [access= retry= rnr= timer= timeout=] */
@@ -166,15 +166,15 @@ run_connect(const struct line *line)
 		.qpn = (uint32_t)line_number(line, "qpn", 0),
 		.psn = (uint32_t)line_number(line, "psn", 0),
 		.path_mtu = (uint32_t)line_number(line, "mtu", 0),
-		.rd_atomic = (uint8_t)line_number(line, "rd", 16),
+		.responder_resources = (uint8_t)line_number(line, "rd", 16),
 	};
 	struct plx_why why = {""};
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
 	if (!one || !ours_ip_of(line, "gid", &peer.ip))
 		return;
-	ours_link_of(line, &link);
-	ours_answer(plx_qp_connect(one->qp, &peer, &link, 5000, &why), &why);
+	ours_qp_attr_of(line, &attr);
+	ours_answer(plx_qp_connect(one->qp, &peer, &attr, 5000, &why), &why);
 }
 
 /* state id=: in which state is it? */
@@ -276,20 +276,20 @@ poll_adapter(void)
 	return plx_adapter_poll(ours.adapter);
 }
 
-/* ADDRESS/BITS into the wishes. */
+/* ADDRESS/BITS into the options. */
 static bool
-wish_address(struct plx_wishes *wishes, const char *text)
+wish_address(struct plx_adapter_options *options, const char *text)
 {
 	char copy[64], *bits;
-	struct plx_ip *ip = &wishes->address[wishes->addresses].ip;
+	struct plx_ip *ip = &options->address[options->addresses].ip;
 
 	snprintf(copy, sizeof(copy), "%s", text);
 	bits = strchr(copy, '/');
-	if (!bits || wishes->addresses == PLX_ADAPTER_ADDRESSES_MAX)
+	if (!bits || options->addresses == PLX_ADAPTER_ADDRESSES_MAX)
 		return false;
 	*bits++ = 0;
 	ip->version = strchr(copy, ':') ? 6 : 4;
-	wishes->address[wishes->addresses++].prefix_bits = (uint8_t)atoi(bits);
+	options->address[options->addresses++].prefix_bits = (uint8_t)atoi(bits);
 	return inet_pton(ip->version == 6 ? AF_INET6 : AF_INET, copy, ip->v) == 1;
 }
 
@@ -314,15 +314,15 @@ int
 main(int argc, char **argv)
 {
 	struct plx_adapter_info info;
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
-	plx_wishes_init(&wishes);
-	wishes.mode = PLX_MODE_INLINE;
+	plx_adapter_options_init(&options);
+	options.mode = PLX_MODE_INLINE;
 	for (int i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "ecn") == 0)
-			wishes.ecn = true;
-		else if (!wish_address(&wishes, argv[i])) {
+			options.ecn = true;
+		else if (!wish_address(&options, argv[i])) {
 			fprintf(stderr, "%s is neither ADDRESS/BITS nor ecn\n", argv[i]);
 			return 2;
 		}
@@ -331,8 +331,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: %s DEVICE ADDRESS/BITS... [ecn]\n", argv[0]);
 		return 2;
 	}
-	snprintf(wishes.device, sizeof(wishes.device), "%s", argv[1]);
-	if (plx_adapter_open("ours", &wishes, &ours.adapter, &why) != PLX_OK ||
+	snprintf(options.device, sizeof(options.device), "%s", argv[1]);
+	if (plx_adapter_open("ours", &options, &ours.adapter, &why) != PLX_OK ||
 	    plx_pd_create(ours.adapter, &ours.pd) != PLX_OK) {
 		fprintf(stderr, "%s\n", why.text);
 		return 1;

@@ -44,7 +44,7 @@ void ours_answer(enum plx_status status, const struct plx_why *why);
 bool ours_ip_of(const struct line *line, const char *name, struct plx_ip *ip);
 void ours_ip_text(const struct plx_ip *ip, char text[33]);
 
-void ours_link_of(const struct line *line, struct plx_qp_link *link);
+void ours_qp_attr_of(const struct line *line, struct plx_qp_attr *attr);
 
 /* work */
 void ours_send(const struct line *line);

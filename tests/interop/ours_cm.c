@@ -9,7 +9,7 @@
 
 #include "ours.h"
 
-static struct plx_channel *channel;
+static struct plx_event_channel *channel;
 static struct plx_listener *listeners[OURS_LISTENERS];
 static struct plx_connector *connectors[OURS_CONNECTORS];
 
@@ -43,7 +43,7 @@ ours_listen(const struct line *line)
 		return;
 	}
 	if (!channel)
-		status = plx_channel_create(ours.adapter, 256, &channel);
+		status = plx_event_channel_create(ours.adapter, 256, &channel);
 	if (status == PLX_OK)
 		status = plx_listen(channel, &options, &listeners[number], &why);
 	ours_answer(status, &why);
@@ -90,7 +90,7 @@ make_connector(const struct line *line)
 		return NULL;
 	}
 	if (!channel)
-		status = plx_channel_create(ours.adapter, 256, &channel);
+		status = plx_event_channel_create(ours.adapter, 256, &channel);
 	if (status == PLX_OK)
 		status = plx_connector_create(channel, number, &connectors[number]);
 	if (status == PLX_OK)
@@ -135,7 +135,7 @@ ours_sidr(const struct line *line)
 		return;
 	connector = make_connector(line);
 	if (connector)
-		ours_answer(plx_sidr_ask(*connector, &options, &why), &why);
+		ours_answer(plx_sidr_request(*connector, &options, &why), &why);
 }
 
 static uint64_t
@@ -165,11 +165,12 @@ void
 ours_event(const struct line *line)
 {
 	static char data[2 * PLX_PRIVATE_MAX + 1];
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	uint64_t number;
 	char remote[33];
 
-	if (!channel || !plx_channel_wait(channel, (uint32_t)line_number(line, "ms", 0), &event)) {
+	if (!channel ||
+	    !plx_event_channel_wait(channel, (uint32_t)line_number(line, "ms", 0), &event)) {
 		line_answer("none");
 		return;
 	}
@@ -183,15 +184,15 @@ ours_event(const struct line *line)
 		connectors[number] = event.connector;
 	}
 	line_hex(event.private_data, event.private_bytes, data);
-	ours_ip_text(&event.connection.remote, remote);
+	ours_ip_text(&event.info.remote, remote);
 	line_answer(
 		"ok kind=%s conn=%llu reason=%u gid=%s port=%u qpn=%u qkey=%u mtu=%u rd=%u res=%u "
 		"rnr=%u data=%s",
 		kind_name(event.kind), (unsigned long long)number, event.reason, remote,
-		event.connection.remote_port,
-		event.kind == PLX_CM_EVENT_SIDR_REPLY ? event.qpn : event.connection.remote_qpn,
-		event.qkey, event.connection.path_mtu, event.connection.rd_atomic,
-		event.connection.responder_res, event.connection.rnr_retry, data);
+		event.info.remote_port,
+		event.kind == PLX_CM_EVENT_SIDR_REPLY ? event.qpn : event.info.remote_qpn,
+		event.qkey, event.info.path_mtu, event.info.initiator_depth,
+		event.info.responder_resources, event.info.rnr_retry, data);
 }
 
 /* accept conn= id= [data=] */
@@ -218,7 +219,7 @@ ours_complete(const struct line *line)
 	struct plx_why why = {""};
 
 	if (connector)
-		ours_answer(plx_complete(*connector, &why), &why);
+		ours_answer(plx_establish(*connector, &why), &why);
 }
 
 /* reject conn= [data=] */
@@ -268,6 +269,6 @@ ours_cm_close(void)
 		is_closed &= !connectors[i] || plx_connector_destroy(connectors[i]) == PLX_OK;
 	for (int i = 0; i < OURS_LISTENERS; i++)
 		is_closed &= !listeners[i] || plx_listener_destroy(listeners[i]) == PLX_OK;
-	if (!is_closed || (channel && plx_channel_destroy(channel) != PLX_OK))
+	if (!is_closed || (channel && plx_event_channel_destroy(channel) != PLX_OK))
 		fprintf(stderr, "a connector, listener or channel cannot be destroyed\n");
 }

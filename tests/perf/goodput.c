@@ -169,7 +169,8 @@ open_end(struct world *world, uint32_t number)
 {
 	const uint8_t rights = PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |
 			       PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_ATOMIC;
-	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = READS};
+	const struct plx_rc_caps caps = {
+		.sq_depth = DEPTH, .sq_sges = 1, .responder_resources = READS};
 	struct end *end = &world->end[number];
 	const struct plx_rc_attr attr = {
 		.mtu = MTU,
@@ -178,7 +179,7 @@ open_end(struct world *world, uint32_t number)
 		.enabled = {rights & ~PLX_ACCESS_LOCAL_WRITE},
 		.retry_max = PLX_RETRY_MAX,
 		.rnr_retry_max = PLX_RNR_RETRY_FOREVER,
-		.rd_atomic_max = READS,
+		.initiator_depth = READS,
 		.ack_timeout_ns = plx_ack_timeout_ns(ACK_TIMEOUT_CODE),
 		.window_packets = WINDOW,
 		.ack_interval = ACK_INTERVAL,

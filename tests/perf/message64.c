@@ -246,7 +246,7 @@ through_verbs(void **state)
 	struct side *a, *b;
 
 	(void)state;
-	options.qp.responder_res = 16;
+	options.qp.responder_resources = 16;
 	verbs.pair = pair_open(&options);
 	a = &verbs.pair->a;
 	b = &verbs.pair->b;

@@ -78,7 +78,7 @@ make_template(struct end *end, uint32_t from, uint32_t to)
 static void
 make_end(struct end *end, uint32_t qpn, uint32_t peer)
 {
-	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_res = 4};
+	const struct plx_rc_caps caps = {.sq_depth = DEPTH, .sq_sges = 1, .responder_resources = 4};
 	const struct plx_region_attr attr = {
 		.va = 0x10000,
 		.host = end->memory,

@@ -1,6 +1,6 @@
 # The place of a READ that is answered goes to the next one; those that still wait are answered first.
-config A rd_atomic 2
-config B responder_res 2
+config A initiator_depth 2
+config B responder_resources 2
 config B budget 1
 region B.r1 4096
 post A read 10 from B.r1

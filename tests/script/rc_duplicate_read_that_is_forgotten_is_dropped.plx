@@ -1,5 +1,5 @@
-# Only responder_res requests are remembered; a duplicate of an older one is dropped, not executed.
-config responder_res 1 rd_atomic 1
+# Only responder_resources requests are remembered; a duplicate of an older one is dropped, not executed.
+config responder_resources 1 initiator_depth 1
 region B.r1 4096
 post A read 100 from B.r1
 A > B  read.req  psn=10     copy old

@@ -1,6 +1,6 @@
-# responder_res 1: the answer of the first one has been seen, so its late duplicate, replayed but not sent yet,
+# responder_resources 1: the answer of the first one has been seen, so its late duplicate, replayed but not sent yet,
 # is nobody's any more when the next one comes. It must not count as one too many (found by the simulator).
-config responder_res 1 rd_atomic 1
+config responder_resources 1 initiator_depth 1
 region B.r1 64
 word B.r1 5
 word B.r1+8 7

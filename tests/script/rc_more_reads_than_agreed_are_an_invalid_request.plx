@@ -1,5 +1,5 @@
 # The responder owes as many READs as it has resources; the next one is more than the peer may have open.
-config B responder_res 2
+config B responder_resources 2
 region B.r1 4096
 B busy
 inject A > B read.req psn=10 va=B.r1 rkey=B.r1 rlen=100   judged accept

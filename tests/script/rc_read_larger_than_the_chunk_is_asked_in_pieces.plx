@@ -1,6 +1,6 @@
-# read_chunk 2 packets, so a READ of five takes three requests; rd_atomic 2 lets two be open at once.
+# read_chunk 2 packets, so a READ of five takes three requests; initiator_depth 2 lets two be open at once.
 config mtu 256
-config A read_chunk 2 rd_atomic 2
+config A read_chunk 2 initiator_depth 2
 region B.r1 4096
 post A read 1200 from B.r1
 A > B  read.req   psn=10 va=B.r1 rlen=512

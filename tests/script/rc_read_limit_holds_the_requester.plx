@@ -1,5 +1,5 @@
-# rd_atomic 2: the third READ leaves when the first one is answered; a WRITE behind it waits its turn too.
-config A rd_atomic 2
+# initiator_depth 2: the third READ leaves when the first one is answered; a WRITE behind it waits its turn too.
+config A initiator_depth 2
 region B.r1 4096
 region B.r2 4096
 post A read 100 from B.r1 x3

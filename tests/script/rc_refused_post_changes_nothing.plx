@@ -1,4 +1,4 @@
-config A sq 1 sq_sges 2 inline 64 rd_atomic 0
+config A sq 1 sq_sges 2 inline 64 initiator_depth 0
 region B.r1 64
 post A send 10 bytes sges=3           refused too_many_sges
 post A send 300 bytes inline          refused too_long

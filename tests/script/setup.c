@@ -105,7 +105,10 @@ end_defaults(struct script *s, enum side side)
 	};
 	end->qp_config = (struct ep_qp_config){
 		.qpn = side == SIDE_A ? 0x00000a : 0x00000b,
-		.caps = {.sq_depth = 64, .sq_sges = 16, .inline_bytes = 256, .responder_res = 4},
+		.caps = {.sq_depth = 64,
+			 .sq_sges = 16,
+			 .inline_bytes = 256,
+			 .responder_resources = 4},
 		.rq_depth = 64,
 		.rq_sges = 16,
 	};
@@ -118,7 +121,7 @@ end_defaults(struct script *s, enum side side)
 		.rnr_timer = 1,
 		.retry_max = 3,
 		.rnr_retry_max = 3,
-		.rd_atomic_max = 4,
+		.initiator_depth = 4,
 		.ack_timeout_ns = 100 * PLX_USEC,
 		.window_packets = 64,
 		.ack_interval = 64,
@@ -158,7 +161,7 @@ number_setting(struct end *end, const char *key)
 		{"sq", &end->qp_config.caps.sq_depth},
 		{"sq_sges", &end->qp_config.caps.sq_sges},
 		{"inline", &end->qp_config.caps.inline_bytes},
-		{"responder_res", &end->qp_config.caps.responder_res},
+		{"responder_resources", &end->qp_config.caps.responder_resources},
 		{"rq", &end->qp_config.rq_depth},
 		{"rq_sges", &end->qp_config.rq_sges},
 		{"srq", &end->srq_depth},
@@ -179,8 +182,10 @@ byte_setting(struct end *end, const char *key)
 		const char *name;
 		uint8_t *value;
 	} settings[] = {
-		{"rnr_timer", &end->attr.rnr_timer},     {"retry", &end->attr.retry_max},
-		{"rnr_retry", &end->attr.rnr_retry_max}, {"rd_atomic", &end->attr.rd_atomic_max},
+		{"rnr_timer", &end->attr.rnr_timer},
+		{"retry", &end->attr.retry_max},
+		{"rnr_retry", &end->attr.rnr_retry_max},
+		{"initiator_depth", &end->attr.initiator_depth},
 		{"ip", &end->config.ip_version},
 	};
 

@@ -106,7 +106,7 @@ complete_send(struct side *side, const struct plx_completion *completion)
 		op = &side->ops[side->op_done & (side->op_room - 1)];
 		if (op->wr_id == completion->wr_id)
 			break;
-		if (!(op->flags & PLX_WR_SILENT) || side->cause_seen)
+		if (!(op->flags & PLX_WR_UNSIGNALED) || side->cause_seen)
 			sim_fail(world, SIM_WRONG, "I1", WRONG_DISORDERED,
 				 "completion #%" PRIu64 " comes, and #%" PRIu64 " is next",
 				 completion->wr_id, op->wr_id);
@@ -115,7 +115,7 @@ complete_send(struct side *side, const struct plx_completion *completion)
 	sim_must(world, completion->op == op->kind, "I1",
 		 "completion #%" PRIu64 " is of operation %u", op->wr_id, completion->op);
 	if (status == PLX_WC_SUCCESS) {
-		sim_must(world, !(op->flags & PLX_WR_SILENT), "I1",
+		sim_must(world, !(op->flags & PLX_WR_UNSIGNALED), "I1",
 			 "unsignaled request #%" PRIu64 " completes with success", op->wr_id);
 		sim_must(world, !side->cause_seen, "I9", "a success after a failure");
 		if (waits_for_answer(op->kind))
@@ -137,7 +137,7 @@ complete_silent(struct side *side)
 {
 	struct op *op = &side->ops[side->op_done & (side->op_room - 1)];
 
-	if (!(op->flags & PLX_WR_SILENT) || side->cause_seen)
+	if (!(op->flags & PLX_WR_UNSIGNALED) || side->cause_seen)
 		sim_fail(side->pair->world, SIM_WRONG, "I1", WRONG_LOST,
 			 "request #%" PRIu64 " never completes", op->wr_id);
 	pass(side, op, true);

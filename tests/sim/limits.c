@@ -49,9 +49,9 @@ check_requester(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
 
-	sim_must(world, view->rd_atomic_open <= side->attr.rd_atomic_max, "I6",
+	sim_must(world, view->rd_atomic_open <= side->attr.initiator_depth, "I6",
 		 "%u READs and atomics are open, %u are allowed", view->rd_atomic_open,
-		 side->attr.rd_atomic_max);
+		 side->attr.initiator_depth);
 	if (world->evil)
 		return;
 	sim_must(world, view->psn_high.v == (side->psn_high & PLX_PSN_MASK), "I6",
@@ -65,9 +65,9 @@ check_responder(struct side *side, const struct plx_rc_view *view)
 {
 	struct world *world = side->pair->world;
 
-	sim_must(world, view->responder_res_pending <= side->caps.responder_res, "I6",
+	sim_must(world, view->responder_res_pending <= side->caps.responder_resources, "I6",
 		 "%u READs and atomics are to be answered, %u are allowed",
-		 view->responder_res_pending, side->caps.responder_res);
+		 view->responder_res_pending, side->caps.responder_resources);
 	if (world->evil) {
 		uint64_t epsn = psn_absolute(side->epsn, view->psn_expected);
 

@@ -111,12 +111,13 @@ draw_caps(struct side *side, struct plx_prng *prng)
 	caps->sq_depth = (uint32_t)draw_log(prng, 1, draw_percent(prng, 2) ? 512 : 64);
 	caps->sq_sges = draw_percent(prng, 2) ? 0 : (uint32_t)draw_log(prng, 1, PLX_SGE_MAX);
 	caps->inline_bytes = draw_percent(prng, 50) ? 0 : (uint32_t)draw_log(prng, 1, 1024);
-	caps->responder_res = (uint32_t)draw_log(prng, 1, 16);
+	caps->responder_resources = (uint32_t)draw_log(prng, 1, 16);
 	if (draw_percent(prng, 3))
-		caps->responder_res = 0;
+		caps->responder_resources = 0;
 	if (config->tiny) {
 		caps->sq_depth = (uint32_t)draw_between(prng, 1, 2);
-		caps->responder_res = caps->responder_res > 1 ? 1 : caps->responder_res;
+		caps->responder_resources =
+			caps->responder_resources > 1 ? 1 : caps->responder_resources;
 	}
 }
 
@@ -136,7 +137,7 @@ draw_attr(struct side *side, struct plx_prng *prng, uint32_t mtu)
 {
 	struct world *world = side->pair->world;
 	struct plx_rc_attr *attr = &side->attr;
-	uint32_t peer_res = side->peer->caps.responder_res;
+	uint32_t peer_res = side->peer->caps.responder_resources;
 	bool clean = world->config.profile == SIM_PROFILE_clean;
 
 	*attr = (struct plx_rc_attr){.mtu = mtu, .pkey = PLX_PKEY_DEFAULT};
@@ -150,9 +151,9 @@ draw_attr(struct side *side, struct plx_prng *prng, uint32_t mtu)
 	attr->sq_psn = draw_psn(world, prng);
 	attr->retry_max = clean ? PLX_RETRY_MAX : draw_retries(prng);
 	attr->rnr_retry_max = clean ? PLX_RNR_RETRY_FOREVER : draw_retries(prng);
-	attr->rd_atomic_max = (uint8_t)(peer_res ? draw_between(prng, 1, peer_res) : 0);
+	attr->initiator_depth = (uint8_t)(peer_res ? draw_between(prng, 1, peer_res) : 0);
 	if (plx_prng_chance(prng, world->config.misuse_ppm * 4) && !world->calm)
-		attr->rd_atomic_max = (uint8_t)(attr->rd_atomic_max + 1);
+		attr->initiator_depth = (uint8_t)(attr->initiator_depth + 1);
 	if (world->config.simple) /* how often is a matter of time */
 		attr->retry_max = attr->rnr_retry_max = 7;
 	attr->window_packets = (uint32_t)draw_log(prng, 1, 256);

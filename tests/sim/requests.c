@@ -91,8 +91,9 @@ refusals_of(struct side *side, const struct op *op, uint32_t bytes, bool last)
 
 	if ((side->attr.enabled.bits & need) != need)
 		refuse_by(&refusals, BIT(DISABLED), true);
-	if (waits_for_answer(op->kind) && side->peer->attr.rd_atomic_max > side->caps.responder_res)
-		refuse_by(&refusals, BIT(TOO_MANY_READS), side->caps.responder_res == 0);
+	if (waits_for_answer(op->kind) &&
+	    side->peer->attr.initiator_depth > side->caps.responder_resources)
+		refuse_by(&refusals, BIT(TOO_MANY_READS), side->caps.responder_resources == 0);
 	if ((op->kind == PLX_WR_CMP_SWAP || op->kind == PLX_WR_FETCH_ADD) && op->remote_va % 8)
 		refuse_by(&refusals, BIT(MISALIGNED), true);
 	if (need != 0)

@@ -148,10 +148,10 @@ write_config(const struct writing *w)
 
 		fprintf(w->to,
 			"config %c psn %u retry %u rnr_retry %u timeout %" PRIu64
-			"ns rnr_timer %u rd_atomic %u responder_res %u\n",
+			"ns rnr_timer %u initiator_depth %u responder_resources %u\n",
 			letter(side->id), attr->sq_psn.v, attr->retry_max, attr->rnr_retry_max,
-			attr->ack_timeout_ns, attr->rnr_timer, attr->rd_atomic_max,
-			side->caps.responder_res);
+			attr->ack_timeout_ns, attr->rnr_timer, attr->initiator_depth,
+			side->caps.responder_resources);
 		fprintf(w->to,
 			"config %c window %u ack_interval %u read_chunk %u sq 1024 inline %u\n",
 			letter(side->id), attr->window_packets, attr->ack_interval,
@@ -307,7 +307,7 @@ write_op(struct writing *w, const struct row *row)
 		fprintf(w->to, " imm=%u", op->imm);
 	if (op->misuse == MISUSE_BAD_INV)
 		fprintf(w->to, " inv=0x%x", op->inv_key);
-	if (op->flags & PLX_WR_SILENT)
+	if (op->flags & PLX_WR_UNSIGNALED)
 		fputs(" silent", w->to);
 	if (op->flags & PLX_WR_FENCE)
 		fputs(" fence", w->to);
@@ -445,7 +445,7 @@ write_completions(struct writing *w)
 		       : op->misuse == MISUSE_BAD_INV ? "send_inv"
 		       : op->kind == PLX_WR_WRITE_IMM ? "write_imm"
 						      : name_of(op->kind);
-		if (w->doom[end] != MISUSE_NONE || !(op->flags & PLX_WR_SILENT) ||
+		if (w->doom[end] != MISUSE_NONE || !(op->flags & PLX_WR_UNSIGNALED) ||
 		    op->misuse != MISUSE_NONE)
 			fprintf(w->to, "%c completes %s %s once\n", letter(row->side), name,
 				w->doom[end] != MISUSE_NONE ? "flushed" : status_of(op));

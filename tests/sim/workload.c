@@ -187,7 +187,7 @@ settle_kind(struct side *side, struct op *op, struct plx_prng *prng)
 			op->kind = PLX_WR_SEND;
 		}
 	} else if (waits_for_answer(op->kind) &&
-		   (side->attr.rd_atomic_max == 0 || side->caps.sq_sges == 0)) {
+		   (side->attr.initiator_depth == 0 || side->caps.sq_sges == 0)) {
 		op->kind = PLX_WR_SEND; /* an answer needs leave, and a place */
 	} else if ((side->peer->attr.enabled.bits & right) != right) {
 		op->kind = PLX_WR_SEND;
@@ -205,7 +205,7 @@ draw_flags(struct side *side, struct op *op, struct plx_prng *prng)
 		     op->kind != PLX_WR_BIND;
 
 	if (draw_percent(prng, config->silent_percent) && op->inv == NULL)
-		op->flags |= PLX_WR_SILENT;
+		op->flags |= PLX_WR_UNSIGNALED;
 	/* a READ may still be answered when what follows it is executed: whoever takes its key
 	 * away has to wait for it */
 	if (draw_percent(prng, config->fence_percent) ||

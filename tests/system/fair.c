@@ -88,17 +88,17 @@ static void
 open_end(struct end *end, int side)
 {
 	const struct plx_cq_options cq = {.depth = QPS_MAX * READS};
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 
-	plx_wishes_init(&wishes);
-	snprintf(wishes.device, sizeof(wishes.device), "net_wire0,end=%d", side);
-	snprintf(wishes.worker, sizeof(wishes.worker), "fair%d", side);
-	wishes.address[0].ip =
+	plx_adapter_options_init(&options);
+	snprintf(options.device, sizeof(options.device), "net_wire0,end=%d", side);
+	snprintf(options.worker, sizeof(options.worker), "fair%d", side);
+	options.address[0].ip =
 		(struct plx_ip){.version = 4, .v = {10, 78, 11, (uint8_t)(1 + side)}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.idle = PLX_IDLE_YIELD;
-	must(plx_adapter_open(side ? "second" : "first", &wishes, &end->adapter, &why), "adapter");
+	options.address[0].prefix_bits = 24;
+	options.addresses = 1;
+	options.idle = PLX_IDLE_YIELD;
+	must(plx_adapter_open(side ? "second" : "first", &options, &end->adapter, &why), "adapter");
 	must(plx_pd_create(end->adapter, &end->pd), "domain");
 	must(plx_cq_create(end->adapter, &cq, &end->cq), "completion queue");
 	end->memory = plx_mem_alloc(READ_BYTES, -1, &why);
@@ -115,10 +115,10 @@ static void
 join(struct flow *flow, uint32_t window)
 {
 	struct plx_qp_address address[SIDES];
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
-	plx_qp_link_init(&link);
-	link.window_packets = window;
+	plx_qp_attr_init(&attr);
+	attr.window_packets = window;
 	for (int side = 0; side < SIDES; side++) {
 		const struct plx_qp_options options = {.send_cq = ends[side].cq,
 						       .recv_cq = ends[side].cq,
@@ -129,7 +129,7 @@ join(struct flow *flow, uint32_t window)
 		must(plx_qp_address(flow->qp[side], NULL, &address[side]), "address");
 	}
 	for (int side = 0; side < SIDES; side++)
-		must(plx_qp_connect(flow->qp[side], &address[1 - side], &link, 30000, &why),
+		must(plx_qp_connect(flow->qp[side], &address[1 - side], &attr, 30000, &why),
 		     "connection");
 }
 

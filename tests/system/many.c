@@ -68,7 +68,7 @@ struct end {
 	struct plx_pd *pd;
 	struct plx_mr *mr;
 	struct place *place;
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_listener *listener;
 	struct link *link;
 	uint32_t up;
@@ -161,25 +161,25 @@ address_of(bool is_first)
 static void
 open_adapter(struct end *end)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 
-	plx_wishes_init(&wishes);
+	plx_adapter_options_init(&options);
 	if (end->is_wire)
-		snprintf(wishes.device, sizeof(wishes.device), "net_wire0,end=%d", end->is_first);
+		snprintf(options.device, sizeof(options.device), "net_wire0,end=%d", end->is_first);
 	else
 		/* fork() has given both the same random numbers, and so the same MAC */
-		snprintf(wishes.device, sizeof(wishes.device),
+		snprintf(options.device, sizeof(options.device),
 			 "net_memif0,role=%s,socket=plx-many-%d,bsize=4608,mac=02:00:00:00:00:0%d",
 			 end->is_first ? "server" : "client",
 			 (int)(end->is_first ? getpid() : getppid()), end->is_first);
-	wishes.address[0].ip = address_of(end->is_first);
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.idle = PLX_IDLE_YIELD;
-	wishes.start_timeout_ms = 60000;
+	options.address[0].ip = address_of(end->is_first);
+	options.address[0].prefix_bits = 24;
+	options.addresses = 1;
+	options.idle = PLX_IDLE_YIELD;
+	options.start_timeout_ms = 60000;
 	if (end->is_wire)
-		strcpy(wishes.worker, "many");
-	must(plx_adapter_open(end->is_first ? "first" : "second", &wishes, &end->adapter,
+		strcpy(options.worker, "many");
+	must(plx_adapter_open(end->is_first ? "first" : "second", &options, &end->adapter,
 			      sentence()),
 	     "adapter");
 	plx_adapter_query(end->adapter, &end->info);
@@ -204,7 +204,7 @@ open_end(struct end *end)
 		stop("no memory for messages");
 	must(plx_mr_register(end->pd, end->place, bytes, PLX_ACCESS_LOCAL_WRITE, &end->mr),
 	     "region");
-	must(plx_channel_create(end->adapter, 4096, &end->channel), "channel");
+	must(plx_event_channel_create(end->adapter, 4096, &end->channel), "channel");
 	if (end->is_first)
 		must(plx_listen(end->channel, &listen, &end->listener, sentence()), "listener");
 }
@@ -239,12 +239,12 @@ static void
 connect_one(struct plx_qp *qp, const struct plx_qp_address *other)
 {
 	double late = seconds() + CONNECT_S;
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	enum plx_status status;
 
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	do
-		status = plx_qp_connect(qp, other, &link, 1000, sentence());
+		status = plx_qp_connect(qp, other, &attr, 1000, sentence());
 	while ((status == PLX_UNREACHABLE || status == PLX_TIMEOUT) && seconds() < late);
 	must(status, "direct connection");
 }
@@ -281,7 +281,7 @@ ask(struct end *end, uint32_t i)
 }
 
 static void
-take(struct end *end, const struct plx_channel_event *event)
+take(struct end *end, const struct plx_connector_event *event)
 {
 	struct plx_connect_options options;
 	uint32_t i;
@@ -296,7 +296,7 @@ take(struct end *end, const struct plx_channel_event *event)
 }
 
 static void
-on_event(struct end *end, const struct plx_channel_event *event)
+on_event(struct end *end, const struct plx_connector_event *event)
 {
 	if (event->kind == PLX_CM_EVENT_REQUESTED) {
 		take(end, event);
@@ -306,7 +306,7 @@ on_event(struct end *end, const struct plx_channel_event *event)
 		stop("connection %llu: %s", (unsigned long long)event->context,
 		     plx_cm_event_text((enum plx_cm_event_kind)event->kind));
 	if (event->kind == PLX_CM_EVENT_REPLIED)
-		must(plx_complete(event->connector, sentence()), "complete");
+		must(plx_establish(event->connector, sentence()), "complete");
 	end->link[event->context].up = true;
 	end->up++;
 }
@@ -314,7 +314,7 @@ on_event(struct end *end, const struct plx_channel_event *event)
 static void
 connect_by_manager(struct end *end)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	uint32_t asked = end->n, asking = 0;
 
 	if (!end->is_first)
@@ -326,7 +326,7 @@ connect_by_manager(struct end *end)
 			ask(end, asked);
 			asking++;
 		}
-		if (!plx_channel_wait(end->channel, 30000, &event))
+		if (!plx_event_channel_wait(end->channel, 30000, &event))
 			stop("%u of %u are connected, and nothing happens", end->up, end->n);
 		on_event(end, &event);
 		asking -= event.kind == PLX_CM_EVENT_REPLIED;
@@ -464,7 +464,7 @@ exchange(struct end *end)
 static void
 disconnect(struct end *end)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	enum plx_cm_event_kind wanted =
 		end->is_first ? PLX_CM_EVENT_DISCONNECTED : PLX_CM_EVENT_CLOSED;
 
@@ -474,7 +474,7 @@ disconnect(struct end *end)
 	for (uint32_t i = 0; i < end->n; i++) {
 		if (!is_managed(i))
 			continue;
-		if (!plx_channel_wait(end->channel, 30000, &event) || event.kind != wanted)
+		if (!plx_event_channel_wait(end->channel, 30000, &event) || event.kind != wanted)
 			stop("a connection does not end");
 	}
 	for (uint32_t i = 0; i < end->n; i++)
@@ -497,7 +497,7 @@ close_rest(struct end *end)
 {
 	if (end->listener)
 		must(plx_listener_destroy(end->listener), "end of the listener");
-	must(plx_channel_destroy(end->channel), "end of the channel");
+	must(plx_event_channel_destroy(end->channel), "end of the channel");
 	must(plx_mr_deregister(end->mr), "end of the region");
 	must(plx_pd_destroy(end->pd), "end of the domain");
 	munmap(end->place, end->n * sizeof(*end->place));

@@ -173,7 +173,7 @@ bench_attr(void)
 		.rnr_timer = BENCH_RNR_TIMER,
 		.retry_max = 7,
 		.rnr_retry_max = 3,
-		.rd_atomic_max = 16,
+		.initiator_depth = 16,
 		.ack_timeout_ns = PLX_SEC,
 		.window_packets = 1024,
 		.ack_interval = 64,

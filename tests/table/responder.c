@@ -74,7 +74,7 @@ static void
 try_scene(struct run *run)
 {
 	static const struct plx_rc_caps caps = {
-		.sq_depth = 1, .sq_sges = 1, .responder_res = REMEMBERED};
+		.sq_depth = 1, .sq_sges = 1, .responder_resources = REMEMBERED};
 	struct bench bench;
 
 	if (!scene_possible(&run->scene))

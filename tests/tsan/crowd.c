@@ -28,7 +28,7 @@ any_qp(struct plx_prng *prng, int side)
 static void
 post_some(struct plx_prng *prng)
 {
-	static const uint8_t flags[] = {0, PLX_WR_SILENT, PLX_WR_SOLICITED, PLX_WR_INLINE,
+	static const uint8_t flags[] = {0, PLX_WR_UNSIGNALED, PLX_WR_SOLICITED, PLX_WR_INLINE,
 					PLX_WR_DEFER};
 	int from = (int)plx_prng_below(prng, 2);
 	struct pair_side *here = &crowd.pair.side[from], *there = &crowd.pair.side[!from];

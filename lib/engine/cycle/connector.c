@@ -92,7 +92,7 @@ fill_attr(struct plx_engine_connector *connector)
 	/* Each side says with which PSN the other shall begin. */
 	rc->rq_psn = connector->qp->first_psn;
 	rc->sq_psn = peer->psn;
-	rc->rd_atomic_max = peer->initiator_depth;
+	rc->initiator_depth = peer->initiator_depth;
 	rc->rnr_retry_max = peer->rnr_retry;
 	if (connector->passive)
 		rc->retry_max = peer->retry;

@@ -202,7 +202,7 @@ enum plx_status engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sge
 			       bool inline_mode, int socket);
 void engine_rq_free(struct engine_rq *q);
 uint32_t engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
-			enum plx_status *why);
+			enum plx_status *refused);
 /* fetch.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
 uint32_t engine_rq_fetch(struct engine_rq *q);
 /* Engine's thread: forget everything posted. */
@@ -315,7 +315,7 @@ struct plx_engine_qp {
 	struct plx_list async_event_link; /* in engine->qp_events while async_events_due != 0 */
 	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
-	struct plx_death death; /* good once it failed */
+	struct plx_qp_failure failure; /* good once it failed */
 	struct plx_engine_srq *srq;
 	struct plx_engine_path path;
 	uint8_t path_mac[6];

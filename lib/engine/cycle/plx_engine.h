@@ -259,7 +259,7 @@ enum plx_status plx_engine_srq_destroy(struct plx_engine_srq *srq) PLX_MUST_CHEC
 
 /** Threads: any, several at once. As plx_engine_qp_post_recv(). */
 uint32_t plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr,
-				  uint32_t n, enum plx_status *why);
+				  uint32_t n, enum plx_status *refused);
 
 /** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
 enum plx_status plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
@@ -285,7 +285,7 @@ struct plx_engine_qp_config {
 	struct plx_engine_srq *srq; /* NULL: a receive queue of its own */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
-	uint32_t qkey; /* of datagrams; caps.responder_res is 0 then */
+	uint32_t qkey; /* of datagrams; caps.responder_resources is 0 then */
 	uint64_t context;
 };
 
@@ -344,24 +344,23 @@ enum plx_qp_state plx_engine_qp_state(const struct plx_engine_qp *qp);
  * A request with PLX_WR_DEFER does not wake the engine; the next one without it, or
  * plx_engine_qp_ring_doorbell(), does. The engine may find it earlier.
  *
- * @param why [out] the status of the first that was refused; OK when all were posted; may be NULL
- * Returns: how many were posted
- * Errors:  as plx_rc_post_send(); FULL until a completion has been delivered
- * Threads: any, several at once; one of them posts at a time
- * Cost:    hot; no system call
+ * @param refused [out] the status of the first that was refused; OK when all were posted; may be
+ * NULL Returns: how many were posted Errors:  as plx_rc_post_send(); FULL until a completion has
+ * been delivered Threads: any, several at once; one of them posts at a time Cost:    hot; no system
+ * call
  */
 uint32_t plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
-				 enum plx_status *why);
+				 enum plx_status *refused);
 
 /** A place in the send queue for a window that the caller has bound (PLX_WR_BIND); if it is flushed
- * or forgotten, the token is unbound. As plx_engine_qp_post_send(); INVALID on a datagram queue
+ * or forgotten, the key is unbound. As plx_engine_qp_post_send(); INVALID on a datagram queue
  * pair */
 enum plx_status plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
-					struct plx_key token) PLX_MUST_CHECK;
+					struct plx_key key) PLX_MUST_CHECK;
 
 /** As above; in RESET and with an SRQ it is refused with STATE. */
 uint32_t plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
-				 enum plx_status *why);
+				 enum plx_status *refused);
 
 /** Wake the engine for deferred requests. */
 void plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp);
@@ -428,7 +427,7 @@ enum plx_status plx_engine_connector_destroy(struct plx_engine_connector *connec
 
 /* How a queue pair is to be connected. */
 struct plx_engine_connector_attr {
-	/* what the peer has a say in is filled in: dest_qpn, rq_psn, mtu, rd_atomic_max,
+	/* what the peer has a say in is filled in: dest_qpn, rq_psn, mtu, initiator_depth,
 	 * rnr_retry_max, and retry_max of the passive side */
 	struct plx_rc_attr rc;
 	struct plx_engine_path path; /* `remote` is not looked at when accepting, nor `local` */
@@ -507,11 +506,11 @@ enum plx_status plx_engine_ah_destroy(struct plx_engine_ah *ah) PLX_MUST_CHECK;
  */
 
 struct plx_engine_async_event {
-	uint8_t kind;           /* enum plx_event_kind */
-	uint8_t cause;          /* FAILED: enum plx_wc_status */
-	uint32_t qpn;           /* of a queue pair's event */
-	uint64_t context;       /* the queue pair's context, or the cookie of the SRQ or CQ */
-	struct plx_death death; /* FAILED */
+	uint8_t kind;     /* enum plx_event_kind */
+	uint8_t cause;    /* FAILED: enum plx_wc_status */
+	uint32_t qpn;     /* of a queue pair's event */
+	uint64_t context; /* the queue pair's context, or the cookie of the SRQ or CQ */
+	struct plx_qp_failure failure; /* FAILED */
 };
 
 /** The next event of any object of this engine; false: none. Threads: any. */

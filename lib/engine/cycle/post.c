@@ -311,7 +311,7 @@ post_datagrams(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t 
 
 uint32_t
 plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
-			enum plx_status *why)
+			enum plx_status *refused)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -321,20 +321,19 @@ plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, 
 	else if (n > 0)
 		posted = qp->sq != NULL ? post_ring(qp, wr, n, false, &status)
 					: post_here(qp, wr, n, false, &status);
-	if (why != NULL)
-		*why = status;
+	if (refused != NULL)
+		*refused = status;
 	return posted;
 }
 
 enum plx_status
-plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
-			struct plx_key token)
+plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags, struct plx_key key)
 {
-	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = token};
+	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = key};
 	struct plx_ring_span span;
 	bool watched, posted;
 
-	if (flags & ~(PLX_WR_SILENT | PLX_WR_FENCE) || qp->ud != NULL)
+	if (flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || qp->ud != NULL)
 		return PLX_INVALID;
 	if (!state_posts(atomic_load_explicit(&qp->state, memory_order_acquire)))
 		return PLX_STATE;
@@ -365,16 +364,16 @@ plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
 
 uint32_t
 plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
-			enum plx_status *why)
+			enum plx_status *refused)
 {
 	unsigned state = atomic_load_explicit(&qp->state, memory_order_acquire);
 
 	if (plx_unlikely(qp->srq != NULL || state == PLX_QP_RESET)) {
-		if (why != NULL)
-			*why = PLX_STATE;
+		if (refused != NULL)
+			*refused = PLX_STATE;
 		return 0;
 	}
-	n = engine_rq_post(&qp->own, wr, n, why);
+	n = engine_rq_post(&qp->own, wr, n, refused);
 	/* To be flushed. Elsewhere nobody waits for a receive; one that raced with the error is
 	 * found by the engine's sweep. */
 	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)

@@ -147,7 +147,7 @@ record_failure(struct plx_engine *engine, struct plx_engine_qp *qp)
 	struct plx_rc_view view;
 
 	plx_rc_query(qp->rc, &view);
-	qp->death = (struct plx_death){
+	qp->failure = (struct plx_qp_failure){
 		.peer_qpn = view.dest_qpn,
 		.psn_unacked = view.psn_unacked.v,
 		.psn_expected = view.psn_expected.v,
@@ -212,7 +212,7 @@ deliver_qp_events(struct plx_engine *engine, struct plx_engine_qp *qp)
 						       .context = qp->context};
 
 		if (kind == PLX_EVENT_FAILED)
-			event.death = qp->death;
+			event.failure = qp->failure;
 		if (!deliver(engine, &event))
 			return false;
 		qp->async_events_due &= qp->async_events_due - 1;

@@ -276,7 +276,7 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 	if (status != PLX_OK)
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
-		atomic_store(&qp->rd_atomic_ok, attr->rd_atomic_max > 0);
+		atomic_store(&qp->rd_atomic_ok, attr->initiator_depth > 0);
 	engine_qp_set_state(qp, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
@@ -378,7 +378,7 @@ make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	enum plx_status status = PLX_OK;
 
 	if (plx_rc_bytes(&config->caps) == 0 ||
-	    (config->type == PLX_QP_UD && config->caps.responder_res != 0))
+	    (config->type == PLX_QP_UD && config->caps.responder_resources != 0))
 		return PLX_INVALID;
 	if (config->type == PLX_QP_UD)
 		status = engine_ah_table_ensure(engine);

@@ -161,7 +161,8 @@ post_ring(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 }
 
 uint32_t
-engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *why)
+engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
+	       enum plx_status *refused)
 {
 	enum plx_status status = PLX_OK;
 	uint32_t posted = 0;
@@ -169,8 +170,8 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, en
 	if (n > 0)
 		posted = q->ring != NULL ? post_ring(q, wr, n, &status)
 					 : post_here(q, wr, n, &status);
-	if (why != NULL)
-		*why = status;
+	if (refused != NULL)
+		*refused = status;
 	return posted;
 }
 
@@ -228,9 +229,9 @@ plx_engine_srq_destroy(struct plx_engine_srq *srq)
 
 uint32_t
 plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
-			 enum plx_status *why)
+			 enum plx_status *refused)
 {
-	return engine_rq_post(&srq->queue, wr, n, why);
+	return engine_rq_post(&srq->queue, wr, n, refused);
 }
 
 enum plx_status

@@ -18,11 +18,11 @@ enum {
 struct plx_port_caps {
 	char name[64];
 	uint8_t mac[6];
-	int socket;         /* NUMA node; -1: any */
-	uint32_t frame_max; /* [bytes] the longest frame without FCS, both ways */
-	bool segments;      /* chains of buffers leave as one right frame */
-	bool external;      /* segments may be external buffers */
-	bool forgets;       /* what the peer has not read yet is gone with the process */
+	int socket;           /* NUMA node; -1: any */
+	uint32_t frame_max;   /* [bytes] the longest frame without FCS, both ways */
+	bool segments;        /* chains of buffers leave as one right frame */
+	bool external;        /* segments may be external buffers */
+	bool tx_lost_on_exit; /* what the peer has not read yet is gone with the process */
 };
 
 /**

@@ -42,7 +42,7 @@ adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
 		return ND_INVALID_PARAMETER;
 	*out = plx_file_create();
 	if (*out && session->pump)
-		plx_file_moved_by(*out, session->pump);
+		plx_file_set_pump(*out, session->pump);
 	return *out ? ND_SUCCESS : ND_NO_MEMORY;
 }
 

@@ -122,8 +122,8 @@ fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outboun
 	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
 
 	plx_connect_options_init(options);
-	options->responder_res = least(inbound, limits->MaxInboundReadLimit);
-	options->rd_atomic = least(outbound, limits->MaxOutboundReadLimit);
+	options->responder_resources = least(inbound, limits->MaxInboundReadLimit);
+	options->initiator_depth = least(outbound, limits->MaxOutboundReadLimit);
 	options->private_data = private_data;
 	options->private_bytes = bytes;
 }
@@ -259,7 +259,7 @@ nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
 		return end_call(connector, overlapped, status);
-	done = plx_complete(connector->connector, &why);
+	done = plx_establish(connector->connector, &why);
 	if (done == PLX_OK) {
 		atomic_store(&connector->qp->phase, ND2_QP_CONNECTED);
 	} else {
@@ -313,9 +313,9 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 	status = send_rep(connector, qp, &options);
 	if (status == ND_SUCCESS) {
 		connector->conn_param.inbound =
-			least(connector->conn_param.inbound, options.responder_res);
+			least(connector->conn_param.inbound, options.responder_resources);
 		connector->conn_param.outbound =
-			least(connector->conn_param.outbound, options.rd_atomic);
+			least(connector->conn_param.outbound, options.initiator_depth);
 		nd2_connector_attach(connector, qp);
 		/* Until the peer completes the queue pair itself refuses what is posted. */
 		atomic_store(&qp->phase, ND2_QP_CONNECTED);
@@ -404,7 +404,7 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	/* Whoever hears of its end in another thread may release the connector. */
 	nd2_object_get(&connector->object);
 	status = end_call(connector, overlapped, pend(connector, step, pending, status));
-	if (status == ND_PENDING && connector->adapter->session->info.forgets)
+	if (status == ND_PENDING && connector->adapter->session->info.tx_lost_on_exit)
 		nd2_await_answer(connector);
 	nd2_object_put(&connector->object);
 	return status;

@@ -60,7 +60,7 @@ nd2_connector_send_disconnect(struct nd2_connector *connector)
  * Nothing else is taken off, since zeros may be part of it.
  */
 static uint32_t
-private_data_length(const struct plx_channel_event *event, uint32_t most)
+private_data_length(const struct plx_connector_event *event, uint32_t most)
 {
 	for (uint32_t i = most; i < event->private_bytes; i++)
 		if (event->private_data[i] != 0)
@@ -69,9 +69,9 @@ private_data_length(const struct plx_channel_event *event, uint32_t most)
 }
 
 static void
-keep_private_data(struct nd2_connector *connector, const struct plx_channel_event *event)
+keep_private_data(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
-	const struct plx_connection *agreed = &event->connection;
+	const struct plx_connector_info *agreed = &event->info;
 	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
 	struct nd2_private_data *private_data = &connector->private_data;
 	bool answered =
@@ -90,11 +90,11 @@ keep_private_data(struct nd2_connector *connector, const struct plx_channel_even
 		.remote = agreed->remote,
 		.local_port = agreed->local_port,
 		.remote_port = agreed->remote_port,
-		.inbound = agreed->responder_res < limits->MaxInboundReadLimit
-				   ? agreed->responder_res
+		.inbound = agreed->responder_resources < limits->MaxInboundReadLimit
+				   ? agreed->responder_resources
 				   : (uint8_t)limits->MaxInboundReadLimit,
-		.outbound = agreed->rd_atomic < limits->MaxOutboundReadLimit
-				    ? agreed->rd_atomic
+		.outbound = agreed->initiator_depth < limits->MaxOutboundReadLimit
+				    ? agreed->initiator_depth
 				    : (uint8_t)limits->MaxOutboundReadLimit,
 	};
 }
@@ -125,7 +125,7 @@ release_connector(struct nd2_connector *connector, bool lingers)
  * release everything. */
 void
 nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
-		    const struct plx_channel_event *event)
+		    const struct plx_connector_event *event)
 {
 	struct plx_pending *request = connector->request;
 
@@ -153,7 +153,7 @@ nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
  */
 
 static enum nd2_event
-event_of(const struct plx_channel_event *event)
+event_of(const struct plx_connector_event *event)
 {
 	static const uint8_t events[PLX_CM_EVENT_COUNT] = {
 		[PLX_CM_EVENT_REQUESTED] = ND2_ON_REQUEST,
@@ -179,7 +179,7 @@ event_of(const struct plx_channel_event *event)
  * carry. Returns: it is tried again, with the next smaller one
  */
 static bool
-retry_connect(struct nd2_connector *connector, const struct plx_channel_event *event)
+retry_connect(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
 	struct plx_connect_options *options = &connector->connect_options;
 	uint32_t mtu =
@@ -194,7 +194,7 @@ retry_connect(struct nd2_connector *connector, const struct plx_channel_event *e
 }
 
 void
-nd2_connection_event(struct nd2_session *session, const struct plx_channel_event *event)
+nd2_connection_event(struct nd2_session *session, const struct plx_connector_event *event)
 {
 	struct nd2_subscriber *subscriber = (struct nd2_subscriber *)(uintptr_t)event->context;
 	struct nd2_connector *connector;
@@ -225,9 +225,9 @@ nd2_connection_event(struct nd2_session *session, const struct plx_channel_event
 void
 nd2_connections_deliver(struct nd2_session *session)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 
-	while (plx_channel_next(session->channel, &event))
+	while (plx_event_channel_next(session->channel, &event))
 		nd2_connection_event(session, &event);
 }
 

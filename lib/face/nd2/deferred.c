@@ -170,7 +170,7 @@ finish_all(struct nd2_session *session)
 {
 	struct nd2_deferred *deferred;
 
-	if (!plx_adapter_runs(session->adapter, LOOK_MS))
+	if (!plx_adapter_is_running(session->adapter, LOOK_MS))
 		return;
 	atomic_store(&session->stalled, false);
 	while ((deferred = pop_first(session)) != NULL) {

@@ -169,11 +169,11 @@ deliver(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation
 void
 nd2_session_deliver_events(struct nd2_session *session)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 
 	pthread_mutex_lock(&session->events);
 	delivering++;
-	while (plx_channel_next(session->channel, &event))
+	while (plx_event_channel_next(session->channel, &event))
 		nd2_connection_event(session, &event);
 	delivering--;
 	pthread_mutex_unlock(&session->events);
@@ -188,9 +188,9 @@ channel_ready(struct nd2_watch *watch)
 /* Once for each queue pair that dies: what no status of ND2 reports. Peers can bring it about as
  * often as they connect, so that some are only counted. */
 static void
-log_failure(struct nd2_dispatch *dispatch, const struct plx_async *async)
+log_failure(struct nd2_dispatch *dispatch, const struct plx_async_event *event)
 {
-	char text[PLX_ASYNC_TEXT_BYTES];
+	char text[PLX_ASYNC_EVENT_TEXT_BYTES];
 	time_t now = time(NULL);
 
 	if (now != dispatch->logged_at) {
@@ -202,30 +202,30 @@ log_failure(struct nd2_dispatch *dispatch, const struct plx_async *async)
 	}
 	if (dispatch->logged++ < PLX_LOG_LINES_PER_S)
 		nd2_log("adapter %s: %s", dispatch->session->name,
-			plx_async_text(async, text, sizeof(text)));
+			plx_async_event_text(event, text, sizeof(text)));
 }
 
 /* An event names a queue by its id: it is delivered only if one of that id is in the list, under
  * the lock that it needs to leave it. */
 static void
-deliver_async(struct nd2_session *session, const struct plx_async *async)
+deliver_async_event(struct nd2_session *session, const struct plx_async_event *event)
 {
-	const bool overrun = async->kind == PLX_EVENT_CQ_OVERRUN;
+	const bool overrun = event->kind == PLX_EVENT_CQ_OVERRUN;
 	struct plx_list *node, *after;
 
-	if (async->kind == PLX_EVENT_FAILED)
+	if (event->kind == PLX_EVENT_FAILED)
 		log_failure(session->dispatch,
-			    async); /* the connection reports it to the program */
-	if (!overrun && async->kind != PLX_EVENT_SRQ_THRESHOLD)
+			    event); /* the connection reports it to the program */
+	if (!overrun && event->kind != PLX_EVENT_SRQ_THRESHOLD)
 		return;
 	pthread_mutex_lock(&session->lock);
 	plx_list_for_each (node, after, overrun ? &session->cqs : &session->srqs) {
 		struct nd2_cq *cq = plx_list_entry(node, struct nd2_cq, node);
 		struct nd2_srq *srq = plx_list_entry(node, struct nd2_srq, node);
 
-		if (overrun && cq->id == async->context)
+		if (overrun && cq->id == event->context)
 			nd2_cq_overrun(cq);
-		if (!overrun && srq->id == async->context)
+		if (!overrun && srq->id == event->context)
 			nd2_srq_below(srq);
 	}
 	pthread_mutex_unlock(&session->lock);
@@ -235,10 +235,10 @@ static void
 async_ready(struct nd2_watch *watch)
 {
 	struct nd2_session *session = plx_list_entry(watch, struct nd2_dispatch, async)->session;
-	struct plx_async async;
+	struct plx_async_event event;
 
-	while (plx_adapter_next_async(session->adapter, &async))
-		deliver_async(session, &async);
+	while (plx_adapter_next_async_event(session->adapter, &event))
+		deliver_async_event(session, &event);
 }
 
 bool
@@ -343,7 +343,7 @@ start_thread(struct nd2_dispatch *dispatch)
 	if (dispatch->epoll < 0 || dispatch->doorbell < 0 ||
 	    epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, dispatch->doorbell, &doorbell))
 		return ND_INSUFFICIENT_RESOURCES;
-	dispatch->channel.fd = plx_channel_fd(session->channel);
+	dispatch->channel.fd = plx_event_channel_fd(session->channel);
 	dispatch->async.fd = plx_adapter_async_fd(session->adapter);
 	if (nd2_watch_add(session, &dispatch->channel) != ND_SUCCESS ||
 	    nd2_watch_add(session, &dispatch->async) != ND_SUCCESS)

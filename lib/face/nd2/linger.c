@@ -113,7 +113,7 @@ nd2_await_answer(struct nd2_connector *connector)
 	while (!is_answered(connector) && now_ns() < until) {
 		/* A memif's link is down when its peer has ended. */
 		plx_adapter_query(session->adapter, &now);
-		if (!now.link)
+		if (!now.link_up)
 			return;
 		if (!session->inline_mode)
 			nanosleep(&nap, NULL);

@@ -20,7 +20,7 @@ struct waiting {
 	struct nd2_subscriber subscriber;
 	struct nd2_listener *listener;
 	struct plx_list node;
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 };
 
 static struct nd2_listener *
@@ -64,7 +64,7 @@ dequeue(struct nd2_connector *connector)
 }
 
 static void
-deliver(struct nd2_connector *connector, const struct plx_channel_event *event)
+deliver(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
 	struct plx_pending *pending = dequeue(connector);
 
@@ -100,7 +100,7 @@ request_free(struct waiting *waiting)
 }
 
 static bool
-wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event *event)
+wait_for_connector(struct nd2_listener *listener, const struct plx_connector_event *event)
 {
 	struct waiting *waiting = NULL;
 
@@ -120,7 +120,7 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_channel_event
 }
 
 void
-nd2_listener_deliver_request(struct nd2_listener *listener, const struct plx_channel_event *event)
+nd2_listener_deliver_request(struct nd2_listener *listener, const struct plx_connector_event *event)
 {
 	if (listener->state != ND2_LISTENER_CLOSED && !plx_list_empty(&listener->queue))
 		deliver(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),

@@ -149,7 +149,7 @@ struct nd2_session {
 	uint64_t id; /* AdapterId: of the name, stable from run to run */
 	enum nd2_session_state state;
 	struct plx_adapter *adapter;
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_adapter_info info;
 	ND2_ADAPTER_INFO limits;
 	bool inline_mode;
@@ -235,7 +235,7 @@ static inline void
 nd2_session_claim(const struct nd2_session *session)
 {
 	if (plx_unlikely(session->pump != NULL))
-		plx_pump_mine(session->pump);
+		plx_pump_claim(session->pump);
 }
 
 /** Is this thread delivering events just now, so that it must not wait for their end? */
@@ -411,7 +411,7 @@ void nd2_connections_linger(struct nd2_session *session);
 void nd2_connections_stop(struct nd2_session *session);
 
 /** An event of the channel; session->events is held. */
-void nd2_connection_event(struct nd2_session *session, const struct plx_channel_event *event);
+void nd2_connection_event(struct nd2_session *session, const struct plx_connector_event *event);
 
 /** The last Release of a queue pair that a connector has claimed: as Disconnect, Reject or giving
  * up. Called without locks. */

@@ -152,7 +152,7 @@ HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
 
 /** What a step does. @param event that it came from; NULL: from a call */
 void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
-			 const struct plx_channel_event *event);
+			 const struct plx_connector_event *event);
 /** Every event that is there now, session->events being held. */
 void nd2_connections_deliver(struct nd2_session *session);
 /** The queue pair is the connector's from now on. */
@@ -172,7 +172,7 @@ void nd2_destroy_connector(struct nd2_session *session, struct plx_connector *co
 
 /** A peer's REQ. */
 void nd2_listener_deliver_request(struct nd2_listener *listener,
-				  const struct plx_channel_event *event);
+				  const struct plx_connector_event *event);
 /** The peer has withdrawn a request in the backlog. */
 void nd2_request_end(struct nd2_subscriber *subscriber);
 /** A connector that waits for a request does so no more; its GetConnectionRequest is finished. */
@@ -185,10 +185,10 @@ void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 void nd2_linger(struct nd2_session *session, struct plx_connector *connector);
 void nd2_linger_end(struct nd2_session *session, struct nd2_subscriber *subscriber);
 /**
- * After Disconnect has pended, on a session that forgets: what its ring holds for the peer is gone
- * when this process is, and a program may end with no handler running as soon as Disconnect returns
- * (A06). So the peer's answer is waited for: microseconds from a peer that lives, ND2_ANSWER_MS at
- * most. Without locks.
+ * After Disconnect has pended, on a device whose transmissions are lost on exit: what its ring
+ * holds for the peer is gone when this process is, and a program may end with no handler running as
+ * soon as Disconnect returns (A06). So the peer's answer is waited for: microseconds from a peer
+ * that lives, ND2_ANSWER_MS at most. Without locks.
  */
 void nd2_await_answer(struct nd2_connector *connector);
 

@@ -19,17 +19,17 @@
 struct waiter {
 	struct plx_list node;
 	struct plx_pending *pending;
-	uint32_t kind; /* enum plx_arm */
+	uint32_t kind; /* enum plx_cq_notify */
 };
 
 static const uint32_t kind_of[] = {
-	[ND_CQ_NOTIFY_ERRORS] = PLX_ARM_ERRORS,
-	[ND_CQ_NOTIFY_ANY] = PLX_ARM_ANY,
-	[ND_CQ_NOTIFY_SOLICITED] = PLX_ARM_SOLICITED,
+	[ND_CQ_NOTIFY_ERRORS] = PLX_CQ_NOTIFY_ERRORS,
+	[ND_CQ_NOTIFY_ANY] = PLX_CQ_NOTIFY_ANY,
+	[ND_CQ_NOTIFY_SOLICITED] = PLX_CQ_NOTIFY_SOLICITED,
 };
 
 enum {
-	ALL_KINDS = PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS,
+	ALL_KINDS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED | PLX_CQ_NOTIFY_ERRORS,
 	DISARM_YIELDS = 1000,
 	DISARM_NAP_NS = 50 * 1000,
 };
@@ -62,7 +62,7 @@ static void
 deliver(struct nd2_notify *notify, uint32_t fired)
 {
 	notify->armed &= ~fired;
-	if (fired & PLX_ARM_ERRORS)
+	if (fired & PLX_CQ_NOTIFY_ERRORS)
 		notify->overrun = true;
 	if (notify->overrun)
 		finish(notify, ALL_KINDS, ND_BUFFER_OVERFLOW);
@@ -76,7 +76,7 @@ static void
 arm(struct nd2_cq *cq, uint32_t kind)
 {
 	struct nd2_notify *notify = cq->notify;
-	uint32_t wanted = (kind | PLX_ARM_ERRORS) & ~notify->armed;
+	uint32_t wanted = (kind | PLX_CQ_NOTIFY_ERRORS) & ~notify->armed;
 	uint32_t fired = 0;
 
 	if (notify->overrun) {
@@ -165,7 +165,7 @@ void
 nd2_cq_deliver_events(struct nd2_cq *cq)
 {
 	pthread_mutex_lock(&cq->notify->lock);
-	deliver(cq->notify, plx_cq_fired(cq->cq));
+	deliver(cq->notify, plx_cq_get_event(cq->cq));
 	pthread_mutex_unlock(&cq->notify->lock);
 }
 
@@ -195,14 +195,14 @@ disarm(struct nd2_cq *cq)
 	struct nd2_notify *notify = cq->notify;
 
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
-	deliver(notify, plx_cq_fired(cq->cq));
+	deliver(notify, plx_cq_get_event(cq->cq));
 	for (uint32_t looks = 0; notify->armed != 0; looks++) {
 		/* It has lost its core in the middle of that. */
 		if (looks < DISARM_YIELDS)
 			sched_yield();
 		else
 			nanosleep(&(struct timespec){.tv_nsec = DISARM_NAP_NS}, NULL);
-		deliver(notify, plx_cq_fired(cq->cq));
+		deliver(notify, plx_cq_get_event(cq->cq));
 	}
 }
 

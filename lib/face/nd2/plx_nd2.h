@@ -15,7 +15,7 @@
 void plx_nd2_adapter_info(IND2Adapter *face, struct plx_adapter_info *out);
 
 /** The adapter below one of ND2's, for objects of plx_verbs.h beside those of ND2. It is not
- * closed, and lives as long as `face`. Its events (plx_adapter_next_async()) are ND2's. */
+ * closed, and lives as long as `face`. Its events (plx_adapter_next_async_event()) are ND2's. */
 struct plx_adapter *plx_nd2_adapter_verbs(IND2Adapter *face);
 
 #endif

@@ -32,7 +32,7 @@ sges_of(const ND2_SGE *sge)
 
 #define UP_BY_ONE   (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
 #define DOWN_BY_TWO (ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
-_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_SILENT, "a flag of ours, moved");
+_Static_assert(ND_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_UNSIGNALED, "a flag of ours, moved");
 _Static_assert(ND_OP_FLAG_READ_FENCE << 1 == PLX_WR_FENCE, "so is this one");
 _Static_assert(ND_OP_FLAG_SEND_AND_SOLICIT_EVENT >> 2 == PLX_WR_SOLICITED, "and this one");
 _Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "and the last");

@@ -49,7 +49,7 @@ read_names(struct adapter_names *out)
 			return ND_NO_MEMORY;
 		}
 		out->name = more;
-		found = plx_wishes_list(out->name, room, &why);
+		found = plx_adapter_list(out->name, room, &why);
 		if (found < 0) {
 			free(out->name);
 			nd2_log("%s", why.text);
@@ -73,7 +73,7 @@ read_addresses(struct addresses *out, uint64_t **ids)
 {
 	struct adapter_names names;
 	HRESULT status = read_names(&names);
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why;
 
 	*out = (struct addresses){0};
@@ -85,14 +85,14 @@ read_addresses(struct addresses *out, uint64_t **ids)
 	if (!out->ip || !*ids)
 		status = ND_NO_MEMORY;
 	for (uint32_t i = 0; i < names.n && status == ND_SUCCESS; i++) {
-		if (plx_wishes_load(names.name[i], &wishes, &why) != PLX_OK) {
+		if (plx_adapter_options_load(names.name[i], &options, &why) != PLX_OK) {
 			nd2_log("%s", why.text);
 			status = ND_DEVICE_NOT_READY;
 			break;
 		}
-		for (uint32_t j = 0; j < wishes.addresses; j++) {
+		for (uint32_t j = 0; j < options.addresses; j++) {
 			(*ids)[out->n] = nd2_session_id(names.name[i]);
-			out->ip[out->n++] = wishes.address[j].ip;
+			out->ip[out->n++] = options.address[j].ip;
 		}
 	}
 	free(names.name);

@@ -159,7 +159,7 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why
 		.sq_sges = qp->max_initiator_sges,
 		.rq_sges = qp->max_receive_sges,
 		.inline_bytes = qp->inline_bytes,
-		.responder_res = limits->MaxInboundReadLimit,
+		.responder_resources = limits->MaxInboundReadLimit,
 		.context = (uintptr_t)attr->context,
 	};
 	enum plx_status status = plx_qp_create(qp->adapter->pd, &options, &qp->qp, why);

@@ -84,10 +84,10 @@ fill_limits(struct nd2_session *session)
 		.MaxReceiveSge = info->sges,
 		.MaxReadSge = info->sges,
 		/* the waist's: posts leave it to that to look */
-		.MaxTransferLength = (ULONG)info->message,
+		.MaxTransferLength = (ULONG)info->message_max,
 		.MaxInlineDataSize = info->inline_bytes,
-		.MaxInboundReadLimit = least(info->rd_atomic, ND2_READ_LIMIT),
-		.MaxOutboundReadLimit = least(info->rd_atomic, ND2_READ_LIMIT),
+		.MaxInboundReadLimit = least(info->rd_atomic_max, ND2_READ_LIMIT),
+		.MaxOutboundReadLimit = least(info->rd_atomic_max, ND2_READ_LIMIT),
 		.MaxReceiveQueueDepth = least(info->queue_depth, QUEUE_DEPTH),
 		.MaxInitiatorQueueDepth = least(info->queue_depth, QUEUE_DEPTH),
 		.MaxSharedReceiveQueueDepth = least(info->srq_depth, SRQ_DEPTH),
@@ -116,7 +116,7 @@ close_parts(struct nd2_session *session)
 		nd2_connections_stop(session);
 	if (session->adapter)
 		nd2_deferred_drain(session);
-	if (session->channel && plx_channel_destroy(session->channel) != PLX_OK)
+	if (session->channel && plx_event_channel_destroy(session->channel) != PLX_OK)
 		nd2_log("adapter %s: its channel is in use still", session->name);
 	if (session->adapter && plx_adapter_close(session->adapter) != PLX_OK)
 		nd2_log("adapter %s: an object of it is left", session->name);
@@ -142,7 +142,8 @@ open_parts(struct nd2_session *session)
 		plx_adapter_query(session->adapter, &session->info);
 		session->inline_mode = session->info.mode == PLX_MODE_INLINE;
 		fill_limits(session);
-		opened = plx_channel_create(session->adapter, ND2_CHANNEL_DEPTH, &session->channel);
+		opened = plx_event_channel_create(session->adapter, ND2_CHANNEL_DEPTH,
+						  &session->channel);
 	}
 	if (opened != PLX_OK) {
 		nd2_log("adapter %s cannot be opened: %s", session->name,

@@ -37,7 +37,7 @@ receive(IND2SharedReceiveQueue *face, void *context, const ND2_SGE *sge, ULONG n
 		return ND_INVALID_PARAMETER_2;
 	if (plx_unlikely(n > srq->sges))
 		return ND_DATA_OVERRUN;
-	if (plx_likely(plx_srq_post(srq->srq, &wr, 1, &why) == 1))
+	if (plx_likely(plx_post_srq_recv(srq->srq, &wr, 1, &why) == 1))
 		return ND_SUCCESS;
 	return why == PLX_FULL ? ND_NO_MORE_ENTRIES : nd2_call_status(why);
 }

@@ -273,7 +273,7 @@ plx_ndsupport_check(char *text, size_t size)
 	struct plx_why why = {""};
 	size_t used;
 
-	if (plx_wishes_list(NULL, 0, &why) < 0) {
+	if (plx_adapter_list(NULL, 0, &why) < 0) {
 		used = strlen(all);
 		snprintf(all + used, sizeof(all) - used, "%s%s", used ? "\n" : "", why.text);
 		count++;

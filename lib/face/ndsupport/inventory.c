@@ -36,39 +36,40 @@ append(struct interfaces *all)
  */
 
 static void
-describe(const struct plx_wishes *wishes, const char *name, uint32_t place, struct interface *out)
+describe(const struct plx_adapter_options *options, const char *name, uint32_t place,
+	 struct interface *out)
 {
 	snprintf(out->name, sizeof(out->name), "%.31s", name);
-	snprintf(out->description, sizeof(out->description), "Pollux on %s", wishes->device);
+	snprintf(out->description, sizeof(out->description), "Pollux on %s", options->device);
 	out->index = PLX_INTERFACE_FIRST + place;
 	out->type = IF_TYPE_ETHERNET_CSMACD;
-	out->mtu = wishes->path_mtu;
+	out->mtu = options->path_mtu;
 	out->is_up = true;
-	for (; out->addresses < wishes->addresses; out->addresses++) {
-		out->address[out->addresses].ip = wishes->address[out->addresses].ip;
+	for (; out->addresses < options->addresses; out->addresses++) {
+		out->address[out->addresses].ip = options->address[out->addresses].ip;
 		out->address[out->addresses].prefix_bits =
-			wishes->address[out->addresses].prefix_bits;
+			options->address[out->addresses].prefix_bits;
 	}
-	for (; out->gateways < wishes->routes; out->gateways++)
-		out->gateway[out->gateways] = wishes->route[out->gateways].via;
+	for (; out->gateways < options->routes; out->gateways++)
+		out->gateway[out->gateways] = options->route[out->gateways].via;
 }
 
 static bool
 read_ours(struct interfaces *all)
 {
 	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
-	int n = plx_wishes_list(names, PLX_ADAPTERS_MAX, NULL);
-	struct plx_wishes wishes;
+	int n = plx_adapter_list(names, PLX_ADAPTERS_MAX, NULL);
+	struct plx_adapter_options options;
 
 	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX; i++) {
 		struct interface *fresh;
 
-		if (plx_wishes_load(names[i], &wishes, NULL) != PLX_OK)
+		if (plx_adapter_options_load(names[i], &options, NULL) != PLX_OK)
 			continue;
 		fresh = append(all);
 		if (!fresh)
 			return false;
-		describe(&wishes, names[i], (uint32_t)i, fresh);
+		describe(&options, names[i], (uint32_t)i, fresh);
 	}
 	return true;
 }

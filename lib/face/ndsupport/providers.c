@@ -198,7 +198,7 @@ load(struct provider *provider)
 		return fail(provider, "the catalog has no path for it any more");
 	library = LoadLibraryExW(path, NULL, 0);
 	if (!library)
-		return fail(provider, "its library cannot be loaded: %s", plx_library_why());
+		return fail(provider, "its library cannot be loaded: %s", plx_library_error());
 	get = GetProcAddress(library, "DllGetClassObject");
 	can = GetProcAddress(library, "DllCanUnloadNow");
 	if (!get || !can) {

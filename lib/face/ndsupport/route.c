@@ -28,14 +28,14 @@ is_within(const struct plx_ip *ip, const struct plx_ip *net, uint32_t bits)
 
 /* The address of the adapter in whose network `ip` is, by the longest prefix. Returns: -1: none */
 static int
-own_network(const struct plx_wishes *wishes, const struct plx_ip *ip)
+own_network(const struct plx_adapter_options *options, const struct plx_ip *ip)
 {
 	int best = -1;
 
-	for (uint32_t i = 0; i < wishes->addresses; i++)
-		if (is_within(ip, &wishes->address[i].ip, wishes->address[i].prefix_bits) &&
+	for (uint32_t i = 0; i < options->addresses; i++)
+		if (is_within(ip, &options->address[i].ip, options->address[i].prefix_bits) &&
 		    (best < 0 ||
-		     wishes->address[i].prefix_bits > wishes->address[best].prefix_bits))
+		     options->address[i].prefix_bits > options->address[best].prefix_bits))
 			best = (int)i;
 	return best;
 }
@@ -43,27 +43,27 @@ own_network(const struct plx_wishes *wishes, const struct plx_ip *ip)
 /* How well an adapter leads to `to`, and from which address of its own. Returns: the bits of the
  * prefix; -1: not at all */
 static int
-match(const struct plx_wishes *wishes, const struct plx_ip *to, struct plx_ip *local)
+match(const struct plx_adapter_options *options, const struct plx_ip *to, struct plx_ip *local)
 {
-	int bits = -1, own = own_network(wishes, to);
+	int bits = -1, own = own_network(options, to);
 
-	for (uint32_t i = 0; i < wishes->addresses; i++)
-		if (address_same(&wishes->address[i].ip, to)) {
+	for (uint32_t i = 0; i < options->addresses; i++)
+		if (address_same(&options->address[i].ip, to)) {
 			*local = *to;
 			return OWN_BITS;
 		}
 	if (own >= 0) {
-		*local = wishes->address[own].ip;
-		bits = wishes->address[own].prefix_bits;
+		*local = options->address[own].ip;
+		bits = options->address[own].prefix_bits;
 	}
-	for (uint32_t i = 0; i < wishes->routes; i++) {
-		int via = own_network(wishes, &wishes->route[i].via);
+	for (uint32_t i = 0; i < options->routes; i++) {
+		int via = own_network(options, &options->route[i].via);
 
-		if (via < 0 || wishes->route[i].prefix_bits <= bits ||
-		    !is_within(to, &wishes->route[i].net, wishes->route[i].prefix_bits))
+		if (via < 0 || options->route[i].prefix_bits <= bits ||
+		    !is_within(to, &options->route[i].net, options->route[i].prefix_bits))
 			continue;
-		bits = wishes->route[i].prefix_bits;
-		*local = wishes->address[via].ip;
+		bits = options->route[i].prefix_bits;
+		*local = options->address[via].ip;
 	}
 	return bits;
 }
@@ -72,17 +72,17 @@ int
 route_find(const struct plx_ip *to, uint32_t scope, struct route *out)
 {
 	char names[PLX_ADAPTERS_MAX][PLX_ADAPTER_NAME_MAX + 1];
-	int n = plx_wishes_list(names, PLX_ADAPTERS_MAX, NULL), best = -1;
-	struct plx_wishes wishes;
+	int n = plx_adapter_list(names, PLX_ADAPTERS_MAX, NULL), best = -1;
+	struct plx_adapter_options options;
 	struct plx_ip local;
 
 	/* a file that is wrong has no adapters; plx_ndsupport_check() tells of it */
 	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX && !address_is_loopback(to); i++) {
 		int bits;
 
-		if (plx_wishes_load(names[i], &wishes, NULL) != PLX_OK)
+		if (plx_adapter_options_load(names[i], &options, NULL) != PLX_OK)
 			continue;
-		bits = match(&wishes, to, &local);
+		bits = match(&options, to, &local);
 		if (bits <= best)
 			continue;
 		best = bits;

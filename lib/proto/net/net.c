@@ -276,7 +276,7 @@ on_answer(struct plx_net *net, const struct plx_message *answer, uint64_t now)
 	bool solicited = answer->solicited && plx_net_is_own(net, &answer->target);
 
 	if (!neighbour) {
-		plx_count(&net->counters.unasked, 1);
+		plx_count(&net->counters.unsolicited, 1);
 		return PLX_NET_TAKEN;
 	}
 	plx_count(&net->counters.replies_seen, 1);
@@ -357,7 +357,7 @@ on_echo_answer(struct plx_net *net, const struct plx_echo *answer, uint64_t now)
 	if (!ping || answer->id != ping->id || answer->bytes != ping->bytes ||
 	    memcmp(&answer->from, &ping->to, sizeof ping->to) != 0 ||
 	    memcmp(&answer->to, &ping->from, sizeof ping->from) != 0 || !plx_echo_counts(answer)) {
-		plx_count(&net->counters.pings_unasked, 1);
+		plx_count(&net->counters.pings_unsolicited, 1);
 		return;
 	}
 	plx_count(&net->counters.pings_answered, 1);

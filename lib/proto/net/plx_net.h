@@ -100,7 +100,7 @@ const char *plx_net_verdict_text(enum plx_net_verdict verdict);
 	X(replies_sent, "ARP replies and advertisements sent")                     \
 	X(requests_seen, "requests for an address of ours")                        \
 	X(replies_seen, "answers about a neighbour that is in the table")          \
-	X(unasked, "answers nobody had asked for, ignored")                        \
+	X(unsolicited, "answers nobody had asked for, ignored")                    \
 	X(malformed, "frames with wrong fields, dropped")                          \
 	X(conflicts, "frames of another station that uses an address of ours")     \
 	X(no_answer, "neighbours that did not answer")                             \
@@ -115,7 +115,7 @@ const char *plx_net_verdict_text(enum plx_net_verdict verdict);
 	X(echoes_dropped, "answers to them not sent: too many, or too long")       \
 	X(pings_sent, "echo requests sent")                                        \
 	X(pings_answered, "echo requests of ours that were answered")              \
-	X(pings_unasked, "echo answers that nobody waits for, ignored")
+	X(pings_unsolicited, "echo answers that nobody waits for, ignored")
 
 struct plx_net_counters {
 #define PLX_X(name, text) uint64_t name;

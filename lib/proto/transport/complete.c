@@ -59,7 +59,7 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 	struct requester *req = &qp->req;
 
 	while (req->head != req->done) {
-		if (!(sq_wqe(qp, req->head)->flags & PLX_WR_SILENT)) {
+		if (!(sq_wqe(qp, req->head)->flags & PLX_WR_UNSIGNALED)) {
 			if (actions_room(out) == 0)
 				return;
 			send_completion(qp, PLX_WC_SUCCESS, out);

@@ -177,11 +177,12 @@ uint32_t plx_rq_room(const struct plx_rq *rq);
 
 /* What a QP is made for; fixed for its life. */
 struct plx_rc_caps {
-	uint32_t sq_depth;      /* 1 .. PLX_QUEUE_DEPTH_MAX */
-	uint32_t sq_sges;       /* 0 .. PLX_SGE_MAX */
-	uint32_t inline_bytes;  /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
-	uint32_t responder_res; /* 0 .. PLX_RD_ATOMIC_MAX: READs and atomics the peer may have open
-				 */
+	uint32_t sq_depth;            /* 1 .. PLX_QUEUE_DEPTH_MAX */
+	uint32_t sq_sges;             /* 0 .. PLX_SGE_MAX */
+	uint32_t inline_bytes;        /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
+	uint32_t responder_resources; /* 0 .. PLX_RD_ATOMIC_MAX: READs and atomics the peer may have
+				       * open
+				       */
 };
 
 struct plx_rc_ids {
@@ -214,7 +215,7 @@ struct plx_rc_attr {
 	struct plx_psn sq_psn;   /* the first PSN we send */
 	uint8_t retry_max;       /* 0..7 */
 	uint8_t rnr_retry_max;   /* 0..7, 7 for ever */
-	uint8_t rd_atomic_max;   /* READs and atomics we may have open; 0: such requests wait not
+	uint8_t initiator_depth; /* READs and atomics we may have open; 0: such requests wait not
 				  * but are refused when posted */
 	uint64_t ack_timeout_ns; /* 1 .. ; see plx_ack_timeout_ns() for the CM's code */
 	uint32_t window_packets; /* 1 .. PLX_WINDOW_PACKETS_MAX */
@@ -261,9 +262,8 @@ enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
  * @param spill SGEs beyond PLX_WQE_SGES, or all inline data when more than PLX_WQE_INLINE_BYTES;
  *              copied; NULL otherwise
  * Errors: STATE (not RTS, SQD or ERROR); FULL; INVALID (op, flags, a READ or atomic without
- * rd_atomic_max, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over 2^31,
- * inline data over the limit)
- * Cost: hot; O(SGEs)
+ * initiator_depth, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over
+ * 2^31, inline data over the limit) Cost: hot; O(SGEs)
  */
 enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
@@ -417,7 +417,7 @@ struct plx_rc_view {
 	struct plx_psn psn_expected; /* responder: ePSN */
 	struct plx_msn msn;
 	uint32_t rd_atomic_open; /* READ and atomic requests of ours without an answer yet */
-	uint8_t rd_atomic_max;
+	uint8_t initiator_depth;
 	uint8_t retries_left, rnr_retries_left;
 	uint8_t retry_max, rnr_retry_max;
 	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
@@ -475,7 +475,7 @@ struct plx_ud_attr {
 	struct plx_psn sq_psn; /* the first PSN we send */
 };
 
-/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_res is 0. */
+/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_resources is 0. */
 size_t plx_ud_bytes(const struct plx_rc_caps *caps);
 
 /**

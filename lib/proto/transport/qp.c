@@ -35,7 +35,7 @@ layout_of(const struct plx_rc_caps *caps, size_t head)
 	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
 	/* What is touched while nothing is sent lies together, in front. */
 	l.res_at = align_line(head);
-	l.wqe_at = l.res_at + align_line(caps->responder_res * sizeof(struct resource));
+	l.wqe_at = l.res_at + align_line(caps->responder_resources * sizeof(struct resource));
 	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
 	l.spill_at = l.track_at + align_line(l.slots * sizeof(struct sq_track));
 	l.bytes = l.spill_at + align_line((size_t)l.slots * l.spill_bytes);
@@ -47,7 +47,7 @@ qp_bytes(const struct plx_rc_caps *caps, size_t head)
 {
 	if (caps->sq_depth < 1 || caps->sq_depth > PLX_QUEUE_DEPTH_MAX ||
 	    caps->sq_sges > PLX_SGE_MAX || caps->inline_bytes > PLX_INLINE_MAX ||
-	    caps->responder_res > PLX_RD_ATOMIC_MAX)
+	    caps->responder_resources > PLX_RD_ATOMIC_MAX)
 		return 0;
 	return layout_of(caps, head).bytes;
 }
@@ -144,7 +144,7 @@ to_rts(struct plx_rc *qp, const struct plx_rc_attr *attr)
 		return PLX_INVALID;
 	qp->retry_max = attr->retry_max;
 	qp->rnr_retry_max = attr->rnr_retry_max;
-	qp->rd_atomic_max = attr->rd_atomic_max;
+	qp->initiator_depth = attr->initiator_depth;
 	qp->ack_timeout = attr->ack_timeout_ns;
 	qp->window_packets = attr->window_packets;
 	qp->ack_interval = attr->ack_interval;
@@ -267,7 +267,7 @@ check_post(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 		return PLX_FULL;
 	if (wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT || wqe->flags & ~PLX_WR_FLAGS_ALL)
 		return PLX_INVALID;
-	if (wr_is_rd_atomic(wqe->op) && qp->rd_atomic_max == 0 && qp->state != PLX_QP_ERROR)
+	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
 		return PLX_INVALID;
 	*bytes = 0;
 	if (wqe->flags & PLX_WR_INLINE)
@@ -563,7 +563,7 @@ plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out)
 		.psn_expected = qp->resp.expected,
 		.msn = qp->resp.msn,
 		.rd_atomic_open = req->rd_open,
-		.rd_atomic_max = qp->rd_atomic_max,
+		.initiator_depth = qp->initiator_depth,
 		.retries_left = req->retries_left,
 		.rnr_retries_left = req->rnr_retries_left,
 		.retry_max = qp->retry_max,

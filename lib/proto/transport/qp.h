@@ -188,7 +188,7 @@ struct plx_rc {
 	uint16_t pkey;
 	struct plx_access enabled;
 	uint8_t rnr_timer;
-	uint8_t retry_max, rnr_retry_max, rd_atomic_max;
+	uint8_t retry_max, rnr_retry_max, initiator_depth;
 	uint32_t window_packets, ack_interval, read_chunk;
 	uint64_t ack_timeout;
 	struct plx_asker asker;
@@ -204,7 +204,7 @@ struct plx_rc {
 	struct plx_wqe *wqe;    /* [sq_mask + 1] */
 	struct sq_track *track; /* [sq_mask + 1] */
 	uint8_t *spill;         /* [sq_mask + 1] of spill_bytes */
-	struct resource *res;   /* [caps.responder_res] */
+	struct resource *res;   /* [caps.responder_resources] */
 	struct plx_rq *rq;
 	uint32_t sq_mask, spill_bytes;
 	struct plx_rc_caps caps;

@@ -22,7 +22,7 @@ reply_is_due(const struct plx_rc *qp)
 static uint32_t
 slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
 {
-	uint32_t limit = qp->caps.responder_res;
+	uint32_t limit = qp->caps.responder_resources;
 
 	return slot + n < limit ? slot + n : slot + n - limit;
 }
@@ -34,7 +34,7 @@ res_at(const struct plx_rc *qp, uint32_t i)
 	const struct responder *resp = &qp->resp;
 
 	return &qp->res[slot_behind(qp, resp->res_newest,
-				    qp->caps.responder_res - resp->res_count + 1 + i)];
+				    qp->caps.responder_resources - resp->res_count + 1 + i)];
 }
 
 /* How many are between `slot` and the newest. */
@@ -43,7 +43,7 @@ res_age(const struct plx_rc *qp, uint32_t slot)
 {
 	uint32_t newest = qp->resp.res_newest;
 
-	return newest >= slot ? newest - slot : newest + qp->caps.responder_res - slot;
+	return newest >= slot ? newest - slot : newest + qp->caps.responder_resources - slot;
 }
 
 struct resource *
@@ -62,9 +62,9 @@ reply_find(struct plx_rc *qp, struct plx_psn psn)
 bool
 reply_has_place(const struct plx_rc *qp)
 {
-	if (qp->resp.res_count < qp->caps.responder_res)
+	if (qp->resp.res_count < qp->caps.responder_resources)
 		return true;
-	if (qp->caps.responder_res == 0)
+	if (qp->caps.responder_resources == 0)
 		return false;
 	/* A requester that asks for more has had its oldest answer: a replay of that is for a
 	 * duplicate on the wire, and gives way. An answer that has never left does not. */
@@ -78,7 +78,7 @@ reply_remember(struct plx_rc *qp)
 
 	PLX_ASSERT(reply_has_place(qp));
 	resp->res_newest = slot_behind(qp, resp->res_newest, 1);
-	if (resp->res_count < qp->caps.responder_res)
+	if (resp->res_count < qp->caps.responder_resources)
 		resp->res_count++;
 	if (qp->res[resp->res_newest].pending)
 		resp->res_pending--;

@@ -165,7 +165,7 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		return false;
 	}
 	if (wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op) && plx_psn_eq(req->next, req->high) &&
-	    req->rd_open >= qp->rd_atomic_max) {
+	    req->rd_open >= qp->initiator_depth) {
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}

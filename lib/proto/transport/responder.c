@@ -52,7 +52,7 @@ void
 responder_reset(struct plx_rc *qp)
 {
 	qp->resp = (struct responder){.recv_status = PLX_WC_FLUSHED};
-	for (uint32_t i = 0; i < qp->caps.responder_res; i++)
+	for (uint32_t i = 0; i < qp->caps.responder_resources; i++)
 		qp->res[i] = (struct resource){0};
 }
 

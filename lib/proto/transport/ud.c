@@ -68,7 +68,7 @@ _Static_assert((int)PLX_UD_HEADER_BYTES == (int)PLX_IPV6_BYTES, "an IPv6 header 
 size_t
 plx_ud_bytes(const struct plx_rc_caps *caps)
 {
-	return caps->responder_res == 0 ? qp_bytes(caps, sizeof(struct plx_ud)) : 0;
+	return caps->responder_resources == 0 ? qp_bytes(caps, sizeof(struct plx_ud)) : 0;
 }
 
 struct plx_ud *

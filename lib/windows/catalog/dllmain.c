@@ -51,7 +51,7 @@ instance_of(const char *path)
 static int32_t
 call(uint32_t reason)
 {
-	return self.main(self.instance, reason, plx_library_asked() ? NULL : &is_refused);
+	return self.main(self.instance, reason, plx_library_in_call() ? NULL : &is_refused);
 }
 
 __attribute__((constructor)) static void
@@ -74,7 +74,7 @@ attach(void)
 	}
 	plx_dll_end(&self);
 	is_refused = 1;
-	if (plx_library_asked())
+	if (plx_library_in_call())
 		return;
 	/* Windows does not start a program of which a library refuses. */
 	fprintf(stderr, "%s: its DllMain() has refused DLL_PROCESS_ATTACH\n", info.dli_fname);

@@ -46,7 +46,7 @@ static __thread struct {
 } asked;
 
 bool
-plx_library_asked(void)
+plx_library_in_call(void)
 {
 	return asked.depth > 0;
 }
@@ -65,7 +65,7 @@ win_library_unlock(void *unused)
 }
 
 const char *
-plx_library_why(void)
+plx_library_error(void)
 {
 	return why.text;
 }

@@ -37,11 +37,11 @@ PLX_WIN_API uint32_t plx_catalog_check(char *text, size_t size);
 
 /** Why this thread's last LoadLibrary() failed, in the loader's words; "" when it did not. Never
  * NULL; good until the thread's next LoadLibrary(). Tests: tests/unit/windows/catalog/library.c */
-PLX_WIN_API const char *plx_library_why(void);
+PLX_WIN_API const char *plx_library_error(void);
 
 /** Is this thread in LoadLibrary() or FreeLibrary()? libpollux-dllmain.a asks: what is loaded with
  * the process, and unloaded at its end, is not. Tests: tests/clients/wrapper */
-PLX_WIN_API bool plx_library_asked(void);
+PLX_WIN_API bool plx_library_in_call(void);
 
 /* ---- libraries with a DllMain() -----------------------------------------------------------------
  *

@@ -21,7 +21,7 @@ plx_file_create(void)
 }
 
 void
-plx_file_moved_by(HANDLE handle, struct plx_pump *pump)
+plx_file_set_pump(HANDLE handle, struct plx_pump *pump)
 {
 	struct plx_file *file = plx_file_hold(handle);
 

@@ -170,9 +170,9 @@ PLX_WIN_API struct plx_pump *plx_pump_add(plx_pump_fn *pump, void *context);
  * without any lock that the pump takes. Cost: a comparison when it is this thread's already
  * Tests: tests/unit/windows/objects/pump.c, tests/unit/face/nd2/apart.c
  */
-PLX_WIN_API void plx_pump_mine(struct plx_pump *pump);
+PLX_WIN_API void plx_pump_claim(struct plx_pump *pump);
 /** What is pending on the file is brought by the pump. Before the client has the file. */
-PLX_WIN_API void plx_file_moved_by(HANDLE file, struct plx_pump *pump);
+PLX_WIN_API void plx_file_set_pump(HANDLE file, struct plx_pump *pump);
 /** When it returns no thread is in the pump, this one excepted.
  * Tests: tests/unit/windows/objects/pump.c */
 PLX_WIN_API void plx_pump_remove(plx_pump_fn *pump, void *context);

@@ -216,7 +216,7 @@ is_ours(struct plx_pump *pump)
 }
 
 void
-plx_pump_mine(struct plx_pump *pump)
+plx_pump_claim(struct plx_pump *pump)
 {
 	if (win_likely(atomic_load_explicit(&pump->owner, memory_order_relaxed) == &me))
 		return;
@@ -240,7 +240,7 @@ win_pumps_mine(unsigned these)
 		return;
 	for (unsigned i = 0; i < PLX_PUMPS_MAX; i++)
 		if (these & 1u << i)
-			plx_pump_mine(&pumps[i]);
+			plx_pump_claim(&pumps[i]);
 }
 
 /* ---- calling them -------------------------------------------------------------------------------

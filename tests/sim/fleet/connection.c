@@ -19,7 +19,7 @@ draw_caps(struct end *end, struct plx_prng *prng)
 		.sq_depth = (uint32_t)draw_log(prng, 1, 128),
 		.sq_sges = (uint32_t)draw_log(prng, 1, PLX_SGE_MAX),
 		.inline_bytes = draw_percent(prng, 50) ? 0 : (uint32_t)draw_log(prng, 1, 1024),
-		.responder_res = (uint32_t)draw_log(prng, 1, 16),
+		.responder_resources = (uint32_t)draw_log(prng, 1, 16),
 	};
 	end->rq_depth = (uint32_t)draw_log(prng, 1, 64);
 	end->rq_sges = (uint32_t)draw_log(prng, 1, 8);
@@ -62,7 +62,7 @@ draw_attr(struct end *end, struct plx_prng *prng, uint32_t mtu)
 		calm || draw_percent(prng, 70) ? PLX_RETRY_MAX : (uint8_t)draw_between(prng, 0, 6);
 	attr->rnr_retry_max = calm || draw_percent(prng, 80) ? PLX_RNR_RETRY_FOREVER
 							     : (uint8_t)draw_between(prng, 0, 6);
-	attr->rd_atomic_max = (uint8_t)draw_between(prng, 1, end->peer->caps.responder_res);
+	attr->initiator_depth = (uint8_t)draw_between(prng, 1, end->peer->caps.responder_resources);
 	attr->window_packets = (uint32_t)draw_log(prng, 1, 256);
 	attr->ack_interval = (uint32_t)draw_log(prng, 1, 64);
 	attr->read_chunk_packets = (uint32_t)draw_log(prng, 1, 64);
@@ -327,7 +327,7 @@ static void
 end_silence(struct end *end)
 {
 	for (uint32_t i = end->done; i < end->posted; i++) {
-		if (!(end->requests[i].flags & PLX_WR_SILENT))
+		if (!(end->requests[i].flags & PLX_WR_UNSIGNALED))
 			return;
 	}
 	if (end->done < end->posted && end->flushed_events > 0 && host_cycle(end->host) &&

@@ -120,7 +120,7 @@ judge_send(struct end *end, const struct plx_wc *wc)
 		 "request %u of end %u completes, %u are posted", index, end->id, end->posted);
 	while (end->done < index) {
 		request = &end->requests[end->done];
-		if (!(request->flags & PLX_WR_SILENT))
+		if (!(request->flags & PLX_WR_UNSIGNALED))
 			sim_fail(&fleet->world, SIM_WRONG, "I1", WRONG_DISORDERED,
 				 "request %u of end %u completes before %u", index, end->id,
 				 end->done);
@@ -128,7 +128,7 @@ judge_send(struct end *end, const struct plx_wc *wc)
 	}
 	request = &end->requests[index];
 	if (wc->status == PLX_WC_SUCCESS) {
-		sim_must(&fleet->world, !(request->flags & PLX_WR_SILENT), "I1",
+		sim_must(&fleet->world, !(request->flags & PLX_WR_UNSIGNALED), "I1",
 			 "a silent request completes");
 		sim_must(&fleet->world, !end->failed_send || fleet->world.evil, "I9",
 			 "request %u of end %u succeeds after one that failed", index, end->id);
@@ -186,7 +186,7 @@ check_causes(struct end *end, const struct request *reply)
 	if (reply->replies == 0 || end->send_cq != end->recv_cq || end->peer->blind ||
 	    stats->drops + stats->reorders + stats->corruptions > 0)
 		return;
-	if (end->requests[reply->replies - 1].flags & PLX_WR_SILENT)
+	if (end->requests[reply->replies - 1].flags & PLX_WR_UNSIGNALED)
 		return;
 	sim_must(&end->connection->fleet->world, end->done >= reply->replies, "D3",
 		 "end %u is told of the answer to its request %u before that completes", end->id,

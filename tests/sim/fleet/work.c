@@ -231,7 +231,7 @@ draw_request(struct end *end, struct request *request)
 	     request->kind == PLX_WR_WRITE_IMM))
 		request->flags |= PLX_WR_SOLICITED;
 	if (draw_percent(prng, config->silent_percent))
-		request->flags |= PLX_WR_SILENT;
+		request->flags |= PLX_WR_UNSIGNALED;
 	if (draw_percent(prng, config->fence_percent))
 		request->flags |= PLX_WR_FENCE;
 	if (request->landing == UINT32_MAX && draw_percent(prng, config->inline_percent) &&
@@ -344,9 +344,9 @@ check_refusal(struct end *end, bool may, uint32_t refused, enum plx_status why)
 /* Pass the requests [from, n) of a batch. Returns: how many are taken */
 static uint32_t
 post_batch(struct end *end, const struct batch *batch, uint32_t from, uint32_t n,
-	   enum plx_status *why)
+	   enum plx_status *refused)
 {
-	uint32_t posted = plx_engine_qp_post_send(end->qp, batch->wr + from, n - from, why);
+	uint32_t posted = plx_engine_qp_post_send(end->qp, batch->wr + from, n - from, refused);
 
 	for (uint32_t i = 0; i < posted; i++) {
 		const struct request *request = &end->requests[end->posted];
@@ -450,7 +450,7 @@ post_some(struct end *end, uint32_t n, uint32_t replies, uint64_t caused)
 	}
 	/* The last one tells of all: nothing is left that nobody is told of. */
 	if (end->drawn > before)
-		end->requests[end->drawn - 1].flags &= (uint8_t)~PLX_WR_SILENT;
+		end->requests[end->drawn - 1].flags &= (uint8_t)~PLX_WR_UNSIGNALED;
 	if (end->drawn > end->posted)
 		post(end);
 }

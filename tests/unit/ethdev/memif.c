@@ -75,7 +75,7 @@ frames_of_64_to_4500_bytes_pass_both_ways(void **state)
 	wait_for_link(client, true);
 	assert_int_equal(plx_ethdev_queue(server, 0)->caps.frame_max, 4608);
 	assert_true(plx_ethdev_queue(server, 0)->caps.segments);
-	assert_true(plx_ethdev_queue(server, 0)->caps.forgets);
+	assert_true(plx_ethdev_queue(server, 0)->caps.tx_lost_on_exit);
 	lab_pass_all(plx_ethdev_queue(server, 0), plx_ethdev_queue(client, 0), pool, 64, 4500);
 	plx_ethdev_stats(server, &stats);
 	assert_true(stats.rx_packets > 200 && stats.rx_packets == stats.tx_packets);

@@ -28,7 +28,7 @@ a_driver_without_a_row_does_as_it_says(void **state)
 		assert_null(quirk_of(plain[i])->limit);
 		assert_null(quirk_of(plain[i])->stays);
 		assert_true(quirk_of(plain[i])->segments);
-		assert_false(quirk_of(plain[i])->forgets);
+		assert_false(quirk_of(plain[i])->tx_lost_on_exit);
 		assert_false(quirk_of(plain[i])->mtu_unset);
 	}
 }
@@ -105,9 +105,9 @@ a_memif_server_stays_and_a_ring_of_anothers(void **state)
 	assert_true(row("net_ring")->stays("", false));
 	assert_false(row("net_ring")->stays("", true));
 	assert_false(row("net_af_xdp")->segments);
-	assert_true(row("net_memif")->forgets);
-	assert_false(row("net_af_packet")->forgets);
-	assert_false(row("net_ring")->forgets);
+	assert_true(row("net_memif")->tx_lost_on_exit);
+	assert_false(row("net_af_packet")->tx_lost_on_exit);
+	assert_false(row("net_ring")->tx_lost_on_exit);
 }
 
 int

@@ -214,10 +214,10 @@ only_what_is_ours_is_swept(void **state)
 static void
 load(char *out)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
-	if (plx_wishes_load("a", &wishes, &why) == PLX_OK)
+	if (plx_adapter_options_load("a", &options, &why) == PLX_OK)
 		*why.text = '\0';
 	else if (!*why.text)
 		snprintf(why.text, sizeof(why.text), "a refusal without a sentence");
@@ -342,12 +342,12 @@ only_trusted_configuration_is_obeyed(void **state)
 static int
 privileged(void)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	if (geteuid() == getuid())
 		return 3;
-	(void)!plx_wishes_load("a", &wishes, &why);
+	(void)!plx_adapter_options_load("a", &options, &why);
 	printf("%s", why.text);
 	fflush(stdout);
 	_exit(0); /* a leak checker may not look at it, and would fail */

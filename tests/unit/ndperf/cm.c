@@ -271,17 +271,17 @@ a_second_client_is_told_that_the_server_is_busy(void **state)
 	assert_true(host.is_good);
 }
 
-static struct plx_channel_event
+static struct plx_connector_event
 ask_as(const void *private_data, uint32_t private_bytes)
 {
-	struct plx_channel_event event = {0};
-	struct plx_channel *channel;
+	struct plx_connector_event event = {0};
+	struct plx_event_channel *channel;
 	struct plx_connector *connector;
 	struct plx_cq *cq;
 	struct plx_qp *qp;
 	struct plx_cq_options queue = {.depth = 4};
 	struct plx_connect_options options;
-	assert_int_equal(plx_channel_create(client.side.adapter, 4, &channel), PLX_OK);
+	assert_int_equal(plx_event_channel_create(client.side.adapter, 4, &channel), PLX_OK);
 	assert_int_equal(plx_connector_create(channel, 1, &connector), PLX_OK);
 	assert_int_equal(plx_cq_create(client.side.adapter, &queue, &cq), PLX_OK);
 	struct plx_qp_options pair = {.send_cq = cq, .recv_cq = cq, .sq_depth = 1, .rq_depth = 1};
@@ -292,11 +292,11 @@ ask_as(const void *private_data, uint32_t private_bytes)
 	options.private_data = private_data;
 	options.private_bytes = private_bytes;
 	assert_int_equal(plx_connect(connector, qp, &options, &why), PLX_OK);
-	assert_true(plx_channel_wait(channel, SLACK_MS, &event));
+	assert_true(plx_event_channel_wait(channel, SLACK_MS, &event));
 	assert_int_equal(plx_connector_destroy(connector), PLX_OK);
 	assert_int_equal(plx_qp_destroy(qp), PLX_OK);
 	assert_int_equal(plx_cq_destroy(cq), PLX_OK);
-	assert_int_equal(plx_channel_destroy(channel), PLX_OK);
+	assert_int_equal(plx_event_channel_destroy(channel), PLX_OK);
 	return event;
 }
 
@@ -304,7 +304,7 @@ static void
 refused(const void *private_data, uint32_t private_bytes, const char *words)
 {
 	char text[PLX_PRIVATE_REJECT_MAX];
-	struct plx_channel_event event = ask_as(private_data, private_bytes);
+	struct plx_connector_event event = ask_as(private_data, private_bytes);
 	assert_int_equal(event.kind, PLX_CM_EVENT_REJECTED);
 	assert_int_equal(event.reason, PLX_CM_REASON_CONSUMER);
 	printable_text(event.private_data, event.private_bytes, text, sizeof(text));

@@ -59,7 +59,7 @@ cards_come_out_as_they_were_put_in(void **state)
 				    .psn = 0xfffff0 + i % 16,
 				    .ip = {.version = 6, .v = {0xfd, (uint8_t)i, [15] = 1}},
 				    .path_mtu = 4096,
-				    .rd_atomic = 16},
+				    .responder_resources = 16},
 			.va = UINT64_C(0x7f0000000000) + i,
 			.rkey = {0x80000001 + i},
 		};
@@ -72,7 +72,7 @@ cards_come_out_as_they_were_put_in(void **state)
 		assert_memory_equal(&got[i].address.ip, &cards[i].address.ip,
 				    sizeof(struct plx_ip));
 		assert_int_equal(got[i].address.path_mtu, 4096);
-		assert_int_equal(got[i].address.rd_atomic, 16);
+		assert_int_equal(got[i].address.responder_resources, 16);
 		assert_int_equal(got[i].va, cards[i].va);
 		assert_int_equal(got[i].rkey.v, cards[i].rkey.v);
 	}

@@ -364,19 +364,19 @@ connect_as_recorded(struct replayer *r, const struct ep_config *peer)
 		.sq_psn = {1},
 		.retry_max = 7,
 		.rnr_retry_max = 7,
-		.rd_atomic_max = 16,
+		.initiator_depth = 16,
 		.ack_timeout_ns = PLX_SEC,
 		.window_packets = 64,
 		.ack_interval = 16,
 		.read_chunk_packets = 64,
 	};
 
-	r->qp = ep_qp_create(r->ep,
-			     &(struct ep_qp_config){.qpn = r->flow->qpn,
-						    .domain = r->domain,
-						    .caps = {.sq_depth = 1, .responder_res = 16},
-						    .rq_depth = RECVS,
-						    .rq_sges = 1});
+	r->qp = ep_qp_create(
+		r->ep, &(struct ep_qp_config){.qpn = r->flow->qpn,
+					      .domain = r->domain,
+					      .caps = {.sq_depth = 1, .responder_resources = 16},
+					      .rq_depth = RECVS,
+					      .rq_sges = 1});
 	ep_qp_connect(r->qp, peer, r->flow->peer_qpn, &attr);
 }
 

@@ -24,43 +24,44 @@
 
 static struct plx_why why;
 
-static struct plx_wishes
-wishes_for(const char *device, uint8_t last)
+static struct plx_adapter_options
+options_for(const char *device, uint8_t last)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 
-	plx_wishes_init(&wishes);
-	snprintf(wishes.device, sizeof(wishes.device), "%s", device);
-	wishes.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, last}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.mode = PLX_MODE_INLINE;
-	wishes.idle = PLX_IDLE_YIELD;
-	wishes.packets = 2048;
-	return wishes;
+	plx_adapter_options_init(&adapter_options);
+	snprintf(adapter_options.device, sizeof(adapter_options.device), "%s", device);
+	adapter_options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, last}};
+	adapter_options.address[0].prefix_bits = 24;
+	adapter_options.addresses = 1;
+	adapter_options.mode = PLX_MODE_INLINE;
+	adapter_options.idle = PLX_IDLE_YIELD;
+	adapter_options.packets = 2048;
+	return adapter_options;
 }
 
 static struct plx_adapter *
-must_open(const char *name, const struct plx_wishes *wishes)
+must_open(const char *name, const struct plx_adapter_options *adapter_options)
 {
 	struct plx_adapter *adapter = NULL;
 
 	*why.text = '\0';
-	if (plx_adapter_open(name, wishes, &adapter, &why) != PLX_OK)
+	if (plx_adapter_open(name, adapter_options, &adapter, &why) != PLX_OK)
 		fail_msg("%s", why.text);
 	assert_string_equal(why.text, "");
 	return adapter;
 }
 
 /* It is refused with these words, and a thousandfold refusal would leave nothing behind: the device
- * can be opened at once by right wishes. */
+ * can be opened at once by right adapter_options. */
 static void
-must_refuse(const struct plx_wishes *wishes, enum plx_status status, const char *words)
+must_refuse(const struct plx_adapter_options *adapter_options, enum plx_status status,
+	    const char *words)
 {
 	struct plx_adapter *adapter = NULL;
 
 	*why.text = '\0';
-	assert_int_equal(plx_adapter_open("r", wishes, &adapter, &why), status);
+	assert_int_equal(plx_adapter_open("r", adapter_options, &adapter, &why), status);
 	assert_null(adapter);
 	if (!strstr(why.text, words))
 		fail_msg("\"%s\" has no \"%s\"", why.text, words);
@@ -77,15 +78,15 @@ must_close(struct plx_adapter *adapter)
 static void
 an_adapter_says_what_it_is(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_adapter *adapter;
 	struct plx_adapter_info info;
 
 	(void)state;
-	wishes.qps = 17;
-	wishes.keys = 33;
-	wishes.queue_depth = 100;
-	adapter = must_open("first", &wishes);
+	adapter_options.qps = 17;
+	adapter_options.keys = 33;
+	adapter_options.queue_depth = 100;
+	adapter = must_open("first", &adapter_options);
 	plx_adapter_query(adapter, &info);
 	assert_string_equal(info.name, "first");
 	assert_true(*info.device);
@@ -102,8 +103,8 @@ an_adapter_says_what_it_is(void **state)
 	assert_int_equal(info.srq_depth, 100);
 	assert_int_equal(info.sges, PLX_SGE_MAX);
 	assert_int_equal(info.inline_bytes, PLX_INLINE_MAX);
-	assert_int_equal(info.rd_atomic, PLX_RD_ATOMIC_MAX);
-	assert_int_equal(info.message, PLX_MESSAGE_MAX);
+	assert_int_equal(info.rd_atomic_max, PLX_RD_ATOMIC_MAX);
+	assert_int_equal(info.message_max, PLX_MESSAGE_MAX);
 	assert_int_equal(info.udp_port, 4791);
 	must_close(adapter);
 	assert_string_equal(plx_version(), "0.1.0");
@@ -113,7 +114,7 @@ an_adapter_says_what_it_is(void **state)
 static void
 queues_are_as_deep_as_the_setting_allows(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_cq_options cq_options = {.depth = 64};
 	struct plx_srq_options srq_options = {.depth = 101, .sges = 1};
 	struct plx_qp_options options = {.sq_depth = 101, .rq_depth = 100};
@@ -124,8 +125,8 @@ queues_are_as_deep_as_the_setting_allows(void **state)
 	struct plx_qp *qp;
 
 	(void)state;
-	wishes.queue_depth = 100;
-	adapter = must_open("shallow", &wishes);
+	adapter_options.queue_depth = 100;
+	adapter = must_open("shallow", &adapter_options);
 	assert_int_equal(plx_pd_create(adapter, &pd), PLX_OK);
 	assert_int_equal(plx_cq_create(adapter, &cq_options, &cq), PLX_OK);
 	options.send_cq = options.recv_cq = cq;
@@ -153,13 +154,13 @@ queues_are_as_deep_as_the_setting_allows(void **state)
 static void
 defaults_stand_for_zeros(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_adapter_info info;
 	struct plx_adapter *adapter;
 
 	(void)state;
-	wishes.packets = 0;
-	adapter = must_open("zeros", &wishes);
+	adapter_options.packets = 0;
+	adapter = must_open("zeros", &adapter_options);
 	plx_adapter_query(adapter, &info);
 	assert_int_equal(info.qps, 1024);
 	assert_int_equal(info.keys, 65536);
@@ -170,17 +171,17 @@ defaults_stand_for_zeros(void **state)
 }
 
 static void
-a_wished_path_mtu_is_what_it_gets(void **state)
+a_path_mtu_given_is_what_it_gets(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_adapter_info info;
 
 	(void)state;
 	for (uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
 		struct plx_adapter *adapter;
 
-		wishes.path_mtu = mtu;
-		adapter = must_open("mtu", &wishes);
+		adapter_options.path_mtu = mtu;
+		adapter = must_open("mtu", &adapter_options);
 		plx_adapter_query(adapter, &info);
 		assert_int_equal(info.path_mtu, mtu);
 		must_close(adapter);
@@ -201,14 +202,14 @@ a_port_that_carries_less_gets_the_largest_path_mtu_that_fits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(ports); i++) {
-		struct plx_wishes wishes;
+		struct plx_adapter_options adapter_options;
 		struct plx_adapter *adapter;
 
 		snprintf(device, sizeof(device),
 			 "net_memif%zu,role=server,id=%zu,socket=@plx-test-%d,bsize=%u", i, i + 1,
 			 (int)getpid(), ports[i].bytes);
-		wishes = wishes_for(device, 1);
-		adapter = must_open("narrow", &wishes);
+		adapter_options = options_for(device, 1);
+		adapter = must_open("narrow", &adapter_options);
 		plx_adapter_query(adapter, &info);
 		assert_int_equal(info.path_mtu, ports[i].path_mtu);
 		must_close(adapter);
@@ -218,13 +219,13 @@ a_port_that_carries_less_gets_the_largest_path_mtu_that_fits(void **state)
 static void
 worker_mode_polls_by_itself(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	struct plx_adapter *adapter;
 	uint64_t before;
 
 	(void)state;
-	wishes.mode = PLX_MODE_WORKER;
-	adapter = must_open("worker", &wishes);
+	adapter_options.mode = PLX_MODE_WORKER;
+	adapter = must_open("worker", &adapter_options);
 	assert_int_equal(plx_adapter_poll(adapter), 0);
 	before = plx_engine_counters(adapter->engine[0])->cycles;
 	for (int i = 0; i < 10000 && plx_engine_counters(adapter->engine[0])->cycles == before; i++)
@@ -236,8 +237,8 @@ worker_mode_polls_by_itself(void **state)
 static void
 inline_mode_moves_only_when_polled(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
-	struct plx_adapter *adapter = must_open("inline", &wishes);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
+	struct plx_adapter *adapter = must_open("inline", &adapter_options);
 	uint64_t before = plx_engine_counters(adapter->engine[0])->cycles;
 
 	(void)state;
@@ -251,15 +252,15 @@ inline_mode_moves_only_when_polled(void **state)
 static void
 events_are_none_at_rest(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
-	struct plx_adapter *adapter = must_open("events", &wishes);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
+	struct plx_adapter *adapter = must_open("events", &adapter_options);
 	struct pollfd fd = {.fd = plx_adapter_async_fd(adapter), .events = POLLIN};
-	struct plx_async event;
+	struct plx_async_event event;
 
 	(void)state;
 	assert_true(fd.fd >= 0);
 	assert_int_equal(poll(&fd, 1, 0), 0);
-	assert_false(plx_adapter_next_async(adapter, &event));
+	assert_false(plx_adapter_next_async_event(adapter, &event));
 	must_close(adapter);
 }
 
@@ -268,26 +269,27 @@ events_are_none_at_rest(void **state)
 static void
 a_wrong_name_is_refused(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	static const char *const wrong[] = {"", "a b", "a,b", "a/b",
 					    "a_name_of_thirty_two_characters_"};
 	struct plx_adapter *adapter;
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(wrong); i++) {
-		assert_int_equal(plx_adapter_open(wrong[i], &wishes, &adapter, &why), PLX_INVALID);
+		assert_int_equal(plx_adapter_open(wrong[i], &adapter_options, &adapter, &why),
+				 PLX_INVALID);
 		assert_non_null(strstr(why.text, "1 to 31 letters"));
 	}
-	adapter = must_open("a_name_of_thirty_one_characters", &wishes);
+	adapter = must_open("a_name_of_thirty_one_characters", &adapter_options);
 	must_close(adapter);
 }
 
 static void
 a_name_in_use_is_refused(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
-	struct plx_wishes other = wishes_for("net_wire0,end=1", 2);
-	struct plx_adapter *adapter = must_open("same", &wishes), *second = NULL;
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
+	struct plx_adapter_options other = options_for("net_wire0,end=1", 2);
+	struct plx_adapter *adapter = must_open("same", &adapter_options), *second = NULL;
 
 	(void)state;
 	assert_int_equal(plx_adapter_open("same", &other, &second, &why), PLX_BUSY);
@@ -301,8 +303,8 @@ a_name_in_use_is_refused(void **state)
 static void
 an_adapter_in_use_does_not_close(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
-	struct plx_adapter *adapter = must_open("busy", &wishes);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
+	struct plx_adapter *adapter = must_open("busy", &adapter_options);
 	struct plx_pd *pd;
 
 	(void)state;
@@ -314,37 +316,44 @@ an_adapter_in_use_does_not_close(void **state)
 }
 
 static void
-wrong_wishes_are_refused_before_anything_is_made(void **state)
+wrong_options_are_refused_before_anything_is_made(void **state)
 {
-	struct plx_wishes right = wishes_for("net_wire0,end=0", 1), wishes;
+	struct plx_adapter_options right = options_for("net_wire0,end=0", 1), adapter_options;
 
 	(void)state;
-#define REFUSED(change, words)                            \
-	do {                                              \
-		wishes = right;                           \
-		change;                                   \
-		must_refuse(&wishes, PLX_INVALID, words); \
+#define REFUSED(change, words)                                     \
+	do {                                                       \
+		adapter_options = right;                           \
+		change;                                            \
+		must_refuse(&adapter_options, PLX_INVALID, words); \
 	} while (0)
-	REFUSED(wishes.device[0] = '\0', "device is empty");
-	REFUSED(memset(wishes.device, 'x', sizeof(wishes.device)), "device has no end within 256");
-	REFUSED(wishes.addresses = 0, "address: there are 0");
-	REFUSED(wishes.addresses = 9, "address: there are 9");
-	REFUSED(wishes.address[0].ip.version = 5, "address number 1 is not a unicast");
-	REFUSED(wishes.address[0].prefix_bits = 33, "address number 1 is not a unicast");
-	REFUSED(wishes.mode = (enum plx_mode)2, "mode = 2 is outside its range of 0 to 1");
-	REFUSED(wishes.idle = (enum plx_idle)3, "idle = 3 is outside its range of 0 to 2");
-	REFUSED(wishes.core = -2, "core = -2 is outside its range of -1 to 1023");
-	REFUSED(wishes.path_mtu = 4095, "path_mtu = 4095 is not one of 256, 512, 1024, 2048, 4096");
-	REFUSED(wishes.path_mtu = 8192, "path_mtu = 8192 is outside its range of 256 to 4096");
-	REFUSED(wishes.qps = 16385, "queue_pairs = 16385 is outside its range of 1 to 16384");
-	REFUSED(wishes.keys = 1, "keys = 1 is outside its range of 2 to 1048575");
-	REFUSED(wishes.queue_depth = 32769,
+	REFUSED(adapter_options.device[0] = '\0', "device is empty");
+	REFUSED(memset(adapter_options.device, 'x', sizeof(adapter_options.device)),
+		"device has no end within 256");
+	REFUSED(adapter_options.addresses = 0, "address: there are 0");
+	REFUSED(adapter_options.addresses = 9, "address: there are 9");
+	REFUSED(adapter_options.address[0].ip.version = 5, "address number 1 is not a unicast");
+	REFUSED(adapter_options.address[0].prefix_bits = 33, "address number 1 is not a unicast");
+	REFUSED(adapter_options.mode = (enum plx_mode)2, "mode = 2 is outside its range of 0 to 1");
+	REFUSED(adapter_options.idle = (enum plx_idle)3, "idle = 3 is outside its range of 0 to 2");
+	REFUSED(adapter_options.core = -2, "core = -2 is outside its range of -1 to 1023");
+	REFUSED(adapter_options.path_mtu = 4095,
+		"path_mtu = 4095 is not one of 256, 512, 1024, 2048, 4096");
+	REFUSED(adapter_options.path_mtu = 8192,
+		"path_mtu = 8192 is outside its range of 256 to 4096");
+	REFUSED(adapter_options.qps = 16385,
+		"queue_pairs = 16385 is outside its range of 1 to 16384");
+	REFUSED(adapter_options.keys = 1, "keys = 1 is outside its range of 2 to 1048575");
+	REFUSED(adapter_options.queue_depth = 32769,
 		"queue_depth = 32769 is outside its range of 1 to 32768");
-	REFUSED(wishes.packets = 2047, "packets = 2047 is outside its range of 2048 to 1048576");
-	REFUSED(wishes.vlan = 4095, "vlan = 4095 is outside its range of 0 to 4094");
-	REFUSED(wishes.dscp = 64, "dscp = 64 is outside its range of 0 to 63");
-	REFUSED(wishes.start_timeout_ms = 600001, "start_timeout_ms = 600001 is outside its range");
-	REFUSED(strcpy(wishes.worker, "w"), "worker = \"w\" has no meaning with mode = \"inline\"");
+	REFUSED(adapter_options.packets = 2047,
+		"packets = 2047 is outside its range of 2048 to 1048576");
+	REFUSED(adapter_options.vlan = 4095, "vlan = 4095 is outside its range of 0 to 4094");
+	REFUSED(adapter_options.dscp = 64, "dscp = 64 is outside its range of 0 to 63");
+	REFUSED(adapter_options.start_timeout_ms = 600001,
+		"start_timeout_ms = 600001 is outside its range");
+	REFUSED(strcpy(adapter_options.worker, "w"),
+		"worker = \"w\" has no meaning with mode = \"inline\"");
 #undef REFUSED
 	must_close(must_open("right", &right));
 }
@@ -352,73 +361,73 @@ wrong_wishes_are_refused_before_anything_is_made(void **state)
 static void
 a_device_that_is_not_there_is_named(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_nonsense7,x=1", 1);
+	struct plx_adapter_options adapter_options = options_for("net_nonsense7,x=1", 1);
 
 	(void)state;
-	must_refuse(&wishes, PLX_NO_DEVICE, "\"net_nonsense7,x=1\"");
-	wishes = wishes_for("0000:ff:1f.7", 1);
-	must_refuse(&wishes, PLX_NO_DEVICE, "without PCI");
-	wishes = wishes_for("net_wire0,end=2", 1);
-	must_refuse(&wishes, PLX_INVALID, "end");
-	wishes = wishes_for("net_wire0,end=0", 1);
-	must_close(must_open("there", &wishes));
+	must_refuse(&adapter_options, PLX_NO_DEVICE, "\"net_nonsense7,x=1\"");
+	adapter_options = options_for("0000:ff:1f.7", 1);
+	must_refuse(&adapter_options, PLX_NO_DEVICE, "without PCI");
+	adapter_options = options_for("net_wire0,end=2", 1);
+	must_refuse(&adapter_options, PLX_INVALID, "end");
+	adapter_options = options_for("net_wire0,end=0", 1);
+	must_close(must_open("there", &adapter_options));
 }
 
 static void
 a_path_mtu_that_the_port_cannot_carry_is_refused(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	char device[128];
 
 	(void)state;
 	snprintf(device, sizeof(device), "net_memif8,role=server,id=9,socket=@plx-test-%d",
 		 (int)getpid());
-	wishes = wishes_for(device, 1);
-	wishes.path_mtu = 4096;
-	must_refuse(&wishes, PLX_TOO_LONG, "2048");
+	adapter_options = options_for(device, 1);
+	adapter_options.path_mtu = 4096;
+	must_refuse(&adapter_options, PLX_TOO_LONG, "2048");
 	assert_non_null(strstr(why.text, "bsize="));
 	snprintf(device, sizeof(device),
 		 "net_memif9,role=server,id=10,socket=@plx-test-%d,bsize=256", (int)getpid());
-	wishes = wishes_for(device, 1);
-	must_refuse(&wishes, PLX_TOO_LONG, "path_mtu = 256 needs frames of 366 bytes");
+	adapter_options = options_for(device, 1);
+	must_refuse(&adapter_options, PLX_TOO_LONG, "path_mtu = 256 needs frames of 366 bytes");
 }
 
 static void
 a_device_that_does_not_start_is_given_up(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	char device[128];
 
 	(void)state;
 	snprintf(device, sizeof(device), "net_memif10,role=client,id=11,socket=@plx-none-%d",
 		 (int)getpid());
-	wishes = wishes_for(device, 1);
-	wishes.start_timeout_ms = 100;
-	must_refuse(&wishes, PLX_TIMEOUT, "100 ms");
+	adapter_options = options_for(device, 1);
+	adapter_options.start_timeout_ms = 100;
+	must_refuse(&adapter_options, PLX_TIMEOUT, "100 ms");
 }
 
 static void
 memory_that_is_not_there_is_refused(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 
 	(void)state;
-	wishes.packets = 1 << 20; /* nearly 5 GiB */
-	must_refuse(&wishes, PLX_NO_MEMORY, "1048576 packet buffers of 4608 bytes");
-	wishes.packets = 2048;
-	must_close(must_open("there", &wishes));
+	adapter_options.packets = 1 << 20; /* nearly 5 GiB */
+	must_refuse(&adapter_options, PLX_NO_MEMORY, "1048576 packet buffers of 4608 bytes");
+	adapter_options.packets = 2048;
+	must_close(must_open("there", &adapter_options));
 }
 
 static void
 without_a_sentence_it_is_refused_too(void **state)
 {
-	struct plx_wishes wishes = wishes_for("net_nonsense7", 1);
+	struct plx_adapter_options adapter_options = options_for("net_nonsense7", 1);
 	struct plx_adapter *adapter;
 
 	(void)state;
-	assert_int_equal(plx_adapter_open("a", &wishes, &adapter, NULL), PLX_NO_DEVICE);
-	wishes.addresses = 0;
-	assert_int_equal(plx_adapter_open("a", &wishes, &adapter, NULL), PLX_INVALID);
+	assert_int_equal(plx_adapter_open("a", &adapter_options, &adapter, NULL), PLX_NO_DEVICE);
+	adapter_options.addresses = 0;
+	assert_int_equal(plx_adapter_open("a", &adapter_options, &adapter, NULL), PLX_INVALID);
 	setenv("POLLUX_CONFIG", "gone.conf", 1);
 	assert_int_equal(plx_adapter_open("a", NULL, &adapter, NULL), PLX_CONFIG);
 	assert_int_equal(plx_adapter_open("a", NULL, &adapter, &why), PLX_CONFIG);
@@ -431,20 +440,20 @@ without_a_sentence_it_is_refused_too(void **state)
 static void
 adapters_that_name_a_worker_share_its_thread(void **state)
 {
-	struct plx_wishes wishes[3] = {wishes_for("net_wire0,end=0", 1),
-				       wishes_for("net_wire0,end=1", 2),
-				       wishes_for("net_wire1,end=0", 3)};
+	struct plx_adapter_options adapter_options[3] = {options_for("net_wire0,end=0", 1),
+							 options_for("net_wire0,end=1", 2),
+							 options_for("net_wire1,end=0", 3)};
 	struct plx_adapter *adapter[3];
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		wishes[i].mode = PLX_MODE_WORKER;
-	strcpy(wishes[0].worker, "together");
-	strcpy(wishes[1].worker, "together");
-	adapter[0] = must_open("s0", &wishes[0]);
+		adapter_options[i].mode = PLX_MODE_WORKER;
+	strcpy(adapter_options[0].worker, "together");
+	strcpy(adapter_options[1].worker, "together");
+	adapter[0] = must_open("s0", &adapter_options[0]);
 	assert_int_equal(thread_count("together"), 1);
-	adapter[1] = must_open("s1", &wishes[1]);
-	adapter[2] = must_open("s2", &wishes[2]);
+	adapter[1] = must_open("s1", &adapter_options[1]);
+	adapter[2] = must_open("s2", &adapter_options[2]);
 	assert_int_equal(thread_count("together"), 1);
 	assert_int_equal(thread_count("plx-s2"), 1);
 	must_close(adapter[0]);
@@ -453,8 +462,8 @@ adapters_that_name_a_worker_share_its_thread(void **state)
 	assert_int_equal(thread_count("together"), 0);
 	must_close(adapter[2]);
 	assert_int_equal(thread_count("plx-"), 0);
-	wishes[0].core = 1023;
-	must_refuse(&wishes[0], PLX_INVALID, "1023");
+	adapter_options[0].core = 1023;
+	must_refuse(&adapter_options[0], PLX_INVALID, "1023");
 	assert_int_equal(thread_count("together"), 0);
 }
 
@@ -462,17 +471,17 @@ static void
 there_are_as_many_as_the_limit_says(void **state)
 {
 	struct plx_adapter *adapter[PLX_ADAPTERS_MAX];
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	char device[32], name[8];
 
 	(void)state;
 	for (int i = 0; i < PLX_ADAPTERS_MAX; i++) {
 		snprintf(device, sizeof(device), "net_wire%d,end=%d", i / 2, i % 2);
 		snprintf(name, sizeof(name), "n%d", i);
-		wishes = wishes_for(device, 1);
-		adapter[i] = must_open(name, &wishes);
+		adapter_options = options_for(device, 1);
+		adapter[i] = must_open(name, &adapter_options);
 	}
-	must_refuse(&wishes, PLX_FULL, "32 adapters are open");
+	must_refuse(&adapter_options, PLX_FULL, "32 adapters are open");
 	for (int i = 0; i < PLX_ADAPTERS_MAX; i++)
 		must_close(adapter[i]);
 }
@@ -480,12 +489,12 @@ there_are_as_many_as_the_limit_says(void **state)
 static void *
 open_here(void *unused)
 {
-	struct plx_wishes wishes = wishes_for("net_wire0,end=0", 1);
+	struct plx_adapter_options adapter_options = options_for("net_wire0,end=0", 1);
 	static uint32_t id;
 
 	(void)unused;
 	assert_int_equal(rte_lcore_id(), LCORE_ID_ANY);
-	must_close(must_open("thread", &wishes));
+	must_close(must_open("thread", &adapter_options));
 	id = rte_lcore_id();
 	return &id;
 }
@@ -530,19 +539,19 @@ count_pools(void)
 static void
 the_end_of_a_link_may_close_before_the_other(void **state)
 {
-	struct plx_wishes wishes[2] = {wishes_for("net_wire0,end=0", 1),
-				       wishes_for("net_wire0,end=1", 2)};
+	struct plx_adapter_options adapter_options[2] = {options_for("net_wire0,end=0", 1),
+							 options_for("net_wire0,end=1", 2)};
 
 	int before = count_pools();
 
 	(void)state;
 	for (int round = 0; round < 4; round++) {
-		struct plx_adapter *one = must_open("one", &wishes[0]);
-		struct plx_adapter *two = must_open("two", &wishes[1]);
+		struct plx_adapter *one = must_open("one", &adapter_options[0]);
+		struct plx_adapter *two = must_open("two", &adapter_options[1]);
 		struct plx_qp_address peer = {.qpn = 17, .path_mtu = 1024};
 		struct plx_qp_options options = {.sq_depth = 4, .rq_depth = 4};
 		struct plx_cq_options depth = {.depth = 8};
-		struct plx_qp_link link;
+		struct plx_qp_attr attr;
 		struct plx_qp *qp;
 		struct plx_pd *pd;
 		struct plx_cq *cq;
@@ -551,10 +560,10 @@ the_end_of_a_link_may_close_before_the_other(void **state)
 		assert_int_equal(plx_cq_create(one, &depth, &cq), PLX_OK);
 		options.send_cq = options.recv_cq = cq;
 		assert_int_equal(plx_qp_create(pd, &options, &qp, &why), PLX_OK);
-		plx_qp_link_init(&link);
-		peer.ip = wishes[1].address[0].ip;
+		plx_qp_attr_init(&attr);
+		peer.ip = adapter_options[1].address[0].ip;
 		/* asks for the neighbour, who does not answer, for nobody polls it */
-		assert_int_not_equal(plx_qp_connect(qp, &peer, &link, 1, &why), PLX_OK);
+		assert_int_not_equal(plx_qp_connect(qp, &peer, &attr, 1, &why), PLX_OK);
 		for (int i = 0; i < 100; i++)
 			plx_adapter_poll(one);
 		assert_int_equal(plx_qp_destroy(qp), PLX_OK);
@@ -580,7 +589,7 @@ main(void)
 		cmocka_unit_test(an_adapter_says_what_it_is),
 		cmocka_unit_test(queues_are_as_deep_as_the_setting_allows),
 		cmocka_unit_test(defaults_stand_for_zeros),
-		cmocka_unit_test(a_wished_path_mtu_is_what_it_gets),
+		cmocka_unit_test(a_path_mtu_given_is_what_it_gets),
 		cmocka_unit_test(a_port_that_carries_less_gets_the_largest_path_mtu_that_fits),
 		cmocka_unit_test(worker_mode_polls_by_itself),
 		cmocka_unit_test(inline_mode_moves_only_when_polled),
@@ -588,7 +597,7 @@ main(void)
 		cmocka_unit_test(a_wrong_name_is_refused),
 		cmocka_unit_test(a_name_in_use_is_refused),
 		cmocka_unit_test(an_adapter_in_use_does_not_close),
-		cmocka_unit_test(wrong_wishes_are_refused_before_anything_is_made),
+		cmocka_unit_test(wrong_options_are_refused_before_anything_is_made),
 		cmocka_unit_test(a_device_that_is_not_there_is_named),
 		cmocka_unit_test(a_path_mtu_that_the_port_cannot_carry_is_refused),
 		cmocka_unit_test(a_device_that_does_not_start_is_given_up),

@@ -41,20 +41,22 @@ open_side(struct side *side, int number)
 {
 	struct plx_qp_options options = {.sq_depth = 4, .rq_depth = 4};
 	struct plx_cq_options depth = {.depth = 16};
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	struct plx_why why = {""};
 
-	plx_wishes_init(&wishes);
-	snprintf(wishes.device, sizeof(wishes.device), "net_wire0,end=%d", number);
-	wishes.address[0].ip =
+	plx_adapter_options_init(&adapter_options);
+	snprintf(adapter_options.device, sizeof(adapter_options.device), "net_wire0,end=%d",
+		 number);
+	adapter_options.address[0].ip =
 		(struct plx_ip){.version = 4, .v = {10, 77, 0, (uint8_t)(1 + number)}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.packets = 4096;
-	strcpy(wishes.worker, "captured");
-	wishes.idle = PLX_IDLE_YIELD;
+	adapter_options.address[0].prefix_bits = 24;
+	adapter_options.addresses = 1;
+	adapter_options.packets = 4096;
+	strcpy(adapter_options.worker, "captured");
+	adapter_options.idle = PLX_IDLE_YIELD;
 	side->memory = plx_mem_alloc(4096, -1, NULL);
-	if (plx_adapter_open(number ? "b" : "a", &wishes, &side->adapter, &why) != PLX_OK) {
+	if (plx_adapter_open(number ? "b" : "a", &adapter_options, &side->adapter, &why) !=
+	    PLX_OK) {
 		printf("%s\n", why.text);
 		return false;
 	}
@@ -81,14 +83,14 @@ static bool
 join(struct side *a, struct side *b)
 {
 	struct plx_qp_address of_a, of_b;
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	struct plx_why why;
 
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	return plx_qp_address(a->qp, NULL, &of_a) == PLX_OK &&
 	       plx_qp_address(b->qp, NULL, &of_b) == PLX_OK &&
-	       plx_qp_connect(a->qp, &of_b, &link, 5000, &why) == PLX_OK &&
-	       plx_qp_connect(b->qp, &of_a, &link, 5000, &why) == PLX_OK;
+	       plx_qp_connect(a->qp, &of_b, &attr, 5000, &why) == PLX_OK &&
+	       plx_qp_connect(b->qp, &of_a, &attr, 5000, &why) == PLX_OK;
 }
 
 /* One WRITE of bytes that are easy to find in a capture. */

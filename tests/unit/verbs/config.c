@@ -37,16 +37,16 @@ write_file(const char *name, const char *text)
 static void
 expect_mistake(const char *text, const char *sentence)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	write_file("wrong.conf", text);
 	setenv("POLLUX_CONFIG", "wrong.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 	if (strcmp(why.text, sentence) != 0)
 		fail_msg("\"%s\" and not \"%s\"", why.text, sentence);
 	/* whoever only wants the names is told the same */
-	assert_int_equal(plx_wishes_list(NULL, 0, &why), -1);
+	assert_int_equal(plx_adapter_list(NULL, 0, &why), -1);
 	assert_string_equal(why.text, sentence);
 }
 
@@ -83,51 +83,51 @@ static void
 the_shipped_file_is_right(void **state)
 {
 	char names[4][PLX_ADAPTER_NAME_MAX + 1];
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
 	copy_shipped();
 	setenv("POLLUX_CONFIG", "shipped.conf", 1);
-	assert_int_equal(plx_wishes_list(names, 4, &why), 2);
+	assert_int_equal(plx_adapter_list(names, 4, &why), 2);
 	assert_string_equal(names[0], "plx0");
 	assert_string_equal(names[1], "plx1");
-	assert_int_equal(plx_wishes_load("plx0", &wishes, &why), PLX_OK);
-	assert_string_equal(wishes.device, "net_wire0,end=0");
-	assert_int_equal(wishes.addresses, 2);
-	assert_int_equal(wishes.address[0].ip.version, 4);
-	assert_memory_equal(wishes.address[0].ip.v, "\x0a\x4d\x00\x01", 4);
-	assert_int_equal(wishes.address[0].prefix_bits, 24);
-	assert_int_equal(wishes.address[1].ip.version, 6);
-	assert_memory_equal(wishes.address[1].ip.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16);
-	assert_int_equal(wishes.address[1].prefix_bits, 64);
-	assert_int_equal(wishes.routes, 4);
-	assert_memory_equal(wishes.route[0].net.v, "\x0a\x58\0\0", 4);
-	assert_int_equal(wishes.route[0].prefix_bits, 16);
-	assert_memory_equal(wishes.route[0].via.v, "\x0a\x4d\0\xfe", 4);
-	assert_int_equal(wishes.route[1].net.version, 6);
-	assert_int_equal(wishes.route[1].prefix_bits, 32);
-	assert_int_equal(wishes.route[2].net.version, 4);
-	assert_int_equal(wishes.route[2].prefix_bits, 0);
-	assert_memory_equal(wishes.route[2].via.v, "\x0a\x4d\0\xfd", 4);
-	assert_int_equal(wishes.route[3].net.version, 6);
-	assert_memory_equal(wishes.route[3].via.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\xfd", 16);
-	assert_int_equal(wishes.connections, 1024);
-	assert_int_equal(wishes.connections_per_peer, 1008);
-	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
-	assert_string_equal(wishes.worker, "pollux");
-	assert_int_equal(wishes.core, -1);
-	assert_int_equal(wishes.idle, PLX_IDLE_YIELD);
-	assert_int_equal(wishes.path_mtu, 4096);
-	assert_int_equal(wishes.qps, 1024);
-	assert_int_equal(wishes.queue_depth, 32768);
-	assert_int_equal(wishes.keys, 65536);
-	assert_int_equal(wishes.packets, 16384);
-	assert_int_equal(wishes.vlan, 0);
-	assert_int_equal(wishes.dscp, 0);
-	assert_false(wishes.ecn);
-	assert_int_equal(wishes.start_timeout_ms, 10000);
-	assert_int_equal(wishes.disconnect_grace_ms, 10);
+	assert_int_equal(plx_adapter_options_load("plx0", &options, &why), PLX_OK);
+	assert_string_equal(options.device, "net_wire0,end=0");
+	assert_int_equal(options.addresses, 2);
+	assert_int_equal(options.address[0].ip.version, 4);
+	assert_memory_equal(options.address[0].ip.v, "\x0a\x4d\x00\x01", 4);
+	assert_int_equal(options.address[0].prefix_bits, 24);
+	assert_int_equal(options.address[1].ip.version, 6);
+	assert_memory_equal(options.address[1].ip.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16);
+	assert_int_equal(options.address[1].prefix_bits, 64);
+	assert_int_equal(options.routes, 4);
+	assert_memory_equal(options.route[0].net.v, "\x0a\x58\0\0", 4);
+	assert_int_equal(options.route[0].prefix_bits, 16);
+	assert_memory_equal(options.route[0].via.v, "\x0a\x4d\0\xfe", 4);
+	assert_int_equal(options.route[1].net.version, 6);
+	assert_int_equal(options.route[1].prefix_bits, 32);
+	assert_int_equal(options.route[2].net.version, 4);
+	assert_int_equal(options.route[2].prefix_bits, 0);
+	assert_memory_equal(options.route[2].via.v, "\x0a\x4d\0\xfd", 4);
+	assert_int_equal(options.route[3].net.version, 6);
+	assert_memory_equal(options.route[3].via.v, "\xfd\x77\0\0\0\0\0\0\0\0\0\0\0\0\0\xfd", 16);
+	assert_int_equal(options.connections, 1024);
+	assert_int_equal(options.connections_per_peer, 1008);
+	assert_int_equal(options.mode, PLX_MODE_WORKER);
+	assert_string_equal(options.worker, "pollux");
+	assert_int_equal(options.core, -1);
+	assert_int_equal(options.idle, PLX_IDLE_YIELD);
+	assert_int_equal(options.path_mtu, 4096);
+	assert_int_equal(options.qps, 1024);
+	assert_int_equal(options.queue_depth, 32768);
+	assert_int_equal(options.keys, 65536);
+	assert_int_equal(options.packets, 16384);
+	assert_int_equal(options.vlan, 0);
+	assert_int_equal(options.dscp, 0);
+	assert_false(options.ecn);
+	assert_int_equal(options.start_timeout_ms, 10000);
+	assert_int_equal(options.disconnect_grace_ms, 10);
 }
 
 /* A reader learns every setting from the file: each stands there, below a comment of its own. */
@@ -181,26 +181,26 @@ the_shipped_file_explains_every_setting(void **state)
 static void
 what_is_left_out_has_its_default(void **state)
 {
-	struct plx_wishes wishes, plain;
+	struct plx_adapter_options options, plain;
 	struct plx_why why = {""};
 
 	(void)state;
 	write_file("few.conf", HEAD TAIL);
 	setenv("POLLUX_CONFIG", "few.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
-	plx_wishes_init(&plain);
-	assert_int_equal(wishes.mode, PLX_MODE_WORKER);
-	assert_int_equal(wishes.core, -1);
-	assert_int_equal(wishes.idle, PLX_IDLE_SPIN);
-	assert_int_equal(wishes.path_mtu, plain.path_mtu);
-	assert_int_equal(wishes.qps, plain.qps);
-	assert_string_equal(wishes.worker, "");
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
+	plx_adapter_options_init(&plain);
+	assert_int_equal(options.mode, PLX_MODE_WORKER);
+	assert_int_equal(options.core, -1);
+	assert_int_equal(options.idle, PLX_IDLE_SPIN);
+	assert_int_equal(options.path_mtu, plain.path_mtu);
+	assert_int_equal(options.qps, plain.qps);
+	assert_string_equal(options.worker, "");
 }
 
 static void
 every_choice_and_limit_can_be_set(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
@@ -211,22 +211,22 @@ every_choice_and_limit_can_be_set(void **state)
 			"keys = 1048575; packets = 1048576; vlan = 4094; dscp = 63; ecn = true;\n"
 			"start_timeout_ms = 600000; disconnect_grace_ms = 0;\n" TAIL);
 	setenv("POLLUX_CONFIG", "all.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
-	assert_int_equal(wishes.mode, PLX_MODE_INLINE);
-	assert_int_equal(wishes.core, 1023);
-	assert_int_equal(wishes.idle, PLX_IDLE_PAUSE);
-	assert_int_equal(wishes.path_mtu, 256);
-	assert_int_equal(wishes.qps, 16384);
-	assert_int_equal(wishes.connections, 16384);
-	assert_int_equal(wishes.connections_per_peer, 16384);
-	assert_int_equal(wishes.queue_depth, 32768);
-	assert_int_equal(wishes.keys, 1048575);
-	assert_int_equal(wishes.packets, 1048576);
-	assert_int_equal(wishes.vlan, 4094);
-	assert_int_equal(wishes.dscp, 63);
-	assert_true(wishes.ecn);
-	assert_int_equal(wishes.start_timeout_ms, 600000);
-	assert_int_equal(wishes.disconnect_grace_ms, 0);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
+	assert_int_equal(options.mode, PLX_MODE_INLINE);
+	assert_int_equal(options.core, 1023);
+	assert_int_equal(options.idle, PLX_IDLE_PAUSE);
+	assert_int_equal(options.path_mtu, 256);
+	assert_int_equal(options.qps, 16384);
+	assert_int_equal(options.connections, 16384);
+	assert_int_equal(options.connections_per_peer, 16384);
+	assert_int_equal(options.queue_depth, 32768);
+	assert_int_equal(options.keys, 1048575);
+	assert_int_equal(options.packets, 1048576);
+	assert_int_equal(options.vlan, 4094);
+	assert_int_equal(options.dscp, 63);
+	assert_true(options.ecn);
+	assert_int_equal(options.start_timeout_ms, 600000);
+	assert_int_equal(options.disconnect_grace_ms, 0);
 }
 
 /* ---- where it is ----------------------------------------------------------------------------- */
@@ -234,37 +234,37 @@ every_choice_and_limit_can_be_set(void **state)
 static void
 without_a_variable_it_is_the_systems(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
 	unsetenv("POLLUX_CONFIG");
 	if (access("/etc/pollux/pollux.conf", F_OK) != 0) {
-		assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+		assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 		assert_string_equal(why.text,
 				    "adapter \"a\" needs a configuration file: POLLUX_CONFIG is "
 				    "not set, and /etc/pollux/pollux.conf is not there");
-		assert_int_equal(plx_wishes_list(NULL, 0, &why), 0);
+		assert_int_equal(plx_adapter_list(NULL, 0, &why), 0);
 	}
 }
 
 static void
 the_current_folder_is_looked_into_on_request(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
 	write_file("pollux.conf", HEAD TAIL);
 	unsetenv("POLLUX_CONFIG");
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 	if (access("/etc/pollux/pollux.conf", F_OK) != 0)
 		assert_non_null(strstr(why.text, "is not there; ./pollux.conf is read with "
 						 "POLLUX_CONFIG=./pollux.conf"));
 	setenv("POLLUX_CONFIG", "./pollux.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
-	assert_int_equal(plx_wishes_list(NULL, 0, &why), 1);
-	assert_int_equal(plx_wishes_load("b", &wishes, &why), PLX_CONFIG);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
+	assert_int_equal(plx_adapter_list(NULL, 0, &why), 1);
+	assert_int_equal(plx_adapter_options_load("b", &options, &why), PLX_CONFIG);
 	assert_string_equal(why.text, "./pollux.conf: there is no adapter \"b\"; there are: \"a\"");
 	assert_int_equal(unlink("pollux.conf"), 0);
 }
@@ -272,15 +272,15 @@ the_current_folder_is_looked_into_on_request(void **state)
 static void
 a_file_that_cannot_be_read_is_named(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
 	setenv("POLLUX_CONFIG", "gone.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 	assert_string_equal(why.text, "gone.conf cannot be read: No such file or directory");
 	setenv("POLLUX_CONFIG", ".", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_CONFIG);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 	assert_string_equal(why.text, ". cannot be read: it is not a file");
 }
 
@@ -471,7 +471,7 @@ a_route_that_leads_nowhere_is_refused(void **state)
 static void
 there_are_so_many_routes_and_no_more(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 	char text[2048] = HEAD "routes = [ \"10.88.0.0/32 via 10.0.0.9\"";
 
@@ -481,33 +481,33 @@ there_are_so_many_routes_and_no_more(void **state)
 	strcat(text, " ];\n" TAIL);
 	write_file("few.conf", text);
 	setenv("POLLUX_CONFIG", "few.conf", 1);
-	assert_int_equal(plx_wishes_load("a", &wishes, &why), PLX_OK);
-	assert_int_equal(wishes.routes, PLX_ADAPTER_ROUTES_MAX);
+	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_OK);
+	assert_int_equal(options.routes, PLX_ADAPTER_ROUTES_MAX);
 	strcpy(strstr(text, " ];"), " ];\n gateway = \"10.0.0.9\";\n" TAIL);
 	expect_mistake(text, "wrong.conf:5: there are more than 16 routes, gateways included");
 	/* and a program is told the same */
-	wishes.routes++;
-	assert_int_equal(wishes_check(&wishes, NULL, &why), PLX_INVALID);
+	options.routes++;
+	assert_int_equal(adapter_options_check(&options, NULL, &why), PLX_INVALID);
 	assert_string_equal(why.text, "there are 17 routes; an adapter has at most 16");
 }
 
 static void
 connections_are_as_many_as_queue_pairs_or_more(void **state)
 {
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 
 	(void)state;
-	plx_wishes_init(&wishes);
-	wishes.qps = 77;
-	wishes_complete(&wishes);
-	assert_int_equal(wishes.connections, 1024);
-	wishes.connections = 0;
-	wishes.qps = 7777;
-	wishes_complete(&wishes);
-	assert_int_equal(wishes.connections, 7777);
-	wishes.connections = 5;
-	wishes_complete(&wishes);
-	assert_int_equal(wishes.connections, 5);
+	plx_adapter_options_init(&options);
+	options.qps = 77;
+	adapter_options_set_defaults(&options);
+	assert_int_equal(options.connections, 1024);
+	options.connections = 0;
+	options.qps = 7777;
+	adapter_options_set_defaults(&options);
+	assert_int_equal(options.connections, 7777);
+	options.connections = 5;
+	adapter_options_set_defaults(&options);
+	assert_int_equal(options.connections, 5);
 }
 
 /* By default some are left for others; a limit above what there is, is none. */
@@ -519,13 +519,13 @@ one_peer_does_not_get_all_connections(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct plx_wishes wishes;
+		struct plx_adapter_options options;
 
-		plx_wishes_init(&wishes);
-		wishes.connections = rows[i][0];
-		wishes.connections_per_peer = rows[i][1];
-		wishes_complete(&wishes);
-		assert_int_equal(wishes.connections_per_peer, rows[i][2]);
+		plx_adapter_options_init(&options);
+		options.connections = rows[i][0];
+		options.connections_per_peer = rows[i][1];
+		adapter_options_set_defaults(&options);
+		assert_int_equal(options.connections_per_peer, rows[i][2]);
 	}
 }
 

@@ -9,12 +9,12 @@
 #include <string.h>
 
 static void
-no_event(struct plx_channel *channel)
+no_event(struct plx_event_channel *channel)
 {
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 
 	pair_settle();
-	if (plx_channel_next(channel, &event))
+	if (plx_event_channel_next(channel, &event))
 		fail_msg("\"%s\" came", plx_cm_event_text(event.kind));
 }
 
@@ -82,7 +82,7 @@ a_connection_from_end_to_end(void **state)
 {
 	struct pair *m = meet(NULL);
 	struct plx_connect_options options = pair_to(2);
-	struct plx_connection seen;
+	struct plx_connector_info seen;
 	uint8_t hello[PLX_PRIVATE_CONNECT_MAX], answer[PLX_PRIVATE_ACCEPT_MAX];
 
 	(void)state;
@@ -91,33 +91,33 @@ a_connection_from_end_to_end(void **state)
 	options.private_data = hello;
 	options.private_bytes = sizeof(hello);
 	options.local_port = 50001;
-	options.responder_res = 3;
-	options.rd_atomic = 5;
+	options.responder_resources = 3;
+	options.initiator_depth = 5;
 	request(m, &options);
 	assert_int_equal(m->event.context, 77);
 	assert_ptr_equal(m->event.listener, m->listener);
 	assert_memory_equal(m->event.private_data, hello, sizeof(hello));
 	assert_int_equal(m->event.private_bytes, sizeof(hello));
-	assert_int_equal(m->event.connection.remote_port, 50001);
-	assert_int_equal(m->event.connection.local_port, PAIR_PORT);
-	assert_memory_equal(m->event.connection.remote.v, pair_ip(1).v, 4);
-	assert_memory_equal(m->event.connection.local.v, pair_ip(2).v, 4);
+	assert_int_equal(m->event.info.remote_port, 50001);
+	assert_int_equal(m->event.info.local_port, PAIR_PORT);
+	assert_memory_equal(m->event.info.remote.v, pair_ip(1).v, 4);
+	assert_memory_equal(m->event.info.local.v, pair_ip(2).v, 4);
 	assert_int_equal(pair_state(m->a.qp), PLX_QP_INIT);
 	assert_int_equal(pair_state(m->b.qp), PLX_QP_RESET);
 
 	options.private_data = answer;
 	options.private_bytes = sizeof(answer);
-	options.responder_res = 4; /* of the 5 that a wants */
-	options.rd_atomic = 9;     /* of the 3 that a gives */
+	options.responder_resources = 4; /* of the 5 that a wants */
+	options.initiator_depth = 9;     /* of the 3 that a gives */
 	pair_accept(m->b.connector, m->b.qp, &options);
 	assert_int_equal(pair_state(m->b.qp), PLX_QP_RTR);
 	m->event = pair_event(m->a.channel, PLX_CM_EVENT_REPLIED);
 	assert_int_equal(m->event.context, 1);
 	assert_ptr_equal(m->event.connector, m->a.connector);
 	assert_memory_equal(m->event.private_data, answer, sizeof(answer));
-	assert_int_equal(m->event.connection.rd_atomic, 4);
-	assert_int_equal(m->event.connection.responder_res, 3);
-	assert_int_equal(m->event.connection.rnr_retry, 6);
+	assert_int_equal(m->event.info.initiator_depth, 4);
+	assert_int_equal(m->event.info.responder_resources, 3);
+	assert_int_equal(m->event.info.rnr_retry, 6);
 	assert_int_equal(plx_connector_query(m->a.connector, &seen), PLX_OK);
 	assert_int_equal(seen.remote_port, PAIR_PORT);
 	assert_int_equal(seen.local_port, 50001);
@@ -167,7 +167,7 @@ crossing_disconnects_close_both(void **state)
 	pair_until(pair_state(m->b.qp) == PLX_QP_ERROR);
 	pair_until(pair_state(m->a.qp) == PLX_QP_ERROR);
 	pair_event(m->a.channel, PLX_CM_EVENT_CLOSED);
-	pair_until(plx_channel_next(m->b.channel, &m->event));
+	pair_until(plx_event_channel_next(m->b.channel, &m->event));
 	assert_true(m->event.kind == PLX_CM_EVENT_CLOSED ||
 		    m->event.kind == PLX_CM_EVENT_DISCONNECTED);
 	no_event(m->a.channel);
@@ -188,7 +188,7 @@ disconnected_comes_before_what_is_flushed(void **state)
 	assert_int_equal(plx_disconnect(m->a.connector), PLX_OK);
 	pair_until(plx_cq_poll(m->b.recv_cq, &wc, 1) == 1);
 	assert_int_equal(wc.status, PLX_WC_FLUSHED);
-	assert_true(plx_channel_next(m->b.channel, &m->event));
+	assert_true(plx_event_channel_next(m->b.channel, &m->event));
 	assert_int_equal(m->event.kind, PLX_CM_EVENT_DISCONNECTED);
 	pair_close(m);
 }
@@ -294,7 +294,7 @@ static void
 what_is_wrong_is_said(void **state)
 {
 	struct pair *m = meet(NULL);
-	struct plx_connection none;
+	struct plx_connector_info none;
 	struct plx_why why = {""};
 
 	(void)state;
@@ -305,11 +305,11 @@ what_is_wrong_is_said(void **state)
 	REFUSED(PLX_INVALID, "retry is 8", options.retry = 8);
 	REFUSED(PLX_UNREACHABLE, "192.0.2.1",
 		options.remote = (struct plx_ip){.version = 4, .v = {192, 0, 2, 1}});
-	assert_int_equal(plx_complete(m->a.connector, &why), PLX_STATE);
+	assert_int_equal(plx_establish(m->a.connector, &why), PLX_STATE);
 	assert_int_equal(plx_reject(m->a.connector, NULL, 0), PLX_STATE);
 	assert_int_equal(plx_disconnect(m->a.connector), PLX_STATE);
 	assert_int_equal(plx_connector_query(m->a.connector, &none), PLX_STATE);
-	assert_int_equal(plx_channel_destroy(m->a.channel), PLX_BUSY);
+	assert_int_equal(plx_event_channel_destroy(m->a.channel), PLX_BUSY);
 	assert_int_equal(pair_state(m->a.qp), PLX_QP_RESET);
 	pair_close(m);
 }

@@ -33,7 +33,7 @@ static void
 assert_silent(struct plx_cq *cq)
 {
 	pair_settle();
-	assert_int_equal(plx_cq_fired(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	assert_false(readable(cq));
 }
 
@@ -42,7 +42,7 @@ fires(struct plx_cq *cq)
 {
 	uint32_t fired;
 
-	pair_until((fired = plx_cq_fired(cq)) != 0);
+	pair_until((fired = plx_cq_get_event(cq)) != 0);
 	return fired;
 }
 
@@ -74,10 +74,10 @@ an_armed_queue_fires_once(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	assert_silent(pair->b.recv_cq);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	pair_deliver(pair, 1, 0);
 	assert_silent(pair->b.recv_cq);
 	pair_close(pair);
@@ -90,7 +90,7 @@ entries_from_before_the_first_arm_are_new(void **state)
 
 	(void)state;
 	pair_deliver(pair, 2, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	assert_silent(pair->b.recv_cq);
 	/* fired at once: it is not armed now */
 	pair_deliver(pair, 1, 0);
@@ -106,12 +106,12 @@ an_entry_after_the_last_poll_fires_at_once(void **state)
 	(void)state;
 	pair_deliver(pair, 2, 0);
 	take(pair->b.recv_cq, 2);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	take(pair->b.recv_cq, 1);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	pair_close(pair);
 }
 
@@ -121,11 +121,11 @@ an_entry_after_the_last_notification_fires_at_once(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	pair_close(pair);
 }
 
@@ -137,12 +137,12 @@ entries_that_have_notified_do_not_notify_again_though_unread(void **state)
 
 	(void)state;
 	pair_deliver(pair, 5, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	take(pair->b.recv_cq, 1);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	assert_silent(pair->b.recv_cq);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	take(pair->b.recv_cq, 5);
 	pair_close(pair);
 }
@@ -154,19 +154,20 @@ what_is_disarmed_does_not_fire_and_moves_nothing(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS), 0);
-	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED),
-			 PLX_ARM_ANY);
-	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_ERRORS),
-			 PLX_ARM_ERRORS);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_ERRORS), 0);
+	assert_int_equal(
+		plx_cq_disarm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED),
+		PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_ERRORS),
+			 PLX_CQ_NOTIFY_ERRORS);
 	pair_deliver(pair, 1, 0);
 	assert_silent(pair->b.recv_cq);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	/* what has fired cannot be taken back */
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_ARM_ANY), 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	take(pair->b.recv_cq, 2);
 	pair_close(pair);
 }
@@ -214,8 +215,8 @@ an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 		struct plx_wc wc;
 
 		side_receive(&pair->b, i, 0, 8);
-		side_post(&pair->a, PLX_WR_SEND, i, PLX_WR_SILENT | (later ? PLX_WR_DEFER : 0), 0,
-			  8, NULL);
+		side_post(&pair->a, PLX_WR_SEND, i, PLX_WR_UNSIGNALED | (later ? PLX_WR_DEFER : 0),
+			  0, 8, NULL);
 		for (uint32_t turns = i % 23; turns > 0; turns--)
 			pair_cycle();
 		if (plx_cq_poll(pair->b.recv_cq, &wc, 1) == 1) {
@@ -223,9 +224,9 @@ an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 			continue;
 		}
 		armed++;
-		kinds = arm(pair->b.recv_cq, PLX_ARM_ANY);
+		kinds = arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY);
 		if (later)
-			plx_post_ring(pair->a.qp);
+			plx_qp_ring_doorbell(pair->a.qp);
 		if (!kinds)
 			(void)fires(pair->b.recv_cq);
 		assert_int_equal(plx_cq_poll(pair->b.recv_cq, &wc, 1), 1);
@@ -241,19 +242,20 @@ solicited_fires_for_a_solicited_receive_only_and_leaves_the_others_new(void **st
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	pair_deliver(pair, 3, 0);
 	assert_silent(pair->b.recv_cq);
 	pair_deliver(pair, 1, PLX_WR_SOLICITED);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_SOLICITED);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_SOLICITED);
 	/* and the sender's own queue does not care */
-	assert_int_equal(plx_cq_fired(pair->a.send_cq), 0);
+	assert_int_equal(plx_cq_get_event(pair->a.send_cq), 0);
 	pair_close(pair);
 
 	pair = pair_open(NULL);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	pair_deliver(pair, 3, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY) & PLX_ARM_ANY, PLX_ARM_ANY);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY) & PLX_CQ_NOTIFY_ANY,
+			 PLX_CQ_NOTIFY_ANY);
 	pair_close(pair);
 }
 
@@ -263,11 +265,11 @@ solicited_fires_for_any_error(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	side_receive(&pair->b, 1, 0, 8);
 	assert_silent(pair->b.recv_cq);
 	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_SOLICITED);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_SOLICITED);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
 	pair_close(pair);
 }
@@ -278,10 +280,10 @@ any_armed_beside_solicited_finishes_both(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_SOLICITED), 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_SOLICITED), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY | PLX_ARM_SOLICITED);
+	assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	pair_deliver(pair, 1, PLX_WR_SOLICITED);
 	assert_silent(pair->b.recv_cq);
 	pair_close(pair);
@@ -293,7 +295,7 @@ errors_does_not_fire_for_an_entry_with_an_error(void **state)
 	struct pair *pair = pair_open(NULL);
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ERRORS), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ERRORS), 0);
 	side_receive(&pair->b, 1, 0, 8);
 	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
@@ -311,8 +313,8 @@ two_flushed_receives_fire_the_first_arm_and_come_in_order(void **state)
 	side_receive(&pair->b, 1, 0, 8);
 	side_receive(&pair->b, 2, 0, 8);
 	assert_int_equal(plx_qp_flush(pair->b.qp), PLX_OK);
-	if (!arm(pair->b.recv_cq, PLX_ARM_ANY))
-		assert_int_equal(fires(pair->b.recv_cq), PLX_ARM_ANY);
+	if (!arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY))
+		assert_int_equal(fires(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_FLUSHED);
 	pair_expect(pair->b.recv_cq, 2, PLX_WC_FLUSHED);
 	pair_close(pair);
@@ -322,7 +324,7 @@ static void
 an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it(void **state)
 {
 	struct pair_options options = pair_usual();
-	struct plx_async async;
+	struct plx_async_event event;
 	uint32_t fired, unused;
 	struct pair *pair;
 
@@ -332,18 +334,20 @@ an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it(void **state)
 	options.cq.context = 0xc0ffee;
 	pair = pair_open(&options);
 	pair_deliver(pair, 4, 0);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), PLX_ARM_ANY);
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(arm(pair->b.recv_cq,
+			     PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED | PLX_CQ_NOTIFY_ERRORS),
+			 0);
 	side_receive(&pair->b, 4, 0, 64);
 	side_post(&pair->a, PLX_WR_SEND, 4, 0, 0, 8, NULL);
 	fired = fires(pair->b.recv_cq);
-	assert_int_equal(fired, PLX_ARM_ANY | PLX_ARM_SOLICITED | PLX_ARM_ERRORS);
-	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, &unused), PLX_FULL);
+	assert_int_equal(fired, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED | PLX_CQ_NOTIFY_ERRORS);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY, &unused), PLX_FULL);
 	pair_until(pair_state(pair->b.qp) == PLX_QP_ERROR);
 	do
-		async = pair_async(pair->b.adapter);
-	while (async.kind != PLX_EVENT_CQ_OVERRUN);
-	assert_int_equal(async.context, 0xc0ffee);
+		event = pair_async_event(pair->b.adapter);
+	while (event.kind != PLX_EVENT_CQ_OVERRUN);
+	assert_int_equal(event.context, 0xc0ffee);
 	pair_close(pair);
 }
 
@@ -358,9 +362,9 @@ kinds_that_there_are_not_are_invalid(void **state)
 
 	(void)state;
 	assert_int_equal(plx_cq_arm(pair->a.send_cq, 8, &fired), PLX_INVALID);
-	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_ARM_ANY | 8, &fired), PLX_INVALID);
+	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_CQ_NOTIFY_ANY | 8, &fired), PLX_INVALID);
 	assert_silent(pair->a.send_cq);
-	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_arm(pair->a.send_cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	pair_close(pair);
 }
 
@@ -371,20 +375,20 @@ the_descriptor_is_readable_from_firing_until_it_is_taken(void **state)
 
 	(void)state;
 	assert_false(readable(pair->b.recv_cq));
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	assert_false(readable(pair->b.recv_cq));
 	pair_deliver(pair, 1, 0);
 	pair_until(readable(pair->b.recv_cq));
 	assert_true(readable(pair->b.recv_cq));
-	assert_int_equal(plx_cq_fired(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(plx_cq_get_event(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(pair->b.recv_cq));
-	assert_int_equal(plx_cq_fired(pair->b.recv_cq), 0);
+	assert_int_equal(plx_cq_get_event(pair->b.recv_cq), 0);
 	/* firing at once makes it readable too */
 	pair_deliver(pair, 1, 0);
 	/* told to who did not ask here: by the descriptor */
-	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	assert_true(readable(pair->b.recv_cq));
-	assert_int_equal(plx_cq_fired(pair->b.recv_cq), PLX_ARM_ANY);
+	assert_int_equal(plx_cq_get_event(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(pair->b.recv_cq));
 	pair_close(pair);
 }
@@ -396,7 +400,7 @@ a_descriptor_asked_for_late_knows_what_has_fired(void **state)
 
 	(void)state;
 	pair_deliver(pair, 1, 0);
-	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_ARM_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	assert_true(readable(pair->b.recv_cq));
 	pair_close(pair);
 }
@@ -408,7 +412,7 @@ a_wait_ends_with_its_time_or_with_what_was_waited_for(void **state)
 	uint64_t begun = test_ns();
 
 	(void)state;
-	assert_int_equal(arm(pair->b.recv_cq, PLX_ARM_ANY), 0);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 0), 0);
 	assert_true(test_ns() - begun < 10 * PLX_SEC);
 	begun = test_ns();
@@ -420,7 +424,7 @@ a_wait_ends_with_its_time_or_with_what_was_waited_for(void **state)
 	/* inline, a's engine is run by us as well: b waits, a has sent */
 	plx_adapter_poll(pair->a.adapter);
 	begun = test_ns();
-	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 20000), PLX_ARM_ANY);
+	assert_int_equal(plx_cq_wait(pair->b.recv_cq, 20000), PLX_CQ_NOTIFY_ANY);
 	assert_true(test_ns() - begun < 20 * PLX_SEC);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_SUCCESS);
 	pair_close(pair);

@@ -10,17 +10,16 @@
 int
 main()
 {
-	plx_wishes wishes;
-	plx_qp_link link;
+	plx_adapter_options options;
+	plx_qp_attr attr;
 	plx_send_wr wr = {};
 
-	plx_wishes_init(&wishes);
-	plx_qp_link_init(&link);
+	plx_adapter_options_init(&options);
+	plx_qp_attr_init(&attr);
 	wr.op = PLX_WR_SEND;
 	wr.inv_key = plx_key{7};
-	return std::strlen(plx_version()) > 0 && wishes.core == -1 && link.retry == 7 &&
-			       wr.imm == 7 &&
-			       std::strcmp(plx_status_text(PLX_OK), "success") == 0
+	return std::strlen(plx_version()) > 0 && options.core == -1 && attr.retry == 7 &&
+			       wr.imm == 7 && std::strcmp(plx_status_text(PLX_OK), "success") == 0
 		       ? 0
 		       : 1;
 }

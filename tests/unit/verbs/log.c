@@ -55,14 +55,14 @@ static void
 the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 {
 	struct pair_options options = pair_usual();
-	char text[PLX_ASYNC_TEXT_BYTES], number[16];
-	struct plx_async async;
+	char text[PLX_ASYNC_EVENT_TEXT_BYTES], number[16];
+	struct plx_async_event event;
 	struct beyond beyond;
 	struct pair *pair;
 
 	(void)state;
-	options.link.retry = 2;
-	options.link.ack_timeout = 8; /* 1 ms */
+	options.attr.retry = 2;
+	options.attr.ack_timeout = 8; /* 1 ms */
 	pair = pair_open(&options);
 	beyond = at_peer(&pair->b, 0);
 	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(pair->a.qp->pair));
@@ -74,15 +74,15 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
 	pair_expect(pair->a.send_cq, 1, PLX_WC_RETRY_EXCEEDED);
 	do
-		async = pair_async(pair->a.adapter);
-	while (async.kind != PLX_EVENT_FAILED);
+		event = pair_async_event(pair->a.adapter);
+	while (event.kind != PLX_EVENT_FAILED);
 	pair_settle();
 	pair_drop_asyncs(pair->a.adapter);
-	assert_int_equal(async.cause, PLX_WC_RETRY_EXCEEDED);
-	assert_int_equal(async.death.retries, 2);
-	assert_int_equal(async.death.retry_max, 2);
+	assert_int_equal(event.cause, PLX_WC_RETRY_EXCEEDED);
+	assert_int_equal(event.failure.retries, 2);
+	assert_int_equal(event.failure.retry_max, 2);
 	assert_int_equal(heard.lines, 1);
-	assert_ptr_equal(plx_async_text(&async, text, sizeof(text)), text);
+	assert_ptr_equal(plx_async_event_text(&event, text, sizeof(text)), text);
 	assert_non_null(strstr(heard.last, text));
 	assert_non_null(strstr(text, number));
 	assert_non_null(strstr(text, plx_wc_text(PLX_WC_RETRY_EXCEEDED)));
@@ -96,30 +96,31 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 static void
 the_longest_text_fits(void **state)
 {
-	struct plx_async async = {.kind = PLX_EVENT_FAILED, .qpn = PLX_PSN_MASK};
-	char text[PLX_ASYNC_TEXT_BYTES + 1], cut[10];
+	struct plx_async_event event = {.kind = PLX_EVENT_FAILED, .qpn = PLX_PSN_MASK};
+	char text[PLX_ASYNC_EVENT_TEXT_BYTES + 1], cut[10];
 
 	(void)state;
-	memset(&async.death, 0xff, sizeof(async.death));
-	async.death.peer_qpn = async.death.psn_unacked = async.death.psn_expected = PLX_PSN_MASK;
+	memset(&event.failure, 0xff, sizeof(event.failure));
+	event.failure.peer_qpn = event.failure.psn_unacked = event.failure.psn_expected =
+		PLX_PSN_MASK;
 	for (uint8_t cause = 0; cause < PLX_WC_COUNT; cause++) {
-		async.cause = cause;
-		plx_async_text(&async, text, sizeof(text));
-		assert_true(strlen(text) < PLX_ASYNC_TEXT_BYTES);
-		plx_async_text(&async, cut, sizeof(cut));
+		event.cause = cause;
+		plx_async_event_text(&event, text, sizeof(text));
+		assert_true(strlen(text) < PLX_ASYNC_EVENT_TEXT_BYTES);
+		plx_async_event_text(&event, cut, sizeof(cut));
 		assert_int_equal(strlen(cut), sizeof(cut) - 1);
 		assert_memory_equal(cut, text, sizeof(cut) - 1);
 	}
 	for (uint8_t kind = 0; kind < PLX_EVENT_COUNT; kind++) {
-		async.kind = kind;
-		assert_true(strlen(plx_async_text(&async, text, sizeof(text))) > 0);
+		event.kind = kind;
+		assert_true(strlen(plx_async_event_text(&event, text, sizeof(text))) > 0);
 	}
 }
 
 static void
 more_lines_than_the_limit_are_counted(void **state)
 {
-	const struct plx_async async = {.kind = PLX_EVENT_FAILED, .cause = PLX_WC_FLUSHED};
+	const struct plx_async_event event = {.kind = PLX_EVENT_FAILED, .cause = PLX_WC_FLUSHED};
 	const uint32_t calls = 1000;
 	uint64_t from;
 
@@ -128,11 +129,11 @@ more_lines_than_the_limit_are_counted(void **state)
 	listen_to_log();
 	from = test_ns() / PLX_SEC;
 	for (uint32_t i = 0; i < calls; i++)
-		log_async("test", &async);
+		log_async_event("test", &event);
 	assert_true(heard.lines >= PLX_LOG_LINES_PER_S);
 	assert_true(heard.lines <= PLX_LOG_LINES_PER_S * (test_ns() / PLX_SEC - from + 1));
 	await_next_second();
-	log_async("test", &async);
+	log_async_event("test", &event);
 	assert_int_equal(heard.lines + heard.left_out, calls + 1);
 	plx_log_to(NULL, NULL);
 }

@@ -21,7 +21,7 @@ enum {
 struct self {
 	struct pair *pair;
 	struct side near, far;
-	struct plx_channel *channel;
+	struct plx_event_channel *channel;
 	struct plx_listener *listener;
 	struct plx_connector *asks, *takes;
 };
@@ -41,7 +41,7 @@ meet_oneself(struct self *self, struct plx_ip ip)
 	plx_connect_options_init(&connect);
 	connect.remote = ip;
 	connect.remote_port = PORT;
-	assert_int_equal(plx_channel_create(self->near.adapter, 16, &self->channel), PLX_OK);
+	assert_int_equal(plx_event_channel_create(self->near.adapter, 16, &self->channel), PLX_OK);
 	assert_int_equal(plx_connector_create(self->channel, 1, &self->asks), PLX_OK);
 	if (plx_listen(self->channel, &listen, &self->listener, &why) != PLX_OK)
 		fail_msg("%s", why.text);
@@ -64,7 +64,7 @@ part_from_oneself(struct self *self)
 	assert_int_equal(plx_connector_destroy(self->asks), PLX_OK);
 	assert_int_equal(plx_connector_destroy(self->takes), PLX_OK);
 	assert_int_equal(plx_listener_destroy(self->listener), PLX_OK);
-	assert_int_equal(plx_channel_destroy(self->channel), PLX_OK);
+	assert_int_equal(plx_event_channel_destroy(self->channel), PLX_OK);
 	assert_int_equal(plx_qp_destroy(self->far.qp), PLX_OK);
 	pair_close(self->pair);
 }

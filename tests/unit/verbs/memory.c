@@ -105,17 +105,17 @@ static struct plx_adapter *
 open_adapter(void)
 {
 	struct plx_adapter *adapter = NULL;
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
-	plx_wishes_init(&wishes);
-	strcpy(wishes.device, "net_wire0,end=0");
-	wishes.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 1}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.mode = PLX_MODE_INLINE;
-	wishes.packets = 2048;
-	if (plx_adapter_open("m", &wishes, &adapter, &why) != PLX_OK)
+	plx_adapter_options_init(&options);
+	strcpy(options.device, "net_wire0,end=0");
+	options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 1}};
+	options.address[0].prefix_bits = 24;
+	options.addresses = 1;
+	options.mode = PLX_MODE_INLINE;
+	options.packets = 2048;
+	if (plx_adapter_open("m", &options, &adapter, &why) != PLX_OK)
 		printf("%s", why.text);
 	return adapter;
 }

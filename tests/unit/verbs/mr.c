@@ -187,9 +187,9 @@ an_engine_that_stands_still_is_waited_for_only_so_long(void **state)
 	begun = test_ns();
 	assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_TIMEOUT);
 	assert_true(test_ns() - begun < 2 * PLX_COMMAND_TIMEOUT_NS);
-	assert_false(plx_adapter_runs(pair->a.adapter, 0));
+	assert_false(plx_adapter_is_running(pair->a.adapter, 0));
 	thread_let_go();
-	assert_true(plx_adapter_runs(pair->a.adapter, 1000));
+	assert_true(plx_adapter_is_running(pair->a.adapter, 1000));
 	assert_int_equal(plx_mr_deregister(pair->a.mr), PLX_OK);
 	pair->a.mr = NULL;
 	assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_OK);

@@ -140,7 +140,7 @@ a_window_is_refused_through_another_queue_pair(void **state)
 	(void)state;
 	pair->a.qp = side_qp(&pair->a, &options);
 	pair->b.qp = side_qp(&pair->b, &options);
-	pair_join(pair->a.qp, pair->b.qp, &options.link);
+	pair_join(pair->a.qp, pair->b.qp, &options.attr);
 	side_receive(&pair->b, 50, 0, 8);
 	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_REMOTE_ACCESS);
 	pair_expect(pair->b.recv_cq, 50, PLX_WC_FLUSHED);
@@ -366,7 +366,7 @@ a_bind_whose_post_is_refused_is_undone(void **state)
 	assert_int_equal(
 		plx_mr_register(pair->b.pd, pair->b.arena, PAIR_ARENA, PAIR_ALL, &pair->b.mr),
 		PLX_OK);
-	pair_join(pair->a.qp, pair->b.qp, &options.link);
+	pair_join(pair->a.qp, pair->b.qp, &options.attr);
 	/* no receive at a: the first stays, and all behind it */
 	for (uint64_t i = 0; i < PAIR_SQ; i++)
 		side_post(&pair->b, PLX_WR_SEND, i, 0, 0, 8, NULL);

@@ -54,7 +54,7 @@ options_out_of_range_are_refused_with_a_sentence_that_names_them(void **state)
 	REFUSED(sq_sges, PLX_SGE_MAX + 1, "sq_sges is 17; give 0 to 16");
 	REFUSED(rq_sges, PLX_SGE_MAX + 1, "rq_sges");
 	REFUSED(inline_bytes, PLX_INLINE_MAX + 1, "inline_bytes is 1025");
-	REFUSED(responder_res, PLX_RD_ATOMIC_MAX + 1, "responder_res");
+	REFUSED(responder_resources, PLX_RD_ATOMIC_MAX + 1, "responder_resources");
 	REFUSED(type, (enum plx_qp_type)2, "type is 2; give PLX_QP_RC or PLX_QP_UD");
 #undef REFUSED
 	pair_close(pair);
@@ -73,7 +73,7 @@ a_queue_pair_of_all_limits_at_once_works(void **state)
 					     .sq_sges = PLX_SGE_MAX,
 					     .rq_sges = PLX_SGE_MAX,
 					     .inline_bytes = PLX_INLINE_MAX,
-					     .responder_res = PLX_RD_ATOMIC_MAX};
+					     .responder_resources = PLX_RD_ATOMIC_MAX};
 	pair = pair_open(&options);
 	for (uint32_t i = 0; i < PLX_QUEUE_DEPTH_MAX; i++)
 		side_receive(&pair->b, i, 0, 8);
@@ -148,15 +148,15 @@ a_drained_queue_begins_nothing_until_it_is_let_go(void **state)
 {
 	struct pair *pair = pair_open(NULL);
 	struct beyond beyond = at_peer(&pair->b, 0);
-	struct plx_async async;
+	struct plx_async_event event;
 
 	(void)state;
 	side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 8, &beyond);
 	pair_expect(pair->a.send_cq, 1, PLX_WC_SUCCESS);
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_SQD, NULL, NULL, NULL), PLX_OK);
 	do
-		async = pair_async(pair->a.adapter);
-	while (async.kind != PLX_EVENT_SQ_DRAINED);
+		event = pair_async_event(pair->a.adapter);
+	while (event.kind != PLX_EVENT_SQ_DRAINED);
 	side_post(&pair->a, PLX_WR_WRITE, 2, 0, 0, 8, &beyond);
 	pair_expect_none(pair->a.send_cq);
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTS, NULL, NULL, NULL), PLX_OK);
@@ -185,7 +185,7 @@ a_queue_pair_can_be_reset_and_connected_again(void **state)
 		/* what was posted is forgotten, without a word */
 		pair_settle();
 		assert_int_equal(plx_cq_poll(pair->b.recv_cq, &wc, 1), 0);
-		pair_join(pair->a.qp, pair->b.qp, &options.link);
+		pair_join(pair->a.qp, pair->b.qp, &options.attr);
 	}
 	pair_close(pair);
 }
@@ -265,7 +265,7 @@ a_queue_pair_that_is_flushed_in_init_can_be_connected(void **state)
 	assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_OK);
 	assert_int_equal(info.state, PLX_QP_INIT);
 	side_receive(&pair->a, 7, 0, 8);
-	pair_join(pair->a.qp, pair->b.qp, &options.link);
+	pair_join(pair->a.qp, pair->b.qp, &options.attr);
 	side_post(&pair->b, PLX_WR_SEND, 8, 0, 64, 8, NULL);
 	pair_expect(pair->b.send_cq, 8, PLX_WC_SUCCESS);
 	pair_expect(pair->a.recv_cq, 7, PLX_WC_SUCCESS);
@@ -355,7 +355,7 @@ a_send_without_a_receive_fails_after_a_second(void **state)
 	struct pair *pair;
 
 	(void)state;
-	plx_qp_link_init(&options.link);
+	plx_qp_attr_init(&options.attr);
 	pair = pair_open(&options);
 	begun = test_ns();
 	side_post(&pair->a, PLX_WR_SEND, 1, 0, 0, 8, NULL);
@@ -374,8 +374,8 @@ a_peer_that_is_gone_is_given_up(void **state)
 	struct pair *pair;
 
 	(void)state;
-	options.link.retry = 2;
-	options.link.ack_timeout = 8; /* 1 ms */
+	options.attr.retry = 2;
+	options.attr.ack_timeout = 8; /* 1 ms */
 	pair = pair_open(&options);
 	beyond = at_peer(&pair->b, 0);
 	assert_int_equal(plx_qp_destroy(pair->b.qp), PLX_OK);

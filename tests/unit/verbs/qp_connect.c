@@ -28,13 +28,13 @@ address_of(const struct side *end)
 
 /* One try; the sentence must have these words. */
 static void
-refuses(struct pair *pair, const struct plx_qp_address *peer, const struct plx_qp_link *link,
+refuses(struct pair *pair, const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
 	enum plx_status status, const char *words)
 {
 	enum plx_qp_state before = pair_state(pair->a.qp);
 	struct plx_why why = {""};
 
-	assert_int_equal(plx_qp_connect(pair->a.qp, peer, link, 0, &why), status);
+	assert_int_equal(plx_qp_connect(pair->a.qp, peer, attr, 0, &why), status);
 	if (!strstr(why.text, words))
 		fail_msg("\"%s\" does not say \"%s\"", why.text, words);
 	assert_int_equal(pair_state(pair->a.qp), before);
@@ -53,7 +53,7 @@ an_address_tells_what_a_peer_must_know(void **state)
 	assert_in_range(address.qpn, 2, 0xffffff);
 	assert_in_range(address.psn, 0, 0xffffff);
 	assert_int_equal(address.path_mtu, info.path_mtu);
-	assert_int_equal(address.rd_atomic, 16);
+	assert_int_equal(address.responder_resources, 16);
 	assert_memory_equal(&address.ip, &info.address[0], sizeof(address.ip));
 	assert_int_equal(plx_qp_address(pair->a.qp, &near, &again), PLX_OK);
 	assert_memory_equal(&again.ip, &address.ip, sizeof(again.ip));
@@ -68,17 +68,17 @@ a_peers_address_out_of_range_is_refused(void **state)
 	struct pair *pair = apart();
 	const struct plx_qp_address good = address_of(&pair->b);
 	struct plx_qp_address bad;
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
 	(void)state;
-	plx_qp_link_init(&link);
-	refuses(pair, NULL, &link, PLX_INVALID, "peer");
-	refuses(pair, &good, NULL, PLX_INVALID, "link");
+	plx_qp_attr_init(&attr);
+	refuses(pair, NULL, &attr, PLX_INVALID, "peer");
+	refuses(pair, &good, NULL, PLX_INVALID, "attributes");
 #define REFUSED(field, value_, words)                           \
 	do {                                                    \
 		bad = good;                                     \
 		bad.field = value_;                             \
-		refuses(pair, &bad, &link, PLX_INVALID, words); \
+		refuses(pair, &bad, &attr, PLX_INVALID, words); \
 	} while (0)
 	REFUSED(qpn, 0, "queue pair number is 0");
 	REFUSED(qpn, 1, "queue pair number is 1; give 2 to 16777215");
@@ -97,12 +97,12 @@ a_link_out_of_range_is_refused(void **state)
 {
 	struct pair *pair = apart();
 	const struct plx_qp_address peer = address_of(&pair->b);
-	struct plx_qp_link bad;
+	struct plx_qp_attr bad;
 
 	(void)state;
 #define REFUSED(field, value_, status, words)              \
 	do {                                               \
-		plx_qp_link_init(&bad);                    \
+		plx_qp_attr_init(&bad);                    \
 		bad.field = value_;                        \
 		refuses(pair, &peer, &bad, status, words); \
 	} while (0)
@@ -126,13 +126,13 @@ a_path_mtu_above_the_peers_is_too_long(void **state)
 {
 	struct pair *pair = apart();
 	struct plx_qp_address peer = address_of(&pair->b);
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	peer.path_mtu = 512;
-	link.path_mtu = 1024;
-	refuses(pair, &peer, &link, PLX_TOO_LONG, "path MTU 1024 is more than 512");
+	attr.path_mtu = 1024;
+	refuses(pair, &peer, &attr, PLX_TOO_LONG, "path MTU 1024 is more than 512");
 	pair_close(pair);
 }
 
@@ -147,17 +147,17 @@ the_path_mtu_is_the_smaller_of_both_ends(void **state)
 		struct pair *pair = apart();
 		struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 		struct beyond beyond = at_peer(&pair->b, 0);
-		struct plx_qp_link link;
+		struct plx_qp_attr attr;
 		struct plx_qp_info info;
 		enum plx_status status;
 
-		plx_qp_link_init(&link);
+		plx_qp_attr_init(&attr);
 		of_b.path_mtu = mtus[i];
-		pair_until((status = plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL)) !=
+		pair_until((status = plx_qp_connect(pair->a.qp, &of_b, &attr, 0, NULL)) !=
 			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
-		link.path_mtu = mtus[i];
-		pair_until((status = plx_qp_connect(pair->b.qp, &of_a, &link, 0, NULL)) !=
+		attr.path_mtu = mtus[i];
+		pair_until((status = plx_qp_connect(pair->b.qp, &of_a, &attr, 0, NULL)) !=
 			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
 		assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_OK);
@@ -188,7 +188,7 @@ what_the_peer_may_not_do_is_refused_to_it(void **state)
 		struct beyond beyond;
 		struct pair *pair;
 
-		options.link.access = cases[i].access;
+		options.attr.access = cases[i].access;
 		pair = pair_open(&options);
 		beyond = at_peer(&pair->b, 0);
 		side_post(&pair->a, cases[i].op, 1, 0, 0, 8, &beyond);
@@ -206,8 +206,8 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 	struct pair *pair;
 
 	(void)state;
-	options.qp.responder_res = 1;
-	options.link.rd_atomic = 200;
+	options.qp.responder_resources = 1;
+	options.attr.initiator_depth = 200;
 	pair = pair_open(&options);
 	beyond = at_peer(&pair->b, 0);
 	for (uint32_t i = 0; i < 40; i++)
@@ -220,8 +220,8 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 	{
 		struct plx_qp_address of_b = address_of(&pair->b);
 
-		of_b.rd_atomic = 0;
-		pair_until(plx_qp_connect(pair->a.qp, &of_b, &options.link, 0, NULL) == PLX_OK);
+		of_b.responder_resources = 0;
+		pair_until(plx_qp_connect(pair->a.qp, &of_b, &options.attr, 0, NULL) == PLX_OK);
 		assert_int_equal(side_try(&pair->a, pair->a.qp, PLX_WR_READ, 1, 0, 0, 8, &beyond),
 				 PLX_INVALID);
 	}
@@ -237,21 +237,21 @@ an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
 	struct pair *pair = apart();
 	struct plx_qp_address nobody = address_of(&pair->b);
 	struct plx_why why = {""};
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	uint64_t begun = test_ns(), took;
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	nobody.ip = pair_ip(99);
-	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 0, &why), PLX_AGAIN);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &attr, 0, &why), PLX_AGAIN);
 	assert_non_null(strstr(why.text, "asked"));
-	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 200, &why), PLX_TIMEOUT);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &attr, 200, &why), PLX_TIMEOUT);
 	took = test_ns() - begun;
 	assert_true(took >= 200 * PLX_MSEC && took < 10 * PLX_SEC);
 	assert_non_null(strstr(why.text, "200 ms"));
 	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
 	begun = test_ns();
-	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &link, 15000, &why), PLX_UNREACHABLE);
+	assert_int_equal(plx_qp_connect(pair->a.qp, &nobody, &attr, 15000, &why), PLX_UNREACHABLE);
 	assert_true(test_ns() - begun < 15 * PLX_SEC);
 	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
 	pair_close(pair);
@@ -262,12 +262,12 @@ an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 {
 	struct pair *pair = apart();
 	struct plx_qp_address peer = address_of(&pair->b);
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	peer.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
-	refuses(pair, &peer, &link, PLX_UNREACHABLE, "192.0.2.9");
+	refuses(pair, &peer, &attr, PLX_UNREACHABLE, "192.0.2.9");
 	pair_close(pair);
 }
 
@@ -279,16 +279,16 @@ a_failed_connect_from_init_keeps_the_receives(void **state)
 	struct pair *pair = apart();
 	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 	struct plx_qp_address far = of_b;
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	far.ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_INIT, NULL, NULL, NULL), PLX_OK);
 	side_receive(&pair->a, 5, 0, 64);
-	refuses(pair, &far, &link, PLX_UNREACHABLE, "192.0.2.9");
-	pair_until(plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
-	pair_until(plx_qp_connect(pair->b.qp, &of_a, &link, 0, NULL) == PLX_OK);
+	refuses(pair, &far, &attr, PLX_UNREACHABLE, "192.0.2.9");
+	pair_until(plx_qp_connect(pair->a.qp, &of_b, &attr, 0, NULL) == PLX_OK);
+	pair_until(plx_qp_connect(pair->b.qp, &of_a, &attr, 0, NULL) == PLX_OK);
 	side_post(&pair->b, PLX_WR_SEND, 6, 0, 0, 8, NULL);
 	pair_expect(pair->a.recv_cq, 5, PLX_WC_SUCCESS);
 	pair_close(pair);
@@ -303,16 +303,16 @@ single_steps_lead_where_connect_does(void **state)
 	static const enum plx_qp_state steps[] = {PLX_QP_INIT, PLX_QP_RTR, PLX_QP_RTS};
 	struct pair *pair = apart();
 	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	enum plx_status status;
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	for (int i = 0; i < 3; i++) {
-		pair_until((status = plx_qp_modify(pair->a.qp, steps[i], &of_b, &link, NULL)) !=
+		pair_until((status = plx_qp_modify(pair->a.qp, steps[i], &of_b, &attr, NULL)) !=
 			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
-		pair_until((status = plx_qp_modify(pair->b.qp, steps[i], &of_a, &link, NULL)) !=
+		pair_until((status = plx_qp_modify(pair->b.qp, steps[i], &of_a, &attr, NULL)) !=
 			   PLX_AGAIN);
 		assert_int_equal(status, PLX_OK);
 		assert_int_equal(pair_state(pair->a.qp), steps[i]);
@@ -329,22 +329,22 @@ steps_that_there_are_not_are_refused(void **state)
 {
 	struct pair *pair = apart();
 	struct plx_qp_address of_b = address_of(&pair->b);
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	struct plx_why why;
 
 	(void)state;
-	plx_qp_link_init(&link);
-	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTS, &of_b, &link, &why), PLX_STATE);
+	plx_qp_attr_init(&attr);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTS, &of_b, &attr, &why), PLX_STATE);
 	assert_non_null(strstr(why.text, "is in reset"));
 	assert_non_null(strstr(why.text, "to rts"));
-	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTR, NULL, &link, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RTR, NULL, &attr, &why), PLX_INVALID);
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_SQD, NULL, NULL, &why), PLX_STATE);
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_NONE, NULL, NULL, &why), PLX_INVALID);
 	assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_STATE_COUNT, NULL, NULL, &why),
 			 PLX_INVALID);
 	assert_int_equal(pair_state(pair->a.qp), PLX_QP_RESET);
-	pair_until(plx_qp_connect(pair->a.qp, &of_b, &link, 0, NULL) == PLX_OK);
-	refuses(pair, &of_b, &link, PLX_STATE, "is in rts");
+	pair_until(plx_qp_connect(pair->a.qp, &of_b, &attr, 0, NULL) == PLX_OK);
+	refuses(pair, &of_b, &attr, PLX_STATE, "is in rts");
 	pair_close(pair);
 }
 

@@ -59,7 +59,7 @@ silent_requests_leave_no_entry_and_free_their_places(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 10 * PAIR_SQ; i++)
-		pair_until(side_try(&pair->a, pair->a.qp, PLX_WR_WRITE, i, PLX_WR_SILENT, 0, 8,
+		pair_until(side_try(&pair->a, pair->a.qp, PLX_WR_WRITE, i, PLX_WR_UNSIGNALED, 0, 8,
 				    &beyond) == PLX_OK);
 	pair_until(side_try(&pair->a, pair->a.qp, PLX_WR_WRITE, 7777, 0, 0, 8, &beyond) == PLX_OK);
 	pair_expect(pair->a.send_cq, 7777, PLX_WC_SUCCESS);
@@ -167,7 +167,7 @@ deferred_requests_go_with_the_ring_or_with_the_next_post(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		side_post(&pair->a, PLX_WR_WRITE, i, PLX_WR_DEFER, 0, 8, &beyond);
-	plx_post_ring(pair->a.qp);
+	plx_qp_ring_doorbell(pair->a.qp);
 	for (uint32_t i = 0; i < 5; i++)
 		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 	for (uint32_t i = 5; i < 10; i++)
@@ -215,7 +215,7 @@ a_post_that_goes_alone_leaves_with_the_call(void **state)
 	pair->a.arena[0] = 3;
 	side_post(&pair->a, PLX_WR_WRITE, 3, PLX_WR_DEFER, 0, 1, &beyond);
 	assert_false(peer_sees(pair, 3));
-	plx_post_ring(pair->a.qp);
+	plx_qp_ring_doorbell(pair->a.qp);
 	assert_true(peer_sees(pair, 3));
 	pair_expect(pair->a.send_cq, 3, PLX_WC_SUCCESS);
 	pair_close(pair);
@@ -261,7 +261,7 @@ a_flush_gives_back_everything_in_order(void **state)
 	(void)state;
 	side_receive(&pair->b, 1, 0, 8);
 	for (uint32_t i = 0; i < 20; i++)
-		side_post(&pair->a, PLX_WR_SEND, i, i % 3 == 1 ? PLX_WR_SILENT : 0, 0, 8, NULL);
+		side_post(&pair->a, PLX_WR_SEND, i, i % 3 == 1 ? PLX_WR_UNSIGNALED : 0, 0, 8, NULL);
 	for (uint32_t i = 0; i < 10; i++)
 		side_receive(&pair->a, 500 + i, 0, 8);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_SUCCESS);
@@ -277,7 +277,7 @@ a_flush_gives_back_everything_in_order(void **state)
 		assert_int_equal(wc.flags & PLX_WC_RECV, PLX_WC_RECV);
 	}
 	/* what is posted later is taken, and flushed */
-	side_post(&pair->a, PLX_WR_SEND, 21, PLX_WR_SILENT, 0, 8, NULL);
+	side_post(&pair->a, PLX_WR_SEND, 21, PLX_WR_UNSIGNALED, 0, 8, NULL);
 	side_receive(&pair->a, 511, 0, 8);
 	pair_expect(pair->a.send_cq, 21, PLX_WC_FLUSHED);
 	pair_expect(pair->a.recv_cq, 511, PLX_WC_FLUSHED);
@@ -290,7 +290,7 @@ the_first_error_has_its_cause_and_all_behind_it_are_flushed(void **state)
 	struct pair *pair = pair_open(NULL);
 	struct beyond beyond = at_peer(&pair->b, 0);
 	struct beyond wrong = beyond;
-	struct plx_async async;
+	struct plx_async_event event;
 
 	(void)state;
 	wrong.rkey.v ^= 0x5a5a5a5a;
@@ -298,7 +298,7 @@ the_first_error_has_its_cause_and_all_behind_it_are_flushed(void **state)
 	side_post(&pair->a, PLX_WR_WRITE, 0, 0, 0, 8, &beyond);
 	side_post(&pair->a, PLX_WR_WRITE, 1, 0, 0, 8, &wrong);
 	for (uint32_t i = 2; i < 8; i++)
-		side_post(&pair->a, PLX_WR_WRITE, i, i % 2 ? PLX_WR_SILENT : 0, 0, 8, &beyond);
+		side_post(&pair->a, PLX_WR_WRITE, i, i % 2 ? PLX_WR_UNSIGNALED : 0, 0, 8, &beyond);
 	pair_expect(pair->a.send_cq, 0, PLX_WC_SUCCESS);
 	pair_expect(pair->a.send_cq, 1, PLX_WC_REMOTE_ACCESS);
 	for (uint32_t i = 2; i < 8; i++)
@@ -308,9 +308,9 @@ the_first_error_has_its_cause_and_all_behind_it_are_flushed(void **state)
 	assert_int_equal(pair_state(pair->a.qp), PLX_QP_ERROR);
 	assert_int_equal(pair_state(pair->b.qp), PLX_QP_ERROR);
 	do
-		async = pair_async(pair->a.adapter);
-	while (async.kind != PLX_EVENT_FAILED);
-	assert_int_equal(async.cause, PLX_WC_REMOTE_ACCESS);
+		event = pair_async_event(pair->a.adapter);
+	while (event.kind != PLX_EVENT_FAILED);
+	assert_int_equal(event.cause, PLX_WC_REMOTE_ACCESS);
 	pair_close(pair);
 }
 

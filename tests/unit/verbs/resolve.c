@@ -255,25 +255,25 @@ open_far(struct plx_adapter **adapter)
 	static const char *const names[] = {"far-a", "far-b"};
 
 	for (int i = 0; i < FARS; i++) {
-		struct plx_wishes wishes;
+		struct plx_adapter_options options;
 		struct plx_why why = {""};
 
-		pair_wishes(&wishes, (unsigned)i);
-		snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=%d",
+		pair_adapter_options(&options, (unsigned)i);
+		snprintf(options.device, sizeof(options.device), "net_wire%d,end=%d",
 			 pair_is_inline() ? 2 : 3, i);
 		if (i == FAR_A) {
-			wishes.route[0].net = (struct plx_ip){.version = 4, .v = {192, 0, 2, 0}};
-			wishes.route[0].prefix_bits = 24;
-			wishes.route[0].via = pair_ip(2);
-			wishes.route[1].net.version = 4;
-			wishes.route[1].via = pair_ip(77);
-			wishes.routes = 2;
+			options.route[0].net = (struct plx_ip){.version = 4, .v = {192, 0, 2, 0}};
+			options.route[0].prefix_bits = 24;
+			options.route[0].via = pair_ip(2);
+			options.route[1].net.version = 4;
+			options.route[1].via = pair_ip(77);
+			options.routes = 2;
 		} else {
-			wishes.address[1].ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
-			wishes.address[1].prefix_bits = 24;
-			wishes.addresses = 2;
+			options.address[1].ip = (struct plx_ip){.version = 4, .v = {192, 0, 2, 9}};
+			options.address[1].prefix_bits = 24;
+			options.addresses = 2;
 		}
-		if (plx_adapter_open(names[i], &wishes, &adapter[i], &why) != PLX_OK)
+		if (plx_adapter_open(names[i], &options, &adapter[i], &why) != PLX_OK)
 			fail_msg("%s", why.text);
 	}
 }
@@ -320,22 +320,22 @@ static void
 a_gateway_that_is_none_is_refused_at_opening(void **state)
 {
 	struct plx_adapter *adapter = NULL;
-	struct plx_wishes wishes;
+	struct plx_adapter_options options;
 	struct plx_why why = {""};
 
 	(void)state;
-	pair_wishes(&wishes, 0);
-	wishes.route[0].net.version = 4;
-	wishes.route[0].via = (struct plx_ip){.version = 4, .v = {192, 0, 2, 1}};
-	wishes.routes = 1;
-	assert_int_equal(plx_adapter_open("wrong", &wishes, &adapter, &why), PLX_INVALID);
+	pair_adapter_options(&options, 0);
+	options.route[0].net.version = 4;
+	options.route[0].via = (struct plx_ip){.version = 4, .v = {192, 0, 2, 1}};
+	options.routes = 1;
+	assert_int_equal(plx_adapter_open("wrong", &options, &adapter, &why), PLX_INVALID);
 	says(&why, "its gateway 192.0.2.1 is in no network");
 	assert_null(adapter);
 	/* The last address of a network is nobody's. */
-	wishes.route[0].via = pair_ip(255);
-	snprintf(wishes.device, sizeof(wishes.device), "net_wire%d,end=0",
+	options.route[0].via = pair_ip(255);
+	snprintf(options.device, sizeof(options.device), "net_wire%d,end=0",
 		 pair_is_inline() ? 2 : 3);
-	assert_int_equal(plx_adapter_open("wrong", &wishes, &adapter, &why), PLX_INVALID);
+	assert_int_equal(plx_adapter_open("wrong", &options, &adapter, &why), PLX_INVALID);
 	says(&why, "gateway");
 	assert_null(adapter);
 }

@@ -34,19 +34,19 @@ one_message(struct pair *pair, uint64_t receive)
 static void
 assert_no_async(struct plx_adapter *adapter)
 {
-	struct plx_async async;
+	struct plx_async_event event;
 
 	pair_settle();
-	assert_false(plx_adapter_next_async(adapter, &async));
+	assert_false(plx_adapter_next_async_event(adapter, &event));
 }
 
 static void
 assert_threshold(struct plx_adapter *adapter)
 {
-	struct plx_async async = pair_async(adapter);
+	struct plx_async_event event = pair_async_event(adapter);
 
-	assert_int_equal(async.kind, PLX_EVENT_SRQ_THRESHOLD);
-	assert_int_equal(async.context, CONTEXT);
+	assert_int_equal(event.kind, PLX_EVENT_SRQ_THRESHOLD);
+	assert_int_equal(event.context, CONTEXT);
 	assert_no_async(adapter);
 }
 
@@ -79,7 +79,7 @@ fill_up(struct pair *pair)
 	enum plx_status why = PLX_OK;
 	uint32_t n = 0;
 
-	while (n <= 4 * DEPTH && plx_srq_post(pair->b.srq, &wr, 1, &why) == 1)
+	while (n <= 4 * DEPTH && plx_post_srq_recv(pair->b.srq, &wr, 1, &why) == 1)
 		n++;
 	assert_int_equal(why, PLX_FULL);
 	return n;
@@ -124,7 +124,7 @@ queue_pairs_share_its_entries_in_order(void **state)
 		options.qp.context = 70 + i;
 		a[i] = side_qp(&pair->a, &options);
 		b[i] = side_qp(&pair->b, &options);
-		pair_join(a[i], b[i], &options.link);
+		pair_join(a[i], b[i], &options.attr);
 	}
 	for (uint32_t i = 0; i < DEPTH; i++)
 		side_receive(&pair->b, i, i * 64, 64);
@@ -157,15 +157,15 @@ a_post_to_a_full_queue_is_refused_until_a_message_takes_one(void **state)
 	(void)state;
 	for (uint32_t i = 0; i <= DEPTH; i++)
 		wr[i] = (struct plx_recv_wr){.wr_id = i, .sge = &sge, .sges = 1};
-	assert_int_equal(plx_srq_post(pair->b.srq, wr, DEPTH + 1, &why), DEPTH);
+	assert_int_equal(plx_post_srq_recv(pair->b.srq, wr, DEPTH + 1, &why), DEPTH);
 	assert_int_equal(why, PLX_FULL);
-	assert_int_equal(plx_srq_post(pair->b.srq, wr, 1, &why), 0);
+	assert_int_equal(plx_post_srq_recv(pair->b.srq, wr, 1, &why), 0);
 	assert_int_equal(why, PLX_FULL);
 	one_message(pair, 0);
-	pair_until(plx_srq_post(pair->b.srq, wr, 1, &why) == 1);
+	pair_until(plx_post_srq_recv(pair->b.srq, wr, 1, &why) == 1);
 	assert_int_equal(why, PLX_OK);
 	wr[0].sges = 3;
-	assert_int_equal(plx_srq_post(pair->b.srq, wr, 1, NULL), 0);
+	assert_int_equal(plx_post_srq_recv(pair->b.srq, wr, 1, NULL), 0);
 	pair_close(pair);
 }
 
@@ -240,7 +240,7 @@ a_failed_queue_pair_leaves_what_no_message_took(void **state)
 	side_receive(&pair->b, 1, 0, 64);
 	a = side_qp(&pair->a, &options);
 	b = side_qp(&pair->b, &options);
-	pair_join(a, b, &options.link);
+	pair_join(a, b, &options.attr);
 	assert_int_equal(side_try(&pair->a, a, PLX_WR_SEND, 5, 0, 0, 8, NULL), PLX_OK);
 	pair_expect(pair->b.recv_cq, 0, PLX_WC_LOCAL_LENGTH);
 	pair_expect(pair->a.send_cq, 5, PLX_WC_REMOTE_INVALID_REQUEST);

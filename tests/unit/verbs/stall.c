@@ -76,7 +76,7 @@ static struct plx_connector *
 connect_both(struct scene *scene)
 {
 	struct plx_connect_options options = pair_to(1);
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 
 	options.remote_port = OTHER_PORT;
 	assert_int_equal(plx_connector_create(scene->pair->b.channel, 0, &scene->connects), PLX_OK);
@@ -174,7 +174,7 @@ a_destroy_that_timed_out_is_called_again(void **state)
 {
 	struct scene scene;
 	struct beyond there;
-	struct plx_channel_event event;
+	struct plx_connector_event event;
 	uint64_t begun, resumed;
 
 	(void)state;
@@ -207,7 +207,7 @@ a_destroy_that_timed_out_is_called_again(void **state)
 	/* a's connector has gone, which its peer hears; and what waited for the listener is refused
 	 * when somebody looks for it. */
 	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_DISCONNECTED);
-	assert_false(plx_channel_next(scene.pair->a.channel, &event));
+	assert_false(plx_event_channel_next(scene.pair->a.channel, &event));
 	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_REJECTED);
 	/* Whoever asks now finds nobody, and the place is free. */
 	assert_int_equal(plx_connect(scene.asks, scene.asking_qp,
@@ -241,12 +241,12 @@ an_adapter_closes_when_its_worker_runs_again(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		struct plx_wishes wishes;
+		struct plx_adapter_options options;
 
-		pair_wishes(&wishes, i);
-		snprintf(wishes.device, sizeof(wishes.device), "net_wire7,end=%u", i);
-		snprintf(wishes.worker, sizeof(wishes.worker), "stall-%u", i);
-		if (plx_adapter_open(wishes.worker, &wishes, &adapter[i], &why) != PLX_OK)
+		pair_adapter_options(&options, i);
+		snprintf(options.device, sizeof(options.device), "net_wire7,end=%u", i);
+		snprintf(options.worker, sizeof(options.worker), "stall-%u", i);
+		if (plx_adapter_open(options.worker, &options, &adapter[i], &why) != PLX_OK)
 			fail_msg("%s", why.text);
 	}
 	thread_hold("stall-0");

@@ -201,17 +201,17 @@ static void
 a_closed_adapter_is_gone(void **state)
 {
 	struct plx_adapter *other;
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 
 	(void)state;
-	plx_wishes_init(&wishes);
-	strcpy(wishes.device, "net_wire0,end=1");
-	wishes.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 2}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.addresses = 1;
-	wishes.packets = 2048;
-	wishes.idle = PLX_IDLE_YIELD;
-	assert_int_equal(plx_adapter_open("other", &wishes, &other, NULL), PLX_OK);
+	plx_adapter_options_init(&adapter_options);
+	strcpy(adapter_options.device, "net_wire0,end=1");
+	adapter_options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 2}};
+	adapter_options.address[0].prefix_bits = 24;
+	adapter_options.addresses = 1;
+	adapter_options.packets = 2048;
+	adapter_options.idle = PLX_IDLE_YIELD;
+	assert_int_equal(plx_adapter_open("other", &adapter_options, &other, NULL), PLX_OK);
 	has(ask("/pollux/list"), "[\"seen\",\"other\"]");
 	has(ask("/pollux/adapter,other"), "\"mode\":\"worker\"");
 	assert_int_equal(plx_adapter_close(other), PLX_OK);
@@ -240,21 +240,21 @@ set_up(void **state)
 {
 	struct plx_qp_options options = {.sq_depth = 8, .rq_depth = 8};
 	struct plx_cq_options depth = {.depth = 64};
-	struct plx_wishes wishes;
+	struct plx_adapter_options adapter_options;
 	struct plx_why why = {""};
 
 	(void)state;
-	plx_wishes_init(&wishes);
-	strcpy(wishes.device, "net_wire0,end=0");
-	wishes.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 1}};
-	wishes.address[0].prefix_bits = 24;
-	wishes.address[1].ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = 1}};
-	wishes.address[1].prefix_bits = 64;
-	wishes.addresses = 2;
-	wishes.mode = PLX_MODE_INLINE;
-	wishes.packets = 2048;
+	plx_adapter_options_init(&adapter_options);
+	strcpy(adapter_options.device, "net_wire0,end=0");
+	adapter_options.address[0].ip = (struct plx_ip){.version = 4, .v = {10, 0, 0, 1}};
+	adapter_options.address[0].prefix_bits = 24;
+	adapter_options.address[1].ip = (struct plx_ip){.version = 6, .v = {0xfd, [15] = 1}};
+	adapter_options.address[1].prefix_bits = 64;
+	adapter_options.addresses = 2;
+	adapter_options.mode = PLX_MODE_INLINE;
+	adapter_options.packets = 2048;
 	if (plx_eal_start("--no-huge -m 256", &why) != PLX_OK ||
-	    plx_adapter_open("seen", &wishes, &adapter, &why) != PLX_OK) {
+	    plx_adapter_open("seen", &adapter_options, &adapter, &why) != PLX_OK) {
 		print_error("%s\n", why.text);
 		return -1;
 	}

@@ -32,7 +32,7 @@ sixty_four_queue_pairs_talk_at_once(void **state)
 		options.qp.context = i;
 		a[i] = side_qp(&pair->a, &options);
 		b[i] = side_qp(&pair->b, &options);
-		pair_join(a[i], b[i], &options.link);
+		pair_join(a[i], b[i], &options.attr);
 		for (uint32_t j = 0; j < ROUNDS; j++) {
 			end.qp = b[i];
 			side_receive(&end, j, i * 64, 64);

@@ -222,7 +222,7 @@ immediate_data_inline_data_and_the_solicited_bit_travel(void **state)
 	const struct plx_sge sge = {(uintptr_t)a->arena, 200, {0}};
 	struct plx_send_wr wr = {.wr_id = 5,
 				 .op = PLX_WR_SEND_IMM,
-				 .flags = PLX_WR_INLINE | PLX_WR_SOLICITED | PLX_WR_SILENT,
+				 .flags = PLX_WR_INLINE | PLX_WR_SOLICITED | PLX_WR_UNSIGNALED,
 				 .sge = &sge,
 				 .sges = 1,
 				 .imm = 0xcafe0123,
@@ -375,7 +375,7 @@ what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays(void **state)
 {
 	struct two two = two_open(NULL);
 	struct side *a = &two.pair->a, *b = &two.pair->b;
-	struct note note = {PLX_WR_SEND, 1, PLX_WR_SILENT, 100, 0, QKEY_OURS};
+	struct note note = {PLX_WR_SEND, 1, PLX_WR_UNSIGNALED, 100, 0, QKEY_OURS};
 
 	(void)state;
 	side_fill(a, 0, 100, 5);
@@ -408,7 +408,7 @@ a_connection_takes_no_datagram_and_datagrams_no_message(void **state)
 	struct plx_qp *one = side_qp(a, &options), *other = side_qp(b, &options);
 
 	(void)state;
-	pair_join(one, other, &options.link);
+	pair_join(one, other, &options.attr);
 	send_note(a, two.to_b[0], other, 1, 10);
 	pair_expect(a->send_cq, 1, PLX_WC_SUCCESS);
 	pair_settle();
@@ -442,7 +442,7 @@ a_key_that_is_none_ends_the_request_and_the_queue_pair(void **state)
 	(void)state;
 	assert_int_equal(plx_post_send(a->qp, &wr, 1, &why), 1);
 	pair_expect(a->send_cq, 1, PLX_WC_LOCAL_PROTECTION);
-	assert_int_equal(pair_async(a->adapter).kind, PLX_EVENT_FAILED);
+	assert_int_equal(pair_async_event(a->adapter).kind, PLX_EVENT_FAILED);
 	pair_until(pair_state(a->qp) == PLX_QP_ERROR);
 	send_note(a, two.to_b[0], b->qp, 2, 8);
 	pair_expect(a->send_cq, 2, PLX_WC_FLUSHED);
@@ -533,20 +533,20 @@ a_datagram_queue_pair_goes_through_its_states_without_a_peer(void **state)
 	struct plx_qp *qp = pair->a.qp;
 	struct plx_ah *ah = handle(pair->a.pd, pair_ip(2));
 	struct plx_why why = {""};
-	struct plx_qp_link link;
+	struct plx_qp_attr attr;
 	struct plx_qp_address of_b;
 	struct note note = {PLX_WR_SEND, 1, 0, 8, 0, QKEY_OURS};
 
 	(void)state;
-	plx_qp_link_init(&link);
+	plx_qp_attr_init(&attr);
 	assert_int_equal(plx_qp_address(pair->b.qp, NULL, &of_b), PLX_OK);
-	assert_int_equal(plx_qp_connect(qp, &of_b, &link, 0, &why), PLX_INVALID);
+	assert_int_equal(plx_qp_connect(qp, &of_b, &attr, 0, &why), PLX_INVALID);
 	assert_non_null(strstr(why.text, "plx_qp_modify"));
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RTS, NULL, NULL, &why), PLX_STATE);
 	assert_int_equal(try_note(&pair->a, ah, pair->b.qp, &note), PLX_STATE);
 	ready(qp);
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_SQD, NULL, NULL, &why), PLX_OK);
-	assert_int_equal(pair_async(pair->a.adapter).kind, PLX_EVENT_SQ_DRAINED);
+	assert_int_equal(pair_async_event(pair->a.adapter).kind, PLX_EVENT_SQ_DRAINED);
 	assert_int_equal(try_note(&pair->a, ah, pair->b.qp, &note), PLX_OK);
 	pair_expect_none(pair->a.send_cq);
 	assert_int_equal(plx_qp_modify(qp, PLX_QP_RTS, NULL, NULL, &why), PLX_OK);

@@ -167,7 +167,7 @@ make_a_queue_pair(void *arg)
 		.domain = side->domain,
 		.send_cq = side->send_cq,
 		.recv_cq = side->recv_cq,
-		.caps = {.sq_depth = 4, .sq_sges = 1, .responder_res = 1},
+		.caps = {.sq_depth = 4, .sq_sges = 1, .responder_resources = 1},
 		.rq_depth = 4,
 		.rq_sges = 1,
 	};

@@ -136,7 +136,7 @@ without_reads_agreed_reads_and_atomics_are_refused(void **state)
 		struct pair_options options = pair_defaults(8);
 		struct plx_send_wr wr = {.op = PLX_WR_READ};
 
-		options.attr.rd_atomic_max = 0;
+		options.attr.initiator_depth = 0;
 		pair_open(&pair, inline_mode);
 		pair_connect_with(&pair, &options);
 		assert_int_equal(post_one(&wr), PLX_INVALID);
@@ -299,7 +299,7 @@ places_are_freed_by_acknowledgement(void **state)
 		pair_connect(&pair, 8);
 		b->port.hold = true;
 		for (uint32_t i = 0; i < 8; i++)
-			assert_int_equal(pair_write(a, b, i, 0, 8, i % 2 ? PLX_WR_SILENT : 0),
+			assert_int_equal(pair_write(a, b, i, 0, 8, i % 2 ? PLX_WR_UNSIGNALED : 0),
 					 PLX_OK);
 		assert_int_equal(pair_write(a, b, 8, 0, 8, 0), PLX_FULL);
 		pair_run(&pair, 50);
@@ -310,14 +310,15 @@ places_are_freed_by_acknowledgement(void **state)
 		pair_run(&pair, 50);
 		/* Acknowledged: free, though nobody has polled; silent ones have no entry. */
 		for (uint32_t i = 0; i < 8; i++)
-			assert_int_equal(pair_write(a, b, 10 + i, 0, 8, PLX_WR_SILENT), PLX_OK);
+			assert_int_equal(pair_write(a, b, 10 + i, 0, 8, PLX_WR_UNSIGNALED), PLX_OK);
 		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 16), 4);
 		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(wc[i].wr_id, 2 * i);
 		/* Ten queues of silent ones never fill it (A20). */
 		for (uint32_t i = 0; i < 80; i++) {
 			pair_run(&pair, 20);
-			assert_int_equal(pair_write(a, b, 100 + i, 0, 8, PLX_WR_SILENT), PLX_OK);
+			assert_int_equal(pair_write(a, b, 100 + i, 0, 8, PLX_WR_UNSIGNALED),
+					 PLX_OK);
 		}
 		pair_run(&pair, 20);
 		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 16), 0);

@@ -333,7 +333,7 @@ error_flushes_everything_in_order(void **state)
 			assert_int_equal(pair_recv(a, i, 0, 64), PLX_OK);
 		pair.side[1].port.hold = true;
 		for (uint32_t i = 0; connected && i < 100; i++)
-			assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, PLX_WR_SILENT),
+			assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, PLX_WR_UNSIGNALED),
 					 PLX_OK);
 		pair_start(&pair);
 		assert_int_equal(plx_engine_qp_modify(a->qp, PLX_QP_ERROR, NULL, NULL), PLX_OK);

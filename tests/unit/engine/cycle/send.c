@@ -361,7 +361,7 @@ packets_to_ourselves_do_not_keep_the_port_from_being_heard(void **state)
 	pair_stop(&pair);
 	a->qp = one;
 	for (uint32_t i = 0; i < 16; i++)
-		assert_int_equal(pair_write(a, a, i, 0, 1000000, PLX_WR_SILENT), PLX_OK);
+		assert_int_equal(pair_write(a, a, i, 0, 1000000, PLX_WR_UNSIGNALED), PLX_OK);
 	a->qp = mine;
 	pair_run(&pair, 5);
 	/* While a million bytes after the other go round, the peer is served. */

@@ -247,16 +247,16 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 				continue;
 			told++;
 			assert_int_equal(event.cause, PLX_WC_RETRY_EXCEEDED);
-			assert_int_equal(event.death.peer_qpn, plx_engine_qp_number(b->qp));
-			assert_int_equal(event.death.psn_unacked, a->qp->first_psn.v);
-			assert_int_equal(event.death.psn_expected, b->qp->first_psn.v);
-			assert_int_equal(event.death.retry_max, 3);
-			assert_int_equal(event.death.retries, 3);
-			assert_int_equal(event.death.rnr_retries, 0);
+			assert_int_equal(event.failure.peer_qpn, plx_engine_qp_number(b->qp));
+			assert_int_equal(event.failure.psn_unacked, a->qp->first_psn.v);
+			assert_int_equal(event.failure.psn_expected, b->qp->first_psn.v);
+			assert_int_equal(event.failure.retry_max, 3);
+			assert_int_equal(event.failure.retries, 3);
+			assert_int_equal(event.failure.rnr_retries, 0);
 			if (stalls > 0)
-				assert_in_range(event.death.stall_ns, away, away + PLX_MSEC);
+				assert_in_range(event.failure.stall_ns, away, away + PLX_MSEC);
 			else
-				assert_int_equal(event.death.stall_ns, 0);
+				assert_int_equal(event.failure.stall_ns, 0);
 		}
 		assert_int_equal(plx_engine_counters(a->engine)->qps_failed, 1);
 		b->port.hold = false;

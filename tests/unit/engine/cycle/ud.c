@@ -439,7 +439,7 @@ a_port_to_itself_carries_datagrams(void **state)
 	for (uint32_t i = 0; i < 512; i++)
 		assert_int_equal(pair_recv(&pair.side[0], i, 512, RECV_BYTES), PLX_OK);
 	for (uint32_t i = 0; i < 512; i++)
-		assert_int_equal(send_one(&pair.side[0], ah, pair.side[0].qp, i, PLX_WR_SILENT),
+		assert_int_equal(send_one(&pair.side[0], ah, pair.side[0].qp, i, PLX_WR_UNSIGNALED),
 				 PLX_OK);
 	assert_int_equal(pair_reap(&pair, pair.side[0].recv_cq, wc, 512, 1000), 512);
 	for (uint32_t i = 0; i < 512; i++)
@@ -507,8 +507,9 @@ refusals_of_creation_and_states(void **state)
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
 	struct plx_rc_attr attr = {.mtu = 4096, .pkey = PLX_PKEY_DEFAULT};
-	struct plx_engine_qp_config config = {
-		.type = PLX_QP_UD, .caps = {.sq_depth = 4, .responder_res = 1}, .rq_depth = 4};
+	struct plx_engine_qp_config config = {.type = PLX_QP_UD,
+					      .caps = {.sq_depth = 4, .responder_resources = 1},
+					      .rq_depth = 4};
 	struct plx_engine_qp *qp = NULL;
 	struct plx_rc_view view;
 	struct pair pair;
@@ -518,7 +519,7 @@ refusals_of_creation_and_states(void **state)
 	config.domain = pair.side[0].domain;
 	config.send_cq = config.recv_cq = pair.side[0].send_cq;
 	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qp), PLX_INVALID);
-	config.caps.responder_res = 0;
+	config.caps.responder_resources = 0;
 	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qp), PLX_OK);
 	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, NULL, NULL), PLX_INVALID);

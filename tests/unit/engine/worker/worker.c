@@ -116,9 +116,9 @@ a_removed_engine_is_not_touched_and_may_come_back(void **state)
 		traffic(50);
 		/* In the middle of traffic. */
 		for (uint32_t i = 0; i < 20; i++)
-			assert_int_equal(
-				pair_write(&pair.side[0], &pair.side[1], i, 0, 8, PLX_WR_SILENT),
-				PLX_OK);
+			assert_int_equal(pair_write(&pair.side[0], &pair.side[1], i, 0, 8,
+						    PLX_WR_UNSIGNALED),
+					 PLX_OK);
 		plx_worker_remove(worker, engine);
 		cycles = cycles_of(engine);
 		usleep(500);

@@ -337,7 +337,7 @@ affinity_is_where_the_thread_runs_that_tells(void **state)
 	static const struct {
 		USHORT group;
 		KAFFINITY mask;
-	} wishes[] = {{0, 0}, {0, 1}, {0, ~(KAFFINITY)0}, {15, 1}, {999, 1}};
+	} options[] = {{0, 0}, {0, 1}, {0, ~(KAFFINITY)0}, {15, 1}, {999, 1}};
 	const cpu_set_t before = cpus_of(NULL);
 	struct nd_side side;
 	cpu_set_t cpus, one;
@@ -351,15 +351,15 @@ affinity_is_where_the_thread_runs_that_tells(void **state)
 			CPU_SET(cpu, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	cpus = cpus_of(nd_is_inline() ? NULL : "nd2-nd0");
-	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		KAFFINITY mask = 0;
 		USHORT group = 77;
 		void *made = NULL;
 		IND2CompletionQueue *cq;
 
 		assert_hr(IND2Adapter_CreateCompletionQueue(side.adapter, &IID_IND2CompletionQueue,
-							    side.file, 8, wishes[i].group,
-							    wishes[i].mask, &made),
+							    side.file, 8, options[i].group,
+							    options[i].mask, &made),
 			  ND_SUCCESS);
 		cq = made;
 		assert_hr(IND2CompletionQueue_GetNotifyAffinity(cq, &group, NULL),

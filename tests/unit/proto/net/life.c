@@ -321,7 +321,7 @@ two_of_us_find_each_other_and_stay_found(void **state)
 	}
 	assert_int_equal(plx_net_version(a.net) + plx_net_version(b.net), 0);
 	assert_in_range(plx_net_counters(a.net)->requests_sent, 2 + 2 * 3, 2 + 2 * 4);
-	assert_int_equal(plx_net_counters(a.net)->unasked, 0);
+	assert_int_equal(plx_net_counters(a.net)->unsolicited, 0);
 	lan_close(&a);
 	lan_close(&b);
 }

@@ -255,7 +255,7 @@ a_question_to_another_moves_who_is_known(void **state)
 
 /* A reply to another is no answer to us: it moves, and does not confirm. */
 static void
-a_reply_to_another_is_unasked(void **state)
+a_reply_to_another_is_unsolicited(void **state)
 {
 	struct lan lan;
 
@@ -319,7 +319,7 @@ news_of_strangers_are_ignored(void **state)
 	lan_advert(&lan, SOLICITED | OVERRIDE, ALICE_MAC);
 	assert_int_equal(hear_arp(&lan, 2, ALICE_MAC, ALICE4, ALICE4), PLX_NET_TAKEN);
 	assert_int_equal(hear_arp(&lan, 1, ALICE_MAC, ALICE4, ALICE4), PLX_NET_OTHER_ADDRESS);
-	assert_int_equal(plx_net_counters(lan.net)->unasked, 3);
+	assert_int_equal(plx_net_counters(lan.net)->unsolicited, 3);
 	assert_int_equal(plx_net_counters(lan.net)->replies_seen, 0);
 	assert_int_equal(plx_net_wake_ns(lan.net), PLX_NEVER);
 	assert_int_equal(lan_resolve(&lan, ALICE4), PLX_NET_WAIT);
@@ -398,7 +398,7 @@ main(void)
 		cmocka_unit_test(a_solicitation_without_a_mac_teaches_nothing),
 		cmocka_unit_test(an_advertisement_without_a_mac_tells_nothing_of_an_unknown),
 		cmocka_unit_test(a_question_to_another_moves_who_is_known),
-		cmocka_unit_test(a_reply_to_another_is_unasked),
+		cmocka_unit_test(a_reply_to_another_is_unsolicited),
 		cmocka_unit_test(a_solicitation_from_elsewhere_moves_its_sender),
 		cmocka_unit_test(a_neighbour_moves_at_most_once_in_a_while),
 		cmocka_unit_test(news_of_strangers_are_ignored),

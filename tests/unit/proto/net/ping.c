@@ -133,7 +133,7 @@ a_request_goes_out_and_its_answer_is_timed(void **state)
 	assert_in_range(alike, 0, 1);
 	assert_int_equal(plx_net_counters(lan.net)->pings_sent, 18);
 	assert_int_equal(plx_net_counters(lan.net)->pings_answered, 18);
-	assert_int_equal(plx_net_counters(lan.net)->pings_unasked, 0);
+	assert_int_equal(plx_net_counters(lan.net)->pings_unsolicited, 0);
 	lan_says_nothing(&lan);
 	lan_close(&lan);
 }
@@ -164,11 +164,11 @@ only_the_answer_to_what_was_asked_counts(void **state)
 	hears_answer(&lan, BOB4, OWN4, id, sequence, 300, 0);
 	hears_answer(&lan, ALICE4, "10.78.0.1", id, sequence, 300, 0);
 	hears_answer(&lan, ALICE6, OWN6, id, sequence, 300, 0);
-	assert_int_equal(plx_net_counters(lan.net)->pings_unasked, 8);
+	assert_int_equal(plx_net_counters(lan.net)->pings_unsolicited, 8);
 	becomes(&lan, number, PLX_NET_WAIT);
 	hears_answer(&lan, ALICE4, OWN4, id, sequence, 300, 0);
 	hears_answer(&lan, ALICE4, OWN4, id, sequence, 300, 0); /* once more */
-	assert_int_equal(plx_net_counters(lan.net)->pings_unasked, 9);
+	assert_int_equal(plx_net_counters(lan.net)->pings_unsolicited, 9);
 	assert_int_equal(plx_net_counters(lan.net)->pings_answered, 1);
 	becomes(&lan, number, PLX_NET_READY);
 	lan_close(&lan);

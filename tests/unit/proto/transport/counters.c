@@ -209,7 +209,7 @@ what_holds_the_requester_is_counted_by_its_name(void **state)
 	pair_fini(&stage.pair);
 
 	start();
-	stage.pair.attr.rd_atomic_max = 1;
+	stage.pair.attr.initiator_depth = 1;
 	begin();
 	post(PLX_WR_READ, 0, 8);
 	post(PLX_WR_READ, 0, 8);

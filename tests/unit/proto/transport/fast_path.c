@@ -216,7 +216,7 @@ post_some(struct plx_prng *prng)
 	uint8_t flags = plx_prng_chance(prng, 100000) ? PLX_WR_FENCE : 0;
 
 	flags |= plx_prng_chance(prng, 300000) ? PLX_WR_SOLICITED : 0;
-	flags |= plx_prng_chance(prng, 300000) ? PLX_WR_SILENT : 0;
+	flags |= plx_prng_chance(prng, 300000) ? PLX_WR_UNSIGNALED : 0;
 	for (int i = 0; i < 2; i++) {
 		struct life *life = &lives[i];
 		struct plx_wqe wqe = {.wr_id = at,

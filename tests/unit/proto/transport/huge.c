@@ -45,15 +45,15 @@ pass(struct pair *pair, int from, const struct plx_emit *emit)
 }
 
 static void
-start(struct world *world, uint32_t chunk, uint8_t rd_atomic)
+start(struct world *world, uint32_t chunk, uint8_t initiator_depth)
 {
 	struct pair_config config = pair_defaults();
 
 	*world = (struct world){0};
-	config.caps.responder_res = rd_atomic;
+	config.caps.responder_resources = initiator_depth;
 	pair_init(&world->pair, &config);
 	world->pair.attr.read_chunk_packets = chunk;
-	world->pair.attr.rd_atomic_max = rd_atomic;
+	world->pair.attr.initiator_depth = initiator_depth;
 	world->pair.attr.window_packets = PLX_WINDOW_PACKETS_MAX;
 	world->pair.pass = pass;
 	world->pair.user = world;

@@ -156,7 +156,7 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	assert_int_equal(plx_rq_count(pair.node[0].rq), 0);
 	again = pair_view(&pair, 0);
 	again.dest_qpn = fresh.dest_qpn; /* what the attributes said may stay */
-	again.rd_atomic_max = fresh.rd_atomic_max;
+	again.initiator_depth = fresh.initiator_depth;
 	again.mtu = fresh.mtu;
 	again.retry_max = fresh.retry_max;
 	again.rnr_retry_max = fresh.rnr_retry_max;
@@ -265,8 +265,8 @@ a_size_is_asked_for_what_is_in_range_and_for_nothing_else(void **state)
 		{.sq_depth = 1, .sq_sges = UINT32_MAX},
 		{.sq_depth = 1, .inline_bytes = PLX_INLINE_MAX + 1},
 		{.sq_depth = 1, .inline_bytes = UINT32_MAX},
-		{.sq_depth = 1, .responder_res = PLX_RD_ATOMIC_MAX + 1},
-		{.sq_depth = 1, .responder_res = UINT32_MAX},
+		{.sq_depth = 1, .responder_resources = PLX_RD_ATOMIC_MAX + 1},
+		{.sq_depth = 1, .responder_resources = UINT32_MAX},
 	};
 	const struct plx_rc_caps least = {.sq_depth = 1};
 	const struct plx_rc_caps most = {PLX_QUEUE_DEPTH_MAX, PLX_SGE_MAX, PLX_INLINE_MAX,
@@ -300,12 +300,12 @@ a_queue_pair_keeps_within_the_bytes_it_asked_for_at_any_depth(void **state)
 			.caps = {.sq_depth = depths[i],
 				 .sq_sges = PLX_SGE_MAX,
 				 .inline_bytes = (uint32_t)i * 146,
-				 .responder_res = (uint32_t)i},
+				 .responder_resources = (uint32_t)i},
 			.rq_depth = depths[i],
 			.rq_sges = PLX_SGE_MAX,
 		};
 		struct plx_wqe wqe = {.op = PLX_WR_SEND,
-				      .flags = PLX_WR_INLINE | PLX_WR_SILENT,
+				      .flags = PLX_WR_INLINE | PLX_WR_UNSIGNALED,
 				      .inline_bytes = (uint32_t)i * 146};
 		static const struct plx_sge none[PLX_SGE_MAX];
 		struct pair pair;

@@ -12,7 +12,10 @@ enum {
 };
 
 static const struct pair_config config = {
-	.caps = {.sq_depth = DEPTH, .sq_sges = SGES, .inline_bytes = INLINE, .responder_res = 1},
+	.caps = {.sq_depth = DEPTH,
+		 .sq_sges = SGES,
+		 .inline_bytes = INLINE,
+		 .responder_resources = 1},
 	.rq_depth = DEPTH,
 	.rq_sges = 2,
 };
@@ -151,7 +154,7 @@ a_read_or_atomic_is_invalid_when_none_may_be_open(void **state)
 
 	(void)state;
 	pair_init(&pair, &config);
-	pair.attr.rd_atomic_max = 0;
+	pair.attr.initiator_depth = 0;
 	pair_connect(&pair);
 	for (size_t i = 0; i < PLX_COUNT_OF(ops); i++)
 		refuse(&pair,

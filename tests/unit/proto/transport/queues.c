@@ -63,7 +63,7 @@ static void
 a_silent_request_completes_without_a_word_and_frees_its_place(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_SILENT};
+	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED};
 	const struct plx_wqe loud = {.op = PLX_WR_WRITE, .wr_id = 9};
 	struct pair pair;
 
@@ -89,7 +89,7 @@ static void
 a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_SILENT, .wr_id = 5};
+	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED, .wr_id = 5};
 	struct pair pair;
 
 	(void)state;
@@ -273,7 +273,7 @@ what_is_posted_in_error_is_flushed_too_and_told_again(void **state)
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FLUSHED), 1);
 	for (uint32_t round = 0; round < 100; round++) {
 		const struct plx_wqe wqe = {
-			.op = PLX_WR_SEND, .wr_id = round, .flags = PLX_WR_SILENT};
+			.op = PLX_WR_SEND, .wr_id = round, .flags = PLX_WR_UNSIGNALED};
 
 		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
 		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, round, NULL, 0), PLX_OK);

@@ -17,12 +17,12 @@ struct stage {
 static struct stage stage;
 
 static void
-start(uint32_t responder_res)
+start(uint32_t responder_resources)
 {
 	struct pair_config config = pair_defaults();
 
 	memset(&stage, 0, sizeof(stage));
-	config.caps.responder_res = responder_res;
+	config.caps.responder_resources = responder_resources;
 	pair_init(&stage.pair, &config);
 	stage.key = pair_region(&stage.pair, stage.memory, sizeof(stage.memory),
 				PLX_ACCESS_LOCAL_WRITE | PLX_ACCESS_REMOTE_WRITE |

@@ -270,7 +270,7 @@ static void
 a_bind_keeps_its_place_among_the_completions(void **state)
 {
 	const struct plx_wqe bind = {.op = PLX_WR_BIND, .wr_id = 1};
-	const struct plx_wqe silent = {.op = PLX_WR_BIND, .flags = PLX_WR_SILENT};
+	const struct plx_wqe silent = {.op = PLX_WR_BIND, .flags = PLX_WR_UNSIGNALED};
 
 	(void)state;
 	start();

@@ -26,7 +26,7 @@ static const struct pair_config config = {
 	.caps = {.sq_depth = 4,
 		 .sq_sges = PLX_SGE_MAX,
 		 .inline_bytes = PLX_INLINE_MAX,
-		 .responder_res = 4},
+		 .responder_resources = 4},
 	.rq_depth = 4,
 	.rq_sges = PLX_SGE_MAX,
 };

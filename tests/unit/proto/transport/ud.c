@@ -202,7 +202,7 @@ immediate_data_the_solicited_bit_and_controlled_q_keys(void **state)
 	test_ud_bring(f->ud, PLX_QP_RTS, &usual);
 	wqe.op = PLX_WR_SEND_IMM;
 	wqe.imm = 0xdeadbeef;
-	wqe.flags = PLX_WR_SOLICITED | PLX_WR_SILENT;
+	wqe.flags = PLX_WR_SOLICITED | PLX_WR_UNSIGNALED;
 	wqe.remote_qkey = 0x80000001;
 	assert_int_equal(plx_ud_post_send(f->ud, &wqe, NULL), PLX_OK);
 	assert_int_equal(transmit(f, 8), 1);
@@ -380,7 +380,7 @@ what_it_is_made_of_is_checked(void **state)
 
 	(void)state;
 	assert_true(plx_ud_bytes(&caps) > 0);
-	bad.responder_res = 1;
+	bad.responder_resources = 1;
 	assert_int_equal(plx_ud_bytes(&bad), 0);
 	bad = caps;
 	bad.sq_depth = 0;

@@ -35,7 +35,7 @@ a_library_stays_until_it_was_freed_as_often_as_loaded(void **state)
 	b = LoadLibraryW(wide);
 	assert_non_null(a);
 	assert_ptr_equal(a, b);
-	assert_string_equal(plx_library_why(), "");
+	assert_string_equal(plx_library_error(), "");
 	assert_int_equal(FreeLibrary(a), TRUE);
 	assert_true(scene_is_loaded("second"));
 	assert_int_equal(FreeLibrary(b), TRUE);
@@ -53,7 +53,7 @@ expect_failure(const char *path, DWORD error)
 	SetLastError(0);
 	assert_null(LoadLibraryA(path));
 	assert_int_equal(GetLastError(), error);
-	assert_string_not_equal(plx_library_why(), "");
+	assert_string_not_equal(plx_library_error(), "");
 }
 
 static void
@@ -63,7 +63,7 @@ each_failure_has_its_error(void **state)
 
 	(void)state;
 	expect_failure("/nowhere/libx.so", ERROR_MOD_NOT_FOUND);
-	assert_non_null(strstr(plx_library_why(), "/nowhere/libx.so"));
+	assert_non_null(strstr(plx_library_error(), "/nowhere/libx.so"));
 	expect_failure("libthat-nobody-has.so", ERROR_MOD_NOT_FOUND);
 	scene_write("text.so", "this is no library, however long it is, and the loader sees that");
 	snprintf(path, sizeof(path), "%s/text.so", scene_folder());

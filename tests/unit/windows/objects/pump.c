@@ -158,7 +158,7 @@ waits_with_its_own(void *context)
 	if (sleeper->adds)
 		sleeper->pump = plx_pump_add(pump_of_one, &sleeper->engine);
 	assert_non_null(sleeper->pump);
-	plx_pump_mine(sleeper->pump);
+	plx_pump_claim(sleeper->pump);
 	assert_int_equal(WaitForSingleObject(sleeper->ends, PATIENT), WAIT_OBJECT_0);
 	return NULL;
 }
@@ -202,7 +202,7 @@ a_pump_goes_to_who_makes_it_its_own(void **state)
 	thread = start_thread(waits_with_its_own, &sleeper);
 	while (!atomic_load(&sleeper.engine.calls))
 		SwitchToThread();
-	plx_pump_mine(sleeper.pump);
+	plx_pump_claim(sleeper.pump);
 	/* nobody is in it any more, and nobody comes, though the thread goes on waiting */
 	assert_int_equal(atomic_load(&sleeper.engine.inside), 0);
 	before = atomic_load(&sleeper.engine.calls);
@@ -223,7 +223,7 @@ takes_again_and_again(void *context)
 	struct sleeper *sleeper = context;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		plx_pump_mine(sleeper->pump);
+		plx_pump_claim(sleeper->pump);
 		Sleep(0);
 	}
 	return NULL;
