@@ -190,41 +190,6 @@ nd_pair_new(const struct nd_options *options)
 	return pair;
 }
 
-void
-nd_pair_join(struct nd_pair *pair, IND2Connector *active, IND2QueuePair *active_qp,
-	     IND2Connector *passive, IND2QueuePair *passive_qp)
-{
-	ULONG inbound = or_else(pair->options.inbound, 16);
-	ULONG outbound = or_else(pair->options.outbound, 16);
-	OVERLAPPED asked = {0}, connected = {0}, accepted = {0}, completed = {0};
-	HRESULT status;
-
-	assert_hr(IND2Connector_Bind(active, &pair->a.address.any, pair->a.address.length),
-		  ND_SUCCESS);
-	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, (IUnknown *)(void *)passive,
-						    &asked),
-		  ND_PENDING);
-	assert_hr(IND2Connector_Connect(active, (IUnknown *)(void *)active_qp, &pair->at.any,
-					pair->at.length, inbound, outbound, NULL, 0, &connected),
-		  ND_PENDING);
-	assert_hr(nd_wait(&asked), ND_SUCCESS);
-	assert_hr(IND2Connector_Accept(passive, (IUnknown *)(void *)passive_qp, inbound, outbound,
-				       NULL, 0, &accepted),
-		  ND_PENDING);
-	assert_hr(nd_wait(&connected), ND_SUCCESS);
-	status = IND2Connector_CompleteConnect(active, &completed);
-	if (status == ND_PENDING)
-		status = nd_wait(&completed);
-	assert_hr(status, ND_SUCCESS);
-	assert_hr(nd_wait(&accepted), ND_SUCCESS);
-}
-
-void
-nd_pair_connect(struct nd_pair *pair)
-{
-	nd_pair_join(pair, pair->a.connector, pair->a.qp, pair->b.connector, pair->b.qp);
-}
-
 struct nd_pair *
 nd_pair_open(const struct nd_options *options)
 {

@@ -157,7 +157,9 @@ struct nd_pair {
 	struct nd_options options;
 	struct nd_side a, b; /* a has asked, b has accepted */
 	IND2Listener *listener;
-	struct nd_address at; /* where it listens */
+	struct nd_address at;                             /* where it listens */
+	OVERLAPPED asked, connected, accepted, completed; /* of the steps of its connection */
+	OVERLAPPED left;                                  /* for a test's Disconnect */
 };
 
 /** Everything of a side but a connection; the connector is idle. @param options NULL: the usual */
@@ -184,6 +186,64 @@ void nd_pair_join(struct nd_pair *pair, IND2Connector *active, IND2QueuePair *ac
 		  IND2Connector *passive, IND2QueuePair *passive_qp);
 /** Disconnects when it is connected, closes both sides, and looks that nothing is left. */
 void nd_pair_close(struct nd_pair *pair);
+
+/* ---- a connection, step by step -----------------------------------------------------------------
+ *
+ * Each step of either side is one call here, so that a test can stop between any two. It never goes
+ * further than it says.
+ */
+
+enum {
+	CALLER_BYTES = 56, /* of private data, at most */
+	CALLEE_BYTES = 148,
+};
+
+/* Tests take the family as their state: each of them once for IPv4, once for IPv6. */
+#define ND_FAMILY_TESTS_WITH(test, teardown)                      \
+	{#test ", IPv4", test, NULL, teardown, &nd_family4},      \
+	{                                                         \
+#test ", IPv6", test, NULL, teardown, &nd_family6 \
+	}
+#define ND_FAMILY_TESTS(test) ND_FAMILY_TESTS_WITH(test, NULL)
+
+extern int nd_family4, nd_family6; /* which nobody changes */
+
+/** A teardown: no object is left. That adapters can be opened again is not asked for. */
+int nd_no_object_is_left(void **state);
+
+/** nd_pair_new() of the family that is the test's state, with a bound. */
+struct nd_pair *nd_pair_bound(void **state, const struct nd_options *options);
+/** ... with a idle. */
+struct nd_pair *nd_pair_idle(void **state, const struct nd_options *options);
+/** ... and connected. */
+struct nd_pair *nd_pair_established(void **state, const struct nd_options *options);
+
+/** Connect to where the pair's listener is, and Accept there. */
+HRESULT nd_pair_ask(struct nd_pair *pair, const void *words, ULONG bytes);
+HRESULT nd_pair_answer(struct nd_pair *pair, const void *words, ULONG bytes);
+
+/** ReqSent here, ReqRcvd there. */
+void nd_pair_request(struct nd_pair *pair);
+/** RepRcvd here, RepSent there. */
+void nd_pair_reply(struct nd_pair *pair);
+/** Established on both sides. */
+void nd_pair_complete(struct nd_pair *pair);
+/** The three of them. */
+void nd_pair_establish(struct nd_pair *pair);
+/** As far as the active sides can: established here, and there when a message has come, which may
+ * be lost. All at once, since each loss takes a second. */
+void nd_pair_establish_all(struct nd_pair *pair[], int n);
+
+/** It is pending, and stays so. */
+void nd_still_pending(const OVERLAPPED *overlapped);
+
+/** A connection is gone from this connector: its read limits cannot be asked for any more. */
+void nd_gone(IND2Connector *connector);
+
+/** A message crosses from one to the other. */
+void nd_message(struct nd_side *from, struct nd_side *to, uint8_t seed);
+
+IUnknown *nd_unknown(void *object);
 
 /* ---- requests and results ---------------------------------------------------------------------
  */

@@ -5,7 +5,7 @@
  * has a worker of its own, so that the last word of the handshake and the message often come
  * together. Start with the_first_message_can_be_answered_at_once().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 enum {
 	ROUNDS = 300,
@@ -33,45 +33,45 @@ renew(struct nd_side *side)
 static void
 the_first_message_can_be_answered_at_once(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
 
 	for (int round = 0; round < ROUNDS; round++) {
 		ND2_RESULT result;
 
-		assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length),
+		assert_hr(IND2Connector_Bind(pair->a.connector, &pair->a.address.any,
+					     pair->a.address.length),
 			  ND_SUCCESS);
-		meet_request(m);
-		meet_reply(m);
-		nd_receive(m->a, 1, 0, BYTES);
-		nd_receive(m->b, 2, 0, BYTES);
-		assert_hr(IND2Connector_CompleteConnect(m->ca, &m->completed), ND_PENDING);
-		nd_send(m->a, 3, 0, BYTES, 0);
+		nd_pair_request(pair);
+		nd_pair_reply(pair);
+		nd_receive(&pair->a, 1, 0, BYTES);
+		nd_receive(&pair->b, 2, 0, BYTES);
+		assert_hr(IND2Connector_CompleteConnect(pair->a.connector, &pair->completed),
+			  ND_PENDING);
+		nd_send(&pair->a, 3, 0, BYTES, 0);
 		/* without a pause in which the engine could be faster */
-		test_until(IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 1,
+		test_until(IND2CompletionQueue_GetResults(pair->b.receive_cq, &result, 1) == 1,
 			   (void)0);
-		nd_send(m->b, 4, 0, BYTES, 0);
+		nd_send(&pair->b, 4, 0, BYTES, 0);
 		assert_hr(result.Status, ND_SUCCESS);
-		nd_expect(m->b->initiator_cq, 4, ND_SUCCESS);
-		assert_hr(nd_wait(&m->accepted), ND_SUCCESS);
-		nd_until(IND2CompletionQueue_GetResults(m->a->receive_cq, &result, 1) == 1);
-		nd_until(IND2CompletionQueue_GetResults(m->a->receive_cq, &result, 1) == 1);
-		assert_hr(IND2Connector_Disconnect(m->ca, &m->left), ND_PENDING);
-		assert_hr(nd_wait(&m->left), ND_SUCCESS);
-		assert_hr(IND2Connector_Disconnect(m->cb, &m->left), ND_PENDING);
-		assert_hr(nd_wait(&m->left), ND_SUCCESS);
-		renew(m->a);
-		renew(m->b);
-		m->ca = m->a->connector;
-		m->cb = m->b->connector;
+		nd_expect(pair->b.initiator_cq, 4, ND_SUCCESS);
+		assert_hr(nd_wait(&pair->accepted), ND_SUCCESS);
+		nd_until(IND2CompletionQueue_GetResults(pair->a.receive_cq, &result, 1) == 1);
+		nd_until(IND2CompletionQueue_GetResults(pair->a.receive_cq, &result, 1) == 1);
+		assert_hr(IND2Connector_Disconnect(pair->a.connector, &pair->left), ND_PENDING);
+		assert_hr(nd_wait(&pair->left), ND_SUCCESS);
+		assert_hr(IND2Connector_Disconnect(pair->b.connector, &pair->left), ND_PENDING);
+		assert_hr(nd_wait(&pair->left), ND_SUCCESS);
+		renew(&pair->a);
+		renew(&pair->b);
 	}
-	part(m);
+	nd_pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(the_first_message_can_be_answered_at_once),
+		ND_FAMILY_TESTS(the_first_message_can_be_answered_at_once),
 	};
 
 	nd_start(config);

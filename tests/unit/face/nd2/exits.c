@@ -7,7 +7,7 @@
  * holds when a process dies, so that Disconnect waits for the peer's answer there.
  * Start with leave(), for what it does, and a_peer_that_leaves().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -96,8 +96,8 @@ run_as_leaver(const char *how, const char *link, int family)
 	nd_receive(&side, 1, 0, 64);
 	assert_hr(IND2Connector_Bind(side.connector, &side.address.any, side.address.length),
 		  ND_SUCCESS);
-	assert_hr(IND2Connector_Connect(side.connector, meet_unknown(side.qp), &to.any, to.length,
-					1, 1, NULL, 0, &connected),
+	assert_hr(IND2Connector_Connect(side.connector, nd_unknown(side.qp), &to.any, to.length, 1,
+					1, NULL, 0, &connected),
 		  ND_PENDING);
 	assert_hr(nd_wait(&connected), ND_SUCCESS);
 	assert_hr(IND2Connector_CompleteConnect(side.connector, &completed), ND_PENDING);
@@ -144,12 +144,11 @@ connect_with(const char *how, int family, struct nd_side *side)
 	listener = made;
 	assert_hr(IND2Listener_Bind(listener, &at.any, at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(listener, 0), ND_SUCCESS);
-	assert_hr(
-		IND2Listener_GetConnectionRequest(listener, meet_unknown(side->connector), &asked),
-		ND_PENDING);
+	assert_hr(IND2Listener_GetConnectionRequest(listener, nd_unknown(side->connector), &asked),
+		  ND_PENDING);
 	child = start(how, family);
 	assert_hr(nd_wait(&asked), ND_SUCCESS);
-	assert_hr(IND2Connector_Accept(side->connector, meet_unknown(side->qp), 1, 1, NULL, 0,
+	assert_hr(IND2Connector_Accept(side->connector, nd_unknown(side->qp), 1, 1, NULL, 0,
 				       &accepted),
 		  ND_PENDING);
 	assert_hr(nd_wait(&accepted), ND_SUCCESS);
@@ -233,13 +232,6 @@ A06_exit_after_the_last_release(void **state)
 	a_peer_that_leaves("after release", *(int *)*state);
 }
 
-static int
-nothing_is_left(void **state)
-{
-	(void)state;
-	return nd_can_unload() == S_OK ? 0 : -1;
-}
-
 /* It goes with the namespace, and the namespace with this process and its children. */
 static void
 make_veth(void)
@@ -252,21 +244,16 @@ make_veth(void)
 	}
 }
 
-#define LEAVE_TEST(test)                                                   \
-	{#test ", IPv4", test, NULL, nothing_is_left, &meet_family4},      \
-	{                                                                  \
-#test ", IPv6", test, NULL, nothing_is_left, &meet_family6 \
-	}
-
 int
 main(int n, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		LEAVE_TEST(A06_exit_after_disconnect_has_pended),
-		LEAVE_TEST(A06_exit_while_connected),
-		LEAVE_TEST(A06_exit_after_the_last_release),
-		LEAVE_TEST(A06_no_exit_handler_runs),
-		LEAVE_TEST(a_peer_that_stands_still_does_not_hold_a_disconnect_up),
+		ND_FAMILY_TESTS_WITH(A06_exit_after_disconnect_has_pended, nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(A06_exit_while_connected, nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(A06_exit_after_the_last_release, nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(A06_no_exit_handler_runs, nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(a_peer_that_stands_still_does_not_hold_a_disconnect_up,
+				     nd_no_object_is_left),
 	};
 
 	if (n == 4)

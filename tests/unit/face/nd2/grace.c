@@ -4,7 +4,7 @@
  * its peer on nd0 has half a minute, which only its own calls end, and on nd1 a moment.
  * Start with nothing_is_flushed_before_the_grace_is_over().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <string.h>
 
@@ -39,54 +39,54 @@ expect_flushed(struct nd_side *side)
 
 /* One leaves, and the other has been told. Returns: when */
 static uint64_t
-leave(struct meeting *m, IND2Connector *leaver, struct nd_side *left)
+leave(struct nd_pair *pair, IND2Connector *leaver, struct nd_side *left)
 {
 	OVERLAPPED told = {0};
 
 	post_receives(left);
 	assert_hr(IND2Connector_NotifyDisconnect(left->connector, &told), ND_PENDING);
-	assert_hr(IND2Connector_Disconnect(leaver, &m->left), ND_PENDING);
+	assert_hr(IND2Connector_Disconnect(leaver, &pair->left), ND_PENDING);
 	assert_hr(nd_wait(&told), ND_SUCCESS);
 	/* whoever leaves is answered by the peer's manager, not by its program */
-	assert_hr(nd_wait(&m->left), ND_SUCCESS);
+	assert_hr(nd_wait(&pair->left), ND_SUCCESS);
 	return test_ms();
 }
 
 static void
 nothing_is_flushed_before_the_grace_is_over(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
 	ND2_RESULT result;
-	uint64_t told = leave(m, m->ca, m->b);
+	uint64_t told = leave(pair, pair->a.connector, &pair->b);
 
 	/* It may have been told late, but not so late. */
-	nd_until(IND2CompletionQueue_GetResults(m->b->receive_cq, &result, 1) == 1);
+	nd_until(IND2CompletionQueue_GetResults(pair->b.receive_cq, &result, 1) == 1);
 	assert_true(test_ms() - told >= MOMENT_MS / 2);
 	assert_hr(result.Status, ND_CANCELED);
 	for (uint32_t i = 1; i < RECEIVES; i++)
-		nd_expect(m->b->receive_cq, i, ND_CANCELED);
-	part(m);
+		nd_expect(pair->b.receive_cq, i, ND_CANCELED);
+	nd_pair_close(pair);
 }
 
 /* ---- what ends it -------------------------------------------------------------------------------
  */
 
-static struct meeting *
+static struct nd_pair *
 in_grace(void **state, uint64_t *told)
 {
-	struct meeting *m = meet_whole(state, NULL);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
 
-	*told = leave(m, m->cb, m->a);
-	nd_expect_none(m->a->receive_cq);
-	return m;
+	*told = leave(pair, pair->b.connector, &pair->a);
+	nd_expect_none(pair->a.receive_cq);
+	return pair;
 }
 
 static void
-ends_at_once(struct meeting *m, uint64_t told)
+ends_at_once(struct nd_pair *pair, uint64_t told)
 {
-	expect_flushed(m->a);
+	expect_flushed(&pair->a);
 	assert_true(test_ms() - told < ENDLESS_MS);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
@@ -94,31 +94,31 @@ disconnect_ends_the_grace(void **state)
 {
 	OVERLAPPED ov = {0};
 	uint64_t told;
-	struct meeting *m = in_grace(state, &told);
+	struct nd_pair *pair = in_grace(state, &told);
 
-	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
-	ends_at_once(m, told);
+	nd_pends(IND2Connector_Disconnect(pair->a.connector, &ov), ND_SUCCESS);
+	ends_at_once(pair, told);
 }
 
 static void
 flush_ends_the_grace(void **state)
 {
 	uint64_t told;
-	struct meeting *m = in_grace(state, &told);
+	struct nd_pair *pair = in_grace(state, &told);
 
-	assert_hr(IND2QueuePair_Flush(m->a->qp), ND_SUCCESS);
-	ends_at_once(m, told);
+	assert_hr(IND2QueuePair_Flush(pair->a.qp), ND_SUCCESS);
+	ends_at_once(pair, told);
 }
 
 static void
 release_of_the_connector_ends_the_grace(void **state)
 {
 	uint64_t told;
-	struct meeting *m = in_grace(state, &told);
+	struct nd_pair *pair = in_grace(state, &told);
 
-	nd_release(m->ca, 0);
-	m->a->connector = NULL;
-	ends_at_once(m, told);
+	nd_release(pair->a.connector, 0);
+	pair->a.connector = NULL;
+	ends_at_once(pair, told);
 }
 
 /* Nobody can post to it or flush it any more: what it had is forgotten, as ever. */
@@ -126,15 +126,15 @@ static void
 release_of_the_queue_pair_ends_the_grace(void **state)
 {
 	uint64_t told;
-	struct meeting *m = in_grace(state, &told);
+	struct nd_pair *pair = in_grace(state, &told);
 	OVERLAPPED ov = {0};
 
-	nd_release(m->a->qp, 0);
-	m->a->qp = NULL;
-	nd_pends(IND2Connector_NotifyDisconnect(m->ca, &ov), ND_SUCCESS);
-	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
+	nd_release(pair->a.qp, 0);
+	pair->a.qp = NULL;
+	nd_pends(IND2Connector_NotifyDisconnect(pair->a.connector, &ov), ND_SUCCESS);
+	nd_pends(IND2Connector_Disconnect(pair->a.connector, &ov), ND_SUCCESS);
 	assert_true(test_ms() - told < ENDLESS_MS);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* A request may still be posted; it ends as those do that were there. */
@@ -142,45 +142,46 @@ static void
 what_is_posted_in_the_grace_is_flushed_with_the_rest(void **state)
 {
 	uint64_t told;
-	struct meeting *m = in_grace(state, &told);
+	struct nd_pair *pair = in_grace(state, &told);
 	OVERLAPPED ov = {0};
 
-	nd_receive(m->a, RECEIVES, 0, 64);
-	nd_pends(IND2Connector_Disconnect(m->ca, &ov), ND_SUCCESS);
-	expect_flushed(m->a);
-	nd_expect(m->a->receive_cq, RECEIVES, ND_CANCELED);
-	part(m);
+	nd_receive(&pair->a, RECEIVES, 0, 64);
+	nd_pends(IND2Connector_Disconnect(pair->a.connector, &ov), ND_SUCCESS);
+	expect_flushed(&pair->a);
+	nd_expect(pair->a.receive_cq, RECEIVES, ND_CANCELED);
+	nd_pair_close(pair);
 }
 
 /* A fault is no farewell. */
 static void
 a_queue_pair_that_fails_has_no_grace(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
-	ND2_SGE sge = nd_sge(m->a, 0, 64);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
+	ND2_SGE sge = nd_sge(&pair->a, 0, 64);
 	uint64_t begun = test_ms();
 
-	post_receives(m->a);
-	assert_hr(IND2QueuePair_Read(m->a->qp, (void *)77, &sge, 1,
-				     (uint64_t)(uintptr_t)m->b->arena + ND_ARENA, m->b->remote, 0),
+	post_receives(&pair->a);
+	assert_hr(IND2QueuePair_Read(pair->a.qp, (void *)77, &sge, 1,
+				     (uint64_t)(uintptr_t)pair->b.arena + ND_ARENA, pair->b.remote,
+				     0),
 		  ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 77, ND_ACCESS_VIOLATION);
-	expect_flushed(m->a);
+	nd_expect(pair->a.initiator_cq, 77, ND_ACCESS_VIOLATION);
+	expect_flushed(&pair->a);
 	assert_true(test_ms() - begun < ENDLESS_MS);
-	part(m);
+	nd_pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(nothing_is_flushed_before_the_grace_is_over),
-		MEET_TESTS(disconnect_ends_the_grace),
-		MEET_TESTS(flush_ends_the_grace),
-		MEET_TESTS(release_of_the_connector_ends_the_grace),
-		MEET_TESTS(release_of_the_queue_pair_ends_the_grace),
-		MEET_TESTS(what_is_posted_in_the_grace_is_flushed_with_the_rest),
-		MEET_TESTS(a_queue_pair_that_fails_has_no_grace),
+		ND_FAMILY_TESTS(nothing_is_flushed_before_the_grace_is_over),
+		ND_FAMILY_TESTS(disconnect_ends_the_grace),
+		ND_FAMILY_TESTS(flush_ends_the_grace),
+		ND_FAMILY_TESTS(release_of_the_connector_ends_the_grace),
+		ND_FAMILY_TESTS(release_of_the_queue_pair_ends_the_grace),
+		ND_FAMILY_TESTS(what_is_posted_in_the_grace_is_flushed_with_the_rest),
+		ND_FAMILY_TESTS(a_queue_pair_that_fails_has_no_grace),
 	};
 
 	nd_start(configuration);

@@ -5,7 +5,7 @@
  * program stands in front of the C library's, so that they come out of it when they are let go.
  * It holds no other thread. Start with epoll_wait(), then hold().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -97,25 +97,25 @@ static void
 A27_get_results_tells_of_the_disconnect_first(void **state)
 {
 	for (int round = 0; round < ROUNDS; round++) {
-		struct meeting *m = meet_whole(state, NULL);
+		struct nd_pair *pair = nd_pair_established(state, NULL);
 		OVERLAPPED told = {0}, left = {0};
 		ND2_RESULT result;
 		HRESULT seen;
 
 		for (uint32_t i = 0; i < RECEIVES; i++)
-			nd_receive(m->b, i, 0, 64);
-		assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told), ND_PENDING);
+			nd_receive(&pair->b, i, 0, 64);
+		assert_hr(IND2Connector_NotifyDisconnect(pair->b.connector, &told), ND_PENDING);
 		hold();
-		assert_hr(IND2Connector_Disconnect(m->ca, &left), ND_PENDING);
-		result = first_result(m->b->receive_cq);
+		assert_hr(IND2Connector_Disconnect(pair->a.connector, &left), ND_PENDING);
+		result = first_result(pair->b.receive_cq);
 		seen = nd_status(&told);
 		teardown();
 		assert_hr(result.Status, ND_CANCELED);
 		assert_hr(seen, ND_SUCCESS);
 		for (uint32_t i = 1; i < RECEIVES; i++)
-			nd_expect(m->b->receive_cq, i, ND_CANCELED);
+			nd_expect(pair->b.receive_cq, i, ND_CANCELED);
 		assert_hr(nd_wait(&left), ND_SUCCESS);
-		part(m);
+		nd_pair_close(pair);
 	}
 }
 
@@ -123,7 +123,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(A27_get_results_tells_of_the_disconnect_first),
+		ND_FAMILY_TESTS(A27_get_results_tells_of_the_disconnect_first),
 	};
 
 	return nd_run("held", tests, sizeof(tests) / sizeof(tests[0]));

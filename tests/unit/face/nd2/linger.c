@@ -4,7 +4,7 @@
  * when it returns the peers know, however often they had to be told (docs/nd2.md, Lives). Exits are
  * in exits.c.
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 enum {
 	PAIRS = 64,
@@ -21,16 +21,16 @@ static const char config[] =
 	");\n";
 
 static void
-join_all(struct meeting *m[PAIRS], void **state)
+join_all(struct nd_pair *pair[PAIRS], void **state)
 {
 	for (int i = 0; i < PAIRS; i++)
-		m[i] = meet(state, NULL);
-	meet_join_all(m, PAIRS);
+		pair[i] = nd_pair_bound(state, NULL);
+	nd_pair_establish_all(pair, PAIRS);
 	for (int i = 0; i < PAIRS; i++)
-		nd_send(m[i]->a, 1, 0, 0, 0);
+		nd_send(&pair[i]->a, 1, 0, 0, 0);
 	for (int i = 0; i < PAIRS; i++) {
-		nd_receive(m[i]->b, 2, 0, 64);
-		assert_hr(nd_wait(&m[i]->accepted), ND_SUCCESS);
+		nd_receive(&pair[i]->b, 2, 0, 64);
+		assert_hr(nd_wait(&pair[i]->accepted), ND_SUCCESS);
 	}
 }
 
@@ -39,25 +39,27 @@ static void
 leave_all(void **state, bool by_call)
 {
 	static OVERLAPPED told[PAIRS];
-	struct meeting *m[PAIRS];
+	struct nd_pair *pair[PAIRS];
 	int late = 0;
 
-	join_all(m, state);
+	join_all(pair, state);
 	for (int i = 0; i < PAIRS; i++) {
 		told[i] = (OVERLAPPED){0};
-		assert_hr(IND2Connector_NotifyDisconnect(m[i]->cb, &told[i]), ND_PENDING);
+		assert_hr(IND2Connector_NotifyDisconnect(pair[i]->b.connector, &told[i]),
+			  ND_PENDING);
 	}
 	for (int i = 0; by_call && i < PAIRS; i++)
-		assert_hr(IND2Connector_Disconnect(m[i]->ca, &m[i]->left), ND_PENDING);
+		assert_hr(IND2Connector_Disconnect(pair[i]->a.connector, &pair[i]->left),
+			  ND_PENDING);
 	for (int i = 0; i < PAIRS; i++)
-		nd_side_close(m[i]->a);
+		nd_side_close(&pair[i]->a);
 	/* a word that has come may still be on its way through the peer's threads */
 	nd_settle();
 	for (int i = 0; i < PAIRS; i++)
 		late += nd_status(&told[i]) != ND_SUCCESS;
 	assert_int_equal(late, 0);
 	for (int i = 0; i < PAIRS; i++)
-		part(m[i]);
+		nd_pair_close(pair[i]);
 }
 
 static void
@@ -76,8 +78,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_disconnects),
-		MEET_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_releases),
+		ND_FAMILY_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_disconnects),
+		ND_FAMILY_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_releases),
 	};
 
 	nd_start(config);

@@ -3,7 +3,7 @@
  * Listeners: where they can be, in which order requests meet connectors, and what becomes of both
  * when one of them goes. Start with requests_and_connectors_meet_in_order().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,20 +31,21 @@ struct taker {
 };
 
 static void
-asker_open(struct meeting *m, struct asker *asker, uint8_t name)
+asker_open(struct nd_pair *pair, struct asker *asker, uint8_t name)
 {
 	memset(asker, 0, sizeof(*asker));
 	asker->name = name;
-	asker->connector = nd_side_connector(m->a);
-	asker->qp = nd_side_qp(m->a, &m->pair->options, NULL);
-	assert_hr(IND2Connector_Bind(asker->connector, &m->a->address.any, m->a->address.length),
-		  ND_SUCCESS);
+	asker->connector = nd_side_connector(&pair->a);
+	asker->qp = nd_side_qp(&pair->a, &pair->options, NULL);
+	assert_hr(
+		IND2Connector_Bind(asker->connector, &pair->a.address.any, pair->a.address.length),
+		ND_SUCCESS);
 }
 
 static void
 asker_asks(struct asker *asker, const struct nd_address *at)
 {
-	assert_hr(IND2Connector_Connect(asker->connector, meet_unknown(asker->qp), &at->any,
+	assert_hr(IND2Connector_Connect(asker->connector, nd_unknown(asker->qp), &at->any,
 					at->length, 1, 1, &asker->name, 1, &asker->connected),
 		  ND_PENDING);
 }
@@ -57,17 +58,17 @@ asker_close(struct asker *asker)
 }
 
 static void
-taker_open(struct meeting *m, struct taker *taker)
+taker_open(struct nd_pair *pair, struct taker *taker)
 {
 	memset(taker, 0, sizeof(*taker));
-	taker->connector = nd_side_connector(m->b);
-	taker->qp = nd_side_qp(m->b, &m->pair->options, NULL);
+	taker->connector = nd_side_connector(&pair->b);
+	taker->qp = nd_side_qp(&pair->b, &pair->options, NULL);
 }
 
 static HRESULT
 taker_waits(struct taker *taker, IND2Listener *listener)
 {
-	return IND2Listener_GetConnectionRequest(listener, meet_unknown(taker->connector),
+	return IND2Listener_GetConnectionRequest(listener, nd_unknown(taker->connector),
 						 &taker->asked);
 }
 
@@ -92,7 +93,7 @@ taker_close(struct taker *taker)
 static void
 meet_each_other(struct asker *asker, struct taker *taker)
 {
-	assert_hr(IND2Connector_Accept(taker->connector, meet_unknown(taker->qp), 1, 1, NULL, 0,
+	assert_hr(IND2Connector_Accept(taker->connector, nd_unknown(taker->qp), 1, 1, NULL, 0,
 				       &taker->accepted),
 		  ND_PENDING);
 	assert_hr(nd_wait(&asker->connected), ND_SUCCESS);
@@ -105,18 +106,18 @@ meet_each_other(struct asker *asker, struct taker *taker)
 static void
 requests_and_connectors_meet_in_order(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
 	struct asker askers[CROWD];
 	struct taker takers[CROWD];
 
 	for (uint8_t i = 0; i < CROWD; i++) {
-		asker_open(m, &askers[i], (uint8_t)(i + 1));
-		taker_open(m, &takers[i]);
+		asker_open(pair, &askers[i], (uint8_t)(i + 1));
+		taker_open(pair, &takers[i]);
 	}
 	for (int i = 0; i < CROWD / 2; i++)
-		assert_hr(taker_waits(&takers[i], m->pair->listener), ND_PENDING);
+		assert_hr(taker_waits(&takers[i], pair->listener), ND_PENDING);
 	for (int i = 0; i < CROWD; i++) {
-		asker_asks(&askers[i], &m->pair->at);
+		asker_asks(&askers[i], &pair->at);
 		if (i < CROWD / 2)
 			assert_int_equal(taker_got(&takers[i]), i + 1);
 		else
@@ -126,7 +127,7 @@ requests_and_connectors_meet_in_order(void **state)
 	for (int i = CROWD / 2; i < CROWD; i++)
 		assert_int_equal(askers[i].connected.Internal, STATUS_PENDING);
 	for (int i = CROWD / 2; i < CROWD; i++) {
-		assert_hr(taker_waits(&takers[i], m->pair->listener), ND_PENDING);
+		assert_hr(taker_waits(&takers[i], pair->listener), ND_PENDING);
 		assert_int_equal(taker_got(&takers[i]), i + 1);
 	}
 	for (int i = 0; i < CROWD / 2; i++)
@@ -135,7 +136,7 @@ requests_and_connectors_meet_in_order(void **state)
 		taker_close(&takers[i]);
 		asker_close(&askers[i]);
 	}
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* ---- the backlog --------------------------------------------------------------------------------
@@ -155,27 +156,27 @@ make_listener(struct nd_side *side)
 static void
 a_full_backlog_refuses(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
-	struct nd_address at = nd_address(1, m->pair->at.any.sa_family, 7001);
-	IND2Listener *listener = make_listener(m->b);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
+	struct nd_address at = nd_address(1, pair->at.any.sa_family, 7001);
+	IND2Listener *listener = make_listener(&pair->b);
 	struct asker askers[3];
 	struct taker takers[2];
 
 	assert_hr(IND2Listener_Bind(listener, &at.any, at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(listener, 2), ND_SUCCESS);
 	for (uint8_t i = 0; i < 3; i++) {
-		asker_open(m, &askers[i], (uint8_t)(i + 1));
+		asker_open(pair, &askers[i], (uint8_t)(i + 1));
 		asker_asks(&askers[i], &at);
 		nd_settle();
 	}
 	assert_hr(nd_wait(&askers[2].connected), ND_CONNECTION_REFUSED);
 	/* one that was fetched makes room, though it is not answered yet */
-	taker_open(m, &takers[0]);
-	taker_open(m, &takers[1]);
+	taker_open(pair, &takers[0]);
+	taker_open(pair, &takers[1]);
 	assert_hr(taker_waits(&takers[0], listener), ND_PENDING);
 	assert_int_equal(taker_got(&takers[0]), 1);
 	asker_asks(&askers[2], &at);
-	meet_still_pending(&askers[2].connected);
+	nd_still_pending(&askers[2].connected);
 	meet_each_other(&askers[0], &takers[0]);
 	assert_hr(taker_waits(&takers[1], listener), ND_PENDING);
 	assert_int_equal(taker_got(&takers[1]), 2);
@@ -187,32 +188,32 @@ a_full_backlog_refuses(void **state)
 		asker_close(&askers[i]);
 	taker_close(&takers[0]);
 	taker_close(&takers[1]);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* A request that was given up is not given to anybody. */
 static void
 who_gives_up_in_the_backlog_is_not_served(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
 	struct asker askers[2];
 	struct taker taker;
 
-	asker_open(m, &askers[0], 1);
-	asker_open(m, &askers[1], 2);
-	asker_asks(&askers[0], &m->pair->at);
+	asker_open(pair, &askers[0], 1);
+	asker_open(pair, &askers[1], 2);
+	asker_asks(&askers[0], &pair->at);
 	nd_settle();
 	assert_hr(IND2Connector_CancelOverlappedRequests(askers[0].connector), ND_SUCCESS);
 	nd_settle();
-	asker_asks(&askers[1], &m->pair->at);
-	taker_open(m, &taker);
-	assert_hr(taker_waits(&taker, m->pair->listener), ND_PENDING);
+	asker_asks(&askers[1], &pair->at);
+	taker_open(pair, &taker);
+	assert_hr(taker_waits(&taker, pair->listener), ND_PENDING);
 	assert_int_equal(taker_got(&taker), 2);
 	meet_each_other(&askers[1], &taker);
 	taker_close(&taker);
 	asker_close(&askers[0]);
 	asker_close(&askers[1]);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* ---- going --------------------------------------------------------------------------------------
@@ -221,27 +222,27 @@ who_gives_up_in_the_backlog_is_not_served(void **state)
 static void
 cancel_leaves_connectors_idle_and_the_listener_listening(void **state)
 {
-	struct meeting *m = meet(state, NULL);
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
 	struct taker takers[3];
-	HANDLE port = CreateIoCompletionPort(m->b->file, NULL, 7, 0);
+	HANDLE port = CreateIoCompletionPort(pair->b.file, NULL, 7, 0);
 	OVERLAPPED *told, refused = {0};
 	ULONG_PTR key;
 	DWORD bytes;
 
 	assert_non_null(port);
-	assert_hr(IND2Listener_CancelOverlappedRequests(m->pair->listener), ND_SUCCESS);
+	assert_hr(IND2Listener_CancelOverlappedRequests(pair->listener), ND_SUCCESS);
 	for (int i = 0; i < 3; i++) {
-		taker_open(m, &takers[i]);
-		assert_hr(taker_waits(&takers[i], m->pair->listener), ND_PENDING);
-		assert_hr(IND2Connector_Bind(takers[i].connector, &m->b->address.any,
-					     m->b->address.length),
+		taker_open(pair, &takers[i]);
+		assert_hr(taker_waits(&takers[i], pair->listener), ND_PENDING);
+		assert_hr(IND2Connector_Bind(takers[i].connector, &pair->b.address.any,
+					     pair->b.address.length),
 			  (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED);
 		assert_hr(IND2Listener_GetConnectionRequest(
-				  m->pair->listener, meet_unknown(takers[i].connector), &refused),
+				  pair->listener, nd_unknown(takers[i].connector), &refused),
 			  ND_CONNECTION_ACTIVE);
 	}
 	/* A02: in order, and at once */
-	assert_hr(IND2Listener_CancelOverlappedRequests(m->pair->listener), ND_SUCCESS);
+	assert_hr(IND2Listener_CancelOverlappedRequests(pair->listener), ND_SUCCESS);
 	for (int i = 0; i < 3; i++) {
 		told = NULL;
 		assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &told, 0));
@@ -250,57 +251,58 @@ cancel_leaves_connectors_idle_and_the_listener_listening(void **state)
 		assert_hr((HRESULT)takers[i].asked.Internal, ND_CANCELED);
 	}
 	/* idle: one may be bound, one may wait again, one may be released */
-	assert_hr(IND2Connector_Bind(takers[0].connector, &m->b->address.any, m->b->address.length),
+	assert_hr(IND2Connector_Bind(takers[0].connector, &pair->b.address.any,
+				     pair->b.address.length),
 		  ND_SUCCESS);
-	assert_hr(taker_waits(&takers[1], m->pair->listener), ND_PENDING);
-	assert_hr(meet_connect(m, "x", 1), ND_PENDING);
+	assert_hr(taker_waits(&takers[1], pair->listener), ND_PENDING);
+	assert_hr(nd_pair_ask(pair, "x", 1), ND_PENDING);
 	assert_int_equal(taker_got(&takers[1]), 'x');
 	for (int i = 0; i < 3; i++)
 		taker_close(&takers[i]);
-	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
 	CloseHandle(port);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 release_of_a_connector_that_waits(void **state)
 {
-	struct meeting *m = meet(state, NULL);
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
 	struct taker takers[2];
 
 	for (int i = 0; i < 2; i++) {
-		taker_open(m, &takers[i]);
-		assert_hr(taker_waits(&takers[i], m->pair->listener), ND_PENDING);
+		taker_open(pair, &takers[i]);
+		assert_hr(taker_waits(&takers[i], pair->listener), ND_PENDING);
 	}
 	nd_release(takers[0].connector, 0);
 	assert_hr((HRESULT)takers[0].asked.Internal, ND_CANCELED);
 	nd_release(takers[0].qp, 0);
-	assert_hr(meet_connect(m, "y", 1), ND_PENDING);
+	assert_hr(nd_pair_ask(pair, "y", 1), ND_PENDING);
 	assert_int_equal(taker_got(&takers[1]), 'y');
 	taker_close(&takers[1]);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 release_of_a_listener_frees_its_connectors_and_its_port(void **state)
 {
-	struct meeting *m = meet(state, NULL);
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
 	IND2Listener *listener;
 
-	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb),
-						    &m->asked),
+	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(pair->b.connector),
+						    &pair->asked),
 		  ND_PENDING);
-	nd_release(m->pair->listener, 0);
-	m->pair->listener = NULL;
-	assert_hr((HRESULT)m->asked.Internal, ND_CANCELED);
-	assert_hr(meet_connect(m, NULL, 0), ND_PENDING);
-	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
-	listener = make_listener(m->b);
-	assert_hr(IND2Listener_Bind(listener, &m->pair->at.any, m->pair->at.length), ND_SUCCESS);
+	nd_release(pair->listener, 0);
+	pair->listener = NULL;
+	assert_hr((HRESULT)pair->asked.Internal, ND_CANCELED);
+	assert_hr(nd_pair_ask(pair, NULL, 0), ND_PENDING);
+	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
+	listener = make_listener(&pair->b);
+	assert_hr(IND2Listener_Bind(listener, &pair->at.any, pair->at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(listener, 0), ND_SUCCESS);
-	m->pair->listener = listener;
-	meet_join(m);
-	part(m);
+	pair->listener = listener;
+	nd_pair_establish(pair);
+	nd_pair_close(pair);
 }
 
 /* ---- where --------------------------------------------------------------------------------------
@@ -321,13 +323,13 @@ any_address(int family, uint16_t port)
 static void
 one_listener_at_one_place(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
-	int family = m->pair->at.any.sa_family;
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
+	int family = pair->at.any.sa_family;
 	int other_family = family == AF_INET ? AF_INET6 : AF_INET;
 	struct nd_address at = nd_address(1, family, 7100), any = any_address(family, 7100);
 	struct nd_address other = nd_address(1, other_family, 7100);
-	IND2Listener *first = make_listener(m->b), *second = make_listener(m->b);
-	IND2Listener *third = make_listener(m->b);
+	IND2Listener *first = make_listener(&pair->b), *second = make_listener(&pair->b);
+	IND2Listener *third = make_listener(&pair->b);
 	OVERLAPPED ov = {0};
 
 	/* NdDualListen */
@@ -335,7 +337,7 @@ one_listener_at_one_place(void **state)
 	assert_hr(IND2Listener_Bind(first, &at.any, at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Bind(first, &at.any, at.length),
 		  (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED);
-	assert_hr(IND2Listener_GetConnectionRequest(first, meet_unknown(m->cb), &ov),
+	assert_hr(IND2Listener_GetConnectionRequest(first, nd_unknown(pair->b.connector), &ov),
 		  ND_INVALID_DEVICE_STATE);
 	assert_hr(IND2Listener_Bind(second, &at.any, at.length), ND_SHARING_VIOLATION);
 	assert_hr(IND2Listener_Bind(second, &any.any, any.length), ND_SHARING_VIOLATION);
@@ -350,17 +352,17 @@ one_listener_at_one_place(void **state)
 	assert_hr(IND2Listener_Listen(second, 0), ND_SUCCESS);
 	nd_release(third, 0);
 	nd_release(second, 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 where_a_listener_cannot_be(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
-	int family = m->pair->at.any.sa_family;
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
+	int family = pair->at.any.sa_family;
 	struct nd_address at = nd_address(0, family, 7200); /* the peer's */
-	IND2Listener *listener = make_listener(m->b);
-	OVERLAPPED ov = {0}, bad = {.hEvent = m->b->file};
+	IND2Listener *listener = make_listener(&pair->b);
+	OVERLAPPED ov = {0}, bad = {.hEvent = pair->b.file};
 	ULONG length = 64;
 
 	assert_hr(IND2Listener_Bind(listener, &at.any, at.length), ND_INVALID_ADDRESS);
@@ -376,108 +378,109 @@ where_a_listener_cannot_be(void **state)
 	assert_hr(IND2Listener_Bind(listener, &at.any, at.length + 7), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(listener, 0), ND_SUCCESS);
 	assert_hr(IND2Listener_GetConnectionRequest(listener, NULL, &ov), ND_INVALID_PARAMETER_1);
-	assert_hr(IND2Listener_GetConnectionRequest(listener, meet_unknown(m->ca), &ov),
+	assert_hr(IND2Listener_GetConnectionRequest(listener, nd_unknown(pair->a.connector), &ov),
 		  ND_INVALID_PARAMETER_1);
-	assert_hr(IND2Listener_GetConnectionRequest(listener, meet_unknown(m->b->qp), &ov),
+	assert_hr(IND2Listener_GetConnectionRequest(listener, nd_unknown(pair->b.qp), &ov),
 		  ND_INVALID_PARAMETER_1);
-	assert_hr(IND2Listener_GetConnectionRequest(listener, meet_unknown(m->cb), NULL),
+	assert_hr(IND2Listener_GetConnectionRequest(listener, nd_unknown(pair->b.connector), NULL),
 		  ND_INVALID_PARAMETER);
-	assert_hr(IND2Listener_GetConnectionRequest(listener, meet_unknown(m->cb), &bad),
+	assert_hr(IND2Listener_GetConnectionRequest(listener, nd_unknown(pair->b.connector), &bad),
 		  ND_INVALID_HANDLE);
 	/* the connector is idle as before */
-	assert_hr(IND2Connector_Bind(m->cb, &m->b->address.any, m->b->address.length), ND_SUCCESS);
+	assert_hr(
+		IND2Connector_Bind(pair->b.connector, &pair->b.address.any, pair->b.address.length),
+		ND_SUCCESS);
 	nd_release(listener, 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 port_0_is_chosen_and_told(void **state)
 {
-	struct meeting *m = meet(state, NULL);
-	struct nd_address at = any_address(m->pair->at.any.sa_family, 0), got;
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
+	struct nd_address at = any_address(pair->at.any.sa_family, 0), got;
 	ULONG length = sizeof(got.in6);
 
-	nd_release(m->pair->listener, 0);
-	m->pair->listener = make_listener(m->b);
-	assert_hr(IND2Listener_Bind(m->pair->listener, &at.any, at.length), ND_SUCCESS);
+	nd_release(pair->listener, 0);
+	pair->listener = make_listener(&pair->b);
+	assert_hr(IND2Listener_Bind(pair->listener, &at.any, at.length), ND_SUCCESS);
 	memset(&got, 0, sizeof(got));
-	assert_hr(IND2Listener_GetLocalAddress(m->pair->listener, &got.any, NULL),
+	assert_hr(IND2Listener_GetLocalAddress(pair->listener, &got.any, NULL),
 		  ND_INVALID_PARAMETER);
 	for (length = 0; length < at.length; length++) {
 		ULONG given = length;
 
-		assert_hr(IND2Listener_GetLocalAddress(m->pair->listener, &got.any, &given),
+		assert_hr(IND2Listener_GetLocalAddress(pair->listener, &got.any, &given),
 			  ND_BUFFER_OVERFLOW);
 		assert_int_equal(given, at.length);
 		assert_int_equal(got.any.sa_family, 0);
 	}
 	length = sizeof(got.in6);
-	assert_hr(IND2Listener_GetLocalAddress(m->pair->listener, NULL, &length),
-		  ND_BUFFER_OVERFLOW);
+	assert_hr(IND2Listener_GetLocalAddress(pair->listener, NULL, &length), ND_BUFFER_OVERFLOW);
 	length = sizeof(got.in6);
-	assert_hr(IND2Listener_GetLocalAddress(m->pair->listener, &got.any, &length), ND_SUCCESS);
+	assert_hr(IND2Listener_GetLocalAddress(pair->listener, &got.any, &length), ND_SUCCESS);
 	assert_int_equal(length, at.length);
 	assert_true(nd_port_of(&got) >= 49152);
 	at.in.sin_port = got.in.sin_port;
 	assert_memory_equal(&got.any, &at.any, at.length);
-	assert_hr(IND2Listener_Listen(m->pair->listener, 0), ND_SUCCESS);
+	assert_hr(IND2Listener_Listen(pair->listener, 0), ND_SUCCESS);
 	/* whoever knows the port finds it at the adapter's own address */
-	m->pair->at.in.sin_port = got.in.sin_port;
-	meet_request(m);
+	pair->at.in.sin_port = got.in.sin_port;
+	nd_pair_request(pair);
 	length = sizeof(got.in6);
-	assert_hr(IND2Connector_GetLocalAddress(m->cb, &got.any, &length), ND_SUCCESS);
-	assert_memory_equal(&got.any, &m->pair->at.any, m->pair->at.length);
-	meet_reply(m);
-	meet_complete(m);
-	part(m);
+	assert_hr(IND2Connector_GetLocalAddress(pair->b.connector, &got.any, &length), ND_SUCCESS);
+	assert_memory_equal(&got.any, &pair->at.any, pair->at.length);
+	nd_pair_reply(pair);
+	nd_pair_complete(pair);
+	nd_pair_close(pair);
 }
 
 /* The any-address of one family does not answer for the other. */
 static void
 the_any_address_is_of_one_family(void **state)
 {
-	struct meeting *m = meet(state, NULL);
-	int family = m->pair->at.any.sa_family;
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
+	int family = pair->at.any.sa_family;
 	int other_family = family == AF_INET ? AF_INET6 : AF_INET;
 	struct nd_address other = any_address(other_family, 7300);
 	struct nd_address own = any_address(family, 7300);
 	IND2Listener *both;
 
-	nd_release(m->pair->listener, 0);
-	m->pair->listener = make_listener(m->b);
-	m->pair->at = nd_address(1, family, 7300);
-	assert_hr(IND2Listener_Bind(m->pair->listener, &other.any, other.length), ND_SUCCESS);
-	assert_hr(IND2Listener_Listen(m->pair->listener, 0), ND_SUCCESS);
-	assert_hr(meet_connect(m, NULL, 0), ND_PENDING);
-	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+	nd_release(pair->listener, 0);
+	pair->listener = make_listener(&pair->b);
+	pair->at = nd_address(1, family, 7300);
+	assert_hr(IND2Listener_Bind(pair->listener, &other.any, other.length), ND_SUCCESS);
+	assert_hr(IND2Listener_Listen(pair->listener, 0), ND_SUCCESS);
+	assert_hr(nd_pair_ask(pair, NULL, 0), ND_PENDING);
+	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
 	/* both may be there: a server of both families */
-	both = make_listener(m->b);
+	both = make_listener(&pair->b);
 	assert_hr(IND2Listener_Bind(both, &own.any, own.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(both, 0), ND_SUCCESS);
-	nd_release(m->pair->listener, 0);
-	m->pair->listener = both;
-	meet_join(m);
-	part(m);
+	nd_release(pair->listener, 0);
+	pair->listener = both;
+	nd_pair_establish(pair);
+	nd_pair_close(pair);
 }
 
 /* NdDualConnection: two connectors and queue pairs of one side, to one listener. */
 static void
 two_connections_at_once(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
 	struct asker askers[2];
 	struct taker takers[2];
 
 	for (int i = 0; i < 2; i++) {
-		asker_open(m, &askers[i], (uint8_t)i);
-		taker_open(m, &takers[i]);
-		assert_hr(taker_waits(&takers[i], m->pair->listener), ND_PENDING);
-		asker_asks(&askers[i], &m->pair->at);
+		asker_open(pair, &askers[i], (uint8_t)i);
+		taker_open(pair, &takers[i]);
+		assert_hr(taker_waits(&takers[i], pair->listener), ND_PENDING);
+		asker_asks(&askers[i], &pair->at);
 		assert_int_equal(taker_got(&takers[i]), i);
 	}
 	/* the first is thought about while the second is made, and refused in the end */
-	assert_hr(IND2Connector_Accept(takers[0].connector, meet_unknown(takers[0].qp), 1, 1, NULL,
-				       0, &takers[0].accepted),
+	assert_hr(IND2Connector_Accept(takers[0].connector, nd_unknown(takers[0].qp), 1, 1, NULL, 0,
+				       &takers[0].accepted),
 		  ND_PENDING);
 	assert_hr(nd_wait(&askers[0].connected), ND_SUCCESS);
 	meet_each_other(&askers[1], &takers[1]);
@@ -487,24 +490,24 @@ two_connections_at_once(void **state)
 		asker_close(&askers[i]);
 		taker_close(&takers[i]);
 	}
-	part(m);
+	nd_pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(requests_and_connectors_meet_in_order),
-		MEET_TESTS(a_full_backlog_refuses),
-		MEET_TESTS(who_gives_up_in_the_backlog_is_not_served),
-		MEET_TESTS(cancel_leaves_connectors_idle_and_the_listener_listening),
-		MEET_TESTS(release_of_a_connector_that_waits),
-		MEET_TESTS(release_of_a_listener_frees_its_connectors_and_its_port),
-		MEET_TESTS(one_listener_at_one_place),
-		MEET_TESTS(where_a_listener_cannot_be),
-		MEET_TESTS(port_0_is_chosen_and_told),
-		MEET_TESTS(the_any_address_is_of_one_family),
-		MEET_TESTS(two_connections_at_once),
+		ND_FAMILY_TESTS(requests_and_connectors_meet_in_order),
+		ND_FAMILY_TESTS(a_full_backlog_refuses),
+		ND_FAMILY_TESTS(who_gives_up_in_the_backlog_is_not_served),
+		ND_FAMILY_TESTS(cancel_leaves_connectors_idle_and_the_listener_listening),
+		ND_FAMILY_TESTS(release_of_a_connector_that_waits),
+		ND_FAMILY_TESTS(release_of_a_listener_frees_its_connectors_and_its_port),
+		ND_FAMILY_TESTS(one_listener_at_one_place),
+		ND_FAMILY_TESTS(where_a_listener_cannot_be),
+		ND_FAMILY_TESTS(port_0_is_chosen_and_told),
+		ND_FAMILY_TESTS(the_any_address_is_of_one_family),
+		ND_FAMILY_TESTS(two_connections_at_once),
 	};
 
 	return nd_run_both("listen", tests, sizeof(tests) / sizeof(tests[0]));

@@ -4,7 +4,7 @@
  * sides come to the same end (A24, the lost RTU: data, or a disconnect, are as good).
  * Start with A24_data_instead_of_a_lost_message().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 enum {
 	PAIRS = 12,
@@ -21,60 +21,61 @@ static const char config[] =
 	");\n";
 
 static void
-join_all(struct meeting *m[PAIRS], void **state)
+join_all(struct nd_pair *pair[PAIRS], void **state)
 {
 	for (int i = 0; i < PAIRS; i++) {
-		m[i] = meet(state, NULL);
-		nd_receive(m[i]->b, 1, 0, 64);
+		pair[i] = nd_pair_bound(state, NULL);
+		nd_receive(&pair[i]->b, 1, 0, 64);
 	}
-	meet_join_all(m, PAIRS);
+	nd_pair_establish_all(pair, PAIRS);
 }
 
 static void
 A24_data_instead_of_a_lost_message(void **state)
 {
-	struct meeting *m[PAIRS];
+	struct nd_pair *pair[PAIRS];
 
-	join_all(m, state);
+	join_all(pair, state);
 	for (int i = 0; i < PAIRS; i++)
-		nd_send(m[i]->a, 2, 0, 64, 0);
+		nd_send(&pair[i]->a, 2, 0, 64, 0);
 	for (int i = 0; i < PAIRS; i++) {
-		assert_hr(nd_wait(&m[i]->accepted), ND_SUCCESS);
-		nd_expect(m[i]->b->receive_cq, 1, ND_SUCCESS);
-		nd_expect(m[i]->a->initiator_cq, 2, ND_SUCCESS);
-		part(m[i]);
+		assert_hr(nd_wait(&pair[i]->accepted), ND_SUCCESS);
+		nd_expect(pair[i]->b.receive_cq, 1, ND_SUCCESS);
+		nd_expect(pair[i]->a.initiator_cq, 2, ND_SUCCESS);
+		nd_pair_close(pair[i]);
 	}
 }
 
 static void
 A24_a_disconnect_instead_of_a_lost_message(void **state)
 {
-	struct meeting *m[PAIRS];
+	struct nd_pair *pair[PAIRS];
 
-	join_all(m, state);
+	join_all(pair, state);
 	for (int i = 0; i < PAIRS; i++)
-		assert_hr(IND2Connector_Disconnect(m[i]->ca, &m[i]->left), ND_PENDING);
+		assert_hr(IND2Connector_Disconnect(pair[i]->a.connector, &pair[i]->left),
+			  ND_PENDING);
 	for (int i = 0; i < PAIRS; i++) {
-		assert_hr(nd_wait(&m[i]->accepted), ND_SUCCESS);
-		nd_expect(m[i]->b->receive_cq, 1, ND_CANCELED);
-		assert_hr(nd_wait(&m[i]->left), ND_SUCCESS);
-		part(m[i]);
+		assert_hr(nd_wait(&pair[i]->accepted), ND_SUCCESS);
+		nd_expect(pair[i]->b.receive_cq, 1, ND_CANCELED);
+		assert_hr(nd_wait(&pair[i]->left), ND_SUCCESS);
+		nd_pair_close(pair[i]);
 	}
 }
 
 static int
-reject_those_who_ask(struct meeting *m[PAIRS])
+reject_those_who_ask(struct nd_pair *pair[PAIRS])
 {
 	int rejected = 0;
 
 	for (int i = 0; i < PAIRS; i++) {
-		HRESULT status = nd_status(&m[i]->asked);
+		HRESULT status = nd_status(&pair[i]->asked);
 
-		if (status == ND_SUCCESS && m[i]->left.Internal == 0) {
-			assert_hr(IND2Connector_Reject(m[i]->cb, "no", 2), ND_SUCCESS);
-			m[i]->left.Internal = 1; /* it has no other use here */
+		if (status == ND_SUCCESS && pair[i]->left.Internal == 0) {
+			assert_hr(IND2Connector_Reject(pair[i]->b.connector, "no", 2), ND_SUCCESS);
+			pair[i]->left.Internal = 1; /* it has no other use here */
 		}
-		rejected += m[i]->left.Internal != 0;
+		rejected += pair[i]->left.Internal != 0;
 	}
 	return rejected;
 }
@@ -82,21 +83,22 @@ reject_those_who_ask(struct meeting *m[PAIRS])
 static void
 a_lost_refusal_is_repeated(void **state)
 {
-	struct meeting *m[PAIRS];
+	struct nd_pair *pair[PAIRS];
 
 	for (int i = 0; i < PAIRS; i++) {
-		m[i] = meet(state, NULL);
-		assert_hr(IND2Listener_GetConnectionRequest(m[i]->pair->listener,
-							    meet_unknown(m[i]->cb), &m[i]->asked),
+		pair[i] = nd_pair_bound(state, NULL);
+		assert_hr(IND2Listener_GetConnectionRequest(pair[i]->listener,
+							    nd_unknown(pair[i]->b.connector),
+							    &pair[i]->asked),
 			  ND_PENDING);
-		assert_hr(meet_connect(m[i], NULL, 0), ND_PENDING);
+		assert_hr(nd_pair_ask(pair[i], NULL, 0), ND_PENDING);
 	}
 	/* At once: who has been asked for patience, because its program was thinking, asks again
 	 * only after a minute. */
-	nd_until(reject_those_who_ask(m) == PAIRS);
+	nd_until(reject_those_who_ask(pair) == PAIRS);
 	for (int i = 0; i < PAIRS; i++) {
-		assert_hr(nd_wait(&m[i]->connected), ND_CONNECTION_REFUSED);
-		part(m[i]);
+		assert_hr(nd_wait(&pair[i]->connected), ND_CONNECTION_REFUSED);
+		nd_pair_close(pair[i]);
 	}
 }
 
@@ -104,9 +106,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(A24_data_instead_of_a_lost_message),
-		MEET_TESTS(A24_a_disconnect_instead_of_a_lost_message),
-		MEET_TESTS(a_lost_refusal_is_repeated),
+		ND_FAMILY_TESTS(A24_data_instead_of_a_lost_message),
+		ND_FAMILY_TESTS(A24_a_disconnect_instead_of_a_lost_message),
+		ND_FAMILY_TESTS(a_lost_refusal_is_repeated),
 	};
 
 	nd_start(config);

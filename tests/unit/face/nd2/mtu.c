@@ -3,7 +3,7 @@
  * Two ports that carry messages in pieces of different sizes: a client of ND2 knows nothing of path
  * MTUs, and connects either way. Start with the_asker_has_the_larger_pieces().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 static const char config[] =
 	"adapters = (\n"
@@ -27,13 +27,13 @@ one_message(struct nd_side *from, struct nd_side *to)
 static void
 the_asker_has_the_larger_pieces(void **state)
 {
-	struct meeting *m = meet(state, NULL);
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
 
 	/* 4096, 2048 and 1024 are refused, and nobody is told */
-	meet_join(m);
-	one_message(m->a, m->b);
-	one_message(m->b, m->a);
-	part(m);
+	nd_pair_establish(pair);
+	one_message(&pair->a, &pair->b);
+	one_message(&pair->b, &pair->a);
+	nd_pair_close(pair);
 }
 
 static void
@@ -64,8 +64,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(the_asker_has_the_larger_pieces),
-		MEET_TESTS(the_asker_has_the_smaller_pieces),
+		ND_FAMILY_TESTS(the_asker_has_the_larger_pieces),
+		ND_FAMILY_TESTS(the_asker_has_the_smaller_pieces),
 	};
 
 	nd_start(config);

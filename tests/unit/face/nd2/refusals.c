@@ -5,7 +5,7 @@
  * gone. Start with objects_of_another_maker_are_none().
  */
 #define PLX_COM_IMPLEMENTS
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +37,10 @@ static const IUnknownVtbl others_table = {query_interface, count, count};
 static IUnknown other = {&others_table}; /* a pointer and not a byte more */
 
 static void
-queue_pairs_refuse(struct meeting *m)
+queue_pairs_refuse(struct nd_pair *pair)
 {
-	IUnknown *cq = meet_unknown(m->a->receive_cq), *srq = meet_unknown(m->a->srq);
-	IND2Adapter *adapter = m->a->adapter;
+	IUnknown *cq = nd_unknown(pair->a.receive_cq), *srq = nd_unknown(pair->a.srq);
+	IND2Adapter *adapter = pair->a.adapter;
 	const IID *iid = &IID_IND2QueuePair;
 	void *out = &out;
 
@@ -73,33 +73,33 @@ static void
 objects_of_another_maker_are_none(void **state)
 {
 	const struct nd_options options = {.srq = true};
-	struct meeting *m = meet(state, &options);
-	const struct nd_address *at = &m->pair->at;
+	struct nd_pair *pair = nd_pair_bound(state, &options);
+	const struct nd_address *at = &pair->at;
 	void *mw = NULL;
 
-	assert_hr(IND2Adapter_CreateMemoryWindow(m->a->adapter, &IID_IND2MemoryWindow, &mw),
+	assert_hr(IND2Adapter_CreateMemoryWindow(pair->a.adapter, &IID_IND2MemoryWindow, &mw),
 		  ND_SUCCESS);
-	queue_pairs_refuse(m);
-	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, &other, &m->asked),
+	queue_pairs_refuse(pair);
+	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, &other, &pair->asked),
 		  ND_INVALID_PARAMETER_1);
-	assert_hr(IND2Connector_Connect(m->ca, &other, &at->any, at->length, 1, 1, NULL, 0,
-					&m->connected),
+	assert_hr(IND2Connector_Connect(pair->a.connector, &other, &at->any, at->length, 1, 1, NULL,
+					0, &pair->connected),
 		  ND_INVALID_PARAMETER_1);
-	meet_request(m);
-	assert_hr(IND2Connector_Accept(m->cb, &other, 1, 1, NULL, 0, &m->accepted),
+	nd_pair_request(pair);
+	assert_hr(IND2Connector_Accept(pair->b.connector, &other, 1, 1, NULL, 0, &pair->accepted),
 		  ND_INVALID_PARAMETER_1);
-	meet_reply(m);
-	meet_complete(m);
-	assert_hr(IND2QueuePair_Bind(m->a->qp, NULL, &other, mw, m->a->arena, 8, 0),
+	nd_pair_reply(pair);
+	nd_pair_complete(pair);
+	assert_hr(IND2QueuePair_Bind(pair->a.qp, NULL, &other, mw, pair->a.arena, 8, 0),
 		  ND_INVALID_PARAMETER_2);
-	assert_hr(IND2QueuePair_Bind(m->a->qp, NULL, meet_unknown(m->a->mr), &other, m->a->arena, 8,
-				     0),
+	assert_hr(IND2QueuePair_Bind(pair->a.qp, NULL, nd_unknown(pair->a.mr), &other,
+				     pair->a.arena, 8, 0),
 		  ND_INVALID_PARAMETER_3);
-	assert_hr(IND2QueuePair_Invalidate(m->a->qp, NULL, &other, 0), ND_INVALID_PARAMETER_2);
-	meet_message(m->a, m->b, 1);
-	nd_expect_none(m->a->initiator_cq);
+	assert_hr(IND2QueuePair_Invalidate(pair->a.qp, NULL, &other, 0), ND_INVALID_PARAMETER_2);
+	nd_message(&pair->a, &pair->b, 1);
+	nd_expect_none(pair->a.initiator_cq);
 	nd_release((IND2MemoryWindow *)mw, 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* ---- the OVERLAPPED of a refused call -----------------------------------------------------------
@@ -131,33 +131,41 @@ static void
 a_refused_request_is_told_by_its_overlapped_alone(void **state)
 {
 	const struct nd_options options = {.srq = true};
-	struct meeting *m = meet_unbound(state, &options);
-	HANDLE port = CreateIoCompletionPort(m->a->file, NULL, 1, 0);
+	struct nd_pair *pair = nd_pair_idle(state, &options);
+	HANDLE port = CreateIoCompletionPort(pair->a.file, NULL, 1, 0);
 	OVERLAPPED ov = {.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL)};
-	const struct nd_address *at = &m->pair->at;
-	IND2MemoryRegion *mr = m->a->mr;
-	IUnknown *qp = meet_unknown(m->a->qp);
+	const struct nd_address *at = &pair->at;
+	IND2MemoryRegion *mr = pair->a.mr;
+	IUnknown *qp = nd_unknown(pair->a.qp);
 
 	assert_non_null(port);
 	memset(&ov, 0x5a, offsetof(OVERLAPPED, hEvent));
-	REFUSED(m->a->receive_cq, IND2CompletionQueue_Notify(m->a->receive_cq, 3, &ov),
+	REFUSED(pair->a.receive_cq, IND2CompletionQueue_Notify(pair->a.receive_cq, 3, &ov),
 		ND_INVALID_PARAMETER_1);
 	REFUSED(mr, IND2MemoryRegion_Register(mr, NULL, 8, 0, &ov), ND_INVALID_PARAMETER);
-	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 0, 0, &ov), ND_INVALID_BUFFER_SIZE);
-	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 8, 0x10, &ov),
+	REFUSED(mr, IND2MemoryRegion_Register(mr, pair->a.arena, 0, 0, &ov),
+		ND_INVALID_BUFFER_SIZE);
+	REFUSED(mr, IND2MemoryRegion_Register(mr, pair->a.arena, 8, 0x10, &ov),
 		ND_INVALID_PARAMETER_3);
-	REFUSED(mr, IND2MemoryRegion_Register(mr, m->a->arena, 8, 0, &ov), ND_INVALID_DEVICE_STATE);
-	REFUSED(m->ca, IND2Connector_Connect(m->ca, qp, &at->any, at->length, 1, 1, NULL, 0, &ov),
+	REFUSED(mr, IND2MemoryRegion_Register(mr, pair->a.arena, 8, 0, &ov),
+		ND_INVALID_DEVICE_STATE);
+	REFUSED(pair->a.connector,
+		IND2Connector_Connect(pair->a.connector, qp, &at->any, at->length, 1, 1, NULL, 0,
+				      &ov),
 		(HRESULT)STATUS_ADDRESS_NOT_ASSOCIATED);
-	REFUSED(m->ca, IND2Connector_CompleteConnect(m->ca, &ov), ND_CONNECTION_INVALID);
-	REFUSED(m->ca, IND2Connector_Accept(m->ca, qp, 1, 1, NULL, 0, &ov), ND_CONNECTION_INVALID);
-	REFUSED(m->ca, IND2Connector_NotifyDisconnect(m->ca, &ov), ND_CONNECTION_INVALID);
-	REFUSED(m->ca, IND2Connector_Disconnect(m->ca, &ov), ND_CONNECTION_INVALID);
-	REFUSED(m->ca, IND2Listener_GetConnectionRequest(m->pair->listener, NULL, &ov),
+	REFUSED(pair->a.connector, IND2Connector_CompleteConnect(pair->a.connector, &ov),
+		ND_CONNECTION_INVALID);
+	REFUSED(pair->a.connector, IND2Connector_Accept(pair->a.connector, qp, 1, 1, NULL, 0, &ov),
+		ND_CONNECTION_INVALID);
+	REFUSED(pair->a.connector, IND2Connector_NotifyDisconnect(pair->a.connector, &ov),
+		ND_CONNECTION_INVALID);
+	REFUSED(pair->a.connector, IND2Connector_Disconnect(pair->a.connector, &ov),
+		ND_CONNECTION_INVALID);
+	REFUSED(pair->a.connector, IND2Listener_GetConnectionRequest(pair->listener, NULL, &ov),
 		ND_INVALID_PARAMETER_1);
 	CloseHandle(ov.hEvent);
 	CloseHandle(port);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* An event that is none: there is nothing that could be set, and the status is there all the same.
@@ -166,29 +174,29 @@ static void
 a_request_with_a_wrong_event_is_told_by_its_overlapped(void **state)
 {
 	const struct nd_options options = {.srq = true, .threshold = 2};
-	struct meeting *m = meet(state, &options);
-	OVERLAPPED ov = {.hEvent = m->a->file};
+	struct nd_pair *pair = nd_pair_bound(state, &options);
+	OVERLAPPED ov = {.hEvent = pair->a.file};
 
-	assert_hr(IND2CompletionQueue_Notify(m->a->receive_cq, ND_CQ_NOTIFY_ANY, &ov),
+	assert_hr(IND2CompletionQueue_Notify(pair->a.receive_cq, ND_CQ_NOTIFY_ANY, &ov),
 		  ND_INVALID_HANDLE);
 	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
 	ov.Internal = 0;
-	assert_hr(IND2SharedReceiveQueue_Notify(m->a->srq, &ov), ND_INVALID_HANDLE);
+	assert_hr(IND2SharedReceiveQueue_Notify(pair->a.srq, &ov), ND_INVALID_HANDLE);
 	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
 	ov.Internal = 0;
-	assert_hr(IND2MemoryRegion_Deregister(m->a->mr, &ov), ND_INVALID_HANDLE);
+	assert_hr(IND2MemoryRegion_Deregister(pair->a.mr, &ov), ND_INVALID_HANDLE);
 	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
 	ov.Internal = 0;
-	assert_hr(IND2Connector_Connect(m->ca, meet_unknown(m->a->qp), &m->pair->at.any,
-					m->pair->at.length, 1, 1, NULL, 0, &ov),
+	assert_hr(IND2Connector_Connect(pair->a.connector, nd_unknown(pair->a.qp), &pair->at.any,
+					pair->at.length, 1, 1, NULL, 0, &ov),
 		  ND_INVALID_HANDLE);
 	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
 	/* nobody waits, and everything can be done still: below its threshold the queue tells now
 	 */
 	ov = (OVERLAPPED){0};
-	nd_pends(IND2SharedReceiveQueue_Notify(m->a->srq, &ov), ND_SUCCESS);
-	meet_join(m);
-	part(m);
+	nd_pends(IND2SharedReceiveQueue_Notify(pair->a.srq, &ov), ND_SUCCESS);
+	nd_pair_establish(pair);
+	nd_pair_close(pair);
 }
 
 /* Requests of several objects on one port: who is cancelled first is told first. */
@@ -196,27 +204,28 @@ static void
 A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
 {
 	const struct nd_options options = {.two_cqs = true, .srq = true};
-	struct meeting *m = meet(state, &options);
-	HANDLE port = CreateIoCompletionPort(m->b->file, NULL, 1, 0);
+	struct nd_pair *pair = nd_pair_bound(state, &options);
+	HANDLE port = CreateIoCompletionPort(pair->b.file, NULL, 1, 0);
 	OVERLAPPED ov[4] = {{0}}, *got;
 	ULONG_PTR key;
 	DWORD bytes;
 
-	assert_hr(IND2Listener_GetConnectionRequest(m->pair->listener, meet_unknown(m->cb), &ov[3]),
+	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(pair->b.connector),
+						    &ov[3]),
 		  ND_PENDING);
-	assert_hr(IND2CompletionQueue_Notify(m->b->receive_cq, ND_CQ_NOTIFY_ANY, &ov[2]),
+	assert_hr(IND2CompletionQueue_Notify(pair->b.receive_cq, ND_CQ_NOTIFY_ANY, &ov[2]),
 		  ND_PENDING);
-	assert_hr(IND2CompletionQueue_Notify(m->b->initiator_cq, ND_CQ_NOTIFY_ANY, &ov[1]),
+	assert_hr(IND2CompletionQueue_Notify(pair->b.initiator_cq, ND_CQ_NOTIFY_ANY, &ov[1]),
 		  ND_PENDING);
-	assert_hr(IND2SharedReceiveQueue_Notify(m->b->srq, &ov[0]), ND_PENDING);
+	assert_hr(IND2SharedReceiveQueue_Notify(pair->b.srq, &ov[0]), ND_PENDING);
 	for (int i = 0; i < 4; i++) {
 		if (i == 0)
-			IND2SharedReceiveQueue_CancelOverlappedRequests(m->b->srq);
+			IND2SharedReceiveQueue_CancelOverlappedRequests(pair->b.srq);
 		else if (i == 3)
-			IND2Listener_CancelOverlappedRequests(m->pair->listener);
+			IND2Listener_CancelOverlappedRequests(pair->listener);
 		else
-			IND2CompletionQueue_CancelOverlappedRequests(i == 1 ? m->b->initiator_cq
-									    : m->b->receive_cq);
+			IND2CompletionQueue_CancelOverlappedRequests(i == 1 ? pair->b.initiator_cq
+									    : pair->b.receive_cq);
 		for (int j = 0; j < 4; j++)
 			assert_hr((HRESULT)ov[j].Internal, j <= i ? ND_CANCELED : ND_PENDING);
 	}
@@ -226,7 +235,7 @@ A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
 		assert_int_equal(GetLastError(), ERROR_OPERATION_ABORTED);
 	}
 	CloseHandle(port);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* ---- queue pairs --------------------------------------------------------------------------------
@@ -235,102 +244,103 @@ A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
 static HRESULT
 bind_window(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG flags)
 {
-	return IND2QueuePair_Bind(side->qp, (void *)context, meet_unknown(side->mr),
-				  meet_unknown(mw), side->arena + AT, BYTES,
-				  flags | ND_OP_FLAG_ALLOW_READ);
+	return IND2QueuePair_Bind(side->qp, (void *)context, nd_unknown(side->mr), nd_unknown(mw),
+				  side->arena + AT, BYTES, flags | ND_OP_FLAG_ALLOW_READ);
 }
 
 static HRESULT
 invalidate(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG flags)
 {
-	return IND2QueuePair_Invalidate(side->qp, (void *)context, meet_unknown(mw), flags);
+	return IND2QueuePair_Invalidate(side->qp, (void *)context, nd_unknown(mw), flags);
 }
 
 /* All five operations, silently: of twenty there is no entry, of what is flushed there is. */
 static void
 A20_every_operation_can_be_silent(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
-	IND2MemoryWindow *mw = nd_side_mw(m->a);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
+	IND2MemoryWindow *mw = nd_side_mw(&pair->a);
 	const ULONG silent = ND_OP_FLAG_SILENT_SUCCESS;
 
 	for (uintptr_t i = 0; i < 4; i++) {
-		nd_receive(m->b, 1, 0, 8);
-		assert_hr(bind_window(m->a, 10, mw, silent), ND_SUCCESS);
-		nd_send(m->a, 11, 0, 8, silent);
-		nd_read(m->a, m->b, 12, 0, 8, silent);
-		nd_write(m->a, m->b, 13, 0, 8, silent);
-		assert_hr(invalidate(m->a, 14, mw, silent), ND_SUCCESS);
-		nd_expect(m->b->receive_cq, 1, ND_SUCCESS);
+		nd_receive(&pair->b, 1, 0, 8);
+		assert_hr(bind_window(&pair->a, 10, mw, silent), ND_SUCCESS);
+		nd_send(&pair->a, 11, 0, 8, silent);
+		nd_read(&pair->a, &pair->b, 12, 0, 8, silent);
+		nd_write(&pair->a, &pair->b, 13, 0, 8, silent);
+		assert_hr(invalidate(&pair->a, 14, mw, silent), ND_SUCCESS);
+		nd_expect(pair->b.receive_cq, 1, ND_SUCCESS);
 		/* behind all of them, so that they are done */
-		nd_write(m->a, m->b, 99, 0, 8, 0);
-		nd_expect(m->a->initiator_cq, 99, ND_SUCCESS);
+		nd_write(&pair->a, &pair->b, 99, 0, 8, 0);
+		nd_expect(pair->a.initiator_cq, 99, ND_SUCCESS);
 	}
-	nd_expect_none(m->a->initiator_cq);
-	assert_hr(IND2QueuePair_Flush(m->a->qp), ND_SUCCESS);
-	assert_hr(bind_window(m->a, 20, mw, silent), ND_SUCCESS);
-	assert_hr(invalidate(m->a, 21, mw, silent), ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 20, ND_CANCELED);
-	nd_expect(m->a->initiator_cq, 21, ND_CANCELED);
+	nd_expect_none(pair->a.initiator_cq);
+	assert_hr(IND2QueuePair_Flush(pair->a.qp), ND_SUCCESS);
+	assert_hr(bind_window(&pair->a, 20, mw, silent), ND_SUCCESS);
+	assert_hr(invalidate(&pair->a, 21, mw, silent), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 20, ND_CANCELED);
+	nd_expect(pair->a.initiator_cq, 21, ND_CANCELED);
 	nd_release(mw, 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 a_full_queue_takes_neither_bind_nor_invalidate(void **state)
 {
 	const struct nd_options options = {.depth = 4};
-	struct meeting *m = meet_whole(state, &options);
-	IND2MemoryWindow *bound = nd_side_mw(m->a), *fresh = nd_side_mw(m->a);
+	struct nd_pair *pair = nd_pair_established(state, &options);
+	IND2MemoryWindow *bound = nd_side_mw(&pair->a), *fresh = nd_side_mw(&pair->a);
 	OVERLAPPED ov = {0};
 
-	assert_hr(bind_window(m->a, 1, bound, 0), ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 1, ND_SUCCESS);
+	assert_hr(bind_window(&pair->a, 1, bound, 0), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 1, ND_SUCCESS);
 	/* nobody receives these yet */
 	for (uintptr_t i = 0; i < 4; i++)
-		nd_send(m->a, 10 + i, 0, 8, 0);
-	assert_hr(bind_window(m->a, 2, fresh, 0), ND_NO_MORE_ENTRIES);
+		nd_send(&pair->a, 10 + i, 0, 8, 0);
+	assert_hr(bind_window(&pair->a, 2, fresh, 0), ND_NO_MORE_ENTRIES);
 	assert_int_equal(IND2MemoryWindow_GetRemoteToken(fresh), 0);
-	assert_hr(invalidate(m->a, 3, bound, 0), ND_NO_MORE_ENTRIES);
+	assert_hr(invalidate(&pair->a, 3, bound, 0), ND_NO_MORE_ENTRIES);
 	/* bound is bound still */
-	assert_hr(IND2MemoryRegion_Deregister(m->a->mr, &ov), ND_DEVICE_BUSY);
+	assert_hr(IND2MemoryRegion_Deregister(pair->a.mr, &ov), ND_DEVICE_BUSY);
 	for (uintptr_t i = 0; i < 4; i++)
-		nd_receive(m->b, 20 + i, 0, 8);
+		nd_receive(&pair->b, 20 + i, 0, 8);
 	for (uintptr_t i = 0; i < 4; i++)
-		nd_expect(m->a->initiator_cq, 10 + i, ND_SUCCESS);
-	assert_hr(invalidate(m->a, 4, bound, 0), ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 4, ND_SUCCESS);
-	assert_hr(bind_window(m->a, 5, fresh, 0), ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 5, ND_SUCCESS);
-	nd_expect_none(m->a->initiator_cq);
+		nd_expect(pair->a.initiator_cq, 10 + i, ND_SUCCESS);
+	assert_hr(invalidate(&pair->a, 4, bound, 0), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 4, ND_SUCCESS);
+	assert_hr(bind_window(&pair->a, 5, fresh, 0), ND_SUCCESS);
+	nd_expect(pair->a.initiator_cq, 5, ND_SUCCESS);
+	nd_expect_none(pair->a.initiator_cq);
 	nd_release(bound, 0);
 	nd_release(fresh, 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* A client that only sends, or only receives, asks for a queue of no depth. */
 static void
 a_queue_of_no_depth_is_no_fault(void **state)
 {
-	struct meeting *m = meet_unbound(state, NULL);
-	IUnknown *cq = meet_unknown(m->a->receive_cq);
+	struct nd_pair *pair = nd_pair_idle(state, NULL);
+	IUnknown *cq = nd_unknown(pair->a.receive_cq);
 	IND2QueuePair *qp[2];
 
 	for (int i = 0; i < 2; i++) {
 		void *out = NULL;
 
-		assert_hr(IND2Adapter_CreateQueuePair(m->a->adapter, &IID_IND2QueuePair, cq, cq,
+		assert_hr(IND2Adapter_CreateQueuePair(pair->a.adapter, &IID_IND2QueuePair, cq, cq,
 						      NULL, i ? 8 : 0, i ? 0 : 8, 0, 0, 0, &out),
 			  ND_SUCCESS);
 		qp[i] = out;
 	}
-	nd_release(m->a->qp, 0);
-	m->a->qp = qp[0];
-	assert_hr(IND2Connector_Bind(m->ca, &m->a->address.any, m->a->address.length), ND_SUCCESS);
-	meet_join(m);
-	meet_message(m->a, m->b, 1);
+	nd_release(pair->a.qp, 0);
+	pair->a.qp = qp[0];
+	assert_hr(
+		IND2Connector_Bind(pair->a.connector, &pair->a.address.any, pair->a.address.length),
+		ND_SUCCESS);
+	nd_pair_establish(pair);
+	nd_message(&pair->a, &pair->b, 1);
 	nd_release(qp[1], 0);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* Inline SGEs may be more than the queue pair's; but not as many as one likes, however short. */
@@ -338,27 +348,27 @@ static void
 A21_more_inline_sges_than_a_message_has_bytes(void **state)
 {
 	const struct nd_options options = {.inline_bytes = 64};
-	struct meeting *m = meet_whole(state, &options);
+	struct nd_pair *pair = nd_pair_established(state, &options);
 	ND2_SGE *sge = calloc(0x10001, sizeof(*sge));
 	uint8_t byte = 7;
 
 	assert_non_null(sge);
 	sge[0] = (ND2_SGE){&byte, 1, 0};
-	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, 1025, ND_OP_FLAG_INLINE),
+	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, 1025, ND_OP_FLAG_INLINE),
 		  ND_DATA_OVERRUN);
 	/* what is left of this in 16 bits is 1 */
-	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, 0x10001, ND_OP_FLAG_INLINE),
+	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, 0x10001, ND_OP_FLAG_INLINE),
 		  ND_DATA_OVERRUN);
-	assert_hr(IND2QueuePair_Send(m->a->qp, NULL, sge, UINT32_MAX, ND_OP_FLAG_INLINE),
+	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, UINT32_MAX, ND_OP_FLAG_INLINE),
 		  ND_DATA_OVERRUN);
-	nd_receive(m->b, 1, 0, 64);
-	assert_hr(IND2QueuePair_Send(m->a->qp, (void *)2, sge, 1024, ND_OP_FLAG_INLINE),
+	nd_receive(&pair->b, 1, 0, 64);
+	assert_hr(IND2QueuePair_Send(pair->a.qp, (void *)2, sge, 1024, ND_OP_FLAG_INLINE),
 		  ND_SUCCESS);
-	assert_int_equal(nd_expect(m->b->receive_cq, 1, ND_SUCCESS).BytesTransferred, 1);
-	nd_expect(m->a->initiator_cq, 2, ND_SUCCESS);
-	nd_expect_none(m->a->initiator_cq);
+	assert_int_equal(nd_expect(pair->b.receive_cq, 1, ND_SUCCESS).BytesTransferred, 1);
+	nd_expect(pair->a.initiator_cq, 2, ND_SUCCESS);
+	nd_expect_none(pair->a.initiator_cq);
 	free(sge);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* ---- regions, tokens ----------------------------------------------------------------------------
@@ -368,19 +378,19 @@ A21_more_inline_sges_than_a_message_has_bytes(void **state)
 static void
 half_of_a_right_is_none(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
 	IND2MemoryRegion *mr =
-		nd_side_mr(m->b, m->b->arena, BYTES,
+		nd_side_mr(&pair->b, pair->b.arena, BYTES,
 			   ND_MR_FLAG_ALLOW_REMOTE_WRITE & ~(ULONG)ND_MR_FLAG_ALLOW_LOCAL_WRITE);
-	ND2_SGE sge = nd_sge(m->a, 0, 8);
+	ND2_SGE sge = nd_sge(&pair->a, 0, 8);
 
-	assert_hr(IND2QueuePair_Write(m->a->qp, (void *)1, &sge, 1,
-				      (uint64_t)(uintptr_t)m->b->arena,
+	assert_hr(IND2QueuePair_Write(pair->a.qp, (void *)1, &sge, 1,
+				      (uint64_t)(uintptr_t)pair->b.arena,
 				      IND2MemoryRegion_GetRemoteToken(mr), 0),
 		  ND_SUCCESS);
-	nd_expect(m->a->initiator_cq, 1, ND_ACCESS_VIOLATION);
+	nd_expect(pair->a.initiator_cq, 1, ND_ACCESS_VIOLATION);
 	nd_mr_end(mr);
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* Our own token of a region that was deregistered, and of one that was released; in a request and
@@ -389,8 +399,8 @@ static void
 tokens_of_regions_that_are_gone_are_access_violations(void **state)
 {
 	for (int kind = 0; kind < 4; kind++) {
-		struct meeting *m = meet_whole(state, NULL);
-		struct nd_side *who = kind / 2 ? m->b : m->a;
+		struct nd_pair *pair = nd_pair_established(state, NULL);
+		struct nd_side *who = kind / 2 ? &pair->b : &pair->a;
 		IND2MemoryRegion *mr =
 			nd_side_mr(who, who->arena, BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 		ND2_SGE sge = {who->arena, 8, IND2MemoryRegion_GetLocalToken(mr)};
@@ -402,18 +412,20 @@ tokens_of_regions_that_are_gone_are_access_violations(void **state)
 			assert_int_equal(IND2MemoryRegion_GetRemoteToken(mr), 0);
 		}
 		nd_release(mr, 0);
-		if (who == m->a) {
-			nd_receive(m->b, 1, 0, 8);
-			assert_hr(IND2QueuePair_Send(m->a->qp, (void *)2, &sge, 1, 0), ND_SUCCESS);
-			nd_expect(m->a->initiator_cq, 2, ND_ACCESS_VIOLATION);
-			nd_expect(m->b->receive_cq, 1, ND_CANCELED);
+		if (who == &pair->a) {
+			nd_receive(&pair->b, 1, 0, 8);
+			assert_hr(IND2QueuePair_Send(pair->a.qp, (void *)2, &sge, 1, 0),
+				  ND_SUCCESS);
+			nd_expect(pair->a.initiator_cq, 2, ND_ACCESS_VIOLATION);
+			nd_expect(pair->b.receive_cq, 1, ND_CANCELED);
 		} else {
-			assert_hr(IND2QueuePair_Receive(m->b->qp, (void *)1, &sge, 1), ND_SUCCESS);
-			nd_send(m->a, 2, 0, 8, 0);
-			nd_expect(m->b->receive_cq, 1, ND_ACCESS_VIOLATION);
-			assert_true(FAILED(nd_reap(m->a->initiator_cq).Status));
+			assert_hr(IND2QueuePair_Receive(pair->b.qp, (void *)1, &sge, 1),
+				  ND_SUCCESS);
+			nd_send(&pair->a, 2, 0, 8, 0);
+			nd_expect(pair->b.receive_cq, 1, ND_ACCESS_VIOLATION);
+			assert_true(FAILED(nd_reap(pair->a.initiator_cq).Status));
 		}
-		part(m);
+		nd_pair_close(pair);
 	}
 }
 
@@ -425,44 +437,45 @@ static void
 a_refused_modify_changes_neither_depth_nor_threshold(void **state)
 {
 	const struct nd_options options = {.srq = true, .depth = 16, .threshold = 2};
-	struct meeting *m = meet_whole(state, &options);
+	struct nd_pair *pair = nd_pair_established(state, &options);
 	ND2_ADAPTER_INFO info = {.InfoVersion = ND_VERSION_2};
 	ULONG length = sizeof(info);
 	OVERLAPPED ov = {0};
-	ND2_SGE sge = nd_sge(m->b, 0, 64);
+	ND2_SGE sge = nd_sge(&pair->b, 0, 64);
 
-	assert_hr(IND2Adapter_Query(m->b->adapter, &info, &length), ND_SUCCESS);
+	assert_hr(IND2Adapter_Query(pair->b.adapter, &info, &length), ND_SUCCESS);
 	for (uintptr_t i = 0; i < 4; i++)
-		nd_receive(m->b, i, 0, 64);
-	assert_hr(IND2SharedReceiveQueue_Notify(m->b->srq, &ov), ND_PENDING);
+		nd_receive(&pair->b, i, 0, 64);
+	assert_hr(IND2SharedReceiveQueue_Notify(pair->b.srq, &ov), ND_PENDING);
 	/* with 4 there, a threshold of 8 would end it */
-	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, 3, 8), ND_BUFFER_OVERFLOW);
-	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, info.MaxSharedReceiveQueueDepth + 1, 8),
-		  ND_INVALID_PARAMETER);
-	meet_still_pending(&ov);
+	assert_hr(IND2SharedReceiveQueue_Modify(pair->b.srq, 3, 8), ND_BUFFER_OVERFLOW);
+	assert_hr(
+		IND2SharedReceiveQueue_Modify(pair->b.srq, info.MaxSharedReceiveQueueDepth + 1, 8),
+		ND_INVALID_PARAMETER);
+	nd_still_pending(&ov);
 	for (uintptr_t i = 4; i < 16; i++)
-		nd_receive(m->b, i, 0, 64);
-	assert_hr(IND2SharedReceiveQueue_Receive(m->b->srq, NULL, &sge, 1), ND_NO_MORE_ENTRIES);
-	assert_hr(IND2SharedReceiveQueue_Modify(m->b->srq, 0, 17), ND_SUCCESS);
+		nd_receive(&pair->b, i, 0, 64);
+	assert_hr(IND2SharedReceiveQueue_Receive(pair->b.srq, NULL, &sge, 1), ND_NO_MORE_ENTRIES);
+	assert_hr(IND2SharedReceiveQueue_Modify(pair->b.srq, 0, 17), ND_SUCCESS);
 	assert_hr(nd_wait(&ov), ND_SUCCESS);
-	part(m);
+	nd_pair_close(pair);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(objects_of_another_maker_are_none),
-		MEET_TESTS(a_refused_request_is_told_by_its_overlapped_alone),
-		MEET_TESTS(a_request_with_a_wrong_event_is_told_by_its_overlapped),
-		MEET_TESTS(A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls),
-		MEET_TESTS(A20_every_operation_can_be_silent),
-		MEET_TESTS(a_full_queue_takes_neither_bind_nor_invalidate),
-		MEET_TESTS(a_queue_of_no_depth_is_no_fault),
-		MEET_TESTS(A21_more_inline_sges_than_a_message_has_bytes),
-		MEET_TESTS(half_of_a_right_is_none),
-		MEET_TESTS(tokens_of_regions_that_are_gone_are_access_violations),
-		MEET_TESTS(a_refused_modify_changes_neither_depth_nor_threshold),
+		ND_FAMILY_TESTS(objects_of_another_maker_are_none),
+		ND_FAMILY_TESTS(a_refused_request_is_told_by_its_overlapped_alone),
+		ND_FAMILY_TESTS(a_request_with_a_wrong_event_is_told_by_its_overlapped),
+		ND_FAMILY_TESTS(A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls),
+		ND_FAMILY_TESTS(A20_every_operation_can_be_silent),
+		ND_FAMILY_TESTS(a_full_queue_takes_neither_bind_nor_invalidate),
+		ND_FAMILY_TESTS(a_queue_of_no_depth_is_no_fault),
+		ND_FAMILY_TESTS(A21_more_inline_sges_than_a_message_has_bytes),
+		ND_FAMILY_TESTS(half_of_a_right_is_none),
+		ND_FAMILY_TESTS(tokens_of_regions_that_are_gone_are_access_violations),
+		ND_FAMILY_TESTS(a_refused_modify_changes_neither_depth_nor_threshold),
 	};
 
 	return nd_run_both("refusals", tests, sizeof(tests) / sizeof(tests[0]));

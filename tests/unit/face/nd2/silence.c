@@ -5,7 +5,7 @@
  * the ends of docs/nd2.md, Connections, where nobody answers). This program runs itself as the one
  * that dies. Start with A25_a_manager_that_does_not_answer().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -51,8 +51,8 @@ run_as_victim(const char *stage, int family)
 	nd_side_open(&side, 2, &options);
 	assert_hr(IND2Connector_Bind(side.connector, &side.address.any, side.address.length),
 		  ND_SUCCESS);
-	assert_hr(IND2Connector_Connect(side.connector, meet_unknown(side.qp), &to.any, to.length,
-					1, 1, NULL, 0, &connected),
+	assert_hr(IND2Connector_Connect(side.connector, nd_unknown(side.qp), &to.any, to.length, 1,
+					1, NULL, 0, &connected),
 		  ND_PENDING);
 	if (strcmp(stage, "complete") == 0) {
 		assert_hr(nd_wait(&connected), ND_SUCCESS);
@@ -97,7 +97,7 @@ watch(struct watcher *w, const char *stage, int family)
 	w->listener = listener;
 	assert_hr(IND2Listener_Bind(w->listener, &at.any, at.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(w->listener, 0), ND_SUCCESS);
-	assert_hr(IND2Listener_GetConnectionRequest(w->listener, meet_unknown(w->side.connector),
+	assert_hr(IND2Listener_GetConnectionRequest(w->listener, nd_unknown(w->side.connector),
 						    &w->asked),
 		  ND_PENDING);
 	assert_int_equal(posix_spawn(&w->victim, "/proc/self/exe", NULL, NULL,
@@ -109,7 +109,7 @@ watch(struct watcher *w, const char *stage, int family)
 static HRESULT
 accept_victim(struct watcher *w)
 {
-	return IND2Connector_Accept(w->side.connector, meet_unknown(w->side.qp), 1, 1, NULL, 0,
+	return IND2Connector_Accept(w->side.connector, nd_unknown(w->side.qp), 1, 1, NULL, 0,
 				    &w->accepted);
 }
 
@@ -185,29 +185,22 @@ static void
 A25_a_manager_that_does_not_answer(void **state)
 {
 	const struct nd_options options = {.same_end = true};
-	struct meeting *m = meet(state, &options);
+	struct nd_pair *pair = nd_pair_bound(state, &options);
 	struct nd_address to = nd_address(1, *(int *)*state, PORT);
 	uint64_t since = test_ms();
 
-	nd_receive(m->a, 1, 0, 64);
-	assert_hr(IND2Connector_Connect(m->ca, meet_unknown(m->a->qp), &to.any, to.length, 1, 1,
-					NULL, 0, &m->connected),
+	nd_receive(&pair->a, 1, 0, 64);
+	assert_hr(IND2Connector_Connect(pair->a.connector, nd_unknown(pair->a.qp), &to.any,
+					to.length, 1, 1, NULL, 0, &pair->connected),
 		  ND_PENDING);
-	assert_hr(nd_wait(&m->connected), ND_IO_TIMEOUT);
+	assert_hr(nd_wait(&pair->connected), ND_IO_TIMEOUT);
 	assert_true(test_ms() - since < SOON_MS);
-	nd_expect_none(m->a->receive_cq);
+	nd_expect_none(pair->a.receive_cq);
 	/* the same two connect, and the receive is where it was */
-	meet_join(m);
-	nd_send(m->b, 2, 0, 64, 0);
-	nd_expect(m->a->receive_cq, 1, ND_SUCCESS);
-	part(m);
-}
-
-static int
-nothing_is_left(void **state)
-{
-	(void)state;
-	return nd_can_unload() == S_OK ? 0 : -1;
+	nd_pair_establish(pair);
+	nd_send(&pair->b, 2, 0, 64, 0);
+	nd_expect(pair->a.receive_cq, 1, ND_SUCCESS);
+	nd_pair_close(pair);
 }
 
 /* Two pairs: veth0 is ours, and Linux has addresses on veth1; veth2 is bridged to veth0's peer, and
@@ -228,20 +221,17 @@ make_network(void)
 	}
 }
 
-#define SILENCE_TEST(test)                                                 \
-	{#test ", IPv4", test, NULL, nothing_is_left, &meet_family4},      \
-	{                                                                  \
-#test ", IPv6", test, NULL, nothing_is_left, &meet_family6 \
-	}
-
 int
 main(int n, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		SILENCE_TEST(A25_a_manager_that_does_not_answer),
-		SILENCE_TEST(an_asker_that_has_died_is_waited_for_in_vain),
-		SILENCE_TEST(a_peer_that_has_died_ends_disconnect_and_requests),
-		SILENCE_TEST(a_peer_that_has_died_does_not_acknowledge),
+		ND_FAMILY_TESTS_WITH(A25_a_manager_that_does_not_answer, nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(an_asker_that_has_died_is_waited_for_in_vain,
+				     nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(a_peer_that_has_died_ends_disconnect_and_requests,
+				     nd_no_object_is_left),
+		ND_FAMILY_TESTS_WITH(a_peer_that_has_died_does_not_acknowledge,
+				     nd_no_object_is_left),
 	};
 
 	if (n == 3)

@@ -7,7 +7,7 @@
  * Start with everything_may_be_released_while_the_worker_stands_still().
  */
 #include "thread.h"
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ struct asker {
 };
 
 struct scene {
-	struct meeting *m; /* connected */
+	struct nd_pair *pair; /* connected */
 	struct owner arena, windowed;
 	UINT32 window_token;
 	IND2MemoryRegion *leaving; /* Deregister is asked of it */
@@ -110,16 +110,17 @@ listen_at(struct nd_side *side, int family, uint16_t port)
 }
 
 static void
-asks(struct meeting *m, struct asker *asker, uint16_t port)
+asks(struct nd_pair *pair, struct asker *asker, uint16_t port)
 {
-	struct nd_address at = nd_address(1, m->pair->at.any.sa_family, port);
+	struct nd_address at = nd_address(1, pair->at.any.sa_family, port);
 
-	asker->connector = nd_side_connector(m->a);
-	asker->qp = nd_side_qp(m->a, &m->pair->options, NULL);
-	assert_hr(IND2Connector_Bind(asker->connector, &m->a->address.any, m->a->address.length),
-		  ND_SUCCESS);
-	assert_hr(IND2Connector_Connect(asker->connector, meet_unknown(asker->qp), &at.any,
-					at.length, 1, 1, NULL, 0, &asker->connected),
+	asker->connector = nd_side_connector(&pair->a);
+	asker->qp = nd_side_qp(&pair->a, &pair->options, NULL);
+	assert_hr(
+		IND2Connector_Bind(asker->connector, &pair->a.address.any, pair->a.address.length),
+		ND_SUCCESS);
+	assert_hr(IND2Connector_Connect(asker->connector, nd_unknown(asker->qp), &at.any, at.length,
+					1, 1, NULL, 0, &asker->connected),
 		  ND_PENDING);
 }
 
@@ -127,17 +128,17 @@ asks(struct meeting *m, struct asker *asker, uint16_t port)
 static void
 connect_half(struct scene *scene)
 {
-	struct meeting *m = scene->m;
+	struct nd_pair *pair = scene->pair;
 
-	scene->half_taker = nd_side_connector(m->b);
-	scene->half_qp = nd_side_qp(m->b, &m->pair->options, NULL);
-	assert_hr(IND2Listener_GetConnectionRequest(
-			  m->pair->listener, meet_unknown(scene->half_taker), &scene->half_asked),
+	scene->half_taker = nd_side_connector(&pair->b);
+	scene->half_qp = nd_side_qp(&pair->b, &pair->options, NULL);
+	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(scene->half_taker),
+						    &scene->half_asked),
 		  ND_PENDING);
-	asks(m, &scene->half, nd_port_of(&m->pair->at));
+	asks(pair, &scene->half, nd_port_of(&pair->at));
 	assert_hr(nd_wait(&scene->half_asked), ND_SUCCESS);
-	assert_hr(IND2Connector_Accept(scene->half_taker, meet_unknown(scene->half_qp), 1, 1, NULL,
-				       0, &scene->half_accepted),
+	assert_hr(IND2Connector_Accept(scene->half_taker, nd_unknown(scene->half_qp), 1, 1, NULL, 0,
+				       &scene->half_accepted),
 		  ND_PENDING);
 	assert_hr(nd_wait(&scene->half.connected), ND_SUCCESS);
 }
@@ -145,16 +146,16 @@ connect_half(struct scene *scene)
 static void
 bind_window(struct scene *scene)
 {
-	struct nd_side *b = scene->m->b;
+	struct nd_side *b = &scene->pair->b;
 
 	scene->windowed.memory = aligned_alloc(4096, BYTES);
 	assert_non_null(scene->windowed.memory);
 	scene->windowed.mr =
 		nd_side_mr(b, scene->windowed.memory, BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 	scene->windowed.mw = nd_side_mw(b);
-	assert_hr(IND2QueuePair_Bind(b->qp, (void *)1, meet_unknown(scene->windowed.mr),
-				     meet_unknown(scene->windowed.mw), scene->windowed.memory,
-				     BYTES, ND_OP_FLAG_ALLOW_WRITE),
+	assert_hr(IND2QueuePair_Bind(b->qp, (void *)1, nd_unknown(scene->windowed.mr),
+				     nd_unknown(scene->windowed.mw), scene->windowed.memory, BYTES,
+				     ND_OP_FLAG_ALLOW_WRITE),
 		  ND_SUCCESS);
 	scene->window_token = IND2MemoryWindow_GetRemoteToken(scene->windowed.mw);
 	nd_expect(b->initiator_cq, 1, ND_SUCCESS);
@@ -163,7 +164,7 @@ bind_window(struct scene *scene)
 static void
 make_queues(struct scene *scene)
 {
-	struct nd_side *b = scene->m->b;
+	struct nd_side *b = &scene->pair->b;
 	void *made = NULL;
 
 	assert_hr(IND2Adapter_CreateSharedReceiveQueue(b->adapter, &IID_IND2SharedReceiveQueue,
@@ -187,9 +188,9 @@ scene_open(void **state)
 	int family;
 
 	assert_non_null(scene);
-	scene->m = meet_whole(state, NULL);
-	b = scene->m->b;
-	family = scene->m->pair->at.any.sa_family;
+	scene->pair = nd_pair_established(state, NULL);
+	b = &scene->pair->b;
+	family = scene->pair->at.any.sa_family;
 	connect_half(scene);
 	bind_window(scene);
 	make_queues(scene);
@@ -200,12 +201,13 @@ scene_open(void **state)
 	scene->arena.memory = b->arena;
 	scene->queued = nd_side_connector(b);
 	scene->queueing = listen_at(b, family, QUEUE_PORT);
-	assert_hr(IND2Listener_GetConnectionRequest(scene->queueing, meet_unknown(scene->queued),
+	assert_hr(IND2Listener_GetConnectionRequest(scene->queueing, nd_unknown(scene->queued),
 						    &scene->queued_asked),
 		  ND_PENDING);
 	scene->backlogged = listen_at(b, family, BACKLOG_PORT);
-	asks(scene->m, &scene->waits, BACKLOG_PORT);
-	assert_hr(IND2Connector_NotifyDisconnect(scene->m->ca, &scene->told), ND_PENDING);
+	asks(scene->pair, &scene->waits, BACKLOG_PORT);
+	assert_hr(IND2Connector_NotifyDisconnect(scene->pair->a.connector, &scene->told),
+		  ND_PENDING);
 	nd_settle();
 	return scene;
 }
@@ -214,12 +216,12 @@ scene_open(void **state)
 static void
 peer_writes(struct scene *scene)
 {
-	struct meeting *m = scene->m;
-	ND2_SGE sge = nd_sge(m->a, 0, BYTES);
+	struct nd_pair *pair = scene->pair;
+	ND2_SGE sge = nd_sge(&pair->a, 0, BYTES);
 
 	for (uint32_t i = 0; i < WRITES / 2; i++) {
-		nd_write(m->a, m->b, i, 0, BYTES, 0);
-		assert_hr(IND2QueuePair_Write(m->a->qp, NULL, &sge, 1,
+		nd_write(&pair->a, &pair->b, i, 0, BYTES, 0);
+		assert_hr(IND2QueuePair_Write(pair->a.qp, NULL, &sge, 1,
 					      (uint64_t)(uintptr_t)scene->windowed.memory,
 					      scene->window_token, 0),
 			  ND_SUCCESS);
@@ -230,13 +232,13 @@ peer_writes(struct scene *scene)
 static void
 release_all_of_b(struct scene *scene)
 {
-	struct nd_side *b = scene->m->b;
+	struct nd_side *b = &scene->pair->b;
 
 	nd_release(scene->backlogged, 0);
 	nd_release(scene->queueing, 0);
 	assert_hr(nd_status(&scene->queued_asked), ND_CANCELED);
 	nd_release(scene->queued, 0);
-	nd_release(scene->m->pair->listener, 0);
+	nd_release(scene->pair->listener, 0);
 	nd_release(scene->half_taker, 0);
 	assert_hr(nd_status(&scene->half_accepted), ND_CANCELED);
 	nd_release(scene->half_qp, 0);
@@ -254,16 +256,15 @@ release_all_of_b(struct scene *scene)
 static void
 scene_close(struct scene *scene)
 {
-	struct meeting *m = scene->m;
+	struct nd_pair *pair = scene->pair;
 
 	nd_release(scene->waits.connector, 0);
 	nd_release(scene->waits.qp, 0);
 	nd_release(scene->half.connector, 0);
 	nd_release(scene->half.qp, 0);
-	nd_side_close(m->a);
+	nd_side_close(&pair->a);
 	free(scene->leaving_memory);
-	free(m->pair);
-	free(m);
+	free(pair);
 	free(scene);
 }
 
@@ -271,11 +272,11 @@ scene_close(struct scene *scene)
  */
 
 static void
-nobody_listens_at(struct meeting *m, uint16_t port)
+nobody_listens_at(struct nd_pair *pair, uint16_t port)
 {
 	struct asker late = {0};
 
-	asks(m, &late, port);
+	asks(pair, &late, port);
 	assert_hr(nd_wait(&late.connected), ND_CONNECTION_REFUSED);
 	nd_release(late.connector, 0);
 	nd_release(late.qp, 0);
@@ -285,7 +286,7 @@ static void
 everything_may_be_released_while_the_worker_stands_still(void **state)
 {
 	struct scene *scene = scene_open(state);
-	struct meeting *m = scene->m;
+	struct nd_pair *pair = scene->pair;
 	OVERLAPPED leaves = {0};
 	IND2Adapter *adapter;
 	uint64_t begun, done;
@@ -313,9 +314,9 @@ everything_may_be_released_while_the_worker_stands_still(void **state)
 	adapter = nd_adapter(1);
 	assert_hr(nd_wait(&scene->waits.connected), ND_CONNECTION_REFUSED);
 	assert_hr(nd_wait(&scene->told), ND_SUCCESS);
-	nobody_listens_at(m, BACKLOG_PORT);
-	nobody_listens_at(m, QUEUE_PORT);
-	nobody_listens_at(m, nd_port_of(&m->pair->at));
+	nobody_listens_at(pair, BACKLOG_PORT);
+	nobody_listens_at(pair, QUEUE_PORT);
+	nobody_listens_at(pair, nd_port_of(&pair->at));
 	nd_release(adapter, 0);
 	scene_close(scene);
 	nd_until(nd_can_unload() == S_OK);
@@ -325,21 +326,21 @@ everything_may_be_released_while_the_worker_stands_still(void **state)
 static void
 a_listener_released_while_the_worker_stands_still_hears_nobody(void **state)
 {
-	struct meeting *m = meet(state, NULL);
+	struct nd_pair *pair = nd_pair_bound(state, NULL);
 	uint64_t begun = test_ms();
 	IND2Listener *again;
 
 	thread_hold("nd-b");
-	nd_release(m->pair->listener, 0);
+	nd_release(pair->listener, 0);
 	nd_until(test_ms() - begun >= STALL_MS);
 	thread_let_go();
-	assert_hr(meet_connect(m, "x", 1), ND_PENDING);
-	assert_hr(nd_wait(&m->connected), ND_CONNECTION_REFUSED);
+	assert_hr(nd_pair_ask(pair, "x", 1), ND_PENDING);
+	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
 	/* and its place is free */
-	again = listen_at(m->b, m->pair->at.any.sa_family, nd_port_of(&m->pair->at));
-	m->pair->listener = again;
-	meet_join(m);
-	part(m);
+	again = listen_at(&pair->b, pair->at.any.sa_family, nd_port_of(&pair->at));
+	pair->listener = again;
+	nd_pair_establish(pair);
+	nd_pair_close(pair);
 }
 
 static void
@@ -403,9 +404,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"a listener, IPv6", a_listener_released_while_the_worker_stands_still_hears_nobody,
-		 NULL, NULL, &meet_family6},
+		 NULL, NULL, &nd_family6},
 		{"everything, IPv4", everything_may_be_released_while_the_worker_stands_still, NULL,
-		 NULL, &meet_family4},
+		 NULL, &nd_family4},
 		ND_TEST(deregister_pends_until_the_worker_has_let_go),
 		ND_TEST(release_of_a_region_waits_for_its_deregister),
 	};

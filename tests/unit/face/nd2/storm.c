@@ -5,7 +5,7 @@
  * Statuses are judged in the threads and counted; the test looks at the counts.
  * Start with meet_and_part().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -65,20 +65,20 @@ come_together(struct caller *caller, IND2Connector *connector, IND2QueuePair *qp
 	HRESULT status;
 
 	if (!caller->active) {
-		status = IND2Listener_GetConnectionRequest(pair->listener, meet_unknown(connector),
+		status = IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(connector),
 							   &ov);
 		status = outcome(caller, status, &ov);
 		if (status != ND_SUCCESS)
 			return status;
-		status = IND2Connector_Accept(connector, meet_unknown(qp), 4, 4, NULL, 0, &ov);
+		status = IND2Connector_Accept(connector, nd_unknown(qp), 4, 4, NULL, 0, &ov);
 		return outcome(caller, status, &ov);
 	}
 	status = IND2Connector_Bind(connector, &caller->side->address.any,
 				    caller->side->address.length);
 	if (status != ND_SUCCESS)
 		return status;
-	status = IND2Connector_Connect(connector, meet_unknown(qp), &pair->at.any, pair->at.length,
-				       4, 4, NULL, 0, &ov);
+	status = IND2Connector_Connect(connector, nd_unknown(qp), &pair->at.any, pair->at.length, 4,
+				       4, NULL, 0, &ov);
 	status = outcome(caller, status, &ov);
 	if (status != ND_SUCCESS)
 		return status;
@@ -233,7 +233,7 @@ connections_come_and_go(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {MEET_TESTS(connections_come_and_go)};
+	const struct CMUnitTest tests[] = {ND_FAMILY_TESTS(connections_come_and_go)};
 
 	return nd_run("storm", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,7 +4,7 @@
  * minute to make up its mind (docs/nd2.md, Connections).
  * Start with A29_a_message_without_a_receive().
  */
-#include "nd2_meet.h"
+#include "nd2_pair.h"
 
 #include <stdlib.h>
 
@@ -19,47 +19,47 @@ enum {
 static void
 A29_a_message_without_a_receive(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
 	OVERLAPPED told_a = {0}, told_b = {0};
 	uint64_t sent = test_ms();
 
-	assert_hr(IND2Connector_NotifyDisconnect(m->ca, &told_a), ND_PENDING);
-	assert_hr(IND2Connector_NotifyDisconnect(m->cb, &told_b), ND_PENDING);
-	nd_send(m->a, 1, 0, 64, 0);
-	nd_send(m->a, 2, 0, 64, 0);
-	nd_expect(m->a->initiator_cq, 1, ND_IO_TIMEOUT);
-	nd_expect(m->a->initiator_cq, 2, ND_CANCELED);
+	assert_hr(IND2Connector_NotifyDisconnect(pair->a.connector, &told_a), ND_PENDING);
+	assert_hr(IND2Connector_NotifyDisconnect(pair->b.connector, &told_b), ND_PENDING);
+	nd_send(&pair->a, 1, 0, 64, 0);
+	nd_send(&pair->a, 2, 0, 64, 0);
+	nd_expect(pair->a.initiator_cq, 1, ND_IO_TIMEOUT);
+	nd_expect(pair->a.initiator_cq, 2, ND_CANCELED);
 	assert_in_range(test_ms() - sent, LEAST_MS, MOST_MS);
 	assert_hr(nd_wait(&told_a), ND_SUCCESS);
 	assert_hr(nd_wait(&told_b), ND_SUCCESS);
-	part(m);
+	nd_pair_close(pair);
 }
 
 static void
 A29_a_receive_that_comes_late(void **state)
 {
-	struct meeting *m = meet_whole(state, NULL);
+	struct nd_pair *pair = nd_pair_established(state, NULL);
 
 	for (int i = 0; i < 3; i++) {
-		nd_send(m->a, 1, 0, 64, 0);
+		nd_send(&pair->a, 1, 0, 64, 0);
 		Sleep(GAP_MS);
-		nd_receive(m->b, 2, 0, 64);
-		nd_expect(m->b->receive_cq, 2, ND_SUCCESS);
-		nd_expect(m->a->initiator_cq, 1, ND_SUCCESS);
+		nd_receive(&pair->b, 2, 0, 64);
+		nd_expect(pair->b.receive_cq, 2, ND_SUCCESS);
+		nd_expect(pair->a.initiator_cq, 1, ND_SUCCESS);
 	}
-	part(m);
+	nd_pair_close(pair);
 }
 
 /* The refusal of one who has thought for long is heard, too. */
 static void
-and_then_no(struct meeting *asked, struct meeting *replied)
+and_then_no(struct nd_pair *asked, struct nd_pair *replied)
 {
-	assert_hr(IND2Connector_Reject(asked->cb, NULL, 0), ND_SUCCESS);
+	assert_hr(IND2Connector_Reject(asked->b.connector, NULL, 0), ND_SUCCESS);
 	assert_hr(nd_wait(&asked->connected), ND_CONNECTION_REFUSED);
-	assert_hr(IND2Connector_Reject(replied->ca, NULL, 0), ND_SUCCESS);
+	assert_hr(IND2Connector_Reject(replied->a.connector, NULL, 0), ND_SUCCESS);
 	assert_hr(nd_wait(&replied->accepted), ND_CONNECTION_REFUSED);
-	part(asked);
-	part(replied);
+	nd_pair_close(asked);
+	nd_pair_close(replied);
 }
 
 /* All of them think at the same time: two about a request, two about a reply; and of the other
@@ -67,29 +67,29 @@ and_then_no(struct meeting *asked, struct meeting *replied)
 static void
 a_minute_to_think_is_not_too_long(void **state)
 {
-	void *sceptics[] = {&meet_family6};
-	struct meeting *m[THINKERS], *asked, *replied;
+	void *sceptics[] = {&nd_family6};
+	struct nd_pair *pair[THINKERS], *asked, *replied;
 
 	for (int i = 0; i < THINKERS; i++) {
-		m[i] = meet(state, NULL);
-		meet_request(m[i]);
+		pair[i] = nd_pair_bound(state, NULL);
+		nd_pair_request(pair[i]);
 		if (i >= THINKERS / 2)
-			meet_reply(m[i]);
+			nd_pair_reply(pair[i]);
 	}
-	asked = meet(sceptics, NULL);
-	replied = meet(sceptics, NULL);
-	meet_request(asked);
-	meet_request(replied);
-	meet_reply(replied);
+	asked = nd_pair_bound(sceptics, NULL);
+	replied = nd_pair_bound(sceptics, NULL);
+	nd_pair_request(asked);
+	nd_pair_request(replied);
+	nd_pair_reply(replied);
 	Sleep(THINKS_MS);
 	and_then_no(asked, replied);
 	for (int i = 0; i < THINKERS; i++) {
-		assert_int_equal(m[i]->accepted.Internal, i < THINKERS / 2 ? 0 : STATUS_PENDING);
+		assert_int_equal(pair[i]->accepted.Internal, i < THINKERS / 2 ? 0 : STATUS_PENDING);
 		if (i < THINKERS / 2)
-			meet_reply(m[i]);
-		meet_complete(m[i]);
-		meet_message(m[i]->a, m[i]->b, 1);
-		part(m[i]);
+			nd_pair_reply(pair[i]);
+		nd_pair_complete(pair[i]);
+		nd_message(&pair[i]->a, &pair[i]->b, 1);
+		nd_pair_close(pair[i]);
 	}
 }
 
@@ -97,10 +97,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MEET_TESTS(A29_a_message_without_a_receive),
-		MEET_TESTS(A29_a_receive_that_comes_late),
+		ND_FAMILY_TESTS(A29_a_message_without_a_receive),
+		ND_FAMILY_TESTS(A29_a_receive_that_comes_late),
 		{"a_minute_to_think_is_not_too_long, IPv4", a_minute_to_think_is_not_too_long, NULL,
-		 NULL, &meet_family4},
+		 NULL, &nd_family4},
 	};
 
 	return nd_run("timeouts", tests, sizeof(tests) / sizeof(tests[0]));
