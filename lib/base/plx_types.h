@@ -244,6 +244,14 @@ struct plx_wc {
 	uint64_t context; /* of the queue pair: plx_qp_options.context */
 };
 
+/* Of what an armed completion queue notifies. */
+enum plx_cq_notify {
+	PLX_CQ_NOTIFY_ANY = 1 << 0,       /* any entry */
+	PLX_CQ_NOTIFY_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
+	PLX_CQ_NOTIFY_ERRORS = 1 << 2,    /* the queue itself failed (overrun) */
+	PLX_CQ_NOTIFY_ALL = 0x07,
+};
+
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum plx_qp_type {
@@ -301,6 +309,15 @@ struct plx_qp_failure {
 	uint8_t retries, retry_max; /* spent, and agreed */
 	uint8_t rnr_retries, rnr_retry_max;
 	uint64_t stall_ns; /* the longest that the engine itself stood still in the last 10 s */
+};
+
+/* Something that no completion reports, as the object's owner is told of it. */
+struct plx_async_event {
+	uint8_t kind;                  /* enum plx_event_kind */
+	uint8_t cause;                 /* FAILED: enum plx_wc_status */
+	uint32_t qpn;                  /* of a queue pair's event */
+	uint64_t context;              /* of the queue pair, completion queue or SRQ */
+	struct plx_qp_failure failure; /* FAILED: the queue pair at that moment */
 };
 
 /* ---- connections ---------------------------------------------------------------------------- */

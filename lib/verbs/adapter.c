@@ -197,17 +197,10 @@ plx_adapter_poll(struct plx_adapter *adapter)
 bool
 plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)
 {
-	struct plx_engine_async_event notice;
-
 	for (uint32_t i = 0; i < adapter->engines; i++) {
-		if (!plx_engine_next_async_event(adapter->engine[i], &notice))
+		if (!plx_engine_next_async_event(adapter->engine[i], out))
 			continue;
-		*out = (struct plx_async_event){.kind = notice.kind,
-						.cause = notice.cause,
-						.qpn = notice.qpn,
-						.context = notice.context,
-						.failure = notice.failure};
-		if (notice.kind == PLX_EVENT_FAILED)
+		if (out->kind == PLX_EVENT_FAILED)
 			log_async_event(adapter->info.name, out);
 		return true;
 	}

@@ -181,15 +181,6 @@ PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
  */
 PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
 
-/* Something happened that no completion tells of. */
-struct plx_async_event {
-	uint8_t kind;                  /* enum plx_event_kind */
-	uint8_t cause;                 /* FAILED: enum plx_wc_status */
-	uint32_t qpn;                  /* of a queue pair's event */
-	uint64_t context;              /* of the queue pair, completion queue or SRQ */
-	struct plx_qp_failure failure; /* FAILED: the queue pair at that moment */
-};
-
 /** The next asynchronous event; false: none. Threads: any. */
 PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
 
@@ -275,12 +266,6 @@ PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
 
 /* ---- completion queues ------------------------------------------------------------------------
  */
-
-enum plx_cq_notify {
-	PLX_CQ_NOTIFY_ANY = 1 << 0,       /* any entry */
-	PLX_CQ_NOTIFY_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
-	PLX_CQ_NOTIFY_ERRORS = 1 << 2,    /* the queue itself failed */
-};
 
 struct plx_cq_options {
 	uint32_t depth;   /* 1 .. plx_adapter_info.cq_depth */

@@ -96,7 +96,7 @@ look_around(struct plx_prng *prng)
 	int i = (int)plx_prng_below(prng, 2);
 	struct plx_engine *engine = crowd.pair.side[i].engine;
 	struct plx_engine_cq_view cq;
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	struct plx_rc_view view;
 
 	if (plx_engine_qp_query(any_qp(prng, i), &view) != PLX_OK || view.state != PLX_QP_RTS)

@@ -32,7 +32,7 @@ consumed_of(const struct plx_engine_cq *cq, uint64_t produced)
 }
 
 enum {
-	NEWS = PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED, /* the kinds that entries end */
+	NEWS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED, /* the kinds that entries end */
 };
 
 /* What was armed at one moment: a copy of plx_engine_cq.asked. */
@@ -105,12 +105,12 @@ static uint32_t
 due(const struct plx_engine_cq *cq, const struct armed *seen)
 {
 	if (atomic_load(&cq->overrun))
-		return PLX_CQ_ARM_ALL;
+		return PLX_CQ_NOTIFY_ALL;
 	/* The next entry of any kind finishes all that wait for entries. */
 	if (is_beyond(atomic_load(&cq->produced), seen->kind[CQ_ANY]))
 		return NEWS;
 	if (is_beyond(atomic_load(&cq->urgent), seen->kind[CQ_SOLICITED]))
-		return PLX_CQ_ARM_SOLICITED;
+		return PLX_CQ_NOTIFY_SOLICITED;
 	return 0;
 }
 
@@ -494,7 +494,7 @@ plx_engine_cq_arm(struct plx_engine_cq *cq, uint32_t kinds, uint32_t *fired)
 {
 	uint32_t now;
 
-	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_ARM_ALL)
+	if (kinds == 0 || kinds & ~(uint32_t)PLX_CQ_NOTIFY_ALL)
 		return PLX_INVALID;
 	if (plx_unlikely(!atomic_load(&cq->arm_ready)) && let_arm(cq) != PLX_OK)
 		return PLX_TIMEOUT;

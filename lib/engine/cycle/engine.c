@@ -35,8 +35,7 @@ make_rings(struct plx_engine *engine, int socket)
 						 .consumers = PLX_RING_ONE,
 						 .socket = socket};
 	const struct plx_ring_config qp_events = {.entries = ASYNC_EVENTS_MAX,
-						  .entry_bytes =
-							  sizeof(struct plx_engine_async_event),
+						  .entry_bytes = sizeof(struct plx_async_event),
 						  .producers = PLX_RING_ONE,
 						  .consumers = many,
 						  .socket = socket};

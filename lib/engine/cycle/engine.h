@@ -99,15 +99,16 @@ wheel_tick_of(uint64_t ns)
 /* ---- completion queues: cq.c ----------------------------------------------------------------
  */
 
-/* Places of the kinds of enum plx_cq_arm. */
+/* Places of the kinds of enum plx_cq_notify. */
 enum {
 	CQ_ANY,
 	CQ_SOLICITED,
 	CQ_ERRORS,
 	CQ_KINDS,
 };
-_Static_assert(PLX_CQ_ARM_ANY == 1 << CQ_ANY && PLX_CQ_ARM_SOLICITED == 1 << CQ_SOLICITED &&
-		       PLX_CQ_ARM_ERRORS == 1 << CQ_ERRORS && PLX_CQ_ARM_ALL == (1 << CQ_KINDS) - 1,
+_Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 << CQ_SOLICITED &&
+		       PLX_CQ_NOTIFY_ERRORS == 1 << CQ_ERRORS &&
+		       PLX_CQ_NOTIFY_ALL == (1 << CQ_KINDS) - 1,
 	       "each kind is the bit of its place");
 
 struct plx_engine_cq {
@@ -143,7 +144,7 @@ struct plx_engine_cq {
 	/* written by both */
 	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
 	atomic_ulong notified;                     /* `produced` at the last notification */
-	atomic_uint fired;                         /* enum plx_cq_arm */
+	atomic_uint fired;                         /* enum plx_cq_notify */
 	atomic_int fd;                             /* -1: nobody asked for one */
 };
 

@@ -175,13 +175,6 @@ struct plx_engine_cq_config {
 	uint64_t cookie; /* comes back in events */
 };
 
-enum plx_cq_arm {
-	PLX_CQ_ARM_ANY = 1 << 0,       /* any entry */
-	PLX_CQ_ARM_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
-	PLX_CQ_ARM_ERRORS = 1 << 2,    /* the queue itself failed (overrun) */
-	PLX_CQ_ARM_ALL = 0x07,
-};
-
 enum plx_status plx_engine_cq_create(struct plx_engine *engine,
 				     const struct plx_engine_cq_config *config,
 				     struct plx_engine_cq **cq) PLX_MUST_CHECK;
@@ -206,7 +199,7 @@ const struct rte_ring *plx_engine_cq_ring(const struct plx_engine_cq *cq);
  * both the last notification and the last poll before this call; so poll, find nothing, arm never
  * misses an entry. An entry produced after it fires, though it be polled first.
  *
- * @param kinds enum plx_cq_arm bits, added to those that are armed
+ * @param kinds enum plx_cq_notify bits, added to those that are armed
  * @param fired [out] the kinds that fired at once, and are not armed then: the caller tells of
  * them, also of those that others have armed. NULL: plx_engine_cq_get_event() has them
  * Errors: INVALID; FULL (the queue has overrun); TIMEOUT (the first time, and never where the
@@ -233,7 +226,7 @@ enum plx_status plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth) P
 struct plx_engine_cq_view {
 	uint32_t depth;
 	uint64_t produced, consumed; /* entries, for ever */
-	uint32_t armed;              /* enum plx_cq_arm bits */
+	uint32_t armed;              /* enum plx_cq_notify bits */
 	bool overrun;
 };
 
@@ -505,16 +498,8 @@ enum plx_status plx_engine_ah_destroy(struct plx_engine_ah *ah) PLX_MUST_CHECK;
 /* ---- asynchronous events ------------------------------------------------------------------------
  */
 
-struct plx_engine_async_event {
-	uint8_t kind;     /* enum plx_event_kind */
-	uint8_t cause;    /* FAILED: enum plx_wc_status */
-	uint32_t qpn;     /* of a queue pair's event */
-	uint64_t context; /* the queue pair's context, or the cookie of the SRQ or CQ */
-	struct plx_qp_failure failure; /* FAILED */
-};
-
 /** The next event of any object of this engine; false: none. Threads: any. */
-bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out);
+bool plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out);
 
 /** Readable while there is an event that was not taken; the engine's own. */
 int plx_engine_async_event_fd(struct plx_engine *engine);

@@ -192,7 +192,7 @@ engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 
 /* false: the ring is full, try again next cycle */
 static bool
-deliver(struct plx_engine *engine, const struct plx_engine_async_event *event)
+deliver(struct plx_engine *engine, const struct plx_async_event *event)
 {
 	if (plx_ring_enqueue(engine->async_event_ring, sizeof(*event), event, 1) == 0)
 		return false;
@@ -206,10 +206,10 @@ deliver_qp_events(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	while (qp->async_events_due != 0) {
 		uint8_t kind = (uint8_t)__builtin_ctz(qp->async_events_due);
-		struct plx_engine_async_event event = {.kind = kind,
-						       .cause = qp->causes[kind],
-						       .qpn = qp->qpn,
-						       .context = qp->context};
+		struct plx_async_event event = {.kind = kind,
+						.cause = qp->causes[kind],
+						.qpn = qp->qpn,
+						.context = qp->context};
 
 		if (kind == PLX_EVENT_FAILED)
 			event.failure = qp->failure;
@@ -229,8 +229,8 @@ deliver_srq_events(struct plx_engine *engine)
 	plx_list_for_each (node, after, &engine->srq_events) {
 		struct plx_engine_srq *srq =
 			plx_list_entry(node, struct plx_engine_srq, async_event_link);
-		struct plx_engine_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
-						       .context = srq->cookie};
+		struct plx_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
+						.context = srq->cookie};
 
 		if (!deliver(engine, &event))
 			return false;
@@ -247,8 +247,8 @@ deliver_cq_events(struct plx_engine *engine)
 	plx_list_for_each (node, after, &engine->cq_events) {
 		struct plx_engine_cq *cq =
 			plx_list_entry(node, struct plx_engine_cq, async_event_link);
-		struct plx_engine_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
-						       .context = cq->cookie};
+		struct plx_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
+						.context = cq->cookie};
 
 		if (!deliver(engine, &event))
 			return false;
@@ -321,7 +321,7 @@ engine_publish(struct plx_engine *engine)
 }
 
 bool
-plx_engine_next_async_event(struct plx_engine *engine, struct plx_engine_async_event *out)
+plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out)
 {
 	int fd = atomic_load(&engine->async_event_fd);
 	uint64_t count;

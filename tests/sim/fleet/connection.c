@@ -277,7 +277,7 @@ connection_on_event(struct connection *connection)
 /* ---- death ---------------------------------------------------------------------------------- */
 
 void
-end_on_async_event(struct end *end, const struct plx_engine_async_event *event)
+end_on_async_event(struct end *end, const struct plx_async_event *event)
 {
 	struct world *world = &end->connection->fleet->world;
 

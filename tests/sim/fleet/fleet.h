@@ -353,7 +353,7 @@ void connection_wants_close(struct connection *connection);
 void connection_close(struct connection *connection);
 void connection_vanish(struct connection *connection);
 void end_fail(struct end *end);
-void end_on_async_event(struct end *end, const struct plx_engine_async_event *event);
+void end_on_async_event(struct end *end, const struct plx_async_event *event);
 
 /* crowd.c */
 void crowd_draw(struct fleet *fleet);

@@ -266,7 +266,7 @@ void
 host_events(struct host *host)
 {
 	struct fleet *fleet = host->fleet;
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 
 	while (plx_engine_next_async_event(host->engine, &event)) {
 		trace_as(&fleet->world, TRACE_EVENT, host->index, event.kind, event.cause,

@@ -115,7 +115,7 @@ cq_look(struct cq *cq)
 		look_after(cq, plx_prng_below(&cq->host->prng, cq->delay_ns));
 		return;
 	}
-	sim_must(world, !cq->asleep || waiting(cq, &view) == 0 || !(cq->kinds & PLX_CQ_ARM_ANY),
+	sim_must(world, !cq->asleep || waiting(cq, &view) == 0 || !(cq->kinds & PLX_CQ_NOTIFY_ANY),
 		 "W1", "host %u: entries are in CQ %u, armed for any, and nobody is woken",
 		 cq->host->index, cq->index);
 	/* Who waits for solicited ones alone looks, too, now and then. */
@@ -171,7 +171,8 @@ check_urgent(struct cq *cq, const struct plx_wc *wc, uint64_t index)
 	bool urgent = wc->flags & PLX_WC_SOLICITED || wc->status != PLX_WC_SUCCESS;
 
 	sim_must(&cq->host->fleet->world,
-		 !cq->asleep || !urgent || index < cq->told || !(cq->kinds & PLX_CQ_ARM_SOLICITED),
+		 !cq->asleep || !urgent || index < cq->told ||
+			 !(cq->kinds & PLX_CQ_NOTIFY_SOLICITED),
 		 "W1",
 		 "host %u: CQ %u, armed for solicited entries, has one (the %" PRIu64
 		 ".) and nobody was woken after the %" PRIu64 ".",
@@ -208,9 +209,9 @@ sleep_armed(struct cq *cq)
 	/* The engine may be faster than who is about to arm. */
 	if (draw_percent(&cq->host->prng, 30))
 		host_cycle(cq->host);
-	cq->kinds = (uint32_t)draw_between(&cq->host->prng, 1, PLX_CQ_ARM_ALL);
+	cq->kinds = (uint32_t)draw_between(&cq->host->prng, 1, PLX_CQ_NOTIFY_ALL);
 	if (draw_percent(&cq->host->prng, 60))
-		cq->kinds |= PLX_CQ_ARM_ANY;
+		cq->kinds |= PLX_CQ_NOTIFY_ANY;
 	sim_must(world, plx_engine_cq_arm(cq->queue, cq->kinds, &fired) == PLX_OK, "W1",
 		 "CQ %u cannot be armed", cq->index);
 	sim_must(world, (fired & ~cq->kinds) == 0, "W1", "CQ %u fires %x, and %x was armed",

@@ -34,7 +34,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	struct plx_engine_qp *bad, *bad_peer;
 	struct plx_engine_cq *small;
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fired;
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	struct plx_wc wc[32];
 	(void)state;
 	options.cq_depth = 4;
@@ -56,7 +56,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_stop(&pair);
 	while (plx_engine_next_async_event(a->engine, &event))
 		;
-	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_ARM_ERRORS, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_NOTIFY_ERRORS, NULL), PLX_OK);
 	for (uint32_t i = 0; i < 6; i++) {
 		struct plx_send_wr wr = {.wr_id = i, .op = PLX_WR_WRITE};
 		struct plx_recv_wr recv = {.wr_id = 100 + i};
@@ -69,8 +69,8 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_run(&pair, 5000);
 	assert_int_equal(plx_engine_qp_state(bad), PLX_QP_ERROR);
 	assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_RTS);
-	assert_int_equal(plx_engine_cq_get_event(small), PLX_CQ_ARM_ERRORS);
-	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_ARM_ANY, &fired), PLX_FULL);
+	assert_int_equal(plx_engine_cq_get_event(small), PLX_CQ_NOTIFY_ERRORS);
+	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_NOTIFY_ANY, &fired), PLX_FULL);
 	/* The four that had a place are there, and nothing was written over. */
 	assert_int_equal(plx_engine_cq_poll(small, wc, 32), 4);
 	for (uint32_t i = 0; i < 4; i++)
@@ -105,7 +105,7 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 static uint32_t
 fill(struct plx_engine *engine)
 {
-	const struct plx_engine_async_event filler = {.kind = PLX_EVENT_NONE};
+	const struct plx_async_event filler = {.kind = PLX_EVENT_NONE};
 	uint32_t n = 0;
 
 	while (plx_ring_enqueue(engine->async_event_ring, sizeof(filler), &filler, 1) == 1)
@@ -119,7 +119,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fillers;
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	uint64_t events;
 	(void)state;
 	options.shared = true;
@@ -168,7 +168,7 @@ with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another(void **state)
 	const struct plx_event raised = {.kind = PLX_EVENT_COMM_ESTABLISHED};
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0];
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	bool told = false;
 	(void)state;
 	options.shared = true;
@@ -195,7 +195,7 @@ events_of_the_second_life_are_told_too(void **state)
 {
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *b = &pair.side[1];
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	(void)state;
 	pair_open(&pair, false);
 	pair_connect_with(&pair, &options);
@@ -220,7 +220,7 @@ static void
 the_descriptor_is_readable_while_there_is_an_event(void **state)
 {
 	struct pair_side *a = &pair.side[0];
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	int fd;
 	(void)state;
 	for (int early = 0; early < 2; early++) {

@@ -221,10 +221,10 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 	(void)state;
 	produce(cq, 0, 5);
 	/* The first five are news; from here on only what is new counts. */
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), PLX_CQ_ARM_ANY);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ALL), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ALL), 0);
 	produce(cq, 5, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ALL);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ALL);
 	assert_int_equal(plx_engine_counters(pair.side[0].engine)->cq_overruns, 1);
 	/* Nothing was written over; what comes now is not taken. */
 	produce(cq, 6, 1);
@@ -232,7 +232,7 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 	consume(cq, 5, 0);
 	produce(cq, 7, 1);
 	consume(cq, 7, 0);
-	for (uint32_t kind = 1; kind < PLX_CQ_ARM_ALL; kind <<= 1) {
+	for (uint32_t kind = 1; kind < PLX_CQ_NOTIFY_ALL; kind <<= 1) {
 		assert_int_equal(plx_engine_cq_arm(cq, kind, &fired), PLX_FULL);
 		assert_int_equal(fired, kind);
 	}
@@ -269,19 +269,19 @@ it_starts_unarmed_and_fires_once(void **state)
 	produce(cq, 0, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	consume(cq, 0, 1);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	plx_engine_cq_query(cq, &view);
-	assert_int_equal(view.armed, PLX_CQ_ARM_ANY);
+	assert_int_equal(view.armed, PLX_CQ_NOTIFY_ANY);
 	assert_int_equal(view.produced, 1);
 	assert_int_equal(view.consumed, 1);
 	produce(cq, 1, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	produce(cq, 2, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	assert_int_equal(plx_engine_cq_arm(cq, 0, NULL), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_ARM_ALL + 1, NULL), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_ARM_ANY, NULL), PLX_OK);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ALL + 1, NULL), PLX_INVALID);
+	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	destroy(cq);
 }
 
@@ -291,7 +291,7 @@ entries_before_the_first_arm_are_news(void **state)
 	struct plx_engine_cq *cq = make(63, false);
 	(void)state;
 	produce(cq, 0, 2);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), PLX_CQ_ARM_ANY);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	destroy(cq);
 }
 
@@ -300,18 +300,18 @@ entries_that_were_told_of_do_not_fire_again_though_unread(void **state)
 {
 	struct plx_engine_cq *cq = make(63, false);
 	(void)state;
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 0, 5);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 0, 1);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	consume(cq, 1, 4);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 5, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* One that came after the notification, and was not read. */
 	produce(cq, 6, 1);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), PLX_CQ_ARM_ANY);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	destroy(cq);
 }
 
@@ -320,22 +320,22 @@ solicited_fires_for_what_was_asked_for_and_for_errors(void **state)
 {
 	struct plx_engine_cq *cq = make(63, false);
 	(void)state;
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce(cq, 0, 3);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	produce_as(cq, 3, 1, PLX_WC_SUCCESS, PLX_WC_RECV | PLX_WC_SOLICITED);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_SOLICITED);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce_as(cq, 4, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	/* An error that came while nothing was armed; and one that was read since. */
 	produce_as(cq, 5, 1, PLX_WC_FLUSHED, 0);
 	produce(cq, 6, 1);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), PLX_CQ_NOTIFY_SOLICITED);
 	produce_as(cq, 7, 1, PLX_WC_FLUSHED, 0);
 	produce(cq, 8, 1);
 	consume(cq, 0, 8);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	destroy(cq);
 }
 
@@ -344,15 +344,15 @@ plain_successes_stay_news_for_any(void **state)
 {
 	struct plx_engine_cq *cq = make(63, false);
 	(void)state;
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce(cq, 0, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	/* Any, asked for later, finishes both. */
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 1, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
@@ -363,20 +363,20 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 {
 	struct plx_engine_cq *cq = make(63, false);
 	(void)state;
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	put_as(cq, 0, 1, PLX_WC_SUCCESS, PLX_WC_RECV | PLX_WC_SOLICITED);
 	consume(cq, 0, 1);
 	/* Armed after that entry was taken, and asked for a second time. */
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_notify(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	put_as(cq, 1, 1, PLX_WC_SUCCESS, 0);
 	consume(cq, 1, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	engine_cq_notify(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* Nothing is left armed, and nothing is news. */
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	destroy(cq);
 }
 
@@ -387,11 +387,11 @@ an_entry_that_was_polled_before_arming_is_no_news(void **state)
 	(void)state;
 	put_as(cq, 0, 2, PLX_WC_FLUSHED, 0);
 	consume(cq, 0, 2);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_notify(cq);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	produce_as(cq, 2, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
@@ -401,13 +401,13 @@ errors_means_the_queue_and_not_its_entries(void **state)
 	struct plx_engine_cq *cq = make(63, false);
 	struct plx_engine_cq_view view;
 	(void)state;
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ERRORS), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ERRORS), 0);
 	produce_as(cq, 0, 1, PLX_WC_FLUSHED, 0);
 	produce_as(cq, 1, 1, PLX_WC_SUCCESS, PLX_WC_SOLICITED);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), PLX_CQ_ARM_ANY);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	plx_engine_cq_query(cq, &view);
-	assert_int_equal(view.armed, PLX_CQ_ARM_ERRORS);
+	assert_int_equal(view.armed, PLX_CQ_NOTIFY_ERRORS);
 	destroy(cq);
 }
 
@@ -418,23 +418,23 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	struct plx_engine_cq *cq = make(7, false);
 	(void)state;
 	give_room(cq, 20);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 0, 9);
 	produce_as(cq, 9, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 0, 7);
 	consume(cq, 7, 0);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_ANY), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	engine_cq_refill(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 7, 3);
 	/* The same with an error that had to wait. */
 	produce(cq, 10, 8);
 	produce_as(cq, 18, 1, PLX_WC_FLUSHED, 0);
 	consume(cq, 10, 7);
-	assert_int_equal(arm(cq, PLX_CQ_ARM_SOLICITED), 0);
+	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_refill(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_SOLICITED);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
@@ -459,12 +459,12 @@ arming_works_after_billions_of_entries(void **state)
 		struct plx_engine_cq_view view;
 
 		age(cq, ages[i]);
-		assert_int_equal(arm(cq, PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED), 0);
+		assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 		produce_as(cq, 0, 5, PLX_WC_FLUSHED, 0);
 		assert_int_equal(plx_engine_cq_get_event(cq),
-				 PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED);
+				 PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 		consume(cq, 0, 1);
-		assert_int_equal(arm(cq, PLX_CQ_ARM_ANY | PLX_CQ_ARM_SOLICITED), 0);
+		assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 		plx_engine_cq_query(cq, &view);
 		assert_int_equal(view.produced, ages[i] + 5);
 		assert_int_equal(view.consumed, ages[i] + 1);
@@ -489,7 +489,7 @@ the_descriptor_is_readable_while_something_has_fired(void **state)
 	uint64_t woken = plx_engine_counters(pair.side[0].engine)->notifications;
 	int fd;
 	(void)state;
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_ARM_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	produce(cq, 0, 1);
 	assert_int_equal(plx_engine_counters(pair.side[0].engine)->notifications, woken + 1);
 	/* It fired before anybody asked for a descriptor. */
@@ -497,15 +497,15 @@ the_descriptor_is_readable_while_something_has_fired(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(plx_engine_cq_fd(cq), fd);
 	assert_true(readable(fd));
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(fd));
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_ARM_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	assert_false(readable(fd));
 	produce(cq, 1, 1);
 	assert_true(readable(fd));
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_ARM_ALL, NULL), PLX_OK);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_ARM_ANY);
+	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ALL, NULL), PLX_OK);
+	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(fd));
 	destroy(cq);
 }

@@ -278,7 +278,7 @@ static void
 arm_any(void *arg)
 {
 	(void)arg;
-	posted = plx_engine_cq_arm(my_cq, PLX_CQ_ARM_ANY, &fired_at_once);
+	posted = plx_engine_cq_arm(my_cq, PLX_CQ_NOTIFY_ANY, &fired_at_once);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------
@@ -465,7 +465,7 @@ a_completion_beside_a_held_arming_is_told_once(void **state)
 	let_go(&held);
 	assert_int_equal(posted, PLX_OK);
 	assert_int_equal(fired_at_once, 0);
-	assert_true(plx_engine_cq_get_event(my_cq) & PLX_CQ_ARM_ANY);
+	assert_true(plx_engine_cq_get_event(my_cq) & PLX_CQ_NOTIFY_ANY);
 	assert_int_equal(plx_engine_cq_get_event(my_cq), 0);
 	assert_int_equal(count_done(my_cq, 9, 1), 1);
 	scene_close();
@@ -499,10 +499,10 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 		assert_true(hold(&held));
 		arm_any(NULL);
 		assert_int_equal(posted, PLX_OK);
-		assert_int_equal(fired_at_once, counted ? PLX_CQ_ARM_ANY : 0);
+		assert_int_equal(fired_at_once, counted ? PLX_CQ_NOTIFY_ANY : 0);
 		let_go(&held);
 		run(SOON);
-		assert_int_equal(plx_engine_cq_get_event(my_cq), counted ? 0 : PLX_CQ_ARM_ANY);
+		assert_int_equal(plx_engine_cq_get_event(my_cq), counted ? 0 : PLX_CQ_NOTIFY_ANY);
 		assert_int_equal(count_done(my_cq, 9, 1), 1);
 		scene_close();
 	}

@@ -178,7 +178,7 @@ poll_then_arm_misses_nothing(void **state)
 		}
 		if (sent % 3 != 0)
 			continue;
-		assert_int_equal(plx_engine_cq_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired), PLX_OK);
+		assert_int_equal(plx_engine_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
 		slept += fired == 0;
 		if (fired == 0)
 			test_until(plx_engine_cq_get_event(a->send_cq) > 0, sched_yield());

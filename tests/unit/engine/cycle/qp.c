@@ -315,7 +315,7 @@ error_flushes_everything_in_order(void **state)
 		struct pair_side *a = &pair.side[0];
 		bool connected = mode & 2;
 		struct plx_wc wc[100];
-		struct plx_engine_async_event event;
+		struct plx_async_event event;
 
 		pair_open(&pair, mode & 1);
 		pair_start(&pair);

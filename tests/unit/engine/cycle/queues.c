@@ -184,7 +184,7 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 static uint32_t
 threshold_events(struct pair_side *side)
 {
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	uint32_t n = 0;
 
 	while (plx_engine_next_async_event(side->engine, &event)) {

@@ -124,7 +124,7 @@ talk(uint32_t rounds)
 		PLX_ASSERT(pair_read(a, b, i, 65536, bytes, PLX_WR_FENCE) == PLX_OK);
 		reap(a->send_cq, 3);
 		/* Nobody sleeps: arming makes no system call either, but the first of a queue. */
-		PLX_ASSERT(plx_engine_cq_arm(a->send_cq, PLX_CQ_ARM_ANY, &fired) == PLX_OK);
+		PLX_ASSERT(plx_engine_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired) == PLX_OK);
 		(void)plx_engine_cq_get_event(a->send_cq);
 	}
 }

@@ -222,7 +222,7 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 	const uint64_t away = 345 * PLX_MSEC;
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct pair_options options;
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	struct plx_wc wc;
 	uint32_t told = 0;
 

@@ -457,7 +457,7 @@ an_overrun_fails_the_queue_pair(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	struct recipe recipe;
 	struct pair pair;
 	bool failed = false;
@@ -483,7 +483,7 @@ an_srq_below_its_threshold_is_told(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = true};
-	struct plx_engine_async_event event;
+	struct plx_async_event event;
 	struct recipe recipe;
 	struct pair pair;
 
