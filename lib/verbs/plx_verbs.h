@@ -33,7 +33,7 @@ struct plx_connector;
 
 /* ---- version -------------------------------------------------------------------------------- */
 
-/** "0.1.0" */
+/** The library's version, such as "0.1.0". */
 PLX_API const char *plx_version(void);
 
 /* ---- adapters ------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ enum plx_mode {
 	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
 };
 
-/* One section of the configuration file, in the same words. */
+/* How to open an adapter: one section of the configuration file. */
 struct plx_adapter_options {
 	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
 	struct {
@@ -94,51 +94,56 @@ struct plx_adapter_options {
 	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
 };
 
-/** Options that name only a device: worker mode, no core, spin, a grace of 10 ms, defaults. */
+/**
+ * Set defaults: worker mode, any core, idle by spinning, a grace of 10 ms, no address. The caller
+ * sets the device and at least one address.
+ */
 PLX_API void plx_adapter_options_init(struct plx_adapter_options *options);
 
 /**
- * The options of an adapter from the configuration file: the one that the environment variable
+ * Read the options of an adapter from the configuration file: the one that the environment variable
  * POLLUX_CONFIG names, else /etc/pollux/pollux.conf. A program with more rights than its caller
- * (setuid) does not look at the variable.
+ * (setuid) ignores the variable.
  *
  * Errors: CONFIG (no file; one that is not root's or the effective user's, or that others may
- *         write to; no such adapter; a setting that is wrong: file, line, value, range)
+ *         write to; no such adapter; a wrong setting: file, line, value, range)
  */
 PLX_API enum plx_status plx_adapter_options_load(const char *adapter,
 						 struct plx_adapter_options *options,
 						 struct plx_why *why) PLX_MUST_CHECK;
 
-/** Names of the adapters in the configuration file. Returns: how many, of which the first `n` were
- * written; -1 when the file is wrong. The EAL is not started. */
+/**
+ * List the adapters of the configuration file, without starting the EAL.
+ * Returns: how many there are, of which the first `n` were written; -1: the file is wrong
+ */
 PLX_API int plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
 			     struct plx_why *why);
 
 /**
- * Start DPDK's EAL, if nobody has. Called by the first plx_adapter_open(); a program that wants
- * EAL arguments of its own calls it, or rte_eal_init(), before. The EAL is never stopped.
+ * Start DPDK's EAL, if it is not running. The first plx_adapter_open() calls it; a program that
+ * needs EAL arguments of its own calls it, or rte_eal_init(), before. The EAL is never stopped.
  *
  * @param arguments one string, as on a command line, separated by blanks; NULL: the file's `eal`
- *                  setting, else what suits: hugepages when there are any, else none
- * Errors: NO_MEMORY, NO_DEVICE, CONFIG, STATE (started already and `arguments` is not NULL)
+ *                  setting, else hugepages if there are any
+ * Errors: NO_MEMORY, NO_DEVICE, CONFIG, STATE (already started, and `arguments` is not NULL)
  */
 PLX_API enum plx_status plx_eal_start(const char *arguments, struct plx_why *why) PLX_MUST_CHECK;
 
 /**
  * Open an adapter: device, pool, engine, and in worker mode its thread.
  *
- * @param name   [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; with `options` NULL the section of the
- *               configuration file too
+ * @param name    [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; if `options` is NULL, the section of the
+ *                configuration file
  * @param options NULL: plx_adapter_options_load(name)
  * Errors (each with a sentence): INVALID, CONFIG, NO_DEVICE, NO_MEMORY, TOO_LONG (path_mtu), BUSY
- * (name in use), TIMEOUT (device does not start)
+ * (name in use), TIMEOUT (the device does not start)
  */
 PLX_API enum plx_status plx_adapter_open(const char *name,
 					 const struct plx_adapter_options *options,
 					 struct plx_adapter **adapter,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
-/** Errors: BUSY (an object of it is left) */
+/** Close an adapter, once its worker has left the engine. Errors: BUSY (it still has objects) */
 PLX_API enum plx_status plx_adapter_close(struct plx_adapter *adapter) PLX_MUST_CHECK;
 
 struct plx_adapter_info {
@@ -161,30 +166,31 @@ struct plx_adapter_info {
 	uint16_t udp_port;
 };
 
-/** What the adapter is, and its limits. Threads: any. */
+/** Describe the adapter and its limits. Threads: any. */
 PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out);
 
 /**
- * Inline mode: one duty cycle of the engine.
- * Returns: what was done; 0: nothing. In worker mode it does nothing and returns 0.
+ * Run one duty cycle of the engine (inline mode).
+ * Returns: the amount of work done; 0: none. In worker mode it does nothing and returns 0.
  * Cost: hot; no system call
  */
 PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
 
 /**
- * Does the adapter's worker run? Waits until each engine has been through a duty cycle that ended
- * after this call began.
+ * Check that the adapter's worker is running: wait until each engine has completed a duty cycle
+ * that ended after this call began.
  *
  * @param timeout_ms at most
- * Returns: false: an engine has not come round; whatever else waits for it answers TIMEOUT. In
- * inline mode true at once: the caller is the engine. Threads: any.
+ * Returns: false: an engine has not completed one; other calls that wait for it return TIMEOUT. In
+ * inline mode true at once. Threads: any.
  */
 PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
 
-/** The next asynchronous event; false: none. Threads: any. */
+/** Fetch the next asynchronous event. Returns: false: there is none. Threads: any. */
 PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
 
-/** Readable while there is one; the adapter's own. */
+/** A descriptor that is readable while there is an asynchronous event. It belongs to the adapter.
+ */
 PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
 
 enum {
@@ -193,8 +199,8 @@ enum {
 };
 
 /**
- * One sentence about an event: of FAILED the cause, the PSNs, the retries spent, and how long the
- * engine itself stood still. Longer than `bytes` it is cut.
+ * Describe an event in one sentence; for FAILED with the cause, PSNs, retries, and how long the
+ * engine itself was not polled. The text is cut to `bytes`.
  *
  * @param text [bytes]
  * Returns: text
@@ -203,10 +209,10 @@ enum {
 PLX_API char *plx_async_event_text(const struct plx_async_event *event, char *text, size_t bytes);
 
 /**
- * Where lines for whoever looks after the program go, without a line end: from now on to `write`,
- * never two at once. NULL: to stderr when POLLUX_LOG is set in the environment, else nowhere; so it
- * is at first. There is a line for each queue pair that failed, said by the thread that takes the
- * event with plx_adapter_next_async_event(); at most PLX_LOG_LINES_PER_S are written.
+ * Send log lines, without a line end, to `write` from now on, one at a time. NULL restores the
+ * default: stderr if POLLUX_LOG is set in the environment, else nowhere. There is a line for each
+ * queue pair that failed, written by the thread that fetches the event with
+ * plx_adapter_next_async_event(); at most PLX_LOG_LINES_PER_S.
  *
  * @param write must not call plx_log_to()
  * Threads: any
@@ -216,28 +222,27 @@ PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *co
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /**
- * Memory for messages: hugepages on a NUMA node when there are any, else pages of that node, else
- * any; zeroed, aligned to a cache line. The EAL need not be up.
+ * Allocate memory for messages: hugepages on a NUMA node if there are any, else pages of that node,
+ * else any; zeroed, aligned to a cache line. The EAL need not be running.
  *
  * @param size   [bytes] 1 ..
  * @param socket NUMA node; -1: the caller's
- * @param why    when not all that was asked for was granted (no hugepages, no such node) the
- * sentence says what was given instead; empty otherwise; may be NULL Returns: NULL when there is
- * none
+ * @param why    what was allocated instead, if not hugepages on that node; else empty; may be NULL
+ * Returns: NULL: there is none
  */
 PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
-/** @param memory of plx_mem_alloc(); NULL: nothing to do */
+/** Free memory of plx_mem_alloc(). @param memory may be NULL */
 PLX_API void plx_mem_free(void *memory);
 
-/** Errors: FULL */
+/** Create a protection domain. Errors: FULL */
 PLX_API enum plx_status plx_pd_create(struct plx_adapter *adapter,
 				      struct plx_pd **pd) PLX_MUST_CHECK;
-/** Errors: BUSY */
+/** Destroy a protection domain. Errors: BUSY (it still has objects) */
 PLX_API enum plx_status plx_pd_destroy(struct plx_pd *pd) PLX_MUST_CHECK;
 
 /**
- * Register any memory of this process. Its addresses are what SGEs and peers name; the key is valid
- * when this returns.
+ * Register memory of this process. SGEs and peers name it by its address and the region's key,
+ * which is valid when this returns.
  *
  * @param access PLX_ACCESS_* bits
  * Errors: INVALID (zero or wrapping length, unknown bits), FULL (keys), NO_MEMORY
@@ -246,22 +251,27 @@ PLX_API enum plx_status plx_pd_destroy(struct plx_pd *pd) PLX_MUST_CHECK;
 PLX_API enum plx_status plx_mr_register(struct plx_pd *pd, void *memory, size_t length,
 					uint32_t access, struct plx_mr **mr) PLX_MUST_CHECK;
 
-/** When it returns OK nothing touches the memory any more. Errors: BUSY (a window is bound to it);
- * TIMEOUT (the engine does not run: the key is dead, but the engine may be in the middle of a copy;
- * the memory must stay what it is until a further call has returned OK) */
+/**
+ * Deregister a region. When it returns OK, nothing accesses the memory any more.
+ * Errors: BUSY (a window is bound to it), TIMEOUT (the engine does not run: the key is invalid, but
+ * the engine may be copying; leave the memory in place until another call has returned OK)
+ */
 PLX_API enum plx_status plx_mr_deregister(struct plx_mr *mr) PLX_MUST_CHECK;
-/** As plx_mr_deregister(), which waits 5 s for the engine.
- * @param timeout_ms how long to wait; 0: look only. The first call makes the key invalid, whatever
- *                   it answers. */
+/**
+ * As plx_mr_deregister(), which waits 5 s for the engine.
+ * @param timeout_ms 0: do not wait. The first call makes the key invalid, whatever it returns.
+ */
 PLX_API enum plx_status plx_mr_deregister_within(struct plx_mr *mr,
 						 uint32_t timeout_ms) PLX_MUST_CHECK;
 /** The key that SGEs carry, and that peers need for remote access. */
 PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
 
-/** A memory window, type 2: bound by plx_post_bind(), unbound by PLX_WR_LOCAL_INV, SEND with
- * invalidate, or its end. Errors: FULL */
+/**
+ * Create a memory window, type 2. plx_post_bind() binds it; PLX_WR_LOCAL_INV, a SEND with
+ * invalidate or plx_mw_destroy() unbinds it. Errors: FULL
+ */
 PLX_API enum plx_status plx_mw_create(struct plx_pd *pd, struct plx_mw **mw) PLX_MUST_CHECK;
-/** A bound window is unbound. Errors: TIMEOUT (as plx_mr_deregister()) */
+/** Destroy a window, and unbind it. Errors: TIMEOUT (as plx_mr_deregister()) */
 PLX_API enum plx_status plx_mw_destroy(struct plx_mw *mw) PLX_MUST_CHECK;
 
 /* ---- completion queues ------------------------------------------------------------------------
@@ -273,45 +283,52 @@ struct plx_cq_options {
 	uint64_t context; /* in events */
 };
 
-/** Errors: INVALID (depth), NO_MEMORY */
+/** Create a completion queue. Errors: INVALID (depth), NO_MEMORY */
 PLX_API enum plx_status plx_cq_create(struct plx_adapter *adapter,
 				      const struct plx_cq_options *options,
 				      struct plx_cq **cq) PLX_MUST_CHECK;
-/** Errors: BUSY (a queue pair uses it), TIMEOUT (the engine does not run) */
+/** Destroy a completion queue. Errors: BUSY (a queue pair uses it), TIMEOUT (the engine does not
+ * run) */
 PLX_API enum plx_status plx_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 
-/** Returns: how many of at most `n` completions were taken. Threads: any, several at once. In
- * inline mode it polls the adapter first when there is nothing. */
+/**
+ * Fetch completions. In inline mode it polls the adapter first if there are none.
+ * Returns: how many were fetched, at most `n`. Threads: any, several at once.
+ */
 PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /**
- * Ask, once, to be told of an entry produced after both the last notification and the last poll
- * before this call.
+ * Request one notification: of an entry that is newer than both the last notification and the last
+ * poll before this call.
  *
  * @param kinds enum plx_cq_notify bits
- * @param fired [out] those that fired at once, whoever had armed them: nobody else is told. NULL:
- *              plx_cq_get_event() and the descriptor tell
+ * @param fired [out] those that fired at once, whoever had armed them: they are not reported again.
+ *              NULL: plx_cq_get_event() and the descriptor report them
  * Spec: IBTA vol 1, 11.4.2.2
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
 				   uint32_t *fired) PLX_MUST_CHECK;
-/** Take back what was armed. Returns: the kinds, among `kinds`, that were; one that was armed and
- * is not among them has fired, or does so now. */
+/**
+ * Withdraw a request for notification.
+ * Returns: the kinds, among `kinds`, that were still armed; any other that was armed has fired
+ */
 PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
-/** Take the kinds that have fired, and make the descriptor unreadable again. */
+/** Fetch the kinds that have fired, and make the descriptor unreadable again. */
 PLX_API uint32_t plx_cq_get_event(struct plx_cq *cq);
 /** Readable from the moment an armed kind fires until the kinds are taken; the queue's own.
  * Returns: -1: no descriptor can be had */
 PLX_API int plx_cq_fd(struct plx_cq *cq);
 
 /**
- * Wait until an armed kind has fired.
- * @param timeout_ms at most; 0: look only
- * Returns: the kinds that fired, as plx_cq_get_event(); 0: timeout. In inline mode it polls.
+ * Wait until an armed kind has fired. In inline mode it polls.
+ * @param timeout_ms at most; 0: do not wait
+ * Returns: the kinds that fired, as plx_cq_get_event(); 0: timeout
  */
 PLX_API uint32_t plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms);
-/** What waits in the queue is kept. Errors: INVALID (depth), BUSY (it holds more), NO_MEMORY,
- * TIMEOUT (the engine does not run) */
+/**
+ * Change the depth; entries in the queue are kept. Errors: INVALID (depth), BUSY (it holds more),
+ * NO_MEMORY, TIMEOUT (the engine does not run)
+ */
 PLX_API enum plx_status plx_cq_resize(struct plx_cq *cq, uint32_t depth) PLX_MUST_CHECK;
 
 /* ---- shared receive queues ----------------------------------------------------------------------
@@ -325,19 +342,27 @@ struct plx_srq_options {
 	uint64_t context;
 };
 
-/** Errors: INVALID (depth, SGEs, threshold), NO_MEMORY */
+/** Create a shared receive queue. Errors: INVALID (depth, SGEs, threshold), NO_MEMORY */
 PLX_API enum plx_status plx_srq_create(struct plx_adapter *adapter,
 				       const struct plx_srq_options *options,
 				       struct plx_srq **srq) PLX_MUST_CHECK;
-/** What is posted is forgotten. Errors: BUSY (a queue pair uses it), TIMEOUT (the engine does not
- * run) */
+/**
+ * Destroy a shared receive queue, and drop what is posted. Errors: BUSY (a queue pair uses it),
+ * TIMEOUT (the engine does not run)
+ */
 PLX_API enum plx_status plx_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
 /** As plx_post_recv(), for all queue pairs of the shared queue. */
 PLX_API uint32_t plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
 				   enum plx_status *refused);
-/** How many may be posted at once. Errors: INVALID (0, above depth_max), BUSY (more are posted) */
+/**
+ * Change how many receives may be posted at once. Errors: INVALID (0, above depth_max), BUSY (more
+ * are posted)
+ */
 PLX_API enum plx_status plx_srq_resize(struct plx_srq *srq, uint32_t depth) PLX_MUST_CHECK;
-/** Ask again for SRQ_THRESHOLD; at once when there are fewer already. 0: no more. */
+/**
+ * Request SRQ_THRESHOLD again; it comes at once if there are fewer receives already. @param
+ * threshold 0: none
+ */
 PLX_API enum plx_status plx_srq_arm(struct plx_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
 
 /* ---- queue pairs --------------------------------------------------------------------------------
@@ -355,14 +380,17 @@ struct plx_qp_options {
 	uint32_t qkey;                /* UD: that datagrams for it must carry */
 };
 
-/** A queue pair in RESET. Errors (each with a sentence): INVALID (queues of another adapter, a
- * limit), FULL, NO_MEMORY, TIMEOUT (the engine does not run) */
+/**
+ * Create a queue pair, in RESET. Errors (each with a sentence): INVALID (queues of another adapter,
+ * a limit), FULL, NO_MEMORY, TIMEOUT (the engine does not run)
+ */
 PLX_API enum plx_status plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options,
 				      struct plx_qp **qp, struct plx_why *why) PLX_MUST_CHECK;
-/** What is posted is forgotten; plx_qp_flush() first, and reap, to see it. */
+/** Destroy a queue pair, and drop what is posted. To have it completed, call plx_qp_flush() and
+ * poll first. */
 PLX_API enum plx_status plx_qp_destroy(struct plx_qp *qp) PLX_MUST_CHECK;
 
-/* What a peer must know to connect, to be carried to it by whatever means. */
+/* What a peer must know to connect. The program carries it there. */
 struct plx_qp_address {
 	uint32_t qpn;
 	uint32_t psn; /* the first one this end will send */
@@ -371,11 +399,14 @@ struct plx_qp_address {
 	uint8_t responder_resources; /* READs and atomics this end takes at once */
 };
 
-/** @param remote where the peer is, which chooses among our addresses; NULL: the first */
+/**
+ * What a peer must know to connect to this queue pair.
+ * @param remote the peer's address, which chooses among ours; NULL: the first
+ */
 PLX_API enum plx_status plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote,
 				       struct plx_qp_address *out) PLX_MUST_CHECK;
 
-/* What both ends agree on beside the addresses; plx_qp_attr_init() has the usual. */
+/* What both ends agree on besides the addresses; plx_qp_attr_init() sets defaults. */
 struct plx_qp_attr {
 	uint32_t path_mtu;       /* 0: the smaller of both ends' */
 	uint32_t access;         /* PLX_ACCESS_REMOTE_* the peer may use */
@@ -395,25 +426,30 @@ struct plx_qp_attr {
 PLX_API void plx_qp_attr_init(struct plx_qp_attr *attr);
 
 /**
- * Connect: RESET (or INIT) to RTS, after the neighbour was resolved.
+ * Connect: from RESET or INIT to RTS, once the neighbour is resolved.
  *
- * @param timeout_ms how long the neighbour may be waited for; inline mode polls this adapter
- *                   meanwhile. 0: one try, which answers AGAIN while the neighbour is being asked
- * Errors (each with a sentence): AGAIN; TIMEOUT; UNREACHABLE; INVALID; STATE; TOO_LONG (path MTU
- * above what the port carries)
+ * @param timeout_ms limit of waiting for the neighbour; inline mode polls this adapter meanwhile.
+ * 0: do not wait, return AGAIN while the neighbour is being resolved Errors (each with a sentence):
+ * AGAIN; TIMEOUT; UNREACHABLE; INVALID; STATE; TOO_LONG (path MTU above what the port carries)
  */
 PLX_API enum plx_status plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer,
 				       const struct plx_qp_attr *attr, uint32_t timeout_ms,
 				       struct plx_why *why) PLX_MUST_CHECK;
 
-/** The single steps: `peer` and `attr` are read for RTR and RTS. Errors: as plx_qp_connect() */
+/**
+ * Change the state, one step at a time; `peer` and `attr` are read for RTR and RTS.
+ * Errors: as plx_qp_connect()
+ */
 PLX_API enum plx_status plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				      const struct plx_qp_address *peer,
 				      const struct plx_qp_attr *attr,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
-/** To ERROR, from INIT to INIT again: everything posted has completed when this returns, what was
- * not done with FLUSHED, in order. Errors: STATE (in RESET), TIMEOUT (the engine does not run) */
+/**
+ * Complete everything posted: what was not executed is FLUSHED, in order. The queue pair is in
+ * ERROR then, or in INIT if it was there. Errors: STATE (in RESET), TIMEOUT (the engine does not
+ * run)
+ */
 PLX_API enum plx_status plx_qp_flush(struct plx_qp *qp) PLX_MUST_CHECK;
 
 struct plx_qp_info {
@@ -424,17 +460,16 @@ struct plx_qp_info {
 	bool flushed; /* in ERROR, and nothing is left to flush */
 };
 
-/** State, numbers and free places. Errors: TIMEOUT (the engine does not run) */
+/** Report state, numbers and free places. Errors: TIMEOUT (the engine does not run) */
 PLX_API enum plx_status plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out) PLX_MUST_CHECK;
 
 /**
- * Post up to `n` requests; all that come before the first refused one are posted. In inline mode
- * they leave before it returns when nothing else of this queue pair is in flight, and with the next
- * poll otherwise.
+ * Post up to `n` requests, in order, until one is refused. In inline mode they are sent before the
+ * call returns if nothing else of this queue pair is in flight, otherwise by the next poll.
  *
- * @param refused [out] the status of the one that was refused; OK: none was; may be NULL
+ * @param refused [out] the status of the refused request; OK: none was; may be NULL
  * Returns: how many were posted
- * Errors: STATE (not connected), FULL (reap, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
+ * Errors: STATE (not connected), FULL (poll, or wait), INVALID, TOO_MANY_SGES, TOO_LONG
  * Threads: any, several at once; they take turns
  * Cost: hot; no system call
  */
@@ -444,7 +479,7 @@ PLX_API uint32_t plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, 
  * pair has a shared receive queue), FULL, INVALID, TOO_MANY_SGES */
 PLX_API uint32_t plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
 			       enum plx_status *refused);
-/** Wake the engine for requests posted with PLX_WR_DEFER; in inline mode, send them. */
+/** Notify the engine of requests posted with PLX_WR_DEFER; in inline mode, send them. */
 PLX_API void plx_qp_ring_doorbell(struct plx_qp *qp);
 
 /* What a window is bound to. */
@@ -458,9 +493,9 @@ struct plx_bind {
 };
 
 /**
- * Bind a window to part of a region, for the peer of this queue pair alone, as a work request. The
- * key may be sent as soon as this returns: what is posted after it is sent after it.
- * Errors: as plx_post_send(); STATE (bound already), DENIED (rights or range)
+ * Bind a window to part of a region, for the peer of this queue pair only, as a work request. The
+ * key may be sent as soon as this returns, because requests posted later are sent later. Errors: as
+ * plx_post_send(); STATE (already bound), DENIED (rights or range)
  */
 PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 				      const struct plx_bind *bind,
@@ -486,21 +521,22 @@ struct plx_ah_options {
 };
 
 /**
- * An address handle: the way to a peer, for the UD queue pairs of one domain. The neighbour is
- * asked for at once; a few datagrams wait for its answer, and are dropped when there is none. Where
- * a neighbour has moved to is found out when the handle is used.
- * Errors (with a sentence): UNREACHABLE (in no network of ours, or not one station's address),
- * FULL, INVALID, NO_MEMORY, TIMEOUT (the engine does not run)
+ * Create an address handle: how UD queue pairs of one domain reach a peer. Its neighbour is
+ * resolved at once; until then a few datagrams wait, and they are dropped if it does not answer. A
+ * neighbour that moves is found when the handle is used. Errors (with a sentence): UNREACHABLE (in
+ * no network of ours, or not the address of one station), FULL, INVALID, NO_MEMORY, TIMEOUT (the
+ * engine does not run)
  */
 PLX_API enum plx_status plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options,
 				      struct plx_ah **ah, struct plx_why *why) PLX_MUST_CHECK;
-/** What was posted with it and not sent yet is sent. */
+/** Destroy an address handle. Requests already posted with it are still sent. */
 PLX_API enum plx_status plx_ah_destroy(struct plx_ah *ah) PLX_MUST_CHECK;
 
 /* ---- neighbours and echo -------------------------------------------------------------------- */
 
 /**
- * The Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls meanwhile.
+ * Find the Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls
+ * meanwhile.
  * @param mac [6] out, may be NULL
  * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route), INVALID
  */
@@ -509,7 +545,7 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
 					    struct plx_why *why) PLX_MUST_CHECK;
 
 /**
- * One ICMP echo. Inline mode polls meanwhile.
+ * Send one ICMP echo request and wait for the reply. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
  * @param rtt_ns [out] 0: an address of ours
  * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
@@ -527,24 +563,28 @@ PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const stru
  */
 
 /**
- * A channel: where the events of connectors and listeners arrive, in order.
- * @param depth 1 .. PLX_EVENT_CHANNEL_DEPTH_MAX, of the ring; what finds no place waits, and is not
+ * Create a channel, where events of connectors and listeners arrive in order.
+ * @param depth 1 .. PLX_EVENT_CHANNEL_DEPTH_MAX, of the ring; events beyond it wait, and are not
  * lost
  */
 PLX_API enum plx_status plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
 						 struct plx_event_channel **channel) PLX_MUST_CHECK;
-/** Errors: BUSY (a connector or listener uses it) */
+/** Destroy a channel. Errors: BUSY (a connector or listener uses it) */
 PLX_API enum plx_status plx_event_channel_destroy(struct plx_event_channel *channel) PLX_MUST_CHECK;
 
-/** The next event; false: none. Inline mode polls first when there is none. Threads: any, several
- * at once. */
+/**
+ * Fetch the next event. Inline mode polls first if there is none. Returns: false: there is none.
+ * Threads: any, several at once.
+ */
 PLX_API bool plx_event_channel_next(struct plx_event_channel *channel,
 				    struct plx_connector_event *out);
-/** The same, and waits at most `timeout_ms`; false: none came. */
+/** As plx_event_channel_next(), but wait at most `timeout_ms`. Returns: false: no event came */
 PLX_API bool plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 				    struct plx_connector_event *out);
-/** Readable while there is an event; the channel's own. In inline mode nothing happens while nobody
- * polls. */
+/**
+ * A descriptor that is readable while there is an event. It belongs to the channel. In inline mode
+ * nothing happens unless the adapter is polled.
+ */
 PLX_API int plx_event_channel_fd(struct plx_event_channel *channel);
 
 struct plx_listen_options {
@@ -555,33 +595,35 @@ struct plx_listen_options {
 	struct plx_qp *ud; /* a UD service instead: tell who asks of this queue pair */
 };
 
-/** Errors (each with a sentence): BUSY (port taken), INVALID, FULL */
+/**
+ * Accept connection requests at an address and port: REQUESTED comes for each.
+ * Errors (each with a sentence): BUSY (port taken), INVALID, FULL
+ */
 PLX_API enum plx_status plx_listen(struct plx_event_channel *channel,
 				   const struct plx_listen_options *options,
 				   struct plx_listener **listener,
 				   struct plx_why *why) PLX_MUST_CHECK;
-/** Requests that wait are rejected; connectors that were given out go on. */
+/** Stop listening. Requests not yet taken are rejected; connectors that were handed out stay. */
 PLX_API enum plx_status plx_listener_destroy(struct plx_listener *listener) PLX_MUST_CHECK;
 
 /** Defaults: retries and timeouts as plx_qp_attr_init(), every address and private data empty. */
 PLX_API void plx_connect_options_init(struct plx_connect_options *options);
 
-/** An idle connector. */
+/** Create an idle connector. */
 PLX_API enum plx_status plx_connector_create(struct plx_event_channel *channel, uint64_t context,
 					     struct plx_connector **connector) PLX_MUST_CHECK;
 
 /**
- * In any state; as plx_reject(), plx_disconnect() or giving up, whatever the state calls for. Its
- * queue pair is flushed when it was connected, else untouched. No event of it comes afterwards.
+ * Destroy a connector in any state: reject, disconnect or give up, as the state requires. Its queue
+ * pair is flushed if it was connected, else untouched. No event of the connector comes afterwards.
  */
 PLX_API enum plx_status plx_connector_destroy(struct plx_connector *connector) PLX_MUST_CHECK;
 
 /**
- * Ask a peer for a connection: REPLIED, REJECTED, UNREACHABLE or TIMED_OUT comes, and after the
- * last three the connector is idle again and the queue pair, its posted receives included, as
- * before.
+ * Request a connection. REPLIED, REJECTED, UNREACHABLE or TIMED_OUT follows; after the last three
+ * the connector is idle again, and the queue pair is as before, with its posted receives.
  *
- * @param qp in RESET or INIT, RC; taken to INIT
+ * @param qp RC, in RESET or INIT; moved to INIT
  * Errors (each with a sentence): STATE (connector or queue pair in use), INVALID, UNREACHABLE (no
  * route), FULL, TOO_LONG (private data), TIMEOUT (the engine does not run)
  */
@@ -589,38 +631,42 @@ PLX_API enum plx_status plx_connect(struct plx_connector *connector, struct plx_
 				    const struct plx_connect_options *options,
 				    struct plx_why *why) PLX_MUST_CHECK;
 
-/** After REPLIED: the queue pair goes to RTS, and the peer is told. Errors: STATE */
+/** After REPLIED: move the queue pair to RTS and notify the peer. Errors: STATE */
 PLX_API enum plx_status plx_establish(struct plx_connector *connector,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
 /**
- * After REQUESTED: the queue pair goes to RTR, and to RTS with ESTABLISHED. ABORTED or TIMED_OUT
- * comes when the peer does not complete; the queue pair is flushed then.
- * Errors: as plx_connect()
+ * After REQUESTED: move the queue pair to RTR, and reply. ESTABLISHED follows, with the queue pair
+ * in RTS; or ABORTED or TIMED_OUT, with the queue pair flushed. Errors: as plx_connect()
  */
 PLX_API enum plx_status plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 				   const struct plx_connect_options *options,
 				   struct plx_why *why) PLX_MUST_CHECK;
 
-/** After REQUESTED or REPLIED; the connector is of no more use. Errors: STATE, TOO_LONG */
+/** After REQUESTED or REPLIED: reject. The connector can only be destroyed then. Errors: STATE,
+ * TOO_LONG */
 PLX_API enum plx_status plx_reject(struct plx_connector *connector, const void *private_data,
 				   uint32_t private_bytes) PLX_MUST_CHECK;
 
-/** The queue pair is flushed, the peer is told; CLOSED comes when it answers, or does not in time.
- * Errors: STATE (not connected, or disconnected already; when the peer was first, what is left of
- * the grace before the flush is over) */
+/**
+ * Flush the queue pair and notify the peer. CLOSED follows when it has answered, or has not in
+ * time. Errors: STATE (not connected, or already disconnected; if the peer disconnected first, its
+ * queue pair here is flushed now)
+ */
 PLX_API enum plx_status plx_disconnect(struct plx_connector *connector) PLX_MUST_CHECK;
 
-/** Ask a UD service for its queue pair: SIDR_REPLY, UNREACHABLE or TIMED_OUT comes, and the
- * connector is idle again. Errors: as plx_connect() */
+/**
+ * Request the queue pair of a UD service. SIDR_REPLY, UNREACHABLE or TIMED_OUT follows, and the
+ * connector is idle again. Errors: as plx_connect()
+ */
 PLX_API enum plx_status plx_sidr_request(struct plx_connector *connector,
 					 const struct plx_connect_options *options,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
-/** Events from now on carry this context. */
+/** Set the context of all later events. */
 PLX_API void plx_connector_set_context(struct plx_connector *connector, uint64_t context);
 
-/** Addresses, ports and what was agreed. Errors: STATE (never used) */
+/** Report addresses, ports and what was agreed. Errors: STATE (never used) */
 PLX_API enum plx_status plx_connector_query(const struct plx_connector *connector,
 					    struct plx_connector_info *out) PLX_MUST_CHECK;
 
@@ -634,10 +680,12 @@ struct plx_counter {
 	uint64_t value;
 };
 
-/** The counters of a queue pair. @param out [n]
- * Returns: how many there are, of which the first `n` were written. Threads: any. */
+/**
+ * Read the counters of a queue pair. @param out [n]
+ * Returns: how many there are, of which the first `n` were written. Threads: any.
+ */
 PLX_API uint32_t plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n);
-/** Those of an adapter: engine, neighbours, connection manager, port. As plx_qp_counters(). */
+/** Read those of an adapter: engine, neighbours, connection manager, port. As plx_qp_counters(). */
 PLX_API uint32_t plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 				      uint32_t n);
 
