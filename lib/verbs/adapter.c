@@ -92,16 +92,16 @@ add_journal(struct plx_why *why)
 static enum plx_status
 make(struct plx_adapter *adapter, struct plx_why *why)
 {
-	enum plx_status status = eal_need(device_is_pci(adapter->options.device), why);
+	enum plx_status status = eal_ensure(device_is_pci(adapter->options.device), why);
 
 	if (status != PLX_OK)
 		return status;
 	eal_journal_open();
-	status = parts_make(adapter, why);
+	status = adapter_setup(adapter, why);
 	if (status != PLX_OK) {
 		if (status == PLX_NO_DEVICE)
 			add_journal(why);
-		parts_unmake(adapter);
+		adapter_teardown(adapter);
 		return status;
 	}
 	fill_info(adapter);
@@ -161,7 +161,7 @@ plx_adapter_close(struct plx_adapter *adapter)
 	if (used)
 		return PLX_BUSY;
 	registry_hide(adapter);
-	parts_unmake(adapter);
+	adapter_teardown(adapter);
 	/* only now may another take the name, and with it the device */
 	registry_remove(adapter);
 	pthread_mutex_destroy(&adapter->lock);

@@ -2,7 +2,7 @@
  *
  * What an adapter consists of, in the order it is made: pool, device, key table, neighbours,
  * engines, worker; and the way back, from any point.
- * It never reads the configuration and keeps no adapter. Start with parts_make().
+ * It never reads the configuration and keeps no adapter. Start with adapter_setup().
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -434,14 +434,14 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 			status = make_engine(adapter, i, why);
 	}
 	if (status == PLX_OK && !adapter->inline_mode)
-		status = worker_join(adapter, why);
+		status = worker_get(adapter, why);
 	return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 enum plx_status
-parts_make(struct plx_adapter *adapter, struct plx_why *why)
+adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status;
 
@@ -465,9 +465,9 @@ parts_make(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 void
-parts_unmake(struct plx_adapter *adapter)
+adapter_teardown(struct plx_adapter *adapter)
 {
-	worker_leave(adapter);
+	worker_put(adapter);
 	for (uint32_t i = 0; i < adapter->engines; i++) {
 		if (adapter->engine[i])
 			plx_engine_destroy(adapter->engine[i]);

@@ -48,8 +48,8 @@ check_options(const struct plx_adapter *adapter, const struct plx_ah_options *op
 
 /* A sentence for what the engine answered. */
 static void
-say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *options,
-	    enum plx_status status, struct plx_why *why)
+explain(const struct plx_adapter *adapter, const struct plx_ah_options *options,
+	enum plx_status status, struct plx_why *why)
 {
 	if (status == PLX_UNREACHABLE)
 		plx_why_set(why,
@@ -73,7 +73,7 @@ say_refused(const struct plx_adapter *adapter, const struct plx_ah_options *opti
 
 /* The engine's half, with a hold on the domain. */
 static enum plx_status
-make_way(struct handle *handle, const struct plx_ah_options *options)
+create_engine_ah(struct handle *handle, const struct plx_ah_options *options)
 {
 	struct plx_adapter *adapter = handle->pd->adapter;
 	const struct plx_engine_path path = {
@@ -111,13 +111,13 @@ plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct pl
 		return status;
 	made = calloc(1, sizeof(*made));
 	if (made == NULL) {
-		say_refused(pd->adapter, options, PLX_NO_MEMORY, why);
+		explain(pd->adapter, options, PLX_NO_MEMORY, why);
 		return PLX_NO_MEMORY;
 	}
 	made->pd = pd;
-	status = make_way(made, options);
+	status = create_engine_ah(made, options);
 	if (status != PLX_OK) {
-		say_refused(pd->adapter, options, status, why);
+		explain(pd->adapter, options, status, why);
 		free(made);
 		return status;
 	}

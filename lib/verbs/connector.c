@@ -19,7 +19,7 @@ enum {
 };
 
 /* How long a neighbour that has just sent us something may take to be found again. */
-#define REACH_NS (3 * PLX_SEC)
+#define RESOLVE_NS (3 * PLX_SEC)
 
 void
 plx_connect_options_init(struct plx_connect_options *options)
@@ -134,8 +134,8 @@ choose_port(struct plx_adapter *adapter)
 }
 
 static enum plx_status
-said(const struct plx_connector *connector, enum plx_status status, const struct plx_ip *remote,
-     struct plx_why *why)
+explain(const struct plx_connector *connector, enum plx_status status, const struct plx_ip *remote,
+	struct plx_why *why)
 {
 	const char *adapter = connector->channel->adapter->info.name;
 
@@ -163,7 +163,7 @@ said(const struct plx_connector *connector, enum plx_status status, const struct
 }
 
 static void
-remember(struct plx_connector *connector, const struct plx_engine_connector_attr *attr)
+set_info(struct plx_connector *connector, const struct plx_engine_connector_attr *attr)
 {
 	struct plx_adapter *adapter = connector->channel->adapter;
 	struct plx_ip local = attr->path.local;
@@ -184,7 +184,7 @@ remember(struct plx_connector *connector, const struct plx_engine_connector_attr
  */
 
 static struct plx_connector *
-make(struct plx_event_channel *channel, uint64_t context)
+connector_alloc(struct plx_event_channel *channel, uint64_t context)
 {
 	struct plx_connector *made = calloc(1, sizeof(*made));
 
@@ -192,7 +192,7 @@ make(struct plx_event_channel *channel, uint64_t context)
 		return NULL;
 	made->channel = channel;
 	made->context = context;
-	made->cookie = cookie_give(channel->adapter, made);
+	made->cookie = cookie_alloc(channel->adapter, made);
 	if (made->cookie == 0) {
 		free(made);
 		return NULL;
@@ -204,11 +204,11 @@ make(struct plx_event_channel *channel, uint64_t context)
 }
 
 static void
-unmake(struct plx_connector *connector)
+connector_free(struct plx_connector *connector)
 {
 	struct plx_adapter *adapter = connector->channel->adapter;
 
-	cookie_take(adapter, connector->cookie);
+	cookie_free(adapter, connector->cookie);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.connectors--;
 	pthread_mutex_unlock(&adapter->lock);
@@ -219,14 +219,15 @@ enum plx_status
 plx_connector_create(struct plx_event_channel *channel, uint64_t context,
 		     struct plx_connector **connector)
 {
-	struct plx_connector *made = make(channel, context);
+	struct plx_connector *made = connector_alloc(channel, context);
 	enum plx_status status;
 
 	if (made == NULL)
 		return PLX_NO_MEMORY;
-	status = plx_engine_connector_create(channel->queue, made->cookie, &made->conn);
+	status = plx_engine_connector_create(channel->engine_eq, made->cookie,
+					     &made->engine_connector);
 	if (status != PLX_OK) {
-		unmake(made);
+		connector_free(made);
 		return status;
 	}
 	*connector = made;
@@ -237,14 +238,14 @@ struct plx_connector *
 connector_adopt(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 		const struct plx_connector_info *info)
 {
-	struct plx_connector *made = make(channel, 0);
+	struct plx_connector *made = connector_alloc(channel, 0);
 
 	if (made == NULL)
 		return NULL;
 	made->info = *info;
-	if (plx_engine_connector_adopt(channel->queue, &event->cm, made->cookie, &made->conn) !=
-	    PLX_OK) {
-		unmake(made);
+	if (plx_engine_connector_adopt(channel->engine_eq, &event->cm, made->cookie,
+				       &made->engine_connector) != PLX_OK) {
+		connector_free(made);
 		return NULL;
 	}
 	return made;
@@ -253,10 +254,10 @@ connector_adopt(struct plx_event_channel *channel, const struct plx_engine_conne
 enum plx_status
 plx_connector_destroy(struct plx_connector *connector)
 {
-	enum plx_status status = plx_engine_connector_destroy(connector->conn);
+	enum plx_status status = plx_engine_connector_destroy(connector->engine_connector);
 
 	if (status == PLX_OK)
-		unmake(connector);
+		connector_free(connector);
 	return status;
 }
 
@@ -300,10 +301,10 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	}
 	if (attr.local_port == 0)
 		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_engine_connector_connect(connector->conn, qp->pair, &attr);
+	status = plx_engine_connector_connect(connector->engine_connector, qp->engine_qp, &attr);
 	if (status == PLX_OK)
-		remember(connector, &attr);
-	return said(connector, status, &options->remote, why);
+		set_info(connector, &attr);
+	return explain(connector, status, &options->remote, why);
 }
 
 enum plx_status
@@ -323,15 +324,15 @@ plx_sidr_request(struct plx_connector *connector, const struct plx_connect_optio
 		return status;
 	if (attr.local_port == 0)
 		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_engine_connector_sidr_request(connector->conn, &attr);
+	status = plx_engine_connector_sidr_request(connector->engine_connector, &attr);
 	if (status == PLX_OK)
-		remember(connector, &attr);
-	return said(connector, status, &options->remote, why);
+		set_info(connector, &attr);
+	return explain(connector, status, &options->remote, why);
 }
 
 /* Once more while the neighbour is being asked. */
 static bool
-goes_on(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
+retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
 {
 	if (status != PLX_AGAIN || steady_ns() >= deadline)
 		return false;
@@ -345,24 +346,24 @@ goes_on(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
 enum plx_status
 plx_establish(struct plx_connector *connector, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + REACH_NS;
+	uint64_t deadline = steady_ns() + RESOLVE_NS;
 	struct plx_connector_info to;
 	enum plx_status status = plx_connector_query(connector, &to);
 
 	if (status != PLX_OK)
-		return said(connector, status, NULL, why);
+		return explain(connector, status, NULL, why);
 
 	do
-		status = plx_engine_connector_establish(connector->conn);
-	while (goes_on(connector->channel->adapter, status, deadline));
-	return said(connector, status, &to.remote, why);
+		status = plx_engine_connector_establish(connector->engine_connector);
+	while (retry_is_due(connector->channel->adapter, status, deadline));
+	return explain(connector, status, &to.remote, why);
 }
 
 enum plx_status
 plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	   const struct plx_connect_options *options, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + REACH_NS;
+	uint64_t deadline = steady_ns() + RESOLVE_NS;
 	struct plx_engine_connector_attr attr;
 	struct plx_connector_info to;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
@@ -373,21 +374,23 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 		return status;
 	status = plx_connector_query(connector, &to);
 	if (status != PLX_OK)
-		return said(connector, status, NULL, why);
+		return explain(connector, status, NULL, why);
 	do
-		status = plx_engine_connector_accept(connector->conn, qp->pair, &attr);
-	while (goes_on(connector->channel->adapter, status, deadline));
-	return said(connector, status, &to.remote, why);
+		status = plx_engine_connector_accept(connector->engine_connector, qp->engine_qp,
+						     &attr);
+	while (retry_is_due(connector->channel->adapter, status, deadline));
+	return explain(connector, status, &to.remote, why);
 }
 
 enum plx_status
 plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
 {
-	return plx_engine_connector_reject(connector->conn, private_data, private_bytes);
+	return plx_engine_connector_reject(connector->engine_connector, private_data,
+					   private_bytes);
 }
 
 enum plx_status
 plx_disconnect(struct plx_connector *connector)
 {
-	return plx_engine_connector_disconnect(connector->conn);
+	return plx_engine_connector_disconnect(connector->engine_connector);
 }

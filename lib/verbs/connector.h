@@ -10,25 +10,25 @@
 
 struct plx_event_channel {
 	struct plx_adapter *adapter;
-	struct plx_engine_eq *queue;
+	struct plx_engine_eq *engine_eq;
 };
 
 struct plx_listener {
 	struct plx_event_channel *channel;
-	struct plx_engine_listener *acceptor;
+	struct plx_engine_listener *engine_listener;
 	uint64_t cookie, context;
 };
 
 struct plx_connector {
 	struct plx_event_channel *channel;
-	struct plx_engine_connector *conn;
+	struct plx_engine_connector *engine_connector;
 	uint64_t cookie, context;
 	struct plx_connector_info info; /* under the adapter's lock; local.version 0: idle */
 };
 
 /* event_channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
-uint64_t cookie_give(struct plx_adapter *adapter, void *object);
-void cookie_take(struct plx_adapter *adapter, uint64_t cookie);
+uint64_t cookie_alloc(struct plx_adapter *adapter, void *object);
+void cookie_free(struct plx_adapter *adapter, uint64_t cookie);
 
 /* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
 struct plx_connector *connector_adopt(struct plx_event_channel *channel,

@@ -30,12 +30,12 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
 	made->inline_mode = adapter->inline_mode;
-	status = plx_engine_cq_create(adapter_home(adapter), &config, &made->queue);
+	status = plx_engine_cq_create(adapter_home(adapter), &config, &made->engine_cq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
 	}
-	made->ring = plx_engine_cq_ring(made->queue);
+	made->ring = plx_engine_cq_ring(made->engine_cq);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.cqs++;
 	pthread_mutex_unlock(&adapter->lock);
@@ -47,7 +47,7 @@ enum plx_status
 plx_cq_destroy(struct plx_cq *cq)
 {
 	struct plx_adapter *adapter = cq->adapter;
-	enum plx_status status = plx_engine_cq_destroy(cq->queue);
+	enum plx_status status = plx_engine_cq_destroy(cq->engine_cq);
 
 	if (status != PLX_OK)
 		return status;
@@ -66,31 +66,31 @@ plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 		if (plx_ring_empty(cq->ring))
 			return 0;
 	}
-	return plx_engine_cq_poll(cq->queue, wc, n);
+	return plx_engine_cq_poll(cq->engine_cq, wc, n);
 }
 
 enum plx_status
 plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 {
-	return plx_engine_cq_arm(cq->queue, kinds, fired);
+	return plx_engine_cq_arm(cq->engine_cq, kinds, fired);
 }
 
 uint32_t
 plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
 {
-	return plx_engine_cq_disarm(cq->queue, kinds);
+	return plx_engine_cq_disarm(cq->engine_cq, kinds);
 }
 
 uint32_t
 plx_cq_get_event(struct plx_cq *cq)
 {
-	return plx_engine_cq_get_event(cq->queue);
+	return plx_engine_cq_get_event(cq->engine_cq);
 }
 
 int
 plx_cq_fd(struct plx_cq *cq)
 {
-	return plx_engine_cq_fd(cq->queue);
+	return plx_engine_cq_fd(cq->engine_cq);
 }
 
 /* The thread that waits is the one that polls. */
@@ -99,7 +99,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 {
 	for (;;) {
 		uint32_t done = adapter_poll(cq->adapter);
-		uint32_t fired = plx_engine_cq_get_event(cq->queue);
+		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
 
 		if (fired || steady_ns() >= deadline)
 			return fired;
@@ -127,9 +127,10 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 
 	if (cq->inline_mode)
 		return wait_inline(cq, deadline);
-	fd = plx_engine_cq_fd(cq->queue); /* before the first look, so that nothing falls between */
+	fd = plx_engine_cq_fd(
+		cq->engine_cq); /* before the first look, so that nothing falls between */
 	for (;;) {
-		uint32_t fired = plx_engine_cq_get_event(cq->queue);
+		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
 		uint64_t now = steady_ns();
 
 		if (fired || now >= deadline)
@@ -141,5 +142,5 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 enum plx_status
 plx_cq_resize(struct plx_cq *cq, uint32_t depth)
 {
-	return plx_engine_cq_resize(cq->queue, depth);
+	return plx_engine_cq_resize(cq->engine_cq, depth);
 }

@@ -317,7 +317,7 @@ start_with_settings(const char *arguments, bool pci, struct plx_why *why)
 }
 
 enum plx_status
-eal_need(bool pci, struct plx_why *why)
+eal_ensure(bool pci, struct plx_why *why)
 {
 	enum plx_status status = PLX_OK;
 

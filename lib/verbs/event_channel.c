@@ -40,7 +40,7 @@ give_cookie(struct plx_adapter *adapter, void *object)
 }
 
 uint64_t
-cookie_give(struct plx_adapter *adapter, void *object)
+cookie_alloc(struct plx_adapter *adapter, void *object)
 {
 	uint64_t cookie;
 
@@ -51,7 +51,7 @@ cookie_give(struct plx_adapter *adapter, void *object)
 }
 
 void
-cookie_take(struct plx_adapter *adapter, uint64_t cookie)
+cookie_free(struct plx_adapter *adapter, uint64_t cookie)
 {
 	struct cookie_table *table = &adapter->cookies;
 	uint32_t slot = (uint32_t)cookie;
@@ -89,7 +89,7 @@ plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_engine_eq_create(adapter_home(adapter), depth, &made->queue);
+	status = plx_engine_eq_create(adapter_home(adapter), depth, &made->engine_eq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -105,7 +105,7 @@ enum plx_status
 plx_event_channel_destroy(struct plx_event_channel *channel)
 {
 	struct plx_adapter *adapter = channel->adapter;
-	enum plx_status status = plx_engine_eq_destroy(channel->queue);
+	enum plx_status status = plx_engine_eq_destroy(channel->engine_eq);
 
 	if (status != PLX_OK)
 		return status;
@@ -119,7 +119,7 @@ plx_event_channel_destroy(struct plx_event_channel *channel)
 int
 plx_event_channel_fd(struct plx_event_channel *channel)
 {
-	return plx_engine_eq_fd(channel->queue);
+	return plx_engine_eq_fd(channel->engine_eq);
 }
 
 /* ---- events -------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 
 /* A peer asks: it gets a connector, or is turned away. false: there is nothing to tell */
 static bool
-take_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+fill_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 	     struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
@@ -178,7 +178,7 @@ take_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 		connector = connector_adopt(channel, event, &out->info);
 	if (connector == NULL) {
 		/* TIMEOUT: an engine that stands still rejects when the request times out. */
-		(void)!plx_engine_refuse_request(channel->queue, &event->cm);
+		(void)!plx_engine_refuse_request(channel->engine_eq, &event->cm);
 		return false;
 	}
 	out->connector = connector;
@@ -187,7 +187,7 @@ take_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 
 /* false: whom it was for is not there any more */
 static bool
-take_other(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+fill_other(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 	   struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
@@ -212,10 +212,10 @@ next_event(struct plx_event_channel *channel, struct plx_connector_event *out)
 {
 	struct plx_engine_connector_event event;
 
-	while (plx_engine_eq_next(channel->queue, &event)) {
+	while (plx_engine_eq_next(channel->engine_eq, &event)) {
 		fill_event(&event.cm, out);
-		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? take_request(channel, &event, out)
-							    : take_other(channel, &event, out))
+		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? fill_request(channel, &event, out)
+							    : fill_other(channel, &event, out))
 			return true;
 	}
 	return false;
@@ -236,7 +236,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 	struct plx_adapter *adapter = channel->adapter;
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
 	/* before the first look, so that nothing falls between */
-	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->queue);
+	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->engine_eq);
 
 	for (;;) {
 		uint64_t now;
@@ -288,7 +288,8 @@ check_listen(const struct plx_event_channel *channel, const struct plx_listen_op
 }
 
 static enum plx_status
-said_listen(enum plx_status status, const struct plx_listen_options *options, struct plx_why *why)
+explain_listen(enum plx_status status, const struct plx_listen_options *options,
+	       struct plx_why *why)
 {
 	if (status == PLX_BUSY)
 		plx_why_set(why, "port %u is listened on already; choose another", options->port);
@@ -317,23 +318,24 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 		return status;
 	if (options->ud != NULL) {
 		listen.space = PLX_PORT_SPACE_UDP;
-		listen.qpn = plx_engine_qp_number(options->ud->pair);
+		listen.qpn = plx_engine_qp_number(options->ud->engine_qp);
 		listen.qkey = options->ud->options.qkey;
 	}
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
-		return said_listen(PLX_NO_MEMORY, options, why);
+		return explain_listen(PLX_NO_MEMORY, options, why);
 	made->channel = channel;
 	made->context = options->context;
-	made->cookie = cookie_give(adapter, made);
-	status = made->cookie == 0 ? PLX_NO_MEMORY
-				   : plx_engine_listener_create(channel->queue, &listen,
-								made->cookie, &made->acceptor);
+	made->cookie = cookie_alloc(adapter, made);
+	status = made->cookie == 0
+			 ? PLX_NO_MEMORY
+			 : plx_engine_listener_create(channel->engine_eq, &listen, made->cookie,
+						      &made->engine_listener);
 	if (status != PLX_OK) {
 		if (made->cookie != 0)
-			cookie_take(adapter, made->cookie);
+			cookie_free(adapter, made->cookie);
 		free(made);
-		return said_listen(status, options, why);
+		return explain_listen(status, options, why);
 	}
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.listeners++;
@@ -346,11 +348,11 @@ enum plx_status
 plx_listener_destroy(struct plx_listener *listener)
 {
 	struct plx_adapter *adapter = listener->channel->adapter;
-	enum plx_status status = plx_engine_listener_destroy(listener->acceptor);
+	enum plx_status status = plx_engine_listener_destroy(listener->engine_listener);
 
 	if (status != PLX_OK)
 		return status;
-	cookie_take(adapter, listener->cookie);
+	cookie_free(adapter, listener->cookie);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.listeners--;
 	pthread_mutex_unlock(&adapter->lock);

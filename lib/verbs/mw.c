@@ -69,7 +69,7 @@ unbind(struct plx_qp *qp, struct plx_key key)
 {
 	const struct plx_asker asker = {
 		.domain = qp->pd->domain,
-		.qpn = plx_engine_qp_number(qp->pair),
+		.qpn = plx_engine_qp_number(qp->engine_qp),
 	};
 
 	/* Nobody was told the key. Who guessed it may have had it invalidated: as good. */
@@ -86,7 +86,7 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 		.va = bind->va,
 		.length = bind->length,
 		.access = {(uint8_t)bind->access},
-		.qpn = plx_engine_qp_number(qp->pair),
+		.qpn = plx_engine_qp_number(qp->engine_qp),
 	};
 	enum plx_status status;
 	struct plx_key bound;
@@ -103,7 +103,7 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	pthread_mutex_unlock(&qp->adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_post_bind(qp->pair, bind->wr_id, bind->flags, bound);
+	status = plx_engine_qp_post_bind(qp->engine_qp, bind->wr_id, bind->flags, bound);
 	if (status != PLX_OK) {
 		unbind(qp, bound);
 		return status;

@@ -63,12 +63,12 @@ struct plx_adapter {
 	void *cm_memory;
 	void *mem_memory;
 	size_t net_bytes, cm_bytes, mem_bytes;
-	struct plx_secret secret; /* while parts are made; then zeros */
+	struct plx_secret secret; /* during adapter_setup(); then zeros */
 	struct rte_mempool *pool;
 	struct plx_ethdev *dev;
 	struct shared_worker *worker; /* NULL in inline mode */
 	bool visible;                 /* for registry.c */
-	int async_fd;                 /* an epoll set of the engines' notice descriptors */
+	int async_fd; /* an epoll set of the engines' descriptors of asynchronous events */
 	bool wire_attached;
 	bool needs_dma_map;
 	uint64_t dma_refused;     /* regions the device's IOMMU would not map */
@@ -99,19 +99,19 @@ struct plx_mw {
 };
 
 struct plx_cq {
-	struct plx_engine_cq *queue;
+	struct plx_engine_cq *engine_cq;
 	struct plx_adapter *adapter;
 	bool inline_mode;            /* the adapter's, where a poll finds it */
 	const struct rte_ring *ring; /* the queue's */
 };
 
 struct plx_srq {
-	struct plx_engine_srq *queue;
+	struct plx_engine_srq *engine_srq;
 	struct plx_adapter *adapter;
 };
 
 struct plx_qp {
-	struct plx_engine_qp *pair;
+	struct plx_engine_qp *engine_qp;
 	bool inline_mode;
 	struct plx_adapter *adapter;
 	struct plx_pd *pd;
@@ -190,7 +190,7 @@ enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *p
  */
 
 /** Start the EAL unless it is up. @param pci an adapter that is being opened is a PCI device */
-enum plx_status eal_need(bool pci, struct plx_why *why) PLX_MUST_CHECK;
+enum plx_status eal_ensure(bool pci, struct plx_why *why) PLX_MUST_CHECK;
 
 /** Does the EAL stand on hugepages? false before it is up. */
 bool eal_has_hugepages(void);
@@ -220,17 +220,17 @@ uint32_t registry_visit(const char *name, void (*visit)(struct plx_adapter *adap
 
 /** A thread for the adapter's engines, shared with the adapters that name the same worker.
  * Errors: as plx_worker_start(); FULL */
-enum plx_status worker_join(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+enum plx_status worker_get(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 /** When it returns the thread does not touch the adapter's engines; the last one stops it. */
-void worker_leave(struct plx_adapter *adapter);
+void worker_put(struct plx_adapter *adapter);
 
 /* ---- adapter_setup.c --------------------------------------------------------------------------
  */
 
 /** Make everything an adapter consists of, by its options; a failure leaves what was made to
- * parts_unmake(). Errors: as plx_adapter_open() */
-enum plx_status parts_make(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
-void parts_unmake(struct plx_adapter *adapter);
+ * adapter_teardown(). Errors: as plx_adapter_open() */
+enum plx_status adapter_setup(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
+void adapter_teardown(struct plx_adapter *adapter);
 
 /* ---- telemetry.c ------------------------------------------------------------------------------
  */

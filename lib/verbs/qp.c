@@ -73,23 +73,23 @@ check_options(const struct plx_pd *pd, const struct plx_qp_options *options, str
 }
 
 static uint32_t
-or_else(uint32_t value, uint32_t usual)
+or_default(uint32_t value, uint32_t usual)
 {
 	return value ? value : usual;
 }
 
 /* The engine's queue pair, with its hold on the domain. */
 static enum plx_status
-make_pair(struct plx_qp *qp)
+create_engine_qp(struct plx_qp *qp)
 {
 	struct plx_adapter *adapter = qp->adapter;
 	const struct plx_qp_options *options = &qp->options;
 	const struct plx_engine_qp_config config = {
 		.type = options->type,
 		.domain = qp->pd->domain,
-		.send_cq = options->send_cq->queue,
-		.recv_cq = options->recv_cq->queue,
-		.srq = options->srq ? options->srq->queue : NULL,
+		.send_cq = options->send_cq->engine_cq,
+		.recv_cq = options->recv_cq->engine_cq,
+		.srq = options->srq ? options->srq->engine_srq : NULL,
 		.caps = {.sq_depth = options->sq_depth,
 			 .sq_sges = options->sq_sges,
 			 .inline_bytes = options->inline_bytes,
@@ -106,7 +106,7 @@ make_pair(struct plx_qp *qp)
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_create(adapter_home(adapter), &config, &qp->pair);
+	status = plx_engine_qp_create(adapter_home(adapter), &config, &qp->engine_qp);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK) {
 		adapter->count.qps++;
@@ -119,7 +119,7 @@ make_pair(struct plx_qp *qp)
 }
 
 static void
-say_refused(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+explain(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
 {
 	if (status == PLX_FULL)
 		plx_why_set(
@@ -146,23 +146,23 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 		return status;
 	made = calloc(1, sizeof(*made));
 	if (made == NULL) {
-		say_refused(pd->adapter, PLX_NO_MEMORY, why);
+		explain(pd->adapter, PLX_NO_MEMORY, why);
 		return PLX_NO_MEMORY;
 	}
 	made->adapter = pd->adapter;
 	made->inline_mode = pd->adapter->inline_mode;
 	made->pd = pd;
 	made->options = *options;
-	made->options.sq_sges = or_else(options->sq_sges, 1);
-	made->options.rq_sges = or_else(options->rq_sges, 1);
+	made->options.sq_sges = or_default(options->sq_sges, 1);
+	made->options.rq_sges = or_default(options->rq_sges, 1);
 	/* Datagrams read nothing. */
 	made->options.responder_resources =
 		options->type == PLX_QP_UD
 			? 0
-			: or_else(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
-	status = make_pair(made);
+			: or_default(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
+	status = create_engine_qp(made);
 	if (status != PLX_OK) {
-		say_refused(pd->adapter, status, why);
+		explain(pd->adapter, status, why);
 		free(made);
 		return status;
 	}
@@ -180,7 +180,7 @@ plx_qp_destroy(struct plx_qp *qp)
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_remove(&qp->node);
 	pthread_mutex_unlock(&adapter->lock);
-	status = plx_engine_qp_destroy(qp->pair);
+	status = plx_engine_qp_destroy(qp->engine_qp);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK) {
 		plx_domain_unhold(adapter->mem, qp->pd->domain);
@@ -208,10 +208,10 @@ send_now(struct plx_qp *qp)
 PLX_HOT uint32_t
 plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	uint32_t posted = plx_engine_qp_post_send(qp->pair, wr, n, refused);
+	uint32_t posted = plx_engine_qp_post_send(qp->engine_qp, wr, n, refused);
 
 	if (qp->inline_mode && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
-	    plx_engine_qp_in_flight(qp->pair) == posted)
+	    plx_engine_qp_in_flight(qp->engine_qp) == posted)
 		send_now(qp);
 	return posted;
 }
@@ -219,13 +219,13 @@ plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum 
 PLX_HOT uint32_t
 plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
 {
-	return plx_engine_qp_post_recv(qp->pair, wr, n, refused);
+	return plx_engine_qp_post_recv(qp->engine_qp, wr, n, refused);
 }
 
 PLX_HOT void
 plx_qp_ring_doorbell(struct plx_qp *qp)
 {
-	plx_engine_qp_ring_doorbell(qp->pair);
+	plx_engine_qp_ring_doorbell(qp->engine_qp);
 	if (qp->inline_mode)
 		send_now(qp);
 }
@@ -237,7 +237,7 @@ enum plx_status
 plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 {
 	struct plx_rc_view view;
-	enum plx_status status = plx_engine_qp_query(qp->pair, &view);
+	enum plx_status status = plx_engine_qp_query(qp->engine_qp, &view);
 
 	if (status != PLX_OK)
 		return status;
@@ -266,7 +266,7 @@ static const struct {
 uint32_t
 plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 {
-	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp->pair);
+	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp->engine_qp);
 	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
 
 	for (uint32_t i = 0; i < count && i < n; i++) {

@@ -59,8 +59,8 @@ plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_
 	if (remote != NULL && !plx_net_source(adapter->net[0], remote, &ip))
 		return PLX_UNREACHABLE;
 	*out = (struct plx_qp_address){
-		.qpn = plx_engine_qp_number(qp->pair),
-		.psn = plx_engine_qp_first_psn(qp->pair).v,
+		.qpn = plx_engine_qp_number(qp->engine_qp),
+		.psn = plx_engine_qp_first_psn(qp->engine_qp).v,
 		.ip = ip,
 		.path_mtu = adapter->path_mtu,
 		.responder_resources = (uint8_t)qp->options.responder_resources,
@@ -216,7 +216,7 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	rc->mtu = mtu;
 	rc->dest_qpn = peer->qpn;
 	rc->rq_psn = plx_psn(peer->psn);
-	rc->sq_psn = plx_engine_qp_first_psn(qp->pair);
+	rc->sq_psn = plx_engine_qp_first_psn(qp->engine_qp);
 	rc->initiator_depth = agree_initiator_depth(peer, attr);
 	return PLX_OK;
 }
@@ -226,8 +226,8 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 
 /* A sentence for what the engine answered. */
 static enum plx_status
-said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
-     const struct plx_qp_address *peer, struct plx_why *why)
+explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
+	const struct plx_qp_address *peer, struct plx_why *why)
 {
 	struct address_text ip = {"the peer"};
 
@@ -235,8 +235,8 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		ip = address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_set(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
-			    plx_engine_qp_number(qp->pair),
-			    plx_qp_state_name(plx_engine_qp_state(qp->pair)),
+			    plx_engine_qp_number(qp->engine_qp),
+			    plx_qp_state_name(plx_engine_qp_state(qp->engine_qp)),
 			    plx_qp_state_name(to));
 	else if (status == PLX_AGAIN)
 		plx_why_set(why, "%s was asked for its Ethernet address; call again", ip.s);
@@ -252,7 +252,7 @@ said(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 			    qp->adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
 		plx_why_set(why, "queue pair 0x%06x cannot go to %s: %s",
-			    plx_engine_qp_number(qp->pair), plx_qp_state_name(to),
+			    plx_engine_qp_number(qp->engine_qp), plx_qp_state_name(to),
 			    plx_status_text(status));
 	return status;
 }
@@ -264,10 +264,10 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 	const struct plx_rc_attr rc = {
 		.mtu = qp->adapter->path_mtu,
 		.pkey = PKEY_DEFAULT,
-		.sq_psn = plx_engine_qp_first_psn(qp->pair),
+		.sq_psn = plx_engine_qp_first_psn(qp->engine_qp),
 	};
 
-	return said(qp, plx_engine_qp_modify(qp->pair, to, &rc, NULL), to, NULL, why);
+	return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, &rc, NULL), to, NULL, why);
 }
 
 static void
@@ -281,13 +281,13 @@ pause_for_neighbour(struct plx_adapter *adapter)
 
 /* INIT to RTR, the neighbour waited for. */
 static enum plx_status
-reach(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
-      uint32_t timeout_ms, struct plx_why *why)
+resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
+	       uint32_t timeout_ms, struct plx_why *why)
 {
 	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
 
 	for (;;) {
-		enum plx_status status = plx_engine_qp_modify(qp->pair, PLX_QP_RTR, rc, path);
+		enum plx_status status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_RTR, rc, path);
 
 		if (status != PLX_AGAIN)
 			return status;
@@ -308,7 +308,7 @@ enum plx_status
 plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
 	       uint32_t timeout_ms, struct plx_why *why)
 {
-	bool from_reset = plx_engine_qp_state(qp->pair) == PLX_QP_RESET;
+	bool from_reset = plx_engine_qp_state(qp->engine_qp) == PLX_QP_RESET;
 	struct plx_why late = {""};
 	struct plx_engine_path path;
 	struct plx_rc_attr rc;
@@ -318,28 +318,28 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 		plx_why_set(why,
 			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
 			    "RTS by plx_qp_modify()",
-			    plx_engine_qp_number(qp->pair));
+			    plx_engine_qp_number(qp->engine_qp));
 		return PLX_INVALID;
 	}
 	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
-		status = plx_engine_qp_modify(qp->pair, PLX_QP_INIT, NULL, NULL);
+		status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
-		return said(qp, status, PLX_QP_INIT, peer, why);
-	status = reach(qp, &rc, &path, timeout_ms, &late);
+		return explain(qp, status, PLX_QP_INIT, peer, why);
+	status = resolve_to_rtr(qp, &rc, &path, timeout_ms, &late);
 	if (status == PLX_OK) {
-		status = plx_engine_qp_modify(qp->pair, PLX_QP_RTS, &rc, &path);
-		return said(qp, status, PLX_QP_RTS, peer, why);
+		status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_RTS, &rc, &path);
+		return explain(qp, status, PLX_QP_RTS, peer, why);
 	}
-	(void)said(qp, status, PLX_QP_RTR, peer, why);
+	(void)explain(qp, status, PLX_QP_RTR, peer, why);
 	if (late.text[0] != '\0')
 		plx_why_set(why, "%s", late.text);
 	/* A refused call changes nothing. In INIT, where it began, its receives are still posted.
 	 */
 	if (from_reset)
-		(void)!plx_engine_qp_modify(qp->pair, PLX_QP_RESET, NULL, NULL);
+		(void)!plx_engine_qp_modify(qp->engine_qp, PLX_QP_RESET, NULL, NULL);
 	return status;
 }
 
@@ -348,7 +348,7 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 	      const struct plx_qp_attr *attr, struct plx_why *why)
 {
 	bool needs_terms = to == PLX_QP_RTR ||
-			   (to == PLX_QP_RTS && plx_engine_qp_state(qp->pair) != PLX_QP_SQD);
+			   (to == PLX_QP_RTS && plx_engine_qp_state(qp->engine_qp) != PLX_QP_SQD);
 	struct plx_engine_path path;
 	struct plx_rc_attr rc;
 	enum plx_status status;
@@ -360,15 +360,16 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 	if (qp->options.type == PLX_QP_UD)
 		return modify_ud(qp, to, why);
 	if (!needs_terms)
-		return said(qp, plx_engine_qp_modify(qp->pair, to, NULL, NULL), to, NULL, why);
+		return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, NULL, NULL), to, NULL,
+			       why);
 	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
-	return said(qp, plx_engine_qp_modify(qp->pair, to, &rc, &path), to, peer, why);
+	return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, &rc, &path), to, peer, why);
 }
 
 enum plx_status
 plx_qp_flush(struct plx_qp *qp)
 {
-	return plx_engine_qp_flush(qp->pair);
+	return plx_engine_qp_flush(qp->engine_qp);
 }

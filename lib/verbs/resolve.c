@@ -12,26 +12,26 @@ enum {
 	PING_BYTES_MAX = 1400,
 };
 
-#define REACH_PAUSE_NS (100 * PLX_USEC)
+#define RESOLVE_PAUSE_NS (100 * PLX_USEC)
 
 /* Who has to answer first, for a sentence: the peer, or the gateway to it. */
-struct who {
+struct next_hop_text {
 	char text[2 * INET6_ADDRSTRLEN + 32];
 };
 
-static struct who
-who_answers(const struct plx_adapter *adapter, const struct plx_ip *ip)
+static struct next_hop_text
+next_hop_text(const struct plx_adapter *adapter, const struct plx_ip *ip)
 {
 	struct plx_ip hop = *ip;
-	struct who who;
+	struct next_hop_text out;
 	bool direct;
 
 	(void)plx_net_next_hop(adapter->net[0], ip, &hop);
 	direct = memcmp(hop.v, ip->v, ip->version == 4 ? 4 : 16) == 0;
-	snprintf(who.text, sizeof(who.text), "%s%s%s%s", direct ? "" : "gateway ",
+	snprintf(out.text, sizeof(out.text), "%s%s%s%s", direct ? "" : "gateway ",
 		 address_text(&hop).s, direct ? "" : " on the way to ",
 		 direct ? "" : address_text(ip).s);
-	return who;
+	return out;
 }
 
 static enum plx_status
@@ -48,7 +48,7 @@ check_ip(const struct plx_ip *ip, struct plx_why *why)
 }
 
 static enum plx_status
-said_stopped(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
+explain_stopped(const struct plx_adapter *adapter, enum plx_status status, struct plx_why *why)
 {
 	plx_why_set(
 		why,
@@ -60,8 +60,8 @@ said_stopped(const struct plx_adapter *adapter, enum plx_status status, struct p
 
 /* What a verdict on the way to `ip` is for a program, with its sentence. */
 static enum plx_status
-said(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
-     struct plx_why *why)
+explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
+	struct plx_why *why)
 {
 	if (verdict == PLX_NET_NO_ROUTE) {
 		plx_why_set(why,
@@ -80,16 +80,16 @@ said(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_ve
 	plx_why_set(why,
 		    "%s does not answer for its Ethernet address; check that it runs, and cable, "
 		    "VLAN and prefixes",
-		    who_answers(adapter, ip).text);
+		    next_hop_text(adapter, ip).text);
 	return PLX_UNREACHABLE;
 }
 
 /* Let the engine go on, by polling it ourselves in inline mode. */
 static void
-let_it_run(struct plx_adapter *adapter)
+run_engine(struct plx_adapter *adapter)
 {
 	if (!adapter->inline_mode)
-		sleep_ns(REACH_PAUSE_NS);
+		sleep_ns(RESOLVE_PAUSE_NS);
 	else if (adapter_poll(adapter) == 0)
 		sched_yield();
 }
@@ -108,19 +108,19 @@ plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32
 	for (;;) {
 		status = plx_engine_resolve(adapter_home(adapter), ip, found, &verdict);
 		if (status != PLX_OK)
-			return said_stopped(adapter, status, why);
+			return explain_stopped(adapter, status, why);
 		if (verdict == PLX_NET_READY)
 			break;
 		if (verdict != PLX_NET_WAIT)
-			return said(adapter, ip, verdict, why);
+			return explain(adapter, ip, verdict, why);
 		if (steady_ns() >= deadline) {
 			plx_why_set(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that it runs, or give it longer",
-				    who_answers(adapter, ip).text, timeout_ms);
+				    next_hop_text(adapter, ip).text, timeout_ms);
 			return PLX_TIMEOUT;
 		}
-		let_it_run(adapter);
+		run_engine(adapter);
 	}
 	if (mac != NULL)
 		memcpy(mac, found, sizeof(found));
@@ -128,7 +128,7 @@ plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32
 }
 
 static enum plx_status
-said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
+explain_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t bytes,
 	     uint32_t timeout_ms, enum plx_net_verdict verdict, struct plx_why *why)
 {
 	switch (verdict) {
@@ -160,7 +160,7 @@ said_of_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 	case PLX_NET_VERDICT_COUNT:
 		break;
 	}
-	return said(adapter, ip, verdict, why);
+	return explain(adapter, ip, verdict, why);
 }
 
 enum plx_status
@@ -180,12 +180,12 @@ plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t 
 	status = plx_engine_ping(adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC, &number,
 				 &verdict);
 	while (status == PLX_OK && verdict == PLX_NET_WAIT) {
-		let_it_run(adapter);
+		run_engine(adapter);
 		status = plx_engine_ping_result(adapter_home(adapter), number, rtt_ns, &verdict);
 	}
 	if (status != PLX_OK)
-		return said_stopped(adapter, status, why);
+		return explain_stopped(adapter, status, why);
 	if (verdict == PLX_NET_READY)
 		return PLX_OK;
-	return said_of_ping(adapter, ip, bytes, timeout_ms, verdict, why);
+	return explain_ping(adapter, ip, bytes, timeout_ms, verdict, why);
 }

@@ -29,7 +29,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_engine_srq_create(adapter_home(adapter), &config, &made->queue);
+	status = plx_engine_srq_create(adapter_home(adapter), &config, &made->engine_srq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -45,7 +45,7 @@ enum plx_status
 plx_srq_destroy(struct plx_srq *srq)
 {
 	struct plx_adapter *adapter = srq->adapter;
-	enum plx_status status = plx_engine_srq_destroy(srq->queue);
+	enum plx_status status = plx_engine_srq_destroy(srq->engine_srq);
 
 	if (status != PLX_OK)
 		return status;
@@ -60,17 +60,17 @@ PLX_HOT uint32_t
 plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
 		  enum plx_status *refused)
 {
-	return plx_engine_srq_post_recv(srq->queue, wr, n, refused);
+	return plx_engine_srq_post_recv(srq->engine_srq, wr, n, refused);
 }
 
 enum plx_status
 plx_srq_resize(struct plx_srq *srq, uint32_t depth)
 {
-	return plx_engine_srq_resize(srq->queue, depth);
+	return plx_engine_srq_resize(srq->engine_srq, depth);
 }
 
 enum plx_status
 plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 {
-	return plx_engine_srq_arm(srq->queue, threshold);
+	return plx_engine_srq_arm(srq->engine_srq, threshold);
 }

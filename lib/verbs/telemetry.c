@@ -174,7 +174,7 @@ list_qps(struct plx_adapter *adapter, void *context)
 
 		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
 			rte_tel_data_add_array_u64(question->answer,
-						   plx_engine_qp_number(qp->pair));
+						   plx_engine_qp_number(qp->engine_qp));
 		at++;
 	}
 	pthread_mutex_unlock(&adapter->lock);
@@ -198,10 +198,10 @@ describe_qp(const struct plx_qp *qp, struct rte_tel_data *answer)
 	uint32_t n = plx_qp_counters(qp, counter, COUNTERS_MAX);
 
 	rte_tel_data_start_dict(answer);
-	rte_tel_data_add_dict_u64(answer, "qpn", plx_engine_qp_number(qp->pair));
+	rte_tel_data_add_dict_u64(answer, "qpn", plx_engine_qp_number(qp->engine_qp));
 	rte_tel_data_add_dict_string(answer, "type", qp->options.type == PLX_QP_UD ? "UD" : "RC");
 	rte_tel_data_add_dict_string(answer, "state",
-				     plx_qp_state_name(plx_engine_qp_state(qp->pair)));
+				     plx_qp_state_name(plx_engine_qp_state(qp->engine_qp)));
 	rte_tel_data_add_dict_u64(answer, "sq_depth", qp->options.sq_depth);
 	rte_tel_data_add_dict_u64(answer, "rq_depth", qp->options.rq_depth);
 	rte_tel_data_add_dict_u64(answer, "context", qp->options.context);
@@ -218,7 +218,7 @@ find_qp(struct plx_adapter *adapter, void *context)
 	plx_list_for_each (node, after, &adapter->qps) {
 		const struct plx_qp *qp = plx_list_entry(node, struct plx_qp, node);
 
-		if (plx_engine_qp_number(qp->pair) != question->number || question->answered)
+		if (plx_engine_qp_number(qp->engine_qp) != question->number || question->answered)
 			continue;
 		describe_qp(qp, question->answer);
 		question->answered = true;

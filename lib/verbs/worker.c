@@ -2,7 +2,7 @@
  *
  * Worker threads, shared by the adapters that name the same one: counted, started with the first
  * and stopped with the last. What a thread does is the engine's.
- * Start with worker_join().
+ * Start with worker_get().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 
 /* Returns: it is nobody's any more, and to be stopped, without the lock */
 static bool
-leave_locked(struct shared_worker *worker)
+remove_if_unused(struct shared_worker *worker)
 {
 	if (worker->users)
 		return false;
@@ -83,7 +83,7 @@ stop(struct shared_worker *worker)
 }
 
 enum plx_status
-worker_join(struct plx_adapter *adapter, struct plx_why *why)
+worker_get(struct plx_adapter *adapter, struct plx_why *why)
 {
 	struct shared_worker *worker;
 	enum plx_status status = PLX_OK;
@@ -108,7 +108,7 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 	} else if (worker) {
 		while (added)
 			plx_worker_remove(worker->thread, adapter->engine[--added]);
-		unused = leave_locked(worker);
+		unused = remove_if_unused(worker);
 	}
 	pthread_mutex_unlock(&lock);
 	if (unused)
@@ -117,7 +117,7 @@ worker_join(struct plx_adapter *adapter, struct plx_why *why)
 }
 
 void
-worker_leave(struct plx_adapter *adapter)
+worker_put(struct plx_adapter *adapter)
 {
 	struct shared_worker *worker = adapter->worker;
 	bool unused;
@@ -130,7 +130,7 @@ worker_leave(struct plx_adapter *adapter)
 	adapter->worker = NULL;
 	pthread_mutex_lock(&lock);
 	worker->users--;
-	unused = leave_locked(worker);
+	unused = remove_if_unused(worker);
 	pthread_mutex_unlock(&lock);
 	if (unused)
 		stop(worker);
