@@ -91,7 +91,7 @@ static void
 run_one(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	struct sim_stats *stats)
 {
-	run_fn run = options->cm ? exchange_run : options->engine ? fleet_run : world_run;
+	run_fn run = options->cm ? fabric_run : options->engine ? fleet_run : world_run;
 	struct sim_stats again;
 
 	run(options, seed, mask, stats);

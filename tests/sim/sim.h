@@ -593,8 +593,8 @@ typedef void (*run_fn)(const struct sim_options *options, uint64_t seed,
 		       const struct sim_mask *mask, struct sim_stats *out);
 
 int jobs_run(const struct sim_options *options);
-void exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
-		  struct sim_stats *out);
+void fabric_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+		struct sim_stats *out);
 void fleet_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
 	       struct sim_stats *out);
 void jobs_run_one(const struct sim_options *options, const struct sim_mask *mask, bool quiet,

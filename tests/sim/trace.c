@@ -74,14 +74,14 @@ static void
 print_rest(FILE *to, const struct trace_row *row)
 {
 	static const char *const names[TRACE_KINDS] = {
-		[TRACE_NONE] = "nothing",        [TRACE_FAULT] = "the weather",
+		[TRACE_NONE] = "nothing",        [TRACE_FAULT] = "fault",
 		[TRACE_PLACE] = "places",        [TRACE_ATOMIC] = "atomic",
 		[TRACE_RECV] = "posts receives", [TRACE_TICK] = "tick",
-		[TRACE_LIFE] = "is born",        [TRACE_CLOSE] = "is closed",
+		[TRACE_LIFE] = "is connected",   [TRACE_CLOSE] = "is closed",
 		[TRACE_KILL] = "is killed",      [TRACE_REVOKE] = "revokes a key",
 		[TRACE_DISTURB] = "disturbance", [TRACE_CM_SENDS] = "sends",
 		[TRACE_CM_RECV] = "receives",    [TRACE_CM_JUDGED] = "verdict",
-		[TRACE_CM_TOLD] = "is told",     [TRACE_CM_ACTS] = "acts",
+		[TRACE_CM_TOLD] = "event",       [TRACE_CM_ACTS] = "command",
 	};
 
 	fprintf(to,

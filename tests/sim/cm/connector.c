@@ -2,7 +2,7 @@
  *
  * Owns what programs do: they connect, accept, reject, establish, disconnect, lose their
  * queue pair, go away, or do nothing for a while, in every state.
- * It never looks at an event; event.c does, and says when it is a program's turn.
+ * It never looks at an event; event.c does, and decides when a program acts.
  * Start with connector_dial() and connector_on_event().
  */
 #include "fabric.h"
@@ -19,7 +19,7 @@ connector_of(struct cm_host *host, struct plx_cm_id id)
 	return NULL;
 }
 
-/* NULL: the host has as many as it wants */
+/* NULL: all of the host's are in use */
 struct connector *
 connector_new(struct cm_host *host)
 {
@@ -127,7 +127,7 @@ connector_waits(struct connector *connector)
 	connector->gave_way_before = plx_cm_counters(connector->host->cm)->gave_way;
 }
 
-/* The other one asks for more time, as often as it is asked, and never makes up its mind. */
+/* The other program never decides, and its manager asks for more time. */
 static bool
 is_put_off(const struct connector *connector, const struct cm_host *other)
 {
@@ -160,7 +160,7 @@ connector_may_time_out(const struct connector *connector)
 	       ledger_losses(connector->host, connector->id) >= PLX_CM_TRIES - 1;
 }
 
-/* Was it done? If not, the connection has ended, and an event that waits will say so. */
+/* Was the command executed? If not, the connection has ended, and the event is pending. */
 static bool
 done(struct connector *connector, enum plx_status status, const char *what)
 {
@@ -198,7 +198,7 @@ misuse(struct cm_host *host, struct plx_cm_id id)
 	else
 		plx_cm_abandon(host->cm, id, now);
 	sim_must(world, status == (kind < 4 ? PLX_STATE : PLX_OK), "C2",
-		 "an id that has ended is taken: %s", plx_status_text(status));
+		 "a command on an ended id has status: %s", plx_status_text(status));
 	plx_cm_query(host->cm, &after);
 	sim_must(world, memcmp(&before, &after, sizeof(before)) == 0, "C2",
 		 "an id that has ended changes the counts");
@@ -370,7 +370,7 @@ abandon(struct connector *connector)
 	connector_end(connector);
 }
 
-/* What accept must say was agreed: each side's wish within the other's offer. */
+/* What an accept must agree on: each side's wish within the other's offer. */
 static void
 check_agreed(struct connector *connector, const struct plx_cm_peer *peer)
 {
@@ -379,18 +379,18 @@ check_agreed(struct connector *connector, const struct plx_cm_peer *peer)
 
 #define LESS(a, b) ((a) < (b) ? (a) : (b))
 	sim_must(world, peer->qpn == asked->qpn && plx_psn_eq(peer->psn, asked->psn), "C4",
-		 "accepted is another queue pair than that which asked");
+		 "the accepted queue pair is not the one that was requested");
 	sim_must(world,
 		 peer->responder_resources ==
 			 LESS(connector->own.responder_resources, asked->responder_resources),
-		 "C4", "%u responder resources of %u, asked for %u", peer->responder_resources,
+		 "C4", "%u responder resources of %u, %u were requested", peer->responder_resources,
 		 connector->own.responder_resources, asked->responder_resources);
 	sim_must(world,
 		 peer->initiator_depth ==
 			 LESS(connector->own.initiator_depth, asked->initiator_depth),
 		 "C4", "initiator depth %u of %u, offered %u", peer->initiator_depth,
 		 connector->own.initiator_depth, asked->initiator_depth);
-	sim_must(world, peer->path_mtu == asked->path_mtu, "C4", "path MTU %u, asked for %u",
+	sim_must(world, peer->path_mtu == asked->path_mtu, "C4", "path MTU %u, %u was requested",
 		 peer->path_mtu, asked->path_mtu);
 #undef LESS
 }
@@ -425,7 +425,7 @@ accept(struct connector *connector)
 	connector->state = CONNECTOR_REP_SENT;
 	connector_waits(connector);
 	if (!fabric->gentle && !fabric->fair && draw_percent(prng, 20))
-		connector_think(connector, fabric->think_most_ns); /* and then goes away */
+		connector_think(connector, fabric->think_most_ns); /* and then exits */
 }
 
 static void
@@ -460,7 +460,7 @@ disconnect(struct connector *connector)
 		connector_think(connector, host->fabric->think_most_ns); /* and does not wait */
 }
 
-/* The queue pair is gone: an event says how it ends. */
+/* The queue pair has failed: an event will end the connection. */
 static void
 lose(struct connector *connector)
 {

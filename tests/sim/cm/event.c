@@ -8,14 +8,14 @@
 
 #define WORLD(host) (&(host)->fabric->world)
 
-/* Nothing goes wrong, and nobody does anything unusual: every end must have a cause. */
+/* No faults, and no program does anything unusual: every end must have a cause. */
 static bool
 strict(const struct fabric *fabric)
 {
 	return fabric->gentle || fabric->fair;
 }
 
-/* Is the other end's program still on it, and does it want to be? */
+/* Does the other end's program still use the connection, and intend to? */
 static bool
 partner_stays(const struct connector *connector)
 {
@@ -71,7 +71,7 @@ check_once(struct cm_host *host, struct request *request)
 			 "one request is delivered %u times", request->requested);
 }
 
-/* Whose request that is: its private data says so, or, when there is none, its queue pair. */
+/* The request, by its private data or, when there is none, by its queue pair. */
 static uint64_t
 request_by(struct fabric *fabric, const struct plx_cm_event *event)
 {
@@ -98,13 +98,12 @@ on_requested(struct cm_host *host, const struct plx_cm_event *event)
 	struct request *request = request_of(fabric, serial);
 	struct connector *connector;
 
-	sim_must(world, event->context < LISTENERS_MAX - 1, "C9",
-		 "nobody listens with that context");
+	sim_must(world, event->context < LISTENERS_MAX - 1, "C9", "no listener has that context");
 	sim_must(world,
 		 host->listener[event->context].open &&
 			 host->listener[event->context].id.v == event->listener.v,
 		 "C9", "a request is delivered that came by a listener that is gone");
-	sim_must(world, request != NULL, "C5", "a request of nobody");
+	sim_must(world, request != NULL, "C5", "an event for a request that was not made");
 	ledger_id(host, event->id);
 	private_check(host, serial, request->length, event->private_data, event->private_bytes,
 		      PLX_CM_PRIVATE_REQ);
@@ -134,7 +133,7 @@ on_requested(struct cm_host *host, const struct plx_cm_event *event)
 		connector_think(connector, fabric->think_most_ns);
 }
 
-/* ---- it goes on ----------------------------------------------------------------------------- */
+/* ---- replies -------------------------------------------------------------------------------- */
 
 static void
 check_replied(struct connector *connector, const struct reply *reply,
@@ -178,7 +177,7 @@ on_replied(struct connector *connector, const struct plx_cm_event *event)
 			 (connector->state == CONNECTOR_REQ_SENT ||
 			  (connector->state == CONNECTOR_QP_FAILED && !connector->was_established)),
 		 "C1", "REPLIED in state %u", connector->state);
-	sim_must(WORLD(host), reply != NULL, "C5", "private data of nobody");
+	sim_must(WORLD(host), reply != NULL, "C5", "private data of no reply");
 	private_check(host, serial, reply->length, event->private_data, event->private_bytes,
 		      PLX_CM_PRIVATE_REP);
 	check_replied(connector, reply, &event->peer);
@@ -213,9 +212,9 @@ on_established(struct connector *connector)
 	connector_established(connector);
 }
 
-/* ---- it ends -------------------------------------------------------------------------------- */
+/* ---- ends ----------------------------------------------------------------------------------- */
 
-/* Has the port been closed, or its host made anew, at any time since the request? */
+/* Was the listener closed, or its host restarted, at any time since the request? */
 static bool
 ear_was_deaf(const struct fabric *fabric, const struct request *request)
 {
@@ -262,7 +261,7 @@ on_rejected(struct connector *connector, const struct plx_cm_event *event)
 	sim_must(WORLD(host),
 		 request->to < CM_HOSTS_MAX && reason_has_cause(fabric, request, event->reason),
 		 "C1", "rejected without a cause: %s", plx_cm_reason_text(event->reason));
-	/* Of a REP with a queue pair that is in use it is we who say so. */
+	/* A REP with a queue pair in use is rejected by our side, without private data. */
 	if (event->private_bytes > 0 || event->reason != PLX_CM_REASON_STALE)
 		private_check(host, serial, reply ? reply->length : 0, event->private_data,
 			      event->private_bytes, PLX_CM_PRIVATE_REJ);
@@ -286,7 +285,7 @@ on_timed_out(struct connector *connector)
 			 connector->state == CONNECTOR_REP_SENT,
 		 "C1", "TIMED_OUT in state %u", connector->state);
 	sim_must(WORLD(host), connector_may_time_out(connector), "C1",
-		 "the other side does not answer, and has been asked and was heard");
+		 "TIMED_OUT, and too few datagrams were lost");
 	WORLD(host)->stats.timeouts++;
 }
 
@@ -303,12 +302,12 @@ on_aborted(struct connector *connector)
 	sim_must(WORLD(host),
 		 !strict(host->fabric) || connector->state == CONNECTOR_QP_FAILED ||
 			 !partner_stays(connector),
-		 "C1", "aborted, and the other side has not given up");
+		 "C1", "ABORTED, and the other side has not given up");
 	WORLD(host)->stats.aborted++;
 }
 
-/* Does the other end's program believe that it lives, with nothing to tell it otherwise? Then
- * nobody who could has ended it, in any weather. */
+/* Is the connection established for the other end's program, with no event pending? Then neither
+ * program has ended it. */
 static bool
 partner_is_established(const struct connector *connector)
 {

@@ -14,13 +14,13 @@
 
 enum fabric_limit {
 	CM_HOSTS_MAX = 3,
-	LISTENERS_MAX = 4,   /* ports of one host where somebody may listen; the last is of UDP */
-	CONNECTORS_MAX = 64, /* of one host, at a time */
+	LISTENERS_MAX = 4, /* ports of a host on which a program may listen; the last is for SIDR */
+	CONNECTORS_MAX = 64, /* of a host, at a time */
 	LISTENER_PORT = 7000,
-	SERIAL_BYTES = 8,    /* at the front of private data: whose it is */
-	OLD_DATAGRAMS = 64,  /* kept to come again */
-	FRAME_TYPE = 0x88b5, /* of the frames that carry datagrams: nobody's */
-	ID_HISTORY = 512,    /* how long an id must not be given again */
+	SERIAL_BYTES = 8,    /* first bytes of private data: the serial of its request or reply */
+	OLD_DATAGRAMS = 64,  /* kept for replays */
+	FRAME_TYPE = 0x88b5, /* of frames that carry datagrams: an unused EtherType */
+	ID_HISTORY = 512,    /* ids after which one may be reused */
 };
 
 /* ---- requests and replies ------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ struct request {
 	uint32_t host, to;
 	bool sidr;
 	struct plx_cm_connect connect; /* without pointers */
-	uint32_t listener; /* of the other host; LISTENERS_MAX: nobody ever listens there */
+	uint32_t listener;             /* of the other host; LISTENERS_MAX: a port without one */
 	uint64_t at;
 	uint32_t length;    /* of the private data, by private_byte() */
 	bool completed;     /* by the active side */
@@ -53,12 +53,12 @@ enum connector_state {
 	CONNECTOR_IDLE,
 	CONNECTOR_SIDR_REQ_SENT, /* a UD service */
 	CONNECTOR_REQ_SENT,      /* until REPLIED, or an end */
-	CONNECTOR_REP_RCVD,      /* the program makes up its mind */
-	CONNECTOR_REQ_RCVD,      /* REQUESTED: the program makes up its mind */
+	CONNECTOR_REP_RCVD,      /* the program decides */
+	CONNECTOR_REQ_RCVD,      /* REQUESTED: the program decides */
 	CONNECTOR_REP_SENT,      /* until ESTABLISHED, or an end */
 	CONNECTOR_ESTABLISHED,
 	CONNECTOR_DREQ_SENT, /* until CLOSED */
-	CONNECTOR_QP_FAILED, /* its queue pair is gone: until an end */
+	CONNECTOR_QP_FAILED, /* its queue pair has failed: until an end */
 	CONNECTOR_STATES,
 };
 
@@ -74,9 +74,9 @@ struct connector {
 	struct plx_cm_own own;
 	struct plx_cm_peer peer;
 	uint64_t since, act_at;
-	uint32_t listener;        /* of a passive one: whose listener it came by */
-	uint32_t life_before;     /* of the other host, when it began to wait for it */
-	uint64_t gave_way_before; /* of its own, then */
+	uint32_t listener;        /* of a passive one: through which it arrived */
+	uint32_t life_before;     /* of the other host, when the wait began */
+	uint64_t gave_way_before; /* of its own host, then */
 	bool active;
 	bool named;  /* a passive one: events come with `context`, not with the listener's */
 	bool doomed; /* a function was refused: an event of the end is pending */
@@ -84,15 +84,15 @@ struct connector {
 	bool established;     /* a passive one: ESTABLISHED was delivered */
 };
 
-/* A port where somebody may listen. */
+/* A port on which a program may listen. */
 struct listener {
 	struct plx_cm_id id;
 	bool open;
 	uint32_t qpn;        /* of a UD service */
-	uint64_t changed_at; /* opened, closed, or its host made anew */
+	uint64_t changed_at; /* opened, closed, or its host restarted */
 };
 
-/* What a host has sent of one connection. */
+/* What a host has sent for one connection. */
 struct tally {
 	uint32_t comm_id;
 	uint32_t sent[PLX_CM_SIDR_REP - PLX_CM_REQ + 1];
@@ -118,7 +118,7 @@ struct cm_host {
 	uint32_t tally_room, tally_count;
 	uint64_t sent[PLX_CM_SIDR_REP - PLX_CM_REQ + 1], received[PLX_CM_SIDR_REP - PLX_CM_REQ + 1];
 	uint64_t accepts, rejects, received_all; /* in this life */
-	uint64_t questions;                      /* likewise: DREQs that only ask */
+	uint64_t questions;                      /* likewise: DREQs that only query */
 };
 
 struct old_datagram {
@@ -136,11 +136,11 @@ struct fabric {
 	uint64_t request_room, reply_room;
 	struct old_datagram old[OLD_DATAGRAMS];
 	uint32_t old_count;
-	uint32_t qpn_next; /* never used so far */
-	uint32_t qpn_pool; /* QPNs are taken anew from so many; 0: never */
+	uint32_t qpn_next; /* not used so far */
+	uint32_t qpn_pool; /* QPNs are reused, out of so many; 0: never */
 	/* drawn */
 	uint32_t ghost_ppm, vanish_ppm, partial_percent;
-	bool stays; /* connections may live longer than all tries of anything take */
+	bool stays; /* connections may last longer than all tries of any message */
 	uint64_t think_most_ns, gap_ns, trouble_ns, late_ns;
 	bool gentle; /* no fault of any kind: everything succeeds as its programs want it */
 	bool fair;   /* the last phase: requests must succeed */

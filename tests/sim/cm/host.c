@@ -13,7 +13,7 @@ enum {
 	AT_REMOTE = AT_LOCAL + (int)sizeof(struct plx_ip), /* ... to whom, */
 	AT_MAD = AT_REMOTE + (int)sizeof(struct plx_ip),
 	FRAME_BYTES = AT_MAD + PLX_MAD_BYTES,
-	TURNS_MOST = 100000, /* of a poll that goes on and on */
+	TURNS_MOST = 100000, /* of polls in a row */
 };
 
 uint64_t
@@ -48,7 +48,7 @@ open_ear(struct cm_host *host, uint32_t which)
 	/* Of a space of its own: a connection may have the same number. */
 	for (uint32_t i = 0; i < LISTENERS_MAX; i++)
 		sim_must(&fabric->world, i == which || host->listener[i].id.v != listener->id.v,
-			 "C2", "id %08x is given to two listeners", listener->id.v);
+			 "C2", "two listeners have id %08x", listener->id.v);
 	sim_must(&fabric->world, listener->id.v != 0 && listener->id.v != before, "C2",
 		 "the id of a listener is that of the one before");
 	listener->open = true;
@@ -115,7 +115,7 @@ cm_host_create(struct fabric *fabric, uint32_t index)
 	host->poll_at = PLX_NEVER;
 }
 
-/* Power fails: whatever was known is gone, and no event says so. */
+/* Power fails: everything is forgotten without an event. */
 void
 cm_host_vanish(struct cm_host *host)
 {
@@ -170,7 +170,7 @@ cm_host_toggle_listener(struct cm_host *host)
 		open_ear(host, which);
 }
 
-/* All ports, and nobody is turned away for want of room. */
+/* All listeners, and room for every request. */
 void
 cm_host_open_all(struct cm_host *host)
 {
@@ -192,7 +192,7 @@ cm_host_close_all(struct cm_host *host)
 
 /* ---- datagrams ------------------------------------------------------------------------------ */
 
-/* Whose address it is; CM_HOSTS_MAX: nobody's. */
+/* The host with this address, or CM_HOSTS_MAX. */
 static uint32_t
 cm_host_at(const struct fabric *fabric, const struct plx_ip *ip)
 {
@@ -249,8 +249,8 @@ is_of_the_living(const struct fabric *fabric, uint32_t from, const struct plx_cm
 	return false;
 }
 
-/* Somebody who knows a peer's address, GUID and queue pair, and none of the ids, asks in its name.
- * Where queue pairs are used again programs are ready to be told of them. */
+/* A stranger that knows a peer's address, GUID and queue pair, but no id, sends a REQ in its name.
+ * Where queue pair numbers are reused, programs expect such requests. */
 static void
 stranger(struct fabric *fabric)
 {

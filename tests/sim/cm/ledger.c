@@ -20,7 +20,7 @@ private_byte(uint64_t serial, uint32_t at)
 	return (uint8_t)(1 + (mixed >> (at % 7 * 8) & 0xff) % 255);
 }
 
-/* Shorter than a serial: nothing at all, so that nobody takes it for one. */
+/* Shorter than a serial: none at all, so that no byte is mistaken for one. */
 void
 private_write(uint64_t serial, uint32_t length, uint8_t *out)
 {
@@ -67,10 +67,10 @@ ledger_id(struct cm_host *host, struct plx_cm_id id)
 	uint64_t first = host->ids > ID_HISTORY ? host->ids - ID_HISTORY : 0;
 
 	sim_must(world, id.v != 0, "C2", "an id is 0");
-	sim_must(world, connector_of(host, id) == NULL, "C2", "id %08x is given twice", id.v);
+	sim_must(world, connector_of(host, id) == NULL, "C2", "id %08x is in use twice", id.v);
 	for (uint64_t i = first; i < host->ids; i++)
 		sim_must(world, host->last_id[i % ID_HISTORY] != id.v, "C2",
-			 "id %08x is given again after %" PRIu64 " others", id.v, host->ids - i);
+			 "id %08x is reused after %" PRIu64 " others", id.v, host->ids - i);
 	host->last_id[host->ids++ % ID_HISTORY] = id.v;
 }
 
@@ -136,7 +136,7 @@ own_id(const struct plx_cm_msg *msg)
 	return msg->kind == PLX_CM_SIDR_REP ? 0 : msg->req.local_comm_id;
 }
 
-/* Answers to somebody, all together, against what he and others have said. */
+/* Replies to all hosts against what was received from them. */
 static void
 check_answers(struct cm_host *host)
 {
@@ -183,13 +183,14 @@ ledger_sent(struct cm_host *host, const struct plx_cm_route *route, const uint8_
 	sim_must(world, memcmp(&route->local, &host->ip[v6], sizeof(route->local)) == 0, "C7",
 		 "a datagram leaves with an address that is not ours");
 	sim_must(world, route->remote.version == route->local.version, "C7",
-		 "a datagram goes from one family to the other");
+		 "a datagram from one IP version to the other");
 	trace_as(world, TRACE_CM_SENDS, host->index, msg.kind, msg.req.local_comm_id,
 		 msg.kind == PLX_CM_REQ ? 0 : msg.rtu.remote_comm_id,
 		 msg.kind == PLX_CM_REJ ? msg.rej.reason : msg.transaction_id);
 	id = own_id(&msg);
 	host->sent[msg.kind - PLX_CM_REQ]++;
-	/* Whether the peer knows the connection: each for a REQ or REP that says it does not. */
+	/* Queries whether the peer has the connection: each for a REQ or REP that suggests it has
+	 * not. */
 	requests = msg.kind == PLX_CM_DREQ && msg.dreq.remote_qpn == 0;
 	host->questions += requests;
 	check_answers(host);

@@ -3,13 +3,13 @@
  * Owns a run with managers of connections: it is drawn; programs connect, accept and disconnect
  * while everything goes wrong; then nothing goes wrong any more, and what is requested must
  * succeed; then all go away, and nothing may be left. It never decides what an event does. Start
- * with exchange_run().
+ * with fabric_run().
  */
 #include <stdlib.h>
 
 #include "fabric.h"
 
-/* ---- what was said -------------------------------------------------------------------------- */
+/* ---- requests and replies ------------------------------------------------------------------- */
 
 struct request *
 request_of(struct fabric *fabric, uint64_t serial)
@@ -67,7 +67,7 @@ slow_down(uint64_t *ns, uint64_t *every_ns)
 	}
 }
 
-/* Managers think in seconds: so must what goes wrong. */
+/* Managers' timers are seconds long: so must faults be. */
 static void
 draw_slow_weather(struct sim_weather *weather, struct plx_prng *prng)
 {
@@ -153,7 +153,7 @@ calls_under_way(const struct fabric *fabric)
 	return connectors;
 }
 
-/* How many a host's programs have going at a time: its own, and those of others. */
+/* How many connectors of a host are active at a time; others are for requests of its peers. */
 static uint32_t
 most_calls(const struct fabric *fabric)
 {
@@ -182,7 +182,7 @@ on_dial(struct cm_host *host)
 		dial_later(host, fabric->trouble_ns);
 }
 
-/* Listeners come and go, and so do hosts. */
+/* Listeners open and close, hosts restart. */
 static void
 on_trouble(struct fabric *fabric)
 {
@@ -259,7 +259,7 @@ dispatch(struct fabric *fabric, const struct sim_event *event)
 
 /* ---- it ends -------------------------------------------------------------------------------- */
 
-/* The longest that nothing at all may end: the patience for a program that never makes up its mind,
+/* The longest that nothing at all may end: the consumer timeout for a program that never decides,
  * and every try of every message around it. */
 static uint64_t
 patience(const struct fabric *fabric)
@@ -302,7 +302,7 @@ next_event(struct fabric *fabric)
 		stuck(fabric);
 }
 
-/* No more faults; what is under way ends as its programs want it, or has to. */
+/* No more faults: every connection must end, as its programs decide or by a timeout. */
 static void
 become_calm(struct fabric *fabric)
 {
@@ -316,7 +316,7 @@ become_calm(struct fabric *fabric)
 		next_event(fabric);
 }
 
-/* Time goes by, in which nobody wants anything. */
+/* Time passes without requests. */
 static void
 idle(struct fabric *fabric, uint64_t ns)
 {
@@ -329,7 +329,7 @@ idle(struct fabric *fabric, uint64_t ns)
 		next_event(fabric);
 }
 
-/* Everybody is there, everybody wants to, and nothing goes wrong. */
+/* All listeners are open, all programs accept, and there are no faults. */
 static void
 live_in_fairness(struct fabric *fabric)
 {
@@ -354,7 +354,7 @@ live_in_fairness(struct fabric *fabric)
 	}
 }
 
-/* All go away; after a while managers know of nothing and want nothing. */
+/* Everything is closed; in the end managers have no connection and no timer. */
 static void
 rest(struct fabric *fabric)
 {
@@ -378,7 +378,7 @@ rest(struct fabric *fabric)
 			 "%u listeners, %u connections, %u half open, %u in time-wait are left",
 			 view.listeners, view.connections, view.half_open, view.timewait);
 		sim_must(world, plx_cm_wake_ns(host->cm) == PLX_NEVER, "I7",
-			 "a manager that knows of nothing wants to be woken");
+			 "a manager without connections wants to be woken");
 		cm_host_destroy(host);
 		free(host->tally);
 	}
@@ -387,8 +387,8 @@ rest(struct fabric *fabric)
 }
 
 void
-exchange_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
-	     struct sim_stats *out)
+fabric_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
+	   struct sim_stats *out)
 {
 	struct fabric *fabric = calloc(1, sizeof(*fabric));
 	struct world *world = &fabric->world;
