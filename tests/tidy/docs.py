@@ -149,15 +149,31 @@ def bugs_have_tests(tree):
                 yield Finding(BUGS, number, f'no test is named {name}')
 
 
-@rule('docs', bad=[{'README.md': '[a](docs/gone.md)\n'}, {'docs/a.md': '[a](../lib/x)\n'}],
-      good=[{'docs/a.md': '[a](b.md#c) [d](https://x.example) [e](#f)\n', 'docs/b.md': ''}])
+@rule('docs', bad=[{'README.md': '[a](docs/gone.md)\n'}, {'docs/a.md': '[a](../lib/x)\n'},
+                   {'docs/a.md': '# A\n[a](b.md#a-b)\n', 'docs/b.md': '# A b c\n'},
+                   {'docs/a.md': '# A\n[a](#b)\n'}],
+      good=[{'docs/a.md': '# F, g\n[a](b.md#c-d) [d](https://x.example) [e](#f-g)\n',
+             'docs/b.md': '## `C` d\n'}])
 def links_lead_somewhere(tree):
-    """A relative link of a page leads to a file that exists."""
+    """A relative link of a page leads to a file that exists, and its anchor to a heading there."""
     for path, text in tree.files(('*.md',)):
         folder = path.rsplit('/', 1)[0] if '/' in path else ''
-        for match in re.finditer(r'\]\(([^)#\s]+)[^)]*\)', text):
-            if ':' not in match[1] and not tree.exists(joined(folder, match[1])):
-                yield Finding(path, line_of(text, match.start()), f'no such file: {match[1]}')
+        for match in re.finditer(r'\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)', text):
+            name, anchor = match.groups()
+            if ':' in name or not (name or anchor):
+                continue
+            there = joined(folder, name) if name else path
+            if not tree.exists(there):
+                yield Finding(path, line_of(text, match.start()), f'no such file: {name}')
+            elif anchor and there.endswith('.md') and anchor not in anchors(tree.texts[there]):
+                yield Finding(path, line_of(text, match.start()), f'no heading for #{anchor}')
+
+
+def anchors(text):
+    """What a page's headings are called in links: lower case, dashes, no other punctuation."""
+    text = re.sub(r'^(```|~~~).*?^\1', '', text, flags=re.MULTILINE | re.DOTALL)
+    return {re.sub(r'[^\w\- ]', '', heading.strip().lower()).replace(' ', '-')
+            for heading in re.findall(r'^#+ (.*)$', text, re.MULTILINE)}
 
 
 def joined(folder, name):
