@@ -65,7 +65,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	options.attr.ack_timeout = 8; /* 1 ms */
 	pair = pair_open(&options);
 	beyond = at_peer(&pair->b, 0);
-	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(pair->a.qp->pair));
+	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(pair->a.qp->engine_qp));
 	pair_drop_asyncs(pair->a.adapter);
 	await_next_second();
 	listen_to_log();
