@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "engine.h"
-#include "steps.h"
+#include "plx_steps.h"
 
 /* ---- arming -------------------------------------------------------------------------------------
  */

@@ -5,7 +5,7 @@
  * Start with doorbell_ring() and engine_serve_doorbells().
  */
 #include "engine.h"
-#include "steps.h"
+#include "plx_steps.h"
 
 #define EVERY (~UINT64_C(0))
 

@@ -15,8 +15,9 @@
 
 #include "plx_engine.h"
 #include "plx_heap.h"
+#include "plx_producer.h"
 #include "plx_ring.h"
-#include "producer.h"
+#include "plx_wake.h"
 
 #define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
@@ -662,8 +663,6 @@ void engine_publish(struct plx_engine *engine);
 void engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 			const struct plx_event *event);
 void engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq);
-int engine_fd(atomic_int *fd, bool *made);
-void engine_wake(atomic_int *fd);
 
 /* fetch.c: from the ring into the transport. Returns: how many */
 uint32_t engine_qp_fetch(struct plx_engine_qp *qp);

@@ -10,7 +10,7 @@
 #include <rte_pause.h>
 
 #include "engine.h"
-#include "steps.h"
+#include "plx_steps.h"
 
 static inline void
 producer_lock(struct producer *producer)

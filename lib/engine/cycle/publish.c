@@ -4,44 +4,9 @@
  * staged, and all of the send queues are published before any of the receive queues (decision 3):
  * whoever sees a reply finds the completion of the request before it. Start with engine_publish().
  */
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "connector.h"
-
-/* The descriptor that `fd` holds, made by the first who asks; -1 when the system has none left.
- * @param made [out] it is new: what happened before nobody has been woken for */
-int
-engine_fd(atomic_int *fd, bool *made)
-{
-	int old = atomic_load(fd), own;
-
-	*made = false;
-	if (old >= 0)
-		return old;
-	own = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (own < 0)
-		return -1;
-	if (!atomic_compare_exchange_strong(fd, &old, own)) {
-		close(own);
-		return old;
-	}
-	*made = true;
-	return own;
-}
-
-/* Make a descriptor readable, if anybody ever asked for one. */
-void
-engine_wake(atomic_int *fd)
-{
-	static const uint64_t one = 1;
-	int to = atomic_load(fd);
-
-	/* An eventfd takes writes until 2^64 - 2 of them were not read; that it is readable is all
-	 * that counts, so a refused write has done its work. */
-	if (to >= 0 && write(to, &one, sizeof(one)) != (ssize_t)sizeof(one))
-		return;
-}
 
 /* Those of one kind: runs of the same queue go in one piece. */
 static void

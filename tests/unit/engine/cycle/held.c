@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A thread that the scheduler, or a debugger, takes off its core in the middle of a post, a poll or
- * an arming: at each of the steps of lib/engine/cycle/steps.h in turn. Meanwhile each cycle of the
+ * an arming: at each of the steps of lib/engine/queue/plx_steps.h in turn. Meanwhile each cycle of the
  * engine returns and every other queue pair is served; when the thread goes on, its request is
  * done. An engine that waits for the thread never returns, which the alarm tells. Start with the
  * table of tests at the end, then hold().
@@ -19,7 +19,7 @@
 
 #include "engine.h"
 #include "engine_pair.h"
-#include "steps.h"
+#include "plx_steps.h"
 
 enum {
 	DEPTH = 128,
