@@ -108,7 +108,7 @@ complete_send(struct side *side, const struct plx_completion *completion)
 			break;
 		if (!(op->flags & PLX_WR_UNSIGNALED) || side->cause_seen)
 			sim_fail(world, SIM_WRONG, "I1", WRONG_DISORDERED,
-				 "completion #%" PRIu64 " comes, and #%" PRIu64 " is next",
+				 "completion #%" PRIu64 " is delivered, and #%" PRIu64 " is next",
 				 completion->wr_id, op->wr_id);
 		pass(side, op, true);
 	}

@@ -218,7 +218,7 @@ draw_shape(struct plx_prng *prng, struct sim_config *config)
 	config->kill_ppm = draw_percent(prng, 50) ? 0 : (uint32_t)draw_log(prng, 300, 4000);
 }
 
-/* What the shrinker tries first: only what a wire script can say. */
+/* What the shrinker tries first: only what a wire script can express. */
 static void
 simplify(struct sim_config *config)
 {
@@ -254,8 +254,8 @@ draw_config(struct world *world)
 	config->lossless = config->weather.loss_ppm == 0 && config->weather.flip_ppm == 0 &&
 			   config->weather.evil_ppm == 0 && config->weather.down_ns == 0 &&
 			   config->weather.queue_ns == PLX_NEVER;
-	/* What overtakes is dropped, too, when it is not the first of its gap. Each duplicate of an
-	 * RNR NAK may cost a flight, and on a narrow link flights that nobody needs pile up. */
+	/* Reordering drops packets, too. Each duplicate of an RNR NAK may cost a flight, and on a
+	 * slow link needless flights queue up. */
 	config->generous = config->lossless && config->weather.reorder_ppm == 0 &&
 			   (config->weather.dup_ppm == 0 || config->weather.ns_per_kib == 0) &&
 			   config->weather.step_ns == 0 && config->weather.clog_ns == 0;

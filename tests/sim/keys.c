@@ -37,7 +37,7 @@ has(const struct sim_keys *keys, uint64_t key)
 	return false;
 }
 
-/* Does this thing happen in this run? Whatever does is recorded, when somebody wants to know. */
+/* Does this happen in this run? If so, and if the mask has a record, it is added there. */
 bool
 mask_keeps(struct world *world, enum sim_key_kind kind, uint64_t who, uint64_t ordinal)
 {

@@ -87,8 +87,8 @@ send_copy(struct world *world, const struct packet *packet, uint64_t at)
 	launch(world, copy, at);
 }
 
-/* Flips and marks are for what ICRC and IP header cover. Of any other frame Ethernet's own checksum
- * finds the damage, and nobody marks it. */
+/* Bits are flipped and marks set only in frames with an ICRC. Of other frames Ethernet's checksum
+ * detects the damage, and switches mark none. */
 static void
 spare_others(const uint8_t *bytes, struct fault *fault)
 {

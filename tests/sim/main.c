@@ -16,8 +16,8 @@ static const char usage_text[] =
 	"N]\n"
 	"               [--trace] [--twice] [--expect-coverage] [--canary wrong|stuck|crash]\n"
 	"       plx-sim --shrink SEED [--ops N] [--profile NAME] [--script FILE]\n"
-	"exit: 0 all is well, 2 an invariant does not hold, 3 something does not come to an end,\n"
-	"      4 these words, 134 a crash\n";
+	"exit: 0 passed, 2 an invariant does not hold, 3 something does not end,\n"
+	"      4 usage, 134 a crash\n";
 
 __attribute__((noreturn)) static void
 usage(void)

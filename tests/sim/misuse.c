@@ -14,7 +14,7 @@ bad_key(struct op *op, struct plx_prng *prng)
 	return true;
 }
 
-/* A window that is bound to the QP of somebody else at the same station. */
+/* A window that is bound to another QP of the same station. */
 static struct grant *
 others_window(struct side *side, struct plx_prng *prng)
 {
@@ -32,7 +32,7 @@ others_window(struct side *side, struct plx_prng *prng)
 	return NULL;
 }
 
-/* A key of an earlier life of its slot, a window of another QP's, or a key of another domain. */
+/* A former key of its slot, a window of another QP, or a key of another domain. */
 static bool
 stale_key(struct side *side, struct op *op, struct plx_prng *prng)
 {
@@ -103,7 +103,7 @@ bad_local_key(struct op *op, struct plx_prng *prng)
 	return true;
 }
 
-/* A key that is nobody's, or a plain region's, which may not be invalidated. */
+/* An unknown key, or a plain region's, which may not be invalidated. */
 static bool
 bad_invalidate(const struct side *side, struct op *op, uint8_t kind, struct plx_prng *prng)
 {

@@ -100,7 +100,7 @@ post_when_full(struct side *side)
 	plx_rc_query(ep_qp_core(side->qp), &before);
 	status = post_wqe(side, &op);
 	plx_rc_query(ep_qp_core(side->qp), &after);
-	sim_must(world, status == PLX_FULL, "I6", "a post to a full send queue says: %s",
+	sim_must(world, status == PLX_FULL, "I6", "a post to a full send queue returns: %s",
 		 plx_status_text(status));
 	sim_must(world, memcmp(&before, &after, sizeof(before)) == 0, "I6",
 		 "a refused post has changed the queue pair");
@@ -134,7 +134,7 @@ post_op(struct side *side, struct op *op)
 	enum plx_status status;
 
 	if (world->evil)
-		oldest = side->op_done; /* nobody follows what the peer executes */
+		oldest = side->op_done; /* the model does not follow what the peer executes */
 	PLX_ASSERT(side->op_posted - oldest < side->op_room);
 	op->wr_id = world->next_wr_id++;
 	op->psn = side->psn_post;
@@ -154,7 +154,7 @@ post_op(struct side *side, struct op *op)
 	side_schedule(side);
 }
 
-/* In ERROR a post is taken, and comes back flushed. */
+/* In ERROR a post succeeds, and completes as flushed. */
 void
 post_after_death(struct side *side)
 {

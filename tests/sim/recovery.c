@@ -8,11 +8,12 @@
  * It sees what leaves, what arrives, and a clock. Beyond that it knows three things of the
  * requester, because no packet shows them and without them the bounds would catch less:
  *
- *   retries_left         IBTA's retry counter. A retry spent too early shows on the wire only when
- * a peer is dead, as a request that fails too early. verdicts of answers  which answers the
- * requester takes for reports of a loss. Hundreds of READ responses behind one gap each could be
- * one. documented limits    PLX_WINDOW_LEAST, PLX_RESTARTS_MAX, PLX_PROBE_WAIT_MIN_NS. They say how
- * much an unanswered requester may send, which the wire format leaves open.
+ * - retries_left, IBTA's retry counter: on the wire a retry spent too early shows only when a peer
+ *   is dead, as a request that fails too early.
+ * - Which answers the requester takes for reports of a loss, by their verdicts: each of hundreds of
+ *   READ responses behind one gap could be one.
+ * - PLX_WINDOW_LEAST, PLX_RESTARTS_MAX and PLX_PROBE_WAIT_MIN_NS, limits that plx_transport.h
+ *   documents: they bound what the specification leaves open.
  */
 #include "sim.h"
 
@@ -167,7 +168,7 @@ recovery_acknowledged(struct side *side, uint64_t packets)
 		recovery->burst = 0;
 }
 
-/* The receiver is not ready: nothing is sent for as long as it says, then a few packets. */
+/* The receiver is not ready: nothing is sent until its timer ends, then a few packets. */
 static void
 receiver_not_ready(struct side *side, const struct plx_pkt *pkt)
 {
@@ -220,7 +221,7 @@ loss_reported(struct side *side, const struct plx_pkt *pkt, enum plx_verdict ver
 }
 
 /* A READ response that brings nothing. As many as were requested again show that the peer is still
- * answering, and begin the ack timeout anew. */
+ * answering, and restart the ack timeout. */
 static void
 answered_in_vain(struct side *side)
 {
@@ -228,7 +229,7 @@ answered_in_vain(struct side *side)
 
 	if (recovery->asked_again == 0 || steady_ns(side) < recovery->timed_from)
 		return;
-	/* without a timeout there is nothing to begin anew */
+	/* without a timeout there is nothing to restart */
 	if (side->psn_una != side->psn_high && !recovery->timed_by_next)
 		recovery->asked_again--;
 	recovery->timed_from = steady_ns(side);
@@ -283,7 +284,7 @@ losses_known(const struct side *side)
 }
 
 /* The QP wants to be called before the ack timeout is over; nothing but progress, a retry and some
- * READ responses begins one anew. */
+ * READ responses restarts it. */
 static void
 check_timeout(struct side *side)
 {

@@ -23,7 +23,7 @@ struct row {
 	uint32_t side, life;
 	struct op op;
 	uint32_t bytes;   /* of a receive */
-	uint32_t ordinal; /* of a packet, in its life, from 1 */
+	uint32_t ordinal; /* of a packet on its connection, from 1 */
 	struct fault fault;
 	uint8_t damage;
 	uint64_t serial; /* of a packet; of the one that was the last before a revocation */
@@ -32,7 +32,7 @@ struct row {
 struct scripted {
 	struct row *rows;
 	size_t count, room;
-	uint32_t packets[SIM_SIDES_MAX]; /* sent in this life */
+	uint32_t packets[SIM_SIDES_MAX]; /* sent on this connection */
 };
 
 /* ---- recording, in the shrinker's last run only ---------------------------------------------- */
@@ -168,8 +168,8 @@ is_rows(const struct writing *w, const struct row *row)
 	return row->side / 2 == w->pair->index && row->life == w->pair->life;
 }
 
-/* A key that goes away between two packets of one burst: those behind it come a little later, so
- * that a line fits in between. */
+/* Behind a key that is revoked within a burst packets are a little late, so that a line fits in
+ * between. */
 static bool
 is_behind_revocation(const struct writing *w, const struct row *packet)
 {
@@ -240,15 +240,15 @@ name_of(uint8_t kind)
 	return kind < PLX_WR_OP_COUNT && names[kind] ? names[kind] : NULL;
 }
 
-/* Can a script say this request? A local invalidation that is right needs a key of its own. */
+/* Can a script express this request? A valid local invalidation needs a key of its own. */
 static bool
-is_said(const struct row *row)
+is_expressible(const struct row *row)
 {
 	return !row->op.dead && name_of(row->op.kind) != NULL &&
 	       (row->op.kind != PLX_WR_LOCAL_INV || row->op.misuse == MISUSE_BAD_LOCAL_INV);
 }
 
-/* Where a request goes: the public memory first, then what this side offers its peer. */
+/* The target of a request: the public memory, or what this side offers its peer. */
 static void
 write_target(const struct writing *w, const struct row *row)
 {
@@ -279,7 +279,7 @@ write_op(struct writing *w, const struct row *row)
 	const struct op *op = &row->op;
 	const char *name = name_of(op->kind);
 
-	if (!is_said(row))
+	if (!is_expressible(row))
 		return;
 	if (op->misuse == MISUSE_REVOKED)
 		fprintf(w->to, "region %c.v%u %u\n", letter(row->side + 1), ++w->victims,
@@ -439,7 +439,7 @@ write_completions(struct writing *w)
 		const struct op *op = &row->op;
 		const char *name;
 
-		if (!is_rows(w, row) || row->kind != ROW_OP || !is_said(row))
+		if (!is_rows(w, row) || row->kind != ROW_OP || !is_expressible(row))
 			continue;
 		name = op->kind == PLX_WR_SEND_IMM    ? "send_imm"
 		       : op->misuse == MISUSE_BAD_INV ? "send_inv"
@@ -478,10 +478,10 @@ write_ends(struct writing *w)
 	}
 }
 
-/* Can this run be said at all? Not when a QP was killed, and not when one end dies of what it asks
- * while the other asks for something, too: how that ends is a matter of time. */
+/* Can a script express this run? Not when a QP was killed, and not when one end fails by its own
+ * request while the other has requests, too: how that ends depends on timing. */
 static bool
-is_sayable(const struct writing *w)
+run_is_expressible(const struct writing *w)
 {
 	const struct scripted *scripted = w->world->scripted;
 	bool asks[2] = {false, false}, doomed = false;
@@ -489,7 +489,7 @@ is_sayable(const struct writing *w)
 	for (size_t i = 0; i < scripted->count; i++) {
 		const struct row *row = &scripted->rows[i];
 
-		if (!is_rows(w, row) || row->kind != ROW_OP || !is_said(row))
+		if (!is_rows(w, row) || row->kind != ROW_OP || !is_expressible(row))
 			continue;
 		asks[row->side % 2] = true;
 		doomed |= row->op.misuse != MISUSE_NONE;
@@ -575,8 +575,8 @@ script_write(const struct world *world, const char *invariant)
 	if (!world->mask.write_script || world->scripted == NULL || w.pair == NULL ||
 	    !w.pair->alive)
 		return;
-	if (!is_sayable(&w)) {
-		fprintf(stderr, "plx-sim: this cannot be said as a wire script\n");
+	if (!run_is_expressible(&w)) {
+		fprintf(stderr, "plx-sim: this run cannot be expressed as a wire script\n");
 		return;
 	}
 	if (world->options->script_path != NULL)

@@ -84,8 +84,8 @@ range_of(const struct shrinking *s, enum sim_key_kind kind, size_t *first, size_
 	}
 }
 
-/* One kind of key, in chunks of half, a quarter, ... one, from the end: what comes late is seldom
- * what a failure starts from. */
+/* One kind of key, in chunks of half, a quarter, ... one, from the end: late events seldom cause a
+ * failure. */
 static void
 shrink_kind(struct shrinking *s, enum sim_key_kind kind)
 {
@@ -120,7 +120,7 @@ shrink(struct shrinking *s)
 	} while (s->keep.count < before && s->tries < TRIES_MAX);
 }
 
-/* A wire without jitter, delay or width, and ends that answer at once: what a script can say. */
+/* A wire without jitter, delay or bandwidth, and ends that reply at once, as in a script. */
 static void
 try_simple(struct shrinking *s)
 {

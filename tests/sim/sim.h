@@ -235,7 +235,7 @@ struct receiver {
 	uint32_t slot_count;
 	uint32_t *fifo; /* [slot_count] slot indexes, oldest first */
 	uint32_t fifo_head, fifo_count;
-	uint32_t armed; /* of a shared one: tell when fewer are left; 0: do not */
+	uint32_t armed; /* of a shared one: threshold of its event; 0: none */
 	uint32_t *free; /* [slot_count] slot indexes */
 	uint32_t free_count;
 	uint32_t stride; /* of the slots' memory */
@@ -253,7 +253,7 @@ struct receiver_shape {
 enum misuse {
 	MISUSE_NONE,
 	MISUSE_BAD_RKEY,
-	MISUSE_STALE_RKEY, /* of an earlier life of the same slot, or another QP's window */
+	MISUSE_STALE_RKEY, /* a former one of the same slot, or another QP's window */
 	MISUSE_RANGE,
 	MISUSE_RIGHT,
 	MISUSE_DISABLED,
@@ -272,7 +272,7 @@ struct op {
 	uint64_t wr_id;
 	uint8_t kind, flags, misuse, sges;
 	bool executed; /* at the responder, all of it */
-	bool answered; /* all that was to come back is there */
+	bool answered; /* its response is complete */
 	bool dead;     /* posted to a QP in error: never sent */
 	uint32_t length;
 	uint64_t psn;
@@ -281,7 +281,7 @@ struct op {
 	uint32_t revoke_at;
 	uint32_t imm;
 	uint32_t rkey, inv_key;
-	struct grant *target; /* NULL when the key is nobody's */
+	struct grant *target; /* NULL: the key is unknown */
 	struct grant *inv;
 	uint64_t remote_va;
 	uint64_t swap_add, compare;
@@ -327,7 +327,7 @@ struct side {
 	struct plx_rc_caps caps;
 	struct plx_rc_attr attr;
 	struct receiver *receiver;
-	uint32_t receive_bytes;        /* its entries; the peer asks even when the QP is gone */
+	uint32_t receive_bytes; /* its entries; the peer reads it even after the QP is destroyed */
 	struct receiver *own_receiver; /* of this life; NULL with a shared one */
 	struct plx_prng prng;
 	struct sim_cc *cc;
@@ -381,7 +381,7 @@ struct side {
 
 	/* a death */
 	bool killed;   /* by the application */
-	bool silenced; /* by the engine: nothing may leave any more */
+	bool silenced; /* by the engine: nothing may be sent any more */
 	uint32_t failed_events, flushed_events, posts_after_death;
 	struct plx_rc_counters counted; /* what the statistics have taken already */
 };
@@ -392,7 +392,7 @@ struct pair {
 	struct side side[2];
 	uint32_t life;
 	uint32_t in_flight; /* frames of this and earlier lives on links */
-	uint64_t lost;      /* packets that the weather took or hurt, in all lives */
+	uint64_t lost;      /* packets lost or damaged on links, of all connections */
 	bool alive, closing;
 	bool last; /* it is not born again */
 	struct plx_prng prng;
@@ -422,7 +422,7 @@ enum damage {
 	DAMAGE_HARMLESS, /* only bits that no check covers */
 	DAMAGE_BAD,      /* must be refused */
 	DAMAGE_EVIL,     /* the ICRC was made good again */
-	DAMAGE_STRAY,    /* nobody's, and no QP may take it */
+	DAMAGE_STRAY,    /* of no QP's, and none may accept it */
 };
 
 struct packet {
@@ -498,7 +498,7 @@ struct judging {
 	uint32_t offset, consumed;
 	const uint8_t *payload;    /* they must come from there; NULL: from anywhere */
 	const struct side *source; /* and be what this side has posted; NULL: not compared */
-	struct slab *slab;         /* and go where these SGEs say */
+	struct slab *slab;         /* and go where these SGEs are */
 	const struct plx_sge *sge;
 	uint32_t sges;
 	struct plx_sge one;
@@ -541,9 +541,9 @@ struct world {
 	struct scripted *scripted; /* NULL, or the record that becomes a wire script */
 };
 
-/* ---- trace.c: what is remembered, and how a failure is said --------------------------------- */
+/* ---- trace.c: the trace, and how a failure is reported --------------------------------- */
 
-/* What kind of wrong a failure is, for the summary's four zeros. */
+/* What kind of failure, for the summary's four zeros. */
 enum wrong {
 	WRONG_OTHER,
 	WRONG_LOST,
@@ -559,7 +559,7 @@ void trace_as(struct world *world, enum trace_kind kind, uint32_t who, uint64_t 
 void trace_bytes(struct world *world, const uint8_t *bytes, size_t len);
 void trace_current(struct world *world); /* whose trace an assertion of ours prints */
 
-/** An invariant does not hold: say so, with everything needed to see it again, and end. */
+/** An invariant does not hold: report it with everything needed to repeat it, and end. */
 __attribute__((noreturn, cold, format(printf, 5, 6))) void
 sim_fail(struct world *world, enum sim_exit how, const char *name, enum wrong wrong,
 	 const char *format, ...);
@@ -570,7 +570,7 @@ sim_fail(struct world *world, enum sim_exit how, const char *name, enum wrong wr
 			sim_fail((world), SIM_WRONG, (name), WRONG_OTHER, __VA_ARGS__); \
 	} while (0)
 
-/* How a command line says what is simulated. */
+/* The option that selects what is simulated. */
 static inline const char *
 sim_subject_option(const struct sim_options *options)
 {

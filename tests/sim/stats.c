@@ -87,7 +87,7 @@ managers_covered(const struct sim_stats *stats)
 		{"connections aborted", stats->aborted},
 		{"timeouts", stats->timeouts},
 		{"disconnects that cross", stats->crossed},
-		{"disconnects told", stats->disconnected},
+		{"disconnects delivered", stats->disconnected},
 		{"early packets", stats->early},
 		{"offices that vanish", stats->crashes},
 		{"UD services", stats->sidrs},

@@ -82,7 +82,7 @@ const char *sim_profile_name(enum sim_profile profile);
 	X(aborted, "connections aborted")                      \
 	X(left, "disconnects asked for")                       \
 	X(crossed, "... by both ends at once")                 \
-	X(disconnected, "disconnects told")                    \
+	X(disconnected, "disconnects delivered")               \
 	X(early, "first packets before the RTU")               \
 	X(sidrs, "UD services asked for")                      \
 	X(ghosts, "old datagrams that came again")             \

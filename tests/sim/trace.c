@@ -178,7 +178,7 @@ trace_add(struct world *world, enum trace_kind kind, const struct side *side, ui
 	trace_as(world, kind, side ? side->id : UINT32_MAX, a, b, c, d);
 }
 
-/* One line that says how to see it again, and the last rows before it happened. */
+/* The command that repeats the failure, and the last rows before it. */
 static void
 report(const struct world *world, const char *name, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what goes wrong on the way: loss in bursts, duplicates, reordering, flipped bits, marks,
+ * Owns the faults of links: loss in bursts, duplicates, reordering, flipped bits, marks,
  * strays, links that go down or clog, clocks that step. It never touches a QP.
  * Start with weather_fault().
  */
@@ -34,7 +34,7 @@ weather_fault(struct side *side, struct plx_prng *prng, bool lost)
 			fault.dup_ns += plx_prng_below(prng, 2 * weather->latency_ns + 100000);
 	}
 	if (world->config.simple)
-		fault.dup_ns = 0; /* twice in a row is what a script can say */
+		fault.dup_ns = 0; /* a script can only express two in a row */
 	if (weather->reorder_ppm && plx_prng_chance(prng, weather->reorder_ppm))
 		fault.late_ns = gap * draw_between(prng, 1, weather->reorder_depth);
 	if (weather->flip_ppm && plx_prng_chance(prng, weather->flip_ppm))
@@ -80,8 +80,7 @@ unprotected(const struct packet *packet, size_t at)
 	if (at == bth + 4)
 		return true; /* FECN, BECN, resv6 */
 	if (at >= bth - 2 && at < bth)
-		return true; /* UDP checksum: if it is wrong it is refused, if it is not it says
-				nothing */
+		return true; /* UDP checksum */
 	if (v4)
 		return ip == 1 || ip == 8 || ip == 10 || ip == 11;
 	return ip < 4 || ip == 7;

@@ -75,7 +75,7 @@ waits_for_answer(uint32_t kind)
 	return kind == PLX_WR_READ || kind == PLX_WR_CMP_SWAP || kind == PLX_WR_FETCH_ADD;
 }
 
-/* ---- whose memory --------------------------------------------------------------------------- */
+/* ---- targets -------------------------------------------------------------------------------- */
 
 void
 aim(struct op *op, struct grant *grant, uint64_t va)
@@ -188,7 +188,7 @@ settle_kind(struct side *side, struct op *op, struct plx_prng *prng)
 		}
 	} else if (waits_for_answer(op->kind) &&
 		   (side->attr.initiator_depth == 0 || side->caps.sq_sges == 0)) {
-		op->kind = PLX_WR_SEND; /* an answer needs leave, and a place */
+		op->kind = PLX_WR_SEND; /* READs must be agreed on, and need an SGE */
 	} else if ((side->peer->attr.enabled.bits & right) != right) {
 		op->kind = PLX_WR_SEND;
 	}
@@ -206,8 +206,8 @@ draw_flags(struct side *side, struct op *op, struct plx_prng *prng)
 
 	if (draw_percent(prng, config->silent_percent) && op->inv == NULL)
 		op->flags |= PLX_WR_UNSIGNALED;
-	/* a READ may still be answered when what follows it is executed: whoever takes its key
-	 * away has to wait for it */
+	/* READ responses may leave after later requests were executed: an invalidation of a key in
+	 * use waits for them */
 	if (draw_percent(prng, config->fence_percent) ||
 	    (op->kind == PLX_WR_SEND_INV && op->inv->users > 0 &&
 	     (config->misuse_ppm == 0 || draw_percent(prng, 90))))
@@ -224,7 +224,7 @@ draw_flags(struct side *side, struct op *op, struct plx_prng *prng)
 	}
 }
 
-/* Where the bytes come from, or where they go. */
+/* Source of the bytes, or their destination. */
 static void
 draw_sges(struct side *side, struct op *op, struct plx_prng *prng)
 {
@@ -278,7 +278,7 @@ draw_op(struct side *side, struct op *op, struct plx_prng *prng)
 		op->misuse = MISUSE_REVOKED;
 }
 
-/* The owner's housekeeping: a fast-register region whose key is gone gets another. */
+/* A fast-register region whose key was invalidated gets another. */
 static void
 refresh_offers(struct side *side)
 {

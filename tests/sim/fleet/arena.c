@@ -98,8 +98,8 @@ check_rest(struct fleet *fleet, const struct arena *arena, uint32_t index, uint3
 	for (uint32_t i = from; i < arena->cell_bytes; i++) {
 		if (bytes[i] != was[i])
 			sim_fail(&fleet->world, SIM_WRONG, "I3", WRONG_CORRUPT,
-				 "byte %u of cell %u is %02x, nobody may write it, and it was %02x",
-				 i, index, bytes[i], was[i]);
+				 "byte %u of cell %u was %02x, may not be written, and is %02x", i,
+				 index, was[i], bytes[i]);
 	}
 }
 

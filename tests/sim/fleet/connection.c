@@ -187,7 +187,7 @@ connection_birth(struct connection *connection)
 		    connection->fleet->mtu_max);
 	connection->closing = false;
 	connection->born_at = world->now;
-	/* Until the peer has its number: what the last life has left in the engine is nobody's. */
+	/* Until the peer has its number, packets of the last connection are for no queue pair. */
 	for (int s = 0; s < 2; s++) {
 		connection->end[s].attr.dest_qpn = 0;
 		draw_caps(&connection->end[s], &connection->prng);
@@ -321,8 +321,8 @@ connection_wants_close(struct connection *connection)
 	close_by(connection, after);
 }
 
-/* A post that was taken in part may have left silent requests that nobody tells of. They are done
- * when all of the queue is, and nothing is on its way. */
+/* A post that succeeded in part may have left unsignaled requests behind the last signaled one.
+ * They are done when the whole queue is, and nothing is in flight. */
 static void
 end_silence(struct end *end)
 {
@@ -382,8 +382,7 @@ check_notifications(const struct end *end)
 			 plx_engine_qp_state(end->qp) != PLX_QP_RTS ||
 			 end->host->free_cycles < end->marked_cycle + FLEET_EVENT_CYCLES,
 		 "I11",
-		 "end %u has heard %" PRIu64 " marks, and in %" PRIu64
-		 " cycles has sent no notification",
+		 "end %u has received %" PRIu64 " marks, and in %" PRIu64 " cycles has sent no CNP",
 		 end->id, c->ce_marks, end->host->free_cycles - end->marked_cycle);
 }
 
@@ -442,7 +441,7 @@ connection_vanish(struct connection *connection)
 	for (int s = 0; s < 2; s++) {
 		struct end *end = &connection->end[s];
 
-		/* Of a shared queue's receives nobody knows how many are still to come. */
+		/* How many completions a shared queue still has is not known. */
 		if (end->shares)
 			cq_drain(end->recv_cq);
 	}

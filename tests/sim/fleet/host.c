@@ -78,7 +78,7 @@ make_srq(struct host *host)
 		return;
 	host->srq_depth = config.depth = (uint32_t)draw_log(&host->prng, 2, 128);
 	config.threshold = host->srq_armed = (uint32_t)plx_prng_below(&host->prng, config.depth);
-	host->srq_armed = 0; /* not filled yet: it may be told at once, or not */
+	host->srq_armed = 0; /* not filled yet: there may be an event at once, or not */
 	arena_create(host, &host->shared, &host->prng, config.depth, world->config.message_max,
 		     PLX_ACCESS_LOCAL_WRITE);
 	PLX_ASSERT(plx_engine_srq_create(host->engine, &config, &host->srq) == PLX_OK);
@@ -204,7 +204,7 @@ host_receives(struct host *host, struct plx_prng *prng)
 		  SIM_EV_RECV_SHARED, host);
 }
 
-/* The application's turn at it: fill it, and ask to be told again. */
+/* The application fills it, and arms its threshold again. */
 void
 host_fill_shared(struct host *host)
 {
@@ -233,7 +233,7 @@ check_threshold(struct host *host)
 		return;
 	count = plx_engine_srq_count(host->srq);
 	sim_must(&host->fleet->world, count >= host->srq_armed, "I8",
-		 "%u receives are left, the threshold is %u, and nobody was told", count,
+		 "%u receives are left, the threshold is %u, and there was no event", count,
 		 host->srq_armed);
 }
 
@@ -286,7 +286,7 @@ host_events(struct host *host)
 		sim_must(&fleet->world, event.kind != PLX_EVENT_CQ_OVERRUN, "I14",
 			 "a completion queue overran that cannot");
 		sim_must(&fleet->world, (uint32_t)event.context < 2 * fleet->connection_count, "I9",
-			 "an event of nobody's: context %" PRIx64, event.context);
+			 "an event of no end: context %" PRIx64, event.context);
 		end_on_async_event(
 			&fleet->connection[(uint32_t)event.context / 2].end[event.context % 2],
 			&event);
@@ -336,7 +336,7 @@ host_cycle(struct host *host)
 }
 
 /* A timer that is due runs, though RX stays full: after a pause it waits for so many bursts at most
- * (T1). @param wake what plx_engine_wake_ns() says after a cycle */
+ * (T1). @param wake what plx_engine_wake_ns() returns after a cycle */
 static void
 check_timers(struct host *host, uint64_t wake)
 {
@@ -373,8 +373,8 @@ next_poll(struct host *host, uint32_t done)
 	host_poll_by(host, now + 1 + (host->gap_ns << shift));
 }
 
-/* Its core is away, but for a cycle now and then, which nobody has asked for and which does not say
- * when the next is wanted: a thread that spins, and is not let to. */
+/* Its core is away, except for a cycle now and then, after which it does not sleep until the next
+ * deadline: a busy-polling thread that is rarely scheduled. */
 static void
 glimpse(struct host *host)
 {
@@ -474,7 +474,7 @@ host_destroy(struct host *host)
 		cq_destroy(&host->cqs[i]);
 	if (host->srq != NULL) {
 		sim_must(world, plx_engine_srq_destroy(host->srq) == PLX_OK, "I7",
-			 "an SRQ that nobody uses cannot be destroyed");
+			 "an unused SRQ cannot be destroyed");
 		arena_check(host->fleet, &host->shared);
 		arena_destroy(host, &host->shared);
 	}
@@ -484,7 +484,7 @@ host_destroy(struct host *host)
 	collect(host);
 	plx_engine_destroy(host->engine);
 	port_drop_all(host);
-	sim_must(world, rte_mempool_full(host->pool), "I7", "%u of %u buffers are home at rest",
+	sim_must(world, rte_mempool_full(host->pool), "I7", "%u of %u buffers are returned at rest",
 		 rte_mempool_avail_count(host->pool), host->buffers);
 	rte_mempool_free(host->pool);
 	PLX_ASSERT(plx_region_retire(host->mem, host->source_region) == PLX_OK);

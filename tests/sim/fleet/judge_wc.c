@@ -72,7 +72,7 @@ succeed(struct end *end, struct request *request)
 	struct end *peer = end->peer;
 
 	sim_must(&fleet->world, !request->bad_rkey || fleet->world.evil, "I9",
-		 "request %u of end %u succeeds with a key that is nobody's", end->done, end->id);
+		 "request %u of end %u succeeds with an unknown key", end->done, end->id);
 	if (request->target != UINT32_MAX && peer->target.bytes != NULL) {
 		arena_settle(fleet, &peer->target, request->target,
 			     source_bytes() + request->source, request->length);
@@ -87,7 +87,7 @@ succeed(struct end *end, struct request *request)
 	end->done++;
 }
 
-/* What a request that failed has written, nobody knows; its life is over anyway. */
+/* What a failed request has written is unknown; its connection ends anyway. */
 static void
 fail(struct end *end, struct request *request)
 {
@@ -175,9 +175,8 @@ next_message(struct end *end)
 	return NULL;
 }
 
-/* Decision 3: an answer has come from inside the completion of a request of ours; unless the ACK
- * between them was lost or late, ours is complete, and where both are told of in one queue, first.
- */
+/* Decision 3: a reply was posted because of a request of ours. Unless the ACK was lost or late, our
+ * request is complete and, where both use one completion queue, completes first. */
 static void
 check_causes(struct end *end, const struct request *reply)
 {
@@ -189,7 +188,7 @@ check_causes(struct end *end, const struct request *reply)
 	if (end->requests[reply->replies - 1].flags & PLX_WR_UNSIGNALED)
 		return;
 	sim_must(&end->connection->fleet->world, end->done >= reply->replies, "D3",
-		 "end %u is told of the answer to its request %u before that completes", end->id,
+		 "end %u receives the reply to its request %u before that completes", end->id,
 		 reply->replies - 1);
 }
 
@@ -202,7 +201,7 @@ check_message(struct end *end, struct arena *arena, uint32_t cell, const struct 
 
 	if (request == NULL)
 		sim_fail(&fleet->world, SIM_WRONG, "I1", WRONG_DOUBLED,
-			 "end %u receives a message that nobody has sent", end->id);
+			 "end %u receives a message that was not sent", end->id);
 	check_causes(end, request);
 	sim_must(&fleet->world, wc->op == request->kind && wc->bytes == request->length, "I2",
 		 "end %u receives %u bytes (op %u), and %u were sent (op %u)", end->id, wc->bytes,

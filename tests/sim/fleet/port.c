@@ -224,7 +224,7 @@ lose(struct host *host, struct packet *packet)
 	link_release(&host->fleet->world, packet);
 }
 
-/* Junk behind what has come, up to a full burst: no IP, and for nobody. */
+/* Junk behind what has arrived, up to a full burst: no IP, and for no host. */
 static uint16_t
 fill_up(struct host *host, struct rte_mbuf **packets, uint16_t got, uint16_t n)
 {
@@ -349,7 +349,7 @@ carry(struct host *host, struct host *to, const uint8_t *bytes, size_t len)
 		remember(host, to, bytes, len);
 }
 
-/* The switch: nobody has a MAC that its owner has left. */
+/* The switch: a MAC that its owner has left is unknown. */
 static void
 forward(struct host *host, const uint8_t *bytes, size_t len)
 {
@@ -437,7 +437,7 @@ port_open(struct host *host)
 	memcpy(host->outside, host->port.caps.mac, sizeof(host->outside));
 }
 
-/* ---- what nobody has asked for -------------------------------------------------------------- */
+/* ---- unsolicited frames --------------------------------------------------------------------- */
 
 static void
 announce_arp(const struct host *host, uint8_t *bytes)
@@ -482,7 +482,7 @@ announce_nd(const struct host *host, uint8_t *bytes)
 	bytes[57] = (uint8_t)~sum;
 }
 
-/* A host says where it is now; `surely`: no weather takes it. */
+/* A host announces its MAC; `surely`: the announcement is not lost. */
 void
 port_announce(struct host *host, bool surely)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Owns what applications do with completion queues: some poll, some sleep until they are woken.
- * Who slept with an entry before him and was not woken has found a fault.
- * It never judges what a completion says. Start with cq_look() and cq_on_event().
+ * A sleeper with an entry to see that is not woken has found a bug.
+ * It never judges the contents of a completion. Start with cq_look() and cq_on_event().
  */
 #include <poll.h>
 
@@ -116,7 +116,7 @@ cq_look(struct cq *cq)
 		return;
 	}
 	sim_must(world, !cq->asleep || waiting(cq, &view) == 0 || !(cq->kinds & PLX_CQ_NOTIFY_ANY),
-		 "W1", "host %u: entries are in CQ %u, armed for any, and nobody is woken",
+		 "W1", "host %u: entries are in CQ %u, armed for any, and its sleeper is not woken",
 		 cq->host->index, cq->index);
 	/* Who waits for solicited ones alone looks, too, now and then. */
 	if (waiting(cq, &view) > 0)
@@ -135,7 +135,7 @@ hand_out(struct cq *cq, const struct plx_wc *wc)
 		 wc->op | (uint32_t)(wc->flags & PLX_WC_RECV) << 8, wc->status, wc->bytes);
 	cq->host->reaped++;
 	sim_must(&fleet->world, id < 2 * fleet->connection_count && wc->status < PLX_WC_COUNT, "I1",
-		 "a completion of nobody's: context %" PRIx64, wc->context);
+		 "a completion of no end: context %" PRIx64, wc->context);
 	fleet->world.stats.status[wc->status]++;
 	end = &fleet->connection[id / 2].end[id % 2];
 	sim_must(&fleet->world, end->host == cq->host, "I1", "a completion of another host's");
@@ -175,7 +175,7 @@ check_urgent(struct cq *cq, const struct plx_wc *wc, uint64_t index)
 			 !(cq->kinds & PLX_CQ_NOTIFY_SOLICITED),
 		 "W1",
 		 "host %u: CQ %u, armed for solicited entries, has one (the %" PRIu64
-		 ".) and nobody was woken after the %" PRIu64 ".",
+		 ".) and its sleeper was not woken after the %" PRIu64 ".",
 		 cq->host->index, cq->index, index, cq->told);
 }
 

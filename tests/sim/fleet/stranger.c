@@ -94,7 +94,7 @@ ud_end_create(struct host *host)
 		post_ear(host, cell);
 }
 
-/* ---- what an engine says of them ------------------------------------------------------------- */
+/* ---- counters ------------------------------------------------------------------------------- */
 
 static uint64_t
 counted(const struct host *host, enum stranger_fault fault)
@@ -156,7 +156,7 @@ ud_end_listen(struct host *host)
 			 "the datagram end of host %u: %s", host->index,
 			 plx_wc_text((enum plx_wc_status)wc.status));
 		sim_must(world, ++ud_end->heard <= ud_end->friends, "S1",
-			 "the datagram end of host %u hears %" PRIu64
+			 "the datagram end of host %u receives %" PRIu64
 			 " datagrams, friends have sent %" PRIu64,
 			 host->index, ud_end->heard, ud_end->friends);
 		post_ear(host, (uint32_t)wc.wr_id);
@@ -174,7 +174,7 @@ ud_end_destroy(struct host *host)
 		return;
 	ud_end_listen(host);
 	sim_must(world, ud_end->heard == ud_end->friends, "S1",
-		 "the datagram end of host %u has heard %" PRIu64 " datagrams of %" PRIu64,
+		 "the datagram end of host %u has received %" PRIu64 " datagrams of %" PRIu64,
 		 host->index, ud_end->heard, ud_end->friends);
 	c = plx_engine_qp_counters(ud_end->qp);
 	for (int i = 0; i < PLX_VERDICT_COUNT; i++)
@@ -337,7 +337,7 @@ befriend(struct host *host, struct frame *frame)
 }
 
 /* May stand in front of a frame that the engine is handed: a stranger, or a friend of the datagram
- * end. Returns: NULL: nobody */
+ * end. Returns: NULL: neither */
 struct rte_mbuf *
 stranger_before(struct host *host, const struct packet *packet)
 {

@@ -67,7 +67,7 @@ new_request(struct end *end, const struct plx_pkt *pkt)
 	       psns_of(end, &end->requests[end->request_seen]) == 0)
 		end->request_seen++;
 	sim_must(world, end->request_seen < end->posted, "I4",
-		 "end %u sends a request that nobody has posted", end->id);
+		 "end %u sends a request that was not posted", end->id);
 	request = &end->requests[end->request_seen];
 	if (end->psn_seen == request->psn)
 		sim_must(world, end->psn_acked >= request->caused, "D3",

@@ -8,7 +8,7 @@
 
 #include "fleet.h"
 
-/* What a batch needs while it is posted, and nobody may use afterwards. */
+/* What a batch needs while it is posted, and must not be used afterwards. */
 struct batch {
 	struct plx_send_wr wr[FLEET_BATCH];
 	struct plx_sge sge[FLEET_BATCH][PLX_SGE_MAX];
@@ -448,7 +448,7 @@ post_some(struct end *end, uint32_t n, uint32_t replies, uint64_t caused)
 		end->drawn++;
 		world->drawn++;
 	}
-	/* The last one tells of all: nothing is left that nobody is told of. */
+	/* The last one is signaled, so that no request ends unnoticed. */
 	if (end->drawn > before)
 		end->requests[end->drawn - 1].flags &= (uint8_t)~PLX_WR_UNSIGNALED;
 	if (end->drawn > end->posted)
@@ -490,7 +490,7 @@ work_on_event(struct end *end)
 	if (draw_percent(&end->prng, 5))
 		free = FLEET_BATCH; /* more than there is room for, perhaps */
 	if (end->drawn > end->posted)
-		free = FLEET_BATCH; /* silent ones may have made room and told nobody */
+		free = FLEET_BATCH; /* unsignaled ones may have made room unnoticed */
 	if (free == 0)
 		return; /* a completion goes on */
 	if (fleet->doorbells && end->host->index > 0)
