@@ -32,25 +32,25 @@ pair_init(struct pair *pair, const struct pair_config *config)
 	memset(pair, 0, sizeof(*pair));
 	pair->mem = test_mem(SLOTS, &pair->domain);
 	for (int i = 0; i < 2; i++) {
-		struct node *node = &pair->node[i];
+		struct side *side = &pair->side[i];
 		struct plx_rc_ids ids = {.qpn = 0x100 + (uint32_t)i,
 					 .domain = pair->domain,
 					 .mem = pair->mem,
 					 .cc = &plx_cc_none};
 
-		node->rq_block = test_block(plx_rq_bytes(config->rq_depth, config->rq_sges));
-		node->rq = plx_rq_init(node->rq_block, config->rq_depth, config->rq_sges,
+		side->rq_block = test_block(plx_rq_bytes(config->rq_depth, config->rq_sges));
+		side->rq = plx_rq_init(side->rq_block, config->rq_depth, config->rq_sges,
 				       config->shared);
 		if (config->one_queue)
-			node->rq = pair->node[0].rq;
-		ids.rq = node->rq;
+			side->rq = pair->side[0].rq;
+		ids.rq = side->rq;
 		if (config->cc && !i) {
 			ids.cc = config->cc;
 			ids.cc_state = config->cc_state;
 		}
-		node->qp_block = test_block(plx_rc_bytes(&config->caps));
-		node->qp = plx_rc_init(node->qp_block, &config->caps, &ids);
-		assert_non_null(node->qp);
+		side->qp_block = test_block(plx_rc_bytes(&config->caps));
+		side->qp = plx_rc_init(side->qp_block, &config->caps, &ids);
+		assert_non_null(side->qp);
 	}
 	pair->attr = (struct plx_rc_attr){
 		.mtu = 256,
@@ -72,21 +72,21 @@ void
 pair_fini(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
-		free(pair->node[i].qp_block);
-		free(pair->node[i].rq_block);
+		free(pair->side[i].qp_block);
+		free(pair->side[i].rq_block);
 	}
 	free(pair->mem);
 }
 
 struct plx_rc_attr
-pair_attr(const struct pair *pair, int node)
+pair_attr(const struct pair *pair, int side)
 {
 	static const uint32_t first[2] = {0xfffff0, 0x7ffff0}; /* the wrap and the half are near */
 	struct plx_rc_attr attr = pair->attr;
 
-	attr.dest_qpn = 0x100 + (uint32_t)!node;
-	attr.sq_psn = plx_psn(first[node]);
-	attr.rq_psn = plx_psn(first[!node]);
+	attr.dest_qpn = 0x100 + (uint32_t)!side;
+	attr.sq_psn = plx_psn(first[side]);
+	attr.rq_psn = plx_psn(first[!side]);
 	return attr;
 }
 
@@ -96,7 +96,7 @@ pair_connect(struct pair *pair)
 	for (int i = 0; i < 2; i++) {
 		const struct plx_rc_attr attr = pair_attr(pair, i);
 
-		test_rc_bring(pair->node[i].qp, PLX_QP_RTS, &attr);
+		test_rc_bring(pair->side[i].qp, PLX_QP_RTS, &attr);
 	}
 }
 
@@ -137,7 +137,7 @@ gather(const struct pair *pair, const struct plx_emit *emit, struct flying *out)
 static uint32_t
 execute(struct pair *pair, int from, struct flying *flying)
 {
-	struct node *node = &pair->node[from];
+	struct side *side = &pair->side[from];
 	uint32_t count = 0;
 
 	assert_in_range(pair->out.count, 0, PLX_ACTIONS_MAX);
@@ -147,13 +147,13 @@ execute(struct pair *pair, int from, struct flying *flying)
 
 		plx_action_apply_memory(action);
 		if (action->kind == PLX_ACT_COMPLETE) {
-			assert_in_range(node->dones, 0, PAIR_DONE_MAX - 1);
-			node->done[node->dones++] = action->completion;
+			assert_in_range(side->dones, 0, PAIR_DONE_MAX - 1);
+			side->done[side->dones++] = action->completion;
 		} else if (action->kind == PLX_ACT_EVENT) {
-			assert_in_range(node->events, 0, PAIR_EVENTS_MAX - 1);
-			node->event[node->events++] = action->event;
+			assert_in_range(side->events, 0, PAIR_EVENTS_MAX - 1);
+			side->event[side->events++] = action->event;
 		} else if (action->kind == PLX_ACT_EMIT) {
-			node->emitted++;
+			side->emitted++;
 			assert_non_null(flying);
 			if (!pair->pass || pair->pass(pair, from, &action->emit))
 				gather(pair, &action->emit, &flying[count++]);
@@ -168,7 +168,7 @@ hand(struct pair *pair, int to, const struct plx_pkt *pkt)
 	enum plx_verdict verdict;
 
 	plx_actions_reset(&pair->out);
-	verdict = plx_rc_on_packet(pair->node[to].qp, pkt, pair->now, &pair->out);
+	verdict = plx_rc_on_packet(pair->side[to].qp, pkt, pair->now, &pair->out);
 	assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
 	(void)execute(pair, to, NULL);
 	return verdict;
@@ -182,7 +182,7 @@ pair_send(struct pair *pair, int from, uint32_t budget)
 
 	assert_in_range(budget, 0, PAIR_EMITS_MAX);
 	plx_actions_reset(&pair->out);
-	sent = plx_rc_transmit(pair->node[from].qp, pair->now, budget, &pair->out);
+	sent = plx_rc_transmit(pair->side[from].qp, pair->now, budget, &pair->out);
 	assert_in_range(sent, 0, budget);
 	passed = execute(pair, from, flying);
 	for (uint32_t i = 0; i < passed; i++) {
@@ -208,7 +208,7 @@ pair_tick(struct pair *pair, uint64_t now)
 	pair->now = now;
 	for (int i = 0; i < 2; i++) {
 		plx_actions_reset(&pair->out);
-		plx_rc_on_tick(pair->node[i].qp, now, &pair->out);
+		plx_rc_on_tick(pair->side[i].qp, now, &pair->out);
 		assert_in_range(pair->out.count, 0, PLX_ACTIONS_PER_PACKET);
 		(void)execute(pair, i, NULL);
 	}
@@ -237,41 +237,41 @@ pair_hand_ack(struct pair *pair, int to, struct plx_psn psn, uint8_t syndrome)
 }
 
 enum plx_status
-pair_post(struct pair *pair, int node, struct plx_wqe *wqe, const void *base, uint32_t bytes,
+pair_post(struct pair *pair, int side, struct plx_wqe *wqe, const void *base, uint32_t bytes,
 	  struct plx_key key)
 {
 	if (bytes) {
 		wqe->sges = 1;
 		wqe->sge[0] = (struct plx_sge){(uint64_t)(uintptr_t)base, bytes, key};
 	}
-	return plx_rc_post_send(pair->node[node].qp, wqe, NULL);
+	return plx_rc_post_send(pair->side[side].qp, wqe, NULL);
 }
 
 enum plx_status
-pair_recv(struct pair *pair, int node, uint64_t wr_id, const void *base, uint32_t bytes,
+pair_recv(struct pair *pair, int side, uint64_t wr_id, const void *base, uint32_t bytes,
 	  struct plx_key key)
 {
 	const struct plx_sge sge = {(uint64_t)(uintptr_t)base, bytes, key};
 
-	return plx_rc_post_recv(pair->node[node].qp, wr_id, &sge, 1);
+	return plx_rc_post_recv(pair->side[side].qp, wr_id, &sge, 1);
 }
 
 uint32_t
-pair_events(const struct pair *pair, int node, enum plx_event_kind kind)
+pair_events(const struct pair *pair, int side, enum plx_event_kind kind)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < pair->node[node].events; i++)
-		count += pair->node[node].event[i].kind == kind;
+	for (uint32_t i = 0; i < pair->side[side].events; i++)
+		count += pair->side[side].event[i].kind == kind;
 	return count;
 }
 
 struct plx_rc_view
-pair_view(const struct pair *pair, int node)
+pair_view(const struct pair *pair, int side)
 {
 	struct plx_rc_view view;
 
 	memset(&view, 0, sizeof(view));
-	plx_rc_query(pair->node[node].qp, &view);
+	plx_rc_query(pair->side[side].qp, &view);
 	return view;
 }

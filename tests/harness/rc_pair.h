@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Two queue pairs of one process that talk to each other, packet by packet, over one key table:
- * what the unit tests of lib/proto/transport stand on. Node 0 asks, node 1 answers, or the reverse.
+ * what the unit tests of lib/proto/transport stand on. Side 0 asks, side 1 answers, or the reverse.
  * It never checks anything but that no bound is broken. Start with pair_init() and pair_run().
  */
 #ifndef PLX_TEST_PAIR_H
@@ -23,7 +23,7 @@ enum {
 	PAIR_BUDGET = 32
 };
 
-struct node {
+struct side {
 	struct plx_rc *qp;
 	struct plx_rq *rq;
 	void *qp_block, *rq_block;
@@ -38,10 +38,10 @@ struct pair {
 	struct plx_mem *mem;
 	struct plx_domain domain;
 	struct plx_rc_attr attr; /* of both, but for PSNs and numbers */
-	struct node node[2];
+	struct side side[2];
 	uint64_t now;
 	struct plx_actions out;
-	/* asked for each packet that one node sends; false drops it; NULL takes all */
+	/* asked for each packet that one side sends; false drops it; NULL takes all */
 	bool (*pass)(struct pair *pair, int from, const struct plx_emit *emit);
 	void *user;
 };
@@ -50,9 +50,9 @@ struct pair_config {
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	bool shared;    /* the receive queues are SRQs */
-	bool one_queue; /* ... and it is one, node 0's, for both */
+	bool one_queue; /* ... and it is one, side 0's, for both */
 	const struct plx_cc_ops *cc;
-	void *cc_state; /* of node 0; node 1 has none */
+	void *cc_state; /* of side 0; side 1 has none */
 };
 
 /** What most tests want. */
@@ -66,12 +66,12 @@ void pair_fini(struct pair *pair);
 void pair_connect(struct pair *pair);
 
 /** One of the two, with its own numbers: `attr` as pair_connect() uses it. */
-struct plx_rc_attr pair_attr(const struct pair *pair, int node);
+struct plx_rc_attr pair_attr(const struct pair *pair, int side);
 
-/** A region of both nodes' domain, at its own address. */
+/** A region of both sides' domain, at its own address. */
 struct plx_key pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access);
 
-/** Let one node transmit once, and hand what it sends to the other. Returns: packets sent */
+/** Let one side transmit once, and hand what it sends to the other. Returns: packets sent */
 uint32_t pair_send(struct pair *pair, int from, uint32_t budget);
 
 /** Let both transmit until neither has anything to say. Time stands still. */
@@ -80,23 +80,23 @@ void pair_run(struct pair *pair);
 /** Time goes on to `now`; both see it. */
 void pair_tick(struct pair *pair, uint64_t now);
 
-/** Hand a packet to a node as if it had arrived; dest_qpn and P_Key are filled in. */
+/** Hand a packet to a side as if it had arrived; dest_qpn and P_Key are filled in. */
 enum plx_verdict pair_hand(struct pair *pair, int to, struct plx_pkt *pkt);
 
 /** An ACK with this syndrome. */
 enum plx_verdict pair_hand_ack(struct pair *pair, int to, struct plx_psn psn, uint8_t syndrome);
 
 /** Post a request of one SGE, or none when there are no bytes. */
-enum plx_status pair_post(struct pair *pair, int node, struct plx_wqe *wqe, const void *base,
+enum plx_status pair_post(struct pair *pair, int side, struct plx_wqe *wqe, const void *base,
 			  uint32_t bytes, struct plx_key key);
 
 /** Post a receive of one SGE. */
-enum plx_status pair_recv(struct pair *pair, int node, uint64_t wr_id, const void *base,
+enum plx_status pair_recv(struct pair *pair, int side, uint64_t wr_id, const void *base,
 			  uint32_t bytes, struct plx_key key);
 
-/** Events of one kind that a node has told. */
-uint32_t pair_events(const struct pair *pair, int node, enum plx_event_kind kind);
+/** Events of one kind that a side has told. */
+uint32_t pair_events(const struct pair *pair, int side, enum plx_event_kind kind);
 
-struct plx_rc_view pair_view(const struct pair *pair, int node);
+struct plx_rc_view pair_view(const struct pair *pair, int side);
 
 #endif

@@ -165,16 +165,16 @@ what_it_holds_back_leaves_at_its_time(void **state)
 	post(&pair, PLX_WR_WRITE, 8);
 	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
 	assert_int_equal(calls_of(SENT), 0);
-	assert_int_equal(plx_rc_counters(pair.node[0].qp)->pace_stalls, 1);
+	assert_int_equal(plx_rc_counters(pair.side[0].qp)->pace_stalls, 1);
 	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
-	assert_true(plx_rc_wake_ns(pair.node[0].qp) == 5000);
+	assert_true(plx_rc_wake_ns(pair.side[0].qp) == 5000);
 	pair_tick(&pair, 4999);
 	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
 	pair_tick(&pair, 5000);
-	assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
+	assert_true(plx_rc_wake_ns(pair.side[0].qp) == 0);
 	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 1);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 1);
+	assert_int_equal(pair.side[0].dones, 1);
 	pair_fini(&pair);
 }
 
@@ -233,21 +233,21 @@ it_is_told_of_a_loss_and_why(void **state)
 	post(&pair, PLX_WR_READ, 8);
 	post(&pair, PLX_WR_WRITE, 8);
 	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
 	fake.calls = 0;
 	assert_int_equal(pair_hand_ack(&pair, 0, plx_psn_add(first, 1), PLX_AETH_NO_CREDITS),
 			 PLX_VERDICT_RESPONSE_LOST);
 	expect_call(0, LOSS, 1000, PLX_LOSS_RESPONSE);
 	assert_int_equal(fake.calls, 1);
 	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
 	fake.calls = 0;
-	pair_tick(&pair, plx_rc_wake_ns(pair.node[0].qp));
+	pair_tick(&pair, plx_rc_wake_ns(pair.side[0].qp));
 	assert_int_equal(calls_of(LOSS), 1);
 	expect_call(0, LOSS, pair.now, PLX_LOSS_TIMEOUT);
 	plx_actions_reset(&pair.out);
-	assert_int_equal(plx_rc_transmit(pair.node[0].qp, pair.now, 8, &pair.out), 2);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, pair.now, 8, &pair.out), 2);
 	fake.calls = 0;
 	assert_int_equal(pair_hand_ack(&pair, 0, first, PLX_AETH_NAK | PLX_NAK_SEQUENCE),
 			 PLX_VERDICT_NAK_SEQUENCE);
@@ -265,7 +265,7 @@ a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so(void **sta
 		const struct plx_rc_counters *counters;
 
 		start(&pair);
-		counters = plx_rc_counters(pair.node[0].qp);
+		counters = plx_rc_counters(pair.side[0].qp);
 		fake.answer_ce = answer;
 		pkt.psn = pair_attr(&pair, 0).rq_psn;
 		assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_ACCEPT);

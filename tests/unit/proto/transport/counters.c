@@ -16,9 +16,9 @@ struct stage {
 static struct stage stage;
 
 static const struct plx_rc_counters *
-counters(int node)
+counters(int side)
 {
-	return plx_rc_counters(stage.pair.node[node].qp);
+	return plx_rc_counters(stage.pair.side[side].qp);
 }
 
 static void
@@ -76,13 +76,13 @@ struct moved {
 	{                                                    \
 		offsetof(struct plx_rc_counters, counter), n \
 	}
-#define MOVED(node, ...)                                 \
-	moved(node, (const struct moved[]){__VA_ARGS__}, \
+#define MOVED(side, ...)                                 \
+	moved(side, (const struct moved[]){__VA_ARGS__}, \
 	      sizeof((const struct moved[]){__VA_ARGS__}) / sizeof(struct moved))
 
 /* These and, beside the verdicts', no other. */
 static void
-moved(int node, const struct moved *list, size_t count)
+moved(int side, const struct moved *list, size_t count)
 {
 	static const struct {
 		const char *name;
@@ -96,13 +96,13 @@ moved(int node, const struct moved *list, size_t count)
 	for (size_t i = 0; i < PLX_COUNT_OF(all); i++) {
 		uint64_t is, was, by = 0;
 
-		memcpy(&is, (const uint8_t *)counters(node) + all[i].at, sizeof(is));
-		memcpy(&was, (const uint8_t *)&stage.before[node] + all[i].at, sizeof(was));
+		memcpy(&is, (const uint8_t *)counters(side) + all[i].at, sizeof(is));
+		memcpy(&was, (const uint8_t *)&stage.before[side] + all[i].at, sizeof(was));
 		for (size_t k = 0; k < count; k++)
 			if (list[k].at == all[i].at)
 				by = list[k].by;
 		if (is - was != by)
-			fail_msg("node %d: %s moved by %llu, not %llu", node, all[i].name,
+			fail_msg("side %d: %s moved by %llu, not %llu", side, all[i].name,
 				 (unsigned long long)(is - was), (unsigned long long)by);
 	}
 }
@@ -134,7 +134,7 @@ static bool
 drop_first(struct pair *pair, int from, const struct plx_emit *emit)
 {
 	(void)emit;
-	return from || pair->node[0].emitted != 1;
+	return from || pair->side[0].emitted != 1;
 }
 
 static void
@@ -224,7 +224,7 @@ what_holds_the_requester_is_counted_by_its_name(void **state)
 	assert_int_equal(pair_send(&stage.pair, 0, PAIR_BUDGET), 1);
 	MOVED(0, BY(requests_sent, 1), BY(fence_stalls, 1));
 	pair_run(&stage.pair);
-	assert_int_equal(stage.pair.node[0].dones, 2);
+	assert_int_equal(stage.pair.side[0].dones, 2);
 	pair_fini(&stage.pair);
 }
 
@@ -263,7 +263,7 @@ a_counter_stays_when_its_queue_pair_is_reset(void **state)
 	begin();
 	post(PLX_WR_WRITE, 0, 8);
 	pair_run(&stage.pair);
-	assert_int_equal(plx_rc_modify(stage.pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(stage.pair.side[0].qp, PLX_QP_RESET, NULL), PLX_OK);
 	MOVED(0, BY(requests_sent, 1), BY(bytes_sent, 8));
 	pair_fini(&stage.pair);
 }

@@ -78,11 +78,11 @@ execute(struct life *life, const struct plx_actions *out)
 	}
 }
 
-/* The next packet of a node, by its way. Returns: whether there was one */
+/* The next packet of a side, by its way. Returns: whether there was one */
 static bool
 send_one(struct life *life, int from, struct sent *sent)
 {
-	struct plx_rc *qp = life->pair.node[from].qp;
+	struct plx_rc *qp = life->pair.side[from].qp;
 	struct plx_actions out;
 	struct plx_fast_packet usual;
 
@@ -126,7 +126,7 @@ send_one(struct life *life, int from, struct sent *sent)
 static void
 take_one(struct life *life, int to, const struct sent *sent)
 {
-	struct plx_rc *qp = life->pair.node[to].qp;
+	struct plx_rc *qp = life->pair.side[to].qp;
 	size_t len = sent->len + PLX_ICRC_BYTES;
 	uint8_t *copy = malloc(len);
 	struct plx_completion completion;
@@ -160,16 +160,16 @@ assert_equal_lives(void)
 {
 	assert_memory_equal(lives[0].memory, lives[1].memory, (size_t)2 * BYTES);
 	assert_int_equal(lives[0].completions, lives[1].completions);
-	for (int node = 0; node < 2; node++) {
+	for (int side = 0; side < 2; side++) {
 		struct plx_rc_view a, b;
 
 		memset(&a, 0, sizeof(a));
 		memset(&b, 0, sizeof(b));
-		plx_rc_query(lives[0].pair.node[node].qp, &a);
-		plx_rc_query(lives[1].pair.node[node].qp, &b);
+		plx_rc_query(lives[0].pair.side[side].qp, &a);
+		plx_rc_query(lives[1].pair.side[side].qp, &b);
 		assert_memory_equal(&a, &b, sizeof(a));
-		assert_memory_equal(plx_rc_counters(lives[0].pair.node[node].qp),
-				    plx_rc_counters(lives[1].pair.node[node].qp),
+		assert_memory_equal(plx_rc_counters(lives[0].pair.side[side].qp),
+				    plx_rc_counters(lives[1].pair.side[side].qp),
 				    sizeof(struct plx_rc_counters));
 	}
 }
@@ -209,7 +209,7 @@ post_some(struct plx_prng *prng)
 	static const uint8_t ops[] = {PLX_WR_SEND,  PLX_WR_SEND,  PLX_WR_WRITE,
 				      PLX_WR_WRITE, PLX_WR_WRITE, PLX_WR_SEND_IMM,
 				      PLX_WR_READ,  PLX_WR_WRITE, PLX_WR_WRITE_IMM};
-	int node = (int)plx_prng_below(prng, 2);
+	int side = (int)plx_prng_below(prng, 2);
 	uint8_t op = ops[plx_prng_below(prng, sizeof(ops))];
 	uint32_t bytes = (uint32_t)plx_prng_below(prng, plx_prng_chance(prng, 200000) ? 3000 : 80);
 	uint32_t at = (uint32_t)plx_prng_below(prng, BYTES - bytes);
@@ -227,8 +227,8 @@ post_some(struct plx_prng *prng)
 		enum plx_status status;
 
 		if (op == PLX_WR_SEND || op == PLX_WR_SEND_IMM || op == PLX_WR_WRITE_IMM)
-			status = pair_recv(&life->pair, !node, at, at_va(BYTES), BYTES, life->key);
-		status = pair_post(&life->pair, node, &wqe, at_va(at), bytes, life->key);
+			status = pair_recv(&life->pair, !side, at, at_va(BYTES), BYTES, life->key);
+		status = pair_post(&life->pair, side, &wqe, at_va(at), bytes, life->key);
 		(void)status; /* a full queue is full in both lives, which the views show */
 	}
 }
@@ -241,7 +241,7 @@ tick(struct life *life)
 	life->pair.now += PLX_SEC / 4;
 	for (int i = 0; i < 2; i++) {
 		plx_actions_reset(&out);
-		plx_rc_on_tick(life->pair.node[i].qp, life->pair.now, &out);
+		plx_rc_on_tick(life->pair.side[i].qp, life->pair.now, &out);
 		execute(life, &out);
 	}
 }

@@ -17,7 +17,7 @@ struct world {
 	struct pair pair;
 	uint8_t *from, *to; /* 2^31 bytes each */
 	struct plx_key from_key, to_key;
-	bool hold; /* nothing that node 0 sends arrives */
+	bool hold; /* nothing that side 0 sends arrives */
 	struct plx_emit last;
 	uint64_t sent;
 };
@@ -84,7 +84,7 @@ post(struct world *world, enum plx_wr_op op)
 	wqe.sge[0].va = (uint64_t)(uintptr_t)(op == PLX_WR_READ ? world->to : world->from);
 	wqe.sge[0].length = PLX_MESSAGE_MAX;
 	wqe.sge[0].key = op == PLX_WR_READ ? world->to_key : world->from_key;
-	assert_int_equal(plx_rc_post_send(world->pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(world->pair.side[0].qp, &wqe, NULL), PLX_OK);
 }
 
 static void
@@ -108,7 +108,7 @@ a_write_of_two_gibibytes_starts_as_one_message_and_goes_on(void **state)
 	}
 	assert_int_equal(pair_view(&world.pair, 1).psn_expected.v, plx_psn_add(first, 100).v);
 	assert_int_equal(pair_view(&world.pair, 1).msn.v, 0);
-	assert_true(plx_rc_counters(world.pair.node[1].qp)->bytes_placed == 100 * MTU);
+	assert_true(plx_rc_counters(world.pair.side[1].qp)->bytes_placed == 100 * MTU);
 	finish(&world);
 }
 
@@ -136,8 +136,8 @@ a_write_of_two_gibibytes_ends_half_the_psn_space_later(void **state)
 	assert_int_equal(world.last.pkt.psn.v, plx_psn_sub(end, 1).v);
 	assert_int_equal(world.last.pkt.payload_bytes, MTU);
 	assert_int_equal(pair_send(&world.pair, 0, 1), 0);
-	assert_int_equal(world.pair.node[0].dones, 1);
-	assert_int_equal(world.pair.node[0].done[0].status, PLX_WC_SUCCESS);
+	assert_int_equal(world.pair.side[0].dones, 1);
+	assert_int_equal(world.pair.side[0].done[0].status, PLX_WC_SUCCESS);
 	assert_int_equal(pair_view(&world.pair, 0).psn_next.v, end.v);
 	finish(&world);
 }
@@ -160,7 +160,7 @@ a_read_of_two_gibibytes_is_asked_for_in_chunks_as_window_and_limit_allow(void **
 
 		start(&world, chunk, 3);
 		world.hold = true;
-		counters = plx_rc_counters(world.pair.node[0].qp);
+		counters = plx_rc_counters(world.pair.side[0].qp);
 		first = pair_attr(&world.pair, 0).sq_psn;
 		post(&world, PLX_WR_READ);
 		assert_int_equal(pair_send(&world.pair, 0, PAIR_BUDGET), requests);
@@ -231,7 +231,7 @@ a_responder_gives_the_first_of_half_a_psn_space_of_responses_and_goes_on(void **
 		struct plx_emit *emit = &world.pair.out.list[0].emit;
 
 		plx_actions_reset(&world.pair.out);
-		assert_int_equal(plx_rc_transmit(world.pair.node[1].qp, 0, 1, &world.pair.out), 1);
+		assert_int_equal(plx_rc_transmit(world.pair.side[1].qp, 0, 1, &world.pair.out), 1);
 		assert_int_equal(emit->pkt.opcode,
 				 i ? PLX_RC_READ_RESPONSE_MIDDLE : PLX_RC_READ_RESPONSE_FIRST);
 		assert_int_equal(emit->pkt.psn.v, plx_psn_add(first, i).v);
@@ -244,7 +244,7 @@ a_responder_gives_the_first_of_half_a_psn_space_of_responses_and_goes_on(void **
 	pkt.reth.length = MTU;
 	assert_int_equal(pair_hand(&world.pair, 1, &pkt), PLX_VERDICT_REPLAY);
 	plx_actions_reset(&world.pair.out);
-	assert_int_equal(plx_rc_transmit(world.pair.node[1].qp, 0, 1, &world.pair.out), 1);
+	assert_int_equal(plx_rc_transmit(world.pair.side[1].qp, 0, 1, &world.pair.out), 1);
 	assert_int_equal(world.pair.out.list[0].emit.pkt.opcode, PLX_RC_READ_RESPONSE_ONLY);
 	assert_int_equal(world.pair.out.list[0].emit.pkt.psn.v, pkt.psn.v);
 	assert_ptr_equal(world.pair.out.iov[0].base, world.from + (PLX_MESSAGE_MAX - MTU));

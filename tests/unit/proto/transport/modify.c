@@ -27,7 +27,7 @@ bring(struct pair *pair, int state)
 	if (state == PLX_QP_ERROR)
 		bring(pair, PLX_QP_RTS);
 	for (int s = state == PLX_QP_ERROR ? PLX_QP_ERROR : PLX_QP_INIT; s <= state; s++)
-		assert_int_equal(plx_rc_modify(pair->node[0].qp, (enum plx_qp_state)s, &attr),
+		assert_int_equal(plx_rc_modify(pair->side[0].qp, (enum plx_qp_state)s, &attr),
 				 PLX_OK);
 	assert_int_equal(pair_view(pair, 0).state, state);
 }
@@ -50,7 +50,7 @@ every_transition_is_allowed_or_refused_as_documented(void **state)
 			bring(&pair, from);
 			attr = pair_attr(&pair, 0);
 			before = pair_view(&pair, 0);
-			status = plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)to, &attr);
+			status = plx_rc_modify(pair.side[0].qp, (enum plx_qp_state)to, &attr);
 			after = pair_view(&pair, 0);
 			if (to == PLX_QP_NONE || to == PLX_QP_STATE_COUNT)
 				assert_int_equal(status, PLX_INVALID); /* no state at all */
@@ -124,12 +124,12 @@ an_attribute_out_of_range_is_invalid_and_changes_nothing(void **state)
 		before = pair_view(&pair, 0);
 		attr = pair_attr(&pair, 0);
 		memcpy((uint8_t *)&attr + a->at, &a->bad, a->bytes); /* a little-endian machine */
-		if (plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_INVALID)
+		if (plx_rc_modify(pair.side[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_INVALID)
 			fail_msg("%s = %llu was taken", a->name, (unsigned long long)a->bad);
 		after = pair_view(&pair, 0);
 		assert_memory_equal(&before, &after, sizeof(after));
 		memcpy((uint8_t *)&attr + a->at, &a->good, a->bytes);
-		if (plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_OK)
+		if (plx_rc_modify(pair.side[0].qp, (enum plx_qp_state)a->to, &attr) != PLX_OK)
 			fail_msg("%s = %llu was refused", a->name, (unsigned long long)a->good);
 		pair_fini(&pair);
 	}
@@ -148,12 +148,12 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	fresh = pair_view(&pair, 0);
 	pair_connect(&pair);
 	assert_int_equal(pair_recv(&pair, 0, 1, NULL, 0, (struct plx_key){0}), PLX_OK);
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
-	assert_true(plx_rc_wake_ns(pair.node[0].qp) != PLX_NEVER);
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_RESET, NULL), PLX_OK);
-	assert_true(plx_rc_wake_ns(pair.node[0].qp) == PLX_NEVER);
-	assert_int_equal(plx_rq_count(pair.node[0].rq), 0);
+	assert_true(plx_rc_wake_ns(pair.side[0].qp) != PLX_NEVER);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_true(plx_rc_wake_ns(pair.side[0].qp) == PLX_NEVER);
+	assert_int_equal(plx_rq_count(pair.side[0].rq), 0);
 	again = pair_view(&pair, 0);
 	again.dest_qpn = fresh.dest_qpn; /* what the attributes said may stay */
 	again.initiator_depth = fresh.initiator_depth;
@@ -163,15 +163,15 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	assert_memory_equal(&fresh, &again, sizeof(again));
 	pair_tick(&pair, PLX_SEC);
 	assert_int_equal(pair_send(&pair, 0, 1), 0);
-	assert_int_equal(pair.node[0].dones, 0);
+	assert_int_equal(pair.side[0].dones, 0);
 	/* and it lives again */
-	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[1].qp, PLX_QP_RESET, NULL), PLX_OK);
 	pair_connect(&pair);
 	wqe.op = PLX_WR_WRITE;
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 1);
-	assert_int_equal(pair.node[0].done[0].status, PLX_WC_SUCCESS);
+	assert_int_equal(pair.side[0].dones, 1);
+	assert_int_equal(pair.side[0].done[0].status, PLX_WC_SUCCESS);
 	pair_fini(&pair);
 }
 
@@ -196,7 +196,7 @@ the_first_request_taken_in_rtr_is_told_once(void **state)
 	pkt.psn = plx_psn_add(attr.rq_psn, 1);
 	assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_ACCEPT);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_COMM_ESTABLISHED), 1);
-	assert_int_equal(pair.node[0].event[0].qpn, 0x100);
+	assert_int_equal(pair.side[0].event[0].qpn, 0x100);
 	pair_fini(&pair);
 }
 
@@ -219,17 +219,17 @@ a_draining_send_queue_finishes_what_is_begun_and_says_so_once(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pair_post(&pair, 0, &wqe, bytes, sizeof(bytes), key), PLX_OK);
 	assert_int_equal(pair_send(&pair, 0, 1), 1); /* one packet of three of the first */
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_SQD, NULL), PLX_OK);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 0);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 1);
+	assert_int_equal(pair.side[0].dones, 1);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
-	assert_int_equal(pair.node[0].emitted, 3);
+	assert_int_equal(pair.side[0].emitted, 3);
 	const struct plx_rc_attr attr = pair_attr(&pair, 0);
 
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_RTS, &attr), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_RTS, &attr), PLX_OK);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 2);
+	assert_int_equal(pair.side[0].dones, 2);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
 	pair_fini(&pair);
 }
@@ -244,8 +244,8 @@ a_queue_pair_knows_its_number_and_its_peers(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(plx_rc_number(pair.node[i].qp), 0x100 + i);
-		assert_int_equal(plx_rc_peer_number(pair.node[i].qp), 0x100 + !i);
+		assert_int_equal(plx_rc_number(pair.side[i].qp), 0x100 + i);
+		assert_int_equal(plx_rc_peer_number(pair.side[i].qp), 0x100 + !i);
 		assert_int_equal(pair_view(&pair, i).qpn, 0x100 + i);
 		assert_int_equal(pair_view(&pair, i).dest_qpn, 0x100 + !i);
 	}
@@ -313,12 +313,12 @@ a_queue_pair_keeps_within_the_bytes_it_asked_for_at_any_depth(void **state)
 		pair_init(&pair, &config);
 		pair_connect(&pair);
 		for (uint32_t k = 0; k < depths[i]; k++) {
-			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, data), PLX_OK);
-			assert_int_equal(plx_rc_post_recv(pair.node[0].qp, k, none, PLX_SGE_MAX),
+			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, data), PLX_OK);
+			assert_int_equal(plx_rc_post_recv(pair.side[0].qp, k, none, PLX_SGE_MAX),
 					 PLX_OK);
 		}
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, data), PLX_FULL);
-		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, 0, none, 1), PLX_FULL);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, data), PLX_FULL);
+		assert_int_equal(plx_rc_post_recv(pair.side[0].qp, 0, none, 1), PLX_FULL);
 		assert_int_equal(pair_view(&pair, 0).sq_depth, depths[i]);
 		pair_fini(&pair);
 	}

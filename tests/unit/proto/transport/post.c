@@ -30,9 +30,9 @@ struct before {
 static struct before
 look(const struct pair *pair)
 {
-	return (struct before){pair_view(pair, 0), *plx_rc_counters(pair->node[0].qp),
-			       plx_rc_wake_ns(pair->node[0].qp), plx_rq_room(pair->node[0].rq),
-			       plx_rq_count(pair->node[0].rq)};
+	return (struct before){pair_view(pair, 0), *plx_rc_counters(pair->side[0].qp),
+			       plx_rc_wake_ns(pair->side[0].qp), plx_rq_room(pair->side[0].rq),
+			       plx_rq_count(pair->side[0].rq)};
 }
 
 static void
@@ -52,7 +52,7 @@ refuse(struct pair *pair, const struct plx_wqe *wqe, const void *spill, enum plx
 {
 	const struct before was = look(pair);
 
-	assert_int_equal(plx_rc_post_send(pair->node[0].qp, wqe, spill), want);
+	assert_int_equal(plx_rc_post_send(pair->side[0].qp, wqe, spill), want);
 	assert_untouched(pair, &was);
 }
 
@@ -61,7 +61,7 @@ refuse_recv(struct pair *pair, const struct plx_sge *sge, uint32_t sges, enum pl
 {
 	const struct before was = look(pair);
 
-	assert_int_equal(plx_rc_post_recv(pair->node[0].qp, 1, sge, sges), want);
+	assert_int_equal(plx_rc_post_recv(pair->side[0].qp, 1, sge, sges), want);
 	assert_untouched(pair, &was);
 }
 
@@ -78,15 +78,15 @@ a_send_is_refused_before_rts_and_taken_after_it(void **state)
 
 		if (s > PLX_QP_RESET)
 			assert_int_equal(
-				plx_rc_modify(pair.node[0].qp, (enum plx_qp_state)s, &attr),
+				plx_rc_modify(pair.side[0].qp, (enum plx_qp_state)s, &attr),
 				PLX_OK);
 		if (s < PLX_QP_RTS)
 			refuse(&pair, &wqe, NULL, PLX_STATE);
 		else
-			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	}
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	assert_int_equal(pair_view(&pair, 0).sq_posted, 3);
 	pair_fini(&pair);
 }
@@ -101,13 +101,13 @@ a_full_send_queue_refuses_and_takes_again_when_one_is_done(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < DEPTH; i++)
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	refuse(&pair, &wqe, NULL, PLX_FULL);
 	assert_int_equal(pair_send(&pair, 0, DEPTH), DEPTH);
 	refuse(&pair, &wqe, NULL, PLX_FULL);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn, PLX_AETH_NO_CREDITS),
 			 PLX_VERDICT_ACKED);
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	refuse(&pair, &wqe, NULL, PLX_FULL);
 	pair_fini(&pair);
 }
@@ -184,7 +184,7 @@ an_atomic_is_invalid_unless_its_result_has_eight_bytes(void **state)
 		}
 		wqe.sges = 1;
 		wqe.sge[0].length = 8;
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	}
 	pair_fini(&pair);
 }
@@ -206,7 +206,7 @@ more_segments_than_the_queue_was_made_for_are_too_many(void **state)
 	wqe.sges = 255;
 	refuse(&pair, &wqe, spill, PLX_TOO_MANY_SGES);
 	wqe.sges = SGES;
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, spill), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, spill), PLX_OK);
 	pair_fini(&pair);
 }
 
@@ -234,7 +234,7 @@ a_message_of_more_than_two_gibibytes_is_too_long(void **state)
 	wqe.sge[0].length = PLX_MESSAGE_MAX + 1;
 	refuse(&pair, &wqe, NULL, PLX_TOO_LONG);
 	wqe.sge[0].length = PLX_MESSAGE_MAX;
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	pair_fini(&pair);
 }
 
@@ -254,7 +254,7 @@ inline_data_over_the_limit_is_too_long(void **state)
 	wqe.inline_bytes = UINT32_MAX;
 	refuse(&pair, &wqe, data, PLX_TOO_LONG);
 	wqe.inline_bytes = INLINE;
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, data), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, data), PLX_OK);
 	pair_fini(&pair);
 
 	small.caps.inline_bytes = 0; /* what lies in the WQE is always there */
@@ -263,7 +263,7 @@ inline_data_over_the_limit_is_too_long(void **state)
 	wqe.inline_bytes = PLX_WQE_INLINE_BYTES + 1;
 	refuse(&pair, &wqe, data, PLX_TOO_LONG);
 	wqe.inline_bytes = PLX_WQE_INLINE_BYTES;
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	pair_fini(&pair);
 }
 
@@ -276,8 +276,8 @@ a_receive_is_refused_in_reset_and_taken_from_init_on(void **state)
 	(void)state;
 	pair_init(&pair, &config);
 	refuse_recv(&pair, &sge, 1, PLX_STATE);
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_INIT, NULL), PLX_OK);
-	assert_int_equal(plx_rc_post_recv(pair.node[0].qp, 1, &sge, 1), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_INIT, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_recv(pair.side[0].qp, 1, &sge, 1), PLX_OK);
 	pair_fini(&pair);
 }
 
@@ -294,7 +294,7 @@ a_receive_that_does_not_fit_the_queue_is_refused(void **state)
 	refuse_recv(&pair, sge, UINT32_MAX, PLX_TOO_MANY_SGES);
 	refuse_recv(&pair, sge, 2, PLX_TOO_LONG);
 	for (int i = 0; i < DEPTH; i++)
-		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, 1, sge, i % 2), PLX_OK);
+		assert_int_equal(plx_rc_post_recv(pair.side[0].qp, 1, sge, i % 2), PLX_OK);
 	refuse_recv(&pair, sge, 1, PLX_FULL);
 	pair_fini(&pair);
 }
@@ -312,10 +312,10 @@ a_shared_queue_takes_receives_by_itself_only(void **state)
 	pair_connect(&pair);
 	refuse_recv(&pair, &sge, 1, PLX_STATE);
 	for (int i = 0; i < DEPTH; i++)
-		assert_int_equal(plx_rq_post(pair.node[0].rq, 1, &sge, 1), PLX_OK);
-	assert_int_equal(plx_rq_post(pair.node[0].rq, 1, &sge, 1), PLX_FULL);
-	assert_int_equal(plx_rq_count(pair.node[0].rq), DEPTH);
-	assert_int_equal(plx_rq_room(pair.node[0].rq), 0);
+		assert_int_equal(plx_rq_post(pair.side[0].rq, 1, &sge, 1), PLX_OK);
+	assert_int_equal(plx_rq_post(pair.side[0].rq, 1, &sge, 1), PLX_FULL);
+	assert_int_equal(plx_rq_count(pair.side[0].rq), DEPTH);
+	assert_int_equal(plx_rq_room(pair.side[0].rq), 0);
 	pair_fini(&pair);
 }
 

@@ -12,9 +12,9 @@ enum {
 
 /* Wire enough room for completions: a test that runs long takes them as they come. */
 static void
-expect_done(struct pair *pair, int node, uint64_t wr_id, enum plx_wc_status status)
+expect_done(struct pair *pair, int side, uint64_t wr_id, enum plx_wc_status status)
 {
-	struct node *n = &pair->node[node];
+	struct side *n = &pair->side[side];
 
 	assert_true(n->dones > 0);
 	assert_true(n->done[0].wr_id == wr_id);
@@ -40,9 +40,9 @@ the_rings_go_round_many_times_their_depth_in_order(void **state)
 			for (uint32_t k = 0; k <= round % depths[i]; k++, posted++) {
 				struct plx_wqe wqe = {.op = PLX_WR_SEND, .wr_id = posted};
 
-				assert_int_equal(plx_rc_post_recv(pair.node[1].qp, posted, NULL, 0),
+				assert_int_equal(plx_rc_post_recv(pair.side[1].qp, posted, NULL, 0),
 						 PLX_OK);
-				assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL),
+				assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL),
 						 PLX_OK);
 			}
 			pair_run(&pair);
@@ -50,7 +50,7 @@ the_rings_go_round_many_times_their_depth_in_order(void **state)
 				expect_done(&pair, 0, done, PLX_WC_SUCCESS);
 				expect_done(&pair, 1, done, PLX_WC_SUCCESS);
 			}
-			assert_int_equal(pair.node[0].dones + pair.node[1].dones, 0);
+			assert_int_equal(pair.side[0].dones + pair.side[1].dones, 0);
 			assert_int_equal(pair_view(&pair, 0).sq_posted, (uint32_t)posted);
 			assert_int_equal(pair_view(&pair, 0).sq_consumed, (uint32_t)posted);
 		}
@@ -72,15 +72,15 @@ a_silent_request_completes_without_a_word_and_frees_its_place(void **state)
 	pair_connect(&pair);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < config.caps.sq_depth; i++)
-			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_FULL);
+			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_FULL);
 		pair_run(&pair);
-		assert_int_equal(pair.node[0].dones, 0);
+		assert_int_equal(pair.side[0].dones, 0);
 	}
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
-	assert_int_equal(plx_rc_post_send(pair.node[0].qp, &loud, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &loud, NULL), PLX_OK);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 1);
+	assert_int_equal(pair.side[0].dones, 1);
 	expect_done(&pair, 0, 9, PLX_WC_SUCCESS);
 	pair_fini(&pair);
 }
@@ -96,7 +96,7 @@ a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &silent, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
 			 PLX_VERDICT_GHOST); /* nothing is sent yet */
@@ -105,7 +105,7 @@ a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
 			 PLX_VERDICT_NAK_ACCESS);
 	pair_run(&pair);
-	assert_int_equal(pair.node[0].dones, 2);
+	assert_int_equal(pair.side[0].dones, 2);
 	expect_done(&pair, 0, 5, PLX_WC_REMOTE_ACCESS);
 	expect_done(&pair, 0, 5, PLX_WC_FLUSHED);
 	pair_fini(&pair);
@@ -129,17 +129,17 @@ one_answer_may_complete_more_than_a_list_of_actions_holds(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct plx_wqe wqe = {.op = PLX_WR_WRITE, .wr_id = i};
 
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 	}
 	for (uint32_t i = 0; i < 200 / 50; i++) {
 		plx_actions_reset(out);
-		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 50, out), 50);
+		assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 50, out), 50);
 	}
 	pkt.psn = plx_psn_add(pair_attr(&pair, 0).sq_psn, 199);
 	pkt.aeth.syndrome = PLX_AETH_NO_CREDITS;
 	plx_actions_reset(out);
 	out->count = PLX_ACTIONS_MAX - PLX_ACTIONS_PER_PACKET;
-	assert_int_equal(plx_rc_on_packet(pair.node[0].qp, &pkt, 0, out), PLX_VERDICT_ACKED);
+	assert_int_equal(plx_rc_on_packet(pair.side[0].qp, &pkt, 0, out), PLX_VERDICT_ACKED);
 	for (uint32_t calls = 0; done < 200; calls++) {
 		uint32_t first = calls ? 60 : PLX_ACTIONS_MAX - PLX_ACTIONS_PER_PACKET;
 
@@ -150,10 +150,10 @@ one_answer_may_complete_more_than_a_list_of_actions_holds(void **state)
 		}
 		assert_in_range(calls, 0, 100);
 		if (done < 200)
-			assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
+			assert_true(plx_rc_wake_ns(pair.side[0].qp) == 0);
 		plx_actions_reset(out);
 		out->count = 60; /* four places are left */
-		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 0, out), 0);
+		assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 0, out), 0);
 	}
 	assert_int_equal(out->count, 60);
 	assert_int_equal(pair_view(&pair, 0).sq_consumed, 200);
@@ -169,12 +169,12 @@ what_is_told_when_the_queue_is_drained_waits_for_room_too(void **state)
 	(void)state;
 	pair_init(&pair, &config);
 	pair_connect(&pair);
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_SQD, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_SQD, NULL), PLX_OK);
 	plx_actions_reset(&pair.out);
 	pair.out.count = PLX_ACTIONS_MAX;
-	assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 1, &pair.out), 0);
+	assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 1, &pair.out), 0);
 	assert_int_equal(pair.out.count, PLX_ACTIONS_MAX);
-	assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
+	assert_true(plx_rc_wake_ns(pair.side[0].qp) == 0);
 	pair_run(&pair);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_SQ_DRAINED), 1);
 	pair_fini(&pair);
@@ -197,11 +197,11 @@ drain_flush(struct pair *pair, uint32_t room)
 		struct plx_actions *out = &pair->out;
 		uint32_t before = PLX_ACTIONS_MAX - room;
 
-		assert_true(plx_rc_wake_ns(pair->node[0].qp) == 0);
+		assert_true(plx_rc_wake_ns(pair->side[0].qp) == 0);
 		assert_false(pair_view(pair, 0).flushed && calls == 0);
 		plx_actions_reset(out);
 		out->count = before;
-		assert_int_equal(plx_rc_transmit(pair->node[0].qp, 0, 8, out), 0);
+		assert_int_equal(plx_rc_transmit(pair->side[0].qp, 0, 8, out), 0);
 		assert_in_range(out->count, before + 1, PLX_ACTIONS_MAX);
 		for (uint32_t i = before; i < out->count; i++) {
 			const struct plx_action *action = &out->list[i];
@@ -243,18 +243,18 @@ queues_longer_than_an_action_list_are_flushed_in_pieces_and_in_order(void **stat
 		for (uint32_t k = 0; k < DEEP; k++) {
 			const struct plx_wqe wqe = {.op = PLX_WR_SEND, .wr_id = k};
 
-			assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
-			assert_int_equal(plx_rc_post_recv(pair.node[0].qp, k, NULL, 0), PLX_OK);
+			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
+			assert_int_equal(plx_rc_post_recv(pair.side[0].qp, k, NULL, 0), PLX_OK);
 		}
 		/* some of it on the wire, some not begun */
 		plx_actions_reset(&pair.out);
-		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 10, &pair.out), 10);
-		assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+		assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 10, &pair.out), 10);
+		assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
 		drain_flush(&pair, rooms[i]);
 		plx_actions_reset(&pair.out);
-		assert_int_equal(plx_rc_transmit(pair.node[0].qp, 0, 8, &pair.out), 0);
+		assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 8, &pair.out), 0);
 		assert_int_equal(pair.out.count, 0);
-		assert_true(plx_rc_wake_ns(pair.node[0].qp) == PLX_NEVER);
+		assert_true(plx_rc_wake_ns(pair.side[0].qp) == PLX_NEVER);
 		pair_fini(&pair);
 	}
 }
@@ -268,25 +268,25 @@ what_is_posted_in_error_is_flushed_too_and_told_again(void **state)
 	(void)state;
 	pair_init(&pair, &config);
 	pair_connect(&pair);
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FLUSHED), 1);
 	for (uint32_t round = 0; round < 100; round++) {
 		const struct plx_wqe wqe = {
 			.op = PLX_WR_SEND, .wr_id = round, .flags = PLX_WR_UNSIGNALED};
 
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, NULL), PLX_OK);
-		assert_int_equal(plx_rc_post_recv(pair.node[0].qp, round, NULL, 0), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_recv(pair.side[0].qp, round, NULL, 0), PLX_OK);
 		assert_false(pair_view(&pair, 0).flushed);
-		assert_true(plx_rc_wake_ns(pair.node[0].qp) == 0);
+		assert_true(plx_rc_wake_ns(pair.side[0].qp) == 0);
 		pair_run(&pair);
 		assert_true(pair_view(&pair, 0).flushed);
-		assert_int_equal(pair.node[0].dones, 2);
+		assert_int_equal(pair.side[0].dones, 2);
 		expect_done(&pair, 0, round, PLX_WC_FLUSHED);
 		expect_done(&pair, 0, round, PLX_WC_FLUSHED);
-		pair.node[0].events = 0;
+		pair.side[0].events = 0;
 	}
-	assert_int_equal(pair.node[0].emitted, 0);
+	assert_int_equal(pair.side[0].emitted, 0);
 	pair_fini(&pair);
 }
 
@@ -296,10 +296,10 @@ static void
 fail_node(struct pair *pair)
 {
 	plx_actions_reset(&pair->out);
-	plx_rc_fail(pair->node[0].qp, &pair->out);
+	plx_rc_fail(pair->side[0].qp, &pair->out);
 	for (uint32_t i = 0; i < pair->out.count; i++)
 		if (pair->out.list[i].kind == PLX_ACT_EVENT)
-			pair->node[0].event[pair->node[0].events++] = pair->out.list[i].event;
+			pair->side[0].event[pair->side[0].events++] = pair->out.list[i].event;
 }
 
 static void
@@ -318,7 +318,7 @@ a_queue_pair_that_is_failed_says_nothing_more_to_its_peer(void **state)
 				 owes_nak ? PLX_VERDICT_AHEAD : PLX_VERDICT_ACCEPT);
 		fail_node(&pair);
 		pair_run(&pair);
-		assert_int_equal(pair.node[0].emitted, 0);
+		assert_int_equal(pair.side[0].emitted, 0);
 		assert_int_equal(pair_view(&pair, 0).state, PLX_QP_ERROR);
 		assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FAILED), 1);
 		assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FLUSHED), 1);
@@ -341,7 +341,7 @@ failing_a_queue_pair_in_reset_changes_nothing(void **state)
 	fail_node(&pair);
 	after = pair_view(&pair, 0);
 	assert_memory_equal(&before, &after, sizeof(after));
-	assert_int_equal(pair.node[0].events, 0);
+	assert_int_equal(pair.side[0].events, 0);
 	pair_fini(&pair);
 }
 
@@ -376,19 +376,19 @@ an_own_receive_is_free_when_complete_a_shared_one_when_taken(void **state)
 		sge = (struct plx_sge){
 			(uint64_t)(uintptr_t)bytes, sizeof(bytes),
 			pair_region(&pair, bytes, sizeof(bytes), PLX_ACCESS_LOCAL_WRITE)};
-		assert_int_equal(plx_rq_post(pair.node[1].rq, 7, &sge, 1), PLX_OK);
-		assert_int_equal(plx_rq_room(pair.node[1].rq), 0);
-		assert_int_equal(plx_rq_count(pair.node[1].rq), 1);
+		assert_int_equal(plx_rq_post(pair.side[1].rq, 7, &sge, 1), PLX_OK);
+		assert_int_equal(plx_rq_room(pair.side[1].rq), 0);
+		assert_int_equal(plx_rq_count(pair.side[1].rq), 1);
 		hand_send(&pair, PLX_RC_SEND_FIRST, 0, 256);
 		assert_int_equal(pair_view(&pair, 1).rq_open, 1);
-		assert_int_equal(plx_rq_count(pair.node[1].rq), 0);
-		assert_int_equal(plx_rq_room(pair.node[1].rq), shared);
+		assert_int_equal(plx_rq_count(pair.side[1].rq), 0);
+		assert_int_equal(plx_rq_room(pair.side[1].rq), shared);
 		/* the entry's place is overwritten; the message goes on with its copy */
 		if (shared)
-			assert_int_equal(plx_rq_post(pair.node[1].rq, 8, NULL, 0), PLX_OK);
+			assert_int_equal(plx_rq_post(pair.side[1].rq, 8, NULL, 0), PLX_OK);
 		hand_send(&pair, PLX_RC_SEND_LAST, 1, 256);
 		expect_done(&pair, 1, 7, PLX_WC_SUCCESS);
-		assert_int_equal(plx_rq_room(pair.node[1].rq), !shared);
+		assert_int_equal(plx_rq_room(pair.side[1].rq), !shared);
 		pair_fini(&pair);
 	}
 }
@@ -404,20 +404,20 @@ a_shared_queue_tells_once_that_it_is_below_its_threshold(void **state)
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_int_equal(plx_rq_post(pair.node[1].rq, i, NULL, 0), PLX_OK);
-	plx_rq_arm(pair.node[1].rq, 4);
+		assert_int_equal(plx_rq_post(pair.side[1].rq, i, NULL, 0), PLX_OK);
+	plx_rq_arm(pair.side[1].rq, 4);
 	for (uint32_t i = 0; i < 4; i++) {
 		hand_send(&pair, PLX_RC_SEND_ONLY, i, 0);
 		assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), i >= 2);
 	}
-	plx_rq_arm(pair.node[1].rq, 4); /* below already: the next take tells */
+	plx_rq_arm(pair.side[1].rq, 4); /* below already: the next take tells */
 	hand_send(&pair, PLX_RC_SEND_ONLY, 4, 0);
 	assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), 2);
-	plx_rq_arm(pair.node[1].rq, 4);
-	plx_rq_arm(pair.node[1].rq, 0); /* asks no more */
+	plx_rq_arm(pair.side[1].rq, 4);
+	plx_rq_arm(pair.side[1].rq, 0); /* asks no more */
 	hand_send(&pair, PLX_RC_SEND_ONLY, 5, 0);
 	assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), 2);
-	assert_int_equal(pair.node[1].dones, 6);
+	assert_int_equal(pair.side[1].dones, 6);
 	pair_fini(&pair);
 }
 
@@ -436,15 +436,15 @@ entries_of_a_shared_queue_that_no_message_took_outlive_a_queue_pair(void **state
 	sge = (struct plx_sge){(uint64_t)(uintptr_t)bytes, sizeof(bytes),
 			       pair_region(&pair, bytes, sizeof(bytes), PLX_ACCESS_LOCAL_WRITE)};
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(plx_rq_post(pair.node[1].rq, i, &sge, 1), PLX_OK);
+		assert_int_equal(plx_rq_post(pair.side[1].rq, i, &sge, 1), PLX_OK);
 	hand_send(&pair, PLX_RC_SEND_FIRST, 0, 256);
-	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	pair_run(&pair);
-	assert_int_equal(pair.node[1].dones, 1); /* the one that was taken */
+	assert_int_equal(pair.side[1].dones, 1); /* the one that was taken */
 	expect_done(&pair, 1, 0, PLX_WC_FLUSHED);
-	assert_int_equal(plx_rq_count(pair.node[1].rq), 2);
-	assert_int_equal(plx_rc_modify(pair.node[1].qp, PLX_QP_RESET, NULL), PLX_OK);
-	assert_int_equal(plx_rq_count(pair.node[1].rq), 2);
+	assert_int_equal(plx_rq_count(pair.side[1].rq), 2);
+	assert_int_equal(plx_rc_modify(pair.side[1].qp, PLX_QP_RESET, NULL), PLX_OK);
+	assert_int_equal(plx_rq_count(pair.side[1].rq), 2);
 	pair_fini(&pair);
 }
 
@@ -463,13 +463,13 @@ two_queue_pairs_take_from_one_queue_in_the_order_of_their_messages(void **state)
 		int from = round % 3 == 0;
 		const struct plx_wqe wqe = {.op = PLX_WR_SEND};
 
-		assert_int_equal(plx_rq_post(pair.node[0].rq, round, NULL, 0), PLX_OK);
-		assert_int_equal(plx_rc_post_send(pair.node[from].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rq_post(pair.side[0].rq, round, NULL, 0), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[from].qp, &wqe, NULL), PLX_OK);
 		pair_run(&pair);
 		expect_done(&pair, from, 0, PLX_WC_SUCCESS);
 		expect_done(&pair, !from, round, PLX_WC_SUCCESS);
 		taken[!from]++;
-		assert_int_equal(plx_rq_count(pair.node[0].rq), 0);
+		assert_int_equal(plx_rq_count(pair.side[0].rq), 0);
 	}
 	assert_true(taken[0] > 0 && taken[1] > 0);
 	pair_fini(&pair);

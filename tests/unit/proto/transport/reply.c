@@ -39,7 +39,7 @@ finish(void)
 	pair_fini(&stage.pair);
 }
 
-/* A request of one packet arrives at node 1, PSN number `number`. */
+/* A request of one packet arrives at side 1, PSN number `number`. */
 static void
 arrive(uint8_t opcode, uint32_t number, uint32_t read_bytes, enum plx_verdict want)
 {
@@ -76,7 +76,7 @@ say(uint32_t budget, const struct said *list, size_t count)
 		struct plx_actions *out = &stage.pair.out;
 
 		plx_actions_reset(out);
-		sent = plx_rc_transmit(stage.pair.node[1].qp, stage.pair.now, budget, out);
+		sent = plx_rc_transmit(stage.pair.side[1].qp, stage.pair.now, budget, out);
 		for (uint32_t i = 0; i < out->count; i++) {
 			const struct plx_pkt *pkt = &out->list[i].emit.pkt;
 
@@ -103,7 +103,7 @@ say(uint32_t budget, const struct said *list, size_t count)
 static bool
 owes(void)
 {
-	return plx_rc_owes(stage.pair.node[1].qp);
+	return plx_rc_owes(stage.pair.side[1].qp);
 }
 
 /* What an engine may send out of turn: an acknowledgement, and no READ response (decision 26). */
@@ -253,7 +253,7 @@ an_acknowledgement_that_is_owed_leaves_before_the_end(void **state)
 	(void)state;
 	start(1);
 	arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
-	assert_int_equal(plx_rc_modify(stage.pair.node[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(stage.pair.side[1].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	SAYS(8, {PLX_RC_ACK, 0, ACK});
 	finish();
 }
@@ -371,7 +371,7 @@ no_request_of_ours_leaves_before_an_acknowledgement_we_owe(void **state)
 		const struct plx_wqe wqe = {.op = PLX_WR_WRITE};
 
 		start(1);
-		assert_int_equal(plx_rc_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.side[1].qp, &wqe, NULL), PLX_OK);
 		arrive(PLX_RC_WRITE_ONLY, 0, 0, PLX_VERDICT_ACCEPT);
 		SAYS(budgets[i], {PLX_RC_ACK, 0, ACK}, {PLX_RC_WRITE_ONLY, 0, 0});
 		finish();
@@ -388,12 +388,12 @@ neither_answers_nor_requests_starve_when_both_are_due(void **state)
 	start(1);
 	arrive(PLX_RC_READ_REQUEST, 0, 4096, PLX_VERDICT_ACCEPT);
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(plx_rc_post_send(stage.pair.node[1].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.side[1].qp, &wqe, NULL), PLX_OK);
 	for (int i = 0; i < 8; i++) {
 		struct plx_actions *out = &stage.pair.out;
 
 		plx_actions_reset(out);
-		assert_int_equal(plx_rc_transmit(stage.pair.node[1].qp, 0, 1, out), 1);
+		assert_int_equal(plx_rc_transmit(stage.pair.side[1].qp, 0, 1, out), 1);
 		if (out->list[0].emit.flags & PLX_EMIT_RESPONSE)
 			responses++;
 		else

@@ -67,9 +67,9 @@ static void
 finish(uint32_t dones)
 {
 	pair_run(&stage.pair);
-	assert_int_equal(stage.pair.node[0].dones, dones);
+	assert_int_equal(stage.pair.side[0].dones, dones);
 	for (uint32_t i = 0; i < dones; i++)
-		assert_int_equal(stage.pair.node[0].done[i].status, PLX_WC_SUCCESS);
+		assert_int_equal(stage.pair.side[0].done[i].status, PLX_WC_SUCCESS);
 	pair_fini(&stage.pair);
 }
 
@@ -126,7 +126,7 @@ an_event_is_asked_for_by_the_last_packet_of_what_the_receiver_completes(void **s
 						 asked && cases[i].asks && k == stage.emits - 1);
 			if (cases[i].asks)
 				assert_int_equal(
-					!!(stage.pair.node[1].done[0].flags & PLX_WC_SOLICITED),
+					!!(stage.pair.side[1].done[0].flags & PLX_WC_SOLICITED),
 					asked);
 			finish(1);
 		}
@@ -147,9 +147,9 @@ only_a_first_transmission_from_stable_regions_is_marked_stable(void **state)
 			(struct plx_sge){(uint64_t)(uintptr_t)stage.memory, 100, stage.stable_key};
 		wqe.sge[1] = (struct plx_sge){(uint64_t)(uintptr_t)stage.memory, 100,
 					      mixed ? stage.key : stage.stable_key};
-		assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &wqe, NULL), PLX_OK);
 		plx_actions_reset(&stage.pair.out);
-		assert_int_equal(plx_rc_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
+		assert_int_equal(plx_rc_transmit(stage.pair.side[0].qp, 0, 1, &stage.pair.out), 1);
 		assert_int_equal(stage.pair.out.list[0].emit.flags, mixed ? 0 : PLX_EMIT_STABLE);
 		/* sent again, it is copied: the application may have its memory back by then */
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, pair_attr(&stage.pair, 0).sq_psn,
@@ -229,7 +229,7 @@ a_local_invalidate_waits_for_what_is_before_it_and_holds_what_is_behind(void **s
 	key = fast_region(&region);
 	post(PLX_WR_WRITE, 0, 8, 0);
 	wqe.inv_key = key;
-	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &wqe, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 1);
 	assert_int_equal(ask(key), PLX_KEY_GRANTED);
@@ -238,8 +238,8 @@ a_local_invalidate_waits_for_what_is_before_it_and_holds_what_is_behind(void **s
 	assert_int_equal(ask(key), PLX_KEY_UNKNOWN);
 	pair_run(&stage.pair);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_true(stage.pair.node[0].done[i].wr_id == i);
-	assert_int_equal(stage.pair.node[0].done[1].op, PLX_WR_LOCAL_INV);
+		assert_true(stage.pair.side[0].done[i].wr_id == i);
+	assert_int_equal(stage.pair.side[0].done[1].op, PLX_WR_LOCAL_INV);
 	assert_int_equal(stage.emits, 2); /* nothing of it is on the wire */
 	finish(3);
 }
@@ -254,13 +254,13 @@ a_local_invalidate_of_what_may_not_be_fails_in_its_place(void **state)
 	begin();
 	post(PLX_WR_WRITE, 0, 8, 0);
 	wqe.inv_key = stage.key; /* a plain region's */
-	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &wqe, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	pair_run(&stage.pair);
-	assert_int_equal(stage.pair.node[0].dones, 3);
-	assert_int_equal(stage.pair.node[0].done[0].status, PLX_WC_SUCCESS);
-	assert_int_equal(stage.pair.node[0].done[1].status, PLX_WC_LOCAL_INVALIDATE);
-	assert_int_equal(stage.pair.node[0].done[2].status, PLX_WC_FLUSHED);
+	assert_int_equal(stage.pair.side[0].dones, 3);
+	assert_int_equal(stage.pair.side[0].done[0].status, PLX_WC_SUCCESS);
+	assert_int_equal(stage.pair.side[0].done[1].status, PLX_WC_LOCAL_INVALIDATE);
+	assert_int_equal(stage.pair.side[0].done[2].status, PLX_WC_FLUSHED);
 	assert_int_equal(pair_view(&stage.pair, 0).state, PLX_QP_ERROR);
 	assert_int_equal(stage.emits, 1);
 	pair_fini(&stage.pair);
@@ -276,14 +276,14 @@ a_bind_keeps_its_place_among_the_completions(void **state)
 	start();
 	begin();
 	post(PLX_WR_READ, 0, 8, 0);
-	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
-	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &bind, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &silent, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 2); /* it holds nothing up */
-	assert_int_equal(stage.pair.node[0].dones, 0);
+	assert_int_equal(stage.pair.side[0].dones, 0);
 	pair_run(&stage.pair);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_true(stage.pair.node[0].done[i].wr_id == i);
+		assert_true(stage.pair.side[0].done[i].wr_id == i);
 	finish(3);
 }
 
@@ -299,26 +299,26 @@ going_back_over_a_bind_completes_it_once(void **state)
 		begin();
 		first = pair_attr(&stage.pair, 0).sq_psn;
 		post(PLX_WR_WRITE, 0, 8, 0);
-		assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &bind, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &bind, NULL), PLX_OK);
 		post(PLX_WR_WRITE, 0, 8, 2);
 		plx_actions_reset(&stage.pair.out);
-		assert_int_equal(plx_rc_transmit(stage.pair.node[0].qp, 0, 8, &stage.pair.out), 2);
+		assert_int_equal(plx_rc_transmit(stage.pair.side[0].qp, 0, 8, &stage.pair.out), 2);
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, first, PLX_AETH_NAK),
 				 PLX_VERDICT_NAK_SEQUENCE);
 		/* the answer to the first flight comes when the first packet is on its way again */
 		if (late) {
 			assert_int_equal(
-				plx_rc_transmit(stage.pair.node[0].qp, 0, 1, &stage.pair.out), 1);
+				plx_rc_transmit(stage.pair.side[0].qp, 0, 1, &stage.pair.out), 1);
 			assert_int_equal(pair_hand_ack(&stage.pair, 0, first, PLX_AETH_NO_CREDITS),
 					 PLX_VERDICT_ACKED);
-			assert_int_equal(stage.pair.node[0].dones, 2);
+			assert_int_equal(stage.pair.side[0].dones, 2);
 			assert_int_equal(pair_hand_ack(&stage.pair, 0, plx_psn_add(first, 1),
 						       PLX_AETH_NO_CREDITS),
 					 PLX_VERDICT_ACKED);
 		}
 		pair_run(&stage.pair);
 		for (uint32_t i = 0; i < 3; i++)
-			assert_true(stage.pair.node[0].done[i].wr_id == i);
+			assert_true(stage.pair.side[0].done[i].wr_id == i);
 		finish(3);
 	}
 }
@@ -328,7 +328,7 @@ a_send_with_invalidate_takes_the_key_before_the_receiver_is_told(void **state)
 {
 	struct plx_region region;
 	struct plx_wqe wqe = {.op = PLX_WR_SEND_INV};
-	const struct plx_completion *done = stage.pair.node[1].done;
+	const struct plx_completion *done = stage.pair.side[1].done;
 
 	(void)state;
 	start();
@@ -336,10 +336,10 @@ a_send_with_invalidate_takes_the_key_before_the_receiver_is_told(void **state)
 	wqe.inv_key = fast_region(&region);
 	assert_int_equal(pair_recv(&stage.pair, 1, 4, stage.memory, 64, stage.key), PLX_OK);
 	assert_int_equal(ask(wqe.inv_key), PLX_KEY_GRANTED);
-	assert_int_equal(plx_rc_post_send(stage.pair.node[0].qp, &wqe, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &wqe, NULL), PLX_OK);
 	pair_run(&stage.pair);
 	assert_int_equal(ask(wqe.inv_key), PLX_KEY_UNKNOWN);
-	assert_int_equal(stage.pair.node[1].dones, 1);
+	assert_int_equal(stage.pair.side[1].dones, 1);
 	assert_int_equal(done->op, PLX_WR_SEND_INV);
 	assert_int_equal(done->flags, PLX_WC_RECV | PLX_WC_INV);
 	assert_int_equal(done->inv_key.v, wqe.inv_key.v);
@@ -350,7 +350,7 @@ static void
 immediate_data_arrives_with_a_send_and_with_a_write(void **state)
 {
 	struct plx_wqe wqe = {.op = PLX_WR_SEND_IMM, .imm = 0xdeadbeef};
-	const struct plx_completion *done = stage.pair.node[1].done;
+	const struct plx_completion *done = stage.pair.side[1].done;
 
 	(void)state;
 	start();

@@ -99,7 +99,7 @@ post_pieces(struct pair *pair, struct plx_wqe *wqe, const struct layout *layout)
 	wqe->sges = (uint8_t)layout->sges;
 	for (uint32_t i = 0; i < layout->sges && i < PLX_WQE_SGES; i++)
 		wqe->sge[i] = layout->sge[i];
-	return plx_rc_post_send(pair->node[0].qp, wqe,
+	return plx_rc_post_send(pair->side[0].qp, wqe,
 				layout->sges > PLX_WQE_SGES ? layout->sge + PLX_WQE_SGES : NULL);
 }
 
@@ -116,12 +116,12 @@ start(struct pair *pair, const struct pair_config *with)
 }
 
 static void
-expect_success(struct pair *pair, int node, uint32_t bytes)
+expect_success(struct pair *pair, int side, uint32_t bytes)
 {
-	assert_int_equal(pair->node[node].dones, 1);
-	assert_int_equal(pair->node[node].done[0].status, PLX_WC_SUCCESS);
-	assert_int_equal(pair->node[node].done[0].bytes, bytes);
-	pair->node[node].dones = 0;
+	assert_int_equal(pair->side[side].dones, 1);
+	assert_int_equal(pair->side[side].done[0].status, PLX_WC_SUCCESS);
+	assert_int_equal(pair->side[side].done[0].bytes, bytes);
+	pair->side[side].dones = 0;
 }
 
 static uint32_t
@@ -158,7 +158,7 @@ a_send_from_many_pieces_falls_into_many_pieces(void **state)
 		cut(&from, &prng, some_sges(&prng, bytes), bytes);
 		cut(&to, &prng, some_sges(&prng, room), room);
 		fill(&from, round);
-		assert_int_equal(plx_rc_post_recv(pair.node[1].qp, round, to.sge, to.sges), PLX_OK);
+		assert_int_equal(plx_rc_post_recv(pair.side[1].qp, round, to.sge, to.sges), PLX_OK);
 		assert_int_equal(post_pieces(&pair, &wqe, &from), PLX_OK);
 		pair_run(&pair);
 		expect_success(&pair, 0, 0);
@@ -269,8 +269,8 @@ inline_data_may_be_overwritten_as_soon_as_it_is_posted(void **state)
 		for (uint32_t i = 0; i < bytes; i++)
 			*(spilled ? data + i : wqe.data + i) = content(bytes, i);
 		cut(&to, &prng, some_sges(&prng, bytes), bytes);
-		assert_int_equal(plx_rc_post_recv(pair.node[1].qp, 0, to.sge, to.sges), PLX_OK);
-		assert_int_equal(plx_rc_post_send(pair.node[0].qp, &wqe, spilled ? data : NULL),
+		assert_int_equal(plx_rc_post_recv(pair.side[1].qp, 0, to.sge, to.sges), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, spilled ? data : NULL),
 				 PLX_OK);
 		memset(data, 0xee, sizeof(data));
 		memset(&wqe, 0xee, sizeof(wqe));
@@ -303,9 +303,9 @@ a_local_key_that_does_not_grant_fails_the_request_before_its_packet_leaves(void 
 		wqe.remote_va = (uint64_t)(uintptr_t)to.arena;
 		assert_int_equal(post_pieces(&pair, &wqe, &from), PLX_OK);
 		pair_run(&pair);
-		assert_int_equal(pair.node[0].emitted, bad); /* those before it */
-		assert_int_equal(pair.node[0].dones, 1);
-		assert_int_equal(pair.node[0].done[0].status, PLX_WC_LOCAL_PROTECTION);
+		assert_int_equal(pair.side[0].emitted, bad); /* those before it */
+		assert_int_equal(pair.side[0].dones, 1);
+		assert_int_equal(pair.side[0].done[0].status, PLX_WC_LOCAL_PROTECTION);
 		assert_int_equal(pair_view(&pair, 0).state, PLX_QP_ERROR);
 		pair_fini(&pair);
 	}

@@ -47,14 +47,14 @@ connect(struct pair *pair, uint8_t *bytes, uint64_t count)
 static uint64_t
 wake(const struct pair *pair)
 {
-	return plx_rc_wake_ns(pair->node[0].qp);
+	return plx_rc_wake_ns(pair->side[0].qp);
 }
 
 static void
 post_write(struct pair *pair)
 {
 	assert_int_equal(
-		plx_rc_post_send(pair->node[0].qp, &(struct plx_wqe){.op = PLX_WR_WRITE}, NULL),
+		plx_rc_post_send(pair->side[0].qp, &(struct plx_wqe){.op = PLX_WR_WRITE}, NULL),
 		PLX_OK);
 }
 
@@ -62,7 +62,7 @@ static void
 post_send(struct pair *pair)
 {
 	assert_int_equal(
-		plx_rc_post_send(pair->node[0].qp, &(struct plx_wqe){.op = PLX_WR_SEND}, NULL),
+		plx_rc_post_send(pair->side[0].qp, &(struct plx_wqe){.op = PLX_WR_SEND}, NULL),
 		PLX_OK);
 }
 
@@ -100,7 +100,7 @@ it_wakes_at_once_for_work_at_a_deadline_for_an_answer_and_else_never(void **stat
 	assert_true(wake(&pair) == PLX_NEVER);
 	/* a flush that is not delivered */
 	post_write(&pair);
-	assert_int_equal(plx_rc_modify(pair.node[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
+	assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
 	assert_true(wake(&pair) == 0);
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
@@ -125,10 +125,10 @@ the_ack_timer_fires_at_its_deadline_and_not_a_nanosecond_before(void **state)
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
 	deadline = wake(&pair);
 	pair_tick(&pair, deadline - 1);
-	assert_true(plx_rc_counters(pair.node[0].qp)->timeouts == 0);
+	assert_true(plx_rc_counters(pair.side[0].qp)->timeouts == 0);
 	assert_int_equal(pair_send(&pair, 0, 8), 0);
 	pair_tick(&pair, deadline);
-	assert_true(plx_rc_counters(pair.node[0].qp)->timeouts == 1);
+	assert_true(plx_rc_counters(pair.side[0].qp)->timeouts == 1);
 	assert_int_equal(pair_send(&pair, 0, 8), 1);
 	assert_true(wake(&pair) == 0 || wake(&pair) == deadline + pair.attr.ack_timeout_ns);
 	pair_fini(&pair);
@@ -149,18 +149,18 @@ it_fails_after_retry_count_plus_one_unanswered_rounds(void **state)
 		pair.attr.retry_max = retries;
 		(void)connect(&pair, bytes, sizeof(bytes));
 		post_write(&pair);
-		while (!pair.node[0].dones) {
+		while (!pair.side[0].dones) {
 			plx_actions_reset(&pair.out);
-			rounds += plx_rc_transmit(pair.node[0].qp, pair.now, 1, &pair.out);
+			rounds += plx_rc_transmit(pair.side[0].qp, pair.now, 1, &pair.out);
 			assert_int_equal(pair_send(&pair, 0, 8), 0);
 			assert_true(wake(&pair) != PLX_NEVER);
 			pair_tick(&pair, wake(&pair));
 		}
 		assert_int_equal(rounds, retries + 1);
-		assert_int_equal(pair.node[0].done[0].status, PLX_WC_RETRY_EXCEEDED);
+		assert_int_equal(pair.side[0].done[0].status, PLX_WC_RETRY_EXCEEDED);
 		assert_int_equal(pair_view(&pair, 0).state, PLX_QP_ERROR);
 		assert_int_equal(pair_events(&pair, 0, PLX_EVENT_FAILED), 1);
-		assert_int_equal(pair.node[0].event[0].cause, PLX_WC_RETRY_EXCEEDED);
+		assert_int_equal(pair.side[0].event[0].cause, PLX_WC_RETRY_EXCEEDED);
 		assert_true(pair.now == (retries + 1) * pair.attr.ack_timeout_ns);
 		pair_fini(&pair);
 	}
@@ -311,7 +311,7 @@ a_packet_that_was_sent_twice_is_not_timed(void **state)
 	pair.attr.ack_timeout_ns = 10 * PLX_MSEC;
 	(void)connect(&pair, bytes, sizeof(bytes));
 	assert_int_equal(wait_after(&pair, 100 * PLX_USEC), 300 * PLX_USEC);
-	assert_true(plx_rc_counters(pair.node[0].qp)->probes == 1);
+	assert_true(plx_rc_counters(pair.side[0].qp)->probes == 1);
 	psn = pair_view(&pair, 0).psn_next;
 	post_write(&pair);
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
