@@ -12,19 +12,12 @@ cable_open_end(struct cable *cable, int number, int end, const char *faults,
 {
 	struct plx_why why = {""};
 	char name[64];
-	struct plx_ethdev_config config = {
-		.device = name,
-		.pool = pool,
-		.frame_want = 4200,
-		.queues = 1,
-	};
 
 	snprintf(cable->device[end], sizeof(cable->device[end]), "net_wire%d,end=%d%s", number, end,
 		 faults);
 	if (plx_net_wire_attach(cable->device[end], name, &why) != PLX_OK)
 		fail_msg("%s", why.text);
-	if (plx_ethdev_open(&config, &cable->dev[end], &why) != PLX_OK)
-		fail_msg("%s", why.text);
+	cable->dev[end] = device_open(device_config(name, pool, 4200, 0));
 	cable->port[end] = plx_ethdev_queue(cable->dev[end], 0);
 }
 

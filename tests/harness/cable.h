@@ -6,8 +6,7 @@
 #ifndef CABLE_H
 #define CABLE_H
 
-#include "lab.h"
-#include "plx_ethdev.h"
+#include "device.h"
 #include "plx_net_wire.h"
 
 struct cable {

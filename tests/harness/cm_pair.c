@@ -235,6 +235,15 @@ pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind)
 	return &pair->event;
 }
 
+struct plx_cm_view
+pair_view(const struct pair *pair, int host)
+{
+	struct plx_cm_view view;
+
+	plx_cm_query(pair->cm[host], &view);
+	return view;
+}
+
 void
 pair_expect_nothing(struct pair *pair, int host)
 {

@@ -82,6 +82,8 @@ enum plx_cm_verdict pair_inject_at(struct pair *pair, int to, struct plx_ip at,
 				   const struct plx_cm_msg *msg);
 enum plx_cm_verdict pair_inject(struct pair *pair, int to, const struct plx_cm_msg *msg);
 
+struct plx_cm_view pair_view(const struct pair *pair, int host);
+
 /* The host's next event is this one. */
 const struct plx_cm_event *pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind);
 void pair_expect_nothing(struct pair *pair, int host);

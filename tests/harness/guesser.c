@@ -122,8 +122,8 @@ guesser_forecast(const uint8_t *bits, uint32_t n, uint8_t *out, uint32_t more)
 /* ---- what generators do to their state before they show it --------------------------------------
  */
 
-static uint32_t
-inverse(uint32_t odd)
+uint32_t
+guesser_inverse(uint32_t odd)
 {
 	uint32_t x = odd;
 
@@ -137,7 +137,7 @@ inverse(uint32_t odd)
 static uint32_t
 unscramble(uint32_t value)
 {
-	return (value * inverse(9) >> 7) * inverse(5);
+	return (value * guesser_inverse(9) >> 7) * guesser_inverse(5);
 }
 
 static uint32_t
@@ -441,7 +441,7 @@ rule(const uint32_t *v, uint32_t i, int which)
 	case 2:
 		return v[i - 1] + d2 + (d2 - d1); /* ... or a step that grows evenly */
 	case 3:                                   /* a linear congruence, fitted */
-		return v[i - 1] + (d1 & 1 ? d2 * inverse(d1) : 1) * d2;
+		return v[i - 1] + (d1 & 1 ? d2 * guesser_inverse(d1) : 1) * d2;
 	case 4:
 		return v[i - 1] ^ v[i - 2] ^ v[i - 3];
 	default:

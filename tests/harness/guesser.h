@@ -44,4 +44,7 @@ uint32_t guesser_complexity(const uint8_t *bits, uint32_t n);
 /** What that register makes next, after n bits. @param out [more] */
 void guesser_forecast(const uint8_t *bits, uint32_t n, uint8_t *out, uint32_t more);
 
+/** What times `odd` is 1, in 32 bits. */
+uint32_t guesser_inverse(uint32_t odd);
+
 #endif

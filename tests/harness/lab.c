@@ -4,10 +4,10 @@
  * it hands out. Start with lab_start().
  */
 #include "lab.h"
+#include "namespace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +76,8 @@ lab_namespace(void)
 {
 	int fd;
 
-	if (unshare(CLONE_NEWNET) != 0)
-		fail_msg("no network namespace of our own (%s); these tests run as root",
-			 strerror(errno));
+	if (!namespace_network("true"))
+		fail_msg("no network namespace of our own; these tests run as root");
 	/* The kernel's own packets would only be in the way. */
 	fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {

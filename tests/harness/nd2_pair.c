@@ -4,6 +4,7 @@
  * Every count that Release gives is looked at. Start with nd_pair_open().
  */
 #include "nd2_pair.h"
+#include "pattern.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -317,24 +318,14 @@ nd_expect_none(IND2CompletionQueue *cq)
 			 (unsigned int)result.Status);
 }
 
-static uint8_t
-byte_at(uint32_t i, uint8_t seed)
-{
-	return (uint8_t)((i * 2654435761u >> 13) + seed);
-}
-
 void
 nd_fill(struct nd_side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		side->arena[offset + i] = byte_at(i, seed);
+	pattern_fill(side->arena + offset, bytes, seed);
 }
 
 void
 nd_assert_filled(const struct nd_side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		if (side->arena[offset + i] != byte_at(i, seed))
-			fail_msg("byte %u of %u is %02x, not %02x", i, bytes,
-				 side->arena[offset + i], byte_at(i, seed));
+	pattern_assert(side->arena + offset, bytes, seed);
 }

@@ -13,6 +13,7 @@
 #define ND_H
 
 #include "clock.h"
+#include "hr.h"
 
 #include <ndspi.h>
 #include <ntstatus.h>
@@ -109,16 +110,6 @@ HRESULT nd_wait(const OVERLAPPED *overlapped);
 	do {                                     \
 		assert_hr(call, ND_PENDING);     \
 		assert_hr(nd_wait(&ov), status); \
-	} while (0)
-
-/** Equal statuses, printed as ND2 writes them. */
-#define assert_hr(call, expected)                                                      \
-	do {                                                                           \
-		HRESULT is_ = (call), shall_ = (expected);                             \
-                                                                                       \
-		if (is_ != shall_)                                                     \
-			fail_msg("%s is 0x%08x, not 0x%08x", #call, (unsigned int)is_, \
-				 (unsigned int)shall_);                                \
 	} while (0)
 
 /* ---- sides and pairs --------------------------------------------------------------------------

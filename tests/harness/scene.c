@@ -4,10 +4,10 @@
  * the environment of this process. Start with scene_run().
  */
 #include "scene.h"
+#include "namespace.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,16 +161,11 @@ scene_bytes(const struct sockaddr *address)
 bool
 scene_network(void)
 {
-	if (unshare(CLONE_NEWNET) != 0) {
-		perror("a network namespace of its own needs root");
-		return false;
-	}
-	return system("set -e; ip link set lo up; ip link add plx-test type veth peer name "
-		      "plx-peer; "
-		      "ip addr add 198.51.100.1/25 dev plx-test; "
-		      "ip addr add 2001:db8::1/64 dev plx-test nodad; ip link set plx-test up; ip "
-		      "link set plx-peer up; "
-		      "ip route add unreachable 198.51.100.128/25") == 0;
+	return namespace_network(
+		"set -e; ip link set lo up; ip link add plx-test type veth peer name plx-peer; "
+		"ip addr add 198.51.100.1/25 dev plx-test; "
+		"ip addr add 2001:db8::1/64 dev plx-test nodad; ip link set plx-test up; "
+		"ip link set plx-peer up; ip route add unreachable 198.51.100.128/25");
 }
 
 int

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "hr.h"
+
 #include <ndsupport.h>
 #include <ws2spi.h>
 
@@ -55,14 +57,5 @@ bool scene_is_loaded(const char *name);
 /** An IPv4 or IPv6 address of 16 or 28 bytes, good until the fourth call from now. */
 struct sockaddr *scene_address(const char *text);
 SIZE_T scene_bytes(const struct sockaddr *address);
-
-/** Equal statuses, printed as ND2 writes them. */
-#define assert_hr(call, expected)                                                             \
-	do {                                                                                  \
-		HRESULT is_ = (call), shall_ = (expected);                                    \
-                                                                                              \
-		if (is_ != shall_)                                                            \
-			fail_msg("%s is 0x%08x, not 0x%08x", #call, (UINT)is_, (UINT)shall_); \
-	} while (0)
 
 #endif

@@ -5,6 +5,7 @@
  * Start with pair_run(), then pair_open().
  */
 #include "verbs_pair.h"
+#include "pattern.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -393,26 +394,16 @@ side_receive(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t bytes)
 	assert_int_equal(why, PLX_OK);
 }
 
-static uint8_t
-byte_at(uint32_t i, uint8_t seed)
-{
-	return (uint8_t)((i * 2654435761u >> 13) + seed);
-}
-
 void
 side_fill(struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		side->arena[offset + i] = byte_at(i, seed);
+	pattern_fill(side->arena + offset, bytes, seed);
 }
 
 void
 side_assert_filled(const struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed)
 {
-	for (uint32_t i = 0; i < bytes; i++)
-		if (side->arena[offset + i] != byte_at(i, seed))
-			fail_msg("byte %u of %u is %02x, not %02x", i, bytes,
-				 side->arena[offset + i], byte_at(i, seed));
+	pattern_assert(side->arena + offset, bytes, seed);
 }
 
 /* ---- completions ------------------------------------------------------------------------------

@@ -12,8 +12,7 @@
 
 #include <rte_cycles.h>
 
-#include "lab.h"
-#include "plx_ethdev.h"
+#include "device.h"
 
 static struct rte_mempool *pool;
 
@@ -29,28 +28,16 @@ device_name(char *text, size_t bytes, const char *name, const char *role, const 
 static struct plx_ethdev_config
 config_of(const char *device)
 {
-	return (struct plx_ethdev_config){
-		.device = device,
-		.pool = pool,
-		.frame_want = 4200,
-		.queues = 1,
-		.start_timeout_ms = 2000,
-	};
+	return device_config(device, pool, 4200, 2000);
 }
 
 static struct plx_ethdev *
 open_as(const char *name, const char *role, const char *more)
 {
-	struct plx_ethdev *dev = NULL;
-	struct plx_why why = {""};
-	struct plx_ethdev_config config;
 	char device[128];
 
 	device_name(device, sizeof(device), name, role, more);
-	config = config_of(device);
-	if (plx_ethdev_open(&config, &dev, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	return dev;
+	return device_open(config_of(device));
 }
 
 static void

@@ -6,33 +6,14 @@
  */
 #include <string.h>
 
-#include "lab.h"
-#include "plx_ethdev.h"
+#include "device.h"
 
 static struct rte_mempool *pool;
 
 static struct plx_ethdev_config
 config_of(const char *device)
 {
-	return (struct plx_ethdev_config){
-		.device = device,
-		.pool = pool,
-		.frame_want = 4200,
-		.queues = 1,
-		.start_timeout_ms = 100,
-	};
-}
-
-static struct plx_ethdev *
-open_it(const char *device)
-{
-	struct plx_ethdev_config config = config_of(device);
-	struct plx_ethdev *dev = NULL;
-	struct plx_why why = {""};
-
-	if (plx_ethdev_open(&config, &dev, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	return dev;
+	return device_config(device, pool, 4200, 100);
 }
 
 /* Refused with that status and a sentence that names both parts; and nothing has changed. */
@@ -104,7 +85,7 @@ a_pool_of_small_buffers_is_refused(void **state)
 static void
 a_device_in_use_is_refused(void **state)
 {
-	struct plx_ethdev *dev = open_it("net_ring0");
+	struct plx_ethdev *dev = device_open(config_of("net_ring0"));
 	struct plx_ethdev_config config = config_of("net_ring0");
 
 	(void)state;
@@ -132,7 +113,7 @@ a_device_that_another_part_has_started_is_refused(void **state)
 	assert_int_equal(rte_eth_stats_get(id, &stats), 0);
 	assert_int_equal(rte_eth_dev_stop(id), 0);
 	/* And once it is stopped there, it is free. */
-	plx_ethdev_close(open_it("net_null7"));
+	plx_ethdev_close(device_open(config_of("net_null7")));
 }
 
 static void
@@ -153,7 +134,7 @@ what_was_there_before_can_be_opened_again(void **state)
 	(void)state;
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < PLX_COUNT_OF(there); i++) {
-			struct plx_ethdev *dev = open_it(there[i]);
+			struct plx_ethdev *dev = device_open(config_of(there[i]));
 
 			assert_string_equal(plx_ethdev_queue(dev, 0)->caps.name, there[i]);
 			plx_ethdev_close(dev);
@@ -169,7 +150,7 @@ what_was_made_is_removed(void **state)
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
-		struct plx_ethdev *dev = open_it("net_null1,size=128");
+		struct plx_ethdev *dev = device_open(config_of("net_null1,size=128"));
 
 		assert_int_equal(rte_eth_dev_count_total(), ports + 1);
 		assert_int_equal(rte_eth_dev_get_port_by_name("net_null1", &id), 0);
@@ -182,7 +163,7 @@ what_was_made_is_removed(void **state)
 static void
 a_ring_carries_long_frames_in_every_shape(void **state)
 {
-	struct plx_ethdev *dev = open_it("net_ring0");
+	struct plx_ethdev *dev = device_open(config_of("net_ring0"));
 	struct plx_port *port = plx_ethdev_queue(dev, 0);
 	static const uint8_t zero[6];
 

@@ -4,36 +4,24 @@
  * claims to carry passes, to the byte, and what it cannot is refused when it is opened.
  * Start anywhere.
  */
-#include "lab.h"
-#include "plx_ethdev.h"
+#include "device.h"
 
 #define SLOTS ",framesz=4352,blocksz=69632,framecnt=512"
 
 static struct rte_mempool *pool;
 
+static struct plx_ethdev_config
+config_of(const char *device, uint32_t frame_want)
+{
+	return device_config(device, pool, frame_want, 1000);
+}
+
 static enum plx_status
 try_open(const char *device, uint32_t frame_want, struct plx_ethdev **dev, struct plx_why *why)
 {
-	struct plx_ethdev_config config = {
-		.device = device,
-		.pool = pool,
-		.frame_want = frame_want,
-		.queues = 1,
-		.start_timeout_ms = 1000,
-	};
+	const struct plx_ethdev_config config = config_of(device, frame_want);
 
 	return plx_ethdev_open(&config, dev, why);
-}
-
-static struct plx_ethdev *
-open_it(const char *device, uint32_t frame_want)
-{
-	struct plx_ethdev *dev = NULL;
-	struct plx_why why = {""};
-
-	if (try_open(device, frame_want, &dev, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	return dev;
 }
 
 static void
@@ -49,8 +37,8 @@ frames_of_64_bytes_to_the_limit_pass_both_ways(void **state)
 
 	(void)state;
 	set_mtu(9000);
-	a = open_it("net_af_packet0,iface=plxa" SLOTS, 4200);
-	b = open_it("net_af_packet1,iface=plxb" SLOTS, 4200);
+	a = device_open(config_of("net_af_packet0,iface=plxa" SLOTS, 4200));
+	b = device_open(config_of("net_af_packet1,iface=plxb" SLOTS, 4200));
 	assert_int_equal(plx_ethdev_queue(a, 0)->caps.frame_max, 4352 - 66);
 	assert_true(plx_ethdev_link(a));
 	lab_pass_all(plx_ethdev_queue(a, 0), plx_ethdev_queue(b, 0), pool, 64, 4352 - 66);
@@ -75,8 +63,8 @@ an_interface_limits_the_frames(void **state)
 	lab_says(&why, "ip link set");
 	assert_null(a);
 	/* The longest that it takes does pass. */
-	a = open_it("net_af_packet0,iface=plxa" SLOTS, 1514);
-	b = open_it("net_af_packet1,iface=plxb" SLOTS, 1514);
+	a = device_open(config_of("net_af_packet0,iface=plxa" SLOTS, 1514));
+	b = device_open(config_of("net_af_packet1,iface=plxb" SLOTS, 1514));
 	assert_int_equal(plx_ethdev_queue(a, 0)->caps.frame_max, 1514);
 	lab_pass_all(plx_ethdev_queue(a, 0), plx_ethdev_queue(b, 0), pool, 1500, 1514);
 	plx_ethdev_close(a);
@@ -95,8 +83,8 @@ a_slot_limits_the_frames(void **state)
 	assert_int_equal(try_open("net_af_packet0,iface=plxa", 4200, &a, &why), PLX_TOO_LONG);
 	lab_says(&why, "1982 do");
 	lab_says(&why, "framesz=4352");
-	a = open_it("net_af_packet0,iface=plxa", 1982);
-	b = open_it("net_af_packet1,iface=plxb", 1982);
+	a = device_open(config_of("net_af_packet0,iface=plxa", 1982));
+	b = device_open(config_of("net_af_packet1,iface=plxb", 1982));
 	lab_pass_all(plx_ethdev_queue(a, 0), plx_ethdev_queue(b, 0), pool, 1970, 1982);
 	plx_ethdev_close(a);
 	plx_ethdev_close(b);

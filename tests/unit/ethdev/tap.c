@@ -5,40 +5,21 @@
  */
 #include <net/if.h>
 
-#include "lab.h"
-#include "plx_ethdev.h"
+#include "device.h"
 
 static struct rte_mempool *pool;
 
 static struct plx_ethdev_config
 config_of(const char *device, uint32_t frame_want)
 {
-	return (struct plx_ethdev_config){
-		.device = device,
-		.pool = pool,
-		.frame_want = frame_want,
-		.queues = 1,
-		.start_timeout_ms = 1000,
-	};
-}
-
-static struct plx_ethdev *
-open_it(const char *device)
-{
-	struct plx_ethdev_config config = config_of(device, 1514);
-	struct plx_ethdev *dev = NULL;
-	struct plx_why why = {""};
-
-	if (plx_ethdev_open(&config, &dev, &why) != PLX_OK)
-		fail_msg("%s", why.text);
-	return dev;
+	return device_config(device, pool, frame_want, 1000);
 }
 
 static void
 frames_of_64_to_1514_bytes_pass_both_ways(void **state)
 {
-	struct plx_ethdev *a = open_it("net_tap0,iface=plxt0");
-	struct plx_ethdev *b = open_it("net_tap1,iface=plxt1");
+	struct plx_ethdev *a = device_open(config_of("net_tap0,iface=plxt0", 1514));
+	struct plx_ethdev *b = device_open(config_of("net_tap1,iface=plxt1", 1514));
 	struct plx_ethdev_stats stats;
 
 	(void)state;
@@ -55,7 +36,7 @@ frames_of_64_to_1514_bytes_pass_both_ways(void **state)
 static void
 a_tap_that_is_closed_is_gone(void **state)
 {
-	struct plx_ethdev *dev = open_it("net_tap0,iface=plxt0");
+	struct plx_ethdev *dev = device_open(config_of("net_tap0,iface=plxt0", 1514));
 
 	(void)state;
 	assert_int_not_equal(if_nametoindex("plxt0"), 0);

@@ -7,9 +7,9 @@
  * holds when a process dies, so that Disconnect waits for the peer's answer there.
  * Start with leave(), for what it does, and a_peer_that_leaves().
  */
+#include "namespace.h"
 #include "nd2_pair.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -236,12 +236,9 @@ A06_exit_after_the_last_release(void **state)
 static void
 make_veth(void)
 {
-	if (unshare(CLONE_NEWNET) != 0 ||
-	    system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && "
-		   "ip link set veth1 up") != 0) {
-		perror("a veth pair in a network namespace");
+	if (!namespace_network("ip link add veth0 type veth peer name veth1 && "
+			       "ip link set veth0 up && ip link set veth1 up"))
 		exit(2);
-	}
 }
 
 int

@@ -5,9 +5,9 @@
  * the ends of docs/nd2.md, Connections, where nobody answers). This program runs itself as the one
  * that dies. Start with A25_a_manager_that_does_not_answer().
  */
+#include "namespace.h"
 #include "nd2_pair.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -208,17 +208,15 @@ A25_a_manager_that_does_not_answer(void **state)
 static void
 make_network(void)
 {
-	if (unshare(CLONE_NEWNET) != 0 ||
-	    system("ip link add veth0 type veth peer name veth1 &&"
-		   "ip link add veth2 type veth peer name veth3 &&"
-		   "ip link add name between type bridge &&"
-		   "ip link set veth1 master between && ip link set veth2 master between &&"
-		   "ip addr add 10.78.2.2/24 dev between &&"
-		   "ip addr add fd78:2::2/64 dev between nodad &&"
-		   "for i in veth0 veth1 veth2 veth3 between; do ip link set $i up; done") != 0) {
-		perror("veth pairs in a network namespace");
+	if (!namespace_network(
+		    "ip link add veth0 type veth peer name veth1 &&"
+		    "ip link add veth2 type veth peer name veth3 &&"
+		    "ip link add name between type bridge &&"
+		    "ip link set veth1 master between && ip link set veth2 master between &&"
+		    "ip addr add 10.78.2.2/24 dev between &&"
+		    "ip addr add fd78:2::2/64 dev between nodad &&"
+		    "for i in veth0 veth1 veth2 veth3 between; do ip link set $i up; done"))
 		exit(2);
-	}
 }
 
 int

@@ -166,15 +166,6 @@ expect_all(struct pair *pair, int host, const uint8_t *events)
 	pair_expect_nothing(pair, host);
 }
 
-static struct plx_cm_view
-view_of(const struct pair *pair, int host)
-{
-	struct plx_cm_view view;
-
-	plx_cm_query(pair->cm[host], &view);
-	return view;
-}
-
 static void
 one(enum stage stage, enum command command)
 {
@@ -187,9 +178,9 @@ one(enum stage stage, enum command command)
 	print_message("%s in %s\n", command_names[command], stage_names[stage]);
 	pair_open(&pair);
 	id = stage_reach(&pair, stage, ids);
-	before = view_of(&pair, host);
+	before = pair_view(&pair, host);
 	assert_int_equal(run(&pair, host, id, command), outcome->status);
-	after = view_of(&pair, host);
+	after = pair_view(&pair, host);
 	if (outcome->status != PLX_OK) {
 		assert_memory_equal(&before, &after, sizeof before);
 	} else {
@@ -236,7 +227,7 @@ ids_that_never_were(void **state)
 	}
 	pair_carry(&pair);
 	assert_int_equal(pair.logged, 0);
-	assert_int_equal(view_of(&pair, ALICE).connections, 1);
+	assert_int_equal(pair_view(&pair, ALICE).connections, 1);
 	pair_close(&pair);
 }
 

@@ -10,15 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct plx_cm_view
-view_of(const struct pair *pair, int host)
-{
-	struct plx_cm_view view;
-
-	plx_cm_query(pair->cm[host], &view);
-	return view;
-}
-
 static void
 a_full_table_refuses(void **state)
 {
@@ -150,11 +141,11 @@ half_open_connections_are_shared(void **state)
 	pair.now += PLX_SEC; /* it is not the tokens that are lacking */
 	assert_int_equal(ask_from(&pair, pair_ip(4, 7), number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->source_full, 1);
-	while (view_of(&pair, BOB).half_open < ALL - ALL / PLX_CM_KNOWN_SHARE)
+	while (pair_view(&pair, BOB).half_open < ALL - ALL / PLX_CM_KNOWN_SHARE)
 		assert_int_equal(ask_from(&pair, pair_ip(4, 8), number++), PLX_CM_TAKEN);
 	assert_int_equal(ask_from(&pair, pair_ip(4, 9), number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->half_open_full, 1);
-	while (view_of(&pair, BOB).half_open < ALL)
+	while (pair_view(&pair, BOB).half_open < ALL)
 		assert_int_equal(ask_from(&pair, pair.ip[ALICE], number++), PLX_CM_TAKEN);
 	assert_int_equal(ask_from(&pair, pair.ip[ALICE], number++), PLX_CM_LIMITED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->verdict[PLX_CM_LIMITED], 3);
@@ -205,7 +196,7 @@ the_silent_give_way(void **state)
 	pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED);
 	pair_expect_nothing(&pair, BOB);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->gave_way, 1);
-	assert_int_equal(view_of(&pair, BOB).half_open, PLX_CM_SHARED_MIN);
+	assert_int_equal(pair_view(&pair, BOB).half_open, PLX_CM_SHARED_MIN);
 	pair_carry(&pair);
 	assert_int_equal(pair_last(&pair, BOB, PLX_CM_REJ)->rej.reason, PLX_CM_REASON_TIMEOUT);
 	pair_close(&pair);
@@ -257,7 +248,7 @@ the_oldest_remains_give_way(void **state)
 		pair_carry(&pair);
 		pair_expect(&pair, BOB, PLX_CM_EVENT_DISCONNECTED);
 	}
-	assert_int_equal(view_of(&pair, BOB).timewait, 64);
+	assert_int_equal(pair_view(&pair, BOB).timewait, 64);
 	/* A late DREQ of the last is known; of the first it is not, and answered all the same. */
 	dreq.dreq.remote_qpn = BOB_QPN + 64;
 	dreq.dreq.local_comm_id = ids[ALICE].v;

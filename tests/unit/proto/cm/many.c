@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-static struct plx_cm_view
-view_of(const struct pair *pair, int host)
-{
-	struct plx_cm_view view;
-
-	plx_cm_query(pair->cm[host], &view);
-	return view;
-}
-
 /* Nobody is limited who establishes what it asks for. */
 static void
 a_thousand_in_a_row_leave_nothing(void **state)
@@ -35,9 +26,9 @@ a_thousand_in_a_row_leave_nothing(void **state)
 		pair_carry(&pair);
 		pair_expect(&pair, who, PLX_CM_EVENT_CLOSED);
 		pair_expect(&pair, !who, PLX_CM_EVENT_DISCONNECTED);
-		assert_int_equal(view_of(&pair, BOB).connections, 0);
-		assert_int_equal(view_of(&pair, BOB).half_open, 0);
-		assert_in_range(view_of(&pair, BOB).timewait, 1, 64);
+		assert_int_equal(pair_view(&pair, BOB).connections, 0);
+		assert_int_equal(pair_view(&pair, BOB).half_open, 0);
+		assert_in_range(pair_view(&pair, BOB).timewait, 1, 64);
 	}
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->verdict[PLX_CM_LIMITED], 0);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->resent, 0);
@@ -54,7 +45,7 @@ many_at_once(struct pair *pair, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		alice[i] = pair_connect(pair, ALICE, BOB, 0x1000 + i);
 	pair_carry(pair);
-	assert_int_equal(view_of(pair, BOB).half_open, count);
+	assert_int_equal(pair_view(pair, BOB).half_open, count);
 	for (uint32_t i = 0; i < count; i++) {
 		bob[i] = pair_expect(pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 		pair_accept(pair, BOB, bob[i], 0x2000 + i);
@@ -149,8 +140,8 @@ flood(struct pair *pair, const struct flood *how)
 		pair_wait(pair, how->every_ns);
 		serve(pair, &qpn);
 		pair_forget(pair);
-		assert_in_range(view_of(pair, BOB).half_open, 0, CROWD_HALF_OPEN);
-		assert_in_range(view_of(pair, BOB).connections, 0, CROWD_CONNECTIONS);
+		assert_in_range(pair_view(pair, BOB).half_open, 0, CROWD_HALF_OPEN);
+		assert_in_range(pair_view(pair, BOB).connections, 0, CROWD_CONNECTIONS);
 		if (asked_ns && took_ns == PLX_NEVER &&
 		    plx_cm_counters(pair->cm[ALICE])->established > established)
 			took_ns = pair->now - asked_ns;

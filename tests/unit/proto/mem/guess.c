@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "box.h"
+#include "guesser.h"
 
 #define KEYS 1000000
 
@@ -41,16 +42,6 @@ keys_of(enum habit habit, uint64_t seed)
 	return keys;
 }
 
-static uint32_t
-inverse(uint32_t odd)
-{
-	uint32_t x = odd;
-
-	for (int i = 0; i < 5; i++)
-		x *= 2 - odd * x;
-	return x;
-}
-
 /* Each guesses the key after k[2] from the three, or more, before it. */
 enum {
 	RULES = 12
@@ -60,7 +51,7 @@ static void
 guess_next(const uint32_t *k, uint32_t guess[RULES])
 {
 	uint32_t d1 = k[1] - k[0], d2 = k[2] - k[1];
-	uint32_t factor = d1 & 1 ? d2 * inverse(d1) : 1;
+	uint32_t factor = d1 & 1 ? d2 * guesser_inverse(d1) : 1;
 	uint32_t i = 0;
 
 	guess[i++] = k[2];

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A network of the test's own, which goes with its process and the children of that. It needs root.
+ * There is one function, namespace_network().
+ */
+#ifndef PLX_TEST_NAMESPACE_H
+#define PLX_TEST_NAMESPACE_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** Move this process into a network namespace of its own, and run a shell's command in it.
+ * Returns: whether all of that went well; else there is a sentence on stderr */
+static inline bool
+namespace_network(const char *command)
+{
+	if (unshare(CLONE_NEWNET) == 0 && system(command) == 0)
+		return true;
+	perror("a network namespace of the test's own, as root");
+	return false;
+}
+
+#endif
