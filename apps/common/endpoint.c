@@ -65,18 +65,20 @@ bool
 endpoint_is_named(const struct endpoint *e, const char *who, struct plx_why *why)
 {
 	if ((e->adapter != NULL) == (e->device != NULL))
-		return say(why,
-			   "%s needs either --adapter NAME or --device SPEC with --address "
-			   "IP/PREFIX",
-			   who);
+		return why_set(why,
+			       "%s needs either --adapter NAME or --device SPEC with --address "
+			       "IP/PREFIX",
+			       who);
 	if (e->device != NULL && e->address.ip.version == 0)
-		return say(why, "--device %.60s needs --address IP/PREFIX, such as 10.77.0.1/24",
-			   e->device);
+		return why_set(why,
+			       "--device %.60s needs --address IP/PREFIX, such as 10.77.0.1/24",
+			       e->device);
 	if (e->adapter != NULL && e->address.ip.version != 0)
-		return say(why,
-			   "--adapter %.31s has its address from the configuration file; leave out "
-			   "--address",
-			   e->adapter);
+		return why_set(
+			why,
+			"--adapter %.31s has its address from the configuration file; leave out "
+			"--address",
+			e->adapter);
 	return true;
 }
 
@@ -106,6 +108,6 @@ endpoint_start(const struct endpoint *e, struct plx_why *why)
 	why->text[0] = '\0';
 	enum plx_status status = plx_eal_start(e->eal, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "DPDK cannot be started: %s", plx_status_text(status));
+		why_set(why, "DPDK cannot be started: %s", plx_status_text(status));
 	return status == PLX_OK;
 }

@@ -53,7 +53,7 @@ message_qp_create(struct message_qp *m, const struct message_qp_options *o, stru
 	why->text[0] = '\0';
 	enum plx_status status = create(m, o, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "no queue pair for messages: %s", plx_status_text(status));
+		why_set(why, "no queue pair for messages: %s", plx_status_text(status));
 	return status == PLX_OK;
 }
 

@@ -65,16 +65,17 @@ static bool
 parse_number(const struct option_row *row, const char *value, uint64_t *out, struct plx_why *why)
 {
 	return (parse_bytes(value, out) && *out >= row->least && *out <= row->most) ||
-	       say(why, "--%s %.60s: give a number from %llu to %llu", row->name, value,
-		   (unsigned long long)row->least, (unsigned long long)row->most);
+	       why_set(why, "--%s %.60s: give a number from %llu to %llu", row->name, value,
+		       (unsigned long long)row->least, (unsigned long long)row->most);
 }
 
 static bool
 parse_time(const struct option_row *row, const char *value, uint32_t *out, struct plx_why *why)
 {
 	return (parse_duration_ms(value, out) && *out >= row->least) ||
-	       say(why, "--%s %.60s: give a duration from %llu ms to 1 hour, such as 2s or 500ms",
-		   row->name, value, (unsigned long long)row->least);
+	       why_set(why,
+		       "--%s %.60s: give a duration from %llu ms to 1 hour, such as 2s or 500ms",
+		       row->name, value, (unsigned long long)row->least);
 }
 
 /* "unknown operation "sned"; choose one of send, write". Returns: false */
@@ -136,9 +137,10 @@ parse_prefix(const struct option_row *row, const char *value, struct option_addr
 	     struct plx_why *why)
 {
 	return parse_address(value, &out->ip, &out->prefix_bits) ||
-	       say(why,
-		   "--%s %.60s: give an address with its prefix, such as 10.0.0.1/24 or fd77::1/64",
-		   row->name, value);
+	       why_set(why,
+		       "--%s %.60s: give an address with its prefix, such as 10.0.0.1/24 or "
+		       "fd77::1/64",
+		       row->name, value);
 }
 
 /* @param to of the row, in the program's options */
@@ -155,8 +157,8 @@ parse_value(const struct option_row *row, const char *value, void *options, void
 		return true;
 	case OPTION_TEXT:
 		if (row->most != 0 && strlen(value) > row->most)
-			return say(why, "--%s: %zu characters are too many; give at most %llu",
-				   row->name, strlen(value), (unsigned long long)row->most);
+			return why_set(why, "--%s: %zu characters are too many; give at most %llu",
+				       row->name, strlen(value), (unsigned long long)row->most);
 		memcpy(to, &value, sizeof(value));
 		return true;
 	case OPTION_NUMBER:
@@ -238,9 +240,9 @@ unknown_option(const struct program *program, const char *word, struct plx_why *
 			nearest = row->name;
 		}
 	}
-	say(why, "unknown option \"%.60s\"%s%s; `%s --help` lists all options", word,
-	    nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
-	    program->name);
+	why_set(why, "unknown option \"%.60s\"%s%s; `%s --help` lists all options", word,
+		nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+		program->name);
 }
 
 const char *
@@ -282,10 +284,10 @@ refuse(const struct program *program, const char *word, int found, struct plx_wh
 	if (row == NULL)
 		unknown_option(program, word, why);
 	else if (found == ':')
-		say(why, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
+		why_set(why, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
 	else
-		say(why, "--%s takes no value, but \"%.60s\" was given", row->name,
-		    strchr(word, '=') + 1);
+		why_set(why, "--%s takes no value, but \"%.60s\" was given", row->name,
+			strchr(word, '=') + 1);
 	return PARSED_WRONG;
 }
 
@@ -309,7 +311,7 @@ apply(const struct program *program, uint8_t form, uint32_t i, const char *word,
 		return PARSED_WRONG;
 	}
 	if (row->kind == OPTION_HELP && optarg != NULL && strcmp(optarg, "json") != 0) {
-		say(why, "--help=%.60s: give --help or --help=json", optarg);
+		why_set(why, "--help=%.60s: give --help or --help=json", optarg);
 		return PARSED_WRONG;
 	}
 	if (row->kind == OPTION_HELP) {
@@ -321,12 +323,12 @@ apply(const struct program *program, uint8_t form, uint32_t i, const char *word,
 		return PARSED_DONE;
 	}
 	if ((row->forms & form) == 0) {
-		say(why, "--%s is not an option of %s; `%s --help` says where it belongs",
-		    row->name, program_form(program, form), program->name);
+		why_set(why, "--%s is not an option of %s; `%s --help` says where it belongs",
+			row->name, program_form(program, form), program->name);
 		return PARSED_WRONG;
 	}
 	if (row->argument != NULL && optarg[0] == '\0') {
-		say(why, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
+		why_set(why, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
 		return PARSED_WRONG;
 	}
 	return parse_value(row, optarg, options, (char *)options + offset + row->offset, why)
@@ -339,7 +341,8 @@ apply_word(const struct program *program, const char *word, void *options, struc
 {
 	if (program->word != NULL)
 		return program->word(options, word, why) ? PARSED_RUN : PARSED_WRONG;
-	say(why, "unexpected argument \"%.60s\"; `%s --help` has the usage", word, program->name);
+	why_set(why, "unexpected argument \"%.60s\"; `%s --help` has the usage", word,
+		program->name);
 	return PARSED_WRONG;
 }
 

@@ -16,7 +16,7 @@
 static const char scale_letters[] = "KMG";
 
 bool
-say(struct plx_why *why, const char *format, ...)
+why_set(struct plx_why *why, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /** Write a sentence. Returns: false, so that a caller can return it */
-__attribute__((format(printf, 2, 3))) bool say(struct plx_why *why, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool why_set(struct plx_why *why, const char *format, ...);
 
 /** "64", "4K", "1M", "1G". false: it is none, or above 2^62 */
 bool parse_bytes(const char *text, uint64_t *out);

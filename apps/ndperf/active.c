@@ -132,7 +132,7 @@ post_batch(struct side *side, uint32_t index)
 		advance(side, &slot, &remote);
 	}
 	if (job->test == TEST_LATENCY)
-		side->asked_at = ticks();
+		side->posted_at = ticks();
 	if (!side_post(side, index, n))
 		return false;
 	lane->posted += n;

@@ -49,8 +49,8 @@ static bool
 is_whole(const struct cursor *c, const struct talk *talk, struct plx_why *why)
 {
 	if (c->is_short || c->used != talk->length)
-		return say(why, "%s sent a message of %u bytes that should have %s", talk->peer,
-			   talk->length, c->is_short ? "more" : "fewer");
+		return why_set(why, "%s sent a message of %u bytes that should have %s", talk->peer,
+			       talk->length, c->is_short ? "more" : "fewer");
 	return true;
 }
 

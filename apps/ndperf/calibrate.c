@@ -93,7 +93,7 @@ await_one(struct trips *trips, struct rte_ring *ring, uint64_t value)
 }
 
 static void *
-answering_thread(void *arg)
+pong_thread(void *arg)
 {
 	struct trips *trips = arg;
 
@@ -106,7 +106,7 @@ answering_thread(void *arg)
 }
 
 static void *
-asking_thread(void *arg)
+ping_thread(void *arg)
 {
 	struct trips *trips = arg;
 	uint64_t i = 0;
@@ -128,16 +128,16 @@ asking_thread(void *arg)
 static double
 trips_measure(struct trips *trips)
 {
-	pthread_t asking, answering;
+	pthread_t ping, pong;
 
 	trips->line = 0;
-	if (pthread_create(&asking, NULL, asking_thread, trips))
+	if (pthread_create(&ping, NULL, ping_thread, trips))
 		return 0;
-	if (pthread_create(&answering, NULL, answering_thread, trips))
-		answering_thread(trips);
+	if (pthread_create(&pong, NULL, pong_thread, trips))
+		pong_thread(trips);
 	else
-		pthread_join(answering, NULL);
-	pthread_join(asking, NULL);
+		pthread_join(pong, NULL);
+	pthread_join(ping, NULL);
 	return median(trips->one_way_ns, (uint32_t)trips->batches);
 }
 

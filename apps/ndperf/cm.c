@@ -30,10 +30,10 @@ make_channel(struct talk *talk, struct plx_why *why)
 {
 	talk->cm = calloc(1, sizeof(*talk->cm));
 	if (talk->cm == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	enum plx_status status =
 		plx_event_channel_create(talk->side->adapter, CHANNEL_DEPTH, &talk->cm->channel);
-	return status == PLX_OK || say(why, "no event channel: %s", plx_status_text(status));
+	return status == PLX_OK || why_set(why, "no event channel: %s", plx_status_text(status));
 }
 
 static void
@@ -72,7 +72,7 @@ wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 {
 	const struct line *line = &talk->cm->line[CONTROL];
 	while (!interrupted && line->state == state && now_ms() < deadline_ms) {
-		cm_take_events(talk);
+		cm_poll_events(talk);
 		if (line->state == state)
 			side_pause(talk->side);
 	}
@@ -80,7 +80,7 @@ wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 
 /* What was written arrives, and the peer is told; one that does neither is not waited for long. */
 static void
-leave(struct talk *talk)
+disconnect(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
 	struct line *line = &cm->line[CONTROL];
@@ -91,7 +91,7 @@ leave(struct talk *talk)
 	line->state = LINE_DREQ_SENT;
 	while (line->state == LINE_DREQ_SENT && now_ms() < deadline) {
 		side_pause(talk->side);
-		cm_take_events(talk);
+		cm_poll_events(talk);
 	}
 }
 
@@ -104,7 +104,7 @@ cm_close(struct talk *talk)
 	struct line *line = &cm->line[CONTROL];
 	cm_part(talk, false);
 	if (line->state == LINE_ESTABLISHED)
-		leave(talk);
+		disconnect(talk);
 	cm_drop(line);
 	message_qp_destroy(&cm->queue);
 	if (cm->listener == NULL)
@@ -114,7 +114,7 @@ cm_close(struct talk *talk)
 /* ---- the client --------------------------------------------------------------------------- */
 
 static bool
-ask(struct talk *talk, struct plx_why *why)
+request(struct talk *talk, struct plx_why *why)
 {
 	struct cm *cm = talk->cm;
 	struct line *line = &cm->line[CONTROL];
@@ -131,7 +131,8 @@ ask(struct talk *talk, struct plx_why *why)
 	if (status == PLX_OK)
 		status = plx_connect(line->connector, cm->queue.qp, &options, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "cannot send a request to %s: %s", talk->peer, plx_status_text(status));
+		why_set(why, "cannot send a request to %s: %s", talk->peer,
+			plx_status_text(status));
 	if (status == PLX_OK)
 		line->state = LINE_REQ_SENT;
 	return status == PLX_OK;
@@ -145,12 +146,12 @@ complete(struct talk *talk, struct plx_why *why)
 	struct line *line = &cm->line[CONTROL];
 	why->text[0] = '\0';
 	if (!cm->is_agreed)
-		return say(why, "%s is not an ndperf; check --port", talk->peer);
+		return why_set(why, "%s is not an ndperf; check --port", talk->peer);
 	cm->session = cm->agreed.session;
 	enum plx_status status = plx_establish(line->connector, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "the connection to %s cannot be completed: %s", talk->peer,
-		    plx_status_text(status));
+		why_set(why, "the connection to %s cannot be completed: %s", talk->peer,
+			plx_status_text(status));
 	if (status != PLX_OK)
 		return false;
 	line->state = LINE_ESTABLISHED;
@@ -163,16 +164,16 @@ unanswered(struct talk *talk, struct plx_why *why)
 	const struct line *line = &talk->cm->line[CONTROL];
 	char text[SAID_MAX];
 	if (interrupted)
-		return say(why, "interrupted while waiting for %s", talk->peer);
+		return why_set(why, "interrupted while waiting for %s", talk->peer);
 	if (line->state == LINE_TIMEWAIT)
 		cm_ended_text(talk->cm, line, text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "no answer");
-	return say(why,
-		   "%.60s did not accept the connection within %u ms (%.90s); start `ndperf "
-		   "server` there first, or "
-		   "give a longer --timeout",
-		   talk->peer, talk->timeout_ms, text);
+	return why_set(why,
+		       "%.60s did not accept the connection within %u ms (%.90s); start `ndperf "
+		       "server` there first, or "
+		       "give a longer --timeout",
+		       talk->peer, talk->timeout_ms, text);
 }
 
 static bool
@@ -186,7 +187,7 @@ cm_connect(struct talk *talk, struct plx_why *why)
 		return false;
 	struct line *line = &talk->cm->line[CONTROL];
 	for (;;) {
-		if (!ask(talk, why))
+		if (!request(talk, why))
 			return false;
 		wait_while(talk, LINE_REQ_SENT, deadline);
 		if (line->state == LINE_REP_RCVD)
@@ -215,7 +216,7 @@ cm_listen(struct talk *talk, struct plx_why *why)
 	if (status == PLX_OK)
 		return true;
 	if (why->text[0] == '\0')
-		say(why, "cannot listen on port %u: %s", options.port, plx_status_text(status));
+		why_set(why, "cannot listen on port %u: %s", options.port, plx_status_text(status));
 	free_channel(talk);
 	return false;
 }
@@ -225,7 +226,7 @@ cm_shut(struct talk *talk)
 {
 	check_destroyed(plx_listener_destroy(talk->cm->listener), "the listener");
 	talk->cm->listener = NULL;
-	cm_take_events(talk); /* rejects who has come meanwhile */
+	cm_poll_events(talk); /* rejects who has come meanwhile */
 	cm_close(talk);
 }
 
@@ -244,7 +245,7 @@ new_session(void)
 
 /* Take the client that asks. Returns: false: it went away, or could not be taken (said) */
 static bool
-take_client(struct talk *talk)
+accept_client(struct talk *talk)
 {
 	struct cm *cm = talk->cm;
 	struct line *line = &cm->line[CONTROL];
@@ -278,7 +279,7 @@ cm_accept(struct talk *talk, struct plx_why *why)
 		wait_while(talk, LINE_IDLE, UINT64_MAX);
 		if (interrupted)
 			return false;
-		if (line->state == LINE_REQ_RCVD && take_client(talk))
+		if (line->state == LINE_REQ_RCVD && accept_client(talk))
 			return true;
 		cm_drop(line);
 		message_qp_destroy(&talk->cm->queue);

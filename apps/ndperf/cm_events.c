@@ -106,7 +106,7 @@ on_event(struct cm *cm, const struct plx_connector_event *event)
 }
 
 void
-cm_take_events(struct talk *talk)
+cm_poll_events(struct talk *talk)
 {
 	struct plx_connector_event event;
 	while (plx_event_channel_next(talk->cm->channel, &event))

@@ -10,7 +10,7 @@
 #include "options.h"
 
 enum {
-	ASKED_MAX = 16, /* at once, so that no manager has to be in a hurry */
+	REQUESTS_MAX = 16, /* at once, so that no manager has to be in a hurry */
 };
 
 static bool
@@ -43,7 +43,7 @@ lane_options(const struct talk *talk, uint32_t i, uint8_t *bytes, struct plx_con
 /* ---- one step of one lane ----------------------------------------------------------------- */
 
 static bool
-ask(struct talk *talk, uint32_t i)
+request(struct talk *talk, uint32_t i)
 {
 	struct line *line = &talk->cm->line[i];
 	struct plx_connect_options options;
@@ -102,7 +102,7 @@ count(const struct talk *talk, enum line_state state)
 static bool
 step(struct talk *talk)
 {
-	uint32_t asked = count(talk, LINE_REQ_SENT);
+	uint32_t pending = count(talk, LINE_REQ_SENT);
 	for (uint32_t i = 0; i < talk->side->job.qps; i++) {
 		struct line *line = &talk->cm->line[i];
 		bool is_good = true;
@@ -114,9 +114,9 @@ step(struct talk *talk)
 			is_good = complete(talk, i);
 		else if (line->state == LINE_REQ_RCVD)
 			is_good = accept_it(talk, i);
-		else if (line->state == LINE_IDLE && talk->side->is_active && asked < ASKED_MAX &&
-			 ++asked > 0)
-			is_good = ask(talk, i);
+		else if (line->state == LINE_IDLE && talk->side->is_active &&
+			 pending < REQUESTS_MAX && ++pending > 0)
+			is_good = request(talk, i);
 		if (!is_good)
 			return false;
 	}
@@ -131,7 +131,7 @@ cm_join(struct talk *talk, const struct card *cards)
 	for (uint32_t i = 0; i < side->job.qps; i++)
 		side->lanes[i].peer = cards[i];
 	while (count(talk, LINE_ESTABLISHED) < side->job.qps) {
-		cm_take_events(talk);
+		cm_poll_events(talk);
 		cm_stream_collect(talk);
 		if (!step(talk))
 			return false;
@@ -166,7 +166,7 @@ cm_part(struct talk *talk, bool is_orderly)
 	}
 	while (is_orderly && !cm->is_lost && now_ms() < deadline &&
 	       count(talk, LINE_ESTABLISHED) + count(talk, LINE_DREQ_SENT) > 0) {
-		cm_take_events(talk);
+		cm_poll_events(talk);
 		cm_stream_collect(talk);
 		side_pause(talk->side);
 	}

@@ -73,7 +73,7 @@ struct cm {
 /* cm_events.c ---- */
 
 /** Take what has happened to any line. Requests that nobody can want are rejected. */
-void cm_take_events(struct talk *talk);
+void cm_poll_events(struct talk *talk);
 /** Give a line back, whatever its state. */
 void cm_drop(struct line *line);
 /** "nobody listens there" and the like, of a line that has ended. Returns: `text` */

@@ -32,8 +32,9 @@ post_receive(struct cm *cm, uint32_t i, struct plx_why *why)
 	cm->piece[i] = (struct piece){0};
 	enum plx_status status =
 		message_qp_post_recv(&cm->queue, i, (size_t)i * PIECE_BYTES, PIECE_BYTES);
-	return status == PLX_OK || say(why, "a receive of the conversation cannot be posted: %s",
-				       plx_status_text(status));
+	return status == PLX_OK ||
+	       why_set(why, "a receive of the conversation cannot be posted: %s",
+		       plx_status_text(status));
 }
 
 bool
@@ -70,12 +71,12 @@ lose(struct talk *talk, bool is_orderly, const char *how)
 		return;
 	cm->is_lost = true;
 	cm->is_orderly = is_orderly;
-	say(&cm->why, "%.100s has vanished: %s", talk->peer, how);
+	why_set(&cm->why, "%.100s has vanished: %s", talk->peer, how);
 }
 
 /* Receives complete in the order in which they were posted, which is that of `piece`. */
 static void
-take_piece(struct cm *cm, const struct plx_wc *wc)
+push_piece(struct cm *cm, const struct plx_wc *wc)
 {
 	cm->piece[wc->wr_id].length = wc->bytes;
 	cm->ready++;
@@ -90,7 +91,7 @@ collect_one(struct talk *talk, const struct plx_wc *wc)
 	else if (wc->status != PLX_WC_SUCCESS)
 		lose(talk, false, plx_wc_text((enum plx_wc_status)wc->status));
 	else if (wc->flags & PLX_WC_RECV)
-		take_piece(cm, wc);
+		push_piece(cm, wc);
 	else if (wc->wr_id == WR_BEAT)
 		cm->is_beating = false;
 	else
@@ -113,16 +114,16 @@ cm_stream_collect(struct talk *talk)
 
 /* Everything there is to look after while waiting. */
 static void
-turn(struct talk *talk)
+poll_all(struct talk *talk)
 {
-	cm_take_events(talk);
+	cm_poll_events(talk);
 	cm_stream_collect(talk);
 }
 
 /* Take what the first pieces have. Returns: how many bytes; a piece that is used up is posted again
  */
 static size_t
-take_bytes(struct talk *talk, uint8_t *to, size_t size)
+read_pieces(struct talk *talk, uint8_t *to, size_t size)
 {
 	struct cm *cm = talk->cm;
 	size_t have = 0;
@@ -152,8 +153,8 @@ cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *no
 	size_t have = 0;
 	*none = false;
 	for (;;) {
-		turn(talk);
-		have += take_bytes(talk, (uint8_t *)to + have, size - have);
+		poll_all(talk);
+		have += read_pieces(talk, (uint8_t *)to + have, size - have);
 		if (have == size)
 			return true;
 		if (cm->is_lost) {
@@ -162,9 +163,9 @@ cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *no
 			return false;
 		}
 		if (interrupted)
-			return say(why, "interrupted while waiting for %s", talk->peer);
+			return why_set(why, "interrupted while waiting for %s", talk->peer);
 		if (now_ms() >= deadline_ms)
-			return say(why, "%s sent nothing within the timeout", talk->peer);
+			return why_set(why, "%s sent nothing within the timeout", talk->peer);
 		side_pause(talk->side);
 	}
 }
@@ -180,8 +181,8 @@ post_piece(struct talk *talk, const uint8_t *from, uint32_t size, struct plx_why
 	enum plx_status status =
 		message_qp_post_send(&cm->queue, WR_WRITTEN, (size_t)i * PIECE_BYTES, size);
 	if (status != PLX_OK)
-		return say(why, "the conversation with %.100s cannot go on: %s", talk->peer,
-			   plx_status_text(status));
+		return why_set(why, "the conversation with %.100s cannot go on: %s", talk->peer,
+			       plx_status_text(status));
 	cm->written++;
 	return true;
 }
@@ -193,7 +194,7 @@ cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 	uint64_t deadline = now_ms() + talk->timeout_ms;
 	size_t done = 0;
 	while (done < size) {
-		turn(talk);
+		poll_all(talk);
 		if (cm->is_lost) {
 			*why = cm->why;
 			return false;
@@ -206,8 +207,8 @@ cm_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 			continue;
 		}
 		if (interrupted || now_ms() >= deadline)
-			return say(why, "%s accepted no data within %u ms", talk->peer,
-				   talk->timeout_ms);
+			return why_set(why, "%s accepted no data within %u ms", talk->peer,
+				       talk->timeout_ms);
 		side_pause(talk->side);
 	}
 	return true;
@@ -218,7 +219,7 @@ cm_stream_drain(struct talk *talk, uint64_t deadline_ms)
 {
 	struct cm *cm = talk->cm;
 	for (;;) {
-		turn(talk);
+		poll_all(talk);
 		if (cm->is_lost || cm->written == cm->acknowledged || now_ms() >= deadline_ms)
 			return;
 		side_pause(talk->side);
@@ -246,7 +247,7 @@ beat(struct talk *talk)
 bool
 cm_has_news(struct talk *talk)
 {
-	turn(talk);
+	poll_all(talk);
 	beat(talk);
 	return talk->cm->ready > 0 || talk->cm->is_lost;
 }

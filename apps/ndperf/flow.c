@@ -176,7 +176,7 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	lane->wr[0].flags = (uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) |
 				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
 	if (side->is_active)
-		side->asked_at = ticks();
+		side->posted_at = ticks();
 	if (!side_post(side, 0, 1))
 		return false;
 	lane->posted++;

@@ -135,10 +135,11 @@ options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_w
 				struct job job;
 				fill_job(o, (enum op)op, (enum test)test, (uint32_t)size[i], &job);
 				if (count + 2 > n) {
-					say(why,
-					    "more than %u rows; give fewer operations, tests or "
-					    "sizes",
-					    n);
+					why_set(why,
+						"more than %u rows; give fewer operations, tests "
+						"or "
+						"sizes",
+						n);
 					return 0;
 				}
 				if (!job_is_valid(&job, why))
@@ -151,7 +152,7 @@ options_jobs(const struct options *o, struct job *jobs, uint32_t n, struct plx_w
 		}
 	}
 	if (count == 0)
-		say(why, "atomics are 8 bytes each and have no bandwidth; give --test rate");
+		why_set(why, "atomics are 8 bytes each and have no bandwidth; give --test rate");
 	return count;
 }
 
@@ -161,33 +162,37 @@ job_is_valid(const struct job *job, struct plx_why *why)
 	uint64_t bytes = (uint64_t)job->slots * stride_bytes(job->size) * job->qps;
 	if (job->op == OP_NONE || job->op >= OP_COUNT || job->test == TEST_NONE ||
 	    job->test >= TEST_COUNT)
-		return say(why, "unknown operation %u or test %u", job->op, job->test);
+		return why_set(why, "unknown operation %u or test %u", job->op, job->test);
 	if (job->size < 1 || job->size > SIZE_MAX_BYTES)
-		return say(why, "a size of %u bytes is outside 1 to 2^30", job->size);
+		return why_set(why, "a size of %u bytes is outside 1 to 2^30", job->size);
 	if (is_atomic(job->op) && job->size != 8)
-		return say(why, "atomics are 8 bytes each, not %u", job->size);
+		return why_set(why, "atomics are 8 bytes each, not %u", job->size);
 	if (job->qps < 1 || job->qps > QPS_MAX)
-		return say(why, "%u queue pairs are outside 1 to %d", job->qps, QPS_MAX);
+		return why_set(why, "%u queue pairs are outside 1 to %d", job->qps, QPS_MAX);
 	if (job->depth < 1 || job->depth > DEPTH_MAX || job->slots < job->depth ||
 	    job->slots > SLOTS_MAX)
-		return say(why,
-			   "a depth of %u with %u buffers: the depth is 1 to %d, with a buffer for "
-			   "each message, and at most 2^20 buffers",
-			   job->depth, job->slots, DEPTH_MAX);
+		return why_set(
+			why,
+			"a depth of %u with %u buffers: the depth is 1 to %d, with a buffer for "
+			"each message, and at most 2^20 buffers",
+			job->depth, job->slots, DEPTH_MAX);
 	if (job->batch < 1 || job->batch > BATCH_MAX || job->signal < 1 || job->signal > job->depth)
-		return say(why, "batches of %u (1 to %d), a completion for each %u (1 to depth)",
-			   job->batch, BATCH_MAX, job->signal);
+		return why_set(why,
+			       "batches of %u (1 to %d), a completion for each %u (1 to depth)",
+			       job->batch, BATCH_MAX, job->signal);
 	if (bytes > 4 * SIZE_MAX_BYTES)
-		return say(why,
-			   "%u queue pairs with %u buffers of %u bytes need more than 4 GiB; give "
-			   "fewer, or a smaller --working-set",
-			   job->qps, job->slots, job->size);
+		return why_set(
+			why,
+			"%u queue pairs with %u buffers of %u bytes need more than 4 GiB; give "
+			"fewer, or a smaller --working-set",
+			job->qps, job->slots, job->size);
 	if (job->ack_timeout > ACK_TIMEOUT_MAX)
-		return say(why, "an ACK timeout of 4.096 us * 2^%u: the exponent is 1 to %d",
-			   job->ack_timeout, ACK_TIMEOUT_MAX);
+		return why_set(why, "an ACK timeout of 4.096 us * 2^%u: the exponent is 1 to %d",
+			       job->ack_timeout, ACK_TIMEOUT_MAX);
 	if (job->inline_bytes > PLX_INLINE_MAX || job->duration_ms < 1 ||
 	    job->duration_ms > 3600 * 1000 || job->warmup_ms > 3600 * 1000 || job->timeout_ms < 100)
-		return say(why, "inline up to %u, %u ms after %u ms, timeout %u ms: out of range",
-			   job->inline_bytes, job->duration_ms, job->warmup_ms, job->timeout_ms);
+		return why_set(
+			why, "inline up to %u, %u ms after %u ms, timeout %u ms: out of range",
+			job->inline_bytes, job->duration_ms, job->warmup_ms, job->timeout_ms);
 	return true;
 }

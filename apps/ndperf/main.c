@@ -41,7 +41,7 @@ run(struct options *o, struct plx_why *why)
 	uint32_t n = 1;
 	int status = STATUS_FAILURE;
 	if (jobs == NULL)
-		say(why, "no memory");
+		why_set(why, "no memory");
 	else if (o->role != ROLE_SERVER)
 		n = options_jobs(o, jobs, JOBS_MAX, why);
 	if (n == 0)

@@ -50,7 +50,7 @@ struct companion {
 
 /* An adapter without hugepages works, more slowly: said once. */
 static void
-tell_hugepages(const struct plx_adapter_info *info)
+warn_hugepages(const struct plx_adapter_info *info)
 {
 	static bool is_told;
 	if (!info->hugepages && !is_told)
@@ -160,8 +160,8 @@ all_rounds(struct bench *bench, measure_fn *measure, const struct job *jobs, uin
 		is_good = measure(bench, jobs, n, why);
 	}
 	if (!report_close(&bench->report, is_good ? NULL : why->text) && is_good)
-		return say(why, "--json %.150s could not be written in full: %s", o->json,
-			   strerror(errno));
+		return why_set(why, "--json %.150s could not be written in full: %s", o->json,
+			       strerror(errno));
 	return is_good;
 }
 
@@ -197,7 +197,7 @@ start_companion(struct companion *c, struct bench *bench, struct plx_why *why)
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-		return say(why, "no pair of sockets: %s", strerror(errno));
+		return why_set(why, "no pair of sockets: %s", strerror(errno));
 	c->options = bench->options;
 	c->session.is_solo = true;
 	talk_init(&c->session.talk, c->options, &c->session.side);
@@ -210,7 +210,7 @@ start_companion(struct companion *c, struct bench *bench, struct plx_why *why)
 	int error = pthread_create(&c->thread, NULL, companion_main, c);
 	if (error != 0) {
 		c->session.talk.carrier->close(&c->session.talk);
-		return say(why, "no thread for the passive endpoint: %s", strerror(error));
+		return why_set(why, "no thread for the passive endpoint: %s", strerror(error));
 	}
 	return true;
 }
@@ -220,7 +220,7 @@ with_companion(struct bench *bench, const struct job *jobs, uint32_t n, struct p
 {
 	struct companion *c = calloc(1, sizeof(*c));
 	if (c == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	bool is_started = start_companion(c, bench, why);
 	bool is_good = is_started && talk_hello(&bench->session.talk, why) &&
 		       all_rows(bench, jobs, n, why);
@@ -264,7 +264,7 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	bench->is_open = side_open(&bench->session.side, o, true, why);
 	if (!bench->is_open)
 		return false;
-	tell_hugepages(&bench->session.side.info);
+	warn_hugepages(&bench->session.side.info);
 	if (!bench->is_duo)
 		return with_companion(bench, jobs, n, why);
 	bench->has_passive = side_open(&bench->passive, o, false, why);
@@ -314,7 +314,7 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 	if (bench == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	bench->options = o;
 	bench->is_duo = o->layout != LAYOUT_TWO_CORES;
 	bench->takes_turns = shares_devices(o);
@@ -339,7 +339,7 @@ reach_server(struct bench *bench, struct plx_why *why)
 	bench->is_open = side_open(&s->side, bench->options, true, why);
 	if (!bench->is_open)
 		return false;
-	tell_hugepages(&s->side.info);
+	warn_hugepages(&s->side.info);
 	return is_reached || (talk->carrier->connect(talk, why) && talk_hello(talk, why));
 }
 
@@ -348,7 +348,7 @@ measure_remote(const struct options *o, const struct job *jobs, uint32_t n, stru
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 	if (bench == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	struct session *s = &bench->session;
 	bench->options = o;
 	talk_init(&s->talk, o, &s->side);
@@ -378,7 +378,7 @@ serve_clients(struct session *s, const struct options *o, struct plx_why *why)
 }
 
 static void
-tell_serving(const struct session *s, const struct options *o)
+announce_server(const struct session *s, const struct options *o)
 {
 	char ip[64];
 	if (!s->talk.carrier->needs_adapter)
@@ -394,7 +394,7 @@ serve(const struct options *o, struct plx_why *why)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	if (s == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	struct talk *talk = &s->talk;
 	talk_init(talk, o, &s->side);
 	cpu_pin(o->core[0]);
@@ -402,12 +402,12 @@ serve(const struct options *o, struct plx_why *why)
 	bool is_open = (is_listening || talk->carrier->needs_adapter) &&
 		       side_open(&s->side, o, false, why);
 	if (is_open)
-		tell_hugepages(&s->side.info);
+		warn_hugepages(&s->side.info);
 	if (is_open && !is_listening)
 		is_listening = talk->carrier->listen(talk, why);
 	bool is_good = false;
 	if (is_open && is_listening) {
-		tell_serving(s, o);
+		announce_server(s, o);
 		is_good = serve_clients(s, o, why);
 	}
 	if (is_listening)

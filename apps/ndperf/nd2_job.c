@@ -159,7 +159,7 @@ make_connector(struct nd2 *nd2, struct nd2_line *line)
 
 /* Active: Connect. The address is ours of the family of the peer's. */
 static HRESULT
-ask(struct side *side, uint32_t lane, const struct card *card)
+request(struct side *side, uint32_t lane, const struct card *card)
 {
 	struct nd2 *nd2 = side->nd2;
 	struct nd2_line *line = &nd2->line[lane];
@@ -184,7 +184,7 @@ ask(struct side *side, uint32_t lane, const struct card *card)
 
 /* Passive: what came is the lane's, of this job; anything else is sent away. */
 static HRESULT
-answer(struct side *side, uint32_t lane)
+accept_request(struct side *side, uint32_t lane)
 {
 	struct nd2 *nd2 = side->nd2;
 	struct nd2_line *line = &nd2->line[lane];
@@ -202,7 +202,7 @@ answer(struct side *side, uint32_t lane)
 		line->stage = ND2_STAGE_NONE;
 		return ND_SUCCESS;
 	}
-	line->stage = ND2_STAGE_ANSWERED;
+	line->stage = ND2_STAGE_ACCEPTED;
 	return IND2Connector_Accept(line->connector, unknown(side->lanes[lane].nd2_qp),
 				    nd2->limits.MaxInboundReadLimit,
 				    nd2->limits.MaxOutboundReadLimit, NULL, 0, &line->request);
@@ -216,20 +216,20 @@ advance(struct side *side, uint32_t lane, const struct card *card)
 	struct nd2_line *line = &nd2->line[lane];
 	switch (line->stage) {
 	case ND2_STAGE_NONE:
-		line->stage = ND2_STAGE_ASKED;
+		line->stage = ND2_STAGE_REQUESTED;
 		if (side->is_active)
-			return ask(side, lane, card);
+			return request(side, lane, card);
 		HRESULT status = make_connector(nd2, line);
 		if (status != ND_SUCCESS)
 			return status;
 		return IND2Listener_GetConnectionRequest(nd2->listener, unknown(line->connector),
 							 &line->request);
-	case ND2_STAGE_ASKED:
+	case ND2_STAGE_REQUESTED:
 		if (!side->is_active)
-			return answer(side, lane);
-		line->stage = ND2_STAGE_ANSWERED;
+			return accept_request(side, lane);
+		line->stage = ND2_STAGE_ACCEPTED;
 		return IND2Connector_CompleteConnect(line->connector, &line->request);
-	case ND2_STAGE_ANSWERED:
+	case ND2_STAGE_ACCEPTED:
 	case ND2_STAGE_UP:
 		line->stage = ND2_STAGE_UP;
 		break;

@@ -86,7 +86,7 @@ write_config(const struct options *o, struct plx_why *why)
 	int fd = mkstemp(config_path);
 	FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (to == NULL)
-		return say(why, "%s cannot be written: %s", config_path, strerror(errno));
+		return why_set(why, "%s cannot be written: %s", config_path, strerror(errno));
 	atexit(remove_config);
 	fprintf(to, "adapters = (\n");
 	is_good = write_adapter(to, o, is_solo || o->role == ROLE_CLIENT, why);
@@ -96,7 +96,7 @@ write_config(const struct options *o, struct plx_why *why)
 	}
 	fprintf(to, "\n);\n");
 	if (fclose(to) != 0 && is_good)
-		return say(why, "%s cannot be written: %s", config_path, strerror(errno));
+		return why_set(why, "%s cannot be written: %s", config_path, strerror(errno));
 	setenv("POLLUX_CONFIG", config_path, 1);
 	/* what an HRESULT cannot say */
 	setenv("POLLUX_ND2_LOG", "1", 0);
@@ -164,7 +164,7 @@ make_listener(struct nd2 *nd2, const struct plx_ip *ip)
 
 /* What ND2 says of its limits, and of its device what the adapter below says. */
 static HRESULT
-ask_limits(struct side *side)
+query_limits(struct side *side)
 {
 	struct nd2 *nd2 = side->nd2;
 	ULONG bytes = sizeof(nd2->limits);
@@ -183,7 +183,7 @@ static bool
 open_parts(struct side *side)
 {
 	struct nd2 *nd2 = side->nd2;
-	HRESULT status = ask_limits(side);
+	HRESULT status = query_limits(side);
 	if (status == ND_SUCCESS)
 		status = IND2Adapter_CreateOverlappedFile(nd2->adapter, &nd2->file);
 	if (status != ND_SUCCESS)
@@ -202,7 +202,7 @@ nd2_open(struct side *side, const struct options *o, struct plx_why *why)
 		return false;
 	side->nd2 = calloc(1, sizeof(*side->nd2));
 	if (side->nd2 == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	HRESULT status = open_adapter(side->nd2, &adapter_options.address[0].ip);
 	bool is_open = status == ND_SUCCESS
 			       ? open_parts(side)

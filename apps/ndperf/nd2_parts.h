@@ -13,8 +13,8 @@
 /* How far the connection of a lane has come. */
 enum nd2_stage {
 	ND2_STAGE_NONE,
-	ND2_STAGE_ASKED,    /* Connect, or GetConnectionRequest, pends */
-	ND2_STAGE_ANSWERED, /* CompleteConnect, or Accept, pends */
+	ND2_STAGE_REQUESTED, /* Connect, or GetConnectionRequest, pends */
+	ND2_STAGE_ACCEPTED,  /* CompleteConnect, or Accept, pends */
 	ND2_STAGE_UP,
 };
 

@@ -55,15 +55,16 @@ parse_sizes(void *options, const char *value, struct plx_why *why)
 	while (next_word(&left, word, sizeof(word))) {
 		uint64_t size;
 		if (!parse_bytes(word, &size) || size < 1 || size > SIZE_MAX_BYTES)
-			return say(why,
-				   "--size %.60s: \"%s\" is not a size; give bytes from 1 to 1G, "
-				   "with K, M and G as powers of 1024",
-				   value, word);
+			return why_set(
+				why,
+				"--size %.60s: \"%s\" is not a size; give bytes from 1 to 1G, "
+				"with K, M and G as powers of 1024",
+				value, word);
 		if (o->sizes == SIZES_MAX)
-			return say(why, "--size: more than %d sizes; give fewer", SIZES_MAX);
+			return why_set(why, "--size: more than %d sizes; give fewer", SIZES_MAX);
 		o->size[o->sizes++] = size;
 	}
-	return o->sizes != 0 || say(why, "--size %.60s: give a list of sizes", value);
+	return o->sizes != 0 || why_set(why, "--size %.60s: give a list of sizes", value);
 }
 
 static bool
@@ -72,8 +73,8 @@ parse_mtu(void *options, const char *value, struct plx_why *why)
 	struct options *o = options;
 	uint64_t mtu;
 	if (!parse_bytes(value, &mtu) || mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)) != 0)
-		return say(why, "--mtu %.60s: a path MTU is 256, 512, 1024, 2048 or 4096 bytes",
-			   value);
+		return why_set(why, "--mtu %.60s: a path MTU is 256, 512, 1024, 2048 or 4096 bytes",
+			       value);
 	o->path_mtu = (uint32_t)mtu;
 	return true;
 }
@@ -88,17 +89,19 @@ parse_cores(void *options, const char *value, struct plx_why *why)
 	while (next_word(&left, word, sizeof(word))) {
 		uint64_t core;
 		if (n == CORES || !parse_bytes(word, &core) || core >= CPUS_MAX)
-			return say(why, "--cores %.60s: give one or two processors, such as 0,1",
-				   value);
+			return why_set(why,
+				       "--cores %.60s: give one or two processors, such as 0,1",
+				       value);
 		if (!cpu_is_allowed((uint32_t)core))
-			return say(why,
-				   "--cores %.60s: processor %u does not exist, or this process "
-				   "may not use it; `taskset -p $$` shows which it may",
-				   value, (unsigned int)core);
+			return why_set(
+				why,
+				"--cores %.60s: processor %u does not exist, or this process "
+				"may not use it; `taskset -p $$` shows which it may",
+				value, (unsigned int)core);
 		o->core[n++] = (int)core;
 	}
 	if (n == 0)
-		return say(why, "--cores: give one or two processors, such as 0,1");
+		return why_set(why, "--cores: give one or two processors, such as 0,1");
 	if (n == 1)
 		o->core[1] = o->core[0];
 	return true;
@@ -118,10 +121,11 @@ parse_oob(void *options, const char *value, struct plx_why *why)
 	}
 	if (colon == NULL || length == 0 || length >= sizeof(o->oob_host) ||
 	    !parse_bytes(colon + 1, &port) || port < 1 || port > 65535)
-		return say(why,
-			   "--oob %.60s: give HOST:PORT, an address of the kernel and a TCP port "
-			   "from 1 to 65535, such as 192.0.2.1:7471 or [::1]:7471",
-			   value);
+		return why_set(
+			why,
+			"--oob %.60s: give HOST:PORT, an address of the kernel and a TCP port "
+			"from 1 to 65535, such as 192.0.2.1:7471 or [::1]:7471",
+			value);
 	snprintf(o->oob_host, sizeof(o->oob_host), "%.*s", (int)length, host);
 	snprintf(o->oob_port, sizeof(o->oob_port), "%u", (unsigned int)port);
 	return true;
@@ -279,13 +283,15 @@ finds_peer(const struct options *o, struct plx_why *why)
 {
 	bool has_oob = o->oob_host[0] != '\0', has_peer = o->peer.version != 0;
 	if (o->role == ROLE_CLIENT && !has_oob && !has_peer)
-		return say(why, "ndperf client needs the server's address, such as `ndperf client "
-				"10.77.0.1`, or --oob HOST:PORT for a TCP side channel");
+		return why_set(why,
+			       "ndperf client needs the server's address, such as `ndperf client "
+			       "10.77.0.1`, or --oob HOST:PORT for a TCP side channel");
 	if (has_oob && has_peer)
-		return say(why, "the server's address and --oob exclude each other; leave out "
-				"--oob, unless the server has one");
+		return why_set(why, "the server's address and --oob exclude each other; leave out "
+				    "--oob, unless the server has one");
 	if (has_oob && is_given(o, "port"))
-		return say(why, "--port %u has no use with --oob; leave one of them out", o->port);
+		return why_set(why, "--port %u has no use with --oob; leave one of them out",
+			       o->port);
 	return true;
 }
 
@@ -296,21 +302,21 @@ fits_nd2(const struct options *o, struct plx_why *why)
 	if (o->api == API_VERBS)
 		return true;
 	if (o->ops & ATOMICS)
-		return say(why, "--api nd2 has no atomics; give --op send,write,read");
+		return why_set(why, "--api nd2 has no atomics; give --op send,write,read");
 	if (o->ack_timeout != 0)
-		return say(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
-			   o->ack_timeout);
+		return why_set(why, "--ack-timeout %u: --api nd2 has no such setting; leave it out",
+			       o->ack_timeout);
 	if (o->api == API_BOTH && (o->layout == LAYOUT_TWO_CORES || o->with_raw))
-		return say(why, "--api both takes turns on one thread; give --one-core or "
-				"--shared-worker, and leave out --with-raw");
+		return why_set(why, "--api both takes turns on one thread; give --one-core or "
+				    "--shared-worker, and leave out --with-raw");
 	if (o->role != ROLE_SOLO && o->oob_host[0] == '\0')
-		return say(why, "--api nd2 between two processes needs --oob HOST:PORT on both "
-				"sides");
+		return why_set(why, "--api nd2 between two processes needs --oob HOST:PORT on both "
+				    "sides");
 	if (o->endpoint.adapter != NULL && o->is_mode_given)
-		return say(why,
-			   "--mode: with --api nd2, --adapter %.31s has its mode from the "
-			   "configuration file; leave out --mode",
-			   o->endpoint.adapter);
+		return why_set(why,
+			       "--mode: with --api nd2, --adapter %.31s has its mode from the "
+			       "configuration file; leave out --mode",
+			       o->endpoint.adapter);
 	return true;
 }
 
@@ -324,23 +330,26 @@ fits_device(const struct options *o, struct plx_why *why)
 	    !endpoint_is_named(&o->endpoint, program_form(&program, forms[o->role]), why))
 		return false;
 	if (o->endpoint.adapter != NULL && o->path_mtu != 0)
-		return say(why,
-			   "--adapter %.31s has its path MTU from the configuration file; leave "
-			   "out --mtu",
-			   o->endpoint.adapter);
+		return why_set(
+			why,
+			"--adapter %.31s has its path MTU from the configuration file; leave "
+			"out --mtu",
+			o->endpoint.adapter);
 	if (o->device2 != NULL && device == NULL)
-		return say(why, "--device2 %.60s needs a --device for the active endpoint",
-			   o->device2);
+		return why_set(why, "--device2 %.60s needs a --device for the active endpoint",
+			       o->device2);
 	if (o->fault != NULL && !is_wire)
-		return say(why, "--fault %.60s: only net_wire has faults", o->fault);
+		return why_set(why, "--fault %.60s: only net_wire has faults", o->fault);
 	if (o->fault != NULL && (o->raw || o->with_raw))
-		return say(why, "--fault and raw packets exclude each other: raw packets are not "
-				"retransmitted");
+		return why_set(why,
+			       "--fault and raw packets exclude each other: raw packets are not "
+			       "retransmitted");
 	if (o->role == ROLE_SOLO && !is_wire && o->device2 == NULL && !o->raw)
-		return say(why,
-			   "--device %.60s: one process has two endpoints; give the --device2 of "
-			   "the other, or use ndperf server and ndperf client",
-			   device);
+		return why_set(
+			why,
+			"--device %.60s: one process has two endpoints; give the --device2 of "
+			"the other, or use ndperf server and ndperf client",
+			device);
 	return true;
 }
 
@@ -350,9 +359,9 @@ fits_together(struct options *o, struct plx_why *why)
 {
 	o->is_mode_given = is_given(o, "mode");
 	if (o->one_core && o->shared_worker)
-		return say(why, "--one-core and --shared-worker exclude each other");
+		return why_set(why, "--one-core and --shared-worker exclude each other");
 	if (o->is_mode_given && o->mode == PLX_MODE_INLINE && o->shared_worker)
-		return say(why, "--mode inline and --shared-worker exclude each other");
+		return why_set(why, "--mode inline and --shared-worker exclude each other");
 	if (o->one_core)
 		o->layout = LAYOUT_ONE_CORE;
 	if (o->shared_worker)
@@ -377,16 +386,17 @@ parse_role(int argc, char **argv, struct options *o, struct plx_why *why)
 		return 0;
 	o->role = strcmp(argv[1], "server") == 0 ? ROLE_SERVER : ROLE_CLIENT;
 	if (o->role == ROLE_CLIENT && strcmp(argv[1], "client") != 0) {
-		say(why, "\"%.60s\" is neither server nor client; `ndperf --help` has the usage",
-		    argv[1]);
+		why_set(why,
+			"\"%.60s\" is neither server nor client; `ndperf --help` has the usage",
+			argv[1]);
 		return -1;
 	}
 	if (o->role == ROLE_SERVER || argc < 3 || argv[2][0] == '-')
 		return 1;
 	if (parse_ip(argv[2], &o->peer))
 		return 2;
-	say(why, "client %.60s: give the server's Pollux address, such as 10.77.0.1 or fd77::1",
-	    argv[2]);
+	why_set(why, "client %.60s: give the server's Pollux address, such as 10.77.0.1 or fd77::1",
+		argv[2]);
 	return -1;
 }
 

@@ -48,7 +48,7 @@ answer_step(struct side *side)
 }
 
 static void
-take(struct side *side, const union entry *entry)
+on_receive(struct side *side, const union entry *entry)
 {
 	uint32_t index = entry_lane(side, entry), bytes = entry_bytes(side, entry);
 	struct lane *lane = &side->lanes[index];
@@ -78,7 +78,7 @@ passive_step(struct side *side)
 		return side_poll(side) != 0;
 	uint32_t n = side_reap(side, QUEUE_RECEIVE, entries);
 	for (uint32_t i = 0; i < n && !side->has_failed; i++)
-		take(side, &entries[i]);
+		on_receive(side, &entries[i]);
 	return n != 0;
 }
 

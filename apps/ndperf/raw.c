@@ -101,12 +101,12 @@ rate_both(struct raw_row *row)
 }
 
 static void
-answer(struct raw_row *row)
+echo(struct raw_row *row)
 {
 	struct raw_end *end = &row->end[1];
 
 	while (!has_quit(row)) {
-		if (raw_take_message(end))
+		if (raw_receive_message(end))
 			raw_send_message(end);
 	}
 }
@@ -115,8 +115,8 @@ answer(struct raw_row *row)
 static bool
 await_reply(struct raw_row *row)
 {
-	for (uint32_t turns = 1; !raw_take_message(&row->end[0]); turns++) {
-		if (row->one_core && raw_take_message(&row->end[1]))
+	for (uint32_t turns = 1; !raw_receive_message(&row->end[0]); turns++) {
+		if (row->one_core && raw_receive_message(&row->end[1]))
 			raw_send_message(&row->end[1]);
 		if (plx_unlikely(turns % STUCK_TURNS == 0) && ticks() >= row->give_up)
 			return false;
@@ -125,7 +125,7 @@ await_reply(struct raw_row *row)
 }
 
 static void
-ask(struct raw_row *row)
+measure_round_trips(struct raw_row *row)
 {
 	uint64_t before = ticks();
 	uint64_t now;
@@ -154,9 +154,9 @@ side_thread(void *arg)
 	 * one they take turns through the whole pool, which no cache of the processor holds. */
 	(void)plx_lcore_assign();
 	if (row->latency && side->which == 0)
-		ask(row);
+		measure_round_trips(row);
 	else if (row->latency)
-		answer(row);
+		echo(row);
 	else if (row->one_core)
 		rate_both(row);
 	else if (side->which == 0)
@@ -208,8 +208,7 @@ row_init(struct raw_row *row, const struct options *options, const struct job *j
 	}
 	return PLX_OK;
 no_memory:
-	plx_why_set(why, "no memory for %u messages of %u bytes at both ends", job->slots,
-		    job->size);
+	why_set(why, "no memory for %u messages of %u bytes at both ends", job->slots, job->size);
 	return PLX_NO_MEMORY;
 }
 
@@ -237,7 +236,7 @@ row_run(struct raw_row *row, struct plx_why *why)
 	for (int i = 0; i < SIDES; i++)
 		raw_drain(&row->end[i]);
 	if (!whole)
-		plx_why_set(why, "cannot start a thread: see `ulimit -u`");
+		why_set(why, "cannot start a thread: see `ulimit -u`");
 	return whole;
 }
 
@@ -250,13 +249,13 @@ row_is_sound(const struct raw_row *row, struct plx_why *why)
 	uint64_t other = row->end[0].faults.other + row->end[1].faults.other;
 
 	if (icrc || other) {
-		plx_why_set(why,
-			    "raw packets were lost or changed on the way (%llu with a wrong ICRC, "
-			    "%llu wrong otherwise), and are not retransmitted: use a device "
-			    "without faults",
-			    (unsigned long long)icrc, (unsigned long long)other);
+		why_set(why,
+			"raw packets were lost or changed on the way (%llu with a wrong ICRC, "
+			"%llu wrong otherwise), and are not retransmitted: use a device "
+			"without faults",
+			(unsigned long long)icrc, (unsigned long long)other);
 	} else if (row->stuck || !row->end[1].packets) {
-		plx_why_set(why, "raw packets do not arrive: are the two devices joined, and up?");
+		why_set(why, "raw packets do not arrive: are the two devices joined, and up?");
 	} else {
 		return true;
 	}
@@ -284,7 +283,7 @@ row_report(const struct raw_row *row, struct result *result, struct plx_why *why
 	}
 	if (!windows_judge(&row->end[1].windows, row->one_core ? NULL : &row->end[0].windows,
 			   (uint64_t)ticks_hz(), &rate)) {
-		plx_why_set(why, "no memory to compare %u windows", rate.all);
+		why_set(why, "no memory to compare %u windows", rate.all);
 		return false;
 	}
 	result->unit = row->bits ? "bit/s" : "msg/s";
@@ -308,17 +307,17 @@ raw_run(const struct options *options, const struct job *job, struct result *res
 	bool good;
 
 	if (options->role != ROLE_SOLO || options->fault) {
-		plx_why_set(why, options->fault ? "raw packets are not retransmitted: --fault is "
-						  "for operations, not for --raw"
-						: "--raw has both ends in one process: leave out "
-						  "'server' or 'client'");
+		why_set(why, options->fault ? "raw packets are not retransmitted: --fault is "
+					      "for operations, not for --raw"
+					    : "--raw has both ends in one process: leave out "
+					      "'server' or 'client'");
 		return STATUS_USAGE;
 	}
 	if (plx_eal_start(NULL, why) != PLX_OK)
 		return STATUS_FAILURE;
 	row = aligned_alloc(_Alignof(struct raw_row), sizeof *row);
 	if (!row) {
-		plx_why_set(why, "no memory");
+		why_set(why, "no memory");
 		return STATUS_FAILURE;
 	}
 	memset(row, 0, sizeof *row);

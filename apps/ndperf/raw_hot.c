@@ -170,13 +170,13 @@ write_ack(struct raw_end *end, struct rte_mbuf *packet)
 /* All packets come from one pool, are of one segment and have one owner: they go back as they are,
  * which is what a PMD does with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE. */
 static inline void
-give_back(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
+free_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
 	rte_mempool_put_bulk(end->pool, (void **)packets, n);
 }
 
 static inline bool
-take_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
+alloc_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
 	return rte_mempool_get_bulk(end->pool, (void **)packets, n) == 0;
 }
@@ -191,7 +191,7 @@ write_burst(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 		write_data(end, packets[written++]);
 	while (written < n && (!end->in_parts || end->offset));
 	if (plx_unlikely(written < n))
-		give_back(end, packets + written, n - written);
+		free_packets(end, packets + written, n - written);
 	return written;
 }
 
@@ -235,7 +235,7 @@ is_stranger(const struct rte_mbuf *packet, const uint8_t *at)
 
 /* The ACK says up to where the peer has everything. */
 static inline void
-take_ack(struct raw_end *end, struct rte_mbuf *packet)
+on_ack(struct raw_end *end, struct rte_mbuf *packet)
 {
 	const uint8_t *at = bytes_of(packet);
 
@@ -254,7 +254,7 @@ take_ack(struct raw_end *end, struct rte_mbuf *packet)
 }
 
 static inline void
-take_data(struct raw_end *end, struct rte_mbuf *packet)
+on_data(struct raw_end *end, struct rte_mbuf *packet)
 {
 	const uint8_t *at = bytes_of(packet);
 	uint32_t pad = at[PAD_AT] >> PAD_SHIFT & PAD_MASK;
@@ -290,15 +290,15 @@ raw_rate_turn_send(struct raw_end *end)
 	uint32_t room;
 
 	for (uint32_t i = 0; i < n; i++)
-		take_ack(end, packets[i]);
+		on_ack(end, packets[i]);
 	if (n)
-		give_back(end, packets, n);
+		free_packets(end, packets, n);
 	if (plx_unlikely(end->held) && !send_held(end))
 		return 0;
 	room = RAW_WINDOW - (end->psn - end->acked);
 	n = room < end->burst ? room : end->burst;
 	if (!n || (end->in_parts && !source_is_written(end)) ||
-	    plx_unlikely(!take_packets(end, packets, n)))
+	    plx_unlikely(!alloc_packets(end, packets, n)))
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
 		claim(packets[i]);
@@ -314,7 +314,7 @@ static inline void
 acknowledge(struct raw_end *end, struct rte_mbuf **acks, uint32_t *n)
 {
 	if (end->psn_expected - end->psn_acked >= RAW_ACK_EVERY &&
-	    plx_likely(take_packets(end, acks + *n, 1))) {
+	    plx_likely(alloc_packets(end, acks + *n, 1))) {
 		write_ack(end, acks[*n]);
 		seal(end, acks[(*n)++]);
 	}
@@ -335,12 +335,12 @@ raw_rate_turn_receive(struct raw_end *end)
 	for (uint32_t i = 0; i < n; i++)
 		fetch(packets[i]);
 	for (uint32_t i = 0; i < n; i++) {
-		take_data(end, packets[i]);
+		on_data(end, packets[i]);
 		acknowledge(end, acks, &acks_due);
 	}
 	if (acks_due)
 		send_packets(end, acks, acks_due);
-	give_back(end, packets, n);
+	free_packets(end, packets, n);
 	return n;
 }
 
@@ -349,7 +349,7 @@ raw_send_message(struct raw_end *end)
 {
 	struct rte_mbuf *packet;
 
-	if (plx_unlikely(!take_packets(end, &packet, 1)))
+	if (plx_unlikely(!alloc_packets(end, &packet, 1)))
 		return;
 	write_data(end, packet);
 	seal(end, packet);
@@ -357,7 +357,7 @@ raw_send_message(struct raw_end *end)
 }
 
 PLX_HOT bool
-raw_take_message(struct raw_end *end)
+raw_receive_message(struct raw_end *end)
 {
 	struct rte_mbuf *packets[RAW_ACK_BURST];
 	struct rte_mbuf *ack;
@@ -372,16 +372,16 @@ raw_take_message(struct raw_end *end)
 		fetch(packets[i]);
 	for (uint32_t i = 0; i < n; i++) {
 		if (bytes_of(packets[i])[BTH_AT] == PLX_RC_ACK)
-			take_ack(end, packets[i]);
+			on_ack(end, packets[i]);
 		else
-			take_data(end, packets[i]);
+			on_data(end, packets[i]);
 	}
-	if (end->psn_expected != before && plx_likely(take_packets(end, &ack, 1))) {
+	if (end->psn_expected != before && plx_likely(alloc_packets(end, &ack, 1))) {
 		write_ack(end, ack);
 		seal(end, ack);
 		send_packets(end, &ack, 1);
 	}
-	give_back(end, packets, n);
+	free_packets(end, packets, n);
 	return end->psn_expected != before;
 }
 

@@ -83,7 +83,7 @@ void raw_send_message(struct raw_end *end);
  * before this returns.
  * Returns: whether there was a message
  */
-bool raw_take_message(struct raw_end *end);
+bool raw_receive_message(struct raw_end *end);
 
 /** Free what is still on its way to this end. */
 void raw_drain(struct raw_end *end);

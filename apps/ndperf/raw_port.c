@@ -17,6 +17,7 @@
 #include "plx_ethdev.h"
 #include "plx_net_wire.h"
 #include "raw_hot.h"
+#include "units.h"
 
 enum {
 	RING_ENTRIES = PLX_NET_WIRE_RING, /* so that both are the same */
@@ -63,9 +64,8 @@ pool_make(bool lean, struct plx_why *why)
 					POOL_CACHE, 0, POOL_ROOM, SOCKET_ID_ANY);
 	if (now.ports.pool)
 		return PLX_OK;
-	plx_why_set(why, "no memory for %d packets of %d bytes: %s",
-		    lean ? POOL_PACKETS_LEAN : POOL_PACKETS_WIDE, POOL_ROOM,
-		    rte_strerror(rte_errno));
+	why_set(why, "no memory for %d packets of %d bytes: %s",
+		lean ? POOL_PACKETS_LEAN : POOL_PACKETS_WIDE, POOL_ROOM, rte_strerror(rte_errno));
 	return PLX_NO_MEMORY;
 }
 
@@ -123,8 +123,8 @@ ring_open(int i, struct plx_why *why)
 	if (!bad)
 		bad = rte_eth_dev_start((uint16_t)port);
 	if (bad) {
-		plx_why_set(why, "the ring port %s cannot be started: %s", names[i],
-			    rte_strerror(-bad));
+		why_set(why, "the ring port %s cannot be started: %s", names[i],
+			rte_strerror(-bad));
 		return PLX_NO_DEVICE;
 	}
 	now.ports.port[i] = (uint16_t)port;
@@ -140,8 +140,8 @@ rings_open(struct plx_why *why)
 		now.ring[i] = rte_ring_create(i ? "raw_r1" : "raw_r0", RING_ENTRIES, SOCKET_ID_ANY,
 					      RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (!now.ring[i]) {
-			plx_why_set(why, "no memory for a ring of %d packets: %s", RING_ENTRIES,
-				    rte_strerror(rte_errno));
+			why_set(why, "no memory for a ring of %d packets: %s", RING_ENTRIES,
+				rte_strerror(rte_errno));
 			return PLX_NO_MEMORY;
 		}
 	}
@@ -179,10 +179,10 @@ raw_ports_open(const char *device, const char *device2, struct raw_ports *out, s
 	enum plx_status status;
 
 	if (!own && !device2) {
-		plx_why_set(why,
-			    "raw packets go from one port to another: %s needs a --device2 that "
-			    "it is joined to",
-			    device);
+		why_set(why,
+			"raw packets go from one port to another: %s needs a --device2 that "
+			"it is joined to",
+			device);
 		return PLX_INVALID;
 	}
 	if (!now.open || strcmp(now.device[0], names[0]) || strcmp(now.device[1], names[1])) {

@@ -42,7 +42,8 @@ report_open(struct report *report, const struct options *o, uint32_t rows, struc
 	else if (o->json != NULL)
 		report->json = fopen(o->json, "w");
 	if (o->json != NULL && report->json == NULL)
-		return say(why, "--json %.150s cannot be written: %s", o->json, strerror(errno));
+		return why_set(why, "--json %.150s cannot be written: %s", o->json,
+			       strerror(errno));
 	return true;
 }
 

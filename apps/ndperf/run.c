@@ -29,7 +29,7 @@ enum phase {
 };
 
 static bool
-turn(struct run *run)
+step(struct run *run)
 {
 	bool has_worked = false;
 	if (run->active != NULL)
@@ -150,7 +150,7 @@ resume(struct run *run)
 
 /* Returns: true: it is over; false: it is `until` [ticks] */
 static bool
-go(struct run *run, uint64_t until)
+run_until(struct run *run, uint64_t until)
 {
 	struct side *side = run->active != NULL ? run->active : run->passive;
 	uint32_t empty = 0, turns = side->job.size <= SHORT_BYTES ? TURNS : 1;
@@ -167,7 +167,7 @@ go(struct run *run, uint64_t until)
 		}
 		bool has_worked = false;
 		for (uint32_t i = 0; i < turns && side->amount - run->seen < MANY; i++)
-			has_worked |= turn(run);
+			has_worked |= step(run);
 		empty = has_worked ? 0 : empty + turns;
 		if (!has_worked)
 			idle(run, empty);
@@ -187,7 +187,7 @@ run_loop(struct run *run)
 {
 	if (!begin(run, run->active != NULL ? run->active : run->passive))
 		return false;
-	go(run, UINT64_MAX);
+	run_until(run, UINT64_MAX);
 	return !has_failed(run);
 }
 
@@ -205,7 +205,7 @@ run_in_turns(struct run *one, struct run *other)
 			uint64_t now = ticks();
 			uint64_t until = now + length - (now - one->start) % length;
 			if (!is_over[i])
-				is_over[i] = go(runs[i], until);
+				is_over[i] = run_until(runs[i], until);
 			if (has_failed(runs[i]))
 				return false;
 		}

@@ -184,8 +184,8 @@ serve_rows(struct session *s, struct plx_why *why)
 		if (kind == MESSAGE_NONE)
 			return why->text[0] == '\0';
 		if (kind != MESSAGE_JOB)
-			return say(why, "%s sent message %u where a job was expected", s->talk.peer,
-				   kind);
+			return why_set(why, "%s sent message %u where a job was expected",
+				       s->talk.peer, kind);
 		s->talk.may_sleep = false;
 		s->side.has_failed = false;
 		if (!server_steps(s)) {

@@ -98,14 +98,14 @@ static const struct entry_fields verbs_fields = {
 };
 
 static bool
-take_adapter(struct side *side, struct plx_why *why)
+query_adapter(struct side *side, struct plx_why *why)
 {
 	plx_adapter_query(side->adapter, &side->info);
 	side->is_inline = side->info.mode == PLX_MODE_INLINE;
 	enum plx_status status = plx_pd_create(side->adapter, &side->pd);
 	if (status == PLX_OK)
 		return true;
-	say(why, "no protection domain: %s", plx_status_text(status));
+	why_set(why, "no protection domain: %s", plx_status_text(status));
 	side_close(side);
 	return false;
 }
@@ -128,10 +128,10 @@ side_open(struct side *side, const struct options *o, bool is_active, struct plx
 	enum plx_status status = plx_adapter_open(name, &adapter_options, &side->adapter, why);
 	if (status != PLX_OK) {
 		if (why->text[0] == '\0')
-			say(why, "the adapter cannot be opened: %s", plx_status_text(status));
+			why_set(why, "the adapter cannot be opened: %s", plx_status_text(status));
 		return false;
 	}
-	return take_adapter(side, why);
+	return query_adapter(side, why);
 }
 
 bool
@@ -144,7 +144,7 @@ side_open_beside(struct side *side, const struct side *host, struct plx_why *why
 		.fields = verbs_fields,
 		.adapter = nd2_adapter(host),
 	};
-	return take_adapter(side, why);
+	return query_adapter(side, why);
 }
 
 void
@@ -310,7 +310,7 @@ side_prepare(struct side *side, const struct job *job)
 	side->job = *job;
 	side->has_failed = false;
 	side->is_stopping = side->is_measuring = side->was_paused = false;
-	side->amount = side->checked_bytes = side->asked_at = 0;
+	side->amount = side->checked_bytes = side->posted_at = 0;
 	side->stride = stride_bytes(job->size);
 	side->is_ping_pong =
 		job->test == TEST_LATENCY && (job->op == OP_SEND || job->op == OP_WRITE);

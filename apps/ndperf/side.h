@@ -81,8 +81,8 @@ struct side {
 
 	uint64_t amount; /* messages done, of all lanes */
 	uint64_t checked_bytes;
-	uint64_t asked_at; /* [ticks] ping-pong: when the message on its way was posted; 0: none */
-	bool is_measuring; /* latencies count */
+	uint64_t posted_at; /* [ticks] ping-pong: when the message on its way was posted; 0: none */
+	bool is_measuring;  /* latencies count */
 	struct histogram *histogram;
 	struct windows log;
 	bool has_log;
@@ -140,7 +140,7 @@ static inline void
 side_time(struct side *side, uint64_t now)
 {
 	if (side->is_measuring && plx_likely(!side->was_paused))
-		histogram_add(side->histogram, now - side->asked_at);
+		histogram_add(side->histogram, now - side->posted_at);
 	side->was_paused = false;
 }
 

@@ -40,13 +40,14 @@ talk_hello(struct talk *talk, struct plx_why *why)
 				 why))
 		return false;
 	if (memcmp(theirs, talk_magic, TALK_MAGIC_BYTES) != 0)
-		return say(why, "%s is not an ndperf; check --oob", talk->peer);
+		return why_set(why, "%s is not an ndperf; check --oob", talk->peer);
 	memcpy(&version, theirs + TALK_MAGIC_BYTES, 4);
 	if (ntohl(version) != TALK_VERSION)
-		return say(why,
-			   "%s speaks version %u of the side channel, this ndperf version %d; use "
-			   "the same release at both ends",
-			   talk->peer, ntohl(version), TALK_VERSION);
+		return why_set(
+			why,
+			"%s speaks version %u of the side channel, this ndperf version %d; use "
+			"the same release at both ends",
+			talk->peer, ntohl(version), TALK_VERSION);
 	return true;
 }
 
@@ -70,9 +71,10 @@ talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why)
 	}
 	uint32_t kind = ntohl(head[0]), length = ntohl(head[1]);
 	if (kind == MESSAGE_NONE || kind >= MESSAGE_COUNT || length > TALK_BODY_MAX) {
-		say(why,
-		    "%s sent a message of kind %u with %u bytes, which version %d does not have",
-		    talk->peer, kind, length, TALK_VERSION);
+		why_set(why,
+			"%s sent a message of kind %u with %u bytes, which version %d does not "
+			"have",
+			talk->peer, kind, length, TALK_VERSION);
 		return MESSAGE_NONE;
 	}
 	if (!talk->carrier->read(talk, talk->body, length, now_ms() + talk->timeout_ms, &none, why))
@@ -89,12 +91,12 @@ talk_receive(struct talk *talk, enum message kind, struct plx_why *why)
 	if (got == kind)
 		return true;
 	if (got == MESSAGE_REFUSED)
-		say(why, "%.60s: %s", talk->peer,
-		    printable_text(talk->body, talk->length, said, sizeof(said)));
+		why_set(why, "%.60s: %s", talk->peer,
+			printable_text(talk->body, talk->length, said, sizeof(said)));
 	else if (got != MESSAGE_NONE)
-		say(why, "%s sent message %u where %u was expected", talk->peer, got, kind);
+		why_set(why, "%s sent message %u where %u was expected", talk->peer, got, kind);
 	else if (why->text[0] == '\0')
-		say(why, "%s has vanished: it closed the side channel", talk->peer);
+		why_set(why, "%s has vanished: it closed the side channel", talk->peer);
 	return false;
 }
 

@@ -56,7 +56,7 @@ resolve(const struct options *o, int flags, struct plx_why *why)
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
 	int error = getaddrinfo(o->oob_host, o->oob_port, &hints, &found);
 	if (error != 0) {
-		say(why, "--oob %.100s:%s: %s", o->oob_host, o->oob_port, gai_strerror(error));
+		why_set(why, "--oob %.100s:%s: %s", o->oob_host, o->oob_port, gai_strerror(error));
 		return NULL;
 	}
 	return found;
@@ -74,10 +74,11 @@ tcp_listen(struct talk *talk, struct plx_why *why)
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (fd < 0 || bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 8) != 0) {
-		say(why,
-		    "cannot listen on --oob %.100s:%s: %s; use an address of this machine and a "
-		    "free port",
-		    o->oob_host, o->oob_port, strerror(errno));
+		why_set(why,
+			"cannot listen on --oob %.100s:%s: %s; use an address of this machine and "
+			"a "
+			"free port",
+			o->oob_host, o->oob_port, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
@@ -115,7 +116,7 @@ tcp_accept(struct talk *talk, struct plx_why *why)
 		return false;
 	int fd = accept4(talk->listening, (struct sockaddr *)&from, &length, SOCK_CLOEXEC);
 	if (fd < 0)
-		return say(why, "cannot accept a client: %s", strerror(errno));
+		return why_set(why, "cannot accept a client: %s", strerror(errno));
 	getnameinfo((struct sockaddr *)&from, length, host, sizeof(host), port, sizeof(port),
 		    NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(talk->peer, sizeof(talk->peer), "the client %s:%s", host, port);
@@ -164,10 +165,12 @@ tcp_connect(struct talk *talk, struct plx_why *why)
 		nanosleep(&moment, NULL);
 	}
 	if (fd < 0)
-		say(why,
-		    "%s does not answer within %u ms (%s); start `ndperf server` with this --oob "
-		    "first, or give a longer --timeout",
-		    talk->peer, talk->timeout_ms, interrupted ? "interrupted" : strerror(errno));
+		why_set(why,
+			"%s does not answer within %u ms (%s); start `ndperf server` with this "
+			"--oob "
+			"first, or give a longer --timeout",
+			talk->peer, talk->timeout_ms,
+			interrupted ? "interrupted" : strerror(errno));
 	freeaddrinfo(at);
 	if (fd >= 0)
 		ready_socket(talk, fd);
@@ -190,14 +193,14 @@ tcp_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *n
 		}
 		if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 			*none = n == 0 && have == 0;
-			return say(why, "%s has vanished: %s", talk->peer,
-				   n == 0 ? "it closed the side channel" : strerror(errno));
+			return why_set(why, "%s has vanished: %s", talk->peer,
+				       n == 0 ? "it closed the side channel" : strerror(errno));
 		}
 		if (!wait_for(talk, talk->fd, POLLIN, deadline_ms))
-			return say(why,
-				   interrupted ? "interrupted while waiting for %s"
-					       : "%s sent nothing within the timeout",
-				   talk->peer);
+			return why_set(why,
+				       interrupted ? "interrupted while waiting for %s"
+						   : "%s sent nothing within the timeout",
+				       talk->peer);
 	}
 	return true;
 }
@@ -213,10 +216,10 @@ tcp_write(struct talk *talk, const void *from, size_t size, struct plx_why *why)
 		if (n > 0)
 			have += (size_t)n;
 		else if (errno != EAGAIN && errno != EINTR)
-			return say(why, "%s has vanished: %s", talk->peer, strerror(errno));
+			return why_set(why, "%s has vanished: %s", talk->peer, strerror(errno));
 		else if (!wait_for(talk, talk->fd, POLLOUT, deadline))
-			return say(why, "%s accepted no data within %u ms", talk->peer,
-				   talk->timeout_ms);
+			return why_set(why, "%s accepted no data within %u ms", talk->peer,
+				       talk->timeout_ms);
 	}
 	return true;
 }

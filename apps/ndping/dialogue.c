@@ -34,7 +34,7 @@ make_queue_pair(struct ping *ping, struct plx_why *why)
 	if (!message_qp_create(&ping->queue, &options, why))
 		return false;
 	enum plx_status status = plx_connector_create(ping->at.channel, 0, &ping->connector);
-	return status == PLX_OK || say(why, "no connector: %s", plx_status_text(status));
+	return status == PLX_OK || why_set(why, "no connector: %s", plx_status_text(status));
 }
 
 /* Who refuses says why: the manager, or the program. */

@@ -133,7 +133,7 @@ try_manager(struct ping *ping)
 /* ---- all layers --------------------------------------------------------------------------- */
 
 bool
-layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer layer))
+layers_try(struct ping *ping, void (*show)(const struct ping *ping, enum layer layer))
 {
 	static bool (*const tries[LAYER_COUNT])(struct ping *) = {
 		[LAYER_NEIGHBOUR] = try_neighbour,    [LAYER_ICMP] = try_icmp,
@@ -149,7 +149,7 @@ layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer l
 		finding->is_tried = true;
 		is_good = finding->is_good = tries[layer](ping);
 		finding->ms = (now_ns() - start) / 1e6;
-		tell(ping, (enum layer)layer);
+		show(ping, (enum layer)layer);
 	}
 	dialogue_clear(ping);
 	return is_good;

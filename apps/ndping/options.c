@@ -33,14 +33,15 @@ parse_peer(void *options, const char *word, struct plx_why *why)
 {
 	struct options *o = options;
 	if (o->is_server)
-		return say(why, "\"%.60s\": ndping server serves every client; leave it out", word);
+		return why_set(why, "\"%.60s\": ndping server serves every client; leave it out",
+			       word);
 	if (o->peer.version != 0)
-		return say(why, "\"%.60s\" is a second peer; give one address", word);
-	return parse_ip(word, &o->peer) ||
-	       say(why,
-		   "\"%.60s\" is neither an address, such as 10.77.0.1 or fd77::1, nor the word "
-		   "server",
-		   word);
+		return why_set(why, "\"%.60s\" is a second peer; give one address", word);
+	return parse_ip(word, &o->peer) || why_set(why,
+						   "\"%.60s\" is neither an address, such as "
+						   "10.77.0.1 or fd77::1, nor the word "
+						   "server",
+						   word);
 }
 
 static const struct program program = {
@@ -69,15 +70,17 @@ fits_together(const struct options *o, struct plx_why *why)
 {
 	const struct endpoint *e = &o->endpoint;
 	if (!o->is_server && o->peer.version == 0)
-		return say(why, "give the address of a peer, such as `ndping 10.77.0.1`; `ndping "
-				"--help` has the usage");
+		return why_set(why,
+			       "give the address of a peer, such as `ndping 10.77.0.1`; `ndping "
+			       "--help` has the usage");
 	if (!endpoint_is_named(e, o->is_server ? "ndping server" : "ndping", why))
 		return false;
 	if (!o->is_server && e->device != NULL && e->address.ip.version != o->peer.version)
-		return say(why,
-			   "the peer's address is IPv%u, --address is IPv%u; both must be of the "
-			   "same kind",
-			   o->peer.version, e->address.ip.version);
+		return why_set(
+			why,
+			"the peer's address is IPv%u, --address is IPv%u; both must be of the "
+			"same kind",
+			o->peer.version, e->address.ip.version);
 	return true;
 }
 

@@ -91,7 +91,7 @@ char *event_text(const struct plx_connector_event *event, char *text);
 /* layers.c ---- */
 
 /** Go through the layers until one fails. Returns: none did */
-bool layers_try(struct ping *ping, void (*tell)(const struct ping *ping, enum layer layer));
+bool layers_try(struct ping *ping, void (*show)(const struct ping *ping, enum layer layer));
 /** Write ping->sentence. Returns: false */
 __attribute__((format(printf, 3, 4))) bool layer_fail(struct ping *ping, enum layer layer,
 						      const char *format, ...);

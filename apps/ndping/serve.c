@@ -223,10 +223,10 @@ begin(struct server *s, struct plx_why *why)
 	struct plx_listen_options options = {.port = (uint16_t)s->options->port};
 	enum plx_status status = plx_cq_create(s->at.adapter, &queue, &s->cq);
 	if (status != PLX_OK)
-		return say(why, "no completion queue: %s", plx_status_text(status));
+		return why_set(why, "no completion queue: %s", plx_status_text(status));
 	status = plx_listen(s->at.channel, &options, &s->listener, why);
 	if (status != PLX_OK && why->text[0] == '\0')
-		say(why, "cannot listen on port %u: %s", options.port, plx_status_text(status));
+		why_set(why, "cannot listen on port %u: %s", options.port, plx_status_text(status));
 	return status == PLX_OK;
 }
 
@@ -256,7 +256,7 @@ serve(const struct options *o, struct plx_why *why)
 	struct server *s = calloc(1, sizeof(*s));
 	char ip[64];
 	if (s == NULL)
-		return say(why, "no memory");
+		return why_set(why, "no memory");
 	s->options = o;
 	bool is_good = station_open(&o->endpoint, &s->at, why);
 	if (is_good) {

@@ -44,9 +44,9 @@ greeting_get(const struct plx_connector_event *event, uint32_t *size)
 /* ---- the adapter -------------------------------------------------------------------------- */
 
 static bool
-said(struct plx_why *why, const char *what, enum plx_status status)
+name_failure(struct plx_why *why, const char *what, enum plx_status status)
 {
-	return why->text[0] != '\0' ? false : say(why, "%s: %s", what, plx_status_text(status));
+	return why->text[0] != '\0' ? false : why_set(why, "%s: %s", what, plx_status_text(status));
 }
 
 bool
@@ -63,7 +63,7 @@ station_open(const struct endpoint *endpoint, struct station *at, struct plx_why
 		plx_adapter_open(endpoint->adapter != NULL ? endpoint->adapter : "ndping",
 				 &adapter_options, &at->adapter, why);
 	if (status != PLX_OK)
-		return said(why, "the adapter cannot be opened", status);
+		return name_failure(why, "the adapter cannot be opened", status);
 	plx_adapter_query(at->adapter, &at->info);
 	status = plx_pd_create(at->adapter, &at->pd);
 	if (status == PLX_OK)
@@ -71,7 +71,7 @@ station_open(const struct endpoint *endpoint, struct station *at, struct plx_why
 	if (status == PLX_OK)
 		return true;
 	station_close(at);
-	return said(why, "no protection domain or no event channel", status);
+	return name_failure(why, "no protection domain or no event channel", status);
 }
 
 void

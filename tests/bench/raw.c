@@ -211,7 +211,7 @@ changed_packet_is_refused_and_counted(void **state)
 	(void)state;
 	pair_init(&pair, 64, 0, 1, true);
 	send_changed(&pair, RAW_DATA_AT + 5, 0x10);
-	assert_false(raw_take_message(&pair.end[1]));
+	assert_false(raw_receive_message(&pair.end[1]));
 	assert_int_equal(pair.end[1].faults.icrc, 1);
 	assert_int_equal(pair.end[1].packets, 0);
 	assert_int_equal(pair.end[1].sink[0], 0);
@@ -231,11 +231,11 @@ changed_ack_is_refused_and_counted(void **state)
 	(void)state;
 	pair_init(&pair, 8, 0, 1, true);
 	raw_send_message(&pair.end[0]);
-	assert_true(raw_take_message(&pair.end[1]));
+	assert_true(raw_receive_message(&pair.end[1]));
 	assert_int_equal(rte_eth_rx_burst(pair.end[0].port, 0, &packet, 1), 1);
 	rte_pktmbuf_mtod(packet, uint8_t *)[RAW_HEADER_BYTES + 11] ^= 1;
 	assert_int_equal(rte_eth_tx_burst(pair.end[1].port, 0, &packet, 1), 1);
-	assert_false(raw_take_message(&pair.end[0]));
+	assert_false(raw_receive_message(&pair.end[0]));
 	assert_int_equal(pair.end[0].faults.icrc, 1);
 	assert_int_equal(pair.end[0].acked, 0);
 	pair_fini(&pair);
@@ -249,7 +249,7 @@ packet_of_a_stranger_is_no_fault(void **state)
 	(void)state;
 	pair_init(&pair, 64, 0, 1, true);
 	send_changed(&pair, RAW_HEADER_BYTES + 7, 0x01);
-	assert_false(raw_take_message(&pair.end[1]));
+	assert_false(raw_receive_message(&pair.end[1]));
 	assert_no_fault(&pair);
 	pair_fini(&pair);
 }
@@ -263,13 +263,13 @@ message_is_acknowledged_before_its_reply(void **state)
 	pair_init(&pair, 8, 0, 1, true);
 	for (uint32_t trip = 1; trip <= 1000; trip++) {
 		raw_send_message(&pair.end[0]);
-		assert_true(raw_take_message(&pair.end[1]));
+		assert_true(raw_receive_message(&pair.end[1]));
 		/* the ACK is there, and nothing else */
-		assert_false(raw_take_message(&pair.end[0]));
+		assert_false(raw_receive_message(&pair.end[0]));
 		assert_int_equal(pair.end[0].acked, trip);
 		raw_send_message(&pair.end[1]);
-		assert_true(raw_take_message(&pair.end[0]));
-		assert_false(raw_take_message(&pair.end[1]));
+		assert_true(raw_receive_message(&pair.end[0]));
+		assert_false(raw_receive_message(&pair.end[1]));
 		assert_int_equal(pair.end[1].acked, trip);
 		assert_int_equal(pair.end[0].sink[7], (trip - 1) % 255 + 1);
 	}

@@ -34,7 +34,7 @@ parse_other(void *options, const char *value, struct plx_why *why)
 {
 	struct values *v = options;
 	snprintf(v->other, sizeof(v->other), "%s", value);
-	return strcmp(value, "bad") != 0 || say(why, "--other bad: no");
+	return strcmp(value, "bad") != 0 || why_set(why, "--other bad: no");
 }
 
 static bool
@@ -43,7 +43,7 @@ see_word(void *options, const char *word, struct plx_why *why)
 	struct values *v = options;
 	strcat(v->seen, word);
 	strcat(v->seen, ".");
-	return strcmp(word, "stop") != 0 || say(why, "stopped");
+	return strcmp(word, "stop") != 0 || why_set(why, "stopped");
 }
 
 static const char *const colours[] = {"none", "red", NULL, "blue"};
