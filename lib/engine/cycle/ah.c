@@ -284,7 +284,7 @@ plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
 	status = command_call(engine, &command);
 	if (status != PLX_OK)
 		return status;
-	atomic_fetch_add(&engine->users, 1);
+	atomic_fetch_add(&engine->queues.users, 1);
 	*ah = command.ah;
 	return PLX_OK;
 }
@@ -297,6 +297,6 @@ plx_engine_ah_destroy(struct plx_engine_ah *ah)
 	enum plx_status status = command_call(engine, &command);
 
 	if (status == PLX_OK)
-		atomic_fetch_sub(&engine->users, 1);
+		atomic_fetch_sub(&engine->queues.users, 1);
 	return status;
 }

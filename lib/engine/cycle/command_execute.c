@@ -68,59 +68,6 @@ detach_qp(struct command *command)
 	return PLX_OK;
 }
 
-static enum plx_status
-resize_cq(struct command *command)
-{
-	struct plx_engine_cq *cq = command->cq;
-
-	if (engine_cq_unreaped(cq) > command->number)
-		return PLX_BUSY;
-	return engine_cq_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
-}
-
-static enum plx_status
-detach_cq(struct command *command)
-{
-	struct plx_engine_cq *cq = command->cq;
-
-	if (cq->users > 0)
-		return PLX_BUSY;
-	plx_list_remove(&cq->spilled_link);
-	plx_list_remove(&cq->broken_link);
-	plx_list_remove(&cq->async_event_link);
-	return PLX_OK;
-}
-
-/* Below the threshold already: told at once; else when a message takes an entry. */
-static enum plx_status
-arm_srq(struct plx_engine *engine, struct command *command)
-{
-	struct plx_engine_srq *srq = command->srq;
-	uint32_t threshold = command->number;
-
-	engine_rq_fetch(&srq->queue);
-	srq->threshold = threshold;
-	engine_rq_set_low(&srq->queue, threshold);
-	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
-		plx_rq_arm(srq->queue.rq, 0);
-		engine_raise_srq_event(engine, srq);
-		return PLX_OK;
-	}
-	plx_rq_arm(srq->queue.rq, threshold);
-	return PLX_OK;
-}
-
-static enum plx_status
-detach_srq(struct command *command)
-{
-	struct plx_engine_srq *srq = command->srq;
-
-	if (srq->users > 0)
-		return PLX_BUSY;
-	plx_list_remove(&srq->async_event_link);
-	return PLX_OK;
-}
-
 /* Everything that is posted to a queue pair in ERROR. */
 static enum plx_status
 flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
@@ -229,16 +176,10 @@ command_execute(struct plx_engine *engine, struct command *command)
 		command->status = query_qp(command);
 		return;
 	case COMMAND_CQ_RESIZE:
-		command->status = resize_cq(command);
-		return;
 	case COMMAND_CQ_DETACH:
-		command->status = detach_cq(command);
-		return;
 	case COMMAND_SRQ_ARM:
-		command->status = arm_srq(engine, command);
-		return;
 	case COMMAND_SRQ_DETACH:
-		command->status = detach_srq(command);
+		queue_command_execute(engine, command);
 		return;
 	case COMMAND_CM:
 		command->status = engine_connector_execute(engine, command->call);

@@ -16,7 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "plx_engine_cq.h"
+#include "plx_heap.h"
 #include "plx_steps.h"
 
 /* ---- arming -------------------------------------------------------------------------------------
@@ -173,11 +174,9 @@ barrier_everywhere(void)
 static PLX_COLD enum plx_status
 let_arm(struct plx_engine_cq *cq)
 {
-	struct command nothing = {.op = COMMAND_NONE};
-
 	atomic_store(&cq->armable, true);
 	if (!cq->inline_mode && !barrier_everywhere() &&
-	    command_call(cq->engine, &nothing) == PLX_TIMEOUT)
+	    cq->queues->barrier(cq->queues) == PLX_TIMEOUT)
 		return PLX_TIMEOUT;
 	atomic_store(&cq->arm_ready, true);
 	return PLX_OK;
@@ -198,9 +197,9 @@ overrun(struct plx_engine_cq *cq)
 	if (atomic_load(&cq->overrun))
 		return;
 	atomic_store(&cq->overrun, true);
-	plx_count(&cq->engine->counters.cq_overruns, 1);
-	plx_list_append(&cq->engine->broken, &cq->broken_link);
-	plx_list_append(&cq->engine->cq_events, &cq->async_event_link);
+	plx_count(cq->queues->cq_overruns, 1);
+	plx_list_append(&cq->queues->broken, &cq->broken_link);
+	plx_list_append(&cq->queues->cq_events, &cq->async_event_link);
 	cq->has_new = true;
 }
 
@@ -218,8 +217,8 @@ spill(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 		cq->spill[at] = wc[put++];
 	}
 	if (put > 0 && plx_list_empty(&cq->spilled_link))
-		plx_list_append(&cq->engine->spilled, &cq->spilled_link);
-	plx_count(&cq->engine->counters.cq_spilled, put);
+		plx_list_append(&cq->queues->spilled, &cq->spilled_link);
+	plx_count(cq->queues->cq_spilled, put);
 	return put;
 }
 
@@ -323,7 +322,7 @@ engine_cq_notify(struct plx_engine_cq *cq)
 	if (plx_likely(fired == 0))
 		return;
 	fire(cq, fired);
-	plx_count(&cq->engine->counters.notifications, 1);
+	plx_count(cq->queues->notifications, 1);
 }
 
 static bool
@@ -406,21 +405,20 @@ engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more, struct p
  * ----------------------------------------------------------------------- */
 
 enum plx_status
-plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
-		     struct plx_engine_cq **out)
+engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,
+		 struct plx_engine_cq **out)
 {
-	int socket = engine->port->caps.socket;
-	enum plx_ring_side consumers = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
+	enum plx_ring_side consumers = queues->inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
 	struct plx_ring_config ring = {.entries = config->depth,
 				       .entry_bytes = sizeof(struct plx_wc),
 				       .producers = PLX_RING_ONE,
 				       .consumers = consumers,
-				       .socket = socket};
+				       .socket = queues->socket};
 	struct plx_engine_cq *cq;
 
 	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
-	cq = plx_heap_alloc(sizeof(*cq), socket);
+	cq = plx_heap_alloc(sizeof(*cq), queues->socket);
 	if (cq == NULL)
 		return PLX_NO_MEMORY;
 	cq->ring = plx_ring_create(&ring);
@@ -429,9 +427,9 @@ plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_confi
 		return PLX_NO_MEMORY;
 	}
 	cq->ring_room = plx_ring_slots(cq->ring) - 1;
-	cq->engine = engine;
+	cq->queues = queues;
 	cq->strict = config->strict;
-	cq->inline_mode = engine->config.inline_mode;
+	cq->inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
 	/* Without such a barrier the engine looks always. */
 	if (!cq->inline_mode && !barrier_everywhere()) {
@@ -443,27 +441,22 @@ plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_confi
 	plx_list_init(&cq->spilled_link);
 	plx_list_init(&cq->broken_link);
 	plx_list_init(&cq->async_event_link);
-	atomic_fetch_add(&engine->users, 1);
+	atomic_fetch_add(&queues->users, 1);
 	*out = cq;
 	return PLX_OK;
 }
 
-enum plx_status
-plx_engine_cq_destroy(struct plx_engine_cq *cq)
+void
+engine_cq_free(struct plx_engine_cq *cq)
 {
-	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
-	enum plx_status status = command_call(cq->engine, &command);
 	int fd = atomic_load(&cq->fd);
 
-	if (status != PLX_OK)
-		return status;
 	if (fd >= 0)
 		close(fd);
-	atomic_fetch_sub(&cq->engine->users, 1);
+	atomic_fetch_sub(&cq->queues->users, 1);
 	plx_ring_destroy(cq->ring);
 	plx_heap_free(cq->spill);
 	plx_heap_free(cq);
-	return PLX_OK;
 }
 
 const struct rte_ring *
@@ -542,29 +535,6 @@ plx_engine_cq_fd(struct plx_engine_cq *cq)
 	if (made && atomic_load(&cq->fired) != 0)
 		engine_wake(&cq->fd);
 	return fd;
-}
-
-enum plx_status
-plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
-{
-	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
-	enum plx_status status;
-
-	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
-		return PLX_INVALID;
-	do {
-		command.spare_room[0] = engine_cq_spare_room(cq, depth, 0);
-		command.spare[0] = NULL;
-		if (command.spare_room[0] > 0)
-			command.spare[0] =
-				plx_heap_queue(command.spare_room[0] * sizeof(struct plx_wc),
-					       cq->engine->port->caps.socket);
-		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
-			return PLX_NO_MEMORY;
-		status = command_call(cq->engine, &command);
-		plx_heap_free(command.spare[0]);
-	} while (status == PLX_AGAIN);
-	return status;
 }
 
 void

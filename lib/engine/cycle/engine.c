@@ -16,13 +16,9 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->ready);
 	plx_list_init(&engine->apart);
 	plx_list_init(&engine->owing);
-	plx_list_init(&engine->spilled);
-	plx_list_init(&engine->broken);
 	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
 	plx_list_init(&engine->qp_events);
-	plx_list_init(&engine->srq_events);
-	plx_list_init(&engine->cq_events);
 }
 
 static bool
@@ -170,6 +166,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 		return PLX_NO_MEMORY;
 	}
 	init_lists(engine);
+	engine_queues_init(engine);
 	wheel_init(&engine->wheel, 0);
 	engine->net_timer.deadline = PLX_NEVER;
 	engine->tx_since = PLX_NEVER;
@@ -187,7 +184,7 @@ plx_engine_destroy(struct plx_engine *engine)
 {
 	int fd = atomic_load(&engine->async_event_fd);
 
-	PLX_ASSERT(atomic_load(&engine->users) == 0);
+	PLX_ASSERT(atomic_load(&engine->queues.users) == 0);
 	plx_engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);

@@ -14,12 +14,11 @@
 #include <stdatomic.h>
 
 #include "plx_engine.h"
+#include "plx_engine_cq.h"
 #include "plx_heap.h"
 #include "plx_producer.h"
 #include "plx_ring.h"
 #include "plx_wake.h"
-
-#define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
 enum {
 	TX_ROOM = 256,           /* packets waiting for the port */
@@ -96,76 +95,6 @@ wheel_tick_of(uint64_t ns)
 {
 	return ns >> WHEEL_TICK_SHIFT;
 }
-
-/* ---- completion queues: cq.c ----------------------------------------------------------------
- */
-
-/* Places of the kinds of enum plx_cq_notify. */
-enum {
-	CQ_ANY,
-	CQ_SOLICITED,
-	CQ_ERRORS,
-	CQ_KINDS,
-};
-_Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 << CQ_SOLICITED &&
-		       PLX_CQ_NOTIFY_ERRORS == 1 << CQ_ERRORS &&
-		       PLX_CQ_NOTIFY_ALL == (1 << CQ_KINDS) - 1,
-	       "each kind is the bit of its place");
-
-struct plx_engine_cq {
-	/* never written: a reader who polls keeps this line */
-	struct rte_ring *ring;
-	struct plx_engine *engine;
-	uint64_t cookie;
-	uint32_t ring_room; /* places of the ring */
-	bool strict;
-	bool inline_mode;
-	atomic_bool armable;   /* somebody arms it: from now on the engine looks; stays */
-	atomic_bool arm_ready; /* ... and the engine is known to know */
-
-	/* the engine's */
-	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
-	uint32_t spill_room, spill_first, spill_count;
-	uint32_t users;       /* queue pairs, each counted for each role; command thread only */
-	bool has_new;         /* something was put into it in this cycle */
-	uint32_t ring_free;   /* places of the ring, known to be free */
-	uint64_t made;        /* entries ever put into the ring, and */
-	uint64_t made_urgent; /* after the newest solicited one or error of them */
-	atomic_uint reserve;  /* entries that its queue pairs can have in flight */
-	struct plx_list spilled_link;     /* in engine->spilled while spill_count > 0 */
-	struct plx_list broken_link;      /* in engine->broken after an overrun */
-	struct plx_list async_event_link; /* in engine->cq_events while one is due */
-
-	/* written by the engine, read by those who arm */
-	ALIGNED_LINE atomic_ulong produced; /* `made` */
-	atomic_ulong urgent;                /* `made_urgent` */
-	atomic_uint depth;
-	atomic_bool overrun;
-
-	/* written by both */
-	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
-	atomic_ulong notified;                     /* `produced` at the last notification */
-	atomic_uint fired;                         /* enum plx_cq_notify */
-	atomic_int fd;                             /* -1: nobody asked for one */
-};
-
-_Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
-
-/* Engine's thread: entries of one kind and one queue, in order. */
-void engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n);
-/* Engine's thread, after a engine_cq_push(): wake who is armed. */
-void engine_cq_notify(struct plx_engine_cq *cq);
-/* Engine's thread: move what waits behind the ring, and wake who is armed: only now can it be
- * taken. Returns: whether something still waits */
-bool engine_cq_refill(struct plx_engine_cq *cq);
-/* Engine's thread: make room for `more` entries in flight, with a larger place behind the ring if
- * need be; *spare is then what is to be freed. AGAIN: the spare is too small. */
-enum plx_status engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more,
-			       struct plx_wc **spare, uint32_t spare_room);
-/* Engine's thread: entries that were put and not yet taken, those behind the ring included. */
-uint32_t engine_cq_unreaped(const struct plx_engine_cq *cq);
-/* Any thread: how large a spare should be; 0: none is needed. */
-uint32_t engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more);
 
 /* ---- receive entries on their way: rq.c
  * ------------------------------------------------------ */
@@ -278,7 +207,7 @@ struct plx_engine_srq {
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
-	struct plx_list async_event_link; /* in engine->srq_events while one is due */
+	struct plx_list async_event_link; /* in queues->srq_events while one is due */
 };
 
 /* ---- queue pairs --------------------------------------------------------------------------------
@@ -463,6 +392,10 @@ struct command {
 enum plx_status command_call(struct plx_engine *engine, struct command *command);
 uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
+/* queue_command.c: COMMAND_CQ_*, COMMAND_SRQ_*, on the engine's thread */
+void queue_command_execute(struct plx_engine *engine, struct command *command);
+void engine_queues_init(struct plx_engine *engine);
+
 /* command_execute.c */
 void command_execute(struct plx_engine *engine, struct command *command);
 
@@ -551,14 +484,10 @@ struct plx_engine {
 	bool loop_turn; /* the loop's, else the port's */
 
 	struct stage sends, recvs;
-	struct plx_list spilled; /* completion queues with entries behind the ring */
-	struct plx_list
-		broken; /* completion queues that overran, their queue pairs not failed yet */
+	struct engine_queues queues; /* what they share */
 	struct plx_list qps;
 	struct plx_list qp_events; /* queue pairs with events to deliver */
-	struct plx_list srq_events;
-	struct plx_list cq_events;
-	uint32_t event_kind_next; /* which of the three is told of first */
+	uint32_t event_kind_next;  /* which of the three is told of first */
 	uint32_t net_version;
 	struct gsi *gsi;     /* NULL: no communication manager */
 	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
@@ -578,8 +507,6 @@ struct plx_engine {
 	uint32_t doorbell_words;
 	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
 	ALIGNED_LINE atomic_int async_event_fd;
-	atomic_uint users; /* completion queues, SRQs, queue pairs and address handles made for this
-			      engine */
 	atomic_bool has_ahs;                       /* `ah_table` is there, and stays */
 	_Atomic(struct plx_engine_qp *) half_made; /* a stack: to be forgotten, by next_half_made */
 	struct rte_ring *command_ring;

@@ -34,7 +34,7 @@ plx_engine_eq_create(struct plx_engine *engine, uint32_t depth, struct plx_engin
 	}
 	queue->engine = engine;
 	atomic_init(&queue->fd, -1);
-	atomic_fetch_add(&engine->users, 1);
+	atomic_fetch_add(&engine->queues.users, 1);
 	*out = queue;
 	return PLX_OK;
 }
@@ -56,7 +56,7 @@ plx_engine_eq_destroy(struct plx_engine_eq *queue)
 			runs = plx_engine_refuse_request(queue, &event.cm) != PLX_TIMEOUT;
 	if (fd >= 0)
 		close(fd);
-	atomic_fetch_sub(&queue->engine->users, 1);
+	atomic_fetch_sub(&queue->engine->queues.users, 1);
 	plx_ring_destroy(queue->ring);
 	plx_heap_free(queue);
 	return PLX_OK;

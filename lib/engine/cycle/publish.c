@@ -55,7 +55,7 @@ refill(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->spilled) {
+	plx_list_for_each (node, after, &engine->queues.spilled) {
 		struct plx_engine_cq *cq = plx_list_entry(node, struct plx_engine_cq, spilled_link);
 
 		if (!engine_cq_refill(cq))
@@ -68,7 +68,7 @@ publish_completions(struct plx_engine *engine)
 {
 	uint32_t n = engine->sends.count + engine->recvs.count;
 
-	if (plx_unlikely(!plx_list_empty(&engine->spilled)))
+	if (plx_unlikely(!plx_list_empty(&engine->queues.spilled)))
 		refill(engine);
 	if (n == 0)
 		return;
@@ -152,7 +152,7 @@ void
 engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 {
 	if (plx_list_empty(&srq->async_event_link))
-		plx_list_append(&engine->srq_events, &srq->async_event_link);
+		plx_list_append(&engine->queues.srq_events, &srq->async_event_link);
 }
 
 /* false: the ring is full, try again next cycle */
@@ -191,7 +191,7 @@ deliver_srq_events(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->srq_events) {
+	plx_list_for_each (node, after, &engine->queues.srq_events) {
 		struct plx_engine_srq *srq =
 			plx_list_entry(node, struct plx_engine_srq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_SRQ_THRESHOLD,
@@ -209,7 +209,7 @@ deliver_cq_events(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
-	plx_list_for_each (node, after, &engine->cq_events) {
+	plx_list_for_each (node, after, &engine->queues.cq_events) {
 		struct plx_engine_cq *cq =
 			plx_list_entry(node, struct plx_engine_cq, async_event_link);
 		struct plx_async_event event = {.kind = PLX_EVENT_CQ_OVERRUN,
@@ -272,16 +272,16 @@ void
 engine_publish(struct plx_engine *engine)
 {
 	publish_completions(engine);
-	while (plx_unlikely(!plx_list_empty(&engine->broken))) {
-		struct plx_engine_cq *cq =
-			plx_list_entry(engine->broken.next, struct plx_engine_cq, broken_link);
+	while (plx_unlikely(!plx_list_empty(&engine->queues.broken))) {
+		struct plx_engine_cq *cq = plx_list_entry(engine->queues.broken.next,
+							  struct plx_engine_cq, broken_link);
 
 		plx_list_remove(&cq->broken_link);
 		fail_users(engine, cq);
 	}
 	if (plx_unlikely(!plx_list_empty(&engine->qp_events) ||
-			 !plx_list_empty(&engine->srq_events) ||
-			 !plx_list_empty(&engine->cq_events)))
+			 !plx_list_empty(&engine->queues.srq_events) ||
+			 !plx_list_empty(&engine->queues.cq_events)))
 		deliver_events(engine);
 }
 

@@ -537,7 +537,7 @@ plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_confi
 			keep_half_made(qp);
 		return status;
 	}
-	atomic_fetch_add(&engine->users, 1);
+	atomic_fetch_add(&engine->queues.users, 1);
 	*out = qp;
 	return PLX_OK;
 }
@@ -550,7 +550,7 @@ plx_engine_qp_destroy(struct plx_engine_qp *qp)
 
 	if (status != PLX_OK)
 		return status;
-	atomic_fetch_sub(&qp->engine->users, 1);
+	atomic_fetch_sub(&qp->engine->queues.users, 1);
 	free_qp(qp);
 	return PLX_OK;
 }

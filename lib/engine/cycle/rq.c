@@ -178,70 +178,11 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 /* ---- shared
  * ----------------------------------------------------------------------------------------- */
 
-enum plx_status
-plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
-		      struct plx_engine_srq **out)
-{
-	int socket = engine->port->caps.socket;
-	struct plx_engine_srq *srq;
-	enum plx_status status;
-
-	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
-
-	if (config->depth == 0 || config->threshold > config->depth)
-		return PLX_INVALID;
-	srq = plx_heap_alloc(sizeof(*srq), socket);
-	if (srq == NULL)
-		return PLX_NO_MEMORY;
-	status = engine_rq_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
-				socket);
-	if (status != PLX_OK) {
-		plx_heap_free(srq);
-		return status;
-	}
-	atomic_store(&srq->queue.limit, config->depth);
-	srq->engine = engine;
-	srq->queue.refused = &engine->counters.posts_refused;
-	srq->cookie = config->cookie;
-	plx_list_init(&srq->async_event_link);
-	atomic_fetch_add(&engine->users, 1);
-	/* Not armed yet: a queue that has never been filled is below any threshold. */
-	srq->threshold = config->threshold;
-	plx_rq_arm(srq->queue.rq, config->threshold);
-	engine_rq_set_low(&srq->queue, config->threshold);
-	*out = srq;
-	return PLX_OK;
-}
-
-enum plx_status
-plx_engine_srq_destroy(struct plx_engine_srq *srq)
-{
-	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
-	enum plx_status status = command_call(srq->engine, &command);
-
-	if (status != PLX_OK)
-		return status;
-	atomic_fetch_sub(&srq->engine->users, 1);
-	engine_rq_free(&srq->queue);
-	plx_heap_free(srq);
-	return PLX_OK;
-}
-
 uint32_t
 plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
 			 enum plx_status *refused)
 {
 	return engine_rq_post(&srq->queue, wr, n, refused);
-}
-
-enum plx_status
-plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
-{
-	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
-
-	if (threshold > atomic_load(&srq->queue.limit))
-		return PLX_INVALID;
-	return command_call(srq->engine, &command);
 }
 
 enum plx_status

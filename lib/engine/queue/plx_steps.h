@@ -2,8 +2,8 @@
  *
  * The steps at which an application thread can be preempted while it posts, polls or arms, by name,
  * and two of an engine that delivers, which is where an arming can meet it.
- * tests/unit/engine/cycle/held.c is built with the sources of both rooms and PLX_STEPS_BUILD, and stops
- * a thread at each of them. In every other build STEP() leaves no code behind.
+ * tests/unit/engine/cycle/held.c is built with the sources of both rooms and PLX_STEPS_BUILD, and
+ * stops a thread at each of them. In every other build STEP() leaves no code behind.
  */
 #ifndef PLX_STEPS_H
 #define PLX_STEPS_H

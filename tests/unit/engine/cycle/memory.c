@@ -45,7 +45,7 @@ __wrap_plx_heap_queue(size_t bytes, int socket)
 static uint32_t squeeze(enum plx_status (*try)(void))
 {
 	struct plx_engine *engine = pair.side[0].engine;
-	uint32_t users = atomic_load(&engine->users), qps = engine->qp_count, refused = 0;
+	uint32_t users = atomic_load(&engine->queues.users), qps = engine->qp_count, refused = 0;
 	size_t queues = plx_heap_queues();
 	enum plx_status status;
 
@@ -54,7 +54,7 @@ static uint32_t squeeze(enum plx_status (*try)(void))
 		status = try();
 		if (status != PLX_NO_MEMORY)
 			break;
-		assert_int_equal(atomic_load(&engine->users), users);
+		assert_int_equal(atomic_load(&engine->queues.users), users);
 		assert_int_equal(engine->qp_count, qps);
 		assert_int_equal(plx_heap_queues(), queues);
 	}

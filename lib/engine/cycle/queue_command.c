@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completion queues and shared receive queues of an engine: made for it, and what of them its
+ * thread has to do itself, as commands. What is posted, polled and armed does not come by here.
+ * Start with plx_engine_cq_create() and queue_command_execute().
+ */
+#include "engine.h"
+
+/* ---- on the engine's thread
+ * ----------------------------------------------------------------------- */
+
+static enum plx_status
+resize_cq(struct command *command)
+{
+	struct plx_engine_cq *cq = command->cq;
+
+	if (engine_cq_unreaped(cq) > command->number)
+		return PLX_BUSY;
+	return engine_cq_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
+}
+
+static enum plx_status
+detach_cq(struct command *command)
+{
+	struct plx_engine_cq *cq = command->cq;
+
+	if (cq->users > 0)
+		return PLX_BUSY;
+	plx_list_remove(&cq->spilled_link);
+	plx_list_remove(&cq->broken_link);
+	plx_list_remove(&cq->async_event_link);
+	return PLX_OK;
+}
+
+/* Below the threshold already: told at once; else when a message takes an entry. */
+static enum plx_status
+arm_srq(struct plx_engine *engine, struct command *command)
+{
+	struct plx_engine_srq *srq = command->srq;
+	uint32_t threshold = command->number;
+
+	engine_rq_fetch(&srq->queue);
+	srq->threshold = threshold;
+	engine_rq_set_low(&srq->queue, threshold);
+	if (threshold > 0 && plx_rq_count(srq->queue.rq) < threshold) {
+		plx_rq_arm(srq->queue.rq, 0);
+		engine_raise_srq_event(engine, srq);
+		return PLX_OK;
+	}
+	plx_rq_arm(srq->queue.rq, threshold);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_srq(struct command *command)
+{
+	struct plx_engine_srq *srq = command->srq;
+
+	if (srq->users > 0)
+		return PLX_BUSY;
+	plx_list_remove(&srq->async_event_link);
+	return PLX_OK;
+}
+
+void
+queue_command_execute(struct plx_engine *engine, struct command *command)
+{
+	if (command->op == COMMAND_CQ_RESIZE)
+		command->status = resize_cq(command);
+	else if (command->op == COMMAND_CQ_DETACH)
+		command->status = detach_cq(command);
+	else if (command->op == COMMAND_SRQ_ARM)
+		command->status = arm_srq(engine, command);
+	else
+		command->status = detach_srq(command);
+}
+
+/* ---- on the caller's thread
+ * ------------------------------------------------------------------------- */
+
+/* A command is a barrier. */
+static enum plx_status
+make_barrier(struct engine_queues *queues)
+{
+	struct command nothing = {.op = COMMAND_NONE};
+
+	return command_call(plx_list_entry(queues, struct plx_engine, queues), &nothing) ==
+			       PLX_TIMEOUT
+		       ? PLX_TIMEOUT
+		       : PLX_OK;
+}
+
+void
+engine_queues_init(struct plx_engine *engine)
+{
+	struct engine_queues *queues = &engine->queues;
+
+	plx_list_init(&queues->spilled);
+	plx_list_init(&queues->broken);
+	plx_list_init(&queues->cq_events);
+	plx_list_init(&queues->srq_events);
+	queues->cq_spilled = &engine->counters.cq_spilled;
+	queues->cq_overruns = &engine->counters.cq_overruns;
+	queues->notifications = &engine->counters.notifications;
+	queues->posts_refused = &engine->counters.posts_refused;
+	queues->inline_mode = engine->config.inline_mode;
+	queues->socket = engine->port->caps.socket;
+	queues->barrier = make_barrier;
+}
+
+/* The engine of a completion queue. */
+static struct plx_engine *
+engine_of(const struct plx_engine_cq *cq)
+{
+	return plx_list_entry(cq->queues, struct plx_engine, queues);
+}
+
+enum plx_status
+plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
+		     struct plx_engine_cq **cq)
+{
+	return engine_cq_create(&engine->queues, config, cq);
+}
+
+enum plx_status
+plx_engine_cq_destroy(struct plx_engine_cq *cq)
+{
+	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
+	enum plx_status status = command_call(engine_of(cq), &command);
+
+	if (status == PLX_OK)
+		engine_cq_free(cq);
+	return status;
+}
+
+enum plx_status
+plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
+{
+	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
+	enum plx_status status;
+
+	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
+		return PLX_INVALID;
+	do {
+		command.spare_room[0] = engine_cq_spare_room(cq, depth, 0);
+		command.spare[0] = NULL;
+		if (command.spare_room[0] > 0)
+			command.spare[0] = plx_heap_queue(
+				command.spare_room[0] * sizeof(struct plx_wc), cq->queues->socket);
+		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
+			return PLX_NO_MEMORY;
+		status = command_call(engine_of(cq), &command);
+		plx_heap_free(command.spare[0]);
+	} while (status == PLX_AGAIN);
+	return status;
+}
+
+enum plx_status
+plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
+		      struct plx_engine_srq **out)
+{
+	int socket = engine->port->caps.socket;
+	struct plx_engine_srq *srq;
+	enum plx_status status;
+
+	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
+
+	if (config->depth == 0 || config->threshold > config->depth)
+		return PLX_INVALID;
+	srq = plx_heap_alloc(sizeof(*srq), socket);
+	if (srq == NULL)
+		return PLX_NO_MEMORY;
+	status = engine_rq_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
+				socket);
+	if (status != PLX_OK) {
+		plx_heap_free(srq);
+		return status;
+	}
+	atomic_store(&srq->queue.limit, config->depth);
+	srq->engine = engine;
+	srq->queue.refused = &engine->counters.posts_refused;
+	srq->cookie = config->cookie;
+	plx_list_init(&srq->async_event_link);
+	atomic_fetch_add(&engine->queues.users, 1);
+	/* Not armed yet: a queue that has never been filled is below any threshold. */
+	srq->threshold = config->threshold;
+	plx_rq_arm(srq->queue.rq, config->threshold);
+	engine_rq_set_low(&srq->queue, config->threshold);
+	*out = srq;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_srq_destroy(struct plx_engine_srq *srq)
+{
+	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
+	enum plx_status status = command_call(srq->engine, &command);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&srq->engine->queues.users, 1);
+	engine_rq_free(&srq->queue);
+	plx_heap_free(srq);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
+{
+	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
+
+	if (threshold > atomic_load(&srq->queue.limit))
+		return PLX_INVALID;
+	return command_call(srq->engine, &command);
+}
