@@ -5,7 +5,7 @@
  * whoever leaves says so.
  * It never moves a message. Start with cm_connect().
  */
-#include "cm_parts.h"
+#include "cm.h"
 
 #include "clock.h"
 #include "options.h"

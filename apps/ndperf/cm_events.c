@@ -2,9 +2,9 @@
  *
  * Owns what becomes of the channel's events: each changes the state of a line, and a request finds
  * its line or is rejected with a sentence. What travels in private data is made and read here.
- * It never waits, and connects nothing by itself. Start with cm_take_events().
+ * It never waits, and connects nothing by itself. Start with cm_poll_events().
  */
-#include "cm_parts.h"
+#include "cm.h"
 
 #include "numbers.h"
 

@@ -5,7 +5,7 @@
  * side disconnects them. It never looks at a card but for what goes into requests.
  * Start with cm_join().
  */
-#include "cm_parts.h"
+#include "cm.h"
 
 #include "options.h"
 

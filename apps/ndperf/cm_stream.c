@@ -5,7 +5,7 @@
  * no bytes asks the peer's engine now and then whether it lives.
  * It knows nothing of messages. Start with cm_stream_collect().
  */
-#include "cm_parts.h"
+#include "cm.h"
 
 #include "options.h"
 

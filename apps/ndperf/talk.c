@@ -7,9 +7,7 @@
 #include "talk.h"
 
 #include "clock.h"
-#include "cm.h"
 #include "options.h"
-#include "tcp.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * each), and a body, which is checked against the limits of the command line. Numbers are in
  * network byte order. bodies.c has the bodies; cm.h the private data of connections.
  * A carrier moves its bytes and connects its queue pairs: a TCP connection beside the measured path
- * (tcp.h), or a queue pair of its own, by the communication manager (cm.h).
+ * (tcp.c), or a queue pair of its own, by the communication manager (cm.h).
  * Every wait has a limit, and polls the adapter meanwhile. Start with talk_receive().
  */
 #ifndef NDPERF_TALK_H
@@ -81,6 +81,14 @@ struct carrier {
 	/* leave; what was written before arrives */
 	void (*close)(struct talk *talk);
 };
+
+/* The side channel of --oob, where it connects and listens; a talk with `fd` set is connected
+ * already, by a pair of sockets. Queue pairs are connected by what the cards say, without a message
+ * of their own. */
+extern const struct carrier carrier_tcp;
+
+/* No side channel: the conversation has a queue pair of its own (cm.h). */
+extern const struct carrier carrier_cm;
 
 /** The carrier that the options ask for. */
 void talk_init(struct talk *talk, const struct options *options, struct side *side);

@@ -4,7 +4,7 @@
  * pairs are connected by swapped addresses, as plx_qp_connect() does. It knows nothing of messages.
  * Start with wait_for().
  */
-#include "tcp.h"
+#include "talk.h"
 
 #include "clock.h"
 #include "options.h"

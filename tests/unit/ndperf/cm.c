@@ -18,7 +18,6 @@
 
 #include "plx_base.h"
 #include "clock.h"
-#include "cm.h"
 #include "options.h"
 #include "session.h"
 
