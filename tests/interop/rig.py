@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The place of an interoperability test: guests with rxe, a bridge, captures, and the two programs
 that speak lines. Everything is named after the process and goes away with it."""
-import atexit
 import contextlib
 import ctypes
 import ipaddress
@@ -15,9 +14,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness'))
+from place import PATIENCE, Failed, close_at_the_end, wait_for
+
 HERE = pathlib.Path(__file__).resolve().parent
 GUEST = HERE / 'rxe-guest'
-PATIENCE = 60  # [s] for anything that ought to happen soon; guests and loaded machines are slow
 CLONE_NEWNET = 0x40000000
 
 OURS = {4: '10.77.0.100', 6: 'fd77::100'}
@@ -30,26 +31,12 @@ TAP_OURS = {4: '10.77.0.101', 6: 'fd77::101'}
 PACKET = 'net_af_packet0,iface=dpdk0,framesz=4352,blocksz=69632,framecnt=512'
 
 
-class Failed(Exception):
-    """What the test was for did not come true."""
-
-
 def gid(address):
     """An IP address as the 32 digits of a GID."""
     address = ipaddress.ip_address(address)
     if address.version == 4:
         address = ipaddress.ip_address('::ffff:' + str(address))
     return address.packed.hex()
-
-
-def wait_for(what, condition, seconds=PATIENCE):
-    """Look again and again until it is true; returns what it was."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        if time.monotonic() > end:
-            raise Failed(f'not within {seconds} s: {what}')
-        time.sleep(0.05)
-    return found
 
 
 class Program:
@@ -129,9 +116,7 @@ class Rig:
                                        str(GUEST)], env=self.environment, stdin=subprocess.PIPE,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       start_new_session=True)
-        atexit.register(self.close)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a killed test, too
-            signal.signal(number, lambda *_: sys.exit(1))
+        close_at_the_end(self.close)  # of a killed test, too
 
     def call(self, *words, seconds=PATIENCE, check=True):
         """Run the rig's script. Returns (status, what it said)."""

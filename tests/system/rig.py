@@ -1,37 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two hosts for a test: network namespaces of its own, a side channel between them, and one of the
 devices that need no NIC. Everything is named after the process and goes away with it."""
-import atexit
 import json
 import os
-import signal
+import pathlib
 import subprocess
 import sys
 import threading
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness'))
+from place import PATIENCE, Failed, close_at_the_end, wait_for
 
 OOB = '10.1.0.1:7471'
 ADDRESS = ['10.9.0.1/24', '10.9.0.2/24']
 HOST = [address.split('/', maxsplit=1)[0] for address in ADDRESS]
 PACKET = 'framesz=4352,blocksz=69632,framecnt=512'
-PATIENCE = 60  # [s] for anything that ought to happen soon; a loaded machine is slow
-
-
-class Failed(Exception):
-    """What the test was for did not come true."""
 
 
 def ip(*words):
     subprocess.run(['ip', *words], check=True, capture_output=True, text=True)
-
-
-def wait_for(what, condition, seconds=PATIENCE):
-    """Look again and again until it is true."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f'not within {seconds} s: {what}')
-        time.sleep(0.02)
 
 
 class Process:
@@ -96,10 +83,7 @@ class Rig:
         """cm: the two find each other by the communication manager, without a side channel."""
         self.kind, self.ndperf, self.eal, self.cm = kind, ndperf, eal, cm
         self.processes, self.spaces = [], []
-        atexit.register(self.close)
-        # a killed test leaves nothing behind either
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: sys.exit(1))
+        close_at_the_end(self.close)  # a killed test leaves nothing behind either
         self.space = [self.add_space('a')]
         if kind == 'memif':  # its abstract sockets do not leave a namespace
             self.space.append(self.space[0])
