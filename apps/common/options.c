@@ -5,6 +5,7 @@
  */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,13 @@ const char *
 program_version(void)
 {
 	return COMMON_VERSION;
+}
+
+int
+program_fail(const char *sentence, int status)
+{
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, sentence);
+	return status;
 }
 
 const struct option_row *

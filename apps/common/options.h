@@ -129,6 +129,9 @@ const char *program_form(const struct program *program, uint8_t form);
 
 bool option_is_given(const struct program *program, uint64_t given, const char *name);
 
+/** Print a sentence on stderr, after the program's name. Returns: `status` */
+int program_fail(const char *sentence, int status);
+
 /** The version of this release. */
 const char *program_version(void);
 

@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-fail(const char *sentence, int status)
-{
-	fprintf(stderr, "ndinfo: %s\n", sentence);
-	return status;
-}
-
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_row rows[] = {
@@ -57,13 +50,13 @@ look(const struct options *options)
 	setenv("POLLUX_ND2_LOG", "1", 0);
 	survey = survey_take(options);
 	if (!survey)
-		return fail("no memory", STATUS_FAILURE);
+		return program_fail("no memory", STATUS_FAILURE);
 	if (options->json)
 		is_written = show_json(survey);
 	else
 		show(survey);
 	if (!is_written || fflush(stdout) != 0 || ferror(stdout))
-		status = fail("the output cannot be written", STATUS_FAILURE);
+		status = program_fail("the output cannot be written", STATUS_FAILURE);
 	for (const char *at = survey->complaints; *at;) {
 		size_t n = strcspn(at, "\n");
 
@@ -75,9 +68,9 @@ look(const struct options *options)
 			fprintf(stderr, "ndinfo: %s: %s\n", survey->provider[i].name,
 				survey->provider[i].sentence);
 	if (!survey->providers && !*survey->complaints)
-		status = fail("there is no provider; register one by a drop-in file in "
-			      "/etc/nd2/providers.d",
-			      STATUS_FAILURE);
+		status = program_fail("there is no provider; register one by a drop-in file in "
+				      "/etc/nd2/providers.d",
+				      STATUS_FAILURE);
 	if (!survey->is_good)
 		status = STATUS_FAILURE;
 	survey_free(survey);
@@ -95,7 +88,7 @@ main(int argc, char **argv)
 	case PARSED_DONE:
 		return 0;
 	case PARSED_WRONG:
-		return fail(why.text, STATUS_USAGE);
+		return program_fail(why.text, STATUS_USAGE);
 	case PARSED_RUN:
 		break;
 	}

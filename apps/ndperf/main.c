@@ -27,13 +27,6 @@ choose_cores(struct options *o)
 }
 
 static int
-fail(const struct plx_why *why, int status)
-{
-	fprintf(stderr, "ndperf: %s\n", why->text);
-	return status;
-}
-
-static int
 run(struct options *o, struct plx_why *why)
 {
 	struct job *jobs = calloc(JOBS_MAX, sizeof(*jobs));
@@ -51,7 +44,7 @@ run(struct options *o, struct plx_why *why)
 			  : o->role == ROLE_CLIENT ? measure_remote(o, jobs, n, why)
 						   : measure_here(o, jobs, n, why);
 	free(jobs);
-	return is_good ? 0 : fail(why, status);
+	return is_good ? 0 : program_fail(why->text, status);
 }
 
 int
@@ -63,7 +56,7 @@ main(int argc, char **argv)
 	case PARSED_DONE:
 		return 0;
 	case PARSED_WRONG:
-		return fail(&why, STATUS_USAGE);
+		return program_fail(why.text, STATUS_USAGE);
 	case PARSED_RUN:
 		break;
 	}

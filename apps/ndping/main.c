@@ -9,19 +9,12 @@
 #include <stdlib.h>
 
 static int
-fail(const char *sentence, int status)
-{
-	fprintf(stderr, "ndping: %s\n", sentence);
-	return status;
-}
-
-static int
 try_peer(const struct options *o)
 {
 	struct ping *ping = calloc(1, sizeof(*ping));
 	struct plx_why why;
 	if (ping == NULL)
-		return fail("no memory", STATUS_FAILURE);
+		return program_fail("no memory", STATUS_FAILURE);
 	ping->options = o;
 	bool is_good = station_open(&o->endpoint, &ping->at, &why);
 	if (!is_good) {
@@ -33,9 +26,9 @@ try_peer(const struct options *o)
 		station_close(&ping->at);
 	}
 	bool is_shown = !o->json || show_json(ping, is_good);
-	int status = is_good ? 0 : fail(ping->sentence, STATUS_FAILURE);
+	int status = is_good ? 0 : program_fail(ping->sentence, STATUS_FAILURE);
 	if (!is_shown)
-		status = fail("the JSON could not be written in full", STATUS_FAILURE);
+		status = program_fail("the JSON could not be written in full", STATUS_FAILURE);
 	free(ping);
 	return status;
 }
@@ -49,13 +42,13 @@ main(int argc, char **argv)
 	case PARSED_DONE:
 		return 0;
 	case PARSED_WRONG:
-		return fail(why.text, STATUS_USAGE);
+		return program_fail(why.text, STATUS_USAGE);
 	case PARSED_RUN:
 		break;
 	}
 	catch_signals();
 	ticks_hz();
 	if (options.is_server)
-		return serve(&options, &why) ? 0 : fail(why.text, STATUS_FAILURE);
+		return serve(&options, &why) ? 0 : program_fail(why.text, STATUS_FAILURE);
 	return try_peer(&options);
 }

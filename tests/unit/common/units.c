@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes, durations and addresses as people write them. Start with main().
+ * Sizes, durations and addresses as people write them, and what a peer sends as text and numbers.
+ * Start with main().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "plx_base.h"
 #include "units.h"
 
@@ -79,6 +81,31 @@ addresses_come_with_a_prefix(void **state)
 		assert_false(parse_address(bad[i], &ip, &bits));
 }
 
+static void
+numbers_travel_with_their_highest_byte_first(void **state)
+{
+	uint8_t bytes[8] = {0};
+	(void)state;
+	number_put(bytes, UINT64_C(0x1122334455667788), 8);
+	assert_memory_equal(bytes, "\x11\x22\x33\x44\x55\x66\x77\x88", 8);
+	assert_int_equal(number_get(bytes, 8), UINT64_C(0x1122334455667788));
+	assert_int_equal(number_get(bytes + 6, 1), 0x77);
+	/* what does not fit is cut */
+	number_put(bytes, UINT64_C(0xaabbccdd), 2);
+	assert_int_equal(number_get(bytes, 4), 0xccdd3344);
+}
+
+static void
+of_a_peers_words_what_is_printable_is_shown(void **state)
+{
+	static const uint8_t said[] = "no\n \x1b[31mroom\xff\x7f!";
+	char text[16], small[4];
+	(void)state;
+	assert_string_equal(printable_text(said, sizeof(said), text, sizeof(text)), "no [31mroom!");
+	assert_string_equal(printable_text(said, sizeof(said), small, sizeof(small)), "no ");
+	assert_string_equal(printable_text(said, 0, text, sizeof(text)), "");
+}
+
 int
 main(void)
 {
@@ -86,6 +113,8 @@ main(void)
 		cmocka_unit_test(sizes_are_read_as_people_write_them),
 		cmocka_unit_test(durations_are_read_as_people_write_them),
 		cmocka_unit_test(addresses_come_with_a_prefix),
+		cmocka_unit_test(numbers_travel_with_their_highest_byte_first),
+		cmocka_unit_test(of_a_peers_words_what_is_printable_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
