@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Completion queues as the engine's thread sees them: entries go into the ring, and into a bounded
+ * place behind it when the ring has no room. It never loses an entry silently: with no place left
+ * the queue has overrun, and that is told. Start with engine_cq_push() and engine_cq_notify().
+ */
+#include "cq.h"
+#include "plx_steps.h"
+
+uint32_t
+engine_cq_unreaped(const struct plx_engine_cq *cq)
+{
+	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
+}
+
+static PLX_COLD void
+overrun(struct plx_engine_cq *cq)
+{
+	if (atomic_load(&cq->overrun))
+		return;
+	atomic_store(&cq->overrun, true);
+	plx_count(cq->queues->cq_overruns, 1);
+	plx_list_append(&cq->queues->broken, &cq->broken_link);
+	plx_list_append(&cq->queues->cq_events, &cq->async_event_link);
+	cq->has_new = true;
+}
+
+/* Behind the ring. Returns: how many found a place */
+static PLX_COLD uint32_t
+spill(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = 0;
+
+	while (put < n && cq->spill_count < cq->spill_room) {
+		uint32_t at = cq->spill_first + cq->spill_count++;
+
+		if (at >= cq->spill_room + PLX_MUTANT(CQ_SPILL_WRAPS_LATE))
+			at -= cq->spill_room;
+		cq->spill[at] = wc[put++];
+	}
+	if (put > 0 && plx_list_empty(&cq->spilled_link))
+		plx_list_append(&cq->queues->spilled, &cq->spilled_link);
+	plx_count(cq->queues->cq_spilled, put);
+	return put;
+}
+
+static inline void
+write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
+	     const struct plx_wc *wc)
+{
+	uint64_t word;
+
+	memcpy(place, wc, WORD_AT);
+	memcpy(&place->context, &wc->context, sizeof(wc->context));
+	memcpy(&word, &wc->imm, sizeof(word));
+	plx_ring_mark_written(ring, index, &place->imm, word);
+}
+
+/* Into the ring, whose reader's index is looked at only when the room known of is used up: each
+ * look would take that line from the reader, who is about to write it. */
+static uint32_t
+put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+{
+	struct plx_ring_span span;
+
+	if (cq->ring_free < n)
+		cq->ring_free =
+			cq->ring_room - (plx_ring_produced(cq->ring) - plx_ring_consumed(cq->ring));
+	if (n > cq->ring_free)
+		n = cq->ring_free;
+	if (n == 0)
+		return 0;
+	plx_ring_reserve_known(cq->ring, sizeof(*wc), n, &span);
+	for (uint32_t i = 0; i < n; i++)
+		write_marked(cq->ring, span.index + i, plx_ring_at(&span, sizeof(*wc), i), &wc[i]);
+	plx_ring_commit(cq->ring, n);
+	cq->ring_free -= n;
+	return n;
+}
+
+/* Returns: how many found a place in the ring */
+static uint32_t
+put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = put_known(cq, wc, n);
+
+	for (uint32_t i = 0; i < put; i++)
+		if (wc[i].flags & PLX_WC_SOLICITED || wc[i].status != PLX_WC_SUCCESS)
+			cq->made_urgent = cq->made + i + 1;
+	cq->made += put;
+	cq->has_new = true;
+	return put;
+}
+
+void
+engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+{
+	uint32_t put = 0, room = n;
+
+	if (plx_unlikely(atomic_load_explicit(&cq->overrun, memory_order_relaxed)))
+		return;
+	if (cq->strict) {
+		uint32_t depth = atomic_load_explicit(&cq->depth, memory_order_relaxed);
+		uint32_t used = engine_cq_unreaped(cq);
+
+		room = used >= depth ? 0 : depth - used;
+		if (room > n)
+			room = n;
+	}
+	if (plx_likely(cq->spill_count == 0))
+		put = put_ring(cq, wc, room);
+	if (plx_unlikely(put < room))
+		put += spill(cq, wc + put, room - put);
+	if (plx_unlikely(put < n))
+		overrun(cq);
+}
+
+void
+engine_cq_notify(struct plx_engine_cq *cq)
+{
+	uint32_t fired;
+
+	cq->has_new = false;
+	STEP(NOTIFY_BEGUN);
+	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
+	/* Release, and then a load that only the compiler keeps behind it: let_arm() does the rest.
+	 * A sequentially consistent store waits for the store buffer, for each message. */
+	atomic_store_explicit(&cq->produced, cq->made, memory_order_release);
+	STEP(NOTIFY_STORED);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&cq->armable, memory_order_relaxed))
+		return;
+	if (!cq->inline_mode)
+		atomic_store(&cq->produced, cq->made);
+	fired = cq_take_due(cq);
+	if (plx_likely(fired == 0))
+		return;
+	cq_fire(cq, fired);
+	plx_count(cq->queues->notifications, 1);
+}
+
+static bool
+refill(struct plx_engine_cq *cq)
+{
+	while (cq->spill_count > 0) {
+		uint32_t run = cq->spill_room - cq->spill_first;
+		uint32_t put;
+
+		if (run > cq->spill_count)
+			run = cq->spill_count;
+		put = put_ring(cq, cq->spill + cq->spill_first, run);
+		cq->spill_count -= put;
+		cq->spill_first += put;
+		if (cq->spill_first == cq->spill_room)
+			cq->spill_first = 0;
+		if (put < run)
+			return true;
+	}
+	plx_list_remove(&cq->spilled_link);
+	return false;
+}
+
+bool
+engine_cq_refill(struct plx_engine_cq *cq)
+{
+	bool waits = refill(cq);
+
+	if (!PLX_MUTANT(CQ_REFILL_NOT_TOLD))
+		engine_cq_notify(cq);
+	return waits;
+}
+
+/*
+ * Places behind the ring for a queue of `depth`, whose queue pairs have `reserve` in flight. Twice
+ * that: places are told free when a completion is staged, a moment before it is put into the ring,
+ * so when the ring turns out to be full as many requests again may be on their way.
+ */
+static uint32_t
+room_behind(const struct plx_engine_cq *cq, uint32_t depth, uint32_t reserve)
+{
+	uint32_t promised = depth > cq->ring_room ? depth - cq->ring_room : 0;
+
+	return promised > 2 * reserve ? promised : 2 * reserve;
+}
+
+uint32_t
+engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more)
+{
+	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
+
+	/* Twice what is needed, so that a thousand queue pairs copy it ten times and not 1000. */
+	return need > UINT32_MAX / 2 ? need : need * 2;
+}
+
+enum plx_status
+engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
+	       uint32_t spare_room)
+{
+	uint32_t reserve = atomic_load(&cq->reserve) + more;
+	uint32_t need = room_behind(cq, depth, reserve);
+	struct plx_wc *old = cq->spill;
+
+	if (need > cq->spill_room) {
+		if (*spare == NULL || spare_room < need)
+			return PLX_AGAIN;
+		for (uint32_t i = 0; i < cq->spill_count; i++)
+			(*spare)[i] = old[(cq->spill_first + i) % cq->spill_room];
+		cq->spill = *spare;
+		cq->spill_room = spare_room;
+		cq->spill_first = 0;
+		*spare = old;
+	}
+	atomic_store(&cq->reserve, reserve);
+	atomic_store(&cq->depth, depth);
+	return PLX_OK;
+}
