@@ -366,6 +366,26 @@ pair_connect(struct pair *pair, uint32_t depth)
 	pair_connect_with(pair, &options);
 }
 
+struct plx_engine_ah *
+pair_ah(struct pair *pair, int i, const struct plx_engine_path *path)
+{
+	struct pair_side *side = &pair->side[i];
+	struct plx_engine_ah *ah = NULL;
+
+	pair_start(pair);
+	PLX_ASSERT(plx_engine_ah_create(side->engine, side->domain, path, &ah) == PLX_OK);
+	pair_stop(pair);
+	return ah;
+}
+
+void
+pair_ah_destroy(struct pair *pair, struct plx_engine_ah *ah)
+{
+	pair_start(pair);
+	PLX_ASSERT(plx_engine_ah_destroy(ah) == PLX_OK);
+	pair_stop(pair);
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static enum plx_status

@@ -119,6 +119,10 @@ struct plx_engine_qp *pair_qp(struct pair *pair, int i, const struct pair_option
 void pair_join(struct pair *pair, int i, struct plx_engine_qp *one, int j,
 	       struct plx_engine_qp *other, const struct pair_options *options);
 
+/** An address handle of side i; in worker mode, while nobody polls. */
+struct plx_engine_ah *pair_ah(struct pair *pair, int i, const struct plx_engine_path *path);
+void pair_ah_destroy(struct pair *pair, struct plx_engine_ah *ah);
+
 /** Worker mode: poll both engines in a thread, until pair_stop(), so that commands are executed.
  * In inline mode both do nothing. */
 void pair_start(struct pair *pair);

@@ -35,12 +35,21 @@ static const char config[] =
 	"    packets = 4096; address = [ \"10.78.1.2/24\", \"fd78:1::2/64\" ]; }\n"
 	");\n";
 
-const char nd_spinning[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"spin\";\n"
-	"    packets = 4096; address = [ \"10.78.2.1/24\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"spin\";\n"
-	"    packets = 4096; address = [ \"10.78.2.2/24\" ]; });\n";
+const char *
+nd_link(const char *const device[2], const char *const settings[2])
+{
+	static char text[1024];
+	int used = snprintf(text, sizeof(text), "adapters = (\n");
+
+	for (int i = 0; i < 2; i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used,
+				 "  { name = \"nd%d\"; device = \"net_wire0,end=%d%s\"; %s\n"
+				 "    address = [ \"10.78.2.%d/24\", \"fd78:2::%d/64\" ]; }%s\n",
+				 i, i, device[i], settings[i], i + 1, i + 1, i == 0 ? "," : "");
+	used += snprintf(text + used, sizeof(text) - (size_t)used, ");\n");
+	assert_true(used < (int)sizeof(text));
+	return text;
+}
 
 /* ---- time -------------------------------------------------------------------------------------
  */

@@ -48,8 +48,15 @@ int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
  * and reads this text. */
 void nd_start(const char *configuration);
 
-/* The adapters with a worker, which spins: to yield is a system call. */
-extern const char nd_spinning[];
+/** A configuration for nd_start(): "nd0" and "nd1", which are the ends of a link, by their number.
+ * @param device after the name of the link's end, as ",loss=0.2"
+ * @param settings of each, beside its name, device and addresses. Returns: good until the next call
+ */
+const char *nd_link(const char *const device[2], const char *const settings[2]);
+
+/* Settings of an adapter with a worker; if that spins, it makes no system call to yield. */
+#define ND_YIELDING "worker = \"nd\"; idle = \"yield\"; packets = 4096;"
+#define ND_SPINNING "worker = \"nd\"; idle = \"spin\"; packets = 4096;"
 
 bool nd_is_inline(void);
 

@@ -98,18 +98,7 @@ try_ah(struct pair *pair, const struct plx_ip *to, struct plx_engine_ah **ah)
 static struct plx_engine_ah *
 ah_to(struct pair *pair, const struct plx_ip *to)
 {
-	struct plx_engine_ah *ah = NULL;
-
-	assert_int_equal(try_ah(pair, to, &ah), PLX_OK);
-	return ah;
-}
-
-static void
-destroy(struct pair *pair, struct plx_engine_ah *ah)
-{
-	pair_start(pair);
-	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
-	pair_stop(pair);
+	return pair_ah(pair, 0, &(struct plx_engine_path){.remote = *to});
 }
 
 static enum plx_status
@@ -216,7 +205,7 @@ datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
 	expect_arrived(&pair, 5, 6);
 	assert_int_equal(tap.arps, 0);
 	assert_int_equal(counters(&pair)->tx_unresolved + counters(&pair)->tx_waits_full, 0);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -237,7 +226,7 @@ of_one_neighbour_sixteen_datagrams_may_wait(void **state)
 	tap.deaf = false;
 	wait_for(&pair, PLX_NET_RETRY_NS + 10 * PLX_MSEC);
 	expect_arrived(&pair, 0, PLX_ENGINE_AH_WAITS_MAX);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -265,7 +254,7 @@ released_datagrams_and_answers_leave_as_they_were_written(void **state)
 	pair.side[0].port.refuse = 0;
 	expect_arrived(&pair, 0, 5);
 	assert_false(tap.spoilt);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -303,7 +292,7 @@ of_one_engine_so_many_datagrams_may_wait(void **state)
 	pair.side[0].port.refuse = 0;
 	expect_arrived(&pair, 0, LAST + 2);
 	for (uint32_t i = 0; i < AHS; i++)
-		destroy(&pair, ah[i]);
+		pair_ah_destroy(&pair, ah[i]);
 	pair_close(&pair);
 }
 
@@ -330,7 +319,7 @@ datagrams_to_who_does_not_answer_are_dropped_and_counted(void **state)
 	wait_for(&pair, PLX_NET_NEGATIVE_NS);
 	assert_int_equal(send_one(&pair, ah, 4), PLX_OK);
 	expect_arrived(&pair, 4, 5);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -356,7 +345,7 @@ datagrams_follow_a_neighbour_that_has_moved(void **state)
 	assert_int_equal(send_one(&pair, ah, 1), PLX_OK);
 	expect_arrived(&pair, 1, 2);
 	assert_memory_equal(tap.mac, new, 6);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -389,7 +378,7 @@ a_way_lives_until_nothing_names_it(void **state)
 	/* Posted while the engine stood still: not even in the transport when the handle goes. */
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	expect_sent(&pair, 8);
 	assert_int_equal(length(&ah_table->ending), 1);
 	assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX - 1);
@@ -454,7 +443,7 @@ an_engine_can_end_while_datagrams_wait(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	expect_sent(&pair, 4);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	assert_int_equal(pair.side[0].engine->ah_table->waits, 4);
 	pair_close(&pair);
 }

@@ -311,6 +311,18 @@ a_full_event_queue_holds_up_nobody_else(void **state)
 
 /* A right REQ, on its way from side 0 to side 1, is caught; then it comes with one thing wrong. */
 static void
+catch_a_req(void)
+{
+	unwanted = PLX_CM_REQ;
+	pair_start(&pair);
+	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	ask(conns[0], pair.side[0].qp, PORT);
+	pair_stop(&pair);
+	pair_run(&pair, ROUNDS);
+	assert_true(caught_len > MAD_AT);
+}
+
+static void
 inject(bool seal)
 {
 	if (seal)
@@ -329,13 +341,7 @@ what_is_not_for_the_manager_does_not_reach_it(void **state)
 	(void)state;
 	scene_open(false);
 	counters = plx_engine_counters(pair.side[1].engine);
-	unwanted = PLX_CM_REQ;
-	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
-	ask(conns[0], pair.side[0].qp, PORT);
-	pair_stop(&pair);
-	pair_run(&pair, ROUNDS);
-	assert_true(caught_len > MAD_AT);
+	catch_a_req();
 	for (uint32_t i = 0; i < PLX_COUNT_OF(wrong_at); i++) {
 		caught[wrong_at[i]] ^= 1;
 		inject(true);
@@ -401,13 +407,7 @@ strangers_make_us_ask_for_nobody(void **state)
 	(void)state;
 	scene_open(false);
 	net = plx_net_counters(b->net);
-	unwanted = PLX_CM_REQ;
-	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
-	ask(conns[0], pair.side[0].qp, PORT);
-	pair_stop(&pair);
-	pair_run(&pair, ROUNDS);
-	assert_true(caught_len > MAD_AT);
+	catch_a_req();
 	/* One neighbour is in use. */
 	assert_int_equal(plx_net_resolve(b->net, &pair.side[0].ip, pair.now, mac), PLX_NET_READY);
 	pair_run(&pair, ROUNDS);
@@ -451,12 +451,7 @@ a_wrong_icrc_changes_nothing(void **state)
 	(void)state;
 	scene_open(false);
 	counters = plx_engine_counters(pair.side[1].engine);
-	unwanted = PLX_CM_REQ;
-	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
-	ask(conns[0], pair.side[0].qp, PORT);
-	pair_stop(&pair);
-	pair_run(&pair, ROUNDS);
+	catch_a_req();
 	caught[caught_len - 1] ^= 1;
 	inject(false);
 	assert_int_equal(counters->rx_icrc, 1);

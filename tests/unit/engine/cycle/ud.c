@@ -315,23 +315,10 @@ static struct plx_engine_ah *
 ah_to(struct pair *pair, int from, const struct plx_ip *to)
 {
 	const struct plx_engine_path path = {.remote = *to, .dscp = 10, .hop_limit = 3};
-	struct plx_engine_ah *ah = NULL;
+	struct plx_engine_ah *ah = pair_ah(pair, from, &path);
 
-	pair_start(pair);
-	assert_int_equal(
-		plx_engine_ah_create(pair->side[from].engine, pair->side[from].domain, &path, &ah),
-		PLX_OK);
-	pair_stop(pair);
 	pair_run(pair, 50); /* the neighbour answers */
 	return ah;
-}
-
-static void
-destroy(struct pair *pair, struct plx_engine_ah *ah)
-{
-	pair_start(pair);
-	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
-	pair_stop(pair);
 }
 
 static enum plx_status
@@ -389,7 +376,7 @@ a_way_carries_its_class_and_its_hops(void **state)
 		assert_int_equal(i ? seen.v6.flow >> 20 : seen.v4.tos, 10 << 2);
 		assert_int_equal(i ? seen.v6.hop_limit : seen.v4.ttl, 3);
 		assert_true(seen.udp_src >= 49152);
-		destroy(&pair, ah);
+		pair_ah_destroy(&pair, ah);
 		pair_close(&pair);
 	}
 }
@@ -417,7 +404,7 @@ a_port_that_refuses_delays_and_loses_nothing(void **state)
 	for (uint32_t i = 0; i < DEPTH; i++)
 		assert_int_equal(wc[i].wr_id, i);
 	assert_int_equal(pair_reap(&pair, pair.side[0].send_cq, wc, DEPTH, 100), DEPTH);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 
@@ -445,7 +432,7 @@ a_port_to_itself_carries_datagrams(void **state)
 	for (uint32_t i = 0; i < 512; i++)
 		assert_int_equal(wc[i].wr_id, i);
 	assert_int_equal(plx_engine_counters(pair.side[0].engine)->rx_no_qp, 0);
-	destroy(&pair, ah);
+	pair_ah_destroy(&pair, ah);
 	pair_close(&pair);
 }
 

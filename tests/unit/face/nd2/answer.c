@@ -12,13 +12,9 @@ enum {
 	BYTES = 64,
 };
 
-static const char config[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"first\"; idle = \"yield\";\n"
-	"    packets = 2048; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"second\"; idle = \"yield\";\n"
-	"    packets = 2048; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
-	");\n";
+static const char *const device[2] = {"", ""};
+static const char *const settings[2] = {"worker = \"first\"; idle = \"yield\"; packets = 2048;",
+					"worker = \"second\"; idle = \"yield\"; packets = 2048;"};
 
 /* The next queue pair and connector of a side. */
 static void
@@ -74,6 +70,6 @@ main(void)
 		ND_FAMILY_TESTS(the_first_message_can_be_answered_at_once),
 	};
 
-	nd_start(config);
+	nd_start(nd_link(device, settings));
 	return nd_run("answer", tests, sizeof(tests) / sizeof(tests[0]));
 }

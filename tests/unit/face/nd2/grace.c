@@ -14,14 +14,9 @@ enum {
 	ENDLESS_MS = 5000, /* far less than nd0 has, and more than a call takes */
 };
 
-static const char configuration[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
-	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ];\n"
-	"    disconnect_grace_ms = 30000; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
-	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ];\n"
-	"    disconnect_grace_ms = 300; });\n";
+static const char *const device[2] = {"", ""};
+static const char *const settings[2] = {ND_YIELDING " disconnect_grace_ms = 30000;",
+					ND_YIELDING " disconnect_grace_ms = 300;"};
 
 static void
 post_receives(struct nd_side *side)
@@ -184,6 +179,6 @@ main(void)
 		ND_FAMILY_TESTS(a_queue_pair_that_fails_has_no_grace),
 	};
 
-	nd_start(configuration);
+	nd_start(nd_link(device, settings));
 	return nd_run("grace", tests, sizeof(tests) / sizeof(tests[0]));
 }

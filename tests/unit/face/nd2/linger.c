@@ -10,15 +10,10 @@ enum {
 	PAIRS = 64,
 };
 
-static const char config[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0,loss=0.03,delay_us=20000,seed=7\";\n"
-	"    worker = \"nd\"; idle = \"yield\"; packets = 8192;\n"
-	"    address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1,loss=0.03,delay_us=20000,seed=8\";\n"
-	"    worker = \"nd\"; idle = \"yield\"; packets = 8192;\n"
-	"    address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
-	");\n";
+static const char *const device[2] = {",loss=0.03,delay_us=20000,seed=7",
+				      ",loss=0.03,delay_us=20000,seed=8"};
+static const char *const settings[2] = {"worker = \"nd\"; idle = \"yield\"; packets = 8192;",
+					"worker = \"nd\"; idle = \"yield\"; packets = 8192;"};
 
 static void
 join_all(struct nd_pair *pair[PAIRS], void **state)
@@ -82,6 +77,6 @@ main(void)
 		ND_FAMILY_TESTS(A06_the_last_release_waits_until_peers_have_heard_of_releases),
 	};
 
-	nd_start(config);
+	nd_start(nd_link(device, settings));
 	return nd_run("linger", tests, sizeof(tests) / sizeof(tests[0]));
 }

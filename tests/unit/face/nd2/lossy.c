@@ -10,15 +10,8 @@ enum {
 	PAIRS = 12,
 };
 
-static const char config[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0,loss=0.2,seed=7\"; worker = \"nd\";\n"
-	"    idle = \"yield\"; packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; "
-	"},\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1,loss=0.2,seed=8\"; worker = \"nd\";\n"
-	"    idle = \"yield\"; packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; "
-	"}\n"
-	");\n";
+static const char *const device[2] = {",loss=0.2,seed=7", ",loss=0.2,seed=8"};
+static const char *const settings[2] = {ND_YIELDING, ND_YIELDING};
 
 static void
 join_all(struct nd_pair *pair[PAIRS], void **state)
@@ -111,6 +104,6 @@ main(void)
 		ND_FAMILY_TESTS(a_lost_refusal_is_repeated),
 	};
 
-	nd_start(config);
+	nd_start(nd_link(device, settings));
 	return nd_run("lossy", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -5,13 +5,8 @@
  */
 #include "nd2_pair.h"
 
-static const char config[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd\"; idle = \"yield\";\n"
-	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd\"; idle = \"yield\";\n"
-	"    packets = 4096; path_mtu = 512; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; }\n"
-	");\n";
+static const char *const device[2] = {"", ""};
+static const char *const settings[2] = {ND_YIELDING, ND_YIELDING " path_mtu = 512;"};
 
 static void
 one_message(struct nd_side *from, struct nd_side *to)
@@ -68,6 +63,6 @@ main(void)
 		ND_FAMILY_TESTS(the_asker_has_the_smaller_pieces),
 	};
 
-	nd_start(config);
+	nd_start(nd_link(device, settings));
 	return nd_run("mtu", tests, sizeof(tests) / sizeof(tests[0]));
 }

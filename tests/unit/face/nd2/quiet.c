@@ -163,7 +163,8 @@ static const char yielding[] =
 static void
 with_a_worker(void)
 {
-	nd_start(nd_spinning);
+	nd_start(nd_link((const char *const[2]){"", ""},
+			 (const char *const[2]){ND_SPINNING, ND_SPINNING}));
 	if (nd_run("watched", body, 1) != 0)
 		abort();
 }

@@ -171,7 +171,8 @@ run_sealed(const char *how)
 
 	srq = strcmp(how, "srq") == 0;
 	calls = strcmp(how, "calls") == 0;
-	nd_start(nd_spinning);
+	nd_start(nd_link((const char *const[2]){"", ""},
+			 (const char *const[2]){ND_SPINNING, ND_SPINNING}));
 	return nd_run("sealed", tests, 1);
 }
 

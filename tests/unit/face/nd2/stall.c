@@ -24,12 +24,9 @@ enum {
 	QUEUE_PORT = 7402,
 };
 
-static const char configuration[] =
-	"adapters = (\n"
-	"  { name = \"nd0\"; device = \"net_wire0,end=0\"; worker = \"nd-a\"; idle = \"yield\";\n"
-	"    packets = 4096; address = [ \"10.78.2.1/24\", \"fd78:2::1/64\" ]; },\n"
-	"  { name = \"nd1\"; device = \"net_wire0,end=1\"; worker = \"nd-b\"; idle = \"yield\";\n"
-	"    packets = 4096; address = [ \"10.78.2.2/24\", \"fd78:2::2/64\" ]; });\n";
+static const char *const device[2] = {"", ""};
+static const char *const settings[2] = {"worker = \"nd-a\"; idle = \"yield\"; packets = 4096;",
+					"worker = \"nd-b\"; idle = \"yield\"; packets = 4096;"};
 
 /* ---- memory that is freed as soon as it may be --------------------------------------------------
  */
@@ -411,6 +408,6 @@ main(void)
 		ND_TEST(release_of_a_region_waits_for_its_deregister),
 	};
 
-	nd_start(configuration);
+	nd_start(nd_link(device, settings));
 	return nd_run("stall", tests, sizeof(tests) / sizeof(tests[0]));
 }
