@@ -46,8 +46,8 @@ __attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const c
 
 /*
  * Mutants: deliberate faults, each compiled into a build of its own that tests/sim must catch.
- * In every other build PLX_MUTANT() is the constant 0 and leaves no code behind. The list is
- * docs/testing.md's; the names are plain identifiers so that grep finds fault and test together.
+ * In every other build PLX_MUTANT() is the constant 0 and leaves no code behind. The names are
+ * plain identifiers, so that grep finds fault and test together.
  */
 enum plx_mutant {
 	PLX_MUTANT_NONE,
@@ -56,61 +56,61 @@ enum plx_mutant {
 	PLX_MUTANT_DUP_ATOMIC_EXECUTES,  /* a duplicate atomic executes again */
 	PLX_MUTANT_KEY_NOT_RECHECKED,    /* middle packets trust the key check of the first */
 	PLX_MUTANT_PAD_NOT_SUBTRACTED,   /* pad bytes delivered as payload */
-	PLX_MUTANT_UNKNOWN_OPCODE,       /* an unknown opcode is let through */
+	PLX_MUTANT_UNKNOWN_OPCODE,       /* an unknown opcode is accepted */
 	PLX_MUTANT_NAK_EVERY_GAP_PACKET, /* a NAK for every packet behind a gap */
 	PLX_MUTANT_RNR_NOT_COUNTED,      /* RNR NAKs cost no retry */
 	PLX_MUTANT_RETRY_NOT_RESET,      /* progress leaves the retry counter as it was */
 	PLX_MUTANT_RECV_NOT_RETURNED,    /* an open receive entry vanishes when the QP fails */
 	PLX_MUTANT_TIMER_NOT_DISARMED,   /* a reset QP keeps its timer */
-	PLX_MUTANT_GENERATION_IGNORED,   /* a key of an earlier life of a slot is good */
+	PLX_MUTANT_GENERATION_IGNORED,   /* a former key of a slot is valid */
 	PLX_MUTANT_ICRC_SHORT,           /* ICRC over one byte less */
-	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post is taken although the queue is full */
+	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post to a full queue succeeds */
 	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
 	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
-	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* flights that begin anew are told of, obeyed, for ever */
-	PLX_MUTANT_PROBE_MOVES_CURSOR,   /* what lies between the packets of a probe is left out */
-	PLX_MUTANT_PROBE_COSTS_A_RETRY,  /* asking where the peer is counts as going back */
-	PLX_MUTANT_PROBE_BUYS_TIME,      /* each question begins the ack timeout anew */
-	PLX_MUTANT_AGAIN_BUYS_TIME,      /* going back for the same loss does */
-	PLX_MUTANT_STALE_BUYS_TIME,      /* an answer that nobody asked for twice does */
-	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back leaves the window as it is */
-	PLX_MUTANT_RNR_SENDS_ALL,        /* so does a receiver that is not ready */
-	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not know */
+	PLX_MUTANT_RESTARTS_UNBOUNDED, /* one loss is reported, and answered, any number of times */
+	PLX_MUTANT_PROBE_MOVES_CURSOR, /* a probe becomes a retransmission of the whole flight */
+	PLX_MUTANT_PROBE_COSTS_A_RETRY,    /* a probe costs a retry */
+	PLX_MUTANT_PROBE_BUYS_TIME,        /* a probe restarts the ack timeout */
+	PLX_MUTANT_AGAIN_BUYS_TIME,        /* so does going back again for the same loss */
+	PLX_MUTANT_STALE_BUYS_TIME,        /* so does any stale READ response */
+	PLX_MUTANT_WINDOW_STAYS_WIDE,      /* going back leaves the window as it is */
+	PLX_MUTANT_RNR_SENDS_ALL,          /* so does an RNR NAK */
+	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not have */
 	PLX_MUTANT_ACK_SENDS_AGAIN,        /* each ACK retransmits what is in flight behind it */
-	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves the packet out that is missing */
+	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves out the packet that is missing */
 	PLX_MUTANT_GO_BACK_TOO_FAR,    /* going back begins with packets that are acknowledged */
 	PLX_MUTANT_WAIT_DOUBLES_ON,    /* the wait for an answer doubles beyond the ack timeout */
-	PLX_MUTANT_RNR_WAIT_FORGOTTEN, /* a receiver that is not ready is asked again at once */
+	PLX_MUTANT_RNR_WAIT_FORGOTTEN, /* the RNR timer is not waited for */
 	PLX_MUTANT_READ_AGAIN_FROM_START, /* the rest of a READ is requested from its first byte */
 	PLX_MUTANT_CNP_NEVER,             /* a congestion mark is not answered */
-	PLX_MUTANT_CNP_UNBOUNDED,         /* each mark is, however soon after the last */
-	PLX_MUTANT_CNP_UNASKED,           /* so are packets without a mark */
+	PLX_MUTANT_CNP_UNBOUNDED,         /* each mark is, however soon after the last one */
+	PLX_MUTANT_CNP_UNASKED,           /* packets without a mark are answered, too */
 	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,   /* the place behind a full queue wraps one entry late */
-	PLX_MUTANT_CQ_REFILL_NOT_TOLD,    /* what comes from behind a full queue wakes nobody */
-	PLX_MUTANT_ARM_DOES_NOT_LOOK,     /* arming does not look for what came before it */
-	PLX_MUTANT_TIMER_NOT_SET_AGAIN,   /* a timer that has fired is not set for what follows */
+	PLX_MUTANT_CQ_REFILL_NOT_TOLD,    /* entries from behind a full queue wake no sleeper */
+	PLX_MUTANT_ARM_DOES_NOT_LOOK,     /* arming ignores entries that are already there */
+	PLX_MUTANT_TIMER_NOT_SET_AGAIN,   /* a timer that has fired is not set again */
 	PLX_MUTANT_CREDIT_OFF_BY_ONE,     /* a send ring takes one request more than the queue */
-	PLX_MUTANT_MAC_NOT_FOLLOWED,   /* a neighbour that has moved is written to where it was */
-	PLX_MUTANT_RECVS_BEFORE_SENDS, /* receives of a cycle are published first */
-	PLX_MUTANT_QPN_LOW_BITS,       /* a queue pair is found by the low bits of a number */
-	PLX_MUTANT_ICRC_NOT_LOOKED_AT, /* a packet is taken whatever its ICRC is */
-	PLX_MUTANT_CE_MISREAD,         /* a packet that may be marked counts as marked */
-	PLX_MUTANT_VLAN_NOT_LOOKED_AT, /* frames of another VLAN are heard */
-	PLX_MUTANT_STATION_NOT_LOOKED_AT, /* frames for another MAC are heard */
-	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT, /* a connection hears other addresses than its path's */
-	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are heard */
-	PLX_MUTANT_READY_LIFO,            /* who has something to send again is the first to send */
-	PLX_MUTANT_ANSWERS_PUSH_IN,       /* who is heard sends before those that wait */
-	PLX_MUTANT_DOORBELLS_FROM_SLOT_0, /* doorbells are always served from the first on */
-	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait as long as every RX burst is full */
-	PLX_MUTANT_ABSENCE_CHARGED,     /* the time in which an engine was away has passed for it */
-	PLX_MUTANT_CM_RTU_NOT_REPEATED, /* a REP that comes again is not answered */
-	PLX_MUTANT_CM_READS_OF_ONE_SIDE, /* as many READs as we wish, not as the peer takes */
-	PLX_MUTANT_CM_HALF_OPEN_LEAKS,   /* who never completes is counted for ever */
-	PLX_MUTANT_CM_DREQ_FOR_EVER,     /* a DREQ is sent until it is answered */
-	PLX_MUTANT_CM_REQ_TAKEN_TWICE,   /* a REQ that comes again is a new one */
-	PLX_MUTANT_CM_ID_COMES_AGAIN,    /* an id names another connection soon after */
-	PLX_MUTANT_CM_STRANGER_ENDS_IT,  /* a REQ with a queue pair in use ends the connection */
+	PLX_MUTANT_MAC_NOT_FOLLOWED,      /* frames go to the MAC that a neighbour has left */
+	PLX_MUTANT_RECVS_BEFORE_SENDS,    /* receives of a cycle are published first */
+	PLX_MUTANT_QPN_LOW_BITS,          /* a queue pair is found by the low bits of a number */
+	PLX_MUTANT_ICRC_NOT_LOOKED_AT,    /* a packet is accepted whatever its ICRC is */
+	PLX_MUTANT_CE_MISREAD,            /* a packet that may be marked counts as marked */
+	PLX_MUTANT_VLAN_NOT_LOOKED_AT,    /* frames of another VLAN are received */
+	PLX_MUTANT_STATION_NOT_LOOKED_AT, /* frames for another MAC are received */
+	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT, /* other addresses than the path's are accepted */
+	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are received */
+	PLX_MUTANT_READY_LIFO,            /* the queue pair that became ready last sends first */
+	PLX_MUTANT_ANSWERS_PUSH_IN,       /* a receiver of packets sends before those that wait */
+	PLX_MUTANT_DOORBELLS_FROM_SLOT_0, /* doorbells are always served from the first slot on */
+	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait for as long as every RX burst is full */
+	PLX_MUTANT_ABSENCE_CHARGED,       /* time in which an engine was away counts as passed */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED,   /* a duplicate REP is not answered */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE,  /* as many READs as we wish, not as the peer takes */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,    /* a connection that is never completed stays counted */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,      /* a DREQ is sent until it is answered */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,    /* a duplicate REQ is a new one */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,     /* an id is reused soon */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,   /* a REQ with a queue pair in use ends the connection */
 	PLX_MUTANT_COUNT,
 };
 
