@@ -6,13 +6,9 @@
 #ifndef PLX_TEST_CLOCK_H
 #define PLX_TEST_CLOCK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum {
 	TEST_PATIENCE_MS = 30000, /* for anything that ought to happen soon */

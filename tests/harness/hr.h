@@ -5,12 +5,7 @@
 #ifndef PLX_TEST_HR_H
 #define PLX_TEST_HR_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /** Equal statuses, printed as ND2 writes them. */
 #define assert_hr(call, expected)                                                      \

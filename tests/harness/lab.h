@@ -7,15 +7,10 @@
 #ifndef LAB_H
 #define LAB_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "test.h"
 #include "plx_port.h"
 
 enum {

@@ -6,12 +6,7 @@
 #ifndef PLX_TEST_PATTERN_H
 #define PLX_TEST_PATTERN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static inline uint8_t
 pattern_byte(uint32_t i, uint8_t seed)

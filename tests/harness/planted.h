@@ -8,14 +8,9 @@
 #ifndef PLANTED_H
 #define PLANTED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sys/types.h>
+
+#include "test.h"
 
 enum {
 	USER = 64101,     /* whoever runs our program, if not root */

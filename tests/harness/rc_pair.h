@@ -7,13 +7,7 @@
 #ifndef PLX_TEST_PAIR_H
 #define PLX_TEST_PAIR_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "rc.h"
 
 enum {

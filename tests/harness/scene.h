@@ -7,13 +7,7 @@
 #ifndef SCENE_H
 #define SCENE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "hr.h"
 
 #include <ndsupport.h>

@@ -8,14 +8,9 @@
 #ifndef SCENE_H
 #define SCENE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
+
+#include "test.h"
 
 struct scene {
 	const char *name;

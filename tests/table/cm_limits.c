@@ -6,15 +6,10 @@
  * It never tests who is limited: tests/unit/proto/cm/many.c does.
  * Start with the table `fields`.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "block.h"
 #include "plx_cm.h"
 

@@ -4,15 +4,10 @@
  * like; each against lines 4 to 7 of the decision table, as docs/protocol.md has them.
  * The model knows nothing of the code. Start with model() and play().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "rc.h"
 
 enum {

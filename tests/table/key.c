@@ -5,14 +5,9 @@
  * No memory is touched: the table never looks at what it grants, so hosts are plain numbers.
  * Start with model_inside().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "block.h"
 #include "plx_mem.h"
 #include "table.h"

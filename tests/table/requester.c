@@ -4,13 +4,10 @@
  * syndrome, every READ response and atomic result at every PSN around what is in flight.
  * The number of combinations is asserted, and that every verdict was seen. Start with main().
  */
+#include "test.h"
 #include "requester.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum {
 	COMBINATIONS = 1726136,

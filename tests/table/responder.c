@@ -4,13 +4,10 @@
  * held against the model; and line 4 of the table, who may reach a responder at all.
  * The number of combinations is asserted, and that every verdict was seen. Start with main().
  */
+#include "test.h"
 #include "responder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum {
 	COMBINATIONS = 12627252,

@@ -4,14 +4,11 @@
  * room's shape is meant to exclude. The model below is the standard's table typed in again.
  * It never asks plx_opcodes what is right.
  */
+#include "test.h"
 #include "make.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* ---- the model ----------------------------------------------------------------------------- */
 

@@ -4,13 +4,7 @@
  * Bits beyond the map's length are set on purpose: they must not be found.
  * Start with check().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 #define BITS_MAX 200

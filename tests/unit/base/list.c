@@ -4,13 +4,7 @@
  * The links are checked in both directions after each step.
  * Start with check().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 #define ITEMS 8

@@ -4,12 +4,7 @@
  * zeroes the fields in a loop of their own, after it has stored them. The project turns the pass
  * off that does this; here the loop is compiled at -O3 with the project's flags.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum {
 	REQUESTS = 64

@@ -4,17 +4,12 @@
  * The default of the assertion hook is tested in a child, for it does not return.
  * Start anywhere.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 static void

@@ -4,13 +4,7 @@
  * The distribution is tested only roughly: it is the authors' work, the arithmetic is ours.
  * Start with the known answers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 static void

@@ -4,13 +4,7 @@
  * No sampling where all values can be tried.
  * Start with diff_agrees_with_counting_in_64_bits().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 #define SPACE (INT64_C(1) << 24)

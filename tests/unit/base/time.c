@@ -4,13 +4,7 @@
  * Times are arguments, so nothing here reads a clock.
  * Start anywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_base.h"
 
 static const uint64_t edges[] = {

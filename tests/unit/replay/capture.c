@@ -4,14 +4,11 @@
  * It never changes a packet. An ACK does not say which queue pair sent it; its PSN does.
  * Start with capture_load().
  */
+#include "test.h"
 #include "replay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 uint32_t
 rec_psns(const struct rec *rec, uint32_t mtu)

@@ -4,14 +4,11 @@
  * docs/interop-rules.md, and counts by which rule each packet passed.
  * It never forgives a difference that no rule names. Start with answers_compare().
  */
+#include "test.h"
 #include "replay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint8_t
 syndrome_type(const struct plx_pkt *pkt)

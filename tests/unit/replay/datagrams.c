@@ -5,16 +5,11 @@
  * frame. Those for QP 1 go through the helpers for management. The totals are asserted.
  * Start with the table, then receive() and send_again().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "pcap.h"
 #include "rc.h"
 

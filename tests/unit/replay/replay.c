@@ -4,13 +4,10 @@
  * asserted, so that a capture that is read wrongly cannot compare nothing and pass.
  * It never talks to the recorded peers' requesters. Start with the table.
  */
+#include "test.h"
 #include "replay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum {
 	BURST = 4,

@@ -5,15 +5,12 @@
  * It never looks at a recorded answer but to know what the memory held. Start with
  * responder_replay().
  */
+#include "test.h"
 #include "replay.h"
 #include "endpoint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
 	RECVS = 4,

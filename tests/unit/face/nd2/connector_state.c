@@ -4,16 +4,10 @@
  * docs/nd2.md, Connections, state by state.
  * It never looks at an object. Start with model[].
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ndstatus.h>
 #include <ntstatus.h>
 
+#include "test.h"
 #include "connector_state.h"
 
 /* What may happen in a state, and what comes of it; everything else is refused, or is nothing. */

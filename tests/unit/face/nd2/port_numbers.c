@@ -2,15 +2,9 @@
  *
  * The tables of ports in use, by themselves. Start with every_port_of_the_range_is_given_once().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "test.h"
 #include "nd2_connection.h"
 
 enum {

@@ -3,15 +3,9 @@
  * What statuses are called in ND2, each of them, beside a table of its own: those of completions
  * that no client can bring about included.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ntstatus.h>
 
+#include "test.h"
 #include "nd2.h"
 
 #define DATA_ERROR ((HRESULT)STATUS_DATA_ERROR)

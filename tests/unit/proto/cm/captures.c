@@ -6,15 +6,10 @@
  * manager's own: which is whose is learned when it is first said, and must be so ever after. What
  * else may differ is the table below, and nothing else. Start with play().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "block.h"
 #include "mads.h"
 #include "plx_cm.h"

@@ -4,14 +4,9 @@
  * to the same bytes, and says what the packet around it and the commands that made it say. It never
  * looks at the order in which they came; tests/unit/proto/cm does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "mads.h"
 #include "plx_mad.h"
 #include "plx_wire.h"

@@ -3,13 +3,7 @@
  * The header of the IP CM service, service ids, and addresses as GIDs, against bytes written down.
  * It never checks what a connection does with them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_mad.h"
 
 static const uint8_t v4_bytes[PLX_CMA_BYTES] = {

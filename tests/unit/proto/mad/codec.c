@@ -4,13 +4,10 @@
  * that it goes nowhere else. And everything that is refused, with its verdict. Start with
  * a_bit_on_the_wire_is_one_bit_of_one_field().
  */
+#include "test.h"
 #include "map.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A datagram of that kind in which everything else is zero. */
 static void

@@ -7,13 +7,7 @@
 #ifndef BOX_H
 #define BOX_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_mem.h"
 
 #define BOX_VA     UINT64_C(0x7000000010)

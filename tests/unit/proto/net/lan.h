@@ -7,13 +7,7 @@
 #ifndef PLX_TEST_LAN_H
 #define PLX_TEST_LAN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_net.h"
 
 #define OWN4      "10.77.0.1"

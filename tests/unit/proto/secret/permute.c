@@ -4,14 +4,9 @@
  * mixed. What an attacker can make of a sequence of keys is tested in tests/unit/proto/mem/guess.c,
  * of numbers in predict.c. Start with the round trips.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "plx_secret.h"
 
 enum {

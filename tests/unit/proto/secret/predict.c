@@ -5,14 +5,9 @@
  * well-known weakness, and layouts that Pollux once had.
  * Start with the_guesser_finds_what_can_be_guessed().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "guesser.h"
 #include "plx_secret.h"
 

@@ -4,14 +4,9 @@
  * is left of them when the queue pair ends. What arrives is in tests/table/datagram.c. Start with
  * open_qp().
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "rc.h"
 
 enum {

@@ -4,15 +4,12 @@
  * 35 captures, 1216 packets. Each frame is in a block of its own size, so that overreads show.
  * It never looks at what the packets mean for a queue pair.
  */
+#include "test.h"
 #include "make.h"
 #include "pcap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum {
 	PACKETS_TOTAL = 1216,

@@ -4,16 +4,13 @@
  * length and alignment; which bits count; and that nothing outside the packet is read.
  * It never skips the portable path; without AVX-512 the other half is said to have been left out.
  */
+#include "test.h"
 #include "plx_wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
 	LENGTH_MAX = 9000,

@@ -3,14 +3,9 @@
  * Recognising the usual packet of a flow: it takes what plx_frame_decode() takes and finds there,
  * and nothing else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "make.h"
 
 enum {

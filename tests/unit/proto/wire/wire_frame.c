@@ -3,14 +3,11 @@
  * Ethernet to UDP: what is taken, what is refused and why, and templates. Threat T9 is all here.
  * Every frame is decoded from a block of its exact size, so that a sanitizer sees an overread.
  */
+#include "test.h"
 #include "make.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct made made;
 static struct plx_frame frame;

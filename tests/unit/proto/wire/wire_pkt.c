@@ -3,14 +3,11 @@
  * BTH and extended headers, field by field: where each bit lies, coming in and going out.
  * Which lengths and opcodes are taken at all is tests/table/wire.c.
  */
+#include "test.h"
 #include "plx_wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct plx_pkt pkt;
 
