@@ -66,7 +66,7 @@ struct option_row {
 #define OPTION_HELP_ROW                                                 \
 	{                                                               \
 		.name = "help", .forms = FORM_ALL, .kind = OPTION_HELP, \
-		.sentence = "print this; --help=json: for programs"     \
+		.sentence = "print this; with --help=json, as JSON"     \
 	}
 #define OPTION_VERSION_ROW                                                    \
 	{                                                                     \
