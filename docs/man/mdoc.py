@@ -6,7 +6,7 @@ import re
 import textwrap
 
 INLINE = re.compile(r'`([^`]+)`|\b(plx_\w+)\(\)|\b(?=[A-Z0-9_]*_)([A-Z][A-Z0-9_]+[A-Z0-9])\b')
-SENTENCE = re.compile(r'(?<=[.!?]) +|(?<=[.!?][")]) +')
+SENTENCE = re.compile(r'(?<=[^.][.!?]) +|(?<=[.!?][")]) +')
 
 
 def escape(text):

@@ -46,7 +46,7 @@ enum {
 };
 
 enum plx_mode {
-	PLX_MODE_WORKER, /* a thread of the adapter's own polls */
+	PLX_MODE_WORKER, /* a thread of Pollux polls */
 	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
 };
 
@@ -58,7 +58,7 @@ struct plx_adapter_options {
 		uint8_t prefix_bits;
 	} address[PLX_ADAPTER_ADDRESSES_MAX];
 	uint32_t addresses;
-	/* beyond the networks of the addresses, longest prefix first; prefix 0: the default */
+	/* to networks beyond those of the addresses; the longest prefix wins; 0: the default */
 	struct {
 		struct plx_ip net;
 		uint8_t prefix_bits;
@@ -66,31 +66,29 @@ struct plx_adapter_options {
 	} route[PLX_ADAPTER_ROUTES_MAX];
 	uint32_t routes;
 	enum plx_mode mode;
-	/* adapters that name the same worker share its thread, with the core and idling of the
-	 * first that was opened; empty: a thread of its own */
+	/* adapters that name the same worker share its thread, with `core` and `idle` of the
+	 * first one opened; empty: a thread of its own */
 	char worker[16];
 	int core; /* of the worker; -1: any */
 	enum plx_idle idle;
-	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest the port carries */
-	uint32_t qps;         /* queue pairs at most; 0: 1024 */
-	uint32_t keys;        /* regions and windows at most; 0: 65536 */
-	uint32_t connections; /* by the communication manager, at most; 0: qps, 1024 at least */
-	/* ... asked for by one address; 0: all but one in 64, so that one peer never has them all
-	 */
+	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest that the device supports */
+	uint32_t qps;         /* maximum number of queue pairs; 0: 1024 */
+	uint32_t keys;        /* ... of regions and windows; 0: 65536 */
+	uint32_t connections; /* ... of connections of the communication manager; 0: qps, but at
+				 least 1024 */
+	/* ... of those requested by one address; 0: all but one in 64, so that others find room */
 	uint32_t connections_per_peer;
 	uint32_t packets; /* buffers of the pool; 0: 16384 */
-	uint32_t vlan;    /* 1 .. 4094: all that it sends and takes has this tag; 0: none has */
+	uint32_t vlan;    /* 1 .. 4094: frames sent and accepted carry this tag; 0: none */
 	uint8_t dscp;
-	/* packets of connections are ECN-capable, ECT(0): switches mark instead of dropping them.
-	 * Marks that come are always answered, by CNPs; off by default, because our own sending
-	 * does not slow down yet when the peer answers */
+	/* packets of connections are ECN-capable, ECT(0), so that switches mark them instead of
+	 * dropping them. Off by default, because we do not slow down on CNPs yet; marks on
+	 * received packets are always answered */
 	bool ecn;
 	uint32_t start_timeout_ms; /* 0: 10000 */
-	/* entries of one send, receive or shared receive queue at most; 0: 32768 */
+	/* maximum depth of a send, receive or shared receive queue; 0: 32768 */
 	uint32_t queue_depth;
-	/* from DISCONNECTED to the flush of the queue pair, when the peer has left:
-	 * plx_event_channel_next()
-	 */
+	/* from DISCONNECTED to the flush of the queue pair, if the peer disconnected */
 	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
 };
 
@@ -155,9 +153,10 @@ struct plx_adapter_info {
 	uint32_t vlan; /* 0: none */
 	bool hugepages;
 	bool link_up;
-	bool tx_lost_on_exit; /* a memif: what the peer has not read yet is gone with the process */
+	bool tx_lost_on_exit; /* as on a memif: packets not read yet are lost when the process ends
+			       */
 	enum plx_mode mode;
-	enum plx_idle idle; /* as asked for; the worker's own is that of the first adapter it has */
+	enum plx_idle idle; /* as in the options; a shared worker uses its first adapter's */
 	uint32_t addresses;
 	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
 	/* limits */
