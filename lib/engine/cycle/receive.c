@@ -8,6 +8,7 @@
 #include <rte_prefetch.h>
 
 #include "connector.h"
+#include "plx_bytes.h"
 #include "ud.h"
 
 enum {
@@ -210,15 +211,6 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	judge(engine, qp, &pkt);
 }
 
-/* Where the number of the queue pair stands in an IPv4 packet, if it is one. */
-static inline uint32_t
-fast_qpn(const uint8_t *bth)
-{
-	const uint8_t *at = bth + 5;
-
-	return (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2];
-}
-
 /* A SEND or WRITE in one packet; false: something else. */
 static inline bool
 receive_only(struct plx_engine *engine, struct plx_engine_qp *qp, const uint8_t *bth, size_t len)
@@ -248,7 +240,7 @@ receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 
 	if (plx_unlikely(len < (size_t)engine->ip_at - PLX_ETH_BYTES + PLX_FLOW_BYTES_MIN))
 		return false;
-	qp = find(engine, fast_qpn(bth));
+	qp = find(engine, plx_be32_load(bth + PLX_BTH_QPN_AT) & PLX_PSN_MASK);
 	if (plx_unlikely(qp == NULL ||
 			 !plx_frame_flow_matches(&qp->from_peer, bytes, len, &ip_bytes) ||
 			 !icrc_right(engine, ip, ip_bytes)))

@@ -8,61 +8,16 @@
  * Start with plx_rc_send_fast() and plx_rc_receive_fast(). The endpoint of the tests asks here
  * first, as the engine does, so that every seed of the simulator compares the two ways.
  */
+#include "plx_bytes.h"
 #include "qp.h"
-
-enum {
-	BTH_SOLICITED = 0x80,
-	BTH_MIGREQ = 0x40,
-	BTH_PAD_SHIFT = 4,
-	BTH_PAD_MASK = 3,
-	BTH_VERSION_MASK = 0x0f,
-	RETH_BYTES = 16,
-	AETH_BYTES = 4,
-};
-
-#define ACK_REQUEST UINT32_C(0x80000000)
-
-/* ---- bytes ------------------------------------------------------------------------------------
- */
-
-static inline uint32_t
-load32(const uint8_t *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return __builtin_bswap32(v);
-}
-
-static inline uint64_t
-load64(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return __builtin_bswap64(v);
-}
-
-static inline void
-store32(uint8_t *at, uint32_t v)
-{
-	v = __builtin_bswap32(v);
-	memcpy(at, &v, sizeof(v));
-}
-
-static inline void
-store64(uint8_t *at, uint64_t v)
-{
-	v = __builtin_bswap64(v);
-	memcpy(at, &v, sizeof(v));
-}
 
 static inline void
 store_bth(const struct plx_rc *qp, uint8_t opcode, uint8_t bits, uint32_t psn_word, uint8_t *out)
 {
-	store32(out, (uint32_t)opcode << 24 | (uint32_t)(BTH_MIGREQ | bits) << 16 | qp->pkey);
-	store32(out + 4, qp->dest_qpn);
-	store32(out + 8, psn_word);
+	plx_be32_store(out,
+		       (uint32_t)opcode << 24 | (uint32_t)(PLX_BTH_MIGREQ | bits) << 16 | qp->pkey);
+	plx_be32_store(out + PLX_BTH_QPN_AT, qp->dest_qpn);
+	plx_be32_store(out + PLX_BTH_PSN_AT, psn_word);
 }
 
 /* ---- sending ------------------------------------------------------------------------------------
@@ -74,10 +29,10 @@ send_ack(struct plx_rc *qp, uint8_t *out, struct plx_fast_packet *fast)
 	struct responder *resp = &qp->resp;
 
 	store_bth(qp, PLX_RC_ACK, 0, resp->owed_psn.v, out);
-	store32(out + PLX_BTH_BYTES, (uint32_t)resp->owed_syndrome << 24 | resp->msn.v);
+	plx_be32_store(out + PLX_BTH_BYTES, (uint32_t)resp->owed_syndrome << 24 | resp->msn.v);
 	plx_count(&qp->counters.acks_sent, 1);
 	resp->owed = OWED_NOTHING;
-	fast->header_bytes = PLX_BTH_BYTES + AETH_BYTES;
+	fast->header_bytes = PLX_BTH_BYTES + PLX_AETH_BYTES;
 	fast->payload_bytes = 0;
 	fast->pad = 0;
 	return PLX_FAST_SENT;
@@ -163,15 +118,15 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 	fast->pad = (uint8_t)(-bytes & 3);
 	/* A message of one packet always asks for its ACK. */
 	store_bth(qp, only_opcodes[wqe->op],
-		  (uint8_t)(fast->pad << BTH_PAD_SHIFT |
-			    (!write && wqe->flags & PLX_WR_SOLICITED ? BTH_SOLICITED : 0)),
-		  ACK_REQUEST | req->next.v, out);
+		  (uint8_t)(fast->pad << PLX_BTH_PAD_SHIFT |
+			    (!write && wqe->flags & PLX_WR_SOLICITED ? PLX_BTH_SOLICITED : 0)),
+		  PLX_BTH_ACK_REQUEST | req->next.v, out);
 	fast->header_bytes = PLX_BTH_BYTES;
 	if (write) {
-		store64(out + PLX_BTH_BYTES, wqe->remote_va);
-		store32(out + PLX_BTH_BYTES + 8, wqe->rkey.v);
-		store32(out + PLX_BTH_BYTES + 12, bytes);
-		fast->header_bytes = PLX_BTH_BYTES + RETH_BYTES;
+		plx_be64_store(out + PLX_BTH_BYTES, wqe->remote_va);
+		plx_be32_store(out + PLX_BTH_BYTES + PLX_RETH_KEY_AT, wqe->rkey.v);
+		plx_be32_store(out + PLX_BTH_BYTES + PLX_RETH_LENGTH_AT, bytes);
+		fast->header_bytes = PLX_BTH_BYTES + PLX_RETH_BYTES;
 	}
 	book(qp, track, bytes, now);
 	return PLX_FAST_SENT;
@@ -203,11 +158,11 @@ receive_write(struct plx_rc *qp, const uint8_t *bth, uint32_t bytes, struct plx_
 	const uint8_t *reth = bth + PLX_BTH_BYTES;
 	struct plx_grant grant;
 
-	if (plx_unlikely(load32(reth + 12) != bytes || bytes == 0 || bytes > qp->mtu ||
-			 !(qp->enabled.bits & PLX_ACCESS_REMOTE_WRITE)) ||
-	    plx_key_check(qp->mem, (struct plx_key){load32(reth + 8)}, &qp->asker, load64(reth),
-			  bytes, (struct plx_access){PLX_ACCESS_REMOTE_WRITE},
-			  &grant) != PLX_KEY_GRANTED)
+	if (plx_unlikely(plx_be32_load(reth + PLX_RETH_LENGTH_AT) != bytes || bytes == 0 ||
+			 bytes > qp->mtu || !(qp->enabled.bits & PLX_ACCESS_REMOTE_WRITE)) ||
+	    plx_key_check(qp->mem, (struct plx_key){plx_be32_load(reth + PLX_RETH_KEY_AT)},
+			  &qp->asker, plx_be64_load(reth), bytes,
+			  (struct plx_access){PLX_ACCESS_REMOTE_WRITE}, &grant) != PLX_KEY_GRANTED)
 		return false;
 	place->dst = grant.host;
 	return true;
@@ -246,23 +201,24 @@ plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, size_t len, struct pl
 		    struct plx_completion *completion)
 {
 	const struct responder *resp = &qp->resp;
-	uint8_t opcode = bth[0], bits = bth[1];
+	uint8_t opcode = bth[PLX_BTH_OPCODE_AT], bits = bth[PLX_BTH_FLAGS_AT];
 	bool write = opcode == PLX_RC_WRITE_ONLY;
-	size_t overhead = PLX_BTH_BYTES + (write ? RETH_BYTES : 0) +
-			  (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK) + (size_t)PLX_ICRC_BYTES;
+	size_t overhead = PLX_BTH_BYTES + (write ? PLX_RETH_BYTES : 0) +
+			  (bits >> PLX_BTH_PAD_SHIFT & PLX_BTH_PAD_MASK) + (size_t)PLX_ICRC_BYTES;
 	uint32_t bytes = (uint32_t)(len - overhead);
 
 	if (plx_unlikely((!write && opcode != PLX_RC_SEND_ONLY) || len < overhead || len % 4 != 0 ||
-			 bits & BTH_VERSION_MASK || (load32(bth) & 0xffff) != qp->pkey ||
-			 !(qp->pkey & 0x8000) ||
-			 (load32(bth + 8) & PLX_PSN_MASK) != resp->expected.v ||
+			 bits & PLX_BTH_VERSION_MASK ||
+			 plx_be16_load(bth + PLX_BTH_PKEY_AT) != qp->pkey || !(qp->pkey & 0x8000) ||
+			 (plx_be32_load(bth + PLX_BTH_PSN_AT) & PLX_PSN_MASK) != resp->expected.v ||
 			 qp->state != PLX_QP_RTS || resp->open != OPEN_NONE || resp->nak_out ||
 			 !resp->heard || (resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)))
 		return PLX_FAST_NO;
 	if (write ? !receive_write(qp, bth, bytes, place)
-		  : !receive_send(qp, bits & BTH_SOLICITED, bytes, place, completion))
+		  : !receive_send(qp, bits & PLX_BTH_SOLICITED, bytes, place, completion))
 		return PLX_FAST_NO;
-	place->src = bth + overhead - PLX_ICRC_BYTES - (bits >> BTH_PAD_SHIFT & BTH_PAD_MASK);
+	place->src =
+		bth + overhead - PLX_ICRC_BYTES - (bits >> PLX_BTH_PAD_SHIFT & PLX_BTH_PAD_MASK);
 	place->bytes = bytes;
 	apply(qp, bytes);
 	return write ? PLX_FAST_PLACED : PLX_FAST_RECEIVED;

@@ -374,18 +374,24 @@ path_matches(const struct plx_path *path, const struct plx_frame *frame)
 	       memcmp(path->dst6, frame->v6.src, 16) == 0;
 }
 
+/* What of an admission may change between it and plx_rc_on_packet(): an earlier packet of the same
+ * burst can end the queue pair. */
+static inline enum plx_verdict
+admit_opcode(const struct plx_rc *qp, const struct plx_opcode *op)
+{
+	if (op->service != PLX_SERVICE_RC && op->service != PLX_SERVICE_CNP)
+		return PLX_VERDICT_SERVICE;
+	return state_receives(qp, op) ? PLX_VERDICT_ACCEPT : PLX_VERDICT_STATE;
+}
+
 enum plx_verdict
 plx_rc_admit_peer(const struct plx_rc *qp, const struct plx_pkt *pkt)
 {
-	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	enum plx_verdict verdict = admit_opcode(qp, &plx_opcodes[pkt->opcode]);
 
-	if (op->service != PLX_SERVICE_RC && op->service != PLX_SERVICE_CNP)
-		return PLX_VERDICT_SERVICE;
-	if (!state_receives(qp, op))
-		return PLX_VERDICT_STATE;
-	if (!pkey_matches(qp->pkey, pkt->pkey))
+	if (verdict == PLX_VERDICT_ACCEPT && !pkey_matches(qp->pkey, pkt->pkey))
 		return PLX_VERDICT_PKEY;
-	return PLX_VERDICT_ACCEPT;
+	return verdict;
 }
 
 enum plx_verdict
@@ -415,11 +421,10 @@ static enum plx_verdict
 judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
 	const struct plx_opcode *op = &plx_opcodes[pkt->opcode];
+	enum plx_verdict verdict = admit_opcode(qp, op);
 
-	if (op->service != PLX_SERVICE_RC && op->service != PLX_SERVICE_CNP)
-		return PLX_VERDICT_SERVICE;
-	if (!state_receives(qp, op))
-		return PLX_VERDICT_STATE;
+	if (verdict != PLX_VERDICT_ACCEPT)
+		return verdict;
 	if (op->kind == PLX_OP_CNP) {
 		qp->cc->on_cnp(qp->cc_state, now);
 		return PLX_VERDICT_CNP;

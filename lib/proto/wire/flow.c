@@ -3,7 +3,7 @@
  * Recognising the usual packet of a flow without decoding it. It never refuses anything: what does
  * not match goes the long way through plx_frame_decode(). Start with plx_frame_flow_matches().
  */
-#include "bytes.h"
+#include "plx_bytes.h"
 #include "plx_wire.h"
 
 /*
@@ -117,11 +117,11 @@ plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, 
 	const uint8_t *ip = bytes + flow->ip_at;
 	pair diff = differs(flow, 0, bytes) | differs(flow, 1, ip - 2) |
 		    differs(flow, 2, ip + PLX_IPV4_BYTES + PLX_UDP_BYTES - PIECE);
-	size_t total = be16_load(ip + 2);
+	size_t total = plx_be16_load(ip + 2);
 
 	*ip_bytes = total;
 	return (diff[0] | diff[1]) == 0 && flow->ip_version == 4 &&
 	       total >= PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES &&
-	       total <= len - flow->ip_at && be16_load(ip + UDP_AT + 4) == total - PLX_IPV4_BYTES &&
-	       checksum_right(ip);
+	       total <= len - flow->ip_at &&
+	       plx_be16_load(ip + UDP_AT + 4) == total - PLX_IPV4_BYTES && checksum_right(ip);
 }

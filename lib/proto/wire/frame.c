@@ -4,8 +4,8 @@
  * It never follows an IP option or an IPv6 extension header: such a packet is refused.
  * Start with plx_frame_decode(); each header has one function, which gets what is really there.
  */
+#include "plx_bytes.h"
 #include "plx_wire.h"
-#include "bytes.h"
 
 #define VLAN_ID_MASK 0x0fffu
 
@@ -39,9 +39,9 @@ sum_of(const uint8_t *bytes, size_t len)
 	uint64_t sum = 0;
 
 	for (; len >= 4; bytes += 4, len -= 4)
-		sum += be32_load(bytes);
+		sum += plx_be32_load(bytes);
 	if (len >= 2) {
-		sum += be16_load(bytes);
+		sum += plx_be16_load(bytes);
 		bytes += 2;
 		len -= 2;
 	}
@@ -60,17 +60,17 @@ ipv4_decode(const uint8_t *at, size_t left, unsigned trust, struct plx_frame *ou
 		return PLX_WIRE_IP_VERSION;
 	if (plx_unlikely((at[0] & 0x0f) != IPV4_IHL))
 		return (at[0] & 0x0f) > IPV4_IHL ? PLX_WIRE_IP_OPTIONS : PLX_WIRE_IP_LENGTH;
-	out->ip_bytes = be16_load(at + 2);
+	out->ip_bytes = plx_be16_load(at + 2);
 	if (plx_unlikely(out->ip_bytes < PLX_IPV4_BYTES || out->ip_bytes > left))
 		return PLX_WIRE_IP_LENGTH;
 	out->v4 = (struct plx_ipv4){
 		.tos = at[1],
 		.ttl = at[8],
-		.id = be16_load(at + 4),
-		.flags_offset = be16_load(at + 6),
-		.checksum = be16_load(at + 10),
-		.src = be32_load(at + 12),
-		.dst = be32_load(at + 16),
+		.id = plx_be16_load(at + 4),
+		.flags_offset = plx_be16_load(at + 6),
+		.checksum = plx_be16_load(at + 10),
+		.src = plx_be32_load(at + 12),
+		.dst = plx_be32_load(at + 16),
 	};
 	if (plx_unlikely(out->v4.flags_offset & IPV4_FRAGMENT_MASK))
 		return PLX_WIRE_IP_FRAGMENT;
@@ -92,11 +92,11 @@ ipv6_decode(const uint8_t *at, size_t left, struct plx_frame *out, uint8_t *prot
 		return PLX_WIRE_IP_VERSION;
 	/* A jumbogram's length is 0 and so is too short for UDP; past 65535 no field could hold it.
 	 */
-	total = PLX_IPV6_BYTES + (size_t)be16_load(at + 4);
+	total = PLX_IPV6_BYTES + (size_t)plx_be16_load(at + 4);
 	if (plx_unlikely(total > left || total > DATAGRAM_MAX))
 		return PLX_WIRE_IP_LENGTH;
 	out->ip_bytes = (uint16_t)total;
-	out->v6.flow = be32_load(at) & UINT32_C(0x0fffffff);
+	out->v6.flow = plx_be32_load(at) & UINT32_C(0x0fffffff);
 	out->v6.hop_limit = at[7];
 	memcpy(out->v6.src, at + 8, 16);
 	memcpy(out->v6.dst, at + 24, 16);
@@ -126,10 +126,10 @@ udp_decode(const uint8_t *bytes, size_t left, unsigned trust, struct plx_frame *
 
 	if (plx_unlikely(left < PLX_UDP_BYTES))
 		return PLX_WIRE_UDP_LENGTH;
-	out->udp_src = be16_load(at);
-	out->udp_dst = be16_load(at + 2);
-	out->udp_bytes = be16_load(at + 4);
-	out->udp_checksum = be16_load(at + 6);
+	out->udp_src = plx_be16_load(at);
+	out->udp_dst = plx_be16_load(at + 2);
+	out->udp_bytes = plx_be16_load(at + 4);
+	out->udp_checksum = plx_be16_load(at + 6);
 	if (plx_unlikely(out->udp_bytes != left))
 		return PLX_WIRE_UDP_LENGTH;
 	if (plx_unlikely(out->udp_checksum != 0) && !(trust & PLX_TRUST_UDP_CHECKSUM) &&
@@ -145,10 +145,10 @@ plx_frame_is_for(const uint8_t *bytes, size_t len, const uint8_t *mac, uint16_t 
 
 	if (plx_unlikely(len < PLX_ETH_BYTES))
 		return PLX_WIRE_ETH_SHORT;
-	if (plx_unlikely(be16_load(bytes + 12) == ETHERTYPE_VLAN)) {
+	if (plx_unlikely(plx_be16_load(bytes + 12) == ETHERTYPE_VLAN)) {
 		if (len < PLX_ETH_BYTES + PLX_VLAN_BYTES)
 			return PLX_WIRE_ETH_SHORT;
-		id = be16_load(bytes + 14) & VLAN_ID_MASK;
+		id = plx_be16_load(bytes + 14) & VLAN_ID_MASK;
 	}
 	if (plx_unlikely(id != vlan))
 		return PLX_WIRE_VLAN;
@@ -169,15 +169,15 @@ plx_frame_decode(const uint8_t *bytes, size_t len, unsigned trust, struct plx_fr
 		return PLX_WIRE_ETH_SHORT;
 	memcpy(out->eth_dst, bytes, 6);
 	memcpy(out->eth_src, bytes + 6, 6);
-	ethertype = be16_load(bytes + 12);
+	ethertype = plx_be16_load(bytes + 12);
 	out->vlan = ethertype == ETHERTYPE_VLAN;
 	out->vlan_tci = 0;
 	if (out->vlan) {
 		ip_at += PLX_VLAN_BYTES;
 		if (plx_unlikely(len < ip_at))
 			return PLX_WIRE_ETH_SHORT;
-		out->vlan_tci = be16_load(bytes + 14);
-		ethertype = be16_load(bytes + 16);
+		out->vlan_tci = plx_be16_load(bytes + 14);
+		ethertype = plx_be16_load(bytes + 16);
 	}
 	out->ip_at = (uint16_t)ip_at;
 	if (ethertype == ETHERTYPE_IPV4) {
@@ -204,22 +204,22 @@ ipv4_encode(const struct plx_frame *frame, uint8_t *at)
 {
 	at[0] = 4 << 4 | IPV4_IHL;
 	at[1] = frame->v4.tos;
-	be16_store(at + 2, frame->ip_bytes);
-	be16_store(at + 4, frame->v4.id);
-	be16_store(at + 6, frame->v4.flags_offset);
+	plx_be16_store(at + 2, frame->ip_bytes);
+	plx_be16_store(at + 4, frame->v4.id);
+	plx_be16_store(at + 6, frame->v4.flags_offset);
 	at[8] = frame->v4.ttl;
 	at[9] = PROTO_UDP;
-	be16_store(at + 10, frame->v4.checksum);
-	be32_store(at + 12, frame->v4.src);
-	be32_store(at + 16, frame->v4.dst);
+	plx_be16_store(at + 10, frame->v4.checksum);
+	plx_be32_store(at + 12, frame->v4.src);
+	plx_be32_store(at + 16, frame->v4.dst);
 	return PLX_IPV4_BYTES;
 }
 
 static size_t
 ipv6_encode(const struct plx_frame *frame, uint8_t *at)
 {
-	be32_store(at, UINT32_C(6) << 28 | (frame->v6.flow & UINT32_C(0x0fffffff)));
-	be16_store(at + 4, (uint16_t)(frame->ip_bytes - PLX_IPV6_BYTES));
+	plx_be32_store(at, UINT32_C(6) << 28 | (frame->v6.flow & UINT32_C(0x0fffffff)));
+	plx_be16_store(at + 4, (uint16_t)(frame->ip_bytes - PLX_IPV6_BYTES));
 	at[6] = PROTO_UDP;
 	at[7] = frame->v6.hop_limit;
 	memcpy(at + 8, frame->v6.src, 16);
@@ -236,17 +236,17 @@ plx_frame_encode(const struct plx_frame *frame, uint8_t *out)
 	memcpy(out, frame->eth_dst, 6);
 	memcpy(out + 6, frame->eth_src, 6);
 	if (frame->vlan) {
-		be16_store(out + at, ETHERTYPE_VLAN);
-		be16_store(out + at + 2, frame->vlan_tci);
+		plx_be16_store(out + at, ETHERTYPE_VLAN);
+		plx_be16_store(out + at + 2, frame->vlan_tci);
 		at += PLX_VLAN_BYTES;
 	}
-	be16_store(out + at, frame->ip_version == 4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6);
+	plx_be16_store(out + at, frame->ip_version == 4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6);
 	at += 2;
 	at += frame->ip_version == 4 ? ipv4_encode(frame, out + at) : ipv6_encode(frame, out + at);
-	be16_store(out + at, frame->udp_src);
-	be16_store(out + at + 2, frame->udp_dst);
-	be16_store(out + at + 4, frame->udp_bytes);
-	be16_store(out + at + 6, frame->udp_checksum);
+	plx_be16_store(out + at, frame->udp_src);
+	plx_be16_store(out + at + 2, frame->udp_dst);
+	plx_be16_store(out + at + 4, frame->udp_bytes);
+	plx_be16_store(out + at + 6, frame->udp_checksum);
 	return at + PLX_UDP_BYTES;
 }
 
@@ -255,8 +255,8 @@ plx_frame_set_tos(uint8_t *ip, uint8_t tos)
 {
 	if (ip[0] >> 4 == 4) {
 		ip[1] = tos;
-		be16_store(ip + 10, 0);
-		be16_store(ip + 10, (uint16_t)~fold(sum_of(ip, PLX_IPV4_BYTES)));
+		plx_be16_store(ip + 10, 0);
+		plx_be16_store(ip + 10, (uint16_t)~fold(sum_of(ip, PLX_IPV4_BYTES)));
 		return;
 	}
 	ip[0] = (uint8_t)(6 << 4 | tos >> 4);
@@ -298,11 +298,11 @@ plx_frame_template_write(const struct plx_frame_template *tmpl, size_t udp_paylo
 	if (tmpl->ip_version == 4) {
 		uint16_t total = (uint16_t)(PLX_IPV4_BYTES + udp_bytes);
 
-		be16_store(ip + 2, total);
-		be16_store(ip + 10, (uint16_t)~fold((uint64_t)tmpl->ip_sum + total));
+		plx_be16_store(ip + 2, total);
+		plx_be16_store(ip + 10, (uint16_t)~fold((uint64_t)tmpl->ip_sum + total));
 	} else {
-		be16_store(ip + 4, udp_bytes);
+		plx_be16_store(ip + 4, udp_bytes);
 	}
-	be16_store(out + tmpl->header_bytes - 4, udp_bytes);
+	plx_be16_store(out + tmpl->header_bytes - 4, udp_bytes);
 	return tmpl->header_bytes;
 }

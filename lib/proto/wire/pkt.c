@@ -4,39 +4,28 @@
  * a payload length; it never subtracts before it has compared, and never looks at the ICRC.
  * Start with plx_pkt_decode(); which headers follow the BTH is the opcode table's knowledge.
  */
+#include "plx_bytes.h"
 #include "plx_wire.h"
-#include "bytes.h"
 
-enum {
-	BTH_SOLICITED = 0x80,
-	BTH_MIGREQ = 0x40,
-	BTH_PAD_SHIFT = 4,
-	BTH_PAD_MASK = 3,
-	BTH_VERSION_MASK = 0x0f,
-};
-
-#define BTH_FECN        UINT32_C(0x80000000) /* of bytes 4 to 7 */
-#define BTH_BECN        UINT32_C(0x40000000)
-#define BTH_ACK_REQUEST UINT32_C(0x80000000) /* of bytes 8 to 11 */
-#define LOW_24          UINT32_C(0x00ffffff)
+#define LOW_24 UINT32_C(0x00ffffff)
 
 static void
 bth_decode(const uint8_t *at, struct plx_pkt *out)
 {
-	uint32_t qpn_word = be32_load(at + 4);
-	uint32_t psn_word = be32_load(at + 8);
+	uint32_t qpn_word = plx_be32_load(at + PLX_BTH_QPN_AT);
+	uint32_t psn_word = plx_be32_load(at + PLX_BTH_PSN_AT);
 
-	out->opcode = at[0];
-	out->solicited = at[1] & BTH_SOLICITED;
-	out->migreq = at[1] & BTH_MIGREQ;
-	out->pad = at[1] >> BTH_PAD_SHIFT & BTH_PAD_MASK;
-	out->version = at[1] & BTH_VERSION_MASK;
-	out->pkey = be16_load(at + 2);
-	out->fecn = qpn_word & BTH_FECN;
-	out->becn = qpn_word & BTH_BECN;
+	out->opcode = at[PLX_BTH_OPCODE_AT];
+	out->solicited = at[PLX_BTH_FLAGS_AT] & PLX_BTH_SOLICITED;
+	out->migreq = at[PLX_BTH_FLAGS_AT] & PLX_BTH_MIGREQ;
+	out->pad = at[PLX_BTH_FLAGS_AT] >> PLX_BTH_PAD_SHIFT & PLX_BTH_PAD_MASK;
+	out->version = at[PLX_BTH_FLAGS_AT] & PLX_BTH_VERSION_MASK;
+	out->pkey = plx_be16_load(at + PLX_BTH_PKEY_AT);
+	out->fecn = qpn_word & PLX_BTH_FECN;
+	out->becn = qpn_word & PLX_BTH_BECN;
 	out->resv6 = qpn_word >> 24 & 0x3f;
 	out->dest_qpn = qpn_word & LOW_24;
-	out->ack_request = psn_word & BTH_ACK_REQUEST;
+	out->ack_request = psn_word & PLX_BTH_ACK_REQUEST;
 	out->resv7 = psn_word >> 24 & 0x7f;
 	out->psn = plx_psn(psn_word);
 }
@@ -44,16 +33,18 @@ bth_decode(const uint8_t *at, struct plx_pkt *out)
 static void
 bth_encode(const struct plx_pkt *pkt, uint8_t *at)
 {
-	at[0] = pkt->opcode;
-	at[1] = (uint8_t)((pkt->solicited ? BTH_SOLICITED : 0) | (pkt->migreq ? BTH_MIGREQ : 0) |
-			  (pkt->pad & BTH_PAD_MASK) << BTH_PAD_SHIFT |
-			  (pkt->version & BTH_VERSION_MASK));
-	be16_store(at + 2, pkt->pkey);
-	be32_store(at + 4, (pkt->fecn ? BTH_FECN : 0) | (pkt->becn ? BTH_BECN : 0) |
-				   (uint32_t)(pkt->resv6 & 0x3f) << 24 | (pkt->dest_qpn & LOW_24));
-	be32_store(at + 8, (pkt->ack_request ? BTH_ACK_REQUEST : 0) |
-				   (uint32_t)(pkt->resv7 & 0x7f) << 24 |
-				   (pkt->psn.v & PLX_PSN_MASK));
+	at[PLX_BTH_OPCODE_AT] = pkt->opcode;
+	at[PLX_BTH_FLAGS_AT] = (uint8_t)((pkt->solicited ? PLX_BTH_SOLICITED : 0) |
+					 (pkt->migreq ? PLX_BTH_MIGREQ : 0) |
+					 (pkt->pad & PLX_BTH_PAD_MASK) << PLX_BTH_PAD_SHIFT |
+					 (pkt->version & PLX_BTH_VERSION_MASK));
+	plx_be16_store(at + PLX_BTH_PKEY_AT, pkt->pkey);
+	plx_be32_store(at + PLX_BTH_QPN_AT,
+		       (pkt->fecn ? PLX_BTH_FECN : 0) | (pkt->becn ? PLX_BTH_BECN : 0) |
+			       (uint32_t)(pkt->resv6 & 0x3f) << 24 | (pkt->dest_qpn & LOW_24));
+	plx_be32_store(at + PLX_BTH_PSN_AT, (pkt->ack_request ? PLX_BTH_ACK_REQUEST : 0) |
+						    (uint32_t)(pkt->resv7 & 0x7f) << 24 |
+						    (pkt->psn.v & PLX_PSN_MASK));
 }
 
 /* The extended headers of `op` lie from `at` on: the caller has compared header_bytes with len. */
@@ -61,10 +52,10 @@ static void
 extended_decode(const struct plx_opcode *op, const uint8_t *at, struct plx_pkt *out)
 {
 	if (plx_opcode_has(op, PLX_OPF_DETH)) {
-		uint32_t src_word = be32_load(at + 4);
+		uint32_t src_word = plx_be32_load(at + 4);
 
 		out->deth = (struct plx_deth){
-			.qkey = be32_load(at),
+			.qkey = plx_be32_load(at),
 			.src_qpn = src_word & LOW_24,
 			.resv = (uint8_t)(src_word >> 24),
 		};
@@ -72,65 +63,66 @@ extended_decode(const struct plx_opcode *op, const uint8_t *at, struct plx_pkt *
 	}
 	if (plx_opcode_has(op, PLX_OPF_RETH)) {
 		out->reth = (struct plx_reth){
-			.va = be64_load(at),
-			.rkey = be32_load(at + 8),
-			.length = be32_load(at + 12),
+			.va = plx_be64_load(at),
+			.rkey = plx_be32_load(at + PLX_RETH_KEY_AT),
+			.length = plx_be32_load(at + PLX_RETH_LENGTH_AT),
 		};
-		at += 16;
+		at += PLX_RETH_BYTES;
 	}
 	if (plx_opcode_has(op, PLX_OPF_ATOMIC_ETH)) {
 		out->atomic = (struct plx_atomic_eth){
-			.va = be64_load(at),
-			.rkey = be32_load(at + 8),
-			.swap_add = be64_load(at + 12),
-			.compare = be64_load(at + 20),
+			.va = plx_be64_load(at),
+			.rkey = plx_be32_load(at + 8),
+			.swap_add = plx_be64_load(at + 12),
+			.compare = plx_be64_load(at + 20),
 		};
 		at += 28;
 	}
 	if (plx_opcode_has(op, PLX_OPF_AETH)) {
 		out->aeth.syndrome = at[0];
-		out->aeth.msn.v = be32_load(at) & LOW_24;
-		at += 4;
+		out->aeth.msn.v = plx_be32_load(at) & LOW_24;
+		at += PLX_AETH_BYTES;
 	}
 	if (plx_opcode_has(op, PLX_OPF_ATOMIC_ACK_ETH))
-		out->atomic_original = be64_load(at);
+		out->atomic_original = plx_be64_load(at);
 	if (plx_opcode_has(op, PLX_OPF_IMM))
-		out->imm = be32_load(at);
+		out->imm = plx_be32_load(at);
 	if (plx_opcode_has(op, PLX_OPF_IETH))
-		out->inv_key = be32_load(at);
+		out->inv_key = plx_be32_load(at);
 }
 
 static void
 extended_encode(const struct plx_opcode *op, const struct plx_pkt *pkt, uint8_t *at)
 {
 	if (plx_opcode_has(op, PLX_OPF_DETH)) {
-		be32_store(at, pkt->deth.qkey);
-		be32_store(at + 4, (uint32_t)pkt->deth.resv << 24 | (pkt->deth.src_qpn & LOW_24));
+		plx_be32_store(at, pkt->deth.qkey);
+		plx_be32_store(at + 4,
+			       (uint32_t)pkt->deth.resv << 24 | (pkt->deth.src_qpn & LOW_24));
 		at += 8;
 	}
 	if (plx_opcode_has(op, PLX_OPF_RETH)) {
-		be64_store(at, pkt->reth.va);
-		be32_store(at + 8, pkt->reth.rkey);
-		be32_store(at + 12, pkt->reth.length);
-		at += 16;
+		plx_be64_store(at, pkt->reth.va);
+		plx_be32_store(at + PLX_RETH_KEY_AT, pkt->reth.rkey);
+		plx_be32_store(at + PLX_RETH_LENGTH_AT, pkt->reth.length);
+		at += PLX_RETH_BYTES;
 	}
 	if (plx_opcode_has(op, PLX_OPF_ATOMIC_ETH)) {
-		be64_store(at, pkt->atomic.va);
-		be32_store(at + 8, pkt->atomic.rkey);
-		be64_store(at + 12, pkt->atomic.swap_add);
-		be64_store(at + 20, pkt->atomic.compare);
+		plx_be64_store(at, pkt->atomic.va);
+		plx_be32_store(at + 8, pkt->atomic.rkey);
+		plx_be64_store(at + 12, pkt->atomic.swap_add);
+		plx_be64_store(at + 20, pkt->atomic.compare);
 		at += 28;
 	}
 	if (plx_opcode_has(op, PLX_OPF_AETH)) {
-		be32_store(at, (uint32_t)pkt->aeth.syndrome << 24 | (pkt->aeth.msn.v & LOW_24));
-		at += 4;
+		plx_be32_store(at, (uint32_t)pkt->aeth.syndrome << 24 | (pkt->aeth.msn.v & LOW_24));
+		at += PLX_AETH_BYTES;
 	}
 	if (plx_opcode_has(op, PLX_OPF_ATOMIC_ACK_ETH))
-		be64_store(at, pkt->atomic_original);
+		plx_be64_store(at, pkt->atomic_original);
 	if (plx_opcode_has(op, PLX_OPF_IMM))
-		be32_store(at, pkt->imm);
+		plx_be32_store(at, pkt->imm);
 	if (plx_opcode_has(op, PLX_OPF_IETH))
-		be32_store(at, pkt->inv_key);
+		plx_be32_store(at, pkt->inv_key);
 }
 
 PLX_HOT enum plx_wire_verdict

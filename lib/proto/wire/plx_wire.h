@@ -342,6 +342,30 @@ enum {
 
 /* ---- BTH and extended headers ------------------------------------------------------------- */
 
+/* Where the fields of a BTH lie, from its first byte, and their bits. Spec: IBTA vol 1, 9.2 */
+enum {
+	PLX_BTH_OPCODE_AT = 0,
+	PLX_BTH_FLAGS_AT = 1,
+	PLX_BTH_PKEY_AT = 2,
+	PLX_BTH_QPN_AT = 4, /* FECN, BECN, reserved, and 24 bits */
+	PLX_BTH_PSN_AT = 8, /* the request for an ACK, reserved, and 24 bits */
+
+	PLX_BTH_SOLICITED = 0x80,
+	PLX_BTH_MIGREQ = 0x40,
+	PLX_BTH_PAD_SHIFT = 4,
+	PLX_BTH_PAD_MASK = 3,
+	PLX_BTH_VERSION_MASK = 0x0f,
+
+	PLX_RETH_KEY_AT = 8, /* behind the address */
+	PLX_RETH_LENGTH_AT = 12,
+	PLX_RETH_BYTES = 16,
+	PLX_AETH_BYTES = 4,
+};
+
+#define PLX_BTH_FECN        UINT32_C(0x80000000) /* of the word with the queue pair's number */
+#define PLX_BTH_BECN        UINT32_C(0x40000000)
+#define PLX_BTH_ACK_REQUEST UINT32_C(0x80000000) /* of the word with the PSN */
+
 struct plx_reth {
 	uint64_t va;
 	uint32_t rkey;

@@ -3,67 +3,67 @@
  * Big-endian integers at any address, as one load or store and a byte swap.
  * It never checks a length: that is the caller's business, before it comes here.
  */
-#ifndef PLX_WIRE_BYTES_H
-#define PLX_WIRE_BYTES_H
+#ifndef PLX_BYTES_H
+#define PLX_BYTES_H
 
 #include <stdint.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define WIRE_SWAP16(v) __builtin_bswap16(v)
-#define WIRE_SWAP32(v) __builtin_bswap32(v)
-#define WIRE_SWAP64(v) __builtin_bswap64(v)
+#define PLX_SWAP16(v) __builtin_bswap16(v)
+#define PLX_SWAP32(v) __builtin_bswap32(v)
+#define PLX_SWAP64(v) __builtin_bswap64(v)
 #else
-#define WIRE_SWAP16(v) (v)
-#define WIRE_SWAP32(v) (v)
-#define WIRE_SWAP64(v) (v)
+#define PLX_SWAP16(v) (v)
+#define PLX_SWAP32(v) (v)
+#define PLX_SWAP64(v) (v)
 #endif
 
 static inline uint16_t
-be16_load(const uint8_t *at)
+plx_be16_load(const uint8_t *at)
 {
 	uint16_t v;
 
 	memcpy(&v, at, sizeof v);
-	return WIRE_SWAP16(v);
+	return PLX_SWAP16(v);
 }
 
 static inline uint32_t
-be32_load(const uint8_t *at)
+plx_be32_load(const uint8_t *at)
 {
 	uint32_t v;
 
 	memcpy(&v, at, sizeof v);
-	return WIRE_SWAP32(v);
+	return PLX_SWAP32(v);
 }
 
 static inline uint64_t
-be64_load(const uint8_t *at)
+plx_be64_load(const uint8_t *at)
 {
 	uint64_t v;
 
 	memcpy(&v, at, sizeof v);
-	return WIRE_SWAP64(v);
+	return PLX_SWAP64(v);
 }
 
 static inline void
-be16_store(uint8_t *at, uint16_t v)
+plx_be16_store(uint8_t *at, uint16_t v)
 {
-	v = WIRE_SWAP16(v);
+	v = PLX_SWAP16(v);
 	memcpy(at, &v, sizeof v);
 }
 
 static inline void
-be32_store(uint8_t *at, uint32_t v)
+plx_be32_store(uint8_t *at, uint32_t v)
 {
-	v = WIRE_SWAP32(v);
+	v = PLX_SWAP32(v);
 	memcpy(at, &v, sizeof v);
 }
 
 static inline void
-be64_store(uint8_t *at, uint64_t v)
+plx_be64_store(uint8_t *at, uint64_t v)
 {
-	v = WIRE_SWAP64(v);
+	v = PLX_SWAP64(v);
 	memcpy(at, &v, sizeof v);
 }
 
