@@ -36,13 +36,13 @@ adapter_release(IND2Adapter *face)
 static HRESULT STDMETHODCALLTYPE
 adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
 {
-	const struct nd2_session *session = nd2_adapter_of(face)->session;
+	struct plx_pump *pump = nd2_session_of(nd2_adapter_of(face)->session)->pump;
 
 	if (!out)
 		return ND_INVALID_PARAMETER;
 	*out = plx_file_create();
-	if (*out && session->pump)
-		plx_file_set_pump(*out, session->pump);
+	if (*out && pump)
+		plx_file_set_pump(*out, pump);
 	return *out ? ND_SUCCESS : ND_NO_MEMORY;
 }
 
@@ -60,7 +60,7 @@ adapter_query(IND2Adapter *face, ND2_ADAPTER_INFO *info, ULONG *length)
 	/* the reference pages say 1, every client says 2 */
 	if (info->InfoVersion != ND_VERSION_2 && info->InfoVersion != ND_VERSION_1)
 		return ND_NOT_SUPPORTED;
-	*info = nd2_adapter_of(face)->session->limits;
+	*info = *nd2_limits(nd2_adapter_of(face)->session);
 	return ND_SUCCESS;
 }
 
@@ -186,25 +186,25 @@ static const IND2AdapterVtbl adapter_table = {
 };
 
 static void
-adapter_destroy(struct nd2_object *object)
+adapter_destroy(struct plx_session_object *object)
 {
-	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object);
-	struct nd2_session *session = adapter->session;
+	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object.base);
+	struct plx_session *session = adapter->session;
 
 	nd2_session_claim(session);
 	if (plx_pd_destroy(adapter->pd) != PLX_OK)
 		nd2_log("adapter %s: something in its protection domain is left", session->name);
 	free(adapter);
-	nd2_session_put(session);
+	plx_session_put(session);
 }
 
 static const struct nd2_kind adapter_kind = {
 	.iid = &IID_IND2Adapter,
-	.destroy = adapter_destroy,
+	.base.destroy = adapter_destroy,
 };
 
 HRESULT
-nd2_adapter_create(struct nd2_session *session, REFIID iid, void **out)
+nd2_adapter_create(struct plx_session *session, REFIID iid, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
 	struct nd2_adapter *adapter;

@@ -25,7 +25,7 @@ of_group(const cpu_set_t *cpus, unsigned int group)
 }
 
 HRESULT
-nd2_affinity_get(struct nd2_session *session, USHORT *group, KAFFINITY *affinity)
+nd2_affinity_get(struct plx_session *session, USHORT *group, KAFFINITY *affinity)
 {
 	cpu_set_t cpus;
 
@@ -33,7 +33,7 @@ nd2_affinity_get(struct nd2_session *session, USHORT *group, KAFFINITY *affinity
 		return ND_INVALID_PARAMETER;
 	CPU_ZERO(&cpus);
 	/* More processors than a cpu_set_t has: all the same, the first one is there. */
-	if (!nd2_dispatch_cpus(session, &cpus))
+	if (!plx_session_cpus(session, &cpus))
 		CPU_SET(0, &cpus);
 	*affinity = 0;
 	for (USHORT i = 0; *affinity == 0 && i < CPU_SETSIZE / GROUP_CPUS; i++) {

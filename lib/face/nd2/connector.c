@@ -144,7 +144,7 @@ static void
 close_connector(struct nd2_object *object)
 {
 	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
-	struct nd2_session *session = connector->adapter->session;
+	struct plx_session *session = connector->adapter->session;
 	enum plx_status parted = PLX_OK;
 	struct nd2_step step;
 
@@ -165,15 +165,15 @@ close_connector(struct nd2_object *object)
 	connector->request = NULL;
 	plx_list_remove(&connector->node);
 	if (connector->address >= 0)
-		nd2_release_port(&session->tables->active, 1u << connector->address,
-				 connector->conn_param.local_port);
+		plx_session_release_port(&session->active, 1u << connector->address,
+					 connector->conn_param.local_port);
 	pthread_mutex_unlock(&session->events);
 }
 
 static void
-destroy_connector(struct nd2_object *object)
+destroy_connector(struct plx_session_object *object)
 {
-	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
+	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object.base);
 	struct nd2_adapter *adapter = connector->adapter;
 
 	free(connector->notify);
@@ -185,14 +185,14 @@ static const struct nd2_kind connector_kind = {
 	.iid = &IID_IND2Connector,
 	.overlapped = true,
 	.close = close_connector,
-	.destroy = destroy_connector,
+	.base.destroy = destroy_connector,
 };
 
 HRESULT
 nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Connector, out);
-	struct nd2_session *session = adapter->session;
+	struct plx_session *session = adapter->session;
 	struct nd2_connector *connector;
 	struct plx_file *file;
 
@@ -208,7 +208,7 @@ nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, voi
 	}
 	connector->face.lpVtbl = &connector_table;
 	connector->adapter = adapter;
-	connector->subscriber.kind = ND2_SUBSCRIBER_CONNECTOR;
+	connector->subscriber.on_event = nd2_connector_on_event;
 	connector->state = ND2_IDLE;
 	connector->address = -1;
 	plx_list_init(&connector->queue_node);
@@ -217,7 +217,7 @@ nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, voi
 	nd2_object_get(&adapter->object);
 	nd2_object_init(&connector->object, &connector_kind, session, connector);
 	pthread_mutex_lock(&session->events);
-	plx_list_append(&session->tables->connectors, &connector->node);
+	plx_list_append(&nd2_session_of(session)->connectors, &connector->node);
 	pthread_mutex_unlock(&session->events);
 	*out = connector;
 	return ND_SUCCESS;

@@ -100,11 +100,11 @@ read_peer(const struct nd2_connector *connector, const struct sockaddr *address,
 
 	if (status != ND_SUCCESS)
 		return status;
-	if (nd2_is_any(ip))
+	if (plx_session_ip_is_any(ip))
 		return (HRESULT)STATUS_BAD_NETWORK_NAME;
 	if (ip->version != connector->conn_param.local.version || *port == 0)
 		return ND_INVALID_ADDRESS;
-	if (nd2_is_loopback(ip))
+	if (plx_session_ip_is_loopback(ip))
 		*ip = connector->conn_param.local;
 	return ND_SUCCESS;
 }
@@ -119,7 +119,7 @@ static void
 fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outbound,
 	     const uint8_t *private_data, ULONG bytes, struct plx_connect_options *options)
 {
-	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
+	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->adapter->session);
 
 	plx_connect_options_init(options);
 	options->responder_resources = least(inbound, limits->MaxInboundReadLimit);
@@ -144,7 +144,7 @@ HRESULT STDMETHODCALLTYPE
 nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG length)
 {
 	struct nd2_connector *connector = begin_call(face);
-	struct nd2_session *session = connector->adapter->session;
+	struct plx_session *session = connector->adapter->session;
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_BIND);
 	HRESULT status = step.status;
 	uint32_t addresses = 0;
@@ -154,8 +154,8 @@ nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG le
 	if (status == ND_SUCCESS)
 		status = nd2_address_read(address, length, &ip, &number);
 	if (status == ND_SUCCESS) {
-		addresses = nd2_is_any(&ip) ? 0 : nd2_session_addresses(session, &ip);
-		status = addresses ? nd2_reserve_port(&session->tables->active, addresses, &number)
+		addresses = plx_session_ip_is_any(&ip) ? 0 : plx_session_addresses(session, &ip);
+		status = addresses ? nd2_reserve_port(&session->active, addresses, &number)
 				   : ND_INVALID_ADDRESS;
 	}
 	if (status == ND_SUCCESS) {
@@ -213,7 +213,7 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 		status = read_peer(connector, address, length, &remote, &port);
 	if (status == ND_SUCCESS)
 		status = read_private_data(private_data, bytes,
-					   connector->adapter->session->limits.MaxCallerData,
+					   nd2_limits(connector->adapter->session)->MaxCallerData,
 					   connector->sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
@@ -238,7 +238,7 @@ static HRESULT
 gone(struct nd2_connector *connector, enum plx_status status)
 {
 	if (status == PLX_STATE) {
-		nd2_connections_deliver(connector->adapter->session);
+		plx_session_deliver_locked(connector->adapter->session);
 		return ND_CONNECTION_ABORTED;
 	}
 	return status == PLX_AGAIN || status == PLX_UNREACHABLE ? ND_IO_TIMEOUT
@@ -303,7 +303,7 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 		status = read_qp(connector, qp_face, &qp);
 	if (status == ND_SUCCESS)
 		status = read_private_data(private_data, bytes,
-					   connector->adapter->session->limits.MaxCalleeData,
+					   nd2_limits(connector->adapter->session)->MaxCalleeData,
 					   sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
@@ -334,7 +334,7 @@ nd2_connector_reject(IND2Connector *face, const VOID *private_data, ULONG bytes)
 
 	if (status == ND_SUCCESS)
 		status = read_private_data(private_data, bytes,
-					   connector->adapter->session->limits.MaxCalleeData,
+					   nd2_limits(connector->adapter->session)->MaxCalleeData,
 					   sent_private_data);
 	if (status == ND_SUCCESS) {
 		rejected = plx_reject(connector->connector, sent_private_data, bytes);
@@ -383,6 +383,15 @@ nd2_connector_notify(IND2Connector *face, OVERLAPPED *overlapped)
 	return end_call(connector, overlapped, ND_PENDING);
 }
 
+static bool
+is_answered(const void *context)
+{
+	const struct nd2_connector *connector = context;
+
+	return connector->state != ND2_LOCAL_DISC || !connector->connector;
+}
+
+/* What a device's ring holds for the peer may be gone as soon as Disconnect returns (A06). */
 HRESULT STDMETHODCALLTYPE
 nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 {
@@ -405,7 +414,7 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	nd2_object_get(&connector->object);
 	status = end_call(connector, overlapped, pend(connector, step, pending, status));
 	if (status == ND_PENDING && connector->adapter->session->info.tx_lost_on_exit)
-		nd2_await_answer(connector);
+		plx_session_await_answer(connector->adapter->session, is_answered, connector);
 	nd2_object_put(&connector->object);
 	return status;
 }

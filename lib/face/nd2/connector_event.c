@@ -2,7 +2,7 @@
  *
  * What becomes of a connector: the effects of its steps, and the events that come from the peer.
  * It never decides where a connector goes next: connector_state.c does. Everything here runs with
- * nd2_session.events held. Start with nd2_connection_event().
+ * plx_session.events held. Start with nd2_connector_on_event().
  */
 #include <ntstatus.h>
 
@@ -42,7 +42,7 @@ nd2_connector_send_disconnect(struct nd2_connector *connector)
 	struct plx_qp_info info;
 
 	/* Destroying the connector or the queue pair disconnects when the engine runs again. */
-	if (nd2_is_stalled(connector->adapter->session))
+	if (plx_session_is_stalled(connector->adapter->session))
 		return PLX_TIMEOUT;
 	status = plx_disconnect(connector->connector);
 	/* When the engine answers again the DREQ was sent: the process may end now. */
@@ -72,7 +72,7 @@ static void
 keep_private_data(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
 	const struct plx_connector_info *agreed = &event->info;
-	const ND2_ADAPTER_INFO *limits = &connector->adapter->session->limits;
+	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->adapter->session);
 	struct nd2_private_data *private_data = &connector->private_data;
 	bool answered =
 		event->kind == PLX_CM_EVENT_REQUESTED || event->kind == PLX_CM_EVENT_REPLIED;
@@ -116,9 +116,9 @@ release_connector(struct nd2_connector *connector, bool lingers)
 
 	connector->connector = NULL;
 	if (lower && lingers)
-		nd2_linger(connector->adapter->session, lower);
+		plx_session_linger(connector->adapter->session, lower);
 	else if (lower)
-		nd2_destroy_connector(connector->adapter->session, lower);
+		plx_session_destroy_connector(connector->adapter->session, lower);
 }
 
 /* The connection is told of first, ended then, and its requests come last: who hears of the end may
@@ -194,47 +194,21 @@ retry_connect(struct nd2_connector *connector, const struct plx_connector_event 
 }
 
 void
-nd2_connection_event(struct nd2_session *session, const struct plx_connector_event *event)
+nd2_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
+		       const struct plx_connector_event *event)
 {
-	struct nd2_subscriber *subscriber = (struct nd2_subscriber *)(uintptr_t)event->context;
-	struct nd2_connector *connector;
+	struct nd2_connector *connector =
+		plx_list_entry(subscriber, struct nd2_connector, subscriber);
 
-	if (event->kind == PLX_CM_EVENT_REQUESTED) {
-		nd2_listener_deliver_request((struct nd2_listener *)(uintptr_t)event->context,
-					     event);
-		return;
-	}
-	switch (subscriber ? subscriber->kind : ND2_SUBSCRIBER_NONE) {
-	case ND2_SUBSCRIBER_CONNECTOR:
-		connector = plx_list_entry(subscriber, struct nd2_connector, subscriber);
-		if (!retry_connect(connector, event))
-			nd2_connector_apply(connector, nd2_step(connector->state, event_of(event)),
-					    event);
-		break;
-	case ND2_SUBSCRIBER_REQUEST:
-		nd2_request_end(subscriber);
-		break;
-	case ND2_SUBSCRIBER_LINGERING:
-		nd2_linger_end(session, subscriber);
-		break;
-	case ND2_SUBSCRIBER_NONE:
-		break;
-	}
-}
-
-void
-nd2_connections_deliver(struct nd2_session *session)
-{
-	struct plx_connector_event event;
-
-	while (plx_event_channel_next(session->channel, &event))
-		nd2_connection_event(session, &event);
+	(void)session;
+	if (!retry_connect(connector, event))
+		nd2_connector_apply(connector, nd2_step(connector->state, event_of(event)), event);
 }
 
 void
 nd2_connection_of_qp_ends(struct nd2_qp *qp)
 {
-	struct nd2_session *session = qp->adapter->session;
+	struct plx_session *session = qp->adapter->session;
 	struct nd2_connector *connector;
 	struct nd2_step step;
 

@@ -65,7 +65,7 @@ poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	for (ULONG i = 0; i < got; i++)
 		failed |= convert(&results[i]);
 	if (plx_unlikely(failed))
-		nd2_session_deliver_events(cq->adapter->session);
+		plx_session_deliver_events(cq->adapter->session);
 	return got;
 }
 
@@ -90,7 +90,7 @@ look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 
 	if (cq->pumps && looks % LOOKS_PER_PUMP == 0) {
 		nd2_session_claim(cq->adapter->session);
-		nd2_session_pump(cq->adapter->session);
+		plx_session_pump(cq->adapter->session);
 	}
 	if (cq->yields)
 		sched_yield();
@@ -117,7 +117,7 @@ resize(IND2CompletionQueue *face, ULONG depth)
 	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
 	enum plx_status status;
 
-	if (depth == 0 || depth > cq->adapter->session->limits.MaxCompletionQueueDepth)
+	if (depth == 0 || depth > nd2_limits(cq->adapter->session)->MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER;
 	nd2_session_claim(cq->adapter->session);
 	status = plx_cq_resize(cq->cq, depth);
@@ -143,26 +143,24 @@ static void
 close_cq(struct nd2_object *object)
 {
 	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
-	struct nd2_session *session = cq->adapter->session;
+	struct plx_session *session = cq->adapter->session;
 
 	nd2_session_claim(session);
-	pthread_mutex_lock(&session->lock);
-	plx_list_remove(&cq->node);
-	pthread_mutex_unlock(&session->lock);
+	plx_session_queue_remove(session, &cq->queue);
 	notify_close(cq);
 }
 
 /* BUSY it cannot be: queue pairs hold their queues. */
 static enum plx_status
-teardown_cq(struct nd2_object *object)
+teardown_cq(struct plx_session_object *object)
 {
-	return plx_cq_destroy(plx_list_entry(object, struct nd2_cq, object)->cq);
+	return plx_cq_destroy(plx_list_entry(object, struct nd2_cq, object.base)->cq);
 }
 
 static void
-destroy_cq(struct nd2_object *object)
+destroy_cq(struct plx_session_object *object)
 {
-	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
+	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object.base);
 	struct nd2_adapter *adapter = cq->adapter;
 
 	notify_free(cq->notify);
@@ -174,8 +172,8 @@ static const struct nd2_kind cq_kind = {
 	.iid = &IID_IND2CompletionQueue,
 	.overlapped = true,
 	.close = close_cq,
-	.teardown = teardown_cq,
-	.destroy = destroy_cq,
+	.base.teardown = teardown_cq,
+	.base.destroy = destroy_cq,
 };
 
 static HRESULT STDMETHODCALLTYPE
@@ -236,7 +234,7 @@ make(struct nd2_cq *cq, struct plx_file *file)
 	const struct plx_cq_options options = {
 		.depth = cq->depth,
 		.strict = overruns(),
-		.context = cq->id,
+		.context = cq->queue.id,
 	};
 	enum plx_status status;
 
@@ -261,7 +259,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 
 	if (status != ND_SUCCESS)
 		return status;
-	if (depth == 0 || depth > adapter->session->limits.MaxCompletionQueueDepth)
+	if (depth == 0 || depth > nd2_limits(adapter->session)->MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER_3;
 	file = plx_file_hold(handle);
 	if (file == NULL)
@@ -274,7 +272,8 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	cq->face.lpVtbl = &table;
 	cq->adapter = adapter;
 	cq->depth = depth;
-	cq->id = atomic_fetch_add(&adapter->session->next_id, 1);
+	cq->queue.id = plx_session_queue_id(adapter->session);
+	cq->queue.on_event = nd2_cq_overrun;
 	cq->pumps = adapter->session->inline_mode;
 	cq->yields = adapter->session->info.idle == PLX_IDLE_YIELD;
 	status = make(cq, file);
@@ -285,9 +284,7 @@ nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dept
 	}
 	nd2_object_get(&adapter->object);
 	nd2_object_init(&cq->object, &cq_kind, adapter->session, cq);
-	pthread_mutex_lock(&adapter->session->lock);
-	plx_list_append(&adapter->session->cqs, &cq->node);
-	pthread_mutex_unlock(&adapter->session->lock);
+	plx_session_queue_add(adapter->session, &adapter->session->cqs, &cq->queue);
 	*out = &cq->face;
 	return ND_SUCCESS;
 }

@@ -43,6 +43,6 @@ nd2_sges_for(ULONG wished, ULONG most)
 
 /** GetNotifyAffinity of both kinds: where the thread may run that ends what waits. In inline mode
  * that is the client's, which asks. Errors: ND_INVALID_PARAMETER (no output) */
-HRESULT nd2_affinity_get(struct nd2_session *session, USHORT *group, KAFFINITY *affinity);
+HRESULT nd2_affinity_get(struct plx_session *session, USHORT *group, KAFFINITY *affinity);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Who finishes what pends: a thread of the session that sleeps on descriptors, or, in inline mode,
- * the client's own thread whenever it waits. It decides nothing: what has become ready is delivered
- * to its owner. It never holds a lock of its own while an owner runs. Start with dispatch_main(),
- * and nd2_session_pump().
+ * the program's own thread whenever it waits. It decides nothing: what has become ready is
+ * delivered to its owner. It never holds a lock of its own while an owner runs. Start with
+ * dispatch_main(), and plx_session_pump().
  *
  * A watch is known to the epoll set by slot and generation, never by pointer: an event of a watch
  * that was removed meanwhile finds another generation, and is dropped.
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nd2.h"
+#include "internal.h"
 
 enum {
 	EVENTS_BURST = 32,
@@ -25,13 +25,13 @@ enum {
 };
 
 struct slot {
-	struct nd2_watch *watch; /* NULL: free */
+	struct plx_session_watch *watch; /* NULL: free */
 	uint32_t generation, next_free;
 };
 
-struct nd2_dispatch {
-	struct nd2_session *session;
-	struct nd2_watch channel, async;
+struct plx_session_dispatch {
+	struct plx_session *session;
+	struct plx_session_watch channel, async;
 	int epoll, doorbell; /* -1 in inline mode; the doorbell rings to look again, or to stop */
 	atomic_bool stops;
 	pthread_t thread;
@@ -43,7 +43,7 @@ struct nd2_dispatch {
 	pthread_cond_t idle;
 	struct slot *slots;
 	uint32_t size, first_free, used;
-	struct nd2_watch *busy; /* its ready() runs */
+	struct plx_session_watch *busy; /* its ready() runs */
 	pthread_t busy_in;
 };
 
@@ -51,7 +51,7 @@ struct nd2_dispatch {
 static __thread unsigned int delivering;
 
 bool
-nd2_delivering(void)
+session_is_delivering(void)
 {
 	return delivering > 0;
 }
@@ -60,7 +60,7 @@ nd2_delivering(void)
  */
 
 static bool
-grow(struct nd2_dispatch *dispatch)
+grow(struct plx_session_dispatch *dispatch)
 {
 	uint32_t size = dispatch->size ? dispatch->size * 2 : 16;
 	struct slot *more = realloc(dispatch->slots, size * sizeof(*more));
@@ -76,7 +76,7 @@ grow(struct nd2_dispatch *dispatch)
 
 /* Under the lock. */
 static bool
-alloc_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
+alloc_slot(struct plx_session_dispatch *dispatch, struct plx_session_watch *watch)
 {
 	if (dispatch->first_free == dispatch->size && !grow(dispatch))
 		return false;
@@ -89,7 +89,7 @@ alloc_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 }
 
 static void
-free_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
+free_slot(struct plx_session_dispatch *dispatch, struct plx_session_watch *watch)
 {
 	struct slot *slot = &dispatch->slots[watch->slot];
 
@@ -99,33 +99,33 @@ free_slot(struct nd2_dispatch *dispatch, struct nd2_watch *watch)
 	dispatch->first_free = watch->slot;
 }
 
-HRESULT
-nd2_watch_add(struct nd2_session *session, struct nd2_watch *watch)
+enum plx_status
+plx_session_watch_add(struct plx_session *session, struct plx_session_watch *watch)
 {
-	struct nd2_dispatch *dispatch = session->dispatch;
+	struct plx_session_dispatch *dispatch = session->dispatch;
 	struct epoll_event event = {.events = EPOLLIN};
-	HRESULT status = ND_SUCCESS;
+	enum plx_status status = PLX_OK;
 
 	pthread_mutex_lock(&dispatch->lock);
 	if (!alloc_slot(dispatch, watch))
-		status = ND_INSUFFICIENT_RESOURCES;
-	if (status == ND_SUCCESS && dispatch->epoll >= 0) {
+		status = PLX_FULL;
+	if (status == PLX_OK && dispatch->epoll >= 0) {
 		event.data.u64 =
 			(uint64_t)dispatch->slots[watch->slot].generation << 32 | watch->slot;
 		if (epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, watch->fd, &event)) {
 			free_slot(dispatch, watch);
-			status = ND_INSUFFICIENT_RESOURCES;
+			status = PLX_FULL;
 		}
 	}
-	watch->watched = status == ND_SUCCESS;
+	watch->watched = status == PLX_OK;
 	pthread_mutex_unlock(&dispatch->lock);
 	return status;
 }
 
 void
-nd2_watch_remove(struct nd2_session *session, struct nd2_watch *watch)
+plx_session_watch_remove(struct plx_session *session, struct plx_session_watch *watch)
 {
-	struct nd2_dispatch *dispatch = session->dispatch;
+	struct plx_session_dispatch *dispatch = session->dispatch;
 
 	pthread_mutex_lock(&dispatch->lock);
 	if (watch->watched) {
@@ -141,9 +141,9 @@ nd2_watch_remove(struct nd2_session *session, struct nd2_watch *watch)
 
 /* @param generation of the slot, when the readiness was seen; NULL: whoever is there */
 static void
-deliver(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
+deliver(struct plx_session_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
 {
-	struct nd2_watch *watch = NULL;
+	struct plx_session_watch *watch = NULL;
 
 	pthread_mutex_lock(&dispatch->lock);
 	if (slot < dispatch->size &&
@@ -167,48 +167,61 @@ deliver(struct nd2_dispatch *dispatch, uint32_t slot, const uint32_t *generation
  */
 
 void
-nd2_session_deliver_events(struct nd2_session *session)
+plx_session_deliver_locked(struct plx_session *session)
 {
 	struct plx_connector_event event;
 
+	while (plx_event_channel_next(session->channel, &event)) {
+		struct plx_session_subscriber *subscriber =
+			(struct plx_session_subscriber *)(uintptr_t)event.context;
+
+		if (subscriber)
+			subscriber->on_event(session, subscriber, &event);
+	}
+}
+
+void
+plx_session_deliver_events(struct plx_session *session)
+{
 	pthread_mutex_lock(&session->events);
 	delivering++;
-	while (plx_event_channel_next(session->channel, &event))
-		nd2_connection_event(session, &event);
+	plx_session_deliver_locked(session);
 	delivering--;
 	pthread_mutex_unlock(&session->events);
 }
 
 static void
-channel_ready(struct nd2_watch *watch)
+channel_ready(struct plx_session_watch *watch)
 {
-	nd2_session_deliver_events(plx_list_entry(watch, struct nd2_dispatch, channel)->session);
+	plx_session_deliver_events(
+		plx_list_entry(watch, struct plx_session_dispatch, channel)->session);
 }
 
 /* Once for each queue pair that dies: what no status of ND2 reports. Peers can bring it about as
  * often as they connect, so that some are only counted. */
 static void
-log_failure(struct nd2_dispatch *dispatch, const struct plx_async_event *event)
+log_failure(struct plx_session_dispatch *dispatch, const struct plx_async_event *event)
 {
 	char text[PLX_ASYNC_EVENT_TEXT_BYTES];
 	time_t now = time(NULL);
 
 	if (now != dispatch->logged_at) {
 		if (dispatch->logged > PLX_LOG_LINES_PER_S)
-			nd2_log("adapter %s: %u more queue pairs failed", dispatch->session->name,
-				dispatch->logged - PLX_LOG_LINES_PER_S);
+			session_log(dispatch->session, "adapter %s: %u more queue pairs failed",
+				    dispatch->session->name,
+				    dispatch->logged - PLX_LOG_LINES_PER_S);
 		dispatch->logged_at = now;
 		dispatch->logged = 0;
 	}
 	if (dispatch->logged++ < PLX_LOG_LINES_PER_S)
-		nd2_log("adapter %s: %s", dispatch->session->name,
-			plx_async_event_text(event, text, sizeof(text)));
+		session_log(dispatch->session, "adapter %s: %s", dispatch->session->name,
+			    plx_async_event_text(event, text, sizeof(text)));
 }
 
 /* An event names a queue by its id: it is delivered only if one of that id is in the list, under
  * the lock that it needs to leave it. */
 static void
-deliver_async_event(struct nd2_session *session, const struct plx_async_event *event)
+deliver_async_event(struct plx_session *session, const struct plx_async_event *event)
 {
 	const bool overrun = event->kind == PLX_EVENT_CQ_OVERRUN;
 	struct plx_list *node, *after;
@@ -220,21 +233,43 @@ deliver_async_event(struct nd2_session *session, const struct plx_async_event *e
 		return;
 	pthread_mutex_lock(&session->lock);
 	plx_list_for_each (node, after, overrun ? &session->cqs : &session->srqs) {
-		struct nd2_cq *cq = plx_list_entry(node, struct nd2_cq, node);
-		struct nd2_srq *srq = plx_list_entry(node, struct nd2_srq, node);
+		struct plx_session_queue *queue =
+			plx_list_entry(node, struct plx_session_queue, node);
 
-		if (overrun && cq->id == event->context)
-			nd2_cq_overrun(cq);
-		if (!overrun && srq->id == event->context)
-			nd2_srq_below(srq);
+		if (queue->id == event->context)
+			queue->on_event(queue);
 	}
 	pthread_mutex_unlock(&session->lock);
 }
 
-static void
-async_ready(struct nd2_watch *watch)
+uint64_t
+plx_session_queue_id(struct plx_session *session)
 {
-	struct nd2_session *session = plx_list_entry(watch, struct nd2_dispatch, async)->session;
+	return atomic_fetch_add(&session->next_id, 1);
+}
+
+void
+plx_session_queue_add(struct plx_session *session, struct plx_list *queues,
+		      struct plx_session_queue *queue)
+{
+	pthread_mutex_lock(&session->lock);
+	plx_list_append(queues, &queue->node);
+	pthread_mutex_unlock(&session->lock);
+}
+
+void
+plx_session_queue_remove(struct plx_session *session, struct plx_session_queue *queue)
+{
+	pthread_mutex_lock(&session->lock);
+	plx_list_remove(&queue->node);
+	pthread_mutex_unlock(&session->lock);
+}
+
+static void
+async_ready(struct plx_session_watch *watch)
+{
+	struct plx_session *session =
+		plx_list_entry(watch, struct plx_session_dispatch, async)->session;
 	struct plx_async_event event;
 
 	while (plx_adapter_next_async_event(session->adapter, &event))
@@ -242,7 +277,7 @@ async_ready(struct nd2_watch *watch)
 }
 
 bool
-nd2_dispatch_cpus(struct nd2_session *session, cpu_set_t *cpus)
+plx_session_cpus(struct plx_session *session, cpu_set_t *cpus)
 {
 	if (session->inline_mode)
 		return sched_getaffinity(0, sizeof(*cpus), cpus) == 0;
@@ -253,10 +288,10 @@ nd2_dispatch_cpus(struct nd2_session *session, cpu_set_t *cpus)
  */
 
 void
-nd2_session_pump(void *context)
+plx_session_pump(void *context)
 {
-	struct nd2_session *session = context;
-	struct nd2_dispatch *dispatch = session->dispatch;
+	struct plx_session *session = context;
+	struct plx_session_dispatch *dispatch = session->dispatch;
 
 	/* Inside a pump already: an owner may wait for something itself. */
 	if (delivering || !session->inline_mode)
@@ -273,7 +308,7 @@ nd2_session_pump(void *context)
  */
 
 static bool
-is_to_stop(struct nd2_dispatch *dispatch)
+is_to_stop(struct plx_session_dispatch *dispatch)
 {
 	uint64_t rings;
 
@@ -282,7 +317,7 @@ is_to_stop(struct nd2_dispatch *dispatch)
 }
 
 static void
-ring_doorbell(struct nd2_dispatch *dispatch)
+ring_doorbell(struct plx_session_dispatch *dispatch)
 {
 	const uint64_t one = 1;
 
@@ -291,7 +326,7 @@ ring_doorbell(struct nd2_dispatch *dispatch)
 }
 
 void
-nd2_dispatch_wake(struct nd2_session *session)
+session_dispatch_wake(struct plx_session *session)
 {
 	if (session->dispatch && session->dispatch->doorbell >= 0)
 		ring_doorbell(session->dispatch);
@@ -300,12 +335,12 @@ nd2_dispatch_wake(struct nd2_session *session)
 static void *
 dispatch_main(void *context)
 {
-	struct nd2_dispatch *dispatch = context;
+	struct plx_session_dispatch *dispatch = context;
 	struct epoll_event events[EVENTS_BURST];
 
 	for (;;) {
 		int n = epoll_wait(dispatch->epoll, events, EVENTS_BURST,
-				   nd2_deferred_wait_ms(dispatch->session));
+				   session_deferred_wait_ms(dispatch->session));
 
 		if (n < 0 && errno != EINTR)
 			break; /* the set itself is gone: somebody closes descriptors of others */
@@ -321,19 +356,19 @@ dispatch_main(void *context)
 		/* The last object's end ends the session, which waits for this thread: elsewhere.
 		 */
 		delivering++;
-		nd2_deferred_run(dispatch->session);
+		session_deferred_run(dispatch->session);
 		delivering--;
 	}
-	nd2_log("adapter %s: events cannot be waited for any more: %s", dispatch->session->name,
-		strerror(errno));
+	session_log(dispatch->session, "adapter %s: events cannot be waited for any more: %s",
+		    dispatch->session->name, strerror(errno));
 	return NULL;
 }
 
-static HRESULT
-start_thread(struct nd2_dispatch *dispatch)
+static enum plx_status
+start_thread(struct plx_session_dispatch *dispatch)
 {
 	struct epoll_event doorbell = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
-	struct nd2_session *session = dispatch->session;
+	struct plx_session *session = dispatch->session;
 	sigset_t all, old;
 	char name[16];
 	int failed;
@@ -342,33 +377,33 @@ start_thread(struct nd2_dispatch *dispatch)
 	dispatch->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (dispatch->epoll < 0 || dispatch->doorbell < 0 ||
 	    epoll_ctl(dispatch->epoll, EPOLL_CTL_ADD, dispatch->doorbell, &doorbell))
-		return ND_INSUFFICIENT_RESOURCES;
+		return PLX_FULL;
 	dispatch->channel.fd = plx_event_channel_fd(session->channel);
 	dispatch->async.fd = plx_adapter_async_fd(session->adapter);
-	if (nd2_watch_add(session, &dispatch->channel) != ND_SUCCESS ||
-	    nd2_watch_add(session, &dispatch->async) != ND_SUCCESS)
-		return ND_INSUFFICIENT_RESOURCES;
-	/* Signals are for the client's threads. */
+	if (plx_session_watch_add(session, &dispatch->channel) != PLX_OK ||
+	    plx_session_watch_add(session, &dispatch->async) != PLX_OK)
+		return PLX_FULL;
+	/* Signals are for the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&dispatch->thread, NULL, dispatch_main, dispatch);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (failed)
-		return ND_INSUFFICIENT_RESOURCES;
+		return PLX_FULL;
 	dispatch->running = true;
-	snprintf(name, sizeof(name), "nd2-%.11s", session->name);
+	snprintf(name, sizeof(name), "%.3s-%.11s", session->hooks->name, session->name);
 	(void)pthread_setname_np(dispatch->thread, name);
-	return ND_SUCCESS;
+	return PLX_OK;
 }
 
-HRESULT
-nd2_dispatch_start(struct nd2_session *session)
+enum plx_status
+session_dispatch_start(struct plx_session *session)
 {
-	struct nd2_dispatch *dispatch = calloc(1, sizeof(*dispatch));
-	HRESULT status = ND_SUCCESS;
+	struct plx_session_dispatch *dispatch = calloc(1, sizeof(*dispatch));
+	enum plx_status status = PLX_OK;
 
 	if (!dispatch)
-		return ND_NO_MEMORY;
+		return PLX_NO_MEMORY;
 	dispatch->session = session;
 	dispatch->epoll = dispatch->doorbell = -1;
 	dispatch->channel.ready = channel_ready;
@@ -378,26 +413,19 @@ nd2_dispatch_start(struct nd2_session *session)
 	session->dispatch = dispatch;
 	if (!session->inline_mode)
 		status = start_thread(dispatch);
-	else if ((session->pump = plx_pump_add(nd2_session_pump, session)) == NULL)
-		status = ND_INSUFFICIENT_RESOURCES;
-	else
-		dispatch->running = true;
-	if (status != ND_SUCCESS)
-		nd2_dispatch_stop(session);
+	if (status != PLX_OK)
+		session_dispatch_stop(session);
 	return status;
 }
 
 void
-nd2_dispatch_stop(struct nd2_session *session)
+session_dispatch_stop(struct plx_session *session)
 {
-	struct nd2_dispatch *dispatch = session->dispatch;
+	struct plx_session_dispatch *dispatch = session->dispatch;
 
 	if (!dispatch)
 		return;
-	if (dispatch->running && session->inline_mode) {
-		plx_pump_remove(nd2_session_pump, session);
-		session->pump = NULL;
-	} else if (dispatch->running) {
+	if (dispatch->running) {
 		atomic_store(&dispatch->stops, true);
 		ring_doorbell(dispatch);
 		pthread_join(dispatch->thread, NULL);

@@ -2,7 +2,7 @@
  *
  * IND2Listener: connectors wait here for requests, and requests for connectors.
  * It never lets a request of a peer wait unseen: one that has no place is rejected at once. The two
- * queues are never both filled. Start with nd2_listener_deliver_request() and
+ * queues are never both filled. Start with on_request() and
  * listener_get_request().
  *
  * The any-address is every address of its family, a listener of the waist each: a request for
@@ -17,7 +17,7 @@ static const IND2ListenerVtbl listener_table;
 
 /* A request that waits for a connector: its event, until then. */
 struct waiting {
-	struct nd2_subscriber subscriber;
+	struct plx_session_subscriber subscriber;
 	struct nd2_listener *listener;
 	struct plx_list node;
 	struct plx_connector_event event;
@@ -85,9 +85,9 @@ nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 
 /* The end of a request that nobody has answered refuses it. */
 static void
-reject_request(struct nd2_session *session, struct plx_connector *connector)
+reject_request(struct plx_session *session, struct plx_connector *connector)
 {
-	nd2_destroy_connector(session, connector);
+	plx_session_destroy_connector(session, connector);
 }
 
 /* Takes what waits out of the backlog. */
@@ -97,6 +97,18 @@ request_free(struct waiting *waiting)
 	plx_list_remove(&waiting->node);
 	waiting->listener->waits--;
 	free(waiting);
+}
+
+/* The peer has withdrawn a request in the backlog: whatever comes of it is its end. */
+static void
+withdraw(struct plx_session *session, struct plx_session_subscriber *subscriber,
+	 const struct plx_connector_event *event)
+{
+	struct waiting *waiting = plx_list_entry(subscriber, struct waiting, subscriber);
+
+	(void)event;
+	plx_session_destroy_connector(session, waiting->event.connector);
+	request_free(waiting);
 }
 
 static bool
@@ -110,7 +122,7 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_connector_eve
 		waiting = malloc(sizeof(*waiting));
 	if (!waiting)
 		return false;
-	waiting->subscriber.kind = ND2_SUBSCRIBER_REQUEST;
+	waiting->subscriber.on_event = withdraw;
 	waiting->listener = listener;
 	waiting->event = *event;
 	plx_list_append(&listener->waiting, &waiting->node);
@@ -119,23 +131,18 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_connector_eve
 	return true;
 }
 
-void
-nd2_listener_deliver_request(struct nd2_listener *listener, const struct plx_connector_event *event)
+/* A peer's REQ: all that comes of a listener. */
+static void
+on_request(struct plx_session *session, struct plx_session_subscriber *subscriber,
+	   const struct plx_connector_event *event)
 {
+	struct nd2_listener *listener = plx_list_entry(subscriber, struct nd2_listener, subscriber);
+
 	if (listener->state != ND2_LISTENER_CLOSED && !plx_list_empty(&listener->queue))
 		deliver(plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
 			event);
 	else if (!wait_for_connector(listener, event))
-		reject_request(listener->adapter->session, event->connector);
-}
-
-void
-nd2_request_end(struct nd2_subscriber *subscriber)
-{
-	struct waiting *waiting = plx_list_entry(subscriber, struct waiting, subscriber);
-
-	nd2_destroy_connector(waiting->listener->adapter->session, waiting->event.connector);
-	request_free(waiting);
+		reject_request(session, event->connector);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------
@@ -183,7 +190,7 @@ static HRESULT STDMETHODCALLTYPE
 listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 {
 	struct nd2_listener *listener = begin_call(face);
-	struct nd2_session *session = listener->adapter->session;
+	struct plx_session *session = listener->adapter->session;
 	HRESULT status = (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED;
 	uint32_t addresses = 0;
 	struct plx_ip ip;
@@ -192,8 +199,8 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 	if (listener->state == ND2_LISTENER_NEW)
 		status = nd2_address_read(address, length, &ip, &number);
 	if (status == ND_SUCCESS) {
-		addresses = nd2_session_addresses(session, &ip);
-		status = addresses ? nd2_reserve_port(&session->tables->passive, addresses, &number)
+		addresses = plx_session_addresses(session, &ip);
+		status = addresses ? nd2_reserve_port(&session->passive, addresses, &number)
 				   : ND_INVALID_ADDRESS;
 	}
 	if (status == ND_SUCCESS) {
@@ -221,9 +228,9 @@ stop_listening(struct nd2_listener *listener)
 static HRESULT
 start_listening(struct nd2_listener *listener)
 {
-	struct nd2_session *session = listener->adapter->session;
+	struct plx_session *session = listener->adapter->session;
 	struct plx_listen_options options = {.port = listener->port,
-					     .context = (uintptr_t)listener};
+					     .context = (uintptr_t)&listener->subscriber};
 	enum plx_status status = PLX_OK;
 	struct plx_why why = {""};
 
@@ -321,7 +328,7 @@ static void
 close_listener(struct nd2_object *object)
 {
 	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
-	struct nd2_session *session = listener->adapter->session;
+	struct plx_session *session = listener->adapter->session;
 	struct plx_list *node, *after;
 
 	nd2_session_claim(session);
@@ -343,24 +350,24 @@ close_listener(struct nd2_object *object)
 
 /* Its place is free when nobody listens there any more. */
 static enum plx_status
-teardown_listener(struct nd2_object *object)
+teardown_listener(struct plx_session_object *object)
 {
-	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
-	struct nd2_session *session = listener->adapter->session;
+	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object.base);
+	struct plx_session *session = listener->adapter->session;
 	enum plx_status status;
 
 	pthread_mutex_lock(&session->events);
 	status = stop_listening(listener);
 	if (status == PLX_OK)
-		nd2_release_port(&session->tables->passive, listener->addresses, listener->port);
+		plx_session_release_port(&session->passive, listener->addresses, listener->port);
 	pthread_mutex_unlock(&session->events);
 	return status;
 }
 
 static void
-destroy_listener(struct nd2_object *object)
+destroy_listener(struct plx_session_object *object)
 {
-	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
+	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object.base);
 	struct nd2_adapter *adapter = listener->adapter;
 
 	free(listener);
@@ -371,8 +378,8 @@ static const struct nd2_kind listener_kind = {
 	.iid = &IID_IND2Listener,
 	.overlapped = true,
 	.close = close_listener,
-	.teardown = teardown_listener,
-	.destroy = destroy_listener,
+	.base.teardown = teardown_listener,
+	.base.destroy = destroy_listener,
 };
 
 HRESULT
@@ -394,6 +401,7 @@ nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void
 	}
 	listener->face.lpVtbl = &listener_table;
 	listener->adapter = adapter;
+	listener->subscriber.on_event = on_request;
 	plx_list_init(&listener->queue);
 	plx_list_init(&listener->waiting);
 	plx_pending_list_init(&listener->pending, file);

@@ -3,13 +3,13 @@
  * Memory regions. Registering and taking back are done within the call, unless the engine stands
  * still, and told as all that pends is: by the OVERLAPPED, after ND_PENDING. What is refused is
  * refused in the call.
- * It pins nothing. Whether the memory is there is asked of the system, in probe.c.
+ * It pins nothing. Whether the memory is there is asked of the system.
  * Start with mr_register().
  */
-#include "mr.h"
-
 #include <arpa/inet.h>
 #include <stdlib.h>
+
+#include "nd2.h"
 
 #define MR_FLAGS                                                       \
 	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | \
@@ -51,13 +51,13 @@ check(const struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags,
 		return ND_INVALID_PARAMETER;
 	if (bytes == 0)
 		return ND_INVALID_BUFFER_SIZE;
-	if (bytes > mr->adapter->session->limits.MaxRegistrationSize)
+	if (bytes > nd2_limits(mr->adapter->session)->MaxRegistrationSize)
 		return ND_INVALID_PARAMETER;
 	if (flags & ~(ULONG)MR_FLAGS)
 		return ND_INVALID_PARAMETER_3;
 	if (overlapped == NULL)
 		return ND_INVALID_PARAMETER_4;
-	if (!probe_memory(buffer, bytes, flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE))
+	if (!plx_session_probe_memory(buffer, bytes, flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE))
 		return ND_ACCESS_VIOLATION;
 	return ND_SUCCESS;
 }
@@ -151,7 +151,7 @@ finish_pending_deregister(struct nd2_mr *mr)
 }
 
 static bool
-finish_deregister(struct nd2_deferred *deferred)
+finish_deregister(struct plx_session_deferred *deferred)
 {
 	struct nd2_mr *mr = plx_list_entry(deferred, struct nd2_mr, deferred);
 	bool done;
@@ -178,11 +178,11 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 	pending = plx_pending_begin_brief(&mr->pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = release_region(mr, nd2_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
+	status = release_region(mr, plx_session_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
 	if (status == PLX_TIMEOUT) {
 		mr->deregistering = pending;
 		nd2_object_get(&mr->object);
-		nd2_defer(mr->adapter->session, &mr->deferred, finish_deregister);
+		plx_session_defer(mr->adapter->session, &mr->deferred, finish_deregister);
 		return ND_PENDING;
 	}
 	if (status != PLX_OK) {
@@ -246,9 +246,9 @@ close_mr(struct nd2_object *object)
 }
 
 static void
-destroy_mr(struct nd2_object *object)
+destroy_mr(struct plx_session_object *object)
 {
-	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
+	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object.base);
 	struct nd2_adapter *adapter = mr->adapter;
 
 	if (mr->mr != NULL)
@@ -262,7 +262,7 @@ static const struct nd2_kind mr_kind = {
 	.iid = &IID_IND2MemoryRegion,
 	.overlapped = true,
 	.close = close_mr,
-	.destroy = destroy_mr,
+	.base.destroy = destroy_mr,
 };
 
 static HRESULT STDMETHODCALLTYPE

@@ -44,9 +44,9 @@ close_mw(struct nd2_object *object)
 }
 
 static void
-destroy_mw(struct nd2_object *object)
+destroy_mw(struct plx_session_object *object)
 {
-	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
+	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object.base);
 	struct nd2_adapter *adapter = mw->adapter;
 
 	pthread_mutex_destroy(&mw->lock);
@@ -57,7 +57,7 @@ destroy_mw(struct nd2_object *object)
 static const struct nd2_kind mw_kind = {
 	.iid = &IID_IND2MemoryWindow,
 	.close = close_mw,
-	.destroy = destroy_mw,
+	.base.destroy = destroy_mw,
 };
 
 static HRESULT STDMETHODCALLTYPE

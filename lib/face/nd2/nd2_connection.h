@@ -3,7 +3,7 @@
  * The structs behind connectors and listeners, and what their files ask of each other. It owns no
  * state. Start with struct nd2_connector.
  *
- * Everything here is under nd2_session.events. The context of a
+ * Everything here is under plx_session.events. The context of a
  * plx_connector is a subscriber, or 0: its events are dropped.
  */
 #ifndef PLX_ND2_ND2_CONNECTION_H
@@ -13,21 +13,8 @@
 #include "nd2.h"
 
 enum {
-	ND2_PORT_WORDS = 65536 / 64,
 	ND2_NOTIFIES_FIRST = 4, /* places for pending NotifyDisconnects, to begin with */
 	ND2_PATH_MTU_MIN = 256,
-};
-
-/* Who receives a connector's events: the first member of what its context points to. */
-enum nd2_subscriber_kind {
-	ND2_SUBSCRIBER_NONE,
-	ND2_SUBSCRIBER_CONNECTOR,
-	ND2_SUBSCRIBER_REQUEST,   /* a request in a listener's backlog */
-	ND2_SUBSCRIBER_LINGERING, /* disconnected and released, and the peer has not answered */
-};
-
-struct nd2_subscriber {
-	enum nd2_subscriber_kind kind;
 };
 
 struct nd2_conn_param {
@@ -47,8 +34,8 @@ struct nd2_connector {
 	struct nd2_object object;
 	struct nd2_adapter *adapter; /* held */
 	struct plx_pending_list pending;
-	struct nd2_subscriber subscriber;
-	struct plx_list node; /* in tables->connectors */
+	struct plx_session_subscriber subscriber;
+	struct plx_list node; /* in nd2_session.connectors */
 	enum nd2_state state;
 	struct plx_connector *connector; /* NULL: none yet, or none any more */
 	struct nd2_qp *qp;               /* held, from Connect or Accept on */
@@ -79,6 +66,7 @@ struct nd2_listener {
 	struct nd2_object object;
 	struct nd2_adapter *adapter; /* held */
 	struct plx_pending_list pending;
+	struct plx_session_subscriber subscriber;
 	enum nd2_listener_state state;
 	struct plx_ip ip;
 	uint16_t port;
@@ -89,31 +77,10 @@ struct nd2_listener {
 	uint32_t backlog, waits; /* 0: no limit */
 };
 
-/* Port numbers in use, by address. */
-struct nd2_port_numbers {
-	uint64_t bits[PLX_ADAPTER_ADDRESSES_MAX][ND2_PORT_WORDS];
-	uint16_t next; /* to be chosen */
-};
-
-struct nd2_connection_tables {
-	struct nd2_port_numbers active, passive; /* connectors', listeners': two spaces */
-	struct plx_list connectors, lingering;
-};
-
-/* ---- port_numbers.c
- * ------------------------------------------------------------------------------
+/** plx_session_reserve_port(). Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (none is left)
  */
-
-/**
- * Reserve a port number at all `addresses` (bits), or at none.
- * @param port [in/out] 0: choose one of ND2_FIRST_PORT .. 65535
- * Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (none is left to choose)
- */
-HRESULT nd2_reserve_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t *port);
-void nd2_release_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port);
-
-/** Bits of the session's addresses that `ip` means: itself, or all of its family. */
-uint32_t nd2_session_addresses(const struct nd2_session *session, const struct plx_ip *ip);
+HRESULT nd2_reserve_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
+			 uint16_t *port);
 
 /* ---- connector.c --------------------------------------------------------------------------------
  */
@@ -153,43 +120,18 @@ HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
 /** What a step does. @param event that it came from; NULL: from a call */
 void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 			 const struct plx_connector_event *event);
-/** Every event that is there now, session->events being held. */
-void nd2_connections_deliver(struct nd2_session *session);
+/** A subscriber of connectors. */
+void nd2_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
+			    const struct plx_connector_event *event);
 /** The queue pair is the connector's from now on. */
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
 /** Disconnect; the DREQ was sent when this returns. Errors: those of plx_disconnect() */
 enum plx_status nd2_connector_send_disconnect(struct nd2_connector *connector);
 
-/* ---- deferred.c
- * -------------------------------------------------------------------------------------
- */
-
-/** Destroy it, or defer that when the engine stands still. */
-void nd2_destroy_connector(struct nd2_session *session, struct plx_connector *connector);
-
 /* ---- listener.c ---------------------------------------------------------------------------------
  */
 
-/** A peer's REQ. */
-void nd2_listener_deliver_request(struct nd2_listener *listener,
-				  const struct plx_connector_event *event);
-/** The peer has withdrawn a request in the backlog. */
-void nd2_request_end(struct nd2_subscriber *subscriber);
 /** A connector that waits for a request does so no more; its GetConnectionRequest is finished. */
 void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
-
-/* ---- linger.c -----------------------------------------------------------------------------------
- */
-
-/** Keep a connector that was disconnected until the peer answers. */
-void nd2_linger(struct nd2_session *session, struct plx_connector *connector);
-void nd2_linger_end(struct nd2_session *session, struct nd2_subscriber *subscriber);
-/**
- * After Disconnect has pended, on a device whose transmissions are lost on exit: what its ring
- * holds for the peer is gone when this process is, and a program may end with no handler running as
- * soon as Disconnect returns (A06). So the peer's answer is waited for: microseconds from a peer
- * that lives, ND2_ANSWER_MS at most. Without locks.
- */
-void nd2_await_answer(struct nd2_connector *connector);
 
 #endif

@@ -105,7 +105,7 @@ watch(struct nd2_cq *cq)
 		if (cq->watch.fd < 0)
 			return ND_INSUFFICIENT_RESOURCES;
 	}
-	status = nd2_watch_add(cq->adapter->session, &cq->watch);
+	status = nd2_call_status(plx_session_watch_add(cq->adapter->session, &cq->watch));
 	cq->notify->watched = status == ND_SUCCESS;
 	return status;
 }
@@ -170,8 +170,10 @@ nd2_cq_deliver_events(struct nd2_cq *cq)
 }
 
 void
-nd2_cq_overrun(struct nd2_cq *cq)
+nd2_cq_overrun(struct plx_session_queue *queue)
 {
+	struct nd2_cq *cq = plx_list_entry(queue, struct nd2_cq, queue);
+
 	pthread_mutex_lock(&cq->notify->lock);
 	cq->notify->overrun = true;
 	finish(cq->notify, ALL_KINDS, ND_BUFFER_OVERFLOW);
@@ -179,7 +181,7 @@ nd2_cq_overrun(struct nd2_cq *cq)
 }
 
 static void
-ready(struct nd2_watch *watch)
+ready(struct plx_session_watch *watch)
 {
 	nd2_cq_deliver_events(plx_list_entry(watch, struct nd2_cq, watch));
 }
@@ -232,7 +234,7 @@ notify_make(struct nd2_cq *cq)
 		return NULL;
 	pthread_mutex_init(&notify->lock, NULL);
 	plx_list_init(&notify->waiters);
-	cq->watch = (struct nd2_watch){.fd = -1, .ready = ready};
+	cq->watch = (struct plx_session_watch){.fd = -1, .ready = ready};
 	return notify;
 }
 
@@ -248,7 +250,7 @@ notify_close(struct nd2_cq *cq)
 {
 	/* First, and without the lock, which ready() takes. */
 	if (cq->notify->watched)
-		nd2_watch_remove(cq->adapter->session, &cq->watch);
+		plx_session_watch_remove(cq->adapter->session, &cq->watch);
 	pthread_mutex_lock(&cq->notify->lock);
 	plx_pending_list_end(&cq->pending, ND_CANCELED);
 	finish(cq->notify, ALL_KINDS, ND_CANCELED);

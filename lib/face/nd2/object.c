@@ -1,52 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lives of objects: what the client counts, what keeps the memory, and how many objects there are.
+ * Lives of objects: what the client counts. What keeps the memory is the session's count of holds.
  * It never takes a lock, and knows of no kind. Start with nd2_release().
  */
 #include "nd2.h"
 
-static atomic_uint alive; /* objects of this module whose destroy() has not returned */
-
-uint32_t
-nd2_objects_alive(void)
-{
-	return atomic_load(&alive);
-}
-
 void
-nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct nd2_session *session,
+nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct plx_session *session,
 		void *face)
 {
 	object->kind = kind;
 	object->face = face;
-	object->session = session;
-	plx_list_init(&object->deferred.node);
 	atomic_init(&object->refs, 1);
-	atomic_init(&object->holds, 1);
-	atomic_fetch_add(&alive, 1);
-}
-
-void
-nd2_object_get(struct nd2_object *object)
-{
-	atomic_fetch_add_explicit(&object->holds, 1, memory_order_relaxed);
-}
-
-void
-nd2_object_end(struct nd2_object *object)
-{
-	object->kind->destroy(object);
-	/* only now: a library may be unloaded at once when nothing lives in it */
-	atomic_fetch_sub(&alive, 1);
-}
-
-void
-nd2_object_put(struct nd2_object *object)
-{
-	if (atomic_fetch_sub_explicit(&object->holds, 1, memory_order_acq_rel) != 1)
-		return;
-	if (object->kind->teardown == NULL || nd2_teardown(object))
-		nd2_object_end(object);
+	plx_session_object_init(&object->base, &kind->base, session);
 }
 
 static bool

@@ -2,12 +2,12 @@
  *
  * Which ports are in use: of connectors and of listeners, two spaces, each with a bit for each port
  * of each address.
- * It never takes a lock. Start with nd2_reserve_port().
+ * It never takes a lock. Start with plx_session_reserve_port().
  */
-#include "nd2_connection.h"
+#include "internal.h"
 
 static bool
-is_free(const struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port)
+is_free(const struct plx_session_port_numbers *numbers, uint32_t addresses, uint16_t port)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
 		if (addresses >> i & 1 && numbers->bits[i][port / 64] >> port % 64 & 1)
@@ -17,12 +17,12 @@ is_free(const struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t por
 
 /* In turn, so that none comes back soon. Returns: 0: all are taken */
 static uint16_t
-choose(struct nd2_port_numbers *numbers, uint32_t addresses)
+choose(struct plx_session_port_numbers *numbers, uint32_t addresses)
 {
-	const uint32_t ports = 65536 - ND2_FIRST_PORT;
+	const uint32_t ports = 65536 - PLX_SESSION_FIRST_PORT;
 
 	for (uint32_t i = 0; i < ports; i++) {
-		uint16_t port = (uint16_t)(ND2_FIRST_PORT + (numbers->next + i) % ports);
+		uint16_t port = (uint16_t)(PLX_SESSION_FIRST_PORT + (numbers->next + i) % ports);
 
 		if (!is_free(numbers, addresses, port))
 			continue;
@@ -32,24 +32,26 @@ choose(struct nd2_port_numbers *numbers, uint32_t addresses)
 	return 0;
 }
 
-HRESULT
-nd2_reserve_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t *port)
+enum plx_status
+plx_session_reserve_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
+			 uint16_t *port)
 {
 	uint16_t chosen = *port ? *port : choose(numbers, addresses);
 
 	if (chosen == 0)
-		return ND_TOO_MANY_ADDRESSES;
+		return PLX_FULL;
 	if (!is_free(numbers, addresses, chosen))
-		return ND_SHARING_VIOLATION;
+		return PLX_BUSY;
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
 		if (addresses >> i & 1)
 			numbers->bits[i][chosen / 64] |= UINT64_C(1) << chosen % 64;
 	*port = chosen;
-	return ND_SUCCESS;
+	return PLX_OK;
 }
 
 void
-nd2_release_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t port)
+plx_session_release_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
+			 uint16_t port)
 {
 	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++)
 		if (addresses >> i & 1)
@@ -57,14 +59,14 @@ nd2_release_port(struct nd2_port_numbers *numbers, uint32_t addresses, uint16_t 
 }
 
 uint32_t
-nd2_session_addresses(const struct nd2_session *session, const struct plx_ip *ip)
+plx_session_addresses(const struct plx_session *session, const struct plx_ip *ip)
 {
-	const bool any = nd2_is_any(ip);
+	const bool any = plx_session_ip_is_any(ip);
 	uint32_t bits = 0;
 
 	for (uint32_t i = 0; i < session->info.addresses; i++)
 		if (any ? session->info.address[i].version == ip->version
-			: nd2_same_ip(&session->info.address[i], ip))
+			: plx_session_ip_equal(&session->info.address[i], ip))
 			bits |= 1u << i;
 	return bits;
 }

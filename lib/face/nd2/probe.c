@@ -6,15 +6,15 @@
  *
  * A few pages are asked for one by one, with a system call that reads a word, or adds 0 to it
  * atomically, and says EFAULT where the program would die. Many are looked up in the process's map.
- * Start with probe_memory().
+ * Start with plx_session_probe_memory().
  */
-#include "mr.h"
-
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "internal.h"
 
 enum {
 	PROBE_PAGES = 256,
@@ -94,7 +94,7 @@ map_check(uintptr_t first, uintptr_t last, bool writes)
 }
 
 bool
-probe_memory(const void *memory, size_t bytes, bool writes)
+plx_session_probe_memory(const void *memory, size_t bytes, bool writes)
 {
 	const uintptr_t first = (uintptr_t)memory, last = first + (bytes - 1);
 	const size_t pages = bytes / (size_t)getpagesize();

@@ -8,10 +8,6 @@
 
 #include "nd2.h"
 
-enum {
-	NAMES_FIRST = 32, /* read again when the file has more adapters */
-};
-
 struct provider {
 	IND2Provider face;
 	struct nd2_object object;
@@ -24,83 +20,23 @@ struct factory {
 
 static atomic_uint locks; /* of LockServer() */
 
-/* ---- the configuration file -------------------------------------------------------------------
- */
-
-struct adapter_names {
-	char (*name)[PLX_ADAPTER_NAME_MAX + 1];
-	uint32_t n;
-};
-
-/* What the file says is the file's to answer for: a wrong one is "not ready", with a sentence. */
+/* What the configuration file says is the file's to answer for: a wrong one is "not ready", with a
+ * sentence. */
 static HRESULT
-read_names(struct adapter_names *out)
+names_status(enum plx_status status, const struct plx_why *why)
 {
-	struct plx_why why = {""};
-	uint32_t room = NAMES_FIRST;
-
-	*out = (struct adapter_names){0};
-	for (;;) {
-		int found;
-		void *more = realloc(out->name, room * sizeof(*out->name));
-
-		if (!more) {
-			free(out->name);
-			return ND_NO_MEMORY;
-		}
-		out->name = more;
-		found = plx_adapter_list(out->name, room, &why);
-		if (found < 0) {
-			free(out->name);
-			nd2_log("%s", why.text);
-			return ND_DEVICE_NOT_READY;
-		}
-		out->n = (uint32_t)found;
-		if (out->n <= room)
-			return ND_SUCCESS;
-		room = out->n;
-	}
+	if (status != PLX_OK && *why->text)
+		nd2_log("%s", why->text);
+	return nd2_call_status(status);
 }
 
-struct addresses {
-	struct plx_ip *ip;
-	uint32_t n;
-};
-
-/* Every address of every adapter, and whose each is. */
 static HRESULT
-read_addresses(struct addresses *out, uint64_t **ids)
+read_directory(struct plx_session_directory *directory)
 {
-	struct adapter_names names;
-	HRESULT status = read_names(&names);
-	struct plx_adapter_options options;
-	struct plx_why why;
+	struct plx_why why = {""};
+	enum plx_status status = plx_session_directory_read(directory, &why);
 
-	*out = (struct addresses){0};
-	*ids = NULL;
-	if (status != ND_SUCCESS)
-		return status;
-	out->ip = calloc((size_t)names.n * PLX_ADAPTER_ADDRESSES_MAX + 1, sizeof(*out->ip));
-	*ids = calloc((size_t)names.n * PLX_ADAPTER_ADDRESSES_MAX + 1, sizeof(**ids));
-	if (!out->ip || !*ids)
-		status = ND_NO_MEMORY;
-	for (uint32_t i = 0; i < names.n && status == ND_SUCCESS; i++) {
-		if (plx_adapter_options_load(names.name[i], &options, &why) != PLX_OK) {
-			nd2_log("%s", why.text);
-			status = ND_DEVICE_NOT_READY;
-			break;
-		}
-		for (uint32_t j = 0; j < options.addresses; j++) {
-			(*ids)[out->n] = nd2_session_id(names.name[i]);
-			out->ip[out->n++] = options.address[j].ip;
-		}
-	}
-	free(names.name);
-	if (status != ND_SUCCESS) {
-		free(out->ip);
-		free(*ids);
-	}
-	return status;
+	return status == PLX_OK ? ND_SUCCESS : names_status(status, &why);
 }
 
 /* ---- IND2Provider -----------------------------------------------------------------------------
@@ -133,19 +69,17 @@ provider_release(IND2Provider *face)
 static HRESULT STDMETHODCALLTYPE
 provider_query_address_list(IND2Provider *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
 {
-	struct addresses addresses;
-	uint64_t *ids;
+	struct plx_session_directory directory;
 	HRESULT status;
 
 	(void)face;
 	if (!length)
 		return ND_INVALID_PARAMETER;
-	status = read_addresses(&addresses, &ids);
+	status = read_directory(&directory);
 	if (status != ND_SUCCESS)
 		return status;
-	status = nd2_address_list(addresses.ip, addresses.n, list, length);
-	free(addresses.ip);
-	free(ids);
+	status = nd2_address_list(directory.ip, directory.n, list, length);
+	plx_session_directory_free(&directory);
 	return status;
 }
 
@@ -153,9 +87,9 @@ static HRESULT STDMETHODCALLTYPE
 provider_resolve_address(IND2Provider *face, const struct sockaddr *address, ULONG length,
 			 UINT64 *id)
 {
-	struct addresses addresses;
+	struct plx_session_directory directory;
 	struct plx_ip ip;
-	uint64_t *ids;
+	const char *name;
 	uint16_t port;
 	HRESULT status;
 
@@ -165,44 +99,41 @@ provider_resolve_address(IND2Provider *face, const struct sockaddr *address, ULO
 	status = nd2_address_read(address, length, &ip, &port);
 	if (status != ND_SUCCESS)
 		return status;
-	status = read_addresses(&addresses, &ids);
+	status = read_directory(&directory);
 	if (status != ND_SUCCESS)
 		return status;
-	status = ND_INVALID_ADDRESS;
-	for (uint32_t i = 0; i < addresses.n && status != ND_SUCCESS; i++) {
-		if (!nd2_same_ip(&ip, &addresses.ip[i]))
-			continue;
-		*id = ids[i];
-		status = ND_SUCCESS;
-	}
-	free(addresses.ip);
-	free(ids);
-	return status;
+	name = plx_session_directory_find(&directory, &ip);
+	if (name)
+		*id = nd2_adapter_id(name);
+	plx_session_directory_free(&directory);
+	return name ? ND_SUCCESS : ND_INVALID_ADDRESS;
 }
 
 static HRESULT STDMETHODCALLTYPE
 provider_open_adapter(IND2Provider *face, REFIID iid, UINT64 id, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Adapter, out);
+	struct plx_why why = {""};
 	const char *wanted = NULL;
-	struct adapter_names names;
-	struct nd2_session *session;
+	struct plx_session_names names;
+	struct plx_session *session;
 
 	(void)face;
 	if (status == ND_SUCCESS)
-		status = read_names(&names);
+		status = names_status(plx_session_names_read(&names, &why), &why);
 	if (status != ND_SUCCESS)
 		return status;
 	for (uint32_t i = 0; i < names.n && !wanted; i++)
-		if (nd2_session_id(names.name[i]) == id)
+		if (nd2_adapter_id(names.name[i]) == id)
 			wanted = names.name[i];
-	status = wanted ? nd2_session_get(wanted, &session) : ND_INVALID_PARAMETER;
+	status = wanted ? nd2_call_status(plx_session_get(wanted, &nd2_hooks, &session))
+			: ND_INVALID_PARAMETER;
 	free(names.name);
 	if (status != ND_SUCCESS)
 		return status;
 	status = nd2_adapter_create(session, iid, out);
 	if (status != ND_SUCCESS)
-		nd2_session_put(session);
+		plx_session_put(session);
 	return status;
 }
 
@@ -216,14 +147,14 @@ static const IND2ProviderVtbl provider_table = {
 };
 
 static void
-provider_destroy(struct nd2_object *object)
+provider_destroy(struct plx_session_object *object)
 {
-	free(plx_list_entry(object, struct provider, object));
+	free(plx_list_entry(object, struct provider, object.base));
 }
 
 static const struct nd2_kind provider_kind = {
 	.iid = &IID_IND2Provider,
-	.destroy = provider_destroy,
+	.base.destroy = provider_destroy,
 };
 
 /* Asked for by IID_IND2Provider, or as the IUnknown that it is. */
@@ -303,14 +234,14 @@ static const IClassFactoryVtbl factory_table = {
 };
 
 static void
-factory_destroy(struct nd2_object *object)
+factory_destroy(struct plx_session_object *object)
 {
-	free(plx_list_entry(object, struct factory, object));
+	free(plx_list_entry(object, struct factory, object.base));
 }
 
 static const struct nd2_kind factory_kind = {
 	.iid = &IID_IClassFactory,
-	.destroy = factory_destroy,
+	.base.destroy = factory_destroy,
 };
 
 static HRESULT
@@ -350,5 +281,5 @@ DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
 HRESULT STDMETHODCALLTYPE
 DllCanUnloadNow(void)
 {
-	return nd2_objects_alive() || atomic_load(&locks) ? S_FALSE : S_OK;
+	return plx_session_objects_alive() || atomic_load(&locks) ? S_FALSE : S_OK;
 }

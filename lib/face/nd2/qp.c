@@ -37,15 +37,15 @@ close_qp(struct nd2_object *object)
 
 /* May run with the session's events locked, when a connector was the last that held it. */
 static enum plx_status
-teardown_qp(struct nd2_object *object)
+teardown_qp(struct plx_session_object *object)
 {
-	return plx_qp_destroy(plx_list_entry(object, struct nd2_qp, object)->qp);
+	return plx_qp_destroy(plx_list_entry(object, struct nd2_qp, object.base)->qp);
 }
 
 static void
-destroy_qp(struct nd2_object *object)
+destroy_qp(struct plx_session_object *object)
 {
-	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
+	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object.base);
 	struct nd2_adapter *adapter = qp->adapter;
 
 	nd2_object_put(&qp->receive_cq->object);
@@ -59,8 +59,8 @@ destroy_qp(struct nd2_object *object)
 static const struct nd2_kind qp_kind = {
 	.iid = &IID_IND2QueuePair,
 	.close = close_qp,
-	.teardown = teardown_qp,
-	.destroy = destroy_qp,
+	.base.teardown = teardown_qp,
+	.base.destroy = destroy_qp,
 };
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ struct argument {
 static HRESULT
 check_attr(const struct nd2_adapter *adapter, const struct nd2_qp_init_attr *attr)
 {
-	const ND2_ADAPTER_INFO *limits = &adapter->session->limits;
+	const ND2_ADAPTER_INFO *limits = nd2_limits(adapter->session);
 	const struct argument arguments[] = {
 		{2, 2, nd2_cq_of(adapter, attr->receive_cq) == NULL, 0},
 		{3, 3, nd2_cq_of(adapter, attr->initiator_cq) == NULL, 0},
@@ -148,7 +148,7 @@ check_attr(const struct nd2_adapter *adapter, const struct nd2_qp_init_attr *att
 static enum plx_status
 make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why *why)
 {
-	const ND2_ADAPTER_INFO *limits = &qp->adapter->session->limits;
+	const ND2_ADAPTER_INFO *limits = nd2_limits(qp->adapter->session);
 	const struct plx_qp_options options = {
 		.send_cq = qp->initiator_cq->cq,
 		.recv_cq = qp->receive_cq->cq,
@@ -175,7 +175,7 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why
 static HRESULT
 make(struct nd2_adapter *adapter, const struct nd2_qp_init_attr *attr, struct nd2_qp **out)
 {
-	const ND2_ADAPTER_INFO *limits = &adapter->session->limits;
+	const ND2_ADAPTER_INFO *limits = nd2_limits(adapter->session);
 	struct nd2_qp *qp = calloc(1, sizeof(*qp));
 	struct plx_why why = {""};
 	enum plx_status status;

@@ -6,7 +6,7 @@
  * "Low" is a level and no event: count < threshold. The engine is armed when the first waiter
  * comes, and raises its event at once when the queue is low already. After an event that may belong
  * to an earlier arming (its waiter was cancelled, or the threshold has changed) the engine is armed
- * again. Start with notify(), then nd2_srq_below().
+ * again. Start with notify(), then below().
  */
 #include "cq.h"
 
@@ -87,9 +87,11 @@ arm(struct nd2_srq *srq)
 	return ND_SUCCESS;
 }
 
-void
-nd2_srq_below(struct nd2_srq *srq)
+/* PLX_EVENT_SRQ_THRESHOLD; session->lock is held. */
+static void
+below(struct plx_session_queue *queue)
 {
+	struct nd2_srq *srq = plx_list_entry(queue, struct nd2_srq, queue);
 	HRESULT status = ND_SUCCESS;
 
 	pthread_mutex_lock(&srq->lock);
@@ -187,7 +189,7 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 	struct nd2_srq *srq = srq_of(face);
 	HRESULT status;
 
-	if (depth > srq->adapter->session->limits.MaxSharedReceiveQueueDepth)
+	if (depth > nd2_limits(srq->adapter->session)->MaxSharedReceiveQueueDepth)
 		return ND_INVALID_PARAMETER;
 	nd2_session_claim(srq->adapter->session);
 	pthread_mutex_lock(&srq->lock);
@@ -209,12 +211,10 @@ static void
 close_srq(struct nd2_object *object)
 {
 	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
-	struct nd2_session *session = srq->adapter->session;
+	struct plx_session *session = srq->adapter->session;
 
 	nd2_session_claim(session);
-	pthread_mutex_lock(&session->lock);
-	plx_list_remove(&srq->node);
-	pthread_mutex_unlock(&session->lock);
+	plx_session_queue_remove(session, &srq->queue);
 	pthread_mutex_lock(&srq->lock);
 	plx_pending_list_end(&srq->pending, ND_CANCELED);
 	finish_waiters(srq, ND_CANCELED);
@@ -223,15 +223,15 @@ close_srq(struct nd2_object *object)
 
 /* BUSY it cannot be: queue pairs hold their queues. */
 static enum plx_status
-teardown_srq(struct nd2_object *object)
+teardown_srq(struct plx_session_object *object)
 {
-	return plx_srq_destroy(plx_list_entry(object, struct nd2_srq, object)->srq);
+	return plx_srq_destroy(plx_list_entry(object, struct nd2_srq, object.base)->srq);
 }
 
 static void
-destroy_srq(struct nd2_object *object)
+destroy_srq(struct plx_session_object *object)
 {
-	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
+	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object.base);
 	struct nd2_adapter *adapter = srq->adapter;
 
 	pthread_mutex_destroy(&srq->lock);
@@ -243,8 +243,8 @@ static const struct nd2_kind srq_kind = {
 	.iid = &IID_IND2SharedReceiveQueue,
 	.overlapped = true,
 	.close = close_srq,
-	.teardown = teardown_srq,
-	.destroy = destroy_srq,
+	.base.teardown = teardown_srq,
+	.base.destroy = destroy_srq,
 };
 
 static HRESULT STDMETHODCALLTYPE
@@ -295,12 +295,12 @@ nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face)
 static HRESULT
 make(struct nd2_srq *srq)
 {
-	const struct nd2_session *session = srq->adapter->session;
+	const struct plx_session *session = srq->adapter->session;
 	const struct plx_srq_options options = {
 		.depth = srq->depth,
-		.depth_max = session->limits.MaxSharedReceiveQueueDepth,
+		.depth_max = nd2_limits(session)->MaxSharedReceiveQueueDepth,
 		.sges = srq->sges,
-		.context = srq->id,
+		.context = srq->queue.id,
 	};
 	enum plx_status status = plx_srq_create(session->adapter, &options, &srq->srq);
 
@@ -328,7 +328,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	struct nd2_srq *srq;
 
 	if (status == ND_SUCCESS)
-		status = check(&adapter->session->limits, depth, sges);
+		status = check(nd2_limits(adapter->session), depth, sges);
 	if (status != ND_SUCCESS)
 		return status;
 	file = plx_file_hold(handle);
@@ -342,8 +342,9 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->face.lpVtbl = &table;
 	srq->adapter = adapter;
 	srq->depth = depth;
-	srq->id = atomic_fetch_add(&adapter->session->next_id, 1);
-	srq->sges = nd2_sges_for(sges, adapter->session->limits.MaxReceiveSge);
+	srq->queue.id = plx_session_queue_id(adapter->session);
+	srq->queue.on_event = below;
+	srq->sges = nd2_sges_for(sges, nd2_limits(adapter->session)->MaxReceiveSge);
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);
 	status = make(srq);
@@ -357,9 +358,7 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	pthread_mutex_init(&srq->lock, NULL);
 	nd2_object_get(&adapter->object);
 	nd2_object_init(&srq->object, &srq_kind, adapter->session, srq);
-	pthread_mutex_lock(&adapter->session->lock);
-	plx_list_append(&adapter->session->srqs, &srq->node);
-	pthread_mutex_unlock(&adapter->session->lock);
+	plx_session_queue_add(adapter->session, &adapter->session->srqs, &srq->queue);
 	*out = &srq->face;
 	return ND_SUCCESS;
 }

@@ -5,7 +5,7 @@
  */
 #include <ntstatus.h>
 
-#include "nd2.h"
+#include "nd2_connection.h"
 
 /* A peer that refuses for want of rights or bounds is told as the same fault of our own: that is
  * what clients compare with. So is the peer's "I cannot" (a receive that is too short, too). */
@@ -48,6 +48,16 @@ nd2_completion_status(uint8_t status, bool receive)
 		return ND_BUFFER_OVERFLOW;
 	return plx_likely(status < PLX_COUNT_OF(of_completion)) ? of_completion[status]
 								: ND_INTERNAL_ERROR;
+}
+
+HRESULT
+nd2_reserve_port(struct plx_session_port_numbers *numbers, uint32_t addresses, uint16_t *port)
+{
+	enum plx_status status = plx_session_reserve_port(numbers, addresses, port);
+
+	if (status == PLX_BUSY)
+		return ND_SHARING_VIOLATION;
+	return status == PLX_FULL ? ND_TOO_MANY_ADDRESSES : nd2_call_status(status);
 }
 
 HRESULT

@@ -4,17 +4,17 @@
  */
 #include <stdlib.h>
 
+#include "plx_session.h"
 #include "test.h"
-#include "nd2_connection.h"
 
 enum {
-	RANGE = 65536 - ND2_FIRST_PORT,
+	RANGE = 65536 - PLX_SESSION_FIRST_PORT,
 };
 
 static int
 make_table(void **state)
 {
-	*state = calloc(1, sizeof(struct nd2_port_numbers));
+	*state = calloc(1, sizeof(struct plx_session_port_numbers));
 	return *state ? 0 : -1;
 }
 
@@ -33,21 +33,21 @@ every_port_of_the_range_is_given_once(void **state)
 
 	for (int i = 0; i < RANGE; i++) {
 		port = 0;
-		assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
-		assert_true(port >= ND2_FIRST_PORT);
+		assert_int_equal(plx_session_reserve_port(*state, 1, &port), PLX_OK);
+		assert_true(port >= PLX_SESSION_FIRST_PORT);
 		assert_int_equal(seen[port]++, 0);
 	}
 	port = 0;
-	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_TOO_MANY_ADDRESSES);
+	assert_int_equal(plx_session_reserve_port(*state, 1, &port), PLX_FULL);
 	assert_int_equal(port, 0);
-	nd2_release_port(*state, 1, 50000);
-	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
+	plx_session_release_port(*state, 1, 50000);
+	assert_int_equal(plx_session_reserve_port(*state, 1, &port), PLX_OK);
 	assert_int_equal(port, 50000);
 	/* another address has ports of its own, and those below the range are never chosen */
 	port = 0;
-	assert_int_equal(nd2_reserve_port(*state, 2, &port), ND_SUCCESS);
+	assert_int_equal(plx_session_reserve_port(*state, 2, &port), PLX_OK);
 	port = 4791;
-	assert_int_equal(nd2_reserve_port(*state, 1, &port), ND_SUCCESS);
+	assert_int_equal(plx_session_reserve_port(*state, 1, &port), PLX_OK);
 }
 
 static void
@@ -55,12 +55,12 @@ a_port_does_not_come_back_soon(void **state)
 {
 	uint16_t first = 0, next;
 
-	assert_int_equal(nd2_reserve_port(*state, 1, &first), ND_SUCCESS);
+	assert_int_equal(plx_session_reserve_port(*state, 1, &first), PLX_OK);
 	for (int i = 0; i < RANGE - 1; i++) {
 		next = 0;
-		assert_int_equal(nd2_reserve_port(*state, 1, &next), ND_SUCCESS);
+		assert_int_equal(plx_session_reserve_port(*state, 1, &next), PLX_OK);
 		assert_int_not_equal(next, first);
-		nd2_release_port(*state, 1, next);
+		plx_session_release_port(*state, 1, next);
 	}
 }
 
@@ -69,21 +69,21 @@ a_port_at_several_addresses_is_taken_at_all_or_none(void **state)
 {
 	uint16_t port = 7;
 
-	assert_int_equal(nd2_reserve_port(*state, 1 << 3, &port), ND_SUCCESS);
-	assert_int_equal(nd2_reserve_port(*state, 0xff, &port), ND_SHARING_VIOLATION);
+	assert_int_equal(plx_session_reserve_port(*state, 1 << 3, &port), PLX_OK);
+	assert_int_equal(plx_session_reserve_port(*state, 0xff, &port), PLX_BUSY);
 	/* ... and the refused one has taken nothing */
-	assert_int_equal(nd2_reserve_port(*state, 0xf7, &port), ND_SUCCESS);
-	nd2_release_port(*state, 1 << 3, port);
-	assert_int_equal(nd2_reserve_port(*state, 1 << 0, &port), ND_SHARING_VIOLATION);
-	nd2_release_port(*state, 0xf7, port);
-	assert_int_equal(nd2_reserve_port(*state, 0xff, &port), ND_SUCCESS);
+	assert_int_equal(plx_session_reserve_port(*state, 0xf7, &port), PLX_OK);
+	plx_session_release_port(*state, 1 << 3, port);
+	assert_int_equal(plx_session_reserve_port(*state, 1 << 0, &port), PLX_BUSY);
+	plx_session_release_port(*state, 0xf7, port);
+	assert_int_equal(plx_session_reserve_port(*state, 0xff, &port), PLX_OK);
 	assert_int_equal(port, 7);
 }
 
 static void
 the_any_address_is_all_of_its_family(void **state)
 {
-	static struct nd2_session port = {
+	static struct plx_session session = {
 		.info = {.addresses = 4,
 			 .address = {{.version = 4, .v = {10, 0, 0, 1}},
 				     {.version = 6, .v = {0xfd, [15] = 1}},
@@ -94,10 +94,10 @@ the_any_address_is_all_of_its_family(void **state)
 	const struct plx_ip stranger = {.version = 4, .v = {10, 0, 0, 3}};
 
 	(void)state;
-	assert_int_equal(nd2_session_addresses(&port, &any4), 0x5);
-	assert_int_equal(nd2_session_addresses(&port, &any6), 0xa);
-	assert_int_equal(nd2_session_addresses(&port, &port.info.address[3]), 0x8);
-	assert_int_equal(nd2_session_addresses(&port, &stranger), 0);
+	assert_int_equal(plx_session_addresses(&session, &any4), 0x5);
+	assert_int_equal(plx_session_addresses(&session, &any6), 0xa);
+	assert_int_equal(plx_session_addresses(&session, &session.info.address[3]), 0x8);
+	assert_int_equal(plx_session_addresses(&session, &stranger), 0);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, make_table, end_table)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Who has which address: answered from the configuration file, so that asking neither starts the
+ * EAL nor opens a device.
+ * It keeps nothing between calls. Start with plx_session_directory_read().
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+
+enum {
+	NAMES_FIRST = 32, /* read again when the file has more adapters */
+};
+
+enum plx_status
+plx_session_names_read(struct plx_session_names *out, struct plx_why *why)
+{
+	uint32_t room = NAMES_FIRST;
+
+	*out = (struct plx_session_names){0};
+	for (;;) {
+		int found;
+		void *more = realloc(out->name, room * sizeof(*out->name));
+
+		if (!more) {
+			free(out->name);
+			return PLX_NO_MEMORY;
+		}
+		out->name = more;
+		found = plx_adapter_list(out->name, room, why);
+		if (found < 0) {
+			free(out->name);
+			return PLX_CONFIG;
+		}
+		out->n = (uint32_t)found;
+		if (out->n <= room)
+			return PLX_OK;
+		room = out->n;
+	}
+}
+
+static enum plx_status
+read_addresses(struct plx_session_directory *directory, struct plx_why *why)
+{
+	const struct plx_session_names *names = &directory->names;
+	struct plx_adapter_options options;
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		if (plx_adapter_options_load(names->name[i], &options, why) != PLX_OK)
+			return PLX_CONFIG;
+		for (uint32_t j = 0; j < options.addresses; j++) {
+			directory->name_of[directory->n] = i;
+			directory->ip[directory->n++] = options.address[j].ip;
+		}
+	}
+	return PLX_OK;
+}
+
+enum plx_status
+plx_session_directory_read(struct plx_session_directory *out, struct plx_why *why)
+{
+	enum plx_status status;
+	size_t most;
+
+	*out = (struct plx_session_directory){0};
+	status = plx_session_names_read(&out->names, why);
+	if (status != PLX_OK)
+		return status;
+	most = (size_t)out->names.n * PLX_ADAPTER_ADDRESSES_MAX + 1;
+	out->ip = calloc(most, sizeof(*out->ip));
+	out->name_of = calloc(most, sizeof(*out->name_of));
+	status = out->ip && out->name_of ? read_addresses(out, why) : PLX_NO_MEMORY;
+	if (status != PLX_OK)
+		plx_session_directory_free(out);
+	return status;
+}
+
+const char *
+plx_session_directory_find(const struct plx_session_directory *directory, const struct plx_ip *ip)
+{
+	for (uint32_t i = 0; i < directory->n; i++)
+		if (plx_session_ip_equal(ip, &directory->ip[i]))
+			return directory->names.name[directory->name_of[i]];
+	return NULL;
+}
+
+void
+plx_session_directory_free(struct plx_session_directory *directory)
+{
+	free(directory->names.name);
+	free(directory->ip);
+	free(directory->name_of);
+}
