@@ -28,7 +28,8 @@ engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
 		struct plx_engine_ah *ah = &table->ah[i];
 
 		ah->engine = engine;
-		ah->number = i;
+		ah->head.queues = &engine->queues;
+		ah->head.number = i;
 		plx_list_init(&ah->resolving_link);
 		plx_list_append(&table->free, &ah->link);
 	}
@@ -86,7 +87,7 @@ engine_ah_table_reap(struct plx_engine *engine)
 	plx_list_for_each (node, after, &engine->ah_table->ending) {
 		struct plx_engine_ah *ah = plx_list_entry(node, struct plx_engine_ah, link);
 
-		if (engine->ah_table->uses[ah->number] > 0 || ah->waits > 0)
+		if (engine->ah_table->uses[ah->head.number] > 0 || ah->waits > 0)
 			continue;
 		plx_list_remove(&ah->link);
 		plx_list_append(&engine->ah_table->free, &ah->link);
@@ -102,7 +103,7 @@ point(struct plx_engine_ah *ah, const uint8_t *mac)
 {
 	const uint8_t *own = ah->engine->port->caps.mac;
 
-	path_template(ah->engine, &ah->path, mac, ah->number, &ah->to_peer);
+	path_template(ah->engine, &ah->path, mac, ah->head.number, &ah->to_peer);
 	ah->loops = memcmp(mac, own, MAC_BYTES) == 0;
 }
 
@@ -230,7 +231,7 @@ engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
 	if (plx_list_empty(&ah_table->free))
 		return PLX_FULL;
 	ah = plx_list_entry(ah_table->free.next, struct plx_engine_ah, link);
-	ah->domain = domain;
+	ah->head.domain = domain;
 	ah->path = full;
 	point(ah, nobody);
 	verdict = resolve(ah);

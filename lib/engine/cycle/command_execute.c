@@ -89,7 +89,7 @@ static void
 publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	engine_publish(engine);
-	engine_qp_publish(qp);
+	engine_sq_publish(&qp->sq, qp->send_cq);
 	engine_rq_publish(qp->recv, qp->recv_cq);
 }
 
@@ -119,7 +119,7 @@ flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 static enum plx_status
 flush_fresh_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	uint32_t end = qp->sq_base + plx_rc_sq_posted(qp->rc);
+	uint32_t end = engine_sq_end(&qp->sq);
 	enum plx_status status;
 
 	if (qp->srq == NULL)
@@ -131,7 +131,7 @@ flush_fresh_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 		status = plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
 	if (status == PLX_OK)
 		status = plx_rc_modify(qp->rc, PLX_QP_INIT, NULL);
-	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+	qp->sq.base = end - plx_rc_sq_consumed(qp->rc);
 	publish_all(engine, qp);
 	return status;
 }

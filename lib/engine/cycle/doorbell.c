@@ -2,30 +2,31 @@
  *
  * Doorbells: which queue pairs were posted to, and whose rings are watched without a doorbell
  * (decision 9). Nothing here waits for a posting thread, wherever it was preempted.
- * Start with doorbell_ring() and engine_serve_doorbells().
+ * Start with engine_serve_doorbells().
  */
 #include "engine.h"
-#include "plx_steps.h"
 
 #define EVERY (~UINT64_C(0))
 
-/*
- * Sequentially consistent, so that either the engine finds what was put into the ring before, or
- * this bit after it. The summary's bit is looked at by every poster for itself: who set the first
- * bit of the word may have been preempted before it came to the summary. Found set, the engine
- * clears it later than this look, and then the word, which has this bit.
- */
-__attribute__((noinline)) void
-doorbell_ring(struct plx_engine_qp *qp)
+/* What is unusual, datagrams and ERROR, is looked at apart from connections. */
+static __attribute__((noinline)) uint32_t
+fetch_unusual(struct plx_engine_qp *qp, unsigned state)
 {
-	atomic_ulong *summary = &qp->engine->doorbell_summary[qp->doorbell_word / 64];
-	uint64_t bit = UINT64_C(1) << qp->doorbell_word % 64;
+	if (state_of(state) == PLX_QP_ERROR)
+		engine_rq_fetch(&qp->own);
+	return state & STATE_UD ? engine_sq_fetch_datagrams(&qp->sq) : engine_sq_fetch(&qp->sq);
+}
 
-	atomic_fetch_or(qp->doorbell, qp->doorbell_bit);
-	STEP(DOORBELL_WORD_SET);
-	if ((atomic_load(summary) & bit) == 0)
-		atomic_fetch_or(summary, bit);
-	STEP(DOORBELL_RUNG);
+uint32_t
+engine_qp_fetch(struct plx_engine_qp *qp)
+{
+	unsigned state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
+
+	if (qp->sq.ring == NULL)
+		return 0;
+	if (plx_unlikely(state >= PLX_QP_ERROR))
+		return fetch_unusual(qp, state);
+	return engine_sq_fetch(&qp->sq);
 }
 
 /* Who was posted to a moment ago is likely to be posted to again: its ring is looked into without
@@ -52,7 +53,7 @@ static void
 serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	if (engine_qp_fetch(qp) == POSTS_BURST)
-		doorbell_ring(qp);
+		engine_sq_ring_doorbell(&qp->sq);
 	engine_schedule(engine, qp);
 }
 
@@ -62,9 +63,9 @@ serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 static bool
 unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
-	atomic_store(&qp->watched, false);
-	if (plx_unlikely(atomic_load(&qp->producer.locked))) {
-		atomic_store(&qp->watched, true);
+	atomic_store(&qp->sq.watched, false);
+	if (plx_unlikely(atomic_load(&qp->sq.producer.locked))) {
+		atomic_store(&qp->sq.watched, true);
 		return false;
 	}
 	serve(engine, qp);
@@ -78,7 +79,7 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 	struct plx_engine_qp **place = &engine->recent[engine->recent_next % RECENT];
 	struct plx_engine_qp *old = *place;
 
-	if (atomic_load_explicit(&qp->watched, memory_order_relaxed))
+	if (atomic_load_explicit(&qp->sq.watched, memory_order_relaxed))
 		return;
 	/* More are busy than can be watched: then the doorbells serve them well enough. */
 	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
@@ -90,7 +91,7 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 	if (engine->recent_used < RECENT)
 		engine->recent_used++;
 	*place = qp;
-	atomic_store(&qp->watched, true);
+	atomic_store(&qp->sq.watched, true);
 }
 
 /* The queue pairs of one word of doorbells. Returns: bits not served, because enough were */
@@ -116,7 +117,7 @@ static bool
 serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
 	      uint32_t *served)
 {
-	/* Sequentially consistent, as doorbell_ring() is. */
+	/* Sequentially consistent, as engine_sq_ring_doorbell() is. */
 	uint64_t rung = atomic_exchange(&engine->doorbell_summary[top], 0);
 	uint64_t words = rung & mask, rest = rung & ~mask;
 	bool all = true;

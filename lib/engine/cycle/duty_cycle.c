@@ -42,7 +42,7 @@ run_timers(struct plx_engine *engine)
 		struct plx_engine_qp *qp = plx_list_entry(timer, struct plx_engine_qp, timer);
 
 		/* In ERROR a post may have raced with the error: look into both rings again. */
-		if (plx_unlikely(atomic_load_explicit(&qp->state, memory_order_relaxed) >=
+		if (plx_unlikely(atomic_load_explicit(&qp->sq.state, memory_order_relaxed) >=
 				 PLX_QP_ERROR)) {
 			engine_rq_fetch(&qp->own);
 			engine_qp_fetch(qp);

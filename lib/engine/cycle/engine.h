@@ -15,10 +15,9 @@
 
 #include "plx_engine.h"
 #include "plx_engine_cq.h"
+#include "plx_engine_rq.h"
+#include "plx_engine_sq.h"
 #include "plx_heap.h"
-#include "plx_producer.h"
-#include "plx_ring.h"
-#include "plx_wake.h"
 
 enum {
 	TX_ROOM = 256,           /* packets waiting for the port */
@@ -29,9 +28,7 @@ enum {
 	STAGE_ROOM = 512,        /* completions of one cycle, of one kind */
 	COMMANDS_MAX = 64,       /* at once, from all threads */
 	COMMANDS_BURST = 8,      /* in one cycle */
-	POSTS_BURST = 64,        /* entries fetched from one ring at a time */
 	DOORBELLS_BURST = 64,    /* queues served for their doorbell in one cycle */
-	RQ_LOW = 32,             /* a receive queue with fewer entries looks into its ring */
 	RECENT = 8,              /* queue pairs whose rings are looked into without a doorbell */
 	ASYNC_EVENTS_MAX = 4096, /* in the ring; more wait at their objects */
 	LOOP_ROOM = 128,         /* packets of a port to itself */
@@ -96,131 +93,8 @@ wheel_tick_of(uint64_t ns)
 	return ns >> WHEEL_TICK_SHIFT;
 }
 
-/* ---- receive entries on their way: rq.c
- * ------------------------------------------------------ */
-
-enum {
-	RECV_SGES = 4
-};
-
-/* One receive as it crosses a ring; longer lists lie in the spill beside it. */
-struct recv_slot {
-	uint64_t wr_id;
-	uint32_t sges;
-	uint32_t resv;
-	struct plx_sge sge[RECV_SGES];
-};
-
-/* A receive queue: ring on the application's side, plx_rq on the engine's. Inline mode has no ring:
- * posts go to the plx_rq at once. */
-struct engine_rq {
-	struct rte_ring *ring; /* NULL in inline mode */
-	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
-	struct plx_rq *rq;
-	struct plx_rc *rc;         /* whose own queue it is; NULL: an SRQ's */
-	uint64_t *refused;         /* counts entries that were not valid when they arrived */
-	uint32_t depth, sges, low; /* depth: that there is memory for */
-	atomic_uint limit;         /* entries that may be posted, at most `depth` */
-	uint32_t mask;             /* slots of the ring - 1 */
-	const struct plx_engine_cq *held_by;   /* its completions wait behind this queue's ring */
-	uint32_t fetched;                      /* entries given to rq; engine's */
-	ALIGNED_LINE struct producer producer; /* of who posts */
-	ALIGNED_LINE atomic_uint
-		consumed; /* entries whose place is free; engine's, read by posts */
-};
-
-enum plx_status engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sges, bool shared,
-			       bool inline_mode, int socket);
-void engine_rq_free(struct engine_rq *q);
-uint32_t engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
-			enum plx_status *refused);
-/* fetch.c, engine's thread: move what was posted into the plx_rq. Returns: how many */
-uint32_t engine_rq_fetch(struct engine_rq *q);
-/* Engine's thread: forget everything posted. */
-void engine_rq_drop(struct engine_rq *q);
-
-/* Engine's thread: one entry into the plx_rq. */
-static inline enum plx_status
-engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge *sge,
-		       uint32_t sges)
-{
-	if (q->rc != NULL)
-		return plx_rc_post_recv(q->rc, wr_id, sge, sges);
-	return plx_rq_post(q->rq, wr_id, sge, sges);
-}
-
-/* SGEs of an entry that lie in the spill beside its place in the ring. */
-static inline uint32_t
-engine_rq_spill_sges(const struct engine_rq *q)
-{
-	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
-}
-
-/* When to look into the ring: before the queue runs dry, and so early that every entry there is has
- * been seen before an SRQ's threshold is judged. */
-static inline void
-engine_rq_set_low(struct engine_rq *q, uint32_t threshold)
-{
-	q->low = q->depth < RQ_LOW ? q->depth : RQ_LOW;
-	if (q->low <= threshold)
-		q->low = threshold + 1;
-}
-
-/* Look into the ring of receives while there is still something in the queue behind it. */
-static inline void
-engine_rq_feed(struct engine_rq *q)
-{
-	if (q->ring != NULL && plx_unlikely(plx_rq_count(q->rq) < q->low))
-		engine_rq_fetch(q);
-}
-
-static inline void
-engine_rq_publish_now(struct engine_rq *q)
-{
-	uint32_t consumed = q->fetched - (q->depth - plx_rq_room(q->rq));
-
-	if (consumed != atomic_load_explicit(&q->consumed, memory_order_relaxed))
-		atomic_store_explicit(&q->consumed, consumed, memory_order_release);
-}
-
-/*
- * Engine's thread: tell posts how many places are free. While completions that go to `cq` wait
- * behind its ring nobody is told: who posts without reaping is held back, so that never more waits
- * than what the queue pairs had in flight (decision 10).
- */
-static inline void
-engine_rq_publish(struct engine_rq *q, const struct plx_engine_cq *cq)
-{
-	if (plx_unlikely(cq->spill_count > 0))
-		q->held_by = cq;
-	if (plx_unlikely(q->held_by != NULL)) {
-		if (q->held_by->spill_count > 0)
-			return;
-		q->held_by = NULL;
-	}
-	engine_rq_publish_now(q);
-}
-
-struct plx_engine_srq {
-	struct engine_rq queue;
-	struct plx_engine *engine;
-	uint32_t users;
-	uint64_t cookie;
-	uint32_t threshold;
-	struct plx_list async_event_link; /* in queues->srq_events while one is due */
-};
-
 /* ---- queue pairs --------------------------------------------------------------------------------
  */
-
-/*
- * The state word of a datagram queue pair carries this bit, but in RESET. So whoever asks a hot
- * question about the state of a connection (may it be posted to? is it in ERROR?) has asked whether
- * it is one, too: what is unusual is at least PLX_QP_ERROR, and looked at closer elsewhere.
- */
-enum {
-	STATE_UD = 1 << 4,
-};
 
 struct plx_engine_qp {
 	/* the engine's, in the order a packet touches it */
@@ -238,7 +112,6 @@ struct plx_engine_qp {
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
 	struct timer timer;
-	uint32_t sq_base; /* ring index of the core's entry 0 */
 	uint32_t slot;
 
 	/* slow: events, path */
@@ -260,23 +133,7 @@ struct plx_engine_qp {
 	struct plx_list ud_link; /* in engine->uds */
 	struct plx_engine_qp *next_half_made;
 
-	/* written by posting threads */
-	ALIGNED_LINE struct rte_ring *sq; /* NULL in inline mode */
-	uint8_t *spill;                   /* [slots of the ring] of spill_bytes */
-	uint32_t spill_bytes, sq_slots_mask;
-	struct producer producer;
-	atomic_ulong *doorbell; /* word and bit of engine->doorbells */
-	uint64_t doorbell_bit;
-	uint32_t doorbell_word;
-	uint32_t sq_depth, sq_sges, inline_limit;
-	atomic_uint datagram_limit; /* [bytes] of datagrams: the path MTU */
-	struct plx_domain domain;   /* ... that their address handles must be of */
-
-	/* written by the engine, read by posting threads: at each acknowledgement, and seldom */
-	ALIGNED_LINE atomic_uint consumed; /* SQ entries whose place is free, by ring index */
-	ALIGNED_LINE atomic_uint state;    /* enum plx_qp_state */
-	atomic_bool rd_atomic_ok;          /* READs and atomics may be posted */
-	atomic_bool watched;               /* the engine looks into the ring without a doorbell */
+	struct engine_sq sq; /* what posting threads know of it */
 };
 
 /* An IPv4 address in host byte order. */
@@ -285,21 +142,6 @@ ip4_host(const struct plx_ip *ip)
 {
 	return (uint32_t)ip->v[0] << 24 | (uint32_t)ip->v[1] << 16 | (uint32_t)ip->v[2] << 8 |
 	       ip->v[3];
-}
-
-/* The state, from its word. */
-static inline enum plx_qp_state
-state_of(unsigned word)
-{
-	return (enum plx_qp_state)(word & (STATE_UD - 1));
-}
-
-static inline void
-engine_qp_set_state(struct plx_engine_qp *qp, enum plx_qp_state state)
-{
-	unsigned kind = qp->ud != NULL && state != PLX_QP_RESET ? STATE_UD : 0;
-
-	atomic_store(&qp->state, (unsigned)state | kind);
 }
 
 /* qp.c, on the engine's thread */
@@ -532,8 +374,8 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 }
 
 /* doorbell.c */
-/* Any thread, never waits: the engine looks into this one's send ring in its next cycle. */
-void doorbell_ring(struct plx_engine_qp *qp);
+/* What was posted, from the rings into the transport. Returns: how many sends */
+uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
 /* Returns: queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
@@ -551,7 +393,7 @@ ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
 	bool apart =
 		qp->loops ||
-		state_of(atomic_load_explicit(&qp->state, memory_order_relaxed)) == PLX_QP_ERROR;
+		state_of(atomic_load_explicit(&qp->sq.state, memory_order_relaxed)) == PLX_QP_ERROR;
 
 	return plx_unlikely(apart) ? &engine->apart : &engine->ready;
 }
@@ -590,28 +432,5 @@ void engine_publish(struct plx_engine *engine);
 void engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 			const struct plx_event *event);
 void engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq);
-
-/* fetch.c: from the ring into the transport. Returns: how many */
-uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
-
-/* Engine's thread: begin to read up to `n` of the WQEs that were posted. */
-static inline uint32_t
-engine_qp_peek(struct plx_engine_qp *qp, uint32_t n, struct plx_ring_span *span)
-{
-	return plx_ring_peek_marked(qp->sq, sizeof(struct plx_wqe), offsetof(struct plx_wqe, word),
-				    n, span);
-}
-
-/* Engine's thread: tell posts how many places are free; as engine_rq_publish(). */
-static inline void
-engine_qp_publish(struct plx_engine_qp *qp)
-{
-	uint32_t consumed = qp->sq_base + plx_rc_sq_consumed(qp->rc);
-
-	if (plx_unlikely(qp->send_cq->spill_count > 0))
-		return;
-	if (consumed != atomic_load_explicit(&qp->consumed, memory_order_relaxed))
-		atomic_store_explicit(&qp->consumed, consumed, memory_order_release);
-}
 
 #endif

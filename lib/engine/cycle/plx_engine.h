@@ -31,7 +31,6 @@ enum {
 	PLX_ENGINE_AHS_MAX = 4096,    /* address handles of one engine */
 	PLX_ENGINE_AH_WAITS_MAX = 16, /* datagrams that wait for one neighbour, */
 	PLX_ENGINE_WAITS_MAX = 256,   /* ... and for all neighbours of one engine */
-	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
 
 /** A command that the engine has not executed after this was refused with TIMEOUT. */
@@ -180,36 +179,14 @@ enum plx_status plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth) P
 /* ---- shared receive queues ----------------------------------------------------------------------
  */
 
-struct plx_engine_srq;
-
-struct plx_engine_srq_config {
-	uint32_t depth, sges;
-	uint32_t depth_max; /* that plx_engine_srq_resize() may go to; 0: depth */
-	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
-	uint64_t cookie;
-};
-
 enum plx_status plx_engine_srq_create(struct plx_engine *engine,
 				      const struct plx_engine_srq_config *config,
 				      struct plx_engine_srq **srq) PLX_MUST_CHECK;
 /** Errors: BUSY (a queue pair uses it) */
 enum plx_status plx_engine_srq_destroy(struct plx_engine_srq *srq) PLX_MUST_CHECK;
 
-/** Threads: any, several at once. As plx_engine_qp_post_recv(). */
-uint32_t plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr,
-				  uint32_t n, enum plx_status *refused);
-
 /** Ask again for SRQ_THRESHOLD; it comes at once when there are fewer entries already. */
 enum plx_status plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
-
-/**
- * How many entries may be posted at once, from now on. Posts that run at the same time go by the
- * old limit or the new one. Errors: INVALID (0, or above depth_max), BUSY (more are posted)
- */
-enum plx_status plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth) PLX_MUST_CHECK;
-
-/** Entries posted and not yet taken by a message; may be a little old. */
-uint32_t plx_engine_srq_count(const struct plx_engine_srq *srq);
 
 /* ---- queue pairs --------------------------------------------------------------------------------
  */
@@ -417,12 +394,6 @@ enum plx_status plx_engine_cm_query(struct plx_engine *engine,
  */
 
 struct plx_engine_ah;
-
-/* What plx_send_wr.ah points at: the head of the address handle of whoever makes them. A request
- * with an address handle of another engine or domain is INVALID. */
-struct plx_ah {
-	struct plx_engine_ah *engine_ah;
-};
 
 /**
  * How a peer is reached by the datagrams of one domain. Its neighbour is asked for at once;

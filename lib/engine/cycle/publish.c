@@ -44,7 +44,7 @@ release_posts(struct plx_engine *engine, const struct plx_engine_cq *cq)
 		struct plx_engine_qp *qp = plx_list_entry(node, struct plx_engine_qp, all_link);
 
 		if (qp->send_cq == cq)
-			engine_qp_publish(qp);
+			engine_sq_publish(&qp->sq, qp->send_cq);
 		if (qp->recv_cq == cq)
 			engine_rq_publish(qp->recv, cq);
 	}
@@ -134,7 +134,7 @@ engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 		return;
 	}
 	if (event->kind == PLX_EVENT_FAILED) {
-		engine_qp_set_state(qp, PLX_QP_ERROR);
+		engine_sq_set_state(&qp->sq, PLX_QP_ERROR);
 		record_failure(engine, qp);
 	}
 	if (qp->connector != NULL && event->kind == PLX_EVENT_FAILED)

@@ -34,9 +34,7 @@ engine_qp_number(struct plx_engine_qp *qp)
 	engine->qp_count++;
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
-	qp->doorbell_word = qp->slot / 64;
-	qp->doorbell = &engine->doorbells[qp->doorbell_word];
-	qp->doorbell_bit = UINT64_C(1) << qp->slot % 64;
+	engine_sq_set_doorbell(&qp->sq, engine->doorbells, engine->doorbell_summary, qp->slot);
 	engine->table[qp->slot].qpn = qp->qpn; /* nobody is found there yet */
 	return PLX_OK;
 }
@@ -224,7 +222,7 @@ modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 		return PLX_TOO_LONG;
 	status = plx_ud_modify(qp->ud, to, attr != NULL ? &ud : NULL);
 	if (status == PLX_OK && to == PLX_QP_RTR)
-		atomic_store(&qp->datagram_limit, ud.mtu);
+		atomic_store(&qp->sq.datagram_limit, ud.mtu);
 	if (status == PLX_OK && to == PLX_QP_RESET)
 		engine_ah_table_reap(qp->engine);
 	return status;
@@ -235,21 +233,10 @@ modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 static void
 reset_queues(struct plx_engine_qp *qp, uint32_t end)
 {
-	struct plx_ring_span span;
-	uint32_t n;
-
 	qp->routed = false;
 	if (qp->srq == NULL)
 		engine_rq_drop(&qp->own);
-	if (qp->sq == NULL) {
-		/* Indexes go on where they were, so that the places are not counted twice. */
-		qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
-		return;
-	}
-	while ((n = engine_qp_peek(qp, UINT32_MAX, &span)) > 0)
-		plx_ring_release(qp->sq, n);
-	end = plx_ring_consumed(qp->sq);
-	qp->sq_base = end - plx_rc_sq_consumed(qp->rc);
+	engine_sq_drop(&qp->sq, end);
 }
 
 enum plx_status
@@ -266,7 +253,7 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 	/* What was posted before the change belongs to the state before it. */
 	if (to != PLX_QP_RESET)
 		engine_qp_fetch(qp);
-	end = qp->sq_base + plx_rc_sq_posted(qp->rc);
+	end = engine_sq_end(&qp->sq);
 	if (qp->ud != NULL)
 		status = modify_ud(qp, to, attr);
 	else if (to == PLX_QP_RTR)
@@ -276,8 +263,8 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 	if (status != PLX_OK)
 		return status;
 	if (to == PLX_QP_RTS && attr != NULL)
-		atomic_store(&qp->rd_atomic_ok, attr->initiator_depth > 0);
-	engine_qp_set_state(qp, to);
+		atomic_store(&qp->sq.rd_atomic_ok, attr->initiator_depth > 0);
+	engine_sq_set_state(&qp->sq, to);
 	if (to == PLX_QP_RESET)
 		reset_queues(qp, end);
 	if (to == PLX_QP_ERROR) {
@@ -294,47 +281,11 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 static void
 free_qp(struct plx_engine_qp *qp)
 {
-	if (qp->sq != NULL)
-		plx_ring_destroy(qp->sq);
+	engine_sq_free(&qp->sq);
 	if (qp->own.rq != NULL)
 		engine_rq_free(&qp->own);
-	plx_heap_free(qp->spill);
 	plx_heap_free(qp->rc); /* of datagrams, too: their base stands at the front */
 	plx_heap_free(qp);
-}
-
-static uint32_t
-spill_bytes(const struct plx_rc_caps *caps)
-{
-	uint32_t bytes = 0;
-
-	if (caps->sq_sges > PLX_WQE_SGES)
-		bytes = (caps->sq_sges - PLX_WQE_SGES) * (uint32_t)sizeof(struct plx_sge);
-	if (caps->inline_bytes > PLX_WQE_INLINE_BYTES && caps->inline_bytes > bytes)
-		bytes = caps->inline_bytes;
-	return (bytes + 15) / 16 * 16;
-}
-
-static enum plx_status
-make_send_ring(struct plx_engine_qp *qp, int socket)
-{
-	struct plx_ring_config ring = {.entries = qp->caps.sq_depth,
-				       .entry_bytes = sizeof(struct plx_wqe),
-				       .producers = PLX_RING_ONE, /* in turn */
-				       .consumers = PLX_RING_ONE,
-				       .socket = socket};
-	uint32_t slots;
-
-	qp->sq = plx_ring_create(&ring);
-	if (qp->sq == NULL)
-		return PLX_NO_MEMORY;
-	slots = plx_ring_slots(qp->sq);
-	qp->sq_slots_mask = slots - 1;
-	qp->spill_bytes = spill_bytes(&qp->caps);
-	if (qp->spill_bytes == 0)
-		return PLX_OK;
-	qp->spill = plx_heap_queue((size_t)slots * qp->spill_bytes, socket);
-	return qp->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
 }
 
 /* The transport's part. */
@@ -365,6 +316,8 @@ make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *conf
 	} else {
 		qp->rc = plx_rc_init(memory, &config->caps, &ids);
 	}
+	qp->sq.rc = qp->rc;
+	qp->sq.ud = qp->ud;
 	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
 	return PLX_OK;
 }
@@ -374,7 +327,6 @@ static enum plx_status
 make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
-	int socket = engine->port->caps.socket;
 	enum plx_status status = PLX_OK;
 
 	if (plx_rc_bytes(&config->caps) == 0 ||
@@ -383,13 +335,12 @@ make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	if (config->type == PLX_QP_UD)
 		status = engine_ah_table_ensure(engine);
 	if (status == PLX_OK && config->srq == NULL)
-		status = engine_rq_init(&qp->own, config->rq_depth, config->rq_sges, false,
-					engine->config.inline_mode, socket);
-	if (status == PLX_OK && !engine->config.inline_mode)
-		status = make_send_ring(qp, socket);
+		status = engine_rq_init(&qp->own, &engine->queues, config->rq_depth,
+					config->rq_sges, false);
+	if (status == PLX_OK)
+		status = engine_sq_init(&qp->sq, &engine->queues, &config->caps, config->domain);
 	if (status != PLX_OK)
 		return status;
-	qp->own.refused = &engine->counters.posts_refused;
 	qp->recv = config->srq != NULL ? &config->srq->queue : &qp->own;
 	return make_transport(qp, config);
 }
@@ -429,16 +380,11 @@ attach(struct plx_engine_qp *qp)
 static void
 init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
-	uint32_t limit = config->caps.inline_bytes;
-
 	qp->send_cq = config->send_cq;
 	qp->recv_cq = config->recv_cq;
 	qp->srq = config->srq;
 	qp->caps = config->caps;
 	qp->context = config->context;
-	qp->sq_depth = config->caps.sq_depth;
-	qp->sq_sges = config->caps.sq_sges;
-	qp->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);
 	plx_list_init(&qp->ready_link);
@@ -446,9 +392,6 @@ init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	plx_list_init(&qp->async_event_link);
 	plx_list_init(&qp->all_link);
 	plx_list_init(&qp->ud_link);
-	qp->domain = config->domain;
-	atomic_init(&qp->datagram_limit, PLX_MTU_MAX);
-	atomic_init(&qp->state, PLX_QP_RESET);
 }
 
 /*
@@ -610,5 +553,5 @@ plx_engine_qp_counters(const struct plx_engine_qp *qp)
 enum plx_qp_state
 plx_engine_qp_state(const struct plx_engine_qp *qp)
 {
-	return state_of(atomic_load(&qp->state));
+	return state_of(atomic_load(&qp->sq.state));
 }

@@ -78,16 +78,19 @@ queue_command_execute(struct plx_engine *engine, struct command *command)
 /* ---- on the caller's thread
  * ------------------------------------------------------------------------- */
 
+static struct plx_engine *
+engine_of(struct engine_queues *queues)
+{
+	return plx_list_entry(queues, struct plx_engine, queues);
+}
+
 /* A command is a barrier. */
 static enum plx_status
 make_barrier(struct engine_queues *queues)
 {
 	struct command nothing = {.op = COMMAND_NONE};
 
-	return command_call(plx_list_entry(queues, struct plx_engine, queues), &nothing) ==
-			       PLX_TIMEOUT
-		       ? PLX_TIMEOUT
-		       : PLX_OK;
+	return command_call(engine_of(queues), &nothing) == PLX_TIMEOUT ? PLX_TIMEOUT : PLX_OK;
 }
 
 void
@@ -108,13 +111,6 @@ engine_queues_init(struct plx_engine *engine)
 	queues->barrier = make_barrier;
 }
 
-/* The engine of a completion queue. */
-static struct plx_engine *
-engine_of(const struct plx_engine_cq *cq)
-{
-	return plx_list_entry(cq->queues, struct plx_engine, queues);
-}
-
 enum plx_status
 plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
 		     struct plx_engine_cq **cq)
@@ -126,7 +122,7 @@ enum plx_status
 plx_engine_cq_destroy(struct plx_engine_cq *cq)
 {
 	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
-	enum plx_status status = command_call(engine_of(cq), &command);
+	enum plx_status status = command_call(engine_of(cq->queues), &command);
 
 	if (status == PLX_OK)
 		engine_cq_free(cq);
@@ -149,7 +145,7 @@ plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
 				command.spare_room[0] * sizeof(struct plx_wc), cq->queues->socket);
 		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
 			return PLX_NO_MEMORY;
-		status = command_call(engine_of(cq), &command);
+		status = command_call(engine_of(cq->queues), &command);
 		plx_heap_free(command.spare[0]);
 	} while (status == PLX_AGAIN);
 	return status;
@@ -157,51 +153,20 @@ plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
 
 enum plx_status
 plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
-		      struct plx_engine_srq **out)
+		      struct plx_engine_srq **srq)
 {
-	int socket = engine->port->caps.socket;
-	struct plx_engine_srq *srq;
-	enum plx_status status;
-
-	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
-
-	if (config->depth == 0 || config->threshold > config->depth)
-		return PLX_INVALID;
-	srq = plx_heap_alloc(sizeof(*srq), socket);
-	if (srq == NULL)
-		return PLX_NO_MEMORY;
-	status = engine_rq_init(&srq->queue, depth, config->sges, true, engine->config.inline_mode,
-				socket);
-	if (status != PLX_OK) {
-		plx_heap_free(srq);
-		return status;
-	}
-	atomic_store(&srq->queue.limit, config->depth);
-	srq->engine = engine;
-	srq->queue.refused = &engine->counters.posts_refused;
-	srq->cookie = config->cookie;
-	plx_list_init(&srq->async_event_link);
-	atomic_fetch_add(&engine->queues.users, 1);
-	/* Not armed yet: a queue that has never been filled is below any threshold. */
-	srq->threshold = config->threshold;
-	plx_rq_arm(srq->queue.rq, config->threshold);
-	engine_rq_set_low(&srq->queue, config->threshold);
-	*out = srq;
-	return PLX_OK;
+	return engine_srq_create(&engine->queues, config, srq);
 }
 
 enum plx_status
 plx_engine_srq_destroy(struct plx_engine_srq *srq)
 {
 	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
-	enum plx_status status = command_call(srq->engine, &command);
+	enum plx_status status = command_call(engine_of(srq->queues), &command);
 
-	if (status != PLX_OK)
-		return status;
-	atomic_fetch_sub(&srq->engine->queues.users, 1);
-	engine_rq_free(&srq->queue);
-	plx_heap_free(srq);
-	return PLX_OK;
+	if (status == PLX_OK)
+		engine_srq_free(srq);
+	return status;
 }
 
 enum plx_status
@@ -211,5 +176,5 @@ plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
 
 	if (threshold > atomic_load(&srq->queue.limit))
 		return PLX_INVALID;
-	return command_call(srq->engine, &command);
+	return command_call(engine_of(srq->queues), &command);
 }

@@ -244,7 +244,7 @@ engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 	uint64_t wake = plx_rc_wake_ns(qp->rc);
 	unsigned state;
 
-	engine_qp_publish(qp);
+	engine_sq_publish(&qp->sq, qp->send_cq);
 	engine_rq_publish(qp->recv, qp->recv_cq);
 	if (wake == 0) {
 		if (plx_list_empty(&qp->ready_link) && qp->routed)
@@ -254,7 +254,7 @@ engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 				     qp);
 		wake = PLX_NEVER;
 	}
-	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+	state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
 	if (plx_unlikely(state >= PLX_QP_ERROR))
 		wake = schedule_rare(engine, qp, state, wake);
 	/* Later than what is set: the timer will find out when it fires. */

@@ -15,19 +15,19 @@
 /* Free, alive, or ending: destroyed, while a posted request or a waiting datagram still names it.
  */
 struct plx_engine_ah {
+	struct engine_ah_head head;     /* first */
 	struct plx_list link;           /* in one of the lists of its table, by its state */
 	struct plx_list resolving_link; /* in the table's `resolving` while datagrams wait */
 	struct plx_engine *engine;
-	struct plx_domain domain;
 	struct plx_engine_path path;
-	uint32_t number; /* its place in the table */
-	bool resolved;   /* `to_peer` was right when neighbours were at `version` */
-	bool loops;      /* the peer is behind our own port */
+	bool resolved; /* `to_peer` was right when neighbours were at `version` */
+	bool loops;    /* the peer is behind our own port */
 	uint32_t version;
 	struct rte_mbuf *first, *last; /* datagrams that wait, linked by their `next` */
 	uint32_t waits;
 	struct plx_frame_template to_peer;
 };
+_Static_assert(offsetof(struct plx_engine_ah, head) == 0, "posting threads look at it there");
 
 /* Made for the first datagram queue pair or address handle of an engine. */
 struct engine_ah_table {

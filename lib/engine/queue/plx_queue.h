@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Queues between application threads and an engine, as application threads see them; they are made
- * and destroyed for an engine, by plx_engine.h. What the engine does with them is in
- * plx_engine_cq.h. Start with plx_engine_cq_poll().
+ * and destroyed for an engine, and send queues are posted to as part of their queue pair, by
+ * plx_engine.h. What the engine does with them is in plx_engine_cq.h and its neighbours.
+ * Start with plx_engine_cq_poll().
  */
 #ifndef PLX_QUEUE_H
 #define PLX_QUEUE_H
@@ -11,6 +12,7 @@
 
 enum {
 	PLX_CQ_DEPTH_MAX = 1 << 20,
+	PLX_SRQ_DEPTH_MAX = PLX_QUEUE_DEPTH_MAX,
 };
 
 /* ---- completion queues ------------------------------------------------------------------------
@@ -71,5 +73,40 @@ struct plx_engine_cq_view {
 };
 
 void plx_engine_cq_query(const struct plx_engine_cq *cq, struct plx_engine_cq_view *out);
+
+/* ---- shared receive queues ----------------------------------------------------------------------
+ */
+
+struct plx_engine_srq;
+
+struct plx_engine_srq_config {
+	uint32_t depth, sges;
+	uint32_t depth_max; /* that plx_engine_srq_resize() may go to; 0: depth */
+	uint32_t threshold; /* 0: none; else SRQ_THRESHOLD once below it, until armed again */
+	uint64_t cookie;
+};
+
+/** Threads: any, several at once. As plx_engine_qp_post_recv(). */
+uint32_t plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr,
+				  uint32_t n, enum plx_status *refused);
+
+/**
+ * How many entries may be posted at once, from now on. Posts that run at the same time go by the
+ * old limit or the new one. Errors: INVALID (0, or above depth_max), BUSY (more are posted)
+ */
+enum plx_status plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth) PLX_MUST_CHECK;
+
+/** Entries posted and not yet taken by a message; may be a little old. */
+uint32_t plx_engine_srq_count(const struct plx_engine_srq *srq);
+
+/* ---- address handles ------------------------------------------------------------------------- */
+
+struct plx_engine_ah;
+
+/* What plx_send_wr.ah points at: the head of the address handle of whoever makes them. A request
+ * with an address handle of another engine or domain is INVALID. */
+struct plx_ah {
+	struct plx_engine_ah *engine_ah;
+};
 
 #endif

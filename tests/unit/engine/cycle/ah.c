@@ -409,7 +409,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
 		assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
 		assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
-		assert_int_equal(ah_table->uses[ah->number], 1);
+		assert_int_equal(ah_table->uses[ah->head.number], 1);
 		if (how == 0)
 			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL),
 					 PLX_OK);
@@ -423,7 +423,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		}
 		pair_stop(&pair);
 		pair_run(&pair, 10);
-		assert_int_equal(ah_table->uses[ah->number], 0);
+		assert_int_equal(ah_table->uses[ah->head.number], 0);
 		assert_int_equal(length(&ah_table->free), PLX_ENGINE_AHS_MAX);
 	}
 	pair_close(&pair);

@@ -319,7 +319,7 @@ a_doorbell_is_served_in_turn_wherever_its_slot_is(void **state)
 			ring_others(victim);
 			cycle();
 		}
-		assert_false(victim->watched);
+		assert_false(victim->sq.watched);
 		ring(victim);
 		for (; sent_by(victim) == 0 && waited < 100; waited++) {
 			ring_others(victim);
@@ -367,7 +367,7 @@ every_doorbell_is_served_once_before_any_is_served_twice(void **state)
 		assert_in_range(serve_and_ring(times), DOORBELLS_BURST, DOORBELLS_BURST + RECENT);
 		for (uint32_t i = 0; i < PAIR_QPS; i++) {
 			/* Into these rings each cycle looks without a doorbell, and for so long. */
-			if (qa[i]->watched)
+			if (qa[i]->sq.watched)
 				continue;
 			least = times[i] < least ? times[i] : least;
 			most = times[i] > most ? times[i] : most;

@@ -140,7 +140,7 @@ scene_open(bool shared)
 		PLX_ASSERT(spares < PLX_COUNT_OF(spare));
 		join_next(&spare[spares][0], &spare[spares][1], &options);
 		spares++;
-	} while (spare[spares - 1][0]->doorbell_word != mine->doorbell_word);
+	} while (spare[spares - 1][0]->sq.doorbell != mine->sq.doorbell);
 	other = spare[spares - 1][0];
 	other_peer = spare[spares - 1][1];
 	for (uint32_t i = 0; i + 1 < spares; i++) {
@@ -301,7 +301,7 @@ prepare(enum before before)
 	case WATCHED:
 		assert_int_equal(write_by(mine, 1), PLX_OK);
 		assert_int_equal(count_done(my_cq, 1, SOON), 1);
-		assert_true(atomic_load(&mine->watched));
+		assert_true(atomic_load(&mine->sq.watched));
 		break;
 	case BURST:
 		for (uint32_t i = 0; i < POSTS_BURST; i++)
@@ -531,13 +531,13 @@ what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 		assert_int_equal(write_by(qp[i][0], 1), PLX_OK);
 		assert_int_equal(count_done(a->send_cq, 1, SOON), 1);
 	}
-	assert_true(atomic_load(&qp[0][0]->watched));
+	assert_true(atomic_load(&qp[0][0]->sq.watched));
 	pair.now += 2 * WATCH_NS;
 	for (uint32_t i = 0; i < 4 * POSTS_BURST; i++)
 		assert_int_equal(write_by(qp[0][0], 2), PLX_OK);
 	assert_int_equal(write_by(qp[RECENT][0], 3), PLX_OK);
 	run(1);
-	assert_false(atomic_load(&qp[0][0]->watched));
+	assert_false(atomic_load(&qp[0][0]->sq.watched));
 	assert_int_equal(count_done(a->send_cq, 2, 4 * SOON), 4 * POSTS_BURST);
 	pair_start(&pair);
 	for (uint32_t i = 0; i <= RECENT; i++)

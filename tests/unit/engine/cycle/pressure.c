@@ -13,7 +13,6 @@
 
 #include "engine.h"
 #include "engine_pair.h"
-#include "producer_lock.h"
 
 static struct pair pair;
 
@@ -206,18 +205,18 @@ a_ring_is_watched_while_somebody_posts(void **state)
 	open_many(qa, qb);
 	for (uint32_t i = 0; i < RECENT; i++) {
 		write_by(qa[i]);
-		assert_true(qa[i]->watched);
+		assert_true(qa[i]->sq.watched);
 	}
 	pair_run(&pair, 2 * WATCH_NS / PLX_USEC);
-	producer_lock(&qa[0]->producer);
+	atomic_store(&qa[0]->sq.producer.locked, true);
 	write_by(qa[RECENT]);
-	assert_true(qa[0]->watched);
-	assert_false(qa[RECENT]->watched);
-	producer_unlock(&qa[0]->producer);
+	assert_true(qa[0]->sq.watched);
+	assert_false(qa[RECENT]->sq.watched);
+	atomic_store(&qa[0]->sq.producer.locked, false);
 	write_by(qa[0]);
 	write_by(qa[RECENT]);
-	assert_false(qa[0]->watched);
-	assert_true(qa[RECENT]->watched);
+	assert_false(qa[0]->sq.watched);
+	assert_true(qa[RECENT]->sq.watched);
 	write_by(qa[0]);
 	close_many(qa, qb);
 }

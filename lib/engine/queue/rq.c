@@ -2,8 +2,10 @@
  *
  * Receive queues as posting threads see them: rings of receive entries on their way to the
  * transport's receive queue, and shared receive queues. How the engine takes entries out of the
- * ring is in fetch.c. Start with engine_rq_post().
+ * ring is in rq_fetch.c. Start with engine_rq_post().
  */
+#include "plx_engine_rq.h"
+#include "plx_heap.h"
 #include "producer_lock.h"
 
 /* ---- both kinds
@@ -34,8 +36,8 @@ init_ring(struct engine_rq *q, int socket)
 }
 
 enum plx_status
-engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sges, bool shared, bool inline_mode,
-	       int socket)
+engine_rq_init(struct engine_rq *q, const struct engine_queues *queues, uint32_t depth,
+	       uint32_t sges, bool shared)
 {
 	size_t bytes = plx_rq_bytes(depth, sges);
 	void *memory;
@@ -44,13 +46,14 @@ engine_rq_init(struct engine_rq *q, uint32_t depth, uint32_t sges, bool shared, 
 		return PLX_INVALID;
 	q->depth = depth;
 	q->sges = sges;
+	q->refused = queues->posts_refused;
 	atomic_init(&q->limit, depth);
 	engine_rq_set_low(q, 0);
-	memory = plx_heap_queue(bytes, socket);
+	memory = plx_heap_queue(bytes, queues->socket);
 	if (memory == NULL)
 		return PLX_NO_MEMORY;
 	q->rq = plx_rq_init(memory, depth, sges, shared);
-	if (!inline_mode && init_ring(q, socket) != PLX_OK) {
+	if (!queues->inline_mode && init_ring(q, queues->socket) != PLX_OK) {
 		engine_rq_free(q);
 		return PLX_NO_MEMORY;
 	}
@@ -177,6 +180,46 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 
 /* ---- shared
  * ----------------------------------------------------------------------------------------- */
+
+enum plx_status
+engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,
+		  struct plx_engine_srq **out)
+{
+	struct plx_engine_srq *srq;
+	enum plx_status status;
+
+	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
+
+	if (config->depth == 0 || config->threshold > config->depth)
+		return PLX_INVALID;
+	srq = plx_heap_alloc(sizeof(*srq), queues->socket);
+	if (srq == NULL)
+		return PLX_NO_MEMORY;
+	status = engine_rq_init(&srq->queue, queues, depth, config->sges, true);
+	if (status != PLX_OK) {
+		plx_heap_free(srq);
+		return status;
+	}
+	atomic_store(&srq->queue.limit, config->depth);
+	srq->queues = queues;
+	srq->cookie = config->cookie;
+	plx_list_init(&srq->async_event_link);
+	atomic_fetch_add(&queues->users, 1);
+	/* Not armed yet: a queue that has never been filled is below any threshold. */
+	srq->threshold = config->threshold;
+	plx_rq_arm(srq->queue.rq, config->threshold);
+	engine_rq_set_low(&srq->queue, config->threshold);
+	*out = srq;
+	return PLX_OK;
+}
+
+void
+engine_srq_free(struct plx_engine_srq *srq)
+{
+	atomic_fetch_sub(&srq->queues->users, 1);
+	engine_rq_free(&srq->queue);
+	plx_heap_free(srq);
+}
 
 uint32_t
 plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr, uint32_t n,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What posting threads do with a producer: lock it, which waits for whoever has it, reserve places,
- * commit, unlock it. Only post.c and rq.c include this, and nothing in them runs on the
+ * commit, unlock it. Only sq.c and rq.c include this, and nothing in them runs on the
  * engine's thread but posts of inline mode, which lock nothing. Start with producer_lock().
  */
 #ifndef PLX_PRODUCER_LOCK_H
@@ -9,7 +9,8 @@
 
 #include <rte_pause.h>
 
-#include "engine.h"
+#include "plx_producer.h"
+#include "plx_ring.h"
 #include "plx_steps.h"
 
 static inline void

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Send queues: a queue pair as posting threads know it, and the way of its requests to the engine.
+ * Start with struct engine_sq, then engine_sq_post() and engine_sq_fetch().
+ *
+ * Fields are grouped by the thread that writes them, as those of a completion queue.
+ */
+#ifndef PLX_ENGINE_SQ_H
+#define PLX_ENGINE_SQ_H
+
+#include "plx_engine_cq.h"
+#include "plx_producer.h"
+#include "plx_transport.h"
+
+enum {
+	POSTS_BURST = 64, /* entries fetched from one ring at a time */
+};
+
+/*
+ * The state word of a datagram queue pair carries this bit, but in RESET. So whoever asks a hot
+ * question about the state of a connection (may it be posted to? is it in ERROR?) has asked whether
+ * it is one, too: what is unusual is at least PLX_QP_ERROR, and looked at closer elsewhere.
+ */
+enum {
+	STATE_UD = 1 << 4,
+};
+
+struct engine_sq {
+	/* written by posting threads */
+	ALIGNED_LINE struct rte_ring *ring; /* NULL in inline mode */
+	uint8_t *spill;                     /* [slots of the ring] of spill_bytes */
+	atomic_ulong *doorbell, *summary;   /* words of all doorbells, and of all such words */
+	struct producer producer;
+	uint32_t spill_bytes, mask; /* mask: slots of the ring - 1 */
+	uint32_t depth, sges, inline_limit;
+	uint8_t doorbell_bit, summary_bit; /* in these words */
+	atomic_uint datagram_limit;        /* [bytes] of datagrams: the path MTU */
+	struct plx_domain domain;          /* ... that their address handles must be of */
+	const struct engine_queues *queues;
+
+	/* written by the engine: at each acknowledgement, and read by posting threads */
+	ALIGNED_LINE atomic_uint consumed; /* entries whose place is free, by ring index */
+	uint32_t base;                     /* ring index of the transport's entry 0 */
+	struct plx_rc *rc;
+	struct plx_ud *ud; /* of datagrams, and `rc` is its base; NULL: a connection */
+
+	/* ... and seldom */
+	ALIGNED_LINE atomic_uint state; /* enum plx_qp_state, and STATE_UD */
+	atomic_bool rd_atomic_ok;       /* READs and atomics may be posted */
+	atomic_bool watched;            /* the engine looks into the ring without a doorbell */
+};
+
+_Static_assert(offsetof(struct engine_sq, summary_bit) < PLX_CACHE_LINE,
+	       "a post to a connection reads one line of what posting threads write");
+_Static_assert(offsetof(struct engine_sq, consumed) == 2 * PLX_CACHE_LINE &&
+		       offsetof(struct engine_sq, state) == 3 * PLX_CACHE_LINE &&
+		       sizeof(struct engine_sq) == 4 * PLX_CACHE_LINE,
+	       "what the engine writes with each acknowledgement is on a line of its own");
+
+/* What posting threads look at of an address handle: struct plx_engine_ah begins with it. */
+struct engine_ah_head {
+	const struct engine_queues *queues; /* of its engine */
+	struct plx_domain domain;
+	uint32_t number; /* its place in the engine's table */
+};
+
+/* ---- set-up -------------------------------------------------------------------------------- */
+
+/* With a ring, unless in inline mode. Errors: NO_MEMORY: to be freed all the same */
+enum plx_status engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
+			       const struct plx_rc_caps *caps,
+			       struct plx_domain domain) PLX_MUST_CHECK;
+void engine_sq_free(struct engine_sq *sq);
+/* The doorbell of the queue pair in this slot of the engine's table.
+ * @param doorbells one bit for each slot @param summary one bit for each word of doorbells */
+void engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
+			    uint32_t slot);
+
+/* ---- posting threads: sq.c ------------------------------------------------------------------- */
+
+/* As plx_engine_qp_post_send(), into the ring. */
+uint32_t engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+			enum plx_status *refused);
+/* The same in inline mode: the caller is the engine's thread, and schedules the queue pair. */
+uint32_t engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+			     enum plx_status *refused);
+/* As plx_engine_qp_post_bind(), in either mode. */
+enum plx_status engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags,
+				    struct plx_key key) PLX_MUST_CHECK;
+/* Not in inline mode: wake the engine for what was posted, unless it looks by itself. */
+void engine_sq_wake(struct engine_sq *sq);
+
+/* ---- the engine's thread: sq_fetch.c --------------------------------------------------------- */
+
+/* From the ring, which there is, into the transport. Returns: how many */
+uint32_t engine_sq_fetch(struct engine_sq *sq);
+/* The same, of a datagram queue pair. */
+uint32_t engine_sq_fetch_datagrams(struct engine_sq *sq);
+/* Forget everything posted: the transport is in RESET. @param end index of the next entry to be
+ * posted */
+void engine_sq_drop(struct engine_sq *sq, uint32_t end);
+/* Never waits, and any thread may: the engine looks into this ring in its next cycle. */
+void engine_sq_ring_doorbell(struct engine_sq *sq);
+
+/* The state, from its word. */
+static inline enum plx_qp_state
+state_of(unsigned word)
+{
+	return (enum plx_qp_state)(word & (STATE_UD - 1));
+}
+
+static inline void
+engine_sq_set_state(struct engine_sq *sq, enum plx_qp_state state)
+{
+	unsigned kind = sq->ud != NULL && state != PLX_QP_RESET ? STATE_UD : 0;
+
+	atomic_store(&sq->state, (unsigned)state | kind);
+}
+
+/* Ring index of the next entry that the transport is given. */
+static inline uint32_t
+engine_sq_end(const struct engine_sq *sq)
+{
+	return sq->base + plx_rc_sq_posted(sq->rc);
+}
+
+/* Requests posted whose places are not free yet. */
+static inline uint32_t
+engine_sq_in_flight(const struct engine_sq *sq)
+{
+	return engine_sq_end(sq) - atomic_load_explicit(&sq->consumed, memory_order_relaxed);
+}
+
+/* Tell posts how many places are free, unless completions wait behind the ring of `cq`, where they
+ * go: as engine_rq_publish(). */
+static inline void
+engine_sq_publish(struct engine_sq *sq, const struct plx_engine_cq *cq)
+{
+	uint32_t consumed = sq->base + plx_rc_sq_consumed(sq->rc);
+
+	if (plx_unlikely(cq->spill_count > 0))
+		return;
+	if (consumed != atomic_load_explicit(&sq->consumed, memory_order_relaxed))
+		atomic_store_explicit(&sq->consumed, consumed, memory_order_release);
+}
+
+#endif

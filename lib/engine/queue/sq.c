@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Send queues as posting threads see them: from a program's work request to a WQE in the ring,
+ * written in place. What can be refused is refused here, so that the caller learns it. The
+ * transport checks again what arrives, because whoever can write to the ring need not have come by
+ * here. How the engine takes it out of the ring is in sq_fetch.c. Start with engine_sq_post().
+ *
+ * Places are freed by acknowledgement: an entry may be posted while fewer than `depth` are between
+ * the ring's producer index and `consumed`, which the engine publishes once a burst.
+ */
+#include "plx_engine_sq.h"
+#include "plx_heap.h"
+#include "producer_lock.h"
+
+/* What is so marked is compiled twice: for connections, which are never asked what they are, and
+ * for datagrams. */
+#define TWICE __attribute__((always_inline))
+
+/* ---- set-up
+ * ------------------------------------------------------------------------------------------- */
+
+static uint32_t
+spill_bytes(const struct plx_rc_caps *caps)
+{
+	uint32_t bytes = 0;
+
+	if (caps->sq_sges > PLX_WQE_SGES)
+		bytes = (caps->sq_sges - PLX_WQE_SGES) * (uint32_t)sizeof(struct plx_sge);
+	if (caps->inline_bytes > PLX_WQE_INLINE_BYTES && caps->inline_bytes > bytes)
+		bytes = caps->inline_bytes;
+	return (bytes + 15) / 16 * 16;
+}
+
+static enum plx_status
+init_ring(struct engine_sq *sq, const struct plx_rc_caps *caps, int socket)
+{
+	struct plx_ring_config ring = {.entries = caps->sq_depth,
+				       .entry_bytes = sizeof(struct plx_wqe),
+				       .producers = PLX_RING_ONE, /* in turn */
+				       .consumers = PLX_RING_ONE,
+				       .socket = socket};
+	uint32_t slots;
+
+	sq->ring = plx_ring_create(&ring);
+	if (sq->ring == NULL)
+		return PLX_NO_MEMORY;
+	slots = plx_ring_slots(sq->ring);
+	sq->mask = slots - 1;
+	sq->spill_bytes = spill_bytes(caps);
+	if (sq->spill_bytes == 0)
+		return PLX_OK;
+	sq->spill = plx_heap_queue((size_t)slots * sq->spill_bytes, socket);
+	return sq->spill != NULL ? PLX_OK : PLX_NO_MEMORY;
+}
+
+enum plx_status
+engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
+	       const struct plx_rc_caps *caps, struct plx_domain domain)
+{
+	uint32_t limit = caps->inline_bytes;
+
+	sq->queues = queues;
+	sq->depth = caps->sq_depth;
+	sq->sges = caps->sq_sges;
+	sq->inline_limit = limit < PLX_WQE_INLINE_BYTES ? PLX_WQE_INLINE_BYTES : limit;
+	sq->domain = domain;
+	atomic_init(&sq->datagram_limit, PLX_MTU_MAX);
+	atomic_init(&sq->state, PLX_QP_RESET);
+	return queues->inline_mode ? PLX_OK : init_ring(sq, caps, queues->socket);
+}
+
+void
+engine_sq_free(struct engine_sq *sq)
+{
+	if (sq->ring != NULL)
+		plx_ring_destroy(sq->ring);
+	plx_heap_free(sq->spill);
+}
+
+void
+engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
+		       uint32_t slot)
+{
+	sq->doorbell = &doorbells[slot / 64];
+	sq->doorbell_bit = slot % 64;
+	sq->summary = &summary[slot / 64 / 64];
+	sq->summary_bit = slot / 64 % 64;
+}
+
+/* ---- the doorbell
+ * ------------------------------------------------------------------------------------- */
+
+/*
+ * Sequentially consistent, so that either the engine finds what was put into the ring before, or
+ * this bit after it. The summary's bit is looked at by every poster for itself: who set the first
+ * bit of the word may have been preempted before it came to the summary. Found set, the engine
+ * clears it later than this look, and then the word, which has this bit.
+ */
+__attribute__((noinline)) void
+engine_sq_ring_doorbell(struct engine_sq *sq)
+{
+	uint64_t bit = UINT64_C(1) << sq->summary_bit;
+
+	atomic_fetch_or(sq->doorbell, UINT64_C(1) << sq->doorbell_bit);
+	STEP(DOORBELL_WORD_SET);
+	if ((atomic_load(sq->summary) & bit) == 0)
+		atomic_fetch_or(sq->summary, bit);
+	STEP(DOORBELL_RUNG);
+}
+
+/* ---- checks: change nothing
+ * ----------------------------------------------------------------------- */
+
+static bool
+is_rd_atomic(uint8_t op)
+{
+	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
+}
+
+/* @param total [out] bytes of the message; meaningful when OK */
+static inline TWICE enum plx_status
+check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
+{
+	bool inl = wr->flags & PLX_WR_INLINE;
+	bool local = wr->op == PLX_WR_LOCAL_INV;
+	uint64_t bytes = 0;
+
+	if (plx_unlikely(wr->op == PLX_WR_NONE || wr->op >= PLX_WR_BIND ||
+			 wr->flags & ~(PLX_WR_FLAGS_ALL | PLX_WR_DEFER)))
+		return PLX_INVALID;
+	if (plx_unlikely(wr->sges > (inl ? PLX_INLINE_MAX : sq->sges)))
+		return PLX_TOO_MANY_SGES;
+	for (uint32_t i = 0; i < wr->sges; i++)
+		bytes += wr->sge[i].length;
+	*total = (uint32_t)bytes;
+	if (plx_unlikely(local && wr->sges > 0))
+		return PLX_INVALID;
+	if (is_rd_atomic(wr->op)) {
+		if (inl || !atomic_load_explicit(&sq->rd_atomic_ok, memory_order_relaxed) ||
+		    (wr->op != PLX_WR_READ && bytes != sizeof(uint64_t)))
+			return PLX_INVALID;
+	}
+	if (inl) {
+		if (plx_unlikely(local))
+			return PLX_INVALID;
+		return plx_likely(bytes <= sq->inline_limit) ? PLX_OK : PLX_TOO_LONG;
+	}
+	return plx_likely(bytes <= PLX_MESSAGE_MAX) ? PLX_OK : PLX_TOO_LONG;
+}
+
+static const struct engine_ah_head *
+head_of(const struct plx_ah *ah)
+{
+	return (const struct engine_ah_head *)(const void *)ah->engine_ah;
+}
+
+/* The same for a datagram. */
+static __attribute__((noinline)) enum plx_status
+check_datagram(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
+{
+	const struct engine_ah_head *ah;
+	enum plx_status status;
+
+	if ((wr->op != PLX_WR_SEND && wr->op != PLX_WR_SEND_IMM) || wr->ah == NULL ||
+	    wr->remote_qpn == 0 || wr->remote_qpn >= PLX_PSN_MASK)
+		return PLX_INVALID;
+	ah = head_of(wr->ah);
+	if (ah->queues != sq->queues || ah->domain.id != sq->domain.id)
+		return PLX_INVALID;
+	status = check(sq, wr, total);
+	if (status == PLX_OK &&
+	    *total > atomic_load_explicit(&sq->datagram_limit, memory_order_relaxed))
+		return PLX_TOO_LONG;
+	return status;
+}
+
+/* ---- from request to WQE
+ * ----------------------------------------------------------------------------- */
+
+/* The bytes that the SGEs name, one after the other. Returns: how many */
+static uint32_t
+gather(const struct plx_send_wr *wr, uint8_t *out)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < wr->sges; i++) {
+		/* one of no bytes may point nowhere */
+		if (wr->sge[i].length)
+			memcpy(out + at, (const void *)(uintptr_t)wr->sge[i].va, wr->sge[i].length);
+		at += wr->sge[i].length;
+	}
+	return at;
+}
+
+/* Where a field of a WQE lies in its word. */
+#define WQE_BIT(field) (8 * (offsetof(struct plx_wqe, field) - offsetof(struct plx_wqe, word)))
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && WQE_BIT(inline_bytes) == 0 &&
+		       WQE_BIT(op) == 32 && WQE_BIT(flags) == 40 && WQE_BIT(sges) == 48 &&
+		       WQE_BIT(mark) == 56 && sizeof(((struct plx_wqe *)0)->inline_bytes) == 4,
+	       "the first byte of the word is its lowest, and no field lies in another");
+
+/* What a WQE is: the word that is written last, when it goes by a ring. Made by shifts: a word that
+ * is stored field by field and then loaded as a whole waits until all stores are in the cache. */
+static inline uint64_t
+word_of(const struct plx_send_wr *wr, uint32_t bytes)
+{
+	bool inl = wr->flags & PLX_WR_INLINE;
+	uint64_t sges = inl ? 0 : (uint8_t)wr->sges;
+
+	return (uint64_t)(inl ? bytes : 0) << WQE_BIT(inline_bytes) |
+	       (uint64_t)wr->op << WQE_BIT(op) |
+	       (uint64_t)(wr->flags & PLX_WR_FLAGS_ALL) << WQE_BIT(flags) | sges << WQE_BIT(sges);
+}
+
+/* All but that word. @param bytes of the message @param spill what does not fit the WQE goes here
+ */
+static inline TWICE void
+build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
+{
+	wqe->wr_id = wr->wr_id;
+	wqe->imm = wr->imm;
+	wqe->rkey = wr->rkey;
+	wqe->remote_va = wr->remote_va;
+	if (plx_unlikely(wr->op == PLX_WR_CMP_SWAP || wr->op == PLX_WR_FETCH_ADD)) {
+		wqe->swap_add = wr->swap_add; /* in the second cache line */
+		wqe->compare = wr->compare;
+	}
+	if (wr->flags & PLX_WR_INLINE) {
+		gather(wr, bytes <= PLX_WQE_INLINE_BYTES ? wqe->data : spill);
+		return;
+	}
+	for (uint32_t i = 0; i < wr->sges && i < PLX_WQE_SGES; i++)
+		wqe->sge[i] = wr->sge[i];
+	if (plx_unlikely(wr->sges > PLX_WQE_SGES))
+		memcpy(spill, wr->sge + PLX_WQE_SGES,
+		       (wr->sges - PLX_WQE_SGES) * sizeof(struct plx_sge));
+}
+
+static __attribute__((noinline)) void
+build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
+{
+	build(wr, bytes, wqe, spill);
+	wqe->remote_qkey = wr->remote_qkey;
+	wqe->ah = head_of(wr->ah)->number;
+	wqe->remote_qpn = wr->remote_qpn;
+}
+
+/* ---- posting
+ * ------------------------------------------------------------------------------------------ */
+
+/* May this state be posted to? In ERROR it is, to be flushed. */
+static bool
+state_posts(unsigned state)
+{
+	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
+}
+
+/* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
+static inline TWICE uint32_t
+post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	  enum plx_status *status)
+{
+	uint32_t posted = 0;
+	/* The same count of free places as with a ring: who does not reap is held back. */
+	uint32_t room = sq->depth - engine_sq_in_flight(sq);
+
+	for (; posted < n; posted++) {
+		struct plx_wqe *wqe;
+		void *spill;
+		uint32_t bytes;
+
+		*status = ud ? check_datagram(sq, &wr[posted], &bytes)
+			     : check(sq, &wr[posted], &bytes);
+		if (plx_unlikely(*status != PLX_OK))
+			break;
+		wqe = posted < room ? plx_rc_sq_reserve(sq->rc, &spill) : NULL;
+		if (plx_unlikely(wqe == NULL)) {
+			*status = PLX_FULL; /* the state was looked at before */
+			break;
+		}
+		wqe->word = word_of(&wr[posted], bytes);
+		if (ud) {
+			build_datagram(&wr[posted], bytes, wqe, spill);
+			plx_ud_sq_commit(sq->ud, bytes);
+			continue;
+		}
+		build(&wr[posted], bytes, wqe, spill);
+		plx_rc_sq_commit(sq->rc, bytes);
+	}
+	return posted;
+}
+
+/* With the producer's lock: places for up to `n` entries. */
+static inline uint32_t
+reserve(struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
+{
+	return producer_reserve(&sq->producer, sq->ring, sizeof(struct plx_wqe),
+				sq->depth + PLX_MUTANT(CREDIT_OFF_BY_ONE), &sq->consumed, n, span);
+}
+
+static inline void
+commit(struct engine_sq *sq, uint32_t n)
+{
+	producer_commit(&sq->producer, sq->ring, sizeof(struct plx_wqe), n);
+}
+
+static inline TWICE uint32_t
+post_locked(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	    enum plx_status *status)
+{
+	struct plx_ring_span span;
+	uint32_t posted = 0;
+	uint32_t got = reserve(sq, n, &span);
+
+	*status = PLX_FULL;
+	if (plx_unlikely(got == 0))
+		return 0;
+	while (posted < got) {
+		uint32_t index = span.index + posted;
+		uint8_t *spill = sq->spill + (size_t)(index & sq->mask) * sq->spill_bytes;
+		struct plx_wqe *wqe = plx_ring_at(&span, sizeof(*wqe), posted);
+		uint32_t bytes;
+
+		*status = ud ? check_datagram(sq, &wr[posted], &bytes)
+			     : check(sq, &wr[posted], &bytes);
+		if (*status != PLX_OK)
+			break;
+		if (ud)
+			build_datagram(&wr[posted], bytes, wqe, spill);
+		else
+			build(&wr[posted], bytes, wqe, spill);
+		STEP(ENTRY_WRITTEN);
+		plx_ring_mark_written(sq->ring, index, &wqe->word, word_of(&wr[posted], bytes));
+		STEP(ENTRY_MARKED);
+		posted++;
+	}
+	commit(sq, posted);
+	if (posted < n && *status == PLX_OK)
+		*status = PLX_FULL;
+	return posted;
+}
+
+/* Returns: the ring is watched, until the producer is unlocked: see unwatch() */
+static inline bool
+lock_producer(struct engine_sq *sq)
+{
+	bool watched;
+
+	producer_lock(&sq->producer);
+	watched = atomic_load(&sq->watched);
+	STEP(WATCHED_SEEN);
+	return watched;
+}
+
+static inline TWICE uint32_t
+post_ring(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
+	  enum plx_status *status)
+{
+	uint32_t posted;
+	bool watched;
+
+	watched = lock_producer(sq);
+	posted = post_locked(sq, wr, n, ud, status);
+	producer_unlock(&sq->producer);
+	if (plx_unlikely(!watched) && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER))
+		engine_sq_ring_doorbell(sq);
+	return posted;
+}
+
+static __attribute__((noinline)) uint32_t
+post_datagrams(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+	       enum plx_status *status)
+{
+	unsigned state = atomic_load_explicit(&sq->state, memory_order_acquire);
+
+	if (!(state & STATE_UD) || !state_posts(state_of(state))) {
+		*status = PLX_STATE;
+		return 0;
+	}
+	if (n == 0)
+		return 0;
+	return sq->ring != NULL ? post_ring(sq, wr, n, true, status)
+				: post_here(sq, wr, n, true, status);
+}
+
+/* Either mode; `here` is known to the compiler. */
+static inline TWICE uint32_t
+post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here,
+     enum plx_status *refused)
+{
+	enum plx_status status = PLX_OK;
+	uint32_t posted = 0;
+
+	if (plx_unlikely(!state_posts(atomic_load_explicit(&sq->state, memory_order_acquire))))
+		posted = post_datagrams(sq, wr, n, &status);
+	else if (n > 0)
+		posted = here ? post_here(sq, wr, n, false, &status)
+			      : post_ring(sq, wr, n, false, &status);
+	if (refused != NULL)
+		*refused = status;
+	return posted;
+}
+
+uint32_t
+engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+	       enum plx_status *refused)
+{
+	return post(sq, wr, n, false, refused);
+}
+
+uint32_t
+engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
+		    enum plx_status *refused)
+{
+	return post(sq, wr, n, true, refused);
+}
+
+void
+engine_sq_wake(struct engine_sq *sq)
+{
+	bool watched = lock_producer(sq);
+
+	producer_unlock(&sq->producer);
+	if (!watched)
+		engine_sq_ring_doorbell(sq);
+}
+
+enum plx_status
+engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags, struct plx_key key)
+{
+	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = key};
+	struct plx_ring_span span;
+	bool watched, posted;
+
+	if (flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud != NULL)
+		return PLX_INVALID;
+	if (!state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)))
+		return PLX_STATE;
+	if (sq->ring == NULL)
+		return plx_rc_post_send(sq->rc, &wqe, NULL);
+	watched = lock_producer(sq);
+	posted = reserve(sq, 1, &span) == 1;
+	if (posted) {
+		struct plx_wqe *place = plx_ring_at(&span, sizeof(*place), 0);
+
+		place->wr_id = wqe.wr_id;
+		place->inv_key = wqe.inv_key;
+		STEP(ENTRY_WRITTEN);
+		plx_ring_mark_written(sq->ring, span.index, &place->word, wqe.word);
+		STEP(ENTRY_MARKED);
+		commit(sq, 1);
+	}
+	producer_unlock(&sq->producer);
+	if (!watched && posted)
+		engine_sq_ring_doorbell(sq);
+	return posted ? PLX_OK : PLX_FULL;
+}
