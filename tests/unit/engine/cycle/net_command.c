@@ -14,6 +14,7 @@
 #include "block.h"
 #include "engine.h"
 #include "engine_pair.h"
+#include "ip_sum.h"
 
 enum {
 	ETH_IP = 14,
@@ -122,18 +123,6 @@ an_engine_that_does_not_run_is_told_of(void **state)
 	pair_close(&pair);
 }
 
-static unsigned
-sum_of(const uint8_t *at, size_t len)
-{
-	unsigned long sum = 0;
-
-	for (size_t i = 0; i < len; i++)
-		sum += i % 2 ? at[i] : (unsigned long)at[i] << 8;
-	while (sum > 0xffff)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (unsigned)sum;
-}
-
 static void
 put16(uint8_t *at, unsigned v)
 {
@@ -153,11 +142,11 @@ request_of(uint8_t *frame, uint32_t bytes)
 	memcpy(frame + 6, pair.side[1].port.port.caps.mac, 6);
 	memcpy(frame + 12, front, sizeof(front));
 	put16(frame + ETH_IP + 2, HEADERS - ETH_IP + bytes);
-	put16(frame + ETH_IP + 10, 0xffff - sum_of(frame + ETH_IP, 20));
+	put16(frame + ETH_IP + 10, 0xffff - ip_sum(frame + ETH_IP, 20));
 	frame[ETH_ICMP] = 8;
 	for (uint32_t i = 0; i < bytes; i++)
 		frame[HEADERS + i] = (uint8_t)(i * 7);
-	put16(frame + ETH_ICMP + 2, 0xffff - sum_of(frame + ETH_ICMP, 8 + bytes));
+	put16(frame + ETH_ICMP + 2, 0xffff - ip_sum(frame + ETH_ICMP, 8 + bytes));
 	return HEADERS + bytes;
 }
 
@@ -175,7 +164,7 @@ count_answers(struct pair_side *from, const struct rte_mbuf *m, void *user)
 		return true;
 	assert_int_equal(m->nb_segs, 1);
 	assert_int_equal(bytes[ETH_ICMP], 0);
-	assert_int_equal(sum_of(bytes + ETH_ICMP, m->pkt_len - ETH_ICMP), 0xffff);
+	assert_int_equal(ip_sum(bytes + ETH_ICMP, m->pkt_len - ETH_ICMP), 0xffff);
 	answers++;
 	if (m->pkt_len > longest)
 		longest = m->pkt_len;

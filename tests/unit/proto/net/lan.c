@@ -6,6 +6,7 @@
  */
 #include "block.h"
 #include "lan.h"
+#include "ip_sum.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -278,18 +279,6 @@ lan_nd(uint8_t *out, unsigned type, unsigned flags, const char *from, const char
 	return 54 + icmp_bytes;
 }
 
-static unsigned
-sum_of(const uint8_t *at, size_t len)
-{
-	unsigned long sum = 0;
-
-	for (size_t i = 0; i < len; i++)
-		sum += i % 2 ? at[i] : (unsigned long)at[i] << 8;
-	while (sum > 0xffff)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (unsigned)sum;
-}
-
 void
 lan_echo_checksums(uint8_t *frame)
 {
@@ -300,9 +289,9 @@ lan_echo_checksums(uint8_t *frame)
 		return;
 	}
 	put16(frame + 24, 0);
-	put16(frame + 24, 0xffff - sum_of(frame + 14, 20));
+	put16(frame + 24, 0xffff - ip_sum(frame + 14, 20));
 	put16(frame + 36, 0);
-	put16(frame + 36, 0xffff - sum_of(frame + 34, ip_bytes - 20));
+	put16(frame + 36, 0xffff - ip_sum(frame + 34, ip_bytes - 20));
 }
 
 size_t
