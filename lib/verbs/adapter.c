@@ -11,7 +11,7 @@
 
 #include <verbs_version.h> /* made by Meson: PLX_VERSION */
 
-#include "objects.h"
+#include "adapter.h"
 #include "settings.h"
 
 const char *
@@ -151,7 +151,7 @@ plx_adapter_open(const char *name, const struct plx_adapter_options *options,
 enum plx_status
 plx_adapter_close(struct plx_adapter *adapter)
 {
-	const struct object_counts *count = &adapter->count;
+	const struct plx_object_counts *count = &adapter->count;
 	bool used;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -177,7 +177,7 @@ plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *ou
 }
 
 uint32_t
-adapter_poll(struct plx_adapter *adapter)
+plx_adapter_run(struct plx_adapter *adapter)
 {
 	uint32_t done = 0;
 
@@ -191,7 +191,7 @@ adapter_poll(struct plx_adapter *adapter)
 uint32_t
 plx_adapter_poll(struct plx_adapter *adapter)
 {
-	return adapter_poll(adapter);
+	return plx_adapter_run(adapter);
 }
 
 bool

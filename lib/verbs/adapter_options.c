@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "objects.h"
+#include "adapter.h"
 #include "settings.h"
 
 enum {
@@ -170,7 +170,7 @@ static enum plx_status
 check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why *why)
 {
 	const struct plx_ip *via = &options->route[i].via;
-	struct address_text text = address_text(via);
+	struct plx_address_text text = plx_address_text(via);
 	bool found = false;
 
 	for (uint32_t j = 0; j < options->addresses; j++) {

@@ -20,7 +20,7 @@
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 
-#include "objects.h"
+#include "adapter.h"
 #include "settings.h"
 
 enum {
@@ -393,7 +393,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
-		.cm = i == 0 ? adapter->cm : NULL, /* where adapter_home() is */
+		.cm = i == 0 ? adapter->cm : NULL, /* where plx_adapter_home() is */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,
 		.index = i,

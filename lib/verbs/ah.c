@@ -35,7 +35,8 @@ check_options(const struct plx_adapter *adapter, const struct plx_ah_options *op
 		plx_why_set(why,
 			    "%s cannot be where %s is reached from; give an address of adapter %s "
 			    "of the same version, or none",
-			    address_text(local).s, address_text(remote).s, adapter->info.name);
+			    plx_address_text(local).s, plx_address_text(remote).s,
+			    adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->dscp > DSCP_MAX && options->dscp != DSCP_OF_ADAPTER) {
@@ -55,7 +56,7 @@ explain(const struct plx_adapter *adapter, const struct plx_ah_options *options,
 		plx_why_set(why,
 			    "%s is in no network of adapter %s, or not the address of one station; "
 			    "check addresses and prefixes",
-			    address_text(&options->remote).s, adapter->info.name);
+			    plx_address_text(&options->remote).s, adapter->info.name);
 	else if (status == PLX_FULL)
 		plx_why_set(why, "adapter %s has all of its %d address handles; destroy one",
 			    adapter->info.name, PLX_ENGINE_AHS_MAX);
@@ -89,7 +90,7 @@ create_engine_ah(struct handle *handle, const struct plx_ah_options *options)
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_ah_create(adapter_home(adapter), handle->pd->domain, &path,
+	status = plx_engine_ah_create(plx_adapter_home(adapter), handle->pd->domain, &path,
 				      &handle->ah.engine_ah);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK)

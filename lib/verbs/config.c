@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "objects.h"
+#include "adapter.h"
 #include "plx_files.h"
 #include "settings.h"
 

@@ -147,7 +147,7 @@ explain(const struct plx_connector *connector, enum plx_status status, const str
 		plx_why_set(why,
 			    "%s is in no network of adapter %s and behind no route; check both "
 			    "addresses, prefixes and routes",
-			    address_text(remote).s, adapter);
+			    plx_address_text(remote).s, adapter);
 	else if (status == PLX_FULL)
 		plx_why_set(why,
 			    "adapter %s has all of its connections; end one, or open it with more "
@@ -157,7 +157,7 @@ explain(const struct plx_connector *connector, enum plx_status status, const str
 		plx_why_set(why, "the engine of adapter %s has not answered for %d s", adapter,
 			    (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
-		plx_why_set(why, "the connection to %s: %s", address_text(remote).s,
+		plx_why_set(why, "the connection to %s: %s", plx_address_text(remote).s,
 			    plx_status_text(status));
 	return status;
 }
@@ -296,7 +296,7 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 		return status;
 	if (options->remote_port == 0) {
 		plx_why_set(why, "port 0 of %s is none; give 1 to 65535",
-			    address_text(&options->remote).s);
+			    plx_address_text(&options->remote).s);
 		return PLX_INVALID;
 	}
 	if (attr.local_port == 0)
@@ -334,11 +334,11 @@ plx_sidr_request(struct plx_connector *connector, const struct plx_connect_optio
 static bool
 retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
 {
-	if (status != PLX_AGAIN || steady_ns() >= deadline)
+	if (status != PLX_AGAIN || plx_steady_ns() >= deadline)
 		return false;
 	if (!adapter->inline_mode)
-		sleep_ns(PLX_MSEC);
-	else if (adapter_poll(adapter) == 0)
+		plx_sleep_ns(PLX_MSEC);
+	else if (plx_adapter_run(adapter) == 0)
 		sched_yield();
 	return true;
 }
@@ -346,7 +346,7 @@ retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadl
 enum plx_status
 plx_establish(struct plx_connector *connector, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + RESOLVE_NS;
+	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
 	struct plx_connector_info to;
 	enum plx_status status = plx_connector_query(connector, &to);
 
@@ -363,7 +363,7 @@ enum plx_status
 plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	   const struct plx_connect_options *options, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + RESOLVE_NS;
+	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
 	struct plx_engine_connector_attr attr;
 	struct plx_connector_info to;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);

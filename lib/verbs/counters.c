@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The counters of an adapter, all that its engines, neighbours, communication manager, port and
- * embedded link count, under one roof: which part counts is the front of the name.
+ * embedded link count, under one roof: which part counts is the front of the name; and those of one
+ * queue pair.
  * It only reads what others write, and sums over engines. Start with plx_adapter_counters().
  */
-#include "objects.h"
+#include "adapter.h"
 
 /* What struct plx_ethdev_stats holds. X(name, text) */
 #define PORT_COUNTER_LIST(X)                                     \
@@ -119,4 +120,41 @@ plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 	put_cm(&to, plx_engine_cm_counters(adapter->engine[0]));
 	put_port(&to, adapter);
 	return to.count;
+}
+
+/* ---- of a queue pair --------------------------------------------------------------------------
+ */
+
+/* Where each counter of the second kind lies, and its words. */
+static const struct {
+	const char *name, *text;
+	size_t at;
+} named[] = {
+#define PLX_X(name, text) {#name, text, offsetof(struct plx_rc_counters, name)},
+	PLX_QP_COUNTER_LIST(PLX_X)
+#undef PLX_X
+};
+
+uint32_t
+plx_adapter_qp_counters(const struct plx_engine_qp *qp, struct plx_counter *out, uint32_t n)
+{
+	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp);
+	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
+
+	for (uint32_t i = 0; i < count && i < n; i++) {
+		const uint64_t *value;
+
+		if (i < PLX_VERDICT_COUNT) {
+			value = &counters->verdict[i];
+			out[i].name = plx_verdict_name((enum plx_verdict)i);
+			out[i].text = plx_verdict_text((enum plx_verdict)i);
+		} else {
+			value = (const uint64_t *)(const void *)((const uint8_t *)counters +
+								 named[i - PLX_VERDICT_COUNT].at);
+			out[i].name = named[i - PLX_VERDICT_COUNT].name;
+			out[i].text = named[i - PLX_VERDICT_COUNT].text;
+		}
+		out[i].value = __atomic_load_n(value, __ATOMIC_RELAXED);
+	}
+	return count;
 }

@@ -30,7 +30,7 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
 	made->inline_mode = adapter->inline_mode;
-	status = plx_engine_cq_create(adapter_home(adapter), &config, &made->engine_cq);
+	status = plx_engine_cq_create(plx_adapter_home(adapter), &config, &made->engine_cq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -62,7 +62,7 @@ PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
 	if (cq->inline_mode && plx_ring_empty(cq->ring)) {
-		adapter_poll(cq->adapter);
+		plx_adapter_run(cq->adapter);
 		if (plx_ring_empty(cq->ring))
 			return 0;
 	}
@@ -98,10 +98,10 @@ static uint32_t
 wait_inline(struct plx_cq *cq, uint64_t deadline)
 {
 	for (;;) {
-		uint32_t done = adapter_poll(cq->adapter);
+		uint32_t done = plx_adapter_run(cq->adapter);
 		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
 
-		if (fired || steady_ns() >= deadline)
+		if (fired || plx_steady_ns() >= deadline)
 			return fired;
 		if (done == 0 && cq->adapter->options.idle == PLX_IDLE_YIELD)
 			sched_yield();
@@ -122,7 +122,7 @@ sleep_on(int fd, uint64_t ns)
 uint32_t
 plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 {
-	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	int fd;
 
 	if (cq->inline_mode)
@@ -131,7 +131,7 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 		cq->engine_cq); /* before the first look, so that nothing falls between */
 	for (;;) {
 		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
-		uint64_t now = steady_ns();
+		uint64_t now = plx_steady_ns();
 
 		if (fired || now >= deadline)
 			return fired;

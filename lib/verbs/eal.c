@@ -20,7 +20,7 @@
 #include <rte_pdump.h>
 
 #include "eal_files.h"
-#include "objects.h"
+#include "adapter.h"
 #include "settings.h"
 
 enum {

@@ -20,17 +20,17 @@
 static uint64_t
 give_cookie(struct plx_adapter *adapter, void *object)
 {
-	struct cookie_table *table = &adapter->cookies;
+	struct plx_cookie_table *table = &adapter->cookies;
 	uint32_t slot = table->first_free;
 
 	if (slot == table->size) {
 		uint32_t size = table->size ? table->size * 2 : 64;
-		struct cookie_slot *more = realloc(table->slot, size * sizeof(*more));
+		struct plx_cookie_slot *more = realloc(table->slot, size * sizeof(*more));
 
 		if (more == NULL)
 			return 0;
 		for (uint32_t i = table->size; i < size; i++)
-			more[i] = (struct cookie_slot){.generation = 1, .next_free = i + 1};
+			more[i] = (struct plx_cookie_slot){.generation = 1, .next_free = i + 1};
 		table->slot = more;
 		table->size = size;
 	}
@@ -53,7 +53,7 @@ cookie_alloc(struct plx_adapter *adapter, void *object)
 void
 cookie_free(struct plx_adapter *adapter, uint64_t cookie)
 {
-	struct cookie_table *table = &adapter->cookies;
+	struct plx_cookie_table *table = &adapter->cookies;
 	uint32_t slot = (uint32_t)cookie;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -68,7 +68,7 @@ cookie_free(struct plx_adapter *adapter, uint64_t cookie)
 static void *
 find_object(const struct plx_adapter *adapter, uint64_t cookie)
 {
-	const struct cookie_table *table = &adapter->cookies;
+	const struct plx_cookie_table *table = &adapter->cookies;
 	uint32_t slot = (uint32_t)cookie;
 
 	if (slot >= table->size || table->slot[slot].generation != cookie >> 32)
@@ -89,7 +89,7 @@ plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_engine_eq_create(adapter_home(adapter), depth, &made->engine_eq);
+	status = plx_engine_eq_create(plx_adapter_home(adapter), depth, &made->engine_eq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;
@@ -226,7 +226,7 @@ plx_event_channel_next(struct plx_event_channel *channel, struct plx_connector_e
 {
 	if (next_event(channel, out))
 		return true;
-	return adapter_poll(channel->adapter) > 0 && next_event(channel, out);
+	return plx_adapter_run(channel->adapter) > 0 && next_event(channel, out);
 }
 
 bool
@@ -234,7 +234,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 		       struct plx_connector_event *out)
 {
 	struct plx_adapter *adapter = channel->adapter;
-	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	/* before the first look, so that nothing falls between */
 	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->engine_eq);
 
@@ -243,7 +243,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 
 		if (plx_event_channel_next(channel, out))
 			return true;
-		now = steady_ns();
+		now = plx_steady_ns();
 		if (now >= deadline)
 			return false;
 		if (!adapter->inline_mode)
@@ -266,7 +266,7 @@ check_listen(const struct plx_event_channel *channel, const struct plx_listen_op
 		plx_why_set(why,
 			    "%s is no address of adapter %s; listen on one of its own, or on "
 			    "all by version 0",
-			    address_text(&options->local).s, adapter->info.name);
+			    plx_address_text(&options->local).s, adapter->info.name);
 		return PLX_INVALID;
 	}
 	if (options->port == 0) {

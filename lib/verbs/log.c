@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "objects.h"
+#include "adapter.h"
 
 enum {
 	LINE_BYTES = PLX_ASYNC_EVENT_TEXT_BYTES + 128,

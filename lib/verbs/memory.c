@@ -19,7 +19,7 @@
 #include <rte_ethdev.h>
 #include <rte_memory.h>
 
-#include "objects.h"
+#include "adapter.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -286,7 +286,7 @@ show(struct plx_adapter *adapter, struct block *block)
 }
 
 bool
-adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
+plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
 {
 	struct block *block;
 	struct view *view;
@@ -307,7 +307,7 @@ adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length)
 }
 
 void
-adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length)
+plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length)
 {
 	struct rte_device *device = device_of(adapter);
 	struct block *block;

@@ -1,80 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Regions: registering memory and taking it back, and the wait that regions and windows share
- * between making a key invalid and giving its slot away.
+ * Regions: registering memory and taking it back.
  * It never holds the adapter's lock while it waits for an engine.
- * Start with plx_mr_register(), then engines_wait().
+ * Start with plx_mr_register().
  */
 #include <stdlib.h>
-#include <time.h>
-
-#include <rte_rcu_qsbr.h>
 
 #include "objects.h"
-
-uint64_t
-steady_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
-}
-
-void
-sleep_ns(uint64_t ns)
-{
-	const struct timespec t = {.tv_sec = (time_t)(ns / PLX_SEC),
-				   .tv_nsec = (long)(ns % PLX_SEC)};
-
-	nanosleep(&t, NULL);
-}
-
-uint64_t
-engines_token(struct plx_adapter *adapter)
-{
-	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
-}
-
-/* What rte_rcu_qsbr_check() looks at, read and no more: the check notes the least token that all
- * have reached, on the line that engines read each cycle, with an atomic, and reads the note
- * without. That would need a lock, and costs as much as the wait itself. */
-static bool
-engines_passed(const struct plx_adapter *adapter, uint64_t token)
-{
-	for (uint32_t i = 0; i < adapter->engines; i++) {
-		/* Acquire: pairs with the release in rte_rcu_qsbr_quiescent(). 0: offline. */
-		uint64_t seen = __atomic_load_n(&adapter->rcu->qsbr_cnt[i].cnt, __ATOMIC_ACQUIRE);
-
-		if (seen != 0 && seen < token)
-			return false;
-	}
-	return true;
-}
-
-/* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
- */
-enum plx_status
-engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
-{
-	uint64_t deadline = plx_clock_ns() + timeout_ns;
-	uint32_t looks = 0;
-
-	if (adapter->rcu == NULL)
-		return PLX_OK;
-	while (!engines_passed(adapter, token)) {
-		if (plx_clock_ns() >= deadline)
-			return PLX_TIMEOUT;
-		plx_engine_backoff(&looks);
-	}
-	return PLX_OK;
-}
-
-bool
-plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms)
-{
-	return engines_wait(adapter, engines_token(adapter), timeout_ms * PLX_MSEC) == PLX_OK;
-}
 
 /* Into the key table; the key is valid from here on. */
 static enum plx_status
@@ -116,12 +48,12 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 		.pd = pd,
 		.memory = memory,
 		.length = length,
-		.mapped = adapter_map_memory(adapter, memory, length),
+		.mapped = plx_adapter_map_memory(adapter, memory, length),
 	};
 	status = publish(made, access);
 	if (status != PLX_OK) {
 		if (made->mapped)
-			adapter_unmap_memory(adapter, memory, length);
+			plx_adapter_unmap_memory(adapter, memory, length);
 		free(made);
 		return status;
 	}
@@ -142,7 +74,7 @@ retire(struct plx_mr *mr)
 	status = plx_region_retire(adapter->mem, mr->region);
 	if (status == PLX_OK) {
 		mr->retired = true;
-		mr->token = engines_token(adapter);
+		mr->token = plx_engines_token(adapter);
 	}
 	return status;
 }
@@ -154,7 +86,7 @@ deregister(struct plx_mr *mr, uint64_t timeout_ns)
 	enum plx_status status = retire(mr);
 
 	if (status == PLX_OK)
-		status = engines_wait(adapter, mr->token, timeout_ns);
+		status = plx_engines_wait(adapter, mr->token, timeout_ns);
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&adapter->lock);
@@ -163,7 +95,7 @@ deregister(struct plx_mr *mr, uint64_t timeout_ns)
 	pthread_mutex_unlock(&adapter->lock);
 	PLX_ASSERT(status == PLX_OK);
 	if (mr->mapped)
-		adapter_unmap_memory(adapter, mr->memory, mr->length);
+		plx_adapter_unmap_memory(adapter, mr->memory, mr->length);
 	free(mr);
 	return PLX_OK;
 }

@@ -47,10 +47,10 @@ plx_mw_destroy(struct plx_mw *mw)
 		status = plx_window_retire(adapter->mem, mw->window);
 		PLX_ASSERT(status == PLX_OK);
 		mw->retired = true;
-		mw->token = engines_token(adapter);
+		mw->token = plx_engines_token(adapter);
 	}
 	pthread_mutex_unlock(&adapter->lock);
-	status = engines_wait(adapter, mw->token, PLX_COMMAND_TIMEOUT_NS);
+	status = plx_engines_wait(adapter, mw->token, PLX_COMMAND_TIMEOUT_NS);
 	if (status != PLX_OK)
 		return status;
 	pthread_mutex_lock(&adapter->lock);

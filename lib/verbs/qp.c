@@ -106,11 +106,16 @@ create_engine_qp(struct plx_qp *qp)
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_create(adapter_home(adapter), &config, &qp->engine_qp);
+	status = plx_engine_qp_create(plx_adapter_home(adapter), &config, &qp->engine_qp);
+	qp->entry = (struct plx_adapter_qp){.engine_qp = qp->engine_qp,
+					    .type = options->type,
+					    .sq_depth = options->sq_depth,
+					    .rq_depth = options->rq_depth,
+					    .context = options->context};
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK) {
 		adapter->count.qps++;
-		plx_list_append(&adapter->qps, &qp->node);
+		plx_list_append(&adapter->qps, &qp->entry.node);
 	} else {
 		plx_domain_unhold(adapter->mem, qp->pd->domain);
 	}
@@ -178,7 +183,7 @@ plx_qp_destroy(struct plx_qp *qp)
 
 	/* Out of the list first: who walks it reads the counters of the pair. */
 	pthread_mutex_lock(&adapter->lock);
-	plx_list_remove(&qp->node);
+	plx_list_remove(&qp->entry.node);
 	pthread_mutex_unlock(&adapter->lock);
 	status = plx_engine_qp_destroy(qp->engine_qp);
 	pthread_mutex_lock(&adapter->lock);
@@ -186,7 +191,7 @@ plx_qp_destroy(struct plx_qp *qp)
 		plx_domain_unhold(adapter->mem, qp->pd->domain);
 		adapter->count.qps--;
 	} else {
-		plx_list_append(&adapter->qps, &qp->node);
+		plx_list_append(&adapter->qps, &qp->entry.node);
 	}
 	pthread_mutex_unlock(&adapter->lock);
 	if (status == PLX_OK)
@@ -202,7 +207,7 @@ plx_qp_destroy(struct plx_qp *qp)
 static inline void
 send_now(struct plx_qp *qp)
 {
-	plx_engine_send(adapter_home(qp->adapter), plx_clock_ns());
+	plx_engine_send(plx_adapter_home(qp->adapter), plx_clock_ns());
 }
 
 PLX_HOT uint32_t
@@ -253,36 +258,8 @@ plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 	return PLX_OK;
 }
 
-/* Where each counter of the second kind lies, and its words. */
-static const struct {
-	const char *name, *text;
-	size_t at;
-} named[] = {
-#define PLX_X(name, text) {#name, text, offsetof(struct plx_rc_counters, name)},
-	PLX_QP_COUNTER_LIST(PLX_X)
-#undef PLX_X
-};
-
 uint32_t
 plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 {
-	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp->engine_qp);
-	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);
-
-	for (uint32_t i = 0; i < count && i < n; i++) {
-		const uint64_t *value;
-
-		if (i < PLX_VERDICT_COUNT) {
-			value = &counters->verdict[i];
-			out[i].name = plx_verdict_name((enum plx_verdict)i);
-			out[i].text = plx_verdict_text((enum plx_verdict)i);
-		} else {
-			value = (const uint64_t *)(const void *)((const uint8_t *)counters +
-								 named[i - PLX_VERDICT_COUNT].at);
-			out[i].name = named[i - PLX_VERDICT_COUNT].name;
-			out[i].text = named[i - PLX_VERDICT_COUNT].text;
-		}
-		out[i].value = __atomic_load_n(value, __ATOMIC_RELAXED);
-	}
-	return count;
+	return plx_adapter_qp_counters(qp->engine_qp, out, n);
 }

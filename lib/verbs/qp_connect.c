@@ -25,16 +25,6 @@ enum {
 #define PEER_ACCESS \
 	(uint32_t)(PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE | PLX_ACCESS_REMOTE_ATOMIC)
 
-struct address_text
-address_text(const struct plx_ip *ip)
-{
-	struct address_text text = {"none"};
-
-	if (ip->version == 4 || ip->version == 6)
-		inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->v, text.s, sizeof(text.s));
-	return text;
-}
-
 void
 plx_qp_attr_init(struct plx_qp_attr *attr)
 {
@@ -229,10 +219,10 @@ static enum plx_status
 explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	const struct plx_qp_address *peer, struct plx_why *why)
 {
-	struct address_text ip = {"the peer"};
+	struct plx_address_text ip = {"the peer"};
 
 	if (peer != NULL)
-		ip = address_text(&peer->ip);
+		ip = plx_address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_set(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
 			    plx_engine_qp_number(qp->engine_qp),
@@ -274,8 +264,8 @@ static void
 pause_for_neighbour(struct plx_adapter *adapter)
 {
 	if (!adapter->inline_mode)
-		sleep_ns(NEIGHBOUR_PAUSE_NS);
-	else if (adapter_poll(adapter) == 0)
+		plx_sleep_ns(NEIGHBOUR_PAUSE_NS);
+	else if (plx_adapter_run(adapter) == 0)
 		sched_yield();
 }
 
@@ -284,7 +274,7 @@ static enum plx_status
 resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
 	       uint32_t timeout_ms, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 
 	for (;;) {
 		enum plx_status status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_RTR, rc, path);
@@ -293,11 +283,11 @@ resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx
 			return status;
 		if (timeout_ms == 0)
 			return PLX_AGAIN;
-		if (steady_ns() >= deadline) {
+		if (plx_steady_ns() >= deadline) {
 			plx_why_set(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that the peer runs, or give it longer",
-				    address_text(&path->remote).s, timeout_ms);
+				    plx_address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
 		pause_for_neighbour(qp->adapter);

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "objects.h"
+#include "adapter.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plx_list adapters = {&adapters, &adapters};

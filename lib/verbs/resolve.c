@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "objects.h"
+#include "adapter.h"
 
 enum {
 	PING_BYTES_MAX = 1400,
@@ -29,8 +29,8 @@ next_hop_text(const struct plx_adapter *adapter, const struct plx_ip *ip)
 	(void)plx_net_next_hop(adapter->net[0], ip, &hop);
 	direct = memcmp(hop.v, ip->v, ip->version == 4 ? 4 : 16) == 0;
 	snprintf(out.text, sizeof(out.text), "%s%s%s%s", direct ? "" : "gateway ",
-		 address_text(&hop).s, direct ? "" : " on the way to ",
-		 direct ? "" : address_text(ip).s);
+		 plx_address_text(&hop).s, direct ? "" : " on the way to ",
+		 direct ? "" : plx_address_text(ip).s);
 	return out;
 }
 
@@ -67,14 +67,14 @@ explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net
 		plx_why_set(why,
 			    "%s is in no network of adapter %s, and no route leads there; give the "
 			    "adapter an address in its network, a route or a gateway",
-			    address_text(ip).s, adapter->info.name);
+			    plx_address_text(ip).s, adapter->info.name);
 		return PLX_UNREACHABLE;
 	}
 	if (verdict == PLX_NET_NOT_UNICAST) {
 		plx_why_set(why,
 			    "%s is a multicast, broadcast or loopback address; give that of one "
 			    "station",
-			    address_text(ip).s);
+			    plx_address_text(ip).s);
 		return PLX_INVALID;
 	}
 	plx_why_set(why,
@@ -89,8 +89,8 @@ static void
 run_engine(struct plx_adapter *adapter)
 {
 	if (!adapter->inline_mode)
-		sleep_ns(RESOLVE_PAUSE_NS);
-	else if (adapter_poll(adapter) == 0)
+		plx_sleep_ns(RESOLVE_PAUSE_NS);
+	else if (plx_adapter_run(adapter) == 0)
 		sched_yield();
 }
 
@@ -98,7 +98,7 @@ enum plx_status
 plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
 		    uint8_t *mac, struct plx_why *why)
 {
-	uint64_t deadline = steady_ns() + timeout_ms * PLX_MSEC;
+	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	enum plx_net_verdict verdict;
 	enum plx_status status = check_ip(ip, why);
 	uint8_t found[6];
@@ -106,14 +106,14 @@ plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32
 	if (status != PLX_OK)
 		return status;
 	for (;;) {
-		status = plx_engine_resolve(adapter_home(adapter), ip, found, &verdict);
+		status = plx_engine_resolve(plx_adapter_home(adapter), ip, found, &verdict);
 		if (status != PLX_OK)
 			return explain_stopped(adapter, status, why);
 		if (verdict == PLX_NET_READY)
 			break;
 		if (verdict != PLX_NET_WAIT)
 			return explain(adapter, ip, verdict, why);
-		if (steady_ns() >= deadline) {
+		if (plx_steady_ns() >= deadline) {
 			plx_why_set(why,
 				    "%s has not answered for its Ethernet address within %u ms; "
 				    "check that it runs, or give it longer",
@@ -134,7 +134,7 @@ explain_ping(const struct plx_adapter *adapter, const struct plx_ip *ip, uint32_
 	switch (verdict) {
 	case PLX_NET_LOST:
 		plx_why_set(why, "%s has not answered an echo of %u bytes within %u ms",
-			    address_text(ip).s, bytes, timeout_ms);
+			    plx_address_text(ip).s, bytes, timeout_ms);
 		return PLX_TIMEOUT;
 	case PLX_NET_BUSY:
 		plx_why_set(why, "%d echoes are on their way; that is all there can be at once",
@@ -177,11 +177,12 @@ plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t 
 		plx_why_set(why, "an echo of %u bytes; give 0 to %d", bytes, PING_BYTES_MAX);
 		return PLX_INVALID;
 	}
-	status = plx_engine_ping(adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC, &number,
-				 &verdict);
+	status = plx_engine_ping(plx_adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC,
+				 &number, &verdict);
 	while (status == PLX_OK && verdict == PLX_NET_WAIT) {
 		run_engine(adapter);
-		status = plx_engine_ping_result(adapter_home(adapter), number, rtt_ns, &verdict);
+		status =
+			plx_engine_ping_result(plx_adapter_home(adapter), number, rtt_ns, &verdict);
 	}
 	if (status != PLX_OK)
 		return explain_stopped(adapter, status, why);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Between the configuration file (config.c) and what an adapter is opened with
- * (adapter_options.c): the table of settings, and what a file says as a whole.
+ * (options.c): the table of settings, and what a file says as a whole.
  * Start with struct settings.
  */
 #ifndef PLX_SETTINGS_H
 #define PLX_SETTINGS_H
 
-#include "plx_verbs.h"
+#include "plx_adapter.h"
 
 enum {
 	SETTINGS_CORE_MAX = 1023,

@@ -29,7 +29,7 @@ plx_srq_create(struct plx_adapter *adapter, const struct plx_srq_options *option
 	if (made == NULL)
 		return PLX_NO_MEMORY;
 	made->adapter = adapter;
-	status = plx_engine_srq_create(adapter_home(adapter), &config, &made->engine_srq);
+	status = plx_engine_srq_create(plx_adapter_home(adapter), &config, &made->engine_srq);
 	if (status != PLX_OK) {
 		free(made);
 		return status;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objects.h"
+#include "adapter.h"
 
 struct shared_worker {
 	struct plx_list node;

@@ -130,19 +130,19 @@ shown_to_a_device(void)
 	char plain[64];
 
 	EXPECT(huge && adapter);
-	EXPECT(!adapter->needs_dma_map && !adapter_map_memory(adapter, huge, HUGE));
+	EXPECT(!adapter->needs_dma_map && !plx_adapter_map_memory(adapter, huge, HUGE));
 	adapter->needs_dma_map = true;
-	EXPECT(!adapter_map_memory(adapter, plain, sizeof(plain)));
-	EXPECT(!adapter_map_memory(adapter, huge, 2 * HUGE + 1));
+	EXPECT(!plx_adapter_map_memory(adapter, plain, sizeof(plain)));
+	EXPECT(!plx_adapter_map_memory(adapter, huge, 2 * HUGE + 1));
 	EXPECT(adapter->dma_refused == 0);
 	/* two regions in one block: it is shown once, until both are gone */
-	EXPECT(adapter_map_memory(adapter, huge + 64, 64));
-	EXPECT(adapter_map_memory(adapter, huge, 2 * HUGE));
+	EXPECT(plx_adapter_map_memory(adapter, huge + 64, 64));
+	EXPECT(plx_adapter_map_memory(adapter, huge, 2 * HUGE));
 	EXPECT(rte_mem_virt2memseg_list(huge) && rte_mem_virt2memseg_list(huge)->external);
-	adapter_unmap_memory(adapter, huge + 64, 64);
+	plx_adapter_unmap_memory(adapter, huge + 64, 64);
 	plx_mem_free(huge); /* too early, and so it does nothing */
 	huge[0] = 1;
-	adapter_unmap_memory(adapter, huge, 2 * HUGE);
+	plx_adapter_unmap_memory(adapter, huge, 2 * HUGE);
 	plx_mem_free(huge);
 	EXPECT(rte_mem_virt2memseg_list(huge) == NULL);
 	EXPECT(adapter->dma_refused == 0);
@@ -162,8 +162,8 @@ refused_by_a_device(void)
 	EXPECT(huge && adapter);
 	EXPECT(rte_extmem_register(huge, HUGE, NULL, 0, HUGE) == 0);
 	adapter->needs_dma_map = true;
-	EXPECT(!adapter_map_memory(adapter, huge, HUGE));
-	EXPECT(!adapter_map_memory(adapter, huge, HUGE));
+	EXPECT(!plx_adapter_map_memory(adapter, huge, HUGE));
+	EXPECT(!plx_adapter_map_memory(adapter, huge, HUGE));
 	EXPECT_WORDS(adapter->dma_refused_why, "rte_extmem_register: File exists");
 	n = plx_adapter_counters(adapter, counter, 256);
 	for (uint32_t i = 0; i < n; i++)

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pollux: RDMA on any NIC. Adapters: their configuration, opening and closing, memory for messages,
+ * neighbours, counters. The objects on them are in plx_verbs.h, which programs include.
+ * Nothing here prints or ends the program; a refused call has changed nothing. What plx_verbs.h
+ * says of threads is true here too. Start with plx_adapter_open().
+ */
+#ifndef PLX_ADAPTER_H
+#define PLX_ADAPTER_H
+
+#include "plx_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct plx_adapter;
+
+/* ---- version -------------------------------------------------------------------------------- */
+
+/** The library's version, such as "0.1.0". */
+PLX_API const char *plx_version(void);
+
+/* ---- adapters ------------------------------------------------------------------------------- */
+
+enum {
+	PLX_ADAPTER_NAME_MAX = 31,
+	PLX_ADAPTER_ADDRESSES_MAX = 8,
+	PLX_ADAPTER_ROUTES_MAX = 16,
+	PLX_ADAPTERS_MAX = 32, /* in one process, open at once */
+};
+
+enum plx_mode {
+	PLX_MODE_WORKER, /* a thread of Pollux polls */
+	PLX_MODE_INLINE, /* the application polls, by plx_adapter_poll() */
+};
+
+/* How to open an adapter: one section of the configuration file. */
+struct plx_adapter_options {
+	char device[256]; /* "net_wire0,end=0", "net_tap0,iface=plx0", "0000:3b:00.0" */
+	struct {
+		struct plx_ip ip;
+		uint8_t prefix_bits;
+	} address[PLX_ADAPTER_ADDRESSES_MAX];
+	uint32_t addresses;
+	/* to networks beyond those of the addresses; the longest prefix wins; 0: the default */
+	struct {
+		struct plx_ip net;
+		uint8_t prefix_bits;
+		struct plx_ip via;
+	} route[PLX_ADAPTER_ROUTES_MAX];
+	uint32_t routes;
+	enum plx_mode mode;
+	/* adapters that name the same worker share its thread, with `core` and `idle` of the
+	 * first one opened; empty: a thread of its own */
+	char worker[16];
+	int core; /* of the worker; -1: any */
+	enum plx_idle idle;
+	uint32_t path_mtu;    /* [bytes] 256 .. 4096; 0: the largest that the device supports */
+	uint32_t qps;         /* maximum number of queue pairs; 0: 1024 */
+	uint32_t keys;        /* ... of regions and windows; 0: 65536 */
+	uint32_t connections; /* ... of connections of the communication manager; 0: qps, but at
+				 least 1024 */
+	/* ... of those requested by one address; 0: all but one in 64, so that others find room */
+	uint32_t connections_per_peer;
+	uint32_t packets; /* buffers of the pool; 0: 16384 */
+	uint32_t vlan;    /* 1 .. 4094: frames sent and accepted carry this tag; 0: none */
+	uint8_t dscp;
+	/* packets of connections are ECN-capable, ECT(0), so that switches mark them instead of
+	 * dropping them. Off by default, because we do not slow down on CNPs yet; marks on
+	 * received packets are always answered */
+	bool ecn;
+	uint32_t start_timeout_ms; /* 0: 10000 */
+	/* maximum depth of a send, receive or shared receive queue; 0: 32768 */
+	uint32_t queue_depth;
+	/* from DISCONNECTED to the flush of the queue pair, if the peer disconnected */
+	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
+};
+
+/**
+ * Set defaults: worker mode, any core, idle by spinning, a grace of 10 ms, no address. The caller
+ * sets the device and at least one address.
+ */
+PLX_API void plx_adapter_options_init(struct plx_adapter_options *options);
+
+/**
+ * Read the options of an adapter from the configuration file: the one that the environment variable
+ * POLLUX_CONFIG names, else /etc/pollux/pollux.conf. A program with more rights than its caller
+ * (setuid) ignores the variable.
+ *
+ * Errors: CONFIG (no file; one that is not root's or the effective user's, or that others may
+ *         write to; no such adapter; a wrong setting: file, line, value, range)
+ */
+PLX_API enum plx_status plx_adapter_options_load(const char *adapter,
+						 struct plx_adapter_options *options,
+						 struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * List the adapters of the configuration file, without starting the EAL.
+ * Returns: how many there are, of which the first `n` were written; -1: the file is wrong
+ */
+PLX_API int plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
+			     struct plx_why *why);
+
+/**
+ * Start DPDK's EAL, if it is not running. The first plx_adapter_open() calls it; a program that
+ * needs EAL arguments of its own calls it, or rte_eal_init(), before. The EAL is never stopped.
+ *
+ * @param arguments one string, as on a command line, separated by blanks; NULL: the file's `eal`
+ *                  setting, else hugepages if there are any
+ * Errors: NO_MEMORY, NO_DEVICE, CONFIG, STATE (already started, and `arguments` is not NULL)
+ */
+PLX_API enum plx_status plx_eal_start(const char *arguments, struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * Open an adapter: device, pool, engine, and in worker mode its thread.
+ *
+ * @param name    [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; if `options` is NULL, the section of the
+ *                configuration file
+ * @param options NULL: plx_adapter_options_load(name)
+ * Errors (each with a sentence): INVALID, CONFIG, NO_DEVICE, NO_MEMORY, TOO_LONG (path_mtu), BUSY
+ * (name in use), TIMEOUT (the device does not start)
+ */
+PLX_API enum plx_status plx_adapter_open(const char *name,
+					 const struct plx_adapter_options *options,
+					 struct plx_adapter **adapter,
+					 struct plx_why *why) PLX_MUST_CHECK;
+
+/** Close an adapter, once its worker has left the engine. Errors: BUSY (it still has objects) */
+PLX_API enum plx_status plx_adapter_close(struct plx_adapter *adapter) PLX_MUST_CHECK;
+
+struct plx_adapter_info {
+	char name[PLX_ADAPTER_NAME_MAX + 1];
+	char device[64];
+	uint8_t mac[6];
+	int socket; /* NUMA node; -1: any */
+	uint32_t path_mtu;
+	uint32_t vlan; /* 0: none */
+	bool hugepages;
+	bool link_up;
+	bool tx_lost_on_exit; /* as on a memif: packets not read yet are lost when the process ends
+			       */
+	enum plx_mode mode;
+	enum plx_idle idle; /* as in the options; a shared worker uses its first adapter's */
+	uint32_t addresses;
+	struct plx_ip address[PLX_ADAPTER_ADDRESSES_MAX];
+	/* limits */
+	uint32_t qps, keys, cq_depth, queue_depth, srq_depth, sges, inline_bytes, rd_atomic_max;
+	uint64_t message_max;
+	uint16_t udp_port;
+};
+
+/** Describe the adapter and its limits. Threads: any. */
+PLX_API void plx_adapter_query(const struct plx_adapter *adapter, struct plx_adapter_info *out);
+
+/**
+ * Run one duty cycle of the engine (inline mode).
+ * Returns: the amount of work done; 0: none. In worker mode it does nothing and returns 0.
+ * Cost: hot; no system call
+ */
+PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
+
+/**
+ * Check that the adapter's worker is running: wait until each engine has completed a duty cycle
+ * that ended after this call began.
+ *
+ * @param timeout_ms at most
+ * Returns: false: an engine has not completed one; other calls that wait for it return TIMEOUT. In
+ * inline mode true at once. Threads: any.
+ */
+PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
+
+/** Fetch the next asynchronous event. Returns: false: there is none. Threads: any. */
+PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
+
+/** A descriptor that is readable while there is an asynchronous event. It belongs to the adapter.
+ */
+PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
+
+enum {
+	PLX_ASYNC_EVENT_TEXT_BYTES = 384, /* that hold the text of any event */
+	PLX_LOG_LINES_PER_S = 10,         /* of a process; more are counted, and told of later */
+};
+
+/**
+ * Describe an event in one sentence; for FAILED with the cause, PSNs, retries, and how long the
+ * engine itself was not polled. The text is cut to `bytes`.
+ *
+ * @param text [bytes]
+ * Returns: text
+ * Threads: any
+ */
+PLX_API char *plx_async_event_text(const struct plx_async_event *event, char *text, size_t bytes);
+
+/**
+ * Send log lines, without a line end, to `write` from now on, one at a time. NULL restores the
+ * default: stderr if POLLUX_LOG is set in the environment, else nowhere. There is a line for each
+ * queue pair that failed, written by the thread that fetches the event with
+ * plx_adapter_next_async_event(); at most PLX_LOG_LINES_PER_S.
+ *
+ * @param write must not call plx_log_to()
+ * Threads: any
+ */
+PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *context);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/**
+ * Allocate memory for messages: hugepages on a NUMA node if there are any, else pages of that node,
+ * else any; zeroed, aligned to a cache line. The EAL need not be running.
+ *
+ * @param size   [bytes] 1 ..
+ * @param socket NUMA node; -1: the caller's
+ * @param why    what was allocated instead, if not hugepages on that node; else empty; may be NULL
+ * Returns: NULL: there is none
+ */
+PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
+/** Free memory of plx_mem_alloc(). @param memory may be NULL */
+PLX_API void plx_mem_free(void *memory);
+
+/* ---- neighbours and echo -------------------------------------------------------------------- */
+
+/**
+ * Find the Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls
+ * meanwhile.
+ * @param mac [6] out, may be NULL
+ * Errors (each with a sentence): TIMEOUT, UNREACHABLE (no answer, or no route), INVALID
+ */
+PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip,
+					    uint32_t timeout_ms, uint8_t *mac,
+					    struct plx_why *why) PLX_MUST_CHECK;
+
+/**
+ * Send one ICMP echo request and wait for the reply. Inline mode polls meanwhile.
+ * @param bytes  0 .. 1400, of payload
+ * @param rtt_ns [out] 0: an address of ours
+ * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
+ */
+PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
+					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
+					 struct plx_why *why) PLX_MUST_CHECK;
+
+/* ---- counters -----------------------------------------------------------------------------------
+ */
+
+/** One counter: its name, what it counts, its value. */
+struct plx_counter {
+	const char *name;
+	const char *text;
+	uint64_t value;
+};
+
+/**
+ * Read the counters of an adapter: engine, neighbours, connection manager, port. @param out [n]
+ * Returns: how many there are, of which the first `n` were written. Threads: any.
+ */
+PLX_API uint32_t plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
+				      uint32_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An open adapter from inside: for the rooms whose objects live on one. Not installed.
+ * Start with struct plx_adapter: every object points at one.
+ */
+#ifndef PLX_ADAPTER_OBJECT_H
+#define PLX_ADAPTER_OBJECT_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plx_adapter.h"
+#include "plx_engine.h"
+#include "plx_thread.h"
+
+struct plx_ethdev;
+struct shared_worker;
+
+/* What is alive on an adapter; it closes when all are 0. */
+struct plx_object_counts {
+	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
+};
+
+/* A queue pair as telemetry shows it; lib/verbs makes it and puts it into the adapter's list. */
+struct plx_adapter_qp {
+	struct plx_list node; /* in struct plx_adapter.qps */
+	const struct plx_engine_qp *engine_qp;
+	enum plx_qp_type type;
+	uint32_t sq_depth, rq_depth;
+	uint64_t context;
+};
+
+/* Objects that the engine names by a number: a slot, and how often it was given out. */
+struct plx_cookie_slot {
+	void *object; /* NULL: free */
+	uint32_t generation, next_free;
+};
+
+struct plx_cookie_table {
+	struct plx_cookie_slot *slot;
+	uint32_t size, first_free; /* first_free == size: none is free */
+};
+
+struct plx_adapter {
+	/* read by the hot calls, never written after the open */
+	struct plx_engine *engine[PLX_ENGINES_MAX];
+	uint32_t engines;
+	bool inline_mode;
+	struct plx_mem *mem;
+	struct rte_rcu_qsbr *rcu; /* engine `i` is thread `i`; NULL in inline mode */
+
+	/* serialises changes of the key table but the end of a region's life, of `count` and of
+	 * `qps`; never held while waiting for an engine */
+	pthread_mutex_t lock;
+	struct plx_object_counts count;
+	struct plx_list qps; /* struct plx_adapter_qp */
+	struct plx_cookie_table cookies;
+	atomic_uint next_port; /* of connectors that did not choose one */
+
+	uint32_t path_mtu;
+	struct plx_adapter_options options;
+	struct plx_net_config net_config;
+	struct plx_adapter_info info;
+
+	/* setup.c's own */
+	struct plx_list node; /* in the list of open adapters */
+	struct plx_net *net[PLX_ENGINES_MAX];
+	struct plx_cm *cm;
+	void *cm_memory;
+	void *mem_memory;
+	size_t net_bytes, cm_bytes, mem_bytes;
+	struct plx_secret secret; /* during adapter_setup(); then zeros */
+	struct rte_mempool *pool;
+	struct plx_ethdev *dev;
+	struct shared_worker *worker; /* NULL in inline mode */
+	bool visible;                 /* for registry.c */
+	int async_fd; /* an epoll set of the engines' descriptors of asynchronous events */
+	bool wire_attached;
+	bool needs_dma_map;
+	uint64_t dma_refused;     /* regions the device's IOMMU would not map */
+	char dma_refused_why[96]; /* of the last one */
+};
+
+/**
+ * Make registered memory reachable for the device, where it needs that: a physical one behind an
+ * IOMMU or with addresses of its own, and memory of hugepages. Called under no lock.
+ *
+ * A refusal does not fail a registration, since packets are copied; it moves dma_refused.
+ * Returns: whether plx_adapter_unmap_memory() has to be called
+ */
+bool plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length);
+void plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length);
+
+/** As plx_adapter_poll(), called within the library: nothing comes between. Hot. */
+uint32_t plx_adapter_run(struct plx_adapter *adapter);
+
+/** The engine on which the adapter's queues live: those of one queue pair must be on one. */
+static inline struct plx_engine *
+plx_adapter_home(struct plx_adapter *adapter)
+{
+	return adapter->engine[0];
+}
+
+/* ---- waiting ----------------------------------------------------------------------------------
+ */
+
+/** Nanoseconds on the system's steady clock. */
+uint64_t plx_steady_ns(void);
+void plx_sleep_ns(uint64_t ns);
+
+/** After a key was made invalid: what to wait for, until no engine can still be using it. */
+uint64_t plx_engines_token(struct plx_adapter *adapter);
+
+/** Errors: TIMEOUT (an engine has not been through a cycle for so long) */
+enum plx_status plx_engines_wait(struct plx_adapter *adapter, uint64_t token,
+				 uint64_t timeout_ns) PLX_MUST_CHECK;
+
+/* ---- words ------------------------------------------------------------------------------------
+ */
+
+/* An address as people write it; "none" without one. */
+struct plx_address_text {
+	char s[INET6_ADDRSTRLEN];
+};
+struct plx_address_text plx_address_text(const struct plx_ip *ip);
+
+/** The counters of a queue pair. As plx_adapter_counters(). */
+uint32_t plx_adapter_qp_counters(const struct plx_engine_qp *qp, struct plx_counter *out,
+				 uint32_t n);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Waiting: on the system's clock, and for every engine to have been through a cycle, between making
+ * a key invalid and giving its slot away.
+ * It holds no lock. Start with plx_engines_wait().
+ */
+#include <time.h>
+
+#include <rte_rcu_qsbr.h>
+
+#include "plx_adapter_object.h"
+
+uint64_t
+plx_steady_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * PLX_SEC + (uint64_t)t.tv_nsec;
+}
+
+void
+plx_sleep_ns(uint64_t ns)
+{
+	const struct timespec t = {.tv_sec = (time_t)(ns / PLX_SEC),
+				   .tv_nsec = (long)(ns % PLX_SEC)};
+
+	nanosleep(&t, NULL);
+}
+
+uint64_t
+plx_engines_token(struct plx_adapter *adapter)
+{
+	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
+}
+
+/* What rte_rcu_qsbr_check() looks at, read and no more: the check notes the least token that all
+ * have reached, on the line that engines read each cycle, with an atomic, and reads the note
+ * without. That would need a lock, and costs as much as the wait itself. */
+static bool
+engines_passed(const struct plx_adapter *adapter, uint64_t token)
+{
+	for (uint32_t i = 0; i < adapter->engines; i++) {
+		/* Acquire: pairs with the release in rte_rcu_qsbr_quiescent(). 0: offline. */
+		uint64_t seen = __atomic_load_n(&adapter->rcu->qsbr_cnt[i].cnt, __ATOMIC_ACQUIRE);
+
+		if (seen != 0 && seen < token)
+			return false;
+	}
+	return true;
+}
+
+/* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
+ */
+enum plx_status
+plx_engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
+{
+	uint64_t deadline = plx_clock_ns() + timeout_ns;
+	uint32_t looks = 0;
+
+	if (adapter->rcu == NULL)
+		return PLX_OK;
+	while (!engines_passed(adapter, token)) {
+		if (plx_clock_ns() >= deadline)
+			return PLX_TIMEOUT;
+		plx_engine_backoff(&looks);
+	}
+	return PLX_OK;
+}
+
+bool
+plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms)
+{
+	return plx_engines_wait(adapter, plx_engines_token(adapter), timeout_ms * PLX_MSEC) ==
+	       PLX_OK;
+}
