@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A C++ program may include the public header and call what it declares.
+ * A C++ program may include the public headers and call what it declares.
  * It tests no behaviour but that. Start with main().
  */
 #include "plx_verbs.h"

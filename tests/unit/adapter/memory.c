@@ -13,7 +13,7 @@
 #include <rte_memory.h>
 
 #include "huge.h"
-#include "objects.h"
+#include "plx_adapter_object.h"
 
 enum {
 	HUGE = 2 << 20,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "verbs_pair.h"
-#include "objects.h"
+#include "adapter.h"
 
 static struct {
 	uint32_t lines;
@@ -57,6 +57,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	struct pair_options options = pair_usual();
 	char text[PLX_ASYNC_EVENT_TEXT_BYTES], number[16];
 	struct plx_async_event event;
+	struct plx_qp_info info;
 	struct beyond beyond;
 	struct pair *pair;
 
@@ -65,7 +66,8 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	options.attr.ack_timeout = 8; /* 1 ms */
 	pair = pair_open(&options);
 	beyond = at_peer(&pair->b, 0);
-	snprintf(number, sizeof(number), "0x%06x", plx_engine_qp_number(pair->a.qp->engine_qp));
+	assert_int_equal(plx_qp_query(pair->a.qp, &info), PLX_OK);
+	snprintf(number, sizeof(number), "0x%06x", info.qpn);
 	pair_drop_asyncs(pair->a.adapter);
 	await_next_second();
 	listen_to_log();

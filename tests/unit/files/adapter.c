@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What lib/verbs touches by itself: the folder of DPDK's runtime files, hugepage files, and the
+ * What lib/adapter touches by itself: the folder of DPDK's runtime files, hugepage files, and the
  * configuration file, which may load code.
  */
 #include "planted.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plx_verbs.h"
+#include "plx_adapter.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define DEAD_NAME       "pollux-4190001"

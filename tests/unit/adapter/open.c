@@ -19,7 +19,8 @@
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 
-#include "objects.h"
+#include "adapter.h"
+#include "plx_verbs.h"
 #include "thread.h"
 
 static struct plx_why why;

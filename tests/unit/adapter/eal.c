@@ -20,7 +20,7 @@
 #include <rte_lcore.h>
 
 #include "huge.h"
-#include "objects.h"
+#include "adapter.h"
 
 enum {
 	PAGES = 160, /* of 2 MiB: two adapters of default size, and then some */

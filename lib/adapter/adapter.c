@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Adapters as programs see them: open, close, ask, poll, events.
- * It makes nothing itself: adapter_options.c says what an adapter shall be, adapter_setup.c makes
- * it.
+ * It makes nothing itself: options.c says what an adapter shall be, setup.c makes it.
  * Start with plx_adapter_open().
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <verbs_version.h> /* made by Meson: PLX_VERSION */
+#include <adapter_version.h> /* made by Meson: PLX_VERSION */
 
 #include "adapter.h"
 #include "settings.h"
