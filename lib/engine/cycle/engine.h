@@ -416,7 +416,6 @@ ready_remove(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 /* send.c */
 void engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp);
-void engine_emit(struct plx_engine *engine, struct plx_engine_ah *ah, const struct plx_emit *emit);
 uint32_t engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room);
 void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);

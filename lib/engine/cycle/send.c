@@ -115,9 +115,10 @@ emit(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_emit 
 }
 
 /* A datagram, if there is a buffer for it: the caller has seen to that, and to room. */
-void
-engine_emit(struct plx_engine *engine, struct plx_engine_ah *ah, const struct plx_emit *emit)
+static void
+emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 {
+	struct plx_engine_ah *ah = &engine->ah_table->ah[emit->ah];
 	bool ready = engine_ah_is_ready(ah);
 	struct rte_mbuf *m = write_packet(engine, &ah->to_peer, emit);
 
@@ -152,7 +153,10 @@ engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 			engine_raise_event(engine, qp, &action->event);
 			break;
 		case PLX_ACT_EMIT:
-			emit(engine, qp, &action->emit);
+			if (plx_unlikely(qp->ud != NULL))
+				emit_datagram(engine, &action->emit);
+			else
+				emit(engine, qp, &action->emit);
 			break;
 		case PLX_ACT_NONE:
 			PLX_ASSERT(!"an action of no kind");

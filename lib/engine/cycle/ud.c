@@ -29,34 +29,6 @@ ud_receive(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx
 	engine_schedule(engine, qp);
 }
 
-/* As engine_execute(), but each packet has an address handle of its own. */
-static void
-execute(struct plx_engine *engine, struct plx_engine_qp *qp)
-{
-	struct plx_actions *actions = &engine->actions;
-
-	for (uint32_t i = 0; i < actions->count; i++) {
-		const struct plx_action *action = &actions->list[i];
-
-		switch ((enum plx_action_kind)action->kind) {
-		case PLX_ACT_COMPLETE:
-			engine_stage(engine, qp, &action->completion);
-			break;
-		case PLX_ACT_EVENT:
-			engine_raise_event(engine, qp, &action->event);
-			break;
-		case PLX_ACT_EMIT:
-			engine_emit(engine, &engine->ah_table->ah[action->emit.ah], &action->emit);
-			break;
-		case PLX_ACT_PLACE:
-		case PLX_ACT_ATOMIC:
-		case PLX_ACT_NONE:
-			PLX_ASSERT(!"an action that sending datagrams never asks for");
-		}
-	}
-	plx_actions_reset(actions);
-}
-
 uint32_t
 ud_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget)
 {
@@ -66,7 +38,7 @@ ud_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget
 	if (budget > LOOP_ROOM - engine->loop_count)
 		budget = LOOP_ROOM - engine->loop_count;
 	sent = plx_ud_transmit(qp->ud, budget, &engine->actions);
-	execute(engine, qp);
+	engine_execute(engine, qp);
 	if (plx_unlikely(!plx_list_empty(&engine->ah_table->ending)))
 		engine_ah_table_reap(engine);
 	return sent;
