@@ -200,7 +200,7 @@ deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
 					  (uintptr_t)&engine->gsi->orphan);
 	else
 		flush = step(connector, &event->cm);
-	(void)engine_eq_push(subscriber->queue, event);
+	(void)engine_eq_push(&subscriber->queue->events, event);
 	if (flush)
 		engine_connector_flush(connector);
 }
@@ -217,7 +217,7 @@ engine_connector_deliver_events(struct plx_engine *engine)
 			(struct cm_subscriber *)(uintptr_t)plx_cm_event_context(cm);
 		bool orphan = subscriber == &engine->gsi->orphan;
 
-		if (!orphan && !engine_eq_has_room(subscriber->queue)) {
+		if (!orphan && !engine_eq_has_room(&subscriber->queue->events)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}

@@ -60,11 +60,11 @@ uint32_t gsi_serve(struct plx_engine *engine);
 /* The timer fired. */
 void gsi_on_tick(struct plx_engine *engine);
 
+/* The events of connectors and listeners: struct plx_engine_connector_event. */
 struct plx_engine_eq {
-	struct rte_ring *ring;
+	struct engine_eq events;
 	struct plx_engine *engine;
 	ALIGNED_LINE atomic_uint users;
-	atomic_int fd; /* -1: nobody asked for one */
 };
 
 struct plx_engine_listener {
@@ -103,10 +103,6 @@ enum plx_status engine_connector_to_rts(struct plx_engine_connector *connector);
 void engine_connector_flush(struct plx_engine_connector *connector);
 /* Flush the queue pairs whose grace is over. Returns: when to call again; PLX_NEVER */
 uint64_t engine_connector_end_graces(struct plx_engine *engine);
-
-/* eq.c */
-bool engine_eq_push(struct plx_engine_eq *queue, const struct plx_engine_connector_event *event);
-bool engine_eq_has_room(const struct plx_engine_eq *queue);
 
 /* connector_command.c */
 enum plx_status engine_connector_execute(struct plx_engine *engine, struct connector_call *call);

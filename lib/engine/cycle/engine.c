@@ -5,7 +5,6 @@
  */
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
-#include <unistd.h>
 
 #include "connector.h"
 #include "ud.h"
@@ -24,21 +23,16 @@ init_lists(struct plx_engine *engine)
 static bool
 make_rings(struct plx_engine *engine, int socket)
 {
-	enum plx_ring_side many = engine->config.inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
 	const struct plx_ring_config commands = {.entries = COMMANDS_MAX,
 						 .entry_bytes = sizeof(uint32_t),
 						 .producers = PLX_RING_MANY,
 						 .consumers = PLX_RING_ONE,
 						 .socket = socket};
-	const struct plx_ring_config qp_events = {.entries = ASYNC_EVENTS_MAX,
-						  .entry_bytes = sizeof(struct plx_async_event),
-						  .producers = PLX_RING_ONE,
-						  .consumers = many,
-						  .socket = socket};
 
 	engine->command_ring = plx_ring_create(&commands);
-	engine->async_event_ring = plx_ring_create(&qp_events);
-	return engine->command_ring != NULL && engine->async_event_ring != NULL;
+	return engine->command_ring != NULL &&
+	       engine_eq_init(&engine->async_events, &engine->queues, ASYNC_EVENTS_MAX,
+			      sizeof(struct plx_async_event)) == PLX_OK;
 }
 
 static bool
@@ -90,8 +84,7 @@ free_engine(struct plx_engine *engine)
 {
 	if (engine->command_ring != NULL)
 		plx_ring_destroy(engine->command_ring);
-	if (engine->async_event_ring != NULL)
-		plx_ring_destroy(engine->async_event_ring);
+	engine_eq_free(&engine->async_events);
 	plx_heap_free(engine->table);
 	plx_heap_free(engine->doorbells);
 	plx_heap_free(engine->scratch);
@@ -159,6 +152,7 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	engine->vlan = plx_net_vlan(config->net);
 	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
+	engine_queues_init(engine);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
 	    !make_gsi(engine, socket)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
@@ -166,13 +160,11 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 		return PLX_NO_MEMORY;
 	}
 	init_lists(engine);
-	engine_queues_init(engine);
 	wheel_init(&engine->wheel, 0);
 	engine->net_timer.deadline = PLX_NEVER;
 	engine->tx_since = PLX_NEVER;
 	engine->reroute_at = PLX_NEVER;
 	engine->net_version = plx_net_version(config->net);
-	atomic_init(&engine->async_event_fd, -1);
 	if (config->rcu != NULL)
 		rte_rcu_qsbr_thread_register(config->rcu, config->index);
 	*out = engine;
@@ -182,8 +174,6 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 void
 plx_engine_destroy(struct plx_engine *engine)
 {
-	int fd = atomic_load(&engine->async_event_fd);
-
 	PLX_ASSERT(atomic_load(&engine->queues.users) == 0);
 	plx_engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
@@ -196,8 +186,6 @@ plx_engine_destroy(struct plx_engine *engine)
 		rte_pktmbuf_free_bulk(engine->loop, engine->loop_count);
 	if (engine->spare_count > 0)
 		rte_pktmbuf_free_bulk(engine->spare, engine->spare_count);
-	if (fd >= 0)
-		close(fd);
 	free_engine(engine);
 }
 
@@ -211,16 +199,4 @@ const struct plx_net_counters *
 plx_engine_net_counters(const struct plx_engine *engine)
 {
 	return plx_net_counters(engine->config.net);
-}
-
-int
-plx_engine_async_event_fd(struct plx_engine *engine)
-{
-	bool made;
-	int fd = engine_fd(&engine->async_event_fd, &made);
-
-	/* What was told while there was no descriptor. */
-	if (made && !plx_ring_empty(engine->async_event_ring))
-		engine_wake(&engine->async_event_fd);
-	return fd;
 }

@@ -15,6 +15,7 @@
 
 #include "plx_engine.h"
 #include "plx_engine_cq.h"
+#include "plx_engine_eq.h"
 #include "plx_engine_rq.h"
 #include "plx_engine_sq.h"
 #include "plx_heap.h"
@@ -336,7 +337,6 @@ struct plx_engine {
 	bool reroute_qps;    /* ... those of connections, too */
 	struct engine_ah_table *ah_table; /* ud.h; NULL: no datagrams yet */
 	struct plx_list uds;              /* queue pairs of datagrams */
-	struct rte_ring *async_event_ring;
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
@@ -348,7 +348,7 @@ struct plx_engine {
 		*doorbells; /* [doorbell_words] one bit for each slot of the table */
 	uint32_t doorbell_words;
 	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
-	ALIGNED_LINE atomic_int async_event_fd;
+	struct engine_eq async_events;             /* struct plx_async_event */
 	atomic_bool has_ahs;                       /* `ah_table` is there, and stays */
 	_Atomic(struct plx_engine_qp *) half_made; /* a stack: to be forgotten, by next_half_made */
 	struct rte_ring *command_ring;

@@ -4,8 +4,6 @@
  * staged, and all of the send queues are published before any of the receive queues (decision 3):
  * whoever sees a reply finds the completion of the request before it. Start with engine_publish().
  */
-#include <unistd.h>
-
 #include "connector.h"
 
 /* Those of one kind: runs of the same queue go in one piece. */
@@ -159,10 +157,9 @@ engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 static bool
 deliver(struct plx_engine *engine, const struct plx_async_event *event)
 {
-	if (plx_ring_enqueue(engine->async_event_ring, sizeof(*event), event, 1) == 0)
+	if (!engine_eq_push(&engine->async_events, event))
 		return false;
 	plx_count(&engine->counters.events, 1);
-	engine_wake(&engine->async_event_fd);
 	return true;
 }
 
@@ -288,16 +285,11 @@ engine_publish(struct plx_engine *engine)
 bool
 plx_engine_next_async_event(struct plx_engine *engine, struct plx_async_event *out)
 {
-	int fd = atomic_load(&engine->async_event_fd);
-	uint64_t count;
+	return engine_eq_pop(&engine->async_events, out);
+}
 
-	if (plx_ring_dequeue(engine->async_event_ring, sizeof(*out), out, 1) == 1)
-		return true;
-	/* Empty: the descriptor says so, unless something came meanwhile. */
-	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
-		return false;
-	if (plx_ring_dequeue(engine->async_event_ring, sizeof(*out), out, 1) == 0)
-		return false;
-	engine_wake(&engine->async_event_fd);
-	return true;
+int
+plx_engine_async_event_fd(struct plx_engine *engine)
+{
+	return engine_eq_fd(&engine->async_events);
 }

@@ -108,7 +108,7 @@ fill(struct plx_engine *engine)
 	const struct plx_async_event filler = {.kind = PLX_EVENT_NONE};
 	uint32_t n = 0;
 
-	while (plx_ring_enqueue(engine->async_event_ring, sizeof(filler), &filler, 1) == 1)
+	while (engine_eq_push(&engine->async_events, &filler))
 		n++;
 	return n;
 }
