@@ -82,6 +82,7 @@ uint32_t plx_session_objects_alive(void);
 /**
  * Read a socket address, which may lie at any alignment and be longer than its family needs.
  * Errors: INVALID (family neither IPv4 nor IPv6, or `length` too small for it)
+ * Tests:  tests/unit/session/sockaddr.c
  */
 enum plx_status plx_session_sockaddr_read(const struct sockaddr *address, size_t length,
 					  struct plx_ip *ip, uint16_t *port) PLX_MUST_CHECK;
@@ -109,6 +110,7 @@ struct plx_session_port_numbers {
  * Reserve a port number at all `addresses` (bits), or at none.
  * @param port [in/out] 0: choose one of PLX_SESSION_FIRST_PORT .. 65535
  * Errors: BUSY (in use at one of them), FULL (none is left to choose)
+ * Tests:  tests/unit/session/port_numbers.c
  */
 enum plx_status plx_session_reserve_port(struct plx_session_port_numbers *numbers,
 					 uint32_t addresses, uint16_t *port) PLX_MUST_CHECK;
@@ -238,6 +240,7 @@ struct plx_session {
  * Errors: NO_MEMORY, NO_DEVICE (the adapter cannot be opened; the sentence goes to log()), FULL
  *         (descriptors or threads), BUSY (it is another interface's), those of start()
  * Threads: any; waits for another thread that opens or closes the same one
+ * Tests:   tests/unit/session/session.c
  */
 enum plx_status plx_session_get(const char *name, const struct plx_session_hooks *hooks,
 				struct plx_session **session) PLX_MUST_CHECK;
@@ -323,9 +326,13 @@ void plx_session_await_answer(struct plx_session *session, bool (*is_answered)(c
 /* ---- probe.c ------------------------------------------------------------------------------------
  */
 
-/** May every byte of it be read, and written when `writes`? Large memory is not touched. What its
- * owner unmaps afterwards is not found. Cost: a system call a page, or a look at the process's map
- * @param bytes 1 .. */
+/**
+ * May every byte of it be read, and written when `writes`? Large memory is not touched. What its
+ * owner unmaps afterwards is not found.
+ * @param bytes 1 ..
+ * Cost:  a system call a page, or a look at the process's map
+ * Tests: tests/unit/session/probe.c
+ */
 bool plx_session_probe_memory(const void *memory, size_t bytes, bool writes);
 
 #endif
