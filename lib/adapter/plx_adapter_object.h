@@ -102,6 +102,15 @@ plx_adapter_home(struct plx_adapter *adapter)
 	return adapter->engine[0];
 }
 
+/* ---- cookies ----------------------------------------------------------------------------------
+ */
+
+/** A number for an object while it lives. Returns: 0: there is no memory */
+uint64_t plx_cookie_alloc(struct plx_adapter *adapter, void *object);
+void plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie);
+/** Under the adapter's lock. Returns: NULL: destroyed meanwhile */
+void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
+
 /* ---- waiting ----------------------------------------------------------------------------------
  */
 

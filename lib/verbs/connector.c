@@ -192,7 +192,7 @@ connector_alloc(struct plx_event_channel *channel, uint64_t context)
 		return NULL;
 	made->channel = channel;
 	made->context = context;
-	made->cookie = cookie_alloc(channel->adapter, made);
+	made->cookie = plx_cookie_alloc(channel->adapter, made);
 	if (made->cookie == 0) {
 		free(made);
 		return NULL;
@@ -208,7 +208,7 @@ connector_free(struct plx_connector *connector)
 {
 	struct plx_adapter *adapter = connector->channel->adapter;
 
-	cookie_free(adapter, connector->cookie);
+	plx_cookie_free(adapter, connector->cookie);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.connectors--;
 	pthread_mutex_unlock(&adapter->lock);

@@ -26,10 +26,6 @@ struct plx_connector {
 	struct plx_connector_info info; /* under the adapter's lock; local.version 0: idle */
 };
 
-/* event_channel.c: a number that stands for an object while it lives. Returns: 0: no memory */
-uint64_t cookie_alloc(struct plx_adapter *adapter, void *object);
-void cookie_free(struct plx_adapter *adapter, uint64_t cookie);
-
 /* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
 struct plx_connector *connector_adopt(struct plx_event_channel *channel,
 				      const struct plx_engine_connector_event *event,

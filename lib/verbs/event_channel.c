@@ -1,80 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Channels and listeners: where the events of connections arrive, and who may connect. What the
- * engine tells by a cookie becomes an event of an object that is still there.
+ * engine tells by a cookie becomes an event of an object, and is dropped when the object was
+ * destroyed meanwhile.
  * It never waits but in plx_event_channel_wait(). Start with plx_event_channel_next().
- *
- * Cookies, not pointers, cross to the engine and back: an event may be in the ring when its
- * connector is destroyed, and is dropped here then.
  */
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "connector.h"
-
-/* ---- cookies ------------------------------------------------------------------------------------
- */
-
-/* Under the adapter's lock. Returns: 0: there is no memory */
-static uint64_t
-give_cookie(struct plx_adapter *adapter, void *object)
-{
-	struct plx_cookie_table *table = &adapter->cookies;
-	uint32_t slot = table->first_free;
-
-	if (slot == table->size) {
-		uint32_t size = table->size ? table->size * 2 : 64;
-		struct plx_cookie_slot *more = realloc(table->slot, size * sizeof(*more));
-
-		if (more == NULL)
-			return 0;
-		for (uint32_t i = table->size; i < size; i++)
-			more[i] = (struct plx_cookie_slot){.generation = 1, .next_free = i + 1};
-		table->slot = more;
-		table->size = size;
-	}
-	table->first_free = table->slot[slot].next_free;
-	table->slot[slot].object = object;
-	return (uint64_t)table->slot[slot].generation << 32 | slot;
-}
-
-uint64_t
-cookie_alloc(struct plx_adapter *adapter, void *object)
-{
-	uint64_t cookie;
-
-	pthread_mutex_lock(&adapter->lock);
-	cookie = give_cookie(adapter, object);
-	pthread_mutex_unlock(&adapter->lock);
-	return cookie;
-}
-
-void
-cookie_free(struct plx_adapter *adapter, uint64_t cookie)
-{
-	struct plx_cookie_table *table = &adapter->cookies;
-	uint32_t slot = (uint32_t)cookie;
-
-	pthread_mutex_lock(&adapter->lock);
-	table->slot[slot].object = NULL;
-	table->slot[slot].generation++;
-	table->slot[slot].next_free = table->first_free;
-	table->first_free = slot;
-	pthread_mutex_unlock(&adapter->lock);
-}
-
-/* Under the adapter's lock. NULL: destroyed meanwhile */
-static void *
-find_object(const struct plx_adapter *adapter, uint64_t cookie)
-{
-	const struct plx_cookie_table *table = &adapter->cookies;
-	uint32_t slot = (uint32_t)cookie;
-
-	if (slot >= table->size || table->slot[slot].generation != cookie >> 32)
-		return NULL;
-	return table->slot[slot].object;
-}
 
 /* ---- channels -----------------------------------------------------------------------------------
  */
@@ -168,7 +103,7 @@ fill_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 	struct plx_connector *connector = NULL;
 
 	pthread_mutex_lock(&adapter->lock);
-	listener = find_object(adapter, event->cookie);
+	listener = plx_cookie_find(adapter, event->cookie);
 	if (listener != NULL) {
 		out->listener = listener;
 		out->context = listener->context;
@@ -194,7 +129,7 @@ fill_other(struct plx_event_channel *channel, const struct plx_engine_connector_
 	struct plx_connector *connector;
 
 	pthread_mutex_lock(&adapter->lock);
-	connector = find_object(adapter, event->cookie);
+	connector = plx_cookie_find(adapter, event->cookie);
 	if (connector != NULL) {
 		if (event->cm.kind == PLX_CM_EVENT_REPLIED)
 			connector->info = out->info;
@@ -326,14 +261,14 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 		return explain_listen(PLX_NO_MEMORY, options, why);
 	made->channel = channel;
 	made->context = options->context;
-	made->cookie = cookie_alloc(adapter, made);
+	made->cookie = plx_cookie_alloc(adapter, made);
 	status = made->cookie == 0
 			 ? PLX_NO_MEMORY
 			 : plx_engine_listener_create(channel->engine_eq, &listen, made->cookie,
 						      &made->engine_listener);
 	if (status != PLX_OK) {
 		if (made->cookie != 0)
-			cookie_free(adapter, made->cookie);
+			plx_cookie_free(adapter, made->cookie);
 		free(made);
 		return explain_listen(status, options, why);
 	}
@@ -352,7 +287,7 @@ plx_listener_destroy(struct plx_listener *listener)
 
 	if (status != PLX_OK)
 		return status;
-	cookie_free(adapter, listener->cookie);
+	plx_cookie_free(adapter, listener->cookie);
 	pthread_mutex_lock(&adapter->lock);
 	adapter->count.listeners--;
 	pthread_mutex_unlock(&adapter->lock);
