@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Shared receive queues by themselves: how many may be posted, when the engine fetches them, and
+ * what it refuses although it was posted. The test plays the engine's thread. Start with post().
+ */
+#include "eal.h"
+#include "plx_engine_rq.h"
+#include "test.h"
+
+enum {
+	DEPTH = 8,
+	SGES = 6, /* more than a slot holds */
+};
+
+/* The engine that the queues know. */
+static uint64_t posts_refused;
+static struct engine_queues queues = {.posts_refused = &posts_refused, .socket = -1};
+
+static struct plx_engine_srq *srq;
+
+static int
+set_up(void **state)
+{
+	const struct plx_engine_srq_config config = {.depth = DEPTH, .sges = SGES};
+
+	(void)state;
+	test_eal_start();
+	posts_refused = 0;
+	return engine_srq_create(&queues, &config, &srq) == PLX_OK ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	engine_srq_free(srq);
+	return atomic_load(&queues.users) == 0 ? 0 : -1;
+}
+
+/* `n` requests of so many SGEs, one at a time. Returns: how many were posted */
+static uint32_t
+post(uint32_t n, uint32_t sges, enum plx_status *status)
+{
+	const struct plx_sge sge[SGES + 1] = {{0}};
+	const struct plx_recv_wr wr = {.sges = sges, .sge = sge};
+	uint32_t posted = 0;
+
+	while (n-- > 0)
+		posted += plx_engine_srq_post_recv(srq, &wr, 1, status);
+	return posted;
+}
+
+static void
+no_more_than_the_depth_are_posted_until_places_are_free(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(DEPTH, 1, &status), DEPTH);
+	assert_int_equal(plx_engine_srq_count(srq), DEPTH);
+	assert_int_equal(post(1, 1, &status), 0);
+	assert_int_equal(status, PLX_FULL);
+	/* In the transport, but no message has used one. */
+	assert_int_equal(engine_rq_fetch(&srq->queue), DEPTH);
+	engine_rq_publish_now(&srq->queue);
+	assert_int_equal(post(1, 1, &status), 0);
+	assert_int_equal(status, PLX_FULL);
+}
+
+static void
+a_smaller_queue_takes_fewer(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(3, 1, &status), 3);
+	assert_int_equal(plx_engine_srq_resize(srq, 2), PLX_BUSY);
+	assert_int_equal(plx_engine_srq_resize(srq, DEPTH + 1), PLX_INVALID);
+	assert_int_equal(plx_engine_srq_resize(srq, 4), PLX_OK);
+	assert_int_equal(post(2, 1, &status), 1);
+	assert_int_equal(status, PLX_FULL);
+}
+
+static void
+the_ring_is_looked_into_when_the_queue_behind_it_runs_low(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(2, 1, &status), 2);
+	engine_rq_feed(&srq->queue);
+	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
+	srq->queue.low = 2;
+	assert_int_equal(post(2, 1, &status), 2);
+	engine_rq_feed(&srq->queue);
+	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
+	srq->queue.low = 3;
+	engine_rq_feed(&srq->queue);
+	assert_int_equal(plx_rq_count(srq->queue.rq), 4);
+}
+
+static void
+too_many_sges_are_refused_when_posted(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(1, SGES + 1, &status), 0);
+	assert_int_equal(status, PLX_TOO_MANY_SGES);
+	assert_int_equal(post(1, SGES, &status), 1);
+	assert_int_equal(engine_rq_fetch(&srq->queue), 1);
+	assert_int_equal(posts_refused, 0);
+}
+
+/* As somebody can who has the ring's memory and does not post by our functions. */
+static void
+what_was_changed_in_the_ring_is_refused_when_it_arrives(void **state)
+{
+	static const uint32_t bad[] = {SGES + 1, PLX_SGE_MAX + 1, UINT32_MAX};
+	struct plx_ring_span span = {0};
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(5, 1, &status), 5);
+	assert_int_equal(plx_ring_peek(srq->queue.ring, sizeof(struct recv_slot), DEPTH, &span), 5);
+	for (uint32_t i = 0; i < PLX_COUNT_OF(bad); i++) {
+		struct recv_slot *slot = plx_ring_at(&span, sizeof(*slot), i + 1);
+
+		slot->sges = bad[i];
+	}
+	plx_ring_release(srq->queue.ring, 0);
+	assert_int_equal(engine_rq_fetch(&srq->queue), 5);
+	assert_int_equal(plx_rq_count(srq->queue.rq), 2);
+	assert_int_equal(posts_refused, PLX_COUNT_OF(bad));
+	/* Their places are free at once. */
+	engine_rq_publish_now(&srq->queue);
+	assert_int_equal(post(DEPTH, 1, &status), DEPTH - 2);
+}
+
+static void
+what_is_dropped_frees_its_places(void **state)
+{
+	enum plx_status status;
+
+	(void)state;
+	assert_int_equal(post(DEPTH, 1, &status), DEPTH);
+	engine_rq_drop(&srq->queue);
+	engine_rq_publish_now(&srq->queue);
+	assert_int_equal(engine_rq_fetch(&srq->queue), 0);
+	assert_int_equal(post(DEPTH, 1, &status), DEPTH);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(no_more_than_the_depth_are_posted_until_places_are_free),
+		TEST(a_smaller_queue_takes_fewer),
+		TEST(the_ring_is_looked_into_when_the_queue_behind_it_runs_low),
+		TEST(too_many_sges_are_refused_when_posted),
+		TEST(what_was_changed_in_the_ring_is_refused_when_it_arrives),
+		TEST(what_is_dropped_frees_its_places),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
