@@ -81,7 +81,7 @@ struct cm {
 void cm_poll_events(struct talk *talk);
 /** Give a line back, whatever its state. */
 void cm_drop(struct line *line);
-/** "nobody listens there" and the like, of a line that has ended. Returns: `text` */
+/** "no listener at that port" and the like, of a line that has ended. Returns: `text` */
 char *cm_ended_text(const struct cm *cm, const struct line *line, char *text, size_t size);
 void cm_put_greeting(const struct greeting *greeting, uint8_t *to);
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The texts of the shared vocabulary. It holds no state and never formats.
- * Every table comes from the X-list of its enum, so that none can miss an entry.
+ * Texts of the shared enums. It holds no state and formats nothing.
+ * Each table is generated from the X-list of its enum, so no entry can be missing.
  */
 #include "plx_types.h"
 
@@ -65,7 +65,7 @@ plx_cm_reason_text(uint32_t reason)
 	};
 
 	if (reason >= sizeof texts / sizeof texts[0] || !texts[reason])
-		return "not a reason that is known";
+		return "not a known reason";
 	return texts[reason];
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every room stands on: 24-bit serial numbers, status, time, counters, bitmaps, lists, prng.
- * It owns no state and calls nothing; below it there is only the compiler.
+ * Basics for all rooms: 24-bit serial numbers, time, counters, bitmaps, lists, prng, asserts.
+ * It owns no state and depends only on the compiler.
  * Start with struct plx_psn: every comparison of sequence numbers in Pollux goes through it.
  */
 #ifndef PLX_BASE_H
@@ -23,17 +23,17 @@
 
 #define PLX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- the sentence that goes with a refusal ----------------------------------------------- */
+/* ---- the sentence that explains a refused call ---- */
 
-/** Write the one sentence; longer ones are cut. @param why may be NULL */
+/** Format the sentence; one that is too long is cut. @param why may be NULL */
 void plx_why_set(struct plx_why *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- invariants -------------------------------------------------------------------------- */
+/* ---- invariants ---- */
 
 /**
- * Called when one of our own invariants is broken; must not return. The default traps; a program
- * that wants a message defines its own. A peer's packet or a caller's argument never gets here.
+ * Called when an invariant of Pollux is broken; must not return. The default traps; a program that
+ * wants a message defines its own function. No packet and no argument of a caller can trigger it.
  */
 __attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const char *file,
 						       int line);
@@ -45,9 +45,9 @@ __attribute__((noreturn, cold)) void plx_assert_failed(const char *expr, const c
 	} while (0)
 
 /*
- * Mutants: deliberate faults, each compiled into a build of its own that tests/sim must catch.
- * In every other build PLX_MUTANT() is the constant 0 and leaves no code behind. The names are
- * plain identifiers, so that grep finds fault and test together.
+ * Mutants: deliberate faults, each compiled into a build of its own, which tests/sim must catch. In
+ * all other builds PLX_MUTANT() is the constant 0 and generates no code. The names are plain
+ * identifiers, so that grep finds both fault and test.
  */
 enum plx_mutant {
 	PLX_MUTANT_NONE,
@@ -57,60 +57,60 @@ enum plx_mutant {
 	PLX_MUTANT_KEY_NOT_RECHECKED,    /* middle packets trust the key check of the first */
 	PLX_MUTANT_PAD_NOT_SUBTRACTED,   /* pad bytes delivered as payload */
 	PLX_MUTANT_UNKNOWN_OPCODE,       /* an unknown opcode is accepted */
-	PLX_MUTANT_NAK_EVERY_GAP_PACKET, /* a NAK for every packet behind a gap */
+	PLX_MUTANT_NAK_EVERY_GAP_PACKET, /* every packet after a gap causes a NAK */
 	PLX_MUTANT_RNR_NOT_COUNTED,      /* RNR NAKs cost no retry */
-	PLX_MUTANT_RETRY_NOT_RESET,      /* progress leaves the retry counter as it was */
-	PLX_MUTANT_RECV_NOT_RETURNED,    /* an open receive entry vanishes when the QP fails */
+	PLX_MUTANT_RETRY_NOT_RESET,      /* progress does not reset the retry counter */
+	PLX_MUTANT_RECV_NOT_RETURNED,    /* an open receive entry is lost when the QP fails */
 	PLX_MUTANT_TIMER_NOT_DISARMED,   /* a reset QP keeps its timer */
-	PLX_MUTANT_GENERATION_IGNORED,   /* a former key of a slot is valid */
-	PLX_MUTANT_ICRC_SHORT,           /* ICRC over one byte less */
+	PLX_MUTANT_GENERATION_IGNORED,   /* an earlier key of a slot stays valid */
+	PLX_MUTANT_ICRC_SHORT,           /* the ICRC leaves out one byte */
 	PLX_MUTANT_SQ_WRAPS_OVER,        /* a post to a full queue succeeds */
 	PLX_MUTANT_DUP_READ_RESETS_OP,   /* a duplicate READ ends a WRITE in progress */
 	PLX_MUTANT_DUP_WRITE_ACKS_READ,  /* a duplicate WRITE is acknowledged with a READ's PSN */
-	PLX_MUTANT_RESTARTS_UNBOUNDED, /* one loss is reported, and answered, any number of times */
-	PLX_MUTANT_PROBE_MOVES_CURSOR, /* a probe becomes a retransmission of the whole flight */
-	PLX_MUTANT_PROBE_COSTS_A_RETRY,    /* a probe costs a retry */
-	PLX_MUTANT_PROBE_BUYS_TIME,        /* a probe restarts the ack timeout */
-	PLX_MUTANT_AGAIN_BUYS_TIME,        /* so does going back again for the same loss */
-	PLX_MUTANT_STALE_BUYS_TIME,        /* so does any stale READ response */
-	PLX_MUTANT_WINDOW_STAYS_WIDE,      /* going back leaves the window as it is */
-	PLX_MUTANT_RNR_SENDS_ALL,          /* so does an RNR NAK */
-	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is cut that the responder may not have */
-	PLX_MUTANT_ACK_SENDS_AGAIN,        /* each ACK retransmits what is in flight behind it */
-	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves out the packet that is missing */
-	PLX_MUTANT_GO_BACK_TOO_FAR,    /* going back begins with packets that are acknowledged */
-	PLX_MUTANT_WAIT_DOUBLES_ON,    /* the wait for an answer doubles beyond the ack timeout */
-	PLX_MUTANT_RNR_WAIT_FORGOTTEN, /* the RNR timer is not waited for */
-	PLX_MUTANT_READ_AGAIN_FROM_START, /* the rest of a READ is requested from its first byte */
-	PLX_MUTANT_CNP_NEVER,             /* a congestion mark is not answered */
-	PLX_MUTANT_CNP_UNBOUNDED,         /* each mark is, however soon after the last one */
-	PLX_MUTANT_CNP_UNASKED,           /* packets without a mark are answered, too */
-	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,   /* the place behind a full queue wraps one entry late */
-	PLX_MUTANT_CQ_REFILL_NOT_TOLD,    /* entries from behind a full queue wake no sleeper */
-	PLX_MUTANT_ARM_DOES_NOT_LOOK,     /* arming ignores entries that are already there */
-	PLX_MUTANT_TIMER_NOT_SET_AGAIN,   /* a timer that has fired is not set again */
-	PLX_MUTANT_CREDIT_OFF_BY_ONE,     /* a send ring takes one request more than the queue */
-	PLX_MUTANT_MAC_NOT_FOLLOWED,      /* frames go to the MAC that a neighbour has left */
-	PLX_MUTANT_RECVS_BEFORE_SENDS,    /* receives of a cycle are published first */
-	PLX_MUTANT_QPN_LOW_BITS,          /* a queue pair is found by the low bits of a number */
-	PLX_MUTANT_ICRC_NOT_LOOKED_AT,    /* a packet is accepted whatever its ICRC is */
-	PLX_MUTANT_CE_MISREAD,            /* a packet that may be marked counts as marked */
-	PLX_MUTANT_VLAN_NOT_LOOKED_AT,    /* frames of another VLAN are received */
-	PLX_MUTANT_STATION_NOT_LOOKED_AT, /* frames for another MAC are received */
-	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT, /* other addresses than the path's are accepted */
-	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,  /* datagrams for another IP address are received */
-	PLX_MUTANT_READY_LIFO,            /* the queue pair that became ready last sends first */
-	PLX_MUTANT_ANSWERS_PUSH_IN,       /* a receiver of packets sends before those that wait */
-	PLX_MUTANT_DOORBELLS_FROM_SLOT_0, /* doorbells are always served from the first slot on */
-	PLX_MUTANT_GRACE_UNBOUNDED,       /* timers wait for as long as every RX burst is full */
-	PLX_MUTANT_ABSENCE_CHARGED,       /* time in which an engine was away counts as passed */
-	PLX_MUTANT_CM_RTU_NOT_REPEATED,   /* a duplicate REP is not answered */
-	PLX_MUTANT_CM_READS_OF_ONE_SIDE,  /* as many READs as we wish, not as the peer takes */
-	PLX_MUTANT_CM_HALF_OPEN_LEAKS,    /* a connection that is never completed stays counted */
-	PLX_MUTANT_CM_DREQ_FOR_EVER,      /* a DREQ is sent until it is answered */
-	PLX_MUTANT_CM_REQ_TAKEN_TWICE,    /* a duplicate REQ is a new one */
-	PLX_MUTANT_CM_ID_COMES_AGAIN,     /* an id is reused soon */
-	PLX_MUTANT_CM_STRANGER_ENDS_IT,   /* a REQ with a queue pair in use ends the connection */
+	PLX_MUTANT_RESTARTS_UNBOUNDED,   /* no limit to restarts for the same loss */
+	PLX_MUTANT_PROBE_MOVES_CURSOR,   /* a probe becomes a retransmission of the whole flight */
+	PLX_MUTANT_PROBE_COSTS_A_RETRY,  /* a probe costs a retry */
+	PLX_MUTANT_PROBE_BUYS_TIME,      /* a probe restarts the ack timeout */
+	PLX_MUTANT_AGAIN_BUYS_TIME,      /* going back again for a loss restarts it */
+	PLX_MUTANT_STALE_BUYS_TIME,      /* a stale READ response restarts it */
+	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back does not narrow the window */
+	PLX_MUTANT_RNR_SENDS_ALL,        /* an RNR NAK does not narrow the window */
+	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is split that the responder may not have */
+	PLX_MUTANT_ACK_SENDS_AGAIN,        /* each ACK retransmits all that is in flight */
+	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves out the missing packet */
+	PLX_MUTANT_GO_BACK_TOO_FAR,        /* going back starts with acknowledged packets */
+	PLX_MUTANT_WAIT_DOUBLES_ON,        /* the probe timeout doubles beyond the ack timeout */
+	PLX_MUTANT_RNR_WAIT_FORGOTTEN,     /* the RNR timer is ignored */
+	PLX_MUTANT_READ_AGAIN_FROM_START,  /* the rest of a READ is requested from its first byte */
+	PLX_MUTANT_CNP_NEVER,              /* congestion marks cause no CNP */
+	PLX_MUTANT_CNP_UNBOUNDED,          /* every congestion mark causes a CNP */
+	PLX_MUTANT_CNP_UNASKED,            /* packets without a mark cause CNPs too */
+	PLX_MUTANT_CQ_SPILL_WRAPS_LATE,    /* the overflow area of a full CQ wraps one entry late */
+	PLX_MUTANT_CQ_REFILL_NOT_TOLD,     /* entries from the overflow area wake no sleeper */
+	PLX_MUTANT_ARM_DOES_NOT_LOOK,      /* arming ignores entries that are already queued */
+	PLX_MUTANT_TIMER_NOT_SET_AGAIN,    /* an expired timer is not set again */
+	PLX_MUTANT_CREDIT_OFF_BY_ONE,      /* a send ring takes one request more than the queue */
+	PLX_MUTANT_MAC_NOT_FOLLOWED,       /* frames go to a neighbour's old MAC */
+	PLX_MUTANT_RECVS_BEFORE_SENDS,     /* a cycle publishes receives before sends */
+	PLX_MUTANT_QPN_LOW_BITS,           /* only the low bits of a QPN are compared */
+	PLX_MUTANT_ICRC_NOT_LOOKED_AT,     /* the ICRC is not checked */
+	PLX_MUTANT_CE_MISREAD,             /* an ECN-capable packet counts as marked */
+	PLX_MUTANT_VLAN_NOT_LOOKED_AT,     /* frames of another VLAN are received */
+	PLX_MUTANT_STATION_NOT_LOOKED_AT,  /* frames for another MAC are received */
+	PLX_MUTANT_ADDRESS_NOT_LOOKED_AT,  /* addresses other than the path's are accepted */
+	PLX_MUTANT_DATAGRAM_FOR_ANYBODY,   /* datagrams for another IP address are received */
+	PLX_MUTANT_READY_LIFO,             /* the queue pair that became ready last sends first */
+	PLX_MUTANT_ANSWERS_PUSH_IN,        /* a queue pair that receives sends before others */
+	PLX_MUTANT_DOORBELLS_FROM_SLOT_0,  /* doorbells are always served from slot 0 on */
+	PLX_MUTANT_GRACE_UNBOUNDED,        /* timers wait for as long as every RX burst is full */
+	PLX_MUTANT_ABSENCE_CHARGED,        /* timers run while the engine does not */
+	PLX_MUTANT_CM_RTU_NOT_REPEATED,    /* a duplicate REP is not answered by an RTU */
+	PLX_MUTANT_CM_READS_OF_ONE_SIDE,   /* the peer's limit of outstanding READs is ignored */
+	PLX_MUTANT_CM_HALF_OPEN_LEAKS,     /* a connection that is never completed stays counted */
+	PLX_MUTANT_CM_DREQ_FOR_EVER,       /* a DREQ is retransmitted without limit */
+	PLX_MUTANT_CM_REQ_TAKEN_TWICE,     /* a duplicate REQ counts as new */
+	PLX_MUTANT_CM_ID_COMES_AGAIN,      /* an id is reused soon */
+	PLX_MUTANT_CM_STRANGER_ENDS_IT,    /* a REQ that names a connected QP ends its connection */
 	PLX_MUTANT_COUNT,
 };
 
@@ -120,7 +120,7 @@ enum plx_mutant {
 #define PLX_MUTANT(name) 0
 #endif
 
-/* ---- 24-bit serial numbers --------------------------------------------------------------- */
+/* ---- 24-bit serial numbers ---- */
 
 /**
  * A packet sequence number: 24 bits, modulo 2^24, always kept masked. A struct of its own, so that
@@ -139,7 +139,7 @@ plx_psn(uint32_t v)
 	return (struct plx_psn){v & PLX_PSN_MASK};
 }
 
-/** @param n [packets] may be any value; the result is taken modulo 2^24. */
+/** @param n [packets] any value; the result is modulo 2^24 */
 static inline struct plx_psn
 plx_psn_add(struct plx_psn a, uint32_t n)
 {
@@ -153,9 +153,9 @@ plx_psn_sub(struct plx_psn a, uint32_t n)
 }
 
 /**
- * How far `a` lies ahead of `b` [packets], in -2^23 .. 2^23 - 1. Exactly half the space away counts
- * as behind: a READ of 2^31 bytes at path MTU 256 takes 2^23 PSNs, and its request is a duplicate
- * once all of them are spent.
+ * How far `a` is ahead of `b` [packets], in -2^23 .. 2^23 - 1. A distance of exactly half the space
+ * counts as behind: a READ of 2^31 bytes at path MTU 256 uses 2^23 PSNs, and its request is a
+ * duplicate once all of them are used.
  */
 static inline int32_t
 plx_psn_diff(struct plx_psn a, struct plx_psn b)
@@ -178,7 +178,7 @@ plx_psn_before(struct plx_psn a, struct plx_psn b)
 	return plx_psn_diff(a, b) < 0;
 }
 
-/** Does `a` lie in [first, first + count)? @param count [packets] at most 2^23 */
+/** Is `a` in [first, first + count)? @param count [packets] at most 2^23 */
 static inline bool
 plx_psn_in(struct plx_psn a, struct plx_psn first, uint32_t count)
 {
@@ -196,7 +196,7 @@ plx_msn_next(struct plx_msn a)
 	return (struct plx_msn){(a.v + 1) & PLX_PSN_MASK};
 }
 
-/* ---- time -------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 static inline uint64_t
 plx_time_min(uint64_t a, uint64_t b)
@@ -204,17 +204,17 @@ plx_time_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/** a + b, PLX_NEVER when that would pass the end of time. */
+/** a + b, or PLX_NEVER on overflow. */
 static inline uint64_t
 plx_time_add(uint64_t a, uint64_t b)
 {
 	return a > PLX_NEVER - b ? PLX_NEVER : a + b;
 }
 
-/* ---- counters ---------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
-/* Counters are plain integers of one owner thread; a reader elsewhere may see a value that is a
- * little old, never a torn one. They saturate, so a flood cannot wrap one back to innocence. */
+/* Counters are plain integers that one thread writes. Other threads may read a value that is a
+ * little old, never a torn one. They saturate, so that a flood cannot wrap one back to 0. */
 static inline void
 plx_count(uint64_t *counter, uint64_t n)
 {
@@ -224,7 +224,7 @@ plx_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, plx_unlikely(sum < old) ? UINT64_MAX : sum, __ATOMIC_RELAXED);
 }
 
-/* ---- bitmaps ----------------------------------------------------------------------------- */
+/* ---- bitmaps ---- */
 
 #define PLX_BITMAP_WORDS(bits) (((bits) + 63) / 64)
 
@@ -246,7 +246,7 @@ plx_bitmap_clear(uint64_t *map, uint32_t bit)
 	map[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
-/** The lowest set bit at or above `from`, or `bits` when there is none. Cost: O(bits / 64). */
+/** The lowest set bit at or above `from`, or `bits` if no such bit is set. Cost: O(bits / 64). */
 static inline uint32_t
 plx_bitmap_next(const uint64_t *map, uint32_t bits, uint32_t from)
 {
@@ -264,17 +264,17 @@ plx_bitmap_next(const uint64_t *map, uint32_t bits, uint32_t from)
 	return bits;
 }
 
-/* ---- lists ------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
-/* An intrusive doubly linked list; the head is a node too, and an empty list points at itself. A
- * node that is in no list points at itself as well, so removing it twice does no harm. */
+/* An intrusive doubly linked list. The head is a node too; the head of an empty list, and a node in
+ * no list, point at themselves. Removing a node twice is therefore harmless. */
 struct plx_list {
 	struct plx_list *next, *prev;
 };
 
 #define plx_list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
-/* `node` may be removed inside the body; `after` is a second cursor of the caller's. */
+/* The body may remove `node`; `after` is a second cursor, which the caller declares. */
 #define plx_list_for_each(node, after, head)                                  \
 	for ((node) = (head)->next, (after) = (node)->next; (node) != (head); \
 	     (node) = (after), (after) = (node)->next)
@@ -308,11 +308,11 @@ plx_list_remove(struct plx_list *node)
 	plx_list_init(node);
 }
 
-/* ---- prng -------------------------------------------------------------------------------- */
+/* ---- prng ---- */
 
 /**
- * A seeded generator (xoshiro256**, seeded by splitmix64; Blackman and Vigna, 2018): equal seeds
- * give equal streams on every machine. For simulation and tests; secrets come from the system.
+ * A seeded generator (xoshiro256**, seeded by splitmix64; Blackman and Vigna, 2018). Equal seeds
+ * give equal streams on every machine. For simulation and tests only; secrets come from the system.
  */
 struct plx_prng {
 	uint64_t s[4];
@@ -352,7 +352,7 @@ plx_prng_next(struct plx_prng *prng)
 	return result;
 }
 
-/** Uniform in [0, n), by multiplication; the bias is under n / 2^64. @param n at least 1 */
+/** Uniform in [0, n), by multiplication; the bias is below n / 2^64. @param n at least 1 */
 static inline uint64_t
 plx_prng_below(struct plx_prng *prng, uint64_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The vocabulary that a program and every room share: status, time, keys and rights, work requests,
+ * Types that programs and all rooms share: status, time, keys and rights, work requests,
  * completions, queue pair states. Installed; it declares values and texts, never an object.
- * Start with enum plx_status; plx_verbs.h has the calls that speak in these words.
+ * Start with enum plx_status; plx_verbs.h has the calls that use these types.
  */
 #ifndef PLX_TYPES_H
 #define PLX_TYPES_H
@@ -18,7 +18,7 @@ extern "C" {
 #define PLX_MUST_CHECK __attribute__((warn_unused_result))
 #define PLX_API        __attribute__((visibility("default")))
 
-/* ---- status ------------------------------------------------------------------------------ */
+/* ---- status ---- */
 
 /* Why a caller's request was refused. A refused call has changed nothing. X(name, text) */
 #define PLX_STATUS_LIST(X)                                                          \
@@ -28,14 +28,14 @@ extern "C" {
 	X(FULL, "the queue or table has no free entry")                             \
 	X(TOO_LONG, "the length is above its limit")                                \
 	X(TOO_MANY_SGES, "more scatter-gather entries than the queue was made for") \
-	X(NO_KEY, "the key or handle names nothing")                                \
+	X(NO_KEY, "unknown key or handle")                                          \
 	X(DENIED, "the key does not grant this access or range")                    \
-	X(BUSY, "the object is in use by another")                                  \
-	X(AGAIN, "not yet; ask again")                                              \
-	X(TIMEOUT, "no answer within the time given")                               \
-	X(UNREACHABLE, "no way to that address")                                    \
-	X(NO_MEMORY, "the memory cannot be had")                                    \
-	X(NO_DEVICE, "no such device, or it cannot do this")                        \
+	X(BUSY, "the object is still in use")                                       \
+	X(AGAIN, "not yet; try again")                                              \
+	X(TIMEOUT, "no reply before the timeout")                                   \
+	X(UNREACHABLE, "no route to that address")                                  \
+	X(NO_MEMORY, "out of memory")                                               \
+	X(NO_DEVICE, "no such device, or it does not support this")                 \
 	X(CONFIG, "a setting is wrong")
 
 enum plx_status {
@@ -45,55 +45,56 @@ enum plx_status {
 	PLX_STATUS_COUNT,
 };
 
-/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a status, or "not a status" for any other value. Never NULL. */
 PLX_API const char *plx_status_text(enum plx_status status);
 
-/** One sentence for a person: what is wrong, which value, which limit, what to do. */
+/** One sentence for a person about a refused call: what is wrong, which value, which limit, what to
+ * do. */
 struct plx_why {
 	char text[256];
 };
 
-/* ---- time -------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
-/* Time is an argument everywhere: nanoseconds since an epoch of the engine's choice, as uint64_t,
- * never decreasing. PLX_NEVER as a deadline means that none is set. */
+/* Time is always an argument: nanoseconds since an epoch that the engine chooses, as uint64_t,
+ * never decreasing. The deadline PLX_NEVER means that no deadline is set. */
 #define PLX_NEVER UINT64_MAX
 #define PLX_USEC  UINT64_C(1000)
 #define PLX_MSEC  UINT64_C(1000000)
 #define PLX_SEC   UINT64_C(1000000000)
 
-/* ---- limits -------------------------------------------------------------------------------- */
+/* ---- limits ---- */
 
 enum {
-	PLX_SGE_MAX = 16,            /* of one work request */
-	PLX_INLINE_MAX = 1024,       /* [bytes] of one work request */
-	PLX_QUEUE_DEPTH_MAX = 32768, /* of one send or receive queue */
+	PLX_SGE_MAX = 16,            /* per work request */
+	PLX_INLINE_MAX = 1024,       /* [bytes] per work request */
+	PLX_QUEUE_DEPTH_MAX = 32768, /* entries of a send or receive queue */
 	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
 	PLX_RETRY_MAX = 7,
 	PLX_RNR_RETRY_FOREVER = 7,
 };
 
-/** The longest message and the largest length in a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
+/** Maximum length of a message, and of a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
 #define PLX_MESSAGE_MAX UINT32_C(0x80000000)
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
-/* What a thread that polls does between empty duty cycles. */
+/* What a polling thread does between empty duty cycles. */
 enum plx_idle {
-	PLX_IDLE_SPIN,  /* never gives the core away */
+	PLX_IDLE_SPIN,  /* poll again at once */
 	PLX_IDLE_PAUSE, /* a pause instruction */
-	PLX_IDLE_YIELD, /* sched_yield() after a short spin: for cores that are shared */
+	PLX_IDLE_YIELD, /* sched_yield() after a short spin, for shared cores */
 	PLX_IDLE_COUNT,
 };
 
-/* ---- keys and rights ------------------------------------------------------------------------ */
+/* ---- keys and rights ---- */
 
-/** A key as it travels in RETH and IETH and lies in an SGE. 0 is never issued. */
+/** A memory key, as in a RETH, an IETH or an SGE. 0 is never issued. */
 struct plx_key {
 	uint32_t v;
 };
 
-/* What a key grants. Local read needs no right. A bit set of its own type. */
+/* The rights that a key grants: enum plx_access_bit. Local read needs no right. */
 struct plx_access {
 	uint8_t bits;
 };
@@ -104,20 +105,21 @@ enum plx_access_bit {
 	PLX_ACCESS_REMOTE_WRITE = 1 << 2,
 	PLX_ACCESS_REMOTE_ATOMIC = 1 << 3,
 	PLX_ACCESS_BIND = 1 << 4,       /* windows may be bound to the region */
-	PLX_ACCESS_INVALIDATE = 1 << 5, /* a fast-register region: its key may be invalidated */
-	PLX_ACCESS_STABLE = 1 << 6,     /* the application promises a stable source (decision 4) */
+	PLX_ACCESS_INVALIDATE = 1 << 5, /* fast-register region: its key may be invalidated */
+	PLX_ACCESS_STABLE = 1 << 6,     /* the program promises not to change data in flight
+					 * (docs/decisions/0004) */
 	PLX_ACCESS_ALL = 0x7f,
 };
 
-/* ---- addresses ------------------------------------------------------------------------------ */
+/* ---- addresses ---- */
 
-/** An IP address; `v` in network byte order, IPv4 in its first four bytes and zero behind. */
+/** An IP address; `v` in network byte order. IPv4: the first four bytes, the rest zero. */
 struct plx_ip {
 	uint8_t version; /* 4 or 6; 0: none */
 	uint8_t v[16];
 };
 
-/* ---- work requests -------------------------------------------------------------------------- */
+/* ---- work requests ---- */
 
 struct plx_sge {
 	uint64_t va;
@@ -135,41 +137,41 @@ enum plx_wr_op {
 	PLX_WR_READ,
 	PLX_WR_CMP_SWAP,
 	PLX_WR_FETCH_ADD,
-	PLX_WR_LOCAL_INV, /* invalidates inv_key once everything before it has completed */
-	PLX_WR_BIND,      /* the window is bound by whoever posts; here it only keeps its place */
+	PLX_WR_LOCAL_INV, /* invalidates inv_key after all earlier requests have completed */
+	PLX_WR_BIND,      /* only keeps the order: plx_post_bind() itself binds the window */
 	PLX_WR_OP_COUNT,
 };
 
 enum plx_wr_flag {
-	PLX_WR_SOLICITED = 1 << 0,  /* ask for an event at the receiver (SEND, WRITE_IMM) */
+	PLX_WR_SOLICITED = 1 << 0,  /* request an event at the receiver (SEND, WRITE_IMM) */
 	PLX_WR_UNSIGNALED = 1 << 1, /* no completion on success */
-	PLX_WR_FENCE = 1 << 2,      /* not before all earlier READs and atomics are done */
-	PLX_WR_INLINE = 1 << 3,     /* payload is copied when posted; keys are not looked at */
+	PLX_WR_FENCE = 1 << 2,      /* wait until all earlier READs and atomics are done */
+	PLX_WR_INLINE = 1 << 3,     /* copy the payload when posted; keys are not checked */
 	PLX_WR_FLAGS_ALL = 0x0f,
-	PLX_WR_DEFER =
-		1 << 7, /* leave it to a later post to wake the engine; see plx_post_send() */
+	PLX_WR_DEFER = 1 << 7, /* do not ring the doorbell; see plx_post_send() */
 };
 
 struct plx_ah;
 
-/* One request for a send queue. Everything in it and in `sge` may be reused when the post returns;
- * the memory that the SGEs name may not, unless PLX_WR_INLINE. */
+/* One request for a send queue. The request and its `sge` array may be reused when the post
+ * returns. The memory that the SGEs name belongs to the request until it completes, unless
+ * PLX_WR_INLINE is set. */
 struct plx_send_wr {
 	uint64_t wr_id;
-	uint8_t op;    /* enum plx_wr_op, without BIND: see plx_post_bind() */
+	uint8_t op;    /* enum plx_wr_op, except BIND: see plx_post_bind() */
 	uint8_t flags; /* enum plx_wr_flag */
 	uint16_t sges;
 	union {
 		uint32_t imm;           /* *_IMM, host byte order */
 		struct plx_key inv_key; /* SEND_INV, LOCAL_INV */
 	};
-	const struct plx_sge *sge; /* [sges]; with PLX_WR_INLINE, va is a plain address,
-				    * and there are at most PLX_INLINE_MAX */
+	const struct plx_sge *sge; /* [sges]; with PLX_WR_INLINE, at most PLX_INLINE_MAX, and va is
+				    * a pointer */
 	uint64_t remote_va;        /* WRITE*, READ, CMP_SWAP, FETCH_ADD */
 	struct plx_key rkey;
 	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add */
 	uint64_t compare;  /* CMP_SWAP */
-	/* a datagram's address handle, of UD queue pairs only */
+	/* UD queue pairs only: the destination */
 	const struct plx_ah *ah;
 	uint32_t remote_qpn, remote_qkey;
 };
@@ -181,20 +183,20 @@ struct plx_recv_wr {
 	uint32_t sges;
 };
 
-/* ---- completions ---------------------------------------------------------------------------- */
+/* ---- completions ---- */
 
 /* How a work request ended. X(name, text) */
-#define PLX_WC_LIST(X)                                                                     \
-	X(SUCCESS, "success")                                                              \
-	X(LOCAL_LENGTH, "the message does not fit the receive, or an answer not its READ") \
-	X(LOCAL_PROTECTION, "a local key does not grant the access")                       \
-	X(LOCAL_INVALIDATE, "the key to invalidate is not one that may be")                \
-	X(FLUSHED, "the queue pair failed or was closed first")                            \
-	X(BAD_RESPONSE, "the peer's response is malformed")                                \
-	X(REMOTE_INVALID_REQUEST, "the request is not valid at its responder")             \
-	X(REMOTE_ACCESS, "a remote key does not grant the access")                         \
-	X(REMOTE_OPERATION, "the responder cannot complete the request")                   \
-	X(RETRY_EXCEEDED, "no answer within the retry count")                              \
+#define PLX_WC_LIST(X)                                                                            \
+	X(SUCCESS, "success")                                                                     \
+	X(LOCAL_LENGTH, "message longer than the receive, or response length wrong for its READ") \
+	X(LOCAL_PROTECTION, "a local key does not grant the access")                              \
+	X(LOCAL_INVALIDATE, "the key cannot be invalidated")                                      \
+	X(FLUSHED, "the queue pair failed or was closed first")                                   \
+	X(BAD_RESPONSE, "the peer's response is malformed")                                       \
+	X(REMOTE_INVALID_REQUEST, "the responder found the request invalid")                      \
+	X(REMOTE_ACCESS, "a remote key does not grant the access")                                \
+	X(REMOTE_OPERATION, "the responder cannot complete the request")                          \
+	X(RETRY_EXCEEDED, "no answer within the retry count")                                     \
 	X(RNR_RETRY_EXCEEDED, "receiver not ready within the RNR retry count")
 
 enum plx_wc_status {
@@ -204,69 +206,69 @@ enum plx_wc_status {
 	PLX_WC_COUNT,
 };
 
-/** The sentence for a status; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a status, or "not a completion status" for any other value. Never NULL. */
 PLX_API const char *plx_wc_text(enum plx_wc_status status);
 
 enum plx_wc_flag {
-	PLX_WC_RECV = 1 << 0,      /* of the receive queue; `op` tells SEND* or WRITE_IMM */
-	PLX_WC_IMM = 1 << 1,       /* `imm` is there */
-	PLX_WC_INV = 1 << 2,       /* `inv_key` was invalidated before this completion */
-	PLX_WC_SOLICITED = 1 << 3, /* the sender asked for an event */
+	PLX_WC_RECV = 1 << 0,      /* a receive; `op` is SEND* or WRITE_IMM */
+	PLX_WC_IMM = 1 << 1,       /* `imm` is valid */
+	PLX_WC_INV = 1 << 2,       /* `inv_key` is valid, and was invalidated before */
+	PLX_WC_SOLICITED = 1 << 3, /* the sender requested an event */
 };
 
 struct plx_completion {
 	uint64_t wr_id;
-	uint32_t qpn;   /* of the queue pair; of a datagram received: its sender's */
+	uint32_t qpn;   /* the queue pair's; for a datagram received: its sender's */
 	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
 	union {
 		uint32_t imm;
 		struct plx_key inv_key;
 	};
 	uint8_t status; /* enum plx_wc_status */
-	uint8_t op;     /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t op;     /* enum plx_wr_op; for receives: the peer's operation (NONE if flushed) */
 	uint8_t flags;  /* enum plx_wc_flag */
 	uint8_t resv;   /* 0 */
 };
 
-/* A completion as a program reaps it: half a cache line. */
+/* A completion as plx_cq_poll() returns it: half a cache line. */
 struct plx_wc {
 	uint64_t wr_id;
-	uint32_t qpn;   /* of the queue pair; of a datagram received: its sender's */
+	uint32_t qpn;   /* the queue pair's; for a datagram received: its sender's */
 	uint32_t bytes; /* received or read; 8 for atomics; else 0 */
 	union {
 		uint32_t imm;
 		struct plx_key inv_key;
 	};
 	uint8_t status;   /* enum plx_wc_status */
-	uint8_t op;       /* enum plx_wr_op; what the peer used, for receives (NONE when flushed) */
+	uint8_t op;       /* enum plx_wr_op; for receives: the peer's operation (NONE if flushed) */
 	uint8_t flags;    /* enum plx_wc_flag */
-	uint8_t mark;     /* of the way it came; 0 or 1, means nothing */
-	uint64_t context; /* of the queue pair: plx_qp_options.context */
+	uint8_t mark;     /* used internally; 0 or 1 */
+	uint64_t context; /* plx_qp_options.context of the queue pair */
 };
 
-/* Of what an armed completion queue notifies. */
+/* Which entries make an armed completion queue notify. */
 enum plx_cq_notify {
 	PLX_CQ_NOTIFY_ANY = 1 << 0,       /* any entry */
-	PLX_CQ_NOTIFY_SOLICITED = 1 << 1, /* a solicited receive, or any entry with an error */
+	PLX_CQ_NOTIFY_SOLICITED = 1 << 1, /* a solicited receive, or an entry with an error */
 	PLX_CQ_NOTIFY_ERRORS = 1 << 2,    /* the queue itself failed (overrun) */
 	PLX_CQ_NOTIFY_ALL = 0x07,
 };
 
-/* ---- queue pairs ---------------------------------------------------------------------------- */
+/* ---- queue pairs ---- */
 
 enum plx_qp_type {
 	PLX_QP_RC, /* reliable connection */
 	PLX_QP_UD, /* unreliable datagram */
 };
 
-/* In front of every datagram received: where a GRH would be. IPv6: the header; IPv4: the header in
- * the last 20 bytes, the rest undefined. Spec: IBTA Annex A17, A17.4.4 */
+/* Bytes before the payload of every datagram received, in place of a GRH. IPv6: the IP header;
+ * IPv4: the IP header in the last 20 bytes, the rest undefined. Spec: IBTA Annex A17, A17.4.4 */
 enum {
 	PLX_UD_HEADER_BYTES = 40,
 };
 
 enum plx_qp_state {
-	PLX_QP_NONE, /* no QP is ever in it */
+	PLX_QP_NONE, /* never a QP's state */
 	PLX_QP_RESET,
 	PLX_QP_INIT,
 	PLX_QP_RTR,
@@ -276,19 +278,18 @@ enum plx_qp_state {
 	PLX_QP_STATE_COUNT,
 };
 
-/** The name of a state, such as "rts"; for a value that is none, a text that says so. Never NULL.
- */
+/** The name of a state, such as "rts", or "?" for any other value. Never NULL. */
 PLX_API const char *plx_qp_state_name(enum plx_qp_state state);
 
 /* What happened to a QP. X(name, text) */
 #define PLX_EVENT_LIST(X)                                                   \
 	X(NONE, "nothing")                                                  \
 	X(COMM_ESTABLISHED, "the first packet arrived in RTR")              \
-	X(SQ_DRAINED, "in SQD, everything begun is done")                   \
+	X(SQ_DRAINED, "in SQD, all started requests are done")              \
 	X(FAILED, "the QP is in error")                                     \
-	X(FLUSHED, "in error, every entry has been flushed")                \
+	X(FLUSHED, "in error, all entries are flushed")                     \
 	X(SRQ_THRESHOLD, "the shared receive queue is below its threshold") \
-	X(CQ_OVERRUN, "the completion queue overran and is of no more use")
+	X(CQ_OVERRUN, "the completion queue overran and is unusable")
 
 enum plx_event_kind {
 #define PLX_X(name, text) PLX_EVENT_##name,
@@ -297,50 +298,50 @@ enum plx_event_kind {
 	PLX_EVENT_COUNT,
 };
 
-/** The sentence for a kind; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a kind, or "not an event" for any other value. Never NULL. */
 PLX_API const char *plx_event_text(enum plx_event_kind kind);
 
-/* A queue pair as it was when it failed: comes with FAILED. Retries are those spent since the peer
- * last acknowledged something. */
+/* The queue pair's state when it failed, part of a FAILED event. Retries are counted since the
+ * peer's last acknowledgement. */
 struct plx_qp_failure {
 	uint32_t peer_qpn;
-	uint32_t psn_unacked;       /* the oldest of ours that the peer had not acknowledged */
-	uint32_t psn_expected;      /* of the peer's, the next one */
-	uint8_t retries, retry_max; /* spent, and agreed */
+	uint32_t psn_unacked;       /* oldest PSN sent that the peer had not acknowledged */
+	uint32_t psn_expected;      /* next PSN expected from the peer */
+	uint8_t retries, retry_max; /* used, and allowed */
 	uint8_t rnr_retries, rnr_retry_max;
-	uint64_t stall_ns; /* the longest that the engine itself stood still in the last 10 s */
+	uint64_t stall_ns; /* longest time the engine itself stood still in the last 10 s */
 };
 
-/* Something that no completion reports, as the object's owner is told of it. */
+/* An event that no completion reports. */
 struct plx_async_event {
 	uint8_t kind;                  /* enum plx_event_kind */
 	uint8_t cause;                 /* FAILED: enum plx_wc_status */
-	uint32_t qpn;                  /* of a queue pair's event */
+	uint32_t qpn;                  /* for queue pair events */
 	uint64_t context;              /* of the queue pair, completion queue or SRQ */
 	struct plx_qp_failure failure; /* FAILED: the queue pair at that moment */
 };
 
-/* ---- connections ---------------------------------------------------------------------------- */
+/* ---- connections ---- */
 
-/* Port spaces of RDMA's connection manager; the values are the wire's. */
+/* Port spaces of the RDMA connection manager, with their values on the wire. */
 enum plx_port_space {
 	PLX_PORT_SPACE_TCP = 0x0106,
 	PLX_PORT_SPACE_UDP = 0x0111,
 };
 
-/* What happened to a connection. "Ends" means that its id is of no more use. X(name, text) */
-#define PLX_CM_EVENT_LIST(X)                                                            \
-	X(NOTHING, "nothing")                                                           \
-	X(REQUESTED, "a peer asks for a connection: accept or reject")                  \
-	X(REPLIED, "the peer accepts: complete or reject")                              \
-	X(ESTABLISHED, "the peer has completed what was accepted, or its data came")    \
-	X(REJECTED, "the peer refused; ends")                                           \
-	X(UNREACHABLE, "the peer's address could not be resolved; ends")                \
-	X(TIMED_OUT, "the peer does not answer; ends")                                  \
-	X(ABORTED, "the peer gave up what was asked for, or replied to; ends")          \
-	X(DISCONNECTED, "the peer has disconnected, and was answered; ends")            \
-	X(CLOSED, "the peer knows that we have disconnected, or does not answer; ends") \
-	X(SIDR_REPLY, "a UD service was found, or not; ends")
+/* What happened to a connection. "Ends" means that its id is no longer valid. X(name, text) */
+#define PLX_CM_EVENT_LIST(X)                                                             \
+	X(NOTHING, "nothing")                                                            \
+	X(REQUESTED, "a peer requests a connection: accept or reject")                   \
+	X(REPLIED, "the peer accepted: establish or reject")                             \
+	X(ESTABLISHED, "the peer established the connection, or its first data arrived") \
+	X(REJECTED, "the peer refused; ends")                                            \
+	X(UNREACHABLE, "the peer's address could not be resolved; ends")                 \
+	X(TIMED_OUT, "the peer does not respond; ends")                                  \
+	X(ABORTED, "the peer gave up before the connection was established; ends")       \
+	X(DISCONNECTED, "the peer disconnected; ends")                                   \
+	X(CLOSED, "the peer confirmed our disconnect, or does not respond; ends")        \
+	X(SIDR_REPLY, "the lookup of a UD service has a result; ends")
 
 enum plx_cm_event_kind {
 #define PLX_X(name, text) PLX_CM_EVENT_##name,
@@ -349,21 +350,22 @@ enum plx_cm_event_kind {
 	PLX_CM_EVENT_COUNT,
 };
 
-/** The sentence for a kind; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a kind, or "not an event of a connection" for any other value. Never NULL. */
 PLX_API const char *plx_cm_event_text(enum plx_cm_event_kind kind);
 
-/* Reasons of a REJ; the values are the wire's. Spec: IBTA vol 1, 12.6.7.2. X(name, value, text) */
+/* Reasons in a REJ, with their values on the wire. Spec: IBTA vol 1, 12.6.7.2.
+ * X(name, value, text) */
 #define PLX_CM_REASON_LIST(X)                                                    \
-	X(NO_QP, 1, "no queue pair was free")                                    \
-	X(NO_EEC, 2, "no end-to-end context was free")                           \
+	X(NO_QP, 1, "no free queue pair")                                        \
+	X(NO_EEC, 2, "no free end-to-end context")                               \
 	X(NO_RESOURCES, 3, "no resources")                                       \
 	X(TIMEOUT, 4, "the other side waited too long")                          \
 	X(UNSUPPORTED, 5, "the request is not supported")                        \
 	X(INVALID_COMM_ID, 6, "invalid communication id")                        \
 	X(INVALID_COMM_INSTANCE, 7, "invalid communication instance")            \
-	X(INVALID_SERVICE_ID, 8, "nobody listens there")                         \
+	X(INVALID_SERVICE_ID, 8, "no listener at that port")                     \
 	X(INVALID_TRANSPORT, 9, "invalid transport service type")                \
-	X(STALE, 10, "the queue pair is in a connection already")                \
+	X(STALE, 10, "the queue pair is already connected")                      \
 	X(RDC_MISSING, 11, "no reliable datagram channel")                       \
 	X(PRIMARY_GID, 12, "the primary remote address is rejected")             \
 	X(PRIMARY_LID, 13, "the primary remote LID is rejected")                 \
@@ -377,11 +379,11 @@ PLX_API const char *plx_cm_event_text(enum plx_cm_event_kind kind);
 	X(ALTERNATE_TRAFFIC_CLASS, 21, "the alternate traffic class is invalid") \
 	X(ALTERNATE_HOP_LIMIT, 22, "the alternate hop limit is invalid")         \
 	X(ALTERNATE_RATE, 23, "the alternate packet rate is rejected")           \
-	X(REDIRECT, 24, "go to another manager")                                 \
-	X(PORT_REDIRECT, 25, "go to another port")                               \
+	X(REDIRECT, 24, "redirected to another connection manager")              \
+	X(PORT_REDIRECT, 25, "redirected to another port")                       \
 	X(PATH_MTU, 26, "the path MTU is invalid")                               \
 	X(RESPONDER_RESOURCES, 27, "insufficient responder resources")           \
-	X(CONSUMER, 28, "the program at the other side refused")                 \
+	X(CONSUMER, 28, "the peer's program refused")                            \
 	X(RNR_RETRY, 29, "the RNR retry count is rejected")                      \
 	X(DUPLICATE_COMM_ID, 30, "the local communication id is in use")         \
 	X(CLASS_VERSION, 31, "the class version is not supported")               \
@@ -395,44 +397,44 @@ enum plx_cm_reason {
 #undef PLX_X
 };
 
-/** The sentence for a reason; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a reason, or "not a known reason" for any other value. Never NULL. */
 PLX_API const char *plx_cm_reason_text(uint32_t reason);
 
 enum {
-	PLX_PRIVATE_CONNECT_MAX = 56, /* [bytes] that travel with each step */
+	PLX_PRIVATE_CONNECT_MAX = 56, /* [bytes] of private data in each message */
 	PLX_PRIVATE_ACCEPT_MAX = 196,
 	PLX_PRIVATE_REJECT_MAX = 148,
 	PLX_PRIVATE_MAX = 224,
 	PLX_EVENT_CHANNEL_DEPTH_MAX = 4096,
 };
 
-/* A connection as both sides agreed on it, or, REQUESTED, as the peer wants it. */
+/* The agreed parameters of a connection; in a REQUESTED event, those that the peer requests. */
 struct plx_connector_info {
 	struct plx_ip local, remote;
 	uint16_t local_port, remote_port;
 	uint32_t remote_qpn;
 	uint32_t path_mtu;
-	uint8_t responder_resources; /* READs and atomics of the peer at once */
-	uint8_t initiator_depth;     /* ... of ours */
+	uint8_t responder_resources; /* outstanding READs and atomics, from the peer */
+	uint8_t initiator_depth;     /* ... to the peer */
 	uint8_t retry, rnr_retry, ack_timeout;
 	bool srq; /* the peer's queue pair has one */
 };
 
-/* For plx_connect() and plx_accept(); plx_connect_options_init() has the usual. */
+/* For plx_connect() and plx_accept(); plx_connect_options_init() sets the defaults. */
 struct plx_connect_options {
-	struct plx_ip remote; /* not for accept, as the next three */
+	struct plx_ip remote; /* accept ignores this and the next three */
 	uint16_t remote_port;
 	struct plx_ip local;         /* version 0: chosen by the prefix of `remote` */
 	uint16_t local_port;         /* 0: one of 49152 .. 65535, in turn */
-	uint32_t path_mtu;           /* 0: the adapter's; both sides take the smaller of theirs */
+	uint32_t path_mtu;           /* 0: the adapter's; both sides use the smaller of theirs */
 	uint32_t access;             /* PLX_ACCESS_REMOTE_* the peer may use */
-	uint8_t responder_resources; /* READs and atomics of the peer at once; at most the queue
-					pair's */
-	uint8_t initiator_depth;     /* of ours; both are clamped to what the other side offers */
+	uint8_t responder_resources; /* outstanding READs and atomics, from the peer; at most the
+				      * queue pair's */
+	uint8_t initiator_depth;     /* ... to the peer; each side's offer limits the other's */
 	uint8_t retry;               /* 0 .. 7 */
-	uint8_t rnr_retry;   /* 0 .. 7, that the peer must use; 0xff: 7 (for ever) with an SRQ,
-			      * else 6: a message without a receive fails in 1 to 1.5 s */
-	uint8_t rnr_timer;   /* 0 .. 31, the code our RNR NAKs carry */
+	uint8_t rnr_retry;   /* 0 .. 7, for the peer to use; 0xff: 7 (for ever) with an SRQ, else 6:
+			      * a message without a receive fails in 1 to 1.5 s */
+	uint8_t rnr_timer;   /* 0 .. 31, code sent in our RNR NAKs */
 	uint8_t ack_timeout; /* 1 .. 31: 4.096 us * 2^n */
 	uint8_t dscp;        /* 0xff: the adapter's */
 	const void *private_data;
@@ -446,12 +448,12 @@ struct plx_listener;
 struct plx_connector_event {
 	uint8_t kind;    /* enum plx_cm_event_kind */
 	uint16_t reason; /* REJECTED: enum plx_cm_reason; SIDR_REPLY: 0 when it was found */
-	struct plx_connector *connector; /* REQUESTED: a new one, the caller's to destroy */
+	struct plx_connector *connector; /* REQUESTED: a new one, which the caller destroys */
 	struct plx_listener *listener;   /* REQUESTED */
 	uint64_t context;                /* the connector's; REQUESTED: the listener's */
 	struct plx_connector_info info;
 	uint32_t qpn, qkey;     /* SIDR_REPLY */
-	uint32_t private_bytes; /* as the wire has it: padded with zeros to the full length */
+	uint32_t private_bytes; /* full length of the message's field; padded with zeros */
 	uint8_t private_data[PLX_PRIVATE_MAX];
 };
 

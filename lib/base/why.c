@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one sentence that goes with a refusal. It never allocates and never fails: what is too long
- * is cut. There is one function.
+ * The sentence that explains a refused call. It never allocates and never fails; long sentences are
+ * cut.
  */
 #include <stdarg.h>
 #include <stdio.h>
