@@ -83,12 +83,14 @@ storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 	tests/own tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
 
 .PHONY: tsan
-tsan: prepare-test build-tsan/build.ninja ## rings, engine and ND2 between threads under ThreadSanitizer; minutes
+tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions and ND2 between threads under ThreadSanitizer; minutes
 	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
+		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
+	$(TSAN_WITH) build-tsan/tests/unit/session/session_session
 	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000
 	for test in $(filter-out race,$(TSAN_OBJECTS)); do \
 		$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_$$test || exit 1; done

@@ -197,8 +197,8 @@ channel_ready(struct plx_session_watch *watch)
 		plx_list_entry(watch, struct plx_session_dispatch, channel)->session);
 }
 
-/* Once for each queue pair that dies: what no status of ND2 reports. Peers can bring it about as
- * often as they connect, so that some are only counted. */
+/* Once for each queue pair that dies: what no status of an interface reports. Peers can bring it
+ * about as often as they connect, so that some are only counted. */
 static void
 log_failure(struct plx_session_dispatch *dispatch, const struct plx_async_event *event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is memory that a client names mapped, and may it be read, or written? Asked before it is
+ * Is memory that a program names mapped, and may it be read, or written? Asked before it is
  * registered, because the engine would die of it.
  * It never changes the memory, and never touches more than PROBE_PAGES pages of it.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Socket addresses in and out. A sockaddr of a client may lie anywhere, at any alignment, and be
+ * Socket addresses in and out. A sockaddr of a program may lie anywhere, at any alignment, and be
  * longer than its family needs; what we write is exactly as long.
  * It never resolves. Start with plx_session_sockaddr_read().
  */
