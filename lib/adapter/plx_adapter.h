@@ -16,12 +16,12 @@ extern "C" {
 
 struct plx_adapter;
 
-/* ---- version -------------------------------------------------------------------------------- */
+/* ---- version ---- */
 
 /** The library's version, such as "0.1.0". */
 PLX_API const char *plx_version(void);
 
-/* ---- adapters ------------------------------------------------------------------------------- */
+/* ---- adapters ---- */
 
 enum {
 	PLX_ADAPTER_NAME_MAX = 31,
@@ -43,7 +43,8 @@ struct plx_adapter_options {
 		uint8_t prefix_bits;
 	} address[PLX_ADAPTER_ADDRESSES_MAX];
 	uint32_t addresses;
-	/* to networks beyond those of the addresses; the longest prefix wins; 0: the default */
+	/* routes to networks other than those of the addresses; the longest prefix wins; prefix 0:
+	 * the default route */
 	struct {
 		struct plx_ip net;
 		uint8_t prefix_bits;
@@ -51,8 +52,8 @@ struct plx_adapter_options {
 	} route[PLX_ADAPTER_ROUTES_MAX];
 	uint32_t routes;
 	enum plx_mode mode;
-	/* adapters that name the same worker share its thread, with `core` and `idle` of the
-	 * first one opened; empty: a thread of its own */
+	/* adapters that name the same worker share its thread; the first one opened sets `core` and
+	 * `idle`; empty: a thread of its own */
 	char worker[16];
 	int core; /* of the worker; -1: any */
 	enum plx_idle idle;
@@ -61,35 +62,34 @@ struct plx_adapter_options {
 	uint32_t keys;        /* ... of regions and windows; 0: 65536 */
 	uint32_t connections; /* ... of connections of the communication manager; 0: qps, but at
 				 least 1024 */
-	/* ... of those requested by one address; 0: all but one in 64, so that others find room */
+	/* ... of connections requested by one address; 0: all but one in 64, so that other peers
+	 * find room */
 	uint32_t connections_per_peer;
 	uint32_t packets; /* buffers of the pool; 0: 16384 */
 	uint32_t vlan;    /* 1 .. 4094: frames sent and accepted carry this tag; 0: none */
 	uint8_t dscp;
 	/* packets of connections are ECN-capable, ECT(0), so that switches mark them instead of
-	 * dropping them. Off by default, because we do not slow down on CNPs yet; marks on
+	 * dropping them. Off by default, because CNPs do not slow down the sender yet. Marks on
 	 * received packets are always answered */
 	bool ecn;
 	uint32_t start_timeout_ms; /* 0: 10000 */
 	/* maximum depth of a send, receive or shared receive queue; 0: 32768 */
 	uint32_t queue_depth;
-	/* from DISCONNECTED to the flush of the queue pair, if the peer disconnected */
+	/* delay between DISCONNECTED and the flush of the queue pair if the peer disconnected */
 	uint32_t disconnect_grace_ms; /* 0: at once; plx_adapter_options_init(): 10 */
 };
 
-/**
- * Set defaults: worker mode, any core, idle by spinning, a grace of 10 ms, no address. The caller
- * sets the device and at least one address.
- */
+/** Set defaults: worker mode, any core, idle by spinning, a disconnect grace of 10 ms, no address.
+ * The caller sets the device and at least one address. */
 PLX_API void plx_adapter_options_init(struct plx_adapter_options *options);
 
 /**
- * Read the options of an adapter from the configuration file: the one that the environment variable
- * POLLUX_CONFIG names, else /etc/pollux/pollux.conf. A program with more rights than its caller
- * (setuid) ignores the variable.
+ * Read the options of an adapter from the configuration file. The environment variable
+ * POLLUX_CONFIG names it; the default is /etc/pollux/pollux.conf. A program with more rights than
+ * its caller (setuid) ignores the variable.
  *
- * Errors: CONFIG (no file; one that is not root's or the effective user's, or that others may
- *         write to; no such adapter; a wrong setting: file, line, value, range)
+ * Errors: CONFIG (no such file; the file is owned by neither root nor the effective user, or others
+ * may write to it; no such adapter; an invalid setting: file, line, value, range)
  */
 PLX_API enum plx_status plx_adapter_options_load(const char *adapter,
 						 struct plx_adapter_options *options,
@@ -97,23 +97,23 @@ PLX_API enum plx_status plx_adapter_options_load(const char *adapter,
 
 /**
  * List the adapters of the configuration file, without starting the EAL.
- * Returns: how many there are, of which the first `n` were written; -1: the file is wrong
+ * Returns: the number of adapters, of which the first `n` were written; -1: the file is invalid
  */
 PLX_API int plx_adapter_list(char (*names)[PLX_ADAPTER_NAME_MAX + 1], uint32_t n,
 			     struct plx_why *why);
 
 /**
- * Start DPDK's EAL, if it is not running. The first plx_adapter_open() calls it; a program that
- * needs EAL arguments of its own calls it, or rte_eal_init(), before. The EAL is never stopped.
+ * Start DPDK's EAL, if it is not running. The first plx_adapter_open() calls this. A program that
+ * needs its own EAL arguments calls this, or rte_eal_init(), first. The EAL is never stopped.
  *
- * @param arguments one string, as on a command line, separated by blanks; NULL: the file's `eal`
- *                  setting, else hugepages if there are any
+ * @param arguments one string, as on a command line, separated by blanks; NULL: the `eal` setting
+ *                  of the file; without it, hugepages if available
  * Errors: NO_MEMORY, NO_DEVICE, CONFIG, STATE (already started, and `arguments` is not NULL)
  */
 PLX_API enum plx_status plx_eal_start(const char *arguments, struct plx_why *why) PLX_MUST_CHECK;
 
 /**
- * Open an adapter: device, pool, engine, and in worker mode its thread.
+ * Open an adapter: its device, pool and engine, and in worker mode its thread.
  *
  * @param name    [1 .. PLX_ADAPTER_NAME_MAX] in telemetry; if `options` is NULL, the section of the
  *                configuration file
@@ -126,7 +126,8 @@ PLX_API enum plx_status plx_adapter_open(const char *name,
 					 struct plx_adapter **adapter,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
-/** Close an adapter, once its worker has left the engine. Errors: BUSY (it still has objects) */
+/** Close an adapter after its worker has stopped using the engine. Errors: BUSY (it still has
+ * objects) */
 PLX_API enum plx_status plx_adapter_close(struct plx_adapter *adapter) PLX_MUST_CHECK;
 
 struct plx_adapter_info {
@@ -138,8 +139,7 @@ struct plx_adapter_info {
 	uint32_t vlan; /* 0: none */
 	bool hugepages;
 	bool link_up;
-	bool tx_lost_on_exit; /* as on a memif: packets not read yet are lost when the process ends
-			       */
+	bool tx_lost_on_exit; /* e.g. memif: the exit of the process loses packets not read yet */
 	enum plx_mode mode;
 	enum plx_idle idle; /* as in the options; a shared worker uses its first adapter's */
 	uint32_t addresses;
@@ -164,27 +164,27 @@ PLX_API uint32_t plx_adapter_poll(struct plx_adapter *adapter);
  * Check that the adapter's worker is running: wait until each engine has completed a duty cycle
  * that ended after this call began.
  *
- * @param timeout_ms at most
- * Returns: false: an engine has not completed one; other calls that wait for it return TIMEOUT. In
- * inline mode true at once. Threads: any.
+ * @param timeout_ms longest wait
+ * Returns: false: an engine has not completed one in time; other calls that wait for it return
+ * TIMEOUT. In inline mode always true, at once. Threads: any.
  */
 PLX_API bool plx_adapter_is_running(struct plx_adapter *adapter, uint32_t timeout_ms);
 
-/** Fetch the next asynchronous event. Returns: false: there is none. Threads: any. */
+/** Fetch the next asynchronous event. Returns: false: no event is pending. Threads: any. */
 PLX_API bool plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out);
 
-/** A descriptor that is readable while there is an asynchronous event. It belongs to the adapter.
+/** Get a descriptor that is readable while an asynchronous event is pending. The adapter owns it.
  */
 PLX_API int plx_adapter_async_fd(struct plx_adapter *adapter);
 
 enum {
-	PLX_ASYNC_EVENT_TEXT_BYTES = 384, /* that hold the text of any event */
-	PLX_LOG_LINES_PER_S = 10,         /* of a process; more are counted, and told of later */
+	PLX_ASYNC_EVENT_TEXT_BYTES = 384, /* enough for the text of any event */
+	PLX_LOG_LINES_PER_S = 10, /* per process; further lines are counted and reported later */
 };
 
 /**
- * Describe an event in one sentence; for FAILED with the cause, PSNs, retries, and how long the
- * engine itself was not polled. The text is cut to `bytes`.
+ * Describe an event in one sentence. For FAILED it includes the cause, PSNs, retries, and how long
+ * the engine was not polled. The text is truncated to `bytes`.
  *
  * @param text [bytes]
  * Returns: text
@@ -193,32 +193,33 @@ enum {
 PLX_API char *plx_async_event_text(const struct plx_async_event *event, char *text, size_t bytes);
 
 /**
- * Send log lines, without a line end, to `write` from now on, one at a time. NULL restores the
- * default: stderr if POLLUX_LOG is set in the environment, else nowhere. There is a line for each
- * queue pair that failed, written by the thread that fetches the event with
- * plx_adapter_next_async_event(); at most PLX_LOG_LINES_PER_S.
+ * Send log lines to `write` from now on, one at a time, without a line end. NULL restores the
+ * default: stderr if POLLUX_LOG is set in the environment, otherwise nowhere. Each queue pair that
+ * fails produces one line, written by the thread that fetches the event with
+ * plx_adapter_next_async_event(). At most PLX_LOG_LINES_PER_S lines are written.
  *
  * @param write must not call plx_log_to()
  * Threads: any
  */
 PLX_API void plx_log_to(void (*write)(void *context, const char *line), void *context);
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /**
- * Allocate memory for messages: hugepages on a NUMA node if there are any, else pages of that node,
- * else any; zeroed, aligned to a cache line. The EAL need not be running.
+ * Allocate memory for messages: hugepages on a NUMA node if available, otherwise normal pages of
+ * that node, otherwise any pages. The memory is zeroed and aligned to a cache line. The EAL need
+ * not be running.
  *
  * @param size   [bytes] 1 ..
  * @param socket NUMA node; -1: the caller's
  * @param why    what was allocated instead, if not hugepages on that node; else empty; may be NULL
- * Returns: NULL: there is none
+ * Returns: NULL: no memory
  */
 PLX_API void *plx_mem_alloc(size_t size, int socket, struct plx_why *why);
 /** Free memory of plx_mem_alloc(). @param memory may be NULL */
 PLX_API void plx_mem_free(void *memory);
 
-/* ---- neighbours and echo -------------------------------------------------------------------- */
+/* ---- neighbours and echo ---- */
 
 /**
  * Find the Ethernet address of a neighbour, or of the gateway to a peer. Inline mode polls
@@ -233,15 +234,14 @@ PLX_API enum plx_status plx_adapter_resolve(struct plx_adapter *adapter, const s
 /**
  * Send one ICMP echo request and wait for the reply. Inline mode polls meanwhile.
  * @param bytes  0 .. 1400, of payload
- * @param rtt_ns [out] 0: an address of ours
+ * @param rtt_ns [out] 0: the address is the adapter's own
  * Errors (each with a sentence): INVALID, TIMEOUT, UNREACHABLE (no route, no neighbour), BUSY
  */
 PLX_API enum plx_status plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip,
 					 uint32_t bytes, uint32_t timeout_ms, uint64_t *rtt_ns,
 					 struct plx_why *why) PLX_MUST_CHECK;
 
-/* ---- counters -----------------------------------------------------------------------------------
- */
+/* ---- counters ---- */
 
 /** One counter: its name, what it counts, its value. */
 struct plx_counter {
@@ -251,8 +251,9 @@ struct plx_counter {
 };
 
 /**
- * Read the counters of an adapter: engine, neighbours, connection manager, port. @param out [n]
- * Returns: how many there are, of which the first `n` were written. Threads: any.
+ * Read the counters of an adapter: engine, neighbours, connection manager, port.
+ * @param out [n]
+ * Returns: the number of counters, of which the first `n` were written. Threads: any.
  */
 PLX_API uint32_t plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 				      uint32_t n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2Adapter: what it is asked, and which file makes what it creates.
- * It has no lock and no state of its own beside its protection domain: every method may run in any
- * number of threads at once. Start with `adapter_table`, at the end.
+ * IND2Adapter: queries, and the methods that create objects.
+ * Apart from its protection domain it has no lock and no state: any number of threads may call its
+ * methods at once. Start with `adapter_table`, at the end.
  */
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ adapter_query(IND2Adapter *face, ND2_ADAPTER_INFO *info, ULONG *length)
 	*length = sizeof(*info);
 	if (!info || given < sizeof(*info))
 		return ND_BUFFER_OVERFLOW;
-	/* the reference pages say 1, every client says 2 */
+	/* the reference pages say 1, all clients use 2 */
 	if (info->InfoVersion != ND_VERSION_2 && info->InfoVersion != ND_VERSION_1)
 		return ND_NOT_SUPPORTED;
 	*info = *nd2_limits(nd2_adapter_of(face)->session);
@@ -72,8 +72,7 @@ adapter_query_address_list(IND2Adapter *face, SOCKET_ADDRESS_LIST *list, ULONG *
 	return nd2_address_list(info->address, info->addresses, list, length);
 }
 
-/* ---- what it creates --------------------------------------------------------------------------
- */
+/* ---- objects it creates ---- */
 
 static struct nd2_adapter *
 begin_call(IND2Adapter *face)
@@ -88,7 +87,7 @@ static HRESULT STDMETHODCALLTYPE
 adapter_create_completion_queue(IND2Adapter *face, REFIID iid, HANDLE file, ULONG depth,
 				USHORT group, KAFFINITY affinity, void **out)
 {
-	(void)group, (void)affinity; /* hints; one thread delivers everything */
+	(void)group, (void)affinity; /* hints, ignored: one thread delivers everything */
 	return nd2_cq_create(begin_call(face), iid, file, depth, out);
 }
 
@@ -165,8 +164,7 @@ adapter_create_listener(IND2Adapter *face, REFIID iid, HANDLE file, void **out)
 	return nd2_listener_create(begin_call(face), iid, file, out);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 static const IND2AdapterVtbl adapter_table = {
 	.QueryInterface = adapter_query_interface,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Processors as Windows numbers them: groups of 64, a bit each.
- * It pins nothing: where the engine runs is in the configuration file, and whoever waits is told by
- * the session's one thread, whatever a queue was wished for. Start with nd2_affinity_get().
+ * Processors as Windows numbers them: groups of 64, one bit each.
+ * It pins nothing. The configuration file says where the engine runs, and one thread of the session
+ * notifies waiters, whatever affinity a queue was created with. Start with nd2_affinity_get().
  */
 #include "cq.h"
 
@@ -12,7 +12,7 @@ enum {
 	GROUP_CPUS = 64,
 };
 
-/* Those of one group in a set of the system's. */
+/* The processors of one group in a cpu_set_t. */
 static KAFFINITY
 of_group(const cpu_set_t *cpus, unsigned int group)
 {
@@ -32,7 +32,7 @@ nd2_affinity_get(struct plx_session *session, USHORT *group, KAFFINITY *affinity
 	if (group == NULL || affinity == NULL)
 		return ND_INVALID_PARAMETER;
 	CPU_ZERO(&cpus);
-	/* More processors than a cpu_set_t has: all the same, the first one is there. */
+	/* The system has more processors than a cpu_set_t; the first one always exists. */
 	if (!plx_session_cpus(session, &cpus))
 		CPU_SET(0, &cpus);
 	*affinity = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2Connector: its life, and its queries. Its other calls are in connector_calls.c, what comes
- * from the peer in connector_event.c.
+ * IND2Connector: lifetime and queries. Its other methods are in connector_calls.c, events of the
+ * peer in connector_event.c.
  * It never waits. Start with `connector_table`, at the end.
  */
 #include <stdlib.h>
@@ -22,8 +22,7 @@ allows(const struct nd2_connector *connector, enum nd2_event event)
 	return nd2_step(connector->state, event).status == ND_SUCCESS;
 }
 
-/* ---- IUnknown, IND2Overlapped -------------------------------------------------------------------
- */
+/* ---- IUnknown, IND2Overlapped ---- */
 
 static HRESULT STDMETHODCALLTYPE
 connector_query_interface(IND2Connector *face, REFIID iid, void **out)
@@ -50,8 +49,7 @@ connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOO
 	return nd2_overlapped_result(overlapped, wait);
 }
 
-/* ---- queries -----------------------------------------------------------------------------------
- */
+/* ---- queries ---- */
 
 static HRESULT STDMETHODCALLTYPE
 connector_get_read_limits(IND2Connector *face, ULONG *inbound, ULONG *outbound)
@@ -69,7 +67,7 @@ connector_get_read_limits(IND2Connector *face, ULONG *inbound, ULONG *outbound)
 	return status;
 }
 
-/* A buffer that is too short gets what fits, unlike those of addresses. */
+/* A buffer that is too short gets as much as fits, unlike one for addresses. */
 static HRESULT
 copy_private_data(const struct nd2_private_data *private_data, VOID *out, ULONG *bytes)
 {
@@ -86,8 +84,8 @@ copy_private_data(const struct nd2_private_data *private_data, VOID *out, ULONG 
 	return ND_BUFFER_OVERFLOW;
 }
 
-/* The peer's private data, padded with zeros: 56 bytes of a Connect, 148 of an Accept or a Reject
- * (docs/nd2-porting.md). None when it was no program that refused. */
+/* The peer's private data, padded with zeros: 56 bytes from a Connect, 148 from an Accept or a
+ * Reject (docs/nd2-porting.md). No data if the rejection was not sent by a program. */
 static HRESULT STDMETHODCALLTYPE
 connector_get_private_data(IND2Connector *face, VOID *out, ULONG *bytes)
 {
@@ -135,11 +133,9 @@ connector_get_peer_address(IND2Connector *face, struct sockaddr *out, ULONG *len
 	return status;
 }
 
-/* ---- its life -----------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
-/* The last reference: nothing is pending afterwards, and the peer is told what the state calls for.
- */
+/* On the last Release, finish all pending requests and notify the peer as the state requires. */
 static void
 close_connector(struct nd2_object *object)
 {
@@ -155,7 +151,7 @@ close_connector(struct nd2_object *object)
 	step = nd2_step(connector->state, ND2_ON_RELEASE);
 	if (connector->state == ND2_ESTABLISHED)
 		parted = nd2_connector_send_disconnect(connector);
-	/* The peer was first, and gets its answer without us. */
+	/* The peer disconnected first; the engine answers its DREQ without us. */
 	if (parted != PLX_OK)
 		step.effects = (step.effects & ~(unsigned int)ND2_DO_LINGER) | ND2_DO_END;
 	nd2_connector_apply(connector, step, NULL);

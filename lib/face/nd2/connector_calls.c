@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a client has a connector do. Each method looks whether the state allows it, checks what it
- * was given, does it below, and only then changes anything: a refused call has changed nothing, and
- * the connector can be used as before.
- * It never waits but for the engine. Start with nd2_connector_connect().
+ * The methods that change a connector. Each checks the state and its arguments, makes the call
+ * below, and only then changes anything. A refused call changes nothing, and the connector can be
+ * used as before.
+ * Only calls to the engine may wait. Start with nd2_connector_connect().
  */
 #include <errno.h>
 #include <ntstatus.h>
@@ -32,7 +32,7 @@ end_call(struct nd2_connector *connector, OVERLAPPED *overlapped, HRESULT status
 	return status;
 }
 
-/* A request begins before anything is done, since its OVERLAPPED may be refused. */
+/* Begin the request first, since its OVERLAPPED may be refused. */
 static HRESULT
 begin(struct nd2_connector *connector, OVERLAPPED *overlapped, struct plx_pending **pending)
 {
@@ -40,7 +40,7 @@ begin(struct nd2_connector *connector, OVERLAPPED *overlapped, struct plx_pendin
 	return *pending ? ND_SUCCESS : plx_pending_refusal();
 }
 
-/* ... and is pending when that was done; else it has never been. */
+/* The request is pending if the operation was started; otherwise it is abandoned. */
 static HRESULT
 pend(struct nd2_connector *connector, struct nd2_step step, struct plx_pending *pending,
      HRESULT done)
@@ -52,10 +52,9 @@ pend(struct nd2_connector *connector, struct nd2_step step, struct plx_pending *
 	return ND_PENDING;
 }
 
-/* ---- what it was given --------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
-/* A pointer to nowhere is the client's mistake, and a status. */
+/* An invalid pointer is the client's mistake, and yields a status. */
 static bool
 copy_in(const VOID *from, ULONG bytes, uint8_t *to)
 {
@@ -71,7 +70,7 @@ copy_in(const VOID *from, ULONG bytes, uint8_t *to)
 	if (copied == (ssize_t)bytes)
 		return true;
 	if (copied < 0 && errno != EFAULT)
-		memcpy(to, from, bytes); /* the kernel does not offer to look for us */
+		memcpy(to, from, bytes); /* reading directly: the kernel cannot check the pointer */
 	return copied < 0 && errno != EFAULT;
 }
 
@@ -137,8 +136,7 @@ qp_can_connect(struct nd2_qp *qp)
 	       (info.state == PLX_QP_RESET || info.state == PLX_QP_INIT);
 }
 
-/* ---- the active side ----------------------------------------------------------------------------
- */
+/* ---- the active side ---- */
 
 HRESULT STDMETHODCALLTYPE
 nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG length)
@@ -174,7 +172,8 @@ send_req(struct nd2_connector *connector, struct nd2_qp *qp)
 	enum plx_status status = PLX_OK;
 	struct plx_qp_address from;
 
-	/* With an address of our own given, only the neighbour would be missed, and much later. */
+	/* With a local address given, a missing route would be noticed only when the neighbour
+	 * times out. */
 	if (plx_qp_address(qp->qp, &connector->connect_options.remote, &from) == PLX_UNREACHABLE)
 		return ND_NETWORK_UNREACHABLE;
 	if (!connector->connector)
@@ -233,7 +232,7 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	return end_call(connector, overlapped, pend(connector, step, pending, status));
 }
 
-/* Below, the peer is gone already; the event that says so may be on its way. */
+/* The connection below has ended already; the event that reports it may be on its way. */
 static HRESULT
 gone(struct nd2_connector *connector, enum plx_status status)
 {
@@ -269,8 +268,7 @@ nd2_connector_complete(IND2Connector *face, OVERLAPPED *overlapped)
 	return end_call(connector, overlapped, pend(connector, step, pending, status));
 }
 
-/* ---- the passive side ---------------------------------------------------------------------------
- */
+/* ---- the passive side ---- */
 
 static HRESULT
 send_rep(struct nd2_connector *connector, struct nd2_qp *qp,
@@ -317,7 +315,7 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 		connector->conn_param.outbound =
 			least(connector->conn_param.outbound, options.initiator_depth);
 		nd2_connector_attach(connector, qp);
-		/* Until the peer completes the queue pair itself refuses what is posted. */
+		/* Until the peer completes the connection, the queue pair itself refuses posts. */
 		atomic_store(&qp->phase, ND2_QP_CONNECTED);
 	}
 	return end_call(connector, overlapped, pend(connector, step, pending, status));
@@ -346,8 +344,7 @@ nd2_connector_reject(IND2Connector *face, const VOID *private_data, ULONG bytes)
 	return end_call(connector, NULL, status);
 }
 
-/* ---- both sides ---------------------------------------------------------------------------------
- */
+/* ---- both sides ---- */
 
 static bool
 has_room(struct nd2_connector *connector)
@@ -391,7 +388,8 @@ is_answered(const void *context)
 	return connector->state != ND2_LOCAL_DISC || !connector->connector;
 }
 
-/* What a device's ring holds for the peer may be gone as soon as Disconnect returns (A06). */
+/* The process may exit as soon as Disconnect returns, and packets for the peer in a device's ring
+ * may then be lost (A06). */
 HRESULT STDMETHODCALLTYPE
 nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 {
@@ -407,10 +405,10 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 		return end_call(connector, overlapped, status);
 	if (connector->state == ND2_ESTABLISHED)
 		disconnected = nd2_connector_send_disconnect(connector);
-	/* STATE: the peer was first. Its disconnect is on the way to us, and is our send_rep. */
+	/* STATE: the peer disconnected first. Its DREQ is on the way and answers ours. */
 	if (disconnected != PLX_OK && disconnected != PLX_STATE)
 		status = nd2_call_status(disconnected);
-	/* Whoever hears of its end in another thread may release the connector. */
+	/* A thread that is notified of the end may release the connector. */
 	nd2_object_get(&connector->object);
 	status = end_call(connector, overlapped, pend(connector, step, pending, status));
 	if (status == ND_PENDING && connector->adapter->session->info.tx_lost_on_exit)
@@ -426,7 +424,7 @@ nd2_connector_cancel(IND2Connector *face)
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_CANCEL);
 
 	plx_pending_cancel_all(&connector->pending);
-	/* They are finished; this gives our part of them back. */
+	/* The requests are finished; this drops our references to them. */
 	if (connector->request)
 		plx_pending_finish(connector->request, ND_CANCELED, 0);
 	connector->request = NULL;

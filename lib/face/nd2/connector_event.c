@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What becomes of a connector: the effects of its steps, and the events that come from the peer.
- * It never decides where a connector goes next: connector_state.c does. Everything here runs with
- * plx_session.events held. Start with nd2_connector_on_event().
+ * The effects of a connector's steps, and the events of the peer.
+ * connector_state.c alone decides the next state. Everything here runs with plx_session.events
+ * held. Start with nd2_connector_on_event().
  */
 #include <ntstatus.h>
 
 #include "nd2_connection.h"
 
-/* ---- queue pairs --------------------------------------------------------------------------------
- */
+/* ---- queue pairs ---- */
 
 void
 nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp)
@@ -41,24 +40,22 @@ nd2_connector_send_disconnect(struct nd2_connector *connector)
 	enum plx_status status;
 	struct plx_qp_info info;
 
-	/* Destroying the connector or the queue pair disconnects when the engine runs again. */
+	/* The engine is stalled: destroying the connector or the queue pair disconnects once it
+	 * runs again. */
 	if (plx_session_is_stalled(connector->adapter->session))
 		return PLX_TIMEOUT;
 	status = plx_disconnect(connector->connector);
-	/* When the engine answers again the DREQ was sent: the process may end now. */
+	/* Once the engine answers, the DREQ has been sent, and the process may exit. */
 	if (status == PLX_OK)
 		(void)!plx_qp_query(connector->qp->qp, &info);
 	return status;
 }
 
-/* ---- what a step does ---------------------------------------------------------------------------
- */
+/* ---- effects of a step ---- */
 
-/*
- * How much private data the peer has sent. The message does not say: its field is filled up with
- * zeros, and has more room in a reply than MaxCalleeData, which is what a program's buffer has.
- * Nothing else is taken off, since zeros may be part of it.
- */
+/* The length of the peer's private data. The message does not carry it: the field is padded with
+ * zeros, and in a reply it is longer than MaxCalleeData, the size of a program's buffer. Trailing
+ * zeros within MaxCalleeData are kept, since they may be data. */
 static uint32_t
 private_data_length(const struct plx_connector_event *event, uint32_t most)
 {
@@ -77,7 +74,7 @@ keep_private_data(struct nd2_connector *connector, const struct plx_connector_ev
 	bool answered =
 		event->kind == PLX_CM_EVENT_REQUESTED || event->kind == PLX_CM_EVENT_REPLIED;
 
-	/* A REJ that no program has sent has no private data. */
+	/* A REJ that was not sent by a program has no private data. */
 	private_data->there = true;
 	private_data->bytes = answered || event->reason == PLX_CM_REASON_CONSUMER
 				      ? private_data_length(event, limits->MaxCalleeData)
@@ -121,8 +118,8 @@ release_connector(struct nd2_connector *connector, bool lingers)
 		plx_session_destroy_connector(connector->adapter->session, lower);
 }
 
-/* The connection is told of first, ended then, and its requests come last: who hears of the end may
- * release everything. */
+/* Report the connection first, then end it, and finish its requests last: a client that is notified
+ * of the end may release everything. */
 void
 nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 		    const struct plx_connector_event *event)
@@ -149,8 +146,7 @@ nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 	}
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
 static enum nd2_event
 event_of(const struct plx_connector_event *event)
@@ -165,7 +161,7 @@ event_of(const struct plx_connector_event *event)
 		[PLX_CM_EVENT_ESTABLISHED] = ND2_ON_ESTABLISHED,
 		[PLX_CM_EVENT_DISCONNECTED] = ND2_ON_PEER_DISCONNECT,
 		[PLX_CM_EVENT_CLOSED] = ND2_ON_CLOSED,
-		/* SIDR_REPLY, NOTHING: we ask for none */
+		/* SIDR_REPLY, NOTHING: never requested here */
 	};
 
 	if (event->kind == PLX_CM_EVENT_REJECTED && event->reason == PLX_CM_REASON_TIMEOUT)
@@ -174,10 +170,8 @@ event_of(const struct plx_connector_event *event)
 						  : ND2_NO_EVENT;
 }
 
-/*
- * A refusal that a client of ND2 could do nothing about: a path MTU that the peer's port does not
- * carry. Returns: it is tried again, with the next smaller one
- */
+/* A rejection that an ND2 client cannot handle: the peer's port does not support the path MTU.
+ * Returns: true: Connect is retried with the next smaller path MTU */
 static bool
 retry_connect(struct nd2_connector *connector, const struct plx_connector_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The state machine of connectors (docs/nd2.md, Connections), row by row; the first that fits
- * counts. It is pure. Start with the rows of an event.
+ * The state machine of connectors (docs/nd2.md, Connections), row by row; the first match applies.
+ * It is pure. Start with the rows of an event.
  */
 #include "connector_state.h"
 
@@ -19,14 +19,14 @@
 #define DISCONNECTED   ((HRESULT)STATUS_CONNECTION_DISCONNECTED)
 
 enum {
-	THINKING = IN(ND2_REP_RCVD) | IN(ND2_REQ_RCVD), /* our program is */
+	THINKING = IN(ND2_REP_RCVD) | IN(ND2_REQ_RCVD), /* our program decides */
 	CONNECTING = IN(ND2_REQ_SENT) | THINKING | IN(ND2_REP_SENT),
-	OVER = IN(ND2_LOCAL_DISC) | IN(ND2_DEAD), /* and we were the ones to say so */
+	OVER = IN(ND2_LOCAL_DISC) | IN(ND2_DEAD), /* ended by us */
 };
 
 struct row {
 	enum nd2_event event;
-	unsigned int in; /* states */
+	unsigned int in; /* bit mask of states */
 	struct nd2_step step;
 };
 
@@ -77,7 +77,7 @@ static const struct row calls[] = {
 	 {STAY, ND_SUCCESS, 0}},
 	{ND2_ON_GET_LIMITS, ANY, {STAY, ND_CONNECTION_INVALID, 0}},
 
-	/* BOUND and FAILED: what came with a refusal, if one came */
+	/* BOUND and FAILED: the private data of a rejection, if any */
 	{ND2_ON_GET_PRIVATE,
 	 THINKING | IN(ND2_REP_SENT) | IN(ND2_ESTABLISHED) | IN(ND2_BOUND) | IN(ND2_FAILED),
 	 {STAY, ND_SUCCESS, 0}},
@@ -91,7 +91,7 @@ static const struct row calls[] = {
 	 {STAY, ND_CONNECTION_INVALID, 0}},
 	{ND2_ON_GET_PEER, ANY, {STAY, ND_SUCCESS, 0}},
 
-	/* that pending requests are told is not a matter of the state */
+	/* pending requests are cancelled in any state */
 	{ND2_ON_CANCEL,
 	 IN(ND2_REQ_SENT),
 	 {ND2_FAILED, ND_SUCCESS, ND2_DO_FORGET | ND2_DO_DETACH | ND2_DO_END}},
@@ -111,7 +111,8 @@ static const struct row calls[] = {
 	 {ND2_FAILED, ND_SUCCESS, ND2_DO_BREAK | ND2_DO_END}},
 	{ND2_ON_RELEASE, ANY, {ND2_FAILED, ND_SUCCESS, ND2_DO_DETACH | ND2_DO_END}},
 
-	/* In REP_RCVD the connector holds it: the peer's Accept waits for what it is told to do. */
+	/* In REP_RCVD the connector holds the queue pair: the peer's Accept waits for our decision.
+	 */
 	{ND2_ON_QP_RELEASE,
 	 IN(ND2_REQ_SENT),
 	 {ND2_FAILED, ND_CANCELED, ND2_DO_FINISH | ND2_DO_DETACH | ND2_DO_END}},
@@ -145,7 +146,7 @@ static const struct row events[] = {
 	 IN(ND2_REP_SENT),
 	 {ND2_FAILED, ND_IO_TIMEOUT, ND2_DO_FINISH | ND2_DO_FORGET | ND2_DO_BREAK | ND2_DO_END}},
 
-	/* our own queue pair was flushed after the REQ */
+	/* our queue pair was flushed after the REQ */
 	{ND2_ON_ABORT,
 	 IN(ND2_REQ_SENT),
 	 {ND2_FAILED, ND_CONNECTION_ABORTED, ND2_DO_FINISH | ND2_DO_BREAK | ND2_DO_END}},
@@ -157,7 +158,7 @@ static const struct row events[] = {
 
 	{ND2_ON_ESTABLISHED, IN(ND2_REP_SENT), {ND2_ESTABLISHED, ND_SUCCESS, ND2_DO_FINISH}},
 
-	/* Destroying the connector would end the grace before the flush. */
+	/* Destroying the connector would cut the grace before the flush short. */
 	{ND2_ON_PEER_DISCONNECT,
 	 IN(ND2_ESTABLISHED),
 	 {ND2_PEER_LEFT, ND_SUCCESS, ND2_DO_NOTIFY_PEER}},
@@ -168,7 +169,7 @@ static const struct row events[] = {
 	{ND2_ON_PEER_DISCONNECT,
 	 IN(ND2_REP_RCVD),
 	 {ND2_ABORTED, ND_SUCCESS, ND2_DO_DETACH | ND2_DO_END}},
-	/* our own queue pair was flushed before the peer had completed */
+	/* our queue pair was flushed before the peer completed the connection */
 	{ND2_ON_PEER_DISCONNECT,
 	 IN(ND2_REP_SENT),
 	 {ND2_FAILED, ND_CONNECTION_ABORTED,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a connector stands, and what each call and each event does to it: the state machine of
+ * The states of a connector, and what each call and each event does to it: the state machine of
  * docs/nd2.md, Connections, as data. It owns no state. Start with nd2_step().
  */
 #ifndef PLX_ND2_CONNECTOR_STATE_H
@@ -9,7 +9,8 @@
 #include <windows.h>
 
 enum nd2_state {
-	ND2_NOWHERE, /* no state of a connector; of a step: it stays where it is */
+	ND2_NOWHERE, /* not a state of a connector; as the target of a step: the state does not
+			change */
 	ND2_IDLE,
 	ND2_BOUND,
 	ND2_QUEUED, /* in a listener's GetConnectionRequest */
@@ -19,11 +20,12 @@ enum nd2_state {
 	ND2_REP_SENT,
 	ND2_ESTABLISHED,
 	ND2_LOCAL_DISC,
-	ND2_PEER_LEFT, /* the peer has disconnected; our queue pair is flushed soon, or by then */
-	ND2_PEER_DISC, /* ended, and not by a Disconnect of ours */
-	ND2_DEAD,      /* had been connected */
-	ND2_ABORTED,   /* the peer gave up while our program was thinking */
-	ND2_FAILED,    /* the attempt is over; no other can be made */
+	ND2_PEER_LEFT, /* the peer has disconnected; our queue pair is flushed soon, or already was
+			*/
+	ND2_PEER_DISC, /* ended, but not by our Disconnect */
+	ND2_DEAD,      /* was connected before */
+	ND2_ABORTED,   /* the peer gave up while our program was deciding */
+	ND2_FAILED,    /* the attempt has failed; another one is not possible */
 	ND2_STATE_COUNT,
 };
 
@@ -45,7 +47,7 @@ enum nd2_event {
 	ND2_ON_CANCEL,
 	ND2_ON_RELEASE,
 	ND2_ON_QP_RELEASE,
-	/* what comes from the listener and from the peer */
+	/* events of the listener and the peer */
 	ND2_ON_UNQUEUED,
 	ND2_ON_REQUEST,
 	ND2_ON_REPLY,
@@ -61,25 +63,26 @@ enum nd2_event {
 
 enum nd2_effect {
 	ND2_DO_FINISH =
-		1 << 0, /* Connect, Accept or Disconnect, with the status of the step, or SUCCESS */
-	ND2_DO_NOTIFY_PEER = 1 << 1,  /* NotifyDisconnect: the peer has disconnected */
-	ND2_DO_NOTIFY_LOCAL = 1 << 2, /* NotifyDisconnect: we have */
-	ND2_DO_KEEP = 1 << 3,         /* parameters and private data of the event */
-	ND2_DO_FORGET = 1 << 4,       /* private data */
-	ND2_DO_DETACH = 1 << 5,       /* the queue pair, which is as before */
-	ND2_DO_BREAK = 1 << 6,        /* the queue pair, which is flushed */
-	ND2_DO_END = 1 << 7,          /* nothing more will come from below */
-	ND2_DO_LINGER = 1 << 8,       /* the DREQ may have to be sent again */
+		1
+		<< 0, /* finish Connect, Accept or Disconnect with the step's status, or SUCCESS */
+	ND2_DO_NOTIFY_PEER = 1 << 1,  /* finish NotifyDisconnect: the peer has disconnected */
+	ND2_DO_NOTIFY_LOCAL = 1 << 2, /* finish NotifyDisconnect: we have disconnected */
+	ND2_DO_KEEP = 1 << 3,         /* keep parameters and private data of the event */
+	ND2_DO_FORGET = 1 << 4,       /* drop the private data */
+	ND2_DO_DETACH = 1 << 5,       /* detach the queue pair, which is unchanged */
+	ND2_DO_BREAK = 1 << 6,        /* detach the queue pair, which is flushed */
+	ND2_DO_END = 1 << 7,          /* no further events follow */
+	ND2_DO_LINGER = 1 << 8,       /* the DREQ may have to be retransmitted */
 };
 
-/* Of a call: what it returns, and nothing else happens when that is a failure. */
+/* For a call, `status` is what it returns; on failure the step has no other effect. */
 struct nd2_step {
 	enum nd2_state next;
 	HRESULT status;
 	unsigned int effects; /* enum nd2_effect */
 };
 
-/** Total: a call that the state does not allow has its failure, an event that cannot come changes
+/** Total: a call that is not allowed in the state fails; an event that cannot occur changes
  * nothing. */
 struct nd2_step nd2_step(enum nd2_state state, enum nd2_event event);
 

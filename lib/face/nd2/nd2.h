@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The objects behind ND2's interfaces, and what the files of this room ask of each other.
- * It owns no state. Start with struct nd2_object; what is not ND2's is in
- * plx_session.h.
+ * The objects behind ND2's interfaces, and the functions that the files of this room share.
+ * It owns no state. Start with struct nd2_object; what is not specific to ND2 is in plx_session.h.
  *
- * An interface pointer is the address of `face`, the first member of each struct; its first word is
- * the table of methods. Data path calls (posts, GetResults) go straight to plx_verbs.h: no lock of
- * ours, no allocation, no system call.
+ * An interface pointer is the address of `face`, the first member of each struct; its first word
+ * points to the table of methods. Data path calls (posts, GetResults) go straight to plx_verbs.h,
+ * without a lock of this room, an allocation or a system call.
  *
- * Locks, in the order in which they may be taken: plx_session.events (all that happens to
- * connections), an object's own, that of its list of pending requests, those of lib/windows.
+ * Lock order: plx_session.events (for all events of connections), the object's own lock, the lock
+ * of its list of pending requests, those of lib/windows.
  */
 #ifndef PLX_ND2_OBJECTS_H
 #define PLX_ND2_OBJECTS_H
@@ -25,20 +24,20 @@
 #include "plx_session.h"
 #include "plx_verbs.h"
 
-/* ---- object.c: lives --------------------------------------------------------------------------
+/* ---- object.c: lifetime ----
  *
- * `refs` is what the client counts with AddRef and Release, exactly. The holds of
- * `base` count what keeps the memory: one for all of the client's references together, one for each
- * child and for work that has begun. With the last reference close() quiesces (nothing is pending,
- * the peer gets a DREQ); with the last hold base.destroy() gives everything back.
+ * `refs` is exactly the client's count of AddRef and Release. The holds of `base` keep the memory:
+ * one for all references of the client together, one for each child and for each operation in
+ * progress. The last Release calls close(), which quiesces the object (nothing stays pending, the
+ * peer gets a DREQ). Releasing the last hold calls base.destroy(), which frees everything.
  */
 
 struct nd2_object;
 
 struct nd2_kind {
 	struct plx_session_kind base;
-	const IID *iid;                     /* of its interface */
-	bool overlapped;                    /* IID_IND2Overlapped is answered, too */
+	const IID *iid;                     /* of the object's interface */
+	bool overlapped;                    /* supports IID_IND2Overlapped, too */
 	void (*close)(struct nd2_object *); /* may be NULL */
 };
 
@@ -49,7 +48,8 @@ struct nd2_object {
 	atomic_uint refs;
 };
 
-/** One reference, one hold, and the module counts it (DllCanUnloadNow). */
+/** Initialize an object with one reference and one hold, and count it in the module
+ * (DllCanUnloadNow). */
 void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind,
 		     struct plx_session *session, void *face);
 
@@ -65,56 +65,60 @@ nd2_object_put(struct nd2_object *object)
 	plx_session_object_release(&object->base);
 }
 
-/* The three methods, for every table. Status: docs/nd2.md. */
+/* The methods of IUnknown, for every table. Status: docs/nd2.md. */
 HRESULT nd2_query_interface(struct nd2_object *object, REFIID iid, void **out);
 ULONG nd2_add_ref(struct nd2_object *object);
 ULONG nd2_release(struct nd2_object *object);
 
-/** GetOverlappedResult of every object: the answer is in the OVERLAPPED, whosever request it was.
- * Errors: ND_INVALID_PARAMETER (none) */
+/** GetOverlappedResult of every object. The result is in the OVERLAPPED, whichever object began the
+ * request. Errors: ND_INVALID_PARAMETER (no OVERLAPPED) */
 HRESULT nd2_overlapped_result(OVERLAPPED *overlapped, BOOL wait);
 
 /**
- * At the head of Create*: is `out` there, and `iid` that of `kind`? `*out` becomes NULL.
+ * Check the arguments of a Create*: is `out` not NULL, and is `iid` equal to `wanted`? `*out`
+ * becomes NULL.
  * Returns: ND_SUCCESS, E_POINTER, E_NOINTERFACE
  */
 HRESULT nd2_check_create(REFIID iid, const IID *wanted, void **out);
 
-/* ---- status.c: what a status of ours is called in ND2 -------------------------------------------
- */
+/* ---- status.c: from plx_status to HRESULT ---- */
 
-/** Of a completion. docs/nd2.md, L4 to L7. Hot.
- * @param receive of a receive queue: PLX_WC_RECV */
+/**
+ * The status of a completion. docs/nd2.md, L4 to L7. Hot.
+ * @param receive of a receive queue: PLX_WC_RECV
+ */
 HRESULT nd2_completion_status(uint8_t status, bool receive);
-/** Of a refused call, where the method has no own word for it. */
+/** The status of a refused call, unless the method uses a more specific one. */
 HRESULT nd2_call_status(enum plx_status status);
 
-/* ---- address.c
- * ------------------------------------------------------------------------------------
- */
+/* ---- address.c ---- */
 
-/** Errors: ND_INVALID_ADDRESS (family neither IPv4 nor IPv6, or `length` too small for it) */
+/** Read a socket address. Errors: ND_INVALID_ADDRESS (family neither IPv4 nor IPv6, or `length` too
+ * small for it) */
 HRESULT nd2_address_read(const struct sockaddr *address, ULONG length, struct plx_ip *ip,
 			 uint16_t *port);
-/** Exactly 16 or 28 bytes. @param length [in/out] Errors: ND_BUFFER_OVERFLOW (untouched, length
- * needed), ND_INVALID_PARAMETER (no length) */
+/**
+ * Write a socket address of exactly 16 or 28 bytes.
+ * @param length [in/out]
+ * Errors: ND_BUFFER_OVERFLOW (`out` unchanged, `length` is what is needed), ND_INVALID_PARAMETER
+ * (no length)
+ */
 HRESULT nd2_address_write(const struct plx_ip *ip, uint16_t port, struct sockaddr *out,
 			  ULONG *length);
-/** The two-call pattern of QueryAddressList. */
+/** Write a list of addresses, by the two-call pattern of QueryAddressList. */
 HRESULT nd2_address_list(const struct plx_ip *ip, uint32_t n, SOCKET_ADDRESS_LIST *out,
 			 ULONG *length);
 
-/* ---- hooks.c: what ND2 adds to a session ----------------------------------------------------
- */
+/* ---- hooks.c: what ND2 adds to a session ---- */
 
 enum {
 	ND2_MIN_SGES = 4,    /* docs/nd2.md, L14 */
-	ND2_READ_LIMIT = 16, /* advertised; 255 at most fit the wire */
+	ND2_READ_LIMIT = 16, /* advertised; the wire format allows up to 255 */
 };
 
 struct nd2_session {
 	ND2_ADAPTER_INFO limits;
-	struct plx_pump *pump;      /* in inline mode, from its opening on */
+	struct plx_pump *pump;      /* in inline mode, from opening on */
 	struct plx_list connectors; /* under plx_session.events: struct nd2_connector */
 };
 
@@ -132,18 +136,16 @@ nd2_limits(const struct plx_session *session)
 	return &nd2_session_of(session)->limits;
 }
 
-/** The AdapterId of a name: the same in every process, never 0. */
+/** The AdapterId of an adapter's name: the same in every process, never 0. */
 uint64_t nd2_adapter_id(const char *name);
 
-/** The sentence of a failure that ND2's status cannot carry: to stderr when POLLUX_ND2_LOG is set.
+/** Log the details of a failure that ND2's status cannot carry: to stderr if POLLUX_ND2_LOG is set.
  */
 void nd2_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/**
- * Inline mode: the adapter is this thread's from now on, which alone moves it in its waits; when it
- * returns no other thread does. Every method that needs the engine begins with it, before it takes
- * a lock; posts and GetResults do not (docs/nd2.md, Threads). Worker mode: nothing.
- */
+/** In inline mode, make this thread the only one whose waits poll the adapter. When this returns,
+ * no other thread polls it. Every method that needs the engine calls this first, before it takes a
+ * lock; posts and GetResults do not (docs/nd2.md, Threads). In worker mode it does nothing. */
 static inline void
 nd2_session_claim(const struct plx_session *session)
 {
@@ -153,15 +155,13 @@ nd2_session_claim(const struct plx_session *session)
 		plx_pump_claim(pump);
 }
 
-/* ---- adapter.c
- * ----------------------------------------------------------------------------------------
- */
+/* ---- adapter.c ---- */
 
 struct nd2_adapter {
 	IND2Adapter face;
 	struct nd2_object object;
 	struct plx_session *session;
-	struct plx_pd *pd; /* its regions and queue pairs are of one domain */
+	struct plx_pd *pd; /* for all its regions and queue pairs */
 };
 
 HRESULT nd2_adapter_create(struct plx_session *session, REFIID iid, void **out);
@@ -172,12 +172,11 @@ nd2_adapter_of(IND2Adapter *face)
 	return (struct nd2_adapter *)(void *)face;
 }
 
-/* ---- objects that Create* makes
- * -------------------------------------------------------------------
+/* ---- objects made by Create* ----
  *
- * Each create: the method of IND2Adapter behind it, with the adapter in front. Whose object an
- * interface pointer is, is found by its table: a pointer of another provider, or of another
- * adapter, is none (nd2_cq_of() and so on give NULL).
+ * Each create function implements a method of IND2Adapter and takes the adapter first. An interface
+ * pointer is identified by its table: nd2_cq_of() and the like return NULL for a pointer of another
+ * provider or another adapter.
  */
 
 struct nd2_cq {
@@ -188,11 +187,12 @@ struct nd2_cq {
 	struct plx_pending_list pending;
 	struct plx_session_queue queue; /* overruns: in session->cqs */
 	struct plx_session_watch watch;
-	struct nd2_notify *notify; /* cq.c's own: who waits for what kind */
+	struct nd2_notify *notify; /* private to cq.c: the waiters for each kind */
 	uint32_t depth;
-	/* the session's, where GetResults finds it: does a look for nothing do more than look? */
+	/* copies of the session's, for GetResults: an empty poll also runs the pump, or yields */
 	bool pumps, yields;
-	atomic_uint idle_looks; /* if so; one of two threads at once need not count */
+	atomic_uint idle_looks; /* used if either is set; a lost count of concurrent threads is
+				   harmless */
 };
 
 struct nd2_srq {
@@ -202,11 +202,11 @@ struct nd2_srq {
 	struct plx_srq *srq;
 	struct plx_pending_list pending;
 	struct plx_session_queue queue; /* running low: in session->srqs */
-	pthread_mutex_t lock;           /* of what follows */
+	pthread_mutex_t lock;           /* protects the following */
 	struct plx_list waiters;
 	uint32_t depth, sges, threshold;
 	bool armed;    /* the engine raises an event when there are fewer than the threshold */
-	bool doubtful; /* ... of something else than the next one who waits wants to know */
+	bool doubtful; /* an event of an earlier arming may still arrive */
 };
 
 struct nd2_mr {
@@ -216,9 +216,9 @@ struct nd2_mr {
 	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
-	atomic_uint token; /* as GetLocalToken gives it; 0: not registered */
+	atomic_uint token; /* as returned by GetLocalToken; 0: not registered */
 	struct plx_pending
-		*deregistering; /* a Deregister that waits for the engine; holds the object */
+		*deregistering; /* a Deregister that waits for the engine; it holds the object */
 	struct plx_session_deferred deferred; /* ... */
 };
 
@@ -228,14 +228,15 @@ struct nd2_mw {
 	struct nd2_adapter *adapter;
 	pthread_mutex_t lock;
 	struct plx_mw *mw;
-	struct nd2_mr *bound; /* held while bound, or bound last */
-	atomic_uint token;    /* as GetRemoteToken gives it */
+	struct nd2_mr *bound; /* held while bound, and after that until the next Bind */
+	atomic_uint token;    /* as returned by GetRemoteToken */
 };
 
-/* How far a queue pair's connection has come, for what posts must answer. */
+/* Whether a queue pair has been connected, which decides how posts are refused. */
 enum nd2_qp_phase {
-	ND2_QP_NEVER,     /* never connected: ND_CONNECTION_INVALID but for Receive and Flush */
-	ND2_QP_CONNECTED, /* ... or has been: posts go to plx_verbs.h */
+	ND2_QP_NEVER,     /* never connected: posts other than Receive and Flush return
+			     ND_CONNECTION_INVALID */
+	ND2_QP_CONNECTED, /* is or was connected: posts go to plx_verbs.h */
 };
 
 struct nd2_qp {
@@ -249,7 +250,7 @@ struct nd2_qp {
 	atomic_int phase;                /* enum nd2_qp_phase */
 	atomic_bool claimed;             /* by a connector: */
 	struct nd2_connector *connector; /* under session->events */
-	atomic_bool broken;              /* flushed: not to be connected (again) */
+	atomic_bool broken;              /* flushed: cannot be connected (again) */
 };
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
@@ -259,8 +260,8 @@ HRESULT nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULO
 HRESULT nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 HRESULT nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out);
 
-/* Arguments of both CreateQueuePair methods; `srq` NULL for the first. The position numbers of
- * ND_INVALID_PARAMETER_n differ: the caller names them. */
+/* Arguments of both CreateQueuePair methods; `srq` is NULL for the first. The methods differ in the
+ * position numbers of ND_INVALID_PARAMETER_n. */
 struct nd2_qp_init_attr {
 	IUnknown *receive_cq, *initiator_cq, *srq;
 	bool with_srq;
@@ -276,23 +277,21 @@ struct nd2_mr *nd2_mr_of(const struct nd2_adapter *adapter, IUnknown *face);
 struct nd2_mw *nd2_mw_of(const struct nd2_adapter *adapter, IUnknown *face);
 struct nd2_qp *nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face);
 
-/** An armed kind has fired: on the dispatcher's thread, or in a pump. */
+/** Handle an armed kind that has fired: on the dispatcher's thread, or in a pump. */
 void nd2_cq_deliver_events(struct nd2_cq *cq);
-/** PLX_EVENT_CQ_OVERRUN; session->lock is held. */
+/** Handle PLX_EVENT_CQ_OVERRUN; session->lock is held. */
 void nd2_cq_overrun(struct plx_session_queue *queue);
 
-/* ---- connector.c, listener.c
- * ------------------------------------------------------------------------ */
+/* ---- connector.c, listener.c ---- */
 
 HRESULT nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 HRESULT nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, void **out);
 
-/** The last Release of a queue pair that a connector has claimed: as Disconnect, Reject or giving
- * up. Called without locks. */
+/** End the connection when a queue pair claimed by a connector is released for the last time:
+ * disconnect, reject or abort. Call it without locks. */
 void nd2_connection_of_qp_ends(struct nd2_qp *qp);
 
-/* ---- provider.c: what the library exports
- * -------------------------------------------------------- */
+/* ---- provider.c: what the library exports ---- */
 
 PLX_API HRESULT STDMETHODCALLTYPE DllGetClassObject(REFCLSID class_id, REFIID iid, void **out);
 PLX_API HRESULT STDMETHODCALLTYPE DllCanUnloadNow(void);

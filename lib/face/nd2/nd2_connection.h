@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The structs behind connectors and listeners, and what their files ask of each other. It owns no
+ * The structs behind connectors and listeners, and the functions that their files share. It owns no
  * state. Start with struct nd2_connector.
  *
- * Everything here is under plx_session.events. The context of a
- * plx_connector is a subscriber, or 0: its events are dropped.
+ * Everything here is protected by plx_session.events. The context of a plx_connector is its
+ * subscriber; 0: its events are dropped.
  */
 #ifndef PLX_ND2_ND2_CONNECTION_H
 #define PLX_ND2_ND2_CONNECTION_H
@@ -13,14 +13,14 @@
 #include "nd2.h"
 
 enum {
-	ND2_NOTIFIES_FIRST = 4, /* places for pending NotifyDisconnects, to begin with */
+	ND2_NOTIFIES_FIRST = 4, /* initial room for pending NotifyDisconnects */
 	ND2_PATH_MTU_MIN = 256,
 };
 
 struct nd2_conn_param {
 	struct plx_ip local, remote;
 	uint16_t local_port, remote_port;
-	uint8_t inbound, outbound; /* READs at once */
+	uint8_t inbound, outbound; /* outstanding READs */
 };
 
 struct nd2_private_data {
@@ -37,20 +37,21 @@ struct nd2_connector {
 	struct plx_session_subscriber subscriber;
 	struct plx_list node; /* in nd2_session.connectors */
 	enum nd2_state state;
-	struct plx_connector *connector; /* NULL: none yet, or none any more */
+	struct plx_connector *connector; /* NULL: not created yet, or already destroyed */
 	struct nd2_qp *qp;               /* held, from Connect or Accept on */
 	struct plx_pending *request;     /* Connect, Accept or Disconnect */
 	struct plx_pending **notify;     /* [notify_room] NotifyDisconnects */
 	uint32_t notifies, notify_room;
-	/* QUEUED */
+	/* in state QUEUED */
 	struct nd2_listener *listener;
 	struct plx_pending *queued;
 	struct plx_list queue_node; /* in listener->queue */
 
-	int address; /* of a port number reserved by Bind: the index of its address; -1: none */
+	int address; /* the index of the address whose port number Bind has reserved; -1: none */
 	struct nd2_conn_param conn_param;
 	struct nd2_private_data private_data;       /* GetPrivateData */
-	uint8_t sent_private_data[PLX_PRIVATE_MAX]; /* of Connect, which may be retried: */
+	uint8_t sent_private_data[PLX_PRIVATE_MAX]; /* kept because Connect may be retried, with
+						       these options: */
 	struct plx_connect_options connect_options;
 };
 
@@ -70,20 +71,19 @@ struct nd2_listener {
 	enum nd2_listener_state state;
 	struct plx_ip ip;
 	uint16_t port;
-	uint32_t addresses; /* bits: of the session's addresses */
+	uint32_t addresses; /* bit mask of the session's addresses */
 	struct plx_listener *listeners[PLX_ADAPTER_ADDRESSES_MAX];
 	struct plx_list queue;   /* connectors that wait for a request */
 	struct plx_list waiting; /* requests that wait for a connector */
 	uint32_t backlog, waits; /* 0: no limit */
 };
 
-/** plx_session_reserve_port(). Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (none is left)
- */
+/** Call plx_session_reserve_port(). Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (no port
+ * number is left) */
 HRESULT nd2_reserve_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
 			 uint16_t *port);
 
-/* ---- connector.c --------------------------------------------------------------------------------
- */
+/* ---- connector.c ---- */
 
 static inline struct nd2_connector *
 nd2_connector_of(IND2Connector *face)
@@ -91,11 +91,10 @@ nd2_connector_of(IND2Connector *face)
 	return (struct nd2_connector *)(void *)face;
 }
 
-/** NULL: none of ours, or another adapter's. */
+/** Find a connector by its interface. Returns: NULL: not a connector of this adapter */
 struct nd2_connector *nd2_connector_find(const struct nd2_adapter *adapter, IUnknown *face);
 
-/* ---- connector_calls.c: the methods that do something -------------------------------------------
- */
+/* ---- connector_calls.c: the methods that do something ---- */
 
 HRESULT STDMETHODCALLTYPE nd2_connector_bind(IND2Connector *face, const struct sockaddr *address,
 					     ULONG length);
@@ -114,24 +113,22 @@ HRESULT STDMETHODCALLTYPE nd2_connector_notify(IND2Connector *face, OVERLAPPED *
 HRESULT STDMETHODCALLTYPE nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped);
 HRESULT STDMETHODCALLTYPE nd2_connector_cancel(IND2Connector *face);
 
-/* ---- connector_event.c --------------------------------------------------------------------------
- */
+/* ---- connector_event.c ---- */
 
-/** What a step does. @param event that it came from; NULL: from a call */
+/** Apply the effects of a step. @param event that caused it; NULL: a call did */
 void nd2_connector_apply(struct nd2_connector *connector, struct nd2_step step,
 			 const struct plx_connector_event *event);
-/** A subscriber of connectors. */
+/** Handle an event of a connector, as its subscriber. */
 void nd2_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
 			    const struct plx_connector_event *event);
-/** The queue pair is the connector's from now on. */
+/** Attach the queue pair to the connector. */
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
-/** Disconnect; the DREQ was sent when this returns. Errors: those of plx_disconnect() */
+/** Disconnect. When this returns, the DREQ has been sent. Errors: those of plx_disconnect() */
 enum plx_status nd2_connector_send_disconnect(struct nd2_connector *connector);
 
-/* ---- listener.c ---------------------------------------------------------------------------------
- */
+/* ---- listener.c ---- */
 
-/** A connector that waits for a request does so no more; its GetConnectionRequest is finished. */
+/** Remove a connector from the listener's queue, and finish its GetConnectionRequest. */
 void nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What qp.c and post.c ask of each other: the methods that post.
- * It owns no state. Start with post_send().
+ * What qp.c and post.c share: the methods that post. It owns no state. Start with post_send().
  */
 #ifndef PLX_ND2_QP_H
 #define PLX_ND2_QP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What ND2's helpers have to say beside their statuses. The helpers themselves are declared in
- * ndsupport.h and iphlpapi.h, with the names that programs know. It owns no state.
+ * Diagnostics of ND2's helper functions that their statuses cannot carry. The helpers themselves
+ * are declared in ndsupport.h and iphlpapi.h, with their usual names. It owns no state.
  */
 #ifndef PLX_NDSUPPORT_H
 #define PLX_NDSUPPORT_H
@@ -15,15 +15,15 @@ extern "C" {
 
 #define PLX_NDSUPPORT_API __attribute__((visibility("default")))
 
-/* ---- providers ------------------------------------------------------------------------------ */
+/* ---- providers ---- */
 
 /**
- * What is wrong with the catalog of providers, with Pollux's configuration file, and with the
+ * Report what is wrong with the provider catalog, with Pollux's configuration file, and with the
  * libraries that the last NdQueryAddressList(), NdCheckAddress(), NdResolveAddress() or
- * NdOpenAdapter() of any thread wanted to load: what their statuses cannot carry.
+ * NdOpenAdapter() of any thread tried to load. Statuses cannot carry this.
  *
- * @param text [size] the sentences, one a line; empty: nothing is wrong
- * Returns: how many there are
+ * @param text [size] one sentence per line; empty: no errors
+ * Returns: the number of errors
  * Tests: tests/unit/face/ndsupport/helper.c
  */
 PLX_NDSUPPORT_API uint32_t plx_ndsupport_check(char *text, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the rooms of the Windows surface use of its C run-time library: text in both widths, errors
- * from one numbering to another, the last error of a thread. Clients use the Windows names
- * (../include); of this header libpollux-win exports PLX_WIN_API alone.
+ * The C run-time functions that the Windows rooms share: conversion between narrow and wide text,
+ * translation of errors, the last error of a thread. Clients use the Windows names (../include).
+ * libpollux-win exports only the PLX_WIN_API functions of this header.
  * It owns no state. Start with utf8_of_wide() and win_fail().
  *
  * Threads: every function here may be called from any thread.
@@ -22,27 +22,29 @@ extern "C" {
 
 #define PLX_WIN_API __attribute__((visibility("default")))
 
-/* Wide strings of Windows programs to the UTF-8 of files and paths, and back, whatever the locale
- */
+/* Conversion between wide strings of Windows programs and the UTF-8 of files and paths, in any
+ * locale */
 
 /**
- * @param size [bytes] of `out`, with room for the 0; 0: nothing is written
- * Returns: the bytes that all of it takes, without the 0; what is no character becomes U+FFFD.
- * What does not fit is left out, whole characters at a time.
+ * Convert wide text to UTF-8.
+ *
+ * @param size [bytes] of `out`, including the final 0; 0: nothing is written
+ * Returns: the bytes of the complete result, without the 0. Invalid characters become U+FFFD. A
+ * result that does not fit is truncated after a whole character.
  */
 size_t utf8_of_wide(const wchar_t *text, char *out, size_t size);
 
-/** The same, the other way. @param size [characters] */
+/** Convert UTF-8 to wide text, otherwise as utf8_of_wide(). @param size [characters] */
 size_t wide_of_utf8(const char *text, wchar_t *out, size_t size);
 
 /* Errors */
 
-/** The Win32 error of a status; of one that has none, ERROR_MR_MID_NOT_FOUND. Cost: O(log n) */
+/** The Win32 error of a status; ERROR_MR_MID_NOT_FOUND if it has none. Cost: O(log n) */
 uint32_t win_error_of_status(int32_t status);
 
-/** What a call of the system failed with, as Windows' calls on files say it. */
+/** The Win32 error of an errno, as Windows' file functions report it. */
 uint32_t win_error_of_errno(int number);
-/** The same of sockets: a WSAE... */
+/** The WSAE... error of an errno */
 int win_wsa_of_errno(int number);
 
 /** SetLastError, for `return win_fail(...)`. Returns: FALSE */
@@ -51,9 +53,9 @@ BOOL win_fail(DWORD error);
 /* Programs that begin in wmain() */
 
 /**
- * Strings in UTF-8 as wide ones, whatever the locale: what main() of libpollux-wmain hands on.
+ * Convert UTF-8 strings to wide strings, in any locale. main() of libpollux-wmain passes them on.
  *
- * Returns: `count` strings and a NULL, in one block for free(); NULL: no memory
+ * Returns: `count` strings and a NULL, in one block to be passed to free(); NULL: no memory
  */
 PLX_WIN_API wchar_t **plx_wide_strings(int count, char *const *narrow);
 
