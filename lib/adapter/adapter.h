@@ -55,6 +55,20 @@ void worker_put(struct plx_adapter *adapter);
 enum plx_status adapter_setup(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 void adapter_teardown(struct plx_adapter *adapter);
 
+/* ---- pool.c ---------------------------------------------------------------------------------- */
+
+enum {
+	/* [bytes] of one packet buffer: headroom and the longest frame of path MTU 4096; and what
+	 * net_af_packet asks for frames that long */
+	ADAPTER_PACKET_ROOM = 4608,
+};
+
+/** The adapter's pool. @param socket NUMA node; SOCKET_ID_ANY. Errors: NO_MEMORY */
+enum plx_status adapter_make_pool(struct plx_adapter *adapter, int socket,
+				  struct plx_why *why) PLX_MUST_CHECK;
+/** Free it, or keep it until its packets are back. @param pool may be NULL */
+void adapter_release_pool(struct rte_mempool *pool);
+
 /* ---- telemetry.c ----------------------------------------------------------------------------- */
 
 /** Register the commands, once; without telemetry nothing happens. */

@@ -5,8 +5,6 @@
  * It never reads the configuration and keeps no adapter. Start with adapter_setup().
  */
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,7 +13,6 @@
 
 #include <rte_bus.h>
 #include <rte_dev.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
@@ -24,10 +21,6 @@
 #include "settings.h"
 
 enum {
-	/* [bytes] of one packet buffer: headroom and the longest frame of path MTU 4096; and what
-	 * net_af_packet asks for frames that long */
-	PACKET_ROOM = 4608,
-	PACKET_CACHE = 256,
 	NEIGHBOURS = 1024,
 	ANNOUNCE = 2, /* times that the addresses are announced: RFC 5227, 1.1 */
 	DESCRIPTORS_MAX = 1024,
@@ -48,54 +41,7 @@ frame_of(uint32_t path_mtu)
  * waits for its server holds the others up meanwhile. */
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- pools ----------------------------------------------------------------------------------- */
-
-/* A packet of ours may still be in another adapter's hands, or on an embedded link, when we close:
- * its pool waits here until all are back. */
-static struct {
-	pthread_mutex_t lock;
-	struct rte_mempool *pool[PLX_ADAPTERS_MAX];
-} waiting = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool
-is_whole(struct rte_mempool *pool)
-{
-	return rte_mempool_avail_count(pool) == pool->populated_size;
-}
-
-static void
-sweep_pools(void)
-{
-	pthread_mutex_lock(&waiting.lock);
-	for (uint32_t i = 0; i < PLX_ADAPTERS_MAX; i++) {
-		if (waiting.pool[i] && is_whole(waiting.pool[i])) {
-			rte_mempool_free(waiting.pool[i]);
-			waiting.pool[i] = NULL;
-		}
-	}
-	pthread_mutex_unlock(&waiting.lock);
-}
-
-/* With every place taken, by packets that nobody gives back, the pool is lost. */
-static void
-release_pool(struct rte_mempool *pool)
-{
-	sweep_pools();
-	if (!pool)
-		return;
-	if (is_whole(pool)) {
-		rte_mempool_free(pool);
-		return;
-	}
-	pthread_mutex_lock(&waiting.lock);
-	for (uint32_t i = 0; i < PLX_ADAPTERS_MAX; i++) {
-		if (!waiting.pool[i]) {
-			waiting.pool[i] = pool;
-			break;
-		}
-	}
-	pthread_mutex_unlock(&waiting.lock);
-}
+/* ---- the device ------------------------------------------------------------------------------ */
 
 /* Where the device is, when it is there already. */
 static int
@@ -110,30 +56,6 @@ socket_of(const char *device)
 	pthread_mutex_unlock(&devices_lock);
 	return socket;
 }
-
-static enum plx_status
-make_pool(struct plx_adapter *adapter, struct plx_why *why)
-{
-	static atomic_uint number;
-	const struct plx_adapter_options *options = &adapter->options;
-	char name[RTE_MEMPOOL_NAMESIZE];
-
-	sweep_pools();
-	snprintf(name, sizeof(name), "plx_%u", atomic_fetch_add(&number, 1));
-	adapter->pool = rte_pktmbuf_pool_create(name, options->packets, PACKET_CACHE, 0,
-						PACKET_ROOM, socket_of(options->device));
-	if (adapter->pool)
-		return PLX_OK;
-	plx_why_set(why,
-		    "there is no memory for %u packet buffers of %u bytes (%s); set packets lower, "
-		    "or %s",
-		    options->packets, PACKET_ROOM, rte_strerror(rte_errno),
-		    eal_has_hugepages() ? "reserve more hugepages"
-					: "give the EAL more by eal = \"--no-huge -m 4096\"");
-	return PLX_NO_MEMORY;
-}
-
-/* ---- the device ------------------------------------------------------------------------------ */
 
 static void
 addresses_of(const struct plx_adapter_options *options, struct plx_net_address *out)
@@ -307,7 +229,7 @@ configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
 {
 	const struct plx_port_caps *caps = &plx_ethdev_queue(adapter->dev, 0)->caps;
 	const struct plx_adapter_options *options = &adapter->options;
-	uint32_t room = PACKET_ROOM - RTE_PKTMBUF_HEADROOM;
+	uint32_t room = ADAPTER_PACKET_ROOM - RTE_PKTMBUF_HEADROOM;
 
 	memcpy(config->mac, caps->mac, sizeof(config->mac));
 	config->vlan = (uint16_t)options->vlan;
@@ -450,7 +372,7 @@ adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
 	adapter->inline_mode = adapter->options.mode == PLX_MODE_INLINE;
 	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
 	if (status == PLX_OK)
-		status = make_pool(adapter, why);
+		status = adapter_make_pool(adapter, socket_of(adapter->options.device), why);
 	if (status == PLX_OK)
 		status = make_device(adapter, why);
 	if (status == PLX_OK)
@@ -480,5 +402,5 @@ adapter_teardown(struct plx_adapter *adapter)
 	free(adapter->cookies.slot);
 	plx_guarded_free(adapter->mem_memory, adapter->mem_bytes);
 	unmake_device(adapter);
-	release_pool(adapter->pool);
+	adapter_release_pool(adapter->pool);
 }
