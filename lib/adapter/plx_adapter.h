@@ -2,8 +2,8 @@
  *
  * Pollux: RDMA on any NIC. Adapters: their configuration, opening and closing, memory for messages,
  * neighbours, counters. The objects on them are in plx_verbs.h, which programs include.
- * Nothing here prints or ends the program; a refused call has changed nothing. What plx_verbs.h
- * says of threads is true here too. Start with plx_adapter_open().
+ * No call prints or ends the program. A refused call changes nothing. The notes on threads in
+ * plx_verbs.h apply here too. Start with plx_adapter_open().
  */
 #ifndef PLX_ADAPTER_H
 #define PLX_ADAPTER_H

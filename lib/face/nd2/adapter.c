@@ -191,7 +191,7 @@ adapter_destroy(struct plx_session_object *object)
 
 	nd2_session_claim(session);
 	if (plx_pd_destroy(adapter->pd) != PLX_OK)
-		nd2_log("adapter %s: something in its protection domain is left", session->name);
+		nd2_log("adapter %s: its protection domain still has objects", session->name);
 	free(adapter);
 	plx_session_put(session);
 }

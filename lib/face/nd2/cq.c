@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: made, drained, resized. Who waits for an entry is in notify.c.
- * Draining takes no lock, allocates nothing and makes no system call; but for an adapter that is
- * told to yield, looking for nothing does. Start with get_results().
+ * Completion queues: created, drained, resized. Waiting for an entry is in notify.c.
+ * Draining takes no lock, allocates nothing and makes no system call, except that polling an empty
+ * queue of an adapter set to yield does. Start with get_results().
  */
 #include "cq.h"
 
@@ -10,30 +10,29 @@
 #include <stdlib.h>
 
 enum {
-	LOOKS_PER_YIELD = 64, /* for nothing, as the worker does it */
+	LOOKS_PER_YIELD = 64, /* empty polls, as the worker does it */
 	LOOKS_PER_PUMP = 256,
 };
 
 _Static_assert(LOOKS_PER_PUMP % LOOKS_PER_YIELD == 0, "look_again() comes by then");
 
-/* ---- draining ---------------------------------------------------------------------------------
- */
+/* ---- draining ---- */
 
 static const uint8_t type_of[PLX_WR_OP_COUNT] = {
-	[PLX_WR_NONE] = Nd2RequestTypeReceive, /* a receive that was flushed */
+	[PLX_WR_NONE] = Nd2RequestTypeReceive, /* a flushed receive */
 	[PLX_WR_SEND] = Nd2RequestTypeSend,       [PLX_WR_SEND_IMM] = Nd2RequestTypeSend,
 	[PLX_WR_SEND_INV] = Nd2RequestTypeSend,   [PLX_WR_WRITE] = Nd2RequestTypeWrite,
 	[PLX_WR_WRITE_IMM] = Nd2RequestTypeWrite, [PLX_WR_READ] = Nd2RequestTypeRead,
-	[PLX_WR_CMP_SWAP] = Nd2RequestTypeRead, /* never posted by us, as the next */
+	[PLX_WR_CMP_SWAP] = Nd2RequestTypeRead, /* never posted here, nor is the next */
 	[PLX_WR_FETCH_ADD] = Nd2RequestTypeRead,  [PLX_WR_LOCAL_INV] = Nd2RequestTypeInvalidate,
 	[PLX_WR_BIND] = Nd2RequestTypeBind,
 };
 
-/* A completion is as long as a result, so it is polled to where the result belongs. */
+/* A completion has the size of a result, so it is polled straight into the result's place. */
 _Static_assert(sizeof(struct plx_wc) == sizeof(ND2_RESULT), "it becomes one in its place");
 _Static_assert(_Alignof(struct plx_wc) == _Alignof(ND2_RESULT), "any result's place will do");
 
-/* All is read before any of it is written. Returns: it failed */
+/* Read all fields before writing any, because both share their memory. Returns: true: it failed */
 static inline bool
 convert(ND2_RESULT *result)
 {
@@ -55,7 +54,7 @@ convert(ND2_RESULT *result)
 	return true;
 }
 
-/* A disconnect is told before what it has flushed is seen. */
+/* Handle events first, so that a disconnect is reported before the requests it has flushed. */
 static inline ULONG
 poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
@@ -69,7 +68,7 @@ poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	return got;
 }
 
-/* One more look was for nothing. */
+/* Count an empty poll. */
 static inline bool
 has_looked_enough(struct nd2_cq *cq)
 {
@@ -79,10 +78,13 @@ has_looked_enough(struct nd2_cq *cq)
 	return looks % LOOKS_PER_YIELD == 0;
 }
 
-/* What a client does not do that knows nothing of workers and does nothing but look.
- * Inline mode: it is all that moves the adapter. The look itself was a duty cycle; now and then
- * what pends is finished, too. An adapter that is told to yield: the core may be the worker's, or
- * the peer's, without whom nothing will ever be found. */
+/*
+ * A client unaware of workers only polls, so an empty poll does the rest.
+ * Inline mode: polling is all that makes the adapter progress. The poll itself was a duty cycle;
+ * now and then pending requests are finished, too.
+ * An adapter set to yield: the core may be needed by the worker or by the peer, without which no
+ * completion will ever arrive.
+ */
 static __attribute__((noinline)) ULONG
 look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 {
@@ -108,8 +110,7 @@ get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 	return look_again(cq, results, n);
 }
 
-/* ---- size and place -----------------------------------------------------------------------------
- */
+/* ---- size and affinity ---- */
 
 static HRESULT STDMETHODCALLTYPE
 resize(IND2CompletionQueue *face, ULONG depth)
@@ -136,8 +137,7 @@ get_notify_affinity(IND2CompletionQueue *face, USHORT *group, KAFFINITY *affinit
 	return nd2_affinity_get(cq->adapter->session, group, affinity);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 static void
 close_cq(struct nd2_object *object)
@@ -150,7 +150,7 @@ close_cq(struct nd2_object *object)
 	notify_close(cq);
 }
 
-/* BUSY it cannot be: queue pairs hold their queues. */
+/* Never BUSY: queue pairs hold their queues. */
 static enum plx_status
 teardown_cq(struct plx_session_object *object)
 {
@@ -221,7 +221,7 @@ nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face)
 	return cq != NULL && cq->face.lpVtbl == &table && cq->adapter == adapter ? cq : NULL;
 }
 
-/* Makes room as it needs, unless whoever tests wants to see what an overrun does. */
+/* The queue grows as needed, unless a test wants to provoke an overrun. */
 static bool
 overruns(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What ND2 adds to a session: the limits that it tells clients, its pump, its connectors, and how
+ * What ND2 adds to a session: the limits reported to clients, its pump, its connectors, and how
  * they end.
- * It decides nothing about a connection: connector_state.c does. Start with nd2_hooks.
+ * connector_state.c decides about connections. Start with nd2_hooks.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "nd2_connection.h"
 
 enum {
-	/* What ND2 clients take as the depth of their own queues: enough for any that is known, and
-	 * a queue pair with all maxima at once takes 32 MiB. tests/unit/face/nd2/objects.c */
+	/* ND2 clients use it as the depth of their own queues: enough for all known clients, and a
+	 * queue pair with all maxima at once takes 32 MiB. tests/unit/face/nd2/objects.c */
 	QUEUE_DEPTH = 8192,
 	CQ_DEPTH = 65536,
 	SRQ_DEPTH = 16384,
-	INLINE_GOOD = 256,      /* [bytes] up to here a copy is cheaper than a look at a key */
-	LARGE_GOOD = 64 * 1024, /* [bytes] from here a registration is cheaper than a copy */
+	INLINE_GOOD = 256,      /* [bytes] up to here copying is cheaper than checking a key */
+	LARGE_GOOD = 64 * 1024, /* [bytes] from here registering is cheaper than copying */
 	VENDOR = 0x504c,
 	DEVICE = 0x0002,
 };
@@ -54,8 +54,7 @@ nd2_adapter_id(const char *name)
 	return hash ? hash : 1;
 }
 
-/* ---- what it can do ---------------------------------------------------------------------------
- */
+/* ---- capabilities ---- */
 
 static uint32_t
 least(uint64_t a, uint64_t b)
@@ -78,7 +77,7 @@ fill_limits(const struct plx_session *session, ND2_ADAPTER_INFO *limits)
 		.MaxInitiatorSge = info->sges,
 		.MaxReceiveSge = info->sges,
 		.MaxReadSge = info->sges,
-		/* the waist's: posts leave it to that to look */
+		/* of plx_verbs.h, which also checks it on a post */
 		.MaxTransferLength = (ULONG)info->message_max,
 		.MaxInlineDataSize = info->inline_bytes,
 		.MaxInboundReadLimit = least(info->rd_atomic_max, ND2_READ_LIMIT),
@@ -90,7 +89,7 @@ fill_limits(const struct plx_session *session, ND2_ADAPTER_INFO *limits)
 		.InlineRequestThreshold = least(info->inline_bytes, INLINE_GOOD),
 		.LargeRequestThreshold = LARGE_GOOD,
 		.MaxCallerData = PLX_PRIVATE_CONNECT_MAX,
-		/* of Accept and of Reject alike: the smaller of both */
+		/* for both Accept and Reject: the smaller limit */
 		.MaxCalleeData = PLX_PRIVATE_REJECT_MAX,
 		.AdapterFlags = ND_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
 				ND_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED |
@@ -98,8 +97,7 @@ fill_limits(const struct plx_session *session, ND2_ADAPTER_INFO *limits)
 	};
 }
 
-/* ---- its beginning and its end ------------------------------------------------------------------
- */
+/* ---- opening and closing ---- */
 
 static enum plx_status
 start(struct plx_session *session)
@@ -138,7 +136,7 @@ claim(struct plx_session *session)
 	nd2_session_claim(session);
 }
 
-/* As if its queue pair had been released. */
+/* End a connector as if its queue pair had been released. */
 static void
 disconnect(struct plx_session *session)
 {

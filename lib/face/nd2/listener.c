@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2Listener: connectors wait here for requests, and requests for connectors.
- * It never lets a request of a peer wait unseen: one that has no place is rejected at once. The two
- * queues are never both filled. Start with on_request() and
+ * IND2Listener: matches connectors with connection requests. One of the two queues is always empty:
+ * waiting connectors or waiting requests.
+ * A peer's request that finds no place is rejected at once. Start with on_request() and
  * listener_get_request().
- *
- * The any-address is every address of its family, a listener of the waist each: a request for
- * another family's address at the same port finds nobody.
+ * The any-address covers every address of its family, with one plx_listener each. A request for an
+ * address of the other family at the same port finds no listener.
  */
 #include <ntstatus.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 static const IND2ListenerVtbl listener_table;
 
-/* A request that waits for a connector: its event, until then. */
+/* A request that waits for a connector: holds its event meanwhile. */
 struct waiting {
 	struct plx_session_subscriber subscriber;
 	struct nd2_listener *listener;
@@ -48,10 +47,10 @@ end_call(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
 	return status;
 }
 
-/* ---- requests meet connectors -------------------------------------------------------------------
- */
+/* ---- matching requests with connectors ---- */
 
-/* It has left the queue, whether with a request or without one. */
+/* Remove the connector's queue state, with or without a request. Returns: the request to be
+ * finished */
 static struct plx_pending *
 dequeue(struct nd2_connector *connector)
 {
@@ -83,14 +82,14 @@ nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 	plx_pending_finish(pending, status, 0);
 }
 
-/* The end of a request that nobody has answered refuses it. */
+/* Destroying the connector of an unanswered request rejects it. */
 static void
 reject_request(struct plx_session *session, struct plx_connector *connector)
 {
 	plx_session_destroy_connector(session, connector);
 }
 
-/* Takes what waits out of the backlog. */
+/* Remove a waiting request from the backlog. */
 static void
 request_free(struct waiting *waiting)
 {
@@ -99,7 +98,7 @@ request_free(struct waiting *waiting)
 	free(waiting);
 }
 
-/* The peer has withdrawn a request in the backlog: whatever comes of it is its end. */
+/* The peer has withdrawn a request in the backlog: any event of it ends it. */
 static void
 withdraw(struct plx_session *session, struct plx_session_subscriber *subscriber,
 	 const struct plx_connector_event *event)
@@ -131,7 +130,7 @@ wait_for_connector(struct nd2_listener *listener, const struct plx_connector_eve
 	return true;
 }
 
-/* A peer's REQ: all that comes of a listener. */
+/* Handle a peer's REQ, the only event of a listener. */
 static void
 on_request(struct plx_session *session, struct plx_session_subscriber *subscriber,
 	   const struct plx_connector_event *event)
@@ -145,8 +144,7 @@ on_request(struct plx_session *session, struct plx_session_subscriber *subscribe
 		reject_request(session, event->connector);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------
- */
+/* ---- methods ---- */
 
 static HRESULT STDMETHODCALLTYPE
 listener_query_interface(IND2Listener *face, REFIID iid, void **out)
@@ -212,7 +210,7 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 	return end_call(listener, NULL, status);
 }
 
-/* Errors: TIMEOUT (the engine stands still: it listens on, and may deliver requests) */
+/* Errors: TIMEOUT (the engine is stalled: the listener stays, and may deliver requests) */
 static enum plx_status
 stop_listening(struct nd2_listener *listener)
 {
@@ -243,7 +241,7 @@ start_listening(struct nd2_listener *listener)
 	if (status == PLX_OK)
 		return ND_SUCCESS;
 	nd2_log("listen: %s", why.text);
-	/* TIMEOUT: Release goes on with it; a further Listen begins behind it. */
+	/* TIMEOUT: Release destroys it later; a new Listen takes effect after that. */
 	(void)!stop_listening(listener);
 	return status == PLX_BUSY ? ND_SHARING_VIOLATION : nd2_call_status(status);
 }
@@ -321,8 +319,7 @@ listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *o
 	return end_call(listener, overlapped, status);
 }
 
-/* ---- its life -----------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 static void
 close_listener(struct nd2_object *object)
@@ -348,7 +345,7 @@ close_listener(struct nd2_object *object)
 	pthread_mutex_unlock(&session->events);
 }
 
-/* Its place is free when nobody listens there any more. */
+/* The address and port are free once no listener is left there. */
 static enum plx_status
 teardown_listener(struct plx_session_object *object)
 {

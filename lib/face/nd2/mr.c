@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory regions. Registering and taking back are done within the call, unless the engine stands
- * still, and told as all that pends is: by the OVERLAPPED, after ND_PENDING. What is refused is
- * refused in the call.
- * It pins nothing. Whether the memory is there is asked of the system.
+ * Memory regions. Registering and deregistering complete within the call, unless the engine is
+ * stalled; they are reported as pending requests are: by the OVERLAPPED, after ND_PENDING. Errors
+ * are returned by the call.
+ * It pins nothing. The system is asked whether the memory exists.
  * Start with mr_register().
  */
 #include <arpa/inet.h>
@@ -16,8 +16,9 @@
 	 ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
 
 enum {
-	BRIEF_MS = 100, /* for an engine's next cycle, in Deregister; then it pends */
-	LOG_MS = 5000,  /* in Release, before it says what it waits for */
+	BRIEF_MS = 100, /* for the engine's next duty cycle, in Deregister; after that the request
+			   pends */
+	LOG_MS = 5000,  /* in Release, before it logs what it waits for */
 };
 
 static struct nd2_mr *
@@ -26,9 +27,9 @@ mr_of(IND2MemoryRegion *face)
 	return (struct nd2_mr *)(void *)face;
 }
 
-/* A region is open to windows, whatever it allows itself. A Read's sink needs the right to write,
- * and no other: READ_SINK is for hardware that wants to know (docs/nd2.md, Requests).
- */
+/* Windows may be bound to any region, whatever access the region itself allows. The sink of a Read
+ * needs the right to write and nothing else: READ_SINK is for hardware that distinguishes it
+ * (docs/nd2.md, Requests). */
 static uint32_t
 access_of(ULONG flags)
 {
@@ -106,14 +107,14 @@ mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flag
 	return status;
 }
 
-/* ---- taking back --------------------------------------------------------------------------------
+/* ---- deregistering ----
  *
- * The key is dead at once; but an engine that is in the middle of a copy finishes it, and one that
- * stands still there does so when it runs again. Until then the memory is not the client's: its
- * Deregister pends, and its Release waits.
+ * The key becomes invalid at once, but an engine in the middle of a copy finishes it, and a stalled
+ * engine finishes it when it runs again. Until then the client must not reuse the memory:
+ * Deregister pends, and Release waits.
  */
 
-/* Errors: BUSY (a window is bound), TIMEOUT (the engine has not let go yet) */
+/* Errors: BUSY (a window is bound), TIMEOUT (the engine may still use the memory) */
 static enum plx_status
 release_region(struct nd2_mr *mr, uint32_t timeout_ms)
 {
@@ -126,21 +127,21 @@ release_region(struct nd2_mr *mr, uint32_t timeout_ms)
 	return status;
 }
 
-/* As long as it takes. */
+/* Wait without limit. */
 static void
 release_region_blocking(struct nd2_mr *mr)
 {
 	enum plx_status status = release_region(mr, LOG_MS);
 
 	if (status == PLX_TIMEOUT)
-		nd2_log("adapter %s: its worker stands still; the end of a region waits for it, "
-			"whose memory it may be writing",
+		nd2_log("adapter %s: its worker is stalled; releasing a region waits for it, "
+			"because it may be writing the memory",
 			mr->adapter->session->name);
 	while (status == PLX_TIMEOUT)
 		status = release_region(mr, LOG_MS);
 }
 
-/* Under the lock. */
+/* The lock is held. */
 static void
 finish_pending_deregister(struct nd2_mr *mr)
 {
@@ -157,7 +158,7 @@ finish_deregister(struct plx_session_deferred *deferred)
 	bool done;
 
 	pthread_mutex_lock(&mr->lock);
-	/* Release may have been faster. */
+	/* Release may have deregistered it already. */
 	done = mr->deregistering == NULL || release_region(mr, 0) == PLX_OK;
 	if (done && mr->deregistering)
 		finish_pending_deregister(mr);
@@ -224,11 +225,10 @@ get_remote_token(IND2MemoryRegion *face)
 	return htonl(atomic_load(&mr_of(face)->token));
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
-/* The client may take its memory back when this returns, so that the registration has ended then;
- * but for a window that is bound, which keeps it as it keeps the object. */
+/* The client may reuse its memory when this returns, so the registration must have ended, unless a
+ * bound window keeps it, as it keeps the object. */
 static void
 close_mr(struct nd2_object *object)
 {
@@ -241,7 +241,7 @@ close_mr(struct nd2_object *object)
 	if (mr->deregistering)
 		finish_pending_deregister(mr);
 	pthread_mutex_unlock(&mr->lock);
-	/* Behind whoever has told its request's end under that lock. */
+	/* Wait for a thread that finishes the request under that lock. */
 	plx_pending_list_end(&mr->pending, ND_CANCELED);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory windows: made, asked for their token, ended. They are bound in post.c.
- * A window that ends unbinds itself; the region it was bound to last is held until then.
+ * Memory windows: created, queried for their token, released. post.c binds them.
+ * Releasing a window unbinds it; it holds the region it was last bound to until then.
  * Start with nd2_mw_create().
  */
 #include "nd2.h"
@@ -20,7 +20,7 @@ get_remote_token(IND2MemoryWindow *face)
 	return atomic_load(&mw_of(face)->token);
 }
 
-/* Unbound at once, and not when the last hold goes: the client may take the memory back now. */
+/* Unbind at once, not when the last hold is released: the client may reuse the memory now. */
 static void
 close_mw(struct nd2_object *object)
 {
@@ -29,11 +29,11 @@ close_mw(struct nd2_object *object)
 
 	nd2_session_claim(mw->adapter->session);
 	pthread_mutex_lock(&mw->lock);
-	/* As long as it takes: the engine may be writing through it, and the memory is the client's
-	 * when this returns. */
+	/* Wait without limit: the engine may be writing through the window, and the memory belongs
+	 * to the client when this returns. */
 	while (plx_mw_destroy(mw->mw) == PLX_TIMEOUT)
-		nd2_log("adapter %s: its worker stands still; the end of a window waits for it, "
-			"through which it may be writing",
+		nd2_log("adapter %s: its worker is stalled; releasing a window waits for it, "
+			"because it may be writing through it",
 			mw->adapter->session->name);
 	mw->mw = NULL;
 	bound = mw->bound;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who waits for a completion queue: Notify, its end and its cancelling. By which entries an armed
- * queue fires is the engine's rule (docs/nd2.md, Who waits for a queue); here each firing is
- * brought to those who wait.
+ * Waiting for a completion queue: Notify, finishing and cancelling it. The engine decides which
+ * entries fire an armed queue (docs/nd2.md, Who waits for a queue); this file delivers each firing
+ * to the waiters.
  *
- * `armed` says which kinds are armed in the engine and have not fired. It changes together
- * with the list of who waits, under one lock, by two rules: a kind is armed when its first waiter
- * comes, and what has fired goes to all waiters of that kind. So nothing ever fires for nobody,
- * which would move the watermark past an entry that no one was notified of.
+ * `armed` says which kinds are armed in the engine and have not fired. It changes together with the
+ * list of waiters, under one lock, by two rules: a kind is armed when its first waiter arrives, and
+ * a firing is delivered to all waiters of that kind. So nothing fires without a waiter, which would
+ * move the watermark past an entry that no one was notified of.
  * Start with notify_begin(), then deliver().
  */
 #include "cq.h"
@@ -34,11 +34,10 @@ enum {
 	DISARM_NAP_NS = 50 * 1000,
 };
 
-/* ---- under the lock -----------------------------------------------------------------------------
- */
+/* ---- with the lock held ---- */
 
-/* Finish those who wait for one of the kinds, first come first. Nobody is called back, and the
- * locks below are taken in this order everywhere. */
+/* Finish the waiters of some kinds, in order of arrival. Nothing is called back, and the locks
+ * below are taken in this order everywhere. */
 static void
 finish(struct nd2_notify *notify, uint32_t kinds, HRESULT status)
 {
@@ -56,8 +55,8 @@ finish(struct nd2_notify *notify, uint32_t kinds, HRESULT status)
 	}
 }
 
-/* Bring what has fired to who waits for it. ERRORS is armed beside every other kind, and fires when
- * the queue has overrun and then only. */
+/* Deliver kinds that have fired to their waiters. ERRORS is armed with every other kind; it fires
+ * only when the queue has overrun. */
 static void
 deliver(struct nd2_notify *notify, uint32_t fired)
 {
@@ -70,8 +69,8 @@ deliver(struct nd2_notify *notify, uint32_t fired)
 		finish(notify, fired, ND_SUCCESS);
 }
 
-/* Ask the engine for what the newest waiter wants. One that joins others of its kind is told when
- * they are. */
+/* Arm what the newest waiter needs. A waiter of a kind that is armed already is finished with the
+ * others. */
 static void
 arm(struct nd2_cq *cq, uint32_t kind)
 {
@@ -92,7 +91,7 @@ arm(struct nd2_cq *cq, uint32_t kind)
 		deliver(notify, fired);
 }
 
-/* The descriptor, from the first Notify on: a queue that nobody waits for costs nothing. */
+/* Watch the descriptor from the first Notify on: a queue without waiters costs nothing. */
 static HRESULT
 watch(struct nd2_cq *cq)
 {
@@ -125,8 +124,7 @@ begin(struct nd2_cq *cq, struct waiter *waiter, OVERLAPPED *overlapped)
 	return ND_PENDING;
 }
 
-/* ---- from outside -------------------------------------------------------------------------------
- */
+/* ---- calls from outside ---- */
 
 static HRESULT
 wait_for(struct nd2_cq *cq, ULONG type, OVERLAPPED *overlapped)
@@ -186,11 +184,9 @@ ready(struct plx_session_watch *watch)
 	nd2_cq_deliver_events(plx_list_entry(watch, struct nd2_cq, watch));
 }
 
-/*
- * Take back what the engine was asked for. A kind that it has not given back is one that it is
- * firing at this moment: that is waited for, a few instructions of its, since it cannot be undone.
- * Those who wait for it have been told in time.
- */
+/* Disarm the engine. A kind that it does not give back is firing at this moment. That cannot be
+ * undone, so wait for it, which takes a few instructions of the engine. Its waiters have been
+ * finished in time. */
 static void
 disarm(struct nd2_cq *cq)
 {
@@ -199,7 +195,7 @@ disarm(struct nd2_cq *cq)
 	notify->armed &= ~plx_cq_disarm(cq->cq, notify->armed);
 	deliver(notify, plx_cq_get_event(cq->cq));
 	for (uint32_t looks = 0; notify->armed != 0; looks++) {
-		/* It has lost its core in the middle of that. */
+		/* The engine may have lost its core in the middle of firing. */
 		if (looks < DISARM_YIELDS)
 			sched_yield();
 		else
@@ -222,8 +218,7 @@ notify_cancel(IND2CompletionQueue *face)
 	return ND_SUCCESS;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 struct nd2_notify *
 notify_make(struct nd2_cq *cq)
@@ -248,7 +243,7 @@ notify_free(struct nd2_notify *notify)
 void
 notify_close(struct nd2_cq *cq)
 {
-	/* First, and without the lock, which ready() takes. */
+	/* First, and without the lock, because ready() takes it. */
 	if (cq->notify->watched)
 		plx_session_watch_remove(cq->adapter->session, &cq->watch);
 	pthread_mutex_lock(&cq->notify->lock);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posts: from an ND2 request to one of plx_verbs.h, the array of SGEs passed through as it is.
- * A refused post has changed nothing and has no completion. Nothing here looks at tokens, bounds or
- * rights: that is the engine's, and comes as a completion (docs/nd2.md, Requests). Bind takes
- * locks; nothing else does, nor allocates, nor calls the system. Start with post().
+ * Posts: translate an ND2 request into one of plx_verbs.h; the array of SGEs is passed on
+ * unchanged.
+ * A refused post changes nothing and has no completion. The engine checks tokens, bounds and
+ * rights, and reports violations as completions (docs/nd2.md, Requests). Only Bind takes locks,
+ * allocates or makes system calls. Start with post().
  */
 #include "qp.h"
 
@@ -37,15 +38,14 @@ _Static_assert(ND_OP_FLAG_READ_FENCE << 1 == PLX_WR_FENCE, "so is this one");
 _Static_assert(ND_OP_FLAG_SEND_AND_SOLICIT_EVENT >> 2 == PLX_WR_SOLICITED, "and this one");
 _Static_assert(ND_OP_FLAG_INLINE >> 2 == PLX_WR_INLINE, "and the last");
 
-/* Each flag is one of ours, moved. */
+/* Each flag is one of plx_verbs.h, shifted. */
 static inline uint8_t
 flags_of(ULONG flags)
 {
 	return (uint8_t)((flags & UP_BY_ONE) << 1 | (flags & DOWN_BY_TWO) >> 2);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static inline bool
 was_connected(struct nd2_qp *qp)
@@ -53,7 +53,7 @@ was_connected(struct nd2_qp *qp)
 	return atomic_load_explicit(&qp->phase, memory_order_acquire) == ND2_QP_CONNECTED;
 }
 
-/* The queue's inline limit to the byte: what lies below it may have more room. */
+/* Enforce the queue's inline limit to the byte: the queue below may have more room. */
 static bool
 fits_inline(const struct nd2_qp *qp, const ND2_SGE *sge, ULONG n)
 {
@@ -76,16 +76,16 @@ check_sges(const struct nd2_qp *qp, const ND2_SGE *sge, ULONG n, ULONG flags)
 	return fits_inline(qp, sge, n) ? ND_SUCCESS : ND_BUFFER_OVERFLOW;
 }
 
-/* Where a post's words differ from those of other calls. */
+/* Statuses that a post reports differently from other calls. */
 static PLX_COLD HRESULT
 refusal(enum plx_status why)
 {
 	switch (why) {
 	case PLX_FULL:
 		return ND_NO_MORE_ENTRIES;
-	case PLX_STATE: /* answered, and not yet told that it was heard */
+	case PLX_STATE: /* accepted, but the peer has not confirmed it yet */
 		return ND_CONNECTION_INVALID;
-	case PLX_INVALID: /* a Read, and the peer takes none */
+	case PLX_INVALID: /* a Read, but the peer allows none */
 		return ND_INVALID_DEVICE_REQUEST;
 	case PLX_OK:
 	case PLX_TOO_LONG:
@@ -105,11 +105,9 @@ refusal(enum plx_status why)
 	return nd2_call_status(why);
 }
 
-/* ---- requests of the initiator queue
- * --------------------------------------------------------------
- */
+/* ---- requests of the initiator queue ---- */
 
-/* What the methods differ in; keys as the verbs have them. */
+/* The parameters in which the methods differ; keys as in plx_verbs.h. */
 struct request {
 	enum plx_wr_op op;
 	void *context;
@@ -117,7 +115,7 @@ struct request {
 	UINT32 rkey, inv_key;
 };
 
-/* Each field has a store of its own: a load that spans two would wait until both have left the
+/* Store each field on its own: a load that spans two would wait until both stores have left the
  * core. */
 static inline HRESULT
 pass_on(struct nd2_qp *qp, const struct request *request, const ND2_SGE *sge, ULONG n, ULONG flags)
@@ -202,16 +200,14 @@ post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flag
 		return ND_INVALID_PARAMETER_2;
 	if (flags & ~(ULONG)QUEUE_FLAGS)
 		return ND_INVALID_PARAMETER_3;
-	/* 0 before the first Bind: a key that is never given out. */
+	/* 0 before the first Bind: a key that is never assigned. */
 	request.inv_key = ntohl(atomic_load(&mw->token));
 	return post(qp, &request, NULL, 0, flags);
 }
 
-/* ---- Bind
- * -----------------------------------------------------------------------------------------
- */
+/* ---- Bind ---- */
 
-/* Or is it of a connection that was accepted, and that nobody has completed yet? */
+/* Is the connection accepted, but not yet completed by the peer? */
 static bool
 accepts_posts(struct nd2_qp *qp)
 {
@@ -221,7 +217,7 @@ accepts_posts(struct nd2_qp *qp)
 	       (info.state != PLX_QP_INIT && info.state != PLX_QP_RTR);
 }
 
-/* Both locks are held: the region's, that it is not taken back meanwhile; the window's. */
+/* Both locks are held: the region's, so that it is not deregistered meanwhile, and the window's. */
 static HRESULT
 bind_locked(struct nd2_qp *qp, struct nd2_mr *mr, struct nd2_mw *mw, const struct plx_bind *wanted,
 	    struct nd2_mr **before)
@@ -294,9 +290,7 @@ post_bind(IND2QueuePair *face, void *context, IUnknown *region, IUnknown *window
 	return bind_between(qp, mr, mw, &wanted);
 }
 
-/* ---- the receive queue
- * ------------------------------------------------------------------------------
- */
+/* ---- the receive queue ---- */
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
 post_receive(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n)
@@ -315,6 +309,6 @@ post_receive(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n)
 		return qp->srq != NULL ? ND_INVALID_DEVICE_REQUEST : ND_DATA_OVERRUN;
 	if (plx_likely(plx_post_recv(qp->qp, &wr, 1, &why) == 1))
 		return ND_SUCCESS;
-	/* It is in no state that takes none: its receives are those of a shared queue. */
+	/* Its state allows receives, so the reason is that it uses a shared receive queue. */
 	return why == PLX_STATE ? ND_INVALID_DEVICE_REQUEST : refusal(why);
 }

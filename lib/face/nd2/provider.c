@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way in: what the library exports, the class factory, and IND2Provider. Who has which address
- * is answered from the configuration file, so that asking neither starts the EAL nor opens a
+ * The entry points: the exports of the library, the class factory, and IND2Provider. Address
+ * queries are answered from the configuration file, so they neither start the EAL nor open a
  * device. It keeps nothing between calls. Start with DllGetClassObject().
  */
 #include <stdlib.h>
@@ -20,8 +20,7 @@ struct factory {
 
 static atomic_uint locks; /* of LockServer() */
 
-/* What the configuration file says is the file's to answer for: a wrong one is "not ready", with a
- * sentence. */
+/* An invalid configuration file yields "not ready" and a logged sentence. */
 static HRESULT
 names_status(enum plx_status status, const struct plx_why *why)
 {
@@ -39,8 +38,7 @@ read_directory(struct plx_session_directory *directory)
 	return status == PLX_OK ? ND_SUCCESS : names_status(status, &why);
 }
 
-/* ---- IND2Provider -----------------------------------------------------------------------------
- */
+/* ---- IND2Provider ---- */
 
 static struct provider *
 provider_of(IND2Provider *face)
@@ -157,7 +155,7 @@ static const struct nd2_kind provider_kind = {
 	.base.destroy = provider_destroy,
 };
 
-/* Asked for by IID_IND2Provider, or as the IUnknown that it is. */
+/* Requested by IID_IND2Provider or as IUnknown. */
 static HRESULT
 provider_create(REFIID iid, void **out)
 {
@@ -169,12 +167,11 @@ provider_create(REFIID iid, void **out)
 	provider->face.lpVtbl = &provider_table;
 	nd2_object_init(&provider->object, &provider_kind, NULL, &provider->face);
 	status = nd2_query_interface(&provider->object, iid, out);
-	nd2_release(&provider->object); /* the one of its making */
+	nd2_release(&provider->object); /* the initial reference */
 	return status;
 }
 
-/* ---- IClassFactory ----------------------------------------------------------------------------
- */
+/* ---- IClassFactory ---- */
 
 static struct factory *
 factory_of(IClassFactory *face)
@@ -259,11 +256,10 @@ factory_create(REFIID iid, void **out)
 	return status;
 }
 
-/* ---- what the library exports -----------------------------------------------------------------
- */
+/* ---- what the library exports ---- */
 
-/* The one class there is, by whatever id a catalog knows it: ND2's own way asks for the provider,
- * COM's for its factory. */
+/* There is one class, whatever id a catalog gives it. ND2 clients request the provider, COM clients
+ * its factory. */
 HRESULT STDMETHODCALLTYPE
 DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
 {

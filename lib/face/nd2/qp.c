@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: made, flushed, ended. Posts are in post.c, connections in connector.c.
- * Each is in INIT from its creation, so that receives may be posted before there is a connection.
- * Start with nd2_qp_create().
+ * Queue pairs: created, flushed, released. Posts are in post.c, connections in connector.c.
+ * A queue pair is in INIT from its creation on, so that receives may be posted before it is
+ * connected. Start with nd2_qp_create().
  */
 #include "cq.h"
 #include "qp.h"
 
 #include <stdlib.h>
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- flush and destruction ---- */
 
 static HRESULT STDMETHODCALLTYPE
 flush(IND2QueuePair *face)
 {
 	struct nd2_qp *qp = qp_of(face);
 
-	/* Never connected it is in INIT again afterwards. Connected it is broken, and the
-	 * connector learns it as it learns of every queue pair that fails. */
+	/* If never connected, the queue pair is in INIT again afterwards. If connected, it is
+	 * broken, and the connector learns of it as of any failed queue pair. */
 	if (atomic_load(&qp->phase) == ND2_QP_CONNECTED)
 		atomic_store(&qp->broken, true);
 	nd2_session_claim(qp->adapter->session);
@@ -35,7 +34,7 @@ close_qp(struct nd2_object *object)
 		nd2_connection_of_qp_ends(qp);
 }
 
-/* May run with the session's events locked, when a connector was the last that held it. */
+/* May run with the session's events locked, if a connector held it last. */
 static enum plx_status
 teardown_qp(struct plx_session_object *object)
 {
@@ -63,8 +62,7 @@ static const struct nd2_kind qp_kind = {
 	.base.destroy = destroy_qp,
 };
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ---- table of methods ---- */
 
 static HRESULT STDMETHODCALLTYPE
 query_interface(IND2QueuePair *face, REFIID iid, void **out)
@@ -105,10 +103,9 @@ nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face)
 	return qp != NULL && qp->face.lpVtbl == &table && qp->adapter == adapter ? qp : NULL;
 }
 
-/* ---- making -------------------------------------------------------------------------------------
- */
+/* ---- creation ---- */
 
-/* The n-th argument of a method, the interface id being the first. */
+/* The status for the n-th argument of a method; the interface id is the first. */
 static HRESULT
 bad_argument(unsigned int n)
 {
@@ -116,7 +113,7 @@ bad_argument(unsigned int n)
 }
 
 struct argument {
-	unsigned int position, srq_position; /* 0: it is none of that method */
+	unsigned int position, srq_position; /* 0: not an argument of that method */
 	ULONG value, last;
 };
 
@@ -153,7 +150,7 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why
 		.send_cq = qp->initiator_cq->cq,
 		.recv_cq = qp->receive_cq->cq,
 		.srq = qp->srq != NULL ? qp->srq->srq : NULL,
-		/* A queue without a place is none: give one. */
+		/* A queue needs at least one slot. */
 		.sq_depth = attr->initiator_depth ? attr->initiator_depth : 1,
 		.rq_depth = attr->receive_depth ? attr->receive_depth : 1,
 		.sq_sges = qp->max_initiator_sges,
@@ -168,7 +165,8 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why
 		return status;
 	status = plx_qp_modify(qp->qp, PLX_QP_INIT, NULL, NULL, why);
 	if (status != PLX_OK)
-		(void)!plx_qp_destroy(qp->qp); /* the engine does not run: as little to be done */
+		(void)!plx_qp_destroy(
+			qp->qp); /* TIMEOUT (the engine does not run) cannot be handled */
 	return status;
 }
 

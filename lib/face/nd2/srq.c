@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared receive queues: made, posted to, resized, and who waits for one to run low.
+ * Shared receive queues: created, posted to, resized, and waiting for one to run low.
  * Posting takes no lock.
  *
- * "Low" is a level and no event: count < threshold. The engine is armed when the first waiter
- * comes, and raises its event at once when the queue is low already. After an event that may belong
+ * "Low" is a level, not an event: count < threshold. The engine is armed when the first waiter
+ * arrives, and raises its event at once if the queue is low already. After an event that may belong
  * to an earlier arming (its waiter was cancelled, or the threshold has changed) the engine is armed
  * again. Start with notify(), then below().
  */
@@ -18,8 +18,7 @@ srq_of(IND2SharedReceiveQueue *face)
 	return (struct nd2_srq *)(void *)face;
 }
 
-/* ---- posting ------------------------------------------------------------------------------------
- */
+/* ---- posting ---- */
 
 static PLX_HOT HRESULT STDMETHODCALLTYPE
 receive(IND2SharedReceiveQueue *face, void *context, const ND2_SGE *sge, ULONG n)
@@ -42,15 +41,14 @@ receive(IND2SharedReceiveQueue *face, void *context, const ND2_SGE *sge, ULONG n
 	return why == PLX_FULL ? ND_NO_MORE_ENTRIES : nd2_call_status(why);
 }
 
-/* ---- running low: under the queue's lock --------------------------------------------------------
- */
+/* ---- running low: with the queue's lock held ---- */
 
 struct waiter {
 	struct plx_list node;
 	struct plx_pending *pending;
 };
 
-/* All who wait, together, first come first. */
+/* Finish all waiters at once, in order of arrival. */
 static void
 finish_waiters(struct nd2_srq *srq, HRESULT status)
 {
@@ -63,14 +61,14 @@ finish_waiters(struct nd2_srq *srq, HRESULT status)
 	}
 }
 
-/* Arm the engine; finish at once when it is low already. Errors: it cannot be armed */
+/* Arm the engine, and finish at once if the queue is low already. Errors: it cannot be armed */
 static HRESULT
 arm(struct nd2_srq *srq)
 {
 	enum plx_status status;
 
-	/* No threshold: whoever waits is told of the end alone. One that cannot be reached: a queue
-	 * that is always below it. */
+	/* No threshold: a waiter is only notified of the end. An unreachable threshold: the queue
+	 * is always below it. */
 	if (srq->threshold == 0)
 		return ND_SUCCESS;
 	if (srq->threshold > srq->depth) {
@@ -80,14 +78,14 @@ arm(struct nd2_srq *srq)
 	status = plx_srq_arm(srq->srq, srq->threshold);
 	if (status != PLX_OK)
 		return nd2_call_status(status);
-	/* Asked anew before it has told: what comes may be the answer to what was asked before. */
+	/* Armed again before it fired: the next event may belong to the earlier arming. */
 	if (!srq->armed)
 		srq->doubtful = false;
 	srq->armed = true;
 	return ND_SUCCESS;
 }
 
-/* PLX_EVENT_SRQ_THRESHOLD; session->lock is held. */
+/* Handle PLX_EVENT_SRQ_THRESHOLD; session->lock is held. */
 static void
 below(struct plx_session_queue *queue)
 {
@@ -146,7 +144,7 @@ notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
 	return status;
 }
 
-/* An event that was asked for may be on its way: nobody is told by it. */
+/* An event of the cancelled arming may be on its way; it must not finish a later waiter. */
 static HRESULT STDMETHODCALLTYPE
 cancel_overlapped_requests(IND2SharedReceiveQueue *face)
 {
@@ -161,8 +159,7 @@ cancel_overlapped_requests(IND2SharedReceiveQueue *face)
 	return ND_SUCCESS;
 }
 
-/* ---- size ---------------------------------------------------------------------------------------
- */
+/* ---- size ---- */
 
 static HRESULT
 modify_locked(struct nd2_srq *srq, ULONG depth, ULONG threshold)
@@ -179,7 +176,7 @@ modify_locked(struct nd2_srq *srq, ULONG depth, ULONG threshold)
 		srq->threshold = threshold;
 	if ((depth | threshold) != 0)
 		srq->doubtful = srq->armed;
-	/* Who waits, waits for the new threshold now, which may have been passed. */
+	/* Waiters now wait for the new threshold, which the queue may be below already. */
 	return srq->doubtful && !plx_list_empty(&srq->waiters) ? arm(srq) : ND_SUCCESS;
 }
 
@@ -204,8 +201,7 @@ get_notify_affinity(IND2SharedReceiveQueue *face, USHORT *group, KAFFINITY *affi
 	return nd2_affinity_get(srq_of(face)->adapter->session, group, affinity);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- lifetime ---- */
 
 static void
 close_srq(struct nd2_object *object)
@@ -221,7 +217,7 @@ close_srq(struct nd2_object *object)
 	pthread_mutex_unlock(&srq->lock);
 }
 
-/* BUSY it cannot be: queue pairs hold their queues. */
+/* Never BUSY: queue pairs hold their queues. */
 static enum plx_status
 teardown_srq(struct plx_session_object *object)
 {

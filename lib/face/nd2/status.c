@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a status of ours is called in ND2: one total table for completions, one for calls.
- * It decides nothing else. Start with nd2_completion_status().
+ * From statuses of Pollux to those of ND2: one total table for completions, one for calls. Start
+ * with nd2_completion_status().
  */
 #include <ntstatus.h>
 
 #include "nd2_connection.h"
 
-/* A peer that refuses for want of rights or bounds is told as the same fault of our own: that is
- * what clients compare with. So is the peer's "I cannot" (a receive that is too short, too). */
+/* A peer's refusal for rights or bounds is reported as the same local error, since clients compare
+ * with that. The same holds for a peer that cannot execute a request (for example because its
+ * receive is too short). */
 static const HRESULT of_completion[PLX_WC_COUNT] = {
 	[PLX_WC_SUCCESS] = ND_SUCCESS,
-	[PLX_WC_LOCAL_LENGTH] = ND_DATA_OVERRUN, /* of a receive: below */
+	[PLX_WC_LOCAL_LENGTH] = ND_DATA_OVERRUN, /* of a receive: see below */
 	[PLX_WC_LOCAL_PROTECTION] = ND_ACCESS_VIOLATION,
 	[PLX_WC_LOCAL_INVALIDATE] = ND_INVALID_DEVICE_REQUEST,
 	[PLX_WC_FLUSHED] = ND_CANCELED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The identifiers of IUnknown, IClassFactory and ND2's interfaces, defined: programs that do not
- * include initguid.h get them from libpollux-win. It owns nothing else; ndspi.h has the numbers.
+ * Defines the identifiers of IUnknown, IClassFactory and ND2's interfaces. Programs that do not
+ * include initguid.h get them from libpollux-win. The numbers are in ndspi.h.
  */
 #include <initguid.h>
 

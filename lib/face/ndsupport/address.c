@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Addresses: of a program's sockaddr, of each provider's list. Comparing looks at the address
- * alone, never at a port. It opens no adapter. Start with address_list_read().
+ * Addresses of programs (sockaddr) and of each provider's list. Comparisons ignore the port. It
+ * opens no adapter. Start with address_list_read().
  */
 #include "address.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	QUERY_TRIES = 8, /* addresses may come between asking for the size and reading */
+	QUERY_TRIES = 8, /* addresses may be added between querying the size and reading */
 };
 
 HRESULT
@@ -72,7 +72,8 @@ address_is_unicast(const struct plx_ip *ip)
 	static const uint8_t none[16];
 
 	if (ip->version == 4)
-		return memcmp(ip->v, none, 4) != 0 && ip->v[0] < 0xe0; /* groups, 255.255.255.255 */
+		return memcmp(ip->v, none, 4) != 0 &&
+		       ip->v[0] < 0xe0; /* multicast groups, 255.255.255.255 */
 	return memcmp(ip->v, none, 16) != 0 && ip->v[0] != 0xff;
 }
 
@@ -84,8 +85,7 @@ address_is_loopback(const struct plx_ip *ip)
 	return ip->version == 4 ? ip->v[0] == 127 : memcmp(ip->v, one, sizeof(one)) == 0;
 }
 
-/* ---- of providers -----------------------------------------------------------------------------
- */
+/* ---- addresses of providers ---- */
 
 static bool
 append(struct address_list *list, struct provider *provider, const SOCKET_ADDRESS *reported)
@@ -103,7 +103,7 @@ append(struct address_list *list, struct provider *provider, const SOCKET_ADDRES
 	}
 	fresh = &list->one[list->count];
 	memset(fresh, 0, sizeof(*fresh));
-	/* an entry that is too short for its family, or of another family, is no address */
+	/* skip an entry that is too short for its family, or of another family */
 	if (!reported->lpSockaddr || reported->iSockaddrLength < 0 ||
 	    address_read(reported->lpSockaddr, (SIZE_T)reported->iSockaddrLength, &fresh->ip,
 			 NULL) != ND_SUCCESS)
@@ -115,8 +115,8 @@ append(struct address_list *list, struct provider *provider, const SOCKET_ADDRES
 	return true;
 }
 
-/* A provider's list, to be freed; NULL: it has none. A provider without addresses may say
- * ND_SUCCESS to the question for the size, and has written nothing then. */
+/* A provider's list, to be freed; NULL: it has none. A provider without addresses may return
+ * ND_SUCCESS to the query for the size, and then has written nothing. */
 static HRESULT
 query(IND2Provider *provider, SOCKET_ADDRESS_LIST **out)
 {
@@ -144,7 +144,7 @@ read_one(struct address_list *list, struct provider *provider)
 	HRESULT status;
 	IND2Provider *object;
 
-	/* a provider that fails has no addresses; providers_complain() tells why */
+	/* a provider that fails has no addresses; providers_complain() reports why */
 	if (provider_open(provider, &object) != ND_SUCCESS)
 		return ND_SUCCESS;
 	status = query(object, &reported);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Addresses of programs as the helpers compare them, and the addresses of all providers. It owns no
- * state. Start with address_read().
+ * Addresses of programs, in the form in which the helpers compare them, and the addresses of all
+ * providers. It owns no state. Start with address_read().
  */
 #ifndef PLX_NDSUPPORT_ADDRESS_H
 #define PLX_NDSUPPORT_ADDRESS_H
@@ -9,20 +9,20 @@
 #include "plx_types.h"
 #include "providers.h"
 
-/** Errors: ND_INVALID_PARAMETER_2 (too short for its family), ND_INVALID_ADDRESS (neither IPv4 nor
- * IPv6). @param scope [out] of an IPv6 address; may be NULL */
+/** Read a socket address. Errors: ND_INVALID_PARAMETER_2 (too short for its family),
+ * ND_INVALID_ADDRESS (neither IPv4 nor IPv6). @param scope [out] of an IPv6 address; may be NULL */
 HRESULT address_read(const struct sockaddr *address, SIZE_T bytes, struct plx_ip *ip,
 		     uint32_t *scope);
 
-/** With port 0. @param out 28 bytes of room at least. Returns: 16 or 28 */
+/** Write a socket address with port 0. @param out at least 28 bytes of room. Returns: 16 or 28 */
 SIZE_T address_write(const struct plx_ip *ip, struct sockaddr *out);
 
 bool address_same(const struct plx_ip *a, const struct plx_ip *b);
-/** Of one station: not any, not a group, not everybody. */
+/** Is the address unicast: neither unspecified, multicast nor broadcast? */
 bool address_is_unicast(const struct plx_ip *ip);
 bool address_is_loopback(const struct plx_ip *ip);
 
-/* An address as a provider has told it. */
+/* An address reported by a provider. */
 struct address {
 	struct provider *provider;
 	struct plx_ip ip;
@@ -40,8 +40,8 @@ struct address_list {
 	uint32_t count, room;
 };
 
-/** What all providers have now; a provider that does not answer has none. The providers are held.
- * Errors: ND_NO_MEMORY, ND_UNSUCCESSFUL */
+/** Read the current addresses of all providers; a provider that does not answer has none. The list
+ * holds the providers. Errors: ND_NO_MEMORY, ND_UNSUCCESSFUL */
 HRESULT address_list_read(struct address_list *out);
 void address_list_free(struct address_list *list);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Nd functions of ndsupport.h: each looks at the catalog as it is now, asks the providers that
- * it needs, and lets them go again. It keeps no addresses: what changes is seen by the next call.
- * Start with NdOpenAdapter().
+ * The Nd functions of ndsupport.h. Each reads the current catalog, queries the providers that it
+ * needs, and releases them. It caches no addresses: a change is seen by the next call. Start with
+ * NdOpenAdapter().
  */
 #define PLX_COM_IMPLEMENTS
 #include "address.h"
@@ -54,7 +54,7 @@ NdCleanup(VOID)
 	pthread_mutex_unlock(&lock);
 	if (!started)
 		return ND_DEVICE_NOT_READY;
-	/* a library with an adapter that lives stays: its code is still called */
+	/* a library with a live adapter stays loaded: its code is still called */
 	if (last)
 		providers_flush();
 	return ND_SUCCESS;
@@ -67,8 +67,7 @@ NdFlushProviders(VOID)
 		providers_flush();
 }
 
-/* ---- addresses --------------------------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 static SIZE_T
 size_of(const struct address_list *list)
@@ -80,13 +79,13 @@ size_of(const struct address_list *list)
 	return bytes;
 }
 
-/* The array, and behind it what its entries point to. */
+/* Write the array, followed by the addresses that its entries point to. */
 static void
 copy_out(const struct address_list *list, SOCKET_ADDRESS_LIST *out)
 {
 	char *behind = (char *)out + offsetof(SOCKET_ADDRESS_LIST, Address) +
 		       list->count * sizeof(SOCKET_ADDRESS);
-	/* beyond the one that the structure declares */
+	/* the structure declares one entry; there may be more */
 	SOCKET_ADDRESS *entry = (void *)((char *)out + offsetof(SOCKET_ADDRESS_LIST, Address));
 
 	out->iAddressCount = (INT)list->count;
@@ -109,7 +108,7 @@ NdQueryAddressList(DWORD flags, SOCKET_ADDRESS_LIST *list, SIZE_T *bytes)
 		return ND_DEVICE_NOT_READY;
 	if (!bytes)
 		return ND_INVALID_PARAMETER_3;
-	/* nothing here is of version 1 or an emulator, whatever else the flags leave out */
+	/* no address is of NDv1 or an emulator, so the other flags exclude nothing */
 	if (flags & ND_QUERY_EXCLUDE_NDv2_ADDRESSES) {
 		*bytes = 0;
 		return ND_SUCCESS;
@@ -190,7 +189,7 @@ NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes, struct socka
 	if (status != ND_SUCCESS)
 		return status;
 	if (address_list_has(&all, &ip))
-		route.local = ip; /* it is here */
+		route.local = ip; /* the address is local */
 	else
 		status = status_of_errno(route_find(&ip, scope, &route));
 	need = ip.version == 4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
@@ -206,8 +205,7 @@ NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes, struct socka
 	return status;
 }
 
-/* ---- adapters ---------------------------------------------------------------------------------
- */
+/* ---- adapters ---- */
 
 static HRESULT
 open_at(struct provider *provider, REFIID iid, const struct address *address, VOID **adapter)
@@ -262,8 +260,7 @@ NdOpenAdapter(REFIID iid, const struct sockaddr *address, SIZE_T bytes, VOID **a
 	return opened;
 }
 
-/* ---- sentences --------------------------------------------------------------------------------
- */
+/* ---- diagnostics ---- */
 
 uint32_t
 plx_ndsupport_check(char *text, size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Interfaces for programs: which leads where, and which addresses each has, as iphlpapi.h declares
- * it. The adapters of the configuration file come first, then those of the kernel. It opens
- * nothing. Start with GetBestInterfaceEx().
+ * Interfaces for programs, as iphlpapi.h declares it: which interface leads to an address, and
+ * which addresses each has. The adapters of the configuration file come first, then the interfaces
+ * of the kernel. It opens nothing. Start with GetBestInterfaceEx().
  */
 #include "address.h"
 #include "interfaces.h"
@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the best ---------------------------------------------------------------------------------
- */
+/* ---- the best interface ---- */
 
 static DWORD
 error_of(int error)
@@ -47,7 +46,7 @@ GetBestInterfaceEx(struct sockaddr *to, PDWORD index)
 
 	if (!to || !index)
 		return ERROR_INVALID_PARAMETER;
-	/* no length comes with it: the family says how much there is */
+	/* no length is passed: the family implies it */
 	bytes = to->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
 					  : sizeof(struct sockaddr_in);
 	if (address_read(to, bytes, &ip, &scope) != ND_SUCCESS)
@@ -66,9 +65,9 @@ GetBestInterface(IPAddr to, PDWORD index)
 	return GetBestInterfaceEx((struct sockaddr *)(void *)&address, index);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
+/* ---- all interfaces ----
  *
- * Everything is laid out twice: without room, which only counts, then in the caller's buffer.
+ * Everything is laid out twice: first without a buffer, which only counts, then in the caller's.
  */
 
 struct layout {
@@ -199,7 +198,7 @@ put_gateways(struct layout *layout, const struct interface *from)
 	return first;
 }
 
-/* Returns: NULL without room */
+/* Returns: NULL if there is no room */
 static PIP_ADAPTER_ADDRESSES
 put_interface(struct layout *layout, const struct interface *from)
 {
@@ -244,7 +243,7 @@ has_wanted(const struct layout *layout, const struct interface *from)
 	return false;
 }
 
-/* Returns: how many interfaces there are to tell of */
+/* Returns: the number of interfaces to report */
 static uint32_t
 put_all(struct layout *layout, const struct interfaces *all)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The interfaces that there are: adapters of the configuration file, and the kernel's. It owns no
- * state. Start with interfaces_read().
+ * All interfaces: adapters of the configuration file, and those of the kernel. It owns no state.
+ * Start with interfaces_read().
  */
 #ifndef PLX_NDSUPPORT_INTERFACES_H
 #define PLX_NDSUPPORT_INTERFACES_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	INTERFACE_ADDRESSES_MAX = 32, /* more than that are not told */
+	INTERFACE_ADDRESSES_MAX = 32, /* further addresses are omitted */
 	INTERFACE_GATEWAYS_MAX = 16,
 	INTERFACE_NAME_MAX = 32,
 };

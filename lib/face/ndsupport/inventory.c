@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What interfaces there are. Adapters of the configuration file are told as the file describes
- * them, unopened: up, without a MAC. The kernel's come from getifaddrs().
- * Start with interfaces_read().
+ * Reads the list of interfaces. Adapters of the configuration file are reported as the file
+ * describes them, without opening them: up, without a MAC. The kernel's interfaces come from
+ * getifaddrs(). Start with interfaces_read().
  */
 #include "interfaces.h"
 
@@ -32,8 +32,7 @@ append(struct interfaces *all)
 	return &more[all->count++];
 }
 
-/* ---- the configuration file's -----------------------------------------------------------------
- */
+/* ---- from the configuration file ---- */
 
 static void
 describe(const struct plx_adapter_options *options, const char *name, uint32_t place,
@@ -74,8 +73,7 @@ read_ours(struct interfaces *all)
 	return true;
 }
 
-/* ---- the kernel's -----------------------------------------------------------------------------
- */
+/* ---- from the kernel ---- */
 
 static uint32_t
 mtu_of(const char *name)
@@ -169,7 +167,7 @@ read_kernel(struct interfaces *all)
 	bool good = true;
 
 	if (getifaddrs(&list) != 0)
-		return true; /* then there are ours */
+		return true; /* the adapters alone are reported then */
 	for (const struct ifaddrs *at = list; at && good; at = at->ifa_next) {
 		struct interface *to;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The kernel's routes, for addresses that no adapter of ours leads to: one question by rtnetlink,
- * one answer. It changes nothing there. Start with kernel_route().
+ * The kernel's routes, for addresses that no configured adapter reaches: one rtnetlink query, one
+ * reply. It changes nothing in the kernel. Start with kernel_route().
  */
 #include "route.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The list of providers, and the way that ND2's documents describe from a catalog entry to a
- * provider object: compare the fields, get the path, load, ask for the object; and back: is it in
- * use? if not, unload. It never opens an adapter. Start with providers_get().
+ * The list of providers, and the steps by which ND2's documents get from a catalog entry to a
+ * provider object: compare the fields, get the path, load the library, request the object; and
+ * unload a library that is not in use. It never opens an adapter. Start with providers_get().
  */
 #include "providers.h"
 
@@ -18,7 +18,7 @@
 #include <wchar.h>
 
 enum {
-	ENUMERATE_TRIES = 8, /* files may come between asking for the size and reading */
+	ENUMERATE_TRIES = 8, /* files may be added between querying the size and reading */
 	PATH_CHARS_MAX = 4096,
 };
 
@@ -30,21 +30,20 @@ struct provider {
 	HMODULE library; /* NULL: not loaded */
 	get_class_object *get_class_object;
 	can_unload_now *can_unload_now;
-	uint32_t users; /* calls that are in it, or may be soon */
-	bool listed;    /* in the catalog when it was read last */
+	uint32_t users; /* calls that are in it, or may soon be */
+	bool listed;    /* it was in the catalog at the last read */
 	char why[512];
 	struct provider *next;
 };
 
-/* Recursive, since a library that is being loaded may call us. */
+/* Recursive, since a library being loaded may call us. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct provider *first;
 
-/* ---- the catalog ------------------------------------------------------------------------------
- */
+/* ---- the catalog ---- */
 
-/* Is it an ND2 provider? The fields that the documents name, as Microsoft's framework compares
- * them. An NDv1 provider (version 1, hidden) is none: its interfaces are others. */
+/* Is it an ND2 provider? Compares the documented fields as Microsoft's framework does. An NDv1
+ * provider (version 1, hidden) is not: its interfaces differ. */
 static bool
 is_nd2(const WSAPROTOCOL_INFOW *entry)
 {
@@ -58,7 +57,7 @@ is_nd2(const WSAPROTOCOL_INFOW *entry)
 	       entry->iSocketType == -1 && entry->iProtocol == 0 && entry->iProtocolMaxOffset == 0;
 }
 
-/* The catalog's entries, to be freed. Returns: how many; -1: no memory, or it cannot be read */
+/* The catalog's entries, to be freed. Returns: the number; -1: no memory, or unreadable */
 static int
 enumerate(WSAPROTOCOL_INFOW **out)
 {
@@ -93,7 +92,7 @@ find(const GUID *id)
 	return at;
 }
 
-/* At the end of the list: the order is the catalog's. */
+/* Append, to keep the catalog's order. */
 static struct provider *
 append(const GUID *id)
 {
@@ -108,7 +107,7 @@ append(const GUID *id)
 	return fresh;
 }
 
-/* The list becomes what the catalog is. */
+/* Update the list from the catalog. */
 static HRESULT
 follow_catalog(void)
 {
@@ -137,8 +136,7 @@ follow_catalog(void)
 	return ND_SUCCESS;
 }
 
-/* ---- libraries --------------------------------------------------------------------------------
- */
+/* ---- libraries ---- */
 
 static HRESULT __attribute__((format(printf, 2, 3)))
 fail(struct provider *provider, const char *format, ...)
@@ -157,7 +155,7 @@ fail(struct provider *provider, const char *format, ...)
 	return ND_DEVICE_NOT_READY;
 }
 
-/* The path as it is loaded: the catalog's, with the environment in it. */
+/* The path to load: the catalog's, with environment variables expanded. */
 static bool
 path_of(const GUID *id, wchar_t *out)
 {
@@ -172,7 +170,7 @@ path_of(const GUID *id, wchar_t *out)
 	return n > 0 && n <= PATH_CHARS_MAX;
 }
 
-/* For a sentence: what is not ASCII becomes a question mark. */
+/* For a message: characters other than ASCII become question marks. */
 static const char *
 legible(const wchar_t *path, char *out, size_t size)
 {
@@ -195,7 +193,7 @@ load(struct provider *provider)
 	if (provider->library)
 		return ND_SUCCESS;
 	if (!path_of(&provider->id, path))
-		return fail(provider, "the catalog has no path for it any more");
+		return fail(provider, "the catalog no longer has a path for it");
 	library = LoadLibraryExW(path, NULL, 0);
 	if (!library)
 		return fail(provider, "its library cannot be loaded: %s", plx_library_error());
@@ -212,7 +210,7 @@ load(struct provider *provider)
 	return ND_SUCCESS;
 }
 
-/* Unloads it, unless somebody is in it or it says that an object of it lives. */
+/* Unload a library, unless a call is in it or it reports a live object. */
 static void
 try_unload(struct provider *provider)
 {
@@ -222,7 +220,7 @@ try_unload(struct provider *provider)
 	provider->library = NULL;
 }
 
-/* Unload what can go, and forget those that the catalog has no more. */
+/* Unload unused libraries, and remove providers that the catalog no longer has. */
 static void
 sweep(void)
 {
@@ -241,8 +239,7 @@ sweep(void)
 	}
 }
 
-/* ---- for the helpers --------------------------------------------------------------------------
- */
+/* ---- for the helpers ---- */
 
 HRESULT
 providers_get(struct providers *out)
@@ -301,8 +298,9 @@ provider_open(struct provider *provider, IND2Provider **out)
 	status = get(&provider->id, &IID_IND2Provider, &object);
 	if (FAILED(status) || !object) {
 		pthread_mutex_lock(&lock);
-		status = fail(provider, "its DllGetClassObject gave 0x%08x for IID_IND2Provider",
-			      (unsigned)status);
+		status =
+			fail(provider, "its DllGetClassObject returned 0x%08x for IID_IND2Provider",
+			     (unsigned)status);
 		pthread_mutex_unlock(&lock);
 		return status;
 	}
@@ -314,7 +312,7 @@ void
 provider_failed(struct provider *provider, const char *call, HRESULT status)
 {
 	pthread_mutex_lock(&lock);
-	fail(provider, "its %s gave 0x%08x", call, (unsigned)status);
+	fail(provider, "its %s returned 0x%08x", call, (unsigned)status);
 	pthread_mutex_unlock(&lock);
 }
 

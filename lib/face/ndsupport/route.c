@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The routing table that the adapters of the configuration file make up: their networks and their
- * routes, the longest prefix first, as the engine of each has it for itself. Adapters are not
- * opened. Start with route_find().
+ * The routing table given by the adapters of the configuration file: their networks and routes,
+ * longest prefix first, as each adapter's engine has it. Adapters are not opened. Start with
+ * route_find().
  */
 #include "route.h"
 
@@ -12,7 +12,7 @@
 #include <iphlpapi.h>
 
 enum {
-	OWN_BITS = 129, /* an address of ours comes before every network */
+	OWN_BITS = 129, /* a local address precedes every network */
 };
 
 static bool
@@ -26,7 +26,8 @@ is_within(const struct plx_ip *ip, const struct plx_ip *net, uint32_t bits)
 	return true;
 }
 
-/* The address of the adapter in whose network `ip` is, by the longest prefix. Returns: -1: none */
+/* The index of the adapter's address whose network contains `ip`, by the longest prefix. Returns:
+ * -1: none */
 static int
 own_network(const struct plx_adapter_options *options, const struct plx_ip *ip)
 {
@@ -40,8 +41,8 @@ own_network(const struct plx_adapter_options *options, const struct plx_ip *ip)
 	return best;
 }
 
-/* How well an adapter leads to `to`, and from which address of its own. Returns: the bits of the
- * prefix; -1: not at all */
+/* The prefix by which an adapter reaches `to`, and the local address to use. Returns: bits of the
+ * prefix; -1: unreachable */
 static int
 match(const struct plx_adapter_options *options, const struct plx_ip *to, struct plx_ip *local)
 {
@@ -76,7 +77,7 @@ route_find(const struct plx_ip *to, uint32_t scope, struct route *out)
 	struct plx_adapter_options options;
 	struct plx_ip local;
 
-	/* a file that is wrong has no adapters; plx_ndsupport_check() tells of it */
+	/* an invalid file has no adapters; plx_ndsupport_check() reports it */
 	for (int i = 0; i < n && i < PLX_ADAPTERS_MAX && !address_is_loopback(to); i++) {
 		int bits;
 

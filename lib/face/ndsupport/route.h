@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways to an address: by the adapters of the configuration file, which the kernel does not know,
- * and by the kernel. It owns no state: both are asked anew each time. Start with route_find().
+ * Routes to an address: through the adapters of the configuration file, which the kernel does not
+ * know, and through the kernel. It owns no state; both are read anew each time. Start with
+ * route_find().
  */
 #ifndef PLX_NDSUPPORT_ROUTE_H
 #define PLX_NDSUPPORT_ROUTE_H
@@ -12,24 +13,22 @@
 #include <stdint.h>
 
 struct route {
-	struct plx_ip local;      /* what to send from; version 0: the kernel did not say */
-	uint32_t interface_index; /* PLX_INTERFACE_FIRST + place of the adapter, or the kernel's */
+	struct plx_ip local;      /* source address; version 0: the kernel did not return one */
+	uint32_t interface_index; /* PLX_INTERFACE_FIRST + index of the adapter, or the kernel's */
 };
 
 /**
- * The longest prefix of all adapters of the configuration file, an address of theirs being the
- * longest; when none has one, the kernel's answer.
+ * Find the route with the longest prefix among all adapters of the configuration file; a local
+ * address of theirs is the longest. If no adapter has a route, the kernel is queried.
  *
  * @param scope of a link-local IPv6 address, as the kernel numbers interfaces; else 0
- * Returns: 0, or errno: ENETUNREACH, EHOSTUNREACH, or what keeps the kernel from answering
+ * Returns: 0, or errno: ENETUNREACH, EHOSTUNREACH, or the reason why the kernel cannot answer
  */
 int route_find(const struct plx_ip *to, uint32_t scope, struct route *out);
 
-/* ---- kernel.c
- * ------------------------------------------------------------------------------------
- */
+/* ---- kernel.c ---- */
 
-/** The kernel's part of it, by rtnetlink. */
+/** Query the kernel by rtnetlink. */
 int kernel_route(const struct plx_ip *to, uint32_t scope, struct route *out);
 
 #endif

@@ -226,7 +226,7 @@ read_folder(struct catalog *catalog, char (*folder)[CATALOG_PATH_MAX], uint32_t 
 					 list[i]->d_name);
 		else if (catalog->providers == CATALOG_PROVIDERS_MAX)
 			catalog_complain(&catalog->complaints,
-					 "%s is left out: there are %d providers before it", path,
+					 "%s is ignored: there are already %d providers", path,
 					 CATALOG_PROVIDERS_MAX);
 		else if (!is_hidden(folder, at, list[i]->d_name) &&
 			 catalog_file_read(path, fresh, &catalog->complaints))

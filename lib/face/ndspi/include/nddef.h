@@ -26,7 +26,7 @@
 #define ND_CQ_NOTIFY_ANY       1
 #define ND_CQ_NOTIFY_SOLICITED 2
 
-/* IND2MemoryRegion::Register. What the peer may write, this side may. */
+/* IND2MemoryRegion::Register. Rights of the peer imply those of this side. */
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001
 #define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002
 #define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005
@@ -41,7 +41,7 @@
 #define ND_OP_FLAG_ALLOW_WRITE            0x00000010
 #define ND_OP_FLAG_INLINE                 0x00000020
 
-/* What an adapter can do: IND2Adapter::Query. */
+/* Capabilities of an adapter: IND2Adapter::Query. */
 typedef struct _ND2_ADAPTER_INFO {
 	ULONG InfoVersion; /* in: ND_VERSION_2 */
 	UINT16 VendorId;
@@ -58,16 +58,16 @@ typedef struct _ND2_ADAPTER_INFO {
 	ULONG MaxOutboundReadLimit;
 	ULONG MaxReceiveQueueDepth;
 	ULONG MaxInitiatorQueueDepth;
-	ULONG MaxSharedReceiveQueueDepth; /* 0: there are none */
+	ULONG MaxSharedReceiveQueueDepth; /* 0: not supported */
 	ULONG MaxCompletionQueueDepth;
-	ULONG InlineRequestThreshold; /* up to here inline is the faster way */
-	ULONG LargeRequestThreshold;  /* from here on a request counts as large */
+	ULONG InlineRequestThreshold; /* up to here inline is faster */
+	ULONG LargeRequestThreshold;  /* from here a request counts as large */
 	ULONG MaxCallerData;          /* private data of Connect */
 	ULONG MaxCalleeData;          /* private data of Accept and Reject */
 	ULONG AdapterFlags;
 } ND2_ADAPTER_INFO;
 
-/* The same, as a process of 32 bits has it. */
+/* The same, as laid out in a 32-bit process. */
 typedef struct _ND2_ADAPTER_INFO32 {
 	ULONG InfoVersion;
 	UINT16 VendorId;
@@ -93,7 +93,7 @@ typedef struct _ND2_ADAPTER_INFO32 {
 	ULONG AdapterFlags;
 } ND2_ADAPTER_INFO32;
 
-/* By either tag. */
+/* Both tags are in use. */
 #define _ND2_REQUEST_TYPE ND2_REQUEST_TYPE
 typedef enum ND2_REQUEST_TYPE {
 	Nd2RequestTypeReceive,
@@ -107,13 +107,13 @@ typedef enum ND2_REQUEST_TYPE {
 /* One completion: IND2CompletionQueue::GetResults. */
 typedef struct _ND2_RESULT {
 	HRESULT Status;
-	ULONG BytesTransferred; /* of a receive; nothing is said for the others */
-	VOID *QueuePairContext; /* as given to CreateQueuePair */
-	VOID *RequestContext;   /* as given to the request */
+	ULONG BytesTransferred; /* of a receive; undefined for other requests */
+	VOID *QueuePairContext; /* as passed to CreateQueuePair */
+	VOID *RequestContext;   /* as passed with the request */
 	ND2_REQUEST_TYPE RequestType;
 } ND2_RESULT;
 
-/* One piece of a message; read during the call only. */
+/* One segment of a message; only read during the call. */
 typedef struct _ND2_SGE {
 	VOID *Buffer;
 	ULONG BufferLength;

@@ -51,10 +51,8 @@ DEFINE_GUID(IID_IND2Provider,
 	0x49EAE6C1, 0x76C4, 0x46D0, 0x80, 0x03, 0x5C, 0x2E, 0xAA, 0x2C, 0x9A, 0x8E);
 /* clang-format on */
 
-/*
- * Of version 1 there are the structures and two names, for source that mentions them, and none of
- * its interfaces. Its memory window has the identifier of IND2MemoryWindow.
- */
+/* Version 1 has only its structures and two names here, for source that mentions them, and none of
+ * its interfaces. Its memory window has the identifier of IND2MemoryWindow. */
 DECLARE_HANDLE(ND_MR_HANDLE);
 
 typedef struct _ND_ADAPTER_INFO1 {

@@ -18,46 +18,49 @@
 
 PLX_WIN_BEGIN
 
-/** Counted: each needs its NdCleanup. ND_SUCCESS, or why the catalog cannot be read. */
+/** Start using the helpers. Calls are counted: each needs its NdCleanup. Returns: ND_SUCCESS, or
+ * why the catalog cannot be read */
 PLX_ND_API HRESULT NdStartup(VOID);
 
-/** The last one lets go of the providers. ND_DEVICE_NOT_READY without an NdStartup. */
+/** Stop using the helpers; the last call releases the providers. Errors: ND_DEVICE_NOT_READY
+ * (without an NdStartup) */
 PLX_ND_API HRESULT NdCleanup(VOID);
 
 /** Unload providers that nobody uses. */
 PLX_ND_API VOID NdFlushProviders(VOID);
 
 /**
- * The local addresses of all providers, in one list.
+ * List the local addresses of all providers.
  *
  * @param flags  ND_QUERY_EXCLUDE_...
- * @param list   room for the array and the addresses behind it; NULL to ask for the size
- * @param bytes  in: the room. out: what was used, or is needed; 0 when there are no addresses
- * Errors:       ND_BUFFER_OVERFLOW when the room is too small; list is then unchanged
+ * @param list   room for the array and the addresses after it; NULL to query the size
+ * @param bytes  [in/out] in: the room. out: what was used, or is needed; 0 if there are no
+ *               addresses
+ * Errors: ND_BUFFER_OVERFLOW (too little room; `list` is unchanged)
  */
 PLX_ND_API HRESULT NdQueryAddressList(DWORD flags, SOCKET_ADDRESS_LIST *list, SIZE_T *bytes);
 
 /**
- * The local address from which remote is reached, with port 0.
+ * Find the local address from which a remote address is reached, with port 0.
  *
- * Errors: ND_INVALID_ADDRESS when no provider has that address, ND_NETWORK_UNREACHABLE when no
- *         route leads there, ND_BUFFER_OVERFLOW and the size in *localBytes
+ * Errors: ND_INVALID_ADDRESS (no provider has that address), ND_NETWORK_UNREACHABLE (no route),
+ * ND_BUFFER_OVERFLOW (the size needed is in *localBytes)
  */
 PLX_ND_API HRESULT NdResolveAddress(const struct sockaddr *remote, SIZE_T remoteBytes,
 				    struct sockaddr *local, SIZE_T *localBytes);
 
 /**
- * Does a provider own this local address, whatever its port?
+ * Does a provider own this local address? The port is ignored.
  *
- * Errors: ND_INVALID_ADDRESS when none does, ND_INVALID_PARAMETER_2 when bytes is too few for it
+ * Errors: ND_INVALID_ADDRESS (no provider does), ND_INVALID_PARAMETER_2 (`bytes` too small for it)
  */
 PLX_ND_API HRESULT NdCheckAddress(const struct sockaddr *address, SIZE_T bytes);
 
 /**
- * Open the adapter that has this local address, at the first provider that owns it and succeeds.
+ * Open the adapter with this local address, at the first provider that owns it and succeeds.
  *
- * @param iid      IID_IND2Adapter
- * @param adapter  out: the adapter, to be released by the caller
+ * @param iid     IID_IND2Adapter
+ * @param adapter [out] to be released by the caller
  */
 PLX_ND_API HRESULT NdOpenAdapter(REFIID iid, const struct sockaddr *address, SIZE_T bytes,
 				 PLX_COM_OUT adapter);

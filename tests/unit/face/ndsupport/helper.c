@@ -333,7 +333,7 @@ a_provider_that_cannot_be_loaded_is_told_of(void **state)
 	assert_non_null(strstr(told, "libnd2-mute.so has no DllCanUnloadNow"));
 	assert_non_null(strstr(told, "provider {5ec04d00-4e44-4e44-8000-000000000002}: its library "
 				     "cannot be loaded: /nowhere/libgone.so"));
-	assert_non_null(strstr(told, "its DllGetClassObject gave 0x80040111"));
+	assert_non_null(strstr(told, "its DllGetClassObject returned 0x80040111"));
 	assert_false(scene_is_loaded("mute"));
 	assert_false(scene_is_loaded("crooked"));
 	scene_remove("mute.conf");

@@ -131,7 +131,7 @@ a_wrong_configuration_leaves_the_other_provider(void **state)
 	assert_int_equal(plx_ndsupport_check(told, sizeof(told)), 2);
 	assert_non_null(strstr(told, "/pollux.conf:1: adapter \"p0\": "));
 	assert_non_null(strstr(told, "provider {7b0d8c5e-3f41-4b77-9c6a-2d0e5b1fa904}: its "
-				     "QueryAddressList gave 0xc00000a3"));
+				     "QueryAddressList returned 0xc00000a3"));
 	assert_hr(NdCleanup(), ND_SUCCESS);
 }
 
