@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The provider catalog as the Winsock calls see it: what the drop-in files say, read anew by each
- * call. It owns no state: the files are the catalog. Start with catalog_read().
+ * The provider catalog as the Winsock calls see it: the contents of the drop-in files, read anew by
+ * each call. It owns no state: the files are the catalog. Start with catalog_read().
  */
 #ifndef PLX_WIN_CATALOG_H
 #define PLX_WIN_CATALOG_H
@@ -17,7 +17,7 @@
 enum {
 	CATALOG_PROVIDERS_MAX = 64,
 	CATALOG_ENTRIES_MAX = 8, /* of one provider */
-	CATALOG_PATH_MAX = 1024, /* [bytes] of a library's path, with its 0 */
+	CATALOG_PATH_MAX = 1024, /* [bytes] of a library's path, including the 0 */
 	CATALOG_FOLDERS_MAX = 2,
 	CATALOG_COMPLAINTS_MAX = 8192, /* [bytes] */
 	CATALOG_FIRST_ID = 1001,       /* dwCatalogEntryId of the first entry, as on Windows */
@@ -27,12 +27,12 @@ enum {
 struct catalog_provider {
 	GUID id;
 	char library[CATALOG_PATH_MAX]; /* UTF-8; %NAMES% not expanded */
-	char file[CATALOG_PATH_MAX];    /* it comes from; empty: from ND2_PROVIDER */
+	char file[CATALOG_PATH_MAX];    /* its source; empty: ND2_PROVIDER */
 	uint32_t entries;
 	WSAPROTOCOL_INFOW entry[CATALOG_ENTRIES_MAX];
 };
 
-/* What is wrong, a sentence a line. */
+/* Errors, one sentence per line. */
 struct catalog_complaints {
 	uint32_t count;
 	size_t used;
@@ -46,50 +46,48 @@ struct catalog {
 };
 
 /**
- * The whole catalog: ND2_PROVIDER when it is set, else every *.conf of the folders, by name. A
- * file that is wrong is left out, with a sentence in `complaints`; the others stay.
+ * Read the catalog: ND2_PROVIDER if set, otherwise every *.conf of the folders, sorted by name. An
+ * invalid file is omitted, with a sentence in `complaints`; the others stay.
  * Returns: NULL: no memory
  */
 struct catalog *catalog_read(void);
 void catalog_free(struct catalog *catalog);
 
-/** NULL: there is none of that id. */
+/** Find a provider. Returns: NULL: no provider has that id */
 struct catalog_provider *catalog_find(struct catalog *catalog, const GUID *id);
 
-/** Where drop-in files are looked for, the first of them being the one that is written to.
- * Returns: how many there are */
+/**
+ * The folders of drop-in files; new files are written to the first.
+ * Returns: the number of folders
+ */
 uint32_t catalog_folders(char (*folder)[CATALOG_PATH_MAX]);
 
 void catalog_complain(struct catalog_complaints *complaints, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- catalog_file.c: one drop-in file
- * ------------------------------------------------------------
- */
+/* ---- catalog_file.c: one drop-in file ---- */
 
-/** Read one file. Returns: false: it is wrong, and a sentence says how */
+/** Read one file. Returns: false: it is invalid, and a sentence says why */
 bool catalog_file_read(const char *path, struct catalog_provider *out,
 		       struct catalog_complaints *complaints);
 
-/** What a provider's entry is when a file says nothing but id and library. */
+/** The entry of a provider whose file only gives id and library. */
 void catalog_entry_default(WSAPROTOCOL_INFOW *entry, const GUID *id, int family);
 
-/** Absolute, or a bare name that the loader looks for, or beginning with %NAME%. */
+/** Is it absolute, a bare name that the loader searches for, or does it begin with %NAME%? */
 bool catalog_library_is_right(const char *library);
 
 /** "{7b0d8c5e-3f41-4b77-9c6a-2d0e5b1fa904}" */
 bool catalog_guid_parse(const char *text, GUID *out);
 void catalog_guid_print(const GUID *id, char out[CATALOG_GUID_TEXT]);
 
-/* ---- catalog_write.c
- * -----------------------------------------------------------------------------
- */
+/* ---- catalog_write.c ---- */
 
-/** A drop-in file of that provider, all at once, in a folder of root's or the user's own. Returns:
- * 0, or errno: EEXIST: there is one of that name already; EPERM: the folder is somebody else's */
+/** Write a provider's drop-in file atomically, in a folder owned by root or the user. Returns: 0,
+ * or errno: EEXIST: a file of that name exists; EPERM: the folder is owned by another user */
 int catalog_file_write(const char *folder, const struct catalog_provider *provider);
 
-/** Remove the drop-in file at `path`, which catalog_file_read() has read. Returns: 0, or errno */
+/** Remove the drop-in file at `path`, as returned by catalog_file_read(). Returns: 0, or errno */
 int catalog_file_remove(const char *path);
 
 #endif

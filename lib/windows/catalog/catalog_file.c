@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One drop-in file of the catalog: read with libconfig, judged setting by setting, refused by file,
- * line, setting, value and range. The file is left as it is. Start with catalog_file_read().
+ * Reads one drop-in file of the catalog with libconfig and checks each setting. Errors name the
+ * file, line, setting, value and range. The file is not modified. Start with catalog_file_read().
  */
 #include "catalog.h"
 
@@ -19,12 +19,12 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-	UNTOLD = -1, /* a length of which the file does not speak */
+	UNTOLD = -1, /* a length that the file does not specify */
 };
 
-/* ---- sentences ------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
-/* Where a mistake is, and where the sentence about it goes. */
+/* The place of an error, and where its message goes. */
 struct place {
 	const char *path;
 	const config_setting_t *setting;
@@ -49,8 +49,7 @@ wrong(const struct place *at, const char *format, ...)
 	return false;
 }
 
-/* ---- the fields of an entry --------------------------------------------------------------------
- */
+/* ---- the fields of an entry ---- */
 
 struct field {
 	const char *name;
@@ -68,7 +67,7 @@ struct field {
 		name, OFFSET(member), (min), INT32_MAX \
 	}
 
-/* All but the id, which is the file's, and the numbers that the catalog itself gives. */
+/* All fields but the id, which belongs to the file, and the numbers assigned by the catalog. */
 static const struct field fields[] = {
 	BITS("service_flags", dwServiceFlags1),
 	BITS("service_flags2", dwServiceFlags2),
@@ -99,12 +98,13 @@ catalog_entry_default(WSAPROTOCOL_INFOW *entry, const GUID *id, int family)
 	entry->dwProviderFlags = PFL_HIDDEN | PFL_NETWORKDIRECT_PROVIDER;
 	entry->ProviderId = *id;
 	entry->ProtocolChain.ChainLen = BASE_PROTOCOL;
-	entry->iVersion = 0x20000; /* what Microsoft's framework compares with; its page says 2 */
+	entry->iVersion = 0x20000; /* Microsoft's framework compares with this value; its
+				      documentation says 2 */
 	entry->iAddressFamily = family;
 	entry->iMaxSockAddr = length;
 	entry->iMinSockAddr = length;
 	entry->iSocketType = -1;
-	entry->dwMessageSize = UINT32_MAX; /* messages, of no length that the catalog limits */
+	entry->dwMessageSize = UINT32_MAX; /* messages, whose length the catalog does not limit */
 	wide_of_utf8("NetworkDirect provider", entry->szProtocol, WSAPROTOCOL_LEN + 1);
 }
 
@@ -171,7 +171,8 @@ read_family(const struct place *at, int *family)
 	return true;
 }
 
-/* A setting that a group of `entries` and the file itself may have. `known` false: it is none. */
+/* Read a setting allowed both in a group of `entries` and at the top of the file. `known` false:
+ * the name is unknown. */
 static bool
 read_entry_setting(const struct place *at, WSAPROTOCOL_INFOW *entry, bool *known)
 {
@@ -187,8 +188,7 @@ read_entry_setting(const struct place *at, WSAPROTOCOL_INFOW *entry, bool *known
 	return true;
 }
 
-/* ---- id and library ----------------------------------------------------------------------------
- */
+/* ---- id and library ---- */
 
 bool
 catalog_guid_parse(const char *text, GUID *out)
@@ -269,8 +269,7 @@ read_id(const struct place *at, GUID *id)
 	return true;
 }
 
-/* ---- the file --------------------------------------------------------------------------------
- */
+/* ---- the file ---- */
 
 static struct place
 element(const struct place *at, int i)
@@ -279,7 +278,7 @@ element(const struct place *at, int i)
 			      at->complaints};
 }
 
-/* Lengths that nobody has told are those of the family. */
+/* Unspecified lengths are those of the family. */
 static void
 settle(WSAPROTOCOL_INFOW *entry)
 {
@@ -302,7 +301,7 @@ add_family(const WSAPROTOCOL_INFOW *usual, int family, struct catalog_provider *
 	settle(entry);
 }
 
-/* One { ... } of entries: what the file says, but for what it says itself. */
+/* Read one { ... } of entries: the settings of the file are the defaults of its own. */
 static bool
 read_entry(const struct place *at, const WSAPROTOCOL_INFOW *usual, struct catalog_provider *out)
 {
@@ -366,7 +365,7 @@ read_families(const struct place *at, const WSAPROTOCOL_INFOW *usual, struct cat
 	return true;
 }
 
-/* What stands at the top of a file. */
+/* The settings at the top of a file. */
 struct top {
 	config_setting_t *id, *library, *families, *entries;
 	WSAPROTOCOL_INFOW usual;

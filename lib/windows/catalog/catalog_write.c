@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Drop-in files that programs make: written beside their place, then put there in one step, so that
- * who reads the folder meanwhile sees all of it or nothing. It judges nothing and replaces nothing.
- * Start with catalog_file_write().
+ * Writes drop-in files for programs: first to a temporary name, then moved into place in one step,
+ * so that readers of the folder see either the whole file or none. It checks nothing and replaces
+ * nothing. Start with catalog_file_write().
  */
 #include "catalog.h"
 
@@ -83,7 +83,7 @@ put_provider(FILE *to, const struct catalog_provider *provider)
 	return fflush(to) == 0 && !ferror(to) && fsync(fileno(to)) == 0;
 }
 
-/* A name that nobody has, for a file that nobody else sees. Returns: a descriptor, or -1 */
+/* Create a temporary file with a unique name. Returns: a descriptor, or -1 */
 static int
 make_fresh(int folder, const char *id, char name[FRESH_BYTES])
 {
@@ -130,7 +130,7 @@ catalog_file_write(const char *path, const struct catalog_provider *provider)
 	snprintf(name, sizeof(name), "%.36s.conf", id + 1);
 	fd = make_fresh(folder, id + 1, fresh);
 	cause = fd < 0 ? errno : write_fresh(fd, provider);
-	/* link, unlike rename, refuses a name that is taken */
+	/* link, unlike rename, does not replace an existing file */
 	if (!cause && linkat(folder, fresh, folder, name, 0) != 0)
 		cause = errno;
 	if (fd >= 0)

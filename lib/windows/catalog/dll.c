@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Libraries that have a DllMain(), and threads that tell them of their begin and end. It owns the
- * list of these libraries, in the order in which they were attached. It never loads one, and never
- * waits in a constructor or a destructor for a thread that may be waiting for the C library's
+ * Libraries that have a DllMain(), and threads that notify them of their start and end. It owns the
+ * list of these libraries, in the order in which they were attached. It never loads one. A
+ * constructor or destructor never waits here for a thread that may be waiting for the C library's
  * loader. Start with win_dll_tell().
  *
- * Locks: the loader lock of library.c, then the C library's own, then this list's, which is held
- * over no call. A library's constructor has the C library's already when dlopen() runs it, so it
- * takes only the list's. What keeps a library in memory while it is told is a reference of the
- * loader, taken before its entry of the list is looked at.
+ * Lock order: the loader lock of library.c, then the C library's own, then this list's, which is
+ * not held across calls. dlopen() runs a library's constructor with the C library's lock held, so
+ * the constructor takes only the list's. A reference of the loader, taken before the library's
+ * entry is read, keeps a library in memory while it is notified.
  */
 #include "loader.h"
 #include "plx_catalog.h"
@@ -18,16 +18,16 @@
 #include <stdio.h>
 
 enum {
-	PATH_BYTES_MAX = 4096, /* the kernel opens no longer one */
+	PATH_BYTES_MAX = 4096, /* the kernel's limit */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct plx_dll *dlls; /* by id, which is never used again */
+static struct plx_dll *dlls; /* sorted by id; ids are not reused */
 static uint64_t last_id;
 static atomic_uint count;
 
-/* A library that is being told, and the reference that keeps it. */
+/* A library being notified, and the reference that keeps it. */
 struct telling {
 	struct plx_dll *dll;
 	void *pin;
@@ -74,15 +74,17 @@ plx_dll_end(struct plx_dll *dll)
 		*at = dll->next;
 		atomic_fetch_sub(&count, 1);
 	}
-	/* who refused: threads need not wait for it any more */
+	/* the library refused: threads need not wait for it */
 	pthread_cond_broadcast(&changed);
-	/* Only at the end of the process: what dlclose() takes away nobody is in. */
+	/* This only waits at the end of the process: no thread is in a library that dlclose()
+	 * removes. */
 	while (dll->calls && !pthread_equal(dll->by, pthread_self()))
 		pthread_cond_wait(&changed, &list_lock);
 	pthread_mutex_unlock(&list_lock);
 }
 
-/* Whose DllMain() another thread is in for DLL_PROCESS_ATTACH; the list is locked. */
+/* The library whose DllMain() another thread is running for DLL_PROCESS_ATTACH; the list is locked.
+ */
 static bool
 one_is_attached(void)
 {
@@ -92,7 +94,7 @@ one_is_attached(void)
 	return false;
 }
 
-/* The one whose turn is next after that of `id`, up to the id `last`; the list is locked. */
+/* The library after `id`, up to the id `last`; the list is locked. */
 static struct plx_dll *
 next_of(uint32_t reason, uint64_t id, uint64_t last)
 {
@@ -109,7 +111,7 @@ next_of(uint32_t reason, uint64_t id, uint64_t last)
 	return found;
 }
 
-/* It may have gone before it was pinned, and another one may be where it was. */
+/* The library may have been unloaded before it was pinned, and another may be at its address. */
 static bool
 is_there(const struct plx_dll *wanted, uint64_t id)
 {
@@ -136,12 +138,12 @@ static void
 tell_one(struct telling *telling, uint32_t reason)
 {
 	pthread_cleanup_push(told, telling);
-	/* what it returns says nothing of threads */
+	/* its result has no meaning for threads */
 	telling->dll->main(telling->dll->instance, reason, NULL);
 	pthread_cleanup_pop(1);
 }
 
-/* The loader lock is this thread's. */
+/* This thread holds the loader lock. */
 static void
 tell_all(uint32_t reason)
 {
@@ -178,8 +180,8 @@ win_dll_tell(uint32_t reason)
 {
 	if (!atomic_load(&count))
 		return;
-	/* A thread that a DllMain() has created begins when that has returned. It waits without the
-	 * loader lock, which that DllMain() may want. */
+	/* A thread created by a DllMain() starts when that has returned. It waits without the
+	 * loader lock, which that DllMain() may need. */
 	pthread_mutex_lock(&list_lock);
 	while (reason == DLL_THREAD_ATTACH && one_is_attached())
 		pthread_cond_wait(&changed, &list_lock);

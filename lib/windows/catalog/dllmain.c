@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * DllMain() of a library, called when it is loaded and when it is unloaded; libpollux-win calls it
- * for threads. In an archive of its own, which pollux-cc links to shared libraries. A library
- * without DllMain() is loaded as any other. Start with attach().
+ * Calls a library's DllMain() when the library is loaded and unloaded; libpollux-win calls it for
+ * threads. It is in its own archive, which pollux-cc links into shared libraries. A library without
+ * DllMain() is loaded like any other. Start with attach().
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -14,10 +14,10 @@
 enum {
 	PROCESS_DETACH,
 	PROCESS_ATTACH,
-	INIT_FAILED = 0x42, /* what fits of STATUS_DLL_INIT_FAILED */
+	INIT_FAILED = 0x42, /* the part of STATUS_DLL_INIT_FAILED that fits an exit code */
 };
 
-/* In C++ the linker's name tells the parameters: HINSTANCE and HMODULE are one type, HANDLE
+/* In C++ the linker name encodes the parameters: HINSTANCE and HMODULE are one type, HANDLE
  * another. */
 plx_dll_main_fn DllMain __attribute__((weak));
 plx_dll_main_fn dll_main_of_instance __asm__("_Z7DllMainP11HINSTANCE__jPv") __attribute__((weak));
@@ -27,7 +27,7 @@ static int is_refused;
 static int is_attached;
 static struct plx_dll self;
 
-/* Has DllMain() refused to be loaded? LoadLibrary asks each library that it loads. */
+/* Has DllMain() refused to be loaded? LoadLibrary calls this in each library that it loads. */
 __attribute__((visibility("default"))) int plx_dll_refused(void);
 
 int
@@ -36,7 +36,7 @@ plx_dll_refused(void)
 	return is_refused;
 }
 
-/* The library itself, as LoadLibrary knows it. */
+/* The handle of the library, as LoadLibrary returns it. */
 static void *
 instance_of(const char *path)
 {
@@ -47,7 +47,8 @@ instance_of(const char *path)
 	return handle;
 }
 
-/* The third argument is NULL when LoadLibrary or FreeLibrary asks, not with the process. */
+/* The third argument is NULL for LoadLibrary and FreeLibrary, but not at the start and end of the
+ * process. */
 static int32_t
 call(uint32_t reason)
 {
@@ -76,7 +77,7 @@ attach(void)
 	is_refused = 1;
 	if (plx_library_in_call())
 		return;
-	/* Windows does not start a program of which a library refuses. */
+	/* Windows does not start a program if one of its libraries refuses. */
 	fprintf(stderr, "%s: its DllMain() has refused DLL_PROCESS_ATTACH\n", info.dli_fname);
 	_exit(INIT_FAILED);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Libraries as Windows programs load them, on dlopen(), and the environment in their paths. It owns
- * the list of modules that are loaded: a handle that is none of them is refused, not dereferenced.
- * It never says where libraries are: the loader does. Start with LoadLibraryExW().
+ * Loading libraries as Windows programs do, on top of dlopen(), and environment variables in their
+ * paths. It owns the list of loaded modules: an unknown handle is refused, not dereferenced. The
+ * loader decides where to search. Start with LoadLibraryExW().
  */
 #include "loader.h"
 #include "plx_catalog.h"
@@ -23,7 +23,7 @@ enum {
 	NAME_BYTES_MAX = 256,
 	AS_IMAGE_RESOURCE = 0x20,
 	AS_DATAFILE_EXCLUSIVE = 0x40,
-	ORDINAL_MAX = 0xffff, /* "names" up to here are numbers, which ELF does not know */
+	ORDINAL_MAX = 0xffff, /* "names" up to here are ordinals, which ELF does not have */
 };
 
 struct module {
@@ -32,7 +32,7 @@ struct module {
 	struct module *next;
 };
 
-/* as the loader lock of Windows: what runs while a library is loaded may load another */
+/* recursive, as the loader lock of Windows: code run by loading a library may load another */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct module *modules;
 
@@ -40,7 +40,8 @@ static __thread struct {
 	char text[512];
 } why;
 
-/* LoadLibrary and FreeLibrary that this thread is in; a library that is loaded may load another */
+/* The LoadLibrary and FreeLibrary calls that this thread is in; a library being loaded may load
+ * another */
 static __thread struct {
 	unsigned int depth;
 } asked;
@@ -91,10 +92,9 @@ win_library_is_known(const void *handle)
 	return known;
 }
 
-/* ---- loading ----------------------------------------------------------------------------------
- */
+/* ---- loading ---- */
 
-/* What Windows calls the loader's refusal. The loader itself has only words for it. */
+/* The Windows error for the loader's refusal. The loader only returns text. */
 static DWORD
 error_of(const char *path, const char *words)
 {
@@ -115,7 +115,7 @@ error_of(const char *path, const char *words)
 
 static void *own_symbol(void *handle, const char *name);
 
-/* Its DllMain() has said no: pollux-cc gives such a library a function that tells. */
+/* Has its DllMain() refused? pollux-cc gives such a library a function that reports it. */
 static bool
 is_refused(void *handle)
 {
@@ -245,8 +245,7 @@ FreeLibrary(HMODULE library)
 	return TRUE;
 }
 
-/* ---- those that are loaded already -------------------------------------------------------------
- */
+/* ---- loaded libraries ---- */
 
 HMODULE WINAPI
 GetModuleHandleA(LPCSTR path)
@@ -259,9 +258,9 @@ GetModuleHandleA(LPCSTR path)
 	if (handle)
 		module = *find(handle);
 	if (handle && module) {
-		dlclose(handle); /* a look does not count */
+		dlclose(handle); /* a lookup must not add a reference */
 	} else if (handle) {
-		/* not by LoadLibrary(): the program's own, or one that it is linked with */
+		/* not loaded by LoadLibrary(): the program's own, or one that it is linked with */
 		module = calloc(1, sizeof(*module));
 		if (module) {
 			module->handle = handle;
@@ -292,10 +291,9 @@ GetModuleHandleW(LPCWSTR path)
 	return GetModuleHandleA(bytes);
 }
 
-/* ---- what is in them --------------------------------------------------------------------------
- */
+/* ---- symbols ---- */
 
-/* dlsym() also looks into what the library depends on; GetProcAddress() finds only its own. */
+/* dlsym() also searches the library's dependencies; GetProcAddress() only finds its own symbols. */
 static void *
 own_symbol(void *handle, const char *name)
 {
@@ -331,10 +329,9 @@ GetProcAddress(HMODULE library, LPCSTR name)
 	return function;
 }
 
-/* ---- the environment --------------------------------------------------------------------------
- */
+/* ---- the environment ---- */
 
-/* Puts text, as much as fits; counts all of it. */
+/* Stores as much text as fits; counts all of it. */
 struct sink {
 	char *out;
 	size_t size, used;
@@ -348,9 +345,8 @@ put(struct sink *to, const char *text, size_t length)
 			to->out[to->used] = text[i];
 }
 
-/* %NAME% becomes its value; a name that nobody has set stays as it is, and so does a lone %. With
- * more rights than its caller (setuid) a program has no such names: libraries are loaded by them.
- */
+/* Expand %NAME%; unset names and a lone % stay as they are. In a program with more rights than its
+ * caller (setuid) all names count as unset, because libraries are loaded by them. */
 static void
 expand(const char *from, struct sink *to)
 {
@@ -387,7 +383,7 @@ ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD chars)
 		return 0;
 	}
 	expand(from, &sink);
-	/* a buffer that is too small keeps what it has */
+	/* a buffer that is too small is not modified */
 	if (to && sink.used <= chars) {
 		sink = (struct sink){to, chars, 0};
 		expand(from, &sink);

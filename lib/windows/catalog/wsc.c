@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The catalog's calls as Winsock has them: enumerate, path, install, deinstall. Each reads the
- * files anew, so that what one process installs the next call of another sees. They never load a
+ * The catalog's calls in Winsock: enumerate, path, install, deinstall. Each reads the files anew,
+ * so a provider installed by one process is seen by the next call of another. They never load a
  * library. Start with WSCEnumProtocols().
  */
 #include "catalog.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Winsock's way of failing: the cause where the caller wants it. */
+/* Fail as Winsock does: store the error where the caller wants it. */
 static int
 fail(LPINT out, int error)
 {
@@ -22,7 +22,7 @@ fail(LPINT out, int error)
 	return SOCKET_ERROR;
 }
 
-/* Is an entry of one of the protocols that were asked for? */
+/* Is an entry of one of the requested protocols? */
 static bool
 is_wanted(const WSAPROTOCOL_INFOW *entry, const INT *protocols)
 {
@@ -34,7 +34,7 @@ is_wanted(const WSAPROTOCOL_INFOW *entry, const INT *protocols)
 	return false;
 }
 
-/* Copies what is wanted, or only counts with `out` NULL. */
+/* Copy the selected entries; only count if `out` is NULL. */
 static uint32_t
 collect(const struct catalog *catalog, const INT *protocols, WSAPROTOCOL_INFOW *out)
 {
@@ -106,8 +106,7 @@ WSCGetProviderPath(LPGUID id, WCHAR *path, LPINT length, LPINT error)
 	return status;
 }
 
-/* ---- installing -------------------------------------------------------------------------------
- */
+/* ---- installing ---- */
 
 static bool
 entry_is_right(const WSAPROTOCOL_INFOW *entry)
@@ -193,7 +192,7 @@ WSCDeinstallProvider(LPGUID id, LPINT error)
 	if (!catalog)
 		return fail(error, WSA_NOT_ENOUGH_MEMORY);
 	provider = catalog_find(catalog, id);
-	/* one that ND2_PROVIDER names has no file that could go */
+	/* a provider named by ND2_PROVIDER has no file to remove */
 	if (!provider)
 		cause = WSAEINVAL;
 	else if (!*provider->file)

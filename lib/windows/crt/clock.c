@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Time, and what the machine is: counters, ticks, times of processors, pages and processors.
+ * Time and machine: counters, ticks, processor times, pages and processors.
  * Start with QueryPerformanceCounter().
  */
 #include "plx_crt.h"
@@ -13,17 +13,17 @@
 #include <unistd.h>
 
 enum {
-	HZ = 10000000, /* of the performance counter, as Windows has it: 100 ns a tick */
+	HZ = 10000000, /* of the performance counter, 100 ns a tick as on Windows */
 	NS_PER_TICK = 100,
 	NS_PER_SECOND = 1000000000,
 	MS_PER_SECOND = 1000,
-	INCREMENT = 156250,  /* [100 ns] between two steps of the clock, as Windows counts them */
+	INCREMENT = 156250,  /* [100 ns] between two steps of the clock, in the units of Windows */
 	GROUP = 64,          /* processors in a group */
 	GRANULARITY = 65536, /* of addresses that VirtualAlloc chooses */
 	AMD64 = 8664,        /* PROCESSOR_AMD_X8664 */
 };
 
-/* Between 1601, where Windows begins to count, and 1970 [100 ns]. */
+/* From 1601, the epoch of Windows, to 1970 [100 ns]. */
 #define EPOCH_TICKS UINT64_C(116444736000000000)
 #define LOWEST_AT   0x10000
 #define HIGHEST_AT  0x7ffffffeffff
@@ -79,7 +79,7 @@ GetSystemTimeAsFileTime(LPFILETIME now)
 	*now = file_time(ticks(CLOCK_REALTIME) + EPOCH_TICKS);
 }
 
-/* The first eight numbers of the first line of /proc/stat: times of all processors together. */
+/* The first eight numbers of the first line of /proc/stat: the sums over all processors. */
 struct processor_times {
 	unsigned long long user, nice, system, idle, wait, irq, softirq, steal;
 };
@@ -111,7 +111,7 @@ GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
 	idling = times.idle + times.wait;
 	if (idle)
 		*idle = file_time(idling * unit);
-	/* On Windows idling is something that the kernel does. */
+	/* On Windows kernel time includes idle time. */
 	if (kernel)
 		*kernel = file_time((times.system + times.irq + times.softirq + idling) * unit);
 	if (user)
@@ -143,7 +143,7 @@ GetSystemInfo(LPSYSTEM_INFO info)
 	if (processors < 1)
 		processors = 1;
 	if (processors > GROUP)
-		processors = GROUP; /* a mask has no more, nor has a group on Windows */
+		processors = GROUP; /* the limit of a mask and of a group on Windows */
 	*info = (SYSTEM_INFO){
 		.dwPageSize = (DWORD)sysconf(_SC_PAGESIZE),
 		.dwNumberOfProcessors = (DWORD)processors,

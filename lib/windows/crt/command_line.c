@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command line as one string, and its arguments. Here a program has a list of arguments, so the
- * line is made of it, quoted in such a way that its arguments are that list again.
+ * Conversion between the command line as one string and its arguments. On this system a program
+ * gets a list of arguments. The line is made from the list, quoted so that parsing it yields the
+ * same list.
  * Start with CommandLineToArgvW() and make_lines().
  */
 #include "plx_crt.h"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	LINE_MAX_BYTES = 1 << 21, /* more than the kernel takes for all arguments by default */
+	LINE_MAX_BYTES = 1 << 21, /* more than the kernel's default limit for all arguments */
 	PATH_BYTES = 4096,
 };
 
@@ -23,8 +24,7 @@ static char *narrow_line;
 static wchar_t *wide_line;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ---- to one line ------------------------------------------------------------------------------
- */
+/* ---- from arguments to one line ---- */
 
 static size_t
 put(char *to, char c, size_t n)
@@ -33,8 +33,8 @@ put(char *to, char c, size_t n)
 	return n;
 }
 
-/* One argument at `to`: quoted if need be, backslashes doubled only before a quote. Returns: bytes,
- * at most 2 for each of it and 2 more */
+/* Write one argument: quoted if necessary, backslashes doubled only before a quote. Returns: bytes,
+ * at most 2 per byte of the argument and 2 more */
 static size_t
 quote(const char *argument, char *to)
 {
@@ -61,7 +61,8 @@ quote(const char *argument, char *to)
 	return used;
 }
 
-/* What the kernel keeps of the arguments: each with its 0. Returns: bytes; malloc's in *all */
+/* Read the arguments that the kernel keeps, each with its 0. Returns: bytes; *all is allocated by
+ * malloc() */
 static size_t
 read_arguments(char **all)
 {
@@ -117,8 +118,7 @@ GetCommandLineW(void)
 	return wide_line ? wide_line : none;
 }
 
-/* ---- and back ---------------------------------------------------------------------------------
- */
+/* ---- from one line to arguments ---- */
 
 static bool
 is_blank(wchar_t c)
@@ -126,7 +126,7 @@ is_blank(wchar_t c)
 	return c == L' ' || c == L'\t';
 }
 
-/* The name of the program: to the next quote, or to the next blank; a backslash is one. */
+/* The program name ends at the next quote or blank; backslashes are literal. */
 static const wchar_t *
 first_argument(const wchar_t *at, wchar_t **to)
 {
@@ -142,9 +142,8 @@ first_argument(const wchar_t *at, wchar_t **to)
 	return at;
 }
 
-/*
- * Any other one. Before a quote two backslashes are one, and an odd one makes the quote a
- * character. Of quotes in a row every third is a character, and ends what the first began.
+/* Any other argument. Before a quote two backslashes stand for one, and an odd backslash makes the
+ * quote literal. In a row of quotes every third is literal, and ends the part that the first began.
  */
 static const wchar_t *
 next_argument(const wchar_t *at, wchar_t **to)
@@ -179,7 +178,7 @@ next_argument(const wchar_t *at, wchar_t **to)
 	return at;
 }
 
-/* @param list NULL: only count. Returns: how many there are */
+/* @param list NULL: only count. Returns: the number of arguments */
 static int
 split(const wchar_t *line, wchar_t **list, wchar_t *text)
 {
@@ -221,7 +220,7 @@ CommandLineToArgvW(LPCWSTR line, int *count)
 		*count = 1;
 		return list;
 	}
-	/* No argument is longer than what it was made of, but for its 0. */
+	/* An argument is not longer than its source, except for its 0. */
 	room = 2 * (wcslen(line) + 1);
 	scratch = malloc(room * sizeof(*scratch));
 	if (scratch) {

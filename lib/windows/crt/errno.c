@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one table from errno to the errors of Windows, of calls on files and of sockets.
+ * The only table from errno to Windows errors, for file calls and for sockets.
  * Start with win_error_of_errno().
  */
 #include "plx_crt.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The last error, each thread's own; Winsock's is the same one, as on Windows.
+ * The last error, per thread. Winsock shares it, as on Windows.
  * Start with SetLastError().
  */
 #include "plx_crt.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Formats of Microsoft's printf and scanf, rewritten as this system's: only the size words of
- * conversions differ, so the arguments stay as they are. It prints and scans nothing.
- * What is no conversion there stands in the result as text.
+ * Rewrites formats of Microsoft's printf and scanf as this system's. Only the size prefixes of
+ * conversions differ, so the arguments stay the same. It prints and scans nothing.
+ * An invalid conversion becomes literal text.
  * Start with conversion().
  */
 #include "format.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Microsoft's word of the size, and ours for integers. On Windows a long has 32 bits. */
+/* Microsoft's size prefix, and this system's for integers. A long on Windows has 32 bits. */
 static const struct size_word {
 	char theirs[4];
 	char ours[4];
@@ -22,13 +22,13 @@ static const struct size_word {
 	{"l", ""},     {"w", ""},   {"j", "j"}, {"z", "z"},   {"t", "t"}, {"L", "L"},
 };
 
-/* A conversion, taken apart. */
+/* A parsed conversion. */
 struct conversion {
-	const char *flags; /* behind the '%' */
+	const char *flags; /* after the '%' */
 	size_t flags_length;
 	const struct size_word *size; /* NULL: none */
 	char type;
-	const char *set; /* of "[...]", behind the '[' */
+	const char *set; /* of "[...]", after the '[' */
 	size_t set_length;
 };
 
@@ -38,8 +38,8 @@ is_size(const struct conversion *c, const char *word)
 	return c->size && strcmp(c->size->theirs, word) == 0;
 }
 
-/* The set of "[...]": a ']' that comes first, or first behind '^', is one of it. Returns: its end
- */
+/* Find the end of a set "[...]". A ']' directly after '[' or '^' belongs to the set. Returns: its
+ * end */
 static const char *
 set_end(const char *at)
 {
@@ -52,7 +52,7 @@ set_end(const char *at)
 	return *at ? at + 1 : NULL;
 }
 
-/* Take the conversion behind a '%' apart. Returns: what is behind it; NULL: it is none */
+/* Parse the conversion after a '%'. Returns: the text after it; NULL: it is invalid */
 static const char *
 taken_apart(const char *at, unsigned kind, struct conversion *c)
 {
@@ -78,7 +78,7 @@ taken_apart(const char *at, unsigned kind, struct conversion *c)
 	return c->type && strchr("diouxXaAeEfFgGcCsSp", c->type) ? at + 1 : NULL;
 }
 
-/* Is the text of this conversion wide? A size says so, else the format's own kind does. */
+/* Is the text of this conversion wide? A size prefix decides, otherwise the kind of the format. */
 static bool
 is_wide(const struct conversion *c, unsigned kind)
 {
@@ -91,7 +91,7 @@ is_wide(const struct conversion *c, unsigned kind)
 	return of_format != other;
 }
 
-/* The size word that this system wants. */
+/* The size prefix for this system. */
 static const char *
 size_for(const struct conversion *c, unsigned kind)
 {
@@ -102,7 +102,7 @@ size_for(const struct conversion *c, unsigned kind)
 	return c->size && c->type != 'p' ? c->size->ours : "";
 }
 
-/* Write a conversion. Returns: behind it */
+/* Write a conversion. Returns: the end of it */
 static char *
 conversion(char *to, const struct conversion *c, unsigned kind)
 {
@@ -118,7 +118,7 @@ conversion(char *to, const struct conversion *c, unsigned kind)
 char *
 format_translate(const char *format, unsigned kind)
 {
-	/* A character becomes two at most: '%' that is text, and "%S" becomes "%ls". */
+	/* A character becomes at most two: a literal '%' is doubled, "%S" becomes "%ls". */
 	char *whole = malloc(2 * strlen(format) + 1), *to = whole;
 
 	while (to && *format) {
@@ -178,7 +178,7 @@ format_widened(const char *text)
 }
 
 static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
-static locale_t locale_utf8; /* lives as long as the process */
+static locale_t locale_utf8; /* never freed */
 
 static void
 locale_make(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Formats of Microsoft's printf and scanf, as this system's. Start with format_translate().
+ * Translates formats of Microsoft's printf and scanf to those of this system. Start with
+ * format_translate().
  */
 #ifndef PLX_WIN_FORMAT_H
 #define PLX_WIN_FORMAT_H
@@ -9,24 +10,25 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-/* Which rules a format is read by. */
+/* The rules by which a format is read. */
 enum format_kind {
 	FORMAT_PRINT = 0,
-	FORMAT_SCAN = 1, /* of scanf: '*' is a flag, "[...]" a conversion */
-	FORMAT_WIDE = 2, /* written in wide characters: "%s" is wide and "%S" is not */
+	FORMAT_SCAN = 1, /* scanf: '*' is a flag, "[...]" a conversion */
+	FORMAT_WIDE = 2, /* a wide format: "%s" is wide and "%S" is not */
 };
 
 /**
- * The same conversions of the same arguments, for the narrow functions of this system.
+ * Translate a format for the narrow functions of this system. Conversions and arguments stay the
+ * same.
  *
  * Returns: to be freed; NULL: no memory
  */
 char *format_translate(const char *format, unsigned kind);
 
-/** The same of a wide format; FORMAT_WIDE is understood. */
+/** Translate a wide format; FORMAT_WIDE is understood. */
 char *format_translate_wide(const wchar_t *format, unsigned kind);
 
-/** Text as UTF-8, or as wide characters. Returns: to be freed; NULL: no memory */
+/** Convert text to UTF-8, or to wide characters. Returns: to be freed; NULL: no memory */
 char *format_narrowed(const wchar_t *text);
 wchar_t *format_widened(const char *text);
 

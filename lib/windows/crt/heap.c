@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory: the process heap, on malloc, and pages, on mmap.
- * A block of the heap has a head of its own, which knows its size and tells whether it is one.
+ * Memory: the process heap, on top of malloc, and pages, on top of mmap.
+ * A heap block has a header with its size and a magic number that identifies blocks.
  * Start with HeapAlloc() and VirtualAlloc().
  */
 #include "plx_crt.h"
@@ -19,7 +19,7 @@ enum {
 	PAGE = 4096,
 };
 
-/* ---- the heap ------------------------------------------------------------------------------- */
+/* ---- the heap ---- */
 
 struct block {
 	size_t bytes;
@@ -28,7 +28,7 @@ struct block {
 
 _Static_assert(sizeof(struct block) == 16, "blocks are as aligned as malloc's");
 
-static const char process_heap; /* whose address is the handle */
+static const char process_heap; /* its address is the handle */
 
 HANDLE
 GetProcessHeap(void)
@@ -36,14 +36,14 @@ GetProcessHeap(void)
 	return (HANDLE)(uintptr_t)&process_heap;
 }
 
-/* Is it the heap's handle? The only one there is. */
+/* Is it the handle of the only heap? */
 static bool
 is_heap(HANDLE heap)
 {
 	return heap == GetProcessHeap() || win_fail(ERROR_INVALID_HANDLE);
 }
 
-/* The head of a block, or NULL. */
+/* The header of a block, or NULL. */
 static struct block *
 block_of(HANDLE heap, void *memory)
 {
@@ -120,10 +120,9 @@ HeapFree(HANDLE heap, DWORD flags, LPVOID memory)
 	return TRUE;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------
- */
+/* ---- pages ---- */
 
-/* What was reserved in one piece, which is how it is released. */
+/* Memory reserved in one piece, which is also released in one piece. */
 struct piece {
 	struct piece *next;
 	char *at;
@@ -133,7 +132,7 @@ struct piece {
 static struct piece *pieces;
 static pthread_mutex_t pieces_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns: false: no such protection */
+/* Returns: false: unknown protection */
 static bool
 protection_of(DWORD protect, int *protection)
 {
@@ -155,7 +154,7 @@ protection_of(DWORD protect, int *protection)
 	}
 }
 
-/* Aligned memory: more is mapped than needed, and what lies around it is given back. */
+/* Map aligned memory: map more than needed and unmap the excess. */
 static char *
 map_aligned(size_t bytes, size_t alignment, int protection)
 {
@@ -188,7 +187,7 @@ reserve(size_t bytes, DWORD type, int protection)
 		return NULL;
 	}
 	if (large)
-		madvise(piece->at, bytes, MADV_HUGEPAGE); /* a wish; small pages serve, too */
+		madvise(piece->at, bytes, MADV_HUGEPAGE); /* best effort; small pages work, too */
 	pthread_mutex_lock(&pieces_lock);
 	piece->next = pieces;
 	pieces = piece;
@@ -196,7 +195,7 @@ reserve(size_t bytes, DWORD type, int protection)
 	return piece->at;
 }
 
-/* Pages of what was reserved before become usable. */
+/* Make reserved pages usable. */
 static void *
 commit(void *at, size_t bytes, int protection)
 {
@@ -227,7 +226,7 @@ VirtualAlloc(LPVOID at, SIZE_T bytes, DWORD type, DWORD protect)
 		win_fail(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
-	/* A program that wants an address gets it only where it has reserved it. */
+	/* A program can choose an address only within memory that it has reserved. */
 	if (at && type & MEM_RESERVE) {
 		win_fail(ERROR_INVALID_ADDRESS);
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Local memory, on the process heap: what other calls allocate for the program to free. It never
- * moves, so that a handle is an address.
+ * Local memory on the process heap: memory that calls allocate for the program to free. It never
+ * moves, so a handle is an address.
  * Start with LocalAlloc().
  */
 #include "plx_crt.h"
@@ -18,7 +18,7 @@ LocalAlloc(UINT flags, SIZE_T bytes)
 	return HeapAlloc(GetProcessHeap(), flags & LMEM_ZEROINIT ? HEAP_ZERO_MEMORY : 0, bytes);
 }
 
-/* Is it a block? Says so as local memory does. */
+/* Is it a block? Reports errors as the Local functions do. */
 static bool
 is_block(HLOCAL memory)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Text by the names of Windows' kernel. Case is Unicode's, whatever the program's locale is; bytes
- * are UTF-8. It owns the locale that knows about case.
+ * String functions of Windows' kernel. Case follows Unicode in any locale of the program; narrow
+ * strings are UTF-8. It owns the locale used for case.
  * Start with compare().
  */
 #include "plx_crt.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <wctype.h>
 
-static locale_t unicode; /* NULL: the system has none, and only ASCII has case */
+static locale_t unicode; /* NULL: the system has none, and only ASCII letters have case */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
@@ -45,7 +45,7 @@ compare(LPCWSTR a, LPCWSTR b, bool any_case)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns: malloc's; NULL: no memory */
+/* Returns: allocated by malloc(); NULL: no memory */
 static wchar_t *
 widened(LPCSTR text)
 {
@@ -100,7 +100,7 @@ lstrlenW(LPCWSTR text)
 	return text ? (int)wcslen(text) : 0;
 }
 
-/* The copies of both kinds of text. */
+/* The copy functions of both character types. */
 #define COPIES(kind, cpy, cat, cpyn, length)                                \
 	kind *cpy(kind *to, const kind *from)                               \
 	{                                                                   \

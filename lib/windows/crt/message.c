@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * FormatMessage: a definition with inserts becomes text. All of it is done in wide characters; the
- * calls for bytes widen the definition and narrow what comes out.
+ * FormatMessage: expands a definition with inserts. All work is done in wide characters; the narrow
+ * functions convert the definition and the result.
  * Start with format().
  */
 #include "message.h"
@@ -33,8 +33,7 @@ struct arguments {
 	unsigned taken;
 };
 
-/* ---- growing text -----------------------------------------------------------------------------
- */
+/* ---- growing text ---- */
 
 static bool
 has_room(struct text *text, size_t n)
@@ -73,7 +72,7 @@ put_break(struct text *text)
 	put(text, L'\n');
 }
 
-/* A line that has become too long is broken at its last blank, if it has one. */
+/* Break a line that is too long at its last blank, if it has one. */
 static void
 wrap(struct text *text, size_t width)
 {
@@ -94,10 +93,9 @@ wrap(struct text *text, size_t width)
 	text->column = text->used - blank - 1;
 }
 
-/* ---- inserts ----------------------------------------------------------------------------------
- */
+/* ---- inserts ---- */
 
-/* The n-th argument, from 1. A list gives them one after the other, each as wide as a pointer. */
+/* The n-th argument, from 1. A va_list yields them in order, each as wide as a pointer. */
 static bool
 argument(struct arguments *arguments, unsigned n, DWORD_PTR *value)
 {
@@ -125,7 +123,7 @@ print(wchar_t *to, size_t size, const wchar_t *spec, ...)
 	return n;
 }
 
-/* One conversion with its arguments; stars take the first of them. */
+/* Expand one conversion; stars consume the first arguments. */
 static bool
 put_value(struct text *text, const wchar_t *spec, const DWORD_PTR value[3], unsigned stars)
 {
@@ -149,9 +147,9 @@ put_value(struct text *text, const wchar_t *spec, const DWORD_PTR value[3], unsi
 }
 
 /*
- * From behind the "%" of an insert: 1 to 99, and perhaps "!spec!", which is one of printf. In a
- * definition of bytes the plain kind of text is bytes.
- * Returns: where it ends; NULL: it is no insert that there is an argument for
+ * Parse an insert after its "%": 1 to 99, then optionally "!spec!", a printf conversion. In a
+ * narrow definition, text without a prefix is narrow.
+ * Returns: its end; NULL: the insert is invalid, or its argument is missing
  */
 static const wchar_t *
 insert(const wchar_t *at, struct text *text, struct arguments *arguments, bool bytes)
@@ -175,14 +173,15 @@ insert(const wchar_t *at, struct text *text, struct arguments *arguments, bool b
 	} else {
 		spec[length++] = L's';
 	}
-	/* Bytes' %s are bytes, which the wide kind calls %S; a size in front of it says more. */
+	/* In a narrow definition %s is narrow, which the wide functions call %S, unless a size
+	 * prefix says otherwise. */
 	if (bytes && !wcschr(L"hlw", spec[length - 2])) {
 		wchar_t *last = &spec[length - 1];
 
 		*last = *last == L's' ? L'S' : *last == L'S' ? L's' : *last;
 		*last = *last == L'c' ? L'C' : *last == L'C' ? L'c' : *last;
 	}
-	/* Neither a number of %n nor a double, which no argument is. */
+	/* Arguments cannot be doubles, and %n would write to memory. */
 	if (stars > 2 || !wcschr(L"sScCdiuxXop", spec[length - 1]))
 		return NULL;
 	for (unsigned i = 0; i <= stars; i++)
@@ -191,10 +190,9 @@ insert(const wchar_t *at, struct text *text, struct arguments *arguments, bool b
 	return put_value(text, spec, value, stars) ? at : NULL;
 }
 
-/* ---- a definition -----------------------------------------------------------------------------
- */
+/* ---- a definition ---- */
 
-/* From behind a "%". Returns: where it goes on; NULL: an insert is wrong */
+/* Expand what follows a "%". Returns: where to continue; NULL: an insert is invalid */
 static const wchar_t *
 escape(const wchar_t *at, struct text *text, struct arguments *arguments, bool bytes, bool *ended)
 {
@@ -215,7 +213,7 @@ escape(const wchar_t *at, struct text *text, struct arguments *arguments, bool b
 	case L't':
 		put(text, L'\t');
 		break;
-	default: /* blank . ! % and what has no meaning of its own */
+	default: /* blank . ! % and characters without a special meaning */
 		put(text, *at);
 		break;
 	}
@@ -253,7 +251,8 @@ format(const wchar_t *at, DWORD flags, struct text *text, struct arguments *argu
 	return at;
 }
 
-/* A sentence of ours ends as one of Windows: with a line break, or a blank where there are none. */
+/* End a sentence as Windows does: with a line break, or with a blank if line breaks are suppressed.
+ */
 static bool
 system_text(DWORD message, DWORD language, DWORD flags, struct text *text)
 {
@@ -272,7 +271,7 @@ system_text(DWORD message, DWORD language, DWORD flags, struct text *text)
 	return true;
 }
 
-/* Returns: false: the error is set. text->at is malloc's, and never NULL after true */
+/* Returns: false: the error is set. After true, text->at is allocated by malloc() and not NULL */
 static bool
 make(DWORD flags, const wchar_t *source, DWORD message, DWORD language, va_list *list, bool bytes,
      struct text *text)
@@ -300,7 +299,7 @@ make(DWORD flags, const wchar_t *source, DWORD message, DWORD language, va_list 
 	return good;
 }
 
-/* The text, of `units` of `unit` bytes without its 0, to where the caller wants it. */
+/* Store the text, `units` characters of `unit` bytes without the 0, where the caller wants it. */
 static DWORD
 hand_over(DWORD flags, const void *text, size_t units, size_t unit, void *buffer, DWORD size)
 {

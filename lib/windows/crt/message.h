@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/** The sentence of an error, or of an HRESULT that is made of one. Returns: NULL: there is none */
+/** The text of an error, or of an HRESULT made from one. Returns: NULL: it has none */
 const wchar_t *win_text_of_error(uint32_t error);
 
 #endif

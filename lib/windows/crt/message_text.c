@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The text of errors: those of winerror.h and winsock2.h that calls here give, in sentences of our
- * own. It never fails and changes nothing.
+ * The texts of errors: those of winerror.h and winsock2.h that calls here return, in our own
+ * wording. It never fails and changes nothing.
  * Start with win_text_of_error().
  */
 #include "message.h"
@@ -15,10 +15,10 @@ struct text {
 };
 
 enum {
-	WIN32_RESULT = 0x8007, /* the upper half of an HRESULT that is made of an error */
+	WIN32_RESULT = 0x8007, /* the upper half of an HRESULT made from an error */
 };
 
-/* In the order of the errors, for the search. */
+/* Sorted by error, for binary search. */
 static const struct text texts[] = {
 	{ERROR_SUCCESS, L"Success."},
 	{ERROR_INVALID_FUNCTION, L"The object does not support this function."},
@@ -155,7 +155,7 @@ static const struct text texts[] = {
 	{WSANO_DATA, L"The name has no address of the requested type."},
 };
 
-/* Results of COM that are no error of the table above. */
+/* COM results that are not errors of the table above. */
 static const struct text results[] = {
 	{(uint32_t)E_NOTIMPL, L"The method is not implemented."},
 	{(uint32_t)E_NOINTERFACE, L"The object does not support this interface."},

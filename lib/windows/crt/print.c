@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * printf and scanf by Windows' rules: what crtformat.h gives programs. The format is translated,
- * the rest is this system's. Wide text is UTF-8 outside of the program. It never gives a stream an
- * orientation that it has not: one kind of output would drop the other. Start with
+ * printf and scanf by Windows' rules, as crtformat.h declares them. The format is translated; this
+ * system's functions do the rest. Wide text is UTF-8 outside the program. It never gives a stream
+ * an orientation, because the stream would then drop one kind of output. Start with
  * plx_win_vfprintf().
  */
 #include "format.h"
@@ -17,13 +17,13 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* What a format gave. */
+/* The result of a format. */
 struct text {
 	char *bytes; /* to be freed; NULL: errno says why */
-	int length;  /* -1 when there is none */
+	int length;  /* -1: no result */
 };
 
-/* The text of a translated format, which is freed. */
+/* Print by a translated format, which is freed. */
 static struct text
 text_of(char *format, va_list args)
 {
@@ -41,10 +41,8 @@ text_of(char *format, va_list args)
 	return text;
 }
 
-/*
- * Write past a stream that has wide characters: it would drop narrow ones, and its own have the
- * code of the locale in which it was given its kind, often one of ASCII only.
- */
+/* Write directly to the descriptor of a stream with wide orientation. The stream would drop narrow
+ * characters, and would encode wide ones in the locale of its orientation, often ASCII only. */
 static bool
 written_past(FILE *file, const char *bytes, size_t length)
 {
@@ -158,7 +156,7 @@ plx_win_vswscanf(const wchar_t *from, const wchar_t *format, va_list args)
 	return done;
 }
 
-/* Open a file, instead of another if there is one. */
+/* Open a file, replacing the stream's file if there is one. */
 static FILE *
 opened(const wchar_t *path, const wchar_t *mode, FILE *instead)
 {

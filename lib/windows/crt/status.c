@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one table from NTSTATUS to Win32 errors: every status that ND2 has, and those that its
- * providers add. It never fails and changes nothing.
+ * The only table from NTSTATUS to Win32 errors: every status of ND2, and those that its providers
+ * add. It never fails and changes nothing.
  * Start with win_error_of_status().
  */
 #include "plx_crt.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 enum {
-	NO_MAPPING = 317, /* ERROR_MR_MID_NOT_FOUND, which is what Windows says, too */
+	NO_MAPPING = 317, /* ERROR_MR_MID_NOT_FOUND, as on Windows */
 };
 
 struct pair {
 	uint32_t status, error;
 };
 
-/* In the order of the statuses, for the search. */
+/* Sorted by status, for binary search. */
 static const struct pair pairs[] = {
 	{0x00000000, 0},    /* success */
 	{0x00000102, 258},  /* timeout: WAIT_TIMEOUT */

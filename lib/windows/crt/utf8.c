@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Wide strings to UTF-8 and back. glibc's own functions obey the locale, which is "C" in most
- * programs, and refuse everything beyond ASCII then. It allocates nothing.
+ * Conversion between wide strings and UTF-8. glibc's functions follow the locale, which is "C" in
+ * most programs, and then reject everything but ASCII. It allocates nothing.
  * Start with utf8_of_wide().
  */
 #include "plx_crt.h"
@@ -14,7 +14,7 @@ enum {
 	CHARACTER_BYTES_MAX = 4,
 };
 
-/* Returns: how many bytes were written */
+/* Returns: the bytes written */
 static size_t
 encode(uint32_t c, unsigned char out[CHARACTER_BYTES_MAX])
 {
@@ -62,7 +62,7 @@ utf8_of_wide(const wchar_t *text, char *out, size_t size)
 	return all;
 }
 
-/* One character from `at`, which is not at its end. Returns: the bytes that were read */
+/* Decode one character at `at`, which is not the end. Returns: the bytes read */
 static size_t
 decode(const unsigned char *at, uint32_t *c)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A main() for programs that have wmain() instead: it hands them their arguments as wide
- * characters. In an archive of its own, so that a program with a main() never gets it. In C++ the
- * linker's name of wmain tells its parameters; each kind that programs write is looked for, since
- * Windows takes them all. Start with main().
+ * A main() for programs that have wmain() instead: it passes them their arguments as wide
+ * characters. It is in its own archive, so that programs with a main() never link it. In C++ the
+ * linker name of wmain encodes its parameters; all usual variants are looked up, since Windows
+ * accepts them all. Start with main().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,15 @@
 
 typedef int wmain_fn(int count, wchar_t **arguments, wchar_t **environment);
 
-/* One of these is there. x86-64 and ARM64 pass a function more than it takes without harm. */
+/* One of these is defined. On x86-64 and ARM64 passing more arguments than a function takes is
+ * harmless. */
 wmain_fn wmain __attribute__((weak));
 wmain_fn wmain_of_nothing __asm__("_Z5wmainv") __attribute__((weak));
 wmain_fn wmain_of_two __asm__("_Z5wmainiPPw") __attribute__((weak));
 wmain_fn wmain_of_const __asm__("_Z5wmainiPPKw") __attribute__((weak));
 wmain_fn wmain_of_three __asm__("_Z5wmainiPPwS0_") __attribute__((weak));
 
-/* What it was given, in wide characters, for as long as the process lives. */
+/* The arguments in wide characters, kept until the process ends. */
 static wchar_t **wide_arguments __attribute__((used));
 static wchar_t **wide_environment __attribute__((used));
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waits for a change of a value in memory. Who waits is in the table of park.c; the value is looked
- * at under its bucket's lock, after the thread is in the table.
+ * Waiting for a value in memory to change. Waiting threads are in the table of park.c. The value is
+ * read under its bucket's lock, after the thread has entered the table.
  * Start with WaitOnAddress().
  */
 #include "park.h"
 
 #include <synchapi.h>
 
-/* Is the value still what it is compared with? */
+/* Is the value still equal to the one compared with? */
 static bool
 is_same(const volatile void *address, const void *compare, size_t bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls in place of packets: BindIoCompletionCallback, with one thread of service on a port of its
- * own for the whole process. The thread never pumps: an adapter in inline mode moves when the
- * client's threads wait, not when nobody asked it to.
+ * Callbacks instead of packets: BindIoCompletionCallback, with one service thread on its own port
+ * for the whole process. The thread never calls pumps: an adapter in inline mode progresses when
+ * the client's threads wait, not unasked.
  * Start with serve().
  */
 #include "win_objects.h"
@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-static struct win_port *service; /* once made it stays */
+static struct win_port *service; /* never destroyed */
 static pthread_mutex_t service_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *
@@ -19,7 +19,7 @@ serve(void *argument)
 	struct win_port *port = argument;
 
 	win_pump_never();
-	win_dll_tell(DLL_THREAD_ATTACH); /* it runs code of the client, and never ends */
+	win_dll_tell(DLL_THREAD_ATTACH); /* it runs client code, and never ends */
 	for (;;) {
 		struct win_packet *packet = win_port_pop(port, INFINITE);
 		LPOVERLAPPED_COMPLETION_ROUTINE routine;
@@ -32,13 +32,14 @@ serve(void *argument)
 		told.overlapped = packet->overlapped;
 		routine = (LPOVERLAPPED_COMPLETION_ROUTINE)packet->key;
 		win_packet_release(packet);
-		/* The error is a status, as it is on Windows whatever its pages say. */
+		/* The error is passed as a status, as on Windows, whatever the documentation says.
+		 */
 		routine((DWORD)told.status, (DWORD)told.information, told.overlapped);
 	}
 	return NULL;
 }
 
-/* The thread does not take the program's signals. Returns: false: there is none */
+/* Start the thread with the program's signals blocked. Returns: false: it could not be started */
 static bool
 start_serving(struct win_port *port)
 {
@@ -55,7 +56,7 @@ start_serving(struct win_port *port)
 	return !error;
 }
 
-/* The port, made with its first use. Returns: NULL: no memory for it */
+/* The port, created on first use. Returns: NULL: no memory */
 static struct win_port *
 service_port(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Condition variables. A thread is in the table of park.c before it gives up the lock, so that no
- * wake by who takes the lock is lost; the variable itself is never written to.
+ * Condition variables. A thread enters the table of park.c before it releases the lock, so a wake
+ * by the next lock holder is not lost. The variable itself is never written.
  * Start with SleepConditionVariableSRW().
  */
 #include "park.h"

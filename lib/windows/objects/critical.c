@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Critical sections: recursive mutexes in the client's memory. They never sleep with a pump undone:
- * who holds one is in the client's code, which waits for nothing of ours.
+ * Critical sections: recursive mutexes in the client's memory. Waiting for one calls no pumps: its
+ * holder runs client code, which does not depend on them.
  * Start with InitializeCriticalSection().
  */
 #include "win_objects.h"
@@ -23,7 +23,7 @@ InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION section, DWORD spins)
 	pthread_mutexattr_t attributes;
 	int error;
 
-	(void)spins; /* a hint, and our mutexes sleep at once */
+	(void)spins; /* a hint, ignored: these mutexes sleep at once */
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
 	error = pthread_mutex_init(mutex_of(section), &attributes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files of the system, as handles of Windows: a descriptor each, read and written at once. The
- * overlapped files of NetworkDirect are file.c's.
+ * Files of the file system as Windows handles: one descriptor each, read and written synchronously.
+ * The overlapped files of NetworkDirect are in file.c.
  * Start with CreateFileA().
  */
 #include "win_objects.h"
@@ -45,7 +45,7 @@ fail(void)
 	return win_fail(win_error_of_errno(errno));
 }
 
-/* ENOENT is of the file, or of a folder on the way to it. */
+/* ENOENT may concern the file or a folder of its path. */
 static BOOL
 fail_of_path(const char *path)
 {
@@ -63,10 +63,9 @@ fail_of_path(const char *path)
 	return win_fail(win_error_of_errno(number));
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
-/* Returns: what open() is told; -1: the error is set */
+/* Returns: flags for open(); -1: the error is set */
 static int
 mode_of(DWORD access, DWORD creation, DWORD flags)
 {
@@ -109,7 +108,7 @@ open_file(const char *path, int mode, DWORD flags, bool *was_there)
 	struct stat status;
 	int fd;
 
-	/* With O_EXCL first: so it is known who made it. */
+	/* Try O_EXCL first, to know whether this call created the file. */
 	*was_there = false;
 	fd = mode & O_CREAT ? open(path, mode | O_EXCL,
 				   flags & FILE_ATTRIBUTE_READONLY ? MODE_READ_ONLY : MODE_NEW)
@@ -141,7 +140,7 @@ CreateFileA(LPCSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES securi
 
 	(void)share;
 	(void)security;
-	(void)pattern; /* attributes of another file, which files here have not */
+	(void)pattern; /* attributes of another file, which do not exist here */
 	if (!path || !*path || strlen(path) >= PATH_BYTES) {
 		win_fail(!path || !*path ? ERROR_PATH_NOT_FOUND : ERROR_FILENAME_EXCED_RANGE);
 		return INVALID_HANDLE_VALUE;
@@ -183,8 +182,7 @@ CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES secur
 		       : INVALID_HANDLE_VALUE;
 }
 
-/* ---- what is in them --------------------------------------------------------------------------
- */
+/* ---- contents ---- */
 
 static struct disk_file *
 hold(HANDLE handle)
@@ -204,7 +202,7 @@ offset_of(const OVERLAPPED *overlapped)
 	return (off_t)((uint64_t)overlapped->OffsetHigh << 32 | overlapped->Offset);
 }
 
-/* As much as there is, whatever signals come. Returns: bytes; -1 and errno */
+/* Read or write everything, despite signals. Returns: bytes; -1 and errno */
 static ssize_t
 move(int fd, char *to, const char *from, size_t bytes, const OVERLAPPED *at)
 {
@@ -225,7 +223,7 @@ move(int fd, char *to, const char *from, size_t bytes, const OVERLAPPED *at)
 		if (n <= 0)
 			break;
 		all += (size_t)n;
-		/* A terminal or a pipe has what it has. */
+		/* A terminal or a pipe may return less. */
 		if (to && !at && lseek(fd, 0, SEEK_CUR) < 0)
 			break;
 	}
@@ -248,7 +246,7 @@ transfer(HANDLE handle, char *to, const char *from, DWORD bytes, LPDWORD done, L
 		return FALSE;
 	n = move(file->descriptor, to, from, bytes, o);
 	if (n < 0) {
-		/* A descriptor that may not do this is a handle without that right. */
+		/* EBADF: the handle lacks that right. */
 		good = errno == EBADF ? win_fail(ERROR_ACCESS_DENIED) : fail();
 	} else if (!n && bytes && to && o) {
 		good = win_fail(ERROR_HANDLE_EOF);
@@ -285,7 +283,7 @@ FlushFileBuffers(HANDLE handle)
 
 	if (!file)
 		return FALSE;
-	/* What cannot be flushed has nothing that could be. */
+	/* EINVAL: the file needs no flush. */
 	good = fsync(file->descriptor) == 0 || errno == EINVAL || fail();
 	release(file);
 	return good;
@@ -328,8 +326,7 @@ SetEndOfFile(HANDLE handle)
 	return good;
 }
 
-/* ---- what they are ----------------------------------------------------------------------------
- */
+/* ---- attributes ---- */
 
 static DWORD
 attributes_of(mode_t mode)
@@ -439,7 +436,7 @@ GetFileAttributesA(LPCSTR path)
 	if (!S_ISLNK(link.st_mode))
 		return attributes_of(link.st_mode);
 	if (stat(path, &status))
-		status = link; /* it leads nowhere */
+		status = link; /* a dangling link */
 	return (attributes_of(status.st_mode) & ~(DWORD)FILE_ATTRIBUTE_NORMAL) |
 	       FILE_ATTRIBUTE_REPARSE_POINT;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Events. The signal and who waits for it are wait.c's.
+ * Events. The signal and its waiters are in wait.c.
  * Start with CreateEventW().
  */
 #include "win_objects.h"
 
 #include <synchapi.h>
 
-/* Names would be for other processes, and security is for handles that they inherit. */
+/* Names are refused because they serve other processes, and security because it concerns inherited
+ * handles. */
 static HANDLE
 create(bool named, bool manual, bool set)
 {
@@ -39,7 +40,7 @@ CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual, BOOL set, LPCWSTR name
 	return create(name != NULL, manual, set);
 }
 
-/* `access` is for handles that others open by name. */
+/* `access` matters only for handles opened by name. */
 static HANDLE
 create_by_flags(bool named, DWORD flags)
 {

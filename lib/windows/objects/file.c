@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Overlapped files: where requests are pending, and the port that is told of their end.
- * They hold no requests; those are in the lists of the objects that were created on them.
+ * Overlapped files: requests are pending on them, and their port is notified when requests finish.
+ * They hold no requests; the objects created on a file have lists of them.
  * Start with plx_file_create().
  */
 #include "win_objects.h"
@@ -63,7 +63,7 @@ win_file_associate(struct plx_file *file, struct win_port *port, ULONG_PTR key)
 	if (first) {
 		win_object_hold_again(&port->object);
 		file->key = key;
-		/* Release: who sees the port sees its key. */
+		/* Release: a thread that sees the port also sees its key. */
 		atomic_store_explicit(&file->port, port, memory_order_release);
 		atomic_fetch_or(&port->object.pumps, atomic_load(&file->object.pumps));
 	}
@@ -91,7 +91,7 @@ SetFileCompletionNotificationModes(HANDLE handle, UCHAR modes)
 	file = plx_file_hold(handle);
 	if (!file)
 		return FALSE;
-	/* Both are so since the file was made, and as on Windows there is no way back. */
+	/* Both modes are always on, and as on Windows they cannot be reset. */
 	plx_file_release(file);
 	return TRUE;
 }

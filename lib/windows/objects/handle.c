@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of handles: slots in chunks that are never given back, a free list that is used from
- * its oldest end, holds and opens. It knows of a kind only how it is closed and destroyed. Start
- * with win_object_hold(), which says whether something is a handle.
+ * The table of handles: slots in chunks that are never freed, a free list reused oldest first,
+ * holds and opens. Of each kind it knows only how to close and destroy it. Start with
+ * win_object_hold(), which validates a handle.
  */
 #include "win_objects.h"
 
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-	FIRST_CHUNK = 256, /* slots; each chunk after it is twice as large */
+	FIRST_CHUNK = 256, /* slots; each further chunk is twice as large */
 	CHUNKS = 13,       /* 2 million handles */
 	CHUNK_ALIGN = 64,  /* a chunk is a multiple of it */
-	RESTING = 64,      /* slots that stay free before the oldest of them is used again */
+	RESTING = 64,      /* free slots kept before the oldest is reused */
 };
 
 union slot {
@@ -27,14 +27,14 @@ static struct {
 	pthread_mutex_t lock;
 	_Atomic(union slot *) chunk[CHUNKS];
 	unsigned chunks;
-	size_t fresh;                              /* slots of the last chunk never used so far */
-	struct win_object *first_free, *last_free; /* used again from the front */
+	size_t fresh;                              /* slots of the last chunk not used yet */
+	struct win_object *first_free, *last_free; /* reused from the front */
 	size_t free_count;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct {
 	void (*close)(struct win_object *);   /* its last handle is closed */
-	void (*destroy)(struct win_object *); /* nobody holds it any more */
+	void (*destroy)(struct win_object *); /* the last hold is released */
 } kinds[WIN_KINDS] = {
 	[WIN_FILE] = {NULL, win_file_destroy},
 	[WIN_PORT] = {win_port_close, NULL},
@@ -48,7 +48,7 @@ slots_of(unsigned chunk)
 	return (size_t)FIRST_CHUNK << chunk;
 }
 
-/* The table's lock is held. Returns: a slot that was never used, or NULL */
+/* Returns: a slot that was never used, or NULL. The table's lock is held. */
 static struct win_object *
 fresh_slot(void)
 {
@@ -134,7 +134,7 @@ win_object_open(struct win_object *object)
 	return object;
 }
 
-/* The slot that a handle names, or NULL; it may be free. */
+/* The slot of a handle, or NULL; the slot may be free. */
 static struct win_object *
 slot_of(HANDLE handle)
 {
@@ -152,7 +152,7 @@ slot_of(HANDLE handle)
 	return NULL;
 }
 
-/* A hold of what nobody may have been holding. */
+/* Take a hold of a slot that may be free. */
 static bool
 try_hold(struct win_object *object)
 {
@@ -187,8 +187,8 @@ win_object_hold_again(struct win_object *object)
 	atomic_fetch_add_explicit(&object->holds, 1, memory_order_relaxed);
 }
 
-/* The slot goes to the end of the free list: the longer until it is used again, the longer a stale
- * handle is known as one. */
+/* Append the slot to the free list: the longer until it is reused, the longer a stale handle is
+ * detected. */
 static void
 free_slot(struct win_object *object)
 {
@@ -208,7 +208,7 @@ win_object_release(struct win_object *object)
 {
 	int fd;
 
-	/* Without a hold nobody finds it; it is free when it is in the list. */
+	/* A slot without holds is not found by others; it becomes free once it is in the list. */
 	if (atomic_fetch_sub_explicit(&object->holds, 1, memory_order_acq_rel) != 1)
 		return;
 	fd = object->fd;
@@ -236,7 +236,7 @@ CloseHandle(HANDLE handle)
 	if (opens == 1 && kinds[object->kind].close)
 		kinds[object->kind].close(object);
 	if (opens)
-		win_object_release(object); /* what the handle held */
+		win_object_release(object); /* the handle's hold */
 	win_object_release(object);
 	return opens ? TRUE : win_fail(ERROR_INVALID_HANDLE);
 }

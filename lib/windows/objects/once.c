@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One-time initialization: a word whose two low bits say how far it is, the others the context.
+ * One-time initialization: a word whose two low bits hold the state, the others the context.
  * Start with InitOnceBeginInitialize().
  */
 #include "park.h"
@@ -9,9 +9,9 @@
 
 enum {
 	NOT_BEGUN = 0,
-	UNDER_WAY = 1, /* one thread does it, the others wait */
+	UNDER_WAY = 1, /* one thread initializes, the others wait */
 	DONE = 2,
-	RACING = 3, /* several do it, the first to complete wins */
+	RACING = 3, /* several initialize, the first to complete wins */
 	STATE = 3,
 };
 
@@ -29,7 +29,7 @@ InitOnceInitialize(PINIT_ONCE once)
 	once->Ptr = NULL;
 }
 
-/* Until the state is another one than UNDER_WAY. */
+/* Wait until the state is no longer UNDER_WAY. */
 static void
 wait_for_it(_Atomic(uintptr_t) *word)
 {
@@ -45,7 +45,7 @@ wait_for_it(_Atomic(uintptr_t) *word)
 		win_park_sleep(&park, WIN_FOREVER, false);
 }
 
-/* Returns: TRUE; the context is there */
+/* Return the context. Returns: TRUE */
 static BOOL
 done(uintptr_t now, PBOOL pending, LPVOID *context)
 {
@@ -96,7 +96,7 @@ InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 	uintptr_t expected = flags & INIT_ONCE_ASYNC ? RACING : UNDER_WAY;
 	uintptr_t result = (uintptr_t)context | DONE;
 
-	/* Who fails in a race just does not complete. */
+	/* A racing thread that fails simply does not complete. */
 	if ((uintptr_t)context & STATE ||
 	    flags & ~(DWORD)(INIT_ONCE_ASYNC | INIT_ONCE_INIT_FAILED) ||
 	    (flags & INIT_ONCE_INIT_FAILED && (context || flags & INIT_ONCE_ASYNC)))
@@ -125,7 +125,7 @@ InitOnceExecuteOnce(PINIT_ONCE once, PINIT_ONCE_FN run, PVOID parameter, LPVOID 
 	if (!pending)
 		return TRUE;
 	if (!run(once, parameter, &made)) {
-		DWORD error = GetLastError(); /* the function's, for the caller */
+		DWORD error = GetLastError(); /* set by the function, for the caller */
 
 		InitOnceComplete(once, INIT_ONCE_INIT_FAILED, NULL);
 		return win_fail(error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of threads that wait at addresses: buckets by a hash of the address, each with a lock
- * and a list. It allocates nothing and never looks at what is at an address.
+ * The table of threads that wait at addresses: buckets, by a hash of the address, each with a lock
+ * and a list. It allocates nothing and never reads what is at an address.
  * Start with win_park_begin().
  */
 #include "park.h"
@@ -20,7 +20,7 @@ enum {
 
 static struct bucket {
 	_Alignas(CACHE_LINE) pthread_mutex_t lock;
-	atomic_uint count; /* of those in the list */
+	atomic_uint count; /* length of the list */
 	struct win_waiters waiters;
 } buckets[BUCKETS] = {FOUR(FOUR(FOUR(FOUR(UNLOCKED))))};
 
@@ -86,7 +86,7 @@ win_park_sleep(struct win_park *park, uint64_t deadline_ns, bool pumping)
 	struct bucket *bucket = bucket_of(park->address);
 	bool in_time = true, woken = false;
 
-	/* Who was woken is out of the list; other things wake a sleeper, too. */
+	/* A wake removes the thread from the list; other events wake a sleeper, too. */
 	while (!woken && in_time) {
 		in_time = pumping ? win_sleep(&park->sleeper, deadline_ns)
 				  : win_sleep_still(&park->sleeper, deadline_ns);
@@ -103,11 +103,11 @@ win_park_sleep(struct win_park *park, uint64_t deadline_ns, bool pumping)
 unsigned
 win_parked(const volatile void *address)
 {
-	/* Adding nothing: who adds one after this acquires what this releases. */
+	/* Add 0: a thread that adds one later acquires what this releases. */
 	return atomic_fetch_add_explicit(&bucket_of(address)->count, 0, memory_order_acq_rel);
 }
 
-/* Under the lock: when that is given back the sleeper may be gone. */
+/* Under the lock: once it is released the sleeper may no longer exist. */
 static void
 wake(struct bucket *bucket, struct win_park *park)
 {
@@ -156,7 +156,7 @@ win_unpark_some(const volatile void *address, unsigned together)
 			continue;
 		}
 		wake(bucket, park);
-		together = ~park->kind; /* it goes alone: any other one stays */
+		together = ~park->kind; /* woken alone: all others stay */
 	}
 	return false;
 }

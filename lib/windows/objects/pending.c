@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Requests that are pending, from their begin to their one end; and what an OVERLAPPED says of one.
- * The end of one in a list happens whole under the lock of its file: the status, the event, the
- * packet. So who has had that lock since, as whoever cancels has, finds every request of the list
- * at its end. Start with plx_pending_begin() and end().
+ * Pending requests, from begin to their single end, and the results in OVERLAPPEDs.
+ *
+ * Ending a listed request happens as a whole under the lock of its file: the status, the event, the
+ * packet. So a thread that takes the lock afterwards, such as one that cancels, finds every request
+ * either pending or completely ended. Start with plx_pending_begin() and end().
  */
 #include "win_objects.h"
 
@@ -11,20 +12,21 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* In the caller's hands until plx_pending_finish(), in the port's while it is a packet there. */
+/* Owned by the caller until plx_pending_finish(), by the port while it is queued there. */
 struct plx_pending {
 	struct win_packet packet;
 	struct plx_pending *previous, *next;
-	struct plx_pending_list *list; /* NULL: it has ended, or is brief; the file's lock */
-	bool brief;                    /* it is in no list, and ends where it has begun */
-	struct plx_file *file;         /* held by the list; by the request once it is in none */
-	struct win_object *event;      /* held; NULL: none */
-	bool event_only;               /* no packet */
+	struct plx_pending_list *list; /* NULL: ended, or brief; protected by the file's lock */
+	bool brief;                    /* in no list; only its owner ends it */
+	struct plx_file *file;    /* held by the list, or by the request once it is in no list */
+	struct win_object *event; /* held; NULL: none */
+	bool event_only;          /* no packet */
 };
 
-/* What threads that wait for an OVERLAPPED are listed in, found by its address. */
+/* Threads waiting for an OVERLAPPED are counted in the bucket of its address. */
 struct bucket {
-	_Alignas(64) atomic_ullong busy; /* low half: ends under way; high half: who sleeps here */
+	_Alignas(64) atomic_ullong
+		busy; /* low half: ends in progress; high half: threads sleeping here */
 	pthread_mutex_t lock;
 	struct win_waiters waiters;
 };
@@ -33,7 +35,7 @@ struct bucket {
 #define ENDS(busy)  ((uint32_t)(busy))
 
 enum {
-	YIELDS = 64, /* before who waits for an end that is being told goes to sleep */
+	YIELDS = 64, /* before a thread that waits for an end in progress sleeps */
 };
 
 #define ONE_BUCKET                                \
@@ -105,7 +107,8 @@ unlink_from_list(struct plx_pending *pending)
 	pending->list = NULL;
 }
 
-/* To end it. The file's lock is held. Returns: false: it was cancelled */
+/* Remove a request from its list to end it. The file's lock is held. Returns: false: it was
+ * cancelled */
 static bool
 claim(struct plx_pending *pending)
 {
@@ -115,7 +118,7 @@ claim(struct plx_pending *pending)
 	return true;
 }
 
-/* The event of an OVERLAPPED, held. Returns: false: hEvent is none, and not empty either */
+/* Hold the event of an OVERLAPPED. Returns: false: hEvent is neither an event nor empty */
 static bool
 hold_event(const OVERLAPPED *overlapped, struct win_object **event)
 {
@@ -125,7 +128,7 @@ hold_event(const OVERLAPPED *overlapped, struct win_object **event)
 	return *event || !handle;
 }
 
-/* A request that is in no list yet. Returns: NULL: `refusal` says why */
+/* Create a request that is in no list yet. Returns: NULL: `refusal` says why */
 static struct plx_pending *
 make(struct plx_pending_list *list, OVERLAPPED *overlapped, bool brief)
 {
@@ -187,7 +190,7 @@ plx_pending_refusal(void)
 	return refusal;
 }
 
-/* Those who sleep on OVERLAPPEDs of this bucket look again. */
+/* Wake threads sleeping on OVERLAPPEDs of this bucket, to check again. */
 static void
 wake_sleepers(struct bucket *bucket)
 {
@@ -197,10 +200,11 @@ wake_sleepers(struct bucket *bucket)
 }
 
 /*
- * The one end of a request. The file's lock is held, and the request is in no list; of a brief one,
- * which the file outlives and nobody else can end, the lock is not wanted.
- * Returns: true: the port has taken a hold of it, and the caller may look at it no more if that was
- * the only one
+ * End a request, which happens once. The request is in no list, and the file's lock is held. A
+ * brief request does not need the lock, because the file outlives it and no other thread can end
+ * it.
+ * Returns: true: the port has taken a hold of it; without a hold of its own the caller must not
+ * touch the request any more
  */
 static bool
 end(struct plx_pending *pending, int32_t status, uint64_t information)
@@ -211,7 +215,7 @@ end(struct plx_pending *pending, int32_t status, uint64_t information)
 	struct win_port *port = atomic_load_explicit(&file->port, memory_order_acquire);
 	bool queued = false;
 
-	/* From here until the end is told, nobody who has seen the status goes on with it. */
+	/* From here until the end is reported, threads that have seen the status wait. */
 	atomic_fetch_add(&bucket->busy, 1);
 	store_status(pending->packet.overlapped, status, information);
 	if (pending->event) {
@@ -230,7 +234,7 @@ end(struct plx_pending *pending, int32_t status, uint64_t information)
 	return queued;
 }
 
-/* The caller's hold of a request that was ended by another; its file is held by it. */
+/* Release the caller's hold of a request that another thread ended; the request holds its file. */
 static void
 let_go(struct plx_pending *pending)
 {
@@ -254,7 +258,7 @@ plx_pending_finish(struct plx_pending *pending, int32_t status, uint64_t informa
 		queued = end(pending, status, information);
 	if (!brief)
 		pthread_mutex_unlock(&file->object.lock);
-	/* From here the list may be gone, and with it the file. */
+	/* From here on the list, and with it the file, may no longer exist. */
 	if (!ours)
 		let_go(pending);
 	else if (!queued)
@@ -275,7 +279,7 @@ plx_pending_abandon(struct plx_pending *pending, int32_t status)
 		store_status(pending->packet.overlapped, status, 0);
 		if (pending->event)
 			win_object_release(pending->event);
-		/* Another request may use the same OVERLAPPED, and somebody wait for it. */
+		/* Another request may use the same OVERLAPPED, and a thread may wait for it. */
 		if (atomic_fetch_add(&bucket->busy, 0) >= SLEEPS_HERE)
 			wake_sleepers(bucket);
 	}
@@ -287,7 +291,7 @@ plx_pending_abandon(struct plx_pending *pending, int32_t status)
 	return ours;
 }
 
-/* Finish all, in order; each stays with who began it. Returns: how many */
+/* Finish all, in order; the thread that began a request keeps its hold. Returns: how many */
 static uint32_t
 end_all(struct plx_pending_list *list, int32_t status)
 {
@@ -330,8 +334,7 @@ plx_overlapped_settle(OVERLAPPED *overlapped, int32_t status)
 	struct win_object *event;
 	DWORD error = GetLastError();
 
-	/* A failure may be that of hEvent; what the thread's last error was is not ours to change.
-	 */
+	/* An error may come from hEvent; keep the thread's last error unchanged. */
 	if (!hold_event(overlapped, &event))
 		SetLastError(error);
 	store_status(overlapped, status, 0);
@@ -349,7 +352,7 @@ has_final_status(const OVERLAPPED *overlapped, struct bucket *bucket)
 	return load_status(overlapped) != STATUS_PENDING;
 }
 
-/* No end is being told: not this one's, nor one of its bucket. */
+/* Is no end in progress in the bucket, this OVERLAPPED's included? */
 static bool
 is_told(const OVERLAPPED *overlapped, struct bucket *bucket)
 {
@@ -368,8 +371,8 @@ sleep_until(bool (*is_so)(const OVERLAPPED *, struct bucket *), const OVERLAPPED
 	pthread_mutex_lock(&bucket->lock);
 	win_waiters_add(&bucket->waiters, &waiter);
 	pthread_mutex_unlock(&bucket->lock);
-	/* Counted, then looked: an end stores its status, is no more under way, and sees in the
-	 * same step who is counted. */
+	/* Count this thread, then check: an end stores its status, then leaves the count of ends
+	 * and reads the count of sleepers in one step. */
 	atomic_fetch_add(&bucket->busy, SLEEPS_HERE);
 	while (!is_so(overlapped, bucket))
 		win_sleep(&sleeper, WIN_FOREVER);
@@ -380,8 +383,9 @@ sleep_until(bool (*is_so)(const OVERLAPPED *, struct bucket *), const OVERLAPPED
 	win_sleep_end(&sleeper);
 }
 
-/* A final status is stored a few instructions before event and port are told; only then is the
- * OVERLAPPED the client's again. The thread in between may have lost its core: it gets ours. */
+/* A final status is stored a few instructions before the event and the port are notified; only then
+ * does the OVERLAPPED belong to the client again. The ending thread may have lost its core: yield
+ * ours. */
 static void
 wait_until_told(const OVERLAPPED *overlapped, struct bucket *bucket)
 {
@@ -413,7 +417,7 @@ GetOverlappedResult(HANDLE file, LPOVERLAPPED overlapped, LPDWORD bytes, BOOL wa
 {
 	int32_t status;
 
-	(void)file; /* the OVERLAPPED says it all */
+	(void)file; /* the OVERLAPPED suffices */
 	if (!overlapped || !bytes)
 		return win_fail(ERROR_INVALID_PARAMETER);
 	status = plx_overlapped_result(overlapped, wait);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion ports: a queue of packets, and the threads that wait for one, the latest first.
- * Packets come with their memory, so that queueing cannot fail.
+ * Completion ports: a queue of packets, and the threads waiting for one, last in first out.
+ * Packets bring their own memory, so queueing cannot fail.
  * Start with win_port_push() and win_port_pop().
  */
 #include "win_objects.h"
@@ -17,7 +17,7 @@ win_packet_hold(struct win_packet *packet)
 void
 win_packet_release(struct win_packet *packet)
 {
-	/* Who has the only hold needs no atomic operation to drop it. */
+	/* The holder of the only hold needs no atomic operation to release it. */
 	if (atomic_load_explicit(&packet->holds, memory_order_acquire) == 1 ||
 	    atomic_fetch_sub_explicit(&packet->holds, 1, memory_order_acq_rel) == 1)
 		free(packet);
@@ -52,7 +52,7 @@ win_port_is_closed(struct win_port *port)
 	return closed;
 }
 
-/* The thread that waited last, whose caches are warmest; it is in the list no more. */
+/* The thread that began to wait last, whose caches are warmest, removed from the list. */
 static struct win_sleeper *
 pick_waiter(struct win_port *port)
 {
@@ -84,7 +84,8 @@ win_port_push(struct win_port *port, struct win_packet *packet)
 		win_fd_follow(&port->object, true);
 	}
 	pthread_mutex_unlock(&port->object.lock);
-	/* The sleeper may be gone by now; its address serves, and wakes nobody else for long. */
+	/* The sleeper may no longer exist; its address still serves, and at most causes a spurious
+	 * wake. */
 	if (win_unlikely(woken != NULL))
 		win_wake_call(woken);
 	return !closed;
@@ -103,7 +104,7 @@ pop_locked(struct win_port *port)
 	return packet;
 }
 
-/* A packet that is there, or one more in the list of waiters; `waiter` NULL: not even that. */
+/* Pop a packet; if there is none, add `waiter` to the list of waiters unless it is NULL. */
 static struct win_packet *
 pop_or_watch(struct win_port *port, struct win_waiter *waiter)
 {
@@ -126,7 +127,8 @@ wait_for_packet(struct win_port *port, uint64_t deadline_ns)
 	bool awake = true;
 
 	win_sleep_begin(&sleeper);
-	/* Once more after time was up: who was picked for a packet takes it, or another has. */
+	/* Check once more after the timeout: a thread picked for a packet takes it, unless another
+	 * did. */
 	while (!(packet = pop_or_watch(port, &waiter)) && awake && !win_port_is_closed(port))
 		awake = win_sleep(&sleeper, deadline_ns);
 	pthread_mutex_lock(&port->object.lock);
@@ -149,7 +151,7 @@ win_port_pop(struct win_port *port, DWORD milliseconds)
 	return win_pump_once() ? pop_or_watch(port, NULL) : NULL;
 }
 
-/* With the last handle the queue ends: what is in it vanishes, and so does what comes late. */
+/* Closing the last handle ends the queue: its packets are dropped, and so are later ones. */
 void
 win_port_close(struct win_object *object)
 {
@@ -178,7 +180,7 @@ CreateIoCompletionPort(HANDLE file_handle, HANDLE port_handle, ULONG_PTR key, DW
 	struct win_port *port;
 	HANDLE result = NULL;
 
-	/* As many threads run as call; the number is a hint for a scheduler that is not ours. */
+	/* All calling threads run; the number is a hint for the scheduler of Windows. */
 	(void)threads;
 	if (file_handle != INVALID_HANDLE_VALUE) {
 		file = (struct plx_file *)win_object_hold(file_handle, WIN_FILE);
@@ -201,7 +203,7 @@ CreateIoCompletionPort(HANDLE file_handle, HANDLE port_handle, ULONG_PTR key, DW
 	return result;
 }
 
-/* Why there was no packet. */
+/* The error for a missing packet. */
 static DWORD
 nothing_why(struct win_port *port)
 {
@@ -244,14 +246,14 @@ GetQueuedCompletionStatusEx(HANDLE handle, LPOVERLAPPED_ENTRY entries, ULONG n, 
 	struct win_packet *packet;
 	ULONG count = 0;
 
-	(void)alertable; /* nothing here queues a call to a thread */
+	(void)alertable; /* APCs are not supported */
 	if (!entries || !n || !removed)
 		return win_fail(ERROR_INVALID_PARAMETER);
 	*removed = 0;
 	port = (struct win_port *)win_object_hold(handle, WIN_PORT);
 	if (!port)
 		return FALSE;
-	/* Waiting is for the first; what else is there comes with it. */
+	/* Wait for the first packet only; take the others that are queued. */
 	packet = win_port_pop(port, milliseconds);
 	if (!packet)
 		win_fail(nothing_why(port));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How a thread waits: on a futex of its own, or by calling its pumps; and the table of pumps.
- * It knows nothing of what is waited for, and takes no lock while a pump runs.
+ * How a thread waits: on its own futex, or by calling its pumps; and the table of pumps.
+ * It does not know what is waited for, and holds no lock while a pump runs.
  * Start with win_sleep().
  */
 #include "win_objects.h"
@@ -16,31 +16,31 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS_PER_YIELD = 32, /* of pumps that are called in vain */
+	ROUNDS_PER_YIELD = 32, /* of pumps that found nothing */
 	NS_PER_SECOND = 1000000000,
 	NS_PER_MS = 1000000,
 };
 
-/* A pump's slot. `fn` NULL: free, unless somebody may still be inside. */
+/* A pump's slot. `fn` NULL: free, unless a thread is still inside. */
 struct plx_pump {
 	_Atomic(plx_pump_fn *) fn;
 	void *context;
 	_Atomic(const void *)
-		owner; /* the thread that calls it: its `me`; NULL: whoever waits next */
+		owner; /* `me` of the thread that calls it; NULL: the thread that waits next */
 	atomic_uint inside;
-	bool leaving; /* being removed; pump_lock */
+	bool leaving; /* being removed; protected by pump_lock */
 };
 
 static struct plx_pump pumps[PLX_PUMPS_MAX];
 static atomic_uint pump_count;
 static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Everyone who sleeps, so that a pump whose thread ends finds another. */
+/* All sleepers, so that a pump whose thread ends finds a new owner. */
 static struct win_sleeper *sleepers;
 static pthread_mutex_t sleepers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static __thread char me;                  /* whose address tells threads apart */
-static __thread struct plx_pump *pumping; /* that this thread is in */
+static __thread char me;                  /* its address identifies the thread */
+static __thread struct plx_pump *pumping; /* the pump that this thread is in */
 static __thread bool never_pumps;
 
 static uint64_t
@@ -153,8 +153,7 @@ win_sleep_still(struct win_sleeper *sleeper, uint64_t deadline_ns)
 	return true;
 }
 
-/* ---- whose a pump is ----------------------------------------------------------------------------
- */
+/* ---- owners of pumps ---- */
 
 static void
 wake_all_sleepers(void)
@@ -167,7 +166,7 @@ wake_all_sleepers(void)
 	pthread_mutex_unlock(&sleepers_lock);
 }
 
-/* An owner ends: another thread may live at its address, and be taken for it. */
+/* An owner ends: a new thread may have its `me` at the same address, and would be taken for it. */
 static void
 owner_ends(void *context)
 {
@@ -203,7 +202,7 @@ become_owner(void)
 	known = pthread_setspecific(end_of_owner, &me) == 0;
 }
 
-/* This thread's already, or nobody's and from now on this thread's. */
+/* Does this thread own the pump? An ownerless pump becomes its own. */
 static bool
 is_ours(struct plx_pump *pump)
 {
@@ -222,7 +221,7 @@ plx_pump_claim(struct plx_pump *pump)
 		return;
 	become_owner();
 	atomic_store(&pump->owner, &me);
-	/* Who is inside looked before; who comes looks again, inside. */
+	/* A thread inside checked earlier; a thread that arrives checks again, inside. */
 	while (atomic_load(&pump->inside) > (pump == pumping ? 1U : 0U))
 		sched_yield();
 }
@@ -243,10 +242,9 @@ win_pumps_mine(unsigned these)
 			plx_pump_claim(&pumps[i]);
 }
 
-/* ---- calling them -------------------------------------------------------------------------------
- */
+/* ---- calling pumps ---- */
 
-/* Inside before looking: who removes it, or makes it its own, looks for us after that. */
+/* Enter before checking: a thread that removes or claims the pump checks for us afterwards. */
 static bool
 call_pump(struct plx_pump *pump)
 {
@@ -265,7 +263,7 @@ call_pump(struct plx_pump *pump)
 	return fn != NULL;
 }
 
-/* Every pump of this thread once. Returns: false: there is none */
+/* Call every pump of this thread once. Returns: false: it has none */
 static bool
 pump_all(void)
 {
@@ -346,7 +344,7 @@ plx_pump_remove(plx_pump_fn *fn, void *context)
 	if (!found)
 		return;
 	win_objects_leave_pump(win_pump_bit(found));
-	/* Without the lock: who is inside may add and remove pumps. */
+	/* Without the lock: a thread inside may add and remove pumps. */
 	while (atomic_load(&found->inside) > (found == pumping ? 1U : 0U))
 		sched_yield();
 	pthread_mutex_lock(&pump_lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Interlocked lists. A pop reads the next entry out of one that another thread may have popped and
- * given back to the system by then; Windows catches the fault, and here a lock of one word in the
- * head prevents it. It is held for a few instructions and never over a call.
+ * Interlocked lists. A pop reads the next pointer of an entry that another thread may have popped
+ * and freed meanwhile. Windows catches the fault; here a one-word lock in the head prevents it. The
+ * lock is held for a few instructions and never across a call.
  * Start with lock().
  */
 #include "win_objects.h"
@@ -11,7 +11,7 @@
 
 struct head {
 	PSLIST_ENTRY first;
-	uint32_t lock; /* the word of a slim lock, which has no other */
+	uint32_t lock; /* used as the word of a slim lock */
 	uint16_t depth;
 };
 

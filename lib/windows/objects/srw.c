@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Slim reader/writer locks: one word, and the table of park.c for who has to sleep.
+ * Slim reader/writer locks: one word, and the table of park.c for sleeping threads.
  *
- * The word counts readers, and has a bit for a writer and one for "somebody sleeps". That bit is
- * set and cleared under the bucket's lock only, so who finds it at a release has somebody to wake,
- * and who sets it is in the table before the release. A reader that comes while somebody sleeps
- * behind other readers sleeps too, so that writers get their turn; who was woken does not.
+ * The word counts readers and has one bit for a writer and one for "threads sleep". That bit
+ * changes only under the bucket's lock: a releasing thread that sees it has a thread to wake, and a
+ * thread that sets it is in the table before the release. A reader that arrives while threads sleep
+ * behind other readers sleeps too, so that writers get their turn; a woken thread does not.
  * Start with acquire().
  */
 #include "park.h"
@@ -15,7 +15,7 @@
 enum {
 	WRITER = 1,
 	SLEEPERS = 2,
-	READER = 4, /* one of them */
+	READER = 4, /* one reader */
 };
 
 _Static_assert(sizeof(atomic_uint) <= sizeof(SRWLOCK), "the word fits");
@@ -26,7 +26,7 @@ word_of(PSRWLOCK lock)
 	return (atomic_uint *)(void *)lock;
 }
 
-/* May a thread have it now? @param was_woken its turn has come */
+/* May a thread acquire the lock now? @param was_woken its turn has come */
 static bool
 is_free(unsigned word, unsigned kind, bool was_woken)
 {
@@ -37,7 +37,7 @@ is_free(unsigned word, unsigned kind, bool was_woken)
 	return was_woken || !(word & SLEEPERS) || word < READER;
 }
 
-/* Returns: false: it is held */
+/* Try to acquire. Returns: false: it is held */
 static bool
 try_to_have(atomic_uint *word, unsigned kind, bool was_woken)
 {
@@ -50,7 +50,7 @@ try_to_have(atomic_uint *word, unsigned kind, bool was_woken)
 	return false;
 }
 
-/* In the table with the bit set, unless it has become free. */
+/* Enter the table with the bit set, unless the lock has become free. */
 static bool
 begin_to_sleep(atomic_uint *word, unsigned kind, bool was_woken, struct win_park *park)
 {
@@ -82,11 +82,9 @@ acquire(atomic_uint *word, unsigned kind)
 		}
 }
 
-/*
- * The last one that holds it releases it while others sleep: a writer is woken, or all readers up
- * to the next writer. With the release the lock may be gone, when one of those was the last to use
- * it: so the word is written to once, and not touched after.
- */
+/* The last holder releases the lock while others sleep: wake a writer, or all readers up to the
+ * next writer. If the woken thread is the last user, the lock may cease to exist with the release.
+ * So the word is written once, and not touched afterwards. */
 static void
 pass_on(atomic_uint *word, unsigned held)
 {

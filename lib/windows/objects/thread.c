@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Threads: pthreads with a handle that is signalled when they have ended, and with an exit code. As
- * on Windows what a program has for each thread (C++'s thread_local) is gone by then, and with the
- * last handle of a thread that has ended all of it is gone. It ends no thread from outside.
+ * on Windows, per-thread data of the program (C++'s thread_local) is destroyed by then, and when
+ * the last handle of an ended thread is closed nothing of it remains. No thread is ended from
+ * outside.
  * Start with CreateThread() and run().
  */
 #include "win_objects.h"
@@ -16,12 +17,12 @@
 
 enum {
 	STILL_RUNNING = 259,              /* STILL_ACTIVE, for GetExitCodeThread */
-	STACK_SIZE_IS_RESERVED = 0x10000, /* the only flag we know; any size is reserved here */
+	STACK_SIZE_IS_RESERVED = 0x10000, /* the only flag supported; every size is reserved here */
 	SMALLEST_STACK = 1 << 16,
 	GROUP = 64, /* processors in a mask */
 };
 
-/* GetCurrentThread()'s value: whoever asks. */
+/* GetCurrentThread()'s value: the calling thread. */
 #define THIS_THREAD ((HANDLE)(LONG_PTR)-2)
 
 struct thread {
@@ -30,7 +31,7 @@ struct thread {
 	void *argument;
 	pthread_t pthread;
 	DWORD id;
-	DWORD code; /* STILL_RUNNING until it has ended; lock */
+	DWORD code; /* STILL_RUNNING until it has ended; protected by the lock */
 };
 
 _Static_assert(sizeof(struct thread) <= WIN_SLOT, "a thread fits its slot");
@@ -39,14 +40,14 @@ static __thread struct thread *self; /* NULL: not made by CreateThread */
 static __thread DWORD self_id;
 static atomic_uint last_id;
 
-/* Ids are ours, since who creates a thread wants it before it runs. */
+/* Ids are assigned here, since the creator of a thread needs its id before it runs. */
 static DWORD
 new_id(void)
 {
 	return atomic_fetch_add_explicit(&last_id, 4, memory_order_relaxed) + 4;
 }
 
-/* However it ended: returned, by ExitThread, or by pthread_exit. */
+/* Runs at the end of a thread, whether it returned, called ExitThread or pthread_exit. */
 static void
 ended(void *argument)
 {
@@ -60,8 +61,8 @@ ended(void *argument)
 	win_object_release(&thread->object);
 }
 
-/* Its value in a thread of ours is the thread: it ends when pthreads take their keys' values away,
- * which is after C++ has destroyed what is thread_local. */
+/* Its value in a thread of ours is the thread. It ends when pthreads destroy the values of keys,
+ * which is after C++ has destroyed thread_local objects. */
 static pthread_key_t ending;
 static pthread_once_t ending_once = PTHREAD_ONCE_INIT;
 static bool ending_is_there;
@@ -72,8 +73,8 @@ make_ending(void)
 	ending_is_there = pthread_key_create(&ending, ended) == 0;
 }
 
-/* Its last handle is closed. A thread that has ended is on its last instructions, which are waited
- * for: then a library that it was in may go, too. */
+/* The last handle is closed. An ended thread may still execute its last instructions; wait for
+ * them, so that a library it was in may be unloaded, too. */
 void
 win_thread_close(struct win_object *object)
 {
@@ -101,8 +102,8 @@ tell_detach(void *unused)
 	win_dll_tell(DLL_THREAD_DETACH);
 }
 
-/* Its life as libraries see it. They are told of its end in the thread while all of it is still
- * there: what is thread_local, and the values of its keys. */
+/* The thread as libraries see it. They are notified of its end by the thread itself, while its
+ * thread_local objects and the values of its keys still exist. */
 static void
 live(struct thread *thread)
 {
@@ -123,7 +124,7 @@ run(void *argument)
 		live(thread);
 		return NULL;
 	}
-	/* without memory for that: a little early */
+	/* without memory for that: slightly early */
 	pthread_cleanup_push(ended, thread);
 	live(thread);
 	pthread_cleanup_pop(1);
@@ -139,12 +140,12 @@ start(struct thread *thread, size_t stack)
 
 	pthread_once(&ending_once, make_ending);
 	pthread_attr_init(&attributes);
-	/* Windows' default is what the linker was told; ours is the system's. */
+	/* Windows takes the default size from the linker; here it is the system's. */
 	if (stack)
 		pthread_attr_setstacksize(
 			&attributes,
 			((stack < SMALLEST_STACK ? SMALLEST_STACK : stack) + 4095) & ~(size_t)4095);
-	win_object_hold_again(&thread->object); /* its own, until it has ended */
+	win_object_hold_again(&thread->object); /* the thread's own, until it has ended */
 	error = pthread_create(&thread->pthread, &attributes, run, thread);
 	pthread_attr_destroy(&attributes);
 	if (error)
@@ -198,8 +199,8 @@ ExitThread(DWORD code)
 	if (self)
 		set_code(self, code);
 	else
-		win_dll_tell(
-			DLL_THREAD_DETACH); /* run() does not, of a thread that is not its own */
+		win_dll_tell(DLL_THREAD_DETACH); /* run() does not do it for a thread that is not
+						    its own */
 	pthread_exit(NULL);
 }
 
@@ -223,7 +224,7 @@ GetExitCodeThread(HANDLE handle, LPDWORD code)
 	thread = (struct thread *)win_object_hold(handle, WIN_THREAD);
 	if (!thread)
 		return FALSE;
-	/* The code is there a moment before the thread has ended; that moment is not told. */
+	/* The code is set a moment before the thread has ended; hide that moment. */
 	*code = STILL_RUNNING;
 	if (atomic_load(&thread->object.state) & WIN_SIGNALLED) {
 		pthread_mutex_lock(&thread->object.lock);
@@ -266,7 +267,7 @@ ExitProcess(UINT code)
 	exit((int)code);
 }
 
-/* Bit n of a mask is processor n, of the first group. Returns: 0: the error is set */
+/* Bit n of a mask is processor n of the first group. Returns: 0: the error is set */
 static DWORD_PTR
 exchange_affinity(pthread_t pthread, DWORD_PTR mask)
 {
@@ -299,7 +300,7 @@ SetThreadAffinityMask(HANDLE handle, DWORD_PTR mask)
 	thread = (struct thread *)win_object_hold(handle, WIN_THREAD);
 	if (!thread)
 		return 0;
-	/* Under the lock it has not ended, so that its pthread is one. */
+	/* Under the lock it has not ended, so its pthread is valid. */
 	pthread_mutex_lock(&thread->object.lock);
 	if (thread->code == STILL_RUNNING)
 		old = exchange_affinity(thread->pthread, mask);

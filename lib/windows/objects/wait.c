@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waiting for objects that have a signal: events and threads; one of several, or all of them.
- * Whoever sets a signal wakes all that watch; each of them then tries to take it, so that nothing
- * is handed over and nothing can get lost on the way. Start with wait_for().
+ * Waiting for objects that have a signal (events and threads): for one of several, or for all.
+ * Setting a signal wakes all watchers. Each of them then tries to consume it; nothing is handed
+ * over, so nothing is lost. Start with wait_for().
  */
 #include "win_objects.h"
 
@@ -17,7 +17,7 @@ win_fd_follow(struct win_object *object, bool level)
 
 	if (object->fd < 0 || level == object->fd_level)
 		return;
-	/* Neither blocks: the value is 0 or 1, and who else reads it leaves nothing to be read. */
+	/* Neither call blocks: the value is 0 or 1, and another reader leaves nothing to read. */
 	if (level)
 		eventfd_write(object->fd, 1);
 	else
@@ -66,7 +66,7 @@ plx_handle_fd(HANDLE handle)
 	return fd;
 }
 
-/* Is it signalled? What is automatic is so no more when this says yes. */
+/* Is it signalled? If so, reset an automatic event. */
 static bool
 take(struct win_object *object)
 {
@@ -86,7 +86,7 @@ take(struct win_object *object)
 	return false;
 }
 
-/* Returns: the first that could be taken, or `n` */
+/* Returns: the first one acquired, or `n` */
 static DWORD
 take_any(struct win_object *const *objects, DWORD n)
 {
@@ -96,7 +96,7 @@ take_any(struct win_object *const *objects, DWORD n)
 	return n;
 }
 
-/* Returns: 0 when all were taken; n when not, and then none is */
+/* Returns: 0: all were acquired; n: none was */
 static DWORD
 take_all(struct win_object *const *objects, DWORD n)
 {
@@ -109,7 +109,7 @@ take_all(struct win_object *const *objects, DWORD n)
 		taken++;
 	if (taken == n)
 		return 0;
-	/* Another thread was faster with one of them: give back the others. */
+	/* Another thread acquired one of them first: release the others. */
 	while (taken > 0)
 		if (objects[--taken]->automatic)
 			win_signal(objects[taken]);
@@ -154,7 +154,7 @@ unwatch(struct wait *wait)
 	win_sleep_end(&wait->sleeper);
 }
 
-/* Returns: which was taken (0 for all), or n when time was up */
+/* Returns: the index acquired (0 for all); n: timeout */
 static DWORD
 wait_for(struct wait *wait, DWORD milliseconds)
 {
@@ -173,14 +173,14 @@ wait_for(struct wait *wait, DWORD milliseconds)
 	}
 	deadline_ns = win_deadline(milliseconds);
 	watch(wait);
-	/* Once more after time was up: what came with it is there. */
+	/* Check once more after the timeout: a signal may have arrived with it. */
 	while ((taken = wait->take(wait->objects, wait->n)) == wait->n && awake)
 		awake = win_sleep(&wait->sleeper, deadline_ns);
 	unwatch(wait);
 	return taken;
 }
 
-/* Only what has a signal of its own can be waited for. */
+/* Only objects with their own signal can be waited for. */
 static struct win_object *
 hold_waitable(HANDLE handle)
 {
@@ -219,7 +219,7 @@ WaitForMultipleObjects(DWORD n, const HANDLE *handles, BOOL all, DWORD milliseco
 {
 	bool wrong = !n || n > MAXIMUM_WAIT_OBJECTS || !handles;
 
-	/* All of them at once makes sense only of different ones. */
+	/* Waiting for all requires different objects. */
 	for (DWORD i = 1; !wrong && all && i < n; i++)
 		for (DWORD j = 0; j < i; j++)
 			wrong |= handles[i] == handles[j];
@@ -239,7 +239,7 @@ WaitForSingleObject(HANDLE handle, DWORD milliseconds)
 DWORD
 WaitForSingleObjectEx(HANDLE handle, DWORD milliseconds, BOOL alertable)
 {
-	/* Nothing here ever queues a call to a thread, so that nothing can be alerted. */
+	/* APCs are not supported, so no wait is alerted. */
 	(void)alertable;
 	return wait_for_handles(1, &handle, FALSE, milliseconds);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * connect(), send() and the others that Windows and this system both have by one name. winsock2.h
- * gives them the names for the linker that are here; each calls the C library's and says what went
- * wrong by WSAGetLastError(), too. It owns nothing, and errno stays what the C library made it.
+ * connect(), send() and other calls that have the same name on Windows and here. winsock2.h gives
+ * them the linker names defined here. Each calls the C library's function and also reports errors
+ * by WSAGetLastError(). It owns nothing, and errno stays as the C library set it.
  * Start with win_socket_fail().
  */
 #define PLX_WIN_PLAIN_SOCKETS
@@ -20,7 +20,7 @@ enum {
 	US_PER_MS = 1000,
 };
 
-/* Defined by its name for the linker: the other one is the C library's. */
+/* Defined by its linker name: the plain name is the C library's. */
 #define CALL(result, name, ...)                                                    \
 	__attribute__((visibility("default"))) result plx_win_##name(__VA_ARGS__); \
 	result plx_win_##name(__VA_ARGS__)
@@ -46,21 +46,20 @@ win_socket_fail(int s, int flags)
 {
 	int number = errno, error = win_wsa_of_errno(number);
 
-	/* who would have waited has, as long as SO_RCVTIMEO or SO_SNDTIMEO says */
+	/* a call that may wait has waited, for SO_RCVTIMEO or SO_SNDTIMEO */
 	if (number == EAGAIN && !(flags & MSG_DONTWAIT) && !never_blocks(s))
 		error = WSAETIMEDOUT;
 	return fail_as(error, number);
 }
 
-/* Returns: `result`, which says whether it went wrong */
+/* Returns: `result`, which tells whether the call failed */
 static int
 checked(int s, int result)
 {
 	return result < 0 ? win_socket_fail(s, 0) : result;
 }
 
-/* ---- from a socket's beginning to its end ------------------------------------------------------
- */
+/* ---- creating, connecting and closing ---- */
 
 CALL(int, socket, int family, int type, int protocol)
 {
@@ -86,7 +85,7 @@ CALL(int, connect, int s, const struct sockaddr *address, socklen_t bytes)
 	return win_socket_fail(s, 0);
 }
 
-/* What is accepted blocks or not as who accepts does. */
+/* An accepted socket blocks or not, as the listening socket does. */
 CALL(int, accept, int s, struct sockaddr *from, socklen_t *bytes)
 {
 	return checked(s, accept4(s, from, bytes, never_blocks(s) ? SOCK_NONBLOCK : 0));
@@ -107,8 +106,7 @@ CALL(int, getpeername, int s, struct sockaddr *address, socklen_t *bytes)
 	return checked(s, getpeername(s, address, bytes));
 }
 
-/* ---- data -------------------------------------------------------------------------------------
- */
+/* ---- data ---- */
 
 CALL(ssize_t, sendto, int s, const void *data, size_t bytes, int flags, const struct sockaddr *to,
      socklen_t to_bytes)
@@ -130,7 +128,7 @@ fail_to_receive(int s, int flags)
 	int type = 0, number = errno;
 	socklen_t bytes = sizeof(type);
 
-	/* the answer to an earlier datagram: nobody has its port */
+	/* the answer to an earlier datagram whose port is unused */
 	if (number == ECONNREFUSED && !getsockopt(s, SOL_SOCKET, SO_TYPE, &type, &bytes) &&
 	    type == SOCK_DGRAM)
 		return fail_as(WSAECONNRESET, number);
@@ -154,7 +152,7 @@ CALL(ssize_t, recvfrom, int s, void *data, size_t bytes, int flags, struct socka
 		return fail_to_receive(s, flags);
 	if (from)
 		*from_bytes = message.msg_namelen;
-	/* Of a datagram that does not fit the program has the beginning. */
+	/* The program gets the beginning of a datagram that does not fit. */
 	if (message.msg_flags & MSG_TRUNC && !(flags & MSG_TRUNC))
 		return fail_as(WSAEMSGSIZE, EMSGSIZE);
 	return received;
@@ -165,7 +163,8 @@ CALL(ssize_t, recv, int s, void *data, size_t bytes, int flags)
 	return plx_win_recvfrom(s, data, bytes, flags, NULL, NULL);
 }
 
-/* How many descriptors the sets may name: what the program says of it means nothing on Windows. */
+/* The number of descriptors that the sets can contain: the program's own argument means nothing on
+ * Windows. */
 static int
 limit_of(const fd_set *reads, const fd_set *writes, const fd_set *exceptions)
 {
@@ -191,10 +190,9 @@ CALL(int, select, int unused, fd_set *reads, fd_set *writes, fd_set *exceptions,
 	return checked(-1, select(limit, reads, writes, exceptions, timeout ? &copy : NULL));
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options ---- */
 
-/* Windows has its times in milliseconds; this system's have another length. */
+/* Timeouts are milliseconds on Windows; this system's type has another size. */
 static bool
 is_in_ms(int level, int option, socklen_t bytes)
 {
@@ -231,7 +229,7 @@ CALL(int, getsockopt, int s, int level, int option, void *value, socklen_t *byte
 	}
 	if (getsockopt(s, level, option, value, bytes))
 		return win_socket_fail(s, 0);
-	/* what went wrong has a number of Windows, too */
+	/* the error becomes a number of Windows, too */
 	if (level == SOL_SOCKET && option == SO_ERROR && *bytes == sizeof(error)) {
 		memcpy(&error, value, sizeof(error));
 		error = win_wsa_of_errno(error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls on sockets that only Windows has, on the sockets of this system. It owns nothing: a SOCKET
- * is a descriptor.
+ * Socket calls that only Windows has, implemented on this system's sockets. It owns nothing: a
+ * SOCKET is a descriptor.
  * Start with WSASendTo().
  */
 #define PLX_WIN_PLAIN_SOCKETS
@@ -49,7 +49,7 @@ closesocket(SOCKET s)
 	int fd = fd_of(s), type;
 	socklen_t bytes = sizeof(type);
 
-	/* What is no socket is not closed. */
+	/* Do not close what is not a socket. */
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes))
 		return fail(WSAENOTSOCK);
 	return close(fd) ? fail_of_errno() : 0;
@@ -150,10 +150,9 @@ WSAIoctl(SOCKET s, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out, DWORD out_
 	return 0;
 }
 
-/* ---- data -------------------------------------------------------------------------------------
- */
+/* ---- data ---- */
 
-/* Returns: 0, and parts of `message` are the buffers; SOCKET_ERROR */
+/* Returns: 0: the parts of `message` are the buffers; SOCKET_ERROR */
 static int
 gather(LPWSABUF buffers, DWORD n, bool asynchronous, struct iovec *parts, struct msghdr *message)
 {

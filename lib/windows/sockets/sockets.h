@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the calls on sockets share: how a failure is told. It owns no state.
+ * What the socket calls share: reporting a failure. It owns no state.
  */
 #ifndef PLX_WIN_SOCKETS_H
 #define PLX_WIN_SOCKETS_H
 
-/** WSASetLastError() by errno, which stays. @param flags MSG_...: MSG_DONTWAIT did not wait.
- * Returns: SOCKET_ERROR */
+/** Set Winsock's last error from errno, which is kept. @param flags MSG_...: with MSG_DONTWAIT the
+ * call did not wait. Returns: SOCKET_ERROR */
 int win_socket_fail(int s, int flags);
 
 #endif

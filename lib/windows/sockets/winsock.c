@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The little of Winsock that ND2 programs use: its start, and addresses as text and back.
- * It owns a count of starts. There are no sockets here.
+ * The part of Winsock that ND2 programs use: startup, and conversion between addresses and text.
+ * It owns the count of WSAStartup calls. It has no sockets.
  * Start with read_address() and write_address().
  */
 #include "plx_crt.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-	TEXT_MAX = 96, /* of an address: 45 of IPv6, a scope, brackets, a port */
+	TEXT_MAX = 96, /* of an address: 45 for IPv6, a scope, brackets, a port */
 	DECIMAL = 10,
 	PORT_MAX = 65535,
 };
@@ -61,7 +61,7 @@ WSACleanup(void)
 	return fail(WSANOTINITIALISED);
 }
 
-/* A number of a part of an address, to its end. Returns: false: it is none up to `most` */
+/* Parse a number up to the end of the text. Returns: false: it is not a number up to `most` */
 static bool
 read_number(const char *text, unsigned long most, unsigned long *number)
 {
@@ -73,7 +73,7 @@ read_number(const char *text, unsigned long most, unsigned long *number)
 	return !*rest && *number <= most;
 }
 
-/* "192.0.2.1" or "192.0.2.1:4000"; the text is cut up. */
+/* Parse "192.0.2.1" or "192.0.2.1:4000"; modifies the text. */
 static bool
 read_ipv4(char *text, struct sockaddr_in *address)
 {
@@ -89,7 +89,7 @@ read_ipv4(char *text, struct sockaddr_in *address)
 	return inet_pton(AF_INET, text, &address->sin_addr) == 1;
 }
 
-/* "2001:db8::1", "2001:db8::1%3", "[2001:db8::1%3]:4000"; the text is cut up. */
+/* Parse "2001:db8::1", "2001:db8::1%3" or "[2001:db8::1%3]:4000"; modifies the text. */
 static bool
 read_ipv6(char *text, struct sockaddr_in6 *address)
 {
@@ -168,7 +168,7 @@ WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW info, LPSOCKADD
 	return read_address(narrow, family, address, bytes);
 }
 
-/* Returns: how many characters, or -1: it is no address */
+/* Returns: the number of characters, or -1: not an address */
 static int
 write_address(const struct sockaddr *address, DWORD bytes, char text[TEXT_MAX])
 {
@@ -193,7 +193,7 @@ write_address(const struct sockaddr *address, DWORD bytes, char text[TEXT_MAX])
 		       : snprintf(text, TEXT_MAX, "%s%s", host, scope);
 }
 
-/* As both kinds of text have it: what is needed, and is there room for it? */
+/* Common to narrow and wide text: report the size needed and check the room. */
 static int
 prepare(LPSOCKADDR address, DWORD bytes, bool info, bool room, LPDWORD chars, char text[TEXT_MAX])
 {
