@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes <-> structs: the management datagrams of the communication manager, and the header that the
- * IP CM service puts into a REQ's private data. Decoding is total: any bytes give a struct or a
- * verdict. It never decides what a message means for a connection; lib/proto/cm does.
- * Start with plx_mad_decode().
+ * Bytes <-> structs: management datagrams (MADs) of the communication manager, and the header of
+ * the IP CM service in a REQ's private data. Decoding is total: any bytes give a struct or a
+ * verdict. It never decides what a message means for a connection; lib/proto/cm does. Start with
+ * plx_mad_decode().
  */
 #ifndef PLX_MAD_H
 #define PLX_MAD_H
@@ -11,19 +11,19 @@
 #include "plx_base.h"
 
 enum {
-	PLX_MAD_BYTES = 256, /* every one of them has exactly so many */
+	PLX_MAD_BYTES = 256, /* exact length of every MAD */
 	PLX_MAD_HEADER_BYTES = 24,
 	PLX_MAD_CLASS_CM = 0x07,
 	PLX_MAD_CM_CLASS_VERSION = 2,
 	PLX_MAD_METHOD_SEND = 0x03, /* the only method that communication management uses */
 	PLX_GSI_QPN = 1,
-	PLX_CMA_BYTES = 36, /* of the IP CM service's header */
+	PLX_CMA_BYTES = 36, /* header of the IP CM service */
 };
 
 #define PLX_GSI_QKEY UINT32_C(0x80010000)
 #define PLX_CMA_QKEY UINT32_C(0x01234567) /* of UD queue pairs found through the IP CM service */
 
-/* Private data of each message, as the wire has it [bytes]. */
+/* Length of the private data field of each message [bytes]. */
 enum {
 	PLX_CM_REQ_PRIVATE = 92,
 	PLX_CM_REP_PRIVATE = 196,
@@ -38,9 +38,9 @@ enum {
 	PLX_CM_SIDR_REP_INFO = 72,
 };
 
-/* ---- the messages --------------------------------------------------------------------------- */
+/* ---- the messages ---- */
 
-/* Attributes of the CM class; the values are the wire's. Spec: IBTA vol 1, 12.6 and 16.7.3. */
+/* Attributes of the CM class, with their values on the wire. Spec: IBTA vol 1, 12.6 and 16.7.3. */
 enum plx_cm_kind {
 	PLX_CM_NONE = 0,
 	PLX_CM_REQ = 0x0010,
@@ -54,7 +54,7 @@ enum plx_cm_kind {
 	PLX_CM_SIDR_REP = 0x0018,
 };
 
-/* One way between two ports. RoCE has no LIDs, rates or service levels: they are carried along. */
+/* A path between two ports. RoCE does not use LIDs, rates and service levels. */
 struct plx_cm_path {
 	uint16_t local_lid, remote_lid;
 	uint8_t local_gid[16], remote_gid[16]; /* IPv4 addresses are mapped: ::ffff:a.b.c.d */
@@ -77,18 +77,18 @@ struct plx_cm_req {
 	uint32_t local_eecn; /* 24 bits */
 	uint8_t initiator_depth;
 	uint32_t remote_eecn;            /* 24 bits */
-	uint8_t remote_response_timeout; /* 5 bits: how long we wait for the answer */
+	uint8_t remote_response_timeout; /* 5 bits: how long the sender waits for a reply */
 	uint8_t transport_service;       /* 2 bits: 0 RC, 1 UC, 2 RD */
 	bool flow_control;               /* end to end */
 	struct plx_psn starting_psn;     /* the first that the sender of the REQ expects */
-	uint8_t local_response_timeout;  /* 5 bits: how soon we answer */
+	uint8_t local_response_timeout;  /* 5 bits: how soon the sender replies */
 	uint8_t retry_count;             /* 3 bits */
 	uint16_t pkey;
 	uint8_t path_mtu; /* 4 bits: 1 .. 5 for 256 .. 4096 */
 	bool rdc_exists;
-	uint8_t rnr_retry_count;    /* 3 bits: that the receiver of the REQ must use */
+	uint8_t rnr_retry_count;    /* 3 bits: for the receiver of the REQ to use */
 	uint8_t max_cm_retries;     /* 4 bits */
-	bool srq;                   /* the sender's queue pair has one */
+	bool srq;                   /* the sender's queue pair has an SRQ */
 	uint8_t extended_transport; /* 3 bits: 0 none, 1 XRC */
 	struct plx_cm_path primary, alternate;
 	uint8_t private_data[PLX_CM_REQ_PRIVATE];
@@ -105,7 +105,7 @@ struct plx_cm_rep {
 	uint8_t target_ack_delay; /* 5 bits */
 	uint8_t failover;         /* 2 bits */
 	bool flow_control;
-	uint8_t rnr_retry_count; /* 3 bits: that the receiver of the REP must use */
+	uint8_t rnr_retry_count; /* 3 bits: for the receiver of the REP to use */
 	bool srq;
 	uint64_t local_ca_guid;
 	uint8_t private_data[PLX_CM_REP_PRIVATE];
@@ -116,7 +116,7 @@ struct plx_cm_rtu {
 	uint8_t private_data[PLX_CM_RTU_PRIVATE];
 };
 
-/* Which message a MRA or REJ is about; the values are the wire's. */
+/* The message that an MRA or REJ refers to, with its value on the wire. */
 enum plx_cm_about {
 	PLX_CM_ABOUT_REQ = 0,
 	PLX_CM_ABOUT_REP = 1,
@@ -134,7 +134,7 @@ struct plx_cm_rej {
 	uint32_t local_comm_id, remote_comm_id;
 	uint8_t about;       /* 2 bits: enum plx_cm_about */
 	uint8_t info_length; /* 7 bits [bytes] */
-	uint16_t reason;     /* enum plx_cm_reason, or one we do not know */
+	uint16_t reason;     /* enum plx_cm_reason, or an unknown value */
 	uint8_t info[PLX_CM_REJ_INFO];
 	uint8_t private_data[PLX_CM_REJ_PRIVATE];
 };
@@ -157,10 +157,10 @@ struct plx_cm_sidr_req {
 	uint8_t private_data[PLX_CM_SIDR_REQ_PRIVATE];
 };
 
-/* Status of a SIDR REP; the values are the wire's. */
+/* Status of a SIDR REP, with its value on the wire. */
 enum plx_cm_sidr_status {
 	PLX_CM_SIDR_OK = 0,
-	PLX_CM_SIDR_UNSUPPORTED = 1, /* nobody listens there */
+	PLX_CM_SIDR_UNSUPPORTED = 1, /* no listener at that port */
 	PLX_CM_SIDR_REJECTED = 2,
 	PLX_CM_SIDR_NO_QP = 3,
 	PLX_CM_SIDR_REDIRECT = 4,
@@ -169,7 +169,7 @@ enum plx_cm_sidr_status {
 
 struct plx_cm_sidr_rep {
 	uint32_t request_id;
-	uint8_t status; /* enum plx_cm_sidr_status, or one we do not know */
+	uint8_t status; /* enum plx_cm_sidr_status, or an unknown value */
 	uint8_t info_length;
 	uint32_t qpn; /* 24 bits */
 	uint64_t service_id;
@@ -178,10 +178,10 @@ struct plx_cm_sidr_rep {
 	uint8_t private_data[PLX_CM_SIDR_REP_PRIVATE];
 };
 
-/* One message of the communication manager, in host byte order; `kind` tells which member lives. */
+/* One message of the communication manager, in host byte order; `kind` selects the valid member. */
 struct plx_cm_msg {
 	uint16_t kind;           /* enum plx_cm_kind: the attribute */
-	uint64_t transaction_id; /* the same in a message, its repetitions and its answers */
+	uint64_t transaction_id; /* the same in a message, its retransmissions and its replies */
 	uint16_t status;
 	union {
 		struct plx_cm_req req;
@@ -214,24 +214,25 @@ enum plx_mad_verdict {
 	PLX_MAD_VERDICT_COUNT,
 };
 
-/** The sentence for a verdict; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a verdict; any other value has a text that says so. Never NULL. */
 const char *plx_mad_verdict_text(enum plx_mad_verdict verdict);
 
 /**
- * @param bytes [len] not one byte past len is read
- * @param out   whole when the verdict is OK, else untouched or partly written; reserved bits are
- *              not kept
+ * Decode one MAD.
+ *
+ * @param bytes [len] nothing past len is read
+ * @param out   complete if OK, else untouched or partly written; reserved bits are dropped
  * Spec:    IBTA vol 1, 13.4.2 to 13.4.3 (header), 12.6 (messages)
  * Tests:   tests/unit/proto/mad/codec.c, tests/unit/proto/mad/captures.c, tests/fuzz/mad.c
  */
 enum plx_mad_verdict plx_mad_decode(const uint8_t *bytes, size_t len,
 				    struct plx_cm_msg *out) PLX_MUST_CHECK;
 
-/** Write the whole datagram; fields wider than their bits are cut, reserved bits are zero.
+/** Encode one MAD. Fields wider than their bits are truncated; reserved bits are zero.
  * @param msg a known kind @param out [PLX_MAD_BYTES] */
 void plx_mad_encode(const struct plx_cm_msg *msg, uint8_t *out);
 
-/* ---- the IP CM service ---------------------------------------------------------------------- */
+/* ---- the IP CM service ---- */
 
 /** The service id of a port. Spec: IBTA vol 1, Annex A11, A11.3 */
 static inline uint64_t
@@ -240,7 +241,7 @@ plx_cma_service_id(enum plx_port_space space, uint16_t port)
 	return (uint64_t)space << 16 | port;
 }
 
-/* At the front of the private data of a REQ or SIDR REQ. */
+/* The header at the start of the private data of a REQ or SIDR REQ. */
 struct plx_cma {
 	uint8_t major, minor; /* 4 bits each: 0 */
 	struct plx_ip src, dst;
@@ -248,9 +249,11 @@ struct plx_cma {
 };
 
 /**
+ * Decode the header.
+ *
  * @param in [PLX_CMA_BYTES]
- * Returns: false: the version is not 0, or the IP version neither 4 nor 6; *out is untouched or
- *          partly written
+ * Returns: false if the version is not 0, or the IP version neither 4 nor 6; *out is then untouched
+ *          or partly written
  * Tests:   tests/unit/proto/mad/cma.c
  */
 bool plx_cma_decode(const uint8_t *in, struct plx_cma *out) PLX_MUST_CHECK;
@@ -260,7 +263,7 @@ void plx_cma_encode(const struct plx_cma *cma, uint8_t *out);
 
 /** An IP address as a GID: IPv6 as it is, IPv4 mapped. @param gid [16] */
 void plx_gid_from_ip(const struct plx_ip *ip, uint8_t *gid);
-/** And back: every GID is an address. @param gid [16] */
+/** A GID as an IP address; every GID is one. @param gid [16] */
 struct plx_ip plx_gid_to_ip(const uint8_t *gid);
 
 #endif

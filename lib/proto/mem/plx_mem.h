@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Protection domains, regions and windows: issues keys and answers one question, "may this QP touch
- * this range?". It never touches the memory it grants, allocates, or waits.
+ * Protection domains, regions and windows. It issues keys and checks whether a QP may access a
+ * range. It never accesses the memory it grants, allocates, or waits.
  * Start with plx_key_check(); docs/memory.md draws the slot and its life.
  *
- * Who may call what: one thread at a time changes a table ("the caller serialises": everything
- * below that takes a non-const table, but for plx_region_retire() and plx_key_invalidate()); any
- * number of engines check and invalidate keys meanwhile, without a lock. Retiring takes two steps,
- * so that the caller can let every engine pass a quiescent state between them: ..._retire() makes
- * the key invalid at once, ..._release() gives the slot back, and nothing touches the memory after.
+ * Threads: the caller serialises all calls that take a non-const table, except plx_region_retire()
+ * and plx_key_invalidate(). Any number of engines check and invalidate keys at the same time,
+ * without a lock. Removal takes two steps, and between them the caller lets every engine pass a
+ * quiescent state: ..._retire() makes the key invalid at once; ..._release() frees the slot, after
+ * which no engine accesses the memory.
  */
 #ifndef PLX_MEM_H
 #define PLX_MEM_H
@@ -26,7 +26,7 @@ struct plx_domain {
 	uint32_t id;
 };
 
-/** A region's or a window's slot; 0 is never issued, so a zeroed handle names nothing. */
+/** A region's or a window's slot; 0 is never issued, so a zeroed handle is invalid. */
 struct plx_region {
 	uint32_t slot;
 };
@@ -38,12 +38,12 @@ struct plx_window {
 /* Why a key did not grant what was asked. X(name, text) */
 #define PLX_KEY_VERDICT_LIST(X)                                   \
 	X(GRANTED, "granted")                                     \
-	X(UNKNOWN, "no such key, or no longer")                   \
+	X(UNKNOWN, "unknown or expired key")                      \
 	X(DOMAIN, "the key belongs to another protection domain") \
 	X(WRONG_QP, "the window is bound to another queue pair")  \
 	X(NO_RIGHT, "the key does not carry this right")          \
-	X(RANGE, "the range is not inside what the key grants")   \
-	X(KIND, "the key's object is not one that may be invalidated")
+	X(RANGE, "the range exceeds what the key grants")         \
+	X(KIND, "the key's object cannot be invalidated")
 
 enum plx_key_verdict {
 #define PLX_X(name, text) PLX_KEY_##name,
@@ -54,31 +54,32 @@ enum plx_key_verdict {
 
 const char *plx_key_verdict_text(enum plx_key_verdict verdict);
 
-/** What a check hands out: where the range lies in this process, and what was promised of it. */
+/** The result of a check: where the range is in this process, and the rights to it. */
 struct plx_grant {
-	uint8_t *host;            /* first byte of the range; NULL for an empty one */
+	uint8_t *host;            /* first byte of the range; NULL if empty */
 	struct plx_access access; /* all rights of the key, PLX_ACCESS_STABLE among them */
 };
 
 struct plx_mem; /* one adapter's table */
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
-/** Bytes that plx_mem_init() wants for `slots` slots; 0 when slots is out of range. */
+/** Bytes that plx_mem_init() needs for `slots` slots; 0 if slots is out of range. */
 size_t plx_mem_bytes(uint32_t slots);
 
 /**
- * @param memory [plx_mem_bytes(slots)] aligned to PLX_CACHE_LINE, the caller's; outlives the table
+ * @param memory [plx_mem_bytes(slots)] aligned to PLX_CACHE_LINE; owned by the caller, outlives the
+ *               table
  * @param slots  regions and windows together, 2 .. PLX_MEM_SLOTS_MAX - 1
- * @param secret of purpose PLX_SECRET_MEM; who knows it can forge keys
- * Returns: the table, all slots and domains free; NULL when an argument is out of range
+ * @param secret of purpose PLX_SECRET_MEM; keys can be forged by anyone who knows it
+ * Returns: the table, all slots and domains free; NULL if an argument is out of range
  */
 struct plx_mem *plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret);
 
-/** Slots in use, being retired ones included. Zero at rest. */
+/** Slots in use, including retired ones that are not released yet. */
 uint32_t plx_mem_in_use(const struct plx_mem *mem);
 
-/* ---- domains ------------------------------------------------------------------------------ */
+/* ---- domains ---- */
 
 /** Errors: FULL */
 enum plx_status plx_domain_create(struct plx_mem *mem, struct plx_domain *out) PLX_MUST_CHECK;
@@ -86,50 +87,51 @@ enum plx_status plx_domain_create(struct plx_mem *mem, struct plx_domain *out) P
 /** Errors: NO_KEY; BUSY while a region, a window or a QP (plx_domain_hold) uses it */
 enum plx_status plx_domain_destroy(struct plx_mem *mem, struct plx_domain domain) PLX_MUST_CHECK;
 
-/** A QP takes and returns its hold on a domain. Errors: NO_KEY */
+/** Count, and stop counting, a QP as a user of a domain. Errors: NO_KEY */
 enum plx_status plx_domain_hold(struct plx_mem *mem, struct plx_domain domain) PLX_MUST_CHECK;
 void plx_domain_unhold(struct plx_mem *mem, struct plx_domain domain);
 
-/* ---- regions ------------------------------------------------------------------------------ */
+/* ---- regions ---- */
 
 struct plx_region_attr {
-	uint64_t va;     /* the address peers and SGEs name */
-	uint8_t *host;   /* where that is in this process, not NULL; often the same number */
+	uint64_t va;     /* the address that peers and SGEs use */
+	uint8_t *host;   /* its address in this process, not NULL; often the same number */
 	uint64_t length; /* [bytes] 1 ..; va + length - 1 and host + length - 1 must not wrap */
 	struct plx_access access;
 };
 
 /**
- * Publish a region; its key is valid, for local and remote use, when this returns.
- * Errors: INVALID (zero length: a key to nothing is not issued, and one to everything does not
- * exist; a wrapping range; no host address; unknown access bits), NO_KEY (domain), FULL
+ * Register a region. Its key is valid, for local and remote use, when this returns.
+ * Errors: INVALID (zero length, which never means all memory; a wrapping range; no host address;
+ * unknown access bits), NO_KEY (domain), FULL
  */
 enum plx_status plx_region_register(struct plx_mem *mem, struct plx_domain domain,
 				    const struct plx_region_attr *attr, struct plx_region *region,
 				    struct plx_key *key) PLX_MUST_CHECK;
 
 /**
- * Publish a fast-register region (PLX_ACCESS_INVALIDATE) again, after its key was invalidated: a
- * new key, new range and rights, same domain. It stays a fast-register region: the rights must say
- * PLX_ACCESS_INVALIDATE again.
- * Errors: NO_KEY, INVALID, STATE while its key is still valid, as it is while a window is bound
+ * Register a fast-register region (PLX_ACCESS_INVALIDATE) again after its key was invalidated: a
+ * new key, range and rights in the same domain. The rights must include PLX_ACCESS_INVALIDATE
+ * again.
+ * Errors: NO_KEY, INVALID, STATE (its key is still valid, as it is while a window is bound)
  */
 enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region,
 				   const struct plx_region_attr *attr,
 				   struct plx_key *key) PLX_MUST_CHECK;
 
 /**
- * Step one of deregistering: the key is invalid from now on, and the handle good for release only.
- * Errors: NO_KEY, BUSY (a window is bound; one that an engine is invalidating at this moment counts
- * until that engine's call has returned)
- * Threads: beside whoever changes the table, but for another change of this same region than a bind
+ * Step one of deregistration: the key is invalid at once, and the handle can only be released.
+ * Errors: NO_KEY, BUSY (a window is bound; a window that an engine is invalidating counts until
+ * that engine's call has returned)
+ * Threads: any, concurrently with changes of the table; of changes to this same region only a bind
+ *          may be concurrent
  */
 enum plx_status plx_region_retire(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 
-/** Step two, after every engine was quiescent: the slot is free. Errors: NO_KEY, STATE */
+/** Step two, after every engine passed a quiescent state: free the slot. Errors: NO_KEY, STATE */
 enum plx_status plx_region_release(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 
-/* ---- windows (type 2) --------------------------------------------------------------------- */
+/* ---- windows (type 2) ---- */
 
 /** Errors: NO_KEY (domain), FULL */
 enum plx_status plx_window_create(struct plx_mem *mem, struct plx_domain domain,
@@ -140,15 +142,15 @@ struct plx_window_attr {
 	uint64_t va;
 	uint64_t length;          /* [bytes] 1 .. */
 	struct plx_access access; /* REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC only */
-	uint32_t qpn;             /* the one QP through which the peer may use it */
+	uint32_t qpn;             /* the only QP through which the peer may use it */
 };
 
 /**
- * Bind a window: a new key, valid when this returns. The region is pinned until the window is
- * invalidated or destroyed.
- * Errors: NO_KEY (window, region), STATE (bound already), DENIED (other domain; region not valid or
- * without PLX_ACCESS_BIND; remote write or atomic wanted of a region without LOCAL_WRITE; range not
- * inside the region), INVALID (zero length, access bits)
+ * Bind a window. Its new key is valid when this returns. The region cannot be removed until the
+ * window is invalidated or destroyed.
+ * Errors: NO_KEY (window, region), STATE (already bound), DENIED (other domain; region not valid or
+ * without PLX_ACCESS_BIND; remote write or atomic requested for a region without LOCAL_WRITE; range
+ * not inside the region), INVALID (zero length, access bits)
  */
 enum plx_status plx_window_bind(struct plx_mem *mem, struct plx_window window,
 				const struct plx_window_attr *attr,
@@ -160,17 +162,17 @@ enum plx_status plx_window_retire(struct plx_mem *mem, struct plx_window window)
 /** As plx_region_release(). Errors: NO_KEY, STATE */
 enum plx_status plx_window_release(struct plx_mem *mem, struct plx_window window) PLX_MUST_CHECK;
 
-/* ---- what engines ask --------------------------------------------------------------------- */
+/* ---- checks by engines ---- */
 
 enum {
 	PLX_KEY_MEMOS = 8
 };
 
 /*
- * What one asker was told of the keys it used last. An entry is good while the slot's life word is
- * the one it was read with: nothing of a slot changes within a life. So a key that ended is never
- * granted from here, and nobody needs to be told of it. Local and remote uses have halves of their
- * own, so that the two keys of a stream do not push each other out. Zeroed: empty.
+ * A cache of the keys that an asker used last. An entry is valid while the slot's life word is
+ * unchanged, since no other word of a slot changes during a life. So an invalid key is never
+ * granted from the cache, and no invalidation message is needed. Local and remote uses have half of
+ * the entries each, so that the two keys of a stream do not evict each other. Zeroed: empty.
  */
 struct plx_key_memo {
 	struct {
@@ -182,24 +184,24 @@ struct plx_key_memo {
 	} of[PLX_KEY_MEMOS];
 };
 
-/* The asker: the QP through which the access comes. */
+/* The asker: the QP that makes the access. */
 struct plx_asker {
 	struct plx_domain domain;
 	uint32_t qpn;
-	struct plx_key_memo *memo; /* of the asker's thread; NULL: none */
+	struct plx_key_memo *memo; /* of the asker's thread; NULL: no cache */
 };
 
 /**
- * May `asker` touch [va, va + length) under `key` with every right in `need`?
+ * May `asker` access [va, va + length) with `key` and all rights in `need`?
  *
- * @param length [bytes] 0 asks for the key and the right only; the grant is then empty. (A
- *               zero-length READ or WRITE asks nothing at all: C9-88 is the transport's to apply.)
- * @param need   rights that must all be there; empty for a local read
- * @param out    written only when GRANTED
- * Threads: any, beside one thread that changes the table and any that invalidate; what is read is
- *          one consistent state of the slot, or the key is UNKNOWN
- * Cost:    hot; O(1); good and bad keys take the same path up to the verdict, unless the asker used
- *          this very key a moment ago (struct plx_key_memo)
+ * @param length [bytes] 0 checks the key and the rights only; the grant is then empty. (The
+ *               transport does not check zero-length READs and WRITEs at all: C9-88.)
+ * @param need   all rights required; empty for a local read
+ * @param out    written only if GRANTED
+ * Threads: any, concurrently with one thread that changes the table and any that invalidate; the
+ *          check reads one consistent state of the slot, or returns UNKNOWN
+ * Cost:    hot; O(1); valid and invalid keys take the same path up to the verdict, unless the key
+ *          is in the asker's cache (struct plx_key_memo)
  * Spec:    IBTA vol 1, 10.6.3, 10.6.7
  * Tests:   tests/table/key.c, tests/unit/proto/mem/, tests/sim
  */
@@ -208,7 +210,7 @@ enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key
 				   struct plx_access need, struct plx_grant *out) PLX_MUST_CHECK;
 
 /**
- * Could plx_key_invalidate() succeed now? Changes nothing.
+ * Would plx_key_invalidate() succeed now? Changes nothing.
  * Returns: GRANTED; UNKNOWN; DOMAIN; WRONG_QP; KIND (a plain region; a fast-register region with a
  * bound window)
  */
@@ -216,9 +218,10 @@ enum plx_key_verdict plx_key_invalidate_check(const struct plx_mem *mem, struct 
 					      const struct plx_asker *asker) PLX_MUST_CHECK;
 
 /**
- * Make a window's or a fast-register region's key invalid, for the owner (local invalidate) or for
- * the peer (SEND with invalidate). A later check of this key by any thread says UNKNOWN.
- * Returns: as plx_key_invalidate_check(); of two that race, one is GRANTED, the other UNKNOWN
+ * Invalidate the key of a window or fast-register region, for the owner (local invalidate) or the
+ * peer (SEND with invalidate). Later checks of this key by any thread return UNKNOWN.
+ * Returns: as plx_key_invalidate_check(); of two racing calls one returns GRANTED, the other
+ *          UNKNOWN
  * Threads: any engine
  */
 enum plx_key_verdict plx_key_invalidate(struct plx_mem *mem, struct plx_key key,

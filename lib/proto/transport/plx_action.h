@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What crosses between a queue pair and whoever drives it: work requests on their way in, actions
- * on their way out, and the executor of actions that engine, simulator and tests share. It never
- * decides anything. Start with struct plx_actions.
+ * The interface of a queue pair to the engine, the simulator or a test: work requests in, actions
+ * out, and the functions that execute actions. It never decides anything. Start with
+ * struct plx_actions.
  */
 #ifndef PLX_ACTION_H
 #define PLX_ACTION_H
@@ -10,25 +10,25 @@
 #include "plx_base.h"
 #include "plx_wire.h"
 
-/* ---- limits -------------------------------------------------------------------------------- */
+/* ---- limits ---- */
 
 enum {
 	PLX_WQE_BYTES = 128,
-	PLX_WQE_SGES = 4,          /* in the WQE itself; what is beyond lies in its spill */
-	PLX_WQE_INLINE_BYTES = 64, /* as above, for inline data */
+	PLX_WQE_SGES = 4,          /* in the WQE itself; further ones are in its spill */
+	PLX_WQE_INLINE_BYTES = 64, /* in the WQE itself; more inline data is all in its spill */
 	PLX_ACTIONS_MAX = 64,
 	PLX_IOVS_MAX = 128,
-	/* places that must be free when an entry point is called; completions of requests that
-	 * were waiting use more if they are there */
+	/* entries that must be free when an entry point is called; completions of earlier requests
+	 * use further ones if they are free */
 	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
 };
 
-/* ---- work requests -------------------------------------------------------------------------- */
+/* ---- work requests ---- */
 
 /*
- * One send queue entry as it crosses a ring: two cache lines, no pointers, and what most requests
- * use lies in the first. Up to four SGEs or 64 inline bytes lie in it; longer lists and longer
- * inline data lie in a spill buffer beside it.
+ * One send queue entry, as stored in a ring: two cache lines, no pointers; most requests need only
+ * the first line. It holds up to four SGEs or 64 inline bytes; longer lists and longer inline data
+ * are in a spill buffer beside it.
  */
 struct plx_wqe {
 	uint64_t wr_id;
@@ -38,13 +38,13 @@ struct plx_wqe {
 			uint8_t op;            /* enum plx_wr_op */
 			uint8_t flags;         /* enum plx_wr_flag */
 			uint8_t sges;          /* 0 .. the QP's limit */
-			uint8_t mark;          /* a ring's, on the way */
+			uint8_t mark;          /* used by the ring */
 		};
 		uint64_t word; /* written last in a ring */
 	};
 	union {
 		uint32_t imm;           /* *_IMM, host byte order */
-		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: unbound if it is flushed */
+		struct plx_key inv_key; /* SEND_INV, LOCAL_INV; BIND: to be unbound if flushed */
 	};
 	union {
 		struct plx_key rkey;
@@ -61,7 +61,7 @@ struct plx_wqe {
 		struct plx_sge sge[PLX_WQE_SGES];
 		uint8_t data[PLX_WQE_INLINE_BYTES];
 	};
-	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else not looked at */
+	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else ignored */
 	uint64_t compare;  /* CMP_SWAP */
 	uint64_t resv2[2];
 };
@@ -70,7 +70,7 @@ _Static_assert(sizeof(struct plx_wqe) == PLX_WQE_BYTES, "a WQE is two cache line
 _Static_assert(offsetof(struct plx_wqe, mark) == offsetof(struct plx_wqe, word) + 7,
 	       "a ring's mark is bit 56 of the word");
 
-/* ---- actions -------------------------------------------------------------------------------- */
+/* ---- actions ---- */
 
 enum plx_action_kind {
 	PLX_ACT_NONE,
@@ -81,18 +81,18 @@ enum plx_action_kind {
 	PLX_ACT_EMIT,     /* send one packet */
 };
 
-/* Ascending order, the last byte last (docs/nd2.md, Order: the executor keeps it). */
+/* The executor copies in ascending order, the last byte last (docs/nd2.md, Order). */
 struct plx_place {
 	uint8_t *dst;
 	const uint8_t *src; /* into the packet's payload, or into the QP */
 	uint32_t bytes;
 };
 
-/* Eight bytes at an aligned address, in host byte order there. */
+/* Eight bytes at an aligned address, in host byte order. */
 struct plx_atomic {
 	uint8_t *target;
 	uint64_t swap_add, compare;
-	uint64_t *original; /* into the QP: the executor stores the value found */
+	uint64_t *original; /* into the QP: the executor stores the old value here */
 	bool cmp_swap;      /* else fetch-and-add */
 };
 
@@ -110,18 +110,18 @@ struct plx_iov {
 enum plx_emit_flag {
 	PLX_EMIT_RETRANSMIT = 1 << 0,
 	PLX_EMIT_RESPONSE = 1 << 1,
-	/* first transmission of a SEND or WRITE whose every source region promises to stay as it
-	 * is: the only payload that may leave without a copy (decision 4) */
+	/* first transmission of a SEND or WRITE whose source regions all have PLX_ACCESS_STABLE:
+	 * the only payload that may leave without a copy (docs/decisions/0004) */
 	PLX_EMIT_STABLE = 1 << 2,
 };
 
-/* A packet to send: header fields, and where its payload lies. `pkt.payload` is not used. */
+/* A packet to send: header fields, and where its payload is. `pkt.payload` is not used. */
 struct plx_emit {
 	struct plx_pkt pkt;
 	uint16_t iov_first; /* into plx_actions.iov */
 	uint8_t iovs;
 	uint8_t flags; /* enum plx_emit_flag */
-	uint32_t ah;   /* of a datagram: plx_wqe.ah */
+	uint32_t ah;   /* for a datagram: plx_wqe.ah */
 };
 
 struct plx_action {
@@ -136,8 +136,8 @@ struct plx_action {
 };
 
 /*
- * What a call wants done, in this order. The caller empties it by plx_actions_reset() when it has
- * executed everything; pointers in it are good until the next call on the same QP, or until the
+ * The actions of a call, to be executed in this order; then the caller empties the list with
+ * plx_actions_reset(). Pointers in it are valid until the next call on the same QP, or until the
  * packet that caused them is freed. Memory actions must be executed before the next plx_rc_*().
  */
 struct plx_actions {
@@ -154,22 +154,22 @@ plx_actions_reset(struct plx_actions *actions)
 	actions->iovs = 0;
 }
 
-/** Copy what a PLACE says, the last byte last. */
+/** Execute a PLACE: copy its bytes, the last byte last. */
 void plx_place_bytes(const struct plx_place *place);
 
 /** Execute a PLACE or an ATOMIC on this process's memory; any other kind does nothing. */
 void plx_action_apply_memory(const struct plx_action *action);
 
 /**
- * Build the whole frame of an EMIT by copying: headers, payload, pad, ICRC.
+ * Write the whole frame of an EMIT: headers, payload, pad, ICRC.
  *
- * @param out [plx_emit_bytes()] at least
+ * @param out at least plx_emit_bytes() long
  * Returns: bytes written
  */
 size_t plx_emit_write(const struct plx_frame_template *tmpl, const struct plx_actions *actions,
 		      const struct plx_emit *emit, plx_icrc_fn icrc, uint8_t *out);
 
-/** Bytes of the frame that plx_emit_write() will build. */
+/** Bytes of the frame that plx_emit_write() writes. */
 size_t plx_emit_bytes(const struct plx_frame_template *tmpl, const struct plx_emit *emit);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One queue pair, of a reliable connection (requester and responder) or of datagrams: packet in,
- * actions out.
+ * One queue pair: a reliable connection (requester and responder) or datagrams. Packets in, actions
+ * out.
  * It never sends, waits, allocates, reads a clock or knows a NIC; an engine (or the simulator)
- * executes what it decides. One thread owns a QP.
- * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md tells the story.
+ * executes its actions. One thread owns a QP.
+ * Start with plx_rc_on_packet() and plx_rc_transmit(); docs/transport.md explains both.
  */
 #ifndef PLX_TRANSPORT_H
 #define PLX_TRANSPORT_H
@@ -14,25 +14,24 @@
 #include "plx_mem.h"
 #include "plx_wire.h"
 
-/* ---- limits -------------------------------------------------------------------------------- */
+/* ---- limits ---- */
 
 enum {
-	/* PSNs in flight; a READ that begins inside the window may reach beyond its end */
+	/* PSNs in flight; a READ that starts inside the window may extend beyond its end */
 	PLX_WINDOW_PACKETS_MAX = 1 << 16,
-	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses one READ request may ask for */
-	PLX_RESTARTS_MAX = 4, /* times one loss is answered again, before a timer has to */
-	PLX_REORDER_DEPTH =
-		16, /* packets by which one may be late and still be of the same flight */
-	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* and no answer is missed before that */
+	PLX_READ_CHUNK_PACKETS_MAX = 1 << 22, /* responses to one READ request */
+	PLX_RESTARTS_MAX = 4, /* retransmissions for the same loss; after them only a timer does */
+	PLX_REORDER_DEPTH = 16, /* packets by which one may be late in the same flight */
+	PLX_PROBE_WAIT_MIN_NS = 100 * 1000, /* minimum time before the first probe */
 	PLX_WINDOW_LEAST = 4, /* packets in flight after losses, unless fewer were agreed */
 };
 
-/* A queue pair answers at most one congestion mark in this time by a CNP, as RNICs do. */
+/* A queue pair sends at most one CNP in this time, as RNICs do. */
 #define PLX_CNP_INTERVAL_NS (50 * PLX_USEC)
 
-/* ---- verdicts on packets -------------------------------------------------------------------- */
+/* ---- verdicts on packets ---- */
 
-/* What becomes of a packet: rows of the decision table, docs/protocol.md. X(name, text) */
+/* The verdict on a packet: rows of the decision table, docs/protocol.md. X(name, text) */
 #define PLX_VERDICT_LIST(X)                                                                  \
 	X(NONE, "not judged")                                                                \
 	X(ACCEPT, "request expected and good")                                               \
@@ -84,9 +83,9 @@ enum plx_verdict {
 const char *plx_verdict_text(enum plx_verdict verdict);
 const char *plx_verdict_name(enum plx_verdict verdict);
 
-/* ---- counters ------------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
-/* Per QP, beside one counter for each verdict. X(name, text) */
+/* Per QP, in addition to one counter for each verdict. X(name, text) */
 #define PLX_QP_COUNTER_LIST(X)                                             \
 	X(requests_sent, "request packets sent for the first time")        \
 	X(requests_resent, "request packets sent again")                   \
@@ -114,9 +113,9 @@ struct plx_rc_counters {
 #undef PLX_X
 };
 
-/* ---- congestion strategy -------------------------------------------------------------------- */
+/* ---- congestion strategy ---- */
 
-/* Why the requester went back, as the strategy is told. */
+/* Why the requester went back. */
 enum plx_loss {
 	PLX_LOSS_TIMEOUT,
 	PLX_LOSS_NAK,
@@ -124,10 +123,10 @@ enum plx_loss {
 };
 
 /**
- * A congestion strategy: functions and a state of its own. Called by the QP's owner thread.
- * `ask` changes nothing; it returns the time [ns] from which a packet of `bytes` may leave, any
- * time up to `now` meaning at once. `on_ce` is told of each mark, and returns whether a CNP is owed
- * to the peer; at most one in PLX_CNP_INTERVAL_NS leaves, whatever it says.
+ * A congestion strategy: functions, and a state of its own. The QP's owner thread calls them.
+ * `ask` changes nothing; it returns the earliest time [ns] at which a packet of `bytes` may leave.
+ * A time up to `now` means at once. `on_ce` is called for each congestion mark and returns whether
+ * to send a CNP to the peer; the QP sends at most one in PLX_CNP_INTERVAL_NS in any case.
  */
 struct plx_cc_ops {
 	const char *name;
@@ -139,23 +138,23 @@ struct plx_cc_ops {
 	void (*on_cnp)(void *state, uint64_t now);
 };
 
-/** The strategy that never holds anything back, also when the peer sends CNPs. Marks are answered,
- * so that the peer can slow down; its state is NULL. */
+/** The strategy that never delays a packet, even if the peer sends CNPs. Congestion marks cause
+ * CNPs, so that the peer can slow down. Its state is NULL. */
 extern const struct plx_cc_ops plx_cc_none;
 
-/* ---- receive queues ------------------------------------------------------------------------- */
+/* ---- receive queues ---- */
 
-struct plx_rq; /* one QP's, or shared by QPs of one owner thread */
+struct plx_rq; /* of one QP, or shared by QPs of one owner thread */
 
-/** Bytes that plx_rq_init() wants; 0 when an argument is out of range. */
+/** Bytes that plx_rq_init() needs; 0 if an argument is out of range. */
 size_t plx_rq_bytes(uint32_t depth, uint32_t sges);
 
 /**
- * @param memory [plx_rq_bytes()] aligned to PLX_CACHE_LINE; the caller's
+ * @param memory [plx_rq_bytes()] aligned to PLX_CACHE_LINE; owned by the caller
  * @param depth  1 .. PLX_QUEUE_DEPTH_MAX entries
- * @param sges   0 .. PLX_SGE_MAX of one entry
- * @param shared an SRQ: an entry's place is free again when a message takes it; entries that no
- *               message took are not flushed with a QP
+ * @param sges   0 .. PLX_SGE_MAX per entry
+ * @param shared an SRQ: an entry's place is free as soon as a message uses the entry; unused
+ *               entries are not flushed when a QP fails
  */
 struct plx_rq *plx_rq_init(void *memory, uint32_t depth, uint32_t sges, bool shared);
 
@@ -163,46 +162,47 @@ struct plx_rq *plx_rq_init(void *memory, uint32_t depth, uint32_t sges, bool sha
 enum plx_status plx_rq_post(struct plx_rq *rq, uint64_t wr_id, const struct plx_sge *sge,
 			    uint32_t sges) PLX_MUST_CHECK;
 
-/** Ask, once, for SRQ_THRESHOLD when fewer than `threshold` entries are left; 0 asks no more. The
- * event fires at the next take; ask plx_rq_count() first to see whether it is below already. */
+/** Request one SRQ_THRESHOLD event when fewer than `threshold` entries are left; 0 cancels the
+ * request. The event is raised when a message uses an entry; call plx_rq_count() to find out
+ * whether the queue is already below the threshold. */
 void plx_rq_arm(struct plx_rq *rq, uint32_t threshold);
 
-/** Entries posted and not yet taken by a message. */
+/** Entries posted and not yet used by a message. */
 uint32_t plx_rq_count(const struct plx_rq *rq);
 
-/** Entries that may be posted now. */
+/** Entries that can be posted now. */
 uint32_t plx_rq_room(const struct plx_rq *rq);
 
-/* ---- queue pairs ---------------------------------------------------------------------------- */
+/* ---- queue pairs ---- */
 
-/* What a QP is made for; fixed for its life. */
+/* The capacity of a QP; fixed for its lifetime. */
 struct plx_rc_caps {
 	uint32_t sq_depth;            /* 1 .. PLX_QUEUE_DEPTH_MAX */
 	uint32_t sq_sges;             /* 0 .. PLX_SGE_MAX */
-	uint32_t inline_bytes;        /* 0 .. PLX_INLINE_MAX; the WQE's 64 are always there */
-	uint32_t responder_resources; /* 0 .. PLX_RD_ATOMIC_MAX: READs and atomics the peer may have
-				       * open
-				       */
+	uint32_t inline_bytes;        /* 0 .. PLX_INLINE_MAX; at least the WQE's 64 are available */
+	uint32_t responder_resources; /* 0 .. PLX_RD_ATOMIC_MAX: outstanding READs and atomics,
+				       * from the peer */
 };
 
 struct plx_rc_ids {
 	uint32_t qpn; /* 24 bits */
 	struct plx_domain domain;
 	struct plx_mem *mem; /* outlives the QP */
-	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
+	struct plx_rq *rq;   /* outlives the QP; the QP's own, or an SRQ */
 	const struct plx_cc_ops *cc;
 	void *cc_state;
 };
 
-/* A path as our packets take it: src is this end, dst the peer. A packet is the peer's when it
- * comes from our dst to our src; packets from elsewhere are not the QP's. */
+/* The path of packets to the peer: src is this end, dst the peer. Packets from the peer have them
+ * exchanged; all others are not for this QP. */
 struct plx_path {
-	uint8_t ip_version; /* 4 or 6; 0: any address is the peer's (tests of the QP alone) */
+	uint8_t ip_version; /* 4 or 6; 0: accept any address (tests of the QP alone) */
 	uint32_t src4, dst4;
 	uint8_t src6[16], dst6[16];
 };
 
-/* What the two ends agreed on, given when the QP goes to RTR; the second half matters from RTS. */
+/* The parameters that both ends agreed on: the first half is for the transition to RTR, the second
+ * half for the transition to RTS. */
 struct plx_rc_attr {
 	struct plx_path path;
 	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096 */
@@ -210,44 +210,44 @@ struct plx_rc_attr {
 	uint16_t pkey;
 	struct plx_psn rq_psn;     /* the first PSN the peer will send */
 	struct plx_access enabled; /* REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC the peer may use */
-	uint8_t rnr_timer;         /* 0..31, the code our RNR NAKs carry; IBTA vol 1 table 45 */
+	uint8_t rnr_timer;         /* 0..31, code sent in our RNR NAKs; IBTA vol 1 table 45 */
 
 	struct plx_psn sq_psn;   /* the first PSN we send */
 	uint8_t retry_max;       /* 0..7 */
 	uint8_t rnr_retry_max;   /* 0..7, 7 for ever */
-	uint8_t initiator_depth; /* READs and atomics we may have open; 0: such requests wait not
-				  * but are refused when posted */
+	uint8_t initiator_depth; /* outstanding READs and atomics, to the peer; 0: posting one is
+				  * refused */
 	uint64_t ack_timeout_ns; /* 1 .. ; see plx_ack_timeout_ns() for the CM's code */
 	uint32_t window_packets; /* 1 .. PLX_WINDOW_PACKETS_MAX */
-	uint32_t ack_interval;   /* AckReq at the latest on every so many packets; 1 .. */
+	uint32_t ack_interval;   /* maximum packets from one AckReq to the next; 1 .. */
 	uint32_t read_chunk_packets; /* 1 .. PLX_READ_CHUNK_PACKETS_MAX */
 };
 
 struct plx_rc;
 
-/** Nanoseconds of the CM's 5-bit local ack timeout code: 4.096 us * 2^code; PLX_NEVER for 0. */
+/** The CM's 5-bit local ack timeout code in nanoseconds: 4.096 us * 2^code; PLX_NEVER for 0. */
 uint64_t plx_ack_timeout_ns(uint8_t code);
 
-/** Nanoseconds of a 5-bit RNR NAK timer code. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
+/** A 5-bit RNR NAK timer code in nanoseconds. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
 uint64_t plx_rnr_timer_ns(uint8_t code);
 
-/** Bytes that plx_rc_init() wants; 0 when a cap is out of range. */
+/** Bytes that plx_rc_init() needs; 0 if a cap is out of range. */
 size_t plx_rc_bytes(const struct plx_rc_caps *caps);
 
 /**
- * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's. The places of the
- *               send queue in it are not touched before they are used
+ * @param memory [plx_rc_bytes(caps)] aligned to PLX_CACHE_LINE; owned by the caller. Send queue
+ *               entries are first written when they are used
  * Returns: the QP, in RESET
  */
 struct plx_rc *plx_rc_init(void *memory, const struct plx_rc_caps *caps,
 			   const struct plx_rc_ids *ids);
 
 /**
- * Take the QP to another state.
+ * Change the QP's state.
  *
- * RESET -> INIT -> RTR -> RTS <-> SQD; any -> ERROR; any -> RESET. To ERROR: what is posted is
- * flushed by the next calls. To RESET: what is posted is forgotten, without completions (an own
- * receive queue is emptied), timers are off.
+ * RESET -> INIT -> RTR -> RTS <-> SQD; any -> ERROR; any -> RESET. ERROR: the next calls flush the
+ * posted requests. RESET: posted requests are discarded without completions (the QP's own receive
+ * queue is emptied, an SRQ is not), and timers are stopped.
  *
  * @param attr read for RTR (first half) and RTS (second half), else ignored
  * Errors: STATE (no such transition); INVALID (an attribute out of range). Nothing has changed.
@@ -256,59 +256,59 @@ enum plx_status plx_rc_modify(struct plx_rc *qp, enum plx_qp_state to,
 			      const struct plx_rc_attr *attr) PLX_MUST_CHECK;
 
 /**
- * Post to the send queue. In ERROR it is taken and flushed.
+ * Post to the send queue. In ERROR the request is accepted and flushed.
  *
- * @param wqe   copied, only the part that is used
+ * @param wqe   copied, but only the part in use
  * @param spill SGEs beyond PLX_WQE_SGES, or all inline data when more than PLX_WQE_INLINE_BYTES;
  *              copied; NULL otherwise
  * Errors: STATE (not RTS, SQD or ERROR); FULL; INVALID (op, flags, a READ or atomic without
  * initiator_depth, an atomic whose SGEs are not 8 bytes); TOO_MANY_SGES; TOO_LONG (message over
- * 2^31, inline data over the limit) Cost: hot; O(SGEs)
+ * 2^31, inline data over the limit)
+ * Cost: hot; O(SGEs)
  */
 enum plx_status plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
 
 /**
- * The place of the next send entry, for a caller that builds it there and has checked it as
- * plx_rc_post_send() does; then plx_rc_sq_commit() posts it. NULL: the queue is full, or the state
- * is not one that takes posts.
+ * The place of the next send queue entry, for a caller that checks the request as
+ * plx_rc_post_send() does and builds the entry in place; plx_rc_sq_commit() then posts it. NULL if
+ * the queue is full or the state does not allow posts.
  *
- * @param spill [out] the place of what does not fit the WQE
+ * @param spill [out] where SGEs or inline data go that do not fit the WQE
  */
 struct plx_wqe *plx_rc_sq_reserve(struct plx_rc *qp, void **spill);
-/** @param bytes of the message, as its SGEs or inline data add up */
+/** @param bytes length of the message: the sum of its SGEs, or its inline data */
 void plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes);
 
 /**
- * Post to the QP's own receive queue; plx_rq_post() with the QP's state looked at. In ERROR it is
- * taken and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
+ * Post to the QP's own receive queue: plx_rq_post() with a check of the QP's state. In ERROR the
+ * entry is accepted and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
  */
 enum plx_status plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge,
 				 uint32_t sges) PLX_MUST_CHECK;
 
 /**
- * Lines 4 and 5 of the decision table: is this packet the QP's to judge? Changes nothing, not
- * even a counter: the ICRC (line 6) may not have been looked at yet.
+ * Is this packet for this QP (lines 4 and 5 of the decision table)? Changes nothing, not even a
+ * counter, because the ICRC (line 6) may not be checked yet.
  *
  * Returns: ACCEPT, SERVICE, STATE, PKEY or ADDRESS
  */
 enum plx_verdict plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame,
 			      const struct plx_pkt *pkt) PLX_MUST_CHECK;
 
-/** The same for a packet that is known to come from the QP's peer to the QP's address. */
+/** As plx_rc_admit(), for a packet whose addresses are known to be those of the QP's path. */
 enum plx_verdict plx_rc_admit_peer(const struct plx_rc *qp,
 				   const struct plx_pkt *pkt) PLX_MUST_CHECK;
 
 /**
- * Accept one packet addressed to this QP and decide what it calls for. Emits nothing: what is owed
- * to the peer leaves with the next plx_rc_transmit().
+ * Process one packet for this QP. Emits nothing: the next plx_rc_transmit() sends the response.
  *
  * @param pkt admitted and ICRC-checked
  * @param now [ns, engine clock, never decreasing]
  * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE or ATOMIC, COMPLETE, EVENT
- * Changes: check first, then apply: a verdict that drops has changed nothing but its counter and,
- *          behind a gap, the note of what has to be asked for
- * Errors:  none; a peer's faults become an owed NAK and, for classes A and C, the ERROR state
+ * Changes: checks come before changes: a dropped packet changes only its counter and, after a gap,
+ *          the pending NAK
+ * Errors:  none; a peer's fault causes a NAK and, for classes A and C, the ERROR state
  * Cost:    hot; O(1), plus O(requests acknowledged)
  * Spec:    IBTA vol 1, 9.7.4 to 9.7.5, 9.9; C9-88, C9-105, C9-148
  * Tests:   tests/table/responder.c, tests/script/rc_*.plx, tests/sim
@@ -317,16 +317,16 @@ enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, 
 				  struct plx_actions *out);
 
 /**
- * Ask the QP for what it wants to send: first what is owed to the peer (ACK, NAK, READ responses,
- * atomic results, CNP), then requests. Also delivers completions that an earlier call had no room
- * for, and the flush of a QP in error.
+ * Emit the QP's next packets: first responses (ACK, NAK, READ responses, atomic results, CNP), then
+ * requests. Also delivers completions that an earlier call had no room for, and flushes a QP in
+ * ERROR.
  *
- * Ordering, decision 3: while an ACK is owed no request leaves. The engine calls this for every QP
- * of an RX burst before it drains their send rings, so an ACK never leaves after a packet that the
- * completion it acknowledges has caused.
+ * Order (docs/decisions/0003): no request leaves while an ACK is pending. The engine calls this for
+ * every QP of an RX burst before it fetches from their send rings. So the ACK of a message always
+ * leaves before any packet that the program sends because of that message's completion.
  *
- * @param budget packets it may emit; 0 delivers completions only
- * @param out    as much as fits is used
+ * @param budget maximum packets to emit; 0 delivers completions only
+ * @param out    used as far as there is room
  * Returns: packets emitted
  * Cost:    hot; O(budget)
  * Tests:   tests/unit/proto/transport/, tests/script/rc_*.plx, tests/sim
@@ -334,24 +334,24 @@ enum plx_verdict plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, 
 uint32_t plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_actions *out);
 
 /**
- * Does it owe the peer an ACK, NAK or CNP that a plx_rc_transmit() with a budget of 1 would send,
- * or say in the first packet of a READ response? One that has to follow answers of READs or atomics
- * (they leave in PSN order) is not owed before those have left.
+ * Is an ACK, NAK or CNP pending that plx_rc_transmit() with a budget of 1 would send, or carry in
+ * the first packet of a READ response? Responses leave in PSN order: an ACK or NAK behind responses
+ * to READs or atomics counts only after those have left.
  * Tests:   tests/unit/proto/transport/reply.c
  */
 bool plx_rc_owes(const struct plx_rc *qp);
 
-/* ---- the fast path -------------------------------------------------------------------------- */
+/* ---- the fast path ---- */
 
 enum plx_fast_kind {
 	PLX_FAST_NO,       /* not for the fast path; nothing has changed */
-	PLX_FAST_NOTHING,  /* there is nothing to send, nor to deliver */
-	PLX_FAST_SENT,     /* a packet is to leave */
-	PLX_FAST_PLACED,   /* a WRITE: the bytes are to be placed */
-	PLX_FAST_RECEIVED, /* a SEND: the same, and a completion to be delivered after it */
+	PLX_FAST_NOTHING,  /* nothing to send or deliver */
+	PLX_FAST_SENT,     /* the caller must send the packet */
+	PLX_FAST_PLACED,   /* a WRITE: the caller must place the bytes */
+	PLX_FAST_RECEIVED, /* a SEND: the caller must place the bytes, then deliver a completion */
 };
 
-/* A packet of ours whose transport headers are written already. */
+/* A packet to send whose transport headers are already written. */
 struct plx_fast_packet {
 	const uint8_t *payload;
 	uint32_t payload_bytes;
@@ -363,11 +363,11 @@ enum {
 };
 
 /**
- * Send the next packet, if it is a SEND or WRITE in one packet with nothing to wait for, or an ACK:
- * what plx_rc_transmit() with a budget of 1 would emit, without an action list.
+ * Emit the next packet if it is an ACK, or a SEND or WRITE of one packet that can leave at once:
+ * the packet that plx_rc_transmit() with a budget of 1 would emit, without an action list.
  *
- * @param out [PLX_FAST_HEADER_MAX] BTH and what follows, up to the payload
- * Returns: SENT; NOTHING (what plx_rc_transmit() would find, too); OTHER
+ * @param out [PLX_FAST_HEADER_MAX] BTH and extended headers
+ * Returns: SENT; NOTHING (plx_rc_transmit() would emit nothing either); NO
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
  */
@@ -375,13 +375,13 @@ enum plx_fast_kind plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *ou
 				    struct plx_fast_packet *fast);
 
 /**
- * Accept a packet, if it is the SEND or WRITE in one packet that is expected next: what
- * plx_rc_on_packet() would decide, without an action list.
+ * Accept a packet if it is a SEND or WRITE of one packet and the one expected next. The result is
+ * that of plx_rc_on_packet(), without an action list.
  *
- * @param bth [len] BTH to ICRC; from the QP's peer to the QP's address, not marked CE, ICRC-checked
- * @param place      [out] to be executed at once, when PLACED or RECEIVED
- * @param completion [out] when RECEIVED
- * Returns: PLACED, RECEIVED or OTHER
+ * @param bth [len] BTH to ICRC; addresses are those of the QP's path, not marked CE, ICRC-checked
+ * @param place      [out] if PLACED or RECEIVED: to be executed at once
+ * @param completion [out] if RECEIVED
+ * Returns: PLACED, RECEIVED or NO
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/transport/fast_path.c, tests/sim
  */
@@ -389,47 +389,47 @@ enum plx_fast_kind plx_rc_receive_fast(struct plx_rc *qp, const uint8_t *bth, si
 				       struct plx_place *place, struct plx_completion *completion);
 
 /**
- * Let the QP see the time: ack timer, RNR timer, pacing. Emits nothing, as plx_rc_on_packet().
+ * Run the timers that have expired: ack timer, RNR timer, pacing. Emits nothing.
  * @param out PLX_ACTIONS_PER_PACKET entries must be free
  */
 void plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 
 /**
- * When the QP wants to be called again: 0 when plx_rc_transmit() has something to do at once, else
- * the deadline for plx_rc_on_tick() [ns], or PLX_NEVER.
+ * When to call the QP again: 0 if plx_rc_transmit() has work now, else the deadline for
+ * plx_rc_on_tick() [ns], or PLX_NEVER.
  */
 uint64_t plx_rc_wake_ns(const struct plx_rc *qp);
 
-/** The engine's word that the QP cannot go on (a completion queue overran, the port is gone): to
- * ERROR, no further reply; everything is flushed. No effect in RESET or ERROR. */
+/** Fail the QP for a reason of the engine's (a completion queue overran, the port is gone): to
+ * ERROR, without further responses; everything is flushed. No effect in RESET or ERROR. */
 void plx_rc_fail(struct plx_rc *qp, struct plx_actions *out);
 
-/* What a QP looks like from outside: for queries, invariants and debugging. */
+/* A QP's state, for queries, invariants and debugging. */
 struct plx_rc_view {
 	enum plx_qp_state state;
 	uint32_t qpn, dest_qpn;
 	uint32_t sq_posted;   /* entries posted since RESET, modulo 2^32 */
-	uint32_t sq_consumed; /* entries whose place is free again, modulo 2^32 */
+	uint32_t sq_consumed; /* entries since RESET whose place is free again, modulo 2^32 */
 	uint32_t sq_depth;
 	uint32_t rq_open; /* 1 while a message holds a receive entry */
 	struct plx_psn psn_unacked, psn_next,
 		psn_high;            /* requester: [unacked, high) is in flight */
 	struct plx_psn psn_expected; /* responder: ePSN */
 	struct plx_msn msn;
-	uint32_t rd_atomic_open; /* READ and atomic requests of ours without an answer yet */
+	uint32_t rd_atomic_open; /* outstanding READs and atomics, to the peer */
 	uint8_t initiator_depth;
 	uint8_t retries_left, rnr_retries_left;
 	uint8_t retry_max, rnr_retry_max;
-	uint32_t responder_res_pending; /* of the peer's READs and atomics, not yet answered */
+	uint32_t responder_res_pending; /* outstanding READs and atomics, from the peer */
 	bool rnr_waiting;
 	bool flushed;             /* in ERROR, and nothing is left to flush */
-	uint64_t ack_deadline_ns; /* when an answer is missed next: a probe, or a retry */
+	uint64_t ack_deadline_ns; /* next probe or retry */
 	uint32_t mtu;
 };
 
 void plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out);
 
-/** The QP's counters; they live as long as it does and are never reset. */
+/** The QP's counters; valid as long as the QP, never reset. */
 const struct plx_rc_counters *plx_rc_counters(const struct plx_rc *qp);
 
 /** Send entries posted since RESET, modulo 2^32: plx_rc_view.sq_posted. */
@@ -438,22 +438,21 @@ uint32_t plx_rc_sq_posted(const struct plx_rc *qp);
 /** Send entries since RESET whose place is free again, modulo 2^32: plx_rc_view.sq_consumed. */
 uint32_t plx_rc_sq_consumed(const struct plx_rc *qp);
 
-/** The number of a QP's own and of its peer. */
+/** The QP's number, and its peer's. */
 uint32_t plx_rc_number(const struct plx_rc *qp);
 uint32_t plx_rc_peer_number(const struct plx_rc *qp);
 
-/* ---- datagrams --------------------------------------------------------------------------------
- */
+/* ---- datagrams ---- */
 
 /*
- * A UD queue pair: messages of one packet, to anybody and from anybody, lost as packets are lost.
- * It has the queues of a connection and no peer. What a connection does with its queues alone is
- * done by its base, plx_ud_base(): plx_rc_post_recv(), plx_rc_sq_reserve(), plx_rc_on_tick(),
+ * A UD queue pair: messages of one packet, to and from any peer, without delivery guarantee. It has
+ * the queues of a connection but no peer. These calls work on its base, plx_ud_base():
+ * plx_rc_post_recv(), plx_rc_sq_reserve(), plx_rc_on_tick(),
  * plx_rc_wake_ns(), plx_rc_owes(), plx_rc_fail(), plx_rc_query(), plx_rc_counters() and
  * plx_rc_number(), plx_rc_sq_posted(), plx_rc_sq_consumed(). All other plx_rc_*() are for
  * connections only.
  *
- * A datagram is done when it is sent: its completion follows the EMIT in the same list.
+ * A datagram completes when it is sent: its completion follows the EMIT in the same list.
  */
 struct plx_ud;
 
@@ -462,30 +461,30 @@ struct plx_ud_ids {
 	uint32_t qkey;
 	struct plx_domain domain;
 	struct plx_mem *mem; /* outlives the QP */
-	struct plx_rq *rq;   /* outlives the QP; its own, or an SRQ */
-	/* entries posted and not gone (sent, flushed or forgotten) that name each address handle;
-	 * NULL: nobody wants to know. Written by every call on the QP; outlives it */
+	struct plx_rq *rq;   /* outlives the QP; the QP's own, or an SRQ */
+	/* Outstanding entries for each address handle, until sent, flushed or discarded; NULL: not
+	 * counted. Every call on the QP may write it; outlives the QP */
 	uint32_t *ahs;
 };
 
-/* Read when the QP goes to RTR; sq_psn to RTS. */
+/* mtu and pkey are for the transition to RTR, sq_psn for the transition to RTS. */
 struct plx_ud_attr {
 	uint32_t mtu; /* [bytes] 256, 512, 1024, 2048 or 4096: the longest message, either way */
 	uint16_t pkey;
 	struct plx_psn sq_psn; /* the first PSN we send */
 };
 
-/** Bytes that plx_ud_init() wants; 0 when a cap is out of range. caps.responder_resources is 0. */
+/** Bytes that plx_ud_init() needs; 0 if a cap is out of range. caps.responder_resources is 0. */
 size_t plx_ud_bytes(const struct plx_rc_caps *caps);
 
 /**
- * @param memory [plx_ud_bytes(caps)] aligned to PLX_CACHE_LINE; the caller's
+ * @param memory [plx_ud_bytes(caps)] aligned to PLX_CACHE_LINE; owned by the caller
  * Returns: the QP, in RESET
  */
 struct plx_ud *plx_ud_init(void *memory, const struct plx_rc_caps *caps,
 			   const struct plx_ud_ids *ids);
 
-/** Its queues; see above. */
+/** The queues of a UD queue pair; see struct plx_ud. */
 struct plx_rc *plx_ud_base(struct plx_ud *ud);
 
 /** As plx_rc_modify(). Tests: tests/unit/proto/transport/ud.c */
@@ -493,8 +492,8 @@ enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
 			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
 
 /**
- * Post to the send queue: a SEND or SEND_IMM with ah, remote_qpn and remote_qkey. A controlled
- * Q_Key (its highest bit is set) stands for the QP's own.
+ * Post a SEND or SEND_IMM with ah, remote_qpn and remote_qkey. A controlled Q_Key (highest bit set)
+ * is replaced by the QP's own.
  *
  * Errors: as plx_rc_post_send(); INVALID (another operation, a QPN of more than 24 bits); TOO_LONG
  * (longer than the path MTU)
@@ -504,26 +503,27 @@ enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
 enum plx_status plx_ud_post_send(struct plx_ud *ud, const struct plx_wqe *wqe,
 				 const void *spill) PLX_MUST_CHECK;
 
-/** Post what the caller has built in plx_rc_sq_reserve() and checked as plx_ud_post_send() does. */
+/** Post the entry that the caller built after plx_rc_sq_reserve() and checked as plx_ud_post_send()
+ * does. */
 void plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes);
 
 /**
- * Lines 4 and 5 of the decision table: as plx_rc_admit(), but anybody may send to it.
+ * As plx_rc_admit() (lines 4 and 5 of the decision table), but any peer may send to the QP.
  * Returns: ACCEPT, SERVICE, STATE or PKEY
  */
 enum plx_verdict plx_ud_admit(const struct plx_ud *ud, const struct plx_pkt *pkt) PLX_MUST_CHECK;
 
 /**
- * Accept one datagram. What cannot be taken is dropped, and no receive is used up: nobody can spoil
- * the receives of a program by datagrams that are too long. Only a receive whose own key denies the
- * place ends the QP.
+ * Process one datagram. A datagram that is dropped uses no receive, so that no peer can waste a
+ * program's receives with datagrams that are too long. Only a receive whose own key denies access
+ * fails the QP.
  *
  * @param pkt admitted and ICRC-checked
- * @param ip  the IP header that it came with: 40 bytes of IPv6 or 20 of IPv4
+ * @param ip  the datagram's IP header: 40 bytes of IPv6 or 20 of IPv4
  * @param out PLX_ACTIONS_PER_PACKET entries must be free; PLACE, COMPLETE, EVENT
  * Returns: ACCEPT; QKEY, LENGTH, RNR (no receive), RECV_LENGTH: dropped; RECV_ACCESS: to ERROR
- * Shape:   PLX_UD_HEADER_BYTES, of which `bytes` of the completion tells too, then the payload
- * Changes: nothing but a counter, unless ACCEPT or RECV_ACCESS
+ * Shape:   PLX_UD_HEADER_BYTES, which count in the completion's `bytes`, then the payload
+ * Changes: only a counter unless ACCEPT or RECV_ACCESS
  * Cost:    hot; O(SGEs)
  * Spec:    IBTA vol 1, 9.8.3; Annex A17
  * Tests:   tests/table/datagram.c, tests/unit/proto/transport/ud.c, tests/unit/replay
@@ -532,36 +532,35 @@ enum plx_verdict plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, 
 				  struct plx_actions *out);
 
 /**
- * Ask for what it wants to send; each EMIT names its address handle. Also delivers completions that
- * an earlier call had no room for, and the flush of a QP in error.
+ * Emit the next datagrams; each EMIT names its address handle. Also delivers completions that an
+ * earlier call had no room for, and flushes a QP in ERROR.
  *
- * @param budget packets it may emit; 0 delivers completions only
+ * @param budget maximum packets to emit; 0 delivers completions only
  * Returns: packets emitted
  */
 uint32_t plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out);
 
-/* ---- datagrams without a queue pair: for management -------------------------------------------
- */
+/* ---- datagrams without a queue pair: for management ---- */
 
-/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; of these
- * QKEY may be asked behind the ICRC only (line 7 of the decision table). */
+/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; act on
+ * QKEY only after checking the ICRC (line 7 of the decision table). */
 enum plx_verdict plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey,
 			      uint32_t qkey) PLX_MUST_CHECK;
 
-/* From whom to whom. */
+/* Sender and receiver of a datagram. */
 struct plx_ud_label {
 	uint32_t src_qpn, dest_qpn; /* 24 bits */
 	uint32_t qkey;
 	uint16_t pkey;
 };
 
-/** The headers of a UD SEND ONLY, without immediate data, not solicited, nothing asked for.
- * @param bytes of payload; `pad` follows from it */
+/** The headers of a UD SEND ONLY: no immediate data, not solicited, no AckReq.
+ * @param bytes of payload, which determine `pad` */
 void plx_ud_label(const struct plx_ud_label *label, struct plx_psn psn, uint32_t bytes,
 		  struct plx_pkt *out);
 
-/** What stands in front of a datagram's payload in its receive: the IPv6 header, or zeros and the
- * IPv4 header behind them. @param ip as plx_ud_on_packet() @param out [PLX_UD_HEADER_BYTES] */
+/** Write the bytes that precede a datagram's payload in its receive: the IPv6 header, or zeros and
+ * then the IPv4 header. @param ip as plx_ud_on_packet() @param out [PLX_UD_HEADER_BYTES] */
 void plx_ud_header_space(const uint8_t *ip, uint8_t *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Big-endian integers at any address, as one load or store and a byte swap.
- * It never checks a length: that is the caller's business, before it comes here.
+ * Loads and stores of big-endian integers at any alignment.
+ * It never checks a length; the caller does.
  */
 #ifndef PLX_BYTES_H
 #define PLX_BYTES_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Bytes <-> structs: Ethernet, one VLAN tag, IPv4, IPv6, UDP, the InfiniBand transport headers of
- * RoCEv2, the opcode table and the ICRC. Decoding is total: any bytes give a struct or a verdict.
- * It never keeps a pointer past the call, allocates, or decides what a packet means for a QP.
+ * RoCEv2; also the opcode table and the ICRC. Decoding is total: any bytes give a struct or a
+ * verdict. It never keeps a pointer past the call, allocates, or decides what a packet means for a
+ * QP.
  * Start with plx_frame_decode(), then plx_pkt_decode().
  */
 #ifndef PLX_WIRE_H
@@ -10,7 +11,7 @@
 
 #include "plx_base.h"
 
-/* ---- limits and constants of the wire ------------------------------------------------------ */
+/* ---- limits and constants of the wire ---- */
 
 enum {
 	PLX_ETH_BYTES = 14,
@@ -21,7 +22,7 @@ enum {
 	PLX_UDP_BYTES = 8,
 	PLX_BTH_BYTES = 12,
 	PLX_ICRC_BYTES = 4,
-	/* Ethernet + VLAN + IPv6 + UDP: what a frame template holds at most */
+	/* Ethernet + VLAN + IPv6 + UDP: maximum size of a frame template */
 	PLX_FRAME_HEADER_MAX = 66,
 	/* BTH + AtomicETH: the longest transport header */
 	PLX_PKT_HEADER_MAX = 40,
@@ -30,10 +31,10 @@ enum {
 	PLX_ROCE_PORT = 4791, /* IANA: roce */
 	PLX_PKEY_DEFAULT = 0xffff,
 	PLX_CNP_PAYLOAD_BYTES = 16, /* Annex A17: sixteen reserved bytes after the BTH */
-	PLX_CNP_TOS = 48 << 2, /* DSCP 48, as RNICs send CNPs; not ECT: no mark on it matters */
+	PLX_CNP_TOS = 48 << 2,      /* DSCP 48, as RNICs send CNPs; not ECN-capable */
 };
 
-/* ---- why bytes were refused --------------------------------------------------------------- */
+/* ---- why bytes were refused ---- */
 
 /* Lines 1 to 3 of the decision table for invalid packets (docs/protocol.md). X(name, text) */
 #define PLX_WIRE_VERDICT_LIST(X)                                               \
@@ -65,10 +66,10 @@ enum plx_wire_verdict {
 	PLX_WIRE_VERDICT_COUNT,
 };
 
-/** The sentence for a verdict; for a value that is none, a sentence that says so. Never NULL. */
+/** The text of a verdict; any other value has a text that says so. Never NULL. */
 const char *plx_wire_verdict_text(enum plx_wire_verdict verdict);
 
-/* ---- Ethernet to UDP ---------------------------------------------------------------------- */
+/* ---- Ethernet to UDP ---- */
 
 enum plx_ecn {
 	PLX_ECN_NOT_ECT = 0,
@@ -77,7 +78,7 @@ enum plx_ecn {
 	PLX_ECN_CE = 3,
 };
 
-/* IPv4 without options; every bit of the header has its field. Host byte order throughout. */
+/* IPv4 without options; every bit of the header has a field. All in host byte order. */
 struct plx_ipv4 {
 	uint8_t tos; /* DSCP << 2 | ECN */
 	uint8_t ttl;
@@ -93,7 +94,7 @@ struct plx_ipv6 {
 	uint8_t src[16], dst[16];
 };
 
-/* All headers before the BTH, and where the parts of the frame lie [bytes from its first]. */
+/* All headers before the BTH, and the offsets of the parts of the frame [bytes]. */
 struct plx_frame {
 	uint8_t eth_dst[6], eth_src[6];
 	bool vlan;
@@ -105,26 +106,25 @@ struct plx_frame {
 	};
 	uint16_t udp_src, udp_dst;
 	uint16_t udp_checksum; /* 0: none */
-	uint16_t ip_at;        /* where the IP header starts */
-	uint16_t udp_at;       /* where the UDP header starts */
-	uint16_t ip_bytes;     /* IP header and all it carries; what follows is Ethernet padding */
-	uint16_t udp_bytes;    /* UDP header and all it carries */
+	uint16_t ip_at;        /* offset of the IP header */
+	uint16_t udp_at;       /* offset of the UDP header */
+	uint16_t ip_bytes;     /* IP header and payload; Ethernet padding follows */
+	uint16_t udp_bytes;    /* UDP header and payload */
 };
 
-/* What a port's hardware has verified already: decoding then trusts it. 0 = verify here. */
+/* Checksums that the port's hardware has verified; decoding verifies the others. */
 enum plx_frame_trust {
 	PLX_TRUST_IP_CHECKSUM = 1,
 	PLX_TRUST_UDP_CHECKSUM = 2,
 };
 
 /**
- * Is this frame for us, as far as Ethernet says? It is when it has our VLAN's tag, as IEEE 802.1Q
- * has it, and goes to our station or to a group; what a group is for, ARP or neighbour discovery,
- * is for others to ask.
+ * Is this frame for us, judged by its Ethernet header? It must have the tag of our VLAN
+ * (IEEE 802.1Q), and be addressed to our station or to any group address.
  *
  * @param bytes [len] one frame without FCS
  * @param mac   [6] our own Ethernet address
- * @param vlan  our VLAN, 1 .. PLX_VLAN_MAX; 0: none, then a frame has no tag, or a priority's only
+ * @param vlan  our VLAN, 1 .. PLX_VLAN_MAX; 0: none, frames must be untagged or priority-tagged
  * Returns: OK, ETH_SHORT, VLAN or STATION
  * Cost:    hot; O(1)
  * Tests:   tests/unit/proto/wire/wire_frame.c, tests/unit/engine/cycle/strangers.c
@@ -133,13 +133,13 @@ enum plx_wire_verdict plx_frame_is_for(const uint8_t *bytes, size_t len, const u
 				       uint16_t vlan) PLX_MUST_CHECK;
 
 /**
- * Decode the headers from Ethernet to UDP. Whom the frame is for is not asked. An IPv6 fragment
- * header is a fragment, any other extension header is not UDP; an IPv4 header length below five
- * words is a wrong IP length.
+ * Decode the headers from Ethernet to UDP; destination addresses are not checked. An IPv6 fragment
+ * header gives IP_FRAGMENT, any other extension header NOT_UDP, and an IPv4 header length below
+ * five words IP_LENGTH.
  *
- * @param bytes  [len] one frame without FCS; not one byte past len is read
+ * @param bytes  [len] one frame without FCS; nothing past len is read
  * @param trust  enum plx_frame_trust bits
- * @param out    whole when the verdict is OK or NOT_ROCE, else untouched or partly written
+ * @param out    complete if OK or NOT_ROCE, else untouched or partly written
  * Returns: OK, or the first line of the decision table that the frame fails
  * Cost:    hot; O(1), O(len) when a UDP checksum is present and not trusted
  * Spec:    RFC 791, 8200, 768; IBTA Annex A17
@@ -149,8 +149,8 @@ enum plx_wire_verdict plx_frame_decode(const uint8_t *bytes, size_t len, unsigne
 				       struct plx_frame *out) PLX_MUST_CHECK;
 
 /**
- * Write the headers from Ethernet to UDP, every field as it stands in `frame` (checksums and
- * lengths included), so that decoding and encoding give the same bytes.
+ * Write the headers from Ethernet to UDP with every field as in `frame` (checksums and lengths
+ * included), so that decoding and then encoding gives the same bytes.
  *
  * @param out [PLX_FRAME_HEADER_MAX]
  * Returns: bytes written
@@ -165,18 +165,19 @@ plx_frame_ecn(const struct plx_frame *frame)
 }
 
 /**
- * Give a frame another DSCP and other ECN bits. The ICRC does not cover them; an IPv4 header's
- * checksum follows.
+ * Change a frame's DSCP and ECN bits, and update an IPv4 header's checksum. The ICRC does not cover
+ * these bits.
  *
- * @param ip  the first byte of a whole IPv4 or IPv6 header
+ * @param ip  first byte of a complete IPv4 or IPv6 header
  * @param tos DSCP << 2 | ECN
  * Tests: tests/unit/proto/wire/wire_frame.c
  */
 void plx_frame_set_tos(uint8_t *ip, uint8_t tos);
 
 /**
- * The headers of one flow, encoded once; only lengths and the IPv4 checksum differ by packet. The
- * UDP checksum is sent as 0, as RNICs do: the ICRC covers the bytes (IBTA Annex A17; RFC 6935).
+ * The headers of one flow, encoded once; only lengths and the IPv4 checksum differ from packet to
+ * packet. The UDP checksum is 0, as in packets of RNICs, since the ICRC covers the bytes (IBTA
+ * Annex A17; RFC 6935).
  */
 struct plx_frame_template {
 	uint8_t bytes[PLX_FRAME_HEADER_MAX];
@@ -192,8 +193,8 @@ void plx_frame_template_init(struct plx_frame_template *tmpl, const struct plx_f
 /**
  * Write the template's headers for a datagram of `udp_payload` bytes (BTH to ICRC).
  *
- * @param udp_payload [bytes] at most what makes an IP packet of 65535 bytes
- * @param out [header_bytes] the BTH goes right behind, and may be there already
+ * @param udp_payload [bytes] the IP packet must not exceed 65535 bytes
+ * @param out [header_bytes] the BTH follows directly, and may already be there
  * Returns: header_bytes
  * Cost:    hot; O(1)
  */
@@ -201,43 +202,42 @@ size_t plx_frame_template_write(const struct plx_frame_template *tmpl, size_t ud
 				uint8_t *out);
 
 /*
- * What the packets of one flow look like when they come from the peer to our station and VLAN: so
- * that the usual packet is recognised by three comparisons. Whatever does not match is decoded;
- * nothing is refused by it.
+ * A pattern for the packets of one flow from the peer to our station and VLAN, which recognises the
+ * usual packet with three comparisons. A packet that does not match is decoded, not refused.
  */
 struct plx_frame_flow {
 	uint8_t want[48], mask[48]; /* three pieces of sixteen bytes: see flow.c */
-	uint8_t ip_version;         /* 4: there is something to match */
+	uint8_t ip_version;         /* 4: packets can match */
 	uint8_t ip_at;
 };
 
-/** @param own what we send: the peer's packets have its addresses the other way round. IPv4 only;
- * the packets of any other flow never match. */
+/** @param own the template of our packets; source and destination are exchanged in the peer's. IPv4
+ * only: packets of other flows never match. */
 void plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template *own);
 
 enum {
-	/* of untagged packets; a tag makes both PLX_VLAN_BYTES more */
+	/* of untagged packets; a tag adds PLX_VLAN_BYTES to both */
 	PLX_FLOW_BYTES_MIN =
 		PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES + PLX_BTH_BYTES + PLX_ICRC_BYTES,
 	PLX_FLOW_BTH_AT = PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES,
 };
 
 /**
- * Is this a RoCE packet of that flow, tagged if the flow is, to our Ethernet address, without UDP
- * checksum, as plx_frame_is_for() and plx_frame_decode() would find it with verdict OK?
+ * Is this a RoCE packet of the flow: tagged if the flow is, to our Ethernet address, without UDP
+ * checksum? If so, plx_frame_is_for() and plx_frame_decode() would both return OK.
  *
  * @param bytes [len] len at least PLX_FLOW_BYTES_MIN, and PLX_VLAN_BYTES more if the flow is tagged
- * @param ip_bytes [out] IP header and all it carries
+ * @param ip_bytes [out] IP header and payload
  * Cost: hot; O(1)
  * Tests: tests/unit/proto/wire/wire_flow.c
  */
 bool plx_frame_flow_matches(const struct plx_frame_flow *flow, const uint8_t *bytes, size_t len,
 			    size_t *ip_bytes);
 
-/* ---- the opcode table --------------------------------------------------------------------- */
+/* ---- the opcode table ---- */
 
 enum plx_service {
-	PLX_SERVICE_UNKNOWN, /* not an opcode we know: refused by plx_pkt_decode() */
+	PLX_SERVICE_UNKNOWN, /* unknown opcode: plx_pkt_decode() refuses it */
 	PLX_SERVICE_RC,
 	PLX_SERVICE_UC,
 	PLX_SERVICE_UD,
@@ -245,7 +245,7 @@ enum plx_service {
 };
 
 enum plx_op_kind {
-	PLX_OP_NONE, /* of unknown opcodes only */
+	PLX_OP_NONE, /* unknown opcodes only */
 	PLX_OP_SEND,
 	PLX_OP_WRITE,
 	PLX_OP_READ_REQUEST,
@@ -257,16 +257,16 @@ enum plx_op_kind {
 	PLX_OP_CNP,
 };
 
-/* A bit set of its own type: testing an opcode number against it does not compile. */
+/* A type of its own, so that testing an opcode number against it does not compile. */
 struct plx_op_flags {
 	uint16_t bits;
 };
 
 enum plx_op_flag {
-	PLX_OPF_FIRST = 1 << 0, /* starts a message that goes on */
+	PLX_OPF_FIRST = 1 << 0, /* first packet of several */
 	PLX_OPF_MIDDLE = 1 << 1,
-	PLX_OPF_LAST = 1 << 2, /* ends a message that was started */
-	PLX_OPF_ONLY = 1 << 3, /* a message in one packet */
+	PLX_OPF_LAST = 1 << 2, /* last packet of several */
+	PLX_OPF_ONLY = 1 << 3, /* a message of one packet */
 	PLX_OPF_REQUEST = 1 << 4,
 	PLX_OPF_RETH = 1 << 5,
 	PLX_OPF_AETH = 1 << 6,
@@ -287,8 +287,8 @@ struct plx_opcode {
 };
 
 /**
- * All 256 entries; what is unknown says so and has header_bytes of a bare BTH. Every known opcode
- * has exactly one of FIRST, MIDDLE, LAST, ONLY.
+ * All 256 opcodes. Unknown ones have SERVICE_UNKNOWN and the header_bytes of a bare BTH. Every
+ * known opcode has exactly one of FIRST, MIDDLE, LAST, ONLY.
  */
 extern const struct plx_opcode plx_opcodes[256];
 
@@ -340,9 +340,9 @@ enum {
 	PLX_CNP = 0x81,
 };
 
-/* ---- BTH and extended headers ------------------------------------------------------------- */
+/* ---- BTH and extended headers ---- */
 
-/* Where the fields of a BTH lie, from its first byte, and their bits. Spec: IBTA vol 1, 9.2 */
+/* Offsets of the fields of a BTH [bytes], and their bits. Spec: IBTA vol 1, 9.2 */
 enum {
 	PLX_BTH_OPCODE_AT = 0,
 	PLX_BTH_FLAGS_AT = 1,
@@ -356,15 +356,15 @@ enum {
 	PLX_BTH_PAD_MASK = 3,
 	PLX_BTH_VERSION_MASK = 0x0f,
 
-	PLX_RETH_KEY_AT = 8, /* behind the address */
+	PLX_RETH_KEY_AT = 8, /* after the address */
 	PLX_RETH_LENGTH_AT = 12,
 	PLX_RETH_BYTES = 16,
 	PLX_AETH_BYTES = 4,
 };
 
-#define PLX_BTH_FECN        UINT32_C(0x80000000) /* of the word with the queue pair's number */
+#define PLX_BTH_FECN        UINT32_C(0x80000000) /* in the word with the QPN */
 #define PLX_BTH_BECN        UINT32_C(0x40000000)
-#define PLX_BTH_ACK_REQUEST UINT32_C(0x80000000) /* of the word with the PSN */
+#define PLX_BTH_ACK_REQUEST UINT32_C(0x80000000) /* in the word with the PSN */
 
 struct plx_reth {
 	uint64_t va;
@@ -405,13 +405,13 @@ enum {
 };
 
 /*
- * One packet from BTH to payload, in host byte order. Which member of the first union is live, and
- * whether `imm` or `inv_key` is, follows from plx_opcodes[opcode]. Reserved bits have fields, so
- * that what came in can go out unchanged; we send them as zero.
+ * One packet from BTH to payload, in host byte order. plx_opcodes[opcode] determines which members
+ * of the two unions are valid. Reserved bits have fields, so that a decoded packet can be encoded
+ * unchanged; our own packets have zeros there.
  */
 struct plx_pkt {
 	uint8_t opcode;
-	uint8_t pad; /* [bytes] 0..3 behind the payload */
+	uint8_t pad; /* [bytes] 0..3 after the payload */
 	uint8_t version;
 	bool solicited;
 	bool migreq;
@@ -435,16 +435,16 @@ struct plx_pkt {
 			uint64_t atomic_original; /* with ATOMIC_ACK_ETH */
 		};
 	};
-	const uint8_t *payload; /* into the bytes decoded; NULL never, even when empty */
+	const uint8_t *payload; /* into the bytes decoded; never NULL, even if empty */
 	uint32_t payload_bytes; /* without pad */
-	bool ce;                /* the IP header carried ECN CE; set by whoever decoded it */
+	bool ce; /* the IP header has ECN CE; set by the caller of plx_pkt_decode() */
 };
 
 /**
- * Decode a UDP payload from BTH to ICRC. The ICRC itself is not checked here.
+ * Decode a UDP payload from BTH to ICRC. The ICRC is not checked.
  *
- * @param bytes [len] BTH to ICRC inclusive; not one byte past len is read
- * @param out   whole when the verdict is OK (`ce` false), else untouched or partly written
+ * @param bytes [len] BTH to ICRC inclusive; nothing past len is read
+ * @param out   complete if OK (`ce` is false), else untouched or partly written
  * Returns: OK, BTH_SHORT, BTH_VERSION, OPCODE or EXT_SHORT
  * Cost:    hot; O(1)
  * Spec:    IBTA vol 1, 9.2 to 9.3; Annex A17
@@ -454,7 +454,7 @@ enum plx_wire_verdict plx_pkt_decode(const uint8_t *bytes, size_t len,
 				     struct plx_pkt *out) PLX_MUST_CHECK;
 
 /**
- * Write BTH and extended headers of `pkt`; payload, pad and ICRC are the caller's to append.
+ * Write BTH and extended headers of `pkt`; the caller appends payload, pad and ICRC.
  *
  * @param pkt a known opcode
  * @param out [PLX_PKT_HEADER_MAX]
@@ -463,36 +463,36 @@ enum plx_wire_verdict plx_pkt_decode(const uint8_t *bytes, size_t len,
  */
 size_t plx_pkt_encode(const struct plx_pkt *pkt, uint8_t *out);
 
-/* ---- ICRC --------------------------------------------------------------------------------- */
+/* ---- ICRC ---- */
 
 /*
- * The invariant CRC of a RoCEv2 packet: CRC-32 over eight bytes of ones (the missing LRH), then the
- * IP packet up to the ICRC, with the fields a router may change read as ones: IPv4 TOS, TTL and
+ * The invariant CRC of a RoCEv2 packet: CRC-32 over eight bytes of ones (in place of an LRH), then
+ * the IP packet up to the ICRC. Fields that a router may change count as ones: IPv4 TOS, TTL and
  * checksum; IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4 (FECN, BECN,
  * resv6). It is sent low byte first. Spec: IBTA Annex A17, A17.3.3.
  *
- * @param ip  the first byte of the IP header; the version nibble chooses the mask
- * @param len [bytes] from there up to, and without, the ICRC; any length is safe, fields that
- *            would lie beyond it are simply not there
+ * @param ip  first byte of the IP header; the version nibble selects the mask
+ * @param len [bytes] from `ip` to the ICRC, exclusive; any length is safe, fields beyond it are
+ *            ignored
  */
 typedef uint32_t (*plx_icrc_fn)(const uint8_t *ip, size_t len);
 
-/** The portable path: ISA-L over a masked copy of the headers, then over the rest in place. */
+/** The portable version: ISA-L over a masked copy of the headers, then over the rest in place. */
 uint32_t plx_icrc_isal(const uint8_t *ip, size_t len);
 
-/** One pass, the mask applied in registers; only where plx_icrc_has_onepass() says so. */
+/** One pass, with the mask applied in registers; only if plx_icrc_has_onepass() is true. */
 uint32_t plx_icrc_onepass(const uint8_t *ip, size_t len);
 
-/** Has this CPU what plx_icrc_onepass() needs (AVX-512 F, BW, VL and VPCLMULQDQ)? */
+/** Does this CPU support plx_icrc_onepass() (AVX-512 F, BW, VL and VPCLMULQDQ)? */
 bool plx_icrc_has_onepass(void);
 
-/** The fastest implementation this CPU has. An engine asks once and keeps the answer. */
+/** The fastest version for this CPU. An engine calls this once and keeps the result. */
 plx_icrc_fn plx_icrc_choose(void);
 
-/** Store an ICRC as it goes on the wire. @param out [PLX_ICRC_BYTES] */
+/** Store an ICRC in wire byte order. @param out [PLX_ICRC_BYTES] */
 void plx_icrc_store(uint32_t icrc, uint8_t *out);
 
-/** Read an ICRC as it came from the wire. @param in [PLX_ICRC_BYTES] */
+/** Load an ICRC from wire byte order. @param in [PLX_ICRC_BYTES] */
 uint32_t plx_icrc_load(const uint8_t *in);
 
 #endif
