@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One RX and TX queue pair of an ethdev as an engine sees it. Private to the room; never a packet
- * in sight. Start with struct queue.
+ * One RX and TX queue pair of an ethdev, as a port. Private to the room; it never inspects a
+ * packet. Start with struct queue.
  */
 #ifndef PLX_ETHDEV_BURST_H
 #define PLX_ETHDEV_BURST_H
 
 #include "plx_port.h"
 
-/* `port` comes first: a pointer to it is one to the queue. */
+/* `port` must be first: a pointer to it is also one to the queue. */
 struct queue {
 	struct plx_port port;
 	uint16_t port_id, index;

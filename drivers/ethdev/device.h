@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a port comes from and goes to: finding it, making a virtual one, taking and giving up
- * ownership. Private to the room; it configures nothing. Start with device_acquire().
+ * Finding a port or creating a virtual one, and its ownership. Private to the room; it configures
+ * nothing. Start with device_acquire().
  */
 #ifndef PLX_ETHDEV_DEVICE_H
 #define PLX_ETHDEV_DEVICE_H
@@ -13,28 +13,28 @@
 
 struct device {
 	uint16_t port_id;
-	bool made; /* by device_acquire() */
+	bool made; /* device_acquire() created it */
 	char name[RTE_ETH_NAME_MAX_LEN];
 };
 
 /**
- * Find the port of a device string, or make it, and become its owner.
+ * Find or create the port of a device string, and become its owner.
  * Errors (with a sentence): NO_DEVICE
  */
 enum plx_status device_acquire(const char *spec, struct device *out,
 			       struct plx_why *why) PLX_MUST_CHECK;
 
-/* What becomes of a port that its user is done with. */
+/* What device_release() does with the port. */
 enum device_fate {
-	DEVICE_LEAVE = 1, /* it stays as it is */
-	DEVICE_CLOSE,     /* the buffers it holds are freed; the EAL still knows the device */
+	DEVICE_LEAVE = 1, /* leave it as it is */
+	DEVICE_CLOSE,     /* free the buffers it holds; the EAL still knows the device */
 	DEVICE_REMOVE,
 };
 
-/** Give the port up; it is stopped. */
+/** Give up ownership of a port, which is already stopped. */
 void device_release(struct device *device, enum device_fate fate);
 
-/** The arguments with which a device was made; "" when there are none. */
+/** The arguments with which a device was created; "" if none. */
 const char *device_arguments(const struct rte_device *device);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a PMD does not report, or reports and does not do: one row each, with its reason.
+ * Corrections to what PMDs report about themselves: one row per PMD, with the reason.
  * Private to the room; nothing here touches a device. Start with quirk_of().
  */
 #ifndef PLX_ETHDEV_QUIRKS_H
@@ -10,37 +10,36 @@
 #include <stdint.h>
 
 enum {
-	FRAME_MAX = UINT16_MAX, /* [bytes] of a device without a limit: no IP packet is longer */
+	FRAME_MAX = UINT16_MAX, /* [bytes] for devices without a limit: maximum of an IP packet */
 	ETHERNET_BYTES = 14,
 };
 
-/* A limit that the device's arguments or its kernel interface set. */
+/* A limit set by the device's arguments or its kernel interface. */
 struct frame_limit {
-	uint32_t bytes;   /* the longest frame without FCS, both ways */
-	const char *cure; /* what to do about it: the end of a sentence */
+	uint32_t bytes;   /* longest frame without FCS, both directions */
+	const char *cure; /* how to raise it: the end of a sentence */
 };
 
 struct quirk {
 	const char *driver;
-	/* NULL: ask the device. @param args those of the device string, never NULL */
+	/* NULL: query the device. @param args those of the device string, never NULL */
 	struct frame_limit (*limit)(const char *args);
 	bool mtu_unset;       /* configure refuses the MTU that the frames need, yet they pass */
-	bool stop_by_alarm;   /* its interrupt thread takes the connection apart, unlocked */
-	bool tx_lost_on_exit; /* what the peer has not read yet is gone with the process */
-	bool segments;        /* chains leave right, if the device offers MULTI_SEGS */
-	/* Must it stay when its user is done, only stopped? NULL: no. Holds no buffers then.
-	 * @param made it was made for this user */
+	bool stop_by_alarm;   /* its interrupt thread tears down the connection without a lock */
+	bool tx_lost_on_exit; /* packets that the peer has not read are lost at process exit */
+	bool segments;        /* chains are sent correctly, if the device offers MULTI_SEGS */
+	/* Must the device be kept, stopped and without buffers, after the close? NULL: no.
+	 * @param made it was created by this open */
 	bool (*stays)(const char *args, bool made);
 };
 
-/** The row of a driver; for one without a row, that of a device that does as it says. Never NULL.
- */
+/** The row of a driver; for a driver without a row, one without corrections. Never NULL. */
 const struct quirk *quirk_of(const char *driver);
 
-/** The same by the name of a virtual device, before there is one: net_tap of net_tap0. */
+/** The same by the name of a virtual device that does not exist yet: net_tap for net_tap0. */
 const struct quirk *quirk_of_name(const char *name);
 
-/** The value of one unsigned argument, `missing` when it is not there or no number. */
+/** The value of an unsigned argument; `missing` if it is absent or not a number. */
 uint32_t argument_number(const char *args, const char *key, uint32_t missing);
 
 #endif

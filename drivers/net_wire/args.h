@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The device string of the embedded link. Private to the room; it touches no device. Start with
+ * The device string of the embedded link. Private to the room; it accesses no device. Start with
  * args_parse().
  */
 #ifndef PLX_NET_WIRE_ARGS_H

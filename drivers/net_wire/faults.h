@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bad cable: what is done to the packets that one end receives. Private to the room; it knows
+ * The bad cable: faults applied to the packets that one end receives. Private to the room; it knows
  * no port. Start with faults_on_burst().
  */
 #ifndef PLX_NET_WIRE_FAULTS_H
@@ -9,36 +9,37 @@
 #include "plx_net_wire.h"
 
 enum {
-	FAULT_DEPTH = 8,          /* of reordering, unless depth= says otherwise */
-	FAULT_DELAY_US = 1000000, /* the most that delay_us= may ask for */
+	FAULT_DEPTH = 8,          /* default of depth= */
+	FAULT_DELAY_US = 1000000, /* maximum of delay_us= */
 	FAULT_RATE_MBPS = 1000000,
 	FAULT_FLOOD = 10000000,
 };
 
-/* What the arguments ask for. */
+/* The values of the arguments. */
 struct fault_options {
 	uint64_t seed;
 	double loss, duplicate, corrupt, reorder, mark; /* probabilities */
 	uint32_t depth, delay_us, rate_mbps;
-	uint32_t flood; /* datagrams a second */
+	uint32_t flood; /* datagrams per second */
 };
 
 struct faults;
 
-/** Is there anything to do at all? */
+/** Is any fault configured? */
 bool faults_wanted(const struct fault_options *options);
 
-/** @param end 0 or 1: equal seeds differ at the two ends. Returns: NULL without memory */
+/** @param end 0 or 1: equal seeds give different faults at the two ends. Returns: NULL if out of
+ * memory */
 struct faults *faults_create(const struct fault_options *options, uint32_t end);
 
-/** Frees what is held. */
+/** Also frees the packets held back. */
 void faults_destroy(struct faults *faults);
 
 /**
- * A burst came off the wire: replace it by what the bad cable lets out now.
+ * Replace a received burst by the packets that the bad cable delivers now.
  *
- * @param packets [room] the first `n` have arrived; what is kept or lost is the cable's
- * Returns: packets to deliver, at most `room`; they may come with `n` being 0
+ * @param packets [room] the first `n` have arrived; this takes ownership of packets held or dropped
+ * Returns: packets to deliver, at most `room`; possibly some even if `n` is 0
  * Threads: the one that polls this end
  */
 uint16_t faults_on_burst(struct faults *faults, struct rte_mbuf **packets, uint16_t n,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The embedded link: two ports in one process, joined by two rings, and on request a bad cable
- * between them: seeded loss, duplication, reordering, corruption, delay, pacing and ECN marks.
- * Without a fault there is no callback, and it is as fast as net_ring.
- * Start with plx_net_wire_attach(); docs/ports.md lists the arguments.
+ * The embedded link: two ports in one process, joined by two rings. It can inject faults: seeded
+ * loss, duplication, reordering, corruption, delay, pacing and ECN marks. Without faults there is
+ * no callback, and it is as fast as net_ring. Start with plx_net_wire_attach(); docs/ports.md lists
+ * the arguments.
  */
 #ifndef PLX_NET_WIRE_H
 #define PLX_NET_WIRE_H
@@ -12,36 +12,36 @@
 
 enum {
 	PLX_NET_WIRE_LINKS_MAX = 16,
-	PLX_NET_WIRE_RING = 2048,     /* slots in one direction; one of them stays free */
+	PLX_NET_WIRE_RING = 2048,     /* slots per direction; one of them stays free */
 	PLX_NET_WIRE_HOLD_MAX = 4096, /* packets held back by delay, pacing, or a full burst */
-	PLX_NET_WIRE_DEPTH_MAX = 256, /* of reordering */
+	PLX_NET_WIRE_DEPTH_MAX = 256, /* maximum of depth= */
 };
 
 /*
- * Arguments after the name, comma-separated; `end` is needed. All others act on what this end
- * receives:
+ * Arguments after the name, comma-separated. `end` is required; all others apply to the packets
+ * that this end receives. P is a probability, 0 .. 1; defaults are in parentheses.
  *
  * - end=0|1           which end
- * - seed=N            of all faults of this end (1)
- * - loss=P            probability of 0 .. 1
- * - duplicate=P       a second copy follows
- * - corrupt=P         one bit anywhere behind the Ethernet header is flipped
- * - reorder=P,depth=N held back until up to N (8) later packets have come, or none for 50 us
- * - delay_us=N        every packet [us]
- * - rate_mbps=N       paced to this rate
- * - mark=P            ECT becomes CE
- * - flood=N           so many hostile datagrams for queue pair 1 a second, once a packet has passed
+ * - seed=N            seed of all faults of this end (1)
+ * - loss=P            drop
+ * - duplicate=P       deliver twice
+ * - corrupt=P         flip one bit after the Ethernet header
+ * - reorder=P,depth=N hold back until up to N (8) later packets arrived, or none for 50 us
+ * - delay_us=N        delay every packet [us]
+ * - rate_mbps=N       pace to this rate
+ * - mark=P            change ECT to CE
+ * - flood=N           add N hostile datagrams per second for queue pair 1, after the first packet
  */
 
 /**
- * Make one end of link N ready for plx_ethdev_open(): its port, and the rings when it is the first
- * of the two.
+ * Prepare one end of link N for plx_ethdev_open(): create its port, and the rings if it is the
+ * first of the two ends.
  *
  * @param device "net_wireN,end=0" or "net_wireN,end=0,loss=0.001"; N below
  *               PLX_NET_WIRE_LINKS_MAX
  * @param name   [64] out: the DPDK name of the port of this end
  * Errors (each with a sentence): INVALID (an argument: which, its value, its range); BUSY (this end
- * is attached already); NO_MEMORY
+ * is already attached); NO_MEMORY
  * Threads: any
  * Tests:   tests/unit/net_wire/args.c, tests/unit/net_wire/link.c, tests/unit/net_wire/faults.c
  */
@@ -49,18 +49,18 @@ enum plx_status plx_net_wire_attach(const char *device, char *name,
 				    struct plx_why *why) PLX_MUST_CHECK;
 
 /**
- * After plx_ethdev_close(): give the end back; with the second one the rings are removed. Packets
- * on their way to this end are freed. Those on their way to the other end stay there, and so does
- * their pool, until that end has received them or is detached.
- * Threads: any, when nobody polls this end any more
+ * Detach the end, after plx_ethdev_close(); detaching the second end removes the rings. Packets in
+ * flight to this end are freed. Packets in flight to the other end, and their pool, stay until that
+ * end has received them or is detached.
+ * Threads: any, after polling of this end has stopped
  * Tests:   tests/unit/net_wire/link.c
  */
 void plx_net_wire_detach(const char *device);
 
-/** Is this device string one of ours? */
+/** Is this the device string of an embedded link? */
 bool plx_net_wire_is(const char *device);
 
-/* Faults dealt out to what this end received. X(name, text) */
+/* Faults applied to packets that this end received. X(name, text) */
 #define PLX_NET_WIRE_COUNTER_LIST(X)                               \
 	X(received, "packets that came off the wire")              \
 	X(lost, "packets dropped by loss")                         \
@@ -78,7 +78,7 @@ struct plx_net_wire_counters {
 #undef PLX_X
 };
 
-/** Counters of an attached end; false when it is not attached. Any thread; values may be a little
+/** Counters of an attached end; false if it is not attached. Any thread; values may be a little
  * old. Tests: tests/unit/net_wire/faults.c */
 bool plx_net_wire_counters(const char *device, struct plx_net_wire_counters *out);
 

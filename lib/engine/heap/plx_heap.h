@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory of the data path: where the objects of an engine and their queues lie. DPDK's heap is
- * hugepages where there are any, and there are few of them; what is large or many comes from
- * ordinary memory, of which the kernel gives a page when it is first written to. No device reads
- * what lies here. Start with plx_heap_alloc().
+ * Memory for the objects of an engine and their queues. DPDK's heap uses hugepages if possible, but
+ * they are scarce. So large or numerous allocations come from ordinary memory, whose pages the
+ * kernel allocates on first write. No device accesses this memory. Start with plx_heap_alloc().
  */
 #ifndef PLX_HEAP_H
 #define PLX_HEAP_H
@@ -11,43 +10,44 @@
 #include "plx_base.h"
 
 enum {
-	/* [bytes] A queue of at least this is ordinary memory, whatever is free. */
+	/* [bytes] Queues of at least this size always use ordinary memory. */
 	PLX_HEAP_QUEUE_LARGE = 128 << 10,
-	/* [bytes] Smaller queues of one process take this much of DPDK's heap, and no more: the
-	 * rest is for packets. */
+	/* [bytes] Maximum that smaller queues of a process use of DPDK's heap; the rest is for
+	 * packets. */
 	PLX_HEAP_QUEUES_MAX = 32 << 20,
 };
 
 /**
- * Zeroed memory, aligned to a cache line, in DPDK's heap on a NUMA node (-1: any); ordinary memory
- * when DPDK has none left. Under a sanitizer it is the C library's, which then sees every byte too
- * many.
+ * Allocate zeroed memory, aligned to a cache line, from DPDK's heap on a NUMA node (-1: any), or
+ * ordinary memory if that heap is exhausted. Under a sanitizer it comes from the C library, so that
+ * every overrun is detected.
  *
  * Threads: any
- * Returns: NULL when there is none
+ * Returns: NULL if out of memory
  */
 void *plx_heap_alloc(size_t bytes, int socket) PLX_MUST_CHECK;
 
 /**
- * The same for the places of a queue: like plx_heap_alloc() while it is small and such queues do
- * not take too much of DPDK's heap yet. A large one costs its addresses; a page of it costs memory,
- * and a page fault (about a microsecond), when a place in it is first used.
+ * Allocate the entries of a queue: as plx_heap_alloc() if the queue is below PLX_HEAP_QUEUE_LARGE
+ * and PLX_HEAP_QUEUES_MAX is not reached, else ordinary memory. The latter costs address space
+ * only; each page costs memory and a page fault (about a microsecond) when an entry in it is first
+ * used.
  */
 void *plx_heap_queue(size_t bytes, int socket) PLX_MUST_CHECK;
 
-/** @param memory of either function, or NULL */
+/** Free memory. @param memory from either function, or NULL */
 void plx_heap_free(void *memory);
 
-/** [bytes] of queues that are in DPDK's heap now, of PLX_HEAP_QUEUES_MAX. */
+/** Memory that queues now use of DPDK's heap [bytes], at most PLX_HEAP_QUEUES_MAX. */
 size_t plx_heap_queues(void);
 
 /**
- * Memory for what holds secrets: zeroed, on pages of its own that no core dump has.
- * Returns: NULL: there is none. Threads: any
+ * Allocate memory for secrets: zeroed, on pages of its own, which core dumps leave out.
+ * Returns: NULL if out of memory. Threads: any
  */
 void *plx_guarded_alloc(size_t bytes);
 
-/** Wiped, then given back. @param bytes as it was asked for; NULL is fine */
+/** Wipe and free memory. @param memory may be NULL @param bytes as allocated */
 void plx_guarded_free(void *memory, size_t bytes);
 
 #endif

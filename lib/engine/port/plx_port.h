@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A port as an engine sees it, and all that a driver sees of the engine: two functions, and what
- * the port can do. Start with struct plx_port.
+ * The interface between engine and driver: two functions and the capabilities of a port. Start with
+ * struct plx_port.
  */
 #ifndef PLX_PORT_H
 #define PLX_PORT_H
@@ -11,26 +11,27 @@
 struct rte_mbuf;
 
 enum {
-	PLX_PORT_BURST = 32, /* packets that an engine asks for at once */
+	PLX_PORT_BURST = 32, /* maximum packets per burst */
 };
 
-/* What a port can do, asked of it once when it was opened. */
+/* The capabilities of a port, fixed when it is opened. */
 struct plx_port_caps {
 	char name[64];
 	uint8_t mac[6];
 	int socket;           /* NUMA node; -1: any */
-	uint32_t frame_max;   /* [bytes] the longest frame without FCS, both ways */
-	bool segments;        /* chains of buffers leave as one right frame */
+	uint32_t frame_max;   /* [bytes] longest frame without FCS, both directions */
+	bool segments;        /* a chain of buffers can be sent as one frame */
 	bool external;        /* segments may be external buffers */
-	bool tx_lost_on_exit; /* what the peer has not read yet is gone with the process */
+	bool tx_lost_on_exit; /* packets that the peer has not read are lost when the process ends
+			       */
 };
 
 /**
- * One queue pair of a port: what an engine polls. A driver embeds it and fills it in.
+ * One queue pair of a port, which an engine polls. A driver embeds it and fills it in.
  *
- * rx: up to `n` packets, which are the caller's to free; chains are allowed.
- * tx: takes the first packets of the array; the rest stay the caller's. A packet taken is freed by
- *     the port.
+ * rx: receives up to `n` packets, which the caller frees; they may be chains.
+ * tx: sends the first packets of the array and returns how many; the port frees those, the caller
+ *     keeps the others.
  * Both: one thread; never block.
  */
 struct plx_port {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How to wait for what a thread of another core is about to do. There is one function.
+ * Waiting for a thread on another core. There is one function.
  */
 #include <rte_pause.h>
 #include <sched.h>
@@ -9,10 +9,10 @@
 #include "plx_thread.h"
 
 enum {
-	LOOKS = 256,   /* a spinning engine is through a cycle before; a pause is as long as one */
-	PAUSES = 1000, /* it is in a long cycle */
-	YIELDS = 1000, /* it may share our core */
-	NAP_NS = 50 * PLX_USEC, /* it has been put to sleep, and so are we */
+	LOOKS = 256,   /* a spinning engine ends a cycle in this time; a pause takes as long */
+	PAUSES = 1000, /* the engine may be in a long cycle */
+	YIELDS = 1000, /* the engine may share our core */
+	NAP_NS = 50 * PLX_USEC, /* the engine's thread is not running: sleep too */
 };
 
 void

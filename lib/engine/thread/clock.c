@@ -7,7 +7,7 @@
 
 #include "plx_thread.h"
 
-/* ns = tsc * mult >> SHIFT: exact to 2^-32 of a nanosecond a tick, and 128 bits wide on the way. */
+/* ns = tsc * mult >> SHIFT: exact to 2^-32 ns per tick, with a product of 128 bits. */
 enum {
 	SHIFT = 32
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An lcore id for a thread that polls, since DPDK keeps caches of buffers by it and by nothing
- * else. Not by rte_thread_register(): that shuts out secondary processes for good, dpdk-dumpcap
- * among them. The ids come from the top, where neither the EAL nor rte_thread_register() begins.
+ * An lcore id for a polling thread, because DPDK's per-thread caches of buffers are indexed by it.
+ * rte_thread_register() would permanently shut out secondary processes, such as dpdk-dumpcap. Ids
+ * are assigned from the top; the EAL and rte_thread_register() start from the bottom.
  * Start with plx_lcore_assign().
  */
 #include <pthread.h>
@@ -12,12 +12,12 @@
 #include "plx_thread.h"
 
 enum {
-	IDS = 64, /* threads that poll at a time; one more goes without a cache */
+	IDS = 64, /* polling threads at a time; further ones have no cache */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t taken;
-static uint64_t bits[IDS]; /* what a thread's key points to: its bit of `taken` */
+static uint64_t bits[IDS]; /* a thread's key points to its bit of `taken` */
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool key_is_there;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a thread that polls asks of the machine: the time, an lcore id, and how to wait for another
- * thread. Start with plx_clock_ns().
+ * Services for polling threads: the time, an lcore id, and waiting for another thread. Start with
+ * plx_clock_ns().
  */
 #ifndef PLX_THREAD_H
 #define PLX_THREAD_H
 
 #include "plx_base.h"
 
-/** Nanoseconds on a steady clock, from the TSC: what every engine of a process is polled with. Any
- * thread; the first call, after the EAL is up, calibrates. */
+/** Nanoseconds on a monotonic clock, from the TSC: the time that all engines of a process use. Any
+ * thread; the first call calibrates the clock and must come after the EAL is initialised. */
 uint64_t plx_clock_ns(void);
 
 /**
- * Give the calling thread an lcore id, by which DPDK finds its cache in front of a buffer pool,
- * until the thread ends; one that has an id keeps it. Without one, false, everything works, only
- * slower.
+ * Assign an lcore id to the calling thread until it ends, unless it already has one. DPDK uses the
+ * id to find the thread's cache of a buffer pool. Returns false if no id is free; then everything
+ * works, but slower.
  */
 bool plx_lcore_assign(void);
 
 /**
- * Between two looks at what an engine of another thread is to have done: returns at once at first,
- * then after a pause, after giving the core away, after a nap of 50 us. The deadline is the
- * caller's.
- * @param looks [in/out] 0 before the first
+ * Back off while polling for the result of an engine on another thread. First calls return at once,
+ * later ones after a pause instruction, then after sched_yield(), then after sleeping for 50 us.
+ * The caller checks its deadline.
+ * @param looks [in/out] 0 before the first call
  */
 void plx_engine_backoff(uint32_t *looks);
 

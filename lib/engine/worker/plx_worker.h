@@ -10,7 +10,7 @@
 struct plx_worker;
 
 struct plx_worker_config {
-	int core; /* -1: wherever the system puts it */
+	int core; /* -1: any */
 	enum plx_idle idle;
 	const char *name; /* of the thread, at most 15 bytes */
 };
@@ -19,18 +19,19 @@ enum {
 	PLX_WORKER_ENGINES_MAX = 32
 };
 
-/** Start a thread that polls the engines it will be given. Errors: INVALID (no such core),
+/** Start a thread that polls the engines added by plx_worker_add(). Errors: INVALID (no such core),
  * NO_MEMORY */
 enum plx_status plx_worker_start(const struct plx_worker_config *config, struct plx_worker **worker,
 				 struct plx_why *why) PLX_MUST_CHECK;
 
-/** Any thread: from now on the worker polls this engine too. Errors: FULL */
+/** Make the worker poll this engine too. Any thread. Errors: FULL */
 enum plx_status plx_worker_add(struct plx_worker *worker, struct plx_engine *engine) PLX_MUST_CHECK;
 
-/** Any other thread: when it returns the worker does not touch the engine any more. */
+/** Stop polling the engine: the worker no longer accesses it when this returns. Any other thread.
+ */
 void plx_worker_remove(struct plx_worker *worker, struct plx_engine *engine);
 
-/** Stop it and wait for its end, at most one duty cycle; it has no engine left. */
+/** Stop the thread and wait until it ends, at most one duty cycle. All engines must be removed. */
 void plx_worker_stop(struct plx_worker *worker);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Worker threads: a loop around plx_engine_poll() for one or several engines, and what to do when
- * none of them finds work. Start with work().
+ * Worker threads: a loop around plx_engine_poll() for one or several engines, and idling when none
+ * of them has work. Start with work().
  *
- * Engines are given and taken by other threads: a slot is a pointer that the worker reads once a
- * round, and who takes one away waits until the worker has begun a round without it.
+ * Other threads add and remove engines. A slot is a pointer that the worker reads once per round; a
+ * thread that removes an engine waits until the worker has started a round without it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include "plx_worker.h"
 
 enum {
-	IDLE_SPINS = 64, /* empty rounds before the core is given away */
+	IDLE_SPINS = 64, /* empty rounds before sched_yield() */
 };
 
 struct plx_worker {
@@ -27,9 +27,9 @@ struct plx_worker {
 	char name[16];
 	atomic_bool stop;
 	_Atomic(struct plx_engine *) engines[PLX_WORKER_ENGINES_MAX];
-	atomic_uint used; /* slots that ever had an engine: a round looks into no others */
+	atomic_uint used; /* slots that ever had an engine; a round skips the others */
 
-	/* the worker's own, written each round: nobody else's memory is on these lines */
+	/* written by the worker each round, on cache lines of their own */
 	__attribute__((aligned(PLX_CACHE_LINE))) struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
 	atomic_ulong rounds;
 };
@@ -54,7 +54,7 @@ round_of(struct plx_worker *worker)
 		if (engine != NULL)
 			done += plx_engine_poll(engine, plx_clock_ns());
 	}
-	/* nobody else writes it */
+	/* no other thread writes it */
 	atomic_store_explicit(&worker->rounds,
 			      atomic_load_explicit(&worker->rounds, memory_order_relaxed) + 1,
 			      memory_order_release);
@@ -134,7 +134,7 @@ plx_worker_start(const struct plx_worker_config *config, struct plx_worker **out
 	return PLX_OK;
 }
 
-/* The worker looks into slots up to this one from its next round on. */
+/* From its next round on the worker polls slots up to this one. */
 static void
 use_slot(struct plx_worker *worker, uint32_t slot)
 {
@@ -171,7 +171,7 @@ plx_worker_remove(struct plx_worker *worker, struct plx_engine *engine)
 		if (atomic_compare_exchange_strong(&worker->engines[i], &it, NULL))
 			break;
 	}
-	/* The round that runs may have read the slot before; the one after it has not. */
+	/* The current round may have read the slot before; the next one has not. */
 	round = atomic_load_explicit(&worker->rounds, memory_order_acquire);
 	while (atomic_load_explicit(&worker->rounds, memory_order_acquire) - round < 2)
 		sched_yield();
