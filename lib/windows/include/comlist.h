@@ -15,13 +15,11 @@
 #define STDMETHODCALLTYPE
 #define PLX_COM_BARE(...) __VA_ARGS__
 
-/*
- * Where an interface goes. Programs in C pass the address of their own pointer, of whatever
- * interface, without a cast: on Windows a warning, here an error from gcc 14 on. So their compiler
- * is told of any pointer, which is the same argument. Who implements an interface in C, and has
- * functions to put into its table, defines PLX_COM_IMPLEMENTS before the first include. C++ wants
- * the cast.
- */
+/* The type of a parameter that returns an interface. C programs pass the address of a pointer to
+ * any interface without a cast: Windows only warns, but gcc 14 and later report an error. So in C
+ * the parameter is a pointer to anything, which is passed the same way. C code that implements an
+ * interface, and so fills a table of functions, defines PLX_COM_IMPLEMENTS before the first
+ * include. C++ requires the cast. */
 #if defined(__cplusplus) || defined(PLX_COM_IMPLEMENTS)
 #define PLX_COM_OUT void **
 #else
@@ -50,7 +48,7 @@
 #define PLX_COM_SLOT(I, type, name, params, use) \
 	type(STDMETHODCALLTYPE *name)(I * This, PLX_COM_BARE params);
 
-/* IND2Adapter_Query(adapter, ...): what COBJMACROS gives on Windows, with types. */
+/* IND2Adapter_Query(adapter, ...): as COBJMACROS on Windows, but typed. */
 #define PLX_COM_CALL0(I, type, name)             \
 	static inline type I##_##name(I *This)   \
 	{                                        \

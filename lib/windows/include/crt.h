@@ -56,10 +56,10 @@ PLX_WIN_BEGIN
 FILE *_wfopen(const wchar_t *path, const wchar_t *mode) PLX_WIN_NAME(_wfopen);
 FILE *_wfreopen(const wchar_t *path, const wchar_t *mode, FILE *file) PLX_WIN_NAME(_wfreopen);
 
-/* The formatted ones that all others are made of. Returns: characters; -1 and errno */
+/* The functions on which the other formatted ones are built. Returns: characters; -1 and errno */
 int plx_win_vfprintf(FILE *file, const char *format, va_list args) PLX_WIN_NAME(vfprintf);
 int plx_win_vfwprintf(FILE *file, const wchar_t *format, va_list args) PLX_WIN_NAME(vfwprintf);
-/* Characters that the text has, or would have; what does not fit is cut off. */
+/* Returns: characters of the complete text; a text that does not fit is truncated. */
 int plx_win_vsnprintf(char *to, size_t size, const char *format, va_list args)
 	PLX_WIN_NAME(vsnprintf);
 int plx_win_vsnwprintf(wchar_t *to, size_t size, const wchar_t *format, va_list args)
@@ -142,10 +142,10 @@ _aligned_free(void *block)
 	free(block);
 }
 
-/* ---- strings with a bound ---------------------------------------------------------------------
+/* ---- bounded strings ----
  *
- * size is the room of `to` in characters. What does not fit leaves an empty string and ERANGE;
- * Windows would end the program there, unless it has set a handler.
+ * `size` is the room of `to` in characters. A result that does not fit leaves an empty string and
+ * ERANGE. Windows would end the program there, unless it has set a handler.
  */
 
 #define PLX_WIN_BOUNDED(kind, copy_name, append_name, part_name, length)                       \

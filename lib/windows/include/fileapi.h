@@ -39,14 +39,14 @@
 
 typedef struct _BY_HANDLE_FILE_INFORMATION {
 	DWORD dwFileAttributes;
-	FILETIME ftCreationTime; /* of the last change, where the file system keeps none */
+	FILETIME ftCreationTime; /* the last change, if the file system does not record creation */
 	FILETIME ftLastAccessTime;
 	FILETIME ftLastWriteTime;
 	DWORD dwVolumeSerialNumber; /* of the device */
 	DWORD nFileSizeHigh;
 	DWORD nFileSizeLow;
 	DWORD nNumberOfLinks;
-	DWORD nFileIndexHigh; /* of the inode, which is one for all names of a file */
+	DWORD nFileIndexHigh; /* of the inode, shared by all names of a file */
 	DWORD nFileIndexLow;
 } BY_HANDLE_FILE_INFORMATION, *PBY_HANDLE_FILE_INFORMATION, *LPBY_HANDLE_FILE_INFORMATION;
 
@@ -67,8 +67,9 @@ HANDLE WINAPI CreateFileA(LPCSTR path, DWORD access, DWORD share, LPSECURITY_ATT
 			  DWORD creation, DWORD flags, HANDLE pattern) PLX_WIN_NAME(CreateFileA);
 HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, LPSECURITY_ATTRIBUTES security,
 			  DWORD creation, DWORD flags, HANDLE pattern) PLX_WIN_NAME(CreateFileW);
-/** Returns: FALSE, and an error; TRUE and no bytes: the end. @param o NULL, or where to read: then
- * the end is ERROR_HANDLE_EOF, and the call returns when it is done all the same */
+/** Read from a file. Returns: FALSE, and an error; TRUE and 0 bytes: end of file. @param o NULL, or
+ * the position to read at: then the end is ERROR_HANDLE_EOF. The call is synchronous in either case
+ */
 BOOL WINAPI ReadFile(HANDLE file, LPVOID to, DWORD bytes, LPDWORD done, LPOVERLAPPED o)
 	PLX_WIN_NAME(ReadFile);
 BOOL WINAPI WriteFile(HANDLE file, LPCVOID from, DWORD bytes, LPDWORD done, LPOVERLAPPED o)
@@ -77,14 +78,14 @@ BOOL WINAPI FlushFileBuffers(HANDLE file) PLX_WIN_NAME(FlushFileBuffers);
 /** Errors: ERROR_NEGATIVE_SEEK, ERROR_INVALID_PARAMETER */
 BOOL WINAPI SetFilePointerEx(HANDLE file, LARGE_INTEGER distance, LARGE_INTEGER *at, DWORD from)
 	PLX_WIN_NAME(SetFilePointerEx);
-/** The file ends where the pointer is. */
+/** Set the end of the file to the file pointer. */
 BOOL WINAPI SetEndOfFile(HANDLE file) PLX_WIN_NAME(SetEndOfFile);
 BOOL WINAPI GetFileSizeEx(HANDLE file, LARGE_INTEGER *bytes) PLX_WIN_NAME(GetFileSizeEx);
 DWORD WINAPI GetFileType(HANDLE file) PLX_WIN_NAME(GetFileType);
 BOOL WINAPI GetFileInformationByHandle(HANDLE file, LPBY_HANDLE_FILE_INFORMATION information)
 	PLX_WIN_NAME(GetFileInformationByHandle);
-/** Returns: DIRECTORY, READONLY (nobody may write), REPARSE_POINT (a symbolic link, beside what it
- * leads to), or NORMAL; INVALID_FILE_ATTRIBUTES */
+/** Returns: DIRECTORY, READONLY (no write permission at all), REPARSE_POINT (a symbolic link, in
+ * addition to its target's attributes), or NORMAL; INVALID_FILE_ATTRIBUTES */
 DWORD WINAPI GetFileAttributesA(LPCSTR path) PLX_WIN_NAME(GetFileAttributesA);
 DWORD WINAPI GetFileAttributesW(LPCWSTR path) PLX_WIN_NAME(GetFileAttributesW);
 BOOL WINAPI DeleteFileA(LPCSTR path) PLX_WIN_NAME(DeleteFileA);

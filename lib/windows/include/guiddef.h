@@ -22,7 +22,7 @@ typedef GUID IID, *LPIID;
 typedef GUID CLSID, *LPCLSID;
 typedef GUID FMTID, *LPFMTID;
 
-/* The same word for a machine: C passes the address that C++'s reference is. */
+/* At machine level both are the same: C passes the address that a C++ reference is. */
 #ifdef __cplusplus
 #define REFGUID  const GUID &
 #define REFIID   const IID &
@@ -58,9 +58,8 @@ IsEqualGUID(REFGUID a, REFGUID b)
 
 #endif
 
-/*
- * Outside of the guard: initguid.h may come behind the first use. A definition is weak, since as on
- * Windows each file that asks for one gets one; visible, since the library has one too.
+/* Outside the guard, because initguid.h may be included after the first use. A definition is weak,
+ * since as on Windows every requesting file gets one, and visible, since the library has one too.
  */
 #undef DEFINE_GUID
 #ifdef __cplusplus

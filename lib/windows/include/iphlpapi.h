@@ -96,7 +96,7 @@ typedef struct _IP_ADAPTER_UNICAST_ADDRESS {
 	UINT8 OnLinkPrefixLength;
 } IP_ADAPTER_UNICAST_ADDRESS, *PIP_ADAPTER_UNICAST_ADDRESS;
 
-/* The kinds of addresses that have nothing but an address. */
+/* Address entries that contain only an address. */
 #define PLX_IP_ADAPTER_ADDRESS(KIND)                       \
 	typedef struct _IP_ADAPTER_##KIND##_ADDRESS {      \
 		ULONG Length;                              \
@@ -118,8 +118,8 @@ typedef struct _IP_ADAPTER_PREFIX {
 	ULONG PrefixLength;
 } IP_ADAPTER_PREFIX, *PIP_ADAPTER_PREFIX;
 
-/* What this library does not know stays 0 or NULL: addresses but unicast and gateways, suffix,
- * zones, metrics. */
+/* Unknown values stay 0 or NULL: addresses other than unicast and gateways, suffix, zones, metrics.
+ */
 typedef struct _IP_ADAPTER_ADDRESSES {
 	ULONG Length;
 	IF_INDEX IfIndex;
@@ -152,8 +152,8 @@ typedef struct _IP_ADAPTER_ADDRESSES {
 PLX_WIN_BEGIN
 
 /**
- * The interface that leads to an address, by the longest prefix: of the configuration file's
- * adapters (PLX_INTERFACE_FIRST and on), else the kernel's.
+ * Find the interface that leads to an address, by the longest prefix: among the adapters of the
+ * configuration file (numbered from PLX_INTERFACE_FIRST), else the kernel's.
  *
  * Returns: NO_ERROR, ERROR_INVALID_PARAMETER, ERROR_NETWORK_UNREACHABLE, ERROR_HOST_UNREACHABLE,
  * ERROR_CAN_NOT_COMPLETE
@@ -165,12 +165,12 @@ DWORD WINAPI GetBestInterface(IPAddr dwDestAddr, PDWORD pdwBestIfIndex)
 	PLX_WIN_NAME(GetBestInterface);
 
 /**
- * All interfaces with their addresses, linked by Next, within the room given.
+ * List all interfaces with their addresses, linked by Next, in the buffer given.
  *
- * @param Family      AF_INET, AF_INET6 or AF_UNSPEC: whose addresses
+ * @param Family      AF_INET, AF_INET6 or AF_UNSPEC: which addresses
  * @param Flags       GAA_FLAG_...; prefixes and gateways (of the configuration file's adapters) on
- *                    request; anycast, multicast and DNS addresses there are none
- * @param Reserved    not looked at
+ *                    request; anycast, multicast and DNS addresses are never listed
+ * @param Reserved    ignored
  * @param SizePointer [bytes] in: the room. out: what is needed
  * Returns: NO_ERROR, ERROR_BUFFER_OVERFLOW (nothing was written), ERROR_NO_DATA,
  * ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY

@@ -53,9 +53,10 @@ typedef BOOL(WINAPI *PINIT_ONCE_FN)(PINIT_ONCE once, PVOID parameter, PVOID *con
 
 PLX_WIN_BEGIN
 
-/* ---- slim reader/writer locks -----------------------------------------------------------------
+/* ---- slim reader/writer locks ----
  *
- * Not recursive in either mode. A reader that comes while a writer waits lets the writer go first.
+ * Not recursive in either mode. A reader that arrives while a writer waits lets the writer go
+ * first.
  */
 
 VOID WINAPI InitializeSRWLock(PSRWLOCK lock) PLX_WIN_NAME(InitializeSRWLock);
@@ -66,10 +67,10 @@ BOOLEAN WINAPI TryAcquireSRWLockShared(PSRWLOCK lock) PLX_WIN_NAME(TryAcquireSRW
 VOID WINAPI ReleaseSRWLockExclusive(PSRWLOCK lock) PLX_WIN_NAME(ReleaseSRWLockExclusive);
 VOID WINAPI ReleaseSRWLockShared(PSRWLOCK lock) PLX_WIN_NAME(ReleaseSRWLockShared);
 
-/* ---- condition variables ----------------------------------------------------------------------
+/* ---- condition variables ----
  *
- * The lock is released, and the thread waits, in one step; the lock is held again when the call
- * returns, whatever it returns. A wake that finds nobody is forgotten.
+ * Releasing the lock and starting to wait is one step. The lock is held again when the call
+ * returns, whatever it returns. A wake without waiters has no effect.
  * Errors: ERROR_TIMEOUT; ERROR_INVALID_PARAMETER (flags)
  */
 
@@ -86,12 +87,11 @@ VOID WINAPI WakeConditionVariable(PCONDITION_VARIABLE condition)
 VOID WINAPI WakeAllConditionVariable(PCONDITION_VARIABLE condition)
 	PLX_WIN_NAME(WakeAllConditionVariable);
 
-/* ---- addresses ---------------------------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 /**
  * Wait until another thread of this process wakes the address, unless the value there already
- * differs from *compare. The caller looks at the value again afterwards.
+ * differs from *compare. The caller must check the value again afterwards.
  *
  * @param bytes 1, 2, 4 or 8
  * Errors: ERROR_TIMEOUT, ERROR_INVALID_PARAMETER
@@ -102,9 +102,9 @@ BOOL WINAPI WaitOnAddress(volatile VOID *address, PVOID compare, SIZE_T bytes, D
 VOID WINAPI WakeByAddressSingle(PVOID address) PLX_WIN_NAME(WakeByAddressSingle);
 VOID WINAPI WakeByAddressAll(PVOID address) PLX_WIN_NAME(WakeByAddressAll);
 
-/* ---- one-time initialization -------------------------------------------------------------------
+/* ---- one-time initialization ----
  *
- * A context has INIT_ONCE_CTX_RESERVED_BITS low bits that are 0.
+ * The INIT_ONCE_CTX_RESERVED_BITS low bits of a context are 0.
  */
 
 VOID WINAPI InitOnceInitialize(PINIT_ONCE once) PLX_WIN_NAME(InitOnceInitialize);
@@ -112,29 +112,28 @@ VOID WINAPI InitOnceInitialize(PINIT_ONCE once) PLX_WIN_NAME(InitOnceInitialize)
 BOOL WINAPI InitOnceExecuteOnce(PINIT_ONCE once, PINIT_ONCE_FN run, PVOID parameter,
 				LPVOID *context) PLX_WIN_NAME(InitOnceExecuteOnce);
 /**
- * @param flags   0: other threads wait for the end. INIT_ONCE_ASYNC: several may initialize, and
- *                the first to complete wins. INIT_ONCE_CHECK_ONLY: begin nothing
- * @param pending FALSE: done, and *context is what was given
- * Errors: ERROR_GEN_FAILURE (CHECK_ONLY: it is not done), ERROR_INVALID_PARAMETER (flags; begun in
- * the other mode)
+ * @param flags   0: other threads wait until it completes. INIT_ONCE_ASYNC: several may initialize,
+ *                and the first to complete wins. INIT_ONCE_CHECK_ONLY: begin nothing
+ * @param pending FALSE: done, and *context is set
+ * Errors: ERROR_GEN_FAILURE (CHECK_ONLY: not done), ERROR_INVALID_PARAMETER (flags; begun in the
+ * other mode)
  */
 BOOL WINAPI InitOnceBeginInitialize(LPINIT_ONCE once, DWORD flags, PBOOL pending, LPVOID *context)
 	PLX_WIN_NAME(InitOnceBeginInitialize);
 /**
- * @param flags 0 or INIT_ONCE_ASYNC as at the begin; INIT_ONCE_INIT_FAILED: somebody else may try
- * Errors: ERROR_GEN_FAILURE (none is under way; ASYNC: another thread was first),
+ * @param flags 0 or INIT_ONCE_ASYNC as at the begin; INIT_ONCE_INIT_FAILED: another thread may try
+ * Errors: ERROR_GEN_FAILURE (no initialization in progress; ASYNC: another thread was first),
  * ERROR_INVALID_PARAMETER
  */
 BOOL WINAPI InitOnceComplete(LPINIT_ONCE once, DWORD flags, LPVOID context)
 	PLX_WIN_NAME(InitOnceComplete);
 
-/* ---- more of what winbase.h has ----------------------------------------------------------------
- */
+/* ---- more of what winbase.h has ---- */
 
 /** @param flags 0 or CRITICAL_SECTION_NO_DEBUG_INFO, else ERROR_INVALID_PARAMETER */
 BOOL WINAPI InitializeCriticalSectionEx(LPCRITICAL_SECTION s, DWORD spins, DWORD flags)
 	PLX_WIN_NAME(InitializeCriticalSectionEx);
-/** Returns: 0, the spin count before: our sections sleep at once */
+/** Returns: 0, the previous spin count: critical sections here sleep at once */
 DWORD WINAPI SetCriticalSectionSpinCount(LPCRITICAL_SECTION s, DWORD spins)
 	PLX_WIN_NAME(SetCriticalSectionSpinCount);
 /** @param flags CREATE_EVENT_MANUAL_RESET, CREATE_EVENT_INITIAL_SET */
@@ -144,7 +143,7 @@ HANDLE WINAPI CreateEventExW(LPSECURITY_ATTRIBUTES security, LPCWSTR name, DWORD
 			     DWORD access) PLX_WIN_NAME(CreateEventExW);
 DWORD WINAPI WaitForMultipleObjectsEx(DWORD n, const HANDLE *h, BOOL all, DWORD ms, BOOL alertable)
 	PLX_WIN_NAME(WaitForMultipleObjectsEx);
-/** Returns: 0: nothing is ever queued to a thread that could end it early */
+/** Returns: 0: APCs are not supported, so nothing ends the sleep early */
 DWORD WINAPI SleepEx(DWORD ms, BOOL alertable) PLX_WIN_NAME(SleepEx);
 
 PLX_WIN_END

@@ -80,19 +80,18 @@ typedef VOID(CALLBACK *WAITORTIMERCALLBACK)(PVOID context, BOOLEAN timer);
 
 PLX_WIN_BEGIN
 
-/* ---- errors and handles --------------------------------------------------------------------- */
+/* ---- errors and handles ---- */
 
 DWORD WINAPI GetLastError(void) PLX_WIN_NAME(GetLastError);
 VOID WINAPI SetLastError(DWORD error) PLX_WIN_NAME(SetLastError);
 BOOL WINAPI CloseHandle(HANDLE h) PLX_WIN_NAME(CloseHandle);
 
 /**
- * A descriptor for epoll, which Windows has not: readable while the handle is signalled. That is an
+ * Get a descriptor for epoll (not on Windows). It is readable while the handle is signalled: an
  * event that is set, a port that has packets, a thread that has ended, a file on which requests
- * have finished since the descriptor was last read.
+ * have finished since the descriptor was last read. The handle owns it: never close it.
  *
- * Returns: -1: h is no handle, or no descriptor can be had. It belongs to the handle: never close
- * it.
+ * Returns: -1: h is not a handle, or no descriptor is available
  */
 int plx_handle_fd(HANDLE h) __attribute__((__visibility__("default")));
 
@@ -102,7 +101,7 @@ DWORD WINAPI WaitForSingleObjectEx(HANDLE h, DWORD ms, BOOL alertable)
 DWORD WINAPI WaitForMultipleObjects(DWORD n, const HANDLE *h, BOOL all, DWORD ms)
 	PLX_WIN_NAME(WaitForMultipleObjects);
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 /* Names of events and security attributes are refused: ERROR_NOT_SUPPORTED. */
 HANDLE WINAPI CreateEventA(LPSECURITY_ATTRIBUTES security, BOOL manual, BOOL set, LPCSTR name)
@@ -112,7 +111,7 @@ HANDLE WINAPI CreateEventW(LPSECURITY_ATTRIBUTES security, BOOL manual, BOOL set
 BOOL WINAPI SetEvent(HANDLE h) PLX_WIN_NAME(SetEvent);
 BOOL WINAPI ResetEvent(HANDLE h) PLX_WIN_NAME(ResetEvent);
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 HANDLE WINAPI CreateThread(LPSECURITY_ATTRIBUTES security, SIZE_T stack, LPTHREAD_START_ROUTINE run,
 			   LPVOID argument, DWORD flags, LPDWORD id) PLX_WIN_NAME(CreateThread);
@@ -128,7 +127,7 @@ DWORD_PTR WINAPI SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 BOOL WINAPI SwitchToThread(void) PLX_WIN_NAME(SwitchToThread);
 VOID WINAPI Sleep(DWORD ms) PLX_WIN_NAME(Sleep);
 
-/* ---- critical sections ---------------------------------------------------------------------- */
+/* ---- critical sections ---- */
 
 typedef struct _RTL_CRITICAL_SECTION {
 	__extension__ union {
@@ -145,7 +144,7 @@ BOOL WINAPI TryEnterCriticalSection(LPCRITICAL_SECTION s) PLX_WIN_NAME(TryEnterC
 VOID WINAPI LeaveCriticalSection(LPCRITICAL_SECTION s) PLX_WIN_NAME(LeaveCriticalSection);
 VOID WINAPI DeleteCriticalSection(LPCRITICAL_SECTION s) PLX_WIN_NAME(DeleteCriticalSection);
 
-/* ---- completion ports ----------------------------------------------------------------------- */
+/* ---- completion ports ---- */
 
 HANDLE WINAPI CreateIoCompletionPort(HANDLE file, HANDLE port, ULONG_PTR key, DWORD threads)
 	PLX_WIN_NAME(CreateIoCompletionPort);
@@ -163,7 +162,7 @@ BOOL WINAPI SetFileCompletionNotificationModes(HANDLE file, UCHAR flags)
 BOOL WINAPI GetOverlappedResult(HANDLE file, LPOVERLAPPED o, LPDWORD bytes, BOOL wait)
 	PLX_WIN_NAME(GetOverlappedResult);
 
-/* ---- time ----------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 BOOL WINAPI QueryPerformanceCounter(LARGE_INTEGER *ticks) PLX_WIN_NAME(QueryPerformanceCounter);
 BOOL WINAPI QueryPerformanceFrequency(LARGE_INTEGER *hz) PLX_WIN_NAME(QueryPerformanceFrequency);
@@ -171,18 +170,18 @@ DWORD WINAPI GetTickCount(void) PLX_WIN_NAME(GetTickCount);
 ULONGLONG WINAPI GetTickCount64(void) PLX_WIN_NAME(GetTickCount64);
 VOID WINAPI GetSystemTimeAsFileTime(LPFILETIME now) PLX_WIN_NAME(GetSystemTimeAsFileTime);
 /**
- * How the clock of the day is corrected: by so much more or less than its increment.
+ * Query how the system time is adjusted.
  *
- * @param adjustment [100 ns] what is added to the clock with each increment
- * @param increment  [100 ns] how often: 15.625 ms, as on most machines with Windows
- * @param disabled   TRUE: nobody disciplines the clock (adjtimex() says it is not synchronized)
+ * @param adjustment [100 ns] added to the clock at each increment
+ * @param increment  [100 ns] between additions: 15.625 ms, as on most machines with Windows
+ * @param disabled   TRUE: the clock is not disciplined (adjtimex() reports it as unsynchronized)
  */
 BOOL WINAPI GetSystemTimeAdjustment(PDWORD adjustment, PDWORD increment, PBOOL disabled)
 	PLX_WIN_NAME(GetSystemTimeAdjustment);
 BOOL WINAPI GetSystemTimes(PFILETIME idle, PFILETIME kernel, PFILETIME user)
 	PLX_WIN_NAME(GetSystemTimes);
 
-/* ---- the machine and memory ----------------------------------------------------------------- */
+/* ---- the machine and memory ---- */
 
 VOID WINAPI GetSystemInfo(LPSYSTEM_INFO info) PLX_WIN_NAME(GetSystemInfo);
 VOID WINAPI GetCurrentProcessorNumberEx(PPROCESSOR_NUMBER number)
@@ -192,11 +191,11 @@ LPVOID WINAPI HeapAlloc(HANDLE heap, DWORD flags, SIZE_T bytes) PLX_WIN_NAME(Hea
 LPVOID WINAPI HeapReAlloc(HANDLE heap, DWORD flags, LPVOID block, SIZE_T bytes)
 	PLX_WIN_NAME(HeapReAlloc);
 BOOL WINAPI HeapFree(HANDLE heap, DWORD flags, LPVOID block) PLX_WIN_NAME(HeapFree);
-/** Returns: [bytes] what was asked for; -1: it is no block of the heap */
+/** Returns: [bytes] the requested size; -1: not a block of the heap */
 SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID block) PLX_WIN_NAME(HeapSize);
 
-/* Local and global memory is the process heap's. A handle of moveable memory is its address: it
- * never moves, and a lock is a look. */
+/* Local and global memory comes from the process heap. A handle of moveable memory is its address:
+ * it never moves, and locking only checks the handle. */
 #define LMEM_FIXED    0x0000
 #define LMEM_MOVEABLE 0x0002
 #define LMEM_ZEROINIT 0x0040
@@ -211,12 +210,12 @@ SIZE_T WINAPI HeapSize(HANDLE heap, DWORD flags, LPCVOID block) PLX_WIN_NAME(Hea
 /** Errors: ERROR_INVALID_PARAMETER (flags), ERROR_NOT_ENOUGH_MEMORY */
 HLOCAL WINAPI LocalAlloc(UINT flags, SIZE_T bytes) PLX_WIN_NAME(LocalAlloc);
 HLOCAL WINAPI LocalReAlloc(HLOCAL memory, SIZE_T bytes, UINT flags) PLX_WIN_NAME(LocalReAlloc);
-/** Returns: NULL; the handle: it is none, ERROR_INVALID_HANDLE. NULL may be freed */
+/** Returns: NULL; the handle itself: it is invalid, ERROR_INVALID_HANDLE. NULL may be freed */
 HLOCAL WINAPI LocalFree(HLOCAL memory) PLX_WIN_NAME(LocalFree);
-/** Returns: [bytes] 0: it is no handle, ERROR_INVALID_HANDLE */
+/** Returns: [bytes]; 0: invalid handle, ERROR_INVALID_HANDLE */
 SIZE_T WINAPI LocalSize(HLOCAL memory) PLX_WIN_NAME(LocalSize);
 LPVOID WINAPI LocalLock(HLOCAL memory) PLX_WIN_NAME(LocalLock);
-/** Returns: FALSE and NO_ERROR: nothing is locked any more */
+/** Returns: FALSE and NO_ERROR: the memory is not locked */
 BOOL WINAPI LocalUnlock(HLOCAL memory) PLX_WIN_NAME(LocalUnlock);
 #define GlobalAlloc   LocalAlloc
 #define GlobalReAlloc LocalReAlloc
@@ -229,7 +228,7 @@ LPVOID WINAPI VirtualAlloc(LPVOID at, SIZE_T bytes, DWORD type, DWORD protect)
 	PLX_WIN_NAME(VirtualAlloc);
 BOOL WINAPI VirtualFree(LPVOID at, SIZE_T bytes, DWORD type) PLX_WIN_NAME(VirtualFree);
 
-/* ---- libraries ------------------------------------------------------------------------------ */
+/* ---- libraries ---- */
 
 #define DONT_RESOLVE_DLL_REFERENCES         0x00000001
 #define LOAD_LIBRARY_AS_DATAFILE            0x00000002
@@ -243,7 +242,7 @@ BOOL WINAPI VirtualFree(LPVOID at, SIZE_T bytes, DWORD type) PLX_WIN_NAME(Virtua
 #define LOAD_LIBRARY_SEARCH_SYSTEM32        0x00000800
 #define LOAD_LIBRARY_SEARCH_DEFAULT_DIRS    0x00001000
 
-/* The path is one for dlopen(). Flags that say how to search change nothing. */
+/* The path is passed to dlopen(). Flags about the search order have no effect. */
 HMODULE WINAPI LoadLibraryA(LPCSTR path) PLX_WIN_NAME(LoadLibraryA);
 HMODULE WINAPI LoadLibraryW(LPCWSTR path) PLX_WIN_NAME(LoadLibraryW);
 HMODULE WINAPI LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags) PLX_WIN_NAME(LoadLibraryExA);
@@ -252,18 +251,18 @@ HMODULE WINAPI GetModuleHandleA(LPCSTR path) PLX_WIN_NAME(GetModuleHandleA);
 HMODULE WINAPI GetModuleHandleW(LPCWSTR path) PLX_WIN_NAME(GetModuleHandleW);
 FARPROC WINAPI GetProcAddress(HMODULE library, LPCSTR name) PLX_WIN_NAME(GetProcAddress);
 BOOL WINAPI FreeLibrary(HMODULE library) PLX_WIN_NAME(FreeLibrary);
-/** Its DllMain() is told of no thread any more. Of one without DllMain() nothing changes. */
+/** Stop calling the library's DllMain() for threads. Without a DllMain() the call has no effect. */
 BOOL WINAPI DisableThreadLibraryCalls(HMODULE library) PLX_WIN_NAME(DisableThreadLibraryCalls);
 DWORD WINAPI ExpandEnvironmentStringsA(LPCSTR from, LPSTR to, DWORD chars)
 	PLX_WIN_NAME(ExpandEnvironmentStringsA);
 DWORD WINAPI ExpandEnvironmentStringsW(LPCWSTR from, LPWSTR to, DWORD chars)
 	PLX_WIN_NAME(ExpandEnvironmentStringsW);
 
-/* ---- text ------------------------------------------------------------------------------------
+/* ---- text ----
  *
- * NULL is an empty string to the lengths and comparisons. Order is that of code points, without
- * case by Unicode's simple mapping; Windows sorts by the user's language. The copies are not
- * bounded, as there: strcpy_s() is.
+ * Lengths and comparisons treat NULL as an empty string. Strings are ordered by code points,
+ * ignoring case by Unicode's simple mapping where required; Windows sorts by the user's language.
+ * As on Windows the copies are unbounded; strcpy_s() is bounded.
  */
 
 int WINAPI lstrlenA(LPCSTR text) PLX_WIN_NAME(lstrlenA);
@@ -278,7 +277,7 @@ LPSTR WINAPI lstrcpyA(LPSTR to, LPCSTR from) PLX_WIN_NAME(lstrcpyA);
 LPWSTR WINAPI lstrcpyW(LPWSTR to, LPCWSTR from) PLX_WIN_NAME(lstrcpyW);
 LPSTR WINAPI lstrcatA(LPSTR to, LPCSTR from) PLX_WIN_NAME(lstrcatA);
 LPWSTR WINAPI lstrcatW(LPWSTR to, LPCWSTR from) PLX_WIN_NAME(lstrcatW);
-/** @param room [characters] with the 0 at the end; what does not fit is cut off */
+/** @param room [characters] including the final 0; a string that does not fit is truncated */
 LPSTR WINAPI lstrcpynA(LPSTR to, LPCSTR from, int room) PLX_WIN_NAME(lstrcpynA);
 LPWSTR WINAPI lstrcpynW(LPWSTR to, LPCWSTR from, int room) PLX_WIN_NAME(lstrcpynW);
 
@@ -310,8 +309,8 @@ DWORD WINAPI FormatMessageW(DWORD flags, LPCVOID source, DWORD message, DWORD la
 			    LPWSTR buffer, DWORD size, va_list *arguments)
 	PLX_WIN_NAME(FormatMessageW);
 
-/** The arguments of the process, quoted so that CommandLineToArgvW() gives them back. The memory is
- * the library's. */
+/** The arguments of the process, quoted so that CommandLineToArgvW() returns them. The library owns
+ * the memory. */
 LPSTR WINAPI GetCommandLineA(void) PLX_WIN_NAME(GetCommandLineA);
 LPWSTR WINAPI GetCommandLineW(void) PLX_WIN_NAME(GetCommandLineW);
 

@@ -86,7 +86,7 @@ typedef struct _GROUP_AFFINITY {
 #define MAXIMUM_WAIT_OBJECTS         64
 #define PROCESSOR_ARCHITECTURE_AMD64 9
 
-/* Why DllMain() is called: a library that pollux-cc has linked; of threads it is not told. */
+/* Reasons for calling DllMain(), in a library linked by pollux-cc. */
 #define DLL_PROCESS_DETACH 0
 #define DLL_PROCESS_ATTACH 1
 #define DLL_THREAD_ATTACH  2
@@ -112,7 +112,7 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define CONTAINING_RECORD(address, type, field) \
 	((type *)((char *)(address) - __builtin_offsetof(type, field)))
 
-/* Operators for an enumeration of flags, which C has anyway. */
+/* Operators for an enumeration of flags; C needs none. */
 #ifdef __cplusplus
 #include <type_traits>
 
@@ -161,8 +161,8 @@ template <class T, size_t n> char (&plx_win_array(T (&)[n]))[n];
 #define DEFINE_ENUM_FLAG_OPERATORS(E)
 #endif
 
-/* The end of the process, at once and with nothing run; the code is for a debugger. A macro, since
- * clang has a builtin function of that name under -fms-extensions. */
+/* End the process at once, without running anything else; the code is for a debugger. A macro,
+ * since clang has a builtin function of that name under -fms-extensions. */
 static inline DECLSPEC_NORETURN void
 plx_win_fastfail(unsigned int code)
 {
@@ -183,8 +183,7 @@ plx_win_fastfail(unsigned int code)
 /* Text for a debugger, of which nothing remains. */
 #define __annotation(...) ((void)0)
 
-/* ---- languages ---------------------------------------------------------------------------------
- */
+/* ---- languages ---- */
 
 #define MAKELANGID(primary, sub) ((WORD)((WORD)(sub) << 10 | (WORD)(primary)))
 #define PRIMARYLANGID(id)        ((WORD)(id)&0x3ff)
@@ -207,8 +206,7 @@ plx_win_fastfail(unsigned int code)
 #define LOCALE_SYSTEM_DEFAULT MAKELCID(LANG_SYSTEM_DEFAULT, SORT_DEFAULT)
 #define LOCALE_USER_DEFAULT   MAKELCID(LANG_USER_DEFAULT, SORT_DEFAULT)
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 #define GENERIC_READ                 0x80000000
 #define GENERIC_WRITE                0x40000000
@@ -232,7 +230,7 @@ plx_win_fastfail(unsigned int code)
 #define FILE_ATTRIBUTE_TEMPORARY     0x00000100
 #define FILE_ATTRIBUTE_REPARSE_POINT 0x00000400
 
-/* The casts are for objects of classes, which gcc does not want to be filled. */
+/* The casts are for C++ objects, which gcc otherwise warns not to fill. */
 #define RtlZeroMemory(to, bytes)       ((void)memset((void *)(to), 0, (bytes)))
 #define RtlFillMemory(to, bytes, fill) ((void)memset((void *)(to), (fill), (bytes)))
 #define RtlCopyMemory(to, from, bytes) ((void)memcpy((void *)(to), (from), (bytes)))

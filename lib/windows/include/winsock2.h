@@ -174,7 +174,7 @@ typedef struct WSAData {
 #define WSA_NOT_ENOUGH_MEMORY  ERROR_NOT_ENOUGH_MEMORY
 #define WSA_OPERATION_ABORTED  ERROR_OPERATION_ABORTED
 
-/* ---- the catalog of providers ---------------------------------------------------------------- */
+/* ---- the catalog of providers ---- */
 
 #define MAX_PROTOCOL_CHAIN 7
 #define BASE_PROTOCOL      1
@@ -245,13 +245,13 @@ INT WSAAPI WSAStringToAddressW(LPWSTR text, INT family, LPWSAPROTOCOL_INFOW info
 			       LPSOCKADDR address, LPINT bytes) PLX_WIN_NAME(WSAStringToAddressW);
 INT WSAAPI WSAAddressToStringA(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOA info,
 			       LPSTR text, LPDWORD chars) PLX_WIN_NAME(WSAAddressToStringA);
-/* ---- sockets --------------------------------------------------------------------------------- */
+/* ---- sockets ---- */
 
 /** Errors: WSAENOTSOCK */
 int WSAAPI closesocket(SOCKET s) PLX_WIN_NAME(closesocket);
 /** @param command FIONBIO, FIONREAD or SIOCATMARK, else WSAEOPNOTSUPP */
 int WSAAPI ioctlsocket(SOCKET s, int command, ULONG *argument) PLX_WIN_NAME(ioctlsocket);
-/** @param info NULL. @param flags WSA_FLAG_OVERLAPPED is accepted and means nothing;
+/** Create a socket. @param info NULL. @param flags WSA_FLAG_OVERLAPPED is accepted and ignored;
  * WSA_FLAG_NO_HANDLE_INHERIT. Returns: INVALID_SOCKET: WSAEAFNOSUPPORT and others */
 SOCKET WSAAPI WSASocketA(int family, int type, int protocol, LPWSAPROTOCOL_INFOA info, UINT group,
 			 DWORD flags) PLX_WIN_NAME(WSASocketA);
@@ -263,11 +263,11 @@ int WSAAPI WSAIoctl(SOCKET s, DWORD code, LPVOID in, DWORD in_bytes, LPVOID out,
 	PLX_WIN_NAME(WSAIoctl);
 
 /**
- * Sent from, or received into, up to WSA_BUFFERS_MAX buffers in their order.
+ * Send from, or receive into, up to WSA_BUFFERS_MAX buffers in order.
  *
- * @param bytes   how many
- * @param flags   MSG_... of Linux; of a receive also out: MSG_PARTIAL, a datagram was cut off
- * @param o, run  NULL: else WSAEOPNOTSUPP
+ * @param bytes   [out] bytes transferred
+ * @param flags   MSG_... of Linux; of a receive also out: MSG_PARTIAL, a datagram was truncated
+ * @param o, run  NULL, else WSAEOPNOTSUPP
  * Returns: 0; SOCKET_ERROR: WSAEWOULDBLOCK, WSAEFAULT, WSAEINVAL (buffers), WSAEMSGSIZE and others
  */
 int WSAAPI WSASend(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, DWORD flags,
@@ -280,8 +280,8 @@ int WSAAPI WSASendTo(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, DWORD f
 int WSAAPI WSARecvFrom(SOCKET s, LPWSABUF buffers, DWORD n, LPDWORD bytes, LPDWORD flags,
 		       struct sockaddr *from, LPINT from_bytes, LPWSAOVERLAPPED o,
 		       LPWSAOVERLAPPED_COMPLETION_ROUTINE run) PLX_WIN_NAME(WSARecvFrom);
-/** @param n up to WSA_POLL_MAX, else WSAEINVAL. @param ms below 0: for ever. Returns: how many have
- * events; 0: time is up; SOCKET_ERROR */
+/** @param n up to WSA_POLL_MAX, else WSAEINVAL. @param ms negative: no timeout. Returns: the number
+ * of sockets with events; 0: timeout; SOCKET_ERROR */
 int WSAAPI WSAPoll(LPWSAPOLLFD sockets, ULONG n, INT ms) PLX_WIN_NAME(WSAPoll);
 
 INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_INFOW info,
@@ -289,7 +289,7 @@ INT WSAAPI WSAAddressToStringW(LPSOCKADDR address, DWORD bytes, LPWSAPROTOCOL_IN
 
 PLX_WIN_END
 
-/* Windows' u_long has 32 bits, the C library's has 64: a variable of either can be passed. */
+/* u_long has 32 bits on Windows and 64 in the C library: accept a variable of either type. */
 static inline int
 PlxWinIoctlLong(SOCKET s, int command, unsigned long *argument)
 {
@@ -312,11 +312,11 @@ ioctlsocket(SOCKET s, int command, unsigned long *argument)
 										     argument)
 #endif
 
-/* ---- calls that the C library has by the same name ----------------------------------------------
+/* ---- calls that the C library has by the same name ----
  *
- * What a function of a program is called, or a member, does not matter to either way: gcc takes a
- * name for the linker from a second declaration, also in C++, where clang has a pragma for it and
- * refuses such a declaration of what was used before.
+ * Functions and members of a program may have the same names. gcc takes the linker name from a
+ * second declaration, also in C++. clang refuses a second declaration in C++ after a use, and has a
+ * pragma instead.
  */
 #ifndef PLX_WIN_PLAIN_SOCKETS
 #ifdef __clang__
@@ -344,9 +344,9 @@ PLX_WIN_BEGIN
 PLX_WIN_SOCKET_NTH(socket, int, (int family, int type, int protocol))
 PLX_WIN_SOCKET_NTH(bind, int, (int s, __CONST_SOCKADDR_ARG address, socklen_t bytes))
 PLX_WIN_SOCKET_NTH(listen, int, (int s, int backlog))
-/* WSAEWOULDBLOCK: it goes on, on a socket that does not block. */
+/* WSAEWOULDBLOCK: connecting continues, on a nonblocking socket. */
 PLX_WIN_SOCKET(connect, int, (int s, __CONST_SOCKADDR_ARG address, socklen_t bytes))
-/* What is accepted does not block if `s` does not. */
+/* An accepted socket is nonblocking if `s` is. */
 PLX_WIN_SOCKET(accept, int, (int s, __SOCKADDR_ARG from, socklen_t *bytes))
 PLX_WIN_SOCKET_NTH(shutdown, int, (int s, int how))
 PLX_WIN_SOCKET_NTH(getsockname, int, (int s, __SOCKADDR_ARG address, socklen_t *bytes))
@@ -361,12 +361,12 @@ PLX_WIN_SOCKET(send, ssize_t, (int s, const void *data, size_t bytes, int flags)
 PLX_WIN_SOCKET(sendto, ssize_t,
 	       (int s, const void *data, size_t bytes, int flags, __CONST_SOCKADDR_ARG to,
 		socklen_t to_bytes))
-/* WSAEMSGSIZE: a datagram was cut off; WSAETIMEDOUT: SO_RCVTIMEO. */
+/* WSAEMSGSIZE: a datagram was truncated; WSAETIMEDOUT: SO_RCVTIMEO. */
 PLX_WIN_SOCKET(recv, ssize_t, (int s, void *data, size_t bytes, int flags))
 PLX_WIN_SOCKET(recvfrom, ssize_t,
 	       (int s, void *data, size_t bytes, int flags, __SOCKADDR_ARG from,
 		socklen_t *from_bytes))
-/* The first argument means nothing, and the time stays what it is. */
+/* The first argument is ignored, and the timeout is not modified. */
 PLX_WIN_SOCKET(select, int,
 	       (int unused, fd_set *reads, fd_set *writes, fd_set *exceptions,
 		struct timeval *timeout))

@@ -27,20 +27,21 @@
 PLX_WIN_BEGIN
 
 /**
- * The entries of the catalog, hidden ones too.
+ * Enumerate the entries of the catalog, including hidden ones.
  *
- * @param lpiProtocols       iProtocol values that are wanted, the last one 0; NULL: all
- * @param lpdwBufferLength   [bytes] in: the room. out: what was used, or is needed
- * Returns: how many entries were written
+ * @param lpiProtocols     iProtocol values to include, terminated by 0; NULL: all
+ * @param lpdwBufferLength [bytes] in: the room. out: what was used, or is needed
+ * Returns: the number of entries written
  * Errors: WSAENOBUFS (too little room, nothing was written), WSAEFAULT
  */
 int WSPAPI WSCEnumProtocols(LPINT lpiProtocols, LPWSAPROTOCOL_INFOW lpProtocolBuffer,
 			    LPDWORD lpdwBufferLength, LPINT lpErrno) PLX_WIN_NAME(WSCEnumProtocols);
 
 /**
- * The library of a provider, as its file names it: ExpandEnvironmentStrings() before loading.
+ * Get the library of a provider, as its file names it. Pass it to ExpandEnvironmentStrings() before
+ * loading it.
  *
- * @param lpProviderDllPathLen [characters] in: the room. out: what it takes, with its 0
+ * @param lpProviderDllPathLen [characters] in: the room. out: the length including the 0
  * Errors: WSAEINVAL (no such provider), WSAEFAULT (too little room, nothing was written)
  */
 int WSPAPI WSCGetProviderPath(LPGUID lpProviderId, WCHAR *lpszProviderDllPath,
@@ -48,13 +49,13 @@ int WSPAPI WSCGetProviderPath(LPGUID lpProviderId, WCHAR *lpszProviderDllPath,
 	PLX_WIN_NAME(WSCGetProviderPath);
 
 /**
- * Write a drop-in file for a provider: all of it or nothing. ProviderId and dwCatalogEntryId of the
- * entries are given by the catalog.
+ * Write a drop-in file for a provider, atomically. The catalog assigns ProviderId and
+ * dwCatalogEntryId of the entries.
  *
  * @param lpszProviderDllPath absolute, or a bare name, or beginning with %NAME%
  * @param dwNumberOfEntries   1 .. 8
- * Errors: WSAEFAULT, WSAEINVAL (a value; a provider of that id is there), WSAENOBUFS,
- * WSANO_RECOVERY (the folder cannot be written to)
+ * Errors: WSAEFAULT, WSAEINVAL (a value; the id is in use), WSAENOBUFS, WSANO_RECOVERY (the folder
+ * cannot be written to)
  */
 int WSPAPI WSCInstallProvider(LPGUID lpProviderId, const WCHAR *lpszProviderDllPath,
 			      const LPWSAPROTOCOL_INFOW lpProtocolInfoList, DWORD dwNumberOfEntries,

@@ -10,7 +10,7 @@
 #define InetPtonA inet_pton
 #define InetNtopA inet_ntop
 
-/* ---- addresses of IPv6 -------------------------------------------------------------------------
+/* ---- addresses of IPv6 ----
  *
  * What mstcpip.h and ws2ipdef.h have of it.
  */
@@ -93,7 +93,7 @@ IN4_ADDR_EQUAL(const IN_ADDR *a, const IN_ADDR *b)
 	return a->s_addr == b->s_addr;
 }
 
-/** Of a mapped address: the IPv4 part, where it is. */
+/** The IPv4 part inside a mapped address. */
 static inline const UCHAR *
 IN6_GET_ADDR_V4MAPPED(const IN6_ADDR *a)
 {
@@ -102,7 +102,7 @@ IN6_GET_ADDR_V4MAPPED(const IN6_ADDR *a)
 
 PLX_WIN_BEGIN
 
-/** Returns: 1; 0: it is no address of this family; -1: the family is none */
+/** Returns: 1; 0: not an address of this family; -1: unknown family */
 INT WSAAPI InetPtonW(INT family, LPCWSTR text, PVOID address) PLX_WIN_NAME(InetPtonW);
 LPCWSTR WSAAPI InetNtopW(INT family, const VOID *address, LPWSTR text, size_t chars)
 	PLX_WIN_NAME(InetNtopW);
