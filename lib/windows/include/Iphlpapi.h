@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * iphlpapi.h as programs spell it on Windows, whose file names are the same in capitals.
+ * iphlpapi.h in another spelling: file names on Windows ignore case.
  */
 #ifndef PLX_WIN_AS_IPHLPAPI_H
 #define PLX_WIN_AS_IPHLPAPI_H

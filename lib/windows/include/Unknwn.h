@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * unknwn.h as programs spell it on Windows, whose file names are the same in capitals.
+ * unknwn.h in another spelling: file names on Windows ignore case.
  */
 #ifndef PLX_WIN_AS_UNKNWN_H
 #define PLX_WIN_AS_UNKNWN_H

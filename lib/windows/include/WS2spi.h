@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ws2spi.h as programs spell it on Windows, whose file names are the same in capitals.
+ * ws2spi.h in another spelling: file names on Windows ignore case.
  */
 #ifndef PLX_WIN_AS_W_S2SPI_H
 #define PLX_WIN_AS_W_S2SPI_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * winnt.h as programs spell it on Windows, whose file names are the same in capitals.
+ * winnt.h in another spelling: file names on Windows ignore case.
  */
 #ifndef PLX_WIN_AS_WIN_N_T_H
 #define PLX_WIN_AS_WIN_N_T_H

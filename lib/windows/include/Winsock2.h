@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * winsock2.h as programs spell it on Windows, whose file names are the same in capitals.
+ * winsock2.h in another spelling: file names on Windows ignore case.
  */
 #ifndef PLX_WIN_AS_WINSOCK2_H
 #define PLX_WIN_AS_WINSOCK2_H

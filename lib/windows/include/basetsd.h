@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Integer types with a stated width, as Windows programs name them, on LP64 Linux.
- * A Windows LONG has 32 bits and Linux's long has 64: none of these is made of long, but for the
- * ones that are as wide as a pointer. 64 bits are long long, so that "%llx" fits them.
- * Start with windef.h, which has the rest of the plain types.
+ * Integer types of fixed width, with the names of Windows, on LP64 Linux.
+ * A Windows LONG has 32 bits and Linux's long has 64, so only the types as wide as a pointer use
+ * long. 64-bit types are long long, so that "%llx" fits them.
+ * Start with windef.h, which has the other plain types.
  */
 #ifndef PLX_WIN_BASETSD_H
 #define PLX_WIN_BASETSD_H

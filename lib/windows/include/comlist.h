@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An interface from a list of its methods: the abstract class of C++, or the table of functions of
- * C with one inline call for each method. A list is a macro of three parameters, list(M0, M, I): it
- * says M0(I, type, name) for a method without parameters and M(I, type, name, (parameters), (names
- * of parameters)) for one with some, in the order of the table. A derived interface has its own
- * list, and one of all, its base's first. Both forms are the same bytes: an object's first word is
- * the address of its table, and the object is the first argument.
+ * Declares an interface from a list of its methods: an abstract class in C++; in C a table of
+ * functions, with an inline function to call each method. A list is a macro of three parameters,
+ * list(M0, M, I). In the order of the table it contains M0(I, type, name) for a method without
+ * parameters and M(I, type, name, (parameters), (names of parameters)) for one with parameters. A
+ * derived interface has a list of its own methods and one of all, with those of its base first.
+ * Both forms have the same binary layout: an object's first word is the address of its table, and
+ * the object is the first argument.
  */
 #ifndef PLX_WIN_COMLIST_H
 #define PLX_WIN_COMLIST_H

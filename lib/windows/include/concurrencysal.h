@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Annotations of locks, as nothing.
+ * Lock annotations, defined as empty.
  */
 #ifndef PLX_WIN_CONCURRENCYSAL_H
 #define PLX_WIN_CONCURRENCYSAL_H

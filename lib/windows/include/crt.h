@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What programs expect of Microsoft's C library and this system's has not, or has otherwise:
- * strings with a bound, files with wide names, numbers of wide strings; and printf and scanf by
- * Windows' rules.
+ * Functions of Microsoft's C library that this system lacks or defines differently: bounded
+ * strings, files with wide names, numbers from wide strings; and printf and scanf by Windows'
+ * rules.
  *
- * Those rules: "%I64d" has 64 bits, "%ld" has 32 as a long has there, "%s" of a wide format is wide
- * and
- * "%S" is the other kind. Wide output is written as UTF-8 to the same stream as narrow output:
- * glibc gives a stream one kind for life and drops the other. A program that wants glibc's
+ * Those rules: "%I64d" has 64 bits, "%ld" has 32 as a long has there, "%s" in a wide format is wide
+ * and "%S" is the other kind. Wide output is written as UTF-8 to the same stream as narrow output;
+ * glibc would fix the orientation of a stream and drop the other kind. A program that wants glibc's
  * functions defines PLX_WIN_PLAIN_CRT; Pollux itself does.
  */
 #ifndef PLX_WIN_CRT_H

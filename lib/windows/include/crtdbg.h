@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The debugging heap and reports of Microsoft's C library as its release build has them: nothing,
- * and assertions that are not there. Here the sanitizers and valgrind do this work.
+ * The debugging heap, reports and assertions of Microsoft's C library, empty as in its release
+ * build. Use the sanitizers or valgrind instead.
  */
 #ifndef PLX_WIN_CRTDBG_H
 #define PLX_WIN_CRTDBG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * printf and scanf by Windows' rules, under their own names: crt.h says which rules.
- * The names are macros with parameters, so that an attribute or a pointer that says printf keeps
- * the one of this system. The compiler does not check these formats: it knows other rules.
+ * printf and scanf by the rules of Windows (see crt.h), under their own names.
+ * The names are function-like macros, so that an attribute or a pointer that says printf keeps the
+ * function of this system. The compiler does not check these formats, since its rules differ.
  */
 #ifndef PLX_WIN_CRTFORMAT_H
 #define PLX_WIN_CRTFORMAT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * More of Microsoft's C library that knows the size of what it writes to: what crt.h has not. A
- * wrong argument is EINVAL and what does not fit ERANGE, with an empty string or zeros in the
- * destination; Windows would end the program there, unless it has set a handler.
+ * More bounded functions of Microsoft's C library, beyond those of crt.h. An invalid argument
+ * yields EINVAL and a result that does not fit ERANGE, with an empty string or zeros in the
+ * destination. Windows would end the program there, unless it has set a handler.
  * Tests: tests/unit/windows/crt/secure.c
  */
 #ifndef PLX_WIN_CRTSECURE_H

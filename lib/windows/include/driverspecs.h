@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Annotations of drivers, as nothing: interrupt levels, resources, kinds of functions.
+ * Driver annotations, defined as empty: interrupt levels, resources, kinds of functions.
  */
 #ifndef PLX_WIN_DRIVERSPECS_H
 #define PLX_WIN_DRIVERSPECS_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Files: opened, read and written one call after the other. A path is one of Linux; bytes are
- * UTF-8. Nothing is overlapped: FILE_FLAG_OVERLAPPED is refused, and so is what Linux has no
- * likeness of. Who shares a file is not looked at, since Linux has no such locks.
+ * Files, opened, read and written synchronously. Paths are those of Linux; narrow paths are UTF-8.
+ * Overlapped access (FILE_FLAG_OVERLAPPED) and features without an equivalent on Linux are refused.
+ * Sharing modes are ignored, since Linux has no such locks.
+ *
  * Threads: every call from any thread. Tests: tests/unit/windows/objects/disk.c
  */
 #ifndef PLX_WIN_FILEAPI_H

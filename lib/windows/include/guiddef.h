@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * GUID, and DEFINE_GUID, which declares an identifier, or defines it behind initguid.h.
- * It names no interface. The identifiers of ND2 are defined in the runtime library too, so a
+ * GUID, and DEFINE_GUID, which declares an identifier, or defines it after initguid.h.
+ * It names no interface. The identifiers of ND2 are also defined in the runtime library, so a
  * program that never includes initguid.h links as well.
  */
 #ifndef PLX_WIN_GUIDDEF_H

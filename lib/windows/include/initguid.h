@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From here on DEFINE_GUID defines what it otherwise declares.
- * As on Windows it is included first; what was included before it stays declared.
+ * From here on DEFINE_GUID defines identifiers instead of declaring them.
+ * As on Windows, include it first; identifiers of headers included before it are only declared.
  */
 #ifndef PLX_WIN_INITGUID_H
 #define PLX_WIN_INITGUID_H

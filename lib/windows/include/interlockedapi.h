@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Interlocked functions: each is a full barrier, or what its suffix says (Acquire, Release,
- * NoFence). On Windows LONG, long and unsigned have one width and programs pass pointers to any of
- * them; here the width is that of what the pointer points at. A program should hold its counters in
- * LONG, as everywhere.
+ * Interlocked functions. Each is a full barrier unless its suffix says otherwise (Acquire, Release,
+ * NoFence). On Windows LONG, long and unsigned have the same width, and programs pass pointers to
+ * any of them; here the width is that of the object pointed at. Programs should keep their counters
+ * in a LONG.
  */
 #ifndef PLX_WIN_INTERLOCKEDAPI_H
 #define PLX_WIN_INTERLOCKEDAPI_H
@@ -307,7 +307,7 @@ InterlockedCompareExchangePointer(PVOID volatile *at, PVOID value, PVOID expecte
 #define InterlockedCompareExchangePointerRelease InterlockedCompareExchangePointer
 #define InterlockedCompareExchangePointerNoFence InterlockedCompareExchangePointer
 
-/* ---- reads and writes --------------------------------------------------------------------------
+/* ---- reads and writes ----
  *
  * ReadAcquire(), WriteRelease() and their kin, for each type. "Raw" is for what the compiler may
  * not move or split, which NoFence promises too.
@@ -354,7 +354,7 @@ PLX_WIN_READ_WRITE(Boolean, BOOLEAN)
 #define WriteSizeTNoFence(to, value) \
 	__atomic_store_n((SIZE_T volatile *)(to), (value), __ATOMIC_RELAXED)
 
-/* ---- lists ------------------------------------------------------------------------------------
+/* ---- lists ----
  *
  * A stack of entries that any thread may push to and pop from. Entries are aligned to
  * MEMORY_ALLOCATION_ALIGNMENT, as those of malloc() and HeapAlloc() are. A head is

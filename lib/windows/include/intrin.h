@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The processor's own instructions: those that this compiler has under the same names.
+ * Processor intrinsics that this compiler has under the same names.
  */
 #ifndef PLX_WIN_INTRIN_H
 #define PLX_WIN_INTRIN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which interface leads to an address, and what addresses interfaces have: the adapters of the
- * configuration file first, which the kernel does not know, then the kernel's own. In
+ * Which interface leads to an address, and the addresses of interfaces. The adapters of the
+ * configuration file, which the kernel does not know, come first, then the kernel's interfaces. In
  * libpollux-ndsupport. Start with GetBestInterfaceEx().
  * Threads: every call from any thread. Tests: tests/unit/face/ndsupport
  */

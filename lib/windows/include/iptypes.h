@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A name that programs include; what is expected of it is in iphlpapi.h.
+ * Programs include this name; the declarations are in iphlpapi.h.
  */
 #ifndef PLX_WIN_IPTYPES_H
 #define PLX_WIN_IPTYPES_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * <netinet/in.h> with the members that addresses have on Windows, too: in_addr.S_un and in6_addr.u,
- * and s_host and its kin, which are macros there and members here.
- * They are the same bytes, and the names of Linux stay. The two structures are glibc's, of which
- * the name of a member is made to say more while the header is read; a program that has included it
- * before ours has the names of Linux only.
+ * <netinet/in.h> with the additional members that addresses have on Windows: in_addr.S_un and
+ * in6_addr.u, and s_host and the like, which are macros there and members here.
+ *
+ * The layout is unchanged, and the names of Linux stay. The structures are glibc's; while its
+ * header is read, a macro expands one member name into more members. A program that has included
+ * that header before gets the names of Linux only.
  */
 #ifndef PLX_WIN_LINUXIN_H
 #define PLX_WIN_LINUXIN_H

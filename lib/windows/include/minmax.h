@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * min and max as windows.h has them, unless NOMINMAX says that the program does not want them.
- * Their two arguments may be of two types. C++ gets templates: a macro of these names would destroy
- * every later header of its library.
+ * min and max as in windows.h, unless NOMINMAX is defined. Their arguments may have two types. In
+ * C++ they are templates: macros of these names would break later headers of its library.
  */
 #ifndef PLX_WIN_MINMAX_H
 #define PLX_WIN_MINMAX_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Of the controls of TCP and IP the one that Linux has: keep-alive.
+ * The only TCP/IP control supported: keep-alive.
  */
 #ifndef PLX_WIN_MSTCPIP_H
 #define PLX_WIN_MSTCPIP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A name that programs include. AcceptEx() and its kin are overlapped, as no socket is here; what
- * their options are for is so on Linux without them.
+ * Programs include this name. AcceptEx() and the like are overlapped, which sockets here are not;
+ * Linux needs no equivalent of their options.
  */
 #ifndef PLX_WIN_MSWSOCK_H
 #define PLX_WIN_MSWSOCK_H

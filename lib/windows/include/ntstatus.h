@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Statuses of the NT kernel that programs compare results of ND2 with; what ND2 names itself is in
- * ndstatus.h, with the same numbers.
+ * NT statuses that programs compare with results of ND2. ND2's own names are in ndstatus.h, with
+ * the same numbers.
  */
 #ifndef PLX_WIN_NTSTATUS_H
 #define PLX_WIN_NTSTATUS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads of Microsoft's C library. They are those of CreateThread().
+ * Threads of Microsoft's C library, the same as those of CreateThread().
  */
 #ifndef PLX_WIN_PROCESS_H
 #define PLX_WIN_PROCESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Warnings of -Wall and -Wextra that say of good Windows source only that it is that. They are off
- * behind windows.h; a program that wants them defines PLX_WIN_ALL_WARNINGS before.
+ * Disables warnings of -Wall and -Wextra about constructs that are common in good Windows source.
+ * They stay disabled after windows.h; a program that wants them defines PLX_WIN_ALL_WARNINGS first.
  */
 #ifndef PLX_WIN_QUIET_H
 #define PLX_WIN_QUIET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Of the shell only what takes a command line apart.
+ * The part of the shell API that parses a command line.
  */
 #ifndef PLX_WIN_SHELLAPI_H
 #define PLX_WIN_SHELLAPI_H
@@ -10,11 +10,11 @@
 PLX_WIN_BEGIN
 
 /**
- * The arguments of a command line, by Windows' rules of quotes and backslashes. An empty line gives
- * the path of the program.
+ * Split a command line into arguments, by Windows' rules for quotes and backslashes. An empty line
+ * yields the path of the program.
  *
- * Returns: *count strings and a NULL, which one LocalFree() frees; NULL: ERROR_INVALID_PARAMETER,
- * ERROR_NOT_ENOUGH_MEMORY
+ * Returns: *count strings and a NULL, to be freed by one LocalFree(); NULL:
+ * ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY
  * Tests: tests/unit/windows/crt/text.c
  */
 LPWSTR *WINAPI CommandLineToArgvW(LPCWSTR line, int *count) PLX_WIN_NAME(CommandLineToArgvW);

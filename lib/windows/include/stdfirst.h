@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Headers of the C and C++ libraries that have variables named __in and __out, which sal.h makes
- * vanish. Included before that, they are done with; a later include of the same finds its guard.
- * tests/unit/face/ndspi tries every header of the C++ library behind windows.h.
+ * Includes the headers of the C and C++ libraries that have variables named __in and __out, before
+ * sal.h defines these as empty; a later include then finds its guard. tests/unit/face/ndspi tries
+ * every header of the C++ library after windows.h.
  */
 #ifndef PLX_WIN_STDFIRST_H
 #define PLX_WIN_STDFIRST_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Locks that live in the program's memory: slim reader/writer locks, condition variables, waits on
- * an address, one-time initialization. All zeros is a valid initial state of each, nothing has to
- * be destroyed, and none needs memory or a system call unless a thread has to sleep.
- * WaitOnAddress() and the condition variables are waits of their thread: it calls its pumps
- * (docs/windows.md, Waiting). The others are held for moments, and only sleep.
+ * Locks in the program's memory: slim reader/writer locks, condition variables, waits on an
+ * address, one-time initialization. All zeros is a valid initial state of each. They need no
+ * destruction, and no memory or system call unless a thread has to sleep.
+ *
+ * WaitOnAddress() and the condition variables are waits in which a thread calls its pumps
+ * (docs/windows.md, Waiting). The others are held briefly, and only sleep.
  * Threads: every call from any thread. Tests: tests/unit/windows/objects/sync.c
  */
 #ifndef PLX_WIN_SYNCHAPI_H

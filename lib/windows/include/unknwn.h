@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IUnknown and the macros that interfaces are declared with.
- * IUnknown has three virtual functions and no destructor: one would take two slots of the table,
- * and objects of this library are tables of C.
- * Start with comlist.h, which makes an interface of a list of methods.
+ * IUnknown and the macros for declaring interfaces.
+ * IUnknown has three virtual functions and no destructor: a destructor would take two slots of the
+ * table, and objects of this library are tables in C.
+ * Start with comlist.h, which declares an interface from a list of methods.
  */
 #ifndef PLX_WIN_UNKNWN_H
 #define PLX_WIN_UNKNWN_H
@@ -28,7 +28,7 @@
 #define interface struct
 #endif
 
-/* For interfaces that a program declares by itself. */
+/* For interfaces declared by a program itself. */
 #if defined(__cplusplus) && !defined(CINTERFACE)
 #define STDMETHOD(name)        virtual HRESULT STDMETHODCALLTYPE name
 #define STDMETHOD_(type, name) virtual type STDMETHODCALLTYPE name

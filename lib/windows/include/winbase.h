@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The calls of Windows' kernel that ND2 programs make: handles, events, threads, completion ports,
- * time, memory, libraries. Each does what Microsoft documents for it, within what it says here.
- * A failure is FALSE or NULL or as told, and GetLastError() has the number of it (winerror.h).
+ * Calls of Windows' kernel that ND2 programs make: handles, events, threads, completion ports,
+ * time, memory, libraries. Each follows Microsoft's documentation, with the limits stated here. On
+ * failure a call returns FALSE or NULL unless stated otherwise, and GetLastError() returns the
+ * error (winerror.h).
+ *
  * Threads: every call from any thread. Tests: tests/unit/windows.
  */
 #ifndef PLX_WIN_WINBASE_H

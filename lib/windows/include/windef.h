@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The plain types, and the words of Microsoft's compilers that declarations are written with.
- * It declares no function but those of its last lines, min and max.
- * Start with PLX_WIN_NAME: every function of lib/windows is declared with it.
+ * The plain types, and the keywords of Microsoft's compilers used in declarations.
+ * It declares no functions except those of its last lines, min and max.
+ * Start with PLX_WIN_NAME, which every function of lib/windows is declared with.
  */
 #ifndef PLX_WIN_WINDEF_H
 #define PLX_WIN_WINDEF_H
@@ -23,10 +23,8 @@
 #endif
 #endif
 
-/*
- * A function of Windows keeps its name in C, and is plx_win_<name> for the linker: it meets no
- * function of the same name in another library. It is for the declaration, behind its parameters.
- */
+/* A Windows function keeps its name in C; its linker name is plx_win_<name>, so that it cannot
+ * clash with another library. The macro follows the parameters of a declaration. */
 #define PLX_WIN_NAME(f) __asm__("plx_win_" #f) __attribute__((__visibility__("default")))
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a program written for NetworkDirect on Windows expects of windows.h, on Linux; no window.
- * The order of the includes is that of the subjects: types, structures, calls, the C library.
+ * What NetworkDirect programs for Windows expect of windows.h, on Linux; no windows. The includes
+ * are ordered by subject: types, structures, calls, the C library.
  */
 #ifndef PLX_WIN_WINDOWS_H
 #define PLX_WIN_WINDOWS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Results of COM (HRESULT) and error numbers of Windows (GetLastError), those that ND2 and the
- * calls of lib/windows give. The statuses of ND2 itself are in ndstatus.h.
+ * Results of COM (HRESULT) and Windows error numbers (GetLastError), as far as ND2 and the calls of
+ * lib/windows return them. The statuses of ND2 itself are in ndstatus.h.
  */
 #ifndef PLX_WIN_WINERROR_H
 #define PLX_WIN_WINERROR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Structures and small inline functions that windows.h brings beside the plain types: 64 bits in
- * two halves, lists, alignment, memory, and the record that a member is in. Interlocked functions
- * are in interlockedapi.h.
+ * Structures and small inline functions of windows.h beyond the plain types: 64 bits in two halves,
+ * lists, alignment, memory, and the record that contains a member. Interlocked functions are in
+ * interlockedapi.h.
  */
 #ifndef PLX_WIN_WINNT_H
 #define PLX_WIN_WINNT_H

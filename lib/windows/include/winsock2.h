@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Addresses as Winsock names them, over the sockets of this system: sockaddr_in and sockaddr_in6
- * have the same bytes on both, and AF_INET6 is the number of this system.
+ * Winsock's names for the addresses and sockets of this system: sockaddr_in and sockaddr_in6 have
+ * the same layout on both, and AF_INET6 is the number of this system.
  *
- * A SOCKET is a descriptor of Linux. socket(), bind(), send() and their kin are declared by the C
- * library; behind this header they have other names for the linker, so that they behave as Windows
- * documents it and say what went wrong by WSAGetLastError() as well as in errno. No macro is called
- * as they are. PLX_WIN_PLAIN_SOCKETS leaves them the C library's. None is overlapped, and a socket
- * is no HANDLE.
+ * A SOCKET is a descriptor of Linux. socket(), bind(), send() and the like are declared by the C
+ * library. After this header they have other linker names, so that they behave as Windows documents
+ * and report errors by WSAGetLastError() as well as in errno. No macro has their names.
+ * PLX_WIN_PLAIN_SOCKETS keeps the C library's functions. Sockets are not overlapped, and a socket
+ * is not a HANDLE.
  */
 #ifndef PLX_WIN_WINSOCK2_H
 #define PLX_WIN_WINSOCK2_H

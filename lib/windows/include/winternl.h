@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A name that programs include, with the little of it that is no call into the kernel.
+ * Programs include this name; it has the few parts that do not call the kernel.
  */
 #ifndef PLX_WIN_WINTERNL_H
 #define PLX_WIN_WINTERNL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A name that programs include; what is expected of it is in winsock2.h.
+ * Programs include this name; the declarations are in winsock2.h.
  */
 #ifndef PLX_WIN_WS2IPDEF_H
 #define PLX_WIN_WS2IPDEF_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The catalog of providers, as Winsock's provider interface has it: enumerate, find the library,
- * install, deinstall. Beneath it are drop-in files (docs/nd2-providers.md). Each call reads them
- * anew. A failure is SOCKET_ERROR, with its number in *lpErrno.
+ * The provider catalog as in Winsock's provider interface: enumerate, find the library, install,
+ * deinstall. It consists of drop-in files (docs/nd2-providers.md), which each call reads anew. On
+ * failure a call returns SOCKET_ERROR, with the error in *lpErrno.
+ *
  * Threads: every call from any thread. Tests: tests/unit/windows/catalog/entries.c, install.c
  */
 #ifndef PLX_WIN_WS2SPI_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IPv6's part of Winsock, and addresses as text for programs that use the names of inet_pton().
+ * The IPv6 part of Winsock, and conversion of addresses for programs that use inet_pton() and the
+ * like.
  */
 #ifndef PLX_WIN_WS2TCPIP_H
 #define PLX_WIN_WS2TCPIP_H

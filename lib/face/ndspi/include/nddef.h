@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Structures, flags and numbers of ND2. Sizes are in bytes; tokens are opaque words.
- * Start with ND2_ADAPTER_INFO: the limits that everything else keeps.
+ * Start with ND2_ADAPTER_INFO: the limits for everything else.
  */
 #ifndef PLX_NDSPI_NDDEF_H
 #define PLX_NDSPI_NDDEF_H

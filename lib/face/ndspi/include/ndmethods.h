@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every method of ND2, once: its type, its name, its parameters, in the order of the table.
- * comlist.h makes classes and tables of these lists, tests/unit/face/ndspi their slot numbers.
- * PLX_ND2_<NAME> has the methods that the interface adds to its base, PLX_ND2_<NAME>_ALL all.
+ * Every method of ND2, once: type, name, parameters, in the order of the table. comlist.h turns
+ * these lists into classes and tables, tests/unit/face/ndspi into slot numbers.
+ * PLX_ND2_<NAME> lists the methods that the interface adds to its base, PLX_ND2_<NAME>_ALL all.
  */
 #ifndef PLX_NDSPI_NDMETHODS_H
 #define PLX_NDSPI_NDMETHODS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The interfaces of NetworkDirect, version 2: for C++ abstract classes, for C tables of functions.
- * Their methods are listed in ndmethods.h; what a program written for Windows meets here is in
- * docs/nd2-porting.md.
- * Start with IND2Provider, which the library gives, and IND2Adapter, which makes everything else.
+ * The interfaces of NetworkDirect, version 2: abstract classes in C++, tables of functions in C.
+ * Their methods are listed in ndmethods.h; docs/nd2-porting.md is for programs written for Windows.
+ * Start with IND2Provider, which the library returns, and IND2Adapter, which creates all other
+ * objects.
  */
 #ifndef PLX_NDSPI_NDSPI_H
 #define PLX_NDSPI_NDSPI_H

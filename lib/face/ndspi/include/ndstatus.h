@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The statuses of ND2, in the order of their numbers. Negative ones are failures (FAILED in
- * winerror.h), and so are the warnings, 0x8...; ND_PENDING and ND_TIMEOUT are not.
+ * The statuses of ND2, sorted by number. Negative ones are failures (FAILED in winerror.h),
+ * including the warnings 0x8...; ND_PENDING and ND_TIMEOUT are not.
  * Each number is that of the NTSTATUS of a similar name (ntstatus.h).
  */
 #ifndef PLX_NDSPI_NDSTATUS_H

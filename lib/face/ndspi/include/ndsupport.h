@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Helpers that find the provider and the adapter of an address, over all providers of the catalog.
- * Between NdStartup and the last NdCleanup; outside of it every other call is ND_DEVICE_NOT_READY.
+ * Helpers that find the provider and the adapter of an address, among all providers of the catalog.
+ * Call them between NdStartup and the last NdCleanup; otherwise every other call returns
+ * ND_DEVICE_NOT_READY.
  * Sizes are in bytes. Threads: every call from any thread. Tests: tests/unit/face/ndsupport.
  */
 #ifndef PLX_NDSPI_NDSUPPORT_H
