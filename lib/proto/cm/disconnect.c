@@ -127,7 +127,7 @@ larger(uint8_t a, uint8_t b)
 	return a > b ? a : b;
 }
 
-/* One for each try, so that nobody keeps a connection half open for ever. */
+/* One for each try, so that a peer cannot keep a connection half open for ever. */
 enum plx_cm_verdict
 cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	  uint64_t now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Protection domains: who still uses one, and which ids are free.
+ * Protection domains: their users, and the free ids.
  * Engines never come here: a check compares ids, and an id in use is not destroyed.
  * Start with plx_domain_create().
  */

@@ -103,7 +103,7 @@ plx_echo_decode(const struct plx_ether *ether, const uint8_t *bytes, size_t len,
 	len -= ether->bytes;
 	verdict = ether->type == PLX_ETHERTYPE_IPV4 ? ipv4_decode(bytes, len, out)
 						    : ipv6_decode(bytes, len, out);
-	/* RFC 1122, 3.2.2.6: what is asked of everybody needs no answer. */
+	/* RFC 1122, 3.2.2.6: no reply to a broadcast or multicast request. */
 	if (verdict == PLX_NET_TAKEN && ether->dst[0] & 1)
 		return PLX_NET_OTHER_STATION;
 	return verdict;

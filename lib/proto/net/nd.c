@@ -90,7 +90,7 @@ solicitation_decode(const uint8_t *icmp, const struct plx_ip *source, struct plx
 	return plx_ip_is_station(&out->target) ? PLX_NET_TAKEN : PLX_NET_MALFORMED;
 }
 
-/* RFC 4861, 7.1.2: what is told to everybody was asked for by nobody. */
+/* RFC 4861, 7.1.2: a multicast advertisement must not be marked solicited. */
 static enum plx_net_verdict
 advertisement_decode(const uint8_t *icmp, const struct plx_ip *source, struct plx_message *out)
 {

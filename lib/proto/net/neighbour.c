@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table of neighbours: its hash, who gives way, and a neighbour's life.
- * It never reads or writes a frame, and never looks at our own addresses.
+ * The table of neighbours: its hash, eviction, and the states of a neighbour.
+ * It never reads or writes a frame, and does not know our own addresses.
  * Start with enter(): a state, its timer and its rank change there and nowhere else.
  */
 #include "neighbour.h"
@@ -62,7 +62,7 @@ plx_table_init(struct plx_table *table, void *memory, uint32_t entries,
 	}
 }
 
-/* Nobody else can choose addresses that share one. */
+/* Keyed by the secret, so that a peer cannot choose addresses that collide. */
 static struct plx_neighbour **
 bucket_of(const struct plx_table *table, const struct plx_ip *ip)
 {
@@ -99,8 +99,8 @@ touch(struct plx_table *table, struct plx_neighbour *neighbour)
 	plx_list_append(&table->rank[state_rank[neighbour->state]], &neighbour->rank);
 }
 
-/* Into a state, and to the end of a timer list. Age counts from the last time somebody wanted it,
- * so that within a rank its place is kept: asking and being answered make nobody younger. */
+/* Enter a state, at the end of its timer list. Age counts from the last use of the entry; requests
+ * and answers do not change an entry's place within its rank. */
 static void
 set_state(struct plx_table *table, struct plx_neighbour *neighbour, enum plx_neighbour_state state,
 	  enum plx_timer timer, uint64_t now)
@@ -132,7 +132,7 @@ forget(struct plx_table *table, struct plx_neighbour *neighbour)
 	set_state(table, neighbour, PLX_NEIGHBOUR_FREE, PLX_TIMER_NONE, 0);
 }
 
-/* The entry that gives way, forgotten: of the lowest rank up to `highest` the oldest; or NULL. */
+/* Evict an entry and return it: the oldest of the lowest rank, up to `highest`; or NULL. */
 static struct plx_neighbour *
 evict(struct plx_table *table, enum plx_rank highest)
 {
@@ -149,7 +149,7 @@ evict(struct plx_table *table, enum plx_rank highest)
 	return NULL;
 }
 
-/* A free entry becomes the neighbour `ip`, of which nothing is known; the caller sets its state. */
+/* A free entry becomes the neighbour `ip`, without a MAC; the caller sets its state. */
 static void
 begin(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_ip *ip)
 {
@@ -171,7 +171,7 @@ free_entry(const struct plx_table *table)
 				    : plx_list_entry(list->next, struct plx_neighbour, timer);
 }
 
-/* What is known was not asked for: used at once, and asked for soon unless it is confirmed. */
+/* The MAC is unsolicited: used at once, and verified by a request soon unless confirmed before. */
 static void
 verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {
@@ -233,14 +233,14 @@ learn(struct plx_table *table, struct plx_neighbour *neighbour, const uint8_t *m
 		verify(table, neighbour, now);
 }
 
-/* A known neighbour claims to be elsewhere. Not more than once in a while, so that a station that
- * claims it all the time does not make every user of the table ask again all the time. */
+/* A known neighbour claims another MAC. At most one claim in PLX_NET_MOVE_NS is accepted, so that a
+ * station that repeats it does not make all users of the table resolve again and again. */
 static void
 move(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_message *message,
      bool solicited, uint64_t now)
 {
 	if (!message->override) {
-		/* RFC 4861, 7.2.5: what is known stays, and is in doubt. */
+		/* RFC 4861, 7.2.5: keep the old MAC, and verify it. */
 		if (neighbour->state == PLX_NEIGHBOUR_REACHABLE)
 			verify(table, neighbour, now);
 		return;
@@ -255,7 +255,7 @@ move(struct plx_table *table, struct plx_neighbour *neighbour, const struct plx_
 	learn(table, neighbour, message->mac, solicited, now);
 }
 
-/* Nobody uses what is known of a guest, so that nobody needs to be told when it changes. */
+/* No user has resolved a guest, so its change needs no new version. */
 static void
 guest_update(struct plx_table *table, struct plx_neighbour *guest,
 	     const struct plx_message *message, uint64_t now)
@@ -277,7 +277,7 @@ plx_neighbour_update(struct plx_table *table, struct plx_neighbour *neighbour,
 	if (neighbour->state == PLX_NEIGHBOUR_GUEST) {
 		guest_update(table, neighbour, message, now);
 	} else if (!known) {
-		/* Without a MAC it is of no use: RFC 4861, 7.2.5. */
+		/* An answer without a MAC is useless: RFC 4861, 7.2.5. */
 		if (message->has_mac)
 			learn(table, neighbour, message->mac, solicited, now);
 	} else if (message->has_mac && memcmp(neighbour->mac, message->mac, PLX_MAC_BYTES) != 0) {
@@ -306,9 +306,9 @@ plx_neighbour_request_sent(struct plx_table *table, struct plx_neighbour *neighb
 		  now);
 }
 
-/* Asked often enough: who was never known is remembered as silent, so that it is not asked again at
- * once; who was known is forgotten, so that the next question goes to everybody. RFC 4861, 7.3.3.
- */
+/* No answer to all tries. An entry that was never resolved is kept as silent, so that it is not
+ * requested again at once; a resolved one is forgotten, so that the next request is multicast or
+ * broadcast. RFC 4861, 7.3.3. */
 static void
 give_up(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 {

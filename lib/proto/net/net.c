@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One port's neighbour resolution and echo: what a question or a frame means, and what is sent.
- * It never believes a claim to an address of ours, and never waits: time is an argument.
+ * Neighbour resolution and echo of one port: handling of calls and received frames, and sending.
+ * It never accepts a claim to an address of ours, and never waits: time is an argument.
  * Start with plx_net_resolve() and plx_net_on_frame(); a neighbour's life is in neighbour.c.
  */
 #include "address.h"
@@ -9,14 +9,14 @@
 #include "neighbour.h"
 #include "ping.h"
 
-/* What is owed to somebody who asked for an address of ours. */
+/* A queued reply to a request for an address of ours. */
 struct plx_net_answer {
 	struct plx_ip own;
 	struct plx_ip asker; /* version 0: it has no address yet */
 	uint8_t mac[PLX_MAC_BYTES];
 };
 
-/* What is sent, in the order in which it takes turns. */
+/* Kinds of frames to send, in the order in which they take turns. */
 enum kind {
 	ANSWER,
 	REQUEST,
@@ -160,8 +160,8 @@ plx_net_vlan(const struct plx_net *net)
 	return net->config.vlan;
 }
 
-/* Ourselves: READY, with our MAC. Another station in reach: WAIT, with the next hop to it,
- * which has to be looked up. */
+/* Our own address: READY, with our MAC. A reachable address: WAIT, with its next hop,
+ * which the caller looks up. */
 static enum plx_net_verdict
 next_hop_of(const struct plx_net *net, const struct plx_ip *ip, uint8_t *mac,
 	    struct plx_next_hop *next_hop)
@@ -217,7 +217,7 @@ plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *fro
 	struct plx_ip own = plx_ip_canonical(ip);
 	struct plx_next_hop next_hop;
 
-	/* Who is behind a gateway is no neighbour. */
+	/* A station reached through a gateway is not a neighbour. */
 	if (plx_net_is_own(net, ip) || !plx_address_is_unicast(&net->config, ip) ||
 	    !plx_address_next_hop(&net->config, ip, &next_hop) ||
 	    next_hop.ip.version != own.version || memcmp(next_hop.ip.v, own.v, sizeof own.v) != 0 ||
@@ -245,8 +245,8 @@ owe_answer(struct plx_net *net, const struct plx_message *request)
 	memcpy(answer->mac, request->has_mac ? request->mac : request->eth_src, PLX_MAC_BYTES);
 }
 
-/* Somebody asks, us or (ARP, which is heard by all) another. Who is known is heard in either case,
- * RFC 826; who is not becomes a guest only when it was us that it asked. */
+/* A request, to us or (ARP broadcasts) to another station. It updates a known sender in either case
+ * (RFC 826). An unknown sender becomes a guest only if the request is for us. */
 static enum plx_net_verdict
 on_request(struct plx_net *net, const struct plx_message *request, uint64_t now)
 {
@@ -325,8 +325,8 @@ tag_bytes(const struct plx_net *net)
 	return net->config.vlan ? PLX_VLAN_BYTES : 0;
 }
 
-/* The answer goes where the frame came from, so that nobody has to be looked for, and what a sender
- * says of itself costs us nothing. It is made at once, since the frame is not ours to keep. */
+/* The reply goes to the Ethernet source of the frame, so that no lookup is needed and a forged
+ * sender costs us nothing. It is built at once, because the frame belongs to the caller. */
 static void
 owe_echo(struct plx_net *net, const struct plx_echo *request)
 {
@@ -425,7 +425,7 @@ plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len, uint64_t
 
 /* ---- echo requests of our own --------------------------------------------------------------- */
 
-/* As soon as the way is known the request can be sent. */
+/* The request can be sent once the next hop is resolved. */
 static enum plx_net_verdict
 look(struct plx_net *net, struct plx_ping *ping, uint64_t now)
 {
@@ -533,7 +533,7 @@ send_answer(struct plx_net *net, uint8_t *out)
 	return plx_message_encode(&message, out);
 }
 
-/* Who is known is asked where it was; who is not, everybody is asked for. */
+/* A request for a neighbour with a known MAC is unicast; others are multicast or broadcast. */
 static size_t
 send_request(struct plx_net *net, struct plx_neighbour *neighbour, uint64_t now, uint8_t *out)
 {
@@ -583,8 +583,8 @@ send_ping(struct plx_net *net, uint64_t now, uint8_t *out)
 	return plx_echo_encode(&echo, out);
 }
 
-/* An ARP request for our own address (RFC 5227, 3), or an advertisement that nobody has asked for
- * (RFC 4861, 7.2.6); once for each address, and all of that again after a while. */
+/* An ARP request for our own address (RFC 5227, 3) or an unsolicited advertisement (RFC 4861,
+ * 7.2.6); once per address in each round of announcements. */
 static size_t
 send_announcement(struct plx_net *net, uint64_t now, uint8_t *out)
 {
@@ -661,7 +661,7 @@ write_next(struct plx_net *net, uint64_t now, uint8_t *out)
 	return send_announcement(net, now, out);
 }
 
-/* It is written where it lies behind a tag; then the Ethernet addresses move in front of that. */
+/* Write the frame with room for a tag, then move the Ethernet addresses in front of the tag. */
 size_t
 plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The few echo requests that we have on their way.
- * It never reads or writes a frame, and has no timer: who asks for a result brings the time.
+ * It never reads or writes a frame, and has no timer: a call for a result passes the time.
  * Start with plx_ping_begin(); all of them are looked at, since they are few.
  */
 #include "ping.h"
@@ -23,7 +23,7 @@ plx_ping_insert(struct plx_pings *pings, struct plx_ping *ping, enum plx_ping_st
 	ping->state = (uint8_t)state;
 }
 
-/* A free one, else one that is late: whoever asked for that has not come back for it. */
+/* A free entry, else an expired one whose result was never fetched. */
 static struct plx_ping *
 place(struct plx_pings *pings, uint64_t now)
 {

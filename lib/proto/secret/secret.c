@@ -75,6 +75,6 @@ void
 plx_secret_wipe(void *memory, size_t bytes)
 {
 	memset(memory, 0, bytes);
-	/* The compiler must believe that somebody reads it. */
+	/* Keeps the compiler from removing the stores. */
 	__asm__ volatile("" : : "r"(memory) : "memory");
 }

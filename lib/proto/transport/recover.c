@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The requester's recovery: when an answer is missed, what is sent again, what that costs, and how
- * long an answer takes. It never sends (requester.c does) and never takes an answer (acknowledge.c
- * does). Start with recover_on_loss(), narrow() and recover_on_deadline().
+ * The requester's loss recovery: timeouts, retransmission, retries and the round-trip time. It
+ * never sends (requester.c does) and never processes responses (acknowledge.c does). Start with
+ * recover_on_loss(), narrow() and recover_on_deadline().
  *
- * A loss is learned of in one of four ways:
+ * A loss is detected in one of four ways:
  *
- *   who tells                         what follows           costs     how often
- *   NAK or missing answer             go back to una         a retry   once, until una moves
- *   the same of what was sent again   go back to una         -         PLX_RESTARTS_MAX
- *   nobody, for the time that         probe: the oldest and  -         waits double, until the
- *   answers take                      the newest packet                timeout is over
- *   nobody, for the ack timeout       go back to una         a retry   as agreed
+ *   signal                            reaction               costs     how often
+ *   NAK or missing response           go back to una         a retry   once, until una moves
+ *   the same, for a retransmission    go back to una         -         PLX_RESTARTS_MAX
+ *   no response in the estimated      probe: the oldest and  -         the wait doubles, until
+ *   round-trip time                   the newest packet                the ack timeout
+ *   no response in the ack timeout    go back to una         a retry   as agreed
  *
- * So retry count and ack timeout say how long a dead peer is waited for, and nothing else does:
- * what is free of charge never moves the end of the timeout; answers that still come do, even those
- * that bring nothing. How much is sent again is bounded by a window that losses make narrower.
+ * So retry count and ack timeout alone determine how long to wait for a dead peer. Reactions that
+ * cost no retry never extend the timeout; responses that still arrive do, even without progress
+ * (see recover_on_useless_answer()). A window, which losses narrow, bounds how much is
+ * retransmitted.
  */
 #include "qp.h"
 
-/* ---- gaps ------------------------------------------------------------------------------------ */
+/* ---- gaps ---- */
 
 /*
- * Is `psn` of a flight that began after the one seen so far? Its sender has then gone back, and
- * lost the first packet again. Told by order: a packet at or before the one that the flight began
- * with, or so far behind the newest that being late does not explain it. A duplicate of the first
- * looks the same, which costs one NAK; PLX_RESTARTS_MAX bounds that.
+ * Does `psn` belong to a new flight? Then its sender has gone back, and the first packet was lost
+ * again. Order tells: the packet is at or before the first of the current flight, or too far behind
+ * the newest to be merely late. A duplicate of the first packet looks the same and costs one NAK;
+ * PLX_RESTARTS_MAX bounds that.
  */
 bool
 gap_begins_anew(const struct gap *gap, struct plx_psn psn)
@@ -43,7 +44,7 @@ gap_note(struct gap *gap, struct plx_psn psn)
 		gap->newest = psn;
 }
 
-/* Another packet is missing now. When it is lost again, the one behind it tells. */
+/* Another packet is missing now. If it is lost again, the next packet reveals that. */
 void
 gap_move(struct gap *gap, struct plx_psn missing)
 {
@@ -52,16 +53,16 @@ gap_move(struct gap *gap, struct plx_psn missing)
 	gap->restarts = 0;
 }
 
-/* ---- how long an answer takes ---------------------------------------------------------------- */
+/* ---- the round-trip time ---- */
 
-/* How long to wait for an answer before asking for it. */
+/* How long to wait for a response before sending a probe. */
 static void
 set_wait(struct plx_rc *qp)
 {
 	struct requester *req = &qp->req;
 
 	if (req->rtt_least == PLX_NEVER)
-		return; /* nothing is known: as long as was agreed */
+		return; /* not measured yet: the ack timeout */
 	req->ack_wait = req->rtt + 4 * req->rtt_spread;
 	if (req->ack_wait < PLX_PROBE_WAIT_MIN_NS)
 		req->ack_wait = PLX_PROBE_WAIT_MIN_NS;
@@ -69,8 +70,8 @@ set_wait(struct plx_rc *qp)
 }
 
 /*
- * The packet that was timed is acknowledged. Smoothed as TCP does it (RFC 6298); a packet that was
- * sent twice is never timed, for nobody knows which of the two was answered.
+ * The timed packet is acknowledged. The estimate is smoothed as in TCP (RFC 6298). A retransmitted
+ * packet is never timed, because the response may belong to either transmission.
  */
 static void
 measure(struct plx_rc *qp, uint64_t now)
@@ -92,9 +93,9 @@ measure(struct plx_rc *qp, uint64_t now)
 }
 
 /*
- * Time the next packet, when it is one that leaves the fast path and nothing holds it: from there
- * it cannot be timed without every packet paying for it. It asks for its ACK, so that what is
- * measured is the way there and back, and not how long a message is.
+ * Time the next packet if it takes the slow path and can leave at once; timing on the fast path
+ * would cost every packet. The packet has AckReq set, so that the round trip is measured and not
+ * the length of a message.
  */
 static void
 time_next(struct plx_rc *qp, uint64_t now)
@@ -110,7 +111,7 @@ time_next(struct plx_rc *qp, uint64_t now)
 		recover_time(req, req->next, now);
 }
 
-/* ---- the ack timer --------------------------------------------------------------------------- */
+/* ---- the ack timer ---- */
 
 void
 recover_disarm(struct plx_rc *qp)
@@ -122,10 +123,10 @@ recover_disarm(struct plx_rc *qp)
 }
 
 /*
- * An answer to a READ that brings nothing: it lies behind a missing one, or was had before. The
- * peer is still answering what it was asked for, and what is asked for again would wait behind
- * that. So nothing is asked before the stream of answers has paused, each answer that was asked for
- * again counting once: a quarter of the wait is a pause, for a stream has no way to go and come.
+ * A READ response without progress: it follows a missing one, or is a duplicate. The peer is still
+ * sending earlier responses, and a repeated request would wait for those. So no request is sent
+ * until the stream of responses pauses; each response that was requested again counts once. A
+ * quarter of the wait is a pause, because no round trip lies between two responses of a stream.
  */
 void
 recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
@@ -142,13 +143,13 @@ recover_on_useless_answer(struct plx_rc *qp, uint64_t now)
 		req->ack_deadline = until;
 }
 
-/* ---- the window after a loss ----------------------------------------------------------------- */
+/* ---- the window after a loss ---- */
 
 /*
- * Everything behind a loss is sent again, so a window should not be much larger than what comes
- * through between two losses: it loses a third with each time that the requester goes back, and
- * gains a packet with each that is acknowledged, until it is what was agreed. So it settles at a
- * few times that distance.
+ * Everything after a loss is retransmitted, so the window should not be much larger than the number
+ * of packets between two losses. It shrinks by a third each time the requester goes back, and grows
+ * by one packet with each acknowledged packet, up to the agreed size. So it settles at a few times
+ * that number.
  */
 static void
 narrow(struct plx_rc *qp)
@@ -178,7 +179,7 @@ recover_widen(struct plx_rc *qp, uint32_t packets)
 		qp->slow_path &= (uint8_t)~SLOW_PATH_NARROW;
 }
 
-/* Who had no receive for one message has none for those behind it: one packet asks. */
+/* A peer without a receive for one message has none for later ones either: one packet suffices. */
 void
 recover_on_rnr(struct plx_rc *qp)
 {
@@ -190,9 +191,9 @@ recover_on_rnr(struct plx_rc *qp)
 }
 
 /**
- * A READ of `packets` answers is asked for again, from the cursor on. In a small window it is
- * asked for in pieces, when something of it has come before: then the responder knows the whole of
- * it, and a piece is a duplicate. @returns how many to ask for
+ * Request a READ of `packets` responses again, from the cursor on. In a small window it is split if
+ * some of its responses have arrived: then the responder knows the whole READ, and treats a part of
+ * it as a duplicate. @returns how many responses to request
  */
 uint32_t
 recover_ask_again(struct plx_rc *qp, uint32_t packets)
@@ -210,7 +211,7 @@ recover_ask_again(struct plx_rc *qp, uint32_t packets)
 	return packets;
 }
 
-/* una has moved: nothing is missed so far, and what is lost from now on is another loss. */
+/* una has moved: the loss is repaired, and the next one is a new loss. */
 void
 recover_progress(struct plx_rc *qp, uint64_t now)
 {
@@ -226,9 +227,9 @@ recover_progress(struct plx_rc *qp, uint64_t now)
 	time_next(qp, now);
 }
 
-/* ---- going back ------------------------------------------------------------------------------ */
+/* ---- going back ---- */
 
-/* From una on everything is sent again. */
+/* Retransmit everything from una on. */
 static void
 go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 {
@@ -253,7 +254,7 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	qp->more = true;
 }
 
-/* ... for a retry, with an ack timeout of its own. */
+/* The same at the cost of a retry, with a new ack timeout. */
 static void
 retry(struct plx_rc *qp, uint64_t now, enum plx_loss cause, struct plx_actions *out)
 {
@@ -269,9 +270,9 @@ retry(struct plx_rc *qp, uint64_t now, enum plx_loss cause, struct plx_actions *
 }
 
 /*
- * Can an answer at `psn` have been caused by what is sent again? Not before the way there and back
- * is over; half of the quickest ever seen is a cautious measure of that. A NAK is said once a
- * flight by its sender; of answers that come in a row it must be seen that the row began anew.
+ * Can a response at `psn` be to a retransmission? Only after a round trip; half of the shortest one
+ * seen is a safe bound. A responder sends one NAK per flight. A stream of responses must be seen to
+ * have started again.
  */
 static bool
 lost_again(const struct requester *req, struct plx_psn psn, uint64_t now, enum plx_loss cause)
@@ -284,10 +285,10 @@ lost_again(const struct requester *req, struct plx_psn psn, uint64_t now, enum p
 }
 
 /**
- * A NAK, or an answer at `psn` behind one that is missing; una is the PSN that it asks for.
- * Packets of the same flight that arrive later say the same again, and a forged NAK must not cause
- * more than one flight (T5), so it is answered once: until una moves, the timer fires, or what it
- * asked for was evidently lost again.
+ * Process a NAK, or a response at `psn` that follows a missing one; una is the missing PSN. Later
+ * packets of the same flight report the same loss, and a forged NAK must not cause more than one
+ * flight. So the requester reacts once, until una moves, the timer expires, or the retransmission
+ * is evidently lost too.
  */
 enum plx_verdict
 recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_loss cause,
@@ -298,10 +299,10 @@ recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_lo
 	if (plx_psn_eq(req->next, req->una))
 		return PLX_VERDICT_NAK_AGAIN;
 	if (!req->went_back) {
-		set_wait(qp); /* there are losses: questions were asked for a reason */
+		set_wait(qp); /* there are losses, so the probes were justified */
 		retry(qp, now, cause, out);
 		req->went_back = true;
-		/* After a NAK no answer can be there but to what is sent from now on. */
+		/* After a NAK, only retransmissions can cause responses. */
 		gap_begin(&req->gap, cause == PLX_LOSS_NAK ? req->high : psn, false);
 		return cause == PLX_LOSS_NAK ? PLX_VERDICT_NAK_SEQUENCE : PLX_VERDICT_RESPONSE_LOST;
 	}
@@ -317,10 +318,10 @@ recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now, enum plx_lo
 }
 
 /*
- * No answer for as long as the timer was set. While the ack timeout is not over that is a question:
- * the oldest packet tells a peer that lacks it, and makes one that has it say how far it is; the
- * newest, behind it, shows a peer that lacks something in between its gap. It is asked ever more
- * seldom; how long an answer takes is not known any more until one has been timed.
+ * The timer expired without a response. Before the ack timeout this sends a probe. The oldest
+ * packet repairs its own loss, or makes the peer acknowledge what it has; the newest packet, sent
+ * after it, reveals a gap in between. The wait doubles with each probe, and the round-trip time is
+ * unknown until another packet is timed.
  */
 void
 recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
