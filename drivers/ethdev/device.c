@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Finding, making and removing ports. Owns the rule of what is removed at the end: only what was
- * made here. Never configures or starts anything. Start with device_acquire().
+ * Finding, creating and removing ports. It removes only ports that it created. It never configures
+ * or starts a port. Start with device_acquire().
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct closed {
 static pthread_mutex_t closed_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct closed *closed_first;
 
-/* To be called before the close. Without memory it cannot be opened again, that is all. */
+/* Call this before the close. If out of memory, the device just cannot be opened again. */
 static void
 remember(const struct device *device, struct rte_device *behind)
 {

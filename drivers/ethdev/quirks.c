@@ -111,8 +111,8 @@ no_limit(const char *args)
 	return (struct frame_limit){FRAME_MAX, "use shorter frames"};
 }
 
-/* A server that is removed leaves its listening socket behind, open and served by the EAL's
- * interrupt thread, its handler's memory freed: the next client that connects crashes us. */
+/* Removing a server leaves its listening socket open and served by the EAL's interrupt thread, but
+ * frees the handler's memory: the next client that connects crashes the process. */
 static bool
 memif_stays(const char *args, bool made)
 {
@@ -123,7 +123,7 @@ memif_stays(const char *args, bool made)
 	       (strcmp(role, "server") == 0 || strcmp(role, "master") == 0);
 }
 
-/* Its rings belong to whoever made it. */
+/* Its rings belong to its creator. */
 static bool
 ring_stays(const char *args, bool made)
 {

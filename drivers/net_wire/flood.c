@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Management datagrams from nobody: each is right down to its ICRC, so that only the communication
- * manager can tell. Half are requests from stations that are not there, a quarter come from the
- * peer itself, a quarter are noise behind a right header. It never looks at what becomes of them.
+ * Hostile management datagrams. Each is valid down to its ICRC, so that only the communication
+ * manager can detect it. Half are requests from stations that do not exist, a quarter come from the
+ * peer itself, a quarter are noise after a valid header. It never checks their effect.
  * Start with flood_add().
  */
 #include <rte_cycles.h>
@@ -135,7 +135,7 @@ flood_add(struct flood *flood, struct rte_mbuf **packets, uint16_t n, uint16_t r
 
 	for (uint16_t i = 0; i < n && flood->pool == NULL; i++)
 		learn(flood, packets[i], now);
-	/* What could not be sent when it was due, because nobody polled, is not made up for. */
+	/* Datagrams that were due while no thread polled are skipped. */
 	if (flood->pool != NULL && now > flood->due + 1000 * flood->period)
 		flood->due = now;
 	while (flood->pool != NULL && n + added < room && now >= flood->due) {

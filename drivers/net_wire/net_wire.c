@@ -93,7 +93,7 @@ remove_faults(struct end *end)
 {
 	if (end->callback != NULL) {
 		rte_eth_remove_rx_callback(end->port_id, 0, end->callback);
-		/* Nobody polls any more, so it is ours to free; the type says const to pollers. */
+		/* Polling has stopped, so it can be freed; it is const for pollers only. */
 		rte_free((void *)(uintptr_t)end->callback);
 	}
 	faults_destroy(end->faults);
@@ -161,7 +161,7 @@ attach(const struct args *args, char *name, struct plx_why *why)
 	}
 	status = make_rings(link, args->link, why);
 	if (status == PLX_OK) {
-		/* What was sent while nobody was here has gone nowhere. */
+		/* Free packets that were sent while this end was detached. */
 		drop_undelivered(link->ring[args->end]);
 		status = make_port(link, args, why);
 	}
@@ -206,7 +206,7 @@ plx_net_wire_detach(const char *device)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Without faults there is nobody to count but the port. */
+/* Without faults only the port counts packets. */
 static void
 read_counters(const struct end *end, struct plx_net_wire_counters *out)
 {

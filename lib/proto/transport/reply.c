@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the responder owes and how it leaves: ACKs, NAKs, READ responses, atomic results, CNPs. It
- * never judges a packet; responder.c has done that.
+ * Sending the responder's ACKs, NAKs, READ responses, atomic results and CNPs. It never judges a
+ * packet; responder.c does.
  * Start with reply_transmit_one().
  *
  * Answers leave in PSN order, because the requester takes an answer at PSN p for everything before
@@ -110,7 +110,7 @@ reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_p
 {
 	struct responder *resp = &qp->resp;
 
-	/* A NAK acknowledges what is before it: an ACK behind it would say nothing new. */
+	/* A NAK acknowledges all earlier packets: an ACK after it would add nothing. */
 	if (kind == OWED_ACK && resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)
 		return;
 	/* RNR says when to come again; the sequence NAK of packets right behind it must not hide
@@ -122,7 +122,7 @@ reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_p
 	resp->owed_psn = psn;
 }
 
-/* ERROR: READs are not answered any more, unless a last NAK has to follow their answers. */
+/* ERROR: no more READ responses, unless a last NAK must follow them. */
 void
 reply_forget(struct plx_rc *qp)
 {
@@ -270,7 +270,7 @@ oldest_pending(const struct plx_rc *qp)
 	return slot;
 }
 
-/* Is an ACK owed for what lies before the next packet of `res`? */
+/* Is an ACK pending for packets before the next packet of `res`? */
 static bool
 ack_is_older(const struct plx_rc *qp, const struct resource *res)
 {

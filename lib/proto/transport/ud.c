@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams: a queue pair without a peer. What is sent is done; what comes is taken whole or
- * dropped. It never answers, and a datagram that is dropped never costs a receive. Start with
+ * Datagrams: a queue pair without a peer. A datagram completes when it is sent; a received one is
+ * delivered whole or dropped. It never responds, and a drop never uses a receive. Start with
  * plx_ud_on_packet() and plx_ud_transmit(); the queues are those of a connection (qp.c, rq.c,
  * complete.c).
  */
@@ -14,7 +14,7 @@ enum {
 /* ---- datagrams without a queue pair -----------------------------------------------------------
  */
 
-/* What may be asked before the ICRC was found right. */
+/* Checks that are allowed before the ICRC is checked. */
 static enum plx_verdict
 check_early(const struct plx_pkt *pkt, uint16_t pkey)
 {
@@ -97,7 +97,7 @@ plx_ud_base(struct plx_ud *ud)
 enum plx_status
 plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to, const struct plx_ud_attr *attr)
 {
-	/* A peer that everybody is, and the least of what nobody will look at. */
+	/* Any peer; attributes that UD does not use have their minimum. */
 	struct plx_rc_attr whole = {.ack_timeout_ns = 1,
 				    .window_packets = 1,
 				    .ack_interval = 1,
@@ -195,7 +195,7 @@ gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *cou
 	return true;
 }
 
-/* The entry at the cursor is gone, and with that done. */
+/* The entry at the cursor is sent, which completes it. */
 static void
 sent(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes)
 {
@@ -378,7 +378,7 @@ plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip
 			plx_count(&qp->counters.ce_marks, 1);
 		apply_accept(ud, pkt, ip, &to, out);
 	} else if (verdict == PLX_VERDICT_RECV_ACCESS) {
-		/* The program's own mistake: it learns of it as with a connection. */
+		/* A mistake of the program: reported as on a connection. */
 		recv_pop(qp, out);
 		qp->resp.recv_open = true;
 		qp->resp.recv_status = PLX_WC_LOCAL_PROTECTION;
