@@ -9,29 +9,7 @@
 #include "nd2.h"
 #include "plx_nd2.h"
 
-static struct nd2_object *
-object_of(IND2Adapter *face)
-{
-	return &nd2_adapter_of(face)->object;
-}
-
-static HRESULT STDMETHODCALLTYPE
-adapter_query_interface(IND2Adapter *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(object_of(face), iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-adapter_add_ref(IND2Adapter *face)
-{
-	return nd2_add_ref(object_of(face));
-}
-
-static ULONG STDMETHODCALLTYPE
-adapter_release(IND2Adapter *face)
-{
-	return nd2_release(object_of(face));
-}
+ND2_IUNKNOWN(adapter, IND2Adapter, nd2_adapter);
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)

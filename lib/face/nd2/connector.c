@@ -24,30 +24,7 @@ allows(const struct nd2_connector *connector, enum nd2_event event)
 
 /* ---- IUnknown, IND2Overlapped ---- */
 
-static HRESULT STDMETHODCALLTYPE
-connector_query_interface(IND2Connector *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&nd2_connector_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-connector_add_ref(IND2Connector *face)
-{
-	return nd2_add_ref(&nd2_connector_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-connector_release(IND2Connector *face)
-{
-	return nd2_release(&nd2_connector_of(face)->object);
-}
-
-static HRESULT STDMETHODCALLTYPE
-connector_get_overlapped_result(IND2Connector *face, OVERLAPPED *overlapped, BOOL wait)
-{
-	nd2_session_claim(nd2_connector_of(face)->adapter->session);
-	return nd2_overlapped_result(overlapped, wait);
-}
+ND2_IOVERLAPPED(connector, IND2Connector, nd2_connector);
 
 /* ---- queries ---- */
 

@@ -176,37 +176,14 @@ static const struct nd2_kind cq_kind = {
 	.base.destroy = destroy_cq,
 };
 
-static HRESULT STDMETHODCALLTYPE
-query_interface(IND2CompletionQueue *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&((struct nd2_cq *)(void *)face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-add_ref(IND2CompletionQueue *face)
-{
-	return nd2_add_ref(&((struct nd2_cq *)(void *)face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-release(IND2CompletionQueue *face)
-{
-	return nd2_release(&((struct nd2_cq *)(void *)face)->object);
-}
-
-static HRESULT STDMETHODCALLTYPE
-get_overlapped_result(IND2CompletionQueue *face, OVERLAPPED *overlapped, BOOL wait)
-{
-	nd2_session_claim(((struct nd2_cq *)(void *)face)->adapter->session);
-	return nd2_overlapped_result(overlapped, wait);
-}
+ND2_IOVERLAPPED(cq, IND2CompletionQueue, nd2_cq);
 
 static const IND2CompletionQueueVtbl table = {
-	.QueryInterface = query_interface,
-	.AddRef = add_ref,
-	.Release = release,
+	.QueryInterface = cq_query_interface,
+	.AddRef = cq_add_ref,
+	.Release = cq_release,
 	.CancelOverlappedRequests = notify_cancel,
-	.GetOverlappedResult = get_overlapped_result,
+	.GetOverlappedResult = cq_get_overlapped_result,
 	.GetNotifyAffinity = get_notify_affinity,
 	.Resize = resize,
 	.Notify = notify_begin,

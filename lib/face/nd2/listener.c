@@ -146,23 +146,7 @@ on_request(struct plx_session *session, struct plx_session_subscriber *subscribe
 
 /* ---- methods ---- */
 
-static HRESULT STDMETHODCALLTYPE
-listener_query_interface(IND2Listener *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&listener_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-listener_add_ref(IND2Listener *face)
-{
-	return nd2_add_ref(&listener_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-listener_release(IND2Listener *face)
-{
-	return nd2_release(&listener_of(face)->object);
-}
+ND2_IOVERLAPPED(listener, IND2Listener, nd2_listener);
 
 static HRESULT STDMETHODCALLTYPE
 listener_cancel(IND2Listener *face)
@@ -175,13 +159,6 @@ listener_cancel(IND2Listener *face)
 			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
 			ND_CANCELED);
 	return end_call(listener, NULL, ND_SUCCESS);
-}
-
-static HRESULT STDMETHODCALLTYPE
-listener_get_overlapped_result(IND2Listener *face, OVERLAPPED *overlapped, BOOL wait)
-{
-	nd2_session_claim(listener_of(face)->adapter->session);
-	return nd2_overlapped_result(overlapped, wait);
 }
 
 static HRESULT STDMETHODCALLTYPE

@@ -265,23 +265,7 @@ static const struct nd2_kind mr_kind = {
 	.base.destroy = destroy_mr,
 };
 
-static HRESULT STDMETHODCALLTYPE
-query_interface(IND2MemoryRegion *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&mr_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-add_ref(IND2MemoryRegion *face)
-{
-	return nd2_add_ref(&mr_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-release(IND2MemoryRegion *face)
-{
-	return nd2_release(&mr_of(face)->object);
-}
+ND2_IOVERLAPPED(mr, IND2MemoryRegion, nd2_mr);
 
 static HRESULT STDMETHODCALLTYPE
 cancel_overlapped_requests(IND2MemoryRegion *face)
@@ -290,19 +274,12 @@ cancel_overlapped_requests(IND2MemoryRegion *face)
 	return ND_SUCCESS;
 }
 
-static HRESULT STDMETHODCALLTYPE
-get_overlapped_result(IND2MemoryRegion *face, OVERLAPPED *overlapped, BOOL wait)
-{
-	nd2_session_claim(mr_of(face)->adapter->session);
-	return nd2_overlapped_result(overlapped, wait);
-}
-
 static const IND2MemoryRegionVtbl table = {
-	.QueryInterface = query_interface,
-	.AddRef = add_ref,
-	.Release = release,
+	.QueryInterface = mr_query_interface,
+	.AddRef = mr_add_ref,
+	.Release = mr_release,
 	.CancelOverlappedRequests = cancel_overlapped_requests,
-	.GetOverlappedResult = get_overlapped_result,
+	.GetOverlappedResult = mr_get_overlapped_result,
 	.Register = mr_register,
 	.Deregister = mr_deregister,
 	.GetLocalToken = get_local_token,

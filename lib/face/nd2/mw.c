@@ -60,28 +60,12 @@ static const struct nd2_kind mw_kind = {
 	.base.destroy = destroy_mw,
 };
 
-static HRESULT STDMETHODCALLTYPE
-query_interface(IND2MemoryWindow *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&mw_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-add_ref(IND2MemoryWindow *face)
-{
-	return nd2_add_ref(&mw_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-release(IND2MemoryWindow *face)
-{
-	return nd2_release(&mw_of(face)->object);
-}
+ND2_IUNKNOWN(mw, IND2MemoryWindow, nd2_mw);
 
 static const IND2MemoryWindowVtbl table = {
-	.QueryInterface = query_interface,
-	.AddRef = add_ref,
-	.Release = release,
+	.QueryInterface = mw_query_interface,
+	.AddRef = mw_add_ref,
+	.Release = mw_release,
 	.GetRemoteToken = get_remote_token,
 };
 

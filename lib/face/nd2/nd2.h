@@ -72,7 +72,35 @@ ULONG nd2_release(struct nd2_object *object);
 
 /** GetOverlappedResult of every object. The result is in the OVERLAPPED, whichever object began the
  * request. Errors: ND_INVALID_PARAMETER (no OVERLAPPED) */
-HRESULT nd2_overlapped_result(OVERLAPPED *overlapped, BOOL wait);
+HRESULT nd2_overlapped_result(struct nd2_object *object, OVERLAPPED *overlapped, BOOL wait);
+
+/* The same three methods for a table, as NAME_query_interface() and so on. A client calls them with
+ * a Face, the first member of TYPE, which has a member `object`. */
+#define ND2_IUNKNOWN(name, Face, type)                                                        \
+	static HRESULT STDMETHODCALLTYPE name##_query_interface(Face *face, REFIID iid,       \
+								void **out)                   \
+	{                                                                                     \
+		return nd2_query_interface(&((struct type *)(void *)face)->object, iid, out); \
+	}                                                                                     \
+	static ULONG STDMETHODCALLTYPE name##_add_ref(Face *face)                             \
+	{                                                                                     \
+		return nd2_add_ref(&((struct type *)(void *)face)->object);                   \
+	}                                                                                     \
+	static ULONG STDMETHODCALLTYPE name##_release(Face *face)                             \
+	{                                                                                     \
+		return nd2_release(&((struct type *)(void *)face)->object);                   \
+	}                                                                                     \
+	_Static_assert(offsetof(struct type, face) == 0, "a face is its object's address")
+
+/* ... and of an object with requests, NAME_get_overlapped_result(). */
+#define ND2_IOVERLAPPED(name, Face, type)                                                        \
+	static HRESULT STDMETHODCALLTYPE name##_get_overlapped_result(                           \
+		Face *face, OVERLAPPED *overlapped, BOOL wait)                                   \
+	{                                                                                        \
+		return nd2_overlapped_result(&((struct type *)(void *)face)->object, overlapped, \
+					     wait);                                              \
+	}                                                                                        \
+	ND2_IUNKNOWN(name, Face, type)
 
 /**
  * Check the arguments of a Create*: is `out` not NULL, and is `iid` equal to `wanted`? `*out`

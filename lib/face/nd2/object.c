@@ -79,7 +79,8 @@ nd2_check_create(REFIID iid, const IID *wanted, void **out)
 }
 
 HRESULT
-nd2_overlapped_result(OVERLAPPED *overlapped, BOOL wait)
+nd2_overlapped_result(struct nd2_object *object, OVERLAPPED *overlapped, BOOL wait)
 {
+	nd2_session_claim(object->base.session);
 	return overlapped == NULL ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
 }

@@ -40,29 +40,7 @@ read_directory(struct plx_session_directory *directory)
 
 /* ---- IND2Provider ---- */
 
-static struct provider *
-provider_of(IND2Provider *face)
-{
-	return (struct provider *)(void *)face;
-}
-
-static HRESULT STDMETHODCALLTYPE
-provider_query_interface(IND2Provider *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&provider_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-provider_add_ref(IND2Provider *face)
-{
-	return nd2_add_ref(&provider_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-provider_release(IND2Provider *face)
-{
-	return nd2_release(&provider_of(face)->object);
-}
+ND2_IUNKNOWN(provider, IND2Provider, provider);
 
 static HRESULT STDMETHODCALLTYPE
 provider_query_address_list(IND2Provider *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
@@ -173,29 +151,7 @@ provider_create(REFIID iid, void **out)
 
 /* ---- IClassFactory ---- */
 
-static struct factory *
-factory_of(IClassFactory *face)
-{
-	return (struct factory *)(void *)face;
-}
-
-static HRESULT STDMETHODCALLTYPE
-factory_query_interface(IClassFactory *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&factory_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-factory_add_ref(IClassFactory *face)
-{
-	return nd2_add_ref(&factory_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-factory_release(IClassFactory *face)
-{
-	return nd2_release(&factory_of(face)->object);
-}
+ND2_IUNKNOWN(factory, IClassFactory, factory);
 
 static HRESULT STDMETHODCALLTYPE
 factory_create_instance(IClassFactory *face, IUnknown *outer, REFIID iid, void **out)

@@ -64,28 +64,12 @@ static const struct nd2_kind qp_kind = {
 
 /* ---- table of methods ---- */
 
-static HRESULT STDMETHODCALLTYPE
-query_interface(IND2QueuePair *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&qp_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-add_ref(IND2QueuePair *face)
-{
-	return nd2_add_ref(&qp_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-release(IND2QueuePair *face)
-{
-	return nd2_release(&qp_of(face)->object);
-}
+ND2_IUNKNOWN(qp, IND2QueuePair, nd2_qp);
 
 static const IND2QueuePairVtbl table = {
-	.QueryInterface = query_interface,
-	.AddRef = add_ref,
-	.Release = release,
+	.QueryInterface = qp_query_interface,
+	.AddRef = qp_add_ref,
+	.Release = qp_release,
 	.Flush = flush,
 	.Send = post_send,
 	.Receive = post_receive,

@@ -243,37 +243,14 @@ static const struct nd2_kind srq_kind = {
 	.base.destroy = destroy_srq,
 };
 
-static HRESULT STDMETHODCALLTYPE
-query_interface(IND2SharedReceiveQueue *face, REFIID iid, void **out)
-{
-	return nd2_query_interface(&srq_of(face)->object, iid, out);
-}
-
-static ULONG STDMETHODCALLTYPE
-add_ref(IND2SharedReceiveQueue *face)
-{
-	return nd2_add_ref(&srq_of(face)->object);
-}
-
-static ULONG STDMETHODCALLTYPE
-release(IND2SharedReceiveQueue *face)
-{
-	return nd2_release(&srq_of(face)->object);
-}
-
-static HRESULT STDMETHODCALLTYPE
-get_overlapped_result(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped, BOOL wait)
-{
-	nd2_session_claim(srq_of(face)->adapter->session);
-	return nd2_overlapped_result(overlapped, wait);
-}
+ND2_IOVERLAPPED(srq, IND2SharedReceiveQueue, nd2_srq);
 
 static const IND2SharedReceiveQueueVtbl table = {
-	.QueryInterface = query_interface,
-	.AddRef = add_ref,
-	.Release = release,
+	.QueryInterface = srq_query_interface,
+	.AddRef = srq_add_ref,
+	.Release = srq_release,
 	.CancelOverlappedRequests = cancel_overlapped_requests,
-	.GetOverlappedResult = get_overlapped_result,
+	.GetOverlappedResult = srq_get_overlapped_result,
 	.GetNotifyAffinity = get_notify_affinity,
 	.Modify = modify,
 	.Notify = notify,
