@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a broken invariant says in a test: one line, then abort().
- * It never continues, and a program that defines its own plx_assert_failed() does not get this one.
- * Start with PLX_ASSERT in plx_base.h.
+ * Handles a failed invariant in tests: prints one line, then calls abort(). It never continues. A
+ * program that defines its own plx_assert_failed() does not link this one. Start with PLX_ASSERT in
+ * plx_base.h.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for objects of the pure rooms, which live in their caller's. It is given back by free().
- * Start with test_block().
+ * Allocates objects of the pure rooms, which live in their caller's memory. Release them with
+ * free(). Start with test_block().
  */
 #ifndef PLX_TEST_BLOCK_H
 #define PLX_TEST_BLOCK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Attaching and opening the two ends of an embedded link. Start with cable_open().
+ * Attaches and opens both ends of an embedded link. Start with cable_open().
  */
 #include "cable.h"
 

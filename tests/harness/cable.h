@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A link with both ends attached and open: what the tests of the embedded link stand on.
- * Start with cable_open().
+ * A link with both ends attached and open, for the tests of the embedded link. Start with
+ * cable_open().
  */
 #ifndef CABLE_H
 #define CABLE_H

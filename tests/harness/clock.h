@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The clock of tests that run in real time, and how they wait: for a condition, within a limit that
- * a loaded machine meets. Start with test_until().
+ * The clock of tests that run in real time. They wait for a condition, with a limit that a loaded
+ * machine meets. Start with test_until().
  */
 #ifndef PLX_TEST_CLOCK_H
 #define PLX_TEST_CLOCK_H

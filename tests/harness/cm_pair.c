@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The wire between the hosts, and the steps that most tests begin with.
- * It never decides what is right: tests do.
- * Start with carry_one().
+ * The wire between the hosts, and the first steps of most tests. It never judges a result: the
+ * tests do. Start with carry_one().
  */
 #include "block.h"
 #include "cm_pair.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Managers of a few invented hosts, joined in memory, in virtual time. Datagrams travel when the
- * test says so; it can lose them, look at them, and send its own.
- * It never looks inside a manager: plx_cm.h is all it uses.
- * Start with pair_open(); ALICE usually asks, and BOB listens at PORT.
+ * Communication managers of a few imaginary hosts, connected in memory, in virtual time. Datagrams
+ * move only when the test moves them; it can drop, inspect and inject them. It never looks inside a
+ * manager: it uses only plx_cm.h. Start with pair_open(). ALICE usually connects; BOB listens at
+ * PORT.
  */
 #ifndef PLX_TEST_PAIR_H
 #define PLX_TEST_PAIR_H

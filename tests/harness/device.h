@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Devices of drivers/ethdev with one queue, opened for a test; that they open is asserted.
- * Start with device_open().
+ * Opens devices of drivers/ethdev with one queue for a test, and asserts that this succeeds. Start
+ * with device_open().
  */
 #ifndef PLX_TEST_DEVICE_H
 #define PLX_TEST_DEVICE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Starting the EAL for a test: see eal.h. It never uses hugepages, so that tests run anywhere,
- * and leaves the threads of the test free to run on every core. There is one function.
+ * Starts the EAL for a test: see eal.h. It never uses hugepages, so that tests run anywhere, and it
+ * does not pin the test's threads to a core. There is one function.
  */
 #include <rte_eal.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * DPDK's environment for tests that need its memory and nothing else: no hugepages, no devices, no
- * files that another process could see. Start with test_eal_start().
+ * The EAL for tests that need only DPDK's memory: no hugepages, no devices, and no files that
+ * another process could see. Start with test_eal_start().
  */
 #ifndef PLX_TEST_START_H
 #define PLX_TEST_START_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the QPs of a test, their memory, the table that finds them by number, and every frame.
- * It never transmits on its own, frees a received frame, or lets a refused one change a QP.
- * Start with execute(); a hook may look at anything, but calls plx_rc_*() only after ep_*() is
- * back.
+ * Owns a test's QPs, their memory, the table that finds them by number, and every frame. It never
+ * transmits unless the test tells it to, never frees a received frame, and never lets a refused
+ * frame change a QP. Start with execute(). A hook may inspect anything, but calls plx_rc_*() only
+ * after ep_*() has returned.
  */
 #include <stdlib.h>
 

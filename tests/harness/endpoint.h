@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An endpoint for tests: the production rooms wired together the way an engine does it, on frames
- * that are exact-size malloc blocks and time that is an argument. One key table, any QPs.
- * It never decides anything about the protocol; it only executes actions, in order.
+ * An endpoint for tests: the production rooms, connected as the engine connects them. Frames are
+ * malloc blocks of exactly their size; time is an argument. One key table, any number of QPs. It
+ * makes no protocol decision; it only executes actions, in order.
  */
 #ifndef PLX_TEST_ENDPOINT_H
 #define PLX_TEST_ENDPOINT_H

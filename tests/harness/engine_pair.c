@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The fixture of the engine's tests: see engine_pair.h. Its ports never lose or reorder by
- * themselves. Start with pair_open().
+ * The fixture of the engine's tests: see engine_pair.h. Its ports lose or reorder packets only when
+ * a test tells them to. Start with pair_open().
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two engines joined by two ports that are arrays: virtual time, one thread, nothing lost unless
- * the test says so. It never judges what arrives; that is the test's. Start with pair_open(), then
- * pair_connect().
+ * Two engines connected by two ports, which are arrays. Virtual time, one thread; nothing is lost
+ * unless the test drops it. It never judges what arrives: the tests do. Start with pair_open(),
+ * then pair_connect().
  */
 #ifndef PLX_TEST_ENGINE_PAIR_H
 #define PLX_TEST_ENGINE_PAIR_H

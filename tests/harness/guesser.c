@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guesser's rules: linear algebra over GF(2), agreement of bits and of pairs of bits, tables
- * learnt from the first half, and simple arithmetic.
- * It never draws anything. Start with guesser_finds().
+ * The guesser's rules: linear algebra over GF(2), correlations of bits and of pairs of bits, tables
+ * learnt from the first half of the series, and simple arithmetic. It never draws random values.
+ * Start with guesser_finds().
  */
 #include "guesser.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A peer that tries to guess: from everything that it has seen of some series of values it looks
- * for a bit of a next value that it knows better than a coin does. It never sees a secret. Start
- * with guesser_finds().
+ * A peer that predicts: from all values of some series that it has seen, it tries to predict a bit
+ * of a next value better than a coin toss. It never sees a secret. Start with guesser_finds().
  *
- * Its bounds follow from one stated probability: that it believes to have found something in
- * truly random series is at most GUESSER_FALSE_ALARM, over all that it tries in one call.
+ * Its thresholds follow from one stated probability: over everything that one call tries, the
+ * probability of a false alarm on truly random series is at most GUESSER_FALSE_ALARM.
  */
 #ifndef PLX_TEST_GUESSER_H
 #define PLX_TEST_GUESSER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Statuses of Windows, as tests compare them. There is one macro, assert_hr().
+ * Compares HRESULTs in tests. There is one macro, assert_hr().
  */
 #ifndef PLX_TEST_HR_H
 #define PLX_TEST_HR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reserving hugepages, and mount namespaces in which there are some or none. What it reserves it
- * gives back; what it mounts ends with the process. Start with huge_reserve().
+ * Reserves hugepages, and creates mount namespaces with or without them. It releases what it
+ * reserves; its mounts disappear with the process. Start with huge_reserve().
  */
 #include "huge.h"
 

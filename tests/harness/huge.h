@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hugepages for tests: reserve some and give them back, and a view of the file system, for this
- * process alone, that has them or has not. Needs root. Start with huge_reserve().
+ * Hugepages for tests: reserves and releases them, and gives this process a private view of the
+ * file system with or without them. Needs root. Start with huge_reserve().
  */
 #ifndef HUGE_H
 #define HUGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The sum of the Internet's checksums (RFC 1071), for frames that tests write themselves: it shares
- * nothing with lib/proto. There is one function, ip_sum().
+ * The Internet checksum (RFC 1071), for frames that tests write themselves. It shares no code with
+ * lib/proto. There is one function, ip_sum().
  */
 #ifndef PLX_TEST_IP_SUM_H
 #define PLX_TEST_IP_SUM_H

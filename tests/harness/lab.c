@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The means of the tests of ports: EAL, namespace, pools, frames. It owns the external buffers that
- * it hands out. Start with lab_start().
+ * What the tests of ports use: EAL, namespace, pools, frames. It owns the external buffers that it
+ * hands out. Start with lab_start().
  */
 #include "lab.h"
 #include "namespace.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the tests of ports share: an EAL of their own, a network namespace of their own, pools,
- * frames that can be told apart, and sending them from one port to another.
- * It asserts; it knows no PMD. Start with lab_start().
+ * What the tests of ports share: a private EAL, a private network namespace, pools, distinguishable
+ * frames, and sending them from one port to another. It asserts that each step succeeds, and does
+ * not depend on a PMD. Start with lab_start().
  */
 #ifndef LAB_H
 #define LAB_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Takes the datagrams for QP 1 out of a capture.
- * It never judges them. Start with mads_load().
+ * Extracts the datagrams for QP 1 from a capture. It never judges them. Start with mads_load().
  */
 #include "mads.h"
 #include "plx_wire.h"

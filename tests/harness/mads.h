@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The datagrams for QP 1 in a capture of tests/captures, in their order.
- * It never looks into one.
+ * The datagrams for QP 1 in a capture of tests/captures, in order. It never looks inside one.
  */
 #ifndef PLX_TEST_MADS_H
 #define PLX_TEST_MADS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A network of the test's own, which goes with its process and the children of that. It needs root.
- * There is one function, namespace_network().
+ * A private network namespace, which disappears with the test's process and its children. It needs
+ * root. There is one function, namespace_network().
  */
 #ifndef PLX_TEST_NAMESPACE_H
 #define PLX_TEST_NAMESPACE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The provider and its adapters: a configuration file of its own, the library by ND2_PROVIDER, and
- * the look, after each test, that nothing has stayed. It makes no object but adapters.
- * Start with nd_run().
+ * The provider and its adapters: writes a configuration file, loads the library named by
+ * ND2_PROVIDER, and checks after each test that nothing is left. It creates no objects except
+ * adapters. Start with nd_run().
  */
 #include "nd2_pair.h"
 

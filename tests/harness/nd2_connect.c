@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The steps of a connection between the sides of a pair.
- * Start with nd_pair_established().
+ * The steps that connect the two sides of a pair. Start with nd_pair_established().
  */
 #include "nd2_pair.h"
 

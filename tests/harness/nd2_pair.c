@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What stands on the two adapters: sides, pairs, their connection, and requests on them.
- * Every count that Release gives is looked at. Start with nd_pair_open().
+ * The objects on the two adapters: sides, pairs, their connections, and requests on them. Every
+ * count that Release returns is checked. Start with nd_pair_open().
  */
 #include "nd2_pair.h"
 #include "pattern.h"

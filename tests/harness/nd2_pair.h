@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ND2 as a client has it: the provider from its shared library, two adapters "nd0" and "nd1" on the
- * embedded link in one process, and on each what a client needs to talk.
- * It never hides a status: what must succeed is asserted, and what must come is waited for within
- * TEST_PATIENCE_MS. After each test nothing of the provider is alive, and its adapters were really
- * closed. Start with nd_run(), nd_pair_open() and nd_expect().
+ * ND2 as a client uses it: the provider from its shared library, two adapters "nd0" and "nd1" on
+ * the embedded link in one process, and on each the objects that a client needs to communicate. It
+ * never hides a status: it asserts that calls succeed, and waits for events within
+ * TEST_PATIENCE_MS. After each test it checks that no object of the provider is left and that its
+ * adapters were really closed. Start with nd_run(), nd_pair_open() and nd_expect().
  *
- * Inline mode (nd_run_both()): nothing moves but inside calls that wait; nd_cycle() is one that
- * does not sleep, and every helper here that waits is made of it.
+ * Inline mode (nd_run_both()): the engine makes progress only in calls that wait. nd_cycle() is
+ * such a call that does not sleep; every helper here that waits uses it.
  */
 #ifndef ND_H
 #define ND_H

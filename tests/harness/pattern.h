@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes that can be told apart: each depends on its place and on a seed.
- * Start with pattern_fill().
+ * Bytes that differ by position and by seed. Start with pattern_fill().
  */
 #ifndef PLX_TEST_PATTERN_H
 #define PLX_TEST_PATTERN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The reader of pcap files: a header of 24 bytes, then records of 16 bytes and a frame each.
- * It never trusts a length before it has compared it with what the file holds.
+ * Reads pcap files: a header of 24 bytes, then records of 16 bytes and a frame each. It checks
+ * every length against the size of the file before using it.
  */
 #include "pcap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Playing a row: a child makes the namespace, its children are the users. Start with
+ * Plays a row: a child process creates the namespace, its children are the users. Start with
  * planted_play().
  */
 #include "planted.h"

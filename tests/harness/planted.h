@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A local attacker's table, row by row: another user of the machine plants something, a program of
- * ours comes by, and a sentence is expected. Each row is played in processes of its own, in a mount
- * namespace with a fresh /tmp and /run, and needs root to change users. Whatever row: what lies in
- * MINE and HERS afterwards is what was there before. Start with planted_play().
+ * Attacks by a local user, one per table row: another user of the machine plants something, then
+ * one of our programs runs, and the row names the message it must print. Each row runs in its own
+ * processes, in a mount namespace with a fresh /tmp and /run, and needs root to change users. After
+ * every row, MINE and HERS contain what they contained before. Start with planted_play().
  */
 #ifndef PLANTED_H
 #define PLANTED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The parts of a fixture with queue pairs of lib/proto/transport: a key table, its regions, and a
- * queue pair on its way to a state. Whatever fails, fails the program.
- * Start with test_mem() and test_rc_bring().
+ * Parts for fixtures with queue pairs of lib/proto/transport: a key table, its regions, and a queue
+ * pair brought to a given state. Any failure ends the program. Start with test_mem() and
+ * test_rc_bring().
  */
 #ifndef PLX_TEST_RC_H
 #define PLX_TEST_RC_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Carries packets from one queue pair to the other and keeps what they tell.
- * It never delays, doubles or reorders: what is dropped is the test's word.
- * Start with execute().
+ * Carries packets from one queue pair to the other and records their completions and events. It
+ * never delays, duplicates or reorders a packet, and drops only what the test tells it to. Start
+ * with execute().
  */
 #include "rc_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two queue pairs of one process that talk to each other, packet by packet, over one key table:
- * what the unit tests of lib/proto/transport stand on. Side 0 asks, side 1 answers, or the reverse.
- * It never checks anything but that no bound is broken. Start with pair_init() and pair_run().
+ * Two queue pairs of one process that exchange packets over one key table: the fixture of the unit
+ * tests of lib/proto/transport. Either side can be the requester; usually it is side 0. It checks
+ * only that no limit is exceeded. Start with pair_init() and pair_run().
  */
 #ifndef PLX_TEST_PAIR_H
 #define PLX_TEST_PAIR_H

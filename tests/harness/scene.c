@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The folder that the tests' catalog is, and what lies in it. It changes nothing outside of it but
- * the environment of this process. Start with scene_run().
+ * The folder that is the tests' catalog, and its contents. Outside of it, it changes only the
+ * environment of this process. Start with scene_run().
  */
 #include "scene.h"
 #include "namespace.h"

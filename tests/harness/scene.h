@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A folder of the test's own for drop-in files and a configuration file, named by the environment,
- * empty before each test and gone with the process; and short words for what the tests write there.
- * Start with scene_run().
+ * A private folder for drop-in files and a configuration file, which the environment points to. It
+ * is empty before each test and removed with the process. Also short helpers for writing files
+ * there. Start with scene_run().
  */
 #ifndef SCENE_H
 #define SCENE_H

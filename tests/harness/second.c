@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A provider of ND2 that is not Pollux's, as small as one can be: one address, one adapter, which
- * answers Query and can do nothing else. It says truthfully whether it can be unloaded. Built
- * several times, each with a quirk that providers have:
+ * A minimal ND2 provider that is not Pollux: one address, one adapter, which supports only Query.
+ * DllCanUnloadNow is truthful. It is built several times, each with a quirk of real providers:
  *
  *   SECOND_ID       last byte of its ProviderId, which it insists on
- *   SECOND_EMPTY    no addresses; says ND_SUCCESS when asked how much room they need
- *   SECOND_CROOKED  its list has entries that are none beside its address
+ *   SECOND_EMPTY    no addresses; returns ND_SUCCESS when queried for the size of the list
+ *   SECOND_CROOKED  its list has invalid entries beside its address
  *   SECOND_REFUSES  OpenAdapter fails
- *   SECOND_MUTE     there is no DllCanUnloadNow
+ *   SECOND_MUTE     does not export DllCanUnloadNow
  *
  * Start with DllGetClassObject().
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Starting this very program again and reading what it prints. Start with scene_run().
+ * Runs this program again as a child process and reads its output. Start with scene_run().
  */
 #include "subprocess.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Tests that need a process of their own, since a process has one EAL: the test starts itself again
- * with the name of a scene. A scene says what it misses on its output; one that says nothing and
- * ends with 0 has passed, which also holds our library to its word that it prints nothing.
- * Start with scene_main().
+ * Tests that need a process of their own, since a process has one EAL: the test runs itself again
+ * with the name of a scene. A scene prints what is wrong. A scene that prints nothing and exits
+ * with 0 has passed; this also proves that our library prints nothing. Start with scene_main().
  */
 #ifndef SCENE_H
 #define SCENE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads by /proc; and a signal's handler that reads from a pipe until somebody writes: it calls
- * nothing that a handler must not. Start with thread_hold().
+ * Finds threads through /proc, and holds one in a signal handler that reads from a pipe until
+ * somebody writes. The handler calls only async-signal-safe functions. Start with thread_hold().
  */
 #include "thread.h"
 #include "clock.h"

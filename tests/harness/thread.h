@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads of this process: found by name, looked at, and held, as one is that was preempted, or
- * sits in a debugger: between two of its instructions, wherever it was. Start with thread_find()
- * and thread_hold().
+ * Finds threads of this process by name, inspects them, and holds them between any two
+ * instructions, as if preempted or stopped in a debugger. Start with thread_find() and
+ * thread_hold().
  */
 #ifndef PLX_TEST_THREAD_H
 #define PLX_TEST_THREAD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The two adapters and what stands on them. The adapters are opened once for all tests of a mode,
- * and closed at the end: that this succeeds says that no test has left an object behind.
- * Start with pair_run(), then pair_open().
+ * The two adapters and the objects on them. The adapters are opened once for all tests of a mode
+ * and closed at the end: closing them succeeds only if no test has left an object behind. Start
+ * with pair_run(), then pair_open().
  */
 #include "verbs_pair.h"
 #include "pattern.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two adapters in one process, joined by the embedded link, and on each what a program needs to
- * talk: for tests of the objects of lib/verbs.
- * It never hides a status: what must succeed is asserted, and what must come is waited for, within
- * TEST_PATIENCE_MS. Every test runs twice: inline, its thread polling both ends, and with a worker.
- * Start with PAIR_TEST(), pair_open() and pair_expect().
+ * Two adapters in one process, connected by the embedded link, and on each the objects that a
+ * program needs to communicate: for tests of lib/verbs. It never hides a status: it asserts that
+ * calls succeed, and waits for events within TEST_PATIENCE_MS. Every test runs twice: in inline
+ * mode, where its thread polls both ends, and with a worker. Start with PAIR_TEST(), pair_open()
+ * and pair_expect().
  */
 #ifndef PLX_TEST_VERBS_PAIR_H
 #define PLX_TEST_VERBS_PAIR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * See watch.h. The tracer stops the process at each system call, so that a thread that makes none
- * runs at its full speed. Two calls with arguments that nobody else uses begin and end a phase.
- * Start with watch_run().
+ * See watch.h. The tracer stops the process at each system call, so a thread that makes none runs
+ * at full speed. Two calls with otherwise unused arguments mark the begin and end of a phase. Start
+ * with watch_run().
  */
 #include <dlfcn.h>
 #include <errno.h>

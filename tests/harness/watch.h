@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Counting what a data path must not do: allocations and locks by standing in front of the
- * library's functions, system calls by tracing the process. Start with watch_run().
+ * Counts what a data path must not do: allocations and locks by interposing the library's
+ * functions, system calls by tracing the process. Start with watch_run().
  */
 #ifndef PLX_TEST_WATCH_H
 #define PLX_TEST_WATCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways of datagrams: neighbours that answer late, never, or have moved; datagrams that wait for
- * them; handles that are destroyed while something still names them. Start with ah_pair_open().
+ * Address handles: neighbours that answer late, never, or have moved; datagrams that wait for a
+ * neighbour's address; handles that are destroyed while still in use. Start with ah_pair_open().
  */
 #include <setjmp.h>
 #include <stdarg.h>

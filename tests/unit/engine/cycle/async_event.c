@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Asynchronous events on their way out: none is lost when the ring is full, an overrun fails whom
- * it must and nobody else, and the descriptor. Start with
+ * Delivery of asynchronous events: none is lost when the ring is full, an overrun fails the queue
+ * pairs that use the queue and no others, and the descriptor becomes readable. Start with
  * an_overrun_fails_its_users_and_nobody_else().
  */
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Arming where the system has no membarrier(), or has it no longer: a filter of seccomp refuses it
- * to this process, from the middle of the first test on. Start with refuse_membarrier().
+ * Arming on systems without membarrier(), or where it stops working: from the middle of the first
+ * test on, a seccomp filter refuses it to this process. Start with refuse_membarrier().
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls that the engine's thread executes: from many threads at once, more than there are slots;
- * and what becomes of them when nobody polls. Start with calls_time_out_together().
+ * Calls that the engine's thread executes: issued by more threads at once than there are slots, and
+ * timing out when nobody polls. Start with calls_time_out_together().
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections between two engines in virtual time: what only an engine can get wrong. The way of a
- * datagram in and out, the first packet that stands for a lost RTU, event queues that are full.
- * (Every step as a program sees it: tests/unit/verbs/connector.c.) Start with scene_open().
+ * Connections between two engines in virtual time, limited to what is the engine's job: datagrams
+ * in and out, the first packet of the peer in place of a lost RTU, full event queues.
+ * (tests/unit/verbs/connector.c has every step as a program sees it.) Start with scene_open().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What of completion queues is a command of the engine: a new depth. The queues themselves are in
+ * The completion queue's one command to the engine: resizing. The queues themselves are in
  * tests/unit/engine/queue/cq.c.
  */
 #include "engine.h"

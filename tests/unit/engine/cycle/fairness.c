@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who sends when many want to (decision 26): requests and READ responses of many queue pairs in one
- * rotation, on ports that take all or little; doorbells in turn; acknowledgements first.
- * The peers answer at once, so that queues never run empty by themselves. Start with open_crowd().
+ * Fairness between many senders (decision 26): requests and READ responses of many queue pairs
+ * share one rotation, on ports that accept all packets or few; doorbells are served in turn;
+ * acknowledgements go first. The peers answer at once, so that queues never run empty for other
+ * reasons. Start with open_crowd().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A thread that the scheduler, or a debugger, takes off its core in the middle of a post, a poll or
- * an arming: at each of the steps of lib/engine/queue/plx_steps.h in turn. Meanwhile each cycle of
- * the engine returns and every other queue pair is served; when the thread goes on, its request is
- * done. An engine that waits for the thread never returns, which the alarm tells. Start with the
+ * A thread that the scheduler or a debugger suspends in the middle of a post, a poll or an arming,
+ * at each of the steps of lib/engine/queue/plx_steps.h in turn. Meanwhile each cycle of the engine
+ * returns and every other queue pair is served; when the thread resumes, its request completes. An
+ * engine that waited for the thread would never return: the alarm detects that. Start with the
  * table of tests at the end, then hold().
  */
 #include <setjmp.h>

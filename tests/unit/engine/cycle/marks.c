@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Congestion: which packets of ours are ECN-capable, and how marks on those of a peer are answered.
- * A switch on the wire marks what is capable, as the test says. Start with mark().
+ * Congestion: which of our packets are ECN-capable, and how we respond to marked packets of a peer.
+ * A switch on the wire marks ECN-capable packets when the test says so. Start with mark().
  */
 #include <setjmp.h>
 #include <stdarg.h>

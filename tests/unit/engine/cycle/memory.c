@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * When memory runs out: whatever is being made is refused with NO_MEMORY, leaves nothing behind,
- * and can be made as soon as there is enough. Each allocation is the one that fails, in turn. Start
- * with squeeze().
+ * Out of memory: creating any object is refused with NO_MEMORY, leaves nothing behind, and succeeds
+ * once there is enough. Each allocation fails in turn. Start with squeeze().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The whole engine in one piece: every operation through two engines, in worker and in inline mode,
- * with packets lost, and the bytes compared. Start with every_operation().
+ * The whole engine: every operation through two engines, in worker and in inline mode, with packet
+ * loss. The data is compared. Start with every_operation().
  */
 #include <setjmp.h>
 #include <stdarg.h>

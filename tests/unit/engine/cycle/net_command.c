@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Neighbours and echoes through whole engines: asking by commands, in both modes; answers as long
- * as the port's frames; and that a flood of them leaves room for acknowledgements. Start with
- * a_ping_is_answered_and_timed().
+ * Neighbours and echoes through whole engines: resolving and pinging by commands, in both modes;
+ * replies as long as the port's frames; and that a flood of them leaves room for acknowledgements.
+ * Start with a_ping_is_answered_and_timed().
  */
 #include <setjmp.h>
 #include <stdarg.h>

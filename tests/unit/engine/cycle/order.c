@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Decision 3 as a program sees it: who finds a reply finds the completion of the request before it;
- * on the wire, no packet that a completion has caused leaves before the ACK of what completed; and
- * poll, arm, sleep never misses an entry. Start with request_and_reply().
+ * Decision 3 as a program sees it: a program that has received a reply also finds the completion of
+ * its request; no packet that results from a completion leaves before the ACK of the completed
+ * request; and poll, arm, sleep never misses an entry. Start with request_and_reply().
  */
 #include <sched.h>
 #include <setjmp.h>

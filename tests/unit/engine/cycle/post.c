@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Posting to a send queue: what is refused and with which status, in both modes; lists and inline
- * data of every length; batches, deferring, and when a place is free again.
- * Start with refusals().
+ * data of every length; batches, deferred doorbells, and when an entry is free again. Start with
+ * refusals().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a peer sees of 10^4 connections of one engine: the number and the first PSN of each queue
- * pair, in order, and which of them still live. None of it helps to guess the next.
- * The guesser's own test is tests/unit/proto/secret/predict.c.
- * Start with no_bit_of_the_next_queue_pair_can_be_guessed().
+ * A peer sees, of 10^4 connections of one engine, the number and the first PSN of each queue pair,
+ * in order, and which of them still exist. None of it helps to predict the next. The guesser's own
+ * test is tests/unit/proto/secret/predict.c. Start with
+ * no_bit_of_the_next_queue_pair_can_be_guessed().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Much at once: programs that post and do not reap, more completions in a cycle than are staged,
- * more doorbells than one cycle serves. Nothing is lost, and the order stays. Start with
+ * High load: programs that post and do not reap, more completions in a cycle than can be staged,
+ * more doorbells than one cycle serves. Nothing is lost, and the order is kept. Start with
  * who_does_not_reap_is_held_back().
  */
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs from creation to destruction: numbers, states and what is refused, a second life,
- * an end in the middle of traffic, the way to the peer and to ourselves.
- * Start with life_after_reset().
+ * Queue pairs from creation to destruction: numbers, states and refusals, reuse after RESET,
+ * destruction during traffic, connections to a peer and to the own port. Start with
+ * life_after_reset().
  */
 #include <setjmp.h>
 #include <stdarg.h>

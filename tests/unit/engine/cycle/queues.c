@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues, own and shared: places, long lists, refusals, pulling only when low, RESET, and
- * the threshold of a shared one. Start with a_receive_queue_takes_its_depth_and_no_more().
+ * Receive queues, per queue pair and shared: capacity, long lists, refusals, fetching only when
+ * low, RESET, and the threshold of a shared one. Start with
+ * a_receive_queue_takes_its_depth_and_no_more().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * With idle=spin, over net_wire and over net_memif: no allocation, no lock and no system call on
- * the data path once everything is connected, in inline mode and with a worker. Each claim is
- * beside a control that does what must not be done, and must be caught. Start with talk().
+ * the data path once everything is connected, in inline mode and with a worker. Each claim has a
+ * control that does what is forbidden and must be detected. Start with talk().
  */
 #include <rte_malloc.h>
 #include <setjmp.h>

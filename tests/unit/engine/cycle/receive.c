@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What becomes of a frame before its queue pair judges it: every refusal is counted and changes
- * nothing else; chains, hardware checksums, strays, and a long pause. Frames are those of our own
- * engine with one thing wrong. Start with refused().
+ * Frames before their queue pair judges them: every drop is counted and changes nothing else;
+ * chained mbufs, hardware checksums, frames for other stations, and a long pause. The frames are
+ * those of our own engine with one fault. Start with refused().
  */
 #include <setjmp.h>
 #include <stdarg.h>

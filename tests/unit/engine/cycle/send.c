@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Getting packets to a port that takes little, late, or nothing; without buffers; in turn between
- * queue pairs; to ourselves; and to a neighbour that has moved. Nothing leaks: pair_close() counts
- * the buffers. Start with transfer().
+ * Sending to a port that accepts few packets, accepts them late, or none; without buffers; in turn
+ * between queue pairs; to the own port; and to a neighbour that has moved. Nothing leaks:
+ * pair_close() counts the buffers. Start with transfer().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An engine that was not polled for a while: what it does first when it comes back, and what it
- * does not blame on its peers. Virtual time. Start with the table of tests at the end.
+ * An engine that was not polled for a while: what it does first when polling resumes, and which
+ * timeouts it does not blame on its peers. Virtual time. Start with the table of tests at the end.
  */
 #include <setjmp.h>
 #include <stdarg.h>

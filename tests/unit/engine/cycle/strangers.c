@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames for another VLAN, another station, another IP address, on every path into an engine: each
- * is dropped and counted by its reason, and changes nothing else. The frames are those that a peer
- * really sends, with that one fault. Start with every_stranger().
+ * Frames for another VLAN, another MAC address or another IP address, on every path into an engine:
+ * each is dropped and counted by its reason, and changes nothing else. Apart from that one fault,
+ * the frames are real frames of a peer. Start with every_stranger().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The timer wheel: never early, late by less than a tick, on every level and beyond; and against a
- * plain table of deadlines over random steps. Start with compare().
+ * The timer wheel: never early, late by less than a tick, on every level and beyond; also compared
+ * with a plain table of deadlines over random steps. Start with compare().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagram queue pairs in an engine: which packets reach them, and in which order they are judged;
- * ports that refuse, completion queues that overrun, the port to itself. Packets are made by hand
- * or by the other engine. Start with make_frame().
+ * Datagram queue pairs in an engine: which packets reach them, and the order of the checks; ports
+ * that refuse packets, completion queues that overrun, loopback. Packets are made by hand or by the
+ * other engine. Start with make_frame().
  */
 #include <setjmp.h>
 #include <stdarg.h>

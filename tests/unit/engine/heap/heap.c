@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where memory comes from: small queues from DPDK's heap as long as they leave it to others, large
- * ones from ordinary memory, of which nobody has a page before it is written to.
+ * Where memory comes from: DPDK's heap for small queues, while enough is left for others; ordinary
+ * memory for large ones, whose pages are not populated before they are written to.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues by themselves: order, the place behind the ring, growing, overrun, and arming
- * sentence by sentence (docs/nd2.md). The test plays the engine's thread.
- * The command that resizes is in tests/unit/engine/cycle/cq.c. Start with produce().
+ * Completion queues on their own: order, the entry behind the ring, growing, overrun, and arming by
+ * every rule of docs/nd2.md. The test plays the engine's thread. The command that resizes is in
+ * tests/unit/engine/cycle/cq.c. Start with produce().
  */
 #include <poll.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Event queues by themselves: order, no room, and the descriptor. The test plays the engine's
+ * Event queues on their own: order, a full queue, and the descriptor. The test plays the engine's
  * thread. Start with push().
  */
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared receive queues by themselves: how many may be posted, when the engine fetches them, and
- * what it refuses although it was posted. The test plays the engine's thread. Start with post().
+ * Shared receive queues on their own: how many entries can be posted, when the engine fetches them,
+ * and which posted entries it refuses. The test plays the engine's thread. Start with post().
  */
 #include "eal.h"
 #include "plx_engine_rq.h"

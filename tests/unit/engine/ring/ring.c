@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The rings between threads: what fits, what comes out, in which order, and the numbers of entries
- * over the wrap of 32 bits, for every combination of sides. Threads are in threads.c.
- * Start with everything_in_comes_out_in_order().
+ * The rings between threads: capacity, contents, order, and indexes across the 32-bit wrap, for
+ * every combination of producers and consumers. Threads are in threads.c. Start with
+ * everything_in_comes_out_in_order().
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rings between threads that run at the same time: every entry arrives once, whole, and in the
- * order of its producer. Start with run().
+ * Rings between threads that run concurrently: every entry arrives once, intact, and in the order
+ * of its producer. Start with run().
  */
 #include <pthread.h>
 #include <sched.h>

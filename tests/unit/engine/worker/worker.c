@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Worker threads: every idle policy, giving and taking engines under load, quiescence, and what is
- * refused with which sentence. Start with traffic().
+ * Worker threads: every idle policy, adding and removing engines under load, quiescence, and each
+ * refusal with its message. Start with traffic().
  */
 #include <rte_rcu_qsbr.h>
 #include <sched.h>
