@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The requester's receiving half: ACK, NAK, RNR NAK, READ responses, atomic results.
- * It never sends or decides what a loss calls for: recover.c does, and requester.c sends.
+ * The requester's receiving half: ACK, NAK, RNR NAK, READ responses, atomic results. It never sends
+ * (requester.c does), and never decides how to react to a loss (recover.c does).
  * Start with requester_on_packet().
  *
- * Everything here is relative to `una`, the oldest unacknowledged PSN. Any answer at PSN p also
- * acknowledges what lies before p, except READs and atomics, which only their own answer can end:
- * an answer beyond one of them says that its response was lost (IBTA vol 1, 9.7.5.1.2, "implied
- * NAK").
+ * Everything is relative to `una`, the oldest unacknowledged PSN. A response at PSN p also
+ * acknowledges all packets before p, except READs and atomics, which complete only with their own
+ * response: a response to a later packet shows that theirs was lost (IBTA vol 1, 9.7.5.1.2,
+ * "implied NAK").
  */
 #include "qp.h"
 
-/* Acknowledge the next `packets` PSNs, all of the entry at `done`. */
+/* Acknowledge the next `packets` PSNs, all of which belong to the entry at `done`. */
 static void
 advance(struct plx_rc *qp, uint32_t packets)
 {
@@ -30,8 +30,10 @@ advance(struct plx_rc *qp, uint32_t packets)
 	}
 }
 
-/* What follows from any progress: counters start anew, the timer moves on, a cursor that was
- * overtaken (late answers to a flight that is being sent again) catches up. */
+/*
+ * After any progress: reset the counters, move the timer on, and advance the cursor if it was
+ * overtaken by late responses to a flight that is being retransmitted.
+ */
 static void
 progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 {
@@ -40,7 +42,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	if (!PLX_MUTANT(RETRY_NOT_RESET))
 		req->retries_left = qp->retry_max;
 	req->rnr_retries_left = qp->rnr_retry_max;
-	req->rnr_waiting = false; /* the receiver took what it was not ready for */
+	req->rnr_waiting = false; /* the receiver has accepted what it was not ready for */
 	if (plx_psn_before(req->next, req->una) || PLX_MUTANT(ACK_SENDS_AGAIN))
 		requester_rewind(req);
 	if (plx_unlikely(qp->slow_path & SLOW_PATH_NARROW))
@@ -50,7 +52,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 }
 
 /*
- * Acknowledge [una, until). Returns false when a READ or atomic is in the way: una is then at it.
+ * Acknowledge [una, until). Returns false if a READ or atomic prevents it; una then points to it.
  */
 static bool
 take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
@@ -72,9 +74,9 @@ take_until(struct plx_rc *qp, struct plx_psn until, uint64_t now)
 }
 
 /*
- * The peer has no receive. Its timer is waited out and the request sent again, for ever with a
- * limit of 7. The NAK proves that the peer is alive, so the retry count starts anew: without that
- * a long wait on a wire that loses one packet in a hundred would end in RETRY_EXCEEDED.
+ * The peer has no receive. Its timer is awaited and the request is sent again, without end if the
+ * limit is 7. The NAK proves that the peer is alive, so the retry count is reset: otherwise a long
+ * wait on a link that loses one packet in a hundred would end in RETRY_EXCEEDED.
  */
 static enum plx_verdict
 on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
@@ -96,7 +98,7 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	recover_on_rnr(qp);
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
-	req->went_back = false; /* what leaves after the wait is a new flight */
+	req->went_back = false; /* packets sent after the wait are a new flight */
 	req->rnr_until =
 		plx_time_add(now, plx_rnr_timer_ns(pkt->aeth.syndrome & PLX_AETH_VALUE_MASK));
 	if (PLX_MUTANT(RNR_WAIT_FORGOTTEN))
@@ -146,7 +148,7 @@ on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	return nak ? on_nak(qp, pkt, now, out) : on_rnr(qp, pkt, now, out);
 }
 
-/* The entry that a PSN in flight belongs to. */
+/* The entry to which a PSN in flight belongs. */
 static const struct plx_wqe *
 wqe_of(const struct plx_rc *qp, struct plx_psn psn)
 {
@@ -162,7 +164,10 @@ wqe_of(const struct plx_rc *qp, struct plx_psn psn)
 	return sq_wqe(qp, index);
 }
 
-/* Place an answer's bytes into the local SGEs of the entry at `done`; false when a key denies. */
+/*
+ * Place a response's bytes into the local SGEs of the entry at `done`. Returns false if a key
+ * denies access.
+ */
 static bool
 place_answer(struct plx_rc *qp, uint32_t offset, const uint8_t *src, uint32_t bytes,
 	     struct plx_actions *out)
@@ -180,7 +185,7 @@ place_answer(struct plx_rc *qp, uint32_t offset, const uint8_t *src, uint32_t by
 	return true;
 }
 
-/* Fail the entry at `done` for what its answer looks like. */
+/* Fail the entry at `done` because its response is malformed. */
 static enum plx_verdict
 refuse_answer(struct plx_rc *qp, enum plx_verdict verdict, enum plx_wc_status status,
 	      struct plx_actions *out)
@@ -225,7 +230,7 @@ on_atomic_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct
 	return PLX_VERDICT_RESPONSE;
 }
 
-/* Not of what is in flight. */
+/* A PSN that is not in flight. */
 static PLX_COLD enum plx_verdict
 outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
 {
@@ -236,7 +241,7 @@ outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
 	return PLX_VERDICT_STALE;
 }
 
-/* A response behind one that is missing. */
+/* A response that follows a missing one. */
 static PLX_COLD enum plx_verdict
 behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
@@ -249,10 +254,10 @@ behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct 
 }
 
 /**
- * An answer of the peer's: acknowledgement or response.
+ * Process a packet from the peer's responder: an acknowledgement or a response.
  *
- * Outside [una, high) it is nothing to us: stale or a ghost. A response must be of the kind that
- * the request at its PSN waits for, else it is a ghost too, and acknowledges nothing.
+ * A PSN outside [una, high) is ignored: it is stale or a ghost. A response of a kind other than the
+ * request at its PSN expects is a ghost too, and acknowledges nothing.
  */
 enum plx_verdict
 requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Executing what a QP decided: memory actions on this process's memory, and whole frames from an
- * EMIT. Engine, simulator and tests share it. It never decides anything.
+ * Executes what a QP decided: memory actions on this process's memory, and frames from EMIT
+ * actions. Engine, simulator and tests share it. It never decides anything.
  * Start with plx_action_apply_memory() and plx_emit_write().
  */
 #include "plx_action.h"
 
 /*
- * In-order placement: a consumer may spin on the last byte of a WRITE (docs/nd2.md, Order), so
- * everything before it is stored first, and it follows with release order (pairs with the
- * consumer's acquire).
+ * In-order placement: a consumer may spin on the last byte of a WRITE (docs/nd2.md, Order). So all
+ * other bytes are stored first, and the last one with release order (pairs with the consumer's
+ * acquire).
  */
 void
 plx_place_bytes(const struct plx_place *place)
@@ -21,7 +21,7 @@ plx_place_bytes(const struct plx_place *place)
 			 __ATOMIC_RELEASE);
 }
 
-/* Atomic towards other engines and the application's own atomics on the same word. */
+/* Atomic with respect to other engines and to the application's own atomics on the same word. */
 static void
 touch_atomic(const struct plx_atomic *atomic)
 {
@@ -65,7 +65,7 @@ plx_emit_write(const struct plx_frame_template *tmpl, const struct plx_actions *
 	uint8_t headers[PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX];
 	size_t at = plx_frame_template_write(tmpl, roce_bytes(emit), headers);
 
-	/* Both writers may store up to their maximum; the frame itself may be shorter than that. */
+	/* Both encoders may store up to their maximum; the frame may be shorter. */
 	at += plx_pkt_encode(&emit->pkt, headers + at);
 	memcpy(out, headers, at);
 	for (uint32_t i = 0; i < emit->iovs; i++) {

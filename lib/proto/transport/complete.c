@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completions: in queue order, success before flush, each posted entry once; and the way into
- * ERROR. It never decides whether something failed.
+ * Completions, in queue order, successes before flushed requests, one for each posted entry; and
+ * the transition to ERROR. It never decides whether something has failed.
  * Start with complete_deliver_slow().
  *
- * One ACK may end hundreds of requests and one failure flush thousands, but an action list is
- * bounded: what has no room waits in the queue itself, and the next call goes on.
+ * One ACK can complete hundreds of requests, and one failure can flush thousands, but an action
+ * list has a fixed size. What does not fit stays in the queue, and the next call continues there.
  */
 #include "qp.h"
 
@@ -40,7 +40,7 @@ send_completion(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions
 	action_add(out, PLX_ACT_COMPLETE)->completion = completion;
 }
 
-/** End the open receive. @param completion wr_id, qpn and PLX_WC_RECV are filled in here */
+/** Complete the open receive. @param completion wr_id, qpn and PLX_WC_RECV are filled in here */
 void
 complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out)
 {
@@ -68,14 +68,16 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
-/* An entry that never came to its turn. A window is bound when its BIND is posted: now it is not. A
- * datagram does not need its address handle any more. */
+/*
+ * Flush an entry that was never started. A window is bound when its BIND is posted, so it is
+ * unbound here. A datagram releases its address handle.
+ */
 PLX_COLD void
 complete_undo(struct plx_rc *qp, uint32_t index)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, index);
 
-	/* The owner may have unbound it already, by destroying it. */
+	/* The owner may have unbound it already by destroying it. */
 	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
 		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
 	if (qp->ahs)
@@ -123,9 +125,8 @@ flush_recv(struct plx_rc *qp, struct plx_actions *out)
 }
 
 /**
- * Deliver what has ended, as far as `out` has room. Successes first, in queue order; in ERROR then
- * the entry that failed, then the rest as FLUSHED, then the receives. Sets `more` while anything
- * is left.
+ * Deliver completions while `out` has room: successes first, in queue order; in ERROR then the
+ * failed entry, then the remaining ones as FLUSHED, then the receives. Sets `more` if any remain.
  */
 void
 complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out)
@@ -158,8 +159,8 @@ complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out)
 }
 
 /**
- * To ERROR: timers off, nothing more is sent but what is owed, everything posted is flushed. A QP
- * that is there already is not told of it again.
+ * Change to ERROR: stop the timers, send only what is still owed, flush everything posted. If the
+ * QP is in ERROR already, no second event is raised.
  */
 void
 complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out)

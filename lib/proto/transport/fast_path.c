@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The fast path: a SEND or WRITE that fits one packet, sent for the first time or expected next,
- * and the ACK that goes with a burst of them. Hot. These three make up nearly all traffic of a
- * program with small messages, so they have a short way: bytes in, bytes out, no list between.
- * It never decides anything that the slow path would decide differently: what is unusual in any
- * respect is left alone, untouched, for plx_rc_transmit() and plx_rc_on_packet().
- * Start with plx_rc_send_fast() and plx_rc_receive_fast(). The endpoint of the tests asks here
- * first, as the engine does, so that every seed of the simulator compares the two ways.
+ * The fast path: sends a SEND or WRITE that fits one packet for the first time, receives one that
+ * is expected next, and sends the ACK for a burst of them. These are nearly all traffic of a
+ * program with small messages, so they are handled from bytes to bytes, without an action list.
+ * Hot.
+ * It never decides differently from the slow path: anything unusual is left unchanged for
+ * plx_rc_transmit() and plx_rc_on_packet(). Start with plx_rc_send_fast() and
+ * plx_rc_receive_fast(). The tests' endpoint tries them first, as the engine does, so every seed of
+ * the simulator compares both paths.
  */
 #include "plx_bytes.h"
 #include "qp.h"
@@ -20,8 +21,7 @@ store_bth(const struct plx_rc *qp, uint8_t opcode, uint8_t bits, uint32_t psn_wo
 	plx_be32_store(out + PLX_BTH_PSN_AT, psn_word);
 }
 
-/* ---- sending ------------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 static enum plx_fast_kind
 send_ack(struct plx_rc *qp, uint8_t *out, struct plx_fast_packet *fast)
@@ -39,11 +39,11 @@ send_ack(struct plx_rc *qp, uint8_t *out, struct plx_fast_packet *fast)
 }
 
 static const uint8_t only_opcodes[PLX_WR_OP_COUNT] = {
-	[PLX_WR_SEND] = PLX_RC_SEND_ONLY, /* not 0: that is SEND first */
+	[PLX_WR_SEND] = PLX_RC_SEND_ONLY, /* not 0, which is SEND first */
 	[PLX_WR_WRITE] = PLX_RC_WRITE_ONLY,
 };
 
-/* Where the payload lies; false when a key denies it, or it is in several pieces. */
+/* Find the payload. Returns false if a key denies access, or if it is in several pieces. */
 static inline bool
 find_payload(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes, const uint8_t **payload)
 {
@@ -62,8 +62,10 @@ find_payload(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes, const
 	return true;
 }
 
-/* The packet leaves: what requester.c's sent() does for the first packet of its message that is
- * also the last. */
+/*
+ * Record the packet as sent, as sent() in requester.c does for a packet that is the first and last
+ * of its message.
+ */
 static inline void
 book(struct plx_rc *qp, struct sq_track *track, uint32_t bytes, uint64_t now)
 {
@@ -78,7 +80,7 @@ book(struct plx_rc *qp, struct sq_track *track, uint32_t bytes, uint64_t now)
 	plx_count(&qp->counters.bytes_sent, bytes);
 }
 
-/* Nothing to send, deliver or tell: the caller need not ask in the general way. */
+/* Nothing to send, deliver or raise, so the caller need not try the slow path. */
 static inline enum plx_fast_kind
 nothing(struct plx_rc *qp)
 {
@@ -116,7 +118,7 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 		return PLX_FAST_NO;
 	fast->payload_bytes = bytes;
 	fast->pad = (uint8_t)(-bytes & 3);
-	/* A message of one packet always asks for its ACK. */
+	/* A message of one packet always requests an ACK. */
 	store_bth(qp, only_opcodes[wqe->op],
 		  (uint8_t)(fast->pad << PLX_BTH_PAD_SHIFT |
 			    (!write && wqe->flags & PLX_WR_SOLICITED ? PLX_BTH_SOLICITED : 0)),
@@ -132,10 +134,9 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 	return PLX_FAST_SENT;
 }
 
-/* ---- receiving
- * ------------------------------------------------------------------------------------ */
+/* ---- receiving ---- */
 
-/* What responder.c's apply_accept() does for a message in one packet. */
+/* The counterpart of apply_accept() in responder.c, for a message of one packet. */
 static inline void
 apply(struct plx_rc *qp, uint32_t bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts of the transport's enums, the two timer tables of the standard, and the congestion
- * strategy that does nothing. It holds no state.
- * Every table comes from the X-list of its enum, so that none can miss an entry.
+ * Texts of the transport's enums, the two timer tables of the standard, and the congestion strategy
+ * that does nothing. It has no state.
+ * Each table is made from the X-list of its enum, so that no entry can be missing.
  */
 #include "qp.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The queue pair as a whole: its memory, its states, posting, and the three entry points that give
- * a packet, the time, or room to send to requester and responder.
- * It never judges a packet itself. Start with plx_rc_on_packet() and plx_rc_transmit().
+ * The queue pair as a whole: memory, states, posting, and the three entry points that pass a
+ * packet, the time, or room to send to the requester and the responder.
+ * It never judges a packet. Start with plx_rc_on_packet() and plx_rc_transmit().
  */
 #include "qp.h"
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 struct layout {
 	uint32_t slots, spill_bytes;
@@ -33,7 +32,7 @@ layout_of(const struct plx_rc_caps *caps, size_t head)
 	if (l.spill_bytes < inl)
 		l.spill_bytes = inl;
 	l.spill_bytes = (l.spill_bytes + 15) / 16 * 16;
-	/* What is touched while nothing is sent lies together, in front. */
+	/* Fields used while nothing is being sent are adjacent, at the front. */
 	l.res_at = align_line(head);
 	l.wqe_at = l.res_at + align_line(caps->responder_resources * sizeof(struct resource));
 	l.track_at = l.wqe_at + align_line(l.slots * sizeof(struct plx_wqe));
@@ -59,8 +58,10 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	struct plx_rc *qp = memory;
 
 	PLX_ASSERT(qp_bytes(caps, head) > 0);
-	/* Places of the send queue are written before they are read: their memory, most of a deep
-	 * queue pair's, is left alone until then. */
+	/*
+	 * Send queue entries are written before they are read, so their memory is not touched here:
+	 * it is most of the memory of a deep queue pair.
+	 */
 	memset(memory, 0, l.wqe_at);
 	qp->state = PLX_QP_RESET;
 	qp->qpn = ids->qpn;
@@ -95,10 +96,9 @@ plx_rc_init(void *memory, const struct plx_rc_caps *caps, const struct plx_rc_id
 	return qp_init(memory, sizeof(struct plx_rc), caps, ids);
 }
 
-/* ---- states -----------------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
-/* The transitions there are; any state may also go to ERROR and to RESET. */
+/* All valid transitions. Any state may also change to ERROR and to RESET. */
 static const bool transitions[PLX_QP_STATE_COUNT][PLX_QP_STATE_COUNT] = {
 	[PLX_QP_RESET][PLX_QP_INIT] = true, [PLX_QP_INIT][PLX_QP_RTR] = true,
 	[PLX_QP_RTR][PLX_QP_RTS] = true,    [PLX_QP_RTS][PLX_QP_SQD] = true,
@@ -211,8 +211,7 @@ plx_rc_fail(struct plx_rc *qp, struct plx_actions *out)
 	complete_to_error(qp, PLX_WC_FLUSHED, out);
 }
 
-/* ---- posting ----------------------------------------------------------------------------------
- */
+/* ---- posting ---- */
 
 static uint32_t
 message_packets(const struct plx_rc *qp, uint8_t op, uint32_t bytes)
@@ -350,8 +349,7 @@ plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge, u
 	return status;
 }
 
-/* ---- packets ----------------------------------------------------------------------------------
- */
+/* ---- packets ---- */
 
 static bool
 state_receives(const struct plx_rc *qp, const struct plx_opcode *op)
@@ -374,8 +372,10 @@ path_matches(const struct plx_path *path, const struct plx_frame *frame)
 	       memcmp(path->dst6, frame->v6.src, 16) == 0;
 }
 
-/* What of an admission may change between it and plx_rc_on_packet(): an earlier packet of the same
- * burst can end the queue pair. */
+/*
+ * The part of an admission that can change before plx_rc_on_packet(): an earlier packet of the same
+ * burst can fail the queue pair.
+ */
 static inline enum plx_verdict
 admit_opcode(const struct plx_rc *qp, const struct plx_opcode *op)
 {
@@ -404,8 +404,10 @@ plx_rc_admit(const struct plx_rc *qp, const struct plx_frame *frame, const struc
 	return verdict;
 }
 
-/* IBTA Annex A17: a mark on the way here is answered by a CNP; a flow needs no more than one in a
- * while, for whoever gets it slows down by more than one mark's worth. */
+/*
+ * IBTA Annex A17: a CE mark on a received packet is answered by a CNP. CNPs of a flow have a
+ * minimum interval, because one CNP slows the sender down by more than one mark warrants.
+ */
 static PLX_COLD void
 on_mark(struct plx_rc *qp, uint64_t now)
 {
@@ -436,7 +438,7 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 	return requester_on_packet(qp, pkt, now, out);
 }
 
-/* The first request that moves us proves that the peer is there (the CM's RTU may be lost). */
+/* The first accepted request proves that the peer is connected (the CM's RTU may be lost). */
 static void
 raise_established(struct plx_rc *qp, enum plx_verdict verdict, struct plx_actions *out)
 {
@@ -462,10 +464,12 @@ plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 	return verdict;
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
-/* One packet with all its ranges, and what may come with it: a failure's event, one NAK. */
+/*
+ * Room for one packet with all its ranges, and for what may accompany it: the event of a failure,
+ * one NAK.
+ */
 static bool
 room_for_packet(const struct plx_actions *out)
 {
@@ -473,9 +477,9 @@ room_for_packet(const struct plx_actions *out)
 }
 
 /*
- * Decision 3: while an ACK or NAK is owed, the responder goes first, so that no request overtakes
- * the ACK of what caused it. Else responses and requests take turns: a peer that READs for ever
- * does not silence our own requests (T16).
+ * Decision 3: while an ACK or NAK is owed, the responder sends first, so that no request overtakes
+ * the ACK of the packet that caused it. Otherwise responses and requests alternate: a peer that
+ * sends READs without end cannot block our own requests (T16).
  */
 static bool
 transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
@@ -514,8 +518,7 @@ plx_rc_transmit(struct plx_rc *qp, uint64_t now, uint32_t budget, struct plx_act
 	return emitted;
 }
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 void
 plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
@@ -546,8 +549,7 @@ plx_rc_wake_ns(const struct plx_rc *qp)
 	return qp->req.rnr_waiting ? plx_time_min(wake, qp->req.rnr_until) : wake;
 }
 
-/* ---- looking at it ----------------------------------------------------------------------------
- */
+/* ---- queries ---- */
 
 void
 plx_rc_query(const struct plx_rc *qp, struct plx_rc_view *out)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The queue pair as its own files see it: the structs behind plx_transport.h and what one file
- * offers another. Nothing outside lib/proto/transport includes this.
- * Start with struct plx_rc; what a packet touches lies in its first lines.
+ * Private declarations of the queue pair: the structs behind plx_transport.h, and what its files
+ * share. Nothing outside lib/proto/transport includes this header.
+ * Start with struct plx_rc; its first cache lines hold what each packet uses.
  */
 #ifndef PLX_TRANSPORT_QP_H
 #define PLX_TRANSPORT_QP_H
 
 #include "plx_transport.h"
 
-/* ---- queues --------------------------------------------------------------------------------- */
+/* ---- queues ---- */
 
-/* One receive entry while a message holds it: a private copy, so that its place may be reused. */
+/* A private copy of the receive entry that a message is using, so that its slot can be reused. */
 struct recv_entry {
 	uint64_t wr_id;
 	uint32_t bytes; /* sum of the SGEs */
@@ -19,47 +19,46 @@ struct recv_entry {
 	struct plx_sge sge[PLX_SGE_MAX];
 };
 
-/* A ring of entries of `stride` bytes; indexes run freely and are masked at use. */
+/* A ring of entries of `stride` bytes. Indexes run freely and are masked on use. */
 struct plx_rq {
 	uint32_t depth, mask, stride;
 	uint32_t sges;
 	uint32_t tail; /* next to post */
-	uint32_t head; /* next to take */
-	uint32_t done; /* everything before it has its place free again */
+	uint32_t head; /* next to consume */
+	uint32_t done; /* the slots of all earlier entries are free again */
 	bool shared;
 	uint32_t threshold; /* 0: not armed */
 	uint8_t *entries;
 };
 
-/* What the requester remembers of a posted entry beside the WQE. */
+/* What the requester records for each posted entry in addition to the WQE. */
 struct sq_track {
 	struct plx_psn first; /* set when its first packet is sent */
-	uint32_t packets;     /* PSNs it takes; 0 for local operations */
+	uint32_t packets;     /* number of PSNs; 0 for local operations */
 	uint32_t bytes;       /* message length */
 };
 
-/* ---- gaps ----------------------------------------------------------------------------------- */
+/* ---- gaps ---- */
 
 /*
- * Packets behind one that is missing: requests at a responder, answers at a requester. Nothing of
- * them is kept, but their order tells when the sender has gone back and the missing one was lost
- * once more.
+ * Packets that follow a missing one: requests at a responder, responses at a requester. They are
+ * not kept. Their order shows when the sender has gone back and the missing packet was lost again.
  */
 struct gap {
-	struct plx_psn first;  /* the one that began the flight as it is seen now */
-	struct plx_psn newest; /* of that flight */
-	uint8_t restarts;      /* how often it began anew */
+	struct plx_psn first;  /* first packet of the current flight */
+	struct plx_psn newest; /* newest packet of that flight */
+	uint8_t restarts;      /* number of times the flight was restarted */
 };
 
-/* ---- requester ------------------------------------------------------------------------------ */
+/* ---- requester ---- */
 
 /*
  * head <= done <= cursor <= tail, and done <= started:
  *   [head, done)     acknowledged, completion not delivered yet
- *   [done, started)  on the wire, at least in part; `acked` packets of `done` are acknowledged
- *   [started, tail)  not begun
- * The cursor is where the next packet comes from; going back moves it to (done, acked), and only
- * there: whatever a NAK acknowledges has been taken first.
+ *   [done, started)  sent, at least in part; `acked` packets of `done` are acknowledged
+ *   [started, tail)  not started
+ * The next packet is sent from the cursor. Going back moves the cursor to (done, acked) and nowhere
+ * else: what a NAK acknowledges has been processed by then.
  */
 struct requester {
 	uint32_t head, done, cursor, started, tail;
@@ -68,37 +67,37 @@ struct requester {
 	struct plx_psn una;     /* oldest unacknowledged */
 	struct plx_psn next;    /* next to send */
 	struct plx_psn high;    /* one past the highest ever sent */
-	uint32_t rd_open;       /* READ chunks and atomics on the wire */
-	uint32_t window;        /* packets from una on that may be in flight, as agreed or fewer */
+	uint32_t rd_open;       /* READ chunks and atomics outstanding */
+	uint32_t window; /* limit on packets in flight, counted from una: as agreed, or fewer */
 	uint32_t since_ack_request;
 	uint8_t retries_left, rnr_retries_left;
 	bool rnr_waiting; /* until rnr_until */
-	bool drained;     /* SQ_DRAINED was told */
+	bool drained;     /* SQ_DRAINED was raised */
 	uint8_t failed;   /* enum plx_wc_status of the entry at `failed_at`; SUCCESS: none */
 	uint32_t failed_at;
-	uint64_t ack_deadline; /* an answer is missed: PLX_NEVER: not armed; see recover.c */
-	uint64_t ack_wait;     /* what it was armed with: that of the first probe, or the timeout */
+	uint64_t ack_deadline; /* when a response is overdue; PLX_NEVER: not armed; see recover.c */
+	uint64_t ack_wait;     /* the wait in use: until the first probe, or the ack timeout */
 	uint64_t rnr_until;
-	uint64_t pace_until; /* the congestion strategy's word; PLX_NEVER: none */
-	uint64_t original;   /* an atomic's result on its way to memory */
+	uint64_t pace_until; /* congestion strategy: no packet before; PLX_NEVER: no limit */
+	uint64_t original;   /* an atomic's result before it is placed */
 
-	/* recover.c: a loss that is being made good */
-	bool went_back;     /* by a NAK or a lost response, and una has not moved since */
+	/* recover.c: the loss being repaired */
+	bool went_back;     /* because of a NAK or a lost response; una has not moved since */
 	bool probed;        /* since the ack timer was armed */
-	struct gap gap;     /* good while went_back */
-	uint64_t flight_at; /* what went back is leaving since; PLX_NEVER: nothing of it has */
-	uint64_t retry_at;  /* end of the ack timeout; good once probed */
-	uint32_t cut;       /* a READ that is asked for again in pieces: 1 + its index; 0: none */
-	uint32_t in_vain;   /* answers that were asked for again, whether they are needed or not */
+	struct gap gap;     /* valid while went_back */
+	uint64_t flight_at; /* when the first retransmission was sent; PLX_NEVER: none yet */
+	uint64_t retry_at;  /* end of the ack timeout; valid once probed */
+	uint32_t cut;       /* 1 + index of a READ being requested again in pieces; 0: none */
+	uint32_t in_vain;   /* responses requested again, needed or not */
 
-	/* recover.c: how long an answer takes */
+	/* recover.c: round-trip time */
 	struct plx_psn timed; /* the packet being timed */
-	uint64_t timed_at;    /* when it left; PLX_NEVER: none is */
+	uint64_t timed_at;    /* when it was sent; PLX_NEVER: no packet is timed */
 	uint64_t rtt, rtt_spread;
-	uint64_t rtt_least; /* PLX_NEVER: not one is known yet */
+	uint64_t rtt_least; /* PLX_NEVER: not known yet */
 };
 
-/* ---- responder ------------------------------------------------------------------------------ */
+/* ---- responder ---- */
 
 enum open_message {
 	OPEN_NONE,
@@ -106,24 +105,24 @@ enum open_message {
 	OPEN_WRITE,
 };
 
-/* What is owed to the peer beside READ responses and atomic results. */
+/* What is owed to the peer apart from READ responses and atomic results. */
 enum owed_kind {
 	OWED_NOTHING,
 	OWED_ACK,
-	OWED_NAK, /* sequence: withdrawn when the gap closes before it left */
+	OWED_NAK, /* sequence error: withdrawn if the gap closes before it is sent */
 	OWED_RNR,
-	OWED_FATAL, /* the last thing this QP says */
+	OWED_FATAL, /* the last packet this QP sends */
 };
 
 /*
- * A READ or atomic of the peer's, remembered so that a duplicate can be answered. A READ answers
- * packets [reply_next, reply_end) of the request; reply_first is where the (re)request started and
- * decides between first and middle.
+ * A READ or atomic request of the peer, remembered so that a duplicate can be answered. For a READ,
+ * packets [reply_next, reply_end) of the request are to be sent. reply_first is where the request
+ * or its repetition started; it distinguishes a first packet from a middle one.
  */
 struct resource {
 	uint8_t kind; /* enum plx_op_kind; NONE: empty */
 	bool pending;
-	bool answered; /* once whole: what is pending then is a replay, which nobody may need */
+	bool answered; /* was answered completely: pending now is a replay, possibly not needed */
 	struct plx_psn first;
 	uint32_t packets;
 	struct plx_key rkey;
@@ -138,51 +137,51 @@ struct resource {
 struct responder {
 	struct plx_psn expected;
 	struct plx_msn msn;
-	struct gap gap;         /* what is dropped for being ahead; good while nak_out */
-	struct plx_psn ack_psn; /* newest SEND or WRITE packet taken; never a READ's (C9-105) */
+	struct gap gap;         /* packets dropped for being ahead; valid while nak_out */
+	struct plx_psn ack_psn; /* newest SEND or WRITE packet accepted; never a READ's (C9-105) */
 	uint8_t open;           /* enum open_message */
 	bool recv_open;
-	bool nak_out; /* one NAK per flight: cleared when the expected packet comes */
-	bool heard;   /* COMM_ESTABLISHED was told */
+	bool nak_out; /* one NAK per flight: cleared when the expected packet arrives */
+	bool heard;   /* COMM_ESTABLISHED was raised */
 	uint8_t owed; /* enum owed_kind */
 	uint8_t owed_syndrome;
 	bool cnp_owed;
-	uint8_t recv_status; /* enum plx_wc_status the open receive ends with in ERROR */
+	uint8_t recv_status; /* enum plx_wc_status of the open receive if the QP goes to ERROR */
 	struct plx_psn owed_psn;
 	struct plx_key write_rkey;
 	uint64_t write_va;
-	uint32_t write_left;  /* bytes of the WRITE still to come */
-	uint32_t write_bytes; /* of the whole WRITE */
+	uint32_t write_left;  /* bytes of the WRITE still missing */
+	uint32_t write_bytes; /* bytes of the whole WRITE */
 	uint32_t recv_taken;  /* bytes of the message placed in the receive */
-	uint32_t res_count;   /* of remembered resources */
+	uint32_t res_count;   /* number of remembered resources */
 	uint32_t res_newest;  /* index; the ring is in PSN order */
 	uint32_t res_pending;
-	uint32_t res_next; /* index; no older one is pending. Says nothing while none is */
-	uint64_t cnp_from; /* [ns] marks are answered again from then on */
+	uint32_t res_next; /* index; no older resource is pending. Meaningless while none is */
+	uint64_t cnp_from; /* [ns] no CNP is sent before this time */
 #ifdef PLX_MUTANT_BUILD
-	uint8_t *mutant_host; /* where KEY_NOT_RECHECKED goes on writing */
+	uint8_t *mutant_host; /* where KEY_NOT_RECHECKED continues to write */
 #endif
 };
 
-/* ---- the queue pair ------------------------------------------------------------------------- */
+/* ---- the queue pair ---- */
 
-/* Why the next request packet does not take the fast path, whatever it is. */
+/* Reasons why the next request packet, of whatever kind, does not use the fast path. */
 enum slow_path {
-	SLOW_PATH_PACED = 1 << 0, /* a congestion strategy that is more than plx_cc_none is asked */
-	SLOW_PATH_OLDEST = 1 << 1, /* probe: the oldest unacknowledged packet is to be sent again */
-	SLOW_PATH_NEWEST = 1 << 2, /* probe: then the newest */
+	SLOW_PATH_PACED = 1 << 0,  /* there is a congestion strategy other than plx_cc_none */
+	SLOW_PATH_OLDEST = 1 << 1, /* probe: send the oldest unacknowledged packet again */
+	SLOW_PATH_NEWEST = 1 << 2, /* probe: then send the newest one again */
 	SLOW_PATH_PROBE = SLOW_PATH_OLDEST | SLOW_PATH_NEWEST,
 	SLOW_PATH_ALWAYS = SLOW_PATH_PACED | SLOW_PATH_PROBE, /* what the fast path cannot do */
-	SLOW_PATH_NARROW = 1 << 3, /* the window is less than was agreed, or a READ is in pieces */
+	SLOW_PATH_NARROW = 1 << 3, /* the window is below the agreed size, or a READ is in pieces */
 };
 
 struct plx_rc {
 	uint8_t state;   /* enum plx_qp_state */
-	bool more;       /* plx_rc_transmit() may have something to do */
-	bool turn;       /* fairness between responses and requests: whose turn it is */
-	bool flush_told; /* FLUSHED was told in this ERROR */
+	bool more;       /* plx_rc_transmit() may have work */
+	bool turn;       /* alternates between responses and requests */
+	bool flush_told; /* FLUSHED was raised in this ERROR state */
 	uint8_t mtu_shift;
-	uint8_t slow_path; /* enum slow_path: what keeps requests from the fast path */
+	uint8_t slow_path; /* enum slow_path: reasons not to use the fast path for requests */
 	uint32_t mtu;
 	uint32_t qpn, dest_qpn;
 	uint16_t pkey;
@@ -196,7 +195,7 @@ struct plx_rc {
 	const struct plx_cc_ops *cc;
 	void *cc_state;
 
-	struct plx_pkt blank; /* what all packets of ours have in common */
+	struct plx_pkt blank; /* fields that all our packets share */
 
 	struct requester req;
 	struct responder resp;
@@ -212,29 +211,29 @@ struct plx_rc {
 	struct plx_key_memo memo;
 	struct recv_entry recv;
 	struct plx_rc_counters counters;
-	uint32_t *ahs; /* of datagrams: entries that name each handle; NULL: nobody counts them */
+	uint32_t *ahs; /* datagrams: number of entries that use each handle; NULL: not counted */
 };
 
-/* Datagrams: the queues of a connection, whose peer-related fields nobody uses. */
+/* Datagram queue pair: the queues of a connected one, whose fields about the peer are not used. */
 struct plx_ud {
 	struct plx_rc base;
 	uint32_t qkey;
-	uint8_t space[PLX_UD_HEADER_BYTES]; /* of the datagram that is being received */
+	uint8_t space[PLX_UD_HEADER_BYTES]; /* of the datagram being received */
 };
 
-/* qp.c: a queue pair behind whose first `head` bytes its queues begin. */
+/* qp.c: size of a queue pair whose queues follow its first `head` bytes. */
 size_t qp_bytes(const struct plx_rc_caps *caps, size_t head);
 struct plx_rc *qp_init(void *memory, size_t head, const struct plx_rc_caps *caps,
 		       const struct plx_rc_ids *ids);
 
-/* P_Keys match when their low 15 bits do and at least one of them is a full member's. */
+/* P_Keys match if their low 15 bits are equal and at least one is a full member's. */
 static inline bool
 pkey_matches(uint16_t ours, uint16_t theirs)
 {
 	return ((ours ^ theirs) & 0x7fff) == 0 && (ours | theirs) & 0x8000;
 }
 
-/* ---- actions -------------------------------------------------------------------------------- */
+/* ---- actions ---- */
 
 static inline uint32_t
 actions_room(const struct plx_actions *out)
@@ -242,7 +241,7 @@ actions_room(const struct plx_actions *out)
 	return PLX_ACTIONS_MAX - out->count;
 }
 
-/* The next free action. Room is the caller's to know: a full list is our own fault (I13). */
+/* The next free action. The caller ensures that there is room: a full list is our fault (I13). */
 static inline struct plx_action *
 action_add(struct plx_actions *out, enum plx_action_kind kind)
 {
@@ -261,16 +260,16 @@ action_event(struct plx_rc *qp, struct plx_actions *out, enum plx_event_kind kin
 		(struct plx_event){.qpn = qp->qpn, .kind = (uint8_t)kind, .cause = cause};
 }
 
-/* ---- send entries --------------------------------------------------------------------------- */
+/* ---- send entries ---- */
 
-/* Does the peer answer it with data, so that an ACK does not end it? */
+/* Does the peer answer it with data, so that an ACK alone does not complete it? */
 static inline bool
 wr_is_rd_atomic(uint8_t op)
 {
 	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
 }
 
-/* Does nothing of it go on the wire? */
+/* Does it complete without sending a packet? */
 static inline bool
 wr_is_local(uint8_t op)
 {
@@ -295,12 +294,12 @@ sq_spill(const struct plx_rc *qp, uint32_t index)
 	return qp->spill + (size_t)(index & qp->sq_mask) * qp->spill_bytes;
 }
 
-/* ---- scatter and gather: sge.c -------------------------------------------------------------- */
+/* ---- scatter and gather: sge.c ---- */
 
-/* Which SGEs: of a send entry, or of the open receive. */
+/* SGEs of a send entry or of the open receive. */
 struct sge_source {
 	const struct plx_sge *head; /* the first PLX_WQE_SGES, or all */
-	const struct plx_sge *tail; /* those beyond */
+	const struct plx_sge *tail; /* the remaining ones */
 	uint32_t head_count, count;
 };
 
@@ -308,19 +307,19 @@ struct sge_source sge_of_send(const struct plx_rc *qp, uint32_t index);
 struct sge_source sge_of_recv(const struct plx_rc *qp); /* the entry in qp->recv, open or peeked */
 
 /*
- * Resolve [offset, offset + bytes) of a message into host ranges, each key checked for `need`.
- * Returns how many ranges were written to out (at most PLX_SGE_MAX), or -1 when a key denies. All
- * keys' common access bits are and-ed into *common.
+ * Resolve [offset, offset + bytes) of a message into host ranges, checking each key for `need`.
+ * Returns the number of ranges written to out (at most PLX_SGE_MAX), or -1 if a key denies access.
+ * *common is and-ed with the access bits of every key.
  */
 int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 		uint32_t bytes, struct plx_access need, struct plx_iov *out,
 		struct plx_access *common);
 
-/* Turn resolved ranges into PLACE actions that take `src` apart. */
+/* Append PLACE actions that distribute `src` over the resolved ranges. */
 void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,
 	       struct plx_actions *out);
 
-/* ---- one file's offers to another ----------------------------------------------------------- */
+/* ---- functions shared between files ---- */
 
 /* rq.c */
 void rq_peek(const struct plx_rq *rq, struct recv_entry *out);
@@ -329,7 +328,7 @@ bool rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
 		      const struct plx_sge **sge);
 void rq_reset(struct plx_rq *rq);
 
-/* The entry that was peeked is the message's now. */
+/* Assign the peeked entry to the message. */
 static inline void
 recv_pop(struct plx_rc *qp, struct plx_actions *out)
 {
@@ -342,7 +341,7 @@ recv_pop(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
-/* The next packet to send is the oldest unacknowledged one. */
+/* Move the cursor back to the oldest unacknowledged packet. */
 static inline void
 requester_rewind(struct requester *req)
 {
@@ -357,7 +356,7 @@ bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions 
 void requester_settle_local(struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
-/* recover.c: what is lost */
+/* recover.c: loss */
 void recover_progress(struct plx_rc *qp, uint64_t now);
 void recover_widen(struct plx_rc *qp, uint32_t packets);
 void recover_on_rnr(struct plx_rc *qp);
@@ -371,7 +370,7 @@ bool gap_begins_anew(const struct gap *gap, struct plx_psn psn);
 void gap_note(struct gap *gap, struct plx_psn psn);
 void gap_move(struct gap *gap, struct plx_psn missing);
 
-/* A flight of packets behind a missing one begins with `psn`; `again`: once more. */
+/* A flight of packets after a missing one begins with `psn`; `again`: not the first one. */
 static inline void
 gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 {
@@ -379,14 +378,14 @@ gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
 }
 
-/* Has the window lost so much that READs are asked for again in pieces that fit? */
+/* Is the window so small that READs are requested again in pieces that fit it? */
 static inline bool
 recover_cuts(const struct plx_rc *qp)
 {
 	return 2 * qp->req.window < qp->window_packets;
 }
 
-/* A packet leaves whose answer is to be timed. */
+/* Start timing a packet that is being sent. */
 static inline void
 recover_time(struct requester *req, struct plx_psn psn, uint64_t now)
 {
@@ -394,7 +393,7 @@ recover_time(struct requester *req, struct plx_psn psn, uint64_t now)
 	req->timed_at = now;
 }
 
-/* A packet leaves: from now on an answer may be missed, if none was waited for. */
+/* A packet is being sent: arm the ack timer unless it is armed. */
 static inline void
 recover_arm(struct requester *req, struct plx_psn psn, uint64_t now, bool again)
 {
@@ -405,11 +404,11 @@ recover_arm(struct requester *req, struct plx_psn psn, uint64_t now, bool again)
 		recover_time(req, psn, now);
 }
 
-/* acknowledge.c: what comes back */
+/* acknowledge.c: what the peer replies */
 enum plx_verdict requester_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 				     struct plx_actions *out);
 
-/* responder.c: requests of the peer's */
+/* responder.c: the peer's requests */
 void responder_reset(struct plx_rc *qp);
 enum plx_verdict responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt,
 				     struct plx_actions *out);
@@ -424,14 +423,14 @@ void reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32
 void reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_psn psn);
 void reply_forget(struct plx_rc *qp);
 
-/* complete.c: completions, flush, and the way into ERROR */
+/* complete.c: completions, flush, and the transition to ERROR */
 void complete_deliver_slow(struct plx_rc *qp, struct plx_actions *out);
 void complete_recv(struct plx_rc *qp, struct plx_completion *completion, struct plx_actions *out);
 void complete_undo(struct plx_rc *qp, uint32_t index);
 void complete_to_error(struct plx_rc *qp, enum plx_wc_status cause, struct plx_actions *out);
 bool complete_is_flushed(const struct plx_rc *qp);
 
-/* Deliver what has ended. Most calls find nothing. */
+/* Deliver completions of finished requests. Most calls have nothing to deliver. */
 static inline void
 complete_deliver(struct plx_rc *qp, struct plx_actions *out)
 {
@@ -439,14 +438,14 @@ complete_deliver(struct plx_rc *qp, struct plx_actions *out)
 		complete_deliver_slow(qp, out);
 }
 
-/* Packets that `bytes` take at this QP's path MTU; an empty message takes one. */
+/* Number of packets for `bytes` at this QP's path MTU; an empty message needs one. */
 static inline uint32_t
 qp_packets(const struct plx_rc *qp, uint32_t bytes)
 {
 	return bytes == 0 ? 1 : (uint32_t)(((uint64_t)bytes + qp->mtu - 1) >> qp->mtu_shift);
 }
 
-/* A packet of ours, with the fields that all of them have in common. */
+/* Append an outgoing packet with the fields that all of our packets share. */
 static inline struct plx_emit *
 emit_add(struct plx_rc *qp, struct plx_actions *out, uint8_t opcode, struct plx_psn psn)
 {
@@ -461,7 +460,7 @@ emit_add(struct plx_rc *qp, struct plx_actions *out, uint8_t opcode, struct plx_
 	return emit;
 }
 
-/* Give a packet of ours its payload length, and the pad that goes with it. */
+/* Set the payload length of an outgoing packet, and its padding. */
 static inline void
 emit_payload(struct plx_emit *emit, uint32_t bytes)
 {

@@ -4,11 +4,11 @@
  * packet; responder.c does.
  * Start with reply_transmit_one().
  *
- * Answers leave in PSN order, because the requester takes an answer at PSN p for everything before
- * p: an ACK that overtook a READ response would tell it that the response was lost. READs and
- * atomics lie in a ring in PSN order, answered ones too, for duplicates; the oldest is forgotten
- * first. Of the rest at most one is owed at a time, the newest ACK or one NAK, since each of those
- * includes the ones before it.
+ * Replies are sent in PSN order, because a reply at PSN p acknowledges everything before p: if an
+ * ACK overtook a READ response, the requester would conclude that the response was lost. READs and
+ * atomics are in a ring in PSN order, also after they are answered, for duplicates; the oldest is
+ * forgotten first. Of ACKs and NAKs at most one is owed at a time, the newest ACK or one NAK, since
+ * each includes earlier ones.
  */
 #include "qp.h"
 
@@ -18,7 +18,7 @@ reply_is_due(const struct plx_rc *qp)
 	return qp->resp.owed != OWED_NOTHING || qp->resp.res_pending > 0 || qp->resp.cnp_owed;
 }
 
-/* The slot `n` behind `slot` in the ring; `n` is at most its length. */
+/* The slot `n` after `slot` in the ring; `n` is at most its length. */
 static uint32_t
 slot_behind(const struct plx_rc *qp, uint32_t slot, uint32_t n)
 {
@@ -37,7 +37,7 @@ res_at(const struct plx_rc *qp, uint32_t i)
 				    qp->caps.responder_resources - resp->res_count + 1 + i)];
 }
 
-/* How many are between `slot` and the newest. */
+/* Number of resources between `slot` and the newest. */
 static uint32_t
 res_age(const struct plx_rc *qp, uint32_t slot)
 {
@@ -49,7 +49,7 @@ res_age(const struct plx_rc *qp, uint32_t slot)
 struct resource *
 reply_find(struct plx_rc *qp, struct plx_psn psn)
 {
-	/* Newest first: after 2^24 packets an old one may bear the same PSNs. */
+	/* Newest first: after 2^24 packets an old resource may have the same PSNs. */
 	for (uint32_t i = qp->resp.res_count; i-- > 0;) {
 		struct resource *res = res_at(qp, i);
 
@@ -66,8 +66,11 @@ reply_has_place(const struct plx_rc *qp)
 		return true;
 	if (qp->caps.responder_resources == 0)
 		return false;
-	/* A requester that asks for more has had its oldest answer: a replay of that is for a
-	 * duplicate on the wire, and gives way. An answer that has never left does not. */
+	/*
+	 * A requester that sends one more has received its oldest answer. A replay of that answer
+	 * is for a duplicate in the network, and can be dropped. An answer that was never sent
+	 * cannot.
+	 */
 	return !res_at(qp, 0)->pending || res_at(qp, 0)->answered;
 }
 
@@ -82,13 +85,13 @@ reply_remember(struct plx_rc *qp)
 		resp->res_count++;
 	if (qp->res[resp->res_newest].pending)
 		resp->res_pending--;
-	/* What was the oldest is the newest now. */
+	/* The slot of the oldest is that of the newest now. */
 	if (resp->res_next == resp->res_newest)
 		resp->res_next = slot_behind(qp, resp->res_newest, 1);
 	return &qp->res[resp->res_newest];
 }
 
-/* Answer `res` from packet `packet` of the request on, `bytes` from there. */
+/* Reply to `res` from packet `packet` of the request on, with `bytes` from there. */
 void
 reply_pend(struct plx_rc *qp, struct resource *res, uint32_t packet, uint32_t bytes)
 {
@@ -110,11 +113,13 @@ reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_p
 {
 	struct responder *resp = &qp->resp;
 
-	/* A NAK acknowledges all earlier packets: an ACK after it would add nothing. */
+	/* A NAK acknowledges all earlier packets, so an ACK after it would add nothing. */
 	if (kind == OWED_ACK && resp->owed != OWED_NOTHING && resp->owed != OWED_ACK)
 		return;
-	/* RNR says when to come again; the sequence NAK of packets right behind it must not hide
-	 * that. Both name the same PSN. */
+	/*
+	 * RNR tells the peer when to try again; the sequence NAK of later packets must not replace
+	 * it. Both have the same PSN.
+	 */
 	if (kind == OWED_NAK && resp->owed == OWED_RNR)
 		return;
 	resp->owed = (uint8_t)kind;
@@ -122,7 +127,7 @@ reply_owe(struct plx_rc *qp, enum owed_kind kind, uint8_t syndrome, struct plx_p
 	resp->owed_psn = psn;
 }
 
-/* ERROR: no more READ responses, unless a last NAK must follow them. */
+/* ERROR: send no more READ responses, unless a last NAK must follow them. */
 void
 reply_forget(struct plx_rc *qp)
 {
@@ -203,9 +208,9 @@ read_opcode(const struct resource *res)
 }
 
 /*
- * The key of a READ is gone before its answer left whole. A first answer ends with a NAK, and the
- * QP with it. A replay is dropped: the duplicate that asked for it may be one of the network's, and
- * the peer may have taken the key back because it has its answer.
+ * The key of a READ was invalidated before its response was sent completely. A first response ends
+ * with a NAK, and the QP fails. A replay is dropped: the duplicate may have been made by the
+ * network, and the peer may have revoked the key because it has its response.
  */
 static void
 deny_read_response(struct plx_rc *qp, struct resource *res, struct plx_psn psn,
@@ -223,7 +228,7 @@ deny_read_response(struct plx_rc *qp, struct resource *res, struct plx_psn psn,
 	emit_owed(qp, out);
 }
 
-/* One packet of a READ's answer; false when its key is gone. */
+/* Send one packet of a READ's response. Returns false if its key is no longer valid. */
 static bool
 emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 {
@@ -256,8 +261,10 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	return true;
 }
 
-/* One is pending: res_pending says so. Each answer goes on from where the one before it was found,
- * so that a requester with many READs open does not make each of their packets dearer. */
+/*
+ * Find a pending resource; res_pending guarantees that there is one. Each search starts where the
+ * previous one ended, so that the cost of a packet does not grow with the number of open READs.
+ */
 static uint32_t
 oldest_pending(const struct plx_rc *qp)
 {
@@ -287,8 +294,8 @@ plx_rc_owes(const struct plx_rc *qp)
 }
 
 /*
- * Send one packet of the answer `res`; false when a denied replay was dropped instead. The first
- * packet carries an AETH: an ACK that is owed for what lies before it is said by that.
+ * Send one packet of the reply to `res`. Returns false if a denied replay was dropped instead. The
+ * first packet has an AETH, which also serves as any ACK owed for earlier packets.
  */
 static bool
 emit_answer(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
@@ -307,9 +314,7 @@ emit_answer(struct plx_rc *qp, struct resource *res, struct plx_actions *out)
 	return true;
 }
 
-/**
- * Send the next thing owed to the peer, in PSN order. @returns whether a packet left
- */
+/** Send the next reply owed to the peer, in PSN order. @returns whether a packet was sent */
 bool
 reply_transmit_one(struct plx_rc *qp, struct plx_actions *out)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The requester's sending half: segmentation, window, fences, READ limit, local operations, and
- * going back. It never takes an acknowledgement (acknowledge.c does).
- * Start with requester_transmit_one(); struct requester in qp.h draws the queue.
+ * retransmission. Acknowledgements are processed in acknowledge.c.
+ * Start with requester_transmit_one(); struct requester in qp.h describes the queue.
  *
- * Timers, both fields of struct requester, looked at by plx_rc_on_tick():
- *   ack_deadline  armed by sending when not armed; moved on by every acknowledgement that makes
- *                 progress; off while nothing sent is unacknowledged. Fires: one retry, go back.
- *   rnr_until     set by an RNR NAK; nothing is sent before it. Fires: send again from there.
- * A third, pace_until, is the congestion strategy's word about the next packet.
+ * Timers are fields of struct requester, checked by plx_rc_on_tick():
+ *   ack_deadline  Armed by sending if it is not armed; moved on by each acknowledgement that makes
+ *                 progress; off while nothing is unacknowledged. On expiry: one retry, go back.
+ *   rnr_until     Set by an RNR NAK; nothing is sent before it. On expiry: send again from there.
+ * A third, pace_until, is when the congestion strategy permits the next packet.
  */
 #include "qp.h"
 
-/* Where a packet stands in its message. */
+/* Position of a packet in its message. */
 enum place {
 	PLACE_FIRST,
 	PLACE_MIDDLE,
@@ -57,7 +57,7 @@ requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions 
 	complete_to_error(qp, status, out);
 }
 
-/* Local operations take no PSN; they are done when everything before them is. */
+/* Local operations use no PSN. They complete when all earlier requests have completed. */
 void
 requester_settle_local(struct plx_rc *qp)
 {
@@ -71,10 +71,10 @@ requester_settle_local(struct plx_rc *qp)
 }
 
 /*
- * Local operations at the cursor, which has not begun them. Returns false when the requester must
- * wait. A LOCAL_INV waits until everything before it is acknowledged: an earlier request may have
- * to be sent again through the very key, and after its completion no access is possible.
- * A BIND holds nothing up: the window was bound when it was posted.
+ * Process the local operation at the cursor, which has not been started. Returns false if the
+ * requester must wait. A LOCAL_INV waits until all earlier requests are acknowledged: one of them
+ * may have to be retransmitted with the same key, and after its completion no access is possible. A
+ * BIND blocks nothing: the window was bound when the request was posted.
  */
 static bool
 pass_local(struct plx_rc *qp, struct plx_actions *out)
@@ -96,7 +96,10 @@ pass_local(struct plx_rc *qp, struct plx_actions *out)
 	return true;
 }
 
-/* Bring the cursor to an entry that sends a packet; false when there is none to begin or go on. */
+/*
+ * Move the cursor to an entry that has a packet to send. Returns false if no entry can start or
+ * continue.
+ */
 static bool
 find_entry(struct plx_rc *qp, struct plx_actions *out)
 {
@@ -116,14 +119,15 @@ find_entry(struct plx_rc *qp, struct plx_actions *out)
 		if (!wr_is_local(wqe->op))
 			return true;
 		if (req->cursor != req->started)
-			req->cursor++; /* going over a BIND once more */
+			req->cursor++; /* a BIND, passed again after going back */
 		else if (!pass_local(qp, out))
 			return false;
 	}
 	return false;
 }
 
-/* Packets of a READ from the cursor on to the next chunk boundary, which one request can ask for.
+/*
+ * Number of packets from the cursor to the READ's next chunk boundary, which one request can cover.
  */
 static uint32_t
 read_packets(const struct plx_rc *qp)
@@ -136,9 +140,10 @@ read_packets(const struct plx_rc *qp)
 }
 
 /*
- * In a window that has become small the READ at una is asked for again in pieces, one after the
- * other: Linux rxe forgets what lies before the newest piece, so none may leave while one before it
- * may be lost. A READ behind it is asked for again when it fits whole.
+ * Must a retransmitted READ wait? While the window is reduced, the READ at una is requested again
+ * in pieces, one at a time: Linux rxe forgets everything before the newest piece, so a piece must
+ * not be sent while an earlier one may be lost. A later READ is requested again once it fits as a
+ * whole.
  */
 static PLX_COLD bool
 read_waits(const struct plx_rc *qp)
@@ -153,7 +158,7 @@ read_waits(const struct plx_rc *qp)
 	       (recover_cuts(qp) && read_packets(qp) > req->window - before);
 }
 
-/* May a packet of the entry at the cursor leave now, as far as limits are concerned? */
+/* Do the window, the READ limit and pacing permit a packet of the entry at the cursor now? */
 static bool
 limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 {
@@ -184,7 +189,10 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 	return from <= now;
 }
 
-/* Put a message's bytes [offset, offset + bytes) into the list; false when a key denies them. */
+/*
+ * Append the message's bytes [offset, offset + bytes) to the list. Returns false if a key denies
+ * access.
+ */
 static bool
 gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *out,
        struct plx_access *common, uint32_t *count)
@@ -210,7 +218,7 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 		const struct plx_sge *sge = wqe->sge;
 		struct plx_grant grant;
 
-		/* One SGE is the whole message, so the range is inside it. */
+		/* A single SGE covers the whole message, so the range is inside it. */
 		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, bytes,
 				  (struct plx_access){0}, &grant) != PLX_KEY_GRANTED)
 			return false;
@@ -237,7 +245,7 @@ wants_ack(const struct plx_rc *qp, bool last)
 	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
 }
 
-/* Book a packet that takes `packets` PSNs, and move the cursor behind it. */
+/* Record a packet of `packets` PSNs as sent, and advance the cursor past it. */
 static void
 sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 {
@@ -267,7 +275,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	if (req->cursor_packet == track->packets) {
 		req->cursor++;
 		req->cursor_packet = 0;
-		if (req->timed_at == PLX_NEVER && !again) /* the last packet asks for its ACK */
+		if (req->timed_at == PLX_NEVER && !again) /* the last packet requests an ACK */
 			recover_time(req, emit->pkt.psn, now);
 	}
 	recover_arm(req, emit->pkt.psn, now, again);
@@ -276,7 +284,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 		qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
 }
 
-/* A packet of a SEND or WRITE. Returns false when a local key denies its payload. */
+/* Send a packet of a SEND or WRITE. Returns false if a local key denies access to its payload. */
 static bool
 send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, struct plx_actions *out)
 {
@@ -317,9 +325,9 @@ send_data(struct plx_rc *qp, uint64_t now, uint32_t offset, uint32_t bytes, stru
 }
 
 /*
- * A READ request for what is missing from the cursor on, up to the next chunk boundary: counted
- * from the message's start, so that a request sent again stays inside one that the responder
- * remembers.
+ * Send a READ request for the missing data from the cursor to the next chunk boundary. Boundaries
+ * are counted from the start of the message, so that a retransmitted request stays within one that
+ * the responder remembers.
  */
 static void
 send_read(struct plx_rc *qp, uint64_t now, uint32_t offset, struct plx_actions *out)
@@ -365,8 +373,10 @@ send_atomic(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 	sent(qp, emit, 1, now);
 }
 
-/* Bring the cursor to the newest packet in flight; false when it is not worth being sent again: it
- * is the oldest too, or a READ of many answers. */
+/*
+ * Move the cursor to the newest packet in flight. Returns false if that packet should not be sent
+ * again, because it is also the oldest, or is a READ with several responses.
+ */
 static bool
 find_newest(struct plx_rc *qp)
 {
@@ -383,8 +393,8 @@ find_newest(struct plx_rc *qp)
 }
 
 /*
- * A probe: the oldest packet in flight is sent again, then the newest, and the cursor stays where
- * it was, for what is in between is not known to be lost.
+ * Send a probe: the oldest packet in flight, then the newest. The cursor keeps its position,
+ * because the packets in between are not known to be lost.
  */
 static PLX_COLD bool
 send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
@@ -402,8 +412,8 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		due = due && find_newest(qp);
 	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	if (due) {
-		req->window = (uint32_t)plx_psn_diff(next, req->una); /* what is in flight */
-		req->since_ack_request = qp->ack_interval;            /* asks for its ACK */
+		req->window = (uint32_t)plx_psn_diff(next, req->una); /* packets in flight */
+		req->since_ack_request = qp->ack_interval;            /* request an ACK */
 		sent = requester_transmit_one(qp, now, out);
 	}
 	qp->slow_path |= left;
@@ -418,10 +428,11 @@ send_probe(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 }
 
 /**
- * Send the next request packet, if one may leave. @returns whether one did
+ * Send the next request packet, if permitted. @returns whether a packet was sent
  *
- * A request whose local key denies its payload ends in error, but in its turn: while earlier ones
- * are unacknowledged the requester waits, and looks again when they are done.
+ * A request whose local key denies access to its payload completes in error, but in order: while
+ * earlier requests are unacknowledged the requester waits, and checks again when they have
+ * completed.
  */
 bool
 requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The responder: a request packet passes a chain of checks, gets one verdict, and only then touches
- * the QP. It never sends; what it owes is a field that reply.c turns into packets.
- * Start with responder_on_packet(); the checks stand in the order in which they are asked.
+ * The responder checks each request packet, reaches one verdict, and only then changes the QP. It
+ * never sends: it records what is owed to the peer in fields that reply.c turns into packets.
+ * Start with responder_on_packet(); check() has the checks in order.
  *
  * Fault classes A to J are those of IBTA vol 1, 9.9.3, table 64.
  */
 #include "qp.h"
 
-/* What a verdict calls for. Every verdict a request can get has its row; zero is no reply. */
+/*
+ * What follows from a verdict. Every verdict that a request can get has a row; zero means no reply.
+ */
 struct consequence {
 	uint8_t owed;        /* enum owed_kind */
-	uint8_t syndrome;    /* of OWED_FATAL */
+	uint8_t syndrome;    /* if OWED_FATAL */
 	bool fatal;          /* the QP goes to ERROR */
-	uint8_t recv_status; /* enum plx_wc_status of a receive that was open */
+	uint8_t recv_status; /* enum plx_wc_status for an open receive */
 };
 
 static const struct consequence consequences[PLX_VERDICT_COUNT] = {
@@ -38,11 +40,11 @@ static const struct consequence consequences[PLX_VERDICT_COUNT] = {
 	[PLX_VERDICT_INVALIDATE] = {OWED_NOTHING, 0, true, PLX_WC_REMOTE_INVALID_REQUEST},
 };
 
-/* What the checks found out on their way, for the one that applies. */
+/* Results of the checks that the apply functions need. */
 struct judged {
 	const struct plx_opcode *op;
-	bool starts, ends; /* its message */
-	bool takes_recv;   /* needs a receive entry now */
+	bool starts, ends; /* a message */
+	bool takes_recv;   /* consumes a receive entry */
 	int ranges;
 	struct plx_iov range[PLX_SGE_MAX];
 	struct resource *replay;
@@ -62,7 +64,7 @@ is_atomic(const struct plx_opcode *op)
 	return op->kind == PLX_OP_CMP_SWAP || op->kind == PLX_OP_FETCH_ADD;
 }
 
-/* ---- checks: they change nothing ------------------------------------------------------------- */
+/* ---- checks: they change nothing ---- */
 
 static enum plx_verdict
 check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
@@ -114,7 +116,7 @@ check_psn(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 		return PLX_VERDICT_ACCEPT;
 	if (ahead < 0)
 		return check_duplicate(qp, pkt, j);
-	/* One NAK a flight. Only a NAK that has left can have begun another flight. */
+	/* One NAK per flight. A new flight can only begin after the NAK has been sent. */
 	if (resp->nak_out && !(said && gap_begins_anew(&resp->gap, pkt->psn)) &&
 	    !PLX_MUTANT(NAK_EVERY_GAP_PACKET))
 		return PLX_VERDICT_AHEAD_AGAIN;
@@ -145,7 +147,10 @@ check_enabled(const struct plx_rc *qp, const struct judged *j)
 	return (qp->enabled.bits & need) == need ? PLX_VERDICT_ACCEPT : PLX_VERDICT_DISABLED;
 }
 
-/* A place to remember a READ or atomic in, a receive entry: qp->recv then holds a copy of it. */
+/*
+ * READs and atomics need a resource slot. A SEND, or a WRITE with immediate data, needs a receive
+ * entry, which is copied to qp->recv.
+ */
 static enum plx_verdict
 check_resource(struct plx_rc *qp, const struct judged *j)
 {
@@ -159,7 +164,10 @@ check_resource(struct plx_rc *qp, const struct judged *j)
 	return PLX_VERDICT_ACCEPT;
 }
 
-/* Does the payload fit the packet's place in its message? First and middle packets are full. */
+/*
+ * Does the payload length suit the packet's position in its message? First and middle packets are
+ * full.
+ */
 static bool
 payload_fits_place(const struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j)
 {
@@ -207,9 +215,8 @@ check_length(const struct plx_rc *qp, const struct plx_pkt *pkt, const struct ju
 }
 
 /*
- * The key of a WRITE packet, asked for every packet anew: the first asks for the whole message, so
- * that nothing of a message that cannot succeed is placed. A message of no bytes needs no key
- * (C9-88).
+ * Check the key of a WRITE for each packet. The first packet checks the range of the whole message,
+ * so that no part of a message that must fail is placed. An empty message needs no key (C9-88).
  */
 static enum plx_verdict
 check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
@@ -295,8 +302,9 @@ check_keys(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 /*
- * SEND with invalidate. The last check is the deed itself: another engine may invalidate the same
- * key between a look and a deed, and nothing may refuse the packet after it.
+ * SEND with invalidate. The last check also performs the invalidation. If it were only a check,
+ * another engine could invalidate the same key before it is applied, and nothing may refuse the
+ * packet after that.
  */
 static enum plx_verdict
 check_invalidate(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j)
@@ -329,7 +337,7 @@ check(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	return verdict;
 }
 
-/* ---- apply: it cannot fail ------------------------------------------------------------------- */
+/* ---- apply: it cannot fail ---- */
 
 static void
 apply_recv_done(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *j,
@@ -442,9 +450,9 @@ apply_atomic(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 }
 
 /*
- * What an accepted packet makes us owe. When the NAK of the gap that it closed had not left, the
- * peer does not know that what came ahead of it was dropped: one NAK asks for that from here on.
- * Otherwise the NAK may have taken the place of an ACK, so one becomes owed again.
+ * Update what is owed after an accepted packet. If the packet closed a gap before the gap's NAK was
+ * sent, the peer does not know that later packets were dropped, so one NAK requests them from here
+ * on. If the NAK was sent, it may have replaced an ACK, so an ACK is owed again.
  */
 static void
 apply_owed(struct plx_rc *qp, bool gap, bool ack)
@@ -470,7 +478,7 @@ apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	bool ack =
 		unsaid || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request));
 
-	/* The gap is closed: a NAK that has not left is withdrawn, the next gap earns a new one. */
+	/* The gap is closed: withdraw a NAK that has not been sent. The next gap gets a new NAK. */
 	resp->nak_out = false;
 	if (unsaid)
 		resp->owed = OWED_NOTHING;
@@ -491,7 +499,7 @@ apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	}
 	resp->expected = plx_psn_add(resp->expected, 1);
 	if (j->ends)
-		resp->msn = plx_msn_next(resp->msn); /* a READ's at once: C9-148 */
+		resp->msn = plx_msn_next(resp->msn); /* READs advance the MSN at once: C9-148 */
 	apply_owed(qp, gap, ack);
 }
 
@@ -532,7 +540,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	switch ((enum owed_kind)c->owed) {
 	case OWED_NOTHING:
 		break;
-	case OWED_ACK: /* C9-105: the newest SEND or WRITE, never a READ's PSN */
+	case OWED_ACK: /* C9-105: PSN of the newest SEND or WRITE, never of a READ */
 		reply_owe(qp, OWED_ACK, 0,
 			  PLX_MUTANT(DUP_WRITE_ACKS_READ) ? plx_psn_sub(resp->expected, 1)
 							  : resp->ack_psn);
@@ -541,7 +549,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 		resp->nak_out = true;
 		reply_owe(qp, OWED_NAK, PLX_AETH_NAK | PLX_NAK_SEQUENCE, resp->expected);
 		break;
-	case OWED_RNR: /* the expected packet came: the gap before it, if any, is closed */
+	case OWED_RNR: /* the expected packet has arrived, so any gap before it is closed */
 		resp->nak_out = false;
 		reply_owe(qp, OWED_RNR, PLX_AETH_RNR | qp->rnr_timer, resp->expected);
 		break;
@@ -551,7 +559,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	}
 	if (!c->fatal)
 		return;
-	/* The message that failed had a receive open, or this packet would have taken it. */
+	/* The failed message had a receive open, or this packet would have consumed one. */
 	if (!resp->recv_open && j->takes_recv &&
 	    (verdict == PLX_VERDICT_RECV_LENGTH || verdict == PLX_VERDICT_RECV_ACCESS ||
 	     verdict == PLX_VERDICT_INVALIDATE)) {
@@ -562,7 +570,7 @@ apply_refusal(struct plx_rc *qp, const struct plx_pkt *pkt, enum plx_verdict ver
 	complete_to_error(qp, (enum plx_wc_status)c->recv_status, out);
 }
 
-/** One request packet of the peer's: check, verdict, apply. The QP is in RTR, RTS or SQD. */
+/** Process one request packet: check, verdict, apply. The QP is in RTR, RTS or SQD. */
 enum plx_verdict
 responder_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, struct plx_actions *out)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues: a QP's own, or shared by several QPs of one thread.
- * It never looks at keys: they are checked when a packet is placed.
- * Start with plx_rq_post().
+ * Receive queues, owned by a QP or shared by several QPs of one thread.
+ * Keys are not checked here but when a packet is placed. Start with plx_rq_post().
  */
 #include "qp.h"
 
@@ -119,7 +118,7 @@ rq_peek(const struct plx_rq *rq, struct recv_entry *out)
 		memcpy(out->sge, slot->sge, slot->sges * sizeof(out->sge[0]));
 }
 
-/* Is the next entry one buffer of at least `bytes`? */
+/* Does the next entry consist of one buffer of at least `bytes`? */
 bool
 rq_next_is_plain(const struct plx_rq *rq, uint32_t bytes, uint64_t *wr_id,
 		 const struct plx_sge **sge)

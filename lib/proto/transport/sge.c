@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Scatter and gather: from an offset in a message to ranges of memory, every key checked each time.
- * It never touches the memory; it says where it is.
- * Start with sge_resolve().
+ * Scatter and gather: translate a range of a message into ranges of memory. Every key is checked
+ * each time.
+ * It never accesses the memory, only locates it. Start with sge_resolve().
  */
 #include "qp.h"
 
@@ -49,7 +49,7 @@ sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t o
 		take = sge->length - offset;
 		if (take > bytes)
 			take = bytes;
-		/* va + offset may wrap; then no region contains it, and the check says so */
+		/* va + offset may wrap; then no region contains it, and the check fails */
 		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, take, need,
 				  &grant) != PLX_KEY_GRANTED)
 			return -1;
@@ -65,7 +65,9 @@ void
 sge_place(const struct plx_iov *ranges, int count, const uint8_t *src, struct plx_actions *out)
 {
 	for (int i = 0; i < count; i++) {
-		/* The range came from a grant with LOCAL_WRITE: the const of iov is not of memory.
+		/*
+		 * The range came from a grant with LOCAL_WRITE; the const of iov does not apply to
+		 * the memory.
 		 */
 		action_add(out, PLX_ACT_PLACE)->place = (struct plx_place){
 			.dst = (uint8_t *)(uintptr_t)ranges[i].base,

@@ -8,13 +8,12 @@
 #include "qp.h"
 
 enum {
-	QKEY_CONTROLLED_SHIFT = 31, /* the highest bit: the sender's own Q_Key is meant */
+	QKEY_CONTROLLED_SHIFT = 31, /* highest bit: use the sender's own Q_Key */
 };
 
-/* ---- datagrams without a queue pair -----------------------------------------------------------
- */
+/* ---- datagrams without a queue pair ---- */
 
-/* Checks that are allowed before the ICRC is checked. */
+/* Checks that may precede that of the ICRC. */
 static enum plx_verdict
 check_early(const struct plx_pkt *pkt, uint16_t pkey)
 {
@@ -62,8 +61,7 @@ plx_ud_header_space(const uint8_t *ip, uint8_t *out)
 
 _Static_assert((int)PLX_UD_HEADER_BYTES == (int)PLX_IPV6_BYTES, "an IPv6 header fills the space");
 
-/* ---- memory and states ------------------------------------------------------------------------
- */
+/* ---- memory and states ---- */
 
 size_t
 plx_ud_bytes(const struct plx_rc_caps *caps)
@@ -111,10 +109,9 @@ plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to, const struct plx_ud_attr 
 	return plx_rc_modify(&ud->base, to, &whole);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
-/* More SGEs than the queue has, or a spill that is missing, is for plx_rc_post_send() to refuse. */
+/* Too many SGEs or a missing spill are left for plx_rc_post_send() to refuse. */
 static uint64_t
 message_bytes(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill)
 {
@@ -165,7 +162,7 @@ plx_ud_sq_commit(struct plx_ud *ud, uint32_t bytes)
 	plx_rc_sq_commit(qp, bytes);
 }
 
-/* The payload of the entry at the cursor; false when a key denies it. */
+/* Locate the payload of the entry at the cursor. Returns false if a key denies access. */
 static bool
 gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *count)
 {
@@ -195,7 +192,7 @@ gather(struct plx_rc *qp, struct plx_actions *out, uint32_t bytes, uint32_t *cou
 	return true;
 }
 
-/* The entry at the cursor is sent, which completes it. */
+/* The entry at the cursor has been sent, which completes it. */
 static void
 sent(struct plx_rc *qp, const struct plx_wqe *wqe, uint32_t bytes)
 {
@@ -246,7 +243,7 @@ transmit_one(struct plx_ud *ud, struct plx_actions *out)
 	return true;
 }
 
-/* One packet with all its ranges, its completion, and a failure's event. */
+/* Room for one packet with all its ranges, its completion, and the event of a failure. */
 static bool
 room_for_packet(const struct plx_actions *out)
 {
@@ -270,7 +267,7 @@ plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out)
 		if (!transmit_one(ud, out))
 			break;
 		emitted++;
-		/* Behind its packet: so a full list holds as many of both. */
+		/* After its packet, so that a full list holds equally many of both. */
 		complete_deliver(qp, out);
 	}
 	if (budget > 0 && emitted == budget)
@@ -280,10 +277,9 @@ plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out)
 	return emitted;
 }
 
-/* ---- receiving --------------------------------------------------------------------------------
- */
+/* ---- receiving ---- */
 
-/* Where a datagram goes: the ranges of its header and of its payload. */
+/* Where a datagram is placed: the ranges of its header and of its payload. */
 struct landing {
 	struct plx_iov header[PLX_SGE_MAX], payload[PLX_SGE_MAX];
 	int headers, payloads;
@@ -378,7 +374,7 @@ plx_ud_on_packet(struct plx_ud *ud, const struct plx_pkt *pkt, const uint8_t *ip
 			plx_count(&qp->counters.ce_marks, 1);
 		apply_accept(ud, pkt, ip, &to, out);
 	} else if (verdict == PLX_VERDICT_RECV_ACCESS) {
-		/* A mistake of the program: reported as on a connection. */
+		/* An error of the program: reported as on a connection. */
 		recv_pop(qp, out);
 		qp->resp.recv_open = true;
 		qp->resp.recv_status = PLX_WC_LOCAL_PROTECTION;
