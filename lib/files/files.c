@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Paths are walked part by part, each part opened relative to the one before with O_PATH, which
- * reads nothing, waits for nobody and follows no link; what is judged is the descriptor, never the
+ * Walks a path part by part. Each part is opened relative to the previous one with O_PATH, which
+ * reads nothing, never blocks and follows no link. Checks look at the descriptor, never at the
  * name. It keeps nothing between calls. Start with plx_files_open().
  */
 #include <errno.h>
@@ -39,8 +39,8 @@ is_trusted(uid_t user)
 	return user == 0 || user == geteuid();
 }
 
-/* In a user namespace root of the machine has another number: that of the owner of "/". Such a one
- * may lead us on; files that we obey are held to is_trusted(). */
+/* In a user namespace, root of the machine appears as another number: the owner of "/". Its
+ * directories and links may be followed, but files that we obey must pass is_trusted(). */
 static bool
 may_lead(uid_t user)
 {
@@ -49,19 +49,19 @@ may_lead(uid_t user)
 	return is_trusted(user) || (stat("/", &top) == 0 && top.st_uid == user);
 }
 
-/* ---- walking --------------------------------------------------------------------------------- */
+/* ---- walking ---- */
 
 struct walk {
-	const char *path; /* as it was asked for */
+	const char *path; /* as requested */
 	struct plx_files_why *why;
 	bool create;
 	int at; /* descriptor of the part reached */
 	struct stat status;
 	uint32_t links;
-	char left[PATH_MAX]; /* what of the path is still to be walked */
+	char left[PATH_MAX]; /* the rest of the path */
 };
 
-/* The first part of what is left, cut off. Returns: false: nothing is left */
+/* Remove and return the first part of the rest. Returns: false: nothing is left */
 static bool
 next_part(struct walk *walk, char part[NAME_MAX + 1])
 {
@@ -86,7 +86,8 @@ move_to(struct walk *walk, int fd)
 	return fd < 0 || fstat(fd, &walk->status) != 0 ? -1 : 0;
 }
 
-/* What stands in front of a link's target is where it lies; an absolute one begins anew. */
+/* The target of a link is relative to the link's directory; an absolute one starts from the
+ * root. */
 static int
 follow(struct walk *walk, int link, const struct stat *status, const char *part)
 {
@@ -136,8 +137,9 @@ step(struct walk *walk, const char *part)
 	return result;
 }
 
-/* Reach the end of a path. Returns: its descriptor, of O_PATH; or -1, with the sentence of a link
- * that leads astray, or none */
+/* Walk to the end of a path.
+ * Returns: its O_PATH descriptor; or -1, with a sentence if a link is not trusted, otherwise
+ * without */
 static int
 reach(struct walk *walk)
 {
@@ -173,7 +175,7 @@ reach(struct walk *walk)
 	return result == 0 ? walk->at : -1;
 }
 
-/* The sentence of a call that failed, unless there is a better one. */
+/* Set the sentence for a failed call, unless there is a more specific one. */
 static int
 failed(const struct walk *walk)
 {
@@ -184,7 +186,7 @@ failed(const struct walk *walk)
 	return refuse(walk->why, error, "%s cannot be read: %s", walk->path, strerror(error));
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static int
 judge_file(const struct walk *walk)
@@ -217,7 +219,7 @@ plx_files_open(const char *path, struct plx_files_why *why)
 		return failed(&walk);
 	fd = judge_file(&walk);
 	if (fd == 0) {
-		/* the same file, to be read now */
+		/* reopen the same file for reading */
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", walk.at);
 		fd = open(again, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
@@ -230,7 +232,7 @@ plx_files_open(const char *path, struct plx_files_why *why)
 	return fd;
 }
 
-/* The line of the first @include, as libconfig's scanner finds it; 0: there is none. */
+/* The line of the first @include, as libconfig's scanner finds it; 0: none. */
 static uint32_t
 line_of_include(const char *text)
 {
@@ -246,7 +248,7 @@ line_of_include(const char *text)
 	return 0;
 }
 
-/* All of an open file. Returns: NULL, with errno */
+/* Read an open file completely. Returns: NULL, with errno */
 static char *
 read_all(int fd)
 {
@@ -289,7 +291,7 @@ plx_files_config(const char *path, struct plx_files_why *why)
 	return NULL;
 }
 
-/* ---- folders --------------------------------------------------------------------------------- */
+/* ---- folders ---- */
 
 static int
 judge_folder(const struct walk *walk, enum plx_files_folder kind)
@@ -341,7 +343,7 @@ plx_files_own_folder(int folder, const char *name)
 	struct stat status;
 
 	if (fd < 0) {
-		/* a link, or no folder at all */
+		/* a link, or not a folder */
 		if (errno == ELOOP || errno == ENOTDIR)
 			errno = EPERM;
 		return -1;

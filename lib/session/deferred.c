@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What waits for an engine that stands still: a worker that was preempted, stopped, or sits in a
- * debugger. An object that was released then keeps its memory, and its parents, until the engine
- * has let go of it: an event, or a peer's packet, finds what it names. What an interface defers
- * stays pending. The session's dispatcher finishes all of it, in the order in which it came, as
- * soon as the engine has been through a cycle. It never has a caller wait, but for want of memory.
- * Start with session_teardown().
+ * Work that waits for a stalled engine: its worker was preempted, stopped, or is in a debugger. An
+ * object released meanwhile keeps its memory and its parents until the engine no longer uses it,
+ * because an event or a peer's packet may still refer to it. What an interface defers stays
+ * pending. The session's dispatcher finishes everything in the order in which it was deferred, once
+ * the engine has completed a duty cycle. A caller never waits, except when out of memory. Start
+ * with session_teardown().
  *
- * The list is as long as objects were alive, which the adapter's limits bound. When one call has
- * waited for the engine in vain, `stalled` says so until it runs again, and no further one waits.
- * In inline mode the caller is the engine: nothing is ever deferred.
+ * The list is no longer than the number of objects that were alive, which the adapter's limits
+ * bound. When a call has timed out waiting for the engine, `stalled` is set until the engine runs
+ * again, and no further call waits. In inline mode the caller is the engine, so nothing is ever
+ * deferred.
  */
 #include <stdlib.h>
 
 #include "internal.h"
 
 enum {
-	LOOK_MS = 5,    /* for a cycle of the engine, before anything is asked of it */
-	REPEAT_MS = 20, /* between two such looks */
+	LOOK_MS = 5,    /* wait for a duty cycle, before any call to the engine */
+	REPEAT_MS = 20, /* interval between two such checks */
 };
 
-/* A connection below whose connector has gone. */
+/* A public connector that the interface's connector has left behind. */
 struct deferred_connector {
 	struct plx_session_deferred deferred;
 	struct plx_session *session;
@@ -58,7 +59,7 @@ plx_session_defer(struct plx_session *session, struct plx_session_deferred *defe
 	session_dispatch_wake(session);
 }
 
-/* An engine did not answer. */
+/* Record that an engine did not answer. */
 static void
 set_stalled(struct plx_session *session)
 {
@@ -69,8 +70,7 @@ set_stalled(struct plx_session *session)
 			    session->name);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------
- */
+/* ---- objects ---- */
 
 static bool
 finish_object(struct plx_session_deferred *deferred)
@@ -98,8 +98,7 @@ session_teardown(struct plx_session_object *object)
 	return false;
 }
 
-/* ---- connections below ------------------------------------------------------------------------
- */
+/* ---- public connectors ---- */
 
 static bool
 finish_connector(struct plx_session_deferred *deferred)
@@ -122,7 +121,7 @@ plx_session_destroy_connector(struct plx_session *session, struct plx_connector 
 {
 	struct deferred_connector *it;
 
-	/* What still comes of it is for nobody. */
+	/* Its later events are dropped. */
 	plx_connector_set_context(connector, 0);
 	if (!plx_session_is_stalled(session) && plx_connector_destroy(connector) != PLX_TIMEOUT)
 		return;
@@ -139,10 +138,9 @@ plx_session_destroy_connector(struct plx_session *session, struct plx_connector 
 	plx_session_defer(session, &it->deferred, finish_connector);
 }
 
-/* ---- finishing --------------------------------------------------------------------------------
- */
+/* ---- finishing ---- */
 
-/* The first one, out of the list; it is counted until it is finished. */
+/* Remove and return the first entry. It counts as deferred until it is finished. */
 static struct plx_session_deferred *
 pop_first(struct plx_session *session)
 {
@@ -158,16 +156,16 @@ pop_first(struct plx_session *session)
 	return deferred;
 }
 
-/* Back to where it was. */
+/* Put it back in its place. */
 static void
 push_front(struct plx_session *session, struct plx_session_deferred *deferred)
 {
 	pthread_mutex_lock(&session->deferred_lock);
-	plx_list_append(session->deferred.next, &deferred->node); /* in front of the first */
+	plx_list_append(session->deferred.next, &deferred->node); /* before the first */
 	pthread_mutex_unlock(&session->deferred_lock);
 }
 
-/* As far as the engine comes round. */
+/* Run entries until the engine stalls. */
 static void
 finish_all(struct plx_session *session)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who has which address: answered from the configuration file, so that asking neither starts the
- * EAL nor opens a device.
+ * Which adapter has an address? The configuration file answers this, so that neither the EAL is
+ * started nor a device opened.
  * It keeps nothing between calls. Start with plx_session_directory_read().
  */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "internal.h"
 
 enum {
-	NAMES_FIRST = 32, /* read again when the file has more adapters */
+	NAMES_FIRST = 32, /* read again if the file has more adapters */
 };
 
 enum plx_status

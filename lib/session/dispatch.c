@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who finishes what pends: a thread of the session that sleeps on descriptors, or, in inline mode,
- * the program's own thread whenever it waits. It decides nothing: what has become ready is
- * delivered to its owner. It never holds a lock of its own while an owner runs. Start with
- * dispatch_main(), and plx_session_pump().
+ * Finishing pending requests: in worker mode, a thread of the session that sleeps on descriptors;
+ * in inline mode, the program's own thread whenever it waits. It makes no decisions: it delivers
+ * whatever is ready to its owner. It holds none of its own locks during an owner's callback. Start
+ * with dispatch_main() and plx_session_pump().
  *
- * A watch is known to the epoll set by slot and generation, never by pointer: an event of a watch
- * that was removed meanwhile finds another generation, and is dropped.
+ * The epoll set identifies a watch by slot and generation, never by pointer. An event of a watch
+ * that has been removed has an old generation, and is dropped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 enum {
 	EVENTS_BURST = 32,
-	PUMPS_PER_ASYNC = 16, /* asking for an asynchronous event is a system call */
+	PUMPS_PER_ASYNC = 16, /* fetching an asynchronous event is a system call */
 };
 
 struct slot {
@@ -32,22 +32,23 @@ struct slot {
 struct plx_session_dispatch {
 	struct plx_session *session;
 	struct plx_session_watch channel, async;
-	int epoll, doorbell; /* -1 in inline mode; the doorbell rings to look again, or to stop */
+	int epoll, doorbell; /* -1 in inline mode; the doorbell wakes the thread to check again, or
+				to stop */
 	atomic_bool stops;
 	pthread_t thread;
 	bool running;
 	uint32_t pumps;
-	time_t logged_at;     /* the second in which queue pairs failed, */
-	uint32_t logged;      /* ... and how many */
-	pthread_mutex_t lock; /* of what follows */
+	time_t logged_at;     /* the second in which the counted queue pairs failed, */
+	uint32_t logged;      /* ... and their number */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t idle;
 	struct slot *slots;
 	uint32_t size, first_free, used;
-	struct plx_session_watch *busy; /* its ready() runs */
+	struct plx_session_watch *busy; /* its ready() is running */
 	pthread_t busy_in;
 };
 
-/* A thread that delivers events must not wait for the session's end: it is part of it. */
+/* A thread that delivers events must not wait for the end of the session, which waits for it. */
 static __thread unsigned int delivering;
 
 bool
@@ -56,8 +57,7 @@ session_is_delivering(void)
 	return delivering > 0;
 }
 
-/* ---- watches ----------------------------------------------------------------------------------
- */
+/* ---- watches ---- */
 
 static bool
 grow(struct plx_session_dispatch *dispatch)
@@ -74,7 +74,7 @@ grow(struct plx_session_dispatch *dispatch)
 	return true;
 }
 
-/* Under the lock. */
+/* The lock is held. */
 static bool
 alloc_slot(struct plx_session_dispatch *dispatch, struct plx_session_watch *watch)
 {
@@ -139,7 +139,7 @@ plx_session_watch_remove(struct plx_session *session, struct plx_session_watch *
 	pthread_mutex_unlock(&dispatch->lock);
 }
 
-/* @param generation of the slot, when the readiness was seen; NULL: whoever is there */
+/* @param generation of the slot when it became ready; NULL: any */
 static void
 deliver(struct plx_session_dispatch *dispatch, uint32_t slot, const uint32_t *generation)
 {
@@ -163,8 +163,7 @@ deliver(struct plx_session_dispatch *dispatch, uint32_t slot, const uint32_t *ge
 	pthread_mutex_unlock(&dispatch->lock);
 }
 
-/* ---- what every session has ------------------------------------------------------------------
- */
+/* ---- watches of every session ---- */
 
 void
 plx_session_deliver_locked(struct plx_session *session)
@@ -197,8 +196,8 @@ channel_ready(struct plx_session_watch *watch)
 		plx_list_entry(watch, struct plx_session_dispatch, channel)->session);
 }
 
-/* Once for each queue pair that dies: what no status of an interface reports. Peers can bring it
- * about as often as they connect, so that some are only counted. */
+/* Log each failed queue pair, which no status of an interface reports. Peers can cause failures as
+ * often as they can connect, so beyond a limit they are only counted. */
 static void
 log_failure(struct plx_session_dispatch *dispatch, const struct plx_async_event *event)
 {
@@ -218,8 +217,8 @@ log_failure(struct plx_session_dispatch *dispatch, const struct plx_async_event 
 			    plx_async_event_text(event, text, sizeof(text)));
 }
 
-/* An event names a queue by its id: it is delivered only if one of that id is in the list, under
- * the lock that it needs to leave it. */
+/* An event names a queue by its id. It is delivered only if the list has a queue with that id.
+ * Leaving the list requires the lock that is held here. */
 static void
 deliver_async_event(struct plx_session *session, const struct plx_async_event *event)
 {
@@ -227,8 +226,7 @@ deliver_async_event(struct plx_session *session, const struct plx_async_event *e
 	struct plx_list *node, *after;
 
 	if (event->kind == PLX_EVENT_FAILED)
-		log_failure(session->dispatch,
-			    event); /* the connection reports it to the program */
+		log_failure(session->dispatch, event); /* the connector reports it to the program */
 	if (!overrun && event->kind != PLX_EVENT_SRQ_THRESHOLD)
 		return;
 	pthread_mutex_lock(&session->lock);
@@ -284,8 +282,7 @@ plx_session_cpus(struct plx_session *session, cpu_set_t *cpus)
 	return pthread_getaffinity_np(session->dispatch->thread, sizeof(*cpus), cpus) == 0;
 }
 
-/* ---- inline mode ------------------------------------------------------------------------------
- */
+/* ---- inline mode ---- */
 
 void
 plx_session_pump(void *context)
@@ -293,10 +290,10 @@ plx_session_pump(void *context)
 	struct plx_session *session = context;
 	struct plx_session_dispatch *dispatch = session->dispatch;
 
-	/* Inside a pump already: an owner may wait for something itself. */
+	/* Already inside a pump: an owner may itself wait for something. */
 	if (delivering || !session->inline_mode)
 		return;
-	channel_ready(&dispatch->channel); /* looking for an event is a duty cycle */
+	channel_ready(&dispatch->channel); /* looking for an event runs a duty cycle */
 	if (++dispatch->pumps % PUMPS_PER_ASYNC == 0)
 		async_ready(&dispatch->async);
 	for (uint32_t i = 0; i < dispatch->used; i++)
@@ -304,8 +301,7 @@ plx_session_pump(void *context)
 			deliver(dispatch, i, NULL);
 }
 
-/* ---- worker mode ------------------------------------------------------------------------------
- */
+/* ---- worker mode ---- */
 
 static bool
 is_to_stop(struct plx_session_dispatch *dispatch)
@@ -321,7 +317,7 @@ ring_doorbell(struct plx_session_dispatch *dispatch)
 {
 	const uint64_t one = 1;
 
-	/* an eventfd that has few takes one more */
+	/* an eventfd with a low count never blocks */
 	(void)!write(dispatch->doorbell, &one, sizeof(one));
 }
 
@@ -343,7 +339,8 @@ dispatch_main(void *context)
 				   session_deferred_wait_ms(dispatch->session));
 
 		if (n < 0 && errno != EINTR)
-			break; /* the set itself is gone: somebody closes descriptors of others */
+			break; /* the set is gone: another part of the program closes descriptors
+				  that it does not own */
 		for (int i = 0; i < n; i++) {
 			uint64_t name = events[i].data.u64;
 			uint32_t generation = (uint32_t)(name >> 32);
@@ -353,8 +350,8 @@ dispatch_main(void *context)
 			if (name != UINT64_MAX)
 				deliver(dispatch, (uint32_t)name, &generation);
 		}
-		/* The last object's end ends the session, which waits for this thread: elsewhere.
-		 */
+		/* The end of the last object ends the session and waits for this thread, so another
+		 * thread must do it. */
 		delivering++;
 		session_deferred_run(dispatch->session);
 		delivering--;
@@ -383,7 +380,7 @@ start_thread(struct plx_session_dispatch *dispatch)
 	if (plx_session_watch_add(session, &dispatch->channel) != PLX_OK ||
 	    plx_session_watch_add(session, &dispatch->async) != PLX_OK)
 		return PLX_FULL;
-	/* Signals are for the program's threads. */
+	/* The program's threads handle signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	failed = pthread_create(&dispatch->thread, NULL, dispatch_main, dispatch);

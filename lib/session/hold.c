@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What keeps objects, and how many there are.
- * It never takes a lock, and knows of no kind. Start with plx_session_object_release().
+ * Holds that keep objects alive, and the number of live objects.
+ * It never takes a lock, and is the same for every kind. Start with plx_session_object_release().
  */
 #include "internal.h"
 
@@ -34,7 +34,7 @@ void
 session_object_end(struct plx_session_object *object)
 {
 	object->kind->destroy(object);
-	/* only now: a library may be unloaded at once when nothing lives in it */
+	/* last: a library may be unloaded as soon as no object of it is alive */
 	atomic_fetch_sub(&alive, 1);
 }
 

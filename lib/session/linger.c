@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What of a session's connections outlives its objects: a disconnect that the peer has not answered
- * is sent again until it has, for PLX_SESSION_LINGER_MS after the last user of the session has
- * gone, or the process began to end. It never keeps an object of an interface. Start with
- * session_linger_all().
+ * Connections that outlive their objects. An unanswered disconnect is retransmitted until the peer
+ * answers, for at most PLX_SESSION_LINGER_MS after the last user of the session has left or process
+ * exit has begun. It never keeps an object of an interface. Start with session_linger_all().
  */
 #include <stdlib.h>
 #include <time.h>
@@ -39,7 +38,7 @@ session_linger_stop(struct plx_session *session)
 	pthread_mutex_unlock(&session->events);
 }
 
-/* Whatever comes is the end. */
+/* Any event means that the connection has ended. */
 static void
 on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
 	 const struct plx_connector_event *event)
@@ -53,7 +52,7 @@ plx_session_linger(struct plx_session *session, struct plx_connector *connector)
 {
 	struct lingering *lingering = malloc(sizeof(*lingering));
 
-	/* The peer was told once; and is again by the manager below, as long as the adapter is
+	/* The peer has been notified once. The connection manager retransmits while the adapter is
 	 * open. */
 	if (!lingering) {
 		plx_session_destroy_connector(session, connector);
@@ -64,8 +63,7 @@ plx_session_linger(struct plx_session *session, struct plx_connector *connector)
 	plx_connector_set_context(connector, (uintptr_t)&lingering->subscriber);
 }
 
-/* ---- an answer that is waited for ---------------------------------------------------------------
- */
+/* ---- waiting for an answer ---- */
 
 static uint64_t
 now_ns(void)
@@ -97,7 +95,7 @@ plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const 
 	struct plx_adapter_info now;
 
 	while (!is_done(session, is_answered, context) && now_ns() < until) {
-		/* A memif's link is down when its peer has ended. */
+		/* A memif's link is down once its peer has exited. */
 		plx_adapter_query(session->adapter, &now);
 		if (!now.link_up)
 			return;
@@ -106,8 +104,7 @@ plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const 
 	}
 }
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- process exit ---- */
 
 static void
 disconnect_all(struct plx_session *session)

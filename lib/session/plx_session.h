@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every interface above verbs needs: open adapters by name and by address, one dispatcher for
- * each, connections that end before the process does, port numbers, socket addresses, and counts of
- * who holds an object.
- * It knows no interface: no status, handle or object of one; what an interface adds is in struct
- * plx_session_hooks, and what it wants to hear it subscribes to. Start with struct plx_session.
+ * Services for every interface above verbs: adapters opened by name and by address, one dispatcher
+ * for each, connections that end before the process does, port numbers, socket addresses, and
+ * counts of holds on objects.
+ * It knows no interface: no status, handle or object of one. An interface adds its part in struct
+ * plx_session_hooks, and subscribes to the events that it needs. Start with struct plx_session.
  *
- * Locks, in the order in which they may be taken: plx_session.events (all that happens to
- * connections), an interface's own, plx_session.lock. While the dispatcher calls somebody it holds
- * none but those that a comment names.
+ * Lock order: plx_session.events (everything about connections), an interface's own locks,
+ * plx_session.lock. The dispatcher holds no lock during a callback except those that a comment
+ * names.
  */
 #ifndef PLX_SESSION_H
 #define PLX_SESSION_H
@@ -23,26 +23,26 @@
 #include "plx_verbs.h"
 
 enum {
-	PLX_SESSION_CHANNEL_DEPTH = 1024, /* events of connections; more wait in the engine */
-	PLX_SESSION_FIRST_PORT = 49152,   /* of ports that are chosen: IANA's dynamic range */
+	PLX_SESSION_CHANNEL_DEPTH =
+		1024,                   /* events of connections; further ones wait in the engine */
+	PLX_SESSION_FIRST_PORT = 49152, /* lowest port chosen automatically: IANA's dynamic range */
 	PLX_SESSION_PORT_WORDS = 65536 / 64,
-	/* at exit, for disconnects that were not answered: four tries, 1.2 s apart */
+	/* wait at exit for unanswered disconnects: four transmissions, 1.2 s apart */
 	PLX_SESSION_LINGER_MS = 3700,
-	PLX_SESSION_ANSWER_MS = 500, /* plx_session_await_answer() */
+	PLX_SESSION_ANSWER_MS = 500, /* limit of plx_session_await_answer() */
 };
 
 struct plx_session;
 
-/* ---- hold.c: lives of objects -------------------------------------------------------------------
+/* ---- hold.c: lifetimes of objects ----
  *
- * An interface's object is kept by holds: one for its users together, one for each child, and one
- * for each piece of work that has begun. With the last hold teardown() takes it from the engine,
- * and destroy() gives everything back and lets the parents go.
- */
+ * Holds keep an object of an interface alive: one for all of its users, one for each child, and one
+ * for each operation in progress. When the last hold is released, teardown() removes the object
+ * from the engine. destroy() then frees everything and releases the parents. */
 
-/** What waits until the engine runs again. */
+/** Work deferred until the engine runs again. */
 struct plx_session_deferred;
-/* Returns: false: the engine stands still again, and it will be called again */
+/* Returns: false: the engine has stalled again; call this again later */
 typedef bool plx_session_deferred_fn(struct plx_session_deferred *deferred);
 
 struct plx_session_deferred {
@@ -53,75 +53,74 @@ struct plx_session_deferred {
 struct plx_session_object;
 
 struct plx_session_kind {
-	/* before destroy(), what only the engine can do; TIMEOUT: it stands still, nothing has
-	 * changed, and this will be called again. NULL: there is nothing */
+	/* the part of the teardown, before destroy(), that needs the engine; TIMEOUT: the engine is
+	 * stalled, nothing has changed, and this will be called again. NULL: no such part */
 	enum plx_status (*teardown)(struct plx_session_object *);
 	void (*destroy)(struct plx_session_object *);
 };
 
 struct plx_session_object {
 	const struct plx_session_kind *kind;
-	struct plx_session *session; /* NULL: of none */
+	struct plx_session *session; /* NULL: belongs to no session */
 	atomic_uint holds;
 	struct plx_session_deferred deferred;
 };
 
-/** One hold, and the object is counted as alive. @param session NULL: of none, and no teardown() */
+/** Initialize an object with one hold and count it as alive. @param session NULL: belongs to no
+ * session, and has no teardown() */
 void plx_session_object_init(struct plx_session_object *object, const struct plx_session_kind *kind,
 			     struct plx_session *session);
-/** One hold more. Threads: any that has one. */
+/** Add a hold. Threads: any that has a hold. */
 void plx_session_object_hold(struct plx_session_object *object);
-/** One hold less; the last one ends the object, later when the engine stands still. */
+/** Release a hold. The last release ends the object, later if the engine is stalled. */
 void plx_session_object_release(struct plx_session_object *object);
-/** How many objects live, of any kind, whose destroy() has not returned. */
+/** Count objects of any kind whose destroy() has not returned. */
 uint32_t plx_session_objects_alive(void);
 
-/* ---- sockaddr.c: socket addresses ---------------------------------------------------------------
- */
+/* ---- sockaddr.c: socket addresses ---- */
 
 /**
- * Read a socket address, which may lie at any alignment and be longer than its family needs.
+ * Read a socket address, which may have any alignment and be longer than its family needs.
  * Errors: INVALID (family neither IPv4 nor IPv6, or `length` too small for it)
  * Tests:  tests/unit/session/sockaddr.c
  */
 enum plx_status plx_session_sockaddr_read(const struct sockaddr *address, size_t length,
 					  struct plx_ip *ip, uint16_t *port) PLX_MUST_CHECK;
-/** How many bytes plx_session_sockaddr_write() writes: 16 or 28. */
+/** The number of bytes that plx_session_sockaddr_write() writes: 16 or 28. */
 size_t plx_session_sockaddr_bytes(const struct plx_ip *ip);
 /** Write a socket address. @param out [plx_session_sockaddr_bytes(ip)] at any alignment */
 void plx_session_sockaddr_write(const struct plx_ip *ip, uint16_t port, void *out);
-/** Is this the address that stands for all of its family? */
+/** Is this the wildcard address of its family? */
 bool plx_session_ip_is_any(const struct plx_ip *ip);
-/** Does it mean the machine itself, whatever its addresses are? */
+/** Is this a loopback address, which means this machine whatever its addresses are? */
 bool plx_session_ip_is_loopback(const struct plx_ip *ip);
-/** Are both the same address, of the same family? */
+/** Are both the same address of the same family? */
 bool plx_session_ip_equal(const struct plx_ip *a, const struct plx_ip *b);
 
-/* ---- port_numbers.c -----------------------------------------------------------------------------
- */
+/* ---- port_numbers.c ---- */
 
-/** Port numbers in use, by address: zeros to begin with. */
+/** Port numbers in use, by address. Initialize to zeros. */
 struct plx_session_port_numbers {
 	uint64_t bits[PLX_ADAPTER_ADDRESSES_MAX][PLX_SESSION_PORT_WORDS];
-	uint16_t next; /* to be chosen */
+	uint16_t next; /* number to try next */
 };
 
 /**
  * Reserve a port number at all `addresses` (bits), or at none.
  * @param port [in/out] 0: choose one of PLX_SESSION_FIRST_PORT .. 65535
- * Errors: BUSY (in use at one of them), FULL (none is left to choose)
+ * Errors: BUSY (in use at one of them), FULL (no number left to choose)
  * Tests:  tests/unit/session/port_numbers.c
  */
 enum plx_status plx_session_reserve_port(struct plx_session_port_numbers *numbers,
 					 uint32_t addresses, uint16_t *port) PLX_MUST_CHECK;
-/** Give a reserved port number back. @param addresses those of plx_session_reserve_port() */
+/** Release a port number. @param addresses as passed to plx_session_reserve_port() */
 void plx_session_release_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
 			      uint16_t port);
-/** Bits of the session's addresses that `ip` means: itself, or all of its family. */
+/** The session's addresses that `ip` covers, as bits: itself, or all of its family if it is the
+ * wildcard address. */
 uint32_t plx_session_addresses(const struct plx_session *session, const struct plx_ip *ip);
 
-/* ---- directory.c: adapters that the configuration file names ------------------------------------
- */
+/* ---- directory.c: adapters in the configuration file ---- */
 
 /** Names of adapters. */
 struct plx_session_names {
@@ -130,14 +129,14 @@ struct plx_session_names {
 };
 
 /**
- * Read the names of all adapters; neither starts the EAL nor opens a device.
+ * Read the names of all adapters. This neither starts the EAL nor opens a device.
  * @param out [out] free() its `name`
  * Errors: NO_MEMORY (no sentence), CONFIG
  */
 enum plx_status plx_session_names_read(struct plx_session_names *out,
 				       struct plx_why *why) PLX_MUST_CHECK;
 
-/** Addresses of adapters, and whose each is: an index into `names`. */
+/** Addresses of adapters. For each, an index into `names` gives its adapter. */
 struct plx_session_directory {
 	struct plx_session_names names;
 	struct plx_ip *ip; /* [n] */
@@ -147,88 +146,90 @@ struct plx_session_directory {
 
 /**
  * Read every address of every adapter.
- * Errors: NO_MEMORY (no sentence), CONFIG; nothing is to be freed then
+ * Errors: NO_MEMORY (no sentence), CONFIG; on error nothing has to be freed
  */
 enum plx_status plx_session_directory_read(struct plx_session_directory *out,
 					   struct plx_why *why) PLX_MUST_CHECK;
-/** The name of the adapter that has the address, the directory's own; NULL: none has it. */
+/** Find the name of the adapter that has the address. The directory owns the name. NULL: no adapter
+ * has it. */
 const char *plx_session_directory_find(const struct plx_session_directory *directory,
 				       const struct plx_ip *ip);
-/** Free what plx_session_directory_read() has allocated. */
+/** Free what plx_session_directory_read() allocated. */
 void plx_session_directory_free(struct plx_session_directory *directory);
 
-/* ---- session.c: one open adapter, shared by all that were opened on its name --------------------
- */
+/* ---- session.c: one open adapter, shared by all users that opened its name ---- */
 
-/** What an interface adds. Of each member NULL: nothing. */
+/** What an interface adds. Every member may be NULL: nothing to add. */
 struct plx_session_hooks {
-	const char *name; /* three letters, of its threads */
-	/* A sentence for whoever looks for a fault. */
+	const char *name; /* three letters, used in thread names */
+	/* Logs a sentence for diagnosis. */
 	void (*log)(const char *format, va_list arguments);
-	/* The session is open, and nobody uses it yet; sets `session->own`.
-	 * Errors: any; stop() is not called then */
+	/* Called when the session is open and before anyone uses it; sets `session->own`.
+	 * Errors: any; stop() is then not called */
 	enum plx_status (*start)(struct plx_session *session);
-	/* No connection is left, and nothing comes from the dispatcher any more in inline mode. */
+	/* Called when no connection is left. In inline mode the dispatcher delivers nothing more
+	 * either. */
 	void (*stop)(struct plx_session *session);
-	/* Inline mode: this thread moves the adapter from now on. Without locks. */
+	/* Inline mode: this thread polls the adapter from now on. Called without locks. */
 	void (*claim)(struct plx_session *session);
-	/* At its end: disconnect whatever is connected. session->events is held. */
+	/* Called at the end of the session: disconnect all remaining connections. session->events
+	 * is held. */
 	void (*disconnect)(struct plx_session *session);
-	/* ... and was every disconnect answered? session->events is held. */
+	/* ... has every disconnect been answered? session->events is held. */
 	bool (*is_disconnected)(struct plx_session *session);
 };
 
-/** Receives the events of connectors: their context, as a uint64_t. A context of 0: they are
- * dropped. Of a listener it receives the requests. */
+/** Receives the events of connectors; its address is their context, as a uint64_t. Events with
+ * context 0 are dropped. For a listener it receives the connection requests. */
 struct plx_session_subscriber {
-	/* session->events is held, and this thread is the one that delivers */
+	/* session->events is held; this thread is delivering */
 	void (*on_event)(struct plx_session *session, struct plx_session_subscriber *subscriber,
 			 const struct plx_connector_event *event);
 };
 
-/** Receives the asynchronous events of a completion queue or shared receive queue, whose context is
+/** Receives the asynchronous events of a completion queue or shared receive queue with context
  * `id`. */
 struct plx_session_queue {
 	struct plx_list node;
-	uint64_t id; /* of no other queue of the session, before or after it */
-	/* session->lock is held; the only event there is of the kind of queue */
+	uint64_t id; /* unique in the session, never reused */
+	/* session->lock is held; each kind of queue has only one kind of event */
 	void (*on_event)(struct plx_session_queue *queue);
 };
 
 enum plx_session_state {
-	PLX_SESSION_OPENING, /* by another thread: wait for it */
+	PLX_SESSION_OPENING, /* another thread is opening it: wait */
 	PLX_SESSION_OPEN,
-	PLX_SESSION_CLOSING, /* the last user has gone; the next one waits, and opens it anew */
+	PLX_SESSION_CLOSING, /* the last user has left; the next one waits and opens it again */
 };
 
 struct plx_session {
 	char name[PLX_ADAPTER_NAME_MAX + 1];
 	const struct plx_session_hooks *hooks;
-	void *own; /* the interface's */
+	void *own; /* owned by the interface */
 	struct plx_adapter *adapter;
 	struct plx_event_channel *channel;
 	struct plx_adapter_info info;
 	bool inline_mode;
 
-	/* held around all calls about connections, delivery of the channel's events included */
+	/* held during all calls about connections, including delivery of the channel's events */
 	pthread_mutex_t events;
-	/* under it: port numbers of who connects and of who listens, two spaces */
+	/* protected by `events`: port numbers of connectors and of listeners, which are separate */
 	struct plx_session_port_numbers active, passive;
-	struct plx_list lingering; /* linger.c's own */
+	struct plx_list lingering; /* private to linger.c */
 
-	pthread_mutex_t lock;      /* of the next */
-	struct plx_list cqs, srqs; /* struct plx_session_queue, alive */
-	atomic_ulong next_id;      /* of these */
+	pthread_mutex_t lock;      /* protects the two lists */
+	struct plx_list cqs, srqs; /* struct plx_session_queue, of live queues */
+	atomic_ulong next_id;      /* next id of a queue */
 
-	struct plx_session_dispatch *dispatch; /* dispatch.c's own; no thread in inline mode */
+	struct plx_session_dispatch *dispatch; /* private to dispatch.c; no thread in inline mode */
 
-	/* deferred.c's own: what waits for an engine that stands still */
+	/* private to deferred.c: work that waits for a stalled engine */
 	pthread_mutex_t deferred_lock;
 	struct plx_list deferred; /* struct plx_session_deferred */
 	atomic_uint deferred_count;
 	atomic_bool stalled;
 
-	/* session.c's own, under its lock */
+	/* private to session.c, protected by its lock */
 	enum plx_session_state state;
 	uint32_t users;
 	bool started, lingered;
@@ -236,101 +237,97 @@ struct plx_session {
 };
 
 /**
- * Open the session of an adapter's name, or share it.
+ * Open the session of the adapter with this name, or share an open one.
  * Errors: NO_MEMORY, NO_DEVICE (the adapter cannot be opened; the sentence goes to log()), FULL
- *         (descriptors or threads), BUSY (it is another interface's), those of start()
- * Threads: any; waits for another thread that opens or closes the same one
+ * (descriptors or threads), BUSY (it belongs to another interface), those of start()
+ * Threads: any; waits while another thread opens or closes the same session
  * Tests:   tests/unit/session/session.c
  */
 enum plx_status plx_session_get(const char *name, const struct plx_session_hooks *hooks,
 				struct plx_session **session) PLX_MUST_CHECK;
 /**
- * One user less. The last one lingers for disconnects (PLX_SESSION_LINGER_MS at most), then closes
- * it; on a thread of its own when this one is delivering events. A process that ends lingers for
- * sessions that are still open.
- * Threads: any, without locks but for session->events of a thread that delivers
+ * Drop a user. The last one lingers for disconnects (at most PLX_SESSION_LINGER_MS), then closes
+ * the session; a separate thread does this if this one is delivering events. At process exit,
+ * sessions that are still open linger.
+ * Threads: any, without locks; a thread that delivers may hold session->events
  */
 void plx_session_put(struct plx_session *session);
 
-/* ---- dispatch.c: who finishes what pends --------------------------------------------------------
+/* ---- dispatch.c: finishing pending requests ----
  *
  * Worker mode: a thread of the session sleeps on the descriptors of the channel, of the adapter's
- * asynchronous events and of whatever else is watched. Inline mode: the same when the program
- * waits, polls or asks: plx_session_pump().
- */
+ * asynchronous events, and of all other watches. Inline mode: plx_session_pump() does the same
+ * whenever the program waits, polls or queries. */
 
-/** What a descriptor's readiness calls, on the dispatcher's thread; it must make the descriptor
- * unreadable. In inline mode there is no descriptor (`fd` is not looked at): every pump calls
- * ready(), which finds out itself whether there is something. No lock is held meanwhile. */
+/** A callback for a descriptor that becomes readable. ready() runs on the dispatcher's thread
+ * without locks, and must make the descriptor unreadable. In inline mode there is no descriptor
+ * (`fd` is ignored): every pump calls ready(), which checks whether there is work. */
 struct plx_session_watch {
 	int fd;
 	void (*ready)(struct plx_session_watch *watch);
-	bool watched; /* dispatch.c's own, with the next */
+	bool watched; /* private to dispatch.c, as is the next */
 	uint32_t slot;
 };
 
-/** Watch a descriptor from now on. Errors: FULL */
+/** Start watching a descriptor. Errors: FULL */
 enum plx_status plx_session_watch_add(struct plx_session *session,
 				      struct plx_session_watch *watch) PLX_MUST_CHECK;
-/** When it returns ready() is not running, unless this thread is the dispatcher's. */
+/** Stop watching. ready() is not running when this returns, unless this is the dispatcher's
+ * thread. */
 void plx_session_watch_remove(struct plx_session *session, struct plx_session_watch *watch);
 
-/** An id for the context of a queue that is about to be created. */
+/** Allocate an id, to be the context of a new queue. */
 uint64_t plx_session_queue_id(struct plx_session *session);
-/** Receive a queue's events from now on. @param queues &session->cqs or &session->srqs */
+/** Start receiving a queue's events. @param queues &session->cqs or &session->srqs */
 void plx_session_queue_add(struct plx_session *session, struct plx_list *queues,
 			   struct plx_session_queue *queue);
-/** When it returns on_event() is not running. */
+/** Stop receiving a queue's events. on_event() is not running when this returns. */
 void plx_session_queue_remove(struct plx_session *session, struct plx_session_queue *queue);
 
-/** Deliver every event of connections that is there now, session->events being taken. Threads: any
- */
+/** Deliver all pending events of connections. Locks session->events. Threads: any */
 void plx_session_deliver_events(struct plx_session *session);
-/** The same, session->events being held. */
+/** Deliver them as above, with session->events already held. */
 void plx_session_deliver_locked(struct plx_session *session);
 
-/** Inline mode: a duty cycle, and everything that came of it. Worker mode: nothing.
+/** Inline mode: run a duty cycle and deliver everything that became ready. Worker mode: no effect.
  * @param session a struct plx_session */
 void plx_session_pump(void *session);
 
-/** Where the thread that delivers may run; in inline mode: this thread. Returns: false: not known
- */
+/** Get the CPUs allowed for the delivering thread; in inline mode, for this thread. Returns: false:
+ * unknown */
 bool plx_session_cpus(struct plx_session *session, cpu_set_t *cpus);
 
-/* ---- deferred.c: an engine that stands still ----------------------------------------------------
- */
+/* ---- deferred.c: stalled engines ---- */
 
-/** A call has waited for the engine in vain, and it has not run since. */
+/** Has a call timed out waiting for the engine, which has not run since? */
 bool plx_session_is_stalled(const struct plx_session *session);
-/** Have the dispatcher call finish(), again and again until it returns true. */
+/** Have the dispatcher call finish() repeatedly until it returns true. */
 void plx_session_defer(struct plx_session *session, struct plx_session_deferred *deferred,
 		       plx_session_deferred_fn *finish);
-/** Destroy a connector, or defer that when the engine stands still. session->events is held. */
+/** Destroy a connector, or defer that if the engine is stalled. session->events is held. */
 void plx_session_destroy_connector(struct plx_session *session, struct plx_connector *connector);
 
-/* ---- linger.c: disconnects that nobody has answered ---------------------------------------------
- */
+/* ---- linger.c: unanswered disconnects ---- */
 
-/** Keep a connector that was disconnected until the peer answers. session->events is held. */
+/** Keep a disconnected connector until the peer answers. session->events is held. */
 void plx_session_linger(struct plx_session *session, struct plx_connector *connector);
 /**
- * After a disconnect on a device whose transmissions are lost on exit (info.tx_lost_on_exit): what
- * its ring holds for the peer is gone when this process is, and a program may end with no handler
- * running as soon as it has disconnected. So the peer's answer is waited for: microseconds from a
- * peer that lives, PLX_SESSION_ANSWER_MS at most. Without locks.
+ * Wait for the peer's answer to a disconnect, on a device whose transmissions are lost on exit
+ * (info.tx_lost_on_exit). What its ring holds for the peer is lost when the process exits, and a
+ * program may exit, running no handler, right after it disconnects. The wait takes microseconds if
+ * the peer is alive, and at most PLX_SESSION_ANSWER_MS. Call without locks.
  * @param is_answered called with session->events held
  */
 void plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const void *context),
 			      const void *context);
 
-/* ---- probe.c ------------------------------------------------------------------------------------
- */
+/* ---- probe.c ---- */
 
 /**
- * May every byte of it be read, and written when `writes`? Large memory is not touched. What its
- * owner unmaps afterwards is not found.
+ * Is every byte readable and, if `writes`, writable? Large memory is not accessed. The owner may
+ * still unmap it afterwards, which goes unnoticed.
  * @param bytes 1 ..
- * Cost:  a system call a page, or a look at the process's map
+ * Cost:  one system call per page, or one scan of the process's map
  * Tests: tests/unit/session/probe.c
  */
 bool plx_session_probe_memory(const void *memory, size_t bytes, bool writes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which ports are in use: of connectors and of listeners, two spaces, each with a bit for each port
- * of each address.
+ * Port numbers in use: separate spaces for connectors and listeners, with one bit for each port of
+ * each address.
  * It never takes a lock. Start with plx_session_reserve_port().
  */
 #include "internal.h"
@@ -15,7 +15,7 @@ is_free(const struct plx_session_port_numbers *numbers, uint32_t addresses, uint
 	return true;
 }
 
-/* In turn, so that none comes back soon. Returns: 0: all are taken */
+/* Choose in rotation, so that no number is reused soon. Returns: 0: all are in use */
 static uint16_t
 choose(struct plx_session_port_numbers *numbers, uint32_t addresses)
 {

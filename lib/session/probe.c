@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is memory that a program names mapped, and may it be read, or written? Asked before it is
- * registered, because the engine would die of it.
- * It never changes the memory, and never touches more than PROBE_PAGES pages of it.
+ * Is the memory that a program names mapped, and is it readable or writable? This is checked before
+ * registration, because otherwise the engine would crash.
+ * It never changes the memory, and accesses at most PROBE_PAGES pages of it.
  *
- * A few pages are asked for one by one, with a system call that reads a word, or adds 0 to it
- * atomically, and says EFAULT where the program would die. Many are looked up in the process's map.
+ * A few pages are checked one by one: a system call reads a word, or adds 0 to it atomically, and
+ * returns EFAULT where the program would crash. For more pages the process's map is read.
  * Start with plx_session_probe_memory().
  */
 #include <errno.h>
@@ -21,8 +21,8 @@ enum {
 	MAP_LINE = 512,
 };
 
-/* A futex's word may lie anywhere. Nobody is woken by the one; by the other at most somebody who
- * sleeps on this word, and expects to be woken for nothing. */
+/* The word of a futex may have any address. The first operation wakes nobody. The second can wake
+ * only a thread that sleeps on this word, which has to expect spurious wakeups. */
 static bool
 page_is_good(uintptr_t at, bool writes)
 {
@@ -54,10 +54,10 @@ pages_are_good(uintptr_t first, uintptr_t last, bool writes)
 enum map_answer {
 	MAP_GOOD,
 	MAP_BAD,
-	MAP_UNKNOWN, /* the map cannot be read */
+	MAP_UNKNOWN, /* the map is unreadable */
 };
 
-/* The lines of the map are in order, and do not overlap. */
+/* The lines of the map are sorted and do not overlap. */
 static enum map_answer
 look_up(FILE *map, uintptr_t first, uintptr_t last, bool writes)
 {
@@ -68,7 +68,7 @@ look_up(FILE *map, uintptr_t first, uintptr_t last, bool writes)
 		unsigned long begin, end;
 		char rights[5];
 
-		/* Not the rest of a line whose path is long: that has no such beginning. */
+		/* Skip the rest of a line with a long path, which cannot begin like this. */
 		if (sscanf(line, "%lx-%lx %4s", &begin, &end, rights) != 3 || end <= at)
 			continue;
 		if (begin > at || rights[0] != 'r' || (writes && rights[1] != 'w'))

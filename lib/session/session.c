@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sessions: one open adapter for all that were opened on its name, and what happens to it at the
- * end of the process. It never looks at an object of an interface. Start with plx_session_get().
+ * Sessions: one open adapter for all users that opened its name, and its end at process exit. It
+ * never accesses an object of an interface. Start with plx_session_get().
  *
- * A session is OPENING, OPEN or CLOSING, under `sessions_lock`. Who finds one that is neither
- * waits: the device behind it cannot be had twice.
+ * A session is OPENING, OPEN or CLOSING, protected by `sessions_lock`. A thread that finds it
+ * opening or closing waits, because the device cannot be opened twice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
 static pthread_mutex_t sessions_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t sessions_changed = PTHREAD_COND_INITIALIZER;
 static struct plx_list sessions = {&sessions, &sessions};
-static pid_t owner; /* who has opened a session first; a child that was forked off has none */
+static pid_t owner; /* the process that opened the first session; a forked child has no session */
 
 void
 session_log(const struct plx_session *session, const char *format, ...)
@@ -34,8 +34,7 @@ session_log(const struct plx_session *session, const char *format, ...)
 	va_end(arguments);
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------
- */
+/* ---- opening and closing ---- */
 
 static void
 close_parts(struct plx_session *session)
@@ -100,7 +99,7 @@ open_parts(struct plx_session *session)
 	return status;
 }
 
-/* Under the lock; waits until it is neither opened nor closed by another thread. */
+/* The lock is held; waits until no other thread is opening or closing it. */
 static struct plx_session *
 find(const char *name)
 {
@@ -120,7 +119,7 @@ again:
 	return NULL;
 }
 
-/* Under the lock: it is nobody's any more. */
+/* The lock is held: the session has no user left. */
 static void
 forget(struct plx_session *session)
 {
@@ -164,7 +163,7 @@ plx_session_put(struct plx_session *session)
 	last = --session->users == 0;
 	if (last)
 		session->state = PLX_SESSION_CLOSING;
-	/* Without a thread for it the session stays as it is, for the next user. */
+	/* If no thread can be started, the session stays open for the next user. */
 	if (last && !here && !close_elsewhere(session)) {
 		session->state = PLX_SESSION_OPEN;
 		pthread_cond_broadcast(&sessions_changed);
@@ -174,10 +173,9 @@ plx_session_put(struct plx_session *session)
 		close_session(session);
 }
 
-/* ---- the end of the process -------------------------------------------------------------------
- */
+/* ---- process exit ---- */
 
-/* A session that is open and has not lingered yet; it is kept from closing. Under the lock. */
+/* Find an open session that has not lingered yet, and keep it from closing. The lock is held. */
 static struct plx_session *
 pin_next(void)
 {
@@ -206,8 +204,8 @@ one_is_closing(void)
 	return false;
 }
 
-/* Sessions that nobody closes disconnect and linger here, those that another thread closes are
- * waited for. A child process has the memory of sessions, and none of their threads. */
+/* Disconnect and linger in sessions that no thread is closing; wait for those that another thread
+ * is closing. A child process has the sessions' memory but none of their threads. */
 static void
 at_exit(void)
 {
@@ -262,7 +260,8 @@ plx_session_get(const char *name, const struct plx_session_hooks *hooks, struct 
 	status = open_parts(session);
 
 	pthread_mutex_lock(&sessions_lock);
-	/* After the EAL has started, so that this comes before whatever ends with the EAL. */
+	/* Register after the EAL has started, so that this runs before handlers that end with the
+	 * EAL. */
 	if (status == PLX_OK && owner != getpid()) {
 		owner = getpid();
 		atexit(at_exit);

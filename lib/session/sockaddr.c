@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Socket addresses in and out. A sockaddr of a program may lie anywhere, at any alignment, and be
- * longer than its family needs; what we write is exactly as long.
- * It never resolves. Start with plx_session_sockaddr_read().
+ * Conversion of socket addresses. A program's sockaddr may have any alignment and be longer than
+ * its family needs; written ones have exactly their family's length.
+ * It never resolves names. Start with plx_session_sockaddr_read().
  */
 #include <netinet/in.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Where the parts of both families lie; port and family are at the same place in both. */
+/* Offsets in both families; port and family have the same offsets in both. */
 enum {
 	SHORT_BYTES = sizeof(struct sockaddr_in),
 	LONG_BYTES = sizeof(struct sockaddr_in6),
@@ -69,8 +69,7 @@ plx_session_sockaddr_write(const struct plx_ip *ip, uint16_t port, void *out)
 	}
 }
 
-/* ---- what kind of address? --------------------------------------------------------------------
- */
+/* ---- kinds of address ---- */
 
 static bool
 is_zero(const uint8_t *at, size_t n)
