@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine as its own files see it: the structs behind plx_engine.h, and what one file offers
- * another. Nothing outside lib/engine includes this.
+ * The engine's private declarations: the structs behind plx_engine.h, and the functions that its
+ * files share. Nothing outside lib/engine includes this.
  * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct
  * plx_engine_qp.
  *
- * Fields are grouped by the thread that writes them, each group on cache lines of its own: what an
- * application thread writes is never beside what the engine writes.
+ * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
+ * that the engine and application threads never write to the same line.
  */
 #ifndef PLX_ENGINE_PRIVATE_H
 #define PLX_ENGINE_PRIVATE_H
@@ -21,41 +21,43 @@
 #include "plx_heap.h"
 
 enum {
-	TX_ROOM = 256,           /* packets waiting for the port */
-	TX_RESERVE = 64,         /* of these, kept for answers */
-	NET_RESERVE = 32,        /* ... and of those again, not for neighbours and echoes */
-	QUANTUM_MAX = 32,        /* packets of one QP when it is served, */
-	QUANTUM_MIN = 8,         /* and at least, when many wait */
-	STAGE_ROOM = 512,        /* completions of one cycle, of one kind */
-	COMMANDS_MAX = 64,       /* at once, from all threads */
-	COMMANDS_BURST = 8,      /* in one cycle */
-	DOORBELLS_BURST = 64,    /* queues served for their doorbell in one cycle */
-	RECENT = 8,              /* queue pairs whose rings are looked into without a doorbell */
-	ASYNC_EVENTS_MAX = 4096, /* in the ring; more wait at their objects */
+	TX_ROOM = 256,        /* packets waiting for the port */
+	TX_RESERVE = 64,      /* of these, reserved for responses */
+	NET_RESERVE = 32,     /* ... and of those again, not for neighbour resolution and echoes */
+	QUANTUM_MAX = 32,     /* packets of one QP per service, */
+	QUANTUM_MIN = 8,      /* and at least, when many are waiting */
+	STAGE_ROOM = 512,     /* completions of one cycle, of one kind */
+	COMMANDS_MAX = 64,    /* at once, from all threads */
+	COMMANDS_BURST = 8,   /* in one cycle */
+	DOORBELLS_BURST = 64, /* queues served per cycle because of a doorbell */
+	RECENT = 8,           /* queue pairs whose rings are polled without a doorbell */
+	ASYNC_EVENTS_MAX = 4096, /* in the ring; further ones wait at their objects */
 	LOOP_ROOM = 128,         /* packets of a port to itself */
-	LOOP_RESERVE = 32,       /* of these, kept for answers and datagrams */
-	GRACE_BURSTS = 256,      /* full RX bursts before timers, after a pause: a large RX ring */
-	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs, at most half full */
+	LOOP_RESERVE = 32,       /* of these, reserved for responses and datagrams */
+	GRACE_BURSTS = 256, /* full RX bursts before timers run, after a pause: a large RX ring */
+	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs; at most half are used */
 };
 
-/* The port takes nothing for so long: what waits for it is old, and the peers will ask again. */
+/* If the port accepts no packet for this long, the waiting packets are stale, and the peers will
+ * retransmit. */
 #define TX_STUCK_NS (100 * PLX_MSEC)
-/* A pause of more than this is a stall: what is beyond does not pass for the engine (time.c), and
- * all packets that wait are looked at before any timer (F22). */
+/* A longer pause is a stall. The excess does not count as the engine's time (time.c), and all
+ * received packets are handled before any timer runs: the responses that the timers wait for may
+ * be among them. */
 #define LATE_NS (10 * PLX_MSEC)
-/* ... but not for longer than this, or than GRACE_BURSTS full bursts: packets may never stop. */
+/* ... but for at most this long, or GRACE_BURSTS full bursts, because packets may never stop
+ * arriving. */
 #define GRACE_NS (10 * PLX_MSEC)
-/* Stalls are remembered for so long, and for up to twice that. */
+/* Stalls are remembered for this long, and for up to twice as long. */
 #define STALLS_SPAN_NS (5 * PLX_SEC)
-/* How often a QP in ERROR looks for posts to flush that raced with the error. */
+/* Interval at which a QP in ERROR looks for posts to flush that raced with the error. */
 #define ERROR_SWEEP_NS (1 * PLX_MSEC)
-/* A queue pair whose ring is watched gives way to another at most this often. */
+/* Minimum interval between replacements of a queue pair whose ring is watched. */
 #define WATCH_NS (100 * PLX_USEC)
-/* How often a neighbour that moved is looked for again while it is being asked. */
+/* Interval at which a neighbour that moved is looked up again while it is being resolved. */
 #define REROUTE_NS (10 * PLX_MSEC)
 
-/* ---- timers: timer.c ----------------------------------------------------------------------------
- */
+/* ---- timers: timer.c ---- */
 
 enum {
 	WHEEL_LEVELS = 4,
@@ -71,8 +73,8 @@ struct timer {
 	uint32_t level, slot;
 };
 
-/* Four levels of 64 slots; a timer moves down as its time comes near. Never early, late by at most
- * one tick. */
+/* Four levels of 64 slots; a timer moves down a level as its deadline approaches. A timer never
+ * fires early, and at most one tick late. */
 struct wheel {
 	uint64_t tick; /* all slots before it are empty */
 	uint64_t used[WHEEL_LEVELS];
@@ -82,10 +84,10 @@ struct wheel {
 void wheel_init(struct wheel *wheel, uint64_t now);
 void wheel_set(struct wheel *wheel, struct timer *timer, uint64_t deadline);
 void wheel_clear(struct wheel *wheel, struct timer *timer);
-/* The next timer that is due at `now`, taken out of the wheel; NULL: none. */
+/* Remove and return the next timer due at `now`; NULL: no timer is due. */
 struct timer *wheel_pop(struct wheel *wheel, uint64_t now);
-/* When to look next: less than a tick after the earliest deadline, or earlier, when timers have to
- * move down a level; PLX_NEVER when empty. */
+/* When to poll the wheel next: less than a tick after the earliest deadline, or earlier if timers
+ * have to move down a level; PLX_NEVER when empty. */
 uint64_t wheel_wake_ns(const struct wheel *wheel);
 
 static inline uint64_t
@@ -94,11 +96,10 @@ wheel_tick_of(uint64_t ns)
 	return ns >> WHEEL_TICK_SHIFT;
 }
 
-/* ---- queue pairs --------------------------------------------------------------------------------
- */
+/* ---- queue pairs ---- */
 
 struct plx_engine_qp {
-	/* the engine's, in the order a packet touches it */
+	/* written by the engine, in the order in which a packet uses it */
 	struct plx_rc *rc;
 	struct engine_rq *recv; /* own, or the SRQ's */
 	struct plx_engine_cq *send_cq, *recv_cq;
@@ -107,8 +108,8 @@ struct plx_engine_qp {
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
 	bool is_received;           /* in engine->received, this cycle */
 	bool loops;                 /* the peer is behind our own port */
-	bool routed;                /* `to_peer` is good */
-	uint8_t quantum_left;       /* packets of a quantum that was cut short; 0: it was not */
+	bool routed;                /* `to_peer` is valid */
+	uint8_t quantum_left;       /* packets left of a quantum that was cut short; 0: none was */
 	uint32_t qpn;
 	struct plx_frame_flow from_peer;
 	struct plx_frame_template to_peer;
@@ -120,21 +121,21 @@ struct plx_engine_qp {
 	struct plx_list async_event_link; /* in engine->qp_events while async_events_due != 0 */
 	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
-	struct plx_qp_failure failure; /* good once it failed */
+	struct plx_qp_failure failure; /* valid after a failure */
 	struct plx_engine_srq *srq;
 	struct plx_engine_path path;
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
 	struct engine_rq own;
 	struct plx_rc_caps caps;
-	struct plx_list all_link; /* in engine->qps */
-	struct plx_engine_connector
-		*connector;      /* that it is connected, or being connected, by; NULL: none */
-	struct plx_ud *ud;       /* of datagrams, and `rc` is its base; NULL: a connection */
-	struct plx_list ud_link; /* in engine->uds */
+	struct plx_list all_link;               /* in engine->qps */
+	struct plx_engine_connector *connector; /* the connector that has connected it or is
+						   connecting it; NULL: no connector */
+	struct plx_ud *ud;                      /* UD only, with `rc` as its base; NULL: RC */
+	struct plx_list ud_link;                /* in engine->uds */
 	struct plx_engine_qp *next_half_made;
 
-	struct engine_sq sq; /* what posting threads know of it */
+	struct engine_sq sq; /* the part that posting threads use */
 };
 
 /* An IPv4 address in host byte order. */
@@ -146,25 +147,29 @@ ip4_host(const struct plx_ip *ip)
 }
 
 /* qp.c, on the engine's thread */
-/* The peer's Ethernet address. @param mac [6] Errors: AGAIN (it is being asked), UNREACHABLE */
+/* The peer's Ethernet address.
+ * @param mac [6]
+ * Errors:  AGAIN (resolution is in progress), UNREACHABLE */
 enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
 			       uint8_t *mac);
 enum plx_status engine_qp_number(struct plx_engine_qp *qp);
 void engine_qp_forget(struct plx_engine_qp *qp);
-/* Any thread; the engine is not polled any more. */
+/* Any thread, after the last poll of the engine. */
 void engine_qp_free_half_made(struct plx_engine *engine);
 void engine_qp_attach(struct plx_engine_qp *qp);
 void engine_qp_detach(struct plx_engine_qp *qp);
 enum plx_status engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_engine_path *path);
-void engine_qp_route(struct plx_engine_qp *qp); /* the neighbour may have moved */
-/* The address of ours that a path starts from. Errors: INVALID, UNREACHABLE */
+void engine_qp_route(struct plx_engine_qp *qp); /* look up the neighbour again: it may have moved */
+/* Fill in the local address of a path.
+ * Errors:  INVALID, UNREACHABLE */
 enum plx_status path_complete(const struct plx_engine *engine, struct plx_engine_path *path);
-/* @param flow any number that is the path's own: one flow, one way through the network */
+/* @param flow a number specific to the path: packets of one flow take one route through the
+ *             network */
 void path_template(const struct plx_engine *engine, const struct plx_engine_path *path,
 		   const uint8_t *mac, uint32_t flow, struct plx_frame_template *out);
-/* The longest frame that a path MTU leads to. */
+/* The longest frame for a path MTU. */
 uint32_t path_frame_bytes(uint32_t mtu);
 
 /* ---- commands: command.c
@@ -183,7 +188,7 @@ enum command_op {
 	COMMAND_CQ_DETACH,
 	COMMAND_SRQ_ARM,
 	COMMAND_SRQ_DETACH,
-	COMMAND_CM, /* anything about connections: connector_command.c */
+	COMMAND_CM, /* all calls of connections: connector_command.c */
 	COMMAND_AH_TABLE,
 	COMMAND_AH_OPEN,
 	COMMAND_AH_CLOSE,
@@ -193,7 +198,7 @@ enum command_op {
 	COMMAND_COUNT,
 };
 
-/* One call of an application thread: the record lies in the engine, an index crosses the ring. */
+/* One call of an application thread. The record is in the engine; the ring carries its index. */
 struct command {
 	enum command_op op;
 	enum plx_status status;
@@ -203,7 +208,8 @@ struct command {
 		struct plx_engine_srq *srq;
 		struct connector_call *call;
 		struct plx_engine_ah *ah;
-		struct engine_ah_table *ah_table; /* WAYS: NULL afterwards if it was adopted */
+		struct engine_ah_table
+			*ah_table; /* AH_TABLE: NULL afterwards if the engine adopted it */
 	};
 	union {
 		struct {
@@ -223,15 +229,17 @@ struct command {
 			enum plx_net_verdict verdict;
 			uint8_t mac[6];
 			uint32_t bytes, number;
-			uint64_t ns; /* PING: its time; PING_RESULT: the round trip */
+			uint64_t ns; /* PING: its timeout; PING_RESULT: the round trip */
 		} net;
 	};
-	/* QP_ATTACH, CQ_RESIZE: places behind the rings, swapped for what is then to be freed */
+	/* QP_ATTACH, CQ_RESIZE: new backlogs of completion queues, exchanged for the old ones,
+	 * which the caller then frees */
 	struct plx_wc *spare[2];
 	uint32_t spare_room[2];
 };
 
-/* Have the engine execute it. Errors: TIMEOUT (never executed then), FULL, and its own status. */
+/* Pass a command to the engine and wait for its result.
+ * Errors:  TIMEOUT (it will never be executed), FULL, and the command's own status */
 enum plx_status command_call(struct plx_engine *engine, struct command *command);
 uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
@@ -268,16 +276,16 @@ struct qp_entry {
 	struct plx_engine_qp *qp;
 };
 
-/* Completions of a cycle on their way to their queues. */
+/* Completions of a cycle, not yet pushed to their queues. */
 struct stage {
 	uint32_t count;
 	struct plx_engine_cq *cq[STAGE_ROOM];
 	struct plx_wc wc[STAGE_ROOM];
 };
 
-/* How long the engine stood still, of late: the longest of this span of time and of the last. */
+/* The longest recent stall: of this time span and of the previous one. */
 struct stalls {
-	uint64_t since; /* when this span began, by the engine's own time */
+	uint64_t since; /* start of this span, by the engine's own time */
 	uint64_t longest, before;
 };
 
@@ -289,78 +297,78 @@ struct plx_engine {
 	struct plx_port *port;
 	plx_icrc_fn icrc;
 	uint16_t vlan;  /* 0: none */
-	uint16_t ip_at; /* where the IP header of our packets begins: behind the tag, if there is
-			   one */
-	uint64_t now;   /* our own time, which passes as long as we are polled: time.c */
-	uint64_t clock; /* the caller's, at the last cycle; 0: there was none yet */
-	uint64_t asked; /* until then, by the caller's clock, it need not come */
+	uint16_t ip_at; /* offset of the IP header in our packets: after the VLAN tag, if any */
+	uint64_t now;   /* our own time, which advances while we are polled: time.c */
+	uint64_t clock; /* the caller's, at the last cycle; 0: no cycle yet */
+	uint64_t asked; /* the caller need not poll until then, by its clock */
 	struct stalls stalls;
 	uint32_t grace_bursts; /* RX bursts that timers still wait for; 0: they do not wait */
 	uint64_t grace_until;  /* ... and not beyond this time */
 	uint8_t *scratch;
 
-	struct qp_entry *table; /* at plx_numbers_place() of the number */
+	struct qp_entry *table; /* indexed by plx_numbers_place() of the number */
 	uint64_t place_factor;
 	uint32_t place_bits, qp_count;
-	struct plx_engine_qp *recent[RECENT]; /* posted to lately */
-	uint32_t recent_next, recent_used;    /* the place of the next; places that had one */
-	uint64_t recent_since;                /* when one last gave way to another */
-	uint32_t doorbell_next;               /* the slot whose doorbell is looked at first */
+	struct plx_engine_qp *recent[RECENT]; /* recently posted to */
+	uint32_t recent_next, recent_used;    /* index for the next entry; entries ever used */
+	uint64_t recent_since;                /* time of the last replacement */
+	uint32_t doorbell_next;               /* the slot whose doorbell is checked first */
 
 	struct plx_engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
-	struct plx_list ready; /* queue pairs with something to send, in turn */
+	struct plx_list ready; /* queue pairs with something to send, in order of service */
 	struct plx_list apart; /* ... that need not wait for the port */
-	struct plx_list owing; /* ... that owe an ACK for which there was no place */
+	struct plx_list owing; /* ... whose ACK found no room */
 	uint32_t ready_count;  /* in `ready` and `apart` */
 	struct wheel wheel;
 	struct timer net_timer;
 
 	struct rte_mbuf *tx[TX_ROOM];
 	uint32_t tx_count;
-	uint32_t tx_sealed; /* the first so many have their ICRC */
-	uint64_t tx_since;  /* when the port last took something; PLX_NEVER: nothing waits */
+	uint32_t tx_sealed; /* packets at the front that have their ICRC */
+	uint64_t tx_since; /* when the port last accepted a packet; PLX_NEVER: the queue is empty */
 	struct rte_mbuf *spare[QUANTUM_MAX];
 	uint32_t spare_count;
 	struct rte_mbuf *loop[LOOP_ROOM];
 	uint32_t loop_count;
-	bool loop_turn; /* the loop's, else the port's */
+	bool loop_turn; /* true: this cycle reads loopback packets; else the port */
 
 	struct stage sends, recvs;
-	struct engine_queues queues; /* what they share */
+	struct engine_queues queues; /* shared by all queues */
 	struct plx_list qps;
 	struct plx_list qp_events; /* queue pairs with events to deliver */
-	uint32_t event_kind_next;  /* which of the three is told of first */
+	uint32_t event_kind_next;  /* which of the three kinds is delivered first */
 	uint32_t net_version;
-	struct gsi *gsi;     /* NULL: no communication manager */
-	uint64_t reroute_at; /* when to ask again for neighbours that were being asked */
-	bool reroute_qps;    /* ... those of connections, too */
-	struct engine_ah_table *ah_table; /* ud.h; NULL: no datagrams yet */
-	struct plx_list uds;              /* queue pairs of datagrams */
+	struct gsi *gsi;                  /* NULL: no communication manager */
+	uint64_t reroute_at;              /* when to look up neighbours in resolution again */
+	bool reroute_qps;                 /* ... including those of connections */
+	struct engine_ah_table *ah_table; /* ud.h; NULL: UD not used yet */
+	struct plx_list uds;              /* UD queue pairs */
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 
 	struct plx_engine_counters counters;
 	struct plx_actions actions;
 
-	/* written by others */
+	/* written by other threads */
 	ALIGNED_LINE atomic_ulong
 		*doorbells; /* [doorbell_words] one bit for each slot of the table */
 	uint32_t doorbell_words;
 	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
-	struct engine_eq async_events;             /* struct plx_async_event */
-	atomic_bool has_ahs;                       /* `ah_table` is there, and stays */
-	_Atomic(struct plx_engine_qp *) half_made; /* a stack: to be forgotten, by next_half_made */
+	struct engine_eq async_events; /* struct plx_async_event */
+	atomic_bool has_ahs;           /* `ah_table` is set, and stays */
+	_Atomic(struct plx_engine_qp *)
+		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
 };
 
 /* time.c */
 uint64_t engine_jump(struct plx_engine *engine, uint64_t now);
-/* [ns] the longest that the engine stood still in the last seconds. */
+/* [ns] The longest stall of the last seconds. */
 uint64_t engine_stalled_lately(const struct plx_engine *engine);
 
-/* Begin a cycle: the engine's time goes on by what has passed since the last one. */
+/* Begin a cycle: advance the engine's time by the time since the last one. */
 static inline void
 engine_set_time(struct plx_engine *engine, uint64_t now)
 {
@@ -374,7 +382,8 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 }
 
 /* doorbell.c */
-/* What was posted, from the rings into the transport. Returns: how many sends */
+/* Move posted requests from the rings into the transport.
+ * Returns: the number of sends */
 uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
 /* Returns: queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
@@ -387,7 +396,8 @@ uint32_t engine_receive(struct plx_engine *engine);
 void engine_answer(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 
-/* Where `qp` waits to be served: in ERROR it flushes, and to our own port it needs no other. */
+/* The list in which `qp` waits for service. In ERROR it only flushes, and on loopback it does not
+ * need the port, so both are in `apart`. */
 static inline struct plx_list *
 ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
