@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * dpdk-dumpcap beside a running adapter with a worker: it attaches, and what it writes are the
- * packets of the adapter. Needs hugepages in a file system, which the scene makes for itself.
+ * dpdk-dumpcap beside a running adapter with a worker: it attaches, and captures the adapter's
+ * packets. Needs hugepages in a file system, which the scene provides.
  */
 #include "subprocess.h"
 

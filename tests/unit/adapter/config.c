@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The configuration file: the shipped one says what its comments say, and each mistake is refused
- * by a sentence with file, line, setting, value and range. No EAL is started.
+ * The configuration file: the shipped one matches its comments, and each mistake is refused with a
+ * message that has file, line, setting, value and range. No EAL is started.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Starting the EAL: with and without hugepages, by us and by the program, beside others, after a
- * crash; and what it must leave alone. Each scene is a process of its own.
+ * Starting the EAL: with and without hugepages, by the library and by the program, beside other
+ * processes, after a crash; and what it must not change. Each scene is a process of its own.
  */
 #include "subprocess.h"
 

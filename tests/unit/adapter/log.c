@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Why a queue pair failed, as whoever looks after a program is told: once, with everything that
- * explains it, and never more lines than the limit. Start with the table of tests at the end.
+ * The log line that says why a queue pair failed: written once, with all the details, and never
+ * more lines than the limit. Start with the table of tests at the end.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for messages, with and without hugepages and NUMA nodes, and the sentence that says what
- * was given instead; and memory shown to a device that refuses it.
+ * Message memory, with and without hugepages and NUMA nodes, and the message that names the
+ * substitute that was allocated; also memory that a device refuses to map.
  */
 #include "subprocess.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opening and closing adapters: what one is told of itself, every refusal with its sentence and
+ * Opening and closing adapters: the information they return, every refusal with its message and
  * nothing left behind, shared workers, names, limits.
  */
 #include <setjmp.h>

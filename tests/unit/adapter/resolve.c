@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is anybody there: resolving and pinging over the embedded link, in both modes; what is refused
- * and with which words; and a network behind a gateway.
- * Start with the_other_end_is_resolved_and_answers().
+ * Reachability: resolving and pinging over the embedded link, in both modes; refusals with their
+ * messages; and a network behind a gateway. Start with the_other_end_is_resolved_and_answers().
  */
 #include "verbs_pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a running program tells through DPDK's telemetry socket, asked as dpdk-telemetry.py asks:
- * one packet with the question, one with the answer, in JSON.
+ * What a running program reports through DPDK's telemetry socket, queried as dpdk-telemetry.py
+ * does: one packet with the request, one with the reply, in JSON.
  */
 #include <setjmp.h>
 #include <stdarg.h>

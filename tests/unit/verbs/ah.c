@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Address handles by themselves: what they can be made of, and how many there are.
+ * Address handles on their own: which addresses they can be created for, and how many can exist.
  * Start anywhere.
  */
 #include "verbs_pair.h"

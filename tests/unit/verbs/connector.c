@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections by the communication manager, step by step, on two adapters: what each call does to
- * the queue pairs and what the other side is told.
- * Start with meet(), then a_connection_from_end_to_end().
+ * Connections by the communication manager, step by step, on two adapters: how each call changes
+ * the queue pairs, and which events the other side receives. Start with meet(), then
+ * a_connection_from_end_to_end().
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many connections: a thousand one after the other, and 64 at once. Afterwards everything that is
- * counted, and the memory of the process, is what it was after the first hundred.
- * Start with once().
+ * Many connections: a thousand in sequence, and 64 at once. Afterwards every counter of objects,
+ * and the memory of the process, is what it was after the first hundred. Start with once().
  */
 #include "verbs_pair.h"
 

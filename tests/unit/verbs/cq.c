@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Completion queues: when an armed one fires (docs/nd2.md, one test for each sentence), the
- * descriptor, and waiting. cq_room.c has what they hold.
- * Entries at b are counted by what a has been told: a's completion says that b's is there.
- * Start with pair_deliver().
+ * descriptor, and waiting. cq_room.c covers their capacity. Entries at b are counted by completions
+ * at a: a's completion implies that b's is there. Start with pair_deliver().
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: what they hold. Depth, resizing, what is behind a queue that is full, and
- * entries of queue pairs that are gone.
- * Start with a_queue_of_two_keeps_what_sixty_four_requests_leave_in_it().
+ * Capacity of completion queues: depth, resizing, completions that are held back while a queue is
+ * full, and entries of queue pairs that were destroyed. Start with
+ * a_queue_of_two_keeps_what_sixty_four_requests_leave_in_it().
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The settings `ecn` and `vlan` as a program sees them, over a link that marks whatever is
- * ECN-capable: marks are answered by CNPs, in a VLAN and outside.
- * Start with main(), which opens the adapters in each way.
+ * The settings `ecn` and `vlan` as a program sees them, over a link that marks every ECN-capable
+ * packet: marks are answered by CNPs, with and without a VLAN. Start with main(), which opens the
+ * adapters with each setting.
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A program that connects to itself: one adapter, its own address, IPv4 and IPv6, every operation
- * from one queue pair to another.
- * Start with an_adapter_connects_to_itself().
+ * from one queue pair to another. Start with an_adapter_connects_to_itself().
  */
 #include "verbs_pair.h"
 

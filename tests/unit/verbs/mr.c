@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Regions: what can be registered, what a key is good for, and that nothing touches the memory when
- * a deregister has returned, with traffic running and with an engine that stands still.
- * The memory of a region is freed at once after it: AddressSanitizer sees who is late.
+ * Regions: what can be registered, what a key permits, and that nothing accesses the memory once a
+ * deregister has returned, both under traffic and with an engine that is not polled. The memory of
+ * a region is freed right after deregistering, so that AddressSanitizer detects late accesses.
  * Start anywhere.
  */
 #include "verbs_pair.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Windows, type 2: bound as a request, good when the post returns, for one queue pair, for one
- * range, with some rights; unbound by their owner, by the peer or at their end.
+ * Type 2 windows: bound by a request, valid once the post returns, for one queue pair and one
+ * range, with some rights; invalidated by their owner, by the peer or when they are destroyed.
  * Start with bind_window().
  */
 #include "verbs_pair.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every operation, with its data looked at: sizes around packet boundaries, inline data, sixteen
- * entries, immediate data, atomics.
- * Start with each_size().
+ * Every operation, with its data compared: sizes around packet boundaries, inline data, sixteen
+ * SGEs, immediate data, atomics. Start with each_size().
  */
 #include "verbs_pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Protection domains, and that an adapter closes only when nothing of it is left.
- * Start anywhere.
+ * Protection domains, and that an adapter closes only when none of its objects is left. Start
+ * anywhere.
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: what they can be made of, what each state allows, queries and counters, and how
- * waiting in vain ends.
- * Start anywhere.
+ * Queue pairs: the options they accept, what each state allows, queries and counters, and how
+ * retries end when the peer has no receive or is gone. Start anywhere.
  */
 #include "verbs_pair.h"
 

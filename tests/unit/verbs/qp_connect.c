@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connecting: what is refused and with which words, what both ends agree on, and an address that
- * nobody has.
- * Start with try_connect().
+ * Connecting queue pairs: refusals and their messages, what both ends agree on, and an address that
+ * no station has. Start with try_connect().
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posting: full queues, batches, deferred requests, silent ones, the order of completions and of
- * what is flushed.
- * Start anywhere.
+ * Posting: full queues, batches, deferred doorbells, unsignaled requests, the order of completions
+ * and of flushed requests. Start anywhere.
  */
 #include "verbs_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared receive queues: who takes an entry, when the threshold is told of, what a queue pair that
- * fails leaves in them.
- * Start with shared().
+ * Shared receive queues: which queue pair consumes an entry, when the threshold event is raised,
+ * and what happens to their entries when a queue pair fails. Start with shared().
  */
 #include "verbs_pair.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every kind of object, destroyed while the worker stands still for longer than the engine is
- * waited for. TIMEOUT has changed nothing: the handle is what it was, and a later call goes on with
- * it. The peer posts and asks meanwhile; AddressSanitizer sees what the engine touches of what is
- * freed. Start with a_destroy_that_timed_out_is_called_again().
+ * Every kind of object, destroyed while the worker is stopped for longer than a call waits for the
+ * engine. TIMEOUT has changed nothing: the handle is still valid, and a later call completes the
+ * destruction. Meanwhile the peer posts and connects; AddressSanitizer detects accesses of the
+ * engine to freed memory. Start with a_destroy_that_timed_out_is_called_again().
  */
 #include "verbs_pair.h"
 #include "thread.h"

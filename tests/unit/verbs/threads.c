@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many at once: sixty-four queue pairs on two completion queues, and, with a worker, eight threads
- * that post to one queue pair, register and create while others do.
- * Start anywhere.
+ * Concurrency: sixty-four queue pairs on two completion queues, and, with a worker, eight threads
+ * that post to one queue pair, register and create at the same time. Start anywhere.
  */
 #include "verbs_pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams as a program sees them: what arrives, from whom, what is dropped, what is refused.
- * Start with two_open().
+ * Datagrams as a program sees them: which arrive, with which source, which are dropped, and which
+ * posts are refused. Start with two_open().
  */
 #include "verbs_pair.h"
 

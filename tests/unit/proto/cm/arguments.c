@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a program may ask for: every argument out of its range, and that a refused call has changed
- * nothing; who may listen where; UD services.
- * It never tests what a peer may ask for: tests/table/cm_limits.c does.
- * Start with a_connection_out_of_range_is_refused().
+ * Arguments from the program: each one out of its range, and that a refused call has changed
+ * nothing; where a program can listen; UD services. It never tests values from a peer:
+ * tests/table/cm_limits.c does. Start with a_connection_out_of_range_is_refused().
  */
 #include "stages.h"
 

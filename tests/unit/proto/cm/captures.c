@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What two Linux machines said to each other when they connected (tests/captures), with our manager
- * in the place of each of them in turn: it is fed what came to that machine, and does what its
- * programs did; then it must say what that machine has said. Ids and transactions are each
- * manager's own: which is whose is learned when it is first said, and must be so ever after. What
- * else may differ is the table below, and nothing else. Start with play().
+ * What two Linux machines sent each other when they connected (tests/captures), replayed with our
+ * manager in place of each of them in turn: it receives that machine's datagrams and its programs'
+ * calls, and must send that machine's datagrams. Each manager chooses its own ids and transaction
+ * ids: the test learns a pair of them on first use, and they must match from then on. The table
+ * below lists everything else that may differ. Start with play().
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every command in every stage: its status, and what the two sides are told then. The table is that
- * of the states of a connection; a refused command changes nothing.
- * It never tests arguments: arguments.c does.
- * Start with the table `outcomes`.
+ * Every command in every stage: its status, and the events that both sides receive then. The table
+ * is that of the states of a connection; a refused command changes nothing. It never tests
+ * arguments: arguments.c does. Start with the table `outcomes`.
  */
 #include "stages.h"
 

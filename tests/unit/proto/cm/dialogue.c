@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections that go as they should: what each side is told, what was agreed, both versions of IP,
- * both ends at one host. It never loses anything: loss.c does.
- * Start with two_hosts_connect_and_disconnect().
+ * Connections without faults: the events of each side, the parameters both agree on, both versions
+ * of IP, both ends on one host. It never loses a datagram: loss.c does. Start with
+ * two_hosts_connect_and_disconnect().
  */
 #include "cm_pair.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Each limit, reached and one past it: connections, backlog, half-open shares, remains, answers,
- * timers of one tick, and whose turn it is to send.
- * It never floods: many.c does.
- * Start with a_full_table_refuses().
+ * Each limit, reached and exceeded by one: connections, backlog, shares of half-open connections,
+ * TIMEWAIT, replies, timers of one tick, and the turns in which datagrams are sent. It never
+ * floods: many.c does. Start with a_full_table_refuses().
  */
 #include "cm_pair.h"
 

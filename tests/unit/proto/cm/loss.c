@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams that are lost: each kind, once and always; how often and how long it is tried, and what
- * both sides are told in the end.
- * It never forges a message: messages.c does.
- * Start with any_one_message_may_be_lost().
+ * Lost datagrams: each kind, once and always; the number and duration of retries, and the event
+ * that each side receives in the end. It never forges a message: messages.c does. Start with
+ * any_one_message_may_be_lost().
  */
 #include "stages.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Many at once and in a row, honest and hostile: what is bounded stays bounded, and who is honest
- * is served. It never tests one connection alone. Start with a_thousand_in_a_row_leave_nothing().
+ * Many connections at once and in sequence, honest and hostile: limits hold, and honest peers are
+ * served. It never tests a single connection. Start with a_thousand_in_a_row_leave_nothing().
  */
 #include "cm_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every message in every stage: its verdict, what is answered, and what our program is told. Each
- * is sent a second time, and from elsewhere, and with other ids: then nobody is told anything. It
- * never loses anything: loss.c does. Start with the table `outcomes`.
+ * Every message in every stage: its verdict, the reply, and the event of our program. Each message
+ * is repeated: a second time, from another source, and with other ids: then there are no events. It
+ * never loses a datagram: loss.c does. Start with the table `outcomes`.
  */
 #include "stages.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a peer sees of 10^4 connections: the communication id and the transaction id of each REQ, in
- * order. None of it helps to guess the next. The guesser's own test is
+ * A peer sees, of 10^4 connections, the communication id and the transaction id of each REQ, in
+ * order. None of it helps to predict the next. The guesser's own test is
  * tests/unit/proto/secret/predict.c. Start with no_bit_of_the_next_id_can_be_guessed().
  */
 #include "guesser.h"

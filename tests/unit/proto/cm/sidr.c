@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * UD services: found, not found, refused, and nobody who answers.
- * It never connects anything.
- * Start with a_service_tells_its_queue_pair().
+ * UD services: found, not found, refused, and no answer. It never connects anything. Start with
+ * a_service_tells_its_queue_pair().
  */
 #include "cm_pair.h"
 

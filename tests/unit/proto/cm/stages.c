@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way to each stage, and what the peer could say there.
- * It never looks at what comes of it.
- * Start with stage_reach().
+ * Brings a connection to each stage, and builds the messages that its peer could send there. It
+ * never checks the result. Start with stage_reach().
  */
 #include "stages.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A connection brought to each stage of its life, with ALICE asking BOB.
- * It never leaves a datagram on the way.
- * Start with stage_reach().
+ * A connection brought to each of its stages, with ALICE connecting to BOB. It never leaves a
+ * datagram in flight. Start with stage_reach().
  */
 #ifndef PLX_TEST_STAGES_H
 #define PLX_TEST_STAGES_H

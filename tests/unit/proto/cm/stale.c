@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A peer that has forgotten its connections: rebooted, it asks again with queue pairs that we still
- * hold connected, or with ids that it has used before.
- * It never takes an honest repetition for that.
- * Start with a_peer_that_forgot_ends_the_old_connection().
+ * A peer that has lost its connections: after a reboot it connects again with queue pairs that we
+ * still consider connected, or with ids that it has used before. An honest retransmission must
+ * never be mistaken for that. Start with a_peer_that_forgot_ends_the_old_connection().
  */
 #include "stages.h"
 

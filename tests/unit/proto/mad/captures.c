@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Every management datagram that two Linux machines exchanged (tests/captures): it decodes, encodes
- * to the same bytes, and says what the packet around it and the commands that made it say. It never
- * looks at the order in which they came; tests/unit/proto/cm does.
+ * to the same bytes, and agrees with the packet around it and with the commands that caused it. It
+ * never checks the order of messages; tests/unit/proto/cm does.
  */
 #include <string.h>
 

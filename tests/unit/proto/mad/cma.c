@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The header of the IP CM service, service ids, and addresses as GIDs, against bytes written down.
- * It never checks what a connection does with them.
+ * The header of the IP CM service, service ids, and addresses as GIDs, compared with literal bytes.
+ * It never checks how a connection uses them.
  */
 #include "test.h"
 #include "plx_mad.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every bit of every message: where it goes when decoded, where it comes from when encoded, and
- * that it goes nowhere else. And everything that is refused, with its verdict. Start with
+ * Every bit of every message: the field it decodes to, the field it is encoded from, and that it
+ * affects no other. Also every refusal, with its verdict. Start with
  * a_bit_on_the_wire_is_one_bit_of_one_field().
  */
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The maps of the nine messages. Transcribed from the tables of the specification as public
- * implementations have them, strip after strip; no offset is written down anywhere.
+ * The maps of the nine messages, field by field, transcribed from the specification's tables by way
+ * of public implementations. Offsets are never written down: they follow from the widths.
  */
 #include "map.h"
 

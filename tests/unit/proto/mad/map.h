@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The nine messages as the specification's tables draw them: every bit from the first to the last,
- * reserved ones too, so that a place follows from the widths before it and all must add up to 256
- * bytes. It shares nothing with the room's own tables.
+ * The nine messages as the specification's tables draw them: every bit from first to last,
+ * including reserved ones, so that each offset follows from the widths before it and the sum must
+ * be 256 bytes. It shares nothing with the room's own tables.
  */
 #ifndef PLX_TEST_MAD_MAP_H
 #define PLX_TEST_MAD_MAP_H

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The box of box.h. The table's memory is poisoned first, so that nothing relies on a zero that
- * plx_mem_init() did not write.
- * It never shares anything between two boxes.
- * Start with box_open().
+ * The box of box.h. The table's memory is filled with garbage first, so that nothing relies on a
+ * zero that plx_mem_init() did not write. Two boxes never share anything. Start with box_open().
  */
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A key table in memory of its own, for tests of lib/proto/mem: made, filled, compared, given back.
- * It never hides a status: what must succeed is asserted.
- * Start with box_open() and REFUSED().
+ * A key table in memory of its own, for tests of lib/proto/mem: created, filled, compared, freed.
+ * It never hides a status: it asserts that calls succeed. Start with box_open() and REFUSED().
  */
 #ifndef BOX_H
 #define BOX_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What an attacker who has seen a million keys in a row knows of the next one (T1, ReDMArk):
- * nothing that helps. Bounds are six standard deviations of what chance gives; seeds are fixed. It
- * never assumes the keys to be random, only that no simple rule predicts them. Start with
+ * An attacker who has seen a million consecutive keys (T1, ReDMArk) cannot predict the next one.
+ * Thresholds are six standard deviations from chance; seeds are fixed. The tests never assume that
+ * keys are random, only that no simple rule predicts them. Start with
  * no_simple_rule_predicts_the_next_key().
  */
 #include <stdlib.h>

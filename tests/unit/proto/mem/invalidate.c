@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Invalidation, by the owner or by the peer, and refreshing a fast-register region afterwards.
- * To the table both sides are the same asker: a QP, and the domain it lives in.
- * Start with the verdicts.
+ * Invalidation, by the owner or by the peer, and reusing a fast-register region afterwards. The
+ * table treats both sides the same: a QP and its domain. Start with the verdicts.
  */
 #include "box.h"
 

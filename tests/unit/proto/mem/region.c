@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Regions: what is refused, what is granted, and the two steps in which they end.
- * Ranges and rights in all combinations are in tests/table/key.c.
- * Start with irdma_zero_length_registration_is_refused(), the bug that gave away all memory.
+ * Regions: refusals, grants, and the two steps of deregistering. Ranges and rights in all
+ * combinations are in tests/table/key.c. Start with irdma_zero_length_registration_is_refused(),
+ * the bug that granted access to all memory.
  */
 #include "box.h"
 

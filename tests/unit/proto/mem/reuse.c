@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Slots live many times: who gets a freed slot, and when an old key could come back (F20).
- * A key has 12 bits of generation, so the 4096th life after one has its key again; not before.
- * Start with an_old_key_stays_unknown_for_4095_lives().
+ * Slots are reused many times: which object gets a freed slot, and when an old key could become
+ * valid again (F20). A key has 12 bits of generation, so the 4096th reuse of a slot has the same
+ * key again; no earlier one has. Start with an_old_key_stays_unknown_for_4095_lives().
  */
 #include <stdlib.h>
 

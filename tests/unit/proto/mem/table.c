@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The table as a whole: its memory, its limits, domains, and set-up that fails at every step.
- * What regions and windows grant is tested in their own files.
- * Start with a_set_up_that_fails_at_step_k_can_be_undone().
+ * The table as a whole: its memory, its limits, domains, and a set-up that fails at every step.
+ * What regions and windows grant is tested in their own files. Start with
+ * a_set_up_that_fails_at_step_k_can_be_undone().
  */
 #include <stdlib.h>
 

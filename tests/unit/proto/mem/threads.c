@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The table under real threads: three readers check keys and read what they grant, two engines
- * invalidate, and one registrar gives regions their lives and poisons them after a grace period of
- * rte_rcu_qsbr. Also run under ThreadSanitizer.
- * It never sleeps: threads yield, and the run ends by the clock.
- * Start with live_region(): the two steps of deregistering as a caller takes them.
+ * invalidate, and one registrar registers and deregisters regions and poisons their memory after a
+ * grace period of rte_rcu_qsbr. Also run under ThreadSanitizer. It never sleeps: threads yield, and
+ * the run ends after a given time. Start with live_region(): the two steps of deregistering as a
+ * caller performs them.
  *
- * A signature tells one life of an object from every other: address, host, length and rights all
- * follow from its number. A reader knows key and number from a mailbox; a grant that does not fit
- * is a mixture of two lives, and a poisoned byte is a region's that was gone.
+ * A signature distinguishes each life of an object from every other: address, host, length and
+ * rights all follow from its number. A reader gets key and number from a mailbox; a grant that does
+ * not match mixes two lives, and a poisoned byte belongs to a region that is already deregistered.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One slot, refreshed as fast as a thread can, and others that check or invalidate its key
- * meanwhile: what they are told must fit one life. No grace period here, nothing that slows it
- * down. It never touches what is granted. Also run under ThreadSanitizer. Start with read_once().
+ * One thread re-registers a slot as fast as it can, while others check or invalidate its key: each
+ * result must match one life of the slot. There is no grace period here, nothing that slows the
+ * thread down. Granted memory is never accessed. Also run under ThreadSanitizer. Start with
+ * read_once().
  */
 #include <pthread.h>
 #include <stdlib.h>

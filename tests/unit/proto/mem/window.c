@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Type 2 windows and the ways around them (T12): the wrong QP, a stale key, a range or rights wider
- * than the region's, a region that goes away underneath.
- * Bind and invalidate at the same time are in threads.c.
- * Start anywhere.
+ * Type 2 windows and attempts to bypass them (T12): the wrong QP, a stale key, a range or rights
+ * wider than the region's, a region that is deregistered underneath. Concurrent bind and invalidate
+ * are in threads.c. Start anywhere.
  */
 #include "box.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our own addresses: which configurations are good, what is ours, from where what is reached.
- * It never hears a frame.
- * Start with each_wrong_configuration_is_refused().
+ * Our own addresses: which configurations are valid, which addresses are ours, and the source
+ * address for each destination. It never receives a frame. Start with
+ * each_wrong_configuration_is_refused().
  */
 #include "lan.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a port says of itself unasked, when and how often; and solicitations from link-local
- * addresses, which Linux sends when it has nothing better to ask from.
- * It never tests what we do with others' announcements: news.c does.
- * Start with addresses_are_announced_at_once_and_again().
+ * Unsolicited announcements of a port, when and how often; and solicitations from link-local
+ * addresses, which Linux sends when it has no better source address. It never tests how we handle
+ * announcements of others: news.c does. Start with addresses_are_announced_at_once_and_again().
  */
 #include "lan.h"
 

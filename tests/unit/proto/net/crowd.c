@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Too many: a full table, a flood of requesters, a full queue of answers, many deadlines at once.
- * It never tests one neighbour alone: life.c does.
- * Start with a_flood_of_requesters_takes_nobodys_place().
+ * Overload: a full table, a flood of requesters, a full queue of replies, many deadlines at once.
+ * It never tests a single neighbour: life.c does. Start with
+ * a_flood_of_requesters_takes_nobodys_place().
  */
 #include "lan.h"
 #include "neighbour.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Echo requests of others: what we answer, byte by byte, what we do not, and how many at once.
- * It never pings: ping.c does.
- * Start with what_linux_asks_we_answer(): its frames are of Linux 6.18 and a veth pair.
+ * Echo requests of others: our replies, byte by byte, the requests we ignore, and how many are
+ * answered at once. It never pings: ping.c does. Start with what_linux_asks_we_answer(): its frames
+ * are from Linux 6.18 and a veth pair.
  */
 #include "lan.h"
 

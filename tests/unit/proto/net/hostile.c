@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames that are not what they should be: cut short at every byte, each field wrong in turn.
- * It never expects more of a refused frame than its verdict and its counter: nothing else changes.
- * Start with the table of wrong fields, wrongs[].
+ * Malformed frames: truncated at every byte, each field wrong in turn. A refused frame has its
+ * verdict and its counter, and changes nothing else. Start with the table of wrong fields,
+ * wrongs[].
  */
 #include "lan.h"
 

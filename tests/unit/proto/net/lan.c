@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The LAN of the tests: frames from the RFCs' drawings, exact blocks, comparison byte by byte.
- * It never shares code with lib/proto/net: what both get wrong nobody would see.
- * Start with lan_hears() and lan_says().
+ * The LAN of the tests: frames from the RFCs' diagrams, blocks of exact size, byte-by-byte
+ * comparison. It never shares code with lib/proto/net: a common mistake would go unnoticed. Start
+ * with lan_hears() and lan_says().
  */
 #include "block.h"
 #include "lan.h"

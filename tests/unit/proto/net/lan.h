@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One port of ours on a LAN of invented stations: what it hears, what it says, and the time.
- * It never shares code with lib/proto/net: frames are written plainly from the RFCs.
+ * One port of ours on a LAN of imaginary stations: the frames it receives, the frames it sends, and
+ * the time. It never shares code with lib/proto/net: frames are written directly from the RFCs.
  * Start with lan_open(); we are OWN4 and OWN6 at OWN_MAC.
  */
 #ifndef PLX_TEST_LAN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A neighbour's life, step by step in time: asked, known, asked again, given up, forgotten.
- * It never looks at the bytes of a frame: wire.c does.
- * Start with an_unknown_neighbour_is_asked_three_times().
+ * The life of a neighbour entry, step by step in time: solicited, reachable, probed, failed,
+ * removed. It never checks the bytes of a frame: wire.c does. Start with
+ * an_unknown_neighbour_is_asked_three_times().
  */
 #include "lan.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is heard without having been asked for: who moves, who is in doubt, who is ignored.
- * It never tests frames with wrong fields: hostile.c does.
- * Start with alice(): she is known, by both protocols.
+ * Unsolicited messages: which move a neighbour, which make its entry stale, which confirm it, which
+ * are ignored. It never tests frames with wrong fields: hostile.c does. Start with alice(): she is
+ * known, by both protocols.
  */
 #include "lan.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Echo requests of our own: the frame, the answer that counts, time, and how many at once.
- * It never answers by our own code: answers are written from the RFCs.
- * Start with pinged().
+ * Echo requests of our own: the frame, which reply counts, time, and how many are outstanding at
+ * once. Replies never come from our own code: they are written from the RFCs. Start with pinged().
  */
 #include "lan.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Routes: which configurations are good, which way counts, and that a gateway is a neighbour.
- * It never tests a neighbour's life: life.c does.
- * Start with open_routed(): we have two gateways in the LAN.
+ * Routes: which configurations are valid, which route is chosen, and that a gateway is a neighbour.
+ * It never tests the life of a neighbour: life.c does. Start with open_routed(): we have two
+ * gateways in the LAN.
  */
 #include "lan.h"
 

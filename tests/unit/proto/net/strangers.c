@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A port in a VLAN: everything it says has the tag, nothing without it is heard; and the Ethernet
- * groups that a port listens to. (Each wrong field: hostile.c and echo.c.) Start with talk().
+ * A port in a VLAN: everything it sends is tagged, and everything untagged is dropped; also the
+ * Ethernet groups that a port joins. (Each wrong field: hostile.c and echo.c.) Start with talk().
  */
 #include "lan.h"
 

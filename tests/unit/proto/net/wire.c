@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What we send, byte by byte, against frames written from the RFCs' drawings and recorded ones.
- * It never tests when something is sent: life.c does.
- * Start with what_linux_said_we_say(): its frames are of Linux 6.18 and a veth pair.
+ * What we send, byte by byte, compared with frames written from the RFCs' diagrams and with
+ * recorded ones. It never tests when something is sent: life.c does. Start with
+ * what_linux_said_we_say(): its frames are from Linux 6.18 and a veth pair.
  */
 #include "lan.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The permutations behind keys and numbers: bijections, under every secret another one, and well
- * mixed. What an attacker can make of a sequence of keys is tested in tests/unit/proto/mem/guess.c,
- * of numbers in predict.c. Start with the round trips.
+ * The permutations behind keys and numbers: bijective, different for every secret, and well mixed.
+ * Attacks on a sequence of keys are tested in tests/unit/proto/mem/guess.c, attacks on numbers in
+ * predict.c. Start with the round trips.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a peer that has seen 10^4 numbers and first PSNs in a row knows of the next: nothing.
- * It never believes the guesser before that has guessed what can be guessed: generators of
- * well-known weakness, and layouts that Pollux once had.
- * Start with the_guesser_finds_what_can_be_guessed().
+ * A peer that has seen 10^4 consecutive QP numbers and first PSNs cannot predict the next. The
+ * guesser is trusted only after it has predicted known-weak generators, and layouts that Pollux
+ * once had. Start with the_guesser_finds_what_can_be_guessed().
  */
 #include <string.h>
 

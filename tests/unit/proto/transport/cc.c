@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The place of a congestion strategy: a fake one writes down when it is called and with what, and
- * holds back, or answers marks, as the test tells it.
- * It never is a strategy. Start with struct fake.
+ * The interface of congestion control: a fake algorithm records when it is called and with what,
+ * and throttles, or answers marks, as the test tells it. It never controls congestion. Start with
+ * struct fake.
  */
 #include "rc_pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Each counter of a queue pair moves by its cause, by how much is said, and the others stay.
- * It never looks at a verdict's counter: the tables do. Start with moved().
+ * Each counter of a queue pair is moved by its cause and by the right amount, and no other counter
+ * moves. It never checks a verdict's counter: the tables do. Start with moved().
  */
 #include "rc_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * From an EMIT to the bytes of a frame and back: every opcode, every pad, both IP versions, payload
- * in pieces; and what a memory action does to memory.
- * It never uses a queue pair. Start with round_trip().
+ * in pieces; and how a memory action changes memory. It never uses a queue pair. Start with
+ * round_trip().
  */
 #include "rc_pair.h"
 

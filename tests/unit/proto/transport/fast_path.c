@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The fast path beside the slow one: two pairs live the same life, one of them by
- * plx_rc_send_fast() and plx_rc_receive_fast() wherever these will, and must stay equal in every
- * packet, completion, byte of memory, view and counter.
+ * The fast path compared with the slow one: two pairs go through the same steps, one of them
+ * through plx_rc_send_fast() and plx_rc_receive_fast() whenever these accept, and must remain equal
+ * in every packet, completion, byte of memory, view and counter.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Messages of 2^31 bytes, without moving them: PSN arithmetic, lengths and limits of the longest
- * message there is, on memory that is reserved and never touched but for a few pages.
- * It never sends more than some packets. Start with struct world.
+ * possible message, on reserved memory of which only a few pages are accessed. It never sends more
+ * than a few packets. Start with struct world.
  */
 #include "rc_pair.h"
 

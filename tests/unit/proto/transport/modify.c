@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The states of a queue pair: every pair of them, every attribute out of range, and the sizes of
- * what a caller's memory must hold.
- * It never sends a packet. Start with allowed().
+ * The states of a queue pair: every transition, every attribute out of range, and the sizes of the
+ * memory that the caller provides. It never sends a packet. Start with allowed().
  */
 #include "rc_pair.h"
 

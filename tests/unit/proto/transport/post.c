@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What posting refuses, with which status, and that a refused post has changed nothing.
- * It never sends a packet. Start with the table of refusals.
+ * What posting refuses, with which status, and that a refused post has changed nothing. It never
+ * sends a packet. Start with the table of refusals.
  */
 #include "rc_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Rings: indexes that go round many times, silent requests, shared receive queues, and the flush of
- * queues that are longer than a list of actions.
- * It never loses a packet. Start with the_rings_go_round...
+ * Rings: indexes that wrap many times, unsignaled requests, shared receive queues, and the flush of
+ * queues that are longer than a list of actions. It never loses a packet. Start with
+ * the_rings_go_round...
  */
 #include "rc_pair.h"
 

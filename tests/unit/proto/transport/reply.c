@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a responder owes when several packets arrive before it transmits: what is said once, what is
- * withdrawn, in which order it leaves, and that requests of ours wait for it.
- * It never lets anything but a request of the test's arrive. Start with said().
+ * The replies that a responder owes when several packets arrive before it transmits: which are sent
+ * once, which are withdrawn, their order, and that our own requests wait for them. Only the test's
+ * requests arrive. Start with said().
  */
 #include "rc_pair.h"
 

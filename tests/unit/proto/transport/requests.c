@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a requester's packets look like and when they may leave: AckReq, solicited, flags for the
- * engine, fences, READ limits, local invalidation and bind in their place.
- * It never receives but what its peer answers. Start with note().
+ * A requester's packets and when they may leave: AckReq, solicited events, flags for the engine,
+ * fences, READ limits, local invalidate and bind in their order. It receives only what its peer
+ * answers. Start with note().
  */
 #include "rc_pair.h"
 

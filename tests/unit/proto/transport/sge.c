@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Scatter and gather: messages that are taken from, and fall into, many pieces of memory, empty
- * ones among them, and inline data.
- * It never lets two pieces touch: what lies between must stay as it was. Start with struct layout.
+ * Scatter and gather: messages read from, and written to, many pieces of memory, including empty
+ * ones, and inline data. Two pieces are never adjacent: the gap between them must not change. Start
+ * with struct layout.
  */
 #include "rc_pair.h"
 

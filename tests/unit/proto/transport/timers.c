@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Time: the two code tables of the standard, when a queue pair wants to be called, and what happens
- * at a deadline and not before.
- * It never waits: time is an argument. Start with rnr_10us[].
+ * Time: the two timer code tables of the standard, when a queue pair's next deadline is, and what
+ * happens at a deadline and not before. It never waits: time is an argument. Start with rnr_10us[].
  */
 #include "rc_pair.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams leaving: what may be posted, what the packets look like, when they are done, and what
- * is left of them when the queue pair ends. What arrives is in tests/table/datagram.c. Start with
- * open_qp().
+ * Sending datagrams: what may be posted, the packets, when requests complete, and what becomes of
+ * them when the queue pair ends. Receiving is in tests/table/datagram.c. Start with open_qp().
  */
 #include <stdlib.h>
 

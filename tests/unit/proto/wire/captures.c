@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every packet that two Linux machines exchanged (tests/captures), taken apart and put together:
- * 35 captures, 1216 packets. Each frame is in a block of its own size, so that overreads show.
- * It never looks at what the packets mean for a queue pair.
+ * Every packet that two Linux machines exchanged (tests/captures), decoded and encoded again: 35
+ * captures, 1216 packets. Each frame is in a block of its own size, so that overreads are detected.
+ * It never checks what the packets mean for a queue pair.
  */
 #include "test.h"
 #include "make.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames and checksums for the tests of the wire, written plainly from the standards.
- * It never shares code with lib/proto/wire: what both get wrong nobody would see.
+ * Frames and checksums for the tests of the wire, written directly from the standards. It never
+ * shares code with lib/proto/wire: a common mistake would go unnoticed.
  */
 #include "make.h"
 

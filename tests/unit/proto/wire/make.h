@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Frames made byte by byte for the tests of the wire, and checksums calculated the plain way.
- * It never calls the encoders it helps to test. Start with make_frame().
+ * Frames built byte by byte for the tests of the wire, and checksums computed the simple way. It
+ * never calls the encoders it helps to test. Start with make_frame().
  */
 #ifndef PLX_TEST_MAKE_H
 #define PLX_TEST_MAKE_H

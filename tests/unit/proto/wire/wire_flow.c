@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Recognising the usual packet of a flow: it takes what plx_frame_decode() takes and finds there,
- * and nothing else.
+ * Recognising the common packet of a flow: it accepts only what plx_frame_decode() accepts, and
+ * decodes it the same way.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ethernet to UDP: what is taken, what is refused and why, and templates. Threat T9 is all here.
- * Every frame is decoded from a block of its exact size, so that a sanitizer sees an overread.
+ * Ethernet to UDP: what is accepted, what is refused and why, and templates. All tests of threat T9
+ * are here. Every frame is decoded from a block of its exact size, so that a sanitizer detects
+ * overreads.
  */
 #include "test.h"
 #include "make.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * BTH and extended headers, field by field: where each bit lies, coming in and going out.
- * Which lengths and opcodes are taken at all is tests/table/wire.c.
+ * BTH and extended headers, field by field: the position of each bit, decoded and encoded. Which
+ * lengths and opcodes are accepted at all is tested in tests/table/wire.c.
  */
 #include "test.h"
 #include "plx_wire.h"
