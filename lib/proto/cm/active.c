@@ -65,7 +65,7 @@ plx_cm_sidr_request(struct plx_cm *cm, const struct plx_cm_connect *connect, uin
 	return PLX_OK;
 }
 
-/* ---- REP ------------------------------------------------------------------------------------ */
+/* ---- REP ---- */
 
 static uint8_t
 smaller(uint8_t a, uint8_t b)
@@ -153,7 +153,7 @@ cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	return PLX_CM_UNKNOWN;
 }
 
-/* ---- our program establishes ----------------------------------------------------------------- */
+/* ---- our program establishes ---- */
 
 enum plx_status
 plx_cm_establish(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)

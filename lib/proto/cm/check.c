@@ -37,7 +37,7 @@ cm_qpn_is_good(uint32_t qpn)
 	return qpn >= QPN_LEAST && qpn < QPN_MULTICAST;
 }
 
-/* ---- arguments of a program ----------------------------------------------------------------- */
+/* ---- arguments of a program ---- */
 
 static bool
 ip_is_good(const struct plx_ip *ip)
@@ -60,7 +60,7 @@ cm_connect_is_good(const struct plx_cm_connect *connect)
 	       connect->remote_port != 0 && (connect->private_data || !connect->private_bytes);
 }
 
-/* ---- fields of a REQ ------------------------------------------------------------------------ */
+/* ---- fields of a REQ ---- */
 
 uint8_t
 cm_ack_timeout(uint8_t asked)

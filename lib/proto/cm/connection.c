@@ -53,7 +53,7 @@ cm_establish(struct plx_cm *cm, struct cm_connection *c)
 	plx_count(&cm->counters.established, 1);
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static void
 evict_oldest(struct plx_cm *cm)

@@ -180,7 +180,7 @@ struct plx_cm {
 	struct cm_stateless stateless[PLX_CM_STATELESS_MAX]; /* a ring */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
-/* ---- table.c: memory, hashes, ids, timers --------------------------------------------------- */
+/* ---- table.c: memory, hashes, ids, timers ---- */
 
 /** A new connection in `state`, with an id, in no list but by_id; NULL when there are too many. */
 struct cm_connection *cm_open(struct plx_cm *cm, enum cm_state state);
@@ -209,7 +209,7 @@ void cm_timer_set(struct plx_cm *cm, struct cm_connection *c, enum cm_timer time
 void cm_timer_clear(struct cm_connection *c);
 enum cm_timer cm_timer_response(uint32_t exponent);
 
-/* ---- connection.c: what every state has in common ---------------------------------------- */
+/* ---- connection.c: what every state has in common ---- */
 
 /** The connection that a message names by our id, if it comes from where its peer is. */
 struct cm_connection *cm_named(const struct plx_cm *cm, const struct plx_cm_route *route,
@@ -238,7 +238,7 @@ void cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now);
 /** It is no longer half open. `done`: it was established, and its token is refunded. */
 void cm_half_open_ends(struct plx_cm *cm, struct cm_connection *c, bool done);
 
-/* ---- send.c, message.c ----------------------------------------------------------------------- */
+/* ---- send.c, message.c ---- */
 
 void cm_send(struct plx_cm *cm, struct cm_connection *c, enum cm_message message);
 void cm_send_cancel(struct cm_connection *c);
@@ -246,7 +246,7 @@ void cm_message_write(const struct plx_cm *cm, const struct cm_connection *c,
 		      enum cm_message message, struct plx_cm_msg *out);
 void cm_private_keep(struct cm_connection *c, const uint8_t *bytes, uint32_t count);
 
-/* ---- check.c --------------------------------------------------------------------------------- */
+/* ---- check.c ---- */
 
 bool cm_own_is_good(const struct plx_cm_own *own);
 bool cm_connect_is_good(const struct plx_cm_connect *connect);
@@ -258,7 +258,7 @@ enum plx_cm_reason cm_request_check(const struct plx_cm_req *req, const struct p
 				    uint32_t path_mtu_max, struct plx_cma *cma);
 uint8_t cm_ack_timeout(uint8_t asked);
 
-/* ---- stateless.c ----------------------------------------------------------------------------- */
+/* ---- stateless.c ---- */
 
 /** Dropped, and counted, when there are too many. @param msg copied */
 void cm_send_stateless(struct plx_cm *cm, const struct plx_cm_route *route,
@@ -266,7 +266,7 @@ void cm_send_stateless(struct plx_cm *cm, const struct plx_cm_route *route,
 void cm_send_stateless_rej(struct plx_cm *cm, const struct plx_cm_route *route,
 			   const struct plx_cm_msg *to, enum plx_cm_reason reason, uint64_t now);
 
-/* ---- limit.c --------------------------------------------------------------------------------- */
+/* ---- limit.c ---- */
 
 bool cm_bucket_consume(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now);
 /** May this peer suggest that a connection is stale? Takes a token, as a request does. */
@@ -282,12 +282,12 @@ void cm_holder_get(struct plx_cm *cm, struct cm_connection *c);
 void cm_holder_put(struct plx_cm *cm, struct cm_connection *c);
 bool cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote);
 
-/* ---- listen.c -------------------------------------------------------------------------------- */
+/* ---- listen.c ---- */
 
 struct cm_listener *cm_listener_find(const struct plx_cm *cm, const struct plx_ip *local,
 				     uint64_t service_id, enum plx_port_space space);
 
-/* ---- what messages do ------------------------------------------------------------------------ */
+/* ---- what messages do ---- */
 
 enum plx_cm_verdict cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route,
 			      const struct plx_cm_msg *msg, uint64_t now);

@@ -6,7 +6,7 @@
  */
 #include "connection.h"
 
-/* ---- our program ---------------------------------------------------------------------------- */
+/* ---- our program ---- */
 
 enum plx_status
 plx_cm_reject(struct plx_cm *cm, struct plx_cm_id id, const uint8_t *private_data,
@@ -119,7 +119,7 @@ plx_cm_abandon(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 	}
 }
 
-/* ---- MRA ------------------------------------------------------------------------------------ */
+/* ---- MRA ---- */
 
 static uint8_t
 larger(uint8_t a, uint8_t b)
@@ -151,7 +151,7 @@ cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	return PLX_CM_TAKEN;
 }
 
-/* ---- REJ ------------------------------------------------------------------------------------ */
+/* ---- REJ ---- */
 
 /* The peer may not have learned our id. Its own id and GUID do not end an established connection.
  */
@@ -221,7 +221,7 @@ cm_on_rej(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	return PLX_CM_TAKEN;
 }
 
-/* ---- DREQ, DREP ------------------------------------------------------------------------------ */
+/* ---- DREQ, DREP ---- */
 
 /* A DREQ for an unknown connection gets a DREP. */
 static enum plx_cm_verdict

@@ -6,7 +6,7 @@
  */
 #include "connection.h"
 
-/* ---- buckets -------------------------------------------------------------------------------- */
+/* ---- buckets ---- */
 
 bool
 cm_bucket_consume(struct cm_bucket *bucket, uint32_t burst, uint32_t per_second, uint64_t now)
@@ -28,7 +28,7 @@ refund(struct cm_bucket *bucket, uint32_t per_second)
 	bucket->until_ns = bucket->until_ns > each_ns ? bucket->until_ns - each_ns : 0;
 }
 
-/* ---- peers with an established connection --------------------------------------------------- */
+/* ---- peers with an established connection ---- */
 
 static uint32_t
 cell_of(const struct plx_cm *cm, const struct plx_ip *remote)
@@ -53,7 +53,7 @@ cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote)
 	return cm->established[cell_of(cm, remote)] > 0;
 }
 
-/* ---- connections of one address -------------------------------------------------------------- */
+/* ---- connections of one address ---- */
 
 static struct plx_list *
 holder_chain(struct plx_cm *cm, const struct plx_ip *ip)
@@ -114,7 +114,7 @@ cm_holder_put(struct plx_cm *cm, struct cm_connection *c)
 	plx_list_append(&cm->holder_free, &holder->same);
 }
 
-/* ---- sources -------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static struct plx_list *
 source_chain(struct plx_cm *cm, const struct plx_ip *ip)
@@ -179,7 +179,7 @@ cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done)
 	}
 }
 
-/* ---- half-open connections ------------------------------------------------------------------ */
+/* ---- half-open connections ---- */
 
 /* Of unknown peers that were accepted and have been silent since, the oldest gives way: an honest
  * peer answers before as many newer ones have come as there are places. */

@@ -10,7 +10,7 @@ enum {
 	PORT_BITS = 0xffff,
 };
 
-/* ---- duplicates ------------------------------------------------------------------------------ */
+/* ---- duplicates ---- */
 
 static bool
 is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
@@ -43,7 +43,7 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	return PLX_CM_REPEATED;
 }
 
-/* ---- a new request -------------------------------------------------------------------------- */
+/* ---- a new request ---- */
 
 /* The connection that a peer seems to have lost, if it sends this; NULL: there is none. Its queue
  * pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
@@ -184,7 +184,7 @@ cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_
 	return PLX_CM_TAKEN;
 }
 
-/* ---- our program accepts -------------------------------------------------------------------- */
+/* ---- our program accepts ---- */
 
 static uint8_t
 smaller(uint8_t a, uint8_t b)
@@ -227,7 +227,7 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 	return PLX_OK;
 }
 
-/* ---- the peer establishes -------------------------------------------------------------------- */
+/* ---- the peer establishes ---- */
 
 enum plx_cm_verdict
 cm_on_rtu(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,

@@ -94,7 +94,7 @@ plx_cm_transmit(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route, uin
 	return true;
 }
 
-/* ---- time ----------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 static void
 on_no_reply(struct plx_cm *cm, struct cm_connection *c, uint64_t now)

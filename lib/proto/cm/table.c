@@ -6,7 +6,7 @@
  */
 #include "connection.h"
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static uint32_t
 retired_for(const struct plx_cm_config *config)
@@ -128,7 +128,7 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 	return cm;
 }
 
-/* ---- addresses and hashes ------------------------------------------------------------------- */
+/* ---- addresses and hashes ---- */
 
 struct plx_ip
 cm_ip(const struct plx_ip *ip)
@@ -230,7 +230,7 @@ cm_req_sent_to(const struct plx_cm *cm, const struct plx_ip *remote)
 	return chain(cm, cm->by_qp, cm_hash(cm, remote, 0, 0));
 }
 
-/* ---- ids ------------------------------------------------------------------------------------ */
+/* ---- ids ---- */
 
 /* A secret permutation of a counter: no id repeats before all others were assigned, and seeing many
  * does not help to guess the next. */
@@ -253,7 +253,7 @@ cm_tid(const struct plx_cm *cm, const struct cm_connection *c, bool leaving)
 	return plx_secret_word(&cm->transactions, (uint64_t)c->id << 1 | leaving);
 }
 
-/* ---- open and free -------------------------------------------------------------------------- */
+/* ---- open and free ---- */
 
 struct cm_connection *
 cm_open(struct plx_cm *cm, enum cm_state state)
@@ -295,7 +295,7 @@ cm_free(struct plx_cm *cm, struct cm_connection *c)
 	plx_list_append(&cm->free, &c->group);
 }
 
-/* ---- timers --------------------------------------------------------------------------------- */
+/* ---- timers ---- */
 
 enum cm_timer
 cm_timer_response(uint32_t exponent)

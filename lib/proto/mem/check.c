@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What engines ask of the table, for every packet: does this key grant this, and end its life.
- * Hot. It never locks, waits, or looks at the memory that a key grants.
- * Start with plx_key_check(); slot_read() is the one place where a slot is read beside writers.
+ * What engines do with the table for each packet: check what a key grants, and invalidate it. Hot.
+ * It never locks, waits, or accesses the memory that a key grants.
+ * Start with plx_key_check(); only slot_read() reads a slot while others may write it.
  *
- * A key that this asker did not use a moment ago takes the same path whether it is good or not:
- * every fault is computed, and the first in the order of enum plx_key_verdict is the answer. A key
- * without a slot reads slot 0, which grants nothing. What remains to be seen from outside is
- * whether a slot's line was cached, and whether this very queue pair has used the same good key a
- * moment ago (the memo).
+ * A key that is not in the asker's memo takes the same path whether it is valid or not: all faults
+ * are computed, and the first in the order of enum plx_key_verdict is returned. A key without a
+ * slot reads slot 0, which grants nothing. From outside, timing can still show whether a slot's
+ * cache line was cached, and whether this queue pair has just used the same valid key (the memo).
  */
 #include "table.h"
 
@@ -34,7 +33,10 @@ first_fault(uint32_t faults)
 	return faults ? (enum plx_key_verdict)__builtin_ctz(faults) : PLX_KEY_GRANTED;
 }
 
-/* The reader's side of the seqlock that plx_slot_publish() describes. False: no such key. */
+/*
+ * The reader's side of the seqlock described at plx_slot_publish(). Returns false if there is no
+ * such key.
+ */
 static inline bool
 slot_read(const struct plx_mem *mem, struct plx_key key, struct slot_view *view)
 {
@@ -47,8 +49,10 @@ slot_read(const struct plx_mem *mem, struct plx_key key, struct slot_view *view)
 	slot = &mem->slot[view->number];
 	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
 	view->life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
-	/* Acquire: pairs with the release stores of the fields there, and keeps the second load of
-	 * the life word behind them. */
+	/*
+	 * Acquire: pairs with the release stores of the fields there, and keeps the second load of
+	 * the life word after them.
+	 */
 	view->terms.va = __atomic_load_n(&slot->va, __ATOMIC_ACQUIRE);
 	view->terms.length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
 	view->terms.host = __atomic_load_n(&slot->host, __ATOMIC_ACQUIRE);
@@ -58,13 +62,13 @@ slot_read(const struct plx_mem *mem, struct plx_key key, struct slot_view *view)
 	view->domain = __atomic_load_n(&slot->domain, __ATOMIC_ACQUIRE);
 	view->kind = __atomic_load_n(&slot->kind, __ATOMIC_ACQUIRE);
 	again = __atomic_load_n(&slot->life, __ATOMIC_RELAXED);
-	/* The whole key is compared, so the generation is; 0 is what a life that ended has. */
+	/* The whole key is compared, including its generation. A life that has ended has key 0. */
 	same_key = PLX_MUTANT(GENERATION_IGNORED) ? plx_life_key(view->life) != 0
 						  : plx_life_key(view->life) == key.v;
 	return (view->life == again) & same_key & (key.v != 0);
 }
 
-/* Faults that any use of a key can have. A region is open to all QPs of its domain. */
+/* Faults that any use of a key can have. A region may be used by all QPs of its domain. */
 static inline uint32_t
 asker_faults(const struct slot_view *view, bool known, const struct plx_asker *asker)
 {
@@ -74,7 +78,7 @@ asker_faults(const struct slot_view *view, bool known, const struct plx_asker *a
 	       FAULT(other_qp, WRONG_QP);
 }
 
-/* Keep for next time what the asker may know of this slot. */
+/* Store in the memo what the asker may reuse of this slot. */
 static void
 remember(const struct plx_mem *mem, const struct slot_view *view, struct plx_key_memo *memo,
 	 uint32_t at)
@@ -135,8 +139,10 @@ invalidate_check(const struct plx_mem *mem, struct plx_key key, const struct plx
 {
 	bool known = slot_read(mem, key, view);
 	uint32_t faults = asker_faults(view, known, asker);
-	/* Relaxed: an early answer; plx_gate_close() asks again, for good. A gate of another life
-	 * says nothing about this one. */
+	/*
+	 * Relaxed: an early check, repeated atomically by plx_gate_close(). A gate of another life
+	 * says nothing about this one.
+	 */
 	uint64_t gate = __atomic_load_n(&mem->slot[view->number].gate, __ATOMIC_RELAXED);
 	bool pinned = plx_life_ended(gate) == plx_life_ended(view->life) &&
 		      (gate & PLX_GATE_WINDOWS) != 0;
@@ -171,7 +177,9 @@ plx_key_invalidate(struct plx_mem *mem, struct plx_key key, const struct plx_ask
 	}
 	switch (plx_gate_close(slot, view.life)) {
 	case PLX_GATE_CLOSED:
-		/* Only a retire can have ended it meanwhile, and then the key is as invalid. */
+		/*
+		 * Only a retire can have ended it meanwhile, and then the key is equally invalid.
+		 */
 		(void)plx_slot_end(slot, view.life);
 		return PLX_KEY_GRANTED;
 	case PLX_GATE_PINNED:

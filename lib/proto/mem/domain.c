@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Protection domains: their users, and the free ids.
- * Engines never come here: a check compares ids, and an id in use is not destroyed.
+ * Engines do not use this file: a check compares ids, and an id in use is not destroyed.
  * Start with plx_domain_create().
  */
 #include "table.h"
@@ -13,7 +13,7 @@ plx_domain_is_live(const struct plx_mem *mem, struct plx_domain domain)
 	       plx_bitmap_test(mem->domain_live, domain.id - 1);
 }
 
-/* Ids are handed out in a circle, so that a stale one stays stale for as long as possible. */
+/* Ids are issued in circular order, so that a stale id stays invalid as long as possible. */
 enum plx_status
 plx_domain_create(struct plx_mem *mem, struct plx_domain *out)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The texts of mem's verdicts.
+ * The texts of mem's verdicts, in one function.
  * It never formats or prints: a pure room has no output.
- * There is one function.
  */
 #include "plx_mem.h"
 

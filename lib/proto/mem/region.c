@@ -6,8 +6,10 @@
  */
 #include "table.h"
 
-/* Zero length is refused, and what wraps: so every granted range has a first and a last byte, and
- * none of them is "everything". */
+/*
+ * Ranges that are empty or wrap are refused, so every granted range has a first and a last byte,
+ * and none of them means "everything".
+ */
 static bool
 terms_are_valid(const struct plx_region_attr *attr)
 {
@@ -78,8 +80,10 @@ plx_region_retire(struct plx_mem *mem, struct plx_region region)
 	life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
 	if (plx_gate_close(slot, life) == PLX_GATE_PINNED)
 		return PLX_BUSY;
-	/* An engine that closed the gate of a fast-register region first may not have come to end
-	 * its life yet; "invalid from now on" does not wait for it. */
+	/*
+	 * An engine that has closed the gate of a fast-register region may not have ended its life
+	 * yet; "invalid from now on" does not wait for that.
+	 */
 	if (plx_life_key(life))
 		(void)plx_slot_end(slot, life);
 	__atomic_store_n(&slot->retired, true, __ATOMIC_RELAXED);

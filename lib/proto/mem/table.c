@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The table in the caller's memory: slots, their lives, and the FIFO of free ones.
- * It never allocates: everything lies in the block that plx_mem_init() was given.
+ * It never allocates: everything is in the block passed to plx_mem_init().
  * Start with plx_slot_publish().
  *
- * The FIFO of free slots is a ring of slot numbers with room for all of them. Its length is what is
- * not in use. First in, first out, so that a slot rests as long as possible before its next life
- * and a stale key stays stale for as long as possible.
+ * The FIFO of free slots is a ring of slot numbers with room for all of them. Its length is the
+ * number of slots not in use. First in, first out: a slot is reused as late as possible, so that a
+ * stale key stays invalid as long as possible.
  */
 #include "table.h"
 
@@ -49,10 +49,10 @@ plx_mem_init(void *memory, uint32_t slots, const struct plx_secret *secret)
 uint32_t
 plx_mem_in_use(const struct plx_mem *mem)
 {
-	return __atomic_load_n(&mem->in_use, __ATOMIC_RELAXED); /* a figure; it orders nothing */
+	return __atomic_load_n(&mem->in_use, __ATOMIC_RELAXED); /* a statistic; it orders nothing */
 }
 
-/* An index into the FIFO that may have run over its end, once. */
+/* Wrap an index into the FIFO that may have passed the end once. */
 static uint32_t
 around(const struct plx_mem *mem, uint32_t index)
 {
@@ -70,12 +70,15 @@ plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind
 		return PLX_SLOT_NONE;
 	number = free_ring(mem)[mem->free_first];
 	mem->free_first = around(mem, mem->free_first + 1);
-	/* What has rested longest is in no cache: fetch the next one for the next caller. */
+	/*
+	 * The slot that has been free longest is in no cache: prefetch the next one for the next
+	 * call.
+	 */
 	__builtin_prefetch(&mem->slot[free_ring(mem)[mem->free_first]], 1);
 	__atomic_store_n(&mem->in_use, in_use + 1, __ATOMIC_RELAXED);
 	mem->domain[domain.id - 1].slots++;
 	slot = &mem->slot[number];
-	/* Release: as in plx_slot_publish(), whose fields these are too. */
+	/* Release: as in plx_slot_publish(); these are fields of the same seqlock. */
 	__atomic_store_n(&slot->domain, domain.id, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->kind, (uint8_t)kind, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->retired, false, __ATOMIC_RELAXED);
@@ -101,7 +104,7 @@ plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot_kind kind, bool 
 {
 	struct plx_slot *slot = &mem->slot[number <= mem->slots ? number : PLX_SLOT_NONE];
 
-	/* Relaxed: a bind that sees a region's old mark is stopped by its gate. */
+	/* Relaxed: a bind that reads an outdated mark of a region is refused by its gate. */
 	return slot->kind == kind && __atomic_load_n(&slot->retired, __ATOMIC_RELAXED) == retired
 		       ? slot
 		       : NULL;
@@ -109,28 +112,27 @@ plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot_kind kind, bool 
 
 /*
  * The seqlock, from the writer's side. Readers load the life word, then the fields, then the life
- * word again, and believe the fields only when it was the same both times.
+ * word again, and use the fields only if it was the same both times.
  *
- * - Fields are stored with release, pairing with the readers' acquire loads of them: who sees one
- *   of this life's fields also sees that the life before had ended, which this thread knew before
- *   it began; so such a reader's second load cannot still find the life before.
- * - The life word is stored last, with release, pairing with the readers' first load (acquire): who
- *   sees it sees all of this life's fields, or later ones, and those the second load catches.
+ * - Fields are stored with release, pairing with the readers' acquire loads. A reader that sees a
+ *   field of this life also sees that the previous life has ended, which this thread knew before it
+ *   began; so the reader's second load cannot return the previous life.
+ * - The life word is stored last, with release, pairing with the readers' first load (acquire). A
+ *   reader that sees it sees all fields of this life, or later ones, which its second load detects.
  *
- * No fence is needed, and no two lives of a slot ever have the same life word.
+ * No fence is needed, and no two lives of a slot have the same life word.
  */
 struct plx_key
 plx_slot_publish(struct plx_mem *mem, uint32_t number, const struct plx_slot_terms *terms)
 {
 	struct plx_slot *slot = &mem->slot[number];
-	/* Acquire: pairs with the release in plx_slot_end(), by whichever engine ended that life.
-	 */
+	/* Acquire: pairs with the release in plx_slot_end(), by the engine that ended that life. */
 	uint64_t life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
 	uint32_t count = (uint32_t)(life >> 32);
 	struct plx_key key;
 
 	PLX_ASSERT(plx_life_key(life) == 0);
-	do { /* twice at the most: one of all 2^32 pairs of slot and generation gives 0 */
+	do { /* at most twice: one of all 2^32 pairs of slot and generation gives 0 */
 		count++;
 		key.v = plx_permute(&mem->permutation,
 				    number << PLX_KEY_GENERATION_BITS |
@@ -151,8 +153,10 @@ plx_slot_publish(struct plx_mem *mem, uint32_t number, const struct plx_slot_ter
 bool
 plx_slot_end(struct plx_slot *slot, uint64_t life)
 {
-	/* Release: pairs with the acquire in plx_slot_publish(). Acquire, for the failure too: what
-	 * the caller does next about this slot comes after whoever ended its life. */
+	/*
+	 * Release: pairs with the acquire in plx_slot_publish(). Acquire, also on failure: what the
+	 * caller does next with this slot follows the end of its life, in whatever thread that was.
+	 */
 	return __atomic_compare_exchange_n(&slot->life, &life, plx_life_ended(life), false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -162,8 +166,10 @@ plx_gate_close(struct plx_slot *slot, uint64_t life)
 {
 	uint64_t found = plx_life_ended(life) | PLX_GATE_OPEN;
 
-	/* Acquire: pairs with the release in plx_gate_unpin(), so that the windows that were bound
-	 * have ended before the region does. */
+	/*
+	 * Acquire: pairs with the release in plx_gate_unpin(), so that bound windows have ended
+	 * before the region does.
+	 */
 	if (__atomic_compare_exchange_n(&slot->gate, &found, plx_life_ended(life), false,
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return PLX_GATE_CLOSED;
@@ -175,8 +181,10 @@ plx_gate_close(struct plx_slot *slot, uint64_t life)
 bool
 plx_gate_pin(struct plx_slot *slot)
 {
-	/* Relaxed: one atomic word says both "open" and "one more", so that a close comes either
-	 * before and is seen, or after and sees the count. */
+	/*
+	 * Relaxed: one atomic word contains both "open" and the count, so a close either precedes
+	 * this and is seen here, or follows it and sees the count.
+	 */
 	if (__atomic_fetch_add(&slot->gate, 1, __ATOMIC_RELAXED) & PLX_GATE_OPEN)
 		return true;
 	__atomic_fetch_sub(&slot->gate, 1, __ATOMIC_RELAXED);

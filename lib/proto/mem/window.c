@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Type 2 windows, from the caller's side: create, bind, retire, release.
- * It never unbinds twice: whoever ends a window's life unpins its region, here or in check.c.
- * Start with plx_window_bind(). Spec: IBTA vol 1, 10.6.7.
+ * It never unbinds twice: the thread that ends a window's life unpins its region, here or in
+ * check.c. Start with plx_window_bind(). Spec: IBTA vol 1, 10.6.7.
  */
 #include "table.h"
 
@@ -22,7 +22,7 @@ plx_window_create(struct plx_mem *mem, struct plx_domain domain, struct plx_wind
 	return PLX_OK;
 }
 
-/* Does the region permit this window? Whether its key is valid, plx_gate_pin() says. */
+/* Does the region permit this window? plx_gate_pin() checks whether its key is valid. */
 static bool
 region_permits(const struct plx_slot *region, const struct plx_slot *window,
 	       const struct plx_window_attr *attr)

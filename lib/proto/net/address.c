@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which addresses are ours, which network or route leads to an address, and is a configuration
- * good? It never changes anything, and knows nothing of neighbours. Start with
- * plx_address_next_hop(); at most PLX_NET_ADDRESSES_MAX and PLX_NET_ROUTES_MAX are looked at.
+ * Which addresses are ours, which network or route leads to an address, and whether a configuration
+ * is valid. It never changes anything, and does not know neighbours.
+ * Start with plx_address_next_hop(); it searches at most PLX_NET_ADDRESSES_MAX and
+ * PLX_NET_ROUTES_MAX entries.
  */
 #include "address.h"
 
@@ -12,7 +13,7 @@ plx_ip_canonical(const struct plx_ip *ip)
 	return plx_ip_load(ip->version, ip->v);
 }
 
-/* Are the first `bits` the same? */
+/* Are the first `bits` equal? */
 static bool
 same_bits(const struct plx_ip *a, const struct plx_ip *b, unsigned bits)
 {
@@ -44,7 +45,10 @@ plx_address_of_network(const struct plx_net_config *config, const struct plx_ip 
 	return best;
 }
 
-/* The route with the longest prefix that holds `ip`, the first of those; NULL: none does. */
+/*
+ * The route with the longest prefix that contains `ip`, the first if there are several; NULL if
+ * none does.
+ */
 static const struct plx_net_route *
 route_of(const struct plx_net_config *config, const struct plx_ip *ip)
 {
@@ -163,7 +167,7 @@ address_is_good(const struct plx_net_config *config, uint32_t index)
 	return true;
 }
 
-/* The gateway is a neighbour like any other, and asked for by our address in its network. */
+/* The gateway is a neighbour like any other, resolved by our address in its network. */
 static bool
 route_is_good(const struct plx_net_config *config, uint32_t index)
 {
@@ -210,7 +214,10 @@ plx_address_config_is_good(const struct plx_net_config *config)
 	for (uint32_t i = 0; i < config->addresses; i++)
 		if (!address_is_good(config, i))
 			return false;
-	/* Only now are all prefixes known to be in range, and so a network's last address. */
+	/*
+	 * Only now are all prefixes known to be in range, and with them the last address of a
+	 * network.
+	 */
 	for (uint32_t i = 0; i < config->addresses; i++)
 		if (!plx_address_is_unicast(config, &config->address[i].ip))
 			return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ARP for IPv4 over Ethernet, bytes to message and back.
- * It never believes anything: net.c and neighbour.c decide what a message changes.
+ * ARP for IPv4 over Ethernet, decoded and encoded. It never judges a message: net.c and neighbour.c
+ * decide what it changes.
  * Start with plx_arp_decode().
  *
  *   0       2       4    5    6       8        14       18        24       28
@@ -19,8 +19,8 @@ enum {
 };
 
 /**
- * A sender of 0.0.0.0 probes for a duplicate of its target. Other operations are other protocols
- * (reverse and inverse ARP), which are not ours. Spec: RFC 826; RFC 5227 (1.1).
+ * A sender of 0.0.0.0 probes for a duplicate of its target. Other operations belong to other
+ * protocols (reverse and inverse ARP), which are not ours. Spec: RFC 826; RFC 5227 (1.1).
  */
 enum plx_net_verdict
 plx_arp_decode(const uint8_t *bytes, size_t len, struct plx_message *out)
@@ -54,8 +54,7 @@ plx_arp_decode(const uint8_t *bytes, size_t len, struct plx_message *out)
 	return PLX_NET_TAKEN;
 }
 
-/* A reply names whom it is for; a request has nothing to say there, and leaves the zeros that are
- * there already. */
+/* A reply contains its recipient's MAC; a request has zeros there, which the buffer has already. */
 size_t
 plx_arp_encode(const struct plx_message *message, uint8_t *out)
 {

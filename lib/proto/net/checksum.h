@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Internet checksum: sums of 16-bit words, folded at the end. Private to lib/proto/net.
- * It never looks into a header. A checksum is right when the sum over it folds to 0xffff.
+ * The Internet checksum: sums of 16-bit words, folded at the end. Private to lib/proto/net. It
+ * never interprets a header. A checksum is valid if the sum including it folds to 0xffff.
  * Start with plx_sum(). Spec: RFC 1071.
  */
 #ifndef PLX_SUM_H
@@ -9,8 +9,10 @@
 
 #include "message.h"
 
-/** `so_far` and the words of [bytes, len); an odd byte at the end counts as a word with a zero
- * behind it. 2^47 words fit. */
+/**
+ * Add the words of [bytes, len) to `so_far`; an odd last byte counts as a word with a zero after
+ * it. 2^47 words fit.
+ */
 static inline uint64_t
 plx_sum(uint64_t so_far, const uint8_t *bytes, size_t len)
 {
@@ -27,7 +29,10 @@ plx_sum_fold(uint64_t sum)
 	return (unsigned)sum;
 }
 
-/** Of an ICMPv6 message behind its IPv6 header at `ip`, pseudo-header included: RFC 8200, 8.1. */
+/**
+ * Checksum of the ICMPv6 message that follows the IPv6 header at `ip`, including the pseudo-header:
+ * RFC 8200, 8.1.
+ */
 static inline unsigned
 plx_sum_icmp6(const uint8_t *ip, size_t icmp_bytes)
 {

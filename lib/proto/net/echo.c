@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Echo requests and answers of ICMP and ICMPv6, bytes to struct and back.
- * It never looks at our own addresses, and never follows an option, a fragment or an extension
- * header: such a packet is not ours. Start with plx_echo_decode().
+ * ICMP and ICMPv6 echo requests and replies, decoded and encoded. It never considers our own
+ * addresses, and never processes options, fragments or extension headers: such a packet is not
+ * ours.
+ * Start with plx_echo_decode().
  *
  *   IPv4 or IPv6, then
  *   0      1      2          4      6          8
  *   | type | code | checksum | id   | sequence | data
- *     8, 0   0      IPv4: of the message; 8 asks, 0 answers
- *     128, 129      IPv6: of the pseudo-header too
+ *     8, 0   0      IPv4: of the message; type 8 is the request, 0 the reply
+ *     128, 129      IPv6: includes the pseudo-header
  */
 #include "echo.h"
 #include "checksum.h"
@@ -24,10 +25,10 @@ enum {
 	IPV4_NO_OPTIONS = 0x45, /* version 4, five words of header */
 	IPV4_FRAGMENT = 0x3fff, /* more fragments, and the offset */
 	IPV4_DONT_FRAGMENT = 0x4000,
-	DATA_STEP = 256, /* of the data that counts */
+	DATA_STEP = 256, /* period of the counting data */
 };
 
-/* What both have in common; the checksum is right. */
+/* Fields that both versions share; the checksum is valid. */
 static void
 icmp_decode(const uint8_t *icmp, size_t icmp_bytes, struct plx_echo *out)
 {
@@ -121,7 +122,7 @@ plx_echo_frame_bytes(const struct plx_echo *echo)
 	return PLX_ETH_BYTES + ip_header_bytes(echo) + ECHO_BYTES + echo->bytes;
 }
 
-/* In one piece, and never in more: RFC 6864, 4 (then the identification means nothing). */
+/* Never fragmented: RFC 6864, 4 (the identification then has no meaning). */
 static void
 ipv4_encode(const struct plx_echo *echo, uint8_t *ip)
 {

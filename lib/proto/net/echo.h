@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One echo request or answer of ICMP or ICMPv6, bytes to struct and back. Private to lib/proto/net.
- * It never remembers one: net.c keeps answers, ping.c requests of our own.
+ * One ICMP or ICMPv6 echo request or reply, decoded and encoded. Private to lib/proto/net. It never
+ * stores one: net.c keeps replies, ping.c our own requests.
  * Start with struct plx_echo.
  */
 #ifndef PLX_ECHO_H
@@ -21,21 +21,21 @@ struct plx_echo {
 };
 
 /**
- * @param ether  what plx_ether_decode() said of this frame
- * @param out    its `data` points into `bytes`; whose its addresses are nobody has looked at
+ * @param ether  result of plx_ether_decode() for this frame
+ * @param out    its `data` points into `bytes`; its addresses are not checked
  * Returns: TAKEN (decoded), NOT_OURS (another message, a fragment, options), MALFORMED
  */
 enum plx_net_verdict plx_echo_decode(const struct plx_ether *ether, const uint8_t *bytes,
 				     size_t len, struct plx_echo *out);
 
-/** [bytes] of the frame. */
+/** [bytes] Size of the frame. */
 size_t plx_echo_frame_bytes(const struct plx_echo *echo);
 
 /** @param out [plx_echo_frame_bytes(echo)], at least PLX_FRAME_BYTES_MIN
  * Returns: bytes written, plx_echo_frame_bytes() or PLX_FRAME_BYTES_MIN */
 size_t plx_echo_encode(const struct plx_echo *echo, uint8_t *out);
 
-/** Does it carry the bytes that a `data` of NULL stands for? */
+/** Is its data the same as for `data` NULL? */
 bool plx_echo_counts(const struct plx_echo *echo);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The Ethernet header of a frame, and which of the protocols follows it.
- * It never looks at the table or at our own IP addresses: net.c does.
- * Start with plx_ether_decode().
+ * The Ethernet header of a frame, and the protocol that follows it.
+ * It never uses the table or our own IP addresses: net.c does. Start with plx_ether_decode().
  */
 #include "message.h"
 
@@ -19,8 +18,7 @@ plx_ip_is_station(const struct plx_ip *ip)
 {
 	static const uint8_t zeros[16];
 
-	/* 0/8 is "this network", 127/8 loopback; from 224 on it is multicast, reserved, broadcast.
-	 */
+	/* 0/8 is "this network", 127/8 loopback; from 224 on: multicast, reserved, broadcast. */
 	if (ip->version == 4)
 		return ip->v[0] >= 1 && ip->v[0] <= 223 && ip->v[0] != 127;
 	/* The unspecified address and the loopback address differ in their last bit. */
@@ -56,7 +54,7 @@ plx_ether_decode(const uint8_t *bytes, size_t len, const struct plx_net_config *
 	if (out->type != PLX_ETHERTYPE_ARP && out->type != PLX_ETHERTYPE_IPV4 &&
 	    out->type != PLX_ETHERTYPE_IPV6)
 		return PLX_NET_NOT_OURS;
-	/* A link may give us back what we sent. */
+	/* A link may return what we sent. */
 	if (memcmp(out->src, own->mac, PLX_MAC_BYTES) == 0)
 		return PLX_NET_NOT_OURS;
 	return plx_mac_is_station(out->src) ? PLX_NET_TAKEN : PLX_NET_MALFORMED;

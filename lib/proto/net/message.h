@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One ARP packet, solicitation or advertisement, in one shape for both protocols; and octets.
- * Private to lib/proto/net. A message says what its sender claims, never whether that is believed.
+ * An ARP packet, solicitation or advertisement, in one struct for both protocols, and its encoding.
+ * Private to lib/proto/net. A message holds the claims of its sender, whether accepted or not.
  * Start with struct plx_message.
  */
 #ifndef PLX_MESSAGE_H
@@ -19,12 +19,12 @@ enum {
 	PLX_PROTO_ICMPV6 = 58,
 };
 
-/* The front of a frame that may be for us. */
+/* The Ethernet header of a frame that may be for us. */
 struct plx_ether {
 	uint8_t dst[PLX_MAC_BYTES];
 	uint8_t src[PLX_MAC_BYTES];
-	uint16_t type;  /* one of those above, behind the tag if there is one */
-	uint16_t bytes; /* of this header, tag included */
+	uint16_t type;  /* one of those above, after the tag if there is one */
+	uint16_t bytes; /* of this header, including the tag */
 };
 
 enum plx_message_kind {
@@ -35,14 +35,14 @@ enum plx_message_kind {
 
 struct plx_message {
 	uint8_t kind;   /* enum plx_message_kind */
-	bool has_mac;   /* `mac` is there: always in ARP; in ND it is an option */
-	bool solicited; /* ANSWER: says that it was asked for */
-	bool override;  /* may replace what is known */
+	bool has_mac;   /* `mac` is present: always in ARP; in ND it is an option */
+	bool solicited; /* ANSWER: marked as solicited */
+	bool override;  /* may replace a known MAC */
 	uint8_t eth_dst[PLX_MAC_BYTES];
 	uint8_t eth_src[PLX_MAC_BYTES];
 	uint8_t mac[PLX_MAC_BYTES]; /* the Ethernet address of `subject` */
-	struct plx_ip subject;      /* who speaks; version 0 in a probe for a duplicate address */
-	struct plx_ip target;       /* REQUEST: who is asked for; ANSWER: who is told */
+	struct plx_ip subject;      /* the sender; version 0 in a probe for a duplicate address */
+	struct plx_ip target;       /* REQUEST: the address in question; ANSWER: the recipient */
 	struct plx_ip to;           /* IPv6: the destination; ARP has none: version 0 */
 };
 
@@ -81,10 +81,10 @@ plx_ip_is_multicast(const struct plx_ip *ip)
 	return ip->version == 6 ? ip->v[0] == 0xff : (ip->v[0] & 0xf0) == 0xe0;
 }
 
-/** Can it be the Ethernet address of a station? Not a group's, and not zero. */
+/** Can it be the Ethernet address of a station? Groups and zero cannot. */
 bool plx_mac_is_station(const uint8_t *mac);
 
-/** Can it be the address of a station, wherever? What a network says of it: address.c. */
+/** Can it be the address of a station on any network? address.c considers the network. */
 bool plx_ip_is_station(const struct plx_ip *ip);
 
 /** Returns: TAKEN (decoded: ARP, IPv4 or IPv6, for us or a group), NOT_OURS, OTHER_VLAN,
@@ -96,22 +96,27 @@ enum plx_net_verdict plx_ether_decode(const uint8_t *bytes, size_t len,
 enum plx_net_verdict plx_message_decode(const struct plx_ether *ether, const uint8_t *bytes,
 					size_t len, struct plx_message *out);
 
-/** @param out [PLX_NET_FRAME_MIN] Returns: bytes written */
+/**
+ * @param out [PLX_NET_FRAME_MIN]
+ * Returns: bytes written
+ */
 size_t plx_message_encode(const struct plx_message *message, uint8_t *out);
 
-/* What follows the Ethernet header; `message` has its Ethernet addresses already. */
+/* What follows the Ethernet header. `message` already has its Ethernet addresses. */
 enum plx_net_verdict plx_arp_decode(const uint8_t *bytes, size_t len, struct plx_message *out);
 enum plx_net_verdict plx_nd_decode(const uint8_t *bytes, size_t len, struct plx_message *out);
 
-/** @param out zeros up to PLX_FRAME_BYTES_MIN
- * Returns: bytes written, the Ethernet header not counted */
+/**
+ * @param out zeros up to PLX_FRAME_BYTES_MIN
+ * Returns: bytes written, without the Ethernet header
+ */
 size_t plx_arp_encode(const struct plx_message *message, uint8_t *out);
 size_t plx_nd_encode(const struct plx_message *message, uint8_t *out);
 
-/** ff02::1, to which an answer goes whose asker has no address yet. */
+/** ff02::1, the destination of replies to requests without a source address. */
 struct plx_ip plx_nd_all_nodes(void);
 
-/** ff02::1:ffXX:XXXX, to which a question for `ip` goes. */
+/** ff02::1:ffXX:XXXX, the destination of solicitations for `ip`. */
 struct plx_ip plx_nd_solicited_node(const struct plx_ip *ip);
 
 /** The Ethernet address of an IPv6 multicast group. Spec: RFC 2464 (7). @param mac [6] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The texts of the verdicts on questions and frames, from the same list as the enum.
+ * The texts of the verdicts on requests and frames, from the same list as the enum.
  * It never formats or prints: a pure room has no output.
  */
 #include "plx_net.h"

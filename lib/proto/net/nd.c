@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IPv6 neighbour solicitations and advertisements, bytes to message and back.
- * It never follows an extension header, and routers and redirects are not its business.
+ * IPv6 neighbour solicitations and advertisements, decoded and encoded. It never follows an
+ * extension header, and does not handle routers and redirects.
  * Start with plx_nd_decode().
  *
- *   IPv6     next header 58, hop limit 255: it comes from this link and no other
+ *   IPv6     next header 58, hop limit 255: it was sent on this link
  *   ICMPv6   0      1      2          4            8            24
  *            | type | code | checksum | flags      | target     | options: type, length/8, ...
- *              135     0                 0           asked for     1: the asker's MAC
- *              136     0                 R S O       who answers   2: the answerer's MAC
+ *              135     0                 0           requested    1: the sender's MAC
+ *              136     0                 R S O       the sender   2: the sender's MAC
  */
 #include "checksum.h"
 
@@ -19,7 +19,7 @@ enum {
 	ND_SOLICITED = 0x40,
 	ND_OVERRIDE = 0x20,
 	ND_FIXED_BYTES = 24, /* ICMPv6 header, flags and target */
-	ND_OPTION_UNIT = 8,  /* lengths of options count these */
+	ND_OPTION_UNIT = 8,  /* [bytes] unit of option lengths */
 	ND_OPTION_SOURCE = 1,
 	ND_OPTION_TARGET = 2,
 };
@@ -46,8 +46,10 @@ plx_nd_group_mac(const struct plx_ip *group, uint8_t *mac)
 	memcpy(mac + 2, group->v + 12, 4);
 }
 
-/* Look through the options for the Ethernet address that goes with the type of the message; the
- * first counts, others are skipped. False: an option is malformed. */
+/*
+ * Find the option with the Ethernet address that belongs to the message's type; the first counts,
+ * others are skipped. Returns false if an option is malformed.
+ */
 static bool
 options_decode(const uint8_t *at, size_t left, uint8_t wanted, struct plx_message *out)
 {
@@ -68,7 +70,10 @@ options_decode(const uint8_t *at, size_t left, uint8_t wanted, struct plx_messag
 	return true;
 }
 
-/* RFC 4861, 7.1.1: an asker without an address asks a solicited-node group, and says no MAC. */
+/*
+ * RFC 4861, 7.1.1: a solicitation without a source address is sent to a solicited-node group, and
+ * has no MAC.
+ */
 static enum plx_net_verdict
 solicitation_decode(const uint8_t *icmp, const struct plx_ip *source, struct plx_message *out)
 {
@@ -137,7 +142,9 @@ plx_nd_decode(const uint8_t *bytes, size_t len, struct plx_message *out)
 		    : advertisement_decode(icmp, &source, out);
 }
 
-/* Both carry one option, our MAC; we answer for our own unicast addresses, so override is set. */
+/*
+ * Both have one option, our MAC. We only advertise our own unicast addresses, so override is set.
+ */
 size_t
 plx_nd_encode(const struct plx_message *message, uint8_t *out)
 {

@@ -19,7 +19,7 @@ static const uint8_t state_rank[PLX_NEIGHBOUR_STATES] = {
 	[PLX_NEIGHBOUR_PROBE] = PLX_RANK_KNOWN,
 };
 
-/* ---- memory and hash ------------------------------------------------------------------------ */
+/* ---- memory and hash ---- */
 
 static uint32_t
 buckets_for(uint32_t entries)
@@ -89,9 +89,9 @@ plx_table_find(const struct plx_table *table, const struct plx_ip *ip)
 	return found;
 }
 
-/* ---- states, timers, ranks ------------------------------------------------------------------ */
+/* ---- states, timers, ranks ---- */
 
-/* The youngest of its rank. */
+/* Make it the youngest of its rank. */
 static void
 touch(struct plx_table *table, struct plx_neighbour *neighbour)
 {
@@ -179,7 +179,7 @@ verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 	set_state(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_RETRY, now);
 }
 
-/* ---- what users and messages do ------------------------------------------------------------- */
+/* ---- what users and messages do ---- */
 
 struct plx_neighbour *
 plx_table_want(struct plx_table *table, const struct plx_ip *ip, uint64_t now)
@@ -287,7 +287,7 @@ plx_neighbour_update(struct plx_table *table, struct plx_neighbour *neighbour,
 	}
 }
 
-/* ---- asking, and time ----------------------------------------------------------------------- */
+/* ---- asking, and time ---- */
 
 struct plx_neighbour *
 plx_table_next_request(const struct plx_table *table)

@@ -12,11 +12,11 @@
 /* A queued reply to a request for an address of ours. */
 struct plx_net_answer {
 	struct plx_ip own;
-	struct plx_ip asker; /* version 0: it has no address yet */
+	struct plx_ip asker; /* version 0: the sender has no address yet */
 	uint8_t mac[PLX_MAC_BYTES];
 };
 
-/* Kinds of frames to send, in the order in which they take turns. */
+/* Kinds of frames to send, in round-robin order. */
 enum kind {
 	ANSWER,
 	REQUEST,
@@ -31,24 +31,24 @@ struct plx_net {
 	struct plx_table table;
 	struct plx_net_counters counters;
 
-	/* looked at in every duty cycle, as is the front of `pings` */
+	/* checked in every duty cycle, as is the front of `pings` */
 	uint32_t answers, echoes;
-	uint32_t announce_left; /* rounds, the one that is being sent included */
+	uint32_t announce_left; /* rounds, including the current one */
 	bool announcing;
 	uint64_t announce_ns; /* when the next round begins, unless announcing */
 	struct plx_pings pings;
 
-	uint32_t turn;          /* enum kind: looked at first */
+	uint32_t turn;          /* enum kind: checked first */
 	uint32_t announce_next; /* of our addresses */
 	uint32_t answer_first, echo_first;
 	struct plx_net_answer answer[PLX_NET_ANSWERS_MAX]; /* a ring */
 	uint32_t groups;
-	uint8_t group[PLX_NET_GROUPS_MAX * PLX_MAC_BYTES]; /* one behind another */
-	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; the frames, not tagged: */
+	uint8_t group[PLX_NET_GROUPS_MAX * PLX_MAC_BYTES]; /* addresses, one after another */
+	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; untagged frames: */
 	uint8_t *echo_frames; /* [PLX_NET_ECHOES_MAX] of config.frame_max */
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
-/* ---- set-up --------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static uint32_t
 frame_max_of(const struct plx_net_config *config)
@@ -90,7 +90,7 @@ plx_net_init(void *memory, const struct plx_net_config *config)
 	return net;
 }
 
-/* ---- questions ------------------------------------------------------------------------------ */
+/* ---- requests ---- */
 
 bool
 plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *source)
@@ -226,7 +226,7 @@ plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *fro
 	plx_table_welcome(&net->table, &own, from, now);
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---- */
 
 static void
 owe_answer(struct plx_net *net, const struct plx_message *request)
@@ -284,7 +284,9 @@ on_answer(struct plx_net *net, const struct plx_message *answer, uint64_t now)
 	return PLX_NET_TAKEN;
 }
 
-/* What only we can tell: a MAC that is ours, or an IP address that is everybody's in its network.
+/*
+ * Does the message claim a MAC of ours, or an address that no station in our network can have, such
+ * as a broadcast address? Only this check needs our configuration.
  */
 static bool
 claim_is_malformed(const struct plx_net *net, const struct plx_message *message)
@@ -294,7 +296,7 @@ claim_is_malformed(const struct plx_net *net, const struct plx_message *message)
 	return message->subject.version && !plx_address_is_unicast(&net->config, &message->subject);
 }
 
-/* ARP has no destination but Ethernet's. */
+/* ARP has no destination other than Ethernet's. */
 static bool
 is_for_us(const struct plx_net *net, const struct plx_ip *to)
 {
@@ -317,7 +319,7 @@ on_message(struct plx_net *net, const struct plx_message *message, uint64_t now)
 						    : on_answer(net, message, now);
 }
 
-/* ---- echo ----------------------------------------------------------------------------------- */
+/* ---- echo ---- */
 
 static size_t
 tag_bytes(const struct plx_net *net)
@@ -339,7 +341,7 @@ owe_echo(struct plx_net *net, const struct plx_echo *request)
 		return;
 	}
 	answer.asks = false;
-	answer.traffic_class &= 0xfc; /* without marks of congestion: RFC 3168, 6.1 */
+	answer.traffic_class &= 0xfc; /* without congestion marks: RFC 3168, 6.1 */
 	answer.from = request->to;
 	answer.to = request->from;
 	memcpy(answer.eth_dst, request->eth_src, PLX_MAC_BYTES);
@@ -383,7 +385,7 @@ on_echo(struct plx_net *net, const struct plx_echo *echo, uint64_t now)
 	return PLX_NET_TAKEN;
 }
 
-/* Broadcasts are for ARP; groups are for neighbour discovery, those that we are in. */
+/* Broadcasts are for ARP. Multicasts are for neighbour discovery, if we are in the group. */
 static bool
 is_our_group(const struct plx_net *net, const struct plx_ether *ether)
 {
@@ -423,7 +425,7 @@ plx_net_on_frame(struct plx_net *net, const uint8_t *bytes, size_t len, uint64_t
 	return verdict;
 }
 
-/* ---- echo requests of our own --------------------------------------------------------------- */
+/* ---- echo requests of our own ---- */
 
 /* The request can be sent once the next hop is resolved. */
 static enum plx_net_verdict
@@ -436,7 +438,7 @@ look(struct plx_net *net, struct plx_ping *ping, uint64_t now)
 	return verdict;
 }
 
-/* As it is sent. */
+/* The request as sent. */
 static struct plx_echo
 echo_of(const struct plx_net *net, const struct plx_ping *ping)
 {
@@ -506,7 +508,7 @@ plx_net_ping_result(struct plx_net *net, uint32_t number, uint64_t now, uint64_t
 	return verdict;
 }
 
-/* ---- sending -------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static size_t
 send_answer(struct plx_net *net, uint8_t *out)
@@ -633,7 +635,7 @@ waits(const struct plx_net *net, enum kind kind)
 	return false;
 }
 
-/* A frame without a tag. */
+/* Write an untagged frame. */
 static size_t
 write_next(struct plx_net *net, uint64_t now, uint8_t *out)
 {
@@ -678,7 +680,7 @@ plx_net_transmit(struct plx_net *net, uint64_t now, uint8_t *out)
 	return len + PLX_VLAN_BYTES;
 }
 
-/* ---- time, and what is to be seen ----------------------------------------------------------- */
+/* ---- time and queries ---- */
 
 void
 plx_net_on_tick(struct plx_net *net, uint64_t now)
@@ -693,7 +695,7 @@ plx_net_wake_ns(const struct plx_net *net)
 {
 	uint64_t due_ns = net->announce_left > 0 ? net->announce_ns : PLX_NEVER;
 
-	/* Asked in every duty cycle: the same as waits() of every kind. */
+	/* Checked in every duty cycle: equal to waits() of every kind. */
 	if ((net->answers | net->echoes | net->pings.to_send) != 0 || net->announcing ||
 	    plx_table_next_request(&net->table))
 		return 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The few echo requests that we have on their way.
+ * Our own outstanding echo requests.
  * It never reads or writes a frame, and has no timer: a call for a result passes the time.
- * Start with plx_ping_begin(); all of them are looked at, since they are few.
+ * Start with plx_ping_begin(). There are few requests, so each search goes through all of them.
  */
 #include "ping.h"
 
 void
 plx_pings_init(struct plx_pings *pings, const struct plx_secret *key)
 {
-	/* Numbers have 32 bits: none of theirs is asked for again. */
+	/* Ping numbers have 32 bits, so no id is drawn from this input. */
 	uint64_t bits = plx_secret_word(key, UINT64_MAX);
 
 	*pings = (struct plx_pings){.number = (uint32_t)bits, .key = *key};
@@ -40,7 +40,7 @@ place(struct plx_pings *pings, uint64_t now)
 	return late;
 }
 
-/* Numbers go round, and one that is on its way for long may meet its own sequence again. */
+/* Numbers wrap, and one outstanding for long may have the sequence number of a new one. */
 static bool
 is_taken(const struct plx_pings *pings, uint32_t number)
 {
@@ -98,7 +98,7 @@ plx_ping_to_send(struct plx_pings *pings)
 	for (uint32_t i = 0; pings->to_send && i < PLX_NET_PINGS_MAX; i++) {
 		struct plx_ping *ping = &pings->ping[i];
 
-		/* How long ago its number was given. */
+		/* Age is measured by number. */
 		if (ping->state == PLX_PING_TO_SEND &&
 		    (!oldest || pings->number - ping->number > pings->number - oldest->number))
 			oldest = ping;

@@ -15,7 +15,7 @@
 
 #include "plx_base.h"
 
-/* ---- secrets and what they are for ----------------------------------------------------------- */
+/* ---- secrets and what they are for ---- */
 
 /** 128 bits that nobody else knows. Tests and the simulator make one of their seed. */
 struct plx_secret {
@@ -59,7 +59,7 @@ uint64_t plx_secret_word(const struct plx_secret *key, uint64_t word);
 /** Zeros, which no compiler leaves out because nobody reads them. */
 void plx_secret_wipe(void *memory, size_t bytes);
 
-/* ---- permutations ---------------------------------------------------------------------------- */
+/* ---- permutations ---- */
 
 enum {
 	PLX_PERMUTE_ROUNDS = 6,     /* on 32 bits */
@@ -95,7 +95,7 @@ uint32_t plx_permute24(const struct plx_permutation24 *permutation, uint32_t pla
 /** The inverse of plx_permute24(). */
 uint32_t plx_permute24_back(const struct plx_permutation24 *permutation, uint32_t permuted);
 
-/* ---- numbers of queue pairs ------------------------------------------------------------------ */
+/* ---- numbers of queue pairs ---- */
 
 /* What an engine draws the numbers and first PSNs of its queue pairs from. */
 struct plx_numbers {

@@ -185,7 +185,7 @@ place_answer(struct plx_rc *qp, uint32_t offset, const uint8_t *src, uint32_t by
 	return true;
 }
 
-/* Fail the entry at `done` because its response is malformed. */
+/* Fail the entry at `done` because its response cannot be accepted. */
 static enum plx_verdict
 refuse_answer(struct plx_rc *qp, enum plx_verdict verdict, enum plx_wc_status status,
 	      struct plx_actions *out)
