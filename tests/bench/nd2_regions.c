@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What it costs to register 4 KiB through ND2 and to take it back, each told by a completion port,
- * beside the one-way ring hop: rounds of milliseconds, hops before and behind each, because the
- * machine changes its speed from one to the next. An adapter whose worker spins on a core of its
- * own; the hops have its core while they are measured.
- * It needs a quiet machine and two cores, and is no test. Start at main().
+ * The cost of registering and deregistering 4 KiB through ND2, each completing on a completion
+ * port, relative to a one-way ring hop. Measured in rounds of milliseconds with hops before and
+ * after each, because the machine changes its speed between rounds. The adapter's worker spins on
+ * its own core; the hops use that core while they are measured. It needs a quiet machine and two
+ * cores, and is not a test. Start at main().
  *
- * It prints every round as ndperf does its results; tests/bench/run judges them. Exit status: 0, or
- * 2 when it could not be measured. ND2_PROVIDER names another libpollux-nd2.so than that of this
- * build.
+ * It prints every round in the format of ndperf's results; tests/bench/run judges them. Exit
+ * status: 0, or 2 when it could not measure. ND2_PROVIDER names another libpollux-nd2.so than that
+ * of this build.
  */
 #include <ndspi.h>
 

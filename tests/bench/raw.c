@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The raw pipeline, both ends on one thread, over DPDK's ring PMD: do all bytes arrive, is the ICRC
- * looked at, do window and ACKs follow the rules that the figures are promised for?
- * It never measures. Start at main().
+ * The raw pipeline, both ends on one thread, over DPDK's ring PMD: all bytes arrive, the ICRC is
+ * checked, and window and ACKs follow the rules on which the published figures depend. It never
+ * measures. Start at main().
  */
 #include <stdarg.h>
 #include <stddef.h>

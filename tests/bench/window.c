@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The log of clean windows, with invented times.
- * It never asks a clock. Start at main().
+ * The log of clean windows, with invented times. It never reads a clock. Start at main().
  */
 #include <stdarg.h>
 #include <stddef.h>

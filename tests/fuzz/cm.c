@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target of the communication manager: a program of datagrams, commands and time for one
- * manager with a few listeners. Datagrams are well made and then spoilt, or any bytes; they name
- * connections that there are, and come from where their peer is, or not. It never needs a valid
- * input, and knows no right answer but the properties checked below. Start with
+ * Fuzz target of the communication manager: the input is a program of datagrams, commands and time
+ * for one manager with a few listeners. Datagrams are valid ones that are then damaged, or any
+ * bytes; they name existing connections, and come from their peer's address, or from another one.
+ * No input has to be valid; the only expectations are the properties checked below. Start with
  * LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_cm.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target of management datagrams: any bytes, as they are and behind a header that is right,
- * and any 36 bytes as the header of the IP CM service. It never needs a valid input, and knows no
- * right answer but the properties checked below. Start with LLVMFuzzerTestOneInput().
+ * Fuzz target of management datagrams: any bytes, on their own and behind a valid header, and any
+ * 36 bytes as the header of the IP CM service. No input has to be valid; the only expectations are
+ * the properties checked below. Start with LLVMFuzzerTestOneInput().
  */
 #include "plx_mad.h"
 #include "check.h"

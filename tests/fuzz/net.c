@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target of neighbour resolution and echo: a program of frames, questions, pings, answers and
- * time for one port, and a second port that hears what the first one says.
- * It never needs a valid input, and knows no right answer but the properties checked below.
- * Start with LLVMFuzzerTestOneInput(); step() has the language.
+ * Fuzz target of neighbour resolution and echo: the input is a program of frames, lookups, pings,
+ * replies and time for one port, and a second port that receives what the first one sends. No input
+ * has to be valid; the only expectations are the properties checked below. Start with
+ * LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "plx_net.h"
 #include "block.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A libFuzzer target: the input is a program of packets, posts, ticks and revocations for one queue
- * pair. It never gives the QP a packet that admission would refuse.
- * Start with LLVMFuzzerTestOneInput(); what must hold is in qp_world.c.
+ * pair. It never gives the QP a packet that admission would refuse. Start with
+ * LLVMFuzzerTestOneInput(); the invariants are in qp_world.c.
  */
 #include "input.h"
 #include "qp_world.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory under keys for the fuzzed queue pair: regions and windows that come and go, and the books
- * on what they grant. It never asks the library what a key grants, except whether it is still one.
- * Start with world_grants().
+ * Memory and keys for the fuzzed queue pair: regions and windows that are created and destroyed,
+ * and a record of what they grant. It never asks the library what a key grants, except whether it
+ * is still valid. Start with world_grants().
  */
 #include "qp_world.h"
 

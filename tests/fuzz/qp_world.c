@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Executes a queue pair's actions and keeps the books: memory only as granted, each post completed
- * once and in order, no more answers than were earned.
- * It never chooses anything: qp.c does, from the fuzzer's bytes. Start with world_execute().
+ * Executes a queue pair's actions and checks its invariants: memory is accessed only as granted,
+ * each post completes once and in order, and there are no more answers than requests call for. It
+ * never chooses anything: qp.c does, from the fuzzer's bytes. Start with world_execute().
  */
 #include <stdio.h>
 #include <stdlib.h>

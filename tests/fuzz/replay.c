@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Runs a fuzz target over saved inputs, without libFuzzer and with any compiler.
- * It never generates an input. Usage: PROGRAM DIRECTORY...; no file at all is a failure.
+ * Runs a fuzz target on saved inputs, without libFuzzer and with any compiler. It never generates
+ * an input. Usage: PROGRAM DIRECTORY...; it fails if there is no file at all.
  */
 #include <dirent.h>
 #include <stdint.h>

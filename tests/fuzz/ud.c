@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target of datagram queue pairs: a program of packets (any bytes behind a BTH), posts,
- * receives, transmissions and state changes for one of them, as a peer and a program may mix them.
- * It never needs a valid input, and knows no right answer but the properties checked below.
+ * Fuzz target of datagram queue pairs: the input is a program of packets (any bytes behind a BTH),
+ * posts, receives, transmissions and state changes for one of them, mixed as a peer and a program
+ * may mix them. No input has to be valid; the only expectations are the properties checked below.
  * Start with LLVMFuzzerTestOneInput(); step() has the language.
  */
 #include "check.h"

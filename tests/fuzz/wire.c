@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fuzz target of the wire: any bytes, taken as a frame, as a datagram, and as an IP packet for the
- * ICRC. It never needs a valid input, and knows no right answer but the properties checked below.
- * Start with LLVMFuzzerTestOneInput().
+ * Fuzz target of the wire: any bytes, decoded as a frame, as a datagram, and as an IP packet for
+ * the ICRC. No input has to be valid; the only expectations are the properties checked below. Start
+ * with LLVMFuzzerTestOneInput().
  */
 #include "plx_wire.h"
 #include "check.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's end of an interoperability test: the same lines as ours (README.md), on libibverbs,
- * for one driver at a time over TCP. What perftest and the pingpongs cannot do, it does. It judges
- * nothing. Start with main().
+ * The guest's end of an interoperability test: the same commands as ours (README.md), on
+ * libibverbs, for one driver at a time over TCP. It does what perftest and the pingpongs cannot. It
+ * judges nothing. Start with main().
  */
 #include <arpa/inet.h>
 #include <errno.h>

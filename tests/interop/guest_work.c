@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The guest's work requests: posting, binding, reaping.
- * It keeps nothing of a request. Start with guest_send().
+ * The guest's work requests: posting, binding, reaping. It keeps no state of a request. Start with
+ * guest_send().
  */
 #include <arpa/inet.h>
 #include <errno.h>

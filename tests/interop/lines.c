@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads commands, finds who runs them, writes answers.
- * It never keeps a line beyond its command. Start with lines_serve().
+ * Reads commands, dispatches them, writes answers. It never keeps a line after its command. Start
+ * with lines_serve().
  */
 #include <errno.h>
 #include <poll.h>

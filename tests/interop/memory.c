@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Areas, and the pattern in them: bytes that say where they belong, a function of a seed and of
- * their place. The driver computes the same for what it finds in captures (judge.py). Nothing
- * outside an area is touched. Start with byte_at().
+ * Areas, and the pattern in them: each byte is a function of a seed and of its position, so that
+ * misplaced bytes show. The driver computes the same for the data in captures (judge.py). Nothing
+ * outside an area is accessed. Start with byte_at().
  */
 #include <stdlib.h>
 #include <string.h>

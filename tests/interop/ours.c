@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Our end of an interoperability test: an adapter in inline mode, with queue pairs and memory that
- * a driver makes, connects and uses by lines (README.md). It polls while it waits for the next
- * line. It judges nothing: that is the driver's, from captures. Start with main().
+ * a driver creates, connects and uses by commands (README.md). It polls while it waits for the next
+ * command. It judges nothing: the driver does, from captures. Start with main().
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Our end's connections by the communication manager: one channel, listeners by their port,
- * connectors by small numbers.
- * It answers no event by itself: the driver does. Start with ours_event().
+ * connectors by small numbers. It never responds to an event unless the driver says so. Start with
+ * ours_event().
  */
 #include <stdio.h>
 #include <string.h>

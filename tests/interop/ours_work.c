@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Our end's work requests: posting, binding, reaping; and address handles.
- * It keeps nothing of a request. Start with ours_send().
+ * Our end's work requests: posting, binding, reaping; and address handles. It keeps no state of a
+ * request. Start with ours_send().
  */
 #include <string.h>
 #include <time.h>

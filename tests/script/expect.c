@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What an application sees: completions, their order, their contents, and events.
- * It never takes a completion out of turn, nor one whose bytes are not the ones that were sent.
- * Start with line_completes().
+ * What an application sees: completions, their order, their contents, and events. A completion out
+ * of order, or with bytes that differ from those sent, fails the script. Start with
+ * line_completes().
  */
 #include <inttypes.h>
 #include <stdio.h>

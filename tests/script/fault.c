@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What a line does to the packet it expects: pass it on, drop, double, hold, corrupt or mark it.
- * It never touches a packet but the oldest one its sender has on the wire.
- * Start with line_packet().
+ * What a line does to the packet it expects: deliver, drop, duplicate, hold, corrupt or mark it. It
+ * only affects the oldest packet that its sender has on the wire. Start with line_packet().
  */
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Packets that their alleged sender never sent: hostile, stale or broken ones.
- * It never changes the state of that sender.
- * Start with line_inject().
+ * Packets that their alleged sender never sent: hostile, stale or broken ones. It never changes the
+ * state of that sender. Start with line_inject().
  */
 #include <stdlib.h>
 

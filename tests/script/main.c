@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * plx-script FILE...: plays wire scripts and says at which line one of them is not the truth.
- * It never goes on after a line that failed, and never passes a script that expects nothing.
- * Start with play() and the table of lines.
+ * plx-script FILE...: plays wire scripts and reports the first line of each that does not hold. It
+ * stops at a line that failed, and never passes a script that expects nothing. Start with play()
+ * and the table of lines.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The memory of both ends: regions, windows, what they hold and what they should hold.
- * It never lets an action touch a byte outside a region of its end, or in a retired one.
- * Start with area_create() and memory_check().
+ * The memory of both ends: regions, windows, their contents and expected contents. An action can
+ * never access a byte outside a region of its end, or in a retired one. Start with area_create()
+ * and memory_check().
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Packets as words and words as packets: "send.first psn=10 len=1024".
- * It never compares a field the script did not name, and never sends anything.
- * Start with the table of names.
+ * Converts packets to words and words to packets: "send.first psn=10 len=1024". It compares only
+ * the fields that the script names, and never sends anything. Start with the table of names.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posting: a line of words becomes a work request with a buffer and contents of its own.
- * It never posts what a script did not ask for; a refusal nobody expected fails the script.
- * Start with line_post().
+ * Posting: converts a line to a work request with its own buffer and contents. It posts only what a
+ * script requests; an unexpected refusal fails the script. Start with line_post().
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the two ends are before the first line is played, and how their states change after it.
- * It never changes a setting once they are connected.
- * Start with setup_defaults(): the values a script does not name.
+ * The settings of both ends before the first line is played, and their later state changes.
+ * Settings never change once the ends are connected. Start with setup_defaults(): the values a
+ * script does not name.
  */
 #include <stdlib.h>
 

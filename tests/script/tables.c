@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The names scripts use for statuses, verdicts, events, rights, states and counters, made from the
- * lists in the library's headers, so that a new one has its name here at once.
- * It never knows a script; a name that is none is -1 or NULL.
+ * The names that scripts use for statuses, verdicts, events, rights, states and counters, generated
+ * from the lists in the library's headers, so that a new entry has its name here at once. It does
+ * not know about scripts; an unknown name is -1 or NULL.
  */
 #include <strings.h>
 

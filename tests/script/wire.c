@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The wire between the two ends, and the time: nothing moves on it but by a line of the script.
- * It never lets the time pass over a packet, a completion or an event that no line spoke of.
- * Start with wire_advance() and line_packet().
+ * The wire between the two ends, and the time: both advance only by a line of the script. Time
+ * never advances past a packet, a completion or an event that no line has mentioned. Start with
+ * wire_advance() and line_packet().
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Takes the words of one statement from left to right, and numbers, times and sides out of them.
- * It never decides what a word means, and never lets a word it cannot read pass.
- * Start with next_word() and accept_value().
+ * Reads the words of one statement from left to right, and numbers, times and sides from them. It
+ * never interprets a word, and never ignores one that it cannot read. Start with next_word() and
+ * accept_value().
  */
 #include <ctype.h>
 #include <errno.h>

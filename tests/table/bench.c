@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bench's blocks, regions, windows and their copies.
- * It never feeds a packet: that is the tables' business. Start with bench_init().
+ * The bench's blocks, regions, windows and their copies. It never feeds a packet: the tables do.
+ * Start with bench_init().
  */
 #include "bench.h"
 

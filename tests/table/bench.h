@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bench of the tables: one queue pair with its receive queue and key table, all in blocks of
- * ours, so that a state that was reached once can be had again by copying the blocks back.
- * It never looks into a block. Start with bench_init(), then bench_save() and bench_restore().
+ * The bench of the tables: one queue pair with its receive queue and key table, all in our own
+ * blocks, so that copying the blocks back restores a state that was reached once. It never looks
+ * inside a block. Start with bench_init(), then bench_save() and bench_restore().
  */
 #ifndef PLX_TEST_BENCH_H
 #define PLX_TEST_BENCH_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every field of a REQ with every value that a peer could put there (of long fields, the edges and
- * each bit): taken, clamped or rejected, and for what reason. Then all pairs of the values that are
- * refused. And every field of a REP. The model below is the table of docs/cm.md, not the code.
- * It never tests who is limited: tests/unit/proto/cm/many.c does.
- * Start with the table `fields`.
+ * Every field of a REQ with every value that a peer could send (for long fields, the edges and each
+ * bit): accepted, clamped or rejected, and for what reason. Then all pairs of rejected values, and
+ * every field of a REP. The model below is the table of docs/cm.md, not the code. It never tests
+ * limits per peer: tests/unit/proto/cm/many.c does. Start with the table `fields`.
  */
 #include <stdlib.h>
 #include <string.h>

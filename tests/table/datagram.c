@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams, every combination: state, opcode, P_Keys, Q_Key, length, pad, and what the receive is
- * like; each against lines 4 to 7 of the decision table, as docs/protocol.md has them.
- * The model knows nothing of the code. Start with model() and play().
+ * Datagrams, every combination: state, opcode, P_Keys, Q_Key, length, pad, and the kind of receive;
+ * each compared with lines 4 to 7 of the decision table of docs/protocol.md. The model is
+ * independent of the code. Start with model() and play().
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * plx_key_check() against a model in 128-bit integers, over all combinations of boundary values
- * (T10), all rights against all needs, and each fault beside each other.
- * No memory is touched: the table never looks at what it grants, so hosts are plain numbers.
- * Start with model_inside().
+ * plx_key_check() compared with a model in 128-bit integers, over all combinations of boundary
+ * values (T10), all rights with all required rights, and all pairs of faults. No memory is
+ * accessed: the table never reads what it grants, so host addresses are plain numbers. Start with
+ * model_inside().
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The requester's decision table, enumerated: every mix of requests at every stage, met by every
- * syndrome, every READ response and atomic result at every PSN around what is in flight.
- * The number of combinations is asserted, and that every verdict was seen. Start with main().
+ * The requester's decision table, enumerated: every mix of requests at every stage, with every
+ * syndrome, every READ response and atomic result at every PSN around those in flight. It asserts
+ * the number of combinations, and that every verdict occurred. Start with main().
  */
 #include "test.h"
 #include "requester.h"

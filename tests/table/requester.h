@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The requester's decision table as a test: a play (what was posted, sent and acknowledged so far),
- * an answer (one arriving packet), a forecast (what the table says becomes of both).
- * The model knows docs/protocol.md and the play, never the code under test.
- * Start with requester.c, which enumerates; requester_model.c is the table.
+ * an answer (one arriving packet), a forecast (the outcome by the table). The model uses
+ * docs/protocol.md and the play, never the code under test. Start with requester.c, which
+ * enumerates; requester_model.c is the table.
  */
 #ifndef PLX_TEST_REQUESTER_H
 #define PLX_TEST_REQUESTER_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Hands one answer to the requester and holds everything that can be seen of it against the
- * expectation, then lets a right responder answer the rest: each request completes once, in order,
- * with the right bytes.
- * It never stops at the first difference of an answer. Start with answer_check().
+ * Passes one answer to the requester and compares everything visible with the expectation, then
+ * lets a correct responder answer the rest: each request completes once, in order, with the right
+ * bytes. It reports all differences of an answer, not only the first. Start with answer_check().
  */
 #include "requester.h"
 

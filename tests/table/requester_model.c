@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The decision table for a requester, as docs/protocol.md has it: play and answer in, expectation
- * out. Written from the page, not from lib/proto/transport.
- * Start with requester_model(); what an answer acknowledges is taken first, take() says how far.
+ * The decision table for a requester of docs/protocol.md: play and answer in, expectation out.
+ * Written from the page, not from lib/proto/transport. Start with requester_model(). An answer's
+ * acknowledgement is applied first; take() computes how far it reaches.
  */
 #include "requester.h"
 

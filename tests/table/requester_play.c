@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Brings a fresh bench to where a play wants it, by posts and answers alone, and plays it out with
- * a responder that is right. It never forecasts anything.
- * Start with play_reach() and play_out().
+ * Brings a fresh bench to the state of a play, by posts and answers alone, and completes the play
+ * with a correct responder. It never forecasts anything. Start with play_reach() and play_out().
  */
 #include "requester.h"
 

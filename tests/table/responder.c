@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The responder's decision table, enumerated: every scene times every probe that can meet it, each
- * held against the model; and line 4 of the table, who may reach a responder at all.
- * The number of combinations is asserted, and that every verdict was seen. Start with main().
+ * The responder's decision table, enumerated: every scene with every probe that is possible there,
+ * each compared with the model; and line 4 of the table, which packets reach a responder at all. It
+ * asserts the number of combinations, and that every verdict occurred. Start with main().
  */
 #include "test.h"
 #include "responder.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The responder's decision table as a test: a scene (what the responder has seen so far), a probe
- * (one packet), a forecast (what the decision table says becomes of it).
- * The model knows docs/protocol.md and the scene, never the code under test.
- * Start with responder.c, which enumerates; responder_model.c is the table.
+ * The responder's decision table as a test: a scene (what the responder has received so far), a
+ * probe (one packet), a forecast (the outcome by the decision table). The model uses
+ * docs/protocol.md and the scene, never the code under test. Start with responder.c, which
+ * enumerates; responder_model.c is the table.
  */
 #ifndef PLX_TEST_RESPONDER_H
 #define PLX_TEST_RESPONDER_H

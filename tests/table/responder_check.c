@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Feeds one probe to the responder and holds everything that can be seen of it against the
- * forecast: verdict, memory actions, completions, events, packets, the queue pair's view.
- * It never stops at the first difference of a probe: it says all of them. Start with probe_check().
+ * Feeds one probe to the responder and compares everything visible with the forecast: verdict,
+ * memory actions, completions, events, packets, the queue pair's view. It reports all differences
+ * of a probe, not only the first. Start with probe_check().
  */
 #include "responder.h"
 

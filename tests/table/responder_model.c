@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The decision table for a responder, as docs/protocol.md has it: scene and packet in, forecast
- * out. Written from the page, not from lib/proto/transport, and without its help: keys are judged
- * by the class they were made for, ranges by the bench's numbers. Start with model(); the checks of
- * a request that is expected stand in their order there.
+ * The decision table for a responder of docs/protocol.md: scene and packet in, forecast out.
+ * Written from the page, not from lib/proto/transport, and without calling it: keys are judged by
+ * the class they were made for, ranges by the bench's numbers. Start with model(), which has the
+ * checks of an expected request in their order.
  */
 #include "responder.h"
 

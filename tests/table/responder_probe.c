@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Makes the packet that a probe's classes describe, for the scene it will meet.
- * It never judges whether the packet is good. Start with probe_build().
+ * Builds the packet that a probe's classes describe, for its scene. It never judges whether the
+ * packet is valid. Start with probe_build().
  */
 #include "responder.h"
 

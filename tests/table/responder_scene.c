@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Brings a fresh bench into a scene, by packets alone, and makes probes for it.
- * It never forecasts anything. Start with scene_reach().
+ * Brings a fresh bench into a scene, by packets alone, and builds probes for it. It never forecasts
+ * anything. Start with scene_reach().
  */
 #include "responder.h"
 

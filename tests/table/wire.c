@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The exhaustive tables of the wire: threat T7, every verdict, and the bugs of others that the
- * room's shape is meant to exclude. The model below is the standard's table typed in again.
- * It never asks plx_opcodes what is right.
+ * The exhaustive tables of the wire: threat T7, every verdict, and the bugs of other
+ * implementations that the room's design rules out. The model below is the standard's table, typed
+ * in a second time. It never uses plx_opcodes as a reference.
  */
 #include "test.h"
 #include "make.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A crowd: 64 connections between two engines on two worker threads, and four application threads
- * that post, poll, arm, query, resize, make and destroy queue pairs, and register and deregister
- * memory, all at once. It runs as a test of its own, and under ThreadSanitizer (make tsan), which
- * then sees every access of ours: the buffer pool is on a ring of ours too. `crowd SECONDS`
- * Start with live().
+ * that post, poll, arm, query, resize, create and destroy queue pairs, and register and deregister
+ * memory, all at once. It runs as a normal test, and under ThreadSanitizer (make tsan), which then
+ * sees all our accesses: the buffer pool is on one of our rings too. Usage: `crowd SECONDS`. Start
+ * with live().
  */
 #include <pthread.h>
 #include <rte_rcu_qsbr.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The place where the crowd lives: two engines, two workers, ports and a buffer pool on rings of
- * ours, 64 queue pairs, and lending memory to the peer. Start with crowd_open().
+ * The crowd's fixture: two engines, two workers, ports and a buffer pool on our own rings, 64 queue
+ * pairs, and memory registered for the peer. Start with crowd_open().
  */
 #ifndef PLX_TEST_CROWD_H
 #define PLX_TEST_CROWD_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Where the crowd lives: see crowd.h. Packets cross threads on rings of ours, and so do free
- * buffers, so that ThreadSanitizer sees who gave what to whom.
- * Start with crowd_open().
+ * The crowd's fixture: see crowd.h. Packets and free buffers cross threads on our own rings, so
+ * that ThreadSanitizer sees every handover between threads. Start with crowd_open().
  */
 #include <rte_mempool.h>
 #include <rte_rcu_qsbr.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Whoever has received the first message of a connection can answer it, though Accept is pending
- * still (nd2.md A24): the message is not told before the queue pair takes requests. Each adapter
- * has a worker of its own, so that the last word of the handshake and the message often come
- * together. Start with the_first_message_can_be_answered_at_once().
+ * A client that has received the first message of a connection can reply at once, even while Accept
+ * is still pending (nd2.md A24): the message's completion is not reported before the queue pair
+ * accepts requests. Each adapter has its own worker, so that the last message of the handshake and
+ * the first message often arrive together. Start with the_first_message_can_be_answered_at_once().
  */
 #include "nd2_pair.h"
 

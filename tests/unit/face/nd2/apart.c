@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Adapters in inline mode, several threads, four adapters on two embedded links: each thread has
- * adapters of its own, and waits of one thread leave those of the other alone; adapters that are
- * handed from thread to thread. Every kind of wait is used, since each of them moves adapters.
- * ThreadSanitizer sees what one thread does to the other's engine (make tsan).
- * Start with live().
+ * Inline mode with several threads, four adapters on two embedded links: each thread has its own
+ * adapters, and a wait of one thread does not run those of another; also adapters that are handed
+ * from thread to thread. Every kind of wait is used, since each of them runs adapters.
+ * ThreadSanitizer detects accesses of one thread to the other's engine (make tsan). Start with
+ * live().
  */
 #include "nd2_pair.h"
 

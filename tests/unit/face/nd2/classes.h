@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ND2 as a C++ client written for Windows has it: interface pointers, HRESULTs, OVERLAPPEDs with
- * events, sockaddrs; adapters by NdOpenAdapter(). What classes*.cpp share.
- * A check that fails ends the program with status 1, and every wait has a deadline.
- * Start with Pair, and with CHECK_PENDS.
+ * ND2 as a C++ client written for Windows uses it: interface pointers, HRESULTs, OVERLAPPEDs with
+ * events, sockaddrs; adapters by NdOpenAdapter(). Shared by classes*.cpp. A failed check ends the
+ * program with status 1, and every wait has a deadline. Start with Pair, and with CHECK_PENDS.
  */
 #ifndef CLASSES_H
 #define CLASSES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way to a connection: what pends for how long, and how each step can fail (A24, A25).
- * What a connector is asked on the way is in terms.c, its end in disconnect.c.
- * Start with A24_each_side_waits_for_the_other().
+ * Connecting: which call pends and until when, and how each step can fail (A24, A25). The
+ * parameters of a connection are in terms.c, its end is in disconnect.c. Start with
+ * A24_each_side_waits_for_the_other().
  */
 #include "nd2_pair.h"
 

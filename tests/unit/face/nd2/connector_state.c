@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every event in every state of a connector, beside a model that was written from the table of
- * docs/nd2.md, Connections, state by state.
- * It never looks at an object. Start with model[].
+ * Every event in every state of a connector, compared with a model that was written from the table
+ * of docs/nd2.md, Connections, state by state. It uses no ND2 object. Start with model[].
  */
 #include <ndstatus.h>
 #include <ntstatus.h>

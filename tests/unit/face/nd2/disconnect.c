@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The end of a connection: who is told what, in which order, and how often (A05, A27, A28),
+ * The end of a connection: which requests complete, in which order and how often (A05, A27, A28),
  * from every state and by every object. Start with A27_a_peer_is_told_before_anything_is_flushed().
  */
 #include "nd2_pair.h"

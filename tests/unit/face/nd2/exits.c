@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Programs that end without waiting for the end of their connection (A06), each a process of
- * its own: the peer learns of it promptly, and what it sent last was acknowledged. This program
- * runs itself as the one that leaves, on the other end of a memif, or of a veth pair in a network
- * namespace of its own. Where no exit handler runs it matters which: a memif forgets what its ring
- * holds when a process dies, so that Disconnect waits for the peer's answer there.
- * Start with leave(), for what it does, and a_peer_that_leaves().
+ * Programs that exit without waiting for the end of their connection (A06), each a process of its
+ * own: the peer learns of it promptly, and what the program sent last was acknowledged. This
+ * program runs itself as the one that exits, on the other end of a memif, or of a veth pair in a
+ * private network namespace. If no exit handler runs, the link matters: a memif loses the contents
+ * of its ring when a process dies, so that Disconnect waits for the peer's reply there. Start with
+ * leave(), for what the exiting program does, and a_peer_that_leaves().
  */
 #include "namespace.h"
 #include "nd2_pair.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What wrong addresses, tokens, rights and lengths come to: a post that is taken, and a completion
- * that says it (docs/nd2.md, Requests, L4 to L6). Start with
+ * Wrong addresses, tokens, rights and lengths: the post is accepted, and a completion reports the
+ * error (docs/nd2.md, Requests, L4 to L6). Start with
  * A15_faults_are_completions_and_end_the_connection().
  */
 #include "nd2_pair.h"

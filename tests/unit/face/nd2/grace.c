@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Between NotifyDisconnect and the flush: disconnect_grace_ms. The adapters differ: who is left by
- * its peer on nd0 has half a minute, which only its own calls end, and on nd1 a moment.
- * Start with nothing_is_flushed_before_the_grace_is_over().
+ * Between NotifyDisconnect and the flush: disconnect_grace_ms. The adapters differ: when its peer
+ * disconnects, nd0 has a grace period of half a minute, which only the client's own calls end, and
+ * nd1 a very short one. Start with nothing_is_flushed_before_the_grace_is_over().
  */
 #include "nd2_pair.h"
 

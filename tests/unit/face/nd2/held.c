@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A disconnect is told before what it has flushed can be read (nd2.md A27), where nobody but
- * GetResults can tell it: the adapters' dispatchers are held. They sleep in epoll_wait(), and this
- * program stands in front of the C library's, so that they come out of it when they are let go.
- * It holds no other thread. Start with epoll_wait(), then hold().
+ * A disconnect is reported before the requests that it flushed can be read (nd2.md A27), even if
+ * only GetResults can report it because the adapters' dispatchers are held. Dispatchers sleep in
+ * epoll_wait(); this program interposes the C library's, so that they return from it only when
+ * released. It holds no other thread. Start with epoll_wait(), then hold().
  */
 #include "nd2_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The last Release of an adapter, over a wire that is slow and loses three frames in a hundred:
- * when it returns the peers know, however often they had to be told (docs/nd2.md, Lives). Exits are
- * in exits.c.
+ * The last Release of an adapter, over a slow wire that loses three frames in a hundred: when it
+ * returns the peers know, however many retransmissions that took (docs/nd2.md, Lives). Exits are in
+ * exits.c.
  */
 #include "nd2_pair.h"
 

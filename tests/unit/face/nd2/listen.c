@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Listeners: where they can be, in which order requests meet connectors, and what becomes of both
- * when one of them goes. Start with requests_and_connectors_meet_in_order().
+ * Listeners: the addresses they can be bound to, the order in which requests meet connectors, and
+ * what happens to both when one of them is released. Start with
+ * requests_and_connectors_meet_in_order().
  */
 #include "nd2_pair.h"
 

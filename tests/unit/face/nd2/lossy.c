@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections over a wire that loses one frame in five: whichever message of the way is lost, both
- * sides come to the same end (A24, the lost RTU: data, or a disconnect, are as good).
- * Start with A24_data_instead_of_a_lost_message().
+ * Connections over a wire that loses one frame in five: whichever message of the handshake is lost,
+ * both sides agree on the outcome (A24, the lost RTU: data or a disconnect replace it). Start with
+ * A24_data_instead_of_a_lost_message().
  */
 #include "nd2_pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two ports that carry messages in pieces of different sizes: a client of ND2 knows nothing of path
- * MTUs, and connects either way. Start with the_asker_has_the_larger_pieces().
+ * Two ports with different MTUs: a client of ND2 does not know about path MTUs, and connects in
+ * either direction. Start with the_asker_has_the_larger_pieces().
  */
 #include "nd2_pair.h"
 

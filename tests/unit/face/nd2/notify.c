@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * IND2CompletionQueue::Notify by the rules of docs/nd2.md: which entries end which wait, and how
- * waits are cancelled. Entries come from receives that are flushed, where nothing else is needed.
- * Draining and sizes are in queues.c.
+ * waits are cancelled. Entries come from flushed receives, where nothing else is needed. Draining
+ * and sizes are in queues.c.
  */
 #include "nd2_pair.h"
 

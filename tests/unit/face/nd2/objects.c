@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all objects have in common (identity, counts, refusals of Create*), what an adapter says of
- * itself, and its limits: A07, A08, A09, A10.
+ * What all objects have in common (identity, counts, refusals of Create*), what an adapter reports
+ * about itself, and its limits: A07, A08, A09, A10.
  */
 #include "nd2_pair.h"
 

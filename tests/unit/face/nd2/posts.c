@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The posts of IND2QueuePair: what each refuses with which status, and changes nothing; silent
- * success, inline, the read fence, Flush. What comes of wrong tokens is in faults.c, windows are in
+ * The posts of IND2QueuePair: what each refuses, with which status and without changing anything;
+ * silent success, inline, the read fence, Flush. Wrong tokens are in faults.c, windows are in
  * windows.c. Start with A16_never_connected_takes_receives_and_flush_only().
  */
 #include "nd2_pair.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What goes on without a call of the program, and in which order it is seen: acknowledgements
- * before answers, bytes before the last byte. Worker mode only: in inline mode nothing goes on by
- * itself. Start with A23_a_send_has_completed_when_its_answer_is_here().
+ * Progress without a call of the program, and the order in which it becomes visible:
+ * acknowledgements before replies, bytes before the last byte. Worker mode only: inline mode makes
+ * no progress without calls. Start with A23_a_send_has_completed_when_its_answer_is_here().
  */
 #include "nd2_pair.h"
 

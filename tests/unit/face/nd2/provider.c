@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The way in: the two functions that the library exports, the class factory, and IND2Provider.
+ * The entry points: the two functions that the library exports, the class factory, and
+ * IND2Provider.
  */
 #include "nd2_pair.h"
 

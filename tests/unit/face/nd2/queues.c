@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2CompletionQueue but for Notify: draining by several threads, sizes, an overrun, affinity; and
- * what is read after its queue pair has gone.
- * Start with results_are_read_once_each_by_four_threads().
+ * IND2CompletionQueue without Notify: draining by several threads, sizes, an overrun, affinity; and
+ * entries that are read after their queue pair was released. Start with
+ * results_are_read_once_each_by_four_threads().
  */
 #include "nd2_pair.h"
 #include "thread.h"

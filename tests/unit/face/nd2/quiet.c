@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posts and GetResults, with a worker that spins: no allocation, no lock and no system call, of any
- * thread of the process; in inline mode, where an empty GetResults is all that moves the adapters,
- * no allocation and next to no system call; and on an adapter that is told to yield, where looks
- * for nothing do. Beside each a control that must be caught. Start with talk().
+ * Posts and GetResults without allocations, locks and system calls. With a worker that spins: none
+ * of them, by any thread of the process. In inline mode, where only an empty GetResults runs the
+ * adapters: no allocation and next to no system call. On an adapter set to yield, only polls that
+ * find nothing make system calls. Each claim has a control that must be detected. Start with
+ * talk().
  */
 #include "nd2_pair.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is refused is refused whole: the status, the OVERLAPPED that says it too, and nothing else
- * that has changed. Objects of other makers, queues that are full, halves of rights, ids of what is
- * gone. Start with objects_of_another_maker_are_none().
+ * Refused calls are refused completely: the status, the OVERLAPPED with the same status, and
+ * nothing else has changed. Objects of other providers, full queues, incomplete rights, ids of
+ * released objects. Start with objects_of_another_maker_are_none().
  */
 #define PLX_COM_IMPLEMENTS
 #include "nd2_pair.h"

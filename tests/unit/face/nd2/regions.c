@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory regions through IND2MemoryRegion: how Register and Deregister are told, what they refuse,
- * many regions at once, and what registering costs the memory itself.
- * Windows are in windows.c. Start with A01_register_and_deregister_pend_and_tell_once().
+ * Memory regions through IND2MemoryRegion: how Register and Deregister complete, what they refuse,
+ * many regions at once, and the memory that registering costs. Windows are in windows.c. Start with
+ * A01_register_and_deregister_pend_and_tell_once().
  */
 #include "nd2_pair.h"
 

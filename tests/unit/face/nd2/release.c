@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Releases in every order: all permutations of what a client holds, with and without a connection,
- * and the order in which Microsoft's own tests go. Nothing may crash, every count is exact, what
- * pends is finished before the last Release returns, and the peer is told.
+ * Releases in every order: all permutations of a client's objects, with and without a connection,
+ * and the order that Microsoft's own tests use. Nothing may crash, every count is exact, pending
+ * requests complete before the last Release returns, and the peer is notified.
  */
 #include "nd2_pair.h"
 

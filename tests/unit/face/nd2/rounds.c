@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What clients do who ask for less than they use, with adapters that are made anew,
- * with many files, and with messages as long as there are.
+ * Clients that request less than they use, that create their adapters anew, that use many files,
+ * and messages of maximum length.
  */
 #include "nd2_pair.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posting and reaping without the kernel, by a thread that may not call it: a seccomp filter ends
- * the process at its first system call, whatever it is, but for the thread's own exit. Adapters run
- * on a worker thread, which the filter is not for.
- * The sealed thread is in a process of its own; one more is killed, to show that the filter does.
- * Start with play().
+ * Posting and reaping without the kernel: a seccomp filter kills the process at the thread's first
+ * system call, except for the thread's own exit. Adapters run on a worker thread, to which the
+ * filter does not apply. The sealed thread is in a process of its own; a second one is killed, to
+ * show that the filter works. Start with play().
  */
 #include "nd2_pair.h"
 

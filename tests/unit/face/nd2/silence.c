@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Peers that say nothing: an address behind which no manager of connections is (Linux itself, on a
- * veth pair in a network namespace of its own), and a process that dies in the middle (A25, and
- * the ends of docs/nd2.md, Connections, where nobody answers). This program runs itself as the one
- * that dies. Start with A25_a_manager_that_does_not_answer().
+ * Peers that do not answer: an address without a communication manager (Linux itself, on a veth
+ * pair in a private network namespace), and a process that dies in the middle (A25, and the ends
+ * without an answer in docs/nd2.md, Connections). This program runs itself as the one that dies.
+ * Start with A25_a_manager_that_does_not_answer().
  */
 #include "namespace.h"
 #include "nd2_pair.h"

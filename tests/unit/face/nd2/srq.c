@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * IND2SharedReceiveQueue: posts, the threshold, Modify, and the peer that waits for a buffer.
- * Start with A29_notify_ends_below_the_threshold_and_not_at_it().
+ * IND2SharedReceiveQueue: posts, the threshold, Modify, and a peer that waits for a receive. Start
+ * with A29_notify_ends_below_the_threshold_and_not_at_it().
  */
 #include "nd2_pair.h"
 

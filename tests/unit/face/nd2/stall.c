@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Objects that are released while the worker of their adapter stands still, for longer than the
- * engine's commands are waited for; and peers that ask, write and connect when it runs again. Each
- * adapter has a worker of its own: "nd-b" is held, and "nd-a", the peer's, is not.
- * AddressSanitizer sees what the engine touches of what the client has freed.
- * Start with everything_may_be_released_while_the_worker_stands_still().
+ * Objects that are released while the worker of their adapter is stopped for longer than the
+ * engine's commands wait; and peers that connect and write when it resumes. Each adapter has its
+ * own worker: that of "nd-b" is held, that of "nd-a", the peer's, is not. AddressSanitizer detects
+ * accesses of the engine to memory that the client has freed. Start with
+ * everything_may_be_released_while_the_worker_stands_still().
  */
 #include "thread.h"
 #include "nd2_pair.h"

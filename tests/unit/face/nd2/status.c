@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What statuses are called in ND2, each of them, beside a table of its own: those of completions
- * that no client can bring about included.
+ * The mapping of every status to ND2's, compared with a separate table: including statuses of
+ * completions that no client can cause.
  */
 #include <ntstatus.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections made and ended by several threads at once, both sides leaving at the same moment: no
- * completion is lost or told twice, every NotifyDisconnect ends once, and nothing stays.
- * Statuses are judged in the threads and counted; the test looks at the counts.
- * Start with meet_and_part().
+ * Connections made and ended by several threads at once, both sides disconnecting at the same
+ * moment: no completion is lost or duplicated, every NotifyDisconnect ends once, and nothing is
+ * left behind. The threads judge statuses and count them; the test checks the counts. Start with
+ * meet_and_part().
  */
 #include "nd2_pair.h"
 

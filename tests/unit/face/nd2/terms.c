@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What two sides tell each other on the way to a connection, and what a connector is asked for:
- * private data (A26), read limits, addresses; and what it must not be given.
- * Start with A26_the_longest_words_travel_and_longer_ones_do_not().
+ * The parameters of a connection, as both sides exchange them and as a connector returns them:
+ * private data (A26), read limits, addresses; and which arguments it refuses. Start with
+ * A26_the_longest_words_travel_and_longer_ones_do_not().
  */
 #include "nd2_pair.h"
 

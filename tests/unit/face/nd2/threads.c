@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One adapter, several threads: every method of IND2Adapter at once, objects that come and go
- * beside each other, and their requests. Statuses are counted in the threads and judged by the
- * test.
+ * One adapter, several threads: every method of IND2Adapter at once, objects that are created and
+ * released concurrently, and their requests. The threads count statuses; the test judges them.
  */
 #include "nd2_pair.h"
 

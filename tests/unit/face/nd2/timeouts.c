@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How long one side waits for the other: for a receive (A29), and for a program that takes a
- * minute to make up its mind (docs/nd2.md, Connections).
- * Start with A29_a_message_without_a_receive().
+ * How long one side waits for the other: for a receive (A29), and for a program that takes a minute
+ * to decide (docs/nd2.md, Connections). Start with A29_a_message_without_a_receive().
  */
 #include "nd2_pair.h"
 

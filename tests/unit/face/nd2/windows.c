@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory windows through Bind, Invalidate and IND2MemoryWindow: rights, tokens, who may use them,
- * and the region that a bound window keeps.
- * Start with A13_windows_ask_the_region_for_nothing_but_local_write().
+ * Memory windows through Bind, Invalidate and IND2MemoryWindow: rights, tokens, which peers may use
+ * them, and that a bound window keeps its region alive. Start with
+ * A13_windows_ask_the_region_for_nothing_but_local_write().
  */
 #include "nd2_pair.h"
 
