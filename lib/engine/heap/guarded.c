@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Pages for secrets: out of core dumps, and wiped when they are given back. All other memory of an
- * engine is lib/engine/heap's. There are two functions.
+ * Pages for secrets: excluded from core dumps, and wiped when freed. All other memory of an engine
+ * comes from heap.c. Start with plx_guarded_alloc().
  */
 #include <sys/mman.h>
 

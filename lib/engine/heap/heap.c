@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Each block has a cache line before it that says where it came from, so that it goes back there.
- * It never asks a device and never grows what it has given. Start with plx_heap_alloc().
+ * A cache line before each block records its origin, so that it is freed there. It never uses a
+ * device, and never resizes an allocation. Start with plx_heap_alloc().
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,10 +29,10 @@ enum origin {
 	ORIGIN_KERNEL,
 };
 
-/* What lies before a block. */
+/* The header before a block. */
 struct label {
-	size_t bytes; /* with the label */
-	size_t taken; /* of PLX_HEAP_QUEUES_MAX */
+	size_t bytes; /* including the label */
+	size_t taken; /* share of PLX_HEAP_QUEUES_MAX */
 	enum origin origin;
 } __attribute__((aligned(PLX_CACHE_LINE)));
 
@@ -48,7 +48,7 @@ from_libc(size_t bytes)
 	return memset(memory, 0, bytes);
 }
 
-/* Not in transparent hugepages: one place that is written to would take 2 MiB. */
+/* No transparent hugepages: writing to one slot would use 2 MiB. */
 static void *
 from_kernel(size_t bytes)
 {
@@ -57,7 +57,7 @@ from_kernel(size_t bytes)
 
 	if (memory == MAP_FAILED)
 		return NULL;
-	(void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without them refuses */
+	(void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without them returns an error */
 	return memory;
 }
 

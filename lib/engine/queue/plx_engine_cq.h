@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues as an engine sees them: it puts entries in and wakes who is armed. Application
- * threads have plx_queue.h. Start with struct plx_engine_cq, then engine_cq_push().
+ * Completion queues as an engine sees them: it adds entries and wakes the threads that have armed
+ * the queue. Application threads use plx_queue.h. Start with struct plx_engine_cq, then
+ * engine_cq_push().
  *
- * Fields are grouped by the thread that writes them, each group on cache lines of its own: what an
- * application thread writes is never beside what the engine writes.
+ * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
+ * that the engine and application threads never write to the same line.
  */
 #ifndef PLX_ENGINE_CQ_H
 #define PLX_ENGINE_CQ_H
@@ -14,7 +15,7 @@
 #include "plx_ring.h"
 #include "plx_wake.h"
 
-/* Places of the kinds of enum plx_cq_notify. */
+/* Indexes of the kinds of enum plx_cq_notify. */
 enum {
 	CQ_ANY,
 	CQ_SOLICITED,
@@ -27,30 +28,32 @@ _Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 
 	       "each kind is the bit of its place");
 
 struct plx_engine_cq {
-	/* never written: a reader who polls keeps this line */
+	/* never written, so a polling reader keeps this line in its cache */
 	struct rte_ring *ring;
 	struct engine_queues *queues;
 	uint64_t cookie;
-	uint32_t ring_room; /* places of the ring */
+	uint32_t ring_room; /* capacity of the ring */
 	bool strict;
 	bool inline_mode;
-	atomic_bool armable;   /* somebody arms it: from now on the engine looks; stays */
-	atomic_bool arm_ready; /* ... and the engine is known to know */
+	atomic_bool armable;   /* a thread arms it: from then on the engine checks for armed kinds;
+				  stays set */
+	atomic_bool arm_ready; /* ... and the engine is known to have seen that */
 
-	/* the engine's */
-	ALIGNED_LINE struct plx_wc *spill; /* entries behind the ring, in turn; [0, spill_room) */
+	/* written by the engine */
+	ALIGNED_LINE struct plx_wc *spill; /* backlog: entries that did not fit the ring, as a
+					      circular buffer [spill_room] */
 	uint32_t spill_room, spill_first, spill_count;
-	uint32_t users;       /* queue pairs, each counted for each role; command thread only */
-	bool has_new;         /* something was put into it in this cycle */
-	uint32_t ring_free;   /* places of the ring, known to be free */
-	uint64_t made;        /* entries ever put into the ring, and */
-	uint64_t made_urgent; /* after the newest solicited one or error of them */
-	atomic_uint reserve;  /* entries that its queue pairs can have in flight */
+	uint32_t users;       /* queue pairs, each counted once per role; command thread only */
+	bool has_new;         /* an entry was added in this cycle */
+	uint32_t ring_free;   /* slots of the ring known to be free */
+	uint64_t made;        /* entries ever added to the ring, and */
+	uint64_t made_urgent; /* ... up to and including the newest solicited entry or error */
+	atomic_uint reserve; /* maximum number of entries that its queue pairs can have in flight */
 	struct plx_list spilled_link;     /* in queues->spilled while spill_count > 0 */
 	struct plx_list broken_link;      /* in queues->broken after an overrun */
 	struct plx_list async_event_link; /* in queues->cq_events while one is due */
 
-	/* written by the engine, read by those who arm */
+	/* written by the engine, read by threads that arm */
 	ALIGNED_LINE atomic_ulong produced; /* `made` */
 	atomic_ulong urgent;                /* `made_urgent` */
 	atomic_uint depth;
@@ -60,7 +63,7 @@ struct plx_engine_cq {
 	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
 	atomic_ulong notified;                     /* `produced` at the last notification */
 	atomic_uint fired;                         /* enum plx_cq_notify */
-	atomic_int fd;                             /* -1: nobody asked for one */
+	atomic_int fd;                             /* -1: not created yet */
 };
 
 _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
@@ -69,23 +72,25 @@ _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
 enum plx_status engine_cq_create(struct engine_queues *queues,
 				 const struct plx_engine_cq_config *config,
 				 struct plx_engine_cq **cq) PLX_MUST_CHECK;
-/* The engine does not know it any more. */
+/* Free the queue. The engine no longer refers to it. */
 void engine_cq_free(struct plx_engine_cq *cq);
 
-/* Engine's thread: entries of one kind and one queue, in order. */
+/* Add entries of one kind and one queue, in order. Engine's thread. */
 void engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n);
-/* Engine's thread, after a engine_cq_push(): wake who is armed. */
+/* Wake the threads that have armed the queue. Engine's thread, after engine_cq_push(). */
 void engine_cq_notify(struct plx_engine_cq *cq);
-/* Engine's thread: move what waits behind the ring, and wake who is armed: only now can it be
- * taken. Returns: whether something still waits */
+/* Move the backlog into the ring, and wake the threads that have armed the queue: only now can
+ * they poll these entries. Engine's thread.
+ * Returns: whether a backlog remains */
 bool engine_cq_refill(struct plx_engine_cq *cq);
-/* Engine's thread: make room for `more` entries in flight, with a larger place behind the ring if
- * need be; *spare is then what is to be freed. AGAIN: the spare is too small. */
+/* Make room for `more` entries in flight, with a larger backlog if necessary; the caller then
+ * frees *spare. Engine's thread.
+ * Errors:  AGAIN (the spare is too small) */
 enum plx_status engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more,
 			       struct plx_wc **spare, uint32_t spare_room);
-/* Engine's thread: entries that were put and not yet taken, those behind the ring included. */
+/* Entries added and not yet polled, including the backlog. Engine's thread. */
 uint32_t engine_cq_unreaped(const struct plx_engine_cq *cq);
-/* Any thread: how large a spare should be; 0: none is needed. */
+/* Size that a spare needs; 0: no spare is needed. Any thread. */
 uint32_t engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues and shared receive queues as an engine sees them: receives that were posted are
- * fetched into the transport's queue when that runs low, and their places told free again.
+ * Receive queues and shared receive queues as an engine sees them. It fetches posted receives into
+ * the transport's queue when that runs low, and then publishes that their slots are free.
  * Start with struct engine_rq, then engine_rq_feed().
  */
 #ifndef PLX_ENGINE_RQ_H
@@ -13,10 +13,10 @@
 
 enum {
 	RECV_SGES = 4,
-	RQ_LOW = 32, /* a queue with fewer entries looks into its ring */
+	RQ_LOW = 32, /* a queue with fewer entries polls its ring */
 };
 
-/* One receive as it crosses a ring; longer lists lie in the spill beside it. */
+/* One receive in a ring. Further SGEs are in the spill. */
 struct recv_slot {
 	uint64_t wr_id;
 	uint32_t sges;
@@ -24,36 +24,38 @@ struct recv_slot {
 	struct plx_sge sge[RECV_SGES];
 };
 
-/* A receive queue: ring on the application's side, plx_rq on the engine's. Inline mode has no ring:
- * posts go to the plx_rq at once. */
+/* A receive queue: a ring on the application's side, a plx_rq on the engine's. Inline mode has no
+ * ring: posts enter the plx_rq directly. */
 struct engine_rq {
 	struct rte_ring *ring; /* NULL in inline mode */
 	struct plx_sge *spill; /* [slots of the ring][sges - RECV_SGES] */
 	struct plx_rq *rq;
-	struct plx_rc *rc;         /* whose own queue it is; NULL: an SRQ's */
-	uint64_t *refused;         /* counts entries that were not valid when they arrived */
-	uint32_t depth, sges, low; /* depth: that there is memory for */
-	atomic_uint limit;         /* entries that may be posted, at most `depth` */
+	struct plx_rc *rc;         /* owner of the queue; NULL: an SRQ */
+	uint64_t *refused;         /* counts entries that were invalid when fetched */
+	uint32_t depth, sges, low; /* depth: the allocated number of entries */
+	atomic_uint limit;         /* maximum number of posted entries, at most `depth` */
 	uint32_t mask;             /* slots of the ring - 1 */
-	const struct plx_engine_cq *held_by;   /* its completions wait behind this queue's ring */
-	uint32_t fetched;                      /* entries given to rq; engine's */
-	ALIGNED_LINE struct producer producer; /* of who posts */
+	const struct plx_engine_cq
+		*held_by; /* the completion queue whose backlog delays the release of slots */
+	uint32_t fetched; /* entries moved to rq; written by the engine */
+	ALIGNED_LINE struct producer producer; /* of posting threads */
 	ALIGNED_LINE atomic_uint
-		consumed; /* entries whose place is free; engine's, read by posts */
+		consumed; /* entries whose slot is free; written by the engine, read by posts */
 };
 
-/* Errors: INVALID, NO_MEMORY: to be freed all the same */
+/* Errors: INVALID, NO_MEMORY; the caller calls engine_rq_free() in any case */
 enum plx_status engine_rq_init(struct engine_rq *q, const struct engine_queues *queues,
 			       uint32_t depth, uint32_t sges, bool shared);
 void engine_rq_free(struct engine_rq *q);
 uint32_t engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 			enum plx_status *refused);
-/* Engine's thread: move what was posted into the plx_rq. Returns: how many */
+/* Move posted entries into the plx_rq. Engine's thread.
+ * Returns: how many */
 uint32_t engine_rq_fetch(struct engine_rq *q);
-/* Engine's thread: forget everything posted. */
+/* Discard everything posted. Engine's thread. */
 void engine_rq_drop(struct engine_rq *q);
 
-/* Engine's thread: one entry into the plx_rq. */
+/* Post one entry to the plx_rq. Engine's thread. */
 static inline enum plx_status
 engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge *sge,
 		       uint32_t sges)
@@ -63,15 +65,15 @@ engine_rq_to_transport(struct engine_rq *q, uint64_t wr_id, const struct plx_sge
 	return plx_rq_post(q->rq, wr_id, sge, sges);
 }
 
-/* SGEs of an entry that lie in the spill beside its place in the ring. */
+/* SGEs of an entry that are in the spill instead of the ring. */
 static inline uint32_t
 engine_rq_spill_sges(const struct engine_rq *q)
 {
 	return q->sges > RECV_SGES ? q->sges - RECV_SGES : 0;
 }
 
-/* When to look into the ring: before the queue runs dry, and so early that every entry there is has
- * been seen before an SRQ's threshold is judged. */
+/* Set the level below which the ring is polled: before the queue runs dry, and early enough that
+ * every entry in the ring is known before the queue is compared with an SRQ's threshold. */
 static inline void
 engine_rq_set_low(struct engine_rq *q, uint32_t threshold)
 {
@@ -80,7 +82,7 @@ engine_rq_set_low(struct engine_rq *q, uint32_t threshold)
 		q->low = threshold + 1;
 }
 
-/* Look into the ring of receives while there is still something in the queue behind it. */
+/* Poll the ring of receives before the queue behind it is empty. */
 static inline void
 engine_rq_feed(struct engine_rq *q)
 {
@@ -98,9 +100,9 @@ engine_rq_publish_now(struct engine_rq *q)
 }
 
 /*
- * Engine's thread: tell posts how many places are free. While completions that go to `cq` wait
- * behind its ring nobody is told: who posts without reaping is held back, so that never more waits
- * than what the queue pairs had in flight (decision 10).
+ * Publish how many slots are free. Engine's thread. While `cq` has a backlog, none are: a program
+ * that posts without polling is held back, so that the backlog never exceeds what the queue pairs
+ * had in flight (decision 10).
  */
 static inline void
 engine_rq_publish(struct engine_rq *q, const struct plx_engine_cq *cq)
@@ -128,7 +130,7 @@ struct plx_engine_srq {
 enum plx_status engine_srq_create(struct engine_queues *queues,
 				  const struct plx_engine_srq_config *config,
 				  struct plx_engine_srq **srq) PLX_MUST_CHECK;
-/* The engine does not know it any more. */
+/* Free the queue. The engine no longer refers to it. */
 void engine_srq_free(struct plx_engine_srq *srq);
 
 #endif

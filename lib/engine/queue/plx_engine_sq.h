@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Send queues: a queue pair as posting threads know it, and the way of its requests to the engine.
- * Start with struct engine_sq, then engine_sq_post() and engine_sq_fetch().
+ * Send queues: the part of a queue pair that posting threads use, and the transfer of its requests
+ * to the engine. Start with struct engine_sq, then engine_sq_post() and engine_sq_fetch().
  *
  * Fields are grouped by the thread that writes them, as those of a completion queue.
  */
@@ -17,9 +17,9 @@ enum {
 };
 
 /*
- * The state word of a datagram queue pair carries this bit, but in RESET. So whoever asks a hot
- * question about the state of a connection (may it be posted to? is it in ERROR?) has asked whether
- * it is one, too: what is unusual is at least PLX_QP_ERROR, and looked at closer elsewhere.
+ * The state word of a UD queue pair has this bit set, except in RESET. So a check on the hot path
+ * of a connection (is posting allowed? is it in ERROR?) also checks that it is a connection:
+ * unusual values are at least PLX_QP_ERROR, and are examined elsewhere.
  */
 enum {
 	STATE_UD = 1 << 4,
@@ -29,25 +29,26 @@ struct engine_sq {
 	/* written by posting threads */
 	ALIGNED_LINE struct rte_ring *ring; /* NULL in inline mode */
 	uint8_t *spill;                     /* [slots of the ring] of spill_bytes */
-	atomic_ulong *doorbell, *summary;   /* words of all doorbells, and of all such words */
+	atomic_ulong *doorbell, *summary; /* words in the bitmap of all doorbells, and in the bitmap
+					     of those words */
 	struct producer producer;
 	uint32_t spill_bytes, mask; /* mask: slots of the ring - 1 */
 	uint32_t depth, sges, inline_limit;
-	uint8_t doorbell_bit, summary_bit; /* in these words */
-	atomic_uint datagram_limit;        /* [bytes] of datagrams: the path MTU */
-	struct plx_domain domain;          /* ... that their address handles must be of */
+	uint8_t doorbell_bit, summary_bit; /* within these words */
+	atomic_uint datagram_limit;        /* [bytes] maximum size of datagrams: the path MTU */
+	struct plx_domain domain;          /* ... of their address handles */
 	const struct engine_queues *queues;
 
-	/* written by the engine: at each acknowledgement, and read by posting threads */
-	ALIGNED_LINE atomic_uint consumed; /* entries whose place is free, by ring index */
+	/* written by the engine at each acknowledgement, read by posting threads */
+	ALIGNED_LINE atomic_uint consumed; /* ring index up to which slots are free */
 	uint32_t base;                     /* ring index of the transport's entry 0 */
 	struct plx_rc *rc;
-	struct plx_ud *ud; /* of datagrams, and `rc` is its base; NULL: a connection */
+	struct plx_ud *ud; /* UD only, with `rc` as its base; NULL: RC */
 
-	/* ... and seldom */
+	/* ... and rarely */
 	ALIGNED_LINE atomic_uint state; /* enum plx_qp_state, and STATE_UD */
 	atomic_bool rd_atomic_ok;       /* READs and atomics may be posted */
-	atomic_bool watched;            /* the engine looks into the ring without a doorbell */
+	atomic_bool watched;            /* the engine polls the ring without a doorbell */
 };
 
 _Static_assert(offsetof(struct engine_sq, summary_bit) < PLX_CACHE_LINE,
@@ -57,26 +58,29 @@ _Static_assert(offsetof(struct engine_sq, consumed) == 2 * PLX_CACHE_LINE &&
 		       sizeof(struct engine_sq) == 4 * PLX_CACHE_LINE,
 	       "what the engine writes with each acknowledgement is on a line of its own");
 
-/* What posting threads look at of an address handle: struct plx_engine_ah begins with it. */
+/* The part of an address handle that posting threads read, at the beginning of struct
+ * plx_engine_ah. */
 struct engine_ah_head {
 	const struct engine_queues *queues; /* of its engine */
 	struct plx_domain domain;
-	uint32_t number; /* its place in the engine's table */
+	uint32_t number; /* its index in the engine's table */
 };
 
-/* ---- set-up -------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
-/* With a ring, unless in inline mode. Errors: NO_MEMORY: to be freed all the same */
+/* Initialise a send queue, with a ring unless in inline mode.
+ * Errors:  NO_MEMORY; the caller calls engine_sq_free() in any case */
 enum plx_status engine_sq_init(struct engine_sq *sq, const struct engine_queues *queues,
 			       const struct plx_rc_caps *caps,
 			       struct plx_domain domain) PLX_MUST_CHECK;
 void engine_sq_free(struct engine_sq *sq);
-/* The doorbell of the queue pair in this slot of the engine's table.
- * @param doorbells one bit for each slot @param summary one bit for each word of doorbells */
+/* Set the doorbell of the queue pair in this slot of the engine's table.
+ * @param doorbells one bit for each slot
+ * @param summary one bit for each word of doorbells */
 void engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulong *summary,
 			    uint32_t slot);
 
-/* ---- posting threads: sq.c ------------------------------------------------------------------- */
+/* ---- posting threads: sq.c ---- */
 
 /* As plx_engine_qp_post_send(), into the ring. */
 uint32_t engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
@@ -87,22 +91,23 @@ uint32_t engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr,
 /* As plx_engine_qp_post_bind(), in either mode. */
 enum plx_status engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags,
 				    struct plx_key key) PLX_MUST_CHECK;
-/* Not in inline mode: wake the engine for what was posted, unless it looks by itself. */
+/* Wake the engine for posted requests, unless it polls the ring. Not in inline mode. */
 void engine_sq_wake(struct engine_sq *sq);
 
-/* ---- the engine's thread: sq_fetch.c --------------------------------------------------------- */
+/* ---- the engine's thread: sq_fetch.c ---- */
 
-/* From the ring, which there is, into the transport. Returns: how many */
+/* Move requests from the ring, which must exist, into the transport.
+ * Returns: how many */
 uint32_t engine_sq_fetch(struct engine_sq *sq);
-/* The same, of a datagram queue pair. */
+/* The same for a UD queue pair. */
 uint32_t engine_sq_fetch_datagrams(struct engine_sq *sq);
-/* Forget everything posted: the transport is in RESET. @param end index of the next entry to be
- * posted */
+/* Discard everything posted: the transport is in RESET.
+ * @param end index of the next entry to be posted */
 void engine_sq_drop(struct engine_sq *sq, uint32_t end);
-/* Never waits, and any thread may: the engine looks into this ring in its next cycle. */
+/* Make the engine poll this ring in its next cycle. Never waits. Any thread. */
 void engine_sq_ring_doorbell(struct engine_sq *sq);
 
-/* The state, from its word. */
+/* The state in a state word. */
 static inline enum plx_qp_state
 state_of(unsigned word)
 {
@@ -117,22 +122,22 @@ engine_sq_set_state(struct engine_sq *sq, enum plx_qp_state state)
 	atomic_store(&sq->state, (unsigned)state | kind);
 }
 
-/* Ring index of the next entry that the transport is given. */
+/* Ring index of the next entry to be moved to the transport. */
 static inline uint32_t
 engine_sq_end(const struct engine_sq *sq)
 {
 	return sq->base + plx_rc_sq_posted(sq->rc);
 }
 
-/* Requests posted whose places are not free yet. */
+/* Posted requests whose slots are not free yet. */
 static inline uint32_t
 engine_sq_in_flight(const struct engine_sq *sq)
 {
 	return engine_sq_end(sq) - atomic_load_explicit(&sq->consumed, memory_order_relaxed);
 }
 
-/* Tell posts how many places are free, unless completions wait behind the ring of `cq`, where they
- * go: as engine_rq_publish(). */
+/* Publish how many slots are free, unless `cq`, which gets their completions, has a backlog: as
+ * engine_rq_publish(). */
 static inline void
 engine_sq_publish(struct engine_sq *sq, const struct plx_engine_cq *cq)
 {

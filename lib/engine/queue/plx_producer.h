@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The producer of a queue's ring: the right to post to it, which one thread has at a time. This is
- * what both sides may know of it; how it is locked, which waits, is in producer_lock.h, for posting
- * threads alone.
+ * The producer of a queue's ring: the right to post to it, which one thread has at a time. Both
+ * sides may include this. Locking, which waits, is in producer_lock.h, for posting threads alone.
  */
 #ifndef PLX_PRODUCER_H
 #define PLX_PRODUCER_H
@@ -11,13 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who posts to a queue does so alone, for the time of a copy, and is then the ring's one producer.
- * One exchange a post, which orders the doorbell as well (decision 9). A thread that is preempted
- * meanwhile stops the posts to this queue, and nothing else: the engine never locks it, and
- * tests/tidy refuses a file of the engine's side that could. */
+/* A thread posts to a queue exclusively, for the duration of a copy, and is then the ring's only
+ * producer. A post costs one exchange, which also orders the doorbell (decision 9). If the thread
+ * is preempted meanwhile, it blocks posts to this queue and nothing else: the engine never locks
+ * it, and tests/tidy refuses a file of the engine's side that could. */
 struct producer {
 	atomic_bool locked;
-	uint32_t credits; /* what is known of free places, so as not to look for each post */
+	uint32_t credits; /* known number of free slots, so that not every post reads the consumer's
+			     index */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The descriptor that a queue wakes its sleepers by: made when somebody first asks for it, so that
- * a queue that is only polled costs none. Start with engine_fd().
+ * The descriptor by which a queue wakes waiting threads. It is created on first use, so that a
+ * queue that is only polled has none. Start with engine_fd().
  */
 #ifndef PLX_WAKE_H
 #define PLX_WAKE_H
@@ -10,14 +10,18 @@
 #include <stdbool.h>
 
 /**
- * The descriptor that `fd` holds (-1: none yet), made by the first who asks; -1 when the system has
- * none left. Any thread.
+ * The descriptor in `fd` (-1: not created yet), created by the first call.
  *
- * @param made [out] it is new: what happened before nobody has been woken for
+ * @param made [out] it is new: earlier events have not made it readable
+ * Returns: -1 if no descriptor is available
+ * Threads: any
  */
 int engine_fd(atomic_int *fd, bool *made);
 
-/** Make it readable, if anybody ever asked for one. Any thread. */
+/**
+ * Make the descriptor readable, if it exists.
+ * Threads: any
+ */
 void engine_wake(atomic_int *fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What posting threads do with a producer: lock it, which waits for whoever has it, reserve places,
- * commit, unlock it. Only sq.c and rq.c include this, and nothing in them runs on the
- * engine's thread but posts of inline mode, which lock nothing. Start with producer_lock().
+ * Operations of posting threads on a producer: lock it, which waits for its holder, reserve slots,
+ * commit, unlock. Only sq.c and rq.c include this. Nothing in them runs on the engine's thread
+ * except posts in inline mode, which lock nothing. Start with producer_lock().
  */
 #ifndef PLX_PRODUCER_LOCK_H
 #define PLX_PRODUCER_LOCK_H
@@ -29,23 +29,23 @@ producer_unlock(struct producer *producer)
 	STEP(PRODUCER_UNLOCKED);
 }
 
-/* Places for more, when `used` entries are posted: none when the limit was lowered since. */
+/* Free slots when `used` entries are posted: 0 if the limit has been lowered below that. */
 static inline uint32_t
 room_beside(uint32_t limit, uint32_t used)
 {
 	return limit > used ? limit - used : 0;
 }
 
-/* While it is locked: places for up to `n` entries, of which at most `limit` are posted and not
- * free. */
+/* Reserve slots for up to `n` entries, of which at most `limit` may be posted and not yet free.
+ * The producer is locked. */
 static inline uint32_t
 producer_reserve(struct producer *producer, struct rte_ring *ring, uint32_t entry_bytes,
 		 uint32_t limit, const atomic_uint *consumed, uint32_t n,
 		 struct plx_ring_span *span)
 {
 	if (plx_unlikely(producer->credits < n)) {
-		/* acquire: pairs with the engine's release when it publishes what is free; it has
-		 * read what was in these places */
+		/* acquire: pairs with the engine's release when it publishes free slots, after it
+		 * has read their entries */
 		uint32_t used = plx_ring_produced(ring) -
 				atomic_load_explicit(consumed, memory_order_acquire);
 
@@ -59,7 +59,7 @@ producer_reserve(struct producer *producer, struct rte_ring *ring, uint32_t entr
 	return n;
 }
 
-/* The first `n` of them are written. The next will be, soon. */
+/* Commit the first `n` reserved entries, and prefetch the slot of the next one. */
 static inline void
 producer_commit(struct producer *producer, struct rte_ring *ring, uint32_t entry_bytes, uint32_t n)
 {

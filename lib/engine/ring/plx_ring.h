@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The one door to rte_ring: rings of fixed-size entries between threads, written and read in place.
- * No other file of Pollux names an rte_ring_* symbol, so that a hardened variant, for clients in
- * other processes, has one place to go to.
+ * The only access to rte_ring: rings of fixed-size entries between threads, written and read in
+ * place. No other file of Pollux names an rte_ring_* symbol, so that a hardened variant, for
+ * clients in other processes, replaces a single file.
  * Start with plx_ring_create(), then plx_ring_reserve() and plx_ring_peek(); for a reader that
  * waits on another core, plx_ring_mark_written() and plx_ring_peek_marked().
  *
  * Each side is PLX_RING_ONE (one thread at a time) or PLX_RING_MANY (any threads, serialised from
- * reserve to commit, or from peek to release). Never rte_ring's plain multi-producer mode:
- * application threads are preempted, and there one that sleeps stops all consumers. Here it stops
- * the threads of its own side only.
+ * reserve to commit, or from peek to release). rte_ring's plain multi-producer mode is never used:
+ * a preempted application thread would block all consumers. Here it blocks the threads of its own
+ * side only.
  */
 #ifndef PLX_RING_H
 #define PLX_RING_H
@@ -33,14 +33,14 @@ struct plx_ring_config {
 
 #define PLX_RING_ENTRIES_MAX (UINT32_C(1) << 21)
 
-/** NULL when there is no memory. */
+/** Create a ring; NULL if out of memory. */
 struct rte_ring *plx_ring_create(const struct plx_ring_config *config);
 void plx_ring_destroy(struct rte_ring *ring);
 
 /*
  * A PLX_RING_MANY side stores its head and tail in one atomic access of eight bytes, and the other
- * side loads the tail alone. ThreadSanitizer does not see that the one orders the other; these tell
- * it, where it is there, and are nothing elsewhere.
+ * side loads the tail alone. ThreadSanitizer does not recognise that the store orders the load.
+ * These annotations declare it, and do nothing without ThreadSanitizer.
  */
 #if defined(__SANITIZE_THREAD__)
 #define RING_TSAN 1
@@ -60,15 +60,15 @@ void __tsan_release(void *address);
 #define ring_releasing(tail) (void)(tail)
 #endif
 
-/* Entries in place: `first` of them from `at`, the others from `more`. `index` is the number of the
- * first one, counted from the ring's creation modulo 2^32. */
+/* Entries in place: the first `first` of them start at `at`, the others at `more`. `index` is the
+ * number of the first entry, counted from the ring's creation modulo 2^32. */
 struct plx_ring_span {
 	uint8_t *at, *more;
 	uint32_t first, count;
 	uint32_t index;
 };
 
-/* `count` entries from `index` on, wherever they lie. */
+/* The span of `count` entries starting at `index`. */
 static inline void
 ring_span_from(struct plx_ring_span *span, struct rte_ring *ring, uint32_t entry_bytes,
 	       uint32_t index, uint32_t count)
@@ -91,9 +91,9 @@ plx_ring_at(const struct plx_ring_span *span, uint32_t entry_bytes, uint32_t i)
 }
 
 /**
- * Begin to write up to `n` entries. When it returns more than 0, plx_ring_commit() must follow, by
- * the same thread, soon: other producers of a PLX_RING_MANY side wait.
- * Returns: span->count, 0 when the ring is full
+ * Begin to write up to `n` entries. If it returns more than 0, the same thread must soon call
+ * plx_ring_commit(): other producers of a PLX_RING_MANY side wait for it.
+ * Returns: span->count; 0 when the ring is full
  */
 static inline uint32_t
 plx_ring_reserve(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
@@ -105,17 +105,17 @@ plx_ring_reserve(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 	if (count == 0)
 		return 0;
 	ring_acquired(&ring->cons.tail);
-	/* Nobody else can be between start and finish, so the tail is where this span begins; it
-	 * lies at the same place in both kinds of sides. */
+	/* No other thread can be between start and finish, so this span begins at the tail. The
+	 * tail has the same offset in both kinds of sides. */
 	ring_span_from(span, ring, entry_bytes, __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED),
 		       count);
 	return count;
 }
 
 /**
- * The same for a PLX_RING_ONE producer who knows from elsewhere that there is room for `n`: the
- * reader's index, which is in the reader's cache, is not looked at. (acquire: pairs with the
- * reader's release, is in whatever told of the room.)
+ * The same for a PLX_RING_ONE producer that already knows of room for `n` entries: it does not
+ * read the reader's index, which is in the reader's cache. (acquire: the source of that knowledge
+ * pairs with the reader's release.)
  */
 static inline void
 plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
@@ -134,9 +134,9 @@ plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 #endif
 
 /**
- * The producer will write an entry soon: ask for its line, which the other side had last, before it
- * is needed. Only the producer may: a reader who asked for the line of an entry that is not there
- * yet would take it away from the writer, and each entry would cost a fifth more (measured).
+ * Prefetch the line of the next entry for writing; the other side had it last. Only the producer
+ * may call this: a reader that prefetched the line of an entry not yet written would take it away
+ * from the writer, and each entry would cost a fifth more (measured).
  */
 static inline RING_PREFETCHW void
 plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
@@ -147,7 +147,7 @@ plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
 	__builtin_prefetch(places + (size_t)(tail & ring->mask) * entry_bytes, 1);
 }
 
-/** Publish the first `n` of the entries reserved (release); 0 gives all back. */
+/** Publish the first `n` of the reserved entries (release); 0 cancels the reservation. */
 static inline void
 plx_ring_commit(struct rte_ring *ring, uint32_t n)
 {
@@ -170,7 +170,7 @@ plx_ring_peek(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n, struct pl
 	return count;
 }
 
-/** The first `n` of the entries peeked at are read; their places may be written again. */
+/** Free the slots of the first `n` entries of a peek, which have been read. */
 static inline void
 plx_ring_release(struct rte_ring *ring, uint32_t n)
 {
@@ -178,20 +178,22 @@ plx_ring_release(struct rte_ring *ring, uint32_t n)
 	rte_ring_dequeue_zc_elem_finish(ring, n);
 }
 
-/* ---- marked entries -----------------------------------------------------------------------------
+/* ---- marked entries ----
  *
- * A reader on another core pays twice for an entry that it waits for: once for the line with the
- * writer's index, once for the entry. Where entries are marked, one word of each tells that it is
- * there, and the entry's own line is all that moves.
  *
- * The word is written last. Its bit 56 is the ring's: 1 in the first lap, 0 in the second, and so
- * on, so memory that was never written tells of nothing. One thread at a time writes, having
- * reserved as ever; an entry may be read before it is committed, which tells the counts below.
+ * A reader that waits on another core pays two cache misses for an entry: one for the writer's
+ * index, one for the entry. In a marked entry one word says whether the entry is present, so only
+ * the entry's own line moves.
+ *
+ * The word is written last. Its bit 56 belongs to the ring: 1 in the first lap, 0 in the second,
+ * and so on, so memory that was never written marks no entry. One thread at a time writes, after a
+ * reservation as usual. An entry may be read before it is committed; the commit updates the counts
+ * below.
  */
 
 #define PLX_RING_MARK (UINT64_C(1) << 56)
 
-/* The word as the ring sees it, whatever fields of the entry it is made of. */
+/* The word as the ring accesses it, whatever members of the entry form it. */
 typedef uint64_t __attribute__((may_alias)) ring_word;
 
 static inline uint64_t
@@ -200,8 +202,11 @@ ring_mark_of(const struct rte_ring *ring, uint32_t index)
 	return index & ring->size ? 0 : PLX_RING_MARK;
 }
 
-/** The rest of entry `index` is written: it is there, with this word (release). It has to be
- * committed. @param word [8, aligned] in the entry */
+/**
+ * Write the marked word of entry `index` after the rest of the entry, which makes it readable
+ * (release). It must still be committed.
+ * @param word [8, aligned] in the entry
+ */
 static inline void
 plx_ring_mark_written(const struct rte_ring *ring, uint32_t index, void *word, uint64_t value)
 {
@@ -209,7 +214,7 @@ plx_ring_mark_written(const struct rte_ring *ring, uint32_t index, void *word, u
 			 __ATOMIC_RELEASE);
 }
 
-/* How many of `n` entries from `index` on are there (acquire). */
+/* How many of `n` entries starting at `index` are present (acquire). */
 static inline uint32_t
 ring_marked(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t index,
 	    uint32_t n)
@@ -233,8 +238,8 @@ ring_marked(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at,
 	return count;
 }
 
-/* Reserve what readers of a PLX_RING_MANY side read, as rte_ring's HTS does it: by moving the head
- * away from the tail. Others that come meanwhile wait. */
+/* Reserve entries for a reader of a PLX_RING_MANY side, as rte_ring's HTS mode does: by moving the
+ * head away from the tail. Other readers wait meanwhile. */
 static inline uint32_t
 ring_reserve_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
 		    uint32_t *index)
@@ -257,7 +262,10 @@ ring_reserve_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_a
 	return now.pos.head - *index;
 }
 
-/** As plx_ring_peek(), of marked entries. @param word_at [bytes] where in an entry its word is */
+/**
+ * As plx_ring_peek(), for marked entries.
+ * @param word_at [bytes] offset of the word in an entry
+ */
 static inline uint32_t
 plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
 		     struct plx_ring_span *span)
@@ -276,17 +284,19 @@ plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_
 	return n;
 }
 
-/* ---- copies and counts --------------------------------------------------------------------------
- */
+/* ---- copies and counts ---- */
 
-/** Copy up to `n` entries in. Returns: how many */
+/**
+ * Copy up to `n` entries into the ring.
+ * Returns: how many
+ */
 static inline uint32_t
 plx_ring_enqueue(struct rte_ring *ring, uint32_t entry_bytes, const void *entries, uint32_t n)
 {
 	struct plx_ring_span span;
 	uint32_t put = plx_ring_reserve(ring, entry_bytes, n, &span);
 
-	/* rte_ring's own copies go by 4 bytes when an entry is not one of three sizes. */
+	/* rte_ring's own copies move 4 bytes at a time unless an entry has one of three sizes. */
 	if (put == 0)
 		return 0;
 	memcpy(span.at, entries, (size_t)span.first * entry_bytes);
@@ -297,11 +307,11 @@ plx_ring_enqueue(struct rte_ring *ring, uint32_t entry_bytes, const void *entrie
 	return put;
 }
 
-/** Copy out what was peeked at. */
+/** Copy out the entries of a peek. */
 static inline void
 plx_ring_copy(const struct plx_ring_span *span, uint32_t entry_bytes, void *entries)
 {
-	if (span->count == 1) /* the size is known to the compiler: no call */
+	if (span->count == 1) /* a size known to the compiler: no call */
 		memcpy(entries, span->at, entry_bytes);
 	else
 		memcpy(entries, span->at, (size_t)span->first * entry_bytes);
@@ -310,7 +320,10 @@ plx_ring_copy(const struct plx_ring_span *span, uint32_t entry_bytes, void *entr
 		       (size_t)(span->count - span->first) * entry_bytes);
 }
 
-/** Copy up to `n` entries out. Returns: how many */
+/**
+ * Copy up to `n` entries out of the ring.
+ * Returns: how many
+ */
 static inline uint32_t
 plx_ring_dequeue(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uint32_t n)
 {
@@ -324,7 +337,7 @@ plx_ring_dequeue(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uin
 	return got;
 }
 
-/** How many entries have been written since creation, modulo 2^32; of the past. */
+/** How many entries have been written since creation, modulo 2^32; may be stale. */
 static inline uint32_t
 plx_ring_produced(const struct rte_ring *ring)
 {
@@ -334,8 +347,10 @@ plx_ring_produced(const struct rte_ring *ring)
 	return produced;
 }
 
-/** How many entries have been read since creation, modulo 2^32 (acquire: what the reader did before
- * it released them has happened). */
+/**
+ * How many entries have been read since creation, modulo 2^32 (acquire: the reader's accesses
+ * before the release are complete).
+ */
 static inline uint32_t
 plx_ring_consumed(const struct rte_ring *ring)
 {
@@ -345,14 +360,14 @@ plx_ring_consumed(const struct rte_ring *ring)
 	return consumed;
 }
 
-/** Places in memory, a power of two; the ring holds one entry less. */
+/** Slots in memory, a power of two; the ring holds one entry less. */
 static inline uint32_t
 plx_ring_slots(const struct rte_ring *ring)
 {
 	return ring->size;
 }
 
-/** Entries in the ring; of the past, when another thread is at work. */
+/** Entries in the ring; may be stale when another thread uses it. */
 static inline uint32_t
 plx_ring_count(const struct rte_ring *ring)
 {

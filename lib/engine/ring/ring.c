@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Making and freeing rings. They are not named and take no memzone, of which DPDK has 2560 in all.
+ * Creating and freeing rings. They have no name and use no memzone, of which DPDK has 2560 in
+ * total.
  * Start with plx_ring_create().
  */
 #include "plx_heap.h"
@@ -24,7 +25,7 @@ plx_ring_create(const struct plx_ring_config *config)
 	struct rte_ring *ring;
 
 	PLX_ASSERT(config->entries >= 1 && config->entries <= PLX_RING_ENTRIES_MAX);
-	/* A ring of `slots` holds one less. */
+	/* A ring of `slots` holds one entry less. */
 	while (slots <= config->entries)
 		slots *= 2;
 	bytes = rte_ring_get_memsize_elem(config->entry_bytes, slots);
