@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what is known of the processor's counter: its rate, measured once against the system's
- * clock. It never converts on a hot path: what is measured stays in ticks until it is reported.
- * Start with ticks_hz().
+ * The rate of the processor's counter, measured once against the system's clock. It never converts
+ * on a hot path: measurements stay in ticks until they are reported. Start with ticks_hz().
  */
 #include "clock.h"
 
@@ -30,7 +29,7 @@ system_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A reading of both clocks, at the same moment as nearly as it can be had: the best of a few. */
+/* Read both clocks as nearly at the same moment as possible: the best of a few tries. */
 static void
 read_both(uint64_t *at_ticks, uint64_t *at_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Time for measuring: ticks of the processor's constant counter, and how long one lasts.
- * It is no engine's clock. Start with ticks().
+ * Time for measurements: ticks of the processor's constant counter, and their duration.
+ * It is not an engine's clock. Start with ticks().
  */
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-/** Ticks since some moment; the same on every core. Cost: hot, no system call */
+/** Ticks since an arbitrary start; the same on every core. Cost: hot, no system call */
 static inline uint64_t
 ticks(void)
 {
@@ -29,13 +29,14 @@ ticks(void)
 double now_ns(void);
 uint64_t now_ms(void);
 
-/** Ticks in a second. The first call takes 20 ms; it comes from the main thread, before others. */
+/** Ticks per second. The first call takes 20 ms; the main thread makes it before other threads
+ * start. */
 double ticks_hz(void);
 
-/** Ticks in so many milliseconds. */
+/** Convert milliseconds to ticks. */
 uint64_t ticks_of_ms(uint64_t ms);
 
-/** Nanoseconds in so many ticks. */
+/** Convert ticks to nanoseconds. */
 double ticks_to_ns(double t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Asks the system for processors. It keeps nothing. Start with cpu_pin().
+ * System calls about processors. It keeps nothing. Start with cpu_pin().
  */
 #include "cpu.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the options that name an adapter, and what they mean together. It opens no adapter.
+ * The options that name an adapter, and the checks that involve several of them. It opens no
+ * adapter.
  * Start with endpoint_is_named().
  */
 #include "endpoint.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum {
-	DEVICE_MAX = 199, /* so that a program can add to it what an adapter takes */
+	DEVICE_MAX = 199, /* leaves room for arguments that a program appends for the adapter */
 };
 
 #define AT(field) offsetof(struct endpoint, field)

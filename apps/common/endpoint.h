@@ -10,7 +10,7 @@
 #include "plx_verbs.h"
 
 struct endpoint {
-	const char *adapter; /* NULL: `device` */
+	const char *adapter; /* NULL: use `device` */
 	const char *device;  /* NULL: not given */
 	struct option_address address;
 	const char *eal;
@@ -20,24 +20,24 @@ enum {
 	ENDPOINT_ROWS = 4,
 };
 
-/* --device, --address, --adapter, --eal, of a struct endpoint. */
+/* --device, --address, --adapter and --eal, stored in a struct endpoint. */
 extern const struct option_row endpoint_rows[ENDPOINT_ROWS];
 
 extern const char *const mode_names[2]; /* by enum plx_mode */
 extern const char *const idle_names[3]; /* by enum plx_idle */
 
-/** Is there an adapter, or a device with its address? @param who in the sentence: "ndping server"
- */
+/** Is an adapter given, or a device with its address? @param who in the sentence: "ndping
+ * server" */
 bool endpoint_is_named(const struct endpoint *endpoint, const char *who, struct plx_why *why);
 
-/** What is asked of the adapter. Errors: the configuration file */
+/** Get the options of the adapter. Errors: the configuration file */
 bool endpoint_adapter_options(const struct endpoint *endpoint,
 			      struct plx_adapter_options *adapter_options, struct plx_why *why);
 
 /** Start DPDK. */
 bool endpoint_start(const struct endpoint *endpoint, struct plx_why *why);
 
-/** The sentence, or what the status means when nobody wrote one. */
+/** The sentence, or the meaning of the status if there is no sentence. */
 const char *reason_text(const struct plx_why *why, enum plx_status status);
 
 #endif

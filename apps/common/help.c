@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the pages that are made from a table of options. It knows no program.
+ * Help pages, generated from a table of options. It knows no particular program.
  * Start with print_help().
  */
 #include "help.h"
@@ -11,11 +11,11 @@
 
 enum {
 	COLUMNS = 80,
-	INDENT = 28, /* of the sentences */
+	INDENT = 28, /* column of the descriptions */
 	TEXT_MAX = 512,
 };
 
-/* Words of a text in lines from column INDENT on, where the first of them has begun. */
+/* Wrap a text into lines that begin at column INDENT; the first line is already indented. */
 static void
 print_wrapped(const char *text)
 {
@@ -33,7 +33,7 @@ print_wrapped(const char *text)
 	printf("\n");
 }
 
-/* A name and what it means, beside it or below. */
+/* Print a name, and its description beside or below it. */
 static void
 print_entry(const char *name, const char *text)
 {
@@ -46,7 +46,7 @@ print_entry(const char *name, const char *text)
 	print_wrapped(text);
 }
 
-/* "1 to 64"; empty when the argument has no range. Returns: `text` */
+/* The range as "1 to 64"; empty if the argument has none. Returns: `text` */
 static char *
 range_text(const struct option_row *row, char *text, size_t size)
 {
@@ -116,7 +116,7 @@ print_help(const struct program *program)
 	printf("\nExit status: %s\n", program->exit_status);
 }
 
-/* ---- for programs ------------------------------------------------------------------------- */
+/* ---- for programs ---- */
 
 static json_t *
 forms_of(const struct program *program, uint8_t forms)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the arithmetic of buckets that is not hot: clearing, merging, percentiles.
- * It never knows what the values are. Start with histogram_percentile().
+ * The operations on buckets that are not hot: clear, merge, percentiles.
+ * It does not know the unit of the values. Start with histogram_percentile().
  */
 #include "histogram.h"
 
@@ -40,7 +40,7 @@ histogram_percentile(const struct histogram *h, double share)
 {
 	if (h->count == 0)
 		return 0;
-	/* the rank of the sample, from 1; the nudge keeps 0.9 of 10 at rank 9, not 10 */
+	/* the rank of the sample, from 1; the small correction keeps 0.9 of 10 at rank 9, not 10 */
 	double exact = share * (double)h->count;
 	uint64_t rank = (uint64_t)exact;
 	if ((double)rank < exact - 1e-9 * (double)h->count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A log-linear histogram, as HdrHistogram has them: 128 buckets for each power of two, so that a
- * value is known to better than 1 %, whatever its size. No unit, no clock, no allocation.
+ * A log-linear histogram like HdrHistogram: 128 buckets for each power of two, so that a value of
+ * any size is known to better than 1 %. No unit, no clock, no allocation.
  * Start with histogram_add().
  */
 #ifndef COMMON_HISTOGRAM_H
@@ -12,7 +12,7 @@
 enum {
 	HISTOGRAM_SUB_BITS = 7,
 	HISTOGRAM_SUB = 1 << HISTOGRAM_SUB_BITS,
-	HISTOGRAM_TOP_BITS = 42, /* 2^42 ticks are half an hour; longer counts as that */
+	HISTOGRAM_TOP_BITS = 42, /* 2^42 ticks are half an hour; longer values count as this */
 	HISTOGRAM_BUCKETS = (HISTOGRAM_TOP_BITS - HISTOGRAM_SUB_BITS + 1) * HISTOGRAM_SUB,
 };
 
@@ -21,7 +21,7 @@ struct histogram {
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 
-/** The bucket of a value. */
+/** The index of a value's bucket. */
 static inline uint32_t
 histogram_index(uint64_t value)
 {
@@ -34,7 +34,7 @@ histogram_index(uint64_t value)
 	return (shift + 1) * HISTOGRAM_SUB + (uint32_t)((value >> shift) - HISTOGRAM_SUB);
 }
 
-/** The least value of a bucket; that of the bucket behind the last is the end of the last. */
+/** The lower bound of a bucket. The index after the last gives the end of the last bucket. */
 uint64_t histogram_floor(uint32_t index);
 
 /** Cost: hot */
@@ -49,14 +49,14 @@ histogram_add(struct histogram *h, uint64_t value)
 	h->count++;
 }
 
-/** Empty. */
+/** Remove all samples. */
 void histogram_clear(struct histogram *h);
 
 /** Add all of `from`. */
 void histogram_merge(struct histogram *h, const struct histogram *from);
 
 /** The value that a share of the samples does not exceed. @param share [0 .. 1]
- * Returns: the middle of its bucket, within min and max; 0 when it is empty */
+ * Returns: the middle of its bucket, limited to min and max; 0 if the histogram is empty */
 double histogram_percentile(const struct histogram *h, double share);
 
 #endif

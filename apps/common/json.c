@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns how JSON is written: in ASCII, indented, in the order in which it was made.
+ * The format of JSON output: ASCII, indented, members in order of insertion.
  * Start with json_write().
  */
 #include "json.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	DIGITS = 9, /* of a number, in all */
+	DIGITS = 9, /* significant digits of a number */
 };
 
 json_t *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the parts of a queue pair for messages, from the first to the last.
+ * The parts of a queue pair for messages, from creation to destruction.
  * Start with message_qp_create().
  */
 #include "message_qp.h"

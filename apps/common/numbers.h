@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/** @param bytes [1 .. 8] of the number; the lowest are taken */
+/** @param bytes [1 .. 8] of the number; the least significant ones are used */
 static inline void
 number_put(uint8_t *to, uint64_t value, uint32_t bytes)
 {

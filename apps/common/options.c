@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reads a command line by a table. It knows kinds of arguments, and no option but --help and
+ * Parses a command line by a table. It knows kinds of arguments, and no option except --help and
  * --version. It opens nothing. Start with options_read().
  */
 #include "options.h"
@@ -14,7 +14,7 @@
 
 enum {
 	ROWS_MAX = 64,   /* bits of `given` */
-	ROW_VALUE = 256, /* of getopt_long(): this and the row's number */
+	ROW_VALUE = 256, /* value for getopt_long(): this plus the number of the row */
 	NOT_AN_OPTION = 1,
 	HOUR_MS = 3600 * 1000,
 };
@@ -67,7 +67,7 @@ next_word(const char **text, char *word, size_t size)
 	return true;
 }
 
-/* ---- arguments, by kind ------------------------------------------------------------------- */
+/* ---- kinds of arguments ---- */
 
 static bool
 parse_number(const struct option_row *row, const char *value, uint64_t *out, struct plx_why *why)
@@ -151,7 +151,7 @@ parse_prefix(const struct option_row *row, const char *value, struct option_addr
 		       row->name, value);
 }
 
-/* @param to of the row, in the program's options */
+/* @param to where the row stores its value, in the program's options */
 static bool
 parse_value(const struct option_row *row, const char *value, void *options, void *to,
 	    struct plx_why *why)
@@ -210,9 +210,9 @@ set_defaults(const struct program *program, void *options, struct plx_why *why)
 	return true;
 }
 
-/* ---- the command line --------------------------------------------------------------------- */
+/* ---- the command line ---- */
 
-/* How many letters differ, roughly: enough to tell a slip from another word. */
+/* Roughly how many letters differ: enough to distinguish a slip from another word. */
 static uint32_t
 distance(const char *a, const char *b)
 {
@@ -262,7 +262,7 @@ program_form(const struct program *program, uint8_t form)
 	return program->forms[i].name;
 }
 
-/* Every option as getopt_long() has them. */
+/* Convert all rows to getopt_long()'s options. */
 static uint32_t
 make_longs(const struct program *program, struct option *longs)
 {
@@ -282,7 +282,7 @@ make_longs(const struct program *program, struct option *longs)
 	return n;
 }
 
-/* What getopt_long() refuses. @param word that it looked at */
+/* Explain an error of getopt_long(). @param word that it was parsing */
 static enum parsed
 refuse(const struct program *program, const char *word, int found, struct plx_why *why)
 {
@@ -299,15 +299,15 @@ refuse(const struct program *program, const char *word, int found, struct plx_wh
 	return PARSED_WRONG;
 }
 
-/* getopt_long() takes the beginning of a name for it; then a new option could change what an old
- * script means. */
+/* Refuse an abbreviated option, which getopt_long() accepts: a new option could change the meaning
+ * of an old script. */
 static bool
 is_whole(const struct option_row *row, const char *word)
 {
 	return strcspn(word, "=") == strlen(row->name) + 2;
 }
 
-/* One option. Returns: PARSED_RUN: the next one */
+/* Parse one option. Returns: PARSED_RUN: go on with the next one */
 static enum parsed
 apply(const struct program *program, uint8_t form, uint32_t i, const char *word, void *options,
       struct plx_why *why)
@@ -365,10 +365,11 @@ options_read(const struct program *program, uint8_t form, int argc, char **argv,
 	if (!set_defaults(program, options, why))
 		return PARSED_WRONG;
 	opterr = 0;
-	optind = 0; /* start anew */
+	optind = 0; /* start from the beginning */
 	while (parsed == PARSED_RUN) {
 		const char *word = optind < argc ? argv[optind != 0 ? optind : 1] : NULL;
-		/* words that are no options come in their order, and a missing value as ':' */
+		/* "-" returns words that are not options in order; ":" reports a missing value as
+		 * ':' */
 		int found = getopt_long(argc, argv, "-:", longs, NULL);
 		if (found == -1)
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The command line of a program as one table: it is parsed by it, and --help and --help=json are
- * printed from it. Every mistake becomes one sentence. Start with struct program.
+ * The command line of a program as one table, which drives parsing, --help and --help=json. Every
+ * mistake yields one sentence. Start with struct program.
  */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* How a program is called, in bits: struct option_row has those that accept the option. */
+/* The forms of a program, as bits: struct option_row lists the forms that accept the option. */
 enum form {
 	FORM_ALONE = 1 << 0,
 	FORM_CLIENT = 1 << 1,
@@ -20,18 +20,18 @@ enum form {
 	FORM_ALL = FORM_ALONE | FORM_CLIENT | FORM_SERVER,
 };
 
-/* What an argument is, and what it is stored as. */
+/* The kind of an argument, and the type that stores it. */
 enum option_kind {
-	OPTION_FLAG,    /* none: true, in a bool */
+	OPTION_FLAG,    /* no argument: true, in a bool */
 	OPTION_TEXT,    /* at most `most` characters: const char * */
 	OPTION_NUMBER,  /* least .. most; K, M and G are powers of 1024: uint32_t */
 	OPTION_BYTES,   /* likewise: uint64_t */
 	OPTION_TIME,    /* least [ms] .. an hour: uint32_t [ms] */
 	OPTION_WORD,    /* one of `names`: its index, in an enum */
 	OPTION_WORDS,   /* a list of `names` or `sets`: bits 1 << index, in a uint32_t */
-	OPTION_ADDRESS, /* an address and its prefix: struct option_address */
-	OPTION_OTHER,   /* what `parse` makes of it */
-	OPTION_HELP,    /* this table; "json": for programs */
+	OPTION_ADDRESS, /* an address and a prefix length: struct option_address */
+	OPTION_OTHER,   /* converted by `parse` */
+	OPTION_HELP,    /* print this table; "json": for programs */
 	OPTION_VERSION,
 };
 
@@ -40,7 +40,7 @@ struct option_address {
 	uint8_t prefix_bits;
 };
 
-/* A word for several of `names`. */
+/* A word that stands for several of `names`. */
 struct option_set {
 	const char *name;
 	uint32_t bits;
@@ -48,21 +48,21 @@ struct option_set {
 
 struct option_row {
 	const char *name;     /* without dashes */
-	const char *argument; /* what it is called in the help; NULL: it has none */
+	const char *argument; /* its name in the help; NULL: no argument */
 	uint8_t forms;        /* enum form bits */
 	uint8_t kind;         /* enum option_kind */
-	size_t offset;        /* [bytes] in the program's options */
+	size_t offset;        /* [bytes] of the value, in the program's options */
 	uint64_t least, most;
-	const char *value;     /* the default, as it would be given; NULL: what is there already */
-	const char *otherwise; /* the default in words, when it depends on something */
+	const char *value;     /* the default, as on a command line; NULL: keep the present value */
+	const char *otherwise; /* the default in words, if it depends on something */
 	const char *sentence;
-	const char *noun;              /* of a word: "operation" */
-	const char *const *names;      /* [least .. most]; NULL: the index has none */
-	const struct option_set *sets; /* until one without a name; or NULL */
+	const char *noun;              /* describes a word: "operation" */
+	const char *const *names;      /* [least .. most]; NULL: that index has no name */
+	const struct option_set *sets; /* ended by one without a name; or NULL */
 	bool (*parse)(void *options, const char *value, struct plx_why *why);
 };
 
-/* Rows that every program has, the last of its table. */
+/* Rows of every program, the last in its table. */
 #define OPTION_HELP_ROW                                                 \
 	{                                                               \
 		.name = "help", .forms = FORM_ALL, .kind = OPTION_HELP, \
@@ -74,7 +74,7 @@ struct option_row {
 		.sentence = "print the version"                               \
 	}
 
-/* Rows whose offsets count from `offset` of the program's options. */
+/* Rows whose offsets are relative to `offset` in the program's options. */
 struct option_part {
 	const struct option_row *rows;
 	uint32_t count;
@@ -86,56 +86,56 @@ struct program {
 	struct {
 		uint8_t form;
 		const char *usage; /* "ndperf server [OPTIONS]" */
-		const char *name;  /* in a sentence: "ndperf server" */
+		const char *name;  /* used in sentences: "ndperf server" */
 		const char *sentence;
-	} forms[4]; /* until one without a name */
+	} forms[4]; /* ended by one without a name */
 	struct {
 		uint8_t forms;
 		const char *title;
-	} groups[6]; /* options by who accepts them, in the order of the help */
+	} groups[6]; /* options grouped by the forms that accept them, in the order of the help */
 	struct option_part parts[3];
-	const char *notes; /* paragraphs behind the options, in lines */
+	const char *notes; /* paragraphs after the options, as lines */
 	const char *example;
 	const char *exit_status;
-	/* an argument that is no option; NULL: there is none */
+	/* handles an argument that is not an option; NULL: none allowed */
 	bool (*word)(void *options, const char *word, struct plx_why *why);
 };
 
 enum {
-	STATUS_FAILURE = 1, /* of the process: something did not work */
-	STATUS_USAGE = 2,   /* of the process: it was asked for something it does not do */
+	STATUS_FAILURE = 1, /* exit status: something failed */
+	STATUS_USAGE = 2,   /* exit status: the command line is wrong */
 };
 
 enum parsed {
-	PARSED_RUN,  /* go on */
+	PARSED_RUN,  /* continue */
 	PARSED_DONE, /* --help or --version was answered */
 	PARSED_WRONG,
 };
 
 /**
- * Set defaults, then read a command line.
+ * Set defaults, then parse a command line.
  *
  * @param form    enum form: how the program was called
- * @param argc    words that are left; argv[0] is skipped
+ * @param argc    number of words left; argv[0] is skipped
  * @param options the program's struct
  * @param given   out: a bit for each row that was given, for option_is_given()
- * @param why     out, of PARSED_WRONG: which argument, its value, what it may be
+ * @param why     out, if PARSED_WRONG: the argument, its value, and the allowed values
  */
 enum parsed options_read(const struct program *program, uint8_t form, int argc, char **argv,
 			 void *options, uint64_t *given, struct plx_why *why);
 
-/** How the program is called in a sentence: "ndperf server". */
+/** The form's name for sentences: "ndperf server". */
 const char *program_form(const struct program *program, uint8_t form);
 
 bool option_is_given(const struct program *program, uint64_t given, const char *name);
 
-/** Print a sentence on stderr, after the program's name. Returns: `status` */
+/** Print a sentence on stderr, preceded by the program's name. Returns: `status` */
 int program_fail(const char *sentence, int status);
 
 /** The version of this release. */
 const char *program_version(void);
 
-/** Cut the next word from a comma-separated list. Returns: false: `text` is used up */
+/** Remove the next word from a comma-separated list. Returns: false: `text` is used up */
 bool next_word(const char **text, char *word, size_t size);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the pattern: a counter that starts where stream and message put it, stepped and stirred for
- * each word of eight bytes. It never allocates. Start with word_at().
+ * The pattern: a counter whose start depends on stream and message, stepped and mixed for each word
+ * of eight bytes. It never allocates. Start with word_at().
  */
 #include "pattern.h"
 
 #include <string.h>
 
-/* splitmix64's stirring: neighbours in, strangers out. */
+/* The mixing function of splitmix64: neighbouring inputs give unrelated outputs. */
 static uint64_t
 stirred(uint64_t x)
 {
@@ -22,7 +22,7 @@ start_of(uint32_t stream, uint64_t message)
 	return stirred(message * UINT64_C(0x9e3779b97f4a7c15) + stream + 1);
 }
 
-/* Cheap, because it is for every word of a gigabyte: the compiler makes vectors of it. */
+/* It runs for every word of gigabytes, so it is simple enough for the compiler to vectorize. */
 static uint64_t
 word_at(uint64_t start, uint64_t index)
 {
@@ -66,5 +66,5 @@ pattern_check(const void *at, uint32_t size, uint32_t stream, uint64_t message)
 		if (bytes[i] != byte)
 			return i;
 	}
-	return 0; /* it was wrong, and is not now: somebody is writing */
+	return 0; /* wrong before, right now: it is being written to */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what a signal leaves behind. Start with catch_signals().
+ * The flag that a signal sets. Start with catch_signals().
  */
 #include "signals.h"
 

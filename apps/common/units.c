@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes, durations and addresses as people write them, both ways.
- * It never guesses: what is not wholly understood is refused. Start with parse_bytes().
+ * Sizes, durations and addresses: parsing and formatting.
+ * It never guesses: input that is not fully understood is refused. Start with parse_bytes().
  */
 #include "units.h"
 

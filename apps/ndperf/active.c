@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The active endpoint: keeps as many messages in flight as the job asks for, or one in a ping-pong,
- * and knows when each was answered. Everything here is on the measured path; nothing allocates,
- * waits or prints. Start with active_step().
+ * The active endpoint: keeps as many messages in flight as the job specifies, or one in a
+ * ping-pong, and notes when each one completes. All of this is on the measured path; nothing
+ * allocates, waits or prints. Start with active_step().
  */
 #include "side.h"
 
@@ -52,10 +52,10 @@ side_start(struct side *side)
 	}
 }
 
-/* ---- streams ------------------------------------------------------------------------------ */
+/* ---- streams ---- */
 
-/* The next buffer. What is READ comes from a buffer of another number each time round, so that an
- * answer to the READ before does not look like this one's. */
+/* Advance to the next buffer. READ uses a different remote buffer in each round, so that the
+ * response to an earlier READ does not look like this one's. */
 static void
 advance(const struct side *side, uint32_t *slot, uint32_t *remote)
 {
@@ -69,7 +69,7 @@ advance(const struct side *side, uint32_t *slot, uint32_t *remote)
 		*remote -= side->job.slots;
 }
 
-/* Number `n` of the lane, as its request `k`. */
+/* Write message `n` of the lane as its request `k`. */
 static void
 make_request(struct side *side, struct lane *lane, uint32_t k, uint64_t n, uint32_t slot,
 	     uint32_t remote)
@@ -90,7 +90,7 @@ make_request(struct side *side, struct lane *lane, uint32_t k, uint64_t n, uint3
 		memset(at, 0, side->job.size);
 }
 
-/* One WRITE and, behind it on the same queue pair, a READ of what it wrote. */
+/* Post a WRITE followed, on the same queue pair, by a READ of the same bytes. */
 static bool
 post_checked_write(struct side *side, uint32_t index)
 {
@@ -110,8 +110,8 @@ post_checked_write(struct side *side, uint32_t index)
 	return true;
 }
 
-/* A batch when there is room for one; when it ends, one more that asks for the completion of the
- * silent ones before it. */
+/* Post a batch if there is room. At the end, post one more request, signaled, to complete the
+ * preceding unsignaled ones. */
 static bool
 post_batch(struct side *side, uint32_t index)
 {
@@ -142,7 +142,7 @@ post_batch(struct side *side, uint32_t index)
 	return true;
 }
 
-/* What came back for message `n` is what it must be. */
+/* Check the data returned for message `n`. */
 static bool
 verify_answer(struct side *side, uint32_t index, uint64_t n)
 {
@@ -192,7 +192,7 @@ complete(struct side *side, const union entry *entry)
 	lane->done = upto;
 }
 
-/* ---- ping-pong ---------------------------------------------------------------------------- */
+/* ---- ping-pong ---- */
 
 static bool
 ping_step(struct side *side)

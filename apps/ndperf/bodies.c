@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the layout of the bodies. Every field goes through one cursor, which notes when a body ends
- * too soon, so that no decoder can read behind it. Start with struct cursor.
+ * The layout of the bodies. Every field is accessed through one cursor, which notices when a body
+ * ends early, so that no decoder can read past the end. Start with struct cursor.
  */
 #include "bodies.h"
 
@@ -12,11 +12,11 @@
 
 struct cursor {
 	uint8_t *at;
-	uint32_t used, length; /* `length` is the limit */
+	uint32_t used, length; /* `length` is the size limit */
 	bool is_writing, is_short;
 };
 
-/* A number of `bytes` bytes, to the body or from it. */
+/* Write a number of `bytes` bytes to the body, or read one from it. */
 static uint64_t
 number(struct cursor *c, uint64_t value, uint32_t bytes)
 {
@@ -38,7 +38,7 @@ writing(struct talk *talk)
 	return (struct cursor){.at = talk->body, .length = TALK_BODY_MAX, .is_writing = true};
 }
 
-/* The cursor of a reader writes nothing: the cast takes away a const that it keeps. */
+/* A reader's cursor never writes, so casting const away is safe. */
 static struct cursor
 reading(const struct talk *talk)
 {

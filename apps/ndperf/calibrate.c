@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The calibration: short loops, each the median of many batches, so that a stop of a millisecond
- * spoils one batch and not the figure.
- * It never needs the EAL: the rings lie in memory of its own. Start with calibrate().
+ * The calibration: short loops, each the median of many batches, so that an interruption of a
+ * millisecond affects one batch and not the result.
+ * It does not need the EAL: the rings are in memory of its own. Start with calibrate().
  */
 #include "clock.h"
 #include "cpu.h"
@@ -19,16 +19,16 @@
 
 enum {
 	CRC_BYTES = 4096,
-	CRC_BUFFERS = 4, /* 16 KiB: what a first-level cache holds beside the stack */
+	CRC_BUFFERS = 4, /* 16 KiB: fits into a first-level cache together with the stack */
 	CRC_BATCHES = 101,
 	CRC_BATCH = 256,
 	TRIP_BATCHES = 101,
-	TRIP_BATCHES_SHORT = 15, /* 2 ms: beside figures that take turns with it */
+	TRIP_BATCHES_SHORT = 15, /* 2 ms: alternates with the results that it accompanies */
 	TRIP_BATCH = 500,
 	RING_ENTRIES = 64,
 };
 
-/* A trip goes there and back; both sides disconnected how many there will be. */
+/* A trip goes there and back; both sides know in advance how many there will be. */
 enum trip_kind {
 	TRIP_LINE,
 	TRIP_RING,
@@ -53,7 +53,7 @@ crc_thread(void *arg)
 	uint32_t crc = 0;
 
 	cpu_pin(*((int **)arg)[0]);
-	memset(buffers, 1, sizeof buffers); /* else all are one page, the system's of zeros */
+	memset(buffers, 1, sizeof buffers); /* otherwise all would be the system's one zero page */
 	for (int batch = 0; batch < CRC_BATCHES; batch++) {
 		double start = now_ns();
 
@@ -61,7 +61,7 @@ crc_thread(void *arg)
 			crc = crc32_gzip_refl(crc, buffers[i % CRC_BUFFERS], CRC_BYTES);
 		batches[batch] = (now_ns() - start) / CRC_BATCH;
 	}
-	/* The sum is used, or the compiler might see that nobody asks for it. */
+	/* Use the sum, or the compiler may remove the computation. */
 	__asm__ volatile("" : : "r"(crc));
 	*out = median(batches, CRC_BATCHES);
 	return NULL;
@@ -124,7 +124,7 @@ ping_thread(void *arg)
 	return NULL;
 }
 
-/* Both threads or neither: one alone would wait for ever. */
+/* Start both threads or neither: one alone would wait forever. */
 static double
 trips_measure(struct trips *trips)
 {

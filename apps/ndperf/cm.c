@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the beginning and the end of a conversation by the communication manager: a server listens
- * and takes one client after the other, a client asks until it is taken or its time is over, and
- * whoever leaves says so.
+ * The beginning and the end of a conversation through the communication manager. A server listens
+ * and accepts one client after the other. A client retries until it is accepted or times out.
+ * Either one announces that it leaves.
  * It never moves a message. Start with cm_connect().
  */
 #include "cm.h"
@@ -16,14 +16,15 @@
 
 enum {
 	CHANNEL_DEPTH = 1024,
-	AGAIN_MS = 200,   /* from one try to connect to the next */
-	ACK_TIMEOUT = 18, /* 1.07 s, eight times: a peer may be busy with memory for so long */
+	AGAIN_MS = 200, /* interval between connection attempts */
+	ACK_TIMEOUT =
+		18, /* 1.07 s, eight times: registering memory may keep a peer busy for that long */
 	RNR_FOREVER =
-		7, /* a peer reads when it gets to it; the writer's time is limited elsewhere */
+		7, /* no limit: a peer reads when it can, and another timeout limits the writer */
 	RD_ATOMIC = 1,
 };
 
-/* ---- both sides --------------------------------------------------------------------------- */
+/* ---- both sides ---- */
 
 static bool
 make_channel(struct talk *talk, struct plx_why *why)
@@ -46,12 +47,12 @@ free_channel(struct talk *talk)
 	talk->cm = NULL;
 }
 
-/* What is asked for, and answered: `bytes` has room for GREETING_BYTES. */
+/* Fill the connect options. `bytes` has room for GREETING_BYTES. */
 static void
 control_options(const struct greeting *greeting, uint8_t *bytes, struct plx_connect_options *out)
 {
 	plx_connect_options_init(out);
-	out->access = PLX_ACCESS_REMOTE_WRITE; /* of no bytes: a sign of life */
+	out->access = PLX_ACCESS_REMOTE_WRITE; /* of zero bytes: a keepalive */
 	out->responder_resources = out->initiator_depth = RD_ATOMIC;
 	out->ack_timeout = ACK_TIMEOUT;
 	out->rnr_retry = RNR_FOREVER;
@@ -66,7 +67,7 @@ is_over(const struct line *line)
 	return line->state == LINE_TIMEWAIT || line->state == LINE_IDLE;
 }
 
-/* Wait until the conversation's line is no more in this state. */
+/* Wait until the conversation's line leaves this state. */
 static void
 wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 {
@@ -78,7 +79,7 @@ wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 	}
 }
 
-/* What was written arrives, and the peer is told; one that does neither is not waited for long. */
+/* Wait until everything written has arrived and the peer is notified, for a limited time. */
 static void
 disconnect(struct talk *talk)
 {
@@ -111,7 +112,7 @@ cm_close(struct talk *talk)
 		free_channel(talk);
 }
 
-/* ---- the client --------------------------------------------------------------------------- */
+/* ---- the client ---- */
 
 static bool
 request(struct talk *talk, struct plx_why *why)
@@ -138,7 +139,7 @@ request(struct talk *talk, struct plx_why *why)
 	return status == PLX_OK;
 }
 
-/* The server has replied: is it one of ours? */
+/* The server has replied: is it an ndperf server? */
 static bool
 complete(struct talk *talk, struct plx_why *why)
 {
@@ -200,7 +201,7 @@ cm_connect(struct talk *talk, struct plx_why *why)
 	}
 }
 
-/* ---- the server --------------------------------------------------------------------------- */
+/* ---- the server ---- */
 
 static bool
 cm_listen(struct talk *talk, struct plx_why *why)
@@ -226,11 +227,11 @@ cm_shut(struct talk *talk)
 {
 	check_destroyed(plx_listener_destroy(talk->cm->listener), "the listener");
 	talk->cm->listener = NULL;
-	cm_poll_events(talk); /* rejects who has come meanwhile */
+	cm_poll_events(talk); /* rejects requests that arrived meanwhile */
 	cm_close(talk);
 }
 
-/* Nobody can guess it, so that no stranger's queue pair takes a client's place. */
+/* Unguessable, so that a stranger's queue pair cannot take a client's place. */
 static uint64_t
 new_session(void)
 {
@@ -243,7 +244,7 @@ new_session(void)
 	return number;
 }
 
-/* Take the client that asks. Returns: false: it went away, or could not be taken (said) */
+/* Accept the requesting client. Returns: false: it has left, or accepting failed (reported) */
 static bool
 accept_client(struct talk *talk)
 {
@@ -263,7 +264,7 @@ accept_client(struct talk *talk)
 		fprintf(stderr, "ndperf: cannot accept %s: %s\n", talk->peer, why.text);
 		return false;
 	}
-	/* its RTU, or its first message, may be here already */
+	/* its RTU or first message may have arrived already */
 	if (line->state == LINE_REQ_RCVD)
 		line->state = LINE_REP_SENT;
 	wait_while(talk, LINE_REP_SENT, now_ms() + talk->timeout_ms);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what becomes of the channel's events: each changes the state of a line, and a request finds
- * its line or is rejected with a sentence. What travels in private data is made and read here.
- * It never waits, and connects nothing by itself. Start with cm_poll_events().
+ * Handles the channel's events. Each changes the state of a line. A request finds its line or is
+ * rejected with a sentence. Private data is encoded and decoded here.
+ * It never waits, and does not initiate connections. Start with cm_poll_events().
  */
 #include "cm.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- private data ------------------------------------------------------------------------- */
+/* ---- private data ---- */
 
 void
 cm_put_greeting(const struct greeting *greeting, uint8_t *to)
@@ -21,7 +21,7 @@ cm_put_greeting(const struct greeting *greeting, uint8_t *to)
 	number_put(to + TALK_MAGIC_BYTES + 8, greeting->line, 4);
 }
 
-/* Returns: false: it is not of an ndperf */
+/* Returns: false: it does not come from an ndperf */
 static bool
 get_greeting(const struct plx_connector_event *event, struct greeting *out)
 {
@@ -33,9 +33,9 @@ get_greeting(const struct plx_connector_event *event, struct greeting *out)
 	return true;
 }
 
-/* ---- requests ----------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
-/* Why a request is none for us; NULL: it is. */
+/* Why a request is rejected; NULL: it is accepted. */
 static const char *
 refusal(const struct cm *cm, const struct plx_connector_event *event, struct greeting *greeting)
 {
@@ -67,12 +67,12 @@ on_request(struct cm *cm, const struct plx_connector_event *event)
 			cm->client = event->info;
 		return;
 	}
-	/* whoever has given up meanwhile need not be told */
+	/* a peer that has given up meanwhile needs no answer */
 	(void)!plx_reject(event->connector, no, (uint32_t)strlen(no));
 	(void)!plx_connector_destroy(event->connector);
 }
 
-/* ---- events ------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static void
 on_end(struct cm *cm, struct line *line, const struct plx_connector_event *event)
@@ -128,7 +128,7 @@ cm_ended_text(const struct cm *cm, const struct line *line, char *text, size_t s
 	if (line->kind == PLX_CM_EVENT_REJECTED)
 		what = cm->said[0] != '\0' ? cm->said : plx_cm_reason_text(line->reason);
 	snprintf(text, size, "%s", what);
-	/* the texts of events end with what programs must know */
+	/* the end of an event's text is meant for programs */
 	char *tail = strstr(text, "; ends");
 	if (tail != NULL)
 		*tail = '\0';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the connections of the queue pairs that are measured: the active side asks for each, naming
- * its lane and the conversation that it belongs to, the passive side accepts; afterwards the active
- * side disconnects them. It never looks at a card but for what goes into requests.
+ * Connections of the measured queue pairs. The active side requests each, naming its lane and the
+ * conversation that it belongs to. The passive side accepts. Afterwards the active side disconnects
+ * them. Of a card it uses only what a request needs.
  * Start with cm_join().
  */
 #include "cm.h"
@@ -10,7 +10,7 @@
 #include "options.h"
 
 enum {
-	REQUESTS_MAX = 16, /* at once, so that no manager has to be in a hurry */
+	REQUESTS_MAX = 16, /* outstanding at once, to avoid overloading any connection manager */
 };
 
 static bool
@@ -40,7 +40,7 @@ lane_options(const struct talk *talk, uint32_t i, uint8_t *bytes, struct plx_con
 	out->private_bytes = GREETING_BYTES;
 }
 
-/* ---- one step of one lane ----------------------------------------------------------------- */
+/* ---- one step of one lane ---- */
 
 static bool
 request(struct talk *talk, uint32_t i)
@@ -87,7 +87,7 @@ accept_it(struct talk *talk, uint32_t i)
 	return true;
 }
 
-/* ---- all lanes ---------------------------------------------------------------------------- */
+/* ---- all lanes ---- */
 
 static uint32_t
 count(const struct talk *talk, enum line_state state)
@@ -98,7 +98,7 @@ count(const struct talk *talk, enum line_state state)
 	return n;
 }
 
-/* Whatever can be done now. Returns: false: the side has failed */
+/* Advance every lane as far as possible. Returns: false: the side has failed */
 static bool
 step(struct talk *talk)
 {
@@ -150,8 +150,8 @@ cm_join(struct talk *talk, const struct card *cards)
 	return true;
 }
 
-/* The active side disconnects; the passive one is told. A peer that does not take part in it is not
- * waited for long. */
+/* The active side disconnects, and the passive one is notified. The wait for a peer that does not
+ * respond is short. */
 void
 cm_part(struct talk *talk, bool is_orderly)
 {

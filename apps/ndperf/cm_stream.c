@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the queue pair of the conversation: bytes are cut into pieces, each a SEND into one of the
- * receives that are always posted, and put together again in order. While messages flow, a WRITE of
- * no bytes asks the peer's engine now and then whether it lives.
+ * The queue pair of the conversation. Bytes are cut into pieces, each a SEND into one of the
+ * receives that are always posted, and are reassembled in order. While messages flow, an occasional
+ * WRITE of zero bytes checks that the peer's engine is alive.
  * It knows nothing of messages. Start with cm_stream_collect().
  */
 #include "cm.h"
@@ -14,11 +14,11 @@
 enum {
 	WR_WRITTEN = 1 << 16,
 	WR_BEAT = 1 << 17,
-	BEAT_MS = 500, /* from one sign of life to the next */
+	BEAT_MS = 500, /* interval between keepalives */
 	COLLECT_MAX = 16,
 };
 
-/* ---- the queue pair ----------------------------------------------------------------------- */
+/* ---- the queue pair ---- */
 
 static uint8_t *
 piece_at(const struct cm *cm, uint32_t i)
@@ -61,7 +61,7 @@ cm_stream_make(struct talk *talk, struct plx_why *why)
 	return true;
 }
 
-/* ---- what has come ------------------------------------------------------------------------ */
+/* ---- receiving ---- */
 
 static void
 lose(struct talk *talk, bool is_orderly, const char *how)
@@ -74,7 +74,7 @@ lose(struct talk *talk, bool is_orderly, const char *how)
 	why_set(&cm->why, "%.100s has vanished: %s", talk->peer, how);
 }
 
-/* Receives complete in the order in which they were posted, which is that of `piece`. */
+/* Receives complete in the order in which they were posted, which is the order of `piece`. */
 static void
 push_piece(struct cm *cm, const struct plx_wc *wc)
 {
@@ -112,7 +112,7 @@ cm_stream_collect(struct talk *talk)
 		lose(talk, true, "it has disconnected");
 }
 
-/* Everything there is to look after while waiting. */
+/* Do all periodic work while waiting. */
 static void
 poll_all(struct talk *talk)
 {
@@ -120,8 +120,7 @@ poll_all(struct talk *talk)
 	cm_stream_collect(talk);
 }
 
-/* Take what the first pieces have. Returns: how many bytes; a piece that is used up is posted again
- */
+/* Read from the first pieces. A piece that is used up is posted again. Returns: [bytes] read */
 static size_t
 read_pieces(struct talk *talk, uint8_t *to, size_t size)
 {
@@ -170,7 +169,7 @@ cm_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *no
 	}
 }
 
-/* ---- what goes ---------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static bool
 post_piece(struct talk *talk, const uint8_t *from, uint32_t size, struct plx_why *why)
@@ -226,9 +225,9 @@ cm_stream_drain(struct talk *talk, uint64_t deadline_ms)
 	}
 }
 
-/* ---- does it live? ------------------------------------------------------------------------ */
+/* ---- keepalives ---- */
 
-/* A WRITE of no bytes needs neither a receive nor a key, and is acknowledged. */
+/* A WRITE of zero bytes needs neither a receive nor a key, and is acknowledged. */
 static void
 beat(struct talk *talk)
 {

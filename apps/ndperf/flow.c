@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What active and passive endpoints both do with messages: write them, verify them, post, reap, and
- * play ping-pong. It never waits. Start with side_post_ping().
+ * What active and passive endpoints both do with messages: write, verify, post, reap, and play
+ * ping-pong. It never waits. Start with side_post_ping().
  */
 #include "side.h"
 
@@ -10,8 +10,8 @@
 #include "pattern.h"
 
 enum {
-	PING_SIGNAL = 16,   /* in a ping-pong, one message in so many asks for a completion */
-	RECEIVE_BATCH = 16, /* so many receives are posted at a time, or as many as requests */
+	PING_SIGNAL = 16,   /* in a ping-pong, one message in this many is signaled */
+	RECEIVE_BATCH = 16, /* receives posted at a time, at most as many as requests */
 };
 
 void
@@ -23,7 +23,7 @@ side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n)
 	} else if (job->rewrite && job->size <= CHUNK) {
 		source_rewrite(to, job->size, n);
 	} else if (job->rewrite) {
-		/* Long ones bit by bit, so that the adapter does not starve meanwhile. */
+		/* Write long ones in chunks, and poll the adapter in between. */
 		for (uint32_t at = 0; at < job->size; at += CHUNK) {
 			uint32_t left = job->size - at;
 			source_rewrite(to + at, left < CHUNK ? left : CHUNK, n);
@@ -37,7 +37,7 @@ side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n)
 bool
 side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t n)
 {
-	/* The last byte of a WRITE in a ping-pong is the flag that was waited for. */
+	/* The last byte of a WRITE in a ping-pong is the flag that the receiver polls. */
 	uint32_t size = side->job.size - (side->is_ping_pong && side->job.op == OP_WRITE);
 	uint32_t wrong = pattern_check(at, size, stream, n);
 	if (wrong < size)
@@ -103,7 +103,7 @@ side_next_event(struct side *side, struct plx_async_event *event)
 	       plx_adapter_next_async_event(side->adapter, event);
 }
 
-/* Why the queue pair with this context is in ERROR; NULL: nobody has told. */
+/* Why the queue pair with this context is in ERROR; NULL: unknown. */
 static const char *
 cause_of(struct side *side, uint64_t context)
 {
@@ -115,7 +115,7 @@ cause_of(struct side *side, uint64_t context)
 	return NULL;
 }
 
-/* The sentence for a completion that is none of success. What was flushed says nothing of why. */
+/* Set the sentence for a failed completion. A flushed completion does not tell the cause. */
 static void
 fail_completion(struct side *side, const struct plx_wc *wc)
 {
@@ -148,11 +148,11 @@ side_look(struct side *side)
 {
 	struct plx_async_event event;
 	union entry entries[POLL_MAX];
-	/* In a ping-pong nobody asks for the completions of sends, but for the bad ones. */
+	/* In a ping-pong only failed completions of sends matter. */
 	if (side->is_ping_pong && !side->has_failed)
 		side_reap(side, QUEUE_SEND, entries);
 	while (!side->has_failed && side_next_event(side, &event)) {
-		/* others than the job's are looked after by whoever has made them */
+		/* queue pairs other than the job's are handled by their owners */
 		if (event.kind == PLX_EVENT_FAILED && event.context < side->job.qps)
 			side_fail(side, "queue pair %llu failed: %s",
 				  (unsigned long long)event.context,
@@ -212,7 +212,7 @@ side_ping_came(struct side *side, uint64_t n, uint32_t stream)
 	const struct job *job = &side->job;
 	uint8_t *at = lane->target;
 	if (job->op == OP_SEND) {
-		/* buffers are taken in turn, as they were posted */
+		/* buffers are used in the order in which they were posted */
 		at += n % job->slots * side->stride;
 		if (!send_came(side))
 			return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From what was asked for to rows: each operation, test and size, with what was left open chosen.
+ * Turns the command line into rows: each operation, test and size, with unspecified values chosen.
  * It never measures. Start with options_jobs().
  */
 #include "options.h"
@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum {
-	SHORT_BYTES = 4096,         /* up to here a message is posted in batches */
-	FLIGHT_BYTES = 1024 * 1024, /* in flight, when nobody says how many messages */
+	SHORT_BYTES = 4096,         /* messages up to this size are posted in batches */
+	FLIGHT_BYTES = 1024 * 1024, /* in flight, if the number of messages is not given */
 	FLIGHT_MIN = 4,             /* messages, so that one can be written meanwhile */
-	FLIGHT_MAX = 128,           /* messages, as many as packets of a window */
+	FLIGHT_MAX = 128,           /* messages, as many as a window has packets */
 	BATCH = 32,                 /* as many as --raw writes at once */
 	RAW_MTU = 4096,
 };
@@ -34,7 +34,7 @@ most(uint64_t a, uint64_t b)
 	return (uint32_t)(a > b ? a : b);
 }
 
-/* How many buffers: what was asked for, or one for each message in flight, within reason. */
+/* The number of buffers: as given, or one for each message in flight, within limits. */
 static uint32_t
 slots_of(const struct options *o, const struct job *job)
 {
@@ -73,14 +73,14 @@ fill_job(const struct options *o, enum op op, enum test test, uint32_t size, str
 	job->depth = least(job->depth, job->slots);
 	job->batch = o->batch != 0 ? o->batch : size <= SHORT_BYTES ? BATCH : 1;
 	job->batch = least(job->batch, most(job->depth / 4, 1));
-	/* What is checked is looked at one by one; and a queue must not fill up with silent ones.
-	 */
+	/* Checked messages are handled one by one; and a queue must not fill up with unsignaled
+	 * requests. */
 	job->signal = o->signal != 0 ? o->signal : job->batch;
 	job->signal = job->check ? 1 : least(job->signal, most(job->depth / 2, 1));
 }
 
-/* The raw row that judges a job: the same messages, cut into packets that carry as much as the
- * path takes. */
+/* The raw row to compare a job with: the same messages, cut into the largest packets that the path
+ * carries. */
 static void
 raw_of(const struct options *o, const struct job *job, struct job *raw)
 {
@@ -100,7 +100,7 @@ is_wanted(const struct options *o, enum op op, enum test test)
 	return !(is_atomic(op) && test == TEST_BANDWIDTH);
 }
 
-/* The sizes of one row's test: those asked for, or what suits. */
+/* The sizes for one row's test: as given, or the default ones. */
 static uint32_t
 sizes_of(const struct options *o, enum op op, enum test test, uint64_t *size)
 {

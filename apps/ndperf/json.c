@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the JSON: one object with how it ran, and an array of rows. What it means is in
- * docs/ndperf.md, and a change of it changes JSON_FORMAT. Start with json_row().
+ * The JSON: one object that describes the run, with an array of rows. docs/ndperf.md describes it;
+ * every change of the format changes JSON_FORMAT. Start with json_row().
  */
 #include "report.h"
 

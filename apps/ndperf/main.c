@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ndperf from its command line to its exit status: 0 measured, 1 something failed, 2 asked wrongly.
- * Every failure is one sentence on stderr. Start with main().
+ * ndperf from its command line to its exit status: 0 measured, 1 something failed, 2 wrong command
+ * line. Every failure is one sentence on stderr. Start with main().
  */
 #include "clock.h"
 #include "cpu.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In one process an endpoint has a core of its own when there are two; on one core both endpoints
+/* In one process each endpoint has a core of its own if there are two. On one core both endpoints
  * share a thread, because two threads would wait for each other's time slices. */
 static void
 choose_cores(struct options *o)
