@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What ndinfo finds: providers of the catalog, their adapters, and what is wrong with either. It
- * goes the way of any ND2 client, by the catalog and the interfaces, whoever's provider it is.
- * Start with survey().
+ * What ndinfo finds: providers of the catalog, their adapters, and the faults of either. It works
+ * like any ND2 client, through the catalog and the interfaces, with any provider. Start with
+ * survey().
  */
 #ifndef NDINFO_INFO_H
 #define NDINFO_INFO_H
@@ -33,9 +33,9 @@ struct found_adapter {
 	UINT64 id;
 	struct found_address address[ADDRESSES_MAX];
 	uint32_t addresses;
-	char name[64], description[300]; /* of the interface that has the address; or empty */
-	uint32_t index;                  /* its IfIndex; 0: no interface has it */
-	HRESULT status;                  /* of OpenAdapter and Query; ND_PENDING: not tried */
+	char name[64], description[300]; /* of the interface with the address; or empty */
+	uint32_t index;                  /* its IfIndex; 0: no interface has the address */
+	HRESULT status;                  /* of OpenAdapter and Query; ND_PENDING: not called */
 	ND2_ADAPTER_INFO limits;
 };
 
@@ -46,7 +46,7 @@ struct found_provider {
 	int family[FAMILIES_MAX];
 	uint32_t families;
 	bool is_nd2;
-	char sentence[SENTENCE_MAX];   /* why it has no adapters; empty: nothing is wrong */
+	char sentence[SENTENCE_MAX];   /* why it has no adapters; empty: no fault */
 	struct found_adapter *adapter; /* [adapters] */
 	uint32_t adapters;
 };
@@ -54,7 +54,7 @@ struct found_provider {
 struct survey {
 	struct found_provider *provider; /* [providers] */
 	uint32_t providers;
-	char complaints[8192]; /* of the catalog, a sentence a line */
+	char complaints[8192]; /* of the catalog, one sentence per line */
 	bool is_good;
 };
 
@@ -63,14 +63,13 @@ struct options {
 	bool closed; /* open no adapter */
 };
 
-/** Look at everything. Returns: NULL: no memory */
+/** Examine everything. Returns: NULL: no memory */
 struct survey *survey_take(const struct options *options);
 void survey_free(struct survey *survey);
 
-/* ---- names.c ----------------------------------------------------------------------------------
- */
+/* ---- names.c ---- */
 
-/** "ND_DEVICE_NOT_READY"; of another number its digits, in `room`. */
+/** "ND_DEVICE_NOT_READY"; for an unknown number its digits, in `room`. */
 const char *status_name(HRESULT status, char room[16]);
 /** "{7b0d8c5e-3f41-4b77-9c6a-2d0e5b1fa904}" */
 const char *guid_text(const GUID *id, char room[39]);
@@ -93,11 +92,10 @@ struct flag {
 extern const struct flag flags[];
 extern const uint32_t flag_count;
 
-/* ---- what people and programs see --------------------------------------------------------------
- */
+/* ---- output ---- */
 
 void show(const struct survey *survey);
-/** Returns: false: no memory, or it cannot be written */
+/** Returns: false: no memory, or writing failed */
 bool show_json(const struct survey *survey);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What programs see: one JSON object, described in docs/ndinfo.md. It decides nothing.
+ * The output for programs: one JSON object, described in docs/ndinfo.md. It makes no decisions.
  * Start with show_json().
  */
 #include "info.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * ndinfo from its command line to its exit status: 0 all providers and adapters are ready, 1 one is
- * not, or there is none, 2 asked wrongly. What is wrong is a sentence on stderr. Start with main().
+ * not, or there is none, 2 wrong command line. Faults are reported as sentences on stderr. Start
+ * with main().
  */
 #include "info.h"
 #include "options.h"
@@ -46,7 +47,7 @@ look(const struct options *options)
 	bool is_written = true;
 	int status = 0;
 
-	/* where Pollux's provider says why an adapter does not open */
+	/* makes Pollux's provider log why an adapter cannot be opened */
 	setenv("POLLUX_ND2_LOG", "1", 0);
 	survey = survey_take(options);
 	if (!survey)

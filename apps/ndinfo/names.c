@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers of ND2 to their names, for people and for JSON. It owns the lists of what there is to
- * tell of an adapter. Start with limits.
+ * Names for ND2's numbers, for people and for JSON. It has the lists of an adapter's properties to
+ * show. Start with limits.
  */
 #include "info.h"
 
@@ -74,7 +74,7 @@ limit_value(const ND2_ADAPTER_INFO *info, const struct limit *limit)
 		name, #name \
 	}
 
-/* Those that looking at a provider and opening an adapter may bring. */
+/* The statuses that examining a provider and opening an adapter may return. */
 static const struct {
 	HRESULT status;
 	const char *name;
@@ -132,7 +132,7 @@ family_name(int family, char room[16])
 	return room;
 }
 
-/* ASCII as it is, all else as a question mark: it goes to terminals of any kind. */
+/* Copy ASCII; replace everything else by a question mark, since any terminal may show it. */
 void
 text_of_wide(const WCHAR *wide, char *out, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What people see: a block for each provider, in it a block for each adapter. It decides nothing.
+ * The output for people: a block for each provider, which contains a block for each adapter. It
+ * makes no decisions.
  * Start with show().
  */
 #include "info.h"
@@ -14,7 +15,7 @@ show_limits(const ND2_ADAPTER_INFO *info)
 	const char *between = "";
 
 	for (uint32_t i = 0; i < limit_count; i++)
-		/* ids of two bytes are written in hexadecimal everywhere */
+		/* ids of two bytes are conventionally written in hexadecimal */
 		if (limits[i].size == sizeof(UINT16))
 			printf("    %-28s 0x%04" PRIx64 "\n", limits[i].name,
 			       limit_value(info, &limits[i]));

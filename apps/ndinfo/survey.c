@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The look around: catalog, libraries, providers, addresses, adapters, by the steps that ND2's
- * documents describe. What fails is noted where it failed, and the rest goes on. It prints nothing.
+ * The survey: catalog, libraries, providers, addresses, adapters, in the steps that ND2's documents
+ * describe. A failure is recorded where it occurs, and the rest continues. It prints nothing.
  * Start with survey_take().
  */
 #include "info.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-	TRIES = 8, /* lists may grow between asking for their size and reading */
+	TRIES = 8, /* a list may grow between the query for its size and reading it */
 };
 
 static bool __attribute__((format(printf, 2, 3)))
@@ -28,8 +28,7 @@ note(struct found_provider *provider, const char *format, ...)
 	return false;
 }
 
-/* ---- the catalog ------------------------------------------------------------------------------
- */
+/* ---- the catalog ---- */
 
 static bool
 is_nd2(const WSAPROTOCOL_INFOW *entry)
@@ -90,8 +89,7 @@ read_catalog(struct survey *survey)
 	return true;
 }
 
-/* ---- interfaces -------------------------------------------------------------------------------
- */
+/* ---- interfaces ---- */
 
 static IP_ADAPTER_ADDRESSES *
 read_interfaces(void)
@@ -140,8 +138,7 @@ name_interface(struct found_adapter *adapter, const IP_ADAPTER_ADDRESSES *all)
 		}
 }
 
-/* ---- adapters ---------------------------------------------------------------------------------
- */
+/* ---- adapters ---- */
 
 static struct found_adapter *
 adapter_of(struct found_provider *provider, UINT64 id)
@@ -217,8 +214,7 @@ open_adapter(struct found_adapter *adapter, IND2Provider *provider)
 	IND2Adapter_Release((IND2Adapter *)object);
 }
 
-/* ---- providers --------------------------------------------------------------------------------
- */
+/* ---- providers ---- */
 
 static bool
 look_inside(struct found_provider *found, IND2Provider *provider, const struct options *options)
@@ -286,7 +282,7 @@ look_at(struct found_provider *found, const struct options *options)
 		return note(found, "the catalog gives no path for it (error %d)", error);
 	text_of_wide(expanded, found->library, sizeof(found->library));
 	if (!found->is_nd2)
-		return true; /* what it is then is not ours to load */
+		return true; /* not for us to load */
 	library = LoadLibraryExW(expanded, NULL, 0);
 	if (!library)
 		return note(found, "its library cannot be loaded: %.400s", plx_library_error());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns threads, adapters and the order of rows in the three forms of ndperf. In one process the
- * passive endpoint is a server on a thread of its own, its side channel a pair of sockets; or both
+ * Threads, adapters and the order of rows in the three forms of ndperf. In one process the passive
+ * endpoint is a server on a thread of its own, with a pair of sockets as side channel; or both
  * endpoints share the main thread. Start with measure_here().
  */
 #include "modes.h"
@@ -23,17 +23,17 @@ enum {
 	PROGRESS_MS = 250,
 };
 
-/* Everything a measuring process has. */
+/* The state of a measuring process. */
 struct bench {
 	const struct options *options;
 	struct report report;
 	struct session session; /* of the active endpoint */
 	struct side passive;    /* on this thread too, or unused */
-	struct session guest;   /* --api both: those of verbs on the adapters of these */
+	struct session guest; /* --api both: the verbs endpoints on the adapters of the two above */
 	struct side guest_passive;
 	bool is_duo, is_open, has_passive;
 	bool takes_turns; /* adapters and raw rows open the same devices, one after the other */
-	bool has_head;    /* of the report */
+	bool has_head;    /* the report's heading has been printed */
 	struct calibration calibration;
 	uint64_t progress_at;
 	const struct job *job;
@@ -48,7 +48,7 @@ struct companion {
 	bool has_failed;
 };
 
-/* An adapter without hugepages works, more slowly: said once. */
+/* Report once that an adapter has no hugepages: it works, but more slowly. */
 static void
 warn_hugepages(const struct plx_adapter_info *info)
 {
@@ -59,7 +59,7 @@ warn_hugepages(const struct plx_adapter_info *info)
 	is_told = true;
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static bool
 progress(struct run *run, uint64_t now)
@@ -89,7 +89,7 @@ raw_row(struct bench *bench, const struct job *job, struct result *result, struc
 	return is_good;
 }
 
-/* The row of verbs judges that of ND2. */
+/* Compare a row of ND2 with the row of verbs. */
 static bool
 both_rows(struct bench *bench, const struct job *job, struct plx_why *why)
 {
@@ -124,7 +124,7 @@ one_row(struct bench *bench, const struct job *job, struct plx_why *why)
 	return is_good;
 }
 
-/* Rows of what is open. The head of the report tells of it, once. */
+/* Measure rows with the open adapters. The report's heading describes them once. */
 static bool
 rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
@@ -141,11 +141,11 @@ rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *wh
 	return is_good;
 }
 
-/* Whoever measures a list of jobs: rows(), or what opens the adapters first. */
+/* Measures a list of jobs: rows(), or a function that opens the adapters first. */
 typedef bool measure_fn(struct bench *bench, const struct job *jobs, uint32_t n,
 			struct plx_why *why);
 
-/* The whole report: `measure` is called once a round. */
+/* Produce the whole report: call `measure` once per round. */
 static bool
 all_rounds(struct bench *bench, measure_fn *measure, const struct job *jobs, uint32_t n,
 	   struct plx_why *why)
@@ -165,7 +165,7 @@ all_rounds(struct bench *bench, measure_fn *measure, const struct job *jobs, uin
 	return is_good;
 }
 
-/* All rounds; or the jobs at hand, when the rounds are counted elsewhere. */
+/* Measure all rounds; or the given jobs once, if another function counts the rounds. */
 static bool
 all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
@@ -173,7 +173,7 @@ all_rows(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why
 				  : all_rounds(bench, rows, jobs, n, why);
 }
 
-/* ---- both endpoints here ------------------------------------------------------------------ */
+/* ---- both endpoints in this process ---- */
 
 static void *
 companion_main(void *arg)
@@ -228,7 +228,7 @@ with_companion(struct bench *bench, const struct job *jobs, uint32_t n, struct p
 		bench->session.talk.carrier->close(&bench->session.talk);
 	if (is_started)
 		pthread_join(c->thread, NULL);
-	/* what went wrong there first is the better sentence, unless it was only our leaving */
+	/* the other thread's failure is the better sentence, unless it only says that we left */
 	if (is_started && !is_good && c->has_failed && strstr(c->why.text, "vanished") == NULL &&
 	    strstr(c->why.text, "the active endpoint:") == NULL)
 		*why = c->why;
@@ -259,7 +259,7 @@ measure_with(struct bench *bench, const struct job *jobs, uint32_t n, struct plx
 	const struct options *o = bench->options;
 	if (n > 0 && !wants_adapters(jobs, n))
 		return all_rows(bench, jobs, n, why);
-	/* with a shared worker, core A is the worker's, core B the application's */
+	/* with a shared worker, core A is the worker's and core B the application's */
 	cpu_pin(o->core[o->layout == LAYOUT_SHARED_WORKER]);
 	bench->is_open = side_open(&bench->session.side, o, true, why);
 	if (!bench->is_open)
@@ -277,7 +277,7 @@ static bool
 measure_and_close(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
 	bool is_good = measure_with(bench, jobs, n, why);
-	side_close(&bench->guest_passive); /* harmless when there are none */
+	side_close(&bench->guest_passive); /* no effect if there are none */
 	side_close(&bench->guest.side);
 	if (bench->has_passive)
 		side_close(&bench->passive);
@@ -287,8 +287,8 @@ measure_and_close(struct bench *bench, const struct job *jobs, uint32_t n, struc
 	return is_good;
 }
 
-/* A round in which raw rows and the rows that they judge open the same devices in turns. The
- * adapters are opened once before, for the head of the report. */
+/* Measure a round in which raw rows and the rows that they are compared with open the same devices
+ * in turns. The adapters are opened once before, for the report's heading. */
 static bool
 round_in_turns(struct bench *bench, const struct job *jobs, uint32_t n, struct plx_why *why)
 {
@@ -301,7 +301,7 @@ round_in_turns(struct bench *bench, const struct job *jobs, uint32_t n, struct p
 	return is_good;
 }
 
-/* Devices that are there once: the embedded link has as many ends as are asked for. */
+/* Does the device exist only once? The embedded link has as many ends as needed. */
 static bool
 shares_devices(const struct options *o)
 {
@@ -324,10 +324,10 @@ measure_here(const struct options *o, const struct job *jobs, uint32_t n, struct
 	return is_good;
 }
 
-/* ---- client and server -------------------------------------------------------------------- */
+/* ---- client and server ---- */
 
-/* Open the adapter and reach the server: whoever has mistyped its address on the kernel's side need
- * not wait for a device. */
+/* Open the adapter and reach the server. If the server is reached through the kernel, connect
+ * first, so that a wrong address fails before a device is opened. */
 static bool
 reach_server(struct bench *bench, struct plx_why *why)
 {

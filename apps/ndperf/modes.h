@@ -12,15 +12,15 @@ enum {
 	JOBS_MAX = 1024,
 };
 
-/** Both endpoints in this process. @param jobs [n] */
+/** Measure with both endpoints in this process. @param jobs [n] */
 bool measure_here(const struct options *options, const struct job *jobs, uint32_t n,
 		  struct plx_why *why);
 
-/** The active endpoint, with a server elsewhere. */
+/** Be the active endpoint; a server runs elsewhere. */
 bool measure_remote(const struct options *options, const struct job *jobs, uint32_t n,
 		    struct plx_why *why);
 
-/** The passive endpoint: client after client until interrupted, or one. */
+/** Be the passive endpoint: serve one client, or one after the other until interrupted. */
 bool serve(const struct options *options, struct plx_why *why);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The measured path by ND2: requests are posted by IND2QueuePair, one by one as ND2 has it, and
- * completions taken by IND2CompletionQueue. Nothing allocates, waits or prints.
- * It makes nothing and ends nothing. Start with nd2_post_send().
+ * The measured path through ND2: requests are posted through IND2QueuePair, one at a time as ND2
+ * requires, and completions are polled from IND2CompletionQueue. Nothing allocates, waits or
+ * prints.
+ * It creates and destroys nothing. Start with nd2_post_send().
  */
 #include "nd2_parts.h"
 
-/* An array of struct plx_sge is one of ND2_SGE: lanes have made theirs already. */
+/* An array of struct plx_sge is also one of ND2_SGE, so the lanes' arrays are used directly. */
 _Static_assert(sizeof(ND2_SGE) == sizeof(struct plx_sge), "SGEs are as long");
 _Static_assert(offsetof(ND2_SGE, Buffer) == offsetof(struct plx_sge, va) &&
 		       offsetof(ND2_SGE, BufferLength) == offsetof(struct plx_sge, length) &&
@@ -89,8 +90,8 @@ nd2_reap(struct side *side, enum queue queue, union entry *entries)
 	return n;
 }
 
-/* An active endpoint that waits is not sent anything, and of a passive one the completions of what
- * it sends are of no use but when they are bad. */
+/* An active endpoint that waits receives nothing. On a passive one, only failed completions of
+ * sends matter. */
 uint32_t
 nd2_poll(struct side *side)
 {

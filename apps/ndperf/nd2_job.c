@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what an endpoint has by ND2 while a job lasts: the region, completion queues, queue pairs
- * and their connections. A request that pends is looked at, never slept on. It never moves a
- * message. Start with nd2_connect().
+ * The ND2 objects of an endpoint during a job: the region, completion queues, queue pairs and their
+ * connections. Pending requests are polled, never slept on. It never moves a message. Start with
+ * nd2_connect().
  */
 #include "nd2_parts.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	GREETING_WORDS = 2, /* of a request's private data: the job's nonce, the lane */
+	GREETING_WORDS = 2, /* of a request's private data: the job's nonce and the lane */
 };
 
 static IUnknown *
@@ -21,9 +21,9 @@ unknown(void *object)
 	return object;
 }
 
-/* ---- memory, queues ------------------------------------------------------------------------- */
+/* ---- memory, queues ---- */
 
-/* Registration is done when the engine has taken it: soon. */
+/* Registration ends when the engine has processed it, which is soon. */
 static HRESULT
 await(struct side *side, OVERLAPPED *request, HRESULT status)
 {
@@ -142,7 +142,7 @@ nd2_clear(struct side *side)
 	}
 }
 
-/* ---- connections ---------------------------------------------------------------------------- */
+/* ---- connections ---- */
 
 static HRESULT
 make_connector(struct nd2 *nd2, struct nd2_line *line)
@@ -157,7 +157,7 @@ make_connector(struct nd2 *nd2, struct nd2_line *line)
 	return status;
 }
 
-/* Active: Connect. The address is ours of the family of the peer's. */
+/* Active: Connect. The local address is ours of the same family as the peer's. */
 static HRESULT
 request(struct side *side, uint32_t lane, const struct card *card)
 {
@@ -182,7 +182,7 @@ request(struct side *side, uint32_t lane, const struct card *card)
 		sizeof(greeting), &line->request);
 }
 
-/* Passive: what came is the lane's, of this job; anything else is sent away. */
+/* Passive: accept a request for the lane and this job; reject all others. */
 static HRESULT
 accept_request(struct side *side, uint32_t lane)
 {
@@ -192,7 +192,7 @@ accept_request(struct side *side, uint32_t lane)
 	uint32_t greeting[GREETING_WORDS];
 	ULONG bytes = sizeof(said);
 	HRESULT status = IND2Connector_GetPrivateData(line->connector, said, &bytes);
-	/* what is carried may be longer than what was given */
+	/* received private data may be longer than what was sent */
 	memcpy(greeting, said, sizeof(greeting));
 	if ((status != ND_SUCCESS && status != ND_BUFFER_OVERFLOW) || bytes < sizeof(greeting) ||
 	    ntohl(greeting[0]) != nd2->nonce || ntohl(greeting[1]) != lane) {
@@ -208,7 +208,7 @@ accept_request(struct side *side, uint32_t lane)
 				    nd2->limits.MaxOutboundReadLimit, NULL, 0, &line->request);
 }
 
-/* The next request of a lane. Returns: as the method that made it */
+/* Make the next request of a lane. Returns: the status of that method */
 static HRESULT
 advance(struct side *side, uint32_t lane, const struct card *card)
 {
@@ -237,7 +237,7 @@ advance(struct side *side, uint32_t lane, const struct card *card)
 	return ND_SUCCESS;
 }
 
-/* One lane after the other, so that requests come in the order of the lanes. */
+/* Connect one lane after the other, so that requests arrive in the order of the lanes. */
 enum plx_status
 nd2_connect(struct side *side, const struct card *cards)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns an endpoint's adapter when it is ND2's: the configuration file that the provider reads, the
- * provider, the adapter, the file of its requests, the listener. The rooms of ND2 are linked into
- * ndperf, as those of verbs are, so that DllGetClassObject() is called by name and both interfaces
- * are measured alike. It makes nothing of a job. Start with nd2_open().
+ * An endpoint's adapter through ND2: the configuration file that the provider reads, the provider,
+ * the adapter, the file of its requests, the listener. The rooms of ND2 are linked into ndperf,
+ * like those of verbs, so that DllGetClassObject() is called directly and both interfaces are
+ * measured alike. It creates nothing that belongs to a job. Start with nd2_open().
  */
 #include "nd2_parts.h"
 
@@ -43,9 +43,9 @@ nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *ou
 	return sizeof(*v6);
 }
 
-/* ---- the configuration file ----------------------------------------------------------------- */
+/* ---- the configuration file ---- */
 
-/* An adapter as the options have it: ND2 has no other way to say what a device is. */
+/* Write an adapter's section from the options: ND2 has no other way to describe a device. */
 static bool
 write_adapter(FILE *to, const struct options *o, bool is_active, struct plx_why *why)
 {
@@ -78,7 +78,7 @@ remove_config(void)
 	unlink(config_path);
 }
 
-/* With --adapter the user's own file is read. */
+/* With --adapter, the user's own file is read. */
 static bool
 write_config(const struct options *o, struct plx_why *why)
 {
@@ -98,12 +98,12 @@ write_config(const struct options *o, struct plx_why *why)
 	if (fclose(to) != 0 && is_good)
 		return why_set(why, "%s cannot be written: %s", config_path, strerror(errno));
 	setenv("POLLUX_CONFIG", config_path, 1);
-	/* what an HRESULT cannot say */
+	/* for details that an HRESULT cannot express */
 	setenv("POLLUX_ND2_LOG", "1", 0);
 	return is_good;
 }
 
-/* Once for both endpoints. */
+/* Done once for both endpoints. */
 static bool
 need_config(const struct options *o, struct plx_why *why)
 {
@@ -116,7 +116,7 @@ need_config(const struct options *o, struct plx_why *why)
 	return is_there;
 }
 
-/* ---- the adapter ---------------------------------------------------------------------------- */
+/* ---- the adapter ---- */
 
 static HRESULT
 open_adapter(struct nd2 *nd2, const struct plx_ip *ip)
@@ -156,13 +156,13 @@ make_listener(struct nd2 *nd2, const struct plx_ip *ip)
 	if (status == ND_SUCCESS)
 		status = IND2Listener_GetLocalAddress(nd2->listener, (struct sockaddr *)&address,
 						      &length);
-	/* both families have it in the same place */
+	/* the port has the same offset in both families */
 	if (status == ND_SUCCESS)
 		nd2->port = ntohs(((const struct sockaddr_in *)&address)->sin_port);
 	return status;
 }
 
-/* What ND2 says of its limits, and of its device what the adapter below says. */
+/* Get the limits from ND2, and the description of the device from the adapter below it. */
 static HRESULT
 query_limits(struct side *side)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the files of --api nd2 have in common: the objects of an endpoint, and how they say what
- * went wrong. It owns no state. Start with struct nd2.
+ * Shared by the files of --api nd2: an endpoint's objects, and reporting of failures. It owns no
+ * state. Start with struct nd2.
  */
 #ifndef NDPERF_ND2_PARTS_H
 #define NDPERF_ND2_PARTS_H
@@ -10,11 +10,11 @@
 
 #include "api_nd2.h"
 
-/* How far the connection of a lane has come. */
+/* The progress of a lane's connection. */
 enum nd2_stage {
 	ND2_STAGE_NONE,
-	ND2_STAGE_REQUESTED, /* Connect, or GetConnectionRequest, pends */
-	ND2_STAGE_ACCEPTED,  /* CompleteConnect, or Accept, pends */
+	ND2_STAGE_REQUESTED, /* Connect or GetConnectionRequest is pending */
+	ND2_STAGE_ACCEPTED,  /* CompleteConnect or Accept is pending */
 	ND2_STAGE_UP,
 };
 
@@ -28,21 +28,22 @@ struct nd2 {
 	IND2Adapter *adapter;
 	ND2_ADAPTER_INFO limits;
 	HANDLE file;
-	IND2Listener *listener; /* passive; NULL: active */
-	uint16_t port;          /* where it listens */
+	IND2Listener *listener; /* on the passive end; NULL: active */
+	uint16_t port;          /* on which it listens */
 
 	/* of a job */
-	uint32_t nonce; /* the job's, so that no connection of an earlier one is taken for its */
+	uint32_t nonce; /* identifies the job, so that a connection of an earlier one is not
+			   mistaken for one of this */
 	IND2CompletionQueue *cq[QUEUES];
 	IND2MemoryRegion *mr;
-	UINT32 remote; /* its token, as the peer's requests carry it */
+	UINT32 remote; /* the peer's token, used in requests */
 	struct nd2_line line[QPS_MAX];
 };
 
-/** "what: 0xc0000001"; keeps the first failure. Returns: false */
+/** Record "what: 0xc0000001", unless a failure is recorded already. Returns: false */
 bool nd2_failed(struct side *side, const char *what, HRESULT status);
 
-/** Of an address of ours, as sockaddr. Returns: its length */
+/** Convert an address to a sockaddr. Returns: its length */
 ULONG nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *out);
 
 #endif

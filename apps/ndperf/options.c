@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the options of ndperf, and what several of them mean together. It looks at the machine for
- * the processors that it may use, and opens nothing. Start with `rows`.
+ * The options of ndperf and the checks that involve several of them. It queries the machine for the
+ * processors that it may use, and opens nothing. Start with `rows`.
  */
 #include "options.h"
 
@@ -38,7 +38,7 @@ enum {
 	ALL_TESTS = 1 << TEST_LATENCY | 1 << TEST_RATE | 1 << TEST_BANDWIDTH,
 };
 
-/* ---- arguments that no other program has --------------------------------------------------- */
+/* ---- arguments specific to ndperf ---- */
 
 static bool
 parse_sizes(void *options, const char *value, struct plx_why *why)
@@ -131,7 +131,7 @@ parse_oob(void *options, const char *value, struct plx_why *why)
 	return true;
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 #define ROW(n, a, f, k, field) \
 	.name = (n), .argument = (a), .forms = (f), .kind = (k), .offset = AT(field)
@@ -263,7 +263,7 @@ static const struct program program = {
 	.exit_status = "0 measured, 1 something failed, 2 a mistake in the arguments.",
 };
 
-/* ---- what several of them mean together ---------------------------------------------------- */
+/* ---- checks that involve several options ---- */
 
 static const uint8_t forms[] = {
 	[ROLE_SOLO] = FORM_ALONE,
@@ -277,7 +277,7 @@ is_given(const struct options *o, const char *name)
 	return option_is_given(&program, o->given, name);
 }
 
-/* How the two find each other. */
+/* Check how the two endpoints find each other. */
 static bool
 finds_peer(const struct options *o, struct plx_why *why)
 {
@@ -295,7 +295,7 @@ finds_peer(const struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* What NetworkDirect 2 does not have, or leaves to the configuration file. */
+/* Check for options that NetworkDirect 2 lacks or leaves to the configuration file. */
 static bool
 fits_nd2(const struct options *o, struct plx_why *why)
 {
@@ -320,7 +320,7 @@ fits_nd2(const struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* Devices, and what depends on them. */
+/* Check the devices and the options that depend on them. */
 static bool
 fits_device(const struct options *o, struct plx_why *why)
 {
@@ -353,7 +353,7 @@ fits_device(const struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* What only shows when all are known. */
+/* Check what depends on all options. */
 static bool
 fits_together(struct options *o, struct plx_why *why)
 {
@@ -378,7 +378,8 @@ fits_together(struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* The words before the options: server, or client and perhaps an address. Returns: how many; -1 */
+/* Parse the words before the options: server, or client and perhaps an address. Returns: how many;
+ * -1: error */
 static int
 parse_role(int argc, char **argv, struct options *o, struct plx_why *why)
 {

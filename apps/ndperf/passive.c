@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The passive endpoint: takes what comes, posts its receives again, answers pings, and in the end
- * judges what the peer's messages have left in its memory. Nothing in a step waits or prints.
+ * The passive endpoint: handles received messages, posts receives again, answers pings, and at the
+ * end verifies what the peer's messages have left in its memory. Nothing in a step waits or prints.
  * Start with passive_step().
  */
 #include "side.h"
@@ -23,7 +23,7 @@ side_welcome(struct side *side)
 		if (lane->owed == 0)
 			continue;
 		struct plx_why why = {{0}};
-		/* ND2's take receives from the beginning */
+		/* receives of ND2 are posted from the beginning */
 		enum plx_status status = PLX_OK;
 		if (side->nd2 == NULL)
 			status = plx_qp_modify(lane->qp, PLX_QP_INIT, NULL, NULL, &why);
@@ -41,7 +41,7 @@ answer_step(struct side *side)
 {
 	struct lane *lane = &side->lanes[0];
 	bool has_come = lane->posted == lane->received && side_ping_came(side, lane->received, 0);
-	/* again, when the queue was full before */
+	/* retry, if the queue was full before */
 	if (lane->posted != lane->received && !side->has_failed)
 		side_post_ping(side, lane->posted, REPLY_STREAM);
 	return has_come;
@@ -82,7 +82,7 @@ passive_step(struct side *side)
 	return n != 0;
 }
 
-/* Each buffer holds the last message that was written to it. */
+/* Each buffer contains the last message written to it. */
 static bool
 judge_writes(struct side *side, uint32_t index, uint64_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One row of raw packets: ports, memory and threads around the pipeline of raw_hot.c, and what its
- * counters say in the end.
+ * One row of raw packets: ports, memory and threads around the pipeline of raw_hot.c, and the
+ * evaluation of its counters.
  * It never touches a packet. Start with raw_run().
  */
 #include "ndperf.h"
@@ -18,9 +18,9 @@
 #include "raw_port.h"
 
 enum {
-	SIDES = 2,             /* 0 sends, or asks; 1 receives, or answers */
-	STUCK_TURNS = 1 << 16, /* between two looks at the clock while nothing comes */
-	WARMUP_MIN_MS = 1,     /* both threads are up by then */
+	SIDES = 2,             /* 0 sends or requests; 1 receives or responds */
+	STUCK_TURNS = 1 << 16, /* between two reads of the clock while nothing arrives */
+	WARMUP_MIN_MS = 1,     /* both threads are running by then */
 	GIVE_UP_MS = 1000,     /* longer than a system keeps a thread from its core */
 };
 
@@ -28,8 +28,8 @@ struct raw_row {
 	struct raw_end end[SIDES];
 	struct histogram *histogram; /* the caller's, or `own` */
 	struct histogram own;
-	uint64_t start, finish; /* of what counts [ticks] */
-	uint64_t give_up;       /* a reply that has not come by then will not come [ticks] */
+	uint64_t start, finish; /* of the measured time [ticks] */
+	uint64_t give_up;       /* a reply that has not arrived by then is lost [ticks] */
 	bool one_core, latency, bits;
 	bool quit;  /* the first side has finished */
 	bool stuck; /* a message was lost */
@@ -41,7 +41,7 @@ struct side {
 	int which;
 };
 
-/* ---- loops ---------------------------------------------------------------------------------- */
+/* ---- loops ---- */
 
 static bool
 has_quit(const struct raw_row *row)
@@ -52,11 +52,11 @@ has_quit(const struct raw_row *row)
 static void
 quit(struct raw_row *row)
 {
-	/* release: pairs with the acquire in has_quit(); the figures are read after joining */
+	/* release: pairs with the acquire in has_quit(); the results are read after joining */
 	__atomic_store_n(&row->quit, true, __ATOMIC_RELEASE);
 }
 
-/* Until the time is over; on a machine that is so busy that nothing was done meanwhile, longer. */
+/* Is the time over? On a machine so busy that nothing has been done yet, it lasts longer. */
 static bool
 is_running(const struct raw_row *row, uint64_t now, uint64_t done)
 {
@@ -111,7 +111,7 @@ echo(struct raw_row *row)
 	}
 }
 
-/* Wait for the reply; with both ends on this thread, it is given here. */
+/* Wait for the reply. If both ends are on this thread, send it here. */
 static bool
 await_reply(struct raw_row *row)
 {
@@ -148,10 +148,11 @@ side_thread(void *arg)
 {
 	struct side *side = arg;
 	struct raw_row *row = side->row;
-	/* The command line has been checked against the cores there are. */
+	/* The command line has been checked against the available cores. */
 	(void)cpu_pin(row->core[side->which]);
-	/* With an id the PMD's own buffers come from this core's cache, as an engine's do; without
-	 * one they take turns through the whole pool, which no cache of the processor holds. */
+	/* With an lcore id, the PMD uses this core's mempool cache for its own buffers, as an
+	 * engine's thread does. Without one, the buffers rotate through the whole pool, which
+	 * exceeds the processor's caches. */
 	(void)plx_lcore_assign();
 	if (row->latency && side->which == 0)
 		measure_round_trips(row);
@@ -166,7 +167,7 @@ side_thread(void *arg)
 	return NULL;
 }
 
-/* ---- set-up --------------------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 static void
 row_fini(struct raw_row *row)
@@ -212,7 +213,8 @@ no_memory:
 	return PLX_NO_MEMORY;
 }
 
-/* Both threads run until the first says so; a thread that cannot be had ends the row. */
+/* Run both threads until the first one ends the row. If a thread cannot be created, the row
+ * fails. */
 static bool
 row_run(struct raw_row *row, struct plx_why *why)
 {
@@ -222,7 +224,7 @@ row_run(struct raw_row *row, struct plx_why *why)
 	bool started[SIDES] = {false};
 	bool whole = true;
 
-	/* The one that answers is there before the one that asks. */
+	/* The responding end starts before the requesting one. */
 	for (int i = sides - 1; i >= 0 && whole; i--) {
 		whole = !pthread_create(&thread[i], NULL, side_thread, &side[i]);
 		started[i] = whole;
@@ -240,7 +242,7 @@ row_run(struct raw_row *row, struct plx_why *why)
 	return whole;
 }
 
-/* ---- the result ----------------------------------------------------------------------------- */
+/* ---- the result ---- */
 
 static bool
 row_is_sound(const struct raw_row *row, struct plx_why *why)
@@ -266,8 +268,8 @@ static bool
 row_report(const struct raw_row *row, struct result *result, struct plx_why *why)
 {
 	const struct raw_end *end = &row->end[1];
-	/* What is counted is packets, and what is shown is what the row that this one judges
-	 * shows: bits, or messages. */
+	/* Packets are counted. The result has the unit of the row that is compared with this one:
+	 * bits or messages. */
 	double each = row->bits ? 1 : 1.0 / ((end->size + end->packet - 1) / end->packet);
 	struct windows_result rate;
 

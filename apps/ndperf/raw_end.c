@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One end of the raw pipeline before its first packet: headers, memory, how much at once.
+ * One end of the raw pipeline before its first packet: headers, memory, burst size.
  * It never sends anything. Start with raw_end_init().
  */
 #include "raw_end.h"
@@ -25,7 +25,7 @@ end_addresses(struct raw_end *end, int which, uint16_t peer_port)
 	struct rte_ether_addr mine = {0};
 	struct rte_ether_addr peers = {0};
 
-	/* A port without an address sends from zeros, which the other end does not look at. */
+	/* A port without an address sends from zeros, which the other end ignores. */
 	(void)rte_eth_macaddr_get(end->port, &mine);
 	(void)rte_eth_macaddr_get(peer_port, &peers);
 	memcpy(frame.eth_src, mine.addr_bytes, sizeof frame.eth_src);
@@ -57,8 +57,8 @@ end_headers(struct raw_end *end)
 	plx_pkt_encode(&ack, end->ack_header);
 }
 
-/* On one core a burst is read while it is still in the first-level cache; between two there is
- * nothing to lose, and fewer ACKs wait for each other. Measured: docs/performance.md. */
+/* On one core a burst is read while it is still in the first-level cache. Between two cores there
+ * is no such loss, and fewer ACKs wait for each other. Measured: docs/performance.md. */
 static uint32_t
 burst_of(uint32_t packet, bool one_core)
 {

@@ -10,12 +10,12 @@
 #include "raw_port.h"
 
 /**
- * An end that sends messages of the job's size in packets of its path MTU; without a cache of
- * buffers, which the caller adds when it wants one.
+ * Initialize an end that sends messages of the job's size in packets of its path MTU. It has no
+ * mempool cache; the caller adds one if needed.
  *
- * @param which    0 or 1, of the ports
+ * @param which    0 or 1, index of the port
  * @param one_core one thread runs both ends
- * Errors: NO_MEMORY; raw_end_fini() is due all the same
+ * Errors: NO_MEMORY; call raw_end_fini() even then
  */
 enum plx_status raw_end_init(struct raw_end *end, int which, const struct job *job,
 			     const struct raw_ports *ports, bool one_core) PLX_MUST_CHECK;

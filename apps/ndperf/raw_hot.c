@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The packets of --raw: written, checked, placed, acknowledged, a burst at a time.
- * It never allocates but packets, never asks the clock, and never repairs anything: a packet that
- * is not as it must be is counted, and the run is void. A burst is written in two passes, first all
- * bytes, then all ICRCs: a CRC that reads what the store before it has written waits until that has
- * left the store buffer. Start with raw_rate_turn_send() and raw_rate_turn_receive().
+ * The packets of --raw: written, checked, placed and acknowledged in bursts.
+ * It allocates nothing but packets, never reads the clock, and never recovers from an error: a
+ * wrong packet is counted, and the run is void. A burst is written in two passes, first all bytes,
+ * then all ICRCs, because a CRC that reads a recent store stalls until that has left the store
+ * buffer. Start with raw_rate_turn_send() and raw_rate_turn_receive().
  */
 #include "raw_hot.h"
 
@@ -18,7 +18,7 @@
 
 enum {
 	BTH_AT = RAW_HEADER_BYTES,
-	PAD_AT = BTH_AT + 1, /* beside other bits */
+	PAD_AT = BTH_AT + 1, /* shares its byte with other bits */
 	QPN_AT = BTH_AT + 4,
 	PSN_AT = BTH_AT + 8,
 	VA_AT = BTH_AT + PLX_BTH_BYTES,
@@ -42,8 +42,8 @@ bytes_of(struct rte_mbuf *packet)
 }
 
 /*
- * Where the bytes of a packet of our pool begin, as far as is known without its header, which is in
- * another cache line: fetching both at once saves the time of one. A guess, for fetching only.
+ * The likely position of the bytes of a packet of our pool, computed without its header, which is
+ * in another cache line: fetching both at once saves one miss. A guess, used for prefetching only.
  */
 static inline void
 fetch(const struct rte_mbuf *packet)
@@ -56,7 +56,7 @@ fetch(const struct rte_mbuf *packet)
 	rte_prefetch0(bytes + 2 * PLX_CACHE_LINE);
 }
 
-/* The same for writing: the lines may be in the cache of the other core. */
+/* The same for writing: the lines may be in the other core's cache. */
 static inline PREFETCHW void
 claim(const struct rte_mbuf *packet)
 {
@@ -83,7 +83,7 @@ load_32(const uint8_t *at)
 	return value;
 }
 
-/* `bytes` from Ethernet to payload are written; the ICRC follows. */
+/* The packet has `bytes` from Ethernet to payload; the ICRC follows. */
 static inline void
 seal(const struct raw_end *end, struct rte_mbuf *packet)
 {
@@ -103,7 +103,7 @@ seal_is_right(const struct raw_end *end, const uint8_t *at, size_t len)
 	       load_32(at + bytes);
 }
 
-/* The next packet of the message, all but the ICRC. */
+/* Write the next packet of the message, except the ICRC. */
 static inline void
 write_data(struct raw_end *end, struct rte_mbuf *packet)
 {
@@ -136,7 +136,7 @@ write_data(struct raw_end *end, struct rte_mbuf *packet)
 	}
 }
 
-/* The next part of the source of a long message. @return whether the message may be sent */
+/* Rewrite the next part of a long message's source. @return whether the message may be sent */
 static inline bool
 source_is_written(struct raw_end *end)
 {
@@ -151,7 +151,7 @@ source_is_written(struct raw_end *end)
 	return false;
 }
 
-/* An acknowledgement of everything before psn_expected. */
+/* Write an acknowledgement of everything before psn_expected. */
 static inline void
 write_ack(struct raw_end *end, struct rte_mbuf *packet)
 {
@@ -167,8 +167,8 @@ write_ack(struct raw_end *end, struct rte_mbuf *packet)
 	end->psn_acked = end->psn_expected;
 }
 
-/* All packets come from one pool, are of one segment and have one owner: they go back as they are,
- * which is what a PMD does with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE. */
+/* All packets come from one pool, have one segment and one owner, so they are freed directly, as a
+ * PMD does with RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE. */
 static inline void
 free_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
@@ -181,7 +181,7 @@ alloc_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 	return rte_mempool_get_bulk(end->pool, (void **)packets, n) == 0;
 }
 
-/* Of a message in parts no more than its end: the next one is not written yet. */
+/* For a message in parts, at most up to its end: the next one is not written yet. */
 static inline uint32_t
 write_burst(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
@@ -195,7 +195,7 @@ write_burst(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 	return written;
 }
 
-/* What the port does not take is sent by the next turn. */
+/* Packets that the port does not accept are sent in the next turn. */
 static inline void
 send_packets(struct raw_end *end, struct rte_mbuf **packets, uint32_t n)
 {
@@ -225,7 +225,7 @@ refuse(uint64_t *fault)
 	*fault += 1;
 }
 
-/* Kernels send what they like into a port that they share: that is not ours, and no fault. */
+/* A kernel that shares the port may send anything: such packets are not ours, and not an error. */
 static inline bool
 is_stranger(const struct rte_mbuf *packet, const uint8_t *at)
 {
@@ -233,7 +233,7 @@ is_stranger(const struct rte_mbuf *packet, const uint8_t *at)
 	       (load_32(at + QPN_AT) & rte_cpu_to_be_32(PLX_PSN_MASK)) != rte_cpu_to_be_32(RAW_QPN);
 }
 
-/* The ACK says up to where the peer has everything. */
+/* An ACK acknowledges everything before its PSN. */
 static inline void
 on_ack(struct raw_end *end, struct rte_mbuf *packet)
 {
@@ -249,7 +249,8 @@ on_ack(struct raw_end *end, struct rte_mbuf *packet)
 		refuse(&end->faults.icrc);
 		return;
 	}
-	/* PSNs have 24 bits, and what is in flight far fewer: the difference finds the rest. */
+	/* PSNs have 24 bits, and far fewer packets are in flight, so the difference gives the
+	 * rest. */
 	end->acked += ((rte_be_to_cpu_32(load_32(at + PSN_AT)) + 1 - end->acked) & PLX_PSN_MASK);
 }
 
@@ -309,7 +310,7 @@ raw_rate_turn_send(struct raw_end *end)
 	return n;
 }
 
-/* The ACK that became due with the packet taken last. */
+/* Write the ACK that became due with the last packet. */
 static inline void
 acknowledge(struct raw_end *end, struct rte_mbuf **acks, uint32_t *n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opens the ports of --raw: the same drivers, opened the same way, as an adapter opens them.
+ * Opens the ports of --raw: the same drivers, opened the same way as by an adapter.
  * It never sends or receives. Ports stay open between rows, because opening one takes a tenth of a
- * second and leaves rings at other addresses. Start with raw_ports_open().
+ * second and changes the addresses of the rings. Start with raw_ports_open().
  */
 #include "raw_port.h"
 
@@ -20,14 +20,14 @@
 #include "units.h"
 
 enum {
-	RING_ENTRIES = PLX_NET_WIRE_RING, /* so that both are the same */
-	/* Few buffers, used again while they are in the cache: a window each way, what both
-	 * threads keep for themselves, and what a burst holds. */
+	RING_ENTRIES = PLX_NET_WIRE_RING, /* so that both have the same size */
+	/* Few buffers, reused while they are in the cache: a window each way, what both threads
+	 * keep for themselves, and a burst. */
 	POOL_PACKETS_LEAN = 1023,
-	/* A PMD with descriptors of its own fills them with buffers. */
+	/* A PMD with its own descriptors fills them with buffers. */
 	DESCRIPTORS = 512,
 	POOL_PACKETS_WIDE = 4095,
-	POOL_CACHE = 128, /* packets, of each thread */
+	POOL_CACHE = 128, /* packets per thread */
 	POOL_ROOM = RTE_PKTMBUF_HEADROOM + RAW_FRAME_MAX + 128,
 	START_TIMEOUT_MS = 5000,
 };
@@ -35,7 +35,7 @@ enum {
 #define WIRE "net_wire8"
 #define RING "net_ring"
 
-/* What is open, for the next row. One row at a time, one thread. */
+/* Ports kept open for the next row. One row at a time, one thread. */
 static struct {
 	bool open;
 	char device[2][128];
@@ -88,7 +88,7 @@ dev_open(int i, const char *device, struct plx_why *why)
 	return status;
 }
 
-/* The end of a link of our own: `name` of net_wire, without any fault. */
+/* Open an end of our own link: `name` of net_wire, without faults. */
 static enum plx_status
 wire_open(int i, struct plx_why *why)
 {
@@ -106,7 +106,7 @@ wire_open(int i, struct plx_why *why)
 	return status;
 }
 
-/* One port that receives from one ring and sends into the other: net_ring as DPDK has it. */
+/* Open a port that receives from one ring and sends into the other: DPDK's net_ring. */
 static enum plx_status
 ring_open(int i, struct plx_why *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the table and the progress line. A heading is printed when the kind of test changes; units
- * stand in it. It never computes a figure but a ratio. Start with report_row().
+ * The table and the progress line. A heading with the units is printed when the kind of test
+ * changes. It computes nothing except ratios. Start with report_row().
  */
 #include "report.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	BAR_COLUMNS = 50, /* of the longest bar of a histogram */
+	BAR_COLUMNS = 50, /* length of the longest bar of a histogram */
 	OCTAVES = 64,
 };
 
@@ -55,7 +55,7 @@ clear_progress(struct report *report)
 	report->is_progress_shown = false;
 }
 
-/* Where it runs, in words. */
+/* Describe where it runs. */
 static void
 print_setting(FILE *to, const struct options *o)
 {
@@ -94,7 +94,7 @@ report_head(struct report *report, const struct plx_adapter_info *info, const st
 	if (o->fault != NULL)
 		fprintf(report->table, ", faults %s", o->fault);
 	fprintf(report->table, "\nthe machine just now: CRC of 4 KiB in %.1f ns", c->crc_ns);
-	/* Both endpoints on one core, or a server whose core nobody here knows. */
+	/* Both endpoints on one core, or a server on an unknown core. */
 	if (c->line_ns > 0)
 		fprintf(report->table, "; a cache line from core to core in %.0f ns", c->line_ns);
 	fputc('\n', report->table);
@@ -168,7 +168,7 @@ print_rate(FILE *to, const struct result *r)
 		fprintf(to, " %9s", "-");
 }
 
-/* A bar for each eighth of an octave that holds a sample. */
+/* Print a bar for each eighth of an octave that contains a sample. */
 static void
 print_histogram(FILE *to, const struct histogram *h)
 {
@@ -196,8 +196,8 @@ print_histogram(FILE *to, const struct histogram *h)
 	}
 }
 
-/* How a row stands to the one before it, of raw packets or of verbs; above 1 is worse for
- * latencies. */
+/* The ratio of a row to the preceding one, of raw packets or of verbs; for latencies, above 1 is
+ * worse. */
 static void
 print_ratio(FILE *to, const struct result *judge, const struct result *r)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the time of a measurement: warm-up, the measured time, running out, and the figures.
- * It never touches a queue pair; the sides do. Start with run_loop().
+ * The phases of a measurement: warm-up, the measured time, completion of what is in flight, and the
+ * results.
+ * It never uses a queue pair; the sides do. Start with run_loop().
  */
 #include "run.h"
 
@@ -12,14 +13,15 @@
 #include <time.h>
 
 enum {
-	TURNS = 4,       /* steps between two looks at the clock, when messages are short */
-	MANY = 8,        /* messages, after which a look costs less than a hundredth of them */
-	IDLE_TURNS = 64, /* empty ones before a thread gives its core away */
+	TURNS = 4, /* steps between two reads of the clock for short messages */
+	MANY = 8,  /* messages, after which a read of the clock costs less than a hundredth of their
+		      time */
+	IDLE_TURNS = 64, /* empty turns before a thread yields its core */
 	SHORT_BYTES = 1024,
 	LONG_BYTES = 64 * 1024,
-	FEW = 100, /* messages; with fewer the time from one to another counts */
+	FEW = 100, /* messages; below this the times of individual messages matter */
 	FEW_IN_WINDOW = 64,
-	TURN_MS = 5, /* of each of two: in 7 ms the machine's speed is still mostly the same */
+	TURN_MS = 5, /* of each of two loops: for 7 ms the machine's speed stays mostly the same */
 };
 
 enum phase {
@@ -39,7 +41,7 @@ step(struct run *run)
 	return has_worked;
 }
 
-/* What a thread does that finds nothing: the same as a worker with this setting would. */
+/* Idle when a turn finds no work, as a worker with this setting would. */
 static void
 idle(struct run *run, uint32_t turns)
 {
@@ -58,7 +60,7 @@ idle(struct run *run, uint32_t turns)
 	}
 }
 
-/* The next phase, when its time has come. */
+/* Start the next phase when it is due. */
 static void
 change_phase(struct run *run, uint64_t now)
 {
@@ -80,7 +82,7 @@ change_phase(struct run *run, uint64_t now)
 	}
 }
 
-/* What is due about every millisecond. Returns: false: the loop ends */
+/* Do what is due about every millisecond. Returns: false: the loop ends */
 static bool
 look(struct run *run, uint64_t now)
 {
@@ -128,15 +130,15 @@ begin(struct run *run, struct side *side)
 					     (uint64_t)ticks_hz());
 		if (!side->has_log)
 			return side_fail(side, "no memory for the log of windows");
-		/* a cycle of the engine that sends a whole window of long packets from memory that
-		 * is in no cache lasts 50 us, and nobody was stopped */
+		/* a duty cycle that sends a whole window of long packets from uncached memory lasts
+		 * 50 us without any interruption */
 		if (job->size >= LONG_BYTES)
 			side->log.gap = ticks_of_ms(1) / 10;
 	}
 	return true;
 }
 
-/* It was paused, perhaps. */
+/* Resume, if it was paused. */
 static void
 resume(struct run *run)
 {
@@ -148,7 +150,7 @@ resume(struct run *run)
 	run->left = 0;
 }
 
-/* Returns: true: it is over; false: it is `until` [ticks] */
+/* Returns: true: it has ended; false: it has reached `until` [ticks] */
 static bool
 run_until(struct run *run, uint64_t until)
 {
@@ -201,7 +203,7 @@ run_in_turns(struct run *one, struct run *other)
 		return false;
 	while (!is_over[0] || !is_over[1]) {
 		for (uint32_t i = 0; i < 2; i++) {
-			/* whole windows, of which each has as many */
+			/* whole windows, so that both have the same number of them */
 			uint64_t now = ticks();
 			uint64_t until = now + length - (now - one->start) % length;
 			if (!is_over[i])
@@ -229,10 +231,11 @@ run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms)
 		 ticks() < deadline);
 }
 
-/* What the clean windows say: the median; with few messages in each, or faults, their mean, because
- * a median hides what a few lost packets cost. With a worker it is their mean too: its stops are
- * not seen here, so that its windows may well be empty; but for loops in turns, which are compared
- * with each other, and not one of them with what a stop costs. */
+/* Compute the result of the clean windows: the median; or, with few messages per window or with
+ * faults, the mean, because a median hides what a few lost packets cost. With a worker it is the
+ * mean too: the worker's interruptions are not visible here, so that windows may be empty. This
+ * does not apply to loops in turns, which are compared with each other and not with the cost of an
+ * interruption. */
 static void
 judge_windows(const struct windows *log, const struct windows *other, double each, bool is_smooth,
 	      struct result *out)
@@ -245,8 +248,8 @@ judge_windows(const struct windows *log, const struct windows *other, double eac
 	out->windows = judged.all;
 	out->windows_clean = judged.clean;
 	out->mean_clean = judged.mean_clean * each;
-	/* verifying a long message takes longer than what counts as a stop; a latency is none of
-	 * their business */
+	/* verifying a long message takes longer than the threshold of an interruption, and windows
+	 * do not apply to latencies */
 	if (out->job.check || out->job.test == TEST_LATENCY)
 		return;
 	is_median = is_smooth && out->messages / (judged.all + 1) >= FEW_IN_WINDOW;

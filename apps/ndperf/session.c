@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the order of things: prepare, swap cards, connect, say ready, go, done, judge. Both ends
- * walk through the same steps; whoever fails says so to the other, and the session ends. It never
- * posts a message. Start with client_steps().
+ * The order of steps: prepare, exchange cards, connect, ready, go, done, verify. Both ends run the
+ * same steps. An end that fails notifies the other, and the session ends. It never posts a message.
+ * Start with client_steps().
  */
 #include "session.h"
 
@@ -13,10 +13,10 @@
 #include <time.h>
 
 enum {
-	NEXT_JOB_MS_SOLO = 3600 * 1000, /* a row of raw packets may lie between */
+	NEXT_JOB_MS_SOLO = 3600 * 1000, /* rows of raw packets may run in between */
 };
 
-/* ---- steps of both ends ------------------------------------------------------------------- */
+/* ---- steps of both ends ---- */
 
 static bool
 prepare(struct session *s, const struct job *job)
@@ -24,7 +24,7 @@ prepare(struct session *s, const struct job *job)
 	return side_prepare(&s->side, job) && side_welcome(&s->side);
 }
 
-/* The sentence of a call that wrote it to side->why already. */
+/* Fail with the sentence that a call has already written to side->why. */
 static bool
 fail_as_said(struct session *s)
 {
@@ -63,7 +63,7 @@ receive_cards(struct session *s, struct card *cards)
 	return message_get_cards(&s->talk, cards, s->side.job.qps, &s->side.why) || fail_as_said(s);
 }
 
-/* Connect, and wait until the peer has, too. */
+/* Connect, and wait until the peer has connected, too. */
 static bool
 join(struct session *s, const struct card *cards)
 {
@@ -73,9 +73,9 @@ join(struct session *s, const struct card *cards)
 	return send_numbers(s, MESSAGE_READY, NULL, 0) && receive(s, MESSAGE_READY);
 }
 
-/* ---- the client --------------------------------------------------------------------------- */
+/* ---- the client ---- */
 
-/* The server says nothing while messages flow; when it does, it is bad news. */
+/* The server sends nothing while messages flow, except to report a failure. */
 static bool
 client_look(struct run *run, uint64_t now)
 {
@@ -132,7 +132,7 @@ session_client_row(struct session *s, const struct job *job, struct result *resu
 	return done;
 }
 
-/* ---- the server --------------------------------------------------------------------------- */
+/* ---- the server ---- */
 
 static bool
 server_look(struct run *run, uint64_t now)
@@ -173,7 +173,7 @@ server_steps(struct session *s)
 	return true;
 }
 
-/* Rows until the client leaves. */
+/* Serve rows until the client leaves. */
 static bool
 serve_rows(struct session *s, struct plx_why *why)
 {
@@ -208,7 +208,7 @@ session_serve(struct session *s, struct plx_why *why)
 	return done;
 }
 
-/* ---- both on one thread ------------------------------------------------------------------- */
+/* ---- both on one thread ---- */
 
 static bool
 duo_connect(struct side *active, struct side *passive)
@@ -243,7 +243,7 @@ duo_look(struct run *run, uint64_t now)
 	return s->look == NULL || s->look(run, now);
 }
 
-/* Everything up to the first message. */
+/* Run all steps before the first message. */
 static bool
 duo_begin(struct duo *duo, const struct job *job, struct run *run)
 {
@@ -265,7 +265,7 @@ duo_begin(struct duo *duo, const struct job *job, struct run *run)
 	return true;
 }
 
-/* Everything after the last one. */
+/* Run all steps after the last message. */
 static bool
 duo_end(struct duo *duo, struct run *run, struct result *result)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what an endpoint has: the adapter while it lives, and memory, completion queues and queue
- * pairs while a job lasts.
+ * The resources of an endpoint: the adapter while it is open, and memory, completion queues and
+ * queue pairs during a job.
  * It never posts a message. Start with side_prepare().
  */
 #include "side.h"
@@ -17,10 +17,10 @@
 #include <time.h>
 
 enum {
-	PING_DEPTH = 64, /* of queues in a ping-pong: slack for ACKs that come late */
+	PING_DEPTH = 64, /* of the queues in a ping-pong: allows for late ACKs */
 	PAUSE_US = 200,
 	PAUSE_POLLS = 64,
-	RECV_DEPTH_MIN = 256, /* receives that are there although nobody has looked for a while */
+	RECV_DEPTH_MIN = 256, /* receives posted, to cover the time between two polls */
 };
 
 bool
@@ -36,10 +36,10 @@ side_fail(struct side *side, const char *format, ...)
 	return false;
 }
 
-/* ---- the adapter -------------------------------------------------------------------------- */
+/* ---- the adapter ---- */
 
-/* The device of an endpoint of the embedded link: the options' words, its end, its faults. The
- * second end's faults start from another seed, or both ends would lose the same packets. */
+/* The device string of an endpoint of the embedded link: the user's arguments, the end, its faults.
+ * The second end uses another seed, or both ends would drop the same packets. */
 static void
 wire_device(const struct options *o, bool is_active, char *to, size_t size)
 {
@@ -161,7 +161,7 @@ side_close(struct side *side)
 	side->adapter = NULL;
 }
 
-/* ---- what a job needs --------------------------------------------------------------------- */
+/* ---- resources of a job ---- */
 
 static bool
 is_two_sided(const struct job *job)
@@ -169,8 +169,8 @@ is_two_sided(const struct job *job)
 	return job->op == OP_SEND;
 }
 
-/* Buffers that the peer's messages reach: of the passive end, and of the active one when messages
- * come back or are read back to be checked. */
+/* Does the side need buffers for the peer's messages? The passive end does; the active one does if
+ * messages are sent back or read back for checking. */
 static bool
 needs_target(const struct side *side)
 {
@@ -234,7 +234,7 @@ at_most(uint64_t value, uint32_t limit)
 	return value < limit ? (uint32_t)value : limit;
 }
 
-/* How many receives are posted: with --check each has a buffer of its own. */
+/* The number of receives to post: with --check each has a buffer of its own. */
 static uint32_t
 receives(const struct side *side)
 {
@@ -268,7 +268,7 @@ make_verbs_queues(struct side *side, uint32_t sends)
 			.sq_depth = sends,
 			.rq_depth = side->rq_depth != 0 ? side->rq_depth : 1,
 			.inline_bytes = job->inline_bytes,
-			/* as many READs and atomics at once as the peer may have in flight */
+			/* as many outstanding READs and atomics as the peer may have in flight */
 			.responder_resources = at_most(job->depth, side->info.rd_atomic_max),
 			.context = i,
 		};
@@ -304,7 +304,7 @@ side_prepare(struct side *side, const struct job *job)
 {
 	struct plx_async_event old;
 	side_clear(side);
-	/* nothing of what the last job's queue pairs had to tell is about this one */
+	/* discard events about the last job's queue pairs */
 	while (side_next_event(side, &old))
 		continue;
 	side->job = *job;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the framing: a greeting of 12 bytes, then messages of a kind, a length and a body, numbers
- * in network byte order. What a peer says is checked before it is believed. It never looks into a
- * body, and does not know what carries it. Start with talk_receive_any().
+ * The framing: a greeting of 12 bytes, then messages of a kind, a length and a body, with numbers
+ * in network byte order. Everything from a peer is checked before use. It does not interpret bodies
+ * and is independent of the carrier. Start with talk_receive_any().
  */
 #include "talk.h"
 

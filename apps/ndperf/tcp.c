@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the TCP connection: sockets, and waits that poll an inline adapter meanwhile. The queue
- * pairs are connected by swapped addresses, as plx_qp_connect() does. It knows nothing of messages.
+ * The TCP connection: sockets, and waits that poll an inline adapter. The queue pairs are connected
+ * by exchanged addresses, with plx_qp_connect(). It knows nothing of messages.
  * Start with wait_for().
  */
 #include "talk.h"
@@ -27,7 +27,7 @@ polls(const struct talk *talk)
 	       (talk->side->adapter != NULL || talk->side->nd2 != NULL);
 }
 
-/* Wait until the socket is ready for `events`. Returns: false: interrupted, or the time is over */
+/* Wait until the socket is ready for `events`. Returns: false: interrupted, or timeout */
 static bool
 wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 {
@@ -35,7 +35,7 @@ wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 	while (!interrupted) {
 		uint64_t now = now_ms();
 		bool is_polling = polls(talk);
-		/* an adapter that has nothing to do needs no more than a look now and then */
+		/* an idle adapter needs polling only now and then */
 		for (int i = 0; is_polling && i < 64; i++)
 			side_poll(talk->side);
 		if (poll(&one, 1, is_polling ? 0 : 20) > 0)
@@ -48,7 +48,7 @@ wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 	return false;
 }
 
-/* ---- sockets ------------------------------------------------------------------------------ */
+/* ---- sockets ---- */
 
 static struct addrinfo *
 resolve(const struct options *o, int flags, struct plx_why *why)
@@ -124,7 +124,7 @@ tcp_accept(struct talk *talk, struct plx_why *why)
 	return true;
 }
 
-/* One try at one address. Returns: the socket, or -1 with errno */
+/* Try one address. Returns: the socket, or -1 with errno */
 static int
 try_once(const struct talk *talk, const struct addrinfo *at, uint64_t deadline_ms)
 {
@@ -177,7 +177,7 @@ tcp_connect(struct talk *talk, struct plx_why *why)
 	return fd >= 0;
 }
 
-/* ---- bytes -------------------------------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static bool
 tcp_read(struct talk *talk, void *to, size_t size, uint64_t deadline_ms, bool *none,
@@ -239,7 +239,7 @@ tcp_close(struct talk *talk)
 	talk->fd = -1;
 }
 
-/* ---- queue pairs -------------------------------------------------------------------------- */
+/* ---- queue pairs ---- */
 
 static bool
 tcp_join(struct talk *talk, const struct card *cards)
@@ -262,7 +262,7 @@ tcp_join(struct talk *talk, const struct card *cards)
 	return status == PLX_OK;
 }
 
-/* Nothing on the wire says that a queue pair goes. */
+/* No packet announces that a queue pair is destroyed. */
 static void
 tcp_part(struct talk *talk, bool is_orderly)
 {

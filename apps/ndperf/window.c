@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The log of windows, and the median over those in which nobody was stopped.
- * It never allocates after windows_init() but in windows_judge(), which is no part of a
- * measurement. Start with windows_turn(): everything between two windows happens there.
+ * The log of windows, and the median over those without an interruption.
+ * It allocates only in windows_init() and in windows_judge(), which is not part of a measurement.
+ * Start with windows_turn(), which handles the borders of windows.
  */
 #include "window.h"
 
@@ -32,7 +32,7 @@ windows_fini(struct windows *log)
 	log->list = NULL;
 }
 
-/* The window that the thread is in ends; the next one has the same amount to start with. */
+/* End the thread's present window. The next one starts with the present amount. */
 static void
 close_window(struct windows *log, uint64_t now, uint64_t amount)
 {
@@ -45,10 +45,10 @@ close_window(struct windows *log, uint64_t now, uint64_t amount)
 	log->end += log->width;
 }
 
-/* A turn counts by the time it takes, since those that find nothing are many and short; up for one
- * that is longer, a quarter of that down for one that is not: they are even where four fifths of
- * the time go into turns that are not longer. A stop counts as the longest turn, however long it
- * lasts. */
+/* Adapt `turn` to the duration of turns, weighted by time, since turns that find nothing are many
+ * and short. A longer turn raises it, and one that is not longer lowers it by a quarter of that.
+ * The two balance where four fifths of the time is spent in turns that are not longer. An
+ * interruption counts as the longest turn, however long it lasts. */
 static void
 learn(struct windows *log, uint64_t turn)
 {
@@ -69,7 +69,7 @@ learn(struct windows *log, uint64_t turn)
 PLX_COLD void
 windows_turn(struct windows *log, uint64_t now, uint64_t amount)
 {
-	/* A thread that comes late was stopped from the start. */
+	/* A thread that starts late counts as stopped from the start. */
 	uint64_t seen = log->end ? log->last : log->start;
 	bool away;
 
@@ -130,7 +130,7 @@ windows_judge(const struct windows *log, const struct windows *other, uint64_t h
 		return false;
 	for (uint32_t i = 0; i < log->at; i++) {
 		const struct window *window = &log->list[i];
-		/* a window that was slept through may have no ticks at all */
+		/* a window during which the thread slept may have no ticks */
 		double length = window->ticks ? window->ticks : 1;
 
 		rates[i] = (double)window->amount * (double)hz / length;

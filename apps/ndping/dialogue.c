@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the layers that need a connection: made, used for messages there and back with every byte
- * checked, and ended. Start with dialogue_connect().
+ * The layers that need a connection: establishing it, exchanging messages with every byte checked,
+ * and disconnecting. Start with dialogue_connect().
  */
 #include "ping.h"
 
@@ -15,11 +15,11 @@ enum {
 	WR_SEND = 1,
 	WR_RECV = 2,
 	STREAM = 0, /* of the pattern */
-	LOOK = 256, /* polls between two looks at the clock and the channel */
+	LOOK = 256, /* polls between two checks of the clock and the channel */
 	WORDS_MAX = 149,
 };
 
-/* ---- connect ------------------------------------------------------------------------------ */
+/* ---- connect ---- */
 
 static bool
 make_queue_pair(struct ping *ping, struct plx_why *why)
@@ -37,7 +37,7 @@ make_queue_pair(struct ping *ping, struct plx_why *why)
 	return status == PLX_OK || why_set(why, "no connector: %s", plx_status_text(status));
 }
 
-/* Who refuses says why: the manager, or the program. */
+/* Explain a rejection, by the connection manager or by the program. */
 static bool
 rejected(struct ping *ping, const struct plx_connector_event *event)
 {
@@ -121,7 +121,7 @@ dialogue_connect(struct ping *ping)
 	return not_connected(ping, event_text(&event, text));
 }
 
-/* ---- messages ----------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static bool
 exchange_fail(struct ping *ping, uint32_t n, const char *how)
@@ -149,7 +149,7 @@ post_both(struct ping *ping, uint32_t n)
 	return status == PLX_OK || exchange_fail(ping, n, plx_status_text(status));
 }
 
-/* Take one completion, if there is one. Returns: false: it is a bad one */
+/* Poll one completion, if there is one. Returns: false: it failed */
 static bool
 reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 {
@@ -164,7 +164,7 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 	return true;
 }
 
-/* What no completion tells of. Returns: false: the exchange is over */
+/* Check for events that no completion reports. Returns: false: the exchange is over */
 static bool
 look(struct ping *ping, uint32_t n, uint32_t *done, uint64_t deadline_ms)
 {
@@ -172,7 +172,7 @@ look(struct ping *ping, uint32_t n, uint32_t *done, uint64_t deadline_ms)
 	char text[EVENT_TEXT_MAX];
 	sched_yield();
 	if (plx_event_channel_next(ping->at.channel, &event)) {
-		/* a queue pair that failed ends its connection: the completion tells why */
+		/* a failed queue pair ends its connection, and the completion tells why */
 		return reap_one(ping, n, done) && exchange_fail(ping, n, event_text(&event, text));
 	}
 	if (interrupted)
@@ -229,7 +229,7 @@ dialogue_exchange(struct ping *ping)
 	return true;
 }
 
-/* ---- disconnect --------------------------------------------------------------------------- */
+/* ---- disconnect ---- */
 
 bool
 dialogue_disconnect(struct ping *ping)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the order of the layers, the three that need no connection, and what their failure means:
- * what answers below tells what cannot be the cause above.
+ * The order of the layers, the three that need no connection, and the meaning of their failures: a
+ * layer that works rules out causes for failures of the layers above.
  * It prints nothing. Start with layers_try().
  */
 #include "ping.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	ICMP_BYTES = 56, /* as ping has it */
+	ICMP_BYTES = 56, /* the default of ping */
 };
 
 const char *const layer_names[LAYER_COUNT] = {
@@ -37,7 +37,7 @@ found(struct ping *ping, enum layer layer, const char *text)
 	snprintf(ping->finding[layer].text, sizeof(ping->finding[layer].text), "%s", text);
 }
 
-/* ---- is anybody there? -------------------------------------------------------------------- */
+/* ---- is the host reachable? ---- */
 
 static bool
 try_neighbour(struct ping *ping)
@@ -81,7 +81,7 @@ try_icmp(struct ping *ping)
 	return true;
 }
 
-/* ---- is there a communication manager? ---------------------------------------------------- */
+/* ---- is there a communication manager? ---- */
 
 static bool
 no_manager(struct ping *ping, const char *how)
@@ -97,7 +97,7 @@ no_manager(struct ping *ping, const char *how)
 			  o->no_icmp ? "its Ethernet address is known" : "it answers pings");
 }
 
-/* Any answer will do: it needs a manager to say that a service is not there. */
+/* Any answer will do, because only a manager can report that a service does not exist. */
 static bool
 try_manager(struct ping *ping)
 {
@@ -130,7 +130,7 @@ try_manager(struct ping *ping)
 	return true;
 }
 
-/* ---- all layers --------------------------------------------------------------------------- */
+/* ---- all layers ---- */
 
 bool
 layers_try(struct ping *ping, void (*show)(const struct ping *ping, enum layer layer))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ndping from its command line to its exit status: 0 every layer is fine, 1 one fails, 2 asked
- * wrongly. Every failure is one sentence on stderr. Start with main().
+ * ndping from its command line to its exit status: 0 every layer works, 1 one fails, 2 wrong
+ * command line. Every failure is one sentence on stderr. Start with main().
  */
 #include "ping.h"
 

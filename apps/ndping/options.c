@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the options of ndping, and what several of them mean together. It opens nothing.
+ * The options of ndping and the checks that involve several of them. It opens nothing.
  * Start with `rows`.
  */
 #include "ping.h"

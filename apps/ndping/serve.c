@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns the side that sends everything back: clients come and go, each with a queue pair and buffers
- * of its own, all on one thread and one completion queue. A client that says nothing for a while is
- * taken to be gone. Start with serve_loop().
+ * The echo server: any number of clients, each with its own queue pair and buffers, all on one
+ * thread and one completion queue. A client that is silent for a while is considered gone. Start
+ * with serve_loop().
  */
 #include "ping.h"
 
@@ -14,16 +14,16 @@
 
 enum {
 	CLIENTS_MAX = 64,
-	SLOTS = 4, /* messages of one client that are here at once */
+	SLOTS = 4, /* outstanding messages per client */
 	WR_SENT = 1 << 8,
 	SILENT_MS = 10 * 1000,
-	LOOK_MS = 100,   /* from one look for silent clients to the next */
-	IDLE_TURNS = 64, /* without a client, before a rest */
+	LOOK_MS = 100,   /* interval between checks for silent clients */
+	IDLE_TURNS = 64, /* without a client, before resting */
 	REST_US = 200,
 };
 
 struct client {
-	struct plx_connector *connector; /* NULL: nobody */
+	struct plx_connector *connector; /* NULL: unused */
 	struct message_qp queue;         /* its memory: [SLOTS * size] */
 	uint32_t size, qpn;
 	uint64_t messages;
@@ -40,7 +40,7 @@ struct server {
 	uint32_t clients;
 };
 
-/* ---- clients come and go ------------------------------------------------------------------ */
+/* ---- clients connect and leave ---- */
 
 static void
 drop(struct server *s, struct client *c)
@@ -92,7 +92,7 @@ make_queue_pair(struct server *s, struct client *c, uint32_t index, struct plx_w
 static void
 refuse(struct plx_connector *connector, const char *why)
 {
-	/* whoever has given up meanwhile need not be told */
+	/* a peer that has given up meanwhile needs no answer */
 	(void)!plx_reject(connector, why, (uint32_t)strlen(why));
 	check_destroyed(plx_connector_destroy(connector), "a connector");
 }
@@ -143,14 +143,14 @@ on_event(struct server *s, const struct plx_connector_event *event)
 		drop(s, &s->client[event->context]);
 }
 
-/* ---- messages ----------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void
 on_completion(struct server *s, const struct plx_wc *wc)
 {
 	struct client *c = &s->client[wc->context];
 	uint32_t slot = (uint32_t)wc->wr_id & (WR_SENT - 1);
-	/* of one who has gone since */
+	/* of a client that has left since */
 	if (c->queue.qp == NULL || c->qpn != wc->qpn)
 		return;
 	bool is_good = wc->status == PLX_WC_SUCCESS;
@@ -162,7 +162,7 @@ on_completion(struct server *s, const struct plx_wc *wc)
 	} else if (is_good) {
 		is_good = post_receive(c, slot);
 	}
-	/* a peer that disconnects flushes, too: its event drops it */
+	/* a peer's disconnect flushes, too: its event drops the client */
 	if (!is_good && wc->status != PLX_WC_FLUSHED)
 		drop(s, c);
 }
@@ -176,7 +176,7 @@ drop_silent(struct server *s)
 	}
 }
 
-/* With nothing to do: whoever shares the core goes first. */
+/* Yield the core when there is nothing to do. */
 static void
 rest(const struct server *s)
 {
@@ -214,7 +214,7 @@ serve_loop(struct server *s)
 	}
 }
 
-/* ---- the server --------------------------------------------------------------------------- */
+/* ---- the server ---- */
 
 static bool
 begin(struct server *s, struct plx_why *why)
@@ -240,7 +240,7 @@ end(struct server *s)
 		if (s->client[i].connector != NULL)
 			drop(s, &s->client[i]);
 	}
-	/* who has come meanwhile is turned away; and what was said leaves the machine */
+	/* reject new requests, and let outstanding packets leave the machine */
 	while (plx_event_channel_next(s->at.channel, &event)) {
 		if (event.kind == PLX_CM_EVENT_REQUESTED)
 			refuse(event.connector, "ndping server ends");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What people and programs see: a line for each layer as it is done, or one JSON object at the end.
- * docs/ndping.md describes the JSON. Start with show_layer().
+ * Output: a line for each layer when it ends, or one JSON object at the end. docs/ndping.md
+ * describes the JSON. Start with show_layer().
  */
 #include "ping.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Owns what both sides of ndping begin with: an adapter that this thread polls, a domain, a
- * channel, and the greeting that travels in private data. Start with station_open().
+ * What both sides of ndping start with: an adapter that this thread polls, a domain, a channel, and
+ * the greeting in private data. Start with station_open().
  */
 #include "numbers.h"
 #include "ping.h"
@@ -20,7 +20,7 @@ event_text(const struct plx_connector_event *event, char *text)
 	return text;
 }
 
-/* ---- the greeting ------------------------------------------------------------------------- */
+/* ---- the greeting ---- */
 
 void
 greeting_put(uint32_t size, uint8_t *bytes)
@@ -41,7 +41,7 @@ greeting_get(const struct plx_connector_event *event, uint32_t *size)
 	return true;
 }
 
-/* ---- the adapter -------------------------------------------------------------------------- */
+/* ---- the adapter ---- */
 
 static bool
 name_failure(struct plx_why *why, const char *what, enum plx_status status)
