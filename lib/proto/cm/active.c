@@ -6,7 +6,7 @@
  */
 #include "connection.h"
 
-/* An id of its own makes the messages about it different from those of another. */
+/* Its own id distinguishes the messages about it from those about another. */
 static struct cm_connection *
 open_active(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect *connect)
 {
@@ -130,8 +130,10 @@ repeated_rep(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	return PLX_CM_REPEATED;
 }
 
-/* A REP for no connection, or for one that has got another, is answered by REJ, so that the other
- * side need not wait for an RTU. IBTA 12.9.8.3. */
+/*
+ * A REP for an unknown connection, or for one that has received a different REP, is answered by a
+ * REJ, so that the peer need not wait for an RTU. IBTA 12.9.8.3.
+ */
 enum plx_cm_verdict
 cm_on_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	  uint64_t now)

@@ -9,7 +9,7 @@
 enum {
 	QPN_LEAST = 2, /* 0 and 1 are the management queue pairs */
 	QPN_MULTICAST = 0xffffff,
-	PKEY_BITS = 0x7fff, /* of the default partition; the highest bit is full membership */
+	PKEY_BITS = 0x7fff, /* of the default partition; the highest bit means full membership */
 	TRANSPORT_RC = 0,
 };
 
@@ -70,8 +70,10 @@ cm_ack_timeout(uint8_t asked)
 	return asked < PLX_CM_ACK_TIMEOUT_MIN ? PLX_CM_ACK_TIMEOUT_MIN : asked;
 }
 
-/* The packet, the path and the addresses in the private data must name the same two ends: else a
- * host that can send as A would be connected as B. */
+/*
+ * The packet, the path and the addresses in the private data must name the same two ends. Otherwise
+ * a host that can send as A could be connected as B.
+ */
 static bool
 addresses_agree(const struct plx_cm_req *req, const struct plx_cm_route *route,
 		const struct plx_cma *cma)

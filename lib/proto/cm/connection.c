@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What all states of a connection share: it is established, it ends, it is remembered for a while.
- * It never looks at a message; the caller has decided.
+ * Transitions that all states of a connection share: it is established, it ends, it is remembered
+ * for a while. It never interprets a message; the caller has decided.
  * Start with cm_end(): a connection ends there and nowhere else.
  */
 #include "connection.h"
@@ -65,7 +65,7 @@ evict_oldest(struct plx_cm *cm)
 	cm_free(cm, oldest);
 }
 
-/* It no longer counts as a connection; it is free when TimeWait is over. */
+/* It no longer counts as a connection, and is freed when TimeWait is over. */
 void
 cm_retire(struct plx_cm *cm, struct cm_connection *c)
 {
@@ -123,7 +123,7 @@ cm_reject(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_about about,
 	cm_send(cm, c, CM_SEND_REJ);
 }
 
-/* A peer that never got a message of ours needs no REJ. */
+/* A peer that never received a message of ours needs no REJ. */
 void
 cm_give_up(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_kind kind, uint64_t now)
 {
@@ -151,7 +151,7 @@ cm_disconnect(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 	c->orphan = orphan;
 	c->tries = 0;
 	c->tries_max = PLX_CM_DISCONNECT_TRIES;
-	/* Without an answer the connection ends all the same. */
+	/* Without a reply the connection ends all the same. */
 	if (c->response > PLX_CM_RESPONSE_TIMEOUT)
 		c->response = PLX_CM_RESPONSE_TIMEOUT;
 	cm_send(cm, c, CM_SEND_DREQ);
@@ -167,11 +167,11 @@ cm_break(struct plx_cm *cm, struct cm_connection *c)
 }
 
 /*
- * A message suggests that the peer has lost this connection. For an established one anybody who
- * knows the peer's address and queue pair can send such a message, so the peer is asked by a DREQ
- * with both ids and a wrong queue pair. A peer that knows the connection drops it as invalid; one
- * that does not answers DREP with both ids (Linux, too), which only the receiver of the DREQ can.
- * The DREP ends the connection: cm_on_drep().
+ * A message suggests that the peer has lost this connection. Anyone who knows the peer's address
+ * and queue pair can send such a message. So if the connection is established, we ask the peer: we
+ * send it a DREQ with both ids and a wrong queue pair. A peer that knows the connection drops it as
+ * invalid; one that does not (Linux, too) replies with a DREP with both ids, which only the
+ * receiver of the DREQ can. The DREP ends the connection: cm_on_drep().
  * Spec: IBTA vol 1, 12.9.8.3.1 (which ends it at once).
  */
 void
@@ -184,7 +184,7 @@ cm_forgotten(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 		cm_send(cm, c, CM_SEND_DREQ);
 	} else if (c->state == CM_DREQ_SENT) {
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
-	} else { /* this was the newer one, and the message came late: the peer gets a REJ */
+	} else { /* this was the newer one, and the message was late: the peer gets a REJ */
 		cm_end(cm, c, PLX_CM_EVENT_ABORTED, 0, now);
 		cm_reject(cm, c, c->active ? PLX_CM_ABOUT_REP : PLX_CM_ABOUT_REQ,
 			  PLX_CM_REASON_STALE);

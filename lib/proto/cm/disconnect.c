@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ways out: reject, disconnect, abandon, and what MRA, REJ, DREQ and DREP do.
- * It never ends a connection for a message without both its ids, or not from the peer's address.
+ * Ending a connection: reject, disconnect, abandon, and the handling of MRA, REJ, DREQ and DREP.
+ * It never ends a connection because of a message without both ids, or from another address.
  * Start with plx_cm_disconnect() and cm_on_dreq().
  */
 #include "connection.h"
@@ -127,7 +127,7 @@ larger(uint8_t a, uint8_t b)
 	return a > b ? a : b;
 }
 
-/* One for each try, so that a peer cannot keep a connection half open for ever. */
+/* One MRA for each try, so that a peer cannot keep a connection half open without end. */
 enum plx_cm_verdict
 cm_on_mra(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_msg *msg,
 	  uint64_t now)
@@ -183,7 +183,9 @@ rejected(const struct plx_cm *cm, const struct plx_cm_route *route, const struct
 	return c && may_not_know_us(c) && cm_same_ip(&c->peer.local, &route->local) ? c : NULL;
 }
 
-/* The private data goes with the end, unless that of an earlier message is still pending. */
+/*
+ * The private data is delivered with the end, unless that of an earlier message is still pending.
+ */
 static void
 keep_private_data(struct cm_connection *c, const struct plx_cm_rej *rej)
 {
@@ -256,7 +258,7 @@ cm_on_dreq(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 		return PLX_CM_UNKNOWN;
 	if (!ended && end_kinds[c->state] == PLX_CM_EVENT_NOTHING)
 		return PLX_CM_UNEXPECTED;
-	/* Also from a peer that asks whether we know the connection: cm_forgotten(). */
+	/* A peer also sends a wrong one to ask whether we know the connection: cm_forgotten(). */
 	if (dreq->remote_qpn != c->own.qpn)
 		return PLX_CM_INVALID;
 	c->dreq_tid = msg->transaction_id;
@@ -290,7 +292,9 @@ cm_on_drep(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 	    !(c->sent & 1u << CM_SEND_DREQ))
 		return PLX_CM_UNEXPECTED;
 	if (c->state == CM_ESTABLISHED) {
-		/* The peer was asked whether it knows the connection, and does not: cm_forgotten().
+		/*
+		 * We asked the peer whether it knows the connection, and it does not:
+		 * cm_forgotten().
 		 */
 		plx_count(&cm->counters.forgotten, 1);
 		plx_count(&cm->counters.disconnected, 1);

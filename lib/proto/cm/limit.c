@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Admission: a token bucket for each source, and the places for half-open connections.
- * It never refuses an established connection, or a message of one.
+ * Admission: a token bucket for each source, and the slots for half-open connections. It never
+ * refuses an established connection, or a message of one.
  * Start with cm_admit(); docs/cm.md has the reasons for the numbers.
  */
 #include "connection.h"
@@ -45,7 +45,9 @@ cm_established_count(struct plx_cm *cm, const struct plx_ip *remote, bool begins
 	*cell += begins ? 1 : -1u;
 }
 
-/* Two addresses may share a cell: then an unknown peer passes for a known one, which is harmless.
+/*
+ * Two addresses may share a cell. An unknown peer is then treated as a known one, which is
+ * harmless.
  */
 bool
 cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote)
@@ -86,7 +88,7 @@ cm_peer_is_full(struct plx_cm *cm, const struct plx_ip *remote)
 	return true;
 }
 
-/* There are as many as connections, so that there is always one. */
+/* There are as many entries as connections, so one is always free. */
 void
 cm_holder_get(struct plx_cm *cm, struct cm_connection *c)
 {
@@ -122,8 +124,7 @@ source_chain(struct plx_cm *cm, const struct plx_ip *ip)
 	return &cm->source_at[cm_hash(cm, ip, 2, 0) % CM_SOURCE_BUCKETS];
 }
 
-/* One with nothing to remember: nothing half open, and a full bucket. A few of the oldest are
- * looked at. */
+/* A source with no state: nothing half open, and a full bucket. Checks a few of the oldest. */
 static struct cm_source *
 source_to_reuse(struct plx_cm *cm, uint64_t now)
 {
@@ -181,8 +182,10 @@ cm_source_release(struct plx_cm *cm, struct cm_source *source, bool done)
 
 /* ---- half-open connections ---- */
 
-/* Of unknown peers that were accepted and have been silent since, the oldest gives way: an honest
- * peer answers before as many newer ones have come as there are places. */
+/*
+ * Evict the oldest accepted connection of an unknown peer that has not replied. An honest peer
+ * replies before as many newer connections arrive as there are slots.
+ */
 static bool
 make_room(struct plx_cm *cm, uint64_t now)
 {
@@ -194,7 +197,7 @@ make_room(struct plx_cm *cm, uint64_t now)
 	return true;
 }
 
-/* In a small table shares would keep honest peers out. */
+/* In a small table, shares would exclude honest peers. */
 static uint32_t
 limit_of_strangers(const struct plx_cm *cm)
 {
@@ -222,7 +225,7 @@ has_room(struct plx_cm *cm, bool known, uint64_t now)
 	return false;
 }
 
-/* Else a peer could probe for queue pairs in use without limit. */
+/* Otherwise a peer could probe for queue pairs in use without limit. */
 bool
 cm_admit_doubt(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
 {

@@ -7,7 +7,7 @@
 #include "connection.h"
 
 enum {
-	ID_INDEX_BITS = 10, /* of a listener's id; above them is how many had the place before */
+	ID_INDEX_BITS = 10, /* of a listener's id; the others count uses of the slot */
 };
 
 _Static_assert(PLX_CM_LISTENERS_MAX == 1 << ID_INDEX_BITS, "an index fits");
@@ -106,7 +106,10 @@ plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen, struct plx_
 	return PLX_OK;
 }
 
-/* Requests whose event was taken belong to their program; no event ever reports the others. */
+/*
+ * Requests whose event was fetched belong to their program; the others are never reported by an
+ * event.
+ */
 enum plx_status
 plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 {

@@ -9,9 +9,9 @@ enum {
 	LID_PERMISSIVE = 0xffff, /* RoCE has no LIDs; as Linux */
 	PKEY_DEFAULT = 0xffff,
 	HOP_LIMIT = 64,
-	ACK_DELAY = 15, /* 134 ms: how late an ACK of ours may be, on a busy machine */
+	ACK_DELAY = 15, /* 134 ms: how late our ACKs may be on a busy machine */
 	FAILOVER_UNSUPPORTED = 1,
-	QPN_NONE = 0, /* of a DREQ that only asks: cm_forgotten() */
+	QPN_NONE = 0, /* in a DREQ that only asks: cm_forgotten() */
 };
 
 static void
@@ -78,7 +78,7 @@ rep_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 	memcpy(rep->private_data, c->private_data, c->private_bytes);
 }
 
-/* IBTA 12.6.7.2: a REJ (TIMEOUT) carries our GUID, for we may not know the peer's id. */
+/* IBTA 12.6.7.2: a REJ (TIMEOUT) contains our GUID, because we may not know the peer's id. */
 static void
 rej_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_rej *rej)
 {
@@ -118,7 +118,7 @@ mra_write(const struct cm_connection *c, struct plx_cm_mra *mra)
 	};
 }
 
-/* Of an RTU, a DREQ and a DREP only the ids differ, and they are in the same place of the union. */
+/* RTU, DREQ and DREP differ only in the ids, which have the same position in the union. */
 void
 cm_message_write(const struct plx_cm *cm, const struct cm_connection *c, enum cm_message message,
 		 struct plx_cm_msg *out)

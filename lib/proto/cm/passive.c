@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The passive side: REQ received, our program accepts, REP sent, RTU received.
- * It never accepts a REQ whose addresses are not those of its packet, and recognizes duplicates.
- * Start with cm_on_req().
+ * It never accepts a REQ whose addresses differ from those of its packet, and recognizes
+ * duplicates. Start with cm_on_req().
  */
 #include "connection.h"
 
@@ -21,7 +21,7 @@ is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
 	       cm_same_ip(&c->peer.local, &route->local);
 }
 
-/* IBTA 12.9.7: the reply is repeated. A duplicate for an established connection came late. */
+/* IBTA 12.9.7: repeat the reply. A duplicate for an established connection is late, and ignored. */
 static enum plx_cm_verdict
 repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 {
@@ -31,7 +31,7 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 	} else if (c->state == CM_REP_SENT) {
 		cm_send(cm, c, CM_SEND_REP);
 	} else if (c->state == CM_DREQ_SENT && c->unconfirmed) {
-		/* We have accepted, and disconnected before the peer got the REP. */
+		/* We accepted, and disconnected before the peer received the REP. */
 		cm_end(cm, c, PLX_CM_EVENT_CLOSED, 0, now);
 		cm_reject(cm, c, PLX_CM_ABOUT_REQ, PLX_CM_REASON_CONSUMER);
 	} else if (c->state == CM_TIMEWAIT && c->reject) {
@@ -45,8 +45,10 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 
 /* ---- a new request ---- */
 
-/* The connection that a peer seems to have lost, if it sends this; NULL: there is none. Its queue
- * pair is in one, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1. */
+/*
+ * The connection that a peer seems to have lost, according to this REQ; NULL if there is none: its
+ * queue pair is in a connection, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1.
+ */
 static struct cm_connection *
 stale_connection(const struct plx_cm *cm, const struct plx_cm_route *route,
 		 const struct plx_cm_req *req, struct cm_connection *same_id)
@@ -67,7 +69,7 @@ has_no_room(struct plx_cm *cm, const struct cm_listener *listener, const struct 
 	       cm_peer_is_full(cm, remote);
 }
 
-/* Why every such request is rejected; NONE: it is not. */
+/* A reason to reject each such request; NONE: no reason. */
 static enum plx_cm_reason
 refusal(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx_cm_req *req,
 	const struct cm_listener *listener, struct plx_cma *cma)
@@ -87,7 +89,7 @@ response_timeout(uint8_t asked)
 	return asked > PLX_CM_TIMEOUT_MAX ? PLX_CM_TIMEOUT_MAX : asked;
 }
 
-/* The peer's request, seen from our side: its initiator depth is our responder resources. */
+/* The peer's request from our side: its initiator depth is our responder resources. */
 static void
 read_offer(struct cm_connection *c, const struct plx_cm_route *route, const struct plx_cm_req *req,
 	   const struct plx_cma *cma)

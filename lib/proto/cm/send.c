@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What is sent next, what counts as a try, and what happens when it times out.
- * It never writes a field of a message: message.c does.
+ * What is sent next, what counts as a try, and what happens on a timeout. It never writes a field
+ * of a message: message.c does.
  * Start with plx_cm_transmit().
  *
  * REQ, REP, DREQ and SIDR REQ need a reply: each try starts a timer when it is sent, and the number
@@ -27,7 +27,7 @@ cm_send_cancel(struct cm_connection *c)
 	plx_list_remove(&c->send);
 }
 
-/* A retransmission for a duplicate of the peer's, before the timer expired, is no try. */
+/* A retransmission because of a duplicate from the peer, before the timer expired, is not a try. */
 static void
 on_sent(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uint64_t now)
 {
@@ -35,7 +35,7 @@ on_sent(struct plx_cm *cm, struct cm_connection *c, enum cm_message message, uin
 
 	plx_count(c->sent & bit ? &cm->counters.resent : &cm->counters.sent, 1);
 	c->sent |= bit;
-	/* Of an established connection a DREQ is a question that need not be answered. */
+	/* On an established connection, a DREQ is a question that need not be answered. */
 	if (wants_answer & bit && c->state != CM_ESTABLISHED && plx_list_empty(&c->timer)) {
 		if (!PLX_MUTANT(CM_DREQ_FOR_EVER) || message != CM_SEND_DREQ)
 			c->tries++;
@@ -57,7 +57,10 @@ send_of_connection(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route,
 		plx_list_append(&cm->send, &c->send);
 	cm_message_write(cm, c, message, msg);
 	*route = (struct plx_cm_route){.local = c->peer.local, .remote = c->peer.remote};
-	/* Unless it is established, only a REQ is evidence of the peer. */
+	/*
+	 * Until the connection is established, only its REQ shows where the peer is: use the REQ's
+	 * link.
+	 */
 	if (c->has_link && c->state != CM_ESTABLISHED && c->state != CM_DREQ_SENT) {
 		route->has_link = true;
 		memcpy(route->link, c->link, sizeof route->link);

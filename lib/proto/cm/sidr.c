@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Resolving UD services: SIDR REQ of peers, and SIDR REP for ours. plx_cm_sidr_request() is beside
- * plx_cm_connect(). Nothing is remembered of the peer.
+ * Resolving UD services: SIDR REQs of peers, and SIDR REPs for ours. plx_cm_sidr_request() is next
+ * to plx_cm_connect(). No state is kept for the peer.
  * Start with cm_on_sidr_req(). Spec: IBTA vol 1, 12.6.13 to 12.6.15 (SIDR).
  */
 #include "connection.h"

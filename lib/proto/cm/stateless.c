@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Replies to peers without a connection: a ring of them, and a limit for each second.
- * Nothing is remembered of the peer. A reply is never longer than its request.
+ * Replies to peers without a connection: a ring, and a limit per second. No state is kept for the
+ * peer. A reply is never longer than its request.
  * Start with cm_send_stateless().
  */
 #include "connection.h"

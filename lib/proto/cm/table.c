@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The table of connections: its memory, its three hashes, ids, and timers.
- * It never looks at a message, and knows no state but IDLE.
- * Start with cm_open().
+ * It never interprets a message, and knows no state except IDLE. Start with cm_open().
  */
 #include "connection.h"
 
@@ -11,7 +10,7 @@
 static uint32_t
 retired_for(const struct plx_cm_config *config)
 {
-	uint32_t least = 64; /* so that one that has just ended is not evicted */
+	uint32_t least = 64; /* so that a connection that has just ended is not evicted */
 
 	if (config->connections < least)
 		return least;
@@ -232,8 +231,10 @@ cm_req_sent_to(const struct plx_cm *cm, const struct plx_ip *remote)
 
 /* ---- ids ---- */
 
-/* A secret permutation of a counter: no id repeats before all others were assigned, and seeing many
- * does not help to guess the next. */
+/*
+ * A secret permutation of a counter: no id repeats before all others were assigned, and seeing many
+ * does not help to guess the next.
+ */
 static uint32_t
 new_id(struct plx_cm *cm)
 {
@@ -246,7 +247,7 @@ new_id(struct plx_cm *cm)
 	return id;
 }
 
-/* Of the messages that one side begins: those that set up, those that end. */
+/* Exchanges that one side begins: those that connect and those that disconnect. */
 uint64_t
 cm_tid(const struct plx_cm *cm, const struct cm_connection *c, bool leaving)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The header of the IP CM service <-> struct plx_cma, and IP addresses <-> GIDs.
- * It never looks for an address on any interface, or compares the two ends.
+ * It never searches interfaces for an address, and never compares the two ends.
  * Spec: IBTA vol 1, Annex A11 (the header); RFC 4291 (2.5.5.2, IPv4 as IPv6).
  */
 #include "plx_mad.h"
@@ -13,7 +13,7 @@ enum {
 	AT_SRC = 4,
 	AT_DST = 20,
 	ADDRESS_BYTES = 16,
-	V4_AT = 12, /* an IPv4 address is at the end of its place */
+	V4_AT = 12, /* an IPv4 address is at the end of its field */
 	V4_BYTES = 4,
 };
 

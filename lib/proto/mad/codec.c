@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Management datagrams <-> struct plx_cm_msg, by the tables of layout.c.
- * It never looks at what a field means, but for the lengths that two messages carry in themselves.
+ * Management datagrams <-> struct plx_cm_msg, using the tables of layout.c. It never interprets a
+ * field, except the lengths that two messages contain.
  * Start with plx_mad_decode().
  */
 #include "plx_mad.h"
@@ -9,7 +9,7 @@
 
 enum {
 	BASE_VERSION = 1,
-	/* of the header, what is the same in all messages of the class */
+	/* header fields that are the same in all messages of the class */
 	AT_BASE_VERSION = 0,
 	AT_CLASS = 1,
 	AT_CLASS_VERSION = 2,
@@ -22,7 +22,7 @@ mask(unsigned bits)
 	return bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
 }
 
-/* The bits behind the field in its last byte. */
+/* Number of bits after the field in its last byte. */
 static unsigned
 bits_behind(const struct mad_field *field)
 {
@@ -77,7 +77,7 @@ host_load(const uint8_t *at, uint32_t bytes)
 	}
 }
 
-/* Eight bytes in network order; compilers make one load of it. */
+/* Eight bytes in network order; compilers turn it into one load. */
 static uint64_t
 load8(const uint8_t *at)
 {
@@ -86,8 +86,10 @@ load8(const uint8_t *at)
 	       (uint64_t)at[6] << 8 | at[7];
 }
 
-/* The bytes [first, last] of a datagram, at most eight, as one number. Nearly everywhere eight can
- * be loaded at once: a flood is decoded as fast as anything else here. */
+/*
+ * The bytes [first, last] of a datagram, at most eight, as one number. For nearly all fields eight
+ * bytes can be loaded at once, so that a flood is decoded as fast as any other packets.
+ */
 static uint64_t
 load_bytes(const uint8_t *bytes, uint32_t first, uint32_t last)
 {
@@ -118,7 +120,7 @@ decode_fields(const struct mad_layout *layout, const uint8_t *bytes, struct plx_
 	}
 }
 
-/* `out` is zero where a field goes. */
+/* `out` is zero where fields are written. */
 static void
 encode_fields(const struct mad_layout *layout, const struct plx_cm_msg *msg, uint8_t *out)
 {
@@ -138,7 +140,7 @@ encode_fields(const struct mad_layout *layout, const struct plx_cm_msg *msg, uin
 	}
 }
 
-/* Additional information has a place of 72 bytes; a message may say that it has more. */
+/* Additional information has 72 bytes; a message may claim more. */
 static bool
 lengths_lie(const struct plx_cm_msg *msg)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The tables of the nine messages, a line a field, in the order of the wire. Bytes are counted from
- * the end of the MAD header and bits from the highest one, as the specification's tables do.
- * They name no reserved field: what no line covers is written as zero and not read.
+ * The tables of the nine messages: one line for each field, in the order sent. As in the
+ * specification's tables, bytes are counted from the end of the MAD header and bits from the
+ * highest. Reserved fields have no line: they are written as zero and not read.
  * Spec: IBTA vol 1, 13.4.2 (the header), 12.6 (the messages).
  */
 #include "layout.h"
 
 #define SIZE_OF(member) sizeof(((struct plx_cm_msg *)0)->member)
 
-/* `width` bits from bit `first` of byte `byte` on. */
+/* `width` bits, starting at bit `first` of byte `byte`. */
 #define BITS(member, byte, first, width)                                        \
 	{                                                                       \
 		offsetof(struct plx_cm_msg, member), SIZE_OF(member),           \
 			(PLX_MAD_HEADER_BYTES + (byte)) * 8 + (first), (width), \
 	}
-/* All bits of the member, from `byte` on. */
+/* All bits of the member, starting at `byte`. */
 #define WHOLE(member, byte) BITS(member, byte, 0, SIZE_OF(member) * 8)
 
 /* `byte` counts from the start of the datagram. */
@@ -25,7 +25,7 @@ static const struct mad_field header[] = {
 	WHOLE(kind, 16 - PLX_MAD_HEADER_BYTES),
 };
 
-/* A REQ has two ways with the same fields, one behind the other. */
+/* A REQ has two paths with the same fields, one after the other. */
 #define LIDS_AND_GIDS(way, byte)                                                 \
 	WHOLE(req.way.local_lid, (byte)), WHOLE(req.way.remote_lid, (byte) + 2), \
 		WHOLE(req.way.local_gid, (byte) + 4), WHOLE(req.way.remote_gid, (byte) + 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers of queue pairs: which engine, and 24 bits less of chance, through a permutation that all
- * engines of an adapter share. It never knows which numbers are in use.
+ * Queue pair numbers: the engine's index and random bits, 24 bits together, passed through a
+ * permutation that all engines of an adapter share. It never knows which numbers are in use.
  * Start with plx_numbers_draw().
  */
 #include "plx_secret.h"
@@ -30,8 +30,10 @@ plx_numbers_init(struct plx_numbers *numbers, const struct plx_secret *of, uint3
 	plx_secret_wipe(&places, sizeof(places));
 }
 
-/* The engine in the lowest bits, and the rest drawn: a count instead would come round again, in the
- * same order. */
+/*
+ * The engine is in the lowest bits; the others are drawn at random. A counter would repeat all
+ * numbers in the same order.
+ */
 uint32_t
 plx_numbers_draw(struct plx_numbers *numbers)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Keyed permutations of 32 and 24 bits: balanced Feistel networks on two halves.
- * They never store the secret itself, only what SipHash makes of it for each round.
- * Start with plx_permute(); docs/memory.md says what it protects for keys, and what it does not.
+ * Keyed permutations of 32 and 24 bits: balanced Feistel networks on two halves. They never store
+ * the secret itself, only the words that SipHash derives from it for each round.
+ * Start with plx_permute(); docs/memory.md says what it protects for memory keys, and what it does
+ * not.
  *
- * A key of memory has 32 bits, so its strength ends at "a guess hits with probability live / 2^32".
- * What the permutation must add is that values already seen do not make the next guess better. Four
- * rounds of random functions are indistinguishable from a random permutation to whoever sees few
- * values (Luby and Rackoff, 1988; Patarin for more rounds and values); there are six here, ten on
- * 24 bits, and each round function folds a full 64 x 64 multiplication by words that only this
- * process knows.
+ * A memory key has 32 bits, so its strength is limited: a guess hits with probability live / 2^32.
+ * The permutation must ensure that values already seen do not improve the next guess. Four rounds
+ * of random functions are indistinguishable from a random permutation to an observer of few values
+ * (Luby and Rackoff, 1988; Patarin for more rounds and values). There are six here, ten for 24
+ * bits, and each round function folds a full 64 x 64 multiplication by words known only to this
+ * process.
  */
 #include "plx_secret.h"
 
@@ -34,7 +35,7 @@ plx_permutation24_init(struct plx_permutation24 *permutation, const struct plx_s
 	rounds_init(permutation->round, PLX_PERMUTE_ROUNDS_24, key);
 }
 
-/* The round function: half a value in, as many bits out; it need not be invertible. */
+/* The round function: half a value in, the same number of bits out; it need not be invertible. */
 static inline uint32_t
 scramble(const struct plx_permute_round *round, uint32_t half)
 {

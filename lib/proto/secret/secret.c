@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * SipHash, and the keys that are derived with it.
- * It never keeps anything. Start with plx_secret_for().
+ * SipHash, and the keys derived with it. It has no state.
+ * Start with plx_secret_for().
  */
 #include "plx_secret.h"
 
@@ -57,8 +57,10 @@ plx_secret_word(const struct plx_secret *key, uint64_t word)
 	return plx_secret_hash(key, &word, 1);
 }
 
-/* Three words, while everything that is drawn with a key is of another length or under another key:
- * no input is ever used twice. */
+/*
+ * The input is three words. Everything else drawn with a key has another length or another key, so
+ * no input is used twice.
+ */
 struct plx_secret
 plx_secret_for(const struct plx_secret *of, enum plx_secret_purpose purpose, uint32_t index)
 {
@@ -75,6 +77,6 @@ void
 plx_secret_wipe(void *memory, size_t bytes)
 {
 	memset(memory, 0, bytes);
-	/* Keeps the compiler from removing the stores. */
+	/* Prevents the compiler from removing the stores. */
 	__asm__ volatile("" : : "r"(memory) : "memory");
 }

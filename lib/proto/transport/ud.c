@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Datagrams: a queue pair without a peer. A datagram completes when it is sent; a received one is
- * delivered whole or dropped. It never responds, and a drop never uses a receive. Start with
- * plx_ud_on_packet() and plx_ud_transmit(); the queues are those of a connection (qp.c, rq.c,
- * complete.c).
+ * delivered whole or dropped. It never responds, and a dropped datagram never consumes a receive.
+ * Start with plx_ud_on_packet() and plx_ud_transmit(). The queues are those of a connected queue
+ * pair (qp.c, rq.c, complete.c).
  */
 #include "qp.h"
 
@@ -310,7 +310,7 @@ check_keys(struct plx_rc *qp, uint32_t bytes, struct landing *to)
 	return to->headers < 0 || to->payloads < 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
 }
 
-/* Line 7 of the decision table. @param to [out] when ACCEPT */
+/* Line 7 of the decision table. @param to [out] set if ACCEPT */
 static enum plx_verdict
 check(struct plx_ud *ud, const struct plx_pkt *pkt, struct landing *to)
 {

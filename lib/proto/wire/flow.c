@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Recognising the usual packet of a flow without decoding it. It never refuses anything: what does
- * not match goes the long way through plx_frame_decode(). Start with plx_frame_flow_matches().
+ * Recognizes the usual packet of a flow without decoding it. It never refuses a packet: those that
+ * do not match are left to plx_frame_decode().
+ * Start with plx_frame_flow_matches().
  */
 #include "plx_bytes.h"
 #include "plx_wire.h"
 
 /*
- * Three pieces of the headers are looked at: the first sixteen bytes of the frame, with the
- * destination and the tag; sixteen from the ethertype in front of the IP header; and the last
- * sixteen before the BTH, which begin with the IP addresses.
+ * Three pieces of the headers are compared: the first 16 bytes of the frame, with the destination
+ * and the tag; 16 from the ethertype before the IP header; and the last 16 before the BTH, which
+ * begin with the IP addresses.
  */
 enum {
 	PIECE = 16,
-	UDP_AT = PLX_IPV4_BYTES, /* from the IP header */
+	UDP_AT = PLX_IPV4_BYTES, /* from the start of the IP header */
 	MAC_BYTES = 6,
 	TAG_AT = 2 * MAC_BYTES,
 };
 
-/* Set a range of bytes that must be what they are. */
+/* Require a range of bytes to have these values. */
 static void
 must_be(struct plx_frame_flow *flow, size_t at, const uint8_t *bytes, size_t count)
 {
@@ -26,7 +27,7 @@ must_be(struct plx_frame_flow *flow, size_t at, const uint8_t *bytes, size_t cou
 	memset(flow->mask + at, 0xff, count);
 }
 
-/* Our station, and the tag but for its priority. */
+/* Our station, and the tag except its priority. */
 static void
 must_be_for_us(struct plx_frame_flow *flow, const struct plx_frame_template *own)
 {
@@ -55,9 +56,12 @@ plx_frame_flow_init(struct plx_frame_flow *flow, const struct plx_frame_template
 	must_be(flow, PIECE, ethertype, 2);
 	must_be(flow, PIECE + 2, version, 1);
 	must_be(flow, PIECE + 2 + 6, no_fragment, 2);
-	flow->mask[PIECE + 2 + 6] = 0x3f; /* the bit that forbids fragments is free */
+	flow->mask[PIECE + 2 + 6] = 0x3f; /* the don't-fragment bit may have any value */
 	must_be(flow, PIECE + 2 + 9, udp, 1);
-	/* Of the last piece: source and destination, and UDP but for its source port and length. */
+	/*
+	 * The last piece: source and destination address, and UDP except its source port and
+	 * length.
+	 */
 	must_be(flow, 2 * PIECE, ip + 16, 4);
 	must_be(flow, 2 * PIECE + 4, ip + 12, 4);
 	must_be(flow, 2 * PIECE + 8 + 2, port, 2);
@@ -84,7 +88,7 @@ load64(const uint8_t *at)
 	return v;
 }
 
-/* Bits in which a piece differs from what it must be. */
+/* Bits in which a piece differs from its required value. */
 static inline pair
 differs(const struct plx_frame_flow *flow, uint32_t piece, const uint8_t *bytes)
 {
@@ -93,8 +97,10 @@ differs(const struct plx_frame_flow *flow, uint32_t piece, const uint8_t *bytes)
 	return (load_pair(bytes) ^ load_pair(flow->want + at)) & load_pair(flow->mask + at);
 }
 
-/* The IPv4 header's checksum, summed in the machine's byte order: the end-around carry makes the
- * order of the bytes of no account (RFC 1071, 2B). */
+/*
+ * Is the IPv4 header's checksum valid? It is summed in host byte order: because of the end-around
+ * carry, byte order does not matter (RFC 1071, 2B).
+ */
 static inline bool
 checksum_right(const uint8_t *ip)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ethernet, one VLAN tag, IPv4 or IPv6, UDP <-> struct plx_frame; and the template of a flow.
- * It never follows an IP option or an IPv6 extension header: such a packet is refused.
- * Start with plx_frame_decode(); each header has one function, which gets what is really there.
+ * Ethernet, one VLAN tag, IPv4 or IPv6, UDP <-> struct plx_frame; and the template of a flow. It
+ * never follows an IP option or an IPv6 extension header: such a packet is refused.
+ * Start with plx_frame_decode(). Each header has one function, which gets the number of bytes
+ * present.
  */
 #include "plx_bytes.h"
 #include "plx_wire.h"
@@ -32,7 +33,7 @@ fold(uint64_t sum)
 	return (uint32_t)sum;
 }
 
-/* 32 bits at a time: 2^16 is 1 modulo 2^16 - 1, so the halves may be added later, by fold(). */
+/* 32 bits at a time: 2^16 is 1 modulo 2^16 - 1, so fold() can add the halves later. */
 static uint64_t
 sum_of(const uint8_t *bytes, size_t len)
 {
@@ -50,7 +51,7 @@ sum_of(const uint8_t *bytes, size_t len)
 	return sum;
 }
 
-/* `left` bytes lie at `at`, the IP header's place. On OK *proto is what the header carries. */
+/* `at` is the IP header, with `left` bytes. On OK, *proto is the protocol that the header names. */
 static enum plx_wire_verdict
 ipv4_decode(const uint8_t *at, size_t left, unsigned trust, struct plx_frame *out, uint8_t *proto)
 {
@@ -90,8 +91,7 @@ ipv6_decode(const uint8_t *at, size_t left, struct plx_frame *out, uint8_t *prot
 		return PLX_WIRE_IP_SHORT;
 	if (plx_unlikely(at[0] >> 4 != 6))
 		return PLX_WIRE_IP_VERSION;
-	/* A jumbogram's length is 0 and so is too short for UDP; past 65535 no field could hold it.
-	 */
+	/* A jumbogram has length 0, too short for UDP; no field could hold more than 65535. */
 	total = PLX_IPV6_BYTES + (size_t)plx_be16_load(at + 4);
 	if (plx_unlikely(total > left || total > DATAGRAM_MAX))
 		return PLX_WIRE_IP_LENGTH;
@@ -195,7 +195,7 @@ plx_frame_decode(const uint8_t *bytes, size_t len, unsigned trust, struct plx_fr
 		return verdict;
 	if (plx_unlikely(proto != PROTO_UDP))
 		return PLX_WIRE_NOT_UDP;
-	/* Both decoders have seen to it that ip_bytes covers their header. */
+	/* Both decoders have checked that ip_bytes covers their header. */
 	return udp_decode(bytes, out->ip_bytes - (size_t)(out->udp_at - ip_at), trust, out);
 }
 
@@ -269,7 +269,7 @@ plx_frame_template_init(struct plx_frame_template *tmpl, const struct plx_frame 
 	struct plx_frame zeroed = *frame;
 	size_t ip_at = frame->vlan ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 
-	/* What plx_frame_template_write() fills in must not be in the sum. */
+	/* The fields that plx_frame_template_write() fills in must not be in the sum. */
 	zeroed.ip_bytes = frame->ip_version == 4 ? 0 : PLX_IPV6_BYTES;
 	zeroed.udp_bytes = 0;
 	zeroed.udp_checksum = 0;
@@ -290,7 +290,7 @@ plx_frame_template_write(const struct plx_frame_template *tmpl, size_t udp_paylo
 	uint16_t udp_bytes = (uint16_t)(PLX_UDP_BYTES + udp_payload);
 
 	PLX_ASSERT(udp_payload <= (size_t)DATAGRAM_MAX + tmpl->ip_at - tmpl->header_bytes);
-	/* In pieces of a fixed size, which may overlap: every header is at least 42 bytes long. */
+	/* Pieces of a fixed size, which may overlap: all headers have at least 42 bytes. */
 	memcpy(out, tmpl->bytes, 32);
 	if (tmpl->header_bytes > 48)
 		memcpy(out + 32, tmpl->bytes + 32, 24);

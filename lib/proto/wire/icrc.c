@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ICRC with ISA-L, the choice of an implementation, and the four bytes on the wire.
- * It never writes into the packet it reads, and never judges: the caller compares.
- * Spec: IBTA Annex A17, A17.3.3; which fields are masked is said in plx_icrc_ones below.
+ * The ICRC with ISA-L, the choice of an implementation, and the four bytes sent. It never writes to
+ * the packet that it reads, and never judges: the caller compares.
+ * Spec: IBTA Annex A17, A17.3.3; plx_icrc_ones below has the masked fields.
  */
 #include "icrc.h"
 
@@ -15,7 +15,7 @@ const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE
 		[ONES - 4] = 0xff,
 		[ONES - 3] = 0xff,
 		[ONES - 2] = 0xff,
-		[ONES - 1] = 0xff, /* what stands for the LRH: see icrc.h */
+		[ONES - 1] = 0xff, /* replaces the LRH: see icrc.h */
 		[ONES + 1] = 0xff, /* TOS */
 		[ONES + 8] = 0xff, /* TTL */
 		[ONES + 10] = 0xff,
@@ -28,7 +28,7 @@ const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE
 		[ONES - 4] = 0xff,
 		[ONES - 3] = 0xff,
 		[ONES - 2] = 0xff,
-		[ONES - 1] = 0xff, /* what stands for the LRH: see icrc.h */
+		[ONES - 1] = 0xff, /* replaces the LRH: see icrc.h */
 		[ONES + 0] = 0x0f,
 		[ONES + 1] = 0xff,
 		[ONES + 2] = 0xff,
@@ -40,11 +40,11 @@ const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE
 	},
 };
 
-/* CRC-32 of eight bytes of ones: what the headers continue. */
+/* CRC-32 of eight bytes of ones, which the headers continue. */
 #define CRC_OF_ONES 0x2144df1c
 
 enum {
-	/* One cache line holds every masked byte, and has the length that ISA-L likes best. */
+	/* One cache line contains all masked bytes, and is the length that suits ISA-L best. */
 	HEAD_BYTES = 64,
 };
 

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The ICRC in one pass over the packet where it lies: AVX-512 with VPCLMULQDQ, 64 bytes a step.
- * It never copies or changes the headers: the masks are or-ed in registers. It never touches a
- * byte outside [ip, ip + len): what a load covers besides is masked off. Start with the algebra.
+ * The ICRC in one pass over the packet in place: AVX-512 with VPCLMULQDQ, 64 bytes a step. It never
+ * copies or changes the headers: the masks are or-ed in registers. It never accesses a byte outside
+ * [ip, ip + len): any others that a load covers are masked off. The algebra:
  *
- * Read bit i of the packet (low bit of each byte first) as the coefficient of y^i, and let P be
- * the reflected CRC-32 polynomial 0x1db710641. One step of the bitwise CRC divides the register
- * by y modulo P; so the CRC register of n bits M, begun with zero, is M * y^-n mod P. Hence:
+ * Read bit i of the packet (low bit of each byte first) as the coefficient of y^i, and let P be the
+ * reflected CRC-32 polynomial 0x1db710641. One step of the bitwise CRC divides the register by y
+ * modulo P. So after n bits M, from an initial register of zero, the register is M * y^-n mod P.
+ * Hence:
  *
- *  - zero bytes in front change nothing: the packet may be aligned to the *end* of its vectors,
- *    and the odd length is in the first vector, not in the last;
- *  - a register that starts with ones is the same as four bytes of ones or-ed in before the packet
- *    (the other four of the eight that stand for the LRH cancel it);
- *  - each quad word q with e bits from its first bit to the end of the packet counts q * y^-e.
- *    Multiplied by y^(64-e) mod P, which has 32 bits, it makes a product of 95 bits; the products
- *    of all quad words are simply added, and the sum is divided by y^64 at the end;
- *  - that division is Montgomery's: add the multiple of P that makes the low 64 bits zero.
+ *  - Zero bytes in front change nothing. So the packet may be aligned to the *end* of its vectors,
+ *    where the first vector has the odd length, not the last.
+ *  - Starting with a register of ones is the same as or-ing in four bytes of ones before the packet
+ *    (the other four of the eight that replace the LRH cancel it).
+ *  - Each quad word q with e bits from its first bit to the end of the packet contributes q * y^-e.
+ *    Multiplied by y^(64-e) mod P, which has 32 bits, it gives a product of 95 bits.
+ *  - The products of all quad words are added, and the sum is divided by y^64 at the end.
+ *  - That division is Montgomery's: add the multiple of P that makes the low 64 bits zero.
  *
  * So a packet of up to 124 bytes costs three dependent multiplications: one by the constants, two
- * for the division. Long packets keep four vectors, moved on by 2048 bits for each 256 bytes.
+ * for the division. For long packets, four vectors are kept and multiplied to move them by 2048
+ * bits for each 256 bytes.
  */
 #include "icrc.h"
 
@@ -30,12 +32,14 @@
 #define VECTOR  64 /* [bytes] */
 
 enum {
-	LANES = 4,                       /* vectors kept by the long path */
-	TO_END_ROWS = LANES + LANES - 1, /* those and up to three behind them */
+	LANES = 4,                       /* vectors kept by long_path() */
+	TO_END_ROWS = LANES + LANES - 1, /* those and up to three after them */
 };
 
-/* Row d, column j: y^(64j - 512(d+1) + 64) mod P, for quad word j of the vector that has d whole
- * vectors behind it. */
+/*
+ * Row d, column j: y^(64j - 512(d+1) + 64) mod P, for quad word j of the vector that d whole
+ * vectors follow.
+ */
 static const uint64_t to_end[TO_END_ROWS][8] __attribute__((aligned(VECTOR))) = {
 	{0x1d9513d7, 0x3db1ecdc, 0xaf449247, 0xf1da05aa, 0x81256527, 0xae689191, 0xccaa009e,
 	 0x00000001},
@@ -60,7 +64,7 @@ static const uint64_t to_end[TO_END_ROWS][8] __attribute__((aligned(VECTOR))) = 
 #define POLYNOMIAL         0x1db710641
 #define POLYNOMIAL_INVERSE 0xb4e5b025f7011641 /* modulo y^64 */
 
-/* The sum of x, and of a's quad words each multiplied by its constant in k. */
+/* Add to x the quad words of a, each multiplied by its constant in k. */
 static inline ONEPASS __m512i
 add_products(__m512i x, __m512i a, __m512i k)
 {
@@ -74,7 +78,7 @@ load(uintptr_t at)
 	return _mm512_loadu_si512((const void *)at);
 }
 
-/* Those bytes of the 64 at `at` that `mask` names, zeros for the others, which are not touched. */
+/* Load those of the 64 bytes at `at` that `mask` selects. The others are zero and not accessed. */
 static inline ONEPASS __m512i
 load_masked(uint64_t mask, uintptr_t at)
 {
@@ -101,8 +105,10 @@ finish(__m512i sum)
 	return ~(uint32_t)_mm_extract_epi32(x, 2);
 }
 
-/* The packet behind its first two vectors, when there are six or more of those: at is the place of
- * the third vector, *vectors how many are left; both are moved on to what is still to be added. */
+/*
+ * Process the packet after its first two vectors if six or more follow. *at is the third vector,
+ * and *vectors the number left; on return both describe what remains to be added.
+ */
 static inline ONEPASS __m512i
 long_path(__m512i v0, __m512i v1, uintptr_t *at, size_t *vectors)
 {
@@ -135,13 +141,13 @@ plx_icrc_onepass(const uint8_t *ip, size_t len)
 	const uint8_t *ones = icrc_ones_for(ip, len);
 	size_t bytes = ICRC_ONES_PREFIX + icrc_covered(len);
 	size_t vectors = (bytes - 1) / VECTOR + 1;
-	size_t first = (bytes - 1) % VECTOR + 1;  /* of the prefix and the packet, in vector 0 */
+	size_t first = (bytes - 1) % VECTOR + 1;  /* bytes of prefix and packet in vector 0 */
 	int data = (int)first - ICRC_ONES_PREFIX; /* of the packet; negative: prefix in vector 1 */
-	uintptr_t at = (uintptr_t)ip + (uintptr_t)(intptr_t)data; /* of vector 1 */
+	uintptr_t at = (uintptr_t)ip + (uintptr_t)(intptr_t)data; /* address of vector 1 */
 	__m512i v0 = load_masked(data > 0 ? ~UINT64_C(0) << (VECTOR - data) : 0, at - VECTOR);
 	__m512i v1, sum;
 
-	/* The prefix starts at byte 64 of the table: so `first` bytes of it end vector 0. */
+	/* The prefix is at byte 64 of the table, so `first` bytes from there end vector 0. */
 	ones += first;
 	v0 = _mm512_or_si512(v0, _mm512_loadu_si512(ones));
 	if (vectors == 1)

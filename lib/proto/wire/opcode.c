@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The opcode table: for each of the 256 numbers its service, kind, place in a message, headers.
- * It decides nothing; an opcode we do not know is an entry too, never a hole of zeros.
- * Spec: IBTA vol 1, 9.2 table 38; CNP: Annex A17. Reserved, RD and XRC opcodes count as unknown.
+ * The opcode table: service, kind, position in a message and headers of each of the 256 opcodes. It
+ * decides nothing. Unknown opcodes have entries too, which are not zero.
+ * Spec: IBTA vol 1, 9.2 table 38; CNP: Annex A17. Reserved, RD and XRC opcodes are unknown.
  */
 #include "plx_wire.h"
 
@@ -19,12 +19,12 @@ enum {
 _Static_assert((int)PLX_PKT_HEADER_MAX == (int)PLX_BTH_BYTES + (int)ATOMIC_ETH,
 	       "the longest transport header is BTH and AtomicETH");
 
-/* What stands behind each name of flag: the places of a message, and who may carry what. */
+/* Combinations of flags: position in the message, and whether there is a payload. */
 #define FIRST  (PLX_OPF_FIRST | PLX_OPF_PAYLOAD)
 #define MIDDLE (PLX_OPF_MIDDLE | PLX_OPF_PAYLOAD)
 #define LAST   (PLX_OPF_LAST | PLX_OPF_PAYLOAD)
 #define ONLY   (PLX_OPF_ONLY | PLX_OPF_PAYLOAD)
-#define BARE   PLX_OPF_ONLY /* a message in one packet that carries no payload */
+#define BARE   PLX_OPF_ONLY /* a message of one packet without payload */
 
 #define OP(number, text, serv, op_kind, op_flags, extended_bytes) \
 	[number] = {                                              \
@@ -35,11 +35,11 @@ _Static_assert((int)PLX_PKT_HEADER_MAX == (int)PLX_BTH_BYTES + (int)ATOMIC_ETH,
 		.header_bytes = PLX_BTH_BYTES + (extended_bytes), \
 	}
 
-/* A request with the bit that says so, and one that has an extended header besides. */
+/* A request: sets the request flag, and may add an extended header. */
 #define REQ(number, text, serv, kind, place, extended, extended_bytes) \
 	OP(number, text, serv, kind, PLX_OPF_REQUEST | (place) | (extended), extended_bytes)
 
-/* What RC and UC have in common: SEND and WRITE, first to only, some with immediate data. */
+/* Opcodes that RC and UC share: SEND and WRITE, first to only, some with immediate data. */
 #define SEND_AND_WRITE(S, prefix)                                                                 \
 	REQ(PLX_##S##_SEND_FIRST, prefix ".send.first", S, SEND, FIRST, 0, 0),                    \
 		REQ(PLX_##S##_SEND_MIDDLE, prefix ".send.middle", S, SEND, MIDDLE, 0, 0),         \
@@ -60,8 +60,10 @@ _Static_assert((int)PLX_PKT_HEADER_MAX == (int)PLX_BTH_BYTES + (int)ATOMIC_ETH,
 		REQ(PLX_##S##_WRITE_ONLY_IMM, prefix ".write.only_imm", S, WRITE, ONLY,           \
 		    PLX_OPF_RETH | PLX_OPF_IMM, RETH + IMM)
 
-/* Standard C has no ranges in initialisers, and a row given twice would be a warning: so each
- * unknown opcode has its row, and none of them is written over. */
+/*
+ * Standard C has no ranges in initializers, and a duplicate row would be a warning, so each unknown
+ * opcode has its own row.
+ */
 #define UNKNOWN(number) OP(number, "unknown", UNKNOWN, NONE, 0, 0)
 #define UNKNOWN_2(n)    UNKNOWN(n), UNKNOWN((n) + 1)
 #define UNKNOWN_4(n)    UNKNOWN_2(n), UNKNOWN_2((n) + 2)
@@ -95,7 +97,7 @@ const struct plx_opcode plx_opcodes[256] = {
 	UNKNOWN_4(0x2c),
 	UNKNOWN_16(0x30),
 
-	/* 0x40 to 0x5f: reliable datagram, which nobody has built */
+	/* 0x40 to 0x5f: reliable datagram, which has no implementations */
 	UNKNOWN_32(0x40),
 
 	/* 0x60 to 0x7f: unreliable datagram */
@@ -115,7 +117,7 @@ const struct plx_opcode plx_opcodes[256] = {
 	UNKNOWN_8(0x88),
 	UNKNOWN_16(0x90),
 
-	/* 0xa0 to 0xff: extended reliable connection, reserved and the manufacturers' own */
+	/* 0xa0 to 0xff: extended reliable connection, reserved, and manufacturer-specific */
 	UNKNOWN_32(0xa0),
 	UNKNOWN_32(0xc0),
 	UNKNOWN_32(0xe0),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * BTH and extended headers <-> struct plx_pkt. The only place that turns a datagram's length into
- * a payload length; it never subtracts before it has compared, and never looks at the ICRC.
- * Start with plx_pkt_decode(); which headers follow the BTH is the opcode table's knowledge.
+ * BTH and extended headers <-> struct plx_pkt. Only this file derives a payload length from a
+ * datagram's length. It never subtracts before it has compared, and never checks the ICRC.
+ * Start with plx_pkt_decode(); the opcode table determines which headers follow the BTH.
  */
 #include "plx_bytes.h"
 #include "plx_wire.h"
@@ -47,7 +47,7 @@ bth_encode(const struct plx_pkt *pkt, uint8_t *at)
 						    (pkt->psn.v & PLX_PSN_MASK));
 }
 
-/* The extended headers of `op` lie from `at` on: the caller has compared header_bytes with len. */
+/* The extended headers of `op` start at `at`. The caller has compared header_bytes with len. */
 static void
 extended_decode(const struct plx_opcode *op, const uint8_t *at, struct plx_pkt *out)
 {
