@@ -189,7 +189,7 @@ step_damaged(struct world *world)
 	free(out);
 }
 
-/* ---- pings ---------------------------------------------------------------------------------- */
+/* ---- pings ---- */
 
 static void
 step_ping(struct world *world, struct plx_net *net)
@@ -232,7 +232,7 @@ step_ping_result(struct world *world)
 		      PLX_NET_LOST);
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 /* Whom we know is in use from here on, and stays so until time passes or another is wanted. */
 static void

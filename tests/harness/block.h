@@ -15,8 +15,9 @@ enum {
 	TEST_POISON = 0xa5,
 };
 
-/** A block of exactly `bytes` at a cache line, poisoned: what nobody has written is nonsense, and
- * not a lucky zero. No bytes fail: so does an object tell that its configuration is wrong. */
+/** A poisoned block of exactly `bytes`, aligned to a cache line: memory that nobody has written
+ * is garbage, not zero by luck. Asserts that `bytes` is not 0: an object returns 0 when its
+ * configuration is invalid. */
 static inline void *
 test_block(size_t bytes)
 {

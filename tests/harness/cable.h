@@ -10,7 +10,7 @@
 #include "plx_net_wire.h"
 
 struct cable {
-	char device[2][128]; /* as plx_net_wire_attach() takes it */
+	char device[2][128]; /* in the format of plx_net_wire_attach() */
 	struct plx_ethdev *dev[2];
 	struct plx_port *port[2];
 };

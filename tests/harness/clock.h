@@ -30,7 +30,7 @@ test_ms(void)
 	return test_ns() / 1000000;
 }
 
-/** Look again and again until it is so, with one `turn` after each look in vain. */
+/** Check the condition repeatedly until it holds, with one `turn` after each failed check. */
 #define test_until(condition, turn)                                \
 	do {                                                       \
 		uint64_t late_ = test_ns() + TEST_PATIENCE_NS;     \

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- hosts ---------------------------------------------------------------------------------- */
+/* ---- hosts ---- */
 
 struct plx_ip
 pair_ip(uint8_t version, uint32_t number)
@@ -74,7 +74,7 @@ pair_reboot(struct pair *pair, int host)
 	start(pair, host);
 }
 
-/* ---- the wire ------------------------------------------------------------------------------- */
+/* ---- the wire ---- */
 
 /* In memory of exactly its size. @param route as the host sees it */
 static enum plx_cm_verdict
@@ -220,7 +220,7 @@ pair_inject_at(struct pair *pair, int to, struct plx_ip at, const struct plx_cm_
 	return hand_over(pair, to, &route, bytes);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 const struct plx_cm_event *
 pair_expect(struct pair *pair, int host, enum plx_cm_event_kind kind)
@@ -250,7 +250,7 @@ pair_expect_nothing(struct pair *pair, int host)
 	assert_false(plx_cm_next_event(pair->cm[host], &pair->event));
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 struct plx_cm_own
 pair_own(uint32_t qpn)

@@ -38,27 +38,30 @@ struct pair {
 	void *memory[HOSTS];
 	struct plx_ip ip[HOSTS];
 	uint64_t now;
-	/* how many of a message (its attribute - PLX_CM_REQ) are still to be lost on the way */
+	/* how many more of a message (its attribute - PLX_CM_REQ) to drop on the way */
 	uint32_t lose[9];
-	bool silent[HOSTS]; /* what goes to this host is lost */
+	bool silent[HOSTS]; /* drops everything for this host */
 	struct seen *log;   /* [LOG_MAX]: the first since pair_forget() */
 	uint32_t logged;
 	struct plx_cm_event event;   /* the last that was taken */
 	enum plx_cm_verdict verdict; /* on the last datagram that arrived */
 };
 
-/* Both with room for 64 connections, all of which may be half open; version 4 or 6. */
+/* Both have room for 64 connections, all of which may be half open; version 4 or 6. */
 void pair_open(struct pair *pair);
-/* ... and ALICE's REQ has come to BOB, who listens. Returns: ALICE's connection */
+/* ... and ALICE's REQ has arrived at BOB, who listens.
+ * Returns: ALICE's connection */
 struct plx_cm_id pair_open_asked(struct pair *pair);
 void pair_open_with(struct pair *pair, uint32_t connections, uint32_t half_open, uint8_t version);
 void pair_close(struct pair *pair);
 /* One end is destroyed, and made anew, with other ids. */
 void pair_reboot(struct pair *pair, int host);
 
-/* What waits to be sent is sent, and what comes of it, until nothing does; time stands still. */
+/* Deliver everything queued, and everything sent in response, until nothing is left. Time does
+ * not advance. */
 void pair_carry(struct pair *pair);
-/* What waits at this host is sent, and nothing that comes of it elsewhere. Returns: how many */
+/* Deliver what this host has queued, but not what other hosts send in response.
+ * Returns: how many */
 uint32_t pair_carry_from(struct pair *pair, int host);
 /* Time passes, as fast as timers are due; datagrams are carried. */
 void pair_wait(struct pair *pair, uint64_t ns);
@@ -71,7 +74,7 @@ const struct plx_cm_msg *pair_last(const struct pair *pair, int from, enum plx_c
 /* A datagram comes to a host, from an address. */
 enum plx_cm_verdict pair_inject_from(struct pair *pair, int to, struct plx_ip from,
 				     const struct plx_cm_msg *msg);
-/* To an address that this host may have beside its own. */
+/* To an additional address of this host. */
 enum plx_cm_verdict pair_inject_at(struct pair *pair, int to, struct plx_ip at,
 				   const struct plx_cm_msg *msg);
 enum plx_cm_verdict pair_inject(struct pair *pair, int to, const struct plx_cm_msg *msg);
@@ -87,7 +90,7 @@ struct plx_cm_own pair_own(uint32_t qpn);
 struct plx_cm_id pair_listen(struct pair *pair, int host, uint16_t port, uint32_t backlog);
 struct plx_cm_connect pair_wish(const struct pair *pair, int from, int to, uint32_t qpn);
 struct plx_cm_id pair_connect(struct pair *pair, int from, int to, uint32_t qpn);
-/* With a private data of `bytes`, which tells `qpn`. */
+/* With private data of `bytes` that contain `qpn`. */
 struct plx_cm_peer pair_accept(struct pair *pair, int host, struct plx_cm_id id, uint32_t qpn);
 
 /* A REQ as a stranger writes it, for BOB's PORT. */

@@ -245,8 +245,8 @@ send_frame(struct ep_qp *qp, const struct plx_emit *emit)
 	size_t len = plx_emit_bytes(&qp->to_peer, emit);
 	uint8_t *bytes = malloc(len);
 
-	/* Exactly as long as it is, so that the sanitizer sees one byte too many; poisoned, so
-	 * that a byte nobody wrote is seen on the wire (T23). */
+	/* Of exactly the right size, so that the sanitizer detects an overrun by one byte;
+	 * poisoned, so that a byte that nobody wrote shows on the wire (T23). */
 	PLX_ASSERT(bytes != NULL);
 	PLX_ASSERT(qp->connected);
 	memset(bytes, TEST_POISON, len);
@@ -342,7 +342,8 @@ send_fast_frame(struct ep_qp *qp, const uint8_t *header, const struct plx_fast_p
 		free(bytes);
 }
 
-/* As an engine does: the fast path first, as long as there is one. Returns: packets */
+/* As an engine does: the fast path first, while it applies.
+ * Returns: packets */
 static uint32_t
 transmit_fast(struct ep_qp *qp, uint64_t now, uint32_t budget)
 {
@@ -405,10 +406,8 @@ admit(const struct ep_qp *qp, const struct plx_frame *frame, const struct plx_pk
 	return verdict;
 }
 
-/*
- * Before line 7 nothing may change, no counter that names a QP may move. What led to the refusal is
- * done once more with the QP watched, so that the good packets do not pay for it.
- */
+/* Before line 7 nothing may change, and no counter that names a QP may move. The refused step is
+ * repeated with the QP watched, so that valid packets do not pay for it. */
 static void
 assert_refusal_is_pure(struct ep_qp *qp, const struct plx_frame *frame, const struct plx_pkt *pkt,
 		       const uint8_t *bytes)

@@ -12,7 +12,7 @@
 struct ep;
 struct ep_qp;
 
-/* What the endpoint tells its user. Any may be NULL. `user` is ep_config.user. */
+/* Callbacks to the endpoint's user. Any may be NULL. `user` is ep_config.user. */
 struct ep_hooks {
 	void (*completion)(void *user, struct ep_qp *qp, const struct plx_completion *completion);
 	void (*event)(void *user, struct ep_qp *qp, const struct plx_event *event);
@@ -48,7 +48,7 @@ struct ep_qp_config {
 	struct plx_domain domain;
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
-	struct plx_rq *srq;          /* NULL: a receive queue of its own */
+	struct plx_rq *srq;          /* NULL: creates its own receive queue */
 	const struct plx_cc_ops *cc; /* NULL: plx_cc_none */
 	void *cc_state;
 	void *user; /* ep_qp_user() */
@@ -60,8 +60,8 @@ struct plx_rc *ep_qp_core(struct ep_qp *qp);
 struct ep *ep_qp_ep(struct ep_qp *qp);
 void *ep_qp_user(struct ep_qp *qp);
 
-/** RESET -> INIT -> RTR -> RTS towards the other end; path and dest_qpn of `attr` are filled from
- * `peer` and `peer_qpn`, and the frame template is made. Asserts on any refusal. */
+/** RESET -> INIT -> RTR -> RTS towards the other end. Fills path and dest_qpn of `attr` from
+ * `peer` and `peer_qpn`, and creates the frame template. Asserts that nothing is refused. */
 void ep_qp_connect(struct ep_qp *qp, const struct ep_config *peer, uint32_t peer_qpn,
 		   const struct plx_rc_attr *attr);
 

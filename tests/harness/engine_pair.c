@@ -177,7 +177,7 @@ pair_close(struct pair *pair)
 	rte_mempool_free(pair->pool);
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+/* ---- time ---- */
 
 void
 pair_run(struct pair *pair, uint32_t rounds)
@@ -243,7 +243,7 @@ pair_reap(struct pair *pair, struct plx_engine_cq *cq, struct plx_wc *wc, uint32
 	return got;
 }
 
-/* ---- objects --------------------------------------------------------------------------------- */
+/* ---- objects ---- */
 
 struct pair_options
 pair_defaults(uint32_t depth)
@@ -386,7 +386,7 @@ pair_ah_destroy(struct pair *pair, struct plx_engine_ah *ah)
 	pair_stop(pair);
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static enum plx_status
 post(struct pair_side *side, struct plx_send_wr *wr, uint32_t at, uint32_t bytes)
@@ -448,7 +448,7 @@ pair_read(struct pair_side *side, const struct pair_side *from, uint64_t wr_id, 
 	return post(side, &wr, at, bytes);
 }
 
-/* ---- packets --------------------------------------------------------------------------------- */
+/* ---- packets ---- */
 
 bool
 pair_inject(struct pair *pair, int to, const uint8_t *bytes, uint32_t len, uint32_t segs)

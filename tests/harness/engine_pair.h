@@ -27,17 +27,17 @@ enum {
 
 struct pair_side;
 
-/* What one side has sent and the other not yet received. */
+/* Packets that one side has sent and the other has not yet received. */
 struct pair_port {
 	struct plx_port port;
 	struct pair_side *side;
 	struct rte_mbuf *wire[PAIR_WIRE];
 	uint32_t first, count; /* towards this port */
-	uint32_t lose;         /* of what it sends, so many packets more */
-	uint32_t refuse;       /* times that tx takes nothing */
-	uint32_t take;         /* packets that tx takes at once; 0: all */
+	uint32_t lose;         /* drop this many more of its packets */
+	uint32_t refuse;       /* how many times tx accepts nothing */
+	uint32_t take;         /* packets that tx accepts at once; 0: all */
 	bool hold;             /* rx finds nothing */
-	/* asked for each packet that this port sends; false drops it; NULL lets all pass */
+	/* called for each packet that this port sends; false drops it; NULL passes all */
 	bool (*pass)(struct pair_side *from, const struct rte_mbuf *m, void *user);
 	void *user;
 	struct pair_port *peer;
@@ -114,8 +114,8 @@ void pair_make_queues(struct pair *pair, const struct pair_options *options);
 /** One more queue pair of a side, with its completion queues, in RESET. */
 struct plx_engine_qp *pair_qp(struct pair *pair, int i, const struct pair_options *options);
 
-/** Take two queue pairs, of sides i and j, from RESET to RTS; the commands are the caller's
- * business: pair_start() first. */
+/** Bring two queue pairs, of sides i and j, from RESET to RTS. The caller runs the commands:
+ * pair_start() first. */
 void pair_join(struct pair *pair, int i, struct plx_engine_qp *one, int j,
 	       struct plx_engine_qp *other, const struct pair_options *options);
 
@@ -131,7 +131,7 @@ void pair_stop(struct pair *pair);
 /** Poll both engines `rounds` times, 1 us apart (inline mode: in real time). */
 void pair_run(struct pair *pair, uint32_t rounds);
 
-/** Let so much time pass: poll both each millisecond, so that no engine takes it for a stall. */
+/** Let this much time pass: poll both each millisecond, so that no engine takes it for a stall. */
 void pair_pass(struct pair *pair, uint64_t ns);
 
 /** Poll both until `n` completions are there, at most `rounds` times. Returns: how many came */

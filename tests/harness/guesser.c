@@ -221,8 +221,8 @@ joint_row(const struct guesser_series *series, uint32_t count, uint32_t i, int w
 	return at;
 }
 
-/* Is the last column a combination of the others, in every row? Rows are 64 more than unknowns, so
- * that chance says yes with a probability of 2^-64. */
+/* Is the last column a combination of the others, in every row? There are 64 more rows than
+ * unknowns, so that chance passes with a probability of 2^-64. */
 static bool
 is_solvable(uint64_t (*rows)[JOINT_WORDS], uint32_t count, uint32_t columns)
 {
@@ -309,8 +309,8 @@ column_set(struct column *column, const char *name, uint32_t bit, int lag, const
 		       lag);
 }
 
-/* What is known when series[target] is to be guessed. Column 0 is zero: a pair with it is a bit
- * alone, or none. */
+/* What is known when predicting series[target]. Column 0 is zero: a pair with it is a single
+ * bit, or nothing. */
 static uint32_t
 columns_make(const struct guesser_series *series, uint32_t count, uint32_t target,
 	     struct column *column)
@@ -329,7 +329,7 @@ columns_make(const struct guesser_series *series, uint32_t count, uint32_t targe
 	return made;
 }
 
-/* How far from half of n fair coins may lie, at most, but with this probability (Hoeffding). */
+/* The distance from n/2 that n fair coins exceed with at most this probability (Hoeffding). */
 static double
 slack(double n, double tests, double alarm)
 {
@@ -373,8 +373,8 @@ pairs_find(const struct guesser_series *series, uint32_t count, char *how)
 /* ---- tables that are learnt, and arithmetic
  * -------------------------------------------------------- */
 
-/* A byte of what is known: 0 .. 3 of the value before, of that before it, of their difference, of
- * the count; then of what the earlier series have here. */
+/* A known byte: 0 .. 3 of the previous value, of the one before it, of their difference, of the
+ * index; then of the values of earlier series at this index. */
 static uint32_t
 context(const struct guesser_series *series, uint32_t s, uint32_t i, uint32_t which)
 {

@@ -27,13 +27,10 @@ struct guesser_series {
 	bool known; /* seen, or thought, before the others of its place; not to be guessed */
 };
 
-/**
- * Of place i of the series at hand, in their order, each bit is to be guessed from all that came
- * before it.
- *
- * @param how [160] which bit of what was guessed by which rule
- * Returns: a bit is guessed better than by a coin
- */
+/** Try to predict each bit at place i of the series at hand, in order, from everything that
+ * precedes it.
+ * @param how [160] which bit was predicted by which rule
+ * Returns: a bit is predicted better than by a coin toss */
 bool guesser_finds(const struct guesser_series *series, uint32_t count, char *how);
 
 /** The shortest register with linear feedback that makes these bits (Massey, 1969).

@@ -11,7 +11,7 @@
 
 /** See to it that `pages` hugepages of 2 MiB are free. Returns: whether they are */
 bool huge_reserve(uint32_t pages);
-/** Back to what was reserved before. */
+/** Restore the previous reservation. */
 void huge_restore(void);
 
 /** [2 MiB pages] free */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Of 16-bit words in network order, folded; the checksum is what it lacks to 0xffff. */
+/** Sum of 16-bit words in network order, folded; the checksum is 0xffff minus it. */
 static inline unsigned
 ip_sum(const uint8_t *at, size_t len)
 {

@@ -78,7 +78,7 @@ lab_namespace(void)
 
 	if (!namespace_network("true"))
 		fail_msg("no network namespace of our own; these tests run as root");
-	/* The kernel's own packets would only be in the way. */
+	/* The kernel's own packets would only interfere. */
 	fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		assert_int_equal(write(fd, "1", 1), 1);
@@ -244,7 +244,7 @@ lab_pass(struct plx_port *from, struct plx_port *to, struct rte_mempool *pool, e
 	static uint32_t number;
 	struct rte_mbuf *frame;
 
-	/* Nothing is under way; and a memif client offers its buffers only when it polls. */
+	/* Nothing is in flight; a memif client offers its buffers only when it polls. */
 	assert_null(lab_receive(to, 0));
 	lab_send(from, lab_frame(pool, shape, ++number, bytes));
 	frame = lab_receive(to, 5000);

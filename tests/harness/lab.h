@@ -42,7 +42,7 @@ void lab_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** A pool with LAB_BUFFERS buffers of `room` bytes behind the headroom. */
 struct rte_mempool *lab_pool(uint16_t room);
 
-/** Every buffer is back: polls for up to a second, because a kernel may hold some. */
+/** Wait until every buffer is back: polls for up to a second, because a kernel may hold some. */
 void lab_pool_is_whole(struct rte_mempool *pool);
 
 /** A frame of `bytes` bytes with that number; its contents follow from both. */
@@ -53,21 +53,21 @@ struct rte_mbuf *lab_frame(struct rte_mempool *pool, enum lab_shape shape, uint3
  * @param damaged NULL, or set to true instead of asserting */
 uint32_t lab_number(const struct rte_mbuf *frame, bool *damaged);
 
-/** External buffers of lab_frame() that were not given back yet. */
+/** External buffers of lab_frame() that are not freed yet. */
 uint32_t lab_external_out(void);
 
-/** Wait until the port takes it, at most five seconds. */
+/** Wait until the port accepts it, at most five seconds. */
 void lab_send(struct plx_port *port, struct rte_mbuf *frame);
 
-/** The next frame of ours, whatever the kernel sends besides; NULL after `wait_ms`. */
+/** The next frame of ours, ignoring those of the kernel; NULL after `wait_ms`. */
 struct rte_mbuf *lab_receive(struct plx_port *port, uint32_t wait_ms);
 
 /** Send one frame and assert that it arrives: once, whole, with this length. */
 void lab_pass(struct plx_port *from, struct plx_port *to, struct rte_mempool *pool,
 	      enum lab_shape shape, uint32_t bytes);
 
-/** lab_pass() both ways in every shape that the ports claim, at lengths between the two, with both
- * of them and every one within 4 bytes of 2048 and 4096. */
+/** lab_pass() in both directions, in every shape that the ports support, at lengths in between,
+ * with both limits, and with every length within 4 bytes of 2048 and 4096. */
 void lab_pass_all(struct plx_port *a, struct plx_port *b, struct rte_mempool *pool, uint32_t first,
 		  uint32_t last);
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Move this process into a network namespace of its own, and run a shell's command in it.
- * Returns: whether all of that went well; else there is a sentence on stderr */
+/** Move this process into a private network namespace, and run a shell command in it.
+ * Returns: whether everything succeeded; otherwise a message is on stderr */
 static inline bool
 namespace_network(const char *command)
 {

@@ -92,7 +92,7 @@ nd_rounds(unsigned long usual)
 {
 	const char *said = said_rounds();
 #ifdef __SANITIZE_ADDRESS__
-	usual /= 10; /* each takes so much longer */
+	usual /= 10; /* each takes this much longer */
 #endif
 	return said ? strtoul(said, NULL, 10) : usual;
 }
@@ -193,8 +193,8 @@ nd_adapter(unsigned end)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* What a test has left behind is told where it is left: no object alive, and the adapters can be
- * opened anew, which a close that was refused would not let them. */
+/* Report what a test left behind right after that test: no object is alive, and the adapters can
+ * be opened again, which a refused close would prevent. */
 static int
 nothing_is_left(void **state)
 {
@@ -212,7 +212,7 @@ nothing_is_left(void **state)
 	return 0;
 }
 
-/* A child that a test has forked off is done with nothing of ours. */
+/* A child that a test has forked does not run our cleanup. */
 static void
 clean_up(void)
 {

@@ -200,7 +200,7 @@ nd_pair_open(const struct nd_options *options)
 	return pair;
 }
 
-/* It may have been disconnected, or never connected: only that it ends is asked for. */
+/* It may have been disconnected, or never connected: only its end matters. */
 static void
 disconnect(struct nd_side *side)
 {

@@ -24,9 +24,9 @@ enum {
 	ND_RACE_ROUNDS = 1000000,
 	ND_RACE_MS = 40000,
 	ND_ARENA = 256 * 1024,
-	ND_DEPTH = 64, /* of queues, unless asked for another */
+	ND_DEPTH = 64, /* of queues, unless set otherwise */
 	ND_CQ_DEPTH = 256,
-	ND_PORT = 4791, /* of the first listener; each pair takes another */
+	ND_PORT = 4791, /* of the first listener; each pair uses another */
 };
 
 /* ---- running ----------------------------------------------------------------------------------
@@ -44,14 +44,14 @@ int nd_run_inline(const char *name, const struct CMUnitTest *tests, size_t n);
 /** The one, then the other. */
 int nd_run_both(const char *name, const struct CMUnitTest *tests, size_t n);
 
-/** Before the above, for a program with a configuration file of its own: the provider is loaded,
- * and reads this text. */
+/** Call before the above, in a program with its own configuration file: loads the provider with
+ * this text. */
 void nd_start(const char *configuration);
 
-/** A configuration for nd_start(): "nd0" and "nd1", which are the ends of a link, by their number.
- * @param device after the name of the link's end, as ",loss=0.2"
- * @param settings of each, beside its name, device and addresses. Returns: good until the next call
- */
+/** A configuration for nd_start(): "nd0" and "nd1", the two ends of a link, by their number.
+ * @param device appended to the name of the link's end, for example ",loss=0.2"
+ * @param settings of each, added to its name, device and addresses.
+ * Returns: text, valid until the next call */
 const char *nd_link(const char *const device[2], const char *const settings[2]);
 
 /* Settings of an adapter with a worker; if that spins, it makes no system call to yield. */
@@ -65,14 +65,12 @@ bool nd_is_inline(void);
 
 /** One cycle of both engines, or a moment for their threads. */
 void nd_cycle(void);
-/** Whatever was going to happen by itself has happened. */
+/** Wait until everything pending in the background has happened. */
 void nd_settle(void);
-/** How many rounds of a race: `usual`, under AddressSanitizer a tenth, or as many as POLLUX_ROUNDS
- * says. */
+/** Number of rounds of a race: `usual`, a tenth of it under AddressSanitizer, or POLLUX_ROUNDS. */
 unsigned long nd_rounds(unsigned long usual);
-/** Is a race over after this round, the first being 0? After ND_RACE_ROUNDS, or after ND_RACE_MS
- * since the round 0 on a machine that is slow or busy; with POLLUX_ROUNDS after as many as it says.
- */
+/** Is a race over after this round, the first being 0? It ends after ND_RACE_ROUNDS, or
+ * ND_RACE_MS after round 0 on a slow or busy machine; with POLLUX_ROUNDS after that many rounds. */
 bool nd_race_is_over(uint32_t round);
 
 #define nd_until(condition) test_until(condition, nd_cycle())
@@ -88,7 +86,7 @@ HRESULT nd_can_unload(void);
 IND2Provider *nd_provider(void);
 /** Open adapter "nd0" or "nd1" (0 or 1) by its address; the caller's to release. */
 IND2Adapter *nd_adapter(unsigned end);
-/** Release, and the count must be what is said. */
+/** Release, and assert the count that it returns. */
 #define nd_release(object, left) assert_int_equal((object)->lpVtbl->Release(object), left)
 
 /* An address with its length, as the methods want it. */
@@ -108,9 +106,10 @@ uint16_t nd_port_of(const struct nd_address *address);
 /* ---- waiting ----------------------------------------------------------------------------------
  */
 
-/** Of a request that may be finished by another thread just now. */
+/** Of a request that another thread may be completing at this moment. */
 HRESULT nd_status(const OVERLAPPED *overlapped);
-/** Wait until a request that pended is finished, whoever's it is. Returns: its status */
+/** Wait until a pending request completes, on any object.
+ * Returns: its status */
 HRESULT nd_wait(const OVERLAPPED *overlapped);
 /** `call` must pend, and end with `status`; an OVERLAPPED `ov` must be in scope. */
 #define nd_pends(call, status)                   \
@@ -142,7 +141,7 @@ struct nd_side {
 	IND2Adapter *adapter;
 	HANDLE file;
 	IND2CompletionQueue *receive_cq, *initiator_cq; /* often the same, with one reference */
-	IND2SharedReceiveQueue *srq;                    /* NULL unless asked for */
+	IND2SharedReceiveQueue *srq;                    /* NULL unless requested */
 	IND2MemoryRegion *mr;                           /* all of the arena */
 	IND2QueuePair *qp;
 	IND2Connector *connector;
@@ -153,7 +152,7 @@ struct nd_side {
 
 struct nd_pair {
 	struct nd_options options;
-	struct nd_side a, b; /* a has asked, b has accepted */
+	struct nd_side a, b; /* a has connected, b has accepted */
 	IND2Listener *listener;
 	struct nd_address at;                             /* where it listens */
 	OVERLAPPED asked, connected, accepted, completed; /* of the steps of its connection */
@@ -162,8 +161,7 @@ struct nd_pair {
 
 /** Everything of a side but a connection; the connector is idle. @param options NULL: the usual */
 void nd_side_open(struct nd_side *side, unsigned end, const struct nd_options *options);
-/** Releases what is left; what a test has released itself it has set to NULL. Counts are asserted.
- */
+/** Releases what is left. A test sets what it has released itself to NULL. Counts are asserted. */
 void nd_side_close(struct nd_side *side);
 /** A further queue pair, connector, region of a side; the caller's to release. */
 IND2QueuePair *nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context);
@@ -196,7 +194,7 @@ enum {
 	CALLEE_BYTES = 148,
 };
 
-/* Tests take the family as their state: each of them once for IPv4, once for IPv6. */
+/* Tests have the family as their state: each runs once for IPv4, once for IPv6. */
 #define ND_FAMILY_TESTS_WITH(test, teardown)                      \
 	{#test ", IPv4", test, NULL, teardown, &nd_family4},      \
 	{                                                         \
@@ -206,7 +204,7 @@ enum {
 
 extern int nd_family4, nd_family6; /* which nobody changes */
 
-/** A teardown: no object is left. That adapters can be opened again is not asked for. */
+/** A teardown: no object is left. It does not check that adapters can be opened again. */
 int nd_no_object_is_left(void **state);
 
 /** nd_pair_new() of the family that is the test's state, with a bound. */
@@ -228,14 +226,14 @@ void nd_pair_reply(struct nd_pair *pair);
 void nd_pair_complete(struct nd_pair *pair);
 /** The three of them. */
 void nd_pair_establish(struct nd_pair *pair);
-/** As far as the active sides can: established here, and there when a message has come, which may
- * be lost. All at once, since each loss takes a second. */
+/** As far as the active sides can go: established here, and on the other side once a message has
+ * arrived, which may be lost. All at once, since each loss costs a second. */
 void nd_pair_establish_all(struct nd_pair *pair[], int n);
 
 /** It is pending, and stays so. */
 void nd_still_pending(const OVERLAPPED *overlapped);
 
-/** A connection is gone from this connector: its read limits cannot be asked for any more. */
+/** This connector's connection has ended: its read limits cannot be queried any more. */
 void nd_gone(IND2Connector *connector);
 
 /** A message crosses from one to the other. */
@@ -248,7 +246,7 @@ IUnknown *nd_unknown(void *object);
 
 /** An SGE of the arena. */
 ND2_SGE nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes);
-/** Post one request; it must be taken. `context` is a number that results are told by. */
+/** Post one request, which must be accepted. `context` is the number in its results. */
 void nd_receive(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes);
 void nd_send(struct nd_side *side, uintptr_t context, uint32_t offset, uint32_t bytes, ULONG flags);
 /** From or to the same offset of the peer's arena. */
@@ -261,7 +259,7 @@ void nd_write(struct nd_side *side, const struct nd_side *peer, uintptr_t contex
 ND2_RESULT nd_reap(IND2CompletionQueue *cq);
 /** The next result is this one. */
 ND2_RESULT nd_expect(IND2CompletionQueue *cq, uintptr_t context, HRESULT status);
-/** After everything has settled there is none. */
+/** After everything has settled there is no result. */
 void nd_expect_none(IND2CompletionQueue *cq);
 
 /** Bytes that depend on their place and on `seed`. */

@@ -20,13 +20,10 @@ struct pcap {
 	struct pcap_frame *frames;
 };
 
-/**
- * Load all frames of the file at `path`.
- *
- * @param out  on failure empty, so that pcap_free() is always right
+/** Load all frames of the file at `path`.
+ * @param out  on failure empty, so that pcap_free() is always valid
  * Returns: 0; -1 when the file cannot be read, is not an Ethernet pcap, ends in the middle of a
- *          record, or holds a frame that was cut short by the capture
- */
+ * record, or has a frame that the capture truncated */
 int pcap_load(const char *path, struct pcap *out);
 
 void pcap_free(struct pcap *pcap);

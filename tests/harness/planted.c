@@ -41,7 +41,7 @@ planted_file(const char *path, const char *text, mode_t mode)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	need(fd >= 0, path);
-	/* a hugetlbfs takes no writes, not even empty ones */
+	/* a hugetlbfs accepts no writes, not even empty ones */
 	if (*text)
 		need(write(fd, text, strlen(text)) == (ssize_t)strlen(text), path);
 	need(fchmod(fd, mode) == 0 && close(fd) == 0, path);
@@ -75,7 +75,7 @@ planted_socket(const char *path)
 	need(fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof(name)) == 0, path);
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- what is there ---- */
 
 static struct {
 	char text[TREE_BYTES];
@@ -97,7 +97,7 @@ note(const char *path, const struct stat *status, int type, struct FTW *where)
 	return 0;
 }
 
-/* All that lies in the two folders, links not followed. */
+/* Everything in the two folders, without following links. */
 static void
 list_trees(char out[TREE_BYTES])
 {
@@ -107,7 +107,7 @@ list_trees(char out[TREE_BYTES])
 	memcpy(out, tree.text, tree.used + 1);
 }
 
-/* ---- users ----------------------------------------------------------------------------------- */
+/* ---- users ---- */
 
 static void
 become(uid_t user)
@@ -135,7 +135,8 @@ run_as(uid_t user, void (*part)(void))
 	return status;
 }
 
-/* Returns: a wait status. One that hangs, at a FIFO say, is ended. */
+/* Kills a program that hangs, for example at a FIFO.
+ * Returns: a wait status */
 static int
 act_as(const struct planted_row *row, char out[OUT_BYTES])
 {
@@ -162,7 +163,7 @@ act_as(const struct planted_row *row, char out[OUT_BYTES])
 	return status;
 }
 
-/* ---- a row ----------------------------------------------------------------------------------- */
+/* ---- a row ---- */
 
 static void
 make_stage(const struct planted_row *row)
@@ -172,7 +173,7 @@ make_stage(const struct planted_row *row)
 	need(mount("none", "/tmp", "tmpfs", 0, "mode=1777") == 0 &&
 		     mount("none", "/run", "tmpfs", 0, "mode=0755") == 0,
 	     "a fresh /tmp and /run");
-	/* no file of the machine's own has a say */
+	/* the machine's own files have no influence */
 	if (access("/etc/pollux", F_OK) == 0)
 		need(mount("none", "/etc/pollux", "tmpfs", 0, "mode=0755") == 0, "/etc/pollux");
 	umask(022);

@@ -13,26 +13,27 @@
 #include "test.h"
 
 enum {
-	USER = 64101,     /* whoever runs our program, if not root */
-	STRANGER = 64102, /* whoever plants */
+	USER = 64101,     /* runs our program, if it is not root */
+	STRANGER = 64102, /* plants files */
 	DEAD = 4190001,   /* the number of no process: Linux's largest is 4194304 */
 	PLANTED_SECONDS = 30,
 };
 
-#define MINE "/tmp/mine" /* a folder of who runs our program, 0700, with `precious` in it */
+#define MINE \
+	"/tmp/mine" /* a folder of the user who runs our program, 0700, containing `precious` */
 #define HERS "/tmp/hers" /* a folder of the stranger, 0755, with `precious` in it */
 
 struct planted_row {
 	const char *name;
-	uid_t actor;           /* who runs our program: 0 or USER */
+	uid_t actor;           /* user who runs our program: 0 or USER */
 	void (*prepare)(void); /* as the actor, before; NULL: nothing */
 	void (*plant)(void);   /* as the stranger */
 	/* as the actor: our code. @param out [512] the sentence, or "" */
 	void (*act)(char *out);
-	const char *words; /* that the sentence holds; "": there is none */
+	const char *words; /* what the message contains; "": there is no message */
 };
 
-/** Play the rows; the first that goes wrong fails the test, by its name. */
+/** Play the rows; the first failure fails the test, with the row's name. */
 void planted_play(const struct planted_row *rows, size_t n);
 
 /** Parts of rows; each ends the process, and so the row, when it cannot be done. */

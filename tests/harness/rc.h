@@ -21,7 +21,8 @@ test_mem(uint32_t slots, struct plx_domain *domain)
 	return mem;
 }
 
-/** @param out NULL: nobody asks. Returns: the region's key */
+/** @param out NULL: not needed.
+ * Returns: the region's key */
 static inline struct plx_key
 test_region_at(struct plx_mem *mem, struct plx_domain domain, const struct plx_region_attr *attr,
 	       struct plx_region *out)

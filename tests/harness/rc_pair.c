@@ -106,9 +106,9 @@ pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access)
 	return test_region(pair->mem, pair->domain, base, bytes, access);
 }
 
-/* ---- packets and actions --------------------------------------------------------------------- */
+/* ---- packets and actions ---- */
 
-/* One packet on its way: its payload in a block of exactly its length. */
+/* One packet in flight: its payload in a block of exactly its length. */
 struct flying {
 	struct plx_pkt pkt;
 	uint8_t *payload;

@@ -21,7 +21,7 @@ struct side {
 	struct plx_rc *qp;
 	struct plx_rq *rq;
 	void *qp_block, *rq_block;
-	/* what came out of it; emits are the newest, payload gathered into a block of its own */
+	/* its output; emits are the newest, payload gathered into a block of its own */
 	struct plx_completion done[PAIR_DONE_MAX];
 	struct plx_event event[PAIR_EVENTS_MAX];
 	uint32_t dones, events;
@@ -35,7 +35,7 @@ struct pair {
 	struct side side[2];
 	uint64_t now;
 	struct plx_actions out;
-	/* asked for each packet that one side sends; false drops it; NULL takes all */
+	/* called for each packet that one side sends; false drops it; NULL passes all */
 	bool (*pass)(struct pair *pair, int from, const struct plx_emit *emit);
 	void *user;
 };
@@ -65,13 +65,14 @@ struct plx_rc_attr pair_attr(const struct pair *pair, int side);
 /** A region of both sides' domain, at its own address. */
 struct plx_key pair_region(struct pair *pair, void *base, uint64_t bytes, uint8_t access);
 
-/** Let one side transmit once, and hand what it sends to the other. Returns: packets sent */
+/** Let one side transmit once, and deliver its packets to the other.
+ * Returns: packets sent */
 uint32_t pair_send(struct pair *pair, int from, uint32_t budget);
 
-/** Let both transmit until neither has anything to say. Time stands still. */
+/** Let both transmit until neither has anything to send. Time does not advance. */
 void pair_run(struct pair *pair);
 
-/** Time goes on to `now`; both see it. */
+/** Advance the time to `now` for both. */
 void pair_tick(struct pair *pair, uint64_t now);
 
 /** Hand a packet to a side as if it had arrived; dest_qpn and P_Key are filled in. */
@@ -88,7 +89,7 @@ enum plx_status pair_post(struct pair *pair, int side, struct plx_wqe *wqe, cons
 enum plx_status pair_recv(struct pair *pair, int side, uint64_t wr_id, const void *base,
 			  uint32_t bytes, struct plx_key key);
 
-/** Events of one kind that a side has told. */
+/** Events of one kind that a side has raised. */
 uint32_t pair_events(const struct pair *pair, int side, enum plx_event_kind kind);
 
 struct plx_rc_view pair_view(const struct pair *pair, int side);

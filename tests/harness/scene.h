@@ -23,11 +23,9 @@ int scene_run(const char *name, const struct CMUnitTest *tests, size_t n);
 #test, test, NULL, NULL, NULL \
 	}
 
-/**
- * A network namespace of this process's own, in which the kernel knows 198.51.100.0/25 and
- * 2001:db8::/64, on an interface plx-test, and that 198.51.100.128/25 is out of reach.
- * Returns: false: not root, with a sentence on stderr
- */
+/** A private network namespace for this process, in which the kernel has 198.51.100.0/25 and
+ * 2001:db8::/64 on an interface plx-test, and 198.51.100.128/25 is unreachable.
+ * Returns: false: not root, with a message on stderr */
 bool scene_network(void);
 
 /** The folder of drop-in files. */

@@ -36,8 +36,9 @@ struct scene {
 		}                                                                                  \
 	} while (0)
 
-/** Start this program again to play a scene, and wait for its end.
- * @param out [n] what it printed. Returns: its wait status */
+/** Run this program again to play a scene, and wait for it to exit.
+ * @param out [n] its output.
+ * Returns: its wait status */
 int scene_run(const char *name, char *out, size_t n);
 
 /** As a test: it ends with 0 and prints nothing. */

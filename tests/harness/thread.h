@@ -10,17 +10,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** The thread of this name; 0: there is none. */
+/** The thread of this name; 0: not found. */
 pid_t thread_find(const char *name);
 /** How many threads have a name that begins so. */
 int thread_count(const char *prefix);
 /** Does it sleep? Else it runs, or would if it had a core. */
 bool thread_sleeps(pid_t thread);
 
-/** Stop the thread of this name. When this returns it stands still, until thread_let_go(). One at a
+/** Stop the thread of this name. It is stopped when this returns, until thread_let_go(). One at a
  * time. */
 void thread_hold(const char *name);
-/** It goes on. */
+/** Resume it. */
 void thread_let_go(void);
 
 #endif

@@ -270,7 +270,7 @@ pair_join(struct plx_qp *a, struct plx_qp *b, const struct plx_qp_attr *attr)
 	connect_one(b, &of_a, attr);
 }
 
-/* ---- by the communication manager ---------------------------------------------------------- */
+/* ---- by the communication manager ---- */
 
 struct plx_connect_options
 pair_to(unsigned last)

@@ -31,11 +31,11 @@ struct side {
 	struct plx_adapter *adapter;
 	struct plx_pd *pd;
 	struct plx_cq *send_cq, *recv_cq;
-	struct plx_srq *srq; /* NULL unless asked for */
+	struct plx_srq *srq; /* NULL unless requested */
 	struct plx_qp *qp;
 	struct plx_mr *mr;                 /* all of the arena, with all rights */
 	uint8_t *arena;                    /* [PAIR_ARENA] zeroed */
-	struct plx_event_channel *channel; /* NULL unless asked for */
+	struct plx_event_channel *channel; /* NULL unless requested */
 	struct plx_connector *connector;   /* made by the test; NULL: none */
 };
 
@@ -59,7 +59,7 @@ struct pair_options pair_usual(void);
 
 /** @param options NULL: the usual */
 struct pair *pair_open(const struct pair_options *options);
-/** Destroys what is left: a handle that the test has destroyed itself it has set to NULL. */
+/** Destroys what is left. The test sets handles that it has destroyed itself to NULL. */
 void pair_close(struct pair *pair);
 
 /** Connect both ends of a pair of queue pairs, as a program that polls both would. */
@@ -89,7 +89,7 @@ void pair_adapter_options(struct plx_adapter_options *options, unsigned end);
 
 /** One turn of both engines, or a moment for the worker. */
 void pair_cycle(void);
-/** Many turns: whatever was going to happen by itself has happened. */
+/** Many turns: wait until everything pending in the background has happened. */
 void pair_settle(void);
 
 #define pair_until(condition) test_until(condition, pair_cycle())
@@ -143,7 +143,7 @@ struct plx_connector_event pair_event(struct plx_event_channel *channel,
 enum plx_qp_state pair_state(struct plx_qp *qp);
 /** The next asynchronous event of the adapter, waited for. */
 struct plx_async_event pair_async_event(struct plx_adapter *adapter);
-/** Take all that are there. */
+/** Reap all that are there. */
 void pair_drop_asyncs(struct plx_adapter *adapter);
 
 /* ---- running --------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ void pair_drop_asyncs(struct plx_adapter *adapter);
 #test, test, NULL, NULL, NULL \
 	}
 
-/* What the adapters have beside the usual; to be set before they are opened. */
+/* Additional settings of the adapters; set them before opening. */
 extern struct pair_extra {
 	const char *faults; /* of the link, as ",mark=1"; NULL: none */
 	uint32_t vlan;

@@ -39,7 +39,7 @@ count(atomic_uint *what)
 		atomic_fetch_add(what, 1);
 }
 
-/* ---- standing in front of the library -------------------------------------------------------- */
+/* ---- standing in front of the library ---- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HOOKS 1
@@ -51,7 +51,7 @@ count(atomic_uint *what)
 
 #ifdef HOOKS
 
-/* A sanitizer has its own allocator, and tells of each call. */
+/* A sanitizer has its own allocator, and reports each call. */
 int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
 					      void (*)(const volatile void *));
 
@@ -134,7 +134,7 @@ install(void)
 
 #endif
 
-/* One that passes on what it counts. The first call of each is before any phase. */
+/* A function that counts and forwards. The first call of each precedes any phase. */
 #define STAND_IN(type, name, counter, arguments, values)           \
 	EXPORTED type name arguments                               \
 	{                                                          \
@@ -161,7 +161,7 @@ STAND_IN(void *, rte_malloc, allocations, (const char *type, size_t bytes, unsig
 STAND_IN(void *, rte_zmalloc, allocations, (const char *type, size_t bytes, unsigned align),
 	 (type, bytes, align))
 
-/* ---- the watched process --------------------------------------------------------------------- */
+/* ---- the watched process ---- */
 
 void
 watch_begin(uint32_t phase)
@@ -181,7 +181,7 @@ watch_end(uint32_t phase)
 	shared[phase].locks = atomic_load(&locks);
 }
 
-/* ---- the tracer ------------------------------------------------------------------------------ */
+/* ---- the tracer ---- */
 
 /* A thread enters a system call. */
 static void

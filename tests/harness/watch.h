@@ -20,8 +20,9 @@ struct watch_counts {
 	uint32_t seen;               /* 1 when the phase was run to its end */
 };
 
-/** Run `body` in a process of its own, traced, and wait for its end. Its phases are between
- * watch_begin() and watch_end(). Returns: its exit status, 128 + signal when one ended it */
+/** Run `body` in a process of its own, traced, and wait for it to exit. Its phases are between
+ * watch_begin() and watch_end().
+ * Returns: its exit status; 128 + signal when a signal ended it */
 int watch_run(void (*body)(void), struct watch_counts counts[WATCH_PHASES]);
 
 /* In the watched process; a phase is 0 .. WATCH_PHASES - 1. */

@@ -102,7 +102,7 @@ area_destroy_all(struct script *s)
 	}
 }
 
-/* ---- what actions may touch ----------------------------------------------------------------- */
+/* ---- what actions may touch ---- */
 
 static bool
 holds(const struct area *area, const uint8_t *first, uint64_t bytes)

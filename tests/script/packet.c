@@ -245,7 +245,7 @@ packet_text(const struct plx_pkt *pkt, char *out, size_t bytes)
 	}
 }
 
-/* ---- patterns ------------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 static void
 parse_name(struct script *s, struct packet_pattern *out)

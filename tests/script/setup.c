@@ -9,7 +9,7 @@
 #include "block.h"
 #include "script.h"
 
-/* ---- the strategy of `config cc fake` ------------------------------------------------------- */
+/* ---- the strategy of `config cc fake` ---- */
 
 static uint64_t
 fake_ask(const void *state, uint64_t now, uint32_t bytes)

@@ -11,7 +11,7 @@
 
 #define WHEN_TIME "before the time goes on"
 
-/* ---- hooks: what the ends do ---------------------------------------------------------------- */
+/* ---- hooks: what the ends do ---- */
 
 static void
 expect_icrc(struct script *s, const struct plx_frame *frame, const uint8_t *bytes)
@@ -152,7 +152,7 @@ const struct ep_hooks wire_hooks = {
 	.judged = on_judged,
 };
 
-/* ---- serving -------------------------------------------------------------------------------- */
+/* ---- serving ---- */
 
 static bool
 serve_one(struct script *s, struct end *end)

@@ -19,7 +19,7 @@ enum {
 	DROPPED = 0xffff, /* instead of a reason */
 };
 
-/* ---- the bench ------------------------------------------------------------------------------ */
+/* ---- the bench ---- */
 
 struct bench {
 	struct plx_cm *cm;
@@ -114,7 +114,7 @@ ask(struct bench *bench, const struct plx_cm_msg *msg, struct plx_cm_event *even
 	return answer.rej.reason;
 }
 
-/* ---- the model ------------------------------------------------------------------------------ */
+/* ---- the model ---- */
 
 typedef void set_field(struct plx_cm_msg *msg, uint64_t value);
 typedef unsigned reason_of(uint64_t value);
@@ -291,7 +291,7 @@ value_of(const struct field *field, uint64_t n, uint64_t *value)
 	return true;
 }
 
-/* ---- the tests ------------------------------------------------------------------------------ */
+/* ---- the tests ---- */
 
 static uint8_t
 clamped_ack_timeout(uint8_t asked)
@@ -451,7 +451,7 @@ every_bit_of_every_address(void **state)
 	assert_int_equal(seen, 2 * 4 * 128);
 }
 
-/* ---- REP ------------------------------------------------------------------------------------ */
+/* ---- REP ---- */
 
 /* What comes of a REP with this field so: told, or dropped as if it had been lost. */
 static enum plx_cm_verdict

@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-/* ---- plays ---------------------------------------------------------------------------------- */
+/* ---- plays ---- */
 
 enum {
 	REQS_MAX = 5,
@@ -93,7 +93,7 @@ const char *play_stage_name(enum stage stage);
 bool play_possible(const struct play *play);
 void play_reach(struct bench *bench, struct play *play);
 
-/* ---- answers -------------------------------------------------------------------------------- */
+/* ---- answers ---- */
 
 #define BYTES_LIST(X)                                            \
 	X(RIGHT) /* what the responder of this PSN would send */ \
@@ -127,7 +127,7 @@ uint8_t response_byte(struct plx_psn psn, uint32_t offset);
 
 void answer_build(const struct play *play, struct answer *answer);
 
-/* ---- forecasts ------------------------------------------------------------------------------ */
+/* ---- forecasts ---- */
 
 struct expectation {
 	enum plx_verdict verdict;

@@ -57,7 +57,7 @@ expect(struct seen *seen, const char *what, uint64_t got, uint64_t want)
 		differ(seen, what, got, want);
 }
 
-/* ---- the answer ----------------------------------------------------------------------------- */
+/* ---- the answer ---- */
 
 static uint32_t
 bytes_of(enum bytes_class bytes, uint32_t right)
@@ -109,7 +109,7 @@ answer_build(const struct play *play, struct answer *answer)
 		pkt->atomic_original = BENCH_ORIGINAL;
 }
 
-/* ---- what it did ---------------------------------------------------------------------------- */
+/* ---- what it did ---- */
 
 static void
 note_completion(void *user, const struct plx_completion *completion)
@@ -201,7 +201,7 @@ compare_view(struct seen *seen, const struct plx_rc_view *before)
 		       memcmp(before, &after, sizeof(after)) != 0, false);
 }
 
-/* ---- what comes after ----------------------------------------------------------------------- */
+/* ---- what comes after ---- */
 
 static void
 compare_memory(struct seen *seen)

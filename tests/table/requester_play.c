@@ -89,7 +89,7 @@ play_possible(const struct play *play)
 	return play->rnr_retry_max || play->stage != STAGE_RNR;
 }
 
-/* ---- what a right responder sends ----------------------------------------------------------- */
+/* ---- what a right responder sends ---- */
 
 uint8_t
 response_opcode(uint32_t index, uint32_t psns, uint32_t chunk)
@@ -115,7 +115,7 @@ response_byte(struct plx_psn psn, uint32_t offset)
 	return (uint8_t)(psn.v * 31 + offset + 1);
 }
 
-/* ---- reaching a stage ------------------------------------------------------------------------ */
+/* ---- reaching a stage ---- */
 
 static void
 post(struct bench *bench, const struct req *req, uint32_t number)
@@ -325,7 +325,7 @@ play_reach(struct bench *bench, struct play *play)
 	BENCH_CHECK(plx_psn_eq(view.psn_high, play->high));
 }
 
-/* ---- playing it out -------------------------------------------------------------------------- */
+/* ---- playing it out ---- */
 
 struct player {
 	struct bench *bench;

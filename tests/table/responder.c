@@ -169,7 +169,7 @@ every_request_meets_the_verdict_reply_and_state_of_the_decision_table(void **sta
 		assert_true(run.verdicts[must[i]] > 0);
 }
 
-/* ---- line 4 and 5: who reaches a queue pair ------------------------------------------------- */
+/* ---- line 4 and 5: who reaches a queue pair ---- */
 
 /* X(name): where the packet says it comes from and goes to */
 enum from {

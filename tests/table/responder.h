@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-/* ---- scenes --------------------------------------------------------------------------------- */
+/* ---- scenes ---- */
 
 /* X(name): the message that is open when the probe arrives */
 #define OPEN_LIST(X)                                  \
@@ -116,7 +116,7 @@ extern const char *const *const recv_names, *const *const gap_names;
 bool scene_possible(const struct scene *scene);
 void scene_reach(struct bench *bench, struct scene *scene);
 
-/* ---- probes --------------------------------------------------------------------------------- */
+/* ---- probes ---- */
 
 #define RELATION_LIST(X)                                                   \
 	X(EXPECTED)                                                        \
@@ -193,7 +193,7 @@ struct probe {
 /** Fill in probe->pkt; false when the scene has no such packet (a past that is not there). */
 bool probe_build(const struct bench *bench, const struct scene *scene, struct probe *probe);
 
-/* ---- forecasts ------------------------------------------------------------------------------ */
+/* ---- forecasts ---- */
 
 enum reply_kind {
 	REPLY_NONE,

@@ -86,7 +86,7 @@ expect(struct seen *seen, const char *what, uint64_t got, uint64_t want)
 		differ(seen, what, got, want);
 }
 
-/* ---- gathering ------------------------------------------------------------------------------ */
+/* ---- gathering ---- */
 
 static void
 see_memory(struct seen *seen, const struct bench *bench, const struct plx_action *action)
@@ -159,7 +159,7 @@ gather(struct seen *seen, const struct bench *bench)
 	}
 }
 
-/* ---- comparing ------------------------------------------------------------------------------ */
+/* ---- comparing ---- */
 
 static void
 compare_memory(struct seen *seen)
@@ -342,7 +342,7 @@ compare_view(struct seen *seen, const struct bench *bench, const struct plx_rc_v
 		       memcmp(before, &after, sizeof(after)) != 0, false);
 }
 
-/* ---- what comes after ----------------------------------------------------------------------- */
+/* ---- what comes after ---- */
 
 /* A request that was not taken leaves the message that is open as it was: its next packet, which
  * the forecast knows, still finds what it found before. */

@@ -7,7 +7,7 @@
  */
 #include "responder.h"
 
-/* ---- what the packet is --------------------------------------------------------------------- */
+/* ---- what the packet is ---- */
 
 struct shape {
 	uint8_t kind; /* enum plx_op_kind */
@@ -78,7 +78,7 @@ grants(const struct scene *scene, enum bench_key key)
 	       (key == BENCH_KEY_FAST && !scene->revoked);
 }
 
-/* ---- the checks of an expected request, in order -------------------------------------------- */
+/* ---- the checks of an expected request, in order ---- */
 
 static bool
 in_sequence(const struct scene *scene, const struct shape *s)
@@ -166,7 +166,7 @@ judge_expected(const struct scene *scene, const struct probe *probe, const struc
 	return PLX_VERDICT_ACCEPT;
 }
 
-/* ---- what an accepted request does ---------------------------------------------------------- */
+/* ---- what an accepted request does ---- */
 
 static void
 say(struct forecast *out, enum reply_kind reply, uint8_t syndrome, struct plx_psn psn)
@@ -264,7 +264,7 @@ apply_expected(const struct scene *scene, const struct probe *probe, const struc
 	read_reply(probe, out);
 }
 
-/* ---- what a refused one does ---------------------------------------------------------------- */
+/* ---- what a refused one does ---- */
 
 static void
 refuse(const struct scene *scene, const struct probe *probe, const struct shape *s,
@@ -306,7 +306,7 @@ refuse(const struct scene *scene, const struct probe *probe, const struct shape 
 		say(out, REPLY_ACK, PLX_AETH_NAK | nak, probe->pkt.psn);
 }
 
-/* ---- duplicates ----------------------------------------------------------------------------- */
+/* ---- duplicates ---- */
 
 static void
 duplicate(const struct scene *scene, const struct probe *probe, const struct shape *s,

@@ -93,7 +93,7 @@ post_receives(struct bench *bench, struct scene *scene)
 	}
 }
 
-/* ---- the past ------------------------------------------------------------------------------- */
+/* ---- the past ---- */
 
 static void
 past_add(struct bench *bench, struct scene *scene, enum plx_op_kind kind, uint32_t length)
@@ -180,7 +180,7 @@ make_past(struct bench *bench, struct scene *scene)
 	}
 }
 
-/* ---- what is open and what is out ----------------------------------------------------------- */
+/* ---- what is open and what is out ---- */
 
 static void
 open_message(struct bench *bench, struct scene *scene)

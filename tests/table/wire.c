@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the model ----------------------------------------------------------------------------- */
+/* ---- the model ---- */
 
 enum place {
 	FIRST = 1,
@@ -127,7 +127,7 @@ model_verdict(unsigned opcode, size_t len, size_t pad, unsigned version)
 	return len < model_header_bytes(m) + pad + 4 ? PLX_WIRE_EXT_SHORT : PLX_WIRE_OK;
 }
 
-/* ---- T7 ------------------------------------------------------------------------------------ */
+/* ---- T7 ---- */
 
 /* One cell of the table. `bytes` is a block of exactly `len`. Returns whether it was taken. */
 static bool
@@ -215,7 +215,7 @@ the_opcode_table_is_the_standards(void **state)
 	assert_int_equal(known, PLX_COUNT_OF(model));
 }
 
-/* ---- every verdict ------------------------------------------------------------------------- */
+/* ---- every verdict ---- */
 
 /* One change to a sound frame, and what it must be called. */
 struct fault {
@@ -312,7 +312,7 @@ every_verdict_is_reached_by_a_frame_with_that_one_fault(void **state)
 	}
 }
 
-/* ---- bugs of others ------------------------------------------------------------------------ */
+/* ---- bugs of others ---- */
 
 /*
  * rxe's table had a row of zeros for it, the ICRC's length became 0 - 12, and the kernel panicked:

@@ -17,7 +17,7 @@
 
 static struct crowd crowd;
 
-/* ---- application threads --------------------------------------------------------------------- */
+/* ---- application threads ---- */
 
 static struct plx_engine_qp *
 any_qp(struct plx_prng *prng, int side)

@@ -11,7 +11,7 @@
 #include "crowd.h"
 #include "eal.h"
 
-/* ---- a pool on a ring ------------------------------------------------------------------------ */
+/* ---- a pool on a ring ---- */
 
 static int
 pool_alloc(struct rte_mempool *pool)
@@ -63,7 +63,7 @@ static const struct rte_mempool_ops pool_ops = {.name = "plx_test",
 						.dequeue = pool_get,
 						.get_count = pool_count};
 
-/* ---- ports ----------------------------------------------------------------------------------- */
+/* ---- ports ---- */
 
 static struct rte_ring *wires[2];
 
@@ -85,7 +85,7 @@ wire_tx(struct plx_port *port, struct rte_mbuf **packets, uint16_t n)
 	return (uint16_t)plx_ring_enqueue(wires[!side_of(port)], sizeof(void *), packets, n);
 }
 
-/* ---- the place ------------------------------------------------------------------------------- */
+/* ---- the place ---- */
 
 static struct rte_rcu_qsbr *
 make_rcu(void)
@@ -182,7 +182,7 @@ crowd_close(struct crowd *crowd)
 	pthread_mutex_destroy(&crowd->table);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 void
 crowd_settle_in(struct crowd *crowd, struct resident *me)

@@ -61,7 +61,7 @@ expect_setting(const char *setting, const char *sentence)
 	expect_mistake(text, expected);
 }
 
-/* ---- what is right --------------------------------------------------------------------------- */
+/* ---- what is right ---- */
 
 /* As a file of one's own: that of a clone may be anybody's, and then it is refused. */
 static void
@@ -229,7 +229,7 @@ every_choice_and_limit_can_be_set(void **state)
 	assert_int_equal(options.disconnect_grace_ms, 0);
 }
 
-/* ---- where it is ----------------------------------------------------------------------------- */
+/* ---- where it is ---- */
 
 static void
 without_a_variable_it_is_the_systems(void **state)
@@ -284,7 +284,7 @@ a_file_that_cannot_be_read_is_named(void **state)
 	assert_string_equal(why.text, ". cannot be read: it is not a file");
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------- */
+/* ---- what is wrong ---- */
 
 static void
 a_number_out_of_range_is_refused(void **state)

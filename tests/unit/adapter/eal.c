@@ -70,7 +70,7 @@ remove_config(void)
 	unlink(getenv("POLLUX_CONFIG"));
 }
 
-/* ---- scenes: what it leaves alone ------------------------------------------------------------ */
+/* ---- scenes: what it leaves alone ---- */
 
 static bool
 all_threads_run_where(const cpu_set_t *set)
@@ -166,7 +166,7 @@ killed(void)
 	return 1;
 }
 
-/* ---- scenes: arguments ----------------------------------------------------------------------- */
+/* ---- scenes: arguments ---- */
 
 static int
 of_program(void)
@@ -250,7 +250,7 @@ no_runtime_folder(void)
 	return 0;
 }
 
-/* ---- scenes: hugepages ----------------------------------------------------------------------- */
+/* ---- scenes: hugepages ---- */
 
 static int
 hidden(void)
@@ -349,7 +349,7 @@ static const struct scene scenes[] = {
 	{"mounted", mounted},
 };
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void
 it_starts_with_what_is_there_and_pins_nobody(void **state)

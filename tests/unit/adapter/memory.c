@@ -46,7 +46,7 @@ huge_kib_at(const void *memory)
 	return kib;
 }
 
-/* ---- scenes ---------------------------------------------------------------------------------- */
+/* ---- scenes ---- */
 
 static int
 huge_pages(void)
@@ -183,7 +183,7 @@ static const struct scene scenes[] = {
 	{"refused_by_a_device", refused_by_a_device},
 };
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void
 hugepages_are_given_when_there_are_any(void **state)

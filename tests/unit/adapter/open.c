@@ -74,7 +74,7 @@ must_close(struct plx_adapter *adapter)
 	assert_int_equal(plx_adapter_close(adapter), PLX_OK);
 }
 
-/* ---- one adapter ----------------------------------------------------------------------------- */
+/* ---- one adapter ---- */
 
 static void
 an_adapter_says_what_it_is(void **state)
@@ -265,7 +265,7 @@ events_are_none_at_rest(void **state)
 	must_close(adapter);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void
 a_wrong_name_is_refused(void **state)
@@ -436,7 +436,7 @@ without_a_sentence_it_is_refused_too(void **state)
 	unsetenv("POLLUX_CONFIG");
 }
 
-/* ---- several --------------------------------------------------------------------------------- */
+/* ---- several ---- */
 
 static void
 adapters_that_name_a_worker_share_its_thread(void **state)

@@ -78,7 +78,7 @@ value_of(const char *name)
 	return strtoull(at + strlen(key), NULL, 10);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void
 the_commands_are_listed(void **state)
@@ -219,7 +219,7 @@ a_closed_adapter_is_gone(void **state)
 	has(ask("/pollux/adapter,other"), "null");
 }
 
-/* ---- set-up ---------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static int
 connect_telemetry(void)

@@ -22,7 +22,7 @@ enum {
 
 static const uint32_t qkey = 0x11111111;
 
-/* What the wire of side 0 lets through, and what went over it. */
+/* What the wire of side 0 passes, and what it has carried. */
 struct tap {
 	bool deaf;        /* no ARP leaves */
 	uint32_t arps;    /* that left, or should have */
@@ -161,7 +161,7 @@ counters(struct pair *pair)
 	return plx_engine_counters(pair->side[0].engine);
 }
 
-/* An ARP request (1) or reply (2) of side 1's address, from whoever has this Ethernet address. */
+/* An ARP request (1) or reply (2) from this Ethernet address for side 1's IP address. */
 static void
 inject_arp(struct pair *pair, uint8_t op, const uint8_t *mac)
 {
@@ -177,7 +177,7 @@ inject_arp(struct pair *pair, uint8_t op, const uint8_t *mac)
 	assert_true(pair_inject(pair, 0, arp, sizeof(arp), 1));
 }
 
-/* What was sealed before it waited, and ARP, which is never sealed, wait for the port together. */
+/* Packets sealed before they waited, and ARP, which is never sealed, wait for the port together. */
 /* ---- neighbours -------------------------------------------------------------------------------
  */
 
@@ -279,9 +279,8 @@ of_one_engine_so_many_datagrams_may_wait(void **state)
 		assert_int_equal(send_one(&pair, ah[AHS - 1], i), PLX_OK);
 	expect_sent(&pair, LAST + 9);
 	assert_int_equal(counters(&pair)->tx_waits_full, 8);
-	/* The port takes nothing, not even the next question; with that in front there is no room
-	 * for all that wait when the answer comes, and the last one follows; then who came later.
-	 */
+	/* The port accepts nothing, not even the next solicitation. With that at the head, not
+	 * all waiting datagrams fit when the reply comes; the last one follows, then later ones. */
 	pair.side[0].port.refuse = UINT32_MAX;
 	while (pair.side[0].engine->tx_count == 0)
 		wait_for(&pair, PLX_MSEC);
@@ -311,7 +310,7 @@ datagrams_to_who_does_not_answer_are_dropped_and_counted(void **state)
 	expect_sent(&pair, 3);
 	wait_for(&pair, PLX_NET_TRIES * PLX_NET_RETRY_NS + 100 * PLX_MSEC);
 	assert_int_equal(counters(&pair)->tx_unresolved, 3);
-	/* One that is known not to answer is not asked again soon, and nothing waits for it. */
+	/* A neighbour known not to answer is not solicited again soon, and nothing waits for it. */
 	assert_int_equal(send_one(&pair, ah, 3), PLX_OK);
 	pair_run(&pair, 10);
 	assert_int_equal(counters(&pair)->tx_unresolved, 4);
@@ -375,7 +374,8 @@ a_way_lives_until_nothing_names_it(void **state)
 	ah_pair_open(&pair, &tap);
 	ah = ah_to(&pair, &pair.side[1].ip);
 	ah_table = pair.side[0].engine->ah_table;
-	/* Posted while the engine stood still: not even in the transport when the handle goes. */
+	/* Posted while the engine was not polled: not even in the transport when the handle is
+	 * destroyed. */
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(send_one(&pair, ah, i), PLX_OK);
 	pair_ah_destroy(&pair, ah);
@@ -429,7 +429,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 	pair_close(&pair);
 }
 
-/* What waits goes back to its pool with the engine: pair_close() looks. */
+/* Waiting packets return to their pool with the engine: pair_close() checks. */
 static void
 an_engine_can_end_while_datagrams_wait(void **state)
 {

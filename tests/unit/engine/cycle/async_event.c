@@ -101,7 +101,8 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_close(&pair);
 }
 
-/* Fill the ring with what nobody takes. Returns: how many */
+/* Fill the ring with events that nobody reads.
+ * Returns: how many */
 static uint32_t
 fill(struct plx_engine *engine)
 {
@@ -161,7 +162,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	pair_close(&pair);
 }
 
-/* One queue pair has something to tell in every cycle, and the program takes one event a cycle. */
+/* One queue pair raises an event in every cycle, and the program reads one event a cycle. */
 static void
 with_a_full_ring_no_kind_of_event_waits_for_ever_behind_another(void **state)
 {

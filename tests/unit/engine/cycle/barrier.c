@@ -37,7 +37,7 @@ refuse_membarrier(void)
 	assert_int_equal(syscall(SYS_membarrier, 0, 0, 0), -1);
 }
 
-/* Armed, then one receive: told once. */
+/* Armed, then one receive: one notification. */
 static void
 arm_and_receive(void)
 {
@@ -46,7 +46,7 @@ arm_and_receive(void)
 	struct plx_wc wc;
 
 	assert_int_equal(pair_recv(b, 1, 0, 64), PLX_OK);
-	pair_start(&pair); /* the engine may be asked for an answer */
+	pair_start(&pair); /* the engine may need to reply */
 	assert_int_equal(plx_engine_cq_arm(b->recv_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(fired, 0);

@@ -88,7 +88,7 @@ more_threads_than_slots_are_all_served(void **state)
 	pair_close(&pair);
 }
 
-/* All of them wait at the same time, so that the test takes one timeout. */
+/* All of them wait at the same time, so that the test lasts one timeout. */
 static void
 calls_time_out_together_when_nobody_polls(void **state)
 {
@@ -105,7 +105,7 @@ calls_time_out_together_when_nobody_polls(void **state)
 	for (uint32_t i = 0; i < CALLERS; i++) {
 		assert_int_equal(callers[i].status, PLX_TIMEOUT);
 		assert_true(callers[i].took_ns >= PLX_COMMAND_TIMEOUT_NS);
-		/* all at the same time: one after the other they would take longer */
+		/* all at the same time: in sequence they would take longer */
 		assert_true(callers[i].took_ns < 2 * PLX_COMMAND_TIMEOUT_NS);
 	}
 	for (uint32_t i = 0; i < COMMANDS_MAX; i++)
@@ -196,7 +196,7 @@ commands(const struct plx_engine *engine)
 	return plx_engine_counters(engine)->commands;
 }
 
-/* The engine gives it a number, and stands still then: it knows it, and nobody else does. */
+/* The engine assigns a number, then stops: only the engine knows the number. */
 static void
 a_queue_pair_that_was_made_half_way_is_forgotten_by_who_makes_the_next(void **state)
 {

@@ -227,7 +227,7 @@ a_lost_request_is_sent_again(void **state)
 	nothing_at(1);
 	assert_true(caught_len > MAD_AT);
 	unwanted = 0;
-	/* The response timeout that we ask for, and its margin. */
+	/* The response timeout that we request, and its margin. */
 	pair_pass(&pair, 3 * PLX_SEC);
 	next(1, PLX_CM_EVENT_REQUESTED);
 	scene_close();
@@ -309,7 +309,7 @@ a_full_event_queue_holds_up_nobody_else(void **state)
 	scene_close();
 }
 
-/* A right REQ, on its way from side 0 to side 1, is caught; then it comes with one thing wrong. */
+/* A valid REQ, in flight from side 0 to side 1, is captured; then it arrives with one fault. */
 static void
 catch_a_req(void)
 {
@@ -359,8 +359,7 @@ what_is_not_for_the_manager_does_not_reach_it(void **state)
 	scene_close();
 }
 
-/* The REQ that was caught, as a stranger with another address writes it, who is right in all else.
- */
+/* The captured REQ as a stranger with another address sends it, otherwise valid. */
 static void
 disguise(uint8_t number, uint16_t port)
 {
@@ -387,16 +386,17 @@ disguise(uint8_t number, uint16_t port)
 	plx_mad_encode(&msg, caught + MAD_AT);
 }
 
-/* In the name of every address of our network somebody asks for a port where nobody listens. Each
- * is answered at once, where the frame came from: nobody is asked for, nothing waits, no neighbour
- * gives way. Of a port with a listener nobody is asked for either until our program accepts. */
+/* Somebody connects, from every address of our network, to a port without a listener. Each
+ * request is answered at once, to the frame's source: no neighbour is solicited, nothing waits,
+ * no entry is evicted. For a port with a listener no neighbour is solicited either, until our
+ * program accepts. */
 static void
 strangers_make_us_ask_for_nobody(void **state)
 {
 	static const uint16_t ports[] = {PORT + 1, PORT};
 	enum {
 		FIRST = 20,
-		STRANGERS = 60 /* fewer than answers that may leave at once */
+		STRANGERS = 60 /* fewer than the replies that may leave at once */
 	};
 	const struct plx_net_counters *net;
 	struct pair_side *b = &pair.side[1];

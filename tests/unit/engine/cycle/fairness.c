@@ -19,7 +19,7 @@ enum {
 	CROWD = 16,
 	BULK_ROOM = TX_ROOM - TX_RESERVE,
 	RINGS = 128, /* doorbells of a queue pair in a test that counts them */
-	POLLS = 10,  /* of the peer in each cycle: it keeps up with whatever comes */
+	POLLS = 10,  /* of the peer in each cycle: it keeps up with everything */
 };
 
 static struct pair pair;
@@ -119,7 +119,7 @@ assert_alike(uint32_t n, const uint64_t *before)
 	assert_true(least * 100 >= most * 95);
 }
 
-/* Keep [0, n) busy with WRITEs of ours, or READs of the peer's, for so many cycles. */
+/* Keep [0, n) busy with our WRITEs, or the peer's READs, for this many cycles. */
 static void
 keep_busy(uint32_t n, uint32_t bytes, bool reads, uint32_t cycles)
 {
@@ -159,7 +159,7 @@ wait_of_a_small_write(uint32_t n, bool reads, uint32_t limit)
 	return waited;
 }
 
-/* ---- bulk ------------------------------------------------------------------------------------ */
+/* ---- bulk ---- */
 
 static void
 writers_with_a_backlog_send_alike_whatever_the_port_takes(void **state)
@@ -178,8 +178,8 @@ writers_with_a_backlog_send_alike_whatever_the_port_takes(void **state)
 	close_crowd(CROWD);
 }
 
-/* The port takes a packet more than a quantum has: whoever has the last place must not lose the
- * rest of its quantum each time. */
+/* The port accepts one packet more than a quantum: the queue pair that gets the last slot must
+ * not lose the rest of its quantum each time. */
 static void
 a_quantum_that_was_cut_short_goes_on_in_the_next_cycle(void **state)
 {
@@ -267,7 +267,7 @@ with_many_waiting_turns_are_short_enough_that_a_cycle_serves_all(void **state)
 	close_crowd(CROWD);
 }
 
-/* ---- doorbells ------------------------------------------------------------------------------- */
+/* ---- doorbells ---- */
 
 static bool
 lose(struct pair_side *from, const struct rte_mbuf *m, void *user)
@@ -278,8 +278,8 @@ lose(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return false;
 }
 
-/* Nothing arrives: there is no ACK to wait for, and whoever has places rings as often as it likes.
- */
+/* Nothing arrives: there is no ACK to wait for, and every queue pair with free slots rings as
+ * often as it likes. */
 static void
 open_ringers(void)
 {
@@ -332,7 +332,8 @@ a_doorbell_is_served_in_turn_wherever_its_slot_is(void **state)
 	}
 }
 
-/* One cycle; who was served in it rings again. Returns: how many. @param times [PAIR_QPS], ever */
+/* One cycle; each queue pair served in it rings again.
+ * Returns: how many. @param times [PAIR_QPS], total */
 static uint32_t
 serve_and_ring(uint32_t *times)
 {
@@ -352,8 +353,8 @@ serve_and_ring(uint32_t *times)
 	return served;
 }
 
-/* Bells of every slot, wherever the last cycle left off: who is served rings again at once, and is
- * not served again before all others were. A cycle serves as many as it may. */
+/* Doorbells of every slot, from where the last cycle stopped: a queue pair that was served rings
+ * again at once, and is not served again before all others were. A cycle serves up to its limit. */
 static void
 every_doorbell_is_served_once_before_any_is_served_twice(void **state)
 {
@@ -378,14 +379,15 @@ every_doorbell_is_served_once_before_any_is_served_twice(void **state)
 	close_crowd(PAIR_QPS);
 }
 
-/* ---- what does not wait its turn ------------------------------------------------------------- */
+/* ---- what does not wait its turn ---- */
 
-/* With no place left at all an ACK is the first to get one, before all who wait to send. */
+/* With no slot left at all an ACK gets the first one, before all queue pairs waiting to send. */
 static void
 an_ack_that_found_no_place_gets_the_first(void **state)
 {
 	enum {
-		MORE = TX_RESERVE + 8, /* who are owed an ACK each: more than the reserve holds */
+		MORE = TX_RESERVE +
+		       8, /* queue pairs that owe an ACK: more than the reserve holds */
 		QPS = MORE + 7
 	};
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
@@ -403,8 +405,8 @@ an_ack_that_found_no_place_gets_the_first(void **state)
 	}
 	pair_run(&pair, 20);
 	assert_int_equal(a->engine->tx_count, TX_ROOM);
-	/* It takes eight: they are requests, which were there before. In the next cycle the eight
-	 * ACKs that are missing have the places that were left. */
+	/* It accepts eight: requests, which were queued earlier. In the next cycle the eight
+	 * missing ACKs get the remaining slots. */
 	a->port.refuse = 0;
 	a->port.take = 8;
 	pair_run(&pair, 1);
@@ -416,7 +418,7 @@ an_ack_that_found_no_place_gets_the_first(void **state)
 	close_crowd(QPS);
 }
 
-/* What is flushed needs no port. */
+/* Flushing needs no port. */
 static void
 a_port_that_takes_nothing_does_not_hold_back_what_is_flushed(void **state)
 {

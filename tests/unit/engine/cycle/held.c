@@ -102,7 +102,7 @@ on_alarm(int number)
 /* ---- the scene: a queue pair whose thread is held, and others beside it ------------------------
  */
 
-/* Queue pairs of side a whose doorbells lie in one word; the first is the held thread's. */
+/* Queue pairs of side a whose doorbells are in one word; the first is the held thread's. */
 static struct plx_engine_qp *mine, *peer, *other, *other_peer;
 static struct plx_engine_cq *my_cq; /* of its sends and its receives, and of nobody else's */
 
@@ -180,7 +180,7 @@ write_by(struct plx_engine_qp *qp, uint64_t wr_id)
 	return pair_write(a, b, wr_id, 0, 8, 0);
 }
 
-/* Another queue pair's request, and its answer, take their usual time. */
+/* Another queue pair's request and its reply take the usual time. */
 static void
 others_go_on(void)
 {
@@ -284,7 +284,7 @@ arm_any(void *arg)
 /* ---- tests ------------------------------------------------------------------------------------
  */
 
-/* What a queue pair was like when its thread was stopped. */
+/* The state of a queue pair when its thread was stopped. */
 enum before {
 	FRESH,   /* never posted to: its ring is not watched */
 	WATCHED, /* posted to a moment ago */
@@ -415,7 +415,7 @@ a_held_ringer_holds_nobody_else(void **state)
 	assert_int_equal(came, 5);
 }
 
-/* Who is in the middle of a poll keeps the places: what comes meanwhile waits behind the ring. */
+/* A poll in progress keeps the entries occupied: new completions wait behind the ring. */
 static void
 a_held_poller_holds_nobody_else(void **state)
 {
@@ -446,7 +446,7 @@ a_held_poller_holds_nobody_else(void **state)
 	}
 }
 
-/* Of the thread that arms and the engine that delivers meanwhile exactly one tells. */
+/* Of the thread that arms and the engine that delivers meanwhile, exactly one notifies. */
 static void
 a_completion_beside_a_held_arming_is_told_once(void **state)
 {
@@ -478,8 +478,8 @@ deliver(void *arg)
 	pair_run(&pair, SOON);
 }
 
-/* An engine is stopped while it delivers to a queue that nobody has armed so far; who arms it now
- * is told once, by the engine or by himself. */
+/* An engine is stopped while it delivers to a queue that was never armed; a thread that arms it
+ * now is notified once, by the engine or by itself. */
 static void
 a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 {
@@ -511,8 +511,8 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 /* ---- and without anybody held ------------------------------------------------------------------
  */
 
-/* A ring that is watched no longer, because another takes its place, may hold more requests than
- * are taken at once: no post may follow that would ring for them. */
+/* A ring that is no longer watched, because another replaces it, may hold more requests than are
+ * fetched at once: there may be no later post that rings for them. */
 static void
 what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 {

@@ -22,7 +22,7 @@ enum {
 
 static struct pair pair;
 
-/* What the wire has seen. */
+/* What the wire has carried. */
 static struct {
 	uint32_t ect, not_ect, marked, acks; /* RoCE packets, CNPs not counted */
 	uint32_t cnps[2];                    /* by the side that sent them */
@@ -96,7 +96,7 @@ write_many(uint32_t n)
 	}
 }
 
-/* Side 1 gets marked requests, side 0 marked ACKs: each tells the other once in 50 us. */
+/* Side 1 gets marked requests, side 0 marked ACKs: each notifies the other once in 50 us. */
 static void
 marks_are_answered_once_in_50_us_and_only_they(void **state)
 {

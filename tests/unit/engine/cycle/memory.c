@@ -16,7 +16,7 @@
 
 static struct pair pair;
 
-/* ---- memory that runs out -------------------------------------------------------------------- */
+/* ---- memory that runs out ---- */
 
 static uint32_t allocations; /* since the try began */
 static uint32_t fails_at;    /* the one that finds nothing, from 1; 0: none */
@@ -26,7 +26,7 @@ void *__real_plx_heap_queue(size_t bytes, int socket);
 void *__wrap_plx_heap_alloc(size_t bytes, int socket);
 void *__wrap_plx_heap_queue(size_t bytes, int socket);
 
-/* Also what an engine's thread asks for: it asks for nothing. */
+/* Includes allocations of an engine's thread: it makes none. */
 void *
 __wrap_plx_heap_alloc(size_t bytes, int socket)
 {

@@ -12,7 +12,7 @@
 
 #include "engine_pair.h"
 
-/* A pattern that no shift of itself looks like. */
+/* A pattern that differs from every shift of itself. */
 static void
 paint(struct pair_side *side, uint32_t at, uint32_t bytes, uint32_t colour)
 {
@@ -132,7 +132,7 @@ every_operation(const struct pair_setup *setup, uint32_t lose)
 	atomics(&pair);
 	b->port.lose = lose;
 	immediates(&pair);
-	/* Both ways at once. */
+	/* In both directions at once. */
 	assert_int_equal(pair_recv(a, 10, 300000, 65536), PLX_OK);
 	assert_int_equal(pair_recv(b, 11, 300000, 65536), PLX_OK);
 	assert_int_equal(pair_send(a, 12, 0, 40000, 0), PLX_OK);

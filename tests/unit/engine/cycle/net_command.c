@@ -25,7 +25,7 @@ enum {
 
 static struct pair pair;
 
-/* Ask until the answer is another than WAIT, both engines being polled. */
+/* Repeat the call until the result is not WAIT, polling both engines. */
 static enum plx_net_verdict
 resolved(struct plx_engine *engine, const struct plx_ip *ip, uint8_t *mac)
 {
@@ -216,8 +216,8 @@ a_burst_of_requests_is_answered_in_part(void **state)
 	pair_close(&pair);
 }
 
-/* While the port takes nothing, echoes take what places there are but for those of the last
- * reserve: an acknowledgement finds one. */
+/* While the port accepts nothing, echoes use all slots except the last reserve: an
+ * acknowledgement finds one. */
 static void
 echoes_leave_room_for_acknowledgements(void **state)
 {

@@ -61,11 +61,11 @@ who_sees_the_reply_finds_the_request_completed(void **state)
 	pair_close(&pair);
 }
 
-/* ---- on the wire ----------------------------------------------------------------------------- */
+/* ---- on the wire ---- */
 
 struct log {
 	uint32_t acks, requests;
-	bool wrong; /* a request before the ACK of what it answers */
+	bool wrong; /* a request before the ACK of the message it replies to */
 };
 
 static bool
@@ -85,7 +85,7 @@ note(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return true;
 }
 
-/* The reply goes out on another queue pair than the one the request came in on. */
+/* The reply leaves on another queue pair than the one that received the request. */
 static void
 a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 {
@@ -152,7 +152,7 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 	}
 }
 
-/* ---- sleeping -------------------------------------------------------------------------------- */
+/* ---- sleeping ---- */
 
 /* Poll, find nothing, arm, and only then look whether to sleep: no entry is missed (A18). */
 static void

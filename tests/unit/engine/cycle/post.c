@@ -168,7 +168,7 @@ inline_data_of_every_length_arrives(void **state)
 		pair_open(&pair, inline_mode);
 		pair_connect(&pair, 5);
 		for (uint32_t n = 0; n <= PLX_INLINE_MAX; n++) {
-			/* In 20 pieces, more than the queue takes otherwise. */
+			/* In 20 pieces, more than the queue otherwise accepts. */
 			struct plx_sge sge[20] = {{0}};
 			struct plx_send_wr wr = {.wr_id = n,
 						 .op = PLX_WR_WRITE,
@@ -308,13 +308,13 @@ places_are_freed_by_acknowledgement(void **state)
 				 PLX_FULL);
 		b->port.hold = false;
 		pair_run(&pair, 50);
-		/* Acknowledged: free, though nobody has polled; silent ones have no entry. */
+		/* Acknowledged: free, although nobody has polled; unsignaled ones have no entry. */
 		for (uint32_t i = 0; i < 8; i++)
 			assert_int_equal(pair_write(a, b, 10 + i, 0, 8, PLX_WR_UNSIGNALED), PLX_OK);
 		assert_int_equal(plx_engine_cq_poll(a->send_cq, wc, 16), 4);
 		for (uint32_t i = 0; i < 4; i++)
 			assert_int_equal(wc[i].wr_id, 2 * i);
-		/* Ten queues of silent ones never fill it (A20). */
+		/* Ten times the depth of unsignaled requests never fill it (A20). */
 		for (uint32_t i = 0; i < 80; i++) {
 			pair_run(&pair, 20);
 			assert_int_equal(pair_write(a, b, 100 + i, 0, 8, PLX_WR_UNSIGNALED),

@@ -23,8 +23,8 @@ static struct pair pair;
 static uint32_t number[GUESSER_VALUES], psn[GUESSER_VALUES], thought[GUESSER_VALUES];
 static char how[160];
 
-/* One who believes that low bits of a number say where it is kept: of each bit, what most of the
- * places have that no living number takes. */
+/* An attacker who assumes that low bits of a number reveal its slot: for each bit, the value
+ * that most slots have that no live number uses. */
 static uint32_t
 most_of_the_free(const uint32_t *alive, uint32_t count)
 {
@@ -42,7 +42,7 @@ most_of_the_free(const uint32_t *alive, uint32_t count)
 	return guess;
 }
 
-/* So many live at any time; the oldest gives way. */
+/* Number of live queue pairs at any time; the oldest is destroyed. */
 static void
 see_all(uint32_t live)
 {

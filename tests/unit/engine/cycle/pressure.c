@@ -30,7 +30,7 @@ reap_in_order(struct plx_engine_cq *cq, uint32_t n)
 	assert_int_equal(plx_engine_cq_poll(cq, &wc, 1), 0);
 }
 
-/* Decision 2b: a queue pair of 64 on a completion queue of 2, and nobody who looks. */
+/* Decision 2b: a queue pair of 64 on a completion queue of 2, and nobody polls. */
 static void
 who_does_not_reap_is_held_back(void **state)
 {
@@ -196,7 +196,7 @@ write_by(struct plx_engine_qp *qp)
 	assert_int_equal(wc.wr_id, 7);
 }
 
-/* Decision 9: a thread that has begun to post may have seen that nobody need ring. */
+/* Decision 9: a thread that has begun to post may have found that no doorbell is needed. */
 static void
 a_ring_is_watched_while_somebody_posts(void **state)
 {

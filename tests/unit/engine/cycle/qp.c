@@ -58,7 +58,7 @@ numbers_are_unique_random_and_run_out(void **state)
 	/* Half of them have their highest bit; this far off once in 10^8. */
 	assert_true(high > 20 && high < 80);
 	assert_true(psns > 20 && psns < 80);
-	/* A number and a place that were given back are there again. */
+	/* A number and a slot that were freed are available again. */
 	assert_int_equal(plx_engine_qp_destroy(qps[0]), PLX_OK);
 	assert_int_equal(plx_engine_qp_create(pair.side[0].engine, &config, &qps[0]), PLX_OK);
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
@@ -102,7 +102,7 @@ wrong_sizes_are_refused_and_leave_nothing(void **state)
 	}
 }
 
-/* ---- states ---------------------------------------------------------------------------------- */
+/* ---- states ---- */
 
 static void
 states_are_reached_in_their_order_only(void **state)
@@ -209,7 +209,7 @@ a_neighbour_that_does_not_answer_is_unreachable(void **state)
 	pair_close(&pair);
 }
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- ends ---- */
 
 static void
 exchange(uint32_t rounds)
@@ -305,7 +305,7 @@ destroying_in_the_middle_of_traffic_forgets_it(void **state)
 	assert_true(strays > 100);
 }
 
-/* Also where there is no way to anybody yet (A17 of docs/nd2.md), and in every state. */
+/* Also before there is a path to a peer (A17 of docs/nd2.md), and in every state. */
 static void
 error_flushes_everything_in_order(void **state)
 {
@@ -353,7 +353,7 @@ error_flushes_everything_in_order(void **state)
 		assert_true(plx_engine_next_async_event(a->engine, &event));
 		assert_int_equal(event.kind, PLX_EVENT_FLUSHED);
 		assert_int_equal(event.qpn, plx_engine_qp_number(a->qp));
-		/* What is posted from now on is flushed at once. */
+		/* Everything posted from now on is flushed at once. */
 		assert_int_equal(pair_recv(a, 200, 0, 64), PLX_OK);
 		assert_int_equal(pair_reap(&pair, a->recv_cq, wc, 1, 1000000), 1);
 		assert_int_equal(wc[0].wr_id, 200);

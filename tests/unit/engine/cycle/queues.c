@@ -132,7 +132,7 @@ reset_forgets_what_is_in_the_ring_and_behind_it(void **state)
 	for (uint32_t i = 0; i < 50; i++)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 	pair_start(&pair);
-	/* INIT pulls what is posted; what is posted after that stays in the ring. */
+	/* INIT fetches what is posted; later posts stay in the ring. */
 	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	assert_int_equal(plx_engine_qp_modify(b->qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
@@ -180,7 +180,7 @@ the_ring_is_looked_into_only_when_the_queue_is_low(void **state)
 	pair_close(&pair);
 }
 
-/* ---- shared queues --------------------------------------------------------------------------- */
+/* ---- shared queues ---- */
 
 static uint32_t
 threshold_events(struct pair_side *side)
@@ -208,8 +208,8 @@ send_some(uint32_t n)
 	}
 }
 
-/* docs/nd2.md, Who waits for a queue: below, not at, the threshold; once; at once when armed below
- * it. */
+/* docs/nd2.md, Who waits for a queue: below the threshold, not at it; once; at once when armed
+ * below it. */
 static void
 a_shared_queue_tells_its_threshold_once(void **state)
 {
@@ -247,7 +247,7 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(threshold_events(b), 0);
 		send_some(1);
 		assert_int_equal(threshold_events(b), 1);
-		/* What is posted and still in the ring counts. */
+		/* Entries posted and still in the ring count. */
 		for (uint32_t i = 0; i < 58; i++)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 		assert_int_equal(pair_recv(b, 0, 0, 8), PLX_FULL);
@@ -302,7 +302,7 @@ a_shared_queue_is_busy_while_it_is_used_and_outlives_its_users(void **state)
 	pair_close(&pair);
 }
 
-/* Their completions cannot be more than it has entries, however many queue pairs take them. */
+/* It cannot have more completions than entries, however many queue pairs consume them. */
 static void
 a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 {

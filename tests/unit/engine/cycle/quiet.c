@@ -29,7 +29,7 @@ enum {
 
 static struct pair pair;
 
-/* ---- ports ----------------------------------------------------------------------------------- */
+/* ---- ports ---- */
 
 static struct plx_ethdev *
 open_device(const char *device, struct rte_mempool *pool)
@@ -77,11 +77,11 @@ wait_for_links(struct plx_ethdev **dev)
 			usleep(1000);
 }
 
-/* ---- the talk -------------------------------------------------------------------------------- */
+/* ---- the talk ---- */
 
 static struct plx_worker *worker; /* NULL: inline mode */
 
-/* At most so many completions; in inline mode the engines run here. */
+/* At most this many completions; in inline mode the engines run here. */
 static uint32_t
 reap(struct plx_engine_cq *cq, uint32_t n)
 {

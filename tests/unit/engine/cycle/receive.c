@@ -22,7 +22,7 @@ enum {
 
 static struct pair pair;
 
-/* A WRITE of 200 bytes on its way from side 0 to side 1, caught. */
+/* A WRITE of 200 bytes in flight from side 0 to side 1, captured. */
 static uint8_t frame[512];
 static uint32_t frame_len;
 
@@ -175,7 +175,7 @@ every_reason_of_the_decoder_is_counted(void **state)
 		refused(bad, BTH_AT + payload,
 			payload == 15 ? PLX_WIRE_BTH_SHORT : PLX_WIRE_EXT_SHORT);
 	}
-	/* The destination's address is asked of datagrams: strangers.c. */
+	/* The destination's address is checked for datagrams: strangers.c. */
 	for (enum plx_wire_verdict v = PLX_WIRE_OK + 1; v < PLX_WIRE_VERDICT_COUNT; v++)
 		assert_int_equal(plx_engine_counters(pair.side[1].engine)->refused[v],
 				 v != PLX_WIRE_DESTINATION);
@@ -279,7 +279,7 @@ chains_are_copied_into_one(void **state)
 		accepted(segs);
 	assert_int_equal(c->rx_linearised, 39);
 	assert_int_equal(c->rx_too_long, 0);
-	/* One byte more than the port may carry. */
+	/* One byte more than the port can carry. */
 	memset(long_one, 0, sizeof(long_one));
 	memcpy(long_one, frame, frame_len);
 	assert_true(pair_inject(&pair, 1, long_one, sizeof(long_one), 2));
@@ -353,7 +353,7 @@ after_a_pause_packets_come_before_timers(void **state)
 			assert_int_equal(pair_write(a, b, i, 0, 8, 0), PLX_OK);
 		pair_run(&pair, 20);
 		assert_true(a->port.count > 0);
-		/* Strays before them, so that they take several bursts. */
+		/* Strays before them, so that they need several bursts. */
 		a->port.hold = false;
 		for (int i = 0; i < bursts * 40; i++) {
 			uint8_t stray[60] = {0};

@@ -20,7 +20,7 @@ enum {
 
 static struct pair pair;
 
-/* Bytes from a to b, whatever it takes. */
+/* Transfer bytes from a to b, however long that takes. */
 static void
 transfer(uint32_t bytes, uint32_t rounds)
 {
@@ -95,7 +95,7 @@ a_port_that_takes_nothing_for_too_long_loses_what_waits(void **state)
 	assert_int_equal(a->engine->tx_count, 0);
 	assert_int_equal(c->tx_packets, plx_engine_net_counters(a->engine)->requests_sent +
 						plx_engine_net_counters(a->engine)->replies_sent);
-	/* The wait starts anew with what comes next. */
+	/* The wait restarts with the next packet. */
 	for (int i = 0; i < 400 && a->engine->tx_count == 0; i++)
 		pair_pass(&pair, PLX_MSEC);
 	assert_true(a->engine->tx_count > 0);
@@ -122,7 +122,7 @@ without_buffers_nothing_is_sent_until_there_are_some(void **state)
 		for (n = 0; n < PAIR_POOL; n++)
 			if ((all[n] = rte_pktmbuf_alloc(pair.pool)) == NULL)
 				break;
-		/* More than the engines have in stock; what has left does not come back yet. */
+		/* More than the engines have in stock; sent buffers are not returned yet. */
 		b->port.hold = true;
 		assert_int_equal(pair_write(a, b, 1, 0, 300000, 0), PLX_OK);
 		pair_run(&pair, 100);
@@ -142,7 +142,7 @@ without_buffers_nothing_is_sent_until_there_are_some(void **state)
 	}
 }
 
-/* ---- in turn --------------------------------------------------------------------------------- */
+/* ---- in turn ---- */
 
 struct tally {
 	uint64_t packets[QPS];
@@ -233,7 +233,7 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	plx_engine_send(a->engine, plx_clock_ns());
 	assert_int_equal(c->tx_packets, was.tx_packets + 1);
 	assert_int_equal(c->cycles, was.cycles);
-	/* Once: it is not sent again by who asks again. */
+	/* Once: a duplicate request does not send it again. */
 	plx_engine_send(a->engine, plx_clock_ns());
 	assert_int_equal(c->tx_packets, was.tx_packets + 1);
 	/* It is there, and its ICRC is right, before this end has its next cycle. */
@@ -266,14 +266,14 @@ queue_pairs_take_turns(void **state)
 		assert_int_equal(wc[i].status, PLX_WC_SUCCESS);
 		assert_int_equal(t.packets[i], (500000 + 1023) / 1024);
 	}
-	/* Nobody is ever ahead by more than a quantum and what the others have of theirs. */
+	/* No queue pair is ever ahead by more than a quantum plus the others' quanta. */
 	assert_true(t.most_apart <= 2 * QUANTUM_MAX);
 	a->port.pass = NULL;
 	end_crowd(qa, qb);
 }
 
-/* Requests leave places for answers, and one queue pair's requests do not take those that
- * another's answer needs. */
+/* Requests leave slots for replies, and one queue pair's requests do not use those that
+ * another's reply needs. */
 static void
 answers_find_a_place_when_requests_have_filled_the_rest(void **state)
 {
@@ -299,7 +299,7 @@ answers_find_a_place_when_requests_have_filled_the_rest(void **state)
 	end_crowd(qa, qb);
 }
 
-/* ---- other ways ------------------------------------------------------------------------------ */
+/* ---- other paths ---- */
 
 static void
 a_queue_pair_may_talk_to_its_own_address(void **state)
@@ -332,7 +332,7 @@ a_queue_pair_may_talk_to_its_own_address(void **state)
 		assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 5000), 1);
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);
 		assert_int_equal(plx_engine_counters(a->engine)->tx_packets, sent);
-		/* Closed with packets on their way. */
+		/* Closed with packets in flight. */
 		assert_int_equal(pair_send(a, 2, 0, 300000, 0), PLX_OK);
 		pair_run(&pair, 2);
 		pair_start(&pair);

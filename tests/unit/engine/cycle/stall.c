@@ -34,8 +34,8 @@ flooded_cycle(uint64_t ns)
 	plx_engine_poll(pair.side[1].engine, pair.now);
 }
 
-/* Side 0 has been away and comes back to an RX that stays full; its request is lost on the way.
- * Returns: cycles until it is done all the same, at most `limit` */
+/* Side 0 was not polled and returns to an RX that stays full; its request is lost on the way.
+ * Returns: cycles until it completes all the same, at most `limit` */
 static uint32_t
 cycles_until_recovery(uint64_t cycle_ns, uint32_t limit)
 {
@@ -72,7 +72,7 @@ timers_run_again_while_rx_stays_full_after_a_pause(void **state)
 			2 + (GRACE_NS + 2 * PLX_MSEC) / PLX_MSEC);
 	/* by its bursts: the ack timeout is a thousand cycles, */
 	assert_in_range(cycles_until_recovery(PLX_USEC, 60000), GRACE_BURSTS - 1, 2000);
-	/* and when each cycle is a pause of its own, in every other one. */
+	/* and when each cycle is a pause of its own, in every second one. */
 	assert_in_range(cycles_until_recovery(2 * LATE_NS, 1000), 1, 8);
 }
 
@@ -138,7 +138,7 @@ own_absence_is_not_a_peers_silence(void **state)
 	assert_int_equal(plx_engine_qp_counters(a->qp)->timeouts, 0);
 	assert_int_equal(plx_engine_counters(a->engine)->stalls, 5);
 	assert_int_equal(plx_engine_counters(a->engine)->stalled_ns, 5 * away);
-	/* 24 s of absence in all: what is charged is what was waited. */
+	/* 24 s of absence in total: only the time actually waited counts. */
 	for (int i = 0; i < 35; i++) {
 		pair.now += away;
 		plx_engine_poll(a->engine, pair.now);
@@ -150,7 +150,7 @@ own_absence_is_not_a_peers_silence(void **state)
 	pair_close(&pair);
 }
 
-/* A peer that is silent is given up when it was waited for as long as agreed, and not later. */
+/* A silent peer is given up after the agreed time of waiting, and not later. */
 static void
 a_silent_peer_is_given_up_in_time(void **state)
 {
@@ -167,7 +167,8 @@ a_silent_peer_is_given_up_in_time(void **state)
 	from = pair.now;
 	b->port.hold = true;
 	assert_int_equal(pair_write(a, b, 2, 0, 8, 0), PLX_OK);
-	/* Polls of 1 ms are no stalls, whoever asks when to come is never late. */
+	/* Polls of 1 ms are not stalls: an engine that polls when its deadline says is never
+	 * late. */
 	while (plx_engine_cq_poll(a->send_cq, &wc, 1) == 0 || wc.status == PLX_WC_SUCCESS) {
 		pair_pass(&pair, PLX_MSEC);
 		assert_true(pair.now - from < 4 * timeout + 10 * PLX_MSEC);
@@ -204,7 +205,7 @@ whoever_comes_when_it_was_told_to_is_not_late(void **state)
 	assert_int_equal(wc.status, PLX_WC_RETRY_EXCEEDED);
 	assert_in_range(pair.now - from, 2 * timeout, 2 * timeout + PLX_MSEC);
 	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
-	/* Nothing to wait for: it may stay away for ever. */
+	/* There is no deadline: it may stay away for ever. */
 	pair_pass(&pair, 10 * PLX_SEC);
 	assert_int_equal(plx_engine_counters(a->engine)->stalls, 0);
 	wake = plx_engine_wake_ns(a->engine);
@@ -215,7 +216,7 @@ whoever_comes_when_it_was_told_to_is_not_late(void **state)
 	pair_close(&pair);
 }
 
-/* What a queue pair died of, with what only the engine knows: how long it was away itself. */
+/* Why a queue pair failed, with what only the engine knows: how long it was away itself. */
 static void
 a_death_is_told_with_the_retries_and_the_stall(void **state)
 {
@@ -288,7 +289,7 @@ a_clock_that_steps_back_ends_nothing(void **state)
 		plx_engine_send(a->engine, pair.now);
 		plx_engine_poll(a->engine, pair.now);
 		assert_true(plx_engine_counters(a->engine)->clock_back >= 1);
-		/* Our time stands still for that long, and goes on. */
+		/* Our clock stops for that long, and resumes. */
 		assert_int_equal(a->engine->now, own);
 		assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 100), 1);
 		assert_int_equal(wc.status, PLX_WC_SUCCESS);

@@ -28,7 +28,7 @@ enum {
 
 static const uint32_t qkey = 0x11111111;
 
-/* Ways into an engine. */
+/* Paths into an engine. */
 enum path {
 	RC_FAST,
 	RC_SLOW, /* by the decoder: over IPv6 always, over IPv4 with a UDP checksum */
@@ -49,7 +49,7 @@ enum fault {
 	MAC_NEAR, /* one bit off */
 	MAC_GROUP,
 	IP_OTHER,
-	TARGET_OTHER, /* of ARP and solicitations: somebody else is asked for */
+	TARGET_OTHER, /* of ARP and solicitations: the target is somebody else */
 	SOURCE_OTHER, /* of a connection: an IP address that is not its peer's */
 	FAULTS,
 };
@@ -378,8 +378,8 @@ inject(const struct frame *frame, uint64_t flags, uint16_t tci)
 	pair_run(&pair, 3);
 }
 
-/* It is dropped; of all that can be seen only the counter of the reason has changed, and those of
- * packets and cycles. @param counter in struct plx_engine_counters */
+/* It is dropped. Of all that is visible, only the counter of the reason has changed, and those
+ * of packets and cycles. @param counter in struct plx_engine_counters */
 static void
 is_dropped(const struct frame *frame, size_t counter, uint64_t flags, uint16_t tci)
 {
@@ -402,7 +402,7 @@ is_dropped(const struct frame *frame, size_t counter, uint64_t flags, uint16_t t
 	assert_memory_equal(&before, &after, sizeof(before));
 }
 
-/* It reaches what it is for. */
+/* It reaches its destination. */
 static void
 is_taken(const struct frame *frame, enum path path, uint64_t flags, uint16_t tci)
 {
@@ -450,7 +450,7 @@ ask_for_another(struct frame *frame)
 		fix_sums(frame, false);
 		return;
 	}
-	/* From somebody who is not known: who is known is heard whomever it asks (RFC 826). */
+	/* From an unknown sender: known ones are accepted whatever their target (RFC 826). */
 	memcpy(frame->bytes + MAC_BYTES, stranger, MAC_BYTES);
 	memcpy(arp + 8, stranger, MAC_BYTES);
 	arp[17] ^= 0x40;
@@ -491,7 +491,8 @@ is_rc(enum path path)
 	return path == RC_FAST || path == RC_SLOW || path == CNP;
 }
 
-/* Spoil a frame. Returns: false: there is no such fault on this path */
+/* Damage a frame.
+ * Returns: false: this path has no such fault */
 static bool
 spoil(struct frame *frame, enum path path, enum fault fault)
 {
@@ -594,7 +595,7 @@ every_stranger(void **state)
 			 4 * PATHS * 10 - 4 * (PATHS - 1) - 4 * (PATHS - 3) - 2 - 2 * 2 * PATHS);
 }
 
-/* IEEE 802.1Q: VLAN 0 in a tag is none. */
+/* IEEE 802.1Q: a tag with VLAN 0 counts as untagged. */
 static void
 a_tag_that_is_only_a_priority_is_no_vlan(void **state)
 {
@@ -630,7 +631,7 @@ the_priority_of_a_tag_is_free(void **state)
 	}
 }
 
-/* Some devices take the tag off, and say so beside the packet. */
+/* Some devices strip the tag, and report it beside the packet. */
 static void
 a_tag_that_the_device_has_taken_off_counts(void **state)
 {

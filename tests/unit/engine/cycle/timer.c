@@ -65,7 +65,7 @@ static const uint64_t starts[] = {0,
 				  16777215 * TICK + 99,
 				  1234567890123456789ull};
 
-/* Asked just before and at its tick, after one long jump. */
+/* Checked just before and at its tick, after one long jump. */
 static void
 a_timer_fires_at_its_tick_and_not_before(void **state)
 {
@@ -92,7 +92,7 @@ a_timer_fires_at_its_tick_and_not_before(void **state)
 			}
 }
 
-/* The engine's way: asleep until the wheel asks to be looked at. */
+/* As the engine does: asleep until the wheel's next wakeup. */
 static void
 sleeping_until_the_wheel_asks_misses_nothing(void **state)
 {
@@ -208,7 +208,7 @@ the_end_of_time_is_far_away(void **state)
 	wheel_clear(&wheel, &timer);
 }
 
-/* ---- against a table --------------------------------------------------------------------- */
+/* ---- against a table ---- */
 
 struct table {
 	struct wheel wheel;
@@ -225,7 +225,7 @@ span_of_time(struct plx_prng *prng)
 	return plx_prng_next(prng) >> (20 + plx_prng_below(prng, 44));
 }
 
-/* Takes what is due, and looks whether it was right to. */
+/* Pops what is due, and checks that it really is. */
 static void
 compare(struct table *t)
 {

@@ -57,7 +57,7 @@ ud_open(struct pair *pair, const struct pair_setup *setup, const struct pair_opt
 /* ---- packets made by hand ---------------------------------------------------------------------
  */
 
-/* What a packet for side 1 is like; the test spoils one thing of it. */
+/* A packet for side 1; the test damages one part of it. */
 struct recipe {
 	uint8_t opcode;
 	uint16_t pkey;
@@ -237,7 +237,7 @@ packets_are_judged_in_order(void **state)
 	}
 }
 
-/* A mark is counted; whom it came from there is nobody to tell. */
+/* A mark is counted; there is nobody to notify. */
 static void
 a_congestion_mark_is_counted(void **state)
 {
@@ -408,7 +408,7 @@ a_port_that_refuses_delays_and_loses_nothing(void **state)
 	pair_close(&pair);
 }
 
-/* More to itself than the loop holds: what is sent arrives, none is lost on the way. */
+/* More to itself than the loopback holds: everything sent arrives, none is lost on the way. */
 static void
 a_port_to_itself_carries_datagrams(void **state)
 {

@@ -21,7 +21,7 @@
 enum {
 	DEEP = 64 << 20, /* [bytes] a queue that is deep */
 	SMALL = 100 << 10,
-	MANY = 2 * PLX_HEAP_QUEUES_MAX / SMALL, /* more small queues than there may be */
+	MANY = 2 * PLX_HEAP_QUEUES_MAX / SMALL, /* more small queues than are possible */
 	PAGES_FEW = 2,
 	BLOCK = 1 << 20,
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -113,7 +113,7 @@ many_small_queues_leave_dpdks_heap_to_others(void **state)
 	assert_int_equal(plx_heap_queues(), 0);
 }
 
-/* test_eal_start() gives DPDK a heap of 512 MiB, of which nothing is touched here. */
+/* test_eal_start() gives DPDK a heap of 512 MiB, none of which is accessed here. */
 static void
 without_room_in_dpdks_heap_there_is_ordinary_memory(void **state)
 {

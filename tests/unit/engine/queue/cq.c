@@ -38,8 +38,8 @@ destroy(struct plx_engine_cq *cq)
 	engine_cq_free(cq);
 }
 
-/* The engine's part: `n` entries, numbered on from `first`. They can be polled, and nobody has been
- * told yet. */
+/* The engine's part: `n` entries, numbered on from `first`. They can be polled, but nobody has
+ * been notified yet. */
 static void
 put_as(struct plx_engine_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
 {
@@ -80,12 +80,12 @@ arm(struct plx_engine_cq *cq, uint32_t kinds)
 	uint32_t fired = 0xff;
 
 	assert_int_equal(plx_engine_cq_arm(cq, kinds, &fired), PLX_OK);
-	/* What fired at once is told of here alone, and not armed any more. */
+	/* A queue that fired at once is reported only here, and is not armed any more. */
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
 	return fired;
 }
 
-/* ---- room ------------------------------------------------------------------------------------ */
+/* ---- room ---- */
 
 static void
 give_room(struct plx_engine_cq *cq, uint32_t more)
@@ -180,7 +180,7 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 		destroy(many[n]);
 }
 
-/* ---- overrun --------------------------------------------------------------------------------- */
+/* ---- overrun ---- */
 
 static void
 a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
@@ -189,13 +189,13 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 	uint32_t fired;
 	(void)state;
 	produce(cq, 0, 5);
-	/* The first five are news; from here on only what is new counts. */
+	/* The first five are new; from here on only later ones count. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ALL), 0);
 	produce(cq, 5, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ALL);
 	assert_int_equal(overruns, 1);
-	/* Nothing was written over; what comes now is not taken. */
+	/* Nothing was overwritten; further entries are rejected. */
 	produce(cq, 6, 1);
 	consume(cq, 0, 5);
 	consume(cq, 5, 0);
@@ -316,7 +316,7 @@ plain_successes_stay_news_for_any(void **state)
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce(cq, 0, 1);
 	assert_int_equal(plx_engine_cq_get_event(cq), 0);
-	/* Any, asked for later, finishes both. */
+	/* A later notify for any entry ends both. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
@@ -325,7 +325,7 @@ plain_successes_stay_news_for_any(void **state)
 	destroy(cq);
 }
 
-/* Who polls may be faster than the engine, which looks for who is armed after it has shown an
+/* A poller may be faster than the engine, which checks for arming after it has published an
  * entry. */
 static void
 an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
@@ -335,7 +335,7 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	put_as(cq, 0, 1, PLX_WC_SUCCESS, PLX_WC_RECV | PLX_WC_SOLICITED);
 	consume(cq, 0, 1);
-	/* Armed after that entry was taken, and asked for a second time. */
+	/* Armed after that entry was polled, and armed a second time. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_notify(cq);
 	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
@@ -407,7 +407,7 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	destroy(cq);
 }
 
-/* As if so many entries had come and gone and nobody had ever armed it. */
+/* As if this many entries had passed and the queue had never been armed. */
 static void
 age(struct plx_engine_cq *cq, uint64_t entries)
 {
@@ -441,7 +441,7 @@ arming_works_after_billions_of_entries(void **state)
 	}
 }
 
-/* ---- descriptors ----------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 static bool
 readable(int fd)
@@ -461,7 +461,7 @@ the_descriptor_is_readable_while_something_has_fired(void **state)
 	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	produce(cq, 0, 1);
 	assert_int_equal(notifications, woken + 1);
-	/* It fired before anybody asked for a descriptor. */
+	/* It fired before anybody requested a descriptor. */
 	fd = plx_engine_cq_fd(cq);
 	assert_true(fd >= 0);
 	assert_int_equal(plx_engine_cq_fd(cq), fd);

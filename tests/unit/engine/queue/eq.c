@@ -92,7 +92,7 @@ the_descriptor_is_readable_while_there_is_an_event(void **state)
 	int fd;
 
 	(void)state;
-	/* Made for what came before it, too. */
+	/* Also created for events that came before it. */
 	assert_true(push(1));
 	fd = engine_eq_fd(&eq);
 	assert_true(fd >= 0);

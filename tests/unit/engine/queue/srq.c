@@ -37,7 +37,8 @@ tear_down(void **state)
 	return atomic_load(&queues.users) == 0 ? 0 : -1;
 }
 
-/* `n` requests of so many SGEs, one at a time. Returns: how many were posted */
+/* `n` requests of `sges` SGEs each, one at a time.
+ * Returns: how many were posted */
 static uint32_t
 post(uint32_t n, uint32_t sges, enum plx_status *status)
 {
@@ -112,7 +113,7 @@ too_many_sges_are_refused_when_posted(void **state)
 	assert_int_equal(posts_refused, 0);
 }
 
-/* As somebody can who has the ring's memory and does not post by our functions. */
+/* As an attacker can do who has the ring's memory and bypasses our functions. */
 static void
 what_was_changed_in_the_ring_is_refused_when_it_arrives(void **state)
 {

@@ -35,8 +35,8 @@ make(uint32_t entries, enum plx_ring_side producers, enum plx_ring_side consumer
 	return ring;
 }
 
-/* As if the ring had been in use for so many entries. Head and tail of both kinds of sides lie at
- * the same places. */
+/* As if the ring had already carried this many entries. Head and tail of both kinds of sides
+ * have the same indexes. */
 static void
 age(struct rte_ring *ring, uint32_t entries)
 {
@@ -197,8 +197,8 @@ peek_marked(struct rte_ring *ring, uint32_t n, struct plx_ring_span *span)
 				    span);
 }
 
-/* An entry of a ring of eight places is there when its word says so: in every lap, over the wrap of
- * the numbers, whatever else is in the word, and before the writer has told the count. */
+/* An entry of a ring of eight slots is present when its word says so: in every lap, across the
+ * index wrap, whatever else is in the word, and before the writer has published the count. */
 static void
 show_and_read(struct rte_ring *ring, uint32_t number)
 {

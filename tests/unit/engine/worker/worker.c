@@ -199,7 +199,7 @@ a_core_that_is_not_there_is_named(void **state)
 	config.core = -2;
 	assert_int_equal(plx_worker_start(&config, &worker, NULL), PLX_INVALID);
 	assert_null(worker);
-	/* A core of ours, and a name that is cut. */
+	/* A core of ours, and a truncated name. */
 	config.core = sched_getcpu();
 	assert_int_equal(plx_worker_start(&config, &worker, &why), PLX_OK);
 	plx_worker_stop(worker);
@@ -246,7 +246,7 @@ quiescence_is_reported_while_a_worker_polls(void **state)
 	pair_close(&pair);
 }
 
-/* ---- engines --------------------------------------------------------------------------------- */
+/* ---- engines ---- */
 
 static void
 an_engine_that_cannot_be_is_refused_with_a_sentence(void **state)

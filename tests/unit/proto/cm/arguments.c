@@ -18,7 +18,7 @@ expect_untouched(struct pair *pair)
 	assert_true(plx_cm_wake_ns(pair->cm[ALICE]) == PLX_NEVER);
 }
 
-/* ---- configuration --------------------------------------------------------------------------- */
+/* ---- configuration ---- */
 
 static void
 a_configuration_out_of_range_has_no_size(void **state)
@@ -276,7 +276,7 @@ what_was_never_said_is_not_taken_back(void **state)
 	pair_close(&pair);
 }
 
-/* ---- listeners ------------------------------------------------------------------------------- */
+/* ---- listeners ---- */
 
 static enum plx_status
 listen_at(struct pair *pair, enum plx_port_space space, struct plx_ip local, uint16_t port,

@@ -19,7 +19,7 @@ enum {
 	NAMES_MAX = 16,
 };
 
-/* ---- what is not compared -------------------------------------------------------------------- */
+/* ---- what is not compared ---- */
 
 #define FIELD(kind, member, why)                                      \
 	{                                                             \

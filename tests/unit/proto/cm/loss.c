@@ -304,7 +304,7 @@ who_completes_what_was_left_is_told_again(void **state)
 	pair_close(&pair);
 }
 
-/* ---- MRA: a program that thinks ------------------------------------------------------------- */
+/* ---- MRA: a program that thinks ---- */
 
 /* BOB's takes 100 s to accept; the repeated REQ is answered by MRA, and then ALICE is patient. */
 static void

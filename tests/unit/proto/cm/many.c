@@ -83,7 +83,7 @@ sixty_four_at_once_leave_nothing(void **state)
 	pair_close(&pair);
 }
 
-/* ---- floods --------------------------------------------------------------------------------- */
+/* ---- floods ---- */
 
 enum {
 	FLOOD = 100000,

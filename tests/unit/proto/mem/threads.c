@@ -131,7 +131,7 @@ running(struct stage *stage)
 	return !__atomic_load_n(&stage->stop, __ATOMIC_RELAXED);
 }
 
-/* ---- readers ------------------------------------------------------------------------------- */
+/* ---- readers ---- */
 
 static void
 read_subject(struct actor *reader, enum subject subject)
@@ -182,7 +182,7 @@ reader_main(void *arg)
 	return NULL;
 }
 
-/* ---- engines that invalidate --------------------------------------------------------------- */
+/* ---- engines that invalidate ---- */
 
 static void *
 engine_main(void *arg)
@@ -217,7 +217,7 @@ engine_main(void *arg)
 	return NULL;
 }
 
-/* ---- the registrar ------------------------------------------------------------------------- */
+/* ---- the registrar ---- */
 
 struct registrar {
 	struct stage *stage;

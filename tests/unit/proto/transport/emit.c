@@ -270,7 +270,7 @@ other_actions_touch_no_memory(void **state)
 	}
 }
 
-/* ---- names and texts ------------------------------------------------------------------------- */
+/* ---- names and texts ---- */
 
 static void
 assert_total(const char *(*text)(int), int count)

@@ -251,7 +251,7 @@ a_queue_pair_knows_its_number_and_its_peers(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static void
 a_size_is_asked_for_what_is_in_range_and_for_nothing_else(void **state)

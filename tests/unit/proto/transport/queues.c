@@ -180,7 +180,7 @@ what_is_told_when_the_queue_is_drained_waits_for_room_too(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- flush ----------------------------------------------------------------------------------- */
+/* ---- flush ---- */
 
 enum {
 	DEEP = 4096
@@ -290,7 +290,7 @@ what_is_posted_in_error_is_flushed_too_and_told_again(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- plx_rc_fail() --------------------------------------------------------------------------- */
+/* ---- plx_rc_fail() ---- */
 
 static void
 fail_node(struct pair *pair)
@@ -345,7 +345,7 @@ failing_a_queue_pair_in_reset_changes_nothing(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- shared receive queues ------------------------------------------------------------------- */
+/* ---- shared receive queues ---- */
 
 static void
 hand_send(struct pair *pair, uint8_t opcode, uint32_t number, uint32_t bytes)

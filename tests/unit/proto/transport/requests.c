@@ -187,7 +187,7 @@ a_fence_waits_for_every_read_and_atomic_before_it_and_for_nothing_else(void **st
 	finish(2);
 }
 
-/* ---- local operations ------------------------------------------------------------------------ */
+/* ---- local operations ---- */
 
 static struct plx_key
 fast_region(struct plx_region *region)

@@ -29,7 +29,7 @@ an_ack_timeout_doubles_with_its_code_and_zero_is_never(void **state)
 	assert_true(plx_ack_timeout_ns(14) == 67108864);
 }
 
-/* ---- when it wants to be called -------------------------------------------------------------- */
+/* ---- when it wants to be called ---- */
 
 static struct plx_key
 connect(struct pair *pair, uint8_t *bytes, uint64_t count)
