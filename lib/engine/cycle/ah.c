@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Address handles: the headers to a peer, its neighbour, and the few datagrams that may wait until
- * that is known. It never frees one that a posted request names, and never waits longer than
- * lib/proto/net asks. Start with plx_engine_ah_create(), then engine_ah_is_ready().
+ * Address handles: the headers for a peer, its neighbour, and a bounded number of datagrams that
+ * wait until the neighbour is resolved. A handle is never freed while a posted request refers to
+ * it, and datagrams wait no longer than lib/proto/net tries to resolve. Start with
+ * plx_engine_ah_create(), then engine_ah_is_ready().
  */
 #include <rte_mbuf.h>
 
@@ -12,8 +13,7 @@ enum {
 	MAC_BYTES = 6
 };
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 bool
 engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
@@ -38,7 +38,7 @@ engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
 	return true;
 }
 
-/* Take out the datagrams that wait for its neighbour. */
+/* Remove the datagrams that wait for its neighbour. */
 static struct rte_mbuf *
 pop_waiting(struct plx_engine_ah *ah)
 {
@@ -94,10 +94,9 @@ engine_ah_table_reap(struct plx_engine *engine)
 	}
 }
 
-/* ---- the neighbour ----------------------------------------------------------------------------
- */
+/* ---- the neighbour ---- */
 
-/* Where its frames go to, from now on. */
+/* Set the destination of its frames. */
 static void
 point(struct plx_engine_ah *ah, const uint8_t *mac)
 {
@@ -116,7 +115,7 @@ resolve(struct plx_engine_ah *ah)
 	enum plx_net_verdict verdict = plx_net_resolve(net, &ah->path.remote, engine->now, mac);
 
 	ah->resolved = verdict == PLX_NET_READY;
-	/* After the question, which may make another neighbour give way. */
+	/* Read after the lookup, which may evict another neighbour. */
 	ah->version = plx_net_version(net);
 	if (ah->resolved)
 		point(ah, mac);
@@ -126,7 +125,7 @@ resolve(struct plx_engine_ah *ah)
 bool
 engine_ah_is_ready(struct plx_engine_ah *ah)
 {
-	/* Behind those that wait already, so that none overtakes another. */
+	/* Queue behind datagrams already waiting, to keep the order. */
 	if (plx_unlikely(ah->waits > 0))
 		return false;
 	if (plx_likely(ah->resolved && ah->version == plx_net_version(ah->engine->config.net)))
@@ -156,12 +155,13 @@ engine_ah_enqueue(struct plx_engine_ah *ah, struct rte_mbuf *m)
 	ah_table->waits++;
 	if (plx_list_empty(&ah->resolving_link))
 		plx_list_append(&ah_table->resolving, &ah->resolving_link);
-	/* At the end of this cycle: one that is known not to answer is dropped at once. */
+	/* Look it up at the end of this cycle: if it is known to be unreachable, the datagram is
+	 * dropped at once. */
 	engine->reroute_at = engine->now;
 }
 
-/* Those that waited leave, with the address that they waited for. Returns: false, and they wait on,
- * when there is no room. */
+/* Send the waiting datagrams, with the resolved address.
+ * Returns: false: no room, they stay queued */
 static bool
 release(struct plx_engine_ah *ah)
 {
@@ -212,8 +212,7 @@ engine_ah_table_resolve(struct plx_engine *engine)
 	engine_ah_table_reap(engine);
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------
- */
+/* ---- opening and closing ---- */
 
 enum plx_status
 engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
@@ -235,7 +234,7 @@ engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
 	ah->path = full;
 	point(ah, nobody);
 	verdict = resolve(ah);
-	/* One that does not answer now may later. */
+	/* A neighbour that does not reply now may reply later. */
 	if (verdict == PLX_NET_NO_ROUTE || verdict == PLX_NET_NOT_UNICAST)
 		return PLX_UNREACHABLE;
 	plx_list_remove(&ah->link);
@@ -252,8 +251,7 @@ engine_ah_close(struct plx_engine_ah *ah)
 	engine_ah_table_reap(ah->engine);
 }
 
-/* ---- on the caller's thread -------------------------------------------------------------------
- */
+/* ---- on the caller's thread ---- */
 
 enum plx_status
 engine_ah_table_ensure(struct plx_engine *engine)

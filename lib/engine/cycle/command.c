@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls from application threads that the engine's thread must execute: what is not per-message.
- * The record lies in a fixed table of the engine's, its index crosses a ring, and the caller waits,
- * at most PLX_COMMAND_TIMEOUT_NS. A call that timed out was not executed and never will be.
+ * Calls from application threads that the engine's thread must execute: everything that is not per
+ * message. The record is in a fixed table of the engine, its index crosses a ring, and the caller
+ * waits for at most PLX_COMMAND_TIMEOUT_NS. A call that timed out was not executed and never will
+ * be.
  * Start with command_call() and command_serve().
  *
- * A slot: FREE -> FILLING -> PENDING -> RUNNING -> DONE -> FREE; the caller may take PENDING to
- * CANCELLED, which the engine turns into FREE. Each step is one thread's compare-and-swap.
+ * States of a slot: FREE -> FILLING -> PENDING -> RUNNING -> DONE -> FREE. The caller may change
+ * PENDING to CANCELLED, which the engine changes to FREE. Each step is a compare-and-swap by one
+ * thread.
  */
 #include "engine.h"
 #include "plx_thread.h"
@@ -17,7 +19,7 @@ step(struct command_slot *slot, unsigned from, unsigned to)
 	return atomic_compare_exchange_strong(&slot->state, &from, to);
 }
 
-/* Let the engine go on: by polling it ourselves in inline mode. */
+/* Let the engine make progress: in inline mode by polling it on this thread. */
 static void
 let_it_run(struct plx_engine *engine, uint32_t *looks)
 {
@@ -55,7 +57,7 @@ command_call(struct plx_engine *engine, struct command *command)
 		return PLX_TIMEOUT;
 	slot->command = *command;
 	atomic_store(&slot->state, SLOT_PENDING);
-	/* As many places as slots: it always fits. */
+	/* The ring has as many entries as there are slots, so this always fits. */
 	PLX_ASSERT(plx_ring_enqueue(engine->command_ring, sizeof(index), &index, 1) == 1);
 	while (atomic_load(&slot->state) != SLOT_DONE) {
 		let_it_run(engine, &looks);

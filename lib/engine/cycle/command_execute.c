@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What commands do, on the engine's thread. Start with command_execute().
+ * Execution of commands on the engine's thread. Start with command_execute().
  */
 #include "connector.h"
 #include "ud.h"
 
 enum {
-	FLUSH_TURNS = 8, /* beyond one for each entry that may be posted */
+	FLUSH_TURNS = 8, /* in addition to one for each entry that may be posted */
 };
 
-/* Entries of receives that may be on their way to the queue pair's completion queue because of it:
- * those of an SRQ are counted once for all of its queue pairs with the same completion queue. */
+/* Receive entries that this queue pair can have in flight to its completion queue. Those of an SRQ
+ * are counted once for all of its queue pairs with the same completion queue. */
 static uint32_t
 receives_of(const struct plx_engine_qp *qp)
 {
@@ -39,7 +39,7 @@ attach_qp(struct command *command)
 							&command->spare[i], command->spare_room[i]);
 
 		if (status != PLX_OK) {
-			/* The room that was made stays; what is counted in it does not. */
+			/* The larger backlog stays; the reservation is undone. */
 			if (i == 1)
 				atomic_fetch_sub(&cqs[0]->reserve, more[0]);
 			return status;
@@ -68,14 +68,14 @@ detach_qp(struct command *command)
 	return PLX_OK;
 }
 
-/* Everything that is posted to a queue pair in ERROR. */
+/* Flush everything posted to a queue pair in ERROR. */
 static enum plx_status
 flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
 	struct plx_rc_view view;
 
-	/* Each turn completes one at least; the bound is for what ought not to be. */
+	/* Each pass completes at least one entry; the limit guards against a defect. */
 	do {
 		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
 		engine_execute(engine, qp);
@@ -84,7 +84,7 @@ flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 	return view.flushed ? PLX_OK : PLX_AGAIN;
 }
 
-/* What was completed, and that its places are free: whoever asked finds both. */
+/* Publish the completions and the free slots: the caller finds both. */
 static void
 publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -93,8 +93,8 @@ publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 	engine_rq_publish(qp->recv, qp->recv_cq);
 }
 
-/* All of it, published: whoever asked finds everything when this is answered. What posts race with
- * this is flushed later, by the sweep. */
+/* Flush and publish everything, so that the caller finds all completions when the command returns.
+ * The periodic sweep flushes posts that race with this. */
 static enum plx_status
 flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -102,7 +102,7 @@ flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 	if (status != PLX_OK)
 		return status;
-	/* Of no more use to its connection, as one that fails by itself. */
+	/* Its connection ends, as when a queue pair fails. */
 	if (qp->connector != NULL)
 		engine_connector_on_failure(qp);
 	while (engine_qp_fetch(qp) > 0)
@@ -113,9 +113,9 @@ flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 	return status;
 }
 
-/* Never connected: its receives come back, and it stays in INIT for whoever looks from outside.
- * What is put into the posting ring meanwhile is not forgotten: it waits there for the connection.
- */
+/* A queue pair that was never connected: its receives are flushed, and to the outside it stays in
+ * INIT. Entries added to the posting ring meanwhile are not discarded: they wait there for the
+ * connection. */
 static enum plx_status
 flush_fresh_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
 {

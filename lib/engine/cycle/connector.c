@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connections on the engine's thread: what the communication manager tells becomes a step of the
- * queue pair and an event for the program, and what happens to the queue pair is told to the
+ * Connections on the engine's thread. An event of the communication manager changes the state of
+ * the queue pair and is delivered to the program; events of the queue pair are passed to the
  * manager. Start with engine_connector_deliver_events().
  *
- * The order matters to programs (docs/nd2.md): ESTABLISHED comes when the queue pair can be posted
- * to, DISCONNECTED before the completions of what is flushed then, by
+ * Programs depend on the order (docs/nd2.md): ESTABLISHED is delivered when the queue pair accepts
+ * posts, DISCONNECTED before the completions of the flush that follows, by
  * plx_engine_connector_attr.grace_ns.
  */
 #include "connector.h"
 
-/* ---- queue pairs --------------------------------------------------------------------------------
- */
+/* ---- queue pairs ---- */
 
 void
 engine_connector_bind(struct plx_engine_connector *connector, struct plx_engine_qp *qp)
@@ -36,15 +35,15 @@ engine_connector_flush(struct plx_engine_connector *connector)
 	struct plx_engine_qp *qp = connector->qp;
 
 	engine_connector_unbind(connector);
-	/* From any state but RESET; in ERROR nothing is left to do. */
+	/* From any state but RESET; in ERROR there is nothing left to flush. */
 	if (qp != NULL)
 		(void)engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 }
 
 /*
- * The program is told first, and then has a moment before it finds everything flushed: in a thread
- * that waits for the event while another looks at the queue. The peer got its DREP meanwhile.
- * Not for a queue pair that was never connected whole, or that has failed itself.
+ * Deliver the event first, and flush after a grace period: one thread of the program may wait for
+ * the event while another polls the queue. The DREP is sent meanwhile. There is no grace period
+ * for a queue pair that was never fully connected, or that has failed.
  */
 static bool
 begin_grace(struct plx_engine_connector *connector)
@@ -55,7 +54,7 @@ begin_grace(struct plx_engine_connector *connector)
 	if (connector->attr.grace_ns == 0 || plx_engine_qp_state(connector->qp) != PLX_QP_RTS)
 		return false;
 	connector->grace_until = engine->now + connector->attr.grace_ns;
-	/* In the order of their ends; all of an adapter are as long, so that this is the last. */
+	/* Sorted by deadline; all grace periods of an adapter are equal, so this one is last. */
 	while (behind != &engine->gsi->graces &&
 	       plx_list_entry(behind, struct plx_engine_connector, grace_link)->grace_until >
 		       connector->grace_until)
@@ -80,7 +79,7 @@ engine_connector_end_graces(struct plx_engine *engine)
 	return PLX_NEVER;
 }
 
-/* What the peer had a say in. */
+/* The negotiated attributes. */
 static void
 fill_attr(struct plx_engine_connector *connector)
 {
@@ -89,7 +88,7 @@ fill_attr(struct plx_engine_connector *connector)
 
 	rc->mtu = peer->path_mtu;
 	rc->dest_qpn = peer->qpn;
-	/* Each side says with which PSN the other shall begin. */
+	/* Each side chooses the first PSN of the other. */
 	rc->rq_psn = connector->qp->first_psn;
 	rc->sq_psn = peer->psn;
 	rc->initiator_depth = peer->initiator_depth;
@@ -120,7 +119,7 @@ engine_connector_on_first_packet(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
-	/* STATE: the RTU was faster. */
+	/* STATE: the RTU arrived first. */
 	(void)plx_cm_comm_established(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
@@ -130,7 +129,7 @@ engine_connector_on_failure(struct plx_engine_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
-	/* STATE: it has ended by itself. */
+	/* STATE: the connection has already ended. */
 	(void)!plx_cm_qp_failed(engine->gsi->cm, qp->connector->id, engine->now);
 	engine->gsi->busy = true;
 }
@@ -144,15 +143,14 @@ engine_connector_on_detach(struct plx_engine_qp *qp)
 	engine_connector_unbind(qp->connector);
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
-/* What a connection's event means for it, beside being told. Returns: the queue pair is flushed,
- * after the event was told */
+/* Apply an event of a connection to its queue pair.
+ * Returns: whether to flush the queue pair after the event is delivered */
 static bool
 step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 {
-	/* Of the passive side from the accept on, of the active one from the complete on. */
+	/* On the passive side from accept on, on the active side from establish on. */
 	bool flush = connector->qp != NULL && plx_engine_qp_state(connector->qp) != PLX_QP_INIT;
 
 	switch ((enum plx_cm_event_kind)event->kind) {
@@ -160,8 +158,8 @@ step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 		connector->peer = event->peer;
 		return false;
 	case PLX_CM_EVENT_ESTABLISHED:
-		/* It is in RTR: there is nothing that could refuse. When the queue pair has failed
-		 * or is gone, DISCONNECTED follows. */
+		/* The transition from RTR cannot be refused. If the queue pair has failed or is
+		 * gone, DISCONNECTED follows. */
 		if (connector->qp != NULL)
 			(void)engine_connector_to_rts(connector);
 		return false;
@@ -184,7 +182,7 @@ step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 	return flush && (event->kind != PLX_CM_EVENT_DISCONNECTED || !begin_grace(connector));
 }
 
-/* There is room in the queue: this thread alone puts anything there. */
+/* The queue has room: this is its only producer. */
 static void
 deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
 	    struct plx_engine_connector_event *event)
@@ -195,7 +193,7 @@ deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
 
 	event->cookie = subscriber->cookie;
 	if (event->cm.kind == PLX_CM_EVENT_REQUESTED)
-		/* The listener may be destroyed before anybody adopts the request. */
+		/* The listener may be destroyed before the request is adopted. */
 		(void)!plx_cm_set_context(engine->gsi->cm, event->cm.id,
 					  (uintptr_t)&engine->gsi->orphan);
 	else
@@ -224,7 +222,8 @@ engine_connector_deliver_events(struct plx_engine *engine)
 		if (!plx_cm_next_event(cm, &event.cm))
 			break;
 		delivered++;
-		/* A request that ended before anybody adopted it: who tries will be told. */
+		/* Events of a request that ended before its adoption are dropped: the attempt to
+		 * adopt it will fail. */
 		if (!orphan)
 			deliver_one(engine, subscriber, &event);
 	}

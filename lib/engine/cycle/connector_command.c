@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What programs sidr_request of connections: each call crosses to the engine's thread as a command
- * and is executed there, against the communication manager and the queue pair together. Start with
- * plx_engine_connector_connect() for the way there, and engine_connector_execute() for what
- * happens.
+ * Calls of programs about connections: each crosses to the engine's thread as a command, and is
+ * executed there on the communication manager and the queue pair. Start with
+ * plx_engine_connector_connect() for the caller's side, and engine_connector_execute() for the
+ * engine's.
  */
 #include "connector.h"
 
@@ -23,7 +23,7 @@ enum connector_op {
 	CONNECTOR_QUERY,
 };
 
-/* One call, on its caller's stack: a call that timed out is never executed. */
+/* A call, on its caller's stack. A call that timed out is never executed. */
 struct connector_call {
 	enum connector_op op;
 	struct plx_engine_connector *connector;
@@ -38,8 +38,7 @@ struct connector_call {
 	struct plx_cm_view *view;
 };
 
-/* ---- on the engine's thread ---------------------------------------------------------------------
- */
+/* ---- on the engine's thread ---- */
 
 static enum plx_status
 listen(struct plx_engine *engine, const struct connector_call *call)
@@ -65,7 +64,7 @@ adopt(struct plx_engine *engine, const struct connector_call *call)
 	return PLX_OK;
 }
 
-/* Is this queue pair free for a connection? */
+/* Is this queue pair available for a connection? */
 static enum plx_status
 check_qp(const struct plx_engine *engine, const struct plx_engine_qp *qp, uint32_t mtu)
 {
@@ -141,13 +140,13 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 	if (status != PLX_OK)
 		return status;
 	fill_connect(connector, &connect);
-	connector->attr.private_data = NULL; /* the caller's, and only during the call */
+	connector->attr.private_data = NULL; /* belongs to the caller; valid only during the call */
 	connector->peer = (struct plx_cm_peer){0};
 	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &connector->id);
 	if (status == PLX_OK) {
 		connector->passive = false;
 		engine_connector_flush(
-			connector); /* of the connection before, whose peer has just left */
+			connector); /* of the previous connection, whose peer disconnected */
 		engine_connector_bind(connector, call->qp);
 	} else if (from_reset) {
 		(void)engine_qp_modify(call->qp, PLX_QP_RESET, NULL, NULL);
@@ -155,7 +154,7 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 	return status;
 }
 
-/* The queue pair first: what cannot be refused any more is told to the peer last. */
+/* The queue pair changes first; the message to the peer, which cannot be undone, is last. */
 static enum plx_status
 establish(struct plx_engine *engine, const struct connector_call *call)
 {
@@ -208,7 +207,7 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 		return status;
 	engine_connector_bind(connector, qp);
 	status = engine_connector_to_rtr(connector);
-	/* The REP has not left yet: it leaves at the end of this cycle. */
+	/* The REP has not been sent yet: it is sent at the end of this cycle. */
 	if (status != PLX_OK) {
 		engine_connector_unbind(connector);
 		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
@@ -237,7 +236,7 @@ disconnect(struct plx_engine *engine, const struct connector_call *call)
 	struct plx_engine_connector *connector = call->connector;
 	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, connector->id, engine->now);
 
-	/* STATE: the peer was first; then what is left of the grace is not needed any more. */
+	/* STATE: the peer disconnected first; then the rest of the grace is not needed. */
 	if (status == PLX_OK || connector->id.v == 0)
 		engine_connector_flush(connector);
 	return status;
@@ -251,7 +250,7 @@ detach(struct plx_engine *engine, const struct connector_call *call)
 	if (connector->id.v != 0)
 		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
 	connector->id.v = 0;
-	/* One that never went beyond INIT stays as it is. */
+	/* A queue pair that never left INIT stays in it. */
 	if (connector->qp != NULL && plx_engine_qp_state(connector->qp) == PLX_QP_INIT)
 		engine_connector_unbind(connector);
 	engine_connector_flush(connector);
@@ -295,8 +294,7 @@ engine_connector_execute(struct plx_engine *engine, struct connector_call *call)
 	return ops[call->op](engine, call);
 }
 
-/* ---- on the caller's thread ---------------------------------------------------------------------
- */
+/* ---- on the caller's thread ---- */
 
 static enum plx_status
 run(struct plx_engine *engine, struct connector_call *call)

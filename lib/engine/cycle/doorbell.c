@@ -8,7 +8,7 @@
 
 #define EVERY (~UINT64_C(0))
 
-/* What is unusual, datagrams and ERROR, is looked at apart from connections. */
+/* The unusual cases, UD and ERROR, are handled apart from connections. */
 static __attribute__((noinline)) uint32_t
 fetch_unusual(struct plx_engine_qp *qp, unsigned state)
 {
@@ -29,8 +29,8 @@ engine_qp_fetch(struct plx_engine_qp *qp)
 	return engine_sq_fetch(&qp->sq);
 }
 
-/* Who was posted to a moment ago is likely to be posted to again: its ring is looked into without
- * a doorbell, which would be two cache lines more for both sides. */
+/* A queue pair that was just posted to will probably be posted to again, so its ring is polled
+ * without a doorbell, which would cost both sides two more cache lines. */
 uint32_t
 engine_serve_recent(struct plx_engine *engine)
 {
@@ -47,8 +47,8 @@ engine_serve_recent(struct plx_engine *engine)
 	return served;
 }
 
-/* What was posted to a ring that nobody looks into without a doorbell. More may be left in it than
- * one burst, and their posters need not ring again: then the engine comes again by itself. */
+/* Fetch from a ring that is not watched. It may hold more than one burst, and posters need not
+ * ring again; then the engine rings the doorbell itself. */
 static void
 serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -57,9 +57,11 @@ serve(struct plx_engine *engine, struct plx_engine_qp *qp)
 	engine_schedule(engine, qp);
 }
 
-/* Whoever locks the producer after this rings the doorbell. Who has it locked may have seen the
- * ring watched, and then it still is. Both sides store, then load what the other stores,
- * sequentially consistent: one of the two sees the other. Returns: it is not watched any more */
+/* Stop watching a ring. A thread that locks the producer after this rings the doorbell. A thread
+ * that holds the lock may have seen the ring watched, so then it stays watched. Each side stores,
+ * then loads what the other side stores, sequentially consistent: at least one of the two sees the
+ * other's store.
+ * Returns: whether it is no longer watched */
 static bool
 unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -72,7 +74,7 @@ unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 	return true;
 }
 
-/* Watch this one's ring from now on, instead of the one that has been watched longest. */
+/* Watch this queue pair's ring instead of the one watched longest. */
 static void
 watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -81,7 +83,7 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 	if (atomic_load_explicit(&qp->sq.watched, memory_order_relaxed))
 		return;
-	/* More are busy than can be watched: then the doorbells serve them well enough. */
+	/* More queue pairs are busy than can be watched: doorbells serve them well enough. */
 	if (old != NULL && engine->now - engine->recent_since < WATCH_NS)
 		return;
 	if (old != NULL && !unwatch(engine, old))
@@ -94,7 +96,8 @@ watch(struct plx_engine *engine, struct plx_engine_qp *qp)
 	atomic_store(&qp->sq.watched, true);
 }
 
-/* The queue pairs of one word of doorbells. Returns: bits not served, because enough were */
+/* Serve the queue pairs of one word of doorbells.
+ * Returns: bits not served, because the limit was reached */
 static uint64_t
 serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *served)
 {
@@ -111,8 +114,9 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 	return bits;
 }
 
-/* The words of one summary that are in `mask`, and of the first of them the doorbells in `first`
- * only. Returns: false: enough were served, and the next cycle begins behind the last */
+/* Serve the words of one summary that are in `mask`; in the first word of `mask` only the
+ * doorbells in `first`.
+ * Returns: false: the limit was reached, and the next cycle continues after the last one served */
 static bool
 serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t first,
 	      uint32_t *served)
@@ -143,8 +147,8 @@ serve_summary(struct plx_engine *engine, uint32_t top, uint64_t mask, uint64_t f
 	return all;
 }
 
-/* Queue pairs that were posted to, in the order of their slots, from where the last cycle had to
- * leave off: nobody is served twice before everybody who rang before was served once. */
+/* Serve queue pairs that rang, in the order of their slots, starting where the last cycle stopped:
+ * none is served twice before all that rang earlier were served once. */
 uint32_t
 engine_serve_doorbells(struct plx_engine *engine)
 {
@@ -152,11 +156,12 @@ engine_serve_doorbells(struct plx_engine *engine)
 	uint32_t from = engine->doorbell_next, word = from / 64;
 	uint64_t doorbells = EVERY << from % 64, words = EVERY << word % 64;
 	uint64_t others =
-		~words | (words & -words); /* and the first, whose lower doorbells are due */
+		~words |
+		(words & -words); /* including the first word, whose lower doorbells remain */
 	bool all = true;
 
 	engine->doorbell_next = 0;
-	/* Where it begins in the middle of a summary, that one is looked at twice. */
+	/* A scan that begins in the middle of a summary visits that summary twice. */
 	for (uint32_t i = 0; i < tops + (from > 0) && all; i++) {
 		uint32_t top = (word / 64 + i) % tops;
 

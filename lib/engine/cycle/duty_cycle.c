@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The duty cycle: the one function that everything in an engine happens in, on one screen.
- * It never blocks, allocates, or takes a lock. Start with plx_engine_poll().
+ * The duty cycle: the function that does all work of an engine, on one screen. It never blocks,
+ * allocates, or takes a lock. Start with plx_engine_poll().
  */
 #include <rte_rcu_qsbr.h>
 
@@ -27,7 +27,7 @@ run_timers(struct plx_engine *engine)
 	uint32_t fired = 0;
 	struct timer *timer;
 
-	/* At most so many; those that fire for ever are the caller's next cycle. */
+	/* The limit defers timers that keep firing to the caller's next cycle. */
 	while (fired < DOORBELLS_BURST &&
 	       (timer = wheel_pop(&engine->wheel, engine->now)) != NULL) {
 		fired++;
@@ -41,7 +41,7 @@ run_timers(struct plx_engine *engine)
 		}
 		struct plx_engine_qp *qp = plx_list_entry(timer, struct plx_engine_qp, timer);
 
-		/* In ERROR a post may have raced with the error: look into both rings again. */
+		/* In ERROR a post may have raced with the error: poll both rings again. */
 		if (plx_unlikely(atomic_load_explicit(&qp->sq.state, memory_order_relaxed) >=
 				 PLX_QP_ERROR)) {
 			engine_rq_fetch(&qp->own);
@@ -57,16 +57,16 @@ run_timers(struct plx_engine *engine)
 	return fired;
 }
 
-/* What has come may take a queue pair to RTS, later in this cycle. Its first message is not told
- * before: who hears of it may answer. */
+/* Received packets may take a queue pair to RTS later in this cycle. The event of its first
+ * message is not delivered before, because the program may respond to it. */
 static inline bool
 connects(const struct plx_engine *engine)
 {
 	return plx_unlikely(engine->gsi != NULL && engine->gsi->busy);
 }
 
-/* After a pause an answer may wait behind other packets, so timers wait for what has come
- * meanwhile; but a peer that fills every burst puts them off for no longer than the grace. */
+/* After a pause a response may be queued behind other packets, so timers wait until the backlog is
+ * received. A peer that fills every burst delays them for no longer than the grace period. */
 static inline bool
 timers_wait(struct plx_engine *engine, uint32_t received)
 {
@@ -90,7 +90,7 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	done += received;
 	engine_answer(engine);
 	if (engine->recvs.count > 0 && !engine->config.inline_mode && !connects(engine)) {
-		/* Somebody on another core waits for these; their ACKs are on their way first. */
+		/* A thread on another core waits for these; their ACKs are sent first. */
 		engine_seal(engine);
 		engine_flush(engine);
 		engine_publish(engine);

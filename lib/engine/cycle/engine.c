@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An engine's birth and end, and looking at it from outside. Nothing here is on the data path.
- * Start with plx_engine_create().
+ * Creation and destruction of an engine, and queries from outside. Nothing here is on the data
+ * path. Start with plx_engine_create().
  */
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
@@ -40,7 +40,7 @@ make_tables(struct plx_engine *engine, int socket)
 {
 	uint32_t bits = 6, slots;
 
-	/* At most half full, so that a free slot is soon found. */
+	/* At most half full, so that a free slot is found quickly. */
 	while (1u << bits < engine->config.qps * 2)
 		bits++;
 	slots = 1u << bits;
@@ -55,7 +55,7 @@ make_tables(struct plx_engine *engine, int socket)
 	return engine->table != NULL && engine->doorbells != NULL && engine->scratch != NULL;
 }
 
-/* Of the adapter's secret nothing stays but what is derived from it. */
+/* Derive keys from the adapter's secret, and keep nothing else of it. */
 static bool
 make_numbers(struct plx_engine *engine)
 {
@@ -93,7 +93,7 @@ free_engine(struct plx_engine *engine)
 	plx_heap_free(engine);
 }
 
-/* Frames of neighbour resolution and echo are written into one buffer each. */
+/* A frame of neighbour resolution or echo must fit one buffer. */
 static enum plx_status
 check_net(const struct plx_engine_config *config, struct plx_why *why)
 {

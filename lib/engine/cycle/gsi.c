@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The GSI, queue pair 1 of the port: management datagrams from packets to the communication manager
- * and back, neighbours resolved on the way. It knows nothing of connections.
+ * The GSI, queue pair 1 of the port: it passes management datagrams between packets and the
+ * communication manager, and resolves neighbours. It knows nothing of connections.
  * Start with gsi_receive() and gsi_serve().
  *
- * An answer to somebody of whom nothing is proven goes where the question came from: strangers make
- * us ask for nobody. Any other datagram whose receiver is being asked for its Ethernet address
- * waits here, at most GSI_WAITING_MAX of them; when there is no room it is dropped, and the manager
- * sends it again in its time.
+ * A reply to an unverified peer is sent to the address its request came from, so that strangers
+ * cannot trigger address resolution. Any other datagram whose receiver's Ethernet address is being
+ * resolved waits here, at most GSI_WAITING_MAX of them; beyond that it is dropped, and the manager
+ * retransmits it after its timeout.
  */
 #include "connector.h"
 
 enum {
-	FLOW = 0, /* one for all management: UDP source port 49152 */
+	FLOW = 0, /* one flow for all management: UDP source port 49152 */
 };
 
 struct gsi *
@@ -37,8 +37,7 @@ gsi_destroy(struct gsi *gsi)
 	plx_heap_free(gsi);
 }
 
-/* ---- in ---------------------------------------------------------------------------------------
- */
+/* ---- in ---- */
 
 static void
 route_of(const struct plx_frame *frame, struct plx_cm_route *route)
@@ -58,7 +57,8 @@ route_of(const struct plx_frame *frame, struct plx_cm_route *route)
 	memcpy(route->local.v, frame->v6.dst, sizeof(route->local.v));
 }
 
-/* What a datagram for queue pair 1 must be, beside whole (IBTA vol 1, 9.6.1.4 and 13.5.3.2). */
+/* Conditions for a valid datagram for queue pair 1, besides its integrity (IBTA vol 1, 9.6.1.4 and
+ * 13.5.3.2). */
 static bool
 is_right(const struct plx_pkt *pkt)
 {
@@ -73,7 +73,7 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 	size_t covered = (size_t)frame->ip_bytes - PLX_ICRC_BYTES;
 	struct plx_cm_route route;
 
-	/* A group sends nothing, and is not answered. */
+	/* A multicast address is never a valid sender, and gets no reply. */
 	if (engine->gsi == NULL || !is_right(pkt) || frame->eth_src[0] & 1) {
 		plx_count(&engine->counters.rx_gsi_denied, 1);
 		return;
@@ -86,13 +86,12 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 	route_of(frame, &route);
 	if (plx_cm_on_mad(engine->gsi->cm, &route, pkt->payload, pkt->payload_bytes, engine->now) ==
 	    PLX_CM_TAKEN)
-		/* Whoever accepts wants to know at once where the peer is. */
+		/* An accept will need the peer's address at once. */
 		plx_net_welcome(engine->config.net, &route.remote, route.link, engine->now);
 	engine->gsi->busy = true;
 }
 
-/* ---- out --------------------------------------------------------------------------------------
- */
+/* ---- out ---- */
 
 static void
 emit(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mac,
@@ -137,8 +136,9 @@ resolve_route(struct plx_engine *engine, const struct plx_cm_route *route, uint8
 		       : PLX_UNREACHABLE;
 }
 
-/* Send it, have it wait, or drop it. @param waits it is one of those that wait already
- * Returns: it goes on waiting */
+/* Send, queue or drop a datagram.
+ * @param waits it is already queued
+ * Returns: whether it stays queued */
 static bool
 send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const uint8_t *mad,
 	     bool waits)

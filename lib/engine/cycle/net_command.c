@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is anybody there? Questions of application threads to the neighbours' table, by commands.
- * Nothing here waits for an answer of the network: the caller asks again.
+ * Reachability of peers: commands of application threads on the neighbour table. Nothing here
+ * waits for a reply from the network: the caller calls again.
  * Start with plx_engine_resolve(); net_command_execute() is the engine's side.
  */
 #include "engine.h"

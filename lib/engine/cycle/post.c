@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Posting to a queue pair: into its queues, and in inline mode, where the caller is the engine's
- * thread, on to those that have something to send. Start with plx_engine_qp_post_send().
+ * Posting to a queue pair: to its queues, and in inline mode, where the caller is the engine's
+ * thread, also into the list of queue pairs with something to send. Start with
+ * plx_engine_qp_post_send().
  */
 #include "engine.h"
 
@@ -56,8 +57,8 @@ plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, 
 		return 0;
 	}
 	n = engine_rq_post(&qp->own, wr, n, refused);
-	/* To be flushed. Elsewhere nobody waits for a receive; one that raced with the error is
-	 * found by the engine's sweep. */
+	/* Schedule the flush. In other states no thread waits for a receive; the engine's sweep
+	 * finds one that raced with the error. */
 	if (plx_unlikely(state >= PLX_QP_ERROR) && state_of(state) == PLX_QP_ERROR)
 		plx_engine_qp_ring_doorbell(qp);
 	return n;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completions and asynchronous events on their way to the application. Completions of one cycle are
- * staged, and all of the send queues are published before any of the receive queues (decision 3):
- * whoever sees a reply finds the completion of the request before it. Start with engine_publish().
+ * Delivery of completions and asynchronous events to the application. Completions of one cycle are
+ * staged, and those of send queues are published before those of receive queues (decision 3): a
+ * program that sees a reply finds the completion of the request before it. Start with
+ * engine_publish().
  */
 #include "connector.h"
 
-/* Those of one kind: runs of the same queue go in one piece. */
+/* Publish the completions of one kind; runs for the same queue are pushed together. */
 static void
 publish_stage(struct stage *stage)
 {
@@ -32,7 +33,7 @@ notify_stage(struct stage *stage)
 	stage->count = 0;
 }
 
-/* Nothing waits behind this queue's ring any more: whoever was held back may post again. */
+/* The backlog of this queue is empty: posters that were held back may post again. */
 static void
 release_posts(struct plx_engine *engine, const struct plx_engine_cq *cq)
 {
@@ -84,7 +85,7 @@ engine_stage(struct plx_engine *engine, struct plx_engine_qp *qp, const struct p
 	struct stage *stage = recv ? &engine->recvs : &engine->sends;
 	struct plx_wc *wc;
 
-	/* Publishing early keeps the order: what is staged came before what is not. */
+	/* Publishing early keeps the order: staged completions are older than the others. */
 	if (plx_unlikely(stage->count == STAGE_ROOM))
 		publish_completions(engine);
 	stage->cq[stage->count] = recv ? qp->recv_cq : qp->send_cq;
@@ -100,10 +101,10 @@ _Static_assert(offsetof(struct plx_wc, context) == sizeof(struct plx_completion)
 		       offsetof(struct plx_wc, imm) == offsetof(struct plx_completion, imm),
 	       "a plx_wc is a plx_completion and the queue pair's context");
 
-/* ---- asynchronous events ----------------------------------------------------------------------
- */
+/* ---- asynchronous events ---- */
 
-/* Why it ended, once, as everything is at this moment: nobody can ask later. */
+/* Record once why the queue pair failed, with its state at this moment: it cannot be queried
+ * later. */
 static PLX_COLD void
 record_failure(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -139,7 +140,7 @@ engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
 		engine_connector_on_failure(qp);
 	if (qp->connector != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
 		engine_connector_on_first_packet(qp);
-	/* One of each kind waits at most: what was not told yet and happens again is told once. */
+	/* At most one event of each kind is pending: repetitions until then are merged. */
 	qp->causes[event->kind] = event->cause;
 	qp->async_events_due |= 1u << event->kind;
 	if (plx_list_empty(&qp->async_event_link))
@@ -231,7 +232,7 @@ deliver_all_qp_events(struct plx_engine *engine)
 	return true;
 }
 
-/* Each kind in turn is the first, so that with a full ring none waits for ever behind another. */
+/* The first kind rotates, so that with a full ring no kind waits for ever behind another. */
 static PLX_COLD void
 deliver_events(struct plx_engine *engine)
 {
@@ -248,7 +249,7 @@ deliver_events(struct plx_engine *engine)
 	}
 }
 
-/* The queue pairs of a completion queue that overran cannot go on. */
+/* Fail the queue pairs of a completion queue that overran. */
 static PLX_COLD void
 fail_users(struct plx_engine *engine, const struct plx_engine_cq *cq)
 {

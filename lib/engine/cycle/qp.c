@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs from creation to destruction: memory, number, states, and the way to the peer.
- * Creating and freeing happen on the caller's thread, everything between on the engine's.
+ * Queue pairs from creation to destruction: memory, number, states, and the path to the peer. The
+ * caller's thread creates and frees them; the engine's thread does everything between.
  * Start with plx_engine_qp_create().
  */
 #include "connector.h"
@@ -10,11 +10,11 @@
 /* ---- on the engine's thread
  * ----------------------------------------------------------------------- */
 
-/* A number that nobody has, whose place in the table is free: so finding it again is one look. */
+/* Choose an unused number whose slot in the table is free, so that a lookup needs one probe. */
 static uint32_t
 choose_number(struct plx_engine *engine, uint32_t *slot)
 {
-	/* A table is at most half full: two tries on average. */
+	/* The table is at most half full: two tries on average. */
 	for (;;) {
 		uint32_t qpn = plx_numbers_draw(engine->numbers);
 
@@ -35,7 +35,7 @@ engine_qp_number(struct plx_engine_qp *qp)
 	qp->qpn = choose_number(engine, &qp->slot);
 	qp->first_psn = plx_numbers_psn(engine->numbers);
 	engine_sq_set_doorbell(&qp->sq, engine->doorbells, engine->doorbell_summary, qp->slot);
-	engine->table[qp->slot].qpn = qp->qpn; /* nobody is found there yet */
+	engine->table[qp->slot].qpn = qp->qpn; /* reserved; lookups find no queue pair yet */
 	return PLX_OK;
 }
 
@@ -69,7 +69,8 @@ engine_qp_detach(struct plx_engine_qp *qp)
 		plx_list_remove(&qp->ud_link);
 		engine_ah_table_reap(qp->engine);
 	}
-	/* An SRQ that was held back through this queue pair: nobody else would release it. */
+	/* An SRQ held back because of this queue pair's completion queue would never be released
+	 * otherwise. */
 	if (qp->recv->held_by == qp->recv_cq) {
 		qp->recv->held_by = NULL;
 		engine_rq_publish_now(qp->recv);
@@ -138,8 +139,8 @@ engine_qp_route(struct plx_engine_qp *qp)
 
 	if (!qp->routed || PLX_MUTANT(MAC_NOT_FOLLOWED))
 		return;
-	/* One that does not answer any more keeps its old address: the transport's own retries
-	 * decide what becomes of the QP. */
+	/* A neighbour that no longer replies keeps its old address: the transport's retries decide
+	 * whether the QP fails. */
 	status = engine_resolve(qp->engine, &qp->path.remote, mac);
 	if (status == PLX_AGAIN) {
 		qp->engine->reroute_qps = true;
@@ -172,7 +173,7 @@ path_frame_bytes(uint32_t mtu)
 	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + mtu + PLX_ICRC_BYTES;
 }
 
-/* Everything before the way to the peer is known is only looked at. */
+/* Steps before the path to the peer is known only check. */
 static enum plx_status
 modify_rtr(struct plx_engine_qp *qp, const struct plx_rc_attr *attr,
 	   const struct plx_engine_path *path)
@@ -228,8 +229,8 @@ modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 	return status;
 }
 
-/* RESET forgets what is posted, in the rings too. @param end index of the next entry to be posted
- */
+/* RESET discards everything posted, also in the rings.
+ * @param end index of the next entry to be posted */
 static void
 reset_queues(struct plx_engine_qp *qp, uint32_t end)
 {
@@ -246,11 +247,11 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 	enum plx_status status;
 	uint32_t end;
 
-	/* Back from SQD needs none. */
+	/* SQD to RTS needs no attributes. */
 	if (attr == NULL &&
 	    (to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_engine_qp_state(qp) != PLX_QP_SQD)))
 		return PLX_INVALID;
-	/* What was posted before the change belongs to the state before it. */
+	/* Requests posted before the transition belong to the earlier state. */
 	if (to != PLX_QP_RESET)
 		engine_qp_fetch(qp);
 	end = engine_sq_end(&qp->sq);
@@ -284,11 +285,11 @@ free_qp(struct plx_engine_qp *qp)
 	engine_sq_free(&qp->sq);
 	if (qp->own.rq != NULL)
 		engine_rq_free(&qp->own);
-	plx_heap_free(qp->rc); /* of datagrams, too: their base stands at the front */
+	plx_heap_free(qp->rc); /* also frees a UD transport, whose base is its first member */
 	plx_heap_free(qp);
 }
 
-/* The transport's part. */
+/* Create the transport's part. */
 static enum plx_status
 make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
@@ -322,7 +323,7 @@ make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *conf
 	return PLX_OK;
 }
 
-/* Everything that needs memory. */
+/* Allocate everything that needs memory. */
 static enum plx_status
 make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 {
@@ -345,7 +346,7 @@ make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	return make_transport(qp, config);
 }
 
-/* Attach, with spare places for the completion queues, as often as another thread was faster. */
+/* Attach, with spare backlogs for the completion queues; retry while another thread was faster. */
 static enum plx_status
 attach(struct plx_engine_qp *qp)
 {
@@ -395,9 +396,9 @@ init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 }
 
 /*
- * A queue pair that has its number and will never have more. The engine knows it by that number, so
- * that its memory must stay when the engine stands still: then it is kept, and the next one that is
- * made, or the engine's end, goes on with it.
+ * Discard a queue pair that has a number but will not be completed. The engine refers to it by
+ * that number, so its memory must stay if the engine does not run: then it is kept, and the next
+ * creation, or the engine's destruction, frees it.
  */
 static void
 keep_half_made(struct plx_engine_qp *qp)
@@ -409,7 +410,7 @@ keep_half_made(struct plx_engine_qp *qp)
 		;
 }
 
-/* Returns: false: the engine stands still */
+/* Returns: false: the engine does not run */
 static bool
 forget(struct plx_engine_qp *qp)
 {
@@ -462,11 +463,10 @@ plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_confi
 		return PLX_NO_MEMORY;
 	forget_half_made(engine);
 	qp->engine = engine;
-	/* Without a path there is no flow: nothing matches, and no byte in front of a frame is
-	 * read. */
+	/* Without a path there is no flow: nothing matches, and no byte before a frame is read. */
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
 	init_qp(qp, config);
-	/* The number first: the transport is made with it. */
+	/* The number is needed first: it is an argument of the transport. */
 	status = command_call(engine, &command);
 	if (status != PLX_OK) {
 		plx_heap_free(qp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The queues of an engine: made for it, and what of them its thread has to do itself, as commands.
- * What is posted, polled and armed does not come by here. Start with plx_engine_cq_create() and
- * queue_command_execute().
+ * Creation of an engine's queues, and the operations on them that its thread must execute, as
+ * commands. Posting, polling and arming do not pass through here. Start with
+ * plx_engine_cq_create() and queue_command_execute().
  */
 #include "connector.h"
 
@@ -32,7 +32,8 @@ detach_cq(struct command *command)
 	return PLX_OK;
 }
 
-/* Below the threshold already: told at once; else when a message takes an entry. */
+/* If the queue is already below the threshold, the event is raised at once; else when a message
+ * consumes an entry. */
 static enum plx_status
 arm_srq(struct plx_engine *engine, struct command *command)
 {
@@ -211,11 +212,11 @@ plx_engine_eq_destroy(struct plx_engine_eq *queue)
 	struct plx_engine_connector_event event;
 	bool runs = true;
 
-	/* Whoever used it was taken out of the engine: nobody puts anything here any more. */
+	/* Its users were removed from the engine: no event is added any more. */
 	if (atomic_load(&queue->users) > 0)
 		return PLX_BUSY;
-	/* TIMEOUT, of an engine that stands still: the requests time out when it runs again. One
-	 * such wait is enough. */
+	/* TIMEOUT: the engine does not run; the requests time out when it runs again. One such
+	 * wait is enough. */
 	while (engine_eq_pop(&queue->events, &event))
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED && runs)
 			runs = plx_engine_refuse_request(queue, &event.cm) != PLX_TIMEOUT;

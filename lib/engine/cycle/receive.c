@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From a packet to what its queue pair makes of it: lines 1 to 6 of the decision table, in their
- * order, then plx_rc_on_packet(). Before the ICRC was found right nothing has changed but a
- * counter of the engine. Start with engine_receive().
+ * Received packets up to their queue pair: lines 1 to 6 of the decision table, in order, then
+ * plx_rc_on_packet(). Until the ICRC is verified only counters of the engine change. Start with
+ * engine_receive().
  */
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
@@ -12,7 +12,7 @@
 #include "ud.h"
 
 enum {
-	ADDRESSES_BYTES = 12, /* of Ethernet: the tag, if any, is behind them */
+	ADDRESSES_BYTES = 12, /* Ethernet addresses; the tag, if any, follows them */
 };
 
 static struct plx_engine_qp *
@@ -24,7 +24,7 @@ find(const struct plx_engine *engine, uint32_t qpn)
 	return entry->qpn == qpn || PLX_MUTANT(QPN_LOW_BITS) ? entry->qp : NULL;
 }
 
-/* What the port's hardware has verified of this packet. */
+/* The checks that the port's hardware has done on this packet. */
 static unsigned
 trust_of(const struct rte_mbuf *m)
 {
@@ -37,8 +37,8 @@ trust_of(const struct rte_mbuf *m)
 	return trust;
 }
 
-/* A device takes the tag off and keeps it beside the packet, though nobody asked it to: without it
- * a packet of another VLAN would look like one of none. */
+/* A device may strip the tag and keep it in the mbuf even if not configured to do so. Without its
+ * tag a packet of another VLAN would look untagged. */
 static const uint8_t *
 tag_again(struct plx_engine *engine, const struct rte_mbuf *m, const uint8_t *bytes, uint32_t *len)
 {
@@ -55,8 +55,9 @@ tag_again(struct plx_engine *engine, const struct rte_mbuf *m, const uint8_t *by
 	return out;
 }
 
-/* A packet that does not lie as it was on the wire, in one piece. NULL: longer than anything the
- * port may carry. @param len [out] */
+/* Copy a packet that is not in memory as it was on the wire, in one piece. NULL: longer than the
+ * port may carry.
+ * @param len [out] */
 static PLX_COLD const uint8_t *
 restore(struct plx_engine *engine, const struct rte_mbuf *m, uint32_t *len)
 {
@@ -75,7 +76,7 @@ restore(struct plx_engine *engine, const struct rte_mbuf *m, uint32_t *len)
 	return bytes;
 }
 
-/* Lines 1 and 2 of the decision table, as lib/proto/net asks them. */
+/* Lines 1 and 2 of the decision table, evaluated by lib/proto/net. */
 static enum plx_wire_verdict
 wire_verdict_of(enum plx_net_verdict verdict, enum plx_wire_verdict otherwise)
 {
@@ -84,7 +85,7 @@ wire_verdict_of(enum plx_net_verdict verdict, enum plx_wire_verdict otherwise)
 	return verdict == PLX_NET_OTHER_ADDRESS ? PLX_WIRE_DESTINATION : otherwise;
 }
 
-/* Not RoCE: ARP, neighbour discovery and echo, or nothing of ours. */
+/* Handle a packet that is not RoCE: ARP, neighbour discovery and echo, or unknown. */
 static PLX_COLD void
 not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t *bytes, size_t len)
 {
@@ -94,10 +95,10 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 		net = plx_net_on_frame(engine->config.net, bytes, len, engine->now);
 	if (net == PLX_NET_TAKEN || net == PLX_NET_MALFORMED) {
 		plx_count(&engine->counters.rx_net, 1);
-		/* It may be the answer that a datagram waits for. */
+		/* It may resolve a neighbour for which a datagram waits. */
 		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
 			engine->gsi->look_at = engine->now;
-		/* It may be what datagrams wait for. */
+		/* It may resolve a neighbour for which datagrams wait. */
 		if (engine->ah_table != NULL && !plx_list_empty(&engine->ah_table->resolving))
 			engine->reroute_at = engine->now;
 		return;
@@ -105,8 +106,8 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 	plx_count(&engine->counters.refused[wire_verdict_of(net, verdict)], 1);
 }
 
-/* Is this datagram's destination an address of ours? If not it is counted. A connection's packets
- * must have the addresses of its path, line 5. */
+/* Is this datagram's destination one of our addresses? If not, it is counted. Packets of a
+ * connection must have the addresses of its path: line 5. */
 static bool
 is_to_us(struct plx_engine *engine, const struct plx_frame *frame)
 {
@@ -120,7 +121,8 @@ is_to_us(struct plx_engine *engine, const struct plx_frame *frame)
 	return false;
 }
 
-/* Has a switch marked it? @param ecn of the IP header */
+/* Has a switch marked congestion?
+ * @param ecn of the IP header */
 static inline bool
 is_marked(uint8_t ecn)
 {
@@ -153,7 +155,7 @@ judge(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_pkt 
 	mark_received(engine, qp);
 }
 
-/* Any packet, the long way: lines 1 to 5 of the decision table. */
+/* Slow path, for any packet: lines 1 to 5 of the decision table. */
 static __attribute__((noinline)) void
 receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsigned trust)
 {
@@ -169,7 +171,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 		wire = PLX_WIRE_OK;
 	if (plx_likely(wire == PLX_WIRE_OK))
 		wire = plx_frame_decode(bytes, len, trust, &frame);
-	/* There are groups for ARP and neighbour discovery only. */
+	/* Multicast is valid for ARP and neighbour discovery only. */
 	if (plx_likely(wire == PLX_WIRE_OK) && plx_unlikely(bytes[0] & 1))
 		wire = PLX_WIRE_STATION;
 	if (plx_likely(wire == PLX_WIRE_OK))
@@ -211,7 +213,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	judge(engine, qp, &pkt);
 }
 
-/* A SEND or WRITE in one packet; false: something else. */
+/* A SEND or WRITE in a single packet; false: anything else. */
 static inline bool
 receive_only(struct plx_engine *engine, struct plx_engine_qp *qp, const uint8_t *bth, size_t len)
 {
@@ -228,8 +230,9 @@ receive_only(struct plx_engine *engine, struct plx_engine_qp *qp, const uint8_t 
 	return true;
 }
 
-/* Nearly all packets are what the queue pair that they name expects from its peer: then the frame
- * needs no decoding. Returns false, with nothing changed, for all others: those go the long way. */
+/* Fast path: nearly all packets are those that the queue pair expects from its peer, and need no
+ * decoding of the frame.
+ * Returns: false, with nothing changed, for all others: they use the slow path */
 static inline bool
 receive_fast(struct plx_engine *engine, const uint8_t *bytes, size_t len)
 {
@@ -273,7 +276,7 @@ receive_one(struct plx_engine *engine, const struct rte_mbuf *m)
 		receive_slow(engine, bytes, len, trust_of(m));
 }
 
-/* Packets of the port to itself, which never leave it. */
+/* Receive loopback packets, which never leave the port. */
 static uint32_t
 receive_loop(struct plx_engine *engine, struct rte_mbuf **packets)
 {
@@ -287,9 +290,9 @@ receive_loop(struct plx_engine *engine, struct rte_mbuf **packets)
 	return n;
 }
 
-/* A packet's header and its first bytes, all at once: where the bytes are stands in the header, but
- * to wait for that would cost a miss more, and nearly all packets begin behind the usual headroom
- * of a buffer without private data. A guess, for fetching only. */
+/* Prefetch a packet's mbuf and its first bytes together. The mbuf has the address of the bytes,
+ * but waiting for it would cost one more miss, and nearly all packets begin after the default
+ * headroom of an mbuf without private data. The guess is used for prefetching only. */
 static inline void
 prefetch(const struct rte_mbuf *m)
 {
@@ -300,8 +303,8 @@ prefetch(const struct rte_mbuf *m)
 		rte_prefetch0(bytes + (size_t)line * PLX_CACHE_LINE);
 }
 
-/* Packets of one pool, each a single segment with a single owner, go back to it as they are; any
- * other is freed in the general way. */
+/* Return mbufs of one pool, each a single segment with one reference, to that pool in bulk; free
+ * any other mbuf individually. */
 static inline void
 free_packets(struct rte_mbuf **packets, uint32_t n)
 {
@@ -325,7 +328,8 @@ engine_receive(struct plx_engine *engine)
 	uint64_t bytes = 0;
 	uint32_t n;
 
-	/* In turns: packets to ourselves never run out while a queue pair talks to its own port. */
+	/* Alternate with the port: loopback packets never run out while a queue pair sends to its
+	 * own port. */
 	if (plx_unlikely(engine->loop_count > 0) && (engine->loop_turn = !engine->loop_turn))
 		n = receive_loop(engine, packets);
 	else

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Who sends next (decision 26): requests and READ responses of all queue pairs in one rotation, and
- * acknowledgements before it. It never decides what is sent.
+ * Scheduling of senders (decision 26): requests and READ responses of all queue pairs in one
+ * rotation, and acknowledgements before it. It never decides what is sent.
  * Start with engine_answer() and engine_send_ready().
  *
- * A queue pair that has something to send is in one of two lists: `ready` when it needs the port,
- * `apart` when it does not, because its peer is behind our own port or because it is in ERROR and
- * only delivers what is flushed. A full port stops the first list and not the second.
+ * A queue pair with something to send is in one of two lists: `ready` if it needs the port,
+ * `apart` if it does not, because its peer is behind our own port or because it is in ERROR and
+ * only flushes. A full port stops the first list and not the second.
  */
 #include "engine.h"
 
-/* The packets that `engine` allows a queue pair when it is served: fewer when many wait, so that a
- * cycle serves them all, or as many as it can with QUANTUM_MIN each. */
+/* The quantum of a queue pair in packets. It shrinks when many are waiting, so that one cycle
+ * serves them all, or as many as it can with QUANTUM_MIN each. */
 static inline uint32_t
 quantum_of(const struct plx_engine *engine)
 {
@@ -23,7 +23,7 @@ quantum_of(const struct plx_engine *engine)
 	return share > QUANTUM_MIN ? share : QUANTUM_MIN;
 }
 
-/* Places that are free for requests and READ responses of `qp`. */
+/* Free room for requests and READ responses of `qp`. */
 static inline uint32_t
 bulk_room(const struct plx_engine *engine, const struct plx_engine_qp *qp)
 {
@@ -36,9 +36,10 @@ bulk_room(const struct plx_engine *engine, const struct plx_engine_qp *qp)
 	return used < most ? most - used : 0;
 }
 
-/* Serve `qp`, which is in no list now: a quantum, or the rest of one that was cut short. Afterwards
- * it is at the end of its list if it has more to send. Returns: false: it has more and some
- * of the quantum left, but no room or buffers; it is in no list */
+/* Serve `qp`, which is in no list now: a quantum, or the rest of one that was cut short. If it has
+ * more to send, it is then at the end of its list.
+ * Returns: false: it has more to send and some of the quantum left, but room or buffers ran out;
+ *          it is in no list */
 static inline bool
 send_quantum(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room, uint32_t *sent)
 {
@@ -54,8 +55,8 @@ send_quantum(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room,
 		engine_schedule(engine, qp);
 		if (plx_likely(left == 0 || plx_list_empty(&qp->ready_link)))
 			return true;
-		/* Cut short: by the action list, and then it goes on at once, or by something that
-		 * has run out. */
+		/* Cut short either by the action list, and then it continues at once, or because
+		 * room or buffers ran out. */
 		if (n == 0 && room > 0 && engine->spare_count > 0 && qp->ud == NULL)
 			return true;
 		ready_remove(engine, qp);
@@ -64,7 +65,7 @@ send_quantum(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room,
 	return false;
 }
 
-/* All of `list` to the front of `to`. */
+/* Move all of `list` to the front of `to`. */
 static void
 put_before(struct plx_list *to, struct plx_list *list)
 {
@@ -77,8 +78,9 @@ put_before(struct plx_list *to, struct plx_list *list)
 	plx_list_init(list);
 }
 
-/* One quantum for each who waits, first come. Who was served and has more to send queues up behind
- * everybody else; who could not be served, or not to the end of its quantum, keeps his place. */
+/* Serve each waiting queue pair one quantum, first come first served. A queue pair that was served
+ * and has more to send moves to the end. One that was not served, or not for its whole quantum,
+ * keeps its position. */
 static __attribute__((noinline)) uint32_t
 rotate(struct plx_engine *engine, struct plx_list *list)
 {
@@ -96,7 +98,7 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 		uint32_t room = bulk_room(engine, qp);
 
 		ready_remove(engine, qp);
-		/* In ERROR what is flushed is delivered even if the port takes nothing. */
+		/* In ERROR flushed completions are delivered even if the port is full. */
 		if ((room > 0 || (list == &engine->apart && !qp->loops)) &&
 		    send_quantum(engine, qp, room, &sent))
 			continue;
@@ -110,7 +112,7 @@ rotate(struct plx_engine *engine, struct plx_list *list)
 	return sent;
 }
 
-/* As rotate(), of the port's list with one member. */
+/* As rotate(), for the port's list with one member. */
 static inline uint32_t
 send_only(struct plx_engine *engine)
 {
@@ -126,11 +128,10 @@ send_only(struct plx_engine *engine)
 	return sent;
 }
 
-/* ---- acknowledgements ------------------------------------------------------------------------ */
+/* ---- acknowledgements ---- */
 
-/* The ACK, NAK or CNP that is owed, into what requests and READ responses leave free. One a
- * packet that was received is the most there can be. With no place for it, it is the first to get
- * one. */
+/* Send the pending ACK, NAK or CNP, in the room left by requests and READ responses. At most one
+ * is pending per received packet. Without room it is the first to be sent later. */
 static void
 acknowledge(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -142,7 +143,7 @@ acknowledge(struct plx_engine *engine, struct plx_engine_qp *qp)
 		plx_list_append(&engine->owing, &qp->owing_link);
 }
 
-/* Those that found no place in an earlier cycle. */
+/* Send the acknowledgements that found no room in an earlier cycle. */
 static PLX_COLD void
 acknowledge_late(struct plx_engine *engine)
 {
@@ -167,23 +168,24 @@ is_next(const struct plx_list *list, const struct plx_engine_qp *qp)
 	return plx_list_empty(list) || list->next == &qp->ready_link || PLX_MUTANT(ANSWERS_PUSH_IN);
 }
 
-/* What a packet has called for, at the end of its burst. */
+/* Send what a received packet requires, at the end of its burst. */
 static void
 answer(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
 	uint32_t room = bulk_room(engine, qp), done, sent = 0;
 
-	/* Nobody waits before it: what it has to send may leave at once, with the ACK. */
+	/* No queue pair waits before it: it may send at once, together with the ACK. */
 	if (plx_likely(room > 0 &&
 		       (engine->ready_count == 0 || is_next(ready_list(engine, qp), qp)))) {
 		ready_remove(engine, qp);
 		if (plx_unlikely(!send_quantum(engine, qp, room, &sent)))
-			ready_insert(engine, ready_list(engine, qp)->next, qp); /* the first */
+			ready_insert(engine, ready_list(engine, qp)->next, qp); /* at the front */
 		return;
 	}
 	if (plx_rc_owes(qp->rc))
 		acknowledge(engine, qp);
-	/* Who has nothing to send but many completions does not wait to be served to have them. */
+	/* A queue pair with many completions but nothing to send gets them without waiting for
+	 * service. */
 	do {
 		done = plx_rc_sq_consumed(qp->rc);
 		engine_transmit(engine, qp, 0);
@@ -208,7 +210,7 @@ engine_answer(struct plx_engine *engine)
 uint32_t
 engine_send_ready(struct plx_engine *engine)
 {
-	/* What was flushed since the answers may have made room for those that had none: no request
+	/* A flush since the responses may have made room for pending acknowledgements: no request
 	 * overtakes them (decision 3). */
 	if (plx_unlikely(!plx_list_empty(&engine->owing)))
 		acknowledge_late(engine);

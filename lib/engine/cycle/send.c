@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Executing what the transport decided, and getting packets to the port: buffers, headers, payload,
- * ICRC, bursts. It never decides what is sent. Start with engine_execute(), then engine_flush().
+ * Executing the decisions of the transport, and passing packets to the port: buffers, headers,
+ * payload, ICRC, bursts. It never decides what is sent. Start with engine_execute(), then
+ * engine_flush().
  */
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
@@ -14,8 +15,8 @@
 #define PREFETCHW
 #endif
 
-/* Ask for the lines of a buffer that are about to be written: they may be in the cache of the core
- * that freed it, and one by one each store would wait for its own. */
+/* Prefetch the lines of a buffer that are about to be written: they may be in the cache of the
+ * core that freed it, and without this each store would wait separately. */
 static inline PREFETCHW void
 claim(struct rte_mbuf *m)
 {
@@ -26,7 +27,8 @@ claim(struct rte_mbuf *m)
 		__builtin_prefetch(bytes + (size_t)line * PLX_CACHE_LINE, 1);
 }
 
-/* See to it that there is at least one buffer to send with. Returns: how many there are */
+/* Make at least one buffer available for sending.
+ * Returns: how many are available */
 static PREFETCHW uint32_t
 stock(struct plx_engine *engine)
 {
@@ -34,7 +36,8 @@ stock(struct plx_engine *engine)
 
 	if (plx_likely(engine->spare_count > 0))
 		return engine->spare_count;
-	/* A buffer in a pool is one segment with one owner; the rest is set when it is written. */
+	/* An mbuf from a pool is one segment with one reference; the other fields are set when it
+	 * is written. */
 	if (plx_unlikely(rte_mempool_get_bulk(engine->config.pool, to, QUANTUM_MAX) != 0)) {
 		plx_count(&engine->counters.tx_no_buffer, 1);
 		return 0;
@@ -45,7 +48,7 @@ stock(struct plx_engine *engine)
 	return engine->spare_count;
 }
 
-/* A buffer of `len` bytes, to be written. */
+/* Get a buffer of `len` bytes for writing. */
 static inline uint8_t *
 open_buffer(struct rte_mbuf *m, size_t len)
 {
@@ -66,8 +69,8 @@ seal(const struct plx_engine *engine, struct rte_mbuf *m)
 }
 
 /*
- * The ICRCs of everything that was written since the last time: in a pass of their own, because a
- * CRC that loads what was stored a moment ago, in wider pieces, waits for the store buffer.
+ * Compute the ICRCs of all packets written since the last call. This is a separate pass because a
+ * CRC that loads recently stored bytes in wider pieces stalls on the store buffer.
  */
 void
 engine_seal(struct plx_engine *engine)
@@ -77,8 +80,8 @@ engine_seal(struct plx_engine *engine)
 	engine->tx_sealed = engine->tx_count;
 }
 
-/* A packet, from the headers to the pad, written where it will be sent from; the place of the ICRC
- * is set to zero. */
+/* Write a packet from the headers to the pad into the buffer that it is sent from; the ICRC field
+ * is zeroed. */
 static inline struct rte_mbuf *
 write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
 	     const struct plx_emit *emit)
@@ -95,7 +98,7 @@ write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
 		memcpy(bytes + at, iov[i].base, iov[i].bytes);
 		at += iov[i].bytes;
 	}
-	memset(bytes + at, 0, 3); /* the pad, and places that the ICRC is stored over */
+	memset(bytes + at, 0, 3); /* the pad, and bytes that the ICRC then overwrites */
 	return m;
 }
 
@@ -114,7 +117,7 @@ emit(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_emit 
 	engine->loop[engine->loop_count++] = m;
 }
 
-/* A datagram, if there is a buffer for it: the caller has seen to that, and to room. */
+/* Write a datagram if a buffer is available; the caller has ensured that, and room. */
 static void
 emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 {
@@ -165,8 +168,8 @@ engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 	plx_actions_reset(actions);
 }
 
-/* Small messages and ACKs: headers straight into the buffer. Returns: packets; *other: there may be
- * something else to do */
+/* Fast path for small messages and ACKs: headers are written directly into the buffer.
+ * Returns: the number of packets; *other: there may be other work */
 static inline uint32_t
 transmit_fast(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget, bool *other)
 {
@@ -197,7 +200,8 @@ transmit_fast(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budg
 	return sent;
 }
 
-/* Let a queue pair send, in turns of what there are buffers for. Returns: packets */
+/* Let a queue pair send, in rounds of as many packets as there are buffers.
+ * Returns: the number of packets */
 uint32_t
 engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room)
 {
@@ -223,15 +227,16 @@ engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t ro
 	return sent;
 }
 
-/* In ERROR: sweep, for posts that raced with the error. Datagrams have no connection to wait for,
- * so they send when they have something. Returns: when to wake it */
+/* In ERROR: sweep for posts that raced with the error. UD queue pairs have no connection to wait
+ * for, so they send when they have something.
+ * Returns: when to wake the queue pair */
 static PLX_COLD uint64_t
 schedule_rare(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
 		ready_insert(engine, ready_list(engine, qp), qp);
 	if (state_of(state) == PLX_QP_ERROR) {
-		/* It was in the other list when it failed, perhaps. */
+		/* It may have been in the other list when it failed. */
 		if (!plx_list_empty(&qp->ready_link)) {
 			ready_remove(engine, qp);
 			ready_insert(engine, &engine->apart, qp);
@@ -241,7 +246,7 @@ schedule_rare(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned stat
 	return wake;
 }
 
-/* What the transport wants next: to send again, to be woken, or nothing. */
+/* Schedule the transport's next step: another send, a wakeup, or nothing. */
 void
 engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 {
@@ -261,12 +266,12 @@ engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
 	state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
 	if (plx_unlikely(state >= PLX_QP_ERROR))
 		wake = schedule_rare(engine, qp, state, wake);
-	/* Later than what is set: the timer will find out when it fires. */
+	/* If the new deadline is later than the timer's, the timer is corrected when it fires. */
 	if (wake < qp->timer.deadline)
 		wheel_set(&engine->wheel, &qp->timer, wake);
 }
 
-/* ARP, neighbour discovery and echo: rare, bounded by what waits there, and first come. */
+/* Send ARP, neighbour discovery and echo: rare, bounded by their queue, in order. */
 void
 engine_transmit_net(struct plx_engine *engine)
 {
@@ -307,7 +312,8 @@ engine_transmit_net(struct plx_engine *engine)
 	}
 }
 
-/* One datagram of the GSI, behind whatever is ready to leave. Returns: false: no room or buffer */
+/* Send one datagram of the GSI, after packets that are already queued.
+ * Returns: false: no room or buffer */
 bool
 engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
 		const struct plx_emit *emit, bool loops)
@@ -363,7 +369,7 @@ engine_flush(struct plx_engine *engine)
 		plx_count(&engine->counters.tx_bytes, bytes);
 		return;
 	}
-	/* What is left is counted when it leaves. */
+	/* The rest is counted when it is sent. */
 	engine->tx_count -= taken;
 	engine->tx_sealed = engine->tx_count;
 	memmove(engine->tx, engine->tx + taken, engine->tx_count * sizeof(engine->tx[0]));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine's own time: it passes while the engine is polled, and stands still with it. All its
- * timers go by it, so that an engine which was away does not take its own absence for its peers'
- * silence (decision 25). It never runs backwards, whatever the caller's clock does.
- * Start with engine_jump(), which engine_set_time() calls for what is not a usual cycle.
+ * The engine's own time: it advances while the engine is polled, and stops when it is not. It
+ * drives all timers, so that an engine does not mistake its own absence for silence of its peers
+ * (decision 25). It never runs backwards, whatever the caller's clock does.
+ * Start with engine_jump(), which engine_set_time() calls for anything but a usual cycle.
  */
 #include "connector.h"
 
@@ -36,10 +36,10 @@ engine_stalled_lately(const struct plx_engine *engine)
 }
 
 /*
- * The clock has stepped back: another core's, or that of another machine after a migration. Our
- * time stands still for this cycle. A small step is waited out, so that a thread which moves
- * between two cores does not gain what they differ by each time; after a large one the new time is
- * right.
+ * The clock has stepped back: it is that of another core, or of another machine after a migration.
+ * Our time does not advance in this cycle. A small step is waited out, so that a thread moving
+ * between two cores does not gain their difference each time; after a large step the new time is
+ * accepted.
  */
 static uint64_t
 step_back(struct plx_engine *engine, uint64_t now)
@@ -53,9 +53,10 @@ step_back(struct plx_engine *engine, uint64_t now)
 }
 
 /*
- * The caller's clock went back, or on by more than a usual cycle takes. A pause that the engine has
- * asked for (plx_engine_wake_ns()) is none; of any other LATE_NS count, so that an engine which is
- * polled ever so seldom still has timers. Returns: [ns] what has passed for the engine
+ * The caller's clock went back, or forward by more than a usual cycle takes. A pause that the
+ * engine has permitted (plx_engine_wake_ns()) is not a stall; of any other pause LATE_NS count, so
+ * that timers work even in an engine that is polled very rarely.
+ * Returns: [ns] the time that has passed for the engine
  */
 PLX_COLD uint64_t
 engine_jump(struct plx_engine *engine, uint64_t now)
@@ -68,7 +69,7 @@ engine_jump(struct plx_engine *engine, uint64_t now)
 	}
 	if (now < engine->clock)
 		return step_back(engine, now);
-	/* A grace that has begun is not renewed: timers run between any two. */
+	/* A grace period in progress is not extended: timers run between any two. */
 	if (engine->grace_bursts == 0)
 		engine->grace_bursts = GRACE_BURSTS;
 	if (due < engine->asked)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A hierarchical timer wheel: setting, moving and clearing a deadline cost O(1), looking for what
- * is due costs one comparison while no tick has passed. It never calls back; the engine takes what
- * is due. Start with wheel_pop().
+ * A hierarchical timer wheel: setting, moving and clearing a deadline cost O(1); polling costs one
+ * comparison until the next tick. There are no callbacks; the engine pops due timers. Start with
+ * wheel_pop().
  *
- * Level 0 holds the next 64 ticks (1 ms), one tick a slot; level n the next 64^(n+1), 64^n ticks a
- * slot; what lies beyond level 3 (275 s) waits in its last slot and is set again from there.
- * A timer is never early: its tick is the first one at or after its deadline.
+ * Level 0 holds the next 64 ticks (1 ms), one tick per slot; level n the next 64^(n+1), 64^n ticks
+ * per slot. A timer beyond level 3 (275 s) waits in its last slot and is inserted again from
+ * there. A timer never fires early: its tick is the first one at or after its deadline.
  */
 #include "engine.h"
 
@@ -19,7 +19,7 @@ wheel_init(struct wheel *wheel, uint64_t now)
 			plx_list_init(&wheel->slots[level][slot]);
 }
 
-/* Put it where its tick belongs, seen from the wheel's present one. */
+/* Insert a timer into the slot of its tick, relative to the wheel's present tick. */
 static void
 place(struct wheel *wheel, struct timer *timer)
 {
@@ -59,7 +59,7 @@ wheel_set(struct wheel *wheel, struct timer *timer, uint64_t deadline)
 	place(wheel, timer);
 }
 
-/* The slot of `level` that begins at this tick: its timers move to lower levels. */
+/* Move the timers of the `level` slot that begins at this tick to lower levels. */
 static void
 cascade(struct wheel *wheel, uint32_t level)
 {
@@ -69,7 +69,7 @@ cascade(struct wheel *wheel, uint32_t level)
 
 	if (plx_list_empty(head))
 		return;
-	/* Out of the slot first: what is far away may come back into the very same one. */
+	/* Empty the slot first: a distant timer may return to the same slot. */
 	plx_list_init(&moved);
 	while (!plx_list_empty(head)) {
 		struct plx_list *node = head->next;
@@ -86,7 +86,7 @@ cascade(struct wheel *wheel, uint32_t level)
 	}
 }
 
-/* The first tick after the present one at which something may have to be done, at most `limit`. */
+/* The first tick after the present one that may need work, at most `limit`. */
 static uint64_t
 next_stop(const struct wheel *wheel, uint64_t limit)
 {
@@ -101,7 +101,7 @@ next_stop(const struct wheel *wheel, uint64_t limit)
 
 		if (used == 0)
 			continue;
-		/* Slots in the order in which the wheel comes to them; the present one is last. */
+		/* Slots in the order in which the wheel reaches them; the present one is last. */
 		used = used >> turn | (turn ? used << (WHEEL_SLOTS - turn) : 0);
 		at = here + 1 + (uint64_t)__builtin_ctzll(used);
 		stop = plx_time_min(stop, at << shift);

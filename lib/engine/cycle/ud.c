@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagram queue pairs in the duty cycle: what differs from a connection. Anybody may send to them,
+ * UD queue pairs in the duty cycle: the differences from a connection. Any peer may send to them,
  * and each datagram has an address handle of its own.
- * It never decides what is sent or taken (lib/proto/transport does), nor where a neighbour is
- * (ah.c). Start with ud_receive() and ud_transmit().
+ * It never decides what is sent or accepted (lib/proto/transport does), nor resolves neighbours
+ * (ah.c does). Start with ud_receive() and ud_transmit().
  */
 #include "ud.h"
 
@@ -25,7 +25,7 @@ ud_receive(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx
 	engine_rq_feed(qp->recv);
 	(void)plx_ud_on_packet(qp->ud, pkt, ip, &engine->actions);
 	engine_execute(engine, qp);
-	/* It owes no answer, so nobody comes back to it at the end of the burst. */
+	/* It owes no acknowledgement, so it is not revisited at the end of the burst. */
 	engine_schedule(engine, qp);
 }
 
@@ -34,7 +34,7 @@ ud_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget
 {
 	uint32_t sent;
 
-	/* Any of them may be for our own port. */
+	/* Any of them may be a loopback packet. */
 	if (budget > LOOP_ROOM - engine->loop_count)
 		budget = LOOP_ROOM - engine->loop_count;
 	sent = plx_ud_transmit(qp->ud, budget, &engine->actions);
@@ -52,7 +52,7 @@ ud_fetch_all(struct plx_engine *engine)
 	plx_list_for_each (node, after, &engine->uds) {
 		struct plx_engine_qp *qp = plx_list_entry(node, struct plx_engine_qp, ud_link);
 
-		/* No more than its send queue has places: what is sent is not sent here. */
+		/* At most as many as its send queue has entries: nothing is sent here. */
 		while (engine_qp_fetch(qp) > 0)
 			continue;
 		engine_schedule(engine, qp);

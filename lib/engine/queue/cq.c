@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues as application threads see them: polling and arming. How the engine fills them
- * is in cq_push.c. Start with plx_engine_cq_poll().
+ * Completion queues as application threads see them: polling and arming. The engine's side is in
+ * cq_push.c. Start with plx_engine_cq_poll().
  *
- * Arming is a store on each side followed by a load of what the other side stores, all of them
- * sequentially consistent, so that at least one of the two sees that it must fire; the request in
- * `armed` is taken by exactly one of them. It says from which entry on it counts, because an entry
- * can be polled before the engine has looked for who is to be told of it.
+ * Each side stores, then loads what the other side stores, all sequentially consistent, so that at
+ * least one of them sees that it must fire. Exactly one of them claims the request in `armed`. The
+ * request records the first entry for which it counts, because an entry can be polled before the
+ * engine has checked for armed kinds.
  *
- * A queue that nobody has ever armed is spared that: see let_arm() and engine_cq_notify().
+ * A queue that was never armed avoids that cost: see let_arm() and engine_cq_notify().
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -19,10 +19,9 @@
 #include "plx_heap.h"
 #include "plx_steps.h"
 
-/* ---- arming -------------------------------------------------------------------------------------
- */
+/* ---- arming ---- */
 
-/* Entries ever taken, when `produced` have been made; the ring knows the low half. */
+/* Entries ever polled, when `produced` have been made; the ring has the low half of the count. */
 static uint64_t
 consumed_of(const struct plx_engine_cq *cq, uint64_t produced)
 {
@@ -32,15 +31,15 @@ consumed_of(const struct plx_engine_cq *cq, uint64_t produced)
 }
 
 enum {
-	NEWS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED, /* the kinds that entries end */
+	NEWS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED, /* the kinds that new entries fire */
 };
 
-/* What was armed at one moment: a copy of plx_engine_cq.armed. */
+/* A snapshot of plx_engine_cq.armed. */
 struct armed {
 	unsigned long kind[CQ_KINDS];
 };
 
-/* A kind that is armed for the entries after the first `count`. Never 0. */
+/* The value of a kind armed for entries after the first `count`. Never 0. */
 static unsigned long
 ask(uint64_t count)
 {
@@ -73,7 +72,7 @@ kinds_of(const struct armed *seen)
 	return kinds;
 }
 
-/* Two threads may fire at once: the later count stays. */
+/* Two threads may fire at once: the higher count is kept. */
 static void
 note_told(struct plx_engine_cq *cq, uint64_t produced)
 {
@@ -83,8 +82,8 @@ note_told(struct plx_engine_cq *cq, uint64_t produced)
 		;
 }
 
-/* Take what was seen armed, among `kinds`. Whoever takes it tells of it; what was armed anew since
- * is another request. */
+/* Claim the kinds of a snapshot, among `kinds`. The thread that claims a kind delivers its
+ * notification. A kind armed again since is a separate request. */
 static uint32_t
 take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct armed *seen)
 {
@@ -100,13 +99,13 @@ take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct armed *seen)
 	return taken;
 }
 
-/* Which of those that are armed have something to tell (docs/nd2.md). */
+/* Which armed kinds are due (docs/nd2.md). */
 static uint32_t
 due(const struct plx_engine_cq *cq, const struct armed *seen)
 {
 	if (atomic_load(&cq->overrun))
 		return PLX_CQ_NOTIFY_ALL;
-	/* The next entry of any kind finishes all that wait for entries. */
+	/* The next entry of any kind completes all kinds that wait for entries. */
 	if (is_beyond(atomic_load(&cq->produced), seen->kind[CQ_ANY]))
 		return NEWS;
 	if (is_beyond(atomic_load(&cq->urgent), seen->kind[CQ_SOLICITED]))
@@ -124,7 +123,8 @@ cq_take_due(struct plx_engine_cq *cq)
 	return take_armed(cq, due(cq, &seen), &seen);
 }
 
-/* Everything that was told of or taken is old. Armed already: the older request stays. */
+/* Entries already notified or polled do not count. If a kind is armed already, the older request
+ * stays. */
 static void
 request(struct plx_engine_cq *cq, uint32_t kinds)
 {
@@ -148,26 +148,26 @@ cq_fire(struct plx_engine_cq *cq, uint32_t fired)
 	engine_wake(&cq->fd);
 }
 
-/* Make every thread of the process pass a full barrier, wherever it is. false: the system cannot.
- */
+/* Make every thread of the process pass a full barrier. false: the system does not support it. */
 static bool
 barrier_everywhere(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
 		return true;
-	/* Not asked for before, by this process: a child that was forked off is another. */
+	/* Not registered yet by this process; a forked child is another process. */
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 /*
- * From the first arming on the engine looks for who is armed after each store of `produced`. It
- * stores, then loads `armable`, in this order but without a barrier between the two in its core; we
- * store `armable`, then make it pass one. Either it had stored before: then we see what it
- * produced. Or it loads `armable` after: then it looks. Until that barrier is over, others who arm
- * make one of their own. In inline mode there is one thread, and its own order is enough. A program
- * that has forbidden itself the system call meanwhile asks the engine: its answer is a barrier,
- * too. Errors: TIMEOUT (the engine does not run)
+ * From the first arming on, the engine checks for armed kinds after each store of `produced`. It
+ * stores, then loads `armable`, in this order but without a barrier in its core. We store
+ * `armable`, then make its core pass a barrier. Either its store came before: then we see what it
+ * produced. Or it loads `armable` after: then it checks. Until that barrier is complete, other
+ * threads that arm make their own. Inline mode has one thread, whose program order is enough. If
+ * the process has lost the right to the system call meanwhile, a command to the engine serves as
+ * the barrier.
+ * Errors:  TIMEOUT (the engine does not run)
  */
 static PLX_COLD enum plx_status
 let_arm(struct plx_engine_cq *cq)
@@ -210,7 +210,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 	cq->strict = config->strict;
 	cq->inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
-	/* Without such a barrier the engine looks always. */
+	/* Without such a barrier the engine always checks. */
 	if (!cq->inline_mode && !barrier_everywhere()) {
 		atomic_init(&cq->armable, true);
 		atomic_init(&cq->arm_ready, true);
@@ -249,7 +249,7 @@ plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
-	/* In inline mode the writer is the same thread: its index is at hand. */
+	/* In inline mode the writer is the same thread, so its index is in this cache. */
 	n = cq->inline_mode ? plx_ring_peek(cq->ring, sizeof(*wc), n, &span)
 			    : plx_ring_peek_marked(cq->ring, sizeof(*wc), WORD_AT, n, &span);
 	if (n == 0)
@@ -297,8 +297,8 @@ plx_engine_cq_get_event(struct plx_engine_cq *cq)
 	int fd = atomic_load(&cq->fd);
 	uint64_t count;
 
-	/* The descriptor first: what fires in between leaves it readable once too often, which is
-	 * a needless look, and never once too seldom. */
+	/* Clear the descriptor first: an event in between leaves it readable once too often, which
+	 * costs a needless check, but never once too rarely. */
 	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return 0;
 	return atomic_exchange(&cq->fired, 0);
@@ -310,7 +310,7 @@ plx_engine_cq_fd(struct plx_engine_cq *cq)
 	bool made;
 	int fd = engine_fd(&cq->fd, &made);
 
-	/* What fired while there was no descriptor. */
+	/* Signal what fired before the descriptor existed. */
 	if (made && atomic_load(&cq->fired) != 0)
 		engine_wake(&cq->fd);
 	return fd;

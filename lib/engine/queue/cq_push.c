@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues as the engine's thread sees them: entries go into the ring, and into a bounded
- * place behind it when the ring has no room. It never loses an entry silently: with no place left
- * the queue has overrun, and that is told. Start with engine_cq_push() and engine_cq_notify().
+ * Completion queues as the engine's thread sees them: entries are added to the ring, or to a
+ * bounded backlog when the ring is full. No entry is lost silently: when the backlog is full, the
+ * queue has overrun, which is reported. Start with engine_cq_push() and engine_cq_notify().
  */
 #include "cq.h"
 #include "plx_steps.h"
@@ -25,7 +25,8 @@ overrun(struct plx_engine_cq *cq)
 	cq->has_new = true;
 }
 
-/* Behind the ring. Returns: how many found a place */
+/* Add entries to the backlog.
+ * Returns: how many fit */
 static PLX_COLD uint32_t
 spill(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
@@ -56,8 +57,8 @@ write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
 	plx_ring_mark_written(ring, index, &place->imm, word);
 }
 
-/* Into the ring, whose reader's index is looked at only when the room known of is used up: each
- * look would take that line from the reader, who is about to write it. */
+/* Add entries to the ring. The reader's index is loaded only when the known free slots are used
+ * up: each load would take that line from the reader, which is about to write it. */
 static uint32_t
 put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
@@ -78,7 +79,7 @@ put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 	return n;
 }
 
-/* Returns: how many found a place in the ring */
+/* Returns: how many fit the ring */
 static uint32_t
 put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
@@ -123,8 +124,10 @@ engine_cq_notify(struct plx_engine_cq *cq)
 	cq->has_new = false;
 	STEP(NOTIFY_BEGUN);
 	atomic_store_explicit(&cq->urgent, cq->made_urgent, memory_order_release);
-	/* Release, and then a load that only the compiler keeps behind it: let_arm() does the rest.
-	 * A sequentially consistent store waits for the store buffer, for each message. */
+	/*
+	 * A release store, then a load that only the compiler keeps after it: let_arm() does the
+	 * rest. A sequentially consistent store would wait for the store buffer for each message.
+	 */
 	atomic_store_explicit(&cq->produced, cq->made, memory_order_release);
 	STEP(NOTIFY_STORED);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -171,9 +174,10 @@ engine_cq_refill(struct plx_engine_cq *cq)
 }
 
 /*
- * Places behind the ring for a queue of `depth`, whose queue pairs have `reserve` in flight. Twice
- * that: places are told free when a completion is staged, a moment before it is put into the ring,
- * so when the ring turns out to be full as many requests again may be on their way.
+ * Size of the backlog for a queue of `depth`, whose queue pairs have up to `reserve` entries in
+ * flight. It is twice that: slots are published as free when a completion is staged, slightly
+ * before it is added to the ring, so when the ring turns out to be full, the same number of
+ * requests may already follow.
  */
 static uint32_t
 room_behind(const struct plx_engine_cq *cq, uint32_t depth, uint32_t reserve)
@@ -188,7 +192,8 @@ engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t mo
 {
 	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
 
-	/* Twice what is needed, so that a thousand queue pairs copy it ten times and not 1000. */
+	/* Twice what is needed, so that a thousand queue pairs copy it ten times instead of 1000
+	 * times. */
 	return need > UINT32_MAX / 2 ? need : need * 2;
 }
 

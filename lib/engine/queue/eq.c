@@ -60,7 +60,7 @@ engine_eq_pop(struct engine_eq *eq, void *event)
 
 	if (plx_ring_dequeue(eq->ring, eq->event_bytes, event, 1) == 1)
 		return true;
-	/* Empty: the descriptor says so, unless something came meanwhile. */
+	/* The queue is empty: clear the descriptor, unless an event arrived meanwhile. */
 	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
 		return false;
 	if (plx_ring_dequeue(eq->ring, eq->event_bytes, event, 1) == 0)
@@ -75,7 +75,7 @@ engine_eq_fd(struct engine_eq *eq)
 	bool made;
 	int fd = engine_fd(&eq->fd, &made);
 
-	/* What was put while there was no descriptor. */
+	/* Signal events added before the descriptor existed. */
 	if (made && !plx_ring_empty(eq->ring))
 		engine_wake(&eq->fd);
 	return fd;

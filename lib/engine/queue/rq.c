@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues as posting threads see them: rings of receive entries on their way to the
- * transport's receive queue, and shared receive queues. How the engine takes entries out of the
- * ring is in rq_fetch.c. Start with engine_rq_post().
+ * Receive queues as posting threads see them: rings that carry receive entries to the transport's
+ * receive queue, and shared receive queues. The engine's side is in rq_fetch.c. Start with
+ * engine_rq_post().
  */
 #include "plx_engine_rq.h"
 #include "plx_heap.h"
@@ -16,7 +16,7 @@ init_ring(struct engine_rq *q, int socket)
 {
 	struct plx_ring_config config = {.entries = q->depth,
 					 .entry_bytes = sizeof(struct recv_slot),
-					 .producers = PLX_RING_ONE, /* in turn */
+					 .producers = PLX_RING_ONE, /* one at a time */
 					 .consumers = PLX_RING_ONE,
 					 .socket = socket};
 	size_t slots;
@@ -108,7 +108,7 @@ post_here(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n, enum pl
 {
 	uint32_t posted = 0, room;
 
-	/* The same count of free places as with a ring: who does not reap is held back. */
+	/* The same free slots as with a ring: a program that does not poll is held back. */
 	room = room_beside(limit_of(q),
 			   q->fetched - atomic_load_explicit(&q->consumed, memory_order_relaxed));
 	while (posted < n) {
@@ -205,7 +205,7 @@ engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_conf
 	srq->cookie = config->cookie;
 	plx_list_init(&srq->async_event_link);
 	atomic_fetch_add(&queues->users, 1);
-	/* Not armed yet: a queue that has never been filled is below any threshold. */
+	/* Not armed yet: a queue that was never filled is below any threshold. */
 	srq->threshold = config->threshold;
 	plx_rq_arm(srq->queue.rq, config->threshold);
 	engine_rq_set_low(&srq->queue, config->threshold);
@@ -236,7 +236,7 @@ plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth)
 
 	if (depth == 0 || depth > srq->queue.depth)
 		return PLX_INVALID;
-	/* Between posts, which count what the old limit left. */
+	/* Locked between posts, which compute free slots from the old limit. */
 	producer_lock(producer);
 	if (plx_engine_srq_count(srq) <= depth) {
 		atomic_store(&srq->queue.limit, depth);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receive queues as the engine's thread sees them: entries out of their ring and into the
- * transport. It never locks a producer, and so never waits for a poster. The ring is looked into
- * only when the queue behind it runs low, so that posting and receiving do not pass a cache line to
- * and fro for each message. Start with engine_rq_fetch().
+ * Receive queues as the engine's thread sees them: it moves entries from their ring into the
+ * transport. It never locks a producer, and so never waits for a poster. It polls the ring only
+ * when the queue behind it runs low, so that posting and receiving do not pass a cache line back
+ * and forth for each message. Start with engine_rq_fetch().
  */
 #include "plx_engine_rq.h"
 

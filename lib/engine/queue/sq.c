@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Send queues as posting threads see them: from a program's work request to a WQE in the ring,
- * written in place. What can be refused is refused here, so that the caller learns it. The
- * transport checks again what arrives, because whoever can write to the ring need not have come by
- * here. How the engine takes it out of the ring is in sq_fetch.c. Start with engine_sq_post().
+ * written in place. Invalid requests are refused here, so that the caller gets the status. The
+ * transport checks each entry again, because anyone with access to the ring can bypass these
+ * checks. The engine's side is in sq_fetch.c. Start with engine_sq_post().
  *
- * Places are freed by acknowledgement: an entry may be posted while fewer than `depth` are between
- * the ring's producer index and `consumed`, which the engine publishes once a burst.
+ * Acknowledgements free slots: an entry may be posted while fewer than `depth` are between the
+ * ring's producer index and `consumed`, which the engine publishes once per burst.
  */
 #include "plx_engine_sq.h"
 #include "plx_heap.h"
 #include "producer_lock.h"
 
-/* What is so marked is compiled twice: for connections, which are never asked what they are, and
- * for datagrams. */
+/* Functions with this attribute are compiled twice: for connections, without checks of the type,
+ * and for UD. */
 #define TWICE __attribute__((always_inline))
 
 /* ---- set-up
@@ -36,7 +36,7 @@ init_ring(struct engine_sq *sq, const struct plx_rc_caps *caps, int socket)
 {
 	struct plx_ring_config ring = {.entries = caps->sq_depth,
 				       .entry_bytes = sizeof(struct plx_wqe),
-				       .producers = PLX_RING_ONE, /* in turn */
+				       .producers = PLX_RING_ONE, /* one at a time */
 				       .consumers = PLX_RING_ONE,
 				       .socket = socket};
 	uint32_t slots;
@@ -91,10 +91,10 @@ engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulo
  * ------------------------------------------------------------------------------------- */
 
 /*
- * Sequentially consistent, so that either the engine finds what was put into the ring before, or
- * this bit after it. The summary's bit is looked at by every poster for itself: who set the first
- * bit of the word may have been preempted before it came to the summary. Found set, the engine
- * clears it later than this look, and then the word, which has this bit.
+ * Sequentially consistent, so that the engine either finds the preceding ring entry, or finds this
+ * bit later. Every poster checks the summary's bit itself: the thread that set the first bit of
+ * the word may have been preempted before it reached the summary. If the bit is set, the engine
+ * clears it after this check, and then the word, which includes this bit.
  */
 __attribute__((noinline)) void
 engine_sq_ring_doorbell(struct engine_sq *sq)
@@ -117,7 +117,7 @@ is_rd_atomic(uint8_t op)
 	return op == PLX_WR_READ || op == PLX_WR_CMP_SWAP || op == PLX_WR_FETCH_ADD;
 }
 
-/* @param total [out] bytes of the message; meaningful when OK */
+/* @param total [out] bytes of the message; valid when OK */
 static inline TWICE enum plx_status
 check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 {
@@ -177,14 +177,15 @@ check_datagram(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_
 /* ---- from request to WQE
  * ----------------------------------------------------------------------------- */
 
-/* The bytes that the SGEs name, one after the other. Returns: how many */
+/* Copy the bytes of the SGEs, one after the other.
+ * Returns: how many */
 static uint32_t
 gather(const struct plx_send_wr *wr, uint8_t *out)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < wr->sges; i++) {
-		/* one of no bytes may point nowhere */
+		/* an empty SGE may have any address */
 		if (wr->sge[i].length)
 			memcpy(out + at, (const void *)(uintptr_t)wr->sge[i].va, wr->sge[i].length);
 		at += wr->sge[i].length;
@@ -192,15 +193,15 @@ gather(const struct plx_send_wr *wr, uint8_t *out)
 	return at;
 }
 
-/* Where a field of a WQE lies in its word. */
+/* Bit offset of a WQE field in its word. */
 #define WQE_BIT(field) (8 * (offsetof(struct plx_wqe, field) - offsetof(struct plx_wqe, word)))
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && WQE_BIT(inline_bytes) == 0 &&
 		       WQE_BIT(op) == 32 && WQE_BIT(flags) == 40 && WQE_BIT(sges) == 48 &&
 		       WQE_BIT(mark) == 56 && sizeof(((struct plx_wqe *)0)->inline_bytes) == 4,
 	       "the first byte of the word is its lowest, and no field lies in another");
 
-/* What a WQE is: the word that is written last, when it goes by a ring. Made by shifts: a word that
- * is stored field by field and then loaded as a whole waits until all stores are in the cache. */
+/* The word that defines a WQE, and is written last in a ring. It is built by shifts: a load of the
+ * whole word after stores of single fields would wait until all stores are in the cache. */
 static inline uint64_t
 word_of(const struct plx_send_wr *wr, uint32_t bytes)
 {
@@ -212,8 +213,9 @@ word_of(const struct plx_send_wr *wr, uint32_t bytes)
 	       (uint64_t)(wr->flags & PLX_WR_FLAGS_ALL) << WQE_BIT(flags) | sges << WQE_BIT(sges);
 }
 
-/* All but that word. @param bytes of the message @param spill what does not fit the WQE goes here
- */
+/* Write all but that word.
+ * @param bytes of the message
+ * @param spill receives what does not fit the WQE */
 static inline TWICE void
 build(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe, void *spill)
 {
@@ -248,14 +250,14 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 /* ---- posting
  * ------------------------------------------------------------------------------------------ */
 
-/* May this state be posted to? In ERROR it is, to be flushed. */
+/* Does this state accept posts? ERROR does; they are flushed. */
 static bool
 state_posts(unsigned state)
 {
 	return state == PLX_QP_RTS || state == PLX_QP_SQD || state == PLX_QP_ERROR;
 }
 
-/* Inline mode: the caller is the engine's thread, and the WQE goes to the transport at once. */
+/* Inline mode: the caller is the engine's thread, and the WQE enters the transport at once. */
 static inline TWICE uint32_t
 post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool ud,
 	  enum plx_status *status)
@@ -275,7 +277,7 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 			break;
 		wqe = posted < room ? plx_rc_sq_reserve(sq->rc, &spill) : NULL;
 		if (plx_unlikely(wqe == NULL)) {
-			*status = PLX_FULL; /* the state was looked at before */
+			*status = PLX_FULL; /* the state was checked before */
 			break;
 		}
 		wqe->word = word_of(&wr[posted], bytes);
@@ -290,7 +292,7 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 	return posted;
 }
 
-/* With the producer's lock: places for up to `n` entries. */
+/* Reserve slots for up to `n` entries, with the producer locked. */
 static inline uint32_t
 reserve(struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
 {
@@ -340,7 +342,7 @@ post_locked(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool
 	return posted;
 }
 
-/* Returns: the ring is watched, until the producer is unlocked: see unwatch() */
+/* Returns: whether the ring is watched, until the producer is unlocked: see unwatch() */
 static inline bool
 lock_producer(struct engine_sq *sq)
 {
@@ -383,7 +385,7 @@ post_datagrams(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 				: post_here(sq, wr, n, true, status);
 }
 
-/* Either mode; `here` is known to the compiler. */
+/* Post in either mode; `here` is a compile-time constant. */
 static inline TWICE uint32_t
 post(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool here,
      enum plx_status *refused)

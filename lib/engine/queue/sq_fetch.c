@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Send queues as the engine's thread sees them: WQEs out of their ring and into the transport. It
- * never locks a producer, and so never waits for a poster. Start with engine_sq_fetch().
+ * Send queues as the engine's thread sees them: it moves WQEs from their ring into the transport.
+ * It never locks a producer, and so never waits for a poster. Start with engine_sq_fetch().
  */
 #include "plx_engine_sq.h"
 
@@ -13,7 +13,7 @@ uses_spill(const struct plx_wqe *wqe)
 	return wqe->sges > PLX_WQE_SGES || wqe->inline_bytes > PLX_WQE_INLINE_BYTES;
 }
 
-/* Begin to read up to `n` of the WQEs that were posted. */
+/* Begin to read up to `n` posted WQEs. */
 static inline uint32_t
 peek(const struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
 {
@@ -21,8 +21,9 @@ peek(const struct engine_sq *sq, uint32_t n, struct plx_ring_span *span)
 				    offsetof(struct plx_wqe, word), n, span);
 }
 
-/* From the ring into the transport, which checks each request again: it has no right to trust what
- * lies in memory that others write (sq.c). Returns: how many */
+/* Move WQEs from the ring into the transport, which checks each request again: it must not trust
+ * memory that other threads write (sq.c).
+ * Returns: how many */
 static inline TWICE uint32_t
 fetch(struct engine_sq *sq, bool ud)
 {
@@ -41,9 +42,9 @@ fetch(struct engine_sq *sq, bool ud)
 		status = ud ? plx_ud_post_send(sq->ud, wqe, spill)
 			    : plx_rc_post_send(sq->rc, wqe, spill);
 		if (plx_unlikely(status != PLX_OK)) {
-			/* The transport's entries go on at the next index of the ring. It
-			 * never happens to who posts through plx_engine_qp_post_send() and does
-			 * not take the queue pair out of RTS meanwhile. */
+			/* The transport's entries continue at the ring's next index. This never
+			 * happens to a program that posts through plx_engine_qp_post_send() and
+			 * does not take the queue pair out of RTS meanwhile. */
 			plx_count(sq->queues->posts_refused, 1);
 			sq->base++;
 		}
@@ -70,8 +71,7 @@ engine_sq_drop(struct engine_sq *sq, uint32_t end)
 	struct plx_ring_span span;
 	uint32_t n;
 
-	/* Without a ring, indexes go on where they were, so that the places are not counted twice.
-	 */
+	/* Without a ring, indexes continue, so that slots are not counted twice. */
 	if (sq->ring != NULL) {
 		while ((n = peek(sq, UINT32_MAX, &span)) > 0)
 			plx_ring_release(sq->ring, n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Descriptors that a queue wakes its sleepers by. Start with engine_fd().
+ * Descriptors by which a queue wakes waiting threads. Start with engine_fd().
  */
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -33,8 +33,8 @@ engine_wake(atomic_int *fd)
 	static const uint64_t one = 1;
 	int to = atomic_load(fd);
 
-	/* An eventfd takes writes until 2^64 - 2 of them were not read; that it is readable is all
-	 * that counts, so a refused write has done its work. */
+	/* An eventfd accepts writes until its counter reaches 2^64 - 2. Only its readability
+	 * matters, so a refused write has had its effect. */
 	if (to >= 0 && write(to, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return;
 }
