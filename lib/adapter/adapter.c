@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Adapters as programs see them: open, close, ask, poll, events.
- * It makes nothing itself: options.c says what an adapter shall be, setup.c makes it.
+ * Adapters as programs use them: open, close, query, poll, events.
+ * It creates nothing itself: options.c checks the options, setup.c creates the parts.
  * Start with plx_adapter_open().
  */
 #include <stdio.h>
@@ -73,7 +73,7 @@ fill_info(struct plx_adapter *adapter)
 	info->udp_port = PLX_ROCE_PORT;
 }
 
-/* What DPDK itself had to say of a device that does not open, where there is room for it. */
+/* Append DPDK's own message about a device that does not open, if there is room. */
 static void
 add_journal(struct plx_why *why)
 {
@@ -161,7 +161,7 @@ plx_adapter_close(struct plx_adapter *adapter)
 		return PLX_BUSY;
 	registry_hide(adapter);
 	adapter_teardown(adapter);
-	/* only now may another take the name, and with it the device */
+	/* only now may another adapter use the name, and with it the device */
 	registry_remove(adapter);
 	pthread_mutex_destroy(&adapter->lock);
 	free(adapter);

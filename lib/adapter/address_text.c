@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Addresses as people write them, for sentences. Start with plx_address_text().
+ * Text of addresses, for sentences. Start with plx_address_text().
  */
 #include <arpa/inet.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The configuration file: finds it, reads it with libconfig, refuses whatever is wrong in it by
- * file, line, setting, value and range. The whole file is judged whichever adapter is asked for.
+ * The configuration file: finds it, reads it with libconfig, and reports every error with file,
+ * line, setting, value and range. The whole file is checked, whichever adapter is requested.
  * It keeps nothing between calls and starts nothing. Start with settings_read().
  */
 #include <arpa/inet.h>
@@ -18,7 +18,8 @@
 #include "settings.h"
 
 enum {
-	NAME_FAR = 3, /* a wrong name this many letters off is not taken for a slip */
+	NAME_FAR = 3, /* an unknown name that differs in this many letters is not considered a
+			 typing error */
 	NAME_LONGEST = 64,
 };
 
@@ -38,8 +39,8 @@ static const struct settings_choice idles[] = {
 #define OFFSET(member) offsetof(struct plx_adapter_options, member)
 #define SIZE(member)   sizeof(((struct plx_adapter_options *)0)->member)
 
-/* Every setting of an adapter: what adapter_options_check() judges a program by, and the file too.
- */
+/* Every setting of an adapter. adapter_options_check() uses it for options from programs and from
+ * the file. */
 const struct settings_field settings_fields[] = {
 	{"name", SETTINGS_NAME, 0, 0, 0, 0, NULL},
 	{"device", SETTINGS_STRING, OFFSET(device), SIZE(device), 0, 0, NULL},
@@ -72,9 +73,9 @@ const struct settings_field settings_fields[] = {
 
 const uint32_t settings_field_count = PLX_COUNT_OF(settings_fields);
 
-/* ---- sentences ------------------------------------------------------------------------------- */
+/* ---- sentences ---- */
 
-/* Where a mistake is, and where the sentence about it goes. */
+/* The location of an error, and where to write its sentence. */
 struct place {
 	const char *path;
 	const config_setting_t *setting;
@@ -102,7 +103,7 @@ least(uint32_t a, uint32_t b, uint32_t c)
 	return ab < c ? ab : c;
 }
 
-/* How many letters have to be put in, taken out or changed to make one word of the other. */
+/* The number of letters to insert, delete or replace to turn one word into the other. */
 static uint32_t
 distance(const char *a, const char *b)
 {
@@ -124,7 +125,7 @@ distance(const char *a, const char *b)
 	return row[b_length];
 }
 
-/* The one of `names` that was most likely meant; NULL when none is near. */
+/* Find the most similar of `names`; NULL: none is similar enough. */
 static const char *
 nearest(const char *name, const char *const *names, uint32_t n)
 {
@@ -153,7 +154,7 @@ unknown_setting(const struct place *at, const char *const *names, uint32_t n)
 	return wrong(at, "there is no setting %s", name);
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static enum plx_status
 read_string(const struct place *at, const struct settings_field *field, void *base)
@@ -266,7 +267,7 @@ read_addresses(const struct place *at, struct plx_adapter_options *options)
 	return PLX_OK;
 }
 
-/* An address without a prefix. */
+/* An address without a prefix length. */
 static bool
 parse_ip(const char *text, struct plx_ip *ip)
 {
@@ -292,7 +293,7 @@ parse_route(const char *text, struct plx_ip *net, uint8_t *prefix_bits, struct p
 	return parse_address(head, 0, net, prefix_bits) && parse_ip(between + strlen(" via "), via);
 }
 
-/* One more route, behind those there are; a gateway is that to everywhere. */
+/* Add a route after the existing ones; a gateway is a route to everywhere. */
 static enum plx_status
 read_route(const struct place *at, const char *text, bool is_gateway,
 	   struct plx_adapter_options *options)
@@ -353,7 +354,7 @@ read_routes(const struct place *at, bool is_gateway, struct plx_adapter_options 
 	return status;
 }
 
-/* Where route number `which`, from 0, of an adapter stands. */
+/* Find the setting of route number `which`, from 0, of an adapter. */
 static const config_setting_t *
 route_setting(const config_setting_t *section, uint32_t which)
 {
@@ -411,7 +412,7 @@ read_field(const struct place *at, const struct settings_field *field,
 	return read_number(at, field, &section->options);
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 static enum plx_status
 read_setting(const struct place *at, struct settings_section *section)
@@ -426,7 +427,7 @@ read_setting(const struct place *at, struct settings_section *section)
 	return unknown_setting(at, names, settings_field_count);
 }
 
-/* One { ... } of adapters. */
+/* Read one { ... } of adapters. */
 static enum plx_status
 read_section(const struct place *at, struct settings *file)
 {
@@ -481,7 +482,7 @@ read_adapters(const struct place *at, struct settings *file)
 	return PLX_OK;
 }
 
-/* DPDK looks for what -d names in the current directory first, unless it is told exactly. */
+/* DPDK searches the current directory first for the argument of -d, unless it is an exact path. */
 static enum plx_status
 read_eal(const struct place *at, struct settings *file)
 {
@@ -533,8 +534,8 @@ read_root(const char *path, const config_setting_t *root, struct settings *file,
 	return status;
 }
 
-/* Where the file is; NULL when there is none. One that POLLUX_CONFIG names has to be there. The
- * current directory is not looked into: whoever can write there would give us orders. */
+/* Find the file; NULL: there is none. A file named by POLLUX_CONFIG must exist. The current
+ * directory is not searched, because anyone who can write there could then control us. */
 static const char *
 find_file(void)
 {

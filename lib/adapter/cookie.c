@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Cookies: numbers that stand for objects. They, not pointers, cross to the engine and back: an
- * event may be in the ring when its object is destroyed. Start with plx_cookie_alloc().
+ * Cookies: numbers that identify objects. They, not pointers, are passed to the engine and back,
+ * because an event may still be in the ring when its object is destroyed. Start with
+ * plx_cookie_alloc().
  */
 #include <stdlib.h>
 

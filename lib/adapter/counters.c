@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The counters of an adapter, all that its engines, neighbours, communication manager, port and
- * embedded link count, under one roof: which part counts is the front of the name; and those of one
- * queue pair.
- * It only reads what others write, and sums over engines. Start with plx_adapter_counters().
+ * All counters of an adapter: of its engines, neighbours, communication manager, port and embedded
+ * link. A prefix of the name tells the source. Also those of one queue pair.
+ * It only reads values that others write, and adds them up over the engines. Start with
+ * plx_adapter_counters().
  */
 #include "adapter.h"
 
-/* What struct plx_ethdev_stats holds. X(name, text) */
+/* The members of struct plx_ethdev_stats. X(name, text) */
 #define PORT_COUNTER_LIST(X)                                     \
 	X(rx_packets, "packets the device received")             \
 	X(rx_bytes, "bytes the device received")                 \
@@ -18,7 +18,7 @@
 	X(tx_bytes, "bytes the device sent")                     \
 	X(tx_errors, "packets the device could not send")
 
-/* Everything of all engines, added up. */
+/* Sums over all engines. */
 struct sums {
 	struct plx_engine_counters engine;
 	struct plx_net_counters net;
@@ -122,10 +122,9 @@ plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 	return to.count;
 }
 
-/* ---- of a queue pair --------------------------------------------------------------------------
- */
+/* ---- of a queue pair ---- */
 
-/* Where each counter of the second kind lies, and its words. */
+/* Offset and description of each counter of the second kind. */
 static const struct {
 	const char *name, *text;
 	size_t at;

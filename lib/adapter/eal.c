@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * DPDK's EAL: started once, at the first adapter, and never stopped, because DPDK cannot start it
- * again. Whoever starts it (the program, or we) wins. What the caller does not speak of is filled
- * in: memory, cores, PCI, a file prefix, the level of the log. The calling thread's affinity is the
- * same afterwards. Start with plx_eal_start().
+ * DPDK's EAL: started once, for the first adapter, and never stopped, because DPDK cannot start it
+ * again. The program or this file starts it, whichever comes first. Arguments that the caller omits
+ * are filled in: memory, cores, PCI, a file prefix, the log level. The calling thread's affinity is
+ * restored afterwards. Start with plx_eal_start().
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,8 +26,8 @@
 enum {
 	ARGUMENTS_MAX = 64,
 	LINE_MAX_BYTES = 160,
-	NO_HUGE_MIB = 1024, /* reserved, not touched: pools of a dozen adapters */
-	/* two pools of default size, and the rings beside them */
+	NO_HUGE_MIB = 1024, /* reserved, not populated: pools of a dozen adapters */
+	/* two pools of default size, and their rings */
 	HUGE_MIB_MIN = 192,
 };
 
@@ -42,18 +42,19 @@ static struct {
 	pthread_mutex_t lock;
 	enum eal_state state;
 	bool no_pci;
-	char text[SETTINGS_EAL_MAX + 512]; /* the arguments, cut at the blanks */
+	char text[SETTINGS_EAL_MAX + 512]; /* the arguments, split at blanks */
 	char *argv[ARGUMENTS_MAX + 1];
 	int argc;
 } eal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The first error of DPDK's log since the journal was opened: usually the cause of the others. */
+/* The first error in DPDK's log since the journal was cleared, which is usually the cause of the
+ * others. */
 static struct {
 	pthread_mutex_t lock;
 	char line[LINE_MAX_BYTES];
 } journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- DPDK's log ------------------------------------------------------------------------------ */
+/* ---- DPDK's log ---- */
 
 static ssize_t
 journal_write(void *cookie, const char *bytes, size_t n)
@@ -88,7 +89,7 @@ eal_journal_read(char *out, size_t n)
 	pthread_mutex_unlock(&journal.lock);
 }
 
-/* A library does not print: what DPDK logs goes to the journal. The stream lives for ever. */
+/* A library does not print, so DPDK's log goes to the journal. The stream is never closed. */
 static void
 journal_start(void)
 {
@@ -99,7 +100,7 @@ journal_start(void)
 		rte_openlog_stream(stream);
 }
 
-/* ---- arguments ------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static void
 argument(const char *word)
@@ -109,14 +110,14 @@ argument(const char *word)
 			       : 0;
 	size_t length = strlen(word) + 1;
 
-	/* the text holds the longest `eal` setting and all that is filled in */
+	/* the text has room for the longest `eal` setting and everything that is filled in */
 	if (eal.argc == ARGUMENTS_MAX || used + length > sizeof(eal.text))
 		return;
 	eal.argv[eal.argc++] = memcpy(eal.text + used, word, length);
 	eal.argv[eal.argc] = NULL;
 }
 
-/* Do the caller's arguments, the first `n`, hold one of these options? */
+/* Do the first `n` arguments, those of the caller, contain one of these options? */
 static bool
 speaks_of(int n, const char *const *options)
 {
@@ -149,7 +150,7 @@ fill_in_memory(int n)
 		return;
 	eal_files_hugepages(&free_bytes);
 	if (free_bytes.mounted >= HUGE_MIB_MIN * UINT64_C(1048576)) {
-		argument("--single-file-segments"); /* memif's zero copy wants it */
+		argument("--single-file-segments"); /* memif's zero copy requires it */
 	} else if (free_bytes.all >= HUGE_MIB_MIN * UINT64_C(1048576)) {
 		argument("--in-memory");
 		argument("--single-file-segments");
@@ -161,8 +162,8 @@ fill_in_memory(int n)
 	}
 }
 
-/* One lcore, the caller, on every core it may run on: then nothing is pinned, neither the caller
- * nor DPDK's own threads. */
+/* One lcore, the caller, on every core that it may use: then neither the caller nor DPDK's own
+ * threads are pinned. */
 static void
 fill_in_cores(int n)
 {
@@ -224,10 +225,10 @@ compose(const char *arguments, bool pci)
 	eal.no_pci = speaks_of(eal.argc, no_pci);
 }
 
-/* ---- starting -------------------------------------------------------------------------------- */
+/* ---- starting ---- */
 
-/* Has the program started it? DPDK 22.11 does not say; but lcores are counted first of all, and the
- * IOVA mode is chosen once buses were scanned. */
+/* Has the program started it? DPDK 22.11 has no call for this. But it counts lcores first of all,
+ * and chooses the IOVA mode after it has scanned the buses. */
 static bool
 is_up(void)
 {
@@ -270,7 +271,7 @@ start(const char *arguments, bool pci, struct plx_why *why)
 	if (status != PLX_OK)
 		return status;
 	compose(arguments, pci);
-	memcpy(argv, eal.argv, sizeof(argv)); /* which getopt permutes */
+	memcpy(argv, eal.argv, sizeof(argv)); /* getopt permutes this copy */
 	eal_journal_open();
 	restore = pthread_getaffinity_np(pthread_self(), sizeof(affinity), &affinity) == 0;
 	result = rte_eal_init(eal.argc, argv);
@@ -283,7 +284,7 @@ start(const char *arguments, bool pci, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* What every EAL needs, whoever started it. */
+/* Initialize what every EAL needs, no matter who started it. */
 static void
 finish(void)
 {
@@ -292,7 +293,7 @@ finish(void)
 	if (done)
 		return;
 	done = true;
-	/* A program that captures by itself has done this: then it fails, and that is well. */
+	/* This fails, harmlessly, if the program has already initialized packet capture. */
 	(void)rte_pdump_init();
 	telemetry_start();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Which hugepages can be had, and the files that an EAL leaves behind: its runtime folder and, in a
- * hugetlbfs, one file per block of memory, which keeps the pages until somebody removes it.
- * It never touches what does not carry our prefix, what is another user's, nor what a living
- * process holds.
+ * Available hugepages, and the files that an EAL leaves behind: its runtime folder and, in a
+ * hugetlbfs, one file per block of memory, which occupies the pages until it is removed.
+ * It never touches files without our prefix, files of another user, or files that a live process
+ * uses.
  * Start with eal_files_sweep().
  */
 #include <dirent.h>
@@ -29,7 +29,7 @@ enum {
 
 #define SYS_HUGEPAGES "/sys/kernel/mm/hugepages"
 
-/* ---- hugepages ------------------------------------------------------------------------------- */
+/* ---- hugepages ---- */
 
 static uint64_t
 number_in(const char *folder, const char *file)
@@ -48,7 +48,7 @@ number_in(const char *folder, const char *file)
 	return value;
 }
 
-/* [KiB] the size of a hugepage that nobody asks another size for */
+/* [KiB] the default size of hugepages */
 static uint64_t
 default_size(void)
 {
@@ -65,7 +65,7 @@ default_size(void)
 	return kib;
 }
 
-/* [KiB] of the pages of a mount */
+/* [KiB] size of the pages of a mount */
 static uint64_t
 mount_size(const struct mntent *mount)
 {
@@ -87,7 +87,7 @@ mount_size(const struct mntent *mount)
 	}
 }
 
-/* May somebody else put files there, which DPDK would then take for its own? */
+/* Could another user put files there, which DPDK would then use as its own? */
 static bool
 is_shared(const char *folder)
 {
@@ -154,16 +154,17 @@ eal_files_hugepages(struct eal_hugepages *out)
 		wanted.kib = kib;
 		each_mount(note_size, &wanted);
 		out->all += pages * kib * 1024;
-		/* which of several mounts it uses is DPDK's choice: all must be good */
+		/* DPDK chooses one of several mounts, so all must be safe */
 		if (wanted.found && !wanted.shared)
 			out->mounted += pages * kib * 1024;
 	}
 	closedir(folder);
 }
 
-/* ---- what is left behind --------------------------------------------------------------------- */
+/* ---- files left behind ---- */
 
-/* In a folder that nobody else may write to, so that a name stays what it was when looked at. */
+/* The folder must not be writable by other users, so that a name still refers to the file that was
+ * checked. */
 static void
 remove_map_files(const char *folder, uint64_t kib, bool shared, void *context)
 {
@@ -184,7 +185,7 @@ remove_map_files(const char *folder, uint64_t kib, bool shared, void *context)
 	closedir(open_folder);
 }
 
-/* A runtime folder holds files only; a folder in it is not ours, and stays. */
+/* A runtime folder contains only files. A folder inside it is not ours, and stays. */
 static void
 remove_all(int base, const char *name, char *prefix)
 {
@@ -204,7 +205,7 @@ remove_all(int base, const char *name, char *prefix)
 	each_mount(remove_map_files, prefix);
 }
 
-/* Nobody holds the lock that a primary process has on its `config`? */
+/* Is the lock that a primary process holds on its `config` free? */
 static bool
 is_unlocked(int folder)
 {
@@ -219,8 +220,9 @@ is_unlocked(int folder)
 	return lock.l_type == F_UNLCK;
 }
 
-/* The process is dead when its number is unused, or used in another PID namespace than ours, and
- * its lock is gone. A folder that is not ours says nothing about anybody. */
+/* The process is dead if its lock is free and its number is unused in this PID namespace; a process
+ * of another one may have that number, so the lock decides. A folder that is not ours is no
+ * evidence. */
 static bool
 is_dead(int base, const char *name)
 {
@@ -238,8 +240,8 @@ is_dead(int base, const char *name)
 	return dead;
 }
 
-/* A program with more rights than its caller does not take folders from him; DPDK, which asks
- * getenv(), must not either. */
+/* A program with more rights than its caller must not use folders from the caller's environment.
+ * Neither must DPDK, which calls getenv(). */
 static const char *
 variable(const char *name)
 {
@@ -250,7 +252,8 @@ variable(const char *name)
 	return value;
 }
 
-/* In what DPDK puts the folder `dpdk`: its rule, since it tells only once it is up. */
+/* The folder in which DPDK creates the folder `dpdk`. DPDK reports it only after it has started, so
+ * this repeats its rule. */
 static const char *
 runtime_parent(void)
 {
@@ -264,8 +267,8 @@ runtime_parent(void)
 	return session ? session : "/tmp";
 }
 
-/* The folder `dpdk`, made when there is none; -1: DPDK will say why it cannot be had, or, with
- * EPERM, `why` says that it is not to be used. */
+/* Open the folder `dpdk`; create it if missing. -1: DPDK will report why that fails, or, with
+ * EPERM, `why` says that it must not be used. */
 static int
 runtime_base(struct plx_why *why)
 {
@@ -282,7 +285,7 @@ runtime_base(struct plx_why *why)
 	base = plx_files_own_folder(parent, "dpdk");
 	error = errno;
 	close(parent);
-	if (base < 0 && error == EACCES) /* its owner shows it to nobody */
+	if (base < 0 && error == EACCES) /* its owner lets nobody read it */
 		error = EPERM;
 	if (base < 0 && error == EPERM)
 		plx_why_set(why,
@@ -329,7 +332,7 @@ remove_own(void)
 	char folder[PATH_BYTES], *prefix;
 	int base;
 
-	/* a child of fork() that ends must not take its parent's files along */
+	/* a forked child that exits must not remove its parent's files */
 	if (getpid() != owner)
 		return;
 	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lines for whoever looks after a program: why a queue pair failed. They are written on the thread
- * that takes the event, never on an engine's, and no more than PLX_LOG_LINES_PER_S of them, since a
- * peer can make many queue pairs fail. Start with log_async_event().
+ * Log lines for operators: why a queue pair failed. The thread that fetches the event writes them,
+ * never an engine's thread. At most PLX_LOG_LINES_PER_S are written, since a peer can make many
+ * queue pairs fail. Start with log_async_event().
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@ static struct {
 	pthread_mutex_t lock;
 	void (*write)(void *context, const char *line);
 	void *context;
-	time_t second; /* that `written` lines were written in */
+	time_t second; /* in which `written` lines were written */
 	uint32_t written;
-	uint64_t left_out; /* since the last line */
+	uint64_t left_out; /* lines suppressed since the last one */
 } sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 char *
@@ -61,7 +61,7 @@ to_stderr(void *context, const char *line)
 	fprintf(stderr, "pollux: %s\n", line);
 }
 
-/* Under the lock. Returns: one more line may be written in this second */
+/* The lock is held. Returns: true: one more line may be written in this second */
 static bool
 may_write(void)
 {

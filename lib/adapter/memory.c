@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory for messages: hugepages on the NUMA node asked for, else pages there, else anywhere; and
- * showing hugepages to a device that sees only what it was shown. Needs no EAL to allocate.
- * It never touches what it has handed out. Start with plx_mem_alloc().
+ * Memory for messages: hugepages on the requested NUMA node, else normal pages there, else pages
+ * anywhere. Also maps hugepages for devices that only access mapped memory. Allocation needs no
+ * EAL.
+ * It never accesses memory that it has handed out. Start with plx_mem_alloc().
  */
-#define ALLOW_EXPERIMENTAL_API /* rte_dev_dma_map(): in DPDK since 19.05, and never promised */
+#define ALLOW_EXPERIMENTAL_API    /* rte_dev_dma_map(): in DPDK since 19.05, still marked \
+				     experimental */
 #include <errno.h>
 #include <numa.h>
 #include <numaif.h>
@@ -27,16 +29,16 @@
 
 enum {
 	HUGE_BYTES = 2 << 20,
-	HUGE_SHIFT = 21, /* as MAP_HUGETLB wants it told */
+	HUGE_SHIFT = 21, /* log2 of the page size, 2 MiB, for MAP_HUGETLB */
 };
 
-/* One plx_mem_alloc(), and the adapters' devices it was shown to. */
+/* One allocation of plx_mem_alloc(), and the devices of adapters that it is mapped for. */
 struct block {
 	struct plx_list node;
 	void *memory;
 	size_t bytes; /* as mapped */
 	bool huge;
-	bool known; /* to the EAL */
+	bool known; /* registered with the EAL */
 	struct plx_list views;
 };
 
@@ -49,7 +51,7 @@ struct view {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plx_list blocks = {&blocks, &blocks};
 
-/* ---- allocating ------------------------------------------------------------------------------ */
+/* ---- allocating ---- */
 
 static size_t
 rounded(size_t size, size_t unit)
@@ -57,7 +59,7 @@ rounded(size_t size, size_t unit)
 	return size > SIZE_MAX - unit ? 0 : (size + unit - 1) / unit * unit;
 }
 
-/* Ask for the node before the first touch; what is asked is preferred, not demanded. */
+/* Choose the node before the pages are populated. The node is a preference, not a requirement. */
 static bool
 prefer_node(void *memory, size_t bytes, int socket)
 {
@@ -76,8 +78,8 @@ prefer_node(void *memory, size_t bytes, int socket)
 	return done;
 }
 
-/* The first touch, here and not in the middle of a transfer. A missing hugepage is an error now,
- * where a plain touch would end the process. */
+/* Populate the pages now, not in the middle of a transfer. A missing hugepage becomes an error
+ * here; on a plain access it would kill the process. */
 static bool
 populate(void *memory, size_t bytes)
 {
@@ -112,7 +114,7 @@ map(size_t bytes, bool huge, int socket, bool *near)
 	return memory;
 }
 
-/* Where the first page really is. */
+/* The node that the first page is really on. */
 static int
 node_of(void *memory)
 {
@@ -182,9 +184,9 @@ plx_mem_alloc(size_t size, int socket, struct plx_why *why)
 	return block->memory;
 }
 
-/* ---- devices --------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
-/* The block that holds all of [memory, memory + length); NULL: other memory. */
+/* Find the block that contains all of [memory, memory + length); NULL: other memory. */
 static struct block *
 block_around(const void *memory, size_t length)
 {
@@ -225,7 +227,7 @@ device_of(const struct plx_adapter *adapter)
 	return info.device;
 }
 
-/* Page by page, since without an IOMMU neighbours need not be neighbours for the device. */
+/* Map page by page, since without an IOMMU adjacent pages may not be adjacent for the device. */
 static bool
 map_pages(struct rte_device *device, const struct block *block)
 {
@@ -325,7 +327,7 @@ plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t lengt
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- freeing --------------------------------------------------------------------------------- */
+/* ---- freeing ---- */
 
 void
 plx_mem_free(void *memory)
@@ -336,8 +338,8 @@ plx_mem_free(void *memory)
 		return;
 	pthread_mutex_lock(&lock);
 	block = block_around(memory, 1);
-	/* what is not the start of a block was not handed out, and what a device still sees is a
-	 * region that was not deregistered: neither may be unmapped */
+	/* Memory that is not the start of a block was not allocated here. A block that a device
+	 * still has mapped contains a region that was not deregistered. Unmap neither. */
 	if (block && (block->memory != memory || !plx_list_empty(&block->views)))
 		block = NULL;
 	if (block)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What an adapter shall be: defaults, ranges, and the way from a name to its section of the file.
+ * The options of an adapter: defaults, ranges, and reading them by name from the file.
  * It keeps nothing and starts nothing. Start with plx_adapter_options_load().
  */
 #include <ctype.h>
@@ -16,7 +16,8 @@
 enum {
 	QPS_DEFAULT = 1024,
 	CONNECTIONS_DEFAULT = 1024,
-	CONNECTIONS_OF_OTHERS = 64, /* one of so many is not for a peer that has all the others */
+	CONNECTIONS_OF_OTHERS = 64, /* one connection in this many stays reserved while one peer has
+				       all the others */
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,
@@ -99,7 +100,7 @@ adapter_options_set_defaults(struct plx_adapter_options *options)
 		options->start_timeout_ms = START_TIMEOUT_DEFAULT;
 }
 
-/* ---- is it right? ---------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 static bool
 is_unicast(const struct plx_ip *ip)
@@ -165,7 +166,7 @@ has_bits_behind(const struct plx_ip *net, uint32_t prefix_bits)
 	return false;
 }
 
-/* The gateway must be a neighbour, and another than ourselves. */
+/* The gateway must be a neighbour, and not our own address. */
 static enum plx_status
 check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why *why)
 {
@@ -192,7 +193,7 @@ check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why 
 	return PLX_INVALID;
 }
 
-/* Is route `i` right, those before it being so? */
+/* Check route `i`; the preceding ones are valid. */
 static enum plx_status
 check_route(const struct plx_adapter_options *options, uint32_t i, struct plx_why *why)
 {
@@ -219,7 +220,7 @@ check_route(const struct plx_adapter_options *options, uint32_t i, struct plx_wh
 	return check_via(options, i, why);
 }
 
-/* @param i [out] the first that is wrong */
+/* @param i [out] the first invalid one */
 static enum plx_status
 check_routes(const struct plx_adapter_options *options, uint32_t *i, struct plx_why *why)
 {
@@ -311,7 +312,7 @@ adapter_options_check(const struct plx_adapter_options *options, uint32_t *route
 	return status == PLX_OK ? check_routes(options, route, why) : status;
 }
 
-/* ---- from the file --------------------------------------------------------------------------- */
+/* ---- from the file ---- */
 
 static enum plx_status
 not_in_file(const char *adapter, const struct settings *file, struct plx_why *why)

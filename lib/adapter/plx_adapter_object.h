@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * An open adapter from inside: for the rooms whose objects live on one. Not installed.
- * Start with struct plx_adapter: every object points at one.
+ * An open adapter as seen by the rooms whose objects belong to it. Not installed.
+ * Start with struct plx_adapter: every object points to one.
  */
 #ifndef PLX_ADAPTER_OBJECT_H
 #define PLX_ADAPTER_OBJECT_H
@@ -17,12 +17,12 @@
 struct plx_ethdev;
 struct shared_worker;
 
-/* What is alive on an adapter; it closes when all are 0. */
+/* Live objects of an adapter. It can be closed when all are 0. */
 struct plx_object_counts {
 	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
 };
 
-/* A queue pair as telemetry shows it; lib/verbs makes it and puts it into the adapter's list. */
+/* A queue pair as shown by telemetry. lib/verbs creates it and adds it to the adapter's list. */
 struct plx_adapter_qp {
 	struct plx_list node; /* in struct plx_adapter.qps */
 	const struct plx_engine_qp *engine_qp;
@@ -31,7 +31,8 @@ struct plx_adapter_qp {
 	uint64_t context;
 };
 
-/* Objects that the engine names by a number: a slot, and how often it was given out. */
+/* A slot for an object that the engine identifies by number, and how often the slot was
+ * allocated. */
 struct plx_cookie_slot {
 	void *object; /* NULL: free */
 	uint32_t generation, next_free;
@@ -39,102 +40,100 @@ struct plx_cookie_slot {
 
 struct plx_cookie_table {
 	struct plx_cookie_slot *slot;
-	uint32_t size, first_free; /* first_free == size: none is free */
+	uint32_t size, first_free; /* first_free == size: no free slot */
 };
 
 struct plx_adapter {
-	/* read by the hot calls, never written after the open */
+	/* read on the hot path, never written after the open */
 	struct plx_engine *engine[PLX_ENGINES_MAX];
 	uint32_t engines;
 	bool inline_mode;
 	struct plx_mem *mem;
 	struct rte_rcu_qsbr *rcu; /* engine `i` is thread `i`; NULL in inline mode */
 
-	/* serialises changes of the key table but the end of a region's life, of `count` and of
-	 * `qps`; never held while waiting for an engine */
+	/* serializes changes of the key table (except the end of a region's life), of `count` and
+	 * of `qps`; never held while waiting for an engine */
 	pthread_mutex_t lock;
 	struct plx_object_counts count;
 	struct plx_list qps; /* struct plx_adapter_qp */
 	struct plx_cookie_table cookies;
-	atomic_uint next_port; /* of connectors that did not choose one */
+	atomic_uint next_port; /* for connectors that did not choose one */
 
 	uint32_t path_mtu;
 	struct plx_adapter_options options;
 	struct plx_net_config net_config;
 	struct plx_adapter_info info;
 
-	/* setup.c's own */
+	/* private to setup.c */
 	struct plx_list node; /* in the list of open adapters */
 	struct plx_net *net[PLX_ENGINES_MAX];
 	struct plx_cm *cm;
 	void *cm_memory;
 	void *mem_memory;
 	size_t net_bytes, cm_bytes, mem_bytes;
-	struct plx_secret secret; /* during adapter_setup(); then zeros */
+	struct plx_secret secret; /* used during adapter_setup(); then zeros */
 	struct rte_mempool *pool;
 	struct plx_ethdev *dev;
 	struct shared_worker *worker; /* NULL in inline mode */
-	bool visible;                 /* for registry.c */
-	int async_fd; /* an epoll set of the engines' descriptors of asynchronous events */
+	bool visible;                 /* private to registry.c */
+	int async_fd; /* an epoll set of the engines' descriptors for asynchronous events */
 	bool wire_attached;
 	bool needs_dma_map;
-	uint64_t dma_refused;     /* regions the device's IOMMU would not map */
-	char dma_refused_why[96]; /* of the last one */
+	uint64_t dma_refused;     /* regions that the device's IOMMU refused to map */
+	char dma_refused_why[96]; /* reason for the last refusal */
 };
 
 /**
- * Make registered memory reachable for the device, where it needs that: a physical one behind an
- * IOMMU or with addresses of its own, and memory of hugepages. Called under no lock.
+ * Map registered memory for the device, if the device needs that: a physical device behind an IOMMU
+ * or with its own address space, and memory in hugepages. Call without locks.
  *
- * A refusal does not fail a registration, since packets are copied; it moves dma_refused.
- * Returns: whether plx_adapter_unmap_memory() has to be called
+ * A refusal does not fail a registration, since packets are copied; it increments dma_refused.
+ * Returns: true: plx_adapter_unmap_memory() has to be called later
  */
 bool plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length);
 void plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length);
 
-/** As plx_adapter_poll(), called within the library: nothing comes between. Hot. */
+/** As plx_adapter_poll(), for calls within the library, which cannot be interposed. Hot. */
 uint32_t plx_adapter_run(struct plx_adapter *adapter);
 
-/** The engine on which the adapter's queues live: those of one queue pair must be on one. */
+/** The engine of the adapter's queues. All queues of a queue pair must be on one engine. */
 static inline struct plx_engine *
 plx_adapter_home(struct plx_adapter *adapter)
 {
 	return adapter->engine[0];
 }
 
-/* ---- cookies ----------------------------------------------------------------------------------
- */
+/* ---- cookies ---- */
 
-/** A number for an object while it lives. Returns: 0: there is no memory */
+/** Allocate a number that identifies an object while it is alive. Returns: 0: no memory */
 uint64_t plx_cookie_alloc(struct plx_adapter *adapter, void *object);
 void plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie);
-/** Under the adapter's lock. Returns: NULL: destroyed meanwhile */
+/** The adapter's lock is held. Returns: NULL: destroyed meanwhile */
 void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 /** Nanoseconds on the system's steady clock. */
 uint64_t plx_steady_ns(void);
 void plx_sleep_ns(uint64_t ns);
 
-/** After a key was made invalid: what to wait for, until no engine can still be using it. */
+/** After a key became invalid: get the token to pass to plx_engines_wait() until no engine can use
+ * the key. */
 uint64_t plx_engines_token(struct plx_adapter *adapter);
 
-/** Errors: TIMEOUT (an engine has not been through a cycle for so long) */
+/** Errors: TIMEOUT (an engine has not completed a duty cycle within that time) */
 enum plx_status plx_engines_wait(struct plx_adapter *adapter, uint64_t token,
 				 uint64_t timeout_ns) PLX_MUST_CHECK;
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
-/* An address as people write it; "none" without one. */
+/* The text of an address; "none" if there is none. */
 struct plx_address_text {
 	char s[INET6_ADDRSTRLEN];
 };
 struct plx_address_text plx_address_text(const struct plx_ip *ip);
 
-/** The counters of a queue pair. As plx_adapter_counters(). */
+/** Read the counters of a queue pair, as plx_adapter_counters(). */
 uint32_t plx_adapter_qp_counters(const struct plx_engine_qp *qp, struct plx_counter *out,
 				 uint32_t n);
 

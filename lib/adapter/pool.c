@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The packet buffers of adapters. A pool outlives its adapter until all of its packets are back.
+ * The packet buffers of adapters. A pool outlives its adapter until all of its packets have
+ * returned.
  * Start with adapter_make_pool().
  */
 #include <stdatomic.h>
@@ -15,8 +16,8 @@ enum {
 	PACKET_CACHE = 256,
 };
 
-/* A packet of ours may still be in another adapter's hands, or on an embedded link, when we close:
- * its pool waits here until all are back. */
+/* When an adapter closes, another adapter may still hold some of its packets, or they may be in
+ * flight on an embedded link. The pool waits here until all of them have returned. */
 static struct {
 	pthread_mutex_t lock;
 	struct rte_mempool *pool[PLX_ADAPTERS_MAX];
@@ -41,7 +42,7 @@ sweep_pools(void)
 	pthread_mutex_unlock(&waiting.lock);
 }
 
-/* With every place taken, by packets that nobody gives back, the pool is lost. */
+/* If all slots are occupied by pools whose packets never return, the pool is leaked. */
 void
 adapter_release_pool(struct rte_mempool *pool)
 {

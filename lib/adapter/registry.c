@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The adapters of this process: a name is taken once, and whoever looks at an adapter from outside
- * (telemetry) holds the lock that its close needs.
+ * The adapters of this process. Names are unique. Readers from outside (telemetry) hold a lock that
+ * closing an adapter requires.
  * It never calls an engine. Start with registry_reserve().
  */
 #include <string.h>

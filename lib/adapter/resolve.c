@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Is anybody there? A neighbour's Ethernet address and an ICMP echo, waited for.
- * It keeps nothing, and looks into no frame: lib/proto/net does. Start with plx_adapter_ping().
+ * Is a host reachable? Waits for a neighbour's Ethernet address or for an ICMP echo.
+ * It keeps nothing, and inspects no frames: lib/proto/net does. Start with plx_adapter_ping().
  */
 #include <sched.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum {
 
 #define RESOLVE_PAUSE_NS (100 * PLX_USEC)
 
-/* Who has to answer first, for a sentence: the peer, or the gateway to it. */
+/* The host that has to answer first, for a sentence: the peer or its gateway. */
 struct next_hop_text {
 	char text[2 * INET6_ADDRSTRLEN + 32];
 };
@@ -58,7 +58,7 @@ explain_stopped(const struct plx_adapter *adapter, enum plx_status status, struc
 	return status;
 }
 
-/* What a verdict on the way to `ip` is for a program, with its sentence. */
+/* Convert a verdict about the route to `ip` to a status and a sentence. */
 static enum plx_status
 explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net_verdict verdict,
 	struct plx_why *why)
@@ -84,7 +84,7 @@ explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net
 	return PLX_UNREACHABLE;
 }
 
-/* Let the engine go on, by polling it ourselves in inline mode. */
+/* Let the engine progress: in inline mode, poll it here. */
 static void
 run_engine(struct plx_adapter *adapter)
 {

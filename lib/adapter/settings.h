@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Between the configuration file (config.c) and what an adapter is opened with
- * (options.c): the table of settings, and what a file says as a whole.
+ * The interface between the configuration file (config.c) and the options of adapters (options.c):
+ * the table of settings, and the contents of a file.
  * Start with struct settings.
  */
 #ifndef PLX_SETTINGS_H
@@ -11,7 +11,7 @@
 
 enum {
 	SETTINGS_CORE_MAX = 1023,
-	SETTINGS_PACKETS_MIN = 2048, /* two rings of 512 descriptors, and as many to send with */
+	SETTINGS_PACKETS_MIN = 2048, /* two rings of 512 descriptors, and as many packets to send */
 	SETTINGS_PACKETS_MAX = 1 << 20,
 	SETTINGS_START_TIMEOUT_MAX = 600000,
 	SETTINGS_DISCONNECT_GRACE_MAX = 60000,
@@ -25,7 +25,7 @@ enum settings_kind {
 	SETTINGS_NAME,
 	SETTINGS_STRING,
 	SETTINGS_NUMBER,
-	SETTINGS_MTU,    /* a number that is a power of two; 0 has to be left out */
+	SETTINGS_MTU,    /* a power of two; omit the setting instead of 0 */
 	SETTINGS_SWITCH, /* true or false */
 	SETTINGS_CHOICE,
 	SETTINGS_ADDRESSES,
@@ -38,7 +38,7 @@ struct settings_choice {
 	int value;
 };
 
-/* One setting of an adapter and where its value lies in struct plx_adapter_options. */
+/* One setting of an adapter, and the offset of its value in struct plx_adapter_options. */
 struct settings_field {
 	const char *name;
 	enum settings_kind kind;
@@ -60,27 +60,27 @@ struct settings_section {
 };
 
 struct settings {
-	char path[SETTINGS_PATH_MAX]; /* "" when there is no file */
+	char path[SETTINGS_PATH_MAX]; /* "" if there is no file */
 	char eal[SETTINGS_EAL_MAX];
 	uint32_t sections;
 	struct settings_section section[PLX_ADAPTERS_MAX];
 };
 
-/** Read the file and judge all of it. No file at all is no mistake: then path is "". Errors: CONFIG
- */
+/** Read and check the whole file. A missing file is not an error: path is then "". Errors:
+ * CONFIG */
 enum plx_status settings_read(struct settings *file, struct plx_why *why) PLX_MUST_CHECK;
 
-/** Refuse options with a value out of range, without an address, ...
- * @param route [out] when refused: the index of the route that is wrong; UINT32_MAX: it is none of
- *              them. May be NULL
+/** Check options: values in range, at least one address, ...
+ * @param route [out] if refused: the index of the invalid route; UINT32_MAX: the error is
+ * elsewhere. May be NULL
  * Errors: INVALID */
 enum plx_status adapter_options_check(const struct plx_adapter_options *options, uint32_t *route,
 				      struct plx_why *why) PLX_MUST_CHECK;
 
-/** Give every 0 that stands for a default its value. */
+/** Replace every 0 that stands for a default by its value. */
 void adapter_options_set_defaults(struct plx_adapter_options *options);
 
-/** Can an adapter have this name: 1 to PLX_ADAPTER_NAME_MAX letters, digits and ._- */
+/** Is this a valid adapter name: 1 to PLX_ADAPTER_NAME_MAX letters, digits and ._-? */
 bool adapter_name_is_right(const char *name);
 
 /** Is this device string a PCI address? */

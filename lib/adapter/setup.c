@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What an adapter consists of, in the order it is made: pool, device, key table, neighbours,
- * engines, worker; and the way back, from any point.
+ * The parts of an adapter, in the order of their creation: pool, device, key table, neighbours,
+ * engines, worker; and their destruction, from any point.
  * It never reads the configuration and keeps no adapter. Start with adapter_setup().
  */
 #include <errno.h>
@@ -22,28 +22,28 @@
 
 enum {
 	NEIGHBOURS = 1024,
-	ANNOUNCE = 2, /* times that the addresses are announced: RFC 5227, 1.1 */
+	ANNOUNCE = 2, /* number of announcements of the addresses: RFC 5227, 1.1 */
 	DESCRIPTORS_MAX = 1024,
 	SEGMENTS_OF_POOL = 4, /* a descriptor ring never holds more than 1/4 of the packets */
 	MTU_MIN = 256,
 	MTU_NEXT = 2048,
 };
 
-/* The longest frame of a path MTU: headers, their largest extensions, payload, ICRC. A payload of a
- * full packet needs no pad. */
+/* The longest frame of a path MTU: headers, their largest extensions, payload, ICRC. The payload of
+ * a full packet needs no pad. */
 static uint32_t
 frame_of(uint32_t path_mtu)
 {
 	return PLX_FRAME_HEADER_MAX + PLX_PKT_HEADER_MAX + path_mtu + PLX_ICRC_BYTES;
 }
 
-/* DPDK's tables of devices are changed, and searched, by one thread at a time. A memif client that
- * waits for its server holds the others up meanwhile. */
+/* Only one thread at a time may change or search DPDK's tables of devices. A memif client that
+ * waits for its server blocks other threads meanwhile. */
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- the device ------------------------------------------------------------------------------ */
+/* ---- the device ---- */
 
-/* Where the device is, when it is there already. */
+/* The NUMA node of the device, if it exists already. */
 static int
 socket_of(const char *device)
 {
@@ -95,8 +95,8 @@ open_device(struct plx_adapter *adapter, const char *device, uint32_t frame_want
 	return plx_ethdev_open(&config, &adapter->dev, why);
 }
 
-/* Without a path MTU in the options the device is set up for the largest frames it takes; that it
- * does not take larger ones is no mistake, and not said. */
+/* Without a path MTU in the options, the device is set up for the largest frames that it supports.
+ * That it does not support larger ones is then not an error, and not reported. */
 static enum plx_status
 open_widest(struct plx_adapter *adapter, const char *device, struct plx_why *why)
 {
@@ -133,7 +133,7 @@ choose_path_mtu(struct plx_adapter *adapter, const struct plx_port_caps *caps, s
 	return PLX_OK;
 }
 
-/* A physical device does not see memory that it was not shown. */
+/* A physical device cannot access memory that is not mapped for it. */
 static bool
 is_physical(const struct plx_adapter *adapter)
 {
@@ -190,12 +190,12 @@ unmake_device(struct plx_adapter *adapter)
 	pthread_mutex_unlock(&devices_lock);
 }
 
-/* ---- keys, neighbours, engines --------------------------------------------------------------- */
+/* ---- keys, neighbours, engines ---- */
 
 static enum plx_status
 random_bytes(void *out, size_t n, struct plx_why *why)
 {
-	/* at most 256 bytes are never cut short */
+	/* requests of up to 256 bytes are never truncated */
 	if (getrandom(out, n, 0) == (ssize_t)n)
 		return PLX_OK;
 	plx_why_set(why, "the system gives no random bytes: %s", strerror(errno));
@@ -223,7 +223,7 @@ make_keys(struct plx_adapter *adapter, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* The addresses, routes and frames of the adapter. */
+/* Set the addresses, routes and frame sizes of the adapter. */
 static void
 configure_net(const struct plx_adapter *adapter, struct plx_net_config *config)
 {
@@ -270,7 +270,8 @@ make_net(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* Half of the connections may be asked for and not accepted yet: a flood leaves the other half. */
+/* Half of the connections may be requests that are not accepted yet, so that a flood leaves the
+ * other half. */
 static enum plx_status
 make_cm(struct plx_adapter *adapter, struct plx_why *why)
 {
@@ -280,7 +281,7 @@ make_cm(struct plx_adapter *adapter, struct plx_why *why)
 				       .per_peer = adapter->options.connections_per_peer,
 				       .path_mtu = adapter->path_mtu};
 
-	/* EUI-64 of the port, as RNICs make theirs */
+	/* EUI-64 of the port, formed as by RNICs */
 	config.ca_guid = (uint64_t)(mac[0] ^ 2) << 56 | (uint64_t)mac[1] << 48 |
 			 (uint64_t)mac[2] << 40 | UINT64_C(0xfffe) << 24 | (uint64_t)mac[3] << 16 |
 			 (uint64_t)mac[4] << 8 | mac[5];
@@ -315,7 +316,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
-		.cm = i == 0 ? adapter->cm : NULL, /* where plx_adapter_home() is */
+		.cm = i == 0 ? adapter->cm : NULL, /* the engine of plx_adapter_home() */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,
 		.index = i,
@@ -360,14 +361,14 @@ make_engines(struct plx_adapter *adapter, struct plx_why *why)
 	return status;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- setup and teardown ---- */
 
 enum plx_status
 adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
 {
 	enum plx_status status;
 
-	adapter->engines = 1; /* more come with queues that a NIC steers to */
+	adapter->engines = 1; /* more will follow with NICs that steer packets to queues */
 	adapter->async_fd = -1;
 	adapter->inline_mode = adapter->options.mode == PLX_MODE_INLINE;
 	status = random_bytes(&adapter->secret, sizeof(adapter->secret), why);
@@ -379,10 +380,10 @@ adapter_setup(struct plx_adapter *adapter, struct plx_why *why)
 		status = make_keys(adapter, why);
 	if (status == PLX_OK)
 		status = make_engines(adapter, why);
-	/* Everybody has what is derived from it. */
+	/* Everything derived from it has been computed. */
 	plx_secret_wipe(&adapter->secret, sizeof(adapter->secret));
 	if (status == PLX_OK && adapter->inline_mode)
-		(void)plx_lcore_assign(); /* without, it works without caches */
+		(void)plx_lcore_assign(); /* on failure it works without caches */
 	return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What dpdk-telemetry.py can ask of a running program: /pollux/list, /pollux/adapter, /pollux/qps
- * and /pollux/qp. The commands run on DPDK's own thread, beside the engines.
+ * The telemetry commands of a running program for dpdk-telemetry.py: /pollux/list, /pollux/adapter,
+ * /pollux/qps and /pollux/qp. They run on DPDK's own thread, concurrently with the engines.
  * It changes nothing. Start with telemetry_start(); docs/telemetry.md has samples.
  */
 #include <arpa/inet.h>
@@ -14,16 +14,16 @@
 #include "adapter.h"
 
 enum {
-	COUNTERS_MAX = 256, /* of one answer */
+	COUNTERS_MAX = 256, /* in one answer */
 	QPS_OF_ANSWER = RTE_TEL_MAX_ARRAY_ENTRIES,
 	PARAMETERS_MAX = 128,
 };
 
-/* One question: its parameters, and what becomes of the answer. */
+/* A query: its parameters and its answer. */
 struct question {
 	struct rte_tel_data *answer;
 	char name[PARAMETERS_MAX];
-	uint32_t number; /* behind the name */
+	uint32_t number; /* follows the name */
 	bool has_number;
 	bool answered;
 };
@@ -56,11 +56,11 @@ add_counters(struct rte_tel_data *answer, const struct plx_counter *counter, uin
 	rte_tel_data_start_dict(inner);
 	for (uint32_t i = 0; i < n; i++)
 		rte_tel_data_add_dict_u64(inner, counter[i].name, counter[i].value);
-	/* freed by DPDK once it is sent */
+	/* freed by DPDK after sending */
 	rte_tel_data_add_dict_container(answer, "counters", inner, 0);
 }
 
-/* ---- adapters -------------------------------------------------------------------------------- */
+/* ---- adapters ---- */
 
 static void
 add_name(struct plx_adapter *adapter, void *context)
@@ -158,7 +158,7 @@ answer_adapter(const char *command, const char *parameters, struct rte_tel_data 
 	return registry_visit(question.name, describe_adapter, &question) ? 0 : -1;
 }
 
-/* ---- queue pairs ----------------------------------------------------------------------------- */
+/* ---- queue pairs ---- */
 
 static void
 list_qps(struct plx_adapter *adapter, void *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Waiting: on the system's clock, and for every engine to have been through a cycle, between making
- * a key invalid and giving its slot away.
+ * The system's clock, and waiting until every engine has completed a duty cycle, which is required
+ * between invalidating a key and reusing its slot.
  * It holds no lock. Start with plx_engines_wait().
  */
 #include <time.h>
@@ -34,9 +34,9 @@ plx_engines_token(struct plx_adapter *adapter)
 	return adapter->rcu ? rte_rcu_qsbr_start(adapter->rcu) : 0;
 }
 
-/* What rte_rcu_qsbr_check() looks at, read and no more: the check notes the least token that all
- * have reached, on the line that engines read each cycle, with an atomic, and reads the note
- * without. That would need a lock, and costs as much as the wait itself. */
+/* Do what rte_rcu_qsbr_check() does, without writing. That function records the lowest token that
+ * all have reached, by an atomic write to a cache line that engines read in each cycle, and reads
+ * the record non-atomically. It would need a lock, and costs as much as the wait itself. */
 static bool
 engines_passed(const struct plx_adapter *adapter, uint64_t token)
 {
@@ -50,8 +50,8 @@ engines_passed(const struct plx_adapter *adapter, uint64_t token)
 	return true;
 }
 
-/* In inline mode the caller is the engine's thread, between two of its cycles: it holds no grant.
- */
+/* In inline mode the caller is the engine's thread, between two duty cycles, so the engine holds no
+ * grant. */
 enum plx_status
 plx_engines_wait(struct plx_adapter *adapter, uint64_t token, uint64_t timeout_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Worker threads, shared by the adapters that name the same one: counted, started with the first
- * and stopped with the last. What a thread does is the engine's.
+ * Worker threads, shared by adapters that name the same worker: counted, started for the first
+ * adapter and stopped after the last. The engine determines what a thread does.
  * Start with worker_get().
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 struct shared_worker {
 	struct plx_list node;
-	char name[16]; /* "" for one of an adapter's own */
+	char name[16]; /* "" for an adapter's own worker */
 	struct plx_worker *thread;
 	uint32_t users;
 };
@@ -65,7 +65,7 @@ start(const struct plx_adapter *adapter, struct shared_worker **out, struct plx_
 	return PLX_OK;
 }
 
-/* Returns: it is nobody's any more, and to be stopped, without the lock */
+/* Returns: true: no adapter uses it any more; stop it after releasing the lock */
 static bool
 remove_if_unused(struct shared_worker *worker)
 {
@@ -124,7 +124,7 @@ worker_put(struct plx_adapter *adapter)
 
 	if (!worker)
 		return;
-	/* Without the lock: a worker that stands still holds up nobody who has another. */
+	/* The lock is not held: a stalled worker does not block adapters with another worker. */
 	for (uint32_t i = 0; i < adapter->engines; i++)
 		plx_worker_remove(worker->thread, adapter->engine[i]);
 	adapter->worker = NULL;
