@@ -128,8 +128,8 @@ start_dumpcap(const char *file)
 	if (child == 0) {
 		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 			_exit(126);
-		/* It maps memory where we have it; under a sanitizer that is among the places where
-		 * the kernel puts libraries, at another one in each process unless told not to. */
+		/* It maps memory at our addresses; under a sanitizer the kernel may put
+		 * libraries there, at another address in each process unless told not to. */
 		personality(ADDR_NO_RANDOMIZE);
 		execlp("dpdk-dumpcap", "dpdk-dumpcap", prefix, "-i", "0", "-c", count, "-w", file,
 		       (char *)NULL);

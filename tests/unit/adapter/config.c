@@ -45,7 +45,7 @@ expect_mistake(const char *text, const char *sentence)
 	assert_int_equal(plx_adapter_options_load("a", &options, &why), PLX_CONFIG);
 	if (strcmp(why.text, sentence) != 0)
 		fail_msg("\"%s\" and not \"%s\"", why.text, sentence);
-	/* whoever only wants the names is told the same */
+	/* a call that only lists the names gets the same message */
 	assert_int_equal(plx_adapter_list(NULL, 0, &why), -1);
 	assert_string_equal(why.text, sentence);
 }
@@ -63,7 +63,7 @@ expect_setting(const char *setting, const char *sentence)
 
 /* ---- what is right ---- */
 
-/* As a file of one's own: that of a clone may be anybody's, and then it is refused. */
+/* As a private file: that of a clone may have any owner, and is then refused. */
 static void
 copy_shipped(void)
 {
@@ -130,7 +130,7 @@ the_shipped_file_is_right(void **state)
 	assert_int_equal(options.disconnect_grace_ms, 10);
 }
 
-/* A reader learns every setting from the file: each stands there, below a comment of its own. */
+/* The file documents every setting: each is there, below a comment of its own. */
 static void
 the_shipped_file_explains_every_setting(void **state)
 {
@@ -423,7 +423,7 @@ a_wrong_route_is_refused_with_its_line(void **state)
 		       "gateway \"10.0.0.9/24\" is not an IP address, such as \"10.77.0.254\"");
 }
 
-/* What its addresses say of a route is known when all of the adapter has been read. */
+/* The effect of its addresses on a route is known once all of the adapter has been read. */
 static void
 a_route_that_leads_nowhere_is_refused(void **state)
 {
@@ -462,7 +462,7 @@ a_route_that_leads_nowhere_is_refused(void **state)
 		snprintf(text, sizeof(text), HEAD "%s\n" TAIL, rows[i].setting);
 		snprintf(sentence, sizeof(sentence), "wrong.conf:4: adapter \"a\": %s",
 			 rows[i].sentence);
-		/* cut, as all that is said of an adapter as a whole */
+		/* truncated, as every message about an adapter as a whole */
 		sentence[strlen("wrong.conf:4: adapter \"a\": ") + 180] = '\0';
 		expect_mistake(text, sentence);
 	}
@@ -485,7 +485,7 @@ there_are_so_many_routes_and_no_more(void **state)
 	assert_int_equal(options.routes, PLX_ADAPTER_ROUTES_MAX);
 	strcpy(strstr(text, " ];"), " ];\n gateway = \"10.0.0.9\";\n" TAIL);
 	expect_mistake(text, "wrong.conf:5: there are more than 16 routes, gateways included");
-	/* and a program is told the same */
+	/* and a program gets the same message */
 	options.routes++;
 	assert_int_equal(adapter_options_check(&options, NULL, &why), PLX_INVALID);
 	assert_string_equal(why.text, "there are 17 routes; an adapter has at most 16");
@@ -510,7 +510,7 @@ connections_are_as_many_as_queue_pairs_or_more(void **state)
 	assert_int_equal(options.connections, 5);
 }
 
-/* By default some are left for others; a limit above what there is, is none. */
+/* By default some are left for others; a limit above the number available has no effect. */
 static void
 one_peer_does_not_get_all_connections(void **state)
 {

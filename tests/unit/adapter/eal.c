@@ -154,7 +154,7 @@ beside_another(void)
 	return 0;
 }
 
-/* Ends as a crash would, its folder's name in what it prints. */
+/* Exits as a crash would, and prints the name of its folder. */
 static int
 killed(void)
 {
@@ -225,7 +225,7 @@ too_long(void)
 	return 0;
 }
 
-/* DPDK itself prints why on stderr, whatever we do: this scene's output is not empty. */
+/* DPDK itself prints the reason on stderr, whatever we do: this scene's output is not empty. */
 static int
 wrong_arguments(void)
 {
@@ -275,7 +275,7 @@ not_mounted(void)
 	return 0;
 }
 
-/* Where others may take the names of its files, there are none. */
+/* Where others could claim the names of its files, there are no files. */
 static int
 shared(void)
 {
@@ -306,7 +306,8 @@ in_files(void)
 	return 0;
 }
 
-/* In a hugetlbfs of our own: what a process ends with, what a crash leaves, and who sweeps it. */
+/* In a private hugetlbfs: what a process leaves when it exits, what a crash leaves, and who
+ * removes it. */
 static int
 mounted(void)
 {
@@ -372,7 +373,7 @@ its_folder_goes_with_the_process_and_not_with_a_child(void **state)
 	char out[1024];
 
 	(void)state;
-	/* it may print: a leak checker has something to say of every fork */
+	/* it may print: a leak checker prints something for every fork */
 	assert_int_equal(scene_run("forked", out, sizeof(out)), 0);
 }
 

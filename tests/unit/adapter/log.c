@@ -13,7 +13,7 @@
 
 static struct {
 	uint32_t lines;
-	uint64_t left_out; /* that lines have told of */
+	uint64_t left_out; /* that the lines have reported */
 	char last[1024];
 } heard;
 
@@ -42,7 +42,7 @@ listen_to_log(void)
 	plx_log_to(hear_line, &heard);
 }
 
-/* The limit counts by seconds of the clock: what came before shall not count here. */
+/* The limit counts by seconds of the clock: earlier lines must not count here. */
 static void
 await_next_second(void)
 {
@@ -94,7 +94,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	pair_close(pair);
 }
 
-/* As long as it can become, it fits; a shorter place has its beginning. */
+/* The longest possible text fits; a shorter buffer gets its beginning. */
 static void
 the_longest_text_fits(void **state)
 {

@@ -135,7 +135,7 @@ shown_to_a_device(void)
 	EXPECT(!plx_adapter_map_memory(adapter, plain, sizeof(plain)));
 	EXPECT(!plx_adapter_map_memory(adapter, huge, 2 * HUGE + 1));
 	EXPECT(adapter->dma_refused == 0);
-	/* two regions in one block: it is shown once, until both are gone */
+	/* two regions in one block: it is mapped once, until both are freed */
 	EXPECT(plx_adapter_map_memory(adapter, huge + 64, 64));
 	EXPECT(plx_adapter_map_memory(adapter, huge, 2 * HUGE));
 	EXPECT(rte_mem_virt2memseg_list(huge) && rte_mem_virt2memseg_list(huge)->external);
@@ -150,7 +150,7 @@ shown_to_a_device(void)
 	return 0;
 }
 
-/* The program has told the EAL of this memory itself, so that we are refused. */
+/* The program has registered this memory with the EAL itself, so that ours is refused. */
 static int
 refused_by_a_device(void)
 {

@@ -111,7 +111,7 @@ an_adapter_says_what_it_is(void **state)
 	assert_string_equal(plx_version(), "0.1.0");
 }
 
-/* What Query says is what may be had, and not one more. */
+/* The limits that Query returns can be reached, but not exceeded by one. */
 static void
 queues_are_as_deep_as_the_setting_allows(void **state)
 {
@@ -500,7 +500,7 @@ open_here(void *unused)
 	return &id;
 }
 
-/* Its mempools then have a cache for it; the next thread gets what the last gave back. */
+/* Its mempools then have a cache for it; the next thread reuses what the last one returned. */
 static void
 a_thread_that_polls_has_an_lcore_id_for_its_life(void **state)
 {
@@ -535,8 +535,7 @@ count_pools(void)
 	return count;
 }
 
-/* Packets of the one that closes are in the hands of the other: its pool goes when they are back.
- */
+/* Packets of the closing adapter are in the other's hands: its pool is freed once they are back. */
 static void
 the_end_of_a_link_may_close_before_the_other(void **state)
 {
@@ -563,7 +562,7 @@ the_end_of_a_link_may_close_before_the_other(void **state)
 		assert_int_equal(plx_qp_create(pd, &options, &qp, &why), PLX_OK);
 		plx_qp_attr_init(&attr);
 		peer.ip = adapter_options[1].address[0].ip;
-		/* asks for the neighbour, who does not answer, for nobody polls it */
+		/* solicits the neighbour, which does not answer, since nobody polls it */
 		assert_int_not_equal(plx_qp_connect(qp, &peer, &attr, 1, &why), PLX_OK);
 		for (int i = 0; i < 100; i++)
 			plx_adapter_poll(one);

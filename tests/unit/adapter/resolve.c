@@ -70,7 +70,7 @@ ping_refuses(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t byte
 /* ---- the other end ----------------------------------------------------------------------------
  */
 
-/* Inline, a call polls its own adapter alone; who answers is polled by a thread of its own. */
+/* Inline, a call polls only its own adapter; the responder is polled by a thread of its own. */
 static struct {
 	pthread_t thread;
 	struct plx_adapter *adapter;
@@ -214,7 +214,7 @@ who_is_silent_is_told_of(void **state)
 			"99 has not answered for its Ethernet address within 20 ms");
 	ping_refuses(a, &another, 56, 20, PLX_UNREACHABLE,
 		     "98 does not answer for its Ethernet address");
-	/* Asked three times, which takes three seconds. */
+	/* Solicited three times, which lasts three seconds. */
 	resolve_refuses(a, &silent, LONG_MS, PLX_UNREACHABLE,
 			"99 does not answer for its Ethernet address; check");
 	ping_refuses(a, &silent, 56, LONG_MS, PLX_UNREACHABLE, "99 does not answer");
@@ -247,7 +247,7 @@ enum {
 	FARS,
 };
 
-/* Two adapters on a link of their own: what is behind B is an address of B's. */
+/* Two adapters on a private link: the address behind B is one of B's. */
 static void
 open_far(struct plx_adapter **adapter)
 {
@@ -301,7 +301,7 @@ a_peer_behind_a_gateway_is_reached(void **state)
 		assert_int_equal(plx_adapter_close(far[i]), PLX_OK);
 }
 
-/* An adapter says who it is when it starts, twice for each address. */
+/* An adapter announces itself when it starts, twice for each address. */
 static void
 addresses_are_announced(void **state)
 {
@@ -351,7 +351,7 @@ main(void)
 		PAIR_TEST(addresses_are_announced),
 		PAIR_TEST(a_gateway_that_is_none_is_refused_at_opening),
 	};
-	/* With a worker there is always somebody who answers. */
+	/* With a worker there is always a responder. */
 	const struct CMUnitTest inline_tests[] = {
 		PAIR_TEST(a_lost_echo_is_told_from_a_silent_neighbour),
 	};

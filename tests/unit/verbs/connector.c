@@ -42,7 +42,7 @@ request(struct pair *m, const struct plx_connect_options *options)
 	assert_non_null(m->b.connector);
 }
 
-/* All the way. */
+/* The complete handshake. */
 static void
 join(struct pair *m)
 {
@@ -74,8 +74,7 @@ talk(struct pair *m)
 	side_assert_filled(a, 0, 64, 6);
 }
 
-/* ---- the usual way ------------------------------------------------------------------------------
- */
+/* ---- connecting ---- */
 
 static void
 a_connection_from_end_to_end(void **state)
@@ -108,7 +107,7 @@ a_connection_from_end_to_end(void **state)
 	options.private_data = answer;
 	options.private_bytes = sizeof(answer);
 	options.responder_resources = 4; /* of the 5 that a wants */
-	options.initiator_depth = 9;     /* of the 3 that a gives */
+	options.initiator_depth = 9;     /* of the 3 that a grants */
 	pair_accept(m->b.connector, m->b.qp, &options);
 	assert_int_equal(pair_state(m->b.qp), PLX_QP_RTR);
 	m->event = pair_event(m->a.channel, PLX_CM_EVENT_REPLIED);
@@ -131,7 +130,7 @@ a_connection_from_end_to_end(void **state)
 	assert_int_equal(pair_state(m->a.qp), PLX_QP_ERROR);
 	pair_event(m->b.channel, PLX_CM_EVENT_DISCONNECTED);
 	pair_event(m->a.channel, PLX_CM_EVENT_CLOSED);
-	/* over, and what was left of the grace, too */
+	/* closed, and what was left of the grace period has ended, too */
 	assert_int_equal(plx_disconnect(m->b.connector), PLX_STATE);
 	assert_int_equal(pair_state(m->b.qp), PLX_QP_ERROR);
 	assert_int_equal(plx_disconnect(m->a.connector), PLX_STATE);
@@ -154,7 +153,7 @@ the_passive_side_may_disconnect(void **state)
 	pair_close(m);
 }
 
-/* Both at once: each has asked, so each is told that it is over. */
+/* Both at once: each has disconnected, so each gets the event that it is over. */
 static void
 crossing_disconnects_close_both(void **state)
 {
@@ -175,7 +174,7 @@ crossing_disconnects_close_both(void **state)
 	pair_close(m);
 }
 
-/* docs/nd2.md, Connections: the program learns of the end first, then of what is flushed. */
+/* docs/nd2.md, Connections: the program learns of the end first, then of flushed requests. */
 static void
 disconnected_comes_before_what_is_flushed(void **state)
 {
@@ -234,8 +233,8 @@ nobody_listens_is_said_within_10_ms(void **state)
 	(void)state;
 	options.remote_port = PAIR_PORT + 1;
 	/* The neighbours know each other after the first time. With a worker the thread may wait
-	 * for its core; inline it is asked again when the core was taken away meanwhile: who
-	 * answered by a timer would never be in time. */
+	 * for its core; inline it tries again when the core was taken away meanwhile: an answer
+	 * by a timer would never be in time. */
 	for (int i = 0; i < 2 || (pair_is_inline() && took >= 10 * PLX_MSEC); i++) {
 		uint64_t start = test_ns();
 
@@ -345,7 +344,7 @@ destroying_gives_up_whatever_there_is(void **state)
 	struct pair *m;
 
 	(void)state;
-	/* asked: the request is withdrawn, or finds nobody any more */
+	/* pending: the request is withdrawn, or finds no listener any more */
 	m = meet(NULL);
 	request(m, &options);
 	assert_int_equal(plx_connector_destroy(m->a.connector), PLX_OK);
@@ -423,7 +422,8 @@ an_event_of_what_is_gone_is_dropped(void **state)
 	struct plx_connect_options options = pair_to(2);
 
 	(void)state;
-	/* The request lies in the channel when its listener goes: the peer is turned away. */
+	/* The request is queued in the channel when its listener is destroyed: the peer is
+	 * rejected. */
 	pair_connect(m->a.connector, m->a.qp, &options);
 	pair_settle();
 	assert_int_equal(plx_listener_destroy(m->listener), PLX_OK);
@@ -448,8 +448,7 @@ a_send_without_a_receive_fails_after_a_second(void **state)
 	side_post(&m->a, PLX_WR_SEND, 1, 0, 0, 64, NULL);
 	pair_expect(m->a.send_cq, 1, PLX_WC_RNR_RETRY_EXCEEDED);
 	took = test_ns() - start;
-	/* six waits are 1.47 s; the rest is for a machine that is busy with something else, or
-	 * stands still for seconds */
+	/* six waits are 1.47 s; the rest is for a busy machine, or one that stops for seconds */
 	assert_in_range(took, 1 * PLX_SEC, 10 * PLX_SEC);
 	pair_close(m);
 }

@@ -17,7 +17,7 @@ enum {
 	AT_ONCE = 64,
 };
 
-/* Memory that may come and go: what malloc keeps for later. */
+/* Memory that may fluctuate: malloc keeps it for later. */
 #define SLACK_BYTES (256 * 1024)
 
 struct many {
@@ -33,7 +33,7 @@ struct crowd {
 #ifdef __SANITIZE_ADDRESS__
 size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has no header with it */
 
-/* What was freed stays resident for long here, on purpose. */
+/* Freed memory stays resident for long here, on purpose. */
 static uint64_t
 resident_bytes(void)
 {
@@ -53,7 +53,7 @@ resident_bytes(void)
 }
 #endif
 
-/* What lives on an adapter, beside what the test itself holds; time-wait is waited out. */
+/* Objects on an adapter, apart from the test's own; waits for TIMEWAIT to end. */
 static void
 assert_nothing_is_left(const struct side *end)
 {
@@ -143,7 +143,7 @@ a_thousand_and_64_leave_nothing_behind(void **state)
 	uint64_t before, after;
 
 	(void)state;
-	/* 64 at once first: the queues of so many are memory that is kept for later. */
+	/* 64 at once first: the queues of so many allocate memory that is kept for later. */
 	once(&c, AT_ONCE);
 	for (int i = 0; i < FIRST; i++)
 		once(&c, 1);

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 
-/* Arm; what fired at once is told here alone. */
+/* Arm; a queue that fired at once is reported only here. */
 static uint32_t
 arm(struct plx_cq *cq, uint32_t kinds)
 {
@@ -162,7 +162,7 @@ what_is_disarmed_does_not_fire_and_moves_nothing(void **state)
 	pair_deliver(pair, 1, 0);
 	assert_silent(pair->b.recv_cq);
 	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
-	/* what has fired cannot be taken back */
+	/* an event that has fired cannot be withdrawn */
 	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
 	pair_deliver(pair, 1, 0);
 	assert_int_equal(plx_cq_disarm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
@@ -171,7 +171,7 @@ what_is_disarmed_does_not_fire_and_moves_nothing(void **state)
 	pair_close(pair);
 }
 
-/* However many are asked for. The ring is read over its end many times. */
+/* However many are requested. The ring is read across its wrap many times. */
 static void
 completions_come_in_order_over_the_end_of_the_ring(void **state)
 {
@@ -209,7 +209,7 @@ an_entry_between_an_empty_poll_and_the_arm_is_not_lost(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
-		/* inline, what is posted has left; what is deferred has not */
+		/* inline, posted requests have left; deferred ones have not */
 		bool later = i / 23 % 2 == 1;
 		struct plx_wc wc;
 
@@ -384,7 +384,7 @@ the_descriptor_is_readable_from_firing_until_it_is_taken(void **state)
 	assert_int_equal(plx_cq_get_event(pair->b.recv_cq), 0);
 	/* firing at once makes it readable too */
 	pair_deliver(pair, 1, 0);
-	/* told to who did not ask here: by the descriptor */
+	/* reported through the descriptor, which the caller did not read here */
 	assert_int_equal(plx_cq_arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	assert_true(readable(pair->b.recv_cq));
 	assert_int_equal(plx_cq_get_event(pair->b.recv_cq), PLX_CQ_NOTIFY_ANY);

@@ -40,7 +40,7 @@ of_adapter(const struct plx_adapter *adapter, const char *name)
 	return value_of(list, plx_adapter_counters(adapter, list, COUNTERS), name);
 }
 
-/* Requests are marked on their way to b, acknowledgements on theirs to a. */
+/* Requests are marked on their way to b, acknowledgements on their way to a. */
 static void
 marks_are_answered_when_there_are_any(void **state)
 {

@@ -68,7 +68,7 @@ part_from_oneself(struct self *self)
 	pair_close(self->pair);
 }
 
-/* Both queue pairs share their completion queues: a receive's entry may come first or second. */
+/* Both queue pairs share their completion queues: a receive's entry may be first or second. */
 static void
 expect_both(struct self *self, uint64_t send, uint64_t receive)
 {

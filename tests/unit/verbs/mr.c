@@ -129,7 +129,7 @@ a_key_is_dead_when_deregister_returns(void **state)
 	pair_close(pair);
 }
 
-/* The peer writes, without a pause, what may go away at any moment. */
+/* The peer writes continuously to memory that may be deregistered at any moment. */
 static void
 memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 {
@@ -167,8 +167,7 @@ memory_may_be_freed_after_deregister_while_the_peer_writes(void **state)
 	}
 }
 
-/* ---- an engine that stands still --------------------------------------------------------------
- */
+/* ---- an engine that is not polled ---- */
 
 static void
 an_engine_that_stands_still_is_waited_for_only_so_long(void **state)

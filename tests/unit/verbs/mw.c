@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	AT = 1024, /* the window's place in the arena of its owner, b */
+	AT = 1024, /* the window's offset in the arena of its owner, b */
 	BYTES = 512,
 };
 
@@ -48,7 +48,7 @@ make_window(struct side *b)
 	return mw;
 }
 
-/* What a gets when it does `op` at `offset` of b's arena under this token. */
+/* The result for a of `op` at `offset` of b's arena with this key. */
 static enum plx_wc_status
 access_by(struct pair *pair, enum plx_wr_op op, struct plx_key token, uint32_t offset,
 	  uint32_t bytes)
@@ -166,7 +166,7 @@ a_token_sent_right_behind_its_bind_is_good(void **state)
 	assert_int_equal(plx_post_bind(pair->b.qp, mw, &bind, &token), PLX_OK);
 	memcpy(pair->b.arena, &token, sizeof(token));
 	side_post(&pair->b, PLX_WR_SEND, 2, PLX_WR_INLINE, 0, sizeof(token), NULL);
-	/* Nothing of b's own was reaped when a uses what it was told. */
+	/* b has reaped nothing of its own when a uses the key it received. */
 	pair_expect(pair->a.recv_cq, 1, PLX_WC_SUCCESS);
 	memcpy(&token, pair->a.arena + 4096, sizeof(token));
 	assert_int_equal(access_by(pair, PLX_WR_WRITE, token, AT, 8), PLX_WC_SUCCESS);
@@ -217,7 +217,7 @@ a_send_with_invalidate_unbinds_the_peers_window_first(void **state)
 	assert_int_equal(wc.inv_key.v, beyond.inv_key.v);
 	assert_int_equal(wc.op, PLX_WR_SEND_INV);
 	pair_expect(pair->a.send_cq, 5, PLX_WC_SUCCESS);
-	/* unbound: it may be bound again, and its old key is nobody's */
+	/* invalidated: it can be bound again, and its old key is unknown */
 	(void)bind_window(&pair->b, mw, PAIR_REMOTE);
 	assert_int_equal(access_by(pair, PLX_WR_READ, beyond.inv_key, AT, 8), PLX_WC_REMOTE_ACCESS);
 	assert_int_equal(plx_mw_destroy(mw), PLX_OK);
@@ -267,7 +267,7 @@ invalidating_what_is_not_bound_fails_the_request(void **state)
 	struct beyond beyond = {.inv_key = plx_mr_key(pair->b.mr)};
 
 	(void)state;
-	/* a plain region's key is not one that may be invalidated */
+	/* a plain region's key cannot be invalidated */
 	side_post(&pair->b, PLX_WR_LOCAL_INV, 3, 0, 0, 0, &beyond);
 	pair_expect(pair->b.send_cq, 3, PLX_WC_LOCAL_INVALIDATE);
 	pair_close(pair);

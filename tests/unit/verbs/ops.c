@@ -291,7 +291,7 @@ sixteen_entries_gather_and_scatter(void **state)
 	pair = pair_open(&options);
 	n = pieces(&pair->a, 331, out);
 	(void)pieces(&pair->b, 487, in);
-	in[PLX_SGE_MAX - 1].length = n; /* what is left finds a place here */
+	in[PLX_SGE_MAX - 1].length = n; /* the rest fits here */
 	for (uint32_t i = 0; i < n; i++) {
 		(void)at_piece(out, i, &where);
 		*where = (uint8_t)(i * 7 + i / 256);
@@ -312,7 +312,7 @@ sixteen_entries_gather_and_scatter(void **state)
 	pair_close(pair);
 }
 
-/* A22: the fenced SEND carries what the READ before it has brought. */
+/* A22: the fenced SEND carries the data that the READ before it has fetched. */
 static void
 a_fence_waits_for_the_read_before_it(void **state)
 {

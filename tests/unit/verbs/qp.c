@@ -9,7 +9,7 @@
 
 enum {
 	FLUSHED_MANY =
-		300, /* more than PAIR_CQ, and than the engine takes from a ring in one turn */
+		300, /* more than PAIR_CQ, and than the engine fetches from a ring in one turn */
 };
 
 static void
@@ -181,7 +181,7 @@ a_queue_pair_can_be_reset_and_connected_again(void **state)
 			assert_int_equal(plx_qp_flush(pair->a.qp), PLX_OK);
 		assert_int_equal(plx_qp_modify(pair->a.qp, PLX_QP_RESET, NULL, NULL, NULL), PLX_OK);
 		assert_int_equal(plx_qp_modify(pair->b.qp, PLX_QP_RESET, NULL, NULL, NULL), PLX_OK);
-		/* what was posted is forgotten, without a word */
+		/* posted requests are dropped, without completions */
 		pair_settle();
 		assert_int_equal(plx_cq_poll(pair->b.recv_cq, &wc, 1), 0);
 		pair_join(pair->a.qp, pair->b.qp, &options.attr);
@@ -205,7 +205,7 @@ expect_flushed_now(struct plx_cq *cq, uint32_t n)
 	}
 }
 
-/* More than the engine takes from a ring at once, and more than the completion queue holds. */
+/* More than the engine fetches from a ring at once, and more than the completion queue holds. */
 static void
 a_flush_is_complete_when_it_returns(void **state)
 {
@@ -243,7 +243,7 @@ a_flush_is_complete_when_it_returns(void **state)
 	}
 }
 
-/* Posted before the flush it comes back, posted after it, it takes a message. */
+/* Posted before the flush it is returned, posted after it, it receives a message. */
 static void
 a_queue_pair_that_is_flushed_in_init_can_be_connected(void **state)
 {
@@ -341,8 +341,7 @@ counters_have_names_texts_and_values(void **state)
 	pair_close(pair);
 }
 
-/* ---- waiting in vain --------------------------------------------------------------------------
- */
+/* ---- retries that fail ---- */
 
 /* A29 of docs/nd2.md: with the usual link, in 1 to 1.5 s; the upper bound here is a busy machine's.
  */

@@ -196,7 +196,7 @@ what_the_peer_may_not_do_is_refused_to_it(void **state)
 	}
 }
 
-/* More READs than may be open queue up inside, and never fail; none at all is refused. */
+/* READs beyond the limit are queued inside, and never fail; a limit of zero is refused. */
 static void
 reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 {
@@ -270,8 +270,7 @@ an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 	pair_close(pair);
 }
 
-/* A25 of docs/nd2.md: a failed connect leaves what was posted where it is, and the next one works.
- */
+/* A25 of docs/nd2.md: a failed connect leaves posted requests in place, and the next one works. */
 static void
 a_failed_connect_from_init_keeps_the_receives(void **state)
 {

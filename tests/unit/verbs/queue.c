@@ -49,7 +49,7 @@ a_full_receive_queue_refuses(void **state)
 	pair_close(pair);
 }
 
-/* A20: ten times the depth, silent, and never full for good. */
+/* A20: ten times the depth of unsignaled requests, and never full for good. */
 static void
 silent_requests_leave_no_entry_and_free_their_places(void **state)
 {
@@ -73,7 +73,8 @@ enum {
 	BATCH = 12
 };
 
-/* For each k: a batch whose k-th request is wrong; what is before it is posted, and no more. */
+/* For each k: a batch whose k-th request is invalid; the requests before it are posted, and no
+ * more. */
 static void
 a_batch_is_posted_up_to_the_first_that_is_refused(void **state)
 {
@@ -156,7 +157,7 @@ a_batch_of_receives_is_posted_up_to_the_first_that_is_refused(void **state)
 	pair_close(pair);
 }
 
-/* Deferred requests may be found at any time; after the ring they must be. */
+/* Deferred requests may be found at any time; after the doorbell they must be. */
 static void
 deferred_requests_go_with_the_ring_or_with_the_next_post(void **state)
 {
@@ -186,8 +187,9 @@ peer_sees(struct pair *pair, uint8_t byte)
 	return pair->b.arena[0] == byte;
 }
 
-/* In inline mode nobody polls behind a post but the caller: what goes alone has left when the call
- * returns; what has others on their way goes with the cycle that looks for their answers. */
+/* In inline mode only the caller polls after a post: a request posted alone has left when the
+ * call returns; if others are in flight it leaves in the cycle that handles their
+ * acknowledgements. */
 static void
 a_post_that_goes_alone_leaves_with_the_call(void **state)
 {
@@ -251,7 +253,7 @@ completions_come_in_the_order_of_posting(void **state)
 	pair_close(pair);
 }
 
-/* docs/nd2.md, Order: per queue, in post order, after what was really done; silent ones too. */
+/* docs/nd2.md, Order: per queue, in post order, after completed requests; unsignaled ones too. */
 static void
 a_flush_gives_back_everything_in_order(void **state)
 {
@@ -264,7 +266,7 @@ a_flush_gives_back_everything_in_order(void **state)
 	for (uint32_t i = 0; i < 10; i++)
 		side_receive(&pair->a, 500 + i, 0, 8);
 	pair_expect(pair->b.recv_cq, 1, PLX_WC_SUCCESS);
-	/* The first is done; that it is may be told before the flush or not reach us at all. */
+	/* The first is done; its completion may precede the flush or never reach us. */
 	pair_expect(pair->a.send_cq, 0, PLX_WC_SUCCESS);
 	assert_int_equal(plx_qp_flush(pair->a.qp), PLX_OK);
 	for (uint32_t i = 1; i < 20; i++)
@@ -275,7 +277,7 @@ a_flush_gives_back_everything_in_order(void **state)
 		assert_int_equal(wc.op, PLX_WR_NONE);
 		assert_int_equal(wc.flags & PLX_WC_RECV, PLX_WC_RECV);
 	}
-	/* what is posted later is taken, and flushed */
+	/* later posts are accepted, and flushed */
 	side_post(&pair->a, PLX_WR_SEND, 21, PLX_WR_UNSIGNALED, 0, 8, NULL);
 	side_receive(&pair->a, 511, 0, 8);
 	pair_expect(pair->a.send_cq, 21, PLX_WC_FLUSHED);
@@ -302,7 +304,7 @@ the_first_error_has_its_cause_and_all_behind_it_are_flushed(void **state)
 	pair_expect(pair->a.send_cq, 1, PLX_WC_REMOTE_ACCESS);
 	for (uint32_t i = 2; i < 8; i++)
 		pair_expect(pair->a.send_cq, i, PLX_WC_FLUSHED);
-	/* both ends are down, and say so */
+	/* both ends are down, and report it */
 	pair_expect(pair->b.recv_cq, 60, PLX_WC_FLUSHED);
 	assert_int_equal(pair_state(pair->a.qp), PLX_QP_ERROR);
 	assert_int_equal(pair_state(pair->b.qp), PLX_QP_ERROR);

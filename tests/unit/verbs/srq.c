@@ -21,7 +21,7 @@ shared(uint32_t threshold)
 	return pair_open(&options);
 }
 
-/* b takes the next message. */
+/* b receives the next message. */
 static void
 one_message(struct pair *pair, uint64_t receive)
 {

@@ -24,7 +24,7 @@ enum {
 
 typedef enum plx_status destroy_fn(void *object);
 
-/* One kind after the other; the casts would hide what is called. */
+/* One kind after the other; the casts would hide which function is called. */
 #define DESTROY(kind, call)                             \
 	static enum plx_status destroy_##kind(void *it) \
 	{                                               \
@@ -90,7 +90,7 @@ connect_both(struct scene *scene)
 	return event.connector;
 }
 
-/* A request that lies in a's channel, and is not fetched. */
+/* A request that is queued in a's channel, and is not fetched. */
 static void
 ask(struct scene *scene)
 {
@@ -201,15 +201,15 @@ a_destroy_that_timed_out_is_called_again(void **state)
 		assert_int_equal(owner->timeouts, 1);
 		assert_true(owner->done >= resumed);
 	}
-	/* The first WRITE may be done before its key is dead, but not after its memory was freed:
-	 * that is AddressSanitizer's to say. In the end they fail. */
+	/* The first WRITE may complete before its key is invalid, but not after its memory was
+	 * freed: AddressSanitizer detects that. In the end they fail. */
 	pair_until(pair_state(scene.pair->b.qp) == PLX_QP_ERROR);
-	/* a's connector has gone, which its peer hears; and what waited for the listener is refused
-	 * when somebody looks for it. */
+	/* a's connector is destroyed, and its peer learns of it; the request that waited for the
+	 * listener is refused when somebody looks for it. */
 	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_DISCONNECTED);
 	assert_false(plx_event_channel_next(scene.pair->a.channel, &event));
 	(void)pair_event(scene.pair->b.channel, PLX_CM_EVENT_REJECTED);
-	/* Whoever asks now finds nobody, and the place is free. */
+	/* A peer that connects now finds no listener, and the port is free. */
 	assert_int_equal(plx_connect(scene.asks, scene.asking_qp,
 				     &(struct plx_connect_options){.remote = pair_ip(1),
 								   .remote_port = PAIR_PORT,

@@ -134,7 +134,7 @@ eight_threads_post_to_one_queue_pair(void **state)
 	pair_close(pair);
 }
 
-/* Objects made and given back, on the adapter on which the others post. */
+/* Objects created and destroyed on the adapter on which the other threads post. */
 static void *
 make_and_break(void *context)
 {

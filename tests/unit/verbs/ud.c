@@ -12,7 +12,7 @@
 
 enum {
 	HEADER = PLX_UD_HEADER_BYTES,
-	TO = 64 * 1024, /* where in the arena receives lie */
+	TO = 64 * 1024, /* where the receives are in the arena */
 };
 
 /* Two ends for datagrams, and a handle of each for the other, over IPv4 and over IPv6. */
@@ -103,7 +103,7 @@ counted(struct plx_qp *qp, const char *name)
 	return 0;
 }
 
-/* What a datagram of these tests is like; the message is at the front of the sender's arena. */
+/* A datagram of these tests; the message is at the start of the sender's arena. */
 struct note {
 	enum plx_wr_op op;
 	uint64_t wr_id;
@@ -142,7 +142,7 @@ send_note(struct side *from, const struct plx_ah *ah, struct plx_qp *to, uint64_
 	assert_int_equal(try_note(from, ah, to, &note), PLX_OK);
 }
 
-/* The addresses in the header in front of a datagram are those of its way. */
+/* The addresses in the header in front of a datagram are those of its path. */
 static void
 assert_header(const uint8_t *space, struct plx_ip src, struct plx_ip dst)
 {
@@ -270,7 +270,7 @@ a_datagram_can_be_answered_by_what_came_with_it(void **state)
 		memcpy(b->arena, b->arena + TO + HEADER, 64);
 		assert_int_equal(wc.qpn, number(a->qp));
 		send_note(b, back, a->qp, i, 64);
-		/* What was posted with it is sent all the same. */
+		/* Requests already posted with it are sent all the same. */
 		assert_int_equal(plx_ah_destroy(back), PLX_OK);
 		pair_expect(a->recv_cq, i, PLX_WC_SUCCESS);
 		side_assert_filled(a, TO + HEADER, 64, (uint8_t)i);

@@ -167,7 +167,7 @@ a_connection_out_of_range_is_refused(void **state)
 	pair_close(&pair);
 }
 
-/* A refused answer leaves the request as it was: it can be accepted yet. */
+/* A refused reply leaves the request as it was: it can still be accepted. */
 static void
 an_answer_out_of_range_is_refused(void **state)
 {
@@ -190,7 +190,7 @@ an_answer_out_of_range_is_refused(void **state)
 			plx_cm_accept(cm, ids[BOB], &connect.own, 0, words, 1, pair.now, &peer),
 			PLX_INVALID);
 	}
-	own.path_mtu = 512; /* ALICE asks for 1024, and a REP cannot lower it */
+	own.path_mtu = 512; /* ALICE requests 1024, and a REP cannot lower it */
 	assert_int_equal(plx_cm_accept(cm, ids[BOB], &own, 0, words, 1, pair.now, &peer),
 			 PLX_INVALID);
 	own.path_mtu = 1024;
@@ -209,7 +209,7 @@ an_answer_out_of_range_is_refused(void **state)
 	pair_close(&pair);
 }
 
-/* Nobody can know the id of a request that was not told. */
+/* Nobody can know the id of a request that was not reported. */
 static void
 what_was_not_told_cannot_be_answered(void **state)
 {
@@ -222,7 +222,7 @@ what_was_not_told_cannot_be_answered(void **state)
 	(void)state;
 	pair_open(&pair);
 	stage_reach(&pair, REQ_QUEUED, ids);
-	pair_wait(&pair, 2 * PLX_SEC); /* the MRA tells it to whoever listens to the wire */
+	pair_wait(&pair, 2 * PLX_SEC); /* the MRA reveals it to anybody who listens on the wire */
 	id.v = pair_last(&pair, BOB, PLX_CM_MRA)->mra.local_comm_id;
 	assert_int_equal(plx_cm_accept(pair.cm[BOB], id, &own, 0, NULL, 0, pair.now, &peer),
 			 PLX_STATE);
@@ -233,7 +233,7 @@ what_was_not_told_cannot_be_answered(void **state)
 	pair_close(&pair);
 }
 
-/* Its owner goes away before it was told of the end: then it is not told. */
+/* Its owner detaches before the end was reported: then it is not reported. */
 static void
 what_is_abandoned_is_not_told(void **state)
 {
@@ -366,7 +366,7 @@ listeners_are_limited_and_their_ids_are_not_reused(void **state)
 	pair_close(&pair);
 }
 
-/* A listener of one address of ours hears nothing of what comes for another. */
+/* A listener on one of our addresses gets no requests for another. */
 static void
 a_listener_hears_its_own_address(void **state)
 {
@@ -389,7 +389,7 @@ a_listener_hears_its_own_address(void **state)
 	pair_close(&pair);
 }
 
-/* The listener goes: who was not told of is rejected, who was goes on. */
+/* The listener is destroyed: unreported requests are rejected, reported ones continue. */
 static void
 requests_that_wait_end_with_their_listener(void **state)
 {

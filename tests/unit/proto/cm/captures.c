@@ -59,10 +59,9 @@ forget_choices(struct plx_cm_msg *theirs, const struct plx_cm_msg *ours)
 	}
 }
 
-/* ---- ids of theirs and of ours ----------------------------------------------------------------
- */
+/* ---- their ids and ours ---- */
 
-/* `theirs` is what stands in the capture in the place of `ours`. */
+/* The capture has `theirs` where we have `ours`. */
 struct name {
 	uint64_t theirs, ours;
 };
@@ -72,7 +71,7 @@ struct names {
 	size_t count;
 };
 
-/* A name that is said again must be the one that was said before. */
+/* An id used again must map to the same id as before. */
 static void
 learn(struct names *names, uint64_t theirs, uint64_t ours)
 {
@@ -87,7 +86,7 @@ learn(struct names *names, uint64_t theirs, uint64_t ours)
 	names->list[names->count++] = (struct name){theirs, ours};
 }
 
-/* Nobody has said it yet: then it is the other machine's, and stays. */
+/* A new id: it is the other machine's, and remains so. */
 static uint64_t
 ours_of(const struct names *names, uint64_t theirs)
 {
@@ -104,7 +103,7 @@ ours_of(const struct names *names, uint64_t theirs)
 /* A connection, as its program knows it. */
 struct line {
 	struct plx_cm_id id;
-	uint32_t comm_id; /* in the capture, of who asks */
+	uint32_t comm_id; /* in the capture, of the active side */
 	uint32_t qpn;
 	bool over;
 };
@@ -115,8 +114,8 @@ struct machine {
 	struct plx_ip ip;
 	uint64_t now;
 	struct names ids;
-	/* A connection's way in, and its way out: Linux has one transaction of the asker's for
-	 * both, two when the other one leaves; we have two. */
+	/* A connection's handshake and its end: Linux uses one transaction of the active side
+	 * for both, two when the other side disconnects; we use two. */
 	struct names transactions[2];
 	struct line line[LINES_MAX];
 	size_t lines;
@@ -168,7 +167,7 @@ line_of(struct machine *m, struct plx_cm_id id)
 	return NULL;
 }
 
-/* The connection that this message of ours is about, by an id of who asked. */
+/* The connection that this message of ours belongs to, by an id of the active side. */
 static struct line *
 line_asked(struct machine *m, uint32_t comm_id)
 {
@@ -260,7 +259,7 @@ ask(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg)
 	new_line(m, id, sidr ? msg->sidr_req.request_id : msg->req.local_comm_id);
 }
 
-/* What was agreed, in the words of who accepts. */
+/* What was agreed, as the passive side states it. */
 static void
 accept(struct machine *m, const struct plx_cm_rep *rep)
 {
@@ -276,7 +275,7 @@ accept(struct machine *m, const struct plx_cm_rep *rep)
 	assert_int_equal(peer.initiator_depth, rep->initiator_depth);
 }
 
-/* Do what made that machine say this; what is an answer comes by itself. */
+/* Do what made that machine send this; replies need no action. */
 static void
 act(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg)
 {
@@ -352,7 +351,7 @@ say(struct machine *m, const struct mad *mad, const struct plx_cm_msg *theirs)
 	assert_int_equal(ours.kind, theirs->kind);
 	learn_names(m, theirs, &ours);
 	expected.transaction_id = ours.transaction_id;
-	/* at the same place in all messages but one, which repeats what it was asked */
+	/* at the same offset in all messages but one, which repeats what was requested */
 	expected.req.local_comm_id = ours.req.local_comm_id;
 	forget_choices(&expected, &ours);
 	plx_mad_encode(&expected, want);
@@ -445,7 +444,7 @@ check_sidr_reply(struct machine *m, const struct plx_cm_msg *msg)
 	line_of(m, event.id)->over = true;
 }
 
-/* What its programs must be told of it, and nothing else. */
+/* The events its programs must receive, and nothing else. */
 static void
 check_events(struct machine *m, const struct plx_cm_msg *msg, bool listens)
 {
@@ -519,7 +518,7 @@ play(const char *capture, bool asks)
 
 	assert_int_equal(mads_load(CAPTURES_DIR, capture, &mads), 0);
 	assert_true(mads.count >= 2);
-	/* who asks has spoken first */
+	/* the active side has sent first */
 	open_machine(&m, &mads, asks ? &mads.list[0].src : &mads.list[0].dst);
 	listen_where_answered(&m, &mads);
 	for (size_t i = 0; i < mads.count; i++) {
@@ -536,7 +535,7 @@ play(const char *capture, bool asks)
 	}
 	assert_int_equal(m.said + m.heard, mads.count);
 	assert_true(m.said > 0 && m.heard > 0);
-	/* Everything has been said, everybody knows, and nothing is left. */
+	/* All messages were sent, both sides know the result, and nothing is left. */
 	assert_false(plx_cm_transmit(m.cm, m.now, &route, bytes));
 	for (size_t i = 0; i < m.lines; i++)
 		assert_true(m.line[i].over);

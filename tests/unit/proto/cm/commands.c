@@ -25,7 +25,7 @@ static const char *const command_names[COMMANDS] = {"accept",           "reject"
 						    "comm_established", "disconnect", "qp_failed",
 						    "abandon",          "set_context"};
 
-/* What a program hears: up to two events, and NOTHING after them. */
+/* The events of a program: up to two, and NOTHING after them. */
 struct outcome {
 	uint8_t status;
 	uint8_t ours[3], theirs[3];
@@ -44,8 +44,8 @@ struct outcome {
 		.status = PLX_STATE, .ours = NOTHING_SAID, .theirs = NOTHING_SAID \
 	}
 
-/* While nobody says anything else. `theirs` is what comes of it at the other side, when what was
- * lost on the way there has been sent again. */
+/* If there are no other messages. `theirs` is the event at the other side, once lost messages
+ * have been retransmitted. */
 static const struct outcome outcomes[STAGES][COMMANDS] = {
 	[REQ_SENT] =
 		{
@@ -183,7 +183,7 @@ one(enum stage stage, enum command command)
 	if (outcome->status != PLX_OK) {
 		assert_memory_equal(&before, &after, sizeof before);
 	} else {
-		/* Long enough for what was lost to be sent again; not for giving up. */
+		/* Long enough for lost messages to be retransmitted; not for giving up. */
 		pair_wait(&pair, 2 * PLX_SEC);
 		expect_all(&pair, host, outcome->ours);
 		expect_all(&pair, !host, outcome->theirs);
@@ -206,7 +206,7 @@ every_command_in_every_stage(void **state)
 	assert_int_equal(seen, 7 * COMMANDS);
 }
 
-/* Nobody listens to an id that was never given out, either. */
+/* Nobody listens to an id that was never assigned, either. */
 static void
 ids_that_never_were(void **state)
 {

@@ -44,7 +44,7 @@ two_hosts_connect_and_disconnect(void **state)
 	dialogue(6);
 }
 
-/* What each side asked for, and what both have then: the smaller of wish and offer. */
+/* What each side requested, and what both have then: the smaller of request and offer. */
 static void
 both_sides_agree(void **state)
 {
@@ -222,7 +222,7 @@ both_ends_at_one_host(void **state)
 	pair_close(&pair);
 }
 
-/* Each asks the other at the same time: that makes two connections. */
+/* Each connects to the other at the same time: that makes two connections. */
 static void
 crossing_requests_are_two_connections(void **state)
 {
@@ -272,8 +272,8 @@ inject_dreq(struct pair *pair, int to, const struct plx_cm_id *ids, uint32_t qpn
 	assert_int_equal(pair_inject(pair, to, &msg), PLX_CM_TAKEN);
 }
 
-/* Both leave at the same time, and their DREQs are on the way at once: each answers the other's,
- * and is closed, not disconnected. */
+/* Both disconnect at the same time, and their DREQs cross: each answers the other's, and is
+ * closed, not disconnected. */
 static void
 crossing_disconnects_close_both(void **state)
 {
@@ -326,7 +326,8 @@ complete_and_disconnect_at_once(void **state)
 	pair_close(&pair);
 }
 
-/* Who has no room for another event lets one connection wait; the others are told meanwhile. */
+/* A subscriber without room for another event delays one connection; events of others are
+ * delivered meanwhile. */
 static void
 an_event_can_wait_for_others(void **state)
 {

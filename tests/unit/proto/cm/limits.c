@@ -25,7 +25,7 @@ a_full_table_refuses(void **state)
 	assert_int_equal(plx_cm_sidr_request(pair.cm[ALICE], &connect, pair.now, &id), PLX_FULL);
 	plx_cm_abandon(pair.cm[ALICE], ids[ALICE], pair.now);
 	pair_carry(&pair);
-	/* BOB's place is taken until his program has been told. */
+	/* BOB's slot is occupied until his program has received the event. */
 	pair_connect(&pair, ALICE, BOB, ALICE_QPN + 2);
 	pair_carry(&pair);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_REJECTED);
@@ -37,8 +37,9 @@ a_full_table_refuses(void **state)
 	pair_close(&pair);
 }
 
-/* One address has as many as it may: it is told so, and others are not kept out. A place comes back
- * when the end of its connection was told. What we ask for ourselves does not count. */
+/* One address can have up to its limit: it gets a rejection beyond, and others are not kept out.
+ * A slot is free again when the end of its connection was reported. Our own requests do not
+ * count. */
 static void
 one_peer_may_have_so_many_connections(void **state)
 {
@@ -120,7 +121,8 @@ ask_from(struct pair *pair, struct plx_ip from, uint32_t number)
 	return pair_inject_from(pair, BOB, from, &msg);
 }
 
-/* A source has its share of what is half open, strangers theirs; a known peer may have the rest. */
+/* A source has its share of half-open connections, strangers theirs; a known peer may use the
+ * rest. */
 static void
 half_open_connections_are_shared(void **state)
 {
@@ -167,7 +169,7 @@ few_half_open_connections_are_not_shared(void **state)
 	pair_close(&pair);
 }
 
-/* Who was accepted and is silent gives way, the oldest first; who asked for time does not. */
+/* An accepted peer that stays silent is evicted, the oldest first; one that sent an MRA is not. */
 static void
 the_silent_give_way(void **state)
 {
@@ -201,7 +203,7 @@ the_silent_give_way(void **state)
 	pair_close(&pair);
 }
 
-/* Tokens come back with time, so many a second. */
+/* Tokens are refilled with time, at a given rate per second. */
 static void
 a_spent_source_recovers(void **state)
 {
@@ -265,7 +267,7 @@ the_oldest_remains_give_way(void **state)
 	pair_close(&pair);
 }
 
-/* Of answers to those who have no connection there are so many, and so many a second. */
+/* Replies to peers without a connection are limited in number and in rate per second. */
 static void
 answers_are_limited(void **state)
 {
@@ -350,7 +352,7 @@ compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* An id is not given out again, does not count up, and another seed gives others. */
+/* An id is not reused, does not count up, and another seed gives other ids. */
 static void
 ids_do_not_come_again(void **state)
 {
@@ -382,7 +384,7 @@ ids_do_not_come_again(void **state)
 	pair_close(&pair);
 }
 
-/* A path MTU that our port cannot carry is refused before our program hears of it. */
+/* A path MTU that our port cannot carry is rejected before our program gets the request. */
 static void
 a_path_mtu_above_ours_is_refused(void **state)
 {

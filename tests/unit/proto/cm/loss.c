@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Both programs answer as soon as they are told. Returns: the last event at `host`. */
+/* Both programs respond to each event at once.
+ * Returns: the last event at `host` */
 static void
 serve(struct pair *pair, int host, bool leave, enum plx_cm_event_kind *last)
 {
@@ -27,7 +28,8 @@ serve(struct pair *pair, int host, bool leave, enum plx_cm_event_kind *last)
 	}
 }
 
-/* A connection is made, and ended by ALICE, while each of the given messages is lost so often. */
+/* A connection is established, and ended by ALICE, while each of the given messages is lost this
+ * often. */
 static void
 live_with_losses(struct pair *pair, uint64_t ns, enum plx_cm_event_kind *last)
 {
@@ -39,8 +41,8 @@ live_with_losses(struct pair *pair, uint64_t ns, enum plx_cm_event_kind *last)
 	}
 }
 
-/* BOB accepts and leaves, and nothing of that arrives; ALICE, who asks on, is told all the same.
- * Found by plx-sim --cm, seed 8141. */
+/* BOB accepts and disconnects, and all of it is lost; ALICE, who keeps retransmitting, gets the
+ * event all the same. Found by plx-sim --cm, seed 8141. */
 static void
 who_asks_on_after_all_that_was_lost_is_rejected(void **state)
 {
@@ -88,7 +90,7 @@ any_one_message_may_be_lost(void **state)
 	}
 }
 
-/* So many tries, each a response timeout after the other; then the peer is told, as Linux does. */
+/* This many tries, one response timeout apart; then the peer is notified, as Linux does. */
 static void
 a_request_without_an_answer_times_out(void **state)
 {
@@ -116,7 +118,7 @@ a_request_without_an_answer_times_out(void **state)
 	pair_close(&pair);
 }
 
-/* BOB heard every REQ, and ALICE nothing: when she gives up, his half is told so. */
+/* BOB received every REQ, and ALICE nothing: when she gives up, his half is notified. */
 static void
 giving_up_ends_the_other_half(void **state)
 {
@@ -177,7 +179,8 @@ a_reply_without_an_answer_times_out(void **state)
 	pair_close(&pair);
 }
 
-/* ALICE lives, since she has said so; BOB never heard of it and gave up: she hears that. */
+/* ALICE is established, since she has sent RTU; BOB never received it and gave up: she gets his
+ * message. */
 static void
 a_completed_connection_ends_when_the_other_side_gave_up(void **state)
 {
@@ -217,7 +220,7 @@ a_disconnect_without_an_answer_closes(void **state)
 	pair_close(&pair);
 }
 
-/* A REJ that was lost is said again, with the same words, when its question is. */
+/* A lost REJ is sent again, with the same private data, when its request is repeated. */
 static void
 a_lost_rejection_is_repeated(void **state)
 {
@@ -279,7 +282,8 @@ what_is_taken_back_before_it_was_said_is_a_rejection(void **state)
 	}
 }
 
-/* BOB leaves what he has accepted, and his DREQs are lost; ALICE completes: she is told at once. */
+/* BOB disconnects what he has accepted, and his DREQs are lost; ALICE completes: she gets the
+ * event at once. */
 static void
 who_completes_what_was_left_is_told_again(void **state)
 {
@@ -306,7 +310,8 @@ who_completes_what_was_left_is_told_again(void **state)
 
 /* ---- MRA: a program that thinks ---- */
 
-/* BOB's takes 100 s to accept; the repeated REQ is answered by MRA, and then ALICE is patient. */
+/* BOB's program takes 100 s to accept; the repeated REQ is answered by MRA, and then ALICE
+ * waits. */
 static void
 a_program_may_take_its_time_to_accept(void **state)
 {
@@ -325,7 +330,7 @@ a_program_may_take_its_time_to_accept(void **state)
 	pair_close(&pair);
 }
 
-/* ALICE's takes 100 s to complete. */
+/* ALICE's program takes 100 s to complete. */
 static void
 a_program_may_take_its_time_to_complete(void **state)
 {
@@ -368,7 +373,7 @@ patience_ends(void **state)
 	}
 }
 
-/* A peer that asks for time again and again gets it once a try. */
+/* A peer that sends MRA repeatedly gets its time once a try. */
 static void
 time_is_given_once_a_try(void **state)
 {
@@ -380,7 +385,7 @@ time_is_given_once_a_try(void **state)
 	pair_open(&pair);
 	stage_reach(&pair, REQ_SENT, ids);
 	msg = stage_message(&pair, REQ_SENT, ids, PLX_CM_MRA);
-	msg.mra.service_timeout = 31; /* two hours; we take PLX_CM_SERVICE_TIMEOUT of it */
+	msg.mra.service_timeout = 31; /* two hours; we grant PLX_CM_SERVICE_TIMEOUT of it */
 	pair.silent[BOB] = true;
 	for (int i = 0; i < PLX_CM_TRIES * 100 * 2 && !plx_cm_has_event(pair.cm[ALICE]); i++) {
 		enum plx_cm_verdict verdict = pair_inject(&pair, ALICE, &msg);
@@ -393,7 +398,7 @@ time_is_given_once_a_try(void **state)
 	pair_close(&pair);
 }
 
-/* The peer says how soon it answers a REP, within limits. */
+/* The peer states its response time to a REP; it is honoured within limits. */
 static void
 a_reply_waits_as_long_as_the_peer_wants(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Nobody is limited who establishes what it asks for. */
+/* A peer that establishes what it requests is not limited. */
 static void
 a_thousand_in_a_row_leave_nothing(void **state)
 {
@@ -36,7 +36,7 @@ a_thousand_in_a_row_leave_nothing(void **state)
 	pair_close(&pair);
 }
 
-/* All ask before any is answered. */
+/* All connect before any is answered. */
 static void
 many_at_once(struct pair *pair, uint32_t count)
 {
@@ -91,7 +91,7 @@ enum {
 	CROWD_HALF_OPEN = 256,
 };
 
-/* BOB's program accepts whoever asks, and ALICE's completes. */
+/* BOB's program accepts every request, and ALICE's completes. */
 static void
 serve(struct pair *pair, uint32_t *qpn)
 {
@@ -116,7 +116,7 @@ serve(struct pair *pair, uint32_t *qpn)
 struct flood {
 	uint32_t sources;   /* different addresses */
 	uint64_t every_ns;  /* between two REQs */
-	uint32_t honest_at; /* so many REQs in, ALICE asks */
+	uint32_t honest_at; /* after this many REQs, ALICE connects */
 };
 
 /* Returns: how long it took ALICE to connect, or PLX_NEVER. */
@@ -166,7 +166,7 @@ expect_alive(struct pair *pair, const struct plx_cm_id *ids)
 	fail_msg("BOB was not told that ALICE has left");
 }
 
-/* One source can take but its share; another is served at once. */
+/* One source can only use its share; another is served at once. */
 static void
 a_flood_of_one_source_hurts_nobody_else(void **state)
 {
@@ -185,7 +185,8 @@ a_flood_of_one_source_hurts_nobody_else(void **state)
 	pair_close(&pair);
 }
 
-/* Of many sources, each has its share; but who has a living connection has a part of its own. */
+/* Each of many sources has its share; peers with an established connection have a share of their
+ * own. */
 static void
 a_flood_of_many_sources_hurts_no_known_peer(void **state)
 {

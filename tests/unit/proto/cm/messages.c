@@ -54,7 +54,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 				AT(SIDR_REQ) = SAYS(REFUSED, SIDR_REP, NOT_TOLD),
 				AT(SIDR_REP) = SAYS(UNEXPECTED, NONE, NOT_TOLD),
 			},
-		/* Our id is not known to anybody yet, and the messages name none. */
+		/* Nobody knows our id yet, and the messages name none. */
 		[REQ_QUEUED] =
 			{
 				AT(REQ) = SAYS(REPEATED, MRA, PLX_CM_EVENT_REQUESTED),
@@ -142,7 +142,7 @@ static const struct outcome outcomes[STAGES][KINDS] =
 			},
 };
 
-/* Only what this host says; where it goes, nobody listens. */
+/* Only messages of this host; nobody listens at their destination. */
 static void
 expect_answer(struct pair *pair, int host, enum plx_cm_kind kind)
 {
@@ -162,7 +162,7 @@ expect_told(struct pair *pair, int host, const struct outcome *outcome)
 	pair_expect_nothing(pair, host);
 }
 
-/* As it should be; and again, which tells nobody anything. */
+/* As it should be; then again, which raises no event. */
 static void
 twice(enum stage stage, enum plx_cm_kind kind)
 {
@@ -246,7 +246,7 @@ no_message_counts_from_elsewhere_or_with_other_ids(void **state)
 			forged((enum stage)stage, (enum plx_cm_kind)kind, TO_ELSEWHERE, 0, 0);
 			forged((enum stage)stage, (enum plx_cm_kind)kind, BETWEEN_BOTH, 1u << 20,
 			       0);
-			/* Which id the peer will have, who asks cannot know. */
+			/* The active side cannot know the peer's id. */
 			if (!new_id)
 				forged((enum stage)stage, (enum plx_cm_kind)kind, BETWEEN_BOTH, 0,
 				       1u << 20);

@@ -60,7 +60,7 @@ a_service_tells_its_queue_pair(void **state)
 	}
 }
 
-/* What is asked: the port, the two addresses, and what the program says. */
+/* The request: the port, the two addresses, and the private data. */
 static void
 the_question_says_who_asks(void **state)
 {
@@ -168,7 +168,7 @@ nobody_answers(void **state)
 	pair_close(&pair);
 }
 
-/* Only from where it was asked, and with a queue pair that can be. */
+/* Only from the address of the request, and with a valid queue pair. */
 static void
 an_answer_is_looked_at(void **state)
 {

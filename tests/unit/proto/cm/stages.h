@@ -17,16 +17,17 @@ enum stage {
 	ESTABLISHED,         /* looked at from ALICE */
 	ESTABLISHED_PASSIVE, /* ... from BOB */
 	DREQ_SENT,           /* ALICE's DREQ was lost */
-	TIMEWAIT,            /* ALICE has disconnected, and it was told */
+	TIMEWAIT,            /* ALICE has disconnected, and it was reported */
 	STAGES,
 };
 
 extern const char *const stage_names[STAGES];
 
-/* At which host we look at it. */
+/* The host under test. */
 int stage_host(enum stage stage);
 
-/* Returns: the connection's id there; ids[] has both, 0 where there is none. BOB listens. */
+/* BOB listens.
+ * Returns: the connection's id there; ids[] has both, 0 where there is no connection */
 struct plx_cm_id stage_reach(struct pair *pair, enum stage stage, struct plx_cm_id *ids);
 
 /* A message as the peer of `stage_host()` would write it, with the right ids. */

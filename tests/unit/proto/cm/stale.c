@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* ALICE reboots and asks again with the same queue pair: that request is rejected, the old
- * connection ends, and the next request is as good as any. Spec: IBTA vol 1, 12.9.8.3.1. */
+/* ALICE reboots and connects again with the same queue pair: that request is rejected, the old
+ * connection ends, and the next request succeeds as usual.
+ * Spec: IBTA vol 1, 12.9.8.3.1. */
 static void
 a_peer_that_forgot_ends_the_old_connection(void **state)
 {
@@ -28,7 +29,7 @@ a_peer_that_forgot_ends_the_old_connection(void **state)
 	assert_int_equal(plx_cm_disconnect(pair.cm[BOB], ids[BOB], pair.now), PLX_STATE);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 1);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->forgotten, 1);
-	/* She was asked whether she knows it, and does not. */
+	/* She was probed for it, and does not know it. */
 	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 1);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_DREP), 1);
 	pair_establish_more(&pair, ALICE_QPN, more);
@@ -39,7 +40,7 @@ a_peer_that_forgot_ends_the_old_connection(void **state)
 	pair_close(&pair);
 }
 
-/* Whatever stage the old one is in. */
+/* In every stage of the old connection. */
 static void
 expect_end(struct pair *pair, uint8_t told)
 {
@@ -93,7 +94,8 @@ a_forgotten_connection_that_was_being_left_is_closed(void **state)
 	pair_close(&pair);
 }
 
-/* BOB had asked ALICE, she reboots and asks him with the queue pair that he is connected with. */
+/* BOB had connected to ALICE; she reboots and connects to him with the queue pair that he is
+ * connected with. */
 static void
 a_connection_that_we_asked_for_can_be_forgotten(void **state)
 {
@@ -145,9 +147,9 @@ a_reply_with_a_queue_pair_in_use_is_stale(void **state)
 	pair_close(&pair);
 }
 
-/* A REQ of a connection that is long over comes late, while ALICE asks anew with its queue pair:
- * who is taken for forgotten by mistake is told, and not left to time out. Found by plx-sim --cm,
- * seed 376. */
+/* A REQ of a long-closed connection arrives late, while ALICE connects anew with its queue pair:
+ * a connection mistaken for forgotten is notified, and not left to time out. Found by plx-sim
+ * --cm, seed 376. */
 static void
 who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
 {
@@ -171,8 +173,8 @@ who_is_taken_for_forgotten_is_told_so_as_often_as_he_asks(void **state)
 	pair_close(&pair);
 }
 
-/* BOB has forgotten the connection, and takes its REQ, which comes late, for a new one: ALICE has
- * one already, and says so. Found by plx-sim --cm, seed 1016. */
+/* BOB has forgotten the connection, and takes its late REQ for a new one: ALICE already has one,
+ * and answers so. Found by plx-sim --cm, seed 1016. */
 static void
 who_accepts_a_second_time_is_told_that_nobody_waits(void **state)
 {
@@ -201,7 +203,7 @@ who_accepts_a_second_time_is_told_that_nobody_waits(void **state)
 	pair_close(&pair);
 }
 
-/* Of a living connection a REQ that was on its way for long is nothing new. */
+/* A REQ that was delayed for long and belongs to a live connection changes nothing. */
 static void
 a_late_repetition_is_not_stale(void **state)
 {
@@ -217,7 +219,7 @@ a_late_repetition_is_not_stale(void **state)
 		assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REPEATED);
 	pair_expect_nothing(&pair, BOB);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 0);
-	/* The same id with another queue pair or PSN would be another life: ALICE is asked. */
+	/* The same id with another queue pair or PSN would be a new connection: ALICE is probed. */
 	msg.req.starting_psn = plx_psn_add(msg.req.starting_psn, 1);
 	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
 	assert_int_equal(plx_cm_counters(pair.cm[BOB])->stale, 1);
@@ -227,7 +229,7 @@ a_late_repetition_is_not_stale(void **state)
 	pair_close(&pair);
 }
 
-/* Both ends are alive: each can still disconnect, and the other hears of it. */
+/* Both ends are alive: each can still disconnect, and the other is notified. */
 static void
 expect_alive(struct pair *pair, const struct plx_cm_id *ids)
 {
@@ -241,7 +243,7 @@ expect_alive(struct pair *pair, const struct plx_cm_id *ids)
 	pair_expect_rest(pair);
 }
 
-/* A REQ as ALICE would write it who knows nothing of her connection; or as anybody would who can
+/* A REQ as ALICE would send it without knowing of her connection; or as anybody could who can
  * send from her address and knows her GUID and her queue pair. */
 static struct plx_cm_msg
 req_of_alice(const struct pair *pair, uint32_t comm_id, uint32_t qpn)
@@ -271,7 +273,7 @@ a_req_with_a_queue_pair_in_use_ends_nothing_that_lives(void **state)
 	msg = req_of_alice(&pair, ids[ALICE].v, ALICE_QPN + 1);
 	assert_int_equal(pair_inject(&pair, BOB, &msg), PLX_CM_REFUSED);
 	pair_carry(&pair);
-	/* Each time ALICE was asked, and knew. */
+	/* Each time ALICE was probed, and knew it. */
 	assert_int_equal(pair_count(&pair, BOB, PLX_CM_DREQ), 4);
 	assert_int_equal(pair_last(&pair, BOB, PLX_CM_DREQ)->dreq.remote_qpn, 0);
 	assert_int_equal(pair_count(&pair, ALICE, PLX_CM_DREP), 0);
@@ -281,7 +283,7 @@ a_req_with_a_queue_pair_in_use_ends_nothing_that_lives(void **state)
 	pair_close(&pair);
 }
 
-/* As ALICE writes it who has given up before she was answered. */
+/* As ALICE sends it if she has given up before she was answered. */
 static struct plx_cm_msg
 rej_of_alice(const struct pair *pair, struct plx_cm_id id)
 {
@@ -295,7 +297,8 @@ rej_of_alice(const struct pair *pair, struct plx_cm_id id)
 	return msg;
 }
 
-/* Who gave up names itself by its GUID and its own id: that is too little for what lives. */
+/* A peer that gave up names itself by its GUID and its own id: not enough to end a live
+ * connection. */
 static void
 a_rej_without_our_id_ends_nothing_that_lives(void **state)
 {
@@ -331,7 +334,7 @@ a_rej_without_our_id_is_of_one_address_of_ours(void **state)
 	pair_close(&pair);
 }
 
-/* The question, or its answer, is lost: who asks for a connection again, has it asked again. */
+/* The probe, or its answer, is lost: a peer that connects again causes another probe. */
 static void
 a_question_that_was_lost_is_asked_again_with_the_next_req(void **state)
 {
@@ -357,8 +360,8 @@ a_question_that_was_lost_is_asked_again_with_the_next_req(void **state)
 	}
 }
 
-/* Each try costs what a request costs: a stranger who looks for the queue pair of a connection is
- * soon not heard any more, and what he finds then is not even asked about. */
+/* Each try costs as much as a request: a stranger who searches for the queue pair of a
+ * connection is soon ignored, and what he then hits does not even cause a probe. */
 static void
 who_looks_for_a_queue_pair_in_use_is_limited(void **state)
 {
@@ -400,7 +403,7 @@ an_answer_that_does_not_say_both_ids_ends_nothing(void **state)
 	pair_establish(&pair, ids);
 	drep.drep.local_comm_id = ids[ALICE].v;
 	drep.drep.remote_comm_id = ids[BOB].v;
-	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNEXPECTED); /* not asked */
+	assert_int_equal(pair_inject(&pair, BOB, &drep), PLX_CM_UNEXPECTED); /* not probed */
 	req = req_of_alice(&pair, 5, ALICE_QPN);
 	assert_int_equal(pair_inject(&pair, BOB, &req), PLX_CM_REFUSED);
 	pair_carry(&pair);

@@ -134,7 +134,7 @@ assert_same_ip(const struct plx_ip *a, const struct plx_ip *b)
 	assert_memory_equal(a->v, b->v, sizeof a->v);
 }
 
-/* What a REQ or SIDR REQ says of its own addresses, three times over. */
+/* What a REQ or SIDR REQ contains of its own addresses, three times. */
 static void
 check_addresses(const struct specimen *s, void *arg)
 {
@@ -251,8 +251,7 @@ fields_are_what_another_dissector_shows(void **state)
 	for_each_mad("cm-sidr-udaddy-v4", check_others, NULL);
 }
 
-/* ---- what a PSN in a message means ------------------------------------------------------------
- */
+/* ---- PSNs in messages ---- */
 
 enum {
 	QPS_MAX = 8,

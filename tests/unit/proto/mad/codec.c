@@ -255,7 +255,7 @@ a_length_of_more_than_72_bytes_of_information_lies(void **state)
 		bytes[24 + 5] = (uint8_t)length;
 		assert_int_equal(decode(bytes, sizeof bytes, &msg),
 				 length <= 72 ? PLX_MAD_OK : PLX_MAD_FIELD);
-		/* seven bits, and a reserved one that says nothing */
+		/* seven bits, and a reserved one without meaning */
 		make_plain(PLX_CM_REJ, bytes);
 		bytes[24 + 9] = (uint8_t)length;
 		assert_int_equal(decode(bytes, sizeof bytes, &msg),
@@ -263,8 +263,8 @@ a_length_of_more_than_72_bytes_of_information_lies(void **state)
 	}
 }
 
-/* Any bytes behind a good header, again and again: what comes back is what came, without what is
- * reserved. */
+/* Any bytes behind a valid header, repeatedly: encoding what was decoded returns the same bytes,
+ * without the reserved bits. */
 static void
 random_messages_come_back_without_their_reserved_bits(void **state)
 {

@@ -31,9 +31,9 @@ enum {
 
 extern const struct map maps[MAPS];
 
-/* The strip that has bit `bit` of a datagram of that kind, and the bit in it, counted from its
- * lowest one for integers and from its first one for strings of bytes; NULL: reserved or constant
- */
+/* The field with bit `bit` of a datagram of that kind, and the bit's index in it, counted from
+ * the lowest bit for integers and from the first for strings of bytes; NULL: reserved or
+ * constant */
 const struct strip *strip_of(const struct map *map, uint32_t bit, uint32_t *within);
 
 /* A strip of more than 64 bits is a string of bytes, not an integer. */

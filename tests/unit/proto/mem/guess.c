@@ -12,7 +12,7 @@
 
 #define KEYS 1000000
 
-/* How applications make keys: one region after another, some kept, some given back at once. */
+/* Keys as applications create them: one region after another, some kept, some freed at once. */
 enum habit {
 	KEEP_ALL,      /* a million regions side by side */
 	ONE_AT_A_TIME, /* register, deregister, in a small table: generations climb */
@@ -100,8 +100,7 @@ no_simple_rule_predicts_the_next_key(void **state)
 	}
 }
 
-/* Linear: no bit of a key, and no exclusive or of two of its bits, says anything about a bit of
- * the next one. */
+/* Linear: no bit of a key, and no XOR of two of its bits, predicts a bit of the next one. */
 static void
 no_bit_or_pair_of_bits_predicts_a_bit_of_the_next_key(void **state)
 {

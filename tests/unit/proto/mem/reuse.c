@@ -27,7 +27,7 @@ slots_are_reused_first_in_first_out(void **state)
 	plx_prng_init(&prng, 1);
 	for (uint32_t i = 1; i <= SLOTS; i++)
 		assert_int_equal(box_region(box, BOX_RIGHTS, &key).slot, i);
-	/* Give back in any order, a few at a time; they come out in that order. */
+	/* Free in any order, a few at a time; they are reused in that order. */
 	while (last < TURNS) {
 		uint32_t given = 0, order[SLOTS];
 

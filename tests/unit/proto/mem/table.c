@@ -113,7 +113,7 @@ a_set_up_that_fails_at_step_k_can_be_undone(void **state)
 		if (left > 0)
 			box_drop_region(box, region);
 		assert_int_equal(plx_mem_in_use(box->mem), SLOTS - left);
-		/* What was given back can be had again. */
+		/* Freed slots can be allocated again. */
 		for (uint32_t i = 0; i < left; i++)
 			(void)box_region(box, BOX_RIGHTS, &key);
 		REFUSED(box, PLX_FULL, plx_window_create(box->mem, box->domain, &window));

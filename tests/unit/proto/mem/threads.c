@@ -19,8 +19,8 @@
 #include "box.h"
 #include "clock.h"
 
-/* Each thread asks as one asker of its own; a life of a slot has one QP, so that the memo of what
- * it was told stays true. */
+/* Each thread acts as its own QP; each life of a slot has one QP, so that the record of results
+ * stays valid. */
 static _Thread_local struct plx_key_memo memo;
 
 #define READERS    3
@@ -39,7 +39,7 @@ enum subject {
 	SUBJECTS
 };
 
-/* What a thread counts for itself; added up when it has ended. */
+/* Counted per thread; summed up after it has ended. */
 struct tally {
 	uint64_t granted[SUBJECTS], unknown, invalidated, invalidated_fast, bound_first, denied;
 };
@@ -260,7 +260,7 @@ bind_to_fast(struct registrar *r)
 	r->tally.bound_first++;
 }
 
-/* Let others run; meanwhile the fast-register region gets its next life when it may. */
+/* Yield; meanwhile re-register the fast-register region when that is allowed. */
 static void
 pass_time(struct registrar *r)
 {
@@ -339,7 +339,7 @@ live_region(struct registrar *r, uint32_t life)
 	expect(stage, plx_region_release(mem, region) == PLX_OK, "release of a region");
 }
 
-/* Every kind of meeting has happened, as far as this thread can tell. */
+/* Every kind of race has occurred, as far as this thread can tell. */
 static bool
 seen_enough(const struct registrar *r, uint32_t lives)
 {
@@ -429,7 +429,7 @@ readers_never_see_a_mixture_of_lives_nor_memory_of_a_region_that_is_gone(void **
 		assert_true(sum.granted[subject] > 0);
 	assert_true(seen_enough(&registrar, lives));
 	assert_true(sum.unknown > 0 && sum.invalidated > 0);
-	/* Of all that raced to invalidate one life, one was told that it did. */
+	/* Of all threads that raced to invalidate one life, exactly one succeeded. */
 	assert_true(sum.invalidated_fast == registrar.fast_life ||
 		    sum.invalidated_fast == registrar.fast_life - 1);
 	box_drop_window(stage->box, registrar.fast_window);
@@ -447,7 +447,7 @@ readers_never_see_a_mixture_of_lives_nor_memory_of_a_region_that_is_gone(void **
 struct meeting {
 	struct box *box;
 	struct plx_region region;
-	uint32_t binder, retirer; /* atomic: rounds begun */
+	uint32_t binder, retirer; /* atomic: rounds started */
 	enum plx_status retired;
 	bool stop; /* atomic */
 };

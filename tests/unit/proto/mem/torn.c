@@ -91,7 +91,7 @@ post(struct stage *stage, struct plx_key key, uint32_t life)
 	__atomic_store_n(&stage->mail, (uint64_t)key.v << 32 | life, __ATOMIC_RELEASE);
 }
 
-/* Keys repeat, so that readers can be told the next one before it is published. */
+/* Keys repeat, so that readers can get the next one before it is published. */
 static uint32_t
 refresh_for_a_while(struct stage *stage)
 {
@@ -171,7 +171,7 @@ invalidator_main(void *arg)
 	return NULL;
 }
 
-/* After a bind has succeeded the region's key stays valid, whoever tries. */
+/* After a successful bind the region's key stays valid, whoever tries to invalidate it. */
 static void
 bind_once(struct stage *stage, struct plx_region region, struct plx_window window,
 	  struct plx_key region_key, uint64_t *bound)

@@ -146,7 +146,7 @@ a_window_wider_than_its_region_is_denied(void **state)
 	box_close(box);
 }
 
-/* What the region must carry: the right to bind, and local write below remote write or atomic. */
+/* The region's required rights: bind, and local write for remote write or atomic. */
 static void
 a_windows_rights_never_exceed_what_its_region_permits(void **state)
 {

@@ -91,7 +91,7 @@ what_is_just_in_range_is_good(void **state)
 	assert_true(plx_net_bytes(&config) > 0);
 }
 
-/* Whatever stands behind the four bytes of an IPv4 address. */
+/* Any bytes behind the four of an IPv4 address. */
 static void
 the_same_address_twice_is_refused(void **state)
 {
@@ -232,13 +232,13 @@ the_longest_prefix_gives_the_source(void **state)
 	comes_from(&lan, "fd77::1:0:8000:0", OWN6);
 	comes_from(&lan, "fd77:0:0:1::1", NULL);
 	comes_from(&lan, "fd99::2", NULL);
-	/* What is ours is reached from itself, whatever prefix holds it. */
+	/* Our own addresses are reached from themselves, whatever prefix contains them. */
 	comes_from(&lan, "10.77.0.66", "10.77.0.66");
 	comes_from(&lan, "fd99::1", "fd99::1");
 	/* The last address of the smaller network, which the larger one would let pass. */
 	assert_int_equal(lan_resolve(&lan, "10.77.0.127"), PLX_NET_NOT_UNICAST);
 	assert_int_equal(lan_resolve(&lan, "10.77.0.128"), PLX_NET_WAIT);
-	/* And it is the source of what we ask. */
+	/* And it is the source of our solicitations. */
 	assert_int_equal(lan_drain(&lan), 1);
 	assert_int_equal(lan_resolve(&lan, "10.77.0.70"), PLX_NET_WAIT);
 	lan_says(&lan, "ffffffffffff 020000000001 0806 0001 0800 06 04 0001"

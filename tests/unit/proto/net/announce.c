@@ -71,7 +71,7 @@ the_pause_runs_from_sending(void **state)
 	lan_close(&lan);
 }
 
-/* Two of us: an announcement tells who knows an old address of the new one. */
+/* We have two ports: an announcement updates peers that know the address of the old one. */
 static void
 who_knew_us_elsewhere_is_told(void **state)
 {
@@ -93,7 +93,7 @@ who_knew_us_elsewhere_is_told(void **state)
 	lan_wait(&peer, 2 * PLX_SEC);
 	assert_int_equal(lan_hears_bytes(&peer, frame, lan_takes(&newer, frame)), PLX_NET_TAKEN);
 	lan_knows(&peer, OWN4, BOB_MAC);
-	/* And the old one hears that it is not alone. */
+	/* And the old one detects the duplicate. */
 	assert_int_equal(lan_hears_bytes(&old, frame, lan_takes(&newer, frame)), PLX_NET_TAKEN);
 	assert_int_equal(plx_net_counters(old.net)->conflicts, 1);
 	lan_close(&newer);
@@ -121,7 +121,8 @@ an_announcement_keeps_nobody_from_being_answered(void **state)
 	lan_close(&lan);
 }
 
-/* fe80:: is in no network of ours: it is answered at the MAC that it names, and not remembered. */
+/* fe80:: is in none of our networks: the reply goes to the MAC that it names, and no entry is
+ * created. */
 static void
 a_link_local_asker_is_answered(void **state)
 {
@@ -146,7 +147,7 @@ a_link_local_asker_is_answered(void **state)
 	lan_close(&lan);
 }
 
-/* An address of ours may be link-local too; then it is a network like any other. */
+/* One of our addresses may be link-local too; then it is a network like any other. */
 static void
 a_link_local_address_of_ours_is_one_like_any_other(void **state)
 {

@@ -12,7 +12,7 @@
 
 #define MAC_OF_GUESTS "0200000000ff"
 
-/* 10.77.x.y asks for us, or replies to us. */
+/* 10.77.x.y solicits us, or replies to us. */
 static enum plx_net_verdict
 hear_number(struct lan *lan, unsigned op, uint32_t number)
 {
@@ -72,7 +72,7 @@ a_flood_of_requesters_takes_nobodys_place(void **state)
 	lan_close(&lan);
 }
 
-/* One entry in four; then a guest takes the place of the oldest guest. */
+/* One entry in four; then a guest replaces the oldest guest. */
 static void
 guests_share_a_part_of_the_table(void **state)
 {
@@ -83,7 +83,7 @@ guests_share_a_part_of_the_table(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(hear_number(&lan, 1, 1000 + i), PLX_NET_TAKEN);
 	assert_int_equal(plx_net_counters(lan.net)->evicted, 100 - 16 / PLX_NET_GUEST_SHARE);
-	/* The oldest that is left asks again, and is the youngest. */
+	/* The oldest remaining one solicits again, and becomes the youngest. */
 	assert_int_equal(hear_number(&lan, 1, 1096), PLX_NET_TAKEN);
 	assert_int_equal(hear_number(&lan, 1, 1100), PLX_NET_TAKEN);
 	assert_int_equal(resolve_number(&lan, 1096), PLX_NET_READY);
@@ -100,7 +100,7 @@ guests_share_a_part_of_the_table(void **state)
 	lan_close(&lan);
 }
 
-/* One whose time has passed does not give way a second time. */
+/* An expired entry is not evicted a second time. */
 static void
 a_guest_that_left_is_no_guest(void **state)
 {
@@ -113,7 +113,7 @@ a_guest_that_left_is_no_guest(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		assert_int_equal(hear_number(&lan, 1, 1000 + i), PLX_NET_TAKEN);
 	lan_wait(&lan, PLX_NET_GUEST_NS / 2);
-	/* The first is gone: one takes its place freely, and the next that of the second. */
+	/* The first has expired: one gets its slot at no cost, and the next that of the second. */
 	assert_int_equal(hear_number(&lan, 1, 1004), PLX_NET_TAKEN);
 	assert_int_equal(plx_net_counters(lan.net)->evicted, 0);
 	assert_int_equal(hear_number(&lan, 1, 1005), PLX_NET_TAKEN);
@@ -141,7 +141,7 @@ a_table_of_one_works_and_has_no_guests(void **state)
 	lan_close(&lan);
 }
 
-/* Guests first, then who has not answered, then who was resolved longest ago. */
+/* Guests first, then entries without an answer, then those resolved longest ago. */
 static void
 who_gives_way_when_the_table_is_full(void **state)
 {
@@ -156,7 +156,7 @@ who_gives_way_when_the_table_is_full(void **state)
 	assert_int_equal(hear_number(&lan, 1, 501), PLX_NET_TAKEN);
 	assert_int_equal(lan_drain(&lan), 4);
 	assert_int_equal(plx_net_counters(lan.net)->evicted, 0);
-	/* In turn the two guests, the two that are asked, and 301: 300 was wanted since. */
+	/* In turn the two guests, the two being solicited, and 301: 300 was used since. */
 	assert_int_equal(resolve_number(&lan, 300), PLX_NET_READY);
 	know(&lan, 600, 5);
 	assert_int_equal(plx_net_counters(lan.net)->evicted, 5);
@@ -170,7 +170,7 @@ who_gives_way_when_the_table_is_full(void **state)
 	lan_close(&lan);
 }
 
-/* Being asked again and answering makes nobody younger: only a user does. */
+/* Being solicited again and answering makes no entry younger: only use does. */
 static void
 refreshing_does_not_make_a_neighbour_younger(void **state)
 {
@@ -190,7 +190,7 @@ refreshing_does_not_make_a_neighbour_younger(void **state)
 	lan_close(&lan);
 }
 
-/* Addresses that never answer, asked for on behalf of whoever, do not push out who did. */
+/* Addresses that never answer, solicited on anybody's behalf, do not evict those that did. */
 static void
 a_scan_of_silent_addresses_takes_nobodys_place(void **state)
 {
@@ -206,7 +206,7 @@ a_scan_of_silent_addresses_takes_nobodys_place(void **state)
 	assert_int_equal(plx_net_counters(lan.net)->evicted, 1000 - 4);
 	for (uint32_t i = 256; i < 268; i++)
 		assert_int_equal(resolve_number(&lan, i), PLX_NET_READY);
-	/* Four are asked; a request for one that gave way is not sent. */
+	/* Four are being solicited; a request for an evicted one is not sent. */
 	assert_int_equal(lan_drain(&lan), 4);
 	lan_close(&lan);
 }
@@ -261,8 +261,7 @@ many_deadlines_at_once_are_handled_in_parts(void **state)
 	lan_close(&lan);
 }
 
-/* Every entry of the largest table is found, whatever the seed, and IPv6 does not end up as IPv4.
- */
+/* Every entry of the largest table is found, with every seed, and IPv6 is not mistaken for IPv4. */
 static void
 a_full_table_finds_everybody(void **state)
 {
@@ -333,7 +332,7 @@ no_bucket_is_crowded_whatever_addresses_have_in_common(void **state)
 	}
 }
 
-/* Who knows the buckets of one seed knows nothing of another's. */
+/* Knowing the buckets of one seed reveals nothing about another's. */
 static void
 the_seed_decides_who_shares_a_bucket(void **state)
 {

@@ -47,7 +47,7 @@ what_linux_asks_we_answer(void **state)
 	lan_close(&lan);
 }
 
-/* What we say to a request of ALICE with so many bytes is the same with the ends exchanged. */
+/* Our reply to a request of ALICE with this many bytes is the same with the ends exchanged. */
 static void
 is_answered(struct lan *lan, const char *from, const char *to, size_t bytes)
 {
@@ -91,7 +91,7 @@ every_size_that_a_frame_holds_is_answered(void **state)
 	lan_close(&lan);
 }
 
-/* A port may hear longer frames than it was told to send. */
+/* A port may receive longer frames than it may send. */
 static void
 what_a_frame_does_not_hold_is_not_answered(void **state)
 {
@@ -200,7 +200,7 @@ at_most_so_many_wait_for_their_answers(void **state)
 	lan_close(&lan);
 }
 
-/* A flood of echo requests keeps us neither from asking nor from telling who we are. */
+/* A flood of echo requests prevents neither our solicitations nor our announcements. */
 static void
 echoes_take_turns_with_the_rest(void **state)
 {
@@ -249,7 +249,7 @@ is_refused(struct lan *lan, const uint8_t *frame, size_t len, enum plx_net_verdi
 static const struct {
 	uint8_t version;
 	size_t at;
-	const char *hex; /* instead of what is there; then the checksums are made right */
+	const char *hex; /* replaces the value; then the checksums are corrected */
 	enum plx_net_verdict verdict;
 } wrongs[] = {
 	{4, 0, "020000000009", STATION}, /* to another station */
@@ -258,7 +258,7 @@ static const struct {
 	{4, 0, "01005e000001", STATION},
 	{4, 6, OWN_MAC, NOT_OURS},
 	{6, 6, NO_MAC, MALFORMED},
-	{4, 12, "86dd", MALFORMED}, /* IPv6 of version 4, and the other way round */
+	{4, 12, "86dd", MALFORMED}, /* IPv6 of version 4, and vice versa */
 	{6, 12, "0800", NOT_OURS},
 	{4, 14, "46", NOT_OURS}, /* options */
 	{4, 14, "44", NOT_OURS},
@@ -346,7 +346,7 @@ each_wrong_length_is_malformed(void **state)
 	lan_close(&lan);
 }
 
-/* In what a checksum covers; but what makes another protocol of it is not ours. */
+/* Bits covered by a checksum; those that would make it another protocol are not handled here. */
 static void
 every_flipped_bit_is_found_by_a_checksum(void **state)
 {

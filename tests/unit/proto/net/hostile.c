@@ -53,7 +53,7 @@ good_frame(enum kind kind, uint8_t *out)
 	return len + 4;
 }
 
-/* ALICE is asked, and so an answer would be taken; nothing waits to be sent. */
+/* ALICE is being solicited, so that an answer would be accepted; nothing waits to be sent. */
 static void
 open_asking(struct lan *lan)
 {
@@ -121,7 +121,7 @@ every_truncation_is_malformed(void **state)
 	lan_close(&lan);
 }
 
-/* Cut short, and the lengths say so as well. */
+/* Truncated, with matching lengths. */
 static void
 every_truncation_that_ip_admits_is_malformed(void **state)
 {
@@ -133,7 +133,7 @@ every_truncation_that_ip_admits_is_malformed(void **state)
 		uint8_t frame[256];
 		size_t len = good_frame(kind, frame);
 
-		/* Without its option it would be whole; an option of one byte is none. */
+		/* Without its option it would be complete; an option of one byte is invalid. */
 		for (size_t cut = 54; cut < len; cut++) {
 			uint8_t shorter[256];
 
@@ -153,7 +153,7 @@ every_truncation_that_ip_admits_is_malformed(void **state)
 struct wrong {
 	enum kind kind;
 	size_t at;
-	const char *hex; /* instead of what is there */
+	const char *hex; /* replaces the value */
 	enum plx_net_verdict verdict;
 };
 
@@ -173,7 +173,7 @@ static const struct wrong wrongs[] = {
 	{ADVERTISEMENT_ALL, 38, "ff020000000000000000000000000002", ADDRESS},
 	{ARP_REQUEST, 6, "030000000001", MALFORMED}, /* from a group */
 	{ARP_REQUEST, 6, NO_MAC, MALFORMED},
-	{ARP_REQUEST, 6, OWN_MAC, NOT_OURS}, /* what we sent ourselves */
+	{ARP_REQUEST, 6, OWN_MAC, NOT_OURS}, /* our own packet */
 	{ARP_REQUEST, 12, "0800", NOT_OURS},
 	{ARP_REQUEST, 12, "8035", NOT_OURS},
 	{ARP_TAGGED, 14, "6001", PLX_NET_OTHER_VLAN}, /* VLAN 1 */
@@ -200,7 +200,7 @@ static const struct wrong wrongs[] = {
 	{ARP_REPLY, 28, "ffffffff", MALFORMED},
 	{ARP_REPLY, 28, "0a4d00ff", MALFORMED}, /* 10.77.0.255: broadcast in our network */
 	{ARP_REPLY, 28, "0a4d0000", MALFORMED},
-	/* A stranger asks for another. */
+	/* A stranger solicits another address. */
 	{ARP_REQUEST, 28, "0a4d0005 020000000001 0a4d0009", ADDRESS},
 	{ARP_PROBE, 38, "0a4d0009", ADDRESS},
 	/* IPv6 */
@@ -224,7 +224,7 @@ static const struct wrong wrongs[] = {
 	{SOLICITATION, 54, "89", NOT_OURS}, /* redirect */
 	{SOLICITATION, 55, "01", MALFORMED},
 	{ADVERTISEMENT, 55, "ff", MALFORMED},
-	{ADVERTISEMENT_ALL, 58, "60", MALFORMED}, /* solicited, and told to all */
+	{ADVERTISEMENT_ALL, 58, "60", MALFORMED}, /* solicited, and multicast to all */
 	{SOLICITATION, 62, "ff02", MALFORMED},    /* the target: a group */
 	{ADVERTISEMENT, 62, "ff02", MALFORMED},
 	{SOLICITATION, 62, "00000000000000000000000000000000", MALFORMED},
@@ -261,8 +261,8 @@ each_wrong_field_has_its_verdict(void **state)
 	lan_close(&lan);
 }
 
-/* In what the checksum covers. The addresses of Ethernet, the flow label and the hop limit are out
- * of its reach; so is what makes another protocol of it. */
+/* Bits covered by the checksum. It does not cover the Ethernet addresses, the flow label and the
+ * hop limit; bits that would make it another protocol are excluded too. */
 static void
 every_flipped_bit_is_found_by_the_checksum(void **state)
 {
@@ -289,7 +289,7 @@ every_flipped_bit_is_found_by_the_checksum(void **state)
 	lan_close(&lan);
 }
 
-/* A probe for a duplicate says no MAC, and goes to the group of its target: RFC 4861, 7.1.1. */
+/* A probe for duplicates has no MAC, and goes to the group of its target: RFC 4861, 7.1.1. */
 static void
 a_probe_for_a_duplicate_is_exactly_that(void **state)
 {

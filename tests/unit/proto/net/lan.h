@@ -34,7 +34,7 @@ void lan_open(struct lan *lan, uint32_t neighbours);
 /* The same, but we are somebody else. */
 void lan_open_as(struct lan *lan, const char *ip4, const char *ip6, const char *mac);
 
-/* What the configuration in *lan says. */
+/* Uses the configuration in *lan. */
 void lan_start(struct lan *lan);
 void lan_close(struct lan *lan);
 
@@ -46,7 +46,7 @@ struct plx_ip lan_ip_number(uint32_t number);
 /* Hexadecimal digits and blanks. Returns: bytes */
 size_t lan_hex(const char *hex, uint8_t *out);
 
-/* A frame comes in, in a block of its exact size. lan_hears() takes at most 256 bytes. */
+/* A frame arrives, in a block of its exact size. lan_hears() accepts at most 256 bytes. */
 enum plx_net_verdict lan_hears_bytes(struct lan *lan, const uint8_t *bytes, size_t len);
 enum plx_net_verdict lan_hears(struct lan *lan, const char *hex);
 
@@ -54,13 +54,15 @@ enum plx_net_verdict lan_hears(struct lan *lan, const char *hex);
 void lan_says(struct lan *lan, const char *hex);
 void lan_says_nothing(struct lan *lan);
 
-/* The next frame that we send goes to this MAC. Takes it. */
+/* The next frame that we send goes to this MAC. Consumes it. */
 void lan_says_to(struct lan *lan, const char *mac);
 
-/* Take the next frame that we send. @param frame [PLX_NET_FRAME_MAX] Returns: bytes; 0: none */
+/* Fetch the next frame that we send. @param frame [PLX_NET_FRAME_MAX]
+ * Returns: bytes; 0: none */
 size_t lan_takes(struct lan *lan, uint8_t *frame);
 
-/* Take what we send until there is no more. Returns: frames */
+/* Fetch what we send until there is no more.
+ * Returns: frames */
 unsigned lan_drain(struct lan *lan);
 
 enum plx_net_verdict lan_resolve(struct lan *lan, const char *ip);
@@ -76,16 +78,18 @@ void lan_wait(struct lan *lan, uint64_t ns);
 size_t lan_arp(uint8_t *out, unsigned op, const char *eth_dst, const char *sha, struct plx_ip spa,
 	       const char *tha, struct plx_ip tpa);
 
-/* A solicitation (135) or advertisement (136); flags: the top byte of the word behind the checksum.
- * `mac`: of the option; NULL: none. Ethernet addresses as they follow from `to` and ALICE. */
+/* A solicitation (135) or advertisement (136); flags: the top byte of the word behind the
+ * checksum. `mac`: of the option; NULL: no option. Ethernet addresses follow from `to` and
+ * ALICE. */
 size_t lan_nd(uint8_t *out, unsigned type, unsigned flags, const char *from, const char *to,
 	      const char *target, const char *mac);
 
 /* Make the ICMPv6 checksum of a frame without VLAN right again. */
 void lan_nd_checksum(uint8_t *frame);
 
-/* An echo request or answer with `bytes` of data that count from `first`, from ALICE_MAC to us; of
- * which protocol, `from` says. Returns: bytes written, at most PLX_NET_FRAME_MAX. */
+/* An echo request or reply with `bytes` of data that count from `first`, from ALICE_MAC to us;
+ * `from` selects the protocol.
+ * Returns: bytes written, at most PLX_NET_FRAME_MAX. */
 size_t lan_echo(uint8_t *out, bool asks, const char *from, const char *to, unsigned id,
 		unsigned sequence, size_t bytes, unsigned first);
 
