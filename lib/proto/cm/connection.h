@@ -215,7 +215,7 @@ void cm_timer_set(struct plx_cm *cm, struct cm_connection *c, enum cm_timer time
 void cm_timer_clear(struct cm_connection *c);
 enum cm_timer cm_timer_response(uint32_t exponent);
 
-/* ---- connection.c: what every state has in common ---- */
+/* ---- connection.c: transitions shared by all states ---- */
 
 /**
  * The connection whose id, assigned by us, is in a message, if the message is from its peer's
@@ -300,7 +300,7 @@ bool cm_peer_is_known(const struct plx_cm *cm, const struct plx_ip *remote);
 struct cm_listener *cm_listener_find(const struct plx_cm *cm, const struct plx_ip *local,
 				     uint64_t service_id, enum plx_port_space space);
 
-/* ---- what messages do ---- */
+/* ---- received messages ---- */
 
 enum plx_cm_verdict cm_on_req(struct plx_cm *cm, const struct plx_cm_route *route,
 			      const struct plx_cm_msg *msg, uint64_t now);

@@ -290,7 +290,7 @@ bool plx_cm_has_event(const struct plx_cm *cm);
 /** The context of the next event; one must be pending. */
 uint64_t plx_cm_event_context(const struct plx_cm *cm);
 
-/** Move the connection whose event is next behind all others with events. */
+/** Move the connection whose event is next after all others with events. */
 void plx_cm_defer_event(struct plx_cm *cm);
 
 /* ---- queries ---- */

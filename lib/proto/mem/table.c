@@ -154,8 +154,8 @@ bool
 plx_slot_end(struct plx_slot *slot, uint64_t life)
 {
 	/*
-	 * Release: pairs with the acquire in plx_slot_publish(). Acquire, also on failure: what the
-	 * caller does next with this slot follows the end of its life, in whatever thread that was.
+	 * Release: pairs with the acquire in plx_slot_publish(). Acquire, also on failure:
+	 * whichever thread ended the life, the caller's next steps with this slot follow its end.
 	 */
 	return __atomic_compare_exchange_n(&slot->life, &life, plx_life_ended(life), false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

@@ -179,7 +179,7 @@ verify(struct plx_table *table, struct plx_neighbour *neighbour, uint64_t now)
 	set_state(table, neighbour, PLX_NEIGHBOUR_PROBE, PLX_TIMER_RETRY, now);
 }
 
-/* ---- what users and messages do ---- */
+/* ---- users and messages ---- */
 
 struct plx_neighbour *
 plx_table_want(struct plx_table *table, const struct plx_ip *ip, uint64_t now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The congestion strategy that never holds anything back, also when the peer sends CNPs. It holds
- * no state. Another strategy is a table like plx_cc_none, given to plx_rc_init().
+ * The congestion strategy that never delays a packet, even if the peer sends CNPs. It has no state.
+ * Another strategy is a table like plx_cc_none, passed to plx_rc_init().
  */
 #include "qp.h"
 

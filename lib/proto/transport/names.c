@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts of the transport's enums, the two timer tables of the standard, and the congestion strategy
- * that does nothing. It has no state.
- * Each table is made from the X-list of its enum, so that no entry can be missing.
+ * Texts of the transport's enums, and the two timer tables of the standard. It has no state.
+ * Each table of texts is made from the X-list of its enum, so that no entry can be missing.
  */
 #include "qp.h"
 

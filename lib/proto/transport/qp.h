@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Private declarations of the queue pair: the structs behind plx_transport.h, and what its files
- * share. Nothing outside lib/proto/transport includes this header.
+ * Private declarations of the queue pair: the structs of plx_transport.h, and what its files share.
+ * Nothing outside lib/proto/transport includes this header.
  * Start with struct plx_rc; its first cache lines hold what each packet uses.
  */
 #ifndef PLX_TRANSPORT_QP_H
@@ -146,7 +146,7 @@ struct responder {
 	uint8_t owed; /* enum owed_kind */
 	uint8_t owed_syndrome;
 	bool cnp_owed;
-	uint8_t recv_status; /* enum plx_wc_status of the open receive if the QP goes to ERROR */
+	uint8_t recv_status; /* enum plx_wc_status of the open receive if the QP fails */
 	struct plx_psn owed_psn;
 	struct plx_key write_rkey;
 	uint64_t write_va;

@@ -24,9 +24,9 @@
 
 /*
  * Does `psn` belong to a new flight? Then its sender has gone back, and the first packet was lost
- * again. Order tells: the packet is at or before the first of the current flight, or too far behind
- * the newest to be merely late. A duplicate of the first packet looks the same and costs one NAK;
- * PLX_RESTARTS_MAX bounds that.
+ * again. The order shows it: the packet is at or before the first of the current flight, or too far
+ * before the newest to be merely late. A duplicate of the first packet looks the same and costs one
+ * NAK; PLX_RESTARTS_MAX bounds that.
  */
 bool
 gap_begins_anew(const struct gap *gap, struct plx_psn psn)

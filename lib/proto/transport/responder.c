@@ -478,7 +478,9 @@ apply_accept(struct plx_rc *qp, const struct plx_pkt *pkt, const struct judged *
 	bool ack =
 		unsaid || (plx_opcode_has(j->op, PLX_OPF_PAYLOAD) && (j->ends || pkt->ack_request));
 
-	/* The gap is closed: withdraw a NAK that has not been sent. The next gap gets a new NAK. */
+	/*
+	 * The gap is closed: withdraw a NAK that has not been sent. The next gap causes a new NAK.
+	 */
 	resp->nak_out = false;
 	if (unsaid)
 		resp->owed = OWED_NOTHING;
