@@ -32,19 +32,19 @@ device_of_port(uint16_t port_id)
 	return rte_eth_dev_info_get(port_id, &info) == 0 ? info.device : NULL;
 }
 
-/* A device whose port we have closed though we had not made it. The EAL still knows it, takes a
- * second probe for a mistake, and has no stable call to ask for a device without a port. */
+/* A device whose port we have closed although we did not create it. The EAL still knows the device,
+ * refuses to probe it again, and has no stable function to find a device without a port. */
 struct closed {
 	struct closed *next;
 	struct rte_device *device;
 	char name[RTE_ETH_NAME_MAX_LEN];
-	char spec[SPEC_MAX]; /* as it was made */
+	char spec[SPEC_MAX]; /* as given when it was created */
 };
 
 static pthread_mutex_t closed_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct closed *closed_first;
 
-/* Call this before the close. If out of memory, the device just cannot be opened again. */
+/* Call this before the close. If out of memory, the device merely cannot be opened again. */
 static void
 remember(const struct device *device, struct rte_device *behind)
 {
@@ -63,7 +63,7 @@ remember(const struct device *device, struct rte_device *behind)
 	pthread_mutex_unlock(&closed_lock);
 }
 
-/* Take it off the list; NULL: we have closed none of that name. */
+/* Remove it from the list; NULL: we have not closed a device of that name. */
 static struct closed *
 recall(const char *name)
 {
@@ -80,8 +80,8 @@ recall(const char *name)
 	return found;
 }
 
-/* Probe `spec`. One that was closed goes first, and comes back with its old arguments unless `spec`
- * has some. */
+/* Probe `spec`. A device that we have closed is removed first, and is probed with its old arguments
+ * unless `spec` has some. */
 static int
 probe(const char *name, const char *spec, bool *made)
 {
@@ -119,7 +119,7 @@ make(const char *spec, struct device *out, struct plx_why *why)
 	return PLX_NO_DEVICE;
 }
 
-/* A device that is there already keeps its arguments; others in `spec` would be lost silently. */
+/* A device that exists keeps its arguments; different ones in `spec` would be lost silently. */
 static enum plx_status
 keep(const char *spec, struct device *out, struct plx_why *why)
 {
@@ -136,8 +136,8 @@ keep(const char *spec, struct device *out, struct plx_why *why)
 	return PLX_NO_DEVICE;
 }
 
-/* The ports that are open here. Not ethdev's ownership: a port that has an owner vanishes from
- * every list of ports, of telemetry and of dpdk-dumpcap, too. */
+/* The ports that are open here. ethdev's ownership is not used, because a port with an owner
+ * disappears from every list of ports, from telemetry and from dpdk-dumpcap. */
 static bool open_here[RTE_MAX_ETHPORTS];
 
 static enum plx_status

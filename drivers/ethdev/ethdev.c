@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Opening and closing a port: what it can do, configuration, queues, start. It owns no packet and
- * knows no PMD by name: device.c finds the port, quirks.c knows what it does not report, burst.c
- * is the hot path. Start with plx_ethdev_open().
+ * Opening and closing a port: capabilities, configuration, queues, start. It owns no packet and
+ * knows no PMD by name: device.c finds the port, quirks.c knows what the port does not report,
+ * burst.c is the hot path. Start with plx_ethdev_open().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@
 
 enum {
 	DESCRIPTORS = 1024,
-	FRAME_USUAL = 1514, /* [bytes] no port is set up for less */
+	FRAME_USUAL = 1514, /* [bytes] minimum frame size of every port */
 	ETHERNET_FRAME_OVERHEAD = 18,
-	START_PAUSE_US = 20000, /* between two tries to start */
+	START_PAUSE_US = 20000, /* between two attempts to start */
 };
 
 struct plx_ethdev {
@@ -36,7 +36,7 @@ struct plx_ethdev {
 	struct plx_port_caps caps;
 	uint16_t mtu; /* to configure; 0: none */
 	bool scatter; /* a frame may come in several buffers */
-	bool named;   /* its address follows from its name: it has none that it filters by */
+	bool named;   /* its address is derived from its name, so it does not filter by address */
 	bool touched, running; /* configured; started */
 	struct queue queues[];
 };
@@ -61,7 +61,7 @@ check_config(const struct plx_ethdev_config *config, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* What the arguments ask of the device, against what it allows. */
+/* Check the arguments against the limits of the device. */
 static enum plx_status
 check_numbers(const struct plx_ethdev *dev, struct plx_why *why)
 {
@@ -124,7 +124,7 @@ check_frame(const struct plx_ethdev_config *config, int name_bytes, struct frame
 	return PLX_TOO_LONG;
 }
 
-/* What the arguments alone say, before there is a device that might be hard to get rid of. */
+/* Check the arguments alone, before a device is created that may be hard to remove. */
 static enum plx_status
 check_spec(const struct plx_ethdev_config *config, struct plx_why *why)
 {
@@ -147,7 +147,7 @@ set_frame_limit(struct plx_ethdev *dev, struct plx_why *why)
 		dev->quirk->limit ? dev->quirk->limit(args) : asked_limit(&dev->info);
 
 	dev->scatter = dev->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
-	/* The device's own limit is the one to name when both are too small. */
+	/* If both are too small, report the device's own limit. */
 	if (room < limit.bytes && limit.bytes >= dev->config.frame_want && !dev->scatter)
 		limit = (struct frame_limit){room, "give the pool larger buffers"};
 	if (check_frame(&dev->config, 60, limit, why) != PLX_OK)
@@ -161,8 +161,8 @@ set_frame_limit(struct plx_ethdev *dev, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* A virtual device may have no address. Its name makes one: locally administered, the same every
- * time, and different for the two ends of a link. */
+/* A virtual device may have no address. Derive one from its name: locally administered, always the
+ * same, and different for the two ends of a link. */
 static void
 address_from_name(const char *name, uint8_t mac[static 6])
 {
@@ -186,7 +186,7 @@ set_caps(struct plx_ethdev *dev)
 	caps->segments =
 		dev->quirk->segments && dev->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	caps->tx_lost_on_exit = dev->quirk->tx_lost_on_exit;
-	/* No device reports it; those that get chains right were all seen to. */
+	/* No device reports it; the devices that handle chains correctly were all checked. */
 	caps->external = caps->segments;
 	rte_eth_macaddr_get(dev->device.port_id, &mac);
 	memcpy(caps->mac, mac.addr_bytes, sizeof(caps->mac));
@@ -271,7 +271,7 @@ start(struct plx_ethdev *dev, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* The list of groups; false: the device keeps none. */
+/* Set the list of groups; false: the device has no list. */
 static bool
 list_groups(const struct plx_ethdev *dev)
 {
@@ -284,8 +284,8 @@ list_groups(const struct plx_ethdev *dev)
 	       0;
 }
 
-/* What the device is to let in beside broadcasts. A device that refuses even the last has no filter
- * that we could open: net_memif and others pass everything. */
+/* Set which frames to receive besides broadcasts. If the device refuses even promiscuous mode, it
+ * has no filter to open: net_memif and others pass everything. */
 static void
 open_filter(const struct plx_ethdev *dev)
 {
@@ -348,7 +348,7 @@ plx_ethdev_open(const struct plx_ethdev_config *config, struct plx_ethdev **out,
 	dev->config.device = dev->device.name;
 	dev->quirk = quirk_of("");
 	status = bring_up(dev, why);
-	dev->config.groups = NULL; /* the caller's */
+	dev->config.groups = NULL; /* it belongs to the caller */
 	if (status != PLX_OK) {
 		plx_ethdev_close(dev);
 		return status;
@@ -375,7 +375,7 @@ fate_of(const struct plx_ethdev *dev)
 	return dev->touched ? DEVICE_CLOSE : DEVICE_LEAVE;
 }
 
-/* A port to be stopped on the EAL's interrupt thread. */
+/* An order to stop a port on the EAL's interrupt thread. */
 struct stop_order {
 	uint16_t port_id;
 	bool done;
@@ -391,9 +391,9 @@ stop_here(void *arg)
 }
 
 /*
- * A PMD that takes its connection apart on the interrupt thread when the peer leaves, without a
- * lock, is stopped on that thread too: an alarm runs there between two interrupts, so that the two
- * cannot meet. After a second without it the port is stopped here.
+ * When the peer leaves, some PMDs tear down their connection on the interrupt thread, without a
+ * lock. Such a port is stopped on that thread, too: an alarm runs there between two interrupts, so
+ * the two never overlap. If the alarm has not run after a second, the port is stopped here.
  */
 static void
 stop(struct plx_ethdev *dev)

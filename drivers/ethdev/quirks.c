@@ -25,7 +25,7 @@ enum {
 	ARGUMENT_TEXT = IFNAMSIZ, /* [bytes] the longest argument read */
 };
 
-/* The value of one argument; false when it is not there or longer than any we know. */
+/* Get the value of one argument; false: missing, or longer than any known value. */
 static bool
 argument_text(const char *args, const char *key, char text[static ARGUMENT_TEXT])
 {
@@ -68,8 +68,8 @@ kernel_mtu(const char *interface)
 	return failed || request.ifr_mtu < 0 ? 0 : (uint32_t)request.ifr_mtu;
 }
 
-/* A packet of more than one memif slot desynchronises the ring: the receiver then gets stale
- * duplicates for ever. So nothing longer than a slot may be sent. */
+/* A packet of more than one memif slot desynchronizes the ring: the receiver then gets stale
+ * duplicates forever. So nothing longer than a slot may be sent. */
 static struct frame_limit
 memif_limit(const char *args)
 {
@@ -77,8 +77,9 @@ memif_limit(const char *args)
 				    "set a larger bsize= on both ends (4608 for path MTU 4096)"};
 }
 
-/* Two limits: the slot, of which a received frame loses more than one sent; and the interface, for
- * a frame above its MTU makes the kernel refuse the slot, which the PMD then waits for. */
+/* Two limits: the slot, of which a received frame uses more overhead than a sent one; and the
+ * interface, because the kernel refuses a slot with a frame above the MTU, and the PMD then waits
+ * for that slot. */
 static struct frame_limit
 packet_limit(const char *args)
 {
@@ -139,8 +140,8 @@ static const struct quirk quirks[] = {
 	{"net_af_packet", packet_limit, .mtu_unset = true, .segments = true},
 	/* Reports 1522; the kernel's side of the tap has MTU 1500, and no code to change it. */
 	{"net_tap", tap_limit, .mtu_unset = true, .segments = true},
-	/* A chain leaves with the first segment's bytes and the full length, and nothing is said.
-	 * It offers no MULTI_SEGS in 22.11; later versions do. */
+	/* A chain is sent with the bytes of the first segment and the full length, without an
+	 * error. It does not offer MULTI_SEGS in 22.11; later versions do. */
 	{"net_af_xdp", NULL, .segments = false},
 	/* Passes pointers. */
 	{"net_ring", no_limit, .mtu_unset = true, .segments = true, .stays = ring_stays},
@@ -162,7 +163,7 @@ quirk_of(const char *driver)
 const struct quirk *
 quirk_of_name(const char *name)
 {
-	/* net_memif of net_memif0 and of net_memif_a, not of net_memiff */
+	/* net_memif matches net_memif0 and net_memif_a, but not net_memiff */
 	for (size_t i = 0; i < PLX_COUNT_OF(quirks); i++) {
 		size_t length = strlen(quirks[i].driver);
 

@@ -51,7 +51,7 @@ static const struct argument arguments[] = {
 	NUMBER(flood, faults.flood, 0, FAULT_FLOOD),
 };
 
-/* A decimal fraction with a point, whatever the program's locale; NAN when it is none. */
+/* Parse a decimal fraction with a point, whatever the program's locale; NAN: not a number. */
 static double
 fraction(const char *text)
 {
@@ -66,7 +66,7 @@ fraction(const char *text)
 	return end == text || *end != '\0' ? __builtin_nan("") : value;
 }
 
-/* Digits alone; false when it is anything else or does not fit. */
+/* Parse digits only; false: anything else, or out of range. */
 static bool
 whole(const char *text, uint64_t *value)
 {

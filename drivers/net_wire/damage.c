@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Changes to the bytes of one packet, which may be a chain. It never writes to memory that another
- * may read: callers come by packet_private(). Start with packet_is_ect().
+ * Changes to the bytes of one packet, which may be a chain. It never writes to shared memory:
+ * callers first use packet_private(). Start with packet_is_ect().
  */
 #include <rte_mbuf.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The bad cable, in three steps: each packet that arrives may be lost, marked, corrupted and
- * doubled; some wait until later ones have passed; all leave by one queue, when their time comes
- * and there is room. Nothing vanishes that is not counted. It never writes to shared memory.
+ * The bad cable, in three steps. Each packet that arrives may be dropped, marked, corrupted and
+ * duplicated. Some wait until later ones have passed. All leave through one queue, when they are
+ * due and there is room. Every dropped packet is counted. It never writes to shared memory.
  * Start with faults_on_burst().
  */
 #include <math.h>
@@ -16,12 +16,12 @@
 #include "flood.h"
 
 enum {
-	/* A packet that waits to be overtaken is let go when nothing came for so long. */
+	/* A packet held back for reordering is released if nothing arrived for this long. */
 	OVERTAKE_WAIT_US = 50,
 };
 
-/* One kind of fault. Each has dice of its own, so that adding a fault leaves the others' choice of
- * packets as it was. */
+/* One kind of fault. Each has a random generator of its own, so that adding a fault does not change
+ * which packets the others choose. */
 struct dice {
 	uint64_t below; /* of 2^64; UINT64_MAX: always, 0: never */
 	struct plx_prng prng;
@@ -34,10 +34,10 @@ struct waiting {
 	uint32_t left;
 };
 
-/* In the queue to leave. */
+/* In the queue of packets to deliver. */
 struct leaving {
 	struct rte_mbuf *packet;
-	uint64_t due; /* [TSC] never before that of the one ahead */
+	uint64_t due; /* [TSC] never before that of the preceding packet */
 };
 
 struct faults {
@@ -46,17 +46,18 @@ struct faults {
 	struct flood flood;
 	bool floods;
 	uint32_t depth;
-	bool clocked;             /* anything depends on time */
-	bool straight;            /* one packet in is at most one out, in order and at once */
+	bool clocked;             /* some fault depends on time */
+	bool straight;            /* each packet yields at most one, in order and without delay */
 	uint64_t delay;           /* [TSC] */
 	double ticks_per_byte;    /* [TSC]; 0: no pacing */
-	uint64_t wire_free;       /* [TSC] when the paced wire has sent all it was given */
+	uint64_t wire_free;       /* [TSC] when the paced wire will have sent everything */
 	uint64_t last_arrival;    /* [TSC] */
 	uint64_t overtake_wait;   /* [TSC] */
-	uint64_t number, highest; /* of packets in the order of arrival: given, let go */
+	uint64_t number, highest; /* of packets in order of arrival: assigned, delivered */
 	uint32_t waiting_count;
-	uint32_t head, count;                               /* of the queue */
-	struct waiting waiting[PLX_NET_WIRE_DEPTH_MAX + 1]; /* one comes before one goes */
+	uint32_t head, count; /* of the queue */
+	struct waiting
+		waiting[PLX_NET_WIRE_DEPTH_MAX + 1]; /* a packet is added before one is removed */
 	struct leaving queue[PLX_NET_WIRE_HOLD_MAX];
 };
 
@@ -122,7 +123,7 @@ faults_destroy(struct faults *faults)
 	rte_free(faults);
 }
 
-/* When a packet that goes onto the wire now comes off it. */
+/* When a packet put onto the wire now arrives. */
 static uint64_t
 due(struct faults *faults, const struct rte_mbuf *packet, uint64_t now)
 {
@@ -135,7 +136,7 @@ due(struct faults *faults, const struct rte_mbuf *packet, uint64_t now)
 	return faults->wire_free + faults->delay;
 }
 
-/* Into the queue to leave. */
+/* Put a packet into the queue of packets to deliver. */
 static void
 let_go(struct faults *faults, struct rte_mbuf *packet, uint64_t number, uint64_t now)
 {
@@ -154,7 +155,7 @@ let_go(struct faults *faults, struct rte_mbuf *packet, uint64_t number, uint64_t
 	faults->count++;
 }
 
-/* One packet has arrived behind the first `before` of those that wait. */
+/* Count an arrival for the first `before` waiting packets. */
 static void
 overtake(struct faults *faults, uint32_t before, uint64_t now)
 {
@@ -171,8 +172,8 @@ overtake(struct faults *faults, uint32_t before, uint64_t now)
 	faults->waiting_count = kept;
 }
 
-/* The packet, or a copy of it, goes its way: at once, or after others. At most `depth` wait, for
- * each that comes is passed by the next `depth`. */
+/* Deliver the packet or a copy of it, at once or after later ones. At most `depth` packets wait,
+ * since each is overtaken by the next `depth`. */
 static void
 pass(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 {
@@ -193,7 +194,7 @@ pass(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 	overtake(faults, before, now);
 }
 
-/* Mark and corrupt, in a packet of our own. Returns: the packet, which may be a copy */
+/* Mark and corrupt, in private memory. Returns: the packet, which may be a copy */
 static struct rte_mbuf *
 damage(struct faults *faults, struct rte_mbuf *packet)
 {
@@ -246,8 +247,8 @@ arrive(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 		pass(faults, copy, now);
 }
 
-/* Without the queue it costs half: 3.6 ns a packet over a bare link instead of 7.4. The goodput
- * under loss is measured with this one. */
+/* Without the queue this takes half the time: 3.6 ns per packet more than a bare link instead of
+ * 7.4. Goodput under loss is measured with this function. */
 static uint16_t
 straight(struct faults *faults, struct rte_mbuf **packets, uint16_t n)
 {
@@ -260,7 +261,7 @@ straight(struct faults *faults, struct rte_mbuf **packets, uint16_t n)
 	return out;
 }
 
-/* Nothing came for a while: what waits to be overtaken waits in vain. */
+/* Release packets held back for reordering, because nothing has arrived for a while. */
 static void
 give_up_waiting(struct faults *faults)
 {
@@ -270,7 +271,7 @@ give_up_waiting(struct faults *faults)
 	faults->waiting_count = 0;
 }
 
-/* Through the queue. */
+/* Deliver through the queue. */
 static uint16_t
 crooked(struct faults *faults, struct rte_mbuf **packets, uint16_t n, uint16_t room)
 {

@@ -21,7 +21,7 @@ enum {
 	BTH_AT = UDP_AT + PLX_UDP_BYTES,
 	MAD_AT = BTH_AT + PLX_BTH_BYTES + 8,
 	FRAME_BYTES = MAD_AT + PLX_MAD_BYTES + PLX_ICRC_BYTES,
-	SPREAD = 4096, /* ports that requests are for */
+	SPREAD = 4096, /* number of ports that requests address */
 };
 
 _Static_assert((int)FRAME_BYTES == (int)FLOOD_FRAME_BYTES,
@@ -111,7 +111,7 @@ write_frame(struct flood *flood, uint8_t *bytes)
 		       bytes + FRAME_BYTES - PLX_ICRC_BYTES);
 }
 
-/* From the headers of a RoCE packet to this end. */
+/* Copy the headers of a RoCE packet sent to this end. */
 static void
 learn(struct flood *flood, const struct rte_mbuf *packet, uint64_t now)
 {

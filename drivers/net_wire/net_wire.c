@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The embedded link: per link two rings, per attached end a net_ring port on them and, when faults
- * are asked for, an RX callback. It never touches a packet itself: faults.c does, on the thread
- * that polls. Start with plx_net_wire_attach().
+ * The embedded link: two rings per link and, for each attached end, a net_ring port on them and, if
+ * it has faults, an RX callback. It never touches a packet itself: faults.c does, on the polling
+ * thread. Start with plx_net_wire_attach().
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ struct link {
 	struct end end[2];
 };
 
-/* Attaching and detaching is for any thread, and rare; no packet meets the lock. */
+/* Attaching and detaching are allowed on any thread, and rare; the path of packets does not take
+ * the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct link links[PLX_NET_WIRE_LINKS_MAX];
 
@@ -42,7 +43,7 @@ on_rx(uint16_t port_id, uint16_t queue, struct rte_mbuf *packets[], uint16_t n, 
 	return faults_on_burst(faults, packets, n, room);
 }
 
-/* At most what was there: the other end may go on sending. */
+/* Free at most the number at the beginning, because the other end may go on sending. */
 static void
 drop_undelivered(struct rte_ring *ring)
 {
@@ -52,7 +53,7 @@ drop_undelivered(struct rte_ring *ring)
 		rte_pktmbuf_free(packet);
 }
 
-/* With the last end, the rings go too. */
+/* Detaching the last end frees the rings, too. */
 static void
 free_rings(struct link *link)
 {
@@ -93,7 +94,7 @@ remove_faults(struct end *end)
 {
 	if (end->callback != NULL) {
 		rte_eth_remove_rx_callback(end->port_id, 0, end->callback);
-		/* Polling has stopped, so it can be freed; it is const for pollers only. */
+		/* Polling has stopped, so it can be freed; it is const only for pollers. */
 		rte_free((void *)(uintptr_t)end->callback);
 	}
 	faults_destroy(end->faults);
@@ -206,7 +207,7 @@ plx_net_wire_detach(const char *device)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Without faults only the port counts packets. */
+/* Without faults, the port alone counts packets. */
 static void
 read_counters(const struct end *end, struct plx_net_wire_counters *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Address handles: what a program names the peer of a datagram by.
- * It never looks for a neighbour itself: the engine has a half of each handle.
+ * Address handles, by which a program names the peer of a datagram.
+ * It never resolves a neighbour itself: the engine has its half of each handle.
  * Start with plx_ah_create().
  */
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum {
 	DSCP_OF_ADAPTER = 0xff,
 };
 
-/* A handle as this room has it; programs see its front only. */
+/* A handle as used in this room; programs see only its public part. */
 struct handle {
 	struct plx_ah ah;
 	struct plx_pd *pd;
@@ -47,7 +47,7 @@ check_options(const struct plx_adapter *adapter, const struct plx_ah_options *op
 	return PLX_OK;
 }
 
-/* A sentence for what the engine answered. */
+/* Write the sentence for a status from the engine. */
 static void
 explain(const struct plx_adapter *adapter, const struct plx_ah_options *options,
 	enum plx_status status, struct plx_why *why)
@@ -72,7 +72,7 @@ explain(const struct plx_adapter *adapter, const struct plx_ah_options *options,
 			    adapter->info.name, plx_status_text(status));
 }
 
-/* The engine's half, with a hold on the domain. */
+/* Create the engine's half, with a hold on the domain. */
 static enum plx_status
 create_engine_ah(struct handle *handle, const struct plx_ah_options *options)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connectors: each is one end of one connection at a time, and the engine's does the work. Here its
- * options are checked, with a sentence, and its addresses remembered.
- * It never waits longer than for the engine, and once for a neighbour that was known a moment ago.
+ * Connectors: each is one end of one connection at a time. The engine's half does the work. Here
+ * options are checked, with sentences, and addresses are recorded.
+ * It only waits for the engine, and once for a neighbour that was known a moment ago.
  * Start with plx_connect().
  */
 #include <sched.h>
@@ -13,12 +13,13 @@
 enum {
 	READS_DEFAULT = 16,
 	CONNECT_RNR_BY_QUEUE = 0xff,
-	RNR_RETRY_FINITE = 6, /* with the usual timer a message without a receive fails in 1.5 s */
+	RNR_RETRY_FINITE =
+		6, /* with the default timer, a message without a receive fails after 1.5 s */
 	FIRST_PRIVATE_PORT = 49152,
 	PRIVATE_PORTS = 65536 - FIRST_PRIVATE_PORT,
 };
 
-/* How long a neighbour that has just sent us something may take to be found again. */
+/* Time limit for resolving again a neighbour that has just sent us something. */
 #define RESOLVE_NS (3 * PLX_SEC)
 
 void
@@ -39,8 +40,7 @@ plx_connect_options_init(struct plx_connect_options *options)
 	};
 }
 
-/* ---- from options to what the engine wants ------------------------------------------------------
- */
+/* ---- from options to the engine's parameters ---- */
 
 static void
 qp_attr_of(const struct plx_connect_options *options, struct plx_qp_attr *qp_attr)
@@ -124,7 +124,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 	return PLX_OK;
 }
 
-/* Port of our own, for who did not choose: in turn, so that none comes back soon. */
+/* Choose a local port for a connector without one, in rotation, so that none is reused soon. */
 static uint16_t
 choose_port(struct plx_adapter *adapter)
 {
@@ -180,8 +180,7 @@ set_info(struct plx_connector *connector, const struct plx_engine_connector_attr
 	pthread_mutex_unlock(&adapter->lock);
 }
 
-/* ---- the life of a connector --------------------------------------------------------------------
- */
+/* ---- creation and destruction ---- */
 
 static struct plx_connector *
 connector_alloc(struct plx_event_channel *channel, uint64_t context)
@@ -280,8 +279,7 @@ plx_connector_query(const struct plx_connector *connector, struct plx_connector_
 	return out->local.version != 0 ? PLX_OK : PLX_STATE;
 }
 
-/* ---- its steps ----------------------------------------------------------------------------------
- */
+/* ---- steps of a connection ---- */
 
 enum plx_status
 plx_connect(struct plx_connector *connector, struct plx_qp *qp,
@@ -330,7 +328,7 @@ plx_sidr_request(struct plx_connector *connector, const struct plx_connect_optio
 	return explain(connector, status, &options->remote, why);
 }
 
-/* Once more while the neighbour is being asked. */
+/* Try again while the neighbour is being resolved. */
 static bool
 retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadline)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The structs behind channels, listeners and connectors, and what their files ask of each other.
+ * The structs of channels, listeners and connectors, and functions that their files share.
  * It owns no state. Start with struct plx_connector.
  */
 #ifndef PLX_VERBS_CONNECTOR_H
@@ -23,10 +23,11 @@ struct plx_connector {
 	struct plx_event_channel *channel;
 	struct plx_engine_connector *engine_connector;
 	uint64_t cookie, context;
-	struct plx_connector_info info; /* under the adapter's lock; local.version 0: idle */
+	struct plx_connector_info info; /* protected by the adapter's lock; local.version 0: idle */
 };
 
-/* connector.c: the connector of a request. NULL: the peer has given up, or there is no memory */
+/* connector.c: create the connector of a request. NULL: the peer has given up, or there is no
+ * memory */
 struct plx_connector *connector_adopt(struct plx_event_channel *channel,
 				      const struct plx_engine_connector_event *event,
 				      const struct plx_connector_info *info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: the engine's, with waiting added. The rule by which an armed queue fires is
- * the engine's alone.
+ * Completion queues: the engine's, plus waiting. The engine alone decides when an armed queue
+ * fires.
  * Polling takes no lock and makes no system call.
  * Start with plx_cq_poll(), then plx_cq_wait().
  */
@@ -93,7 +93,7 @@ plx_cq_fd(struct plx_cq *cq)
 	return plx_engine_cq_fd(cq->engine_cq);
 }
 
-/* The thread that waits is the one that polls. */
+/* The waiting thread also polls. */
 static uint32_t
 wait_inline(struct plx_cq *cq, uint64_t deadline)
 {
@@ -108,14 +108,14 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 	}
 }
 
-/* -1 as descriptor: the system had none left. */
+/* -1 as descriptor: the system had no free one. */
 void
 sleep_on(int fd, uint64_t ns)
 {
 	struct pollfd entry = {.fd = fd, .events = POLLIN};
 	uint64_t ms = fd < 0 ? 1 : (ns + PLX_MSEC - 1) / PLX_MSEC;
 
-	/* Woken early, or not at all: the caller looks at the queue and at the time. */
+	/* An early or failed wakeup does no harm: the caller checks the queue and the time. */
 	(void)!poll(&entry, 1, ms > INT_MAX ? INT_MAX : (int)ms);
 }
 
@@ -128,7 +128,7 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 	if (cq->inline_mode)
 		return wait_inline(cq, deadline);
 	fd = plx_engine_cq_fd(
-		cq->engine_cq); /* before the first look, so that nothing falls between */
+		cq->engine_cq); /* before the first check, so that no event is missed */
 	for (;;) {
 		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
 		uint64_t now = plx_steady_ns();

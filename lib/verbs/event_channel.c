@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Channels and listeners: where the events of connections arrive, and who may connect. What the
- * engine tells by a cookie becomes an event of an object, and is dropped when the object was
- * destroyed meanwhile.
- * It never waits but in plx_event_channel_wait(). Start with plx_event_channel_next().
+ * Channels and listeners: where events of connections arrive, and who may connect. The engine
+ * identifies an object by its cookie; here the event gets the object itself, or is dropped if the
+ * object was destroyed meanwhile.
+ * It waits only in plx_event_channel_wait(). Start with plx_event_channel_next().
  */
 #include <poll.h>
 #include <sched.h>
@@ -11,8 +11,7 @@
 
 #include "connector.h"
 
-/* ---- channels -----------------------------------------------------------------------------------
- */
+/* ---- channels ---- */
 
 enum plx_status
 plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
@@ -57,8 +56,7 @@ plx_event_channel_fd(struct plx_event_channel *channel)
 	return plx_engine_eq_fd(channel->engine_eq);
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
 static void
 fill_info(const struct plx_cm_peer *peer, struct plx_connector_info *out)
@@ -93,7 +91,8 @@ fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
 }
 
-/* A peer asks: it gets a connector, or is turned away. false: there is nothing to tell */
+/* Handle a peer's request: create its connector, or reject it. Returns: false: no event for the
+ * program */
 static bool
 fill_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 	     struct plx_connector_event *out)
@@ -112,7 +111,7 @@ fill_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 	if (listener != NULL)
 		connector = connector_adopt(channel, event, &out->info);
 	if (connector == NULL) {
-		/* TIMEOUT: an engine that stands still rejects when the request times out. */
+		/* TIMEOUT: a stalled engine rejects the request when it times out. */
 		(void)!plx_engine_refuse_request(channel->engine_eq, &event->cm);
 		return false;
 	}
@@ -120,7 +119,7 @@ fill_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 	return true;
 }
 
-/* false: whom it was for is not there any more */
+/* Returns: false: its object was destroyed */
 static bool
 fill_other(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 	   struct plx_connector_event *out)
@@ -170,7 +169,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 {
 	struct plx_adapter *adapter = channel->adapter;
 	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
-	/* before the first look, so that nothing falls between */
+	/* before the first check, so that no event is missed */
 	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->engine_eq);
 
 	for (;;) {
@@ -188,8 +187,7 @@ plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 	}
 }
 
-/* ---- listeners ----------------------------------------------------------------------------------
- */
+/* ---- listeners ---- */
 
 static enum plx_status
 check_listen(const struct plx_event_channel *channel, const struct plx_listen_options *options,

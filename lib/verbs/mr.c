@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Regions: registering memory and taking it back.
+ * Regions: registering and deregistering memory.
  * It never holds the adapter's lock while it waits for an engine.
  * Start with plx_mr_register().
  */
@@ -8,7 +8,7 @@
 
 #include "objects.h"
 
-/* Into the key table; the key is valid from here on. */
+/* Insert it into the key table; the key is valid from here on. */
 static enum plx_status
 publish(struct plx_mr *mr, uint32_t access)
 {
@@ -36,7 +36,7 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	enum plx_status status;
 	struct plx_mr *made;
 
-	/* The table's rights have eight bits: what lies above must not fall off unseen. The device
+	/* The table stores rights in eight bits; higher bits must not be lost silently. The device
 	 * must not be asked to map what the table would refuse. */
 	if (access & ~(uint32_t)PLX_ACCESS_ALL || memory == NULL || length == 0 ||
 	    length - 1 > UINTPTR_MAX - (uintptr_t)memory)
@@ -61,8 +61,8 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	return PLX_OK;
 }
 
-/* Step one, once: a deregister that timed out is not retired again. The table needs no lock for it.
- */
+/* The first step, done once: a deregister that timed out does not retire the region again. The
+ * table needs no lock for this. */
 static enum plx_status
 retire(struct plx_mr *mr)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Windows: created, bound as a work request, destroyed.
- * A window is bound by the thread that posts, under the adapter's lock, before the request has its
- * place in the queue: so the key is valid when the post returns, and whatever is posted behind it
- * may carry it. It never leaves a window bound whose post was refused.
+ * Windows: created, bound by a work request, destroyed.
+ * The posting thread binds a window, under the adapter's lock, before the request is put into the
+ * queue. So the key is valid when the post returns, and requests posted later may carry it. If the
+ * post is refused, the window does not stay bound.
  * Start with plx_post_bind().
  */
 #include <stdlib.h>
@@ -62,8 +62,8 @@ plx_mw_destroy(struct plx_mw *mw)
 	return PLX_OK;
 }
 
-/* The post was refused: the window is as unbound as before. That its next key is another one is all
- * that remains. */
+/* The post was refused: unbind the window again. The only change left is that its next key
+ * differs. */
 static void
 unbind(struct plx_qp *qp, struct plx_key key)
 {
@@ -72,7 +72,8 @@ unbind(struct plx_qp *qp, struct plx_key key)
 		.qpn = plx_engine_qp_number(qp->engine_qp),
 	};
 
-	/* Nobody was told the key. Who guessed it may have had it invalidated: as good. */
+	/* Nobody has been given the key. A peer that guessed it may have invalidated it, with the
+	 * same result. */
 	pthread_mutex_lock(&qp->adapter->lock);
 	(void)!plx_key_invalidate(qp->adapter->mem, key, &asker);
 	pthread_mutex_unlock(&qp->adapter->lock);
@@ -94,7 +95,7 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	if (bind->access & ~BIND_ACCESS || bind->mr == NULL ||
 	    bind->flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE))
 		return PLX_INVALID;
-	/* Slots of another adapter's table mean something else in ours. */
+	/* Slots in another adapter's table would refer to other regions in ours. */
 	if (mw->pd != qp->pd || bind->mr->pd != qp->pd)
 		return PLX_DENIED;
 	attr.region = bind->mr->region;

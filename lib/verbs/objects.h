@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The structs behind the handles of plx_verbs.h, and what the files of this room ask of each other.
- * It owns no state. Every object points at its struct plx_adapter, in plx_adapter_object.h.
+ * The structs behind the handles of plx_verbs.h, and functions that the files of this room share.
+ * It owns no state. Every object points to its struct plx_adapter, in plx_adapter_object.h.
  */
 #ifndef PLX_OBJECTS_H
 #define PLX_OBJECTS_H
@@ -20,8 +20,8 @@ struct plx_mr {
 	struct plx_key key;
 	void *memory;
 	size_t length;
-	bool mapped;  /* for the device, by plx_adapter_map_memory() */
-	bool retired; /* a deregister timed out; the next one goes on */
+	bool mapped;  /* for the device, with plx_adapter_map_memory() */
+	bool retired; /* a deregister timed out; the next call continues it */
 	uint64_t token;
 };
 
@@ -35,8 +35,8 @@ struct plx_mw {
 struct plx_cq {
 	struct plx_engine_cq *engine_cq;
 	struct plx_adapter *adapter;
-	bool inline_mode;            /* the adapter's, where a poll finds it */
-	const struct rte_ring *ring; /* the queue's */
+	bool inline_mode;            /* copied from the adapter for fast access by a poll */
+	const struct rte_ring *ring; /* of the queue */
 };
 
 struct plx_srq {
@@ -53,14 +53,12 @@ struct plx_qp {
 	struct plx_adapter_qp entry; /* in adapter->qps */
 };
 
-/* ---- cq.c -------------------------------------------------------------------------------------
- */
+/* ---- cq.c ---- */
 
-/** Sleep until the descriptor may be readable, or `ns` have passed. @param fd -1: for 1 ms */
+/** Sleep until the descriptor may be readable, or `ns` have passed. @param fd -1: sleep for 1 ms */
 void sleep_on(int fd, uint64_t ns);
 
-/* ---- qp_connect.c -----------------------------------------------------------------------------
- */
+/* ---- qp_connect.c ---- */
 
 /** Is it one of the five path MTUs? */
 static inline bool
@@ -69,13 +67,13 @@ is_mtu(uint32_t bytes)
 	return bytes >= PLX_MTU_MIN && bytes <= PLX_MTU_MAX && (bytes & (bytes - 1)) == 0;
 }
 
-/** Every attribute in its range, or a sentence. */
+/** Check the range of every attribute; a sentence names the wrong one. */
 enum plx_status qp_attr_check(const struct plx_qp_attr *attr, struct plx_why *why) PLX_MUST_CHECK;
-/** What the attributes say that the peer has no say in. */
+/** Convert the attributes that do not depend on the peer. */
 void qp_attr_to_rc(const struct plx_adapter *adapter, const struct plx_qp_attr *attr,
 		   struct plx_rc_attr *rc, struct plx_engine_path *path);
 
-/** What there is to know of a connection, checked. Errors: as plx_qp_connect() */
+/** Compute and check all parameters of a connection. Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
 			 const struct plx_qp_attr *attr, struct plx_rc_attr *rc,
 			 struct plx_engine_path *path, struct plx_why *why) PLX_MUST_CHECK;

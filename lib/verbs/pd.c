@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Protection domains: what a program's regions, windows and queue pairs have in common.
- * It counts nothing itself: the key table knows who still uses a domain.
+ * Protection domains: shared by a program's regions, windows and queue pairs.
+ * It counts nothing itself: the key table knows which objects still use a domain.
  * Start with plx_pd_create().
  */
 #include <stdlib.h>

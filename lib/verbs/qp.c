@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: made, posted to, asked, destroyed. Connecting is in qp_connect.c.
- * Posting takes no lock and makes no system call: it is the engine's, called directly.
+ * Queue pairs: creation, posting, queries, destruction. Connecting is in qp_connect.c.
+ * Posting takes no lock and makes no system call: it calls the engine's queue directly.
  * Start with plx_qp_create() and plx_post_send().
  */
 #include <stdlib.h>
@@ -10,11 +10,10 @@
 
 enum {
 	RESPONDER_RESOURCES_DEFAULT =
-		16, /* READs and atomics the peer may have open, unless said otherwise */
+		16, /* default number of READs and atomics that the peer may have outstanding */
 };
 
-/* ---- creating ---------------------------------------------------------------------------------
- */
+/* ---- creation ---- */
 
 struct limit {
 	const char *what;
@@ -31,7 +30,7 @@ check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *opt
 		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
 		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
 		{"responder_resources", options->responder_resources, 0, PLX_RD_ATOMIC_MAX},
-		/* a queue of its own; last, and left out with an SRQ */
+		/* its own receive queue; last, and skipped with an SRQ */
 		{"rq_depth", options->rq_depth, 1, depth_max},
 		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
 	};
@@ -78,7 +77,7 @@ or_default(uint32_t value, uint32_t usual)
 	return value ? value : usual;
 }
 
-/* The engine's queue pair, with its hold on the domain. */
+/* Create the engine's queue pair, with a hold on the domain. */
 static enum plx_status
 create_engine_qp(struct plx_qp *qp)
 {
@@ -160,7 +159,7 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 	made->options = *options;
 	made->options.sq_sges = or_default(options->sq_sges, 1);
 	made->options.rq_sges = or_default(options->rq_sges, 1);
-	/* Datagrams read nothing. */
+	/* Datagrams have no READs. */
 	made->options.responder_resources =
 		options->type == PLX_QP_UD
 			? 0
@@ -181,7 +180,7 @@ plx_qp_destroy(struct plx_qp *qp)
 	struct plx_adapter *adapter = qp->adapter;
 	enum plx_status status;
 
-	/* Out of the list first: who walks it reads the counters of the pair. */
+	/* Remove it from the list first: users of the list read its counters. */
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_remove(&qp->entry.node);
 	pthread_mutex_unlock(&adapter->lock);
@@ -199,11 +198,11 @@ plx_qp_destroy(struct plx_qp *qp)
 	return status;
 }
 
-/* ---- posting ----------------------------------------------------------------------------------
- */
+/* ---- posting ---- */
 
-/* Inline mode. What has others of its kind on their way goes with the cycle that looks for their
- * answers, in one burst; what goes alone is waited for, and leaves with the call. */
+/* Inline mode. If other requests of this kind are in flight, this one is sent in the duty cycle
+ * that checks for their responses, in one burst. A lone request is being waited for, and is
+ * sent before the call returns. */
 static inline void
 send_now(struct plx_qp *qp)
 {
@@ -235,8 +234,7 @@ plx_qp_ring_doorbell(struct plx_qp *qp)
 		send_now(qp);
 }
 
-/* ---- asking -----------------------------------------------------------------------------------
- */
+/* ---- queries ---- */
 
 enum plx_status
 plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)

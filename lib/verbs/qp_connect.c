@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * From two addresses to a connection: what both ends of a queue pair agree on, checked, and the
- * steps from RESET to RTS with the neighbour waited for.
+ * From two addresses to a connection: checking what both ends of a queue pair agree on, resolving
+ * the neighbour, and the steps from RESET to RTS.
  * It never guesses: a value out of range is refused with a sentence that names it and its limit.
  * Start with plx_qp_connect(), then qp_agree().
  */
@@ -12,7 +12,8 @@
 enum {
 	RETRY_DEFAULT = 7,
 	RNR_RETRY_DEFAULT = 6,
-	RNR_TIMER_DEFAULT = 29,   /* 245.76 ms; six of them: a missing receive shows after 1.5 s */
+	RNR_TIMER_DEFAULT =
+		29, /* 245.76 ms; with six retries, a missing receive is reported after 1.5 s */
 	ACK_TIMEOUT_DEFAULT = 14, /* 67 ms */
 	WINDOW_PACKETS_DEFAULT = 128,
 	ACK_INTERVAL_DEFAULT = 16,
@@ -58,15 +59,14 @@ plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_
 	return PLX_OK;
 }
 
-/* ---- what both ends agree on ------------------------------------------------------------------
- */
+/* ---- what both ends agree on ---- */
 
 struct range {
 	const char *what;
 	uint32_t value, first, last;
 };
 
-/* The first value out of its range, said. */
+/* Write the sentence for the first value out of range. */
 static enum plx_status
 check_ranges(const struct range *range, size_t n, struct plx_why *why)
 {
@@ -211,10 +211,9 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	return PLX_OK;
 }
 
-/* ---- the steps --------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
-/* A sentence for what the engine answered. */
+/* Write the sentence for a status from the engine. */
 static enum plx_status
 explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	const struct plx_qp_address *peer, struct plx_why *why)
@@ -247,7 +246,7 @@ explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 	return status;
 }
 
-/* Datagrams need no peer, and agree on nothing: a step is all there is. */
+/* Datagram queue pairs have no peer and no attributes: the step changes only the state. */
 static enum plx_status
 modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 {
@@ -269,7 +268,7 @@ pause_for_neighbour(struct plx_adapter *adapter)
 		sched_yield();
 }
 
-/* INIT to RTR, the neighbour waited for. */
+/* Move from INIT to RTR, waiting for the neighbour. */
 static enum plx_status
 resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
 	       uint32_t timeout_ms, struct plx_why *why)
@@ -326,8 +325,7 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	(void)explain(qp, status, PLX_QP_RTR, peer, why);
 	if (late.text[0] != '\0')
 		plx_why_set(why, "%s", late.text);
-	/* A refused call changes nothing. In INIT, where it began, its receives are still posted.
-	 */
+	/* A refused call changes nothing. If it began in INIT, its receives are still posted. */
 	if (from_reset)
 		(void)!plx_engine_qp_modify(qp->engine_qp, PLX_QP_RESET, NULL, NULL);
 	return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared receive queues: the engine's, counted.
+ * Shared receive queues: the engine's queue, plus counting of its users.
  * Posting takes no lock and makes no system call.
  * Start with plx_post_srq_recv().
  */

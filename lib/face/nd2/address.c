@@ -30,9 +30,9 @@ nd2_address_write(const struct plx_ip *ip, uint16_t port, struct sockaddr *out, 
 }
 
 /*
- * The list, its entries, then the addresses themselves, each at a multiple of 8. With no address at
- * all the list has its one entry nevertheless, so that a probe with no buffer never succeeds: there
- * are callers that would read the buffer they have not given.
+ * The list, its entries, then the addresses, each at a multiple of 8. Even without any address the
+ * list has one entry, so that a query without a buffer never succeeds: some callers would then read
+ * the buffer that they did not pass.
  */
 HRESULT
 nd2_address_list(const struct plx_ip *ip, uint32_t n, SOCKET_ADDRESS_LIST *out, ULONG *length)

@@ -19,9 +19,9 @@
 #define DISCONNECTED   ((HRESULT)STATUS_CONNECTION_DISCONNECTED)
 
 enum {
-	THINKING = IN(ND2_REP_RCVD) | IN(ND2_REQ_RCVD), /* our program decides */
+	THINKING = IN(ND2_REP_RCVD) | IN(ND2_REQ_RCVD), /* the program decides */
 	CONNECTING = IN(ND2_REQ_SENT) | THINKING | IN(ND2_REP_SENT),
-	OVER = IN(ND2_LOCAL_DISC) | IN(ND2_DEAD), /* ended by us */
+	OVER = IN(ND2_LOCAL_DISC) | IN(ND2_DEAD), /* ended locally */
 };
 
 struct row {

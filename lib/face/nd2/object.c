@@ -37,7 +37,8 @@ nd2_query_interface(struct nd2_object *object, REFIID iid, void **out)
 	return S_OK;
 }
 
-/* A count of 0 stays: whoever is at it has let go of an object that only children keep. */
+/* A count of 0 does not change: the client has released the object already, and only children
+ * keep it. */
 ULONG
 nd2_add_ref(struct nd2_object *object)
 {
