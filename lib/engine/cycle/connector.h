@@ -15,7 +15,7 @@
 
 enum {
 	GSI_WAITING_MAX = 64, /* datagrams waiting for the receiver's Ethernet address */
-	GSI_BURST = 32,       /* datagrams, and events, of one cycle */
+	GSI_BURST = 32,       /* maximum of datagrams and events per cycle */
 };
 
 /* Interval at which the addresses of waiting datagrams are looked up, in addition to each time a
@@ -49,10 +49,11 @@ struct gsi {
 };
 
 /* gsi.c */
-/* NULL: no memory */
+/* NULL: out of memory */
 struct gsi *gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket);
 void gsi_destroy(struct gsi *gsi);
-/* A decoded packet for queue pair 1. @param ip its IP header */
+/* Handle a decoded packet for queue pair 1.
+ * @param ip its IP header */
 void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
 		 const struct plx_pkt *pkt, const uint8_t *ip);
 /* Send pending MADs and deliver pending events.
@@ -77,9 +78,9 @@ struct plx_engine_connector {
 	struct cm_subscriber subscriber; /* first */
 
 	/* the engine's */
-	struct plx_cm_id id; /* 0: idle, or ended */
+	struct plx_cm_id id; /* 0: idle, or the connection has ended */
 	bool passive;
-	struct plx_engine_qp *qp; /* NULL: none, or gone */
+	struct plx_engine_qp *qp; /* NULL: not set yet, or destroyed */
 	struct plx_engine_connector_attr attr;
 	struct plx_cm_peer peer; /* as requested or agreed */
 	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */

@@ -26,13 +26,13 @@ enum {
 	NET_RESERVE = 32,     /* ... and of those again, not for neighbour resolution and echoes */
 	QUANTUM_MAX = 32,     /* packets of one QP per service, */
 	QUANTUM_MIN = 8,      /* and at least, when many are waiting */
-	STAGE_ROOM = 512,     /* completions of one cycle, of one kind */
-	COMMANDS_MAX = 64,    /* at once, from all threads */
-	COMMANDS_BURST = 8,   /* in one cycle */
+	STAGE_ROOM = 512,     /* completions of one kind per cycle */
+	COMMANDS_MAX = 64,    /* outstanding from all threads */
+	COMMANDS_BURST = 8,   /* per cycle */
 	DOORBELLS_BURST = 64, /* queues served per cycle because of a doorbell */
 	RECENT = 8,           /* queue pairs whose rings are polled without a doorbell */
 	ASYNC_EVENTS_MAX = 4096, /* in the ring; further ones wait at their objects */
-	LOOP_ROOM = 128,         /* packets of a port to itself */
+	LOOP_ROOM = 128,         /* loopback packets, from the port to itself */
 	LOOP_RESERVE = 32,       /* of these, reserved for responses and datagrams */
 	GRACE_BURSTS = 256, /* full RX bursts before timers run, after a pause: a large RX ring */
 	SLOTS_MAX = 2 * PLX_ENGINE_QPS_MAX, /* of the table of queue pairs; at most half are used */
@@ -101,13 +101,13 @@ wheel_tick_of(uint64_t ns)
 struct plx_engine_qp {
 	/* written by the engine, in the order in which a packet uses it */
 	struct plx_rc *rc;
-	struct engine_rq *recv; /* own, or the SRQ's */
+	struct engine_rq *recv; /* its own, or the SRQ's */
 	struct plx_engine_cq *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
 	bool is_received;           /* in engine->received, this cycle */
-	bool loops;                 /* the peer is behind our own port */
+	bool loops;                 /* loopback: the peer uses our own port */
 	bool routed;                /* `to_peer` is valid */
 	uint8_t quantum_left;       /* packets left of a quantum that was cut short; 0: none was */
 	uint32_t qpn;
@@ -303,7 +303,7 @@ struct plx_engine {
 	uint64_t asked; /* the caller need not poll until then, by its clock */
 	struct stalls stalls;
 	uint32_t grace_bursts; /* RX bursts that timers still wait for; 0: they do not wait */
-	uint64_t grace_until;  /* ... and not beyond this time */
+	uint64_t grace_until;  /* ... but only until this time */
 	uint8_t *scratch;
 
 	struct qp_entry *table; /* indexed by plx_numbers_place() of the number */
@@ -317,7 +317,7 @@ struct plx_engine {
 	struct plx_engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
 	struct plx_list ready; /* queue pairs with something to send, in order of service */
-	struct plx_list apart; /* ... that need not wait for the port */
+	struct plx_list apart; /* ... that do not need the port */
 	struct plx_list owing; /* ... whose ACK found no room */
 	uint32_t ready_count;  /* in `ready` and `apart` */
 	struct wheel wheel;
@@ -374,7 +374,7 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 {
 	uint64_t passed = now - engine->clock;
 
-	if (plx_unlikely(passed > LATE_NS)) /* a step back, too */
+	if (plx_unlikely(passed > LATE_NS)) /* also true for a step back */
 		passed = engine_jump(engine, now);
 	else
 		engine->clock = now;
@@ -385,14 +385,15 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 /* Move posted requests from the rings into the transport.
  * Returns: the number of sends */
 uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
-/* Returns: queue pairs served */
+/* Returns: the number of queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
 
 /* receive.c */
 uint32_t engine_receive(struct plx_engine *engine);
 
-/* schedule.c. Returns: packets */
+/* schedule.c
+ * Returns: the number of packets */
 void engine_answer(struct plx_engine *engine);
 uint32_t engine_send_ready(struct plx_engine *engine);
 

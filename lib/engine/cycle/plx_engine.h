@@ -52,7 +52,7 @@ struct plx_engine_config {
 	struct rte_rcu_qsbr *rcu; /* reports quiescence as thread `index`; NULL: inline mode */
 	uint32_t index, engines;  /* this is engine `index` of a power of two */
 	uint32_t qps;             /* 1 .. PLX_ENGINE_QPS_MAX */
-	struct plx_secret secret; /* of the adapter: queue pair numbers and first PSNs */
+	struct plx_secret secret; /* the adapter's: for queue pair numbers and first PSNs */
 	bool inline_mode;         /* command calls poll the engine while they wait */
 	plx_icrc_fn icrc;         /* NULL: plx_icrc_choose() */
 };
@@ -184,8 +184,7 @@ enum plx_status plx_engine_ping(struct plx_engine *engine, const struct plx_ip *
 				enum plx_net_verdict *verdict) PLX_MUST_CHECK;
 
 /**
- * As plx_net_ping_result(). The time is the engine's own, which leaves out stalls of more than 10
- * ms.
+ * As plx_net_ping_result(). The time is the engine's own, without stalls of more than 10 ms.
  * @param rtt_ns [out] when READY
  */
 enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t number, uint64_t *rtt_ns,

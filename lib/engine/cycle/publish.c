@@ -154,7 +154,7 @@ engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq)
 		plx_list_append(&engine->queues.srq_events, &srq->async_event_link);
 }
 
-/* false: the ring is full, try again next cycle */
+/* Deliver an event; false: the ring is full, try again next cycle. */
 static bool
 deliver(struct plx_engine *engine, const struct plx_async_event *event)
 {

@@ -15,12 +15,12 @@
  * waiting datagram still refers to it. */
 struct plx_engine_ah {
 	struct engine_ah_head head;     /* first */
-	struct plx_list link;           /* in one of the lists of its table, by its state */
+	struct plx_list link;           /* in a list of its table, according to its state */
 	struct plx_list resolving_link; /* in the table's `resolving` while datagrams wait */
 	struct plx_engine *engine;
 	struct plx_engine_path path;
 	bool resolved; /* `to_peer` was correct at `version` of the neighbour table */
-	bool loops;    /* the peer is behind our own port */
+	bool loops;    /* loopback: the peer uses our own port */
 	uint32_t version;
 	struct rte_mbuf *first, *last; /* waiting datagrams, linked by their `next` */
 	uint32_t waits;

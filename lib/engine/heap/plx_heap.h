@@ -35,19 +35,27 @@ void *plx_heap_alloc(size_t bytes, int socket) PLX_MUST_CHECK;
  */
 void *plx_heap_queue(size_t bytes, int socket) PLX_MUST_CHECK;
 
-/** Free memory. @param memory from either function, or NULL */
+/**
+ * Free memory.
+ * @param memory from either function, or NULL
+ */
 void plx_heap_free(void *memory);
 
-/** Memory that queues now use of DPDK's heap [bytes], at most PLX_HEAP_QUEUES_MAX. */
+/** [bytes] Memory that queues now use of DPDK's heap, at most PLX_HEAP_QUEUES_MAX. */
 size_t plx_heap_queues(void);
 
 /**
  * Allocate memory for secrets: zeroed, on pages of its own, which core dumps leave out.
- * Returns: NULL if out of memory. Threads: any
+ * Returns: NULL if out of memory
+ * Threads: any
  */
 void *plx_guarded_alloc(size_t bytes);
 
-/** Wipe and free memory. @param memory may be NULL @param bytes as allocated */
+/**
+ * Wipe and free memory.
+ * @param memory may be NULL
+ * @param bytes as allocated
+ */
 void plx_guarded_free(void *memory, size_t bytes);
 
 #endif

@@ -51,7 +51,7 @@ struct plx_engine_cq {
 	atomic_uint reserve; /* maximum number of entries that its queue pairs can have in flight */
 	struct plx_list spilled_link;     /* in queues->spilled while spill_count > 0 */
 	struct plx_list broken_link;      /* in queues->broken after an overrun */
-	struct plx_list async_event_link; /* in queues->cq_events while one is due */
+	struct plx_list async_event_link; /* in queues->cq_events while an event is due */
 
 	/* written by the engine, read by threads that arm */
 	ALIGNED_LINE atomic_ulong produced; /* `made` */
@@ -59,7 +59,7 @@ struct plx_engine_cq {
 	atomic_uint depth;
 	atomic_bool overrun;
 
-	/* written by both */
+	/* written by both sides */
 	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
 	atomic_ulong notified;                     /* `produced` at the last notification */
 	atomic_uint fired;                         /* enum plx_cq_notify */

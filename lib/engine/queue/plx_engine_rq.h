@@ -123,7 +123,7 @@ struct plx_engine_srq {
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
-	struct plx_list async_event_link; /* in queues->srq_events while one is due */
+	struct plx_list async_event_link; /* in queues->srq_events while an event is due */
 };
 
 /* Errors: INVALID, NO_MEMORY */

@@ -61,7 +61,7 @@ _Static_assert(offsetof(struct engine_sq, consumed) == 2 * PLX_CACHE_LINE &&
 /* The part of an address handle that posting threads read, at the beginning of struct
  * plx_engine_ah. */
 struct engine_ah_head {
-	const struct engine_queues *queues; /* of its engine */
+	const struct engine_queues *queues; /* of the engine that created it */
 	struct plx_domain domain;
 	uint32_t number; /* its index in the engine's table */
 };

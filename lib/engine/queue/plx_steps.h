@@ -11,7 +11,7 @@
 enum plx_step {
 	STEP_NONE,
 	STEP_PRODUCER_LOCKED,   /* other posters to this queue wait */
-	STEP_WATCHED_SEEN,      /* it is decided whether the doorbell will be rung */
+	STEP_WATCHED_SEEN,      /* the poster has decided whether to ring the doorbell */
 	STEP_PLACES_RESERVED,   /* in the ring; not written yet */
 	STEP_ENTRY_WRITTEN,     /* all but the word that marks it */
 	STEP_ENTRY_MARKED,      /* the engine can read it */

@@ -154,7 +154,7 @@ head_of(const struct plx_ah *ah)
 	return (const struct engine_ah_head *)(const void *)ah->engine_ah;
 }
 
-/* The same for a datagram. */
+/* The same for UD. */
 static __attribute__((noinline)) enum plx_status
 check_datagram(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 {
@@ -263,7 +263,7 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 	  enum plx_status *status)
 {
 	uint32_t posted = 0;
-	/* The same count of free places as with a ring: who does not reap is held back. */
+	/* The same free slots as with a ring: a program that does not poll is held back. */
 	uint32_t room = sq->depth - engine_sq_in_flight(sq);
 
 	for (; posted < n; posted++) {

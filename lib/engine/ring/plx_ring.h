@@ -155,7 +155,7 @@ plx_ring_commit(struct rte_ring *ring, uint32_t n)
 	rte_ring_enqueue_zc_elem_finish(ring, n);
 }
 
-/** Begin to read up to `n` entries (acquire); as plx_ring_reserve(). */
+/** Begin to read up to `n` entries (acquire); otherwise as plx_ring_reserve(). */
 static inline uint32_t
 plx_ring_peek(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n, struct plx_ring_span *span)
 {
