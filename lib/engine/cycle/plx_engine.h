@@ -95,9 +95,9 @@ struct plx_engine_config {
 	X(events, "asynchronous events delivered")
 
 struct plx_engine_counters {
-	uint64_t refused[PLX_WIRE_VERDICT_COUNT]; /* dropped by the decoder or not addressed to us;
+	uint64_t refused[PLX_WIRE_VERDICT_COUNT]; /* refused by the decoder or not addressed to us;
 						     by reason */
-	uint64_t denied[PLX_VERDICT_COUNT];       /* dropped by plx_rc_admit(), by reason */
+	uint64_t denied[PLX_VERDICT_COUNT];       /* refused by plx_rc_admit(), by reason */
 #define PLX_X(name, text) uint64_t name;
 	PLX_ENGINE_COUNTER_LIST(PLX_X)
 #undef PLX_X
@@ -162,7 +162,6 @@ const struct plx_engine_counters *plx_engine_counters(const struct plx_engine *e
 const struct plx_net_counters *plx_engine_net_counters(const struct plx_engine *engine);
 
 /* ---- reachability of peers ----
- *
  *
  * Threads: any. The status is OK when the engine executed the call, TIMEOUT when it does not run;
  * the verdict has the result. In inline mode the calls poll the engine.
@@ -341,7 +340,6 @@ uint32_t plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv
 void plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp);
 
 /* ---- connections ----
- *
  *
  * The communication manager's connections, with queue pairs of this engine. Connectors and
  * listeners are objects of the application; their events arrive in event queues. The engine moves

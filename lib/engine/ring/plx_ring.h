@@ -180,7 +180,6 @@ plx_ring_release(struct rte_ring *ring, uint32_t n)
 
 /* ---- marked entries ----
  *
- *
  * A reader that waits on another core pays two cache misses for an entry: one for the writer's
  * index, one for the entry. In a marked entry one word says whether the entry is present, so only
  * the entry's own line moves.
