@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The contents of a connection's messages. It never decides that one is sent.
- * Start with cm_message_write(). Spec: IBTA vol 1, 12.6 (messages); Annex A11 (addresses in a REQ).
+ * Start with cm_message_write().
+ * Spec: IBTA vol 1, 12.6 (messages); Annex A11 (addresses in a REQ).
  */
 #include "connection.h"
 

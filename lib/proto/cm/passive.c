@@ -47,7 +47,8 @@ repeated(struct plx_cm *cm, struct cm_connection *c, uint64_t now)
 
 /*
  * The connection that a peer seems to have lost, according to this REQ; NULL if there is none: its
- * queue pair is in a connection, or its id is, with other contents. Spec: IBTA vol 1, 12.9.8.3.1.
+ * queue pair is in a connection, or its id is, with other contents.
+ * Spec: IBTA vol 1, 12.9.8.3.1.
  */
 static struct cm_connection *
 stale_connection(const struct plx_cm *cm, const struct plx_cm_route *route,

@@ -112,8 +112,11 @@ struct plx_cm_listen {
 enum plx_status plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen,
 			      struct plx_cm_id *id) PLX_MUST_CHECK;
 
-/** Stop listening. Requests whose event is still pending are rejected (INVALID_SERVICE_ID) and
- * their events dropped; other connections continue. Errors: STATE */
+/**
+ * Stop listening. Requests whose event is still pending are rejected (INVALID_SERVICE_ID) and
+ * their events dropped; other connections continue.
+ * Errors: STATE
+ */
 enum plx_status plx_cm_unlisten(struct plx_cm *cm, struct plx_cm_id id,
 				uint64_t now) PLX_MUST_CHECK;
 
@@ -156,33 +159,50 @@ struct plx_cm_connect {
 	uint32_t private_bytes; /* 0 .. PLX_CM_PRIVATE_REQ */
 };
 
-/** Request a connection. Errors: FULL, INVALID (a field out of range), TOO_LONG (private data) */
+/**
+ * Request a connection.
+ * Errors: FULL, INVALID (a field out of range), TOO_LONG (private data)
+ */
 enum plx_status plx_cm_connect(struct plx_cm *cm, const struct plx_cm_connect *connect,
 			       uint64_t now, struct plx_cm_id *id) PLX_MUST_CHECK;
 
-/** After REPLIED: send the RTU; the connection is established. Errors: STATE (no REPLIED, or ended;
- * an event gives the reason) */
+/**
+ * After REPLIED: send the RTU; the connection is established.
+ * Errors: STATE (no REPLIED, or ended; an event gives the reason)
+ */
 enum plx_status plx_cm_establish(struct plx_cm *cm, struct plx_cm_id id,
 				 uint64_t now) PLX_MUST_CHECK;
 
-/** After the event REQUESTED: send the REP; the event ESTABLISHED follows. `peer` receives the
- * agreed parameters. Errors: STATE, INVALID (a field out of range, or a path MTU below the peer's,
- * which a REP cannot lower), TOO_LONG */
+/**
+ * After the event REQUESTED: send the REP; the event ESTABLISHED follows. `peer` receives the
+ * agreed parameters.
+ * Errors: STATE, INVALID (a field out of range, or a path MTU below the peer's, which a REP cannot
+ * lower), TOO_LONG
+ */
 enum plx_status plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *own,
 			      uint64_t context, const uint8_t *private_data, uint32_t private_bytes,
 			      uint64_t now, struct plx_cm_peer *peer) PLX_MUST_CHECK;
 
-/** After the event REQUESTED or REPLIED: send a REJ with reason CONSUMER; the id is invalid from
- * now on, without an event. Errors: STATE, INVALID, TOO_LONG */
+/**
+ * After the event REQUESTED or REPLIED: send a REJ with reason CONSUMER; the id is invalid from
+ * now on, without an event.
+ * Errors: STATE, INVALID, TOO_LONG
+ */
 enum plx_status plx_cm_reject(struct plx_cm *cm, struct plx_cm_id id, const uint8_t *private_data,
 			      uint32_t private_bytes, uint64_t now) PLX_MUST_CHECK;
 
-/** The peer's first packet arrived on the queue pair; it replaces the RTU ("communication
- * established" of IBTA). Errors: STATE (no RTU was expected; harmless) */
+/**
+ * The peer's first packet arrived on the queue pair; it replaces the RTU ("communication
+ * established" of IBTA).
+ * Errors: STATE (no RTU was expected; harmless)
+ */
 enum plx_status plx_cm_comm_established(struct plx_cm *cm, struct plx_cm_id id, uint64_t now);
 
-/** Established, or accepted and not ESTABLISHED yet: send a DREQ; CLOSED follows when the peer has
- * answered or the tries are used up. Errors: STATE (not established; DISCONNECTED came before) */
+/**
+ * Established, or accepted and not ESTABLISHED yet: send a DREQ; CLOSED follows when the peer has
+ * answered or the tries are used up.
+ * Errors: STATE (not established; DISCONNECTED came before)
+ */
 enum plx_status plx_cm_disconnect(struct plx_cm *cm, struct plx_cm_id id,
 				  uint64_t now) PLX_MUST_CHECK;
 
@@ -195,7 +215,10 @@ enum plx_status plx_cm_disconnect(struct plx_cm *cm, struct plx_cm_id id,
 enum plx_status plx_cm_qp_failed(struct plx_cm *cm, struct plx_cm_id id,
 				 uint64_t now) PLX_MUST_CHECK;
 
-/** Set the context of all later events. Errors: STATE (ended) */
+/**
+ * Set the context of all later events.
+ * Errors: STATE (ended)
+ */
 enum plx_status plx_cm_set_context(struct plx_cm *cm, struct plx_cm_id id,
 				   uint64_t context) PLX_MUST_CHECK;
 
@@ -260,8 +283,11 @@ void plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint6
  * more are due, plx_cm_wake_ns() is not in the future. */
 void plx_cm_on_tick(struct plx_cm *cm, uint64_t now);
 
-/** 0 if there is something to send, else the deadline for plx_cm_on_tick(), or PLX_NEVER. Events do
- * not count: see plx_cm_has_event(). Cost: O(1) */
+/**
+ * 0 if there is something to send, else the deadline for plx_cm_on_tick(), or PLX_NEVER. Events do
+ * not count: see plx_cm_has_event().
+ * Cost: O(1)
+ */
 uint64_t plx_cm_wake_ns(const struct plx_cm *cm);
 
 /* ---- events ---- */
@@ -284,7 +310,10 @@ struct plx_cm_event {
  * neither REQUESTED nor ABORTED is delivered. */
 bool plx_cm_next_event(struct plx_cm *cm, struct plx_cm_event *out);
 
-/** Is an event pending? Cost: O(1) */
+/**
+ * Is an event pending?
+ * Cost: O(1)
+ */
 bool plx_cm_has_event(const struct plx_cm *cm);
 
 /** The context of the next event; one must be pending. */

@@ -2,7 +2,8 @@
  *
  * Resolving UD services: SIDR REQs of peers, and SIDR REPs for ours. plx_cm_sidr_request() is next
  * to plx_cm_connect(). No state is kept for the peer.
- * Start with cm_on_sidr_req(). Spec: IBTA vol 1, 12.6.13 to 12.6.15 (SIDR).
+ * Start with cm_on_sidr_req().
+ * Spec: IBTA vol 1, 12.6.13 to 12.6.15 (SIDR).
  */
 #include "connection.h"
 

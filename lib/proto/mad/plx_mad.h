@@ -234,7 +234,10 @@ void plx_mad_encode(const struct plx_cm_msg *msg, uint8_t *out);
 
 /* ---- the IP CM service ---- */
 
-/** The service id of a port. Spec: IBTA vol 1, Annex A11, A11.3 */
+/**
+ * The service id of a port.
+ * Spec: IBTA vol 1, Annex A11, A11.3
+ */
 static inline uint64_t
 plx_cma_service_id(enum plx_port_space space, uint16_t port)
 {

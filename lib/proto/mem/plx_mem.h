@@ -87,7 +87,10 @@ enum plx_status plx_domain_create(struct plx_mem *mem, struct plx_domain *out) P
 /** Errors: NO_KEY; BUSY while a region, a window or a QP (plx_domain_hold) uses it */
 enum plx_status plx_domain_destroy(struct plx_mem *mem, struct plx_domain domain) PLX_MUST_CHECK;
 
-/** Count, and stop counting, a QP as a user of a domain. Errors: NO_KEY */
+/**
+ * Count, and stop counting, a QP as a user of a domain.
+ * Errors: NO_KEY
+ */
 enum plx_status plx_domain_hold(struct plx_mem *mem, struct plx_domain domain) PLX_MUST_CHECK;
 void plx_domain_unhold(struct plx_mem *mem, struct plx_domain domain);
 
@@ -128,7 +131,10 @@ enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region
  */
 enum plx_status plx_region_retire(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 
-/** Step two, after every engine passed a quiescent state: free the slot. Errors: NO_KEY, STATE */
+/**
+ * Step two, after every engine passed a quiescent state: free the slot.
+ * Errors: NO_KEY, STATE
+ */
 enum plx_status plx_region_release(struct plx_mem *mem, struct plx_region region) PLX_MUST_CHECK;
 
 /* ---- windows (type 2) ---- */
@@ -156,10 +162,16 @@ enum plx_status plx_window_bind(struct plx_mem *mem, struct plx_window window,
 				const struct plx_window_attr *attr,
 				struct plx_key *key) PLX_MUST_CHECK;
 
-/** As plx_region_retire(); a bound window is unbound. Errors: NO_KEY */
+/**
+ * As plx_region_retire(); a bound window is unbound.
+ * Errors: NO_KEY
+ */
 enum plx_status plx_window_retire(struct plx_mem *mem, struct plx_window window) PLX_MUST_CHECK;
 
-/** As plx_region_release(). Errors: NO_KEY, STATE */
+/**
+ * As plx_region_release().
+ * Errors: NO_KEY, STATE
+ */
 enum plx_status plx_window_release(struct plx_mem *mem, struct plx_window window) PLX_MUST_CHECK;
 
 /* ---- checks by engines ---- */

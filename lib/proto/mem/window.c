@@ -2,7 +2,8 @@
  *
  * Type 2 windows, from the caller's side: create, bind, retire, release.
  * It never unbinds twice: the thread that ends a window's life unpins its region, here or in
- * check.c. Start with plx_window_bind(). Spec: IBTA vol 1, 10.6.7.
+ * check.c. Start with plx_window_bind().
+ * Spec: IBTA vol 1, 10.6.7.
  */
 #include "table.h"
 

@@ -20,7 +20,8 @@ enum {
 
 /**
  * A sender of 0.0.0.0 probes for a duplicate of its target. Other operations belong to other
- * protocols (reverse and inverse ARP), which are not ours. Spec: RFC 826; RFC 5227 (1.1).
+ * protocols (reverse and inverse ARP), which are not ours.
+ * Spec: RFC 826; RFC 5227 (1.1).
  */
 enum plx_net_verdict
 plx_arp_decode(const uint8_t *bytes, size_t len, struct plx_message *out)

@@ -2,7 +2,8 @@
  *
  * The Internet checksum: sums of 16-bit words, folded at the end. Private to lib/proto/net. It
  * never interprets a header. A checksum is valid if the sum including it folds to 0xffff.
- * Start with plx_sum(). Spec: RFC 1071.
+ * Start with plx_sum().
+ * Spec: RFC 1071.
  */
 #ifndef PLX_SUM_H
 #define PLX_SUM_H

@@ -119,7 +119,11 @@ struct plx_ip plx_nd_all_nodes(void);
 /** ff02::1:ffXX:XXXX, the destination of solicitations for `ip`. */
 struct plx_ip plx_nd_solicited_node(const struct plx_ip *ip);
 
-/** The Ethernet address of an IPv6 multicast group. Spec: RFC 2464 (7). @param mac [6] */
+/**
+ * The Ethernet address of an IPv6 multicast group.
+ * @param mac [6]
+ * Spec: RFC 2464 (7).
+ */
 void plx_nd_group_mac(const struct plx_ip *group, uint8_t *mac);
 
 #endif

@@ -287,7 +287,7 @@ plx_neighbour_update(struct plx_table *table, struct plx_neighbour *neighbour,
 	}
 }
 
-/* ---- asking, and time ---- */
+/* ---- requests and time ---- */
 
 struct plx_neighbour *
 plx_table_next_request(const struct plx_table *table)

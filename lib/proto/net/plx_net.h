@@ -184,8 +184,11 @@ void plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t
  * Threads: any. */
 bool plx_net_source(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *source);
 
-/** The next hop to `ip`: itself, or its gateway. False if there is no route; *hop is unchanged
- * then. Threads: any. */
+/**
+ * The next hop to `ip`: itself, or its gateway. False if there is no route; *hop is unchanged
+ * then.
+ * Threads: any.
+ */
 bool plx_net_next_hop(const struct plx_net *net, const struct plx_ip *ip, struct plx_ip *hop);
 
 /** Is this one of our own addresses? */

@@ -228,7 +228,10 @@ struct plx_rc;
 /** The CM's 5-bit local ack timeout code in nanoseconds: 4.096 us * 2^code; PLX_NEVER for 0. */
 uint64_t plx_ack_timeout_ns(uint8_t code);
 
-/** A 5-bit RNR NAK timer code in nanoseconds. Spec: IBTA vol 1, 9.7.5.2.8 table 45. */
+/**
+ * A 5-bit RNR NAK timer code in nanoseconds.
+ * Spec: IBTA vol 1, 9.7.5.2.8 table 45.
+ */
 uint64_t plx_rnr_timer_ns(uint8_t code);
 
 /** Bytes that plx_rc_init() needs; 0 if a cap is out of range. */
@@ -282,7 +285,8 @@ void plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes);
 
 /**
  * Post to the QP's own receive queue: plx_rq_post() with a check of the QP's state. In ERROR the
- * entry is accepted and flushed. Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
+ * entry is accepted and flushed.
+ * Errors: STATE (RESET, or the queue is shared); as plx_rq_post()
  */
 enum plx_status plx_rc_post_recv(struct plx_rc *qp, uint64_t wr_id, const struct plx_sge *sge,
 				 uint32_t sges) PLX_MUST_CHECK;
@@ -487,7 +491,10 @@ struct plx_ud *plx_ud_init(void *memory, const struct plx_rc_caps *caps,
 /** The queues of a UD queue pair; see struct plx_ud. */
 struct plx_rc *plx_ud_base(struct plx_ud *ud);
 
-/** As plx_rc_modify(). Tests: tests/unit/proto/transport/ud.c */
+/**
+ * As plx_rc_modify().
+ * Tests: tests/unit/proto/transport/ud.c
+ */
 enum plx_status plx_ud_modify(struct plx_ud *ud, enum plx_qp_state to,
 			      const struct plx_ud_attr *attr) PLX_MUST_CHECK;
 
@@ -542,8 +549,11 @@ uint32_t plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions 
 
 /* ---- datagrams without a queue pair: for management ---- */
 
-/** Is this a datagram with that P_Key and Q_Key? Returns: ACCEPT, SERVICE, PKEY or QKEY; act on
- * QKEY only after checking the ICRC (line 7 of the decision table). */
+/**
+ * Is this a datagram with that P_Key and Q_Key?
+ * Returns: ACCEPT, SERVICE, PKEY or QKEY; act on QKEY only after checking the ICRC (line 7 of the
+ * decision table).
+ */
 enum plx_verdict plx_ud_check(const struct plx_pkt *pkt, uint16_t pkey,
 			      uint32_t qkey) PLX_MUST_CHECK;
 

@@ -469,7 +469,8 @@ size_t plx_pkt_encode(const struct plx_pkt *pkt, uint8_t *out);
  * The invariant CRC of a RoCEv2 packet: CRC-32 over eight bytes of ones (in place of an LRH), then
  * the IP packet up to the ICRC. Fields that a router may change count as ones: IPv4 TOS, TTL and
  * checksum; IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4 (FECN, BECN,
- * resv6). It is sent low byte first. Spec: IBTA Annex A17, A17.3.3.
+ * resv6). It is sent low byte first.
+ * Spec: IBTA Annex A17, A17.3.3.
  *
  * @param ip  first byte of the IP header; the version nibble selects the mask
  * @param len [bytes] from `ip` to the ICRC, exclusive; any length is safe, fields beyond it are
