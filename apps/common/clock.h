@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-/** Ticks since an arbitrary start; the same on every core. Cost: hot, no system call */
+/** Ticks since an arbitrary start; the same on every core.
+ * Cost: hot, no system call */
 static inline uint64_t
 ticks(void)
 {

@@ -26,11 +26,12 @@ extern const struct option_row endpoint_rows[ENDPOINT_ROWS];
 extern const char *const mode_names[2]; /* by enum plx_mode */
 extern const char *const idle_names[3]; /* by enum plx_idle */
 
-/** Is an adapter given, or a device with its address? @param who in the sentence: "ndping
- * server" */
+/** Is an adapter given, or a device with its address?
+ * @param who in the sentence: "ndping server" */
 bool endpoint_is_named(const struct endpoint *endpoint, const char *who, struct plx_why *why);
 
-/** Get the options of the adapter. Errors: the configuration file */
+/** Get the options of the adapter.
+ * Errors: the configuration file */
 bool endpoint_adapter_options(const struct endpoint *endpoint,
 			      struct plx_adapter_options *adapter_options, struct plx_why *why);
 

@@ -46,7 +46,8 @@ print_entry(const char *name, const char *text)
 	print_wrapped(text);
 }
 
-/* The range as "1 to 64"; empty if the argument has none. Returns: `text` */
+/* The range as "1 to 64"; empty if the argument has none.
+ * Returns: `text` */
 static char *
 range_text(const struct option_row *row, char *text, size_t size)
 {

@@ -55,7 +55,8 @@ void histogram_clear(struct histogram *h);
 /** Add all of `from`. */
 void histogram_merge(struct histogram *h, const struct histogram *from);
 
-/** The value that a share of the samples does not exceed. @param share [0 .. 1]
+/** The value that a share of the samples does not exceed.
+ * @param share [0 .. 1]
  * Returns: the middle of its bucket, limited to min and max; 0 if the histogram is empty */
 double histogram_percentile(const struct histogram *h, double share);
 

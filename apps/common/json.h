@@ -15,7 +15,8 @@
 /** Make a string. If the text is not UTF-8, each byte becomes a character. */
 json_t *json_text(const char *text);
 
-/** Make a number; null if infinite or NaN. @param digits after the point; -1: all */
+/** Make a number; null if infinite or NaN.
+ * @param digits after the point; -1: all */
 json_t *json_number(double value, int digits);
 
 /* Add a member to an object. If out of memory, the member is omitted. */
@@ -25,7 +26,8 @@ void json_put_count(json_t *object, const char *name, uint64_t value);
 void json_put_number(json_t *object, const char *name, double value, int digits);
 void json_put_flag(json_t *object, const char *name, bool value);
 
-/** Write and free it. Returns: false: no memory, or writing failed */
+/** Write and free it.
+ * Returns: false: no memory, or writing failed */
 bool json_write(json_t *json, FILE *to);
 
 #endif

@@ -25,19 +25,21 @@ struct message_qp_options {
 	uint64_t context;
 };
 
-/** Create all parts; the queue pair then accepts receives (INIT). Errors: `why` has the sentence;
- * call message_qp_destroy() even then */
+/** Create all parts; the queue pair then accepts receives (INIT).
+ * Errors: `why` has the sentence; call message_qp_destroy() even then */
 bool message_qp_create(struct message_qp *m, const struct message_qp_options *options,
 		       struct plx_why *why);
 void message_qp_destroy(struct message_qp *m);
 
-/** Post a receive into part of the memory. @param offset [bytes] */
+/** Post a receive into part of the memory.
+ * @param offset [bytes] */
 enum plx_status message_qp_post_recv(struct message_qp *m, uint64_t wr_id, size_t offset,
 				     uint32_t bytes);
 enum plx_status message_qp_post_send(struct message_qp *m, uint64_t wr_id, size_t offset,
 				     uint32_t bytes);
 
-/** Report a failed destroy on stderr. @param what "a queue pair" */
+/** Report a failed destroy on stderr.
+ * @param what "a queue pair" */
 void check_destroyed(enum plx_status status, const char *what);
 
 #endif

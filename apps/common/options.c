@@ -86,7 +86,8 @@ parse_time(const struct option_row *row, const char *value, uint32_t *out, struc
 		       row->name, value, (unsigned long long)row->least);
 }
 
-/* "unknown operation "sned"; choose one of send, write". Returns: false */
+/* "unknown operation "sned"; choose one of send, write".
+ * Returns: false */
 static bool
 unknown_word(const struct option_row *row, const char *value, const char *word, struct plx_why *why)
 {
@@ -282,7 +283,8 @@ make_longs(const struct program *program, struct option *longs)
 	return n;
 }
 
-/* Explain an error of getopt_long(). @param word that it was parsing */
+/* Explain an error of getopt_long().
+ * @param word that it was parsing */
 static enum parsed
 refuse(const struct program *program, const char *word, int found, struct plx_why *why)
 {
@@ -307,7 +309,8 @@ is_whole(const struct option_row *row, const char *word)
 	return strcspn(word, "=") == strlen(row->name) + 2;
 }
 
-/* Parse one option. Returns: PARSED_RUN: go on with the next one */
+/* Parse one option.
+ * Returns: PARSED_RUN: go on with the next one */
 static enum parsed
 apply(const struct program *program, uint8_t form, uint32_t i, const char *word, void *options,
       struct plx_why *why)

@@ -129,13 +129,15 @@ const char *program_form(const struct program *program, uint8_t form);
 
 bool option_is_given(const struct program *program, uint64_t given, const char *name);
 
-/** Print a sentence on stderr, preceded by the program's name. Returns: `status` */
+/** Print a sentence on stderr, preceded by the program's name.
+ * Returns: `status` */
 int program_fail(const char *sentence, int status);
 
 /** The version of this release. */
 const char *program_version(void);
 
-/** Remove the next word from a comma-separated list. Returns: false: `text` is used up */
+/** Remove the next word from a comma-separated list.
+ * Returns: false: `text` is used up */
 bool next_word(const char **text, char *word, size_t size);
 
 #endif

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/** Format a sentence. Returns: false, so that a caller can return it */
+/** Format a sentence.
+ * Returns: false, so that a caller can return it */
 __attribute__((format(printf, 2, 3))) bool why_set(struct plx_why *why, const char *format, ...);
 
 /** "64", "4K", "1M", "1G". false: not a size, or above 2^62 */
@@ -25,13 +26,15 @@ bool parse_ip(const char *text, struct plx_ip *ip);
 /** "2s", "500ms", "1.5" (seconds). false: not a duration, or above an hour */
 bool parse_duration_ms(const char *text, uint32_t *out);
 
-/** 65536 is "64 KiB". Returns: `text` */
+/** 65536 is "64 KiB".
+ * Returns: `text` */
 char *bytes_text(uint64_t bytes, char *text, size_t size);
 
 /** Returns: "10.0.0.1", in `text`, of at least 46 bytes */
 const char *ip_text(const struct plx_ip *ip, char *text, size_t size);
 
-/** Copy the printable characters of a peer's text, at most size - 1. Returns: `text` */
+/** Copy the printable characters of a peer's text, at most size - 1.
+ * Returns: `text` */
 char *printable_text(const uint8_t *said, uint32_t length, char *text, size_t size);
 
 #endif

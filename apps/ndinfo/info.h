@@ -63,7 +63,8 @@ struct options {
 	bool closed; /* open no adapter */
 };
 
-/** Examine everything. Returns: NULL: no memory */
+/** Examine everything.
+ * Returns: NULL: no memory */
 struct survey *survey_take(const struct options *options);
 void survey_free(struct survey *survey);
 

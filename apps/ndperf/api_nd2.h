@@ -18,13 +18,15 @@ struct plx_adapter *nd2_adapter(const struct side *side);
 
 /* ---- of a job; failures are recorded in the side ---- */
 
-/** Register side->memory. Sets side->key. @param bytes [1 ..] */
+/** Register side->memory. Sets side->key.
+ * @param bytes [1 ..] */
 bool nd2_register(struct side *side, uint64_t bytes);
 /** @param sends [1 ..] requests that fit into an initiator queue */
 bool nd2_make_queues(struct side *side, uint32_t sends);
 /** How the peer reaches us: the listener's address, with its port in place of the QPN. */
 void nd2_cards(const struct side *side, struct card *cards);
-/** Check once whether the pending connection has progressed. Returns: as side_connect() */
+/** Check once whether the pending connection has progressed.
+ * Returns: as side_connect() */
 enum plx_status nd2_connect(struct side *side, const struct card *cards);
 void nd2_clear(struct side *side);
 
@@ -38,8 +40,8 @@ bool nd2_post_receive(struct side *side, struct lane *lane, const struct plx_sge
 /** As side_reap(). nd2_fields gives the offsets of an entry's fields. */
 uint32_t nd2_reap(struct side *side, enum queue queue, union entry *entries);
 extern const struct entry_fields nd2_fields;
-/** Do the work of plx_adapter_poll() by polling the queue that expects no completions. Returns:
- * approximately what plx_adapter_poll() would */
+/** Do the work of plx_adapter_poll() by polling the queue that expects no completions.
+ * Returns: approximately what plx_adapter_poll() would */
 uint32_t nd2_poll(struct side *side);
 
 #endif

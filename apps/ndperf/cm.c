@@ -244,7 +244,8 @@ new_session(void)
 	return number;
 }
 
-/* Accept the requesting client. Returns: false: it has left, or accepting failed (reported) */
+/* Accept the requesting client.
+ * Returns: false: it has left, or accepting failed (reported) */
 static bool
 accept_client(struct talk *talk)
 {

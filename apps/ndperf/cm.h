@@ -83,7 +83,8 @@ struct cm {
 void cm_poll_events(struct talk *talk);
 /** Destroy a line in any state. */
 void cm_drop(struct line *line);
-/** Why a line has ended, such as "no listener at that port". Returns: `text` */
+/** Why a line has ended, such as "no listener at that port".
+ * Returns: `text` */
 char *cm_ended_text(const struct cm *cm, const struct line *line, char *text, size_t size);
 void cm_put_greeting(const struct greeting *greeting, uint8_t *to);
 enum {

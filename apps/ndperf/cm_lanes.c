@@ -98,7 +98,8 @@ count(const struct talk *talk, enum line_state state)
 	return n;
 }
 
-/* Advance every lane as far as possible. Returns: false: the side has failed */
+/* Advance every lane as far as possible.
+ * Returns: false: the side has failed */
 static bool
 step(struct talk *talk)
 {

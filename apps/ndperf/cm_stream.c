@@ -120,7 +120,8 @@ poll_all(struct talk *talk)
 	cm_stream_collect(talk);
 }
 
-/* Read from the first pieces. A piece that is used up is posted again. Returns: [bytes] read */
+/* Read from the first pieces. A piece that is used up is posted again.
+ * Returns: [bytes] read */
 static size_t
 read_pieces(struct talk *talk, uint8_t *to, size_t size)
 {

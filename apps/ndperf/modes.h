@@ -12,7 +12,8 @@ enum {
 	JOBS_MAX = 1024,
 };
 
-/** Measure with both endpoints in this process. @param jobs [n] */
+/** Measure with both endpoints in this process.
+ * @param jobs [n] */
 bool measure_here(const struct options *options, const struct job *jobs, uint32_t n,
 		  struct plx_why *why);
 

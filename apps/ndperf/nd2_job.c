@@ -208,7 +208,8 @@ accept_request(struct side *side, uint32_t lane)
 				    nd2->limits.MaxOutboundReadLimit, NULL, 0, &line->request);
 }
 
-/* Make the next request of a lane. Returns: the status of that method */
+/* Make the next request of a lane.
+ * Returns: the status of that method */
 static HRESULT
 advance(struct side *side, uint32_t lane, const struct card *card)
 {

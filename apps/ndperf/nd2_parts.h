@@ -40,10 +40,12 @@ struct nd2 {
 	struct nd2_line line[QPS_MAX];
 };
 
-/** Record "what: 0xc0000001", unless a failure is recorded already. Returns: false */
+/** Record "what: 0xc0000001", unless a failure is recorded already.
+ * Returns: false */
 bool nd2_failed(struct side *side, const char *what, HRESULT status);
 
-/** Convert an address to a sockaddr. Returns: its length */
+/** Convert an address to a sockaddr.
+ * Returns: its length */
 ULONG nd2_sockaddr(const struct plx_ip *ip, uint16_t port, struct sockaddr_storage *out);
 
 #endif

@@ -133,7 +133,8 @@ stride_bytes(uint32_t size)
 	return ((uint64_t)size + LINE - 1) / LINE * LINE;
 }
 
-/** Rewrite the source, for raw packets and for messages alike. @param n number of the message */
+/** Rewrite the source, for raw packets and for messages alike.
+ * @param n number of the message */
 static inline void
 source_rewrite(void *to, uint32_t size, uint64_t n)
 {
@@ -186,8 +187,8 @@ struct result {
 int raw_run(const struct options *options, const struct job *job, struct result *result,
 	    struct plx_why *why);
 
-/** Measure the calibration pair and the ring hop, in about 20 ms. @param core as in struct
- * options */
+/** Measure the calibration pair and the ring hop, in about 20 ms.
+ * @param core as in struct options */
 void calibrate(const int core[CORES], struct calibration *out);
 
 /** Measure the ring hop alone [ns], in 2 ms, between two different cores. 0: no memory or

@@ -378,8 +378,8 @@ fits_together(struct options *o, struct plx_why *why)
 	return true;
 }
 
-/* Parse the words before the options: server, or client and perhaps an address. Returns: how many;
- * -1: error */
+/* Parse the words before the options: server, or client and perhaps an address.
+ * Returns: how many; -1: error */
 static int
 parse_role(int argc, char **argv, struct options *o, struct plx_why *why)
 {

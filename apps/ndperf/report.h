@@ -24,18 +24,21 @@ struct report {
 	bool has_judge;
 };
 
-/** @param rows counted over all rounds. Errors: the JSON file cannot be written */
+/** @param rows counted over all rounds.
+ * Errors: the JSON file cannot be written */
 bool report_open(struct report *report, const struct options *options, uint32_t rows,
 		 struct plx_why *why);
 
-/** Print what is measured, and on what. @param info of the active adapter; NULL: raw rows only */
+/** Print what is measured, and on what.
+ * @param info of the active adapter; NULL: raw rows only */
 void report_head(struct report *report, const struct plx_adapter_info *info,
 		 const struct calibration *calibration);
 
 /** Note that a row begins. */
 void report_begin(struct report *report, const struct job *job);
 
-/** Update the progress line, on a terminal only. @param share completed part of the row, 0 .. 1 */
+/** Update the progress line, on a terminal only.
+ * @param share completed part of the row, 0 .. 1 */
 void report_progress(struct report *report, const struct job *job, double share);
 
 void report_row(struct report *report, const struct result *result);
@@ -44,10 +47,12 @@ void report_row(struct report *report, const struct result *result);
  * Returns: false: the JSON could not be written completely */
 bool report_close(struct report *report, const char *error);
 
-/** "write 64 KiB bandwidth". Returns: `text` */
+/** "write 64 KiB bandwidth".
+ * Returns: `text` */
 char *job_text(const struct job *job, char *text, size_t size);
 
-/** Describe the run, without rows yet. @param info as in report_head() */
+/** Describe the run, without rows yet.
+ * @param info as in report_head() */
 json_t *json_head(const struct options *options, const struct plx_adapter_info *info,
 		  const struct calibration *calibration);
 void json_row(json_t *head, const struct result *result, uint32_t round, bool has_histogram);

@@ -82,7 +82,8 @@ change_phase(struct run *run, uint64_t now)
 	}
 }
 
-/* Do what is due about every millisecond. Returns: false: the loop ends */
+/* Do what is due about every millisecond.
+ * Returns: false: the loop ends */
 static bool
 look(struct run *run, uint64_t now)
 {

@@ -45,8 +45,8 @@ bool run_in_turns(struct run *one, struct run *other);
  * `timeout_ms`. */
 void run_out(struct side *passive, const uint64_t *counts, uint32_t timeout_ms);
 
-/** Compute the results of a successful loop. @param other the log of the other thread; NULL:
- * none */
+/** Compute the results of a successful loop.
+ * @param other the log of the other thread; NULL: none */
 void run_result(const struct run *run, const struct windows *other, struct result *out);
 
 #endif

@@ -20,7 +20,8 @@ struct session {
 	struct histogram histogram;
 };
 
-/** Measure a row with the server. @param result its `histogram` is the session's */
+/** Measure a row with the server.
+ * @param result its `histogram` is the session's */
 bool session_client_row(struct session *session, const struct job *job, struct result *result,
 			struct plx_why *why);
 

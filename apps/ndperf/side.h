@@ -97,44 +97,50 @@ bool side_adapter_options(const struct options *o, bool is_active,
 /** The name of its adapter. */
 const char *side_name(const struct options *o, bool is_active);
 
-/** Open the adapter that the options specify. Threads: the one that will poll it */
+/** Open the adapter that the options specify.
+ * Threads: the one that will poll it */
 bool side_open(struct side *side, const struct options *options, bool is_active,
 	       struct plx_why *why);
 /** Open a verbs side on the adapter of `host`, a side of ND2 that is closed later. */
 bool side_open_beside(struct side *side, const struct side *host, struct plx_why *why);
 void side_close(struct side *side);
 
-/** Create memory, completion queues and queue pairs, and post the first receives. Errors: in
- * side->why */
+/** Create memory, completion queues and queue pairs, and post the first receives.
+ * Errors: in side->why */
 bool side_prepare(struct side *side, const struct job *job);
 
 /** @param cards [job.qps] out */
 bool side_cards(struct side *side, struct card *cards);
 
-/** Try once to connect the queue pairs that are not connected. Returns: OK, AGAIN, or the status of
- * the failure in side->why */
+/** Try once to connect the queue pairs that are not connected.
+ * Returns: OK, AGAIN, or the status of the failure in side->why */
 enum plx_status side_connect(struct side *side, const struct card *cards);
 
 /** Rest briefly between two checks, polling the adapter. */
 void side_pause(struct side *side);
 
-/** Poll an inline adapter when nothing else does. Returns: 0: no work done */
+/** Poll an inline adapter when nothing else does.
+ * Returns: 0: no work done */
 uint32_t side_poll(struct side *side);
 
 /** Free everything from side_prepare(); no effect if there is nothing. */
 void side_clear(struct side *side);
 
-/** Record a failure, unless one is recorded already. Returns: false */
+/** Record a failure, unless one is recorded already.
+ * Returns: false */
 __attribute__((format(printf, 2, 3))) bool side_fail(struct side *side, const char *format, ...);
 
 /** Fetch an event of the adapter. Through ND2, or beside it, a failed queue pair is reported only
- * by its flushed requests. Returns: false: no event */
+ * by its flushed requests.
+ * Returns: false: no event */
 bool side_next_event(struct side *side, struct plx_async_event *event);
 
-/** Check for events that no completion reports. Returns: false: one is a failure */
+/** Check for events that no completion reports.
+ * Returns: false: one is a failure */
 bool side_look(struct side *side);
 
-/** Poll completions. Returns: how many, all successful; an unsuccessful one fails the side */
+/** Poll completions.
+ * Returns: how many, all successful; an unsuccessful one fails the side */
 uint32_t side_reap(struct side *side, enum queue queue, union entry *entries);
 
 /** Record the latency of the last request. */
@@ -171,7 +177,8 @@ entry_bytes(const struct side *side, const union entry *entry)
 	return bytes;
 }
 
-/** Do the work that can be done now. Returns: false: none */
+/** Do the work that can be done now.
+ * Returns: false: none */
 bool active_step(struct side *side);
 bool passive_step(struct side *side);
 
@@ -200,7 +207,8 @@ flag_of(uint64_t n)
 /** Write message n of a lane, as the job specifies. */
 void side_write_source(struct side *side, uint8_t *to, uint32_t stream, uint64_t n);
 
-/** Verify message n. Returns: false: wrong, and the side has failed */
+/** Verify message n.
+ * Returns: false: wrong, and the side has failed */
 bool side_verify(struct side *side, const uint8_t *at, uint32_t stream, uint64_t n);
 
 /** Post all receives that are owed. */

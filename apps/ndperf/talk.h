@@ -95,17 +95,20 @@ extern const struct carrier carrier_cm;
 /** Choose the carrier from the options. */
 void talk_init(struct talk *talk, const struct options *options, struct side *side);
 
-/** Exchange greetings. Errors: not ndperf, another version, timeout */
+/** Exchange greetings.
+ * Errors: not ndperf, another version, timeout */
 bool talk_hello(struct talk *talk, struct plx_why *why);
 
 /** Send the first `length` bytes of `body` as a message. */
 bool talk_send(struct talk *talk, enum message kind, struct plx_why *why);
 
-/** Wait for a message of this kind, into `body` and `length`. Errors: the peer refuses (its
- * sentence), sends another kind, disappears, or sends nothing in time */
+/** Wait for a message of this kind, into `body` and `length`.
+ * Errors: the peer refuses (its sentence), sends another kind, disappears, or sends nothing in
+ * time */
 bool talk_receive(struct talk *talk, enum message kind, struct plx_why *why);
 
-/** As talk_receive(), for a message of any kind. @param timeout_ms until its beginning
+/** As talk_receive(), for a message of any kind.
+ * @param timeout_ms until its beginning
  * Returns: MESSAGE_NONE with the sentence; an empty one: the peer has left */
 enum message talk_receive_any(struct talk *talk, uint32_t timeout_ms, struct plx_why *why);
 

@@ -27,7 +27,8 @@ polls(const struct talk *talk)
 	       (talk->side->adapter != NULL || talk->side->nd2 != NULL);
 }
 
-/* Wait until the socket is ready for `events`. Returns: false: interrupted, or timeout */
+/* Wait until the socket is ready for `events`.
+ * Returns: false: interrupted, or timeout */
 static bool
 wait_for(const struct talk *talk, int fd, short events, uint64_t deadline_ms)
 {
@@ -124,7 +125,8 @@ tcp_accept(struct talk *talk, struct plx_why *why)
 	return true;
 }
 
-/* Try one address. Returns: the socket, or -1 with errno */
+/* Try one address.
+ * Returns: the socket, or -1 with errno */
 static int
 try_once(const struct talk *talk, const struct addrinfo *at, uint64_t deadline_ms)
 {

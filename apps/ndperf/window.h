@@ -113,7 +113,8 @@ bool windows_judge(const struct windows *log, const struct windows *other, uint6
  */
 double windows_figure(const struct windows_result *result, bool is_median, char *note, size_t size);
 
-/** @param values [n] sorted in place. Returns: 0 if there are none */
+/** @param values [n] sorted in place.
+ * Returns: 0 if there are none */
 double median(double *values, uint32_t n);
 
 #endif

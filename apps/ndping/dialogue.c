@@ -149,7 +149,8 @@ post_both(struct ping *ping, uint32_t n)
 	return status == PLX_OK || exchange_fail(ping, n, plx_status_text(status));
 }
 
-/* Poll one completion, if there is one. Returns: false: it failed */
+/* Poll one completion, if there is one.
+ * Returns: false: it failed */
 static bool
 reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 {
@@ -164,7 +165,8 @@ reap_one(struct ping *ping, uint32_t n, uint32_t *done)
 	return true;
 }
 
-/* Check for events that no completion reports. Returns: false: the exchange is over */
+/* Check for events that no completion reports.
+ * Returns: false: the exchange is over */
 static bool
 look(struct ping *ping, uint32_t n, uint32_t *done, uint64_t deadline_ms)
 {

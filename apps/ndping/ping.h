@@ -75,24 +75,28 @@ enum parsed ndping_options(int argc, char **argv, struct options *options, struc
 
 /* station.c ---- */
 
-/** Open the adapter and create a domain and a channel, as the command line says. @param why the
- * sentence */
+/** Open the adapter and create a domain and a channel, as the command line says.
+ * @param why the sentence */
 bool station_open(const struct endpoint *endpoint, struct station *at, struct plx_why *why);
 void station_close(struct station *at);
 /** Write the private data of REQ and REP: the eight bytes "ndping\r\n", the version and the size of
- * a message, of 32 bits each, in network byte order. @param bytes [GREETING_BYTES] out */
+ * a message, of 32 bits each, in network byte order.
+ * @param bytes [GREETING_BYTES] out */
 void greeting_put(uint32_t size, uint8_t *bytes);
 /** Returns: false: not from ndping, or of another version */
 bool greeting_get(const struct plx_connector_event *event, uint32_t *size);
-/** Describe an event, without details that are meant for programs. @param text [EVENT_TEXT_MAX].
+/** Describe an event, without details that are meant for programs.
+ * @param text [EVENT_TEXT_MAX].
  * Returns: `text` */
 char *event_text(const struct plx_connector_event *event, char *text);
 
 /* layers.c ---- */
 
-/** Run the layers until one fails. Returns: true: none failed */
+/** Run the layers until one fails.
+ * Returns: true: none failed */
 bool layers_try(struct ping *ping, void (*show)(const struct ping *ping, enum layer layer));
-/** Write ping->sentence. Returns: false */
+/** Write ping->sentence.
+ * Returns: false */
 __attribute__((format(printf, 3, 4))) bool layer_fail(struct ping *ping, enum layer layer,
 						      const char *format, ...);
 

@@ -22,7 +22,8 @@ struct frame_limit {
 
 struct quirk {
 	const char *driver;
-	/* NULL: query the device. @param args those of the device string, never NULL */
+	/* NULL: query the device.
+	 * @param args those of the device string, never NULL */
 	struct frame_limit (*limit)(const char *args);
 	bool mtu_unset;       /* configure refuses the MTU that the frames need, yet they pass */
 	bool stop_by_alarm;   /* its interrupt thread tears down the connection without a lock */

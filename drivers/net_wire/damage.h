@@ -26,7 +26,8 @@ struct rte_mbuf *packet_private(struct rte_mbuf *packet);
 /** A copy in buffers of the packet's own pool; NULL if the pool is empty. */
 struct rte_mbuf *packet_copy(struct rte_mbuf *packet);
 
-/** Flip one bit. @param bit [bits] from the start of the packet, inside it */
+/** Flip one bit.
+ * @param bit [bits] from the start of the packet, inside it */
 void packet_flip(struct rte_mbuf *packet, uint32_t bit);
 
 /** Is the packet ECN-capable: IPv4 or IPv6 with ECT(0) or ECT(1)? */

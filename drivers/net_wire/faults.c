@@ -194,7 +194,8 @@ pass(struct faults *faults, struct rte_mbuf *packet, uint64_t now)
 	overtake(faults, before, now);
 }
 
-/* Mark and corrupt, in private memory. Returns: the packet, which may be a copy */
+/* Mark and corrupt, in private memory.
+ * Returns: the packet, which may be a copy */
 static struct rte_mbuf *
 damage(struct faults *faults, struct rte_mbuf *packet)
 {

@@ -28,8 +28,8 @@ struct faults;
 /** Is any fault configured? */
 bool faults_wanted(const struct fault_options *options);
 
-/** @param end 0 or 1: equal seeds give different faults at the two ends. Returns: NULL if out of
- * memory */
+/** @param end 0 or 1: equal seeds give different faults at the two ends.
+ * Returns: NULL if out of memory */
 struct faults *faults_create(const struct fault_options *options, uint32_t end);
 
 /** Also frees the packets held back. */

@@ -32,7 +32,8 @@ void flood_init(struct flood *flood, uint32_t per_second, uint64_t seed);
 
 /**
  * Add the datagrams that are due to a burst of `n`. The target is learnt from packets that pass.
- * @param packets [room] Returns: the number of datagrams added
+ * @param packets [room]
+ * Returns: the number of datagrams added
  */
 uint16_t flood_add(struct flood *flood, struct rte_mbuf **packets, uint16_t n, uint16_t room,
 		   uint64_t now);

@@ -14,7 +14,8 @@
 
 /* ---- eal.c ---- */
 
-/** Start the EAL if it is not running. @param pci a PCI device is being opened */
+/** Start the EAL if it is not running.
+ * @param pci a PCI device is being opened */
 enum plx_status eal_ensure(bool pci, struct plx_why *why) PLX_MUST_CHECK;
 
 /** Does the EAL use hugepages? false before it is running. */
@@ -27,7 +28,8 @@ void eal_journal_read(char *out, size_t n);
 
 /* ---- registry.c: the open adapters ---- */
 
-/** Reserve a name. Errors: BUSY (in use), FULL (PLX_ADAPTERS_MAX) */
+/** Reserve a name.
+ * Errors: BUSY (in use), FULL (PLX_ADAPTERS_MAX) */
 enum plx_status registry_reserve(struct plx_adapter *adapter) PLX_MUST_CHECK;
 /** Make it visible to visits. */
 void registry_publish(struct plx_adapter *adapter);
@@ -36,7 +38,8 @@ void registry_hide(struct plx_adapter *adapter);
 void registry_remove(struct plx_adapter *adapter);
 
 /** Call `visit` for each open adapter, or for the one with that name; none can close meanwhile.
- * @param name NULL: all. Returns: how many were visited */
+ * @param name NULL: all.
+ * Returns: how many were visited */
 uint32_t registry_visit(const char *name, void (*visit)(struct plx_adapter *adapter, void *context),
 			void *context);
 
@@ -52,7 +55,8 @@ void worker_put(struct plx_adapter *adapter);
 /* ---- setup.c ---- */
 
 /** Create all parts of an adapter from its options. After a failure, adapter_teardown() destroys
- * what was created. Errors: as plx_adapter_open() */
+ * what was created.
+ * Errors: as plx_adapter_open() */
 enum plx_status adapter_setup(struct plx_adapter *adapter, struct plx_why *why) PLX_MUST_CHECK;
 void adapter_teardown(struct plx_adapter *adapter);
 
@@ -64,10 +68,13 @@ enum {
 	ADAPTER_PACKET_ROOM = 4608,
 };
 
-/** Create the adapter's pool. @param socket NUMA node; SOCKET_ID_ANY. Errors: NO_MEMORY */
+/** Create the adapter's pool.
+ * @param socket NUMA node; SOCKET_ID_ANY.
+ * Errors: NO_MEMORY */
 enum plx_status adapter_make_pool(struct plx_adapter *adapter, int socket,
 				  struct plx_why *why) PLX_MUST_CHECK;
-/** Free the pool, or keep it until its packets have returned. @param pool may be NULL */
+/** Free the pool, or keep it until its packets have returned.
+ * @param pool may be NULL */
 void adapter_release_pool(struct rte_mempool *pool);
 
 /* ---- telemetry.c ---- */

@@ -61,7 +61,8 @@ to_stderr(void *context, const char *line)
 	fprintf(stderr, "pollux: %s\n", line);
 }
 
-/* The lock is held. Returns: true: one more line may be written in this second */
+/* The lock is held.
+ * Returns: true: one more line may be written in this second */
 static bool
 may_write(void)
 {

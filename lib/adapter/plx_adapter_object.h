@@ -105,10 +105,12 @@ plx_adapter_home(struct plx_adapter *adapter)
 
 /* ---- cookies ---- */
 
-/** Allocate a number that identifies an object while it is alive. Returns: 0: no memory */
+/** Allocate a number that identifies an object while it is alive.
+ * Returns: 0: no memory */
 uint64_t plx_cookie_alloc(struct plx_adapter *adapter, void *object);
 void plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie);
-/** The adapter's lock is held. Returns: NULL: destroyed meanwhile */
+/** The adapter's lock is held.
+ * Returns: NULL: destroyed meanwhile */
 void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
 
 /* ---- waiting ---- */

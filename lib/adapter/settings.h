@@ -66,8 +66,8 @@ struct settings {
 	struct settings_section section[PLX_ADAPTERS_MAX];
 };
 
-/** Read and check the whole file. A missing file is not an error: path is then "". Errors:
- * CONFIG */
+/** Read and check the whole file. A missing file is not an error: path is then "".
+ * Errors: CONFIG */
 enum plx_status settings_read(struct settings *file, struct plx_why *why) PLX_MUST_CHECK;
 
 /** Check options: values in range, at least one address, ...

@@ -61,7 +61,8 @@ struct walk {
 	char left[PATH_MAX]; /* the rest of the path */
 };
 
-/* Remove and return the first part of the rest. Returns: false: nothing is left */
+/* Remove and return the first part of the rest.
+ * Returns: false: nothing is left */
 static bool
 next_part(struct walk *walk, char part[NAME_MAX + 1])
 {
@@ -248,7 +249,8 @@ line_of_include(const char *text)
 	return 0;
 }
 
-/* Read an open file completely. Returns: NULL, with errno */
+/* Read an open file completely.
+ * Returns: NULL, with errno */
 static char *
 read_all(int fd)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Holds that keep objects alive, and the number of live objects.
- * It never takes a lock, and is the same for every kind. Start with plx_session_object_release().
+ * It never takes a lock, and is the same for every kind of object. Start with
+ * plx_session_object_release().
  */
 #include "internal.h"
 

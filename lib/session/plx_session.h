@@ -66,11 +66,12 @@ struct plx_session_object {
 	struct plx_session_deferred deferred;
 };
 
-/** Initialize an object with one hold and count it as alive. @param session NULL: belongs to no
- * session, and has no teardown() */
+/** Initialize an object with one hold and count it as alive.
+ * @param session NULL: belongs to no session, and has no teardown() */
 void plx_session_object_init(struct plx_session_object *object, const struct plx_session_kind *kind,
 			     struct plx_session *session);
-/** Add a hold. Threads: any that has a hold. */
+/** Add a hold.
+ * Threads: any that has a hold. */
 void plx_session_object_hold(struct plx_session_object *object);
 /** Release a hold. The last release ends the object, later if the engine is stalled. */
 void plx_session_object_release(struct plx_session_object *object);
@@ -88,7 +89,8 @@ enum plx_status plx_session_sockaddr_read(const struct sockaddr *address, size_t
 					  struct plx_ip *ip, uint16_t *port) PLX_MUST_CHECK;
 /** The number of bytes that plx_session_sockaddr_write() writes: 16 or 28. */
 size_t plx_session_sockaddr_bytes(const struct plx_ip *ip);
-/** Write a socket address. @param out [plx_session_sockaddr_bytes(ip)] at any alignment */
+/** Write a socket address.
+ * @param out [plx_session_sockaddr_bytes(ip)] at any alignment */
 void plx_session_sockaddr_write(const struct plx_ip *ip, uint16_t port, void *out);
 /** Is this the wildcard address of its family? */
 bool plx_session_ip_is_any(const struct plx_ip *ip);
@@ -113,7 +115,8 @@ struct plx_session_port_numbers {
  */
 enum plx_status plx_session_reserve_port(struct plx_session_port_numbers *numbers,
 					 uint32_t addresses, uint16_t *port) PLX_MUST_CHECK;
-/** Release a port number. @param addresses as passed to plx_session_reserve_port() */
+/** Release a port number.
+ * @param addresses as passed to plx_session_reserve_port() */
 void plx_session_release_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
 			      uint16_t port);
 /** The session's addresses that `ip` covers, as bits: itself, or all of its family if it is the
@@ -269,7 +272,8 @@ struct plx_session_watch {
 	uint32_t slot;
 };
 
-/** Start watching a descriptor. Errors: FULL */
+/** Start watching a descriptor.
+ * Errors: FULL */
 enum plx_status plx_session_watch_add(struct plx_session *session,
 				      struct plx_session_watch *watch) PLX_MUST_CHECK;
 /** Stop watching. ready() is not running when this returns, unless this is the dispatcher's
@@ -278,13 +282,15 @@ void plx_session_watch_remove(struct plx_session *session, struct plx_session_wa
 
 /** Allocate an id, to be the context of a new queue. */
 uint64_t plx_session_queue_id(struct plx_session *session);
-/** Start receiving a queue's events. @param queues &session->cqs or &session->srqs */
+/** Start receiving a queue's events.
+ * @param queues &session->cqs or &session->srqs */
 void plx_session_queue_add(struct plx_session *session, struct plx_list *queues,
 			   struct plx_session_queue *queue);
 /** Stop receiving a queue's events. on_event() is not running when this returns. */
 void plx_session_queue_remove(struct plx_session *session, struct plx_session_queue *queue);
 
-/** Deliver all pending events of connections. Locks session->events. Threads: any */
+/** Deliver all pending events of connections. Locks session->events.
+ * Threads: any */
 void plx_session_deliver_events(struct plx_session *session);
 /** Deliver them as above, with session->events already held. */
 void plx_session_deliver_locked(struct plx_session *session);
@@ -293,8 +299,8 @@ void plx_session_deliver_locked(struct plx_session *session);
  * @param session a struct plx_session */
 void plx_session_pump(void *session);
 
-/** Get the CPUs allowed for the delivering thread; in inline mode, for this thread. Returns: false:
- * unknown */
+/** Get the CPUs allowed for the delivering thread; in inline mode, for this thread.
+ * Returns: false: unknown */
 bool plx_session_cpus(struct plx_session *session, cpu_set_t *cpus);
 
 /* ---- deferred.c: stalled engines ---- */

@@ -15,7 +15,8 @@ is_free(const struct plx_session_port_numbers *numbers, uint32_t addresses, uint
 	return true;
 }
 
-/* Choose in rotation, so that no number is reused soon. Returns: 0: all are in use */
+/* Choose in rotation, so that no number is reused soon.
+ * Returns: 0: all are in use */
 static uint16_t
 choose(struct plx_session_port_numbers *numbers, uint32_t addresses)
 {

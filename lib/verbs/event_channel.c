@@ -91,8 +91,8 @@ fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
 }
 
-/* Handle a peer's request: create its connector, or reject it. Returns: false: no event for the
- * program */
+/* Handle a peer's request: create its connector, or reject it.
+ * Returns: false: no event for the program */
 static bool
 fill_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
 	     struct plx_connector_event *out)

@@ -55,7 +55,8 @@ struct plx_qp {
 
 /* ---- cq.c ---- */
 
-/** Sleep until the descriptor may be readable, or `ns` have passed. @param fd -1: sleep for 1 ms */
+/** Sleep until the descriptor may be readable, or `ns` have passed.
+ * @param fd -1: sleep for 1 ms */
 void sleep_on(int fd, uint64_t ns);
 
 /* ---- qp_connect.c ---- */
@@ -73,7 +74,8 @@ enum plx_status qp_attr_check(const struct plx_qp_attr *attr, struct plx_why *wh
 void qp_attr_to_rc(const struct plx_adapter *adapter, const struct plx_qp_attr *attr,
 		   struct plx_rc_attr *rc, struct plx_engine_path *path);
 
-/** Compute and check all parameters of a connection. Errors: as plx_qp_connect() */
+/** Compute and check all parameters of a connection.
+ * Errors: as plx_qp_connect() */
 enum plx_status qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer,
 			 const struct plx_qp_attr *attr, struct plx_rc_attr *rc,
 			 struct plx_engine_path *path, struct plx_why *why) PLX_MUST_CHECK;

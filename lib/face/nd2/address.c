@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Socket addresses as ND2 hands them in and out: its statuses, its two calls for a length and then
- * the bytes, its lists.
- * It never resolves. Start with nd2_address_read().
+ * Socket addresses as ND2's methods take and return them: the statuses, the two calls for a length
+ * and then for the bytes, the lists.
+ * It never resolves names. Start with nd2_address_read().
  */
 #include "nd2.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: created, drained, resized. Waiting for an entry is in notify.c.
- * Draining takes no lock, allocates nothing and makes no system call, except that polling an empty
- * queue of an adapter set to yield does. Start with get_results().
+ * Completion queues: creation, polling, resizing. Waiting for an entry is in notify.c.
+ * Polling takes no lock, allocates nothing and makes no system call, with one exception: polling an
+ * empty queue of an adapter set to yield. Start with get_results().
  */
 #include "cq.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Memory regions. Registering and deregistering complete within the call, unless the engine is
- * stalled; they are reported as pending requests are: by the OVERLAPPED, after ND_PENDING. Errors
- * are returned by the call.
- * It pins nothing. The system is asked whether the memory exists.
+ * stalled. Like pending requests, they return ND_PENDING and report completion in the OVERLAPPED.
+ * Errors are returned by the call.
+ * It pins nothing, but checks that the memory is mapped.
  * Start with mr_register().
  */
 #include <arpa/inet.h>

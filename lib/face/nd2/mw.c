@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory windows: created, queried for their token, released. post.c binds them.
- * Releasing a window unbinds it; it holds the region it was last bound to until then.
+ * Memory windows: creation, queries for the token, release. post.c binds them.
+ * Releasing a window unbinds it. Until then it holds the region that it was last bound to.
  * Start with nd2_mw_create().
  */
 #include "nd2.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Lives of objects: what the client counts. What keeps the memory is the session's count of holds.
- * It never takes a lock, and knows of no kind. Start with nd2_release().
+ * Lifetimes of objects: the references that a client counts. The session's holds keep the memory.
+ * It never takes a lock, and is the same for every kind. Start with nd2_release().
  */
 #include "nd2.h"
 

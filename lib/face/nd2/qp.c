@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: created, flushed, released. Posts are in post.c, connections in connector.c.
+ * Queue pairs: creation, flush, release. Posts are in post.c, connections in connector.c.
  * A queue pair is in INIT from its creation on, so that receives may be posted before it is
  * connected. Start with nd2_qp_create().
  */

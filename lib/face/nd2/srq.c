@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shared receive queues: created, posted to, resized, and waiting for one to run low.
+ * Shared receive queues: creation, posting, resizing, and waiting until one runs low.
  * Posting takes no lock.
  *
  * "Low" is a level, not an event: count < threshold. The engine is armed when the first waiter
- * arrives, and raises its event at once if the queue is low already. After an event that may belong
- * to an earlier arming (its waiter was cancelled, or the threshold has changed) the engine is armed
- * again. Start with notify(), then below().
+ * arrives, and raises its event at once if the queue is low already. An event may belong to an
+ * earlier arming, whose waiter was cancelled or whose threshold has changed. After such an event
+ * the engine is armed again. Start with notify(), then below().
  */
 #include "cq.h"
 
