@@ -172,8 +172,7 @@ void path_template(const struct plx_engine *engine, const struct plx_engine_path
 /* The longest frame for a path MTU. */
 uint32_t path_frame_bytes(uint32_t mtu);
 
-/* ---- commands: command.c
- * ------------------------------------------------------------------------- */
+/* ---- commands: command.c ---- */
 
 enum command_op {
 	COMMAND_NONE,
@@ -267,8 +266,7 @@ struct command_slot {
 	struct command command;
 };
 
-/* ---- the engine
- * ----------------------------------------------------------------------------------- */
+/* ---- the engine ---- */
 
 struct qp_entry {
 	uint32_t qpn; /* 0: free */

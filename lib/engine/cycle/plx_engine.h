@@ -497,9 +497,8 @@ const struct plx_cm_counters *plx_engine_cm_counters(const struct plx_engine *en
  */
 enum plx_status plx_engine_cm_query(struct plx_engine *engine,
 				    struct plx_cm_view *out) PLX_MUST_CHECK;
-/* ---- address handles
- * -----------------------------------------------------------------------------
- */
+
+/* ---- address handles ---- */
 
 struct plx_engine_ah;
 

@@ -7,8 +7,7 @@
 #include "connector.h"
 #include "ud.h"
 
-/* ---- on the engine's thread
- * ----------------------------------------------------------------------- */
+/* ---- on the engine's thread ---- */
 
 /* Choose an unused number whose slot in the table is free, so that a lookup needs one probe. */
 static uint32_t
@@ -276,8 +275,7 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 	return PLX_OK;
 }
 
-/* ---- on the caller's thread
- * ------------------------------------------------------------------------- */
+/* ---- on the caller's thread ---- */
 
 static void
 free_qp(struct plx_engine_qp *qp)

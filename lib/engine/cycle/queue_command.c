@@ -6,8 +6,7 @@
  */
 #include "connector.h"
 
-/* ---- on the engine's thread
- * ----------------------------------------------------------------------- */
+/* ---- on the engine's thread ---- */
 
 static enum plx_status
 resize_cq(struct command *command)
@@ -76,8 +75,7 @@ queue_command_execute(struct plx_engine *engine, struct command *command)
 		command->status = detach_srq(command);
 }
 
-/* ---- on the caller's thread
- * ------------------------------------------------------------------------- */
+/* ---- on the caller's thread ---- */
 
 static struct plx_engine *
 engine_of(struct engine_queues *queues)
@@ -180,8 +178,7 @@ plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
 	return command_call(engine_of(srq->queues), &command);
 }
 
-/* ---- event queues
- * ------------------------------------------------------------------------------------- */
+/* ---- event queues ---- */
 
 _Static_assert(sizeof(struct plx_engine_connector_event) % 4 == 0, "ring entries go by words");
 

@@ -180,8 +180,7 @@ let_arm(struct plx_engine_cq *cq)
 	return PLX_OK;
 }
 
-/* ---- the application's side
- * ----------------------------------------------------------------------- */
+/* ---- the application's side ---- */
 
 enum plx_status
 engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,

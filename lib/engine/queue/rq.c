@@ -8,8 +8,7 @@
 #include "plx_heap.h"
 #include "producer_lock.h"
 
-/* ---- both kinds
- * ----------------------------------------------------------------------------------- */
+/* ---- both kinds ---- */
 
 static enum plx_status
 init_ring(struct engine_rq *q, int socket)
@@ -178,8 +177,7 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 	return posted;
 }
 
-/* ---- shared
- * ----------------------------------------------------------------------------------------- */
+/* ---- shared ---- */
 
 enum plx_status
 engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,

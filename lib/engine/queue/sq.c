@@ -16,8 +16,7 @@
  * and for UD. */
 #define TWICE __attribute__((always_inline))
 
-/* ---- set-up
- * ------------------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static uint32_t
 spill_bytes(const struct plx_rc_caps *caps)
@@ -87,8 +86,7 @@ engine_sq_set_doorbell(struct engine_sq *sq, atomic_ulong *doorbells, atomic_ulo
 	sq->summary_bit = slot / 64 % 64;
 }
 
-/* ---- the doorbell
- * ------------------------------------------------------------------------------------- */
+/* ---- the doorbell ---- */
 
 /*
  * Sequentially consistent, so that the engine either finds the preceding ring entry, or finds this
@@ -108,8 +106,7 @@ engine_sq_ring_doorbell(struct engine_sq *sq)
 	STEP(DOORBELL_RUNG);
 }
 
-/* ---- checks: change nothing
- * ----------------------------------------------------------------------- */
+/* ---- checks: change nothing ---- */
 
 static bool
 is_rd_atomic(uint8_t op)
@@ -174,8 +171,7 @@ check_datagram(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_
 	return status;
 }
 
-/* ---- from request to WQE
- * ----------------------------------------------------------------------------- */
+/* ---- from request to WQE ---- */
 
 /* Copy the bytes of the SGEs, one after the other.
  * Returns: how many */
@@ -247,8 +243,7 @@ build_datagram(const struct plx_send_wr *wr, uint32_t bytes, struct plx_wqe *wqe
 	wqe->remote_qpn = wr->remote_qpn;
 }
 
-/* ---- posting
- * ------------------------------------------------------------------------------------------ */
+/* ---- posting ---- */
 
 /* Does this state accept posts? ERROR does; they are flushed. */
 static bool
