@@ -2,8 +2,7 @@
  *
  * The fast path: sends a SEND or WRITE that fits one packet for the first time, receives one that
  * is expected next, and sends the ACK for a burst of them. These are nearly all traffic of a
- * program with small messages, so they are handled from bytes to bytes, without an action list.
- * Hot.
+ * program with small messages, so they go from bytes to bytes without an action list. Hot.
  * It never decides differently from the slow path: anything unusual is left unchanged for
  * plx_rc_transmit() and plx_rc_on_packet(). Start with plx_rc_send_fast() and
  * plx_rc_receive_fast(). The tests' endpoint tries them first, as the engine does, so every seed of

@@ -6,7 +6,8 @@
  *
  * Timers are fields of struct requester, checked by plx_rc_on_tick():
  *   ack_deadline  Armed by sending if it is not armed; moved on by each acknowledgement that makes
- *                 progress; off while nothing is unacknowledged. On expiry: one retry, go back.
+ *                 progress; off while nothing is unacknowledged. On expiry: a probe, or one retry
+ *                 and going back (recover.c).
  *   rnr_until     Set by an RNR NAK; nothing is sent before it. On expiry: send again from there.
  * A third, pace_until, is when the congestion strategy permits the next packet.
  */

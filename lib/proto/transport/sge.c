@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Scatter and gather: translate a range of a message into ranges of memory. Every key is checked
- * each time.
- * It never accesses the memory, only locates it. Start with sge_resolve().
+ * each time. It never accesses the memory, only locates it.
+ * Start with sge_resolve().
  */
 #include "qp.h"
 
