@@ -79,7 +79,8 @@ wait_while(struct talk *talk, enum line_state state, uint64_t deadline_ms)
 	}
 }
 
-/* Wait until everything written has arrived and the peer is notified, for a limited time. */
+/* Wait until everything written has arrived, then disconnect and wait for the peer's answer; for
+ * ORDERLY_MS in all. */
 static void
 disconnect(struct talk *talk)
 {

@@ -79,8 +79,7 @@ struct options {
 	uint64_t given; /* rows of the table that were given, for option_is_given() */
 	enum role role;
 	bool raw;       /* --raw: packets below the transport instead of operations */
-	bool with_raw;  /* --with-raw: measure before each row the raw row that it is compared with
-			 */
+	bool with_raw;  /* --with-raw: precede each row by the raw row that it is compared with */
 	bool once;      /* server: serve one client */
 	bool check;     /* verify every byte */
 	bool histogram; /* print it, too */
@@ -144,10 +143,8 @@ source_rewrite(void *to, uint32_t size, uint64_t n)
 /* The present speed of the machine, to compare all results with. */
 struct calibration {
 	double crc_ns;  /* ISA-L's CRC of 4 KiB in the L1 cache */
-	double line_ns; /* moving a cache line from core to core, one way; 0: there is only one core
-			 */
-	double ring_ns; /* moving an entry through an rte_ring from core to core, one way; 0 as
-			   above */
+	double line_ns; /* moving a cache line between cores, one way; 0: there is only one core */
+	double ring_ns; /* moving an entry through an rte_ring between cores, one way; 0 as above */
 };
 
 /* Round-trip times, or times from post to completion [ns]. */

@@ -13,9 +13,8 @@
 #include <time.h>
 
 enum {
-	TURNS = 4, /* steps between two reads of the clock for short messages */
-	MANY = 8,  /* messages, after which a read of the clock costs less than a hundredth of their
-		      time */
+	TURNS = 4,       /* steps between two reads of the clock for short messages */
+	MANY = 8,        /* messages per read of the clock, which then costs under a hundredth */
 	IDLE_TURNS = 64, /* empty turns before a thread yields its core */
 	SHORT_BYTES = 1024,
 	LONG_BYTES = 64 * 1024,

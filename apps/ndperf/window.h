@@ -33,9 +33,8 @@ struct windows {
 	uint64_t start; /* of the first window */
 	uint64_t gap;   /* [TSC] */
 	uint64_t width;
-	uint64_t turn; /* four fifths of the warm-up was spent in turns no longer than this, roughly
-			  [TSC] */
-	uint64_t begin;         /* of the present window, as seen */
+	uint64_t turn;  /* [TSC] roughly four fifths of the warm-up was spent in turns up to this */
+	uint64_t begin; /* of the present window, as seen */
 	uint64_t amount_before; /* at `begin` */
 	uint32_t at, capacity;
 	struct window *list;

@@ -18,8 +18,7 @@
 #include "settings.h"
 
 enum {
-	NAME_FAR = 3, /* an unknown name that differs in this many letters is not considered a
-			 typing error */
+	NAME_FAR = 3, /* a name with this many wrong letters is not considered a typing error */
 	NAME_LONGEST = 64,
 };
 

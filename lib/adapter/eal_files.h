@@ -15,8 +15,8 @@
 #define EAL_PREFIX "pollux-"
 
 struct eal_hugepages {
-	uint64_t mounted; /* [bytes] free, of sizes with a hugetlbfs that only we and root may write
-			     to */
+	uint64_t mounted; /* [bytes] free, of sizes with a hugetlbfs that only we and root write to
+			   */
 	uint64_t all;     /* [bytes] free, of any size */
 };
 

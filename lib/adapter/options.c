@@ -16,8 +16,7 @@
 enum {
 	QPS_DEFAULT = 1024,
 	CONNECTIONS_DEFAULT = 1024,
-	CONNECTIONS_OF_OTHERS = 64, /* one connection in this many stays reserved while one peer has
-				       all the others */
+	CONNECTIONS_OF_OTHERS = 64, /* one in this many is not for a peer that has all others */
 	KEYS_DEFAULT = 65536,
 	PACKETS_DEFAULT = 16384,
 	START_TIMEOUT_DEFAULT = 10000,

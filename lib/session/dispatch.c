@@ -32,8 +32,7 @@ struct slot {
 struct plx_session_dispatch {
 	struct plx_session *session;
 	struct plx_session_watch channel, async;
-	int epoll, doorbell; /* -1 in inline mode; the doorbell wakes the thread to check again, or
-				to stop */
+	int epoll, doorbell; /* -1 in inline mode; the doorbell: check again, or stop */
 	atomic_bool stops;
 	pthread_t thread;
 	bool running;
@@ -339,8 +338,7 @@ dispatch_main(void *context)
 				   session_deferred_wait_ms(dispatch->session));
 
 		if (n < 0 && errno != EINTR)
-			break; /* the set is gone: another part of the program closes descriptors
-				  that it does not own */
+			break; /* the set is gone: the program closes descriptors of others */
 		for (int i = 0; i < n; i++) {
 			uint64_t name = events[i].data.u64;
 			uint32_t generation = (uint32_t)(name >> 32);

@@ -52,8 +52,8 @@ plx_session_linger(struct plx_session *session, struct plx_connector *connector)
 {
 	struct lingering *lingering = malloc(sizeof(*lingering));
 
-	/* The peer has been notified once. The connection manager retransmits while the adapter is
-	 * open. */
+	/* Out of memory. The peer has been notified once, and the connection manager retransmits
+	 * while the adapter is open. */
 	if (!lingering) {
 		plx_session_destroy_connector(session, connector);
 		return;
