@@ -56,8 +56,7 @@ ourselves(uint8_t version)
 			    : (struct plx_ip){4, {10, 0, 0, 1}};
 }
 
-/* ---- what programs know ------------------------------------------------------------------------
- */
+/* ---- what programs know ---- */
 
 static struct plx_cm_id *
 slot_of(struct world *world, uint32_t id)
@@ -126,8 +125,7 @@ events(struct world *world, unsigned most)
 	}
 }
 
-/* ---- what the manager says ---------------------------------------------------------------------
- */
+/* ---- what the manager says ---- */
 
 static bool
 transmit(struct world *world)
@@ -147,8 +145,7 @@ transmit(struct world *world)
 	return sent;
 }
 
-/* ---- datagrams ---------------------------------------------------------------------------------
- */
+/* ---- datagrams ---- */
 
 static void
 deliver(struct world *world, const struct plx_cm_route *route, const uint8_t *bytes, size_t len)
@@ -291,8 +288,7 @@ any_bytes(struct world *world)
 	deliver(world, &route, bytes, len);
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ---- */
 
 static struct plx_cm_own
 draw_own(struct world *world)
@@ -410,8 +406,7 @@ command(struct world *world)
 	CHECK(status != PLX_OK || what % 9 == 8 || id.v != 0);
 }
 
-/* ---- time, and what always holds ---------------------------------------------------------------
- */
+/* ---- time, and what always holds ---- */
 
 static void
 tick(struct world *world, uint64_t passed)

@@ -147,8 +147,7 @@ step_raw(struct play *p)
 	give(p, &pkt);
 }
 
-/* ---- a peer that knows what it does -------------------------------------------------------------
- */
+/* ---- a peer that knows what it does ---- */
 
 /* Indexes of world_key(): what a peer may write to, and old keys of it. */
 static const uint8_t some_keys[8] = {0, 4, 6, 7, 8, 9, 10, 11};

@@ -27,8 +27,7 @@ plx_assert_failed(const char *expr, const char *file, int line)
 	fuzz_failed(expr, file, line);
 }
 
-/* ---- congestion strategy ------------------------------------------------------------------------
- */
+/* ---- congestion strategy ---- */
 
 static uint64_t
 cc_ask(const void *state, uint64_t now, uint32_t bytes)

@@ -102,8 +102,7 @@ execute(struct world *world, bool may_emit)
 	plx_actions_reset(&world->out);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ---- */
 
 static void
 step_packet(struct world *world)
@@ -244,8 +243,7 @@ step(struct world *world)
 		CHECK(world->arena[i] == GUARD);
 }
 
-/* ---- the world --------------------------------------------------------------------------------
- */
+/* ---- the world ---- */
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -24,8 +24,7 @@ enum {
 	RULES = 6,
 };
 
-/* ---- registers with linear feedback ------------------------------------------------------------
- */
+/* ---- registers with linear feedback ---- */
 
 struct lfsr {
 	uint64_t now[REGISTER_WORDS], before[REGISTER_WORDS], window[REGISTER_WORDS];
@@ -119,8 +118,7 @@ guesser_forecast(const uint8_t *bits, uint32_t n, uint8_t *out, uint32_t more)
 	}
 }
 
-/* ---- what generators do to their state before they show it --------------------------------------
- */
+/* ---- what generators do to their state before they show it ---- */
 
 uint32_t
 guesser_inverse(uint32_t odd)
@@ -199,8 +197,7 @@ registers_find(const struct guesser_series *series, uint32_t count, char *how)
 	return false;
 }
 
-/* ---- systems of equations -----------------------------------------------------------------------
- */
+/* ---- systems of equations ---- */
 
 static uint32_t
 joint_row(const struct guesser_series *series, uint32_t count, uint32_t i, int which, uint64_t *row)
@@ -288,8 +285,7 @@ equations_find(const struct guesser_series *series, uint32_t count, char *how)
 	return false;
 }
 
-/* ---- agreement ----------------------------------------------------------------------------------
- */
+/* ---- agreement ---- */
 
 struct column {
 	char name[48];

@@ -51,8 +51,7 @@ nd_link(const char *const device[2], const char *const settings[2])
 	return text;
 }
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 bool
 nd_is_inline(void)
@@ -121,8 +120,7 @@ nd_wait(const OVERLAPPED *overlapped)
 	return nd_status(overlapped);
 }
 
-/* ---- provider and adapters --------------------------------------------------------------------
- */
+/* ---- provider and adapters ---- */
 
 HRESULT
 nd_class_object(REFIID iid, void **out)
@@ -190,8 +188,7 @@ nd_adapter(unsigned end)
 	return adapter;
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 /* Report what a test left behind right after that test: no object is alive, and the adapters can
  * be opened again, which a refused close would prevent. */

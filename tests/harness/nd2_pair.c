@@ -21,8 +21,7 @@ or_else(ULONG value, ULONG usual)
 	return value ? value : usual;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------
- */
+/* ---- sides ---- */
 
 IND2QueuePair *
 nd_side_qp(struct nd_side *side, const struct nd_options *options, void *context)
@@ -161,8 +160,7 @@ nd_side_close(struct nd_side *side)
 	memset(side, 0, sizeof(*side));
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 struct nd_pair *
 nd_pair_new(const struct nd_options *options)
@@ -222,8 +220,7 @@ nd_pair_close(struct nd_pair *pair)
 	free(pair);
 }
 
-/* ---- requests and results ---------------------------------------------------------------------
- */
+/* ---- requests and results ---- */
 
 ND2_SGE
 nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes)

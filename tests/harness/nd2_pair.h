@@ -29,8 +29,7 @@ enum {
 	ND_PORT = 4791, /* of the first listener; each pair uses another */
 };
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 #define ND_TEST(test)                         \
 	{                                     \
@@ -60,8 +59,7 @@ const char *nd_link(const char *const device[2], const char *const settings[2]);
 
 bool nd_is_inline(void);
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /** One cycle of both engines, or a moment for their threads. */
 void nd_cycle(void);
@@ -75,8 +73,7 @@ bool nd_race_is_over(uint32_t round);
 
 #define nd_until(condition) test_until(condition, nd_cycle())
 
-/* ---- provider and adapters --------------------------------------------------------------------
- */
+/* ---- provider and adapters ---- */
 
 /** DllGetClassObject() and DllCanUnloadNow() of the provider's library. */
 HRESULT nd_class_object(REFIID iid, void **out);
@@ -103,8 +100,7 @@ struct nd_address {
 struct nd_address nd_address(unsigned end, int family, uint16_t port);
 uint16_t nd_port_of(const struct nd_address *address);
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 /** Of a request that another thread may be completing at this moment. */
 HRESULT nd_status(const OVERLAPPED *overlapped);
@@ -118,8 +114,7 @@ HRESULT nd_wait(const OVERLAPPED *overlapped);
 		assert_hr(nd_wait(&ov), status); \
 	} while (0)
 
-/* ---- sides and pairs --------------------------------------------------------------------------
- */
+/* ---- sides and pairs ---- */
 
 /* What nd_side_open() makes beyond the usual; zeros mean the usual. */
 struct nd_options {
@@ -241,8 +236,7 @@ void nd_message(struct nd_side *from, struct nd_side *to, uint8_t seed);
 
 IUnknown *nd_unknown(void *object);
 
-/* ---- requests and results ---------------------------------------------------------------------
- */
+/* ---- requests and results ---- */
 
 /** An SGE of the arena. */
 ND2_SGE nd_sge(const struct nd_side *side, uint32_t offset, uint32_t bytes);

@@ -82,8 +82,7 @@ create(const void *table)
 	return object;
 }
 
-/* ---- addresses --------------------------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 static HRESULT
 list_addresses(SOCKET_ADDRESS_LIST *list, ULONG *bytes)
@@ -129,8 +128,7 @@ list_addresses(SOCKET_ADDRESS_LIST *list, ULONG *bytes)
 #endif
 }
 
-/* ---- IND2Adapter ------------------------------------------------------------------------------
- */
+/* ---- IND2Adapter ---- */
 
 static HRESULT
 adapter_query_interface(IND2Adapter *face, REFIID iid, void **out)
@@ -257,8 +255,7 @@ static const IND2AdapterVtbl adapter_table = {
 	.CreateListener = create_on_file,
 };
 
-/* ---- IND2Provider -----------------------------------------------------------------------------
- */
+/* ---- IND2Provider ---- */
 
 static HRESULT
 provider_query_interface(IND2Provider *face, REFIID iid, void **out)
@@ -327,8 +324,7 @@ static const IND2ProviderVtbl provider_table = {
 	.OpenAdapter = provider_open,
 };
 
-/* ---- what the library exports -----------------------------------------------------------------
- */
+/* ---- what the library exports ---- */
 
 HRESULT STDAPICALLTYPE
 DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *object)

@@ -77,8 +77,7 @@ thread_sleeps(pid_t thread)
 	return name_end[2] == 'S';
 }
 
-/* ---- holding ----------------------------------------------------------------------------------
- */
+/* ---- holding ---- */
 
 static atomic_bool held;
 static int gate[2] = {-1, -1};

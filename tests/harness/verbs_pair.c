@@ -46,8 +46,7 @@ pair_settle(void)
 		sched_yield();
 }
 
-/* ---- adapters ---------------------------------------------------------------------------------
- */
+/* ---- adapters ---- */
 
 struct plx_ip
 pair_ip(unsigned last)
@@ -141,8 +140,7 @@ pair_run(const char *name, const struct CMUnitTest *tests, size_t n)
 	return failures + pair_run_in(PLX_MODE_WORKER, name, tests, n);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 struct pair_options
 pair_usual(void)
@@ -324,8 +322,7 @@ pair_complete(struct plx_connector *connector)
 		fail_msg("%s", why.text);
 }
 
-/* ---- requests ---------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 struct beyond
 at_peer(const struct side *peer, uint32_t offset)
@@ -406,8 +403,7 @@ side_assert_filled(const struct side *side, uint32_t offset, uint32_t bytes, uin
 	pattern_assert(side->arena + offset, bytes, seed);
 }
 
-/* ---- completions ------------------------------------------------------------------------------
- */
+/* ---- completions ---- */
 
 struct plx_wc
 pair_reap(struct plx_cq *cq)

@@ -84,8 +84,7 @@ struct plx_ip pair_ip(unsigned last);
 struct plx_ip pair_ip6(unsigned last);
 void pair_adapter_options(struct plx_adapter_options *options, unsigned end);
 
-/* ---- time -----------------------------------------------------------------------------------
- */
+/* ---- time ---- */
 
 /** One turn of both engines, or a moment for the worker. */
 void pair_cycle(void);
@@ -94,8 +93,7 @@ void pair_settle(void);
 
 #define pair_until(condition) test_until(condition, pair_cycle())
 
-/* ---- requests -------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 /* What of a request is beyond our own buffer. */
 struct beyond {
@@ -123,8 +121,7 @@ void side_receive(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t b
 void side_fill(struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
 void side_assert_filled(const struct side *side, uint32_t offset, uint32_t bytes, uint8_t seed);
 
-/* ---- completions ----------------------------------------------------------------------------
- */
+/* ---- completions ---- */
 
 /** `n` plain messages from a to b; when it returns, b's completion queue has `n` entries more. */
 void pair_deliver(struct pair *pair, uint32_t n, uint8_t flags);
@@ -146,8 +143,7 @@ struct plx_async_event pair_async_event(struct plx_adapter *adapter);
 /** Reap all that are there. */
 void pair_drop_asyncs(struct plx_adapter *adapter);
 
-/* ---- running --------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 #define PAIR_TEST(test)                       \
 	{                                     \

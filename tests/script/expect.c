@@ -66,8 +66,7 @@ take_note(struct script *s, enum side side, bool event)
 	script_fail(s, "%s has no %s to show", side_name(side), event ? "event" : "completion");
 }
 
-/* ---- contents -----------------------------------------------------------------------------------
- */
+/* ---- contents ---- */
 
 /* The n-th message of the peer's that takes a receive entry. */
 static const struct op *
@@ -138,8 +137,7 @@ expect_requested(struct script *s, enum side side, const struct op *op)
 		script_fail(s, "the bytes read are not the ones there");
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static void
 expect_kind(struct script *s, const struct op *op, const struct plx_completion *c)

@@ -213,8 +213,7 @@ line_release(struct script *s)
 		script_fail(s, "nothing is held as %s", label);
 }
 
-/* ---- a wire that runs by itself -----------------------------------------------------------------
- */
+/* ---- a wire that runs by itself ---- */
 
 /* The fault of the n-th packet of one end. */
 struct planned {

@@ -21,8 +21,7 @@ enum {
 
 static struct script *playing; /* for plx_assert_failed() */
 
-/* ---- failing ------------------------------------------------------------------------------------
- */
+/* ---- failing ---- */
 
 void
 script_trace(struct script *s, const char *format, ...)
@@ -229,8 +228,7 @@ line_end(struct script *s, enum side side)
 	}
 }
 
-/* ---- playing ----------------------------------------------------------------------------------
- */
+/* ---- playing ---- */
 
 static void
 dispatch(struct script *s)

@@ -139,8 +139,7 @@ memory_check(struct script *s, struct end *end, const struct plx_action *action)
 	script_fail(s, "%s touches memory that is nobody's", side_name(end->side));
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---- */
 
 static const char *
 new_name(struct script *s, enum side *side)

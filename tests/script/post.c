@@ -66,8 +66,7 @@ op_destroy_all(struct script *s)
 	}
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ---- */
 
 static void
 parse_remote(struct script *s, struct post *post)

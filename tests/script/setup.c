@@ -78,8 +78,7 @@ static const struct plx_cc_ops fake_cc_ops = {
 	.on_cnp = fake_on_cnp,
 };
 
-/* ---- defaults -----------------------------------------------------------------------------------
- */
+/* ---- defaults ---- */
 
 static void
 end_defaults(struct script *s, enum side side)
@@ -144,8 +143,7 @@ setup_defaults(struct script *s)
 	end_defaults(s, SIDE_B);
 }
 
-/* ---- config lines -------------------------------------------------------------------------------
- */
+/* ---- config lines ---- */
 
 static uint32_t *
 number_setting(struct end *end, const char *key)

@@ -20,8 +20,7 @@ enum {
 
 static const uint32_t our_qkey = 0x1234;
 
-/* ---- what is combined -------------------------------------------------------------------------
- */
+/* ---- what is combined ---- */
 
 static const enum plx_qp_state states[] = {PLX_QP_RESET, PLX_QP_INIT, PLX_QP_RTR,
 					   PLX_QP_RTS,   PLX_QP_SQD,  PLX_QP_ERROR};
@@ -50,8 +49,7 @@ struct combination {
 	enum receive receive;
 };
 
-/* ---- the model --------------------------------------------------------------------------------
- */
+/* ---- the model ---- */
 
 static enum plx_verdict
 model(const struct combination *c)
@@ -91,8 +89,7 @@ model(const struct combination *c)
 	return PLX_VERDICT_ACCEPT;
 }
 
-/* ---- the bench --------------------------------------------------------------------------------
- */
+/* ---- the bench ---- */
 
 struct bench {
 	struct plx_mem *mem;
@@ -193,8 +190,7 @@ make_packet(const struct combination *c)
 	};
 }
 
-/* ---- what must have come of it ----------------------------------------------------------------
- */
+/* ---- what must have come of it ---- */
 
 static void
 check_accepted(const struct combination *c)
@@ -306,8 +302,7 @@ play(const struct combination *c)
 	return verdict;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 /* The fields that are two or few valued, from one number. */
 static void

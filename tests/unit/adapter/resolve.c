@@ -67,8 +67,7 @@ ping_refuses(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t byte
 	says(&why, words);
 }
 
-/* ---- the other end ----------------------------------------------------------------------------
- */
+/* ---- the other end ---- */
 
 /* Inline, a call polls only its own adapter; the responder is polled by a thread of its own. */
 static struct {
@@ -129,8 +128,7 @@ resolves(struct plx_adapter *adapter, const struct plx_ip *ip, const struct plx_
 	assert_memory_equal(mac, info.mac, sizeof(mac));
 }
 
-/* ---- tests ------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void
 the_other_end_is_resolved_and_answers(void **state)
@@ -238,8 +236,7 @@ a_lost_echo_is_told_from_a_silent_neighbour(void **state)
 	pair_close(pair);
 }
 
-/* ---- behind a gateway -------------------------------------------------------------------------
- */
+/* ---- behind a gateway ---- */
 
 enum {
 	FAR_A,

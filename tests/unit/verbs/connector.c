@@ -192,8 +192,7 @@ disconnected_comes_before_what_is_flushed(void **state)
 	pair_close(m);
 }
 
-/* ---- refusals -----------------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void
 a_rejected_queue_pair_is_as_before(void **state)
@@ -334,8 +333,7 @@ a_port_is_listened_on_once(void **state)
 	pair_close(m);
 }
 
-/* ---- ends in every state ------------------------------------------------------------------------
- */
+/* ---- ends in every state ---- */
 
 static void
 destroying_gives_up_whatever_there_is(void **state)
@@ -433,8 +431,7 @@ an_event_of_what_is_gone_is_dropped(void **state)
 	pair_close(m);
 }
 
-/* ---- messages that find no receive --------------------------------------------------------------
- */
+/* ---- messages that find no receive ---- */
 
 static void
 a_send_without_a_receive_fails_after_a_second(void **state)

@@ -350,8 +350,7 @@ an_overrun_of_a_strict_queue_fires_every_kind_and_ends_it(void **state)
 	pair_close(pair);
 }
 
-/* ---- the queue itself -------------------------------------------------------------------------
- */
+/* ---- the queue itself ---- */
 
 static void
 kinds_that_there_are_not_are_invalid(void **state)

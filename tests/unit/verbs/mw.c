@@ -273,8 +273,7 @@ invalidating_what_is_not_bound_fails_the_request(void **state)
 	pair_close(pair);
 }
 
-/* ---- refused binds ----------------------------------------------------------------------------
- */
+/* ---- refused binds ---- */
 
 static void
 a_bind_that_the_region_does_not_allow_is_denied(void **state)

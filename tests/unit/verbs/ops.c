@@ -196,8 +196,7 @@ an_atomic_on_a_crooked_address_is_an_invalid_request(void **state)
 	pair_close(pair);
 }
 
-/* ---- inline data and long lists ---------------------------------------------------------------
- */
+/* ---- inline data and long lists ---- */
 
 /* A21: the bytes are taken when posted; the key is not looked at. */
 static void

@@ -227,8 +227,7 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 	pair_close(pair);
 }
 
-/* ---- nobody there -----------------------------------------------------------------------------
- */
+/* ---- nobody there ---- */
 
 static void
 an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
@@ -292,8 +291,7 @@ a_failed_connect_from_init_keeps_the_receives(void **state)
 	pair_close(pair);
 }
 
-/* ---- single steps -----------------------------------------------------------------------------
- */
+/* ---- single steps ---- */
 
 static void
 single_steps_lead_where_connect_does(void **state)

@@ -66,8 +66,7 @@ silent_requests_leave_no_entry_and_free_their_places(void **state)
 	pair_close(pair);
 }
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
+/* ---- batches ---- */
 
 enum {
 	BATCH = 12
@@ -222,8 +221,7 @@ a_post_that_goes_alone_leaves_with_the_call(void **state)
 	pair_close(pair);
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 /* An unfenced WRITE is done long before the READ in front of it; its entry comes behind. */
 static void

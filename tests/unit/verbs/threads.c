@@ -60,8 +60,7 @@ sixty_four_queue_pairs_talk_at_once(void **state)
 	pair_close(pair);
 }
 
-/* ---- eight threads ----------------------------------------------------------------------------
- */
+/* ---- eight threads ---- */
 
 struct poster {
 	struct pair *pair;

@@ -158,8 +158,7 @@ assert_header(const uint8_t *space, struct plx_ip src, struct plx_ip dst)
 	}
 }
 
-/* ---- what arrives -----------------------------------------------------------------------------
- */
+/* ---- what arrives ---- */
 
 static void
 a_datagram_arrives_with_its_header_and_its_sender(void **state)
@@ -367,8 +366,7 @@ a_stream_of_datagrams_arrives_as_far_as_there_are_receives(void **state)
 	two_close(&two);
 }
 
-/* ---- what is dropped --------------------------------------------------------------------------
- */
+/* ---- what is dropped ---- */
 
 static void
 what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays(void **state)
@@ -421,8 +419,7 @@ a_connection_takes_no_datagram_and_datagrams_no_message(void **state)
 	two_close(&two);
 }
 
-/* ---- our own mistakes -------------------------------------------------------------------------
- */
+/* ---- our own mistakes ---- */
 
 static void
 a_key_that_is_none_ends_the_request_and_the_queue_pair(void **state)
@@ -522,8 +519,7 @@ windows_are_not_bound_on_datagram_queue_pairs(void **state)
 	two_close(&two);
 }
 
-/* ---- states -----------------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
 static void
 a_datagram_queue_pair_goes_through_its_states_without_a_peer(void **state)

@@ -178,8 +178,7 @@ inject_arp(struct pair *pair, uint8_t op, const uint8_t *mac)
 }
 
 /* Packets sealed before they waited, and ARP, which is never sealed, wait for the port together. */
-/* ---- neighbours -------------------------------------------------------------------------------
- */
+/* ---- neighbours ---- */
 
 static void
 datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)

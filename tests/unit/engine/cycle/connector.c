@@ -37,8 +37,7 @@ static uint16_t unwanted; /* a kind of message that side 0 loses */
 static uint8_t caught[512];
 static uint32_t caught_len;
 
-/* ---- the scene ----------------------------------------------------------------------------------
- */
+/* ---- the scene ---- */
 
 static uint16_t
 kind_of(const struct rte_mbuf *m)
@@ -187,8 +186,7 @@ complete(void)
 	pair_stop(&pair);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void
 the_first_packet_stands_for_a_lost_rtu(void **state)

@@ -31,8 +31,7 @@ enum {
 static struct pair pair;
 static struct pair_side *const a = &pair.side[0], *const b = &pair.side[1];
 
-/* ---- the thread that is held ------------------------------------------------------------------
- */
+/* ---- the thread that is held ---- */
 
 static _Thread_local enum plx_step stop_at;
 static atomic_bool reached, go, ended;
@@ -99,8 +98,7 @@ on_alarm(int number)
 	_exit(1);
 }
 
-/* ---- the scene: a queue pair whose thread is held, and others beside it ------------------------
- */
+/* ---- the scene: a queue pair whose thread is held, and others beside it ---- */
 
 /* Queue pairs of side a whose doorbells are in one word; the first is the held thread's. */
 static struct plx_engine_qp *mine, *peer, *other, *other_peer;
@@ -212,8 +210,7 @@ count_done(struct plx_engine_cq *cq, uint64_t wr_id, uint32_t cycles)
 	return found;
 }
 
-/* ---- what threads do --------------------------------------------------------------------------
- */
+/* ---- what threads do ---- */
 
 static enum plx_status posted;
 
@@ -281,8 +278,7 @@ arm_any(void *arg)
 	posted = plx_engine_cq_arm(my_cq, PLX_CQ_NOTIFY_ANY, &fired_at_once);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 /* The state of a queue pair when its thread was stopped. */
 enum before {
@@ -508,8 +504,7 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 	}
 }
 
-/* ---- and without anybody held ------------------------------------------------------------------
- */
+/* ---- and without anybody held ---- */
 
 /* A ring that is no longer watched, because another replaces it, may hold more requests than are
  * fetched at once: there may be no later post that rings for them. */

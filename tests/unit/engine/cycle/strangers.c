@@ -69,8 +69,7 @@ static uint16_t vlan;
 static bool ipv6, wrongly_tagged;
 static struct frame caught[PATHS];
 
-/* ---- frames -----------------------------------------------------------------------------------
- */
+/* ---- frames ---- */
 
 static uint32_t
 be(const uint8_t *at, uint32_t bytes)
@@ -212,8 +211,7 @@ catch_frames(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return path == NEIGHBOUR;
 }
 
-/* ---- the scene --------------------------------------------------------------------------------
- */
+/* ---- the scene ---- */
 
 static void
 make_objects(void)
@@ -328,8 +326,7 @@ scene_close(void)
 	pair_close(&pair);
 }
 
-/* ---- what a stranger might change -------------------------------------------------------------
- */
+/* ---- what a stranger might change ---- */
 
 struct state {
 	struct plx_rc_view view[2];
@@ -436,8 +433,7 @@ is_taken(const struct frame *frame, enum path path, uint64_t flags, uint16_t tci
 		assert_int_equal(after.net.echoes_seen, before.net.echoes_seen + 1);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 static void
 ask_for_another(struct frame *frame)

@@ -54,8 +54,7 @@ ud_open(struct pair *pair, const struct pair_setup *setup, const struct pair_opt
 	pair_stop(pair);
 }
 
-/* ---- packets made by hand ---------------------------------------------------------------------
- */
+/* ---- packets made by hand ---- */
 
 /* A packet for side 1; the test damages one part of it. */
 struct recipe {
@@ -152,8 +151,7 @@ all_verdicts(const struct pair *pair)
 	return sum;
 }
 
-/* ---- who may send to it -----------------------------------------------------------------------
- */
+/* ---- who may send to it ---- */
 
 static void
 a_datagram_made_by_hand_is_taken(struct pair *pair)
@@ -308,8 +306,7 @@ a_queue_pair_that_is_not_ready_takes_nothing(void **state)
 	pair_close(&pair);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 static struct plx_engine_ah *
 ah_to(struct pair *pair, int from, const struct plx_ip *to)
@@ -436,8 +433,7 @@ a_port_to_itself_carries_datagrams(void **state)
 	pair_close(&pair);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 static void
 an_overrun_fails_the_queue_pair(void **state)

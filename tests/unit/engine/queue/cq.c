@@ -226,8 +226,7 @@ a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 	destroy(cq);
 }
 
-/* ---- arming ------------------------------------------------------------------------------------
- */
+/* ---- arming ---- */
 
 static void
 it_starts_unarmed_and_fires_once(void **state)

@@ -30,8 +30,7 @@ static const char config[] =
 	"    address = [ \"10.78.1.4/24\" ]; }\n"
 	");\n";
 
-/* ---- waits --------------------------------------------------------------------------------------
- */
+/* ---- waits ---- */
 
 static HRESULT
 by_event(OVERLAPPED *ov)
@@ -53,7 +52,7 @@ by_port(HANDLE port, OVERLAPPED *ov)
 	return (HRESULT)ov->Internal;
 }
 
-/* What comes at b is waited for by a packet, and what has left a by an event or by the result. */
+/* The test waits at b for a packet, and at a for an event or a result. */
 static void
 one_round(struct nd_pair *pair, HANDLE port, HANDLE event, uint32_t round)
 {
@@ -92,8 +91,7 @@ port_of(struct nd_pair *pair)
 	return port;
 }
 
-/* ---- each its own -------------------------------------------------------------------------------
- */
+/* ---- each its own ---- */
 
 static void *
 live(void *context)
@@ -140,15 +138,14 @@ who_waits_for_a_thread_leaves_its_adapters_alone(void **state)
 	assert_true(CloseHandle(port));
 }
 
-/* ---- handed on ----------------------------------------------------------------------------------
- */
+/* ---- handed on ---- */
 
 static DWORD WINAPI
 carry_on(void *context)
 {
 	struct nd_pair *pair = context;
 
-	/* a call that is neither a post nor GetResults makes it this thread's */
+	/* a call that is neither a post nor GetResults gives it to this thread */
 	assert_hr(IND2CompletionQueue_Resize(pair->a.initiator_cq, ND_CQ_DEPTH), ND_SUCCESS);
 	assert_hr(IND2CompletionQueue_Resize(pair->b.receive_cq, ND_CQ_DEPTH), ND_SUCCESS);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -171,7 +168,7 @@ adapters_go_to_another_thread_and_come_back(void **state)
 	for (int i = 0; i < 4; i++) {
 		thread = CreateThread(NULL, 0, carry_on, pair, 0, NULL);
 		assert_non_null(thread);
-		/* a wait, and it moves nothing of what is the other's now */
+		/* a wait, which does not run the adapters that the other thread now has */
 		assert_int_equal(WaitForSingleObject(thread, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 		assert_true(GetExitCodeThread(thread, &code));
 		assert_int_equal(code, KEY);
@@ -182,7 +179,7 @@ adapters_go_to_another_thread_and_come_back(void **state)
 	assert_true(CloseHandle(port));
 }
 
-/* A thread that does nothing but wait for what the first one has begun, and read it. */
+/* A thread that only waits for what the first one has started, and reads it. */
 struct begun {
 	struct nd_pair *pair;
 	HANDLE port; /* NULL: by the event, or without one */
@@ -231,7 +228,7 @@ who_waits_for_what_another_has_begun_moves_it(void **state)
 		assert_hr(IND2CompletionQueue_Notify(begun.pair->b.receive_cq, ND_CQ_NOTIFY_ANY,
 						     &begun.came),
 			  ND_PENDING);
-		/* a stays with this thread: its message leaves, and lies there */
+		/* a stays with this thread: its message leaves, and remains there */
 		nd_send(&begun.pair->a, 2, 0, BYTES, 0);
 		for (int look = 0; look < 10; look++)
 			assert_int_equal(IND2CompletionQueue_GetResults(begun.pair->a.initiator_cq,
@@ -266,7 +263,7 @@ begin_and_end(void *context)
 	return NULL;
 }
 
-/* Whoever waits then has what the thread that has ended had begun. */
+/* A later wait inherits what the exited thread had started. */
 static void
 the_adapters_of_a_thread_that_has_ended_are_moved(void **state)
 {
@@ -275,7 +272,7 @@ the_adapters_of_a_thread_that_has_ended_are_moved(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, begin_and_end, &legacy), 0);
-	/* already while it lives, so that this thread has gone to sleep when it ends */
+	/* already while it runs, so that this thread is asleep when it exits */
 	assert_int_equal(WaitForSingleObject(legacy.came.hEvent, TEST_PATIENCE_MS), WAIT_OBJECT_0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_hr((HRESULT)legacy.came.Internal, ND_SUCCESS);

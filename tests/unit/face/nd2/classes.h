@@ -18,7 +18,7 @@
 #include <vector>
 
 static const DWORD PATIENCE_MS = 30000;
-static const DWORD A_WHILE_MS = 30; /* in which what was going to happen has happened */
+static const DWORD A_WHILE_MS = 30; /* long enough for everything pending to have happened */
 static const ULONG ARENA = 256 * 1024;
 
 [[noreturn]] void Fail(const char *file, int line, const char *what, HRESULT is, HRESULT shall);
@@ -92,7 +92,7 @@ struct Options {
 			ND_MR_FLAG_ALLOW_REMOTE_WRITE;
 };
 
-/* What stands on one adapter. Whatever a test has released itself it has set to nullptr. */
+/* The objects on one adapter. A test sets those that it has released itself to nullptr. */
 class Side
 {
       public:
@@ -126,7 +126,7 @@ class Side
 	std::vector<BYTE> arena;
 };
 
-/* Two sides and a listener; a asks, b accepts. */
+/* Two sides and a listener; a connects, b accepts. */
 class Pair
 {
       public:
@@ -141,7 +141,7 @@ class Pair
 	void Connect();
 	HRESULT Ask(const void *words, ULONG bytes);
 	HRESULT Answer(const void *words, ULONG bytes);
-	/* A message each way. */
+	/* A message in each direction. */
 	void Talk();
 
 	/* they live longer than what finishes them */

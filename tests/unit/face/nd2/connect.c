@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- A24 ----------------------------------------------------------------------------------------
- */
+/* ---- A24 ---- */
 
 static void
 A24_each_side_waits_for_the_other(void **state)
@@ -45,7 +44,7 @@ A24_a_refused_reply_ends_accept(void **state)
 	assert_hr(IND2Connector_GetPrivateData(pair->b.connector, heard, &bytes), ND_SUCCESS);
 	assert_int_equal(bytes, CALLEE_BYTES);
 	assert_memory_equal(heard, "no, thanks\0", 11);
-	/* the acceptor's queue pair is flushed, and completes what is posted to it */
+	/* the acceptor's queue pair is flushed, and completes its posted requests */
 	nd_expect(pair->b.receive_cq, 1, ND_CANCELED);
 	assert_hr(IND2QueuePair_Send(pair->b.qp, (void *)2, &sge, 1, 0), ND_SUCCESS);
 	nd_expect(pair->b.initiator_cq, 2, ND_CANCELED);
@@ -105,12 +104,12 @@ A24_a_peer_that_cancels_before_accept_has_aborted(void **state)
 	assert_hr(nd_pair_answer(pair, NULL, 0), ND_CONNECTION_ABORTED);
 	assert_hr((HRESULT)pair->accepted.Internal, ND_CONNECTION_ABORTED);
 	assert_hr(IND2Connector_Reject(pair->b.connector, NULL, 0), ND_CONNECTION_ABORTED);
-	/* neither connector has another life */
+	/* neither connector can be used again */
 	assert_hr(nd_pair_ask(pair, NULL, 0), ND_CONNECTION_ACTIVE);
 	nd_pair_close(pair);
 }
 
-/* The request is looked at when it is answered: nobody has told the connector meanwhile. */
+/* The request is checked when it is answered: the connector was not notified before. */
 static void
 A24_accept_at_once_after_the_peer_has_gone(void **state)
 {
@@ -180,7 +179,7 @@ A24_data_right_behind_complete(void **state)
 	}
 }
 
-/* The side that was asked may be the first to speak. */
+/* The passive side may be the first to send. */
 static void
 the_passive_side_speaks_first(void **state)
 {
@@ -212,8 +211,7 @@ posts_are_refused_until_there_is_a_connection(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- A25 ----------------------------------------------------------------------------------------
- */
+/* ---- A25 ---- */
 
 static struct nd_address
 nobody(const struct nd_pair *pair, uint16_t port)
@@ -239,8 +237,8 @@ A25_nobody_listens_and_then_somebody_does(void **state)
 	nd_receive(&pair->a, 1, 0, 64);
 	assert_hr(connect_to(pair, &to), ND_PENDING);
 	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
-	assert_true(test_ms() - before < 8000); /* eight tries in vain take longer */
-	/* a manager that knows of nobody has nothing to say */
+	assert_true(test_ms() - before < 8000); /* eight failed tries take longer */
+	/* a manager that knows no connection sends nothing */
 	assert_hr(IND2Connector_GetPrivateData(pair->a.connector, NULL, &bytes), ND_SUCCESS);
 	assert_int_equal(bytes, 0);
 	assert_hr(
@@ -279,7 +277,7 @@ A25_a_refusal_brings_its_words_and_can_be_tried_again(void **state)
 		pair->b.connector = nd_side_connector(&pair->b);
 	}
 	nd_pair_request(pair);
-	/* what the last one has heard is forgotten */
+	/* what the last one received is forgotten */
 	assert_hr(IND2Connector_GetPrivateData(pair->a.connector, heard, &bytes),
 		  ND_CONNECTION_INVALID);
 	nd_pair_reply(pair);
@@ -315,7 +313,7 @@ A25_nobody_has_the_address(void **state)
 	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
 	assert_hr(connect_to(pair, &to), ND_PENDING);
 	assert_hr(nd_wait(&pair->connected), ND_HOST_UNREACHABLE);
-	/* nobody has said anything this time */
+	/* nobody has sent anything this time */
 	assert_hr(IND2Connector_GetPrivateData(pair->a.connector, NULL, &bytes),
 		  ND_CONNECTION_INVALID);
 	nd_release(pair->b.connector, 0);
@@ -366,8 +364,7 @@ A25_bind_again_changes_nothing(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- in use -------------------------------------------------------------------------------------
- */
+/* ---- in use ---- */
 
 static HRESULT
 connect_by(IND2Connector *connector, IND2QueuePair *qp, const struct nd_address *to, OVERLAPPED *ov)
@@ -405,7 +402,7 @@ what_is_in_use_cannot_be_connected(void **state)
 		  ND_CONNECTION_ACTIVE);
 	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(more), &ov),
 		  ND_INVALID_PARAMETER_1);
-	/* who is asked cannot answer with one either, and is asked still */
+	/* the passive side cannot answer with one either, and its request remains */
 	taker = nd_side_connector(&pair->b);
 	assert_hr(IND2Listener_GetConnectionRequest(pair->listener, nd_unknown(taker), &asked),
 		  ND_PENDING);

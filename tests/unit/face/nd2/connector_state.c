@@ -9,7 +9,7 @@
 #include "test.h"
 #include "connector_state.h"
 
-/* What may happen in a state, and what comes of it; everything else is refused, or is nothing. */
+/* What may happen in a state, and the result; everything else is refused or has no effect. */
 struct fact {
 	enum nd2_state in;
 	enum nd2_event event;
@@ -126,7 +126,7 @@ answered(enum nd2_event event)
 	}
 }
 
-/* What a call answers where the model says nothing. */
+/* The result of a call that the model does not list. */
 static HRESULT
 refusal(enum nd2_state state, enum nd2_event event)
 {
@@ -160,7 +160,7 @@ expected(enum nd2_state state, enum nd2_event event)
 	for (size_t i = 0; i < sizeof(model) / sizeof(model[0]); i++)
 		if (model[i].in == state && model[i].event == event)
 			return model[i];
-	/* the last reference may go in any state, and nothing stays */
+	/* the last reference may be released in any state, and nothing is left */
 	if (event == ND2_ON_RELEASE)
 		return (struct fact){state, event, ND2_FAILED, ND_SUCCESS,
 				     ND2_DO_DETACH | ND2_DO_END};

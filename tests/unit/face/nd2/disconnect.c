@@ -18,8 +18,7 @@ assert_disconnects(IND2Connector *connector)
 	nd_pends(IND2Connector_Disconnect(connector, &ov), ND_SUCCESS);
 }
 
-/* ---- A27 ----------------------------------------------------------------------------------------
- */
+/* ---- A27 ---- */
 
 enum {
 	RECEIVES = 8,
@@ -41,7 +40,7 @@ A27_a_peer_is_told_before_anything_is_flushed(void **state)
 		/* without a pause in which another thread could be faster */
 		test_until(IND2CompletionQueue_GetResults(pair->b.receive_cq, &result, 1) == 1,
 			   nd_is_inline() ? nd_cycle() : (void)0);
-		/* whoever sees the first of them has been told */
+		/* by the time the first of them is visible, the disconnect was reported */
 		assert_hr(nd_status(&told), ND_SUCCESS);
 		assert_hr(result.Status, ND_CANCELED);
 		assert_ptr_equal(result.RequestContext, NULL);
@@ -144,10 +143,9 @@ a_flushed_queue_pair_ends_the_connection_on_both_sides(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- A28 ----------------------------------------------------------------------------------------
- */
+/* ---- A28 ---- */
 
-/* A port that counts what is told on the files of both sides. */
+/* A port that records the completions on the files of both sides. */
 struct witness {
 	HANDLE port;
 	OVERLAPPED *seen[16];
@@ -162,7 +160,7 @@ watch(struct witness *witness, struct nd_pair *pair)
 	assert_non_null(witness->port);
 }
 
-/* Whatever has been told until now, in order. */
+/* All completions so far, in order. */
 static uint32_t
 count(struct witness *witness)
 {
@@ -213,7 +211,7 @@ A28_told_once_of_the_peer(void **state)
 	for (int i = 0; i < 3; i++)
 		nd_wait(&told[i]);
 	assert_told(&witness, told, ND_SUCCESS);
-	/* and at once, who asks later */
+	/* and at once for later calls */
 	assert_hr(IND2Connector_NotifyDisconnect(pair->b.connector, &late), ND_PENDING);
 	assert_hr(nd_wait(&late), ND_SUCCESS);
 	assert_int_equal(count(&witness), 4);
@@ -296,7 +294,7 @@ A28_told_once_by_release(void **state)
 	nd_pair_close(pair);
 }
 
-/* As many as like may wait. */
+/* Any number of requests may wait. */
 static void
 A28_many_are_told_of_one_end(void **state)
 {
@@ -317,8 +315,7 @@ A28_many_are_told_of_one_end(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- before and after ---------------------------------------------------------------------------
- */
+/* ---- before and after ---- */
 
 static void
 assert_not_connected(IND2Connector *connector)
@@ -394,8 +391,7 @@ a_cancelled_disconnect_has_disconnected(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- releases -----------------------------------------------------------------------------------
- */
+/* ---- releases ---- */
 
 enum stage {
 	IDLE,
@@ -430,7 +426,7 @@ bring_to(void **state, enum stage stage)
 	return pair;
 }
 
-/* The last Release returns with nothing pending, and the other side comes to an end by itself. */
+/* The last Release returns with nothing pending, and the other side's connection ends as well. */
 static void
 release_in_every_state(void **state)
 {
@@ -464,7 +460,7 @@ release_in_every_state(void **state)
 	}
 }
 
-/* The same of a queue pair; the connector has an end to tell. */
+/* The same of a queue pair; the connector reports the end. */
 static void
 release_of_the_queue_pair_in_every_state(void **state)
 {
@@ -498,7 +494,8 @@ release_of_the_queue_pair_in_every_state(void **state)
 	}
 }
 
-/* The connector holds it: whoever thinks about the answer may have let go of it already. */
+/* The connector holds it: a program that is deciding about the answer may have released it
+ * already. */
 static void
 release_of_the_queue_pair_before_the_end_of_connecting_refuses_nobody(void **state)
 {
@@ -536,7 +533,7 @@ release_of_the_queue_pair_before_the_end_of_connecting_refuses_nobody(void **sta
 	}
 }
 
-/* A05: what the clients' shutdown does. */
+/* A05: what the clients do at shutdown. */
 static void
 A05_one_overlapped_for_two_requests_that_nobody_waits_for(void **state)
 {

@@ -21,15 +21,14 @@
 enum {
 	PORT = 7777,
 	PROMPTLY_MS = 8000, /* a retry timeout takes longer */
-	AT_ONCE_MS = 3000,  /* those who are not answered wait longer */
+	AT_ONCE_MS = 3000,  /* those that get no answer wait longer */
 };
 
-/* ---- the one that leaves ------------------------------------------------------------------------
- */
+/* ---- the one that leaves ---- */
 
 static int leaves;
 
-/* LeakSanitizer asks this. Who leaves with everything open leaks on purpose. */
+/* LeakSanitizer calls this. A program that exits with everything open leaks on purpose. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int
@@ -55,7 +54,7 @@ leave(const char *how, struct nd_side *side)
 		exit(0);
 	}
 	assert_hr(IND2Connector_Disconnect(side->connector, left), ND_PENDING);
-	/* nothing of ours runs at such an end */
+	/* none of our code runs at such an exit */
 	if (strcmp(how, "at once") == 0)
 		_exit(0);
 	exit(0);
@@ -107,8 +106,7 @@ run_as_leaver(const char *how, const char *link, int family)
 	return 1;
 }
 
-/* ---- the one that stays -------------------------------------------------------------------------
- */
+/* ---- the one that stays ---- */
 
 static char used_link[64];
 
@@ -178,7 +176,7 @@ a_peer_that_leaves(const char *how, int family)
 	assert_hr(IND2Connector_NotifyDisconnect(side.connector, &told), ND_PENDING);
 	sent = test_ms();
 	nd_send(&side, 2, 0, 64, 0);
-	/* with one queue for both: the message first, then what the end has flushed */
+	/* with one queue for both: the message first, then the requests flushed at the end */
 	nd_expect(side.initiator_cq, 2, ND_SUCCESS);
 	nd_expect(side.receive_cq, 1, ND_CANCELED);
 	assert_hr((HRESULT)told.Internal, ND_SUCCESS);
@@ -232,7 +230,7 @@ A06_exit_after_the_last_release(void **state)
 	a_peer_that_leaves("after release", *(int *)*state);
 }
 
-/* It goes with the namespace, and the namespace with this process and its children. */
+/* It disappears with the namespace, and the namespace with this process and its children. */
 static void
 make_veth(void)
 {

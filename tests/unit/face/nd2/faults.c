@@ -19,7 +19,7 @@ address_of(const struct nd_side *side, uint32_t offset)
 
 enum fault {
 	LOCAL_BOUNDS, /* one byte beyond our region */
-	LOCAL_TOKEN,  /* a token that is none */
+	LOCAL_TOKEN,  /* an invalid token */
 	REMOTE_BOUNDS,
 	REMOTE_TOKEN,
 	FAULTS,
@@ -46,7 +46,7 @@ post_fault(struct nd_pair *pair, enum fault fault, bool read)
 	return IND2QueuePair_Write(a->qp, (void *)1, &sge, 1, there, token, 0);
 }
 
-/* The post succeeds, the request carries the fault, what is posted later is cancelled; and so are
+/* The post succeeds, the request completes with the fault, later posts are cancelled; and so are
  * the peer's receives, without a call of its own. */
 static void
 A15_faults_are_completions_and_end_the_connection(void **state)
@@ -79,7 +79,7 @@ A15_faults_are_completions_and_end_the_connection(void **state)
 		}
 }
 
-/* Rights that a region does not give (NdWriteViolation, NdOverRead and their like). */
+/* Rights that a region does not grant (NdWriteViolation, NdOverRead and the like). */
 static void
 rights_that_are_missing_are_access_violations(void **state)
 {
@@ -157,7 +157,8 @@ receive_that_is_too_short(void **state)
 	nd_pair_close(pair);
 }
 
-/* What goes to stderr goes to `said` until it is put back. Returns: what to put back */
+/* Redirect stderr to `said` until it is restored.
+ * Returns: what to restore */
 static int
 listen_to_stderr(int said[2])
 {
@@ -179,9 +180,8 @@ count_of(const char *text, const char *words)
 	return count;
 }
 
-/* A status says ACCESS_VIOLATION or CANCELED; POLLUX_ND2_LOG says what happened to which queue
- * pair.
- */
+/* A status is only ACCESS_VIOLATION or CANCELED; POLLUX_ND2_LOG logs what happened to which
+ * queue pair. */
 static void
 a_queue_pair_that_dies_says_why_once(void **state)
 {

@@ -32,7 +32,8 @@ expect_flushed(struct nd_side *side)
 		nd_expect(side->receive_cq, i, ND_CANCELED);
 }
 
-/* One leaves, and the other has been told. Returns: when */
+/* One side disconnects, and the other was notified.
+ * Returns: when */
 static uint64_t
 leave(struct nd_pair *pair, IND2Connector *leaver, struct nd_side *left)
 {
@@ -42,7 +43,7 @@ leave(struct nd_pair *pair, IND2Connector *leaver, struct nd_side *left)
 	assert_hr(IND2Connector_NotifyDisconnect(left->connector, &told), ND_PENDING);
 	assert_hr(IND2Connector_Disconnect(leaver, &pair->left), ND_PENDING);
 	assert_hr(nd_wait(&told), ND_SUCCESS);
-	/* whoever leaves is answered by the peer's manager, not by its program */
+	/* a disconnecting side is answered by the peer's manager, not by its program */
 	assert_hr(nd_wait(&pair->left), ND_SUCCESS);
 	return test_ms();
 }
@@ -54,7 +55,7 @@ nothing_is_flushed_before_the_grace_is_over(void **state)
 	ND2_RESULT result;
 	uint64_t told = leave(pair, pair->a.connector, &pair->b);
 
-	/* It may have been told late, but not so late. */
+	/* The notification may be late, but not this late. */
 	nd_until(IND2CompletionQueue_GetResults(pair->b.receive_cq, &result, 1) == 1);
 	assert_true(test_ms() - told >= MOMENT_MS / 2);
 	assert_hr(result.Status, ND_CANCELED);
@@ -63,8 +64,7 @@ nothing_is_flushed_before_the_grace_is_over(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- what ends it -------------------------------------------------------------------------------
- */
+/* ---- what ends it ---- */
 
 static struct nd_pair *
 in_grace(void **state, uint64_t *told)
@@ -116,7 +116,7 @@ release_of_the_connector_ends_the_grace(void **state)
 	ends_at_once(pair, told);
 }
 
-/* Nobody can post to it or flush it any more: what it had is forgotten, as ever. */
+/* Nobody can post to it or flush it any more: its requests are dropped, as usual. */
 static void
 release_of_the_queue_pair_ends_the_grace(void **state)
 {
@@ -132,7 +132,7 @@ release_of_the_queue_pair_ends_the_grace(void **state)
 	nd_pair_close(pair);
 }
 
-/* A request may still be posted; it ends as those do that were there. */
+/* A request can still be posted; it ends as the earlier ones do. */
 static void
 what_is_posted_in_the_grace_is_flushed_with_the_rest(void **state)
 {

@@ -80,8 +80,7 @@ teardown(void)
 	pthread_mutex_unlock(&gate);
 }
 
-/* ---- the test ---------------------------------------------------------------------------------
- */
+/* ---- the test ---- */
 
 /* The first entry of a queue, by GetResults alone. */
 static ND2_RESULT

@@ -48,7 +48,7 @@ leave_all(void **state, bool by_call)
 			  ND_PENDING);
 	for (int i = 0; i < PAIRS; i++)
 		nd_side_close(&pair[i]->a);
-	/* a word that has come may still be on its way through the peer's threads */
+	/* a message that has arrived may still be in the peer's threads */
 	nd_settle();
 	for (int i = 0; i < PAIRS; i++)
 		late += nd_status(&told[i]) != ND_SUCCESS;

@@ -13,10 +13,9 @@ enum {
 	CROWD = 6,
 };
 
-/* ---- many askers --------------------------------------------------------------------------------
- */
+/* ---- many askers ---- */
 
-/* One who asks; each says who it is with its first byte. */
+/* A client; each identifies itself with its first byte. */
 struct asker {
 	IND2Connector *connector;
 	IND2QueuePair *qp;
@@ -24,7 +23,7 @@ struct asker {
 	uint8_t name;
 };
 
-/* One who is asked. */
+/* A server's side. */
 struct taker {
 	IND2Connector *connector;
 	IND2QueuePair *qp;
@@ -140,8 +139,7 @@ requests_and_connectors_meet_in_order(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the backlog --------------------------------------------------------------------------------
- */
+/* ---- the backlog ---- */
 
 static IND2Listener *
 make_listener(struct nd_side *side)
@@ -171,7 +169,7 @@ a_full_backlog_refuses(void **state)
 		nd_settle();
 	}
 	assert_hr(nd_wait(&askers[2].connected), ND_CONNECTION_REFUSED);
-	/* one that was fetched makes room, though it is not answered yet */
+	/* fetching one makes room, although it is not answered yet */
 	taker_open(pair, &takers[0]);
 	taker_open(pair, &takers[1]);
 	assert_hr(taker_waits(&takers[0], listener), ND_PENDING);
@@ -181,7 +179,7 @@ a_full_backlog_refuses(void **state)
 	meet_each_other(&askers[0], &takers[0]);
 	assert_hr(taker_waits(&takers[1], listener), ND_PENDING);
 	assert_int_equal(taker_got(&takers[1]), 2);
-	/* who still waits when the listener goes is refused; who was fetched goes on */
+	/* requests still queued when the listener is released are refused; fetched ones continue */
 	nd_release(listener, 0);
 	assert_hr(nd_wait(&askers[2].connected), ND_CONNECTION_REFUSED);
 	meet_each_other(&askers[1], &takers[1]);
@@ -192,7 +190,7 @@ a_full_backlog_refuses(void **state)
 	nd_pair_close(pair);
 }
 
-/* A request that was given up is not given to anybody. */
+/* A request that was given up is not delivered. */
 static void
 who_gives_up_in_the_backlog_is_not_served(void **state)
 {
@@ -217,8 +215,7 @@ who_gives_up_in_the_backlog_is_not_served(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- going --------------------------------------------------------------------------------------
- */
+/* ---- going ---- */
 
 static void
 cancel_leaves_connectors_idle_and_the_listener_listening(void **state)
@@ -306,8 +303,7 @@ release_of_a_listener_frees_its_connectors_and_its_port(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- where --------------------------------------------------------------------------------------
- */
+/* ---- where ---- */
 
 static struct nd_address
 any_address(int family, uint16_t port)
@@ -425,7 +421,7 @@ port_0_is_chosen_and_told(void **state)
 	at.in.sin_port = got.in.sin_port;
 	assert_memory_equal(&got.any, &at.any, at.length);
 	assert_hr(IND2Listener_Listen(pair->listener, 0), ND_SUCCESS);
-	/* whoever knows the port finds it at the adapter's own address */
+	/* clients that know the port reach it at the adapter's own address */
 	pair->at.in.sin_port = got.in.sin_port;
 	nd_pair_request(pair);
 	length = sizeof(got.in6);
@@ -454,7 +450,7 @@ the_any_address_is_of_one_family(void **state)
 	assert_hr(IND2Listener_Listen(pair->listener, 0), ND_SUCCESS);
 	assert_hr(nd_pair_ask(pair, NULL, 0), ND_PENDING);
 	assert_hr(nd_wait(&pair->connected), ND_CONNECTION_REFUSED);
-	/* both may be there: a server of both families */
+	/* both can exist: a server of both families */
 	both = make_listener(&pair->b);
 	assert_hr(IND2Listener_Bind(both, &own.any, own.length), ND_SUCCESS);
 	assert_hr(IND2Listener_Listen(both, 0), ND_SUCCESS);

@@ -86,8 +86,8 @@ a_lost_refusal_is_repeated(void **state)
 			  ND_PENDING);
 		assert_hr(nd_pair_ask(pair[i], NULL, 0), ND_PENDING);
 	}
-	/* At once: who has been asked for patience, because its program was thinking, asks again
-	 * only after a minute. */
+	/* At once: a client that received an MRA, because the server's program was deciding,
+	 * retries only after a minute. */
 	nd_until(reject_those_who_ask(pair) == PAIRS);
 	for (int i = 0; i < PAIRS; i++) {
 		assert_hr(nd_wait(&pair[i]->connected), ND_CONNECTION_REFUSED);

@@ -24,7 +24,7 @@ the_asker_has_the_larger_pieces(void **state)
 {
 	struct nd_pair *pair = nd_pair_bound(state, NULL);
 
-	/* 4096, 2048 and 1024 are refused, and nobody is told */
+	/* 4096, 2048 and 1024 are rejected, and no program is notified */
 	nd_pair_establish(pair);
 	one_message(&pair->a, &pair->b);
 	one_message(&pair->b, &pair->a);

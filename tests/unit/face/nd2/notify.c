@@ -41,8 +41,7 @@ expect_flushed(struct nd_side *side, uintptr_t first, uint32_t n)
 		nd_expect(side->receive_cq, first + i, ND_CANCELED);
 }
 
-/* ---- without a peer ---------------------------------------------------------------------------
- */
+/* ---- without a peer ---- */
 
 static void
 A17_flushed_receives_end_the_first_notify_and_are_read_together(void **state)
@@ -91,7 +90,7 @@ A18_entries_that_have_notified_do_not_do_so_again_though_unread(void **state)
 	nd_side_close(&side);
 }
 
-/* One kind at a time, and again and again: what came while nobody waited ends the next wait. */
+/* One kind at a time, repeatedly: an entry that arrived while nobody waited ends the next wait. */
 static void
 A18_an_entry_before_notify_and_after_the_last_read_ends_it(void **state)
 {
@@ -228,8 +227,8 @@ release_ends_who_waits(void **state)
 	nd_side_close(&side);
 }
 
-/* Cancel against entries: each wait ends exactly once, as cancelled or as told, and no entry that
- * nobody was told of is taken for one that was. */
+/* Cancel against entries: each wait ends exactly once, as cancelled or as notified, and an entry
+ * without a notification is never mistaken for one with it. */
 static void
 cancel_against_entries(void **state)
 {
@@ -260,8 +259,7 @@ cancel_against_entries(void **state)
 	nd_side_close(&side);
 }
 
-/* ---- with a peer ------------------------------------------------------------------------------
- */
+/* ---- with a peer ---- */
 
 static void
 deliver(struct nd_pair *pair, uintptr_t context, ULONG flags)
@@ -312,8 +310,7 @@ A19_solicited_waits_for_who_asks_or_an_error(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the race ---------------------------------------------------------------------------------
- */
+/* ---- the race ---- */
 
 struct sender {
 	struct nd_pair *pair;
@@ -321,7 +318,7 @@ struct sender {
 	atomic_uint taken;
 };
 
-/* Sends at its own pace, a few ahead of who reads. */
+/* Sends at its own pace, a few ahead of the reader. */
 static void *
 send_all(void *context)
 {
@@ -343,7 +340,7 @@ send_all(void *context)
 	return NULL;
 }
 
-/* Read until there is nothing, wait for the next: wherever an entry falls, it is found. */
+/* Read until there is nothing, wait for the next: whenever an entry arrives, it is found. */
 static void
 A18_an_entry_between_an_empty_read_and_notify_is_not_lost(void **state)
 {

@@ -9,8 +9,7 @@
 
 static const IID nobody = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 
-/* ---- one of each kind -------------------------------------------------------------------------
- */
+/* ---- one of each kind ---- */
 
 enum kind {
 	CQ,
@@ -42,7 +41,7 @@ static const struct {
 struct scene {
 	IND2Adapter *adapter;
 	HANDLE file;
-	void *cq, *srq; /* what queue pairs stand on */
+	void *cq, *srq; /* what queue pairs need */
 };
 
 static HRESULT
@@ -94,8 +93,7 @@ scene_close(struct scene *scene)
 	nd_release(scene->adapter, 0);
 }
 
-/* ---- identity and counts ----------------------------------------------------------------------
- */
+/* ---- identity and counts ---- */
 
 static void
 ask_for_interfaces(IUnknown *object, const IID *iid, bool overlapped)
@@ -188,8 +186,8 @@ children_are_not_counted(void **state)
 	scene_close(&scene);
 }
 
-/* A08 (the connector with a queue pair is in tests/unit/face/nd2/connect.c): the provider may go at
- * once, and the library stays until the adapter's last child has gone. */
+/* A08 (the connector with a queue pair is in tests/unit/face/nd2/connect.c): the provider may be
+ * released at once, and the library stays until the adapter's last child was released. */
 static void
 A08_library_stays_while_a_child_lives(void **state)
 {
@@ -209,8 +207,9 @@ A08_library_stays_while_a_child_lives(void **state)
 	}
 }
 
-/* What was created on a file keeps it: register, notify, cancel and deregister end as ever after
- * the client has closed it, and the port that was bound to it, in either order. */
+/* An object keeps the file it was created on: register, notify, cancel and deregister complete
+ * as usual after the client has closed the file and the port that was bound to it, in either
+ * order. */
 static void
 A07_file_and_port_may_be_closed_first(void **state)
 {
@@ -303,8 +302,7 @@ a_result_of_no_request_is_refused_by_every_object(void **state)
 	scene_close(&scene);
 }
 
-/* ---- Query ------------------------------------------------------------------------------------
- */
+/* ---- Query ---- */
 
 static void
 A09_query_checks_the_size_and_the_version(void **state)
@@ -366,8 +364,9 @@ limits_suit_what_clients_do_with_them(void **state)
 
 	(void)state;
 	assert_int_equal(info.MaxReceiveQueueDepth, info.MaxInitiatorQueueDepth);
-	/* A client that takes the most of both, and grants itself one message less than half of it
-	 * for each half that has arrived, stands still after depth^2 / 4; 7 million shall do. */
+	/* A client that uses the maximum of both, and grants itself one message less than half
+	 * of it for each half that has arrived, stops after depth^2 / 4; 7 million shall be
+	 * enough. */
 	assert_in_range(info.MaxReceiveQueueDepth, 8192, 0xfffffffe);
 	assert_true(info.MaxCompletionQueueDepth >= info.MaxReceiveQueueDepth);
 	assert_int_equal(info.MaxTransferLength, 0x80000000);
@@ -387,8 +386,7 @@ limits_suit_what_clients_do_with_them(void **state)
 	nd_release(adapter, 0);
 }
 
-/* ---- A10 --------------------------------------------------------------------------------------
- */
+/* ---- A10 ---- */
 
 static void
 A10_completion_queue_depths(void **state)
@@ -415,7 +413,7 @@ A10_completion_queue_depths(void **state)
 	scene_close(&scene);
 }
 
-/* Each number one over its limit gives its own status; the number is the argument's position. */
+/* Each number one over its limit has its own status; the number is the argument's position. */
 static void
 A10_queue_pair_limits_by_number(void **state)
 {
@@ -474,7 +472,7 @@ A10_queue_pair_limits_with_srq(void **state)
 	scene_close(&scene);
 }
 
-/* Objects that are none, of another kind, or of another adapter. */
+/* Invalid objects, of another kind, or of another adapter. */
 static void
 A10_queue_pair_takes_only_queues_of_its_adapter(void **state)
 {
@@ -539,8 +537,8 @@ A10_shared_receive_queue_limits(void **state)
 	scene_close(&scene);
 }
 
-/* What the largest of Microsoft's tests want at once: two completion queues and some queue pairs,
- * all of them as large as the adapter says. */
+/* What the largest of Microsoft's tests create at once: two completion queues and some queue
+ * pairs, all of the adapter's maximum size. */
 static void
 A10_all_maxima_at_once(void **state)
 {
@@ -570,8 +568,8 @@ A10_all_maxima_at_once(void **state)
 	scene_close(&scene);
 }
 
-/* A client that takes Query at its word: a thousand queue pairs on an adapter, each of the largest
- * queues that there are, beside completion queues of the same kind. */
+/* A client that relies on Query: a thousand queue pairs on an adapter, each with queues of
+ * maximum size, and completion queues of the same kind. */
 static void
 A10_a_thousand_queue_pairs_of_all_maxima(void **state)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	HALF = ND_ARENA / 2, /* where the second half of an arena begins */
-	DEFER = 0x200,       /* a flag of the kernel's interface, none of ours */
+	DEFER = 0x200,       /* a flag of the kernel's interface, not supported */
 	GIB = 1 << 30,
 };
 
@@ -27,8 +27,7 @@ unknown(void *object)
 	return object;
 }
 
-/* ---- never connected --------------------------------------------------------------------------
- */
+/* ---- never connected ---- */
 
 static void
 A16_never_connected_takes_receives_and_flush_only(void **state)
@@ -131,8 +130,7 @@ A16_half_a_connection_takes_receives_only(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- what is refused --------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 /* All 32 bits, one by one, against the table of docs/nd2.md, Requests. */
 static void
@@ -172,7 +170,7 @@ flags_by_operation(void **state)
 		assert_hr(IND2QueuePair_Invalidate(a->qp, NULL, unknown(mw),
 						   bind ? flag & QUEUE : flag),
 			  bind ? ND_SUCCESS : ND_INVALID_PARAMETER_3);
-		/* one that is not silent, behind all of them */
+		/* a signaled one behind all of them */
 		nd_write(a, &pair->b, 99, 0, 0, 0);
 		for (ND2_RESULT result;;) {
 			result = nd_reap(a->initiator_cq);
@@ -297,8 +295,7 @@ foreign_objects_are_none(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- silent success ---------------------------------------------------------------------------
- */
+/* ---- silent success ---- */
 
 static void
 A20_silent_requests_have_no_entry_and_give_their_places_back(void **state)
@@ -330,8 +327,7 @@ A20_silent_requests_have_no_entry_and_give_their_places_back(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- inline -----------------------------------------------------------------------------------
- */
+/* ---- inline ---- */
 
 static void
 A21_inline_copies_in_the_call_and_looks_at_no_token(void **state)
@@ -367,8 +363,7 @@ A21_inline_copies_in_the_call_and_looks_at_no_token(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 static void
 A22_fenced_send_carries_what_the_read_before_it_has_brought(void **state)
@@ -441,7 +436,7 @@ nothing_is_a_message_too(void **state)
 	nd_pair_close(pair);
 }
 
-/* What is asked of a queue pair is told of it: type, contexts. */
+/* Query returns a queue pair's own values: type, contexts. */
 static void
 results_name_their_request(void **state)
 {
@@ -480,7 +475,8 @@ results_name_their_request(void **state)
 	nd_pair_close(pair);
 }
 
-/* Flush: of this queue pair only, what was done stays done, all of it there when it returns. */
+/* Flush: this queue pair only; completed requests are unaffected; all is flushed when it
+ * returns. */
 static void
 flush_is_synchronous_and_of_one_queue_pair(void **state)
 {

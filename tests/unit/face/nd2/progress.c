@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	ROUNDS = 50000, /* or as many as POLLUX_ROUNDS says, as those of lanes */
+	ROUNDS = 50000, /* or POLLUX_ROUNDS, as in lanes */
 	LANE_ROUNDS = 1000000,
 	LANES = 16,
 	CONNECTIONS = 200,
@@ -29,7 +29,8 @@ look(IND2CompletionQueue *cq, HRESULT status)
 	return true;
 }
 
-/* Ask, answer: when the answer has come, the Send of the question is done, in the first look. */
+/* Request, reply: when the reply has arrived, the request's Send has completed, at the first
+ * check. */
 static void
 ask_and_answer(struct nd_pair *pair)
 {
@@ -58,14 +59,13 @@ A23_a_send_has_completed_when_its_answer_is_here(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- many rounds at once ----------------------------------------------------------------------
- */
+/* ---- many rounds at once ---- */
 
 /* A connection of its own; all of them share the queues of the pair. */
 struct lane {
 	IND2QueuePair *a, *b;
 	IND2Connector *active, *passive;
-	bool acknowledged; /* the question of the round that is on its way */
+	bool acknowledged; /* the request of the round in progress */
 };
 
 static void
@@ -178,10 +178,10 @@ A23_sends_have_completed_when_their_answers_are_here(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
- */
+/* ---- the rest ---- */
 
-/* Who has the answer leaves at once; the peer's answer was delivered, and is acknowledged. */
+/* The side with the reply disconnects at once; the peer's reply was delivered, and is
+ * acknowledged. */
 static void
 A23_disconnecting_right_after_the_answer_cancels_no_send(void **state)
 {
@@ -202,7 +202,7 @@ A23_disconnecting_right_after_the_answer_cancels_no_send(void **state)
 	}
 }
 
-/* The target makes no call: it looks at its memory, at the last byte, and then at all others. */
+/* The target makes no call: it polls the last byte of its memory, and then checks all others. */
 static void
 A30_a_poller_on_the_last_byte_sees_all_others(void **state)
 {

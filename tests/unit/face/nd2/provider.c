@@ -12,8 +12,7 @@
 
 static const IID nobody = {0x12345678, 1, 2, {3, 4, 5, 6, 7, 8, 9, 10}};
 
-/* ---- the library ------------------------------------------------------------------------------
- */
+/* ---- the library ---- */
 
 static void
 class_object_gives_the_provider_without_a_factory(void **state)
@@ -86,8 +85,7 @@ lock_server_keeps_the_library(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- QueryAddressList -------------------------------------------------------------------------
- */
+/* ---- QueryAddressList ---- */
 
 typedef HRESULT query_fn(void *object, SOCKET_ADDRESS_LIST *list, ULONG *length);
 
@@ -216,7 +214,7 @@ usual_config(char *before)
 	free(before);
 }
 
-/* A probe that succeeded would have its caller look into a buffer that it has not given. */
+/* If a probe succeeded, its caller would read a buffer that it has not passed. */
 static void
 query_address_list_of_nobody(void **state)
 {
@@ -236,7 +234,7 @@ query_address_list_of_nobody(void **state)
 	nd_release(provider, 0);
 }
 
-/* What is wrong is said where POLLUX_ND2_LOG asks for it; the caller has a status. */
+/* Errors are logged where POLLUX_ND2_LOG says; the caller gets a status. */
 static void
 configuration_that_is_wrong(void **state)
 {
@@ -265,7 +263,8 @@ configuration_that_is_wrong(void **state)
 	}
 }
 
-/* The device behind a name may be missing: nothing of it stays, and the next try is a new one. */
+/* The device behind a name may be missing: nothing of it remains, and the next try starts
+ * afresh. */
 static void
 adapter_whose_device_is_not_there(void **state)
 {
@@ -289,8 +288,7 @@ adapter_whose_device_is_not_there(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- ResolveAddress, OpenAdapter --------------------------------------------------------------
- */
+/* ---- ResolveAddress, OpenAdapter ---- */
 
 static HRESULT
 resolve(IND2Provider *provider, const struct nd_address *address, ULONG length, UINT64 *id)
@@ -306,7 +304,7 @@ resolve_address_finds_the_adapter_by_any_of_its_addresses(void **state)
 
 	(void)state;
 	for (unsigned end = 0; end < 2; end++) {
-		/* the port is none of its business */
+		/* the port does not matter to it */
 		struct nd_address v4 = nd_address(end, AF_INET, 4711);
 		struct nd_address v6 = nd_address(end, AF_INET6, 4711);
 
@@ -408,8 +406,7 @@ adapter_id_is_what_the_provider_resolves_to(void **state)
 	nd_release(provider, 0);
 }
 
-/* ---- several threads --------------------------------------------------------------------------
- */
+/* ---- several threads ---- */
 
 enum {
 	THREADS = 4,
@@ -456,8 +453,7 @@ adapters_open_and_close_in_several_threads(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ---- */
 
 /* A child has the memory of an open adapter and none of its threads: its end waits for nobody. */
 static void

@@ -21,10 +21,9 @@ enum {
 	RESIZES = 300,
 };
 
-/* ---- draining ---------------------------------------------------------------------------------
- */
+/* ---- draining ---- */
 
-/* Every result that the receiver of a queue pair may have, and how often it was read. */
+/* Every result that the receiver of a queue pair may get, and how often it was read. */
 struct crowd {
 	IND2CompletionQueue *cq;
 	atomic_uchar seen[PAIRS][MESSAGES];
@@ -166,7 +165,7 @@ many_results_at_once(void **state)
 	nd_side_close(&side);
 }
 
-/* Entries of a queue pair that was released may still be there, and read. */
+/* Entries of a released queue pair may still be there, and can be read. */
 static void
 entries_outlive_their_queue_pair(void **state)
 {
@@ -182,8 +181,7 @@ entries_outlive_their_queue_pair(void **state)
 	nd_side_close(&side);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ---- */
 
 static void
 resize_by_status(void **state)
@@ -211,7 +209,7 @@ resize_by_status(void **state)
 	nd_side_close(&side);
 }
 
-/* Traffic goes on, and each entry is there, once and in order, whatever the size is meanwhile. */
+/* Traffic continues, and each entry arrives once and in order, whatever the current size. */
 static void
 resize_under_load_loses_and_reorders_nothing(void **state)
 {
@@ -250,11 +248,10 @@ resize_under_load_loses_and_reorders_nothing(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- overrun ----------------------------------------------------------------------------------
- */
+/* ---- overrun ---- */
 
-/* As adapters do it, when it is asked for: all kinds of Notify end with BUFFER_OVERFLOW, now and
- * later, and the queue pairs are broken. */
+/* As other adapters behave, if configured: all kinds of Notify end with BUFFER_OVERFLOW, now and
+ * later, and the queue pairs fail. */
 static void
 overrun_ends_every_notify(void **state)
 {
@@ -295,7 +292,7 @@ overrun_ends_every_notify(void **state)
 	nd_pair_close(pair);
 }
 
-/* Otherwise there is room for more than was asked for, and nothing is lost. */
+/* Otherwise there is more room than was requested, and nothing is lost. */
 static void
 queues_share_a_completion_queue_that_is_less_deep(void **state)
 {
@@ -315,8 +312,7 @@ queues_share_a_completion_queue_that_is_less_deep(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- affinity ---------------------------------------------------------------------------------
- */
+/* ---- affinity ---- */
 
 /* The processors of a thread of this process. @param name NULL: this one */
 static cpu_set_t
@@ -330,7 +326,7 @@ cpus_of(const char *name)
 	return cpus;
 }
 
-/* Wishes are no fault, and change nothing; what is told is where the thread runs that tells. */
+/* Hints are never an error, and change nothing; Query returns where the notifying thread runs. */
 static void
 affinity_is_where_the_thread_runs_that_tells(void **state)
 {
@@ -344,7 +340,7 @@ affinity_is_where_the_thread_runs_that_tells(void **state)
 
 	(void)state;
 	nd_side_open(&side, 0, NULL);
-	/* from here on the caller is elsewhere than the thread that tells, where there is one */
+	/* from here on the caller runs elsewhere than the notifying thread, if there is one */
 	CPU_ZERO(&one);
 	for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
 		if (CPU_ISSET(cpu, &before))
@@ -378,11 +374,10 @@ affinity_is_where_the_thread_runs_that_tells(void **state)
 	nd_side_close(&side);
 }
 
-/* ---- looking ----------------------------------------------------------------------------------
- */
+/* ---- looking ---- */
 
-/* A client that calls nothing but GetResults is told of what pends elsewhere, too: in inline mode
- * by that very call. */
+/* A client that only calls GetResults also gets other pending completions: in inline mode by
+ * that very call. */
 static void
 looking_for_results_is_enough(void **state)
 {

@@ -37,8 +37,8 @@ look(IND2CompletionQueue *cq)
 	return n;
 }
 
-/* Both sides are looked at, since in inline mode that is what moves them; and without a call of the
- * test's own: nd_until() asks for the time, and yields. */
+/* Polls both sides, since in inline mode that runs them; without nd_until(), which reads the
+ * clock and yields. */
 static void
 reap(struct nd_pair *pair, ULONG of_a, ULONG of_b)
 {
@@ -93,8 +93,8 @@ misbehave(void)
 	watch_end(CONTROL);
 }
 
-/* Connecting has woken the dispatchers, and each makes one more system call before it sleeps again:
- * between two threads that spin its turn may come late. */
+/* Connecting has woken the dispatchers, and each makes one more system call before it sleeps
+ * again: between two threads that spin it may run late. */
 static void
 rest(void)
 {

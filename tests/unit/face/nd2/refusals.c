@@ -15,8 +15,7 @@ enum {
 	BYTES = 512,
 };
 
-/* ---- another maker's ----------------------------------------------------------------------------
- */
+/* ---- another maker's ---- */
 
 static HRESULT STDMETHODCALLTYPE
 query_interface(IUnknown *face, REFIID iid, void **out)
@@ -68,7 +67,7 @@ queue_pairs_refuse(struct nd_pair *pair)
 	assert_null(out);
 }
 
-/* It has a table of its own, and nothing of it is looked at but that. */
+/* It has its own vtable, and nothing else of it is accessed. */
 static void
 objects_of_another_maker_are_none(void **state)
 {
@@ -102,10 +101,9 @@ objects_of_another_maker_are_none(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the OVERLAPPED of a refused call -----------------------------------------------------------
- */
+/* ---- the OVERLAPPED of a refused call ---- */
 
-/* It has the status, whoever asks; neither event nor port is told. */
+/* It has the status for every caller; neither event nor port is signaled. */
 static void
 assert_said(IND2Overlapped *object, OVERLAPPED *ov, HRESULT status, HANDLE port)
 {
@@ -168,8 +166,7 @@ a_refused_request_is_told_by_its_overlapped_alone(void **state)
 	nd_pair_close(pair);
 }
 
-/* An event that is none: there is nothing that could be set, and the status is there all the same.
- */
+/* An invalid event: nothing can be set, and the status is there all the same. */
 static void
 a_request_with_a_wrong_event_is_told_by_its_overlapped(void **state)
 {
@@ -191,15 +188,14 @@ a_request_with_a_wrong_event_is_told_by_its_overlapped(void **state)
 					pair->at.length, 1, 1, NULL, 0, &ov),
 		  ND_INVALID_HANDLE);
 	assert_hr((HRESULT)ov.Internal, ND_INVALID_HANDLE);
-	/* nobody waits, and everything can be done still: below its threshold the queue tells now
-	 */
+	/* nothing waits, and every call still works: below its threshold the queue now notifies */
 	ov = (OVERLAPPED){0};
 	nd_pends(IND2SharedReceiveQueue_Notify(pair->a.srq, &ov), ND_SUCCESS);
 	nd_pair_establish(pair);
 	nd_pair_close(pair);
 }
 
-/* Requests of several objects on one port: who is cancelled first is told first. */
+/* Requests of several objects on one port: the first one cancelled completes first. */
 static void
 A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
 {
@@ -238,8 +234,7 @@ A02_cancel_is_of_one_object_and_told_in_the_order_of_the_calls(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- queue pairs --------------------------------------------------------------------------------
- */
+/* ---- queue pairs ---- */
 
 static HRESULT
 bind_window(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG flags)
@@ -254,7 +249,7 @@ invalidate(struct nd_side *side, uintptr_t context, IND2MemoryWindow *mw, ULONG 
 	return IND2QueuePair_Invalidate(side->qp, (void *)context, nd_unknown(mw), flags);
 }
 
-/* All five operations, silently: of twenty there is no entry, of what is flushed there is. */
+/* All five operations, silently: twenty successful ones have no entry, flushed ones do. */
 static void
 A20_every_operation_can_be_silent(void **state)
 {
@@ -294,7 +289,7 @@ a_full_queue_takes_neither_bind_nor_invalidate(void **state)
 
 	assert_hr(bind_window(&pair->a, 1, bound, 0), ND_SUCCESS);
 	nd_expect(pair->a.initiator_cq, 1, ND_SUCCESS);
-	/* nobody receives these yet */
+	/* these have no receives yet */
 	for (uintptr_t i = 0; i < 4; i++)
 		nd_send(&pair->a, 10 + i, 0, 8, 0);
 	assert_hr(bind_window(&pair->a, 2, fresh, 0), ND_NO_MORE_ENTRIES);
@@ -316,7 +311,7 @@ a_full_queue_takes_neither_bind_nor_invalidate(void **state)
 	nd_pair_close(pair);
 }
 
-/* A client that only sends, or only receives, asks for a queue of no depth. */
+/* A client that only sends, or only receives, requests a queue of depth 0. */
 static void
 a_queue_of_no_depth_is_no_fault(void **state)
 {
@@ -343,7 +338,7 @@ a_queue_of_no_depth_is_no_fault(void **state)
 	nd_pair_close(pair);
 }
 
-/* Inline SGEs may be more than the queue pair's; but not as many as one likes, however short. */
+/* There may be more inline SGEs than the queue pair's limit; but not any number, however short. */
 static void
 A21_more_inline_sges_than_a_message_has_bytes(void **state)
 {
@@ -356,7 +351,7 @@ A21_more_inline_sges_than_a_message_has_bytes(void **state)
 	sge[0] = (ND2_SGE){&byte, 1, 0};
 	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, 1025, ND_OP_FLAG_INLINE),
 		  ND_DATA_OVERRUN);
-	/* what is left of this in 16 bits is 1 */
+	/* the low 16 bits of this are 1 */
 	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, 0x10001, ND_OP_FLAG_INLINE),
 		  ND_DATA_OVERRUN);
 	assert_hr(IND2QueuePair_Send(pair->a.qp, NULL, sge, UINT32_MAX, ND_OP_FLAG_INLINE),
@@ -371,8 +366,7 @@ A21_more_inline_sges_than_a_message_has_bytes(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- regions, tokens ----------------------------------------------------------------------------
- */
+/* ---- regions, tokens ---- */
 
 /* REMOTE_WRITE has LOCAL_WRITE in it: one of its two bits alone is no right. */
 static void
@@ -429,8 +423,7 @@ tokens_of_regions_that_are_gone_are_access_violations(void **state)
 	}
 }
 
-/* ---- shared receive queues ----------------------------------------------------------------------
- */
+/* ---- shared receive queues ---- */
 
 /* A depth that cannot be had keeps the threshold that came with it away, too. */
 static void

@@ -88,8 +88,7 @@ expect_no_packet(struct scene *scene)
 	assert_int_equal(GetLastError(), WAIT_TIMEOUT);
 }
 
-/* ---- how it is told ---------------------------------------------------------------------------
- */
+/* ---- completions ---- */
 
 static void
 A01_register_and_deregister_pend_and_tell_once(void **state)
@@ -138,7 +137,7 @@ A01_bit_0_of_the_event_keeps_the_packet_away(void **state)
 	CloseHandle(event);
 }
 
-/* The answer is in the OVERLAPPED: any object may be asked, also one that knows nothing of it. */
+/* The result is in the OVERLAPPED: any object returns it, also one unrelated to it. */
 static void
 A03_result_comes_from_the_overlapped(void **state)
 {
@@ -187,8 +186,7 @@ A04_event_left_set_does_not_end_the_next_wait(void **state)
 	CloseHandle(event);
 }
 
-/* ---- what is refused --------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void
 A11_register_checks_in_order(void **state)
@@ -213,7 +211,7 @@ A11_register_checks_in_order(void **state)
 		  ND_INVALID_PARAMETER_4);
 	assert_hr(IND2MemoryRegion_Deregister(scene.mr, NULL), ND_INVALID_PARAMETER_1);
 	assert_hr(IND2MemoryRegion_Deregister(scene.mr, &ov), ND_INVALID_DEVICE_STATE);
-	/* an event that is none */
+	/* an invalid event */
 	ov.hEvent = (HANDLE)scene.memory;
 	assert_hr(IND2MemoryRegion_Register(scene.mr, scene.memory, PAGE, 0, &ov),
 		  ND_INVALID_HANDLE);
@@ -261,7 +259,7 @@ try_memory(struct scene *scene, size_t pages, int rights, ULONG flags, size_t fr
 	return status;
 }
 
-/* Few pages and many are looked at in different ways. */
+/* Few pages and many are checked in different ways. */
 static void
 register_refuses_memory_that_is_not_accessible(void **state)
 {
@@ -293,11 +291,9 @@ register_refuses_memory_that_is_not_accessible(void **state)
 	close_scene(&scene);
 }
 
-/* ---- many, and much ---------------------------------------------------------------------------
- */
+/* ---- many, and much ---- */
 
-/* As ndmrrate: overlapping, with different rights, all alive at once, each with tokens of its own.
- */
+/* As ndmrrate: overlapping, with different rights, all alive at once, each with its own tokens. */
 static void *
 register_many(void *context)
 {

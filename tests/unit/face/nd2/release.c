@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- permutations ------------------------------------------------------------------------------
- */
+/* ---- permutations ---- */
 
 enum {
 	ITEMS_MAX = 8,
@@ -45,8 +44,7 @@ in_every_order(unsigned n, visit_fn *visit, void *context)
 	permute(order, n, n, visit, context);
 }
 
-/* ---- what a client holds ----------------------------------------------------------------------
- */
+/* ---- a client's objects ---- */
 
 struct held {
 	IUnknown *object; /* NULL: the item is the file */
@@ -68,8 +66,7 @@ holding(void *object)
 	return (struct held){.object = object};
 }
 
-/* ---- not connected ----------------------------------------------------------------------------
- */
+/* ---- not connected ---- */
 
 enum {
 	UNCONNECTED = 7,
@@ -125,8 +122,7 @@ all_orders_of_release(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- connected --------------------------------------------------------------------------------
- */
+/* ---- connected ---- */
 
 enum {
 	CONNECTED = 6,
@@ -204,8 +200,7 @@ all_orders_of_release_with_a_connection(void **state)
 	assert_hr(nd_can_unload(), S_OK);
 }
 
-/* ---- the order of Microsoft's tests -----------------------------------------------------------
- */
+/* ---- the order of Microsoft's tests ---- */
 
 /* Disconnect and Deregister on one OVERLAPPED, both results ignored, then: listener, region,
  * window, queue, only then queue pair, connector, file, adapter, event. */

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A client that asks for one SGE and sends two is one of Microsoft's own. */
+/* A client that requests one SGE and sends two is one of Microsoft's own. */
 static void
 two_sges_where_one_was_asked_for(void **state)
 {
@@ -30,12 +30,11 @@ two_sges_where_one_was_asked_for(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the longest message ------------------------------------------------------------------------
- */
+/* ---- the longest message ---- */
 
 enum {
 	PIECE = 64 << 20,
-	PIECES = 32, /* of them are as long as a message can be */
+	PIECES = 32, /* this many have the maximum length */
 };
 
 /* As much of the address space as the longest message, and no more memory than a piece of it. */
@@ -58,7 +57,7 @@ map_longest(void)
 	return all;
 }
 
-/* It is written whole; one byte more is refused, whatever is asked for. */
+/* It is written completely; one byte more is refused, whatever the operation. */
 static void
 the_longest_message_travels_and_a_longer_one_does_not(void **state)
 {

@@ -32,7 +32,7 @@ struct sealed {
 	IND2MemoryWindow *window;
 	bool calls; /* the kernel, once */
 	atomic_uint rounds;
-	const char *wrong; /* told when the thread is gone */
+	const char *wrong; /* set when the thread has exited */
 };
 
 static void
@@ -175,8 +175,7 @@ run_sealed(const char *how)
 	return nd_run("sealed", tests, 1);
 }
 
-/* ---- the test -----------------------------------------------------------------------------------
- */
+/* ---- the test ---- */
 
 static int
 end_of(const char *how)

@@ -21,8 +21,7 @@ enum {
 	SOON_MS = 25000, /* eight tries of a little more than a second, on a busy machine */
 };
 
-/* ---- the one that dies --------------------------------------------------------------------------
- */
+/* ---- the one that dies ---- */
 
 static void
 start_on(unsigned veth, unsigned end)
@@ -38,7 +37,7 @@ start_on(unsigned veth, unsigned end)
 	nd_start(config);
 }
 
-/* Asks, and completes when `stage` says so; then it waits to be killed. */
+/* Connects, and completes when `stage` says so; then it waits to be killed. */
 static void
 run_as_victim(const char *stage, int family)
 {
@@ -62,8 +61,7 @@ run_as_victim(const char *stage, int family)
 		pause();
 }
 
-/* ---- the one that is left alone -----------------------------------------------------------------
- */
+/* ---- the one that is left alone ---- */
 
 struct watcher {
 	struct nd_side side;
@@ -79,7 +77,7 @@ kill_victim(struct watcher *w)
 	assert_int_equal(waitpid(w->victim, NULL, 0), w->victim);
 }
 
-/* A victim has asked. */
+/* A victim has connected. */
 static void
 watch(struct watcher *w, const char *stage, int family)
 {
@@ -159,7 +157,7 @@ a_peer_that_has_died_ends_disconnect_and_requests(void **state)
 	part_from(&w);
 }
 
-/* Who does not disconnect learns of it from what it sends. */
+/* A side that does not disconnect learns of it from what it sends. */
 static void
 a_peer_that_has_died_does_not_acknowledge(void **state)
 {
@@ -178,8 +176,7 @@ a_peer_that_has_died_does_not_acknowledge(void **state)
 	part_from(&w);
 }
 
-/* ---- nobody of ours -----------------------------------------------------------------------------
- */
+/* ---- no peer of ours ---- */
 
 static void
 A25_a_manager_that_does_not_answer(void **state)

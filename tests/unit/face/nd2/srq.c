@@ -10,7 +10,7 @@
 
 enum {
 	THRESHOLD = 4,
-	EMPTY_MS = 11000, /* longer than a side without an SRQ would be asked */
+	EMPTY_MS = 11000, /* longer than a side without an SRQ would be retried */
 };
 
 static struct nd_options
@@ -39,7 +39,7 @@ fill(struct nd_side *side, uintptr_t first, uint32_t n)
 		nd_receive(side, first + i, 0, 64);
 }
 
-/* One message takes one entry. */
+/* One message consumes one entry. */
 static void
 take(struct nd_pair *pair, uintptr_t context)
 {
@@ -128,7 +128,7 @@ A29_modify_changes_depth_and_threshold_or_nothing(void **state)
 	/* 6 are left */
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, 6, 0), ND_SUCCESS);
 	assert_hr(IND2SharedReceiveQueue_Receive(b->srq, NULL, &sge, 1), ND_NO_MORE_ENTRIES);
-	/* the threshold: who waits, waits for the new one */
+	/* the threshold: pending notifications use the new one */
 	assert_hr(notify(b, &ov), ND_PENDING);
 	assert_pending(&ov);
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, 0, 0), ND_SUCCESS);
@@ -147,7 +147,8 @@ A29_modify_changes_depth_and_threshold_or_nothing(void **state)
 	nd_pair_close(pair);
 }
 
-/* A threshold beyond the depth: always below it. None: whoever waits is cancelled at last. */
+/* A threshold beyond the depth: always below it. Threshold 0: a pending notification is
+ * cancelled at last. */
 static void
 thresholds_at_the_ends(void **state)
 {
@@ -170,7 +171,7 @@ thresholds_at_the_ends(void **state)
 	assert_hr((HRESULT)ov.Internal, ND_CANCELED);
 }
 
-/* What was asked of the engine for someone who was cancelled is told to nobody. */
+/* The engine's event for a cancelled notification is not reported. */
 static void
 A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 {
@@ -209,8 +210,7 @@ A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- posts ------------------------------------------------------------------------------------
- */
+/* ---- posts ---- */
 
 static void
 posts_are_refused_by_their_status(void **state)
@@ -240,8 +240,8 @@ posts_are_refused_by_their_status(void **state)
 	nd_side_close(&side);
 }
 
-/* Each entry goes to the completion queue and context of the queue pair that has taken it; one that
- * fails takes what it has begun, and leaves the rest to the others. */
+/* Each entry completes on the completion queue, with the context, of the queue pair that
+ * consumed it; one that fails completes what it has begun, and leaves the rest to the others. */
 static void
 entries_go_to_whoever_takes_them(void **state)
 {

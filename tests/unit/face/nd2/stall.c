@@ -28,15 +28,14 @@ static const char *const device[2] = {"", ""};
 static const char *const settings[2] = {"worker = \"nd-a\"; idle = \"yield\"; packets = 4096;",
 					"worker = \"nd-b\"; idle = \"yield\"; packets = 4096;"};
 
-/* ---- memory that is freed as soon as it may be --------------------------------------------------
- */
+/* ---- memory that is freed as early as possible ---- */
 
 /* A region, and memory that is freed when its Release has returned. */
 struct owner {
 	IND2MemoryRegion *mr;
 	IND2MemoryWindow *mw; /* released before it; NULL: none */
 	void *memory;
-	ULONG left;        /* what the Releases answered */
+	ULONG left;        /* what the Releases returned */
 	uint64_t released; /* [test_ms()] */
 	pthread_t thread;
 };
@@ -68,8 +67,7 @@ owner_waited_until(struct owner *owner, uint64_t ms)
 	assert_true(owner->released >= ms);
 }
 
-/* ---- who is there when the worker stops ---------------------------------------------------------
- */
+/* ---- objects that exist when the worker stops ---- */
 
 struct asker {
 	IND2Connector *connector;
@@ -81,7 +79,7 @@ struct scene {
 	struct nd_pair *pair; /* connected */
 	struct owner arena, windowed;
 	UINT32 window_token;
-	IND2MemoryRegion *leaving; /* Deregister is asked of it */
+	IND2MemoryRegion *leaving; /* Deregister is called on it */
 	void *leaving_memory;
 	IND2Listener *backlogged, *queueing;
 	struct asker waits, half;           /* in a backlog; has an answer and thinks */
@@ -209,7 +207,7 @@ scene_open(void **state)
 	return scene;
 }
 
-/* What the peer has on its way when the worker stops. */
+/* The peer's requests in flight when the worker stops. */
 static void
 peer_writes(struct scene *scene)
 {
@@ -225,7 +223,7 @@ peer_writes(struct scene *scene)
 	}
 }
 
-/* Everything of b; what may not wait for the worker does not. */
+/* Release everything of b; releases that must not wait for the worker do not. */
 static void
 release_all_of_b(struct scene *scene)
 {
@@ -265,8 +263,7 @@ scene_close(struct scene *scene)
 	free(scene);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void
 nobody_listens_at(struct nd_pair *pair, uint16_t port)
@@ -295,7 +292,7 @@ everything_may_be_released_while_the_worker_stands_still(void **state)
 	owner_begins(&scene->windowed);
 	owner_begins(&scene->arena);
 	release_all_of_b(scene);
-	/* One of them has waited for the engine. The others know by then that it stands still. */
+	/* One of them has waited for the engine. By then the others know that it is stopped. */
 	assert_true(test_ms() - begun < COMMAND_MS + SLACK_MS);
 	assert_hr(nd_status(&leaves), ND_PENDING);
 	assert_hr(nd_can_unload(), S_FALSE);
@@ -306,8 +303,7 @@ everything_may_be_released_while_the_worker_stands_still(void **state)
 	owner_waited_until(&scene->arena, done);
 	assert_hr(nd_wait(&leaves), ND_SUCCESS);
 	nd_release(scene->leaving, 0);
-	/* The adapter closes by itself when its engine has let go of everything; here it is anew.
-	 */
+	/* The adapter closes once its engine has released everything; here it is opened again. */
 	adapter = nd_adapter(1);
 	assert_hr(nd_wait(&scene->waits.connected), ND_CONNECTION_REFUSED);
 	assert_hr(nd_wait(&scene->told), ND_SUCCESS);
@@ -359,7 +355,7 @@ deregister_pends_until_the_worker_has_let_go(void **state)
 	/* No memory is registered twice by one region, nor taken back twice. */
 	assert_hr(IND2MemoryRegion_Register(mr, memory, BYTES, 0, &again), ND_INVALID_DEVICE_STATE);
 	assert_hr(IND2MemoryRegion_Deregister(mr, &again), ND_INVALID_DEVICE_STATE);
-	/* What the peer may be writing cannot be called off. */
+	/* Writes of the peer that are in progress cannot be cancelled. */
 	assert_hr(IND2MemoryRegion_CancelOverlappedRequests(mr), ND_SUCCESS);
 	nd_until(test_ms() - begun >= BRIEF_MS);
 	assert_hr(nd_status(&leaves), ND_PENDING);
@@ -371,7 +367,7 @@ deregister_pends_until_the_worker_has_let_go(void **state)
 	nd_pair_close(pair);
 }
 
-/* Its OVERLAPPED is told before Release returns, and Release returns when the memory is free. */
+/* Its OVERLAPPED completes before Release returns, and Release returns when the memory is free. */
 static void
 release_of_a_region_waits_for_its_deregister(void **state)
 {

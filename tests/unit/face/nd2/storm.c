@@ -85,7 +85,7 @@ come_together(struct caller *caller, IND2Connector *connector, IND2QueuePair *qp
 	return outcome(caller, IND2Connector_CompleteConnect(connector, &ov), &ov);
 }
 
-/* Every request comes back once, in whatever way. */
+/* Every request completes once, with any status. */
 static void
 reap(struct caller *caller, unsigned int posted)
 {
@@ -166,7 +166,7 @@ storm_main(void *context)
 {
 	struct caller *caller = context;
 
-	/* Who is asked stays as long as anybody may ask. */
+	/* The passive side stays as long as a client can connect. */
 	while (caller->active ? !atomic_load(&caller->storm->over)
 			      : atomic_load(&caller->storm->gone) < THREADS)
 		if (!meet_and_part(caller))
@@ -213,7 +213,7 @@ connections_come_and_go(void **state)
 	}
 	Sleep(STORM_MS);
 	atomic_store(&storm.over, true);
-	/* Whoever begins to wait now waits for nobody. */
+	/* A wait that begins now has no peer. */
 	while (atomic_load(&storm.gone) < THREADS)
 		Sleep(1);
 	while (atomic_load(&storm.gone) < 2 * THREADS) {

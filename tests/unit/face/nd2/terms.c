@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- private data -------------------------------------------------------------------------------
- */
+/* ---- private data ---- */
 
 static void
 assert_heard(IND2Connector *connector, const uint8_t *words, ULONG n)
@@ -23,7 +22,7 @@ assert_heard(IND2Connector *connector, const uint8_t *words, ULONG n)
 	assert_hr(IND2Connector_GetPrivateData(connector, heard, &bytes), ND_SUCCESS);
 	assert_true(bytes >= n && bytes <= sizeof(heard));
 	assert_memory_equal(heard, words, n);
-	/* what the wire pads with */
+	/* the wire's padding */
 	for (ULONG i = n; i < bytes; i++)
 		assert_int_equal(heard[i], 0);
 	if (bytes < sizeof(heard))
@@ -121,8 +120,8 @@ A26_a_short_buffer_gets_what_fits(void **state)
 	nd_pair_close(pair);
 }
 
-/* What is there, and how a program finds out: without a buffer, with one that is right, with more.
- */
+/* Available data, and how a program queries it: without a buffer, with one of the right size,
+ * with a larger one. */
 static void
 assert_pads(IND2Connector *connector, const char *words, ULONG field)
 {
@@ -205,7 +204,7 @@ A26_words_from_nowhere(void **state)
 		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(page, MAP_FAILED);
-	/* A hole would be filled by whoever maps next. */
+	/* A hole could be filled by the next mapping of any thread. */
 	assert_int_equal(mprotect(page + 4096, 4096, PROT_NONE), 0);
 	assert_hr(nd_pair_ask(pair, NULL, 8), ND_ACCESS_VIOLATION);
 	assert_hr(nd_pair_ask(pair, page + 4096 - 7, 8), ND_ACCESS_VIOLATION);
@@ -219,8 +218,7 @@ A26_words_from_nowhere(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- read limits --------------------------------------------------------------------------------
- */
+/* ---- read limits ---- */
 
 static void
 assert_limits(IND2Connector *connector, ULONG inbound, ULONG outbound)
@@ -234,11 +232,11 @@ assert_limits(IND2Connector *connector, ULONG inbound, ULONG outbound)
 	assert_hr(IND2Connector_GetReadLimits(connector, &in, NULL), ND_SUCCESS);
 }
 
-/* What the one sends is what the other takes, and the smaller of both counts. */
+/* One side's initiator limit is the other's responder limit; the smaller of both counts. */
 struct limits {
 	ULONG asks_in, asks_out, gives_in, gives_out;
 	ULONG offered_in, offered_out; /* as the acceptor sees the request */
-	ULONG in, out;                 /* as the asker sees what was agreed */
+	ULONG in, out;                 /* the active side's view of what was agreed */
 };
 
 static void
@@ -315,8 +313,7 @@ reads_beyond_the_limit_wait(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- addresses ----------------------------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 typedef HRESULT STDMETHODCALLTYPE ask_address(IND2Connector *, struct sockaddr *, ULONG *);
 
@@ -389,7 +386,7 @@ port_0_is_one_of_the_private_ones(void **state)
 		  ND_SUCCESS);
 	assert_int_equal(got.any.sa_family, pair->a.address.any.sa_family);
 	assert_true(nd_port_of(&got) >= 49152);
-	/* it is taken, until it is given back by the last Release */
+	/* it is in use until the last Release frees it */
 	assert_hr(IND2Connector_Bind(more, &got.any, got.length), ND_SHARING_VIOLATION);
 	nd_release(pair->a.connector, 0);
 	pair->a.connector = NULL;
@@ -398,7 +395,7 @@ port_0_is_one_of_the_private_ones(void **state)
 	nd_pair_close(pair);
 }
 
-/* Listeners and connectors do not stand in each other's way. */
+/* Listeners and connectors do not conflict. */
 static void
 a_connector_may_have_the_port_of_a_listener(void **state)
 {
@@ -417,7 +414,7 @@ an_adapter_connects_to_itself(void **state)
 {
 	struct nd_options options = {.same_end = true};
 
-	/* by its own address, then by that of loopback, which it is told as its own */
+	/* by its own address, then by loopback, which Query then returns as its own */
 	for (int loopback = 0; loopback < 2; loopback++) {
 		struct nd_pair *pair = nd_pair_bound(state, &options);
 		struct nd_address own = pair->at;
@@ -440,8 +437,7 @@ an_adapter_connects_to_itself(void **state)
 	}
 }
 
-/* ---- what it must not be given ------------------------------------------------------------------
- */
+/* ---- refused arguments ---- */
 
 static void
 addresses_that_bind_refuses(void **state)

@@ -16,11 +16,11 @@ enum {
 
 struct worker {
 	IND2Adapter *adapter; /* one for all, or a reference of its own */
-	unsigned failures;    /* calls that did not answer what they must */
+	unsigned failures;    /* calls with an unexpected result */
 	HRESULT last;         /* of the first of them */
 };
 
-/* Counts a call that has not answered what was expected. */
+/* Counts a call whose result was not the expected one. */
 static void
 must(struct worker *worker, HRESULT is, HRESULT expected)
 {
@@ -30,7 +30,7 @@ must(struct worker *worker, HRESULT is, HRESULT expected)
 		worker->last = is;
 }
 
-/* Waits as a client does: with an event, for as long as it takes. */
+/* Waits as a client does: with an event, without a limit. */
 static void
 must_end(struct worker *worker, HRESULT call, OVERLAPPED *ov, HRESULT expected)
 {
@@ -50,8 +50,7 @@ must_be_last(struct worker *worker, void *object)
 		must(worker, (HRESULT)IUnknown_Release((IUnknown *)object), 0);
 }
 
-/* ---- what a thread does -----------------------------------------------------------------------
- */
+/* ---- a thread's work ---- */
 
 static void
 ask(struct worker *worker)
@@ -171,8 +170,7 @@ run(struct worker *workers)
 				 workers[i].failures, (unsigned int)workers[i].last);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void
 threads_share_one_adapter(void **state)
@@ -200,7 +198,7 @@ threads_have_an_adapter_each(void **state)
 		nd_release(workers[i].adapter, 0);
 }
 
-/* The last reference goes in whatever thread it goes; only one of them sees 0. */
+/* The last reference is released in any thread; exactly one of them gets 0. */
 static DWORD WINAPI
 add_and_release(void *argument)
 {

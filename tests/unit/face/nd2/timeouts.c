@@ -49,7 +49,7 @@ A29_a_receive_that_comes_late(void **state)
 	nd_pair_close(pair);
 }
 
-/* The refusal of one who has thought for long is heard, too. */
+/* A refusal after a long decision arrives, too. */
 static void
 and_then_no(struct nd_pair *asked, struct nd_pair *replied)
 {
@@ -61,8 +61,8 @@ and_then_no(struct nd_pair *asked, struct nd_pair *replied)
 	nd_pair_close(replied);
 }
 
-/* All of them think at the same time: two about a request, two about a reply; and of the other
- * family one about each, who say no. */
+/* All of them decide at the same time: two about a request, two about a reply; and for the other
+ * family one about each, which both refuse. */
 static void
 a_minute_to_think_is_not_too_long(void **state)
 {

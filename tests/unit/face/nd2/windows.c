@@ -14,7 +14,7 @@ enum {
 	WRITE = ND_OP_FLAG_ALLOW_WRITE,
 	WINDOW_AT = 4096, /* in b's arena */
 	WINDOW_BYTES = 1000,
-	SECOND = 65536, /* what does not matter lies here */
+	SECOND = 65536, /* for data that does not matter */
 };
 
 static IUnknown *
@@ -54,8 +54,7 @@ access_by(struct nd_pair *pair, uintptr_t context, UINT32 token, uint32_t at, ui
 			ND_SUCCESS);
 }
 
-/* ---- rights -----------------------------------------------------------------------------------
- */
+/* ---- rights ---- */
 
 static void
 A13_windows_ask_the_region_for_nothing_but_local_write(void **state)
@@ -138,7 +137,7 @@ bind_refuses_what_is_outside_and_what_is_bound(void **state)
 	nd_pair_close(pair);
 }
 
-/* Unbound: the completion says so, and the queue pair is broken as by any other fault. */
+/* Unbound: the completion has the error, and the queue pair fails as with any other fault. */
 static void
 invalidate_of_an_unbound_window_is_an_invalid_request(void **state)
 {
@@ -161,10 +160,9 @@ invalidate_of_an_unbound_window_is_an_invalid_request(void **state)
 	}
 }
 
-/* ---- the token --------------------------------------------------------------------------------
- */
+/* ---- the token ---- */
 
-/* It goes to the peer right behind the Bind, whose completion nobody has read. */
+/* It is sent to the peer right behind the Bind, whose completion nobody has read. */
 static void
 A14_the_token_is_good_as_soon_as_bind_returns(void **state)
 {
@@ -202,8 +200,8 @@ enum misuse {
 	BELOW,         /* a byte in front of the window */
 	BEYOND,        /* a byte behind it */
 	OTHER_PAIR,    /* bound through another queue pair */
-	WRITE_TO_READ, /* a right that it does not give */
-	RELEASED,      /* the window is gone */
+	WRITE_TO_READ, /* a right that it does not grant */
+	RELEASED,      /* the window is invalid */
 	MISUSES,
 };
 
@@ -306,8 +304,7 @@ a_window_can_be_bound_through_another_queue_pair(void **state)
 	nd_pair_close(pair);
 }
 
-/* ---- the region behind it ---------------------------------------------------------------------
- */
+/* ---- the region behind it ---- */
 
 /* BUSY in the call: the OVERLAPPED has the status and nothing else happens. */
 static void
@@ -380,7 +377,7 @@ a_bind_that_is_flushed_keeps_nothing(void **state)
 	nd_pair_close(pair);
 }
 
-/* The region's last reference goes first: the window goes on working, and holds it. */
+/* The region's last reference is released first: the window keeps working, and holds the region. */
 static void
 a_region_may_be_released_under_its_window(void **state)
 {

@@ -47,8 +47,7 @@ a_configuration_out_of_range_has_no_size(void **state)
 	assert_in_range(plx_cm_bytes(&good) / PLX_CM_CONNECTIONS_MAX, 100, 700);
 }
 
-/* ---- connect, accept, reject ------------------------------------------------------------------
- */
+/* ---- connect, accept, reject ---- */
 
 typedef void spoil(struct plx_cm_connect *connect);
 

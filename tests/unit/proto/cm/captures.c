@@ -97,8 +97,7 @@ ours_of(const struct names *names, uint64_t theirs)
 	return theirs;
 }
 
-/* ---- the machine that we play -----------------------------------------------------------------
- */
+/* ---- the machine that we play ---- */
 
 /* A connection, as its program knows it. */
 struct line {
@@ -199,8 +198,7 @@ told(struct machine *m, enum plx_cm_event_kind kind)
 	return event;
 }
 
-/* ---- what its programs did --------------------------------------------------------------------
- */
+/* ---- what its programs did ---- */
 
 static struct plx_cm_own
 own_of_req(const struct plx_cm_req *req)
@@ -311,8 +309,7 @@ act(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg)
 	}
 }
 
-/* ---- saying -----------------------------------------------------------------------------------
- */
+/* ---- saying ---- */
 
 static struct names *
 transactions_of(struct machine *m, uint16_t kind)
@@ -360,8 +357,7 @@ say(struct machine *m, const struct mad *mad, const struct plx_cm_msg *theirs)
 	m->said++;
 }
 
-/* ---- hearing ----------------------------------------------------------------------------------
- */
+/* ---- hearing ---- */
 
 static bool
 has_rejection(const struct mads *mads)
@@ -504,8 +500,7 @@ hear(struct machine *m, const struct mad *mad, const struct plx_cm_msg *msg, boo
 	m->heard++;
 }
 
-/* ---- the play ---------------------------------------------------------------------------------
- */
+/* ---- the play ---- */
 
 static void
 play(const char *capture, bool asks)

@@ -440,8 +440,7 @@ readers_never_see_a_mixture_of_lives_nor_memory_of_a_region_that_is_gone(void **
 	free(stage);
 }
 
-/* ---- a region is retired beside the table's changes --------------------------------------------
- */
+/* ---- a region is retired beside the table's changes ---- */
 
 /* Both threads wait for each other's round, then one binds and the other retires. */
 struct meeting {

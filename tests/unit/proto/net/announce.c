@@ -71,7 +71,7 @@ the_pause_runs_from_sending(void **state)
 	lan_close(&lan);
 }
 
-/* We have two ports: an announcement updates peers that know the address of the old one. */
+/* Our address moves to another port: an announcement updates a peer that knows the old MAC. */
 static void
 who_knew_us_elsewhere_is_told(void **state)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To the nanosecond: nothing happens before its time, and wake says when that is. */
+/* To the nanosecond: nothing happens before its time, and wake returns that time. */
 static void
 an_unknown_neighbour_is_asked_three_times(void **state)
 {
@@ -121,7 +121,7 @@ a_known_neighbour_is_asked_again_and_stays_usable(void **state)
 	lan_close(&lan);
 }
 
-/* RFC 4861, 7.3.3: and then everybody is asked, since it may be elsewhere. */
+/* RFC 4861, 7.3.3: then by multicast, since the neighbour may have moved. */
 static void
 a_known_neighbour_that_is_gone_is_forgotten(void **state)
 {
@@ -147,7 +147,7 @@ a_known_neighbour_that_is_gone_is_forgotten(void **state)
 	lan_close(&lan);
 }
 
-/* Whoever had its entry before: it is asked as often as any, and may move as any. */
+/* Whatever entry it replaces: it is solicited as often as any, and may move as any. */
 static void
 a_new_neighbour_owes_nothing_to_the_one_before(void **state)
 {
@@ -175,7 +175,7 @@ a_new_neighbour_owes_nothing_to_the_one_before(void **state)
 	lan_close(&lan);
 }
 
-/* A port that takes nothing costs no try. */
+/* A port that accepts nothing costs no try. */
 static void
 a_request_that_was_not_sent_is_not_a_try(void **state)
 {
@@ -213,7 +213,8 @@ an_answer_takes_back_the_request_that_waits(void **state)
 	lan_close(&lan);
 }
 
-/* Who asked us is known at once, and asked as soon as somebody wants it; nobody wants it: gone. */
+/* A station that solicited us is known at once, and solicited when somebody needs it; nobody
+ * does: removed. */
 static void
 a_guest_is_used_and_verified_or_forgotten(void **state)
 {
@@ -227,7 +228,7 @@ a_guest_is_used_and_verified_or_forgotten(void **state)
 	assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
 	assert_int_equal(lan_drain(&lan), 1);
 	assert_int_equal(plx_net_wake_ns(lan.net), lan.now + PLX_NET_GUEST_NS);
-	/* It asks again, and stays longer. */
+	/* It solicits us again, and stays longer. */
 	lan_wait(&lan, PLX_NET_GUEST_NS - 1);
 	assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
 	assert_int_equal(lan_drain(&lan), 1);
@@ -250,7 +251,7 @@ a_guest_is_used_and_verified_or_forgotten(void **state)
 	lan_close(&lan);
 }
 
-/* Both ask at once, as the two ends of a connection do: each question answers the other. */
+/* Both solicit at once, as the two ends of a connection do: each solicitation answers the other. */
 static void
 a_question_of_the_neighbour_asked_is_an_answer(void **state)
 {
@@ -266,13 +267,13 @@ a_question_of_the_neighbour_asked_is_an_answer(void **state)
 	assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
 	lan_says_to(&lan, ALICE_MAC);
 	lan_knows(&lan, ALICE4, ALICE_MAC);
-	/* The answer to our question is on its way, and confirms it. */
+	/* The reply to our solicitation is in flight, and confirms it. */
 	lan_arp_reply(&lan, ALICE_MAC);
 	assert_int_equal(plx_net_wake_ns(lan.net), lan.now + PLX_NET_FRESH_NS);
 	lan_close(&lan);
 }
 
-/* What one sends the other hears, until both are quiet. */
+/* Deliver packets in both directions until neither side sends any. */
 static void
 talk(struct lan *a, struct lan *b)
 {
@@ -289,7 +290,7 @@ talk(struct lan *a, struct lan *b)
 				continue;
 			busy = true;
 			assert_int_equal(lan_hears_bytes(to[i], frame, len), PLX_NET_TAKEN);
-			/* A link may give us back what we sent. */
+			/* A link may return to us what we sent. */
 			assert_int_equal(lan_hears_bytes(from[i], frame, len),
 					 frame[0] & 1 ? PLX_NET_NOT_OURS : PLX_NET_OTHER_STATION);
 		}

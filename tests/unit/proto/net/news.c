@@ -32,7 +32,7 @@ nobody_is_in_doubt(struct lan *lan)
 	assert_true(plx_net_wake_ns(lan->net) > lan->now + PLX_NET_RETRY_NS);
 }
 
-/* Somebody is asked, one try after now, by unicast. */
+/* A neighbour is being solicited, by unicast, one try after now. */
 static void
 is_verified_at(struct lan *lan, const char *mac)
 {
@@ -129,7 +129,7 @@ an_answer_from_elsewhere_moves_and_confirms(void **state)
 	lan_close(&lan);
 }
 
-/* RFC 4861, 7.2.5: an anycast answer, say. What is known stays, and is asked for. */
+/* RFC 4861, 7.2.5: an anycast reply, for example. The known MAC remains, and is probed. */
 static void
 an_advertisement_without_override_only_raises_doubt(void **state)
 {
@@ -152,7 +152,7 @@ an_advertisement_without_override_only_raises_doubt(void **state)
 	lan_close(&lan);
 }
 
-/* Only an answer to us ends the doubt, and where there is none, nothing changes. */
+/* Only a reply to us ends the doubt; otherwise nothing changes. */
 static void
 only_what_was_asked_for_confirms(void **state)
 {
@@ -176,7 +176,7 @@ only_what_was_asked_for_confirms(void **state)
 	lan_close(&lan);
 }
 
-/* Who moved while it was being asked is asked at its new place as often as any. */
+/* A neighbour that moved while being solicited is solicited at its new MAC as often as any. */
 static void
 a_move_starts_the_asking_anew(void **state)
 {
@@ -200,7 +200,7 @@ a_move_starts_the_asking_anew(void **state)
 	lan_close(&lan);
 }
 
-/* A solicitation to us alone may leave its MAC out, and then there is nothing to learn. */
+/* A unicast solicitation to us may omit its MAC; then there is nothing to learn. */
 static void
 a_solicitation_without_a_mac_teaches_nothing(void **state)
 {
@@ -225,7 +225,7 @@ an_advertisement_without_a_mac_tells_nothing_of_an_unknown(void **state)
 	assert_int_equal(lan_resolve(&lan, ALICE6), PLX_NET_WAIT);
 	lan_advert(&lan, SOLICITED | OVERRIDE, NULL);
 	assert_int_equal(lan_resolve(&lan, ALICE6), PLX_NET_WAIT);
-	/* Unasked, but of somebody we ask for: used, and asked for once more. */
+	/* Unsolicited, but from a neighbour being solicited: used, and solicited once more. */
 	assert_int_equal(hear_nd(&lan, 136, 0, ALICE6, "ff02::1", ALICE6, ALICE_MAC),
 			 PLX_NET_TAKEN);
 	lan_knows(&lan, ALICE6, ALICE_MAC);
@@ -233,7 +233,7 @@ an_advertisement_without_a_mac_tells_nothing_of_an_unknown(void **state)
 	lan_close(&lan);
 }
 
-/* RFC 826 merges whatever it hears of who is known, whoever was asked; ND has no such thing. */
+/* RFC 826 merges everything received from known senders, whatever the target; ND does not. */
 static void
 a_question_to_another_moves_who_is_known(void **state)
 {
@@ -282,7 +282,7 @@ a_solicitation_from_elsewhere_moves_its_sender(void **state)
 	lan_close(&lan);
 }
 
-/* A station that claims it all the time makes nobody ask again all the time. */
+/* A station that claims it continuously does not cause continuous solicitations. */
 static void
 a_neighbour_moves_at_most_once_in_a_while(void **state)
 {
@@ -327,7 +327,7 @@ news_of_strangers_are_ignored(void **state)
 	lan_close(&lan);
 }
 
-/* Nobody uses what is known of a guest: it moves without a word. */
+/* Nobody uses what is known of a guest: it moves without an event. */
 static void
 a_guest_moves_silently(void **state)
 {
@@ -347,7 +347,7 @@ a_guest_moves_silently(void **state)
 	lan_close(&lan);
 }
 
-/* Another has our address: counted, and neither believed nor answered. */
+/* Another station has our address: counted, and neither believed nor answered. */
 static void
 a_claim_to_an_address_of_ours_is_counted(void **state)
 {

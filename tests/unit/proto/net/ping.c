@@ -60,7 +60,7 @@ open_known(struct lan *lan)
 	lan_advert(lan, 0x60, ALICE_MAC);
 }
 
-/* Take the request and check it but for its numbers, which are returned. */
+/* Fetch the request and check it except for its numbers, which are returned. */
 static unsigned
 takes_request(struct lan *lan, const char *from, const char *to, size_t bytes, unsigned *id)
 {
@@ -115,7 +115,7 @@ a_request_goes_out_and_its_answer_is_timed(void **state)
 			lan.now += 5; /* the time runs from sending */
 			sequence =
 				takes_request(&lan, rows[row].own, rows[row].alice, sizes[i], &id);
-			/* Who was asked before does not know it. */
+			/* An address that was pinged earlier does not know it. */
 			alike += id == last_id;
 			last_id = id;
 			becomes(&lan, number, PLX_NET_WAIT);
@@ -125,7 +125,7 @@ a_request_goes_out_and_its_answer_is_timed(void **state)
 			lan.now += 99; /* and to hearing */
 			assert_int_equal(result(&lan, number, &rtt_ns), PLX_NET_READY);
 			assert_int_equal(rtt_ns, 12345);
-			/* Told once. */
+			/* Reported once. */
 			becomes(&lan, number, PLX_NET_LOST);
 		}
 	}
@@ -201,7 +201,7 @@ a_neighbour_that_does_not_answer_is_told_from_a_lost_echo(void **state)
 
 	(void)state;
 	open_known(&lan);
-	/* The time is over before the neighbour has been asked often enough. */
+	/* The timeout ends before the neighbour has been solicited often enough. */
 	number = pinged(&lan, BOB4, 56);
 	other = pinged(&lan, ALICE4, 56);
 	assert_int_equal(lan_drain(&lan), 2);
@@ -211,7 +211,7 @@ a_neighbour_that_does_not_answer_is_told_from_a_lost_echo(void **state)
 	lan_wait(&lan, 1);
 	becomes(&lan, number, PLX_NET_NO_ANSWER);
 	becomes(&lan, other, PLX_NET_LOST);
-	/* And after it: who is silent is told at once, whatever time there is. */
+	/* And after it: a silent neighbour is reported at once, whatever time is left. */
 	for (int i = 0; i < PLX_NET_TRIES; i++) {
 		(void)lan_drain(&lan);
 		lan_wait(&lan, PLX_NET_RETRY_NS);
@@ -222,7 +222,7 @@ a_neighbour_that_does_not_answer_is_told_from_a_lost_echo(void **state)
 	lan_close(&lan);
 }
 
-/* An answer that comes too late, but before anybody has asked for it, was still an answer. */
+/* A reply that is too late, but arrives before anybody has polled for it, still counts. */
 static void
 a_late_answer_counts_while_somebody_may_ask(void **state)
 {
@@ -286,7 +286,7 @@ so_many_at_once_and_then_the_late_ones_give_way(void **state)
 	for (uint32_t i = 0; i < PLX_NET_PINGS_MAX; i++)
 		number[i] = pinged(&lan, ALICE4, i);
 	is_refused(&lan, ALICE4, 0, PLX_NET_BUSY);
-	/* In the order in which they were asked for, each with a sequence of its own. */
+	/* In the order in which they were requested, each with its own sequence number. */
 	for (uint32_t i = 0; i < PLX_NET_PINGS_MAX; i++) {
 		sequence[i] = takes_request(&lan, OWN4, ALICE4, i, &id[i]);
 		if (i > 0)
@@ -301,7 +301,7 @@ so_many_at_once_and_then_the_late_ones_give_way(void **state)
 	is_refused(&lan, ALICE4, 0, PLX_NET_BUSY);
 	(void)takes_request(&lan, OWN4, ALICE4, 56, &id[0]);
 	lan_wait(&lan, TIMEOUT);
-	/* Nobody has asked for the others. */
+	/* Nobody has requested the others. */
 	for (uint32_t i = 0; i < PLX_NET_PINGS_MAX; i++)
 		(void)pinged(&lan, ALICE4, 56);
 	becomes(&lan, newer, PLX_NET_LOST);
@@ -310,7 +310,7 @@ so_many_at_once_and_then_the_late_ones_give_way(void **state)
 	lan_close(&lan);
 }
 
-/* Numbers go round; one that is on its way for long keeps its sequence to itself. */
+/* Sequence numbers wrap; an outstanding ping keeps its own. */
 static void
 a_sequence_is_never_in_use_twice(void **state)
 {

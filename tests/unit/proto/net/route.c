@@ -62,7 +62,7 @@ each_wrong_route_is_refused(void **state)
 		{"10.88.0.1", 31, GATEWAY4, false},
 		{"0.0.0.1", 0, GATEWAY4, false},
 		{"fd88::1", 64, GATEWAY6, false},
-		{"10.88.0.0", 16, "10.78.0.1", false}, /* in no network of ours */
+		{"10.88.0.0", 16, "10.78.0.1", false}, /* in none of our networks */
 		{"10.88.0.0", 16, "10.88.0.1", false},
 		{"10.88.0.0", 16, OWN4, false},
 		{"10.88.0.0", 16, "10.77.0.255", false},
@@ -205,7 +205,7 @@ the_gateways_network_gives_the_source(void **state)
 	lan_close(&lan);
 }
 
-/* All who are behind it are reached as soon as it is known, and move with it. */
+/* All hosts behind it are reachable once it is known, and move with it. */
 static void
 a_gateway_is_resolved_as_a_neighbour(void **state)
 {
@@ -238,7 +238,7 @@ a_gateway_is_resolved_as_a_neighbour(void **state)
 	lan_close(&lan);
 }
 
-/* Silent, then known, then gone: what holds of a gateway holds of all who are behind it. */
+/* Silent, then known, then failed: the gateway's state applies to all hosts behind it. */
 static void
 a_gateway_fails_for_all_behind_it(void **state)
 {

@@ -31,8 +31,9 @@ announces(const uint8_t *frame)
 	return arp[-2] == 0x08 && arp[-1] == 0x06 && memcmp(arp + 14, arp + 24, 4) == 0;
 }
 
-/* What `from` says: `to`, in the same VLAN, hears it, with the tag only; `other`, in none, does
- * not. Returns: frames */
+/* What `from` sends is received by `to`, in the same VLAN, only if tagged; and not by `other`,
+ * which has no VLAN.
+ * Returns: frames */
 static unsigned
 talk(struct lan *from, struct lan *to, struct lan *other)
 {
@@ -50,7 +51,7 @@ talk(struct lan *from, struct lan *to, struct lan *other)
 		       len - ADDRESSES_BYTES - TAG_BYTES);
 		assert_int_equal(lan_hears_bytes(to, bare, len - TAG_BYTES), PLX_NET_OTHER_VLAN);
 		assert_int_equal(lan_hears_bytes(other, frame, len), PLX_NET_OTHER_VLAN);
-		/* An announcement by ARP asks for its own sender. */
+		/* An ARP announcement has its own sender as target. */
 		assert_int_equal(lan_hears_bytes(to, frame, len),
 				 announces(frame) ? PLX_NET_OTHER_ADDRESS : PLX_NET_TAKEN);
 	}
@@ -80,7 +81,7 @@ two_ports_of_a_vlan_find_and_answer_each_other(void **state)
 				 PLX_NET_TOO_LONG);
 		assert_int_equal(plx_net_ping(us.net, &ip, most, us.now, PLX_SEC, &number),
 				 PLX_NET_WAIT);
-		assert_int_equal(talk(&us, &alice, &other), 1); /* who is there? */
+		assert_int_equal(talk(&us, &alice, &other), 1); /* solicits an unknown neighbour */
 		assert_int_equal(talk(&alice, &us, &other), 1);
 		assert_int_equal(plx_net_ping_result(us.net, number, us.now, &rtt_ns),
 				 PLX_NET_WAIT);
@@ -127,7 +128,7 @@ the_groups_are_all_nodes_and_one_for_each_address(void **state)
 
 	(void)state;
 	assert_int_equal(plx_net_groups(list, 1, macs), 0);
-	/* The group has the last 24 bits of an address: two may share one. */
+	/* The group has the last 24 bits of an address: two addresses may share one. */
 	assert_int_equal(plx_net_groups(list, 3, macs), 2);
 	assert_int_equal(plx_net_groups(list, 5, macs), 3);
 	lan_hex("333300000001", want);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* RFC 826: asked for, everybody hears; the target's MAC is what is asked, and so is zero. */
+/* RFC 826: a request is broadcast; the target's MAC is unknown, and so is zero. */
 static void
 an_arp_request_goes_to_everybody(void **state)
 {
@@ -78,7 +78,7 @@ a_request_is_answered_to_its_sender(void **state)
 			 PLX_NET_TAKEN);
 	lan_says(&lan, reply);
 	lan_says_nothing(&lan);
-	/* With a priority tag, and asked of us alone. The answer needs no tag. */
+	/* With a priority tag, and by unicast. The reply needs no tag. */
 	assert_int_equal(lan_hears(&lan, "020000000001 0200000000a2 8100 a000 0806 0001 0800 06 04 "
 					 "0001 0200000000a2 0a4d0002 020000000001 0a4d0001"),
 			 PLX_NET_TAKEN);
@@ -88,7 +88,8 @@ a_request_is_answered_to_its_sender(void **state)
 	lan_close(&lan);
 }
 
-/* RFC 5227, 1.1: who probes has no address yet, and is told all the same; it teaches nothing. */
+/* RFC 5227, 1.1: a prober has no address yet, and gets a reply all the same; its probe teaches
+ * us nothing. */
 static void
 an_arp_probe_is_answered_and_teaches_nothing(void **state)
 {
@@ -122,7 +123,7 @@ a_solicitation_is_answered_to_its_sender(void **state)
 	len = lan_nd(frame, 135, 0, ALICE6, "ff02::1:ff00:1", OWN6, ALICE_MAC);
 	assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
 	lan_says(&lan, advert);
-	/* Asked of us alone it may leave its MAC out: RFC 4861, 4.3. The frame has it. */
+	/* A unicast solicitation may omit its MAC: RFC 4861, 4.3. The frame has it. */
 	len = lan_nd(frame, 135, 0, ALICE6, OWN6, OWN6, NULL);
 	assert_int_equal(lan_hears_bytes(&lan, frame, len), PLX_NET_TAKEN);
 	lan_says(&lan, advert);
@@ -130,7 +131,7 @@ a_solicitation_is_answered_to_its_sender(void **state)
 	lan_close(&lan);
 }
 
-/* RFC 4861, 7.2.4: an asker without an address is told together with everybody. */
+/* RFC 4861, 7.2.4: a requester without an address is answered by multicast to all. */
 static void
 a_probe_for_a_duplicate_is_answered_to_all_nodes(void **state)
 {
@@ -149,7 +150,7 @@ a_probe_for_a_duplicate_is_answered_to_all_nodes(void **state)
 	lan_close(&lan);
 }
 
-/* Whatever is to be carried when it is summed up. */
+/* Any carries when it is summed up. */
 static void
 every_checksum_is_right(void **state)
 {
@@ -239,7 +240,7 @@ what_linux_asked_we_answer(void **state)
 	lan_close(&lan);
 }
 
-/* What is owed to others does not keep us from asking, nor the other way round. */
+/* Replies owed to others do not delay our solicitations, and vice versa. */
 static void
 answers_and_requests_take_turns(void **state)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	SLOTS = 1 << 20,      /* of keys: as lib/proto/mem has them, */
-	GENERATION_BITS = 12, /* ... and how often each may be given out */
+	GENERATION_BITS = 12, /* ... and how often each may be used */
 };
 
 static void

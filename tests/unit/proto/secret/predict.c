@@ -13,8 +13,7 @@
 static uint32_t first[GUESSER_VALUES], second[GUESSER_VALUES], third[GUESSER_VALUES];
 static char how[160];
 
-/* ---- canaries ---------------------------------------------------------------------------------
- */
+/* ---- canaries ---- */
 
 static uint32_t
 of_counter(uint32_t i, struct plx_prng *prng)
@@ -103,8 +102,7 @@ the_generator_for_tests_gives_itself_away(void **state)
 	assert_memory_equal(next, bits + 512, sizeof(next));
 }
 
-/* ---- numbers and PSNs -------------------------------------------------------------------------
- */
+/* ---- numbers and PSNs ---- */
 
 static void
 draw_all(const struct plx_secret *secret, uint32_t index, uint32_t engines)
@@ -137,8 +135,8 @@ no_bit_of_the_next_number_or_psn_can_be_guessed(void **state)
 	}
 }
 
-/* The engine's index is in each number, and no bit, pair of bits, byte or linear combination of the
- * number tells it. Beside the permutation it would. */
+/* Each number contains the engine's index, but no bit, pair of bits, byte or linear combination
+ * of the number reveals it. Without the permutation it would. */
 static void
 a_number_does_not_tell_its_engine(void **state)
 {
@@ -155,7 +153,7 @@ a_number_does_not_tell_its_engine(void **state)
 	for (uint32_t e = 0; e < ENGINES; e++)
 		plx_numbers_init(&numbers[e], &secret, e, ENGINES);
 	for (uint32_t i = 0; i < GUESSER_VALUES; i++) {
-		/* Whose turn it is must not be what the guesser finds. */
+		/* The guesser must not simply find the order of the engines' turns. */
 		third[i] = (uint32_t)plx_secret_word(&secret, i) % ENGINES;
 		first[i] = plx_numbers_draw(&numbers[third[i]]);
 		for (uint32_t e = 0; e < ENGINES; e++)

@@ -28,7 +28,7 @@ struct call {
 struct fake {
 	struct call call[CALLS_MAX];
 	uint32_t calls;
-	uint64_t not_before; /* what ask answers */
+	uint64_t not_before; /* what ask returns */
 	bool answer_ce;
 };
 
@@ -39,7 +39,8 @@ note(struct fake *fake, enum call_kind kind, uint64_t now, uint32_t value)
 	fake->call[fake->calls++] = (struct call){kind, now, value};
 }
 
-/* `ask` gets a const state, for it may change nothing; only the test's book is kept beside it. */
+/* `ask` gets a const state, since it must change nothing; only the test's record is kept beside
+ * it. */
 static struct fake *book;
 
 static uint64_t
@@ -146,7 +147,8 @@ it_is_asked_before_each_request_packet_and_told_when_it_left(void **state)
 	start(&pair);
 	post(&pair, PLX_WR_WRITE, 600);
 	assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 3);
-	assert_in_range(calls_of(ASK), 3, 4); /* it may be asked for one that is not there */
+	assert_in_range(calls_of(ASK), 3,
+			4); /* it may be queried for a packet that does not exist */
 	for (uint32_t i = 0; i < 3; i++) {
 		expect_call(2 * i, ASK, 1000, bytes[i]);
 		expect_call(2 * i + 1, SENT, 1000, bytes[i]);

@@ -126,7 +126,7 @@ packets_and_bytes_are_counted_where_sent_and_where_placed(void **state)
 	post(PLX_WR_FETCH_ADD, 0, 8);
 	pair_run(&stage.pair);
 	MOVED(0, BY(requests_sent, 1), BY(bytes_placed, 8));
-	MOVED(1, BY(responses_sent, 1)); /* what it changes is no payload */
+	MOVED(1, BY(responses_sent, 1)); /* what it changes is not payload */
 	pair_fini(&stage.pair);
 }
 

@@ -127,7 +127,7 @@ check_frame(const struct plx_frame *want, const struct plx_emit *emit, const uin
 		assert_int_equal(frame.v6.flow, want->v6.flow);
 		assert_memory_equal(frame.v6.dst, want->v6.dst, 16);
 	}
-	assert_int_equal(frame.ip_at + frame.ip_bytes, len); /* no Ethernet padding of ours */
+	assert_int_equal(frame.ip_at + frame.ip_bytes, len); /* no Ethernet padding added by us */
 	covered = frame.ip_bytes - PLX_ICRC_BYTES;
 	assert_int_equal(plx_icrc_load(bytes + frame.ip_at + covered),
 			 plx_icrc_isal(bytes + frame.ip_at, covered));
@@ -281,7 +281,7 @@ assert_total(const char *(*text)(int), int count)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(text(i), text(k));
 	}
-	/* a value that is none has a sentence too, and no other one's */
+	/* an invalid value has a text too, different from all others */
 	for (int i = 0; i < 3; i++) {
 		const char *none = text(i == 0 ? count : i == 1 ? -1 : 1000000);
 

@@ -22,14 +22,14 @@ struct life {
 	uint8_t *memory;
 	struct plx_key key;
 	bool short_way;
-	uint64_t shorts, generals; /* packets sent by each way */
-	uint64_t taken;            /* packets accepted by the short way */
+	uint64_t shorts, generals; /* packets sent by each path */
+	uint64_t taken;            /* packets accepted by the fast path */
 	uint64_t completions;
 };
 
 static struct life lives[2];
 
-/* A packet as bytes from the BTH to the pad, which is what both ways must agree on. */
+/* A packet as bytes from the BTH to the pad, on which both paths must agree. */
 struct sent {
 	uint8_t bytes[HEADERS];
 	size_t len;
@@ -78,7 +78,8 @@ execute(struct life *life, const struct plx_actions *out)
 	}
 }
 
-/* The next packet of a side, by its way. Returns: whether there was one */
+/* The next packet of a side, by its path.
+ * Returns: whether there was one */
 static bool
 send_one(struct life *life, int from, struct sent *sent)
 {
@@ -122,7 +123,7 @@ send_one(struct life *life, int from, struct sent *sent)
 	return true;
 }
 
-/* A packet arrives, by its way. */
+/* A packet arrives, by its path. */
 static void
 take_one(struct life *life, int to, const struct sent *sent)
 {
@@ -174,7 +175,7 @@ assert_equal_lives(void)
 	}
 }
 
-/* Both lives send from `from` until they have nothing to say; `lose` packets are lost. */
+/* Both pairs send from `from` until they have nothing to send; `lose` packets are lost. */
 static void
 exchange(int from, struct plx_prng *prng, uint32_t lose_ppm)
 {
@@ -196,7 +197,7 @@ exchange(int from, struct plx_prng *prng, uint32_t lose_ppm)
 	}
 }
 
-/* The helpers of the pair take a pointer where they mean an address of a region. */
+/* The helpers of the pair use a pointer for an address of a region. */
 static const void *
 at_va(uint32_t offset)
 {

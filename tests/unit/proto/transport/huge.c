@@ -142,8 +142,8 @@ a_write_of_two_gibibytes_ends_half_the_psn_space_later(void **state)
 	finish(&world);
 }
 
-/* A chunk that begins inside the window may reach beyond it; the next one waits until it does not.
- */
+/* A chunk that begins inside the window may reach beyond it; the next one waits until it does
+ * not. */
 static void
 a_read_of_two_gibibytes_is_asked_for_in_chunks_as_window_and_limit_allow(void **state)
 {
@@ -179,7 +179,7 @@ a_read_of_two_gibibytes_is_asked_for_in_chunks_as_window_and_limit_allow(void **
 	}
 }
 
-/* F21: however it is asked, less than half of the PSN space is in flight. */
+/* F21: whatever is requested, less than half of the PSN space is in flight. */
 static void
 reads_never_put_half_of_the_psn_space_in_flight(void **state)
 {
@@ -202,7 +202,7 @@ reads_never_put_half_of_the_psn_space_in_flight(void **state)
 		in_flight = (view.psn_high.v - view.psn_unacked.v) & PLX_PSN_MASK;
 		assert_true(world.sent > 0);
 		assert_in_range(in_flight, 1, PLX_PSN_HALF - 1);
-		/* what is far away is no answer to them */
+		/* a PSN far away does not answer them */
 		assert_int_equal(pair_hand_ack(&world.pair, 0, plx_psn_sub(view.psn_unacked, 1),
 					       PLX_AETH_NO_CREDITS),
 				 PLX_VERDICT_STALE);
@@ -238,7 +238,7 @@ a_responder_gives_the_first_of_half_a_psn_space_of_responses_and_goes_on(void **
 		assert_ptr_equal(world.pair.out.iov[emit->iov_first].base,
 				 world.from + (size_t)i * MTU);
 	}
-	/* asked again from near its end: the last packet, at the right place */
+	/* requested again from near its end: the last packet, at the right offset */
 	pkt.psn = plx_psn_add(first, PACKETS - 1);
 	pkt.reth.va += PLX_MESSAGE_MAX - MTU;
 	pkt.reth.length = MTU;

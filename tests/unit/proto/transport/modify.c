@@ -64,7 +64,8 @@ every_transition_is_allowed_or_refused_as_documented(void **state)
 	assert_int_equal(count, 6 * 8);
 }
 
-/* One attribute, once out of range and once at its last good value, given when going to `to`. */
+/* One attribute, once out of range and once at its last valid value, set in the transition to
+ * `to`. */
 struct attribute {
 	const char *name;
 	int to;
@@ -154,7 +155,7 @@ a_reset_queue_pair_has_forgotten_everything(void **state)
 	assert_true(plx_rc_wake_ns(pair.side[0].qp) == PLX_NEVER);
 	assert_int_equal(plx_rq_count(pair.side[0].rq), 0);
 	again = pair_view(&pair, 0);
-	again.dest_qpn = fresh.dest_qpn; /* what the attributes said may stay */
+	again.dest_qpn = fresh.dest_qpn; /* values that the attributes have set may remain */
 	again.initiator_depth = fresh.initiator_depth;
 	again.mtu = fresh.mtu;
 	again.retry_max = fresh.retry_max;

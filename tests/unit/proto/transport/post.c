@@ -257,7 +257,7 @@ inline_data_over_the_limit_is_too_long(void **state)
 	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, data), PLX_OK);
 	pair_fini(&pair);
 
-	small.caps.inline_bytes = 0; /* what lies in the WQE is always there */
+	small.caps.inline_bytes = 0; /* data in the WQE is always present */
 	pair_init(&pair, &small);
 	pair_connect(&pair);
 	wqe.inline_bytes = PLX_WQE_INLINE_BYTES + 1;

@@ -10,7 +10,7 @@ enum {
 	ROUNDS = 1000
 };
 
-/* Wire enough room for completions: a test that runs long takes them as they come. */
+/* Enough room for completions: a long test reaps them as they arrive. */
 static void
 expect_done(struct pair *pair, int side, uint64_t wr_id, enum plx_wc_status status)
 {
@@ -99,7 +99,7 @@ a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
-			 PLX_VERDICT_GHOST); /* nothing is sent yet */
+			 PLX_VERDICT_GHOST); /* nothing has been sent yet */
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
@@ -186,8 +186,8 @@ enum {
 	DEEP = 4096
 };
 
-/* Ask with a list that has only `room` places left; completions must come in order, then FLUSHED.
- */
+/* Drain with a list that has only `room` free entries; completions must be in order, then
+ * FLUSHED. */
 static void
 drain_flush(struct pair *pair, uint32_t room)
 {
@@ -246,7 +246,7 @@ queues_longer_than_an_action_list_are_flushed_in_pieces_and_in_order(void **stat
 			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &wqe, NULL), PLX_OK);
 			assert_int_equal(plx_rc_post_recv(pair.side[0].qp, k, NULL, 0), PLX_OK);
 		}
-		/* some of it on the wire, some not begun */
+		/* some of it in flight, some not begun */
 		plx_actions_reset(&pair.out);
 		assert_int_equal(plx_rc_transmit(pair.side[0].qp, 0, 10, &pair.out), 10);
 		assert_int_equal(plx_rc_modify(pair.side[0].qp, PLX_QP_ERROR, NULL), PLX_OK);
@@ -383,7 +383,7 @@ an_own_receive_is_free_when_complete_a_shared_one_when_taken(void **state)
 		assert_int_equal(pair_view(&pair, 1).rq_open, 1);
 		assert_int_equal(plx_rq_count(pair.side[1].rq), 0);
 		assert_int_equal(plx_rq_room(pair.side[1].rq), shared);
-		/* the entry's place is overwritten; the message goes on with its copy */
+		/* the entry's slot is overwritten; the message continues with its copy */
 		if (shared)
 			assert_int_equal(plx_rq_post(pair.side[1].rq, 8, NULL, 0), PLX_OK);
 		hand_send(&pair, PLX_RC_SEND_LAST, 1, 256);
@@ -410,11 +410,11 @@ a_shared_queue_tells_once_that_it_is_below_its_threshold(void **state)
 		hand_send(&pair, PLX_RC_SEND_ONLY, i, 0);
 		assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), i >= 2);
 	}
-	plx_rq_arm(pair.side[1].rq, 4); /* below already: the next take tells */
+	plx_rq_arm(pair.side[1].rq, 4); /* already below: the next fetch raises the event */
 	hand_send(&pair, PLX_RC_SEND_ONLY, 4, 0);
 	assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), 2);
 	plx_rq_arm(pair.side[1].rq, 4);
-	plx_rq_arm(pair.side[1].rq, 0); /* asks no more */
+	plx_rq_arm(pair.side[1].rq, 0); /* disarms it */
 	hand_send(&pair, PLX_RC_SEND_ONLY, 5, 0);
 	assert_int_equal(pair_events(&pair, 1, PLX_EVENT_SRQ_THRESHOLD), 2);
 	assert_int_equal(pair.side[1].dones, 6);

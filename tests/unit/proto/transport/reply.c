@@ -65,7 +65,7 @@ enum {
 	ACK = PLX_AETH_ACK | PLX_AETH_NO_CREDITS
 };
 
-/* Node 1 says exactly this, in this order, however many packets it may send at once. */
+/* Node 1 sends exactly this, in this order, however many packets it may send at once. */
 static void
 say(uint32_t budget, const struct said *list, size_t count)
 {
@@ -106,7 +106,7 @@ owes(void)
 	return plx_rc_owes(stage.pair.side[1].qp);
 }
 
-/* What an engine may send out of turn: an acknowledgement, and no READ response (decision 26). */
+/* What an engine may send out of turn: an acknowledgement, but no READ response (decision 26). */
 static void
 answers_of_reads_are_not_owed_and_acknowledgements_not_before_them(void **state)
 {
@@ -123,7 +123,7 @@ answers_of_reads_are_not_owed_and_acknowledgements_not_before_them(void **state)
 	assert_false(owes());
 	SAYS(1, {PLX_RC_READ_RESPONSE_ONLY, 1, ACK}, {PLX_RC_ACK, 2, ACK});
 	assert_false(owes());
-	/* One that is older than the answer is said by its first packet. */
+	/* An acknowledgement older than the response is implied by the response's first packet. */
 	arrive(PLX_RC_WRITE_ONLY, 3, 0, PLX_VERDICT_ACCEPT);
 	arrive(PLX_RC_READ_REQUEST, 4, 8, PLX_VERDICT_ACCEPT);
 	assert_true(owes());

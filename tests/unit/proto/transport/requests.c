@@ -151,7 +151,7 @@ only_a_first_transmission_from_stable_regions_is_marked_stable(void **state)
 		plx_actions_reset(&stage.pair.out);
 		assert_int_equal(plx_rc_transmit(stage.pair.side[0].qp, 0, 1, &stage.pair.out), 1);
 		assert_int_equal(stage.pair.out.list[0].emit.flags, mixed ? 0 : PLX_EMIT_STABLE);
-		/* sent again, it is copied: the application may have its memory back by then */
+		/* a retransmission copies it: by then the application may reuse its memory */
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, pair_attr(&stage.pair, 0).sq_psn,
 					       PLX_AETH_NAK),
 				 PLX_VERDICT_NAK_SEQUENCE);
@@ -234,7 +234,7 @@ a_local_invalidate_waits_for_what_is_before_it_and_holds_what_is_behind(void **s
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 1);
 	assert_int_equal(ask(key), PLX_KEY_GRANTED);
 	assert_int_equal(pair_send(&stage.pair, 1, 8), 1); /* the ACK */
-	assert_int_equal(pair_send(&stage.pair, 0, 8), 1); /* the last, and what is before it */
+	assert_int_equal(pair_send(&stage.pair, 0, 8), 1); /* the last, and those before it */
 	assert_int_equal(ask(key), PLX_KEY_UNKNOWN);
 	pair_run(&stage.pair);
 	for (uint32_t i = 0; i < 3; i++)
@@ -305,7 +305,7 @@ going_back_over_a_bind_completes_it_once(void **state)
 		assert_int_equal(plx_rc_transmit(stage.pair.side[0].qp, 0, 8, &stage.pair.out), 2);
 		assert_int_equal(pair_hand_ack(&stage.pair, 0, first, PLX_AETH_NAK),
 				 PLX_VERDICT_NAK_SEQUENCE);
-		/* the answer to the first flight comes when the first packet is on its way again */
+		/* the ACK of the first flight arrives when the first packet is in flight again */
 		if (late) {
 			assert_int_equal(
 				plx_rc_transmit(stage.pair.side[0].qp, 0, 1, &stage.pair.out), 1);

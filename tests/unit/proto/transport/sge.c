@@ -31,7 +31,7 @@ static const struct pair_config config = {
 	.rq_sges = PLX_SGE_MAX,
 };
 
-/* A byte that says which byte of which message it is. */
+/* A byte that depends on the message and on its offset. */
 static uint8_t
 content(uint32_t round, uint32_t at)
 {
@@ -238,7 +238,7 @@ an_atomic_result_falls_into_one_piece_of_eight_bytes(void **state)
 	expect_success(&pair, 0, 8);
 	assert_true(result == 100 && target == 105);
 	wqe.op = PLX_WR_CMP_SWAP;
-	wqe.compare = 104; /* not what is there */
+	wqe.compare = 104; /* not the current value */
 	assert_int_equal(pair_post(&pair, 0, &wqe, &result, 8, key), PLX_OK);
 	pair_run(&pair);
 	expect_success(&pair, 0, 8);

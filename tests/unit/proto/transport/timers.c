@@ -245,8 +245,7 @@ progress_starts_the_ack_timer_and_the_retries_anew(void **state)
 	pair_fini(&pair);
 }
 
-/* ---- how long an answer takes ------------------------------------------------------------------
- */
+/* ---- round-trip time ---- */
 
 /* One WRITE that is answered `took` later. Returns: how long the next one is waited for */
 static uint64_t
@@ -296,7 +295,7 @@ an_answer_is_missed_not_sooner_than_the_floor_nor_later_than_the_timeout(void **
 	pair_fini(&pair);
 }
 
-/* Which of the two was answered? Without knowing, the wait stays what the question made it. */
+/* Which of the two was acknowledged? That is unknown, so the timeout remains as it was. */
 static void
 a_packet_that_was_sent_twice_is_not_timed(void **state)
 {
@@ -316,7 +315,7 @@ a_packet_that_was_sent_twice_is_not_timed(void **state)
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
 	assert_int_equal(pair_send(&pair, 0, 1), 0);
 	assert_true(wake(&pair) == pair.now + 600 * PLX_USEC);
-	/* this one was sent once: it is timed, and the wait is what measurements say */
+	/* this one was sent once: it is timed, and the timeout follows the measurements */
 	pair.now += 100 * PLX_USEC;
 	assert_int_equal(pair_hand_ack(&pair, 0, psn, PLX_AETH_NO_CREDITS), PLX_VERDICT_ACKED);
 	post_write(&pair);

@@ -136,8 +136,7 @@ ahs_used(const struct fixture *f)
 	return sum;
 }
 
-/* ---- packets ----------------------------------------------------------------------------------
- */
+/* ---- packets ---- */
 
 static void
 a_datagram_leaves_in_one_packet_and_is_done(void **state)
@@ -200,7 +199,7 @@ immediate_data_the_solicited_bit_and_controlled_q_keys(void **state)
 	wqe.remote_qkey = 0x80000001;
 	assert_int_equal(plx_ud_post_send(f->ud, &wqe, NULL), PLX_OK);
 	assert_int_equal(transmit(f, 8), 1);
-	assert_int_equal(f->out.count, 1); /* silent */
+	assert_int_equal(f->out.count, 1); /* unsignaled */
 	assert_int_equal(emit_at(f, 0)->pkt.opcode, PLX_UD_SEND_ONLY_IMM);
 	assert_int_equal(emit_at(f, 0)->pkt.imm, 0xdeadbeef);
 	assert_true(emit_at(f, 0)->pkt.solicited);
@@ -246,7 +245,7 @@ payload_is_gathered_from_pieces_and_from_inline_data(void **state)
 	close_qp(f);
 }
 
-/* The list holds 64 actions: what has no room follows with the next call, in order. */
+/* The list holds 64 actions: those that do not fit follow with the next call, in order. */
 static void
 a_full_queue_leaves_in_turns(void **state)
 {
@@ -303,8 +302,7 @@ an_entry_that_was_built_in_its_place_is_counted_too(void **state)
 	close_qp(f);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals ---- */
 
 static void
 a_refused_post_changes_nothing(void **state)
@@ -393,8 +391,7 @@ what_it_is_made_of_is_checked(void **state)
 	close_qp(f);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 static void
 a_key_that_denies_ends_that_request_and_flushes_the_rest(void **state)
@@ -423,7 +420,7 @@ a_key_that_denies_ends_that_request_and_flushes_the_rest(void **state)
 	assert_int_equal(done_at(f, 5)->qpn, OUR_QPN);
 	assert_int_equal(f->out.list[6].event.kind, PLX_EVENT_FLUSHED);
 	assert_int_equal(ahs_used(f), 0);
-	/* What is posted to it now is flushed, whatever its length. */
+	/* Posts to it are now flushed, whatever their length. */
 	post(f, 3, MTU + 1);
 	assert_int_equal(ahs_used(f), 1);
 	assert_int_equal(transmit(f, 8), 0);
@@ -460,8 +457,7 @@ draining_holds_what_is_posted_and_reset_forgets_it(void **state)
 	close_qp(f);
 }
 
-/* ---- without a queue pair ---------------------------------------------------------------------
- */
+/* ---- without a queue pair ---- */
 
 static void
 a_label_is_all_that_a_datagram_needs(void **state)

@@ -121,8 +121,8 @@ each_capture_holds_the_packets_that_its_page_counts(void **state)
 	assert_int_equal(total, PACKETS_TOTAL);
 }
 
-/* The whole frame anew, of what was decoded: headers, payload, a pad of zeros, the ICRC calculated.
- */
+/* The whole frame rebuilt from its decoded form: headers, payload, a pad of zeros, the ICRC
+ * computed. */
 static void
 encode_and_compare(const struct specimen *s)
 {

@@ -123,7 +123,7 @@ onepass_agrees_with_the_reference_on_every_length_and_alignment(void **state)
 	agree_on_every_length_and_alignment(plx_icrc_onepass);
 }
 
-/* A packet that touches pages nobody may read, at its end, then at its start. */
+/* A packet beside inaccessible pages, at its end, then at its start. */
 static void
 read_nothing_outside(plx_icrc_fn icrc)
 {

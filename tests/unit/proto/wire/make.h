@@ -9,7 +9,7 @@
 #include "plx_wire.h"
 
 enum {
-	MADE_MAX = 66000, /* more than an IP length can say */
+	MADE_MAX = 66000, /* more than an IP length can express */
 	MADE_TOS = 0x6a,  /* DSCP 26, ECT(0) */
 	MADE_TTL = 64,
 	MADE_ID = 0x1234,
@@ -42,7 +42,7 @@ unsigned get16(const uint8_t *at);
 /* RFC 1071, one 16-bit word at a time: the value for the header at `ip`, checksum read as 0. */
 uint16_t plain_ipv4_checksum(const uint8_t *ip);
 
-/* The UDP checksum of a sound frame's datagram, as it goes on the wire (never 0). */
+/* The UDP checksum of a valid frame's datagram, as it is on the wire (never 0). */
 uint16_t plain_udp_checksum(const struct made *made, int ip_version);
 
 /* Make the IPv4 header checksum right again after a field was changed. */

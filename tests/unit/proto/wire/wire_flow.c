@@ -12,7 +12,7 @@ enum {
 	DATAGRAM = 60
 };
 
-/* The flow whose packets make_frame() makes: ours are the other way round. */
+/* The flow of make_frame()'s packets: ours have the ends exchanged. */
 static struct plx_frame_flow
 flow_of(int ip_version, bool vlan)
 {
@@ -101,7 +101,7 @@ recognised_is_right(bool vlan)
 			assert_int_equal(frame.v4.dst, MADE_IPV4_DST);
 		}
 	/* The Ethernet source, a tag's priority, TOS, id, flags, TTL and source port may be
-	 * anything, as long as the checksum is right; the rest may not. */
+	 * anything if the checksum is right; the rest may not. */
 	assert_int_equal(recognised, 2 * 6 * 8 + (vlan ? 2 * 4 : 0) + 8 + 16 + 2 + 8 + 16 + 2 * 16);
 	assert_true(refused > 0);
 }

@@ -384,7 +384,7 @@ a_udp_sum_of_zero_is_sent_as_ones_and_taken(void **state)
 {
 	(void)state;
 	make_frame_of(&made, 4, false, 40);
-	/* Make the last word what the sum lacks: then the sum of all is ffff, the checksum 0. */
+	/* Make the last word the complement of the sum: then the total is ffff, the checksum 0. */
 	put16(made.bytes + made.len - 2, 0);
 	put16(made.bytes + made.len - 2, plain_udp_checksum(&made, 4));
 	assert_int_equal(plain_udp_checksum(&made, 4), 0xffff);
@@ -592,7 +592,7 @@ a_template_of_any_ipv4_header_has_a_right_checksum_at_every_length(void **state)
 
 		make_frame_of(&made, 4, false, 0);
 		assert_verdict(PLX_WIRE_OK, 0);
-		/* Sums close to ffff are where folding goes wrong: make many words ones. */
+		/* Folding fails at sums close to ffff: make many words ones. */
 		frame.v4.id = bits & 1 ? 0xffff : (uint16_t)(bits >> 16);
 		frame.v4.tos = bits & 2 ? 0xff : (uint8_t)(bits >> 32);
 		frame.v4.src = bits & 4 ? 0xffffffff : (uint32_t)plx_prng_next(&prng);

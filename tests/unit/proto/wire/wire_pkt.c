@@ -192,7 +192,7 @@ aeth_and_atomic_ack_lie_behind_the_bth_in_that_order(void **state)
 		0x25,
 		0x26,
 		0x27,
-		0x28, /* what was there before */
+		0x28, /* the previous value */
 		0,
 		0,
 		0,
