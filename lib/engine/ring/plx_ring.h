@@ -18,6 +18,7 @@
 #include <rte_ring_peek_zc.h>
 
 #include "plx_base.h"
+#include "ring_insides.h"
 
 enum plx_ring_side {
 	PLX_RING_ONE,
@@ -75,8 +76,8 @@ ring_span_from(struct plx_ring_span *span, struct rte_ring *ring, uint32_t entry
 {
 	uint32_t at = index & ring->mask;
 
-	span->at = (uint8_t *)(ring + 1) + (size_t)at * entry_bytes;
-	span->more = (uint8_t *)(ring + 1);
+	span->at = ring_entries(ring) + (size_t)at * entry_bytes;
+	span->more = ring_entries(ring);
 	span->first = count < ring->size - at ? count : ring->size - at;
 	span->count = count;
 	span->index = index;
@@ -104,11 +105,11 @@ plx_ring_reserve(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 
 	if (count == 0)
 		return 0;
-	ring_acquired(&ring->cons.tail);
+	ring_acquired(ring_released(ring));
 	/* No other thread can be between start and finish, so this span begins at the tail. The
 	 * tail has the same offset in both kinds of sides. */
-	ring_span_from(span, ring, entry_bytes, __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED),
-		       count);
+	ring_span_from(span, ring, entry_bytes,
+		       __atomic_load_n(ring_committed(ring), __ATOMIC_RELAXED), count);
 	return count;
 }
 
@@ -121,10 +122,10 @@ static inline void
 plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 		       struct plx_ring_span *span)
 {
-	uint32_t tail = ring->prod.tail;
+	uint32_t index = *ring_committed(ring);
 
-	ring_span_from(span, ring, entry_bytes, tail, n);
-	ring->prod.head = tail + n;
+	ring_span_from(span, ring, entry_bytes, index, n);
+	ring_reserve_one_producer(ring, index + n);
 }
 
 #if defined(__x86_64__)
@@ -141,8 +142,8 @@ plx_ring_reserve_known(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n,
 static inline RING_PREFETCHW void
 plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
 {
-	const uint8_t *places = (const uint8_t *)(ring + 1);
-	uint32_t tail = __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED);
+	const uint8_t *places = ring_entries(ring);
+	uint32_t tail = __atomic_load_n(ring_committed(ring), __ATOMIC_RELAXED);
 
 	__builtin_prefetch(places + (size_t)(tail & ring->mask) * entry_bytes, 1);
 }
@@ -151,7 +152,7 @@ plx_ring_expect(const struct rte_ring *ring, uint32_t entry_bytes)
 static inline void
 plx_ring_commit(struct rte_ring *ring, uint32_t n)
 {
-	ring_releasing(&ring->prod.tail);
+	ring_releasing(ring_committed(ring));
 	rte_ring_enqueue_zc_elem_finish(ring, n);
 }
 
@@ -164,9 +165,9 @@ plx_ring_peek(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n, struct pl
 
 	if (count == 0)
 		return 0;
-	ring_acquired(&ring->prod.tail);
-	ring_span_from(span, ring, entry_bytes, __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED),
-		       count);
+	ring_acquired(ring_committed(ring));
+	ring_span_from(span, ring, entry_bytes,
+		       __atomic_load_n(ring_released(ring), __ATOMIC_RELAXED), count);
 	return count;
 }
 
@@ -174,7 +175,7 @@ plx_ring_peek(struct rte_ring *ring, uint32_t entry_bytes, uint32_t n, struct pl
 static inline void
 plx_ring_release(struct rte_ring *ring, uint32_t n)
 {
-	ring_releasing(&ring->cons.tail);
+	ring_releasing(ring_released(ring));
 	rte_ring_dequeue_zc_elem_finish(ring, n);
 }
 
@@ -218,7 +219,7 @@ static inline uint32_t
 ring_marked(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t index,
 	    uint32_t n)
 {
-	const uint8_t *words = (const uint8_t *)(ring + 1) + word_at;
+	const uint8_t *words = ring_entries(ring) + word_at;
 	uint64_t mark = ring_mark_of(ring, index);
 	uint32_t at = index & ring->mask, count = 0;
 
@@ -243,22 +244,16 @@ static inline uint32_t
 ring_reserve_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at, uint32_t n,
 		    uint32_t *index)
 {
-	union __rte_ring_hts_pos was, now;
+	uint64_t seen;
+	uint32_t count;
 
-	was.raw = __atomic_load_n(&ring->hts_cons.ht.raw, __ATOMIC_ACQUIRE);
 	do {
-		while (plx_unlikely(was.pos.head != was.pos.tail)) {
-			rte_pause();
-			was.raw = __atomic_load_n(&ring->hts_cons.ht.raw, __ATOMIC_ACQUIRE);
-		}
-		*index = was.pos.head;
-		now = was;
-		now.pos.head += ring_marked(ring, entry_bytes, word_at, *index, n);
-		if (now.raw == was.raw)
+		seen = ring_wait_consumers(ring, index);
+		count = ring_marked(ring, entry_bytes, word_at, *index, n);
+		if (count == 0)
 			return 0;
-	} while (!__atomic_compare_exchange_n(&ring->hts_cons.ht.raw, &was.raw, now.raw, false,
-					      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-	return now.pos.head - *index;
+	} while (!ring_reserve_consumers(ring, seen, count));
+	return count;
 }
 
 /**
@@ -271,10 +266,10 @@ plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_
 {
 	uint32_t index;
 
-	if (ring->cons.sync_type == RTE_RING_SYNC_ST) {
-		index = ring->cons.tail;
+	if (ring_has_one_consumer(ring)) {
+		index = *ring_released(ring);
 		n = ring_marked(ring, entry_bytes, word_at, index, n);
-		ring->cons.head = index + n;
+		ring_reserve_one_consumer(ring, index + n);
 	} else {
 		n = ring_reserve_marked(ring, entry_bytes, word_at, n, &index);
 	}
@@ -340,9 +335,9 @@ plx_ring_dequeue(struct rte_ring *ring, uint32_t entry_bytes, void *entries, uin
 static inline uint32_t
 plx_ring_produced(const struct rte_ring *ring)
 {
-	uint32_t produced = __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE);
+	uint32_t produced = __atomic_load_n(ring_committed(ring), __ATOMIC_ACQUIRE);
 
-	ring_acquired(&ring->prod.tail);
+	ring_acquired(ring_committed(ring));
 	return produced;
 }
 
@@ -353,9 +348,9 @@ plx_ring_produced(const struct rte_ring *ring)
 static inline uint32_t
 plx_ring_consumed(const struct rte_ring *ring)
 {
-	uint32_t consumed = __atomic_load_n(&ring->cons.tail, __ATOMIC_ACQUIRE);
+	uint32_t consumed = __atomic_load_n(ring_released(ring), __ATOMIC_ACQUIRE);
 
-	ring_acquired(&ring->cons.tail);
+	ring_acquired(ring_released(ring));
 	return consumed;
 }
 
@@ -379,8 +374,8 @@ plx_ring_count(const struct rte_ring *ring)
 static inline bool
 plx_ring_empty(const struct rte_ring *ring)
 {
-	return __atomic_load_n(&ring->prod.tail, __ATOMIC_RELAXED) ==
-	       __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED);
+	return __atomic_load_n(ring_committed(ring), __ATOMIC_RELAXED) ==
+	       __atomic_load_n(ring_released(ring), __ATOMIC_RELAXED);
 }
 
 #endif
