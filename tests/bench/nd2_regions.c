@@ -32,7 +32,8 @@ enum {
 	BATCHES = 15, /* in a round */
 	BATCH = 100,
 	BYTES = 4096,
-	/* Below, the two CPUs are threads of one core just now, as a hypervisor may have it. */
+	/* Below this, the two CPUs are currently threads of one core, as a hypervisor may
+	 * schedule them. */
 	SIBLINGS_NS = 60,
 };
 
@@ -49,7 +50,7 @@ need(bool good, const char *what)
 	exit(2);
 }
 
-/* The provider by its library, as DllGetClassObject() gives it. */
+/* The provider from its library, as DllGetClassObject() returns it. */
 static IND2Adapter *
 open_adapter(void)
 {

@@ -55,7 +55,7 @@ assert_no_fault(const struct pair *pair)
 	}
 }
 
-/* Turns until so many messages are sent and everything has arrived. */
+/* Turns until this many messages are sent and everything has arrived. */
 static void
 exchange(struct pair *pair, uint64_t messages)
 {
@@ -215,7 +215,7 @@ changed_packet_is_refused_and_counted(void **state)
 	assert_int_equal(pair.end[1].faults.icrc, 1);
 	assert_int_equal(pair.end[1].packets, 0);
 	assert_int_equal(pair.end[1].sink[0], 0);
-	/* the next one is ahead of what is expected: a loss shows */
+	/* the next one is ahead of the expected one: a loss shows */
 	raw_send_message(&pair.end[0]);
 	assert_int_equal(raw_rate_turn_receive(&pair.end[1]), 1);
 	assert_int_equal(pair.end[1].faults.other, 1);

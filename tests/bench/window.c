@@ -92,8 +92,9 @@ gap_of_just_the_limit_is_no_stop(void **state)
 	windows_fini(&log);
 }
 
-/* A loop each of whose turns lasts `turn`, with a pause of `stop` at the end of every 50th, from
- * the warm-up on. Returns: how many of twenty windows are clean */
+/* A loop whose turns each last `turn`, with a pause of `stop` at the end of every 50th, from the
+ * warm-up on.
+ * Returns: how many of twenty windows are clean */
 static uint32_t
 clean_with_turns_of(uint64_t turn, uint64_t stop)
 {
@@ -111,7 +112,7 @@ clean_with_turns_of(uint64_t turn, uint64_t stop)
 	return result.clean;
 }
 
-/* Messages by the hundred take longer than a stop on a slow machine, and nobody was stopped. */
+/* On a slow machine hundreds of messages take longer than a stop, although nothing was stopped. */
 static void
 turn_that_is_long_by_itself_is_no_stop(void **state)
 {
@@ -225,8 +226,8 @@ log_without_windows_says_nothing(void **state)
 	windows_fini(&log);
 }
 
-/* Forty milliseconds in which all that is done is done in windows with a stop, every fourth of
- * them; in the others the thread looks in vain. */
+/* Forty milliseconds in which all work is done in windows with a stop, every fourth of them; in
+ * the others the thread polls without result. */
 static void
 judge_where_only_idle_windows_are_clean(struct windows_result *result)
 {
@@ -267,7 +268,7 @@ clean_windows_in_which_nothing_was_done_are_not_the_figure(void **state)
 	}
 }
 
-/* Three halves of what is done is done in fewer than half of the clean windows. */
+/* Three halves of the work is done in fewer than half of the clean windows. */
 static void
 median_below_what_all_say_is_not_the_figure(void **state)
 {
@@ -288,8 +289,8 @@ median_below_what_all_say_is_not_the_figure(void **state)
 	assert_false(note[0]);
 }
 
-/* A worker that stands still for longer than the windows: its application looks in vain in every
- * one of them, and what was posted ends after the last. */
+/* A worker that is stopped for longer than the windows: its application polls without result in
+ * every one of them, and the posted requests complete after the last. */
 static void
 windows_in_which_nothing_was_done_are_not_the_figure(void **state)
 {

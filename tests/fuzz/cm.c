@@ -125,7 +125,7 @@ events(struct world *world, unsigned most)
 	}
 }
 
-/* ---- what the manager says ---- */
+/* ---- what the manager sends ---- */
 
 static bool
 transmit(struct world *world)
@@ -190,7 +190,7 @@ make_req(struct world *world, const struct plx_cm_route *route, struct plx_cm_ms
 	plx_cma_encode(&cma, msg->req.private_data);
 }
 
-/* An answer to what the manager has said, of any kind, with the ids that belong together. */
+/* An answer to what the manager has sent, of any kind, with matching ids. */
 static void
 make_answer(const struct heard *to, uint8_t number, struct plx_cm_msg *msg)
 {
@@ -258,7 +258,7 @@ message(struct world *world)
 	deliver(world, &route, bytes, sizeof bytes);
 }
 
-/* What it has said itself comes to it: as it is when it talks to itself, or from the wrong side. */
+/* Its own message is returned to it: unchanged, as in loopback, or from the wrong side. */
 static void
 reflect(struct world *world)
 {
@@ -355,7 +355,7 @@ listen(struct world *world)
 	}
 }
 
-/* One of theirs, most often; one that has ended or never was, now and then. */
+/* A peer's connection, most often; now and then one that has ended or never existed. */
 static void
 command(struct world *world)
 {

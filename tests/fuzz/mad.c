@@ -28,8 +28,8 @@ fuzz_widths(const struct plx_cm_msg *msg)
 		CHECK(msg->sidr_rep.info_length <= PLX_CM_SIDR_REP_INFO);
 }
 
-/* OK: what was decoded encodes to a datagram that means the same, and that to itself; it differs
- * from what came only where that had a bit that no field has. */
+/* OK: what was decoded encodes to a datagram with the same meaning, which encodes to itself; it
+ * differs from the input only in bits that belong to no field. */
 static void
 fuzz_mad(const uint8_t *bytes, size_t len)
 {
@@ -92,7 +92,7 @@ fuzz_cma(const uint8_t *bytes, size_t len)
 	CHECK(plx_cma_decode(out, &again) && memcmp(&cma, &again, sizeof cma) == 0);
 	plx_gid_from_ip(&cma.src, gid);
 	back = plx_gid_to_ip(gid);
-	/* An IPv6 address may be a mapped one; then it is that IPv4 address ever after. */
+	/* An IPv6 address may be a mapped one; from then on it is that IPv4 address. */
 	plx_gid_from_ip(&back, out);
 	CHECK(memcmp(gid, out, sizeof gid) == 0);
 }

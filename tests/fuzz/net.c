@@ -15,8 +15,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-	ADDRESSES = 20, /* that are asked for */
-	NEAR = 16,      /* of these in a network of ours; the others are behind the peer */
+	ADDRESSES = 20, /* that are looked up */
+	NEAR = 16,      /* of these in our network; the others are behind the peer */
 	FRAME_MAX = 200,
 	PINGS = 4, /* whose numbers are remembered */
 };
@@ -103,7 +103,7 @@ resolve(struct plx_net *net, unsigned number, uint64_t now)
 	return verdict;
 }
 
-/* A frame changes what we say of an address in use to nothing but another MAC. */
+/* A frame can change what we send about an address in use only to another MAC. */
 static enum plx_net_verdict
 hear_anything(struct world *world, const uint8_t *frame, size_t len)
 {
@@ -163,7 +163,7 @@ step_transmit(struct world *world, struct plx_net *from, struct plx_net *to, boo
 	free(out);
 }
 
-/* A bit of what the peer sends is flipped: then it is no right echo any more, whatever else. */
+/* A bit of the peer's packet is flipped: then it is no longer a valid echo, whatever else it is. */
 static void
 step_damaged(struct world *world)
 {
@@ -245,7 +245,7 @@ step_resolve(struct world *world)
 		world->in_use = number;
 }
 
-/* Every nanosecond may be the one; what is due then is done by a bounded number of ticks. */
+/* Any nanosecond may be the deadline; a bounded number of ticks completes what is due. */
 static void
 step_time(struct world *world, uint8_t how)
 {

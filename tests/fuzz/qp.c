@@ -18,7 +18,7 @@ static struct world world;
 /* Payloads end where the block ends, so that the sanitizer sees one byte too many. */
 static uint8_t payload_block[PAYLOAD_MAX];
 
-/* A program of the fuzzer's, and what it knows of the packet before. */
+/* The fuzzer's program, and what it knows of the previous packet. */
 struct play {
 	struct world *w;
 	struct input in;
@@ -147,9 +147,9 @@ step_raw(struct play *p)
 	give(p, &pkt);
 }
 
-/* ---- a peer that knows what it does ---- */
+/* ---- a peer that behaves correctly ---- */
 
-/* Indexes of world_key(): what a peer may write to, and old keys of it. */
+/* Indexes of world_key(): keys that a peer may write to, and former keys of it. */
 static const uint8_t some_keys[8] = {0, 4, 6, 7, 8, 9, 10, 11};
 
 /* Start or continue a SEND or WRITE at the expected PSN, as an honest peer would. */
@@ -395,7 +395,7 @@ step_transmit(struct play *p, uint32_t budget)
 	world_execute(w, budget);
 }
 
-/* Everything posted is forgotten; the entry a message held of an SRQ goes with it. */
+/* Everything posted is dropped; so is the SRQ entry that a message held. */
 static void
 forget(struct play *p)
 {

@@ -22,7 +22,7 @@ region_register(struct world *w, struct world_region *region)
 	region->live = true;
 }
 
-/* Retire what is there, register what is not, refresh what was invalidated. */
+/* Deregister the registered, register the unregistered, re-register the invalidated. */
 void
 world_region_toggle(struct world *w, uint32_t index)
 {
@@ -89,7 +89,7 @@ world_va(const struct world *w, uint8_t choice, uint8_t offset)
 	uint32_t index = choice & 15;
 	const struct plx_region_attr *attr;
 
-	if (index >= WORLD_REGIONS + WORLD_WINDOWS) /* whoever lives there now */
+	if (index >= WORLD_REGIONS + WORLD_WINDOWS) /* the region that now has the slot */
 		index = offset % WORLD_REGIONS;
 	attr = &w->regions[index < WORLD_REGIONS ? index : WORLD_REGIONS - 1].attr;
 

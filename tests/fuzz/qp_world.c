@@ -20,7 +20,7 @@ fuzz_failed(const char *what, const char *file, int line)
 	abort();
 }
 
-/* A broken invariant of the library's is a finding too, and says which. */
+/* A failed invariant of the library is a finding too, and is reported with its text. */
 void
 plx_assert_failed(const char *expr, const char *file, int line)
 {
@@ -231,7 +231,7 @@ world_execute(struct world *w, uint32_t budget)
 	world_refresh_books(w);
 }
 
-/* A silent success leaves no completion, but its place is free. */
+/* An unsignaled success leaves no completion, but its slot is free. */
 static void
 count_silent(struct world *w, const struct plx_rc_view *now)
 {
@@ -297,7 +297,7 @@ world_packets(const struct world *w, uint32_t bytes)
 	return bytes == 0 ? 1 : (bytes + w->attr.mtu - 1) / w->attr.mtu;
 }
 
-/* What a packet entitles its sender to. A READ that is replayed earns its answer anew. */
+/* What a packet entitles its sender to. A repeated READ entitles it to the response again. */
 static void
 earn(struct world *w, const struct plx_pkt *pkt, enum plx_verdict verdict)
 {
@@ -343,7 +343,7 @@ check_given(struct world *w, const struct plx_pkt *pkt, const struct plx_rc_view
 	/* An answer acknowledges nothing behind itself. */
 	CHECK(plx_psn_eq(after->psn_unacked, before->psn_unacked) ||
 	      plx_psn_diff(after->psn_unacked, pkt->psn) <= 1);
-	if (changes_nothing(w->verdict)) /* completions that had no room before may come with it */
+	if (changes_nothing(w->verdict)) /* completions delayed for lack of room may come with it */
 		CHECK(before->sq_consumed != after->sq_consumed ||
 		      memcmp(before, after, sizeof(*before)) == 0);
 }

@@ -18,7 +18,7 @@ enum {
 	DEPTH = 8, /* of both queues */
 	AHS = 4,
 	MTU = 256,
-	ARENA = 512, /* [bytes] of what may be written, and as many behind it that may not */
+	ARENA = 512, /* [bytes] that may be written, and as many behind them that must not be */
 	GUARD = 0xa5,
 	OUR_QPN = 0x42,
 };
@@ -34,8 +34,8 @@ struct world {
 	struct plx_rq *rq;
 	struct plx_actions out;
 	uint32_t ahs[AHS];
-	/* by the model: what is posted and has not completed. Numbers count up, silent ones are
-	 * remembered by their bit */
+	/* by the model: posted requests that have not completed. Numbers count up; a bit marks
+	 * the unsignaled ones */
 	uint64_t sends_posted, sends_done, recvs_posted, recvs_done;
 	uint64_t silent; /* bit: number % 64 */
 	uint64_t emitted;
@@ -47,7 +47,7 @@ is_silent(const struct world *world, uint64_t number)
 	return world->silent >> number % 64 & 1;
 }
 
-/* Each post completes once, in the order of its queue; who was silent is passed over. */
+/* Each post completes once, in the order of its queue; unsignaled ones are skipped. */
 static void
 check_completion(struct world *world, const struct plx_completion *done)
 {
@@ -83,7 +83,7 @@ check_emit(struct world *world, const struct plx_emit *emit)
 	CHECK((bytes + emit->pkt.pad) % 4 == 0);
 }
 
-/* @param may_emit it was asked for packets */
+/* @param may_emit packets were requested */
 static void
 execute(struct world *world, bool may_emit)
 {
@@ -235,7 +235,7 @@ step(struct world *world)
 	waiting = view.sq_posted - view.sq_consumed;
 	for (uint32_t i = 0; i < AHS; i++)
 		used += world->ahs[i];
-	/* Sent, its completion not delivered: it has left its way already. */
+	/* Sent, its completion not delivered: it no longer uses its path. */
 	CHECK(used <= waiting && waiting <= DEPTH);
 	CHECK(view.state == PLX_QP_RTS || view.state == PLX_QP_SQD || view.state == PLX_QP_ERROR ||
 	      used == 0);

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TRUST_ALL ((unsigned)PLX_TRUST_IP_CHECKSUM | PLX_TRUST_UDP_CHECKSUM)
 
-/* OK: what was decoded encodes to the bytes it came from, and the payload lies inside. */
+/* OK: what was decoded encodes to the bytes it came from, and the payload is within them. */
 static enum plx_wire_verdict
 fuzz_pkt(const uint8_t *bytes, size_t len)
 {
@@ -78,7 +78,7 @@ fuzz_frame(const uint8_t *bytes, size_t len)
 	size_t bth_at, udp_payload;
 
 	CHECK(verdict < PLX_WIRE_VERDICT_COUNT);
-	/* Trust can only take away the verdicts that it names. */
+	/* Trust can only remove the verdicts that it names. */
 	CHECK(checked == verdict || checked == PLX_WIRE_IP_CHECKSUM ||
 	      checked == PLX_WIRE_UDP_CHECKSUM);
 	if (verdict != PLX_WIRE_OK && verdict != PLX_WIRE_NOT_ROCE)

@@ -19,8 +19,7 @@ enum {
 	PLANTED_SECONDS = 30,
 };
 
-#define MINE \
-	"/tmp/mine" /* a folder of the user who runs our program, 0700, containing `precious` */
+#define MINE "/tmp/mine" /* folder of our program's user, 0700, containing `precious` */
 #define HERS "/tmp/hers" /* a folder of the stranger, 0755, with `precious` in it */
 
 struct planted_row {

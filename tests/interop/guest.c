@@ -92,8 +92,8 @@ to_init(struct guest_qp *one)
 			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-/* qp id= gid= [depth=]: make one, which takes receives; `gid` is the peer's, which chooses among
- * our addresses. */
+/* qp id= gid= [depth=]: create one, which accepts receives; `gid` is the peer's, which selects
+ * one of our addresses. */
 static void
 run_qp(const struct line *line)
 {
@@ -269,7 +269,7 @@ static const struct line_command commands[] = {
 	{"bind", guest_bind},   {"reap", guest_reap},
 };
 
-/* Wait for the driver, and take its connection for standard input and output. */
+/* Wait for the driver, and use its connection as standard input and output. */
 static int
 meet_driver(int port)
 {

@@ -25,7 +25,7 @@ static const struct {
 	{"LOCAL_INV", IBV_WR_LOCAL_INV},
 };
 
-/* A completion's status in the words of ours (PLX_WC_*). */
+/* A completion's status by our names (PLX_WC_*). */
 static const char *
 status_name(enum ibv_wc_status status)
 {
@@ -55,7 +55,7 @@ status_name(enum ibv_wc_status status)
  * bit. */
 #define RXE_WITH_INVALIDATE (1u << 2)
 
-/* What happened, in the words of ours. */
+/* What happened, by our names. */
 static const char *
 op_name(const struct ibv_wc *wc)
 {
@@ -83,7 +83,7 @@ op_name(const struct ibv_wc *wc)
 	}
 }
 
-/* reap id= of=send|recv ms= [count=]: wait for so many successes, or for one failure. */
+/* reap id= of=send|recv ms= [count=]: wait for this many successes, or for one failure. */
 void
 guest_reap(const struct line *line)
 {
@@ -133,7 +133,7 @@ sge_of(const struct line *line, struct ibv_sge *sge)
 	return true;
 }
 
-/* recv id= mr= at= bytes= [count= step=]: so many receives, each `step` bytes behind the last */
+/* recv id= mr= at= bytes= [count= step=]: this many receives, each `step` bytes behind the last */
 void
 guest_recv(const struct line *line)
 {

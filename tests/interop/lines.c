@@ -127,8 +127,8 @@ wait_for_input(uint32_t (*idle)(void))
 			empty = idle() ? 0 : empty + 1;
 }
 
-/* Take the next line of the input, as it comes. Returns: false at its end, or when a line is too
- * long. */
+/* Read the next line of the input when it arrives.
+ * Returns: false at its end, or when a line is too long. */
 static bool
 next_line(struct line *line, uint32_t (*idle)(void))
 {

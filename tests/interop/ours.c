@@ -81,7 +81,7 @@ drop_qp(struct ours_qp *one)
 	memset(one, 0, sizeof(*one));
 }
 
-/* A new queue pair takes receives; one of datagrams is ready for all it can do. */
+/* A new queue pair accepts receives; one for datagrams is ready for everything. */
 static enum plx_status
 start_qp(struct plx_qp *qp, enum plx_qp_type type, struct plx_why *why)
 {
@@ -93,8 +93,8 @@ start_qp(struct plx_qp *qp, enum plx_qp_type type, struct plx_why *why)
 	return status;
 }
 
-/* qp id= gid= [depth=] [rd=] [qkey=]: make one, which takes receives; `gid` is the peer's, which
- * chooses among our addresses. With a Q_Key it is one of datagrams. */
+/* qp id= gid= [depth=] [rd=] [qkey=]: create one, which accepts receives; `gid` is the peer's,
+ * which selects one of our addresses. With a Q_Key it is one for datagrams. */
 static void
 run_qp(const struct line *line)
 {

@@ -25,7 +25,7 @@ connector_of(const struct line *line)
 	return NULL;
 }
 
-/* listen port= [number=] [id=]: for connections, or to tell of that queue pair of datagrams */
+/* listen port= [number=] [id=]: for connections, or to return that queue pair for datagrams */
 void
 ours_listen(const struct line *line)
 {
@@ -78,7 +78,7 @@ options_of(const struct line *line, struct plx_connect_options *options, uint8_t
 	options->private_bytes = line_bytes(line, "data", data, PLX_PRIVATE_MAX);
 }
 
-/* A new connector for dial and sidr; NULL: there is none, and that was answered. */
+/* A new connector for dial and sidr; NULL: there are no more, which was answered. */
 static struct plx_connector **
 make_connector(const struct line *line)
 {
@@ -99,7 +99,7 @@ make_connector(const struct line *line)
 	return NULL;
 }
 
-/* dial conn= id= gid= port= [mtu= data=]: a new connector asks for a connection. */
+/* dial conn= id= gid= port= [mtu= data=]: a new connector requests a connection. */
 void
 ours_dial(const struct line *line)
 {
@@ -120,7 +120,7 @@ ours_dial(const struct line *line)
 		ours_answer(plx_connect(*connector, one->qp, &options, &why), &why);
 }
 
-/* sidr conn= gid= port= [data=]: a new connector asks for a service's queue pair of datagrams. */
+/* sidr conn= gid= port= [data=]: a new connector requests a service's queue pair for datagrams. */
 void
 ours_sidr(const struct line *line)
 {
@@ -160,7 +160,7 @@ kind_name(uint8_t kind)
 	return kind < PLX_CM_EVENT_COUNT ? names[kind] : "UNKNOWN";
 }
 
-/* event ms=: the next one, and what came with it; a connector that it brings gets a free number. */
+/* event ms=: the next one, and its data; a connector that arrives with it gets a free number. */
 void
 ours_event(const struct line *line)
 {

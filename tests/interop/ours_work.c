@@ -23,7 +23,7 @@ static const char *const status_names[PLX_WC_COUNT] = {
 #undef PLX_X
 };
 
-/* What is there by now: one completion, or none. Sleeps a little when nothing happens. */
+/* Poll: one completion, or none. Sleeps a little when nothing happens. */
 static uint32_t
 look(struct plx_cq *cq, struct plx_wc *wc)
 {
@@ -36,7 +36,7 @@ look(struct plx_cq *cq, struct plx_wc *wc)
 	return 0;
 }
 
-/* reap id= of=send|recv ms= [count=]: wait for so many successes, or for one failure. */
+/* reap id= of=send|recv ms= [count=]: wait for this many successes, or for one failure. */
 void
 ours_reap(const struct line *line)
 {
@@ -83,7 +83,7 @@ sge_of(const struct line *line, struct plx_sge *sge)
 	return true;
 }
 
-/* recv id= mr= at= bytes= [count= step=]: so many receives, each `step` bytes behind the last */
+/* recv id= mr= at= bytes= [count= step=]: this many receives, each `step` bytes behind the last */
 void
 ours_recv(const struct line *line)
 {
@@ -147,7 +147,7 @@ ours_ahdrop(const struct line *line)
 	ours_answer(status, NULL);
 }
 
-/* Where a datagram goes: ah=, qpn= and qkey= of a command that has them. */
+/* The destination of a datagram: ah=, qpn= and qkey= of a command that has them. */
 static bool
 aim(const struct line *line, struct plx_send_wr *wr)
 {

@@ -35,10 +35,8 @@ note_text(struct script *s, const struct note *note, char *out, size_t bytes)
 		snprintf(out + used, bytes - (size_t)used, " solicited");
 }
 
-/*
- * The next one of its kind. A script of a wire that runs by itself cannot know how the completions
- * of an end's two queues interleave: there each queue has an order of its own.
- */
+/* The next one of its kind. A script of a wire that runs automatically cannot know how the
+ * completions of an end's two queues interleave: there each queue has an order of its own. */
 static bool
 is_next(const struct script *s, const struct note *note, bool event)
 {
@@ -68,7 +66,7 @@ take_note(struct script *s, enum side side, bool event)
 
 /* ---- contents ---- */
 
-/* The n-th message of the peer's that takes a receive entry. */
+/* The n-th message of the peer that consumes a receive entry. */
 static const struct op *
 nth_message(struct script *s, enum side from, uint32_t nth)
 {
@@ -239,8 +237,8 @@ line_completes(struct script *s, enum side side)
 		expect_received(s, side, op, &c);
 	if (c.status == PLX_WC_SUCCESS && !op->recv)
 		expect_requested(s, side, op);
-	/* The buffer is the application's again, and it makes use of it: nothing may be sent from
-	 * a source that has completed. */
+	/* The buffer belongs to the application again, which overwrites it: nothing may be sent
+	 * from a source that has completed. */
 	if (!op->recv && op->content != NULL && op->buffer != NULL && op->buffer->name[0] == '\0')
 		memset(op->buffer->host, 0xdd, op->bytes);
 }

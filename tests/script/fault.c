@@ -114,7 +114,7 @@ keep(struct script *s, const struct frame *frame, const char *label)
 	plx_list_append(&s->held, &copy->link);
 }
 
-/* On its way, behind everything that is due no later. */
+/* In flight, behind everything that is due no later. */
 static void
 take_off(struct script *s, const struct frame *frame, uint64_t due_ns)
 {
@@ -213,7 +213,7 @@ line_release(struct script *s)
 		script_fail(s, "nothing is held as %s", label);
 }
 
-/* ---- a wire that runs by itself ---- */
+/* ---- a wire that runs automatically ---- */
 
 /* The fault of the n-th packet of one end. */
 struct planned {

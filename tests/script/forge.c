@@ -33,7 +33,8 @@ forgery_parse(struct script *s, struct forgery *forgery)
 	}
 }
 
-/* Lengths of IP and UDP to what is there, then checksum and ICRC: a packet its sender meant so. */
+/* Set the lengths of IP and UDP to the actual ones, then checksum and ICRC: a packet as if sent
+ * on purpose. */
 static void
 forge_renew(struct script *s, struct frame *frame, size_t bth)
 {

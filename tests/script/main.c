@@ -173,7 +173,7 @@ end_wakes(struct script *s, enum side side)
 	script_fail(s, "it wakes in %.3f us", ((double)wake - (double)s->now_ns) / 1000);
 }
 
-/* What `config cc fake` was told. "A strategy sent=3 acked=2 lost=1 marked=0 notified=0" */
+/* What `config cc fake` recorded. "A strategy sent=3 acked=2 lost=1 marked=0 notified=0" */
 static void
 end_strategy(struct script *s, enum side side)
 {
@@ -351,7 +351,7 @@ play(const char *path, bool verbose)
 /* ---- scripts that are wrong on purpose
  * ----------------------------------------------------------- */
 
-/* The text behind "# fails: " in the first line: what the script must fail with. */
+/* The text behind "# fails: " in the first line: the message with which the script must fail. */
 static void
 wanted_failure(const char *path, char *out, int bytes)
 {

@@ -102,7 +102,7 @@ area_destroy_all(struct script *s)
 	}
 }
 
-/* ---- what actions may touch ---- */
+/* ---- what actions may access ---- */
 
 static bool
 holds(const struct area *area, const uint8_t *first, uint64_t bytes)
@@ -321,7 +321,7 @@ line_scribble(struct script *s)
 	area_fill(s, area_of(s, next_word(s, "a region"), NULL));
 }
 
-/* "key B.w1 is unknown": what its QP's peer would be told */
+/* "key B.w1 is unknown": the verdict for its QP's peer */
 void
 line_key(struct script *s)
 {

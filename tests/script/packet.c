@@ -43,7 +43,7 @@ static const struct name {
 	{"nak.operation", PLX_RC_ACK, PLX_AETH_NAK | PLX_NAK_REMOTE_OPERATION},
 	{"rnr", PLX_RC_ACK, PLX_AETH_RNR},
 	{"ack", PLX_RC_ACK, PLX_AETH_ACK},
-	{"aeth", PLX_RC_ACK, ANY}, /* any syndrome, as syndrome= says */
+	{"aeth", PLX_RC_ACK, ANY}, /* any syndrome, set by syndrome= */
 	{"uc.send.only", PLX_UC_SEND_ONLY, ANY},
 	{"ud.send.only", PLX_UD_SEND_ONLY, ANY},
 	{"cnp", PLX_CNP, ANY},
@@ -106,7 +106,7 @@ bth_field(const struct plx_pkt *pkt, enum packet_field field, uint64_t *out)
 	return true;
 }
 
-/* Which extended header a field lies in. */
+/* The extended header that contains a field. */
 static enum plx_op_flag
 header_of(enum packet_field field)
 {
@@ -273,7 +273,7 @@ add_field(struct script *s, struct packet_pattern *out, enum packet_field field,
 	out->fields++;
 }
 
-/* "10", "10..12" (which may pass the wrap), "B.r1", "B.r1+100" */
+/* "10", "10..12" (which may wrap), "B.r1", "B.r1+100" */
 static uint64_t
 field_value(struct script *s, struct packet_pattern *out, enum packet_field field, char *text)
 {

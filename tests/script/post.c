@@ -206,7 +206,7 @@ make_content(struct script *s, struct op *op)
 	PLX_ASSERT(op->content != NULL);
 	for (uint32_t i = 0; i < op->bytes; i++)
 		op->content[i] = content_byte(content, i);
-	/* A region whose key is gone keeps what it holds: nothing of it can leave any more. */
+	/* A region with an invalid key keeps its contents: they can no longer be sent. */
 	if (op->buffer != NULL && op->buffer->key.v != 0)
 		memcpy(op->buffer->host + op->buffer_at, op->content, op->bytes);
 }
@@ -231,7 +231,8 @@ make_buffer(struct script *s, const struct post *post, struct op *op)
 	}
 }
 
-/* As many SGEs as asked for, one when there is anything to point at. Returns: how many */
+/* As many SGEs as requested, one when there is anything to point at.
+ * Returns: how many */
 static uint32_t
 make_sges(const struct post *post, const struct op *op, struct plx_sge *sge)
 {
@@ -292,7 +293,7 @@ post_send(const struct post *post, const struct op *op)
 			spill = sge + PLX_WQE_SGES;
 	}
 	status = plx_rc_post_send(ep_qp_core(post->end->qp), &wqe, spill);
-	/* What was posted is the library's now: it copied it, and may not look again. */
+	/* The library has copied what was posted, and must not read it again. */
 	memset(&wqe, 0xa5, sizeof(wqe));
 	memset(sge, 0xa5, sizeof(sge));
 	free(data);

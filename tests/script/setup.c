@@ -288,7 +288,7 @@ end_connect(struct script *s, struct end *end)
 	ep_qp_connect(end->qp, &peer->config, peer->qp_config.qpn, &end->attr);
 	if (!end->starts_in_rtr)
 		return;
-	/* The harness takes a QP to RTS; walk it up again, and stop before. */
+	/* The harness brings a QP to RTS; bring it up again, and stop earlier. */
 	PLX_ASSERT(plx_rc_modify(core, PLX_QP_RESET, NULL) == PLX_OK);
 	PLX_ASSERT(plx_rc_modify(core, PLX_QP_INIT, NULL) == PLX_OK);
 	PLX_ASSERT(plx_rc_modify(core, PLX_QP_RTR, &end->attr) == PLX_OK);
@@ -322,7 +322,7 @@ setup_destroy(struct script *s)
 /* ---- states
  * ----------------------------------------------------------------------------------------- */
 
-/* What was posted before a RESET is forgotten, and never completes. */
+/* Requests posted before a RESET are dropped, and never complete. */
 static void
 forget_posts(struct script *s, enum side side)
 {

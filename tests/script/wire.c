@@ -11,7 +11,7 @@
 
 #define WHEN_TIME "before the time goes on"
 
-/* ---- hooks: what the ends do ---- */
+/* ---- hooks: called by the ends ---- */
 
 static void
 expect_icrc(struct script *s, const struct plx_frame *frame, const uint8_t *bytes)
@@ -37,7 +37,8 @@ decode_or_fail(struct script *s, const uint8_t *bytes, size_t len, struct plx_pk
 	expect_icrc(s, &frame, bytes);
 }
 
-/* What holds for every packet of ours, so that no script needs to say it. design.md section 4. */
+/* Checks that apply to every packet of ours, so that no script has to state them. design.md
+ * section 4. */
 static void
 expect_well_formed(struct script *s, const struct end *end, const struct plx_pkt *pkt)
 {
@@ -240,7 +241,7 @@ wire_expect_nothing(struct script *s, const char *when)
 	}
 }
 
-/* The next instant at which something happens by itself. */
+/* The next instant at which something happens without a line. */
 static uint64_t
 next_instant(const struct script *s)
 {
@@ -254,7 +255,7 @@ next_instant(const struct script *s)
 	return next;
 }
 
-/* Whatever happens next by itself, unless that is later than `until`. */
+/* The next thing that happens without a line, unless it is later than `until`. */
 static bool
 step(struct script *s, uint64_t until)
 {

@@ -70,7 +70,7 @@ never_issued(const struct bench *bench)
 	return key;
 }
 
-/* The key of a region that is gone, whose slot a region of the same range and rights has now. */
+/* The key of a deregistered region, whose slot now has a region of the same range and rights. */
 static struct plx_key
 old_life(struct bench *bench, const struct plx_region_attr *attr)
 {

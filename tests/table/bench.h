@@ -23,7 +23,7 @@ enum {
 #define BENCH_HUGE_VA UINT64_C(0x9000000000)
 #define BENCH_HUGE    (UINT64_C(1) << 33)
 
-/* What the key of a request is. X(name) */
+/* The kind of a request's key. X(name) */
 #define BENCH_KEY_LIST(X)                                                        \
 	X(GRANTED)                                                               \
 	X(HUGE)     /* granted, a region of 2^33 bytes */                        \
@@ -32,7 +32,7 @@ enum {
 	X(UNKNOWN)  /* never issued */                                           \
 	X(DOMAIN)   /* of another protection domain */                           \
 	X(REVOKED)  /* of a region that was retired */                           \
-	X(OLD_LIFE) /* of a region that is gone; its slot is a region again */   \
+	X(OLD_LIFE) /* of a deregistered region; its slot has a region again */  \
 	X(NO_RIGHT)                                                              \
 	X(OTHER_QP)  /* a window bound to another QP */                          \
 	X(RANGE)     /* granted, but the range ends one byte past the region */  \
@@ -85,7 +85,7 @@ void bench_save(const struct bench *bench, struct bench_saved *saved);
 void bench_restore(struct bench *bench, const struct bench_saved *saved);
 void bench_saved_free(struct bench_saved *saved);
 
-/** The address to name with a key, so that `length` bytes are what the key's class says. */
+/** The address to use with a key, so that `length` bytes are as the key's class says. */
 uint64_t bench_va(enum bench_key key, uint64_t length);
 
 /** Where that is in this process. */
@@ -94,12 +94,12 @@ uint8_t *bench_host(const struct bench *bench, enum bench_key key, uint64_t va);
 /** Hand one packet to the QP; `out` is fresh. An atomic gets BENCH_ORIGINAL as the value found. */
 enum plx_verdict bench_feed(struct bench *bench, const struct plx_pkt *pkt, uint64_t now);
 
-/** Let the QP transmit until it has nothing more to say; what it says is thrown away. */
+/** Let the QP transmit until it has nothing more to send; its packets are dropped. */
 void bench_drain(struct bench *bench, uint64_t now);
 
 #define BENCH_ORIGINAL UINT64_C(0x1122334455667788)
 
-/** What a bench cannot do without: says where, and aborts. On in every build. */
+/** A condition that a bench relies on: reports the place, and aborts. Enabled in every build. */
 #define BENCH_CHECK(cond)                                        \
 	do {                                                     \
 		if (!(cond))                                     \

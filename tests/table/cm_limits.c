@@ -75,7 +75,7 @@ good_req(const struct bench *bench)
 	return msg;
 }
 
-/* What the manager says to a REQ: NONE when it was taken, and then `event` is what is told. */
+/* The manager's response to a REQ: NONE when it was accepted; `event` is then the event raised. */
 static unsigned
 ask(struct bench *bench, const struct plx_cm_msg *msg, struct plx_cm_event *event)
 {
@@ -221,7 +221,7 @@ cma_version_reason(uint64_t value)
 	return value ? PLX_CM_REASON_UNSUPPORTED : PLX_CM_REASON_NONE;
 }
 
-/* The other version may be one, but then it is not that of the packet. */
+/* The address may be valid in the other version of IP, but that is not the packet's. */
 static unsigned
 cma_ip_version_reason(uint64_t value)
 {
@@ -380,7 +380,7 @@ bad_values(struct bad *bad, size_t max)
 	return count;
 }
 
-/* Two faults at once: it is one of the two that is told. */
+/* Two faults at once: one of the two is reported. */
 static void
 two_faults_are_one_refusal(void **state)
 {
@@ -453,7 +453,7 @@ every_bit_of_every_address(void **state)
 
 /* ---- REP ---- */
 
-/* What comes of a REP with this field so: told, or dropped as if it had been lost. */
+/* The result of a REP with this field value: an event, or dropped as if it had been lost. */
 static enum plx_cm_verdict
 reply(uint32_t qpn, uint8_t responder_resources, uint8_t initiator_depth,
       struct plx_cm_event *event)

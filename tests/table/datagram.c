@@ -27,14 +27,14 @@ static const enum plx_qp_state states[] = {PLX_QP_RESET, PLX_QP_INIT, PLX_QP_RTR
 static const uint16_t pkeys[] = {0xffff, 0x7fff, 0x8001, 0x0001};
 static const uint32_t lengths[] = {0, 1, 2, 3, 4, 100, 255, 256, 257, 300};
 
-/* The receive that is posted, in terms of what the datagram needs. */
+/* The posted receive, relative to the datagram. */
 enum receive {
 	RECV_NONE,
 	RECV_SHORT,      /* by one byte */
 	RECV_FITS,       /* exactly */
 	RECV_LONG,       /* by some */
 	RECV_SCATTERED,  /* fits, and the header is in pieces */
-	RECV_HEADER_KEY, /* fits, the header's SGE has a key that is none */
+	RECV_HEADER_KEY, /* fits, the header's SGE has an invalid key */
 	RECV_PAYLOAD_KEY,
 	RECV_READ_ONLY, /* fits, without LOCAL_WRITE */
 	RECV_KINDS,
@@ -78,7 +78,7 @@ model(const struct combination *c)
 	case RECV_READ_ONLY:
 		return PLX_VERDICT_RECV_ACCESS;
 	case RECV_PAYLOAD_KEY:
-		/* Nobody asks for a key of no bytes. */
+		/* A key for zero bytes is not checked. */
 		return c->bytes > 0 ? PLX_VERDICT_RECV_ACCESS : PLX_VERDICT_ACCEPT;
 	case RECV_FITS:
 	case RECV_LONG:
@@ -190,7 +190,7 @@ make_packet(const struct combination *c)
 	};
 }
 
-/* ---- what must have come of it ---- */
+/* ---- the expected result ---- */
 
 static void
 check_accepted(const struct combination *c)
@@ -375,7 +375,7 @@ every_other_opcode_is_of_another_service(void **state)
 	assert_int_equal(total, 254 * 6 * 256);
 }
 
-/* The same questions for who has no queue pair. */
+/* The same checks without a queue pair. */
 static void
 a_datagram_without_a_queue_pair_is_checked_in_the_same_order(void **state)
 {

@@ -188,10 +188,9 @@ every_combination_of_boundary_values_agrees_with_the_model(void **state)
 	assert_true(taken > 100 && refused > 100 && tried > 1000000);
 }
 
-/*
- * The check's form, in all its 2^31 cases of an 8-bit machine: numbers of 8 bits in the top byte of
- * 64 behave under the real function as they would under one of 8 bits, wraps included.
- */
+/* The structure of the check, in all its 2^31 cases of an 8-bit machine: 8-bit numbers in the
+ * top byte of 64 bits behave under the real function as they would under an 8-bit one, wraps
+ * included. */
 static void
 the_form_of_the_range_check_is_right_in_every_case_of_8_bits(void **state)
 {

@@ -25,7 +25,7 @@ struct req {
 	uint32_t bytes;
 	struct plx_psn psn; /* the first of `psns` */
 	uint32_t psns;
-	uint64_t local; /* where its payload lies or goes to, under the bench's receive key */
+	uint64_t local; /* the address of its payload, under the bench's receive key */
 };
 
 static inline bool
@@ -51,12 +51,12 @@ req_has_response(const struct req *req)
 #define STAGE_LIST(X)                                                                            \
 	X(SENT)      /* everything is sent, nothing is answered */                               \
 	X(PARTLY)    /* the first PSN is answered */                                             \
-	X(WENT_BACK) /* a sequence NAK of the first PSN came, nothing is sent again yet */       \
+	X(WENT_BACK) /* a sequence NAK of the first PSN arrived, nothing is sent again yet */    \
 	X(RESENT)    /* ... and everything is sent again */                                      \
 	X(TIMEOUT)   /* nothing came until the ack timer fired, and everything is sent again */  \
 	X(TIMED)     /* the first PSN is answered, a NAK of the next came, the rest is resent */ \
 	X(SPENT)     /* ... and that NAK came again as often as it is obeyed */                  \
-	X(PROBED)    /* the first PSN is answered, then nothing: it was asked for the rest */    \
+	X(PROBED)    /* the first PSN is answered, then nothing: a probe requested the rest */   \
 	X(RNR)       /* an RNR NAK of the first PSN came, its time is not over */
 
 enum stage {
@@ -81,8 +81,8 @@ struct play {
 	uint32_t completed; /* requests that PARTLY completed */
 	uint8_t retries_left, rnr_retries_left;
 	bool went_back, rnr_waiting;
-	bool again;       /* went back, and it may show that this was for nothing */
-	bool asked_again; /* answers of a READ, so that some may come that bring nothing */
+	bool again;       /* went back, and it may turn out that this was unnecessary */
+	bool asked_again; /* responses to a READ, so that some may arrive that add nothing */
 };
 
 uint32_t play_mixes(void);
@@ -118,11 +118,11 @@ struct answer {
 	struct plx_pkt pkt;
 };
 
-/** What a right responder sends at PSN number `index` of a READ that was asked for in chunks. */
+/** What a correct responder sends at PSN number `index` of a READ that was requested in chunks. */
 uint8_t response_opcode(uint32_t index, uint32_t psns, uint32_t chunk);
 uint32_t response_bytes(uint32_t index, const struct req *req);
 
-/** The byte at `offset` in what a READ or atomic at `psn` brings: mixing would show. */
+/** The byte at `offset` of the data of a READ or atomic at `psn`: mixed data would show. */
 uint8_t response_byte(struct plx_psn psn, uint32_t offset);
 
 void answer_build(const struct play *play, struct answer *answer);
@@ -137,20 +137,22 @@ struct expectation {
 	struct plx_psn una, next, high;
 	uint8_t retries_left, rnr_retries_left;
 	bool rnr_waiting;
-	bool puts_off;     /* it brings nothing, and says that the peer is still answering */
+	bool puts_off;     /* it has no data, and shows that the peer is still answering */
 	uint32_t placed;   /* bytes */
 	uint64_t place_at; /* as struct req.local */
 };
 
 void requester_model(const struct play *play, const struct answer *answer, struct expectation *out);
 
-/** Hand the answer to the requester and compare; false when anything differs, said on stderr. Then
- * let a right responder answer what is left: everything completes, once, in order. */
+/** Pass the answer to the requester and compare. Then let a correct responder answer the rest:
+ * everything completes, once, in order.
+ * Returns: false when anything differs, with a message on stderr */
 bool answer_check(struct bench *bench, const struct play *play, const struct answer *answer,
 		  const struct expectation *want);
 
-/** From here on as a right responder would: answer what is sent until nothing is left. Completions
- * go to `done`, called with each. False when it does not come to an end. */
+/** Act as a correct responder from here on: answer what is sent until nothing is left. Calls
+ * `done` for each completion.
+ * Returns: false when it does not end */
 bool play_out(struct bench *bench, uint64_t now,
 	      void (*done)(void *user, const struct plx_completion *completion), void *user);
 

@@ -201,7 +201,7 @@ compare_view(struct seen *seen, const struct plx_rc_view *before)
 		       memcmp(before, &after, sizeof(after)) != 0, false);
 }
 
-/* ---- what comes after ---- */
+/* ---- afterwards ---- */
 
 static void
 compare_memory(struct seen *seen)
@@ -224,7 +224,8 @@ compare_memory(struct seen *seen)
 	}
 }
 
-/* The rest goes as it should, but for a requester with no retry left: it may only fail in order. */
+/* The rest completes normally, except for a requester without retries left: it may only fail in
+ * order. */
 static void
 compare_sequel(struct seen *seen, struct bench *bench, uint64_t now)
 {
@@ -261,7 +262,7 @@ answer_check(struct bench *bench, const struct play *play, const struct answer *
 		now = before.ack_deadline_ns - 1;
 	expect(&seen, "verdict", bench_feed(bench, &answer->pkt, now), want->verdict);
 	gather(&seen);
-	/* completions only: nothing may leave, or the go-back point would move */
+	/* completions only: nothing may be sent, or the go-back point would move */
 	plx_actions_reset(&bench->out);
 	expect(&seen, "packets without a budget", plx_rc_transmit(bench->qp, now, 0, &bench->out),
 	       0);

@@ -22,7 +22,7 @@ req_at(const struct play *play, struct plx_psn psn)
 	return NULL;
 }
 
-/* The first PSN in [una, high) that only data can answer; `high` when there is none. */
+/* The first PSN in [una, high) that only data can answer; `high` when there is no such PSN. */
 static struct plx_psn
 first_unanswered(const struct play *play)
 {
@@ -53,8 +53,8 @@ advance(const struct play *play, struct expectation *out, struct plx_psn to)
 			break;
 }
 
-/* Take what an answer acknowledges, everything before `to`, as far as it can be: false when a READ
- * or atomic lies before `to` whose data has not come. */
+/* Apply what an answer acknowledges, everything before `to`, as far as possible: false when a
+ * READ or atomic without its data precedes `to`. */
 static bool
 take(const struct play *play, struct expectation *out, struct plx_psn to)
 {
@@ -75,8 +75,9 @@ fail_with(struct expectation *out, enum plx_wc_status status)
 	out->status = status;
 }
 
-/* Go back to the oldest that is not acknowledged, and pay a retry for it: once for each una, and
- * only when something was sent from there on. What is sent again and lost again is not paid for. */
+/* Go back to the oldest unacknowledged PSN, and use up a retry for it: once for each una, and
+ * only when something was sent from there on. A retransmission that is lost again does not use
+ * up another. */
 static void
 go_back(const struct play *play, struct expectation *out, enum plx_verdict verdict)
 {
@@ -166,9 +167,9 @@ model_ack(const struct play *play, const struct answer *answer, struct expectati
 		take_nak(play, value, out);
 }
 
-/* Malformed: the wrong length is told before the wrong place in the READ. FIRST and MIDDLE are as
- * good as each other, and LAST and ONLY: after going back into a READ its answer starts anew in the
- * middle, while the old answer may still be on its way. */
+/* Malformed: the wrong length is reported before the wrong position in the READ. FIRST and
+ * MIDDLE are equivalent, and LAST and ONLY: after going back into a READ its response starts
+ * anew in the middle, while the old response may still be in flight. */
 static enum plx_wc_status
 response_fault(const struct play *play, const struct req *req, const struct answer *answer)
 {
@@ -193,7 +194,7 @@ model_response(const struct play *play, const struct answer *answer, struct expe
 	enum plx_wc_status fault;
 
 	if (atomic ? !req_is_atomic(req) : !req_is_read(req)) {
-		out->verdict = PLX_VERDICT_GHOST; /* nobody asked for that */
+		out->verdict = PLX_VERDICT_GHOST; /* nobody requested that */
 		return;
 	}
 	if (!take(play, out, answer->psn)) {

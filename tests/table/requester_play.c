@@ -77,7 +77,7 @@ bool
 play_possible(const struct play *play)
 {
 	if (play->state == PLX_QP_SQD && play->stage == STAGE_WENT_BACK)
-		return false; /* what is begun is finished in SQD: as in RTS */
+		return false; /* what has begun is finished in SQD: as in RTS */
 	if (!play->retry_max && (play->stage == STAGE_WENT_BACK || play->stage == STAGE_RESENT ||
 				 play->stage == STAGE_TIMEOUT || play->stage == STAGE_TIMED ||
 				 play->stage == STAGE_SPENT))
@@ -89,7 +89,7 @@ play_possible(const struct play *play)
 	return play->rnr_retry_max || play->stage != STAGE_RNR;
 }
 
-/* ---- what a right responder sends ---- */
+/* ---- what a correct responder sends ---- */
 
 uint8_t
 response_opcode(uint32_t index, uint32_t psns, uint32_t chunk)
@@ -170,7 +170,7 @@ hand(struct bench *bench, struct plx_pkt *pkt, enum plx_verdict want)
 		plx_action_apply_memory(&bench->out.list[i]);
 }
 
-/* The answer to the first PSN, whatever it takes. */
+/* The answer to the first PSN, of any kind. */
 static void
 answer_first(struct bench *bench, struct play *play)
 {
@@ -205,7 +205,8 @@ refuse_oldest(struct bench *bench, struct play *play, uint8_t syndrome, enum plx
 	play->next = play->una;
 }
 
-/* The first PSN is answered, so that it is known how long that takes; of the next comes a NAK. */
+/* The first PSN is answered, so that the round-trip time is known; the next is answered by a
+ * NAK. */
 static void
 lose_second(struct bench *bench, struct play *play)
 {

@@ -88,9 +88,9 @@ try_scene(struct run *run)
 	bench_fini(&bench);
 }
 
-/* The axes of the decision table are crossed in full. What the past ended with, which answers are
- * out and whether a key was revoked are crossed with them in RTS only, and where a receive is not
- * the point. */
+/* The axes of the decision table are combined in full. The end of the past, the answers
+ * outstanding and whether a key was revoked are combined with them in RTS only, and where a
+ * receive does not matter. */
 static bool
 wanted(const struct scene *s)
 {
@@ -169,9 +169,9 @@ every_request_meets_the_verdict_reply_and_state_of_the_decision_table(void **sta
 		assert_true(run.verdicts[must[i]] > 0);
 }
 
-/* ---- line 4 and 5: who reaches a queue pair ---- */
+/* ---- lines 4 and 5: which packets reach a queue pair ---- */
 
-/* X(name): where the packet says it comes from and goes to */
+/* X(name): the source and destination of the packet */
 enum from {
 	FROM_PEER,
 	FROM_OTHER,
@@ -180,7 +180,7 @@ enum from {
 	FROM_COUNT
 };
 
-/* A path is seen from our end: what the peer sends has its addresses the other way round. */
+/* A path is seen from our end: the peer's packets have its addresses exchanged. */
 static struct plx_frame
 frame_from(const struct plx_path *path, enum from from)
 {
@@ -275,7 +275,8 @@ only_a_reliable_packet_of_the_peer_reaches_a_queue_pair_that_can_receive(void **
 	assert_int_equal(count, ADMISSIONS);
 }
 
-/* IBTA vol 1, 10.9.3: the low 15 bits are the partition; two limited members may not talk. */
+/* IBTA vol 1, 10.9.3: the low 15 bits are the partition; two limited members must not
+ * communicate. */
 static void
 a_partition_key_matches_its_partition_unless_both_are_limited_members(void **state)
 {

@@ -20,27 +20,27 @@
 	X(WRITE_MTU)  /* mtu bytes */                 \
 	X(WRITE_MORE) /* mtu + 1 bytes */
 
-/* what lies in the past, in this order; the responder remembers two READs or atomics */
+/* past requests, in this order; the responder remembers two READs or atomics */
 #define PAST_LIST(X)                                                      \
 	X(ENDS_WITH_SEND)  /* READ, READ, WRITE, FETCH_ADD, SEND */       \
 	X(ENDS_WITH_READ)  /* READ, SEND, WRITE, FETCH_ADD, READ */       \
 	X(ENDS_WITH_EMPTY) /* READ, SEND, WRITE, READ, READ of nothing */ \
-	X(ONLY_SENDS)      /* SEND, SEND, SEND: what is possible when nothing else is enabled */
+	X(ONLY_SENDS)      /* SEND, SEND, SEND: possible when nothing else is enabled */
 
-#define RECV_LIST(X)                                         \
-	X(NONE)                                              \
-	X(PLENTY)                                            \
-	X(SMALL) /* room for one byte more than what came */ \
+#define RECV_LIST(X)                                            \
+	X(NONE)                                                 \
+	X(PLENTY)                                               \
+	X(SMALL) /* room for one byte more than what arrived */ \
 	X(BAD_KEY)
 
-#define GAP_LIST(X)                                                                  \
-	X(NONE)                                                                      \
-	X(NAK)       /* a sequence NAK of the expected PSN is out */                 \
-	X(NAK_FAR)   /* the same, of a flight that reached the probes' far PSN */    \
-	X(NAK_SPENT) /* the same, and the flight began anew as often as is told */   \
-	X(RNR)       /* an RNR NAK of the expected PSN is out */                     \
-	X(READS)     /* as many READs as agreed are accepted and not yet answered */ \
-	X(REPLAYS)   /* answers that are remembered are on their way once more, not sent yet */
+#define GAP_LIST(X)                                                                   \
+	X(NONE)                                                                       \
+	X(NAK)       /* a sequence NAK of the expected PSN is out */                  \
+	X(NAK_FAR)   /* the same, of a flight that reached the probes' far PSN */     \
+	X(NAK_SPENT) /* the same, and the flight restarted up to the limit of NAKs */ \
+	X(RNR)       /* an RNR NAK of the expected PSN is out */                      \
+	X(READS)     /* as many READs as agreed are accepted and not yet answered */  \
+	X(REPLAYS)   /* remembered answers are queued once more, not sent yet */
 
 enum open_kind {
 #define PLX_X(name) OPEN_##name,
@@ -94,7 +94,7 @@ struct scene {
 	enum open_kind open;
 	enum recv_kind recv;
 	enum gap_kind gap;
-	bool enabled; /* the operations that may be not */
+	bool enabled; /* the operations that may be disabled */
 	bool revoked; /* BENCH_KEY_FAST, after all of the past used it */
 	struct plx_psn base;
 	/* what follows from them */
@@ -106,13 +106,13 @@ struct scene {
 	uint32_t recvs;     /* posted and not taken */
 	uint32_t recv_room; /* bytes, of the open SEND's receive or of the next */
 	uint32_t remaining; /* bytes of the open WRITE */
-	uint64_t write_va;  /* where its next byte goes */
+	uint64_t write_va;  /* the address of its next byte */
 };
 
 extern const char *const *const open_names, *const *const past_names;
 extern const char *const *const recv_names, *const *const gap_names;
 
-/** Take a fresh bench there; false when the axes contradict each other. */
+/** Bring a fresh bench there; false when the axes contradict each other. */
 bool scene_possible(const struct scene *scene);
 void scene_reach(struct bench *bench, struct scene *scene);
 
@@ -141,7 +141,7 @@ void scene_reach(struct bench *bench, struct scene *scene);
 	X(MTU_MORE)     \
 	X(BAD_PAD) /* a byte, padded to five */
 
-/* what the RETH says, seen from what fits */
+/* the RETH's length, relative to what fits */
 #define RETH_LIST(X)            \
 	X(RIGHT)                \
 	X(ZERO)                 \
@@ -171,7 +171,7 @@ enum reth_class {
 	RETH_COUNT,
 };
 
-/* what else may be wrong with an atomic; the other operand matters to a duplicate only */
+/* other faults of an atomic; the other operand matters to a duplicate only */
 enum twist {
 	TWIST_NONE,
 	TWIST_MISALIGNED,
@@ -219,7 +219,7 @@ struct forecast {
 	bool recv_open;
 	uint32_t recvs; /* not taken; all are flushed when `error` */
 	/* memory */
-	bool to_recv; /* the payload goes to the receive, from `recv_offset` on */
+	bool to_recv; /* the payload is placed in the receive, from `recv_offset` on */
 	uint32_t place_bytes, recv_offset;
 	enum bench_key place_key;
 	uint64_t place_va;
@@ -235,8 +235,8 @@ struct forecast {
 
 void model(const struct scene *scene, const struct probe *probe, struct forecast *out);
 
-/** Feed the probe and compare; false when anything differs, said on stderr. The bench is used up.
- */
+/** Feed the probe and compare. The bench cannot be used again.
+ * Returns: false when anything differs, with a message on stderr */
 bool probe_check(struct bench *bench, const struct scene *scene, const struct probe *probe,
 		 const struct forecast *forecast);
 

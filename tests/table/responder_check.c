@@ -16,7 +16,7 @@ enum {
 	PENDING_VA = 32 * BENCH_MTU
 };
 
-/* Everything that the queue pair asked for, in order. */
+/* Everything that the queue pair requested, in order. */
 struct seen {
 	const struct scene *scene;
 	const struct probe *probe;
@@ -260,7 +260,7 @@ compare_read(struct seen *seen, const struct bench *bench, uint32_t at)
 static uint32_t
 compare_pending(struct seen *seen, const struct bench *bench)
 {
-	/* but with a failure that the peer is not told of, it gets nothing more */
+	/* unless it fails without notifying the peer, it receives nothing more */
 	if (seen->scene->gap != GAP_READS || (seen->want->error && seen->want->reply == REPLY_NONE))
 		return 0;
 	if (seen->emits < REMEMBERED) {
@@ -278,7 +278,7 @@ compare_pending(struct seen *seen, const struct bench *bench)
 	return REMEMBERED;
 }
 
-/* Behind answers that are given once more, the reply is the last thing said. */
+/* Behind answers that are repeated, the reply is the last packet. */
 static bool
 skip_replays(struct seen *seen, uint32_t *at)
 {
@@ -342,10 +342,10 @@ compare_view(struct seen *seen, const struct bench *bench, const struct plx_rc_v
 		       memcmp(before, &after, sizeof(after)) != 0, false);
 }
 
-/* ---- what comes after ---- */
+/* ---- afterwards ---- */
 
-/* A request that was not taken leaves the message that is open as it was: its next packet, which
- * the forecast knows, still finds what it found before. */
+/* A rejected request leaves the open message as it was: its next packet, which the forecast
+ * knows, still finds the same state. */
 static void
 compare_sequel(struct seen *seen, struct bench *bench)
 {
@@ -374,7 +374,7 @@ probe_check(struct bench *bench, const struct scene *scene, const struct probe *
 	struct plx_rc_view before;
 	uint32_t calls = 0;
 
-	/* the arrays are not cleared: their counts say what of them is there */
+	/* the arrays are not cleared: their counts tell how much is valid */
 	seen.scene = scene;
 	seen.probe = probe;
 	seen.want = forecast;

@@ -7,7 +7,7 @@
  */
 #include "responder.h"
 
-/* ---- what the packet is ---- */
+/* ---- the kind of packet ---- */
 
 struct shape {
 	uint8_t kind; /* enum plx_op_kind */
@@ -88,9 +88,9 @@ in_sequence(const struct scene *scene, const struct shape *s)
 	return !s->starts && (s->kind == PLX_OP_SEND) == (scene->open == OPEN_SEND);
 }
 
-/* FIRST and MIDDLE carry an MTU, LAST 1 to an MTU, ONLY 0 to an MTU; padded to four; a WRITE's RETH
- * says what its packets add up to; no more than 2^31 is asked for; nothing rides on a READ or an
- * atomic. */
+/* FIRST and MIDDLE carry an MTU, LAST 1 to an MTU, ONLY 0 to an MTU; padded to four. A WRITE's
+ * RETH has the total of its packets; at most 2^31 bytes are requested; a READ or an atomic
+ * carries no payload. */
 static bool
 length_right(const struct scene *scene, const struct probe *probe, const struct shape *s)
 {
@@ -114,7 +114,7 @@ length_right(const struct scene *scene, const struct probe *probe, const struct 
 }
 
 /* The right and the range, for every packet; the whole range of the RETH where there is one; a
- * request of zero bytes asks for neither (C9-88). */
+ * request of zero bytes needs neither (C9-88). */
 static bool
 access_granted(const struct scene *scene, const struct probe *probe, const struct shape *s)
 {
@@ -264,7 +264,7 @@ apply_expected(const struct scene *scene, const struct probe *probe, const struc
 	read_reply(probe, out);
 }
 
-/* ---- what a refused one does ---- */
+/* ---- the effect of a refusal ---- */
 
 static void
 refuse(const struct scene *scene, const struct probe *probe, const struct shape *s,
@@ -367,8 +367,8 @@ model(const struct scene *scene, const struct probe *probe, struct forecast *out
 		return;
 	}
 	if (ahead > 0) {
-		/* The flights of the scenes began with the next PSN: with it they begin anew, and
-		 * with what is far behind the newest of them. */
+		/* The flights of the scenes began with the next PSN: with it they restart, and
+		 * with a PSN far behind their newest. */
 		bool anew = (scene->gap == GAP_NAK && ahead == 1) ||
 			    (scene->gap == GAP_NAK_FAR && ahead <= 1000);
 

@@ -62,7 +62,7 @@ post_plenty(struct bench *bench, struct scene *scene)
 	post(bench, scene, &(struct plx_sge){BENCH_VA, PLENTY, bench->recv}, 1);
 }
 
-/* What scene->recv says. A SEND that is open, or opens, takes the first. */
+/* Post the receives of scene->recv. A SEND that is open, or opens, consumes the first. */
 static void
 post_receives(struct bench *bench, struct scene *scene)
 {
@@ -180,7 +180,7 @@ make_past(struct bench *bench, struct scene *scene)
 	}
 }
 
-/* ---- what is open and what is out ---- */
+/* ---- open messages and outstanding answers ---- */
 
 static void
 open_message(struct bench *bench, struct scene *scene)

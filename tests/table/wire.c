@@ -217,7 +217,7 @@ the_opcode_table_is_the_standards(void **state)
 
 /* ---- every verdict ---- */
 
-/* One change to a sound frame, and what it must be called. */
+/* One change to a valid frame, and its verdict. */
 struct fault {
 	enum plx_wire_verdict verdict;
 	int ip_version;
@@ -263,7 +263,7 @@ static const struct fault faults[] = {
 	{PLX_WIRE_EXT_SHORT, 6, 62, PLX_RC_FETCH_ADD << 8, 0, false},
 };
 
-/* What an engine does: whom it is for, the frame, then what is in it. */
+/* As an engine does: the destination, the frame, then its contents. */
 static enum plx_wire_verdict
 decode_whole(const struct made *made)
 {
@@ -427,7 +427,7 @@ rxe_atomic_write_shape_is_part_of_the_opcode_table(void **state)
 		if (op->service == PLX_SERVICE_UNKNOWN)
 			continue;
 		assert_int_equal(__builtin_popcount(op->flags.bits & places), 1);
-		/* What starts or goes on must have bytes to bring. */
+		/* Opcodes that start or continue a message must carry bytes. */
 		if (op->flags.bits & (places & ~(unsigned)PLX_OPF_ONLY))
 			assert_true(plx_opcode_has(op, PLX_OPF_PAYLOAD));
 	}

@@ -154,7 +154,7 @@ live(void *arg)
 	return NULL;
 }
 
-/* Nothing is posted any more: what was taken must complete, once all receives are there. */
+/* Nothing is posted any more: accepted requests must complete, once all receives are there. */
 static void
 settle(void)
 {

@@ -36,7 +36,7 @@ struct crowd {
 	struct rte_rcu_qsbr *rcu[2];
 	struct plx_worker *worker[2];
 	struct plx_engine_qp *qp[2][QPS];
-	pthread_mutex_t table; /* who registers serialises */
+	pthread_mutex_t table; /* serialises registrations */
 	uint64_t end;
 	atomic_uint posted, reaped, fired, lent, wrong;
 };
