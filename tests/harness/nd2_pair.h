@@ -178,11 +178,10 @@ void nd_pair_join(struct nd_pair *pair, IND2Connector *active, IND2QueuePair *ac
 /** Disconnects when it is connected, closes both sides, and looks that nothing is left. */
 void nd_pair_close(struct nd_pair *pair);
 
-/* ---- a connection, step by step -----------------------------------------------------------------
+/* ---- a connection, step by step ----
  *
- * Each step of either side is one call here, so that a test can stop between any two. It never goes
- * further than it says.
- */
+ * Each call here is one step of one side, so that a test can stop between any two. A
+ * call never does more than its step. */
 
 enum {
 	CALLER_BYTES = 56, /* of private data, at most */

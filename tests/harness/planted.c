@@ -75,7 +75,7 @@ planted_socket(const char *path)
 	need(fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof(name)) == 0, path);
 }
 
-/* ---- what is there ---- */
+/* ---- contents of the folders ---- */
 
 static struct {
 	char text[TREE_BYTES];

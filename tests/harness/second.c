@@ -324,7 +324,7 @@ static const IND2ProviderVtbl provider_table = {
 	.OpenAdapter = provider_open,
 };
 
-/* ---- what the library exports ---- */
+/* ---- exported functions ---- */
 
 HRESULT STDAPICALLTYPE
 DllGetClassObject(REFCLSID clsid, REFIID iid, LPVOID *object)

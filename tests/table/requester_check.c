@@ -109,7 +109,7 @@ answer_build(const struct play *play, struct answer *answer)
 		pkt->atomic_original = BENCH_ORIGINAL;
 }
 
-/* ---- what it did ---- */
+/* ---- its actions ---- */
 
 static void
 note_completion(void *user, const struct plx_completion *completion)

@@ -61,7 +61,7 @@ expect_setting(const char *setting, const char *sentence)
 	expect_mistake(text, expected);
 }
 
-/* ---- what is right ---- */
+/* ---- valid files ---- */
 
 /* As a private file: that of a clone may have any owner, and is then refused. */
 static void
@@ -284,7 +284,7 @@ a_file_that_cannot_be_read_is_named(void **state)
 	assert_string_equal(why.text, ". cannot be read: it is not a file");
 }
 
-/* ---- what is wrong ---- */
+/* ---- invalid files ---- */
 
 static void
 a_number_out_of_range_is_refused(void **state)

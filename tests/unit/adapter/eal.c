@@ -70,7 +70,7 @@ remove_config(void)
 	unlink(getenv("POLLUX_CONFIG"));
 }
 
-/* ---- scenes: what it leaves alone ---- */
+/* ---- scenes: no side effects ---- */
 
 static bool
 all_threads_run_where(const cpu_set_t *set)

@@ -120,8 +120,8 @@ open_adapter(void)
 	return adapter;
 }
 
-/* net_wire needs to be shown nothing; told that it does, it takes everything, as the bus of virtual
- * devices has it. */
+/* net_wire needs no memory to be mapped; a test makes it require that, and it accepts every
+ * mapping, as the bus of virtual devices does. */
 static int
 shown_to_a_device(void)
 {

@@ -195,7 +195,7 @@ a_port_that_carries_less_gets_the_largest_path_mtu_that_fits(void **state)
 	static const struct {
 		uint32_t bytes, path_mtu;
 	} ports[] = {
-		/* headers and ICRC take 110 bytes */
+		/* headers and ICRC need 110 bytes */
 		{2048, 1024}, {4608, 4096}, {1134, 1024}, {1133, 512}, {366, 256},
 	};
 	struct plx_adapter_info info;

@@ -130,7 +130,7 @@ a_connection_from_end_to_end(void **state)
 	assert_int_equal(pair_state(m->a.qp), PLX_QP_ERROR);
 	pair_event(m->b.channel, PLX_CM_EVENT_DISCONNECTED);
 	pair_event(m->a.channel, PLX_CM_EVENT_CLOSED);
-	/* closed, and what was left of the grace period has ended, too */
+	/* closed, and the rest of the grace period has ended, too */
 	assert_int_equal(plx_disconnect(m->b.connector), PLX_STATE);
 	assert_int_equal(pair_state(m->b.qp), PLX_QP_ERROR);
 	assert_int_equal(plx_disconnect(m->a.connector), PLX_STATE);

@@ -366,7 +366,7 @@ a_stream_of_datagrams_arrives_as_far_as_there_are_receives(void **state)
 	two_close(&two);
 }
 
-/* ---- what is dropped ---- */
+/* ---- drops ---- */
 
 static void
 what_cannot_be_taken_is_dropped_and_counted_and_the_receive_stays(void **state)

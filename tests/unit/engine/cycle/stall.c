@@ -104,7 +104,7 @@ the_grace_after_a_pause_ends_by_bursts(void **state)
 	pair_close(&pair);
 }
 
-/* ---- what a stall does not cost ---- */
+/* ---- no penalty for a stall ---- */
 
 static void
 connect_for(struct pair_options *options, uint64_t ack_timeout_ns, uint8_t retry_max)
@@ -265,7 +265,7 @@ a_death_is_told_with_the_retries_and_the_stall(void **state)
 	assert_int_equal(told, 3);
 }
 
-/* ---- a clock that goes back ---- */
+/* ---- a clock that goes backwards ---- */
 
 static void
 a_clock_that_steps_back_ends_nothing(void **state)

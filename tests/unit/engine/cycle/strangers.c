@@ -326,7 +326,7 @@ scene_close(void)
 	pair_close(&pair);
 }
 
-/* ---- what a stranger might change ---- */
+/* ---- state that a stranger could change ---- */
 
 struct state {
 	struct plx_rc_view view[2];

@@ -151,7 +151,7 @@ all_verdicts(const struct pair *pair)
 	return sum;
 }
 
-/* ---- who may send to it ---- */
+/* ---- permitted senders ---- */
 
 static void
 a_datagram_made_by_hand_is_taken(struct pair *pair)

@@ -19,7 +19,7 @@ enum {
 	NAMES_MAX = 16,
 };
 
-/* ---- what is not compared ---- */
+/* ---- differences that are ignored ---- */
 
 #define FIELD(kind, member, why)                                      \
 	{                                                             \

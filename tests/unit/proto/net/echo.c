@@ -227,7 +227,7 @@ echoes_take_turns_with_the_rest(void **state)
 	lan_close(&lan);
 }
 
-/* ---- what is not answered ---- */
+/* ---- ignored requests ---- */
 
 /* The verdict, and that nothing but one counter has changed. */
 static void
