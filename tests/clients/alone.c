@@ -77,8 +77,7 @@ now_us(void)
 	return (double)now.QuadPart * 1e6 / (double)hz.QuadPart;
 }
 
-/* ---- what is there ------------------------------------------------------------------------------
- */
+/* ---- what is there ---- */
 
 static void
 look(void)
@@ -116,8 +115,7 @@ look(void)
 	free(list);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------
- */
+/* ---- regions ---- */
 
 static IND2MemoryRegion *
 region(void)
@@ -204,8 +202,7 @@ register_in_threads(void)
 	       (now_us() - begun) / (THREADS * REGIONS));
 }
 
-/* ---- queues -------------------------------------------------------------------------------------
- */
+/* ---- queues ---- */
 
 static IND2CompletionQueue *
 queue(ULONG depth)

@@ -95,8 +95,7 @@ turn(void)
 	request->ended(IND2CompletionQueue_GetOverlappedResult(self.cq, &request->overlapped, 0));
 }
 
-/* ---- ping-pong ----------------------------------------------------------------------------------
- */
+/* ---- ping-pong ---- */
 
 static void
 receive(size_t room)
@@ -155,8 +154,7 @@ on_completions(HRESULT status)
 		      "Notify");
 }
 
-/* ---- connections --------------------------------------------------------------------------------
- */
+/* ---- connections ---- */
 
 static void
 on_left(HRESULT status)
@@ -231,8 +229,7 @@ call(const struct sockaddr_in *from, const struct sockaddr_in *to)
 	      "Connect");
 }
 
-/* ---- the program --------------------------------------------------------------------------------
- */
+/* ---- the program ---- */
 
 static void
 on_memory(HRESULT status)

@@ -28,8 +28,7 @@ struct play {
 	uint32_t peer_left;
 };
 
-/* ---- packets in
- * -------------------------------------------------------------------------------------- */
+/* ---- packets in ---- */
 
 static enum plx_verdict
 give(struct play *p, struct plx_pkt *pkt)
@@ -287,8 +286,7 @@ step_again(struct play *p)
 		give(p, &pkt);
 }
 
-/* ---- everything else
- * ------------------------------------------------------------------------------- */
+/* ---- everything else ---- */
 
 static uint32_t
 sges(struct play *p, struct plx_sge *sge, uint32_t count)

@@ -89,8 +89,7 @@ const struct plx_cc_ops world_cc = {
 	.on_cnp = cc_on_cnp,
 };
 
-/* ---- the books
- * ------------------------------------------------------------------------------------ */
+/* ---- the books ---- */
 
 static void
 on_place(struct world *w, const struct plx_place *place)
@@ -288,8 +287,7 @@ world_drain(struct world *w)
 	CHECK(!"the QP comes to rest");
 }
 
-/* ---- packets
- * -------------------------------------------------------------------------------------- */
+/* ---- packets ---- */
 
 uint32_t
 world_packets(const struct world *w, uint32_t bytes)
@@ -376,8 +374,7 @@ world_give(struct world *w, const struct plx_pkt *pkt)
 	return w->verdict;
 }
 
-/* ---- life and death
- * ------------------------------------------------------------------------------- */
+/* ---- life and death ---- */
 
 static void
 caps_and_attr(struct world *w, const uint8_t choice[16])

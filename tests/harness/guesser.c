@@ -366,8 +366,7 @@ pairs_find(const struct guesser_series *series, uint32_t count, char *how)
 	return false;
 }
 
-/* ---- tables that are learnt, and arithmetic
- * -------------------------------------------------------- */
+/* ---- tables that are learnt, and arithmetic ---- */
 
 /* A known byte: 0 .. 3 of the previous value, of the one before it, of their difference, of the
  * index; then of the values of earlier series at this index. */

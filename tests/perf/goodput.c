@@ -73,8 +73,7 @@ struct world {
 	struct plx_actions out;
 };
 
-/* ---- packets on their way ----------------------------------------------------------------------
- */
+/* ---- packets on their way ---- */
 
 static bool
 earlier(const struct flying *a, const struct flying *b)
@@ -161,8 +160,7 @@ launch(struct world *world, uint32_t from, const struct plx_emit *emit)
 	push(world, &one);
 }
 
-/* ---- two ends
- * ------------------------------------------------------------------------------------ */
+/* ---- two ends ---- */
 
 static void
 open_end(struct world *world, uint32_t number)
@@ -302,8 +300,7 @@ run_until(struct world *world, uint64_t messages)
 	return world->now;
 }
 
-/* ---- the table
- * ----------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static const struct load loads[] = {
 	{"WRITE 64 KiB, 16 open", PLX_WR_WRITE, 65536, 16},

@@ -26,8 +26,7 @@ enum {
 
 static uint64_t messages;
 
-/* ---- the two interfaces -----------------------------------------------------------------------
- */
+/* ---- the two interfaces ---- */
 
 /* Completion queues: of the sender's requests, of the receiver's messages, and on each adapter one
  * that stays empty, by which it can be moved and nothing is taken. */
@@ -107,8 +106,7 @@ verbs_look(enum queue queue)
 	return plx_cq_poll(verbs.queue[queue], &wc, 1) == 1 && wc.status == PLX_WC_SUCCESS;
 }
 
-/* ---- what is counted --------------------------------------------------------------------------
- */
+/* ---- what is counted ---- */
 
 /* One interface, one kind of message; `received`: it needs a receive. */
 struct kind {
@@ -217,8 +215,7 @@ run(const struct kind *kind, uint8_t *from, uint8_t *to)
 	}
 }
 
-/* ---- set-up -----------------------------------------------------------------------------------
- */
+/* ---- set-up ---- */
 
 static void
 through_nd2(void **state)

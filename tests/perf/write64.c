@@ -56,7 +56,7 @@ static struct wire wire;
 static plx_icrc_fn icrc;
 static uint64_t now = 1000;
 
-/* ---- set-up ---------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static void
 make_template(struct end *end, uint32_t from, uint32_t to)
@@ -111,8 +111,7 @@ make_end(struct end *end, uint32_t qpn, uint32_t peer)
 	make_template(end, qpn, peer);
 }
 
-/* ---- the engine's part, as small as it can be ---------------------------------------------------
- */
+/* ---- the engine's part, as small as it can be ---- */
 
 /* Everything but packets. */
 static void
@@ -235,8 +234,7 @@ take_all(struct end *end, const struct end *from, enum mode mode)
 			take_emit(end, &from->actions, &from->actions.list[i].emit);
 }
 
-/* ---- what is counted ----------------------------------------------------------------------------
- */
+/* ---- what is counted ---- */
 
 COUNTED static void
 count_requester_post(void)

@@ -75,8 +75,7 @@ plx_assert_failed(const char *expr, const char *file, int line)
 	abort();
 }
 
-/* ---- small lines
- * ---------------------------------------------------------------------------------- */
+/* ---- small lines ---- */
 
 static void
 line_fail(struct script *s)
@@ -348,8 +347,7 @@ play(const char *path, bool verbose)
 	free(s);
 }
 
-/* ---- scripts that are wrong on purpose
- * ----------------------------------------------------------- */
+/* ---- scripts that are wrong on purpose ---- */
 
 /* The text behind "# fails: " in the first line: the message with which the script must fail. */
 static void

@@ -188,8 +188,7 @@ parse_post(struct script *s, struct post *post)
 	}
 }
 
-/* ---- buffers
- * -------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 static bool
 sends_content(const struct post *post)
@@ -253,8 +252,7 @@ make_sges(const struct post *post, const struct op *op, struct plx_sge *sge)
 	return count;
 }
 
-/* ---- posting
- * -------------------------------------------------------------------------------------- */
+/* ---- posting ---- */
 
 static enum plx_status
 post_send(const struct post *post, const struct op *op)

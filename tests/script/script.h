@@ -125,13 +125,13 @@ struct script {
 	uint32_t traced;
 };
 
-/* ---- main.c: failing ---------------------------------------------------------------------- */
+/* ---- main.c: failing ---- */
 
 __attribute__((noreturn, format(printf, 2, 3))) void script_fail(struct script *s,
 								 const char *format, ...);
 __attribute__((format(printf, 2, 3))) void script_trace(struct script *s, const char *format, ...);
 
-/* ---- words.c: the words of a statement ------------------------------------------------------ */
+/* ---- words.c: the words of a statement ---- */
 
 const char *next_word(struct script *s, const char *what); /* fails when there is none */
 bool accept_word(struct script *s, const char *word);      /* takes it if it comes next */
@@ -148,7 +148,7 @@ const char *side_name(enum side side);
 /** The index of `text` in a table of upper-case names, compared without case; -1: not there. */
 int name_index(const char *const *names, uint32_t count, const char *text);
 
-/* ---- tables.c: names of the library's enums ------------------------------------------------- */
+/* ---- tables.c: names of the library's enums ---- */
 
 const char *wire_name(enum plx_wire_verdict verdict);
 int status_of(const char *text);    /* enum plx_status */
@@ -165,7 +165,7 @@ int state_of(const char *text); /* enum plx_qp_state */
 const uint64_t *counter_of(const struct plx_rc_counters *counters, const char *text);
 bool view_of(const struct plx_rc_view *view, const char *text, uint64_t *out);
 
-/* ---- packet.c: packets as words ------------------------------------------------------------- */
+/* ---- packet.c: packets as words ---- */
 
 enum {
 	PACKET_FIELDS_MAX = 16
@@ -219,7 +219,7 @@ void packet_match(struct script *s, const struct packet_pattern *pattern,
 uint32_t packet_build(struct script *s, const struct packet_pattern *pattern, struct plx_pkt *pkt);
 void packet_text(const struct plx_pkt *pkt, char *out, size_t bytes);
 
-/* ---- wire.c: time, delivery, and what is on the way ------------------------------------------ */
+/* ---- wire.c: time, delivery, and what is on the way ---- */
 
 extern const struct ep_hooks wire_hooks;
 
@@ -234,8 +234,7 @@ void wire_receive(struct script *s, enum side to, const uint8_t *bytes, size_t l
 void wire_frame_free(struct frame *frame);
 void decode_or_fail(struct script *s, const uint8_t *bytes, size_t len, struct plx_pkt *pkt);
 
-/* ---- fault.c: what a line does to a packet; forge.c: packets nobody sent -----------------------
- */
+/* ---- fault.c: what a line does to a packet; forge.c: packets nobody sent ---- */
 
 /* What becomes of a packet, as the words behind its fields say. */
 struct fault {
@@ -260,8 +259,7 @@ void line_fault(struct script *s);
 void fault_destroy_all(struct script *s);
 void line_inject(struct script *s);
 
-/* ---- memory.c ----------------------------------------------------------------------------------
- */
+/* ---- memory.c ---- */
 
 uint8_t content_byte(uint32_t content, uint64_t at);
 struct area *area_create(struct script *s, enum side side, const char *name, uint64_t length,
@@ -279,23 +277,20 @@ void line_word(struct script *s);
 void line_scribble(struct script *s);
 void line_key(struct script *s);
 
-/* ---- post.c
- * -------------------------------------------------------------------------------------- */
+/* ---- post.c ---- */
 
 void line_post(struct script *s);
 struct op *op_by_id(struct script *s, uint64_t wr_id);
 struct op *op_by_name(struct script *s, const char *name);
 void op_destroy_all(struct script *s);
 
-/* ---- expect.c
- * ------------------------------------------------------------------------------------ */
+/* ---- expect.c ---- */
 
 void note_text(struct script *s, const struct note *note, char *out, size_t bytes);
 void line_completes(struct script *s, enum side side);
 void line_event(struct script *s, enum side side);
 
-/* ---- setup.c
- * ------------------------------------------------------------------------------------- */
+/* ---- setup.c ---- */
 
 void setup_defaults(struct script *s);
 void setup_connect(struct script *s);

@@ -253,8 +253,7 @@ line_config(struct script *s)
 	}
 }
 
-/* ---- connecting
- * ----------------------------------------------------------------------------------- */
+/* ---- connecting ---- */
 
 static void
 end_create(struct end *end)
@@ -319,8 +318,7 @@ setup_destroy(struct script *s)
 	area_destroy_all(s);
 }
 
-/* ---- states
- * ----------------------------------------------------------------------------------------- */
+/* ---- states ---- */
 
 /* Requests posted before a RESET are dropped, and never complete. */
 static void

@@ -143,7 +143,7 @@ complete_silent(struct side *side)
 	pass(side, op, true);
 }
 
-/* ---- receives ------------------------------------------------------------------------------- */
+/* ---- receives ---- */
 
 static void
 check_message(struct side *side, const struct plx_completion *completion, const struct op *op)
@@ -224,7 +224,7 @@ complete_receive(struct side *side, const struct plx_completion *completion)
 	receiver_return(side->receiver, receive);
 }
 
-/* ---- after a flush -------------------------------------------------------------------------- */
+/* ---- after a flush ---- */
 
 /* In ERROR and flushed: everything that was posted has completed. */
 void

@@ -57,7 +57,7 @@ frame_check(struct side *side, const struct plx_emit *emit, const uint8_t *bytes
 		 "a payload of %u is padded by %u", pkt.payload_bytes, pkt.pad);
 }
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static uint8_t
 request_kind(const struct op *op)
@@ -218,7 +218,7 @@ emission_check(struct side *side, const struct plx_emit *emit)
 		PLX_ASSERT(!waits_for_answer(op->kind));
 }
 
-/* ---- replies -------------------------------------------------------------------------------- */
+/* ---- replies ---- */
 
 static void
 spend(struct side *side, uint64_t *tokens, const char *what)

@@ -119,7 +119,7 @@ grant_opinion(const struct grant *grant, uint32_t rkey, const struct side *side,
 	return grant->state == GRANT_ALIVE ? OPINION_YES : OPINION_NO;
 }
 
-/* ---- revocation in mid-message -------------------------------------------------------------- */
+/* ---- revocation in mid-message ---- */
 
 /* `packets` of the request are through; its region is retired after as many as were drawn. */
 void

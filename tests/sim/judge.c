@@ -126,7 +126,7 @@ judge_done(struct world *world)
 	return judging->received;
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void
 check_place(struct world *world, struct side *side, const struct plx_place *place)
@@ -207,7 +207,7 @@ on_memory(void *user, struct ep_qp *qp, const struct plx_action *action)
 		check_atomic(world, side, &action->atomic);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static void
 on_completion(void *user, struct ep_qp *qp, const struct plx_completion *completion)

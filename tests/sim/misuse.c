@@ -179,7 +179,7 @@ misuse_draw(struct side *side, struct op *op, struct plx_prng *prng)
 	}
 }
 
-/* ---- killing -------------------------------------------------------------------------------- */
+/* ---- killing ---- */
 
 /* As an engine or an application does when a QP cannot go on. */
 void

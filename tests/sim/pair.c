@@ -32,7 +32,7 @@ pair_assign(struct world *world, uint32_t index)
 	}
 }
 
-/* ---- what the two ends agree on ------------------------------------------------------------- */
+/* ---- what the two ends agree on ---- */
 
 static uint32_t
 draw_mtu(struct plx_prng *prng)
@@ -165,7 +165,7 @@ draw_attr(struct side *side, struct plx_prng *prng, uint32_t mtu)
 		draw_timeout(world, prng, round_trip_ns(world, mtu, attr->window_packets));
 }
 
-/* ---- memory that a side offers its peer ----------------------------------------------------- */
+/* ---- memory that a side offers its peer ---- */
 
 static void
 make_offers(struct side *side, struct plx_prng *prng)
@@ -226,7 +226,7 @@ drop_offers(struct side *side)
 	slab_destroy(station, side->landing);
 }
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 static void
 create_qp(struct side *side, struct plx_prng *prng)

@@ -40,7 +40,7 @@ steady_ns(const struct side *side)
 	return clock_local(side->station) - side->station->stepped_ns;
 }
 
-/* ---- signs of a loss, and what they permit -------------------------------------------------- */
+/* ---- signs of a loss, and what they permit ---- */
 
 static void
 add_credit(struct side *side, uint64_t packets)
@@ -85,7 +85,7 @@ permit_for_silence(struct side *side)
 	}
 }
 
-/* ---- what happens --------------------------------------------------------------------------- */
+/* ---- what happens ---- */
 
 /* Something is in flight from now on, or the peer has answered: all counts begin `delay_ns` later.
  */
@@ -250,7 +250,7 @@ recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict
 		answered_in_vain(side);
 }
 
-/* ---- the responder -------------------------------------------------------------------------- */
+/* ---- the responder ---- */
 
 /* R4: a sequence NAK asks for the expected PSN, after a later one has arrived; a few times for one
  * gap, however many packets arrive behind it. */
@@ -269,7 +269,7 @@ recovery_nak_sent(struct side *side, uint64_t psn)
 		 "PSN %06" PRIx64 " is in %u sequence NAKs", psn & PLX_PSN_MASK, side->naks);
 }
 
-/* ---- what must hold ------------------------------------------------------------------------- */
+/* ---- what must hold ---- */
 
 /* Losses reported, and ack timeouts passed, since the last progress. */
 static uint64_t

@@ -110,7 +110,7 @@ refusals_of(struct side *side, const struct op *op, uint32_t bytes, bool last)
 	return refusals;
 }
 
-/* ---- accepting a packet --------------------------------------------------------------------- */
+/* ---- accepting a packet ---- */
 
 static void
 use_receive(struct side *side)
@@ -226,7 +226,7 @@ accept_request(struct side *side, const struct plx_pkt *pkt)
 		revoke_when_due(side, op, side->exec_offset / side->attr.mtu);
 }
 
-/* ---- refusing it ---------------------------------------------------------------------------- */
+/* ---- refusing it ---- */
 
 static bool
 is_fatal(enum plx_verdict verdict)

@@ -35,7 +35,7 @@ struct scripted {
 	uint32_t packets[SIM_SIDES_MAX]; /* sent on this connection */
 };
 
-/* ---- recording, in the shrinker's last run only ---------------------------------------------- */
+/* ---- recording, in the shrinker's last run only ---- */
 
 static struct row *
 add_row(struct side *side, enum row_kind kind)
@@ -115,7 +115,7 @@ script_packet(struct side *side, const struct packet *packet, const struct fault
 	row->serial = packet->serial;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 struct writing {
 	FILE *to;

@@ -39,7 +39,7 @@ enum sim_limit {
 	SIM_MESSAGE_MAX = 1 << 18,
 };
 
-/* ---- options and results -------------------------------------------------------------------- */
+/* ---- options and results ---- */
 
 /* Deliberate faults of the simulator itself: a run with one must fail, or no run shows anything. */
 enum sim_canary {
@@ -63,7 +63,7 @@ struct sim_options {
 	const char *program;
 };
 
-/* ---- what the shrinker removes -------------------------------------------------------------- */
+/* ---- what the shrinker removes ---- */
 
 /* Everything that can be left out of a run has a key: kind, who, and its ordinal there. */
 enum sim_key_kind {
@@ -87,7 +87,7 @@ struct sim_mask {
 	const struct sim_keys *keep; /* NULL, or sorted: everything else is left out */
 };
 
-/* ---- configuration drawn from the seed ------------------------------------------------------ */
+/* ---- configuration drawn from the seed ---- */
 
 struct sim_weather {
 	uint32_t loss_ppm, burst_max;
@@ -129,7 +129,7 @@ struct sim_config {
 	uint32_t silent_percent, fence_percent, inline_percent, solicited_percent;
 };
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 enum sim_event_kind {
 	SIM_EV_ARRIVE,      /* a packet at its station */
@@ -163,7 +163,7 @@ struct sim_heap {
 	uint64_t serial;
 };
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* Memory that regions are registered on, with a copy of what it must contain. */
 struct slab {
@@ -206,7 +206,7 @@ struct grant {
 	uint32_t users; /* requests posted with it and not complete */
 };
 
-/* ---- receives ------------------------------------------------------------------------------- */
+/* ---- receives ---- */
 
 enum receive_state {
 	RECEIVE_FREE,
@@ -247,7 +247,7 @@ struct receiver_shape {
 	uint32_t depth, sges, slot_bytes;
 };
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 /* What is wrong with a request, on purpose. X(name) */
 enum misuse {
@@ -289,7 +289,7 @@ struct op {
 	struct plx_sge sge[PLX_SGE_MAX];
 };
 
-/* ---- a QP and the model of it --------------------------------------------------------------- */
+/* ---- a QP and the model of it ---- */
 
 /* What recovery.c has seen of a requester. Times are the station's. */
 struct recovery {
@@ -415,7 +415,7 @@ struct station {
 	int32_t drift_ppm;
 };
 
-/* ---- links and packets ---------------------------------------------------------------------- */
+/* ---- links and packets ---- */
 
 enum damage {
 	DAMAGE_NONE,
@@ -450,7 +450,7 @@ struct link {
 	uint64_t free_at, last_arrival, down_until, clog_until;
 };
 
-/* ---- trace ---------------------------------------------------------------------------------- */
+/* ---- trace ---- */
 
 enum trace_kind {
 	TRACE_NONE,
@@ -485,7 +485,7 @@ struct trace_row {
 	uint64_t a, b, c, d;
 };
 
-/* ---- the world ------------------------------------------------------------------------------ */
+/* ---- the world ---- */
 
 /* What the packet that is being judged is expected to do. */
 struct judging {
@@ -541,7 +541,7 @@ struct world {
 	struct scripted *scripted; /* NULL, or the record that becomes a wire script */
 };
 
-/* ---- trace.c: the trace, and how a failure is reported --------------------------------- */
+/* ---- trace.c: the trace, and how a failure is reported ---- */
 
 /* What kind of failure, for the summary's four zeros. */
 enum wrong {
@@ -577,7 +577,7 @@ sim_subject_option(const struct sim_options *options)
 	return options->cm ? " --cm" : options->engine ? " --engine" : "";
 }
 
-/* ---- jobs.c: runs in processes of their own ------------------------------------------------- */
+/* ---- jobs.c: runs in processes of their own ---- */
 
 /* How one run ended. */
 struct job_result {
@@ -602,7 +602,7 @@ void jobs_run_one(const struct sim_options *options, const struct sim_mask *mask
 __attribute__((noreturn)) void jobs_failed(struct world *world, enum sim_exit how,
 					   const char *invariant);
 
-/* ---- keys.c, shrink.c, script.c: making a failure small ----------------------------------- */
+/* ---- keys.c, shrink.c, script.c: making a failure small ---- */
 
 void keys_add(struct sim_keys *keys, uint64_t key);
 bool mask_keeps(struct world *world, enum sim_key_kind kind, uint64_t who, uint64_t ordinal);
@@ -615,7 +615,7 @@ void script_revoke(struct side *side, const struct op *op);
 void script_packet(struct side *side, const struct packet *packet, const struct fault *fault);
 void script_write(const struct world *world, const char *invariant);
 
-/* ---- world.c: a run, and what every run begins and ends with --------------------------------- */
+/* ---- world.c: a run, and what every run begins and ends with ---- */
 
 /** Run one seed to its end. Returns: what it did; on a failure it does not return */
 void world_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,
@@ -625,7 +625,7 @@ void world_begin(struct world *world, const struct sim_options *options, uint64_
 void world_end(struct world *world, struct sim_stats *out);
 void world_link_stations(struct world *world);
 
-/* ---- draw.c: what a seed means -------------------------------------------------------------- */
+/* ---- draw.c: what a seed means ---- */
 
 void draw_config(struct world *world);
 struct plx_prng draw_stream(uint64_t seed, uint64_t what, uint64_t who, uint64_t ordinal);
@@ -634,7 +634,7 @@ uint64_t draw_log(struct plx_prng *prng, uint64_t low, uint64_t high);     /* lo
 uint64_t draw_exponential(struct plx_prng *prng, uint64_t mean);
 bool draw_percent(struct plx_prng *prng, uint32_t percent);
 
-/* ---- heap.c, clock.c: time ------------------------------------------------------------------ */
+/* ---- heap.c, clock.c: time ---- */
 
 void heap_push(struct world *world, uint64_t at, enum sim_event_kind kind, void *what);
 bool heap_pop(struct world *world, struct sim_event *out);
@@ -644,7 +644,7 @@ void clock_step(struct station *station, uint64_t ns);
 uint64_t clock_local(const struct station *station);
 uint64_t clock_global(const struct station *station, uint64_t local);
 
-/* ---- slab.c, grant.c: memory and keys ------------------------------------------------------- */
+/* ---- slab.c, grant.c: memory and keys ---- */
 
 uint8_t *source_bytes(void); /* SIM_SOURCE_BYTES, read-only */
 struct slab *slab_create(struct station *station, struct plx_prng *prng, uint32_t size);
@@ -673,7 +673,7 @@ enum opinion grant_opinion(const struct grant *grant, uint32_t rkey, const struc
 void revoke_when_due(struct side *side, struct op *op, uint32_t packets);
 void revoke_now(struct world *world);
 
-/* ---- station.c, receive.c ------------------------------------------------------------------- */
+/* ---- station.c, receive.c ---- */
 
 void station_create(struct world *world, uint32_t index, const struct ep_hooks *hooks);
 void station_destroy(struct station *station);
@@ -690,7 +690,7 @@ struct receive *receiver_first(const struct receiver *rx);
 struct receive *receiver_pop(struct receiver *rx);
 void receiver_return(struct receiver *rx, struct receive *slot);
 
-/* ---- pair.c, close.c, side.c, cc.c: lives --------------------------------------------------- */
+/* ---- pair.c, close.c, side.c, cc.c: lives ---- */
 
 void pair_assign(struct world *world, uint32_t index);
 void pair_birth(struct pair *pair);
@@ -716,7 +716,7 @@ psn_absolute(uint64_t near, struct plx_psn psn)
 	return near + (uint64_t)(int64_t)ahead;
 }
 
-/* ---- workload.c, post.c, misuse.c: applications --------------------------------------------- */
+/* ---- workload.c, post.c, misuse.c: applications ---- */
 
 void workload_wake(struct side *side, uint64_t at);
 void workload_on_event(struct side *side);
@@ -734,7 +734,7 @@ void side_kill(struct side *side);
 void kill_something(struct side *side, struct plx_prng *prng);
 void drain_resume(struct side *side);
 
-/* ---- link.c, weather.c: the wire ------------------------------------------------------------ */
+/* ---- link.c, weather.c: the wire ---- */
 
 void link_send(struct side *side, uint8_t *bytes, size_t len);
 void link_stray(struct world *world, struct station *to, uint8_t *bytes, size_t len);

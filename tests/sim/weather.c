@@ -153,7 +153,7 @@ weather_mark(struct packet *packet)
 	ip[11] = (uint8_t)sum;
 }
 
-/* ---- strays --------------------------------------------------------------------------------- */
+/* ---- strays ---- */
 
 /* A packet from nowhere at one of the pair's QPs: never one that a QP may take. */
 void
@@ -194,7 +194,7 @@ weather_stray(struct side *side)
 	link_stray(world, side->station, bytes, len);
 }
 
-/* ---- disturbances --------------------------------------------------------------------------- */
+/* ---- disturbances ---- */
 
 /* The first of each kind. */
 void

@@ -75,7 +75,7 @@ waits_for_answer(uint32_t kind)
 	return kind == PLX_WR_READ || kind == PLX_WR_CMP_SWAP || kind == PLX_WR_FETCH_ADD;
 }
 
-/* ---- targets -------------------------------------------------------------------------------- */
+/* ---- targets ---- */
 
 void
 aim(struct op *op, struct grant *grant, uint64_t va)
@@ -161,7 +161,7 @@ draw_atomic(struct side *side, struct op *op, struct plx_prng *prng)
 		op->compare = plx_prng_below(prng, 1000);
 }
 
-/* ---- what is asked -------------------------------------------------------------------------- */
+/* ---- what is asked ---- */
 
 /* The kinds that need something which may not be there just now become others. */
 static void

@@ -193,7 +193,7 @@ rest(struct world *world)
 		station_destroy(&world->station[i]);
 }
 
-/* ---- what every run begins and ends with ------------------------------------------------- */
+/* ---- what every run begins and ends with ---- */
 
 void
 world_begin(struct world *world, const struct sim_options *options, uint64_t seed)
@@ -244,7 +244,7 @@ world_link_stations(struct world *world)
 	world->config.pairs = links;
 }
 
-/* ---- a run of pairs -------------------------------------------------------------------------- */
+/* ---- a run of pairs ---- */
 
 void
 world_run(const struct sim_options *options, uint64_t seed, const struct sim_mask *mask,

@@ -82,7 +82,7 @@ seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- set-up ---------------------------------------------------------------------------------- */
+/* ---- set-up ---- */
 
 static void
 open_end(struct end *end, int side)
@@ -133,7 +133,7 @@ join(struct flow *flow, uint32_t window)
 		     "connection");
 }
 
-/* ---- work ------------------------------------------------------------------------------------ */
+/* ---- work ---- */
 
 static void
 fill(struct flow *flow, double now)

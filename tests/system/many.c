@@ -125,7 +125,7 @@ resident(void)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* ---- the other end --------------------------------------------------------------------------- */
+/* ---- the other end ---- */
 
 static void
 tell(const struct end *end, const void *bytes, size_t n)
@@ -150,7 +150,7 @@ meet(const struct end *end)
 	hear(end, &word, 1);
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
 static struct plx_ip
 address_of(bool is_first)
@@ -226,7 +226,7 @@ make_queue_pairs(struct end *end)
 	}
 }
 
-/* ---- connecting ------------------------------------------------------------------------------ */
+/* ---- connecting ---- */
 
 static bool
 is_managed(uint32_t i)
@@ -333,7 +333,7 @@ connect_by_manager(struct end *end)
 	}
 }
 
-/* ---- exchanging ------------------------------------------------------------------------------ */
+/* ---- exchanging ---- */
 
 static uint8_t
 byte_of(bool is_first, uint32_t link, uint32_t round, uint32_t at)
@@ -459,7 +459,7 @@ exchange(struct end *end)
 	meet(end);
 }
 
-/* ---- closing --------------------------------------------------------------------------------- */
+/* ---- closing ---- */
 
 static void
 disconnect(struct end *end)
@@ -509,7 +509,7 @@ close_rest(struct end *end)
 		stop("%zu bytes of queues are left", plx_heap_queues());
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 /* What is resident grew by so much since `before`; both ends count where they share a process. */
 static void

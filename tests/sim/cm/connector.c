@@ -102,8 +102,7 @@ connector_partner(const struct connector *connector)
 	return NULL;
 }
 
-/* ---- waiting for the other one ----------------------------------------------------------------
- */
+/* ---- waiting for the other one ---- */
 
 /* The host at the other end. */
 static struct cm_host *
@@ -204,7 +203,7 @@ misuse(struct cm_host *host, struct plx_cm_id id)
 		 "an id that has ended changes the counts");
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 static uint32_t
 draw_qpn(struct cm_host *host)
@@ -336,7 +335,7 @@ connector_connect(struct cm_host *host)
 	return true;
 }
 
-/* ---- making up one's mind ------------------------------------------------------------------- */
+/* ---- making up one's mind ---- */
 
 static void
 refuse(struct connector *connector)

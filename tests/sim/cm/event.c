@@ -25,7 +25,7 @@ partner_stays(const struct connector *connector)
 	       other->state != CONNECTOR_QP_FAILED && !other->doomed;
 }
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 static void
 check_request(struct cm_host *host, const struct request *request, const struct plx_cm_event *event)
@@ -133,7 +133,7 @@ on_requested(struct cm_host *host, const struct plx_cm_event *event)
 		connector_think(connector, fabric->think_most_ns);
 }
 
-/* ---- replies -------------------------------------------------------------------------------- */
+/* ---- replies ---- */
 
 static void
 check_replied(struct connector *connector, const struct reply *reply,
@@ -212,7 +212,7 @@ on_established(struct connector *connector)
 	connector_established(connector);
 }
 
-/* ---- ends ----------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 /* Was the listener closed, or its host restarted, at any time since the request? */
 static bool

@@ -23,7 +23,7 @@ enum fabric_limit {
 	ID_HISTORY = 512,    /* ids after which one may be reused */
 };
 
-/* ---- requests and replies ------------------------------------------------------------------- */
+/* ---- requests and replies ---- */
 
 /* A request for a connection, or for a UD service. Never forgotten: late datagrams refer to it. */
 struct request {
@@ -47,7 +47,7 @@ struct reply {
 	uint32_t length;
 };
 
-/* ---- connectors ----------------------------------------------------------------------------- */
+/* ---- connectors ---- */
 
 enum connector_state {
 	CONNECTOR_IDLE,
@@ -146,14 +146,14 @@ struct fabric {
 	bool fair;   /* the last phase: requests must succeed */
 };
 
-/* ---- run.c ---------------------------------------------------------------------------------- */
+/* ---- run.c ---- */
 
 struct request *request_of(struct fabric *fabric, uint64_t serial);
 struct reply *reply_of(struct fabric *fabric, uint64_t serial);
 uint64_t request_add(struct fabric *fabric, const struct request *request);
 uint64_t reply_add(struct fabric *fabric, const struct reply *reply);
 
-/* ---- host.c --------------------------------------------------------------------------------- */
+/* ---- host.c ---- */
 
 void cm_host_create(struct fabric *fabric, uint32_t index);
 void cm_host_vanish(struct cm_host *host);
@@ -167,7 +167,7 @@ void cm_host_close_all(struct cm_host *host);
 uint64_t cm_host_now(const struct cm_host *host);
 void cm_host_check(struct cm_host *host);
 
-/* ---- connector.c, event.c ------------------------------------------------------------------- */
+/* ---- connector.c, event.c ---- */
 
 bool connector_connect(struct cm_host *host);
 void connector_on_event(struct connector *connector);
@@ -182,7 +182,7 @@ void connector_think(struct connector *connector, uint64_t most_ns);
 void connector_established(struct connector *connector);
 void event_deliver(struct cm_host *host, const struct plx_cm_event *event);
 
-/* ---- ledger.c: what was sent, against what may be -------------------------------------------- */
+/* ---- ledger.c: what was sent, against what may be ---- */
 
 void ledger_sent(struct cm_host *host, const struct plx_cm_route *route, const uint8_t *bytes);
 void ledger_received(struct cm_host *host, const uint8_t *bytes);

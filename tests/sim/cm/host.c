@@ -22,7 +22,7 @@ cm_host_now(const struct cm_host *host)
 	return clock_local(host->station);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------ */
+/* ---- birth and death ---- */
 
 static void
 open_ear(struct cm_host *host, uint32_t which)
@@ -190,7 +190,7 @@ cm_host_close_all(struct cm_host *host)
 	}
 }
 
-/* ---- datagrams ------------------------------------------------------------------------------ */
+/* ---- datagrams ---- */
 
 /* The host with this address, or CM_HOSTS_MAX. */
 static uint32_t
@@ -334,7 +334,7 @@ cm_host_arrive(struct cm_host *host, struct packet *packet)
 	cm_host_reschedule(host);
 }
 
-/* ---- polling -------------------------------------------------------------------------------- */
+/* ---- polling ---- */
 
 static void
 poll_by(struct cm_host *host, uint64_t at)

@@ -57,7 +57,7 @@ private_check(struct cm_host *host, uint64_t serial, uint32_t length, const uint
 	}
 }
 
-/* ---- ids ------------------------------------------------------------------------------------ */
+/* ---- ids ---- */
 
 /* A new id: not one that is known, nor one of those before. */
 void
@@ -74,7 +74,7 @@ ledger_id(struct cm_host *host, struct plx_cm_id id)
 	host->last_id[host->ids++ % ID_HISTORY] = id.v;
 }
 
-/* ---- transmissions -------------------------------------------------------------------------- */
+/* ---- transmissions ---- */
 
 static void
 tally_grow(struct cm_host *host)

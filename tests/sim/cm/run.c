@@ -9,7 +9,7 @@
 
 #include "fabric.h"
 
-/* ---- requests and replies ------------------------------------------------------------------- */
+/* ---- requests and replies ---- */
 
 struct request *
 request_of(struct fabric *fabric, uint64_t serial)
@@ -55,7 +55,7 @@ reply_add(struct fabric *fabric, const struct reply *reply)
 	return fabric->replies | ANSWER_BIT;
 }
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 /* What comes every few microseconds comes every few milliseconds. */
 static void
@@ -141,7 +141,7 @@ create(struct fabric *fabric)
 	weather_begin(world);
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static uint32_t
 calls_under_way(const struct fabric *fabric)
@@ -257,7 +257,7 @@ dispatch(struct fabric *fabric, const struct sim_event *event)
 	}
 }
 
-/* ---- it ends -------------------------------------------------------------------------------- */
+/* ---- it ends ---- */
 
 /* The longest that nothing at all may end: the consumer timeout for a program that never decides,
  * and every try of every message around it. */

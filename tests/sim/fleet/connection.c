@@ -8,7 +8,7 @@
 
 #include "fleet.h"
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 static void
 draw_caps(struct end *end, struct plx_prng *prng)
@@ -215,7 +215,7 @@ connection_birth(struct connection *connection)
 	heap_push(world, world->now + 1, SIM_EV_BIRTH, connection);
 }
 
-/* ---- joining -------------------------------------------------------------------------------- */
+/* ---- joining ---- */
 
 /* false: the neighbour is not known yet. */
 static bool
@@ -274,7 +274,7 @@ connection_on_event(struct connection *connection)
 		connection_birth(connection);
 }
 
-/* ---- death ---------------------------------------------------------------------------------- */
+/* ---- death ---- */
 
 void
 end_on_async_event(struct end *end, const struct plx_async_event *event)

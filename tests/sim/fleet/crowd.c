@@ -19,7 +19,7 @@ enum {
 	RX_FULL = 400,        /* frames at a port with which its links carry no more (802.1Qbb) */
 };
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 /* A tenth of all fleets, by a stream of its own: what else a seed means stays what it was. */
 void
@@ -81,7 +81,7 @@ crowd_join(struct end *end)
 	end->ready_most = end->ahead_most = 0;
 }
 
-/* ---- what comes and goes -------------------------------------------------------------------- */
+/* ---- what comes and goes ---- */
 
 static uint32_t
 packets_of(const struct end *end, uint32_t bytes)
@@ -170,7 +170,7 @@ crowd_takes(struct host *host, struct rte_mbuf **packets, uint16_t n)
 	return taken;
 }
 
-/* ---- the invariant -------------------------------------------------------------------------- */
+/* ---- the invariant ---- */
 
 /* It has something to send that neither its window nor its READs hold back. */
 static bool

@@ -32,7 +32,7 @@ enum fleet_limit {
 	FLEET_GRACE = 257,       /* cycles for which a timer may wait for packets after a pause */
 };
 
-/* ---- memory: arena.c ------------------------------------------------------------------------ */
+/* ---- memory: arena.c ---- */
 
 /* A piece of an arena that one request or one receive owns until it completes. */
 struct cell {
@@ -53,7 +53,7 @@ struct arena {
 	uint32_t idle_count;
 };
 
-/* ---- completion queues: reap.c -------------------------------------------------------------- */
+/* ---- completion queues: reap.c ---- */
 
 struct cq {
 	struct host *host;
@@ -69,7 +69,7 @@ struct cq {
 	uint64_t delay_ns;
 };
 
-/* ---- strangers: stranger.c ------------------------------------------------------------------ */
+/* ---- strangers: stranger.c ---- */
 
 enum stranger_fault {
 	STRANGER_VLAN,
@@ -87,7 +87,7 @@ struct ud_end {
 	uint64_t friends, heard; /* datagrams that it was sent, and has received */
 };
 
-/* ---- hosts: host.c, port.c, trouble.c ------------------------------------------------------- */
+/* ---- hosts: host.c, port.c, trouble.c ---- */
 
 struct host {
 	struct plx_port port; /* first: what the engine has is what we have */
@@ -154,7 +154,7 @@ struct host {
 	uint64_t bulk; /* requests and READ responses that have left */
 };
 
-/* ---- connections: connection.c, work.c ------------------------------------------------------ */
+/* ---- connections: connection.c, work.c ---- */
 
 /* One request, from being drawn to its completion. */
 struct request {
@@ -241,7 +241,7 @@ struct connection {
 	struct plx_prng prng;
 };
 
-/* ---- the fleet: run.c ----------------------------------------------------------------------- */
+/* ---- the fleet: run.c ---- */
 
 struct fleet {
 	struct world world; /* first: trace, heap, links, weather */

@@ -8,7 +8,7 @@
 
 #include "fleet.h"
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 static void *
 aligned(size_t bytes)
@@ -131,7 +131,7 @@ host_create(struct fleet *fleet, uint32_t index)
 	trouble_start(host);
 }
 
-/* ---- the shared receive queue --------------------------------------------------------------- */
+/* ---- the shared receive queue ---- */
 
 /* false: not taken. */
 static bool
@@ -237,7 +237,7 @@ check_threshold(struct host *host)
 		 host->srq_armed);
 }
 
-/* ---- polling -------------------------------------------------------------------------------- */
+/* ---- polling ---- */
 
 void
 host_call(struct host *host)
@@ -407,7 +407,7 @@ host_on_poll(struct host *host, uint64_t at)
 	next_poll(host, done);
 }
 
-/* ---- rest ----------------------------------------------------------------------------------- */
+/* ---- rest ---- */
 
 /* Every packet that was received is counted once, and for what it was. */
 static void

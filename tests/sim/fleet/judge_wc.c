@@ -6,7 +6,7 @@
  */
 #include "fleet.h"
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 /* I9: what may have brought this status about? */
 static void
@@ -157,7 +157,7 @@ judge_silence(struct end *end)
 		succeed(end, &end->requests[end->done]);
 }
 
-/* ---- receives ------------------------------------------------------------------------------- */
+/* ---- receives ---- */
 
 /* The next message that the peer has posted to us. */
 static struct request *

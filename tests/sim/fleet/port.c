@@ -20,7 +20,7 @@ struct piece {
 	uint8_t *bytes;
 };
 
-/* ---- the MAC outside ------------------------------------------------------------------------ */
+/* ---- the MAC outside ---- */
 
 static bool
 is_arp(const uint8_t *bytes, size_t len)
@@ -84,7 +84,7 @@ rename_target(const struct host *host, uint8_t *bytes, size_t len)
 		memcpy(bytes + 32, host->port.caps.mac, 6);
 }
 
-/* ---- receiving ------------------------------------------------------------------------------ */
+/* ---- receiving ---- */
 
 static void
 piece_free(void *addr, void *opaque)
@@ -296,7 +296,7 @@ port_drop_all(struct host *host)
 	}
 }
 
-/* ---- sending -------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static void
 remember(struct host *host, const struct host *to, const uint8_t *bytes, size_t len)
@@ -437,7 +437,7 @@ port_open(struct host *host)
 	memcpy(host->outside, host->port.caps.mac, sizeof(host->outside));
 }
 
-/* ---- unsolicited frames --------------------------------------------------------------------- */
+/* ---- unsolicited frames ---- */
 
 static void
 announce_arp(const struct host *host, uint8_t *bytes)

@@ -8,7 +8,7 @@
 
 #include "fleet.h"
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 /* Two of five fleets have switches that mark congestion, by a stream of their own. */
 static void
@@ -95,7 +95,7 @@ create(struct fleet *fleet)
 	weather_begin(world);
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void
 step_clocks(struct fleet *fleet)
@@ -301,7 +301,7 @@ live(struct fleet *fleet)
 	}
 }
 
-/* ---- rest ----------------------------------------------------------------------------------- */
+/* ---- rest ---- */
 
 static bool
 all_gone(const struct fleet *fleet)

@@ -20,7 +20,7 @@ enum {
 
 static const uint32_t ud_end_qkey = 0x22222222;
 
-/* ---- birth ---------------------------------------------------------------------------------- */
+/* ---- birth ---- */
 
 /* Half of the fleets in which something may go wrong, and three of ten of these in a VLAN, by a
  * stream of their own: what else a seed means stays what it was. */
@@ -94,7 +94,7 @@ ud_end_create(struct host *host)
 		post_ear(host, cell);
 }
 
-/* ---- counters ------------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 static uint64_t
 counted(const struct host *host, enum stranger_fault fault)
@@ -187,7 +187,7 @@ ud_end_destroy(struct host *host)
 	ud_end->qp = NULL;
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---- */
 
 struct frame {
 	uint8_t bytes[FLEET_FRAME_ROOM];

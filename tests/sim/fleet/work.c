@@ -30,7 +30,7 @@ work_wake(struct end *end, uint64_t at)
 	heap_push(&end->connection->fleet->world, at, SIM_EV_APP, end);
 }
 
-/* ---- receives ------------------------------------------------------------------------------- */
+/* ---- receives ---- */
 
 static uint32_t
 split(struct plx_prng *prng, struct plx_sge *sge, uint32_t most, uint64_t va, uint32_t bytes,
@@ -129,7 +129,7 @@ work_receives(struct end *end)
 		       1 + plx_prng_below(&end->prng, 5000) + draw_exponential(&end->prng, mean));
 }
 
-/* ---- drawing -------------------------------------------------------------------------------- */
+/* ---- drawing ---- */
 
 static uint8_t
 draw_kind(struct end *end)
@@ -243,7 +243,7 @@ draw_request(struct end *end, struct request *request)
 	return true;
 }
 
-/* ---- posting -------------------------------------------------------------------------------- */
+/* ---- posting ---- */
 
 static struct request *
 next_request(struct end *end)

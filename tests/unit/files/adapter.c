@@ -21,7 +21,7 @@
 	"adapters = ( { name = \"a\"; device = \"net_wire0,end=0\"; address = " \
 	"[ \"10.0.0.1/24\" ]; } );\n"
 
-/* ---- the folder of DPDK's runtime files ------------------------------------------------------ */
+/* ---- the folder of DPDK's runtime files ---- */
 
 static void
 start(char *out)
@@ -154,7 +154,7 @@ the_runtime_folder_is_the_users_own(void **state)
 	planted_play(bases, COUNT_OF(bases));
 }
 
-/* ---- what dead processes have left ----------------------------------------------------------- */
+/* ---- what dead processes have left ---- */
 
 #define POOL   MINE "/pool" /* a hugetlbfs that only root may write to */
 #define SHARED HERS "/pool" /* one that all may write to */
@@ -207,7 +207,7 @@ only_what_is_ours_is_swept(void **state)
 	planted_play(leftovers, COUNT_OF(leftovers));
 }
 
-/* ---- the configuration file ------------------------------------------------------------------ */
+/* ---- the configuration file ---- */
 
 #define CONF "/tmp/pollux.conf"
 
@@ -336,7 +336,7 @@ only_trusted_configuration_is_obeyed(void **state)
 	planted_play(configs, COUNT_OF(configs));
 }
 
-/* ---- more rights than the caller ------------------------------------------------------------- */
+/* ---- more rights than the caller ---- */
 
 /* What the program with its set-user-ID bit does: played by main(). */
 static int

@@ -108,7 +108,7 @@ only_trusted_providers_are_known(void **state)
 	planted_play(drop_ins, COUNT_OF(drop_ins));
 }
 
-/* ---- installing ------------------------------------------------------------------------------ */
+/* ---- installing ---- */
 
 static GUID id = {0x1, 0x2, 0x3, {4, 5, 6, 7, 8, 9, 10, 11}};
 

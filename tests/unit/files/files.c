@@ -18,7 +18,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define CONF            "/tmp/x.conf"
 
-/* ---- a file ---------------------------------------------------------------------------------- */
+/* ---- a file ---- */
 
 static void
 read_it(char *out)
@@ -163,7 +163,7 @@ files_of_others_are_not_read(void **state)
 	planted_play(files, COUNT_OF(files));
 }
 
-/* ---- on the way ------------------------------------------------------------------------------ */
+/* ---- on the way ---- */
 
 #define BEYOND "/tmp/way/x.conf"
 
@@ -204,7 +204,7 @@ links_of_others_are_not_followed(void **state)
 	planted_play(ways, COUNT_OF(ways));
 }
 
-/* ---- folders --------------------------------------------------------------------------------- */
+/* ---- folders ---- */
 
 static void
 open_folder(char *out, enum plx_files_folder kind, bool create)
@@ -288,7 +288,7 @@ folders_of_others_are_not_used(void **state)
 	planted_play(folders, COUNT_OF(folders));
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void
 paths_that_are_no_paths_are_refused(void **state)

@@ -116,7 +116,7 @@ end(void)
 	side_close(&client.side);
 }
 
-/* ---- messages ----------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static bool
 send_back(struct session *s, struct plx_why *said)
@@ -165,7 +165,7 @@ messages_of_every_length_come_back_as_they_went(void **state)
 	assert_true(host.is_good);
 }
 
-/* ---- queue pairs -------------------------------------------------------------------------- */
+/* ---- queue pairs ---- */
 
 /* Three messages that a peer of another kind might send in one go. */
 static void
@@ -246,7 +246,7 @@ loss_delays_a_row_and_does_not_break_it(void **state)
 	assert_true(host.is_good);
 }
 
-/* ---- who is not wanted -------------------------------------------------------------------- */
+/* ---- who is not wanted ---- */
 
 static void
 a_second_client_is_told_that_the_server_is_busy(void **state)
@@ -329,7 +329,7 @@ strangers_are_rejected_with_a_sentence(void **state)
 	assert_true(host.is_good);
 }
 
-/* ---- peers that go ------------------------------------------------------------------------ */
+/* ---- peers that go ---- */
 
 static bool
 leave_at_once(struct session *s, struct plx_why *said)

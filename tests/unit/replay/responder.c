@@ -45,7 +45,7 @@ struct replayer {
 	uint8_t *next; /* where the next packet of the open message belongs */
 };
 
-/* ---- what the endpoint tells us ------------------------------------------------------------ */
+/* ---- what the endpoint tells us ---- */
 
 static void
 on_frame(void *user, struct ep_qp *qp, const struct plx_emit *emit, uint8_t *bytes, size_t len)
@@ -96,7 +96,7 @@ static const struct ep_hooks hooks = {
 	.judged = on_judged,
 };
 
-/* ---- memory as the requests name it --------------------------------------------------------- */
+/* ---- memory as the requests name it ---- */
 
 static struct window *
 window_of(struct replayer *r, uint32_t wire_key, bool make)
@@ -206,7 +206,7 @@ prime_atomic(struct replayer *r, const struct rec *rec)
 	fail();
 }
 
-/* ---- one request ---------------------------------------------------------------------------- */
+/* ---- one request ---- */
 
 /* The recorded frame with our key in the place of the recorded one, and the ICRC put right. */
 static uint8_t *
@@ -316,7 +316,7 @@ feed(struct replayer *r, const struct rec *rec)
 	transmit(r, now);
 }
 
-/* ---- one flow ------------------------------------------------------------------------------- */
+/* ---- one flow ---- */
 
 static void
 addresses(const struct replayer *r, struct ep_config *own, struct ep_config *peer)

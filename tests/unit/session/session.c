@@ -30,8 +30,7 @@ enum {
 	PORT = 4800,
 };
 
-/* ---- an interface -------------------------------------------------------------------------------
- */
+/* ---- an interface ---- */
 
 static struct {
 	enum plx_status refusal; /* of start() */
@@ -106,8 +105,7 @@ must_get(const char *name)
 	return session;
 }
 
-/* ---- who has one --------------------------------------------------------------------------------
- */
+/* ---- who has one ---- */
 
 static void
 two_users_share_a_session(void **state)
@@ -193,8 +191,7 @@ adapters_are_found_by_address(void **state)
 	plx_session_directory_free(&directory);
 }
 
-/* ---- what is delivered --------------------------------------------------------------------------
- */
+/* ---- what is delivered ---- */
 
 struct watched {
 	struct plx_session_watch watch;
@@ -301,8 +298,7 @@ a_queue_hears_its_own_events(void **state)
 	plx_session_put(session);
 }
 
-/* ---- connections --------------------------------------------------------------------------------
- */
+/* ---- connections ---- */
 
 struct heard {
 	struct plx_session_subscriber subscriber;
@@ -384,8 +380,7 @@ a_subscriber_hears_of_its_connector(void **state)
 	plx_session_put(active);
 }
 
-/* ---- holds --------------------------------------------------------------------------------------
- */
+/* ---- holds ---- */
 
 struct held {
 	struct plx_session_object object;

@@ -52,9 +52,7 @@ take(struct plx_cq *cq, uint32_t n)
 		(void)pair_reap(cq);
 }
 
-/* ---- when it fires, sentence by sentence
- * ---------------------------------------------------------
- */
+/* ---- when it fires, sentence by sentence ---- */
 
 static void
 a_queue_starts_unarmed(void **state)

@@ -347,9 +347,7 @@ datagrams_follow_a_neighbour_that_has_moved(void **state)
 	pair_close(&pair);
 }
 
-/* ---- the life of a handle
- * ------------------------------------------------------------------------
- */
+/* ---- the life of a handle ---- */
 
 static uint32_t
 length(const struct plx_list *list)

@@ -26,8 +26,7 @@ static const char CONFIG[] =
 int g_Family = AF_INET;
 static std::string g_Config;
 
-/* ---- failing and waiting ----------------------------------------------------------------------
- */
+/* ---- failing and waiting ---- */
 
 static void
 RemoveConfig()
@@ -114,8 +113,7 @@ Disconnect(IND2Connector *connector)
 	CHECK_PENDS(connector, Disconnect(&ov), ov, ND_SUCCESS);
 }
 
-/* ---- adapters ---------------------------------------------------------------------------------
- */
+/* ---- adapters ---- */
 
 SOCKADDR *
 Address::Get()
@@ -190,8 +188,7 @@ FindClassObject()
 	return reinterpret_cast<GetClassObject>(FindExport("DllGetClassObject"));
 }
 
-/* ---- sides ------------------------------------------------------------------------------------
- */
+/* ---- sides ---- */
 
 Side::Side(unsigned end, const Options &wanted) : options(wanted), arena(ARENA)
 {
@@ -350,8 +347,7 @@ Side::Write(Side &peer, uintptr_t context, ULONG offset, ULONG bytes, ULONG flag
 		 ND_SUCCESS);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 Pair::Pair(const Options &options) : a(0, options), b(1, options)
 {
@@ -440,8 +436,7 @@ Pair::Talk()
 	}
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 static void
 Run(const std::vector<Test> &tests)

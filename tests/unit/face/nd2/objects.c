@@ -245,8 +245,7 @@ A07_file_and_port_may_be_closed_first(void **state)
 	}
 }
 
-/* ---- refusals of Create* ----------------------------------------------------------------------
- */
+/* ---- refusals of Create* ---- */
 
 static void
 create_refuses_wrong_interfaces_outputs_and_files(void **state)

@@ -147,8 +147,7 @@ what_is_no_address_is_an_invalid_parameter(void **state)
 			 ERROR_INVALID_PARAMETER);
 }
 
-/* ---- NdResolveAddress -------------------------------------------------------------------------
- */
+/* ---- NdResolveAddress ---- */
 
 static HRESULT
 resolve(const char *to, const char *expected)

@@ -48,8 +48,7 @@ copies_give_their_destination(void **state)
 	assert_string_equal(text, "x");
 }
 
-/* ---- messages ---------------------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 static DWORD
 from_list(DWORD flags, const wchar_t *definition, wchar_t *to, DWORD size, ...)
@@ -180,8 +179,7 @@ errors_have_a_text_in_english(void **state)
 	assert_null(LocalFree(narrow_made));
 }
 
-/* ---- command lines -----------------------------------------------------------------------------
- */
+/* ---- command lines ---- */
 
 static void
 a_command_line_is_taken_apart_as_on_windows(void **state)

@@ -112,8 +112,7 @@ a_thread_is_readable_when_it_has_ended(void **state)
 	assert_true(CloseHandle(gate));
 }
 
-/* ---- a loop of epoll that serves what other threads end
- * ------------------------------------------- */
+/* ---- a loop of epoll that serves what other threads end ---- */
 
 enum {
 	ROUNDS = 20000,

@@ -413,8 +413,7 @@ a_brief_request_is_told_and_cannot_be_cancelled(void **state)
 	bench_close(&bench);
 }
 
-/* ---- an end that is held ------------------------------------------------------------------------
- */
+/* ---- an end that is held ---- */
 
 struct held_end {
 	struct plx_pending *pending;

@@ -120,8 +120,7 @@ a_look_pumps_once(void **state)
 	bench_close(&bench);
 }
 
-/* ---- whose it is --------------------------------------------------------------------------------
- */
+/* ---- whose it is ---- */
 
 static void *
 sleeps(void *event)
@@ -312,8 +311,7 @@ there_is_a_limit(void **state)
 	plx_pump_remove(pump, &engines[PLX_PUMPS_MAX]);
 }
 
-/* ---- removal while others pump ------------------------------------------------------------------
- */
+/* ---- removal while others pump ---- */
 
 static void
 pump_of_memory(void *context)

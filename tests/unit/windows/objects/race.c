@@ -11,8 +11,7 @@ enum {
 
 static unsigned rounds = 100000; /* or what the command line says */
 
-/* ---- a provider's thread that ends what a client's thread begins -------------------------------
- */
+/* ---- a provider's thread that ends what a client's thread begins ---- */
 
 struct work {
 	struct plx_pending *_Atomic hand[BATCH]; /* over from one to the other */
@@ -176,8 +175,7 @@ an_end_against_the_end_of_its_list(void **state)
 	race(ends_the_list);
 }
 
-/* ---- waits --------------------------------------------------------------------------------------
- */
+/* ---- waits ---- */
 
 /* One request after the other on one OVERLAPPED with an automatic event, ended by another thread:
  * the sleeper is woken, and no end of an earlier request disturbs a later one. */
@@ -290,8 +288,7 @@ many_wait_for_their_own_on_one_file(void **state)
 	bench_close(&bench);
 }
 
-/* ---- a port that is closed while packets come
- * ----------------------------------------------------- */
+/* ---- a port that is closed while packets come ---- */
 
 static void
 an_end_against_the_close_of_the_port(void **state)

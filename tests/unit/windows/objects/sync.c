@@ -39,8 +39,7 @@ until(const atomic_uint *value, unsigned wanted)
 	}
 }
 
-/* ---- reader/writer locks ----------------------------------------------------------------------
- */
+/* ---- reader/writer locks ---- */
 
 static struct {
 	SRWLOCK lock;
@@ -154,8 +153,7 @@ readers_that_come_behind_a_writer_let_it_go_first_and_then_go_together(void **st
 	assert_null(with.lock.Ptr);
 }
 
-/* ---- condition variables ----------------------------------------------------------------------
- */
+/* ---- condition variables ---- */
 
 static void *
 waits_its_turn(void *argument)
@@ -257,8 +255,7 @@ a_wait_that_takes_too_long_has_the_lock_again(void **state)
 	DeleteCriticalSection(&with.section);
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------
- */
+/* ---- addresses ---- */
 
 static uint64_t value;
 static atomic_uint arrived;
@@ -360,8 +357,7 @@ a_ball_between_two_threads_is_never_lost(void **state)
 	join_thread(two);
 }
 
-/* ---- one-time initialization -------------------------------------------------------------------
- */
+/* ---- one-time initialization ---- */
 
 static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
 static atomic_uint runs;
@@ -491,8 +487,7 @@ a_synchronous_begin_ends_by_complete(void **state)
 	assert_int_equal(GetLastError(), ERROR_INVALID_PARAMETER);
 }
 
-/* ---- what is like its elder kin ----------------------------------------------------------------
- */
+/* ---- what is like its elder kin ---- */
 
 static void
 calls_that_take_flags_are_their_elder_kin(void **state)

@@ -202,8 +202,7 @@ affinity_is_a_mask(void **state)
 	assert_true(CloseHandle(gate));
 }
 
-/* ---- critical sections ------------------------------------------------------------------------
- */
+/* ---- critical sections ---- */
 
 static CRITICAL_SECTION section;
 static unsigned guarded;
@@ -252,8 +251,7 @@ a_critical_section_lets_one_thread_in_again_and_again(void **state)
 	DeleteCriticalSection(&section);
 }
 
-/* ---- calls in place of packets ------------------------------------------------------------------
- */
+/* ---- calls in place of packets ---- */
 
 struct call {
 	OVERLAPPED overlapped;
