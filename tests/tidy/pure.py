@@ -7,7 +7,7 @@ nothing hides behind a macro.
 import re
 
 from rules import rule
-from tree import Finding, Tree, code_only, line_of
+from tree import Finding, Tree, code_only, deps, line_of, noun
 
 PURE = re.compile(r'lib/(?:base|proto/\w+)(?=/)')
 
@@ -41,10 +41,6 @@ READ_ONLY = ('.rodata', '.text', '.data.rel.ro', '.eh_frame', '.init_array', '.f
 def homes(tree):
     """The homes of the pure rooms: lib/base, and all that lib/proto holds."""
     return sorted({found[0] for path in tree.texts if (found := PURE.match(path))})
-
-
-def noun(home):
-    return home.rsplit('/', 1)[-1]
 
 
 def sources(tree):
@@ -178,10 +174,8 @@ def pure_rooms_need_nothing_outside(tree):
 
 def defined(tree, home):
     """What the room and the rooms it declares define."""
-    found = re.search(r'^deps = \[(.*?)\]', tree.texts.get(f'{home}/meson.build', ''),
-                      re.MULTILINE | re.DOTALL)
     names = set()
-    for name in [noun(home), *re.findall(r"'([^']*)'", found[1] if found else '')]:
+    for name in [noun(home), *deps(tree, home)]:
         names |= {symbol for symbol, kind, _ in symbols(tree.archives.get(name, ''))
                   if kind not in UNDEFINED}
     return names

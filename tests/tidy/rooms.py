@@ -5,7 +5,7 @@ import re
 
 from pure import UNDEFINED, nm_line, symbols
 from rules import rule
-from tree import Finding, Tree, code_only, line_of
+from tree import Finding, Tree, code_only, deps, line_of, noun, quoted
 
 HOMES = ('lib/', 'drivers/')
 
@@ -17,22 +17,11 @@ WIRE = {'meson.build': LIST, 'lib/base/plx_base.h': '', 'lib/base/meson.build': 
         'lib/wire/pkt.c': '#include <string.h>\n#include "bytes.h"\n#include "plx_wire.h"\n'}
 
 
-def quoted(text):
-    return re.findall(r"'([^']*)'", text)
-
-
 def listed(tree):
     """The homes of the rooms, lib/base and so on, in the order of meson.build."""
     found = re.search(r'^rooms = \[(.*?)\]', tree.texts.get('meson.build', ''),
                       re.MULTILINE | re.DOTALL)
     return quoted(found[1]) if found else []
-
-
-def deps(tree, home):
-    """What the room's meson.build declares, to be linked or to be linked elsewhere."""
-    found = re.findall(r'^(?:deps|headers_of) = \[(.*?)\]',
-                       tree.texts.get(f'{home}/meson.build', ''), re.MULTILINE | re.DOTALL)
-    return [name for names in found for name in quoted(names)]
 
 
 def home_of(tree, path):
@@ -45,11 +34,6 @@ def folders(tree):
     """The homes of the rooms that hold files, whether or not meson.build lists them."""
     return sorted({home_of(tree, path) for path, _ in tree.c_files(HOMES)}
                   | set(filter(tree.exists, listed(tree))))
-
-
-def noun(home):
-    """The room's own name: wire of lib/proto/wire."""
-    return home.rsplit('/', 1)[-1]
 
 
 def public_headers(tree, home):

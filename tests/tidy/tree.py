@@ -87,6 +87,22 @@ def archives(build):
     return found
 
 
+def quoted(text):
+    return re.findall(r"'([^']*)'", text)
+
+
+def deps(tree, home):
+    """What the room's meson.build declares, to be linked or to be linked elsewhere."""
+    found = re.findall(r'^(?:deps|headers_of) = \[(.*?)\]',
+                       tree.texts.get(f'{home}/meson.build', ''), re.MULTILINE | re.DOTALL)
+    return [name for names in found for name in quoted(names)]
+
+
+def noun(home):
+    """The room's own name: wire of lib/proto/wire."""
+    return home.rsplit('/', 1)[-1]
+
+
 def line_of(text, offset):
     """The number of the line in which a character lies."""
     return text.count('\n', 0, offset) + 1
