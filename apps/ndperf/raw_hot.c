@@ -18,15 +18,13 @@
 
 enum {
 	BTH_AT = RAW_HEADER_BYTES,
-	PAD_AT = BTH_AT + 1, /* shares its byte with other bits */
-	QPN_AT = BTH_AT + 4,
-	PSN_AT = BTH_AT + 8,
+	PAD_AT = BTH_AT + PLX_BTH_FLAGS_AT, /* shares its byte with other bits */
+	QPN_AT = BTH_AT + PLX_BTH_QPN_AT,
+	PSN_AT = BTH_AT + PLX_BTH_PSN_AT,
 	VA_AT = BTH_AT + PLX_BTH_BYTES,
-	LENGTH_AT = VA_AT + 12,
+	LENGTH_AT = VA_AT + PLX_RETH_LENGTH_AT,
 	AETH_AT = BTH_AT + PLX_BTH_BYTES,
-	PAD_SHIFT = 4,
-	PAD_MASK = 3,
-	ACK_BYTES = AETH_AT + RAW_AETH_BYTES, /* without ICRC */
+	ACK_BYTES = AETH_AT + PLX_AETH_BYTES, /* without ICRC */
 };
 
 #if defined(__x86_64__)
@@ -110,16 +108,16 @@ write_data(struct raw_end *end, struct rte_mbuf *packet)
 	uint64_t place = end->slot * end->stride + end->offset;
 	uint32_t left = end->size - end->offset;
 	uint32_t bytes = left < end->packet ? left : end->packet;
-	uint32_t pad = -bytes & PAD_MASK;
+	uint32_t pad = -bytes & PLX_BTH_PAD_MASK;
 	uint8_t *at = bytes_of(packet);
 	uint64_t va = rte_cpu_to_be_64(place);
 
 	if (end->rewrite && !end->offset)
 		source_rewrite(end->source + place, end->size, end->message);
 	plx_frame_template_write(&end->frame,
-				 PLX_BTH_BYTES + RAW_RETH_BYTES + bytes + pad + PLX_ICRC_BYTES, at);
+				 PLX_BTH_BYTES + PLX_RETH_BYTES + bytes + pad + PLX_ICRC_BYTES, at);
 	memcpy(at + BTH_AT, end->data_header, sizeof end->data_header);
-	at[PAD_AT] |= (uint8_t)(pad << PAD_SHIFT);
+	at[PAD_AT] |= (uint8_t)(pad << PLX_BTH_PAD_SHIFT);
 	store_32(at + PSN_AT, rte_cpu_to_be_32(end->psn++ & PLX_PSN_MASK));
 	memcpy(at + VA_AT, &va, sizeof va);
 	store_32(at + LENGTH_AT, rte_cpu_to_be_32(bytes));
@@ -157,7 +155,7 @@ write_ack(struct raw_end *end, struct rte_mbuf *packet)
 {
 	uint8_t *at = bytes_of(packet);
 
-	plx_frame_template_write(&end->frame, PLX_BTH_BYTES + RAW_AETH_BYTES + PLX_ICRC_BYTES, at);
+	plx_frame_template_write(&end->frame, PLX_BTH_BYTES + PLX_AETH_BYTES + PLX_ICRC_BYTES, at);
 	memcpy(at + BTH_AT, end->ack_header, sizeof end->ack_header);
 	store_32(at + PSN_AT, rte_cpu_to_be_32((end->psn_expected - 1) & PLX_PSN_MASK));
 	store_32(at + AETH_AT, rte_cpu_to_be_32((uint32_t)PLX_AETH_NO_CREDITS << 24 |
@@ -258,7 +256,7 @@ static inline void
 on_data(struct raw_end *end, struct rte_mbuf *packet)
 {
 	const uint8_t *at = bytes_of(packet);
-	uint32_t pad = at[PAD_AT] >> PAD_SHIFT & PAD_MASK;
+	uint32_t pad = at[PAD_AT] >> PLX_BTH_PAD_SHIFT & PLX_BTH_PAD_MASK;
 	uint32_t bytes = packet->data_len - (uint32_t)RAW_DATA_AT - PLX_ICRC_BYTES - pad;
 	uint32_t psn = rte_be_to_cpu_32(load_32(at + PSN_AT)) & PLX_PSN_MASK;
 	uint64_t place;

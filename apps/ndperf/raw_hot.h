@@ -25,10 +25,8 @@ enum {
 	RAW_QPN = 0x123456, /* in every packet */
 	RAW_RKEY = 0x1234,
 	RAW_HEADER_BYTES = PLX_ETH_BYTES + PLX_IPV4_BYTES + PLX_UDP_BYTES,
-	RAW_RETH_BYTES = 16,
-	RAW_AETH_BYTES = 4,
 	RAW_DATA_AT = RAW_HEADER_BYTES + PLX_BTH_BYTES +
-		      RAW_RETH_BYTES, /* offset of the payload in a frame */
+		      PLX_RETH_BYTES, /* offset of the payload in a frame */
 	RAW_FRAME_MAX = RAW_DATA_AT + PLX_MTU_MAX + PLX_ICRC_BYTES,
 };
 
@@ -50,8 +48,8 @@ struct raw_end {
 	uint16_t port;
 	bool rewrite;  /* a message that fits into a part is rewritten with its first packet */
 	bool in_parts; /* a longer one is rewritten in parts, before that */
-	uint8_t data_header[PLX_BTH_BYTES + RAW_RETH_BYTES]; /* without PSN, address, length, pad */
-	uint8_t ack_header[PLX_BTH_BYTES + RAW_AETH_BYTES];  /* without PSN and MSN */
+	uint8_t data_header[PLX_BTH_BYTES + PLX_RETH_BYTES]; /* without PSN, address, length, pad */
+	uint8_t ack_header[PLX_BTH_BYTES + PLX_AETH_BYTES];  /* without PSN and MSN */
 	struct plx_frame_template frame;
 
 	/* the sender */

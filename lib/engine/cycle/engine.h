@@ -138,14 +138,6 @@ struct plx_engine_qp {
 	struct engine_sq sq; /* the part that posting threads use */
 };
 
-/* An IPv4 address in host byte order. */
-static inline uint32_t
-ip4_host(const struct plx_ip *ip)
-{
-	return (uint32_t)ip->v[0] << 24 | (uint32_t)ip->v[1] << 16 | (uint32_t)ip->v[2] << 8 |
-	       ip->v[3];
-}
-
 /* qp.c, on the engine's thread */
 /* The peer's Ethernet address.
  * @param mac [6]

@@ -5,6 +5,7 @@
  * Start with plx_engine_qp_create().
  */
 #include "connector.h"
+#include "plx_bytes.h"
 #include "ud.h"
 
 /* ---- on the engine's thread ---- */
@@ -101,8 +102,8 @@ path_template(const struct plx_engine *engine, const struct plx_engine_path *pat
 	memcpy(frame.eth_dst, mac, sizeof(frame.eth_dst));
 	if (local->version == 4) {
 		frame.v4 = (struct plx_ipv4){.tos = tos, .ttl = hops, .flags_offset = 0x4000};
-		frame.v4.src = ip4_host(local);
-		frame.v4.dst = ip4_host(remote);
+		frame.v4.src = plx_be32_load(local->v);
+		frame.v4.dst = plx_be32_load(remote->v);
 	} else {
 		frame.v6.flow = (uint32_t)tos << 20;
 		frame.v6.hop_limit = hops;
@@ -192,8 +193,8 @@ modify_rtr(struct plx_engine_qp *qp, const struct plx_rc_attr *attr,
 		return status;
 	with_path.path = (struct plx_path){.ip_version = full.local.version};
 	if (full.local.version == 4) {
-		with_path.path.src4 = ip4_host(&full.local);
-		with_path.path.dst4 = ip4_host(&full.remote);
+		with_path.path.src4 = plx_be32_load(full.local.v);
+		with_path.path.dst4 = plx_be32_load(full.remote.v);
 	} else {
 		memcpy(with_path.path.src6, full.local.v, sizeof(full.local.v));
 		memcpy(with_path.path.dst6, full.remote.v, sizeof(full.remote.v));
