@@ -97,11 +97,15 @@ PLX_API uint32_t plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n);
 
 /**
  * Request one notification, for an entry newer than both the last notification and the last poll
- * before this call.
+ * before this call. So the sequence poll, find nothing, arm never misses an entry. An entry
+ * produced after this call fires even if it is polled first.
  *
- * @param kinds enum plx_cq_notify bits
+ * @param kinds enum plx_cq_notify bits, added to those already armed
  * @param fired [out] the kinds that fired at once, whichever call armed them; they are not reported
  *              again. NULL: plx_cq_get_event() and the descriptor report them
+ * Errors: INVALID (kinds), FULL (the queue has overrun), TIMEOUT (the engine does not run; only
+ * possible at the first call, on a system without membarrier())
+ * Cost: the first call of a queue makes one system call, later ones none
  * Spec: IBTA vol 1, 11.4.2.2
  */
 PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
