@@ -409,6 +409,8 @@ forget(struct play *p)
 		w->recv.completed++;
 	p->peer_open = PLX_OP_NONE;
 	p->has_last = false;
+	/* A discarded BIND unbinds its window. */
+	world_refresh_books(w);
 }
 
 static void
