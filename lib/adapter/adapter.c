@@ -187,11 +187,7 @@ plx_adapter_run(struct plx_adapter *adapter)
 	return done;
 }
 
-uint32_t
-plx_adapter_poll(struct plx_adapter *adapter)
-{
-	return plx_adapter_run(adapter);
-}
+uint32_t plx_adapter_poll(struct plx_adapter *adapter) __attribute__((alias("plx_adapter_run")));
 
 bool
 plx_adapter_next_async_event(struct plx_adapter *adapter, struct plx_async_event *out)

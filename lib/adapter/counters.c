@@ -135,7 +135,7 @@ static const struct {
 };
 
 uint32_t
-plx_adapter_qp_counters(const struct plx_engine_qp *qp, struct plx_counter *out, uint32_t n)
+plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
 {
 	const struct plx_rc_counters *counters = plx_engine_qp_counters(qp);
 	const uint32_t count = PLX_VERDICT_COUNT + PLX_COUNT_OF(named);

@@ -19,16 +19,7 @@ struct shared_worker;
 
 /* Live objects of an adapter. It can be closed when all are 0. */
 struct plx_object_counts {
-	uint32_t pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
-};
-
-/* A queue pair as shown by telemetry. lib/verbs creates it and adds it to the adapter's list. */
-struct plx_adapter_qp {
-	struct plx_list node; /* in struct plx_adapter.qps */
-	const struct plx_engine_qp *engine_qp;
-	enum plx_qp_type type;
-	uint32_t sq_depth, rq_depth;
-	uint64_t context;
+	atomic_uint pds, mrs, mws, cqs, srqs, qps, ahs, event_channels, listeners, connectors;
 };
 
 /* A slot for an object that the engine identifies by number, and how often the slot was
@@ -51,11 +42,11 @@ struct plx_adapter {
 	struct plx_mem *mem;
 	struct rte_rcu_qsbr *rcu; /* engine `i` is thread `i`; NULL in inline mode */
 
-	/* serializes changes of the key table (except the end of a region's life), of `count` and
-	 * of `qps`; never held while waiting for an engine */
-	pthread_mutex_t lock;
 	struct plx_object_counts count;
-	struct plx_list qps; /* struct plx_adapter_qp */
+	/* serializes changes of the key table (except the end of a region's life) and of `qps`;
+	 * never held while waiting for an engine */
+	pthread_mutex_t lock;
+	struct plx_list qps; /* by plx_engine_qp_link() */
 	struct plx_cookie_table cookies;
 	atomic_uint next_port; /* for connectors that did not choose one */
 
@@ -93,8 +84,8 @@ struct plx_adapter {
 bool plx_adapter_map_memory(struct plx_adapter *adapter, void *memory, size_t length);
 void plx_adapter_unmap_memory(struct plx_adapter *adapter, void *memory, size_t length);
 
-/** As plx_adapter_poll(), for calls within the library, which cannot be interposed. Hot. */
-uint32_t plx_adapter_run(struct plx_adapter *adapter);
+/** plx_adapter_poll() under a name that no program can interpose. Hot. */
+__attribute__((visibility("hidden"))) uint32_t plx_adapter_run(struct plx_adapter *adapter);
 
 /** The engine of the adapter's queues. All queues of a queue pair must be on one engine. */
 static inline struct plx_engine *
@@ -134,9 +125,5 @@ struct plx_address_text {
 	char s[INET6_ADDRSTRLEN];
 };
 struct plx_address_text plx_address_text(const struct plx_ip *ip);
-
-/** Read the counters of a queue pair, as plx_adapter_counters(). */
-uint32_t plx_adapter_qp_counters(const struct plx_engine_qp *qp, struct plx_counter *out,
-				 uint32_t n);
 
 #endif

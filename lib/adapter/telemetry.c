@@ -101,18 +101,15 @@ add_addresses(struct rte_tel_data *answer, const struct plx_adapter *adapter)
 static void
 add_objects(struct rte_tel_data *answer, struct plx_adapter *adapter)
 {
-	struct plx_object_counts count;
+	const struct plx_object_counts *count = &adapter->count;
 
-	pthread_mutex_lock(&adapter->lock);
-	count = adapter->count;
-	pthread_mutex_unlock(&adapter->lock);
-	rte_tel_data_add_dict_u64(answer, "pds", count.pds);
-	rte_tel_data_add_dict_u64(answer, "mrs", count.mrs);
-	rte_tel_data_add_dict_u64(answer, "mws", count.mws);
-	rte_tel_data_add_dict_u64(answer, "cqs", count.cqs);
-	rte_tel_data_add_dict_u64(answer, "srqs", count.srqs);
-	rte_tel_data_add_dict_u64(answer, "qps", count.qps);
-	rte_tel_data_add_dict_u64(answer, "ahs", count.ahs);
+	rte_tel_data_add_dict_u64(answer, "pds", count->pds);
+	rte_tel_data_add_dict_u64(answer, "mrs", count->mrs);
+	rte_tel_data_add_dict_u64(answer, "mws", count->mws);
+	rte_tel_data_add_dict_u64(answer, "cqs", count->cqs);
+	rte_tel_data_add_dict_u64(answer, "srqs", count->srqs);
+	rte_tel_data_add_dict_u64(answer, "qps", count->qps);
+	rte_tel_data_add_dict_u64(answer, "ahs", count->ahs);
 }
 
 static void
@@ -170,11 +167,9 @@ list_qps(struct plx_adapter *adapter, void *context)
 	rte_tel_data_start_array(question->answer, RTE_TEL_U64_VAL);
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_for_each (node, after, &adapter->qps) {
-		const struct plx_adapter_qp *qp = plx_list_entry(node, struct plx_adapter_qp, node);
-
 		if (at >= question->number && at - question->number < QPS_OF_ANSWER)
 			rte_tel_data_add_array_u64(question->answer,
-						   plx_engine_qp_number(qp->engine_qp));
+						   plx_engine_qp_number(plx_engine_qp_of(node)));
 		at++;
 	}
 	pthread_mutex_unlock(&adapter->lock);
@@ -192,19 +187,19 @@ answer_qps(const char *command, const char *parameters, struct rte_tel_data *ans
 }
 
 static void
-describe_qp(const struct plx_adapter_qp *qp, struct rte_tel_data *answer)
+describe_qp(const struct plx_qp *qp, struct rte_tel_data *answer)
 {
+	const struct plx_engine_qp_config *config = plx_engine_qp_config(qp);
 	struct plx_counter counter[COUNTERS_MAX];
-	uint32_t n = plx_adapter_qp_counters(qp->engine_qp, counter, COUNTERS_MAX);
+	uint32_t n = plx_qp_counters(qp, counter, COUNTERS_MAX);
 
 	rte_tel_data_start_dict(answer);
-	rte_tel_data_add_dict_u64(answer, "qpn", plx_engine_qp_number(qp->engine_qp));
-	rte_tel_data_add_dict_string(answer, "type", qp->type == PLX_QP_UD ? "UD" : "RC");
-	rte_tel_data_add_dict_string(answer, "state",
-				     plx_qp_state_name(plx_engine_qp_state(qp->engine_qp)));
-	rte_tel_data_add_dict_u64(answer, "sq_depth", qp->sq_depth);
-	rte_tel_data_add_dict_u64(answer, "rq_depth", qp->rq_depth);
-	rte_tel_data_add_dict_u64(answer, "context", qp->context);
+	rte_tel_data_add_dict_u64(answer, "qpn", plx_engine_qp_number(qp));
+	rte_tel_data_add_dict_string(answer, "type", config->type == PLX_QP_UD ? "UD" : "RC");
+	rte_tel_data_add_dict_string(answer, "state", plx_qp_state_name(plx_engine_qp_state(qp)));
+	rte_tel_data_add_dict_u64(answer, "sq_depth", config->caps.sq_depth);
+	rte_tel_data_add_dict_u64(answer, "rq_depth", config->rq_depth);
+	rte_tel_data_add_dict_u64(answer, "context", config->context);
 	add_counters(answer, counter, n < COUNTERS_MAX ? n : COUNTERS_MAX);
 }
 
@@ -216,9 +211,9 @@ find_qp(struct plx_adapter *adapter, void *context)
 
 	pthread_mutex_lock(&adapter->lock);
 	plx_list_for_each (node, after, &adapter->qps) {
-		const struct plx_adapter_qp *qp = plx_list_entry(node, struct plx_adapter_qp, node);
+		const struct plx_qp *qp = plx_engine_qp_of(node);
 
-		if (plx_engine_qp_number(qp->engine_qp) != question->number || question->answered)
+		if (plx_engine_qp_number(qp) != question->number || question->answered)
 			continue;
 		describe_qp(qp, question->answer);
 		question->answered = true;

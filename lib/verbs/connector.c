@@ -90,7 +90,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 	struct plx_qp_attr qp_attr;
 	enum plx_status status;
 
-	if (qp->adapter != adapter || qp->options.type != PLX_QP_RC) {
+	if (adapter_of(qp) != adapter || is_ud(qp)) {
 		plx_why_set(why, "the queue pair is not an RC one of adapter %s",
 			    adapter->info.name);
 		return PLX_INVALID;
@@ -105,9 +105,9 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		.path = {.local = options->local, .remote = options->remote},
 		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
 			.responder_resources =
-				options->responder_resources < qp->options.responder_resources
+				options->responder_resources < responder_resources_of(qp)
 					? options->responder_resources
-					: (uint8_t)qp->options.responder_resources,
+					: responder_resources_of(qp),
 			.initiator_depth = options->initiator_depth,
 			.rnr_retry = options->rnr_retry,
 			.retry = options->retry,
@@ -119,7 +119,8 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		.grace_ns = adapter->options.disconnect_grace_ms * PLX_MSEC,
 	};
 	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
-		attr->own.rnr_retry = qp->options.srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;
+		attr->own.rnr_retry =
+			plx_engine_qp_config(qp)->srq ? PLX_RNR_RETRY_FOREVER : RNR_RETRY_FINITE;
 	qp_attr_to_rc(adapter, &qp_attr, &attr->rc, &attr->path);
 	return PLX_OK;
 }
@@ -196,9 +197,7 @@ connector_alloc(struct plx_event_channel *channel, uint64_t context)
 		free(made);
 		return NULL;
 	}
-	pthread_mutex_lock(&channel->adapter->lock);
 	channel->adapter->count.connectors++;
-	pthread_mutex_unlock(&channel->adapter->lock);
 	return made;
 }
 
@@ -208,9 +207,7 @@ connector_free(struct plx_connector *connector)
 	struct plx_adapter *adapter = connector->channel->adapter;
 
 	plx_cookie_free(adapter, connector->cookie);
-	pthread_mutex_lock(&adapter->lock);
 	adapter->count.connectors--;
-	pthread_mutex_unlock(&adapter->lock);
 	free(connector);
 }
 
@@ -299,7 +296,7 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	}
 	if (attr.local_port == 0)
 		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_engine_connector_connect(connector->engine_connector, qp->engine_qp, &attr);
+	status = plx_engine_connector_connect(connector->engine_connector, qp, &attr);
 	if (status == PLX_OK)
 		set_info(connector, &attr);
 	return explain(connector, status, &options->remote, why);
@@ -374,8 +371,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	if (status != PLX_OK)
 		return explain(connector, status, NULL, why);
 	do
-		status = plx_engine_connector_accept(connector->engine_connector, qp->engine_qp,
-						     &attr);
+		status = plx_engine_connector_accept(connector->engine_connector, qp, &attr);
 	while (retry_is_due(connector->channel->adapter, status, deadline));
 	return explain(connector, status, &to.remote, why);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Completion queues: the engine's, plus waiting. The engine alone decides when an armed queue
- * fires.
+ * Completion queues of an adapter: creation, polling, waiting. The queue itself, and arming it, are
+ * of lib/engine/queue.
  * Polling takes no lock and makes no system call.
  * Start with plx_cq_poll(), then plx_cq_wait().
  */
@@ -9,10 +9,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "objects.h"
-#include "plx_ring.h"
+#include "plx_engine_cq.h"
 
 enum plx_status
 plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options, struct plx_cq **cq)
@@ -21,76 +20,37 @@ plx_cq_create(struct plx_adapter *adapter, const struct plx_cq_options *options,
 		.depth = options->depth,
 		.strict = options->strict,
 		.cookie = options->context,
+		.adapter = adapter,
 	};
-	struct plx_cq *made;
-	enum plx_status status;
+	enum plx_status status = plx_engine_cq_create(plx_adapter_home(adapter), &config, cq);
 
-	made = calloc(1, sizeof(*made));
-	if (made == NULL)
-		return PLX_NO_MEMORY;
-	made->adapter = adapter;
-	made->inline_mode = adapter->inline_mode;
-	status = plx_engine_cq_create(plx_adapter_home(adapter), &config, &made->engine_cq);
-	if (status != PLX_OK) {
-		free(made);
-		return status;
-	}
-	made->ring = plx_engine_cq_ring(made->engine_cq);
-	pthread_mutex_lock(&adapter->lock);
-	adapter->count.cqs++;
-	pthread_mutex_unlock(&adapter->lock);
-	*cq = made;
-	return PLX_OK;
+	if (status == PLX_OK)
+		adapter->count.cqs++;
+	return status;
 }
 
 enum plx_status
 plx_cq_destroy(struct plx_cq *cq)
 {
 	struct plx_adapter *adapter = cq->adapter;
-	enum plx_status status = plx_engine_cq_destroy(cq->engine_cq);
+	enum plx_status status = plx_engine_cq_destroy(cq);
 
-	if (status != PLX_OK)
-		return status;
-	pthread_mutex_lock(&adapter->lock);
-	adapter->count.cqs--;
-	pthread_mutex_unlock(&adapter->lock);
-	free(cq);
-	return PLX_OK;
+	if (status == PLX_OK)
+		adapter->count.cqs--;
+	return status;
 }
 
 PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
+	/* In inline mode this thread is also the ring's producer: to look costs less than a poll
+	 * that finds nothing. */
 	if (cq->inline_mode && plx_ring_empty(cq->ring)) {
 		plx_adapter_run(cq->adapter);
 		if (plx_ring_empty(cq->ring))
 			return 0;
 	}
-	return plx_engine_cq_poll(cq->engine_cq, wc, n);
-}
-
-enum plx_status
-plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
-{
-	return plx_engine_cq_arm(cq->engine_cq, kinds, fired);
-}
-
-uint32_t
-plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
-{
-	return plx_engine_cq_disarm(cq->engine_cq, kinds);
-}
-
-uint32_t
-plx_cq_get_event(struct plx_cq *cq)
-{
-	return plx_engine_cq_get_event(cq->engine_cq);
-}
-
-int
-plx_cq_fd(struct plx_cq *cq)
-{
-	return plx_engine_cq_fd(cq->engine_cq);
+	return plx_engine_cq_poll(cq, wc, n);
 }
 
 /* The waiting thread also polls. */
@@ -99,7 +59,7 @@ wait_inline(struct plx_cq *cq, uint64_t deadline)
 {
 	for (;;) {
 		uint32_t done = plx_adapter_run(cq->adapter);
-		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
+		uint32_t fired = plx_cq_get_event(cq);
 
 		if (fired || plx_steady_ns() >= deadline)
 			return fired;
@@ -127,20 +87,13 @@ plx_cq_wait(struct plx_cq *cq, uint32_t timeout_ms)
 
 	if (cq->inline_mode)
 		return wait_inline(cq, deadline);
-	fd = plx_engine_cq_fd(
-		cq->engine_cq); /* before the first check, so that no event is missed */
+	fd = plx_cq_fd(cq); /* before the first check, so that no event is missed */
 	for (;;) {
-		uint32_t fired = plx_engine_cq_get_event(cq->engine_cq);
+		uint32_t fired = plx_cq_get_event(cq);
 		uint64_t now = plx_steady_ns();
 
 		if (fired || now >= deadline)
 			return fired;
 		sleep_on(fd, deadline - now);
 	}
-}
-
-enum plx_status
-plx_cq_resize(struct plx_cq *cq, uint32_t depth)
-{
-	return plx_engine_cq_resize(cq->engine_cq, depth);
 }

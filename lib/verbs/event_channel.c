@@ -28,9 +28,7 @@ plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
 		free(made);
 		return status;
 	}
-	pthread_mutex_lock(&adapter->lock);
 	adapter->count.event_channels++;
-	pthread_mutex_unlock(&adapter->lock);
 	*channel = made;
 	return PLX_OK;
 }
@@ -43,9 +41,7 @@ plx_event_channel_destroy(struct plx_event_channel *channel)
 
 	if (status != PLX_OK)
 		return status;
-	pthread_mutex_lock(&adapter->lock);
 	adapter->count.event_channels--;
-	pthread_mutex_unlock(&adapter->lock);
 	free(channel);
 	return PLX_OK;
 }
@@ -211,8 +207,7 @@ check_listen(const struct plx_event_channel *channel, const struct plx_listen_op
 			    options->backlog, PLX_CM_BACKLOG_MAX);
 		return PLX_INVALID;
 	}
-	if (options->ud != NULL &&
-	    (options->ud->adapter != adapter || options->ud->options.type != PLX_QP_UD)) {
+	if (options->ud != NULL && (adapter_of(options->ud) != adapter || !is_ud(options->ud))) {
 		plx_why_set(why, "the queue pair of a UD service is a UD one of adapter %s",
 			    adapter->info.name);
 		return PLX_INVALID;
@@ -251,8 +246,8 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 		return status;
 	if (options->ud != NULL) {
 		listen.space = PLX_PORT_SPACE_UDP;
-		listen.qpn = plx_engine_qp_number(options->ud->engine_qp);
-		listen.qkey = options->ud->options.qkey;
+		listen.qpn = plx_engine_qp_number(options->ud);
+		listen.qkey = plx_engine_qp_config(options->ud)->qkey;
 	}
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
@@ -270,9 +265,7 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 		free(made);
 		return explain_listen(status, options, why);
 	}
-	pthread_mutex_lock(&adapter->lock);
 	adapter->count.listeners++;
-	pthread_mutex_unlock(&adapter->lock);
 	*listener = made;
 	return PLX_OK;
 }
@@ -286,9 +279,7 @@ plx_listener_destroy(struct plx_listener *listener)
 	if (status != PLX_OK)
 		return status;
 	plx_cookie_free(adapter, listener->cookie);
-	pthread_mutex_lock(&adapter->lock);
 	adapter->count.listeners--;
-	pthread_mutex_unlock(&adapter->lock);
 	free(listener);
 	return PLX_OK;
 }

@@ -67,16 +67,17 @@ plx_mw_destroy(struct plx_mw *mw)
 static void
 unbind(struct plx_qp *qp, struct plx_key key)
 {
+	struct plx_adapter *adapter = adapter_of(qp);
 	const struct plx_asker asker = {
-		.domain = qp->pd->domain,
-		.qpn = plx_engine_qp_number(qp->engine_qp),
+		.domain = pd_of(qp)->domain,
+		.qpn = plx_engine_qp_number(qp),
 	};
 
 	/* Nobody has been given the key. A peer that guessed it may have invalidated it, with the
 	 * same result. */
-	pthread_mutex_lock(&qp->adapter->lock);
-	(void)!plx_key_invalidate(qp->adapter->mem, key, &asker);
-	pthread_mutex_unlock(&qp->adapter->lock);
+	pthread_mutex_lock(&adapter->lock);
+	(void)!plx_key_invalidate(adapter->mem, key, &asker);
+	pthread_mutex_unlock(&adapter->lock);
 }
 
 enum plx_status
@@ -87,8 +88,9 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 		.va = bind->va,
 		.length = bind->length,
 		.access = {(uint8_t)bind->access},
-		.qpn = plx_engine_qp_number(qp->engine_qp),
+		.qpn = plx_engine_qp_number(qp),
 	};
+	struct plx_adapter *adapter = adapter_of(qp);
 	enum plx_status status;
 	struct plx_key bound;
 
@@ -96,15 +98,15 @@ plx_post_bind(struct plx_qp *qp, struct plx_mw *mw, const struct plx_bind *bind,
 	    bind->flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE))
 		return PLX_INVALID;
 	/* Slots in another adapter's table would refer to other regions in ours. */
-	if (mw->pd != qp->pd || bind->mr->pd != qp->pd)
+	if (mw->pd != pd_of(qp) || bind->mr->pd != pd_of(qp))
 		return PLX_DENIED;
 	attr.region = bind->mr->region;
-	pthread_mutex_lock(&qp->adapter->lock);
-	status = plx_window_bind(qp->adapter->mem, mw->window, &attr, &bound);
-	pthread_mutex_unlock(&qp->adapter->lock);
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_window_bind(adapter->mem, mw->window, &attr, &bound);
+	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_post_bind(qp->engine_qp, bind->wr_id, bind->flags, bound);
+	status = plx_engine_qp_post_bind(qp, bind->wr_id, bind->flags, bound);
 	if (status != PLX_OK) {
 		unbind(qp, bound);
 		return status;

@@ -32,26 +32,43 @@ struct plx_mw {
 	uint64_t token;
 };
 
-struct plx_cq {
-	struct plx_engine_cq *engine_cq;
-	struct plx_adapter *adapter;
-	bool inline_mode;            /* copied from the adapter for fast access by a poll */
-	const struct rte_ring *ring; /* of the queue */
+/* ---- qp.c ---- */
+
+static inline struct plx_pd *
+pd_of(const struct plx_qp *qp)
+{
+	return plx_engine_qp_config(qp)->pd;
+}
+
+static inline struct plx_adapter *
+adapter_of(const struct plx_qp *qp)
+{
+	return pd_of(qp)->adapter;
+}
+
+static inline bool
+is_ud(const struct plx_qp *qp)
+{
+	return plx_engine_qp_config(qp)->type == PLX_QP_UD;
+}
+
+/* READs and atomics that the peer may have outstanding. */
+static inline uint8_t
+responder_resources_of(const struct plx_qp *qp)
+{
+	return (uint8_t)plx_engine_qp_config(qp)->caps.responder_resources;
+}
+
+/* A value of the caller's, and what it may be. */
+struct range {
+	const char *what;
+	uint32_t value, first, last;
 };
 
-struct plx_srq {
-	struct plx_engine_srq *engine_srq;
-	struct plx_adapter *adapter;
-};
-
-struct plx_qp {
-	struct plx_engine_qp *engine_qp;
-	bool inline_mode;
-	struct plx_adapter *adapter;
-	struct plx_pd *pd;
-	struct plx_qp_options options;
-	struct plx_adapter_qp entry; /* in adapter->qps */
-};
+/** Write the sentence for the first value that is out of its range.
+ * Errors: INVALID */
+enum plx_status check_ranges(const struct range *range, size_t n,
+			     struct plx_why *why) PLX_MUST_CHECK;
 
 /* ---- cq.c ---- */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Queue pairs: creation, posting, queries, destruction. Connecting is in qp_connect.c.
- * Posting takes no lock and makes no system call: it calls the engine's queue directly.
- * Start with plx_qp_create() and plx_post_send().
+ * Queue pairs of an adapter: creation, queries, destruction. Connecting is in qp_connect.c, posting
+ * in lib/engine/cycle/post.c.
+ * Start with plx_qp_create().
  */
-#include <stdlib.h>
-
 #include "objects.h"
+#include "plx_engine_cq.h"
+#include "plx_engine_rq.h"
 
 enum {
 	RESPONDER_RESOURCES_DEFAULT =
@@ -15,17 +15,25 @@ enum {
 
 /* ---- creation ---- */
 
-struct limit {
-	const char *what;
-	uint32_t value, first, last;
-};
+enum plx_status
+check_ranges(const struct range *range, size_t n, struct plx_why *why)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (range[i].value >= range[i].first && range[i].value <= range[i].last)
+			continue;
+		plx_why_set(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
+			    range[i].first, range[i].last);
+		return PLX_INVALID;
+	}
+	return PLX_OK;
+}
 
 static enum plx_status
 check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *options,
 	     struct plx_why *why)
 {
 	const uint32_t depth_max = adapter->info.queue_depth;
-	const struct limit limits[] = {
+	const struct range ranges[] = {
 		{"sq_depth", options->sq_depth, 1, depth_max},
 		{"sq_sges", options->sq_sges, 0, PLX_SGE_MAX},
 		{"inline_bytes", options->inline_bytes, 0, PLX_INLINE_MAX},
@@ -34,16 +42,8 @@ check_limits(const struct plx_adapter *adapter, const struct plx_qp_options *opt
 		{"rq_depth", options->rq_depth, 1, depth_max},
 		{"rq_sges", options->rq_sges, 0, PLX_SGE_MAX},
 	};
-	size_t n = PLX_COUNT_OF(limits) - (options->srq ? 2 : 0);
 
-	for (size_t i = 0; i < n; i++) {
-		if (limits[i].value >= limits[i].first && limits[i].value <= limits[i].last)
-			continue;
-		plx_why_set(why, "%s is %u; give %u to %u", limits[i].what, limits[i].value,
-			    limits[i].first, limits[i].last);
-		return PLX_INVALID;
-	}
-	return PLX_OK;
+	return check_ranges(ranges, PLX_COUNT_OF(ranges) - (options->srq ? 2 : 0), why);
 }
 
 static enum plx_status
@@ -77,47 +77,51 @@ or_default(uint32_t value, uint32_t usual)
 	return value ? value : usual;
 }
 
-/* Create the engine's queue pair, with a hold on the domain. */
-static enum plx_status
-create_engine_qp(struct plx_qp *qp)
+static struct plx_engine_qp_config
+config_of(struct plx_pd *pd, const struct plx_qp_options *options)
 {
-	struct plx_adapter *adapter = qp->adapter;
-	const struct plx_qp_options *options = &qp->options;
-	const struct plx_engine_qp_config config = {
+	struct plx_engine_qp_config config = {
 		.type = options->type,
-		.domain = qp->pd->domain,
-		.send_cq = options->send_cq->engine_cq,
-		.recv_cq = options->recv_cq->engine_cq,
-		.srq = options->srq ? options->srq->engine_srq : NULL,
+		.domain = pd->domain,
+		.send_cq = options->send_cq,
+		.recv_cq = options->recv_cq,
+		.srq = options->srq,
 		.caps = {.sq_depth = options->sq_depth,
-			 .sq_sges = options->sq_sges,
-			 .inline_bytes = options->inline_bytes,
-			 .responder_resources = options->responder_resources},
+			 .sq_sges = or_default(options->sq_sges, 1),
+			 .inline_bytes = options->inline_bytes},
 		.rq_depth = options->rq_depth,
-		.rq_sges = options->rq_sges,
+		.rq_sges = or_default(options->rq_sges, 1),
 		.qkey = options->qkey,
 		.context = options->context,
+		.pd = pd,
 	};
+
+	/* Datagrams have no READs. */
+	if (options->type != PLX_QP_UD)
+		config.caps.responder_resources =
+			or_default(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
+	return config;
+}
+
+/* Hold the domain before the queue pair exists, and list it once it does. */
+static enum plx_status
+create(struct plx_pd *pd, const struct plx_qp_options *options, struct plx_qp **qp)
+{
+	const struct plx_engine_qp_config config = config_of(pd, options);
+	struct plx_adapter *adapter = pd->adapter;
 	enum plx_status status;
 
 	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_hold(adapter->mem, qp->pd->domain);
+	status = plx_domain_hold(adapter->mem, pd->domain);
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_qp_create(plx_adapter_home(adapter), &config, &qp->engine_qp);
-	qp->entry = (struct plx_adapter_qp){.engine_qp = qp->engine_qp,
-					    .type = options->type,
-					    .sq_depth = options->sq_depth,
-					    .rq_depth = options->rq_depth,
-					    .context = options->context};
+	status = plx_engine_qp_create(plx_adapter_home(adapter), &config, qp);
 	pthread_mutex_lock(&adapter->lock);
-	if (status == PLX_OK) {
-		adapter->count.qps++;
-		plx_list_append(&adapter->qps, &qp->entry.node);
-	} else {
-		plx_domain_unhold(adapter->mem, qp->pd->domain);
-	}
+	if (status == PLX_OK)
+		plx_list_append(&adapter->qps, plx_engine_qp_link(*qp));
+	else
+		plx_domain_unhold(adapter->mem, pd->domain);
 	pthread_mutex_unlock(&adapter->lock);
 	return status;
 }
@@ -144,94 +148,39 @@ plx_qp_create(struct plx_pd *pd, const struct plx_qp_options *options, struct pl
 	      struct plx_why *why)
 {
 	enum plx_status status = check_options(pd, options, why);
-	struct plx_qp *made;
 
 	if (status != PLX_OK)
 		return status;
-	made = calloc(1, sizeof(*made));
-	if (made == NULL) {
-		explain(pd->adapter, PLX_NO_MEMORY, why);
-		return PLX_NO_MEMORY;
-	}
-	made->adapter = pd->adapter;
-	made->inline_mode = pd->adapter->inline_mode;
-	made->pd = pd;
-	made->options = *options;
-	made->options.sq_sges = or_default(options->sq_sges, 1);
-	made->options.rq_sges = or_default(options->rq_sges, 1);
-	/* Datagrams have no READs. */
-	made->options.responder_resources =
-		options->type == PLX_QP_UD
-			? 0
-			: or_default(options->responder_resources, RESPONDER_RESOURCES_DEFAULT);
-	status = create_engine_qp(made);
-	if (status != PLX_OK) {
+	status = create(pd, options, qp);
+	if (status == PLX_OK)
+		pd->adapter->count.qps++;
+	else
 		explain(pd->adapter, status, why);
-		free(made);
-		return status;
-	}
-	*qp = made;
-	return PLX_OK;
+	return status;
 }
 
 enum plx_status
 plx_qp_destroy(struct plx_qp *qp)
 {
-	struct plx_adapter *adapter = qp->adapter;
+	struct plx_list *link = plx_engine_qp_link(qp);
+	struct plx_pd *pd = pd_of(qp);
+	struct plx_adapter *adapter = pd->adapter;
 	enum plx_status status;
 
 	/* Remove it from the list first: users of the list read its counters. */
 	pthread_mutex_lock(&adapter->lock);
-	plx_list_remove(&qp->entry.node);
+	plx_list_remove(link);
 	pthread_mutex_unlock(&adapter->lock);
-	status = plx_engine_qp_destroy(qp->engine_qp);
+	status = plx_engine_qp_destroy(qp);
 	pthread_mutex_lock(&adapter->lock);
-	if (status == PLX_OK) {
-		plx_domain_unhold(adapter->mem, qp->pd->domain);
-		adapter->count.qps--;
-	} else {
-		plx_list_append(&adapter->qps, &qp->entry.node);
-	}
+	if (status == PLX_OK)
+		plx_domain_unhold(adapter->mem, pd->domain);
+	else
+		plx_list_append(&adapter->qps, link);
 	pthread_mutex_unlock(&adapter->lock);
 	if (status == PLX_OK)
-		free(qp);
+		adapter->count.qps--;
 	return status;
-}
-
-/* ---- posting ---- */
-
-/* Inline mode. If other requests of this kind are in flight, this one is sent in the duty cycle
- * that checks for their responses, in one burst. A lone request is being waited for, and is
- * sent before the call returns. */
-static inline void
-send_now(struct plx_qp *qp)
-{
-	plx_engine_send(plx_adapter_home(qp->adapter), plx_clock_ns());
-}
-
-PLX_HOT uint32_t
-plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum plx_status *refused)
-{
-	uint32_t posted = plx_engine_qp_post_send(qp->engine_qp, wr, n, refused);
-
-	if (qp->inline_mode && posted > 0 && !(wr[posted - 1].flags & PLX_WR_DEFER) &&
-	    plx_engine_qp_in_flight(qp->engine_qp) == posted)
-		send_now(qp);
-	return posted;
-}
-
-PLX_HOT uint32_t
-plx_post_recv(struct plx_qp *qp, const struct plx_recv_wr *wr, uint32_t n, enum plx_status *refused)
-{
-	return plx_engine_qp_post_recv(qp->engine_qp, wr, n, refused);
-}
-
-PLX_HOT void
-plx_qp_ring_doorbell(struct plx_qp *qp)
-{
-	plx_engine_qp_ring_doorbell(qp->engine_qp);
-	if (qp->inline_mode)
-		send_now(qp);
 }
 
 /* ---- queries ---- */
@@ -240,7 +189,7 @@ enum plx_status
 plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 {
 	struct plx_rc_view view;
-	enum plx_status status = plx_engine_qp_query(qp->engine_qp, &view);
+	enum plx_status status = plx_engine_qp_query(qp, &view);
 
 	if (status != PLX_OK)
 		return status;
@@ -254,10 +203,4 @@ plx_qp_query(struct plx_qp *qp, struct plx_qp_info *out)
 		.flushed = view.flushed,
 	};
 	return PLX_OK;
-}
-
-uint32_t
-plx_qp_counters(const struct plx_qp *qp, struct plx_counter *out, uint32_t n)
-{
-	return plx_adapter_qp_counters(qp->engine_qp, out, n);
 }

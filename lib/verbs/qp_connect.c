@@ -42,7 +42,7 @@ plx_qp_attr_init(struct plx_qp_attr *attr)
 enum plx_status
 plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_qp_address *out)
 {
-	const struct plx_adapter *adapter = qp->adapter;
+	const struct plx_adapter *adapter = adapter_of(qp);
 	struct plx_ip ip = adapter->options.address[0].ip;
 
 	if (remote != NULL && remote->version != 4 && remote->version != 6)
@@ -50,35 +50,16 @@ plx_qp_address(const struct plx_qp *qp, const struct plx_ip *remote, struct plx_
 	if (remote != NULL && !plx_net_source(adapter->net[0], remote, &ip))
 		return PLX_UNREACHABLE;
 	*out = (struct plx_qp_address){
-		.qpn = plx_engine_qp_number(qp->engine_qp),
-		.psn = plx_engine_qp_first_psn(qp->engine_qp).v,
+		.qpn = plx_engine_qp_number(qp),
+		.psn = plx_engine_qp_first_psn(qp).v,
 		.ip = ip,
 		.path_mtu = adapter->path_mtu,
-		.responder_resources = (uint8_t)qp->options.responder_resources,
+		.responder_resources = responder_resources_of(qp),
 	};
 	return PLX_OK;
 }
 
 /* ---- what both ends agree on ---- */
-
-struct range {
-	const char *what;
-	uint32_t value, first, last;
-};
-
-/* Write the sentence for the first value out of range. */
-static enum plx_status
-check_ranges(const struct range *range, size_t n, struct plx_why *why)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (range[i].value >= range[i].first && range[i].value <= range[i].last)
-			continue;
-		plx_why_set(why, "%s is %u; give %u to %u", range[i].what, range[i].value,
-			    range[i].first, range[i].last);
-		return PLX_INVALID;
-	}
-	return PLX_OK;
-}
 
 static enum plx_status
 check_peer(const struct plx_qp_address *peer, struct plx_why *why)
@@ -133,7 +114,7 @@ static enum plx_status
 agree_mtu(const struct plx_qp *qp, const struct plx_qp_address *peer,
 	  const struct plx_qp_attr *attr, uint32_t *mtu, struct plx_why *why)
 {
-	uint32_t ours = qp->adapter->path_mtu;
+	uint32_t ours = adapter_of(qp)->path_mtu;
 	uint32_t least = peer->path_mtu < ours ? peer->path_mtu : ours;
 
 	*mtu = attr->path_mtu ? attr->path_mtu : least;
@@ -202,11 +183,11 @@ qp_agree(const struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 	if (status != PLX_OK)
 		return status;
 	*path = (struct plx_engine_path){.remote = peer->ip};
-	qp_attr_to_rc(qp->adapter, attr, rc, path);
+	qp_attr_to_rc(adapter_of(qp), attr, rc, path);
 	rc->mtu = mtu;
 	rc->dest_qpn = peer->qpn;
 	rc->rq_psn = plx_psn(peer->psn);
-	rc->sq_psn = plx_engine_qp_first_psn(qp->engine_qp);
+	rc->sq_psn = plx_engine_qp_first_psn(qp);
 	rc->initiator_depth = agree_initiator_depth(peer, attr);
 	return PLX_OK;
 }
@@ -224,8 +205,7 @@ explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		ip = plx_address_text(&peer->ip);
 	if (status == PLX_STATE)
 		plx_why_set(why, "queue pair 0x%06x is in %s, and there is no way from there to %s",
-			    plx_engine_qp_number(qp->engine_qp),
-			    plx_qp_state_name(plx_engine_qp_state(qp->engine_qp)),
+			    plx_engine_qp_number(qp), plx_qp_state_name(plx_engine_qp_state(qp)),
 			    plx_qp_state_name(to));
 	else if (status == PLX_AGAIN)
 		plx_why_set(why, "%s was asked for its Ethernet address; call again", ip.s);
@@ -233,16 +213,15 @@ explain(const struct plx_qp *qp, enum plx_status status, enum plx_qp_state to,
 		plx_why_set(why,
 			    "%s does not answer, or no network or route of adapter %s leads there; "
 			    "check both addresses and prefixes, and that the peer runs",
-			    ip.s, qp->adapter->info.name);
+			    ip.s, adapter_of(qp)->info.name);
 	else if (status == PLX_TIMEOUT)
 		plx_why_set(why,
 			    "the engine of adapter %s has not answered for %d s; in worker mode "
 			    "see whether its core is free",
-			    qp->adapter->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
+			    adapter_of(qp)->info.name, (int)(PLX_COMMAND_TIMEOUT_NS / PLX_SEC));
 	else if (status != PLX_OK)
-		plx_why_set(why, "queue pair 0x%06x cannot go to %s: %s",
-			    plx_engine_qp_number(qp->engine_qp), plx_qp_state_name(to),
-			    plx_status_text(status));
+		plx_why_set(why, "queue pair 0x%06x cannot go to %s: %s", plx_engine_qp_number(qp),
+			    plx_qp_state_name(to), plx_status_text(status));
 	return status;
 }
 
@@ -251,12 +230,12 @@ static enum plx_status
 modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 {
 	const struct plx_rc_attr rc = {
-		.mtu = qp->adapter->path_mtu,
+		.mtu = adapter_of(qp)->path_mtu,
 		.pkey = PKEY_DEFAULT,
-		.sq_psn = plx_engine_qp_first_psn(qp->engine_qp),
+		.sq_psn = plx_engine_qp_first_psn(qp),
 	};
 
-	return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, &rc, NULL), to, NULL, why);
+	return explain(qp, plx_engine_qp_modify(qp, to, &rc, NULL), to, NULL, why);
 }
 
 static void
@@ -276,7 +255,7 @@ resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx
 	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 
 	for (;;) {
-		enum plx_status status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_RTR, rc, path);
+		enum plx_status status = plx_engine_qp_modify(qp, PLX_QP_RTR, rc, path);
 
 		if (status != PLX_AGAIN)
 			return status;
@@ -289,7 +268,7 @@ resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx
 				    plx_address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
-		pause_for_neighbour(qp->adapter);
+		pause_for_neighbour(adapter_of(qp));
 	}
 }
 
@@ -297,29 +276,29 @@ enum plx_status
 plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struct plx_qp_attr *attr,
 	       uint32_t timeout_ms, struct plx_why *why)
 {
-	bool from_reset = plx_engine_qp_state(qp->engine_qp) == PLX_QP_RESET;
+	bool from_reset = plx_engine_qp_state(qp) == PLX_QP_RESET;
 	struct plx_why late = {""};
 	struct plx_engine_path path;
 	struct plx_rc_attr rc;
 	enum plx_status status;
 
-	if (qp->options.type == PLX_QP_UD) {
+	if (is_ud(qp)) {
 		plx_why_set(why,
 			    "queue pair 0x%06x is for datagrams, which have no peer; take it to "
 			    "RTS by plx_qp_modify()",
-			    plx_engine_qp_number(qp->engine_qp));
+			    plx_engine_qp_number(qp));
 		return PLX_INVALID;
 	}
 	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
 	if (from_reset)
-		status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_INIT, NULL, NULL);
+		status = plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL);
 	if (status != PLX_OK)
 		return explain(qp, status, PLX_QP_INIT, peer, why);
 	status = resolve_to_rtr(qp, &rc, &path, timeout_ms, &late);
 	if (status == PLX_OK) {
-		status = plx_engine_qp_modify(qp->engine_qp, PLX_QP_RTS, &rc, &path);
+		status = plx_engine_qp_modify(qp, PLX_QP_RTS, &rc, &path);
 		return explain(qp, status, PLX_QP_RTS, peer, why);
 	}
 	(void)explain(qp, status, PLX_QP_RTR, peer, why);
@@ -327,7 +306,7 @@ plx_qp_connect(struct plx_qp *qp, const struct plx_qp_address *peer, const struc
 		plx_why_set(why, "%s", late.text);
 	/* A refused call changes nothing. If it began in INIT, its receives are still posted. */
 	if (from_reset)
-		(void)!plx_engine_qp_modify(qp->engine_qp, PLX_QP_RESET, NULL, NULL);
+		(void)!plx_engine_qp_modify(qp, PLX_QP_RESET, NULL, NULL);
 	return status;
 }
 
@@ -335,8 +314,8 @@ enum plx_status
 plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_address *peer,
 	      const struct plx_qp_attr *attr, struct plx_why *why)
 {
-	bool needs_terms = to == PLX_QP_RTR ||
-			   (to == PLX_QP_RTS && plx_engine_qp_state(qp->engine_qp) != PLX_QP_SQD);
+	bool needs_terms =
+		to == PLX_QP_RTR || (to == PLX_QP_RTS && plx_engine_qp_state(qp) != PLX_QP_SQD);
 	struct plx_engine_path path;
 	struct plx_rc_attr rc;
 	enum plx_status status;
@@ -345,19 +324,12 @@ plx_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_qp_addre
 		plx_why_set(why, "%u is not a state of queue pairs; see enum plx_qp_state", to);
 		return PLX_INVALID;
 	}
-	if (qp->options.type == PLX_QP_UD)
+	if (is_ud(qp))
 		return modify_ud(qp, to, why);
 	if (!needs_terms)
-		return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, NULL, NULL), to, NULL,
-			       why);
+		return explain(qp, plx_engine_qp_modify(qp, to, NULL, NULL), to, NULL, why);
 	status = qp_agree(qp, peer, attr, &rc, &path, why);
 	if (status != PLX_OK)
 		return status;
-	return explain(qp, plx_engine_qp_modify(qp->engine_qp, to, &rc, &path), to, peer, why);
-}
-
-enum plx_status
-plx_qp_flush(struct plx_qp *qp)
-{
-	return plx_engine_qp_flush(qp->engine_qp);
+	return explain(qp, plx_engine_qp_modify(qp, to, &rc, &path), to, peer, why);
 }

@@ -231,8 +231,7 @@ pair_stop(struct pair *pair)
 }
 
 uint32_t
-pair_reap(struct pair *pair, struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n,
-	  uint32_t rounds)
+pair_reap(struct pair *pair, struct plx_cq *cq, struct plx_wc *wc, uint32_t n, uint32_t rounds)
 {
 	uint32_t got = plx_engine_cq_poll(cq, wc, n);
 
@@ -294,7 +293,7 @@ pair_make_queues(struct pair *pair, const struct pair_options *options)
 	make_queues(&pair->side[1], options);
 }
 
-struct plx_engine_qp *
+struct plx_qp *
 pair_qp(struct pair *pair, int i, const struct pair_options *options)
 {
 	struct pair_side *side = &pair->side[i];
@@ -312,14 +311,14 @@ pair_qp(struct pair *pair, int i, const struct pair_options *options)
 		.rq_depth = options->depth,
 		.rq_sges = options->sges,
 		.context = 0x1000u + (unsigned)i};
-	struct plx_engine_qp *qp = NULL;
+	struct plx_qp *qp = NULL;
 
 	PLX_ASSERT(plx_engine_qp_create(side->engine, &config, &qp) == PLX_OK);
 	return qp;
 }
 
 static void
-join_one(struct pair *pair, struct plx_engine_qp *qp, const struct plx_engine_qp *peer,
+join_one(struct pair *pair, struct plx_qp *qp, const struct plx_qp *peer,
 	 const struct pair_side *there, const struct pair_options *options)
 {
 	struct plx_engine_path path = {.remote = there->ip, .ecn = true};
@@ -340,7 +339,7 @@ join_one(struct pair *pair, struct plx_engine_qp *qp, const struct plx_engine_qp
 }
 
 void
-pair_join(struct pair *pair, int i, struct plx_engine_qp *one, int j, struct plx_engine_qp *other,
+pair_join(struct pair *pair, int i, struct plx_qp *one, int j, struct plx_qp *other,
 	  const struct pair_options *options)
 {
 	join_one(pair, one, other, &pair->side[j], options);
@@ -416,9 +415,9 @@ pair_recv(struct pair_side *side, uint64_t wr_id, uint32_t at, uint32_t bytes)
 	enum plx_status status;
 
 	if (side->srq != NULL)
-		plx_engine_srq_post_recv(side->srq, &wr, 1, &status);
+		plx_post_srq_recv(side->srq, &wr, 1, &status);
 	else
-		plx_engine_qp_post_recv(side->qp, &wr, 1, &status);
+		plx_post_recv(side->qp, &wr, 1, &status);
 	return status;
 }
 

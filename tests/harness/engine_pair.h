@@ -53,9 +53,9 @@ struct pair_side {
 	struct plx_cm *cm;
 	struct plx_engine_config config; /* that the engine was made with */
 	struct plx_engine *engine;
-	struct plx_engine_cq *send_cq, *recv_cq;
-	struct plx_engine_srq *srq;
-	struct plx_engine_qp *qp;
+	struct plx_cq *send_cq, *recv_cq;
+	struct plx_srq *srq;
+	struct plx_qp *qp;
 	struct plx_ip ip;
 	uint8_t *memory; /* [PAIR_BYTES] registered with every right */
 };
@@ -112,12 +112,12 @@ void pair_connect(struct pair *pair, uint32_t depth);
 void pair_make_queues(struct pair *pair, const struct pair_options *options);
 
 /** One more queue pair of a side, with its completion queues, in RESET. */
-struct plx_engine_qp *pair_qp(struct pair *pair, int i, const struct pair_options *options);
+struct plx_qp *pair_qp(struct pair *pair, int i, const struct pair_options *options);
 
 /** Bring two queue pairs, of sides i and j, from RESET to RTS. The caller runs the commands:
  * pair_start() first. */
-void pair_join(struct pair *pair, int i, struct plx_engine_qp *one, int j,
-	       struct plx_engine_qp *other, const struct pair_options *options);
+void pair_join(struct pair *pair, int i, struct plx_qp *one, int j, struct plx_qp *other,
+	       const struct pair_options *options);
 
 /** An address handle of side i; in worker mode, while nobody polls. */
 struct plx_engine_ah *pair_ah(struct pair *pair, int i, const struct plx_engine_path *path);
@@ -135,7 +135,7 @@ void pair_run(struct pair *pair, uint32_t rounds);
 void pair_pass(struct pair *pair, uint64_t ns);
 
 /** Poll both until `n` completions are there, at most `rounds` times. Returns: how many came */
-uint32_t pair_reap(struct pair *pair, struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n,
+uint32_t pair_reap(struct pair *pair, struct plx_cq *cq, struct plx_wc *wc, uint32_t n,
 		   uint32_t rounds);
 
 /* Posting one request about side memory [at, at + bytes); the remote place is the same one. */

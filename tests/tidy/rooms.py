@@ -229,8 +229,8 @@ POSTERS = ('lib/engine/queue/sq.c', 'lib/engine/queue/rq.c', 'lib/engine/queue/p
            'lib/engine/cycle/post.c')
 WAITS = re.compile(r'\b(producer_(lock|unlock|reserve|commit)|engine_rq_post|'
                    r'engine_sq_(post|post_here|post_bind|wake)|'
-                   r'plx_engine_qp_ring_doorbell|plx_engine_qp_post_\w+|plx_engine_srq_post_recv|'
-                   r'plx_engine_srq_resize)\s*\(')
+                   r'plx_engine_qp_ring_doorbell|plx_engine_qp_post_\w+|plx_post_srq_recv|'
+                   r'plx_srq_resize)\s*\(')
 
 
 @rule('rooms', bad=[{'lib/engine/cycle/doorbell.c': 'void f(void)\n{\n'

@@ -19,7 +19,7 @@ static struct crowd crowd;
 
 /* ---- application threads ---- */
 
-static struct plx_engine_qp *
+static struct plx_qp *
 any_qp(struct plx_prng *prng, int side)
 {
 	return crowd.qp[side][plx_prng_below(prng, QPS)];
@@ -59,14 +59,14 @@ receive_some(struct plx_prng *prng)
 
 	for (uint32_t i = 0; i < 4; i++)
 		wr[i] = (struct plx_recv_wr){.wr_id = i, .sge = &sge, .sges = 1};
-	(void)plx_engine_qp_post_recv(any_qp(prng, to), wr, 4, NULL);
+	(void)plx_post_recv(any_qp(prng, to), wr, 4, NULL);
 }
 
 static uint32_t
 reap_some(struct plx_prng *prng)
 {
 	struct pair_side *side = &crowd.pair.side[plx_prng_below(prng, 2)];
-	struct plx_engine_cq *cq = plx_prng_chance(prng, 500000) ? side->send_cq : side->recv_cq;
+	struct plx_cq *cq = plx_prng_chance(prng, 500000) ? side->send_cq : side->recv_cq;
 	struct plx_wc wc[64];
 	uint32_t n = plx_engine_cq_poll(cq, wc, 64);
 
@@ -80,13 +80,13 @@ reap_some(struct plx_prng *prng)
 static void
 arm_some(struct plx_prng *prng)
 {
-	struct plx_engine_cq *cq = crowd.pair.side[plx_prng_below(prng, 2)].send_cq;
+	struct plx_cq *cq = crowd.pair.side[plx_prng_below(prng, 2)].send_cq;
 	uint32_t fired = 0;
 
-	if (plx_engine_cq_arm(cq, 1 + (uint32_t)plx_prng_below(prng, 7), &fired) != PLX_OK ||
-	    plx_engine_cq_fd(cq) < 0)
+	if (plx_cq_arm(cq, 1 + (uint32_t)plx_prng_below(prng, 7), &fired) != PLX_OK ||
+	    plx_cq_fd(cq) < 0)
 		atomic_fetch_add(&crowd.wrong, 1);
-	if (fired != 0 || plx_engine_cq_get_event(cq) != 0)
+	if (fired != 0 || plx_cq_get_event(cq) != 0)
 		atomic_fetch_add(&crowd.fired, 1);
 }
 
@@ -115,11 +115,11 @@ come_and_go(struct plx_prng *prng)
 {
 	struct pair_options options = pair_defaults(8);
 	int i = (int)plx_prng_below(prng, 2);
-	struct plx_engine_qp *qp = pair_qp(&crowd.pair, i, &options);
+	struct plx_qp *qp = pair_qp(&crowd.pair, i, &options);
 
 	if (plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL) != PLX_OK ||
-	    plx_engine_cq_resize(crowd.pair.side[i].recv_cq,
-				 CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
+	    plx_cq_resize(crowd.pair.side[i].recv_cq,
+			  CQ_DEPTH + (uint32_t)plx_prng_below(prng, CQ_DEPTH)) != PLX_OK ||
 	    plx_engine_qp_destroy(qp) != PLX_OK)
 		atomic_fetch_add(&crowd.wrong, 1);
 }

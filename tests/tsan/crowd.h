@@ -25,8 +25,8 @@ enum {
 struct resident {
 	pthread_t thread;
 	uint32_t number;
-	struct plx_engine_cq *cq[2];
-	struct plx_engine_qp *qp[2];
+	struct plx_cq *cq[2];
+	struct plx_qp *qp[2];
 	uint8_t *lent; /* [LENT_BYTES] on side 1 */
 };
 
@@ -35,7 +35,7 @@ struct crowd {
 	struct rte_ring *wire[2]; /* towards each side */
 	struct rte_rcu_qsbr *rcu[2];
 	struct plx_worker *worker[2];
-	struct plx_engine_qp *qp[2][QPS];
+	struct plx_qp *qp[2][QPS];
 	pthread_mutex_t table; /* serialises registrations */
 	uint64_t end;
 	atomic_uint posted, reaped, fired, lent, wrong;

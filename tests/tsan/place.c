@@ -190,7 +190,7 @@ crowd_settle_in(struct crowd *crowd, struct resident *me)
 	struct pair_options options = options_of_all();
 	const struct plx_engine_cq_config cq = {.depth = 64};
 	struct pair_side *side = crowd->pair.side;
-	struct plx_engine_cq *usual;
+	struct plx_cq *usual;
 
 	for (int i = 0; i < 2; i++) {
 		PLX_ASSERT(plx_engine_cq_create(side[i].engine, &cq, &me->cq[i]) == PLX_OK);

@@ -12,15 +12,16 @@ enum {
 /* Receive entries that this queue pair can have in flight to its completion queue. Those of an SRQ
  * are counted once for all of its queue pairs with the same completion queue. */
 static uint32_t
-receives_of(const struct plx_engine_qp *qp)
+receives_of(const struct plx_qp *qp)
 {
 	const struct plx_list *all = &qp->engine->qps;
 
-	for (struct plx_list *node = all->next; qp->srq != NULL && node != all; node = node->next) {
-		const struct plx_engine_qp *other =
-			plx_list_entry(node, struct plx_engine_qp, all_link);
+	for (struct plx_list *node = all->next; qp->config.srq != NULL && node != all;
+	     node = node->next) {
+		const struct plx_qp *other = plx_list_entry(node, struct plx_qp, all_link);
 
-		if (other != qp && other->srq == qp->srq && other->recv_cq == qp->recv_cq)
+		if (other != qp && other->config.srq == qp->config.srq &&
+		    other->recv_cq == qp->recv_cq)
 			return 0;
 	}
 	return qp->recv->depth;
@@ -29,12 +30,12 @@ receives_of(const struct plx_engine_qp *qp)
 static enum plx_status
 attach_qp(struct command *command)
 {
-	struct plx_engine_qp *qp = command->qp;
-	struct plx_engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->caps.sq_depth, receives_of(qp)};
+	struct plx_qp *qp = command->qp;
+	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->config.caps.sq_depth, receives_of(qp)};
 
 	for (int i = 0; i < 2; i++) {
-		struct plx_engine_cq *cq = cqs[i];
+		struct plx_cq *cq = cqs[i];
 		enum plx_status status = engine_cq_grow(cq, atomic_load(&cq->depth), more[i],
 							&command->spare[i], command->spare_room[i]);
 
@@ -47,8 +48,8 @@ attach_qp(struct command *command)
 	}
 	qp->send_cq->users++;
 	qp->recv_cq->users++;
-	if (qp->srq != NULL)
-		qp->srq->users++;
+	if (qp->config.srq != NULL)
+		qp->config.srq->users++;
 	engine_qp_attach(qp);
 	return PLX_OK;
 }
@@ -56,23 +57,23 @@ attach_qp(struct command *command)
 static enum plx_status
 detach_qp(struct command *command)
 {
-	struct plx_engine_qp *qp = command->qp;
+	struct plx_qp *qp = command->qp;
 
 	engine_qp_detach(qp);
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
-	if (qp->srq != NULL)
-		qp->srq->users--;
-	atomic_fetch_sub(&qp->send_cq->reserve, qp->caps.sq_depth);
+	if (qp->config.srq != NULL)
+		qp->config.srq->users--;
+	atomic_fetch_sub(&qp->send_cq->reserve, qp->config.caps.sq_depth);
 	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
 	return PLX_OK;
 }
 
 /* Flush everything posted to a queue pair in ERROR. */
 static enum plx_status
-flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
+flush_all(struct plx_engine *engine, struct plx_qp *qp)
 {
-	uint32_t turns = qp->caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	uint32_t turns = qp->config.caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
 	struct plx_rc_view view;
 
 	/* Each pass completes at least one entry; the limit guards against a defect. */
@@ -86,7 +87,7 @@ flush_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 /* Publish the completions and the free slots: the caller finds both. */
 static void
-publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
+publish_all(struct plx_engine *engine, struct plx_qp *qp)
 {
 	engine_publish(engine);
 	engine_sq_publish(&qp->sq, qp->send_cq);
@@ -96,7 +97,7 @@ publish_all(struct plx_engine *engine, struct plx_engine_qp *qp)
 /* Flush and publish everything, so that the caller finds all completions when the command returns.
  * The periodic sweep flushes posts that race with this. */
 static enum plx_status
-flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
+flush_qp(struct plx_engine *engine, struct plx_qp *qp)
 {
 	enum plx_status status = engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
 
@@ -117,12 +118,12 @@ flush_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
  * INIT. Entries added to the posting ring meanwhile are not discarded: they wait there for the
  * connection. */
 static enum plx_status
-flush_fresh_qp(struct plx_engine *engine, struct plx_engine_qp *qp)
+flush_fresh_qp(struct plx_engine *engine, struct plx_qp *qp)
 {
 	uint32_t end = engine_sq_end(&qp->sq);
 	enum plx_status status;
 
-	if (qp->srq == NULL)
+	if (qp->config.srq == NULL)
 		engine_rq_fetch(&qp->own);
 	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
 	if (status == PLX_OK)

@@ -13,7 +13,7 @@
 /* ---- queue pairs ---- */
 
 void
-engine_connector_bind(struct plx_engine_connector *connector, struct plx_engine_qp *qp)
+engine_connector_bind(struct plx_engine_connector *connector, struct plx_qp *qp)
 {
 	connector->qp = qp;
 	qp->connector = connector;
@@ -32,7 +32,7 @@ engine_connector_unbind(struct plx_engine_connector *connector)
 void
 engine_connector_flush(struct plx_engine_connector *connector)
 {
-	struct plx_engine_qp *qp = connector->qp;
+	struct plx_qp *qp = connector->qp;
 
 	engine_connector_unbind(connector);
 	/* From any state but RESET; in ERROR there is nothing left to flush. */
@@ -115,7 +115,7 @@ engine_connector_to_rts(struct plx_engine_connector *connector)
 }
 
 void
-engine_connector_on_first_packet(struct plx_engine_qp *qp)
+engine_connector_on_first_packet(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -125,7 +125,7 @@ engine_connector_on_first_packet(struct plx_engine_qp *qp)
 }
 
 void
-engine_connector_on_failure(struct plx_engine_qp *qp)
+engine_connector_on_failure(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -135,7 +135,7 @@ engine_connector_on_failure(struct plx_engine_qp *qp)
 }
 
 void
-engine_connector_on_detach(struct plx_engine_qp *qp)
+engine_connector_on_detach(struct plx_qp *qp)
 {
 	if (qp->connector == NULL)
 		return;

@@ -80,7 +80,7 @@ struct plx_engine_connector {
 	/* the engine's */
 	struct plx_cm_id id; /* 0: idle, or the connection has ended */
 	bool passive;
-	struct plx_engine_qp *qp; /* NULL: not set yet, or destroyed */
+	struct plx_qp *qp; /* NULL: not set yet, or destroyed */
 	struct plx_engine_connector_attr attr;
 	struct plx_cm_peer peer; /* as requested or agreed */
 	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */
@@ -93,12 +93,12 @@ struct plx_engine_connector {
  * Returns: how many */
 uint32_t engine_connector_deliver_events(struct plx_engine *engine);
 /* The first packet from the peer, or the failure, of a connected queue pair. */
-void engine_connector_on_first_packet(struct plx_engine_qp *qp);
-void engine_connector_on_failure(struct plx_engine_qp *qp);
+void engine_connector_on_first_packet(struct plx_qp *qp);
+void engine_connector_on_failure(struct plx_qp *qp);
 /* The queue pair is about to be destroyed. */
-void engine_connector_on_detach(struct plx_engine_qp *qp);
+void engine_connector_on_detach(struct plx_qp *qp);
 /* Associate a queue pair with a connector, or end the association. */
-void engine_connector_bind(struct plx_engine_connector *connector, struct plx_engine_qp *qp);
+void engine_connector_bind(struct plx_engine_connector *connector, struct plx_qp *qp);
 void engine_connector_unbind(struct plx_engine_connector *connector);
 /* Move the queue pair to RTR or RTS, with the negotiated attributes. */
 enum plx_status engine_connector_to_rtr(struct plx_engine_connector *connector);

@@ -30,7 +30,7 @@ struct connector_call {
 	struct plx_engine_listener *listener;
 	const struct plx_cm_listen *listen;
 	struct plx_cm_id id;
-	struct plx_engine_qp *qp;
+	struct plx_qp *qp;
 	const struct plx_engine_connector_attr *attr;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
@@ -66,7 +66,7 @@ adopt(struct plx_engine *engine, const struct connector_call *call)
 
 /* Is this queue pair available for a connection? */
 static enum plx_status
-check_qp(const struct plx_engine *engine, const struct plx_engine_qp *qp, uint32_t mtu)
+check_qp(const struct plx_engine *engine, const struct plx_qp *qp, uint32_t mtu)
 {
 	enum plx_qp_state state = plx_engine_qp_state(qp);
 
@@ -76,11 +76,11 @@ check_qp(const struct plx_engine *engine, const struct plx_engine_qp *qp, uint32
 }
 
 static void
-fill_own(const struct plx_engine_qp *qp, struct plx_cm_own *own)
+fill_own(const struct plx_qp *qp, struct plx_cm_own *own)
 {
 	own->qpn = qp->qpn;
 	own->psn = qp->first_psn;
-	own->srq = qp->srq != NULL;
+	own->srq = qp->config.srq != NULL;
 }
 
 static void
@@ -181,7 +181,7 @@ static enum plx_status
 accept_qp(struct plx_engine *engine, const struct connector_call *call)
 {
 	struct plx_engine_connector *connector = call->connector;
-	struct plx_engine_qp *qp = call->qp;
+	struct plx_qp *qp = call->qp;
 	struct plx_engine_connector_attr *attr = &connector->attr;
 	enum plx_status status;
 	uint8_t mac[6];
@@ -402,7 +402,7 @@ plx_engine_connector_destroy(struct plx_engine_connector *connector)
 }
 
 enum plx_status
-plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_qp *qp,
 			     const struct plx_engine_connector_attr *attr)
 {
 	struct connector_call call = {
@@ -430,7 +430,7 @@ plx_engine_connector_establish(struct plx_engine_connector *connector)
 }
 
 enum plx_status
-plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_qp *qp,
 			    const struct plx_engine_connector_attr *attr)
 {
 	struct connector_call call = {

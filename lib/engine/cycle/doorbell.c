@@ -10,7 +10,7 @@
 
 /* The unusual cases, UD and ERROR, are handled apart from connections. */
 static __attribute__((noinline)) uint32_t
-fetch_unusual(struct plx_engine_qp *qp, unsigned state)
+fetch_unusual(struct plx_qp *qp, unsigned state)
 {
 	if (state_of(state) == PLX_QP_ERROR)
 		engine_rq_fetch(&qp->own);
@@ -18,7 +18,7 @@ fetch_unusual(struct plx_engine_qp *qp, unsigned state)
 }
 
 uint32_t
-engine_qp_fetch(struct plx_engine_qp *qp)
+engine_qp_fetch(struct plx_qp *qp)
 {
 	unsigned state = atomic_load_explicit(&qp->sq.state, memory_order_relaxed);
 
@@ -37,7 +37,7 @@ engine_serve_recent(struct plx_engine *engine)
 	uint32_t served = 0;
 
 	for (uint32_t i = 0; i < engine->recent_used; i++) {
-		struct plx_engine_qp *qp = engine->recent[i];
+		struct plx_qp *qp = engine->recent[i];
 
 		if (qp == NULL || engine_qp_fetch(qp) == 0)
 			continue;
@@ -50,7 +50,7 @@ engine_serve_recent(struct plx_engine *engine)
 /* Fetch from a ring that is not watched. It may hold more than one burst, and posters need not
  * ring again; then the engine rings the doorbell itself. */
 static void
-serve(struct plx_engine *engine, struct plx_engine_qp *qp)
+serve(struct plx_engine *engine, struct plx_qp *qp)
 {
 	if (engine_qp_fetch(qp) == POSTS_BURST)
 		engine_sq_ring_doorbell(&qp->sq);
@@ -63,7 +63,7 @@ serve(struct plx_engine *engine, struct plx_engine_qp *qp)
  * other's store.
  * Returns: whether it is no longer watched */
 static bool
-unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
+unwatch(struct plx_engine *engine, struct plx_qp *qp)
 {
 	atomic_store(&qp->sq.watched, false);
 	if (plx_unlikely(atomic_load(&qp->sq.producer.locked))) {
@@ -76,10 +76,10 @@ unwatch(struct plx_engine *engine, struct plx_engine_qp *qp)
 
 /* Watch this queue pair's ring instead of the one watched longest. */
 static void
-watch(struct plx_engine *engine, struct plx_engine_qp *qp)
+watch(struct plx_engine *engine, struct plx_qp *qp)
 {
-	struct plx_engine_qp **place = &engine->recent[engine->recent_next % RECENT];
-	struct plx_engine_qp *old = *place;
+	struct plx_qp **place = &engine->recent[engine->recent_next % RECENT];
+	struct plx_qp *old = *place;
 
 	if (atomic_load_explicit(&qp->sq.watched, memory_order_relaxed))
 		return;
@@ -103,7 +103,7 @@ serve_word(struct plx_engine *engine, uint32_t word, uint64_t bits, uint32_t *se
 {
 	for (; bits != 0 && *served < DOORBELLS_BURST; bits &= bits - 1) {
 		uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		struct plx_engine_qp *qp = engine->table[slot].qp;
+		struct plx_qp *qp = engine->table[slot].qp;
 
 		if (qp == NULL)
 			continue; /* rung, then destroyed */

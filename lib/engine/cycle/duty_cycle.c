@@ -39,7 +39,7 @@ run_timers(struct plx_engine *engine)
 			gsi_on_tick(engine);
 			continue;
 		}
-		struct plx_engine_qp *qp = plx_list_entry(timer, struct plx_engine_qp, timer);
+		struct plx_qp *qp = plx_list_entry(timer, struct plx_qp, timer);
 
 		/* In ERROR a post may have raced with the error: poll both rings again. */
 		if (plx_unlikely(atomic_load_explicit(&qp->sq.state, memory_order_relaxed) >=

@@ -3,7 +3,7 @@
  * The engine's private declarations: the structs behind plx_engine.h, and the functions that its
  * files share. Nothing outside lib/engine includes this.
  * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct
- * plx_engine_qp.
+ * plx_qp.
  *
  * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
  * that the engine and application threads never write to the same line.
@@ -98,11 +98,11 @@ wheel_tick_of(uint64_t ns)
 
 /* ---- queue pairs ---- */
 
-struct plx_engine_qp {
+struct plx_qp {
 	/* written by the engine, in the order in which a packet uses it */
 	struct plx_rc *rc;
 	struct engine_rq *recv; /* its own, or the SRQ's */
-	struct plx_engine_cq *send_cq, *recv_cq;
+	struct plx_cq *send_cq, *recv_cq;
 	uint64_t context;
 	struct plx_engine *engine;
 	struct plx_list ready_link; /* in engine->ready, or engine->apart */
@@ -122,18 +122,18 @@ struct plx_engine_qp {
 	uint32_t async_events_due;        /* bit: enum plx_event_kind */
 	uint8_t causes[PLX_EVENT_COUNT];
 	struct plx_qp_failure failure; /* valid after a failure */
-	struct plx_engine_srq *srq;
 	struct plx_engine_path path;
 	uint8_t path_mac[6];
 	struct plx_psn first_psn;
 	struct engine_rq own;
-	struct plx_rc_caps caps;
+	struct plx_engine_qp_config config;
+	struct plx_list creator_link;           /* plx_engine_qp_link() */
 	struct plx_list all_link;               /* in engine->qps */
 	struct plx_engine_connector *connector; /* the connector that has connected it or is
 						   connecting it; NULL: no connector */
 	struct plx_ud *ud;                      /* UD only, with `rc` as its base; NULL: RC */
 	struct plx_list ud_link;                /* in engine->uds */
-	struct plx_engine_qp *next_half_made;
+	struct plx_qp *next_half_made;
 
 	struct engine_sq sq; /* the part that posting threads use */
 };
@@ -144,16 +144,16 @@ struct plx_engine_qp {
  * Errors:  AGAIN (resolution is in progress), UNREACHABLE */
 enum plx_status engine_resolve(struct plx_engine *engine, const struct plx_ip *remote,
 			       uint8_t *mac);
-enum plx_status engine_qp_number(struct plx_engine_qp *qp);
-void engine_qp_forget(struct plx_engine_qp *qp);
+enum plx_status engine_qp_number(struct plx_qp *qp);
+void engine_qp_forget(struct plx_qp *qp);
 /* Any thread, after the last poll of the engine. */
 void engine_qp_free_half_made(struct plx_engine *engine);
-void engine_qp_attach(struct plx_engine_qp *qp);
-void engine_qp_detach(struct plx_engine_qp *qp);
-enum plx_status engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to,
+void engine_qp_attach(struct plx_qp *qp);
+void engine_qp_detach(struct plx_qp *qp);
+enum plx_status engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				 const struct plx_rc_attr *attr,
 				 const struct plx_engine_path *path);
-void engine_qp_route(struct plx_engine_qp *qp); /* look up the neighbour again: it may have moved */
+void engine_qp_route(struct plx_qp *qp); /* look up the neighbour again: it may have moved */
 /* Fill in the local address of a path.
  * Errors:  INVALID, UNREACHABLE */
 enum plx_status path_complete(const struct plx_engine *engine, struct plx_engine_path *path);
@@ -194,9 +194,9 @@ struct command {
 	enum command_op op;
 	enum plx_status status;
 	union {
-		struct plx_engine_qp *qp;
-		struct plx_engine_cq *cq;
-		struct plx_engine_srq *srq;
+		struct plx_qp *qp;
+		struct plx_cq *cq;
+		struct plx_srq *srq;
 		struct connector_call *call;
 		struct plx_engine_ah *ah;
 		struct engine_ah_table
@@ -263,13 +263,13 @@ struct command_slot {
 struct qp_entry {
 	uint32_t qpn; /* 0: free */
 	uint32_t resv;
-	struct plx_engine_qp *qp;
+	struct plx_qp *qp;
 };
 
 /* Completions of a cycle, not yet pushed to their queues. */
 struct stage {
 	uint32_t count;
-	struct plx_engine_cq *cq[STAGE_ROOM];
+	struct plx_cq *cq[STAGE_ROOM];
 	struct plx_wc wc[STAGE_ROOM];
 };
 
@@ -299,12 +299,12 @@ struct plx_engine {
 	struct qp_entry *table; /* indexed by plx_numbers_place() of the number */
 	uint64_t place_factor;
 	uint32_t place_bits, qp_count;
-	struct plx_engine_qp *recent[RECENT]; /* recently posted to */
-	uint32_t recent_next, recent_used;    /* index for the next entry; entries ever used */
-	uint64_t recent_since;                /* time of the last replacement */
-	uint32_t doorbell_next;               /* the slot whose doorbell is checked first */
+	struct plx_qp *recent[RECENT];     /* recently posted to */
+	uint32_t recent_next, recent_used; /* index for the next entry; entries ever used */
+	uint64_t recent_since;             /* time of the last replacement */
+	uint32_t doorbell_next;            /* the slot whose doorbell is checked first */
 
-	struct plx_engine_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
+	struct plx_qp *received[PLX_PORT_BURST]; /* queue pairs of this RX burst */
 	uint32_t received_count;
 	struct plx_list ready; /* queue pairs with something to send, in order of service */
 	struct plx_list apart; /* ... that do not need the port */
@@ -347,7 +347,7 @@ struct plx_engine {
 	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
 	struct engine_eq async_events; /* struct plx_async_event */
 	atomic_bool has_ahs;           /* `ah_table` is set, and stays */
-	_Atomic(struct plx_engine_qp *)
+	_Atomic(struct plx_qp *)
 		half_made; /* a stack of queue pairs to discard, linked by next_half_made */
 	struct rte_ring *command_ring;
 	struct command_slot slots[COMMANDS_MAX];
@@ -374,7 +374,7 @@ engine_set_time(struct plx_engine *engine, uint64_t now)
 /* doorbell.c */
 /* Move posted requests from the rings into the transport.
  * Returns: the number of sends */
-uint32_t engine_qp_fetch(struct plx_engine_qp *qp);
+uint32_t engine_qp_fetch(struct plx_qp *qp);
 /* Returns: the number of queue pairs served */
 uint32_t engine_serve_recent(struct plx_engine *engine);
 uint32_t engine_serve_doorbells(struct plx_engine *engine);
@@ -390,7 +390,7 @@ uint32_t engine_send_ready(struct plx_engine *engine);
 /* The list in which `qp` waits for service. In ERROR it only flushes, and on loopback it does not
  * need the port, so both are in `apart`. */
 static inline struct plx_list *
-ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
+ready_list(struct plx_engine *engine, const struct plx_qp *qp)
 {
 	bool apart =
 		qp->loops ||
@@ -400,14 +400,14 @@ ready_list(struct plx_engine *engine, const struct plx_engine_qp *qp)
 }
 
 static inline void
-ready_insert(struct plx_engine *engine, struct plx_list *before, struct plx_engine_qp *qp)
+ready_insert(struct plx_engine *engine, struct plx_list *before, struct plx_qp *qp)
 {
 	plx_list_append(before, &qp->ready_link);
 	engine->ready_count++;
 }
 
 static inline void
-ready_remove(struct plx_engine *engine, struct plx_engine_qp *qp)
+ready_remove(struct plx_engine *engine, struct plx_qp *qp)
 {
 	if (plx_list_empty(&qp->ready_link))
 		return;
@@ -416,21 +416,20 @@ ready_remove(struct plx_engine *engine, struct plx_engine_qp *qp)
 }
 
 /* send.c */
-void engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp);
-uint32_t engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room);
+void engine_execute(struct plx_engine *engine, struct plx_qp *qp);
+uint32_t engine_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t room);
 void engine_seal(struct plx_engine *engine);
 void engine_flush(struct plx_engine *engine);
 void engine_transmit_net(struct plx_engine *engine);
-void engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp);
+void engine_schedule(struct plx_engine *engine, struct plx_qp *qp);
 bool engine_send_gsi(struct plx_engine *engine, const struct plx_frame_template *to_peer,
 		     const struct plx_emit *emit, bool loops);
 
 /* publish.c */
-void engine_stage(struct plx_engine *engine, struct plx_engine_qp *qp,
-		  const struct plx_completion *done);
+void engine_stage(struct plx_engine *engine, struct plx_qp *qp, const struct plx_completion *done);
 void engine_publish(struct plx_engine *engine);
-void engine_raise_event(struct plx_engine *engine, struct plx_engine_qp *qp,
+void engine_raise_event(struct plx_engine *engine, struct plx_qp *qp,
 			const struct plx_event *event);
-void engine_raise_srq_event(struct plx_engine *engine, struct plx_engine_srq *srq);
+void engine_raise_srq_event(struct plx_engine *engine, struct plx_srq *srq);
 
 #endif

@@ -197,50 +197,37 @@ enum plx_status plx_engine_ping_result(struct plx_engine *engine, uint32_t numbe
  */
 enum plx_status plx_engine_cq_create(struct plx_engine *engine,
 				     const struct plx_engine_cq_config *config,
-				     struct plx_engine_cq **cq) PLX_MUST_CHECK;
+				     struct plx_cq **cq) PLX_MUST_CHECK;
 
 /**
  * Destroy the queue.
  * Errors:  BUSY (a queue pair uses it)
  */
-enum plx_status plx_engine_cq_destroy(struct plx_engine_cq *cq) PLX_MUST_CHECK;
-
-/**
- * Change the depth.
- * Errors:  INVALID (depth out of range), BUSY (more unreaped entries than that), NO_MEMORY
- */
-enum plx_status plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth) PLX_MUST_CHECK;
+enum plx_status plx_engine_cq_destroy(struct plx_cq *cq) PLX_MUST_CHECK;
 
 /* ---- shared receive queues ---- */
 
 enum plx_status plx_engine_srq_create(struct plx_engine *engine,
 				      const struct plx_engine_srq_config *config,
-				      struct plx_engine_srq **srq) PLX_MUST_CHECK;
+				      struct plx_srq **srq) PLX_MUST_CHECK;
 /**
  * Destroy the queue.
  * Errors:  BUSY (a queue pair uses it)
  */
-enum plx_status plx_engine_srq_destroy(struct plx_engine_srq *srq) PLX_MUST_CHECK;
-
-/**
- * Arm SRQ_THRESHOLD again. The event is raised at once if there are already fewer entries than the
- * threshold.
- */
-enum plx_status plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold) PLX_MUST_CHECK;
+enum plx_status plx_engine_srq_destroy(struct plx_srq *srq) PLX_MUST_CHECK;
 
 /* ---- queue pairs ---- */
-
-struct plx_engine_qp;
 
 struct plx_engine_qp_config {
 	enum plx_qp_type type;
 	struct plx_domain domain; /* the caller holds a reference */
-	struct plx_engine_cq *send_cq, *recv_cq;
-	struct plx_engine_srq *srq; /* NULL: the queue pair has its own receive queue */
+	struct plx_cq *send_cq, *recv_cq;
+	struct plx_srq *srq; /* NULL: the queue pair has its own receive queue */
 	struct plx_rc_caps caps;
 	uint32_t rq_depth, rq_sges;
 	uint32_t qkey; /* UD only; caps.responder_resources is then 0 */
 	uint64_t context;
+	struct plx_pd *pd; /* of the creator; the engine does not read it */
 };
 
 /* The agreed addresses of a connection, or the destination of datagrams. */
@@ -257,13 +244,13 @@ struct plx_engine_path {
  */
 enum plx_status plx_engine_qp_create(struct plx_engine *engine,
 				     const struct plx_engine_qp_config *config,
-				     struct plx_engine_qp **qp) PLX_MUST_CHECK;
+				     struct plx_qp **qp) PLX_MUST_CHECK;
 
 /**
  * Destroy a queue pair in any state. Posted requests are discarded; completions already delivered
  * stay.
  */
-enum plx_status plx_engine_qp_destroy(struct plx_engine_qp *qp) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_destroy(struct plx_qp *qp) PLX_MUST_CHECK;
 
 /**
  * Run plx_rc_modify() on the engine's thread. A transition to RTR first resolves the neighbour and
@@ -273,71 +260,51 @@ enum plx_status plx_engine_qp_destroy(struct plx_engine_qp *qp) PLX_MUST_CHECK;
  *          UNREACHABLE (no reply, or no network of ours); TOO_LONG (the port does not support
  *          frames of this path MTU); TIMEOUT (the engine does not run)
  */
-enum plx_status plx_engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to,
+enum plx_status plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to,
 				     const struct plx_rc_attr *attr,
 				     const struct plx_engine_path *path) PLX_MUST_CHECK;
-
-/**
- * Move the queue pair to ERROR, or from INIT back to INIT. On return every request posted before
- * has its completion in the completion queue, or in the backlog of that queue if it is full.
- * Errors:  STATE (in RESET); AGAIN (some completions follow later); TIMEOUT (the engine does not
- *          run)
- */
-enum plx_status plx_engine_qp_flush(struct plx_engine_qp *qp) PLX_MUST_CHECK;
 
 /**
  * A consistent snapshot, taken on the engine's thread.
  * Errors:  TIMEOUT
  */
-enum plx_status plx_engine_qp_query(struct plx_engine_qp *qp,
-				    struct plx_rc_view *out) PLX_MUST_CHECK;
+enum plx_status plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out) PLX_MUST_CHECK;
 
-uint32_t plx_engine_qp_number(const struct plx_engine_qp *qp);
-struct plx_psn plx_engine_qp_first_psn(const struct plx_engine_qp *qp); /* initial sq_psn */
+/** What the queue pair was created with. */
+const struct plx_engine_qp_config *plx_engine_qp_config(const struct plx_qp *qp);
 
-/** Posted requests whose slots are not free yet. Inline mode, on the engine's thread. */
-uint32_t plx_engine_qp_in_flight(const struct plx_engine_qp *qp);
+/** A link for a list of the creator's, which the engine does not read; and back from it. */
+struct plx_list *plx_engine_qp_link(struct plx_qp *qp);
+struct plx_qp *plx_engine_qp_of(struct plx_list *link);
+
+uint32_t plx_engine_qp_number(const struct plx_qp *qp);
+struct plx_psn plx_engine_qp_first_psn(const struct plx_qp *qp); /* initial sq_psn */
 
 /**
  * Counters; values may be slightly stale.
  * Threads: any
  */
-const struct plx_rc_counters *plx_engine_qp_counters(const struct plx_engine_qp *qp);
-enum plx_qp_state plx_engine_qp_state(const struct plx_engine_qp *qp);
+const struct plx_rc_counters *plx_engine_qp_counters(const struct plx_qp *qp);
+enum plx_qp_state plx_engine_qp_state(const struct plx_qp *qp);
 
 /**
- * Post up to `n` requests in order, up to the first one that is refused.
- *
- * A request with PLX_WR_DEFER does not wake the engine; the next one without it, or
- * plx_engine_qp_ring_doorbell(), does. The engine may find it earlier.
- *
- * @param refused [out] the status of the first refused request; OK when all were posted; may be
- *                NULL
- * Returns: how many were posted
- * Errors:  as plx_rc_post_send(); FULL until a completion has been delivered
- * Threads: any, several at once; they post one at a time
+ * As plx_post_send(), but in inline mode nothing is sent before the next plx_engine_poll() or
+ * plx_engine_send().
  * Cost:    hot; no system call
  */
-uint32_t plx_engine_qp_post_send(struct plx_engine_qp *qp, const struct plx_send_wr *wr, uint32_t n,
+uint32_t plx_engine_qp_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n,
 				 enum plx_status *refused);
+
+/** As plx_qp_ring_doorbell(), with the same difference. */
+void plx_engine_qp_ring_doorbell(struct plx_qp *qp);
 
 /**
  * Post a send queue entry for a window that the caller has bound (PLX_WR_BIND). If the entry is
  * flushed or discarded, the key is unbound.
- * Errors:  as plx_engine_qp_post_send(); INVALID on a datagram queue pair
+ * Errors:  as plx_post_send(); INVALID on a datagram queue pair
  */
-enum plx_status plx_engine_qp_post_bind(struct plx_engine_qp *qp, uint64_t wr_id, uint8_t flags,
+enum plx_status plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
 					struct plx_key key) PLX_MUST_CHECK;
-
-/**
- * As plx_engine_qp_post_send().
- * Errors:  STATE in RESET and with an SRQ
- */
-uint32_t plx_engine_qp_post_recv(struct plx_engine_qp *qp, const struct plx_recv_wr *wr, uint32_t n,
-				 enum plx_status *refused);
-
-/** Wake the engine for deferred requests. */
-void plx_engine_qp_ring_doorbell(struct plx_engine_qp *qp);
 
 /* ---- connections ----
  *
@@ -438,7 +405,7 @@ struct plx_engine_connector_attr {
 	uint32_t private_bytes;
 	/* [ns] between DISCONNECTED, when the peer has disconnected, and the flush of the queue
 	 * pair. plx_engine_connector_disconnect(), plx_engine_connector_destroy() and
-	 * plx_engine_qp_flush() end it at once. 0: no delay */
+	 * plx_qp_flush() end it at once. 0: no delay */
 	uint64_t grace_ns;
 };
 
@@ -448,7 +415,7 @@ struct plx_engine_connector_attr {
  *          private data), as plx_cm_connect(), TIMEOUT
  */
 enum plx_status
-plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_qp *qp,
 			     const struct plx_engine_connector_attr *attr) PLX_MUST_CHECK;
 /**
  * After REPLIED: move the queue pair to RTS, then send the RTU.
@@ -462,7 +429,7 @@ plx_engine_connector_establish(struct plx_engine_connector *connector) PLX_MUST_
  * Errors:  as plx_engine_connector_connect(), AGAIN
  */
 enum plx_status
-plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_engine_qp *qp,
+plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_qp *qp,
 			    const struct plx_engine_connector_attr *attr) PLX_MUST_CHECK;
 /**
  * Reject the request.

@@ -25,7 +25,7 @@ choose_number(struct plx_engine *engine, uint32_t *slot)
 }
 
 enum plx_status
-engine_qp_number(struct plx_engine_qp *qp)
+engine_qp_number(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -40,7 +40,7 @@ engine_qp_number(struct plx_engine_qp *qp)
 }
 
 void
-engine_qp_forget(struct plx_engine_qp *qp)
+engine_qp_forget(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -49,7 +49,7 @@ engine_qp_forget(struct plx_engine_qp *qp)
 }
 
 void
-engine_qp_attach(struct plx_engine_qp *qp)
+engine_qp_attach(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -60,7 +60,7 @@ engine_qp_attach(struct plx_engine_qp *qp)
 }
 
 void
-engine_qp_detach(struct plx_engine_qp *qp)
+engine_qp_detach(struct plx_qp *qp)
 {
 	engine_qp_forget(qp);
 	engine_connector_on_detach(qp);
@@ -114,7 +114,7 @@ path_template(const struct plx_engine *engine, const struct plx_engine_path *pat
 }
 
 static void
-make_template(struct plx_engine_qp *qp)
+make_template(struct plx_qp *qp)
 {
 	path_template(qp->engine, &qp->path, qp->path_mac, qp->qpn, &qp->to_peer);
 	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
@@ -132,7 +132,7 @@ engine_resolve(struct plx_engine *engine, const struct plx_ip *remote, uint8_t *
 }
 
 void
-engine_qp_route(struct plx_engine_qp *qp)
+engine_qp_route(struct plx_qp *qp)
 {
 	enum plx_status status;
 	uint8_t mac[6];
@@ -175,8 +175,7 @@ path_frame_bytes(uint32_t mtu)
 
 /* Steps before the path to the peer is known only check. */
 static enum plx_status
-modify_rtr(struct plx_engine_qp *qp, const struct plx_rc_attr *attr,
-	   const struct plx_engine_path *path)
+modify_rtr(struct plx_qp *qp, const struct plx_rc_attr *attr, const struct plx_engine_path *path)
 {
 	struct plx_engine *engine = qp->engine;
 	struct plx_engine_path full = *path;
@@ -211,7 +210,7 @@ modify_rtr(struct plx_engine_qp *qp, const struct plx_rc_attr *attr,
 }
 
 static enum plx_status
-modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
+modify_ud(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr)
 {
 	struct plx_ud_attr ud = {0};
 	enum plx_status status;
@@ -232,16 +231,16 @@ modify_ud(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_at
 /* RESET discards everything posted, also in the rings.
  * @param end index of the next entry to be posted */
 static void
-reset_queues(struct plx_engine_qp *qp, uint32_t end)
+reset_queues(struct plx_qp *qp, uint32_t end)
 {
 	qp->routed = false;
-	if (qp->srq == NULL)
+	if (qp->config.srq == NULL)
 		engine_rq_drop(&qp->own);
 	engine_sq_drop(&qp->sq, end);
 }
 
 enum plx_status
-engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
 		 const struct plx_engine_path *path)
 {
 	enum plx_status status;
@@ -279,7 +278,7 @@ engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct pl
 /* ---- on the caller's thread ---- */
 
 static void
-free_qp(struct plx_engine_qp *qp)
+free_qp(struct plx_qp *qp)
 {
 	engine_sq_free(&qp->sq);
 	if (qp->own.rq != NULL)
@@ -290,7 +289,7 @@ free_qp(struct plx_engine_qp *qp)
 
 /* Create the transport's part. */
 static enum plx_status
-make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
+make_transport(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	bool ud = config->type == PLX_QP_UD;
@@ -324,7 +323,7 @@ make_transport(struct plx_engine_qp *qp, const struct plx_engine_qp_config *conf
 
 /* Allocate everything that needs memory. */
 static enum plx_status
-make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
+make_queues(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 {
 	struct plx_engine *engine = qp->engine;
 	enum plx_status status = PLX_OK;
@@ -347,12 +346,12 @@ make_queues(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 
 /* Attach, with spare backlogs for the completion queues; retry while another thread was faster. */
 static enum plx_status
-attach(struct plx_engine_qp *qp)
+attach(struct plx_qp *qp)
 {
 	int socket = qp->engine->port->caps.socket;
 	struct command command = {.op = COMMAND_QP_ATTACH, .qp = qp};
-	struct plx_engine_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
-	uint32_t more[2] = {qp->caps.sq_depth, qp->recv->depth};
+	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->config.caps.sq_depth, qp->recv->depth};
 	enum plx_status status;
 
 	if (cqs[0] == cqs[1])
@@ -378,12 +377,11 @@ attach(struct plx_engine_qp *qp)
 }
 
 static void
-init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
+init_qp(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 {
 	qp->send_cq = config->send_cq;
 	qp->recv_cq = config->recv_cq;
-	qp->srq = config->srq;
-	qp->caps = config->caps;
+	qp->config = *config;
 	qp->context = config->context;
 	qp->timer.deadline = PLX_NEVER;
 	plx_list_init(&qp->timer.link);
@@ -392,6 +390,7 @@ init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
 	plx_list_init(&qp->async_event_link);
 	plx_list_init(&qp->all_link);
 	plx_list_init(&qp->ud_link);
+	plx_list_init(&qp->creator_link);
 }
 
 /*
@@ -400,7 +399,7 @@ init_qp(struct plx_engine_qp *qp, const struct plx_engine_qp_config *config)
  * creation, or the engine's destruction, frees it.
  */
 static void
-keep_half_made(struct plx_engine_qp *qp)
+keep_half_made(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -411,7 +410,7 @@ keep_half_made(struct plx_engine_qp *qp)
 
 /* Returns: false: the engine does not run */
 static bool
-forget(struct plx_engine_qp *qp)
+forget(struct plx_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_FORGET, .qp = qp};
 
@@ -424,11 +423,11 @@ forget(struct plx_engine_qp *qp)
 static void
 forget_half_made(struct plx_engine *engine)
 {
-	struct plx_engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
+	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
 	bool runs = true;
 
 	while (plx_unlikely(qp != NULL)) {
-		struct plx_engine_qp *next = qp->next_half_made;
+		struct plx_qp *next = qp->next_half_made;
 
 		runs = runs && forget(qp);
 		if (!runs)
@@ -440,10 +439,10 @@ forget_half_made(struct plx_engine *engine)
 void
 engine_qp_free_half_made(struct plx_engine *engine)
 {
-	struct plx_engine_qp *qp = atomic_exchange(&engine->half_made, NULL);
+	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
 
 	while (qp != NULL) {
-		struct plx_engine_qp *next = qp->next_half_made;
+		struct plx_qp *next = qp->next_half_made;
 
 		free_qp(qp);
 		qp = next;
@@ -452,9 +451,9 @@ engine_qp_free_half_made(struct plx_engine *engine)
 
 enum plx_status
 plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
-		     struct plx_engine_qp **out)
+		     struct plx_qp **out)
 {
-	struct plx_engine_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
+	struct plx_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
 	struct command command = {.op = COMMAND_QP_NUMBER, .qp = qp};
 	enum plx_status status;
 
@@ -485,7 +484,7 @@ plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_confi
 }
 
 enum plx_status
-plx_engine_qp_destroy(struct plx_engine_qp *qp)
+plx_engine_qp_destroy(struct plx_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_DETACH, .qp = qp};
 	enum plx_status status = command_call(qp->engine, &command);
@@ -498,7 +497,7 @@ plx_engine_qp_destroy(struct plx_engine_qp *qp)
 }
 
 enum plx_status
-plx_engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
 		     const struct plx_engine_path *path)
 {
 	struct command command = {.op = COMMAND_QP_MODIFY, .qp = qp};
@@ -513,7 +512,7 @@ plx_engine_qp_modify(struct plx_engine_qp *qp, enum plx_qp_state to, const struc
 }
 
 enum plx_status
-plx_engine_qp_flush(struct plx_engine_qp *qp)
+plx_qp_flush(struct plx_qp *qp)
 {
 	struct command command = {.op = COMMAND_QP_FLUSH, .qp = qp};
 
@@ -521,7 +520,7 @@ plx_engine_qp_flush(struct plx_engine_qp *qp)
 }
 
 enum plx_status
-plx_engine_qp_query(struct plx_engine_qp *qp, struct plx_rc_view *out)
+plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out)
 {
 	struct command command = {.op = COMMAND_QP_QUERY, .qp = qp};
 	enum plx_status status = command_call(qp->engine, &command);
@@ -531,26 +530,44 @@ plx_engine_qp_query(struct plx_engine_qp *qp, struct plx_rc_view *out)
 	return status;
 }
 
+const struct plx_engine_qp_config *
+plx_engine_qp_config(const struct plx_qp *qp)
+{
+	return &qp->config;
+}
+
+struct plx_list *
+plx_engine_qp_link(struct plx_qp *qp)
+{
+	return &qp->creator_link;
+}
+
+struct plx_qp *
+plx_engine_qp_of(struct plx_list *link)
+{
+	return plx_list_entry(link, struct plx_qp, creator_link);
+}
+
 uint32_t
-plx_engine_qp_number(const struct plx_engine_qp *qp)
+plx_engine_qp_number(const struct plx_qp *qp)
 {
 	return qp->qpn;
 }
 
 struct plx_psn
-plx_engine_qp_first_psn(const struct plx_engine_qp *qp)
+plx_engine_qp_first_psn(const struct plx_qp *qp)
 {
 	return qp->first_psn;
 }
 
 const struct plx_rc_counters *
-plx_engine_qp_counters(const struct plx_engine_qp *qp)
+plx_engine_qp_counters(const struct plx_qp *qp)
 {
 	return plx_rc_counters(qp->rc);
 }
 
 enum plx_qp_state
-plx_engine_qp_state(const struct plx_engine_qp *qp)
+plx_engine_qp_state(const struct plx_qp *qp)
 {
 	return state_of(atomic_load(&qp->sq.state));
 }

@@ -11,7 +11,7 @@
 static enum plx_status
 resize_cq(struct command *command)
 {
-	struct plx_engine_cq *cq = command->cq;
+	struct plx_cq *cq = command->cq;
 
 	if (engine_cq_unreaped(cq) > command->number)
 		return PLX_BUSY;
@@ -21,7 +21,7 @@ resize_cq(struct command *command)
 static enum plx_status
 detach_cq(struct command *command)
 {
-	struct plx_engine_cq *cq = command->cq;
+	struct plx_cq *cq = command->cq;
 
 	if (cq->users > 0)
 		return PLX_BUSY;
@@ -36,7 +36,7 @@ detach_cq(struct command *command)
 static enum plx_status
 arm_srq(struct plx_engine *engine, struct command *command)
 {
-	struct plx_engine_srq *srq = command->srq;
+	struct plx_srq *srq = command->srq;
 	uint32_t threshold = command->number;
 
 	engine_rq_fetch(&srq->queue);
@@ -54,7 +54,7 @@ arm_srq(struct plx_engine *engine, struct command *command)
 static enum plx_status
 detach_srq(struct command *command)
 {
-	struct plx_engine_srq *srq = command->srq;
+	struct plx_srq *srq = command->srq;
 
 	if (srq->users > 0)
 		return PLX_BUSY;
@@ -112,13 +112,13 @@ engine_queues_init(struct plx_engine *engine)
 
 enum plx_status
 plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_config *config,
-		     struct plx_engine_cq **cq)
+		     struct plx_cq **cq)
 {
 	return engine_cq_create(&engine->queues, config, cq);
 }
 
 enum plx_status
-plx_engine_cq_destroy(struct plx_engine_cq *cq)
+plx_engine_cq_destroy(struct plx_cq *cq)
 {
 	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
 	enum plx_status status = command_call(engine_of(cq->queues), &command);
@@ -129,7 +129,7 @@ plx_engine_cq_destroy(struct plx_engine_cq *cq)
 }
 
 enum plx_status
-plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
+plx_cq_resize(struct plx_cq *cq, uint32_t depth)
 {
 	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
 	enum plx_status status;
@@ -152,13 +152,13 @@ plx_engine_cq_resize(struct plx_engine_cq *cq, uint32_t depth)
 
 enum plx_status
 plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_config *config,
-		      struct plx_engine_srq **srq)
+		      struct plx_srq **srq)
 {
 	return engine_srq_create(&engine->queues, config, srq);
 }
 
 enum plx_status
-plx_engine_srq_destroy(struct plx_engine_srq *srq)
+plx_engine_srq_destroy(struct plx_srq *srq)
 {
 	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
 	enum plx_status status = command_call(engine_of(srq->queues), &command);
@@ -169,7 +169,7 @@ plx_engine_srq_destroy(struct plx_engine_srq *srq)
 }
 
 enum plx_status
-plx_engine_srq_arm(struct plx_engine_srq *srq, uint32_t threshold)
+plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 {
 	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
 

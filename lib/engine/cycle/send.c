@@ -103,7 +103,7 @@ write_packet(struct plx_engine *engine, const struct plx_frame_template *tmpl,
 }
 
 static void
-emit(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_emit *emit)
+emit(struct plx_engine *engine, struct plx_qp *qp, const struct plx_emit *emit)
 {
 	struct rte_mbuf *m = write_packet(engine, &qp->to_peer, emit);
 
@@ -137,7 +137,7 @@ emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 }
 
 void
-engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
+engine_execute(struct plx_engine *engine, struct plx_qp *qp)
 {
 	struct plx_actions *actions = &engine->actions;
 
@@ -171,7 +171,7 @@ engine_execute(struct plx_engine *engine, struct plx_engine_qp *qp)
 /* Fast path for small messages and ACKs: headers are written directly into the buffer.
  * Returns: the number of packets; *other: there may be other work */
 static inline uint32_t
-transmit_fast(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget, bool *other)
+transmit_fast(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget, bool *other)
 {
 	const uint32_t at = qp->to_peer.header_bytes;
 	uint32_t sent = 0;
@@ -203,7 +203,7 @@ transmit_fast(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budg
 /* Let a queue pair send, in rounds of as many packets as there are buffers.
  * Returns: the number of packets */
 uint32_t
-engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t room)
+engine_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t room)
 {
 	uint32_t budget = stock(engine);
 	uint32_t sent = 0;
@@ -231,7 +231,7 @@ engine_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t ro
  * for, so they send when they have something.
  * Returns: when to wake the queue pair */
 static PLX_COLD uint64_t
-schedule_rare(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned state, uint64_t wake)
+schedule_rare(struct plx_engine *engine, struct plx_qp *qp, unsigned state, uint64_t wake)
 {
 	if (qp->ud != NULL && plx_rc_wake_ns(qp->rc) == 0 && plx_list_empty(&qp->ready_link))
 		ready_insert(engine, ready_list(engine, qp), qp);
@@ -248,7 +248,7 @@ schedule_rare(struct plx_engine *engine, struct plx_engine_qp *qp, unsigned stat
 
 /* Schedule the transport's next step: another send, a wakeup, or nothing. */
 void
-engine_schedule(struct plx_engine *engine, struct plx_engine_qp *qp)
+engine_schedule(struct plx_engine *engine, struct plx_qp *qp)
 {
 	uint64_t wake = plx_rc_wake_ns(qp->rc);
 	unsigned state;
@@ -308,7 +308,7 @@ engine_transmit_net(struct plx_engine *engine)
 			return;
 		engine->reroute_qps = false;
 		plx_list_for_each (node, after, &engine->qps)
-			engine_qp_route(plx_list_entry(node, struct plx_engine_qp, all_link));
+			engine_qp_route(plx_list_entry(node, struct plx_qp, all_link));
 	}
 }
 

@@ -59,10 +59,10 @@ void engine_ah_table_free(struct plx_engine *engine);
 
 /* Handle a packet for a UD queue pair: lines 4 to 7 of the decision table.
  * @param ip the IP header, [ip_bytes] with its payload */
-void ud_receive(struct plx_engine *engine, struct plx_engine_qp *qp, const struct plx_pkt *pkt,
+void ud_receive(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *pkt,
 		const uint8_t *ip, size_t ip_bytes);
 /* Returns: the number of packets */
-uint32_t ud_transmit(struct plx_engine *engine, struct plx_engine_qp *qp, uint32_t budget);
+uint32_t ud_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget);
 /* Move everything posted into the transport. */
 void ud_fetch_all(struct plx_engine *engine);
 

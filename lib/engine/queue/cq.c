@@ -23,7 +23,7 @@
 
 /* Entries ever polled, when `produced` have been made; the ring has the low half of the count. */
 static uint64_t
-consumed_of(const struct plx_engine_cq *cq, uint64_t produced)
+consumed_of(const struct plx_cq *cq, uint64_t produced)
 {
 	int32_t ahead = (int32_t)((uint32_t)produced - plx_ring_consumed(cq->ring));
 
@@ -34,7 +34,7 @@ enum {
 	NEWS = PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED, /* the kinds that new entries fire */
 };
 
-/* A snapshot of plx_engine_cq.armed. */
+/* A snapshot of plx_cq.armed. */
 struct armed {
 	unsigned long kind[CQ_KINDS];
 };
@@ -53,7 +53,7 @@ is_beyond(uint64_t count, unsigned long armed)
 }
 
 static struct armed
-load_asked(const struct plx_engine_cq *cq)
+load_asked(const struct plx_cq *cq)
 {
 	struct armed seen;
 
@@ -74,7 +74,7 @@ kinds_of(const struct armed *seen)
 
 /* Two threads may fire at once: the higher count is kept. */
 static void
-note_told(struct plx_engine_cq *cq, uint64_t produced)
+note_told(struct plx_cq *cq, uint64_t produced)
 {
 	unsigned long told = atomic_load(&cq->notified);
 
@@ -85,7 +85,7 @@ note_told(struct plx_engine_cq *cq, uint64_t produced)
 /* Claim the kinds of a snapshot, among `kinds`. The thread that claims a kind delivers its
  * notification. A kind armed again since is a separate request. */
 static uint32_t
-take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct armed *seen)
+take_armed(struct plx_cq *cq, uint32_t kinds, struct armed *seen)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	uint32_t taken = 0;
@@ -101,7 +101,7 @@ take_armed(struct plx_engine_cq *cq, uint32_t kinds, struct armed *seen)
 
 /* Which armed kinds are due (docs/nd2.md). */
 static uint32_t
-due(const struct plx_engine_cq *cq, const struct armed *seen)
+due(const struct plx_cq *cq, const struct armed *seen)
 {
 	if (atomic_load(&cq->overrun))
 		return PLX_CQ_NOTIFY_ALL;
@@ -114,7 +114,7 @@ due(const struct plx_engine_cq *cq, const struct armed *seen)
 }
 
 uint32_t
-cq_take_due(struct plx_engine_cq *cq)
+cq_take_due(struct plx_cq *cq)
 {
 	struct armed seen = load_asked(cq);
 
@@ -126,7 +126,7 @@ cq_take_due(struct plx_engine_cq *cq)
 /* Entries already notified or polled do not count. If a kind is armed already, the older request
  * stays. */
 static void
-request(struct plx_engine_cq *cq, uint32_t kinds)
+request(struct plx_cq *cq, uint32_t kinds)
 {
 	uint64_t old = consumed_of(cq, atomic_load(&cq->produced));
 	uint64_t told = atomic_load(&cq->notified);
@@ -142,7 +142,7 @@ request(struct plx_engine_cq *cq, uint32_t kinds)
 }
 
 PLX_COLD void
-cq_fire(struct plx_engine_cq *cq, uint32_t fired)
+cq_fire(struct plx_cq *cq, uint32_t fired)
 {
 	atomic_fetch_or(&cq->fired, fired);
 	engine_wake(&cq->fd);
@@ -170,7 +170,7 @@ barrier_everywhere(void)
  * Errors:  TIMEOUT (the engine does not run)
  */
 static PLX_COLD enum plx_status
-let_arm(struct plx_engine_cq *cq)
+let_arm(struct plx_cq *cq)
 {
 	atomic_store(&cq->armable, true);
 	if (!cq->inline_mode && !barrier_everywhere() &&
@@ -184,7 +184,7 @@ let_arm(struct plx_engine_cq *cq)
 
 enum plx_status
 engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config *config,
-		 struct plx_engine_cq **out)
+		 struct plx_cq **out)
 {
 	enum plx_ring_side consumers = queues->inline_mode ? PLX_RING_ONE : PLX_RING_MANY;
 	struct plx_ring_config ring = {.entries = config->depth,
@@ -192,7 +192,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 				       .producers = PLX_RING_ONE,
 				       .consumers = consumers,
 				       .socket = queues->socket};
-	struct plx_engine_cq *cq;
+	struct plx_cq *cq;
 
 	if (config->depth < 1 || config->depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
@@ -209,6 +209,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 	cq->strict = config->strict;
 	cq->inline_mode = queues->inline_mode;
 	cq->cookie = config->cookie;
+	cq->adapter = config->adapter;
 	/* Without such a barrier the engine always checks. */
 	if (!cq->inline_mode && !barrier_everywhere()) {
 		atomic_init(&cq->armable, true);
@@ -225,7 +226,7 @@ engine_cq_create(struct engine_queues *queues, const struct plx_engine_cq_config
 }
 
 void
-engine_cq_free(struct plx_engine_cq *cq)
+engine_cq_free(struct plx_cq *cq)
 {
 	int fd = atomic_load(&cq->fd);
 
@@ -237,14 +238,8 @@ engine_cq_free(struct plx_engine_cq *cq)
 	plx_heap_free(cq);
 }
 
-const struct rte_ring *
-plx_engine_cq_ring(const struct plx_engine_cq *cq)
-{
-	return cq->ring;
-}
-
 uint32_t
-plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n)
+plx_engine_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
@@ -261,7 +256,7 @@ plx_engine_cq_poll(struct plx_engine_cq *cq, struct plx_wc *wc, uint32_t n)
 }
 
 enum plx_status
-plx_engine_cq_arm(struct plx_engine_cq *cq, uint32_t kinds, uint32_t *fired)
+plx_cq_arm(struct plx_cq *cq, uint32_t kinds, uint32_t *fired)
 {
 	uint32_t now;
 
@@ -280,7 +275,7 @@ plx_engine_cq_arm(struct plx_engine_cq *cq, uint32_t kinds, uint32_t *fired)
 }
 
 uint32_t
-plx_engine_cq_disarm(struct plx_engine_cq *cq, uint32_t kinds)
+plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
 {
 	uint32_t taken = 0;
 
@@ -291,7 +286,7 @@ plx_engine_cq_disarm(struct plx_engine_cq *cq, uint32_t kinds)
 }
 
 uint32_t
-plx_engine_cq_get_event(struct plx_engine_cq *cq)
+plx_cq_get_event(struct plx_cq *cq)
 {
 	int fd = atomic_load(&cq->fd);
 	uint64_t count;
@@ -304,7 +299,7 @@ plx_engine_cq_get_event(struct plx_engine_cq *cq)
 }
 
 int
-plx_engine_cq_fd(struct plx_engine_cq *cq)
+plx_cq_fd(struct plx_cq *cq)
 {
 	bool made;
 	int fd = engine_fd(&cq->fd, &made);
@@ -316,7 +311,7 @@ plx_engine_cq_fd(struct plx_engine_cq *cq)
 }
 
 void
-plx_engine_cq_query(const struct plx_engine_cq *cq, struct plx_engine_cq_view *out)
+plx_engine_cq_query(const struct plx_cq *cq, struct plx_engine_cq_view *out)
 {
 	uint64_t produced = atomic_load(&cq->produced);
 	struct armed seen = load_asked(cq);

@@ -17,8 +17,8 @@ _Static_assert(WORD_AT % sizeof(uint64_t) == 0 &&
 
 /* Disarm the armed kinds that are due.
  * Returns: those kinds */
-uint32_t cq_take_due(struct plx_engine_cq *cq);
+uint32_t cq_take_due(struct plx_cq *cq);
 /* Wake the threads that wait for the kinds in `fired`. */
-void cq_fire(struct plx_engine_cq *cq, uint32_t fired);
+void cq_fire(struct plx_cq *cq, uint32_t fired);
 
 #endif

@@ -8,13 +8,13 @@
 #include "plx_steps.h"
 
 uint32_t
-engine_cq_unreaped(const struct plx_engine_cq *cq)
+engine_cq_unreaped(const struct plx_cq *cq)
 {
 	return (uint32_t)cq->made - plx_ring_consumed(cq->ring) + cq->spill_count;
 }
 
 static PLX_COLD void
-overrun(struct plx_engine_cq *cq)
+overrun(struct plx_cq *cq)
 {
 	if (atomic_load(&cq->overrun))
 		return;
@@ -28,7 +28,7 @@ overrun(struct plx_engine_cq *cq)
 /* Add entries to the backlog.
  * Returns: how many fit */
 static PLX_COLD uint32_t
-spill(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+spill(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0;
 
@@ -60,7 +60,7 @@ write_marked(const struct rte_ring *ring, uint32_t index, struct plx_wc *place,
 /* Add entries to the ring. The reader's index is loaded only when the known free slots are used
  * up: each load would take that line from the reader, which is about to write it. */
 static uint32_t
-put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+put_known(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	struct plx_ring_span span;
 
@@ -81,7 +81,7 @@ put_known(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 
 /* Returns: how many fit the ring */
 static uint32_t
-put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+put_ring(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = put_known(cq, wc, n);
 
@@ -94,7 +94,7 @@ put_ring(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 }
 
 void
-engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
+engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n)
 {
 	uint32_t put = 0, room = n;
 
@@ -117,7 +117,7 @@ engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n)
 }
 
 void
-engine_cq_notify(struct plx_engine_cq *cq)
+engine_cq_notify(struct plx_cq *cq)
 {
 	uint32_t fired;
 
@@ -143,7 +143,7 @@ engine_cq_notify(struct plx_engine_cq *cq)
 }
 
 static bool
-refill(struct plx_engine_cq *cq)
+refill(struct plx_cq *cq)
 {
 	while (cq->spill_count > 0) {
 		uint32_t run = cq->spill_room - cq->spill_first;
@@ -164,7 +164,7 @@ refill(struct plx_engine_cq *cq)
 }
 
 bool
-engine_cq_refill(struct plx_engine_cq *cq)
+engine_cq_refill(struct plx_cq *cq)
 {
 	bool waits = refill(cq);
 
@@ -180,7 +180,7 @@ engine_cq_refill(struct plx_engine_cq *cq)
  * requests may already follow.
  */
 static uint32_t
-room_behind(const struct plx_engine_cq *cq, uint32_t depth, uint32_t reserve)
+room_behind(const struct plx_cq *cq, uint32_t depth, uint32_t reserve)
 {
 	uint32_t promised = depth > cq->ring_room ? depth - cq->ring_room : 0;
 
@@ -188,7 +188,7 @@ room_behind(const struct plx_engine_cq *cq, uint32_t depth, uint32_t reserve)
 }
 
 uint32_t
-engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more)
+engine_cq_spare_room(const struct plx_cq *cq, uint32_t depth, uint32_t more)
 {
 	uint32_t need = room_behind(cq, depth, atomic_load(&cq->reserve) + more);
 
@@ -198,7 +198,7 @@ engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t mo
 }
 
 enum plx_status
-engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
+engine_cq_grow(struct plx_cq *cq, uint32_t depth, uint32_t more, struct plx_wc **spare,
 	       uint32_t spare_room)
 {
 	uint32_t reserve = atomic_load(&cq->reserve) + more;

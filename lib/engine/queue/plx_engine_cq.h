@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Completion queues as an engine sees them: it adds entries and wakes the threads that have armed
- * the queue. Application threads use plx_queue.h. Start with struct plx_engine_cq, then
+ * the queue. Application threads use plx_queue.h. Start with struct plx_cq, then
  * engine_cq_push().
  *
  * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
@@ -27,12 +27,13 @@ _Static_assert(PLX_CQ_NOTIFY_ANY == 1 << CQ_ANY && PLX_CQ_NOTIFY_SOLICITED == 1 
 		       PLX_CQ_NOTIFY_ALL == (1 << CQ_KINDS) - 1,
 	       "each kind is the bit of its place");
 
-struct plx_engine_cq {
+struct plx_cq {
 	/* never written, so a polling reader keeps this line in its cache */
 	struct rte_ring *ring;
 	struct engine_queues *queues;
 	uint64_t cookie;
-	uint32_t ring_room; /* capacity of the ring */
+	struct plx_adapter *adapter; /* NULL: none */
+	uint32_t ring_room;          /* capacity of the ring */
 	bool strict;
 	bool inline_mode;
 	atomic_bool armable;   /* a thread arms it: from then on the engine checks for armed kinds;
@@ -71,26 +72,26 @@ _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");
 /* Errors: INVALID, NO_MEMORY */
 enum plx_status engine_cq_create(struct engine_queues *queues,
 				 const struct plx_engine_cq_config *config,
-				 struct plx_engine_cq **cq) PLX_MUST_CHECK;
+				 struct plx_cq **cq) PLX_MUST_CHECK;
 /* Free the queue. The engine no longer refers to it. */
-void engine_cq_free(struct plx_engine_cq *cq);
+void engine_cq_free(struct plx_cq *cq);
 
 /* Add entries of one kind and one queue, in order. Engine's thread. */
-void engine_cq_push(struct plx_engine_cq *cq, const struct plx_wc *wc, uint32_t n);
+void engine_cq_push(struct plx_cq *cq, const struct plx_wc *wc, uint32_t n);
 /* Wake the threads that have armed the queue. Engine's thread, after engine_cq_push(). */
-void engine_cq_notify(struct plx_engine_cq *cq);
+void engine_cq_notify(struct plx_cq *cq);
 /* Move the backlog into the ring, and wake the threads that have armed the queue: only now can
  * they poll these entries. Engine's thread.
  * Returns: whether a backlog remains */
-bool engine_cq_refill(struct plx_engine_cq *cq);
+bool engine_cq_refill(struct plx_cq *cq);
 /* Make room for `more` entries in flight, with a larger backlog if necessary; the caller then
  * frees *spare. Engine's thread.
  * Errors:  AGAIN (the spare is too small) */
-enum plx_status engine_cq_grow(struct plx_engine_cq *cq, uint32_t depth, uint32_t more,
+enum plx_status engine_cq_grow(struct plx_cq *cq, uint32_t depth, uint32_t more,
 			       struct plx_wc **spare, uint32_t spare_room);
 /* Entries added and not yet polled, including the backlog. Engine's thread. */
-uint32_t engine_cq_unreaped(const struct plx_engine_cq *cq);
+uint32_t engine_cq_unreaped(const struct plx_cq *cq);
 /* Size that a spare needs; 0: no spare is needed. Any thread. */
-uint32_t engine_cq_spare_room(const struct plx_engine_cq *cq, uint32_t depth, uint32_t more);
+uint32_t engine_cq_spare_room(const struct plx_cq *cq, uint32_t depth, uint32_t more);
 
 #endif

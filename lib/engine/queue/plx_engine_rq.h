@@ -35,7 +35,7 @@ struct engine_rq {
 	uint32_t depth, sges, low; /* depth: the allocated number of entries */
 	atomic_uint limit;         /* maximum number of posted entries, at most `depth` */
 	uint32_t mask;             /* slots of the ring - 1 */
-	const struct plx_engine_cq
+	const struct plx_cq
 		*held_by; /* the completion queue whose backlog delays the release of slots */
 	uint32_t fetched; /* entries moved to rq; written by the engine */
 	ALIGNED_LINE struct producer producer; /* of posting threads */
@@ -105,7 +105,7 @@ engine_rq_publish_now(struct engine_rq *q)
  * had in flight (decision 10).
  */
 static inline void
-engine_rq_publish(struct engine_rq *q, const struct plx_engine_cq *cq)
+engine_rq_publish(struct engine_rq *q, const struct plx_cq *cq)
 {
 	if (plx_unlikely(cq->spill_count > 0))
 		q->held_by = cq;
@@ -117,9 +117,10 @@ engine_rq_publish(struct engine_rq *q, const struct plx_engine_cq *cq)
 	engine_rq_publish_now(q);
 }
 
-struct plx_engine_srq {
+struct plx_srq {
 	struct engine_rq queue;
 	struct engine_queues *queues;
+	struct plx_adapter *adapter; /* NULL: none */
 	uint32_t users;
 	uint64_t cookie;
 	uint32_t threshold;
@@ -129,8 +130,8 @@ struct plx_engine_srq {
 /* Errors: INVALID, NO_MEMORY */
 enum plx_status engine_srq_create(struct engine_queues *queues,
 				  const struct plx_engine_srq_config *config,
-				  struct plx_engine_srq **srq) PLX_MUST_CHECK;
+				  struct plx_srq **srq) PLX_MUST_CHECK;
 /* Free the queue. The engine no longer refers to it. */
-void engine_srq_free(struct plx_engine_srq *srq);
+void engine_srq_free(struct plx_srq *srq);
 
 #endif

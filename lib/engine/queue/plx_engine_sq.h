@@ -139,7 +139,7 @@ engine_sq_in_flight(const struct engine_sq *sq)
 /* Publish how many slots are free, unless `cq`, which gets their completions, has a backlog: as
  * engine_rq_publish(). */
 static inline void
-engine_sq_publish(struct engine_sq *sq, const struct plx_engine_cq *cq)
+engine_sq_publish(struct engine_sq *sq, const struct plx_cq *cq)
 {
 	uint32_t consumed = sq->base + plx_rc_sq_consumed(sq->rc);
 

@@ -181,9 +181,9 @@ engine_rq_post(struct engine_rq *q, const struct plx_recv_wr *wr, uint32_t n,
 
 enum plx_status
 engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_config *config,
-		  struct plx_engine_srq **out)
+		  struct plx_srq **out)
 {
-	struct plx_engine_srq *srq;
+	struct plx_srq *srq;
 	enum plx_status status;
 
 	uint32_t depth = config->depth_max > config->depth ? config->depth_max : config->depth;
@@ -201,6 +201,7 @@ engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_conf
 	atomic_store(&srq->queue.limit, config->depth);
 	srq->queues = queues;
 	srq->cookie = config->cookie;
+	srq->adapter = config->adapter;
 	plx_list_init(&srq->async_event_link);
 	atomic_fetch_add(&queues->users, 1);
 	/* Not armed yet: a queue that was never filled is below any threshold. */
@@ -212,7 +213,7 @@ engine_srq_create(struct engine_queues *queues, const struct plx_engine_srq_conf
 }
 
 void
-engine_srq_free(struct plx_engine_srq *srq)
+engine_srq_free(struct plx_srq *srq)
 {
 	atomic_fetch_sub(&srq->queues->users, 1);
 	engine_rq_free(&srq->queue);
@@ -220,14 +221,14 @@ engine_srq_free(struct plx_engine_srq *srq)
 }
 
 uint32_t
-plx_engine_srq_post_recv(struct plx_engine_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
-			 enum plx_status *refused)
+plx_post_srq_recv(struct plx_srq *srq, const struct plx_recv_wr *wr, uint32_t n,
+		  enum plx_status *refused)
 {
 	return engine_rq_post(&srq->queue, wr, n, refused);
 }
 
 enum plx_status
-plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth)
+plx_srq_resize(struct plx_srq *srq, uint32_t depth)
 {
 	struct producer *producer = &srq->queue.producer;
 	enum plx_status status = PLX_BUSY;
@@ -246,7 +247,7 @@ plx_engine_srq_resize(struct plx_engine_srq *srq, uint32_t depth)
 }
 
 uint32_t
-plx_engine_srq_count(const struct plx_engine_srq *srq)
+plx_engine_srq_count(const struct plx_srq *srq)
 {
 	const struct engine_rq *q = &srq->queue;
 

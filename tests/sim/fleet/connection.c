@@ -134,7 +134,7 @@ check_quota(struct end *end)
 					      .recv_cq = host->cqs[0].queue,
 					      .caps = {.sq_depth = 1},
 					      .rq_depth = 1};
-	struct plx_engine_qp *none;
+	struct plx_qp *none;
 
 	if (host->qps < host->qps_max)
 		return;

@@ -57,7 +57,7 @@ struct arena {
 
 struct cq {
 	struct host *host;
-	struct plx_engine_cq *queue;
+	struct plx_cq *queue;
 	uint32_t index, depth;
 	uint32_t room;  /* entries its ring holds; others wait behind it */
 	bool arms;      /* its application sleeps until it is woken; else it polls */
@@ -81,8 +81,8 @@ enum stranger_fault {
 
 /* A queue pair for datagrams, which everybody may send to. */
 struct ud_end {
-	struct plx_engine_qp *qp; /* NULL: none */
-	struct plx_engine_cq *queue;
+	struct plx_qp *qp; /* NULL: none */
+	struct plx_cq *queue;
 	struct arena cells;
 	uint64_t friends, heard; /* datagrams that it was sent, and has received */
 };
@@ -124,7 +124,7 @@ struct host {
 	struct plx_region source_region;
 	struct plx_key source_key;
 	struct arena shared; /* receives of the SRQ */
-	struct plx_engine_srq *srq;
+	struct plx_srq *srq;
 	uint32_t srq_depth, srq_posted, srq_armed;
 	bool srq_pending;
 
@@ -176,7 +176,7 @@ struct end {
 	struct end *peer;
 	struct host *host;
 	uint32_t id;
-	struct plx_engine_qp *qp; /* NULL: none */
+	struct plx_qp *qp; /* NULL: none */
 	uint32_t qpn;
 	struct plx_rc_caps caps;
 	struct plx_rc_attr attr;

@@ -146,10 +146,10 @@ post_shared(struct host *host, uint32_t index)
 
 	sge[0] = (struct plx_sge){arena_va(&host->shared, index), half, host->shared.key};
 	sge[1] = (struct plx_sge){sge[0].va + half, bytes - half, host->shared.key};
-	posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
+	posted = plx_post_srq_recv(host->srq, &wr, 1, &why) == 1;
 	if (!posted) {
 		cycled = host_cycle(host);
-		posted = plx_engine_srq_post_recv(host->srq, &wr, 1, &why) == 1;
+		posted = plx_post_srq_recv(host->srq, &wr, 1, &why) == 1;
 	}
 	for (uint32_t i = 0; i < host->cq_count; i++)
 		empty &= cq_empty(&host->cqs[i]);
@@ -217,7 +217,7 @@ host_fill_shared(struct host *host)
 
 		host_call(host);
 		host->srq_armed = threshold;
-		sim_must(world, plx_engine_srq_arm(host->srq, threshold) == PLX_OK, "I8",
+		sim_must(world, plx_srq_arm(host->srq, threshold) == PLX_OK, "I8",
 			 "a threshold of %u is refused, the depth is %u", threshold,
 			 host->srq_depth);
 	}

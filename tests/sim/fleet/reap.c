@@ -23,7 +23,7 @@ cq_create(struct host *host, uint32_t index)
 	cq->delay_ns = draw_log(&host->prng, 10, draw_percent(&host->prng, 20) ? 2000000 : 20000);
 	PLX_ASSERT(plx_engine_cq_create(host->engine, &config, &cq->queue) == PLX_OK);
 	if (cq->by_fd)
-		PLX_ASSERT(plx_engine_cq_fd(cq->queue) >= 0);
+		PLX_ASSERT(plx_cq_fd(cq->queue) >= 0);
 }
 
 void
@@ -77,7 +77,7 @@ cq_full(const struct cq *cq)
 static bool
 readable(struct cq *cq)
 {
-	struct pollfd fd = {.fd = plx_engine_cq_fd(cq->queue), .events = POLLIN};
+	struct pollfd fd = {.fd = plx_cq_fd(cq->queue), .events = POLLIN};
 
 	return poll(&fd, 1, 0) > 0;
 }
@@ -93,7 +93,7 @@ wakes(struct cq *cq)
 	if (!cq->asleep)
 		return false;
 	if (!cq->by_fd || readable(cq))
-		fired = plx_engine_cq_get_event(cq->queue);
+		fired = plx_cq_get_event(cq->queue);
 	sim_must(world, (fired & ~cq->kinds) == 0, "W1", "CQ %u fires %x, and %x was armed",
 		 cq->index, fired, cq->kinds);
 	if (fired == 0)
@@ -212,7 +212,7 @@ sleep_armed(struct cq *cq)
 	cq->kinds = (uint32_t)draw_between(&cq->host->prng, 1, PLX_CQ_NOTIFY_ALL);
 	if (draw_percent(&cq->host->prng, 60))
 		cq->kinds |= PLX_CQ_NOTIFY_ANY;
-	sim_must(world, plx_engine_cq_arm(cq->queue, cq->kinds, &fired) == PLX_OK, "W1",
+	sim_must(world, plx_cq_arm(cq->queue, cq->kinds, &fired) == PLX_OK, "W1",
 		 "CQ %u cannot be armed", cq->index);
 	sim_must(world, (fired & ~cq->kinds) == 0, "W1", "CQ %u fires %x, and %x was armed",
 		 cq->index, fired, cq->kinds);

@@ -58,7 +58,7 @@ post_ear(struct host *host, uint32_t cell)
 	struct plx_recv_wr wr = {.wr_id = cell, .sge = &sge, .sges = 1};
 
 	arena_expect(&ud_end->cells, cell, NULL, UD_END_BYTES);
-	sim_must(&host->fleet->world, plx_engine_qp_post_recv(ud_end->qp, &wr, 1, NULL) == 1, "I14",
+	sim_must(&host->fleet->world, plx_post_recv(ud_end->qp, &wr, 1, NULL) == 1, "I14",
 		 "the datagram end of host %u takes fewer than %u receives", host->index,
 		 UD_END_CELLS);
 }

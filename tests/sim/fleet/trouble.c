@@ -118,7 +118,7 @@ resize(struct host *host)
 	enum plx_status status;
 
 	host_call(host);
-	status = plx_engine_cq_resize(cq->queue, depth);
+	status = plx_cq_resize(cq->queue, depth);
 	if (status == PLX_BUSY) {
 		bool cycled = host_cycle(host);
 

@@ -61,10 +61,10 @@ post_receive(struct end *end, uint32_t index)
 
 	wr.sges = split(&end->prng, sge, end->rq_sges, arena_va(arena, index), arena->cell_bytes,
 			arena->key);
-	posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
+	posted = plx_post_recv(end->qp, &wr, 1, &why) == 1;
 	if (!posted) {
 		cycled = host_cycle(end->host);
-		posted = plx_engine_qp_post_recv(end->qp, &wr, 1, &why) == 1;
+		posted = plx_post_recv(end->qp, &wr, 1, &why) == 1;
 	}
 	sim_must(world, posted || (why == PLX_FULL && (!cycled || !cq_empty(end->recv_cq))), "I14",
 		 "end %u has %u of %u receives posted, and one more is refused: %s", end->id,

@@ -51,7 +51,7 @@ look(struct pair_side *from, const struct rte_mbuf *m, void *user)
 }
 
 static void
-ready(struct plx_engine_qp *qp)
+ready(struct plx_qp *qp)
 {
 	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 
@@ -398,7 +398,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 	(void)state;
 	ah_pair_open(&pair, &tap);
 	for (int how = 0; how < 3; how++) {
-		struct plx_engine_qp *qp = pair.side[0].qp;
+		struct plx_qp *qp = pair.side[0].qp;
 
 		ah = ah_to(&pair, &pair.side[1].ip);
 		ah_table = pair.side[0].engine->ah_table;

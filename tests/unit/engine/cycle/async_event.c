@@ -31,8 +31,8 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 {
 	struct pair_options options = pair_defaults(16), roomy = pair_defaults(16);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_engine_qp *bad, *bad_peer;
-	struct plx_engine_cq *small;
+	struct plx_qp *bad, *bad_peer;
+	struct plx_cq *small;
 	uint32_t told[PLX_EVENT_COUNT] = {0}, fired;
 	struct plx_async_event event;
 	struct plx_wc wc[32];
@@ -56,21 +56,21 @@ an_overrun_fails_its_users_and_nobody_else(void **state)
 	pair_stop(&pair);
 	while (plx_engine_next_async_event(a->engine, &event))
 		;
-	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_NOTIFY_ERRORS, NULL), PLX_OK);
+	assert_int_equal(plx_cq_arm(small, PLX_CQ_NOTIFY_ERRORS, NULL), PLX_OK);
 	for (uint32_t i = 0; i < 6; i++) {
 		struct plx_send_wr wr = {.wr_id = i, .op = PLX_WR_WRITE};
 		struct plx_recv_wr recv = {.wr_id = 100 + i};
 
 		assert_int_equal(plx_engine_qp_post_send(bad, &wr, 1, NULL), 1);
 		if (i < 3)
-			assert_int_equal(plx_engine_qp_post_recv(bad, &recv, 1, NULL), 1);
+			assert_int_equal(plx_post_recv(bad, &recv, 1, NULL), 1);
 		assert_int_equal(pair_write(a, b, i, 0, 8, 0), PLX_OK);
 	}
 	pair_run(&pair, 5000);
 	assert_int_equal(plx_engine_qp_state(bad), PLX_QP_ERROR);
 	assert_int_equal(plx_engine_qp_state(a->qp), PLX_QP_RTS);
-	assert_int_equal(plx_engine_cq_get_event(small), PLX_CQ_NOTIFY_ERRORS);
-	assert_int_equal(plx_engine_cq_arm(small, PLX_CQ_NOTIFY_ANY, &fired), PLX_FULL);
+	assert_int_equal(plx_cq_get_event(small), PLX_CQ_NOTIFY_ERRORS);
+	assert_int_equal(plx_cq_arm(small, PLX_CQ_NOTIFY_ANY, &fired), PLX_FULL);
 	/* The four that had a place are there, and nothing was written over. */
 	assert_int_equal(plx_engine_cq_poll(small, wc, 32), 4);
 	for (uint32_t i = 0; i < 4; i++)
@@ -134,7 +134,7 @@ what_the_ring_has_no_room_for_waits_at_its_object(void **state)
 	assert_true(fillers >= ASYNC_EVENTS_MAX);
 	events = plx_engine_counters(a->engine)->events;
 	pair_start(&pair);
-	assert_int_equal(plx_engine_srq_arm(a->srq, 5), PLX_OK);
+	assert_int_equal(plx_srq_arm(a->srq, 5), PLX_OK);
 	pair_stop(&pair);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(pair_write(a, &pair.side[1], i, 0, 8, 0), PLX_OK);

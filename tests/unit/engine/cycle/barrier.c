@@ -47,14 +47,14 @@ arm_and_receive(void)
 
 	assert_int_equal(pair_recv(b, 1, 0, 64), PLX_OK);
 	pair_start(&pair); /* the engine may need to reply */
-	assert_int_equal(plx_engine_cq_arm(b->recv_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
+	assert_int_equal(plx_cq_arm(b->recv_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
 	pair_stop(&pair);
 	assert_int_equal(fired, 0);
-	assert_int_equal(plx_engine_cq_get_event(b->recv_cq), 0);
+	assert_int_equal(plx_cq_get_event(b->recv_cq), 0);
 	assert_int_equal(pair_send(a, 1, 0, 8, 0), PLX_OK);
 	assert_int_equal(pair_reap(&pair, b->recv_cq, &wc, 1, 100), 1);
-	assert_true(plx_engine_cq_get_event(b->recv_cq) & PLX_CQ_NOTIFY_ANY);
-	assert_int_equal(plx_engine_cq_get_event(b->recv_cq), 0);
+	assert_true(plx_cq_get_event(b->recv_cq) & PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(b->recv_cq), 0);
 }
 
 static void

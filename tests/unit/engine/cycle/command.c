@@ -34,7 +34,7 @@ static void *
 query_often(void *arg)
 {
 	struct caller *caller = arg;
-	struct plx_engine_qp *qp = pair.side[0].qp;
+	struct plx_qp *qp = pair.side[0].qp;
 
 	for (uint32_t i = 0; i < caller->calls; i++) {
 		struct plx_rc_view view = {0};
@@ -172,7 +172,7 @@ make_a_queue_pair(void *arg)
 		.rq_sges = 1,
 	};
 	struct caller *caller = arg;
-	struct plx_engine_qp *qp = NULL;
+	struct plx_qp *qp = NULL;
 
 	caller->status = plx_engine_qp_create(side->engine, &config, &qp);
 	if (caller->status == PLX_OK)

@@ -124,7 +124,7 @@ attr_to(uint16_t port)
 }
 
 static void
-ask(struct plx_engine_connector *connector, struct plx_engine_qp *qp, uint16_t port)
+ask(struct plx_engine_connector *connector, struct plx_qp *qp, uint16_t port)
 {
 	struct plx_engine_connector_attr attr = attr_to(port);
 
@@ -267,7 +267,7 @@ a_full_event_queue_holds_up_nobody_else(void **state)
 	struct plx_engine_listener *first, *second;
 	struct plx_engine_eq *small, *other;
 	struct plx_engine_connector *asking[4];
-	struct plx_engine_qp *qps[4];
+	struct plx_qp *qps[4];
 	struct plx_engine_connector_event event;
 	uint32_t taken = 0;
 

@@ -9,19 +9,19 @@
 
 static struct pair pair;
 
-static struct plx_engine_cq *
+static struct plx_cq *
 make(uint32_t depth, bool strict)
 {
 	const struct plx_engine_cq_config config = {
 		.depth = depth, .strict = strict, .cookie = 0xc0};
-	struct plx_engine_cq *cq = NULL;
+	struct plx_cq *cq = NULL;
 
 	assert_int_equal(plx_engine_cq_create(pair.side[0].engine, &config, &cq), PLX_OK);
 	return cq;
 }
 
 static void
-destroy(struct plx_engine_cq *cq)
+destroy(struct plx_cq *cq)
 {
 	pair_start(&pair);
 	assert_int_equal(plx_engine_cq_destroy(cq), PLX_OK);
@@ -29,7 +29,7 @@ destroy(struct plx_engine_cq *cq)
 }
 
 static void
-produce(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
+produce(struct plx_cq *cq, uint64_t first, uint32_t n)
 {
 	struct plx_wc wc;
 
@@ -41,7 +41,7 @@ produce(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
 }
 
 static void
-consume(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
+consume(struct plx_cq *cq, uint64_t first, uint32_t n)
 {
 	struct plx_wc wc;
 
@@ -56,23 +56,23 @@ consume(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
 static void
 resizing_keeps_the_entries(void **state)
 {
-	struct plx_engine_cq *cq = make(7, true);
+	struct plx_cq *cq = make(7, true);
 	struct plx_engine_cq_view view;
 	(void)state;
 	produce(cq, 0, 6);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_cq_resize(cq, 0), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_resize(cq, PLX_CQ_DEPTH_MAX + 1), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_resize(cq, 5), PLX_BUSY);
-	assert_int_equal(plx_engine_cq_resize(cq, 6), PLX_OK);
-	assert_int_equal(plx_engine_cq_resize(cq, 40), PLX_OK);
+	assert_int_equal(plx_cq_resize(cq, 0), PLX_INVALID);
+	assert_int_equal(plx_cq_resize(cq, PLX_CQ_DEPTH_MAX + 1), PLX_INVALID);
+	assert_int_equal(plx_cq_resize(cq, 5), PLX_BUSY);
+	assert_int_equal(plx_cq_resize(cq, 6), PLX_OK);
+	assert_int_equal(plx_cq_resize(cq, 40), PLX_OK);
 	pair_stop(&pair);
 	produce(cq, 6, 34);
 	consume(cq, 0, 7);
 	engine_cq_refill(cq);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_cq_resize(cq, 32), PLX_BUSY);
-	assert_int_equal(plx_engine_cq_resize(cq, 33), PLX_OK);
+	assert_int_equal(plx_cq_resize(cq, 32), PLX_BUSY);
+	assert_int_equal(plx_cq_resize(cq, 33), PLX_OK);
 	pair_stop(&pair);
 	plx_engine_cq_query(cq, &view);
 	assert_int_equal(view.depth, 33);

@@ -23,7 +23,7 @@ enum {
 };
 
 static struct pair pair;
-static struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
+static struct plx_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 
 static void
 open_crowd(uint32_t n, uint32_t depth, uint32_t window)
@@ -61,7 +61,7 @@ close_crowd(uint32_t n)
 
 /* As many requests of this queue pair as its queue holds. */
 static void
-fill(struct pair_side *from, struct plx_engine_qp *qp, const struct pair_side *to, uint32_t bytes,
+fill(struct pair_side *from, struct plx_qp *qp, const struct pair_side *to, uint32_t bytes,
      bool read)
 {
 	from->qp = qp;
@@ -72,7 +72,7 @@ fill(struct pair_side *from, struct plx_engine_qp *qp, const struct pair_side *t
 
 /* None may fail. */
 static void
-reap(struct plx_engine_cq *cq)
+reap(struct plx_cq *cq)
 {
 	struct plx_wc wc[64];
 	uint32_t n;
@@ -96,7 +96,7 @@ cycle(void)
 }
 
 static uint64_t
-sent_by(const struct plx_engine_qp *qp)
+sent_by(const struct plx_qp *qp)
 {
 	const struct plx_rc_counters *c = plx_engine_qp_counters(qp);
 
@@ -288,7 +288,7 @@ open_ringers(void)
 }
 
 static void
-ring(struct plx_engine_qp *qp)
+ring(struct plx_qp *qp)
 {
 	pair.side[0].qp = qp;
 	assert_int_equal(pair_write(&pair.side[0], &pair.side[1], 1, 0, 8, 0), PLX_OK);
@@ -296,7 +296,7 @@ ring(struct plx_engine_qp *qp)
 
 /* All but one are posted to: more doorbells than a cycle serves. */
 static void
-ring_others(const struct plx_engine_qp *victim)
+ring_others(const struct plx_qp *victim)
 {
 	for (uint32_t i = 0; i < PAIR_QPS; i++)
 		if (qa[i] != victim)
@@ -308,7 +308,7 @@ a_doorbell_is_served_in_turn_wherever_its_slot_is(void **state)
 {
 	(void)state;
 	for (int highest = 0; highest < 2; highest++) {
-		struct plx_engine_qp *victim;
+		struct plx_qp *victim;
 		uint32_t waited = 0;
 
 		open_ringers();

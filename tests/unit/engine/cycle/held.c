@@ -101,13 +101,12 @@ on_alarm(int number)
 /* ---- the scene: a queue pair whose thread is held, and others beside it ---- */
 
 /* Queue pairs of side a whose doorbells are in one word; the first is the held thread's. */
-static struct plx_engine_qp *mine, *peer, *other, *other_peer;
-static struct plx_engine_cq *my_cq; /* of its sends and its receives, and of nobody else's */
+static struct plx_qp *mine, *peer, *other, *other_peer;
+static struct plx_cq *my_cq; /* of its sends and its receives, and of nobody else's */
 
 /* Join two new queue pairs, the next of each side. */
 static void
-join_next(struct plx_engine_qp **one, struct plx_engine_qp **two,
-	  const struct pair_options *options)
+join_next(struct plx_qp **one, struct plx_qp **two, const struct pair_options *options)
 {
 	*one = pair_qp(&pair, 0, options);
 	*two = pair_qp(&pair, 1, options);
@@ -118,7 +117,7 @@ static void
 scene_open(bool shared)
 {
 	struct pair_options options = pair_defaults(DEPTH);
-	struct plx_engine_qp *spare[PAIR_QPS][2];
+	struct plx_qp *spare[PAIR_QPS][2];
 	uint32_t spares = 0;
 
 	options.shared = shared;
@@ -172,7 +171,7 @@ run(uint32_t cycles)
 }
 
 static enum plx_status
-write_by(struct plx_engine_qp *qp, uint64_t wr_id)
+write_by(struct plx_qp *qp, uint64_t wr_id)
 {
 	a->qp = qp;
 	return pair_write(a, b, wr_id, 0, 8, 0);
@@ -195,7 +194,7 @@ others_go_on(void)
 
 /* Completions of `cq` with this wr_id, within `cycles`. */
 static uint32_t
-count_done(struct plx_engine_cq *cq, uint64_t wr_id, uint32_t cycles)
+count_done(struct plx_cq *cq, uint64_t wr_id, uint32_t cycles)
 {
 	uint32_t found = 0;
 	struct plx_wc wc;
@@ -244,9 +243,9 @@ post_recv(void *arg)
 
 	(void)arg;
 	if (a->srq != NULL)
-		plx_engine_srq_post_recv(a->srq, &wr, 1, &posted);
+		plx_post_srq_recv(a->srq, &wr, 1, &posted);
 	else
-		plx_engine_qp_post_recv(mine, &wr, 1, &posted);
+		plx_post_recv(mine, &wr, 1, &posted);
 }
 
 /* The doorbell of a request that was posted with DEFER. */
@@ -275,7 +274,7 @@ static void
 arm_any(void *arg)
 {
 	(void)arg;
-	posted = plx_engine_cq_arm(my_cq, PLX_CQ_NOTIFY_ANY, &fired_at_once);
+	posted = plx_cq_arm(my_cq, PLX_CQ_NOTIFY_ANY, &fired_at_once);
 }
 
 /* ---- tests ---- */
@@ -461,8 +460,8 @@ a_completion_beside_a_held_arming_is_told_once(void **state)
 	let_go(&held);
 	assert_int_equal(posted, PLX_OK);
 	assert_int_equal(fired_at_once, 0);
-	assert_true(plx_engine_cq_get_event(my_cq) & PLX_CQ_NOTIFY_ANY);
-	assert_int_equal(plx_engine_cq_get_event(my_cq), 0);
+	assert_true(plx_cq_get_event(my_cq) & PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(my_cq), 0);
 	assert_int_equal(count_done(my_cq, 9, 1), 1);
 	scene_close();
 }
@@ -498,7 +497,7 @@ a_first_arming_beside_a_held_delivery_is_told_once(void **state)
 		assert_int_equal(fired_at_once, counted ? PLX_CQ_NOTIFY_ANY : 0);
 		let_go(&held);
 		run(SOON);
-		assert_int_equal(plx_engine_cq_get_event(my_cq), counted ? 0 : PLX_CQ_NOTIFY_ANY);
+		assert_int_equal(plx_cq_get_event(my_cq), counted ? 0 : PLX_CQ_NOTIFY_ANY);
 		assert_int_equal(count_done(my_cq, 9, 1), 1);
 		scene_close();
 	}
@@ -512,7 +511,7 @@ static void
 what_is_left_in_a_ring_that_is_watched_no_longer_is_served(void **state)
 {
 	struct pair_options options = pair_defaults(8 * DEPTH);
-	struct plx_engine_qp *qp[RECENT + 1][2];
+	struct plx_qp *qp[RECENT + 1][2];
 
 	(void)state;
 	pair_open(&pair, false);

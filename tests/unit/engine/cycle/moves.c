@@ -21,7 +21,7 @@ paint(struct pair_side *side, uint32_t at, uint32_t bytes, uint32_t colour)
 }
 
 static void
-expect(struct pair *pair, struct plx_engine_cq *cq, uint64_t wr_id, uint8_t op, uint32_t bytes)
+expect(struct pair *pair, struct plx_cq *cq, uint64_t wr_id, uint8_t op, uint32_t bytes)
 {
 	struct plx_wc wc;
 

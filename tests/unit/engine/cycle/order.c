@@ -24,7 +24,7 @@ static struct pair pair;
 
 /* One completion, found by looking again and again while another thread runs the engines. */
 static void
-await(struct plx_engine_cq *cq, uint64_t wr_id)
+await(struct plx_cq *cq, uint64_t wr_id)
 {
 	struct plx_wc wc;
 
@@ -91,7 +91,7 @@ a_reply_on_another_queue_pair_leaves_after_the_ack(void **state)
 {
 	struct pair_options options = pair_defaults(64);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_engine_qp *qa[2], *qb[2];
+	struct plx_qp *qa[2], *qb[2];
 	struct log log = {0};
 	struct plx_wc wc;
 	uint32_t replies = 0;
@@ -178,10 +178,10 @@ poll_then_arm_misses_nothing(void **state)
 		}
 		if (sent % 3 != 0)
 			continue;
-		assert_int_equal(plx_engine_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
+		assert_int_equal(plx_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired), PLX_OK);
 		slept += fired == 0;
 		if (fired == 0)
-			test_until(plx_engine_cq_get_event(a->send_cq) > 0, sched_yield());
+			test_until(plx_cq_get_event(a->send_cq) > 0, sched_yield());
 	}
 	assert_true(slept > 100);
 	pair_stop(&pair);

@@ -46,7 +46,7 @@ most_of_the_free(const uint32_t *alive, uint32_t count)
 static void
 see_all(uint32_t live)
 {
-	struct plx_engine_qp *qps[PAIR_QPS] = {NULL};
+	struct plx_qp *qps[PAIR_QPS] = {NULL};
 	uint32_t alive[PAIR_QPS];
 	const struct plx_engine_cq_config cq = {.depth = 4};
 	struct plx_engine_qp_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};

@@ -17,7 +17,7 @@
 static struct pair pair;
 
 static void
-reap_in_order(struct plx_engine_cq *cq, uint32_t n)
+reap_in_order(struct plx_cq *cq, uint32_t n)
 {
 	struct plx_wc wc;
 
@@ -133,7 +133,7 @@ more_completions_than_are_staged_keep_their_order(void **state)
 
 /* PAIR_QPS connections on one completion queue of each side. */
 static void
-open_many(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
+open_many(struct plx_qp **qa, struct plx_qp **qb)
 {
 	struct pair_options options = pair_defaults(4);
 
@@ -150,7 +150,7 @@ open_many(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
 }
 
 static void
-close_many(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
+close_many(struct plx_qp **qa, struct plx_qp **qb)
 {
 	pair.side[0].qp = NULL;
 	pair_start(&pair);
@@ -166,7 +166,7 @@ static void
 more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
+	struct plx_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 	uint32_t seen = 0;
 	struct plx_wc wc;
 	(void)state;
@@ -185,7 +185,7 @@ more_doorbells_than_a_cycle_serves_are_all_served(void **state)
 }
 
 static void
-write_by(struct plx_engine_qp *qp)
+write_by(struct plx_qp *qp)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc;
@@ -200,7 +200,7 @@ write_by(struct plx_engine_qp *qp)
 static void
 a_ring_is_watched_while_somebody_posts(void **state)
 {
-	struct plx_engine_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
+	struct plx_qp *qa[PAIR_QPS], *qb[PAIR_QPS];
 	(void)state;
 	open_many(qa, qb);
 	for (uint32_t i = 0; i < RECENT; i++) {

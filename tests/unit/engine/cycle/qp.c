@@ -20,8 +20,8 @@ static struct pair pair;
 static int
 compare_numbers(const void *a, const void *b)
 {
-	uint32_t x = plx_engine_qp_number(*(struct plx_engine_qp *const *)a);
-	uint32_t y = plx_engine_qp_number(*(struct plx_engine_qp *const *)b);
+	uint32_t x = plx_engine_qp_number(*(struct plx_qp *const *)a);
+	uint32_t y = plx_engine_qp_number(*(struct plx_qp *const *)b);
 
 	return (x > y) - (x < y);
 }
@@ -30,9 +30,9 @@ static void
 numbers_are_unique_random_and_run_out(void **state)
 {
 	struct pair_options options = pair_defaults(4);
-	struct plx_engine_qp *qps[PAIR_QPS];
+	struct plx_qp *qps[PAIR_QPS];
 	struct plx_engine_qp_config config = {.caps = {.sq_depth = 1}, .rq_depth = 1};
-	struct plx_engine_qp *more = NULL;
+	struct plx_qp *more = NULL;
 	uint32_t high = 0, psns = 0;
 	(void)state;
 	pair_open(&pair, false);
@@ -74,7 +74,7 @@ wrong_sizes_are_refused_and_leave_nothing(void **state)
 	struct plx_engine_qp_config config = {
 		.caps = {.sq_depth = 1, .sq_sges = 1}, .rq_depth = 1, .rq_sges = 1};
 	const struct plx_engine_qp_config good = config;
-	struct plx_engine_qp *qp = NULL;
+	struct plx_qp *qp = NULL;
 	(void)state;
 	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
 		struct plx_engine_qp_config bad[6] = {good, good, good, good, good, good};
@@ -110,7 +110,7 @@ states_are_reached_in_their_order_only(void **state)
 	struct pair_options options = pair_defaults(4);
 	struct plx_engine_path path = {0}, elsewhere = {0};
 	struct plx_rc_attr attr = options.attr;
-	struct plx_engine_qp *qp;
+	struct plx_qp *qp;
 	(void)state;
 	pair_open(&pair, false);
 	pair_start(&pair);
@@ -182,7 +182,7 @@ a_neighbour_that_does_not_answer_is_unreachable(void **state)
 {
 	struct pair_options options = pair_defaults(4);
 	struct plx_engine_path path = {.remote = {.version = 4, .v = {10, 0, 0, 77}}};
-	struct plx_engine_qp *qp;
+	struct plx_qp *qp;
 	enum plx_status status;
 	uint64_t start;
 	(void)state;

@@ -62,18 +62,18 @@ a_batch_stops_at_the_first_that_is_refused(void **state)
 		for (uint32_t i = 0; i < 12; i++)
 			wr[i] = (struct plx_recv_wr){.wr_id = i, .sge = sge, .sges = 1};
 		wr[3].sges = 7;
-		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 12, &why), 3);
+		assert_int_equal(plx_post_recv(b->qp, wr, 12, &why), 3);
 		assert_int_equal(why, PLX_TOO_MANY_SGES);
 		wr[3].sges = 2;
 		sge[0].length = UINT32_C(0x80000000);
 		sge[1].length = 1;
-		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr + 3, 1, &why), 0);
+		assert_int_equal(plx_post_recv(b->qp, wr + 3, 1, &why), 0);
 		assert_int_equal(why, PLX_TOO_LONG);
-		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr + 4, 8, &why), 7);
+		assert_int_equal(plx_post_recv(b->qp, wr + 4, 8, &why), 7);
 		assert_int_equal(why, PLX_FULL);
-		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 0, &why), 0);
+		assert_int_equal(plx_post_recv(b->qp, wr, 0, &why), 0);
 		assert_int_equal(why, PLX_OK);
-		assert_int_equal(plx_engine_qp_post_recv(b->qp, wr, 1, NULL), 0);
+		assert_int_equal(plx_post_recv(b->qp, wr, 1, NULL), 0);
 		assert_int_equal(plx_engine_counters(b->engine)->posts_refused, 0);
 		pair_close(&pair);
 	}
@@ -104,9 +104,9 @@ long_lists_cross_the_ring_whole(void **state)
 					(uintptr_t)b->memory + base + (15 - i) * 100, 100, b->key};
 			wr.wr_id = round;
 			if (options.shared)
-				assert_int_equal(plx_engine_srq_post_recv(b->srq, &wr, 1, NULL), 1);
+				assert_int_equal(plx_post_srq_recv(b->srq, &wr, 1, NULL), 1);
 			else
-				assert_int_equal(plx_engine_qp_post_recv(b->qp, &wr, 1, NULL), 1);
+				assert_int_equal(plx_post_recv(b->qp, &wr, 1, NULL), 1);
 			memset(sge, 0xff, sizeof(sge));
 			assert_int_equal(pair_send(a, round, 0, 1600, 0), PLX_OK);
 			assert_int_equal(pair_reap(&pair, b->recv_cq, wc, 1, 2000), 1);
@@ -233,15 +233,15 @@ a_shared_queue_tells_its_threshold_once(void **state)
 		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
 		/* 44 left: below 45 at once, not below 44. */
-		assert_int_equal(plx_engine_srq_arm(b->srq, 101), PLX_INVALID);
-		assert_int_equal(plx_engine_srq_arm(b->srq, 45), PLX_OK);
+		assert_int_equal(plx_srq_arm(b->srq, 101), PLX_INVALID);
+		assert_int_equal(plx_srq_arm(b->srq, 45), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 1);
 		send_some(1);
 		assert_int_equal(threshold_events(b), 0);
 		pair_start(&pair);
-		assert_int_equal(plx_engine_srq_arm(b->srq, 43), PLX_OK);
+		assert_int_equal(plx_srq_arm(b->srq, 43), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 0);
@@ -252,14 +252,14 @@ a_shared_queue_tells_its_threshold_once(void **state)
 			assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
 		assert_int_equal(pair_recv(b, 0, 0, 8), PLX_FULL);
 		pair_start(&pair);
-		assert_int_equal(plx_engine_srq_arm(b->srq, 99), PLX_OK);
+		assert_int_equal(plx_srq_arm(b->srq, 99), PLX_OK);
 		pair_stop(&pair);
 		pair_run(&pair, 2);
 		assert_int_equal(threshold_events(b), 0);
 		send_some(2);
 		assert_int_equal(threshold_events(b), 1);
 		pair_start(&pair);
-		assert_int_equal(plx_engine_srq_arm(b->srq, 0), PLX_OK);
+		assert_int_equal(plx_srq_arm(b->srq, 0), PLX_OK);
 		pair_stop(&pair);
 		send_some(90);
 		assert_int_equal(threshold_events(b), 0);
@@ -278,7 +278,7 @@ a_shared_queue_is_busy_while_it_is_used_and_outlives_its_users(void **state)
 	(void)state;
 	options.shared = true;
 	open_with(&options, false);
-	assert_int_equal(plx_engine_qp_post_recv(b->qp, &wr, 1, &why), 0);
+	assert_int_equal(plx_post_recv(b->qp, &wr, 1, &why), 0);
 	assert_int_equal(why, PLX_STATE);
 	for (uint32_t i = 0; i < 8; i++)
 		assert_int_equal(pair_recv(b, i, 0, 8), PLX_OK);
@@ -312,7 +312,7 @@ a_shared_queue_is_counted_once_in_a_completion_queue(void **state)
 	};
 	struct pair_options options = pair_defaults(DEPTH);
 	struct pair_side *b = &pair.side[1];
-	struct plx_engine_qp *more[MANY];
+	struct plx_qp *more[MANY];
 	(void)state;
 	options.shared = true;
 	open_with(&options, false);
@@ -336,7 +336,7 @@ static void
 a_shared_queue_of_a_wrong_size_is_refused(void **state)
 {
 	struct plx_engine_srq_config config = {.depth = 0, .sges = 1};
-	struct plx_engine_srq *srq = NULL;
+	struct plx_srq *srq = NULL;
 	(void)state;
 	pair_open(&pair, false);
 	assert_int_equal(plx_engine_srq_create(pair.side[0].engine, &config, &srq), PLX_INVALID);

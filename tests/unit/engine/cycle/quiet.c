@@ -83,7 +83,7 @@ static struct plx_worker *worker; /* NULL: inline mode */
 
 /* At most this many completions; in inline mode the engines run here. */
 static uint32_t
-reap(struct plx_engine_cq *cq, uint32_t n)
+reap(struct plx_cq *cq, uint32_t n)
 {
 	uint64_t end = plx_clock_ns() + 60 * PLX_SEC;
 	uint32_t got = 0;
@@ -124,8 +124,8 @@ talk(uint32_t rounds)
 		PLX_ASSERT(pair_read(a, b, i, 65536, bytes, PLX_WR_FENCE) == PLX_OK);
 		reap(a->send_cq, 3);
 		/* Nobody sleeps: arming makes no system call either, but the first of a queue. */
-		PLX_ASSERT(plx_engine_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired) == PLX_OK);
-		(void)plx_engine_cq_get_event(a->send_cq);
+		PLX_ASSERT(plx_cq_arm(a->send_cq, PLX_CQ_NOTIFY_ANY, &fired) == PLX_OK);
+		(void)plx_cq_get_event(a->send_cq);
 	}
 }
 

@@ -146,7 +146,7 @@ without_buffers_nothing_is_sent_until_there_are_some(void **state)
 
 struct tally {
 	uint64_t packets[QPS];
-	struct plx_engine_qp *qp[QPS]; /* the receiving ones */
+	struct plx_qp *qp[QPS]; /* the receiving ones */
 	uint64_t most_apart;
 };
 
@@ -170,7 +170,7 @@ tally(struct pair_side *from, const struct rte_mbuf *m, void *user)
 }
 
 static void
-make_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb, uint32_t window)
+make_crowd(struct plx_qp **qa, struct plx_qp **qb, uint32_t window)
 {
 	struct pair_options options = pair_defaults(16);
 
@@ -189,7 +189,7 @@ make_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb, uint32_t window
 }
 
 static void
-end_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
+end_crowd(struct plx_qp **qa, struct plx_qp **qb)
 {
 	pair_start(&pair);
 	for (uint32_t i = 0; i < QPS; i++) {
@@ -201,8 +201,7 @@ end_crowd(struct plx_engine_qp **qa, struct plx_engine_qp **qb)
 }
 
 static void
-write_all(struct pair_side *from, const struct pair_side *to, struct plx_engine_qp **qps,
-	  uint32_t bytes)
+write_all(struct pair_side *from, const struct pair_side *to, struct plx_qp **qps, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < QPS; i++) {
 		from->qp = qps[i];
@@ -225,10 +224,10 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	pair_run(&pair, 10);
 	c = plx_engine_counters(a->engine);
 	was = *c;
-	assert_int_equal(plx_engine_qp_in_flight(a->qp), 0);
+	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 0);
 	memset(a->memory, 0xa5, 100);
 	assert_int_equal(pair_write(a, b, 7, 0, 100, 0), PLX_OK);
-	assert_int_equal(plx_engine_qp_in_flight(a->qp), 1);
+	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 1);
 	assert_int_equal(c->tx_packets, was.tx_packets);
 	plx_engine_send(a->engine, plx_clock_ns());
 	assert_int_equal(c->tx_packets, was.tx_packets + 1);
@@ -241,7 +240,7 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 	assert_memory_equal(a->memory, b->memory, 100);
 	assert_int_equal(pair_reap(&pair, a->send_cq, &wc, 1, 2000), 1);
 	assert_int_equal(wc.wr_id, 7);
-	assert_int_equal(plx_engine_qp_in_flight(a->qp), 0);
+	assert_int_equal(engine_sq_in_flight(&a->qp->sq), 0);
 	assert_int_equal(plx_engine_qp_counters(a->qp)->requests_resent, 0);
 	pair_close(&pair);
 }
@@ -249,7 +248,7 @@ what_was_posted_can_leave_between_two_cycles(void **state)
 static void
 queue_pairs_take_turns(void **state)
 {
-	struct plx_engine_qp *qa[QPS], *qb[QPS];
+	struct plx_qp *qa[QPS], *qb[QPS];
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct tally t;
 	struct plx_wc wc[QPS];
@@ -277,7 +276,7 @@ queue_pairs_take_turns(void **state)
 static void
 answers_find_a_place_when_requests_have_filled_the_rest(void **state)
 {
-	struct plx_engine_qp *qa[QPS], *qb[QPS];
+	struct plx_qp *qa[QPS], *qb[QPS];
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
 	struct plx_wc wc[QPS];
 	uint32_t acks = 0;
@@ -308,7 +307,7 @@ a_queue_pair_may_talk_to_its_own_address(void **state)
 	for (int inline_mode = 0; inline_mode < 2; inline_mode++) {
 		struct pair_options options = pair_defaults(16);
 		struct pair_side *a = &pair.side[0];
-		struct plx_engine_qp *one, *other;
+		struct plx_qp *one, *other;
 		uint64_t sent;
 		struct plx_wc wc;
 
@@ -347,7 +346,7 @@ packets_to_ourselves_do_not_keep_the_port_from_being_heard(void **state)
 {
 	struct pair_options options = pair_defaults(16);
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	struct plx_engine_qp *one, *other, *mine;
+	struct plx_qp *one, *other, *mine;
 	struct plx_wc wc[16];
 	uint32_t rounds = 0;
 	(void)state;

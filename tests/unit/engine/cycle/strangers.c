@@ -60,7 +60,7 @@ struct frame {
 };
 
 static struct pair pair;
-static struct plx_engine_qp *ud[2];
+static struct plx_qp *ud[2];
 static struct plx_engine_eq *queues[2];
 static struct plx_engine_listener *listener;
 static struct plx_engine_connector *connector;
@@ -255,7 +255,7 @@ send_datagram(void)
 					 .remote_qkey = qkey};
 	enum plx_status status;
 
-	assert_int_equal(plx_engine_qp_post_recv(ud[1], &recv, 1, &status), 1);
+	assert_int_equal(plx_post_recv(ud[1], &recv, 1, &status), 1);
 	assert_int_equal(plx_engine_qp_post_send(ud[0], &send, 1, &status), 1);
 }
 
@@ -270,7 +270,7 @@ catch_all(void)
 		.own = {.path_mtu = 1024, .retry = 7, .ack_timeout = 14},
 		.local_port = 50000,
 		.remote_port = SERVICE_PORT};
-	struct plx_engine_qp *third;
+	struct plx_qp *third;
 	enum plx_net_verdict verdict;
 	uint32_t number;
 

@@ -22,7 +22,7 @@ enum {
 static const uint32_t qkey = 0x22222222;
 
 static void
-ready(struct plx_engine_qp *qp)
+ready(struct plx_qp *qp)
 {
 	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 
@@ -319,8 +319,8 @@ ah_to(struct pair *pair, int from, const struct plx_ip *to)
 }
 
 static enum plx_status
-send_one(struct pair_side *from, struct plx_engine_ah *ah, const struct plx_engine_qp *to,
-	 uint64_t wr_id, uint8_t flags)
+send_one(struct pair_side *from, struct plx_engine_ah *ah, const struct plx_qp *to, uint64_t wr_id,
+	 uint8_t flags)
 {
 	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge sge = {(uintptr_t)from->memory, BYTES, from->key};
@@ -493,7 +493,7 @@ refusals_of_creation_and_states(void **state)
 	struct plx_engine_qp_config config = {.type = PLX_QP_UD,
 					      .caps = {.sq_depth = 4, .responder_resources = 1},
 					      .rq_depth = 4};
-	struct plx_engine_qp *qp = NULL;
+	struct plx_qp *qp = NULL;
 	struct plx_rc_view view;
 	struct pair pair;
 

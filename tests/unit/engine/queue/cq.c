@@ -18,19 +18,19 @@ static struct engine_queues queues = {.cq_spilled = &spilled,
 				      .notifications = &notifications,
 				      .socket = -1};
 
-static struct plx_engine_cq *
+static struct plx_cq *
 make(uint32_t depth, bool strict)
 {
 	const struct plx_engine_cq_config config = {
 		.depth = depth, .strict = strict, .cookie = 0xc0};
-	struct plx_engine_cq *cq = NULL;
+	struct plx_cq *cq = NULL;
 
 	assert_int_equal(engine_cq_create(&queues, &config, &cq), PLX_OK);
 	return cq;
 }
 
 static void
-destroy(struct plx_engine_cq *cq)
+destroy(struct plx_cq *cq)
 {
 	plx_list_remove(&cq->spilled_link);
 	plx_list_remove(&cq->broken_link);
@@ -41,7 +41,7 @@ destroy(struct plx_engine_cq *cq)
 /* The engine's part: `n` entries, numbered on from `first`. They can be polled, but nobody has
  * been notified yet. */
 static void
-put_as(struct plx_engine_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
+put_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
 {
 	struct plx_wc wc[64];
 
@@ -52,20 +52,20 @@ put_as(struct plx_engine_cq *cq, uint64_t first, uint32_t n, uint8_t status, uin
 }
 
 static void
-produce_as(struct plx_engine_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
+produce_as(struct plx_cq *cq, uint64_t first, uint32_t n, uint8_t status, uint8_t flags)
 {
 	put_as(cq, first, n, status, flags);
 	engine_cq_notify(cq);
 }
 
 static void
-produce(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
+produce(struct plx_cq *cq, uint64_t first, uint32_t n)
 {
 	produce_as(cq, first, n, PLX_WC_SUCCESS, 0);
 }
 
 static void
-consume(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
+consume(struct plx_cq *cq, uint64_t first, uint32_t n)
 {
 	struct plx_wc wc[64];
 
@@ -75,20 +75,20 @@ consume(struct plx_engine_cq *cq, uint64_t first, uint32_t n)
 }
 
 static uint32_t
-arm(struct plx_engine_cq *cq, uint32_t kinds)
+arm(struct plx_cq *cq, uint32_t kinds)
 {
 	uint32_t fired = 0xff;
 
-	assert_int_equal(plx_engine_cq_arm(cq, kinds, &fired), PLX_OK);
+	assert_int_equal(plx_cq_arm(cq, kinds, &fired), PLX_OK);
 	/* A queue that fired at once is reported only here, and is not armed any more. */
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	return fired;
 }
 
 /* ---- room ---- */
 
 static void
-give_room(struct plx_engine_cq *cq, uint32_t more)
+give_room(struct plx_cq *cq, uint32_t more)
 {
 	uint32_t room = engine_cq_spare_room(cq, 7, more);
 	struct plx_wc *spare = plx_heap_queue(room * sizeof(*spare), -1);
@@ -101,7 +101,7 @@ give_room(struct plx_engine_cq *cq, uint32_t more)
 static void
 what_the_ring_cannot_hold_waits_behind_it_in_order(void **state)
 {
-	struct plx_engine_cq *cq = make(7, false);
+	struct plx_cq *cq = make(7, false);
 	uint64_t in = 0, out = 0;
 	(void)state;
 	give_room(cq, 20);
@@ -131,7 +131,7 @@ what_the_ring_cannot_hold_waits_behind_it_in_order(void **state)
 static void
 growing_keeps_what_waits(void **state)
 {
-	struct plx_engine_cq *cq = make(7, false);
+	struct plx_cq *cq = make(7, false);
 	struct plx_wc *spare = NULL;
 	(void)state;
 	give_room(cq, 20);
@@ -162,7 +162,7 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 		MANY = 32
 	};
 	struct plx_engine_cq_config config = {.depth = 0};
-	struct plx_engine_cq *many[MANY] = {NULL};
+	struct plx_cq *many[MANY] = {NULL};
 	enum plx_status status = PLX_OK;
 	int n = 0;
 	(void)state;
@@ -185,7 +185,7 @@ a_queue_of_no_depth_or_too_much_is_refused(void **state)
 static void
 a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 {
-	struct plx_engine_cq *cq = make(5, true);
+	struct plx_cq *cq = make(5, true);
 	uint32_t fired;
 	(void)state;
 	produce(cq, 0, 5);
@@ -193,7 +193,7 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ALL), 0);
 	produce(cq, 5, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ALL);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ALL);
 	assert_int_equal(overruns, 1);
 	/* Nothing was overwritten; further entries are rejected. */
 	produce(cq, 6, 1);
@@ -202,7 +202,7 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 	produce(cq, 7, 1);
 	consume(cq, 7, 0);
 	for (uint32_t kind = 1; kind < PLX_CQ_NOTIFY_ALL; kind <<= 1) {
-		assert_int_equal(plx_engine_cq_arm(cq, kind, &fired), PLX_FULL);
+		assert_int_equal(plx_cq_arm(cq, kind, &fired), PLX_FULL);
 		assert_int_equal(fired, kind);
 	}
 	assert_int_equal(overruns, 1);
@@ -212,7 +212,7 @@ a_strict_queue_overruns_at_its_depth_and_tells_all(void **state)
 static void
 a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 {
-	struct plx_engine_cq *cq = make(7, false);
+	struct plx_cq *cq = make(7, false);
 	uint32_t room;
 	(void)state;
 	give_room(cq, 20);
@@ -231,11 +231,11 @@ a_queue_that_is_not_strict_overruns_when_no_place_is_left(void **state)
 static void
 it_starts_unarmed_and_fires_once(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	struct plx_engine_cq_view view;
 	(void)state;
 	produce(cq, 0, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	consume(cq, 0, 1);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	plx_engine_cq_query(cq, &view);
@@ -243,20 +243,20 @@ it_starts_unarmed_and_fires_once(void **state)
 	assert_int_equal(view.produced, 1);
 	assert_int_equal(view.consumed, 1);
 	produce(cq, 1, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	produce(cq, 2, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
-	assert_int_equal(plx_engine_cq_arm(cq, 0, NULL), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ALL + 1, NULL), PLX_INVALID);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_arm(cq, 0, NULL), PLX_INVALID);
+	assert_int_equal(plx_cq_arm(cq, PLX_CQ_NOTIFY_ALL + 1, NULL), PLX_INVALID);
+	assert_int_equal(plx_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	destroy(cq);
 }
 
 static void
 entries_before_the_first_arm_are_news(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	produce(cq, 0, 2);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
@@ -266,17 +266,17 @@ entries_before_the_first_arm_are_news(void **state)
 static void
 entries_that_were_told_of_do_not_fire_again_though_unread(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 0, 5);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 0, 1);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	consume(cq, 1, 4);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 5, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* One that came after the notification, and was not read. */
 	produce(cq, 6, 1);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
@@ -286,16 +286,16 @@ entries_that_were_told_of_do_not_fire_again_though_unread(void **state)
 static void
 solicited_fires_for_what_was_asked_for_and_for_errors(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce(cq, 0, 3);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	produce_as(cq, 3, 1, PLX_WC_SUCCESS, PLX_WC_RECV | PLX_WC_SOLICITED);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce_as(cq, 4, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	/* An error that came while nothing was armed; and one that was read since. */
 	produce_as(cq, 5, 1, PLX_WC_FLUSHED, 0);
 	produce(cq, 6, 1);
@@ -310,17 +310,17 @@ solicited_fires_for_what_was_asked_for_and_for_errors(void **state)
 static void
 plain_successes_stay_news_for_any(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	produce(cq, 0, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	/* A later notify for any entry ends both. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 1, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
@@ -329,7 +329,7 @@ plain_successes_stay_news_for_any(void **state)
 static void
 an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	put_as(cq, 0, 1, PLX_WC_SUCCESS, PLX_WC_RECV | PLX_WC_SOLICITED);
@@ -337,12 +337,12 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 	/* Armed after that entry was polled, and armed a second time. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_notify(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	put_as(cq, 1, 1, PLX_WC_SUCCESS, 0);
 	consume(cq, 1, 1);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	engine_cq_notify(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	/* Nothing is left armed, and nothing is news. */
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	destroy(cq);
@@ -351,28 +351,28 @@ an_entry_fires_what_was_armed_before_it_though_it_was_polled_first(void **state)
 static void
 an_entry_that_was_polled_before_arming_is_no_news(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	(void)state;
 	put_as(cq, 0, 2, PLX_WC_FLUSHED, 0);
 	consume(cq, 0, 2);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_notify(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	produce_as(cq, 2, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
 static void
 errors_means_the_queue_and_not_its_entries(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	struct plx_engine_cq_view view;
 	(void)state;
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ERRORS), 0);
 	produce_as(cq, 0, 1, PLX_WC_FLUSHED, 0);
 	produce_as(cq, 1, 1, PLX_WC_SUCCESS, PLX_WC_SOLICITED);
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_get_event(cq), 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
 	plx_engine_cq_query(cq, &view);
 	assert_int_equal(view.armed, PLX_CQ_NOTIFY_ERRORS);
@@ -383,18 +383,18 @@ errors_means_the_queue_and_not_its_entries(void **state)
 static void
 entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 {
-	struct plx_engine_cq *cq = make(7, false);
+	struct plx_cq *cq = make(7, false);
 	(void)state;
 	give_room(cq, 20);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	produce(cq, 0, 9);
 	produce_as(cq, 9, 1, PLX_WC_FLUSHED, 0);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 0, 7);
 	consume(cq, 7, 0);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY), 0);
 	engine_cq_refill(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	consume(cq, 7, 3);
 	/* The same with an error that had to wait. */
 	produce(cq, 10, 8);
@@ -402,13 +402,13 @@ entries_behind_the_ring_are_told_of_when_they_can_be_taken(void **state)
 	consume(cq, 10, 7);
 	assert_int_equal(arm(cq, PLX_CQ_NOTIFY_SOLICITED), 0);
 	engine_cq_refill(cq);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_SOLICITED);
 	destroy(cq);
 }
 
 /* As if this many entries had passed and the queue had never been armed. */
 static void
-age(struct plx_engine_cq *cq, uint64_t entries)
+age(struct plx_cq *cq, uint64_t entries)
 {
 	cq->made = entries;
 	atomic_store(&cq->produced, entries);
@@ -423,14 +423,13 @@ arming_works_after_billions_of_entries(void **state)
 					UINT32_MAX * 5ull, UINT32_MAX * 5ull + INT32_MAX};
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(ages); i++) {
-		struct plx_engine_cq *cq = make(63, false);
+		struct plx_cq *cq = make(63, false);
 		struct plx_engine_cq_view view;
 
 		age(cq, ages[i]);
 		assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 		produce_as(cq, 0, 5, PLX_WC_FLUSHED, 0);
-		assert_int_equal(plx_engine_cq_get_event(cq),
-				 PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
+		assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED);
 		consume(cq, 0, 1);
 		assert_int_equal(arm(cq, PLX_CQ_NOTIFY_ANY | PLX_CQ_NOTIFY_SOLICITED), 0);
 		plx_engine_cq_query(cq, &view);
@@ -453,27 +452,27 @@ readable(int fd)
 static void
 the_descriptor_is_readable_while_something_has_fired(void **state)
 {
-	struct plx_engine_cq *cq = make(63, false);
+	struct plx_cq *cq = make(63, false);
 	uint64_t woken = notifications;
 	int fd;
 	(void)state;
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	produce(cq, 0, 1);
 	assert_int_equal(notifications, woken + 1);
 	/* It fired before anybody requested a descriptor. */
-	fd = plx_engine_cq_fd(cq);
+	fd = plx_cq_fd(cq);
 	assert_true(fd >= 0);
-	assert_int_equal(plx_engine_cq_fd(cq), fd);
+	assert_int_equal(plx_cq_fd(cq), fd);
 	assert_true(readable(fd));
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(fd));
-	assert_int_equal(plx_engine_cq_get_event(cq), 0);
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
+	assert_int_equal(plx_cq_get_event(cq), 0);
+	assert_int_equal(plx_cq_arm(cq, PLX_CQ_NOTIFY_ANY, NULL), PLX_OK);
 	assert_false(readable(fd));
 	produce(cq, 1, 1);
 	assert_true(readable(fd));
-	assert_int_equal(plx_engine_cq_arm(cq, PLX_CQ_NOTIFY_ALL, NULL), PLX_OK);
-	assert_int_equal(plx_engine_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
+	assert_int_equal(plx_cq_arm(cq, PLX_CQ_NOTIFY_ALL, NULL), PLX_OK);
+	assert_int_equal(plx_cq_get_event(cq), PLX_CQ_NOTIFY_ANY);
 	assert_false(readable(fd));
 	destroy(cq);
 }

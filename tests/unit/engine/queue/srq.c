@@ -16,7 +16,7 @@ enum {
 static uint64_t posts_refused;
 static struct engine_queues queues = {.posts_refused = &posts_refused, .socket = -1};
 
-static struct plx_engine_srq *srq;
+static struct plx_srq *srq;
 
 static int
 set_up(void **state)
@@ -47,7 +47,7 @@ post(uint32_t n, uint32_t sges, enum plx_status *status)
 	uint32_t posted = 0;
 
 	while (n-- > 0)
-		posted += plx_engine_srq_post_recv(srq, &wr, 1, status);
+		posted += plx_post_srq_recv(srq, &wr, 1, status);
 	return posted;
 }
 
@@ -75,9 +75,9 @@ a_smaller_queue_takes_fewer(void **state)
 
 	(void)state;
 	assert_int_equal(post(3, 1, &status), 3);
-	assert_int_equal(plx_engine_srq_resize(srq, 2), PLX_BUSY);
-	assert_int_equal(plx_engine_srq_resize(srq, DEPTH + 1), PLX_INVALID);
-	assert_int_equal(plx_engine_srq_resize(srq, 4), PLX_OK);
+	assert_int_equal(plx_srq_resize(srq, 2), PLX_BUSY);
+	assert_int_equal(plx_srq_resize(srq, DEPTH + 1), PLX_INVALID);
+	assert_int_equal(plx_srq_resize(srq, 4), PLX_OK);
 	assert_int_equal(post(2, 1, &status), 1);
 	assert_int_equal(status, PLX_FULL);
 }

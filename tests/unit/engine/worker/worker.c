@@ -304,7 +304,7 @@ numbers_lead_to_their_engine(void **state)
 		struct plx_engine_qp_config qp = {
 			.domain = pair.side[0].domain, .caps = {.sq_depth = 1}, .rq_depth = 1};
 		struct plx_engine *engine;
-		struct plx_engine_qp *qps[20];
+		struct plx_qp *qps[20];
 
 		config.engines = 8;
 		config.index = index;
