@@ -15,11 +15,14 @@ enum {
 
 /* ---- the table ---- */
 
-bool
-engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
+/* @param arg struct engine_ah_table **: NULL afterwards, unless the engine already has a table */
+static enum plx_status
+adopt_table(struct plx_engine *engine, void *arg)
 {
+	struct engine_ah_table **given = arg, *table = *given;
+
 	if (engine->ah_table != NULL)
-		return false;
+		return PLX_OK;
 	plx_list_init(&table->free);
 	plx_list_init(&table->alive);
 	plx_list_init(&table->ending);
@@ -35,7 +38,8 @@ engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table)
 	}
 	engine->ah_table = table;
 	atomic_store(&engine->has_ahs, true);
-	return true;
+	*given = NULL;
+	return PLX_OK;
 }
 
 /* Remove the datagrams that wait for its neighbour. */
@@ -214,13 +218,19 @@ engine_ah_table_resolve(struct plx_engine *engine)
 
 /* ---- opening and closing ---- */
 
-enum plx_status
-engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
-	       const struct plx_engine_path *path, struct plx_engine_ah **out)
+struct open_call {
+	struct plx_domain domain;
+	struct plx_engine_path path;
+	struct plx_engine_ah *ah; /* result */
+};
+
+static enum plx_status
+open_ah(struct plx_engine *engine, void *arg)
 {
 	static const uint8_t nobody[MAC_BYTES];
+	struct open_call *call = arg;
 	struct engine_ah_table *ah_table = engine->ah_table;
-	struct plx_engine_path full = *path;
+	struct plx_engine_path full = call->path;
 	enum plx_status status = path_complete(engine, &full);
 	enum plx_net_verdict verdict;
 	struct plx_engine_ah *ah;
@@ -230,7 +240,7 @@ engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
 	if (plx_list_empty(&ah_table->free))
 		return PLX_FULL;
 	ah = plx_list_entry(ah_table->free.next, struct plx_engine_ah, link);
-	ah->head.domain = domain;
+	ah->head.domain = call->domain;
 	ah->path = full;
 	point(ah, nobody);
 	verdict = resolve(ah);
@@ -239,16 +249,21 @@ engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
 		return PLX_UNREACHABLE;
 	plx_list_remove(&ah->link);
 	plx_list_append(&ah_table->alive, &ah->link);
-	*out = ah;
+	call->ah = ah;
 	return PLX_OK;
 }
 
-void
-engine_ah_close(struct plx_engine_ah *ah)
+static enum plx_status
+close_ah(struct plx_engine *engine, void *arg)
 {
+	struct plx_engine_ah *ah = arg;
+
+	/* Requests already posted with it are still sent. */
+	ud_fetch_all(engine);
 	plx_list_remove(&ah->link);
 	plx_list_append(&ah->engine->ah_table->ending, &ah->link);
 	engine_ah_table_reap(ah->engine);
+	return PLX_OK;
 }
 
 /* ---- on the caller's thread ---- */
@@ -256,16 +271,16 @@ engine_ah_close(struct plx_engine_ah *ah)
 enum plx_status
 engine_ah_table_ensure(struct plx_engine *engine)
 {
-	struct command command = {.op = COMMAND_AH_TABLE};
+	struct engine_ah_table *table;
 	enum plx_status status;
 
 	if (atomic_load(&engine->has_ahs))
 		return PLX_OK;
-	command.ah_table = plx_heap_alloc(sizeof(*command.ah_table), engine->port->caps.socket);
-	if (command.ah_table == NULL)
+	table = plx_heap_alloc(sizeof(*table), engine->port->caps.socket);
+	if (table == NULL)
 		return PLX_NO_MEMORY;
-	status = command_call(engine, &command);
-	plx_heap_free(command.ah_table);
+	status = command_call(engine, adopt_table, &table);
+	plx_heap_free(table);
 	return status;
 }
 
@@ -273,18 +288,16 @@ enum plx_status
 plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
 		     const struct plx_engine_path *path, struct plx_engine_ah **ah)
 {
-	struct command command = {.op = COMMAND_AH_OPEN};
+	struct open_call call = {.domain = domain, .path = *path};
 	enum plx_status status = engine_ah_table_ensure(engine);
 
 	if (status != PLX_OK)
 		return status;
-	command.ah_open.domain = domain;
-	command.ah_open.path = *path;
-	status = command_call(engine, &command);
+	status = command_call(engine, open_ah, &call);
 	if (status != PLX_OK)
 		return status;
 	atomic_fetch_add(&engine->queues.users, 1);
-	*ah = command.ah;
+	*ah = call.ah;
 	return PLX_OK;
 }
 
@@ -292,8 +305,7 @@ enum plx_status
 plx_engine_ah_destroy(struct plx_engine_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
-	struct command command = {.op = COMMAND_AH_CLOSE, .ah = ah};
-	enum plx_status status = command_call(engine, &command);
+	enum plx_status status = command_call(engine, close_ah, ah);
 
 	if (status == PLX_OK)
 		atomic_fetch_sub(&engine->queues.users, 1);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Calls from application threads that the engine's thread must execute: everything that is not per
- * message. The record is in a fixed table of the engine, its index crosses a ring, and the caller
- * waits for at most PLX_COMMAND_TIMEOUT_NS. A call that timed out was not executed and never will
- * be.
- * Start with command_call() and command_serve().
+ * message. A fixed table of the engine has the function to call and its argument, the index crosses
+ * a ring, and the caller waits for at most PLX_COMMAND_TIMEOUT_NS. A call that timed out was not
+ * executed and never will be. Start with command_call() and command_serve().
  *
  * States of a slot: FREE -> FILLING -> PENDING -> RUNNING -> DONE -> FREE. The caller may change
  * PENDING to CANCELLED, which the engine changes to FREE. Each step is a compare-and-swap by one
@@ -47,15 +46,17 @@ claim(struct plx_engine *engine, uint64_t deadline, uint32_t *index)
 }
 
 enum plx_status
-command_call(struct plx_engine *engine, struct command *command)
+command_call(struct plx_engine *engine, command_fn execute, void *call)
 {
 	uint64_t deadline = plx_clock_ns() + PLX_COMMAND_TIMEOUT_NS;
 	uint32_t index, looks = 0;
 	struct command_slot *slot = claim(engine, deadline, &index);
+	enum plx_status status;
 
 	if (slot == NULL)
 		return PLX_TIMEOUT;
-	slot->command = *command;
+	slot->execute = execute;
+	slot->call = call;
 	atomic_store(&slot->state, SLOT_PENDING);
 	/* The ring has as many entries as there are slots, so this always fits. */
 	PLX_ASSERT(plx_ring_enqueue(engine->command_ring, sizeof(index), &index, 1) == 1);
@@ -64,9 +65,9 @@ command_call(struct plx_engine *engine, struct command *command)
 		if (plx_clock_ns() >= deadline && step(slot, SLOT_PENDING, SLOT_CANCELLED))
 			return PLX_TIMEOUT;
 	}
-	*command = slot->command;
+	status = slot->status;
 	atomic_store(&slot->state, SLOT_FREE);
-	return command->status;
+	return status;
 }
 
 uint32_t
@@ -85,7 +86,7 @@ command_serve(struct plx_engine *engine)
 			step(slot, SLOT_CANCELLED, SLOT_FREE);
 			continue;
 		}
-		command_execute(engine, &slot->command);
+		slot->status = slot->execute(engine, slot->call);
 		plx_count(&engine->counters.commands, 1);
 		atomic_store(&slot->state, SLOT_DONE);
 	}

@@ -108,7 +108,4 @@ void engine_connector_flush(struct plx_engine_connector *connector);
  * Returns: when to call again; PLX_NEVER */
 uint64_t engine_connector_end_graces(struct plx_engine *engine);
 
-/* connector_command.c */
-enum plx_status engine_connector_execute(struct plx_engine *engine, struct connector_call *call);
-
 #endif

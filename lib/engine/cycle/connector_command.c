@@ -2,30 +2,13 @@
  *
  * Calls of programs about connections: each crosses to the engine's thread as a command, and is
  * executed there on the communication manager and the queue pair. Start with
- * plx_engine_connector_connect() for the caller's side, and engine_connector_execute() for the
- * engine's.
+ * plx_engine_connector_connect() for the caller's side, and connect_qp() for the engine's.
  */
 #include "connector.h"
 
-enum connector_op {
-	CONNECTOR_NONE,
-	CONNECTOR_LISTEN,
-	CONNECTOR_UNLISTEN,
-	CONNECTOR_ADOPT,
-	CONNECTOR_REFUSE,
-	CONNECTOR_CONNECT,
-	CONNECTOR_SIDR_REQUEST,
-	CONNECTOR_ESTABLISH,
-	CONNECTOR_ACCEPT,
-	CONNECTOR_REJECT,
-	CONNECTOR_DISCONNECT,
-	CONNECTOR_DETACH,
-	CONNECTOR_QUERY,
-};
-
 /* A call, on its caller's stack. A call that timed out is never executed. */
 struct connector_call {
-	enum connector_op op;
+	enum plx_status (*execute)(struct plx_engine *, const struct connector_call *);
 	struct plx_engine_connector *connector;
 	struct plx_engine_listener *listener;
 	const struct plx_cm_listen *listen;
@@ -277,21 +260,13 @@ query(struct plx_engine *engine, const struct connector_call *call)
 	return PLX_OK;
 }
 
-enum plx_status
-engine_connector_execute(struct plx_engine *engine, struct connector_call *call)
+static enum plx_status
+execute_call(struct plx_engine *engine, void *arg)
 {
-	static enum plx_status (*const ops[])(struct plx_engine *,
-					      const struct connector_call *) = {
-		[CONNECTOR_LISTEN] = listen,       [CONNECTOR_UNLISTEN] = unlisten,
-		[CONNECTOR_ADOPT] = adopt,         [CONNECTOR_REFUSE] = refuse_request,
-		[CONNECTOR_CONNECT] = connect_qp,  [CONNECTOR_SIDR_REQUEST] = sidr_request,
-		[CONNECTOR_ESTABLISH] = establish, [CONNECTOR_ACCEPT] = accept_qp,
-		[CONNECTOR_REJECT] = reject,       [CONNECTOR_DISCONNECT] = disconnect,
-		[CONNECTOR_DETACH] = detach,       [CONNECTOR_QUERY] = query,
-	};
+	const struct connector_call *call = arg;
 
 	engine->gsi->busy = true;
-	return ops[call->op](engine, call);
+	return call->execute(engine, call);
 }
 
 /* ---- on the caller's thread ---- */
@@ -299,11 +274,7 @@ engine_connector_execute(struct plx_engine *engine, struct connector_call *call)
 static enum plx_status
 run(struct plx_engine *engine, struct connector_call *call)
 {
-	struct command command = {.op = COMMAND_CM, .call = call};
-
-	if (engine->gsi == NULL)
-		return PLX_STATE;
-	return command_call(engine, &command);
+	return engine->gsi != NULL ? command_call(engine, execute_call, call) : PLX_STATE;
 }
 
 enum plx_status
@@ -313,8 +284,7 @@ plx_engine_listener_create(struct plx_engine_eq *queue, const struct plx_cm_list
 	struct plx_engine *engine = queue->engine;
 	struct plx_engine_listener *listener =
 		plx_heap_alloc(sizeof(*listener), engine->port->caps.socket);
-	struct connector_call call = {
-		.op = CONNECTOR_LISTEN, .listener = listener, .listen = config};
+	struct connector_call call = {.execute = listen, .listener = listener, .listen = config};
 	enum plx_status status;
 
 	if (listener == NULL)
@@ -334,7 +304,7 @@ enum plx_status
 plx_engine_listener_destroy(struct plx_engine_listener *listener)
 {
 	struct plx_engine_eq *queue = listener->subscriber.queue;
-	struct connector_call call = {.op = CONNECTOR_UNLISTEN, .listener = listener};
+	struct connector_call call = {.execute = unlisten, .listener = listener};
 	enum plx_status status = run(queue->engine, &call);
 
 	if (status != PLX_OK)
@@ -364,7 +334,7 @@ enum plx_status
 plx_engine_connector_adopt(struct plx_engine_eq *queue, const struct plx_cm_event *requested,
 			   uint64_t cookie, struct plx_engine_connector **out)
 {
-	struct connector_call call = {.op = CONNECTOR_ADOPT, .requested = requested};
+	struct connector_call call = {.execute = adopt, .requested = requested};
 	enum plx_status status = plx_engine_connector_create(queue, cookie, &call.connector);
 
 	if (status != PLX_OK)
@@ -382,7 +352,7 @@ plx_engine_connector_adopt(struct plx_engine_eq *queue, const struct plx_cm_even
 enum plx_status
 plx_engine_refuse_request(struct plx_engine_eq *queue, const struct plx_cm_event *requested)
 {
-	struct connector_call call = {.op = CONNECTOR_REFUSE, .requested = requested};
+	struct connector_call call = {.execute = refuse_request, .requested = requested};
 
 	return run(queue->engine, &call);
 }
@@ -391,7 +361,7 @@ enum plx_status
 plx_engine_connector_destroy(struct plx_engine_connector *connector)
 {
 	struct plx_engine_eq *queue = connector->subscriber.queue;
-	struct connector_call call = {.op = CONNECTOR_DETACH, .connector = connector};
+	struct connector_call call = {.execute = detach, .connector = connector};
 	enum plx_status status = run(queue->engine, &call);
 
 	if (status != PLX_OK)
@@ -406,7 +376,7 @@ plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_
 			     const struct plx_engine_connector_attr *attr)
 {
 	struct connector_call call = {
-		.op = CONNECTOR_CONNECT, .connector = connector, .qp = qp, .attr = attr};
+		.execute = connect_qp, .connector = connector, .qp = qp, .attr = attr};
 
 	return run(connector->subscriber.queue->engine, &call);
 }
@@ -416,7 +386,7 @@ plx_engine_connector_sidr_request(struct plx_engine_connector *connector,
 				  const struct plx_engine_connector_attr *attr)
 {
 	struct connector_call call = {
-		.op = CONNECTOR_SIDR_REQUEST, .connector = connector, .attr = attr};
+		.execute = sidr_request, .connector = connector, .attr = attr};
 
 	return run(connector->subscriber.queue->engine, &call);
 }
@@ -424,7 +394,7 @@ plx_engine_connector_sidr_request(struct plx_engine_connector *connector,
 enum plx_status
 plx_engine_connector_establish(struct plx_engine_connector *connector)
 {
-	struct connector_call call = {.op = CONNECTOR_ESTABLISH, .connector = connector};
+	struct connector_call call = {.execute = establish, .connector = connector};
 
 	return run(connector->subscriber.queue->engine, &call);
 }
@@ -434,7 +404,7 @@ plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_q
 			    const struct plx_engine_connector_attr *attr)
 {
 	struct connector_call call = {
-		.op = CONNECTOR_ACCEPT, .connector = connector, .qp = qp, .attr = attr};
+		.execute = accept_qp, .connector = connector, .qp = qp, .attr = attr};
 
 	return run(connector->subscriber.queue->engine, &call);
 }
@@ -443,7 +413,7 @@ enum plx_status
 plx_engine_connector_reject(struct plx_engine_connector *connector, const uint8_t *private_data,
 			    uint32_t private_bytes)
 {
-	struct connector_call call = {.op = CONNECTOR_REJECT,
+	struct connector_call call = {.execute = reject,
 				      .connector = connector,
 				      .private_data = private_data,
 				      .private_bytes = private_bytes};
@@ -454,7 +424,7 @@ plx_engine_connector_reject(struct plx_engine_connector *connector, const uint8_
 enum plx_status
 plx_engine_connector_disconnect(struct plx_engine_connector *connector)
 {
-	struct connector_call call = {.op = CONNECTOR_DISCONNECT, .connector = connector};
+	struct connector_call call = {.execute = disconnect, .connector = connector};
 
 	return run(connector->subscriber.queue->engine, &call);
 }
@@ -468,7 +438,7 @@ plx_engine_cm_counters(const struct plx_engine *engine)
 enum plx_status
 plx_engine_cm_query(struct plx_engine *engine, struct plx_cm_view *out)
 {
-	struct connector_call call = {.op = CONNECTOR_QUERY, .view = out};
+	struct connector_call call = {.execute = query, .view = out};
 
 	return run(engine, &call);
 }

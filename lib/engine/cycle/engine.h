@@ -166,83 +166,16 @@ uint32_t path_frame_bytes(uint32_t mtu);
 
 /* ---- commands: command.c ---- */
 
-enum command_op {
-	COMMAND_NONE,
-	COMMAND_QP_NUMBER,
-	COMMAND_QP_FORGET,
-	COMMAND_QP_ATTACH,
-	COMMAND_QP_DETACH,
-	COMMAND_QP_MODIFY,
-	COMMAND_QP_FLUSH,
-	COMMAND_QP_QUERY,
-	COMMAND_CQ_RESIZE,
-	COMMAND_CQ_DETACH,
-	COMMAND_SRQ_ARM,
-	COMMAND_SRQ_DETACH,
-	COMMAND_CM, /* all calls of connections: connector_command.c */
-	COMMAND_AH_TABLE,
-	COMMAND_AH_OPEN,
-	COMMAND_AH_CLOSE,
-	COMMAND_NET_RESOLVE,
-	COMMAND_NET_PING,
-	COMMAND_NET_PING_RESULT,
-	COMMAND_COUNT,
-};
+/* A call of another thread, executed on the engine's thread.
+ * @param call the caller's record of arguments and results; the caller waits meanwhile */
+typedef enum plx_status (*command_fn)(struct plx_engine *engine, void *call);
 
-/* One call of an application thread. The record is in the engine; the ring carries its index. */
-struct command {
-	enum command_op op;
-	enum plx_status status;
-	union {
-		struct plx_qp *qp;
-		struct plx_cq *cq;
-		struct plx_srq *srq;
-		struct connector_call *call;
-		struct plx_engine_ah *ah;
-		struct engine_ah_table
-			*ah_table; /* AH_TABLE: NULL afterwards if the engine adopted it */
-	};
-	union {
-		struct {
-			enum plx_qp_state to;
-			bool has_attr;
-			struct plx_rc_attr attr;
-			struct plx_engine_path path;
-		} modify;
-		struct plx_rc_view view;
-		struct {
-			struct plx_domain domain;
-			struct plx_engine_path path;
-		} ah_open;
-		uint32_t number; /* depth, threshold */
-		struct {
-			struct plx_ip ip;
-			enum plx_net_verdict verdict;
-			uint8_t mac[6];
-			uint32_t bytes, number;
-			uint64_t ns; /* PING: its timeout; PING_RESULT: the round trip */
-		} net;
-	};
-	/* QP_ATTACH, CQ_RESIZE: new backlogs of completion queues, exchanged for the old ones,
-	 * which the caller then frees */
-	struct plx_wc *spare[2];
-	uint32_t spare_room[2];
-};
-
-/* Pass a command to the engine and wait for its result.
- * Errors:  TIMEOUT (it will never be executed), FULL, and the command's own status */
-enum plx_status command_call(struct plx_engine *engine, struct command *command);
+/* Execute a call on the engine's thread and wait for it.
+ * Errors:  TIMEOUT (it will never be executed), and those of the call */
+enum plx_status command_call(struct plx_engine *engine, command_fn execute, void *call);
 uint32_t command_serve(struct plx_engine *engine); /* engine's thread */
 
-/* queue_command.c: COMMAND_CQ_*, COMMAND_SRQ_*, on the engine's thread */
-void queue_command_execute(struct plx_engine *engine, struct command *command);
-void engine_queues_init(struct plx_engine *engine);
-
-/* command_execute.c */
-void command_execute(struct plx_engine *engine, struct command *command);
-
-/* net_command.c: COMMAND_NET_*, on the engine's thread */
-void net_command_execute(struct plx_engine *engine, struct command *command);
+void engine_queues_init(struct plx_engine *engine); /* queue_command.c */
 
 enum slot_state {
 	SLOT_FREE,
@@ -255,7 +188,9 @@ enum slot_state {
 
 struct command_slot {
 	ALIGNED_LINE atomic_uint state; /* enum slot_state */
-	struct command command;
+	enum plx_status status;
+	command_fn execute;
+	void *call;
 };
 
 /* ---- the engine ---- */
@@ -280,7 +215,6 @@ struct stalls {
 };
 
 struct gsi;
-struct connector_call;
 
 struct plx_engine {
 	struct plx_engine_config config;

@@ -2,27 +2,36 @@
  *
  * Creation of an engine's queues, and the operations on them that its thread must execute, as
  * commands. Posting, polling and arming do not pass through here. Start with
- * plx_engine_cq_create() and queue_command_execute().
+ * plx_engine_cq_create().
  */
 #include "connector.h"
 
 /* ---- on the engine's thread ---- */
 
-static enum plx_status
-resize_cq(struct command *command)
-{
-	struct plx_cq *cq = command->cq;
+struct resize_call {
+	struct plx_cq *cq;
+	uint32_t depth;
+	struct plx_wc *spare; /* a new backlog; exchanged for the old one, which the caller frees */
+	uint32_t spare_room;
+};
 
-	if (engine_cq_unreaped(cq) > command->number)
+static enum plx_status
+resize_cq(struct plx_engine *engine, void *arg)
+{
+	struct resize_call *call = arg;
+
+	(void)engine;
+	if (engine_cq_unreaped(call->cq) > call->depth)
 		return PLX_BUSY;
-	return engine_cq_grow(cq, command->number, 0, &command->spare[0], command->spare_room[0]);
+	return engine_cq_grow(call->cq, call->depth, 0, &call->spare, call->spare_room);
 }
 
 static enum plx_status
-detach_cq(struct command *command)
+detach_cq(struct plx_engine *engine, void *arg)
 {
-	struct plx_cq *cq = command->cq;
+	struct plx_cq *cq = arg;
 
+	(void)engine;
 	if (cq->users > 0)
 		return PLX_BUSY;
 	plx_list_remove(&cq->spilled_link);
@@ -31,13 +40,19 @@ detach_cq(struct command *command)
 	return PLX_OK;
 }
 
+struct arm_call {
+	struct plx_srq *srq;
+	uint32_t threshold;
+};
+
 /* If the queue is already below the threshold, the event is raised at once; else when a message
  * consumes an entry. */
 static enum plx_status
-arm_srq(struct plx_engine *engine, struct command *command)
+arm_srq(struct plx_engine *engine, void *arg)
 {
-	struct plx_srq *srq = command->srq;
-	uint32_t threshold = command->number;
+	const struct arm_call *call = arg;
+	struct plx_srq *srq = call->srq;
+	uint32_t threshold = call->threshold;
 
 	engine_rq_fetch(&srq->queue);
 	srq->threshold = threshold;
@@ -52,27 +67,23 @@ arm_srq(struct plx_engine *engine, struct command *command)
 }
 
 static enum plx_status
-detach_srq(struct command *command)
+detach_srq(struct plx_engine *engine, void *arg)
 {
-	struct plx_srq *srq = command->srq;
+	struct plx_srq *srq = arg;
 
+	(void)engine;
 	if (srq->users > 0)
 		return PLX_BUSY;
 	plx_list_remove(&srq->async_event_link);
 	return PLX_OK;
 }
 
-void
-queue_command_execute(struct plx_engine *engine, struct command *command)
+static enum plx_status
+do_nothing(struct plx_engine *engine, void *call)
 {
-	if (command->op == COMMAND_CQ_RESIZE)
-		command->status = resize_cq(command);
-	else if (command->op == COMMAND_CQ_DETACH)
-		command->status = detach_cq(command);
-	else if (command->op == COMMAND_SRQ_ARM)
-		command->status = arm_srq(engine, command);
-	else
-		command->status = detach_srq(command);
+	(void)engine;
+	(void)call;
+	return PLX_OK;
 }
 
 /* ---- on the caller's thread ---- */
@@ -87,9 +98,7 @@ engine_of(struct engine_queues *queues)
 static enum plx_status
 make_barrier(struct engine_queues *queues)
 {
-	struct command nothing = {.op = COMMAND_NONE};
-
-	return command_call(engine_of(queues), &nothing) == PLX_TIMEOUT ? PLX_TIMEOUT : PLX_OK;
+	return command_call(engine_of(queues), do_nothing, NULL);
 }
 
 void
@@ -120,8 +129,7 @@ plx_engine_cq_create(struct plx_engine *engine, const struct plx_engine_cq_confi
 enum plx_status
 plx_engine_cq_destroy(struct plx_cq *cq)
 {
-	struct command command = {.op = COMMAND_CQ_DETACH, .cq = cq};
-	enum plx_status status = command_call(engine_of(cq->queues), &command);
+	enum plx_status status = command_call(engine_of(cq->queues), detach_cq, cq);
 
 	if (status == PLX_OK)
 		engine_cq_free(cq);
@@ -131,21 +139,21 @@ plx_engine_cq_destroy(struct plx_cq *cq)
 enum plx_status
 plx_cq_resize(struct plx_cq *cq, uint32_t depth)
 {
-	struct command command = {.op = COMMAND_CQ_RESIZE, .cq = cq, .number = depth};
+	struct resize_call call = {.cq = cq, .depth = depth};
 	enum plx_status status;
 
 	if (depth < 1 || depth > PLX_CQ_DEPTH_MAX)
 		return PLX_INVALID;
 	do {
-		command.spare_room[0] = engine_cq_spare_room(cq, depth, 0);
-		command.spare[0] = NULL;
-		if (command.spare_room[0] > 0)
-			command.spare[0] = plx_heap_queue(
-				command.spare_room[0] * sizeof(struct plx_wc), cq->queues->socket);
-		if (command.spare_room[0] > 0 && command.spare[0] == NULL)
+		call.spare_room = engine_cq_spare_room(cq, depth, 0);
+		call.spare = NULL;
+		if (call.spare_room > 0)
+			call.spare = plx_heap_queue(call.spare_room * sizeof(struct plx_wc),
+						    cq->queues->socket);
+		if (call.spare_room > 0 && call.spare == NULL)
 			return PLX_NO_MEMORY;
-		status = command_call(engine_of(cq->queues), &command);
-		plx_heap_free(command.spare[0]);
+		status = command_call(engine_of(cq->queues), resize_cq, &call);
+		plx_heap_free(call.spare);
 	} while (status == PLX_AGAIN);
 	return status;
 }
@@ -160,8 +168,7 @@ plx_engine_srq_create(struct plx_engine *engine, const struct plx_engine_srq_con
 enum plx_status
 plx_engine_srq_destroy(struct plx_srq *srq)
 {
-	struct command command = {.op = COMMAND_SRQ_DETACH, .srq = srq};
-	enum plx_status status = command_call(engine_of(srq->queues), &command);
+	enum plx_status status = command_call(engine_of(srq->queues), detach_srq, srq);
 
 	if (status == PLX_OK)
 		engine_srq_free(srq);
@@ -171,11 +178,11 @@ plx_engine_srq_destroy(struct plx_srq *srq)
 enum plx_status
 plx_srq_arm(struct plx_srq *srq, uint32_t threshold)
 {
-	struct command command = {.op = COMMAND_SRQ_ARM, .srq = srq, .number = threshold};
+	struct arm_call call = {srq, threshold};
 
 	if (threshold > atomic_load(&srq->queue.limit))
 		return PLX_INVALID;
-	return command_call(engine_of(srq->queues), &command);
+	return command_call(engine_of(srq->queues), arm_srq, &call);
 }
 
 /* ---- event queues ---- */

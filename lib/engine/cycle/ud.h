@@ -39,12 +39,7 @@ struct engine_ah_table {
 /* Create the table if the engine has none. Any thread.
  * Errors:  NO_MEMORY, TIMEOUT */
 enum plx_status engine_ah_table_ensure(struct plx_engine *engine);
-/* The functions from here on run on the engine's thread. Give the engine a table; false: it
- * already has one. */
-bool engine_ah_table_adopt(struct plx_engine *engine, struct engine_ah_table *table);
-enum plx_status engine_ah_open(struct plx_engine *engine, struct plx_domain domain,
-			       const struct plx_engine_path *path, struct plx_engine_ah **ah);
-void engine_ah_close(struct plx_engine_ah *ah);
+/* The functions from here on run on the engine's thread. */
 /* Is its neighbour resolved? If not, resolution is in progress. */
 bool engine_ah_is_ready(struct plx_engine_ah *ah);
 /* Queue a complete frame for a handle that is not ready, or drop and count it. */

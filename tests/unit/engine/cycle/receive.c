@@ -97,6 +97,8 @@ hand(const uint8_t *bytes, uint32_t len)
 	struct plx_rc_view before, after;
 	uint64_t verdicts, packets = b->engine->counters.tx_packets;
 
+	memset(&before, 0, sizeof(before)); /* padding is compared too */
+	memset(&after, 0, sizeof(after));
 	pair_start(&pair);
 	assert_int_equal(plx_engine_qp_query(b->qp, &before), PLX_OK);
 	pair_stop(&pair);

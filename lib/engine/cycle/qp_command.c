@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Calls on queue pairs: creation and destruction on the caller's thread, and what the engine's
+ * thread executes of each, as a command.
+ * Start with plx_engine_qp_create().
+ */
+#include "connector.h"
+#include "ud.h"
+
+enum {
+	FLUSH_TURNS = 8, /* in addition to one for each entry that may be posted */
+};
+
+/* Receive entries that this queue pair can have in flight to its completion queue. Those of an SRQ
+ * are counted once for all of its queue pairs with the same completion queue. */
+static uint32_t
+receives_of(const struct plx_qp *qp)
+{
+	const struct plx_list *all = &qp->engine->qps;
+
+	for (struct plx_list *node = all->next; qp->config.srq != NULL && node != all;
+	     node = node->next) {
+		const struct plx_qp *other = plx_list_entry(node, struct plx_qp, all_link);
+
+		if (other != qp && other->config.srq == qp->config.srq &&
+		    other->recv_cq == qp->recv_cq)
+			return 0;
+	}
+	return qp->recv->depth;
+}
+
+struct attach_call {
+	struct plx_qp *qp;
+	/* new backlogs of its completion queues, exchanged for the old ones, which the caller frees
+	 */
+	struct plx_wc *spare[2];
+	uint32_t spare_room[2];
+};
+
+static enum plx_status
+attach_qp(struct plx_engine *engine, void *arg)
+{
+	struct attach_call *call = arg;
+	struct plx_qp *qp = call->qp;
+	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->config.caps.sq_depth, receives_of(qp)};
+
+	(void)engine;
+	for (int i = 0; i < 2; i++) {
+		struct plx_cq *cq = cqs[i];
+		enum plx_status status = engine_cq_grow(cq, atomic_load(&cq->depth), more[i],
+							&call->spare[i], call->spare_room[i]);
+
+		if (status != PLX_OK) {
+			/* The larger backlog stays; the reservation is undone. */
+			if (i == 1)
+				atomic_fetch_sub(&cqs[0]->reserve, more[0]);
+			return status;
+		}
+	}
+	qp->send_cq->users++;
+	qp->recv_cq->users++;
+	if (qp->config.srq != NULL)
+		qp->config.srq->users++;
+	engine_qp_attach(qp);
+	return PLX_OK;
+}
+
+static enum plx_status
+detach_qp(struct plx_engine *engine, void *arg)
+{
+	struct plx_qp *qp = arg;
+
+	(void)engine;
+	engine_qp_detach(qp);
+	qp->send_cq->users--;
+	qp->recv_cq->users--;
+	if (qp->config.srq != NULL)
+		qp->config.srq->users--;
+	atomic_fetch_sub(&qp->send_cq->reserve, qp->config.caps.sq_depth);
+	atomic_fetch_sub(&qp->recv_cq->reserve, receives_of(qp));
+	return PLX_OK;
+}
+
+/* Flush everything posted to a queue pair in ERROR. */
+static enum plx_status
+flush_all(struct plx_engine *engine, struct plx_qp *qp)
+{
+	uint32_t turns = qp->config.caps.sq_depth + qp->recv->depth + FLUSH_TURNS;
+	struct plx_rc_view view;
+
+	/* Each pass completes at least one entry; the limit guards against a defect. */
+	do {
+		plx_rc_on_tick(qp->rc, engine->now, &engine->actions);
+		engine_execute(engine, qp);
+		plx_rc_query(qp->rc, &view);
+	} while (!view.flushed && --turns > 0);
+	return view.flushed ? PLX_OK : PLX_AGAIN;
+}
+
+/* Publish the completions and the free slots: the caller finds both. */
+static void
+publish_all(struct plx_engine *engine, struct plx_qp *qp)
+{
+	engine_publish(engine);
+	engine_sq_publish(&qp->sq, qp->send_cq);
+	engine_rq_publish(qp->recv, qp->recv_cq);
+}
+
+/* Flush and publish everything, so that the caller finds all completions when the command returns.
+ * The periodic sweep flushes posts that race with this. */
+static enum plx_status
+flush_qp(struct plx_engine *engine, struct plx_qp *qp)
+{
+	enum plx_status status = engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
+
+	if (status != PLX_OK)
+		return status;
+	/* Its connection ends, as when a queue pair fails. */
+	if (qp->connector != NULL)
+		engine_connector_on_failure(qp);
+	while (engine_qp_fetch(qp) > 0)
+		;
+	status = flush_all(engine, qp);
+	engine_schedule(engine, qp);
+	publish_all(engine, qp);
+	return status;
+}
+
+/* A queue pair that was never connected: its receives are flushed, and to the outside it stays in
+ * INIT. Entries added to the posting ring meanwhile are not discarded: they wait there for the
+ * connection. */
+static enum plx_status
+flush_fresh_qp(struct plx_engine *engine, struct plx_qp *qp)
+{
+	uint32_t end = engine_sq_end(&qp->sq);
+	enum plx_status status;
+
+	if (qp->config.srq == NULL)
+		engine_rq_fetch(&qp->own);
+	status = plx_rc_modify(qp->rc, PLX_QP_ERROR, NULL);
+	if (status == PLX_OK)
+		status = flush_all(engine, qp);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
+	if (status == PLX_OK)
+		status = plx_rc_modify(qp->rc, PLX_QP_INIT, NULL);
+	qp->sq.base = end - plx_rc_sq_consumed(qp->rc);
+	publish_all(engine, qp);
+	return status;
+}
+
+static enum plx_status
+flush(struct plx_engine *engine, void *arg)
+{
+	struct plx_qp *qp = arg;
+
+	return plx_engine_qp_state(qp) == PLX_QP_INIT && qp->ud == NULL ? flush_fresh_qp(engine, qp)
+									: flush_qp(engine, qp);
+}
+
+struct query_call {
+	const struct plx_qp *qp;
+	struct plx_rc_view *out;
+};
+
+static enum plx_status
+query(struct plx_engine *engine, void *arg)
+{
+	const struct query_call *call = arg;
+
+	(void)engine;
+	plx_rc_query(call->qp->rc, call->out);
+	return PLX_OK;
+}
+
+struct modify_call {
+	struct plx_qp *qp;
+	enum plx_qp_state to;
+	const struct plx_rc_attr *attr; /* NULL: none */
+	const struct plx_engine_path *path;
+};
+
+static enum plx_status
+modify(struct plx_engine *engine, void *arg)
+{
+	const struct modify_call *call = arg;
+
+	(void)engine;
+	return engine_qp_modify(call->qp, call->to, call->attr, call->path);
+}
+
+static enum plx_status
+assign_number(struct plx_engine *engine, void *qp)
+{
+	(void)engine;
+	return engine_qp_number(qp);
+}
+
+static enum plx_status
+forget_number(struct plx_engine *engine, void *qp)
+{
+	(void)engine;
+	engine_qp_forget(qp);
+	return PLX_OK;
+}
+
+/* ---- on the caller's thread ---- */
+
+static void
+free_qp(struct plx_qp *qp)
+{
+	engine_sq_free(&qp->sq);
+	if (qp->own.rq != NULL)
+		engine_rq_free(&qp->own);
+	plx_heap_free(qp->rc); /* also frees a UD transport, whose base is its first member */
+	plx_heap_free(qp);
+}
+
+/* Create the transport's part. */
+static enum plx_status
+make_transport(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+{
+	struct plx_engine *engine = qp->engine;
+	bool ud = config->type == PLX_QP_UD;
+	size_t bytes = ud ? plx_ud_bytes(&config->caps) : plx_rc_bytes(&config->caps);
+	const struct plx_rc_ids ids = {.qpn = qp->qpn,
+				       .domain = config->domain,
+				       .mem = engine->config.mem,
+				       .rq = qp->recv->rq,
+				       .cc = &plx_cc_none};
+	struct plx_ud_ids ud_ids = {.qpn = qp->qpn,
+				    .qkey = config->qkey,
+				    .domain = config->domain,
+				    .mem = engine->config.mem,
+				    .rq = qp->recv->rq};
+	void *memory = plx_heap_queue(bytes, engine->port->caps.socket);
+
+	if (memory == NULL)
+		return PLX_NO_MEMORY;
+	if (ud) {
+		ud_ids.ahs = engine->ah_table->uses;
+		qp->ud = plx_ud_init(memory, &config->caps, &ud_ids);
+		qp->rc = plx_ud_base(qp->ud);
+	} else {
+		qp->rc = plx_rc_init(memory, &config->caps, &ids);
+	}
+	qp->sq.rc = qp->rc;
+	qp->sq.ud = qp->ud;
+	qp->own.rc = config->srq == NULL ? qp->rc : NULL;
+	return PLX_OK;
+}
+
+/* Allocate everything that needs memory. */
+static enum plx_status
+make_queues(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+{
+	struct plx_engine *engine = qp->engine;
+	enum plx_status status = PLX_OK;
+
+	if (plx_rc_bytes(&config->caps) == 0 ||
+	    (config->type == PLX_QP_UD && config->caps.responder_resources != 0))
+		return PLX_INVALID;
+	if (config->type == PLX_QP_UD)
+		status = engine_ah_table_ensure(engine);
+	if (status == PLX_OK && config->srq == NULL)
+		status = engine_rq_init(&qp->own, &engine->queues, config->rq_depth,
+					config->rq_sges, false);
+	if (status == PLX_OK)
+		status = engine_sq_init(&qp->sq, &engine->queues, &config->caps, config->domain);
+	if (status != PLX_OK)
+		return status;
+	qp->recv = config->srq != NULL ? &config->srq->queue : &qp->own;
+	return make_transport(qp, config);
+}
+
+/* Attach, with spare backlogs for the completion queues; retry while another thread was faster. */
+static enum plx_status
+attach(struct plx_qp *qp)
+{
+	int socket = qp->engine->port->caps.socket;
+	struct attach_call call = {.qp = qp};
+	struct plx_cq *cqs[2] = {qp->send_cq, qp->recv_cq};
+	uint32_t more[2] = {qp->config.caps.sq_depth, qp->recv->depth};
+	enum plx_status status;
+
+	if (cqs[0] == cqs[1])
+		more[1] += more[0];
+	do {
+		bool short_of = false;
+
+		for (int i = 0; i < 2; i++) {
+			call.spare_room[i] =
+				engine_cq_spare_room(cqs[i], atomic_load(&cqs[i]->depth), more[i]);
+			call.spare[i] = NULL;
+			if (call.spare_room[i] == 0)
+				continue;
+			call.spare[i] =
+				plx_heap_queue(call.spare_room[i] * sizeof(struct plx_wc), socket);
+			short_of |= call.spare[i] == NULL;
+		}
+		status = short_of ? PLX_NO_MEMORY : command_call(qp->engine, attach_qp, &call);
+		plx_heap_free(call.spare[0]);
+		plx_heap_free(call.spare[1]);
+	} while (status == PLX_AGAIN);
+	return status;
+}
+
+static void
+init_qp(struct plx_qp *qp, const struct plx_engine_qp_config *config)
+{
+	qp->send_cq = config->send_cq;
+	qp->recv_cq = config->recv_cq;
+	qp->config = *config;
+	qp->context = config->context;
+	qp->timer.deadline = PLX_NEVER;
+	plx_list_init(&qp->timer.link);
+	plx_list_init(&qp->ready_link);
+	plx_list_init(&qp->owing_link);
+	plx_list_init(&qp->async_event_link);
+	plx_list_init(&qp->all_link);
+	plx_list_init(&qp->ud_link);
+	plx_list_init(&qp->creator_link);
+}
+
+/*
+ * Discard a queue pair that has a number but will not be completed. The engine refers to it by
+ * that number, so its memory must stay if the engine does not run: then it is kept, and the next
+ * creation, or the engine's destruction, frees it.
+ */
+static void
+keep_half_made(struct plx_qp *qp)
+{
+	struct plx_engine *engine = qp->engine;
+
+	qp->next_half_made = atomic_load(&engine->half_made);
+	while (!atomic_compare_exchange_weak(&engine->half_made, &qp->next_half_made, qp))
+		;
+}
+
+/* Returns: false: the engine does not run */
+static bool
+forget(struct plx_qp *qp)
+{
+	if (command_call(qp->engine, forget_number, qp) != PLX_OK)
+		return false;
+	free_qp(qp);
+	return true;
+}
+
+static void
+forget_half_made(struct plx_engine *engine)
+{
+	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
+	bool runs = true;
+
+	while (plx_unlikely(qp != NULL)) {
+		struct plx_qp *next = qp->next_half_made;
+
+		runs = runs && forget(qp);
+		if (!runs)
+			keep_half_made(qp);
+		qp = next;
+	}
+}
+
+void
+engine_qp_free_half_made(struct plx_engine *engine)
+{
+	struct plx_qp *qp = atomic_exchange(&engine->half_made, NULL);
+
+	while (qp != NULL) {
+		struct plx_qp *next = qp->next_half_made;
+
+		free_qp(qp);
+		qp = next;
+	}
+}
+
+enum plx_status
+plx_engine_qp_create(struct plx_engine *engine, const struct plx_engine_qp_config *config,
+		     struct plx_qp **out)
+{
+	struct plx_qp *qp = plx_heap_alloc(sizeof(*qp), engine->port->caps.socket);
+	enum plx_status status;
+
+	if (qp == NULL)
+		return PLX_NO_MEMORY;
+	forget_half_made(engine);
+	qp->engine = engine;
+	/* Without a path there is no flow: nothing matches, and no byte before a frame is read. */
+	plx_frame_flow_init(&qp->from_peer, &qp->to_peer);
+	init_qp(qp, config);
+	/* The number is needed first: it is an argument of the transport. */
+	status = command_call(engine, assign_number, qp);
+	if (status != PLX_OK) {
+		plx_heap_free(qp);
+		return status;
+	}
+	status = make_queues(qp, config);
+	if (status == PLX_OK)
+		status = attach(qp);
+	if (status != PLX_OK) {
+		if (!forget(qp))
+			keep_half_made(qp);
+		return status;
+	}
+	atomic_fetch_add(&engine->queues.users, 1);
+	*out = qp;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_qp_destroy(struct plx_qp *qp)
+{
+	enum plx_status status = command_call(qp->engine, detach_qp, qp);
+
+	if (status != PLX_OK)
+		return status;
+	atomic_fetch_sub(&qp->engine->queues.users, 1);
+	free_qp(qp);
+	return PLX_OK;
+}
+
+enum plx_status
+plx_engine_qp_modify(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *attr,
+		     const struct plx_engine_path *path)
+{
+	static const struct plx_engine_path none;
+	struct modify_call call = {qp, to, attr, path != NULL ? path : &none};
+
+	return command_call(qp->engine, modify, &call);
+}
+
+enum plx_status
+plx_qp_flush(struct plx_qp *qp)
+{
+	return command_call(qp->engine, flush, qp);
+}
+
+enum plx_status
+plx_engine_qp_query(struct plx_qp *qp, struct plx_rc_view *out)
+{
+	struct query_call call = {qp, out};
+
+	return command_call(qp->engine, query, &call);
+}
