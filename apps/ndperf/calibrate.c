@@ -47,7 +47,7 @@ struct trips {
 static void *
 crc_thread(void *arg)
 {
-	static uint8_t buffers[CRC_BUFFERS][CRC_BYTES] __attribute__((aligned(PLX_CACHE_LINE)));
+	static uint8_t buffers[CRC_BUFFERS][CRC_BYTES] PLX_ALIGNED_LINE;
 	double *out = ((double **)arg)[1];
 	double batches[CRC_BATCHES];
 	uint32_t crc = 0;

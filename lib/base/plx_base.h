@@ -15,6 +15,8 @@
 #include "plx_types.h"
 
 #define PLX_CACHE_LINE 64
+/* Begins a cache line: before a member, or after the closing brace of a struct. */
+#define PLX_ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
 
 #define plx_likely(x)   __builtin_expect(!!(x), 1)
 #define plx_unlikely(x) __builtin_expect(!!(x), 0)

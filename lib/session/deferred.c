@@ -65,7 +65,7 @@ set_stalled(struct plx_session *session)
 {
 	if (!atomic_exchange(&session->stalled, true))
 		session_log(session,
-			    "adapter %s: its worker stands still; what is released meanwhile ends "
+			    "adapter %s: its worker has stalled; what is released meanwhile ends "
 			    "when it runs again",
 			    session->name);
 }

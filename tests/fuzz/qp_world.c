@@ -9,9 +9,9 @@
 
 #include "qp_world.h"
 
-static uint8_t qp_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
-static uint8_t rq_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
-static uint8_t mem_memory[WORLD_MEMORY] __attribute__((aligned(PLX_CACHE_LINE)));
+static uint8_t qp_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
+static uint8_t rq_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
+static uint8_t mem_memory[WORLD_MEMORY] PLX_ALIGNED_LINE;
 
 void
 fuzz_failed(const char *what, const char *file, int line)

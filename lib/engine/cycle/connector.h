@@ -66,7 +66,7 @@ void gsi_on_tick(struct plx_engine *engine);
 struct plx_engine_eq {
 	struct engine_eq events;
 	struct plx_engine *engine;
-	ALIGNED_LINE atomic_uint users;
+	PLX_ALIGNED_LINE atomic_uint users;
 };
 
 struct plx_engine_listener {

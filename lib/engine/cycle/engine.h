@@ -187,7 +187,7 @@ enum slot_state {
 };
 
 struct command_slot {
-	ALIGNED_LINE atomic_uint state; /* enum slot_state */
+	PLX_ALIGNED_LINE atomic_uint state; /* enum slot_state */
 	enum plx_status status;
 	command_fn execute;
 	void *call;
@@ -275,10 +275,10 @@ struct plx_engine {
 	struct plx_actions actions;
 
 	/* written by other threads */
-	ALIGNED_LINE atomic_ulong
+	PLX_ALIGNED_LINE atomic_ulong
 		*doorbells; /* [doorbell_words] one bit for each slot of the table */
 	uint32_t doorbell_words;
-	ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
+	PLX_ALIGNED_LINE atomic_ulong doorbell_summary[SLOTS_MAX / 64 / 64];
 	struct engine_eq async_events; /* struct plx_async_event */
 	atomic_bool has_ahs;           /* `ah_table` is set, and stays */
 	_Atomic(struct plx_qp *)

@@ -58,40 +58,40 @@ struct plx_engine_config {
 };
 
 /* Every reason for a drop or a stall outside a QP. X(name, text) */
-#define PLX_ENGINE_COUNTER_LIST(X)                                                    \
-	X(cycles, "duty cycles")                                                      \
-	X(busy_cycles, "duty cycles that found work")                                 \
-	X(stalls, "times that nobody polled for more than 10 ms")                     \
-	X(stalled_ns, "nanoseconds of these")                                         \
-	X(clock_back, "duty cycles that found the clock behind an earlier one")       \
-	X(rx_packets, "packets received")                                             \
-	X(rx_bytes, "bytes received")                                                 \
-	X(rx_net, "packets for neighbour resolution, and echoes")                     \
-	X(rx_no_qp, "packets for a queue pair that is not there")                     \
-	X(rx_gsi, "datagrams for the communication manager")                          \
-	X(rx_gsi_denied, "datagrams for the GSI with a wrong opcode, sender or keys") \
-	X(tx_gsi, "datagrams of the communication manager sent")                      \
-	X(tx_gsi_dropped, "datagrams not sent: no neighbour, or no room")             \
-	X(rx_icrc, "packets with a wrong ICRC")                                       \
-	X(rx_linearised, "packets that came in several buffers, copied into one")     \
-	X(rx_tagged_again, "packets whose VLAN tag the device had taken off")         \
-	X(rx_too_long, "packets longer than the port's limit, dropped")               \
-	X(tx_packets, "packets sent")                                                 \
-	X(tx_bytes, "bytes sent")                                                     \
-	X(tx_full, "times the port took less than it was given")                      \
-	X(tx_dropped, "packets dropped because the port took nothing for too long")   \
-	X(tx_no_buffer, "times there was no buffer to send with")                     \
-	X(tx_unresolved, "datagrams dropped because their neighbour did not answer")  \
-	X(tx_waits_full, "datagrams dropped because too many wait for a neighbour")   \
-	X(commands, "commands executed")                                              \
-	X(doorbells, "queues served because they were posted to")                     \
-	X(posts_refused, "requests in a ring that were not valid when they arrived")  \
-	X(ticks, "timers that fired")                                                 \
-	X(completions, "completions delivered")                                       \
-	X(cq_spilled, "completions that waited behind a full completion queue")       \
-	X(qps_failed, "queue pairs that failed")                                      \
-	X(cq_overruns, "completion queues that overran")                              \
-	X(notifications, "sleepers woken")                                            \
+#define PLX_ENGINE_COUNTER_LIST(X)                                                      \
+	X(cycles, "duty cycles")                                                        \
+	X(busy_cycles, "duty cycles that found work")                                   \
+	X(stalls, "pauses between polls of more than 10 ms")                            \
+	X(stalled_ns, "total length of these pauses [ns]")                              \
+	X(clock_back, "duty cycles in which the clock had stepped back")                \
+	X(rx_packets, "packets received")                                               \
+	X(rx_bytes, "bytes received")                                                   \
+	X(rx_net, "ARP, neighbour discovery and echo packets received")                 \
+	X(rx_no_qp, "packets for an unknown queue pair, dropped")                       \
+	X(rx_gsi, "CM datagrams received")                                              \
+	X(rx_gsi_denied, "GSI datagrams dropped: wrong opcode, sender or keys")         \
+	X(tx_gsi, "CM datagrams sent")                                                  \
+	X(tx_gsi_dropped, "CM datagrams dropped: no neighbour, or no room")             \
+	X(rx_icrc, "packets with a wrong ICRC")                                         \
+	X(rx_linearised, "packets copied into one buffer because they came in several") \
+	X(rx_tagged_again, "packets whose VLAN tag the device had stripped")            \
+	X(rx_too_long, "packets longer than the port's limit, dropped")                 \
+	X(tx_packets, "packets sent")                                                   \
+	X(tx_bytes, "bytes sent")                                                       \
+	X(tx_full, "bursts of which the port accepted only a part")                     \
+	X(tx_dropped, "packets dropped because the port accepted none for 100 ms")      \
+	X(tx_no_buffer, "times no buffer was available to send with")                   \
+	X(tx_unresolved, "datagrams dropped because their neighbour did not answer")    \
+	X(tx_waits_full, "datagrams dropped: too many wait for a neighbour")            \
+	X(commands, "commands executed")                                                \
+	X(doorbells, "queues served because of a doorbell")                             \
+	X(posts_refused, "posted requests found invalid by the engine")                 \
+	X(ticks, "timers that fired")                                                   \
+	X(completions, "completions delivered")                                         \
+	X(cq_spilled, "completions that waited behind a full completion queue")         \
+	X(qps_failed, "queue pairs that failed")                                        \
+	X(cq_overruns, "completion queues that overran")                                \
+	X(notifications, "notifications of waiting threads")                            \
 	X(events, "asynchronous events delivered")
 
 struct plx_engine_counters {

@@ -34,7 +34,7 @@ struct label {
 	size_t bytes; /* including the label */
 	size_t taken; /* share of PLX_HEAP_QUEUES_MAX */
 	enum origin origin;
-} __attribute__((aligned(PLX_CACHE_LINE)));
+} PLX_ALIGNED_LINE;
 
 static atomic_size_t queues;
 

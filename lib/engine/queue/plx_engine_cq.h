@@ -41,7 +41,7 @@ struct plx_cq {
 	atomic_bool arm_ready; /* ... and the engine is known to have seen that */
 
 	/* written by the engine */
-	ALIGNED_LINE struct plx_wc *spill; /* backlog: entries that did not fit the ring, as a
+	PLX_ALIGNED_LINE struct plx_wc *spill; /* backlog: entries that did not fit the ring, as a
 					      circular buffer [spill_room] */
 	uint32_t spill_room, spill_first, spill_count;
 	uint32_t users;       /* queue pairs, each counted once per role; command thread only */
@@ -55,16 +55,16 @@ struct plx_cq {
 	struct plx_list async_event_link; /* in queues->cq_events while an event is due */
 
 	/* written by the engine, read by threads that arm */
-	ALIGNED_LINE atomic_ulong produced; /* `made` */
-	atomic_ulong urgent;                /* `made_urgent` */
+	PLX_ALIGNED_LINE atomic_ulong produced; /* `made` */
+	atomic_ulong urgent;                    /* `made_urgent` */
 	atomic_uint depth;
 	atomic_bool overrun;
 
 	/* written by both sides */
-	ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
-	atomic_ulong notified;                     /* `produced` at the last notification */
-	atomic_uint fired;                         /* enum plx_cq_notify */
-	atomic_int fd;                             /* -1: not created yet */
+	PLX_ALIGNED_LINE atomic_ulong armed[CQ_KINDS]; /* 0: not armed; else see ask() */
+	atomic_ulong notified;                         /* `produced` at the last notification */
+	atomic_uint fired;                             /* enum plx_cq_notify */
+	atomic_int fd;                                 /* -1: not created yet */
 };
 
 _Static_assert(sizeof(struct plx_wc) == 32, "two completions to a cache line");

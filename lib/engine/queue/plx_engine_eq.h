@@ -13,7 +13,7 @@
 struct engine_eq {
 	struct rte_ring *ring; /* NULL: not initialised, or freed */
 	uint32_t event_bytes;
-	ALIGNED_LINE atomic_int fd; /* -1: not created yet */
+	PLX_ALIGNED_LINE atomic_int fd; /* -1: not created yet */
 };
 
 /* @param event_bytes size of an event, a multiple of 4

@@ -10,8 +10,6 @@
 
 #include "plx_base.h"
 
-#define ALIGNED_LINE __attribute__((aligned(PLX_CACHE_LINE)))
-
 struct engine_queues {
 	/* written by the engine */
 	struct plx_list spilled;    /* completion queues with a backlog */
@@ -30,7 +28,7 @@ struct engine_queues {
 
 	/* objects of this engine that must be destroyed before it: queues, queue pairs, address
 	 * handles; written by any thread */
-	ALIGNED_LINE atomic_uint users;
+	PLX_ALIGNED_LINE atomic_uint users;
 };
 
 #endif

@@ -38,8 +38,8 @@ struct engine_rq {
 	const struct plx_cq
 		*held_by; /* the completion queue whose backlog delays the release of slots */
 	uint32_t fetched; /* entries moved to rq; written by the engine */
-	ALIGNED_LINE struct producer producer; /* of posting threads */
-	ALIGNED_LINE atomic_uint
+	PLX_ALIGNED_LINE struct producer producer; /* of posting threads */
+	PLX_ALIGNED_LINE atomic_uint
 		consumed; /* entries whose slot is free; written by the engine, read by posts */
 };
 

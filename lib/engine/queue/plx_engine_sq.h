@@ -27,8 +27,8 @@ enum {
 
 struct engine_sq {
 	/* written by posting threads */
-	ALIGNED_LINE struct rte_ring *ring; /* NULL in inline mode */
-	uint8_t *spill;                     /* [slots of the ring] of spill_bytes */
+	PLX_ALIGNED_LINE struct rte_ring *ring; /* NULL in inline mode */
+	uint8_t *spill;                         /* [slots of the ring] of spill_bytes */
 	atomic_ulong *doorbell, *summary; /* words in the bitmap of all doorbells, and in the bitmap
 					     of those words */
 	struct producer producer;
@@ -40,15 +40,15 @@ struct engine_sq {
 	const struct engine_queues *queues;
 
 	/* written by the engine at each acknowledgement, read by posting threads */
-	ALIGNED_LINE atomic_uint consumed; /* ring index up to which slots are free */
-	uint32_t base;                     /* ring index of the transport's entry 0 */
+	PLX_ALIGNED_LINE atomic_uint consumed; /* ring index up to which slots are free */
+	uint32_t base;                         /* ring index of the transport's entry 0 */
 	struct plx_rc *rc;
 	struct plx_ud *ud; /* UD only, with `rc` as its base; NULL: RC */
 
 	/* ... and rarely */
-	ALIGNED_LINE atomic_uint state; /* enum plx_qp_state, and STATE_UD */
-	atomic_bool rd_atomic_ok;       /* READs and atomics may be posted */
-	atomic_bool watched;            /* the engine polls the ring without a doorbell */
+	PLX_ALIGNED_LINE atomic_uint state; /* enum plx_qp_state, and STATE_UD */
+	atomic_bool rd_atomic_ok;           /* READs and atomics may be posted */
+	atomic_bool watched;                /* the engine polls the ring without a doorbell */
 };
 
 _Static_assert(offsetof(struct engine_sq, summary_bit) < PLX_CACHE_LINE,

@@ -30,7 +30,7 @@ struct plx_worker {
 	atomic_uint used; /* slots that ever had an engine; a round skips the others */
 
 	/* written by the worker each round, on cache lines of their own */
-	__attribute__((aligned(PLX_CACHE_LINE))) struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
+	PLX_ALIGNED_LINE struct plx_engine *online[PLX_WORKER_ENGINES_MAX];
 	atomic_ulong rounds;
 };
 

@@ -184,7 +184,7 @@ struct plx_cm {
 	bool stateless_last;
 	uint32_t stateless_first, stateless_count;
 	struct cm_stateless stateless[PLX_CM_STATELESS_MAX]; /* a ring */
-} __attribute__((aligned(PLX_CACHE_LINE)));
+} PLX_ALIGNED_LINE;
 
 /* ---- table.c: memory, hashes, ids, timers ---- */
 

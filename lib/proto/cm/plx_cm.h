@@ -335,23 +335,23 @@ struct plx_cm_view {
 void plx_cm_query(const struct plx_cm *cm, struct plx_cm_view *out);
 
 /* Counters, never reset, in addition to one for each verdict. X(name, text) */
-#define PLX_CM_COUNTER_LIST(X)                                                           \
-	X(sent, "messages sent for the first time")                                      \
-	X(resent, "messages sent again")                                                 \
-	X(timeouts, "connections given up because the peer did not answer")              \
-	X(requests, "requests delivered to a program")                                   \
-	X(rejected, "requests rejected by us, for any reason")                           \
-	X(no_listener, "... because nobody listens")                                     \
-	X(stale, "... because the queue pair was in a connection already")               \
-	X(backlog_full, "... because the listener's backlog was full")                   \
-	X(peer_full, "... because the peer has as many connections as one address may")  \
-	X(half_open_full, "requests dropped: too many are half open")                    \
-	X(source_full, "requests dropped: too many from one source")                     \
-	X(gave_way, "accepted requests, silent ever since, that gave way to newer ones") \
-	X(established, "connections established")                                        \
-	X(disconnected, "connections that ended by a DREQ of either side")               \
-	X(forgotten, "... because the peer, asked whether it knew them, did not")        \
-	X(answers_dropped, "answers not sent: the queue of answers was full")
+#define PLX_CM_COUNTER_LIST(X)                                                          \
+	X(sent, "messages sent for the first time")                                     \
+	X(resent, "messages retransmitted")                                             \
+	X(timeouts, "connections given up because the peer did not answer")             \
+	X(requests, "requests delivered to a program")                                  \
+	X(rejected, "requests rejected by us, for any reason")                          \
+	X(no_listener, "... because no listener matches")                               \
+	X(stale, "... because the queue pair is already connected")                     \
+	X(backlog_full, "... because the listener's backlog was full")                  \
+	X(peer_full, "... because the peer has as many connections as one address may") \
+	X(half_open_full, "requests dropped: too many are half open")                   \
+	X(source_full, "requests dropped: too many from one source")                    \
+	X(gave_way, "half-open connections dropped in favour of newer ones")            \
+	X(established, "connections established")                                       \
+	X(disconnected, "connections that ended by a DREQ of either side")              \
+	X(forgotten, "... because the peer no longer knew them")                        \
+	X(answers_dropped, "replies not sent: the reply queue was full")
 
 struct plx_cm_counters {
 	uint64_t verdict[PLX_CM_VERDICT_COUNT];

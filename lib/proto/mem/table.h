@@ -47,7 +47,7 @@ struct plx_slot {
 	uint8_t access;
 	uint8_t kind;
 	bool retired; /* caller's side only; atomic, as a region may be retired during a bind */
-} __attribute__((aligned(PLX_CACHE_LINE)));
+} PLX_ALIGNED_LINE;
 
 _Static_assert(sizeof(struct plx_slot) == PLX_CACHE_LINE, "a check reads one line");
 
@@ -64,7 +64,7 @@ struct plx_mem {
 	struct plx_permutation permutation;
 	uint32_t slots; /* number of the last slot */
 	/* Written by the caller's side, on separate cache lines. */
-	uint32_t in_use __attribute__((aligned(PLX_CACHE_LINE)));
+	uint32_t in_use PLX_ALIGNED_LINE;
 	uint32_t free_first; /* index into the FIFO of free slots */
 	uint32_t domain_next;
 	uint64_t domain_live[PLX_BITMAP_WORDS(PLX_MEM_DOMAINS_MAX)];

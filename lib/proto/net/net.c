@@ -46,7 +46,7 @@ struct plx_net {
 	uint8_t group[PLX_NET_GROUPS_MAX * PLX_MAC_BYTES]; /* addresses, one after another */
 	uint32_t echo_bytes[PLX_NET_ECHOES_MAX];           /* a ring; untagged frames: */
 	uint8_t *echo_frames; /* [PLX_NET_ECHOES_MAX] of config.frame_max */
-} __attribute__((aligned(PLX_CACHE_LINE)));
+} PLX_ALIGNED_LINE;
 
 /* ---- set-up ---- */
 

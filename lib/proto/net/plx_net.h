@@ -72,7 +72,7 @@ struct plx_net;
 	X(READY, "the neighbour is known")                                            \
 	X(WAIT, "the neighbour was asked; try again later")                           \
 	X(NO_ANSWER, "the neighbour did not answer")                                  \
-	X(NO_ROUTE, "the address is in no network of ours, and no route leads there") \
+	X(NO_ROUTE, "the address is in no local network and no route leads to it")    \
 	X(NOT_UNICAST, "the address is multicast, broadcast, loopback or none")       \
 	X(LOST, "the echo request was not answered in time")                          \
 	X(BUSY, "too many echo requests are outstanding")                             \
@@ -95,27 +95,27 @@ enum plx_net_verdict {
 const char *plx_net_verdict_text(enum plx_net_verdict verdict);
 
 /* Counters of a port, never reset. X(name, text) */
-#define PLX_NET_COUNTER_LIST(X)                                                    \
-	X(requests_sent, "ARP requests and solicitations sent")                    \
-	X(replies_sent, "ARP replies and advertisements sent")                     \
-	X(requests_seen, "requests for an address of ours")                        \
-	X(replies_seen, "answers about a neighbour that is in the table")          \
-	X(unsolicited, "unsolicited answers, ignored")                             \
-	X(malformed, "frames with wrong fields, dropped")                          \
-	X(conflicts, "frames of another station that uses an address of ours")     \
-	X(no_answer, "neighbours that did not answer")                             \
-	X(moved, "neighbours whose Ethernet address changed")                      \
-	X(moves_refused, "changes of an Ethernet address too soon after another")  \
-	X(evicted, "neighbours that gave way to newer ones")                       \
-	X(guests_refused, "requesters not remembered: no entry was free for them") \
-	X(replies_dropped, "answers not sent: the queue of answers was full")      \
-	X(announcements_sent, "announcements of our own addresses sent")           \
-	X(echoes_seen, "echo requests for an address of ours")                     \
-	X(echoes_sent, "answers to them sent")                                     \
-	X(echoes_dropped, "answers to them not sent: too many, or too long")       \
-	X(pings_sent, "echo requests sent")                                        \
-	X(pings_answered, "echo requests of ours that were answered")              \
-	X(pings_unsolicited, "unsolicited echo answers, ignored")
+#define PLX_NET_COUNTER_LIST(X)                                                   \
+	X(requests_sent, "ARP requests and solicitations sent")                   \
+	X(replies_sent, "ARP replies and advertisements sent")                    \
+	X(requests_seen, "requests for an address of ours")                       \
+	X(replies_seen, "replies about a known neighbour")                        \
+	X(unsolicited, "unsolicited replies, ignored")                            \
+	X(malformed, "frames with wrong fields, dropped")                         \
+	X(conflicts, "frames of another station that uses our address")           \
+	X(no_answer, "neighbours that did not answer")                            \
+	X(moved, "neighbours whose Ethernet address changed")                     \
+	X(moves_refused, "changes of an Ethernet address too soon after another") \
+	X(evicted, "neighbours evicted by newer ones")                            \
+	X(guests_refused, "requesters not recorded: no free entry")               \
+	X(replies_dropped, "replies not sent: the reply queue was full")          \
+	X(announcements_sent, "announcements of our own addresses sent")          \
+	X(echoes_seen, "echo requests for an address of ours")                    \
+	X(echoes_sent, "echo replies sent")                                       \
+	X(echoes_dropped, "echo replies not sent: too many, or too long")         \
+	X(pings_sent, "echo requests sent")                                       \
+	X(pings_answered, "echo requests of ours that were answered")             \
+	X(pings_unsolicited, "unsolicited echo replies, ignored")
 
 struct plx_net_counters {
 #define PLX_X(name, text) uint64_t name;

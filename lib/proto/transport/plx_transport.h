@@ -32,46 +32,46 @@ enum {
 /* ---- verdicts on packets ---- */
 
 /* The verdict on a packet: rows of the decision table, docs/protocol.md. X(name, text) */
-#define PLX_VERDICT_LIST(X)                                                                  \
-	X(NONE, "not judged")                                                                \
-	X(ACCEPT, "request expected and good")                                               \
-	X(SERVICE, "opcode family is not this QP's type")                                    \
-	X(STATE, "the QP's state cannot receive")                                            \
-	X(PKEY, "P_Key does not match")                                                      \
-	X(ADDRESS, "addresses are not the QP's path")                                        \
-	X(QKEY, "Q_Key is not the QP's")                                                     \
-	X(AHEAD, "PSN ahead of the one expected: NAK")                                       \
-	X(AHEAD_AGAIN, "PSN ahead, and the NAK is out already")                              \
-	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                          \
-	X(REPLAY, "duplicate READ or atomic: replayed")                                      \
-	X(DUPLICATE_FORGOTTEN, "duplicate READ or atomic that is not remembered or differs") \
-	X(DUPLICATE_DENIED, "duplicate READ whose key no longer grants it")                  \
-	X(SEQUENCE, "first, middle and last out of order")                                   \
-	X(DISABLED, "operation not enabled on this QP")                                      \
-	X(TOO_MANY_READS, "more READs and atomics at once than agreed")                      \
-	X(RNR, "no receive posted")                                                          \
-	X(LENGTH, "payload or RETH length wrong for the packet's place")                     \
-	X(MISALIGNED, "atomic on an address that is not a multiple of 8")                    \
-	X(ACCESS, "remote key does not grant the range")                                     \
-	X(RECV_LENGTH, "the message is longer than the receive")                             \
-	X(RECV_ACCESS, "a key of the receive does not grant the range")                      \
-	X(INVALIDATE, "key to invalidate is not one that may be")                            \
-	X(ACKED, "acknowledgement taken")                                                    \
-	X(RESPONSE, "READ response or atomic result taken")                                  \
-	X(GHOST, "acknowledgement of nothing that is outstanding")                           \
-	X(STALE, "acknowledgement of what was acknowledged before")                          \
-	X(RESPONSE_LOST, "acknowledges past a READ or atomic whose response is missing")     \
-	X(RESPONSE_BAD, "READ response of the wrong length")                                 \
-	X(RESPONSE_DENIED, "local key does not grant the place of a response")               \
-	X(NAK_SEQUENCE, "NAK: sequence error")                                               \
-	X(NAK_RNR, "NAK: receiver not ready")                                                \
-	X(NAK_INVALID, "NAK: invalid request")                                               \
-	X(NAK_ACCESS, "NAK: remote access")                                                  \
-	X(NAK_OPERATION, "NAK: remote operation")                                            \
-	X(NAK_AGAIN, "NAK or lost response that was acted upon already")                     \
-	X(LOST_AGAIN, "NAK or lost response of what was sent again: sent once more")         \
-	X(SYNDROME, "reserved syndrome")                                                     \
-	X(CNP, "congestion notification taken")
+#define PLX_VERDICT_LIST(X)                                                                 \
+	X(NONE, "no verdict yet")                                                           \
+	X(ACCEPT, "request accepted")                                                       \
+	X(SERVICE, "opcode family is not this QP's type")                                   \
+	X(STATE, "the QP's state cannot receive")                                           \
+	X(PKEY, "P_Key does not match")                                                     \
+	X(ADDRESS, "addresses are not the QP's path")                                       \
+	X(QKEY, "Q_Key is not the QP's")                                                    \
+	X(AHEAD, "PSN ahead of the one expected: NAK")                                      \
+	X(AHEAD_AGAIN, "PSN ahead, NAK already sent")                                       \
+	X(DUPLICATE, "duplicate SEND or WRITE: acknowledged again")                         \
+	X(REPLAY, "duplicate READ or atomic: replayed")                                     \
+	X(DUPLICATE_FORGOTTEN, "duplicate READ or atomic, forgotten or different: dropped") \
+	X(DUPLICATE_DENIED, "duplicate READ whose key no longer grants it")                 \
+	X(SEQUENCE, "first, middle and last out of order")                                  \
+	X(DISABLED, "operation not enabled on this QP")                                     \
+	X(TOO_MANY_READS, "more READs and atomics at once than agreed")                     \
+	X(RNR, "no receive posted")                                                         \
+	X(LENGTH, "payload or RETH length wrong for the packet's place")                    \
+	X(MISALIGNED, "atomic on an address that is not a multiple of 8")                   \
+	X(ACCESS, "remote key does not grant the range")                                    \
+	X(RECV_LENGTH, "the message is longer than the receive")                            \
+	X(RECV_ACCESS, "a key of the receive does not grant the range")                     \
+	X(INVALIDATE, "the key cannot be invalidated")                                      \
+	X(ACKED, "acknowledgement accepted")                                                \
+	X(RESPONSE, "READ response or atomic result accepted")                              \
+	X(GHOST, "acknowledgement of a PSN never sent")                                     \
+	X(STALE, "duplicate acknowledgement")                                               \
+	X(RESPONSE_LOST, "acknowledges past a READ or atomic whose response is missing")    \
+	X(RESPONSE_BAD, "READ response of the wrong length")                                \
+	X(RESPONSE_DENIED, "local key does not grant the destination of a response")        \
+	X(NAK_SEQUENCE, "NAK: sequence error")                                              \
+	X(NAK_RNR, "NAK: receiver not ready")                                               \
+	X(NAK_INVALID, "NAK: invalid request")                                              \
+	X(NAK_ACCESS, "NAK: remote access")                                                 \
+	X(NAK_OPERATION, "NAK: remote operation")                                           \
+	X(NAK_AGAIN, "NAK or lost response already acted upon")                             \
+	X(LOST_AGAIN, "retransmission lost: retransmitted again")                           \
+	X(SYNDROME, "reserved syndrome")                                                    \
+	X(CNP, "congestion notification accepted")
 
 enum plx_verdict {
 #define PLX_X(name, text) PLX_VERDICT_##name,
@@ -88,16 +88,16 @@ const char *plx_verdict_name(enum plx_verdict verdict);
 /* Per QP, in addition to one counter for each verdict. X(name, text) */
 #define PLX_QP_COUNTER_LIST(X)                                             \
 	X(requests_sent, "request packets sent for the first time")        \
-	X(requests_resent, "request packets sent again")                   \
+	X(requests_resent, "request packets retransmitted")                \
 	X(responses_sent, "READ response and atomic packets sent")         \
 	X(acks_sent, "ACK packets sent")                                   \
 	X(naks_sent, "NAK packets sent, RNR not counted")                  \
 	X(rnrs_sent, "RNR NAK packets sent")                               \
 	X(cnps_sent, "congestion notifications sent")                      \
 	X(timeouts, "ack timers fired")                                    \
-	X(go_backs, "times the requester went back")                       \
-	X(probes, "times the requester asked where the peer is")           \
-	X(rnr_waits, "times the requester waited for a receiver")          \
+	X(go_backs, "times the requester went back to retransmit")         \
+	X(probes, "probes sent before the ack timeout")                    \
+	X(rnr_waits, "waits after an RNR NAK")                             \
 	X(ce_marks, "packets received with a congestion mark")             \
 	X(window_stalls, "times the packet window held the requester")     \
 	X(fence_stalls, "times a fence held the requester")                \

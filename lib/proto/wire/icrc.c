@@ -10,7 +10,7 @@
 
 #define ONES ICRC_ONES_HEADER
 
-const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] __attribute__((aligned(PLX_CACHE_LINE))) = {
+const uint8_t plx_icrc_ones[2][ICRC_ONES_BYTES] PLX_ALIGNED_LINE = {
 	{
 		[ONES - 4] = 0xff,
 		[ONES - 3] = 0xff,

@@ -448,7 +448,7 @@ an_object_ends_when_the_engine_has_let_go(void **state)
 	plx_session_object_init(&parent.object, &heavy, session);
 	plx_session_object_init(&child.object, &heavy, session);
 	plx_session_object_release(&child.object);
-	assert_non_null(strstr(seen.logged, "its worker stands still"));
+	assert_non_null(strstr(seen.logged, "its worker has stalled"));
 	test_until(atomic_load(&parent.destroyed) == 1, usleep(1000));
 	assert_int_equal(child.teardowns, 4);
 	assert_int_equal(child.destroyed, 1);

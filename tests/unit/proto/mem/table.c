@@ -16,7 +16,7 @@ static void
 a_table_outside_its_limits_is_refused(void **state)
 {
 	static const uint32_t bad[] = {0, 1, PLX_MEM_SLOTS_MAX, PLX_MEM_SLOTS_MAX + 1, UINT32_MAX};
-	static _Alignas(PLX_CACHE_LINE) uint8_t memory[2 * PLX_CACHE_LINE];
+	static PLX_ALIGNED_LINE uint8_t memory[2 * PLX_CACHE_LINE];
 
 	(void)state;
 	for (size_t i = 0; i < PLX_COUNT_OF(bad); i++) {
