@@ -103,7 +103,7 @@ def is_variable(statement):
     """Does this declaration define something that can change?"""
     if re.match(r'(typedef|extern|_Static_assert|static_assert|__extension__)\b', statement):
         return False
-    if re.fullmatch(r'(struct|union|enum)\s*\w*\s*(__attribute__.*)?;', statement):
+    if re.fullmatch(r'(struct|union|enum)\s*\w*\s*(__attribute__.*|PLX_ALIGNED_LINE)?;', statement):
         return False
     head = statement.split('=')[0]
     if '(' in re.sub(r'__attribute__\s*\(\(.*?\)\)', '', head) and '(*' not in head:
