@@ -118,17 +118,17 @@ post_batch(struct side *side, uint32_t index)
 	struct lane *lane = &side->lanes[index];
 	const struct job *job = &side->job;
 	uint64_t room = job->depth - (lane->posted - lane->done);
-	uint32_t n = side->is_stopping ? lane->silent != 0 : job->batch;
-	uint32_t slot = lane->slot, remote = lane->remote_slot, silent = lane->silent;
+	uint32_t n = side->is_stopping ? lane->unsignaled != 0 : job->batch;
+	uint32_t slot = lane->slot, remote = lane->remote_slot, unsignaled = lane->unsignaled;
 	if (n == 0 || room < n)
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
-		bool is_signaled = silent + 1 >= job->signal || side->is_stopping;
+		bool is_signaled = unsignaled + 1 >= job->signal || side->is_stopping;
 		struct plx_send_wr *wr = &lane->wr[k];
 		make_request(side, lane, k, lane->posted + k, slot, remote);
 		wr->flags = (uint8_t)((wr->flags & PLX_WR_INLINE) |
 				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
-		silent = is_signaled ? 0 : silent + 1;
+		unsignaled = is_signaled ? 0 : unsignaled + 1;
 		advance(side, &slot, &remote);
 	}
 	if (job->test == TEST_LATENCY)
@@ -138,7 +138,7 @@ post_batch(struct side *side, uint32_t index)
 	lane->posted += n;
 	lane->slot = slot;
 	lane->remote_slot = remote;
-	lane->silent = silent;
+	lane->unsignaled = unsignaled;
 	return true;
 }
 

@@ -171,7 +171,7 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	side_write_source(side, lane->local, stream, n);
 	if (job->op == OP_WRITE)
 		lane->local[job->size - 1] = flag_of(n);
-	bool is_signaled = lane->silent + 1 >= PING_SIGNAL;
+	bool is_signaled = lane->unsignaled + 1 >= PING_SIGNAL;
 	lane->wr[0].wr_id = n;
 	lane->wr[0].flags = (uint8_t)((lane->wr[0].flags & PLX_WR_INLINE) |
 				      (is_signaled ? 0 : PLX_WR_UNSIGNALED));
@@ -180,7 +180,7 @@ side_post_ping(struct side *side, uint64_t n, uint32_t stream)
 	if (!side_post(side, 0, 1))
 		return false;
 	lane->posted++;
-	lane->silent = is_signaled ? 0 : lane->silent + 1;
+	lane->unsignaled = is_signaled ? 0 : lane->unsignaled + 1;
 	if (is_signaled) {
 		union entry entries[POLL_MAX];
 		side_reap(side, QUEUE_SEND, entries);

@@ -52,7 +52,7 @@ struct lane {
 	uint32_t remote_slot;  /* of the peer; the same, except for READ */
 	uint32_t recv_slot;    /* for the next receive */
 	uint32_t owed;         /* receives used up and not yet posted again */
-	uint32_t silent;       /* messages since the last signaled one */
+	uint32_t unsignaled;   /* messages since the last signaled one */
 	struct plx_send_wr wr[BATCH_MAX];
 	struct plx_sge sge[BATCH_MAX];
 };

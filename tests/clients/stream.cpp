@@ -321,7 +321,7 @@ Stream::PlayInMemory(bool first)
 			for (ULONG i = 0; i < Mine.Size; i++)
 				CHECK(Slot(0)[i] == number); // the last byte is the last
 		}
-		if (m_Next % 64 == 63) { // what is silent is made room for by a look
+		if (m_Next % 64 == 63) { // unsignaled requests free their places only when it looks
 			ND2_RESULT none;
 			CHECK(It.Cq->GetResults(&none, 1) == 0);
 		}

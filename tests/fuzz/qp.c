@@ -342,7 +342,7 @@ step_post_send(struct play *p)
 		return;
 	CHECK(w->send.posted - w->send.completed < WORLD_DEPTH);
 	w->send.op[slot] = wqe.op;
-	w->send.silent[slot] = wqe.flags & PLX_WR_UNSIGNALED;
+	w->send.unsignaled[slot] = wqe.flags & PLX_WR_UNSIGNALED;
 	w->send.posted++;
 }
 

@@ -123,7 +123,7 @@ on_complete(struct world *w, const struct plx_completion *c)
 	CHECK(c->qpn == 0x11 && c->status < PLX_WC_COUNT);
 	CHECK(c->wr_id >= queue->completed && c->wr_id < queue->posted);
 	for (; queue->completed < c->wr_id; queue->completed++)
-		CHECK(!queue->failed && queue->silent[queue->completed % (WORLD_DEPTH * 2)]);
+		CHECK(!queue->failed && queue->unsignaled[queue->completed % (WORLD_DEPTH * 2)]);
 	if (!recv)
 		CHECK(c->op == queue->op[c->wr_id % (WORLD_DEPTH * 2)]);
 	CHECK(!queue->failed || c->status == PLX_WC_FLUSHED);
@@ -239,7 +239,7 @@ count_silent(struct world *w, const struct plx_rc_view *now)
 
 	CHECK(queue->posted - left >= queue->completed);
 	for (; queue->completed < queue->posted - left; queue->completed++)
-		CHECK(!queue->failed && queue->silent[queue->completed % (WORLD_DEPTH * 2)]);
+		CHECK(!queue->failed && queue->unsignaled[queue->completed % (WORLD_DEPTH * 2)]);
 }
 
 void

@@ -56,7 +56,7 @@ struct world_queue {
 	uint64_t posted, completed;
 	bool failed; /* from here on everything is FLUSHED */
 	uint8_t op[WORLD_DEPTH * 2];
-	bool silent[WORLD_DEPTH * 2];
+	bool unsignaled[WORLD_DEPTH * 2];
 };
 
 /* What a peer has earned by its packets. */

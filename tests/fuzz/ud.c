@@ -37,14 +37,14 @@ struct world {
 	/* by the model: posted requests that have not completed. Numbers count up; a bit marks
 	 * the unsignaled ones */
 	uint64_t sends_posted, sends_done, recvs_posted, recvs_done;
-	uint64_t silent; /* bit: number % 64 */
+	uint64_t unsignaled; /* bit: number % 64 */
 	uint64_t emitted;
 };
 
 static bool
 is_silent(const struct world *world, uint64_t number)
 {
-	return world->silent >> number % 64 & 1;
+	return world->unsignaled >> number % 64 & 1;
 }
 
 /* Each post completes once, in the order of its queue; unsignaled ones are skipped. */
@@ -173,7 +173,8 @@ step_send(struct world *world)
 		spill[i] = wqe.sge[i % PLX_WQE_SGES];
 	if (plx_ud_post_send(world->ud, &wqe, kind & 16 ? spill : NULL) != PLX_OK)
 		return;
-	world->silent = wqe.flags & PLX_WR_UNSIGNALED ? world->silent | bit : world->silent & ~bit;
+	world->unsignaled =
+		wqe.flags & PLX_WR_UNSIGNALED ? world->unsignaled | bit : world->unsignaled & ~bit;
 	world->sends_posted++;
 }
 

@@ -227,7 +227,7 @@ line_completes(struct script *s, enum side side)
 		const struct op *earlier = plx_list_entry(node, struct op, link);
 
 		if (earlier->side == side && earlier->recv == op->recv && !earlier->completed &&
-		    !earlier->silent && !earlier->refused)
+		    !earlier->unsignaled && !earlier->refused)
 			script_fail(s, "an earlier work request has not completed yet");
 	}
 	expect_kind(s, op, &c);

@@ -90,7 +90,7 @@ parse_flag(struct script *s, struct post *post)
 		const char *name;
 		uint8_t flag;
 	} flags[] = {{"solicited", PLX_WR_SOLICITED},
-		     {"silent", PLX_WR_UNSIGNALED},
+		     {"unsignaled", PLX_WR_UNSIGNALED},
 		     {"fence", PLX_WR_FENCE},
 		     {"inline", PLX_WR_INLINE}};
 
@@ -358,7 +358,7 @@ line_post(struct script *s)
 	status = post.recv ? post_recv(&post, op) : post_send(&post, op);
 	plx_rc_query(ep_qp_core(post.end->qp), &after);
 	expect_status(s, &post, status, &before, &after);
-	op->silent = post.flags & PLX_WR_UNSIGNALED;
+	op->unsignaled = post.flags & PLX_WR_UNSIGNALED;
 	op->refused = status != PLX_OK;
 	if (op->refused)
 		op->kind = PLX_WR_NONE; /* it never happens: not a message of the peer's */

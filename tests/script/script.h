@@ -51,7 +51,7 @@ struct op {
 	uint64_t buffer_at;
 	struct area *remote; /* NULL for SEND, and when the script gave bare numbers */
 	uint64_t remote_at;
-	bool silent, refused, completed;
+	bool unsignaled, refused, completed;
 };
 
 /* A frame on its way. */

@@ -308,7 +308,7 @@ write_op(struct writing *w, const struct row *row)
 	if (op->misuse == MISUSE_BAD_INV)
 		fprintf(w->to, " inv=0x%x", op->inv_key);
 	if (op->flags & PLX_WR_UNSIGNALED)
-		fputs(" silent", w->to);
+		fputs(" unsignaled", w->to);
 	if (op->flags & PLX_WR_FENCE)
 		fputs(" fence", w->to);
 	if (op->flags & PLX_WR_INLINE)

@@ -129,7 +129,7 @@ judge_send(struct end *end, const struct plx_wc *wc)
 	request = &end->requests[index];
 	if (wc->status == PLX_WC_SUCCESS) {
 		sim_must(&fleet->world, !(request->flags & PLX_WR_UNSIGNALED), "I1",
-			 "a silent request completes");
+			 "an unsignaled request completes");
 		sim_must(&fleet->world, !end->failed_send || fleet->world.evil, "I9",
 			 "request %u of end %u succeeds after one that failed", index, end->id);
 		sim_must(&fleet->world, wc->op == request->kind || fleet->world.evil, "I9",
@@ -149,7 +149,7 @@ judge_send(struct end *end, const struct plx_wc *wc)
 		work_wake(end, fleet->world.now + plx_prng_below(&end->prng, 500));
 }
 
-/* The silent ones at the end of a queue that is flushed have all succeeded. */
+/* The unsignaled ones at the end of a queue that is flushed have all succeeded. */
 void
 judge_silence(struct end *end)
 {

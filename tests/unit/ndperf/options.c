@@ -82,7 +82,7 @@ every_row_that_comes_out_is_valid(void **state)
 		assert_true(n > 0);
 		for (uint32_t k = 0; k < n; k++) {
 			assert_true(job_is_valid(&jobs[k], &why));
-			/* silent ones must leave room for a batch, or a queue stands still */
+			/* unsignaled ones must leave room for a batch, or a queue stalls */
 			assert_true(jobs[k].signal - 1 + jobs[k].batch <= jobs[k].depth);
 		}
 	}

@@ -63,7 +63,7 @@ static void
 a_silent_request_completes_without_a_word_and_frees_its_place(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED};
+	const struct plx_wqe unsignaled = {.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED};
 	const struct plx_wqe loud = {.op = PLX_WR_WRITE, .wr_id = 9};
 	struct pair pair;
 
@@ -72,12 +72,13 @@ a_silent_request_completes_without_a_word_and_frees_its_place(void **state)
 	pair_connect(&pair);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < config.caps.sq_depth; i++)
-			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
-		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_FULL);
+			assert_int_equal(plx_rc_post_send(pair.side[0].qp, &unsignaled, NULL),
+					 PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &unsignaled, NULL), PLX_FULL);
 		pair_run(&pair);
 		assert_int_equal(pair.side[0].dones, 0);
 	}
-	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &unsignaled, NULL), PLX_OK);
 	assert_int_equal(plx_rc_post_send(pair.side[0].qp, &loud, NULL), PLX_OK);
 	pair_run(&pair);
 	assert_int_equal(pair.side[0].dones, 1);
@@ -89,14 +90,15 @@ static void
 a_silent_request_that_fails_is_told_of_all_the_same(void **state)
 {
 	const struct pair_config config = pair_defaults();
-	const struct plx_wqe silent = {.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED, .wr_id = 5};
+	const struct plx_wqe unsignaled = {
+		.op = PLX_WR_WRITE, .flags = PLX_WR_UNSIGNALED, .wr_id = 5};
 	struct pair pair;
 
 	(void)state;
 	pair_init(&pair, &config);
 	pair_connect(&pair);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &silent, NULL), PLX_OK);
+		assert_int_equal(plx_rc_post_send(pair.side[0].qp, &unsignaled, NULL), PLX_OK);
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
 				       PLX_AETH_NAK | PLX_NAK_REMOTE_ACCESS),
 			 PLX_VERDICT_GHOST); /* nothing has been sent yet */

@@ -270,14 +270,14 @@ static void
 a_bind_keeps_its_place_among_the_completions(void **state)
 {
 	const struct plx_wqe bind = {.op = PLX_WR_BIND, .wr_id = 1};
-	const struct plx_wqe silent = {.op = PLX_WR_BIND, .flags = PLX_WR_UNSIGNALED};
+	const struct plx_wqe unsignaled = {.op = PLX_WR_BIND, .flags = PLX_WR_UNSIGNALED};
 
 	(void)state;
 	start();
 	begin();
 	post(PLX_WR_READ, 0, 8, 0);
 	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &bind, NULL), PLX_OK);
-	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &silent, NULL), PLX_OK);
+	assert_int_equal(plx_rc_post_send(stage.pair.side[0].qp, &unsignaled, NULL), PLX_OK);
 	post(PLX_WR_WRITE, 0, 8, 2);
 	assert_int_equal(pair_send(&stage.pair, 0, 8), 2); /* it holds nothing up */
 	assert_int_equal(stage.pair.side[0].dones, 0);

@@ -1,7 +1,7 @@
-# Depth 2: both places are taken by silent sends; their ACK makes room, and nothing is shown.
+# Depth 2: both places are taken by unsignaled sends; their ACK makes room, and nothing is shown.
 config A sq 2
 region B.r1 4096
-post A write 10 to B.r1 silent x2
+post A write 10 to B.r1 unsignaled x2
 post A write 10 to B.r1 refused full
 view A sq_consumed 0
 B busy
