@@ -178,6 +178,12 @@ class Rig:
             return looks[-3:] == [True] * 3
         wait_for(f'a bridge of {space} that learns', is_unbound)
 
+    def received(self, i):
+        """How many bytes have reached the data port of host `i` over af_packet."""
+        told = subprocess.run(['ip', '-n', self.space[i], '-s', '-j', 'link', 'show', 'data'],
+                              check=True, capture_output=True, text=True).stdout
+        return json.loads(told)[0]['stats64']['rx']['bytes']
+
     def server(self, *words, **more):
         process = self.start('server', *words, **more)
         process.says('serving')
