@@ -12,6 +12,7 @@
 
 #include "plx_adapter.h"
 #include "plx_engine.h"
+#include "plx_link.h"
 #include "plx_thread.h"
 
 struct plx_ethdev;

@@ -316,6 +316,7 @@ make_engine(struct plx_adapter *adapter, uint32_t i, struct plx_why *why)
 		.port = plx_ethdev_queue(adapter->dev, (uint16_t)i),
 		.mem = adapter->mem,
 		.net = adapter->net[i],
+		.link = &plx_link,
 		.cm = i == 0 ? adapter->cm : NULL, /* the engine of plx_adapter_home() */
 		.pool = adapter->pool,
 		.rcu = adapter->rcu,

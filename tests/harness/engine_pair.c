@@ -81,7 +81,8 @@ open_side(struct pair *pair, int i, const struct pair_setup *setup)
 				   .half_open = PAIR_CONNECTIONS,
 				   .ca_guid = (uint64_t)i + 1,
 				   .secret = {{(uint64_t)i + 1, 1}}};
-	struct plx_engine_config config = {.pool = pair->pool,
+	struct plx_engine_config config = {.link = &plx_link,
+					   .pool = pair->pool,
 					   .rcu = setup->rcu[i],
 					   .engines = 1,
 					   .qps = PAIR_QPS,

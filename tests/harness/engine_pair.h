@@ -11,6 +11,7 @@
 #include <rte_mbuf.h>
 
 #include "plx_engine.h"
+#include "plx_link.h"
 #include "plx_thread.h"
 #include "plx_worker.h"
 

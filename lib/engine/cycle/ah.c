@@ -3,11 +3,11 @@
  * Address handles: the headers for a peer, its neighbour, and a bounded number of datagrams that
  * wait until the neighbour is resolved. A handle is never freed while a posted request refers to
  * it, and datagrams wait no longer than lib/proto/net tries to resolve. Start with
- * plx_engine_ah_create(), then engine_ah_is_ready().
+ * plx_engine_ah_create(), then engine_ah_resolve().
  */
 #include <rte_mbuf.h>
 
-#include "ud.h"
+#include "ah.h"
 
 enum {
 	MAC_BYTES = 6
@@ -127,13 +127,8 @@ resolve(struct plx_engine_ah *ah)
 }
 
 bool
-engine_ah_is_ready(struct plx_engine_ah *ah)
+engine_ah_resolve(struct plx_engine_ah *ah)
 {
-	/* Queue behind datagrams already waiting, to keep the order. */
-	if (plx_unlikely(ah->waits > 0))
-		return false;
-	if (plx_likely(ah->resolved && ah->version == plx_net_version(ah->engine->config.net)))
-		return true;
 	return resolve(ah) == PLX_NET_READY;
 }
 

@@ -121,7 +121,7 @@ engine_connector_on_first_packet(struct plx_qp *qp)
 
 	/* STATE: the RTU arrived first. */
 	(void)plx_cm_comm_established(engine->gsi->cm, qp->connector->id, engine->now);
-	engine->gsi->busy = true;
+	engine->link_busy = true;
 }
 
 void
@@ -131,14 +131,12 @@ engine_connector_on_failure(struct plx_qp *qp)
 
 	/* STATE: the connection has already ended. */
 	(void)!plx_cm_qp_failed(engine->gsi->cm, qp->connector->id, engine->now);
-	engine->gsi->busy = true;
+	engine->link_busy = true;
 }
 
 void
 engine_connector_on_detach(struct plx_qp *qp)
 {
-	if (qp->connector == NULL)
-		return;
 	engine_connector_on_failure(qp);
 	engine_connector_unbind(qp->connector);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connectors, listeners and event queues, and the GSI, as the engine's own files see them. It owns
+ * Connectors, listeners and event queues, and the GSI, as the files of this room see them. It owns
  * no code. Start with struct plx_engine_connector.
  *
  * The communication manager identifies each connection by an id, and returns a context with every
@@ -12,6 +12,7 @@
 #define PLX_ENGINE_CONNECTOR_H
 
 #include "engine.h"
+#include "plx_link.h"
 
 enum {
 	GSI_WAITING_MAX = 64, /* datagrams waiting for the receiver's Ethernet address */
@@ -36,12 +37,9 @@ struct gsi_waiting {
 /* The general service interface: queue pair 1 of the port. */
 struct gsi {
 	struct plx_cm *cm;
-	struct timer timer;
-	bool busy;                   /* there may be MADs to send or events to deliver */
 	struct cm_subscriber orphan; /* of requests that were delivered but not adopted yet;
 					receives no events */
 	struct plx_psn psn;
-	uint64_t look_at; /* when to look up the addresses of waiting datagrams */
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
 	struct plx_list
@@ -52,14 +50,10 @@ struct gsi {
 /* NULL: out of memory */
 struct gsi *gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket);
 void gsi_destroy(struct gsi *gsi);
-/* Handle a decoded packet for queue pair 1.
- * @param ip its IP header */
+/* As plx_link_ops.receive, .serve and .on_tick, which these are. */
 void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
 		 const struct plx_pkt *pkt, const uint8_t *ip);
-/* Send pending MADs and deliver pending events.
- * Returns: the number of both */
 uint32_t gsi_serve(struct plx_engine *engine);
-/* The timer fired. */
 void gsi_on_tick(struct plx_engine *engine);
 
 /* The events of connectors and listeners: struct plx_engine_connector_event. */
@@ -92,10 +86,9 @@ struct plx_engine_connector {
 /* Move the manager's events into the event queues.
  * Returns: how many */
 uint32_t engine_connector_deliver_events(struct plx_engine *engine);
-/* The first packet from the peer, or the failure, of a connected queue pair. */
+/* As the members of plx_link_ops of these names. */
 void engine_connector_on_first_packet(struct plx_qp *qp);
 void engine_connector_on_failure(struct plx_qp *qp);
-/* The queue pair is about to be destroyed. */
 void engine_connector_on_detach(struct plx_qp *qp);
 /* Associate a queue pair with a connector, or end the association. */
 void engine_connector_bind(struct plx_engine_connector *connector, struct plx_qp *qp);

@@ -265,7 +265,7 @@ execute_call(struct plx_engine *engine, void *arg)
 {
 	const struct connector_call *call = arg;
 
-	engine->gsi->busy = true;
+	engine->link_busy = true;
 	return call->execute(engine, call);
 }
 

@@ -5,7 +5,7 @@
  */
 #include <rte_rcu_qsbr.h>
 
-#include "connector.h"
+#include "engine.h"
 
 void
 plx_engine_set_online(struct plx_engine *engine, bool online)
@@ -35,8 +35,8 @@ run_timers(struct plx_engine *engine)
 			plx_net_on_tick(engine->config.net, engine->now);
 			continue;
 		}
-		if (engine->gsi != NULL && timer == &engine->gsi->timer) {
-			gsi_on_tick(engine);
+		if (timer == &engine->link_timer) {
+			engine->link->on_tick(engine);
 			continue;
 		}
 		struct plx_qp *qp = plx_list_entry(timer, struct plx_qp, timer);
@@ -62,7 +62,7 @@ run_timers(struct plx_engine *engine)
 static inline bool
 connects(const struct plx_engine *engine)
 {
-	return plx_unlikely(engine->gsi != NULL && engine->gsi->busy);
+	return plx_unlikely(engine->link_busy);
 }
 
 /* After a pause a response may be queued behind other packets, so timers wait until the backlog is
@@ -104,8 +104,8 @@ plx_engine_poll(struct plx_engine *engine, uint64_t now)
 	done += engine_send_ready(engine);
 	engine_seal(engine);
 	engine_transmit_net(engine);
-	if (engine->gsi != NULL && (engine->gsi->busy || engine->now >= engine->gsi->look_at))
-		done += gsi_serve(engine);
+	if (engine->link_busy || engine->now >= engine->link_at)
+		done += engine->link->serve(engine);
 	engine_flush(engine);
 	engine_publish(engine);
 	if (engine->attached)

@@ -6,8 +6,7 @@
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 
-#include "connector.h"
-#include "ud.h"
+#include "engine.h"
 
 static void
 init_lists(struct plx_engine *engine)
@@ -18,6 +17,7 @@ init_lists(struct plx_engine *engine)
 	plx_list_init(&engine->qps);
 	plx_list_init(&engine->uds);
 	plx_list_init(&engine->qp_events);
+	plx_list_init(&engine->link_timer.link);
 }
 
 static bool
@@ -70,18 +70,10 @@ make_numbers(struct plx_engine *engine)
 	return true;
 }
 
-static bool
-make_gsi(struct plx_engine *engine, int socket)
-{
-	if (engine->config.cm == NULL)
-		return true;
-	engine->gsi = gsi_create(engine->config.cm, plx_numbers_psn(engine->numbers), socket);
-	return engine->gsi != NULL;
-}
-
 static void
 free_engine(struct plx_engine *engine)
 {
+	engine->link->close(engine);
 	if (engine->command_ring != NULL)
 		plx_ring_destroy(engine->command_ring);
 	engine_eq_free(&engine->async_events);
@@ -89,7 +81,6 @@ free_engine(struct plx_engine *engine)
 	plx_heap_free(engine->doorbells);
 	plx_heap_free(engine->scratch);
 	plx_guarded_free(engine->numbers, sizeof(*engine->numbers));
-	gsi_destroy(engine->gsi);
 	plx_heap_free(engine);
 }
 
@@ -149,12 +140,13 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	}
 	engine->config = *config;
 	engine->port = config->port;
+	engine->link = config->link;
 	engine->vlan = plx_net_vlan(config->net);
 	engine->ip_at = engine->vlan != 0 ? PLX_ETH_BYTES + PLX_VLAN_BYTES : PLX_ETH_BYTES;
 	engine->icrc = config->icrc != NULL ? config->icrc : plx_icrc_choose();
 	engine_queues_init(engine);
 	if (!make_rings(engine, socket) || !make_tables(engine, socket) || !make_numbers(engine) ||
-	    !make_gsi(engine, socket)) {
+	    !engine->link->open(engine)) {
 		plx_why_set(why, "no memory for an engine of %u queue pairs", config->qps);
 		free_engine(engine);
 		return PLX_NO_MEMORY;
@@ -162,6 +154,8 @@ plx_engine_create(const struct plx_engine_config *config, struct plx_engine **ou
 	init_lists(engine);
 	wheel_init(&engine->wheel, 0);
 	engine->net_timer.deadline = PLX_NEVER;
+	engine->link_timer.deadline = PLX_NEVER;
+	engine->link_at = PLX_NEVER;
 	engine->tx_since = PLX_NEVER;
 	engine->reroute_at = PLX_NEVER;
 	engine->net_version = plx_net_version(config->net);
@@ -178,7 +172,6 @@ plx_engine_destroy(struct plx_engine *engine)
 	plx_engine_set_online(engine, false);
 	if (engine->config.rcu != NULL)
 		rte_rcu_qsbr_thread_unregister(engine->config.rcu, engine->config.index);
-	engine_ah_table_free(engine);
 	engine_qp_free_half_made(engine);
 	if (engine->tx_count > 0)
 		rte_pktmbuf_free_bulk(engine->tx, engine->tx_count);

@@ -214,7 +214,50 @@ struct stalls {
 	uint64_t longest, before;
 };
 
+/* ---- the link ---- */
+
+struct engine_ah_table;
 struct gsi;
+
+/*
+ * What connections and datagrams add to a duty cycle. lib/engine/link, a later room, fills in the
+ * table. The cycle calls it on the engine's thread, and never for an ordinary packet.
+ */
+struct plx_link_ops {
+	/* Create what an engine needs, and destroy it. On the creator's thread.
+	 * Returns: false: out of memory */
+	bool (*open)(struct plx_engine *engine);
+	void (*close)(struct plx_engine *engine);
+
+	/* A decoded packet for queue pair 1, addressed to us; `ip`: its IP header. */
+	void (*receive)(struct plx_engine *engine, const struct plx_frame *frame,
+			const struct plx_pkt *pkt, const uint8_t *ip);
+	/* engine->link_timer fired. */
+	void (*on_tick)(struct plx_engine *engine);
+	/* Called while engine->link_busy, and from engine->link_at on.
+	 * Returns: the number of MADs sent and events delivered */
+	uint32_t (*serve)(struct plx_engine *engine);
+	/* A queue pair with a connector has received its first packet, has failed, or is about to
+	 * be destroyed. */
+	void (*on_first_packet)(struct plx_qp *qp);
+	void (*on_failure)(struct plx_qp *qp);
+	void (*on_detach)(struct plx_qp *qp);
+
+	/* Create engine->ah_table if there is none. Any thread.
+	 * Errors:  NO_MEMORY, TIMEOUT */
+	enum plx_status (*ensure_ahs)(struct plx_engine *engine);
+	/* Look up the neighbour of an address handle.
+	 * Returns: false: resolution is in progress, or has failed */
+	bool (*resolve_ah)(struct plx_engine_ah *ah);
+	/* Queue a complete frame for a neighbour in resolution, or drop and count it. */
+	void (*enqueue)(struct plx_engine_ah *ah, struct rte_mbuf *m);
+	/* A packet of neighbour resolution was received: datagrams may be waiting for it. */
+	void (*on_neighbour)(struct plx_engine *engine);
+	/* Neighbours may have moved: look up again those for which datagrams are queued. */
+	void (*on_reroute)(struct plx_engine *engine);
+	/* Free destroyed address handles to which no request refers any more. */
+	void (*reap_ahs)(struct plx_engine *engine);
+};
 
 struct plx_engine {
 	struct plx_engine_config config;
@@ -263,7 +306,11 @@ struct plx_engine {
 	struct plx_list qp_events; /* queue pairs with events to deliver */
 	uint32_t event_kind_next;  /* which of the three kinds is delivered first */
 	uint32_t net_version;
-	struct gsi *gsi;                  /* NULL: no communication manager */
+	const struct plx_link_ops *link;
+	struct gsi *gsi;                  /* the link's; NULL: no communication manager */
+	struct timer link_timer;          /* calls link->on_tick() */
+	bool link_busy;                   /* there may be MADs to send or events to deliver */
+	uint64_t link_at;                 /* call link->serve() from then on */
 	uint64_t reroute_at;              /* when to look up neighbours in resolution again */
 	bool reroute_qps;                 /* ... including those of connections */
 	struct engine_ah_table *ah_table; /* ud.h; NULL: UD not used yet */

@@ -24,9 +24,6 @@ gsi_create(struct plx_cm *cm, struct plx_psn first_psn, int socket)
 		return NULL;
 	gsi->cm = cm;
 	gsi->psn = first_psn;
-	gsi->timer.deadline = PLX_NEVER;
-	gsi->look_at = PLX_NEVER;
-	plx_list_init(&gsi->timer.link);
 	plx_list_init(&gsi->graces);
 	return gsi;
 }
@@ -88,7 +85,7 @@ gsi_receive(struct plx_engine *engine, const struct plx_frame *frame, const stru
 	    PLX_CM_TAKEN)
 		/* An accept will need the peer's address at once. */
 		plx_net_welcome(engine->config.net, &route.remote, route.link, engine->now);
-	engine->gsi->busy = true;
+	engine->link_busy = true;
 }
 
 /* ---- out ---- */
@@ -161,7 +158,7 @@ send_or_wait(struct plx_engine *engine, const struct plx_cm_route *route, const 
 	place = &gsi->waiting[gsi->waiting_count++];
 	place->route = *route;
 	memcpy(place->mad, mad, PLX_MAD_BYTES);
-	gsi->look_at = plx_time_min(gsi->look_at, engine->now + GSI_LOOK_NS);
+	engine->link_at = plx_time_min(engine->link_at, engine->now + GSI_LOOK_NS);
 	return true;
 }
 
@@ -171,7 +168,7 @@ serve_waiting(struct plx_engine *engine)
 	struct gsi *gsi = engine->gsi;
 	uint32_t kept = 0;
 
-	if (engine->now < gsi->look_at)
+	if (engine->now < engine->link_at)
 		return;
 	for (uint32_t i = 0; i < gsi->waiting_count; i++) {
 		struct gsi_waiting *it = &gsi->waiting[i];
@@ -183,14 +180,14 @@ serve_waiting(struct plx_engine *engine)
 		kept++;
 	}
 	gsi->waiting_count = kept;
-	gsi->look_at = kept > 0 ? engine->now + GSI_LOOK_NS : PLX_NEVER;
+	engine->link_at = kept > 0 ? engine->now + GSI_LOOK_NS : PLX_NEVER;
 }
 
 void
 gsi_on_tick(struct plx_engine *engine)
 {
 	plx_cm_on_tick(engine->gsi->cm, engine->now);
-	engine->gsi->busy = true;
+	engine->link_busy = true;
 }
 
 uint32_t
@@ -203,7 +200,7 @@ gsi_serve(struct plx_engine *engine)
 	uint64_t wake;
 
 	serve_waiting(engine);
-	if (!gsi->busy)
+	if (!engine->link_busy)
 		return 0;
 	done += engine_connector_deliver_events(engine);
 	while (done < GSI_BURST && plx_cm_transmit(gsi->cm, engine->now, &route, mad)) {
@@ -211,8 +208,8 @@ gsi_serve(struct plx_engine *engine)
 		done++;
 	}
 	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), engine_connector_end_graces(engine));
-	gsi->busy = wake == 0 || plx_cm_has_event(gsi->cm);
-	if (wake != 0 && wake < gsi->timer.deadline)
-		wheel_set(&engine->wheel, &gsi->timer, wake);
+	engine->link_busy = wake == 0 || plx_cm_has_event(gsi->cm);
+	if (wake != 0 && wake < engine->link_timer.deadline)
+		wheel_set(&engine->wheel, &engine->link_timer, wake);
 	return done;
 }

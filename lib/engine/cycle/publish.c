@@ -5,7 +5,7 @@
  * program that sees a reply finds the completion of the request before it. Start with
  * engine_publish().
  */
-#include "connector.h"
+#include "engine.h"
 
 /* Publish the completions of one kind; runs for the same queue are pushed together. */
 static void
@@ -136,9 +136,9 @@ engine_raise_event(struct plx_engine *engine, struct plx_qp *qp, const struct pl
 		record_failure(engine, qp);
 	}
 	if (qp->connector != NULL && event->kind == PLX_EVENT_FAILED)
-		engine_connector_on_failure(qp);
+		engine->link->on_failure(qp);
 	if (qp->connector != NULL && event->kind == PLX_EVENT_COMM_ESTABLISHED)
-		engine_connector_on_first_packet(qp);
+		engine->link->on_first_packet(qp);
 	/* At most one event of each kind is pending: repetitions until then are merged. */
 	qp->causes[event->kind] = event->cause;
 	qp->async_events_due |= 1u << event->kind;

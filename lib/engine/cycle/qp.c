@@ -4,9 +4,8 @@
  * the calls of other threads, are in qp_command.c.
  * Start with engine_qp_modify().
  */
-#include "connector.h"
+#include "engine.h"
 #include "plx_bytes.h"
-#include "ud.h"
 
 /* ---- on the engine's thread ---- */
 
@@ -63,11 +62,12 @@ void
 engine_qp_detach(struct plx_qp *qp)
 {
 	engine_qp_forget(qp);
-	engine_connector_on_detach(qp);
+	if (qp->connector != NULL)
+		qp->engine->link->on_detach(qp);
 	if (qp->ud != NULL) {
 		(void)!plx_ud_modify(qp->ud, PLX_QP_RESET, NULL);
 		plx_list_remove(&qp->ud_link);
-		engine_ah_table_reap(qp->engine);
+		qp->engine->link->reap_ahs(qp->engine);
 	}
 	/* An SRQ held back because of this queue pair's completion queue would never be released
 	 * otherwise. */
@@ -224,7 +224,7 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, const struct plx_rc_attr *att
 	if (status == PLX_OK && to == PLX_QP_RTR)
 		atomic_store(&qp->sq.datagram_limit, ud.mtu);
 	if (status == PLX_OK && to == PLX_QP_RESET)
-		engine_ah_table_reap(qp->engine);
+		qp->engine->link->reap_ahs(qp->engine);
 	return status;
 }
 

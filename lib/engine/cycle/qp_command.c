@@ -4,7 +4,6 @@
  * thread executes of each, as a command.
  * Start with plx_engine_qp_create().
  */
-#include "connector.h"
 #include "ud.h"
 
 enum {
@@ -118,7 +117,7 @@ flush_qp(struct plx_engine *engine, struct plx_qp *qp)
 		return status;
 	/* Its connection ends, as when a queue pair fails. */
 	if (qp->connector != NULL)
-		engine_connector_on_failure(qp);
+		engine->link->on_failure(qp);
 	while (engine_qp_fetch(qp) > 0)
 		;
 	status = flush_all(engine, qp);
@@ -262,7 +261,7 @@ make_queues(struct plx_qp *qp, const struct plx_engine_qp_config *config)
 	    (config->type == PLX_QP_UD && config->caps.responder_resources != 0))
 		return PLX_INVALID;
 	if (config->type == PLX_QP_UD)
-		status = engine_ah_table_ensure(engine);
+		status = engine->link->ensure_ahs(engine);
 	if (status == PLX_OK && config->srq == NULL)
 		status = engine_rq_init(&qp->own, &engine->queues, config->rq_depth,
 					config->rq_sges, false);

@@ -7,7 +7,6 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "connector.h"
 #include "plx_bytes.h"
 #include "ud.h"
 
@@ -95,12 +94,7 @@ not_roce(struct plx_engine *engine, enum plx_wire_verdict verdict, const uint8_t
 		net = plx_net_on_frame(engine->config.net, bytes, len, engine->now);
 	if (net == PLX_NET_TAKEN || net == PLX_NET_MALFORMED) {
 		plx_count(&engine->counters.rx_net, 1);
-		/* It may resolve a neighbour for which a datagram waits. */
-		if (engine->gsi != NULL && engine->gsi->waiting_count > 0)
-			engine->gsi->look_at = engine->now;
-		/* It may resolve a neighbour for which datagrams wait. */
-		if (engine->ah_table != NULL && !plx_list_empty(&engine->ah_table->resolving))
-			engine->reroute_at = engine->now;
+		engine->link->on_neighbour(engine);
 		return;
 	}
 	plx_count(&engine->counters.refused[wire_verdict_of(net, verdict)], 1);
@@ -183,7 +177,7 @@ receive_slow(struct plx_engine *engine, const uint8_t *bytes, size_t len, unsign
 	}
 	if (plx_unlikely(pkt.dest_qpn == PLX_GSI_QPN)) {
 		if (is_to_us(engine, &frame))
-			gsi_receive(engine, &frame, &pkt, bytes + frame.ip_at);
+			engine->link->receive(engine, &frame, &pkt, bytes + frame.ip_at);
 		return;
 	}
 	qp = find(engine, pkt.dest_qpn);

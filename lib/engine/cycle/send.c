@@ -117,12 +117,26 @@ emit(struct plx_engine *engine, struct plx_qp *qp, const struct plx_emit *emit)
 	engine->loop[engine->loop_count++] = m;
 }
 
+/* Is the neighbour of an address handle resolved? */
+static bool
+is_ready(struct plx_engine_ah *ah)
+{
+	const struct plx_engine *engine = ah->engine;
+
+	/* Queue behind datagrams already waiting, to keep the order. */
+	if (plx_unlikely(ah->waits > 0))
+		return false;
+	if (plx_likely(ah->resolved && ah->version == plx_net_version(engine->config.net)))
+		return true;
+	return engine->link->resolve_ah(ah);
+}
+
 /* Write a datagram if a buffer is available; the caller has ensured that, and room. */
 static void
 emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 {
 	struct plx_engine_ah *ah = &engine->ah_table->ah[emit->ah];
-	bool ready = engine_ah_is_ready(ah);
+	bool ready = is_ready(ah);
 	struct rte_mbuf *m = write_packet(engine, &ah->to_peer, emit);
 
 	if (plx_likely(ready && !ah->loops)) {
@@ -133,7 +147,7 @@ emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 	if (ready)
 		engine->loop[engine->loop_count++] = m;
 	else
-		engine_ah_enqueue(ah, m);
+		engine->link->enqueue(ah, m);
 }
 
 void
@@ -303,7 +317,7 @@ engine_transmit_net(struct plx_engine *engine)
 		struct plx_list *node, *after;
 
 		engine->reroute_at = PLX_NEVER;
-		engine_ah_table_resolve(engine);
+		engine->link->on_reroute(engine);
 		if (!engine->reroute_qps)
 			return;
 		engine->reroute_qps = false;

@@ -5,7 +5,7 @@
  * (decision 25). It never runs backwards, whatever the caller's clock does.
  * Start with engine_jump(), which engine_set_time() calls for anything but a usual cycle.
  */
-#include "connector.h"
+#include "engine.h"
 
 static void
 remember_stall(struct plx_engine *engine, uint64_t ns)
@@ -98,10 +98,9 @@ plx_engine_wake_ns(struct plx_engine *engine)
 	    !plx_list_empty(&engine->queues.srq_events) ||
 	    !plx_list_empty(&engine->queues.cq_events) ||
 	    engine->sends.count + engine->recvs.count > 0 ||
-	    plx_net_wake_ns(engine->config.net) == 0 || (engine->gsi != NULL && engine->gsi->busy))
+	    plx_net_wake_ns(engine->config.net) == 0 || engine->link_busy)
 		return 0;
-	wake = plx_time_min(engine->gsi != NULL ? engine->gsi->look_at : PLX_NEVER,
-			    wheel_wake_ns(&engine->wheel));
+	wake = plx_time_min(engine->link_at, wheel_wake_ns(&engine->wheel));
 	if (wake != PLX_NEVER)
 		wake = engine->clock + (wake > engine->now ? wake - engine->now : 0);
 	engine->asked = wake;

@@ -3,7 +3,7 @@
  * UD queue pairs in the duty cycle: the differences from a connection. Any peer may send to them,
  * and each datagram has an address handle of its own.
  * It never decides what is sent or accepted (lib/proto/transport does), nor resolves neighbours
- * (ah.c does). Start with ud_receive() and ud_transmit().
+ * (lib/engine/link does). Start with ud_receive() and ud_transmit().
  */
 #include "ud.h"
 
@@ -40,7 +40,7 @@ ud_transmit(struct plx_engine *engine, struct plx_qp *qp, uint32_t budget)
 	sent = plx_ud_transmit(qp->ud, budget, &engine->actions);
 	engine_execute(engine, qp);
 	if (plx_unlikely(!plx_list_empty(&engine->ah_table->ending)))
-		engine_ah_table_reap(engine);
+		engine->link->reap_ahs(engine);
 	return sent;
 }
 

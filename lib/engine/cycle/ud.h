@@ -9,7 +9,7 @@
 
 #include "engine.h"
 
-/* ---- address handles: ah.c ---- */
+/* ---- address handles ---- */
 
 /* The state of an address handle is free, alive, or ending: destroyed while a posted request or a
  * waiting datagram still refers to it. */
@@ -28,27 +28,13 @@ struct plx_engine_ah {
 };
 _Static_assert(offsetof(struct plx_engine_ah, head) == 0, "posting threads look at it there");
 
-/* Created for the first UD queue pair or address handle of an engine. */
+/* Created for the first UD queue pair or address handle of an engine: plx_link_ops.ensure_ahs(). */
 struct engine_ah_table {
 	uint32_t uses[PLX_ENGINE_AHS_MAX]; /* posted requests that refer to each: plx_ud_ids.ahs */
 	struct plx_list free, alive, ending, resolving;
 	uint32_t waits; /* total number of waiting datagrams */
 	struct plx_engine_ah ah[PLX_ENGINE_AHS_MAX];
 };
-
-/* Create the table if the engine has none. Any thread.
- * Errors:  NO_MEMORY, TIMEOUT */
-enum plx_status engine_ah_table_ensure(struct plx_engine *engine);
-/* The functions from here on run on the engine's thread. */
-/* Is its neighbour resolved? If not, resolution is in progress. */
-bool engine_ah_is_ready(struct plx_engine_ah *ah);
-/* Queue a complete frame for a handle that is not ready, or drop and count it. */
-void engine_ah_enqueue(struct plx_engine_ah *ah, struct rte_mbuf *m);
-/* Resolve again all neighbours with waiting datagrams. */
-void engine_ah_table_resolve(struct plx_engine *engine);
-/* Free the ending handles without references. */
-void engine_ah_table_reap(struct plx_engine *engine);
-void engine_ah_table_free(struct plx_engine *engine);
 
 /* ---- datagrams: ud.c ---- */
 

@@ -16,8 +16,7 @@ enum {
 	PLX_MAD_CLASS_CM = 0x07,
 	PLX_MAD_CM_CLASS_VERSION = 2,
 	PLX_MAD_METHOD_SEND = 0x03, /* the only method that communication management uses */
-	PLX_GSI_QPN = 1,
-	PLX_CMA_BYTES = 36, /* header of the IP CM service */
+	PLX_CMA_BYTES = 36,         /* header of the IP CM service */
 };
 
 #define PLX_GSI_QKEY UINT32_C(0x80010000)

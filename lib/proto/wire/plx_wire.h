@@ -30,6 +30,7 @@ enum {
 	PLX_MTU_MAX = 4096,
 	PLX_ROCE_PORT = 4791, /* IANA: roce */
 	PLX_PKEY_DEFAULT = 0xffff,
+	PLX_GSI_QPN = 1,            /* the general services interface */
 	PLX_CNP_PAYLOAD_BYTES = 16, /* Annex A17: sixteen reserved bytes after the BTH */
 	PLX_CNP_TOS = 48 << 2,      /* DSCP 48, as RNICs send CNPs; not ECN-capable */
 };

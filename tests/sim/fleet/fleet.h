@@ -13,6 +13,7 @@
 
 #include "sim.h"
 #include "plx_engine.h"
+#include "plx_link.h"
 #include "plx_thread.h"
 
 enum fleet_limit {

@@ -113,6 +113,7 @@ host_create(struct fleet *fleet, uint32_t index)
 	make_memory(host);
 	make_pool(host);
 	config.port = &host->port;
+	config.link = &plx_link;
 	config.mem = host->mem;
 	config.net = host->net;
 	config.pool = host->pool;
