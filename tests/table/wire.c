@@ -303,7 +303,7 @@ every_verdict_is_reached_by_a_frame_with_that_one_fault(void **state)
 	make_frame(&made, 4, false, send, 15);
 	assert_int_equal(decode_whole(&made), PLX_WIRE_BTH_SHORT);
 	reached[PLX_WIRE_BTH_SHORT] = true;
-	/* Only an engine knows its IP addresses: tests/unit/engine/cycle/strangers.c. */
+	/* Only an engine knows its IP addresses: tests/unit/engine/link/strangers.c. */
 	reached[PLX_WIRE_DESTINATION] = true;
 	for (int v = 0; v < PLX_WIRE_VERDICT_COUNT; v++) {
 		if (!reached[v])

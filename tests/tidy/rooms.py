@@ -240,7 +240,7 @@ WAITS = re.compile(r'\b(producer_(lock|unlock|reserve|commit)|engine_rq_post|'
                     {'lib/engine/queue/sq_fetch.c': '#include "producer_lock.h"\n'},
                     {'lib/engine/cycle/send.c':
                      'static void\nf(void)\n{\n\tproducer_lock(p);\n}\n'},
-                    {'lib/engine/cycle/engine.h': '#include "producer_lock.h"\n'}],
+                    {'lib/engine/cycle/plx_engine_cycle.h': '#include "producer_lock.h"\n'}],
       good=[{'lib/engine/queue/sq.c': '#include "producer_lock.h"\n'
                                   'void f(void)\n{\n\tproducer_lock(t);\n}\n',
              'lib/engine/cycle/plx_engine.h': 'void plx_engine_qp_ring_doorbell(void *qp);\n',

@@ -9,7 +9,7 @@
  * PENDING to CANCELLED, which the engine changes to FREE. Each step is a compare-and-swap by one
  * thread.
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "plx_thread.h"
 
 static bool

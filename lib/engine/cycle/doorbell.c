@@ -4,7 +4,7 @@
  * (decision 9). Nothing here waits for a posting thread, wherever it was preempted.
  * Start with engine_serve_doorbells().
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 #define EVERY (~UINT64_C(0))
 

@@ -5,7 +5,7 @@
  */
 #include <rte_rcu_qsbr.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 void
 plx_engine_set_online(struct plx_engine *engine, bool online)

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 static void
 init_lists(struct plx_engine *engine)

@@ -4,7 +4,7 @@
  * waits for a reply from the network: the caller calls again.
  * Start with plx_engine_resolve().
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 struct net_call {
 	struct plx_ip ip;

@@ -4,7 +4,7 @@
  * thread, also into the list of queue pairs with something to send. No lock, no system call.
  * Start with plx_post_send().
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "plx_thread.h"
 
 /* Inline mode. */

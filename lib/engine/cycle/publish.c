@@ -5,7 +5,7 @@
  * program that sees a reply finds the completion of the request before it. Start with
  * engine_publish().
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 /* Publish the completions of one kind; runs for the same queue are pushed together. */
 static void

@@ -4,7 +4,7 @@
  * the calls of other threads, are in qp_command.c.
  * Start with engine_qp_modify().
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "plx_bytes.h"
 
 /* ---- on the engine's thread ---- */

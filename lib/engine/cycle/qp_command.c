@@ -4,7 +4,7 @@
  * thread executes of each, as a command.
  * Start with plx_engine_qp_create().
  */
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 enum {
 	FLUSH_TURNS = 8, /* in addition to one for each entry that may be posted */

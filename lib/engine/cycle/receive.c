@@ -8,7 +8,7 @@
 #include <rte_prefetch.h>
 
 #include "plx_bytes.h"
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 enum {
 	ADDRESSES_BYTES = 12, /* Ethernet addresses; the tag, if any, follows them */

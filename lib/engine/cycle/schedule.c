@@ -8,7 +8,7 @@
  * `apart` if it does not, because its peer is behind our own port or because it is in ERROR and
  * only flushes. A full port stops the first list and not the second.
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 /* The quantum of a queue pair in packets. It shrinks when many are waiting, so that one cycle
  * serves them all, or as many as it can with QUANTUM_MIN each. */

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_memcpy.h>
 
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 #if defined(__x86_64__)
 #define PREFETCHW __attribute__((target("prfchw")))

@@ -5,7 +5,7 @@
  * (decision 25). It never runs backwards, whatever the caller's clock does.
  * Start with engine_jump(), which engine_set_time() calls for anything but a usual cycle.
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 static void
 remember_stall(struct plx_engine *engine, uint64_t ns)

@@ -8,7 +8,7 @@
  * per slot. A timer beyond level 3 (275 s) waits in its last slot and is inserted again from
  * there. A timer never fires early: its tick is the first one at or after its deadline.
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 void
 wheel_init(struct wheel *wheel, uint64_t now)

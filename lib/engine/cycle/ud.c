@@ -5,7 +5,7 @@
  * It never decides what is sent or accepted (lib/proto/transport does), nor resolves neighbours
  * (lib/engine/link does). Start with ud_receive() and ud_transmit().
  */
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 void
 ud_receive(struct plx_engine *engine, struct plx_qp *qp, const struct plx_pkt *pkt,

@@ -128,7 +128,7 @@ enum plx_frame_trust {
  * @param vlan  our VLAN, 1 .. PLX_VLAN_MAX; 0: none, frames must be untagged or priority-tagged
  * Returns: OK, ETH_SHORT, VLAN or STATION
  * Cost:    hot; O(1)
- * Tests:   tests/unit/proto/wire/wire_frame.c, tests/unit/engine/cycle/strangers.c
+ * Tests:   tests/unit/proto/wire/wire_frame.c, tests/unit/engine/link/strangers.c
  */
 enum plx_wire_verdict plx_frame_is_for(const uint8_t *bytes, size_t len, const uint8_t *mac,
 				       uint16_t vlan) PLX_MUST_CHECK;

@@ -3,7 +3,7 @@
  * The completion queue's one command to the engine: resizing. The queues themselves are in
  * tests/unit/engine/queue/cq.c.
  */
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 #include "test.h"
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 #include "plx_steps.h"
 

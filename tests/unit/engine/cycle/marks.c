@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "connector.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 
 enum {

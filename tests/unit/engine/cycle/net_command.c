@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "block.h"
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 #include "ip_sum.h"
 

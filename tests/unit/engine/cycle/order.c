@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "clock.h"
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 
 enum {

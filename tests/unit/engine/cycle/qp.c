@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 
 static struct pair pair;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "engine_pair.h"
 
 static struct pair pair;

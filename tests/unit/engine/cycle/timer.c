@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 enum {
 	TIMERS = 500

@@ -11,7 +11,7 @@
 #ifndef PLX_ENGINE_CONNECTOR_H
 #define PLX_ENGINE_CONNECTOR_H
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 #include "plx_link.h"
 
 enum {

@@ -186,7 +186,7 @@ struct plx_engine_ah;
  *
  * Errors:  INVALID (an address without version, `local` not ours), UNREACHABLE (in no network of
  *          ours, or not a unicast address), FULL (PLX_ENGINE_AHS_MAX), NO_MEMORY, TIMEOUT
- * Tests:   tests/unit/engine/cycle/ud.c, tests/unit/engine/cycle/ah.c
+ * Tests:   tests/unit/engine/cycle/ud.c, tests/unit/engine/link/ah.c
  */
 enum plx_status plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
 				     const struct plx_engine_path *path,

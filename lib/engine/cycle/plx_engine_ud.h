@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Datagrams as the engine's files see them: address handles, and the parts of a duty cycle that
- * differ for UD queue pairs. Nothing outside lib/engine includes this. Start with struct
+ * Datagrams in the duty cycle: address handles, which lib/engine/link creates and resolves, and
+ * what differs for UD queue pairs. Nothing outside lib/engine includes this. Start with struct
  * plx_engine_ah.
  */
 #ifndef PLX_ENGINE_UD_H
 #define PLX_ENGINE_UD_H
 
-#include "engine.h"
+#include "plx_engine_cycle.h"
 
 /* ---- address handles ---- */
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The engine's private declarations: the structs behind plx_engine.h, and the functions that its
- * files share. Nothing outside lib/engine includes this.
+ * The inside of the engine: the structs behind plx_engine.h, and the functions that the files of
+ * this room share with each other and with lib/engine/link. Nothing outside lib/engine includes
+ * this.
  * Start with struct plx_engine, in the order in which a duty cycle uses it, then struct
  * plx_qp.
  *
  * Fields are grouped by the thread that writes them. Each group has cache lines of its own, so
  * that the engine and application threads never write to the same line.
  */
-#ifndef PLX_ENGINE_PRIVATE_H
-#define PLX_ENGINE_PRIVATE_H
+#ifndef PLX_ENGINE_CYCLE_H
+#define PLX_ENGINE_CYCLE_H
 
 #include <stdatomic.h>
 
@@ -313,7 +314,7 @@ struct plx_engine {
 	uint64_t link_at;                 /* call link->serve() from then on */
 	uint64_t reroute_at;              /* when to look up neighbours in resolution again */
 	bool reroute_qps;                 /* ... including those of connections */
-	struct engine_ah_table *ah_table; /* ud.h; NULL: UD not used yet */
+	struct engine_ah_table *ah_table; /* NULL: UD not used yet */
 	struct plx_list uds;              /* UD queue pairs */
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "engine_pair.h"
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 enum {
 	DEPTH = 512,

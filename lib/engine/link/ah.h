@@ -7,7 +7,7 @@
 #define PLX_ENGINE_AH_H
 
 #include "plx_link.h"
-#include "ud.h"
+#include "plx_engine_ud.h"
 
 enum plx_status engine_ah_table_ensure(struct plx_engine *engine);
 bool engine_ah_resolve(struct plx_engine_ah *ah);
