@@ -42,6 +42,14 @@ plx_cookie_alloc(struct plx_adapter *adapter, void *object)
 }
 
 void
+plx_cookie_set(struct plx_adapter *adapter, uint64_t cookie, void *object)
+{
+	pthread_mutex_lock(&adapter->lock);
+	adapter->cookies.slot[(uint32_t)cookie].object = object;
+	pthread_mutex_unlock(&adapter->lock);
+}
+
+void
 plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie)
 {
 	struct plx_cookie_table *table = &adapter->cookies;

@@ -117,7 +117,7 @@ plx_adapter_counters(const struct plx_adapter *adapter, struct plx_counter *out,
 		add(&sums, plx_engine_counters(adapter->engine[i]),
 		    plx_engine_net_counters(adapter->engine[i]));
 	put_engine(&to, &sums);
-	put_cm(&to, plx_engine_cm_counters(adapter->engine[0]));
+	put_cm(&to, plx_link_cm_counters(adapter->engine[0]));
 	put_port(&to, adapter);
 	return to.count;
 }

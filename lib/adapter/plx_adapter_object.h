@@ -100,6 +100,7 @@ plx_adapter_home(struct plx_adapter *adapter)
 /** Allocate a number that identifies an object while it is alive.
  * Returns: 0: no memory */
 uint64_t plx_cookie_alloc(struct plx_adapter *adapter, void *object);
+void plx_cookie_set(struct plx_adapter *adapter, uint64_t cookie, void *object);
 void plx_cookie_free(struct plx_adapter *adapter, uint64_t cookie);
 /** The adapter's lock is held.
  * Returns: NULL: destroyed meanwhile */

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Address handles, by which a program names the peer of a datagram.
- * It never resolves a neighbour itself: the engine has its half of each handle.
+ * It never resolves a neighbour itself: a handle is the engine's struct (lib/engine/link/ah.c).
  * Start with plx_ah_create().
  */
-#include <stdlib.h>
-
 #include "objects.h"
 
 enum {
 	DSCP_MAX = 63,
 	DSCP_OF_ADAPTER = 0xff,
-};
-
-/* A handle as used in this room; programs see only its public part. */
-struct handle {
-	struct plx_ah ah;
-	struct plx_pd *pd;
 };
 
 static enum plx_status
@@ -72,11 +64,11 @@ explain(const struct plx_adapter *adapter, const struct plx_ah_options *options,
 			    adapter->info.name, plx_status_text(status));
 }
 
-/* Create the engine's half, with a hold on the domain. */
+/* Create the handle, with a hold on the domain. */
 static enum plx_status
-create_engine_ah(struct handle *handle, const struct plx_ah_options *options)
+create(struct plx_pd *pd, const struct plx_ah_options *options, struct plx_ah **ah)
 {
-	struct plx_adapter *adapter = handle->pd->adapter;
+	struct plx_adapter *adapter = pd->adapter;
 	const struct plx_engine_path path = {
 		.local = options->local,
 		.remote = options->remote,
@@ -86,17 +78,16 @@ create_engine_ah(struct handle *handle, const struct plx_ah_options *options)
 	enum plx_status status;
 
 	pthread_mutex_lock(&adapter->lock);
-	status = plx_domain_hold(adapter->mem, handle->pd->domain);
+	status = plx_domain_hold(adapter->mem, pd->domain);
 	pthread_mutex_unlock(&adapter->lock);
 	if (status != PLX_OK)
 		return status;
-	status = plx_engine_ah_create(plx_adapter_home(adapter), handle->pd->domain, &path,
-				      &handle->ah.engine_ah);
+	status = plx_link_ah_create(plx_adapter_home(adapter), pd, pd->domain, &path, ah);
 	pthread_mutex_lock(&adapter->lock);
 	if (status == PLX_OK)
 		adapter->count.ahs++;
 	else
-		plx_domain_unhold(adapter->mem, handle->pd->domain);
+		plx_domain_unhold(adapter->mem, pd->domain);
 	pthread_mutex_unlock(&adapter->lock);
 	return status;
 }
@@ -106,39 +97,26 @@ plx_ah_create(struct plx_pd *pd, const struct plx_ah_options *options, struct pl
 	      struct plx_why *why)
 {
 	enum plx_status status = check_options(pd->adapter, options, why);
-	struct handle *made;
 
 	if (status != PLX_OK)
 		return status;
-	made = calloc(1, sizeof(*made));
-	if (made == NULL) {
-		explain(pd->adapter, options, PLX_NO_MEMORY, why);
-		return PLX_NO_MEMORY;
-	}
-	made->pd = pd;
-	status = create_engine_ah(made, options);
-	if (status != PLX_OK) {
+	status = create(pd, options, ah);
+	if (status != PLX_OK)
 		explain(pd->adapter, options, status, why);
-		free(made);
-		return status;
-	}
-	*ah = &made->ah;
-	return PLX_OK;
+	return status;
 }
 
 enum plx_status
 plx_ah_destroy(struct plx_ah *ah)
 {
-	struct handle *handle = plx_list_entry(ah, struct handle, ah);
-	struct plx_adapter *adapter = handle->pd->adapter;
-	enum plx_status status = plx_engine_ah_destroy(ah->engine_ah);
+	struct plx_pd *pd = plx_link_ah_pd(ah);
+	enum plx_status status = plx_link_ah_destroy(ah);
 
 	if (status != PLX_OK)
 		return status;
-	pthread_mutex_lock(&adapter->lock);
-	plx_domain_unhold(adapter->mem, handle->pd->domain);
-	adapter->count.ahs--;
-	pthread_mutex_unlock(&adapter->lock);
-	free(handle);
+	pthread_mutex_lock(&pd->adapter->lock);
+	plx_domain_unhold(pd->adapter->mem, pd->domain);
+	pd->adapter->count.ahs--;
+	pthread_mutex_unlock(&pd->adapter->lock);
 	return PLX_OK;
 }

@@ -6,7 +6,6 @@
  * Start with plx_connect().
  */
 #include <sched.h>
-#include <stdlib.h>
 
 #include "connector.h"
 
@@ -83,10 +82,10 @@ check_private(const struct plx_connect_options *options, uint32_t most, struct p
 
 static enum plx_status
 make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
-	  const struct plx_connect_options *options, struct plx_engine_connector_attr *attr,
+	  const struct plx_connect_options *options, struct plx_link_attr *attr,
 	  struct plx_why *why)
 {
-	const struct plx_adapter *adapter = connector->channel->adapter;
+	const struct plx_adapter *adapter = adapter_of_connector(connector);
 	struct plx_qp_attr qp_attr;
 	enum plx_status status;
 
@@ -101,7 +100,7 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		status = check_mtu(adapter, options->path_mtu, why);
 	if (status != PLX_OK)
 		return status;
-	*attr = (struct plx_engine_connector_attr){
+	*attr = (struct plx_link_attr){
 		.path = {.local = options->local, .remote = options->remote},
 		.own = {.path_mtu = options->path_mtu ? options->path_mtu : adapter->path_mtu,
 			.responder_resources =
@@ -138,7 +137,7 @@ static enum plx_status
 explain(const struct plx_connector *connector, enum plx_status status, const struct plx_ip *remote,
 	struct plx_why *why)
 {
-	const char *adapter = connector->channel->adapter->info.name;
+	const char *adapter = adapter_of_connector(connector)->info.name;
 
 	if (status == PLX_STATE)
 		plx_why_set(why,
@@ -164,9 +163,9 @@ explain(const struct plx_connector *connector, enum plx_status status, const str
 }
 
 static void
-set_info(struct plx_connector *connector, const struct plx_engine_connector_attr *attr)
+set_info(struct plx_connector *connector, const struct plx_link_attr *attr)
 {
-	struct plx_adapter *adapter = connector->channel->adapter;
+	struct plx_adapter *adapter = adapter_of_connector(connector);
 	struct plx_ip local = attr->path.local;
 
 	if (local.version == 0)
@@ -183,92 +182,74 @@ set_info(struct plx_connector *connector, const struct plx_engine_connector_attr
 
 /* ---- creation and destruction ---- */
 
-static struct plx_connector *
-connector_alloc(struct plx_event_channel *channel, uint64_t context)
+enum plx_status
+connector_make(struct plx_event_channel *channel, const struct plx_cm_event *requested,
+	       struct plx_connector **out)
 {
-	struct plx_connector *made = calloc(1, sizeof(*made));
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	uint64_t cookie = plx_cookie_alloc(adapter, NULL);
+	struct plx_connector *made;
+	enum plx_status status;
 
-	if (made == NULL)
-		return NULL;
-	made->channel = channel;
-	made->context = context;
-	made->cookie = plx_cookie_alloc(channel->adapter, made);
-	if (made->cookie == 0) {
-		free(made);
-		return NULL;
+	if (cookie == 0)
+		return PLX_NO_MEMORY;
+	status = plx_link_connector_create(channel, cookie, &made);
+	if (status != PLX_OK) {
+		plx_cookie_free(adapter, cookie);
+		return status;
 	}
-	channel->adapter->count.connectors++;
-	return made;
-}
-
-static void
-connector_free(struct plx_connector *connector)
-{
-	struct plx_adapter *adapter = connector->channel->adapter;
-
-	plx_cookie_free(adapter, connector->cookie);
-	adapter->count.connectors--;
-	free(connector);
+	plx_cookie_set(adapter, cookie, made);
+	if (requested != NULL) {
+		made->info = requested->peer.info;
+		status = plx_link_adopt(made, requested);
+	}
+	if (status != PLX_OK) {
+		plx_cookie_free(adapter, cookie);
+		plx_link_connector_free(made);
+		return status;
+	}
+	adapter->count.connectors++;
+	*out = made;
+	return PLX_OK;
 }
 
 enum plx_status
 plx_connector_create(struct plx_event_channel *channel, uint64_t context,
 		     struct plx_connector **connector)
 {
-	struct plx_connector *made = connector_alloc(channel, context);
-	enum plx_status status;
+	enum plx_status status = connector_make(channel, NULL, connector);
 
-	if (made == NULL)
-		return PLX_NO_MEMORY;
-	status = plx_engine_connector_create(channel->engine_eq, made->cookie,
-					     &made->engine_connector);
-	if (status != PLX_OK) {
-		connector_free(made);
-		return status;
-	}
-	*connector = made;
-	return PLX_OK;
-}
-
-struct plx_connector *
-connector_adopt(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
-		const struct plx_connector_info *info)
-{
-	struct plx_connector *made = connector_alloc(channel, 0);
-
-	if (made == NULL)
-		return NULL;
-	made->info = *info;
-	if (plx_engine_connector_adopt(channel->engine_eq, &event->cm, made->cookie,
-				       &made->engine_connector) != PLX_OK) {
-		connector_free(made);
-		return NULL;
-	}
-	return made;
+	if (status == PLX_OK)
+		(*connector)->context = context;
+	return status;
 }
 
 enum plx_status
 plx_connector_destroy(struct plx_connector *connector)
 {
-	enum plx_status status = plx_engine_connector_destroy(connector->engine_connector);
+	struct plx_adapter *adapter = adapter_of_connector(connector);
+	enum plx_status status = plx_link_connector_close(connector);
 
-	if (status == PLX_OK)
-		connector_free(connector);
-	return status;
+	if (status != PLX_OK)
+		return status;
+	plx_cookie_free(adapter, connector->subscriber.cookie);
+	plx_link_connector_free(connector);
+	adapter->count.connectors--;
+	return PLX_OK;
 }
 
 void
 plx_connector_set_context(struct plx_connector *connector, uint64_t context)
 {
-	pthread_mutex_lock(&connector->channel->adapter->lock);
+	pthread_mutex_lock(&adapter_of_connector(connector)->lock);
 	connector->context = context;
-	pthread_mutex_unlock(&connector->channel->adapter->lock);
+	pthread_mutex_unlock(&adapter_of_connector(connector)->lock);
 }
 
 enum plx_status
 plx_connector_query(const struct plx_connector *connector, struct plx_connector_info *out)
 {
-	struct plx_adapter *adapter = connector->channel->adapter;
+	struct plx_adapter *adapter = adapter_of_connector(connector);
 
 	pthread_mutex_lock(&adapter->lock);
 	*out = connector->info;
@@ -282,7 +263,7 @@ enum plx_status
 plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 	    const struct plx_connect_options *options, struct plx_why *why)
 {
-	struct plx_engine_connector_attr attr;
+	struct plx_link_attr attr;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
 
 	if (status == PLX_OK)
@@ -295,8 +276,8 @@ plx_connect(struct plx_connector *connector, struct plx_qp *qp,
 		return PLX_INVALID;
 	}
 	if (attr.local_port == 0)
-		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_engine_connector_connect(connector->engine_connector, qp, &attr);
+		attr.local_port = choose_port(adapter_of_connector(connector));
+	status = plx_link_connect(connector, qp, &attr);
 	if (status == PLX_OK)
 		set_info(connector, &attr);
 	return explain(connector, status, &options->remote, why);
@@ -306,7 +287,7 @@ enum plx_status
 plx_sidr_request(struct plx_connector *connector, const struct plx_connect_options *options,
 		 struct plx_why *why)
 {
-	struct plx_engine_connector_attr attr = {
+	struct plx_link_attr attr = {
 		.path = {.local = options->local, .remote = options->remote},
 		.local_port = options->local_port,
 		.remote_port = options->remote_port,
@@ -318,8 +299,8 @@ plx_sidr_request(struct plx_connector *connector, const struct plx_connect_optio
 	if (status != PLX_OK)
 		return status;
 	if (attr.local_port == 0)
-		attr.local_port = choose_port(connector->channel->adapter);
-	status = plx_engine_connector_sidr_request(connector->engine_connector, &attr);
+		attr.local_port = choose_port(adapter_of_connector(connector));
+	status = plx_link_sidr_request(connector, &attr);
 	if (status == PLX_OK)
 		set_info(connector, &attr);
 	return explain(connector, status, &options->remote, why);
@@ -349,8 +330,8 @@ plx_establish(struct plx_connector *connector, struct plx_why *why)
 		return explain(connector, status, NULL, why);
 
 	do
-		status = plx_engine_connector_establish(connector->engine_connector);
-	while (retry_is_due(connector->channel->adapter, status, deadline));
+		status = plx_link_establish(connector);
+	while (retry_is_due(adapter_of_connector(connector), status, deadline));
 	return explain(connector, status, &to.remote, why);
 }
 
@@ -359,7 +340,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	   const struct plx_connect_options *options, struct plx_why *why)
 {
 	uint64_t deadline = plx_steady_ns() + RESOLVE_NS;
-	struct plx_engine_connector_attr attr;
+	struct plx_link_attr attr;
 	struct plx_connector_info to;
 	enum plx_status status = make_attr(connector, qp, options, &attr, why);
 
@@ -371,20 +352,7 @@ plx_accept(struct plx_connector *connector, struct plx_qp *qp,
 	if (status != PLX_OK)
 		return explain(connector, status, NULL, why);
 	do
-		status = plx_engine_connector_accept(connector->engine_connector, qp, &attr);
-	while (retry_is_due(connector->channel->adapter, status, deadline));
+		status = plx_link_accept(connector, qp, &attr);
+	while (retry_is_due(adapter_of_connector(connector), status, deadline));
 	return explain(connector, status, &to.remote, why);
-}
-
-enum plx_status
-plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
-{
-	return plx_engine_connector_reject(connector->engine_connector, private_data,
-					   private_bytes);
-}
-
-enum plx_status
-plx_disconnect(struct plx_connector *connector)
-{
-	return plx_engine_connector_disconnect(connector->engine_connector);
 }

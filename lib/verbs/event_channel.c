@@ -7,7 +7,6 @@
  */
 #include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "connector.h"
 
@@ -17,61 +16,26 @@ enum plx_status
 plx_event_channel_create(struct plx_adapter *adapter, uint32_t depth,
 			 struct plx_event_channel **channel)
 {
-	struct plx_event_channel *made = calloc(1, sizeof(*made));
-	enum plx_status status;
+	enum plx_status status =
+		plx_link_channel_create(plx_adapter_home(adapter), adapter, depth, channel);
 
-	if (made == NULL)
-		return PLX_NO_MEMORY;
-	made->adapter = adapter;
-	status = plx_engine_eq_create(plx_adapter_home(adapter), depth, &made->engine_eq);
-	if (status != PLX_OK) {
-		free(made);
-		return status;
-	}
-	adapter->count.event_channels++;
-	*channel = made;
-	return PLX_OK;
+	if (status == PLX_OK)
+		adapter->count.event_channels++;
+	return status;
 }
 
 enum plx_status
 plx_event_channel_destroy(struct plx_event_channel *channel)
 {
-	struct plx_adapter *adapter = channel->adapter;
-	enum plx_status status = plx_engine_eq_destroy(channel->engine_eq);
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	enum plx_status status = plx_link_channel_destroy(channel);
 
-	if (status != PLX_OK)
-		return status;
-	adapter->count.event_channels--;
-	free(channel);
-	return PLX_OK;
-}
-
-int
-plx_event_channel_fd(struct plx_event_channel *channel)
-{
-	return plx_engine_eq_fd(channel->engine_eq);
+	if (status == PLX_OK)
+		adapter->count.event_channels--;
+	return status;
 }
 
 /* ---- events ---- */
-
-static void
-fill_info(const struct plx_cm_peer *peer, struct plx_connector_info *out)
-{
-	*out = (struct plx_connector_info){
-		.local = peer->local,
-		.remote = peer->remote,
-		.local_port = peer->local_port,
-		.remote_port = peer->remote_port,
-		.remote_qpn = peer->qpn,
-		.path_mtu = peer->path_mtu,
-		.responder_resources = peer->responder_resources,
-		.initiator_depth = peer->initiator_depth,
-		.retry = peer->retry,
-		.rnr_retry = peer->rnr_retry,
-		.ack_timeout = peer->ack_timeout,
-		.srq = peer->srq,
-	};
-}
 
 static void
 fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
@@ -81,21 +45,20 @@ fill_event(const struct plx_cm_event *from, struct plx_connector_event *out)
 		.reason = from->reason,
 		.qpn = from->qpn,
 		.qkey = from->qkey,
+		.info = from->peer.info,
 		.private_bytes = from->private_bytes,
 	};
-	fill_info(&from->peer, &out->info);
 	memcpy(out->private_data, from->private_data, sizeof(out->private_data));
 }
 
 /* Handle a peer's request: create its connector, or reject it.
  * Returns: false: no event for the program */
 static bool
-fill_request(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+fill_request(struct plx_event_channel *channel, const struct plx_link_event *event,
 	     struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = channel->adapter;
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
 	struct plx_listener *listener;
-	struct plx_connector *connector = NULL;
 
 	pthread_mutex_lock(&adapter->lock);
 	listener = plx_cookie_find(adapter, event->cookie);
@@ -104,23 +67,20 @@ fill_request(struct plx_event_channel *channel, const struct plx_engine_connecto
 		out->context = listener->context;
 	}
 	pthread_mutex_unlock(&adapter->lock);
-	if (listener != NULL)
-		connector = connector_adopt(channel, event, &out->info);
-	if (connector == NULL) {
+	if (listener == NULL || connector_make(channel, &event->cm, &out->connector) != PLX_OK) {
 		/* TIMEOUT: a stalled engine rejects the request when it times out. */
-		(void)!plx_engine_refuse_request(channel->engine_eq, &event->cm);
+		(void)!plx_link_refuse_request(channel, &event->cm);
 		return false;
 	}
-	out->connector = connector;
 	return true;
 }
 
 /* Returns: false: its object was destroyed */
 static bool
-fill_other(struct plx_event_channel *channel, const struct plx_engine_connector_event *event,
+fill_other(struct plx_event_channel *channel, const struct plx_link_event *event,
 	   struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = channel->adapter;
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
 	struct plx_connector *connector;
 
 	pthread_mutex_lock(&adapter->lock);
@@ -140,9 +100,9 @@ fill_other(struct plx_event_channel *channel, const struct plx_engine_connector_
 static bool
 next_event(struct plx_event_channel *channel, struct plx_connector_event *out)
 {
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 
-	while (plx_engine_eq_next(channel->engine_eq, &event)) {
+	while (plx_link_channel_next(channel, &event)) {
 		fill_event(&event.cm, out);
 		if (event.cm.kind == PLX_CM_EVENT_REQUESTED ? fill_request(channel, &event, out)
 							    : fill_other(channel, &event, out))
@@ -156,17 +116,17 @@ plx_event_channel_next(struct plx_event_channel *channel, struct plx_connector_e
 {
 	if (next_event(channel, out))
 		return true;
-	return plx_adapter_run(channel->adapter) > 0 && next_event(channel, out);
+	return plx_adapter_run(plx_link_channel_adapter(channel)) > 0 && next_event(channel, out);
 }
 
 bool
 plx_event_channel_wait(struct plx_event_channel *channel, uint32_t timeout_ms,
 		       struct plx_connector_event *out)
 {
-	struct plx_adapter *adapter = channel->adapter;
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
 	uint64_t deadline = plx_steady_ns() + timeout_ms * PLX_MSEC;
 	/* before the first check, so that no event is missed */
-	int fd = adapter->inline_mode ? -1 : plx_engine_eq_fd(channel->engine_eq);
+	int fd = adapter->inline_mode ? -1 : plx_event_channel_fd(channel);
 
 	for (;;) {
 		uint64_t now;
@@ -189,7 +149,7 @@ static enum plx_status
 check_listen(const struct plx_event_channel *channel, const struct plx_listen_options *options,
 	     struct plx_why *why)
 {
-	const struct plx_adapter *adapter = channel->adapter;
+	const struct plx_adapter *adapter = plx_link_channel_adapter(channel);
 
 	if (options->local.version != 0 && !plx_net_is_own(adapter->net[0], &options->local)) {
 		plx_why_set(why,
@@ -230,17 +190,44 @@ explain_listen(enum plx_status status, const struct plx_listen_options *options,
 	return status;
 }
 
+static enum plx_status
+listener_make(struct plx_event_channel *channel, const struct plx_cm_listen *listen,
+	      uint64_t context, struct plx_listener **out)
+{
+	struct plx_adapter *adapter = plx_link_channel_adapter(channel);
+	uint64_t cookie = plx_cookie_alloc(adapter, NULL);
+	struct plx_listener *made;
+	enum plx_status status;
+
+	if (cookie == 0)
+		return PLX_NO_MEMORY;
+	status = plx_link_listener_create(channel, cookie, &made);
+	if (status != PLX_OK) {
+		plx_cookie_free(adapter, cookie);
+		return status;
+	}
+	made->context = context;
+	plx_cookie_set(adapter, cookie, made);
+	status = plx_link_listen(made, listen);
+	if (status != PLX_OK) {
+		plx_cookie_free(adapter, cookie);
+		plx_link_listener_free(made);
+		return status;
+	}
+	adapter->count.listeners++;
+	*out = made;
+	return PLX_OK;
+}
+
 enum plx_status
 plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *options,
 	   struct plx_listener **listener, struct plx_why *why)
 {
-	struct plx_adapter *adapter = channel->adapter;
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP,
 				       .local = options->local,
 				       .port = options->port,
 				       .backlog = options->backlog};
 	enum plx_status status = check_listen(channel, options, why);
-	struct plx_listener *made;
 
 	if (status != PLX_OK)
 		return status;
@@ -249,37 +236,20 @@ plx_listen(struct plx_event_channel *channel, const struct plx_listen_options *o
 		listen.qpn = plx_engine_qp_number(options->ud);
 		listen.qkey = plx_engine_qp_config(options->ud)->qkey;
 	}
-	made = calloc(1, sizeof(*made));
-	if (made == NULL)
-		return explain_listen(PLX_NO_MEMORY, options, why);
-	made->channel = channel;
-	made->context = options->context;
-	made->cookie = plx_cookie_alloc(adapter, made);
-	status = made->cookie == 0
-			 ? PLX_NO_MEMORY
-			 : plx_engine_listener_create(channel->engine_eq, &listen, made->cookie,
-						      &made->engine_listener);
-	if (status != PLX_OK) {
-		if (made->cookie != 0)
-			plx_cookie_free(adapter, made->cookie);
-		free(made);
-		return explain_listen(status, options, why);
-	}
-	adapter->count.listeners++;
-	*listener = made;
-	return PLX_OK;
+	status = listener_make(channel, &listen, options->context, listener);
+	return explain_listen(status, options, why);
 }
 
 enum plx_status
 plx_listener_destroy(struct plx_listener *listener)
 {
-	struct plx_adapter *adapter = listener->channel->adapter;
-	enum plx_status status = plx_engine_listener_destroy(listener->engine_listener);
+	struct plx_adapter *adapter = plx_link_channel_adapter(listener->subscriber.channel);
+	enum plx_status status = plx_link_listener_close(listener);
 
 	if (status != PLX_OK)
 		return status;
-	plx_cookie_free(adapter, listener->cookie);
+	plx_cookie_free(adapter, listener->subscriber.cookie);
+	plx_link_listener_free(listener);
 	adapter->count.listeners--;
-	free(listener);
 	return PLX_OK;
 }

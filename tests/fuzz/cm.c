@@ -101,9 +101,10 @@ check_event(struct world *world, const struct plx_cm_event *event)
 		for (unsigned i = 0; i < EARS; i++)
 			ear |= event->listener.v != 0 && world->ear[i].v == event->listener.v;
 		CHECK(ear);
-		CHECK(event->peer.path_mtu >= 256 && event->peer.path_mtu <= 4096);
-		CHECK(event->peer.qpn > 1 && event->peer.qpn <= PLX_PSN_MASK);
-		CHECK(event->peer.rnr_retry < 8 && event->peer.retry < 8);
+		CHECK(event->peer.info.path_mtu >= 256 && event->peer.info.path_mtu <= 4096);
+		CHECK(event->peer.info.remote_qpn > 1 &&
+		      event->peer.info.remote_qpn <= PLX_PSN_MASK);
+		CHECK(event->peer.info.rnr_retry < 8 && event->peer.info.retry < 8);
 		learn(world, event->id);
 		return;
 	}

@@ -366,23 +366,23 @@ pair_connect(struct pair *pair, uint32_t depth)
 	pair_connect_with(pair, &options);
 }
 
-struct plx_engine_ah *
+struct plx_ah *
 pair_ah(struct pair *pair, int i, const struct plx_engine_path *path)
 {
 	struct pair_side *side = &pair->side[i];
-	struct plx_engine_ah *ah = NULL;
+	struct plx_ah *ah = NULL;
 
 	pair_start(pair);
-	PLX_ASSERT(plx_engine_ah_create(side->engine, side->domain, path, &ah) == PLX_OK);
+	PLX_ASSERT(plx_link_ah_create(side->engine, NULL, side->domain, path, &ah) == PLX_OK);
 	pair_stop(pair);
 	return ah;
 }
 
 void
-pair_ah_destroy(struct pair *pair, struct plx_engine_ah *ah)
+pair_ah_destroy(struct pair *pair, struct plx_ah *ah)
 {
 	pair_start(pair);
-	PLX_ASSERT(plx_engine_ah_destroy(ah) == PLX_OK);
+	PLX_ASSERT(plx_link_ah_destroy(ah) == PLX_OK);
 	pair_stop(pair);
 }
 
@@ -487,4 +487,31 @@ pair_opcode(const struct rte_mbuf *m)
 	if (plx_frame_decode(bytes, m->pkt_len, 0, &frame) != PLX_WIRE_OK)
 		return -1;
 	return bytes[frame.udp_at + PLX_UDP_BYTES];
+}
+
+enum plx_status
+pair_listen(struct plx_event_channel *channel, const struct plx_cm_listen *listen, uint64_t cookie,
+	    struct plx_listener **listener)
+{
+	enum plx_status status;
+
+	PLX_ASSERT(plx_link_listener_create(channel, cookie, listener) == PLX_OK);
+	status = plx_link_listen(*listener, listen);
+	if (status != PLX_OK)
+		plx_link_listener_free(*listener);
+	return status;
+}
+
+void
+pair_listener_destroy(struct plx_listener *listener)
+{
+	PLX_ASSERT(plx_link_listener_close(listener) == PLX_OK);
+	plx_link_listener_free(listener);
+}
+
+void
+pair_connector_destroy(struct plx_connector *connector)
+{
+	PLX_ASSERT(plx_link_connector_close(connector) == PLX_OK);
+	plx_link_connector_free(connector);
 }

@@ -121,8 +121,15 @@ void pair_join(struct pair *pair, int i, struct plx_qp *one, int j, struct plx_q
 	       const struct pair_options *options);
 
 /** An address handle of side i; in worker mode, while nobody polls. */
-struct plx_engine_ah *pair_ah(struct pair *pair, int i, const struct plx_engine_path *path);
-void pair_ah_destroy(struct pair *pair, struct plx_engine_ah *ah);
+struct plx_ah *pair_ah(struct pair *pair, int i, const struct plx_engine_path *path);
+void pair_ah_destroy(struct pair *pair, struct plx_ah *ah);
+
+/* Create a listener that listens, unless this is refused; destroy listeners and connectors. The
+ * engines run. */
+enum plx_status pair_listen(struct plx_event_channel *channel, const struct plx_cm_listen *listen,
+			    uint64_t cookie, struct plx_listener **listener);
+void pair_listener_destroy(struct plx_listener *listener);
+void pair_connector_destroy(struct plx_connector *connector);
 
 /** Worker mode: poll both engines in a thread, until pair_stop(), so that commands are executed.
  * In inline mode both do nothing. */

@@ -307,16 +307,17 @@ expect_told(const struct plx_cm_msg *msg, const struct plx_cm_event *event)
 	const struct plx_cm_req *req = &msg->req;
 	const struct plx_cm_peer *peer = &event->peer;
 
-	assert_int_equal(peer->qpn, req->local_qpn);
+	assert_int_equal(peer->info.remote_qpn, req->local_qpn);
 	assert_int_equal(peer->psn.v, req->starting_psn.v);
-	assert_int_equal(peer->path_mtu, 128u << req->path_mtu);
-	assert_int_equal(peer->responder_resources, req->initiator_depth);
-	assert_int_equal(peer->initiator_depth, req->responder_resources);
-	assert_int_equal(peer->rnr_retry, req->rnr_retry_count);
-	assert_int_equal(peer->retry, req->retry_count);
-	assert_int_equal(peer->ack_timeout, clamped_ack_timeout(req->primary.local_ack_timeout));
-	assert_int_equal(peer->srq, req->srq);
-	assert_int_equal(peer->remote_port, req->private_data[2] << 8 | req->private_data[3]);
+	assert_int_equal(peer->info.path_mtu, 128u << req->path_mtu);
+	assert_int_equal(peer->info.responder_resources, req->initiator_depth);
+	assert_int_equal(peer->info.initiator_depth, req->responder_resources);
+	assert_int_equal(peer->info.rnr_retry, req->rnr_retry_count);
+	assert_int_equal(peer->info.retry, req->retry_count);
+	assert_int_equal(peer->info.ack_timeout,
+			 clamped_ack_timeout(req->primary.local_ack_timeout));
+	assert_int_equal(peer->info.srq, req->srq);
+	assert_int_equal(peer->info.remote_port, req->private_data[2] << 8 | req->private_data[3]);
 	assert_memory_equal(event->private_data, req->private_data + PLX_CMA_BYTES,
 			    PLX_CM_PRIVATE_REQ);
 }
@@ -502,11 +503,11 @@ a_reply_is_clamped_or_dropped(void **state)
 	assert_int_equal(reply(0xffffff, 1, 1, &event), PLX_CM_INVALID);
 	for (unsigned value = 0; value < 256; value++) {
 		assert_int_equal(reply(OWN_QPN, (uint8_t)value, 7, &event), PLX_CM_TAKEN);
-		assert_int_equal(event.peer.initiator_depth, value < 50 ? value : 50);
-		assert_int_equal(event.peer.responder_resources, 7);
+		assert_int_equal(event.peer.info.initiator_depth, value < 50 ? value : 50);
+		assert_int_equal(event.peer.info.responder_resources, 7);
 		assert_int_equal(reply(OWN_QPN, 7, (uint8_t)value, &event), PLX_CM_TAKEN);
-		assert_int_equal(event.peer.initiator_depth, 7);
-		assert_int_equal(event.peer.responder_resources, value < 100 ? value : 100);
+		assert_int_equal(event.peer.info.initiator_depth, 7);
+		assert_int_equal(event.peer.info.responder_resources, value < 100 ? value : 100);
 	}
 }
 

@@ -128,12 +128,12 @@ struct plx_qp {
 	struct plx_psn first_psn;
 	struct engine_rq own;
 	struct plx_engine_qp_config config;
-	struct plx_list creator_link;           /* plx_engine_qp_link() */
-	struct plx_list all_link;               /* in engine->qps */
-	struct plx_engine_connector *connector; /* the connector that has connected it or is
+	struct plx_list creator_link;    /* plx_engine_qp_link() */
+	struct plx_list all_link;        /* in engine->qps */
+	struct plx_connector *connector; /* the connector that has connected it or is
 						   connecting it; NULL: no connector */
-	struct plx_ud *ud;                      /* UD only, with `rc` as its base; NULL: RC */
-	struct plx_list ud_link;                /* in engine->uds */
+	struct plx_ud *ud;               /* UD only, with `rc` as its base; NULL: RC */
+	struct plx_list ud_link;         /* in engine->uds */
 	struct plx_qp *next_half_made;
 
 	struct engine_sq sq; /* the part that posting threads use */
@@ -217,7 +217,7 @@ struct stalls {
 
 /* ---- the link ---- */
 
-struct engine_ah_table;
+struct ah_table;
 struct gsi;
 
 /*
@@ -249,9 +249,9 @@ struct plx_link_ops {
 	enum plx_status (*ensure_ahs)(struct plx_engine *engine);
 	/* Look up the neighbour of an address handle.
 	 * Returns: false: resolution is in progress, or has failed */
-	bool (*resolve_ah)(struct plx_engine_ah *ah);
+	bool (*resolve_ah)(struct plx_ah *ah);
 	/* Queue a complete frame for a neighbour in resolution, or drop and count it. */
-	void (*enqueue)(struct plx_engine_ah *ah, struct rte_mbuf *m);
+	void (*enqueue)(struct plx_ah *ah, struct rte_mbuf *m);
 	/* A packet of neighbour resolution was received: datagrams may be waiting for it. */
 	void (*on_neighbour)(struct plx_engine *engine);
 	/* Neighbours may have moved: look up again those for which datagrams are queued. */
@@ -308,14 +308,14 @@ struct plx_engine {
 	uint32_t event_kind_next;  /* which of the three kinds is delivered first */
 	uint32_t net_version;
 	const struct plx_link_ops *link;
-	struct gsi *gsi;                  /* the link's; NULL: no communication manager */
-	struct timer link_timer;          /* calls link->on_tick() */
-	bool link_busy;                   /* there may be MADs to send or events to deliver */
-	uint64_t link_at;                 /* call link->serve() from then on */
-	uint64_t reroute_at;              /* when to look up neighbours in resolution again */
-	bool reroute_qps;                 /* ... including those of connections */
-	struct engine_ah_table *ah_table; /* NULL: UD not used yet */
-	struct plx_list uds;              /* UD queue pairs */
+	struct gsi *gsi;           /* the link's; NULL: no communication manager */
+	struct timer link_timer;   /* calls link->on_tick() */
+	bool link_busy;            /* there may be MADs to send or events to deliver */
+	uint64_t link_at;          /* call link->serve() from then on */
+	uint64_t reroute_at;       /* when to look up neighbours in resolution again */
+	bool reroute_qps;          /* ... including those of connections */
+	struct ah_table *ah_table; /* NULL: UD not used yet */
+	struct plx_list uds;       /* UD queue pairs */
 	struct plx_numbers *numbers;
 	bool attached; /* online for rcu */
 

@@ -2,7 +2,7 @@
  *
  * Datagrams in the duty cycle: address handles, which lib/engine/link creates and resolves, and
  * what differs for UD queue pairs. Nothing outside lib/engine includes this. Start with struct
- * plx_engine_ah.
+ * plx_ah.
  */
 #ifndef PLX_ENGINE_UD_H
 #define PLX_ENGINE_UD_H
@@ -13,11 +13,12 @@
 
 /* The state of an address handle is free, alive, or ending: destroyed while a posted request or a
  * waiting datagram still refers to it. */
-struct plx_engine_ah {
+struct plx_ah {
 	struct engine_ah_head head;     /* first */
 	struct plx_list link;           /* in a list of its table, according to its state */
 	struct plx_list resolving_link; /* in the table's `resolving` while datagrams wait */
 	struct plx_engine *engine;
+	struct plx_pd *pd; /* of the creator; the engine does not read it */
 	struct plx_engine_path path;
 	bool resolved; /* `to_peer` was correct at `version` of the neighbour table */
 	bool loops;    /* loopback: the peer uses our own port */
@@ -26,14 +27,14 @@ struct plx_engine_ah {
 	uint32_t waits;
 	struct plx_frame_template to_peer;
 };
-_Static_assert(offsetof(struct plx_engine_ah, head) == 0, "posting threads look at it there");
+_Static_assert(offsetof(struct plx_ah, head) == 0, "posting threads look at it there");
 
 /* Created for the first UD queue pair or address handle of an engine: plx_link_ops.ensure_ahs(). */
-struct engine_ah_table {
+struct ah_table {
 	uint32_t uses[PLX_ENGINE_AHS_MAX]; /* posted requests that refer to each: plx_ud_ids.ahs */
 	struct plx_list free, alive, ending, resolving;
 	uint32_t waits; /* total number of waiting datagrams */
-	struct plx_engine_ah ah[PLX_ENGINE_AHS_MAX];
+	struct plx_ah ah[PLX_ENGINE_AHS_MAX];
 };
 
 /* ---- datagrams: ud.c ---- */

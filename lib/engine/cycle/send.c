@@ -119,7 +119,7 @@ emit(struct plx_engine *engine, struct plx_qp *qp, const struct plx_emit *emit)
 
 /* Is the neighbour of an address handle resolved? */
 static bool
-is_ready(struct plx_engine_ah *ah)
+is_ready(struct plx_ah *ah)
 {
 	const struct plx_engine *engine = ah->engine;
 
@@ -135,7 +135,7 @@ is_ready(struct plx_engine_ah *ah)
 static void
 emit_datagram(struct plx_engine *engine, const struct plx_emit *emit)
 {
-	struct plx_engine_ah *ah = &engine->ah_table->ah[emit->ah];
+	struct plx_ah *ah = &engine->ah_table->ah[emit->ah];
 	bool ready = is_ready(ah);
 	struct rte_mbuf *m = write_packet(engine, &ah->to_peer, emit);
 

@@ -3,7 +3,7 @@
  * Address handles: the headers for a peer, its neighbour, and a bounded number of datagrams that
  * wait until the neighbour is resolved. A handle is never freed while a posted request refers to
  * it, and datagrams wait no longer than lib/proto/net tries to resolve. Start with
- * plx_engine_ah_create(), then engine_ah_resolve().
+ * plx_link_ah_create(), then ah_resolve().
  */
 #include <rte_mbuf.h>
 
@@ -15,11 +15,11 @@ enum {
 
 /* ---- the table ---- */
 
-/* @param arg struct engine_ah_table **: NULL afterwards, unless the engine already has a table */
+/* @param arg struct ah_table **: NULL afterwards, unless the engine already has a table */
 static enum plx_status
 adopt_table(struct plx_engine *engine, void *arg)
 {
-	struct engine_ah_table **given = arg, *table = *given;
+	struct ah_table **given = arg, *table = *given;
 
 	if (engine->ah_table != NULL)
 		return PLX_OK;
@@ -28,7 +28,7 @@ adopt_table(struct plx_engine *engine, void *arg)
 	plx_list_init(&table->ending);
 	plx_list_init(&table->resolving);
 	for (uint32_t i = 0; i < PLX_ENGINE_AHS_MAX; i++) {
-		struct plx_engine_ah *ah = &table->ah[i];
+		struct plx_ah *ah = &table->ah[i];
 
 		ah->engine = engine;
 		ah->head.queues = &engine->queues;
@@ -44,7 +44,7 @@ adopt_table(struct plx_engine *engine, void *arg)
 
 /* Remove the datagrams that wait for its neighbour. */
 static struct rte_mbuf *
-pop_waiting(struct plx_engine_ah *ah)
+pop_waiting(struct plx_ah *ah)
 {
 	struct rte_mbuf *first = ah->first;
 
@@ -56,7 +56,7 @@ pop_waiting(struct plx_engine_ah *ah)
 }
 
 static void
-drop_waiting(struct plx_engine_ah *ah)
+drop_waiting(struct plx_ah *ah)
 {
 	struct rte_mbuf *m = pop_waiting(ah);
 
@@ -71,25 +71,25 @@ drop_waiting(struct plx_engine_ah *ah)
 }
 
 void
-engine_ah_table_free(struct plx_engine *engine)
+ah_table_free(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
 	if (engine->ah_table == NULL)
 		return;
 	plx_list_for_each (node, after, &engine->ah_table->resolving)
-		drop_waiting(plx_list_entry(node, struct plx_engine_ah, resolving_link));
+		drop_waiting(plx_list_entry(node, struct plx_ah, resolving_link));
 	plx_heap_free(engine->ah_table);
 	engine->ah_table = NULL;
 }
 
 void
-engine_ah_table_reap(struct plx_engine *engine)
+ah_table_reap(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &engine->ah_table->ending) {
-		struct plx_engine_ah *ah = plx_list_entry(node, struct plx_engine_ah, link);
+		struct plx_ah *ah = plx_list_entry(node, struct plx_ah, link);
 
 		if (engine->ah_table->uses[ah->head.number] > 0 || ah->waits > 0)
 			continue;
@@ -102,7 +102,7 @@ engine_ah_table_reap(struct plx_engine *engine)
 
 /* Set the destination of its frames. */
 static void
-point(struct plx_engine_ah *ah, const uint8_t *mac)
+point(struct plx_ah *ah, const uint8_t *mac)
 {
 	const uint8_t *own = ah->engine->port->caps.mac;
 
@@ -111,7 +111,7 @@ point(struct plx_engine_ah *ah, const uint8_t *mac)
 }
 
 static enum plx_net_verdict
-resolve(struct plx_engine_ah *ah)
+resolve(struct plx_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
 	struct plx_net *net = engine->config.net;
@@ -127,16 +127,16 @@ resolve(struct plx_engine_ah *ah)
 }
 
 bool
-engine_ah_resolve(struct plx_engine_ah *ah)
+ah_resolve(struct plx_ah *ah)
 {
 	return resolve(ah) == PLX_NET_READY;
 }
 
 void
-engine_ah_enqueue(struct plx_engine_ah *ah, struct rte_mbuf *m)
+ah_enqueue(struct plx_ah *ah, struct rte_mbuf *m)
 {
 	struct plx_engine *engine = ah->engine;
-	struct engine_ah_table *ah_table = engine->ah_table;
+	struct ah_table *ah_table = engine->ah_table;
 
 	if (ah->waits == PLX_ENGINE_AH_WAITS_MAX || ah_table->waits == PLX_ENGINE_WAITS_MAX) {
 		plx_count(&engine->counters.tx_waits_full, 1);
@@ -162,7 +162,7 @@ engine_ah_enqueue(struct plx_engine_ah *ah, struct rte_mbuf *m)
 /* Send the waiting datagrams, with the resolved address.
  * Returns: false: no room, they stay queued */
 static bool
-release(struct plx_engine_ah *ah)
+release(struct plx_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
 	uint32_t room = ah->loops ? LOOP_ROOM - engine->loop_count : TX_ROOM - engine->tx_count;
@@ -188,7 +188,7 @@ release(struct plx_engine_ah *ah)
 }
 
 void
-engine_ah_table_resolve(struct plx_engine *engine)
+ah_table_resolve(struct plx_engine *engine)
 {
 	struct plx_list *node, *after;
 	uint64_t again = PLX_NEVER;
@@ -196,8 +196,7 @@ engine_ah_table_resolve(struct plx_engine *engine)
 	if (engine->ah_table == NULL)
 		return;
 	plx_list_for_each (node, after, &engine->ah_table->resolving) {
-		struct plx_engine_ah *ah =
-			plx_list_entry(node, struct plx_engine_ah, resolving_link);
+		struct plx_ah *ah = plx_list_entry(node, struct plx_ah, resolving_link);
 		enum plx_net_verdict verdict = resolve(ah);
 
 		if (verdict == PLX_NET_WAIT)
@@ -208,15 +207,16 @@ engine_ah_table_resolve(struct plx_engine *engine)
 			again = engine->now;
 	}
 	engine->reroute_at = plx_time_min(engine->reroute_at, again);
-	engine_ah_table_reap(engine);
+	ah_table_reap(engine);
 }
 
 /* ---- opening and closing ---- */
 
 struct open_call {
+	struct plx_pd *pd;
 	struct plx_domain domain;
 	struct plx_engine_path path;
-	struct plx_engine_ah *ah; /* result */
+	struct plx_ah *ah; /* result */
 };
 
 static enum plx_status
@@ -224,18 +224,19 @@ open_ah(struct plx_engine *engine, void *arg)
 {
 	static const uint8_t nobody[MAC_BYTES];
 	struct open_call *call = arg;
-	struct engine_ah_table *ah_table = engine->ah_table;
+	struct ah_table *ah_table = engine->ah_table;
 	struct plx_engine_path full = call->path;
 	enum plx_status status = path_complete(engine, &full);
 	enum plx_net_verdict verdict;
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 
 	if (status != PLX_OK)
 		return status;
 	if (plx_list_empty(&ah_table->free))
 		return PLX_FULL;
-	ah = plx_list_entry(ah_table->free.next, struct plx_engine_ah, link);
+	ah = plx_list_entry(ah_table->free.next, struct plx_ah, link);
 	ah->head.domain = call->domain;
+	ah->pd = call->pd;
 	ah->path = full;
 	point(ah, nobody);
 	verdict = resolve(ah);
@@ -251,22 +252,22 @@ open_ah(struct plx_engine *engine, void *arg)
 static enum plx_status
 close_ah(struct plx_engine *engine, void *arg)
 {
-	struct plx_engine_ah *ah = arg;
+	struct plx_ah *ah = arg;
 
 	/* Requests already posted with it are still sent. */
 	ud_fetch_all(engine);
 	plx_list_remove(&ah->link);
 	plx_list_append(&ah->engine->ah_table->ending, &ah->link);
-	engine_ah_table_reap(ah->engine);
+	ah_table_reap(ah->engine);
 	return PLX_OK;
 }
 
 /* ---- on the caller's thread ---- */
 
 enum plx_status
-engine_ah_table_ensure(struct plx_engine *engine)
+ah_table_ensure(struct plx_engine *engine)
 {
-	struct engine_ah_table *table;
+	struct ah_table *table;
 	enum plx_status status;
 
 	if (atomic_load(&engine->has_ahs))
@@ -280,11 +281,11 @@ engine_ah_table_ensure(struct plx_engine *engine)
 }
 
 enum plx_status
-plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
-		     const struct plx_engine_path *path, struct plx_engine_ah **ah)
+plx_link_ah_create(struct plx_engine *engine, struct plx_pd *pd, struct plx_domain domain,
+		   const struct plx_engine_path *path, struct plx_ah **ah)
 {
-	struct open_call call = {.domain = domain, .path = *path};
-	enum plx_status status = engine_ah_table_ensure(engine);
+	struct open_call call = {.pd = pd, .domain = domain, .path = *path};
+	enum plx_status status = ah_table_ensure(engine);
 
 	if (status != PLX_OK)
 		return status;
@@ -297,7 +298,7 @@ plx_engine_ah_create(struct plx_engine *engine, struct plx_domain domain,
 }
 
 enum plx_status
-plx_engine_ah_destroy(struct plx_engine_ah *ah)
+plx_link_ah_destroy(struct plx_ah *ah)
 {
 	struct plx_engine *engine = ah->engine;
 	enum plx_status status = command_call(engine, close_ah, ah);
@@ -305,4 +306,10 @@ plx_engine_ah_destroy(struct plx_engine_ah *ah)
 	if (status == PLX_OK)
 		atomic_fetch_sub(&engine->queues.users, 1);
 	return status;
+}
+
+struct plx_pd *
+plx_link_ah_pd(const struct plx_ah *ah)
+{
+	return ah->pd;
 }

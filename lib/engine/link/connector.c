@@ -2,25 +2,25 @@
  *
  * Connections on the engine's thread. An event of the communication manager changes the state of
  * the queue pair and is delivered to the program; events of the queue pair are passed to the
- * manager. Start with engine_connector_deliver_events().
+ * manager. Start with connector_deliver_events().
  *
  * Programs depend on the order (docs/nd2.md): ESTABLISHED is delivered when the queue pair accepts
  * posts, DISCONNECTED before the completions of the flush that follows, by
- * plx_engine_connector_attr.grace_ns.
+ * plx_link_attr.grace_ns.
  */
 #include "connector.h"
 
 /* ---- queue pairs ---- */
 
 void
-engine_connector_bind(struct plx_engine_connector *connector, struct plx_qp *qp)
+connector_bind(struct plx_connector *connector, struct plx_qp *qp)
 {
 	connector->qp = qp;
 	qp->connector = connector;
 }
 
 void
-engine_connector_unbind(struct plx_engine_connector *connector)
+connector_unbind(struct plx_connector *connector)
 {
 	plx_list_remove(&connector->grace_link);
 	if (connector->qp == NULL)
@@ -30,11 +30,11 @@ engine_connector_unbind(struct plx_engine_connector *connector)
 }
 
 void
-engine_connector_flush(struct plx_engine_connector *connector)
+connector_flush(struct plx_connector *connector)
 {
 	struct plx_qp *qp = connector->qp;
 
-	engine_connector_unbind(connector);
+	connector_unbind(connector);
 	/* From any state but RESET; in ERROR there is nothing left to flush. */
 	if (qp != NULL)
 		(void)engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL);
@@ -46,9 +46,9 @@ engine_connector_flush(struct plx_engine_connector *connector)
  * for a queue pair that was never fully connected, or that has failed.
  */
 static bool
-begin_grace(struct plx_engine_connector *connector)
+begin_grace(struct plx_connector *connector)
 {
-	struct plx_engine *engine = connector->subscriber.queue->engine;
+	struct plx_engine *engine = connector->subscriber.channel->engine;
 	struct plx_list *behind = engine->gsi->graces.prev;
 
 	if (connector->attr.grace_ns == 0 || plx_engine_qp_state(connector->qp) != PLX_QP_RTS)
@@ -56,7 +56,7 @@ begin_grace(struct plx_engine_connector *connector)
 	connector->grace_until = engine->now + connector->attr.grace_ns;
 	/* Sorted by deadline; all grace periods of an adapter are equal, so this one is last. */
 	while (behind != &engine->gsi->graces &&
-	       plx_list_entry(behind, struct plx_engine_connector, grace_link)->grace_until >
+	       plx_list_entry(behind, struct plx_connector, grace_link)->grace_until >
 		       connector->grace_until)
 		behind = behind->prev;
 	plx_list_append(behind->next, &connector->grace_link);
@@ -64,43 +64,43 @@ begin_grace(struct plx_engine_connector *connector)
 }
 
 uint64_t
-engine_connector_end_graces(struct plx_engine *engine)
+connector_end_graces(struct plx_engine *engine)
 {
 	struct plx_list *graces = &engine->gsi->graces;
 
 	while (!plx_list_empty(graces)) {
-		struct plx_engine_connector *connector =
-			plx_list_entry(graces->next, struct plx_engine_connector, grace_link);
+		struct plx_connector *connector =
+			plx_list_entry(graces->next, struct plx_connector, grace_link);
 
 		if (connector->grace_until > engine->now)
 			return connector->grace_until;
-		engine_connector_flush(connector);
+		connector_flush(connector);
 	}
 	return PLX_NEVER;
 }
 
 /* The negotiated attributes. */
 static void
-fill_attr(struct plx_engine_connector *connector)
+fill_attr(struct plx_connector *connector)
 {
 	const struct plx_cm_peer *peer = &connector->peer;
 	struct plx_rc_attr *rc = &connector->attr.rc;
 
-	rc->mtu = peer->path_mtu;
-	rc->dest_qpn = peer->qpn;
+	rc->mtu = peer->info.path_mtu;
+	rc->dest_qpn = peer->info.remote_qpn;
 	/* Each side chooses the first PSN of the other. */
 	rc->rq_psn = connector->qp->first_psn;
 	rc->sq_psn = peer->psn;
-	rc->initiator_depth = peer->initiator_depth;
-	rc->rnr_retry_max = peer->rnr_retry;
+	rc->initiator_depth = peer->info.initiator_depth;
+	rc->rnr_retry_max = peer->info.rnr_retry;
 	if (connector->passive)
-		rc->retry_max = peer->retry;
-	connector->attr.path.local = peer->local;
-	connector->attr.path.remote = peer->remote;
+		rc->retry_max = peer->info.retry;
+	connector->attr.path.local = peer->info.local;
+	connector->attr.path.remote = peer->info.remote;
 }
 
 enum plx_status
-engine_connector_to_rtr(struct plx_engine_connector *connector)
+connector_to_rtr(struct plx_connector *connector)
 {
 	fill_attr(connector);
 	return engine_qp_modify(connector->qp, PLX_QP_RTR, &connector->attr.rc,
@@ -108,14 +108,14 @@ engine_connector_to_rtr(struct plx_engine_connector *connector)
 }
 
 enum plx_status
-engine_connector_to_rts(struct plx_engine_connector *connector)
+connector_to_rts(struct plx_connector *connector)
 {
 	return engine_qp_modify(connector->qp, PLX_QP_RTS, &connector->attr.rc,
 				&connector->attr.path);
 }
 
 void
-engine_connector_on_first_packet(struct plx_qp *qp)
+connector_on_first_packet(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -125,7 +125,7 @@ engine_connector_on_first_packet(struct plx_qp *qp)
 }
 
 void
-engine_connector_on_failure(struct plx_qp *qp)
+connector_on_failure(struct plx_qp *qp)
 {
 	struct plx_engine *engine = qp->engine;
 
@@ -135,10 +135,10 @@ engine_connector_on_failure(struct plx_qp *qp)
 }
 
 void
-engine_connector_on_detach(struct plx_qp *qp)
+connector_on_detach(struct plx_qp *qp)
 {
-	engine_connector_on_failure(qp);
-	engine_connector_unbind(qp->connector);
+	connector_on_failure(qp);
+	connector_unbind(qp->connector);
 }
 
 /* ---- events ---- */
@@ -146,7 +146,7 @@ engine_connector_on_detach(struct plx_qp *qp)
 /* Apply an event of a connection to its queue pair.
  * Returns: whether to flush the queue pair after the event is delivered */
 static bool
-step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
+step(struct plx_connector *connector, const struct plx_cm_event *event)
 {
 	/* On the passive side from accept on, on the active side from establish on. */
 	bool flush = connector->qp != NULL && plx_engine_qp_state(connector->qp) != PLX_QP_INIT;
@@ -159,7 +159,7 @@ step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 		/* The transition from RTR cannot be refused. If the queue pair has failed or is
 		 * gone, DISCONNECTED follows. */
 		if (connector->qp != NULL)
-			(void)engine_connector_to_rts(connector);
+			(void)connector_to_rts(connector);
 		return false;
 	case PLX_CM_EVENT_REJECTED:
 	case PLX_CM_EVENT_UNREACHABLE:
@@ -176,17 +176,17 @@ step(struct plx_engine_connector *connector, const struct plx_cm_event *event)
 	}
 	connector->id.v = 0;
 	if (!flush)
-		engine_connector_unbind(connector);
+		connector_unbind(connector);
 	return flush && (event->kind != PLX_CM_EVENT_DISCONNECTED || !begin_grace(connector));
 }
 
 /* The queue has room: this is its only producer. */
 static void
-deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
-	    struct plx_engine_connector_event *event)
+deliver_one(struct plx_engine *engine, struct plx_link_subscriber *subscriber,
+	    struct plx_link_event *event)
 {
-	struct plx_engine_connector *connector =
-		plx_list_entry(subscriber, struct plx_engine_connector, subscriber);
+	struct plx_connector *connector =
+		plx_list_entry(subscriber, struct plx_connector, subscriber);
 	bool flush = false;
 
 	event->cookie = subscriber->cookie;
@@ -196,24 +196,24 @@ deliver_one(struct plx_engine *engine, struct cm_subscriber *subscriber,
 					  (uintptr_t)&engine->gsi->orphan);
 	else
 		flush = step(connector, &event->cm);
-	(void)engine_eq_push(&subscriber->queue->events, event);
+	(void)engine_eq_push(&subscriber->channel->events, event);
 	if (flush)
-		engine_connector_flush(connector);
+		connector_flush(connector);
 }
 
 uint32_t
-engine_connector_deliver_events(struct plx_engine *engine)
+connector_deliver_events(struct plx_engine *engine)
 {
 	struct plx_cm *cm = engine->gsi->cm;
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 	uint32_t delivered = 0;
 
 	for (uint32_t i = 0; i < GSI_BURST && plx_cm_has_event(cm); i++) {
-		struct cm_subscriber *subscriber =
-			(struct cm_subscriber *)(uintptr_t)plx_cm_event_context(cm);
+		struct plx_link_subscriber *subscriber =
+			(struct plx_link_subscriber *)(uintptr_t)plx_cm_event_context(cm);
 		bool orphan = subscriber == &engine->gsi->orphan;
 
-		if (!orphan && !engine_eq_has_room(&subscriber->queue->events)) {
+		if (!orphan && !engine_eq_has_room(&subscriber->channel->events)) {
 			plx_cm_defer_event(cm);
 			continue;
 		}

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connectors, listeners and event queues, and the GSI, as the files of this room see them. It owns
- * no code. Start with struct plx_engine_connector.
- *
- * The communication manager identifies each connection by an id, and returns a context with every
- * event: here a pointer to a struct cm_subscriber, the first member of every object that receives
- * events. An object is removed from the manager before it is destroyed, so no context outlives its
- * object.
+ * Connections and the GSI, as the files of this room share them. It owns no code. Start with struct
+ * gsi; struct plx_connector is in plx_link.h.
  */
 #ifndef PLX_ENGINE_CONNECTOR_H
 #define PLX_ENGINE_CONNECTOR_H
@@ -23,12 +18,6 @@ enum {
  * neighbour replies. It detects that resolution has failed. */
 #define GSI_LOOK_NS (10 * PLX_MSEC)
 
-/* A receiver of events. */
-struct cm_subscriber {
-	struct plx_engine_eq *queue;
-	uint64_t cookie;
-};
-
 struct gsi_waiting {
 	struct plx_cm_route route;
 	uint8_t mad[PLX_MAD_BYTES];
@@ -37,13 +26,13 @@ struct gsi_waiting {
 /* The general service interface: queue pair 1 of the port. */
 struct gsi {
 	struct plx_cm *cm;
-	struct cm_subscriber orphan; /* of requests that were delivered but not adopted yet;
+	struct plx_link_subscriber orphan; /* of requests that were delivered but not adopted yet;
 					receives no events */
 	struct plx_psn psn;
 	uint32_t waiting_count;
 	struct gsi_waiting waiting[GSI_WAITING_MAX];
 	struct plx_list
-		graces; /* struct plx_engine_connector.grace_link: queue pairs to be flushed soon */
+		graces; /* struct plx_connector.grace_link: queue pairs to be flushed soon */
 };
 
 /* gsi.c */
@@ -56,49 +45,31 @@ void gsi_receive(struct plx_engine *engine, const struct plx_frame *frame,
 uint32_t gsi_serve(struct plx_engine *engine);
 void gsi_on_tick(struct plx_engine *engine);
 
-/* The events of connectors and listeners: struct plx_engine_connector_event. */
-struct plx_engine_eq {
+/* An event queue of struct plx_link_event. */
+struct plx_event_channel {
 	struct engine_eq events;
 	struct plx_engine *engine;
+	struct plx_adapter *adapter;
 	PLX_ALIGNED_LINE atomic_uint users;
-};
-
-struct plx_engine_listener {
-	struct cm_subscriber subscriber; /* first */
-	struct plx_cm_id id;
-};
-
-struct plx_engine_connector {
-	struct cm_subscriber subscriber; /* first */
-
-	/* the engine's */
-	struct plx_cm_id id; /* 0: idle, or the connection has ended */
-	bool passive;
-	struct plx_qp *qp; /* NULL: not set yet, or destroyed */
-	struct plx_engine_connector_attr attr;
-	struct plx_cm_peer peer; /* as requested or agreed */
-	/* The peer has disconnected. `qp` is flushed at grace_until at the latest. id is 0 */
-	struct plx_list grace_link; /* in gsi->graces */
-	uint64_t grace_until;
 };
 
 /* connector.c, on the engine's thread */
 /* Move the manager's events into the event queues.
  * Returns: how many */
-uint32_t engine_connector_deliver_events(struct plx_engine *engine);
+uint32_t connector_deliver_events(struct plx_engine *engine);
 /* As the members of plx_link_ops of these names. */
-void engine_connector_on_first_packet(struct plx_qp *qp);
-void engine_connector_on_failure(struct plx_qp *qp);
-void engine_connector_on_detach(struct plx_qp *qp);
+void connector_on_first_packet(struct plx_qp *qp);
+void connector_on_failure(struct plx_qp *qp);
+void connector_on_detach(struct plx_qp *qp);
 /* Associate a queue pair with a connector, or end the association. */
-void engine_connector_bind(struct plx_engine_connector *connector, struct plx_qp *qp);
-void engine_connector_unbind(struct plx_engine_connector *connector);
+void connector_bind(struct plx_connector *connector, struct plx_qp *qp);
+void connector_unbind(struct plx_connector *connector);
 /* Move the queue pair to RTR or RTS, with the negotiated attributes. */
-enum plx_status engine_connector_to_rtr(struct plx_engine_connector *connector);
-enum plx_status engine_connector_to_rts(struct plx_engine_connector *connector);
-void engine_connector_flush(struct plx_engine_connector *connector);
+enum plx_status connector_to_rtr(struct plx_connector *connector);
+enum plx_status connector_to_rts(struct plx_connector *connector);
+void connector_flush(struct plx_connector *connector);
 /* Flush the queue pairs whose grace period is over.
  * Returns: when to call again; PLX_NEVER */
-uint64_t engine_connector_end_graces(struct plx_engine *engine);
+uint64_t connector_end_graces(struct plx_engine *engine);
 
 #endif

@@ -2,19 +2,19 @@
  *
  * Calls of programs about connections: each crosses to the engine's thread as a command, and is
  * executed there on the communication manager and the queue pair. Start with
- * plx_engine_connector_connect() for the caller's side, and connect_qp() for the engine's.
+ * plx_link_connect() for the caller's side, and connect_qp() for the engine's.
  */
 #include "connector.h"
 
 /* A call, on its caller's stack. A call that timed out is never executed. */
 struct connector_call {
 	enum plx_status (*execute)(struct plx_engine *, const struct connector_call *);
-	struct plx_engine_connector *connector;
-	struct plx_engine_listener *listener;
+	struct plx_connector *connector;
+	struct plx_listener *listener;
 	const struct plx_cm_listen *listen;
 	struct plx_cm_id id;
 	struct plx_qp *qp;
-	const struct plx_engine_connector_attr *attr;
+	const struct plx_link_attr *attr;
 	const uint8_t *private_data;
 	uint32_t private_bytes;
 	const struct plx_cm_event *requested;
@@ -35,7 +35,7 @@ listen(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 adopt(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	enum plx_status status = plx_cm_set_context(engine->gsi->cm, call->requested->id,
 						    (uintptr_t)&connector->subscriber);
 
@@ -67,9 +67,9 @@ fill_own(const struct plx_qp *qp, struct plx_cm_own *own)
 }
 
 static void
-fill_connect(const struct plx_engine_connector *connector, struct plx_cm_connect *connect)
+fill_connect(const struct plx_connector *connector, struct plx_cm_connect *connect)
 {
-	const struct plx_engine_connector_attr *attr = &connector->attr;
+	const struct plx_link_attr *attr = &connector->attr;
 
 	*connect = (struct plx_cm_connect){
 		.local = attr->path.local,
@@ -86,7 +86,7 @@ fill_connect(const struct plx_engine_connector *connector, struct plx_cm_connect
 static enum plx_status
 sidr_request(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	struct plx_cm_connect connect;
 	enum plx_status status;
 
@@ -105,7 +105,7 @@ sidr_request(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 connect_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	struct plx_cm_connect connect;
 	bool from_reset = plx_engine_qp_state(call->qp) == PLX_QP_RESET;
 	enum plx_status status;
@@ -128,9 +128,9 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 	status = plx_cm_connect(engine->gsi->cm, &connect, engine->now, &connector->id);
 	if (status == PLX_OK) {
 		connector->passive = false;
-		engine_connector_flush(
+		connector_flush(
 			connector); /* of the previous connection, whose peer disconnected */
-		engine_connector_bind(connector, call->qp);
+		connector_bind(connector, call->qp);
 	} else if (from_reset) {
 		(void)engine_qp_modify(call->qp, PLX_QP_RESET, NULL, NULL);
 	}
@@ -141,19 +141,19 @@ connect_qp(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 establish(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	enum plx_status status;
 
 	if (connector->id.v == 0 || connector->qp == NULL || connector->passive ||
-	    connector->peer.qpn == 0)
+	    connector->peer.info.remote_qpn == 0)
 		return PLX_STATE;
 	if (plx_engine_qp_state(connector->qp) == PLX_QP_INIT) {
-		status = engine_connector_to_rtr(connector);
+		status = connector_to_rtr(connector);
 		if (status != PLX_OK)
 			return status;
 	}
 	if (plx_engine_qp_state(connector->qp) == PLX_QP_RTR) {
-		status = engine_connector_to_rts(connector);
+		status = connector_to_rts(connector);
 		if (status != PLX_OK)
 			return status;
 	}
@@ -163,9 +163,9 @@ establish(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 accept_qp(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	struct plx_qp *qp = call->qp;
-	struct plx_engine_connector_attr *attr = &connector->attr;
+	struct plx_link_attr *attr = &connector->attr;
 	enum plx_status status;
 	uint8_t mac[6];
 
@@ -173,7 +173,7 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 		return PLX_STATE;
 	status = check_qp(engine, qp, call->attr->own.path_mtu);
 	if (status == PLX_OK)
-		status = engine_resolve(engine, &connector->peer.remote, mac);
+		status = engine_resolve(engine, &connector->peer.info.remote, mac);
 	if (status != PLX_OK)
 		return status;
 	*attr = *call->attr;
@@ -188,11 +188,11 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 			       attr->private_bytes, engine->now, &connector->peer);
 	if (status != PLX_OK)
 		return status;
-	engine_connector_bind(connector, qp);
-	status = engine_connector_to_rtr(connector);
+	connector_bind(connector, qp);
+	status = connector_to_rtr(connector);
 	/* The REP has not been sent yet: it is sent at the end of this cycle. */
 	if (status != PLX_OK) {
-		engine_connector_unbind(connector);
+		connector_unbind(connector);
 		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
 		connector->id.v = 0;
 	}
@@ -202,41 +202,41 @@ accept_qp(struct plx_engine *engine, const struct connector_call *call)
 static enum plx_status
 reject(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	enum plx_status status = plx_cm_reject(engine->gsi->cm, connector->id, call->private_data,
 					       call->private_bytes, engine->now);
 
 	if (status != PLX_OK)
 		return status;
 	connector->id.v = 0;
-	engine_connector_unbind(connector);
+	connector_unbind(connector);
 	return PLX_OK;
 }
 
 static enum plx_status
 disconnect(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 	enum plx_status status = plx_cm_disconnect(engine->gsi->cm, connector->id, engine->now);
 
 	/* STATE: the peer disconnected first; then the rest of the grace is not needed. */
 	if (status == PLX_OK || connector->id.v == 0)
-		engine_connector_flush(connector);
+		connector_flush(connector);
 	return status;
 }
 
 static enum plx_status
 detach(struct plx_engine *engine, const struct connector_call *call)
 {
-	struct plx_engine_connector *connector = call->connector;
+	struct plx_connector *connector = call->connector;
 
 	if (connector->id.v != 0)
 		plx_cm_abandon(engine->gsi->cm, connector->id, engine->now);
 	connector->id.v = 0;
 	/* A queue pair that never left INIT stays in it. */
 	if (connector->qp != NULL && plx_engine_qp_state(connector->qp) == PLX_QP_INIT)
-		engine_connector_unbind(connector);
-	engine_connector_flush(connector);
+		connector_unbind(connector);
+	connector_flush(connector);
 	return PLX_OK;
 }
 
@@ -278,165 +278,155 @@ run(struct plx_engine *engine, struct connector_call *call)
 }
 
 enum plx_status
-plx_engine_listener_create(struct plx_engine_eq *queue, const struct plx_cm_listen *config,
-			   uint64_t cookie, struct plx_engine_listener **out)
+plx_link_listener_create(struct plx_event_channel *channel, uint64_t cookie,
+			 struct plx_listener **out)
 {
-	struct plx_engine *engine = queue->engine;
-	struct plx_engine_listener *listener =
-		plx_heap_alloc(sizeof(*listener), engine->port->caps.socket);
-	struct connector_call call = {.execute = listen, .listener = listener, .listen = config};
-	enum plx_status status;
+	struct plx_listener *listener =
+		plx_heap_alloc(sizeof(*listener), channel->engine->port->caps.socket);
 
 	if (listener == NULL)
 		return PLX_NO_MEMORY;
-	listener->subscriber = (struct cm_subscriber){.queue = queue, .cookie = cookie};
-	status = run(engine, &call);
-	if (status != PLX_OK) {
-		plx_heap_free(listener);
-		return status;
-	}
-	atomic_fetch_add(&queue->users, 1);
+	listener->subscriber = (struct plx_link_subscriber){channel, cookie};
+	atomic_fetch_add(&channel->users, 1);
 	*out = listener;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_engine_listener_destroy(struct plx_engine_listener *listener)
+plx_link_listen(struct plx_listener *listener, const struct plx_cm_listen *config)
 {
-	struct plx_engine_eq *queue = listener->subscriber.queue;
-	struct connector_call call = {.execute = unlisten, .listener = listener};
-	enum plx_status status = run(queue->engine, &call);
+	struct connector_call call = {.execute = listen, .listener = listener, .listen = config};
 
-	if (status != PLX_OK)
-		return status;
-	atomic_fetch_sub(&queue->users, 1);
-	plx_heap_free(listener);
-	return PLX_OK;
+	return run(listener->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_create(struct plx_engine_eq *queue, uint64_t cookie,
-			    struct plx_engine_connector **out)
+plx_link_listener_close(struct plx_listener *listener)
 {
-	struct plx_engine_connector *connector =
-		plx_heap_alloc(sizeof(*connector), queue->engine->port->caps.socket);
+	struct connector_call call = {.execute = unlisten, .listener = listener};
+
+	return run(listener->subscriber.channel->engine, &call);
+}
+
+void
+plx_link_listener_free(struct plx_listener *listener)
+{
+	atomic_fetch_sub(&listener->subscriber.channel->users, 1);
+	plx_heap_free(listener);
+}
+
+enum plx_status
+plx_link_connector_create(struct plx_event_channel *channel, uint64_t cookie,
+			  struct plx_connector **out)
+{
+	struct plx_connector *connector =
+		plx_heap_alloc(sizeof(*connector), channel->engine->port->caps.socket);
 
 	if (connector == NULL)
 		return PLX_NO_MEMORY;
-	connector->subscriber = (struct cm_subscriber){.queue = queue, .cookie = cookie};
+	connector->subscriber = (struct plx_link_subscriber){channel, cookie};
 	plx_list_init(&connector->grace_link);
-	atomic_fetch_add(&queue->users, 1);
+	atomic_fetch_add(&channel->users, 1);
 	*out = connector;
 	return PLX_OK;
 }
 
 enum plx_status
-plx_engine_connector_adopt(struct plx_engine_eq *queue, const struct plx_cm_event *requested,
-			   uint64_t cookie, struct plx_engine_connector **out)
+plx_link_adopt(struct plx_connector *connector, const struct plx_cm_event *requested)
 {
-	struct connector_call call = {.execute = adopt, .requested = requested};
-	enum plx_status status = plx_engine_connector_create(queue, cookie, &call.connector);
+	struct connector_call call = {
+		.execute = adopt, .connector = connector, .requested = requested};
 
-	if (status != PLX_OK)
-		return status;
-	status = run(queue->engine, &call);
-	if (status != PLX_OK) {
-		atomic_fetch_sub(&queue->users, 1);
-		plx_heap_free(call.connector);
-		return status;
-	}
-	*out = call.connector;
-	return PLX_OK;
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_refuse_request(struct plx_engine_eq *queue, const struct plx_cm_event *requested)
+plx_link_refuse_request(struct plx_event_channel *channel, const struct plx_cm_event *requested)
 {
 	struct connector_call call = {.execute = refuse_request, .requested = requested};
 
-	return run(queue->engine, &call);
+	return run(channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_destroy(struct plx_engine_connector *connector)
+plx_link_connector_close(struct plx_connector *connector)
 {
-	struct plx_engine_eq *queue = connector->subscriber.queue;
 	struct connector_call call = {.execute = detach, .connector = connector};
-	enum plx_status status = run(queue->engine, &call);
 
-	if (status != PLX_OK)
-		return status;
-	atomic_fetch_sub(&queue->users, 1);
+	return run(connector->subscriber.channel->engine, &call);
+}
+
+void
+plx_link_connector_free(struct plx_connector *connector)
+{
+	atomic_fetch_sub(&connector->subscriber.channel->users, 1);
 	plx_heap_free(connector);
-	return PLX_OK;
 }
 
 enum plx_status
-plx_engine_connector_connect(struct plx_engine_connector *connector, struct plx_qp *qp,
-			     const struct plx_engine_connector_attr *attr)
+plx_link_connect(struct plx_connector *connector, struct plx_qp *qp,
+		 const struct plx_link_attr *attr)
 {
 	struct connector_call call = {
 		.execute = connect_qp, .connector = connector, .qp = qp, .attr = attr};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_sidr_request(struct plx_engine_connector *connector,
-				  const struct plx_engine_connector_attr *attr)
+plx_link_sidr_request(struct plx_connector *connector, const struct plx_link_attr *attr)
 {
 	struct connector_call call = {
 		.execute = sidr_request, .connector = connector, .attr = attr};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_establish(struct plx_engine_connector *connector)
+plx_link_establish(struct plx_connector *connector)
 {
 	struct connector_call call = {.execute = establish, .connector = connector};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_accept(struct plx_engine_connector *connector, struct plx_qp *qp,
-			    const struct plx_engine_connector_attr *attr)
+plx_link_accept(struct plx_connector *connector, struct plx_qp *qp,
+		const struct plx_link_attr *attr)
 {
 	struct connector_call call = {
 		.execute = accept_qp, .connector = connector, .qp = qp, .attr = attr};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_reject(struct plx_engine_connector *connector, const uint8_t *private_data,
-			    uint32_t private_bytes)
+plx_reject(struct plx_connector *connector, const void *private_data, uint32_t private_bytes)
 {
 	struct connector_call call = {.execute = reject,
 				      .connector = connector,
 				      .private_data = private_data,
 				      .private_bytes = private_bytes};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 enum plx_status
-plx_engine_connector_disconnect(struct plx_engine_connector *connector)
+plx_disconnect(struct plx_connector *connector)
 {
 	struct connector_call call = {.execute = disconnect, .connector = connector};
 
-	return run(connector->subscriber.queue->engine, &call);
+	return run(connector->subscriber.channel->engine, &call);
 }
 
 const struct plx_cm_counters *
-plx_engine_cm_counters(const struct plx_engine *engine)
+plx_link_cm_counters(const struct plx_engine *engine)
 {
 	return engine->config.cm != NULL ? plx_cm_counters(engine->config.cm) : NULL;
 }
 
 enum plx_status
-plx_engine_cm_query(struct plx_engine *engine, struct plx_cm_view *out)
+plx_link_cm_query(struct plx_engine *engine, struct plx_cm_view *out)
 {
 	struct connector_call call = {.execute = query, .view = out};
 

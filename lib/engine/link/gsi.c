@@ -202,12 +202,12 @@ gsi_serve(struct plx_engine *engine)
 	serve_waiting(engine);
 	if (!engine->link_busy)
 		return 0;
-	done += engine_connector_deliver_events(engine);
+	done += connector_deliver_events(engine);
 	while (done < GSI_BURST && plx_cm_transmit(gsi->cm, engine->now, &route, mad)) {
 		send_or_wait(engine, &route, mad, false);
 		done++;
 	}
-	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), engine_connector_end_graces(engine));
+	wake = plx_time_min(plx_cm_wake_ns(gsi->cm), connector_end_graces(engine));
 	engine->link_busy = wake == 0 || plx_cm_has_event(gsi->cm);
 	if (wake != 0 && wake < engine->link_timer.deadline)
 		wheel_set(&engine->wheel, &engine->link_timer, wake);

@@ -19,7 +19,7 @@ open_link(struct plx_engine *engine)
 static void
 close_link(struct plx_engine *engine)
 {
-	engine_ah_table_free(engine);
+	ah_table_free(engine);
 	gsi_destroy(engine->gsi);
 }
 
@@ -38,13 +38,13 @@ const struct plx_link_ops plx_link = {
 	.receive = gsi_receive,
 	.on_tick = gsi_on_tick,
 	.serve = gsi_serve,
-	.on_first_packet = engine_connector_on_first_packet,
-	.on_failure = engine_connector_on_failure,
-	.on_detach = engine_connector_on_detach,
-	.ensure_ahs = engine_ah_table_ensure,
-	.resolve_ah = engine_ah_resolve,
-	.enqueue = engine_ah_enqueue,
+	.on_first_packet = connector_on_first_packet,
+	.on_failure = connector_on_failure,
+	.on_detach = connector_on_detach,
+	.ensure_ahs = ah_table_ensure,
+	.resolve_ah = ah_resolve,
+	.enqueue = ah_enqueue,
 	.on_neighbour = on_neighbour,
-	.on_reroute = engine_ah_table_resolve,
-	.reap_ahs = engine_ah_table_reap,
+	.on_reroute = ah_table_resolve,
+	.reap_ahs = ah_table_reap,
 };

@@ -58,8 +58,8 @@ _Static_assert(offsetof(struct engine_sq, consumed) == 2 * PLX_CACHE_LINE &&
 		       sizeof(struct engine_sq) == 4 * PLX_CACHE_LINE,
 	       "what the engine writes with each acknowledgement is on a line of its own");
 
-/* The part of an address handle that posting threads read, at the beginning of struct
- * plx_engine_ah. */
+/* The part of an address handle that posting threads read: the beginning of struct plx_ah. A
+ * request with a handle of another engine or domain is INVALID. */
 struct engine_ah_head {
 	const struct engine_queues *queues; /* of the engine that created it */
 	struct plx_domain domain;

@@ -56,14 +56,4 @@ struct plx_engine_srq_config {
 /** Posted entries that no message has used yet; may be slightly stale. */
 uint32_t plx_engine_srq_count(const struct plx_srq *srq);
 
-/* ---- address handles ---- */
-
-struct plx_engine_ah;
-
-/* The target of plx_send_wr.ah: the first member of a public address handle. A request with an
- * address handle of another engine or domain is INVALID. */
-struct plx_ah {
-	struct plx_engine_ah *engine_ah;
-};
-
 #endif

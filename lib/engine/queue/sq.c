@@ -148,7 +148,7 @@ check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 static const struct engine_ah_head *
 head_of(const struct plx_ah *ah)
 {
-	return (const struct engine_ah_head *)(const void *)ah->engine_ah;
+	return (const struct engine_ah_head *)(const void *)ah;
 }
 
 /* The same for UD. */

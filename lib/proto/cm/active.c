@@ -17,10 +17,10 @@ open_active(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect 
 	c->active = true;
 	c->tid = cm_tid(cm, c, false);
 	c->context = connect->context;
-	c->peer.local = cm_ip(&connect->local);
-	c->peer.remote = cm_ip(&connect->remote);
-	c->peer.local_port = connect->local_port;
-	c->peer.remote_port = connect->remote_port;
+	c->peer.info.local = cm_ip(&connect->local);
+	c->peer.info.remote = cm_ip(&connect->remote);
+	c->peer.info.local_port = connect->local_port;
+	c->peer.info.remote_port = connect->remote_port;
 	cm_private_keep(c, connect->private_data, connect->private_bytes);
 	cm_insert_qp(cm, c);
 	return c;
@@ -78,17 +78,18 @@ agree(struct cm_connection *c, const struct plx_cm_rep *rep)
 {
 	c->remote_id = rep->local_comm_id;
 	c->ca_guid = rep->local_ca_guid;
-	c->peer.qpn = rep->local_qpn;
+	c->peer.info.remote_qpn = rep->local_qpn;
 	c->peer.psn = rep->starting_psn;
-	c->peer.path_mtu = c->own.path_mtu;
-	c->peer.responder_resources = smaller(c->own.responder_resources, rep->initiator_depth);
-	c->peer.initiator_depth = smaller(c->own.initiator_depth, rep->responder_resources);
+	c->peer.info.path_mtu = c->own.path_mtu;
+	c->peer.info.responder_resources =
+		smaller(c->own.responder_resources, rep->initiator_depth);
+	c->peer.info.initiator_depth = smaller(c->own.initiator_depth, rep->responder_resources);
 	if (PLX_MUTANT(CM_READS_OF_ONE_SIDE))
-		c->peer.initiator_depth = c->own.initiator_depth;
-	c->peer.rnr_retry = rep->rnr_retry_count;
-	c->peer.retry = c->own.retry;
-	c->peer.ack_timeout = c->own.ack_timeout;
-	c->peer.srq = rep->srq;
+		c->peer.info.initiator_depth = c->own.initiator_depth;
+	c->peer.info.rnr_retry = rep->rnr_retry_count;
+	c->peer.info.retry = c->own.retry;
+	c->peer.info.ack_timeout = c->own.ack_timeout;
+	c->peer.info.srq = rep->srq;
 }
 
 static enum plx_cm_verdict
@@ -98,7 +99,7 @@ first_rep(struct plx_cm *cm, struct cm_connection *c, const struct plx_cm_rep *r
 
 	if (!cm_qpn_is_good(rep->local_qpn) || rep->local_comm_id == 0)
 		return PLX_CM_INVALID;
-	stale = cm_find_qp(cm, &c->peer.remote, rep->local_ca_guid, rep->local_qpn);
+	stale = cm_find_qp(cm, &c->peer.info.remote, rep->local_ca_guid, rep->local_qpn);
 	agree(c, rep);
 	if (stale) {
 		cm_forgotten(cm, stale, now);
@@ -182,7 +183,7 @@ plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t n
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
 
 		if ((c->state == CM_REQ_SENT || c->state == CM_SIDR_REQ_SENT) &&
-		    cm_same_ip(&c->peer.remote, &ip))
+		    cm_same_ip(&c->peer.info.remote, &ip))
 			cm_end(cm, c, PLX_CM_EVENT_UNREACHABLE, 0, now);
 	}
 }

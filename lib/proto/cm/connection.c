@@ -11,8 +11,8 @@ cm_named(const struct plx_cm *cm, const struct plx_cm_route *route, uint32_t our
 {
 	struct cm_connection *c = cm_find(cm, our_id);
 
-	if (c && cm_same_ip(&c->peer.remote, &route->remote) &&
-	    cm_same_ip(&c->peer.local, &route->local))
+	if (c && cm_same_ip(&c->peer.info.remote, &route->remote) &&
+	    cm_same_ip(&c->peer.info.local, &route->local))
 		return c;
 	return NULL;
 }
@@ -49,7 +49,7 @@ cm_establish(struct plx_cm *cm, struct cm_connection *c)
 	cm_send_cancel(c);
 	cm_timer_clear(c);
 	c->state = CM_ESTABLISHED;
-	cm_established_count(cm, &c->peer.remote, true);
+	cm_established_count(cm, &c->peer.info.remote, true);
 	plx_count(&cm->counters.established, 1);
 }
 
@@ -90,7 +90,7 @@ cm_end(struct plx_cm *cm, struct cm_connection *c, enum plx_cm_event_kind kind, 
 	bool undelivered = c->state == CM_REQ_RCVD && !c->delivered;
 
 	if (c->state == CM_ESTABLISHED)
-		cm_established_count(cm, &c->peer.remote, false);
+		cm_established_count(cm, &c->peer.info.remote, false);
 	cm_half_open_ends(cm, c, false);
 	cm_send_cancel(c);
 	plx_list_remove(&c->by_qp);
@@ -141,7 +141,7 @@ void
 cm_disconnect(struct plx_cm *cm, struct cm_connection *c, bool orphan)
 {
 	if (c->state == CM_ESTABLISHED)
-		cm_established_count(cm, &c->peer.remote, false);
+		cm_established_count(cm, &c->peer.info.remote, false);
 	c->unconfirmed = c->state == CM_REP_SENT;
 	cm_half_open_ends(cm, c, false);
 	/* A pending RTU is still sent, before the DREQ. */

@@ -202,7 +202,7 @@ void cm_insert_request(struct plx_cm *cm, struct cm_connection *c);
 /** The connection with that queue pair of a peer, established or half open. */
 struct cm_connection *cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote,
 				 uint64_t ca_guid, uint32_t qpn);
-/** By c->peer.qpn; while that is 0, in the chain of cm_req_sent_to(). */
+/** By c->peer.info.remote_qpn; while that is 0, in the chain of cm_req_sent_to(). */
 void cm_insert_qp(struct plx_cm *cm, struct cm_connection *c);
 /** Contains all connections in REQ_SENT and SIDR_REQ_SENT to this address, and maybe others. */
 struct plx_list *cm_req_sent_to(const struct plx_cm *cm, const struct plx_ip *remote);

@@ -56,7 +56,7 @@ fill(const struct cm_connection *c, enum cm_pending event, struct plx_cm_event *
 	if (event == CM_PENDING_END)
 		out->reason = c->reason;
 	if (out->kind == PLX_CM_EVENT_SIDR_REPLY) {
-		out->qpn = c->peer.qpn;
+		out->qpn = c->peer.info.remote_qpn;
 		out->qkey = c->qkey;
 	}
 	if (c->private_of == event) {

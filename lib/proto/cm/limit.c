@@ -92,13 +92,13 @@ cm_peer_is_full(struct plx_cm *cm, const struct plx_ip *remote)
 void
 cm_holder_get(struct plx_cm *cm, struct cm_connection *c)
 {
-	struct cm_holder *holder = holder_of(cm, &c->peer.remote);
+	struct cm_holder *holder = holder_of(cm, &c->peer.info.remote);
 
 	if (!holder) {
 		holder = plx_list_entry(cm->holder_free.next, struct cm_holder, same);
 		plx_list_remove(&holder->same);
-		plx_list_append(holder_chain(cm, &c->peer.remote), &holder->same);
-		holder->ip = c->peer.remote;
+		plx_list_append(holder_chain(cm, &c->peer.info.remote), &holder->same);
+		holder->ip = c->peer.info.remote;
 	}
 	holder->held++;
 	c->holder = holder;

@@ -19,9 +19,9 @@ static void
 addresses_write(const struct cm_connection *c, uint8_t *out)
 {
 	struct plx_cma cma = {
-		.src = c->peer.local,
-		.dst = c->peer.remote,
-		.src_port = c->peer.local_port,
+		.src = c->peer.info.local,
+		.dst = c->peer.info.remote,
+		.src_port = c->peer.info.local_port,
 	};
 
 	plx_cma_encode(&cma, out);
@@ -33,7 +33,7 @@ req_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 {
 	*req = (struct plx_cm_req){
 		.local_comm_id = c->id,
-		.service_id = plx_cma_service_id(PLX_PORT_SPACE_TCP, c->peer.remote_port),
+		.service_id = plx_cma_service_id(PLX_PORT_SPACE_TCP, c->peer.info.remote_port),
 		.local_ca_guid = cm->config.ca_guid,
 		.local_qpn = c->own.qpn,
 		.responder_resources = c->own.responder_resources,
@@ -55,8 +55,8 @@ req_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 				.local_ack_timeout = c->own.ack_timeout,
 			},
 	};
-	plx_gid_from_ip(&c->peer.local, req->primary.local_gid);
-	plx_gid_from_ip(&c->peer.remote, req->primary.remote_gid);
+	plx_gid_from_ip(&c->peer.info.local, req->primary.local_gid);
+	plx_gid_from_ip(&c->peer.info.remote, req->primary.remote_gid);
 	addresses_write(c, req->private_data);
 }
 
@@ -68,8 +68,8 @@ rep_write(const struct plx_cm *cm, const struct cm_connection *c, struct plx_cm_
 		.remote_comm_id = c->remote_id,
 		.local_qpn = c->own.qpn,
 		.starting_psn = c->own.psn,
-		.responder_resources = c->peer.responder_resources,
-		.initiator_depth = c->peer.initiator_depth,
+		.responder_resources = c->peer.info.responder_resources,
+		.initiator_depth = c->peer.info.initiator_depth,
 		.target_ack_delay = ACK_DELAY,
 		.failover = c->alternate ? FAILOVER_UNSUPPORTED : 0,
 		.rnr_retry_count = c->own.rnr_retry,
@@ -103,7 +103,7 @@ sidr_req_write(const struct cm_connection *c, struct plx_cm_sidr_req *req)
 	*req = (struct plx_cm_sidr_req){
 		.request_id = c->id,
 		.pkey = PKEY_DEFAULT,
-		.service_id = plx_cma_service_id(PLX_PORT_SPACE_UDP, c->peer.remote_port),
+		.service_id = plx_cma_service_id(PLX_PORT_SPACE_UDP, c->peer.info.remote_port),
 	};
 	addresses_write(c, req->private_data);
 }
@@ -151,7 +151,8 @@ cm_message_write(const struct plx_cm *cm, const struct cm_connection *c, enum cm
 		out->transaction_id = cm_tid(cm, c, true);
 		out->dreq.local_comm_id = c->id;
 		out->dreq.remote_comm_id = c->remote_id;
-		out->dreq.remote_qpn = c->state == CM_ESTABLISHED ? QPN_NONE : c->peer.qpn;
+		out->dreq.remote_qpn =
+			c->state == CM_ESTABLISHED ? QPN_NONE : c->peer.info.remote_qpn;
 	} else {
 		out->transaction_id = c->dreq_tid;
 		out->drep.local_comm_id = c->id;

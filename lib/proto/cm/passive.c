@@ -16,9 +16,10 @@ static bool
 is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
 		const struct plx_cm_req *req)
 {
-	return c->peer.qpn == req->local_qpn && plx_psn_eq(c->peer.psn, req->starting_psn) &&
-	       c->peer.local_port == (req->service_id & PORT_BITS) &&
-	       cm_same_ip(&c->peer.local, &route->local);
+	return c->peer.info.remote_qpn == req->local_qpn &&
+	       plx_psn_eq(c->peer.psn, req->starting_psn) &&
+	       c->peer.info.local_port == (req->service_id & PORT_BITS) &&
+	       cm_same_ip(&c->peer.info.local, &route->local);
 }
 
 /* IBTA 12.9.7: repeat the reply. A duplicate for an established connection is late, and ignored. */
@@ -105,9 +106,9 @@ read_offer(struct cm_connection *c, const struct plx_cm_route *route, const stru
 	c->has_link = route->has_link;
 	memcpy(c->link, route->link, sizeof c->link);
 	c->alternate = memcmp(req->alternate.remote_gid, no_gid, sizeof no_gid) != 0;
-	c->peer = (struct plx_cm_peer){
-		.qpn = req->local_qpn,
-		.psn = req->starting_psn,
+	c->peer.psn = req->starting_psn;
+	c->peer.info = (struct plx_connector_info){
+		.remote_qpn = req->local_qpn,
 		.path_mtu = cm_path_mtu(req->path_mtu),
 		.responder_resources = req->initiator_depth,
 		.initiator_depth = req->responder_resources,
@@ -207,7 +208,7 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 		return PLX_STATE;
 	if (private_bytes > PLX_CM_PRIVATE_REP)
 		return PLX_TOO_LONG;
-	if (!cm_own_is_good(own) || own->path_mtu < c->peer.path_mtu ||
+	if (!cm_own_is_good(own) || own->path_mtu < c->peer.info.path_mtu ||
 	    (private_bytes && !private_data))
 		return PLX_INVALID;
 	if (c->listener)
@@ -218,9 +219,9 @@ plx_cm_accept(struct plx_cm *cm, struct plx_cm_id id, const struct plx_cm_own *o
 		plx_list_append(&cm->silent, &c->group);
 	c->own = *own;
 	c->context = context;
-	c->peer.responder_resources =
-		smaller(c->peer.responder_resources, own->responder_resources);
-	c->peer.initiator_depth = smaller(c->peer.initiator_depth, own->initiator_depth);
+	c->peer.info.responder_resources =
+		smaller(c->peer.info.responder_resources, own->responder_resources);
+	c->peer.info.initiator_depth = smaller(c->peer.info.initiator_depth, own->initiator_depth);
 	cm_private_keep(c, private_data, private_bytes);
 	c->state = CM_REP_SENT;
 	cm_timer_clear(c);

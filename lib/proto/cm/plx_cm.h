@@ -135,19 +135,10 @@ struct plx_cm_own {
 	bool srq;
 };
 
-/* The parameters that both sides agreed on, from our side. */
+/* The peer, and the parameters that both sides agreed on, from our side. */
 struct plx_cm_peer {
-	uint32_t qpn;
-	struct plx_psn psn;          /* our first */
-	uint32_t path_mtu;           /* [bytes] of the connection */
-	uint8_t responder_resources; /* the smaller of our offer and the peer's wish */
-	uint8_t initiator_depth;     /* the smaller of our wish and the peer's offer */
-	uint8_t rnr_retry;           /* for us to use */
-	uint8_t retry;
-	uint8_t ack_timeout;
-	bool srq;
-	struct plx_ip local, remote;
-	uint16_t local_port, remote_port;
+	struct plx_connector_info info;
+	struct plx_psn psn; /* our first */
 };
 
 struct plx_cm_connect {

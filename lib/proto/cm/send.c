@@ -56,7 +56,7 @@ send_of_connection(struct plx_cm *cm, uint64_t now, struct plx_cm_route *route,
 	if (c->sends)
 		plx_list_append(&cm->send, &c->send);
 	cm_message_write(cm, c, message, msg);
-	*route = (struct plx_cm_route){.local = c->peer.local, .remote = c->peer.remote};
+	*route = (struct plx_cm_route){.local = c->peer.info.local, .remote = c->peer.info.remote};
 	/*
 	 * Until the connection is established, only its REQ shows where the peer is: use the REQ's
 	 * link.

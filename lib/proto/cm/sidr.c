@@ -59,7 +59,7 @@ cm_on_sidr_rep(struct plx_cm *cm, const struct plx_cm_route *route, const struct
 		return PLX_CM_UNEXPECTED;
 	if (rep->status == PLX_CM_SIDR_OK && !cm_qpn_is_good(rep->qpn))
 		return PLX_CM_INVALID;
-	c->peer.qpn = rep->qpn;
+	c->peer.info.remote_qpn = rep->qpn;
 	c->qkey = rep->qkey;
 	cm_private_keep(c, rep->private_data, PLX_CM_PRIVATE_SIDR);
 	c->private_of = CM_PENDING_END;

@@ -185,7 +185,7 @@ cm_find_request(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t c
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_request);
 
 		if (c->remote_id == remote_id && c->ca_guid == ca_guid &&
-		    cm_same_ip(&c->peer.remote, remote))
+		    cm_same_ip(&c->peer.info.remote, remote))
 			return c;
 	}
 	return NULL;
@@ -194,7 +194,7 @@ cm_find_request(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t c
 void
 cm_insert_request(struct plx_cm *cm, struct cm_connection *c)
 {
-	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->remote_id);
+	uint64_t hash = cm_hash(cm, &c->peer.info.remote, c->ca_guid, c->remote_id);
 
 	plx_list_append(chain(cm, cm->by_request, hash), &c->by_request);
 }
@@ -207,8 +207,8 @@ cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_gui
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
 
-		if (c->peer.qpn == qpn && c->ca_guid == ca_guid &&
-		    cm_same_ip(&c->peer.remote, remote))
+		if (c->peer.info.remote_qpn == qpn && c->ca_guid == ca_guid &&
+		    cm_same_ip(&c->peer.info.remote, remote))
 			return c;
 	}
 	return NULL;
@@ -217,7 +217,7 @@ cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_gui
 void
 cm_insert_qp(struct plx_cm *cm, struct cm_connection *c)
 {
-	uint64_t hash = cm_hash(cm, &c->peer.remote, c->ca_guid, c->peer.qpn);
+	uint64_t hash = cm_hash(cm, &c->peer.info.remote, c->ca_guid, c->peer.info.remote_qpn);
 
 	plx_list_remove(&c->by_qp);
 	plx_list_append(chain(cm, cm->by_qp, hash), &c->by_qp);

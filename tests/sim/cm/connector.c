@@ -377,20 +377,23 @@ check_agreed(struct connector *connector, const struct plx_cm_peer *peer)
 	const struct plx_cm_peer *asked = &connector->peer;
 
 #define LESS(a, b) ((a) < (b) ? (a) : (b))
-	sim_must(world, peer->qpn == asked->qpn && plx_psn_eq(peer->psn, asked->psn), "C4",
-		 "the accepted queue pair is not the one that was requested");
 	sim_must(world,
-		 peer->responder_resources ==
-			 LESS(connector->own.responder_resources, asked->responder_resources),
-		 "C4", "%u responder resources of %u, %u were requested", peer->responder_resources,
-		 connector->own.responder_resources, asked->responder_resources);
+		 peer->info.remote_qpn == asked->info.remote_qpn &&
+			 plx_psn_eq(peer->psn, asked->psn),
+		 "C4", "the accepted queue pair is not the one that was requested");
 	sim_must(world,
-		 peer->initiator_depth ==
-			 LESS(connector->own.initiator_depth, asked->initiator_depth),
-		 "C4", "initiator depth %u of %u, offered %u", peer->initiator_depth,
-		 connector->own.initiator_depth, asked->initiator_depth);
-	sim_must(world, peer->path_mtu == asked->path_mtu, "C4", "path MTU %u, %u was requested",
-		 peer->path_mtu, asked->path_mtu);
+		 peer->info.responder_resources ==
+			 LESS(connector->own.responder_resources, asked->info.responder_resources),
+		 "C4", "%u responder resources of %u, %u were requested",
+		 peer->info.responder_resources, connector->own.responder_resources,
+		 asked->info.responder_resources);
+	sim_must(world,
+		 peer->info.initiator_depth ==
+			 LESS(connector->own.initiator_depth, asked->info.initiator_depth),
+		 "C4", "initiator depth %u of %u, offered %u", peer->info.initiator_depth,
+		 connector->own.initiator_depth, asked->info.initiator_depth);
+	sim_must(world, peer->info.path_mtu == asked->info.path_mtu, "C4",
+		 "path MTU %u, %u was requested", peer->info.path_mtu, asked->info.path_mtu);
 #undef LESS
 }
 

@@ -36,26 +36,27 @@ check_request(struct cm_host *host, const struct request *request, const struct 
 
 	sim_must(world, request->to == host->index && !request->sidr, "C4",
 		 "host %u gets a request for host %u", host->index, request->to);
-	sim_must(world, peer->qpn == own->qpn && plx_psn_eq(peer->psn, own->psn), "C4",
+	sim_must(world, peer->info.remote_qpn == own->qpn && plx_psn_eq(peer->psn, own->psn), "C4",
 		 "requests with QPN %06x PSN %06x, delivered are %06x and %06x", own->qpn,
-		 own->psn.v, peer->qpn, peer->psn.v);
+		 own->psn.v, peer->info.remote_qpn, peer->psn.v);
 	sim_must(world,
-		 peer->path_mtu == own->path_mtu &&
-			 peer->responder_resources == own->initiator_depth &&
-			 peer->initiator_depth == own->responder_resources,
-		 "C4", "path MTU %u, %u and %u READs are delivered", peer->path_mtu,
-		 peer->responder_resources, peer->initiator_depth);
+		 peer->info.path_mtu == own->path_mtu &&
+			 peer->info.responder_resources == own->initiator_depth &&
+			 peer->info.initiator_depth == own->responder_resources,
+		 "C4", "path MTU %u, %u and %u READs are delivered", peer->info.path_mtu,
+		 peer->info.responder_resources, peer->info.initiator_depth);
 	sim_must(world,
-		 peer->rnr_retry == own->rnr_retry && peer->retry == own->retry &&
-			 peer->ack_timeout == own->ack_timeout && peer->srq == own->srq,
-		 "C4", "retries %u and %u, timeout %u are delivered", peer->rnr_retry, peer->retry,
-		 peer->ack_timeout);
+		 peer->info.rnr_retry == own->rnr_retry && peer->info.retry == own->retry &&
+			 peer->info.ack_timeout == own->ack_timeout && peer->info.srq == own->srq,
+		 "C4", "retries %u and %u, timeout %u are delivered", peer->info.rnr_retry,
+		 peer->info.retry, peer->info.ack_timeout);
 	sim_must(world,
-		 memcmp(&peer->local, &request->connect.remote, sizeof(peer->local)) == 0 &&
-			 memcmp(&peer->remote, &request->connect.local, sizeof(peer->remote)) ==
+		 memcmp(&peer->info.local, &request->connect.remote, sizeof(peer->info.local)) ==
 				 0 &&
-			 peer->local_port == request->connect.remote_port &&
-			 peer->remote_port == request->connect.local_port,
+			 memcmp(&peer->info.remote, &request->connect.local,
+				sizeof(peer->info.remote)) == 0 &&
+			 peer->info.local_port == request->connect.remote_port &&
+			 peer->info.remote_port == request->connect.local_port,
 		 "C4", "delivered are other addresses than those of the request");
 }
 
@@ -82,7 +83,8 @@ request_by(struct fabric *fabric, const struct plx_cm_event *event)
 	for (serial = fabric->requests; serial > 0; serial--) {
 		const struct request *request = request_of(fabric, serial);
 
-		if (request->length == 0 && request->connect.own.qpn == event->peer.qpn &&
+		if (request->length == 0 &&
+		    request->connect.own.qpn == event->peer.info.remote_qpn &&
 		    plx_psn_eq(request->connect.own.psn, event->peer.psn))
 			break;
 	}
@@ -146,22 +148,23 @@ check_replied(struct connector *connector, const struct reply *reply,
 	sim_must(world, reply->accepted && reply->request == connector->request, "C4",
 		 "the reply to request %" PRIu64 " is delivered for request %" PRIu64,
 		 reply->request, connector->request);
-	sim_must(world, peer->qpn == theirs->qpn && plx_psn_eq(peer->psn, theirs->psn), "C4",
-		 "accepted QPN %06x PSN %06x, delivered are %06x and %06x", theirs->qpn,
-		 theirs->psn.v, peer->qpn, peer->psn.v);
+	sim_must(world, peer->info.remote_qpn == theirs->qpn && plx_psn_eq(peer->psn, theirs->psn),
+		 "C4", "accepted QPN %06x PSN %06x, delivered are %06x and %06x", theirs->qpn,
+		 theirs->psn.v, peer->info.remote_qpn, peer->psn.v);
 	sim_must(world,
-		 peer->responder_resources ==
+		 peer->info.responder_resources ==
 				 LESS(mine->responder_resources, theirs->initiator_depth) &&
-			 peer->initiator_depth ==
+			 peer->info.initiator_depth ==
 				 LESS(mine->initiator_depth, theirs->responder_resources),
-		 "C4", "agreed are %u and %u READs", peer->responder_resources,
-		 peer->initiator_depth);
+		 "C4", "agreed are %u and %u READs", peer->info.responder_resources,
+		 peer->info.initiator_depth);
 	sim_must(world,
-		 peer->path_mtu == mine->path_mtu && peer->rnr_retry == theirs->rnr_retry &&
-			 peer->srq == theirs->srq && peer->retry == mine->retry &&
-			 peer->ack_timeout == mine->ack_timeout,
-		 "C4", "path MTU %u, retries %u, timeout %u are delivered", peer->path_mtu,
-		 peer->rnr_retry, peer->ack_timeout);
+		 peer->info.path_mtu == mine->path_mtu &&
+			 peer->info.rnr_retry == theirs->rnr_retry &&
+			 peer->info.srq == theirs->srq && peer->info.retry == mine->retry &&
+			 peer->info.ack_timeout == mine->ack_timeout,
+		 "C4", "path MTU %u, retries %u, timeout %u are delivered", peer->info.path_mtu,
+		 peer->info.rnr_retry, peer->info.ack_timeout);
 #undef LESS
 }
 

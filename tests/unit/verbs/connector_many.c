@@ -60,7 +60,7 @@ assert_nothing_is_left(const struct side *end)
 	struct plx_cm_view view;
 
 	do {
-		assert_int_equal(plx_engine_cm_query(end->adapter->engine[0], &view), PLX_OK);
+		assert_int_equal(plx_link_cm_query(end->adapter->engine[0], &view), PLX_OK);
 		pair_cycle();
 	} while (view.timewait > 0);
 	assert_int_equal(view.connections, 0);

@@ -308,28 +308,27 @@ a_queue_pair_that_is_not_ready_takes_nothing(void **state)
 
 /* ---- sending ---- */
 
-static struct plx_engine_ah *
+static struct plx_ah *
 ah_to(struct pair *pair, int from, const struct plx_ip *to)
 {
 	const struct plx_engine_path path = {.remote = *to, .dscp = 10, .hop_limit = 3};
-	struct plx_engine_ah *ah = pair_ah(pair, from, &path);
+	struct plx_ah *ah = pair_ah(pair, from, &path);
 
 	pair_run(pair, 50); /* the neighbour answers */
 	return ah;
 }
 
 static enum plx_status
-send_one(struct pair_side *from, struct plx_engine_ah *ah, const struct plx_qp *to, uint64_t wr_id,
+send_one(struct pair_side *from, struct plx_ah *ah, const struct plx_qp *to, uint64_t wr_id,
 	 uint8_t flags)
 {
-	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge sge = {(uintptr_t)from->memory, BYTES, from->key};
 	const struct plx_send_wr wr = {.wr_id = wr_id,
 				       .op = PLX_WR_SEND,
 				       .flags = flags,
 				       .sge = &sge,
 				       .sges = 1,
-				       .ah = &wr_ah,
+				       .ah = ah,
 				       .remote_qpn = plx_engine_qp_number(to),
 				       .remote_qkey = qkey};
 	enum plx_status status;
@@ -359,7 +358,7 @@ a_way_carries_its_class_and_its_hops(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct pair_setup setup = {.ipv6 = i};
 		struct plx_frame seen = {0};
-		struct plx_engine_ah *ah;
+		struct plx_ah *ah;
 		struct pair pair;
 		struct plx_wc wc;
 
@@ -383,7 +382,7 @@ a_port_that_refuses_delays_and_loses_nothing(void **state)
 {
 	struct pair_options options = ud_options();
 	const struct pair_setup setup = {.inline_mode = false};
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct plx_wc wc[DEPTH];
 
@@ -412,7 +411,7 @@ a_port_to_itself_carries_datagrams(void **state)
 	struct pair_options options = pair_defaults(512);
 	const struct pair_setup setup = {.inline_mode = false};
 	static struct plx_wc wc[512];
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 
 	(void)state;

@@ -84,35 +84,34 @@ ah_pair_open(struct pair *pair, struct tap *tap)
 }
 
 static enum plx_status
-try_ah(struct pair *pair, const struct plx_ip *to, struct plx_engine_ah **ah)
+try_ah(struct pair *pair, const struct plx_ip *to, struct plx_ah **ah)
 {
 	const struct plx_engine_path path = {.remote = *to};
 	enum plx_status status;
 
 	pair_start(pair);
-	status = plx_engine_ah_create(pair->side[0].engine, pair->side[0].domain, &path, ah);
+	status = plx_link_ah_create(pair->side[0].engine, NULL, pair->side[0].domain, &path, ah);
 	pair_stop(pair);
 	return status;
 }
 
-static struct plx_engine_ah *
+static struct plx_ah *
 ah_to(struct pair *pair, const struct plx_ip *to)
 {
 	return pair_ah(pair, 0, &(struct plx_engine_path){.remote = *to});
 }
 
 static enum plx_status
-send_one(struct pair *pair, struct plx_engine_ah *ah, uint64_t wr_id)
+send_one(struct pair *pair, struct plx_ah *ah, uint64_t wr_id)
 {
 	struct pair_side *a = &pair->side[0];
-	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge sge = {(uintptr_t)a->memory, BYTES, a->key};
 	const struct plx_send_wr wr = {.wr_id = wr_id,
 				       .op = PLX_WR_SEND_IMM,
 				       .imm = (uint32_t)wr_id,
 				       .sge = &sge,
 				       .sges = 1,
-				       .ah = &wr_ah,
+				       .ah = ah,
 				       .remote_qpn = plx_engine_qp_number(pair->side[1].qp),
 				       .remote_qkey = qkey};
 	enum plx_status status;
@@ -183,7 +182,7 @@ inject_arp(struct pair *pair, uint8_t op, const uint8_t *mac)
 static void
 datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
 {
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -211,7 +210,7 @@ datagrams_wait_for_their_neighbour_and_leave_in_order(void **state)
 static void
 of_one_neighbour_sixteen_datagrams_may_wait(void **state)
 {
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -232,7 +231,7 @@ of_one_neighbour_sixteen_datagrams_may_wait(void **state)
 static void
 released_datagrams_and_answers_leave_as_they_were_written(void **state)
 {
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -264,7 +263,7 @@ of_one_engine_so_many_datagrams_may_wait(void **state)
 		AHS = PLX_ENGINE_WAITS_MAX / PLX_ENGINE_AH_WAITS_MAX + 1,
 		LAST = PLX_ENGINE_WAITS_MAX - 1, /* alone on the last handle */
 	};
-	struct plx_engine_ah *ah[AHS];
+	struct plx_ah *ah[AHS];
 	struct pair pair;
 	struct tap tap;
 
@@ -297,7 +296,7 @@ of_one_engine_so_many_datagrams_may_wait(void **state)
 static void
 datagrams_to_who_does_not_answer_are_dropped_and_counted(void **state)
 {
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -325,7 +324,7 @@ static void
 datagrams_follow_a_neighbour_that_has_moved(void **state)
 {
 	static const uint8_t new[6] = {2, 0, 0, 0, 9, 9};
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -362,8 +361,8 @@ length(const struct plx_list *list)
 static void
 a_way_lives_until_nothing_names_it(void **state)
 {
-	struct engine_ah_table *ah_table;
-	struct plx_engine_ah *ah;
+	struct ah_table *ah_table;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -390,8 +389,8 @@ a_way_lives_until_nothing_names_it(void **state)
 static void
 a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 {
-	struct engine_ah_table *ah_table;
-	struct plx_engine_ah *ah;
+	struct ah_table *ah_table;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -405,7 +404,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		pair_start(&pair);
 		assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_SQD, NULL, NULL), PLX_OK);
 		assert_int_equal(send_one(&pair, ah, 0), PLX_OK);
-		assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
+		assert_int_equal(plx_link_ah_destroy(ah), PLX_OK);
 		assert_int_equal(ah_table->uses[ah->head.number], 1);
 		if (how == 0)
 			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_ERROR, NULL, NULL),
@@ -430,7 +429,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 static void
 an_engine_can_end_while_datagrams_wait(void **state)
 {
-	struct plx_engine_ah *ah;
+	struct plx_ah *ah;
 	struct pair pair;
 	struct tap tap;
 
@@ -451,7 +450,7 @@ a_way_to_nobody_is_refused(void **state)
 	const struct plx_ip none = {.version = 0}, odd = {.version = 5};
 	const struct plx_ip far = {.version = 4, .v = {11, 0, 0, 1}};
 	const struct plx_ip all = {.version = 4, .v = {10, 0, 0, 255}};
-	struct plx_engine_ah *ah = NULL;
+	struct plx_ah *ah = NULL;
 	struct pair pair;
 	struct tap tap;
 

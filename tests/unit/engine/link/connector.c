@@ -30,9 +30,9 @@ enum {
 };
 
 static struct pair pair;
-static struct plx_engine_eq *queues[2];
-static struct plx_engine_listener *listener;
-static struct plx_engine_connector *conns[2];
+static struct plx_event_channel *queues[2];
+static struct plx_listener *listener;
+static struct plx_connector *conns[2];
 static uint16_t unwanted; /* a kind of message that side 0 loses */
 static uint8_t caught[512];
 static uint32_t caught_len;
@@ -62,13 +62,13 @@ lose_unwanted(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return false;
 }
 
-static struct plx_engine_listener *
-listen_on(uint16_t port, struct plx_engine_eq *queue)
+static struct plx_listener *
+listen_on(uint16_t port, struct plx_event_channel *queue)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = port};
-	struct plx_engine_listener *made;
+	struct plx_listener *made;
 
-	assert_int_equal(plx_engine_listener_create(queue, &listen, 1000u + port, &made), PLX_OK);
+	assert_int_equal(pair_listen(queue, &listen, 1000u + port, &made), PLX_OK);
 	return made;
 }
 
@@ -84,7 +84,8 @@ scene_open(bool no_cm)
 	pair_make_queues(&pair, &options);
 	for (int i = 0; i < 2; i++) {
 		pair.side[i].qp = pair_qp(&pair, i, &options);
-		assert_int_equal(plx_engine_eq_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
+		assert_int_equal(plx_link_channel_create(pair.side[i].engine, NULL, 16, &queues[i]),
+				 PLX_OK);
 	}
 	conns[0] = conns[1] = NULL;
 	listener = no_cm ? NULL : listen_on(PORT, queues[1]);
@@ -97,47 +98,47 @@ scene_close(void)
 	pair_start(&pair);
 	for (int i = 0; i < 2; i++)
 		if (conns[i] != NULL)
-			assert_int_equal(plx_engine_connector_destroy(conns[i]), PLX_OK);
+			pair_connector_destroy(conns[i]);
 	if (listener != NULL)
-		assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
+		pair_listener_destroy(listener);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(plx_engine_eq_destroy(queues[i]), PLX_OK);
+		assert_int_equal(plx_link_channel_destroy(queues[i]), PLX_OK);
 	pair_stop(&pair);
 	pair_close(&pair);
 }
 
-static struct plx_engine_connector_attr
+static struct plx_link_attr
 attr_to(uint16_t port)
 {
-	struct plx_engine_connector_attr attr = {.rc = pair_defaults(16).attr,
-						 .path = {.remote = pair.side[1].ip},
-						 .own = {.path_mtu = 1024,
-							 .responder_resources = 4,
-							 .initiator_depth = 4,
-							 .rnr_retry = 6,
-							 .retry = 7,
-							 .ack_timeout = 14},
-						 .local_port = 50000,
-						 .remote_port = port};
+	struct plx_link_attr attr = {.rc = pair_defaults(16).attr,
+				     .path = {.remote = pair.side[1].ip},
+				     .own = {.path_mtu = 1024,
+					     .responder_resources = 4,
+					     .initiator_depth = 4,
+					     .rnr_retry = 6,
+					     .retry = 7,
+					     .ack_timeout = 14},
+				     .local_port = 50000,
+				     .remote_port = port};
 
 	return attr;
 }
 
 static void
-ask(struct plx_engine_connector *connector, struct plx_qp *qp, uint16_t port)
+ask(struct plx_connector *connector, struct plx_qp *qp, uint16_t port)
 {
-	struct plx_engine_connector_attr attr = attr_to(port);
+	struct plx_link_attr attr = attr_to(port);
 
-	assert_int_equal(plx_engine_connector_connect(connector, qp, &attr), PLX_OK);
+	assert_int_equal(plx_link_connect(connector, qp, &attr), PLX_OK);
 }
 
-static struct plx_engine_connector_event
+static struct plx_link_event
 next(int side, enum plx_cm_event_kind kind)
 {
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 
 	for (uint32_t i = 0; i < ROUNDS; i++) {
-		if (plx_engine_eq_next(queues[side], &event)) {
+		if (plx_link_channel_next(queues[side], &event)) {
 			assert_int_equal(event.cm.kind, kind);
 			return event;
 		}
@@ -150,28 +151,29 @@ next(int side, enum plx_cm_event_kind kind)
 static void
 nothing_at(int side)
 {
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 
 	pair_run(&pair, ROUNDS);
-	assert_false(plx_engine_eq_next(queues[side], &event));
+	assert_false(plx_link_channel_next(queues[side], &event));
 }
 
 /* As far as the reply. */
 static void
 reply(void)
 {
-	struct plx_engine_connector_event event;
-	struct plx_engine_connector_attr attr = attr_to(0);
+	struct plx_link_event event;
+	struct plx_link_attr attr = attr_to(0);
 
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	event = next(1, PLX_CM_EVENT_REQUESTED);
 	assert_int_equal(event.cookie, 1000 + PORT);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_adopt(queues[1], &event.cm, 20, &conns[1]), PLX_OK);
-	while (plx_engine_connector_accept(conns[1], pair.side[1].qp, &attr) == PLX_AGAIN)
+	assert_int_equal(plx_link_connector_create(queues[1], 20, &conns[1]), PLX_OK);
+	assert_int_equal(plx_link_adopt(conns[1], &event.cm), PLX_OK);
+	while (plx_link_accept(conns[1], pair.side[1].qp, &attr) == PLX_AGAIN)
 		;
 	pair_stop(&pair);
 	event = next(0, PLX_CM_EVENT_REPLIED);
@@ -182,7 +184,7 @@ static void
 complete(void)
 {
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_establish(conns[0]), PLX_OK);
+	assert_int_equal(plx_link_establish(conns[0]), PLX_OK);
 	pair_stop(&pair);
 }
 
@@ -219,7 +221,7 @@ a_lost_request_is_sent_again(void **state)
 	scene_open(false);
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	nothing_at(1);
@@ -234,8 +236,8 @@ a_lost_request_is_sent_again(void **state)
 static void
 nobody_at_the_address_is_unreachable(void **state)
 {
-	struct plx_engine_connector_attr attr;
-	struct plx_engine_connector_event event;
+	struct plx_link_attr attr;
+	struct plx_link_event event;
 	bool told = false;
 
 	(void)state;
@@ -243,13 +245,13 @@ nobody_at_the_address_is_unreachable(void **state)
 	attr = attr_to(PORT);
 	attr.path.remote.v[3] = 99;
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
-	assert_int_equal(plx_engine_connector_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_link_connect(conns[0], pair.side[0].qp, &attr), PLX_OK);
 	pair_stop(&pair);
 	for (int i = 0; i < 10 && !told; i++) {
 		pair_pass(&pair, PLX_SEC);
 		pair_run(&pair, ROUNDS);
-		told = plx_engine_eq_next(queues[0], &event);
+		told = plx_link_channel_next(queues[0], &event);
 	}
 	assert_true(told);
 	assert_int_equal(event.cm.kind, PLX_CM_EVENT_UNREACHABLE);
@@ -264,45 +266,45 @@ static void
 a_full_event_queue_holds_up_nobody_else(void **state)
 {
 	struct pair_options options = pair_defaults(16);
-	struct plx_engine_listener *first, *second;
-	struct plx_engine_eq *small, *other;
-	struct plx_engine_connector *asking[4];
+	struct plx_listener *first, *second;
+	struct plx_event_channel *small, *other;
+	struct plx_connector *asking[4];
 	struct plx_qp *qps[4];
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 	uint32_t taken = 0;
 
 	(void)state;
 	scene_open(false);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_eq_create(pair.side[1].engine, 1, &small), PLX_OK);
-	assert_int_equal(plx_engine_eq_create(pair.side[1].engine, 1, &other), PLX_OK);
+	assert_int_equal(plx_link_channel_create(pair.side[1].engine, NULL, 1, &small), PLX_OK);
+	assert_int_equal(plx_link_channel_create(pair.side[1].engine, NULL, 1, &other), PLX_OK);
 	first = listen_on(PORT + 1, small);
 	second = listen_on(PORT + 2, other);
 	for (int i = 0; i < 4; i++) {
 		qps[i] = pair_qp(&pair, 0, &options);
-		assert_int_equal(plx_engine_connector_create(queues[0], (uint64_t)i, &asking[i]),
+		assert_int_equal(plx_link_connector_create(queues[0], (uint64_t)i, &asking[i]),
 				 PLX_OK);
 		ask(asking[i], qps[i], i < 3 ? PORT + 1 : PORT + 2);
 	}
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
-	assert_true(plx_engine_eq_next(other, &event));
+	assert_true(plx_link_channel_next(other, &event));
 	assert_int_equal(event.cookie, 1000 + PORT + 2);
 	/* Nothing was lost: each finds its place when there is one. */
 	for (int i = 0; i < 3; i++) {
-		taken += plx_engine_eq_next(small, &event);
+		taken += plx_link_channel_next(small, &event);
 		pair_run(&pair, ROUNDS);
 	}
 	assert_int_equal(taken, 3);
 	pair_start(&pair);
 	for (int i = 0; i < 4; i++) {
-		assert_int_equal(plx_engine_connector_destroy(asking[i]), PLX_OK);
+		pair_connector_destroy(asking[i]);
 		assert_int_equal(plx_engine_qp_destroy(qps[i]), PLX_OK);
 	}
-	assert_int_equal(plx_engine_listener_destroy(first), PLX_OK);
-	assert_int_equal(plx_engine_listener_destroy(second), PLX_OK);
-	assert_int_equal(plx_engine_eq_destroy(small), PLX_OK);
-	assert_int_equal(plx_engine_eq_destroy(other), PLX_OK);
+	pair_listener_destroy(first);
+	pair_listener_destroy(second);
+	assert_int_equal(plx_link_channel_destroy(small), PLX_OK);
+	assert_int_equal(plx_link_channel_destroy(other), PLX_OK);
 	pair_stop(&pair);
 	scene_close();
 }
@@ -313,7 +315,7 @@ catch_a_req(void)
 {
 	unwanted = PLX_CM_REQ;
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
@@ -429,7 +431,7 @@ strangers_make_us_ask_for_nobody(void **state)
 	/* Most of those that wait are no guests any more when they are refused. */
 	refused = plx_engine_counters(b->engine)->tx_gsi;
 	pair_start(&pair);
-	assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
+	pair_listener_destroy(listener);
 	listener = NULL;
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
@@ -466,37 +468,37 @@ static void
 an_engine_without_a_manager_says_so(void **state)
 {
 	struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = PORT};
-	struct plx_engine_listener *none;
+	struct plx_listener *none;
 
 	(void)state;
 	scene_open(true);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_listener_create(queues[1], &listen, 0, &none), PLX_STATE);
+	assert_int_equal(pair_listen(queues[1], &listen, 0, &none), PLX_STATE);
 	pair_stop(&pair);
-	assert_null(plx_engine_cm_counters(pair.side[1].engine));
+	assert_null(plx_link_cm_counters(pair.side[1].engine));
 	scene_close();
 }
 
 static void
 an_event_queue_has_a_descriptor(void **state)
 {
-	struct plx_engine_connector_event event;
+	struct plx_link_event event;
 	uint64_t count;
 	int fd;
 
 	(void)state;
 	scene_open(false);
-	fd = plx_engine_eq_fd(queues[1]);
+	fd = plx_event_channel_fd(queues[1]);
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, &count, sizeof(count)), -1);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_create(queues[0], 10, &conns[0]), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 10, &conns[0]), PLX_OK);
 	ask(conns[0], pair.side[0].qp, PORT);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
-	assert_true(plx_engine_eq_next(queues[1], &event));
-	assert_false(plx_engine_eq_next(queues[1], &event));
+	assert_true(plx_link_channel_next(queues[1], &event));
+	assert_false(plx_link_channel_next(queues[1], &event));
 	assert_int_equal(read(fd, &count, sizeof(count)), -1);
 	scene_close();
 }

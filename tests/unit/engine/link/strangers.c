@@ -61,10 +61,10 @@ struct frame {
 
 static struct pair pair;
 static struct plx_qp *ud[2];
-static struct plx_engine_eq *queues[2];
-static struct plx_engine_listener *listener;
-static struct plx_engine_connector *connector;
-static struct plx_engine_ah *ah;
+static struct plx_event_channel *queues[2];
+static struct plx_listener *listener;
+static struct plx_connector *connector;
+static struct plx_ah *ah;
 static uint16_t vlan;
 static bool ipv6, wrongly_tagged;
 static struct frame caught[PATHS];
@@ -230,12 +230,14 @@ make_objects(void)
 		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_INIT, NULL, NULL), PLX_OK);
 		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTR, &attr, NULL), PLX_OK);
 		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTS, &attr, NULL), PLX_OK);
-		assert_int_equal(plx_engine_eq_create(pair.side[i].engine, 16, &queues[i]), PLX_OK);
+		assert_int_equal(plx_link_channel_create(pair.side[i].engine, NULL, 16, &queues[i]),
+				 PLX_OK);
 	}
-	assert_int_equal(plx_engine_listener_create(queues[1], &listen, 1, &listener), PLX_OK);
-	assert_int_equal(plx_engine_connector_create(queues[0], 2, &connector), PLX_OK);
-	assert_int_equal(plx_engine_ah_create(pair.side[0].engine, pair.side[0].domain, &path, &ah),
-			 PLX_OK);
+	assert_int_equal(pair_listen(queues[1], &listen, 1, &listener), PLX_OK);
+	assert_int_equal(plx_link_connector_create(queues[0], 2, &connector), PLX_OK);
+	assert_int_equal(
+		plx_link_ah_create(pair.side[0].engine, NULL, pair.side[0].domain, &path, &ah),
+		PLX_OK);
 	pair_stop(&pair);
 }
 
@@ -243,14 +245,13 @@ static void
 send_datagram(void)
 {
 	struct pair_side *a = &pair.side[0], *b = &pair.side[1];
-	const struct plx_ah wr_ah = {ah};
 	const struct plx_sge from = {(uintptr_t)a->memory, 32, a->key};
 	const struct plx_sge to = {(uintptr_t)b->memory + 1024, 256, b->key};
 	const struct plx_recv_wr recv = {.sge = &to, .sges = 1};
 	const struct plx_send_wr send = {.op = PLX_WR_SEND,
 					 .sge = &from,
 					 .sges = 1,
-					 .ah = &wr_ah,
+					 .ah = ah,
 					 .remote_qpn = plx_engine_qp_number(ud[1]),
 					 .remote_qkey = qkey};
 	enum plx_status status;
@@ -264,12 +265,11 @@ static void
 catch_all(void)
 {
 	struct pair_options options = pair_defaults(16);
-	const struct plx_engine_connector_attr attr = {
-		.rc = options.attr,
-		.path = {.remote = pair.side[1].ip},
-		.own = {.path_mtu = 1024, .retry = 7, .ack_timeout = 14},
-		.local_port = 50000,
-		.remote_port = SERVICE_PORT};
+	const struct plx_link_attr attr = {.rc = options.attr,
+					   .path = {.remote = pair.side[1].ip},
+					   .own = {.path_mtu = 1024, .retry = 7, .ack_timeout = 14},
+					   .local_port = 50000,
+					   .remote_port = SERVICE_PORT};
 	struct plx_qp *third;
 	enum plx_net_verdict verdict;
 	uint32_t number;
@@ -282,11 +282,11 @@ catch_all(void)
 					 &number, &verdict),
 			 PLX_OK);
 	third = pair_qp(&pair, 0, &options);
-	assert_int_equal(plx_engine_connector_connect(connector, third, &attr), PLX_OK);
+	assert_int_equal(plx_link_connect(connector, third, &attr), PLX_OK);
 	pair_stop(&pair);
 	pair_run(&pair, ROUNDS);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_connector_destroy(connector), PLX_OK);
+	pair_connector_destroy(connector);
 	assert_int_equal(plx_engine_qp_destroy(third), PLX_OK);
 	assert_int_equal(plx_engine_qp_modify(pair.side[0].qp, PLX_QP_RESET, NULL, NULL), PLX_OK);
 	pair_stop(&pair);
@@ -316,11 +316,11 @@ scene_close(void)
 {
 	assert_false(wrongly_tagged);
 	pair_start(&pair);
-	assert_int_equal(plx_engine_ah_destroy(ah), PLX_OK);
-	assert_int_equal(plx_engine_listener_destroy(listener), PLX_OK);
+	assert_int_equal(plx_link_ah_destroy(ah), PLX_OK);
+	pair_listener_destroy(listener);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(plx_engine_qp_destroy(ud[i]), PLX_OK);
-		assert_int_equal(plx_engine_eq_destroy(queues[i]), PLX_OK);
+		assert_int_equal(plx_link_channel_destroy(queues[i]), PLX_OK);
 	}
 	pair_stop(&pair);
 	pair_close(&pair);

@@ -268,9 +268,9 @@ accept(struct machine *m, const struct plx_cm_rep *rep)
 	assert_int_equal(plx_cm_accept(m->cm, line->id, &own, 0, rep->private_data,
 				       PLX_CM_PRIVATE_REP, m->now, &peer),
 			 PLX_OK);
-	assert_int_equal(peer.qpn, line->qpn);
-	assert_int_equal(peer.responder_resources, rep->responder_resources);
-	assert_int_equal(peer.initiator_depth, rep->initiator_depth);
+	assert_int_equal(peer.info.remote_qpn, line->qpn);
+	assert_int_equal(peer.info.responder_resources, rep->responder_resources);
+	assert_int_equal(peer.info.initiator_depth, rep->initiator_depth);
 }
 
 /* Do what made that machine send this; replies need no action. */
@@ -407,12 +407,12 @@ check_requested(struct machine *m, const struct plx_cm_msg *msg)
 	assert_int_equal(event.private_bytes, PLX_CM_PRIVATE_REQ);
 	assert_memory_equal(event.private_data, msg->req.private_data + PLX_CMA_BYTES,
 			    PLX_CM_PRIVATE_REQ);
-	assert_int_equal(event.peer.qpn, msg->req.local_qpn);
+	assert_int_equal(event.peer.info.remote_qpn, msg->req.local_qpn);
 	assert_int_equal(event.peer.psn.v, msg->req.starting_psn.v);
-	assert_int_equal(event.peer.path_mtu, 128 << msg->req.path_mtu);
-	assert_int_equal(event.peer.rnr_retry, msg->req.rnr_retry_count);
-	assert_int_equal(event.peer.remote_port, cma.src_port);
-	assert_int_equal(event.peer.local_port, (uint16_t)msg->req.service_id);
+	assert_int_equal(event.peer.info.path_mtu, 128 << msg->req.path_mtu);
+	assert_int_equal(event.peer.info.rnr_retry, msg->req.rnr_retry_count);
+	assert_int_equal(event.peer.info.remote_port, cma.src_port);
+	assert_int_equal(event.peer.info.local_port, (uint16_t)msg->req.service_id);
 	new_line(m, event.id, msg->req.local_comm_id)->qpn = msg->req.local_qpn;
 }
 
@@ -423,9 +423,9 @@ check_replied(struct machine *m, const struct plx_cm_msg *msg)
 
 	assert_int_equal(event.private_bytes, PLX_CM_PRIVATE_REP);
 	assert_memory_equal(event.private_data, msg->rep.private_data, PLX_CM_PRIVATE_REP);
-	assert_int_equal(event.peer.qpn, msg->rep.local_qpn);
+	assert_int_equal(event.peer.info.remote_qpn, msg->rep.local_qpn);
 	assert_int_equal(event.peer.psn.v, msg->rep.starting_psn.v);
-	assert_int_equal(event.peer.rnr_retry, msg->rep.rnr_retry_count);
+	assert_int_equal(event.peer.info.rnr_retry, msg->rep.rnr_retry_count);
 	(void)line_of(m, event.id);
 }
 

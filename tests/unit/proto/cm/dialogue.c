@@ -63,19 +63,19 @@ both_sides_agree(void **state)
 	pair_carry(&pair);
 	bob = pair_expect(&pair, BOB, PLX_CM_EVENT_REQUESTED)->id;
 	assert_int_equal(pair.event.context, CONTEXT_LISTENER);
-	assert_int_equal(pair.event.peer.qpn, ALICE_QPN);
+	assert_int_equal(pair.event.peer.info.remote_qpn, ALICE_QPN);
 	assert_int_equal(pair.event.peer.psn.v, ALICE_QPN * 1000);
-	assert_int_equal(pair.event.peer.path_mtu, 1024);
-	assert_int_equal(pair.event.peer.responder_resources, 8);
-	assert_int_equal(pair.event.peer.initiator_depth, 16);
-	assert_int_equal(pair.event.peer.rnr_retry, 6);
-	assert_int_equal(pair.event.peer.retry, 5);
-	assert_int_equal(pair.event.peer.ack_timeout, 17);
-	assert_true(pair.event.peer.srq);
-	assert_int_equal(pair.event.peer.local_port, PORT);
-	assert_int_equal(pair.event.peer.remote_port, ALICE_PORT);
-	assert_memory_equal(&pair.event.peer.local, &pair.ip[BOB], sizeof pair.ip[BOB]);
-	assert_memory_equal(&pair.event.peer.remote, &pair.ip[ALICE], sizeof pair.ip[ALICE]);
+	assert_int_equal(pair.event.peer.info.path_mtu, 1024);
+	assert_int_equal(pair.event.peer.info.responder_resources, 8);
+	assert_int_equal(pair.event.peer.info.initiator_depth, 16);
+	assert_int_equal(pair.event.peer.info.rnr_retry, 6);
+	assert_int_equal(pair.event.peer.info.retry, 5);
+	assert_int_equal(pair.event.peer.info.ack_timeout, 17);
+	assert_true(pair.event.peer.info.srq);
+	assert_int_equal(pair.event.peer.info.local_port, PORT);
+	assert_int_equal(pair.event.peer.info.remote_port, ALICE_PORT);
+	assert_memory_equal(&pair.event.peer.info.local, &pair.ip[BOB], sizeof pair.ip[BOB]);
+	assert_memory_equal(&pair.event.peer.info.remote, &pair.ip[ALICE], sizeof pair.ip[ALICE]);
 	assert_int_equal(pair.event.private_bytes, PLX_CM_PRIVATE_REQ);
 	assert_string_equal((const char *)pair.event.private_data, "may I come in?");
 	own.path_mtu = 4096;
@@ -85,22 +85,22 @@ both_sides_agree(void **state)
 	assert_int_equal(plx_cm_accept(pair.cm[BOB], bob, &own, CONTEXT_BOB, (const uint8_t *)"yes",
 				       4, pair.now, &peer),
 			 PLX_OK);
-	assert_int_equal(peer.responder_resources, 3);
-	assert_int_equal(peer.initiator_depth, 16);
-	assert_int_equal(peer.path_mtu, 1024);
-	assert_int_equal(peer.qpn, ALICE_QPN);
+	assert_int_equal(peer.info.responder_resources, 3);
+	assert_int_equal(peer.info.initiator_depth, 16);
+	assert_int_equal(peer.info.path_mtu, 1024);
+	assert_int_equal(peer.info.remote_qpn, ALICE_QPN);
 	pair_carry(&pair);
 	pair_expect(&pair, ALICE, PLX_CM_EVENT_REPLIED);
 	assert_int_equal(pair.event.context, CONTEXT_ALICE);
-	assert_int_equal(pair.event.peer.qpn, BOB_QPN);
+	assert_int_equal(pair.event.peer.info.remote_qpn, BOB_QPN);
 	assert_int_equal(pair.event.peer.psn.v, BOB_QPN * 1000);
-	assert_int_equal(pair.event.peer.path_mtu, 1024);
-	assert_int_equal(pair.event.peer.responder_resources, 16);
-	assert_int_equal(pair.event.peer.initiator_depth, 3);
-	assert_int_equal(pair.event.peer.rnr_retry, 2);
-	assert_int_equal(pair.event.peer.retry, 5);
-	assert_int_equal(pair.event.peer.ack_timeout, 17);
-	assert_false(pair.event.peer.srq);
+	assert_int_equal(pair.event.peer.info.path_mtu, 1024);
+	assert_int_equal(pair.event.peer.info.responder_resources, 16);
+	assert_int_equal(pair.event.peer.info.initiator_depth, 3);
+	assert_int_equal(pair.event.peer.info.rnr_retry, 2);
+	assert_int_equal(pair.event.peer.info.retry, 5);
+	assert_int_equal(pair.event.peer.info.ack_timeout, 17);
+	assert_false(pair.event.peer.info.srq);
 	assert_int_equal(pair.event.private_bytes, PLX_CM_PRIVATE_REP);
 	assert_string_equal((const char *)pair.event.private_data, "yes");
 	pair_close(&pair);
@@ -243,7 +243,7 @@ crossing_requests_are_two_connections(void **state)
 	pair_carry(&pair);
 	for (int i = 0; i < HOSTS; i++) {
 		assert_int_equal(pair_expect(&pair, i, PLX_CM_EVENT_REPLIED)->id.v, asked[i].v);
-		assert_int_equal(pair.event.peer.qpn, 0x200 + (uint32_t)!i);
+		assert_int_equal(pair.event.peer.info.remote_qpn, 0x200 + (uint32_t)!i);
 		assert_int_equal(plx_cm_establish(pair.cm[i], asked[i], pair.now), PLX_OK);
 	}
 	pair_carry(&pair);
@@ -346,9 +346,9 @@ an_event_can_wait_for_others(void **state)
 	assert_true(plx_cm_wake_ns(pair.cm[BOB]) > 0);
 	plx_cm_defer_event(pair.cm[BOB]);
 	assert_true(plx_cm_next_event(pair.cm[BOB], &event));
-	assert_int_equal(event.peer.qpn, 0x32);
+	assert_int_equal(event.peer.info.remote_qpn, 0x32);
 	assert_true(plx_cm_next_event(pair.cm[BOB], &event));
-	assert_int_equal(event.peer.qpn, 0x31);
+	assert_int_equal(event.peer.info.remote_qpn, 0x31);
 	assert_false(plx_cm_has_event(pair.cm[BOB]));
 	pair_close(&pair);
 }
