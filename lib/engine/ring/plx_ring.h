@@ -29,10 +29,20 @@ struct plx_ring_config {
 	uint32_t entries;     /* 1 .. PLX_RING_ENTRIES_MAX; rounded up to a power of two */
 	uint32_t entry_bytes; /* a multiple of 4 */
 	enum plx_ring_side producers, consumers;
-	int socket; /* NUMA node; -1: any */
+	int socket; /* NUMA node of a ring that is created; -1: any */
 };
 
 #define PLX_RING_ENTRIES_MAX (UINT32_C(1) << 21)
+
+/** [bytes] Memory of a ring: a multiple of a cache line. */
+size_t plx_ring_bytes(const struct plx_ring_config *config);
+
+/**
+ * Make a ring in the caller's memory, which is not for plx_ring_destroy().
+ * @param memory [plx_ring_bytes(config)] aligned to a cache line; zeroed, so that no entry is
+ * marked
+ */
+struct rte_ring *plx_ring_init(const struct plx_ring_config *config, void *memory);
 
 /** Create a ring; NULL if out of memory. */
 struct rte_ring *plx_ring_create(const struct plx_ring_config *config);

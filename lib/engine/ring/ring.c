@@ -17,24 +17,42 @@ flags_of(const struct plx_ring_config *config)
 	return flags;
 }
 
-struct rte_ring *
-plx_ring_create(const struct plx_ring_config *config)
+static uint32_t
+slots_of(const struct plx_ring_config *config)
 {
 	uint32_t slots = 2;
-	ssize_t bytes;
-	struct rte_ring *ring;
 
 	PLX_ASSERT(config->entries >= 1 && config->entries <= PLX_RING_ENTRIES_MAX);
 	/* A ring of `slots` holds one entry less. */
 	while (slots <= config->entries)
 		slots *= 2;
-	bytes = rte_ring_get_memsize_elem(config->entry_bytes, slots);
+	return slots;
+}
+
+size_t
+plx_ring_bytes(const struct plx_ring_config *config)
+{
+	ssize_t bytes = rte_ring_get_memsize_elem(config->entry_bytes, slots_of(config));
+
 	PLX_ASSERT(bytes > 0);
-	ring = plx_heap_queue((size_t)bytes, config->socket);
-	if (ring == NULL)
-		return NULL;
-	PLX_ASSERT(rte_ring_init(ring, "plx", slots, flags_of(config)) == 0);
+	return (size_t)bytes;
+}
+
+struct rte_ring *
+plx_ring_init(const struct plx_ring_config *config, void *memory)
+{
+	struct rte_ring *ring = memory;
+
+	PLX_ASSERT(rte_ring_init(ring, "plx", slots_of(config), flags_of(config)) == 0);
 	return ring;
+}
+
+struct rte_ring *
+plx_ring_create(const struct plx_ring_config *config)
+{
+	void *memory = plx_heap_queue(plx_ring_bytes(config), config->socket);
+
+	return memory != NULL ? plx_ring_init(config, memory) : NULL;
 }
 
 void

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -277,6 +278,27 @@ copies_in_and_out_are_the_same_entries(void **state)
 }
 
 static void
+a_ring_in_the_callers_memory_stays_in_it(void **state)
+{
+	const struct plx_ring_config config = {.entries = 10, .entry_bytes = sizeof(struct entry)};
+	size_t bytes = plx_ring_bytes(&config);
+	uint8_t *memory = aligned_alloc(PLX_CACHE_LINE, bytes + PLX_CACHE_LINE);
+	struct rte_ring *ring;
+
+	(void)state;
+	assert_non_null(memory);
+	assert_int_equal(bytes % PLX_CACHE_LINE, 0);
+	memset(memory, 0, bytes);
+	memset(memory + bytes, 0xa5, PLX_CACHE_LINE);
+	ring = plx_ring_init(&config, memory);
+	assert_ptr_equal(ring, memory);
+	run_through(ring, 0);
+	for (size_t i = 0; i < PLX_CACHE_LINE; i++)
+		assert_int_equal(memory[bytes + i], 0xa5);
+	free(memory);
+}
+
+static void
 memory_that_is_not_there_is_no_ring(void **state)
 {
 	/* 2^21 entries of 1 KiB are 4 GiB of addresses, of which the process gets no more. */
@@ -306,6 +328,7 @@ main(void)
 		cmocka_unit_test(what_was_reserved_and_not_committed_is_given_back),
 		cmocka_unit_test(marked_entries_are_there_when_their_word_says_so),
 		cmocka_unit_test(copies_in_and_out_are_the_same_entries),
+		cmocka_unit_test(a_ring_in_the_callers_memory_stays_in_it),
 		cmocka_unit_test(memory_that_is_not_there_is_no_ring),
 	};
 
