@@ -207,9 +207,9 @@ plx_ring_release(struct rte_ring *ring, uint32_t n)
 typedef uint64_t __attribute__((may_alias)) ring_word;
 
 static inline uint64_t
-ring_mark_of(const struct rte_ring *ring, uint32_t index)
+ring_mark_of(uint32_t slots, uint32_t index)
 {
-	return index & ring->size ? 0 : PLX_RING_MARK;
+	return index & slots ? 0 : PLX_RING_MARK;
 }
 
 /**
@@ -220,7 +220,8 @@ ring_mark_of(const struct rte_ring *ring, uint32_t index)
 static inline void
 plx_ring_mark_written(const struct rte_ring *ring, uint32_t index, void *word, uint64_t value)
 {
-	__atomic_store_n((ring_word *)word, (value & ~PLX_RING_MARK) | ring_mark_of(ring, index),
+	__atomic_store_n((ring_word *)word,
+			 (value & ~PLX_RING_MARK) | ring_mark_of(ring->size, index),
 			 __ATOMIC_RELEASE);
 }
 
@@ -230,7 +231,7 @@ ring_marked(const struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_at,
 	    uint32_t n)
 {
 	const uint8_t *words = ring_entries(ring) + word_at;
-	uint64_t mark = ring_mark_of(ring, index);
+	uint64_t mark = ring_mark_of(ring->size, index);
 	uint32_t at = index & ring->mask, count = 0;
 
 	while (count < n) {
@@ -290,6 +291,17 @@ plx_ring_peek_marked(struct rte_ring *ring, uint32_t entry_bytes, uint32_t word_
 
 /* ---- copies and counts ---- */
 
+/* Copy entries into a span. rte_ring's own copies move 4 bytes at a time unless an entry has one of
+ * three sizes. */
+static inline void
+ring_fill(const struct plx_ring_span *span, uint32_t entry_bytes, const void *entries)
+{
+	memcpy(span->at, entries, (size_t)span->first * entry_bytes);
+	if (plx_unlikely(span->first < span->count))
+		memcpy(span->more, (const uint8_t *)entries + (size_t)span->first * entry_bytes,
+		       (size_t)(span->count - span->first) * entry_bytes);
+}
+
 /**
  * Copy up to `n` entries into the ring.
  * Returns: how many
@@ -300,13 +312,9 @@ plx_ring_enqueue(struct rte_ring *ring, uint32_t entry_bytes, const void *entrie
 	struct plx_ring_span span;
 	uint32_t put = plx_ring_reserve(ring, entry_bytes, n, &span);
 
-	/* rte_ring's own copies move 4 bytes at a time unless an entry has one of three sizes. */
 	if (put == 0)
 		return 0;
-	memcpy(span.at, entries, (size_t)span.first * entry_bytes);
-	if (plx_unlikely(span.first < put))
-		memcpy(span.more, (const uint8_t *)entries + (size_t)span.first * entry_bytes,
-		       (size_t)(put - span.first) * entry_bytes);
+	ring_fill(&span, entry_bytes, entries);
 	plx_ring_commit(ring, put);
 	return put;
 }
