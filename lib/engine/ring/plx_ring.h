@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The only access to rte_ring: rings of fixed-size entries between threads, written and read in
- * place. No other file of Pollux names an rte_ring_* symbol, so that a hardened variant, for
- * clients in other processes, replaces a single file.
+ * place. No other room of Pollux names an rte_ring_* symbol. The two sides trust each other here;
+ * plx_ring_untrusted.h is for a side whose other side may be another process.
  * Start with plx_ring_create(), then plx_ring_reserve() and plx_ring_peek(); for a reader that
  * waits on another core, plx_ring_mark_written() and plx_ring_peek_marked().
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Creating and freeing rings. They have no name and use no memzone, of which DPDK has 2560 in
- * total.
- * Start with plx_ring_create().
+ * Creating and freeing rings, and checking one that others can write to. They have no name and use
+ * no memzone, of which DPDK has 2560 in total. Start with plx_ring_create().
  */
 #include "plx_heap.h"
 #include "plx_ring.h"
+#include "plx_ring_untrusted.h"
 
 static unsigned
 flags_of(const struct plx_ring_config *config)
@@ -59,4 +59,32 @@ void
 plx_ring_destroy(struct rte_ring *ring)
 {
 	plx_heap_free(ring);
+}
+
+enum plx_status
+plx_ring_untrusted_init(struct plx_ring_untrusted *ring, const struct plx_ring_config *config,
+			enum plx_ring_role role, struct rte_ring *shared)
+{
+	bool one_producer = config->producers == PLX_RING_ONE;
+	bool one_consumer = config->consumers == PLX_RING_ONE;
+	uint32_t slots = slots_of(config);
+	uint32_t index;
+
+	if (!(role == PLX_RING_PRODUCER ? one_producer : one_consumer) ||
+	    !ring_is_of(shared, slots, one_producer, one_consumer))
+		return PLX_INVALID;
+	/* Any value is as good as the right one: it only says which slot is next. */
+	index = *(role == PLX_RING_PRODUCER ? ring_committed(shared) : ring_released(shared));
+	*ring = (struct plx_ring_untrusted){
+		.shared = shared,
+		.entries = ring_entries(shared),
+		.slots = slots,
+		.mask = slots - 1,
+		.capacity = slots - 1,
+		.entry_bytes = config->entry_bytes,
+		.role = role,
+		.index = index,
+		.limit = index,
+	};
+	return PLX_OK;
 }

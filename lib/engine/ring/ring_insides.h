@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What plx_ring.h knows of the inside of an rte_ring, and the only file that does. rte_ring's
- * public calls cannot do three things that the data path needs: tell the number of the first
- * reserved entry, reserve without loading the other side's index, and reserve only entries that are
- * marked as written. Layout and meaning are those of rte_ring_core.h and rte_ring_hts_c11_mem.h of
- * DPDK 20.11 to 22.11; the static asserts stop a build against a DPDK that changed the layout.
+ * What this room knows of the inside of an rte_ring, and the only file that does. rte_ring's public
+ * calls cannot do four things that the data path needs: tell the number of the first reserved
+ * entry, reserve without loading the other side's index, reserve only entries that are marked as
+ * written, and do without what the other side may have overwritten. Layout and meaning are those of
+ * rte_ring_core.h and rte_ring_hts_c11_mem.h of DPDK 20.11 to 22.11; the static asserts stop a
+ * build against a DPDK that changed the layout.
  */
 #ifndef PLX_RING_INSIDES_H
 #define PLX_RING_INSIDES_H
@@ -92,6 +93,32 @@ ring_reserve_consumers(struct rte_ring *ring, uint64_t seen, uint32_t n)
 	now.pos.head += n;
 	return __atomic_compare_exchange_n(&ring->hts_cons.ht.raw, &seen, now.raw, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* ---- for a side that trusts nothing in the ring ---- */
+
+/* Is the ring one of `slots` entries, with these sides? */
+static inline bool
+ring_is_of(const struct rte_ring *ring, uint32_t slots, bool one_producer, bool one_consumer)
+{
+	return ring->size == slots && ring->mask == slots - 1 && ring->capacity == slots - 1 &&
+	       ring->prod.sync_type == (one_producer ? RTE_RING_SYNC_ST : RTE_RING_SYNC_MT_HTS) &&
+	       ring->cons.sync_type == (one_consumer ? RTE_RING_SYNC_ST : RTE_RING_SYNC_MT_HTS);
+}
+
+/* Commit or release all entries before `index` (release), whatever the ring said before. */
+static inline void
+ring_store_committed(struct rte_ring *ring, uint32_t index)
+{
+	ring->prod.head = index;
+	__atomic_store_n(&ring->prod.tail, index, __ATOMIC_RELEASE);
+}
+
+static inline void
+ring_store_released(struct rte_ring *ring, uint32_t index)
+{
+	ring->cons.head = index;
+	__atomic_store_n(&ring->cons.tail, index, __ATOMIC_RELEASE);
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "plx_ring.h"
+#include "plx_ring_untrusted.h"
 #include "eal.h"
 
 enum {
@@ -31,6 +31,8 @@ struct crew {
 	struct rte_ring *ring;
 	uint32_t producers, consumers;
 	bool marked; /* entries are shown one by one, `check` last */
+	/* NULL: that side uses plx_ring.h */
+	struct plx_ring_untrusted *producer, *consumer;
 	atomic_uint next_id, taken;
 	atomic_uint wrong;
 	/* [producer][number]: how often it was taken */
@@ -51,11 +53,31 @@ write_entry(const struct crew *crew, const struct plx_ring_span *span, uint32_t 
 
 	entry->producer = producer;
 	entry->number = number;
-	if (crew->marked)
+	if (crew->marked && crew->producer != NULL)
+		plx_ring_untrusted_mark_written(crew->producer, span->index + i, &entry->check,
+						check_of(producer, number));
+	else if (crew->marked)
 		plx_ring_mark_written(crew->ring, span->index + i, &entry->check,
 				      check_of(producer, number));
 	else
 		entry->check = check_of(producer, number);
+}
+
+static uint32_t
+reserve(struct crew *crew, uint32_t n, struct plx_ring_span *span)
+{
+	if (crew->producer != NULL)
+		return plx_ring_untrusted_reserve(crew->producer, sizeof(struct entry), n, span);
+	return plx_ring_reserve(crew->ring, sizeof(struct entry), n, span);
+}
+
+static void
+commit(struct crew *crew, uint32_t n)
+{
+	if (crew->producer != NULL)
+		plx_ring_untrusted_commit(crew->producer, n);
+	else
+		plx_ring_commit(crew->ring, n);
 }
 
 static void *
@@ -68,7 +90,7 @@ produce(void *arg)
 	while (sent < ENTRIES) {
 		struct plx_ring_span span = {0};
 		uint32_t want = 1 + sent % 5;
-		uint32_t n = plx_ring_reserve(crew->ring, sizeof(struct entry), want, &span);
+		uint32_t n = reserve(crew, want, &span);
 
 		if (n == 0) {
 			sched_yield();
@@ -79,7 +101,7 @@ produce(void *arg)
 		n -= n > 1 && sent % 3 == 0;
 		for (uint32_t i = 0; i < n; i++)
 			write_entry(crew, &span, i, me, sent + i);
-		plx_ring_commit(crew->ring, n);
+		commit(crew, n);
 		sent += n;
 	}
 	return NULL;
@@ -98,33 +120,84 @@ look_at(struct crew *crew, const struct entry *entry, uint32_t *newest)
 		newest[entry->producer] = entry->number + 1;
 }
 
+/* Take up to 7 entries and check them. Returns: how many */
+static uint32_t
+take(struct crew *crew, uint32_t *newest)
+{
+	struct plx_ring_span span = {0};
+	uint32_t n = crew->marked ? plx_ring_peek_marked(crew->ring, sizeof(struct entry),
+							 offsetof(struct entry, check), 7, &span)
+				  : plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
+
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		look_at(crew, plx_ring_at(&span, sizeof(struct entry), i), newest);
+	plx_ring_release(crew->ring, n);
+	return n;
+}
+
+static uint32_t
+take_copies(struct crew *crew, uint32_t *newest)
+{
+	struct entry entries[7];
+	uint32_t n = crew->marked
+			     ? plx_ring_untrusted_dequeue_marked(crew->consumer, sizeof(entries[0]),
+								 offsetof(struct entry, check),
+								 entries, 7)
+			     : plx_ring_untrusted_dequeue(crew->consumer, sizeof(entries[0]),
+							  entries, 7);
+
+	for (uint32_t i = 0; i < n; i++)
+		look_at(crew, &entries[i], newest);
+	return n;
+}
+
 static void *
 consume(void *arg)
 {
 	struct crew *crew = arg;
 	uint32_t newest[THREADS_MAX] = {0};
-	struct plx_ring_span span = {0};
 
 	while (atomic_load(&crew->taken) < crew->producers * ENTRIES) {
-		uint32_t n = crew->marked
-				     ? plx_ring_peek_marked(crew->ring, sizeof(struct entry),
-							    offsetof(struct entry, check), 7, &span)
-				     : plx_ring_peek(crew->ring, sizeof(struct entry), 7, &span);
+		uint32_t n =
+			crew->consumer != NULL ? take_copies(crew, newest) : take(crew, newest);
 
-		if (n == 0) {
+		if (n == 0)
 			sched_yield();
-			continue;
-		}
-		for (uint32_t i = 0; i < n; i++)
-			look_at(crew, plx_ring_at(&span, sizeof(struct entry), i), newest);
-		plx_ring_release(crew->ring, n);
-		atomic_fetch_add(&crew->taken, n);
+		else
+			atomic_fetch_add(&crew->taken, n);
 	}
 	return NULL;
 }
 
+enum untrusting {
+	NOBODY = 0,
+	PRODUCER = 1,
+	CONSUMER = 2,
+	BOTH = 3,
+};
+
 static void
-run(uint32_t producers, uint32_t consumers, bool marked)
+take_sides(struct crew *crew, const struct plx_ring_config *config,
+	   struct plx_ring_untrusted side[2], enum untrusting untrusting)
+{
+	if (untrusting & PRODUCER) {
+		crew->producer = &side[0];
+		assert_int_equal(
+			plx_ring_untrusted_init(&side[0], config, PLX_RING_PRODUCER, crew->ring),
+			PLX_OK);
+	}
+	if (untrusting & CONSUMER) {
+		crew->consumer = &side[1];
+		assert_int_equal(
+			plx_ring_untrusted_init(&side[1], config, PLX_RING_CONSUMER, crew->ring),
+			PLX_OK);
+	}
+}
+
+static void
+run(uint32_t producers, uint32_t consumers, bool marked, enum untrusting untrusting)
 {
 	const struct plx_ring_config config = {
 		.entries = 100,
@@ -133,6 +206,7 @@ run(uint32_t producers, uint32_t consumers, bool marked)
 		.consumers = consumers > 1 ? PLX_RING_MANY : PLX_RING_ONE,
 		.socket = -1};
 	struct crew crew = {.producers = producers, .consumers = consumers, .marked = marked};
+	struct plx_ring_untrusted side[2] = {0};
 	pthread_t thread[2 * THREADS_MAX];
 	uint32_t n = 0;
 
@@ -140,6 +214,7 @@ run(uint32_t producers, uint32_t consumers, bool marked)
 	crew.seen = calloc((size_t)producers * ENTRIES, sizeof(*crew.seen));
 	assert_non_null(crew.ring);
 	assert_non_null(crew.seen);
+	take_sides(&crew, &config, side, untrusting);
 	for (uint32_t i = 0; i < producers; i++)
 		assert_int_equal(pthread_create(&thread[n++], NULL, produce, &crew), 0);
 	for (uint32_t i = 0; i < consumers; i++)
@@ -149,6 +224,7 @@ run(uint32_t producers, uint32_t consumers, bool marked)
 	assert_int_equal(crew.wrong, 0);
 	assert_int_equal(crew.taken, producers * ENTRIES);
 	assert_true(plx_ring_empty(crew.ring));
+	assert_false(side[0].fault || side[1].fault);
 	for (uint32_t i = 0; i < producers * ENTRIES; i++)
 		assert_int_equal(crew.seen[i], 1);
 	plx_ring_destroy(crew.ring);
@@ -159,42 +235,69 @@ static void
 one_to_one_loses_nothing(void **state)
 {
 	(void)state;
-	run(1, 1, false);
+	run(1, 1, false, NOBODY);
 }
 
 static void
 many_to_one_loses_nothing(void **state)
 {
 	(void)state;
-	run(3, 1, false);
+	run(3, 1, false, NOBODY);
 }
 
 static void
 one_to_many_loses_nothing(void **state)
 {
 	(void)state;
-	run(1, 3, false);
+	run(1, 3, false, NOBODY);
 }
 
 static void
 many_to_many_loses_nothing(void **state)
 {
 	(void)state;
-	run(3, 3, false);
+	run(3, 3, false, NOBODY);
 }
 
 static void
 what_is_shown_to_one_arrives(void **state)
 {
 	(void)state;
-	run(1, 1, true);
+	run(1, 1, true, NOBODY);
 }
 
 static void
 what_is_shown_to_many_arrives_once(void **state)
 {
 	(void)state;
-	run(1, 3, true);
+	run(1, 3, true, NOBODY);
+}
+
+static void
+an_untrusting_consumer_loses_nothing(void **state)
+{
+	(void)state;
+	run(1, 1, false, CONSUMER);
+	run(3, 1, false, CONSUMER);
+	run(1, 1, true, CONSUMER);
+}
+
+static void
+an_untrusting_producer_loses_nothing(void **state)
+{
+	(void)state;
+	run(1, 1, false, PRODUCER);
+	run(1, 3, false, PRODUCER);
+	run(1, 1, true, PRODUCER);
+	run(1, 3, true, PRODUCER);
+}
+
+static void
+two_untrusting_sides_lose_nothing(void **state)
+{
+	(void)state;
+	run(1, 1, false, BOTH);
+	run(1, 1, true, BOTH);
 }
 
 int
@@ -207,6 +310,9 @@ main(void)
 		cmocka_unit_test(many_to_many_loses_nothing),
 		cmocka_unit_test(what_is_shown_to_one_arrives),
 		cmocka_unit_test(what_is_shown_to_many_arrives_once),
+		cmocka_unit_test(an_untrusting_consumer_loses_nothing),
+		cmocka_unit_test(an_untrusting_producer_loses_nothing),
+		cmocka_unit_test(two_untrusting_sides_lose_nothing),
 	};
 
 	test_eal_start();
