@@ -76,7 +76,9 @@ enum plx_mutant {
 	PLX_MUTANT_AGAIN_BUYS_TIME,      /* going back again for a loss restarts it */
 	PLX_MUTANT_STALE_BUYS_TIME,      /* a stale READ response restarts it */
 	PLX_MUTANT_WINDOW_STAYS_WIDE,    /* going back does not narrow the window */
-	PLX_MUTANT_RNR_SENDS_ALL,        /* an RNR NAK does not narrow the window */
+	PLX_MUTANT_GRANT_UNBOUNDED, /* what leaves is not charged to the congestion strategy's grant
+				     */
+	PLX_MUTANT_RNR_SENDS_ALL,   /* an RNR NAK does not narrow the window */
 	PLX_MUTANT_UNKNOWN_READ_IN_PIECES, /* a READ is split that the responder may not have */
 	PLX_MUTANT_ACK_SENDS_AGAIN,        /* each ACK retransmits all that is in flight */
 	PLX_MUTANT_GO_BACK_SKIPS_ONE,      /* going back leaves out the missing packet */

@@ -12,11 +12,12 @@
 /* ---- the strategy of `config cc fake` ---- */
 
 static uint64_t
-fake_ask(const void *state, uint64_t now, uint32_t bytes)
+fake_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
 {
 	const struct fake_cc *cc = state;
 
 	(void)bytes;
+	(void)grant;
 	return cc->hold_until_ns > now ? cc->hold_until_ns : now;
 }
 

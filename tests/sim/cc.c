@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A congestion strategy for the simulator: paces by a rate that CNPs and timeouts halve and ACKs
- * raise. It never holds a packet back forever.
+ * raise. It never holds a packet back forever, and checks that no more leaves than it has granted.
  * Start with sim_cc_create().
  */
 #include <stdlib.h>
@@ -11,16 +11,23 @@
 struct sim_cc {
 	uint64_t next_at; /* a packet may leave */
 	uint64_t ns_per_kib, floor_ns, ceiling_ns;
+	uint32_t burst; /* [bytes] that it grants beside the packet */
 };
 
 static uint64_t
-cc_ask(const void *state, uint64_t now, uint32_t bytes)
+cc_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
 {
 	const struct sim_cc *cc = state;
 
 	(void)now;
-	(void)bytes;
+	*grant = bytes + cc->burst;
 	return cc->next_at;
+}
+
+static uint64_t
+cost_ns(uint64_t bytes, uint64_t ns_per_kib)
+{
+	return (bytes + 64) * ns_per_kib / 1024;
 }
 
 static void
@@ -28,7 +35,8 @@ cc_on_sent(void *state, uint64_t now, uint32_t bytes)
 {
 	struct sim_cc *cc = state;
 
-	cc->next_at = now + (bytes + 64) * cc->ns_per_kib / 1024;
+	PLX_ASSERT(bytes <= PLX_MTU_MAX + cc->burst);
+	cc->next_at = now + cost_ns(bytes, cc->ns_per_kib);
 }
 
 static void
@@ -90,7 +98,14 @@ sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config)
 	cc->floor_ns = draw_log(prng, 10, SIM_CC_SLOWEST_NS / 8);
 	cc->ceiling_ns = cc->floor_ns * 8;
 	cc->ns_per_kib = cc->floor_ns;
+	cc->burst = (uint32_t)(cc->floor_ns & 3) * PLX_MTU_MAX; /* 0: every packet asks */
 	config->cc = &ops;
 	config->cc_state = cc;
 	return cc;
+}
+
+uint64_t
+sim_cc_hold_ns(const struct sim_cc *cc)
+{
+	return cost_ns(PLX_MTU_MAX + cc->burst, cc->ceiling_ns);
 }

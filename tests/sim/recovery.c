@@ -295,7 +295,7 @@ check_timeout(struct side *side)
 	if (wake == 0)
 		return;
 	if (side->cc != NULL) /* it may hold a packet back */
-		until += (side->attr.mtu + 100) * SIM_CC_SLOWEST_NS / 1024;
+		until += sim_cc_hold_ns(side->cc);
 	sim_must(side->pair->world, wake != PLX_NEVER, "R2",
 		 "side %u has packets in flight, and no timer", side->id);
 	wake -= side->station->stepped_ns;

@@ -706,6 +706,8 @@ void side_on_wake(struct side *side);
 void side_after_packet(struct side *side, bool received);
 void side_collect(struct side *side);
 struct sim_cc *sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config);
+/* The longest that it holds a packet back. */
+uint64_t sim_cc_hold_ns(const struct sim_cc *cc);
 
 /** A wire PSN as the absolute one nearest to `near`. */
 static inline uint64_t

@@ -48,7 +48,8 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	if (plx_unlikely(qp->slow_path & SLOW_PATH_NARROW))
 		recover_widen(qp, packets);
 	recover_progress(qp, now);
-	qp->cc->on_ack(qp->cc_state, now, packets);
+	if (congestion_is_on(qp))
+		congestion_on_ack(qp, now, packets);
 }
 
 /*

@@ -1,13 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The congestion strategy that never delays a packet, even if the peer sends CNPs. It has no state.
- * Another strategy is a table like plx_cc_none, passed to plx_rc_init().
+ * Congestion: the queue pair's side of a strategy, and the strategy that never delays a packet,
+ * even if the peer sends CNPs. Another strategy is a table like plx_cc_none, passed to
+ * plx_rc_init(). Start with congestion_allows().
+ *
+ * A strategy grants bytes. The queue pair charges what leaves to the grant, on the fast path too,
+ * and calls the strategy only when the grant is used up or something has happened.
  */
 #include "qp.h"
 
-static uint64_t
-none_ask(const void *state, uint64_t now, uint32_t bytes)
+/* ---- the queue pair's side ----
+ *
+ * Never inlined: the paths of a queue pair without a strategy stay as short as they are.
+ */
+
+static void
+report(struct plx_rc *qp, uint64_t now)
 {
+	uint32_t bytes = qp->req.unreported;
+
+	qp->req.unreported = 0;
+	qp->cc->on_sent(qp->cc_state, now, bytes);
+}
+
+static void
+report_rest(struct plx_rc *qp, uint64_t now)
+{
+	if (qp->req.unreported > 0)
+		report(qp, now);
+}
+
+__attribute__((noinline)) bool
+congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t bytes)
+{
+	struct requester *req = &qp->req;
+	uint32_t grant = bytes;
+	uint64_t from;
+
+	if (congestion_has_grant(req, bytes))
+		return true;
+	report_rest(qp, now);
+	req->granted = 0;
+	from = qp->cc->ask(qp->cc_state, now, bytes, &grant);
+	req->pace_until = from > now ? from : PLX_NEVER;
+	if (from > now) {
+		plx_count(&qp->counters.pace_stalls, 1);
+		return false;
+	}
+	req->granted = grant > bytes ? grant : bytes;
+	return true;
+}
+
+__attribute__((noinline)) void
+congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t bytes)
+{
+	struct requester *req = &qp->req;
+
+	req->unreported += bytes;
+	if (!PLX_MUTANT(GRANT_UNBOUNDED))
+		req->granted -= req->granted < bytes ? req->granted : bytes;
+	if (req->granted == 0)
+		report(qp, now);
+}
+
+__attribute__((noinline)) void
+congestion_on_ack(struct plx_rc *qp, uint64_t now, uint32_t packets)
+{
+	report_rest(qp, now);
+	qp->cc->on_ack(qp->cc_state, now, packets);
+}
+
+__attribute__((noinline)) void
+congestion_on_loss(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
+{
+	report_rest(qp, now);
+	qp->req.granted = 0;
+	qp->cc->on_loss(qp->cc_state, now, cause);
+}
+
+__attribute__((noinline)) void
+congestion_on_cnp(struct plx_rc *qp, uint64_t now)
+{
+	report_rest(qp, now);
+	qp->req.granted = 0;
+	qp->cc->on_cnp(qp->cc_state, now);
+}
+
+/* ---- no strategy ---- */
+
+static uint64_t
+none_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+{
+	(void)grant;
 	(void)state;
 	(void)bytes;
 	return now;

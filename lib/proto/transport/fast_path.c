@@ -89,8 +89,9 @@ nothing(struct plx_rc *qp)
 	return PLX_FAST_NOTHING;
 }
 
-PLX_HOT enum plx_fast_kind
-plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *fast)
+/* @param paced a constant: there is a congestion strategy */
+static inline __attribute__((always_inline)) enum plx_fast_kind
+send(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out, struct plx_fast_packet *fast)
 {
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe;
@@ -98,9 +99,6 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 	uint32_t bytes;
 	bool write;
 
-	if (plx_unlikely(qp->state != PLX_QP_RTS || qp->slow_path & SLOW_PATH_ALWAYS ||
-			 qp->resp.res_pending > 0 || qp->resp.cnp_owed))
-		return PLX_FAST_NO;
 	if (qp->resp.owed != OWED_NOTHING)
 		return plx_likely(qp->resp.owed == OWED_ACK) ? send_ack(qp, out, fast)
 							     : PLX_FAST_NO;
@@ -113,6 +111,7 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
 			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
 			 plx_psn_diff(req->next, req->una) >= (int32_t)req->window) ||
+	    (paced && !congestion_has_grant(req, bytes)) ||
 	    !find_payload(qp, wqe, bytes, &fast->payload))
 		return PLX_FAST_NO;
 	fast->payload_bytes = bytes;
@@ -130,7 +129,40 @@ plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_
 		fast->header_bytes = PLX_BTH_BYTES + PLX_RETH_BYTES;
 	}
 	book(qp, track, bytes, now);
+	if (paced)
+		congestion_charge(qp, now, bytes);
 	return PLX_FAST_SENT;
+}
+
+/* What the fast path cannot do, apart from packets that need a grant. */
+static inline bool
+sends_slowly(const struct plx_rc *qp, uint8_t reasons)
+{
+	return qp->state != PLX_QP_RTS || qp->slow_path & reasons || qp->resp.res_pending > 0 ||
+	       qp->resp.cnp_owed;
+}
+
+/* `packet` is the caller's own: so `fast`, which is filled in place where there is no strategy, can
+ * be kept in registers. */
+static __attribute__((noinline)) enum plx_fast_kind
+send_paced(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *packet)
+{
+	return sends_slowly(qp, SLOW_PATH_PROBE) ? PLX_FAST_NO : send(qp, now, true, out, packet);
+}
+
+PLX_HOT enum plx_fast_kind
+plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *fast)
+{
+	if (plx_unlikely(sends_slowly(qp, SLOW_PATH_PROBE | SLOW_PATH_PACED))) {
+		struct plx_fast_packet packet = {0};
+		enum plx_fast_kind kind = PLX_FAST_NO;
+
+		if (congestion_is_on(qp))
+			kind = send_paced(qp, now, out, &packet);
+		*fast = packet;
+		return kind;
+	}
+	return send(qp, now, false, out, fast);
 }
 
 /* ---- receiving ---- */

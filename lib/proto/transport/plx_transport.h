@@ -125,12 +125,17 @@ enum plx_loss {
 /**
  * A congestion strategy: functions, and a state of its own. The QP's owner thread calls them.
  * `ask` changes nothing; it returns the earliest time [ns] at which a packet of `bytes` may leave.
- * A time up to `now` means at once. `on_ce` is called for each congestion mark and returns whether
- * to send a CNP to the peer; the QP sends at most one in PLX_CNP_INTERVAL_NS in any case.
+ * A time up to `now` means at once. The strategy may then raise *grant, which is `bytes` before:
+ * that many bytes of payload may leave before it is asked again. What leaves within a grant takes
+ * the fast path, without a call. A loss and a CNP end a grant.
+ * `on_sent` reports the bytes that have left since the last report: when a grant is used up, and
+ * before any other call but `on_ce`.
+ * `on_ce` is called for each congestion mark and returns whether to send a CNP to the peer; the QP
+ * sends at most one in PLX_CNP_INTERVAL_NS in any case.
  */
 struct plx_cc_ops {
 	const char *name;
-	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes);
+	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant);
 	void (*on_sent)(void *state, uint64_t now, uint32_t bytes);
 	void (*on_ack)(void *state, uint64_t now, uint32_t packets);
 	void (*on_loss)(void *state, uint64_t now, enum plx_loss cause);

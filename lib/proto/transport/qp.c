@@ -428,7 +428,8 @@ judge(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_act
 	if (verdict != PLX_VERDICT_ACCEPT)
 		return verdict;
 	if (op->kind == PLX_OP_CNP) {
-		qp->cc->on_cnp(qp->cc_state, now);
+		if (congestion_is_on(qp))
+			congestion_on_cnp(qp, now);
 		return PLX_VERDICT_CNP;
 	}
 	if (plx_unlikely(pkt->ce || PLX_MUTANT(CNP_UNASKED)))

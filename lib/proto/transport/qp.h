@@ -78,8 +78,12 @@ struct requester {
 	uint64_t ack_deadline; /* when a response is overdue; PLX_NEVER: not armed; see recover.c */
 	uint64_t ack_wait;     /* the wait in use: until the first probe, or the ack timeout */
 	uint64_t rnr_until;
-	uint64_t pace_until; /* congestion strategy: no packet before; PLX_NEVER: no limit */
-	uint64_t original;   /* an atomic's result before it is placed */
+	uint64_t original; /* an atomic's result before it is placed */
+
+	/* congestion.c */
+	uint64_t pace_until; /* no packet before; PLX_NEVER: no limit */
+	uint32_t granted;    /* bytes that may leave before the strategy is asked again */
+	uint32_t unreported; /* bytes that have left since on_sent() */
 
 	/* recover.c: the loss being repaired */
 	bool went_back;     /* because of a NAK or a lost response; una has not moved since */
@@ -167,11 +171,11 @@ struct responder {
 
 /* Reasons why the next request packet, of whatever kind, does not use the fast path. */
 enum slow_path {
-	SLOW_PATH_PACED = 1 << 0,  /* there is a congestion strategy other than plx_cc_none */
+	SLOW_PATH_PACED = 1 << 0,  /* a congestion strategy other than plx_cc_none: slow without a
+				      grant */
 	SLOW_PATH_OLDEST = 1 << 1, /* probe: send the oldest unacknowledged packet again */
 	SLOW_PATH_NEWEST = 1 << 2, /* probe: then send the newest one again */
 	SLOW_PATH_PROBE = SLOW_PATH_OLDEST | SLOW_PATH_NEWEST,
-	SLOW_PATH_ALWAYS = SLOW_PATH_PACED | SLOW_PATH_PROBE, /* what the fast path cannot do */
 	SLOW_PATH_NARROW = 1 << 3, /* the window is below the agreed size, or a READ is in pieces */
 };
 
@@ -355,6 +359,28 @@ void requester_reset(struct plx_rc *qp);
 bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 void requester_settle_local(struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
+
+/* congestion.c: pacing. With plx_cc_none none of these is called. */
+/* Does the strategy permit a packet of `bytes` of payload now? If not, pace_until is set. */
+bool congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t bytes);
+/* A packet has left. */
+void congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t bytes);
+void congestion_on_ack(struct plx_rc *qp, uint64_t now, uint32_t packets);
+void congestion_on_loss(struct plx_rc *qp, uint64_t now, enum plx_loss cause);
+void congestion_on_cnp(struct plx_rc *qp, uint64_t now);
+
+static inline bool
+congestion_is_on(const struct plx_rc *qp)
+{
+	return plx_unlikely(qp->slow_path & SLOW_PATH_PACED);
+}
+
+/* Does the grant cover a packet of `bytes`? A packet without payload is not charged. */
+static inline bool
+congestion_has_grant(const struct requester *req, uint32_t bytes)
+{
+	return req->granted > 0 && req->granted >= bytes;
+}
 
 /* recover.c: loss */
 void recover_progress(struct plx_rc *qp, uint64_t now);

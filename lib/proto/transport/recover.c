@@ -107,7 +107,8 @@ time_next(struct plx_rc *qp, uint64_t now)
 	    sq_track(qp, req->cursor)->packets != 1)
 		return;
 	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
-	    qp->state == PLX_QP_RTS && !(qp->slow_path & SLOW_PATH_ALWAYS))
+	    qp->state == PLX_QP_RTS && !(qp->slow_path & SLOW_PATH_PROBE) &&
+	    (!congestion_is_on(qp) || congestion_has_grant(req, sq_track(qp, req->cursor)->bytes)))
 		recover_time(req, req->next, now);
 }
 
@@ -250,7 +251,8 @@ go_back(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 	req->timed_at = PLX_NEVER;
 	qp->slow_path &= (uint8_t)~SLOW_PATH_PROBE;
 	plx_count(&qp->counters.go_backs, 1);
-	qp->cc->on_loss(qp->cc_state, now, cause);
+	if (congestion_is_on(qp))
+		congestion_on_loss(qp, now, cause);
 	qp->more = true;
 }
 

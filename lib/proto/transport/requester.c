@@ -164,7 +164,6 @@ static bool
 limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 {
 	struct requester *req = &qp->req;
-	uint64_t from;
 
 	if (plx_psn_diff(req->next, req->una) >= (int32_t)req->window) {
 		plx_count(&qp->counters.window_stalls, 1);
@@ -181,13 +180,7 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.window_stalls, 1);
 		return false;
 	}
-	if (!(qp->slow_path & SLOW_PATH_PACED))
-		return true;
-	from = qp->cc->ask(qp->cc_state, now, bytes);
-	req->pace_until = from > now ? from : PLX_NEVER;
-	if (from > now)
-		plx_count(&qp->counters.pace_stalls, 1);
-	return from <= now;
+	return !(qp->slow_path & SLOW_PATH_PACED) || congestion_allows(qp, now, bytes);
 }
 
 /*
@@ -281,8 +274,8 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	}
 	recover_arm(req, emit->pkt.psn, now, again);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
-	if (plx_unlikely(qp->slow_path & SLOW_PATH_PACED))
-		qp->cc->on_sent(qp->cc_state, now, emit->pkt.payload_bytes);
+	if (congestion_is_on(qp))
+		congestion_charge(qp, now, emit->pkt.payload_bytes);
 }
 
 /* Send a packet of a SEND or WRITE. Returns false if a local key denies access to its payload. */

@@ -29,6 +29,7 @@ struct fake {
 	struct call call[CALLS_MAX];
 	uint32_t calls;
 	uint64_t not_before; /* what ask returns */
+	uint32_t grant;      /* and grants; 0: the packet */
 	bool answer_ce;
 };
 
@@ -44,8 +45,11 @@ note(struct fake *fake, enum call_kind kind, uint64_t now, uint32_t value)
 static struct fake *book;
 
 static uint64_t
-fake_ask(const void *state, uint64_t now, uint32_t bytes)
+fake_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
 {
+	assert_int_equal(*grant, bytes);
+	if (book->grant > 0)
+		*grant = book->grant;
 	assert_ptr_equal(state, book);
 	note(book, ASK, now, bytes);
 	return book->not_before;
@@ -295,18 +299,141 @@ a_notification_of_the_peer_is_passed_on(void **state)
 	pair_fini(&pair);
 }
 
+static bool
+send_fast(struct pair *pair)
+{
+	uint8_t bytes[PLX_FAST_HEADER_MAX];
+	struct plx_fast_packet packet;
+
+	return plx_rc_send_fast(pair->side[0].qp, pair->now, bytes, &packet) == PLX_FAST_SENT;
+}
+
+/* Five messages of 64 bytes, of which the first has asked for this grant and has left. */
+static void
+start_with_grant(struct pair *pair, uint32_t grant)
+{
+	start(pair);
+	fake.grant = grant;
+	for (uint32_t i = 0; i < 5; i++)
+		post(pair, PLX_WR_WRITE, 64);
+	assert_false(send_fast(pair));
+	assert_int_equal(fake.calls, 0);
+	assert_int_equal(pair_send(pair, 0, 1), 1);
+	expect_call(0, ASK, 1000, 64);
+}
+
+static void
+what_a_grant_covers_leaves_on_the_fast_path_and_no_more(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start_with_grant(&pair, 3 * 64 + 63);
+	assert_int_equal(fake.calls, 1);
+	assert_true(send_fast(&pair));
+	assert_true(send_fast(&pair));
+	assert_int_equal(fake.calls, 1);
+	assert_false(send_fast(&pair));
+	assert_int_equal(fake.calls, 1);
+	assert_int_equal(pair_send(&pair, 0, 1), 1);
+	assert_int_equal(fake.calls, 3);
+	expect_call(1, SENT, 1000, 3 * 64);
+	expect_call(2, ASK, 1000, 64);
+	pair_fini(&pair);
+}
+
+static void
+a_grant_that_is_used_up_is_reported_at_once(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start_with_grant(&pair, 2 * 64);
+	pair.now = 1500;
+	assert_true(send_fast(&pair));
+	assert_int_equal(fake.calls, 2);
+	expect_call(1, SENT, 1500, 2 * 64);
+	assert_false(send_fast(&pair));
+	pair_fini(&pair);
+}
+
+static void
+an_acknowledgement_is_told_of_after_what_left_and_leaves_the_grant(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start_with_grant(&pair, 4096);
+	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn, PLX_AETH_NO_CREDITS),
+			 PLX_VERDICT_ACKED);
+	assert_int_equal(fake.calls, 3);
+	expect_call(1, SENT, 1000, 64);
+	expect_call(2, ACK, 1000, 1);
+	assert_true(send_fast(&pair));
+	pair_fini(&pair);
+}
+
+static void
+a_notification_and_a_loss_end_a_grant(void **state)
+{
+	struct plx_pkt cnp = {.opcode = PLX_CNP, .becn = true};
+
+	(void)state;
+	for (int loss = 0; loss < 2; loss++) {
+		struct pair pair;
+
+		start_with_grant(&pair, 4096);
+		assert_true(send_fast(&pair));
+		if (loss)
+			assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn,
+						       PLX_AETH_NAK | PLX_NAK_SEQUENCE),
+					 PLX_VERDICT_NAK_SEQUENCE);
+		else
+			assert_int_equal(pair_hand(&pair, 0, &cnp), PLX_VERDICT_CNP);
+		assert_int_equal(fake.calls, 3);
+		expect_call(1, SENT, 1000, 2 * 64);
+		expect_call(2, loss ? LOSS : CNP, 1000, loss ? PLX_LOSS_NAK : 0);
+		assert_false(send_fast(&pair));
+		fake.not_before = 5000;
+		assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
+		expect_call(3, ASK, 1000, 64);
+		pair_fini(&pair);
+	}
+}
+
+static void
+an_ack_leaves_on_the_fast_path_without_a_grant(void **state)
+{
+	struct plx_pkt pkt = {.opcode = PLX_RC_WRITE_ONLY, .ack_request = true};
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	fake.not_before = PLX_NEVER;
+	post(&pair, PLX_WR_WRITE, 64);
+	pkt.psn = pair_attr(&pair, 0).rq_psn;
+	assert_int_equal(pair_hand(&pair, 0, &pkt), PLX_VERDICT_ACCEPT);
+	assert_true(send_fast(&pair));
+	assert_false(send_fast(&pair));
+	assert_int_equal(fake.calls, 0);
+	pair_fini(&pair);
+}
+
 static void
 the_strategy_that_is_none_holds_nothing_back_and_answers_marks(void **state)
 {
+	uint32_t grant = 4096;
+
 	(void)state;
 	assert_true(strlen(plx_cc_none.name) > 0);
-	assert_true(plx_cc_none.ask(NULL, 7, 4096) <= 7);
+	assert_true(plx_cc_none.ask(NULL, 7, 4096, &grant) <= 7);
 	assert_true(plx_cc_none.on_ce(NULL, 7));
 	plx_cc_none.on_sent(NULL, 7, 1);
 	plx_cc_none.on_ack(NULL, 7, 1);
 	plx_cc_none.on_loss(NULL, 7, PLX_LOSS_NAK);
 	plx_cc_none.on_cnp(NULL, 7);
-	assert_true(plx_cc_none.ask(NULL, 7, 4096) <= 7);
+	assert_true(plx_cc_none.ask(NULL, 7, 4096, &grant) <= 7);
+	assert_int_equal(grant, 4096);
 }
 
 int
@@ -321,6 +448,12 @@ main(void)
 		cmocka_unit_test(
 			a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so),
 		cmocka_unit_test(a_notification_of_the_peer_is_passed_on),
+		cmocka_unit_test(what_a_grant_covers_leaves_on_the_fast_path_and_no_more),
+		cmocka_unit_test(a_grant_that_is_used_up_is_reported_at_once),
+		cmocka_unit_test(
+			an_acknowledgement_is_told_of_after_what_left_and_leaves_the_grant),
+		cmocka_unit_test(a_notification_and_a_loss_end_a_grant),
+		cmocka_unit_test(an_ack_leaves_on_the_fast_path_without_a_grant),
 		cmocka_unit_test(the_strategy_that_is_none_holds_nothing_back_and_answers_marks),
 	};
 
