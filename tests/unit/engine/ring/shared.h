@@ -27,8 +27,10 @@ enum {
 /* 464 bytes */
 struct entry {
 	uint64_t number;
-	uint64_t check[56];
-	uint64_t word; /* marked, where entries are; last, so that a copy takes time to get there */
+	uint64_t check[55];
+	uint64_t word; /* marked, where entries are; so far back that a copy takes time to get there
+			*/
+	uint64_t last;
 };
 
 #define WORD_AT ((uint32_t)offsetof(struct entry, word))
@@ -85,6 +87,7 @@ fill_entry(struct entry *entry, uint32_t number)
 {
 	entry->number = number;
 	entry->word = number & 1 ? UINT64_MAX : number;
+	entry->last = ~(uint64_t)number;
 	for (uint32_t i = 0; i < PLX_COUNT_OF(entry->check); i++)
 		entry->check[i] = number * UINT64_C(0x9e3779b97f4a7c15) + i;
 }
@@ -95,6 +98,7 @@ check_entry(const struct entry *entry, uint32_t number)
 	assert_int_equal(entry->number, number);
 	assert_int_equal(entry->word & ~PLX_RING_MARK,
 			 (number & 1 ? UINT64_MAX : number) & ~PLX_RING_MARK);
+	assert_int_equal(entry->last, ~(uint64_t)number);
 	for (uint32_t i = 0; i < PLX_COUNT_OF(entry->check); i++)
 		assert_int_equal(entry->check[i], number * UINT64_C(0x9e3779b97f4a7c15) + i);
 }
