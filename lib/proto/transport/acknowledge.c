@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The requester's receiving half: ACK, NAK, RNR NAK, READ responses, atomic results. It never sends
- * (requester.c does), and never decides how to react to a loss (recover.c does).
+ * (requester.c does), and never decides how to react to a loss (the recovery strategy does).
  * Start with requester_on_packet().
  *
  * Everything is relative to `una`, the oldest unacknowledged PSN. A response at PSN p also
@@ -45,9 +45,7 @@ progressed(struct plx_rc *qp, uint64_t now, uint32_t packets)
 	req->rnr_waiting = false; /* the receiver has accepted what it was not ready for */
 	if (plx_psn_before(req->next, req->una) || PLX_MUTANT(ACK_SENDS_AGAIN))
 		requester_rewind(req);
-	if (plx_unlikely(qp->slow_path & SLOW_PATH_NARROW))
-		recover_widen(qp, packets);
-	recover_progress(qp, now);
+	recover_progress(qp, now, packets);
 	if (congestion_is_on(qp))
 		congestion_on_ack(qp, now, packets);
 }
@@ -96,10 +94,9 @@ on_rnr(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	}
 	requester_rewind(req);
 	req->since_ack_request = 0;
-	recover_on_rnr(qp);
+	qp->recovery->on_rnr(qp);
 	req->retries_left = qp->retry_max;
 	req->rnr_waiting = true;
-	req->went_back = false; /* packets sent after the wait are a new flight */
 	req->rnr_until =
 		plx_time_add(now, plx_rnr_timer_ns(pkt->aeth.syndrome & PLX_AETH_VALUE_MASK));
 	if (PLX_MUTANT(RNR_WAIT_FORGOTTEN))
@@ -123,7 +120,7 @@ on_nak(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	uint8_t code = pkt->aeth.syndrome & PLX_AETH_VALUE_MASK;
 
 	if (code == PLX_NAK_SEQUENCE)
-		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_NAK, out);
+		return qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_NAK, out);
 	requester_fail(qp, fatal[code].status, out);
 	return fatal[code].verdict;
 }
@@ -143,7 +140,7 @@ on_ack(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_ac
 	if (PLX_MUTANT(ACK_ONE_TOO_MANY) && !plx_psn_eq(until, qp->req.high))
 		until = plx_psn_add(until, 1);
 	if (!take_until(qp, until, now))
-		return recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+		return qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
 	if (type == PLX_AETH_ACK)
 		return PLX_VERDICT_ACKED;
 	return nak ? on_nak(qp, pkt, now, out) : on_rnr(qp, pkt, now, out);
@@ -238,7 +235,7 @@ outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
 	if (!plx_psn_before(pkt->psn, qp->req.una))
 		return PLX_VERDICT_GHOST;
 	if (plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
-		recover_on_useless_answer(qp, now);
+		qp->recovery->on_useless_response(qp, now);
 	return PLX_VERDICT_STALE;
 }
 
@@ -246,11 +243,11 @@ outside(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now)
 static PLX_COLD enum plx_verdict
 behind_a_gap(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now, struct plx_actions *out)
 {
-	enum plx_verdict verdict = recover_on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
+	enum plx_verdict verdict = qp->recovery->on_loss(qp, pkt->psn, now, PLX_LOSS_RESPONSE, out);
 
 	if (verdict == PLX_VERDICT_NAK_AGAIN &&
 	    plx_opcodes[pkt->opcode].kind == PLX_OP_READ_RESPONSE)
-		recover_on_useless_answer(qp, now);
+		qp->recovery->on_useless_response(qp, now);
 	return verdict;
 }
 

@@ -147,6 +147,13 @@ struct plx_cc_ops {
  * CNPs, so that the peer can slow down. Its state is NULL. */
 extern const struct plx_cc_ops plx_cc_none;
 
+/* ---- recovery ---- */
+
+/** How a requester reacts to losses. Strategies are part of this room: they see the whole QP. */
+struct plx_recovery_ops;
+/** Everything after a loss is sent again. */
+extern const struct plx_recovery_ops plx_recovery_go_back;
+
 /* ---- receive queues ---- */
 
 struct plx_rq; /* of one QP, or shared by QPs of one owner thread */
@@ -196,6 +203,7 @@ struct plx_rc_ids {
 	struct plx_rq *rq;   /* outlives the QP; the QP's own, or an SRQ */
 	const struct plx_cc_ops *cc;
 	void *cc_state;
+	const struct plx_recovery_ops *recovery; /* NULL: plx_recovery_go_back */
 };
 
 /* The path of packets to the peer: src is this end, dst the peer. Packets from the peer have them

@@ -70,6 +70,7 @@ qp_init(void *memory, size_t head, const struct plx_rc_caps *caps, const struct 
 	qp->rq = ids->rq;
 	qp->cc = ids->cc;
 	qp->cc_state = ids->cc_state;
+	qp->recovery = ids->recovery != NULL ? ids->recovery : &plx_recovery_go_back;
 	qp->slow_path = ids->cc != &plx_cc_none ? SLOW_PATH_PACED : 0;
 	qp->caps = *caps;
 	qp->sq_mask = l.slots - 1;
@@ -536,7 +537,7 @@ plx_rc_on_tick(struct plx_rc *qp, uint64_t now, struct plx_actions *out)
 		qp->more = true;
 	}
 	if (req->ack_deadline != PLX_NEVER && now >= req->ack_deadline)
-		recover_on_deadline(qp, now, out);
+		qp->recovery->on_deadline(qp, now, out);
 	complete_deliver(qp, out);
 }
 

@@ -50,6 +50,16 @@ struct gap {
 	uint8_t restarts;      /* number of times the flight was restarted */
 };
 
+/* What going back (go_back.c) knows of the loss being repaired. */
+struct go_back {
+	bool went_back;     /* because of a NAK or a lost response; una has not moved since */
+	bool probed;        /* since the ack timer was armed */
+	struct gap gap;     /* valid while went_back */
+	uint64_t flight_at; /* when the first retransmission was sent; PLX_NEVER: none yet */
+	uint64_t retry_at;  /* end of the ack timeout; valid once probed */
+	uint32_t in_vain;   /* responses requested again, needed or not */
+};
+
 /* ---- requester ---- */
 
 /*
@@ -85,14 +95,8 @@ struct requester {
 	uint32_t granted;    /* bytes that may leave before the strategy is asked again */
 	uint32_t unreported; /* bytes that have left since on_sent() */
 
-	/* recover.c: the loss being repaired */
-	bool went_back;     /* because of a NAK or a lost response; una has not moved since */
-	bool probed;        /* since the ack timer was armed */
-	struct gap gap;     /* valid while went_back */
-	uint64_t flight_at; /* when the first retransmission was sent; PLX_NEVER: none yet */
-	uint64_t retry_at;  /* end of the ack timeout; valid once probed */
-	uint32_t cut;       /* 1 + index of a READ being requested again in pieces; 0: none */
-	uint32_t in_vain;   /* responses requested again, needed or not */
+	uint32_t cut; /* 1 + index of a READ being requested again in pieces; 0: none */
+	struct go_back go_back;
 
 	/* recover.c: round-trip time */
 	struct plx_psn timed; /* the packet being timed */
@@ -177,6 +181,8 @@ enum slow_path {
 	SLOW_PATH_NEWEST = 1 << 2, /* probe: then send the newest one again */
 	SLOW_PATH_PROBE = SLOW_PATH_OLDEST | SLOW_PATH_NEWEST,
 	SLOW_PATH_NARROW = 1 << 3, /* the window is below the agreed size, or a READ is in pieces */
+	SLOW_PATH_REPAIR =
+		1 << 4, /* progress is reported to the recovery strategy; sending is not slow */
 };
 
 struct plx_rc {
@@ -198,6 +204,7 @@ struct plx_rc {
 	struct plx_mem *mem;
 	const struct plx_cc_ops *cc;
 	void *cc_state;
+	const struct plx_recovery_ops *recovery;
 
 	struct plx_pkt blank; /* fields that all our packets share */
 
@@ -354,10 +361,40 @@ requester_rewind(struct requester *req)
 	req->next = req->una;
 }
 
+/*
+ * A recovery strategy: how a requester reacts to losses. It decides what is sent again, and when,
+ * by moving the cursor back (requester_rewind()), by the window, and by probes (SLOW_PATH_PROBE).
+ * The ack timer, the retry count and the round-trip time are the queue pair's: recover.c. None of
+ * these functions is called while packets and responses are as expected.
+ */
+struct plx_recovery_ops {
+	const char *name;
+	/* A packet was sent again. */
+	void (*on_resent)(struct plx_rc *qp, uint64_t now);
+	/* una has moved by `packets` while SLOW_PATH_REPAIR is set. */
+	void (*on_progress)(struct plx_rc *qp, uint32_t packets);
+	/* A NAK, or a response at `psn` that follows a missing one; una is the missing PSN. */
+	enum plx_verdict (*on_loss)(struct plx_rc *qp, struct plx_psn psn, uint64_t now,
+				    enum plx_loss cause, struct plx_actions *out);
+	/* The peer has no receive; the cursor is back at una, and the caller waits for its timer.
+	 */
+	void (*on_rnr)(struct plx_rc *qp);
+	/* A READ response without progress. */
+	void (*on_useless_response)(struct plx_rc *qp, uint64_t now);
+	/* The ack timer expired. */
+	void (*on_deadline)(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
+	/* While SLOW_PATH_NARROW is set: must the READ at the cursor wait? */
+	bool (*read_waits)(const struct plx_rc *qp);
+	/* The READ at the cursor is sent again.
+	 * Returns: how many of `packets` responses to request */
+	uint32_t (*read_again)(struct plx_rc *qp, uint32_t packets);
+};
+
 /* requester.c: sending */
 void requester_reset(struct plx_rc *qp);
 bool requester_transmit_one(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
 void requester_settle_local(struct plx_rc *qp);
+uint32_t requester_read_packets(const struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
 /* congestion.c: pacing. With plx_cc_none none of these is called. */
@@ -382,16 +419,11 @@ congestion_has_grant(const struct requester *req, uint32_t bytes)
 	return req->granted > 0 && req->granted >= bytes;
 }
 
-/* recover.c: loss */
-void recover_progress(struct plx_rc *qp, uint64_t now);
-void recover_widen(struct plx_rc *qp, uint32_t packets);
-void recover_on_rnr(struct plx_rc *qp);
-uint32_t recover_ask_again(struct plx_rc *qp, uint32_t packets);
-void recover_on_useless_answer(struct plx_rc *qp, uint64_t now);
+/* recover.c: what recovery strategies share */
+void recover_progress(struct plx_rc *qp, uint64_t now, uint32_t packets);
+void recover_set_wait(struct plx_rc *qp);
 void recover_disarm(struct plx_rc *qp);
-void recover_on_deadline(struct plx_rc *qp, uint64_t now, struct plx_actions *out);
-enum plx_verdict recover_on_loss(struct plx_rc *qp, struct plx_psn psn, uint64_t now,
-				 enum plx_loss cause, struct plx_actions *out);
+bool recover_spend_retry(struct plx_rc *qp, struct plx_actions *out);
 bool gap_begins_anew(const struct gap *gap, struct plx_psn psn);
 void gap_note(struct gap *gap, struct plx_psn psn);
 void gap_move(struct gap *gap, struct plx_psn missing);
@@ -402,13 +434,6 @@ gap_begin(struct gap *gap, struct plx_psn psn, bool again)
 {
 	gap->first = gap->newest = psn;
 	gap->restarts = again ? (uint8_t)(gap->restarts + 1) : 0;
-}
-
-/* Is the window so small that READs are requested again in pieces that fit it? */
-static inline bool
-recover_cuts(const struct plx_rc *qp)
-{
-	return 2 * qp->req.window < qp->window_packets;
 }
 
 /* Start timing a packet that is being sent. */

@@ -7,7 +7,7 @@
  * Timers are fields of struct requester, checked by plx_rc_on_tick():
  *   ack_deadline  Armed by sending if it is not armed; moved on by each acknowledgement that makes
  *                 progress; off while nothing is unacknowledged. On expiry: a probe, or one retry
- *                 and going back (recover.c).
+ *                 and going back (go_back.c).
  *   rnr_until     Set by an RNR NAK; nothing is sent before it. On expiry: send again from there.
  * A third, pace_until, is when the congestion strategy permits the next packet.
  */
@@ -43,11 +43,11 @@ requester_reset(struct plx_rc *qp)
 	*req = (struct requester){
 		.ack_deadline = PLX_MUTANT(TIMER_NOT_DISARMED) ? deadline : PLX_NEVER,
 		.pace_until = PLX_NEVER,
-		.flight_at = PLX_NEVER,
+		.go_back.flight_at = PLX_NEVER,
 		.timed_at = PLX_NEVER,
 		.rtt_least = PLX_NEVER,
 	};
-	qp->slow_path &= (uint8_t) ~(SLOW_PATH_PROBE | SLOW_PATH_NARROW);
+	qp->slow_path &= (uint8_t) ~(SLOW_PATH_PROBE | SLOW_PATH_NARROW | SLOW_PATH_REPAIR);
 }
 
 void
@@ -69,6 +69,18 @@ requester_settle_local(struct plx_rc *qp)
 			req->cursor++;
 		req->done++;
 	}
+}
+
+/* Number of packets from the cursor to the READ's next chunk boundary, which one request can cover.
+ */
+uint32_t
+requester_read_packets(const struct plx_rc *qp)
+{
+	const struct requester *req = &qp->req;
+	uint32_t chunk = qp->read_chunk - req->cursor_packet % qp->read_chunk;
+	uint32_t packets = sq_track(qp, req->cursor)->packets - req->cursor_packet;
+
+	return packets < chunk ? packets : chunk;
 }
 
 /*
@@ -127,36 +139,14 @@ find_entry(struct plx_rc *qp, struct plx_actions *out)
 	return false;
 }
 
-/*
- * Number of packets from the cursor to the READ's next chunk boundary, which one request can cover.
- */
-static uint32_t
-read_packets(const struct plx_rc *qp)
+static __attribute__((noinline)) bool
+strategies_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 {
-	const struct requester *req = &qp->req;
-	uint32_t chunk = qp->read_chunk - req->cursor_packet % qp->read_chunk;
-	uint32_t packets = sq_track(qp, req->cursor)->packets - req->cursor_packet;
-
-	return packets < chunk ? packets : chunk;
-}
-
-/*
- * Must a retransmitted READ wait? While the window is reduced, the READ at una is requested again
- * in pieces, one at a time: Linux rxe forgets everything before the newest piece, so a piece must
- * not be sent while an earlier one may be lost. A later READ is requested again once it fits as a
- * whole.
- */
-static PLX_COLD bool
-read_waits(const struct plx_rc *qp)
-{
-	const struct requester *req = &qp->req;
-	uint32_t before = (uint32_t)plx_psn_diff(req->next, req->una);
-
-	if (sq_wqe(qp, req->cursor)->op != PLX_WR_READ || before == 0 ||
-	    plx_psn_eq(req->next, req->high))
+	if (qp->slow_path & SLOW_PATH_NARROW && qp->recovery->read_waits(qp)) {
+		plx_count(&qp->counters.window_stalls, 1);
 		return false;
-	return req->cut == req->cursor + 1 ||
-	       (recover_cuts(qp) && read_packets(qp) > req->window - before);
+	}
+	return !congestion_is_on(qp) || congestion_allows(qp, now, bytes);
 }
 
 /* Do the window, the READ limit and pacing permit a packet of the entry at the cursor now? */
@@ -174,13 +164,8 @@ limits_allow(struct plx_rc *qp, uint64_t now, uint32_t bytes)
 		plx_count(&qp->counters.read_stalls, 1);
 		return false;
 	}
-	if (plx_likely(!(qp->slow_path & (SLOW_PATH_PACED | SLOW_PATH_NARROW))))
-		return true;
-	if (qp->slow_path & SLOW_PATH_NARROW && read_waits(qp)) {
-		plx_count(&qp->counters.window_stalls, 1);
-		return false;
-	}
-	return !(qp->slow_path & SLOW_PATH_PACED) || congestion_allows(qp, now, bytes);
+	return plx_likely(!(qp->slow_path & (SLOW_PATH_PACED | SLOW_PATH_NARROW))) ||
+	       strategies_allow(qp, now, bytes);
 }
 
 /*
@@ -239,6 +224,20 @@ wants_ack(const struct plx_rc *qp, bool last)
 	       plx_psn_diff(req->next, req->una) + 1 >= (int32_t)req->window;
 }
 
+/* The rest of sent(): what the strategies have to know. */
+static __attribute__((noinline)) void
+notify_strategies(struct plx_rc *qp, struct plx_emit *emit, uint64_t now, bool again)
+{
+	if (again) {
+		emit->flags |= PLX_EMIT_RETRANSMIT;
+		emit->flags &= (uint8_t)~PLX_EMIT_STABLE;
+		plx_count(&qp->counters.requests_resent, 1);
+		qp->recovery->on_resent(qp, now);
+	}
+	if (congestion_is_on(qp))
+		congestion_charge(qp, now, emit->pkt.payload_bytes);
+}
+
 /* Record a packet of `packets` PSNs as sent, and advance the cursor past it. */
 static void
 sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
@@ -252,13 +251,7 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 		req->started++;
 	}
 	req->next = plx_psn_add(req->next, packets);
-	if (again) {
-		if (req->flight_at == PLX_NEVER)
-			req->flight_at = now;
-		emit->flags |= PLX_EMIT_RETRANSMIT;
-		emit->flags &= (uint8_t)~PLX_EMIT_STABLE;
-		plx_count(&qp->counters.requests_resent, 1);
-	} else {
+	if (!again) {
 		req->high = req->next;
 		if (wr_is_rd_atomic(sq_wqe(qp, req->cursor)->op))
 			req->rd_open++;
@@ -274,8 +267,8 @@ sent(struct plx_rc *qp, struct plx_emit *emit, uint32_t packets, uint64_t now)
 	}
 	recover_arm(req, emit->pkt.psn, now, again);
 	plx_count(&qp->counters.bytes_sent, emit->pkt.payload_bytes);
-	if (congestion_is_on(qp))
-		congestion_charge(qp, now, emit->pkt.payload_bytes);
+	if (plx_unlikely(again) || congestion_is_on(qp))
+		notify_strategies(qp, emit, now, again);
 }
 
 /* Send a packet of a SEND or WRITE. Returns false if a local key denies access to its payload. */
@@ -329,12 +322,12 @@ send_read(struct plx_rc *qp, uint64_t now, uint32_t offset, struct plx_actions *
 	struct requester *req = &qp->req;
 	const struct plx_wqe *wqe = sq_wqe(qp, req->cursor);
 	const struct sq_track *track = sq_track(qp, req->cursor);
-	uint32_t packets = read_packets(qp);
+	uint32_t packets = requester_read_packets(qp);
 	uint32_t bytes = track->bytes - offset;
 	struct plx_emit *emit = emit_add(qp, out, PLX_RC_READ_REQUEST, req->next);
 
 	if (!plx_psn_eq(req->next, req->high)) {
-		packets = recover_ask_again(qp, packets);
+		packets = qp->recovery->read_again(qp, packets);
 		if (PLX_MUTANT(READ_AGAIN_FROM_START))
 			offset = 0;
 	}
