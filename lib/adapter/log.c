@@ -36,8 +36,7 @@ plx_async_event_text(const struct plx_async_event *event, char *text, size_t byt
 	snprintf(text, bytes,
 		 "queue pair 0x%06" PRIx32 " (peer 0x%06" PRIx32 ") failed: %s; oldest PSN not "
 		 "acknowledged 0x%06" PRIx32 ", next PSN expected 0x%06" PRIx32
-		 "; %u of %u retries and %u of %u RNR retries spent; the engine stood still for up "
-		 "to "
+		 "; %u of %u retries and %u of %u RNR retries spent; the engine stalled for up to "
 		 "%" PRIu64 " ms in the last 10 s",
 		 event->qpn, failure->peer_qpn, plx_wc_text((enum plx_wc_status)event->cause),
 		 failure->psn_unacked, failure->psn_expected, failure->retries, failure->retry_max,

@@ -309,7 +309,7 @@ struct plx_qp_failure {
 	uint32_t psn_expected;      /* next PSN expected from the peer */
 	uint8_t retries, retry_max; /* used, and allowed */
 	uint8_t rnr_retries, rnr_retry_max;
-	uint64_t stall_ns; /* longest time the engine itself stood still in the last 10 s */
+	uint64_t stall_ns; /* the engine's longest stall in the last 10 s */
 };
 
 /* An event that no completion reports. */

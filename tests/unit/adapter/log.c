@@ -89,7 +89,7 @@ the_cause_of_a_failed_queue_pair_is_said_once(void **state)
 	assert_non_null(strstr(text, number));
 	assert_non_null(strstr(text, plx_wc_text(PLX_WC_RETRY_EXCEEDED)));
 	assert_non_null(strstr(text, "2 of 2 retries"));
-	assert_non_null(strstr(text, "the engine stood still for up to"));
+	assert_non_null(strstr(text, "the engine stalled for up to"));
 	plx_log_to(NULL, NULL);
 	pair_close(pair);
 }

@@ -206,7 +206,7 @@ a_queue_pair_that_dies_says_why_once(void **state)
 		bytes += (size_t)got;
 	close(said[0]);
 	assert_non_null(strstr(text, "retries"));
-	assert_non_null(strstr(text, "stood still"));
+	assert_non_null(strstr(text, "the engine stalled"));
 	/* ours was refused, the peer's has refused: each has its line */
 	assert_int_equal(count_of(text, ") failed: "), 2);
 	assert_int_equal(count_of(text, nd_is_inline() ? "adapter in0: queue pair 0x"
