@@ -4,12 +4,10 @@
  * Apart from its protection domain it has no lock and no state: any number of threads may call its
  * methods at once. Start with `adapter_table`, at the end.
  */
-#include <stdlib.h>
-
 #include "nd2.h"
 #include "plx_nd2.h"
 
-ND2_IUNKNOWN(adapter, IND2Adapter, nd2_adapter);
+ND2_IUNKNOWN(adapter, IND2Adapter);
 
 static HRESULT STDMETHODCALLTYPE
 adapter_create_overlapped_file(IND2Adapter *face, HANDLE *out)
@@ -164,18 +162,20 @@ static const IND2AdapterVtbl adapter_table = {
 static void
 adapter_destroy(struct plx_session_object *object)
 {
-	struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object.base);
+	const struct nd2_adapter *adapter = plx_list_entry(object, struct nd2_adapter, object.base);
 	struct plx_session *session = adapter->session;
 
 	nd2_session_claim(session);
 	if (plx_pd_destroy(adapter->pd) != PLX_OK)
 		nd2_log("adapter %s: its protection domain still has objects", session->name);
-	free(adapter);
+	nd2_object_free(object);
 	plx_session_put(session);
 }
 
 static const struct nd2_kind adapter_kind = {
+	.table = &adapter_table,
 	.iid = &IID_IND2Adapter,
+	.bytes = sizeof(struct nd2_adapter),
 	.base.destroy = adapter_destroy,
 };
 
@@ -188,19 +188,18 @@ nd2_adapter_create(struct plx_session *session, REFIID iid, void **out)
 
 	if (status != ND_SUCCESS)
 		return status;
-	adapter = calloc(1, sizeof(*adapter));
+	adapter = nd2_object_alloc(&adapter_kind, NULL, NULL, &status);
 	if (!adapter)
-		return ND_NO_MEMORY;
+		return status;
 	nd2_session_claim(session);
 	made = plx_pd_create(session->adapter, &adapter->pd);
 	if (made != PLX_OK) {
-		free(adapter);
+		nd2_object_free(&adapter->object.base);
 		return nd2_call_status(made);
 	}
 	adapter->session = session;
-	adapter->face.lpVtbl = &adapter_table;
-	nd2_object_init(&adapter->object, &adapter_kind, session, &adapter->face);
-	*out = &adapter->face;
+	nd2_object_init(&adapter->object, session);
+	*out = adapter;
 	return ND_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ static const IND2ConnectorVtbl connector_table;
 static pthread_mutex_t *
 lock_of(const struct nd2_connector *connector)
 {
-	return &connector->adapter->session->events;
+	return &connector->object.adapter->session->events;
 }
 
 static bool
@@ -24,7 +24,7 @@ allows(const struct nd2_connector *connector, enum nd2_event event)
 
 /* ---- IUnknown, IND2Overlapped ---- */
 
-ND2_IOVERLAPPED(connector, IND2Connector, nd2_connector);
+ND2_IOVERLAPPED(connector, IND2Connector);
 
 /* ---- queries ---- */
 
@@ -78,36 +78,37 @@ connector_get_private_data(IND2Connector *face, VOID *out, ULONG *bytes)
 	return status;
 }
 
-static HRESULT STDMETHODCALLTYPE
-connector_get_local_address(IND2Connector *face, struct sockaddr *out, ULONG *length)
+static HRESULT
+get_address(const struct nd2_connector *connector, enum nd2_event query, const struct plx_ip *ip,
+	    const uint16_t *port, struct sockaddr *out, ULONG *length)
 {
-	struct nd2_connector *connector = nd2_connector_of(face);
 	HRESULT status = ND_CONNECTION_INVALID;
 
 	if (!length)
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(lock_of(connector));
-	if (allows(connector, ND2_ON_GET_LOCAL))
-		status = nd2_address_write(&connector->conn_param.local,
-					   connector->conn_param.local_port, out, length);
+	if (allows(connector, query))
+		status = nd2_address_write(ip, *port, out, length);
 	pthread_mutex_unlock(lock_of(connector));
 	return status;
 }
 
 static HRESULT STDMETHODCALLTYPE
+connector_get_local_address(IND2Connector *face, struct sockaddr *out, ULONG *length)
+{
+	const struct nd2_connector *connector = nd2_connector_of(face);
+
+	return get_address(connector, ND2_ON_GET_LOCAL, &connector->conn_param.local,
+			   &connector->conn_param.local_port, out, length);
+}
+
+static HRESULT STDMETHODCALLTYPE
 connector_get_peer_address(IND2Connector *face, struct sockaddr *out, ULONG *length)
 {
-	struct nd2_connector *connector = nd2_connector_of(face);
-	HRESULT status = ND_CONNECTION_INVALID;
+	const struct nd2_connector *connector = nd2_connector_of(face);
 
-	if (!length)
-		return ND_INVALID_PARAMETER;
-	pthread_mutex_lock(lock_of(connector));
-	if (allows(connector, ND2_ON_GET_PEER))
-		status = nd2_address_write(&connector->conn_param.remote,
-					   connector->conn_param.remote_port, out, length);
-	pthread_mutex_unlock(lock_of(connector));
-	return status;
+	return get_address(connector, ND2_ON_GET_PEER, &connector->conn_param.remote,
+			   &connector->conn_param.remote_port, out, length);
 }
 
 /* ---- lifetime ---- */
@@ -117,11 +118,10 @@ static void
 close_connector(struct nd2_object *object)
 {
 	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object);
-	struct plx_session *session = connector->adapter->session;
+	struct plx_session *session = connector->object.adapter->session;
 	enum plx_status parted = PLX_OK;
 	struct nd2_step step;
 
-	nd2_session_claim(session);
 	pthread_mutex_lock(&session->events);
 	if (connector->state == ND2_QUEUED)
 		nd2_listener_unqueue(connector, ND_CANCELED);
@@ -132,7 +132,7 @@ close_connector(struct nd2_object *object)
 	if (parted != PLX_OK)
 		step.effects = (step.effects & ~(unsigned int)ND2_DO_LINGER) | ND2_DO_END;
 	nd2_connector_apply(connector, step, NULL);
-	plx_pending_list_end(&connector->pending, ND_CANCELED);
+	plx_pending_list_end(&connector->object.pending, ND_CANCELED);
 	if (connector->request)
 		plx_pending_finish(connector->request, ND_CANCELED, 0);
 	connector->request = NULL;
@@ -147,15 +147,15 @@ static void
 destroy_connector(struct plx_session_object *object)
 {
 	struct nd2_connector *connector = plx_list_entry(object, struct nd2_connector, object.base);
-	struct nd2_adapter *adapter = connector->adapter;
 
 	free(connector->notify);
-	free(connector);
-	nd2_object_put(&adapter->object);
+	nd2_object_free(object);
 }
 
-static const struct nd2_kind connector_kind = {
+const struct nd2_kind nd2_connector_kind = {
+	.table = &connector_table,
 	.iid = &IID_IND2Connector,
+	.bytes = sizeof(struct nd2_connector),
 	.overlapped = true,
 	.close = close_connector,
 	.base.destroy = destroy_connector,
@@ -167,44 +167,22 @@ nd2_connector_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, voi
 	HRESULT status = nd2_check_create(iid, &IID_IND2Connector, out);
 	struct plx_session *session = adapter->session;
 	struct nd2_connector *connector;
-	struct plx_file *file;
 
 	if (status != ND_SUCCESS)
 		return status;
-	file = plx_file_hold(handle);
-	if (!file)
-		return ND_INVALID_HANDLE;
-	connector = calloc(1, sizeof(*connector));
-	if (!connector) {
-		plx_file_release(file);
-		return ND_NO_MEMORY;
-	}
-	connector->face.lpVtbl = &connector_table;
-	connector->adapter = adapter;
+	connector = nd2_object_alloc(&nd2_connector_kind, adapter, handle, &status);
+	if (!connector)
+		return status;
 	connector->subscriber.on_event = nd2_connector_on_event;
 	connector->state = ND2_IDLE;
 	connector->address = -1;
 	plx_list_init(&connector->queue_node);
-	plx_pending_list_init(&connector->pending, file);
-	plx_file_release(file);
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&connector->object, &connector_kind, session, connector);
+	nd2_object_init(&connector->object, session);
 	pthread_mutex_lock(&session->events);
 	plx_list_append(&nd2_session_of(session)->connectors, &connector->node);
 	pthread_mutex_unlock(&session->events);
 	*out = connector;
 	return ND_SUCCESS;
-}
-
-struct nd2_connector *
-nd2_connector_find(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_connector *connector = (struct nd2_connector *)(void *)face;
-
-	if (!face || (const void *)face->lpVtbl != (const void *)&connector_table ||
-	    connector->adapter != adapter)
-		return NULL;
-	return connector;
 }
 
 static const IND2ConnectorVtbl connector_table = {

@@ -18,25 +18,23 @@ begin_call(IND2Connector *face)
 {
 	struct nd2_connector *connector = nd2_connector_of(face);
 
-	nd2_session_claim(connector->adapter->session);
-	pthread_mutex_lock(&connector->adapter->session->events);
+	nd2_session_claim(connector->object.adapter->session);
+	pthread_mutex_lock(&connector->object.adapter->session->events);
 	return connector;
 }
 
 static HRESULT
 end_call(struct nd2_connector *connector, OVERLAPPED *overlapped, HRESULT status)
 {
-	pthread_mutex_unlock(&connector->adapter->session->events);
-	if (overlapped && status != ND_PENDING)
-		plx_overlapped_settle(overlapped, status);
-	return status;
+	pthread_mutex_unlock(&connector->object.adapter->session->events);
+	return nd2_settle(overlapped, status);
 }
 
 /* Begin the request first, since its OVERLAPPED may be refused. */
 static HRESULT
 begin(struct nd2_connector *connector, OVERLAPPED *overlapped, struct plx_pending **pending)
 {
-	*pending = plx_pending_begin(&connector->pending, overlapped);
+	*pending = plx_pending_begin(&connector->object.pending, overlapped);
 	return *pending ? ND_SUCCESS : plx_pending_refusal();
 }
 
@@ -85,7 +83,7 @@ read_private_data(const VOID *from, ULONG bytes, ULONG most, uint8_t *to)
 static HRESULT
 read_qp(const struct nd2_connector *connector, IUnknown *face, struct nd2_qp **qp)
 {
-	*qp = nd2_qp_of(connector->adapter, face);
+	*qp = nd2_object_find(&nd2_qp_kind, connector->object.adapter, face);
 	if (!*qp)
 		return ND_INVALID_PARAMETER_1;
 	return (*qp)->connector || atomic_load(&(*qp)->broken) ? ND_CONNECTION_ACTIVE : ND_SUCCESS;
@@ -118,7 +116,7 @@ static void
 fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outbound,
 	     const uint8_t *private_data, ULONG bytes, struct plx_connect_options *options)
 {
-	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->adapter->session);
+	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->object.adapter->session);
 
 	plx_connect_options_init(options);
 	options->responder_resources = least(inbound, limits->MaxInboundReadLimit);
@@ -142,7 +140,7 @@ HRESULT STDMETHODCALLTYPE
 nd2_connector_bind(IND2Connector *face, const struct sockaddr *address, ULONG length)
 {
 	struct nd2_connector *connector = begin_call(face);
-	struct plx_session *session = connector->adapter->session;
+	struct plx_session *session = connector->object.adapter->session;
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_BIND);
 	HRESULT status = step.status;
 	uint32_t addresses = 0;
@@ -177,7 +175,7 @@ send_req(struct nd2_connector *connector, struct nd2_qp *qp)
 	if (plx_qp_address(qp->qp, &connector->connect_options.remote, &from) == PLX_UNREACHABLE)
 		return ND_NETWORK_UNREACHABLE;
 	if (!connector->connector)
-		status = plx_connector_create(connector->adapter->session->channel,
+		status = plx_connector_create(connector->object.adapter->session->channel,
 					      (uintptr_t)&connector->subscriber,
 					      &connector->connector);
 	if (status == PLX_OK)
@@ -211,9 +209,10 @@ nd2_connector_connect(IND2Connector *face, IUnknown *qp_face, const struct socka
 	if (status == ND_SUCCESS)
 		status = read_peer(connector, address, length, &remote, &port);
 	if (status == ND_SUCCESS)
-		status = read_private_data(private_data, bytes,
-					   nd2_limits(connector->adapter->session)->MaxCallerData,
-					   connector->sent_private_data);
+		status = read_private_data(
+			private_data, bytes,
+			nd2_limits(connector->object.adapter->session)->MaxCallerData,
+			connector->sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
@@ -237,7 +236,7 @@ static HRESULT
 gone(struct nd2_connector *connector, enum plx_status status)
 {
 	if (status == PLX_STATE) {
-		plx_session_deliver_locked(connector->adapter->session);
+		plx_session_deliver_locked(connector->object.adapter->session);
 		return ND_CONNECTION_ABORTED;
 	}
 	return status == PLX_AGAIN || status == PLX_UNREACHABLE ? ND_IO_TIMEOUT
@@ -300,9 +299,10 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 	if (status == ND_PENDING)
 		status = read_qp(connector, qp_face, &qp);
 	if (status == ND_SUCCESS)
-		status = read_private_data(private_data, bytes,
-					   nd2_limits(connector->adapter->session)->MaxCalleeData,
-					   sent_private_data);
+		status = read_private_data(
+			private_data, bytes,
+			nd2_limits(connector->object.adapter->session)->MaxCalleeData,
+			sent_private_data);
 	if (status == ND_SUCCESS)
 		status = begin(connector, overlapped, &pending);
 	if (status != ND_SUCCESS)
@@ -331,9 +331,10 @@ nd2_connector_reject(IND2Connector *face, const VOID *private_data, ULONG bytes)
 	enum plx_status rejected;
 
 	if (status == ND_SUCCESS)
-		status = read_private_data(private_data, bytes,
-					   nd2_limits(connector->adapter->session)->MaxCalleeData,
-					   sent_private_data);
+		status = read_private_data(
+			private_data, bytes,
+			nd2_limits(connector->object.adapter->session)->MaxCalleeData,
+			sent_private_data);
 	if (status == ND_SUCCESS) {
 		rejected = plx_reject(connector->connector, sent_private_data, bytes);
 		if (rejected == PLX_OK)
@@ -411,8 +412,9 @@ nd2_connector_disconnect(IND2Connector *face, OVERLAPPED *overlapped)
 	/* A thread that is notified of the end may release the connector. */
 	nd2_object_get(&connector->object);
 	status = end_call(connector, overlapped, pend(connector, step, pending, status));
-	if (status == ND_PENDING && connector->adapter->session->info.tx_lost_on_exit)
-		plx_session_await_answer(connector->adapter->session, is_answered, connector);
+	if (status == ND_PENDING && connector->object.adapter->session->info.tx_lost_on_exit)
+		plx_session_await_answer(connector->object.adapter->session, is_answered,
+					 connector);
 	nd2_object_put(&connector->object);
 	return status;
 }
@@ -423,7 +425,7 @@ nd2_connector_cancel(IND2Connector *face)
 	struct nd2_connector *connector = begin_call(face);
 	struct nd2_step step = nd2_step(connector->state, ND2_ON_CANCEL);
 
-	plx_pending_cancel_all(&connector->pending);
+	plx_pending_cancel_all(&connector->object.pending);
 	/* The requests are finished; this drops our references to them. */
 	if (connector->request)
 		plx_pending_finish(connector->request, ND_CANCELED, 0);

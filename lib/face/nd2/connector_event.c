@@ -42,7 +42,7 @@ nd2_connector_send_disconnect(struct nd2_connector *connector)
 
 	/* The engine is stalled: destroying the connector or the queue pair disconnects once it
 	 * runs again. */
-	if (plx_session_is_stalled(connector->adapter->session))
+	if (plx_session_is_stalled(connector->object.adapter->session))
 		return PLX_TIMEOUT;
 	status = plx_disconnect(connector->connector);
 	/* Once the engine answers, the DREQ has been sent, and the process may exit. */
@@ -69,7 +69,7 @@ static void
 keep_private_data(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
 	const struct plx_connector_info *agreed = &event->info;
-	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->adapter->session);
+	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->object.adapter->session);
 	struct nd2_private_data *private_data = &connector->private_data;
 	bool answered =
 		event->kind == PLX_CM_EVENT_REQUESTED || event->kind == PLX_CM_EVENT_REPLIED;
@@ -113,9 +113,9 @@ release_connector(struct nd2_connector *connector, bool lingers)
 
 	connector->connector = NULL;
 	if (lower && lingers)
-		plx_session_linger(connector->adapter->session, lower);
+		plx_session_linger(connector->object.adapter->session, lower);
 	else if (lower)
-		plx_session_destroy_connector(connector->adapter->session, lower);
+		plx_session_destroy_connector(connector->object.adapter->session, lower);
 }
 
 /* Report the connection first, then end it, and finish its requests last: a client that is notified
@@ -176,8 +176,8 @@ static bool
 retry_connect(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
 	struct plx_connect_options *options = &connector->connect_options;
-	uint32_t mtu =
-		options->path_mtu ? options->path_mtu : connector->adapter->session->info.path_mtu;
+	uint32_t mtu = options->path_mtu ? options->path_mtu
+					 : connector->object.adapter->session->info.path_mtu;
 	struct plx_why why = {""};
 
 	if (event->kind != PLX_CM_EVENT_REJECTED || connector->state != ND2_REQ_SENT ||
@@ -202,7 +202,7 @@ nd2_connector_on_event(struct plx_session *session, struct plx_session_subscribe
 void
 nd2_connection_of_qp_ends(struct nd2_qp *qp)
 {
-	struct plx_session *session = qp->adapter->session;
+	struct plx_session *session = qp->object.adapter->session;
 	struct nd2_connector *connector;
 	struct nd2_step step;
 

@@ -64,7 +64,7 @@ poll_results(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	for (ULONG i = 0; i < got; i++)
 		failed |= convert(&results[i]);
 	if (plx_unlikely(failed))
-		plx_session_deliver_events(cq->adapter->session);
+		plx_session_deliver_events(cq->object.adapter->session);
 	return got;
 }
 
@@ -91,8 +91,8 @@ look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 	uint32_t looks = atomic_load_explicit(&cq->idle_looks, memory_order_relaxed);
 
 	if (cq->pumps && looks % LOOKS_PER_PUMP == 0) {
-		nd2_session_claim(cq->adapter->session);
-		plx_session_pump(cq->adapter->session);
+		nd2_session_claim(cq->object.adapter->session);
+		plx_session_pump(cq->object.adapter->session);
 	}
 	if (cq->yields)
 		sched_yield();
@@ -102,7 +102,7 @@ look_again(struct nd2_cq *cq, ND2_RESULT *results, ULONG n)
 static PLX_HOT ULONG STDMETHODCALLTYPE
 get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 {
-	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	struct nd2_cq *cq = nd2_cq_of(face);
 	ULONG got = poll_results(cq, results, n);
 
 	if (plx_likely(got > 0 || !(cq->pumps || cq->yields) || !has_looked_enough(cq)))
@@ -115,12 +115,12 @@ get_results(IND2CompletionQueue *face, ND2_RESULT *results, ULONG n)
 static HRESULT STDMETHODCALLTYPE
 resize(IND2CompletionQueue *face, ULONG depth)
 {
-	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	struct nd2_cq *cq = nd2_cq_of(face);
 	enum plx_status status;
 
-	if (depth == 0 || depth > nd2_limits(cq->adapter->session)->MaxCompletionQueueDepth)
+	if (depth == 0 || depth > nd2_limits(cq->object.adapter->session)->MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER;
-	nd2_session_claim(cq->adapter->session);
+	nd2_session_claim(cq->object.adapter->session);
 	status = plx_cq_resize(cq->cq, depth);
 	if (status == PLX_BUSY)
 		return ND_BUFFER_OVERFLOW;
@@ -132,9 +132,9 @@ resize(IND2CompletionQueue *face, ULONG depth)
 static HRESULT STDMETHODCALLTYPE
 get_notify_affinity(IND2CompletionQueue *face, USHORT *group, KAFFINITY *affinity)
 {
-	const struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	const struct nd2_cq *cq = nd2_cq_of(face);
 
-	return nd2_affinity_get(cq->adapter->session, group, affinity);
+	return nd2_affinity_get(cq->object.adapter->session, group, affinity);
 }
 
 /* ---- lifetime ---- */
@@ -143,10 +143,8 @@ static void
 close_cq(struct nd2_object *object)
 {
 	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object);
-	struct plx_session *session = cq->adapter->session;
 
-	nd2_session_claim(session);
-	plx_session_queue_remove(session, &cq->queue);
+	plx_session_queue_remove(cq->object.adapter->session, &cq->queue);
 	notify_close(cq);
 }
 
@@ -160,23 +158,11 @@ teardown_cq(struct plx_session_object *object)
 static void
 destroy_cq(struct plx_session_object *object)
 {
-	struct nd2_cq *cq = plx_list_entry(object, struct nd2_cq, object.base);
-	struct nd2_adapter *adapter = cq->adapter;
-
-	notify_free(cq->notify);
-	free(cq);
-	nd2_object_put(&adapter->object);
+	notify_free(plx_list_entry(object, struct nd2_cq, object.base)->notify);
+	nd2_object_free(object);
 }
 
-static const struct nd2_kind cq_kind = {
-	.iid = &IID_IND2CompletionQueue,
-	.overlapped = true,
-	.close = close_cq,
-	.base.teardown = teardown_cq,
-	.base.destroy = destroy_cq,
-};
-
-ND2_IOVERLAPPED(cq, IND2CompletionQueue, nd2_cq);
+ND2_IOVERLAPPED(cq, IND2CompletionQueue);
 
 static const IND2CompletionQueueVtbl table = {
 	.QueryInterface = cq_query_interface,
@@ -190,13 +176,15 @@ static const IND2CompletionQueueVtbl table = {
 	.GetResults = get_results,
 };
 
-struct nd2_cq *
-nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
-
-	return cq != NULL && cq->face.lpVtbl == &table && cq->adapter == adapter ? cq : NULL;
-}
+const struct nd2_kind nd2_cq_kind = {
+	.table = &table,
+	.iid = &IID_IND2CompletionQueue,
+	.bytes = sizeof(struct nd2_cq),
+	.overlapped = true,
+	.close = close_cq,
+	.base.teardown = teardown_cq,
+	.base.destroy = destroy_cq,
+};
 
 /* The queue grows as needed, unless a test wants to provoke an overrun. */
 static bool
@@ -206,7 +194,7 @@ overruns(void)
 }
 
 static HRESULT
-make(struct nd2_cq *cq, struct plx_file *file)
+make(struct nd2_cq *cq)
 {
 	const struct plx_cq_options options = {
 		.depth = cq->depth,
@@ -218,50 +206,37 @@ make(struct nd2_cq *cq, struct plx_file *file)
 	cq->notify = notify_make(cq);
 	if (cq->notify == NULL)
 		return ND_NO_MEMORY;
-	status = plx_cq_create(cq->adapter->session->adapter, &options, &cq->cq);
-	if (status != PLX_OK) {
+	status = plx_cq_create(cq->object.adapter->session->adapter, &options, &cq->cq);
+	if (status != PLX_OK)
 		notify_free(cq->notify);
-		return nd2_call_status(status);
-	}
-	plx_pending_list_init(&cq->pending, file);
-	return ND_SUCCESS;
+	return nd2_call_status(status);
 }
 
 HRESULT
 nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG depth, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2CompletionQueue, out);
-	struct plx_file *file;
 	struct nd2_cq *cq;
 
 	if (status != ND_SUCCESS)
 		return status;
 	if (depth == 0 || depth > nd2_limits(adapter->session)->MaxCompletionQueueDepth)
 		return ND_INVALID_PARAMETER_3;
-	file = plx_file_hold(handle);
-	if (file == NULL)
-		return ND_INVALID_HANDLE;
-	cq = calloc(1, sizeof(*cq));
-	if (cq == NULL) {
-		plx_file_release(file);
-		return ND_NO_MEMORY;
-	}
-	cq->face.lpVtbl = &table;
-	cq->adapter = adapter;
+	cq = nd2_object_alloc(&nd2_cq_kind, adapter, handle, &status);
+	if (cq == NULL)
+		return status;
 	cq->depth = depth;
 	cq->queue.id = plx_session_queue_id(adapter->session);
 	cq->queue.on_event = nd2_cq_overrun;
 	cq->pumps = adapter->session->inline_mode;
 	cq->yields = adapter->session->info.idle == PLX_IDLE_YIELD;
-	status = make(cq, file);
-	plx_file_release(file); /* the list has its own hold */
+	status = make(cq);
 	if (status != ND_SUCCESS) {
-		free(cq);
+		nd2_object_free(&cq->object.base);
 		return status;
 	}
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&cq->object, &cq_kind, adapter->session, cq);
+	nd2_object_init(&cq->object, adapter->session);
 	plx_session_queue_add(adapter->session, &adapter->session->cqs, &cq->queue);
-	*out = &cq->face;
+	*out = cq;
 	return ND_SUCCESS;
 }

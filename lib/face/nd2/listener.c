@@ -23,28 +23,20 @@ struct waiting {
 };
 
 static struct nd2_listener *
-listener_of(IND2Listener *face)
-{
-	return (struct nd2_listener *)(void *)face;
-}
-
-static struct nd2_listener *
 begin_call(IND2Listener *face)
 {
-	struct nd2_listener *listener = listener_of(face);
+	struct nd2_listener *listener = nd2_listener_of(face);
 
-	nd2_session_claim(listener->adapter->session);
-	pthread_mutex_lock(&listener->adapter->session->events);
+	nd2_session_claim(listener->object.adapter->session);
+	pthread_mutex_lock(&listener->object.adapter->session->events);
 	return listener;
 }
 
 static HRESULT
 end_call(struct nd2_listener *listener, OVERLAPPED *overlapped, HRESULT status)
 {
-	pthread_mutex_unlock(&listener->adapter->session->events);
-	if (overlapped && status != ND_PENDING)
-		plx_overlapped_settle(overlapped, status);
-	return status;
+	pthread_mutex_unlock(&listener->object.adapter->session->events);
+	return nd2_settle(overlapped, status);
 }
 
 /* ---- matching requests with connectors ---- */
@@ -146,14 +138,14 @@ on_request(struct plx_session *session, struct plx_session_subscriber *subscribe
 
 /* ---- methods ---- */
 
-ND2_IOVERLAPPED(listener, IND2Listener, nd2_listener);
+ND2_IOVERLAPPED(listener, IND2Listener);
 
 static HRESULT STDMETHODCALLTYPE
 listener_cancel(IND2Listener *face)
 {
 	struct nd2_listener *listener = begin_call(face);
 
-	plx_pending_cancel_all(&listener->pending);
+	plx_pending_cancel_all(&listener->object.pending);
 	while (!plx_list_empty(&listener->queue))
 		nd2_listener_unqueue(
 			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
@@ -165,7 +157,7 @@ static HRESULT STDMETHODCALLTYPE
 listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 {
 	struct nd2_listener *listener = begin_call(face);
-	struct plx_session *session = listener->adapter->session;
+	struct plx_session *session = listener->object.adapter->session;
 	HRESULT status = (HRESULT)STATUS_ADDRESS_ALREADY_ASSOCIATED;
 	uint32_t addresses = 0;
 	struct plx_ip ip;
@@ -203,7 +195,7 @@ stop_listening(struct nd2_listener *listener)
 static HRESULT
 start_listening(struct nd2_listener *listener)
 {
-	struct plx_session *session = listener->adapter->session;
+	struct plx_session *session = listener->object.adapter->session;
 	struct plx_listen_options options = {.port = listener->port,
 					     .context = (uintptr_t)&listener->subscriber};
 	enum plx_status status = PLX_OK;
@@ -256,7 +248,7 @@ static HRESULT
 queue(struct nd2_listener *listener, struct nd2_connector *connector, struct nd2_step step,
       OVERLAPPED *overlapped)
 {
-	struct plx_pending *pending = plx_pending_begin(&listener->pending, overlapped);
+	struct plx_pending *pending = plx_pending_begin(&listener->object.pending, overlapped);
 	struct waiting *waiting;
 
 	if (!pending)
@@ -277,7 +269,8 @@ static HRESULT STDMETHODCALLTYPE
 listener_get_request(IND2Listener *face, IUnknown *connector_face, OVERLAPPED *overlapped)
 {
 	struct nd2_listener *listener = begin_call(face);
-	struct nd2_connector *connector = nd2_connector_find(listener->adapter, connector_face);
+	struct nd2_connector *connector =
+		nd2_object_find(&nd2_connector_kind, listener->object.adapter, connector_face);
 	HRESULT status = ND_PENDING;
 	struct nd2_step step;
 
@@ -302,13 +295,12 @@ static void
 close_listener(struct nd2_object *object)
 {
 	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object);
-	struct plx_session *session = listener->adapter->session;
+	struct plx_session *session = listener->object.adapter->session;
 	struct plx_list *node, *after;
 
-	nd2_session_claim(session);
 	pthread_mutex_lock(&session->events);
 	listener->state = ND2_LISTENER_CLOSED;
-	plx_pending_list_end(&listener->pending, ND_CANCELED);
+	plx_pending_list_end(&listener->object.pending, ND_CANCELED);
 	while (!plx_list_empty(&listener->queue))
 		nd2_listener_unqueue(
 			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
@@ -327,7 +319,7 @@ static enum plx_status
 teardown_listener(struct plx_session_object *object)
 {
 	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object.base);
-	struct plx_session *session = listener->adapter->session;
+	struct plx_session *session = listener->object.adapter->session;
 	enum plx_status status;
 
 	pthread_mutex_lock(&session->events);
@@ -338,22 +330,14 @@ teardown_listener(struct plx_session_object *object)
 	return status;
 }
 
-static void
-destroy_listener(struct plx_session_object *object)
-{
-	struct nd2_listener *listener = plx_list_entry(object, struct nd2_listener, object.base);
-	struct nd2_adapter *adapter = listener->adapter;
-
-	free(listener);
-	nd2_object_put(&adapter->object);
-}
-
 static const struct nd2_kind listener_kind = {
+	.table = &listener_table,
 	.iid = &IID_IND2Listener,
+	.bytes = sizeof(struct nd2_listener),
 	.overlapped = true,
 	.close = close_listener,
 	.base.teardown = teardown_listener,
-	.base.destroy = destroy_listener,
+	.base.destroy = nd2_object_free,
 };
 
 HRESULT
@@ -361,27 +345,16 @@ nd2_listener_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2Listener, out);
 	struct nd2_listener *listener;
-	struct plx_file *file;
 
 	if (status != ND_SUCCESS)
 		return status;
-	file = plx_file_hold(handle);
-	if (!file)
-		return ND_INVALID_HANDLE;
-	listener = calloc(1, sizeof(*listener));
-	if (!listener) {
-		plx_file_release(file);
-		return ND_NO_MEMORY;
-	}
-	listener->face.lpVtbl = &listener_table;
-	listener->adapter = adapter;
+	listener = nd2_object_alloc(&listener_kind, adapter, handle, &status);
+	if (!listener)
+		return status;
 	listener->subscriber.on_event = on_request;
 	plx_list_init(&listener->queue);
 	plx_list_init(&listener->waiting);
-	plx_pending_list_init(&listener->pending, file);
-	plx_file_release(file);
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&listener->object, &listener_kind, adapter->session, listener);
+	nd2_object_init(&listener->object, adapter->session);
 	*out = listener;
 	return ND_SUCCESS;
 }

@@ -7,7 +7,6 @@
  * Start with mr_register().
  */
 #include <arpa/inet.h>
-#include <stdlib.h>
 
 #include "nd2.h"
 
@@ -20,12 +19,6 @@ enum {
 			   pends */
 	LOG_MS = 5000,  /* in Release, before it logs what it waits for */
 };
-
-static struct nd2_mr *
-mr_of(IND2MemoryRegion *face)
-{
-	return (struct nd2_mr *)(void *)face;
-}
 
 /* Windows may be bound to any region, whatever access the region itself allows. The sink of a Read
  * needs the right to write and nothing else: READ_SINK is for hardware that distinguishes it
@@ -52,7 +45,7 @@ check(const struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags,
 		return ND_INVALID_PARAMETER;
 	if (bytes == 0)
 		return ND_INVALID_BUFFER_SIZE;
-	if (bytes > nd2_limits(mr->adapter->session)->MaxRegistrationSize)
+	if (bytes > nd2_limits(mr->object.adapter->session)->MaxRegistrationSize)
 		return ND_INVALID_PARAMETER;
 	if (flags & ~(ULONG)MR_FLAGS)
 		return ND_INVALID_PARAMETER_3;
@@ -73,10 +66,10 @@ register_locked(struct nd2_mr *mr, const void *buffer, SIZE_T bytes, ULONG flags
 
 	if (mr->mr != NULL)
 		return ND_INVALID_DEVICE_STATE;
-	pending = plx_pending_begin_brief(&mr->pending, overlapped);
+	pending = plx_pending_begin_brief(&mr->object.pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = plx_mr_register(mr->adapter->pd, (void *)(uintptr_t)buffer, bytes,
+	status = plx_mr_register(mr->object.adapter->pd, (void *)(uintptr_t)buffer, bytes,
 				 access_of(flags), &mr->mr);
 	if (status != PLX_OK) {
 		refused = status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
@@ -93,18 +86,16 @@ static HRESULT STDMETHODCALLTYPE
 mr_register(IND2MemoryRegion *face, const void *buffer, SIZE_T bytes, ULONG flags,
 	    OVERLAPPED *overlapped)
 {
-	struct nd2_mr *mr = mr_of(face);
+	struct nd2_mr *mr = nd2_mr_of(face);
 	HRESULT status = check(mr, buffer, bytes, flags, overlapped);
 
 	if (status == ND_SUCCESS) {
-		nd2_session_claim(mr->adapter->session);
+		nd2_session_claim(mr->object.adapter->session);
 		pthread_mutex_lock(&mr->lock);
 		status = register_locked(mr, buffer, bytes, flags, overlapped);
 		pthread_mutex_unlock(&mr->lock);
 	}
-	if (status != ND_PENDING && overlapped != NULL)
-		plx_overlapped_settle(overlapped, status);
-	return status;
+	return nd2_settle(overlapped, status);
 }
 
 /* ---- deregistering ----
@@ -136,7 +127,7 @@ release_region_blocking(struct nd2_mr *mr)
 	if (status == PLX_TIMEOUT)
 		nd2_log("adapter %s: its worker is stalled; releasing a region waits for it, "
 			"because it may be writing the memory",
-			mr->adapter->session->name);
+			mr->object.adapter->session->name);
 	while (status == PLX_TIMEOUT)
 		status = release_region(mr, LOG_MS);
 }
@@ -176,14 +167,15 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 
 	if (mr->mr == NULL || mr->deregistering)
 		return ND_INVALID_DEVICE_STATE;
-	pending = plx_pending_begin_brief(&mr->pending, overlapped);
+	pending = plx_pending_begin_brief(&mr->object.pending, overlapped);
 	if (pending == NULL)
 		return plx_pending_refusal();
-	status = release_region(mr, plx_session_is_stalled(mr->adapter->session) ? 0 : BRIEF_MS);
+	status = release_region(mr,
+				plx_session_is_stalled(mr->object.adapter->session) ? 0 : BRIEF_MS);
 	if (status == PLX_TIMEOUT) {
 		mr->deregistering = pending;
 		nd2_object_get(&mr->object);
-		plx_session_defer(mr->adapter->session, &mr->deferred, finish_deregister);
+		plx_session_defer(mr->object.adapter->session, &mr->deferred, finish_deregister);
 		return ND_PENDING;
 	}
 	if (status != PLX_OK) {
@@ -199,30 +191,28 @@ deregister_locked(struct nd2_mr *mr, OVERLAPPED *overlapped)
 static HRESULT STDMETHODCALLTYPE
 mr_deregister(IND2MemoryRegion *face, OVERLAPPED *overlapped)
 {
-	struct nd2_mr *mr = mr_of(face);
+	struct nd2_mr *mr = nd2_mr_of(face);
 	HRESULT status;
 
 	if (overlapped == NULL)
 		return ND_INVALID_PARAMETER_1;
-	nd2_session_claim(mr->adapter->session);
+	nd2_session_claim(mr->object.adapter->session);
 	pthread_mutex_lock(&mr->lock);
 	status = deregister_locked(mr, overlapped);
 	pthread_mutex_unlock(&mr->lock);
-	if (status != ND_PENDING)
-		plx_overlapped_settle(overlapped, status);
-	return status;
+	return nd2_settle(overlapped, status);
 }
 
 static UINT32 STDMETHODCALLTYPE
 get_local_token(IND2MemoryRegion *face)
 {
-	return atomic_load(&mr_of(face)->token);
+	return atomic_load(&nd2_mr_of(face)->token);
 }
 
 static UINT32 STDMETHODCALLTYPE
 get_remote_token(IND2MemoryRegion *face)
 {
-	return htonl(atomic_load(&mr_of(face)->token));
+	return htonl(atomic_load(&nd2_mr_of(face)->token));
 }
 
 /* ---- lifetime ---- */
@@ -234,7 +224,6 @@ close_mr(struct nd2_object *object)
 {
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object);
 
-	nd2_session_claim(mr->adapter->session);
 	pthread_mutex_lock(&mr->lock);
 	if (mr->mr != NULL)
 		release_region_blocking(mr);
@@ -242,35 +231,26 @@ close_mr(struct nd2_object *object)
 		finish_pending_deregister(mr);
 	pthread_mutex_unlock(&mr->lock);
 	/* Wait for a thread that finishes the request under that lock. */
-	plx_pending_list_end(&mr->pending, ND_CANCELED);
+	plx_pending_list_end(&mr->object.pending, ND_CANCELED);
 }
 
 static void
 destroy_mr(struct plx_session_object *object)
 {
 	struct nd2_mr *mr = plx_list_entry(object, struct nd2_mr, object.base);
-	struct nd2_adapter *adapter = mr->adapter;
 
 	if (mr->mr != NULL)
 		release_region_blocking(mr);
 	pthread_mutex_destroy(&mr->lock);
-	free(mr);
-	nd2_object_put(&adapter->object);
+	nd2_object_free(object);
 }
 
-static const struct nd2_kind mr_kind = {
-	.iid = &IID_IND2MemoryRegion,
-	.overlapped = true,
-	.close = close_mr,
-	.base.destroy = destroy_mr,
-};
-
-ND2_IOVERLAPPED(mr, IND2MemoryRegion, nd2_mr);
+ND2_IOVERLAPPED(mr, IND2MemoryRegion);
 
 static HRESULT STDMETHODCALLTYPE
 cancel_overlapped_requests(IND2MemoryRegion *face)
 {
-	plx_pending_cancel_all(&mr_of(face)->pending);
+	plx_pending_cancel_all(&nd2_mr_of(face)->object.pending);
 	return ND_SUCCESS;
 }
 
@@ -286,38 +266,28 @@ static const IND2MemoryRegionVtbl table = {
 	.GetRemoteToken = get_remote_token,
 };
 
-struct nd2_mr *
-nd2_mr_of(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_mr *mr = (struct nd2_mr *)(void *)face;
-
-	return mr != NULL && mr->face.lpVtbl == &table && mr->adapter == adapter ? mr : NULL;
-}
+const struct nd2_kind nd2_mr_kind = {
+	.table = &table,
+	.iid = &IID_IND2MemoryRegion,
+	.bytes = sizeof(struct nd2_mr),
+	.overlapped = true,
+	.close = close_mr,
+	.base.destroy = destroy_mr,
+};
 
 HRESULT
 nd2_mr_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2MemoryRegion, out);
-	struct plx_file *file;
 	struct nd2_mr *mr;
 
 	if (status != ND_SUCCESS)
 		return status;
-	file = plx_file_hold(handle);
-	if (file == NULL)
-		return ND_INVALID_HANDLE;
-	mr = calloc(1, sizeof(*mr));
-	if (mr == NULL) {
-		plx_file_release(file);
-		return ND_NO_MEMORY;
-	}
-	mr->face.lpVtbl = &table;
-	mr->adapter = adapter;
-	plx_pending_list_init(&mr->pending, file);
-	plx_file_release(file); /* the list has its own hold */
+	mr = nd2_object_alloc(&nd2_mr_kind, adapter, handle, &status);
+	if (mr == NULL)
+		return status;
 	pthread_mutex_init(&mr->lock, NULL);
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&mr->object, &mr_kind, adapter->session, mr);
-	*out = &mr->face;
+	nd2_object_init(&mr->object, adapter->session);
+	*out = mr;
 	return ND_SUCCESS;
 }

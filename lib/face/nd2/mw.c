@@ -6,18 +6,10 @@
  */
 #include "nd2.h"
 
-#include <stdlib.h>
-
-static struct nd2_mw *
-mw_of(IND2MemoryWindow *face)
-{
-	return (struct nd2_mw *)(void *)face;
-}
-
 static UINT32 STDMETHODCALLTYPE
 get_remote_token(IND2MemoryWindow *face)
 {
-	return atomic_load(&mw_of(face)->token);
+	return atomic_load(&nd2_mw_of(face)->token);
 }
 
 /* Unbind at once, not when the last hold is released: the client may reuse the memory now. */
@@ -27,14 +19,13 @@ close_mw(struct nd2_object *object)
 	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object);
 	struct nd2_mr *bound;
 
-	nd2_session_claim(mw->adapter->session);
 	pthread_mutex_lock(&mw->lock);
 	/* Wait without limit: the engine may be writing through the window, and the memory belongs
 	 * to the client when this returns. */
 	while (plx_mw_destroy(mw->mw) == PLX_TIMEOUT)
 		nd2_log("adapter %s: its worker is stalled; releasing a window waits for it, "
 			"because it may be writing through it",
-			mw->adapter->session->name);
+			mw->object.adapter->session->name);
 	mw->mw = NULL;
 	bound = mw->bound;
 	mw->bound = NULL;
@@ -46,21 +37,11 @@ close_mw(struct nd2_object *object)
 static void
 destroy_mw(struct plx_session_object *object)
 {
-	struct nd2_mw *mw = plx_list_entry(object, struct nd2_mw, object.base);
-	struct nd2_adapter *adapter = mw->adapter;
-
-	pthread_mutex_destroy(&mw->lock);
-	free(mw);
-	nd2_object_put(&adapter->object);
+	pthread_mutex_destroy(&plx_list_entry(object, struct nd2_mw, object.base)->lock);
+	nd2_object_free(object);
 }
 
-static const struct nd2_kind mw_kind = {
-	.iid = &IID_IND2MemoryWindow,
-	.close = close_mw,
-	.base.destroy = destroy_mw,
-};
-
-ND2_IUNKNOWN(mw, IND2MemoryWindow, nd2_mw);
+ND2_IUNKNOWN(mw, IND2MemoryWindow);
 
 static const IND2MemoryWindowVtbl table = {
 	.QueryInterface = mw_query_interface,
@@ -69,36 +50,31 @@ static const IND2MemoryWindowVtbl table = {
 	.GetRemoteToken = get_remote_token,
 };
 
-struct nd2_mw *
-nd2_mw_of(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_mw *mw = (struct nd2_mw *)(void *)face;
-
-	return mw != NULL && mw->face.lpVtbl == &table && mw->adapter == adapter ? mw : NULL;
-}
+const struct nd2_kind nd2_mw_kind = {
+	.table = &table,
+	.iid = &IID_IND2MemoryWindow,
+	.bytes = sizeof(struct nd2_mw),
+	.close = close_mw,
+	.base.destroy = destroy_mw,
+};
 
 HRESULT
 nd2_mw_create(struct nd2_adapter *adapter, REFIID iid, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2MemoryWindow, out);
-	enum plx_status made;
 	struct nd2_mw *mw;
 
 	if (status != ND_SUCCESS)
 		return status;
-	mw = calloc(1, sizeof(*mw));
+	mw = nd2_object_alloc(&nd2_mw_kind, adapter, NULL, &status);
 	if (mw == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
-	made = plx_mw_create(adapter->pd, &mw->mw);
-	if (made != PLX_OK) {
-		free(mw);
+	if (plx_mw_create(adapter->pd, &mw->mw) != PLX_OK) {
+		nd2_object_free(&mw->object.base);
 		return ND_INSUFFICIENT_RESOURCES;
 	}
-	mw->face.lpVtbl = &table;
-	mw->adapter = adapter;
 	pthread_mutex_init(&mw->lock, NULL);
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&mw->object, &mw_kind, adapter->session, mw);
-	*out = &mw->face;
+	nd2_object_init(&mw->object, adapter->session);
+	*out = mw;
 	return ND_SUCCESS;
 }

@@ -3,9 +3,9 @@
  * The objects behind ND2's interfaces, and the functions that the files of this room share.
  * It owns no state. Start with struct nd2_object; what is not specific to ND2 is in plx_session.h.
  *
- * An interface pointer is the address of `face`, the first member of each struct; its first word
- * points to the table of methods. Data path calls (posts, GetResults) go straight to plx_verbs.h,
- * without a lock of this room, an allocation or a system call.
+ * An interface pointer is the address of the object, whose first word points to the table of
+ * methods. Data path calls (posts, GetResults) go straight to plx_verbs.h, without a lock of this
+ * room, an allocation or a system call.
  *
  * Lock order: plx_session.events (for all events of connections), the object's own lock, the lock
  * of its list of pending requests, those of lib/windows.
@@ -32,26 +32,55 @@
  * peer gets a DREQ). Releasing the last hold calls base.destroy(), which frees everything.
  */
 
+struct nd2_adapter;
 struct nd2_object;
 
 struct nd2_kind {
 	struct plx_session_kind base;
-	const IID *iid;                     /* of the object's interface */
+	const void *table;                  /* the methods of its interface */
+	const IID *iid;                     /* of its interface */
+	size_t bytes;                       /* of its struct, which begins with the object */
 	bool overlapped;                    /* supports IID_IND2Overlapped, too */
 	void (*close)(struct nd2_object *); /* may be NULL */
 };
 
 struct nd2_object {
+	const void *table; /* first: what its interface pointer points to */
 	struct plx_session_object base;
 	const struct nd2_kind *kind;
-	void *face;
+	struct nd2_adapter *adapter;     /* held; NULL: not made by one */
+	struct plx_pending_list pending; /* if its kind is overlapped */
 	atomic_uint refs;
 };
 
+/**
+ * Allocate an object, zeroed except for its nd2_object. Until nd2_object_init() it is not counted,
+ * and is taken back by nd2_object_free().
+ * @param adapter that makes it; may be NULL
+ * @param file on which its requests finish; ignored if the kind is not overlapped
+ * @param status [out] ND_SUCCESS, ND_INVALID_HANDLE, ND_NO_MEMORY
+ * Returns: its struct; NULL on failure
+ */
+void *nd2_object_alloc(const struct nd2_kind *kind, struct nd2_adapter *adapter, HANDLE file,
+		       HRESULT *status);
 /** Initialize an object with one reference and one hold, and count it in the module
  * (DllCanUnloadNow). */
-void nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind,
-		     struct plx_session *session, void *face);
+void nd2_object_init(struct nd2_object *object, struct plx_session *session);
+/** Free the memory of an object, and release its adapter: the last step of each destroy(). */
+void nd2_object_free(struct plx_session_object *base);
+
+/** Find the object of an interface pointer. Returns: NULL: not of this kind, or not made by this
+ * adapter; otherwise its struct */
+void *nd2_object_find(const struct nd2_kind *kind, const struct nd2_adapter *adapter,
+		      IUnknown *face);
+
+/* nd2_NAME_of(): the object of the interface pointer that a method is called with. */
+#define ND2_OBJECT_OF(name, Face)                                    \
+	static inline struct nd2_##name *nd2_##name##_of(Face *face) \
+	{                                                            \
+		return (struct nd2_##name *)(void *)face;            \
+	}                                                            \
+	_Static_assert(offsetof(struct nd2_##name, object) == 0, "a face is its object's address")
 
 static inline void
 nd2_object_get(struct nd2_object *object)
@@ -74,33 +103,34 @@ ULONG nd2_release(struct nd2_object *object);
  * request. Errors: ND_INVALID_PARAMETER (no OVERLAPPED) */
 HRESULT nd2_overlapped_result(struct nd2_object *object, OVERLAPPED *overlapped, BOOL wait);
 
-/* The same three methods for a table, as NAME_query_interface() and so on. A client calls them with
- * a Face, the first member of TYPE, which has a member `object`. */
-#define ND2_IUNKNOWN(name, Face, type)                                                        \
-	static HRESULT STDMETHODCALLTYPE name##_query_interface(Face *face, REFIID iid,       \
-								void **out)                   \
-	{                                                                                     \
-		return nd2_query_interface(&((struct type *)(void *)face)->object, iid, out); \
-	}                                                                                     \
-	static ULONG STDMETHODCALLTYPE name##_add_ref(Face *face)                             \
-	{                                                                                     \
-		return nd2_add_ref(&((struct type *)(void *)face)->object);                   \
-	}                                                                                     \
-	static ULONG STDMETHODCALLTYPE name##_release(Face *face)                             \
-	{                                                                                     \
-		return nd2_release(&((struct type *)(void *)face)->object);                   \
-	}                                                                                     \
-	_Static_assert(offsetof(struct type, face) == 0, "a face is its object's address")
+/** Report the status of a method that takes an OVERLAPPED, unless it pends. Returns: the status */
+HRESULT nd2_settle(OVERLAPPED *overlapped, HRESULT status);
+
+/* The same three methods for a table, as NAME_query_interface() and so on. */
+#define ND2_IUNKNOWN(name, Face)                                                         \
+	static HRESULT STDMETHODCALLTYPE name##_query_interface(Face *face, REFIID iid,  \
+								void **out)              \
+	{                                                                                \
+		return nd2_query_interface((struct nd2_object *)(void *)face, iid, out); \
+	}                                                                                \
+	static ULONG STDMETHODCALLTYPE name##_add_ref(Face *face)                        \
+	{                                                                                \
+		return nd2_add_ref((struct nd2_object *)(void *)face);                   \
+	}                                                                                \
+	static ULONG STDMETHODCALLTYPE name##_release(Face *face)                        \
+	{                                                                                \
+		return nd2_release((struct nd2_object *)(void *)face);                   \
+	}                                                                                \
+	_Static_assert(offsetof(struct nd2_object, table) == 0, "the object of a face")
 
 /* ... and of an object with requests, NAME_get_overlapped_result(). */
-#define ND2_IOVERLAPPED(name, Face, type)                                                        \
-	static HRESULT STDMETHODCALLTYPE name##_get_overlapped_result(                           \
-		Face *face, OVERLAPPED *overlapped, BOOL wait)                                   \
-	{                                                                                        \
-		return nd2_overlapped_result(&((struct type *)(void *)face)->object, overlapped, \
-					     wait);                                              \
-	}                                                                                        \
-	ND2_IUNKNOWN(name, Face, type)
+#define ND2_IOVERLAPPED(name, Face)                                                                \
+	static HRESULT STDMETHODCALLTYPE name##_get_overlapped_result(                             \
+		Face *face, OVERLAPPED *overlapped, BOOL wait)                                     \
+	{                                                                                          \
+		return nd2_overlapped_result((struct nd2_object *)(void *)face, overlapped, wait); \
+	}                                                                                          \
+	ND2_IUNKNOWN(name, Face)
 
 /**
  * Check the arguments of a Create*: is `out` not NULL, and is `iid` equal to `wanted`? `*out`
@@ -186,33 +216,24 @@ nd2_session_claim(const struct plx_session *session)
 /* ---- adapter.c ---- */
 
 struct nd2_adapter {
-	IND2Adapter face;
 	struct nd2_object object;
 	struct plx_session *session;
 	struct plx_pd *pd; /* for all its regions and queue pairs */
 };
 
-HRESULT nd2_adapter_create(struct plx_session *session, REFIID iid, void **out);
+ND2_OBJECT_OF(adapter, IND2Adapter);
 
-static inline struct nd2_adapter *
-nd2_adapter_of(IND2Adapter *face)
-{
-	return (struct nd2_adapter *)(void *)face;
-}
+HRESULT nd2_adapter_create(struct plx_session *session, REFIID iid, void **out);
 
 /* ---- objects made by Create* ----
  *
- * Each create function implements a method of IND2Adapter and takes the adapter first. An interface
- * pointer is identified by its table: nd2_cq_of() and the like return NULL for a pointer of another
- * provider or another adapter.
+ * Each create function implements a method of IND2Adapter and takes the adapter first. The kinds
+ * are those that methods get pointers of, for nd2_object_find().
  */
 
 struct nd2_cq {
-	IND2CompletionQueue face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter; /* held */
 	struct plx_cq *cq;
-	struct plx_pending_list pending;
 	struct plx_session_queue queue; /* overruns: in session->cqs */
 	struct plx_session_watch watch;
 	struct nd2_notify *notify; /* private to cq.c: the waiters for each kind */
@@ -223,12 +244,12 @@ struct nd2_cq {
 				   harmless */
 };
 
+ND2_OBJECT_OF(cq, IND2CompletionQueue);
+extern const struct nd2_kind nd2_cq_kind;
+
 struct nd2_srq {
-	IND2SharedReceiveQueue face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter;
 	struct plx_srq *srq;
-	struct plx_pending_list pending;
 	struct plx_session_queue queue; /* running low: in session->srqs */
 	pthread_mutex_t lock;           /* protects the following */
 	struct plx_list waiters;
@@ -237,11 +258,11 @@ struct nd2_srq {
 	bool doubtful; /* an event of an earlier arming may still arrive */
 };
 
+ND2_OBJECT_OF(srq, IND2SharedReceiveQueue);
+extern const struct nd2_kind nd2_srq_kind;
+
 struct nd2_mr {
-	IND2MemoryRegion face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter;
-	struct plx_pending_list pending;
 	pthread_mutex_t lock;
 	struct plx_mr *mr; /* NULL: not registered */
 	atomic_uint token; /* as returned by GetLocalToken; 0: not registered */
@@ -250,15 +271,19 @@ struct nd2_mr {
 	struct plx_session_deferred deferred; /* ... */
 };
 
+ND2_OBJECT_OF(mr, IND2MemoryRegion);
+extern const struct nd2_kind nd2_mr_kind;
+
 struct nd2_mw {
-	IND2MemoryWindow face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter;
 	pthread_mutex_t lock;
 	struct plx_mw *mw;
 	struct nd2_mr *bound; /* held while bound, and after that until the next Bind */
 	atomic_uint token;    /* as returned by GetRemoteToken */
 };
+
+ND2_OBJECT_OF(mw, IND2MemoryWindow);
+extern const struct nd2_kind nd2_mw_kind;
 
 /* Whether a queue pair has been connected, which decides how posts are refused. */
 enum nd2_qp_phase {
@@ -268,9 +293,7 @@ enum nd2_qp_phase {
 };
 
 struct nd2_qp {
-	IND2QueuePair face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter;
 	struct plx_qp *qp;
 	struct nd2_cq *receive_cq, *initiator_cq;
 	struct nd2_srq *srq;
@@ -280,6 +303,9 @@ struct nd2_qp {
 	struct nd2_connector *connector; /* under session->events */
 	atomic_bool broken;              /* flushed: cannot be connected (again) */
 };
+
+ND2_OBJECT_OF(qp, IND2QueuePair);
+extern const struct nd2_kind nd2_qp_kind;
 
 HRESULT nd2_cq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE file, ULONG depth,
 		      void **out);
@@ -298,12 +324,6 @@ struct nd2_qp_init_attr {
 };
 HRESULT nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_init_attr *attr,
 		      void **out);
-
-struct nd2_cq *nd2_cq_of(const struct nd2_adapter *adapter, IUnknown *face);
-struct nd2_srq *nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face);
-struct nd2_mr *nd2_mr_of(const struct nd2_adapter *adapter, IUnknown *face);
-struct nd2_mw *nd2_mw_of(const struct nd2_adapter *adapter, IUnknown *face);
-struct nd2_qp *nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face);
 
 /** Handle an armed kind that has fired: on the dispatcher's thread, or in a pump. */
 void nd2_cq_deliver_events(struct nd2_cq *cq);

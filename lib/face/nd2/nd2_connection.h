@@ -30,10 +30,7 @@ struct nd2_private_data {
 };
 
 struct nd2_connector {
-	IND2Connector face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter; /* held */
-	struct plx_pending_list pending;
 	struct plx_session_subscriber subscriber;
 	struct plx_list node; /* in nd2_session.connectors */
 	enum nd2_state state;
@@ -55,6 +52,9 @@ struct nd2_connector {
 	struct plx_connect_options connect_options;
 };
 
+ND2_OBJECT_OF(connector, IND2Connector);
+extern const struct nd2_kind nd2_connector_kind;
+
 enum nd2_listener_state {
 	ND2_LISTENER_NEW,
 	ND2_LISTENER_BOUND,
@@ -63,10 +63,7 @@ enum nd2_listener_state {
 };
 
 struct nd2_listener {
-	IND2Listener face;
 	struct nd2_object object;
-	struct nd2_adapter *adapter; /* held */
-	struct plx_pending_list pending;
 	struct plx_session_subscriber subscriber;
 	enum nd2_listener_state state;
 	struct plx_ip ip;
@@ -78,21 +75,12 @@ struct nd2_listener {
 	uint32_t backlog, waits; /* 0: no limit */
 };
 
+ND2_OBJECT_OF(listener, IND2Listener);
+
 /** Call plx_session_reserve_port(). Errors: ND_SHARING_VIOLATION, ND_TOO_MANY_ADDRESSES (no port
  * number is left) */
 HRESULT nd2_reserve_port(struct plx_session_port_numbers *numbers, uint32_t addresses,
 			 uint16_t *port);
-
-/* ---- connector.c ---- */
-
-static inline struct nd2_connector *
-nd2_connector_of(IND2Connector *face)
-{
-	return (struct nd2_connector *)(void *)face;
-}
-
-/** Find a connector by its interface. Returns: NULL: not a connector of this adapter */
-struct nd2_connector *nd2_connector_find(const struct nd2_adapter *adapter, IUnknown *face);
 
 /* ---- connector_calls.c: the methods that do something ---- */
 

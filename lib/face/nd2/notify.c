@@ -99,12 +99,12 @@ watch(struct nd2_cq *cq)
 
 	if (cq->notify->watched)
 		return ND_SUCCESS;
-	if (!cq->adapter->session->inline_mode) {
+	if (!cq->object.adapter->session->inline_mode) {
 		cq->watch.fd = plx_cq_fd(cq->cq);
 		if (cq->watch.fd < 0)
 			return ND_INSUFFICIENT_RESOURCES;
 	}
-	status = nd2_call_status(plx_session_watch_add(cq->adapter->session, &cq->watch));
+	status = nd2_call_status(plx_session_watch_add(cq->object.adapter->session, &cq->watch));
 	cq->notify->watched = status == ND_SUCCESS;
 	return status;
 }
@@ -116,7 +116,7 @@ begin(struct nd2_cq *cq, struct waiter *waiter, OVERLAPPED *overlapped)
 
 	if (status != ND_SUCCESS)
 		return status;
-	waiter->pending = plx_pending_begin(&cq->pending, overlapped);
+	waiter->pending = plx_pending_begin(&cq->object.pending, overlapped);
 	if (waiter->pending == NULL)
 		return plx_pending_refusal();
 	plx_list_append(&cq->notify->waiters, &waiter->node);
@@ -140,7 +140,7 @@ wait_for(struct nd2_cq *cq, ULONG type, OVERLAPPED *overlapped)
 	if (waiter == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
 	waiter->kind = kind_of[type];
-	nd2_session_claim(cq->adapter->session);
+	nd2_session_claim(cq->object.adapter->session);
 	pthread_mutex_lock(&cq->notify->lock);
 	status = begin(cq, waiter, overlapped);
 	pthread_mutex_unlock(&cq->notify->lock);
@@ -152,11 +152,7 @@ wait_for(struct nd2_cq *cq, ULONG type, OVERLAPPED *overlapped)
 HRESULT STDMETHODCALLTYPE
 notify_begin(IND2CompletionQueue *face, ULONG type, OVERLAPPED *overlapped)
 {
-	HRESULT status = wait_for((struct nd2_cq *)(void *)face, type, overlapped);
-
-	if (status != ND_PENDING && overlapped != NULL)
-		plx_overlapped_settle(overlapped, status);
-	return status;
+	return nd2_settle(overlapped, wait_for(nd2_cq_of(face), type, overlapped));
 }
 
 void
@@ -207,12 +203,12 @@ disarm(struct nd2_cq *cq)
 HRESULT STDMETHODCALLTYPE
 notify_cancel(IND2CompletionQueue *face)
 {
-	struct nd2_cq *cq = (struct nd2_cq *)(void *)face;
+	struct nd2_cq *cq = nd2_cq_of(face);
 
-	nd2_session_claim(cq->adapter->session);
+	nd2_session_claim(cq->object.adapter->session);
 	pthread_mutex_lock(&cq->notify->lock);
 	disarm(cq);
-	plx_pending_cancel_all(&cq->pending);
+	plx_pending_cancel_all(&cq->object.pending);
 	finish(cq->notify, ALL_KINDS, ND_CANCELED);
 	pthread_mutex_unlock(&cq->notify->lock);
 	return ND_SUCCESS;
@@ -245,9 +241,9 @@ notify_close(struct nd2_cq *cq)
 {
 	/* First, and without the lock, because ready() takes it. */
 	if (cq->notify->watched)
-		plx_session_watch_remove(cq->adapter->session, &cq->watch);
+		plx_session_watch_remove(cq->object.adapter->session, &cq->watch);
 	pthread_mutex_lock(&cq->notify->lock);
-	plx_pending_list_end(&cq->pending, ND_CANCELED);
+	plx_pending_list_end(&cq->object.pending, ND_CANCELED);
 	finish(cq->notify, ALL_KINDS, ND_CANCELED);
 	pthread_mutex_unlock(&cq->notify->lock);
 }

@@ -3,16 +3,75 @@
  * Lifetimes of objects: the references that a client counts. The session's holds keep the memory.
  * It never takes a lock, and is the same for every kind. Start with nd2_release().
  */
+#include <stdlib.h>
+
 #include "nd2.h"
 
-void
-nd2_object_init(struct nd2_object *object, const struct nd2_kind *kind, struct plx_session *session,
-		void *face)
+static HRESULT
+begin_list(struct plx_pending_list *list, HANDLE handle)
 {
+	struct plx_file *file = plx_file_hold(handle);
+
+	if (file == NULL)
+		return ND_INVALID_HANDLE;
+	plx_pending_list_init(list, file);
+	plx_file_release(file); /* the list has its own hold */
+	return ND_SUCCESS;
+}
+
+void *
+nd2_object_alloc(const struct nd2_kind *kind, struct nd2_adapter *adapter, HANDLE file,
+		 HRESULT *status)
+{
+	struct plx_pending_list pending = {NULL};
+	struct nd2_object *object;
+
+	*status = kind->overlapped ? begin_list(&pending, file) : ND_SUCCESS;
+	if (*status != ND_SUCCESS)
+		return NULL;
+	object = calloc(1, kind->bytes);
+	if (object == NULL) {
+		if (kind->overlapped)
+			plx_pending_list_end(&pending, ND_CANCELED);
+		*status = ND_NO_MEMORY;
+		return NULL;
+	}
+	object->table = kind->table;
 	object->kind = kind;
-	object->face = face;
+	object->adapter = adapter;
+	object->pending = pending;
+	if (adapter != NULL)
+		nd2_object_get(&adapter->object);
+	return object;
+}
+
+void
+nd2_object_init(struct nd2_object *object, struct plx_session *session)
+{
 	atomic_init(&object->refs, 1);
-	plx_session_object_init(&object->base, &kind->base, session);
+	plx_session_object_init(&object->base, &object->kind->base, session);
+}
+
+void
+nd2_object_free(struct plx_session_object *base)
+{
+	struct nd2_object *object = plx_list_entry(base, struct nd2_object, base);
+	struct nd2_adapter *adapter = object->adapter;
+
+	if (object->pending.file != NULL) /* close() has not run */
+		plx_pending_list_end(&object->pending, ND_CANCELED);
+	free(object);
+	if (adapter != NULL)
+		nd2_object_put(&adapter->object);
+}
+
+void *
+nd2_object_find(const struct nd2_kind *kind, const struct nd2_adapter *adapter, IUnknown *face)
+{
+	struct nd2_object *object = (struct nd2_object *)(void *)face;
+
+	return object != NULL && object->table == kind->table && object->adapter == adapter ? object
+											    : NULL;
 }
 
 static bool
@@ -33,7 +92,7 @@ nd2_query_interface(struct nd2_object *object, REFIID iid, void **out)
 	    !(object->kind->overlapped && same_iid(iid, &IID_IND2Overlapped)))
 		return E_NOINTERFACE;
 	nd2_add_ref(object);
-	*out = object->face;
+	*out = object;
 	return S_OK;
 }
 
@@ -63,8 +122,10 @@ nd2_release(struct nd2_object *object)
 	if (refs == 0)
 		return 0;
 	if (refs == 1) {
-		if (object->kind->close)
+		if (object->kind->close) {
+			nd2_session_claim(object->base.session);
 			object->kind->close(object);
+		}
 		nd2_object_put(object);
 	}
 	return refs - 1;
@@ -84,4 +145,12 @@ nd2_overlapped_result(struct nd2_object *object, OVERLAPPED *overlapped, BOOL wa
 {
 	nd2_session_claim(object->base.session);
 	return overlapped == NULL ? ND_INVALID_PARAMETER : plx_overlapped_result(overlapped, wait);
+}
+
+HRESULT
+nd2_settle(OVERLAPPED *overlapped, HRESULT status)
+{
+	if (overlapped != NULL && status != ND_PENDING)
+		plx_overlapped_settle(overlapped, status);
+	return status;
 }

@@ -154,7 +154,7 @@ post_send(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, ULONG
 
 	if (plx_unlikely(flags & ~(ULONG)SEND_FLAGS))
 		return ND_INVALID_PARAMETER_4;
-	return post(qp_of(face), &request, sge, n, flags);
+	return post(nd2_qp_of(face), &request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
@@ -170,7 +170,7 @@ post_read(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, UINT6
 
 	if (plx_unlikely(flags & ~(ULONG)QUEUE_FLAGS))
 		return ND_INVALID_PARAMETER_6;
-	return post(qp_of(face), &request, sge, n, flags);
+	return post(nd2_qp_of(face), &request, sge, n, flags);
 }
 
 PLX_HOT HRESULT STDMETHODCALLTYPE
@@ -186,14 +186,14 @@ post_write(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n, UINT
 
 	if (plx_unlikely(flags & ~(ULONG)WRITE_FLAGS))
 		return ND_INVALID_PARAMETER_6;
-	return post(qp_of(face), &request, sge, n, flags);
+	return post(nd2_qp_of(face), &request, sge, n, flags);
 }
 
 HRESULT STDMETHODCALLTYPE
 post_invalidate(IND2QueuePair *face, void *context, IUnknown *window, ULONG flags)
 {
-	struct nd2_qp *qp = qp_of(face);
-	struct nd2_mw *mw = nd2_mw_of(qp->adapter, window);
+	struct nd2_qp *qp = nd2_qp_of(face);
+	struct nd2_mw *mw = nd2_object_find(&nd2_mw_kind, qp->object.adapter, window);
 	struct request request = {.op = PLX_WR_LOCAL_INV, .context = context};
 
 	if (mw == NULL)
@@ -263,9 +263,9 @@ HRESULT STDMETHODCALLTYPE
 post_bind(IND2QueuePair *face, void *context, IUnknown *region, IUnknown *window,
 	  const void *buffer, SIZE_T bytes, ULONG flags)
 {
-	struct nd2_qp *qp = qp_of(face);
-	struct nd2_mr *mr = nd2_mr_of(qp->adapter, region);
-	struct nd2_mw *mw = nd2_mw_of(qp->adapter, window);
+	struct nd2_qp *qp = nd2_qp_of(face);
+	struct nd2_mr *mr = nd2_object_find(&nd2_mr_kind, qp->object.adapter, region);
+	struct nd2_mw *mw = nd2_object_find(&nd2_mw_kind, qp->object.adapter, window);
 	struct plx_bind wanted = {
 		.wr_id = (uintptr_t)context,
 		.flags = flags_of(flags & QUEUE_FLAGS),
@@ -295,7 +295,7 @@ post_bind(IND2QueuePair *face, void *context, IUnknown *region, IUnknown *window
 PLX_HOT HRESULT STDMETHODCALLTYPE
 post_receive(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n)
 {
-	struct nd2_qp *qp = qp_of(face);
+	struct nd2_qp *qp = nd2_qp_of(face);
 	const struct plx_recv_wr wr = {
 		.wr_id = (uintptr_t)context,
 		.sge = sges_of(sge),

@@ -8,16 +8,6 @@
 
 #include "nd2.h"
 
-struct provider {
-	IND2Provider face;
-	struct nd2_object object;
-};
-
-struct factory {
-	IClassFactory face;
-	struct nd2_object object;
-};
-
 static atomic_uint locks; /* of LockServer() */
 
 /* An invalid configuration file yields "not ready" and a logged sentence. */
@@ -40,7 +30,7 @@ read_directory(struct plx_session_directory *directory)
 
 /* ---- IND2Provider ---- */
 
-ND2_IUNKNOWN(provider, IND2Provider, provider);
+ND2_IUNKNOWN(provider, IND2Provider);
 
 static HRESULT STDMETHODCALLTYPE
 provider_query_address_list(IND2Provider *face, SOCKET_ADDRESS_LIST *list, ULONG *length)
@@ -122,36 +112,32 @@ static const IND2ProviderVtbl provider_table = {
 	.OpenAdapter = provider_open_adapter,
 };
 
-static void
-provider_destroy(struct plx_session_object *object)
-{
-	free(plx_list_entry(object, struct provider, object.base));
-}
-
 static const struct nd2_kind provider_kind = {
+	.table = &provider_table,
 	.iid = &IID_IND2Provider,
-	.base.destroy = provider_destroy,
+	.bytes = sizeof(struct nd2_object),
+	.base.destroy = nd2_object_free,
 };
 
-/* Requested by IID_IND2Provider or as IUnknown. */
+/* Create an object that belongs to no session: requested by the interface id of its kind or as
+ * IUnknown. */
 static HRESULT
-provider_create(REFIID iid, void **out)
+create(const struct nd2_kind *kind, REFIID iid, void **out)
 {
-	struct provider *provider = calloc(1, sizeof(*provider));
 	HRESULT status;
+	struct nd2_object *object = nd2_object_alloc(kind, NULL, NULL, &status);
 
-	if (!provider)
-		return ND_NO_MEMORY;
-	provider->face.lpVtbl = &provider_table;
-	nd2_object_init(&provider->object, &provider_kind, NULL, &provider->face);
-	status = nd2_query_interface(&provider->object, iid, out);
-	nd2_release(&provider->object); /* the initial reference */
+	if (!object)
+		return status;
+	nd2_object_init(object, NULL);
+	status = nd2_query_interface(object, iid, out);
+	nd2_release(object); /* the initial reference */
 	return status;
 }
 
 /* ---- IClassFactory ---- */
 
-ND2_IUNKNOWN(factory, IClassFactory, factory);
+ND2_IUNKNOWN(factory, IClassFactory);
 
 static HRESULT STDMETHODCALLTYPE
 factory_create_instance(IClassFactory *face, IUnknown *outer, REFIID iid, void **out)
@@ -160,7 +146,7 @@ factory_create_instance(IClassFactory *face, IUnknown *outer, REFIID iid, void *
 	if (!out)
 		return E_POINTER;
 	*out = NULL;
-	return outer ? CLASS_E_NOAGGREGATION : provider_create(iid, out);
+	return outer ? CLASS_E_NOAGGREGATION : create(&provider_kind, iid, out);
 }
 
 static HRESULT STDMETHODCALLTYPE
@@ -186,31 +172,12 @@ static const IClassFactoryVtbl factory_table = {
 	.LockServer = factory_lock_server,
 };
 
-static void
-factory_destroy(struct plx_session_object *object)
-{
-	free(plx_list_entry(object, struct factory, object.base));
-}
-
 static const struct nd2_kind factory_kind = {
+	.table = &factory_table,
 	.iid = &IID_IClassFactory,
-	.base.destroy = factory_destroy,
+	.bytes = sizeof(struct nd2_object),
+	.base.destroy = nd2_object_free,
 };
-
-static HRESULT
-factory_create(REFIID iid, void **out)
-{
-	struct factory *factory = calloc(1, sizeof(*factory));
-	HRESULT status;
-
-	if (!factory)
-		return ND_NO_MEMORY;
-	factory->face.lpVtbl = &factory_table;
-	nd2_object_init(&factory->object, &factory_kind, NULL, &factory->face);
-	status = nd2_query_interface(&factory->object, iid, out);
-	nd2_release(&factory->object);
-	return status;
-}
 
 /* ---- what the library exports ---- */
 
@@ -226,8 +193,8 @@ DllGetClassObject(REFCLSID class_id, REFIID iid, void **out)
 	if (!iid)
 		return E_NOINTERFACE;
 	if (memcmp(iid, &IID_IND2Provider, sizeof(*iid)) == 0)
-		return provider_create(iid, out);
-	return factory_create(iid, out);
+		return create(&provider_kind, iid, out);
+	return create(&factory_kind, iid, out);
 }
 
 HRESULT STDMETHODCALLTYPE

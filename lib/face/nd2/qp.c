@@ -7,20 +7,18 @@
 #include "cq.h"
 #include "qp.h"
 
-#include <stdlib.h>
-
 /* ---- flush and destruction ---- */
 
 static HRESULT STDMETHODCALLTYPE
 flush(IND2QueuePair *face)
 {
-	struct nd2_qp *qp = qp_of(face);
+	struct nd2_qp *qp = nd2_qp_of(face);
 
 	/* If never connected, the queue pair is in INIT again afterwards. If connected, it is
 	 * broken, and the connector learns of it as of any failed queue pair. */
 	if (atomic_load(&qp->phase) == ND2_QP_CONNECTED)
 		atomic_store(&qp->broken, true);
-	nd2_session_claim(qp->adapter->session);
+	nd2_session_claim(qp->object.adapter->session);
 	return nd2_call_status(plx_qp_flush(qp->qp));
 }
 
@@ -29,7 +27,6 @@ close_qp(struct nd2_object *object)
 {
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object);
 
-	nd2_session_claim(qp->adapter->session);
 	if (atomic_load(&qp->claimed))
 		nd2_connection_of_qp_ends(qp);
 }
@@ -45,26 +42,17 @@ static void
 destroy_qp(struct plx_session_object *object)
 {
 	struct nd2_qp *qp = plx_list_entry(object, struct nd2_qp, object.base);
-	struct nd2_adapter *adapter = qp->adapter;
 
 	nd2_object_put(&qp->receive_cq->object);
 	nd2_object_put(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
 		nd2_object_put(&qp->srq->object);
-	free(qp);
-	nd2_object_put(&adapter->object);
+	nd2_object_free(object);
 }
-
-static const struct nd2_kind qp_kind = {
-	.iid = &IID_IND2QueuePair,
-	.close = close_qp,
-	.base.teardown = teardown_qp,
-	.base.destroy = destroy_qp,
-};
 
 /* ---- table of methods ---- */
 
-ND2_IUNKNOWN(qp, IND2QueuePair, nd2_qp);
+ND2_IUNKNOWN(qp, IND2QueuePair);
 
 static const IND2QueuePairVtbl table = {
 	.QueryInterface = qp_query_interface,
@@ -79,13 +67,14 @@ static const IND2QueuePairVtbl table = {
 	.Write = post_write,
 };
 
-struct nd2_qp *
-nd2_qp_of(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_qp *qp = (struct nd2_qp *)(void *)face;
-
-	return qp != NULL && qp->face.lpVtbl == &table && qp->adapter == adapter ? qp : NULL;
-}
+const struct nd2_kind nd2_qp_kind = {
+	.table = &table,
+	.iid = &IID_IND2QueuePair,
+	.bytes = sizeof(struct nd2_qp),
+	.close = close_qp,
+	.base.teardown = teardown_qp,
+	.base.destroy = destroy_qp,
+};
 
 /* ---- creation ---- */
 
@@ -106,9 +95,9 @@ check_attr(const struct nd2_adapter *adapter, const struct nd2_qp_init_attr *att
 {
 	const ND2_ADAPTER_INFO *limits = nd2_limits(adapter->session);
 	const struct argument arguments[] = {
-		{2, 2, nd2_cq_of(adapter, attr->receive_cq) == NULL, 0},
-		{3, 3, nd2_cq_of(adapter, attr->initiator_cq) == NULL, 0},
-		{0, 4, nd2_srq_of(adapter, attr->srq) == NULL, 0},
+		{2, 2, nd2_object_find(&nd2_cq_kind, adapter, attr->receive_cq) == NULL, 0},
+		{3, 3, nd2_object_find(&nd2_cq_kind, adapter, attr->initiator_cq) == NULL, 0},
+		{0, 4, nd2_object_find(&nd2_srq_kind, adapter, attr->srq) == NULL, 0},
 		{5, 0, attr->receive_depth, limits->MaxReceiveQueueDepth},
 		{6, 6, attr->initiator_depth, limits->MaxInitiatorQueueDepth},
 		{7, 0, attr->receive_sges, limits->MaxReceiveSge},
@@ -129,7 +118,7 @@ check_attr(const struct nd2_adapter *adapter, const struct nd2_qp_init_attr *att
 static enum plx_status
 make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why *why)
 {
-	const ND2_ADAPTER_INFO *limits = nd2_limits(qp->adapter->session);
+	const ND2_ADAPTER_INFO *limits = nd2_limits(qp->object.adapter->session);
 	const struct plx_qp_options options = {
 		.send_cq = qp->initiator_cq->cq,
 		.recv_cq = qp->receive_cq->cq,
@@ -143,7 +132,7 @@ make_pair(struct nd2_qp *qp, const struct nd2_qp_init_attr *attr, struct plx_why
 		.responder_resources = limits->MaxInboundReadLimit,
 		.context = (uintptr_t)attr->context,
 	};
-	enum plx_status status = plx_qp_create(qp->adapter->pd, &options, &qp->qp, why);
+	enum plx_status status = plx_qp_create(qp->object.adapter->pd, &options, &qp->qp, why);
 
 	if (status != PLX_OK)
 		return status;
@@ -158,26 +147,25 @@ static HRESULT
 make(struct nd2_adapter *adapter, const struct nd2_qp_init_attr *attr, struct nd2_qp **out)
 {
 	const ND2_ADAPTER_INFO *limits = nd2_limits(adapter->session);
-	struct nd2_qp *qp = calloc(1, sizeof(*qp));
+	HRESULT allocated;
+	struct nd2_qp *qp = nd2_object_alloc(&nd2_qp_kind, adapter, NULL, &allocated);
 	struct plx_why why = {""};
 	enum plx_status status;
 
 	if (qp == NULL)
-		return ND_NO_MEMORY;
-	qp->face.lpVtbl = &table;
-	qp->adapter = adapter;
-	qp->receive_cq = nd2_cq_of(adapter, attr->receive_cq);
-	qp->initiator_cq = nd2_cq_of(adapter, attr->initiator_cq);
+		return allocated;
+	qp->receive_cq = nd2_object_find(&nd2_cq_kind, adapter, attr->receive_cq);
+	qp->initiator_cq = nd2_object_find(&nd2_cq_kind, adapter, attr->initiator_cq);
 	qp->max_initiator_sges = nd2_sges_for(attr->initiator_sges, limits->MaxInitiatorSge);
 	qp->inline_bytes = attr->inline_bytes;
 	if (attr->with_srq)
-		qp->srq = nd2_srq_of(adapter, attr->srq);
+		qp->srq = nd2_object_find(&nd2_srq_kind, adapter, attr->srq);
 	else
 		qp->max_receive_sges = nd2_sges_for(attr->receive_sges, limits->MaxReceiveSge);
 	status = make_pair(qp, attr, &why);
 	if (status != PLX_OK) {
 		nd2_log("%s", why.text);
-		free(qp);
+		nd2_object_free(&qp->object.base);
 		return status == PLX_NO_MEMORY ? ND_INSUFFICIENT_RESOURCES
 					       : nd2_call_status(status);
 	}
@@ -198,12 +186,11 @@ nd2_qp_create(struct nd2_adapter *adapter, REFIID iid, const struct nd2_qp_init_
 		status = make(adapter, attr, &qp);
 	if (status != ND_SUCCESS)
 		return status;
-	nd2_object_get(&adapter->object);
 	nd2_object_get(&qp->receive_cq->object);
 	nd2_object_get(&qp->initiator_cq->object);
 	if (qp->srq != NULL)
 		nd2_object_get(&qp->srq->object);
-	nd2_object_init(&qp->object, &qp_kind, adapter->session, qp);
-	*out = &qp->face;
+	nd2_object_init(&qp->object, adapter->session);
+	*out = qp;
 	return ND_SUCCESS;
 }

@@ -7,12 +7,6 @@
 
 #include "nd2.h"
 
-static inline struct nd2_qp *
-qp_of(IND2QueuePair *face)
-{
-	return (struct nd2_qp *)(void *)face;
-}
-
 HRESULT STDMETHODCALLTYPE post_send(IND2QueuePair *face, void *context, const ND2_SGE *sge, ULONG n,
 				    ULONG flags);
 HRESULT STDMETHODCALLTYPE post_receive(IND2QueuePair *face, void *context, const ND2_SGE *sge,

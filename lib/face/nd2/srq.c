@@ -12,18 +12,12 @@
 
 #include <stdlib.h>
 
-static struct nd2_srq *
-srq_of(IND2SharedReceiveQueue *face)
-{
-	return (struct nd2_srq *)(void *)face;
-}
-
 /* ---- posting ---- */
 
 static PLX_HOT HRESULT STDMETHODCALLTYPE
 receive(IND2SharedReceiveQueue *face, void *context, const ND2_SGE *sge, ULONG n)
 {
-	struct nd2_srq *srq = srq_of(face);
+	struct nd2_srq *srq = nd2_srq_of(face);
 	/* An array of ND2_SGE is one of struct plx_sge: asserted in post.c. */
 	const struct plx_recv_wr wr = {
 		.wr_id = (uintptr_t)context,
@@ -110,7 +104,7 @@ wait_locked(struct nd2_srq *srq, struct waiter *waiter, OVERLAPPED *overlapped)
 {
 	HRESULT status;
 
-	waiter->pending = plx_pending_begin(&srq->pending, overlapped);
+	waiter->pending = plx_pending_begin(&srq->object.pending, overlapped);
 	if (waiter->pending == NULL)
 		return plx_pending_refusal();
 	plx_list_append(&srq->waiters, &waiter->node);
@@ -123,7 +117,7 @@ wait_locked(struct nd2_srq *srq, struct waiter *waiter, OVERLAPPED *overlapped)
 static HRESULT STDMETHODCALLTYPE
 notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
 {
-	struct nd2_srq *srq = srq_of(face);
+	struct nd2_srq *srq = nd2_srq_of(face);
 	struct waiter *waiter;
 	HRESULT status;
 
@@ -132,27 +126,25 @@ notify(IND2SharedReceiveQueue *face, OVERLAPPED *overlapped)
 	waiter = malloc(sizeof(*waiter));
 	status = ND_INSUFFICIENT_RESOURCES;
 	if (waiter != NULL) {
-		nd2_session_claim(srq->adapter->session);
+		nd2_session_claim(srq->object.adapter->session);
 		pthread_mutex_lock(&srq->lock);
 		status = wait_locked(srq, waiter, overlapped);
 		pthread_mutex_unlock(&srq->lock);
 	}
-	if (status != ND_PENDING) {
+	if (status != ND_PENDING)
 		free(waiter);
-		plx_overlapped_settle(overlapped, status);
-	}
-	return status;
+	return nd2_settle(overlapped, status);
 }
 
 /* An event of the cancelled arming may be on its way; it must not finish a later waiter. */
 static HRESULT STDMETHODCALLTYPE
 cancel_overlapped_requests(IND2SharedReceiveQueue *face)
 {
-	struct nd2_srq *srq = srq_of(face);
+	struct nd2_srq *srq = nd2_srq_of(face);
 
-	nd2_session_claim(srq->adapter->session);
+	nd2_session_claim(srq->object.adapter->session);
 	pthread_mutex_lock(&srq->lock);
-	plx_pending_cancel_all(&srq->pending);
+	plx_pending_cancel_all(&srq->object.pending);
 	finish_waiters(srq, ND_CANCELED);
 	srq->doubtful = srq->armed;
 	pthread_mutex_unlock(&srq->lock);
@@ -183,12 +175,12 @@ modify_locked(struct nd2_srq *srq, ULONG depth, ULONG threshold)
 static HRESULT STDMETHODCALLTYPE
 modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 {
-	struct nd2_srq *srq = srq_of(face);
+	struct nd2_srq *srq = nd2_srq_of(face);
 	HRESULT status;
 
-	if (depth > nd2_limits(srq->adapter->session)->MaxSharedReceiveQueueDepth)
+	if (depth > nd2_limits(srq->object.adapter->session)->MaxSharedReceiveQueueDepth)
 		return ND_INVALID_PARAMETER;
-	nd2_session_claim(srq->adapter->session);
+	nd2_session_claim(srq->object.adapter->session);
 	pthread_mutex_lock(&srq->lock);
 	status = modify_locked(srq, depth, threshold);
 	pthread_mutex_unlock(&srq->lock);
@@ -198,7 +190,7 @@ modify(IND2SharedReceiveQueue *face, ULONG depth, ULONG threshold)
 static HRESULT STDMETHODCALLTYPE
 get_notify_affinity(IND2SharedReceiveQueue *face, USHORT *group, KAFFINITY *affinity)
 {
-	return nd2_affinity_get(srq_of(face)->adapter->session, group, affinity);
+	return nd2_affinity_get(nd2_srq_of(face)->object.adapter->session, group, affinity);
 }
 
 /* ---- lifetime ---- */
@@ -207,12 +199,10 @@ static void
 close_srq(struct nd2_object *object)
 {
 	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object);
-	struct plx_session *session = srq->adapter->session;
 
-	nd2_session_claim(session);
-	plx_session_queue_remove(session, &srq->queue);
+	plx_session_queue_remove(srq->object.adapter->session, &srq->queue);
 	pthread_mutex_lock(&srq->lock);
-	plx_pending_list_end(&srq->pending, ND_CANCELED);
+	plx_pending_list_end(&srq->object.pending, ND_CANCELED);
 	finish_waiters(srq, ND_CANCELED);
 	pthread_mutex_unlock(&srq->lock);
 }
@@ -227,23 +217,11 @@ teardown_srq(struct plx_session_object *object)
 static void
 destroy_srq(struct plx_session_object *object)
 {
-	struct nd2_srq *srq = plx_list_entry(object, struct nd2_srq, object.base);
-	struct nd2_adapter *adapter = srq->adapter;
-
-	pthread_mutex_destroy(&srq->lock);
-	free(srq);
-	nd2_object_put(&adapter->object);
+	pthread_mutex_destroy(&plx_list_entry(object, struct nd2_srq, object.base)->lock);
+	nd2_object_free(object);
 }
 
-static const struct nd2_kind srq_kind = {
-	.iid = &IID_IND2SharedReceiveQueue,
-	.overlapped = true,
-	.close = close_srq,
-	.base.teardown = teardown_srq,
-	.base.destroy = destroy_srq,
-};
-
-ND2_IOVERLAPPED(srq, IND2SharedReceiveQueue, nd2_srq);
+ND2_IOVERLAPPED(srq, IND2SharedReceiveQueue);
 
 static const IND2SharedReceiveQueueVtbl table = {
 	.QueryInterface = srq_query_interface,
@@ -257,18 +235,20 @@ static const IND2SharedReceiveQueueVtbl table = {
 	.Receive = receive,
 };
 
-struct nd2_srq *
-nd2_srq_of(const struct nd2_adapter *adapter, IUnknown *face)
-{
-	struct nd2_srq *srq = (struct nd2_srq *)(void *)face;
-
-	return srq != NULL && srq->face.lpVtbl == &table && srq->adapter == adapter ? srq : NULL;
-}
+const struct nd2_kind nd2_srq_kind = {
+	.table = &table,
+	.iid = &IID_IND2SharedReceiveQueue,
+	.bytes = sizeof(struct nd2_srq),
+	.overlapped = true,
+	.close = close_srq,
+	.base.teardown = teardown_srq,
+	.base.destroy = destroy_srq,
+};
 
 static HRESULT
 make(struct nd2_srq *srq)
 {
-	const struct plx_session *session = srq->adapter->session;
+	const struct plx_session *session = srq->object.adapter->session;
 	const struct plx_srq_options options = {
 		.depth = srq->depth,
 		.depth_max = nd2_limits(session)->MaxSharedReceiveQueueDepth,
@@ -297,23 +277,15 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	       ULONG threshold, void **out)
 {
 	HRESULT status = nd2_check_create(iid, &IID_IND2SharedReceiveQueue, out);
-	struct plx_file *file;
 	struct nd2_srq *srq;
 
 	if (status == ND_SUCCESS)
 		status = check(nd2_limits(adapter->session), depth, sges);
 	if (status != ND_SUCCESS)
 		return status;
-	file = plx_file_hold(handle);
-	if (file == NULL)
-		return ND_INVALID_HANDLE;
-	srq = calloc(1, sizeof(*srq));
-	if (srq == NULL) {
-		plx_file_release(file);
-		return ND_NO_MEMORY;
-	}
-	srq->face.lpVtbl = &table;
-	srq->adapter = adapter;
+	srq = nd2_object_alloc(&nd2_srq_kind, adapter, handle, &status);
+	if (srq == NULL)
+		return status;
 	srq->depth = depth;
 	srq->queue.id = plx_session_queue_id(adapter->session);
 	srq->queue.on_event = below;
@@ -321,17 +293,13 @@ nd2_srq_create(struct nd2_adapter *adapter, REFIID iid, HANDLE handle, ULONG dep
 	srq->threshold = threshold;
 	plx_list_init(&srq->waiters);
 	status = make(srq);
-	if (status == ND_SUCCESS)
-		plx_pending_list_init(&srq->pending, file);
-	plx_file_release(file); /* the list has its own hold */
 	if (status != ND_SUCCESS) {
-		free(srq);
+		nd2_object_free(&srq->object.base);
 		return status;
 	}
 	pthread_mutex_init(&srq->lock, NULL);
-	nd2_object_get(&adapter->object);
-	nd2_object_init(&srq->object, &srq_kind, adapter->session, srq);
+	nd2_object_init(&srq->object, adapter->session);
 	plx_session_queue_add(adapter->session, &adapter->session->srqs, &srq->queue);
-	*out = &srq->face;
+	*out = srq;
 	return ND_SUCCESS;
 }
