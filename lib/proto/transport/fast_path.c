@@ -142,25 +142,31 @@ sends_slowly(const struct plx_rc *qp, uint8_t reasons)
 	       qp->resp.cnp_owed;
 }
 
-/* `packet` is the caller's own: so `fast`, which is filled in place where there is no strategy, can
- * be kept in registers. */
-static __attribute__((noinline)) enum plx_fast_kind
-send_paced(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *packet)
+struct paced {
+	enum plx_fast_kind kind;
+	struct plx_fast_packet packet;
+};
+
+/* It returns the packet, and does not fill in the caller's: where there is no strategy, that one
+ * can then be kept in registers. */
+static __attribute__((noinline)) struct paced
+send_paced(struct plx_rc *qp, uint64_t now, uint8_t *out)
 {
-	return sends_slowly(qp, SLOW_PATH_PROBE) ? PLX_FAST_NO : send(qp, now, true, out, packet);
+	struct paced paced = {.kind = PLX_FAST_NO};
+
+	if (congestion_is_on(qp) && !sends_slowly(qp, SLOW_PATH_PROBE))
+		paced.kind = send(qp, now, true, out, &paced.packet);
+	return paced;
 }
 
 PLX_HOT enum plx_fast_kind
 plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *fast)
 {
 	if (plx_unlikely(sends_slowly(qp, SLOW_PATH_PROBE | SLOW_PATH_PACED))) {
-		struct plx_fast_packet packet = {0};
-		enum plx_fast_kind kind = PLX_FAST_NO;
+		struct paced paced = send_paced(qp, now, out);
 
-		if (congestion_is_on(qp))
-			kind = send_paced(qp, now, out, &packet);
-		*fast = packet;
-		return kind;
+		*fast = paced.packet;
+		return paced.kind;
 	}
 	return send(qp, now, false, out, fast);
 }
