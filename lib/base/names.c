@@ -3,57 +3,21 @@
  * Texts of the shared enums. It holds no state and formats nothing.
  * Each table is generated from the X-list of its enum, so no entry can be missing.
  */
-#include "plx_types.h"
+#include "plx_base.h"
 
-static const char *const status_texts[PLX_STATUS_COUNT] = {
-#define PLX_X(name, text) [PLX_##name] = text,
-	PLX_STATUS_LIST(PLX_X)
-#undef PLX_X
-};
+#define STATUS(name, text)   [PLX_##name] = text,
+#define WC(name, text)       [PLX_WC_##name] = text,
+#define EVENT(name, text)    [PLX_EVENT_##name] = text,
+#define CM_EVENT(name, text) [PLX_CM_EVENT_##name] = text,
 
-const char *
-plx_status_text(enum plx_status status)
-{
-	if ((unsigned)status >= PLX_STATUS_COUNT)
-		return "not a status";
-	return status_texts[status];
-}
-
-const char *
-plx_wc_text(enum plx_wc_status status)
-{
-	static const char *const texts[PLX_WC_COUNT] = {
-#define PLX_X(name, text) [PLX_WC_##name] = text,
-		PLX_WC_LIST(PLX_X)
-#undef PLX_X
-	};
-
-	return (unsigned)status < PLX_WC_COUNT ? texts[status] : "not a completion status";
-}
-
-const char *
-plx_event_text(enum plx_event_kind kind)
-{
-	static const char *const texts[PLX_EVENT_COUNT] = {
-#define PLX_X(name, text) [PLX_EVENT_##name] = text,
-		PLX_EVENT_LIST(PLX_X)
-#undef PLX_X
-	};
-
-	return (unsigned)kind < PLX_EVENT_COUNT ? texts[kind] : "not an event";
-}
-
-const char *
-plx_cm_event_text(enum plx_cm_event_kind kind)
-{
-	static const char *const texts[PLX_CM_EVENT_COUNT] = {
-#define PLX_X(name, text) [PLX_CM_EVENT_##name] = text,
-		PLX_CM_EVENT_LIST(PLX_X)
-#undef PLX_X
-	};
-
-	return (unsigned)kind < PLX_CM_EVENT_COUNT ? texts[kind] : "not an event of a connection";
-}
+PLX_TEXT_FUNCTION(plx_status_text, enum plx_status, PLX_STATUS_COUNT, PLX_STATUS_LIST, STATUS,
+		  "not a status")
+PLX_TEXT_FUNCTION(plx_wc_text, enum plx_wc_status, PLX_WC_COUNT, PLX_WC_LIST, WC,
+		  "not a completion status")
+PLX_TEXT_FUNCTION(plx_event_text, enum plx_event_kind, PLX_EVENT_COUNT, PLX_EVENT_LIST, EVENT,
+		  "not an event")
+PLX_TEXT_FUNCTION(plx_cm_event_text, enum plx_cm_event_kind, PLX_CM_EVENT_COUNT, PLX_CM_EVENT_LIST,
+		  CM_EVENT, "not an event of a connection")
 
 const char *
 plx_cm_reason_text(uint32_t reason)

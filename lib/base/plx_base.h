@@ -25,6 +25,19 @@
 
 #define PLX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* ---- texts of enums ---- */
+
+/* Define the function NAME(), which returns the text of a value of TYPE, or `unknown` for a value
+ * that is none of its COUNT. LIST is the enum's X-list, so no entry can be missing; ENTRY(name,
+ * text) makes an entry of the table. */
+#define PLX_TEXT_FUNCTION(name, type, count, LIST, ENTRY, unknown)           \
+	const char *name(type value)                                         \
+	{                                                                    \
+		static const char *const texts[count] = {LIST(ENTRY)};       \
+                                                                             \
+		return (unsigned)value < (count) ? texts[value] : (unknown); \
+	}
+
 /* ---- the sentence that explains a refused call ---- */
 
 /** Format the sentence; one that is too long is cut. @param why may be NULL */

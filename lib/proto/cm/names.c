@@ -5,16 +5,7 @@
  */
 #include "plx_cm.h"
 
-const char *
-plx_cm_verdict_text(enum plx_cm_verdict verdict)
-{
-	static const char *const texts[PLX_CM_VERDICT_COUNT] = {
-#define PLX_X(name, text) [PLX_CM_##name] = text,
-		PLX_CM_VERDICT_LIST(PLX_X)
-#undef PLX_X
-	};
+#define VERDICT(name, text) [PLX_CM_##name] = text,
 
-	return (unsigned)verdict < PLX_CM_VERDICT_COUNT
-		       ? texts[verdict]
-		       : "not a verdict of the communication manager";
-}
+PLX_TEXT_FUNCTION(plx_cm_verdict_text, enum plx_cm_verdict, PLX_CM_VERDICT_COUNT,
+		  PLX_CM_VERDICT_LIST, VERDICT, "not a verdict of the communication manager")

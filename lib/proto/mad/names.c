@@ -5,14 +5,7 @@
  */
 #include "plx_mad.h"
 
-const char *
-plx_mad_verdict_text(enum plx_mad_verdict verdict)
-{
-	static const char *const texts[PLX_MAD_VERDICT_COUNT] = {
-#define PLX_X(name, text) [PLX_MAD_##name] = text,
-		PLX_MAD_VERDICT_LIST(PLX_X)
-#undef PLX_X
-	};
+#define VERDICT(name, text) [PLX_MAD_##name] = text,
 
-	return (unsigned)verdict < PLX_MAD_VERDICT_COUNT ? texts[verdict] : "not a MAD verdict";
-}
+PLX_TEXT_FUNCTION(plx_mad_verdict_text, enum plx_mad_verdict, PLX_MAD_VERDICT_COUNT,
+		  PLX_MAD_VERDICT_LIST, VERDICT, "not a MAD verdict")

@@ -5,16 +5,7 @@
  */
 #include "plx_mem.h"
 
-static const char *const verdict_texts[PLX_KEY_VERDICT_COUNT] = {
-#define PLX_X(name, text) [PLX_KEY_##name] = text,
-	PLX_KEY_VERDICT_LIST(PLX_X)
-#undef PLX_X
-};
+#define VERDICT(name, text) [PLX_KEY_##name] = text,
 
-const char *
-plx_key_verdict_text(enum plx_key_verdict verdict)
-{
-	if ((unsigned)verdict >= PLX_KEY_VERDICT_COUNT)
-		return "not a key verdict";
-	return verdict_texts[verdict];
-}
+PLX_TEXT_FUNCTION(plx_key_verdict_text, enum plx_key_verdict, PLX_KEY_VERDICT_COUNT,
+		  PLX_KEY_VERDICT_LIST, VERDICT, "not a key verdict")

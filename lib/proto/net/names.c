@@ -5,16 +5,7 @@
  */
 #include "plx_net.h"
 
-static const char *const verdict_texts[PLX_NET_VERDICT_COUNT] = {
-#define PLX_X(name, text) [PLX_NET_##name] = text,
-	PLX_NET_VERDICT_LIST(PLX_X)
-#undef PLX_X
-};
+#define VERDICT(name, text) [PLX_NET_##name] = text,
 
-const char *
-plx_net_verdict_text(enum plx_net_verdict verdict)
-{
-	if ((unsigned)verdict >= PLX_NET_VERDICT_COUNT)
-		return "not a verdict of neighbour resolution";
-	return verdict_texts[verdict];
-}
+PLX_TEXT_FUNCTION(plx_net_verdict_text, enum plx_net_verdict, PLX_NET_VERDICT_COUNT,
+		  PLX_NET_VERDICT_LIST, VERDICT, "not a verdict of neighbour resolution")

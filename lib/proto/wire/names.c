@@ -5,16 +5,7 @@
  */
 #include "plx_wire.h"
 
-static const char *const verdict_texts[PLX_WIRE_VERDICT_COUNT] = {
-#define PLX_X(name, text) [PLX_WIRE_##name] = text,
-	PLX_WIRE_VERDICT_LIST(PLX_X)
-#undef PLX_X
-};
+#define VERDICT(name, text) [PLX_WIRE_##name] = text,
 
-const char *
-plx_wire_verdict_text(enum plx_wire_verdict verdict)
-{
-	if ((unsigned)verdict >= PLX_WIRE_VERDICT_COUNT)
-		return "not a wire verdict";
-	return verdict_texts[verdict];
-}
+PLX_TEXT_FUNCTION(plx_wire_verdict_text, enum plx_wire_verdict, PLX_WIRE_VERDICT_COUNT,
+		  PLX_WIRE_VERDICT_LIST, VERDICT, "not a wire verdict")
