@@ -145,17 +145,6 @@ check_addresses(const struct plx_adapter_options *options, struct plx_why *why)
 	return PLX_OK;
 }
 
-/* Are the first `bits` of both the same? */
-static bool
-same_bits(const struct plx_ip *a, const struct plx_ip *b, uint32_t bits)
-{
-	uint32_t whole = bits / 8, rest = bits % 8;
-
-	if (a->version != b->version || memcmp(a->v, b->v, whole) != 0)
-		return false;
-	return rest == 0 || (a->v[whole] ^ b->v[whole]) >> (8 - rest) == 0;
-}
-
 static bool
 has_bits_behind(const struct plx_ip *net, uint32_t prefix_bits)
 {
@@ -176,12 +165,12 @@ check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why 
 	for (uint32_t j = 0; j < options->addresses; j++) {
 		const struct plx_ip *ip = &options->address[j].ip;
 
-		if (same_bits(ip, via, ip->version == 4 ? 32 : 128)) {
+		if (plx_ip_same_prefix(ip, via, ip->version == 4 ? 32 : 128)) {
 			plx_why_set(why, "route number %u: its gateway %s is the adapter itself",
 				    i + 1, text.s);
 			return PLX_INVALID;
 		}
-		found |= same_bits(ip, via, options->address[j].prefix_bits);
+		found |= plx_ip_same_prefix(ip, via, options->address[j].prefix_bits);
 	}
 	if (found && is_unicast(via))
 		return PLX_OK;
@@ -210,7 +199,7 @@ check_route(const struct plx_adapter_options *options, uint32_t i, struct plx_wh
 	}
 	for (uint32_t j = 0; j < i; j++) {
 		if (options->route[j].prefix_bits == bits &&
-		    same_bits(net, &options->route[j].net, bits)) {
+		    plx_ip_same_prefix(net, &options->route[j].net, bits)) {
 			plx_why_set(why, "route number %u leads to the same network as number %u",
 				    i + 1, j + 1);
 			return PLX_INVALID;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Basics for all rooms: 24-bit serial numbers, time, counters, bitmaps, lists, prng, asserts.
+ * Basics for all rooms: 24-bit serial numbers, time, counters, bitmaps, lists, IP addresses, prng,
+ * texts, asserts.
  * It owns no state and depends only on the compiler.
  * Start with struct plx_psn: every comparison of sequence numbers in Pollux goes through it.
  */
@@ -241,6 +242,20 @@ plx_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, plx_unlikely(sum < old) ? UINT64_MAX : sum, __ATOMIC_RELAXED);
 }
 
+/* ---- sizes of tables ---- */
+
+/** The smallest power of two that is not below n.
+ * @param n up to 2^31 */
+static inline uint32_t
+plx_power_of_two(uint32_t n)
+{
+	uint32_t power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
 /* ---- bitmaps ---- */
 
 #define PLX_BITMAP_WORDS(bits) (((bits) + 63) / 64)
@@ -323,6 +338,43 @@ plx_list_remove(struct plx_list *node)
 	node->prev->next = node->next;
 	node->next->prev = node->prev;
 	plx_list_init(node);
+}
+
+/* ---- IP addresses ---- */
+
+static inline size_t
+plx_ip_bytes(const struct plx_ip *ip)
+{
+	return ip->version == 4 ? 4 : 16;
+}
+
+/** The same address with zeros in the bytes that IPv4 leaves unused. */
+static inline struct plx_ip
+plx_ip_canonical(const struct plx_ip *ip)
+{
+	struct plx_ip out = {.version = ip->version};
+
+	memcpy(out.v, ip->v, plx_ip_bytes(ip));
+	return out;
+}
+
+/** Are two canonical addresses equal? */
+static inline bool
+plx_ip_equal(const struct plx_ip *a, const struct plx_ip *b)
+{
+	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
+}
+
+/** Are the first `bits` of two addresses equal? They need not be canonical.
+ * @param bits up to those of their version: 32 or 128 */
+static inline bool
+plx_ip_same_prefix(const struct plx_ip *a, const struct plx_ip *b, uint32_t bits)
+{
+	uint32_t whole = bits / 8, rest = bits % 8;
+
+	if (a->version != b->version || memcmp(a->v, b->v, whole) != 0)
+		return false;
+	return rest == 0 || (a->v[whole] ^ b->v[whole]) >> (8 - rest) == 0;
 }
 
 /* ---- prng ---- */

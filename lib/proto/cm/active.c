@@ -17,8 +17,8 @@ open_active(struct plx_cm *cm, enum cm_state state, const struct plx_cm_connect 
 	c->active = true;
 	c->tid = cm_tid(cm, c, false);
 	c->context = connect->context;
-	c->peer.info.local = cm_ip(&connect->local);
-	c->peer.info.remote = cm_ip(&connect->remote);
+	c->peer.info.local = plx_ip_canonical(&connect->local);
+	c->peer.info.remote = plx_ip_canonical(&connect->remote);
 	c->peer.info.local_port = connect->local_port;
 	c->peer.info.remote_port = connect->remote_port;
 	cm_private_keep(c, connect->private_data, connect->private_bytes);
@@ -175,7 +175,7 @@ plx_cm_establish(struct plx_cm *cm, struct plx_cm_id id, uint64_t now)
 void
 plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t now)
 {
-	struct plx_ip ip = cm_ip(remote);
+	struct plx_ip ip = plx_ip_canonical(remote);
 	struct plx_list *head = cm_req_sent_to(cm, &ip);
 	struct plx_list *node, *after;
 
@@ -183,7 +183,7 @@ plx_cm_on_unreachable(struct plx_cm *cm, const struct plx_ip *remote, uint64_t n
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
 
 		if ((c->state == CM_REQ_SENT || c->state == CM_SIDR_REQ_SENT) &&
-		    cm_same_ip(&c->peer.info.remote, &ip))
+		    plx_ip_equal(&c->peer.info.remote, &ip))
 			cm_end(cm, c, PLX_CM_EVENT_UNREACHABLE, 0, now);
 	}
 }

@@ -84,7 +84,7 @@ addresses_agree(const struct plx_cm_req *req, const struct plx_cm_route *route,
 	plx_gid_from_ip(&route->remote, remote);
 	return memcmp(req->primary.remote_gid, local, sizeof local) == 0 &&
 	       memcmp(req->primary.local_gid, remote, sizeof remote) == 0 &&
-	       cm_same_ip(&cma->dst, &route->local) && cm_same_ip(&cma->src, &route->remote);
+	       plx_ip_equal(&cma->dst, &route->local) && plx_ip_equal(&cma->src, &route->remote);
 }
 
 enum plx_cm_reason

@@ -26,8 +26,8 @@ on_message(struct plx_cm *cm, const struct plx_cm_route *route, const struct plx
 	};
 	struct plx_cm_route ends = *route;
 
-	ends.local = cm_ip(&route->local);
-	ends.remote = cm_ip(&route->remote);
+	ends.local = plx_ip_canonical(&route->local);
+	ends.remote = plx_ip_canonical(&route->remote);
 	PLX_ASSERT(msg->kind >= PLX_CM_REQ && msg->kind <= PLX_CM_SIDR_REP);
 	return on[msg->kind - PLX_CM_REQ](cm, &ends, msg, now);
 }

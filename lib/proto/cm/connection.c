@@ -11,8 +11,8 @@ cm_named(const struct plx_cm *cm, const struct plx_cm_route *route, uint32_t our
 {
 	struct cm_connection *c = cm_find(cm, our_id);
 
-	if (c && cm_same_ip(&c->peer.info.remote, &route->remote) &&
-	    cm_same_ip(&c->peer.info.local, &route->local))
+	if (c && plx_ip_equal(&c->peer.info.remote, &route->remote) &&
+	    plx_ip_equal(&c->peer.info.local, &route->local))
 		return c;
 	return NULL;
 }

@@ -208,8 +208,6 @@ void cm_insert_qp(struct plx_cm *cm, struct cm_connection *c);
 struct plx_list *cm_req_sent_to(const struct plx_cm *cm, const struct plx_ip *remote);
 
 uint64_t cm_hash(const struct plx_cm *cm, const struct plx_ip *ip, uint64_t a, uint64_t b);
-struct plx_ip cm_ip(const struct plx_ip *ip); /* with the bytes that IPv4 leaves unused cleared */
-bool cm_same_ip(const struct plx_ip *a, const struct plx_ip *b);
 
 void cm_timer_set(struct plx_cm *cm, struct cm_connection *c, enum cm_timer timer, uint64_t now);
 void cm_timer_clear(struct cm_connection *c);

@@ -180,7 +180,8 @@ rejected(const struct plx_cm *cm, const struct plx_cm_route *route, const struct
 	for (size_t i = 0; i < sizeof ca_guid; i++)
 		ca_guid = ca_guid << 8 | rej->info[i];
 	c = cm_find_request(cm, &route->remote, ca_guid, rej->local_comm_id);
-	return c && may_not_know_us(c) && cm_same_ip(&c->peer.info.local, &route->local) ? c : NULL;
+	return c && may_not_know_us(c) && plx_ip_equal(&c->peer.info.local, &route->local) ? c
+											   : NULL;
 }
 
 /*

@@ -71,7 +71,7 @@ holder_of(struct plx_cm *cm, const struct plx_ip *ip)
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		struct cm_holder *holder = plx_list_entry(node, struct cm_holder, same);
 
-		if (cm_same_ip(&holder->ip, ip))
+		if (plx_ip_equal(&holder->ip, ip))
 			return holder;
 	}
 	return NULL;
@@ -148,7 +148,7 @@ source_of(struct plx_cm *cm, const struct plx_ip *ip, bool known, uint64_t now)
 
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		source = plx_list_entry(node, struct cm_source, same);
-		if (cm_same_ip(&source->ip, ip))
+		if (plx_ip_equal(&source->ip, ip))
 			return source;
 	}
 	source = source_to_reuse(cm, now);

@@ -42,7 +42,8 @@ cm_listener_find(const struct plx_cm *cm, const struct plx_ip *local, uint64_t s
 		struct cm_listener *listener = plx_list_entry(node, struct cm_listener, same);
 
 		if (listener->what.space == space && has_service_id(listener, service_id) &&
-		    (listener->what.local.version == 0 || cm_same_ip(&listener->what.local, local)))
+		    (listener->what.local.version == 0 ||
+		     plx_ip_equal(&listener->what.local, local)))
 			return listener;
 	}
 	return NULL;
@@ -53,14 +54,14 @@ is_taken(struct plx_cm *cm, const struct plx_cm_listen *listen)
 {
 	uint64_t service_id = plx_cma_service_id(listen->space, listen->port);
 	const struct plx_list *head = &cm->listener_at[bucket_of(cm, service_id)];
-	struct plx_ip local = cm_ip(&listen->local);
+	struct plx_ip local = plx_ip_canonical(&listen->local);
 
 	for (struct plx_list *node = head->next; node != head; node = node->next) {
 		const struct cm_listener *other = plx_list_entry(node, struct cm_listener, same);
 
 		if (has_service_id(other, service_id) &&
 		    (local.version == 0 || other->what.local.version == 0 ||
-		     cm_same_ip(&other->what.local, &local)))
+		     plx_ip_equal(&other->what.local, &local)))
 			return true;
 	}
 	return false;
@@ -94,7 +95,7 @@ plx_cm_listen(struct plx_cm *cm, const struct plx_cm_listen *listen, struct plx_
 	service_id = plx_cma_service_id(listen->space, listen->port);
 	plx_list_append(&cm->listener_at[bucket_of(cm, service_id)], &listener->same);
 	listener->what = *listen;
-	listener->what.local = cm_ip(&listen->local);
+	listener->what.local = plx_ip_canonical(&listen->local);
 	plx_list_init(&listener->requests);
 	listener->waiting = 0;
 	do

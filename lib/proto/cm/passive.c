@@ -19,7 +19,7 @@ is_same_request(const struct cm_connection *c, const struct plx_cm_route *route,
 	return c->peer.info.remote_qpn == req->local_qpn &&
 	       plx_psn_eq(c->peer.psn, req->starting_psn) &&
 	       c->peer.info.local_port == (req->service_id & PORT_BITS) &&
-	       cm_same_ip(&c->peer.info.local, &route->local);
+	       plx_ip_equal(&c->peer.info.local, &route->local);
 }
 
 /* IBTA 12.9.7: repeat the reply. A duplicate for an established connection is late, and ignored. */

@@ -16,7 +16,7 @@ sidr_status(const struct cm_listener *listener, const struct plx_cm_route *route
 	if (!listener)
 		return PLX_CM_SIDR_UNSUPPORTED;
 	if ((req->pkey & 0x7fff) != 0x7fff || !plx_cma_decode(req->private_data, &cma) ||
-	    !cm_same_ip(&cma.src, &route->remote) || !cm_same_ip(&cma.dst, &route->local))
+	    !plx_ip_equal(&cma.src, &route->remote) || !plx_ip_equal(&cma.dst, &route->local))
 		return PLX_CM_SIDR_REJECTED;
 	return PLX_CM_SIDR_OK;
 }

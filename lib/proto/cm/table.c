@@ -17,16 +17,6 @@ retired_for(const struct plx_cm_config *config)
 	return config->connections < PLX_CM_RETIRED_MAX ? config->connections : PLX_CM_RETIRED_MAX;
 }
 
-static uint32_t
-buckets_for(uint32_t slots)
-{
-	uint32_t buckets = 1;
-
-	while (buckets < slots)
-		buckets *= 2;
-	return buckets;
-}
-
 static bool
 config_is_good(const struct plx_cm_config *config)
 {
@@ -45,7 +35,7 @@ plx_cm_bytes(const struct plx_cm_config *config)
 		return 0;
 	slots = (size_t)config->connections + retired_for(config);
 	return sizeof(struct plx_cm) + slots * sizeof(struct cm_connection) +
-	       4 * (size_t)buckets_for((uint32_t)slots) * sizeof(struct plx_list) +
+	       4 * (size_t)plx_power_of_two((uint32_t)slots) * sizeof(struct plx_list) +
 	       (size_t)config->connections * sizeof(struct cm_holder);
 }
 
@@ -110,7 +100,7 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 		cm->config.per_peer = config->connections;
 	cm->retired_max = retired_for(config);
 	cm->slots = config->connections + cm->retired_max;
-	cm->bucket_mask = buckets_for(cm->slots) - 1;
+	cm->bucket_mask = plx_power_of_two(cm->slots) - 1;
 	secrets_init(cm, &config->secret);
 	cm->connection = (void *)(cm + 1);
 	lists = (void *)(cm->connection + cm->slots);
@@ -128,21 +118,6 @@ plx_cm_init(void *memory, const struct plx_cm_config *config)
 }
 
 /* ---- addresses and hashes ---- */
-
-struct plx_ip
-cm_ip(const struct plx_ip *ip)
-{
-	struct plx_ip out = {.version = ip->version};
-
-	memcpy(out.v, ip->v, ip->version == 4 ? 4 : sizeof out.v);
-	return out;
-}
-
-bool
-cm_same_ip(const struct plx_ip *a, const struct plx_ip *b)
-{
-	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
-}
 
 /* Peers cannot choose addresses or ids that share a chain. */
 uint64_t
@@ -185,7 +160,7 @@ cm_find_request(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t c
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_request);
 
 		if (c->remote_id == remote_id && c->ca_guid == ca_guid &&
-		    cm_same_ip(&c->peer.info.remote, remote))
+		    plx_ip_equal(&c->peer.info.remote, remote))
 			return c;
 	}
 	return NULL;
@@ -208,7 +183,7 @@ cm_find_qp(const struct plx_cm *cm, const struct plx_ip *remote, uint64_t ca_gui
 		struct cm_connection *c = plx_list_entry(node, struct cm_connection, by_qp);
 
 		if (c->peer.info.remote_qpn == qpn && c->ca_guid == ca_guid &&
-		    cm_same_ip(&c->peer.info.remote, remote))
+		    plx_ip_equal(&c->peer.info.remote, remote))
 			return c;
 	}
 	return NULL;

@@ -7,27 +7,10 @@
  */
 #include "address.h"
 
-struct plx_ip
-plx_ip_canonical(const struct plx_ip *ip)
-{
-	return plx_ip_load(ip->version, ip->v);
-}
-
-/* Are the first `bits` equal? */
-static bool
-same_bits(const struct plx_ip *a, const struct plx_ip *b, unsigned bits)
-{
-	unsigned whole = bits / 8, rest = bits % 8;
-
-	if (a->version != b->version || memcmp(a->v, b->v, whole) != 0)
-		return false;
-	return rest == 0 || (a->v[whole] ^ b->v[whole]) >> (8 - rest) == 0;
-}
-
 static bool
 same_address(const struct plx_ip *a, const struct plx_ip *b)
 {
-	return same_bits(a, b, (unsigned)plx_ip_bytes(a) * 8);
+	return plx_ip_same_prefix(a, b, (uint32_t)plx_ip_bytes(a) * 8);
 }
 
 const struct plx_net_address *
@@ -38,7 +21,7 @@ plx_address_of_network(const struct plx_net_config *config, const struct plx_ip 
 	for (uint32_t i = 0; i < config->addresses; i++) {
 		const struct plx_net_address *own = &config->address[i];
 
-		if (same_bits(&own->ip, ip, own->prefix_bits) &&
+		if (plx_ip_same_prefix(&own->ip, ip, own->prefix_bits) &&
 		    (!best || own->prefix_bits > best->prefix_bits))
 			best = own;
 	}
@@ -57,7 +40,7 @@ route_of(const struct plx_net_config *config, const struct plx_ip *ip)
 	for (uint32_t i = 0; i < config->routes; i++) {
 		const struct plx_net_route *route = &config->route[i];
 
-		if (same_bits(&route->net, ip, route->prefix_bits) &&
+		if (plx_ip_same_prefix(&route->net, ip, route->prefix_bits) &&
 		    (!best || route->prefix_bits > best->prefix_bits))
 			best = route;
 	}
@@ -184,7 +167,7 @@ route_is_good(const struct plx_net_config *config, uint32_t index)
 		return false;
 	for (uint32_t i = 0; i < index; i++)
 		if (config->route[i].prefix_bits == route->prefix_bits &&
-		    same_bits(&config->route[i].net, &route->net, route->prefix_bits))
+		    plx_ip_same_prefix(&config->route[i].net, &route->net, route->prefix_bits))
 			return false;
 	return route->via.version == route->net.version &&
 	       plx_address_of_network(config, &route->via) &&

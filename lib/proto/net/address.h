@@ -12,9 +12,6 @@
 /** Are all values in range? */
 bool plx_address_config_is_good(const struct plx_net_config *config);
 
-/** The same address with zeros after its bytes, as stored in the table. */
-struct plx_ip plx_ip_canonical(const struct plx_ip *ip);
-
 /**
  * Our address with the longest prefix that contains `ip`, the first if there are several; NULL if
  * none does.

@@ -59,12 +59,6 @@ plx_put16(uint8_t *at, unsigned v)
 	at[1] = (uint8_t)v;
 }
 
-static inline size_t
-plx_ip_bytes(const struct plx_ip *ip)
-{
-	return ip->version == 4 ? 4 : 16;
-}
-
 /** @param v [4 or 16] */
 static inline struct plx_ip
 plx_ip_load(uint8_t version, const uint8_t *v)

@@ -21,21 +21,11 @@ static const uint8_t state_rank[PLX_NEIGHBOUR_STATES] = {
 
 /* ---- memory and hash ---- */
 
-static uint32_t
-buckets_for(uint32_t entries)
-{
-	uint32_t buckets = 1;
-
-	while (buckets < entries)
-		buckets *= 2;
-	return buckets;
-}
-
 size_t
 plx_table_bytes(uint32_t entries)
 {
 	return entries * sizeof(struct plx_neighbour) +
-	       buckets_for(entries) * sizeof(struct plx_neighbour *);
+	       plx_power_of_two(entries) * sizeof(struct plx_neighbour *);
 }
 
 void
@@ -47,7 +37,7 @@ plx_table_init(struct plx_table *table, void *memory, uint32_t entries,
 		.key = *key,
 		.entries = entries,
 		.guests_max = entries / PLX_NET_GUEST_SHARE,
-		.bucket_mask = buckets_for(entries) - 1,
+		.bucket_mask = plx_power_of_two(entries) - 1,
 		.neighbour = memory,
 		.counters = counters,
 	};
@@ -73,18 +63,12 @@ bucket_of(const struct plx_table *table, const struct plx_ip *ip)
 			      table->bucket_mask];
 }
 
-static bool
-same_ip(const struct plx_ip *a, const struct plx_ip *b)
-{
-	return a->version == b->version && memcmp(a->v, b->v, sizeof a->v) == 0;
-}
-
 struct plx_neighbour *
 plx_table_find(const struct plx_table *table, const struct plx_ip *ip)
 {
 	struct plx_neighbour *found = *bucket_of(table, ip);
 
-	while (found && !same_ip(&found->ip, ip))
+	while (found && !plx_ip_equal(&found->ip, ip))
 		found = found->next;
 	return found;
 }

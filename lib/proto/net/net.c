@@ -220,8 +220,7 @@ plx_net_welcome(struct plx_net *net, const struct plx_ip *ip, const uint8_t *fro
 	/* A station reached through a gateway is not a neighbour. */
 	if (plx_net_is_own(net, ip) || !plx_address_is_unicast(&net->config, ip) ||
 	    !plx_address_next_hop(&net->config, ip, &next_hop) ||
-	    next_hop.ip.version != own.version || memcmp(next_hop.ip.v, own.v, sizeof own.v) != 0 ||
-	    plx_table_find(&net->table, &own))
+	    !plx_ip_equal(&next_hop.ip, &own) || plx_table_find(&net->table, &own))
 		return;
 	plx_table_welcome(&net->table, &own, from, now);
 }
