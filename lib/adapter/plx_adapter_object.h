@@ -110,7 +110,9 @@ void *plx_cookie_find(const struct plx_adapter *adapter, uint64_t cookie);
 
 /** Nanoseconds on the system's steady clock. */
 uint64_t plx_steady_ns(void);
-void plx_sleep_ns(uint64_t ns);
+/** Pause before asking the engine again. In inline mode the caller is the engine: poll it.
+ * @param ns in worker mode, how long to sleep */
+void plx_adapter_pause(struct plx_adapter *adapter, uint64_t ns);
 
 /** After a key became invalid: get the token to pass to plx_engines_wait() until no engine can use
  * the key. */

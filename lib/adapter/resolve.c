@@ -3,7 +3,6 @@
  * Is a host reachable? Waits for a neighbour's Ethernet address or for an ICMP echo.
  * It keeps nothing, and inspects no frames: lib/proto/net does. Start with plx_adapter_ping().
  */
-#include <sched.h>
 #include <stdio.h>
 
 #include "adapter.h"
@@ -84,16 +83,6 @@ explain(const struct plx_adapter *adapter, const struct plx_ip *ip, enum plx_net
 	return PLX_UNREACHABLE;
 }
 
-/* Let the engine progress: in inline mode, poll it here. */
-static void
-run_engine(struct plx_adapter *adapter)
-{
-	if (!adapter->inline_mode)
-		plx_sleep_ns(RESOLVE_PAUSE_NS);
-	else if (plx_adapter_run(adapter) == 0)
-		sched_yield();
-}
-
 enum plx_status
 plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t timeout_ms,
 		    uint8_t *mac, struct plx_why *why)
@@ -120,7 +109,7 @@ plx_adapter_resolve(struct plx_adapter *adapter, const struct plx_ip *ip, uint32
 				    next_hop_text(adapter, ip).text, timeout_ms);
 			return PLX_TIMEOUT;
 		}
-		run_engine(adapter);
+		plx_adapter_pause(adapter, RESOLVE_PAUSE_NS);
 	}
 	if (mac != NULL)
 		memcpy(mac, found, sizeof(found));
@@ -180,7 +169,7 @@ plx_adapter_ping(struct plx_adapter *adapter, const struct plx_ip *ip, uint32_t 
 	status = plx_engine_ping(plx_adapter_home(adapter), ip, bytes, timeout_ms * PLX_MSEC,
 				 &number, &verdict);
 	while (status == PLX_OK && verdict == PLX_NET_WAIT) {
-		run_engine(adapter);
+		plx_adapter_pause(adapter, RESOLVE_PAUSE_NS);
 		status =
 			plx_engine_ping_result(plx_adapter_home(adapter), number, rtt_ns, &verdict);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The system's clock, and waiting until every engine has completed a duty cycle, which is required
- * between invalidating a key and reusing its slot.
+ * The system's clock, pauses between two questions to an engine, and waiting until every engine has
+ * completed a duty cycle, which is required between invalidating a key and reusing its slot.
  * It holds no lock. Start with plx_engines_wait().
  */
+#include <sched.h>
 #include <time.h>
 
 #include <rte_rcu_qsbr.h>
@@ -20,12 +21,15 @@ plx_steady_ns(void)
 }
 
 void
-plx_sleep_ns(uint64_t ns)
+plx_adapter_pause(struct plx_adapter *adapter, uint64_t ns)
 {
 	const struct timespec t = {.tv_sec = (time_t)(ns / PLX_SEC),
 				   .tv_nsec = (long)(ns % PLX_SEC)};
 
-	nanosleep(&t, NULL);
+	if (!adapter->inline_mode)
+		nanosleep(&t, NULL);
+	else if (plx_adapter_run(adapter) == 0)
+		sched_yield();
 }
 
 uint64_t

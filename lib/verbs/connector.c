@@ -5,8 +5,6 @@
  * It only waits for the engine, and once for a neighbour that was known a moment ago.
  * Start with plx_connect().
  */
-#include <sched.h>
-
 #include "connector.h"
 
 enum {
@@ -312,10 +310,7 @@ retry_is_due(struct plx_adapter *adapter, enum plx_status status, uint64_t deadl
 {
 	if (status != PLX_AGAIN || plx_steady_ns() >= deadline)
 		return false;
-	if (!adapter->inline_mode)
-		plx_sleep_ns(PLX_MSEC);
-	else if (plx_adapter_run(adapter) == 0)
-		sched_yield();
+	plx_adapter_pause(adapter, PLX_MSEC);
 	return true;
 }
 

@@ -5,8 +5,6 @@
  * It never guesses: a value out of range is refused with a sentence that names it and its limit.
  * Start with plx_qp_connect(), then qp_agree().
  */
-#include <sched.h>
-
 #include "objects.h"
 
 enum {
@@ -238,15 +236,6 @@ modify_ud(struct plx_qp *qp, enum plx_qp_state to, struct plx_why *why)
 	return explain(qp, plx_engine_qp_modify(qp, to, &rc, NULL), to, NULL, why);
 }
 
-static void
-pause_for_neighbour(struct plx_adapter *adapter)
-{
-	if (!adapter->inline_mode)
-		plx_sleep_ns(NEIGHBOUR_PAUSE_NS);
-	else if (plx_adapter_run(adapter) == 0)
-		sched_yield();
-}
-
 /* Move from INIT to RTR, waiting for the neighbour. */
 static enum plx_status
 resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx_engine_path *path,
@@ -268,7 +257,7 @@ resolve_to_rtr(struct plx_qp *qp, const struct plx_rc_attr *rc, const struct plx
 				    plx_address_text(&path->remote).s, timeout_ms);
 			return PLX_TIMEOUT;
 		}
-		pause_for_neighbour(adapter_of(qp));
+		plx_adapter_pause(adapter_of(qp), NEIGHBOUR_PAUSE_NS);
 	}
 }
 
