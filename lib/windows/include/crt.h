@@ -199,22 +199,18 @@ PLX_WIN_BOUNDED(wchar_t, wcscpy_s, wcscat_s, wcsncpy_s, wcslen)
 	{                                                                             \
 		return name(to, size, from);                                          \
 	}
+#define PLX_WIN_SIZED_N(kind, name)                                          \
+	template <size_t size>                                               \
+	inline errno_t name(kind(&to)[size], const kind *from, size_t count) \
+	{                                                                    \
+		return name(to, size, from, count);                          \
+	}
 PLX_WIN_SIZED(char, strcpy_s)
 PLX_WIN_SIZED(char, strcat_s)
 PLX_WIN_SIZED(wchar_t, wcscpy_s)
 PLX_WIN_SIZED(wchar_t, wcscat_s)
-template <size_t size>
-inline errno_t
-strncpy_s(char (&to)[size], const char *from, size_t count)
-{
-	return strncpy_s(to, size, from, count);
-}
-template <size_t size>
-inline errno_t
-wcsncpy_s(wchar_t (&to)[size], const wchar_t *from, size_t count)
-{
-	return wcsncpy_s(to, size, from, count);
-}
+PLX_WIN_SIZED_N(char, strncpy_s)
+PLX_WIN_SIZED_N(wchar_t, wcsncpy_s)
 #endif
 
 #endif

@@ -48,6 +48,19 @@ PLX_WIN_BLOCK_S(wmemcpy_s, wchar_t, memcpy)
 PLX_WIN_MOVE_S(memmove_s, void)
 PLX_WIN_MOVE_S(wmemmove_s, wchar_t)
 
+#define PLX_WIN_CASE_S(kind, length_name, case_name, to_case, unit) \
+	static inline errno_t case_name(kind *text, size_t size)    \
+	{                                                           \
+		size_t n = length_name(text, size);                 \
+                                                                    \
+		if (text && size && n == size)                      \
+			text[0] = 0;                                \
+		if (!text || n == size)                             \
+			return EINVAL;                              \
+		for (; *text; text++)                               \
+			*text = (kind)to_case((unit)*text);         \
+		return 0;                                           \
+	}
 #define PLX_WIN_TEXT_S(kind, append_name, part_name, bounded_length, length_name, lower_name,    \
 		       upper_name, to_lower, to_upper, unit)                                     \
 	/* size if there is no 0 within it; 0 of NULL */                                         \
@@ -75,30 +88,8 @@ PLX_WIN_MOVE_S(wmemmove_s, wchar_t)
 			to[0] = 0;                                                               \
 		return error;                                                                    \
 	}                                                                                        \
-	static inline errno_t lower_name(kind *text, size_t size)                                \
-	{                                                                                        \
-		size_t n = length_name(text, size);                                              \
-                                                                                                 \
-		if (text && size && n == size)                                                   \
-			text[0] = 0;                                                             \
-		if (!text || n == size)                                                          \
-			return EINVAL;                                                           \
-		for (; *text; text++)                                                            \
-			*text = (kind)to_lower((unit)*text);                                     \
-		return 0;                                                                        \
-	}                                                                                        \
-	static inline errno_t upper_name(kind *text, size_t size)                                \
-	{                                                                                        \
-		size_t n = length_name(text, size);                                              \
-                                                                                                 \
-		if (text && size && n == size)                                                   \
-			text[0] = 0;                                                             \
-		if (!text || n == size)                                                          \
-			return EINVAL;                                                           \
-		for (; *text; text++)                                                            \
-			*text = (kind)to_upper((unit)*text);                                     \
-		return 0;                                                                        \
-	}
+	PLX_WIN_CASE_S(kind, length_name, lower_name, to_lower, unit)                            \
+	PLX_WIN_CASE_S(kind, length_name, upper_name, to_upper, unit)
 PLX_WIN_TEXT_S(char, strncat_s, strncpy_s, strnlen, strnlen_s, _strlwr_s, _strupr_s, tolower,
 	       toupper, unsigned char)
 PLX_WIN_TEXT_S(wchar_t, wcsncat_s, wcsncpy_s, wcsnlen, wcsnlen_s, _wcslwr_s, _wcsupr_s, towlower,
@@ -156,18 +147,8 @@ gmtime_s(struct tm *to, const time_t *from)
 }
 
 #ifdef __cplusplus
-template <size_t size>
-inline errno_t
-strncat_s(char (&to)[size], const char *from, size_t count)
-{
-	return strncat_s(to, size, from, count);
-}
-template <size_t size>
-inline errno_t
-wcsncat_s(wchar_t (&to)[size], const wchar_t *from, size_t count)
-{
-	return wcsncat_s(to, size, from, count);
-}
+PLX_WIN_SIZED_N(char, strncat_s)
+PLX_WIN_SIZED_N(wchar_t, wcsncat_s)
 template <size_t size>
 inline errno_t
 _strlwr_s(char (&text)[size])
