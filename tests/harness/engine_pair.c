@@ -318,6 +318,16 @@ pair_qp(struct pair *pair, int i, const struct pair_options *options)
 	return qp;
 }
 
+void
+pair_ud_to_rts(struct plx_qp *qp)
+{
+	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
+
+	PLX_ASSERT(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL) == PLX_OK);
+	PLX_ASSERT(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL) == PLX_OK);
+}
+
 static void
 join_one(struct pair *pair, struct plx_qp *qp, const struct plx_qp *peer,
 	 const struct pair_side *there, const struct pair_options *options)

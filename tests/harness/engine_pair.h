@@ -115,6 +115,9 @@ void pair_make_queues(struct pair *pair, const struct pair_options *options);
 /** One more queue pair of a side, with its completion queues, in RESET. */
 struct plx_qp *pair_qp(struct pair *pair, int i, const struct pair_options *options);
 
+/** Bring a datagram queue pair from RESET to RTS. The caller runs the commands. */
+void pair_ud_to_rts(struct plx_qp *qp);
+
 /** Bring two queue pairs, of sides i and j, from RESET to RTS. The caller runs the commands:
  * pair_start() first. */
 void pair_join(struct pair *pair, int i, struct plx_qp *one, int j, struct plx_qp *other,

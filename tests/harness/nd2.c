@@ -80,6 +80,13 @@ nd_settle(void)
 		sched_yield();
 }
 
+void
+nd_assert_pending(const OVERLAPPED *overlapped)
+{
+	nd_settle();
+	assert_int_equal(overlapped->Internal, STATUS_PENDING);
+}
+
 static const char *
 said_rounds(void)
 {

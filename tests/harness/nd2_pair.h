@@ -65,6 +65,8 @@ bool nd_is_inline(void);
 void nd_cycle(void);
 /** Wait until everything pending in the background has happened. */
 void nd_settle(void);
+/** Does a request stay pending? */
+void nd_assert_pending(const OVERLAPPED *overlapped);
 /** Number of rounds of a race: `usual`, a tenth of it under AddressSanitizer, or POLLUX_ROUNDS. */
 unsigned long nd_rounds(unsigned long usual);
 /** Is a race over after this round, the first being 0? It ends after ND_RACE_ROUNDS, or

@@ -69,6 +69,21 @@ release(void *face)
 	return 0;
 }
 
+/* The three for a table, as NAME_query_interface() and so on. */
+#define IUNKNOWN(name, Face)                                                      \
+	static HRESULT name##_query_interface(Face *face, REFIID iid, void **out) \
+	{                                                                         \
+		return query_interface(face, &IID_##Face, iid, out);              \
+	}                                                                         \
+	static ULONG name##_add_ref(Face *face)                                   \
+	{                                                                         \
+		return add_ref(face);                                             \
+	}                                                                         \
+	static ULONG name##_release(Face *face)                                   \
+	{                                                                         \
+		return release(face);                                             \
+	}
+
 static void *
 create(const void *table)
 {
@@ -130,23 +145,7 @@ list_addresses(SOCKET_ADDRESS_LIST *list, ULONG *bytes)
 
 /* ---- IND2Adapter ---- */
 
-static HRESULT
-adapter_query_interface(IND2Adapter *face, REFIID iid, void **out)
-{
-	return query_interface(face, &IID_IND2Adapter, iid, out);
-}
-
-static ULONG
-adapter_add_ref(IND2Adapter *face)
-{
-	return add_ref(face);
-}
-
-static ULONG
-adapter_release(IND2Adapter *face)
-{
-	return release(face);
-}
+IUNKNOWN(adapter, IND2Adapter)
 
 static HRESULT
 adapter_query(IND2Adapter *face, ND2_ADAPTER_INFO *info, ULONG *bytes)
@@ -257,23 +256,7 @@ static const IND2AdapterVtbl adapter_table = {
 
 /* ---- IND2Provider ---- */
 
-static HRESULT
-provider_query_interface(IND2Provider *face, REFIID iid, void **out)
-{
-	return query_interface(face, &IID_IND2Provider, iid, out);
-}
-
-static ULONG
-provider_add_ref(IND2Provider *face)
-{
-	return add_ref(face);
-}
-
-static ULONG
-provider_release(IND2Provider *face)
-{
-	return release(face);
-}
+IUNKNOWN(provider, IND2Provider)
 
 static HRESULT
 provider_query_address_list(IND2Provider *face, SOCKET_ADDRESS_LIST *list, ULONG *bytes)

@@ -232,6 +232,15 @@ pair_open(const struct pair_options *options)
 	return pair;
 }
 
+struct pair *
+pair_open_apart(void)
+{
+	struct pair_options options = pair_usual();
+
+	options.unconnected = true;
+	return pair_open(&options);
+}
+
 void
 pair_close(struct pair *pair)
 {

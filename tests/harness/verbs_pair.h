@@ -59,6 +59,8 @@ struct pair_options pair_usual(void);
 
 /** @param options NULL: the usual */
 struct pair *pair_open(const struct pair_options *options);
+/** The usual, unconnected. */
+struct pair *pair_open_apart(void);
 /** Destroys what is left. The test sets handles that it has destroyed itself to NULL. */
 void pair_close(struct pair *pair);
 

@@ -13,15 +13,6 @@
 
 #define LONG_MS 20000
 
-static struct pair *
-apart(void)
-{
-	struct pair_options options = pair_usual();
-
-	options.unconnected = true;
-	return pair_open(&options);
-}
-
 static uint64_t
 counter_of(const struct plx_adapter *adapter, const char *name)
 {
@@ -133,7 +124,7 @@ resolves(struct plx_adapter *adapter, const struct plx_ip *ip, const struct plx_
 static void
 the_other_end_is_resolved_and_answers(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_ip ip = pair_ip(2);
 	uint64_t sent = counter_of(pair->a.adapter, "net_pings_sent");
 	uint64_t answered = counter_of(pair->b.adapter, "net_echoes_sent");
@@ -156,7 +147,7 @@ the_other_end_is_resolved_and_answers(void **state)
 static void
 an_address_of_ours_answers_at_once(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_adapter_info info;
 	struct plx_why why = {""};
 	uint64_t rtt_ns = 77;
@@ -176,7 +167,7 @@ an_address_of_ours_answers_at_once(void **state)
 static void
 what_makes_no_sense_is_refused(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_ip none = {0}, five = {.version = 5},
 		      group = {.version = 4, .v = {224, 0, 0, 1}};
 	struct plx_ip all = pair_ip(255), far = {.version = 4, .v = {192, 0, 2, 1}};
@@ -202,7 +193,7 @@ what_makes_no_sense_is_refused(void **state)
 static void
 who_is_silent_is_told_of(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_adapter *a = pair->a.adapter;
 	struct plx_ip silent = pair_ip(99), another = pair_ip(98);
 
@@ -224,7 +215,7 @@ who_is_silent_is_told_of(void **state)
 static void
 a_lost_echo_is_told_from_a_silent_neighbour(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_ip ip = pair_ip(2);
 
 	(void)state;
@@ -302,7 +293,7 @@ a_peer_behind_a_gateway_is_reached(void **state)
 static void
 addresses_are_announced(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_adapter_info info;
 
 	(void)state;

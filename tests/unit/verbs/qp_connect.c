@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-static struct pair *
-apart(void)
-{
-	struct pair_options options = pair_usual();
-
-	options.unconnected = true;
-	return pair_open(&options);
-}
-
 static struct plx_qp_address
 address_of(const struct side *end)
 {
@@ -42,7 +33,7 @@ refuses(struct pair *pair, const struct plx_qp_address *peer, const struct plx_q
 static void
 an_address_tells_what_a_peer_must_know(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_adapter_info info;
 	struct plx_ip near = pair_ip(77), far = {.version = 4, .v = {192, 0, 2, 1}}, none = {0};
 	struct plx_qp_address address = address_of(&pair->a), again;
@@ -64,7 +55,7 @@ an_address_tells_what_a_peer_must_know(void **state)
 static void
 a_peers_address_out_of_range_is_refused(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	const struct plx_qp_address good = address_of(&pair->b);
 	struct plx_qp_address bad;
 	struct plx_qp_attr attr;
@@ -94,7 +85,7 @@ a_peers_address_out_of_range_is_refused(void **state)
 static void
 a_link_out_of_range_is_refused(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	const struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_attr bad;
 
@@ -123,7 +114,7 @@ a_link_out_of_range_is_refused(void **state)
 static void
 a_path_mtu_above_the_peers_is_too_long(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_attr attr;
 
@@ -143,7 +134,7 @@ the_path_mtu_is_the_smaller_of_both_ends(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
-		struct pair *pair = apart();
+		struct pair *pair = pair_open_apart();
 		struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 		struct beyond beyond = at_peer(&pair->b, 0);
 		struct plx_qp_attr attr;
@@ -215,7 +206,7 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 		pair_expect(pair->a.send_cq, i, PLX_WC_SUCCESS);
 	pair_close(pair);
 
-	pair = apart();
+	pair = pair_open_apart();
 	{
 		struct plx_qp_address of_b = address_of(&pair->b);
 
@@ -232,7 +223,7 @@ reads_beyond_the_limit_wait_and_without_one_are_invalid(void **state)
 static void
 an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address nobody = address_of(&pair->b);
 	struct plx_why why = {""};
 	struct plx_qp_attr attr;
@@ -258,7 +249,7 @@ an_address_nobody_has_takes_the_time_given_and_no_more(void **state)
 static void
 an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address peer = address_of(&pair->b);
 	struct plx_qp_attr attr;
 
@@ -273,7 +264,7 @@ an_address_in_no_network_of_ours_is_unreachable_at_once(void **state)
 static void
 a_failed_connect_from_init_keeps_the_receives(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 	struct plx_qp_address far = of_b;
 	struct plx_qp_attr attr;
@@ -297,7 +288,7 @@ static void
 single_steps_lead_where_connect_does(void **state)
 {
 	static const enum plx_qp_state steps[] = {PLX_QP_INIT, PLX_QP_RTR, PLX_QP_RTS};
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address of_a = address_of(&pair->a), of_b = address_of(&pair->b);
 	struct plx_qp_attr attr;
 	enum plx_status status;
@@ -323,7 +314,7 @@ single_steps_lead_where_connect_does(void **state)
 static void
 steps_that_there_are_not_are_refused(void **state)
 {
-	struct pair *pair = apart();
+	struct pair *pair = pair_open_apart();
 	struct plx_qp_address of_b = address_of(&pair->b);
 	struct plx_qp_attr attr;
 	struct plx_why why;

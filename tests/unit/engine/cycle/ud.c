@@ -21,16 +21,6 @@ enum {
 
 static const uint32_t qkey = 0x22222222;
 
-static void
-ready(struct plx_qp *qp)
-{
-	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
-
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
-}
-
 static struct pair_options
 ud_options(void)
 {
@@ -49,7 +39,7 @@ ud_open(struct pair *pair, const struct pair_setup *setup, const struct pair_opt
 	pair_make_queues(pair, options);
 	for (int i = 0; i < 2; i++) {
 		pair->side[i].qp = pair_qp(pair, i, options);
-		ready(pair->side[i].qp);
+		pair_ud_to_rts(pair->side[i].qp);
 	}
 	pair_stop(pair);
 }

@@ -50,16 +50,6 @@ look(struct pair_side *from, const struct rte_mbuf *m, void *user)
 	return true;
 }
 
-static void
-ready(struct plx_qp *qp)
-{
-	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
-
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_INIT, NULL, NULL), PLX_OK);
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTR, &attr, NULL), PLX_OK);
-	assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RTS, &attr, NULL), PLX_OK);
-}
-
 /* Two engines in worker mode, with a datagram queue pair on each; DEPTH receives on side 1. */
 static void
 ah_pair_open(struct pair *pair, struct tap *tap)
@@ -76,7 +66,7 @@ ah_pair_open(struct pair *pair, struct tap *tap)
 	pair_make_queues(pair, &options);
 	for (int i = 0; i < 2; i++) {
 		pair->side[i].qp = pair_qp(pair, i, &options);
-		ready(pair->side[i].qp);
+		pair_ud_to_rts(pair->side[i].qp);
 	}
 	pair_stop(pair);
 	for (uint32_t i = 0; i < DEPTH; i++)
@@ -412,7 +402,7 @@ a_flushed_or_forgotten_request_does_not_need_its_way(void **state)
 		if (how < 2) {
 			assert_int_equal(plx_engine_qp_modify(qp, PLX_QP_RESET, NULL, NULL),
 					 PLX_OK);
-			ready(qp);
+			pair_ud_to_rts(qp);
 		} else {
 			assert_int_equal(plx_engine_qp_destroy(qp), PLX_OK);
 			pair.side[0].qp = NULL;

@@ -217,7 +217,6 @@ static void
 make_objects(void)
 {
 	struct pair_options options = pair_defaults(16);
-	const struct plx_rc_attr attr = {.mtu = 1024, .pkey = PLX_PKEY_DEFAULT};
 	const struct plx_cm_listen listen = {.space = PLX_PORT_SPACE_TCP, .port = SERVICE_PORT};
 	const struct plx_engine_path path = {.remote = pair.side[1].ip};
 
@@ -227,9 +226,7 @@ make_objects(void)
 	pair_start(&pair);
 	for (int i = 0; i < 2; i++) {
 		ud[i] = pair_qp(&pair, i, &options);
-		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_INIT, NULL, NULL), PLX_OK);
-		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTR, &attr, NULL), PLX_OK);
-		assert_int_equal(plx_engine_qp_modify(ud[i], PLX_QP_RTS, &attr, NULL), PLX_OK);
+		pair_ud_to_rts(ud[i]);
 		assert_int_equal(plx_link_channel_create(pair.side[i].engine, NULL, 16, &queues[i]),
 				 PLX_OK);
 	}

@@ -18,13 +18,6 @@ notify(struct nd_side *side, ULONG type, OVERLAPPED *ov)
 	return IND2CompletionQueue_Notify(side->receive_cq, type, ov);
 }
 
-static void
-assert_pending(const OVERLAPPED *ov)
-{
-	nd_settle();
-	assert_int_equal(ov->Internal, STATUS_PENDING);
-}
-
 /* `n` entries: receives that come back CANCELED, `first`, first + 1, ... */
 static void
 produce(struct nd_side *side, uintptr_t first, uint32_t n)
@@ -82,7 +75,7 @@ A18_entries_that_have_notified_do_not_do_so_again_though_unread(void **state)
 	nd_pends(notify(&side, ND_CQ_NOTIFY_ANY, &ov), ND_SUCCESS);
 	expect_flushed(&side, 1, 1);
 	assert_hr(notify(&side, ND_CQ_NOTIFY_ANY, &ov), ND_PENDING);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	produce(&side, 6, 1);
 	assert_hr(nd_wait(&ov), ND_SUCCESS);
 	expect_flushed(&side, 2, 5);
@@ -158,7 +151,7 @@ queued_requests_of_a_kind_finish_together_and_in_order(void **state)
 		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, TEST_PATIENCE_MS));
 		assert_ptr_equal(got, &ov[i]);
 	}
-	assert_pending(&ov[2]);
+	nd_assert_pending(&ov[2]);
 	assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
 	assert_hr(IND2CompletionQueue_CancelOverlappedRequests(side.receive_cq), ND_SUCCESS);
 	assert_false(GetQueuedCompletionStatus(port, &bytes, &key, &got, 0));
@@ -280,20 +273,20 @@ A19_solicited_waits_for_who_asks_or_an_error(void **state)
 	assert_hr(notify(&pair->b, ND_CQ_NOTIFY_SOLICITED, &solicited), ND_PENDING);
 	deliver(pair, 1, 0);
 	deliver(pair, 2, 0);
-	assert_pending(&solicited);
+	nd_assert_pending(&solicited);
 	deliver(pair, 3, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT);
 	assert_hr(nd_wait(&solicited), ND_SUCCESS);
 	/* plain entries stay new for ANY, until that or a notification passes them */
 	assert_hr(notify(&pair->b, ND_CQ_NOTIFY_SOLICITED, &solicited), ND_PENDING);
 	deliver(pair, 4, 0);
-	assert_pending(&solicited);
+	nd_assert_pending(&solicited);
 	assert_hr(notify(&pair->b, ND_CQ_NOTIFY_ANY, &any), ND_PENDING);
 	assert_hr(nd_wait(&any), ND_SUCCESS);
 	assert_hr(nd_wait(&solicited), ND_SUCCESS);
 	/* ANY beside SOLICITED: the next entry of any kind ends both */
 	assert_hr(notify(&pair->b, ND_CQ_NOTIFY_SOLICITED, &solicited), ND_PENDING);
 	assert_hr(notify(&pair->b, ND_CQ_NOTIFY_ANY, &any), ND_PENDING);
-	assert_pending(&any);
+	nd_assert_pending(&any);
 	deliver(pair, 5, 0);
 	assert_hr(nd_wait(&any), ND_SUCCESS);
 	assert_hr(nd_wait(&solicited), ND_SUCCESS);
@@ -304,7 +297,7 @@ A19_solicited_waits_for_who_asks_or_an_error(void **state)
 	assert_hr(nd_wait(&solicited), ND_SUCCESS);
 	for (uintptr_t i = 1; i <= 6; i++)
 		nd_expect(pair->b.receive_cq, i, i < 6 ? ND_SUCCESS : ND_CANCELED);
-	assert_pending(&errors);
+	nd_assert_pending(&errors);
 	assert_hr(IND2CompletionQueue_CancelOverlappedRequests(pair->b.receive_cq), ND_SUCCESS);
 	assert_hr((HRESULT)errors.Internal, ND_CANCELED);
 	nd_pair_close(pair);

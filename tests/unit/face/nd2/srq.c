@@ -26,13 +26,6 @@ notify(struct nd_side *side, OVERLAPPED *ov)
 }
 
 static void
-assert_pending(const OVERLAPPED *ov)
-{
-	nd_settle();
-	assert_int_equal(ov->Internal, STATUS_PENDING);
-}
-
-static void
 fill(struct nd_side *side, uintptr_t first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -65,7 +58,7 @@ A29_notify_ends_below_the_threshold_and_not_at_it(void **state)
 		take(pair, taken++); /* 5 */
 		take(pair, taken++); /* 4: at it */
 		for (int i = 0; i < 3; i++)
-			assert_pending(&ov[i]);
+			nd_assert_pending(&ov[i]);
 		take(pair, taken++); /* 3 */
 		for (int i = 0; i < 3; i++)
 			assert_hr(nd_wait(&ov[i]), ND_SUCCESS);
@@ -130,17 +123,17 @@ A29_modify_changes_depth_and_threshold_or_nothing(void **state)
 	assert_hr(IND2SharedReceiveQueue_Receive(b->srq, NULL, &sge, 1), ND_NO_MORE_ENTRIES);
 	/* the threshold: pending notifications use the new one */
 	assert_hr(notify(b, &ov), ND_PENDING);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, 0, 0), ND_SUCCESS);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, 0, 6), ND_SUCCESS);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	take(pair, 12);
 	assert_hr(nd_wait(&ov), ND_SUCCESS);
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, 0, 2), ND_SUCCESS);
 	assert_hr(notify(b, &ov), ND_PENDING);
 	take(pair, 13);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	assert_hr(IND2SharedReceiveQueue_Modify(b->srq, info.MaxSharedReceiveQueueDepth, 5),
 		  ND_SUCCESS);
 	assert_hr(nd_wait(&ov), ND_SUCCESS);
@@ -166,7 +159,7 @@ thresholds_at_the_ends(void **state)
 	assert_hr(notify(&side, NULL), ND_INVALID_PARAMETER_1);
 	assert_hr(notify(&side, &ov), ND_PENDING);
 	fill(&side, 0, 16);
-	assert_pending(&ov);
+	nd_assert_pending(&ov);
 	nd_side_close(&side);
 	assert_hr((HRESULT)ov.Internal, ND_CANCELED);
 }
@@ -199,7 +192,7 @@ A02_cancelled_waits_are_told_in_order_and_mean_nothing_later(void **state)
 		take(pair, taken++);
 		fill(&pair->b, taken + 3, 2);
 		assert_hr(notify(&pair->b, &ov[0]), ND_PENDING);
-		assert_pending(&ov[0]);
+		nd_assert_pending(&ov[0]);
 		take(pair, taken++);
 		take(pair, taken++);
 		assert_true(GetQueuedCompletionStatus(port, &bytes, &key, &got, TEST_PATIENCE_MS));
