@@ -234,7 +234,7 @@ parse_address(const char *text, long bits_min, struct plx_ip *ip, uint8_t *prefi
 		ip->version = 4;
 	else if (inet_pton(AF_INET6, host, ip->v) == 1)
 		ip->version = 6;
-	if (*end || !ip->version || bits < bits_min || bits > (ip->version == 4 ? 32 : 128))
+	if (*end || !ip->version || bits < bits_min || bits > plx_ip_bits(ip))
 		return false;
 	*prefix_bits = (uint8_t)bits;
 	return true;

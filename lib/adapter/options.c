@@ -127,7 +127,7 @@ check_addresses(const struct plx_adapter_options *options, struct plx_why *why)
 		const struct plx_ip *ip = &options->address[i].ip;
 		uint8_t bits = options->address[i].prefix_bits;
 
-		if (!is_unicast(ip) || bits < 1 || bits > (ip->version == 4 ? 32 : 128)) {
+		if (!is_unicast(ip) || bits < 1 || bits > plx_ip_bits(ip)) {
 			plx_why_set(why,
 				    "address number %u is not a unicast IP address with a prefix "
 				    "of 1 to 32 bits (IPv6: 1 to 128)",
@@ -148,7 +148,7 @@ check_addresses(const struct plx_adapter_options *options, struct plx_why *why)
 static bool
 has_bits_behind(const struct plx_ip *net, uint32_t prefix_bits)
 {
-	for (uint32_t bit = prefix_bits; bit < (net->version == 4 ? 32u : 128u); bit++)
+	for (uint32_t bit = prefix_bits; bit < plx_ip_bits(net); bit++)
 		if (net->v[bit / 8] & 0x80 >> bit % 8)
 			return true;
 	return false;
@@ -165,7 +165,7 @@ check_via(const struct plx_adapter_options *options, uint32_t i, struct plx_why 
 	for (uint32_t j = 0; j < options->addresses; j++) {
 		const struct plx_ip *ip = &options->address[j].ip;
 
-		if (plx_ip_same_prefix(ip, via, ip->version == 4 ? 32 : 128)) {
+		if (plx_ip_same_prefix(ip, via, plx_ip_bits(ip))) {
 			plx_why_set(why, "route number %u: its gateway %s is the adapter itself",
 				    i + 1, text.s);
 			return PLX_INVALID;
@@ -188,7 +188,7 @@ check_route(const struct plx_adapter_options *options, uint32_t i, struct plx_wh
 	const struct plx_ip *net = &options->route[i].net;
 	uint8_t bits = options->route[i].prefix_bits;
 
-	if ((net->version != 4 && net->version != 6) || bits > (net->version == 4 ? 32 : 128) ||
+	if ((net->version != 4 && net->version != 6) || bits > plx_ip_bits(net) ||
 	    has_bits_behind(net, bits) || options->route[i].via.version != net->version) {
 		plx_why_set(why,
 			    "route number %u is not a network without bits behind its prefix and a "

@@ -26,7 +26,7 @@ next_hop_text(const struct plx_adapter *adapter, const struct plx_ip *ip)
 	bool direct;
 
 	(void)plx_net_next_hop(adapter->net[0], ip, &hop);
-	direct = memcmp(hop.v, ip->v, ip->version == 4 ? 4 : 16) == 0;
+	direct = memcmp(hop.v, ip->v, plx_ip_bytes(ip)) == 0;
 	snprintf(out.text, sizeof(out.text), "%s%s%s%s", direct ? "" : "gateway ",
 		 plx_address_text(&hop).s, direct ? "" : " on the way to ",
 		 direct ? "" : plx_address_text(ip).s);

@@ -348,6 +348,12 @@ plx_ip_bytes(const struct plx_ip *ip)
 	return ip->version == 4 ? 4 : 16;
 }
 
+static inline uint32_t
+plx_ip_bits(const struct plx_ip *ip)
+{
+	return ip->version == 4 ? 32 : 128;
+}
+
 /** The same address with zeros in the bytes that IPv4 leaves unused. */
 static inline struct plx_ip
 plx_ip_canonical(const struct plx_ip *ip)
@@ -366,7 +372,7 @@ plx_ip_equal(const struct plx_ip *a, const struct plx_ip *b)
 }
 
 /** Are the first `bits` of two addresses equal? They need not be canonical.
- * @param bits up to those of their version: 32 or 128 */
+ * @param bits up to plx_ip_bits() of both */
 static inline bool
 plx_ip_same_prefix(const struct plx_ip *a, const struct plx_ip *b, uint32_t bits)
 {

@@ -10,7 +10,7 @@
 static bool
 same_address(const struct plx_ip *a, const struct plx_ip *b)
 {
-	return plx_ip_same_prefix(a, b, (uint32_t)plx_ip_bytes(a) * 8);
+	return plx_ip_same_prefix(a, b, plx_ip_bits(a));
 }
 
 const struct plx_net_address *
@@ -142,7 +142,7 @@ address_is_good(const struct plx_net_config *config, uint32_t index)
 
 	if (own->ip.version != 4 && own->ip.version != 6)
 		return false;
-	if (own->prefix_bits > plx_ip_bytes(&own->ip) * 8)
+	if (own->prefix_bits > plx_ip_bits(&own->ip))
 		return false;
 	for (uint32_t i = 0; i < index; i++)
 		if (same_address(&config->address[i].ip, &own->ip))
@@ -156,7 +156,7 @@ route_is_good(const struct plx_net_config *config, uint32_t index)
 {
 	const struct plx_net_route *route = &config->route[index];
 	const struct plx_ip nothing = {.version = route->net.version};
-	unsigned bits = (unsigned)plx_ip_bytes(&route->net) * 8;
+	uint32_t bits = plx_ip_bits(&route->net);
 	struct plx_ip behind = route->net;
 
 	if ((route->net.version != 4 && route->net.version != 6) || route->prefix_bits > bits)

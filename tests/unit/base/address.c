@@ -19,7 +19,7 @@ a_canonical_ipv4_address_has_zeros_behind_it(void **state)
 	for (size_t i = 0; i < sizeof canonical.v; i++)
 		assert_int_equal(canonical.v[i], i < 4 ? 0xaa : 0);
 	assert_false(plx_ip_equal(&ip, &canonical));
-	assert_true(plx_ip_same_prefix(&ip, &canonical, 32));
+	assert_true(plx_ip_same_prefix(&ip, &canonical, plx_ip_bits(&ip)));
 	ip.version = 6;
 	canonical = plx_ip_canonical(&ip);
 	assert_true(plx_ip_equal(&ip, &canonical));
