@@ -200,19 +200,22 @@ nd2_connector_on_event(struct plx_session *session, struct plx_session_subscribe
 }
 
 void
+nd2_connector_release_qp(struct nd2_connector *connector)
+{
+	struct nd2_step step = nd2_step(connector->state, ND2_ON_QP_RELEASE);
+
+	if (connector->state == ND2_ESTABLISHED)
+		(void)nd2_connector_send_disconnect(connector);
+	nd2_connector_apply(connector, step, NULL);
+}
+
+void
 nd2_connection_of_qp_ends(struct nd2_qp *qp)
 {
 	struct plx_session *session = qp->object.adapter->session;
-	struct nd2_connector *connector;
-	struct nd2_step step;
 
 	pthread_mutex_lock(&session->events);
-	connector = qp->connector;
-	if (connector) {
-		step = nd2_step(connector->state, ND2_ON_QP_RELEASE);
-		if (connector->state == ND2_ESTABLISHED)
-			(void)nd2_connector_send_disconnect(connector);
-		nd2_connector_apply(connector, step, NULL);
-	}
+	if (qp->connector)
+		nd2_connector_release_qp(qp->connector);
 	pthread_mutex_unlock(&session->events);
 }

@@ -145,10 +145,8 @@ disconnect(struct plx_session *session)
 	plx_list_for_each (node, after, &nd2_session_of(session)->connectors) {
 		struct nd2_connector *connector = plx_list_entry(node, struct nd2_connector, node);
 
-		if (connector->state != ND2_ESTABLISHED)
-			continue;
-		(void)nd2_connector_send_disconnect(connector);
-		nd2_connector_apply(connector, nd2_step(connector->state, ND2_ON_QP_RELEASE), NULL);
+		if (connector->state == ND2_ESTABLISHED)
+			nd2_connector_release_qp(connector);
 	}
 }
 

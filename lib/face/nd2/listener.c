@@ -74,6 +74,15 @@ nd2_listener_unqueue(struct nd2_connector *connector, HRESULT status)
 	plx_pending_finish(pending, status, 0);
 }
 
+static void
+unqueue_all(struct nd2_listener *listener)
+{
+	while (!plx_list_empty(&listener->queue))
+		nd2_listener_unqueue(
+			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
+			ND_CANCELED);
+}
+
 /* Destroying the connector of an unanswered request rejects it. */
 static void
 reject_request(struct plx_session *session, struct plx_connector *connector)
@@ -146,10 +155,7 @@ listener_cancel(IND2Listener *face)
 	struct nd2_listener *listener = begin_call(face);
 
 	plx_pending_cancel_all(&listener->object.pending);
-	while (!plx_list_empty(&listener->queue))
-		nd2_listener_unqueue(
-			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
-			ND_CANCELED);
+	unqueue_all(listener);
 	return end_call(listener, NULL, ND_SUCCESS);
 }
 
@@ -301,10 +307,7 @@ close_listener(struct nd2_object *object)
 	pthread_mutex_lock(&session->events);
 	listener->state = ND2_LISTENER_CLOSED;
 	plx_pending_list_end(&listener->object.pending, ND_CANCELED);
-	while (!plx_list_empty(&listener->queue))
-		nd2_listener_unqueue(
-			plx_list_entry(listener->queue.next, struct nd2_connector, queue_node),
-			ND_CANCELED);
+	unqueue_all(listener);
 	plx_list_for_each (node, after, &listener->waiting) {
 		struct waiting *waiting = plx_list_entry(node, struct waiting, node);
 

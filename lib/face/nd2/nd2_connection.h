@@ -111,6 +111,8 @@ void nd2_connector_on_event(struct plx_session *session, struct plx_session_subs
 			    const struct plx_connector_event *event);
 /** Attach the queue pair to the connector. */
 void nd2_connector_attach(struct nd2_connector *connector, struct nd2_qp *qp);
+/** End the connection because its queue pair is released, or as if it were. */
+void nd2_connector_release_qp(struct nd2_connector *connector);
 /** Disconnect. When this returns, the DREQ has been sent. Errors: those of plx_disconnect() */
 enum plx_status nd2_connector_send_disconnect(struct nd2_connector *connector);
 
