@@ -78,6 +78,15 @@ next_part(struct walk *walk, char part[NAME_MAX + 1])
 	return true;
 }
 
+static void
+close_keeping_errno(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
 static int
 move_to(struct walk *walk, int fd)
 {
@@ -167,12 +176,8 @@ reach(struct walk *walk)
 		errno = ENAMETOOLONG;
 		result = -1;
 	}
-	if (result != 0 && walk->at >= 0) {
-		int error = errno;
-
-		close(walk->at);
-		errno = error;
-	}
+	if (result != 0 && walk->at >= 0)
+		close_keeping_errno(walk->at);
 	return result == 0 ? walk->at : -1;
 }
 
@@ -226,10 +231,7 @@ plx_files_open(const char *path, struct plx_files_why *why)
 		if (fd < 0)
 			(void)failed(&walk);
 	}
-	int error = errno;
-
-	close(walk.at);
-	errno = error;
+	close_keeping_errno(walk.at);
 	return fd;
 }
 
@@ -331,10 +333,7 @@ plx_files_folder(const char *path, enum plx_files_folder kind, bool create,
 		if (fd < 0)
 			(void)failed(&walk);
 	}
-	int error = errno;
-
-	close(walk.at);
-	errno = error;
+	close_keeping_errno(walk.at);
 	return fd;
 }
 
