@@ -154,7 +154,7 @@ send_paced(struct plx_rc *qp, uint64_t now, uint8_t *out)
 {
 	struct paced paced = {.kind = PLX_FAST_NO};
 
-	if (congestion_is_on(qp) && !sends_slowly(qp, SLOW_PATH_PROBE))
+	if (!sends_slowly(qp, SLOW_PATH_PROBE))
 		paced.kind = send(qp, now, true, out, &paced.packet);
 	return paced;
 }
@@ -163,8 +163,11 @@ PLX_HOT enum plx_fast_kind
 plx_rc_send_fast(struct plx_rc *qp, uint64_t now, uint8_t *out, struct plx_fast_packet *fast)
 {
 	if (plx_unlikely(sends_slowly(qp, SLOW_PATH_PROBE | SLOW_PATH_PACED))) {
-		struct paced paced = send_paced(qp, now, out);
+		struct paced paced;
 
+		if (!congestion_is_on(qp))
+			return PLX_FAST_NO;
+		paced = send_paced(qp, now, out);
 		*fast = paced.packet;
 		return paced.kind;
 	}
