@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Connectors: each is one end of one connection at a time. The engine's half does the work. Here
+ * Connectors: each is one end of one connection at a time. lib/engine/link does the work. Here
  * options are checked, with sentences, and addresses are recorded.
  * It only waits for the engine, and once for a neighbour that was known a moment ago.
  * Start with plx_connect().
