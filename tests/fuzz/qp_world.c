@@ -34,11 +34,13 @@ plx_assert_failed(const char *expr, const char *file, int line)
 /* ---- congestion strategy ---- */
 
 static uint64_t
-cc_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+cc_ask(const void *state, uint64_t now, uint32_t bytes, struct plx_cc_grant *grant)
 {
 	const struct world *w = state;
 
-	*grant = bytes + (uint32_t)(now & 3) * GRANT_STEP;
+	grant->bytes = bytes + (uint32_t)(now & 3) * GRANT_STEP;
+	if (now & 4)
+		grant->until = now + (now & 0xff);
 	return w->hold_until > now ? w->hold_until : now;
 }
 

@@ -12,7 +12,7 @@
 /* ---- the strategy of `config cc fake` ---- */
 
 static uint64_t
-fake_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+fake_ask(const void *state, uint64_t now, uint32_t bytes, struct plx_cc_grant *grant)
 {
 	const struct fake_cc *cc = state;
 

@@ -8,26 +8,32 @@
 
 #include "sim.h"
 
+enum {
+	SIM_CC_PACKET_MAX = PLX_MTU_MAX + PLX_CC_HEADER_BYTES
+};
+
 struct sim_cc {
 	uint64_t next_at; /* a packet may leave */
 	uint64_t ns_per_kib, floor_ns, ceiling_ns;
-	uint32_t burst; /* [bytes] that it grants beside the packet */
+	uint32_t burst;    /* [bytes] that it grants beside the packet */
+	uint64_t grant_ns; /* how long it grants them */
 };
 
 static uint64_t
-cc_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+cc_ask(const void *state, uint64_t now, uint32_t bytes, struct plx_cc_grant *grant)
 {
 	const struct sim_cc *cc = state;
 
-	(void)now;
-	*grant = bytes + cc->burst;
+	PLX_ASSERT(bytes >= PLX_CC_HEADER_BYTES);
+	grant->bytes = bytes + cc->burst;
+	grant->until = now + cc->grant_ns;
 	return cc->next_at;
 }
 
 static uint64_t
 cost_ns(uint64_t bytes, uint64_t ns_per_kib)
 {
-	return (bytes + 64) * ns_per_kib / 1024;
+	return bytes * ns_per_kib / 1024;
 }
 
 static void
@@ -35,7 +41,7 @@ cc_on_sent(void *state, uint64_t now, uint32_t bytes)
 {
 	struct sim_cc *cc = state;
 
-	PLX_ASSERT(bytes <= PLX_MTU_MAX + cc->burst);
+	PLX_ASSERT(bytes <= SIM_CC_PACKET_MAX + cc->burst);
 	cc->next_at = now + cost_ns(bytes, cc->ns_per_kib);
 }
 
@@ -99,6 +105,7 @@ sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config)
 	cc->ceiling_ns = cc->floor_ns * 8;
 	cc->ns_per_kib = cc->floor_ns;
 	cc->burst = (uint32_t)(cc->floor_ns & 3) * PLX_MTU_MAX; /* 0: every packet asks */
+	cc->grant_ns = cc->ceiling_ns;
 	config->cc = &ops;
 	config->cc_state = cc;
 	return cc;
@@ -107,5 +114,5 @@ sim_cc_create(struct plx_prng *prng, struct ep_qp_config *config)
 uint64_t
 sim_cc_hold_ns(const struct sim_cc *cc)
 {
-	return cost_ns(PLX_MTU_MAX + cc->burst, cc->ceiling_ns);
+	return cost_ns(SIM_CC_PACKET_MAX + cc->burst, cc->ceiling_ns);
 }

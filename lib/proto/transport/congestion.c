@@ -4,8 +4,8 @@
  * even if the peer sends CNPs. Another strategy is a table like plx_cc_none, passed to
  * plx_rc_init(). Start with congestion_allows().
  *
- * A strategy grants bytes. The queue pair charges what leaves to the grant, on the fast path too,
- * and calls the strategy only when the grant is used up or something has happened.
+ * A strategy grants bytes for a time. The queue pair charges what leaves to the grant, on the fast
+ * path too, and calls the strategy only when the grant has ended or something has happened.
  */
 #include "qp.h"
 
@@ -31,35 +31,39 @@ report_rest(struct plx_rc *qp, uint64_t now)
 }
 
 __attribute__((noinline)) bool
-congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t bytes)
+congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t payload)
 {
 	struct requester *req = &qp->req;
-	uint32_t grant = bytes;
+	uint32_t bytes = payload + PLX_CC_HEADER_BYTES;
+	struct plx_cc_grant grant = {.bytes = bytes, .until = PLX_NEVER};
 	uint64_t from;
 
-	if (congestion_has_grant(req, bytes))
+	if (congestion_has_grant(req, now, payload))
 		return true;
 	report_rest(qp, now);
-	req->granted = 0;
+	req->grant.bytes = 0;
 	from = qp->cc->ask(qp->cc_state, now, bytes, &grant);
 	req->pace_until = from > now ? from : PLX_NEVER;
 	if (from > now) {
 		plx_count(&qp->counters.pace_stalls, 1);
 		return false;
 	}
-	req->granted = grant > bytes ? grant : bytes;
+	req->grant = grant;
+	if (grant.bytes < bytes)
+		req->grant.bytes = bytes;
 	return true;
 }
 
 __attribute__((noinline)) void
-congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t bytes)
+congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t payload)
 {
 	struct requester *req = &qp->req;
+	uint32_t bytes = payload + PLX_CC_HEADER_BYTES;
 
 	req->unreported += bytes;
 	if (!PLX_MUTANT(GRANT_UNBOUNDED))
-		req->granted -= req->granted < bytes ? req->granted : bytes;
-	if (req->granted == 0)
+		req->grant.bytes -= req->grant.bytes < bytes ? req->grant.bytes : bytes;
+	if (req->grant.bytes < PLX_CC_HEADER_BYTES) /* for no packet any more */
 		report(qp, now);
 }
 
@@ -74,7 +78,7 @@ __attribute__((noinline)) void
 congestion_on_loss(struct plx_rc *qp, uint64_t now, enum plx_loss cause)
 {
 	report_rest(qp, now);
-	qp->req.granted = 0;
+	qp->req.grant.bytes = 0;
 	qp->cc->on_loss(qp->cc_state, now, cause);
 }
 
@@ -82,14 +86,14 @@ __attribute__((noinline)) void
 congestion_on_cnp(struct plx_rc *qp, uint64_t now)
 {
 	report_rest(qp, now);
-	qp->req.granted = 0;
+	qp->req.grant.bytes = 0;
 	qp->cc->on_cnp(qp->cc_state, now);
 }
 
 /* ---- no strategy ---- */
 
 static uint64_t
-none_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+none_ask(const void *state, uint64_t now, uint32_t bytes, struct plx_cc_grant *grant)
 {
 	(void)grant;
 	(void)state;

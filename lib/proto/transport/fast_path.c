@@ -111,7 +111,7 @@ send(struct plx_rc *qp, uint64_t now, bool paced, uint8_t *out, struct plx_fast_
 	if (plx_unlikely(req->cursor != req->started || req->rnr_waiting || track->packets != 1 ||
 			 only_opcodes[wqe->op] == 0 || wqe->flags & PLX_WR_FENCE ||
 			 plx_psn_diff(req->next, req->una) >= (int32_t)req->window) ||
-	    (paced && !congestion_has_grant(req, bytes)) ||
+	    (paced && !congestion_has_grant(req, now, bytes)) ||
 	    !find_payload(qp, wqe, bytes, &fast->payload))
 		return PLX_FAST_NO;
 	fast->payload_bytes = bytes;

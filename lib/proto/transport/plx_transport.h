@@ -122,12 +122,23 @@ enum plx_loss {
 	PLX_LOSS_RESPONSE, /* a response is missing */
 };
 
+/* What a strategy counts for a packet beside its payload: Ethernet with preamble, FCS and gap,
+ * IPv4, UDP, BTH, ICRC. So a READ request and an empty SEND cost something too. */
+#define PLX_CC_HEADER_BYTES 82u
+
+/** What may leave before a strategy is asked again. */
+struct plx_cc_grant {
+	uint32_t bytes; /* payloads, and PLX_CC_HEADER_BYTES for each packet */
+	uint64_t until; /* [ns] when the grant ends, even if bytes are left */
+};
+
 /**
- * A congestion strategy: functions, and a state of its own. The QP's owner thread calls them.
+ * A congestion strategy: functions, and a state of its own. The QP's owner thread calls them. All
+ * their bytes are counted as in struct plx_cc_grant.
  * `ask` changes nothing; it returns the earliest time [ns] at which a packet of `bytes` may leave.
- * A time up to `now` means at once. The strategy may then raise *grant, which is `bytes` before:
- * that many bytes of payload may leave before it is asked again. What leaves within a grant takes
- * the fast path, without a call. A loss and a CNP end a grant.
+ * A time up to `now` means at once. The strategy may then raise `grant->bytes`, which is `bytes`
+ * before, and lower `grant->until`, which is PLX_NEVER before. What leaves within a grant takes the
+ * fast path, without a call. A loss and a CNP end a grant.
  * `on_sent` reports the bytes that have left since the last report: when a grant is used up, and
  * before any other call but `on_ce`.
  * `on_ce` is called for each congestion mark and returns whether to send a CNP to the peer; the QP
@@ -135,7 +146,8 @@ enum plx_loss {
  */
 struct plx_cc_ops {
 	const char *name;
-	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant);
+	uint64_t (*ask)(const void *state, uint64_t now, uint32_t bytes,
+			struct plx_cc_grant *grant);
 	void (*on_sent)(void *state, uint64_t now, uint32_t bytes);
 	void (*on_ack)(void *state, uint64_t now, uint32_t packets);
 	void (*on_loss)(void *state, uint64_t now, enum plx_loss cause);

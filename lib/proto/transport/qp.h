@@ -91,9 +91,9 @@ struct requester {
 	uint64_t original; /* an atomic's result before it is placed */
 
 	/* congestion.c */
-	uint64_t pace_until; /* no packet before; PLX_NEVER: no limit */
-	uint32_t granted;    /* bytes that may leave before the strategy is asked again */
-	uint32_t unreported; /* bytes that have left since on_sent() */
+	uint64_t pace_until;       /* no packet before; PLX_NEVER: no limit */
+	struct plx_cc_grant grant; /* what is left of it */
+	uint32_t unreported;       /* bytes that have left since on_sent() */
 
 	uint32_t cut; /* 1 + index of a READ being requested again in pieces; 0: none */
 	struct go_back go_back;
@@ -398,10 +398,10 @@ uint32_t requester_read_packets(const struct plx_rc *qp);
 void requester_fail(struct plx_rc *qp, enum plx_wc_status status, struct plx_actions *out);
 
 /* congestion.c: pacing. With plx_cc_none none of these is called. */
-/* Does the strategy permit a packet of `bytes` of payload now? If not, pace_until is set. */
-bool congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t bytes);
+/* Does the strategy permit a packet of `payload` bytes now? If not, pace_until is set. */
+bool congestion_allows(struct plx_rc *qp, uint64_t now, uint32_t payload);
 /* A packet has left. */
-void congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t bytes);
+void congestion_charge(struct plx_rc *qp, uint64_t now, uint32_t payload);
 void congestion_on_ack(struct plx_rc *qp, uint64_t now, uint32_t packets);
 void congestion_on_loss(struct plx_rc *qp, uint64_t now, enum plx_loss cause);
 void congestion_on_cnp(struct plx_rc *qp, uint64_t now);
@@ -412,11 +412,11 @@ congestion_is_on(const struct plx_rc *qp)
 	return plx_unlikely(qp->slow_path & SLOW_PATH_PACED);
 }
 
-/* Does the grant cover a packet of `bytes`? A packet without payload is not charged. */
+/* Does the grant cover a packet of `payload` bytes? */
 static inline bool
-congestion_has_grant(const struct requester *req, uint32_t bytes)
+congestion_has_grant(const struct requester *req, uint64_t now, uint32_t payload)
 {
-	return req->granted > 0 && req->granted >= bytes;
+	return req->grant.bytes >= payload + PLX_CC_HEADER_BYTES && now < req->grant.until;
 }
 
 /* recover.c: what recovery strategies share */

@@ -94,7 +94,8 @@ time_next(struct plx_rc *qp, uint64_t now)
 		return;
 	if ((wqe->op == PLX_WR_SEND || wqe->op == PLX_WR_WRITE) && !(wqe->flags & PLX_WR_FENCE) &&
 	    qp->state == PLX_QP_RTS && !(qp->slow_path & SLOW_PATH_PROBE) &&
-	    (!congestion_is_on(qp) || congestion_has_grant(req, sq_track(qp, req->cursor)->bytes)))
+	    (!congestion_is_on(qp) ||
+	     congestion_has_grant(req, now, sq_track(qp, req->cursor)->bytes)))
 		recover_time(req, req->next, now);
 }
 

@@ -7,7 +7,8 @@
 #include "rc_pair.h"
 
 enum {
-	CALLS_MAX = 64
+	CALLS_MAX = 64,
+	COST = 64 + PLX_CC_HEADER_BYTES /* of a message of start_with_grant() */
 };
 
 enum call_kind {
@@ -28,8 +29,8 @@ struct call {
 struct fake {
 	struct call call[CALLS_MAX];
 	uint32_t calls;
-	uint64_t not_before; /* what ask returns */
-	uint32_t grant;      /* and grants; 0: the packet */
+	uint64_t not_before;       /* what ask returns */
+	struct plx_cc_grant grant; /* and grants; 0: the packet, for ever */
 	bool answer_ce;
 };
 
@@ -45,11 +46,14 @@ note(struct fake *fake, enum call_kind kind, uint64_t now, uint32_t value)
 static struct fake *book;
 
 static uint64_t
-fake_ask(const void *state, uint64_t now, uint32_t bytes, uint32_t *grant)
+fake_ask(const void *state, uint64_t now, uint32_t bytes, struct plx_cc_grant *grant)
 {
-	assert_int_equal(*grant, bytes);
-	if (book->grant > 0)
-		*grant = book->grant;
+	assert_int_equal(grant->bytes, bytes);
+	assert_true(grant->until == PLX_NEVER);
+	if (book->grant.bytes > 0)
+		grant->bytes = book->grant.bytes;
+	if (book->grant.until > 0)
+		grant->until = book->grant.until;
 	assert_ptr_equal(state, book);
 	note(book, ASK, now, bytes);
 	return book->not_before;
@@ -154,8 +158,8 @@ it_is_asked_before_each_request_packet_and_told_when_it_left(void **state)
 	assert_in_range(calls_of(ASK), 3,
 			4); /* it may be queried for a packet that does not exist */
 	for (uint32_t i = 0; i < 3; i++) {
-		expect_call(2 * i, ASK, 1000, bytes[i]);
-		expect_call(2 * i + 1, SENT, 1000, bytes[i]);
+		expect_call(2 * i, ASK, 1000, bytes[i] + PLX_CC_HEADER_BYTES);
+		expect_call(2 * i + 1, SENT, 1000, bytes[i] + PLX_CC_HEADER_BYTES);
 	}
 	pair_fini(&pair);
 }
@@ -313,13 +317,13 @@ static void
 start_with_grant(struct pair *pair, uint32_t grant)
 {
 	start(pair);
-	fake.grant = grant;
+	fake.grant.bytes = grant;
 	for (uint32_t i = 0; i < 5; i++)
 		post(pair, PLX_WR_WRITE, 64);
 	assert_false(send_fast(pair));
 	assert_int_equal(fake.calls, 0);
 	assert_int_equal(pair_send(pair, 0, 1), 1);
-	expect_call(0, ASK, 1000, 64);
+	expect_call(0, ASK, 1000, COST);
 }
 
 static void
@@ -328,7 +332,7 @@ what_a_grant_covers_leaves_on_the_fast_path_and_no_more(void **state)
 	struct pair pair;
 
 	(void)state;
-	start_with_grant(&pair, 3 * 64 + 63);
+	start_with_grant(&pair, 4 * COST - 1);
 	assert_int_equal(fake.calls, 1);
 	assert_true(send_fast(&pair));
 	assert_true(send_fast(&pair));
@@ -337,8 +341,8 @@ what_a_grant_covers_leaves_on_the_fast_path_and_no_more(void **state)
 	assert_int_equal(fake.calls, 1);
 	assert_int_equal(pair_send(&pair, 0, 1), 1);
 	assert_int_equal(fake.calls, 3);
-	expect_call(1, SENT, 1000, 3 * 64);
-	expect_call(2, ASK, 1000, 64);
+	expect_call(1, SENT, 1000, 3 * COST);
+	expect_call(2, ASK, 1000, COST);
 	pair_fini(&pair);
 }
 
@@ -348,11 +352,11 @@ a_grant_that_is_used_up_is_reported_at_once(void **state)
 	struct pair pair;
 
 	(void)state;
-	start_with_grant(&pair, 2 * 64);
+	start_with_grant(&pair, 2 * COST);
 	pair.now = 1500;
 	assert_true(send_fast(&pair));
 	assert_int_equal(fake.calls, 2);
-	expect_call(1, SENT, 1500, 2 * 64);
+	expect_call(1, SENT, 1500, 2 * COST);
 	assert_false(send_fast(&pair));
 	pair_fini(&pair);
 }
@@ -367,7 +371,7 @@ an_acknowledgement_is_told_of_after_what_left_and_leaves_the_grant(void **state)
 	assert_int_equal(pair_hand_ack(&pair, 0, pair_attr(&pair, 0).sq_psn, PLX_AETH_NO_CREDITS),
 			 PLX_VERDICT_ACKED);
 	assert_int_equal(fake.calls, 3);
-	expect_call(1, SENT, 1000, 64);
+	expect_call(1, SENT, 1000, COST);
 	expect_call(2, ACK, 1000, 1);
 	assert_true(send_fast(&pair));
 	pair_fini(&pair);
@@ -391,12 +395,60 @@ a_notification_and_a_loss_end_a_grant(void **state)
 		else
 			assert_int_equal(pair_hand(&pair, 0, &cnp), PLX_VERDICT_CNP);
 		assert_int_equal(fake.calls, 3);
-		expect_call(1, SENT, 1000, 2 * 64);
+		expect_call(1, SENT, 1000, 2 * COST);
 		expect_call(2, loss ? LOSS : CNP, 1000, loss ? PLX_LOSS_NAK : 0);
 		assert_false(send_fast(&pair));
 		fake.not_before = 5000;
 		assert_int_equal(pair_send(&pair, 0, PAIR_BUDGET), 0);
-		expect_call(3, ASK, 1000, 64);
+		expect_call(3, ASK, 1000, COST);
+		pair_fini(&pair);
+	}
+}
+
+static void
+a_grant_ends_at_its_time(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start(&pair);
+	fake.grant = (struct plx_cc_grant){.bytes = 4096, .until = 2000};
+	for (uint32_t i = 0; i < 3; i++)
+		post(&pair, PLX_WR_WRITE, 64);
+	assert_int_equal(pair_send(&pair, 0, 1), 1);
+	pair.now = 1999;
+	assert_true(send_fast(&pair));
+	assert_int_equal(fake.calls, 1);
+	pair.now = 2000;
+	assert_false(send_fast(&pair));
+	fake.not_before = 5000;
+	assert_int_equal(pair_send(&pair, 0, 1), 0);
+	assert_int_equal(fake.calls, 3);
+	expect_call(1, SENT, 2000, 2 * COST);
+	expect_call(2, ASK, 2000, COST);
+	pair_fini(&pair);
+}
+
+/* A READ request, an atomic and an empty WRITE: a flood of them would leave within any grant. */
+static void
+a_packet_without_payload_is_charged_its_headers(void **state)
+{
+	static const enum plx_wr_op op[] = {PLX_WR_WRITE, PLX_WR_READ, PLX_WR_FETCH_ADD};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(op) / sizeof(op[0]); i++) {
+		struct pair pair;
+
+		start(&pair);
+		fake.grant.bytes = 2 * PLX_CC_HEADER_BYTES;
+		for (uint32_t n = 0; n < 3; n++)
+			post(&pair, op[i], op[i] == PLX_WR_WRITE ? 0 : 8);
+		assert_int_equal(pair_send(&pair, 0, 2), 2);
+		assert_int_equal(fake.calls, 2);
+		expect_call(0, ASK, 1000, PLX_CC_HEADER_BYTES);
+		expect_call(1, SENT, 1000, 2 * PLX_CC_HEADER_BYTES);
+		fake.not_before = 5000;
+		assert_int_equal(pair_send(&pair, 0, 1), 0);
 		pair_fini(&pair);
 	}
 }
@@ -422,7 +474,7 @@ an_ack_leaves_on_the_fast_path_without_a_grant(void **state)
 static void
 the_strategy_that_is_none_holds_nothing_back_and_answers_marks(void **state)
 {
-	uint32_t grant = 4096;
+	struct plx_cc_grant grant = {.bytes = 4096, .until = PLX_NEVER};
 
 	(void)state;
 	assert_true(strlen(plx_cc_none.name) > 0);
@@ -433,7 +485,8 @@ the_strategy_that_is_none_holds_nothing_back_and_answers_marks(void **state)
 	plx_cc_none.on_loss(NULL, 7, PLX_LOSS_NAK);
 	plx_cc_none.on_cnp(NULL, 7);
 	assert_true(plx_cc_none.ask(NULL, 7, 4096, &grant) <= 7);
-	assert_int_equal(grant, 4096);
+	assert_int_equal(grant.bytes, 4096);
+	assert_true(grant.until == PLX_NEVER);
 }
 
 int
@@ -453,6 +506,8 @@ main(void)
 		cmocka_unit_test(
 			an_acknowledgement_is_told_of_after_what_left_and_leaves_the_grant),
 		cmocka_unit_test(a_notification_and_a_loss_end_a_grant),
+		cmocka_unit_test(a_grant_ends_at_its_time),
+		cmocka_unit_test(a_packet_without_payload_is_charged_its_headers),
 		cmocka_unit_test(an_ack_leaves_on_the_fast_path_without_a_grant),
 		cmocka_unit_test(the_strategy_that_is_none_holds_nothing_back_and_answers_marks),
 	};
