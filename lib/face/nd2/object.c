@@ -23,7 +23,7 @@ void *
 nd2_object_alloc(const struct nd2_kind *kind, struct nd2_adapter *adapter, HANDLE file,
 		 HRESULT *status)
 {
-	struct plx_pending_list pending = {NULL};
+	struct plx_pending_list pending = {.first = NULL};
 	struct nd2_object *object;
 
 	*status = kind->overlapped ? begin_list(&pending, file) : ND_SUCCESS;
