@@ -182,6 +182,19 @@ receiver_not_ready(struct side *side, const struct plx_pkt *pkt)
 	sign_of_loss(side, RESENT_PER_SIGN);
 }
 
+/* A tick at `now`: the first one after an RNR wait ends it, and may be late. */
+void
+recovery_ticked(struct side *side, uint64_t now)
+{
+	struct recovery *recovery = &side->recovery;
+
+	if (recovery->not_before == 0 || now < recovery->not_before)
+		return;
+	recovery->not_before = 0;
+	if (recovery->timed_by_next)
+		recovery->timed_from = steady_ns(side);
+}
+
 /* Can this answer report a loss? A NAK can, and an answer behind the one to the oldest request. */
 static bool
 can_report(const struct side *side, const struct plx_pkt *pkt)

@@ -300,7 +300,7 @@ struct recovery {
 	uint32_t retries;       /* spent since then */
 	uint32_t rnrs;          /* RNR NAKs without progress */
 	uint32_t oldest_sent;   /* how often the oldest packet in flight was sent */
-	uint64_t not_before;    /* an RNR wait ends then */
+	uint64_t not_before;    /* an RNR wait ends then, with the first tick; 0: there is none */
 	uint64_t burst;         /* packets that may be sent again after the last sign of a loss */
 	uint64_t credit;        /* ... and in the long run */
 	uint64_t flight_end;    /* PSN: behind what was in flight at that sign */
@@ -781,6 +781,7 @@ void limits_check(struct side *side, const struct plx_rc_view *view);
 void limits_observe(struct side *side, const struct plx_rc_view *view);
 void recovery_begin(struct side *side);
 void recovery_sent(struct side *side, const struct plx_pkt *pkt, uint64_t psn, uint32_t psns);
+void recovery_ticked(struct side *side, uint64_t now);
 void recovery_acknowledged(struct side *side, uint64_t packets);
 void recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict);
 void recovery_nak_sent(struct side *side, uint64_t psn);

@@ -165,18 +165,28 @@ post_shared(struct host *host, uint32_t index)
 	return posted;
 }
 
+/* The application fills the shared receive queue in `ns`, unless it is about to. */
+static void
+fill_shared_in(struct host *host, uint64_t ns)
+{
+	struct world *world = &host->fleet->world;
+
+	if (host->srq_pending)
+		return;
+	host->srq_pending = true;
+	heap_push(world, world->now + ns, SIM_EV_RECV_SHARED, host);
+}
+
 void
 host_post_shared(struct host *host)
 {
-	struct world *world = &host->fleet->world;
 	uint32_t index;
 
 	while (arena_alloc(&host->shared, &index)) {
 		if (post_shared(host, index))
 			continue;
 		arena_free(&host->shared, index);
-		host->srq_pending = true;
-		heap_push(world, world->now + 5000, SIM_EV_RECV_SHARED, host);
+		fill_shared_in(host, 5000);
 		return;
 	}
 }
@@ -196,13 +206,10 @@ host_reclaim(struct host *host, uint32_t cell)
 void
 host_receives(struct host *host, struct plx_prng *prng)
 {
-	struct world *world = &host->fleet->world;
+	uint64_t mean_ns = host->fleet->world.config.recv_delay_ns;
 
-	if (host->srq_pending)
-		return;
-	host->srq_pending = true;
-	heap_push(world, world->now + 1 + draw_exponential(prng, world->config.recv_delay_ns),
-		  SIM_EV_RECV_SHARED, host);
+	if (!host->srq_pending)
+		fill_shared_in(host, 1 + draw_exponential(prng, mean_ns));
 }
 
 /* The application fills it, and arms its threshold again. */
@@ -276,12 +283,8 @@ host_events(struct host *host)
 			sim_must(&fleet->world, event.context == 0x5151, "I8",
 				 "a threshold of an SRQ that is not ours");
 			host->srq_armed = 0;
-			if (!host->srq_pending) {
-				host->srq_pending = true;
-				heap_push(&fleet->world,
-					  fleet->world.now + plx_prng_below(&host->prng, 20000),
-					  SIM_EV_RECV_SHARED, host);
-			}
+			if (!host->srq_pending)
+				fill_shared_in(host, plx_prng_below(&host->prng, 20000));
 			continue;
 		}
 		sim_must(&fleet->world, event.kind != PLX_EVENT_CQ_OVERRUN, "I14",
