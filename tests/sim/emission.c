@@ -158,6 +158,8 @@ check_order(struct side *side, const struct plx_emit *emit, uint64_t psn, uint32
 	recovery_sent(side, &emit->pkt, psn, psns);
 	if (psn != side->psn_sent || emit->pkt.ack_request)
 		side->unasked = 0;
+	if (side->unasked > psn - side->psn_una) /* the rest is acknowledged without being asked */
+		side->unasked = (uint32_t)(psn - side->psn_una);
 	side->unasked += !emit->pkt.ack_request;
 	/* twice: a requester that sends from there again may count anew */
 	sim_must(world, side->unasked < 2 * side->attr.ack_interval, "I6",

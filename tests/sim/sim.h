@@ -356,7 +356,7 @@ struct side {
 	uint64_t psn_una, psn_high; /* oldest unacknowledged; never sent */
 	uint64_t psn_sent;          /* behind the last packet */
 	uint64_t tx_op;             /* where the last emission was */
-	uint32_t unasked;           /* packets in a row, from PSN to PSN, without AckReq */
+	uint32_t unasked; /* packets in a row in flight, from PSN to PSN, without AckReq */
 	struct recovery recovery;
 	bool cause_seen;
 	uint8_t cause;
