@@ -166,7 +166,7 @@ static void
 a_wait_leaves_the_pumps_of_others_alone(void **state)
 {
 	struct sleeper sleeper = {.ends = new_event(TRUE), .adds = true};
-	struct engine ours = {0};
+	struct engine ours = {.pending = NULL};
 	pthread_t thread = start_thread(waits_with_its_own, &sleeper);
 	unsigned before;
 
@@ -296,7 +296,7 @@ a_pump_may_wait_and_leave(void **state)
 static void
 there_is_a_limit(void **state)
 {
-	struct engine engines[PLX_PUMPS_MAX + 1] = {0};
+	struct engine engines[PLX_PUMPS_MAX + 1] = {{.pending = NULL}};
 
 	(void)state;
 	for (int i = 0; i < PLX_PUMPS_MAX; i++)
