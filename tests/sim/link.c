@@ -142,6 +142,7 @@ link_send(struct side *side, uint8_t *bytes, size_t len)
 		link_release(world, packet);
 		return;
 	}
+	world->late |= fault.late_ns > 0;
 	launch(world, packet, at + fault.late_ns);
 }
 

@@ -532,6 +532,7 @@ struct world {
 	struct station *revoke_station;
 	bool calm; /* the liveness phase: no more faults */
 	bool evil; /* packets lie: only safety is asserted */
+	bool late; /* a packet has been held back: later ones may overtake it */
 	uint64_t progress_at;
 	struct judging judging;
 	struct sim_stats stats;

@@ -180,10 +180,10 @@ next_message(struct end *end)
 static void
 check_causes(struct end *end, const struct request *reply)
 {
-	const struct sim_stats *stats = &end->connection->fleet->world.stats;
+	const struct world *world = &end->connection->fleet->world;
 
 	if (reply->replies == 0 || end->send_cq != end->recv_cq || end->peer->blind ||
-	    stats->drops + stats->reorders + stats->corruptions > 0)
+	    world->late || world->stats.drops + world->stats.corruptions > 0)
 		return;
 	if (end->requests[reply->replies - 1].flags & PLX_WR_UNSIGNALED)
 		return;
