@@ -264,7 +264,7 @@ post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n, bool u
 	for (; posted < n; posted++) {
 		struct plx_wqe *wqe;
 		void *spill;
-		uint32_t bytes;
+		uint32_t bytes = 0;
 
 		*status = ud ? check_datagram(sq, &wr[posted], &bytes)
 			     : check(sq, &wr[posted], &bytes);
