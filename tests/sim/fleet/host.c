@@ -118,6 +118,8 @@ host_create(struct fleet *fleet, uint32_t index)
 	config.net = host->net;
 	config.pool = host->pool;
 	config.qps = host->qps_max + (host->fleet->strangers > 0); /* and a datagram end */
+	if (config.qps == 0) /* no connection was drawn for it */
+		config.qps = 1;
 	config.secret = secret_of(host);
 	config.inline_mode = host->inline_mode;
 	sim_must(world, plx_engine_create(&config, &host->engine, &why) == PLX_OK, "I10", "%s",
