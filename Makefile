@@ -144,7 +144,7 @@ mutants: prepare-test build/build.ninja ## deliberate faults: each must be caugh
 	meson test -C build --no-rebuild --print-errorlogs --suite mutants --verbose
 
 .PHONY: coverage
-coverage: prepare-coverage build-cov/build.ninja ## lines covered in wire, mem, net, action, transport; >= 98 %
+coverage: prepare-coverage build-cov/build.ninja ## lines covered in the pure rooms; each at least 98 %
 	meson compile -C build-cov
 	find build-cov -name '*.gcda' -delete
 	meson test -C build-cov --no-rebuild --timeout-multiplier 4 --print-errorlogs \

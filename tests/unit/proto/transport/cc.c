@@ -347,6 +347,21 @@ what_a_grant_covers_leaves_on_the_fast_path_and_no_more(void **state)
 }
 
 static void
+a_grant_smaller_than_the_packet_is_for_that_packet(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	start_with_grant(&pair, COST - 1);
+	assert_int_equal(fake.calls, 2);
+	expect_call(1, SENT, 1000, COST);
+	assert_false(send_fast(&pair));
+	assert_int_equal(pair_send(&pair, 0, 1), 1);
+	expect_call(2, ASK, 1000, COST);
+	pair_fini(&pair);
+}
+
+static void
 a_grant_that_is_used_up_is_reported_at_once(void **state)
 {
 	struct pair pair;
@@ -502,6 +517,7 @@ main(void)
 			a_mark_is_told_of_and_answered_by_a_notification_only_when_it_says_so),
 		cmocka_unit_test(a_notification_of_the_peer_is_passed_on),
 		cmocka_unit_test(what_a_grant_covers_leaves_on_the_fast_path_and_no_more),
+		cmocka_unit_test(a_grant_smaller_than_the_packet_is_for_that_packet),
 		cmocka_unit_test(a_grant_that_is_used_up_is_reported_at_once),
 		cmocka_unit_test(
 			an_acknowledgement_is_told_of_after_what_left_and_leaves_the_grant),
