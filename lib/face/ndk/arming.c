@@ -81,7 +81,7 @@ ndk_arming_step(struct ndk_arming *arming, enum ndk_arming_event event)
 		return arm(arming, NDK_ARM_SOLICITED);
 	case NDK_ON_ARM_ANY:
 		return arm(arming, NDK_ARM_ANY);
-	case NDK_ON_CLOSE:
+	case NDK_ON_CLOSE_CQ:
 		return close(arming);
 	case NDK_ON_FIRED: /* without an arm: the rest of one that a callback has answered */
 		return arming->armed != NDK_ARM_NONE ? fire(arming) : 0;

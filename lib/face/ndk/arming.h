@@ -39,7 +39,7 @@ enum ndk_arming_event {
 	NDK_ON_ARM_ERRORS,
 	NDK_ON_ARM_SOLICITED,
 	NDK_ON_ARM_ANY,
-	NDK_ON_CLOSE,
+	NDK_ON_CLOSE_CQ,
 	/* the queue below */
 	NDK_ON_FIRED,   /* something came that it was armed for */
 	NDK_ON_OVERRUN, /* an entry had no place */

@@ -71,7 +71,7 @@ ndk_lifetime_step(struct ndk_lifetime was, enum ndk_lifetime_event event, unsign
 		return hold(was, effects);
 	case NDK_ON_RELEASE:
 		return release(was, effects);
-	case NDK_ON_CLOSED:
+	case NDK_ON_CLOSE_OBJECT:
 		return close(was, effects);
 	case NDK_ON_COMPLETE:
 		return complete(was, effects);

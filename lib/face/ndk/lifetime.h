@@ -29,10 +29,10 @@ struct ndk_lifetime {
 };
 
 enum ndk_lifetime_event {
-	NDK_ON_HOLD,     /* a successor, request or callback begins */
-	NDK_ON_RELEASE,  /* ... is over: a callback only after it has returned */
-	NDK_ON_CLOSED,   /* the consumer calls the object's close */
-	NDK_ON_COMPLETE, /* its CloseCompletion has returned */
+	NDK_ON_HOLD,         /* a successor, request or callback begins */
+	NDK_ON_RELEASE,      /* ... is over: a callback only after it has returned */
+	NDK_ON_CLOSE_OBJECT, /* the consumer calls the object's close */
+	NDK_ON_COMPLETE,     /* its CloseCompletion has returned */
 	NDK_LIFETIME_EVENT_COUNT,
 };
 

@@ -6,16 +6,15 @@
  * Start with every_sequence_of_events_agrees_with_the_contract().
  */
 #include <ntstatus.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 #include "arming.h"
+#include "states.h"
 
 enum {
 	ENTRIES_MAX = 4,
-	STATES_ROOM = 1 << 20, /* a power of two */
+	STATES_ROOM = 1 << 17, /* a power of two */
 };
 
 /* What may happen to a queue. */
@@ -34,6 +33,12 @@ enum act {
 	CLOSE,
 	ACT_COUNT,
 };
+
+static bool
+is_place(enum act act)
+{
+	return act == PLACE_PLAIN || act == PLACE_SOLICITED || act == PLACE_FAILED;
+}
 
 /* ---- the contract: its own counters, its own words ---- */
 
@@ -98,7 +103,7 @@ model_act(struct model *model, enum act act)
 		[ARM_ERRORS] = 1, [ARM_SOLICITED] = 2, [ARM_ANY] = 3};
 
 	model->calls = 0;
-	if (act == PLACE_PLAIN || act == PLACE_SOLICITED || act == PLACE_FAILED)
+	if (is_place(act))
 		model_place(model, act != PLACE_PLAIN);
 	else if (act == POLL_ONE)
 		model->polled++;
@@ -187,10 +192,10 @@ rig_act(struct rig *rig, enum act act)
 		[ARM_ERRORS] = NDK_ON_ARM_ERRORS,   [ARM_SOLICITED] = NDK_ON_ARM_SOLICITED,
 		[ARM_ANY] = NDK_ON_ARM_ANY,         [OVERRUN] = NDK_ON_OVERRUN,
 		[CATASTROPHE] = NDK_ON_CATASTROPHE, [DISPATCH] = NDK_ON_DISPATCH,
-		[RETURN] = NDK_ON_RETURN,           [CLOSE] = NDK_ON_CLOSE};
+		[RETURN] = NDK_ON_RETURN,           [CLOSE] = NDK_ON_CLOSE_CQ};
 
 	rig->calls = 0;
-	if (act == PLACE_PLAIN || act == PLACE_SOLICITED || act == PLACE_FAILED) {
+	if (is_place(act)) {
 		rig->produced++;
 		if (act != PLACE_PLAIN)
 			rig->urgent = rig->produced;
@@ -215,7 +220,7 @@ struct both {
 static bool
 is_possible(const struct both *both, enum act act)
 {
-	if (act == PLACE_PLAIN || act == PLACE_SOLICITED || act == PLACE_FAILED)
+	if (is_place(act))
 		return both->rig.produced < ENTRIES_MAX && both->model.error == 0;
 	if (act == POLL_ONE)
 		return both->rig.consumed < both->rig.produced;
@@ -252,54 +257,30 @@ act_on_both(struct both *both, enum act act)
 	assert_true(!model->closing || (!rig->arming.due && !rig->arming.armed));
 }
 
-static struct both *states; /* found so far, in the order of finding */
-static uint32_t *places;    /* by hash: 1 + index, 0: free */
-static uint32_t found;
-
-static void
-find(const struct both *both)
-{
-	const unsigned char *bytes = (const unsigned char *)both;
-	uint32_t hash = 2166136261u, at;
-
-	for (size_t i = 0; i < sizeof(*both); i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	for (at = hash % (2 * STATES_ROOM); places[at] != 0; at = (at + 1) % (2 * STATES_ROOM))
-		if (memcmp(&states[places[at] - 1], both, sizeof(*both)) == 0)
-			return;
-	assert_true(found < STATES_ROOM);
-	states[found] = *both;
-	places[at] = ++found;
-}
-
 static void
 every_sequence_of_events_agrees_with_the_contract(void **state)
 {
+	struct states states;
 	uint64_t steps = 0;
-	struct both start;
+	struct both both;
 
 	(void)state;
-	states = calloc(STATES_ROOM, sizeof(*states));
-	places = calloc((size_t)2 * STATES_ROOM, sizeof(*places));
-	assert_true(states != NULL && places != NULL);
-	memset(&start, 0, sizeof(start));
-	find(&start);
-	for (uint32_t i = 0; i < found; i++)
+	states_init(&states, sizeof(both), STATES_ROOM);
+	memset(&both, 0, sizeof(both));
+	states_add(&states, &both);
+	for (uint32_t i = 0; i < states.found; i++)
 		for (enum act act = 0; act < ACT_COUNT; act++) {
-			struct both next;
-
-			if (!is_possible(&states[i], act))
+			states_get(&states, i, &both);
+			if (!is_possible(&both, act))
 				continue;
-			memcpy(&next, &states[i], sizeof(next)); /* its padding, too */
-			act_on_both(&next, act);
-			next.model.calls = next.rig.calls = 0;
-			find(&next);
+			act_on_both(&both, act);
+			both.model.calls = both.rig.calls = 0;
+			states_add(&states, &both);
 			steps++;
 		}
-	print_message("%u states, %llu steps\n", found, (unsigned long long)steps);
-	assert_true(found > 10000);
-	free(states);
-	free(places);
+	print_message("%u states, %llu steps\n", states.found, (unsigned long long)steps);
+	assert_true(states.found > 10000);
+	states_fini(&states);
 }
 
 /* ---- every state of the machine, and every event ---- */
@@ -331,7 +312,7 @@ every_event_in_every_state_keeps_the_order_of_callbacks(void **state)
 			assert_int_equal(!!(effects & NDK_DO_SCHEDULE),
 					 is.due && !is.running && !(was.due && !was.running));
 			assert_int_equal(!!(effects & NDK_DO_UNSCHEDULE),
-					 e == NDK_ON_CLOSE && was.due && !was.running);
+					 e == NDK_ON_CLOSE_CQ && was.due && !was.running);
 			/* an error stays, and a closed queue stays closed */
 			assert_true(was.error == STATUS_SUCCESS || is.error == was.error);
 			assert_true(!was.closed || is.closed);

@@ -5,11 +5,11 @@
  * Start with every_order_of_closes_in_every_graph_keeps_the_rules().
  */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 #include "lifetime.h"
+#include "states.h"
 
 enum {
 	OBJECTS = 4,
@@ -48,12 +48,13 @@ step(struct world *world, uint32_t i, enum ndk_lifetime_event event)
 	return effects;
 }
 
-/* Rule 4 and 5: nothing ends, or completes, before what was created from it. */
-static void
-check_successors(const struct world *world, uint32_t i)
+static bool
+has_successor(const struct world *world, uint32_t i)
 {
 	for (uint32_t s = i + 1; s < OBJECTS; s++)
-		assert_true(!(antecedents[s] & 1 << i) || world->object[s].ended);
+		if (antecedents[s] & 1 << i && !world->object[s].ended)
+			return true;
+	return false;
 }
 
 static void
@@ -61,16 +62,15 @@ take_effects(struct world *world, uint32_t i, unsigned int effects)
 {
 	struct object *object = &world->object[i];
 
-	if (effects & NDK_DO_COMPLETE) {
-		check_successors(world, i);
+	if (effects & (NDK_DO_COMPLETE | NDK_DO_END)) {
+		assert_false(has_successor(world, i));  /* rules 4 and 5 */
 		assert_int_equal(object->callbacks, 0); /* rule 3 */
 		assert_true(object->closed);
-		object->due = 1;
 	}
+	if (effects & NDK_DO_COMPLETE)
+		object->due = 1;
 	if (!(effects & NDK_DO_END))
 		return;
-	check_successors(world, i);
-	assert_int_equal(object->callbacks, 0);
 	object->ended = 1;
 	for (uint32_t a = 0; a < i; a++)
 		if (antecedents[i] & 1 << a)
@@ -127,15 +127,6 @@ end_callback(struct world *world, uint32_t i)
 }
 
 static bool
-has_successor(const struct world *world, uint32_t i)
-{
-	for (uint32_t s = i + 1; s < OBJECTS; s++)
-		if (antecedents[s] & 1 << i && !world->object[s].ended)
-			return true;
-	return false;
-}
-
-static bool
 close_object(struct world *world, uint32_t i)
 {
 	struct object *object = &world->object[i];
@@ -144,7 +135,7 @@ close_object(struct world *world, uint32_t i)
 	if (object->closed)
 		return false;
 	object->closed = 1;
-	assert_int_equal(step(world, i, NDK_ON_CLOSED),
+	assert_int_equal(step(world, i, NDK_ON_CLOSE_OBJECT),
 			 is_held ? NDK_DO_RETURN_PENDING : NDK_DO_RETURN_SUCCESS | NDK_DO_END);
 	object->pending = is_held;
 	return true;
@@ -199,26 +190,6 @@ act_on(struct world *world, uint32_t i, enum act act)
 
 /* ---- every state that a graph can reach ---- */
 
-static struct world *states;
-static uint32_t *places; /* by hash: 1 + index, 0: free */
-static uint32_t found;
-
-static void
-find(const struct world *world)
-{
-	const unsigned char *bytes = (const unsigned char *)world;
-	uint32_t hash = 2166136261u, at;
-
-	for (size_t i = 0; i < sizeof(*world); i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	for (at = hash % (2 * STATES_ROOM); places[at] != 0; at = (at + 1) % (2 * STATES_ROOM))
-		if (memcmp(&states[places[at] - 1], world, sizeof(*world)) == 0)
-			return;
-	assert_true(found < STATES_ROOM);
-	states[found] = *world;
-	places[at] = ++found;
-}
-
 /* Where nothing can happen any more, everything has ended, each pending close by one completion. */
 static void
 check_end(const struct world *world)
@@ -231,28 +202,28 @@ check_end(const struct world *world)
 
 /* Returns: steps taken */
 static uint64_t
-explore(void)
+explore(struct states *states)
 {
 	struct world world;
 	uint64_t steps = 0;
 
-	found = 0;
-	memset(places, 0, (size_t)2 * STATES_ROOM * sizeof(*places));
+	states_clear(states);
 	create(&world);
-	find(&world);
-	for (uint32_t at = 0; at < found; at++) {
+	states_add(states, &world);
+	for (uint32_t at = 0; at < states->found; at++) {
 		uint32_t could = 0;
 
 		for (uint32_t i = 0; i < OBJECTS; i++)
 			for (enum act act = 0; act < ACT_COUNT; act++) {
-				world = states[at];
+				states_get(states, at, &world);
 				if (!act_on(&world, i, act))
 					continue;
-				find(&world);
+				states_add(states, &world);
 				could++;
 			}
+		states_get(states, at, &world);
 		if (could == 0)
-			check_end(&states[at]);
+			check_end(&world);
 		steps += could;
 	}
 	return steps;
@@ -262,25 +233,23 @@ static void
 every_order_of_closes_in_every_graph_keeps_the_rules(void **state)
 {
 	uint32_t graphs = 0, total = 0;
+	struct states states;
 	uint64_t steps = 0;
 
 	(void)state;
-	states = calloc(STATES_ROOM, sizeof(*states));
-	places = calloc((size_t)2 * STATES_ROOM, sizeof(*places));
-	assert_true(states != NULL && places != NULL);
+	states_init(&states, sizeof(struct world), STATES_ROOM);
 	antecedents[1] = 1;
 	for (antecedents[2] = 1; antecedents[2] < 4; antecedents[2]++)
 		for (antecedents[3] = 1; antecedents[3] < 8; antecedents[3]++) {
-			steps += explore();
-			total += found;
+			steps += explore(&states);
+			total += states.found;
 			graphs++;
 		}
 	print_message("%u graphs, %u states, %llu steps\n", graphs, total,
 		      (unsigned long long)steps);
 	assert_int_equal(graphs, GRAPHS);
 	assert_true(total > 10000);
-	free(states);
-	free(places);
+	states_fini(&states);
 }
 
 /* ---- every event in every state of one object ---- */
@@ -296,7 +265,7 @@ is_allowed(struct ndk_lifetime was, enum ndk_lifetime_event event)
 	case NDK_ON_RELEASE:
 		return (is_open && was.holds > 1) ||
 		       (was.life == NDK_LIFE_CLOSING && was.holds > 0);
-	case NDK_ON_CLOSED:
+	case NDK_ON_CLOSE_OBJECT:
 		return is_open && was.holds > 0;
 	case NDK_ON_COMPLETE:
 		return was.life == NDK_LIFE_COMPLETING;
