@@ -182,13 +182,13 @@ receiver_not_ready(struct side *side, const struct plx_pkt *pkt)
 	sign_of_loss(side, RESENT_PER_SIGN);
 }
 
-/* A tick at `now`: the first one after an RNR wait ends it, and may be late. */
+/* A tick. The first one after an RNR wait ends it, and may be late. */
 void
-recovery_ticked(struct side *side, uint64_t now)
+recovery_ticked(struct side *side)
 {
 	struct recovery *recovery = &side->recovery;
 
-	if (recovery->not_before == 0 || now < recovery->not_before)
+	if (recovery->not_before == 0 || clock_local(side->station) < recovery->not_before)
 		return;
 	recovery->not_before = 0;
 	if (recovery->timed_by_next)

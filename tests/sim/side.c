@@ -87,17 +87,17 @@ side_transmit(struct side *side)
 }
 
 static void
-tick(struct side *side, uint64_t now)
+tick(struct side *side)
 {
-	recovery_ticked(side, now);
-	ep_tick(side->qp, now);
+	recovery_ticked(side);
+	ep_tick(side->qp, clock_local(side->station));
 }
 
 /* An engine may tick when nothing is due, and transmit with a budget of 0. */
 static void
 odd_calls(struct side *side)
 {
-	tick(side, clock_local(side->station));
+	tick(side);
 	side_settle(side);
 	ep_tx(side->qp, clock_local(side->station), 0);
 	side_settle(side);
@@ -130,7 +130,7 @@ side_on_wake(struct side *side)
 	wake = plx_rc_wake_ns(ep_qp_core(side->qp));
 	if (wake != 0 && wake <= local) {
 		trace_add(world, TRACE_TICK, side, local, wake, 0, 0);
-		tick(side, local);
+		tick(side);
 		wake = plx_rc_wake_ns(ep_qp_core(side->qp));
 		sim_must(world, wake == 0 || wake > local, "I13",
 			 "a deadline that has passed stays after its tick");

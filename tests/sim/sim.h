@@ -782,7 +782,7 @@ void limits_check(struct side *side, const struct plx_rc_view *view);
 void limits_observe(struct side *side, const struct plx_rc_view *view);
 void recovery_begin(struct side *side);
 void recovery_sent(struct side *side, const struct plx_pkt *pkt, uint64_t psn, uint32_t psns);
-void recovery_ticked(struct side *side, uint64_t now);
+void recovery_ticked(struct side *side);
 void recovery_acknowledged(struct side *side, uint64_t packets);
 void recovery_answered(struct side *side, const struct plx_pkt *pkt, enum plx_verdict verdict);
 void recovery_nak_sent(struct side *side, uint64_t psn);

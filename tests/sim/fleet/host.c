@@ -167,14 +167,12 @@ post_shared(struct host *host, uint32_t index)
 	return posted;
 }
 
-/* The application fills the shared receive queue in `ns`, unless it is about to. */
+/* The application, which is not about to, fills the shared receive queue in `ns`. */
 static void
 fill_shared_in(struct host *host, uint64_t ns)
 {
 	struct world *world = &host->fleet->world;
 
-	if (host->srq_pending)
-		return;
 	host->srq_pending = true;
 	heap_push(world, world->now + ns, SIM_EV_RECV_SHARED, host);
 }
@@ -188,7 +186,8 @@ host_post_shared(struct host *host)
 		if (post_shared(host, index))
 			continue;
 		arena_free(&host->shared, index);
-		fill_shared_in(host, 5000);
+		if (!host->srq_pending)
+			fill_shared_in(host, 5000);
 		return;
 	}
 }
