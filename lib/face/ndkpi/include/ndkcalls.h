@@ -42,6 +42,8 @@
 	_In_ ULONG PrivateDataLength
 #define PLX_NDK_READ_LIMITS \
 	_In_ ULONG InboundReadLimit, _In_ ULONG OutboundReadLimit
+#define PLX_NDK_DISCONNECT_EVENT(type) \
+	_In_opt_ type DisconnectEvent, _In_opt_ PVOID DisconnectEventContext
 #define PLX_NDK_ADDRESS_OUT \
 	_Out_writes_bytes_to_opt_(*pAddressLength, *pAddressLength) PSOCKADDR pAddress, \
 	_Inout_ ULONG *pAddressLength
@@ -303,13 +305,13 @@
 			PLX_NDK_THEN)) \
 	F(NDK_FN_COMPLETE_CONNECT, NTSTATUS, \
 		(_In_ NDK_CONNECTOR *pNdkConnector, \
-			_In_opt_ NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent, \
-			_In_opt_ PVOID DisconnectEventContext, PLX_NDK_THEN)) \
+			PLX_NDK_DISCONNECT_EVENT(NDK_FN_DISCONNECT_EVENT_CALLBACK), \
+			PLX_NDK_THEN)) \
 	F(NDK_FN_ACCEPT, NTSTATUS, \
 		(_In_ NDK_CONNECTOR *pNdkConnector, _In_ NDK_QP *pNdkQp, PLX_NDK_READ_LIMITS, \
 			PLX_NDK_PRIVATE_DATA, \
-			_In_opt_ NDK_FN_DISCONNECT_EVENT_CALLBACK DisconnectEvent, \
-			_In_opt_ PVOID DisconnectEventContext, PLX_NDK_THEN)) \
+			PLX_NDK_DISCONNECT_EVENT(NDK_FN_DISCONNECT_EVENT_CALLBACK), \
+			PLX_NDK_THEN)) \
 	F(NDK_FN_REJECT, NTSTATUS, \
 		(_In_ NDK_CONNECTOR *pNdkConnector, PLX_NDK_PRIVATE_DATA)) \
 	F(NDK_FN_GET_CONNECTION_DATA, NTSTATUS, \
@@ -325,13 +327,13 @@
 	F(NDK_FN_DISCONNECT, NTSTATUS, (_In_ NDK_CONNECTOR *pNdkConnector, PLX_NDK_THEN)) \
 	F(NDK_FN_COMPLETE_CONNECT_EX, NTSTATUS, \
 		(_In_ NDK_CONNECTOR *pNdkConnector, \
-			_In_opt_ NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent, \
-			_In_opt_ PVOID DisconnectEventContext, PLX_NDK_THEN)) \
+			PLX_NDK_DISCONNECT_EVENT(NDK_FN_DISCONNECT_EVENT_CALLBACK_EX), \
+			PLX_NDK_THEN)) \
 	F(NDK_FN_ACCEPT_EX, NTSTATUS, \
 		(_In_ NDK_CONNECTOR *pNdkConnector, _In_ NDK_QP *pNdkQp, PLX_NDK_READ_LIMITS, \
 			PLX_NDK_PRIVATE_DATA, \
-			_In_opt_ NDK_FN_DISCONNECT_EVENT_CALLBACK_EX DisconnectEvent, \
-			_In_opt_ PVOID DisconnectEventContext, PLX_NDK_THEN))
+			PLX_NDK_DISCONNECT_EVENT(NDK_FN_DISCONNECT_EVENT_CALLBACK_EX), \
+			PLX_NDK_THEN))
 
 #define PLX_NDK_CONNECTOR(S) \
 	S(NDK_FN_CLOSE_OBJECT, NdkCloseConnector) \

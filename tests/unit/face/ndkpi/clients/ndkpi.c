@@ -10,22 +10,22 @@
 #include <ndkstatus.h>
 
 #ifdef __cplusplus
-#define SHOW(what, text) static_assert(what, text)
+#include <type_traits>
+#define SHOW(what, text)  static_assert(what, text)
+#define SAME(type, other) std::is_same<type, other>::value
 #else
-#define SHOW(what, text) _Static_assert(what, text)
+#define SHOW(what, text)  _Static_assert(what, text)
+#define SAME(type, other) _Generic((type)0, other : 1, default : 0)
 #endif
 
 #define SIZE(type, bytes)        SHOW(sizeof(type) == (bytes), #type)
 #define AT(type, member, offset) SHOW(offsetof(type, member) == (offset), #type "." #member)
 #define IS(name, number)         SHOW((unsigned long)(name) == (number), #name)
-/* the type of a function, by what can be assigned to it: nothing else compiles */
-#define FITS(type, result, ...)                 \
-	extern result fits_##type(__VA_ARGS__); \
-	extern type shows_##type(void);         \
-	type shows_##type(void)                 \
-	{                                       \
-		return fits_##type;             \
-	}
+#define FITS(type, result, ...)                            \
+	SHOW((SAME(type, result(*)(__VA_ARGS__))), #type); \
+	enum {                                             \
+		shown_##type = 1                           \
+	};
 
 /* ---- structures ---- */
 
@@ -361,5 +361,11 @@ FITS(NDK_FN_DISCONNECT, NTSTATUS, NDK_CONNECTOR *, NDK_FN_REQUEST_COMPLETION, vo
 FITS(NDK_FN_DISCONNECT_EX, NTSTATUS, NDK_CONNECTOR *, BOOLEAN, NDK_FN_REQUEST_COMPLETION, void *)
 
 /* Every type that the headers declare is shown above: what is not does not compile here. */
-#define SHOWN(type, result, parameters) +(sizeof(&shows_##type) > 0)
+#define SHOWN(type, result, parameters) +shown_##type
 SHOW(0 PLX_NDK_FUNCTIONS(SHOWN) == 63, "a function of NDKPI is missing");
+
+int
+main(void)
+{
+	return 0;
+}
