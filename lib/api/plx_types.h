@@ -437,6 +437,8 @@ struct plx_connect_options {
 	uint8_t rnr_timer;   /* 0 .. 31, code sent in our RNR NAKs */
 	uint8_t ack_timeout; /* 1 .. 31: 4.096 us * 2^n */
 	uint8_t dscp;        /* 0xff: the adapter's */
+	bool keep_posted;    /* the queue pair is not flushed because the peer disconnects, but by
+			      * plx_disconnect(), plx_qp_flush() or plx_connector_destroy() */
 	const void *private_data;
 	uint32_t private_bytes; /* at most PLX_PRIVATE_CONNECT_MAX, PLX_PRIVATE_ACCEPT_MAX */
 };

@@ -115,6 +115,20 @@ PLX_API enum plx_status plx_cq_arm(struct plx_cq *cq, uint32_t kinds,
  * Returns: the kinds, among `kinds`, that were still armed; other kinds that were armed have fired
  */
 PLX_API uint32_t plx_cq_disarm(struct plx_cq *cq, uint32_t kinds);
+struct plx_cq_info {
+	uint32_t depth;
+	uint64_t produced, polled; /* entries since the queue was created */
+	bool overrun;
+};
+
+/** Report how many entries there have been. Threads: any */
+PLX_API void plx_cq_query(const struct plx_cq *cq, struct plx_cq_info *out);
+/**
+ * Count all entries so far as notified, and withdraw every request for notification: the program
+ * has been told of them in its own way. A kind that fires at this moment is still reported.
+ * Threads: any, but no other call that arms or withdraws at the same time
+ */
+PLX_API void plx_cq_set_notified(struct plx_cq *cq);
 /** Fetch the kinds that have fired, and clear the descriptor. */
 PLX_API uint32_t plx_cq_get_event(struct plx_cq *cq);
 /** Get a descriptor that is readable from the moment an armed kind fires until plx_cq_get_event()

@@ -40,6 +40,20 @@ plx_cq_destroy(struct plx_cq *cq)
 	return status;
 }
 
+void
+plx_cq_query(const struct plx_cq *cq, struct plx_cq_info *out)
+{
+	struct plx_engine_cq_view view;
+
+	plx_engine_cq_query(cq, &view);
+	*out = (struct plx_cq_info){
+		.depth = view.depth,
+		.produced = view.produced,
+		.polled = view.consumed,
+		.overrun = view.overrun,
+	};
+}
+
 PLX_HOT uint32_t
 plx_cq_poll(struct plx_cq *cq, struct plx_wc *wc, uint32_t n)
 {

@@ -53,8 +53,8 @@ begin_grace(struct plx_connector *connector)
 
 	if (connector->attr.grace_ns == 0 || plx_engine_qp_state(connector->qp) != PLX_QP_RTS)
 		return false;
-	connector->grace_until = engine->now + connector->attr.grace_ns;
-	/* Sorted by deadline; all grace periods of an adapter are equal, so this one is last. */
+	connector->grace_until = plx_time_add(engine->now, connector->attr.grace_ns);
+	/* Sorted by deadline; most grace periods of an adapter are equal, so this one is last. */
 	while (behind != &engine->gsi->graces &&
 	       plx_list_entry(behind, struct plx_connector, grace_link)->grace_until >
 		       connector->grace_until)

@@ -52,7 +52,7 @@ struct plx_link_attr {
 	uint32_t private_bytes;
 	/* [ns] between DISCONNECTED, when the peer has disconnected, and the flush of the queue
 	 * pair. plx_disconnect(), plx_link_connector_close() and plx_qp_flush() end it at once.
-	 * 0: no delay */
+	 * 0: no delay; PLX_NEVER: only they do */
 	uint64_t grace_ns;
 };
 

@@ -285,6 +285,13 @@ plx_cq_disarm(struct plx_cq *cq, uint32_t kinds)
 	return taken;
 }
 
+void
+plx_cq_set_notified(struct plx_cq *cq)
+{
+	(void)plx_cq_disarm(cq, PLX_CQ_NOTIFY_ALL);
+	note_told(cq, atomic_load(&cq->produced));
+}
+
 uint32_t
 plx_cq_get_event(struct plx_cq *cq)
 {

@@ -192,6 +192,34 @@ disconnected_comes_before_what_is_flushed(void **state)
 	pair_close(m);
 }
 
+/* keep_posted: the requests of a queue pair are its own program's, whatever the peer does. */
+static void
+what_is_kept_posted_outlives_the_peers_disconnect(void **state)
+{
+	struct plx_connect_options options = pair_to(2);
+	struct pair *m = meet(NULL);
+	uint64_t until;
+
+	(void)state;
+	options.keep_posted = true;
+	request(m, &options);
+	pair_accept(m->b.connector, m->b.qp, &options);
+	pair_event(m->a.channel, PLX_CM_EVENT_REPLIED);
+	pair_complete(m->a.connector);
+	pair_event(m->b.channel, PLX_CM_EVENT_ESTABLISHED);
+	side_receive(&m->b, 9, 0, 64);
+	assert_int_equal(plx_disconnect(m->a.connector), PLX_OK);
+	pair_event(m->b.channel, PLX_CM_EVENT_DISCONNECTED);
+	pair_event(m->a.channel, PLX_CM_EVENT_CLOSED);
+	until = test_ms() + 50; /* several times the usual grace */
+	pair_until(test_ms() > until);
+	assert_int_equal(pair_state(m->b.qp), PLX_QP_RTS);
+	assert_int_equal(plx_disconnect(m->b.connector), PLX_STATE);
+	assert_int_equal(pair_state(m->b.qp), PLX_QP_ERROR);
+	pair_expect(m->b.recv_cq, 9, PLX_WC_FLUSHED);
+	pair_close(m);
+}
+
 /* ---- refusals ---- */
 
 static void
@@ -479,6 +507,7 @@ main(void)
 		PAIR_TEST(the_passive_side_may_disconnect),
 		PAIR_TEST(crossing_disconnects_close_both),
 		PAIR_TEST(disconnected_comes_before_what_is_flushed),
+		PAIR_TEST(what_is_kept_posted_outlives_the_peers_disconnect),
 		PAIR_TEST(a_rejected_queue_pair_is_as_before),
 		PAIR_TEST(nobody_listens_is_said_within_10_ms),
 		PAIR_TEST(the_active_side_may_refuse_the_reply),

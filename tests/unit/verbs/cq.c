@@ -169,6 +169,31 @@ what_is_disarmed_does_not_fire_and_moves_nothing(void **state)
 	pair_close(pair);
 }
 
+/* What a program that has its own way of notifying needs (NDK's callbacks). */
+static void
+what_a_program_has_told_of_is_not_new_any_more(void **state)
+{
+	struct pair *pair = pair_open(NULL);
+	struct plx_cq_info info;
+
+	(void)state;
+	pair_deliver(pair, 3, 0);
+	take(pair->b.recv_cq, 1);
+	plx_cq_query(pair->b.recv_cq, &info);
+	assert_int_equal(info.produced, 3);
+	assert_int_equal(info.polled, 1);
+	assert_false(info.overrun);
+	plx_cq_set_notified(pair->b.recv_cq);
+	/* armed since, then withdrawn with the rest */
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), 0);
+	plx_cq_set_notified(pair->b.recv_cq);
+	pair_deliver(pair, 1, 0);
+	assert_silent(pair->b.recv_cq);
+	assert_int_equal(arm(pair->b.recv_cq, PLX_CQ_NOTIFY_ANY), PLX_CQ_NOTIFY_ANY);
+	take(pair->b.recv_cq, 3);
+	pair_close(pair);
+}
+
 /* However many are requested. The ring is read across its wrap many times. */
 static void
 completions_come_in_order_over_the_end_of_the_ring(void **state)
@@ -454,6 +479,7 @@ main(void)
 		PAIR_TEST(an_entry_after_the_last_poll_fires_at_once),
 		PAIR_TEST(an_entry_after_the_last_notification_fires_at_once),
 		PAIR_TEST(entries_that_have_notified_do_not_notify_again_though_unread),
+		PAIR_TEST(what_a_program_has_told_of_is_not_new_any_more),
 		PAIR_TEST(completions_come_in_order_over_the_end_of_the_ring),
 		PAIR_TEST(an_entry_between_an_empty_poll_and_the_arm_is_not_lost),
 		PAIR_TEST(solicited_fires_for_a_solicited_receive_only_and_leaves_the_others_new),
