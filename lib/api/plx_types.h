@@ -139,6 +139,7 @@ enum plx_wr_op {
 	PLX_WR_FETCH_ADD,
 	PLX_WR_LOCAL_INV, /* invalidates inv_key after all earlier requests have completed */
 	PLX_WR_BIND,      /* only keeps the order: plx_post_bind() itself binds the window */
+	PLX_WR_REG,       /* registers a region with a key promised before; plx_post_reg() */
 	PLX_WR_OP_COUNT,
 };
 
@@ -158,7 +159,7 @@ struct plx_ah;
  * PLX_WR_INLINE is set. */
 struct plx_send_wr {
 	uint64_t wr_id;
-	uint8_t op;    /* enum plx_wr_op, except BIND: see plx_post_bind() */
+	uint8_t op;    /* enum plx_wr_op, except BIND and REG: plx_post_bind(), plx_post_reg() */
 	uint8_t flags; /* enum plx_wr_flag */
 	uint16_t sges;
 	union {
@@ -190,7 +191,7 @@ struct plx_recv_wr {
 	X(SUCCESS, "success")                                                                     \
 	X(LOCAL_LENGTH, "message longer than the receive, or response length wrong for its READ") \
 	X(LOCAL_PROTECTION, "a local key does not grant the access")                              \
-	X(LOCAL_INVALIDATE, "the key cannot be invalidated")                                      \
+	X(LOCAL_INVALIDATE, "the key cannot be invalidated, or is still valid")                   \
 	X(FLUSHED, "the queue pair failed or was closed first")                                   \
 	X(BAD_RESPONSE, "the peer's response is malformed")                                       \
 	X(REMOTE_INVALID_REQUEST, "the responder found the request invalid")                      \

@@ -66,6 +66,13 @@ PLX_API enum plx_status plx_mr_deregister_within(struct plx_mr *mr,
 PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
 
 /**
+ * Create a region for fast registration: plx_post_reg() registers memory with it, and
+ * PLX_WR_LOCAL_INV or a SEND with invalidate ends that. Deregister it as any region.
+ * Errors: FULL (keys), NO_MEMORY
+ */
+PLX_API enum plx_status plx_mr_create_fast(struct plx_pd *pd, struct plx_mr **mr) PLX_MUST_CHECK;
+
+/**
  * Create a memory window, type 2. plx_post_bind() binds it; PLX_WR_LOCAL_INV, a SEND with
  * invalidate or plx_mw_destroy() unbinds it. Errors: FULL
  */
@@ -307,6 +314,28 @@ struct plx_bind {
 PLX_API enum plx_status plx_post_bind(struct plx_qp *qp, struct plx_mw *mw,
 				      const struct plx_bind *bind,
 				      struct plx_key *key) PLX_MUST_CHECK;
+
+/* What plx_post_reg() registers. */
+struct plx_reg {
+	uint64_t wr_id;
+	uint8_t flags; /* PLX_WR_UNSIGNALED, PLX_WR_FENCE, PLX_WR_DEFER */
+	struct plx_mr *mr;
+	uint64_t va;  /* the address that peers and SGEs use; `memory` is at it */
+	void *memory; /* contiguous */
+	uint64_t length;
+	uint32_t access; /* PLX_ACCESS_*, without BIND and STABLE */
+};
+
+/**
+ * Post a work request that registers memory with a region of plx_mr_create_fast(), in order with
+ * all other requests. The key may be sent to the peer as soon as this returns, and is valid when
+ * the request is executed: before any request posted later. If the region's last key is valid then,
+ * the queue pair fails with LOCAL_INVALIDATE; an invalidation posted before is early enough.
+ * Errors:  as plx_post_send(); INVALID (memory, length, rights), DENIED (another domain), NO_KEY
+ * (not such a region) Threads: one at a time for one region Cost:    hot; no lock, no system call
+ */
+PLX_API enum plx_status plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg,
+				     struct plx_key *key) PLX_MUST_CHECK;
 
 /* ---- datagrams ---- */
 

@@ -113,9 +113,8 @@ make_attr(const struct plx_connector *connector, const struct plx_qp *qp,
 		.remote_port = options->remote_port,
 		.private_data = options->private_data,
 		.private_bytes = options->private_bytes,
-		.grace_ns = options->keep_posted
-				    ? PLX_NEVER
-				    : adapter->options.disconnect_grace_ms * PLX_MSEC,
+		.grace_ns = options->keep_posted ? PLX_NEVER
+						 : adapter->options.disconnect_grace_ms * PLX_MSEC,
 	};
 	if (options->rnr_retry == CONNECT_RNR_BY_QUEUE)
 		attr->own.rnr_retry =

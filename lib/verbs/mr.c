@@ -61,6 +61,69 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 	return PLX_OK;
 }
 
+/* ---- fast registration ---- */
+
+enum plx_status
+plx_mr_create_fast(struct plx_pd *pd, struct plx_mr **mr)
+{
+	struct plx_adapter *adapter = pd->adapter;
+	struct plx_mr *made = calloc(1, sizeof(*made));
+	enum plx_status status;
+
+	if (made == NULL)
+		return PLX_NO_MEMORY;
+	made->pd = pd;
+	made->fast = true;
+	pthread_mutex_lock(&adapter->lock);
+	status = plx_region_reserve(adapter->mem, pd->domain, &made->region);
+	if (status == PLX_OK)
+		adapter->count.mrs++;
+	pthread_mutex_unlock(&adapter->lock);
+	if (status != PLX_OK) {
+		free(made);
+		return status;
+	}
+	*mr = made;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg, struct plx_key *key)
+{
+	const uint32_t rights = PLX_ACCESS_ALL & ~(PLX_ACCESS_BIND | PLX_ACCESS_STABLE);
+	const struct plx_mr *mr = reg->mr;
+	struct plx_promise promise;
+	struct plx_wqe_region region;
+	enum plx_status status;
+
+	if (!mr->fast)
+		return PLX_NO_KEY;
+	if (mr->pd != pd_of(qp))
+		return PLX_DENIED;
+	if (reg->access & ~rights || reg->memory == NULL || reg->length == 0 ||
+	    reg->length - 1 > UINTPTR_MAX - (uintptr_t)reg->memory ||
+	    reg->length - 1 > UINT64_MAX - reg->va)
+		return PLX_INVALID;
+	status = plx_region_promise(mr->pd->adapter->mem, mr->region, &promise);
+	if (status != PLX_OK)
+		return status;
+	region = (struct plx_wqe_region){
+		.va = reg->va,
+		.length = reg->length,
+		.host = (uintptr_t)reg->memory,
+		.slot = promise.slot,
+		.life = promise.life,
+		.key = promise.key,
+		.access = {(uint8_t)(reg->access | PLX_ACCESS_INVALIDATE)},
+	};
+	status = plx_engine_qp_post_reg(qp, reg->wr_id, reg->flags, &region);
+	if (status == PLX_OK)
+		*key = promise.key;
+	return status;
+}
+
+/* ---- deregistration ---- */
+
 /* The first step, done once: a deregister that timed out does not retire the region again. The
  * table needs no lock for this. */
 static enum plx_status

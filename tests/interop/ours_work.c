@@ -14,7 +14,7 @@ static const char *const op_names[PLX_WR_OP_COUNT] = {
 	[PLX_WR_WRITE] = "WRITE",         [PLX_WR_WRITE_IMM] = "WRITE_IMM",
 	[PLX_WR_READ] = "READ",           [PLX_WR_CMP_SWAP] = "CMP_SWAP",
 	[PLX_WR_FETCH_ADD] = "FETCH_ADD", [PLX_WR_LOCAL_INV] = "LOCAL_INV",
-	[PLX_WR_BIND] = "BIND",
+	[PLX_WR_BIND] = "BIND",           [PLX_WR_REG] = "REG",
 };
 
 static const char *const status_names[PLX_WC_COUNT] = {

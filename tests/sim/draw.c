@@ -177,7 +177,8 @@ weather_swarm(struct plx_prng *prng, struct sim_config *config)
 static void
 draw_operations(struct plx_prng *prng, struct sim_config *config)
 {
-	static const uint8_t usual[PLX_WR_OP_COUNT] = {
+	/* in the order of their numbers, which the seeds know; REG is not drawn */
+	static const uint8_t usual[PLX_WR_REG] = {
 		[PLX_WR_SEND] = 10,    [PLX_WR_SEND_IMM] = 5,  [PLX_WR_SEND_INV] = 2,
 		[PLX_WR_WRITE] = 10,   [PLX_WR_WRITE_IMM] = 5, [PLX_WR_READ] = 8,
 		[PLX_WR_CMP_SWAP] = 3, [PLX_WR_FETCH_ADD] = 4, [PLX_WR_LOCAL_INV] = 1,
@@ -185,7 +186,7 @@ draw_operations(struct plx_prng *prng, struct sim_config *config)
 	};
 	bool mixed = draw_percent(prng, 60);
 
-	for (int op = PLX_WR_SEND; op < PLX_WR_OP_COUNT; op++) {
+	for (int op = PLX_WR_SEND; op < PLX_WR_REG; op++) {
 		config->op_weight[op] = usual[op];
 		if (!mixed && draw_percent(prng, 50))
 			config->op_weight[op] = draw_percent(prng, 50) ? 0 : 4 * usual[op];

@@ -309,6 +309,15 @@ void plx_engine_qp_ring_doorbell(struct plx_qp *qp);
 enum plx_status plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
 					struct plx_key key) PLX_MUST_CHECK;
 
+/**
+ * Post a send queue entry that registers a region (PLX_WR_REG). In order with all other entries; a
+ * region that cannot be registered then fails the queue pair with LOCAL_INVALIDATE.
+ * @param flags PLX_WR_UNSIGNALED, PLX_WR_FENCE, PLX_WR_DEFER
+ * Errors:  as plx_post_send(); INVALID on a datagram queue pair
+ */
+enum plx_status plx_engine_qp_post_reg(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
+				       const struct plx_wqe_region *region) PLX_MUST_CHECK;
+
 /* ---- asynchronous events ---- */
 
 /**

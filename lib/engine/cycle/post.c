@@ -43,14 +43,33 @@ plx_post_send(struct plx_qp *qp, const struct plx_send_wr *wr, uint32_t n, enum 
 	return posted;
 }
 
-enum plx_status
-plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8_t flags, struct plx_key key)
+static enum plx_status
+post_local(struct plx_qp *qp, const struct plx_wqe *wqe)
 {
-	enum plx_status status = engine_sq_post_bind(&qp->sq, wr_id, flags, key);
+	enum plx_status status = engine_sq_post_local(&qp->sq, wqe);
 
 	if (status == PLX_OK && qp->sq.ring == NULL)
 		engine_schedule(qp->engine, qp);
 	return status;
+}
+
+enum plx_status
+plx_engine_qp_post_bind(struct plx_qp *qp, uint64_t wr_id, uint8_t flags, struct plx_key key)
+{
+	const struct plx_wqe wqe = {
+		.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = key};
+
+	return flags & PLX_WR_DEFER ? PLX_INVALID : post_local(qp, &wqe);
+}
+
+enum plx_status
+plx_engine_qp_post_reg(struct plx_qp *qp, uint64_t wr_id, uint8_t flags,
+		       const struct plx_wqe_region *region)
+{
+	const struct plx_wqe wqe = {
+		.wr_id = wr_id, .op = PLX_WR_REG, .flags = flags, .region = *region};
+
+	return post_local(qp, &wqe);
 }
 
 void

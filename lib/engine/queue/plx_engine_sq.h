@@ -88,9 +88,10 @@ uint32_t engine_sq_post(struct engine_sq *sq, const struct plx_send_wr *wr, uint
 /* The same in inline mode: the caller is the engine's thread, and schedules the queue pair. */
 uint32_t engine_sq_post_here(struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t n,
 			     enum plx_status *refused);
-/* As plx_engine_qp_post_bind(), in either mode. */
-enum plx_status engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags,
-				    struct plx_key key) PLX_MUST_CHECK;
+/* Post a request that sends no packet and that a program cannot post as plx_send_wr: BIND, REG. In
+ * either mode. */
+enum plx_status engine_sq_post_local(struct engine_sq *sq,
+				     const struct plx_wqe *wqe) PLX_MUST_CHECK;
 /* Wake the engine for posted requests, unless it polls the ring. Not in inline mode. */
 void engine_sq_wake(struct engine_sq *sq);
 

@@ -423,13 +423,15 @@ engine_sq_wake(struct engine_sq *sq)
 }
 
 enum plx_status
-engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags, struct plx_key key)
+engine_sq_post_local(struct engine_sq *sq, const struct plx_wqe *given)
 {
-	struct plx_wqe wqe = {.wr_id = wr_id, .op = PLX_WR_BIND, .flags = flags, .inv_key = key};
+	const bool defers = given->flags & PLX_WR_DEFER;
+	struct plx_wqe wqe = *given;
 	struct plx_ring_span span;
 	bool watched, posted;
 
-	if (flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud != NULL)
+	wqe.flags &= PLX_WR_FLAGS_ALL;
+	if (wqe.flags & ~(PLX_WR_UNSIGNALED | PLX_WR_FENCE) || sq->ud != NULL)
 		return PLX_INVALID;
 	if (!state_posts(atomic_load_explicit(&sq->state, memory_order_acquire)))
 		return PLX_STATE;
@@ -442,13 +444,14 @@ engine_sq_post_bind(struct engine_sq *sq, uint64_t wr_id, uint8_t flags, struct 
 
 		place->wr_id = wqe.wr_id;
 		place->inv_key = wqe.inv_key;
+		place->region = wqe.region;
 		STEP(ENTRY_WRITTEN);
 		plx_ring_mark_written(sq->ring, span.index, &place->word, wqe.word);
 		STEP(ENTRY_MARKED);
 		commit(sq, 1);
 	}
 	producer_unlock(&sq->producer);
-	if (!watched && posted)
+	if (!watched && posted && !defers)
 		engine_sq_ring_doorbell(sq);
 	return posted ? PLX_OK : PLX_FULL;
 }

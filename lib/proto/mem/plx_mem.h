@@ -122,6 +122,44 @@ enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region
 				   const struct plx_region_attr *attr,
 				   struct plx_key *key) PLX_MUST_CHECK;
 
+/* ---- fast registration ----
+ *
+ * A region without a key gets one by a work request: the caller promises it when the request is
+ * posted, and the engine that executes the request fulfils the promise. Any number may be promised
+ * ahead; one that is never fulfilled is void.
+ */
+
+/* A life of a region, and the key that it will have. */
+struct plx_promise {
+	uint32_t slot, life;
+	struct plx_key key;
+};
+
+/**
+ * Create a region that has no key yet.
+ * Errors: NO_KEY (domain), FULL
+ */
+enum plx_status plx_region_reserve(struct plx_mem *mem, struct plx_domain domain,
+				   struct plx_region *region) PLX_MUST_CHECK;
+
+/**
+ * Promise the region's next key. Errors: NO_KEY
+ * Threads: one at a time for one region, concurrently with everything else
+ */
+enum plx_status plx_region_promise(struct plx_mem *mem, struct plx_region region,
+				   struct plx_promise *promise) PLX_MUST_CHECK;
+
+/**
+ * Make a promised key valid.
+ * @param attr its rights include PLX_ACCESS_INVALIDATE
+ * Errors:  NO_KEY (no such region of this domain, or it was retired), INVALID (as
+ *          plx_region_register()), STATE (the region has a valid key, or has had this one or a
+ * later one) Threads: engines, one at a time for one region, concurrently with changes of the table
+ */
+enum plx_status plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain,
+				  const struct plx_promise *promise,
+				  const struct plx_region_attr *attr) PLX_MUST_CHECK;
+
 /**
  * Step one of deregistration: the key is invalid at once, and the handle can only be released.
  * Errors: NO_KEY, BUSY (a window is bound; a window that an engine is invalidating counts until

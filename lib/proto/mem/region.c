@@ -20,15 +20,21 @@ terms_are_valid(const struct plx_region_attr *attr)
 	       !(attr->access.bits & ~PLX_ACCESS_ALL);
 }
 
-static struct plx_key
-publish(struct plx_mem *mem, uint32_t number, const struct plx_region_attr *attr)
+static struct plx_slot_terms
+terms_of(const struct plx_region_attr *attr)
 {
-	const struct plx_slot_terms terms = {
+	return (struct plx_slot_terms){
 		.va = attr->va,
 		.length = attr->length,
 		.host = attr->host,
 		.access = attr->access,
 	};
+}
+
+static struct plx_key
+publish(struct plx_mem *mem, uint32_t number, const struct plx_region_attr *attr)
+{
+	const struct plx_slot_terms terms = terms_of(attr);
 
 	return plx_slot_publish(mem, number, &terms);
 }
@@ -69,6 +75,67 @@ plx_region_refresh(struct plx_mem *mem, struct plx_region region,
 	return PLX_OK;
 }
 
+/* ---- fast registration ---- */
+
+enum plx_status
+plx_region_reserve(struct plx_mem *mem, struct plx_domain domain, struct plx_region *region)
+{
+	if (!plx_domain_is_live(mem, domain))
+		return PLX_NO_KEY;
+	region->slot = plx_slot_alloc(mem, domain, PLX_SLOT_REGION);
+	return region->slot == PLX_SLOT_NONE ? PLX_FULL : PLX_OK;
+}
+
+/* Lives are numbered on, whether they begin or not. */
+enum plx_status
+plx_region_promise(struct plx_mem *mem, struct plx_region region, struct plx_promise *promise)
+{
+	struct plx_slot *slot = plx_slot_of(mem, region.slot, PLX_SLOT_REGION, false);
+	uint32_t life;
+
+	if (!slot)
+		return PLX_NO_KEY;
+	life = (uint32_t)(__atomic_load_n(&slot->life, __ATOMIC_ACQUIRE) >> 32);
+	if ((int32_t)(slot->promised - life) > 0)
+		life = slot->promised;
+	do { /* at most twice, as in plx_slot_publish() */
+		promise->key = plx_slot_key(mem, region.slot, ++life);
+	} while (promise->key.v == 0);
+	promise->slot = region.slot;
+	promise->life = slot->promised = life;
+	return PLX_OK;
+}
+
+enum plx_status
+plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain, const struct plx_promise *promise,
+		  const struct plx_region_attr *attr)
+{
+	struct plx_slot *slot = plx_slot_of(mem, promise->slot, PLX_SLOT_REGION, false);
+	const struct plx_slot_terms terms = terms_of(attr);
+	uint64_t before;
+
+	if (!slot || __atomic_load_n(&slot->domain, __ATOMIC_RELAXED) != domain.id ||
+	    plx_slot_key(mem, promise->slot, promise->life).v != promise->key.v)
+		return PLX_NO_KEY;
+	if (!terms_are_valid(attr) || !(attr->access.bits & PLX_ACCESS_INVALIDATE))
+		return PLX_INVALID;
+	/* Acquire: pairs with the release in plx_slot_end(), by the engine that invalidated. */
+	before = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
+	if (plx_life_key(before) || (int32_t)(promise->life - (uint32_t)(before >> 32)) <= 0)
+		return PLX_STATE;
+	if (!plx_slot_publish_as(slot, before, promise->life, promise->key, &terms))
+		return PLX_STATE;
+	/* Either the retire that came meanwhile has seen this life and ended it, or it is seen
+	 * here.
+	 */
+	if (!__atomic_load_n(&slot->retired, __ATOMIC_SEQ_CST))
+		return PLX_OK;
+	(void)plx_slot_end(slot, (uint64_t)promise->life << 32 | promise->key.v);
+	return PLX_NO_KEY;
+}
+
+/* ---- removal ---- */
+
 enum plx_status
 plx_region_retire(struct plx_mem *mem, struct plx_region region)
 {
@@ -77,16 +144,19 @@ plx_region_retire(struct plx_mem *mem, struct plx_region region)
 
 	if (!slot)
 		return PLX_NO_KEY;
-	life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
-	if (plx_gate_close(slot, life) == PLX_GATE_PINNED)
+	/* Before the look at its life: see plx_region_fulfil(). */
+	__atomic_store_n(&slot->retired, true, __ATOMIC_SEQ_CST);
+	life = __atomic_load_n(&slot->life, __ATOMIC_SEQ_CST);
+	if (plx_gate_close(slot, life) == PLX_GATE_PINNED) {
+		__atomic_store_n(&slot->retired, false, __ATOMIC_RELAXED);
 		return PLX_BUSY;
+	}
 	/*
 	 * An engine that has closed the gate of a fast-register region may not have ended its life
 	 * yet; "invalid from now on" does not wait for that.
 	 */
 	if (plx_life_key(life))
 		(void)plx_slot_end(slot, life);
-	__atomic_store_n(&slot->retired, true, __ATOMIC_RELAXED);
 	return PLX_OK;
 }
 

@@ -82,6 +82,7 @@ plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind
 	__atomic_store_n(&slot->domain, domain.id, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->kind, (uint8_t)kind, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->retired, false, __ATOMIC_RELAXED);
+	slot->promised = 0;
 	return number;
 }
 
@@ -117,7 +118,7 @@ plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot_kind kind, bool 
  * - Fields are stored with release, pairing with the readers' acquire loads. A reader that sees a
  *   field of this life also sees that the previous life has ended, which this thread knew before it
  *   began; so the reader's second load cannot return the previous life.
- * - The life word is stored last, with release, pairing with the readers' first load (acquire). A
+ * - The life word is written last, with release, pairing with the readers' first load (acquire). A
  *   reader that sees it sees all fields of this life, or later ones, which its second load detects.
  *
  * No fence is needed, and no two lives of a slot have the same life word.
@@ -130,15 +131,31 @@ plx_slot_publish(struct plx_mem *mem, uint32_t number, const struct plx_slot_ter
 	uint64_t life = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);
 	uint32_t count = (uint32_t)(life >> 32);
 	struct plx_key key;
+	bool published;
 
 	PLX_ASSERT(plx_life_key(life) == 0);
 	do { /* at most twice: one of all 2^32 pairs of slot and generation gives 0 */
-		count++;
-		key.v = plx_permute(&mem->permutation,
-				    number << PLX_KEY_GENERATION_BITS |
-					    (count & ((1u << PLX_KEY_GENERATION_BITS) - 1)));
+		key = plx_slot_key(mem, number, ++count);
 	} while (key.v == 0);
-	life = (uint64_t)count << 32;
+	published = plx_slot_publish_as(slot, life, count, key, terms);
+	PLX_ASSERT(published);
+	return key;
+}
+
+struct plx_key
+plx_slot_key(const struct plx_mem *mem, uint32_t number, uint32_t life)
+{
+	return (struct plx_key){plx_permute(
+		&mem->permutation, number << PLX_KEY_GENERATION_BITS |
+					   (life & ((1u << PLX_KEY_GENERATION_BITS) - 1)))};
+}
+
+bool
+plx_slot_publish_as(struct plx_slot *slot, uint64_t before, uint32_t number, struct plx_key key,
+		    const struct plx_slot_terms *terms)
+{
+	uint64_t life = (uint64_t)number << 32;
+
 	__atomic_store_n(&slot->va, terms->va, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->length, terms->length, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->host, terms->host, __ATOMIC_RELEASE);
@@ -146,8 +163,12 @@ plx_slot_publish(struct plx_mem *mem, uint32_t number, const struct plx_slot_ter
 	__atomic_store_n(&slot->parent, terms->parent, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->access, terms->access.bits, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->gate, life | PLX_GATE_OPEN, __ATOMIC_RELEASE);
-	__atomic_store_n(&slot->life, life | key.v, __ATOMIC_RELEASE);
-	return key;
+	/*
+	 * Sequentially consistent for plx_region_fulfil(), which then looks whether the region has
+	 * been retired meanwhile.
+	 */
+	return __atomic_compare_exchange_n(&slot->life, &before, life | key.v, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 bool

@@ -46,7 +46,8 @@ struct plx_slot {
 	uint32_t parent; /* windows: the region's slot */
 	uint8_t access;
 	uint8_t kind;
-	bool retired; /* caller's side only; atomic, as a region may be retired during a bind */
+	bool retired; /* atomic: a region may be retired during a bind or a fast registration */
+	uint32_t promised; /* the last life promised; the caller's side only */
 } PLX_ALIGNED_LINE;
 
 _Static_assert(sizeof(struct plx_slot) == PLX_CACHE_LINE, "a check reads one line");
@@ -130,6 +131,14 @@ struct plx_slot *plx_slot_of(struct plx_mem *mem, uint32_t number, enum plx_slot
 /** Begin the next life of a slot whose key is not valid. */
 struct plx_key plx_slot_publish(struct plx_mem *mem, uint32_t number,
 				const struct plx_slot_terms *terms);
+
+/** The key of a life; 0: none may have this number. */
+struct plx_key plx_slot_key(const struct plx_mem *mem, uint32_t number, uint32_t life);
+
+/** Begin a life of this number if `before` is still the slot's life word, which has no key.
+ * Returns: false: it is not */
+bool plx_slot_publish_as(struct plx_slot *slot, uint64_t before, uint32_t life, struct plx_key key,
+			 const struct plx_slot_terms *terms);
 
 /** End the life that `life` was read from. Returns false if it had already ended. Any thread. */
 bool plx_slot_end(struct plx_slot *slot, uint64_t life);

@@ -25,6 +25,15 @@ enum {
 
 /* ---- work requests ---- */
 
+/* What a REG registers: a promised life of a region (lib/proto/mem), and its terms. `host` is the
+ * address of the memory, as a program registers it otherwise. */
+struct plx_wqe_region {
+	uint64_t va, length, host;
+	uint32_t slot, life;
+	struct plx_key key;
+	struct plx_access access;
+};
+
 /*
  * One send queue entry, as stored in a ring: two cache lines, no pointers; most requests need only
  * the first line. It holds up to four SGEs or 64 inline bytes; longer lists and longer inline data
@@ -60,6 +69,7 @@ struct plx_wqe {
 	union {
 		struct plx_sge sge[PLX_WQE_SGES];
 		uint8_t data[PLX_WQE_INLINE_BYTES];
+		struct plx_wqe_region region; /* REG */
 	};
 	uint64_t swap_add; /* CMP_SWAP: swap; FETCH_ADD: add; else ignored */
 	uint64_t compare;  /* CMP_SWAP */

@@ -298,6 +298,8 @@ plx_rc_post_send(struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 			slot->swap_add = wqe->swap_add;
 			slot->compare = wqe->compare;
 		}
+		if (plx_unlikely(wqe->op == PLX_WR_REG))
+			slot->region = wqe->region;
 		if (wqe->sges > PLX_WQE_SGES)
 			spilled = (wqe->sges - PLX_WQE_SGES) * sizeof(struct plx_sge);
 	}

@@ -284,7 +284,7 @@ wr_is_rd_atomic(uint8_t op)
 static inline bool
 wr_is_local(uint8_t op)
 {
-	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND;
+	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND || op == PLX_WR_REG;
 }
 
 static inline struct plx_wqe *

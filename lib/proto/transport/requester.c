@@ -83,11 +83,26 @@ requester_read_packets(const struct plx_rc *qp)
 	return packets < chunk ? packets : chunk;
 }
 
+static bool
+register_region(struct plx_rc *qp, const struct plx_wqe_region *region)
+{
+	const struct plx_promise promise = {region->slot, region->life, region->key};
+	const struct plx_region_attr attr = {
+		.va = region->va,
+		.host = (uint8_t *)(uintptr_t)region->host,
+		.length = region->length,
+		.access = region->access,
+	};
+
+	return plx_region_fulfil(qp->mem, qp->asker.domain, &promise, &attr) == PLX_OK;
+}
+
 /*
  * Process the local operation at the cursor, which has not been started. Returns false if the
  * requester must wait. A LOCAL_INV waits until all earlier requests are acknowledged: one of them
  * may have to be retransmitted with the same key, and after its completion no access is possible. A
- * BIND blocks nothing: the window was bound when the request was posted.
+ * BIND blocks nothing: the window was bound when the request was posted. Nor does a REG: nobody
+ * uses its key before it is valid.
  */
 static bool
 pass_local(struct plx_rc *qp, struct plx_actions *out)
@@ -102,6 +117,9 @@ pass_local(struct plx_rc *qp, struct plx_actions *out)
 			requester_fail(qp, PLX_WC_LOCAL_INVALIDATE, out);
 			return false;
 		}
+	} else if (wqe->op == PLX_WR_REG && !register_region(qp, &wqe->region)) {
+		requester_fail(qp, PLX_WC_LOCAL_INVALIDATE, out);
+		return false;
 	}
 	req->cursor++;
 	req->started++;
@@ -132,7 +150,7 @@ find_entry(struct plx_rc *qp, struct plx_actions *out)
 		if (!wr_is_local(wqe->op))
 			return true;
 		if (req->cursor != req->started)
-			req->cursor++; /* a BIND, passed again after going back */
+			req->cursor++; /* a BIND or REG, passed again after going back */
 		else if (!pass_local(qp, out))
 			return false;
 	}
