@@ -8,14 +8,11 @@
 #ifndef PLX_NDKPI_NDKPI_H
 #define PLX_NDKPI_NDKPI_H
 
+#include <wdm.h>
 #include <winsock2.h>
 
 #include "ndkcalls.h"
 #include "ndkinfo.h"
-
-/* The same as in wdm.h. */
-typedef struct _MDL MDL;
-typedef LARGE_INTEGER PHYSICAL_ADDRESS;
 
 /* ---- objects ---- */
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The dispatcher of a session: tasks that run one at a time, in order, on the session's delivering
+ * thread, and without any lock. Everything that waits for the engine is such a task, and every
+ * callback of a consumer runs in one. Start with ndk_post().
+ */
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ndk.h"
+
+enum {
+	BURST = 64, /* tasks in a row; then connections have their turn */
+};
+
+static __thread unsigned int callbacks;
+
+void
+ndk_callback_begin(void)
+{
+	callbacks++;
+}
+
+void
+ndk_callback_end(void)
+{
+	callbacks--;
+}
+
+bool
+ndk_in_callback(void)
+{
+	return callbacks > 0;
+}
+
+uint64_t
+ndk_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
+}
+
+/* ---- running ---- */
+
+static void
+wake(struct ndk_dispatcher *dispatcher)
+{
+	const uint64_t one = 1;
+
+	/* an eventfd with a low count never blocks */
+	(void)!write(dispatcher->watch.fd, &one, sizeof(one));
+}
+
+static struct ndk_task *
+take(struct ndk_dispatcher *dispatcher)
+{
+	struct ndk_task *task = NULL;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	if (!plx_list_empty(&dispatcher->tasks)) {
+		task = plx_list_entry(dispatcher->tasks.next, struct ndk_task, node);
+		plx_list_remove(&task->node);
+	}
+	pthread_mutex_unlock(&dispatcher->lock);
+	return task;
+}
+
+static void
+tasks_ready(struct plx_session_watch *watch)
+{
+	struct ndk_dispatcher *dispatcher = plx_list_entry(watch, struct ndk_dispatcher, watch);
+	struct ndk_task *task;
+	uint64_t count;
+
+	(void)!read(watch->fd, &count, sizeof(count));
+	for (uint32_t i = 0; i < BURST; i++) {
+		task = take(dispatcher);
+		if (task == NULL)
+			return;
+		task->run(task);
+	}
+	wake(dispatcher);
+}
+
+/* ---- delayed tasks ---- */
+
+/* Set the timer for the first of them. The lock is held. */
+static void
+set_timer(struct ndk_dispatcher *dispatcher)
+{
+	struct itimerspec at = {0};
+
+	if (!plx_list_empty(&dispatcher->delayed)) {
+		const struct ndk_task *first =
+			plx_list_entry(dispatcher->delayed.next, struct ndk_task, node);
+
+		at.it_value.tv_sec = (time_t)(first->due_ns / PLX_SEC);
+		at.it_value.tv_nsec = (long)(first->due_ns % PLX_SEC);
+	}
+	(void)timerfd_settime(dispatcher->timer.fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void
+timer_ready(struct plx_session_watch *watch)
+{
+	struct ndk_dispatcher *dispatcher = plx_list_entry(watch, struct ndk_dispatcher, timer);
+	uint64_t now = ndk_now_ns();
+	uint64_t count;
+
+	(void)!read(watch->fd, &count, sizeof(count));
+	pthread_mutex_lock(&dispatcher->lock);
+	while (!plx_list_empty(&dispatcher->delayed)) {
+		struct ndk_task *first =
+			plx_list_entry(dispatcher->delayed.next, struct ndk_task, node);
+
+		if (first->due_ns > now)
+			break;
+		plx_list_remove(&first->node);
+		plx_list_append(&dispatcher->tasks, &first->node);
+	}
+	set_timer(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
+	wake(dispatcher);
+}
+
+/* ---- posting ---- */
+
+void
+ndk_post(struct ndk_dispatcher *dispatcher, struct ndk_task *task)
+{
+	bool first;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	first = plx_list_empty(&dispatcher->tasks);
+	plx_list_remove(&task->node);
+	plx_list_append(&dispatcher->tasks, &task->node);
+	pthread_mutex_unlock(&dispatcher->lock);
+	if (first)
+		wake(dispatcher);
+}
+
+void
+ndk_post_at(struct ndk_dispatcher *dispatcher, struct ndk_task *task, uint64_t due_ns)
+{
+	struct plx_list *behind;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	plx_list_remove(&task->node);
+	task->due_ns = due_ns;
+	behind = dispatcher->delayed.prev;
+	while (behind != &dispatcher->delayed &&
+	       plx_list_entry(behind, struct ndk_task, node)->due_ns > due_ns)
+		behind = behind->prev;
+	plx_list_append(behind->next, &task->node);
+	set_timer(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
+}
+
+void
+ndk_unpost(struct ndk_dispatcher *dispatcher, struct ndk_task *task)
+{
+	pthread_mutex_lock(&dispatcher->lock);
+	plx_list_remove(&task->node);
+	set_timer(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
+}
+
+/* ---- lifetime ---- */
+
+void
+ndk_dispatcher_stop(struct ndk_dispatcher *dispatcher)
+{
+	plx_session_watch_remove(dispatcher->session, &dispatcher->watch);
+	plx_session_watch_remove(dispatcher->session, &dispatcher->timer);
+	if (dispatcher->watch.fd >= 0)
+		close(dispatcher->watch.fd);
+	if (dispatcher->timer.fd >= 0)
+		close(dispatcher->timer.fd);
+	pthread_mutex_destroy(&dispatcher->lock);
+}
+
+enum plx_status
+ndk_dispatcher_start(struct ndk_dispatcher *dispatcher, struct plx_session *session)
+{
+	enum plx_status status = PLX_FULL;
+
+	*dispatcher = (struct ndk_dispatcher){
+		.session = session,
+		.watch = {.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = tasks_ready},
+		.timer = {.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+			  .ready = timer_ready},
+	};
+	pthread_mutex_init(&dispatcher->lock, NULL);
+	plx_list_init(&dispatcher->tasks);
+	plx_list_init(&dispatcher->delayed);
+	if (dispatcher->watch.fd >= 0 && dispatcher->timer.fd >= 0)
+		status = plx_session_watch_add(session, &dispatcher->watch);
+	if (status == PLX_OK)
+		status = plx_session_watch_add(session, &dispatcher->timer);
+	if (status != PLX_OK)
+		ndk_dispatcher_stop(dispatcher);
+	return status;
+}

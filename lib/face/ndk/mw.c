@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * NDK_MW: windows. NdkBind, a request of a queue pair, binds them (post.c). Start with
+ * ndk_create_mw().
+ */
+#include <ntstatus.h>
+
+#include "ndk.h"
+
+static UINT32
+get_token(NDK_MW *face)
+{
+	return atomic_load(&ndk_mw_of(face)->token);
+}
+
+static const NDK_MW_DISPATCH table = {
+	.NdkCloseMw = ndk_close,
+	.NdkQueryExtension = ndk_query_extension,
+	.NdkGetRemoteTokenFromMw = get_token,
+};
+
+static enum plx_status
+teardown(struct ndk_object *object)
+{
+	return plx_mw_destroy(plx_list_entry(object, struct ndk_mw, object)->mw);
+}
+
+static void
+destroy(struct ndk_object *object)
+{
+	struct ndk_mw *mw = plx_list_entry(object, struct ndk_mw, object);
+
+	if (mw->bound)
+		ndk_release(&mw->bound->object);
+	ndk_release(&mw->pd->object);
+}
+
+static const struct ndk_kind kind = {
+	.type = NdkObjectTypeMw,
+	.dispatch = &table,
+	.bytes = sizeof(struct ndk_mw),
+	.teardown = teardown,
+	.destroy = destroy,
+};
+
+NTSTATUS
+ndk_create_mw(NDK_PD *face, NDK_FN_CREATE_COMPLETION created, PVOID context, NDK_MW **out)
+{
+	struct ndk_pd *pd = ndk_pd_of(face);
+	struct ndk_mw *mw = ndk_object_alloc(&kind, pd->object.adapter);
+	enum plx_status status = PLX_FULL;
+
+	(void)created, (void)context; /* never pending */
+	if (mw == NULL)
+		return STATUS_INSUFFICIENT_RESOURCES;
+	if (ndk_hold(&pd->object)) {
+		status = plx_mw_create(pd->pd, &mw->mw);
+		if (status != PLX_OK)
+			ndk_release(&pd->object);
+	}
+	if (status != PLX_OK) {
+		ndk_object_free(&mw->object);
+		return STATUS_INSUFFICIENT_RESOURCES;
+	}
+	mw->pd = pd;
+	*out = (NDK_MW *)(void *)mw;
+	return STATUS_SUCCESS;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Memory descriptor lists: what a buffer's pages are. It never accesses the buffer. Start with
+ * IoAllocateMdl().
+ */
+#include <wdm.h>
+
+#include <stdlib.h>
+
+SIZE_T
+MmSizeOfMdl(PVOID base, SIZE_T length)
+{
+	return sizeof(MDL) + ADDRESS_AND_SIZE_TO_SPAN_PAGES(base, length) * sizeof(PFN_NUMBER);
+}
+
+VOID
+MmInitializeMdl(PMDL mdl, PVOID base, SIZE_T length)
+{
+	/* As in Windows, 16 bits must do; nothing reads them for a large buffer. */
+	*mdl = (MDL){
+		.Size = (CSHORT)MmSizeOfMdl(base, length),
+		.StartVa = PAGE_ALIGN(base),
+		.ByteOffset = BYTE_OFFSET(base),
+		.ByteCount = (ULONG)length,
+	};
+}
+
+PMDL
+IoAllocateMdl(PVOID base, ULONG length, BOOLEAN secondary, BOOLEAN charge, PIRP irp)
+{
+	PMDL mdl = irp == NULL ? malloc(MmSizeOfMdl(base, length)) : NULL;
+
+	(void)secondary, (void)charge;
+	if (mdl != NULL)
+		MmInitializeMdl(mdl, base, length);
+	return mdl;
+}
+
+VOID
+IoFreeMdl(PMDL mdl)
+{
+	free(mdl);
+}
+
+VOID
+MmBuildMdlForNonPagedPool(PMDL mdl)
+{
+	ULONG pages = ADDRESS_AND_SIZE_TO_SPAN_PAGES(MmGetMdlVirtualAddress(mdl), mdl->ByteCount);
+	PPFN_NUMBER pfn = MmGetMdlPfnArray(mdl);
+
+	for (ULONG i = 0; i < pages; i++)
+		pfn[i] = ((ULONG_PTR)mdl->StartVa >> PAGE_SHIFT) + i;
+	mdl->MappedSystemVa = MmGetMdlVirtualAddress(mdl);
+	mdl->MdlFlags |= MDL_SOURCE_IS_NONPAGED_POOL;
+}
+
+VOID
+IoBuildPartialMdl(PMDL source, PMDL target, PVOID address, ULONG length)
+{
+	ULONG_PTR offset = (ULONG_PTR)address - (ULONG_PTR)MmGetMdlVirtualAddress(source);
+	PPFN_NUMBER from = MmGetMdlPfnArray(source);
+	PPFN_NUMBER to = MmGetMdlPfnArray(target);
+	ULONG first, pages;
+
+	if (length == 0)
+		length = source->ByteCount - (ULONG)offset;
+	first = (ULONG)(((ULONG_PTR)address - (ULONG_PTR)source->StartVa) >> PAGE_SHIFT);
+	pages = ADDRESS_AND_SIZE_TO_SPAN_PAGES(address, length);
+	target->StartVa = PAGE_ALIGN(address);
+	target->ByteOffset = BYTE_OFFSET(address);
+	target->ByteCount = length;
+	target->MappedSystemVa = (PCHAR)source->MappedSystemVa + offset;
+	target->MdlFlags |= MDL_PARTIAL | (source->MdlFlags & MDL_SOURCE_IS_NONPAGED_POOL);
+	for (ULONG i = 0; i < pages; i++)
+		to[i] = from[first + i];
+}
+
+PVOID
+MmGetSystemAddressForMdlSafe(PMDL mdl, ULONG priority)
+{
+	const CSHORT there = MDL_SOURCE_IS_NONPAGED_POOL | MDL_PAGES_LOCKED;
+
+	(void)priority;
+	return mdl->MdlFlags & there ? MmGetMdlVirtualAddress(mdl) : NULL;
+}
