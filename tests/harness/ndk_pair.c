@@ -131,10 +131,11 @@ static VOID
 on_notify(PVOID context, NTSTATUS status)
 {
 	struct ndk_side *side = context;
+	void (*callback)(struct ndk_side *) = side->on_notify;
 
 	side->notified_with = status;
-	if (side->on_notify)
-		side->on_notify(side);
+	if (callback)
+		callback(side);
 	atomic_fetch_add(&side->notified, 1);
 }
 

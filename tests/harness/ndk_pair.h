@@ -100,7 +100,7 @@ struct ndk_side {
 	NDK_CONNECTOR *connector;
 	atomic_int notified, disconnected, below;
 	_Atomic(NTSTATUS) notified_with;
-	void (*on_notify)(struct ndk_side *side); /* in the callback; may be NULL */
+	void (*_Atomic on_notify)(struct ndk_side *side); /* in the callback; may be NULL */
 };
 
 struct ndk_pair {

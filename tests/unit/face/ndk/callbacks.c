@@ -6,6 +6,8 @@
  */
 #include <ntstatus.h>
 
+#include <stdlib.h>
+
 #include "ndk_pair.h"
 
 static void
@@ -177,6 +179,59 @@ t7_three_arms_in_a_callback_make_one(void **state)
 	callback_follows_callback(3);
 }
 
+/* ---- T8 ---- */
+
+enum {
+	RACE_ROUNDS = 1000000,
+	RACE_MS = 10000, /* on a slow or busy machine */
+};
+
+static atomic_ulong received;
+
+/* Drain, and arm: what comes between the two must not be lost. */
+static void
+drain(struct ndk_side *side)
+{
+	NDK_RESULT result;
+
+	while (side->cq->Dispatch->NdkGetCqResults(side->cq, &result, 1) == 1) {
+		assert_nt(result.Status, STATUS_SUCCESS);
+		ndk_post_receive(side, 0, 1024, 64);
+		atomic_fetch_add(&received, 1);
+	}
+	arm(side, NDK_CQ_NOTIFY_ANY);
+}
+
+static void
+t8_an_entry_between_the_drain_and_the_arm_is_not_lost(void **state)
+{
+	const char *asked = getenv("POLLUX_ROUNDS");
+	unsigned long rounds = asked ? strtoul(asked, NULL, 10) : RACE_ROUNDS;
+	struct ndk_pair *pair = ndk_pair_new(NULL);
+	uint64_t until = test_ms() + RACE_MS;
+	uint32_t random = 1;
+
+	(void)state;
+	atomic_store(&received, 0);
+	pair->b.on_notify = drain;
+	for (uintptr_t i = 0; i < 8; i++)
+		ndk_post_receive(&pair->b, i, 1024, 64);
+	ndk_pair_connect(pair);
+	arm(&pair->b, NDK_CQ_NOTIFY_ANY);
+	for (unsigned long i = 0; i < rounds && (asked || test_ms() < until); i++) {
+		random = random * 1664525 + 1013904223;
+		for (uint32_t spin = 0; spin < (random >> 22); spin++)
+			__asm__ volatile("");
+		ndk_post_send(&pair->a, i, 0, 8, 0);
+		ndk_expect(pair->a.cq, i, STATUS_SUCCESS);
+		ndk_until(received == i + 1);
+	}
+	pair->b.on_notify = NULL;
+	ndk_pair_close(pair);
+}
+
+/* ---- closing ---- */
+
 static struct ndk_done closing;
 
 static void
@@ -322,6 +377,7 @@ main(void)
 		cmocka_unit_test(t5_what_a_callback_told_of_does_not),
 		cmocka_unit_test(t6_an_arm_in_a_callback_is_answered_after_it),
 		cmocka_unit_test(t7_three_arms_in_a_callback_make_one),
+		cmocka_unit_test(t8_an_entry_between_the_drain_and_the_arm_is_not_lost),
 		cmocka_unit_test(t11_a_queue_closed_in_its_callback_ends_after_it),
 		cmocka_unit_test(t9_a_failed_request_is_no_error_of_the_queue),
 		cmocka_unit_test(t10_an_overrun_satisfies_every_later_arm),
