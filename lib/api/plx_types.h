@@ -148,7 +148,10 @@ enum plx_wr_flag {
 	PLX_WR_UNSIGNALED = 1 << 1, /* no completion on success */
 	PLX_WR_FENCE = 1 << 2,      /* wait until all earlier READs and atomics are done */
 	PLX_WR_INLINE = 1 << 3,     /* copy the payload when posted; keys are not checked */
-	PLX_WR_FLAGS_ALL = 0x0f,
+	PLX_WR_FLAGS_COMMON = 0x0f, /* of every request */
+	PLX_WR_READ_INV = 1 << 4,   /* READ: its success invalidates the key of its first SGE, if it
+				     * can be */
+	PLX_WR_FLAGS_ALL = 0x1f,
 	PLX_WR_DEFER = 1 << 7, /* do not ring the doorbell; see plx_post_send() */
 };
 

@@ -123,7 +123,8 @@ check(const struct engine_sq *sq, const struct plx_send_wr *wr, uint32_t *total)
 	uint64_t bytes = 0;
 
 	if (plx_unlikely(wr->op == PLX_WR_NONE || wr->op >= PLX_WR_BIND ||
-			 wr->flags & ~(PLX_WR_FLAGS_ALL | PLX_WR_DEFER)))
+			 wr->flags & ~(PLX_WR_FLAGS_COMMON | PLX_WR_DEFER)) &&
+	    (wr->op != PLX_WR_READ || wr->flags & ~(PLX_WR_FLAGS_ALL | PLX_WR_DEFER)))
 		return PLX_INVALID;
 	if (plx_unlikely(wr->sges > (inl ? PLX_INLINE_MAX : sq->sges)))
 		return PLX_TOO_MANY_SGES;

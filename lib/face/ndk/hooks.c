@@ -26,9 +26,11 @@ log_arguments(const char *format, va_list arguments)
 {
 	if (!secure_getenv("POLLUX_NDK_LOG"))
 		return;
+	flockfile(stderr);
 	fputs("pollux-ndk: ", stderr);
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }
 
 void
@@ -77,6 +79,7 @@ fill_limits(const struct plx_session *session, NDK_ADAPTER_INFO *limits)
 		.AdapterFlags = NDK_ADAPTER_FLAG_IN_ORDER_DMA_SUPPORTED |
 				NDK_ADAPTER_FLAG_RDMA_READ_SINK_NOT_REQUIRED |
 				NDK_ADAPTER_FLAG_CQ_INTERRUPT_MODERATION_SUPPORTED |
+				NDK_ADAPTER_FLAG_RDMA_READ_LOCAL_INVALIDATE_SUPPORTED |
 				NDK_ADAPTER_FLAG_CQ_RESIZE_SUPPORTED |
 				NDK_ADAPTER_FLAG_LOOPBACK_CONNECTIONS_SUPPORTED,
 		.RdmaTechnology = NdkRoCEv2,

@@ -29,6 +29,7 @@ _Static_assert(NDK_OP_FLAG_SILENT_SUCCESS << 1 == PLX_WR_UNSIGNALED, "a flag of 
 _Static_assert(NDK_OP_FLAG_READ_FENCE << 1 == PLX_WR_FENCE, "so is this one");
 _Static_assert(NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT >> 2 == PLX_WR_SOLICITED, "and this one");
 _Static_assert(NDK_OP_FLAG_INLINE >> 3 == PLX_WR_INLINE, "and this one");
+_Static_assert(NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE >> 4 == PLX_WR_READ_INV, "and this one");
 _Static_assert(NDK_OP_FLAG_DEFER >> 2 == PLX_WR_DEFER, "and the last");
 
 static inline uint8_t
@@ -36,7 +37,8 @@ flags_of(ULONG flags)
 {
 	return (uint8_t)((flags & (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE)) << 1 |
 			 (flags & (NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT | NDK_OP_FLAG_DEFER)) >> 2 |
-			 (flags & NDK_OP_FLAG_INLINE) >> 3);
+			 (flags & NDK_OP_FLAG_INLINE) >> 3 |
+			 (flags & NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE) >> 4);
 }
 
 static inline const struct plx_sge *

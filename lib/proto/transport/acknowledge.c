@@ -11,18 +11,32 @@
  */
 #include "qp.h"
 
+/* All data of a READ is here, and granted: the key of its sink has served. */
+static PLX_COLD void
+invalidate_sink(struct plx_rc *qp)
+{
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.done);
+
+	if (wqe->op == PLX_WR_READ && wqe->sges > 0)
+		(void)!plx_key_invalidate(qp->mem, wqe->sge[0].key, &qp->asker);
+}
+
 /* Acknowledge the next `packets` PSNs, all of which belong to the entry at `done`. */
 static void
 advance(struct plx_rc *qp, uint32_t packets)
 {
 	struct requester *req = &qp->req;
 	const struct sq_track *track = sq_track(qp, qp->req.done);
+	const struct plx_wqe *wqe = sq_wqe(qp, qp->req.done);
 
 	req->una = plx_psn_add(req->una, packets);
 	req->acked += packets;
-	if (wr_is_rd_atomic(sq_wqe(qp, qp->req.done)->op) &&
-	    (req->acked == track->packets || req->acked % qp->read_chunk == 0))
+	if (wr_is_rd_atomic(wqe->op) &&
+	    (req->acked == track->packets || req->acked % qp->read_chunk == 0)) {
 		req->rd_open--;
+		if (plx_unlikely(wqe->flags & PLX_WR_READ_INV) && req->acked == track->packets)
+			invalidate_sink(qp);
+	}
 	if (req->acked == track->packets) {
 		req->acked = 0;
 		req->done++;

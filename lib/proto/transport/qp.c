@@ -265,7 +265,9 @@ check_post(const struct plx_rc *qp, const struct plx_wqe *wqe, const void *spill
 		return PLX_STATE;
 	if (qp->req.tail - qp->req.head >= qp->caps.sq_depth && !PLX_MUTANT(SQ_WRAPS_OVER))
 		return PLX_FULL;
-	if (wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT || wqe->flags & ~PLX_WR_FLAGS_ALL)
+	if (plx_unlikely(wqe->op == PLX_WR_NONE || wqe->op >= PLX_WR_OP_COUNT ||
+			 wqe->flags & ~PLX_WR_FLAGS_COMMON) &&
+	    (wqe->op != PLX_WR_READ || wqe->flags & ~PLX_WR_FLAGS_ALL))
 		return PLX_INVALID;
 	if (wr_is_rd_atomic(wqe->op) && qp->initiator_depth == 0 && qp->state != PLX_QP_ERROR)
 		return PLX_INVALID;

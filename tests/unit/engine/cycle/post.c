@@ -65,6 +65,9 @@ refusals(bool inline_mode)
 	expect_refused(wr, PLX_INVALID);
 	wr.flags = 0x40;
 	expect_refused(wr, PLX_INVALID);
+	wr.op = PLX_WR_READ;
+	expect_refused(wr, PLX_INVALID);
+	wr.op = PLX_WR_SEND;
 	wr.flags = 0;
 	wr.sges = 6;
 	expect_refused(wr, PLX_TOO_MANY_SGES);

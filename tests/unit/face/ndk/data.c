@@ -404,6 +404,38 @@ t26_a_send_invalidates_a_fast_region(void **state)
 }
 
 static void
+a_read_invalidates_its_sink(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_open(NULL);
+	NDK_MR *mr = fast_region(&pair->a, false);
+	NDK_SGE sge;
+
+	(void)state;
+	memset(pair->b.arena, 8, 8192);
+	assert_nt(fast_register(&pair->a, 1, mr, 0, 2,
+				NDK_OP_FLAG_ALLOW_LOCAL_WRITE | NDK_OP_FLAG_SILENT_SUCCESS),
+		  STATUS_SUCCESS);
+	sge = (NDK_SGE){.VirtualAddress = pair->a.arena,
+			.Length = 8192,
+			.MemoryRegionToken = mr->Dispatch->NdkGetLocalTokenFromMr(mr)};
+	assert_nt(pair->a.qp->Dispatch->NdkRead(pair->a.qp, (PVOID)2, &sge, 1,
+						(uintptr_t)pair->b.arena, pair->b.token,
+						NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE),
+		  STATUS_SUCCESS);
+	expect_type(pair->a.cq, 2, NdkOperationTypeRead);
+	assert_int_equal(pair->a.arena[8191], 8);
+	/* dead, and so free for the next */
+	assert_nt(fast_register(&pair->a, 3, mr, 0, 1, 0), STATUS_SUCCESS);
+	ndk_expect(pair->a.cq, 3, STATUS_SUCCESS);
+	assert_nt(pair->a.qp->Dispatch->NdkWrite(pair->a.qp, (PVOID)4, &sge, 1,
+						 (uintptr_t)pair->b.arena, pair->b.token, 0),
+		  STATUS_SUCCESS);
+	ndk_expect(pair->a.cq, 4, STATUS_ACCESS_VIOLATION);
+	ndk_end(mr->Dispatch->NdkCloseMr, mr);
+	ndk_pair_close(pair);
+}
+
+static void
 a_wrong_fast_registration_is_refused(void **state)
 {
 	struct ndk_pair *pair = ndk_pair_open(NULL);
@@ -569,6 +601,7 @@ main(void)
 		cmocka_unit_test(t26_a_send_invalidates_a_fast_region),
 		cmocka_unit_test(t28_a_token_is_valid_for_the_next_request),
 		cmocka_unit_test(t28_a_local_write_is_no_remote_one),
+		cmocka_unit_test(a_read_invalidates_its_sink),
 		cmocka_unit_test(a_wrong_fast_registration_is_refused),
 		cmocka_unit_test(t29_inline_data_is_taken_when_posted),
 		cmocka_unit_test(t30_a_shared_queue_tells_once_that_it_runs_low),
