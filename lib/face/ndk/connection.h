@@ -60,7 +60,8 @@ struct ndk_listener {
 	NDK_FN_CONNECT_EVENT_CALLBACK event;
 	PVOID event_context;
 	struct plx_listener *listeners[PLX_ADAPTER_ADDRESSES_MAX];
-	struct ndk_endpoint *endpoint; /* NULL: it does not listen */
+	_Atomic(struct ndk_endpoint *) endpoint; /* NULL: it does not listen */
+	bool listens;                            /* ... and the engine knows */
 	atomic_bool paused;
 };
 

@@ -33,6 +33,17 @@ ndk_connector_take(struct ndk_connector *connector, enum ndk_connector_event eve
 	return step;
 }
 
+static enum ndk_connector_state
+state_of(struct ndk_connector *connector)
+{
+	enum ndk_connector_state state;
+
+	pthread_mutex_lock(&connector->lock);
+	state = connector->state;
+	pthread_mutex_unlock(&connector->lock);
+	return state;
+}
+
 /* The length of the peer's private data, which its message does not carry: the field is padded with
  * zeros. In a reply it is longer than MaxCalleeData, the size of a consumer's buffer. */
 static uint32_t
@@ -161,7 +172,7 @@ connect_again(struct ndk_connector *connector, const struct plx_connector_event 
 	struct plx_why why = {""};
 
 	if (event->kind != PLX_CM_EVENT_REJECTED || event->reason != PLX_CM_REASON_PATH_MTU ||
-	    connector->state != NDK_REQ_SENT || mtu <= NDK_PATH_MTU_MIN)
+	    state_of(connector) != NDK_REQ_SENT || mtu <= NDK_PATH_MTU_MIN)
 		return false;
 	options->path_mtu = mtu / 2;
 	return plx_connect(connector->lower, connector->qp->qp, options, &why) == PLX_OK;
@@ -371,7 +382,7 @@ ndk_connectors_disconnect(struct plx_session *session)
 	plx_list_for_each (node, after, &ndk_session_of(session)->connectors) {
 		struct ndk_connector *connector = plx_list_entry(node, struct ndk_connector, node);
 
-		if (connector->state == NDK_ESTABLISHED)
+		if (state_of(connector) == NDK_ESTABLISHED)
 			ndk_connector_apply(connector,
 					    ndk_connector_take(connector, NDK_ON_CLOSE_CONNECTOR),
 					    NULL);
@@ -384,7 +395,7 @@ ndk_connectors_are_disconnected(struct plx_session *session)
 	struct plx_list *node, *after;
 
 	plx_list_for_each (node, after, &ndk_session_of(session)->connectors)
-		if (plx_list_entry(node, struct ndk_connector, node)->state == NDK_LEAVING)
+		if (state_of(plx_list_entry(node, struct ndk_connector, node)) == NDK_LEAVING)
 			return false;
 	return true;
 }

@@ -323,7 +323,7 @@ ndk_create_cq(NDK_ADAPTER *face, ULONG depth, NDK_FN_CQ_NOTIFICATION_CALLBACK no
 	struct ndk_cq *cq;
 
 	(void)affinity, (void)out; /* a hint: one thread makes all callbacks; always pending */
-	if (depth == 0 || depth > ndk_limits(&adapter->object)->MaxCqDepth)
+	if (depth == 0 || depth > ndk_limits(&adapter->object)->MaxCqDepth || notify == NULL)
 		return STATUS_INVALID_PARAMETER;
 	cq = ndk_object_alloc(&kind, adapter);
 	if (cq == NULL)

@@ -90,18 +90,18 @@ stop_listening(struct ndk_listener *listener)
 }
 
 static enum plx_status
-start_listening(struct ndk_listener *listener)
+start_listening(struct ndk_listener *listener, const struct ndk_endpoint *endpoint)
 {
 	struct plx_session *session = ndk_session_for(&listener->object);
 	struct plx_listen_options options = {
-		.port = listener->endpoint->port,
+		.port = endpoint->port,
 		.context = (uintptr_t)&listener->subscriber,
 	};
 	enum plx_status status = PLX_OK;
 	struct plx_why why = {""};
 
 	for (uint32_t i = 0; i < session->info.addresses && status == PLX_OK; i++) {
-		if (!(listener->endpoint->addresses >> i & 1) || listener->listeners[i])
+		if (!(endpoint->addresses >> i & 1) || listener->listeners[i])
 			continue;
 		options.local = session->info.address[i];
 		status = plx_listen(session->channel, &options, &listener->listeners[i], &why);
@@ -111,24 +111,29 @@ start_listening(struct ndk_listener *listener)
 	return status;
 }
 
+/* A stalled engine is asked again, for what is missing yet. */
 static NTSTATUS
 listen_locked(struct ndk_listener *listener, const struct ndk_request *request)
 {
+	struct ndk_endpoint *endpoint = listener->endpoint;
 	NTSTATUS status = STATUS_SUCCESS;
 	enum plx_status listening;
 
-	if (listener->endpoint == NULL)
+	if (listener->listens)
+		return STATUS_INVALID_DEVICE_REQUEST;
+	if (endpoint == NULL)
 		status = ndk_endpoint_make(ndk_session_for(&listener->object), &request->ip,
-					   request->port, &listener->endpoint);
+					   request->port, &endpoint);
 	if (status != STATUS_SUCCESS)
 		return status;
-	listening = start_listening(listener);
-	/* TIMEOUT: the next call goes on */
+	listener->endpoint = endpoint;
+	listening = start_listening(listener, endpoint);
+	listener->listens = listening == PLX_OK;
 	if (listening == PLX_OK || listening == PLX_TIMEOUT)
 		return ndk_call_status(listening);
 	(void)!stop_listening(listener);
-	ndk_endpoint_release(listener->endpoint);
 	listener->endpoint = NULL;
+	ndk_endpoint_release(endpoint);
 	return listening == PLX_BUSY ? STATUS_SHARING_VIOLATION : ndk_call_status(listening);
 }
 
@@ -158,8 +163,6 @@ listen_at(NDK_LISTENER *face, CONST PSOCKADDR address, ULONG length, NDK_FN_REQU
 
 	if (status != STATUS_SUCCESS)
 		return status;
-	if (listener->endpoint != NULL)
-		return STATUS_INVALID_DEVICE_REQUEST;
 	request = ndk_request_make(&listener->object, run_listen, done, context);
 	if (request == NULL)
 		return STATUS_INSUFFICIENT_RESOURCES;

@@ -306,7 +306,6 @@ struct ndk_mr {
 	ULONG pages;       /* initialised for; 0: not initialised */
 	struct plx_mr *mr; /* NULL: not registered */
 	atomic_uint token; /* 0: none */
-	bool busy;         /* a request on it is pending */
 };
 
 NDK_OBJECT_OF(mr, NDK_MR);

@@ -105,6 +105,7 @@ t16_a_listener_ends_with_its_last_connector(void **state)
 	pair->b.connector = NULL;
 	ndk_closed(STATUS_PENDING, &closed);
 	assert_nt(listen_at(other, 1, pair->port), STATUS_SUCCESS);
+	assert_nt(listen_at(other, 1, 0), STATUS_INVALID_DEVICE_REQUEST);
 	ndk_end(other->Dispatch->NdkCloseListener, other);
 	ndk_end(connector->Dispatch->NdkCloseConnector, connector);
 	ndk_end(qp->Dispatch->NdkCloseQp, qp);

@@ -91,6 +91,9 @@ what_is_above_a_limit_is_not_created(void **state)
 	assert_nt(a->adapter->Dispatch->NdkCreateCq(a->adapter, info.MaxCqDepth + 1, on_notify,
 						    NULL, NULL, ndk_on_created, NULL, &cq),
 		  STATUS_INVALID_PARAMETER);
+	assert_nt(a->adapter->Dispatch->NdkCreateCq(a->adapter, 1, NULL, NULL, NULL, ndk_on_created,
+						    NULL, &cq),
+		  STATUS_INVALID_PARAMETER);
 	assert_nt(a->cq->Dispatch->NdkResizeCq(a->cq, info.MaxCqDepth + 1, ndk_on_done, NULL),
 		  STATUS_INVALID_PARAMETER);
 	assert_nt(ndk_result(a->cq->Dispatch->NdkResizeCq, a->cq, 2 * NDK_DEPTH), STATUS_SUCCESS);
