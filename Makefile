@@ -76,6 +76,7 @@ TSAN_OBJECTS = race event port pump handle fd thread sync slist
 # Those in which threads meet; two adapters on one worker, as in the storm: what changes hands between
 # two is moved by a driver of DPDK's that ThreadSanitizer does not see.
 TSAN_ND2 = threads notify windows listen srq regions posts disconnect provider apart
+TSAN_NDK = callbacks connect data objects
 
 # seconds, build directory
 STORM = tests/clients/storm
@@ -83,19 +84,22 @@ storm_for = ND2_PROVIDER=$(CURDIR)/$(2)/lib/face/nd2/shared/libpollux-nd2.so \
 	tests/own tests/clients/storm/storm.conf $(2)/$(STORM) 10.78.6.1 10.78.6.2 $(1)
 
 .PHONY: tsan
-tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions and ND2 between threads under ThreadSanitizer; minutes
+tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and NDK between threads under ThreadSanitizer; minutes
 	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
 		tests/unit/session/session_session \
-		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2))
+		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
+		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) tests/unit/proto/mem/mem_fast
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
+	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_fast
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
 	$(TSAN_WITH) build-tsan/tests/unit/session/session_session
 	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000
 	for test in $(filter-out race,$(TSAN_OBJECTS)); do \
 		$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_$$test || exit 1; done
 	$(TSAN_WITH) POLLUX_ROUNDS=2000 meson test -C build-tsan --no-rebuild --num-processes 2 \
-		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2))
+		--timeout-multiplier 4 --print-errorlogs $(addprefix nd2_,$(TSAN_ND2)) \
+		$(addprefix ndk_,$(TSAN_NDK))
 	$(TSAN_WITH) $(call storm_for,10,build-tsan)
 
 .PHONY: storm
