@@ -65,8 +65,8 @@ plx_session_linger(struct plx_session *session, struct plx_connector *connector)
 
 /* ---- waiting for an answer ---- */
 
-static uint64_t
-now_ns(void)
+uint64_t
+plx_session_now_ns(void)
 {
 	struct timespec now;
 
@@ -91,10 +91,10 @@ plx_session_await_answer(struct plx_session *session, bool (*is_answered)(const 
 			 const void *context)
 {
 	const struct timespec nap = {.tv_nsec = ANSWER_NAP_NS};
-	const uint64_t until = now_ns() + ANSWER_NS;
+	const uint64_t until = plx_session_now_ns() + ANSWER_NS;
 	struct plx_adapter_info now;
 
-	while (!is_done(session, is_answered, context) && now_ns() < until) {
+	while (!is_done(session, is_answered, context) && plx_session_now_ns() < until) {
 		/* A memif's link is down once its peer has exited. */
 		plx_adapter_query(session->adapter, &now);
 		if (!now.link_up)
@@ -131,7 +131,7 @@ void
 session_linger_all(struct plx_session *session)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
-	const uint64_t until = now_ns() + PLX_SESSION_LINGER_MS * PLX_MSEC;
+	const uint64_t until = plx_session_now_ns() + PLX_SESSION_LINGER_MS * PLX_MSEC;
 
 	if (session->hooks->claim)
 		session->hooks->claim(session);
@@ -139,7 +139,7 @@ session_linger_all(struct plx_session *session)
 	disconnect_all(session);
 	for (;;) {
 		plx_session_deliver_events(session);
-		if (all_answered(session) || now_ns() >= until)
+		if (all_answered(session) || plx_session_now_ns() >= until)
 			return;
 		nanosleep(&nap, NULL);
 	}

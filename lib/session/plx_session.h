@@ -256,6 +256,42 @@ enum plx_status plx_session_get(const char *name, const struct plx_session_hooks
  */
 void plx_session_put(struct plx_session *session);
 
+/* ---- connect.c: what interfaces need of connections alike; session->events is held ---- */
+
+/**
+ * Listen at a port of the session's addresses (bits) at which `listeners` does not listen yet.
+ * @param listeners  [PLX_ADAPTER_ADDRESSES_MAX]
+ * @param subscriber of the requests
+ * Errors: as plx_listen(), with its sentence in the log; what listens by then goes on
+ */
+enum plx_status plx_session_listen(struct plx_session *session, uint32_t addresses, uint16_t port,
+				   struct plx_session_subscriber *subscriber,
+				   struct plx_listener **listeners) PLX_MUST_CHECK;
+/** Destroy all listeners there are. Errors: TIMEOUT (the engine is stalled: those that are left may
+ * deliver requests; call this again) */
+enum plx_status plx_session_stop_listening(struct plx_listener **listeners) PLX_MUST_CHECK;
+/**
+ * The length of a peer's private data. Its message does not carry it: the field is padded with
+ * zeros, and in a reply it is longer than `most`, the size of a program's buffer. Trailing zeros
+ * within `most` are kept, since they may be data.
+ */
+uint32_t plx_session_private_bytes(const struct plx_connector_event *event, uint32_t most);
+/**
+ * Answer a rejection that no program can handle: the peer's port does not carry the path MTU.
+ * Connect again with the next smaller one.
+ * @param options of the last attempt; its path MTU changes
+ * Returns: false: it was rejected for another reason, or cannot be helped
+ */
+bool plx_session_connect_again(const struct plx_session *session, struct plx_connector *connector,
+			       struct plx_qp *qp, struct plx_connect_options *options,
+			       const struct plx_connector_event *event);
+/** The smaller of a read limit that a program asks for, and its adapter's. */
+static inline uint8_t
+plx_session_read_limit(uint32_t asked, uint32_t most)
+{
+	return (uint8_t)(asked < most ? asked : most);
+}
+
 /* ---- dispatch.c: finishing pending requests ----
  *
  * Worker mode: a thread of the session sleeps on the descriptors of the channel, of the adapter's
@@ -314,6 +350,9 @@ void plx_session_defer(struct plx_session *session, struct plx_session_deferred 
 void plx_session_destroy_connector(struct plx_session *session, struct plx_connector *connector);
 
 /* ---- linger.c: unanswered disconnects ---- */
+
+/** Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t plx_session_now_ns(void);
 
 /** Keep a disconnected connector until the peer answers. session->events is held. */
 void plx_session_linger(struct plx_session *session, struct plx_connector *connector);

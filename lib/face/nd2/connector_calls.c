@@ -106,12 +106,6 @@ read_peer(const struct nd2_connector *connector, const struct sockaddr *address,
 	return ND_SUCCESS;
 }
 
-static uint8_t
-least(ULONG a, ULONG b)
-{
-	return (uint8_t)(a < b ? a : b);
-}
-
 static void
 fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outbound,
 	     const uint8_t *private_data, ULONG bytes, struct plx_connect_options *options)
@@ -119,8 +113,8 @@ fill_options(const struct nd2_connector *connector, ULONG inbound, ULONG outboun
 	const ND2_ADAPTER_INFO *limits = nd2_limits(connector->object.adapter->session);
 
 	plx_connect_options_init(options);
-	options->responder_resources = least(inbound, limits->MaxInboundReadLimit);
-	options->initiator_depth = least(outbound, limits->MaxOutboundReadLimit);
+	options->responder_resources = plx_session_read_limit(inbound, limits->MaxInboundReadLimit);
+	options->initiator_depth = plx_session_read_limit(outbound, limits->MaxOutboundReadLimit);
 	options->private_data = private_data;
 	options->private_bytes = bytes;
 }
@@ -310,10 +304,10 @@ nd2_connector_accept(IND2Connector *face, IUnknown *qp_face, ULONG inbound, ULON
 	fill_options(connector, inbound, outbound, sent_private_data, bytes, &options);
 	status = send_rep(connector, qp, &options);
 	if (status == ND_SUCCESS) {
-		connector->conn_param.inbound =
-			least(connector->conn_param.inbound, options.responder_resources);
-		connector->conn_param.outbound =
-			least(connector->conn_param.outbound, options.initiator_depth);
+		connector->conn_param.inbound = plx_session_read_limit(
+			connector->conn_param.inbound, options.responder_resources);
+		connector->conn_param.outbound = plx_session_read_limit(
+			connector->conn_param.outbound, options.initiator_depth);
 		nd2_connector_attach(connector, qp);
 		/* Until the peer completes the connection, the queue pair itself refuses posts. */
 		atomic_store(&qp->phase, ND2_QP_CONNECTED);

@@ -53,18 +53,6 @@ nd2_connector_send_disconnect(struct nd2_connector *connector)
 
 /* ---- effects of a step ---- */
 
-/* The length of the peer's private data. The message does not carry it: the field is padded with
- * zeros, and in a reply it is longer than MaxCalleeData, the size of a program's buffer. Trailing
- * zeros within MaxCalleeData are kept, since they may be data. */
-static uint32_t
-private_data_length(const struct plx_connector_event *event, uint32_t most)
-{
-	for (uint32_t i = most; i < event->private_bytes; i++)
-		if (event->private_data[i] != 0)
-			return event->private_bytes;
-	return event->private_bytes < most ? event->private_bytes : most;
-}
-
 static void
 keep_private_data(struct nd2_connector *connector, const struct plx_connector_event *event)
 {
@@ -77,7 +65,7 @@ keep_private_data(struct nd2_connector *connector, const struct plx_connector_ev
 	/* A REJ that was not sent by a program has no private data. */
 	private_data->there = true;
 	private_data->bytes = answered || event->reason == PLX_CM_REASON_CONSUMER
-				      ? private_data_length(event, limits->MaxCalleeData)
+				      ? plx_session_private_bytes(event, limits->MaxCalleeData)
 				      : 0;
 	memcpy(private_data->data, event->private_data, private_data->bytes);
 	if (!answered)
@@ -87,12 +75,10 @@ keep_private_data(struct nd2_connector *connector, const struct plx_connector_ev
 		.remote = agreed->remote,
 		.local_port = agreed->local_port,
 		.remote_port = agreed->remote_port,
-		.inbound = agreed->responder_resources < limits->MaxInboundReadLimit
-				   ? agreed->responder_resources
-				   : (uint8_t)limits->MaxInboundReadLimit,
-		.outbound = agreed->initiator_depth < limits->MaxOutboundReadLimit
-				    ? agreed->initiator_depth
-				    : (uint8_t)limits->MaxOutboundReadLimit,
+		.inbound = plx_session_read_limit(agreed->responder_resources,
+						  limits->MaxInboundReadLimit),
+		.outbound = plx_session_read_limit(agreed->initiator_depth,
+						   limits->MaxOutboundReadLimit),
 	};
 }
 
@@ -170,23 +156,6 @@ event_of(const struct plx_connector_event *event)
 						  : ND2_NO_EVENT;
 }
 
-/* A rejection that an ND2 client cannot handle: the peer's port does not support the path MTU.
- * Returns: true: Connect is retried with the next smaller path MTU */
-static bool
-retry_connect(struct nd2_connector *connector, const struct plx_connector_event *event)
-{
-	struct plx_connect_options *options = &connector->connect_options;
-	uint32_t mtu = options->path_mtu ? options->path_mtu
-					 : connector->object.adapter->session->info.path_mtu;
-	struct plx_why why = {""};
-
-	if (event->kind != PLX_CM_EVENT_REJECTED || connector->state != ND2_REQ_SENT ||
-	    event->reason != PLX_CM_REASON_PATH_MTU || mtu <= ND2_PATH_MTU_MIN)
-		return false;
-	options->path_mtu = mtu / 2;
-	return plx_connect(connector->connector, connector->qp->qp, options, &why) == PLX_OK;
-}
-
 void
 nd2_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
 		       const struct plx_connector_event *event)
@@ -194,8 +163,9 @@ nd2_connector_on_event(struct plx_session *session, struct plx_session_subscribe
 	struct nd2_connector *connector =
 		plx_list_entry(subscriber, struct nd2_connector, subscriber);
 
-	(void)session;
-	if (!retry_connect(connector, event))
+	if (connector->state != ND2_REQ_SENT ||
+	    !plx_session_connect_again(session, connector->connector, connector->qp->qp,
+				       &connector->connect_options, event))
 		nd2_connector_apply(connector, nd2_step(connector->state, event_of(event)), event);
 }
 

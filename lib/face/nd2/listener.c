@@ -185,39 +185,17 @@ listener_bind(IND2Listener *face, const struct sockaddr *address, ULONG length)
 	return end_call(listener, NULL, status);
 }
 
-/* Errors: TIMEOUT (the engine is stalled: the listener stays, and may deliver requests) */
-static enum plx_status
-stop_listening(struct nd2_listener *listener)
-{
-	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++) {
-		if (listener->listeners[i] &&
-		    plx_listener_destroy(listener->listeners[i]) == PLX_TIMEOUT)
-			return PLX_TIMEOUT;
-		listener->listeners[i] = NULL;
-	}
-	return PLX_OK;
-}
-
 static HRESULT
 start_listening(struct nd2_listener *listener)
 {
-	struct plx_session *session = listener->object.adapter->session;
-	struct plx_listen_options options = {.port = listener->port,
-					     .context = (uintptr_t)&listener->subscriber};
-	enum plx_status status = PLX_OK;
-	struct plx_why why = {""};
+	enum plx_status status =
+		plx_session_listen(listener->object.adapter->session, listener->addresses,
+				   listener->port, &listener->subscriber, listener->listeners);
 
-	for (uint32_t i = 0; i < session->info.addresses && status == PLX_OK; i++) {
-		if (!(listener->addresses >> i & 1))
-			continue;
-		options.local = session->info.address[i];
-		status = plx_listen(session->channel, &options, &listener->listeners[i], &why);
-	}
 	if (status == PLX_OK)
 		return ND_SUCCESS;
-	nd2_log("listen: %s", why.text);
 	/* TIMEOUT: Release destroys it later; a new Listen takes effect after that. */
-	(void)!stop_listening(listener);
+	(void)!plx_session_stop_listening(listener->listeners);
 	return status == PLX_BUSY ? ND_SHARING_VIOLATION : nd2_call_status(status);
 }
 
@@ -326,7 +304,7 @@ teardown_listener(struct plx_session_object *object)
 	enum plx_status status;
 
 	pthread_mutex_lock(&session->events);
-	status = stop_listening(listener);
+	status = plx_session_stop_listening(listener->listeners);
 	if (status == PLX_OK)
 		plx_session_release_port(&session->passive, listener->addresses, listener->port);
 	pthread_mutex_unlock(&session->events);

@@ -14,7 +14,6 @@
 
 enum {
 	ND2_NOTIFIES_FIRST = 4, /* initial room for pending NotifyDisconnects */
-	ND2_PATH_MTU_MIN = 256,
 };
 
 struct nd2_conn_param {

@@ -12,10 +12,6 @@
 #include "connector_state.h"
 #include "ndk.h"
 
-enum {
-	NDK_PATH_MTU_MIN = 256,
-};
-
 /* ---- endpoint.c: addresses and ports in use ---- */
 
 /* A local address and port; held by the listener or shared endpoint that owns it, and by each

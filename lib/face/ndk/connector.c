@@ -44,23 +44,6 @@ state_of(struct ndk_connector *connector)
 	return state;
 }
 
-/* The length of the peer's private data, which its message does not carry: the field is padded with
- * zeros. In a reply it is longer than MaxCalleeData, the size of a consumer's buffer. */
-static uint32_t
-private_length(const struct plx_connector_event *event, uint32_t most)
-{
-	for (uint32_t i = most; i < event->private_bytes; i++)
-		if (event->private_data[i] != 0)
-			return event->private_bytes;
-	return event->private_bytes < most ? event->private_bytes : most;
-}
-
-static uint8_t
-least(ULONG a, ULONG b)
-{
-	return (uint8_t)(a < b ? a : b);
-}
-
 void
 ndk_connector_keep(struct ndk_connector *connector, const struct plx_connector_event *event)
 {
@@ -69,14 +52,16 @@ ndk_connector_keep(struct ndk_connector *connector, const struct plx_connector_e
 	struct ndk_private_data *private_data = &connector->private_data;
 
 	pthread_mutex_lock(&connector->lock);
-	private_data->bytes = private_length(event, limits->MaxCalleeData);
+	private_data->bytes = plx_session_private_bytes(event, limits->MaxCalleeData);
 	memcpy(private_data->data, event->private_data, private_data->bytes);
 	connector->local = info->local;
 	connector->remote = info->remote;
 	connector->local_port = info->local_port;
 	connector->remote_port = info->remote_port;
-	connector->inbound = least(info->responder_resources, limits->MaxInboundReadLimit);
-	connector->outbound = least(info->initiator_depth, limits->MaxOutboundReadLimit);
+	connector->inbound =
+		plx_session_read_limit(info->responder_resources, limits->MaxInboundReadLimit);
+	connector->outbound =
+		plx_session_read_limit(info->initiator_depth, limits->MaxOutboundReadLimit);
 	pthread_mutex_unlock(&connector->lock);
 }
 
@@ -161,23 +146,6 @@ event_of(const struct plx_connector_event *event)
 						  : NDK_NO_EVENT;
 }
 
-/* The peer's port does not carry the path MTU, which no consumer can answer: try the next smaller
- * one. */
-static bool
-connect_again(struct ndk_connector *connector, const struct plx_connector_event *event)
-{
-	struct plx_connect_options *options = &connector->connect_options;
-	uint32_t mtu = options->path_mtu ? options->path_mtu
-					 : ndk_session_for(&connector->object)->info.path_mtu;
-	struct plx_why why = {""};
-
-	if (event->kind != PLX_CM_EVENT_REJECTED || event->reason != PLX_CM_REASON_PATH_MTU ||
-	    state_of(connector) != NDK_REQ_SENT || mtu <= NDK_PATH_MTU_MIN)
-		return false;
-	options->path_mtu = mtu / 2;
-	return plx_connect(connector->lower, connector->qp->qp, options, &why) == PLX_OK;
-}
-
 void
 ndk_connector_on_event(struct plx_session *session, struct plx_session_subscriber *subscriber,
 		       const struct plx_connector_event *event)
@@ -185,8 +153,9 @@ ndk_connector_on_event(struct plx_session *session, struct plx_session_subscribe
 	struct ndk_connector *connector =
 		plx_list_entry(subscriber, struct ndk_connector, subscriber);
 
-	(void)session;
-	if (!connect_again(connector, event))
+	if (state_of(connector) != NDK_REQ_SENT ||
+	    !plx_session_connect_again(session, connector->lower, connector->qp->qp,
+				       &connector->connect_options, event))
 		ndk_connector_apply(connector, ndk_connector_take(connector, event_of(event)),
 				    event);
 }

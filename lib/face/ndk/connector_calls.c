@@ -60,8 +60,7 @@ begin(NDK_CONNECTOR *face, ndk_request_fn *run, const struct arguments *given,
 	return ndk_request_begin(request);
 }
 
-/* Run the part of a request that needs the events' lock.
- * @param keeps_arguments a stalled engine is asked again with them */
+/* Run a request with the events' lock. A stalled engine is asked again, with its arguments. */
 static NTSTATUS
 with_events(struct ndk_request *request,
 	    NTSTATUS (*run)(struct ndk_connector *, struct arguments *, struct ndk_request *))
@@ -107,12 +106,6 @@ read_peer(CONST PSOCKADDR address, ULONG bytes, struct arguments *arguments)
 	return status;
 }
 
-static uint8_t
-least(ULONG a, ULONG b)
-{
-	return (uint8_t)(a < b ? a : b);
-}
-
 /* More than the adapter's read limits is capped silently. */
 static void
 fill_options(struct ndk_connector *connector, const struct arguments *arguments)
@@ -121,8 +114,10 @@ fill_options(struct ndk_connector *connector, const struct arguments *arguments)
 	struct plx_connect_options *options = &connector->connect_options;
 
 	plx_connect_options_init(options);
-	options->responder_resources = least(arguments->inbound, limits->MaxInboundReadLimit);
-	options->initiator_depth = least(arguments->outbound, limits->MaxOutboundReadLimit);
+	options->responder_resources =
+		plx_session_read_limit(arguments->inbound, limits->MaxInboundReadLimit);
+	options->initiator_depth =
+		plx_session_read_limit(arguments->outbound, limits->MaxOutboundReadLimit);
 	options->keep_posted = true;
 	memcpy(connector->sent_private_data, arguments->private_data, arguments->private_bytes);
 	options->private_data = connector->sent_private_data;

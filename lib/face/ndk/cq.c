@@ -51,7 +51,7 @@ schedule(struct ndk_cq *cq)
 	uint64_t due;
 
 	if (!cq->delayed)
-		cq->due_since = ndk_now_ns();
+		cq->due_since = plx_session_now_ns();
 	do {
 		due = cq->arming.error != STATUS_SUCCESS
 			      ? cq->due_since
@@ -65,6 +65,18 @@ schedule(struct ndk_cq *cq)
 		ndk_post_at(dispatcher, &cq->task, due);
 }
 
+/* The step that the kinds which have fired below mean. A kind that nobody waits for any more is the
+ * rest of an earlier arm. */
+static unsigned int
+step_of(struct ndk_cq *cq, uint32_t kinds)
+{
+	if (kinds & PLX_CQ_NOTIFY_ERRORS)
+		return ndk_arming_step(&cq->arming, NDK_ON_OVERRUN);
+	if (kinds & kinds_of[cq->arming.armed])
+		return ndk_arming_step(&cq->arming, NDK_ON_FIRED);
+	return 0;
+}
+
 static void
 do_effects(struct ndk_cq *cq, unsigned int effects)
 {
@@ -73,10 +85,7 @@ do_effects(struct ndk_cq *cq, unsigned int effects)
 	/* FULL: the queue has overrun, and every kind has fired */
 	if (effects & NDK_DO_ARM_QUEUE)
 		(void)!plx_cq_arm(cq->cq, kinds_of[cq->arming.armed], &fired);
-	if (fired & PLX_CQ_NOTIFY_ERRORS)
-		effects |= ndk_arming_step(&cq->arming, NDK_ON_OVERRUN);
-	else if (fired & kinds_of[cq->arming.armed])
-		effects |= ndk_arming_step(&cq->arming, NDK_ON_FIRED);
+	effects |= step_of(cq, fired);
 	if (effects & NDK_DO_SCHEDULE)
 		schedule(cq);
 	if (effects & NDK_DO_UNSCHEDULE)
@@ -91,21 +100,22 @@ on_event(struct ndk_cq *cq, enum ndk_arming_event event)
 
 /* ---- the queue below ---- */
 
-/* A kind that nobody waits for any more is the rest of an earlier arm. */
+/* A callback that moderation delays already is looked at again. */
+static void
+on_news(struct ndk_cq *cq, unsigned int effects)
+{
+	if (cq->delayed)
+		schedule(cq);
+	do_effects(cq, effects);
+}
+
 static void
 fired(struct plx_session_watch *watch)
 {
 	struct ndk_cq *cq = plx_list_entry(watch, struct ndk_cq, watch);
-	uint32_t kinds;
 
 	pthread_mutex_lock(&cq->lock);
-	kinds = plx_cq_get_event(cq->cq);
-	if (kinds & PLX_CQ_NOTIFY_ERRORS)
-		on_event(cq, NDK_ON_OVERRUN);
-	else if (kinds & kinds_of[cq->arming.armed])
-		on_event(cq, NDK_ON_FIRED);
-	if (cq->delayed)
-		schedule(cq);
+	on_news(cq, step_of(cq, plx_cq_get_event(cq->cq)));
 	pthread_mutex_unlock(&cq->lock);
 }
 
@@ -116,9 +126,7 @@ overrun(struct plx_session_queue *queue)
 	struct ndk_cq *cq = plx_list_entry(queue, struct ndk_cq, queue);
 
 	pthread_mutex_lock(&cq->lock);
-	on_event(cq, NDK_ON_OVERRUN);
-	if (cq->delayed)
-		schedule(cq);
+	on_news(cq, ndk_arming_step(&cq->arming, NDK_ON_OVERRUN));
 	pthread_mutex_unlock(&cq->lock);
 }
 

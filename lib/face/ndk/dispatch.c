@@ -6,7 +6,6 @@
  */
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ndk.h"
@@ -33,15 +32,6 @@ bool
 ndk_in_callback(void)
 {
 	return callbacks > 0;
-}
-
-uint64_t
-ndk_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * PLX_SEC + (uint64_t)now.tv_nsec;
 }
 
 /* ---- running ---- */
@@ -108,7 +98,7 @@ static void
 timer_ready(struct plx_session_watch *watch)
 {
 	struct ndk_dispatcher *dispatcher = plx_list_entry(watch, struct ndk_dispatcher, timer);
-	uint64_t now = ndk_now_ns();
+	uint64_t now = plx_session_now_ns();
 	uint64_t count;
 
 	(void)!read(watch->fd, &count, sizeof(count));

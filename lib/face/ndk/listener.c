@@ -76,45 +76,11 @@ on_request(struct plx_session *session, struct plx_session_subscriber *subscribe
 
 /* ---- the table ---- */
 
-/* Errors: TIMEOUT (the engine is stalled: what is left is stopped by the next call) */
-static enum plx_status
-stop_listening(struct ndk_listener *listener)
-{
-	for (uint32_t i = 0; i < PLX_ADAPTER_ADDRESSES_MAX; i++) {
-		if (listener->listeners[i] &&
-		    plx_listener_destroy(listener->listeners[i]) == PLX_TIMEOUT)
-			return PLX_TIMEOUT;
-		listener->listeners[i] = NULL;
-	}
-	return PLX_OK;
-}
-
-static enum plx_status
-start_listening(struct ndk_listener *listener, const struct ndk_endpoint *endpoint)
-{
-	struct plx_session *session = ndk_session_for(&listener->object);
-	struct plx_listen_options options = {
-		.port = endpoint->port,
-		.context = (uintptr_t)&listener->subscriber,
-	};
-	enum plx_status status = PLX_OK;
-	struct plx_why why = {""};
-
-	for (uint32_t i = 0; i < session->info.addresses && status == PLX_OK; i++) {
-		if (!(endpoint->addresses >> i & 1) || listener->listeners[i])
-			continue;
-		options.local = session->info.address[i];
-		status = plx_listen(session->channel, &options, &listener->listeners[i], &why);
-	}
-	if (status != PLX_OK)
-		ndk_log("listen: %s", why.text);
-	return status;
-}
-
 /* A stalled engine is asked again, for what is missing yet. */
 static NTSTATUS
 listen_locked(struct ndk_listener *listener, const struct ndk_request *request)
 {
+	struct plx_session *session = ndk_session_for(&listener->object);
 	struct ndk_endpoint *endpoint = listener->endpoint;
 	NTSTATUS status = STATUS_SUCCESS;
 	enum plx_status listening;
@@ -122,16 +88,16 @@ listen_locked(struct ndk_listener *listener, const struct ndk_request *request)
 	if (listener->listens)
 		return STATUS_INVALID_DEVICE_REQUEST;
 	if (endpoint == NULL)
-		status = ndk_endpoint_make(ndk_session_for(&listener->object), &request->ip,
-					   request->port, &endpoint);
+		status = ndk_endpoint_make(session, &request->ip, request->port, &endpoint);
 	if (status != STATUS_SUCCESS)
 		return status;
 	listener->endpoint = endpoint;
-	listening = start_listening(listener, endpoint);
+	listening = plx_session_listen(session, endpoint->addresses, endpoint->port,
+				       &listener->subscriber, listener->listeners);
 	listener->listens = listening == PLX_OK;
 	if (listening == PLX_OK || listening == PLX_TIMEOUT)
 		return ndk_call_status(listening);
-	(void)!stop_listening(listener);
+	(void)!plx_session_stop_listening(listener->listeners);
 	listener->endpoint = NULL;
 	ndk_endpoint_release(endpoint);
 	return listening == PLX_BUSY ? STATUS_SHARING_VIOLATION : ndk_call_status(listening);
@@ -212,7 +178,7 @@ teardown(struct ndk_object *object)
 	enum plx_status status;
 
 	pthread_mutex_lock(&session->events);
-	status = stop_listening(listener);
+	status = plx_session_stop_listening(listener->listeners);
 	if (status == PLX_OK)
 		ndk_endpoint_release(listener->endpoint);
 	pthread_mutex_unlock(&session->events);

@@ -59,12 +59,10 @@ enum plx_status ndk_dispatcher_start(struct ndk_dispatcher *dispatcher,
 void ndk_dispatcher_stop(struct ndk_dispatcher *dispatcher);
 /** Have the dispatcher run a task that is not posted. Threads: any */
 void ndk_post(struct ndk_dispatcher *dispatcher, struct ndk_task *task);
-/** ... at `due_ns` of plx_steady time, or when ndk_post() is called meanwhile. */
+/** ... at `due_ns` of plx_session_now_ns(), or when ndk_post() is called meanwhile. */
 void ndk_post_at(struct ndk_dispatcher *dispatcher, struct ndk_task *task, uint64_t due_ns);
 /** Withdraw a task that is posted and does not run yet. */
 void ndk_unpost(struct ndk_dispatcher *dispatcher, struct ndk_task *task);
-/** Nanoseconds of the clock that due times are measured with. */
-uint64_t ndk_now_ns(void);
 
 /** Bracket every call of the consumer. */
 void ndk_callback_begin(void);
