@@ -331,8 +331,10 @@ struct plx_reg {
  * all other requests. The key may be sent to the peer as soon as this returns, and is valid when
  * the request is executed: before any request posted later. If the region's last key is valid then,
  * the queue pair fails with LOCAL_INVALIDATE; an invalidation posted before is early enough.
- * Errors:  as plx_post_send(); INVALID (memory, length, rights), DENIED (another domain), NO_KEY
- * (not such a region) Threads: one at a time for one region Cost:    hot; no lock, no system call
+ * Errors: as plx_post_send(); INVALID (memory, length, rights), DENIED (another domain), NO_KEY
+ *         (not such a region)
+ * Threads: one at a time for one region
+ * Cost: hot; no lock, no system call
  */
 PLX_API enum plx_status plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg,
 				     struct plx_key *key) PLX_MUST_CHECK;

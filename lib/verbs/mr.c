@@ -8,6 +8,13 @@
 
 #include "objects.h"
 
+/* Is it memory, with a first and a last byte? */
+static bool
+is_memory(const void *memory, uint64_t length)
+{
+	return memory != NULL && length != 0 && length - 1 <= UINTPTR_MAX - (uintptr_t)memory;
+}
+
 /* Insert it into the key table; the key is valid from here on. */
 static enum plx_status
 publish(struct plx_mr *mr, uint32_t access)
@@ -38,8 +45,7 @@ plx_mr_register(struct plx_pd *pd, void *memory, size_t length, uint32_t access,
 
 	/* The table stores rights in eight bits; higher bits must not be lost silently. The device
 	 * must not be asked to map what the table would refuse. */
-	if (access & ~(uint32_t)PLX_ACCESS_ALL || memory == NULL || length == 0 ||
-	    length - 1 > UINTPTR_MAX - (uintptr_t)memory)
+	if (access & ~(uint32_t)PLX_ACCESS_ALL || !is_memory(memory, length))
 		return PLX_INVALID;
 	made = malloc(sizeof(*made));
 	if (made == NULL)
@@ -100,8 +106,7 @@ plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg, struct plx_key *key)
 		return PLX_NO_KEY;
 	if (mr->pd != pd_of(qp))
 		return PLX_DENIED;
-	if (reg->access & ~rights || reg->memory == NULL || reg->length == 0 ||
-	    reg->length - 1 > UINTPTR_MAX - (uintptr_t)reg->memory ||
+	if (reg->access & ~rights || !is_memory(reg->memory, reg->length) ||
 	    reg->length - 1 > UINT64_MAX - reg->va)
 		return PLX_INVALID;
 	status = plx_region_promise(mr->pd->adapter->mem, mr->region, &promise);

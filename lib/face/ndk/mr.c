@@ -170,15 +170,11 @@ ndk_create_mr(NDK_PD *face, BOOLEAN fast, NDK_FN_CREATE_COMPLETION created, PVOI
 	      NDK_MR **out)
 {
 	struct ndk_pd *pd = ndk_pd_of(face);
-	struct ndk_mr *mr = ndk_object_alloc(&kind, pd->object.adapter);
+	struct ndk_mr *mr = ndk_object_alloc_in(&kind, pd);
 
 	(void)created, (void)context; /* never pending */
 	if (mr == NULL)
 		return STATUS_INSUFFICIENT_RESOURCES;
-	if (!ndk_hold(&pd->object)) {
-		ndk_object_free(&mr->object);
-		return STATUS_INSUFFICIENT_RESOURCES;
-	}
 	mr->pd = pd;
 	mr->fast = fast;
 	*out = (NDK_MR *)(void *)mr;

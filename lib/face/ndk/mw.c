@@ -47,18 +47,13 @@ NTSTATUS
 ndk_create_mw(NDK_PD *face, NDK_FN_CREATE_COMPLETION created, PVOID context, NDK_MW **out)
 {
 	struct ndk_pd *pd = ndk_pd_of(face);
-	struct ndk_mw *mw = ndk_object_alloc(&kind, pd->object.adapter);
-	enum plx_status status = PLX_FULL;
+	struct ndk_mw *mw = ndk_object_alloc_in(&kind, pd);
 
 	(void)created, (void)context; /* never pending */
 	if (mw == NULL)
 		return STATUS_INSUFFICIENT_RESOURCES;
-	if (ndk_hold(&pd->object)) {
-		status = plx_mw_create(pd->pd, &mw->mw);
-		if (status != PLX_OK)
-			ndk_release(&pd->object);
-	}
-	if (status != PLX_OK) {
+	if (plx_mw_create(pd->pd, &mw->mw) != PLX_OK) {
+		ndk_release(&pd->object);
 		ndk_object_free(&mw->object);
 		return STATUS_INSUFFICIENT_RESOURCES;
 	}

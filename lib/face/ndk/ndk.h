@@ -282,6 +282,9 @@ struct ndk_pd {
 
 NDK_OBJECT_OF(pd, NDK_PD);
 
+/** ndk_object_alloc() for an object of a domain, which it holds, too. */
+void *ndk_object_alloc_in(const struct ndk_kind *kind, struct ndk_pd *pd);
+
 struct ndk_srq {
 	struct ndk_object object;
 	struct ndk_pd *pd;

@@ -172,6 +172,17 @@ ndk_object_alloc(const struct ndk_kind *kind, struct ndk_adapter *adapter)
 	return object;
 }
 
+void *
+ndk_object_alloc_in(const struct ndk_kind *kind, struct ndk_pd *pd)
+{
+	struct ndk_object *object = ndk_object_alloc(kind, pd->object.adapter);
+
+	if (object == NULL || ndk_hold(&pd->object))
+		return object;
+	ndk_object_free(object);
+	return NULL;
+}
+
 void
 ndk_object_free(struct ndk_object *object)
 {

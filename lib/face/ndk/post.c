@@ -317,36 +317,44 @@ ndk_invalidate(NDK_QP *face, PVOID context, NDK_OBJECT_HEADER *header, ULONG fla
 
 /* ---- receives ---- */
 
+static inline NTSTATUS
+check_receive(CONST NDK_SGE *sgl, ULONG sges, ULONG sges_max)
+{
+	if (plx_unlikely(sges > 0 && sgl == NULL))
+		return STATUS_INVALID_PARAMETER;
+	return plx_likely(sges <= sges_max) ? STATUS_SUCCESS : STATUS_DATA_OVERRUN;
+}
+
+static inline struct plx_recv_wr
+receive_of(PVOID context, CONST NDK_SGE *sgl, ULONG sges)
+{
+	return (struct plx_recv_wr){.wr_id = (uintptr_t)context, .sge = sges_of(sgl), .sges = sges};
+}
+
 PLX_HOT NTSTATUS
 ndk_receive(NDK_QP *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges)
 {
 	struct ndk_qp *qp = ndk_qp_of(face);
-	const struct plx_recv_wr wr = {
-		.wr_id = (uintptr_t)context, .sge = sges_of(sgl), .sges = sges};
+	const struct plx_recv_wr wr = receive_of(context, sgl, sges);
+	NTSTATUS status = check_receive(sgl, sges, qp->attr.receive_sges);
 	enum plx_status refused;
 
-	if (plx_unlikely(sges > 0 && sgl == NULL))
-		return STATUS_INVALID_PARAMETER;
-	if (plx_unlikely(sges > qp->attr.receive_sges))
-		return STATUS_DATA_OVERRUN;
-	if (plx_likely(plx_post_recv(qp->qp, &wr, 1, &refused) == 1))
-		return STATUS_SUCCESS;
-	return ndk_refusal(refused);
+	if (plx_unlikely(status != STATUS_SUCCESS))
+		return status;
+	(void)plx_post_recv(qp->qp, &wr, 1, &refused);
+	return plx_likely(refused == PLX_OK) ? STATUS_SUCCESS : ndk_refusal(refused);
 }
 
 PLX_HOT NTSTATUS
 ndk_srq_receive(NDK_SRQ *face, PVOID context, CONST NDK_SGE *sgl, ULONG sges)
 {
 	struct ndk_srq *srq = ndk_srq_of(face);
-	const struct plx_recv_wr wr = {
-		.wr_id = (uintptr_t)context, .sge = sges_of(sgl), .sges = sges};
+	const struct plx_recv_wr wr = receive_of(context, sgl, sges);
+	NTSTATUS status = check_receive(sgl, sges, srq->sges);
 	enum plx_status refused;
 
-	if (plx_unlikely(sges > 0 && sgl == NULL))
-		return STATUS_INVALID_PARAMETER;
-	if (plx_unlikely(sges > srq->sges))
-		return STATUS_DATA_OVERRUN;
-	if (plx_likely(plx_post_srq_recv(srq->srq, &wr, 1, &refused) == 1))
-		return STATUS_SUCCESS;
-	return ndk_refusal(refused);
+	if (plx_unlikely(status != STATUS_SUCCESS))
+		return status;
+	(void)plx_post_srq_recv(srq->srq, &wr, 1, &refused);
+	return plx_likely(refused == PLX_OK) ? STATUS_SUCCESS : ndk_refusal(refused);
 }

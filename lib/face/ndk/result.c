@@ -45,8 +45,40 @@ part(ULONG left)
 	return left < BURST ? left : BURST;
 }
 
-PLX_HOT ULONG
-ndk_get_results(NDK_CQ *face, NDK_RESULT results[], ULONG n)
+/* What both kinds of results begin with. */
+_Static_assert(offsetof(NDK_RESULT_EX, Status) == offsetof(NDK_RESULT, Status) &&
+		       offsetof(NDK_RESULT_EX, BytesTransferred) ==
+			       offsetof(NDK_RESULT, BytesTransferred) &&
+		       offsetof(NDK_RESULT_EX, QPContext) == offsetof(NDK_RESULT, QPContext) &&
+		       offsetof(NDK_RESULT_EX, RequestContext) ==
+			       offsetof(NDK_RESULT, RequestContext),
+	       "the longer result begins as the shorter");
+
+static inline void
+fill(const struct plx_wc *wc, NDK_RESULT *result)
+{
+	result->Status = status_of(wc);
+	result->BytesTransferred = wc->bytes;
+	result->QPContext = (PVOID)(uintptr_t)wc->context;
+	result->RequestContext = (PVOID)(uintptr_t)wc->wr_id;
+}
+
+static inline void
+fill_ex(const struct plx_wc *wc, NDK_RESULT_EX *result)
+{
+	const NDK_OPERATION_TYPE type = operation_of(wc);
+
+	fill(wc, (NDK_RESULT *)(void *)result);
+	result->Type = type;
+	/* PLX_WC_SUCCESS is 0 */
+	result->ProviderErrorCode = wc->status;
+	result->TypeSpecificCompletionOutput =
+		type == NdkOperationTypeReceiveAndInvalidate ? wc->inv_key.v : 0;
+}
+
+/* One of the two arrays is NULL, by a constant of the caller's. */
+static inline __attribute__((always_inline)) ULONG
+get(NDK_CQ *face, NDK_RESULT results[], NDK_RESULT_EX results_ex[], ULONG n)
 {
 	struct plx_cq *cq = ndk_cq_of(face)->cq;
 	struct plx_wc wc[BURST];
@@ -57,39 +89,23 @@ ndk_get_results(NDK_CQ *face, NDK_RESULT results[], ULONG n)
 		asked = part(n - done);
 		got = plx_cq_poll(cq, wc, asked);
 		for (uint32_t i = 0; i < got; i++, done++) {
-			results[done].Status = status_of(&wc[i]);
-			results[done].BytesTransferred = wc[i].bytes;
-			results[done].QPContext = (PVOID)(uintptr_t)wc[i].context;
-			results[done].RequestContext = (PVOID)(uintptr_t)wc[i].wr_id;
+			if (results_ex != NULL)
+				fill_ex(&wc[i], &results_ex[done]);
+			else
+				fill(&wc[i], &results[done]);
 		}
 	} while (got == asked && done < n);
 	return done;
 }
 
 PLX_HOT ULONG
-ndk_get_results_ex(NDK_CQ *face, NDK_RESULT_EX results[], ULONG n)
+ndk_get_results(NDK_CQ *cq, NDK_RESULT results[], ULONG n)
 {
-	struct plx_cq *cq = ndk_cq_of(face)->cq;
-	struct plx_wc wc[BURST];
-	uint32_t got, asked;
-	ULONG done = 0;
+	return get(cq, results, NULL, n);
+}
 
-	do {
-		asked = part(n - done);
-		got = plx_cq_poll(cq, wc, asked);
-		for (uint32_t i = 0; i < got; i++, done++) {
-			const NDK_OPERATION_TYPE type = operation_of(&wc[i]);
-
-			results[done].Status = status_of(&wc[i]);
-			results[done].BytesTransferred = wc[i].bytes;
-			results[done].QPContext = (PVOID)(uintptr_t)wc[i].context;
-			results[done].RequestContext = (PVOID)(uintptr_t)wc[i].wr_id;
-			results[done].Type = type;
-			/* PLX_WC_SUCCESS is 0 */
-			results[done].ProviderErrorCode = wc[i].status;
-			results[done].TypeSpecificCompletionOutput =
-				type == NdkOperationTypeReceiveAndInvalidate ? wc[i].inv_key.v : 0;
-		}
-	} while (got == asked && done < n);
-	return done;
+PLX_HOT ULONG
+ndk_get_results_ex(NDK_CQ *cq, NDK_RESULT_EX results[], ULONG n)
+{
+	return get(cq, NULL, results, n);
 }

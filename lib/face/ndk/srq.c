@@ -149,13 +149,9 @@ ndk_create_srq(NDK_PD *face, ULONG depth, ULONG sges, ULONG threshold,
 	if (depth == 0 || depth > limits->MaxSrqDepth || sges > limits->MaxReceiveRequestSge ||
 	    threshold > depth)
 		return STATUS_INVALID_PARAMETER;
-	srq = ndk_object_alloc(&kind, pd->object.adapter);
+	srq = ndk_object_alloc_in(&kind, pd);
 	if (srq == NULL)
 		return STATUS_INSUFFICIENT_RESOURCES;
-	if (!ndk_hold(&pd->object)) {
-		ndk_object_free(&srq->object);
-		return STATUS_INSUFFICIENT_RESOURCES;
-	}
 	srq->pd = pd;
 	srq->depth = depth;
 	srq->sges = sges;

@@ -152,9 +152,9 @@ enum plx_status plx_region_promise(struct plx_mem *mem, struct plx_region region
 /**
  * Make a promised key valid.
  * @param attr its rights include PLX_ACCESS_INVALIDATE
- * Errors:  NO_KEY (no such region of this domain, or it was retired), INVALID (as
- *          plx_region_register()), STATE (the region has a valid key, or has had this one or a
- * later one) Threads: engines, one at a time for one region, concurrently with changes of the table
+ * Errors: NO_KEY (no such region of this domain, or it was retired), INVALID (as
+ *         plx_region_register()), STATE (the region has a valid key, or has had this one or later)
+ * Threads: engines, one at a time for one region, concurrently with changes of the table
  */
 enum plx_status plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain,
 				  const struct plx_promise *promise,

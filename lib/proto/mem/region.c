@@ -125,9 +125,7 @@ plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain, const struct pl
 		return PLX_STATE;
 	if (!plx_slot_publish_as(slot, before, promise->life, promise->key, &terms))
 		return PLX_STATE;
-	/* Either the retire that came meanwhile has seen this life and ended it, or it is seen
-	 * here.
-	 */
+	/* A retire that came meanwhile has seen this life and ended it, or is seen here. */
 	if (!__atomic_load_n(&slot->retired, __ATOMIC_SEQ_CST))
 		return PLX_OK;
 	(void)plx_slot_end(slot, (uint64_t)promise->life << 32 | promise->key.v);

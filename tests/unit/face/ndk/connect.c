@@ -17,10 +17,9 @@ any(struct sockaddr_in *address)
 
 /* Connect a connector from `from` to b's port. */
 static NTSTATUS
-dial(struct ndk_side *side, NDK_CONNECTOR *connector, NDK_QP *qp, struct sockaddr_in from,
-     struct sockaddr_in to, struct ndk_done *done)
+dial(NDK_CONNECTOR *connector, NDK_QP *qp, struct sockaddr_in from, struct sockaddr_in to,
+     struct ndk_done *done)
 {
-	(void)side;
 	return connector->Dispatch->NdkConnect(connector, qp, any(&from), sizeof(from), any(&to),
 					       sizeof(to), 16, 16, NULL, 0, ndk_on_done, done);
 }
@@ -95,8 +94,8 @@ t16_a_listener_ends_with_its_last_connector(void **state)
 							     &closed),
 		  STATUS_PENDING);
 	pair->listener = NULL;
-	assert_nt(ndk_status(dial(&pair->a, connector, qp, ndk_address(0, 0),
-				  ndk_address(1, pair->port), &refused),
+	assert_nt(ndk_status(dial(connector, qp, ndk_address(0, 0), ndk_address(1, pair->port),
+				  &refused),
 			     &refused),
 		  STATUS_CONNECTION_REFUSED);
 	assert_nt(listen_at(other, 1, pair->port), STATUS_SHARING_VIOLATION);
@@ -120,7 +119,7 @@ t18_a_paused_listener_refuses(void **state)
 
 	(void)state;
 	pair->listener->Dispatch->NdkControlConnectEvents(pair->listener, TRUE);
-	assert_nt(ndk_status(dial(&pair->a, pair->a.connector, pair->a.qp, ndk_address(0, 0),
+	assert_nt(ndk_status(dial(pair->a.connector, pair->a.qp, ndk_address(0, 0),
 				  ndk_address(1, pair->port), &refused),
 			     &refused),
 		  STATUS_CONNECTION_REFUSED);
@@ -364,17 +363,17 @@ addresses_that_are_none_are_refused(void **state)
 
 	(void)state;
 	nowhere.sin_addr.s_addr = htonl(0x0b000001);
-	assert_nt(dial(&pair->a, connector, pair->a.qp, none, peer, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(dial(&pair->a, connector, pair->a.qp, mine, none, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(dial(&pair->a, connector, pair->a.qp, mine, mine, &done), STATUS_INVALID_ADDRESS);
-	assert_nt(ndk_status(dial(&pair->a, connector, pair->a.qp, wrong, peer, &done), &done),
+	assert_nt(dial(connector, pair->a.qp, none, peer, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(dial(connector, pair->a.qp, mine, none, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(dial(connector, pair->a.qp, mine, mine, &done), STATUS_INVALID_ADDRESS);
+	assert_nt(ndk_status(dial(connector, pair->a.qp, wrong, peer, &done), &done),
 		  STATUS_INVALID_ADDRESS);
 	done = (struct ndk_done){0};
-	assert_nt(ndk_status(dial(&pair->a, connector, pair->a.qp, mine, nowhere, &done), &done),
+	assert_nt(ndk_status(dial(connector, pair->a.qp, mine, nowhere, &done), &done),
 		  STATUS_NETWORK_UNREACHABLE);
 	ndk_pair_connect(pair);
 	done = (struct ndk_done){0};
-	assert_nt(ndk_status(dial(&pair->a, connector, pair->a.qp, mine, peer, &done), &done),
+	assert_nt(ndk_status(dial(connector, pair->a.qp, mine, peer, &done), &done),
 		  STATUS_CONNECTION_ACTIVE);
 	ndk_pair_close(pair);
 }
