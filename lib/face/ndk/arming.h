@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <windows.h>
+#include <windef.h>
 
 /* What an arm waits for, in order of strength: each includes those before it. NDK's own numbers
  * (NDK_CQ_NOTIFY_ERRORS 0, ANY 1, SOLICITED 2) have another order. */

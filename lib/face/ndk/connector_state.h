@@ -6,7 +6,7 @@
 #ifndef PLX_NDK_CONNECTOR_STATE_H
 #define PLX_NDK_CONNECTOR_STATE_H
 
-#include <windows.h>
+#include <windef.h>
 
 enum ndk_connector_state {
 	NDK_NOWHERE,     /* in a step: stay */

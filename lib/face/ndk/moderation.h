@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include <windows.h>
+#include <winnt.h>
 
 /* Without moderation a callback waits for one completion, which is there: all zero. */
 struct ndk_moderation {

@@ -9,6 +9,8 @@
 #include <ndkpi.h>
 #include <ndkstatus.h>
 
+#include "plx_types.h"
+
 /**
  * Open an adapter of pollux.conf; several may be open on one name. The adapter must have a worker.
  * @param version that the consumer wants; 1.0 to 1.2 gets 1.2, 2.0 and 2.1 get 2.1
@@ -16,12 +18,12 @@
  *          inline; POLLUX_NDK_LOG says why), NDIS_STATUS_RESOURCES
  * Threads: any that may wait
  */
-NTSTATUS plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER **adapter);
+PLX_API NTSTATUS plx_ndk_open(const char *name, NDK_VERSION version, NDK_ADAPTER **adapter);
 /**
  * Close an adapter, and wait until everything made from it is closed and every callback has
  * returned: after this the consumer may be unloaded. Not from a callback: a debug build ends the
  * process with a sentence, any other returns at once and closes it when it can.
  */
-void plx_ndk_close(NDK_ADAPTER *adapter);
+PLX_API void plx_ndk_close(NDK_ADAPTER *adapter);
 
 #endif

@@ -13,6 +13,7 @@
 #define PLX_WIN_WINSOCK2_H
 
 #include "windows.h"
+#include "ws2def.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -26,37 +27,8 @@ typedef UINT_PTR SOCKET;
 #define INVALID_SOCKET ((SOCKET) ~(SOCKET)0)
 #define SOCKET_ERROR   (-1)
 
-typedef USHORT ADDRESS_FAMILY;
 typedef OVERLAPPED WSAOVERLAPPED, *LPWSAOVERLAPPED;
 typedef HANDLE WSAEVENT;
-typedef unsigned char u_char;
-typedef unsigned short u_short;
-typedef unsigned int u_int;
-typedef unsigned long u_long; /* as the C library has it */
-
-typedef struct sockaddr SOCKADDR, *PSOCKADDR, *LPSOCKADDR;
-typedef struct sockaddr_in SOCKADDR_IN, *PSOCKADDR_IN, *LPSOCKADDR_IN;
-typedef struct sockaddr_in6 SOCKADDR_IN6, *PSOCKADDR_IN6, *LPSOCKADDR_IN6;
-typedef struct sockaddr_storage SOCKADDR_STORAGE, *PSOCKADDR_STORAGE, *LPSOCKADDR_STORAGE;
-typedef struct in_addr IN_ADDR, *PIN_ADDR, *LPIN_ADDR;
-typedef struct in6_addr IN6_ADDR, *PIN6_ADDR, *LPIN6_ADDR;
-typedef struct addrinfo ADDRINFOA, *PADDRINFOA;
-
-typedef union _SOCKADDR_INET {
-	SOCKADDR_IN Ipv4;
-	SOCKADDR_IN6 Ipv6;
-	ADDRESS_FAMILY si_family;
-} SOCKADDR_INET, *PSOCKADDR_INET;
-
-typedef struct _SOCKET_ADDRESS {
-	LPSOCKADDR lpSockaddr;
-	INT iSockaddrLength;
-} SOCKET_ADDRESS, *PSOCKET_ADDRESS, *LPSOCKET_ADDRESS;
-
-typedef struct _SOCKET_ADDRESS_LIST {
-	INT iAddressCount;
-	SOCKET_ADDRESS Address[1]; /* iAddressCount of them */
-} SOCKET_ADDRESS_LIST, *PSOCKET_ADDRESS_LIST, *LPSOCKET_ADDRESS_LIST;
 
 #define SD_RECEIVE SHUT_RD
 #define SD_SEND    SHUT_WR
@@ -67,11 +39,6 @@ typedef struct _SOCKET_ADDRESS_LIST {
 #define WSA_BUFFERS_MAX            1024
 #define WSA_POLL_MAX               4096
 #define MSG_PARTIAL                0x8000
-
-typedef struct _WSABUF {
-	ULONG len;
-	CHAR *buf;
-} WSABUF, *LPWSABUF;
 
 typedef struct _WSAPOLLFD {
 	SOCKET fd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Programs include this name; the declarations are in winsock2.h.
+ * Programs include this name; the declarations are in ws2def.h.
  */
 #ifndef PLX_WIN_WS2IPDEF_H
 #define PLX_WIN_WS2IPDEF_H
-#include "winsock2.h"
+#include "ws2def.h"
 #endif

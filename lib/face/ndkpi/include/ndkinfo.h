@@ -6,7 +6,7 @@
 #ifndef PLX_NDKPI_NDKINFO_H
 #define PLX_NDKPI_NDKINFO_H
 
-#include <windows.h>
+#include <windef.h>
 
 typedef struct {
 	USHORT Major;

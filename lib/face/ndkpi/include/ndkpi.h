@@ -9,7 +9,7 @@
 #define PLX_NDKPI_NDKPI_H
 
 #include <wdm.h>
-#include <winsock2.h>
+#include <ws2def.h>
 
 #include "ndkcalls.h"
 #include "ndkinfo.h"

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The types that all of wdm.h shares. Functions are in the headers of their prefix: wdmrtl.h,
- * wdmke.h, wdmmm.h, wdmex.h and wdmio.h.
+ * wdmke.h, wdmmm.h, wdmex.h and wdmio.h. Nothing of windows.h that is for programs alone is here: a
+ * driver that calls it does not compile.
  */
 #ifndef PLX_WDK_WDMTYPES_H
 #define PLX_WDK_WDMTYPES_H
 
-#include <windows.h>
+#include <quiet.h>
+#include <windef.h>
+#include <winnt.h>
 #include <ntstatus.h>
+
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
