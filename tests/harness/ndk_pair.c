@@ -257,6 +257,13 @@ ndk_on_disconnect(PVOID context)
 	atomic_fetch_add(&((struct ndk_side *)context)->disconnected, 1);
 }
 
+NDK_LISTENER *
+ndk_pair_listener(struct ndk_pair *pair)
+{
+	return ndk_create(NDK_LISTENER, pair->b.adapter->Dispatch->NdkCreateListener,
+			  pair->b.adapter, on_request, pair);
+}
+
 struct ndk_pair *
 ndk_pair_new(const struct ndk_options *options)
 {
@@ -270,8 +277,7 @@ ndk_pair_new(const struct ndk_options *options)
 	ndk_side_open(&pair->a, 0, &pair->options);
 	ndk_side_open(&pair->b, 1, &pair->options);
 	pair->port = port++;
-	pair->listener = ndk_create(NDK_LISTENER, pair->b.adapter->Dispatch->NdkCreateListener,
-				    pair->b.adapter, on_request, pair);
+	pair->listener = ndk_pair_listener(pair);
 	at = ndk_address(1, pair->port);
 	assert_nt(ndk_result(pair->listener->Dispatch->NdkListen, pair->listener,
 			     (PSOCKADDR)(void *)&at, sizeof(at)),

@@ -125,6 +125,8 @@ NDK_CQ *ndk_side_cq(struct ndk_side *side, ULONG depth);
 NDK_QP *ndk_side_qp(struct ndk_side *side, const struct ndk_options *options, PVOID context);
 NDK_CONNECTOR *ndk_side_connector(struct ndk_side *side);
 
+/** A listener of b's that does not listen yet; its requests are those of the pair. */
+NDK_LISTENER *ndk_pair_listener(struct ndk_pair *pair);
 /** Two sides and a listener that listens. */
 struct ndk_pair *ndk_pair_new(const struct ndk_options *options);
 /** ... and connected. */

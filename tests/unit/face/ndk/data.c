@@ -404,7 +404,7 @@ t26_a_send_invalidates_a_fast_region(void **state)
 }
 
 static void
-a_read_invalidates_its_sink(void **state)
+x5_a_read_invalidates_its_sink(void **state)
 {
 	struct ndk_pair *pair = ndk_pair_open(NULL);
 	NDK_MR *mr = fast_region(&pair->a, false);
@@ -563,7 +563,7 @@ a_message_longer_than_its_receive_fails_at_both_ends(void **state)
 
 /* The privileged token: local memory by its address, and no key for a peer. */
 static void
-the_privileged_token_is_local(void **state)
+x3_the_privileged_token_is_local(void **state)
 {
 	struct ndk_pair *pair = ndk_pair_open(NULL);
 	UINT32 mine, peers;
@@ -601,12 +601,12 @@ main(void)
 		cmocka_unit_test(t26_a_send_invalidates_a_fast_region),
 		cmocka_unit_test(t28_a_token_is_valid_for_the_next_request),
 		cmocka_unit_test(t28_a_local_write_is_no_remote_one),
-		cmocka_unit_test(a_read_invalidates_its_sink),
+		cmocka_unit_test(x5_a_read_invalidates_its_sink),
 		cmocka_unit_test(a_wrong_fast_registration_is_refused),
 		cmocka_unit_test(t29_inline_data_is_taken_when_posted),
 		cmocka_unit_test(t30_a_shared_queue_tells_once_that_it_runs_low),
 		cmocka_unit_test(a_message_longer_than_its_receive_fails_at_both_ends),
-		cmocka_unit_test(the_privileged_token_is_local),
+		cmocka_unit_test(x3_the_privileged_token_is_local),
 	};
 
 	return ndk_run("ndk_data", tests, sizeof(tests) / sizeof(tests[0]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Interrupt moderation: every combination of settings against the contract's table, and when a
- * callback is due under each. Start with every_setting_is_what_the_contract_says().
+ * callback is due under each. Start with x1_every_setting_is_what_the_contract_says().
  */
 #include <ntstatus.h>
 
@@ -16,7 +16,7 @@ enum {
 
 /* What decides, for each interval and count. */
 static void
-every_setting_is_what_the_contract_says(void **state)
+x1_every_setting_is_what_the_contract_says(void **state)
 {
 	static const ULONG intervals[] = {0, 1, 50, MAXULONG - 1, MAXULONG};
 	static const ULONG counts[] = {0, 1, 2, DEPTH, DEPTH + 1, MAXULONG};
@@ -98,7 +98,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_setting_is_what_the_contract_says),
+		cmocka_unit_test(x1_every_setting_is_what_the_contract_says),
 		cmocka_unit_test(without_moderation_a_callback_is_due_at_once),
 		cmocka_unit_test(the_first_of_interval_and_count_decides),
 		cmocka_unit_test(time_does_not_wrap),

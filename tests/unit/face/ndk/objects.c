@@ -3,6 +3,7 @@
  * Objects of one adapter: versions, limits, creation, closes in any order (T12 to T14, T22, T23).
  * Every graph of four objects is in lifetime.c. Start with t14_closes_come_in_any_order().
  */
+#include <netinet/in.h>
 #include <ntstatus.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -118,6 +119,53 @@ what_is_above_a_limit_is_not_created(void **state)
 	assert_null(cq);
 	assert_null(qp);
 	assert_null(srq);
+	ndk_pair_close(pair);
+}
+
+/* The object of a pending create comes by its completion alone. */
+static void
+x4_a_pending_create_leaves_the_out_parameter_alone(void **state)
+{
+	struct ndk_pair *pair = ndk_pair_new(&(struct ndk_options){.srq = true});
+	NDK_ADAPTER *adapter = pair->a.adapter;
+	NDK_PD *pd = pair->a.pd;
+	NDK_CQ *cq = pair->a.cq;
+	struct sockaddr_in at = ndk_address(0, 0);
+	char mark;
+	void *out[5] = {&mark, &mark, &mark, &mark, &mark};
+	struct ndk_done done[5] = {{0}};
+	NDK_FN_CLOSE_OBJECT close[5];
+
+	(void)state;
+	assert_nt(adapter->Dispatch->NdkCreateCq(adapter, 1, on_notify, NULL, NULL, ndk_on_created,
+						 &done[0], (NDK_CQ **)(void *)&out[0]),
+		  STATUS_PENDING);
+	assert_nt(adapter->Dispatch->NdkCreateSharedEndpoint(
+			  adapter, (PSOCKADDR)(void *)&at, sizeof(at), ndk_on_created, &done[1],
+			  (NDK_SHARED_ENDPOINT **)(void *)&out[1]),
+		  STATUS_PENDING);
+	assert_nt(pd->Dispatch->NdkCreateSrq(pd, 1, 1, 0, NULL, NULL, NULL, ndk_on_created,
+					     &done[2], (NDK_SRQ **)(void *)&out[2]),
+		  STATUS_PENDING);
+	assert_nt(pd->Dispatch->NdkCreateQp(pd, cq, cq, NULL, 1, 1, 1, 1, 0, ndk_on_created,
+					    &done[3], (NDK_QP **)(void *)&out[3]),
+		  STATUS_PENDING);
+	assert_nt(pd->Dispatch->NdkCreateQpWithSrq(pd, cq, cq, pair->a.srq, NULL, 1, 1, 0,
+						   ndk_on_created, &done[4],
+						   (NDK_QP **)(void *)&out[4]),
+		  STATUS_PENDING);
+	for (int i = 0; i < 5; i++) {
+		assert_nt(ndk_status(STATUS_PENDING, &done[i]), STATUS_SUCCESS);
+		assert_ptr_equal(out[i], &mark);
+		out[i] = done[i].object;
+		done[i] = (struct ndk_done){0};
+	}
+	close[0] = ((NDK_CQ *)out[0])->Dispatch->NdkCloseCq;
+	close[1] = ((NDK_SHARED_ENDPOINT *)out[1])->Dispatch->NdkCloseSharedEndpoint;
+	close[2] = ((NDK_SRQ *)out[2])->Dispatch->NdkCloseSrq;
+	close[3] = close[4] = ((NDK_QP *)out[3])->Dispatch->NdkCloseQp;
+	for (int i = 0; i < 5; i++)
+		ndk_closed(close[i](out[i], ndk_on_closed, &done[i]), &done[i]);
 	ndk_pair_close(pair);
 }
 
@@ -389,6 +437,7 @@ main(void)
 		cmocka_unit_test(t22_a_version_is_answered_with_the_highest_of_its_kind),
 		cmocka_unit_test(an_adapter_says_what_it_can),
 		cmocka_unit_test(what_is_above_a_limit_is_not_created),
+		cmocka_unit_test(x4_a_pending_create_leaves_the_out_parameter_alone),
 		cmocka_unit_test(memory_has_to_be_contiguous),
 		cmocka_unit_test(a_mapping_names_each_page),
 		cmocka_unit_test(t12_nothing_completes_before_a_completion_has_returned),
