@@ -88,10 +88,12 @@ tsan: prepare-test build-tsan/build.ninja ## rings, engine, sessions, ND2 and ND
 	ninja -C build-tsan tests/tsan/crowd tests/unit/engine/ring/ring_threads tests/unit/proto/mem/mem_threads $(STORM) \
 		tests/unit/session/session_session \
 		$(addprefix tests/unit/windows/objects/objects_,$(TSAN_OBJECTS)) $(addprefix tests/unit/face/nd2/nd2_,$(TSAN_ND2)) \
-		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) tests/unit/proto/mem/mem_fast
+		$(addprefix tests/unit/face/ndk/ndk_,$(TSAN_NDK)) tests/unit/proto/mem/mem_fast \
+		tests/unit/proto/mem/mem_pages
 	$(TSAN_WITH) build-tsan/tests/unit/engine/ring/ring_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_threads
 	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_fast
+	$(TSAN_WITH) build-tsan/tests/unit/proto/mem/mem_pages
 	$(TSAN_WITH) build-tsan/tests/tsan/crowd 5
 	$(TSAN_WITH) build-tsan/tests/unit/session/session_session
 	$(TSAN_WITH) build-tsan/tests/unit/windows/objects/objects_race 10000

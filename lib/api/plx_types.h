@@ -72,7 +72,14 @@ enum {
 	PLX_RD_ATOMIC_MAX = 255,     /* outstanding READs and atomics, either role */
 	PLX_RETRY_MAX = 7,
 	PLX_RNR_RETRY_FOREVER = 7,
+	PLX_FAST_PAGES_MAX = 65536, /* of one fast registration: 256 MiB */
+	/* page lists of a fast-register region: one in use, and three posted ahead of it */
+	PLX_FAST_LISTS = 4,
 };
+
+/* A page of memory, whatever the machine's pages are [bytes]. */
+#define PLX_PAGE_SHIFT 12
+#define PLX_PAGE_BYTES (UINT32_C(1) << PLX_PAGE_SHIFT)
 
 /** Maximum length of a message, and of a RETH [bytes]. Spec: IBTA vol 1, 9.7.7. */
 #define PLX_MESSAGE_MAX UINT32_C(0x80000000)

@@ -66,11 +66,27 @@ PLX_API enum plx_status plx_mr_deregister_within(struct plx_mr *mr,
 PLX_API struct plx_key plx_mr_key(const struct plx_mr *mr);
 
 /**
+ * Register pages of this process as one range of addresses, in which they follow each other. SGEs
+ * and peers use those addresses, at which no memory need be. Deregister it as any region.
+ *
+ * @param va     the first address; the first byte is at va % PLX_PAGE_BYTES of the first page
+ * @param page   where the pages are that [va, va + length) spans; not used after the call
+ * @param access PLX_ACCESS_* bits
+ * Errors: as plx_mr_register(); INVALID (a page at 0, or not at a multiple of PLX_PAGE_BYTES)
+ * Cost: no engine round trip; O(pages). Pages that are apart cost each access a little more
+ */
+PLX_API enum plx_status plx_mr_register_pages(struct plx_pd *pd, uint64_t va, const uint64_t *page,
+					      uint64_t length, uint32_t access,
+					      struct plx_mr **mr) PLX_MUST_CHECK;
+
+/**
  * Create a region for fast registration: plx_post_reg() registers memory with it, and
  * PLX_WR_LOCAL_INV or a SEND with invalidate ends that. Deregister it as any region.
- * Errors: FULL (keys), NO_MEMORY
+ * @param pages of one registration at most, up to PLX_FAST_PAGES_MAX; 0: only contiguous memory
+ * Errors: INVALID (pages), FULL (keys), NO_MEMORY
  */
-PLX_API enum plx_status plx_mr_create_fast(struct plx_pd *pd, struct plx_mr **mr) PLX_MUST_CHECK;
+PLX_API enum plx_status plx_mr_create_fast(struct plx_pd *pd, uint32_t pages,
+					   struct plx_mr **mr) PLX_MUST_CHECK;
 
 /**
  * Create a memory window, type 2. plx_post_bind() binds it; PLX_WR_LOCAL_INV, a SEND with
@@ -320,10 +336,14 @@ struct plx_reg {
 	uint64_t wr_id;
 	uint8_t flags; /* PLX_WR_UNSIGNALED, PLX_WR_FENCE, PLX_WR_DEFER */
 	struct plx_mr *mr;
-	uint64_t va;  /* the address that peers and SGEs use; `memory` is at it */
+	uint64_t va;  /* the address that peers and SGEs use; the memory is at it */
 	void *memory; /* contiguous */
 	uint64_t length;
 	uint32_t access; /* PLX_ACCESS_*, without BIND and STABLE */
+	/* Not NULL: instead of `memory`, where the pages are. The first byte is at
+	 * va % PLX_PAGE_BYTES of the first page. Not used after the call */
+	const uint64_t *page;
+	uint32_t pages; /* at least as many as the range spans */
 };
 
 /**
@@ -331,10 +351,13 @@ struct plx_reg {
  * all other requests. The key may be sent to the peer as soon as this returns, and is valid when
  * the request is executed: before any request posted later. If the region's last key is valid then,
  * the queue pair fails with LOCAL_INVALIDATE; an invalidation posted before is early enough.
- * Errors: as plx_post_send(); INVALID (memory, length, rights), DENIED (another domain), NO_KEY
- *         (not such a region)
+ *
+ * Pages that are apart need one of the region's PLX_FAST_LISTS lists, from the post until their key
+ * is invalid or the request was flushed.
+ * Errors: as plx_post_send(); INVALID (memory, length, rights, pages), DENIED (another domain),
+ *         NO_KEY (not such a region), FULL (also: the region has no free list)
  * Threads: one at a time for one region
- * Cost: hot; no lock, no system call
+ * Cost: hot; no lock, no system call; O(pages)
  */
 PLX_API enum plx_status plx_post_reg(struct plx_qp *qp, const struct plx_reg *reg,
 				     struct plx_key *key) PLX_MUST_CHECK;

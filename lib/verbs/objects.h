@@ -20,9 +20,11 @@ struct plx_mr {
 	struct plx_key key;
 	void *memory;
 	size_t length;
-	bool fast;    /* registered by work requests; `memory` and `key` are not used */
-	bool mapped;  /* for the device, with plx_adapter_map_memory() */
-	bool retired; /* a deregister timed out; the next call continues it */
+	void *lists;    /* of pages, which the key table refers to; NULL: none */
+	uint32_t pages; /* of one fast registration */
+	bool fast;      /* registered by work requests; `memory` and `key` are not used */
+	bool mapped;    /* for the device, with plx_adapter_map_memory() */
+	bool retired;   /* a deregister timed out; the next call continues it */
 	uint64_t token;
 };
 

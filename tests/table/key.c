@@ -264,6 +264,22 @@ every_set_of_rights_against_every_need(void **state)
 	}
 }
 
+static enum plx_key_verdict
+verdict_of_pages_apart(struct fixture *f, const struct plx_asker *asker)
+{
+	static const uint64_t pages[] = {UINT64_C(0x9000000), UINT64_C(0x5000000)};
+	const struct plx_region_attr attr = {.va = 4096, .length = 8192, .page = pages};
+	enum plx_key_verdict verdict;
+	struct plx_region region;
+	struct plx_grant grant;
+	struct plx_key key;
+
+	assert_int_equal(plx_region_register(f->mem, f->domain, &attr, &region, &key), PLX_OK);
+	verdict = plx_key_check(f->mem, key, asker, 8191, 2, (struct plx_access){0}, &grant);
+	drop(f, region);
+	return verdict;
+}
+
 /* All subsets of the five faults that a check can find: the answer is the first of the list. */
 static void
 of_several_faults_the_first_of_the_list_is_told(void **state)
@@ -312,6 +328,7 @@ of_several_faults_the_first_of_the_list_is_told(void **state)
 		const struct plx_asker asker = {.domain = f->domain, .qpn = QPN};
 
 		reached[plx_key_invalidate_check(f->mem, region_key, &asker)] = true;
+		reached[verdict_of_pages_apart(f, &asker)] = true;
 	}
 	for (int i = 0; i < PLX_KEY_VERDICT_COUNT; i++)
 		assert_true(reached[i]);

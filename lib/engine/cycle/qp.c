@@ -68,6 +68,11 @@ engine_qp_detach(struct plx_qp *qp)
 		(void)!plx_ud_modify(qp->ud, PLX_QP_RESET, NULL);
 		plx_list_remove(&qp->ud_link);
 		qp->engine->link->reap_ahs(qp->engine);
+	} else { /* what was posted has lists of regions that outlive the queue pair */
+		uint32_t end = engine_sq_end(&qp->sq);
+
+		(void)!plx_rc_modify(qp->rc, PLX_QP_RESET, NULL);
+		engine_sq_drop(&qp->sq, end);
 	}
 	/* An SRQ held back because of this queue pair's completion queue would never be released
 	 * otherwise. */

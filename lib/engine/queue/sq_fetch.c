@@ -45,6 +45,7 @@ fetch(struct engine_sq *sq, bool ud)
 			/* The transport's entries continue at the ring's next index. This never
 			 * happens to a program that posts through plx_engine_qp_post_send() and
 			 * does not take the queue pair out of RTS meanwhile. */
+			plx_rc_discard(sq->rc, wqe);
 			plx_count(sq->queues->posts_refused, 1);
 			sq->base++;
 		}
@@ -73,8 +74,12 @@ engine_sq_drop(struct engine_sq *sq, uint32_t end)
 
 	/* Without a ring, indexes continue, so that slots are not counted twice. */
 	if (sq->ring != NULL) {
-		while ((n = peek(sq, UINT32_MAX, &span)) > 0)
+		while ((n = peek(sq, UINT32_MAX, &span)) > 0) {
+			for (uint32_t i = 0; i < n; i++)
+				plx_rc_discard(sq->rc,
+					       plx_ring_at(&span, sizeof(struct plx_wqe), i));
 			plx_ring_release(sq->ring, n);
+		}
 		end = plx_ring_consumed(sq->ring);
 	}
 	sq->base = end - plx_rc_sq_consumed(sq->rc);

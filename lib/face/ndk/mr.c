@@ -115,7 +115,7 @@ initialize_fast(NDK_MR *face, ULONG pages, BOOLEAN remote, NDK_FN_REQUEST_COMPLE
 		return STATUS_INVALID_PARAMETER;
 	if (pages > ndk_limits(&mr->object)->FRMRPageCount)
 		return STATUS_IMPLEMENTATION_LIMIT;
-	status = plx_mr_create_fast(mr->pd->pd, &mr->mr);
+	status = plx_mr_create_fast(mr->pd->pd, pages, &mr->mr);
 	if (status != PLX_OK)
 		return ndk_call_status(status);
 	mr->pages = pages;

@@ -2,6 +2,8 @@
  *
  * What engines do with the table for each packet: check what a key grants, and invalidate it. Hot.
  * It never locks, waits, or accesses the memory that a key grants.
+ * What is not contiguous is granted a page at a time, by plx_key_check_page(); the memo remembers
+ * that page.
  * Start with plx_key_check(); only slot_read() reads a slot while others may write it.
  *
  * A key that is not in the asker's memo takes the same path whether it is valid or not: all faults
@@ -22,7 +24,8 @@ struct slot_view {
 
 _Static_assert(PLX_KEY_GRANTED == 0 && PLX_KEY_UNKNOWN < PLX_KEY_DOMAIN &&
 		       PLX_KEY_DOMAIN < PLX_KEY_WRONG_QP && PLX_KEY_WRONG_QP < PLX_KEY_NO_RIGHT &&
-		       PLX_KEY_NO_RIGHT < PLX_KEY_RANGE && PLX_KEY_VERDICT_COUNT <= 32,
+		       PLX_KEY_NO_RIGHT < PLX_KEY_RANGE && PLX_KEY_RANGE < PLX_KEY_PIECES &&
+		       PLX_KEY_VERDICT_COUNT <= 32,
 	       "the list's order is the order of precedence, and fits a word of faults");
 
 #define FAULT(condition, verdict) ((uint32_t)(condition) << PLX_KEY_##verdict)
@@ -99,25 +102,35 @@ check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *ask
 	bool known = slot_read(mem, key, &view);
 	const struct plx_slot_terms *terms = &view.terms;
 	bool inside = plx_range_inside(va, length, terms->va, terms->length);
+	bool pages = (terms->access.bits & PLX_SLOT_PAGES) != 0;
 	uint32_t faults = asker_faults(&view, known, asker);
 
-	if (asker->memo != NULL && faults == 0)
+	if (asker->memo != NULL && (faults | pages) == 0)
 		remember(mem, &view, asker->memo, at);
 	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
 	faults |= FAULT((length != 0) & !inside, RANGE);
+	faults |= FAULT((length != 0) & pages, PIECES);
 	if (plx_unlikely(faults))
 		return first_fault(faults);
 	out->host = length ? plx_host_at(terms->host, va - terms->va) : NULL;
-	out->access = terms->access;
+	out->access.bits = terms->access.bits & PLX_ACCESS_ALL;
 	return PLX_KEY_GRANTED;
+}
+
+/* Where the memo has what it knows of this key, if anything. */
+static inline uint32_t
+memo_at(struct plx_key key, struct plx_access need)
+{
+	bool remote = need.bits & (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE);
+
+	return (key.v & (PLX_KEY_MEMOS / 2 - 1)) + (remote ? PLX_KEY_MEMOS / 2 : 0);
 }
 
 PLX_HOT enum plx_key_verdict
 plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
 	      uint64_t va, uint64_t length, struct plx_access need, struct plx_grant *out)
 {
-	bool remote = need.bits & (PLX_ACCESS_REMOTE_READ | PLX_ACCESS_REMOTE_WRITE);
-	uint32_t at = (key.v & (PLX_KEY_MEMOS / 2 - 1)) + (remote ? PLX_KEY_MEMOS / 2 : 0);
+	uint32_t at = memo_at(key, need);
 	const struct plx_key_memo *memo = asker->memo;
 
 	/* Acquire: pairs with the release store of the life word in plx_slot_publish(). */
@@ -131,6 +144,61 @@ plx_key_check(const struct plx_mem *mem, struct plx_key key, const struct plx_as
 		return PLX_KEY_GRANTED;
 	}
 	return check(mem, key, asker, va, length, need, at, out);
+}
+
+/*
+ * Narrow terms with a list of pages to the page of `va`, which is inside them. Returns false if the
+ * life has ended, so that the list may be another's.
+ */
+static bool
+narrow(const struct plx_mem *mem, struct slot_view *view, uint64_t va)
+{
+	struct plx_slot_terms *terms = &view->terms;
+	uint64_t first = va - va % PLX_PAGE_BYTES, last = first + (PLX_PAGE_BYTES - 1);
+	uint64_t page = plx_page_at(terms->host, terms->va, va);
+
+	if (__atomic_load_n(&mem->slot[view->number].life, __ATOMIC_RELAXED) != view->life)
+		return false;
+	if (first < terms->va) {
+		page += terms->va - first;
+		first = terms->va;
+	}
+	if (last - terms->va > terms->length - 1)
+		last = terms->va + (terms->length - 1);
+	terms->va = first;
+	terms->length = last - first + 1;
+	terms->host = (uint8_t *)(uintptr_t)page;
+	terms->access.bits &= PLX_ACCESS_ALL;
+	return true;
+}
+
+/* The same checks as check(). */
+enum plx_key_verdict
+plx_key_check_page(const struct plx_mem *mem, struct plx_key key, const struct plx_asker *asker,
+		   uint64_t va, uint32_t length, struct plx_access need, struct plx_grant *out,
+		   uint32_t *bytes)
+{
+	struct slot_view view;
+	bool known = slot_read(mem, key, &view);
+	const struct plx_slot_terms *terms = &view.terms;
+	bool inside = plx_range_inside(va, length, terms->va, terms->length);
+	bool pages = terms->access.bits & PLX_SLOT_PAGES;
+	uint32_t faults = asker_faults(&view, known, asker);
+	uint64_t left;
+
+	faults |= FAULT((need.bits & ~terms->access.bits) != 0, NO_RIGHT);
+	faults |= FAULT((length == 0) | !inside, RANGE);
+	if (faults)
+		return first_fault(faults);
+	if (pages && !narrow(mem, &view, va))
+		return PLX_KEY_UNKNOWN; /* LCOV_EXCL_LINE: between two loads */
+	if (asker->memo != NULL)
+		remember(mem, &view, asker->memo, memo_at(key, need));
+	left = terms->length - (va - terms->va);
+	*bytes = left < length ? (uint32_t)left : length;
+	out->host = plx_host_at(terms->host, va - terms->va);
+	out->access = terms->access;
+	return PLX_KEY_GRANTED;
 }
 
 static enum plx_key_verdict

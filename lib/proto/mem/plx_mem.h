@@ -43,7 +43,8 @@ struct plx_window {
 	X(WRONG_QP, "the window is bound to another queue pair")  \
 	X(NO_RIGHT, "the key does not carry this right")          \
 	X(RANGE, "the range exceeds what the key grants")         \
-	X(KIND, "the key's object cannot be invalidated")
+	X(KIND, "the key's object cannot be invalidated")         \
+	X(PIECES, "granted, but in several pieces of memory")
 
 enum plx_key_verdict {
 #define PLX_X(name, text) PLX_KEY_##name,
@@ -101,12 +102,26 @@ struct plx_region_attr {
 	uint8_t *host;   /* its address in this process, not NULL; often the same number */
 	uint64_t length; /* [bytes] 1 ..; va + length - 1 and host + length - 1 must not wrap */
 	struct plx_access access;
+	/* [plx_pages_spanned(va, length)] Instead of `host`: where the pages are that contain the
+	 * range, whose first byte is at va % PLX_PAGE_BYTES of the first. Outlives the region.
+	 * NULL: the memory is contiguous */
+	const uint64_t *page;
 };
+
+/** Number of pages that contain `length` bytes from `va` on. @param length 1 .., without a wrap */
+static inline uint64_t
+plx_pages_spanned(uint64_t va, uint64_t length)
+{
+	return ((va + (length - 1)) >> PLX_PAGE_SHIFT) - (va >> PLX_PAGE_SHIFT) + 1;
+}
+
+/** Do these pages follow each other? Then they need no list. */
+bool plx_pages_are_contiguous(const uint64_t *page, uint64_t pages);
 
 /**
  * Register a region. Its key is valid, for local and remote use, when this returns.
  * Errors: INVALID (zero length, which never means all memory; a wrapping range; no host address;
- * unknown access bits), NO_KEY (domain), FULL
+ * unknown access bits; a page at 0 or inside another), NO_KEY (domain), FULL
  */
 enum plx_status plx_region_register(struct plx_mem *mem, struct plx_domain domain,
 				    const struct plx_region_attr *attr, struct plx_region *region,
@@ -127,19 +142,34 @@ enum plx_status plx_region_refresh(struct plx_mem *mem, struct plx_region region
  * A region without a key gets one by a work request: the caller promises it when the request is
  * posted, and the engine that executes the request fulfils the promise. Any number may be promised
  * ahead; one that is never fulfilled is void.
+ *
+ * A promise of pages has one of the region's lists, until that life has ended or the promise is
+ * void. So a list is never written while a key grants its pages.
  */
 
 /* A life of a region, and the key that it will have. */
 struct plx_promise {
 	uint32_t slot, life;
 	struct plx_key key;
+	uint8_t list; /* 1 .. PLX_FAST_LISTS: where its pages are; 0: contiguous memory */
 };
+
+struct plx_page_lists; /* of one region */
+
+/** Bytes of a region's lists of up to `pages` pages; 0 if that is not 1 .. PLX_FAST_PAGES_MAX. */
+size_t plx_page_lists_bytes(uint32_t pages);
+
+/** @param memory [plx_page_lists_bytes(pages)] aligned to 8 bytes
+ * Returns: NULL if `pages` is out of range */
+struct plx_page_lists *plx_page_lists_init(void *memory, uint32_t pages);
 
 /**
  * Create a region that has no key yet.
+ * @param lists outlives the region; NULL: it is for contiguous memory only
  * Errors: NO_KEY (domain), FULL
  */
 enum plx_status plx_region_reserve(struct plx_mem *mem, struct plx_domain domain,
+				   struct plx_page_lists *lists,
 				   struct plx_region *region) PLX_MUST_CHECK;
 
 /**
@@ -150,10 +180,29 @@ enum plx_status plx_region_promise(struct plx_mem *mem, struct plx_region region
 				   struct plx_promise *promise) PLX_MUST_CHECK;
 
 /**
+ * Promise the region's next key, for these pages, which are copied.
+ * Errors: NO_KEY; INVALID (no pages, more than a list has room for, a page at 0 or inside another);
+ *         FULL (all lists belong to lives that have not ended or may still begin)
+ * Threads: as plx_region_promise()
+ */
+enum plx_status plx_region_promise_pages(struct plx_mem *mem, struct plx_region region,
+					 const uint64_t *page, uint32_t pages,
+					 struct plx_promise *promise) PLX_MUST_CHECK;
+
+/**
+ * A promise will not be fulfilled: its list can be used again. Without effect if it has been, or
+ * has no list.
+ * Threads: any
+ */
+void plx_region_void(struct plx_mem *mem, const struct plx_promise *promise);
+
+/**
  * Make a promised key valid.
- * @param attr its rights include PLX_ACCESS_INVALIDATE
+ * @param attr its rights include PLX_ACCESS_INVALIDATE; `host` is ignored if the promise has a
+ *             list, and `page` always
  * Errors: NO_KEY (no such region of this domain, or it was retired), INVALID (as
- *         plx_region_register()), STATE (the region has a valid key, or has had this one or later)
+ *         plx_region_register(); a list that is not this promise's; a range that exceeds its
+ *         pages), STATE (the region has a valid key, or has had this one or later)
  * Threads: engines, one at a time for one region, concurrently with changes of the table
  */
 enum plx_status plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain,
@@ -248,6 +297,7 @@ struct plx_asker {
  *               transport does not check zero-length READs and WRITEs at all: C9-88.)
  * @param need   all rights required; empty for a local read
  * @param out    written only if GRANTED
+ * Returns: PIECES: the range is granted, but not in one piece: plx_key_check_page()
  * Threads: any, concurrently with one thread that changes the table and any that invalidate; the
  *          check reads one consistent state of the slot, or returns UNKNOWN
  * Cost:    hot; O(1); valid and invalid keys take the same path up to the verdict, unless the key
@@ -258,6 +308,19 @@ struct plx_asker {
 enum plx_key_verdict plx_key_check(const struct plx_mem *mem, struct plx_key key,
 				   const struct plx_asker *asker, uint64_t va, uint64_t length,
 				   struct plx_access need, struct plx_grant *out) PLX_MUST_CHECK;
+
+/**
+ * As plx_key_check(), for memory in pieces: grants the first piece of the range, which ends with
+ * its page at the latest. Call it again for the rest.
+ *
+ * @param length [bytes] 1 ..
+ * @param bytes  [out] of that piece
+ * Returns: RANGE also if there are no bytes; never PIECES
+ */
+enum plx_key_verdict plx_key_check_page(const struct plx_mem *mem, struct plx_key key,
+					const struct plx_asker *asker, uint64_t va, uint32_t length,
+					struct plx_access need, struct plx_grant *out,
+					uint32_t *bytes) PLX_MUST_CHECK;
 
 /**
  * Would plx_key_invalidate() succeed now? Changes nothing.

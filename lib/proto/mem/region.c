@@ -11,24 +11,37 @@
  * and none of them means "everything".
  */
 static bool
+range_is_valid(const struct plx_region_attr *attr)
+{
+	return attr->length && attr->length - 1 <= UINT64_MAX - attr->va &&
+	       !(attr->access.bits & ~PLX_ACCESS_ALL);
+}
+
+static bool
 terms_are_valid(const struct plx_region_attr *attr)
 {
-	uint64_t last = attr->length - 1;
-
-	return attr->host && attr->length && last <= UINT64_MAX - attr->va &&
-	       last <= UINTPTR_MAX - (uintptr_t)attr->host &&
-	       !(attr->access.bits & ~PLX_ACCESS_ALL);
+	if (!range_is_valid(attr))
+		return false;
+	if (attr->page)
+		return plx_pages_are_valid(attr->page, plx_pages_spanned(attr->va, attr->length));
+	return attr->host && attr->length - 1 <= UINTPTR_MAX - (uintptr_t)attr->host;
 }
 
 static struct plx_slot_terms
 terms_of(const struct plx_region_attr *attr)
 {
-	return (struct plx_slot_terms){
+	struct plx_slot_terms terms = {
 		.va = attr->va,
 		.length = attr->length,
 		.host = attr->host,
 		.access = attr->access,
 	};
+
+	if (attr->page) {
+		terms.host = (uint8_t *)(uintptr_t)attr->page;
+		terms.access.bits |= PLX_SLOT_PAGES;
+	}
+	return terms;
 }
 
 static struct plx_key
@@ -78,12 +91,16 @@ plx_region_refresh(struct plx_mem *mem, struct plx_region region,
 /* ---- fast registration ---- */
 
 enum plx_status
-plx_region_reserve(struct plx_mem *mem, struct plx_domain domain, struct plx_region *region)
+plx_region_reserve(struct plx_mem *mem, struct plx_domain domain, struct plx_page_lists *lists,
+		   struct plx_region *region)
 {
 	if (!plx_domain_is_live(mem, domain))
 		return PLX_NO_KEY;
 	region->slot = plx_slot_alloc(mem, domain, PLX_SLOT_REGION);
-	return region->slot == PLX_SLOT_NONE ? PLX_FULL : PLX_OK;
+	if (region->slot == PLX_SLOT_NONE)
+		return PLX_FULL;
+	__atomic_store_n(&mem->slot[region->slot].lists, lists, __ATOMIC_RELEASE);
+	return PLX_OK;
 }
 
 /* Lives are numbered on, whether they begin or not. */
@@ -103,7 +120,32 @@ plx_region_promise(struct plx_mem *mem, struct plx_region region, struct plx_pro
 	} while (promise->key.v == 0);
 	promise->slot = region.slot;
 	promise->life = slot->promised = life;
+	promise->list = 0;
 	return PLX_OK;
+}
+
+/* What a promised life grants. Returns: false: that is not valid */
+static bool
+promised_terms(struct plx_slot *slot, const struct plx_promise *promise,
+	       const struct plx_region_attr *given, struct plx_slot_terms *terms)
+{
+	struct plx_region_attr attr = *given;
+
+	attr.page = NULL;
+	if (!(attr.access.bits & PLX_ACCESS_INVALIDATE))
+		return false;
+	if (promise->list == 0) {
+		if (!terms_are_valid(&attr))
+			return false;
+	} else { /* these pages were checked when they were promised */
+		if (!range_is_valid(&attr))
+			return false;
+		attr.page = plx_pages_promised(slot, promise, attr.va, attr.length);
+		if (!attr.page)
+			return false;
+	}
+	*terms = terms_of(&attr);
+	return true;
 }
 
 enum plx_status
@@ -111,13 +153,13 @@ plx_region_fulfil(struct plx_mem *mem, struct plx_domain domain, const struct pl
 		  const struct plx_region_attr *attr)
 {
 	struct plx_slot *slot = plx_slot_of(mem, promise->slot, PLX_SLOT_REGION, false);
-	const struct plx_slot_terms terms = terms_of(attr);
+	struct plx_slot_terms terms;
 	uint64_t before;
 
 	if (!slot || __atomic_load_n(&slot->domain, __ATOMIC_RELAXED) != domain.id ||
 	    plx_slot_key(mem, promise->slot, promise->life).v != promise->key.v)
 		return PLX_NO_KEY;
-	if (!terms_are_valid(attr) || !(attr->access.bits & PLX_ACCESS_INVALIDATE))
+	if (!promised_terms(slot, promise, attr, &terms))
 		return PLX_INVALID;
 	/* Acquire: pairs with the release in plx_slot_end(), by the engine that invalidated. */
 	before = __atomic_load_n(&slot->life, __ATOMIC_ACQUIRE);

@@ -82,6 +82,8 @@ plx_slot_alloc(struct plx_mem *mem, struct plx_domain domain, enum plx_slot_kind
 	__atomic_store_n(&slot->domain, domain.id, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->kind, (uint8_t)kind, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->retired, false, __ATOMIC_RELAXED);
+	if (kind == PLX_SLOT_REGION)
+		__atomic_store_n(&slot->lists, NULL, __ATOMIC_RELEASE);
 	slot->promised = 0;
 	return number;
 }
@@ -159,8 +161,10 @@ plx_slot_publish_as(struct plx_slot *slot, uint64_t before, uint32_t number, str
 	__atomic_store_n(&slot->va, terms->va, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->length, terms->length, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->host, terms->host, __ATOMIC_RELEASE);
-	__atomic_store_n(&slot->qpn, terms->qpn, __ATOMIC_RELEASE);
-	__atomic_store_n(&slot->parent, terms->parent, __ATOMIC_RELEASE);
+	if (slot->kind == PLX_SLOT_WINDOW) {
+		__atomic_store_n(&slot->qpn, terms->qpn, __ATOMIC_RELEASE);
+		__atomic_store_n(&slot->parent, terms->parent, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&slot->access, terms->access.bits, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot->gate, life | PLX_GATE_OPEN, __ATOMIC_RELEASE);
 	/*

@@ -39,11 +39,16 @@ struct plx_slot {
 	uint64_t life;
 	uint64_t va;
 	uint64_t length;
-	uint8_t *host;
+	uint8_t *host; /* with PLX_SLOT_PAGES: the page list, an array of uint64_t */
 	uint64_t gate;
 	uint32_t domain;
-	uint32_t qpn;    /* windows */
-	uint32_t parent; /* windows: the region's slot */
+	union {
+		struct {
+			uint32_t qpn;    /* windows */
+			uint32_t parent; /* windows: the region's slot */
+		};
+		struct plx_page_lists *lists; /* regions; NULL: none */
+	};
 	uint8_t access;
 	uint8_t kind;
 	bool retired; /* atomic: a region may be retired during a bind or a fast registration */
@@ -51,6 +56,11 @@ struct plx_slot {
 } PLX_ALIGNED_LINE;
 
 _Static_assert(sizeof(struct plx_slot) == PLX_CACHE_LINE, "a check reads one line");
+
+/* In `access`, beside the rights: the memory is not contiguous. */
+#define PLX_SLOT_PAGES 0x80
+
+_Static_assert((PLX_ACCESS_ALL & PLX_SLOT_PAGES) == 0, "no right");
 
 #define PLX_GATE_OPEN    (UINT64_C(1) << 31)
 #define PLX_GATE_WINDOWS (PLX_GATE_OPEN - 1)
@@ -80,9 +90,43 @@ _Static_assert(sizeof(struct plx_mem) % PLX_CACHE_LINE == 0, "slots start on a l
 struct plx_slot_terms {
 	uint64_t va, length;
 	uint8_t *host;
-	uint32_t qpn, parent;
+	uint32_t qpn, parent; /* windows */
 	struct plx_access access;
 };
+
+/* ---- pages.c ---- */
+
+/* The lists of a fast-register region. Any thread reads them; who promises writes one that no life
+ * has. */
+struct plx_page_lists {
+	uint32_t pages; /* room in each */
+	struct {
+		uint64_t life; /* PLX_LIST_TAKEN | the life's number; 0: free */
+		uint32_t pages;
+	} of[PLX_FAST_LISTS];
+	uint64_t page[];
+};
+
+#define PLX_LIST_TAKEN (UINT64_C(1) << 32)
+
+/** Are they addresses of pages? */
+bool plx_pages_are_valid(const uint64_t *page, uint64_t pages);
+
+/** The list that a promise has, if the range fits it; otherwise NULL. */
+const uint64_t *plx_pages_promised(struct plx_slot *slot, const struct plx_promise *promise,
+				   uint64_t va, uint64_t length);
+
+/** The address of the page that contains `va`, which is in [base, ...), the range of a list. */
+static inline uint64_t
+plx_page_at(const uint8_t *list, uint64_t base, uint64_t va)
+{
+	const uint64_t *page = (const uint64_t *)(const void *)list;
+
+	/* Acquire: pairs with the release store in plx_region_promise_pages(): who reads a page of
+	 * a later life sees that the earlier one has ended. */
+	return __atomic_load_n(&page[(va >> PLX_PAGE_SHIFT) - (base >> PLX_PAGE_SHIFT)],
+			       __ATOMIC_ACQUIRE);
+}
 
 /**
  * The byte `offset` after `host`, computed as a number, because an offset may exceed PTRDIFF_MAX.

@@ -61,6 +61,12 @@ plx_window_bind(struct plx_mem *mem, struct plx_window window, const struct plx_
 		.parent = attr->region.slot,
 		.access = attr->access,
 	};
+	if (region->access & PLX_SLOT_PAGES) {
+		terms.host = plx_host_at(region->host,
+					 (attr->va / PLX_PAGE_BYTES - region->va / PLX_PAGE_BYTES) *
+						 sizeof(uint64_t));
+		terms.access.bits |= PLX_SLOT_PAGES;
+	}
 	*key = plx_slot_publish(mem, window.slot, &terms);
 	return PLX_OK;
 }

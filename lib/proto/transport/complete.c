@@ -68,18 +68,26 @@ deliver_done(struct plx_rc *qp, struct plx_actions *out)
 	}
 }
 
-/*
- * Flush an entry that was never started. A window is bound when its BIND is posted, so it is
- * unbound here. A datagram releases its address handle.
- */
+PLX_COLD void
+plx_rc_discard(struct plx_rc *qp, const struct plx_wqe *wqe)
+{
+	/* The owner may have unbound it already by destroying it. */
+	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
+		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
+	if (wqe->op == PLX_WR_REG) {
+		const struct plx_promise promise = promise_of(&wqe->region);
+
+		plx_region_void(qp->mem, &promise);
+	}
+}
+
+/* Flush an entry that was never started. A datagram releases its address handle. */
 PLX_COLD void
 complete_undo(struct plx_rc *qp, uint32_t index)
 {
 	const struct plx_wqe *wqe = sq_wqe(qp, index);
 
-	/* The owner may have unbound it already by destroying it. */
-	if (wqe->op == PLX_WR_BIND && wqe->inv_key.v != 0)
-		(void)!plx_key_invalidate(qp->mem, wqe->inv_key, &qp->asker);
+	plx_rc_discard(qp, wqe);
 	if (qp->ahs)
 		qp->ahs[wqe->ah]--;
 }

@@ -16,11 +16,15 @@ enum {
 	PLX_WQE_BYTES = 128,
 	PLX_WQE_SGES = 4,          /* in the WQE itself; further ones are in its spill */
 	PLX_WQE_INLINE_BYTES = 64, /* in the WQE itself; more inline data is all in its spill */
+	/* of the memory of one packet: the part of it that an SGE has may lie on two pages, and a
+	 * datagram's header and payload may share an SGE */
+	PLX_PIECES_MAX = 2 * (PLX_SGE_MAX + 1),
 	PLX_ACTIONS_MAX = 64,
-	PLX_IOVS_MAX = 128,
+	PLX_IOVS_MAX = 112 + PLX_PIECES_MAX,
 	/* entries that must be free when an entry point is called; completions of earlier requests
 	 * use further ones if they are free */
-	PLX_ACTIONS_PER_PACKET = PLX_SGE_MAX + 3, /* places (or one atomic), completion, 2 events */
+	PLX_ACTIONS_PER_PACKET =
+		PLX_PIECES_MAX + 3, /* places (or one atomic), completion, 2 events */
 };
 
 /* ---- work requests ---- */
@@ -32,6 +36,7 @@ struct plx_wqe_region {
 	uint32_t slot, life;
 	struct plx_key key;
 	struct plx_access access;
+	uint8_t list; /* not 0: instead of `host`, a list of pages that the region has */
 };
 
 /*

@@ -309,6 +309,13 @@ struct plx_wqe *plx_rc_sq_reserve(struct plx_rc *qp, void **spill);
 void plx_rc_sq_commit(struct plx_rc *qp, uint32_t bytes);
 
 /**
+ * Undo what posting a request has done outside the QP, if it will not be executed: a window is
+ * bound when its BIND is posted, and a REG has a list of pages. The QP does that for the entries it
+ * has.
+ */
+void plx_rc_discard(struct plx_rc *qp, const struct plx_wqe *wqe);
+
+/**
  * Post to the QP's own receive queue: plx_rq_post() with a check of the QP's state. In ERROR the
  * entry is accepted and flushed.
  * Errors: STATE (RESET, or the queue is shared); as plx_rq_post()

@@ -479,7 +479,7 @@ plx_rc_on_packet(struct plx_rc *qp, const struct plx_pkt *pkt, uint64_t now,
 static bool
 room_for_packet(const struct plx_actions *out)
 {
-	return actions_room(out) >= 3 && out->iovs + PLX_SGE_MAX <= PLX_IOVS_MAX;
+	return actions_room(out) >= 3 && out->iovs + PLX_PIECES_MAX <= PLX_IOVS_MAX;
 }
 
 /*

@@ -287,6 +287,13 @@ wr_is_local(uint8_t op)
 	return op == PLX_WR_LOCAL_INV || op == PLX_WR_BIND || op == PLX_WR_REG;
 }
 
+/* What a REG fulfils. */
+static inline struct plx_promise
+promise_of(const struct plx_wqe_region *region)
+{
+	return (struct plx_promise){region->slot, region->life, region->key, region->list};
+}
+
 static inline struct plx_wqe *
 sq_wqe(const struct plx_rc *qp, uint32_t index)
 {
@@ -319,12 +326,40 @@ struct sge_source sge_of_recv(const struct plx_rc *qp); /* the entry in qp->recv
 
 /*
  * Resolve [offset, offset + bytes) of a message into host ranges, checking each key for `need`.
- * Returns the number of ranges written to out (at most PLX_SGE_MAX), or -1 if a key denies access.
- * *common is and-ed with the access bits of every key.
+ * Returns the number of ranges written to out (at most 2 * PLX_SGE_MAX), or -1 if a key denies
+ * access. *common is and-ed with the access bits of every key.
+ * @param bytes of one packet
  */
 int sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 		uint32_t bytes, struct plx_access need, struct plx_iov *out,
 		struct plx_access *common);
+
+/* Resolve a range that is in pieces (PLX_KEY_PIECES), checking the key for each page: as
+ * key_resolve(). */
+int key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+	       struct plx_access need, struct plx_iov *out, struct plx_access *common);
+
+/*
+ * Resolve [va, va + bytes) of a key into host ranges.
+ * Returns the number of ranges written to out (at most 2), or -1 if the key denies access. *common
+ * is and-ed with the key's access bits.
+ * @param bytes of one packet, not 0
+ */
+static inline int
+key_resolve(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+	    struct plx_access need, struct plx_iov *out, struct plx_access *common)
+{
+	struct plx_grant grant;
+	enum plx_key_verdict verdict =
+		plx_key_check(qp->mem, key, &qp->asker, va, bytes, need, &grant);
+
+	if (plx_likely(verdict == PLX_KEY_GRANTED)) {
+		common->bits &= grant.access.bits;
+		*out = (struct plx_iov){.base = grant.host, .bytes = bytes};
+		return 1;
+	}
+	return verdict == PLX_KEY_PIECES ? key_pieces(qp, key, va, bytes, need, out, common) : -1;
+}
 
 /* Append PLACE actions that distribute `src` over the resolved ranges. */
 void sge_place(const struct plx_iov *ranges, int count, const uint8_t *src,

@@ -235,22 +235,23 @@ emit_read_response(struct plx_rc *qp, struct resource *res, struct plx_actions *
 	struct plx_psn psn = plx_psn_add(res->first, res->reply_next);
 	uint32_t offset = res->reply_next << qp->mtu_shift;
 	uint32_t bytes = res->reply_bytes - offset;
-	struct plx_grant grant = {0};
+	struct plx_access common = {PLX_ACCESS_ALL};
 	struct plx_emit *emit;
+	int ranges = 0;
 
 	if (bytes > qp->mtu)
 		bytes = qp->mtu;
-	if (bytes > 0 &&
-	    plx_key_check(qp->mem, res->rkey, &qp->asker, res->va + offset, bytes,
-			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED)
+	if (bytes > 0)
+		ranges = key_resolve(qp, res->rkey, res->va + offset, bytes,
+				     (struct plx_access){PLX_ACCESS_REMOTE_READ},
+				     &out->iov[out->iovs], &common);
+	if (ranges < 0)
 		return false;
 	emit = emit_add(qp, out, read_opcode(res), psn);
 	emit->flags = PLX_EMIT_RESPONSE;
 	emit_payload(emit, bytes);
-	if (bytes > 0) {
-		out->iov[out->iovs++] = (struct plx_iov){.base = grant.host, .bytes = bytes};
-		emit->iovs = 1;
-	}
+	emit->iovs = (uint8_t)ranges;
+	out->iovs += (uint32_t)ranges;
 	if (plx_opcode_has(&plx_opcodes[emit->pkt.opcode], PLX_OPF_AETH))
 		emit->pkt.aeth = (struct plx_aeth){.syndrome = PLX_AETH_ACK | PLX_AETH_NO_CREDITS,
 						   .msn = qp->resp.msn};

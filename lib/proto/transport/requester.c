@@ -86,7 +86,7 @@ requester_read_packets(const struct plx_rc *qp)
 static bool
 register_region(struct plx_rc *qp, const struct plx_wqe_region *region)
 {
-	const struct plx_promise promise = {region->slot, region->life, region->key};
+	const struct plx_promise promise = promise_of(region);
 	const struct plx_region_attr attr = {
 		.va = region->va,
 		.host = (uint8_t *)(uintptr_t)region->host,
@@ -213,20 +213,15 @@ gather(struct plx_rc *qp, uint32_t offset, uint32_t bytes, struct plx_actions *o
 	}
 	if (plx_likely(wqe->sges == 1)) {
 		const struct plx_sge *sge = wqe->sge;
-		struct plx_grant grant;
 
 		/* A single SGE covers the whole message, so the range is inside it. */
-		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, bytes,
-				  (struct plx_access){0}, &grant) != PLX_KEY_GRANTED)
-			return false;
-		common->bits &= grant.access.bits;
-		out->iov[out->iovs] = (struct plx_iov){.base = grant.host, .bytes = bytes};
-		*count = 1;
-		return true;
+		ranges = key_resolve(qp, sge->key, sge->va + offset, bytes, (struct plx_access){0},
+				     &out->iov[out->iovs], common);
+	} else {
+		source = sge_of_send(qp, qp->req.cursor);
+		ranges = sge_resolve(qp, &source, offset, bytes, (struct plx_access){0},
+				     &out->iov[out->iovs], common);
 	}
-	source = sge_of_send(qp, qp->req.cursor);
-	ranges = sge_resolve(qp, &source, offset, bytes, (struct plx_access){0},
-			     &out->iov[out->iovs], common);
 	if (ranges < 0)
 		return false;
 	*count = (uint32_t)ranges;

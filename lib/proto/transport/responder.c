@@ -46,7 +46,7 @@ struct judged {
 	bool starts, ends; /* a message */
 	bool takes_recv;   /* consumes a receive entry */
 	int ranges;
-	struct plx_iov range[PLX_SGE_MAX];
+	struct plx_iov range[PLX_PIECES_MAX];
 	struct resource *replay;
 };
 
@@ -66,11 +66,22 @@ is_atomic(const struct plx_opcode *op)
 
 /* ---- checks: they change nothing ---- */
 
+/* May the peer READ all of this range? Its parts are checked again when they are sent. */
+static bool
+may_read(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes)
+{
+	struct plx_grant grant;
+	enum plx_key_verdict verdict =
+		plx_key_check(qp->mem, key, &qp->asker, va, bytes,
+			      (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant);
+
+	return verdict == PLX_KEY_GRANTED || verdict == PLX_KEY_PIECES;
+}
+
 static enum plx_verdict
 check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 {
 	struct resource *res = reply_find(qp, pkt->psn);
-	struct plx_grant grant;
 	uint64_t offset;
 
 	if (!res || res->kind != PLX_OP_READ_REQUEST || res->rkey.v != pkt->reth.rkey)
@@ -79,9 +90,7 @@ check_duplicate_read(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged
 	if (pkt->payload_bytes != 0 || pkt->reth.va != res->va + offset ||
 	    pkt->reth.length > res->bytes - offset || (pkt->reth.length == 0 && res->bytes > 0))
 		return PLX_VERDICT_DUPLICATE_FORGOTTEN;
-	if (pkt->reth.length > 0 &&
-	    plx_key_check(qp->mem, res->rkey, &qp->asker, pkt->reth.va, pkt->reth.length,
-			  (struct plx_access){PLX_ACCESS_REMOTE_READ}, &grant) != PLX_KEY_GRANTED)
+	if (pkt->reth.length > 0 && !may_read(qp, res->rkey, pkt->reth.va, pkt->reth.length))
 		return PLX_VERDICT_DUPLICATE_DENIED;
 	j->replay = res;
 	return PLX_VERDICT_REPLAY;
@@ -225,6 +234,8 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	struct plx_key key = j->starts ? (struct plx_key){pkt->reth.rkey} : resp->write_rkey;
 	uint64_t va = j->starts ? pkt->reth.va : resp->write_va;
 	uint32_t bytes = j->starts ? pkt->reth.length : pkt->payload_bytes;
+	struct plx_access write = {PLX_ACCESS_REMOTE_WRITE}, common = {PLX_ACCESS_ALL};
+	enum plx_key_verdict verdict;
 	struct plx_grant grant;
 
 	if (bytes == 0)
@@ -237,8 +248,12 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 		return PLX_VERDICT_ACCEPT;
 	}
 #endif
-	if (plx_key_check(qp->mem, key, &qp->asker, va, bytes,
-			  (struct plx_access){PLX_ACCESS_REMOTE_WRITE}, &grant) != PLX_KEY_GRANTED)
+	verdict = plx_key_check(qp->mem, key, &qp->asker, va, bytes, write, &grant);
+	if (plx_unlikely(verdict == PLX_KEY_PIECES)) {
+		j->ranges = key_pieces(qp, key, va, pkt->payload_bytes, write, j->range, &common);
+		return j->ranges < 0 ? PLX_VERDICT_ACCESS : PLX_VERDICT_ACCEPT;
+	}
+	if (verdict != PLX_KEY_GRANTED)
 		return PLX_VERDICT_ACCESS;
 #ifdef PLX_MUTANT_BUILD
 	resp->mutant_host = grant.host + pkt->payload_bytes;
@@ -249,19 +264,26 @@ check_write_key(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 }
 
 static enum plx_verdict
-check_remote_key(struct plx_rc *qp, uint32_t rkey, uint64_t va, uint32_t bytes,
-		 enum plx_access_bit need, struct judged *j)
+check_read_key(const struct plx_rc *qp, const struct plx_pkt *pkt)
 {
-	struct plx_grant grant;
+	const struct plx_reth *reth = &pkt->reth;
 
-	if (bytes == 0)
-		return PLX_VERDICT_ACCEPT;
-	if (plx_key_check(qp->mem, (struct plx_key){rkey}, &qp->asker, va, bytes,
-			  (struct plx_access){(uint8_t)need}, &grant) != PLX_KEY_GRANTED)
-		return PLX_VERDICT_ACCESS;
-	j->range[0] = (struct plx_iov){.base = grant.host, .bytes = bytes};
-	j->ranges = 1;
-	return PLX_VERDICT_ACCEPT;
+	return reth->length == 0 ||
+			       may_read(qp, (struct plx_key){reth->rkey}, reth->va, reth->length)
+		       ? PLX_VERDICT_ACCEPT
+		       : PLX_VERDICT_ACCESS;
+}
+
+/* Eight aligned bytes are on one page. */
+static enum plx_verdict
+check_atomic_key(const struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
+{
+	struct plx_access common = {PLX_ACCESS_ALL};
+
+	j->ranges = key_resolve(qp, (struct plx_key){pkt->atomic.rkey}, pkt->atomic.va,
+				sizeof(uint64_t), (struct plx_access){PLX_ACCESS_REMOTE_ATOMIC},
+				j->range, &common);
+	return j->ranges == 1 ? PLX_VERDICT_ACCEPT : PLX_VERDICT_ACCESS;
 }
 
 static enum plx_verdict
@@ -285,12 +307,10 @@ check_keys(struct plx_rc *qp, const struct plx_pkt *pkt, struct judged *j)
 	case PLX_OP_WRITE:
 		return check_write_key(qp, pkt, j);
 	case PLX_OP_READ_REQUEST:
-		return check_remote_key(qp, pkt->reth.rkey, pkt->reth.va, pkt->reth.length,
-					PLX_ACCESS_REMOTE_READ, j);
+		return check_read_key(qp, pkt);
 	case PLX_OP_CMP_SWAP:
 	case PLX_OP_FETCH_ADD:
-		return check_remote_key(qp, pkt->atomic.rkey, pkt->atomic.va, sizeof(uint64_t),
-					PLX_ACCESS_REMOTE_ATOMIC, j);
+		return check_atomic_key(qp, pkt, j);
 	case PLX_OP_NONE:
 	case PLX_OP_READ_RESPONSE:
 	case PLX_OP_ACK:

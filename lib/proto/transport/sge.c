@@ -29,6 +29,31 @@ sge_of_recv(const struct plx_rc *qp)
 	};
 }
 
+_Static_assert(PLX_MTU_MAX <= PLX_PAGE_BYTES, "a packet's bytes lie on two pages at most");
+
+/* A page is checked at a time: the key may be invalidated between two, and then nothing is granted.
+ */
+int
+key_pieces(const struct plx_rc *qp, struct plx_key key, uint64_t va, uint32_t bytes,
+	   struct plx_access need, struct plx_iov *out, struct plx_access *common)
+{
+	int count = 0;
+
+	while (bytes > 0) {
+		struct plx_grant grant;
+		uint32_t take;
+
+		if (plx_key_check_page(qp->mem, key, &qp->asker, va, bytes, need, &grant, &take) !=
+		    PLX_KEY_GRANTED)
+			return -1;
+		common->bits &= grant.access.bits;
+		out[count++] = (struct plx_iov){.base = grant.host, .bytes = take};
+		va += take;
+		bytes -= take;
+	}
+	return count;
+}
+
 int
 sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t offset,
 	    uint32_t bytes, struct plx_access need, struct plx_iov *out, struct plx_access *common)
@@ -39,8 +64,8 @@ sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t o
 		const struct plx_sge *sge = i < source->head_count
 						    ? &source->head[i]
 						    : &source->tail[i - source->head_count];
-		struct plx_grant grant;
 		uint32_t take;
+		int pieces;
 
 		if (offset >= sge->length) {
 			offset -= sge->length;
@@ -50,11 +75,11 @@ sge_resolve(const struct plx_rc *qp, const struct sge_source *source, uint32_t o
 		if (take > bytes)
 			take = bytes;
 		/* va + offset may wrap; then no region contains it, and the check fails */
-		if (plx_key_check(qp->mem, sge->key, &qp->asker, sge->va + offset, take, need,
-				  &grant) != PLX_KEY_GRANTED)
+		pieces = key_resolve(qp, sge->key, sge->va + offset, take, need, &out[count],
+				     common);
+		if (pieces < 0)
 			return -1;
-		common->bits &= grant.access.bits;
-		out[count++] = (struct plx_iov){.base = grant.host, .bytes = take};
+		count += pieces;
 		bytes -= take;
 		offset = 0;
 	}

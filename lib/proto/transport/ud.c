@@ -247,7 +247,7 @@ transmit_one(struct plx_ud *ud, struct plx_actions *out)
 static bool
 room_for_packet(const struct plx_actions *out)
 {
-	return actions_room(out) >= 3 && out->iovs + PLX_SGE_MAX <= PLX_IOVS_MAX;
+	return actions_room(out) >= 3 && out->iovs + PLX_PIECES_MAX <= PLX_IOVS_MAX;
 }
 
 uint32_t
@@ -281,7 +281,7 @@ plx_ud_transmit(struct plx_ud *ud, uint32_t budget, struct plx_actions *out)
 
 /* Where a datagram is placed: the ranges of its header and of its payload. */
 struct landing {
-	struct plx_iov header[PLX_SGE_MAX], payload[PLX_SGE_MAX];
+	struct plx_iov header[PLX_PIECES_MAX], payload[PLX_PIECES_MAX];
 	int headers, payloads;
 };
 

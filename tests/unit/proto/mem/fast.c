@@ -15,7 +15,7 @@ reserve(struct box *box)
 {
 	struct plx_region region;
 
-	assert_int_equal(plx_region_reserve(box->mem, box->domain, &region), PLX_OK);
+	assert_int_equal(plx_region_reserve(box->mem, box->domain, NULL, &region), PLX_OK);
 	return region;
 }
 
